@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file arena.h Memory that is freed all at once. One arena a case: models and cases have no free function. */
+#ifndef NNV_BASE_ARENA_H
+#define NNV_BASE_ARENA_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+struct nnv_arena;
+
+/** A new, empty arena; NULL when out of memory. Owned by the caller: nnv_arena_free(). */
+struct nnv_arena *nnv_arena_new(void);
+/** Frees the arena and all that was allocated from it. NULL is allowed. */
+void nnv_arena_free(struct nnv_arena *a);
+/** Forgets all allocations and keeps the memory for the next case. */
+void nnv_arena_reset(struct nnv_arena *a);
+/**
+ * count * size zeroed bytes, aligned to 64; NULL when out of memory or when the product overflows.
+ * A count of 0 gives a valid, unique pointer.
+ */
+void *nnv_arena_alloc(struct nnv_arena *a, size_t count, size_t size);
+/** A copy of size bytes; NULL when out of memory. src may be NULL if size is 0. */
+void *nnv_arena_copy(struct nnv_arena *a, const void *src, size_t size);
+/** A copy of the string; NULL when out of memory. */
+char *nnv_arena_strdup(struct nnv_arena *a, const char *s);
+/** A formatted string; NULL when out of memory. */
+char *nnv_arena_printf(struct nnv_arena *a, const char *fmt, ...) NNV_PRINTF(2, 3);
+/** Bytes handed out since the last reset. */
+size_t nnv_arena_used(const struct nnv_arena *a);
+
+/** n zeroed elements of type from arena a. */
+#define NNV_NEW(a, type, n) ((type *)nnv_arena_alloc((a), (n), sizeof(type)))
+
+#endif

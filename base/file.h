@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file file.h Whole files and folders, with errors that name the path and the remedy. */
+#ifndef NNV_BASE_FILE_H
+#define NNV_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+/** Reads a file of at most limit bytes. *data is malloc'ed, terminated, the caller's. */
+NNV_USE_RESULT enum nnv_status nnv_file_read(const char *path, size_t limit, char **data, size_t *size,
+                                             struct nnv_err *err);
+/** Replaces path by data in one step (temporary file, fsync, rename): never half written. */
+NNV_USE_RESULT enum nnv_status nnv_file_write(const char *path, const void *data, size_t size,
+                                              struct nnv_err *err);
+/** Creates the folder and its parents; an existing folder is no error. */
+NNV_USE_RESULT enum nnv_status nnv_file_mkdir(const char *path, struct nnv_err *err);
+/**
+ * All regular files below path (or path itself if it is a file) whose name ends in one of the
+ * NULL-terminated suffixes, sorted by name. *paths is malloc'ed with its strings: nnv_file_list_free().
+ */
+NNV_USE_RESULT enum nnv_status nnv_file_list(const char *path, const char *const *suffixes, char ***paths,
+                                             size_t *count, struct nnv_err *err);
+void nnv_file_list_free(char **paths, size_t count);
+/** write() all n bytes to fd, retrying; a full disk is an error that says so. */
+NNV_USE_RESULT enum nnv_status nnv_write_all(int fd, const void *data, size_t n, const char *name,
+                                             struct nnv_err *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file status.h Errors: a status, one message, and where it happened. */
+#ifndef NNV_BASE_STATUS_H
+#define NNV_BASE_STATUS_H
+
+#include <stddef.h>
+
+#define NNV_USE_RESULT __attribute__((warn_unused_result))
+#define NNV_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+enum nnv_status {
+    NNV_OK = 0,
+    NNV_INVALID,     /**< the input (file, model, argument) breaks a rule */
+    NNV_UNSUPPORTED, /**< legal, but not done here */
+    NNV_NO_MEMORY,
+    NNV_IO,       /**< the operating system refused */
+    NNV_INTERNAL, /**< a broken invariant of nnvts */
+};
+
+enum { NNV_ERR_TEXT = 768 };
+
+/** The error of the first failure; set once where it is found, location added on the way up. */
+struct nnv_err {
+    enum nnv_status status;
+    char text[NNV_ERR_TEXT]; /**< "where: where: message", cut to fit, always terminated */
+};
+
+/** Sets err (may be NULL) to the message and returns status. */
+enum nnv_status nnv_fail(struct nnv_err *err, enum nnv_status status, const char *fmt, ...)
+    NNV_PRINTF(3, 4) __attribute__((cold));
+
+/** Puts "location: " in front of err's message (err may be NULL) and returns its status. */
+enum nnv_status nnv_at(struct nnv_err *err, enum nnv_status status, const char *fmt, ...)
+    NNV_PRINTF(3, 4) __attribute__((cold));
+
+#endif

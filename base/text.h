@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file text.h A growing string, with escaping for the formats that nnvts writes. */
+#ifndef NNV_BASE_TEXT_H
+#define NNV_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+/** Zero-initialise; data is NULL or a terminated string. failed is set when memory ran out. */
+struct nnv_text {
+    char *data;
+    size_t len, cap;
+    bool failed;
+};
+
+void nnv_text_free(struct nnv_text *t);
+/** Empties the text and keeps its memory. */
+void nnv_text_clear(struct nnv_text *t);
+void nnv_text_add(struct nnv_text *t, const char *s);
+void nnv_text_add_n(struct nnv_text *t, const char *s, size_t n);
+void nnv_text_addf(struct nnv_text *t, const char *fmt, ...) NNV_PRINTF(2, 3);
+void nnv_text_vaddf(struct nnv_text *t, const char *fmt, va_list ap);
+/** s as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. NULL gives null. */
+void nnv_text_add_json(struct nnv_text *t, const char *s);
+/** s with & < > " ' escaped for HTML and XML; characters illegal in XML 1.0 become U+FFFD. */
+void nnv_text_add_xml(struct nnv_text *t, const char *s);
+/** Standard base64 with padding. */
+void nnv_text_add_base64(struct nnv_text *t, const void *data, size_t n);
+/** The shortest decimal that reads back as the same float32 / double; NaN and infinities as "NaN" "Infinity" "-Infinity" with quotes. */
+void nnv_text_add_float(struct nnv_text *t, float v);
+void nnv_text_add_double(struct nnv_text *t, double v);
+/** Decoded bytes of len base64 characters into dst (room cap); false if malformed or not exactly cap bytes. */
+bool nnv_base64_decode(const char *s, size_t len, void *dst, size_t cap);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file client.h nnvts as the client of a driver: open it, hand it models, execute, and check what it did to memory. */
+#ifndef NNV_HARNESS_CLIENT_H
+#define NNV_HARNESS_CLIENT_H
+
+#include "nnvts/driver.h"
+#include "reference/model/model.h"
+
+/** An open driver. Only worker processes hold one. */
+struct nnv_client {
+    void *handle; /**< dlopen's */
+    const struct nnvts_driver *driver;
+    struct nnvts_device *device;
+};
+
+/**
+ * The shared object and options that a --driver argument names: a name looks for NAME.so in the driver
+ * folders (NNVTS_DRIVER_PATH, colon-separated, then the folder of the installation), an argument with a '/'
+ * is a path; what follows the first ':' is options. path and options are arena's; options may become NULL.
+ * NNV_INVALID lists the drivers that exist.
+ */
+NNV_USE_RESULT enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena, const char **path,
+                                                  const char **options, struct nnv_err *err);
+/** All drivers found in the driver folders: names without ".so", sorted, arena's. */
+NNV_USE_RESULT enum nnv_status nnv_client_list(struct nnv_arena *arena, const char *const **names, size_t *count,
+                                               struct nnv_err *err);
+/**
+ * Loads and opens. Errors are one line with the remedy: "driver './npu.so': no symbol nnvts_driver_get (is it an
+ * NNAPI library? try --driver ndk:./npu.so)", wrong ABI version, missing members, open refused.
+ */
+NNV_USE_RESULT enum nnv_status nnv_client_open(struct nnv_client *client, const char *path, const char *options,
+                                               struct nnv_err *err);
+/** Releases the device. The shared object stays mapped. */
+void nnv_client_close(struct nnv_client *client);
+
+/** The steps of a case, for deadlines and for naming the culprit. */
+enum nnv_phase {
+    NNV_PHASE_NONE,
+    NNV_PHASE_OPEN,
+    NNV_PHASE_BUILD, /**< nnvts itself: making the case, golden result */
+    NNV_PHASE_SUPPORTED,
+    NNV_PHASE_PREPARE,
+    NNV_PHASE_EXECUTE,
+    NNV_PHASE_RELEASE,
+    NNV_PHASE_CHECK, /**< nnvts itself: comparing */
+    NNV_PHASE_COUNT
+};
+/** "get_supported_operations", "prepare_model", "execute"... */
+const char *nnv_phase_name(enum nnv_phase p);
+
+/** How it went. */
+enum nnv_outcome_kind {
+    NNV_OUTCOME_DONE,        /**< executed; outputs are valid */
+    NNV_OUTCOME_UNSUPPORTED, /**< the driver says that it does not support an operation */
+    NNV_OUTCOME_REFUSED,     /**< a status other than NONE; phase tells where, status what */
+    NNV_OUTCOME_BROKEN,      /**< the driver broke a rule of the ABI; reason says which */
+    NNV_OUTCOME_HARNESS,     /**< nnvts could not do it; reason says why */
+};
+
+struct nnv_outcome {
+    enum nnv_outcome_kind kind;
+    enum nnv_phase phase;
+    enum nnvts_status status;
+    char reason[512];            /**< empty for DONE */
+    struct nnv_value *outputs;   /**< actual shapes and values, arena's; main.nout entries, where DONE */
+    uint64_t supported_ns, prepare_ns, execute_ns; /**< wall clock */
+    bool memory_damaged; /**< the driver wrote outside its buffers, or changed inputs: the process is not to be trusted */
+};
+
+/**
+ * Runs the spec's model and inputs once: supported operations, prepare, execute (synchronous). Output buffers
+ * have the expected size (spec outputs' bytes) in guarded, poisoned memory; inputs and constants are checked
+ * to be unmodified. Checks statuses, output shapes, guard zones. *phase follows the steps (may be shared memory).
+ */
+void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, struct nnv_arena *arena,
+                    volatile uint32_t *phase, struct nnv_outcome *out);
+
+/**
+ * The model as the ABI renders it. Constants up to 128 bytes are CONSTANT_COPY in operand_values, larger ones and
+ * those marked CONSTANT_REFERENCE lie in one SHARED pool (a memfd; *fd is the caller's to close, -1: none).
+ * All else is arena's.
+ */
+NNV_USE_RESULT enum nnv_status nnv_abi_model(const struct nnv_model *model, struct nnv_arena *arena,
+                                             struct nnvts_model *out, int *fd, struct nnv_err *err);
+/** Name of a driver status: "INVALID_ARGUMENT"; "status 77" for nonsense. buf holds 32. */
+const char *nnv_abi_status_name(int status, char *buf);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file result.h
+ * What a run may answer: verdicts, exit codes, and the names of the journal's fields.
+ * Harness and reports share nothing else.
+ */
+#ifndef NNVTS_RESULT_H
+#define NNVTS_RESULT_H
+
+/** The verdict on one test case. A record is ERROR until proven otherwise. */
+#define NNVTS_VERDICTS(X)                                                                         \
+    X(ERROR)       /* the harness failed */                                                       \
+    X(PASS)        /* everything was compared and agrees */                                       \
+    X(FAIL)        /* the driver is wrong */                                                      \
+    X(UNSUPPORTED) /* the driver said that it does not support the model, as it may */            \
+    X(SKIP)        /* not asked, with a reason */                                                 \
+    X(UNTRUSTED)   /* nothing was compared */                                                     \
+    X(CRASH)       /* the driver ended the worker process */                                      \
+    X(TIMEOUT)     /* the case did not end before its deadline */                                 \
+    X(NOTRUN)      /* selected, but the run ended before it */
+
+enum nnvts_verdict {
+#define X(name) NNVTS_##name,
+    NNVTS_VERDICTS(X)
+#undef X
+        NNVTS_VERDICT_COUNT
+};
+
+/** Exit codes of the nnvts command. */
+enum nnvts_exit {
+    NNVTS_EXIT_PASS = 0,  /**< all selected cases passed or are honestly unsupported, at least one was compared */
+    NNVTS_EXIT_FAIL = 1,  /**< something failed */
+    NNVTS_EXIT_USAGE = 2, /**< the command line, a file or a driver could not be used */
+    NNVTS_EXIT_ERROR = 3, /**< the harness failed */
+};
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file eval.h Evaluating a model: the golden result, with an error budget for every element if wanted. */
+#ifndef NNV_EVAL_EVAL_H
+#define NNV_EVAL_EVAL_H
+
+#include "reference/model/op.h"
+
+struct nnv_eval_options {
+    int rows;      /**< perturbed rows; 0: golden only, budgets are NULL. Float 8, quantised 16, second stage 64 */
+    double k;      /**< factor inside the forced branches: 2 float, 1.5 quantised */
+    uint64_t seed; /**< of the noise */
+    bool strict_fp16;   /**< float16 is computed in float32 and only stored as float16 */
+    bool fp16_accumulators; /**< float16 sums may be accumulated in float16 */
+};
+
+/** One output. */
+struct nnv_golden {
+    struct nnv_value value; /**< golden, in the operand's type */
+    const double *exact;    /**< the unrounded real results of row 0 (quantised: real numbers, before clamping to the type) */
+    /**
+     * Largest deviation of a row from row 0, in stored numbers (quantised: units), NaN where a row is not finite:
+     * NULL without rows.
+     */
+    const double *spread;
+};
+
+/**
+ * Evaluates the model's main subgraph on inputs (main.nin values of full shape; omitted ones marked).
+ * outputs: main.nout results, all memory arena's. The model must be valid (nnv_validate). NNV_INVALID: these
+ * inputs do not fit the model or an operation refuses a value (an index out of range ...), with the operation named.
+ */
+NNV_USE_RESULT enum nnv_status nnv_eval(const struct nnv_model *model, const struct nnv_value *inputs,
+                                        const struct nnv_eval_options *options, struct nnv_arena *arena,
+                                        struct nnv_golden *outputs, struct nnv_err *err);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file kernel.h What a golden kernel sees: one row of real numbers, and hooks where implementations may round.
+ *
+ * The evaluator runs a graph in 1 + n rows (Monte-Carlo arithmetic, docs/tolerances.md). Row 0 is the golden
+ * result: reals in double, rounded once into the operand's type by the evaluator. Rows 1 to n get noise at each
+ * hook: of either sign, of the size that row 0 wrote down for this hook. A kernel computes one row: it reads
+ * real values, writes real values, and calls the hooks in an order that does not depend on the row.
+ * Rounding, clamping to the fused activation and to the type, and the forced branches at discontinuities are
+ * the evaluator's.
+ *
+ * A kernel is correct for all types at once: quantised inputs arrive dequantised (nnv_real) or, where sums of
+ * products must stay exact, as centred integers q - zero_point (nnv_units) with their scale (nnv_scale).
+ */
+#ifndef NNV_EVAL_KERNEL_H
+#define NNV_EVAL_KERNEL_H
+
+#include <math.h>
+
+#include "reference/model/op.h"
+
+struct nnv_noise; /* rows.h */
+
+struct nnv_kernel {
+    const struct nnv_call *call; /**< all shapes and scalar values are known */
+    struct nnv_arena *scratch;   /**< for the kernel's temporaries; emptied after each row */
+    double *const *out;          /**< per output: where the real results of this row go (zeroed) */
+    double *multiplier;          /**< NNV_ROUND_LINEAR and quantised, row 0, budgets wanted: per element of output 0
+                                      the factor from integer sum to output unit; else NULL */
+    int row;                     /**< 0: golden */
+    bool same_inputs;            /**< this row's inputs equal row 0's */
+    struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */
+    double u_i, u_a, eta;        /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
+    const struct nnv_row_input *rows; /**< per input position: this row's values (evaluator's) */
+};
+
+/** Real values of tensor input id, row-major; NULL if absent or omitted. */
+const double *nnv_real(struct nnv_kernel *k, int id);
+/** As nnv_real, by position: for repeated slots, pos = call->pos[id] + i. */
+const double *nnv_real_at(struct nnv_kernel *k, uint32_t pos);
+/** Quantised: q - zero_point; other types: the value itself. NULL if absent or omitted. */
+const double *nnv_units(struct nnv_kernel *k, int id);
+/** Real value of one unit of tensor input id: its scale, scale of channel c for per-channel, 1 for other types. */
+double nnv_scale(const struct nnv_kernel *k, int id, uint32_t c);
+/** Elements of input id; 0 if absent or omitted. */
+size_t nnv_elems(const struct nnv_kernel *k, int id);
+/** Shape of input id (call it only for inputs that are present) and of output i. */
+const struct nnv_shape *nnv_in_shape(const struct nnv_kernel *k, int id);
+const struct nnv_shape *nnv_out_shape(const struct nnv_kernel *k, uint32_t i);
+/** Largest |x_row - x_0| over all rows of element e of input id (0 in a golden-only run). */
+double nnv_spread(struct nnv_kernel *k, int id, size_t e);
+
+/* ------------------------------------------------------------------- hooks */
+
+/** Out-of-line part of the hooks: row 0 writes magnitude down, other rows return v with noise. */
+double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude);
+/** In rows whose same_inputs is set: the value that row 0 gave to this hook, with noise. */
+double nnv_noise_replay(struct nnv_kernel *k);
+/** A decision score > 0 that implementations may take either way when |score| <= half_width. */
+bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width);
+
+/** An elementwise intermediate that may be rounded to the operand's type. */
+static inline double nnv_round(struct nnv_kernel *k, double v) {
+    return k->noise ? nnv_noise_add(k, v, k->u_i * fabs(v) + (v != 0 ? k->eta : 0)) : v;
+}
+/** A sum of n terms (bias included) whose absolute values add up to sum_abs; factor 2 where Winograd is legal, else 1. */
+static inline double nnv_sum(struct nnv_kernel *k, double v, double n, double sum_abs, double factor) {
+    return k->noise ? nnv_noise_add(k, v, factor * k->u_a * sqrt(n) * sum_abs + (sum_abs != 0 ? k->eta : 0)) : v;
+}
+/** A quotient: 1.5 ulp. */
+static inline double nnv_quotient(struct nnv_kernel *k, double v) {
+    return k->noise ? nnv_noise_add(k, v, 3 * k->u_i * fabs(v)) : v;
+}
+/** The value of a function that may be wrong by `ulps` units in the last place. */
+static inline double nnv_function(struct nnv_kernel *k, double v, double ulps) {
+    return k->noise ? nnv_noise_add(k, v, 2 * ulps * k->u_i * fabs(v) + k->eta) : v;
+}
+/** Ulps of functions that drivers approximate. */
+enum { NNV_ULPS_EXP = 3, NNV_ULPS_LOG = 3, NNV_ULPS_TANH = 5, NNV_ULPS_LOGISTIC = 5, NNV_ULPS_SQRT = 2, NNV_ULPS_RSQRT = 3 };
+/** True if row 0's value of an input to LOG, SQRT, a divisor ... makes the results of other rows meaningless: they become NaN, "not compared". */
+static inline double nnv_hazard(struct nnv_kernel *k, double v, bool hazard) {
+    return hazard && k->row > 0 ? (double)NAN : v;
+}
+
+/* ------------------------------------------------------------- shared parts */
+
+/** An image tensor in either layout: extents and element strides. */
+struct nnv_image {
+    uint32_t n, h, w, c;
+    size_t sn, sh, sw, sc;
+};
+struct nnv_image nnv_image_of(const struct nnv_shape *s, bool nchw);
+static inline size_t nnv_image_at(const struct nnv_image *m, uint32_t n, uint32_t h, uint32_t w, uint32_t c) {
+    return n * m->sn + h * m->sh + w * m->sw + c * m->sc;
+}
+
+/**
+ * C[m,n] = A[m,k] * B[n,k]^T in double precision (OpenBLAS dgemm; sums of integers below 2^53 are exact).
+ * Row-major, dense. C is overwritten; k may be 0.
+ */
+void nnv_matmul(size_t m, size_t n, size_t k, const double *a, const double *b, double *c);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file op.h The operation record: all that is known of an operation, in one place.
+ *
+ * reference/model declares the record, reference/ops defines one a file, ops.def lists them, the linker
+ * joins them. Validation, shape inference, feature levels, generated cases, the reference executor,
+ * documentation and dumps follow from the record.
+ */
+#ifndef NNV_MODEL_OP_H
+#define NNV_MODEL_OP_H
+
+#include "base/rng.h"
+#include "reference/model/model.h"
+
+struct nnv_kernel; /* reference/eval/kernel.h */
+struct nnv_call;
+struct nnv_sample;
+
+enum {
+    NNV_MAX_SLOTS = 64,          /**< slots of one form, and ids */
+    NNV_DIM_UNKNOWN = 0x7fffffff, /**< an extent that is not known yet */
+};
+
+/** The shape of a tensor during inference: rank and extents may be unknown. A scalar has rank 0, known. */
+struct nnv_shape {
+    bool known_rank;
+    uint32_t rank;
+    uint32_t dims[NNV_MAX_RANK]; /**< real extents (0 is a real zero) or NNV_DIM_UNKNOWN */
+};
+
+/** Type variables: an operation's slots name them, its signatures give them values. */
+enum nnv_var {
+    NNV_T, /**< the main type, of input 0 unless stated */
+    NNV_W, /**< filter or weights */
+    NNV_B, /**< bias */
+    NNV_S, /**< float scalars */
+    NNV_O, /**< output, where it differs from T */
+    NNV_V, /**< any further type */
+    NNV_VARS,
+    NNV_FIXED /**< the slot's own type member */
+};
+
+/** One combination of types that the operation accepts, and the feature level that allowed it. */
+struct nnv_sig {
+    uint8_t level;
+    int32_t type[NNV_VARS];
+};
+
+/** What a scalar's value must fulfil. */
+enum nnv_rule {
+    NNV_ANY,
+    NNV_FUSE,         /**< a FuseCode; the evaluator clamps the outputs */
+    NNV_PADDING_CODE, /**< SAME or VALID */
+    NNV_POSITIVE,
+    NNV_NOT_NEGATIVE,
+    NNV_AXIS, /**< in [-rank, rank) of input 0 */
+    NNV_RULE_COUNT
+};
+
+/** What a quantised slot's scale and zero point must fulfil. */
+enum nnv_quant_rule {
+    NNV_Q_FREE,
+    NNV_Q_SAME,     /**< as input 0 */
+    NNV_Q_BIAS,     /**< TENSOR_INT32: scale = scale of input 0 times scale of input 1 (0 for per-channel), zero point 0 */
+    NNV_Q_UNIT_256, /**< 1/256, zero point at the type's minimum (0 or -128) */
+    NNV_Q_UNIT_128, /**< 1/128, zero point 128 or 0 (signed) */
+    NNV_Q_ONE,      /**< scale 1, zero point 0 */
+    NNV_Q_SAME_1,   /**< as input 1 (EMBEDDING_LOOKUP) */
+    NNV_Q_SAME_2,   /**< as input 2 (HASHTABLE_LOOKUP) */
+};
+
+enum nnv_slot_flags {
+    NNV_SCALAR = 1,    /**< a scalar; otherwise a tensor */
+    NNV_OMITTABLE = 2, /**< may be NO_VALUE, or omitted by the request */
+    NNV_REPEAT = 4,    /**< stands one or more times (CONCATENATION) */
+    NNV_PARAM = 8,     /**< usually a constant: filter, bias, weights, shape, axes */
+};
+
+/** One input or output of an operation. */
+struct nnv_slot {
+    uint8_t id; /**< how record and kernel name it, whatever its position: 0 to NNV_MAX_SLOTS - 1 */
+    const char *name;
+    uint8_t var; /**< enum nnv_var */
+    int32_t type; /**< where var is NNV_FIXED */
+    uint8_t flags;
+    uint8_t rank_min, rank_max; /**< tensors; rank_max 0: any */
+    uint8_t group; /**< 0 required; 1, 2, ...: trailing optional inputs, a group comes whole and after its predecessors */
+    uint8_t level; /**< the feature level that added it; 0: the operation's */
+    uint8_t rule;  /**< enum nnv_rule */
+    uint8_t quant; /**< enum nnv_quant_rule */
+    double dflt;   /**< the value of a trailing scalar that is absent */
+    double lo, hi; /**< values to draw for tests, real numbers; both 0: [-8, 8] */
+};
+
+/** One list of inputs (CONV_2D has two: implicit and explicit padding). */
+struct nnv_form {
+    const char *name; /**< "implicit", "explicit"; "" where there is one */
+    const struct nnv_slot *in;
+    uint8_t nin; /**< slots of in */
+    const struct nnv_slot *out;
+    uint8_t nout; /**< slots of out */
+};
+
+/** How a correct implementation may round the result; see reference/eval. */
+enum nnv_rounding {
+    NNV_ROUND_NONE,    /**< moves or chooses values: exact */
+    NNV_ROUND_LINEAR,  /**< sums of products; quantised: one multiplier, given by the kernel for each element */
+    NNV_ROUND_RESCALE, /**< quantised: inputs rescaled, added, averaged */
+    NNV_ROUND_TABLE,   /**< quantised: tables or fixed point, within one unit */
+    NNV_ROUND_FLOOR,   /**< the result is the floor of the kernel's real result */
+    NNV_ROUND_COUNT
+};
+
+/** Zero-sized inputs: accepted where? */
+enum nnv_zero { NNV_ZERO_REFUSED, NNV_ZERO_ANY, NNV_ZERO_BATCH };
+
+/** The record. */
+struct nnv_op {
+    int32_t code;      /**< OperationCode */
+    const char *name;  /**< "CONV_2D" */
+    uint8_t level;     /**< the feature level that introduced it */
+    const char *formula; /**< one line for the documentation */
+    const struct nnv_form *forms;
+    uint8_t nforms;
+    const struct nnv_sig *sigs; /**< lower levels first */
+    uint8_t nsigs;
+    enum nnv_rounding rounding;
+    enum nnv_zero zero;
+    bool linear; /**< integer inputs give integer results: exact cases exist */
+    bool unary;  /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
+    /** Optional. Rules beyond those of the slots, on whatever is known; NNV_INVALID with the reason. */
+    enum nnv_status (*check)(const struct nnv_call *c, struct nnv_err *err);
+    /** Optional. The feature level that this use needs beyond signature and slots. */
+    int (*level_of)(const struct nnv_call *c);
+    /**
+     * Required. Writes the shapes of the outputs: as much as is known. NNV_INVALID with the reason if the
+     * inputs do not fit each other.
+     */
+    enum nnv_status (*infer)(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err);
+    /** Required. The golden kernel; see reference/eval/kernel.h. */
+    enum nnv_status (*eval)(struct nnv_kernel *k, struct nnv_err *err);
+    /** The axes of the generated cases: NULL-terminated lower-case names, at least one. */
+    const char *const *variants;
+    /** Required. Draws shapes, attributes and options for s->variant; see reference/model/sample.h. */
+    void (*sample)(struct nnv_sample *s);
+};
+
+/** The record of code, or NULL. */
+const struct nnv_op *nnv_op(int32_t code);
+/** The record by name ("CONV_2D", any case), or NULL. */
+const struct nnv_op *nnv_op_by_name(const char *name);
+/** All records, by code. */
+const struct nnv_op *const *nnv_ops(size_t *count);
+
+/* ------------------------------------------------------- a use of an operation */
+
+struct nnv_arg {
+    const struct nnv_operand *operand; /**< type and quantisation */
+    bool present;                      /**< false: omitted; shape and data mean nothing then */
+    struct nnv_shape shape;
+    const void *data; /**< its bytes where known (constants; at run time everything), else NULL */
+};
+
+/** An operation bound to its operands: what hooks and kernels are given. */
+struct nnv_call {
+    const struct nnv_op *op;
+    const struct nnv_form *form;
+    const struct nnv_sig *sig;
+    uint32_t nin, nout;
+    struct nnv_arg *in, *out;
+    int16_t pos[NNV_MAX_SLOTS]; /**< position in `in` of each input id; -1: absent. A repeated slot's first */
+    uint32_t repeat;            /**< how often the repeated slot stands */
+};
+
+/** Input id, or NULL if absent or omitted. */
+const struct nnv_arg *nnv_in(const struct nnv_call *c, int id);
+/** True if input id is absent or its value is known now. */
+bool nnv_known(const struct nnv_call *c, int id);
+/** Value of an INT32 or BOOL scalar input; the slot's default if absent. Only where nnv_known(). */
+int32_t nnv_int(const struct nnv_call *c, int id);
+/** Value of a FLOAT32, FLOAT16, INT32 or BOOL scalar input; the slot's default if absent. Only where nnv_known(). */
+double nnv_num(const struct nnv_call *c, int id);
+
+/* ------------------------------------------------------------ shape helpers */
+
+/** A shape of known rank with unknown extents. */
+struct nnv_shape nnv_shape_of_rank(uint32_t rank);
+/** The shape of rank extents. */
+struct nnv_shape nnv_shape_make(uint32_t rank, const uint32_t *dims);
+/** True if rank and all extents are known. */
+bool nnv_shape_known(const struct nnv_shape *s);
+/** Number of elements; only where nnv_shape_known(). */
+size_t nnv_shape_elems(const struct nnv_shape *s);
+/** Extent i, or NNV_DIM_UNKNOWN if the rank is unknown. */
+uint32_t nnv_dim(const struct nnv_shape *s, uint32_t i);
+/** True unless both extents are known and differ. */
+bool nnv_dim_agree(uint32_t a, uint32_t b);
+/** The extent that is known, or NNV_DIM_UNKNOWN. */
+uint32_t nnv_dim_merge(uint32_t a, uint32_t b);
+/** Broadcast of a and b (right-aligned, equal or 1); NNV_INVALID names the extents. */
+NNV_USE_RESULT enum nnv_status nnv_shape_broadcast(const struct nnv_shape *a, const struct nnv_shape *b,
+                                                   struct nnv_shape *out, struct nnv_err *err);
+/** "[1,224,224,3]", "?" for what is unknown, into buf (terminated); returns buf. */
+char *nnv_shape_text(const struct nnv_shape *s, char *buf, size_t room);
+/** axis in [-rank, rank) to [0, rank); -1 if out of range. */
+int nnv_axis(int32_t axis, uint32_t rank);
+
+/** One dimension of a convolution or pooling window. */
+struct nnv_window {
+    uint32_t out;       /**< output extent, NNV_DIM_UNKNOWN if the input extent is unknown */
+    int32_t head, tail; /**< padding before and behind */
+};
+/**
+ * Window arithmetic: effective = (filter - 1) * dilation + 1.
+ * scheme ANEURALNETWORKS_PADDING_SAME: out = ceil(in / stride), the odd cell at the tail; VALID: no padding;
+ * 0: head and tail are given in *w (explicit). NNV_INVALID if a pad is negative or reaches the effective
+ * filter, a stride or dilation is below 1, or the output would be empty while the input is not.
+ */
+NNV_USE_RESULT enum nnv_status nnv_window(uint32_t in, uint32_t filter, int32_t stride, int32_t dilation, int32_t scheme,
+                           struct nnv_window *w, struct nnv_err *err);
+
+#endif

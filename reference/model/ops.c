@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reference/model/op.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define X(name) extern const struct nnv_op nnv_op_##name;
+#include "reference/model/ops.def"
+#undef X
+
+static const struct nnv_op *const records[] = {
+#define X(name) &nnv_op_##name,
+#include "reference/model/ops.def"
+#undef X
+};
+
+const struct nnv_op *const *nnv_ops(size_t *count) {
+    *count = sizeof records / sizeof *records;
+    return records;
+}
+
+const struct nnv_op *nnv_op(int32_t code) {
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        if (records[i]->code == code) return records[i];
+    return NULL;
+}
+
+const struct nnv_op *nnv_op_by_name(const char *name) {
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        if (strcasecmp(records[i]->name, name) == 0) return records[i];
+    return NULL;
+}

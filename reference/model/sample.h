@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file sample.h Drawing one use of an operation: the interface of the record's sample hook.
+ *
+ * The hook is given a signature and a variant; it chooses the form and sets a shape or a value for every
+ * input that is to be present. Trailing inputs that it leaves alone are absent, omittable ones are omitted.
+ * Who calls it fills the tensors with values and derives the outputs.
+ */
+#ifndef NNV_MODEL_SAMPLE_H
+#define NNV_MODEL_SAMPLE_H
+
+#include "reference/model/op.h"
+
+enum { NNV_MAX_REPEAT = 8 };
+
+/** One input of the use. */
+struct nnv_sample_arg {
+    bool set;
+    bool input;         /**< a model input even though the slot says NNV_PARAM */
+    bool constant;      /**< a constant even though the slot does not say so */
+    uint32_t rank;      /**< tensors */
+    uint32_t dims[NNV_MAX_RANK];
+    double value;       /**< scalars */
+    const int32_t *ints; /**< TENSOR_INT32 with given values, arena's; else NULL: filled by the caller */
+    double lo, hi;      /**< real values to draw; both 0: the slot's */
+    float scale;        /**< quantised: wanted scale and zero point; 0: the caller's choice */
+    int32_t zero_point;
+};
+
+struct nnv_sample {
+    /* given */
+    const struct nnv_op *op;
+    const struct nnv_sig *sig;
+    int variant;  /**< index into op->variants */
+    int index;    /**< the how-manieth case of this variant, 0, 1, ...: hooks may walk through attributes by it */
+    bool exact;   /**< integer-valued inputs: keep sums of products below 2^24 (float16: 2^11) */
+    bool empty;   /**< give the input a zero extent, where op->zero allows it */
+    struct nnv_rng rng;
+    struct nnv_arena *arena;
+    /* set by the hook */
+    const struct nnv_form *form; /**< preset to the first */
+    struct nnv_sample_arg arg[NNV_MAX_SLOTS]; /**< by id */
+    struct nnv_sample_arg rep[NNV_MAX_REPEAT]; /**< the repeated slot */
+    uint32_t nrep;
+    float out_scale;      /**< quantised output 0: 0 is the caller's choice (from the range of the results) */
+    int32_t out_zero_point;
+};
+
+/** The name of the variant. */
+const char *nnv_sample_variant(const struct nnv_sample *s);
+/** True if the variant's name contains word as one of its '_'-separated words. */
+bool nnv_sample_is(const struct nnv_sample *s, const char *word);
+/** Sets tensor id to rank extents given as further uint32_t arguments. Returns the argument for more settings. */
+struct nnv_sample_arg *nnv_sample_tensor(struct nnv_sample *s, int id, uint32_t rank, const uint32_t *dims);
+/** Sets scalar id. */
+void nnv_sample_scalar(struct nnv_sample *s, int id, double value);
+/** Sets TENSOR_INT32 id of shape [n] to the values (copied). */
+void nnv_sample_ints(struct nnv_sample *s, int id, uint32_t n, const int32_t *values);
+/** Uniform integer in [lo, hi]. */
+int nnv_sample_int(struct nnv_sample *s, int lo, int hi);
+/** One of n values. */
+int nnv_sample_of(struct nnv_sample *s, int n, const int *values);
+/** An extent in [lo, hi], odd sizes and sizes beside SIMD widths preferred. */
+uint32_t nnv_sample_dim(struct nnv_sample *s, uint32_t lo, uint32_t hi);
+/** A shape of rank unequal extents with at most limit elements. */
+void nnv_sample_dims(struct nnv_sample *s, uint32_t rank, uint32_t limit, uint32_t *dims);
+/** Layout helper: writes {n,h,w,c} to dims in the order of the layout. */
+void nnv_sample_image(uint32_t dims[4], uint32_t n, uint32_t h, uint32_t w, uint32_t c, bool nchw);
+
+/** Variants "rank1" to "rank4", "wide": the common hook for elementwise operations on one tensor of id 0. */
+extern const char *const nnv_unary_variants[];
+void nnv_sample_unary(struct nnv_sample *s);
+
+#endif
