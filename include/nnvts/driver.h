@@ -432,6 +432,9 @@ struct nnvts_driver {
 
 /** The one symbol of a driver. Returns NULL on failure. */
 #define NNVTS_DRIVER_SYMBOL "nnvts_driver_get"
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
 const struct nnvts_driver *nnvts_driver_get(void);
 typedef const struct nnvts_driver *(*nnvts_driver_get_fn)(void);
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file report.h Reports: pure functions of a run folder (docs/journal.md). They know the journal record and
+ * nothing else of nnvts.
+ */
+#ifndef NNV_REPORTS_REPORT_H
+#define NNV_REPORTS_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "nnvts/result.h"
+
+/** A run, loaded from its folder: cases.tsv and journal.jsonl. */
+struct nnv_report;
+
+/** Loads a run. A damaged or foreign file is one clear error; a cut last line of the journal is ignored. */
+NNV_USE_RESULT enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err);
+void nnv_report_free(struct nnv_report *report);
+/** Number of cases with this verdict (NNVTS_NOTRUN: selected, without a record). */
+size_t nnv_report_count(const struct nnv_report *report, enum nnvts_verdict verdict);
+/** The exit code that the verdicts of the run demand. */
+enum nnvts_exit nnv_report_exit(const struct nnv_report *report);
+
+/** Writes FOLDER/summary.json. */
+NNV_USE_RESULT enum nnv_status nnv_report_summary(const struct nnv_report *report, bool interrupted,
+                                                  struct nnv_err *err);
+/** Writes FOLDER/junit.xml. */
+NNV_USE_RESULT enum nnv_status nnv_report_junit(const struct nnv_report *report, struct nnv_err *err);
+/** Writes FOLDER/report.html. */
+NNV_USE_RESULT enum nnv_status nnv_report_html(const struct nnv_report *report, struct nnv_err *err);
+
+/* ------------------------------------------------------------------ console */
+
+/** The lines that a person sees while a run goes on. */
+struct nnv_console;
+
+struct nnv_console_style {
+    bool live;    /**< one line that is redrawn: stdout is a terminal */
+    bool colour;  /**< a terminal, and NO_COLOR is not set */
+    bool quiet;   /**< only the closing lines and failures */
+    bool verbose; /**< every case */
+};
+
+/** A console on `to`; header: the first line of the journal. Prints the opening line. NULL when out of memory. */
+struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, const char *header,
+                                    const char *folder);
+/** One case has ended: its journal line (terminated, without newline). Prints a failure as one block, at once. */
+void nnv_console_case(struct nnv_console *c, const char *record);
+/** Called a few times a second: redraws the live line. */
+void nnv_console_tick(struct nnv_console *c);
+/** The closing lines: a line a suite, totals, where the reports are, what to do next. */
+void nnv_console_end(struct nnv_console *c, const struct nnv_report *report, double seconds);
+void nnv_console_free(struct nnv_console *c);
+
+#endif
