@@ -1,68 +1,142 @@
 # SPDX-License-Identifier: Apache-2.0
-# nnvts: make run, make test, make check, make bench, make install PREFIX=...
-# No file lists: every .c file in a folder belongs to what the folder builds.
+#   make run      sets up, builds and judges the cpu driver
+#   make test     sets up, builds and runs all tests
+#   make          builds                      make check    the full gate before a commit lands
+#   make bench    measures                    make soak     long runs: tier full, many seeds
+#   make install PREFIX=/usr/local            make clean
+# No file lists: every .c file of a folder belongs to what the folder builds.
 
-CC ?= gcc
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 B ?= build
-SAN ?=
-WERROR ?=
 PREFIX ?= /usr/local
 VERSION := 0.1.0
+ARGS ?=
 
-WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=c17 $(CFLAGS) $(WARN) $(WERROR) $(SAN) -fPIC -fno-omit-frame-pointer -fvisibility=hidden -ffp-contract=off \
-             -D_GNU_SOURCE -DNNVTS_VERSION='"$(VERSION)"' -MMD -MP
-LDFLAGS += $(SAN)
-PKG_CFLAGS = $(shell pkg-config --cflags jansson libxml-2.0 libpng)
-LIBS = $(shell pkg-config --libs jansson libxml-2.0 libpng) -lopenblas -lm -lpthread -ldl
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes
+ALL_CFLAGS = -std=c17 $(CFLAGS) $(WARN) $(WERROR) $(SAN) -fPIC -fno-omit-frame-pointer -fvisibility=hidden \
+             -ffp-contract=off -D_GNU_SOURCE -DNNVTS_VERSION='"$(VERSION)"' -MMD -MP
+PKG_CFLAGS := $(shell pkg-config --cflags jansson libxml-2.0 libpng 2>/dev/null)
+LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenblas -lm -lpthread -ldl
 
-# Layers below the command; a driver gets include alone (the reference adapter also base and reference).
-CORE_DIRS := base reference/model reference/eval reference/ops randgraph harness/core harness/suites reports
-CORE_SRC := $(foreach d,$(CORE_DIRS),$(wildcard $(d)/*.c))
-CLI_SRC := $(wildcard harness/cli/*.c)
-REF_SRC := $(foreach d,base reference/model reference/eval reference/ops,$(wildcard $(d)/*.c))
-DRIVERS := $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c))))
-DRIVERS := $(sort $(DRIVERS))
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
+REF_DIRS := base reference/model reference/eval reference/ops
+CORE_DIRS := $(REF_DIRS) randgraph harness/core harness/suites reports
+sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
+objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
-CORE_OBJ := $(CORE_SRC:%.c=$(B)/obj/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(B)/obj/%.o)
-REF_OBJ := $(REF_SRC:%.c=$(B)/obj/%.o)
-UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
+DRIVERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
+CORE_LIB := $(B)/obj/core.a
+REF_LIB := $(B)/obj/reference.a
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
+BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 
-.PHONY: all
+.PHONY: all run test check bench soak install clean unit lint layers format sanitize setup-run setup-test setup-check
+.DELETE_ON_ERROR:
+
 all: $(B)/nnvts $(DRIVER_SO)
 
-$(B)/nnvts: $(CLI_OBJ) $(CORE_OBJ)
-	$(CC) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
+setup-run:
+	@tools/setup-debian.sh build
+setup-test:
+	@tools/setup-debian.sh test
+setup-check:
+	@tools/setup-debian.sh check
 
+# The set-up may bring pkg-config and libraries, so what follows runs in a make of its own.
+run: setup-run
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	$(B)/nnvts run --driver cpu $(ARGS)
+
+test: setup-test
+	@$(MAKE) --no-print-directory -j$$(nproc) all unit
+	@tools/run-tests.sh $(B) $(sort $(UNIT)) $(SYSTEM)
+
+unit: $(UNIT)
+
+# Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
+check: setup-check layers
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-gcc CC=gcc WERROR=-Werror all unit
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-clang CC=clang WERROR=-Werror all unit
+	@$(MAKE) --no-print-directory -j$$(nproc) lint
+	@tools/run-tests.sh build-gcc $(UNIT:$(B)/%=build-gcc/%) $(SYSTEM)
+	@tools/run-tests.sh build-clang $(UNIT:$(B)/%=build-clang/%)
+	@$(MAKE) --no-print-directory sanitize
+	@echo "check: ok"
+
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+sanitize:
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-san CC=gcc CFLAGS="-O1 -g" SAN="$(SANITIZERS)" all unit
+	@ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0 tools/run-tests.sh build-san $(UNIT:$(B)/%=build-san/%)
+	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver cpu --tier smoke --out build-san/out-cpu -q
+	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver reference --tier smoke --out build-san/out-reference -q
+
+layers:
+	@tools/check-layers.sh
+
+LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%))
+lint:
+	@echo $(LINT_SRC) | tr ' ' '\n' | xargs -P$$(nproc) -n 4 clang-tidy --quiet \
+	    --extra-arg=-Wno-unknown-warning-option -- 2>/dev/null -std=c17 -I. -Iinclude $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION='""'
+	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+	@echo "lint: ok"
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+bench: setup-run
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(BENCH)
+	@tools/bench.sh $(B)
+
+soak: setup-run
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	@for seed in 2 3 4 5 6; do $(B)/nnvts run --driver cpu --tier full --seed $$seed --out $(B)/soak-$$seed -q || exit 1; done
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/nnvts/drivers $(DESTDIR)$(PREFIX)/include/nnvts
+	install -m 755 $(B)/nnvts $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
+	install -m 644 include/NeuralNetworksTypes.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 include/nnvts/driver.h include/nnvts/result.h $(DESTDIR)$(PREFIX)/include/nnvts/
+
+clean:
+	rm -rf build build-gcc build-clang build-san
+
+$(B)/nnvts: $(call objects,harness/cli) $(CORE_LIB)
+	$(CC) $(SAN) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
+
+# thin archives: a folder's objects under one name
+$(CORE_LIB): $(call objects,$(CORE_DIRS))
+$(REF_LIB): $(call objects,$(REF_DIRS))
+$(CORE_LIB) $(REF_LIB):
+	@rm -f $@
+	ar rcsT $@ $^
+
+# A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference.
+$(B)/obj/drivers_under_test/reference/%.o: PRIVATE_I := -I.
+$(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -O3
 $(B)/obj/drivers_under_test/%.o: drivers_under_test/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Iinclude $(if $(findstring /reference/,/$*),-I.,) $(DRIVER_CFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -Iinclude $(PRIVATE_I) -c -o $@ $<
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) -c -o $@ $<
 
-$(B)/tests/%: tests/unit/%.c $(CORE_OBJ)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_OBJ) -lcmocka $(LIBS)
-
 define DRIVER_RULE
-$(B)/drivers/$(1).so: $$(patsubst %.c,$(B)/obj/%.o,$$(wildcard drivers_under_test/$(1)/*.c)) $(if $(filter reference,$(1)),$$(REF_OBJ))
+$(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
 	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS) -shared -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),-lm -lpthread -ldl)
+	$$(CC) $$(SAN) $$(LDFLAGS) -shared -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),-lm -lpthread -ldl)
 endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 
-.PHONY: unit
-unit: $(UNIT_BIN)
-	@set -e; for t in $(UNIT_BIN); do $$t; done
+$(B)/tests/% $(B)/bench/%: $(CORE_LIB)
+$(B)/tests/%: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) -lcmocka $(LIBS)
+$(B)/bench/%: tests/bench/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
 
-.PHONY: clean
-clean:
-	rm -rf $(B)
-
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell test -d $(B) && find $(B) -name '*.d')

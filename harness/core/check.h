@@ -43,7 +43,8 @@ struct nnv_comparison {
     double worst_expected, worst_actual, worst_error, worst_bound;
     double worst_ratio;  /**< error / bound; infinity for a bound of 0 or a wrong class (NaN, infinity) */
     double max_ulp;      /**< largest error in units in the last place of the expected value */
-    double bias, mse;    /**< mean and mean square of (actual - expected), over finite compared elements */
+    double bias, mse;    /**< mean and mean square of (actual - reference), over finite compared elements; the reference
+                              is `exact` where given and not clamped, else expected */
     /** Error over bound as a picture: rows x cols cells (outer dims x inner dims, largest of the elements in a cell),
         0 no error, 128 at the bound, 255 at 128 times the bound or more. Filled only if wrong > 0. */
     uint32_t heat_rows, heat_cols;
@@ -53,10 +54,20 @@ struct nnv_comparison {
 
 /**
  * Compares actual (same shape as expected: the caller has checked) element by element.
- * An element passes iff error <= bound; NaN, infinities and the sign of zero go by class; a NaN never passes
- * unless expected is NaN.
+ * An element passes iff |actual - expected| <= bound. An infinity passes only where the same infinity is expected, a
+ * NaN only where a NaN is. Zeros of either sign are equal.
  */
 void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
                struct nnv_comparison *out);
+
+/** A part of an output, seen as a matrix of its last dimension and all others. Rows stand one behind the other. */
+struct nnv_check_window {
+    uint32_t row, col, rows, cols; /**< place in the matrix, and extents, at most NNV_WINDOW_MAX */
+    double expected[NNV_WINDOW_MAX * NNV_WINDOW_MAX], actual[NNV_WINDOW_MAX * NNV_WINDOW_MAX];
+    double bound[NNV_WINDOW_MAX * NNV_WINDOW_MAX]; /**< NaN: not compared */
+};
+/** The part around element `centre` (a flat index below the number of elements), with the bounds that nnv_check used. */
+void nnv_check_window(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, size_t centre,
+                      struct nnv_check_window *out);
 
 #endif

@@ -6,11 +6,12 @@
 #include "nnvts/driver.h"
 #include "reference/model/model.h"
 
-/** An open driver. Only worker processes hold one. */
+/** An open driver. Only worker processes hold one. Zero-initialise. */
 struct nnv_client {
-    void *handle; /**< dlopen's */
+    void *handle; /**< dlopen's; NULL for a table that is linked in */
     const struct nnvts_driver *driver;
     struct nnvts_device *device;
+    struct nnv_client_memory *memory; /**< shared memory for values, kept from case to case; made when needed */
 };
 
 /**
@@ -30,7 +31,13 @@ NNV_USE_RESULT enum nnv_status nnv_client_list(struct nnv_arena *arena, const ch
  */
 NNV_USE_RESULT enum nnv_status nnv_client_open(struct nnv_client *client, const char *path, const char *options,
                                                struct nnv_err *err);
-/** Releases the device. The shared object stays mapped. */
+/**
+ * As nnv_client_open, for a table that is already in this process (NULL: what nnvts_driver_get returned); name is
+ * for errors. Checks the table, opens the device, checks its required members.
+ */
+NNV_USE_RESULT enum nnv_status nnv_client_attach(struct nnv_client *client, const struct nnvts_driver *driver,
+                                                 const char *name, const char *options, struct nnv_err *err);
+/** Releases the device and the memory. The shared object stays mapped. */
 void nnv_client_close(struct nnv_client *client);
 
 /** The steps of a case, for deadlines and for naming the culprit. */
@@ -70,7 +77,9 @@ struct nnv_outcome {
 /**
  * Runs the spec's model and inputs once: supported operations, prepare, execute (synchronous). Output buffers
  * have the expected size (spec outputs' bytes) in guarded, poisoned memory; inputs and constants are checked
- * to be unmodified. Checks statuses, output shapes, guard zones. *phase follows the steps (may be shared memory).
+ * to be unmodified. Constants are overwritten once the model is prepared: a driver must have copied what it needs.
+ * Checks statuses, output shapes, guard zones. *phase follows the steps (may be shared memory).
+ * A driver that damaged memory is not called again, not even to release the prepared model.
  */
 void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, struct nnv_arena *arena,
                     volatile uint32_t *phase, struct nnv_outcome *out);
@@ -78,7 +87,7 @@ void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, stru
 /**
  * The model as the ABI renders it. Constants up to 128 bytes are CONSTANT_COPY in operand_values, larger ones and
  * those marked CONSTANT_REFERENCE lie in one SHARED pool (a memfd; *fd is the caller's to close, -1: none).
- * All else is arena's.
+ * All else is arena's, or the model's, which must outlive it.
  */
 NNV_USE_RESULT enum nnv_status nnv_abi_model(const struct nnv_model *model, struct nnv_arena *arena,
                                              struct nnvts_model *out, int *fd, struct nnv_err *err);

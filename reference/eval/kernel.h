@@ -16,6 +16,9 @@
 #define NNV_EVAL_KERNEL_H
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "reference/model/op.h"
 
@@ -24,6 +27,8 @@ struct nnv_noise; /* rows.h */
 struct nnv_kernel {
     const struct nnv_call *call; /**< all shapes and scalar values are known */
     struct nnv_arena *scratch;   /**< for the kernel's temporaries; emptied after each row */
+    enum nnv_rounding rounding;  /**< preset to the record's; a kernel may set it to what holds for this call, in every
+                                      row alike: CONCATENATION of equally quantised or float inputs is NNV_ROUND_NONE */
     double *const *out;          /**< per output: where the real results of this row go (zeroed) */
     double *multiplier;          /**< NNV_ROUND_LINEAR and quantised, row 0, budgets wanted: per element of output 0
                                       the factor from integer sum to output unit; else NULL */
@@ -31,7 +36,7 @@ struct nnv_kernel {
     bool same_inputs;            /**< this row's inputs equal row 0's */
     struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */
     double u_i, u_a, eta;        /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
-    const struct nnv_row_input *rows; /**< per input position: this row's values (evaluator's) */
+    struct nnv_row_input *rows;  /**< per input position: this row's values (evaluator's) */
 };
 
 /** Real values of tensor input id, row-major; NULL if absent or omitted. */
@@ -54,10 +59,12 @@ double nnv_spread(struct nnv_kernel *k, int id, size_t e);
 
 /** Out-of-line part of the hooks: row 0 writes magnitude down, other rows return v with noise. */
 double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude);
-/** In rows whose same_inputs is set: the value that row 0 gave to this hook, with noise. */
+/** Only in rows whose same_inputs is set: the value that row 0 gave to this hook, with noise. */
 double nnv_noise_replay(struct nnv_kernel *k);
 /** A decision score > 0 that implementations may take either way when |score| <= half_width. */
 bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width);
+/** Out-of-line part of nnv_hazard: v in row 0, NaN in the others. */
+double nnv_noise_hazard(struct nnv_kernel *k, double v);
 
 /** An elementwise intermediate that may be rounded to the operand's type. */
 static inline double nnv_round(struct nnv_kernel *k, double v) {
@@ -79,7 +86,7 @@ static inline double nnv_function(struct nnv_kernel *k, double v, double ulps) {
 enum { NNV_ULPS_EXP = 3, NNV_ULPS_LOG = 3, NNV_ULPS_TANH = 5, NNV_ULPS_LOGISTIC = 5, NNV_ULPS_SQRT = 2, NNV_ULPS_RSQRT = 3 };
 /** True if row 0's value of an input to LOG, SQRT, a divisor ... makes the results of other rows meaningless: they become NaN, "not compared". */
 static inline double nnv_hazard(struct nnv_kernel *k, double v, bool hazard) {
-    return hazard && k->row > 0 ? (double)NAN : v;
+    return hazard && k->noise ? nnv_noise_hazard(k, v) : v;
 }
 
 /* ------------------------------------------------------------- shared parts */

@@ -74,6 +74,7 @@ enum nnv_slot_flags {
     NNV_OMITTABLE = 2, /**< may be NO_VALUE, or omitted by the request */
     NNV_REPEAT = 4,    /**< stands one or more times (CONCATENATION) */
     NNV_PARAM = 8,     /**< usually a constant: filter, bias, weights, shape, axes */
+    NNV_IGNORED = 16,  /**< an output whose contents are the implementation's own (LSTM's scratch): never compared */
 };
 
 /** One input or output of an operation. */

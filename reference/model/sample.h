@@ -25,6 +25,7 @@ struct nnv_sample_arg {
     double lo, hi;      /**< real values to draw; both 0: the slot's */
     float scale;        /**< quantised: wanted scale and zero point; 0: the caller's choice */
     int32_t zero_point;
+    uint32_t channel_dim; /**< per-channel: the dimension that the scales run along (DEPTHWISE_CONV_2D: 3) */
 };
 
 struct nnv_sample {
@@ -50,7 +51,7 @@ struct nnv_sample {
 const char *nnv_sample_variant(const struct nnv_sample *s);
 /** True if the variant's name contains word as one of its '_'-separated words. */
 bool nnv_sample_is(const struct nnv_sample *s, const char *word);
-/** Sets tensor id to rank extents given as further uint32_t arguments. Returns the argument for more settings. */
+/** Sets tensor id (a repeated slot: its next use) to rank extents. Returns the argument for more settings. */
 struct nnv_sample_arg *nnv_sample_tensor(struct nnv_sample *s, int id, uint32_t rank, const uint32_t *dims);
 /** Sets scalar id. */
 void nnv_sample_scalar(struct nnv_sample *s, int id, double value);

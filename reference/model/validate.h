@@ -16,9 +16,17 @@ NNV_USE_RESULT enum nnv_status nnv_validate(const struct nnv_model *model, struc
                                             struct nnv_err *err);
 
 /**
+ * Checks one operand by itself: type, dimensions, size, quantisation, lifetime, constant value. *level is the
+ * feature level of its type and shape. Of a SUBGRAPH operand the index is not checked.
+ */
+NNV_USE_RESULT enum nnv_status nnv_operand_check(const struct nnv_operand *o, int *level, struct nnv_err *err);
+
+/**
  * Binds operation op of subgraph s: finds the form and signature that fit its operands and checks the rules
  * of each slot. shapes: one per operand of s (what is known so far); data: one per operand, its bytes where
  * known, else NULL; present: one per operand, false for omitted inputs (NULL: lifetimes decide).
+ * Then asks the record: check, and infer. The out shapes of the call are the inferred ones joined with those in
+ * shapes, which must agree. The operand indices of op must exist.
  * *call is arena's. *level (may be NULL) as in nnv_validate.
  */
 NNV_USE_RESULT enum nnv_status nnv_bind(const struct nnv_subgraph *s, const struct nnv_operation *op,

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, FIRST_BLOCK = 64 * 1024, MOST_GROWTH = 16 * 1024 * 1024 };
+
+/* The header fills one aligned unit; the memory follows it. */
+struct block {
+    struct block *next;
+    size_t size, used; /* of the memory */
+};
+
+struct nnv_arena {
+    struct block *first, *current;
+    size_t used;
+};
+
+_Static_assert(sizeof(struct block) <= ALIGN, "the block header must fit one unit");
+
+struct nnv_arena *nnv_arena_new(void) {
+    return calloc(1, sizeof(struct nnv_arena));
+}
+
+void nnv_arena_free(struct nnv_arena *a) {
+    if (!a) return;
+    for (struct block *b = a->first; b;) {
+        struct block *next = b->next;
+        free(b);
+        b = next;
+    }
+    free(a);
+}
+
+void nnv_arena_reset(struct nnv_arena *a) {
+    for (struct block *b = a->first; b; b = b->next) b->used = 0;
+    a->current = a->first;
+    a->used = 0;
+}
+
+/* Makes a block with room for need bytes the current one: a later one, or a new one. */
+static struct block *next_block(struct nnv_arena *a, size_t need) {
+    struct block *last = a->current;
+    while (last && last->next) {
+        last = last->next;
+        if (last->size - last->used >= need) return a->current = last;
+    }
+    size_t size = last ? last->size * 2 : FIRST_BLOCK;
+    if (size > MOST_GROWTH) size = MOST_GROWTH;
+    if (size < need) size = need;
+    struct block *b = aligned_alloc(ALIGN, ALIGN + size);
+    if (!b) return NULL;
+    *b = (struct block){.size = size};
+    if (last)
+        last->next = b;
+    else
+        a->first = b;
+    return a->current = b;
+}
+
+/* count * size bytes, not zeroed; *bytes is the product. */
+static void *take(struct nnv_arena *a, size_t count, size_t size, size_t *bytes) {
+    if (__builtin_mul_overflow(count, size, bytes) || *bytes > SIZE_MAX / 2) return NULL;
+    size_t need = (*bytes + (*bytes == 0) + ALIGN - 1) / ALIGN * ALIGN;
+    struct block *b = a->current;
+    if (!b || b->size - b->used < need) b = next_block(a, need);
+    if (!b) return NULL;
+    char *p = (char *)b + ALIGN + b->used;
+    b->used += need;
+    a->used += need;
+    return p;
+}
+
+void *nnv_arena_alloc(struct nnv_arena *a, size_t count, size_t size) {
+    size_t bytes;
+    void *p = take(a, count, size, &bytes);
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
+void *nnv_arena_copy(struct nnv_arena *a, const void *src, size_t size) {
+    size_t bytes;
+    void *p = take(a, 1, size, &bytes);
+    if (p && size) memcpy(p, src, size);
+    return p;
+}
+
+char *nnv_arena_strdup(struct nnv_arena *a, const char *s) { return nnv_arena_copy(a, s, strlen(s) + 1); }
+
+char *nnv_arena_printf(struct nnv_arena *a, const char *fmt, ...) {
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    size_t bytes;
+    char *p = n < 0 ? NULL : take(a, (size_t)n + 1, 1, &bytes);
+    if (p) vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return p;
+}
+
+size_t nnv_arena_used(const struct nnv_arena *a) { return a->used; }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+
+#include <time.h>
+
+static uint64_t read_clock(clockid_t id) {
+    struct timespec t;
+    if (clock_gettime(id, &t) != 0) return 0;
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t nnv_now_ns(void) { return read_clock(CLOCK_MONOTONIC); }
+
+uint64_t nnv_cpu_ns(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+void nnv_text_free(struct nnv_text *t) {
+    free(t->data);
+    *t = (struct nnv_text){0};
+}
+
+void nnv_text_clear(struct nnv_text *t) {
+    t->len = 0;
+    t->failed = false;
+    if (t->data) t->data[0] = '\0';
+}
+
+/* Makes room for n more bytes and the terminator; false (and failed) if there is none. */
+static bool grow(struct nnv_text *t, size_t n) {
+    if (t->failed) return false;
+    if (n < t->cap - t->len) return true; /* cap is 0 or above len */
+    size_t want = t->cap ? t->cap : 256;
+    while (want <= SIZE_MAX / 2 && want - t->len <= n) want *= 2;
+    char *p = want - t->len > n ? realloc(t->data, want) : NULL;
+    if (!p) {
+        t->failed = true;
+        return false;
+    }
+    t->data = p;
+    t->cap = want;
+    return true;
+}
+
+void nnv_text_add(struct nnv_text *t, const char *s) {
+    if (s) nnv_text_add_n(t, s, strlen(s));
+}
+
+void nnv_text_add_n(struct nnv_text *t, const char *s, size_t n) {
+    if (!grow(t, n)) return;
+    if (n) memcpy(t->data + t->len, s, n);
+    t->len += n;
+    t->data[t->len] = '\0';
+}
+
+void nnv_text_vaddf(struct nnv_text *t, const char *fmt, va_list ap) {
+    va_list again;
+    va_copy(again, ap);
+    char small[256];
+    int n = vsnprintf(small, sizeof small, fmt, ap);
+    if (n < 0) {
+        t->failed = true;
+    } else if ((size_t)n < sizeof small) {
+        nnv_text_add_n(t, small, (size_t)n);
+    } else if (grow(t, (size_t)n)) {
+        vsnprintf(t->data + t->len, (size_t)n + 1, fmt, again);
+        t->len += (size_t)n;
+    }
+    va_end(again);
+}
+
+void nnv_text_addf(struct nnv_text *t, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    nnv_text_vaddf(t, fmt, ap);
+    va_end(ap);
+}
+
+/* ----------------------------------------------------------------- escaping */
+
+/* Bytes of the UTF-8 character at s and its code point; 1 and -1 if it is malformed. */
+static size_t decode_utf8(const unsigned char *s, int32_t *point) {
+    static const int32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+    *point = -1;
+    if (s[0] < 0x80) {
+        *point = s[0];
+        return 1;
+    }
+    size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4) return 1;
+    int32_t c = s[0] & (0x7f >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 1; /* the terminator, too */
+        c = c << 6 | (s[i] & 0x3f);
+    }
+    if (c < lowest[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return 1;
+    *point = c;
+    return n;
+}
+
+/* How a format writes one code point: NULL as it is, else the text that stands for it (buf may hold it). */
+typedef const char *escape_fn(int32_t point, char buf[8]);
+
+static void add_escaped(struct nnv_text *t, const char *s, escape_fn *escape) {
+    const char *plain = s; /* start of what is copied as it is */
+    while (*s) {
+        int32_t point;
+        size_t n = decode_utf8((const unsigned char *)s, &point);
+        char buf[8];
+        const char *instead = point < 0 ? REPLACEMENT : escape(point, buf);
+        if (instead) {
+            nnv_text_add_n(t, plain, (size_t)(s - plain));
+            nnv_text_add(t, instead);
+            plain = s + n;
+        }
+        s += n;
+    }
+    nnv_text_add_n(t, plain, (size_t)(s - plain));
+}
+
+static const char *escape_json(int32_t point, char buf[8]) {
+    switch (point) {
+    case '"':
+        return "\\\"";
+    case '\\':
+        return "\\\\";
+    case '\n':
+        return "\\n";
+    case '\t':
+        return "\\t";
+    case '\r':
+        return "\\r";
+    }
+    if (point >= 0x20) return NULL;
+    snprintf(buf, 8, "\\u%04x", (unsigned)point);
+    return buf;
+}
+
+static const char *escape_xml(int32_t point, char buf[8]) {
+    (void)buf;
+    switch (point) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    case '\t':
+    case '\n':
+    case '\r':
+        return NULL;
+    }
+    return point < 0x20 || point == 0xfffe || point == 0xffff ? REPLACEMENT : NULL;
+}
+
+void nnv_text_add_json(struct nnv_text *t, const char *s) {
+    if (!s) {
+        nnv_text_add(t, "null");
+        return;
+    }
+    nnv_text_add_n(t, "\"", 1);
+    add_escaped(t, s, escape_json);
+    nnv_text_add_n(t, "\"", 1);
+}
+
+void nnv_text_add_xml(struct nnv_text *t, const char *s) {
+    if (s) add_escaped(t, s, escape_xml);
+}
+
+/* ------------------------------------------------------------------- base64 */
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void nnv_text_add_base64(struct nnv_text *t, const void *data, size_t n) {
+    const unsigned char *from = data;
+    if (n > SIZE_MAX / 2) {
+        t->failed = true;
+        return;
+    }
+    size_t chars = (n + 2) / 3 * 4;
+    if (!grow(t, chars)) return;
+    char *to = t->data + t->len;
+    for (size_t i = 0; i < n; i += 3) {
+        size_t left = n - i;
+        uint32_t v = (uint32_t)from[i] << 16;
+        if (left > 1) v |= (uint32_t)from[i + 1] << 8;
+        if (left > 2) v |= from[i + 2];
+        *to++ = alphabet[v >> 18];
+        *to++ = alphabet[v >> 12 & 63];
+        *to++ = left > 1 ? alphabet[v >> 6 & 63] : '=';
+        *to++ = left > 2 ? alphabet[v & 63] : '=';
+    }
+    *to = '\0';
+    t->len += chars;
+}
+
+static int base64_digit(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+bool nnv_base64_decode(const char *s, size_t len, void *dst, size_t cap) {
+    if (cap > SIZE_MAX / 2 || len != (cap + 2) / 3 * 4) return false;
+    unsigned char *to = dst;
+    for (size_t i = 0; i < cap; i += 3, s += 4) {
+        int bytes = cap - i < 3 ? (int)(cap - i) : 3; /* of this group; 1 and 2 are padded */
+        uint32_t v = 0;
+        for (int k = 0; k < 4; k++) {
+            int d = k <= bytes ? base64_digit(s[k]) : s[k] == '=' ? 0 : -1;
+            if (d < 0) return false;
+            v = v << 6 | (uint32_t)d;
+        }
+        if (v & ((1u << (8 * (3 - bytes))) - 1)) return false; /* bits beyond the last byte */
+        for (int k = 0; k < bytes; k++) to[i + (size_t)k] = (unsigned char)(v >> (16 - 8 * k));
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+/* NaN and infinities; false if v is finite. */
+static bool add_special(struct nnv_text *t, double v) {
+    if (isfinite(v)) return false;
+    nnv_text_add(t, isnan(v) ? "\"NaN\"" : v > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+    return true;
+}
+
+/* Integers below 1e6 and zeros: most numbers of a spec. */
+static bool add_simple(struct nnv_text *t, double v) {
+    if (!(fabs(v) < 1e6) || v != (double)(int)v) return false;
+    if (v == 0 && signbit(v)) /* "-0" would read back as the integer 0 */
+        nnv_text_add_n(t, "-0.0", 4);
+    else
+        nnv_text_addf(t, "%d", (int)v);
+    return true;
+}
+
+void nnv_text_add_float(struct nnv_text *t, float v) {
+    if (add_special(t, (double)v) || add_simple(t, (double)v)) return;
+    char buf[32];
+    /* Any decimal of 6 digits survives float32, except among the subnormals. */
+    for (int digits = fabsf(v) < FLT_MIN ? 1 : 6; digits <= 9; digits++) {
+        snprintf(buf, sizeof buf, "%.*g", digits, (double)v);
+        if (strtof(buf, NULL) == v) break;
+    }
+    nnv_text_add(t, buf);
+}
+
+void nnv_text_add_double(struct nnv_text *t, double v) {
+    if (add_special(t, v) || add_simple(t, v)) return;
+    char buf[40];
+    for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
+        snprintf(buf, sizeof buf, "%.*g", digits, v);
+        if (strtod(buf, NULL) == v) break;
+    }
+    nnv_text_add(t, buf);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file arena.h Memory that lives as long as its owner, and blocks that are used again and again. */
+#ifndef CPU_ARENA_H
+#define CPU_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CPU_ALIGN = 64 };
+
+struct cpu_chunk;
+
+/** Bump allocation; everything is freed at once. All zero: empty. Not thread-safe. */
+struct cpu_arena {
+    struct cpu_chunk *first;
+    size_t used;
+    bool failed; /**< an allocation failed: the owner checks once at the end */
+};
+
+/** Zeroed bytes, aligned to CPU_ALIGN, with CPU_ALIGN readable bytes behind; NULL (and failed set) without memory. */
+void *cpu_arena_alloc(struct cpu_arena *arena, size_t bytes);
+/** A zeroed array; checked multiplication. */
+void *cpu_arena_array(struct cpu_arena *arena, size_t count, size_t size);
+/** Frees all. */
+void cpu_arena_free(struct cpu_arena *arena);
+
+struct cpu_block {
+    void *data;
+    size_t capacity;
+    bool used;
+};
+
+/** Buffers that are kept between executions: in the steady state nothing is allocated. All zero: empty. Not thread-safe. */
+struct cpu_blocks {
+    struct cpu_block *blocks;
+    size_t count;
+};
+
+/** At least bytes bytes, not zeroed, aligned to CPU_ALIGN, with CPU_ALIGN bytes of slack behind; NULL without memory. */
+void *cpu_blocks_get(struct cpu_blocks *blocks, size_t bytes);
+/** Gives one back; data of other origin is ignored. */
+void cpu_blocks_put(struct cpu_blocks *blocks, const void *data);
+/** Gives all back. */
+void cpu_blocks_reset(struct cpu_blocks *blocks);
+/** Frees all. */
+void cpu_blocks_free(struct cpu_blocks *blocks);
+
+#endif

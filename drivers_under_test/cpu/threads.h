@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file threads.h A small pool of threads that start when first needed and sleep soon. */
+#ifndef CPU_THREADS_H
+#define CPU_THREADS_H
+
+#include <stdint.h>
+
+struct cpu_threads;
+
+/** Does items [begin, end); worker, below cpu_threads_count, names the thread: index of its scratch memory. */
+typedef void (*cpu_items_fn)(void *arg, uint32_t begin, uint32_t end, uint32_t worker);
+
+/** A pool of count threads, the caller's included; none is started yet. NULL without memory. */
+struct cpu_threads *cpu_threads_create(uint32_t count);
+/** Threads that a region may use, the caller's included: at least 1. */
+uint32_t cpu_threads_count(const struct cpu_threads *threads);
+/**
+ * Runs fn over items [0, count) and returns when all are done. work_ns estimates the whole region on one thread:
+ * below about 100 us the caller does it alone. One region at a time: while another caller has the pool, a region
+ * runs on its caller's thread.
+ */
+void cpu_threads_run(struct cpu_threads *threads, uint32_t count, double work_ns, cpu_items_fn fn, void *arg);
+/** Ends and joins the threads; NULL is allowed. */
+void cpu_threads_destroy(struct cpu_threads *threads);
+
+#endif

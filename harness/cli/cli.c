@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", NULL};
+const char *const nnv_cli_tiers[] = {"smoke", "default", "full", NULL};
+
+void nnv_cli_defaults(struct nnv_cli *c) {
+    memset(c, 0, sizeof *c);
+    c->out = "nnvts-out";
+    c->seed = 1;
+    c->timeout_ns = UINT64_C(10000000000);
+    c->tier = 1;
+    const char *specs = getenv("NNVTS_SPECS");
+    c->specs = specs != NULL && *specs != '\0' ? specs : NULL;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    c->jobs = cpus > 0 ? (uint64_t)cpus : 1;
+}
+
+int nnv_cli_error(const struct nnv_err *err) {
+    fprintf(stderr, "nnvts: %s\n", err->text);
+    switch (err->status) {
+    case NNV_OK:
+        return NNVTS_EXIT_PASS;
+    case NNV_INVALID:
+    case NNV_UNSUPPORTED:
+        return NNVTS_EXIT_USAGE;
+    case NNV_NO_MEMORY:
+    case NNV_IO:
+    case NNV_INTERNAL:
+        return NNVTS_EXIT_ERROR;
+    }
+    return NNVTS_EXIT_ERROR;
+}
+
+int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
+                  int argc, char **argv) {
+    struct nnv_err err = {0};
+    enum nnv_status s = nnv_opts_parse(table, argc, argv, &c->positional, &c->help, &err);
+    if (s == NNV_OK && c->help) {
+        nnv_opts_help(stdout, help, table);
+        return NNVTS_EXIT_PASS;
+    }
+    if (s == NNV_OK && c->positional.count > max_positional)
+        s = nnv_fail(&err, NNV_INVALID, "unexpected argument '%s'", c->positional.item[max_positional]);
+    if (s == NNV_OK && (c->jobs == 0 || c->jobs > 256))
+        s = nnv_fail(&err, NNV_INVALID, "--jobs %llu: expected 1 to 256", (unsigned long long)c->jobs);
+    if (s == NNV_OK && c->timeout_ns == 0) s = nnv_fail(&err, NNV_INVALID, "--timeout 0: expected more than 0 seconds");
+    if (s == NNV_OK && c->out != NULL && *c->out == '\0')
+        s = nnv_fail(&err, NNV_INVALID, "--out '': expected a folder");
+    if (s == NNV_OK) return -1;
+    fprintf(stderr, "nnvts %s: %s; see nnvts %s --help\n", argv[0], err.text, argv[0]);
+    return NNVTS_EXIT_USAGE;
+}
+
+enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena, struct nnv_run_config *config,
+                               struct nnv_err *err) {
+    *config = (struct nnv_run_config){
+        .driver = c->driver,
+        .specs = c->specs,
+        .out = c->out,
+        .seed = c->seed,
+        .precision = c->precision - 1,
+        .tier = c->tier,
+        .timeout_ns = c->timeout_ns,
+        .jobs = (int)c->jobs,
+    };
+    if (c->driver == NULL) return NNV_OK;
+    return nnv_client_resolve(c->driver, arena, &config->driver_path, &config->driver_options, err);
+}
+
+enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_config *config, struct nnv_case_list *list,
+                              struct nnv_err *err) {
+    enum nnv_status s = nnv_list_suites(config, c->suite, list, err);
+    if (s != NNV_OK) return s;
+    size_t all = list->count;
+    s = nnv_select(list, c->filter, err);
+    if (s != NNV_OK) return s;
+    if (list->count == 0)
+        return all == 0 ? nnv_fail(err, NNV_INVALID, "the suites have no cases")
+                        : nnv_fail(err, NNV_INVALID, "no case is selected by '%s' (of %zu; see them with nnvts list)",
+                                   c->filter != NULL ? c->filter : "", all);
+    return NNV_OK;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cli.h The nnvts command: a verb a file, one table. */
+#ifndef NNV_CLI_H
+#define NNV_CLI_H
+
+#include "base/opts.h"
+#include "harness/core/run.h"
+
+/** A verb: `nnvts NAME ...`. */
+struct nnv_verb {
+    const char *name;
+    const char *task; /**< heading in the overview: "judge a driver" */
+    const char *summary;
+    /** Runs the verb; argv[0] is the verb's name. Returns the exit code. */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_verb_replay, nnv_verb_show, nnv_verb_op,
+    nnv_verb_report;
+
+/** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
+struct nnv_cli {
+    const char *driver, *suite, *filter, *out, *specs;
+    uint64_t seed, jobs, timeout_ns;
+    int precision; /**< index into nnv_cli_precisions: 0 is the suite's default */
+    int tier;      /**< index into nnv_cli_tiers */
+    bool json, quiet, verbose, resume, help;
+    struct nnv_opt_list positional;
+};
+
+extern const char *const nnv_cli_precisions[];
+extern const char *const nnv_cli_tiers[];
+
+/** Rows of the option tables. c is a struct nnv_cli. */
+#define NNV_OPTION_DRIVER(c)                                                                                           \
+    { 'd', "driver", NNV_OPT_STRING, &(c).driver, "NAME|PATH[:OPTIONS]", "the driver under test", NULL }
+#define NNV_OPTION_SUITE(c)                                                                                            \
+    { 's', "suite", NNV_OPT_STRING, &(c).suite, "A,B|all", "suites, by default those that every driver can take", NULL }
+#define NNV_OPTION_FILTER(c)                                                                                           \
+    {                                                                                                                  \
+        'k', "filter", NNV_OPT_STRING, &(c).filter, "EXPR",                                                            \
+            "only these cases: globs, op: type: tag: level<= with & | ! ()", NULL                                      \
+    }
+#define NNV_OPTION_SPECS(c)                                                                                            \
+    {                                                                                                                  \
+        0, "specs", NNV_OPT_STRING, &(c).specs, "PATH",                                                                \
+            "spec file or folder for the suite spec (default: $NNVTS_SPECS)", NULL                                     \
+    }
+#define NNV_OPTION_SEED(c)                                                                                             \
+    { 0, "seed", NNV_OPT_U64, &(c).seed, "N", "seed of all generated values (default 1)", NULL }
+#define NNV_OPTION_JOBS(c)                                                                                             \
+    { 'j', "jobs", NNV_OPT_U64, &(c).jobs, "N", "worker processes (default: the processors)", NULL }
+#define NNV_OPTION_TIMEOUT(c)                                                                                          \
+    { 0, "timeout", NNV_OPT_SECONDS, &(c).timeout_ns, "S", "seconds that one case may take (default 10)", NULL }
+#define NNV_OPTION_OUT(c)                                                                                              \
+    { 'o', "out", NNV_OPT_STRING, &(c).out, "DIR", "folder of the run (default nnvts-out)", NULL }
+#define NNV_OPTION_PRECISION(c)                                                                                        \
+    {                                                                                                                  \
+        0, "precision", NNV_OPT_CHOICE, &(c).precision, "P", "rule of comparison (default: the suite's)",              \
+            nnv_cli_precisions                                                                                         \
+    }
+#define NNV_OPTION_TIER(c)                                                                                             \
+    { 0, "tier", NNV_OPT_CHOICE, &(c).tier, "T", "how many cases the suites make", nnv_cli_tiers }
+#define NNV_OPTION_JSON(c)                                                                                             \
+    { 0, "json", NNV_OPT_FLAG, &(c).json, NULL, "machine-readable output on stdout", NULL }
+#define NNV_OPTION_QUIET(c)                                                                                            \
+    { 'q', "quiet", NNV_OPT_FLAG, &(c).quiet, NULL, "failures and the closing lines only", NULL }
+#define NNV_OPTION_VERBOSE(c)                                                                                          \
+    { 'v', "verbose", NNV_OPT_FLAG, &(c).verbose, NULL, "more: a line for every case", NULL }
+#define NNV_OPTION_END                                                                                                 \
+    { 0, NULL, NNV_OPT_FLAG, NULL, NULL, NULL, NULL }
+
+/** Defaults; specs from the environment. */
+void nnv_cli_defaults(struct nnv_cli *c);
+/**
+ * Parses the verb's arguments. Returns -1 to go on, else the exit code: 0 after --help (printed to stdout), 2
+ * after a usage error (printed to stderr). At most max_positional positional arguments are taken.
+ */
+int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
+                  int argc, char **argv);
+/** Prints "nnvts: message" to stderr and returns the exit code for the error's status. */
+int nnv_cli_error(const struct nnv_err *err);
+/** A run configuration from the options; resolves the driver unless c->driver is NULL. */
+NNV_USE_RESULT enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena,
+                                              struct nnv_run_config *config, struct nnv_err *err);
+/** Lists the suites' cases and keeps the selected ones; an empty selection is an error. */
+NNV_USE_RESULT enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_config *config,
+                                             struct nnv_case_list *list, struct nnv_err *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_drivers.c nnvts drivers: what drivers there are and what they say of themselves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "harness/cli/cli.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts drivers [NAME|PATH[:OPTIONS]] [options]",
+    .summary = "Lists the installed drivers: name, version, type, feature level. With a name: its capabilities and "
+               "options too. Each driver is opened in a process of its own.",
+    .examples = "nnvts drivers              all drivers\n"
+                "nnvts drivers faulty       one driver, with the options that it takes\n"
+                "nnvts drivers ./npu.so     yours\n",
+};
+
+static void print_line(const char *argument, const struct nnv_driver_info *info) {
+    printf("%-12s %-18s %-10s %-12s level %d\n", argument, info->name, info->version, info->type, info->level);
+}
+
+static void print_details(const struct nnv_driver_info *info) {
+    printf("  cache files: %u model, %u data\n  capabilities (time and power relative to the CPU reference, lower is "
+           "better):\n",
+           info->model_cache_files, info->data_cache_files);
+    printf("    %s\n", info->capabilities);
+    if (info->options == NULL) return;
+    puts("  options:");
+    for (const char *const *o = info->options; *o != NULL; o++) printf("    %s\n", *o);
+}
+
+static void print_json(const char *argument, const struct nnv_driver_info *info) {
+    struct nnv_text t = {0};
+    nnv_text_add(&t, "{\"argument\":");
+    nnv_text_add_json(&t, argument);
+    nnv_text_add(&t, ",\"name\":");
+    nnv_text_add_json(&t, info->name);
+    nnv_text_add(&t, ",\"version\":");
+    nnv_text_add_json(&t, info->version);
+    nnv_text_add(&t, ",\"type\":");
+    nnv_text_add_json(&t, info->type);
+    nnv_text_addf(&t, ",\"level\":%d,\"capabilities\":%s,\"options\":[", info->level, info->capabilities);
+    for (const char *const *o = info->options; o != NULL && *o != NULL; o++) {
+        if (o != info->options) nnv_text_add(&t, ",");
+        nnv_text_add_json(&t, *o);
+    }
+    nnv_text_add(&t, "]}");
+    if (!t.failed) puts(t.data);
+    nnv_text_free(&t);
+}
+
+/** Probes one driver and prints it. */
+static enum nnv_status show(const char *argument, bool details, bool json, struct nnv_arena *arena,
+                            struct nnv_err *err) {
+    const char *path, *options;
+    struct nnv_driver_info info;
+    enum nnv_status s = nnv_client_resolve(argument, arena, &path, &options, err);
+    if (s == NNV_OK) s = nnv_driver_probe(path, options, arena, &info, err);
+    if (s != NNV_OK) return s;
+    if (json) {
+        print_json(argument, &info);
+        return NNV_OK;
+    }
+    print_line(argument, &info);
+    if (details) print_details(&info);
+    return NNV_OK;
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c;
+    nnv_cli_defaults(&c);
+    const struct nnv_opt table[] = {NNV_OPTION_JSON(c), NNV_OPTION_VERBOSE(c), NNV_OPTION_END};
+    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
+    if (code >= 0) return code;
+
+    struct nnv_err err = {0};
+    struct nnv_arena *arena = nnv_arena_new();
+    enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    code = NNVTS_EXIT_PASS;
+    if (s == NNV_OK && c.positional.count == 1) {
+        s = show(c.positional.item[0], true, c.json, arena, &err);
+    } else if (s == NNV_OK) {
+        const char *const *names;
+        size_t count;
+        s = nnv_client_list(arena, &names, &count, &err);
+        /* One broken driver does not hide the others. */
+        for (size_t i = 0; s == NNV_OK && i < count; i++)
+            if (show(names[i], c.verbose, c.json, arena, &err) != NNV_OK) code = nnv_cli_error(&err);
+    }
+    nnv_arena_free(arena);
+    return s == NNV_OK ? code : nnv_cli_error(&err);
+}
+
+const struct nnv_verb nnv_verb_drivers = {"drivers", "judge a driver",
+                                          "list the drivers and what they say of themselves", run};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_replay.c nnvts replay: runs dumped or hand-written specs again. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "harness/cli/cli.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts replay SPEC --driver NAME|PATH [options]",
+    .summary =
+        "Runs the specs of a file (a dump of a failed case, or your own) on a driver and judges them by the same "
+        "rules as a run. Exit code 0 if all pass, 1 if one fails.",
+    .examples = "nnvts replay nnvts-out/dumps/x.json -d ./npu.so   does it still fail?\n"
+                "nnvts replay nnvts-out/dumps/x.json -d cpu        does another driver pass?\n"
+                "nnvts replay vectors.jsonl -d cpu --precision aosp  by AOSP's tolerances\n",
+};
+
+static int exit_code(const char *verdict) {
+    static const char *const good[] = {"PASS", "UNSUPPORTED", "SKIP"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (strcmp(verdict, good[i]) == 0) return NNVTS_EXIT_PASS;
+    return strcmp(verdict, "ERROR") == 0 ? NNVTS_EXIT_ERROR : NNVTS_EXIT_FAIL;
+}
+
+/** Prints the record; returns the exit code of its verdict. */
+static int report(const char *record, bool json) {
+    json_t *r = json_loads(record, 0, NULL);
+    const char *verdict = json_string_value(json_object_get(r, "verdict"));
+    const char *name = json_string_value(json_object_get(r, "case"));
+    const char *reason = json_string_value(json_object_get(r, "reason"));
+    json_int_t compared = json_integer_value(json_object_get(r, "compared"));
+    int code = NNVTS_EXIT_ERROR;
+    if (verdict != NULL && name != NULL) {
+        code = exit_code(verdict);
+        if (json)
+            puts(record);
+        else
+            printf("%s %s   %" JSON_INTEGER_FORMAT " values compared\n%s%s%s", verdict, name, compared,
+                   reason != NULL ? "     " : "", reason != NULL ? reason : "", reason != NULL ? "\n" : "");
+    }
+    json_decref(r);
+    return code;
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c;
+    nnv_cli_defaults(&c);
+    c.suite = "spec";
+    const struct nnv_opt table[] = {
+        NNV_OPTION_DRIVER(c),  NNV_OPTION_FILTER(c), NNV_OPTION_PRECISION(c),
+        NNV_OPTION_TIMEOUT(c), NNV_OPTION_JSON(c),   NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
+    if (code >= 0) return code;
+
+    struct nnv_err err = {0};
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_run_config config;
+    enum nnv_status s = NNV_OK;
+    if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && c.positional.count == 0)
+        s = nnv_fail(&err, NNV_INVALID,
+                     "which spec? give a .json or .jsonl file (failed cases leave them in nnvts-out/dumps/)");
+    if (s == NNV_OK && c.driver == NULL)
+        s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
+    if (s == NNV_OK) {
+        c.specs = c.positional.item[0];
+        s = nnv_cli_config(&c, arena, &config, &err);
+    }
+    if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
+    code = NNVTS_EXIT_PASS;
+    for (size_t i = 0; s == NNV_OK && i < list.count; i++) {
+        char *record = NULL;
+        s = nnv_run_one(&config, &list.item[i], &record, &err);
+        if (s == NNV_OK) {
+            int one = report(record, c.json);
+            if (one > code) code = one;
+        }
+        free(record);
+    }
+    free(list.item);
+    nnv_arena_free(arena);
+    return s == NNV_OK ? code : nnv_cli_error(&err);
+}
+
+const struct nnv_verb nnv_verb_replay = {"replay", "understand a failure", "run a dumped or hand-written spec again",
+                                         run};

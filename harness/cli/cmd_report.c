@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_report.c nnvts report: makes the reports of a run again. */
+
+#include "harness/cli/cli.h"
+#include "reports/report.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts report [RUN]",
+    .summary = "Makes summary.json, junit.xml and report.html again from the journal in the folder RUN (default "
+               "nnvts-out). The exit code is that of the run.",
+    .examples = "nnvts report              of the last run\n"
+                "nnvts report results/42   of another\n",
+};
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c;
+    nnv_cli_defaults(&c);
+    const struct nnv_opt table[] = {NNV_OPTION_END};
+    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
+    if (code >= 0) return code;
+
+    const char *folder = c.positional.count == 1 ? c.positional.item[0] : c.out;
+    struct nnv_err err = {0};
+    struct nnv_report *report = NULL;
+    enum nnv_status s = nnv_report_load(folder, &report, &err);
+    if (s == NNV_OK) s = nnv_report_summary(report, nnv_report_count(report, NNVTS_NOTRUN) > 0, &err);
+    if (s == NNV_OK) s = nnv_report_junit(report, &err);
+    if (s == NNV_OK) s = nnv_report_html(report, &err);
+    if (s == NNV_OK) {
+        code = (int)nnv_report_exit(report);
+        printf("report: %s/report.html   junit: %s/junit.xml\n", folder, folder);
+    }
+    nnv_report_free(report);
+    return s == NNV_OK ? code : nnv_cli_error(&err);
+}
+
+const struct nnv_verb nnv_verb_report = {"report", "many runs", "make the reports of a run again", run};

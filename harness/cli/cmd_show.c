@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_show.c nnvts show: a spec as a summary, or in another form. */
+#include <fnmatch.h>
+
+#include "base/text.h"
+#include "harness/cli/cli.h"
+#include "reference/model/spec.h"
+#include "reference/model/validate.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts show SPEC [options]",
+    .summary = "Shows the specs of a .json or .jsonl file: a summary with feature level and validity, or the spec in "
+               "another form, on stdout.",
+    .examples = "nnvts show x.json                       what the model does\n"
+                "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
+                "nnvts show x.jsonl -k 'conv*' --as mod.py  in the form of AOSP's test generator\n",
+};
+
+enum form { SUMMARY, JSON, JSONL, MODPY, DOT };
+static const char *const forms[] = {"summary", "json", "jsonl", "mod.py", "dot", NULL};
+
+static void write_form(const struct nnv_spec *spec, enum form form, struct nnv_text *out) {
+    switch (form) {
+    case SUMMARY:
+        nnv_spec_write_summary(spec, out);
+        return;
+    case JSON:
+        nnv_spec_write_json(spec, true, out);
+        return;
+    case JSONL:
+        nnv_spec_write_json(spec, false, out);
+        return;
+    case MODPY:
+        nnv_spec_write_modpy(spec, out);
+        return;
+    case DOT:
+        nnv_spec_write_dot(spec, -1, out);
+        return;
+    }
+}
+
+/** Appends what nnv_validate says of the spec. */
+static void write_validity(const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out) {
+    struct nnv_err err = {0};
+    int level = 0;
+    if (nnv_validate(&spec->model, arena, &level, &err) == NNV_OK)
+        nnv_text_addf(out, "valid from feature level %d (%s)\n", level, nnv_level_name(level));
+    else
+        nnv_text_addf(out, "not valid: %s\n", err.text);
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c;
+    nnv_cli_defaults(&c);
+    int form = SUMMARY;
+    const struct nnv_opt table[] = {
+        {0, "as", NNV_OPT_CHOICE, &form, "FORM", "the form to show", forms},
+        {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only specs whose name matches", NULL},
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
+    if (code >= 0) return code;
+
+    struct nnv_err err = {0};
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec_file *file = NULL;
+    struct nnv_text out = {0};
+    size_t shown = 0;
+    enum nnv_status s = NNV_OK;
+    if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && c.positional.count == 0)
+        s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json or .jsonl file");
+    if (s == NNV_OK) s = nnv_spec_open(c.positional.item[0], &file, &err);
+    size_t count = s == NNV_OK ? nnv_spec_count(file) : 0;
+    for (size_t i = 0; s == NNV_OK && i < count; i++) {
+        struct nnv_spec *spec;
+        nnv_arena_reset(arena);
+        s = nnv_spec_read(file, i, arena, &spec, &err);
+        if (s != NNV_OK) break;
+        if (c.filter != NULL && fnmatch(c.filter, spec->name, 0) != 0) continue;
+        nnv_text_clear(&out);
+        write_form(spec, (enum form)form, &out);
+        if (form == SUMMARY) write_validity(spec, arena, &out);
+        if (form == JSONL) nnv_text_add(&out, "\n");
+        if (out.failed) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+        if (s == NNV_OK) fwrite(out.data, 1, out.len, stdout);
+        shown++;
+    }
+    if (s == NNV_OK && shown == 0)
+        s = nnv_fail(&err, NNV_INVALID, "%s: no spec of %zu matches '%s'", c.positional.item[0], count,
+                     c.filter != NULL ? c.filter : "");
+    nnv_text_free(&out);
+    nnv_spec_close(file);
+    nnv_arena_free(arena);
+    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+}
+
+const struct nnv_verb nnv_verb_show = {"show", "understand a failure", "show a spec, or convert it", run};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/cli/cli.h"
+
+static const struct nnv_verb *const verbs[] = {
+    &nnv_verb_run, &nnv_verb_list, &nnv_verb_drivers, &nnv_verb_replay, &nnv_verb_show, &nnv_verb_op, &nnv_verb_report,
+};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static void overview(FILE *to) {
+    fprintf(to, "nnvts %s: judges neural-network drivers\n\nusage: nnvts VERB [options]\n", NNVTS_VERSION);
+    const char *task = "";
+    for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(task, verbs[i]->task) != 0) fprintf(to, "\n%s\n", task = verbs[i]->task);
+        fprintf(to, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
+    }
+    fputs("\nnnvts VERB --help shows the options and examples of a verb.\n", to);
+}
+
+/** Number of leading characters that a and b share. */
+static size_t common_prefix(const char *a, const char *b) {
+    size_t n = 0;
+    while (a[n] != '\0' && a[n] == b[n]) n++;
+    return n;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        overview(stdout);
+        return NNVTS_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        overview(stdout);
+        return NNVTS_EXIT_PASS;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("nnvts " NNVTS_VERSION);
+        return NNVTS_EXIT_PASS;
+    }
+    const struct nnv_verb *near = NULL;
+    for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(argv[1], verbs[i]->name) == 0) {
+            int code = verbs[i]->run(argc - 1, argv + 1);
+            if (fflush(stdout) != 0 || ferror(stdout)) {
+                perror("nnvts: standard output");
+                return code == NNVTS_EXIT_PASS ? NNVTS_EXIT_ERROR : code;
+            }
+            return code;
+        }
+        if (near == NULL || common_prefix(argv[1], verbs[i]->name) > common_prefix(argv[1], near->name))
+            near = verbs[i];
+    }
+    fprintf(stderr, "nnvts: unknown verb '%s'", argv[1]);
+    if (common_prefix(argv[1], near->name) > 0) fprintf(stderr, " (did you mean '%s'?)", near->name);
+    fputs("; see nnvts --help\n", stderr);
+    return NNVTS_EXIT_USAGE;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "randgraph/fill.h"
+
+#include <string.h>
+
+const char *nnv_mode_name(enum nnv_mode m) {
+    switch (m) {
+    case NNV_MODE_EXACT: return "exact";
+    case NNV_MODE_EDGE: return "edge";
+    case NNV_MODE_SWEEP: return "sweep";
+    case NNV_MODE_ZERO: return "zero";
+    case NNV_MODE_NORMAL:
+    case NNV_MODE_COUNT: break;
+    }
+    return "";
+}
+
+void nnv_fill_range(const struct nnv_fill *f, double *lo, double *hi) {
+    bool given = f->lo != 0 || f->hi != 0;
+    *lo = given ? f->lo : -8;
+    *hi = given ? f->hi : 8;
+}
+
+/* A multiple of 1 of at most the magnitude, often 0 where the density is low. */
+static double exact_value(const struct nnv_fill *f, struct nnv_rng *rng) {
+    int64_t m = (int64_t)f->magnitude;
+    bool zero = f->density < 1 && nnv_rng_unit(rng) >= f->density;
+    int64_t v = nnv_rng_int(rng, -m, m);
+    return zero ? 0 : (double)v;
+}
+
+/* Values at which implementations err: signed zeros, limits of clamps and their neighbours, halves, extremes. */
+static double edge_value(const struct nnv_fill *f, struct nnv_rng *rng) {
+    static const double special[] = {0.0, -0.0, 1, -1, 6, -6, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5,
+                                     0.99951171875, 1.0009765625, 5.99609375, 6.00390625, -0.99951171875,
+                                     -1.0009765625, 0.0001220703125, -0.0001220703125, 3, -3, 127, -128};
+    enum { N = sizeof special / sizeof *special };
+    double lo, hi;
+    nnv_fill_range(f, &lo, &hi);
+    bool given = f->lo != 0 || f->hi != 0;
+    double top = given ? hi : f->magnitude, bottom = given ? lo : -f->magnitude;
+    int64_t pick = nnv_rng_int(rng, 0, N + 7);
+    double v = pick < N ? special[pick] : pick == N ? top : pick == N + 1 ? bottom : nnv_rng_uniform(rng, lo, hi);
+    return v < bottom || v > top ? nnv_rng_uniform(rng, lo, hi) : v;
+}
+
+static double float_value(const struct nnv_fill *f, struct nnv_rng *rng) {
+    double lo, hi;
+    nnv_fill_range(f, &lo, &hi);
+    switch (f->mode) {
+    case NNV_MODE_EXACT: return exact_value(f, rng);
+    case NNV_MODE_EDGE: return edge_value(f, rng);
+    case NNV_MODE_NORMAL:
+    case NNV_MODE_SWEEP:
+    case NNV_MODE_ZERO:
+    case NNV_MODE_COUNT: break;
+    }
+    return nnv_rng_uniform(rng, lo, hi);
+}
+
+static void fill_floats(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_rng *rng, size_t n,
+                        char *dst) {
+    size_t size = nnv_type(o->type)->size;
+    for (size_t i = 0; i < n; i++) {
+        double v = float_value(f, rng);
+        if (f->half) v = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v);
+        nnv_store(o->type, &v, 1, dst + i * size);
+    }
+}
+
+/* Finite float16 codes in order: the positive ones, then the negative ones. */
+static void sweep_halves(const struct nnv_fill *f, size_t n, char *dst) {
+    enum { POSITIVE = 0x7c00 };
+    for (size_t i = 0; i < n; i++) {
+        size_t k = ((size_t)f->part * NNV_SWEEP_HALVES + i) % (2 * POSITIVE);
+        uint16_t code = (uint16_t)(k < POSITIVE ? k : k - POSITIVE + 0x8000);
+        memcpy(dst + 2 * i, &code, 2);
+    }
+}
+
+static double clamp(double v, double lo, double hi) { return v < lo ? lo : v > hi ? hi : v; }
+
+static double edge_code(const struct nnv_operand *o, double min, double max, struct nnv_rng *rng) {
+    double zero = o->zero_point;
+    const double special[] = {min, max, min + 1, max - 1, zero, zero + 1, zero - 1};
+    enum { N = sizeof special / sizeof *special };
+    int64_t pick = nnv_rng_int(rng, 0, N + 3);
+    double q = pick < N ? special[pick] : (double)nnv_rng_int(rng, (int64_t)min, (int64_t)max);
+    return clamp(q, min, max);
+}
+
+/* The code of element i, with the real values of the fill brought into what the type can hold. */
+static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, double scale, size_t i,
+                         struct nnv_rng *rng) {
+    const struct nnv_type *t = nnv_type(o->type);
+    double min = o->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM || t->per_channel ? -127 : t->min, max = t->max;
+    double lo, hi;
+    nnv_fill_range(f, &lo, &hi);
+    lo = clamp(nnv_round_half_away(lo / scale) + o->zero_point, min, max);
+    hi = clamp(nnv_round_half_away(hi / scale) + o->zero_point, min, max);
+    switch (f->mode) {
+    case NNV_MODE_EXACT: return clamp(exact_value(f, rng) / scale + o->zero_point, min, max);
+    case NNV_MODE_SWEEP: return t->min + (double)(i % (size_t)(t->max - t->min + 1));
+    case NNV_MODE_EDGE:
+        if (f->lo == 0 && f->hi == 0) return edge_code(o, min, max, rng);
+        return edge_code(o, lo, hi, rng);
+    case NNV_MODE_NORMAL:
+    case NNV_MODE_ZERO:
+    case NNV_MODE_COUNT: break;
+    }
+    return (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
+}
+
+static void fill_quant(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_rng *rng, size_t n,
+                       char *dst) {
+    size_t size = nnv_type(o->type)->size, inner = 1;
+    if (o->channel.count)
+        for (uint32_t d = o->channel.dim + 1; d < o->rank; d++) inner *= o->dims[d];
+    for (size_t i = 0; i < n; i++) {
+        double scale = (double)(o->channel.count ? o->channel.scales[i / inner % o->channel.count] : o->scale);
+        double q = quant_code(f, o, scale, i, rng);
+        nnv_store(o->type, &q, 1, dst + i * size);
+    }
+}
+
+static double int_value(const struct nnv_fill *f, size_t i, struct nnv_rng *rng) {
+    double lo, hi;
+    nnv_fill_range(f, &lo, &hi);
+    double unit = f->bias_scales ? (double)f->bias_scales[i] * f->bias_scale : f->bias_scale;
+    if (f->index) return (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
+    if (f->mode == NNV_MODE_EXACT) return exact_value(f, rng) / (unit > 0 ? unit : 1);
+    if (unit > 0) return nnv_rng_uniform(rng, lo, hi) / unit;
+    return f->mode == NNV_MODE_EDGE ? edge_value(f, rng) : (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
+}
+
+void nnv_fill(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_rng *rng, size_t n, void *dst) {
+    const struct nnv_type *t = nnv_type(o->type);
+    char *to = dst;
+    switch (t->kind) {
+    case NNV_KIND_FLOAT:
+        if (f->mode == NNV_MODE_SWEEP && t->size == 2)
+            sweep_halves(f, n, to);
+        else
+            fill_floats(f, o, rng, n, to);
+        return;
+    case NNV_KIND_QUANT: fill_quant(f, o, rng, n, to); return;
+    case NNV_KIND_INT:
+        for (size_t i = 0; i < n; i++) {
+            double v = int_value(f, i, rng);
+            nnv_store(o->type, &v, 1, to + i * t->size);
+        }
+        return;
+    case NNV_KIND_BOOL:
+        for (size_t i = 0; i < n; i++) to[i] = (char)nnv_rng_int(rng, 0, 1);
+        return;
+    case NNV_KIND_MODEL: return;
+    }
+}

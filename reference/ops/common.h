@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file common.h Small things that many operations share. */
+#ifndef NNV_OPS_COMMON_H
+#define NNV_OPS_COMMON_H
+
+#include "reference/eval/kernel.h"
+#include "reference/model/sample.h"
+
+/** A tensor seen along one axis: element (o, i, p) lies at (o * n + i) * inner + p. */
+struct nnv_lines {
+    size_t outer, n, inner;
+};
+/** The lines of a fully known shape along axis in [0, rank). */
+struct nnv_lines nnv_lines_of(const struct nnv_shape *s, uint32_t axis);
+
+/** True if the rank and an extent are known and the extent is zero. */
+bool nnv_shape_empty(const struct nnv_shape *s);
+/** A level_of hook: zero-sized inputs came with level 3. */
+int nnv_empty_level(const struct nnv_call *c);
+/** An infer hook: output 0 has the shape of input 0. */
+enum nnv_status nnv_same_shape_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err);
+
+/**
+ * Demands that extent axis of tensor input id agrees with *extent as far as both are known, and merges what is
+ * known into *extent. An absent input agrees with everything. NNV_INVALID names input, axis and extents.
+ */
+NNV_USE_RESULT enum nnv_status nnv_extent_agree(const struct nnv_call *c, int id, uint32_t axis, uint32_t *extent,
+                                                struct nnv_err *err);
+
+/** What is known of an omittable input: a model input may still be omitted by the request. */
+enum nnv_presence { NNV_ABSENT, NNV_MAYBE, NNV_PRESENT };
+enum nnv_presence nnv_presence(const struct nnv_call *c, int id);
+/** NNV_INVALID if of these n inputs some are surely present and others surely absent; what names the set. */
+NNV_USE_RESULT enum nnv_status nnv_all_or_none(const struct nnv_call *c, const char *what, const int *ids, int n,
+                                               struct nnv_err *err);
+
+/** A dot product under way: the sum of its terms, of their absolute values, and their number. */
+struct nnv_dot {
+    double sum, abs;
+    size_t n;
+};
+/** Adds the terms a[i] * b[i], i < n. */
+static inline void nnv_dot_add(struct nnv_dot *d, size_t n, const double *a, const double *b) {
+    for (size_t i = 0; i < n; i++) {
+        double t = a[i] * b[i];
+        d->sum += t;
+        d->abs += fabs(t);
+    }
+    d->n += n;
+}
+/** The sum as an intermediate result: rounded by the accumulator, then to the operand's type. */
+static inline double nnv_dot_end(struct nnv_kernel *k, const struct nnv_dot *d) {
+    return nnv_round(k, nnv_sum(k, d->sum, (double)d->n, d->abs, 1));
+}
+
+/**
+ * The activation of RNN, LSTM and SVDF: 0 none, 1 RELU, 2 RELU1, 3 RELU6, 4 tanh, 6 logistic; an
+ * intermediate of the kernel, so the evaluator has no part in it.
+ */
+double nnv_activation(struct nnv_kernel *k, int code, double v);
+/** NNV_INVALID unless scalar input id is unknown yet or one of those codes (code 2 only where relu1). */
+NNV_USE_RESULT enum nnv_status nnv_activation_check(const struct nnv_call *c, int id, bool relu1,
+                                                    struct nnv_err *err);
+
+/** 1 / (1 + e^-v). */
+double nnv_logistic(double v);
+
+#endif

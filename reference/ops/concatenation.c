@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file concatenation.c CONCATENATION. */
+#include "reference/ops/common.h"
+
+#include <string.h>
+
+enum { X, AXIS };
+
+static const struct nnv_slot inputs[] = {
+    {.id = X, .name = "input", .var = NNV_T, .flags = NNV_REPEAT, .rank_min = 1, .rank_max = 4},
+    {.id = AXIS, .name = "axis", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR,
+     .rule = NNV_NOT_NEGATIVE},
+};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
+static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+};
+
+static const struct nnv_arg *input(const struct nnv_call *c, uint32_t i) {
+    return &c->in[(uint32_t)c->pos[X] + i];
+}
+
+/* Before level 3 all quantised inputs and the output had one scale and zero point. */
+static int level_of(const struct nnv_call *c) {
+    const struct nnv_operand *y = c->out[0].operand;
+    for (uint32_t i = 0; i < c->repeat; i++) {
+        const struct nnv_operand *x = input(c, i)->operand;
+        if (x->scale != y->scale || x->zero_point != y->zero_point) return 3;
+    }
+    return nnv_empty_level(c);
+}
+
+static enum nnv_status common_rank(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    struct nnv_shape s = {0};
+    for (uint32_t i = 0; i < c->repeat; i++) {
+        const struct nnv_shape *x = &input(c, i)->shape;
+        if (!x->known_rank) continue;
+        if (s.known_rank && s.rank != x->rank)
+            return nnv_fail(err, NNV_INVALID, "input %u has rank %u, but another has %u", i, x->rank, s.rank);
+        s = nnv_shape_of_rank(x->rank);
+    }
+    *out = s;
+    return NNV_OK;
+}
+
+/* Extent d of the output: the sum along the axis, else the one on which all inputs agree. */
+static enum nnv_status join(const struct nnv_call *c, uint32_t d, uint32_t axis, uint32_t *out, struct nnv_err *err) {
+    uint64_t sum = 0;
+    uint32_t same = NNV_DIM_UNKNOWN;
+    bool known = true;
+    for (uint32_t i = 0; i < c->repeat; i++) {
+        uint32_t x = nnv_dim(&input(c, i)->shape, d);
+        known = known && x != NNV_DIM_UNKNOWN;
+        sum += x;
+        if (d != axis && !nnv_dim_agree(x, same))
+            return nnv_fail(err, NNV_INVALID, "input %u: extent %u is %u, but another input has %u", i, d, x, same);
+        same = nnv_dim_merge(same, x);
+    }
+    if (d == axis && known && sum >= NNV_DIM_UNKNOWN)
+        return nnv_fail(err, NNV_INVALID, "the output's extent %u would be %llu: too large", d,
+                        (unsigned long long)sum);
+    *out = d != axis ? same : known ? (uint32_t)sum : NNV_DIM_UNKNOWN;
+    return NNV_OK;
+}
+
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    struct nnv_shape s;
+    enum nnv_status st = common_rank(c, &s, err);
+    if (st) return st;
+    if (s.known_rank && nnv_known(c, AXIS)) {
+        uint32_t axis = (uint32_t)nnv_int(c, AXIS);
+        if (axis >= s.rank) return nnv_fail(err, NNV_INVALID, "axis %u is not below the rank %u", axis, s.rank);
+        for (uint32_t d = 0; d < s.rank; d++)
+            if ((st = join(c, d, axis, &s.dims[d], err))) return st;
+    }
+    out[0] = s;
+    return NNV_OK;
+}
+
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    (void)err;
+    const struct nnv_call *c = k->call;
+    uint32_t axis = (uint32_t)nnv_int(c, AXIS);
+    struct nnv_lines y = nnv_lines_of(nnv_out_shape(k, 0), axis);
+    size_t at = 0;
+    for (uint32_t i = 0; i < c->repeat; i++) {
+        struct nnv_lines x = nnv_lines_of(&input(c, i)->shape, axis);
+        const double *from = nnv_real_at(k, (uint32_t)c->pos[X] + i);
+        size_t run = x.n * x.inner;
+        for (size_t o = 0; run > 0 && o < x.outer; o++)
+            memcpy(k->out[0] + o * y.n * y.inner + at, from + o * run, run * sizeof *from);
+        at += run;
+    }
+    return NNV_OK;
+}
+
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "same_scale", NULL};
+
+static void sample(struct nnv_sample *s) {
+    static const uint32_t counts[] = {2, 3, 5, 1, 4, 8, 6, 7};
+    static const float factors[] = {1, 1.75f, 0.5f, 1.0009765625f, 3, 0.8125f, 2, 0.375f};
+    bool same = nnv_sample_is(s, "same");
+    uint32_t rank = same ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1;
+    uint32_t axis = (uint32_t)s->index % rank, n = counts[s->index % 8], dims[4];
+    int lowest = (int)nnv_type(s->sig->type[NNV_T])->min;
+    nnv_sample_dims(s, rank, rank == 1 ? 40 : 150, dims);
+    for (uint32_t i = 0; i < n; i++) {
+        dims[axis] = 1 + (dims[axis] + 2 * i) % 9;
+        struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
+        if (s->empty && i == (uint32_t)s->index % n) x->dims[axis] = 0;
+        x->scale = 0.0625f * (same ? 1 : factors[i]);
+        x->zero_point = lowest + 128 + (same ? 0 : 11 * (int)i - 30);
+    }
+    nnv_sample_scalar(s, AXIS, axis);
+    if (same || s->index % 2 == 1) { /* else the output's scale is unlike all of the inputs' */
+        s->out_scale = s->rep[0].scale;
+        s->out_zero_point = s->rep[0].zero_point;
+    }
+}
+
+const struct nnv_op nnv_op_CONCATENATION = {
+    .code = ANEURALNETWORKS_CONCATENATION,
+    .name = "CONCATENATION",
+    .level = 1,
+    .formula = "y = inputs one behind the other along axis",
+    .forms = forms,
+    .nforms = 1,
+    .sigs = sigs,
+    .nsigs = sizeof sigs / sizeof *sigs,
+    .rounding = NNV_ROUND_RESCALE,
+    .zero = NNV_ZERO_ANY,
+    .linear = true,
+    .level_of = level_of,
+    .infer = infer,
+    .eval = eval,
+    .variants = variants,
+    .sample = sample,
+};

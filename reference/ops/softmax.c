@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file softmax.c SOFTMAX. */
+#include "reference/ops/common.h"
+
+enum { X, BETA, AXIS };
+
+static const struct nnv_slot inputs[] = {
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
+    {.id = BETA, .name = "beta", .var = NNV_S, .flags = NNV_SCALAR, .rule = NNV_POSITIVE},
+    {.id = AXIS, .name = "axis", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .group = 1,
+     .level = 3, .rule = NNV_AXIS, .dflt = -1},
+};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_UNIT_256}};
+static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
+};
+
+/* Ranks 2 and 4 came first. */
+static int level_of(const struct nnv_call *c) {
+    const struct nnv_shape *x = &c->in[0].shape;
+    return x->known_rank && x->rank % 2 == 1 ? 3 : nnv_empty_level(c);
+}
+
+static void line(struct nnv_kernel *k, const double *x, double *y, double *t, size_t n, size_t step, double beta) {
+    double max = -INFINITY, sum = 0;
+    for (size_t i = 0; i < n; i++) max = fmax(max, x[i * step]);
+    for (size_t i = 0; i < n; i++) {
+        double z = nnv_round(k, nnv_round(k, x[i * step] - max) * beta);
+        t[i] = nnv_function(k, exp(z), NNV_ULPS_EXP);
+        sum += t[i];
+    }
+    sum = nnv_sum(k, sum, (double)n, sum, 1);
+    for (size_t i = 0; i < n; i++) y[i * step] = nnv_quotient(k, t[i] / sum);
+}
+
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    const struct nnv_shape *s = nnv_in_shape(k, X);
+    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
+    double beta = nnv_num(k->call, BETA), *t = NNV_NEW(k->scratch, double, l.n);
+    if (!t) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    const double *x = nnv_real(k, X);
+    for (size_t o = 0; o < l.outer; o++)
+        for (size_t p = 0; p < l.inner; p++) {
+            size_t at = o * l.n * l.inner + p;
+            line(k, x + at, k->out[0] + at, t, l.n, l.inner, beta);
+        }
+    return NNV_OK;
+}
+
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "axis", "large", NULL};
+
+static void sample(struct nnv_sample *s) {
+    static const double betas[] = {0.75, 2, 0.25, 1.5, 1}; /* exact in float16 */
+    bool axis = nnv_sample_is(s, "axis"), large = nnv_sample_is(s, "large");
+    /* The axes of rank 2, of rank 3 and so on, from both ends. */
+    uint32_t rank = axis ? 4 - (uint32_t)s->index / 8 % 4 : large ? 2 : (uint32_t)s->variant + 1, dims[4];
+    nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    if (s->empty) dims[0] = 0;
+    struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
+    if (large) { /* e^x overflows where the maximum is not subtracted */
+        x->lo = 90;
+        x->hi = 96;
+    }
+    nnv_sample_scalar(s, BETA, betas[s->index % 5]);
+    if (axis) nnv_sample_scalar(s, AXIS, s->index % (2 * (int)rank) - (int)rank);
+}
+
+const struct nnv_op nnv_op_SOFTMAX = {
+    .code = ANEURALNETWORKS_SOFTMAX,
+    .name = "SOFTMAX",
+    .level = 1,
+    .formula = "y[i] = e^(beta * (x[i] - max x)) / sum over j of e^(beta * (x[j] - max x)), along axis",
+    .forms = forms,
+    .nforms = 1,
+    .sigs = sigs,
+    .nsigs = sizeof sigs / sizeof *sigs,
+    .rounding = NNV_ROUND_TABLE,
+    .zero = NNV_ZERO_ANY,
+    .level_of = level_of,
+    .infer = nnv_same_shape_infer,
+    .eval = eval,
+    .variants = variants,
+    .sample = sample,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file bucket.h Failures that look like one bug: same operation, verdict and type family, similar reason. */
+#ifndef NNV_REPORTS_BUCKET_H
+#define NNV_REPORTS_BUCKET_H
+
+#include "base/arena.h"
+#include "nnvts/result.h"
+#include "reports/map.h"
+
+struct nnv_report;
+
+/** What a bucket is chosen by. */
+struct nnv_bucket_case {
+    enum nnvts_verdict verdict;
+    const char *op, *type, *reason;
+    uint64_t compared; /**< elements: the measure of a small case */
+    size_t id;         /**< the caller's number of the case */
+};
+
+struct nnv_bucket {
+    enum nnvts_verdict verdict;
+    const char *op, *family; /**< of types: "float", "quant", or the type itself */
+    const char *like;        /**< the first line of the reasons with their numbers as '#' */
+    size_t count;            /**< cases */
+    size_t first;            /**< id of the first case */
+    size_t smallest;         /**< id of the case with the fewest compared elements, the first of them */
+    uint64_t smallest_compared;
+};
+
+/** Zero-initialise. */
+struct nnv_buckets {
+    struct nnv_arena *arena;
+    struct nnv_map map;
+    struct nnv_bucket *item; /**< map.count of them */
+    size_t cap;
+};
+
+/** Adds a case and returns the number of its bucket, NNV_MAP_NONE when out of memory. Strings are copied. */
+uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c);
+/**
+ * The buckets of a run's bad cases, the fullest first. of[i] is the bucket of case i of the report (NNV_MAP_NONE: not a
+ * bad one); of may be NULL. No more cases may be added. NNV_NO_MEMORY.
+ */
+NNV_USE_RESULT enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_buckets *b, uint32_t *of,
+                                              struct nnv_err *err);
+void nnv_buckets_free(struct nnv_buckets *b);
+
+#endif

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the system tests share. A test is a function test_*; it fails if a line of it fails.
+#   check CODE command...     runs the command; its exit code must be CODE. Output is in $OUT and $ERR
+#   has FILE TEXT             the file contains the text
+#   hasnt FILE TEXT
+#   skip REASON               ends the test as skipped
+set -u
+: "${NNVTS_BUILD:?run through tools/run-tests.sh}"
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+PATH=$NNVTS_BUILD:$PATH
+export PATH NO_COLOR=1
+WORK=$(mktemp -d)
+OUT=$WORK/stdout ERR=$WORK/stderr
+trap 'rm -rf "$WORK"' EXIT
+
+fail() {
+    echo "    $*" >&2
+    exit 1
+}
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+check() {
+    local want=$1 code=0
+    shift
+    "$@" >"$OUT" 2>"$ERR" </dev/null || code=$?
+    [ "$code" = "$want" ] || {
+        tail -n 15 "$OUT" "$ERR" >&2
+        fail "exit code $code instead of $want: $*"
+    }
+}
+has() { grep -qF -- "$2" "$1" || { tail -n 15 "$1" >&2; fail "no '$2' in $(basename "$1")"; }; }
+hasnt() { ! grep -qF -- "$2" "$1" || fail "'$2' in $(basename "$1")"; }
+same() { [ "$1" = "$2" ] || fail "'$1' instead of '$2'${3:+ ($3)}"; }
+# verdict DIR NAME: how many cases of the run have this verdict
+verdict() { sed -n "s/.*\"verdicts\": *{[^}]*\"$2\": *\([0-9]*\).*/\1/p" "$1/summary.json" | grep . || echo 0; }
+# verdicts DIR: "name verdict" of every case, sorted
+verdicts() { sed -n 's/.*"case": *"\([^"]*\)".*"verdict": *"\([A-Z]*\)".*/\1 \2/p' "$1/journal.jsonl" | sort; }
+
+# Runs all tests of the script, each in a shell and folder of its own; cmocka's closing lines.
+run_tests() {
+    local passed=0 failed=0 skipped=0 t code
+    for t in $(declare -F | awk '$3 ~ /^test_/ {print $3}'); do
+        [ -z "${NNVTS_TEST:-}" ] || [ "$NNVTS_TEST" = "$t" ] || continue
+        echo "[ RUN      ] $t"
+        (
+            set -e
+            mkdir -p "$WORK/$t"
+            cd "$WORK/$t"
+            "$t"
+        )
+        code=$?
+        case $code in
+        0) passed=$((passed + 1)); echo "[       OK ] $t" ;;
+        77) skipped=$((skipped + 1)); echo "[  SKIPPED ] $t" ;;
+        *) failed=$((failed + 1)); echo "[  FAILED  ] $t" ;;
+        esac
+    done
+    echo "[  PASSED  ] $passed test(s)."
+    [ $skipped = 0 ] || echo "[  SKIPPED ] $skipped test(s)."
+    [ $failed = 0 ] || echo "[  FAILED  ] $failed test(s)."
+    [ $failed = 0 ]
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# make bench: what nnvts itself costs.  tools/bench.sh BUILD
+set -eu
+build=$1
+"$build/bench/bench_run" "$build/nnvts" cpu
+"$build/bench/bench_run" "$build/nnvts" reference
+"$build/bench/bench_golden"
+if [ -n "${NNVTS_SPECS:-}" ]; then
+    out=$(mktemp -d)
+    trap 'rm -rf "$out"' EXIT
+    echo "public vectors, all jobs:"
+    "$build/nnvts" run --driver cpu --suite spec --precision aosp --out "$out/run" | tail -n 4
+fi
