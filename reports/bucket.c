@@ -33,7 +33,7 @@ static size_t number_length(const char *s) {
 
 /** Puts '#' for a number; a list of numbers becomes one '#', so that shapes of any rank are alike. */
 static void add_number(struct nnv_text *t) {
-    static const char *const joints[] = {"#,", "#, ", "#x"};
+    static const char *const joints[] = {"#,", "#, "};
     for (size_t i = 0; i < sizeof joints / sizeof *joints; i++) {
         size_t n = strlen(joints[i]);
         if (t->len >= n && strcmp(t->data + t->len - n, joints[i]) == 0) {
@@ -134,13 +134,15 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         if (of != NULL) of[i] = n;
     }
     uint32_t count = b->map.count;
-    size_t *rank = malloc((count + 1) * sizeof *rank);
-    if (rank == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
-    /* The first case names a bucket: after sorting it tells where each old number went. */
     if (count > 0) qsort(b->item, count, sizeof *b->item, fuller);
-    for (uint32_t k = 0; of != NULL && k < count; k++) rank[of[b->item[k].first]] = k;
-    for (size_t i = 0; of != NULL && i < report->count; i++)
-        if (of[i] != NNV_MAP_NONE) of[i] = (uint32_t)rank[of[i]];
+    if (of == NULL) return NNV_OK;
+
+    /* The first case of a bucket tells where its old number went. */
+    uint32_t *rank = malloc((count + (size_t)1) * sizeof *rank);
+    if (rank == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
+    for (uint32_t k = 0; k < count; k++) rank[of[b->item[k].first]] = k;
+    for (size_t i = 0; i < report->count; i++)
+        if (of[i] != NNV_MAP_NONE) of[i] = rank[of[i]];
     free(rank);
     return NNV_OK;
 }

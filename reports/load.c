@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "reports/words.h"
 
 static const size_t list_limit = (size_t)1 << 30;
@@ -95,7 +94,7 @@ void nnv_report_add_seed(struct nnv_text *t, const json_t *header) {
 /** The field as the journal has it: bytes that are not UTF-8 replaced. NULL when out of memory. */
 static const char *field_text(struct nnv_report *r, const char *field) {
     const char *p = field;
-    while (*p > 0) p++;
+    while (*p != '\0' && (unsigned char)*p < 0x80) p++;
     if (*p == '\0') return field;
 
     struct nnv_text t = {0};

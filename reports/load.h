@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "nnvts/result.h"
 #include "reports/map.h"
 #include "reports/report.h"

@@ -98,7 +98,6 @@ static void wait_for_room(struct nnv_channel *c, struct nnv_hub *hub, uint64_t h
         nnv_hub_notify(hub);
         futex_wait(&c->room, room, WAIT_FOR_ROOM_NS);
         atomic_store(&c->waiting, 0);
-        atomic_fetch_add(&c->serial, 1);
     }
 }
 
@@ -144,11 +143,11 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
     get(c, tail, &h, sizeof h);
     uint64_t n = record_bytes(&h), texts = n - sizeof h;
     if (h.magic != MAGIC || n > there) return -1;
-    if (texts > *cap) {
-        char *grown = realloc(*buffer, (size_t)texts);
+    if (texts >= *cap) {
+        char *grown = realloc(*buffer, (size_t)texts + 1);
         if (grown == NULL) return -1;
         *buffer = grown;
-        *cap = (size_t)texts;
+        *cap = (size_t)texts + 1;
     }
     if (texts > 0) get(c, tail + sizeof h, *buffer, (size_t)texts);
     *r = (struct nnv_record){

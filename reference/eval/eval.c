@@ -87,37 +87,320 @@ struct job {
     enum nnv_rounding rounding; /* as the kernel left it */
 };
 
-static enum nnv_status check_zero(const struct nnv_call *c, struct nnv_err *err) {
-    for (uint32_t i = 0; i < c->nin; i++) {
-        const struct nnv_arg *a = &c->in[i];
-        if (!a->present || nnv_shape_elems(&a->shape) > 0) continue;
-        if (c->op->zero == NNV_ZERO_REFUSED) return nnv_fail(err, NNV_INVALID, "input %u: has no elements", i);
-        if (c->op->zero != NNV_ZERO_BATCH) continue;
-        bool batch = i == 0 && a->shape.dims[0] == 0;
-        for (uint32_t d = 1; d < a->shape.rank; d++) batch = batch && a->shape.dims[d] != 0;
-        if (!batch) return nnv_fail(err, NNV_INVALID, "input %u: only the batch of input 0 may be 0", i);
+/* Finds the inputs of the rows and room for their numbers. */
+static enum nnv_status open_inputs(struct evaluator *ev, const struct frame *f, const struct nnv_operation *o,
+                                   struct job *j, struct nnv_err *err) {
+    size_t numbers = 0;
+    j->in = NNV_NEW(ev->op, struct nnv_row_input, j->call->nin);
+    if (!j->in) return no_memory(err);
+    j->same_inputs = true;
+    for (uint32_t i = 0; i < j->call->nin; i++) {
+        const struct nnv_arg *a = &j->call->in[i];
+        if (!a->present || a->operand->type == ANEURALNETWORKS_MODEL) continue;
+        const double *rows = f->cells[o->in[i]].rows;
+        j->in[i] = (struct nnv_row_input){
+            .operand = a->operand, .elems = nnv_shape_elems(&a->shape), .data = a->data, .stored = rows};
+        numbers += nnv_row_space(&j->in[i]) + 8; /* keeps each aligned to 64 */
+        if (rows) j->same_inputs = false;
+    }
+    if (numbers > MOST_NUMBERS) return nnv_fail(err, NNV_NO_MEMORY, "the inputs are too large to be evaluated");
+    if (numbers > ev->space_room) {
+        free(ev->space);
+        ev->space_room = 0;
+        ev->space = aligned_alloc(64, (numbers + 7) / 8 * 64);
+        if (!ev->space) return no_memory(err);
+        ev->space_room = numbers;
+    }
+    double *space = ev->space;
+    for (uint32_t i = 0; i < j->call->nin; i++) {
+        if (!j->in[i].operand) continue;
+        j->in[i].space = space;
+        space += (nnv_row_space(&j->in[i]) + 7) / 8 * 8;
     }
     return NNV_OK;
 }
 
-static enum nnv_status check_declared(const struct nnv_shape *declared, const struct nnv_shape *s, uint32_t i,
-                                      struct nnv_err *err) {
+static enum nnv_status open_outputs(struct evaluator *ev, struct job *j, struct nnv_err *err) {
+    const struct nnv_call *c = j->call;
+    size_t rows = (size_t)j->rows + 1, numbers = 0;
+    j->y = NNV_NEW(ev->op, double *, c->nout);
+    j->out = NNV_NEW(ev->op, double *, c->nout);
+    j->elems = NNV_NEW(ev->op, size_t, c->nout);
+    if (!j->y || !j->out || !j->elems) return no_memory(err);
+    for (uint32_t i = 0; i < c->nout; i++) {
+        size_t bytes;
+        const struct nnv_shape *s = &c->out[i].shape;
+        if (!nnv_shape_known(s)) return nnv_fail(err, NNV_INTERNAL, "output %u: its shape is not known", i);
+        if (!nnv_size_bytes(c->out[i].operand->type, s->rank, s->dims, &j->elems[i], &bytes) ||
+            (numbers += j->elems[i] * rows) > MOST_NUMBERS)
+            return nnv_fail(err, NNV_NO_MEMORY, "output %u: is too large to be evaluated", i);
+        j->y[i] = calloc(j->elems[i] * rows + 1, sizeof(double));
+        if (!j->y[i]) return no_memory(err);
+    }
+    if (j->rows > 0 && c->op->rounding == NNV_ROUND_LINEAR && nnv_is_quant(c->out[0].operand->type)) {
+        j->multiplier = calloc(j->elems[0] + 1, sizeof(double));
+        if (!j->multiplier) return no_memory(err);
+    }
+    return NNV_OK;
+}
+
+static enum nnv_status open_job(struct evaluator *ev, const struct frame *f, const struct nnv_operation *o,
+                                struct job *j, struct nnv_err *err) {
+    nnv_arena_reset(ev->op);
+    enum nnv_status st = nnv_bind(f->s, o, f->shapes, f->data, f->present, ev->op, &j->call, NULL, err);
+    if (!st) st = open_inputs(ev, f, o, j, err);
+    if (!st) st = open_outputs(ev, j, err);
+    if (st) return st;
+    j->units = units_of(ev, j->call);
+    j->rounding = j->call->op->rounding;
+    j->noise = (struct nnv_noise){.rows = j->rows, .seed = ev->options->seed, .op = ev->counter++};
+    return NNV_OK;
+}
+
+static void close_job(struct job *j) {
+    for (uint32_t i = 0; j->y && i < j->call->nout; i++) free(j->y[i]);
+    free(j->multiplier);
+    free(j->noise.tape);
+}
+
+static bool is_empty(const struct job *j) {
+    for (uint32_t i = 0; i < j->call->nout; i++)
+        if (j->elems[i] > 0) return false;
+    return true;
+}
+
+static enum nnv_status run_row(struct evaluator *ev, struct job *j, int row, struct nnv_err *err) {
+    nnv_arena_reset(ev->scratch);
+    nnv_noise_begin(&j->noise, row);
+    for (uint32_t i = 0; i < j->call->nin; i++)
+        if (j->in[i].stored) j->in[i].units = j->in[i].real = NULL;
+    for (uint32_t i = 0; i < j->call->nout; i++) j->out[i] = j->y[i] + (size_t)row * j->elems[i];
+    struct nnv_kernel k = {
+        .call = j->call,
+        .scratch = ev->scratch,
+        .rounding = j->call->op->rounding,
+        .out = j->out,
+        .multiplier = row == 0 ? j->multiplier : NULL,
+        .row = row,
+        .same_inputs = j->same_inputs && row > 0,
+        .noise = j->rows > 0 ? &j->noise : NULL,
+        .u_i = j->units.u_i,
+        .u_a = j->units.u_a,
+        .eta = j->units.eta,
+        .rows = j->in,
+    };
+    enum nnv_status st = j->call->op->eval(&k, err);
+    if (st) return st;
+    if (j->noise.no_memory) return no_memory(err);
+    if (j->noise.broken || (row > 0 && j->noise.at != j->noise.count))
+        return nnv_fail(err, NNV_INTERNAL, "row %d calls other hooks than row 0", row);
+    if (row == 0) j->rounding = k.rounding;
+    return NNV_OK;
+}
+
+static enum nnv_status run_rows(struct evaluator *ev, struct job *j, struct nnv_err *err) {
+    enum nnv_status st = run_row(ev, j, 0, err);
+    for (int r = 1; !st && r <= j->rows; r++) {
+        if (!j->same_inputs || j->noise.active) {
+            st = run_row(ev, j, r, err);
+            continue;
+        }
+        for (uint32_t i = 0; i < j->call->nout; i++)
+            memcpy(j->y[i] + (size_t)r * j->elems[i], j->y[i], j->elems[i] * sizeof(double));
+    }
+    return st;
+}
+
+/* ---------------------------------------------------------------- a subgraph */
+
+static bool is_output(const struct frame *f, uint32_t operand) {
+    return f->s->operands[operand].lifetime == NNV_SUBGRAPH_OUTPUT;
+}
+
+static void free_cell(struct frame *f, uint32_t operand) {
+    struct cell *c = &f->cells[operand];
+    if (c->data) f->data[operand] = NULL;
+    free(c->rows);
+    free(c->data);
+    c->rows = NULL;
+    c->data = NULL;
+}
+
+/* Makes output i of the job the value of its operand. */
+static enum nnv_status store_output(struct evaluator *ev, struct frame *f, uint32_t operand, struct job *j, uint32_t i,
+                                    struct nnv_err *err) {
+    struct cell *cell = &f->cells[operand];
+    const struct nnv_operand *o = &f->s->operands[operand];
+    size_t elems = j->elems[i];
+    free_cell(f, operand);
+    cell->data = malloc(elems * nnv_type(o->type)->size + 1);
+    if (is_output(f, operand)) cell->exact = NNV_NEW(ev->results, double, elems);
+    if (!cell->data || (is_output(f, operand) && !cell->exact)) return no_memory(err);
+    struct nnv_store s = {
+        .operand = o,
+        .rounding = j->rounding,
+        .u = j->units.u,
+        .eta = j->units.eta,
+        .limit = j->units.limit,
+        .from_u = nnv_is_float(j->call->sig->type[NNV_T]) ? 0x1p-24 : 0,
+        .k = ev->options->k,
+        .multiplier = i == 0 ? j->multiplier : NULL,
+        .seed = ev->options->seed,
+        .key = j->noise.op << 8 | (i + 1),
+        .rows = j->rows,
+        .elems = elems,
+        .y = j->y[i],
+        .exact = cell->exact,
+        .data = cell->data,
+    };
+    s.clamp = activation_of(j->call, &s.lo, &s.hi);
+    if (!nnv_store_rows(&s)) {
+        cell->rows = j->y[i];
+        j->y[i] = NULL;
+    }
+    f->shapes[operand] = j->call->out[i].shape;
+    f->data[operand] = cell->data;
+    f->present[operand] = true;
+    return NNV_OK;
+}
+
+static enum nnv_status run_operation(struct evaluator *ev, struct frame *f, const struct nnv_operation *o,
+                                     struct nnv_err *err) {
+    struct job j = {.rows = ev->options->rows};
+    enum nnv_status st = open_job(ev, f, o, &j, err);
+    if (!st && !is_empty(&j)) st = run_rows(ev, &j, err);
+    for (uint32_t i = 0; !st && i < j.call->nout; i++) st = store_output(ev, f, o->out[i], &j, i, err);
+    close_job(&j);
+    if (st) return st;
+    for (uint32_t i = 0; i < o->nin; i++)
+        if (--f->cells[o->in[i]].readers == 0 && !is_output(f, o->in[i])) free_cell(f, o->in[i]);
+    for (uint32_t i = 0; i < o->nout; i++)
+        if (f->cells[o->out[i]].readers == 0 && !is_output(f, o->out[i])) free_cell(f, o->out[i]);
+    return NNV_OK;
+}
+
+/* Executes the operations of the frame's subgraph; its inputs stand in the frame. */
+static enum nnv_status run_subgraph(struct evaluator *ev, struct frame *f, struct nnv_err *err) {
+    for (uint32_t i = 0; i < f->s->noperations; i++) {
+        const struct nnv_operation *o = &f->s->operations[i];
+        enum nnv_status st = run_operation(ev, f, o, err);
+        if (!st) continue;
+        const struct nnv_op *op = nnv_op(o->type);
+        return op ? nnv_at(err, st, "operation %u (%s)", i, op->name) : nnv_at(err, st, "operation %u", i);
+    }
+    return NNV_OK;
+}
+
+static enum nnv_status open_frame(struct frame *f, const struct nnv_subgraph *s, struct nnv_arena *arena,
+                                  struct nnv_err *err) {
+    *f = (struct frame){
+        .s = s,
+        .shapes = NNV_NEW(arena, struct nnv_shape, s->noperands),
+        .data = NNV_NEW(arena, const void *, s->noperands),
+        .present = NNV_NEW(arena, bool, s->noperands),
+        .cells = NNV_NEW(arena, struct cell, s->noperands),
+    };
+    if (!f->shapes || !f->data || !f->present || !f->cells) return no_memory(err);
+    for (uint32_t i = 0; i < s->noperands; i++) {
+        f->shapes[i] = nnv_operand_shape(&s->operands[i]);
+        f->data[i] = s->operands[i].data;
+        f->present[i] = s->operands[i].lifetime != NNV_NO_VALUE;
+    }
+    for (uint32_t i = 0; i < s->noperations; i++)
+        for (uint32_t n = 0; n < s->operations[i].nin; n++) f->cells[s->operations[i].in[n]].readers++;
+    return NNV_OK;
+}
+
+static void close_frame(struct frame *f) {
+    for (uint32_t i = 0; f->cells && i < f->s->noperands; i++) free_cell(f, i);
+}
+
+/* The actual shape s must be what the model declares. */
+static enum nnv_status check_declared(const struct nnv_shape *declared, const struct nnv_shape *s, struct nnv_err *err) {
     char a[256], b[256];
     bool agree = !declared->known_rank || declared->rank == s->rank;
     for (uint32_t d = 0; agree && declared->known_rank && d < s->rank; d++)
         agree = nnv_dim_agree(declared->dims[d], s->dims[d]);
     if (agree) return NNV_OK;
-    return nnv_fail(err, NNV_INVALID, "output %u: is %s but the model declares %s", i, nnv_shape_text(s, a, sizeof a),
+    return nnv_fail(err, NNV_INVALID, "its shape is %s but the model declares %s", nnv_shape_text(s, a, sizeof a),
                     nnv_shape_text(declared, b, sizeof b));
 }
 
-/* Infers the shapes of the outputs and compares them with what the model declares. */
-static enum nnv_status shape_outputs(struct frame *f, const struct nnv_operation *o, struct job *j,
-                                     struct nnv_err *err) {
-    struct nnv_call *c = j->call;
-    struct nnv_shape *inferred = NNV_NEW(f->s ? NULL : NULL, struct nnv_shape, c->nout);
-    (void)inferred;
-    (void)o;
-    (void)err;
+/* Puts the caller's inputs into the frame. */
+static enum nnv_status set_inputs(struct frame *f, const struct nnv_value *inputs, struct nnv_err *err) {
+    for (uint32_t i = 0; i < f->s->nin; i++) {
+        uint32_t operand = f->s->in[i];
+        const struct nnv_value *v = &inputs[i];
+        f->present[operand] = !v->omitted;
+        if (v->omitted) continue;
+        size_t elems, bytes;
+        struct nnv_shape s = nnv_shape_make(v->rank, v->dims);
+        enum nnv_status st = check_declared(&f->shapes[operand], &s, err);
+        if (st) return nnv_at(err, st, "input %u", i);
+        if (!nnv_size_bytes(f->s->operands[operand].type, v->rank, v->dims, &elems, &bytes) || bytes != v->bytes)
+            return nnv_fail(err, NNV_INVALID, "input %u: its %zu bytes do not fit its shape", i, v->bytes);
+        f->shapes[operand] = s;
+        f->data[operand] = v->data;
+    }
     return NNV_OK;
+}
+
+/* ------------------------------------------------------------------- results */
+
+static enum nnv_status give_output(struct evaluator *ev, const struct frame *f, uint32_t operand,
+                                   struct nnv_golden *out, struct nnv_err *err) {
+    const struct cell *c = &f->cells[operand];
+    const struct nnv_shape *s = &f->shapes[operand];
+    if (!c->data) return nnv_fail(err, NNV_INVALID, "no operation writes this output");
+    size_t elems = nnv_shape_elems(s), bytes = elems * nnv_type(f->s->operands[operand].type)->size;
+    struct nnv_golden g = {.exact = c->exact};
+    g.value.rank = s->rank;
+    memcpy(g.value.dims, s->dims, s->rank * sizeof *s->dims);
+    g.value.bytes = bytes;
+    g.value.data = nnv_arena_copy(ev->results, c->data, bytes);
+    if (!g.value.data) return no_memory(err);
+    if (ev->options->rows > 0) {
+        double *spread = NNV_NEW(ev->results, double, elems);
+        if (!spread) return no_memory(err);
+        if (c->rows) nnv_spread_rows(c->rows, elems, ev->options->rows, spread);
+        g.spread = spread;
+    }
+    *out = g;
+    return NNV_OK;
+}
+
+/* All outputs or none. */
+static enum nnv_status give_outputs(struct evaluator *ev, const struct frame *f, struct nnv_arena *arena,
+                                    struct nnv_golden *outputs, struct nnv_err *err) {
+    struct nnv_golden *all = NNV_NEW(arena, struct nnv_golden, f->s->nout);
+    if (!all) return no_memory(err);
+    for (uint32_t i = 0; i < f->s->nout; i++) {
+        enum nnv_status st = give_output(ev, f, f->s->out[i], &all[i], err);
+        if (st) return nnv_at(err, st, "output %u", i);
+    }
+    memcpy(outputs, all, f->s->nout * sizeof *all);
+    return NNV_OK;
+}
+
+enum nnv_status nnv_eval(const struct nnv_model *model, const struct nnv_value *inputs,
+                         const struct nnv_eval_options *options, struct nnv_arena *arena, struct nnv_golden *outputs,
+                         struct nnv_err *err) {
+    struct evaluator ev = {.options = options, .relaxed = model->relaxed, .results = arena};
+    struct nnv_arena *frames = nnv_arena_new();
+    struct frame main = {0};
+    ev.op = nnv_arena_new();
+    ev.scratch = nnv_arena_new();
+    enum nnv_status st = frames && ev.op && ev.scratch ? NNV_OK : no_memory(err);
+    if (!st && (options->rows < 0 || options->rows > NNV_MAX_ROWS))
+        st = nnv_fail(err, NNV_INVALID, "%d rows: expected 0 to %d", options->rows, NNV_MAX_ROWS);
+    if (!st) st = open_frame(&main, &model->main, frames, err);
+    if (!st) st = set_inputs(&main, inputs, err);
+    if (!st) st = run_subgraph(&ev, &main, err);
+    if (!st) st = give_outputs(&ev, &main, frames, outputs, err);
+    close_frame(&main);
+    free(ev.space);
+    nnv_arena_free(ev.scratch);
+    nnv_arena_free(ev.op);
+    nnv_arena_free(frames);
+    return st;
 }

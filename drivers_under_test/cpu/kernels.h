@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file kernels.h The inner loops, once for each instruction set.
+ *
+ * kernels_impl.h holds them; kernels_base.c, kernels_avx2.c and kernels_avx512.c compile it. A level's packing
+ * of weights is its own, so a device keeps to the level it has picked.
+ */
+#ifndef CPU_KERNELS_H
+#define CPU_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * C[m,n] = clamp(A[m,k] * B[k,n] + bias[n]). A: m rows of k values, lda apart. B: panels of `panel` columns,
+ * row-major inside a panel, zero behind the last column; bias is padded likewise. C: rows ldc apart.
+ */
+struct cpu_gemm_f32 {
+    size_t m, n, k;
+    const float *a, *b, *bias;
+    float *c;
+    size_t lda, ldc;
+    float lo, hi;
+};
+
+/**
+ * C[m,n] = quantised A[m,k] * B[k,n] + bias[n]. A: centred values (q - zero point), k even (zero behind the last), rows lda
+ * apart. B: panels as above, of pairs (k, k + 1). bias, multiplier: padded to whole panels.
+ */
+struct cpu_gemm_s16 {
+    size_t m, n, k;
+    const int16_t *a, *b;
+    const double *bias, *multiplier;
+    uint8_t *c;
+    size_t lda, ldc;
+    int32_t zero_point, lo, hi;
+};
+
+/** The taps of a window that lie inside the image, for one output position. */
+struct cpu_taps {
+    size_t channels;
+    uint32_t rows, cols;
+    size_t x_row, x_col; /**< elements between taps in the input */
+    size_t w_row, w_col; /**< and in the filter */
+};
+
+struct cpu_kernels {
+    const char *name;
+    uint32_t panel; /**< columns of a panel */
+
+    void (*gemm_f32)(const struct cpu_gemm_f32 *g);
+    void (*gemm_s16)(const struct cpu_gemm_s16 *g);
+    /** y[c] = clamp(bias[c] + sum over taps of x * w). */
+    void (*depthwise_f32)(const struct cpu_taps *t, const float *x, const float *w, const float *bias, float lo,
+                          float hi, float *y);
+    /** y[c] = sum over taps of (x - zero_point) * w; w: int16 values in the low halves of 32-bit words, high halves 0. */
+    void (*depthwise_s32)(const struct cpu_taps *t, const uint8_t *x, int32_t zero_point, const int32_t *w, int32_t *y);
+    /** y = clamp(zero_point + round((acc + bias) * multiplier)), halves away from zero. */
+    void (*requantize)(size_t n, const int32_t *acc, const double *bias, const double *multiplier, int32_t zero_point,
+                       int32_t lo, int32_t hi, uint8_t *y);
+    /** The sum, mean of squares' sum, or maximum over taps; clamped. */
+    void (*pool_sum_f32)(const struct cpu_taps *t, const float *x, float divisor, float lo, float hi, float *y);
+    void (*pool_max_f32)(const struct cpu_taps *t, const float *x, float lo, float hi, float *y);
+    void (*pool_square_f32)(const struct cpu_taps *t, const float *x, float divisor, float lo, float hi, float *y);
+    void (*pool_max_u8)(const struct cpu_taps *t, const uint8_t *x, int32_t lo, int32_t hi, uint8_t *y);
+
+    /** Rows of n values; a_step and b_step are 0 for a value that stands for the whole row, else 1. */
+    void (*add_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi, float *y);
+    void (*mul_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi, float *y);
+    /** y = clamp(zero_point + round((a - a_zero) * ka + (b - b_zero) * kb)). */
+    void (*add_u8)(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step, const int32_t zero[3],
+                   double ka, double kb, int32_t lo, int32_t hi, uint8_t *y);
+    /** y = clamp(zero_point + round((a - a_zero) * (b - b_zero) * k)). */
+    void (*mul_u8)(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step, const int32_t zero[3],
+                   double k, int32_t lo, int32_t hi, uint8_t *y);
+    void (*clamp_f32)(size_t n, const float *x, float lo, float hi, float *y);
+    void (*clamp_u8)(size_t n, const uint8_t *x, uint8_t lo, uint8_t hi, uint8_t *y);
+    void (*floor_f32)(size_t n, const float *x, float *y);
+    void (*logistic_f32)(size_t n, const float *x, float *y);
+    void (*tanh_f32)(size_t n, const float *x, float *y);
+    /** y = exp((x - max) * beta) / sum; y may be x. */
+    void (*softmax_f32)(size_t n, const float *x, float beta, float *y);
+    float (*dot_f32)(size_t n, const float *a, const float *b);
+    /** y = (x - zero_point) * scale. */
+    void (*dequantize_u8)(size_t n, const uint8_t *x, int32_t zero_point, float scale, float *y);
+    /** y = x - zero_point. */
+    void (*center_u8)(size_t n, const uint8_t *x, int32_t zero_point, int16_t *y);
+    /** y = top * (1 - t) + bottom * t, in each both columns mixed by s. */
+    void (*lerp_f32)(size_t n, const float *const corner[4], float s, float t, float *y);
+    void (*half_to_float)(size_t n, const uint16_t *x, float *y);
+    void (*float_to_half)(size_t n, const float *x, uint16_t *y);
+    /** x becomes the nearest float16, in place. */
+    void (*round_to_half)(size_t n, float *x);
+};
+
+/** The best level the processor has, or the one that is named; NULL if it has none of that name. */
+const struct cpu_kernels *cpu_kernels_pick(const char *name);
+/** The table of each level; NULL where the processor lacks it. */
+const struct cpu_kernels *cpu_kernels_base(void);
+const struct cpu_kernels *cpu_kernels_avx2(void);
+const struct cpu_kernels *cpu_kernels_avx512(void);
+
+/** One float16 to float32 and back (nearest even), in integer code. */
+float cpu_half_to_float(uint16_t h);
+uint16_t cpu_float_to_half(float f);
+
+#endif

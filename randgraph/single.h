@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file single.h Building test cases of one operation from its record. */
+#ifndef NNV_RANDGRAPH_SINGLE_H
+#define NNV_RANDGRAPH_SINGLE_H
+
+#include "randgraph/fill.h"
+#include "reference/model/op.h"
+
+/** What names a generated case: the same members give the same bytes. */
+struct nnv_single {
+    const struct nnv_op *op;
+    int sig;       /**< index into op->sigs */
+    int variant;   /**< index into op->variants */
+    int index;     /**< the how-manieth case of this variant */
+    enum nnv_mode mode;
+    uint64_t seed;
+    bool relaxed;  /**< only where nnv_single_relaxable() */
+    const char *name; /**< of the spec; borrowed */
+};
+
+/** True if the record has cases of this mode for the signature: exact only for linear operations ... */
+bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_mode mode);
+/** Number of cases that make a whole sweep: float16 takes several. */
+int nnv_single_sweep_cases(const struct nnv_op *op, int sig);
+/** True if the signature computes in float32, which a relaxed model may do in float16. */
+bool nnv_single_relaxable(const struct nnv_op *op, int sig);
+/** Number of names in op->variants. */
+int nnv_single_variants(const struct nnv_op *op);
+/**
+ * A short name of the signature, unique within the operation: the tag of its main type, "_per_channel" where the filter
+ * is, and further types where signatures would be alike. buf is terminated; returns buf.
+ */
+char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t room);
+
+/**
+ * Draws shapes, attributes, quantisation and values, computes the expected outputs, and gives a valid spec whose
+ * min_version is the feature level of its model. All of it is arena's. Draws whose results say nothing (all equal,
+ * not finite) are repeated a few times. NNV_INTERNAL if the record's hooks give an invalid use.
+ */
+NNV_USE_RESULT enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena *arena,
+                                                struct nnv_spec **spec, struct nnv_err *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file single_quant.h Choosing scales and zero points for the operands of a generated case. */
+#ifndef NNV_RANDGRAPH_SINGLE_QUANT_H
+#define NNV_RANDGRAPH_SINGLE_QUANT_H
+
+#include "randgraph/fill.h"
+#include "reference/model/sample.h"
+
+struct nnv_quant_choice {
+    enum nnv_mode mode;
+    const struct nnv_slot *slot;
+    const struct nnv_sample_arg *arg;   /**< inputs: what the hook asked for */
+    const struct nnv_operand *operands; /**< of the subgraph; those before this one are complete */
+    uint32_t position;                  /**< inputs: position in the operation's list */
+    int index;
+    double lo, hi;                      /**< real range of the values */
+    float wanted_scale;                 /**< outputs: 0 is free */
+    int32_t wanted_zero_point;
+};
+
+/**
+ * Sets scale, zero point or channel scales (arena's) of input o, whose type and dims are set, by the slot's rule, the
+ * hook's wish, or so that [lo, hi] fills the type. Types without quantisation are left alone. Case EXACT: powers of two.
+ */
+NNV_USE_RESULT enum nnv_status nnv_quant_input(const struct nnv_quant_choice *q, struct nnv_rng *rng,
+                                               struct nnv_arena *arena, struct nnv_operand *o, struct nnv_err *err);
+/** Scale and zero point of an output that any record accepts: by the slot's rule, or a large scale. */
+void nnv_quant_placeholder(const struct nnv_slot *slot, const struct nnv_operand *inputs, struct nnv_operand *o);
+/** Scale and zero point of an output with a free rule, from the range of its results. */
+void nnv_quant_output(const struct nnv_quant_choice *q, struct nnv_rng *rng, struct nnv_operand *o);
+/** Raises free output scales above the product of the scales of inputs 0 and 1; false if there was nothing to raise. */
+bool nnv_quant_raise(const struct nnv_form *form, struct nnv_subgraph *s);
+/**
+ * A copy of the spec with the absolute value of every number, quantised tensors around their zero point, and without
+ * fused activations. Indices and attributes stay. Arena's.
+ */
+NNV_USE_RESULT enum nnv_status nnv_quant_absolute(const struct nnv_form *form, struct nnv_arena *arena,
+                                                  const struct nnv_spec *spec, struct nnv_spec **out,
+                                                  struct nnv_err *err);
+
+#endif

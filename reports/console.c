@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file console.c The lines that a person sees while a run goes on. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/clock.h"
+#include "reports/bucket.h"
+#include "reports/load.h"
+#include "reports/suite_counts.h"
+#include "reports/words.h"
+
+enum {
+    SHOWN_OF_A_BUCKET = 20, /**< failures that look alike are printed this often, then counted */
+    REASON_LINES = 12,
+    LINE_MAX_BYTES = 400,
+};
+
+struct nnv_console {
+    FILE *to;
+    struct nnv_console_style style;
+    char *folder, *driver;
+    uint64_t start_ns, total, done, bad;
+    bool drawn; /**< the live line stands on the terminal */
+    struct nnv_buckets buckets;
+    struct nnv_text names; /**< of the first case of each bucket, terminated one by one */
+};
+
+static const char *const colours[NNVTS_VERDICT_COUNT] = {
+    [NNVTS_ERROR] = "1;35", [NNVTS_PASS] = "32",       [NNVTS_FAIL] = "1;31",
+    [NNVTS_UNSUPPORTED] = "2", [NNVTS_SKIP] = "2",     [NNVTS_UNTRUSTED] = "1;33",
+    [NNVTS_CRASH] = "1;31", [NNVTS_TIMEOUT] = "1;33",  [NNVTS_NOTRUN] = "33",
+};
+
+/** Adds the verdict, coloured where that is wanted. */
+static void add_coloured(struct nnv_text *t, const struct nnv_console *c, enum nnvts_verdict v, const char *word) {
+    nnv_text_addf(t, c->style.colour ? "\033[%s;m%s\033[m" + 0 : "%.0s%s", colours[v], word);
+}
+
+/* ---------------------------------------------------------------- live line */
+
+static size_t width_of(FILE *to) {
+    struct winsize w = {0};
+    int fd = fileno(to);
+    return fd >= 0 && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
+
+static void clear_live(struct nnv_console *c) {
+    if (c->drawn) fputs("\r\033[K", c->to);
+    c->drawn = false;
+}
+
+void nnv_console_tick(struct nnv_console *c) {
+    if (!c->style.live) return;
+    double seconds = (double)(nnv_now_ns() - c->start_ns) / 1e9;
+    double rate = seconds > 0 ? (double)c->done / seconds : 0;
+    struct nnv_text t = {0};
+    nnv_text_addf(&t, "  %s/%s", nnv_count(c->done).s, nnv_count(c->total).s);
+    if (c->done > 0 && rate > 0) {
+        nnv_text_addf(&t, rate < 10 ? "  %.1f/s" : "  %.0f/s", rate);
+        nnv_text_add(&t, "  ");
+        nnv_text_add_seconds(&t, c->total > c->done ? (double)(c->total - c->done) / rate : 0);
+        nnv_text_add(&t, " left");
+    }
+    nnv_text_addf(&t, "  %s failed", nnv_count(c->bad).s);
+    size_t width = width_of(c->to) - 1;
+    if (!t.failed) {
+        fprintf(c->to, "\r\033[K%.*s", (int)(t.len < width ? t.len : width), t.data);
+        fflush(c->to);
+        c->drawn = true;
+    }
+    nnv_text_free(&t);
+}
+
+/** Prints lines that stay, and empties the text. */
+static void print(struct nnv_console *c, struct nnv_text *t) {
+    clear_live(c);
+    if (t->len > 0) fwrite(t->data, 1, t->len, c->to);
+    fflush(c->to);
+    nnv_text_free(t);
+}
+
+/* -------------------------------------------------------------- opening line */
+
+static void add_shown(struct nnv_text *t, const char *s) { nnv_text_add_shown(t, s, strlen(s), LINE_MAX_BYTES); }
+
+/** "cpu 1.0.0 (CPU, level 7)"; where the argument is not the driver's name: "./npu.so (npu 2.1, ACCELERATOR, level 6)". */
+static void add_driver(struct nnv_text *t, const json_t *driver) {
+    const char *argument = nnv_json_text(driver, "argument", "?"), *name = nnv_json_text(driver, "name", "?");
+    bool same = strcmp(argument, name) == 0;
+    add_shown(t, argument);
+    nnv_text_add(t, " ");
+    if (!same) {
+        nnv_text_add(t, "(");
+        add_shown(t, name);
+        nnv_text_add(t, " ");
+    }
+    add_shown(t, nnv_json_text(driver, "version", "?"));
+    nnv_text_add(t, same ? " (" : ", ");
+    add_shown(t, nnv_json_text(driver, "type", "?"));
+    nnv_text_addf(t, ", level %" PRIu64 ")", nnv_json_count(driver, "level"));
+}
+
+static void print_opening(struct nnv_console *c, const json_t *header) {
+    struct nnv_text t = {0};
+    uint64_t jobs = nnv_json_count(header, "jobs");
+    nnv_text_add(&t, "nnvts ");
+    add_shown(&t, nnv_json_text(header, "nnvts", "?"));
+    nnv_text_add(&t, "  driver ");
+    add_driver(&t, json_object_get(header, "driver"));
+    nnv_text_addf(&t, "  %s case%s  seed ", nnv_count(c->total).s, c->total == 1 ? "" : "s");
+    nnv_report_add_seed(&t, header);
+    nnv_text_addf(&t, "  %" PRIu64 " job%s  out ", jobs, jobs == 1 ? "" : "s");
+    add_shown(&t, c->folder);
+    nnv_text_add(&t, c->folder[0] != '\0' && c->folder[strlen(c->folder) - 1] == '/' ? "\n" : "/\n");
+    print(c, &t);
+}
+
+struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, const char *header,
+                                    const char *folder) {
+    json_error_t why;
+    struct nnv_console *c = calloc(1, sizeof *c);
+    if (c == NULL) return NULL;
+    json_t *run = nnv_record_parse(header, strlen(header), &why);
+    c->to = to;
+    c->style = style;
+    c->folder = strdup(folder);
+    c->driver = strdup(nnv_json_text(json_object_get(run, "driver"), "argument", "?"));
+    c->start_ns = nnv_now_ns();
+    c->total = nnv_json_count(run, "cases");
+    if (c->folder == NULL || c->driver == NULL) {
+        nnv_console_free(c);
+        c = NULL;
+    } else if (!style.quiet) {
+        print_opening(c, run);
+    }
+    json_decref(run);
+    return c;
+}
+
+void nnv_console_free(struct nnv_console *c) {
+    if (c == NULL) return;
+    clear_live(c);
+    nnv_buckets_free(&c->buckets);
+    nnv_text_free(&c->names);
+    free(c->folder);
+    free(c->driver);
+    free(c);
+}
+
+/* --------------------------------------------------------------------- cases */
+
+static void add_reason(struct nnv_text *t, const char *reason) {
+    for (int lines = 0; *reason != '\0'; lines++) {
+        if (lines == REASON_LINES) {
+            nnv_text_add(t, "     ... (more in the report)\n");
+            return;
+        }
+        size_t n = nnv_first_line(reason);
+        nnv_text_add(t, "     ");
+        nnv_text_add_shown(t, reason, n, LINE_MAX_BYTES);
+        nnv_text_add(t, "\n");
+        reason += n;
+        reason += *reason == '\r' && reason[1] == '\n' ? 2 : *reason != '\0';
+    }
+}
+
+/** Adds the block of a failure. */
+static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nnvts_verdict v, const char *name,
+                        const json_t *record) {
+    const char *dump = nnv_json_text(record, "dump", NULL), *replay = nnv_json_text(record, "replay", NULL);
+    add_coloured(t, c, v, nnv_verdict_name(v));
+    nnv_text_add(t, " ");
+    add_shown(t, name);
+    nnv_text_add(t, "   driver ");
+    add_shown(t, c->driver);
+    nnv_text_add(t, "\n");
+    add_reason(t, nnv_json_text(record, "reason", ""));
+    if (*nnv_json_text(record, "backtrace", "") != '\0') nnv_text_add(t, "     backtrace in the report\n");
+    if (dump != NULL) {
+        struct nnv_text path = {0};
+        nnv_text_add_path(&path, c->folder, dump);
+        nnv_text_add(t, "     dump ");
+        add_shown(t, path.failed ? dump : path.data);
+        nnv_text_add(t, "\n");
+        nnv_text_free(&path);
+    }
+    if (replay != NULL) {
+        nnv_text_add(t, "     again: ");
+        nnv_text_add_shown(t, replay, strlen(replay), 4096);
+        nnv_text_add(t, "\n");
+    }
+}
+
+/** True if a failure like this was not printed too often yet. Out of memory: it is printed. */
+static bool is_news(struct nnv_console *c, enum nnvts_verdict v, const char *name, const json_t *record) {
+    struct nnv_bucket_case of = {v, nnv_json_text(record, "op", ""), nnv_json_text(record, "type", ""),
+                                 nnv_json_text(record, "reason", ""), 0, c->names.len};
+    uint32_t n = nnv_buckets_add(&c->buckets, &of);
+    if (n == NNV_MAP_NONE) return true;
+    if (c->buckets.item[n].count == 1) nnv_text_add_n(&c->names, name, strlen(name) + 1);
+    return c->buckets.item[n].count <= SHOWN_OF_A_BUCKET;
+}
+
+void nnv_console_case(struct nnv_console *c, const char *line) {
+    json_error_t why;
+    enum nnvts_verdict v = NNVTS_ERROR;
+    struct nnv_text t = {0};
+    json_t *record = nnv_record_parse(line, strlen(line), &why);
+    const char *name = nnv_json_text(record, "case", NULL);
+    c->done++;
+    if (name == NULL || !nnv_verdict_parse(nnv_json_text(record, "verdict", ""), &v)) {
+        c->bad++;
+        nnv_text_add(&t, "ERROR a record of the journal cannot be read: ");
+        nnv_text_add_shown(&t, line, strlen(line), 120);
+        nnv_text_add(&t, "\n");
+    } else if (nnv_verdict_bad(v)) {
+        c->bad++;
+        if (is_news(c, v, name, record)) add_failure(&t, c, v, name, record);
+    } else if (c->style.verbose) {
+        size_t pad = strlen("UNSUPPORTED") - strlen(nnv_verdict_name(v));
+        add_coloured(&t, c, v, nnv_verdict_name(v));
+        nnv_text_addf(&t, "%*s ", (int)pad, "");
+        add_shown(&t, name);
+        nnv_text_addf(&t, "  %.1f ms\n", json_number_value(json_object_get(record, "ms")));
+    }
+    if (t.len > 0) print(c, &t);
+    json_decref(record);
+}
+
+/* ------------------------------------------------------------- closing lines */
+
+static void add_silenced(struct nnv_text *t, const struct nnv_console *c) {
+    for (uint32_t n = 0; n < c->buckets.map.count; n++) {
+        const struct nnv_bucket *b = &c->buckets.item[n];
+        if (b->count <= SHOWN_OF_A_BUCKET || c->names.failed) continue;
+        add_coloured(t, c, b->verdict, nnv_verdict_name(b->verdict));
+        nnv_text_addf(t, " ... and %s more like ", nnv_count(b->count - SHOWN_OF_A_BUCKET).s);
+        add_shown(t, c->names.data + b->first);
+        nnv_text_add(t, "\n");
+    }
+}
+
+/** Adds a line a suite, the counts of a verdict below each other. */
+static void add_suites(struct nnv_text *t, const struct nnv_report *r, const struct nnv_suite_counts *suites) {
+    int width[NNVTS_VERDICT_COUNT] = {0}, name_width = 0;
+    for (uint32_t s = 0; s < r->suites.count; s++) {
+        int n = (int)strlen(r->suites.key[s]);
+        if (n > name_width && n <= 40) name_width = n;
+        for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) {
+            int digits = (int)strlen(nnv_count(suites[s].verdicts[v]).s);
+            if (suites[s].verdicts[v] > 0 && digits > width[v]) width[v] = digits;
+        }
+    }
+    for (uint32_t s = 0; s < r->suites.count; s++) {
+        size_t start = t->len;
+        nnv_text_add(t, "  ");
+        add_shown(t, r->suites.key[s]);
+        size_t used = t->len - start - 2;
+        nnv_text_addf(t, "%*s", name_width > (int)used ? name_width - (int)used : 0, "");
+        int blank = 0; /* of columns that are empty here; only added in front of another one */
+        for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
+            enum nnvts_verdict v = nnv_verdict_order[k];
+            const char *word = nnv_verdict_word(v);
+            size_t n = suites[s].verdicts[v];
+            if (n == 0 && width[v] > 0) blank += 4 + width[v] + (int)strlen(word);
+            if (n == 0) continue;
+            nnv_text_addf(t, "%*s   %*s %s", blank, "", width[v], nnv_count(n).s, word);
+            blank = 0;
+        }
+        nnv_text_add(t, "\n");
+    }
+}
+
+static void add_totals(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r, double seconds) {
+    const char *comma = "";
+    for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
+        enum nnvts_verdict v = nnv_verdict_order[k];
+        if (r->verdicts[v] == 0 && v != NNVTS_PASS && v != NNVTS_FAIL) continue;
+        struct nnv_text part = {0};
+        nnv_text_addf(&part, "%s %s", nnv_count(r->verdicts[v]).s, nnv_verdict_done(v));
+        nnv_text_add(t, comma);
+        if (r->verdicts[v] > 0 && !part.failed)
+            add_coloured(t, c, v, part.data);
+        else
+            nnv_text_add(t, part.failed ? "" : part.data);
+        nnv_text_free(&part);
+        comma = ", ";
+    }
+    nnv_text_addf(t, "; %s values compared in ", nnv_count(r->compared).s);
+    nnv_text_add_seconds(t, seconds);
+    nnv_text_add(t, "\n");
+    if (r->compared == 0) nnv_text_add(t, "nothing was compared: this run proves nothing, so it does not pass\n");
+}
+
+/** Adds how many bugs there are, and the smallest case of the first to start with. */
+static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
+    struct nnv_buckets buckets = {0};
+    struct nnv_err err = {0};
+    json_t *record = NULL;
+    size_t failures = 0;
+    if (nnv_buckets_of(r, &buckets, NULL, &err) == NNV_OK && buckets.map.count > 0 &&
+        nnv_report_record(r, buckets.item[0].smallest, &record, &err) == NNV_OK) {
+        uint32_t bugs = buckets.map.count;
+        for (uint32_t n = 0; n < bugs; n++) failures += buckets.item[n].count;
+        nnv_text_addf(t, "%s bug%s behind %s failure%s", nnv_count(bugs).s, bugs == 1 ? "" : "s",
+                      nnv_count(failures).s, failures == 1 ? "" : "s");
+        const char *replay = nnv_json_text(record, "replay", NULL);
+        if (replay != NULL) {
+            nnv_text_add(t, "; start with: ");
+            nnv_text_add_shown(t, replay, strlen(replay), 4096);
+        }
+        nnv_text_add(t, "\n");
+    }
+    json_decref(record);
+    nnv_buckets_free(&buckets);
+}
+
+void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double seconds) {
+    struct nnv_text t = {0};
+    struct nnv_suite_counts *suites = nnv_suite_counts(r);
+    add_silenced(&t, c);
+    if (suites != NULL) add_suites(&t, r, suites);
+    add_totals(&t, c, r, seconds);
+    static const char *const files[] = {"report: ", "report.html", "   junit: ", "junit.xml"};
+    for (size_t i = 0; i < 4; i += 2) {
+        struct nnv_text path = {0};
+        nnv_text_add_path(&path, r->folder, files[i + 1]);
+        nnv_text_add(&t, files[i]);
+        add_shown(&t, path.failed ? files[i + 1] : path.data);
+        nnv_text_free(&path);
+    }
+    nnv_text_add(&t, "\n");
+    add_advice(&t, r);
+    print(c, &t);
+    free(suites);
+}

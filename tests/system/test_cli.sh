@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What bad input gets: one clear error, the right exit code, nothing lost.
+. "$(dirname "$0")/lib.sh"
+
+# one_error TEXT: stderr is one line that begins with nnvts and contains TEXT
+one_error() {
+    same "$(wc -l <"$ERR")" 1 "lines on stderr: $(cat "$ERR")"
+    has "$ERR" "nnvts"
+    has "$ERR" "$1"
+}
+
+test_help() {
+    check 0 nnvts --help
+    has "$OUT" "judge a driver"
+    check 2 nnvts
+    for verb in run list drivers replay show op report; do
+        check 0 nnvts $verb --help
+        has "$OUT" "nnvts $verb"
+        has "$OUT" "xamples"
+    done
+    check 0 nnvts --version
+}
+test_unknown_verb() { check 2 nnvts rum; one_error "did you mean 'run'"; }
+test_unknown_option() { check 2 nnvts run --drivr cpu; one_error "--driver"; }
+test_bad_number() { check 2 nnvts run --driver cpu --seed 12x; one_error "12x"; }
+test_zero_jobs() { check 2 nnvts run --driver cpu --jobs 0; one_error "jobs"; }
+test_no_driver() { check 2 nnvts run; one_error "--driver"; }
+test_missing_driver() { check 2 nnvts run --driver nosuch; one_error "nosuch"; has "$ERR" "cpu"; }
+test_missing_path() { check 2 nnvts run --driver ./nosuch.so; one_error "./nosuch.so"; }
+test_not_a_shared_object() {
+    echo "not an ELF file" >fake.so
+    check 2 nnvts run --driver ./fake.so
+    one_error "./fake.so"
+}
+compile() { gcc -std=c17 -shared -fPIC -I "$ROOT/include" -o "$1" -x c -; }
+test_no_symbol() {
+    echo 'int nothing;' | compile none.so
+    check 2 nnvts run --driver ./none.so
+    one_error "no symbol nnvts_driver_get"
+}
+test_wrong_abi() {
+    compile old.so <<'EOF'
+#include "nnvts/driver.h"
+static const struct nnvts_driver table = {sizeof table, 99, "old", 0, 0};
+const struct nnvts_driver *nnvts_driver_get(void) { return &table; }
+EOF
+    check 2 nnvts run --driver ./old.so
+    one_error "99"
+}
+test_driver_crashes_in_open() {
+    compile crash.so <<'EOF'
+#include "nnvts/driver.h"
+static enum nnvts_status crash(const char *o, struct nnvts_device **d, const char **e) {
+    (void)o; (void)d; (void)e;
+    __builtin_trap();
+}
+static const struct nnvts_driver table = {sizeof table, NNVTS_DRIVER_ABI_VERSION, "crash", crash, 0};
+const struct nnvts_driver *nnvts_driver_get(void) { return &table; }
+EOF
+    check 2 nnvts run --driver ./crash.so
+    one_error "died"
+}
+test_unknown_driver_option() { check 2 nnvts run --driver faulty:nosuchbug; one_error "nosuchbug"; }
+test_unknown_suite() { check 2 nnvts run --driver cpu --suite opps; one_error "opps"; }
+test_unknown_operation() { check 2 nnvts run --driver cpu --filter op:CONF_2D; one_error "CONV_2D"; }
+test_syntax_of_filter() { check 2 nnvts list --filter 'op:CONV_2D & ('; one_error "column"; }
+test_empty_selection() { check 2 nnvts run --driver cpu --filter 'ops/ADD/*' --suite device; one_error "no case"; }
+test_missing_specs() { check 2 nnvts run --driver cpu --suite spec --specs ./nosuch; one_error "nosuch"; }
+test_unwritable_folder() { check 3 nnvts run --driver cpu --suite device --out /proc/nnvts; one_error "/proc/nnvts"; }
+test_foreign_journal() {
+    mkdir out
+    echo hello >out/journal.jsonl
+    check 2 nnvts run --driver cpu --suite device --out out
+    one_error "journal.jsonl"
+    has out/journal.jsonl hello
+}
+test_full_disk() {
+    [ "$(id -u)" = 0 ] || skip "needs root to mount a small file system"
+    mkdir small
+    mount -t tmpfs -o size=64k tmpfs small 2>/dev/null || skip "cannot mount"
+    check 3 nnvts run --driver reference --filter op:ADD --out small/out || { umount small; exit 1; }
+    cp "$ERR" "$WORK/full"
+    umount small
+    has "$WORK/full" "space"
+}
+test_resume_without_a_run() { check 2 nnvts run --driver cpu --resume --out none; one_error "resume"; }
+test_resume_of_another_run() {
+    check 0 nnvts run --driver reference --suite device --out out
+    check 2 nnvts run --driver reference --suite device --out out --resume --seed 7
+    one_error "seed"
+}
+test_report_of_nothing() { check 2 nnvts report nosuch; one_error "nosuch"; }
+test_replay_nothing() { check 2 nnvts replay ./nosuch.json --driver cpu; one_error "nosuch.json"; }
+test_malicious_specs() {
+    local i=0 text
+    while IFS= read -r text; do
+        i=$((i + 1))
+        printf '%s' "$text" >"bad$i.json"
+        check 2 nnvts show "bad$i.json"
+        one_error "bad$i.json"
+    done <<'EOF'
+{
+[]
+{"format":"nnvts-spec/2"}
+{"format":"nnvts-spec/1","name":"x","main":{"operands":[{"type":"TENSOR","dims":[]}],"operations":[],"inputs":[],"outputs":[]},"referenced":[]}
+{"format":"nnvts-spec/1","name":"x","main":{"operands":[{"type":"TENSOR_FLOAT32","dims":[4294967295,4294967295],"lifetime":"CONSTANT_COPY","data":[1]}],"operations":[],"inputs":[],"outputs":[]},"referenced":[]}
+{"format":"nnvts-spec/1","name":"x","main":{"operands":[],"operations":[{"type":"ADD","inputs":[0],"outputs":[1]}],"inputs":[0],"outputs":[1]},"referenced":[]}
+EOF
+    head -c 100000 /dev/zero | tr '\0' '[' >deep.json
+    check 2 nnvts show deep.json
+    one_error "deep.json"
+}
+test_interrupt() {
+    nnvts run --driver reference --tier full --out out >"$OUT" 2>"$ERR" </dev/null &
+    local pid=$! code=0
+    for _ in $(seq 100); do [ "$(wc -l <out/journal.jsonl 2>/dev/null || echo 0)" -gt 50 ] && break; sleep 0.05; done
+    kill -INT $pid
+    wait $pid || code=$?
+    same $code 130
+    has "$ERR" "--resume"
+    [ -s out/junit.xml ] && [ -s out/report.html ] || fail "no reports after an interrupt"
+    has out/junit.xml "not run"
+}
+run_tests

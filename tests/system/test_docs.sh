@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every example in the documentation runs: the lines that begin with "$ " in console blocks. An exit code
+# other than 0 is said behind the line: "# exit 1".
+. "$(dirname "$0")/lib.sh"
+
+examples() { sed -n '/^ *```console/,/^ *```$/s/^ *\$ //p' "$1"; }
+
+run_examples() {
+    ln -s "$ROOT/include" "$ROOT/drivers_under_test" .
+    check 0 nnvts run --driver cpu --suite device --out nnvts-out
+    cp "$ROOT/tests/conformance/example.json" spec.json
+    gcc -std=c17 -shared -fPIC -I include -o acme.so drivers_under_test/template/template.c
+    local line code n=0
+    while IFS= read -r line; do
+        code=0
+        case $line in *"# exit "*) code=${line##*# exit } ;; esac
+        check "$code" bash -c "$line"
+        n=$((n + 1))
+    done < <(examples "$1")
+    [ $n -gt 0 ] || fail "no examples in $1"
+}
+test_readme() { run_examples "$ROOT/README.md"; }
+test_cli() { run_examples "$ROOT/docs/cli.md"; }
+test_adding_a_driver() { run_examples "$ROOT/docs/adding-a-driver.md"; }
+test_adding_an_operation() { run_examples "$ROOT/docs/adding-an-operation.md"; }
+test_adding_a_suite() { run_examples "$ROOT/docs/adding-a-suite.md"; }
+test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
+test_help_examples() {
+    ln -s "$ROOT/include" .
+    gcc -std=c17 -shared -fPIC -I include -o npu.so "$ROOT/drivers_under_test/template/template.c"
+    local verb line
+    for verb in list drivers op; do
+        while IFS= read -r line; do check 0 bash -c "$line"; done < <(nnvts $verb --help | sed -n 's/^ *\(nnvts [^#]*\)  .*/\1/p' | grep -v '^nnvts [a-z]* \[')
+    done
+}
+test_links() {
+    local file target
+    for file in "$ROOT"/README.md "$ROOT"/CONTRIBUTING.md "$ROOT"/docs/*.md; do
+        for target in $(grep -o '](\([^)#]*\)' "$file" | sed 's/^](//' | grep -v '^http'); do
+            [ -e "$(dirname "$file")/$target" ] || fail "$file: broken link $target"
+        done
+    done
+}
+run_tests

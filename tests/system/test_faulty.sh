@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Each bug planted in the faulty driver fails a run, is named in the reports, and leaves a dump that reproduces it.
+. "$(dirname "$0")/lib.sh"
+
+# Every bug fails the smoke tier; the first dump fails again on the faulty driver and passes on cpu.
+judge_bug() {
+    local bug=$1 dump
+    check 1 nnvts run --driver "faulty:$bug" --tier smoke --timeout 2 --out "$bug"
+    has "$bug/junit.xml" "faulty:$bug"
+    has "$bug/report.html" "faulty:$bug"
+    dump=$(ls "$bug"/dumps/*.json 2>/dev/null | head -n 1)
+    [ -n "$dump" ] || fail "$bug: no dump"
+    check 1 nnvts replay "$dump" --driver "faulty:$bug" --timeout 2
+    check 0 nnvts replay "$dump" --driver cpu
+    rm -rf "$bug"
+}
+test_every_bug() {
+    check 0 nnvts drivers faulty --json
+    local bugs bug
+    bugs=$(sed -n 's/.*"options":\[\([^]]*\)\].*/\1/p' "$OUT" | tr -d '" ' | tr ',' ' ')
+    [ "$(echo "$bugs" | wc -w)" -ge 24 ] || fail "only: $bugs"
+    for bug in $bugs; do judge_bug "$bug"; done
+}
+# A driver that misbehaves on one operation costs exactly the cases of that operation.
+test_costs_exactly_its_own_cases() {
+    check 0 nnvts run --driver cpu --tier smoke --out good
+    local bug
+    for bug in crash-prepare crash-execute abort exit-0 hang-execute close-descriptors stack-smash; do
+        check 1 nnvts run --driver "faulty:$bug@TANH" --tier smoke --timeout 1 --out bad
+        same "$(diff <(verdicts good) <(verdicts bad) | grep '^>' | grep -vc '^> ops/TANH/')" 0 "$bug: verdicts of others changed"
+        [ "$(verdicts bad | grep -c '^ops/TANH/.* \(CRASH\|TIMEOUT\|FAIL\)$')" -gt 0 ] || fail "$bug: no verdict on TANH"
+        same "$(verdicts bad | wc -l)" "$(verdicts good | wc -l)"
+    done
+}
+run_tests

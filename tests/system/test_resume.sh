@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# kill -9 at any moment, then --resume, ends with the verdicts of an undisturbed run.
+. "$(dirname "$0")/lib.sh"
+
+DRIVER=faulty:crash-execute@SOFTMAX
+FILTER='(op:SOFTMAX | op:ADD | op:CONV_2D) & !type:float16'
+
+test_kill_and_resume() {
+    check 1 nnvts run --driver $DRIVER --filter "$FILTER" --tier smoke --out whole
+    local total killed=0 round pid
+    total=$(wc -l <whole/cases.tsv)
+    nnvts run --driver $DRIVER --filter "$FILTER" --tier smoke --out out >/dev/null 2>&1 </dev/null &
+    pid=$!
+    for round in $(seq 25); do
+        sleep "0.0$((RANDOM % 9 + 1))"
+        kill -9 $pid 2>/dev/null && killed=$((killed + 1))
+        wait $pid 2>/dev/null || true
+        nnvts run --driver $DRIVER --filter "$FILTER" --tier smoke --out out --resume >/dev/null 2>&1 </dev/null &
+        pid=$!
+    done
+    wait $pid || true
+    [ $killed -gt 2 ] || fail "killed only $killed times"
+    same "$(verdicts out | wc -l)" "$total"
+    diff <(verdicts whole) <(verdicts out) || fail "verdicts differ"
+    check 1 nnvts run --driver $DRIVER --filter "$FILTER" --tier smoke --out out --resume
+    same "$(verdicts out | wc -l)" "$total" "records after a resume of a finished run"
+}
+test_cut_last_line() {
+    check 0 nnvts run --driver cpu --suite device --out out
+    local total
+    total=$(wc -l <out/cases.tsv)
+    truncate -s -20 out/journal.jsonl
+    check 0 nnvts run --driver cpu --suite device --out out --resume
+    same "$(verdicts out | wc -l)" "$total"
+}
+test_workers_die_with_nnvts() {
+    nnvts run --driver faulty:hang-execute@ADD --filter op:ADD --timeout 60 --jobs 2 --out out >/dev/null 2>&1 </dev/null &
+    local pid=$! workers
+    for _ in $(seq 100); do workers=$(pgrep -P $pid | wc -l); [ "$workers" -ge 2 ] && break; sleep 0.05; done
+    [ "$workers" -ge 2 ] || fail "no workers"
+    workers=$(pgrep -P $pid)
+    kill -9 $pid
+    wait $pid 2>/dev/null || true
+    sleep 0.3
+    for w in $workers; do ! kill -0 "$w" 2>/dev/null || fail "worker $w lives on"; done
+}
+run_tests
