@@ -17,15 +17,13 @@ enum nnv_status nnv_fail(struct nnv_err *err, enum nnv_status status, const char
 
 enum nnv_status nnv_at(struct nnv_err *err, enum nnv_status status, const char *fmt, ...) {
     if (!err) return status;
-    char old[NNV_ERR_TEXT];
-    memcpy(old, err->text, sizeof old);
-    old[sizeof old - 1] = '\0';
+    char place[NNV_ERR_TEXT], message[NNV_ERR_TEXT];
+    memcpy(message, err->text, sizeof message);
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(err->text, sizeof err->text, fmt, ap);
+    if (vsnprintf(place, sizeof place, fmt, ap) < 0) place[0] = '\0';
     va_end(ap);
-    size_t len = n < 0 ? 0 : (size_t)n;
-    if (len < sizeof err->text) snprintf(err->text + len, sizeof err->text - len, ": %s", old);
+    if (snprintf(err->text, sizeof err->text, "%s: %s", place, message) < 0) err->text[0] = '\0';
     err->status = status;
     return status;
 }

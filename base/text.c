@@ -236,15 +236,28 @@ static bool add_simple(struct nnv_text *t, double v) {
     return true;
 }
 
+/* A number of %g, its exponent without plus and leading zeros: "1e-7". */
+static void add_number(struct nnv_text *t, const char *number) {
+    const char *e = strchr(number, 'e');
+    if (!e) {
+        nnv_text_add(t, number);
+        return;
+    }
+    nnv_text_add_n(t, number, (size_t)(e + 1 - number));
+    if (*++e == '-') nnv_text_add_n(t, "-", 1);
+    e += strspn(e, "+-0");
+    nnv_text_add(t, e);
+}
+
 void nnv_text_add_float(struct nnv_text *t, float v) {
     if (add_special(t, (double)v) || add_simple(t, (double)v)) return;
     char buf[32];
     /* Any decimal of 6 digits survives float32, except among the subnormals. */
     for (int digits = fabsf(v) < FLT_MIN ? 1 : 6; digits <= 9; digits++) {
         snprintf(buf, sizeof buf, "%.*g", digits, (double)v);
-        if (strtof(buf, NULL) == v) break;
+        if (strtof(buf, NULL) == v && (float)strtod(buf, NULL) == v) break; /* readers may round once or twice */
     }
-    nnv_text_add(t, buf);
+    add_number(t, buf);
 }
 
 void nnv_text_add_double(struct nnv_text *t, double v) {
@@ -254,5 +267,5 @@ void nnv_text_add_double(struct nnv_text *t, double v) {
         snprintf(buf, sizeof buf, "%.*g", digits, v);
         if (strtod(buf, NULL) == v) break;
     }
-    nnv_text_add(t, buf);
+    add_number(t, buf);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "randgraph/single_exact.h"
 #include "randgraph/single_quant.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
@@ -87,7 +88,8 @@ struct build {
     struct nnv_sample *sample;
     struct nnv_spec *spec;
     struct nnv_subgraph *s;
-    struct nnv_value *values; /* one an operand; of model inputs */
+    struct nnv_value *values;      /* one an operand; of model inputs */
+    const struct nnv_slot **slots; /* one an operand */
     struct nnv_rng rng;
     double magnitude, density; /* see nnv_fill */
     int level;
@@ -211,6 +213,7 @@ static enum nnv_status add_input(struct build *b, const struct nnv_slot *slot, c
                                  struct nnv_err *err) {
     struct nnv_operand *o = &b->s->operands[b->s->noperands];
     struct nnv_value *v = &b->values[b->s->noperands];
+    b->slots[b->s->noperands] = slot;
     o->type = slot_type(b, slot);
     enum nnv_status st;
     if (!a->set && (slot->flags & NNV_OMITTABLE || !(slot->flags & NNV_SCALAR) || slot->group == 0))
@@ -270,7 +273,8 @@ static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
     uint32_t room = f->nin + b->sample->nrep + f->nout;
     struct nnv_spec *spec = b->spec = NNV_NEW(b->arena, struct nnv_spec, 1);
     b->values = NNV_NEW(b->arena, struct nnv_value, room);
-    if (!spec || !b->values) return no_memory(err);
+    b->slots = NNV_NEW(b->arena, const struct nnv_slot *, room);
+    if (!spec || !b->values || !b->slots) return no_memory(err);
     spec->name = b->what->name;
     spec->exact = b->what->mode == NNV_MODE_EXACT;
     spec->model.relaxed = b->what->relaxed;
@@ -334,6 +338,8 @@ static void choose_outputs(struct build *b, const struct nnv_golden *golden, boo
         struct nnv_operand *o = &b->s->operands[b->s->out[i]];
         if (!nnv_is_quant(o->type) || f->out[i].quant != NNV_Q_FREE) continue;
         struct nnv_quant_choice q = {.mode = b->what->mode, .slot = &f->out[i], .operands = b->s->operands,
+                                     .linear = b->what->op->rounding == NNV_ROUND_LINEAR && b->s->operations[0].nin > 1,
+                                     .index = b->what->index,
                                      .wanted_scale = i ? 0 : b->sample->out_scale,
                                      .wanted_zero_point = b->sample->out_zero_point};
         range_of(&golden[i], golden[i].value.bytes / nnv_type(o->type)->size, &q.lo, &q.hi);
@@ -422,7 +428,8 @@ static bool constant_results(const struct build *b) {
 static enum nnv_status partial_sums(const struct build *b, double *most, struct nnv_err *err) {
     struct build a = *b;
     struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
-    enum nnv_status st = golden ? nnv_quant_absolute(b->sample->form, b->arena, b->spec, &a.spec, err) : no_memory(err);
+    if (!golden) return no_memory(err);
+    enum nnv_status st = nnv_exact_absolute(b->spec, b->slots, b->arena, &a.spec, err);
     if (!st) st = evaluate(&a, golden, err);
     if (st) return st;
     *most = 0;
@@ -449,10 +456,12 @@ static enum nnv_status exact_case(struct build *b, struct nnv_err *err) {
         enum nnv_status st = attempt(b, 0, &golden, err);
         if (!st) st = partial_sums(b, &most, err);
         if (st || most <= exact_limit(b)) return st;
-        if (b->magnitude > 1)
-            b->magnitude = floor(b->magnitude / 2);
-        else
-            b->density /= 2;
+        for (double over = most / exact_limit(b); over > 1; over /= 4) { /* both factors of a product shrink */
+            if (b->magnitude > 1)
+                b->magnitude = floor(b->magnitude / 2);
+            else
+                b->density /= 2;
+        }
     }
     return nnv_fail(err, NNV_INTERNAL, "no exact values were found: the sample hook makes the sums too long");
 }

@@ -14,6 +14,7 @@ struct nnv_quant_choice {
     uint32_t position;                  /**< inputs: position in the operation's list */
     int index;
     double lo, hi;                      /**< real range of the values */
+    bool linear;                        /**< outputs: of sums of products of inputs 0 and 1 */
     float wanted_scale;                 /**< outputs: 0 is free */
     int32_t wanted_zero_point;
 };
@@ -30,12 +31,5 @@ void nnv_quant_placeholder(const struct nnv_slot *slot, const struct nnv_operand
 void nnv_quant_output(const struct nnv_quant_choice *q, struct nnv_rng *rng, struct nnv_operand *o);
 /** Raises free output scales above the product of the scales of inputs 0 and 1; false if there was nothing to raise. */
 bool nnv_quant_raise(const struct nnv_form *form, struct nnv_subgraph *s);
-/**
- * A copy of the spec with the absolute value of every number, quantised tensors around their zero point, and without
- * fused activations. Indices and attributes stay. Arena's.
- */
-NNV_USE_RESULT enum nnv_status nnv_quant_absolute(const struct nnv_form *form, struct nnv_arena *arena,
-                                                  const struct nnv_spec *spec, struct nnv_spec **out,
-                                                  struct nnv_err *err);
 
 #endif

@@ -35,7 +35,10 @@ static const char *const colours[NNVTS_VERDICT_COUNT] = {
 
 /** Adds the verdict, coloured where that is wanted. */
 static void add_coloured(struct nnv_text *t, const struct nnv_console *c, enum nnvts_verdict v, const char *word) {
-    nnv_text_addf(t, c->style.colour ? "\033[%s;m%s\033[m" + 0 : "%.0s%s", colours[v], word);
+    if (c->style.colour)
+        nnv_text_addf(t, "\033[%sm%s\033[m", colours[v], word);
+    else
+        nnv_text_add(t, word);
 }
 
 /* ---------------------------------------------------------------- live line */
@@ -186,7 +189,7 @@ static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nn
         nnv_text_add(t, "\n");
         nnv_text_free(&path);
     }
-    if (replay != NULL) {
+    if (replay != NULL && *replay != '\0') {
         nnv_text_add(t, "     again: ");
         nnv_text_add_shown(t, replay, strlen(replay), 4096);
         nnv_text_add(t, "\n");
@@ -307,7 +310,7 @@ static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
         nnv_text_addf(t, "%s bug%s behind %s failure%s", nnv_count(bugs).s, bugs == 1 ? "" : "s",
                       nnv_count(failures).s, failures == 1 ? "" : "s");
         const char *replay = nnv_json_text(record, "replay", NULL);
-        if (replay != NULL) {
+        if (replay != NULL && *replay != '\0') {
             nnv_text_add(t, "; start with: ");
             nnv_text_add_shown(t, replay, strlen(replay), 4096);
         }

@@ -99,7 +99,7 @@ static void add_block(struct nnv_text *t, const struct nnv_report *r, const stru
         nnv_text_add(t, "\n");
         nnv_text_free(&path);
     }
-    if (replay != NULL) {
+    if (replay != NULL && *replay != '\0') {
         nnv_text_add(t, "again: ");
         nnv_text_add_xml(t, replay);
         nnv_text_add(t, "\n");

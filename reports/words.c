@@ -10,7 +10,7 @@ static const struct word {
     char letter;
     bool bad;
 } words[NNVTS_VERDICT_COUNT] = {
-    [NNVTS_ERROR] = {"ERROR", "error", "errors of nnvts", 'E', true},
+    [NNVTS_ERROR] = {"ERROR", "error", "in error", 'E', true},
     [NNVTS_PASS] = {"PASS", "pass", "passed", 'P', false},
     [NNVTS_FAIL] = {"FAIL", "fail", "failed", 'F', true},
     [NNVTS_UNSUPPORTED] = {"UNSUPPORTED", "unsupported", "unsupported", 'U', false},

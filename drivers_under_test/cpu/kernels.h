@@ -48,6 +48,7 @@ struct cpu_taps {
 struct cpu_kernels {
     const char *name;
     uint32_t panel; /**< columns of a panel */
+    uint32_t rows;  /**< of a tile */
 
     void (*gemm_f32)(const struct cpu_gemm_f32 *g);
     void (*gemm_s16)(const struct cpu_gemm_s16 *g);
@@ -59,7 +60,7 @@ struct cpu_kernels {
     /** y = clamp(zero_point + round((acc + bias) * multiplier)), halves away from zero. */
     void (*requantize)(size_t n, const int32_t *acc, const double *bias, const double *multiplier, int32_t zero_point,
                        int32_t lo, int32_t hi, uint8_t *y);
-    /** The sum, mean of squares' sum, or maximum over taps; clamped. */
+    /** Over the taps: sum / divisor, the largest, sqrt(sum of squares / divisor); clamped. */
     void (*pool_sum_f32)(const struct cpu_taps *t, const float *x, float divisor, float lo, float hi, float *y);
     void (*pool_max_f32)(const struct cpu_taps *t, const float *x, float lo, float hi, float *y);
     void (*pool_square_f32)(const struct cpu_taps *t, const float *x, float divisor, float lo, float hi, float *y);

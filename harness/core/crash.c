@@ -95,7 +95,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     if (getpid() == worker && atomic_exchange(&channel->fault_signal, (uint32_t)number) == 0) {
         atomic_store(&channel->fault_foreign, syscall(SYS_gettid) != worker);
         atomic_store(&channel->trace_bytes, 0);
-        if (number == SIGSEGV || number == SIGBUS) trace("address %p\n", info->si_addr);
+        if (info->si_code > 0 && (number == SIGSEGV || number == SIGBUS)) trace("address %p\n", info->si_addr);
         trace_stack(context);
     }
     signal(number, SIG_DFL);

@@ -33,14 +33,14 @@ struct nnv_case {
 
 struct nnv_case_list {
     struct nnv_arena *arena; /**< of the strings */
-    struct nnv_case *item;
+    struct nnv_case *item;   /**< malloc'ed: the list's owner frees it */
     size_t count, cap;
 };
-/** Appends a copy of c (its strings are copied too). NNV_NO_MEMORY. */
+/** Appends a copy of c (its strings are copied too, data is not). NNV_NO_MEMORY. */
 NNV_USE_RESULT enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c,
                                             struct nnv_err *err);
 
-/** What a case ends with: verdict, and the members of its journal record (docs/architecture.md). */
+/** What a case ends with: verdict, and the members of its journal record (docs/journal.md). Zero-initialise. */
 struct nnv_result {
     int verdict;           /**< enum nnvts_verdict; starts as ERROR */
     size_t compared, not_compared;

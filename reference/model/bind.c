@@ -59,7 +59,7 @@ static bool lay_out(const struct nnv_slot *slots, uint8_t n, uint32_t count, uin
     return false;
 }
 
-/* "7, 8 or 10", "at least 2", with the name of the form if there is one. */
+/* "7, 8 or 10", "at least 2"; of inputs with the name of the form if there is one. */
 static void counts_text(const struct nnv_form *f, bool outputs, char *buf, size_t room) {
     const struct nnv_slot *slots = outputs ? f->out : f->in;
     uint8_t n = outputs ? f->nout : f->nin, counts[NNV_MAX_SLOTS + 1], k = allowed_counts(slots, n, counts);
@@ -68,7 +68,7 @@ static void counts_text(const struct nnv_form *f, bool outputs, char *buf, size_
     if (repeated(slots, n) >= 0) at += (size_t)snprintf(buf, room, "at least %u", n);
     for (uint8_t i = 0; at < room && repeated(slots, n) < 0 && i < k; i++)
         at += (size_t)snprintf(buf + at, room - at, "%s%u", i == 0 ? "" : i + 1 == k ? " or " : ", ", counts[i]);
-    if (at < room && f->name[0]) snprintf(buf + at, room - at, " (%s)", f->name);
+    if (at < room && f->name[0] && !outputs) snprintf(buf + at, room - at, " (%s)", f->name);
 }
 
 static enum nnv_status refuse_count(const struct nnv_op *op, uint32_t count, bool outputs, struct nnv_err *err) {

@@ -42,7 +42,6 @@ const struct nnv_op nnv_op_ADD = {
     .zero = NNV_ZERO_ANY,
     .linear = true,
     .check = nnv_binary_check,
-    .level_of = nnv_binary_level,
     .infer = nnv_binary_infer,
     .eval = eval,
     .variants = nnv_binary_variants,

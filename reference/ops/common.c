@@ -8,18 +8,6 @@ struct nnv_lines nnv_lines_of(const struct nnv_shape *s, uint32_t axis) {
     return l;
 }
 
-bool nnv_shape_empty(const struct nnv_shape *s) {
-    for (uint32_t i = 0; s->known_rank && i < s->rank; i++)
-        if (s->dims[i] == 0) return true;
-    return false;
-}
-
-int nnv_empty_level(const struct nnv_call *c) {
-    for (uint32_t i = 0; i < c->nin; i++)
-        if (c->in[i].present && nnv_shape_empty(&c->in[i].shape)) return 3;
-    return 1;
-}
-
 enum nnv_status nnv_same_shape_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     (void)err;
     out[0] = c->in[0].shape;
@@ -92,4 +80,11 @@ enum nnv_status nnv_activation_check(const struct nnv_call *c, int id, bool relu
     }
     return nnv_fail(err, NNV_INVALID, "activation %d is none of 0 (none), 1 (RELU), %s3 (RELU6), 4 (tanh), 6 (logistic)",
                     nnv_int(c, id), relu1 ? "2 (RELU1), " : "");
+}
+
+void nnv_sample_axis(int index, uint32_t *rank, int *axis) {
+    int i = index * 7 % 20; /* ranks 4, 3, 2, 1 have 8, 6, 4, 2 axes */
+    *rank = 4;
+    for (; i >= 2 * (int)*rank; (*rank)--) i -= 2 * (int)*rank;
+    *axis = i - (int)*rank;
 }

@@ -13,10 +13,6 @@ struct nnv_lines {
 /** The lines of a fully known shape along axis in [0, rank). */
 struct nnv_lines nnv_lines_of(const struct nnv_shape *s, uint32_t axis);
 
-/** True if the rank and an extent are known and the extent is zero. */
-bool nnv_shape_empty(const struct nnv_shape *s);
-/** A level_of hook: zero-sized inputs came with level 3. */
-int nnv_empty_level(const struct nnv_call *c);
 /** An infer hook: output 0 has the shape of input 0. */
 enum nnv_status nnv_same_shape_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err);
 
@@ -61,6 +57,12 @@ double nnv_activation(struct nnv_kernel *k, int code, double v);
 /** NNV_INVALID unless scalar input id is unknown yet or one of those codes (code 2 only where relu1). */
 NNV_USE_RESULT enum nnv_status nnv_activation_check(const struct nnv_call *c, int id, bool relu1,
                                                     struct nnv_err *err);
+
+/**
+ * For sample hooks: the index-th pair of a rank from 1 to 4 and one of its axes, counted from either end. Any
+ * 20 successive indices give all pairs.
+ */
+void nnv_sample_axis(int index, uint32_t *rank, int *axis);
 
 /** 1 / (1 + e^-v). */
 double nnv_logistic(double v);

@@ -3,8 +3,9 @@
 #ifndef NNV_OPS_CONV_H
 #define NNV_OPS_CONV_H
 
-#include "reference/eval/kernel.h"
 #include "reference/model/sample.h"
+#include "reference/ops/linear.h"
+#include "reference/ops/window.h"
 
 /** Input ids. */
 enum {
@@ -47,14 +48,19 @@ enum {
         .flags = NNV_SCALAR, .group = 2, .level = 3, .rule = NNV_POSITIVE, .dflt = 1                             \
     }
 
-enum { NNV_CONV_SIGS = 7 };
+enum { NNV_CONV_SIGS = 6 };
 extern const struct nnv_sig nnv_conv_sigs[NNV_CONV_SIGS];
-extern const char *const nnv_conv_variants[];
 
+/** Per-channel scales must run along the filter's output channels. */
 enum nnv_status nnv_conv_check(const struct nnv_call *c, struct nnv_err *err);
-int nnv_conv_level(const struct nnv_call *c);
+/** [N,H',W',Cout], or in the order of NCHW. */
 enum nnv_status nnv_conv_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err);
+/** The kernel of both. */
 enum nnv_status nnv_conv_eval(struct nnv_kernel *k, struct nnv_err *err);
+
+/** Sampling. CONV_2D and DEPTHWISE_CONV_2D share variants but for the last two of each. */
+extern const char *const nnv_conv_variants[];
+extern const char *const nnv_depthwise_variants[];
 void nnv_conv_sample(struct nnv_sample *s);
 
 #endif

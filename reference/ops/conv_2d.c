@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file conv_2d.c CONV_2D. */
-#include "reference/eval/kernel.h"
 #include "reference/ops/conv.h"
-
-/* The ids of conv.h: X, FILTER, BIAS, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, SCHEME, STRIDE_W, STRIDE_H, ACT, NCHW, DILATION_W, DILATION_H. */
 
 static const struct nnv_slot explicit_inputs[] = {
     NNV_CONV_TENSORS,
@@ -44,7 +41,7 @@ const struct nnv_op nnv_op_CONV_2D = {
     .zero = NNV_ZERO_BATCH,
     .linear = true,
     .check = nnv_conv_check,
-    .level_of = nnv_conv_level,
+    .level_of = nnv_linear_level,
     .infer = nnv_conv_infer,
     .eval = nnv_conv_eval,
     .variants = nnv_conv_variants,

@@ -24,20 +24,18 @@ static const struct nnv_sig sigs[] = {
  */
 #define TINY 1e-10
 
-/* x: numbers proportional to the real ones; spread: of one of them, in the same unit. */
+/* x: numbers in units of the input's scale. */
 static void line(struct nnv_kernel *k, const double *x, size_t at, struct nnv_lines l, double unit) {
     double sum = 0, surely = 0;
     bool moves = false;
     for (size_t i = 0; i < l.n; i++) {
         size_t e = at + i * l.inner;
         sum += x[e] * x[e];
-        if (k->row > 0) {
-            double d = nnv_spread(k, X, e) / unit, rest = fmax(fabs(x[e]) - 3 * d, 0);
-            surely += rest * rest;
-            moves = moves || !(d == 0);
-        }
+        double d = nnv_spread(k, X, e) / unit, rest = fmax(fabs(x[e]) - 3 * d, 0);
+        surely += rest * rest;
+        moves = moves || !(d == 0);
     }
-    bool hazard = k->row > 0 && (moves || sum > 0) && !(surely * unit * unit > fmax(k->eta, TINY));
+    bool hazard = (moves || sum > 0) && !(surely * unit * unit > fmax(k->eta, TINY));
     double s = nnv_round(k, nnv_sum(k, sum, (double)l.n, sum, 1));
     double norm = nnv_function(k, sqrt(fmax(s, 0)), NNV_ULPS_SQRT);
     for (size_t i = 0; i < l.n; i++) {

@@ -32,7 +32,6 @@ const struct nnv_op nnv_op_LOGISTIC = {
     .rounding = NNV_ROUND_TABLE,
     .zero = NNV_ZERO_ANY,
     .unary = true,
-    .level_of = nnv_empty_level,
     .infer = nnv_same_shape_infer,
     .eval = eval,
     .variants = nnv_unary_variants,

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file fully_connected.c FULLY_CONNECTED: [batch, inputs] times weights [units, inputs]. */
+#include <string.h>
+
+#include "dense.h"
+
+enum { X, WEIGHTS, BIAS, ACTIVATION };
+
+static bool check(const struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X), *weights = cpu_in(c, WEIGHTS);
+    if (x->known_rank && x->shape.rank < 2) return false;
+    if (weights->known_rank && weights->shape.rank != 2) return false;
+    return cpu_int_within(c, ACTIVATION, ANEURALNETWORKS_FUSED_NONE, ANEURALNETWORKS_FUSED_RELU6) &&
+           cpu_layer_check(x, weights, cpu_in(c, BIAS), 0);
+}
+
+static bool infer(struct cpu_call *c) {
+    const struct cpu_shape *x = &cpu_in(c, X)->shape, *w = &cpu_in(c, WEIGHTS)->shape, *b = &cpu_in(c, BIAS)->shape;
+    if (x->rank < 2 || w->rank != 2 || b->rank != 1) return false;
+    const uint32_t units = w->dims[0], inputs = w->dims[1];
+    if (!cpu_agree(units, b->dims[0]) || units == 0 || inputs == 0) return false;
+    uint64_t total = 1;
+    bool known = inputs != CPU_UNKNOWN;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        known = known && x->dims[i] != CPU_UNKNOWN;
+        if (known && x->dims[i] && total > UINT32_MAX / x->dims[i]) return false;
+        total *= known ? x->dims[i] : 1;
+    }
+    if (known && total % inputs != 0) return false;
+    c->out_shapes[0] =
+        (struct cpu_shape){2, {known ? (uint32_t)(total / inputs) : CPU_UNKNOWN, cpu_merge(units, b->dims[0])}};
+    return true;
+}
+
+static struct cpu_layer layer_of(const struct cpu_node *node, const struct cpu_tensor *tensors) {
+    const struct cpu_tensor *weights = &tensors[node->in[WEIGHTS]];
+    return (struct cpu_layer){
+        .input = &tensors[node->in[X]],
+        .weights = weights,
+        .bias = &tensors[node->in[BIAS]],
+        .output = &tensors[node->out[0]],
+        .n = weights->shape.dims[0],
+        .k = weights->shape.dims[1],
+    };
+}
+
+static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
+                    const struct cpu_kernels *kernels) {
+    const struct cpu_layer layer = layer_of(node, tensors);
+    struct cpu_dense *dense;
+    if (!cpu_dense_prepare(kernels, &layer, arena, &dense)) return false;
+    node->state = dense;
+    return true;
+}
+
+struct rows {
+    const struct cpu_kernels *kernels;
+    const uint8_t *x;
+    int32_t zero_point;
+    size_t inputs, k;
+};
+
+static void gather(const void *source, size_t first, size_t count, void *to) {
+    const struct rows *r = source;
+    int16_t *row = to;
+    for (size_t i = 0; i < count; i++, row += r->k) {
+        r->kernels->center_u8(r->inputs, r->x + (first + i) * r->inputs, r->zero_point, row);
+        if (r->k > r->inputs) row[r->inputs] = 0;
+    }
+}
+
+static bool run(struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
+    const struct cpu_layer layer = layer_of(c->node, c->tensors);
+    struct cpu_dense room;
+    const struct cpu_dense *dense = cpu_dense_get(c->run, &layer, c->node->state, &room);
+    if (!dense) return false;
+    const struct rows rows = {c->run->kernels, x->data, x->zero_point, layer.k, dense->k};
+    const struct cpu_product product = {
+        .weights = dense,
+        .m = out->shape.dims[0],
+        .rows = dense->quantised ? NULL : x->data,
+        .gather = gather,
+        .source = &rows,
+        .out = out->data,
+        .range = cpu_activation(cpu_int(c, ACTIVATION, 0), out),
+        .zero_point = out->zero_point,
+    };
+    return cpu_product_run(c->run, &product);
+}
+
+const struct cpu_op cpu_op_fully_connected = {
+    .code = ANEURALNETWORKS_FULLY_CONNECTED,
+    .types = CPU_FLOATS | CPU_QUANTS,
+    .max_rank = 4,
+    .zero_ok = true,
+    .forms = {"xxci"},
+    .outs = "x",
+    .check = check,
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};

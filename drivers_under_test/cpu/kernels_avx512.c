@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels.h"
+
+#if defined(__x86_64__)
+
+#define CPU_LEVEL 2
+#define CPU_LEVEL_NAME "avx512"
+#include "kernels_impl.h"
+
+const struct cpu_kernels *cpu_kernels_avx512(void) {
+    __builtin_cpu_init();
+    bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
+    return all ? &table : NULL;
+}
+
+#else
+
+const struct cpu_kernels *cpu_kernels_avx512(void) { return NULL; }
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file faulty.h The driver "faulty": another driver with one planted bug, to test the tests.
+ *
+ * A bug is a row of the table in bugs.c. It works by rewriting the model before the other driver prepares it, by
+ * tampering with memory and answers, or by misbehaving as a process.
+ */
+#ifndef NNVTS_FAULTY_H
+#define NNVTS_FAULTY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nnvts/driver.h"
+
+/* --------------------------------------------------------- editing of models */
+
+struct edit_block;
+
+/** A model as a copy that may be changed. */
+struct edit {
+    struct nnvts_model model; /**< what the other driver is given */
+    struct nnvts_operand *operands;
+    uint32_t operand_cap;
+    struct nnvts_operation *operations;
+    uint8_t *values; /**< model.operand_values */
+    struct edit_block *blocks;
+    bool failed; /**< memory ran out: the copy is of no use */
+};
+
+bool edit_begin(struct edit *e, const struct nnvts_model *model);
+void edit_end(struct edit *e);
+/** Memory that edit_end frees, zeroed; NULL (and failed set) when there is none. */
+void *edit_alloc(struct edit *e, size_t bytes);
+/** The operand that input pos of op names; NULL if there is no such input. Valid until an operand is added. */
+struct nnvts_operand *edit_input(struct edit *e, const struct nnvts_operation *op, uint32_t pos);
+struct nnvts_operand *edit_output(struct edit *e, const struct nnvts_operation *op, uint32_t pos);
+/** A copy of the value of constant o, or NULL if o is none. */
+void *edit_value(struct edit *e, const struct nnvts_operand *o);
+/** INT32 or BOOL scalar constant at input pos; dflt if it is absent or not constant. */
+int32_t edit_int(struct edit *e, const struct nnvts_operation *op, uint32_t pos, int32_t dflt);
+/** Appends a constant of the type, quantisation and shape of `like`; returns its index. */
+uint32_t edit_add(struct edit *e, struct nnvts_operand like, const void *value, uint32_t bytes);
+uint32_t edit_add_int(struct edit *e, int32_t value);
+/** Makes input pos of op a new constant, like the operand that it names now. */
+void edit_replace(struct edit *e, struct nnvts_operation *op, uint32_t pos, const void *value, uint32_t bytes);
+void edit_replace_int(struct edit *e, struct nnvts_operation *op, uint32_t pos, int32_t value);
+void edit_set_inputs(struct edit *e, struct nnvts_operation *op, const uint32_t *inputs, uint32_t count);
+
+/** Bytes of an element, 0 for what is unknown. */
+uint32_t type_bytes(int32_t type);
+bool type_is_quant8(int32_t type);
+/** Elements of an operand of known shape; 0 if it is unknown. */
+uint32_t operand_elems(const struct nnvts_operand *o);
+
+/* -------------------------------------------------------------------- bugs */
+
+/** One execution, after the other driver has done it. */
+struct tamper {
+    const struct nnvts_request *request;
+    struct nnvts_execution_result *result;
+    struct tamper_value {
+        uint8_t *data; /**< NULL where it can't be reached */
+        uint32_t bytes, elem;
+        int32_t type;
+        const uint8_t *before; /**< outputs: what the buffer held before */
+        uint32_t batches;      /**< outputs: the first extent, 0 where unknown */
+    } *inputs, *outputs;
+    uint64_t count; /**< executions of the process so far */
+};
+
+enum strike_place { STRIKE_NOWHERE, STRIKE_SUPPORTED, STRIKE_PREPARE, STRIKE_EXECUTE, STRIKE_RELEASE };
+enum { ANY_OPERATION = -1 };
+
+struct bug {
+    const char *name;
+    const char *models; /**< the class of bugs that it stands for */
+    const char *fires;  /**< where */
+    int32_t op;         /**< fires only for models with this operation (unless @OP says another), or ANY_OPERATION */
+    /** Changes operation op; true if it did. */
+    bool (*rewrite)(struct edit *e, struct nnvts_operation *op);
+    /** Each gets the other driver's answer and returns what is answered instead. */
+    enum nnvts_status (*supported)(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
+    enum nnvts_status (*prepare)(const struct nnvts_model *model, enum nnvts_status status);
+    enum nnvts_status (*execute)(struct tamper *t, enum nnvts_status status);
+    void (*device)(struct nnvts_device *device); /**< changes what the device says of itself */
+    void (*strike)(void);                        /**< ends or blocks the process */
+    enum strike_place place;
+    bool no_prepared; /**< prepare_model answers NONE without a prepared model */
+};
+
+extern const struct bug bugs[];
+extern const size_t bug_count;
+/** The bug by name of len characters, or NULL. */
+const struct bug *bug_by_name(const char *name, size_t len);
+/** Code of an operation by name of len characters ("TANH"), or -1. */
+int32_t operation_by_name(const char *name, size_t len);
+
+/* rewrite.c, window.c */
+bool rewrite_bias0(struct edit *e, struct nnvts_operation *op);
+bool rewrite_relu6(struct edit *e, struct nnvts_operation *op);
+bool rewrite_quantised_relu(struct edit *e, struct nnvts_operation *op);
+bool rewrite_no_activation(struct edit *e, struct nnvts_operation *op);
+bool rewrite_beta(struct edit *e, struct nnvts_operation *op);
+bool rewrite_axis(struct edit *e, struct nnvts_operation *op);
+bool rewrite_align_corners(struct edit *e, struct nnvts_operation *op);
+bool rewrite_half_pixel(struct edit *e, struct nnvts_operation *op);
+bool rewrite_width_height(struct edit *e, struct nnvts_operation *op);
+bool rewrite_first_scale(struct edit *e, struct nnvts_operation *op);
+bool rewrite_concat_scale(struct edit *e, struct nnvts_operation *op);
+bool rewrite_add_scale(struct edit *e, struct nnvts_operation *op);
+bool rewrite_zero_point(struct edit *e, struct nnvts_operation *op);
+bool rewrite_truncate(struct edit *e, struct nnvts_operation *op);
+bool rewrite_forget_bias(struct edit *e, struct nnvts_operation *op);
+bool rewrite_cell_clip(struct edit *e, struct nnvts_operation *op);
+bool rewrite_lrn_radius(struct edit *e, struct nnvts_operation *op);
+bool rewrite_dilation(struct edit *e, struct nnvts_operation *op);
+bool rewrite_pads(struct edit *e, struct nnvts_operation *op);
+bool rewrite_flip(struct edit *e, struct nnvts_operation *op);
+bool rewrite_channel_order(struct edit *e, struct nnvts_operation *op);
+bool rewrite_average(struct edit *e, struct nnvts_operation *op);
+bool rewrite_max_pool(struct edit *e, struct nnvts_operation *op);
+
+/** Where the activation of op stands; -1: it has none. */
+int activation_at(struct edit *e, const struct nnvts_operation *op);
+
+/* answers.c */
+enum nnvts_status tamper_stale_tail(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_batch(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_low_bit(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_half(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_shape(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_behind(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_before(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_input(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_unwritten(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_nonsense(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_nan(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_unsteady(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_insufficient(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_shape_count(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_time(struct tamper *t, enum nnvts_status status);
+enum nnvts_status answer_unsupported(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
+enum nnvts_status answer_unfilled(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
+enum nnvts_status answer_invalid(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
+enum nnvts_status prepare_fails(const struct nnvts_model *model, enum nnvts_status status);
+enum nnvts_status prepare_writes(const struct nnvts_model *model, enum nnvts_status status);
+void device_nameless(struct nnvts_device *device);
+void device_unsorted(struct nnvts_device *device);
+void device_greedy(struct nnvts_device *device);
+
+/* strikes.c */
+void strike_crash(void);
+void strike_abort(void);
+void strike_exit(void);
+void strike_hang(void);
+void strike_close(void);
+void strike_stack(void);
+void strike_heap(void);
+
+#endif

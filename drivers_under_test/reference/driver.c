@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file driver.c The device. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reference.h"
+#include "reference/model/op.h"
+
+enum { LEVEL = 7 };
+
+static enum nnvts_device_status get_status(struct nnvts_device *self) {
+    (void)self;
+    return NNVTS_DEVICE_AVAILABLE;
+}
+
+static enum nnvts_status get_supported_operations(struct nnvts_device *self, const struct nnvts_model *model,
+                                                  bool *supported) {
+    (void)self;
+    struct nnv_model *copy = NULL;
+    struct nnv_arena *arena = nnv_arena_new();
+    if (!arena) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    enum nnvts_status st = ref_import(model, arena, &copy);
+    if (st == NNVTS_STATUS_NONE || st == NNVTS_STATUS_GENERAL_FAILURE) {
+        for (uint32_t i = 0; i < model->main.operation_count; i++)
+            supported[i] = copy && nnv_op(copy->main.operations[i].type);
+        st = NNVTS_STATUS_NONE;
+    }
+    nnv_arena_free(arena);
+    return st;
+}
+
+static enum nnvts_status prepare_model(struct nnvts_device *self, const struct nnvts_model *model,
+                                       const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
+    (void)self;
+    if (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || config->priority > NNVTS_PRIORITY_HIGH)
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    struct nnv_model *copy = NULL;
+    struct nnv_arena *arena = nnv_arena_new();
+    if (!arena) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    enum nnvts_status st = ref_import(model, arena, &copy);
+    struct nnvts_prepared_model *prepared = NULL;
+    if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new(arena, copy)))
+        st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (st == NNVTS_STATUS_NONE)
+        *out = prepared;
+    else
+        nnv_arena_free(arena);
+    return st;
+}
+
+static void release(struct nnvts_device *self) { free(self); }
+
+#define ONE {1, 1}
+#define TYPE(code) {ANEURALNETWORKS_##code, ONE}
+static const struct nnvts_operand_performance performance[] = {
+    TYPE(FLOAT32),
+    TYPE(INT32),
+    TYPE(UINT32),
+    TYPE(TENSOR_FLOAT32),
+    TYPE(TENSOR_INT32),
+    TYPE(TENSOR_QUANT8_ASYMM),
+    TYPE(BOOL),
+    TYPE(TENSOR_QUANT16_SYMM),
+    TYPE(TENSOR_FLOAT16),
+    TYPE(TENSOR_BOOL8),
+    TYPE(FLOAT16),
+    TYPE(TENSOR_QUANT8_SYMM_PER_CHANNEL),
+    TYPE(TENSOR_QUANT16_ASYMM),
+    TYPE(TENSOR_QUANT8_SYMM),
+    TYPE(TENSOR_QUANT8_ASYMM_SIGNED),
+};
+
+static enum nnvts_status open_device(const char *options, struct nnvts_device **out, const char **error) {
+    if (options) {
+        *error = "it takes no options";
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    }
+    struct nnvts_device *device = malloc(sizeof *device);
+    if (!device) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    *device = (struct nnvts_device){
+        .struct_size = sizeof *device,
+        .feature_level = LEVEL,
+        .type = ANEURALNETWORKS_DEVICE_CPU,
+        .name = "nnvts-reference",
+        .version = NNVTS_VERSION,
+        .capabilities = {.relaxed_scalar = ONE,
+                         .relaxed_tensor = ONE,
+                         .if_performance = ONE,
+                         .while_performance = ONE,
+                         .operand_performance_count = sizeof performance / sizeof *performance,
+                         .operand_performance = performance},
+        .get_status = get_status,
+        .get_supported_operations = get_supported_operations,
+        .prepare_model = prepare_model,
+        .release = release,
+    };
+    *out = device;
+    return NNVTS_STATUS_NONE;
+}
+
+const struct nnvts_driver *nnvts_driver_get(void) {
+    static const struct nnvts_driver driver = {.struct_size = sizeof driver,
+                                               .abi_version = NNVTS_DRIVER_ABI_VERSION,
+                                               .name = "reference",
+                                               .open = open_device};
+    return &driver;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file execute.c Requests: bound, executed through the evaluator, answered. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "reference.h"
+#include "reference/eval/eval.h"
+
+struct output {
+    uint8_t *data;
+    size_t room;
+    uint32_t rank; /**< of the request; 0: as in the model */
+    uint32_t dims[NNV_MAX_RANK];
+};
+
+struct ref_execution {
+    struct ref_prepared *prepared;
+    struct nnv_arena *arena, *scratch; /**< of this struct, and of one run */
+    struct ref_pools pools;
+    struct nnv_value *inputs; /**< data points into the pools */
+    struct output *outputs;
+    struct nnvts_execution_config config;
+};
+
+static const struct nnv_operand *operand_at(const struct ref_prepared *p, const uint32_t *list, uint32_t i) {
+    return &p->model->main.operands[list[i]];
+}
+
+/* ------------------------------------------------------------------- binding */
+
+/**
+ * The extents of an argument: the request's where given, else the model's, which must agree. Where both are 0 the
+ * extent is open.
+ */
+static bool join_dims(const struct nnv_operand *o, const struct nnvts_argument *a, uint32_t *rank, uint32_t *dims) {
+    if (a->dimension_count > NNV_MAX_RANK || (a->dimension_count && !a->dimensions)) return false;
+    if (a->dimension_count && o->rank && a->dimension_count != o->rank) return false;
+    *rank = a->dimension_count ? a->dimension_count : o->rank;
+    for (uint32_t i = 0; i < *rank; i++) {
+        uint32_t model = o->rank ? o->dims[i] : 0, request = a->dimension_count ? a->dimensions[i] : 0;
+        if (model && request && model != request) return false;
+        dims[i] = model ? model : request;
+    }
+    return true;
+}
+
+static bool bind_input(const struct nnv_operand *o, const struct nnvts_argument *a, const struct ref_pools *pools,
+                       struct nnv_value *out) {
+    out->omitted = a->has_no_value;
+    if (a->has_no_value) return true;
+    size_t elems, bytes;
+    out->data = ref_at(pools, &a->location);
+    out->bytes = a->location.length;
+    /* An open extent that no bytes stand for is a real 0. */
+    return out->data && join_dims(o, a, &out->rank, out->dims) &&
+           nnv_size_bytes(o->type, out->rank, out->dims, &elems, &bytes) && bytes == out->bytes;
+}
+
+static bool bind_output(const struct nnv_operand *o, const struct nnvts_argument *a, const struct ref_pools *pools,
+                        struct output *out) {
+    if (a->has_no_value) return false;
+    out->data = ref_at(pools, &a->location);
+    out->room = a->location.length;
+    return out->data && join_dims(o, a, &out->rank, out->dims);
+}
+
+static enum nnvts_status bind_arguments(struct ref_execution *e, const struct nnvts_request *request) {
+    const struct nnv_subgraph *main = &e->prepared->model->main;
+    if (request->input_count != main->nin || request->output_count != main->nout || (main->nin && !request->inputs) ||
+        (main->nout && !request->outputs))
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    e->inputs = NNV_NEW(e->arena, struct nnv_value, main->nin);
+    e->outputs = NNV_NEW(e->arena, struct output, main->nout);
+    if (!e->inputs || !e->outputs) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    enum nnvts_status st = ref_map(request->pools, request->pool_count, e->arena, &e->pools);
+    if (st != NNVTS_STATUS_NONE) return st;
+    for (uint32_t i = 0; i < main->nin; i++)
+        if (!bind_input(operand_at(e->prepared, main->in, i), &request->inputs[i], &e->pools, &e->inputs[i]))
+            return NNVTS_STATUS_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < main->nout; i++)
+        if (!bind_output(operand_at(e->prepared, main->out, i), &request->outputs[i], &e->pools, &e->outputs[i]))
+            return NNVTS_STATUS_INVALID_ARGUMENT;
+    return NNVTS_STATUS_NONE;
+}
+
+enum nnvts_status ref_bind(struct ref_prepared *prepared, const struct nnvts_request *request,
+                           const struct nnvts_execution_config *config, struct ref_execution **out) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct ref_execution *e = arena ? NNV_NEW(arena, struct ref_execution, 1) : NULL;
+    if (e) {
+        e->prepared = prepared;
+        e->arena = arena;
+        e->config = *config;
+        e->scratch = nnv_arena_new();
+    }
+    enum nnvts_status st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (e && e->scratch) st = bind_arguments(e, request);
+    if (st == NNVTS_STATUS_NONE)
+        *out = e;
+    else if (e)
+        ref_unbind(e);
+    else
+        nnv_arena_free(arena);
+    return st;
+}
+
+void ref_unbind(struct ref_execution *e) {
+    struct nnv_arena *arena = e->arena;
+    ref_unmap(&e->pools);
+    nnv_arena_free(e->scratch);
+    nnv_arena_free(arena);
+}
+
+void ref_set_deadline(struct ref_execution *e, uint64_t deadline_ns) { e->config.deadline_ns = deadline_ns; }
+
+bool ref_is_fenceable(const struct ref_execution *e) {
+    const struct nnv_subgraph *main = &e->prepared->model->main;
+    for (uint32_t i = 0; i < main->nout; i++) {
+        const struct nnv_type *t = nnv_type(operand_at(e->prepared, main->out, i)->type);
+        if (t->tensor && e->outputs[i].rank == 0) return false;
+        for (uint32_t k = 0; k < e->outputs[i].rank; k++)
+            if (e->outputs[i].dims[k] == 0) return false;
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------- executing */
+
+static enum nnvts_status evaluate(struct ref_execution *e, struct nnv_golden **golden) {
+    const struct nnv_subgraph *main = &e->prepared->model->main;
+    struct nnv_value *inputs = nnv_arena_copy(e->scratch, e->inputs, main->nin * sizeof *inputs);
+    *golden = NNV_NEW(e->scratch, struct nnv_golden, main->nout);
+    if (!inputs || !*golden) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    for (uint32_t i = 0; i < main->nin; i++) {
+        if (inputs[i].omitted) continue;
+        inputs[i].data = nnv_arena_copy(e->scratch, inputs[i].data, inputs[i].bytes);
+        if (!inputs[i].data) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    const struct nnv_eval_options golden_only = {0};
+    switch (nnv_eval(e->prepared->model, inputs, &golden_only, e->scratch, *golden, NULL)) {
+    case NNV_OK: return NNVTS_STATUS_NONE;
+    case NNV_INVALID: return NNVTS_STATUS_INVALID_ARGUMENT;
+    case NNV_NO_MEMORY: return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    case NNV_UNSUPPORTED:
+    case NNV_IO:
+    case NNV_INTERNAL: break;
+    }
+    return NNVTS_STATUS_GENERAL_FAILURE;
+}
+
+static void put_shape(const struct nnv_value *v, bool sufficient, struct nnvts_output_shape *shape) {
+    uint32_t n = shape->dimension_count < v->rank ? shape->dimension_count : v->rank;
+    if (n) memcpy(shape->dimensions, v->dims, n * sizeof *v->dims);
+    shape->dimension_count = v->rank;
+    shape->is_sufficient = sufficient;
+}
+
+/** Hands the results over. */
+static enum nnvts_status answer(struct ref_execution *e, const struct nnv_golden *golden,
+                                struct nnvts_execution_result *result) {
+    uint32_t n = e->prepared->model->main.nout;
+    bool all = true;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct nnv_value *v = &golden[i].value;
+        const struct output *o = &e->outputs[i];
+        for (uint32_t k = 0; k < v->rank && o->rank; k++)
+            if (o->rank != v->rank || (o->dims[k] && o->dims[k] != v->dims[k])) return NNVTS_STATUS_INVALID_ARGUMENT;
+        all = all && v->bytes <= o->room;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const struct nnv_value *v = &golden[i].value;
+        put_shape(v, v->bytes <= e->outputs[i].room, &result->shapes[i]);
+        if (all && v->bytes) memcpy(e->outputs[i].data, v->data, v->bytes);
+    }
+    result->shape_count = n;
+    return all ? NNVTS_STATUS_NONE : NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
+}
+
+enum nnvts_status ref_run(struct ref_execution *e, struct nnvts_execution_result *result) {
+    struct nnv_golden *golden;
+    uint64_t start = nnv_now_ns();
+    result->shape_count = 0;
+    result->timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
+    if (start >= e->config.deadline_ns) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
+    enum nnvts_status st = evaluate(e, &golden);
+    if (st == NNVTS_STATUS_NONE) st = answer(e, golden, result);
+    nnv_arena_reset(e->scratch);
+    if (st == NNVTS_STATUS_NONE && e->config.measure_timing)
+        result->timing.on_device_ns = result->timing.in_driver_ns = nnv_now_ns() - start;
+    return st;
+}

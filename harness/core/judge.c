@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file judge.c From a spec to a verdict. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "harness/core/suite.h"
+#include "nnvts/result.h"
+#include "reference/model/validate.h"
+
+/** What judging one spec knows. */
+struct judging {
+    struct nnv_case_env *env;
+    const struct nnv_spec *spec;
+    enum nnv_precision precision;
+    struct nnv_result *result;
+    struct nnv_outcome outcome;
+    bool quantised;              /**< an output is */
+    struct nnv_golden *golden;   /**< budget: per output; else NULL */
+    struct nnv_expectation *expected;
+    struct nnv_comparison *comparison;
+};
+
+enum { ROWS_FLOAT = 8, ROWS_QUANTISED = 16, ROWS_SECOND = 64 };
+
+static void enter(const struct judging *j, enum nnv_phase phase) {
+    if (j->env->phase) *j->env->phase = (uint32_t)phase;
+}
+
+/** Ends with a verdict and one line of reason. */
+NNV_PRINTF(3, 4) static void end(struct nnv_result *result, enum nnvts_verdict verdict, const char *fmt, ...) {
+    va_list ap;
+    result->verdict = (int)verdict;
+    va_start(ap, fmt);
+    nnv_text_vaddf(&result->reason, fmt, ap);
+    va_end(ap);
+}
+
+static void start(struct nnv_result *result) {
+    result->verdict = NNVTS_ERROR;
+    result->compared = result->not_compared = 0;
+    result->driver_ns = 0;
+    result->worker_damaged = false;
+    nnv_text_clear(&result->reason);
+    nnv_text_clear(&result->outputs);
+}
+
+/** True if the driver knows this level; otherwise the case is skipped. */
+static bool has_level(const struct nnv_case_env *env, int level, struct nnv_result *result) {
+    int has = env->client->device->feature_level;
+    if (level <= has) return true;
+    end(result, NNVTS_SKIP, "needs feature level %d, the driver has %d", level, has);
+    return false;
+}
+
+/* -------------------------------------------------------------- expectations */
+
+static const struct nnv_operand *output_operand(const struct judging *j, uint32_t i) {
+    const struct nnv_subgraph *main = &j->spec->model.main;
+    return &main->operands[main->out[i]];
+}
+
+static bool has_float16(const struct nnv_subgraph *s) {
+    for (uint32_t i = 0; i < s->noperands; i++)
+        if (s->operands[i].type == ANEURALNETWORKS_TENSOR_FLOAT16) return true;
+    return false;
+}
+
+/** The fixed profiles judge all of a relaxed model, and of one that holds a float16 tensor, as float16. */
+static bool is_low_precision(const struct judging *j) {
+    const struct nnv_model *m = &j->spec->model;
+    if (m->relaxed || j->precision == NNV_PRECISION_BUDGET) return m->relaxed;
+    bool low = has_float16(&m->main);
+    for (uint32_t i = 0; i < m->nreferenced && !low; i++) low = has_float16(&m->referenced[i]);
+    return low;
+}
+
+static bool names_mobilenet(const char *name) { return name && strcasestr(name, "mobilenet"); }
+
+/** One evaluation for budgets: first or second stage. */
+static enum nnv_status evaluate(const struct judging *j, bool second, struct nnv_golden *golden, struct nnv_err *err) {
+    struct nnv_eval_options options = {
+        .rows = second ? ROWS_SECOND : j->quantised ? ROWS_QUANTISED : ROWS_FLOAT,
+        .k = !j->quantised ? 2 : second ? 1.25 : 1.5,
+        .seed = nnv_hash_str(j->spec->name) ^ j->env->config->seed ^ (second ? UINT64_C(0x5ec0d) << 40 : 0),
+    };
+    return nnv_eval(&j->spec->model, j->spec->inputs, &options, j->env->arena, golden, err);
+}
+
+static bool same_shape(const struct nnv_value *a, const struct nnv_value *b) {
+    return a->rank == b->rank && a->bytes == b->bytes &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
+}
+
+/** The budgets, and the golden values that they belong to. */
+static bool make_golden(struct judging *j) {
+    uint32_t n = j->spec->model.main.nout;
+    struct nnv_err err = {0};
+    enter(j, NNV_PHASE_BUILD);
+    j->golden = NNV_NEW(j->env->arena, struct nnv_golden, n);
+    if (!j->golden) {
+        end(j->result, NNVTS_ERROR, "out of memory");
+        return false;
+    }
+    if (evaluate(j, false, j->golden, &err) != NNV_OK) {
+        end(j->result, NNVTS_ERROR, "no golden result: %s", err.text);
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (output_operand(j, i)->ignored || same_shape(&j->golden[i].value, &j->spec->outputs[i])) continue;
+        end(j->result, NNVTS_ERROR, "output %u: the golden result's shape is not the expected one", i);
+        return false;
+    }
+    return true;
+}
+
+/** Exact cases need no budget: their expected outputs are the golden values, and nothing else will do. */
+static bool uses_budget(const struct judging *j) { return j->precision == NNV_PRECISION_BUDGET && !j->spec->exact; }
+
+static bool make_expectations(struct judging *j) {
+    uint32_t n = j->spec->model.main.nout;
+    bool budget = uses_budget(j), low = is_low_precision(j);
+    j->expected = NNV_NEW(j->env->arena, struct nnv_expectation, n);
+    j->comparison = NNV_NEW(j->env->arena, struct nnv_comparison, n);
+    if (!j->expected || !j->comparison) {
+        end(j->result, NNVTS_ERROR, "out of memory");
+        return false;
+    }
+    if (budget && !make_golden(j)) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct nnv_operand *o = output_operand(j, i);
+        j->expected[i] = (struct nnv_expectation){
+            .type = o->type,
+            .scale = o->scale,
+            .zero_point = o->zero_point,
+            .value = budget && !o->ignored ? &j->golden[i].value : &j->spec->outputs[i],
+            .spread = budget ? j->golden[i].spread : NULL,
+            .exact = budget ? j->golden[i].exact : NULL,
+            .k = 2,
+            .must_equal = j->spec->exact,
+            .low_precision = low,
+            .mobilenet = names_mobilenet(j->spec->name),
+            .ignored = o->ignored,
+        };
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- comparing */
+
+static size_t compare(struct judging *j) {
+    size_t wrong = 0;
+    enter(j, NNV_PHASE_CHECK);
+    for (uint32_t i = 0; i < j->spec->model.main.nout; i++) {
+        nnv_check(&j->expected[i], j->outcome.outputs[i].data, j->precision, &j->comparison[i]);
+        wrong += j->comparison[i].wrong;
+    }
+    return wrong;
+}
+
+/** The larger spread of two evaluations; NaN wins. */
+static double *join_spreads(const struct judging *j, const double *a, const double *b, size_t n) {
+    double *joined = NNV_NEW(j->env->arena, double, n);
+    for (size_t i = 0; i < n && joined; i++) joined[i] = isnan(a[i]) || b[i] <= a[i] ? a[i] : b[i];
+    return joined;
+}
+
+/** Looks again at a violated budget, with many fresh rows: what was allowed before stays allowed. */
+static bool second_stage(struct judging *j) {
+    uint32_t n = j->spec->model.main.nout;
+    struct nnv_golden *fresh = NNV_NEW(j->env->arena, struct nnv_golden, n);
+    struct nnv_err err = {0};
+    enter(j, NNV_PHASE_BUILD);
+    if (!fresh) {
+        end(j->result, NNVTS_ERROR, "out of memory");
+        return false;
+    }
+    if (evaluate(j, true, fresh, &err) != NNV_OK) {
+        end(j->result, NNVTS_ERROR, "no golden result: %s", err.text);
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!j->expected[i].spread || !fresh[i].spread || j->expected[i].ignored) continue;
+        j->expected[i].spread =
+            join_spreads(j, j->expected[i].spread, fresh[i].spread, j->comparison[i].elems);
+        if (j->expected[i].spread) continue;
+        end(j->result, NNVTS_ERROR, "out of memory");
+        return false;
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------- the record */
+
+static void add_shape(struct nnv_text *t, const uint32_t *dims, uint32_t rank) {
+    nnv_text_add(t, "[");
+    for (uint32_t i = 0; i < rank; i++) nnv_text_addf(t, "%s%u", i ? "," : "", dims[i]);
+    nnv_text_add(t, "]");
+}
+
+/** The indices of flat element `at`. */
+static void add_place(struct nnv_text *t, const struct nnv_value *v, size_t at) {
+    uint32_t place[NNV_MAX_RANK];
+    for (uint32_t i = v->rank; i-- > 0;) {
+        uint32_t extent = v->dims[i] ? v->dims[i] : 1;
+        place[i] = (uint32_t)(at % extent);
+        at /= extent;
+    }
+    add_shape(t, place, v->rank);
+}
+
+static void add_number(struct nnv_text *t, double v) {
+    if (isfinite(v))
+        nnv_text_addf(t, "%.10g", v);
+    else
+        nnv_text_add_double(t, v);
+}
+
+static void add_numbers(struct nnv_text *t, const char *name, const double *v, size_t n) {
+    nnv_text_addf(t, ",\"%s\":[", name);
+    for (size_t i = 0; i < n; i++) {
+        if (i) nnv_text_add(t, ",");
+        add_number(t, v[i]);
+    }
+    nnv_text_add(t, "]");
+}
+
+static void add_pictures(const struct judging *j, uint32_t i, struct nnv_text *t) {
+    const struct nnv_comparison *c = &j->comparison[i];
+    struct nnv_check_window w;
+    nnv_check_window(&j->expected[i], j->outcome.outputs[i].data, j->precision, c->worst, &w);
+    size_t n = (size_t)w.rows * w.cols;
+    nnv_text_addf(t, ",\"window\":{\"at\":[%u,%u],\"rows\":%u,\"cols\":%u", w.row, w.col, w.rows, w.cols);
+    add_numbers(t, "expected", w.expected, n);
+    add_numbers(t, "actual", w.actual, n);
+    add_numbers(t, "bound", w.bound, n);
+    nnv_text_addf(t, "},\"heat\":{\"rows\":%u,\"cols\":%u,\"data\":\"", c->heat_rows, c->heat_cols);
+    nnv_text_add_base64(t, c->heat, (size_t)c->heat_rows * c->heat_cols);
+    nnv_text_add(t, "\"}");
+}
+
+static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) {
+    const struct nnv_comparison *c = &j->comparison[i];
+    const struct nnv_value *v = j->expected[i].value;
+    nnv_text_addf(t, "%s{\"index\":%u,\"dims\":", t->len > 1 ? "," : "", i);
+    add_shape(t, v->dims, v->rank);
+    nnv_text_addf(t, ",\"type\":\"%s\",\"compared\":%zu,\"wrong\":%zu,\"not_compared\":%zu,\"rule\":",
+                  nnv_type(j->expected[i].type)->name, c->compared, c->wrong, c->not_compared);
+    nnv_text_add_json(t, c->rule);
+    if (c->compared > 0) {
+        const struct {
+            const char *name;
+            double value;
+        } member[] = {{",\"max_ulp\":", c->max_ulp},
+                      {",\"bias\":", c->bias},
+                      {",\"mse\":", c->mse},
+                      {"\"expected\":", c->worst_expected},
+                      {",\"actual\":", c->worst_actual},
+                      {",\"error\":", c->worst_error},
+                      {",\"bound\":", c->worst_bound},
+                      {",\"ratio\":", c->worst_ratio}};
+        for (size_t m = 0; m < sizeof member / sizeof *member; m++) {
+            if (m == 3) {
+                nnv_text_add(t, ",\"worst\":{\"at\":");
+                add_place(t, v, c->worst);
+                nnv_text_add(t, ",");
+            }
+            nnv_text_add(t, member[m].name);
+            add_number(t, member[m].value);
+        }
+        nnv_text_add(t, "}");
+    }
+    if (c->wrong) add_pictures(j, i, t);
+    nnv_text_add(t, "}");
+}
+
+static void add_wrong(const struct judging *j, uint32_t i, struct nnv_text *t) {
+    const struct nnv_comparison *c = &j->comparison[i];
+    const struct nnv_value *v = j->expected[i].value;
+    nnv_text_addf(t, "%soutput %u ", t->len ? "\n" : "", i);
+    add_shape(t, v->dims, v->rank);
+    nnv_text_addf(t, ": %zu of %zu values wrong; worst at ", c->wrong, c->compared);
+    add_place(t, v, c->worst);
+    nnv_text_addf(t, ": expected %.9g, got %.9g, allowed %.4g", c->worst_expected, c->worst_actual, c->worst_bound);
+}
+
+/** A file's own expectation that disagrees with the golden result: the reader of a failure must know. */
+static void add_doubts(const struct judging *j, struct nnv_text *t) {
+    struct nnv_comparison *c = j->golden ? NNV_NEW(j->env->arena, struct nnv_comparison, 1) : NULL;
+    for (uint32_t i = 0; c && i < j->spec->model.main.nout; i++) {
+        nnv_check(&j->expected[i], j->spec->outputs[i].data, j->precision, c);
+        if (c->wrong)
+            nnv_text_addf(t, "\nnote: the spec's own expectation of output %u differs from the golden result in %zu values",
+                          i, c->wrong);
+    }
+}
+
+/** Verdict, sums, reason and record from the comparisons. */
+static void conclude(struct judging *j) {
+    struct nnv_result *r = j->result;
+    size_t wrong = 0, elems = 0, outputs = 0;
+    for (uint32_t i = 0; i < j->spec->model.main.nout; i++) {
+        const struct nnv_comparison *c = &j->comparison[i];
+        r->compared += c->compared;
+        r->not_compared += c->not_compared;
+        wrong += c->wrong;
+        if (j->expected[i].ignored) continue;
+        elems += c->elems;
+        outputs++;
+        if (c->wrong) add_wrong(j, i, &r->reason);
+    }
+    if (r->compared) {
+        nnv_text_add(&r->outputs, "[");
+        for (uint32_t i = 0; i < j->spec->model.main.nout; i++) add_output(j, i, &r->outputs);
+        nnv_text_add(&r->outputs, "]");
+    }
+    if (wrong) {
+        r->verdict = NNVTS_FAIL;
+        add_doubts(j, &r->reason);
+    } else if (r->compared || (outputs > 0 && elems == 0)) {
+        r->verdict = NNVTS_PASS; /* outputs without elements were judged by their shapes */
+    } else if (outputs == 0) {
+        end(r, NNVTS_UNTRUSTED, "nothing was compared: the spec ignores all outputs");
+    } else {
+        end(r, NNVTS_UNTRUSTED, "nothing was compared: the budget of each of the %zu values is as large as the value", elems);
+    }
+}
+
+/* -------------------------------------------------------------------- judging */
+
+/** Validates the model. False if that ends the case; *level is raised to what the model needs where the spec is silent. */
+static bool check_model(const struct judging *j, int *level) {
+    struct nnv_err err = {0};
+    int needed = 0;
+    enter(j, NNV_PHASE_BUILD);
+    enum nnv_status st = nnv_validate(&j->spec->model, j->env->arena, &needed, &err);
+    if (st == NNV_UNSUPPORTED) {
+        end(j->result, NNVTS_SKIP, "%s", err.text);
+        return false;
+    }
+    if (st == NNV_INVALID && j->spec->expect_failure) return true;
+    if (st != NNV_OK) {
+        end(j->result, NNVTS_ERROR, "the spec's model is invalid: %s", err.text);
+        return false;
+    }
+    if (*level == 0) *level = j->spec->min_version ? j->spec->min_version : needed;
+    return true;
+}
+
+/** What a driver that did not come to an answer deserves. False if there is an answer to compare. */
+static bool judge_outcome(const struct judging *j) {
+    const struct nnv_outcome *o = &j->outcome;
+    switch (o->kind) {
+    case NNV_OUTCOME_DONE:
+        if (!j->spec->expect_failure) return false;
+        end(j->result, NNVTS_FAIL, "executed a model that a driver must refuse");
+        return true;
+    case NNV_OUTCOME_UNSUPPORTED: end(j->result, NNVTS_UNSUPPORTED, "%s", o->reason); return true;
+    case NNV_OUTCOME_REFUSED:
+        if (j->spec->expect_failure)
+            j->result->verdict = NNVTS_PASS;
+        else
+            end(j->result, NNVTS_FAIL, "%s", o->reason);
+        return true;
+    case NNV_OUTCOME_BROKEN: end(j->result, NNVTS_FAIL, "%s", o->reason); return true;
+    case NNV_OUTCOME_HARNESS: end(j->result, NNVTS_ERROR, "%s", o->reason); return true;
+    }
+    return true;
+}
+
+void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level, enum nnv_precision precision,
+               struct nnv_result *result) {
+    struct judging j = {.env = env, .spec = spec, .precision = precision, .result = result};
+    start(result);
+    if (!has_level(env, level, result) || !check_model(&j, &level) || !has_level(env, level, result)) return;
+    for (uint32_t i = 0; i < spec->model.main.nout; i++)
+        j.quantised = j.quantised || nnv_is_quant(output_operand(&j, i)->type);
+    nnv_client_run(env->client, spec, env->arena, env->phase, &j.outcome);
+    result->driver_ns = j.outcome.supported_ns + j.outcome.prepare_ns + j.outcome.execute_ns;
+    result->worker_damaged = j.outcome.memory_damaged;
+    if (judge_outcome(&j) || !make_expectations(&j)) return;
+    bool again = compare(&j) > 0 && uses_budget(&j);
+    if (again && !second_stage(&j)) return;
+    if (again) compare(&j);
+    conclude(&j);
+}
+
+void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
+    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    start(result);
+    if (!suite) {
+        end(result, NNVTS_ERROR, "no suite named '%s'", c->suite);
+        return;
+    }
+    if (!has_level(env, c->level, result)) return;
+    if (suite->run) {
+        suite->run(env, c, result);
+        return;
+    }
+    if (env->phase) *env->phase = NNV_PHASE_BUILD;
+    enum nnv_status st = suite->build(env->config, c, env->arena, &spec, &err);
+    int precision = env->config->precision >= 0 ? env->config->precision : suite->precision;
+    if (st == NNV_OK)
+        nnv_judge(env, spec, c->level, (enum nnv_precision)precision, result);
+    else
+        end(result, st == NNV_UNSUPPORTED ? NNVTS_SKIP : NNVTS_ERROR, "%s", err.text);
+}

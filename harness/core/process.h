@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file process.h Processes for code that may do anything: forking, sandbox, ends and forced ends. */
+#ifndef NNV_HARNESS_PROCESS_H
+#define NNV_HARNESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/status.h"
+
+/** How a process ended. */
+struct nnv_end {
+    int code;       /**< CLD_EXITED, CLD_KILLED or CLD_DUMPED, of waitid(2) */
+    int status;     /**< exit code or signal */
+    bool timed_out; /**< it was killed at its deadline */
+};
+
+/**
+ * Forks a process in a group of its own, with flushed streams. In the child (0 is returned) signals have their
+ * default actions; it dies with its parent. -1 with errno if that is not possible.
+ */
+pid_t nnv_process_fork(void);
+/**
+ * Makes this forked process one in which a driver may run: no core file, first victim when memory runs out, stdin
+ * /dev/null, stdout and stderr to log (-1: /dev/null), no other descriptors.
+ */
+void nnv_process_sandbox(int log);
+/**
+ * True if the process has ended: then what is left of its group is killed, it is reaped, and *end is set. Does not
+ * wait.
+ */
+bool nnv_process_ended(pid_t pid, struct nnv_end *end);
+/** Kills the process and its group; stopped ones too. It is still to be reaped. */
+void nnv_process_kill(pid_t pid);
+/**
+ * Waits until the process has ended; kills it after timeout_ns. One that can't even be killed (it hangs in the
+ * kernel) is given up after some seconds.
+ */
+void nnv_process_wait(pid_t pid, uint64_t timeout_ns, struct nnv_end *end);
+/** "died with SIGSEGV", "called exit(3)", "was killed by SIGKILL (out of memory?)", into buf (room 64). */
+const char *nnv_end_text(const struct nnv_end *end, char *buf);
+
+#endif

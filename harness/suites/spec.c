@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file spec.c The suite "spec": specs from files. A case is a place in a file; its worker reads it from there. */
+#include "reference/model/spec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "harness/suites/suites.h"
+#include "reference/model/op.h"
+
+enum { TEXT_MAX = 1 << 30 };
+
+static bool ends_with(const char *s, const char *suffix) {
+    size_t n = strlen(s), m = strlen(suffix);
+    return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+/* ------------------------------------------------------------------- listing */
+
+/** A file that is being listed. */
+struct source {
+    const char *path; /**< arena's */
+    const char *stem; /**< the path below the folder, without its suffix */
+};
+
+/** The path below root (a folder or the file itself), without suffix. */
+static char *stem_of(const char *root, const char *path, struct nnv_arena *arena) {
+    size_t n = strlen(root);
+    const char *below = path;
+    if (strncmp(path, root, n) == 0 && path[n]) {
+        below = path + n;
+        while (*below == '/') below++;
+    } else if (strrchr(path, '/')) {
+        below = strrchr(path, '/') + 1;
+    }
+    const char *dot = strrchr(below, '.');
+    return nnv_arena_printf(arena, "%.*s", (int)(dot ? (size_t)(dot - below) : strlen(below)), below);
+}
+
+/** Case names are words: all else becomes '_'. */
+static void make_word(char *s, bool slashes) {
+    for (; *s; s++)
+        if (!isalnum((unsigned char)*s) && !strchr("_-.+", *s) && !(slashes && *s == '/')) *s = '_';
+}
+
+static const char *string_of(const json_t *object, const char *key) {
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+/** The type tag of the model's first input, else of its first output. */
+static const char *type_of(const json_t *main) {
+    const json_t *index = json_array_get(json_object_get(main, "inputs"), 0);
+    if (!index) index = json_array_get(json_object_get(main, "outputs"), 0);
+    json_int_t i = index ? json_integer_value(index) : -1;
+    if (i < 0) return "";
+    const struct nnv_type *t =
+        nnv_type_by_name(string_of(json_array_get(json_object_get(main, "operands"), (size_t)i), "type"));
+    return t ? t->tag : "";
+}
+
+/** Appends the case of one spec. Text that is no JSON becomes a case, too: its worker tells what is wrong. */
+static enum nnv_status add_case(struct nnv_case_list *list, const struct source *source, const char *text, size_t len,
+                                size_t offset, size_t line, struct nnv_err *err) {
+    json_t *spec = json_loadb(text, len, 0, NULL);
+    const json_t *main = json_object_get(spec, "main");
+    const json_t *first = json_array_get(json_object_get(main, "operations"), 0);
+    const char *name = string_of(spec, "name"), *op = string_of(first, "type");
+    bool relaxed = json_is_true(json_object_get(spec, "relaxed"));
+    bool fails = json_is_true(json_object_get(spec, "expect_failure"));
+    char *word = *name ? nnv_arena_strdup(list->arena, name) : nnv_arena_printf(list->arena, "line%zu", line);
+    if (word) make_word(word, false);
+    const struct nnv_case c = {
+        .name = nnv_arena_printf(list->arena, "spec/%s/%s", source->stem, word ? word : ""),
+        .suite = "spec",
+        .op = op,
+        .type = type_of(main),
+        .tags = relaxed && fails ? "relaxed expect_failure" : relaxed ? "relaxed" : fails ? "expect_failure" : "",
+        .level = nnv_level_by_name(string_of(spec, "min_version")),
+        .a = offset,
+        .b = len,
+        .c = line,
+        .data = source->path,
+    };
+    enum nnv_status st =
+        word && c.name ? nnv_case_add(list, &c, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    json_decref(spec);
+    return st;
+}
+
+static enum nnv_status add_lines(struct nnv_case_list *list, const struct source *source, const char *text, size_t size,
+                                 struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    size_t line = 1;
+    for (size_t at = 0; at < size && st == NNV_OK; line++) {
+        const char *newline = memchr(text + at, '\n', size - at);
+        size_t len = newline ? (size_t)(newline - text) - at : size - at;
+        size_t blank = 0;
+        while (blank < len && isspace((unsigned char)text[at + blank])) blank++;
+        if (blank < len) st = add_case(list, source, text + at, len, at, line, err);
+        at += len + 1;
+    }
+    return st;
+}
+
+static enum nnv_status add_file(const char *root, const char *path, struct nnv_case_list *list, struct nnv_err *err) {
+    char *text;
+    size_t size;
+    char *stem = stem_of(root, path, list->arena);
+    struct source source = {nnv_arena_strdup(list->arena, path), stem};
+    if (!source.path || !stem) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    make_word(stem, true);
+    enum nnv_status st = nnv_file_read(path, TEXT_MAX, &text, &size, err);
+    if (st != NNV_OK) return st;
+    st = ends_with(path, ".jsonl") ? add_lines(list, &source, text, size, err)
+                                   : add_case(list, &source, text, size, 0, 1, err);
+    free(text);
+    return st;
+}
+
+static int by_name(const void *a, const void *b) {
+    const struct nnv_case *const *x = a, *const *y = b;
+    int order = strcmp((*x)->name, (*y)->name);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+/** Gives the second, third ... case of a name a suffix that no word has. */
+static enum nnv_status make_unique(struct nnv_case_list *list, size_t first, struct nnv_err *err) {
+    size_t n = list->count - first;
+    struct nnv_case **sorted = calloc(n + 1, sizeof *sorted);
+    if (!sorted) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++) sorted[i] = &list->item[first + i];
+    qsort(sorted, n, sizeof *sorted, by_name);
+    bool ok = true;
+    for (size_t i = 0, same; i < n && ok; i += same) {
+        const char *name = sorted[i]->name;
+        for (same = 1; i + same < n && strcmp(sorted[i + same]->name, name) == 0; same++) {
+            sorted[i + same]->name = nnv_arena_printf(list->arena, "%s~%zu", name, same + 1);
+            ok = ok && sorted[i + same]->name;
+            if (!ok) break;
+        }
+    }
+    free(sorted);
+    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+}
+
+static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
+    static const char *const suffixes[] = {".json", ".jsonl", NULL};
+    if (!config->specs) return NNV_OK;
+    char **paths;
+    size_t count, first = list->count;
+    enum nnv_status st = nnv_file_list(config->specs, suffixes, &paths, &count, err);
+    if (st != NNV_OK) return st;
+    if (count == 0) st = nnv_fail(err, NNV_INVALID, "%s: no .json or .jsonl files", config->specs);
+    for (size_t i = 0; i < count && st == NNV_OK; i++) st = add_file(config->specs, paths[i], list, err);
+    nnv_file_list_free(paths, count);
+    return st == NNV_OK ? make_unique(list, first, err) : st;
+}
+
+/* ------------------------------------------------------------------ building */
+
+static enum nnv_status read_text(const struct nnv_case *c, struct nnv_arena *arena, char **text, struct nnv_err *err) {
+    const char *path = c->data;
+    char *buffer = NNV_NEW(arena, char, c->b + 1);
+    if (!buffer) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno));
+    size_t done = 0;
+    ssize_t n = 1;
+    while (done < c->b && n > 0) {
+        n = pread(fd, buffer + done, c->b - done, (off_t)(c->a + done));
+        if (n > 0) done += (size_t)n;
+        if (n < 0 && errno == EINTR) n = 1;
+    }
+    enum nnv_status st = done == c->b ? NNV_OK
+                         : n < 0      ? nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno))
+                                      : nnv_fail(err, NNV_IO, "%s: the file became shorter during the run", path);
+    close(fd);
+    if (st == NNV_OK) *text = buffer;
+    return st;
+}
+
+/** Appends the operations of a subgraph that have no record, each once. */
+static void add_unknown(const json_t *subgraph, struct nnv_text *t) {
+    const json_t *operations = json_object_get(subgraph, "operations"), *operation;
+    size_t i;
+    json_array_foreach(operations, i, operation) {
+        const char *name = string_of(operation, "type");
+        if (!*name || nnv_op_by_name(name)) continue;
+        size_t n = strlen(name);
+        bool known = false;
+        for (const char *at = t->data; at && !known && (at = strstr(at, name)) != NULL; at += n)
+            known = (at == t->data || at[-1] == ' ') && (at[n] == 0 || at[n] == ',');
+        if (!known) nnv_text_addf(t, "%s%s", t->len ? ", " : "", name);
+    }
+}
+
+/** The error of a spec with operations that have no record: all of them, not just the first. */
+static enum nnv_status name_unknown(const char *text, size_t len, struct nnv_err *err) {
+    json_t *spec = json_loadb(text, len, 0, NULL);
+    const json_t *referenced = json_object_get(spec, "referenced"), *subgraph;
+    struct nnv_text t = {0};
+    size_t i;
+    add_unknown(json_object_get(spec, "main"), &t);
+    json_array_foreach(referenced, i, subgraph) add_unknown(subgraph, &t);
+    if (t.len) {
+        *err = (struct nnv_err){0};
+        nnv_fail(err, NNV_UNSUPPORTED, "nnvts does not know %s yet", t.data);
+    }
+    nnv_text_free(&t);
+    json_decref(spec);
+    return NNV_UNSUPPORTED;
+}
+
+static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
+                             struct nnv_spec **spec, struct nnv_err *err) {
+    (void)config;
+    char *text = NULL;
+    enum nnv_status st = read_text(c, arena, &text, err);
+    if (st != NNV_OK) return st;
+    const char *where = ends_with(c->data, ".jsonl")
+                            ? nnv_arena_printf(arena, "%s:%llu", (const char *)c->data, (unsigned long long)c->c)
+                            : c->data;
+    if (!where) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    st = nnv_spec_parse(text, c->b, where, arena, spec, err);
+    return st == NNV_UNSUPPORTED ? name_unknown(text, c->b, err) : st;
+}
+
+const struct nnv_suite nnv_suite_spec = {
+    .name = "spec",
+    .summary = "models with expected outputs, from spec files (--specs)",
+    .precision = NNV_PRECISION_NNAPI,
+    .by_default = true,
+    .list = list,
+    .build = build,
+};

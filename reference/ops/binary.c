@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reference/ops/binary.h"
+
+enum { A, B, ACT };
+
+enum nnv_status nnv_binary_check(const struct nnv_call *c, struct nnv_err *err) {
+    bool integer = c->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32;
+    if (integer && nnv_known(c, ACT) && nnv_int(c, ACT) != ANEURALNETWORKS_FUSED_NONE)
+        return nnv_fail(err, NNV_INVALID, "activation %d: int32 tensors take none", nnv_int(c, ACT));
+    return NNV_OK;
+}
+
+enum nnv_status nnv_binary_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    return nnv_shape_broadcast(&nnv_in(c, A)->shape, &nnv_in(c, B)->shape, &out[0], err);
+}
+
+/* Element steps of tensor s along the dimensions of the output; 0 where it is broadcast. */
+static void steps_of(const struct nnv_shape *s, uint32_t rank, size_t step[NNV_MAX_RANK]) {
+    size_t n = 1;
+    for (uint32_t i = rank; i-- > 0;) {
+        uint32_t extent = i + s->rank >= rank ? s->dims[i + s->rank - rank] : 1;
+        step[i] = extent == 1 ? 0 : n;
+        n *= extent;
+    }
+}
+
+void nnv_binary_eval(struct nnv_kernel *k, int a, int b, double (*f)(double, double)) {
+    const double *x = nnv_real(k, a), *y = nnv_real(k, b);
+    const struct nnv_shape *s = nnv_out_shape(k, 0);
+    size_t step_x[NNV_MAX_RANK], step_y[NNV_MAX_RANK], elems = nnv_shape_elems(s);
+    uint32_t index[NNV_MAX_RANK] = {0};
+    steps_of(nnv_in_shape(k, a), s->rank, step_x);
+    steps_of(nnv_in_shape(k, b), s->rank, step_y);
+    double scale = nnv_scale(k, a, 0) * nnv_scale(k, b, 0) / (double)k->call->out[0].operand->scale;
+    for (size_t e = 0; e < elems; e++) {
+        k->out[0][e] = f(*x, *y);
+        if (k->multiplier) k->multiplier[e] = scale;
+        for (uint32_t d = s->rank; d-- > 0;) {
+            x += step_x[d];
+            y += step_y[d];
+            if (++index[d] < s->dims[d]) break;
+            x -= step_x[d] * s->dims[d];
+            y -= step_y[d] * s->dims[d];
+            index[d] = 0;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ samples */
+
+const char *const nnv_binary_variants[] = {"rank1",  "rank2", "rank3", "rank4", "wide",  "one",   "row", "column",
+                                           "middle", "both",  "ranks", "batch", "relu",  "relu1", "relu6", NULL};
+
+static int activation(const struct nnv_sample *s) {
+    if (nnv_sample_is(s, "relu")) return ANEURALNETWORKS_FUSED_RELU;
+    if (nnv_sample_is(s, "relu1")) return ANEURALNETWORKS_FUSED_RELU1;
+    if (nnv_sample_is(s, "relu6")) return ANEURALNETWORKS_FUSED_RELU6;
+    return ANEURALNETWORKS_FUSED_NONE;
+}
+
+/* Extents a and b of equal rank; the dimensions to be broadcast become 1. */
+static void broadcast(struct nnv_sample *s, uint32_t rank, uint32_t *a, uint32_t *b) {
+    uint32_t *small = s->index % 2 ? a : b; /* which side is broadcast */
+    if (nnv_sample_is(s, "one"))
+        for (uint32_t d = 0; d < rank; d++) small[d] = 1;
+    if (nnv_sample_is(s, "row"))
+        for (uint32_t d = 0; d + 1 < rank; d++) small[d] = 1;
+    if (nnv_sample_is(s, "column")) small[rank - 1] = 1;
+    if (nnv_sample_is(s, "middle"))
+        for (uint32_t d = 1; d + 1 < rank; d++) small[d] = 1;
+    if (nnv_sample_is(s, "batch")) small[0] = 1;
+    if (nnv_sample_is(s, "both"))
+        for (uint32_t d = 0; d < rank; d++) (d % 2 == (uint32_t)s->index % 2 ? a : b)[d] = 1;
+}
+
+/* The range of the inputs: that of the activation, so that some results lie inside it. */
+static void set_range(struct nnv_sample_arg *x, int act) {
+    if (act == ANEURALNETWORKS_FUSED_RELU1) x->lo = -1.25, x->hi = 1.25;
+    if (act == ANEURALNETWORKS_FUSED_RELU6) x->lo = -3, x->hi = 5;
+}
+
+void nnv_binary_sample(struct nnv_sample *s) {
+    uint32_t a[NNV_MAX_RANK], b[NNV_MAX_RANK], rank = 4;
+    int act = s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32 ? ANEURALNETWORKS_FUSED_NONE : activation(s);
+    bool wide = nnv_sample_is(s, "wide");
+    if (s->variant < 4)
+        rank = (uint32_t)s->variant + 1;
+    else if (wide || activation(s))
+        rank = (uint32_t)nnv_sample_int(s, 1, 4);
+    else if (!nnv_sample_is(s, "middle") && !nnv_sample_is(s, "ranks"))
+        rank = 2 + (uint32_t)s->index % 3;
+    nnv_sample_dims(s, rank, wide ? 3000 : 500, a);
+    if (s->empty) a[nnv_sample_int(s, 0, (int)rank - 1)] = 0;
+    for (uint32_t d = 0; d < rank; d++) b[d] = a[d];
+    broadcast(s, rank, a, b);
+    uint32_t drop = nnv_sample_is(s, "ranks") ? 1 + (uint32_t)s->index / 2 % 3 : 0; /* leading dimensions that one lacks */
+    bool swap = s->index % 2;
+    set_range(nnv_sample_tensor(s, swap ? B : A, rank, a), act);
+    set_range(nnv_sample_tensor(s, swap ? A : B, rank - drop, b + drop), act);
+    nnv_sample_scalar(s, ACT, act);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file window.h What convolutions and pools share: padding and window arithmetic from scalar inputs, and samples of it. */
+#ifndef NNV_OPS_WINDOW_H
+#define NNV_OPS_WINDOW_H
+
+#include "reference/eval/kernel.h"
+#include "reference/model/sample.h"
+
+/** Ids of the scalars of one dimension; -1: the operation has none. */
+struct nnv_window_ids {
+    int scheme; /**< absent in the form with explicit padding */
+    int head, tail, stride, dilation;
+};
+
+/**
+ * Window arithmetic (nnv_window) of a dimension with `in` elements and `filter` taps, either of which may be
+ * NNV_DIM_UNKNOWN; so is the result while a scalar is not known. what names the dimension in errors.
+ */
+NNV_USE_RESULT enum nnv_status nnv_window_of(const struct nnv_call *c, const struct nnv_window_ids *ids, uint32_t in,
+                                             uint32_t filter, const char *what, struct nnv_window *w,
+                                             struct nnv_err *err);
+
+/** Positions of channels, height and width in a shape. */
+struct nnv_layout {
+    uint32_t c, h, w;
+};
+static inline struct nnv_layout nnv_layout_of(bool nchw) {
+    return nchw ? (struct nnv_layout){1, 2, 3} : (struct nnv_layout){3, 1, 2};
+}
+
+/** Geometry of a sampled convolution or pool; unequal in height and width wherever it can be. */
+struct nnv_window_sample {
+    uint32_t n, h, w, c, fh, fw;
+    int stride_h, stride_w, dilation_h, dilation_w, scheme; /**< scheme 0: explicit */
+    int top, bottom, left, right;
+    bool nchw;
+};
+/**
+ * Draws geometry by the words of the variant's name: valid, same, explicit, stride, dilation, nchw, pointwise,
+ * winograd, even, wide, large; c channels at most.
+ */
+struct nnv_window_sample nnv_window_draw(struct nnv_sample *s, uint32_t c);
+/** Sets the scalars of one dimension: the paddings if explicit, and the stride. */
+void nnv_window_set(struct nnv_sample *s, const struct nnv_window_ids *ids, const struct nnv_window_sample *g, bool height);
+
+#endif
