@@ -5,12 +5,17 @@
 
 const char *nnv_mode_name(enum nnv_mode m) {
     switch (m) {
-    case NNV_MODE_EXACT: return "exact";
-    case NNV_MODE_EDGE: return "edge";
-    case NNV_MODE_SWEEP: return "sweep";
-    case NNV_MODE_ZERO: return "zero";
+    case NNV_MODE_EXACT:
+        return "exact";
+    case NNV_MODE_EDGE:
+        return "edge";
+    case NNV_MODE_SWEEP:
+        return "sweep";
+    case NNV_MODE_ZERO:
+        return "zero";
     case NNV_MODE_NORMAL:
-    case NNV_MODE_COUNT: break;
+    case NNV_MODE_COUNT:
+        break;
     }
     return "";
 }
@@ -31,9 +36,30 @@ static double exact_value(const struct nnv_fill *f, struct nnv_rng *rng) {
 
 /* Values at which implementations err: signed zeros, limits of clamps and their neighbours, halves, extremes. */
 static double edge_value(const struct nnv_fill *f, struct nnv_rng *rng) {
-    static const double special[] = {0.0, -0.0, 1, -1, 6, -6, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5,
-                                     0.99951171875, 1.0009765625, 5.99609375, 6.00390625, -0.99951171875,
-                                     -1.0009765625, 0.0001220703125, -0.0001220703125, 3, -3, 127, -128};
+    static const double special[] = {0.0,
+                                     -0.0,
+                                     1,
+                                     -1,
+                                     6,
+                                     -6,
+                                     0.5,
+                                     -0.5,
+                                     1.5,
+                                     -1.5,
+                                     2.5,
+                                     -2.5,
+                                     0.99951171875,
+                                     1.0009765625,
+                                     5.99609375,
+                                     6.00390625,
+                                     -0.99951171875,
+                                     -1.0009765625,
+                                     0.0001220703125,
+                                     -0.0001220703125,
+                                     3,
+                                     -3,
+                                     127,
+                                     -128};
     enum { N = sizeof special / sizeof *special };
     double lo, hi;
     nnv_fill_range(f, &lo, &hi);
@@ -48,12 +74,15 @@ static double float_value(const struct nnv_fill *f, struct nnv_rng *rng) {
     double lo, hi;
     nnv_fill_range(f, &lo, &hi);
     switch (f->mode) {
-    case NNV_MODE_EXACT: return exact_value(f, rng);
-    case NNV_MODE_EDGE: return edge_value(f, rng);
+    case NNV_MODE_EXACT:
+        return exact_value(f, rng);
+    case NNV_MODE_EDGE:
+        return edge_value(f, rng);
     case NNV_MODE_NORMAL:
     case NNV_MODE_SWEEP:
     case NNV_MODE_ZERO:
-    case NNV_MODE_COUNT: break;
+    case NNV_MODE_COUNT:
+        break;
     }
     return nnv_rng_uniform(rng, lo, hi);
 }
@@ -99,14 +128,17 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
     lo = clamp(nnv_round_half_away(lo / scale) + o->zero_point, min, max);
     hi = clamp(nnv_round_half_away(hi / scale) + o->zero_point, min, max);
     switch (f->mode) {
-    case NNV_MODE_EXACT: return clamp(exact_value(f, rng) / scale + o->zero_point, min, max);
-    case NNV_MODE_SWEEP: return t->min + (double)(i % (size_t)(t->max - t->min + 1));
+    case NNV_MODE_EXACT:
+        return clamp(exact_value(f, rng) / scale + o->zero_point, min, max);
+    case NNV_MODE_SWEEP:
+        return t->min + (double)(i % (size_t)(t->max - t->min + 1));
     case NNV_MODE_EDGE:
         if (f->lo == 0 && f->hi == 0) return edge_code(o, min, max, rng);
         return edge_code(o, lo, hi, rng);
     case NNV_MODE_NORMAL:
     case NNV_MODE_ZERO:
-    case NNV_MODE_COUNT: break;
+    case NNV_MODE_COUNT:
+        break;
     }
     return (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
 }
@@ -143,7 +175,9 @@ void nnv_fill(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_
         else
             fill_floats(f, o, rng, n, to);
         return;
-    case NNV_KIND_QUANT: fill_quant(f, o, rng, n, to); return;
+    case NNV_KIND_QUANT:
+        fill_quant(f, o, rng, n, to);
+        return;
     case NNV_KIND_INT:
         for (size_t i = 0; i < n; i++) {
             double v = int_value(f, i, rng);
@@ -153,6 +187,7 @@ void nnv_fill(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_
     case NNV_KIND_BOOL:
         for (size_t i = 0; i < n; i++) to[i] = (char)nnv_rng_int(rng, 0, 1);
         return;
-    case NNV_KIND_MODEL: return;
+    case NNV_KIND_MODEL:
+        return;
     }
 }

@@ -20,14 +20,14 @@ const char *nnv_mode_name(enum nnv_mode m);
 
 struct nnv_fill {
     enum nnv_mode mode;
-    double lo, hi;    /**< real values to draw from; both 0: [-8, 8] */
-    bool index;       /**< integers that are indices or attributes: uniform in [lo, hi] whatever the mode */
-    bool half;        /**< float32 values are such that float16 holds them */
-    double magnitude; /**< EXACT: largest integer; EDGE: largest number of float and int32 tensors */
-    double density;   /**< EXACT: probability of a value other than 0 */
-    double bias_scale; /**< TENSOR_INT32: real value of one unit, where values are biases; else 0 */
+    double lo, hi;            /**< real values to draw from; both 0: [-8, 8] */
+    bool index;               /**< integers that are indices or attributes: uniform in [lo, hi] whatever the mode */
+    bool half;                /**< float32 values are such that float16 holds them */
+    double magnitude;         /**< EXACT: largest integer; EDGE: largest number of float and int32 tensors */
+    double density;           /**< EXACT: probability of a value other than 0 */
+    double bias_scale;        /**< TENSOR_INT32: real value of one unit, where values are biases; else 0 */
     const float *bias_scales; /**< the same for each element (per-channel filters), or NULL */
-    uint32_t part;    /**< SWEEP: which part of the codes */
+    uint32_t part;            /**< SWEEP: which part of the codes */
 };
 
 /** Elements of one part of a float16 sweep, and the number of parts. */

@@ -32,33 +32,28 @@ int nnv_single_sweep_cases(const struct nnv_op *op, int sig) {
 bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_mode mode) {
     switch (mode) {
     case NNV_MODE_NORMAL:
-    case NNV_MODE_EDGE: return true;
-    case NNV_MODE_EXACT: return op->linear;
-    case NNV_MODE_SWEEP: return nnv_single_sweep_cases(op, sig) > 0;
-    case NNV_MODE_ZERO: return op->zero != NNV_ZERO_REFUSED;
-    case NNV_MODE_COUNT: break;
-    }
-    return false;
-}
-
-static bool uses(const struct nnv_op *op, int var) {
-    for (uint8_t f = 0; f < op->nforms; f++) {
-        for (uint8_t i = 0; i < op->forms[f].nin; i++)
-            if (op->forms[f].in[i].var == var) return true;
-        for (uint8_t i = 0; i < op->forms[f].nout; i++)
-            if (op->forms[f].out[i].var == var) return true;
+    case NNV_MODE_EDGE:
+        return true;
+    case NNV_MODE_EXACT:
+        return op->linear;
+    case NNV_MODE_SWEEP:
+        return nnv_single_sweep_cases(op, sig) > 0;
+    case NNV_MODE_ZERO:
+        return op->zero != NNV_ZERO_REFUSED;
+    case NNV_MODE_COUNT:
+        break;
     }
     return false;
 }
 
 bool nnv_single_relaxable(const struct nnv_op *op, int sig) {
     for (int v = 0; v < NNV_VARS; v++)
-        if (uses(op, v) && op->sigs[sig].type[v] == ANEURALNETWORKS_TENSOR_FLOAT32) return true;
+        if (nnv_op_uses(op, v) && op->sigs[sig].type[v] == ANEURALNETWORKS_TENSOR_FLOAT32) return true;
     return false;
 }
 
 static bool per_channel(const struct nnv_op *op, int sig) {
-    return uses(op, NNV_W) && nnv_type(op->sigs[sig].type[NNV_W])->per_channel;
+    return nnv_op_uses(op, NNV_W) && nnv_type(op->sigs[sig].type[NNV_W])->per_channel;
 }
 
 /* Alike as far as the first part of the name tells. */
@@ -71,7 +66,7 @@ char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t ro
                                  per_channel(op, sig) ? "_per_channel" : "");
     for (int v = NNV_T + 1; v < NNV_VARS; v++) {
         bool tells = false;
-        for (int i = 0; uses(op, v) && i < op->nsigs; i++)
+        for (int i = 0; nnv_op_uses(op, v) && i < op->nsigs; i++)
             tells |= alike(op, i, sig) && op->sigs[i].type[v] != op->sigs[sig].type[v];
         if (tells && at < room)
             at += (size_t)snprintf(buf + at, room - at, "_%s", nnv_type(op->sigs[sig].type[v])->tag);
@@ -196,8 +191,12 @@ static enum nnv_status add_tensor(struct build *b, const struct nnv_slot *slot, 
     o->rank = a->rank;
     o->dims = nnv_arena_copy(b->arena, a->dims, a->rank * sizeof *a->dims);
     if (!o->dims) return no_memory(err);
-    struct nnv_quant_choice q = {.mode = b->what->mode, .slot = slot, .arg = a, .operands = b->s->operands,
-                                 .position = b->s->noperands, .index = b->what->index};
+    struct nnv_quant_choice q = {.mode = b->what->mode,
+                                 .slot = slot,
+                                 .arg = a,
+                                 .operands = b->s->operands,
+                                 .position = b->s->noperands,
+                                 .index = b->what->index};
     struct nnv_fill f = fill_of(b, slot, a);
     nnv_fill_range(&f, &q.lo, &q.hi);
     enum nnv_status st = nnv_quant_input(&q, &b->rng, b->arena, o, err);
@@ -258,9 +257,14 @@ static enum nnv_status draw(struct build *b, int attempt, struct nnv_err *err) {
     uint64_t place = (uint64_t)(unsigned)w->index * 64 + (uint64_t)attempt;
     b->sample = NNV_NEW(b->arena, struct nnv_sample, 1);
     if (!b->sample) return no_memory(err);
-    *b->sample = (struct nnv_sample){.op = w->op, .sig = &w->op->sigs[w->sig], .variant = w->variant, .index = w->index,
-                                     .exact = w->mode == NNV_MODE_EXACT, .empty = w->mode == NNV_MODE_ZERO,
-                                     .rng = nnv_rng_make(w->seed, nnv_hash_str(key), place), .arena = b->arena,
+    *b->sample = (struct nnv_sample){.op = w->op,
+                                     .sig = &w->op->sigs[w->sig],
+                                     .variant = w->variant,
+                                     .index = w->index,
+                                     .exact = w->mode == NNV_MODE_EXACT,
+                                     .empty = w->mode == NNV_MODE_ZERO,
+                                     .rng = nnv_rng_make(w->seed, nnv_hash_str(key), place),
+                                     .arena = b->arena,
                                      .form = w->op->forms};
     b->rng = nnv_rng_make(w->seed, nnv_hash_str(key) + 1, place);
     w->op->sample(b->sample);
@@ -337,7 +341,9 @@ static void choose_outputs(struct build *b, const struct nnv_golden *golden, boo
     for (uint32_t i = 0; i < f->nout; i++) {
         struct nnv_operand *o = &b->s->operands[b->s->out[i]];
         if (!nnv_is_quant(o->type) || f->out[i].quant != NNV_Q_FREE) continue;
-        struct nnv_quant_choice q = {.mode = b->what->mode, .slot = &f->out[i], .operands = b->s->operands,
+        struct nnv_quant_choice q = {.mode = b->what->mode,
+                                     .slot = &f->out[i],
+                                     .operands = b->s->operands,
                                      .linear = b->what->op->rounding == NNV_ROUND_LINEAR && b->s->operations[0].nin > 1,
                                      .index = b->what->index,
                                      .wanted_scale = i ? 0 : b->sample->out_scale,

@@ -9,12 +9,12 @@
 /** What names a generated case: the same members give the same bytes. */
 struct nnv_single {
     const struct nnv_op *op;
-    int sig;       /**< index into op->sigs */
-    int variant;   /**< index into op->variants */
-    int index;     /**< the how-manieth case of this variant */
+    int sig;     /**< index into op->sigs */
+    int variant; /**< index into op->variants */
+    int index;   /**< the how-manieth case of this variant */
     enum nnv_mode mode;
     uint64_t seed;
-    bool relaxed;  /**< only where nnv_single_relaxable() */
+    bool relaxed;     /**< only where nnv_single_relaxable() */
     const char *name; /**< of the spec; borrowed */
 };
 

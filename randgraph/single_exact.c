@@ -10,7 +10,7 @@ static bool is_attribute(const struct nnv_operand *o, const struct nnv_slot *slo
 
 /* The absolute values of a tensor, or no activation for its scalar. */
 static void *absolute(const struct nnv_operand *o, const struct nnv_slot *slot, const void *data, size_t bytes,
-                            struct nnv_arena *arena) {
+                      struct nnv_arena *arena) {
     char *to = nnv_arena_copy(arena, data, bytes);
     if (!to) return NULL;
     size_t size = nnv_type(o->type)->size;

@@ -11,7 +11,6 @@
  * attributes stay. slots: one per operand. All is arena's.
  */
 NNV_USE_RESULT enum nnv_status nnv_exact_absolute(const struct nnv_spec *spec, const struct nnv_slot *const *slots,
-                                                  struct nnv_arena *arena, struct nnv_spec **out,
-                                                  struct nnv_err *err);
+                                                  struct nnv_arena *arena, struct nnv_spec **out, struct nnv_err *err);
 
 #endif

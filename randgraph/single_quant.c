@@ -47,10 +47,16 @@ static bool by_rule(uint8_t rule, const struct nnv_operand *inputs, uint32_t kno
     uint32_t as = 0;
     switch ((enum nnv_quant_rule)rule) {
     case NNV_Q_FREE:
-    case NNV_Q_BIAS: return false;
-    case NNV_Q_SAME: break;
-    case NNV_Q_SAME_1: as = 1; break;
-    case NNV_Q_SAME_2: as = 2; break;
+    case NNV_Q_BIAS:
+        return false;
+    case NNV_Q_SAME:
+        break;
+    case NNV_Q_SAME_1:
+        as = 1;
+        break;
+    case NNV_Q_SAME_2:
+        as = 2;
+        break;
     case NNV_Q_UNIT_256:
         o->scale = 1.0f / 256;
         o->zero_point = (int32_t)t->min;
@@ -98,7 +104,8 @@ enum nnv_status nnv_quant_input(const struct nnv_quant_choice *q, struct nnv_rng
                                 struct nnv_operand *o, struct nnv_err *err) {
     const struct nnv_type *t = nnv_type(o->type);
     if (q->slot->quant == NNV_Q_BIAS && t->code == ANEURALNETWORKS_TENSOR_INT32)
-        o->scale = q->operands[1].channel.count ? 0 : (float)((double)q->operands[0].scale * (double)q->operands[1].scale);
+        o->scale =
+            q->operands[1].channel.count ? 0 : (float)((double)q->operands[0].scale * (double)q->operands[1].scale);
     if (t->kind != NNV_KIND_QUANT) return NNV_OK;
     if (t->per_channel) return channels(q, rng, arena, o, err);
     if (by_rule(q->slot->quant, q->operands, q->position, o)) return NNV_OK;

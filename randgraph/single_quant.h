@@ -13,15 +13,16 @@ struct nnv_quant_choice {
     const struct nnv_operand *operands; /**< of the subgraph; those before this one are complete */
     uint32_t position;                  /**< inputs: position in the operation's list */
     int index;
-    double lo, hi;                      /**< real range of the values */
-    bool linear;                        /**< outputs: of sums of products of inputs 0 and 1 */
-    float wanted_scale;                 /**< outputs: 0 is free */
+    double lo, hi;      /**< real range of the values */
+    bool linear;        /**< outputs: of sums of products of inputs 0 and 1 */
+    float wanted_scale; /**< outputs: 0 is free */
     int32_t wanted_zero_point;
 };
 
 /**
  * Sets scale, zero point or channel scales (arena's) of input o, whose type and dims are set, by the slot's rule, the
- * hook's wish, or so that [lo, hi] fills the type. Types without quantisation are left alone. Case EXACT: powers of two.
+ * hook's wish, or so that [lo, hi] fills the type. Types without quantisation are left alone. Case EXACT: powers of
+ * two.
  */
 NNV_USE_RESULT enum nnv_status nnv_quant_input(const struct nnv_quant_choice *q, struct nnv_rng *rng,
                                                struct nnv_arena *arena, struct nnv_operand *o, struct nnv_err *err);

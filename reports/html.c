@@ -197,9 +197,10 @@ static void add_top(struct nnv_html *h) {
     add_bar(h);
     add_facts(h);
     nnv_text_add(t, "</header>\n<nav aria-label=\"Sections\"><div>");
-    if (h->buckets.map.count > 0)
-        nnv_text_add(t, "<a href=\"#bugs\">Bugs</a><a href=\"#failures\">Failures</a>");
-    nnv_text_add(t, "<a href=\"#coverage\">Coverage</a><a href=\"#suites\">Suites</a><a href=\"#cases\">Cases</a>"
+    if (h->buckets.map.count > 0) nnv_text_add(t, "<a href=\"#bugs\">Bugs</a>");
+    nnv_text_add(t, "<a href=\"#coverage\">Coverage</a>");
+    if (h->further > 0) nnv_text_add(t, "<a href=\"#failures\">Failures</a>");
+    nnv_text_add(t, "<a href=\"#suites\">Suites</a><a href=\"#cases\">Cases</a>"
                     "<a href=\"#environment\">Environment</a>"
                     "<input id=\"q\" type=\"search\" hidden=\"hidden\" aria-label=\"Search all cases\" "
                     "placeholder=\"Search: name, op:ADD, type:float32, is:fail\"/></div>"
@@ -257,6 +258,26 @@ void nnv_html_environment(struct nnv_html *h) {
 
 /* ------------------------------------------------------------------ the page */
 
+/** Number of failing cases that are not shown as the smallest of a bug. */
+static size_t count_further(const struct nnv_buckets *b) {
+    size_t n = 0;
+    for (size_t k = 0; k < b->map.count; k++) n += b->item[k].count - (k < NNV_HTML_BUGS_MAX);
+    return n;
+}
+
+/**
+ * Replaces marks that turn the direction of text (U+202A to 202E, U+2066 to 2069) by U+FFFD, which is as long:
+ * what a driver says must not change how the words beside it read.
+ */
+static void neutralise(struct nnv_text *t) {
+    unsigned char *s = (unsigned char *)t->data;
+    for (size_t i = 0; i + 2 < t->len; i++) {
+        bool embed = s[i] == 0xe2 && s[i + 1] == 0x80 && s[i + 2] >= 0xaa && s[i + 2] <= 0xae;
+        bool isolate = s[i] == 0xe2 && s[i + 1] == 0x81 && s[i + 2] >= 0xa6 && s[i + 2] <= 0xa9;
+        if (embed || isolate) memcpy(s + i, "\xef\xbf\xbd", 3);
+    }
+}
+
 static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     add_top(h);
     enum nnv_status s = nnv_html_bugs(h, err);
@@ -281,7 +302,9 @@ enum nnv_status nnv_report_html(const struct nnv_report *r, struct nnv_err *err)
     enum nnv_status s = NNV_OK;
     if (suites != NULL && h.bucket_of != NULL) {
         s = nnv_buckets_of(r, &h.buckets, h.bucket_of, err);
+        h.further = count_further(&h.buckets);
         if (s == NNV_OK) s = add_page(&h, err);
+        neutralise(&h.t);
     }
     if (s == NNV_OK && (h.t.len == 0 || h.t.failed || path.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for report.html", r->folder);

@@ -10,12 +10,15 @@
 #include "reports/load.h"
 #include "reports/suite_counts.h"
 
+enum { NNV_HTML_BUGS_MAX = 300 }; /**< bugs in the report; the cases of the others are listed only */
+
 /** A page being written. */
 struct nnv_html {
     const struct nnv_report *r;
     const struct nnv_suite_counts *suites;
     struct nnv_buckets buckets; /**< of the bad cases, the fullest first */
     uint32_t *bucket_of;        /**< of each case; NNV_MAP_NONE: not a bad one */
+    size_t further;             /**< bad cases that no bug shows as its smallest */
     struct nnv_text t;
     size_t full_cases, full_bytes; /**< cases with all their details so far, and what they took */
 };

@@ -6,7 +6,6 @@
 #include "reports/words.h"
 
 enum {
-    BUGS_MAX = 300,        /**< bugs in the report */
     BUG_BYTES = 500 << 10, /**< beyond this bugs are without tables and pictures */
     FULL_MAX = 300,        /**< cases with all details */
     FULL_BYTES = 750 << 10,
@@ -68,10 +67,10 @@ enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err *err) {
     open_section(&h->t, "bugs", "Bugs", bugs,
                  "Failures of the same operation, verdict and kind of type for a like reason are taken as one bug.");
     enum nnv_status s = NNV_OK;
-    for (size_t n = 0; n < bugs && n < BUGS_MAX && s == NNV_OK; n++) s = add_bug(h, n, err);
-    if (bugs > BUGS_MAX)
+    for (size_t n = 0; n < bugs && n < NNV_HTML_BUGS_MAX && s == NNV_OK; n++) s = add_bug(h, n, err);
+    if (bugs > NNV_HTML_BUGS_MAX)
         nnv_text_addf(&h->t, "<p class=\"soft\">and %s more; all failing cases are listed under Cases.</p>\n",
-                      nnv_count(bugs - BUGS_MAX).s);
+                      nnv_count(bugs - NNV_HTML_BUGS_MAX).s);
     nnv_text_add(&h->t, "</section>\n");
     return s;
 }
@@ -100,10 +99,10 @@ static int by_bucket(const void *pa, const void *pb) {
  * The failing cases that are not shown as the smallest of a bug, in the order in which they are worth their room.
  * Malloc'ed; NULL when out of memory.
  */
-static struct entry *list_failures(const struct nnv_html *h, size_t *count) {
+static struct entry *list_failures(const struct nnv_html *h) {
     size_t bugs = h->buckets.map.count, n = 0;
     size_t *seen = calloc(bugs + 1, sizeof *seen);
-    struct entry *list = malloc((h->r->count + 1) * sizeof *list);
+    struct entry *list = malloc(h->further * sizeof *list);
     if (seen == NULL || list == NULL) {
         free(seen);
         free(list);
@@ -111,12 +110,11 @@ static struct entry *list_failures(const struct nnv_html *h, size_t *count) {
     }
     for (size_t i = 0; i < h->r->count; i++) {
         uint32_t b = h->bucket_of[i];
-        if (b == NNV_MAP_NONE || (i == h->buckets.item[b].smallest && b < BUGS_MAX)) continue;
+        if (b == NNV_MAP_NONE || (i == h->buckets.item[b].smallest && b < NNV_HTML_BUGS_MAX)) continue;
         list[n++] = (struct entry){i, seen[b]++, b};
     }
     free(seen);
-    if (n > 0) qsort(list, n, sizeof *list, by_rank);
-    *count = n;
+    qsort(list, n, sizeof *list, by_rank);
     return list;
 }
 
@@ -165,13 +163,12 @@ static size_t count_full(const struct nnv_html *h, const struct entry *list, siz
 }
 
 enum nnv_status nnv_html_failures(struct nnv_html *h, struct nnv_err *err) {
-    if (h->buckets.map.count == 0) return NNV_OK;
-    size_t count = 0;
-    struct entry *list = list_failures(h, &count);
+    size_t count = h->further;
+    if (count == 0) return NNV_OK;
+    struct entry *list = list_failures(h);
     if (list == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
     open_section(&h->t, "failures", "Further failing cases", count,
-                 count == 0 ? "There are none: the bugs above show every failing case."
-                            : "Every failing case that is not shown as the smallest of a bug. Open one for its details.");
+                 "Every failing case that is not shown as the smallest of a bug. Open one for its details.");
     size_t full = count_full(h, list, count), rows = count - full < ROWS_MAX ? count : full + ROWS_MAX;
     if (full > 0) qsort(list, full, sizeof *list, by_bucket);
     enum nnv_status s = add_entries(h, list, full, rows, err);

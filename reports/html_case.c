@@ -23,7 +23,7 @@ enum {
 /** Size on the page of a side of n cells: whole pixels a cell. */
 static unsigned shown(uint32_t n, unsigned most) {
     unsigned cell = most / n;
-    return n * (cell < 1 ? 1 : cell > 16 ? 16 : cell);
+    return n * (cell < 1 ? 1 : cell > 14 ? 14 : cell);
 }
 
 /** The bytes of a heat map, malloc'ed; NULL if it is absent or damaged. */
@@ -232,6 +232,7 @@ static void add_outputs(struct nnv_text *t, const json_t *outputs) {
     size_t i, n = json_array_size(outputs), pictures = 0;
     const json_t *output;
     json_array_foreach(outputs, i, output) {
+        if (!json_is_object(output)) continue;
         if (i == OUTPUTS_LISTED) {
             nnv_text_addf(t, "<p class=\"soft\">and %zu more outputs</p>\n", n - i);
             break;

@@ -8,6 +8,7 @@
 
 enum {
     COLUMNS_MAX = 20, /**< types beyond share a column */
+    DENSE = 11, /**< more columns are written narrower */
     ROWS_MAX = 500,
 };
 
@@ -107,7 +108,8 @@ static void add_cell(struct nnv_html *h, const struct matrix *m, uint32_t op, ui
 
 static void add_table(struct nnv_html *h, const struct matrix *m) {
     struct nnv_text *t = &h->t;
-    nnv_text_add(t, "<table class=\"matrix\"><thead><tr><th scope=\"col\">operation</th>");
+    nnv_text_addf(t, "<table class=\"matrix%s\"><thead><tr><th scope=\"col\">operation</th>",
+                  m->cols > DENSE ? " dense" : "");
     for (uint32_t c = 0; c < m->cols; c++) {
         nnv_text_add(t, "<th scope=\"col\"><span>");
         nnv_html_cut(t, nnv_html_name(h->r->types.key[m->type[c]]), 60);

@@ -71,16 +71,19 @@ static void add_properties(struct nnv_text *t, const json_t *header) {
     nnv_text_free(&command);
 }
 
-/** True for "2026-01-31T12:00:00", with a fraction and a zone or without. */
+static int two_digits(const char *s) { return (s[0] - '0') * 10 + s[1] - '0'; }
+
+/** True for a real "2026-01-31T12:00:00", with a Z behind it or nothing. */
 static bool is_time(const char *s) {
     static const char form[] = "dddd-dd-ddTdd:dd:dd";
     for (size_t i = 0; form[i] != '\0'; i++)
         if (form[i] == 'd' ? !isdigit((unsigned char)s[i]) : s[i] != form[i]) return false;
-    int month = (s[5] - '0') * 10 + s[6] - '0', day = (s[8] - '0') * 10 + s[9] - '0';
-    int hour = (s[11] - '0') * 10 + s[12] - '0';
-    if (month < 1 || month > 12 || day < 1 || day > 28 + (month == 2 ? 0 : 2) || hour > 23 || s[14] > '5' ||
-        s[17] > '5' || strncmp(s, "0000", 4) == 0)
+    static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year = two_digits(s) * 100 + two_digits(s + 2), month = two_digits(s + 5), day = two_digits(s + 8);
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (year == 0 || month < 1 || month > 12 || day < 1 || day > days[month - 1] || (month == 2 && day == 29 && !leap))
         return false;
+    if (two_digits(s + 11) > 23 || two_digits(s + 14) > 59 || two_digits(s + 17) > 59) return false;
     return s[19] == '\0' || strcmp(s + 19, "Z") == 0;
 }
 

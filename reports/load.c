@@ -201,7 +201,7 @@ static enum nnv_status take_time(const json_t *record, const char *member, doubl
     const json_t *value = json_object_get(record, member);
     if (value != NULL && (!json_is_number(value) || !(json_number_value(value) >= 0)))
         return nnv_fail(err, NNV_INVALID, "%s is not a time", member);
-    *out = json_number_value(value);
+    *out = fmin(json_number_value(value), 1e15);
     return NNV_OK;
 }
 

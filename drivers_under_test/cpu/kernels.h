@@ -75,13 +75,14 @@ struct cpu_kernels {
     /** y = clamp(zero_point + round((a - a_zero) * (b - b_zero) * k)). */
     void (*mul_u8)(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step, const int32_t zero[3],
                    double k, int32_t lo, int32_t hi, uint8_t *y);
+    /** y may be x. */
     void (*clamp_f32)(size_t n, const float *x, float lo, float hi, float *y);
-    void (*clamp_u8)(size_t n, const uint8_t *x, uint8_t lo, uint8_t hi, uint8_t *y);
     void (*floor_f32)(size_t n, const float *x, float *y);
     void (*logistic_f32)(size_t n, const float *x, float *y);
     void (*tanh_f32)(size_t n, const float *x, float *y);
-    /** y = exp((x - max) * beta) / sum; y may be x. */
+    /** y = exp((x - max) * beta) / sum. */
     void (*softmax_f32)(size_t n, const float *x, float beta, float *y);
+    void (*clamp_u8)(size_t n, const uint8_t *x, uint8_t lo, uint8_t hi, uint8_t *y);
     float (*dot_f32)(size_t n, const float *a, const float *b);
     /** y = (x - zero_point) * scale. */
     void (*dequantize_u8)(size_t n, const uint8_t *x, int32_t zero_point, float scale, float *y);

@@ -11,7 +11,7 @@
 #include "kernels.h"
 #include "simd.h"
 
-enum { PANEL = 2 * LANES, MOST_ROWS = 8, SUMS = 16 };
+enum { PANEL = 2 * LANES, MOST_ROWS = 8, SUMS = 16, BLOCK = 256 };
 #define INLINE static inline __attribute__((always_inline)) CPU_TARGET
 #define UNROLL _Pragma("GCC unroll 8")
 
@@ -298,16 +298,24 @@ static CPU_TARGET void mul_u8(size_t n, const uint8_t *a, size_t a_step, const u
     mul_u8_steps(n, a, a_step, b, b_step, zero, &k, lo, hi, y);
 }
 
-static CPU_TARGET void clamp_f32(size_t n, const float *restrict x, float lo, float hi, float *restrict y) {
-    for (size_t i = 0; i < n; i++) y[i] = clamp(x[i], lo, hi);
-}
+/** Defines a row function of one operand, EXPR of a; y may be x: the operand goes through a block of its own. */
+#define UNARY_F32(NAME, EXPR, ...)                                                                                    \
+    static CPU_TARGET void NAME(size_t n, const float *x, __VA_ARGS__ float *y) {                                     \
+        float block[BLOCK];                                                                                           \
+        for (size_t at = 0; at < n; at += BLOCK) {                                                                    \
+            const size_t count = n - at < BLOCK ? n - at : BLOCK;                                                     \
+            memcpy(block, x + at, count * sizeof *block);                                                             \
+            for (size_t i = 0; i < count; i++) {                                                                      \
+                const float a = block[i];                                                                             \
+                y[at + i] = EXPR;                                                                                     \
+            }                                                                                                         \
+        }                                                                                                             \
+    }
+UNARY_F32(clamp_f32, clamp(a, lo, hi), float lo, float hi, )
+UNARY_F32(floor_f32, floorf(a), )
 
 static CPU_TARGET void clamp_u8(size_t n, const uint8_t *restrict x, uint8_t lo, uint8_t hi, uint8_t *restrict y) {
     for (size_t i = 0; i < n; i++) y[i] = x[i] < lo ? lo : x[i] > hi ? hi : x[i];
-}
-
-static CPU_TARGET void floor_f32(size_t n, const float *restrict x, float *restrict y) {
-    for (size_t i = 0; i < n; i++) y[i] = floorf(x[i]);
 }
 
 static CPU_TARGET void dequantize_u8(size_t n, const uint8_t *restrict x, int32_t zero_point, float scale,
@@ -363,9 +371,7 @@ INLINE float exp_one(float x) {
     return (1.0f + part) * power_of_two(half) * power_of_two(n - half);
 }
 
-static CPU_TARGET void logistic_f32(size_t n, const float *restrict x, float *restrict y) {
-    for (size_t i = 0; i < n; i++) y[i] = 1.0f / (1.0f + exp_one(-x[i]));
-}
+UNARY_F32(logistic_f32, 1.0f / (1.0f + exp_one(-a)), )
 
 /** tanh(x) = e / (e + 2) with e = exp(2|x|) - 1: keeps its precision near 0. */
 INLINE float tanh_one(float x) {
@@ -376,9 +382,8 @@ INLINE float tanh_one(float x) {
     return copysignf(e / (e + 2.0f), x);
 }
 
-static CPU_TARGET void tanh_f32(size_t n, const float *restrict x, float *restrict y) {
-    for (size_t i = 0; i < n; i++) y[i] = tanh_one(x[i]);
-}
+UNARY_F32(tanh_f32, tanh_one(a), )
+UNARY_F32(exp_shifted, exp_one((a - shift) * factor), float shift, float factor, )
 
 INLINE float largest(size_t n, const float *x) {
     float most[SUMS], result;
@@ -404,7 +409,7 @@ INLINE float sum_of(size_t n, const float *x) {
 
 static CPU_TARGET void softmax_f32(size_t n, const float *x, float beta, float *y) {
     const float most = largest(n, x);
-    for (size_t i = 0; i < n; i++) y[i] = exp_one((x[i] - most) * beta);
+    exp_shifted(n, x, most, beta, y);
     const float sum = sum_of(n, y);
     for (size_t i = 0; i < n; i++) y[i] /= sum;
 }

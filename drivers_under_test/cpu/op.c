@@ -125,6 +125,22 @@ bool cpu_op_bind(struct cpu_node *node, const struct cpu_tensor *tensors) {
     return false;
 }
 
+bool cpu_op_may_omit(const struct cpu_node *node, uint32_t tensor) {
+    uint32_t i = 0;
+    for (const char *l = node->op->forms[node->form]; *l; l++) {
+        if (*l == '|') continue;
+        if (*l == '*') { /* repeated letters are never optional; the last inputs follow */
+            const uint32_t behind = (uint32_t)strlen(l + 1);
+            for (; i + behind < node->in_count; i++)
+                if (node->in[i] == tensor) return false;
+            continue;
+        }
+        if (i < node->in_count && node->in[i] == tensor && !may_be_omitted(*l)) return false;
+        i++;
+    }
+    return true;
+}
+
 /** The main operand, or NULL. */
 static const struct cpu_tensor *main_of(const struct cpu_call *c) {
     uint32_t i = 0;

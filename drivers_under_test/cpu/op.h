@@ -83,6 +83,8 @@ struct cpu_op {
 const struct cpu_op *cpu_op_find(int32_t code);
 /** Finds the form that fits the node's inputs; sets node->form. False if none fits. */
 bool cpu_op_bind(struct cpu_node *node, const struct cpu_tensor *tensors);
+/** True if the node reads tensor only where it may be omitted, or not at all. */
+bool cpu_op_may_omit(const struct cpu_node *node, uint32_t tensor);
 /** The record's check and quantisation rule. False: refused. */
 bool cpu_op_check(const struct cpu_call *c);
 /** True if all scalars and p inputs have values, and all ranks of the inputs are known. */

@@ -5,7 +5,7 @@
 
 #include "faulty.h"
 
-enum { ADDED_OPERANDS = 64, ADDED_VALUES = 1 << 16 };
+enum { ADDED_OPERANDS = 8 }; /* at most, an operation */
 
 struct edit_block {
     struct edit_block *next;
@@ -31,7 +31,7 @@ static void *edit_copy(struct edit *e, const void *from, size_t bytes) {
 
 bool edit_begin(struct edit *e, const struct nnvts_model *model) {
     const struct nnvts_subgraph *main = &model->main;
-    *e = (struct edit){.model = *model, .operand_cap = main->operand_count + ADDED_OPERANDS};
+    *e = (struct edit){.model = *model, .operand_cap = main->operand_count + main->operation_count * ADDED_OPERANDS};
     e->operands = edit_alloc(e, e->operand_cap * sizeof *e->operands);
     e->operations = edit_copy(e, main->operations, main->operation_count * sizeof *e->operations);
     e->values = edit_copy(e, model->operand_values, model->operand_values_bytes);

@@ -88,6 +88,7 @@ static bool ends_with(const char *s, const char *suffix) {
 
 /** Removes what nnvts wrote to dumps; a folder that holds more stays. */
 static void clear_dumps(const struct nnv_journal *j) {
+    static const char *const suffixes[] = {".json", ".mod.py", ".dot", ".tmp"};
     int fd = openat(j->lock, "dumps", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (dir == NULL) {
@@ -96,8 +97,8 @@ static void clear_dumps(const struct nnv_journal *j) {
     }
     const struct dirent *e;
     while ((e = readdir(dir)) != NULL)
-        if (ends_with(e->d_name, ".json") || ends_with(e->d_name, ".mod.py") || ends_with(e->d_name, ".dot"))
-            unlinkat(fd, e->d_name, 0);
+        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+            if (ends_with(e->d_name, suffixes[i])) unlinkat(fd, e->d_name, 0);
     closedir(dir);
     unlinkat(j->lock, "dumps", AT_REMOVEDIR);
 }
@@ -115,8 +116,8 @@ enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err) {
 
 /* ---------------------------------------------------------------- beginning */
 
-static enum nnv_status write_cases(const struct nnv_journal *j, const struct nnv_case *cases, size_t count,
-                                   struct nnv_err *err) {
+enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const struct nnv_case *cases, size_t count,
+                                  struct nnv_err *err) {
     struct nnv_text t = {0};
     for (size_t i = 0; i < count; i++) {
         const struct nnv_case *c = &cases[i];
@@ -135,14 +136,12 @@ static enum nnv_status write_cases(const struct nnv_journal *j, const struct nnv
     return st;
 }
 
-enum nnv_status nnv_journal_begin(struct nnv_journal *j, const struct nnv_case *cases, size_t count, const char *header,
-                                  struct nnv_err *err) {
+enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, struct nnv_err *err) {
     struct nnv_text line = {0};
-    enum nnv_status st = write_cases(j, cases, count, err);
     nnv_text_add(&line, header);
     nnv_text_add(&line, "\n");
     char *path = path_of(j, "journal.jsonl");
-    if (st == NNV_OK && (line.failed || path == NULL)) st = no_memory(err);
+    enum nnv_status st = line.failed || path == NULL ? no_memory(err) : NNV_OK;
     if (st == NNV_OK) st = nnv_file_write(path, line.data, line.len, err);
     if (st == NNV_OK) {
         if (j->file >= 0) close(j->file);

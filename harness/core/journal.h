@@ -20,10 +20,12 @@ struct nnv_journal {
 };
 #define NNV_JOURNAL_NONE ((struct nnv_journal){.lock = -1, .file = -1})
 
-/** What was found in a journal that is resumed. */
+/** What was found in a journal that is resumed. Zero-initialise. */
 struct nnv_journal_past {
-    bool *done;   /**< count entries: cases that have a record; the caller's to free */
+    bool *done;   /**< count entries: cases that have a record */
     size_t dumps; /**< records with a dump */
+    char *text;   /**< the whole lines */
+    size_t size;
 };
 
 /**
@@ -34,17 +36,22 @@ NNV_USE_RESULT enum nnv_status nnv_journal_open(const char *folder, struct nnv_j
                                                 struct nnv_err *err);
 /** Removes the results of an earlier run, the journal's content first. */
 NNV_USE_RESULT enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err);
-/** Writes cases.tsv and then a journal that holds the first line (without newline). */
-NNV_USE_RESULT enum nnv_status nnv_journal_begin(struct nnv_journal *j, const struct nnv_case *cases, size_t count,
-                                                 const char *header, struct nnv_err *err);
+/** Writes cases.tsv, which comes before the journal. */
+NNV_USE_RESULT enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const struct nnv_case *cases, size_t count,
+                                                 struct nnv_err *err);
+/** Makes a new journal that holds the first line (without newline), in one step. */
+NNV_USE_RESULT enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, struct nnv_err *err);
 /**
  * Goes on with the journal: checks that it is of the same run (driver argument and version, seed, precision, tier,
- * selection), removes a cut last line, marks what has a record and tells the observer (may be NULL) of all lines.
- * The error names what differs.
+ * selection), removes a cut last line and marks what has a record. The error names what differs; then nothing was
+ * changed.
  */
 NNV_USE_RESULT enum nnv_status nnv_journal_resume(struct nnv_journal *j, const struct nnv_run_options *o,
                                                   const struct nnv_driver_info *driver, struct nnv_journal_past *past,
                                                   struct nnv_err *err);
+/** Tells the observer of the lines of the past; once: it cuts the text. */
+void nnv_journal_tell(struct nnv_journal_past *past, const struct nnv_run_observer *observer);
+void nnv_journal_past_free(struct nnv_journal_past *past);
 /** Appends a line (without newline) by one write. urgent: sync it at the next nnv_journal_tend(). */
 NNV_USE_RESULT enum nnv_status nnv_journal_append(struct nnv_journal *j, const char *line, size_t n, bool urgent,
                                                   struct nnv_err *err);
@@ -53,7 +60,7 @@ NNV_USE_RESULT enum nnv_status nnv_journal_tend(struct nnv_journal *j, bool all,
 /** Closes and unlocks. */
 void nnv_journal_close(struct nnv_journal *j);
 
-/** Refuses lists that a journal can't hold: two cases of one name, control characters in names. */
+/** Refuses lists that a journal can't hold: two cases of one name, names that are not plain UTF-8 text. */
 NNV_USE_RESULT enum nnv_status nnv_journal_check(const struct nnv_case *cases, size_t count, struct nnv_err *err);
 
 #endif

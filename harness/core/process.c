@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -64,7 +65,8 @@ void nnv_process_sandbox(int log) {
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
     close_range(STDERR_FILENO + 1, ~0U, 0);
-    setvbuf(stdout, NULL, _IOLBF, 0);
+    /* A new buffer: the mode of one in use changes only in part. It is the process's for good. */
+    setvbuf(stdout, malloc(BUFSIZ), _IOLBF, BUFSIZ);
 }
 
 bool nnv_process_ended(pid_t pid, struct nnv_end *end) {

@@ -22,8 +22,7 @@ static const char *skip_space(const char *s, const char *end) {
     return s;
 }
 
-/** Behind the UTF-8 character at s; NULL if it is malformed. */
-static const char *skip_character(const char *s, const char *end) {
+const char *nnv_utf8_skip(const char *s, const char *end) {
     unsigned char first = (unsigned char)*s;
     if (first < 0x80) return s + 1;
     if (first < 0xc2 || first > 0xf4) return NULL;
@@ -50,7 +49,7 @@ static const char *skip_escape(const char *s, const char *end) {
 static const char *skip_string(const char *s, const char *end) {
     for (s++; s != NULL && s < end && (unsigned char)*s >= 0x20;) {
         if (*s == '"') return s + 1;
-        s = *s == '\\' ? skip_escape(s, end) : skip_character(s, end);
+        s = *s == '\\' ? skip_escape(s, end) : nnv_utf8_skip(s, end);
     }
     return NULL;
 }

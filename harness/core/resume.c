@@ -46,11 +46,11 @@ static enum nnv_status names_make(struct names *n, const struct nnv_case *cases,
     return NNV_OK;
 }
 
-/** Tabs and newlines would break cases.tsv; other control characters a terminal. */
+/** UTF-8 without control characters: tabs and newlines would break cases.tsv, others a terminal. */
 static bool is_plain(const char *s) {
-    for (; *s != '\0'; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f) return false;
-    return true;
+    const char *end = s + strlen(s);
+    while (s != NULL && s < end && (unsigned char)*s >= 0x20 && *s != 0x7f) s = nnv_utf8_skip(s, end);
+    return s == end;
 }
 
 enum nnv_status nnv_journal_check(const struct nnv_case *cases, size_t count, struct nnv_err *err) {
@@ -61,7 +61,7 @@ enum nnv_status nnv_journal_check(const struct nnv_case *cases, size_t count, st
         const struct nnv_case *c = &cases[i];
         if (*c->name == '\0' || !is_plain(c->name) || !is_plain(c->suite) || !is_plain(c->op) || !is_plain(c->type) ||
             !is_plain(c->tags))
-            st = nnv_fail(err, NNV_INVALID, "case %zu of the list: its name, operation, type or tags are empty or hold control characters", i + 1);
+            st = nnv_fail(err, NNV_INVALID, "case %zu of the list: its name, operation, type or tags are empty, hold control characters or are not UTF-8", i + 1);
     }
     free(names.slot);
     return st;
@@ -171,38 +171,37 @@ static enum nnv_status read_lines(struct reading *r, struct nnv_err *err) {
     return st;
 }
 
-/** Tells the observer of the whole lines. text is cut at its newlines. */
-static void tell(char *text, size_t n, const struct nnv_run_observer *observer) {
-    for (size_t at = 0, line = 0; at < n; line++) {
-        size_t k = (size_t)((char *)memchr(text + at, '\n', n - at) - (text + at));
-        text[at + k] = '\0';
+void nnv_journal_tell(struct nnv_journal_past *past, const struct nnv_run_observer *observer) {
+    for (size_t at = 0, line = 0; at < past->size; line++) {
+        char *start = past->text + at, *newline = memchr(start, '\n', past->size - at);
+        *newline = '\0';
         void (*see)(void *, const char *) = line == 0 ? observer->header : observer->record;
-        if (see != NULL) see(observer->context, text + at);
-        at += k + 1;
+        if (see != NULL) see(observer->context, start);
+        at += (size_t)(newline - start) + 1;
     }
+}
+
+void nnv_journal_past_free(struct nnv_journal_past *past) {
+    free(past->done);
+    free(past->text);
+    *past = (struct nnv_journal_past){0};
 }
 
 enum nnv_status nnv_journal_resume(struct nnv_journal *j, const struct nnv_run_options *o,
                                    const struct nnv_driver_info *driver, struct nnv_journal_past *past,
                                    struct nnv_err *err) {
     struct reading r = {.j = j, .o = o, .driver = driver, .past = past};
-    char *path = NULL, *text = NULL;
+    char *path = NULL;
     enum nnv_status st = names_make(&r.names, o->cases, o->count, err);
     *past = (struct nnv_journal_past){.done = calloc(o->count + 1, sizeof *past->done)};
     if (st == NNV_OK && (past->done == NULL || asprintf(&path, "%s/journal.jsonl", j->folder) < 0)) st = no_memory(err);
-    if (st == NNV_OK) st = nnv_file_read(path, LARGEST, &text, &r.size, err);
-    r.text = text;
+    if (st == NNV_OK) st = nnv_file_read(path, LARGEST, &past->text, &r.size, err);
+    r.text = past->text;
     if (st == NNV_OK) st = read_lines(&r, err);
     if (st == NNV_OK && r.good < r.size && ftruncate(j->file, (off_t)r.good) != 0)
         st = nnv_fail(err, NNV_IO, "%s: cannot remove the cut last line: %s", path, strerror(errno));
-    if (st == NNV_OK) {
-        j->size = r.good;
-        if (o->observer != NULL) tell(text, r.good, o->observer);
-    } else {
-        free(past->done);
-        past->done = NULL;
-    }
-    free(text);
+    j->size = past->size = r.good;
+    if (st != NNV_OK) nnv_journal_past_free(past);
     free(path);
     free(r.names.slot);
     return st;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "harness/core/crash.h"
 #include "harness/core/process.h"
+#include "nnvts/result.h"
 
 enum { LOG_COPY = 200 }; /* the worker's own descriptor of the log, out of the way of the driver's */
 
@@ -171,11 +172,10 @@ enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, s
     struct nnv_channel *channel = nnv_shared_new(sizeof *channel);
     if (channel == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a worker");
     enum nnv_status s = NNV_OK;
-    pid_t parent = getpid();
     int log = log_new();
-    pid_t pid = log < 0 ? -1 : nnv_fork();
+    pid_t pid = log < 0 ? -1 : nnv_process_fork();
     if (pid == 0) {
-        nnv_sandbox_enter(parent, log);
+        nnv_process_sandbox(log);
         worker_main(work, channel);
     }
     if (pid < 0) {

@@ -19,9 +19,9 @@ struct tier {
     int stride; /* combinations from one normal case to the next */
 };
 static const struct tier tiers[] = {
-    {.budget = 1, .least = 1, .most = 1, .special = 1, .sweep = 1, .thin = 0, .stride = 2},
-    {.budget = 200, .least = 3, .most = 10, .special = 2, .sweep = 8, .thin = 60, .stride = 1},
-    {.budget = 1200, .least = 18, .most = 60, .special = 8, .sweep = 8, .thin = 1000, .stride = 1},
+    {.budget = 1, .least = 1, .most = 1, .special = 1, .sweep = 1, .thin = 0, .stride = 3},
+    {.budget = 160, .least = 3, .most = 8, .special = 2, .sweep = 8, .thin = 40, .stride = 1},
+    {.budget = 800, .least = 15, .most = 40, .special = 6, .sweep = 8, .thin = 1000, .stride = 1},
 };
 
 /* What nnv_case.a and .b hold. */
@@ -40,13 +40,14 @@ static struct nnv_single unpack(const struct nnv_run_config *config, const struc
                                .name = c->name};
 }
 
-static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *w, struct nnv_err *err) {
-    char name[192], sig[96];
+/* sig: the signature's name. */
+static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *w, const char *sig,
+                           struct nnv_err *err) {
+    char name[192];
     const char *mode = nnv_mode_name(w->mode), *variant = w->op->variants[w->variant];
     bool sweep = w->mode == NNV_MODE_SWEEP;
-    snprintf(name, sizeof name, "ops/%s/%s%s/%s%s%s/%d", w->op->name,
-             nnv_single_sig_name(w->op, w->sig, sig, sizeof sig), w->relaxed ? "_relaxed" : "", sweep ? "" : variant,
-             mode[0] && !sweep ? "_" : "", mode, w->index);
+    snprintf(name, sizeof name, "ops/%s/%s%s/%s%s%s/%d", w->op->name, sig, w->relaxed ? "_relaxed" : "",
+             sweep ? "" : variant, mode[0] && !sweep ? "_" : "", mode, w->index);
     struct nnv_case c = {.name = name,
                          .suite = "ops",
                          .op = w->op->name,
@@ -64,42 +65,54 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     int combinations = w->op->nsigs * nnv_single_variants(w->op), place = w->sig + w->variant;
     if (!nnv_single_has(w->op, w->sig, w->mode)) return 0;
     switch (w->mode) {
-    case NNV_MODE_SWEEP: return w->variant == 0 ? clamp(nnv_single_sweep_cases(w->op, w->sig), 0, t->sweep) : 0;
-    case NNV_MODE_NORMAL: return place % t->stride == 0 ? clamp(t->budget / combinations, t->least, t->most) : 0;
+    case NNV_MODE_SWEEP:
+        return w->variant == 0 ? clamp(nnv_single_sweep_cases(w->op, w->sig), 0, t->sweep) : 0;
+    case NNV_MODE_NORMAL:
+        return place % t->stride == 0 ? clamp(t->budget / combinations, t->least, t->most) : 0;
     case NNV_MODE_EXACT:
     case NNV_MODE_EDGE:
     case NNV_MODE_ZERO:
         if (combinations <= t->thin) return t->special;
         return (place + (int)w->mode) % (2 * t->stride) == 0 ? (t->special + 1) / 2 : 0;
-    case NNV_MODE_COUNT: break;
+    case NNV_MODE_COUNT:
+        break;
     }
     return 0;
 }
 
-static enum nnv_status add_all(struct nnv_case_list *list, const struct tier *t, struct nnv_single w,
+/* All cases of one operation, signature, variant and mode. */
+static enum nnv_status add_all(struct nnv_case_list *list, const struct tier *t, struct nnv_single w, const char *sig,
                                struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     int n = count_of(t, &w);
-    for (w.index = 0; !st && w.index < n; w.index++) st = add(list, &w, err);
+    for (w.index = 0; !st && w.index < n; w.index++) st = add(list, &w, sig, err);
     bool relaxed = w.mode == NNV_MODE_NORMAL && w.variant % 3 == 1 && nnv_single_relaxable(w.op, w.sig);
     w.relaxed = true;
-    for (w.index = 0; !st && relaxed && w.index < n; w.index++) st = add(list, &w, err);
+    for (w.index = 0; !st && relaxed && w.index < n; w.index++) st = add(list, &w, sig, err);
     return st;
 }
 
-static enum nnv_status list_ops(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    const struct tier *t = &tiers[clamp(config->tier, 0, 2)];
-    size_t nops;
-    const struct nnv_op *const *ops = nnv_ops(&nops);
-    for (size_t i = 0; i < nops; i++)
-        for (int sig = 0; sig < ops[i]->nsigs; sig++)
-            for (int variant = 0, n = nnv_single_variants(ops[i]); variant < n; variant++)
-                for (int mode = 0; mode < NNV_MODE_COUNT; mode++) {
-                    struct nnv_single w = {.op = ops[i], .sig = sig, .variant = variant, .mode = (enum nnv_mode)mode};
-                    enum nnv_status st = add_all(list, t, w, err);
-                    if (st) return st;
-                }
+static enum nnv_status list_op(struct nnv_case_list *list, const struct tier *t, const struct nnv_op *op,
+                               struct nnv_err *err) {
+    char name[96];
+    for (int sig = 0; sig < op->nsigs; sig++) {
+        nnv_single_sig_name(op, sig, name, sizeof name);
+        for (int variant = 0, n = nnv_single_variants(op); variant < n; variant++)
+            for (int mode = 0; mode < NNV_MODE_COUNT; mode++) {
+                struct nnv_single w = {.op = op, .sig = sig, .variant = variant, .mode = (enum nnv_mode)mode};
+                enum nnv_status st = add_all(list, t, w, name, err);
+                if (st) return st;
+            }
+    }
     return NNV_OK;
+}
+
+static enum nnv_status list_ops(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
+    size_t n;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; !st && i < n; i++) st = list_op(list, &tiers[clamp(config->tier, 0, 2)], ops[i], err);
+    return st;
 }
 
 static enum nnv_status build_op(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,

@@ -9,12 +9,14 @@
 
 /* Numbers (8 bytes) that one operation may need: a bound on the memory that a hostile model can ask for. */
 static const size_t MOST_NUMBERS = (size_t)1 << 29;
+/* Keys of the noise of relaxed inputs, apart from those of rows.h. */
+static const uint64_t RELAX_STREAM = UINT64_C(2) << 40;
 
 /* The value of an operand in all rows. */
 struct cell {
-    double *rows; /* stored numbers of rows 0 to n, where they are not all equal; owned */
-    void *data;   /* of an intermediate or output: row 0 in the operand's type; owned */
-    double *exact; /* outputs: unrounded results; arena's */
+    double *rows;     /* stored numbers of rows 0 to n, where they are not all equal; owned */
+    void *data;       /* of an intermediate or output: row 0 in the operand's type; owned */
+    double *exact;    /* outputs: unrounded results; arena's */
     uint32_t readers; /* operations that will still read it */
 };
 
@@ -75,7 +77,7 @@ static bool activation_of(const struct nnv_call *call, double *lo, double *hi) {
 /* An operation in progress. */
 struct job {
     struct nnv_call *call;
-    int rows; /* perturbed rows */
+    int rows;         /* perturbed rows */
     bool same_inputs; /* in all rows */
     struct nnv_row_input *in;
     double **y;    /* per output: results of rows 0 to n; owned until the store step is done */
@@ -316,7 +318,8 @@ static void close_frame(struct frame *f) {
 }
 
 /* The actual shape s must be what the model declares. */
-static enum nnv_status check_declared(const struct nnv_shape *declared, const struct nnv_shape *s, struct nnv_err *err) {
+static enum nnv_status check_declared(const struct nnv_shape *declared, const struct nnv_shape *s,
+                                      struct nnv_err *err) {
     char a[256], b[256];
     bool agree = !declared->known_rank || declared->rank == s->rank;
     for (uint32_t d = 0; agree && declared->known_rank && d < s->rank; d++)
@@ -341,6 +344,49 @@ static enum nnv_status set_inputs(struct frame *f, const struct nnv_value *input
             return nnv_fail(err, NNV_INVALID, "input %u: its %zu bytes do not fit its shape", i, v->bytes);
         f->shapes[operand] = s;
         f->data[operand] = v->data;
+    }
+    return NNV_OK;
+}
+
+/* True if float16 holds all the numbers. */
+static bool all_half(const double *x, size_t n) {
+    for (size_t e = 0; e < n; e++)
+        if (nnv_half_to_double(nnv_double_to_half(x[e])) != x[e]) return false;
+    return true;
+}
+
+/* Rows 1 to n of a number: to either side, if float16 can't hold it. */
+static void relax_rows(const struct evaluator *ev, double *rows, size_t elems, uint64_t operand) {
+    for (int r = 1; r <= ev->options->rows; r++) {
+        struct nnv_signs signs = {.rng = nnv_rng_make(ev->options->seed, operand, RELAX_STREAM + (uint64_t)r)};
+        for (size_t e = 0; e < elems; e++) {
+            double x = rows[e], half = nnv_half_to_double(nnv_double_to_half(x)), sign = nnv_sign(&signs);
+            bool beyond = isfinite(x) && !isfinite(half);
+            rows[(size_t)r * elems + e] = beyond      ? (double)NAN
+                                          : half == x ? x
+                                                      : x + sign * (0x1p-11 * fabs(x) + 0x1p-14);
+        }
+    }
+}
+
+/* Float32 inputs and constants of a relaxed model may be rounded to float16 before they are used. */
+static enum nnv_status relax_values(const struct evaluator *ev, struct frame *f, struct nnv_err *err) {
+    if (!ev->relaxed || ev->options->rows == 0) return NNV_OK;
+    for (uint32_t i = 0; i < f->s->noperands; i++) {
+        if (f->s->operands[i].type != ANEURALNETWORKS_TENSOR_FLOAT32 || !f->data[i] || f->cells[i].readers == 0)
+            continue;
+        size_t elems = nnv_shape_elems(&f->shapes[i]), rows = (size_t)ev->options->rows + 1;
+        if (elems > MOST_NUMBERS / rows)
+            return nnv_fail(err, NNV_NO_MEMORY, "operand %u: is too large to be evaluated", i);
+        double *y = malloc((elems * rows + 1) * sizeof *y);
+        if (!y) return no_memory(err);
+        nnv_load(ANEURALNETWORKS_TENSOR_FLOAT32, f->data[i], elems, y);
+        if (all_half(y, elems)) {
+            free(y);
+            continue;
+        }
+        relax_rows(ev, y, elems, i);
+        f->cells[i].rows = y;
     }
     return NNV_OK;
 }
@@ -395,6 +441,7 @@ enum nnv_status nnv_eval(const struct nnv_model *model, const struct nnv_value *
         st = nnv_fail(err, NNV_INVALID, "%d rows: expected 0 to %d", options->rows, NNV_MAX_ROWS);
     if (!st) st = open_frame(&main, &model->main, frames, err);
     if (!st) st = set_inputs(&main, inputs, err);
+    if (!st) st = relax_values(&ev, &main, err);
     if (!st) st = run_subgraph(&ev, &main, err);
     if (!st) st = give_outputs(&ev, &main, frames, outputs, err);
     close_frame(&main);

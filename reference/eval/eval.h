@@ -6,17 +6,18 @@
 #include "reference/model/op.h"
 
 struct nnv_eval_options {
-    int rows;      /**< perturbed rows; 0: golden only, budgets are NULL. Float 8, quantised 16, second stage 64 */
-    double k;      /**< factor inside the forced branches: 2 float, 1.5 quantised */
-    uint64_t seed; /**< of the noise */
-    bool strict_fp16;   /**< float16 is computed in float32 and only stored as float16 */
+    int rows;         /**< perturbed rows; 0: golden only, budgets are NULL. Float 8, quantised 16, second stage 64 */
+    double k;         /**< factor inside the forced branches: 2 float, 1.5 quantised */
+    uint64_t seed;    /**< of the noise */
+    bool strict_fp16; /**< float16 is computed in float32 and only stored as float16 */
     bool fp16_accumulators; /**< float16 sums may be accumulated in float16 */
 };
 
 /** One output. */
 struct nnv_golden {
     struct nnv_value value; /**< golden, in the operand's type */
-    const double *exact;    /**< the unrounded real results of row 0 (quantised: real numbers, before clamping to the type) */
+    const double
+        *exact; /**< the unrounded real results of row 0 (quantised: real numbers, before clamping to the type) */
     /**
      * Largest deviation of a row from row 0, in stored numbers (quantised: units), NaN where a row is not finite:
      * NULL without rows.

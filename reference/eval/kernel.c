@@ -79,7 +79,9 @@ size_t nnv_elems(const struct nnv_kernel *k, int id) {
     return a ? k->rows[k->call->pos[id]].elems : 0;
 }
 
-const struct nnv_shape *nnv_in_shape(const struct nnv_kernel *k, int id) { return &k->call->in[k->call->pos[id]].shape; }
+const struct nnv_shape *nnv_in_shape(const struct nnv_kernel *k, int id) {
+    return &k->call->in[k->call->pos[id]].shape;
+}
 
 const struct nnv_shape *nnv_out_shape(const struct nnv_kernel *k, uint32_t i) { return &k->call->out[i].shape; }
 

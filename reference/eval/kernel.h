@@ -35,8 +35,8 @@ struct nnv_kernel {
     int row;                     /**< 0: golden */
     bool same_inputs;            /**< this row's inputs equal row 0's */
     struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */
-    double u_i, u_a, eta;        /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
-    struct nnv_row_input *rows;  /**< per input position: this row's values (evaluator's) */
+    double u_i, u_a, eta; /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
+    struct nnv_row_input *rows; /**< per input position: this row's values (evaluator's) */
 };
 
 /** Real values of tensor input id, row-major; NULL if absent or omitted. */
@@ -70,7 +70,8 @@ double nnv_noise_hazard(struct nnv_kernel *k, double v);
 static inline double nnv_round(struct nnv_kernel *k, double v) {
     return k->noise ? nnv_noise_add(k, v, k->u_i * fabs(v) + (v != 0 ? k->eta : 0)) : v;
 }
-/** A sum of n terms (bias included) whose absolute values add up to sum_abs; factor 2 where Winograd is legal, else 1. */
+/** A sum of n terms (bias included) whose absolute values add up to sum_abs; factor 2 where Winograd is legal, else 1.
+ */
 static inline double nnv_sum(struct nnv_kernel *k, double v, double n, double sum_abs, double factor) {
     return k->noise ? nnv_noise_add(k, v, factor * k->u_a * sqrt(n) * sum_abs + (sum_abs != 0 ? k->eta : 0)) : v;
 }
@@ -83,8 +84,16 @@ static inline double nnv_function(struct nnv_kernel *k, double v, double ulps) {
     return k->noise ? nnv_noise_add(k, v, 2 * ulps * k->u_i * fabs(v) + k->eta) : v;
 }
 /** Ulps of functions that drivers approximate. */
-enum { NNV_ULPS_EXP = 3, NNV_ULPS_LOG = 3, NNV_ULPS_TANH = 5, NNV_ULPS_LOGISTIC = 5, NNV_ULPS_SQRT = 2, NNV_ULPS_RSQRT = 3 };
-/** True if row 0's value of an input to LOG, SQRT, a divisor ... makes the results of other rows meaningless: they become NaN, "not compared". */
+enum {
+    NNV_ULPS_EXP = 3,
+    NNV_ULPS_LOG = 3,
+    NNV_ULPS_TANH = 5,
+    NNV_ULPS_LOGISTIC = 5,
+    NNV_ULPS_SQRT = 2,
+    NNV_ULPS_RSQRT = 3
+};
+/** True if row 0's value of an input to LOG, SQRT, a divisor ... makes the results of other rows meaningless: they
+ * become NaN, "not compared". */
 static inline double nnv_hazard(struct nnv_kernel *k, double v, bool hazard) {
     return hazard && k->noise ? nnv_noise_hazard(k, v) : v;
 }

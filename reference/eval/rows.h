@@ -15,10 +15,10 @@ enum { NNV_MAX_ROWS = 64 }; /**< perturbed rows */
 struct nnv_row_input {
     const struct nnv_operand *operand;
     size_t elems;
-    const void *data;     /**< row 0 in the operand's type */
-    const double *stored; /**< rows 0 to n of stored numbers, elems each; NULL: all rows equal data */
+    const void *data;           /**< row 0 in the operand's type */
+    const double *stored;       /**< rows 0 to n of stored numbers, elems each; NULL: all rows equal data */
     const double *units, *real; /**< of this row, once a kernel asked for them; else NULL */
-    double *space; /**< room for them: nnv_row_space() numbers */
+    double *space;              /**< room for them: nnv_row_space() numbers */
 };
 
 /** Numbers that an input needs room for. */
@@ -50,8 +50,8 @@ static inline double nnv_sign(struct nnv_signs *s) {
 
 /** The hooks of one operation: row 0 writes the tape, the others read it. Zero-initialise; free tape. */
 struct nnv_noise {
-    int rows;           /**< perturbed rows */
-    uint64_t seed, op;  /**< key of the signs: seed of the run, number of the operation */
+    int rows;               /**< perturbed rows */
+    uint64_t seed, op;      /**< key of the signs: seed of the run, number of the operation */
     struct nnv_signs signs; /**< of this row */
     struct nnv_hook *tape;
     size_t count, room, at;
@@ -70,19 +70,19 @@ uint64_t nnv_branch_pattern(struct nnv_rng *rng, int rows);
 struct nnv_store {
     const struct nnv_operand *operand;
     enum nnv_rounding rounding;
-    bool clamp;      /**< fused activation: */
-    double lo, hi;   /**< its bounds, real numbers */
-    double u, eta;   /**< float: noise of the store */
-    double limit;    /**< float: rows with numbers beyond it are not compared; 0: none */
-    double from_u;   /**< quantised from float: 2^-24, the rounding of the division by the scale; else 0 */
-    double k;        /**< factor of the spread inside half widths */
+    bool clamp;               /**< fused activation: */
+    double lo, hi;            /**< its bounds, real numbers */
+    double u, eta;            /**< float: noise of the store */
+    double limit;             /**< float: rows with numbers beyond it are not compared; 0: none */
+    double from_u;            /**< quantised from float: 2^-24, the rounding of the division by the scale; else 0 */
+    double k;                 /**< factor of the spread inside half widths */
     const double *multiplier; /**< quantised NNV_ROUND_LINEAR: per element, see nnv_kernel */
     uint64_t seed, key;       /**< of the noise */
-    int rows;        /**< perturbed rows */
+    int rows;                 /**< perturbed rows */
     size_t elems;
-    double *y;       /**< in: real results of rows 0 to n, elems each; out: stored numbers */
-    double *exact;   /**< out: see nnv_golden; NULL: not wanted */
-    void *data;      /**< out: row 0 in the operand's type */
+    double *y;     /**< in: real results of rows 0 to n, elems each; out: stored numbers */
+    double *exact; /**< out: see nnv_golden; NULL: not wanted */
+    void *data;    /**< out: row 0 in the operand's type */
 };
 
 /** Rounds, clamps and forces branches across rows. Returns true if all rows are equal. */

@@ -126,7 +126,11 @@ static enum nnv_status refuse_type(const struct binding *b, const struct nnv_for
     char text[400] = "", buf[24], got[24];
     for (int j = 0; j < n; j++) {
         size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "%s%s", j == 0 ? "" : j + 1 == n ? " or " : ", ", type_name(seen[j], buf));
+        snprintf(text + at, sizeof text - at, "%s%s",
+                 j == 0       ? ""
+                 : j + 1 == n ? " or "
+                              : ", ",
+                 type_name(seen[j], buf));
     }
     const char *name = type_name(operand_type(b, outputs, i), got);
     nnv_fail(err, NNV_INVALID, "%s is not accepted here, expected %s", name, text);
@@ -182,7 +186,8 @@ static enum nnv_status check_scalar(const struct nnv_call *c, const struct nnv_s
     nnv_load(a->operand->type, a->data, 1, &v);
     switch ((enum nnv_rule)slot->rule) {
     case NNV_ANY:
-    case NNV_RULE_COUNT: break;
+    case NNV_RULE_COUNT:
+        break;
     case NNV_FUSE:
         if (v < ANEURALNETWORKS_FUSED_NONE || v > ANEURALNETWORKS_FUSED_RELU6)
             return nnv_fail(err, NNV_INVALID, "%.0f is not a fuse code", v);
@@ -240,21 +245,28 @@ static enum nnv_status check_quant(const struct nnv_call *c, const struct nnv_sl
     const struct nnv_type *t = nnv_type(o->type);
     bool quant = t->kind == NNV_KIND_QUANT;
     switch ((enum nnv_quant_rule)slot->quant) {
-    case NNV_Q_FREE: break;
-    case NNV_Q_SAME: return quant ? check_as(c, o, 0, err) : NNV_OK;
-    case NNV_Q_SAME_1: return quant ? check_as(c, o, 1, err) : NNV_OK;
-    case NNV_Q_SAME_2: return quant ? check_as(c, o, 2, err) : NNV_OK;
-    case NNV_Q_BIAS: return o->type == ANEURALNETWORKS_TENSOR_INT32 ? check_bias(c, o, err) : NNV_OK;
-    case NNV_Q_UNIT_256: return quant ? check_scale(o, 1.0 / 256, (int32_t)t->min, "", err) : NNV_OK;
-    case NNV_Q_UNIT_128: return quant ? check_scale(o, 1.0 / 128, t->min < 0 ? 0 : 128, "", err) : NNV_OK;
-    case NNV_Q_ONE: return quant ? check_scale(o, 1, 0, "", err) : NNV_OK;
+    case NNV_Q_FREE:
+        break;
+    case NNV_Q_SAME:
+        return quant ? check_as(c, o, 0, err) : NNV_OK;
+    case NNV_Q_SAME_1:
+        return quant ? check_as(c, o, 1, err) : NNV_OK;
+    case NNV_Q_SAME_2:
+        return quant ? check_as(c, o, 2, err) : NNV_OK;
+    case NNV_Q_BIAS:
+        return o->type == ANEURALNETWORKS_TENSOR_INT32 ? check_bias(c, o, err) : NNV_OK;
+    case NNV_Q_UNIT_256:
+        return quant ? check_scale(o, 1.0 / 256, (int32_t)t->min, "", err) : NNV_OK;
+    case NNV_Q_UNIT_128:
+        return quant ? check_scale(o, 1.0 / 128, t->min < 0 ? 0 : 128, "", err) : NNV_OK;
+    case NNV_Q_ONE:
+        return quant ? check_scale(o, 1, 0, "", err) : NNV_OK;
     }
     return NNV_OK;
 }
 
 /* A real extent of zero, where the operation takes none. */
-static enum nnv_status check_zero(const struct nnv_op *op, uint32_t pos, const struct nnv_arg *a,
-                                  struct nnv_err *err) {
+static enum nnv_status check_zero(const struct nnv_op *op, uint32_t pos, const struct nnv_arg *a, struct nnv_err *err) {
     if (!a->shape.known_rank || op->zero == NNV_ZERO_ANY) return NNV_OK;
     for (uint32_t d = 0; d < a->shape.rank; d++)
         if (a->shape.dims[d] == 0 && !(op->zero == NNV_ZERO_BATCH && pos == 0 && d == 0))
@@ -300,7 +312,8 @@ static enum nnv_status merge(const struct nnv_shape *inferred, struct nnv_shape 
         return nnv_fail(err, NNV_INVALID, "declared shape %s does not agree with %s, which the inputs give",
                         nnv_shape_text(declared, is, sizeof is), nnv_shape_text(inferred, should, sizeof should));
     }
-    for (uint32_t d = 0; d < inferred->rank; d++) declared->dims[d] = nnv_dim_merge(declared->dims[d], inferred->dims[d]);
+    for (uint32_t d = 0; d < inferred->rank; d++)
+        declared->dims[d] = nnv_dim_merge(declared->dims[d], inferred->dims[d]);
     return NNV_OK;
 }
 
@@ -370,8 +383,8 @@ static enum nnv_status check_rules(struct binding *b, struct nnv_arena *arena, s
 }
 
 enum nnv_status nnv_bind(const struct nnv_subgraph *s, const struct nnv_operation *op, const struct nnv_shape *shapes,
-                         const void *const *data, const bool *present, struct nnv_arena *arena,
-                         struct nnv_call **call, int *level, struct nnv_err *err) {
+                         const void *const *data, const bool *present, struct nnv_arena *arena, struct nnv_call **call,
+                         int *level, struct nnv_err *err) {
     struct binding b = {.s = s, .use = op, .shapes = shapes, .data = data, .present = present};
     if (op->nin > INT16_MAX || op->nout > INT16_MAX)
         return nnv_fail(err, NNV_INVALID, "%u operands are more than an operation may have",

@@ -13,8 +13,7 @@ struct nnv_shape nnv_operand_shape(const struct nnv_operand *o) {
 static enum nnv_status check_shape(const struct nnv_operand *o, const struct nnv_type *t, struct nnv_err *err) {
     if (!t->tensor && o->rank > 0)
         return nnv_fail(err, NNV_INVALID, "a %s has no dimensions, but rank %u is given", t->name, o->rank);
-    if (o->rank > NNV_MAX_RANK)
-        return nnv_fail(err, NNV_INVALID, "rank %u is above %d", o->rank, NNV_MAX_RANK);
+    if (o->rank > NNV_MAX_RANK) return nnv_fail(err, NNV_INVALID, "rank %u is above %d", o->rank, NNV_MAX_RANK);
     uint64_t bytes = t->size;
     for (uint32_t i = 0; i < o->rank; i++) {
         if (o->dims[i] >= NNV_DIM_UNKNOWN)

@@ -30,3 +30,13 @@ const struct nnv_op *nnv_op_by_name(const char *name) {
         if (strcasecmp(records[i]->name, name) == 0) return records[i];
     return NULL;
 }
+
+bool nnv_op_uses(const struct nnv_op *op, int var) {
+    for (uint8_t f = 0; f < op->nforms; f++) {
+        for (uint8_t i = 0; i < op->forms[f].nin; i++)
+            if (op->forms[f].in[i].var == var) return true;
+        for (uint8_t i = 0; i < op->forms[f].nout; i++)
+            if (op->forms[f].out[i].var == var) return true;
+    }
+    return false;
+}

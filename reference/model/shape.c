@@ -126,7 +126,8 @@ enum nnv_status nnv_window(uint32_t in, uint32_t filter, int32_t stride, int32_t
         if (known_filter) {
             int64_t total = ((int64_t)r.out - 1) * stride + eff - in;
             if (total < 0 || r.out == 0) total = 0;
-            if (total > INT32_MAX) return nnv_fail(err, NNV_INVALID, "effective filter %lld is too large", (long long)eff);
+            if (total > INT32_MAX)
+                return nnv_fail(err, NNV_INVALID, "effective filter %lld is too large", (long long)eff);
             r.head = (int32_t)(total / 2);
             r.tail = (int32_t)(total - total / 2);
         }

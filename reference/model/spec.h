@@ -10,6 +10,11 @@
  * Reads one spec from JSON text of len bytes. where names file and line for errors ("a.jsonl:12"); the error adds
  * the JSON path and what was expected: "a.jsonl:12: main.operands[3].type: expected an operand type, got 'TENSOR'".
  * Reads only; validity of the model is nnv_validate's. NNV_UNSUPPORTED if an operation has no record.
+ *
+ * Additions of nnvts to the form: "exact": true; an operand's "value_dims", the actual extents of an input or expected
+ * output where they are not "dims" (with them an input's empty data is a tensor of no elements, without them an omitted
+ * input); and, where "expect_failure" is true, what malformed models need: codes as numbers in "type", data as
+ * {"base64": ..., "bytes": n} whatever dims say, a scale of "NaN", inputs and outputs without data (omitted).
  */
 NNV_USE_RESULT enum nnv_status nnv_spec_parse(const char *json, size_t len, const char *where,
                                               struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err);

@@ -44,6 +44,7 @@ static void add_indices(struct writer *w, uint32_t n, const uint32_t *v) {
 static bool decimals_are_exact(int32_t type, const void *data, size_t n) {
     double v[MOST_LISTED];
     unsigned char again[MOST_LISTED * sizeof(uint32_t)];
+    if (n == 0) return true;
     nnv_load(type, data, n, v);
     for (size_t i = 0; i < n; i++)
         if (isnan(v[i])) v[i] = (double)NAN;

@@ -130,10 +130,11 @@ static enum nnv_status check_subgraph(const struct nnv_subgraph *s, struct nnv_a
 }
 
 /* References must exist and must not go in circles. */
-static enum nnv_status check_references(const struct nnv_model *m, const struct nnv_subgraph *s, int depth,
-                                        bool *done, struct nnv_err *err) {
+static enum nnv_status check_references(const struct nnv_model *m, const struct nnv_subgraph *s, int depth, bool *done,
+                                        struct nnv_err *err) {
     if (depth > MAX_NESTING)
-        return nnv_fail(err, NNV_INVALID, "subgraphs refer to each other in a circle or more than %d deep", MAX_NESTING);
+        return nnv_fail(err, NNV_INVALID, "subgraphs refer to each other in a circle or more than %d deep",
+                        MAX_NESTING);
     for (uint32_t i = 0; i < s->noperands; i++) {
         if (s->operands[i].lifetime != NNV_SUBGRAPH) continue;
         uint32_t to = s->operands[i].subgraph;

@@ -31,7 +31,7 @@ void nnv_binary_eval(struct nnv_kernel *k, int a, int b, double (*f)(double, dou
     uint32_t index[NNV_MAX_RANK] = {0};
     steps_of(nnv_in_shape(k, a), s->rank, step_x);
     steps_of(nnv_in_shape(k, b), s->rank, step_y);
-    double scale = nnv_scale(k, a, 0) * nnv_scale(k, b, 0) / (double)k->call->out[0].operand->scale;
+    double scale = k->multiplier ? nnv_scale(k, a, 0) * nnv_scale(k, b, 0) / (double)k->call->out[0].operand->scale : 0;
     for (size_t e = 0; e < elems; e++) {
         k->out[0][e] = f(*x, *y);
         if (k->multiplier) k->multiplier[e] = scale;
@@ -48,8 +48,8 @@ void nnv_binary_eval(struct nnv_kernel *k, int a, int b, double (*f)(double, dou
 
 /* ------------------------------------------------------------------ samples */
 
-const char *const nnv_binary_variants[] = {"rank1",  "rank2", "rank3", "rank4", "wide",  "one",   "row", "column",
-                                           "middle", "both",  "ranks", "batch", "relu",  "relu1", "relu6", NULL};
+const char *const nnv_binary_variants[] = {"rank1",  "rank2", "rank3", "rank4", "wide", "one",   "row",   "column",
+                                           "middle", "both",  "ranks", "batch", "relu", "relu1", "relu6", NULL};
 
 static int activation(const struct nnv_sample *s) {
     if (nnv_sample_is(s, "relu")) return ANEURALNETWORKS_FUSED_RELU;
@@ -93,7 +93,8 @@ void nnv_binary_sample(struct nnv_sample *s) {
     if (s->empty) a[nnv_sample_int(s, 0, (int)rank - 1)] = 0;
     for (uint32_t d = 0; d < rank; d++) b[d] = a[d];
     broadcast(s, rank, a, b);
-    uint32_t drop = nnv_sample_is(s, "ranks") ? 1 + (uint32_t)s->index / 2 % 3 : 0; /* leading dimensions that one lacks */
+    uint32_t drop =
+        nnv_sample_is(s, "ranks") ? 1 + (uint32_t)s->index / 2 % 3 : 0; /* leading dimensions that one lacks */
     bool swap = s->index % 2;
     set_range(nnv_sample_tensor(s, swap ? B : A, rank, a), act);
     set_range(nnv_sample_tensor(s, swap ? A : B, rank - drop, b + drop), act);

@@ -7,17 +7,17 @@
 
 enum { NNV_BLOCK_X, NNV_BLOCK_SIZE, NNV_BLOCK_NCHW };
 
-#define NNV_BLOCK_INPUTS                                                                                          \
-    {.id = NNV_BLOCK_X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},                              \
-        {.id = NNV_BLOCK_SIZE,                                                                                     \
-         .name = "block size",                                                                                     \
-         .var = NNV_FIXED,                                                                                         \
-         .type = ANEURALNETWORKS_INT32,                                                                            \
-         .flags = NNV_SCALAR,                                                                                      \
-         .rule = NNV_POSITIVE},                                                                                    \
-    {                                                                                                              \
-        .id = NNV_BLOCK_NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR, \
-        .group = 1, .level = 3                                                                                     \
+#define NNV_BLOCK_INPUTS                                                                                               \
+    {.id = NNV_BLOCK_X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},                                  \
+        {.id = NNV_BLOCK_SIZE,                                                                                         \
+         .name = "block size",                                                                                         \
+         .var = NNV_FIXED,                                                                                             \
+         .type = ANEURALNETWORKS_INT32,                                                                                \
+         .flags = NNV_SCALAR,                                                                                          \
+         .rule = NNV_POSITIVE},                                                                                        \
+    {                                                                                                                  \
+        .id = NNV_BLOCK_NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR,     \
+        .group = 1, .level = 3                                                                                         \
     }
 
 enum { NNV_BLOCK_SIGS = 4 };

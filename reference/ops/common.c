@@ -58,11 +58,16 @@ enum { ACT_NONE = 0, ACT_RELU = 1, ACT_RELU1 = 2, ACT_RELU6 = 3, ACT_TANH = 4, A
 
 double nnv_activation(struct nnv_kernel *k, int code, double v) {
     switch (code) {
-    case ACT_RELU: return v < 0 ? 0 : v;
-    case ACT_RELU1: return v < -1 ? -1 : v > 1 ? 1 : v;
-    case ACT_RELU6: return v < 0 ? 0 : v > 6 ? 6 : v;
-    case ACT_TANH: return nnv_function(k, tanh(v), NNV_ULPS_TANH);
-    case ACT_LOGISTIC: return nnv_function(k, nnv_logistic(v), NNV_ULPS_LOGISTIC);
+    case ACT_RELU:
+        return v < 0 ? 0 : v;
+    case ACT_RELU1:
+        return v < -1 ? -1 : v > 1 ? 1 : v;
+    case ACT_RELU6:
+        return v < 0 ? 0 : v > 6 ? 6 : v;
+    case ACT_TANH:
+        return nnv_function(k, tanh(v), NNV_ULPS_TANH);
+    case ACT_LOGISTIC:
+        return nnv_function(k, nnv_logistic(v), NNV_ULPS_LOGISTIC);
     }
     return v;
 }
@@ -74,12 +79,14 @@ enum nnv_status nnv_activation_check(const struct nnv_call *c, int id, bool relu
     case ACT_RELU:
     case ACT_RELU6:
     case ACT_TANH:
-    case ACT_LOGISTIC: return NNV_OK;
+    case ACT_LOGISTIC:
+        return NNV_OK;
     case ACT_RELU1:
         if (relu1) return NNV_OK;
     }
-    return nnv_fail(err, NNV_INVALID, "activation %d is none of 0 (none), 1 (RELU), %s3 (RELU6), 4 (tanh), 6 (logistic)",
-                    nnv_int(c, id), relu1 ? "2 (RELU1), " : "");
+    return nnv_fail(err, NNV_INVALID,
+                    "activation %d is none of 0 (none), 1 (RELU), %s3 (RELU6), 4 (tanh), 6 (logistic)", nnv_int(c, id),
+                    relu1 ? "2 (RELU1), " : "");
 }
 
 void nnv_sample_axis(int index, uint32_t *rank, int *axis) {

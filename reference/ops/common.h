@@ -55,8 +55,7 @@ static inline double nnv_dot_end(struct nnv_kernel *k, const struct nnv_dot *d) 
  */
 double nnv_activation(struct nnv_kernel *k, int code, double v);
 /** NNV_INVALID unless scalar input id is unknown yet or one of those codes (code 2 only where relu1). */
-NNV_USE_RESULT enum nnv_status nnv_activation_check(const struct nnv_call *c, int id, bool relu1,
-                                                    struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_activation_check(const struct nnv_call *c, int id, bool relu1, struct nnv_err *err);
 
 /**
  * For sample hooks: the index-th pair of a rank from 1 to 4 and one of its axes, counted from either end. Any

@@ -8,7 +8,11 @@ enum { X, AXIS };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .flags = NNV_REPEAT, .rank_min = 1, .rank_max = 4},
-    {.id = AXIS, .name = "axis", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR,
+    {.id = AXIS,
+     .name = "axis",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
      .rule = NNV_NOT_NEGATIVE},
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
@@ -21,9 +25,7 @@ static const struct nnv_sig sigs[] = {
     {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
 };
 
-static const struct nnv_arg *input(const struct nnv_call *c, uint32_t i) {
-    return &c->in[(uint32_t)c->pos[X] + i];
-}
+static const struct nnv_arg *input(const struct nnv_call *c, uint32_t i) { return &c->in[(uint32_t)c->pos[X] + i]; }
 
 /* True if all inputs and the output have one scale and zero point (floats have none). */
 static bool one_scale(const struct nnv_call *c) {
@@ -110,13 +112,14 @@ static void sample(struct nnv_sample *s) {
     bool same = nnv_sample_is(s, "same");
     uint32_t rank = same ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1;
     uint32_t axis = (uint32_t)s->index % rank, n = counts[s->index % 8], dims[4];
-    int lowest = (int)nnv_type(s->sig->type[NNV_T])->min;
+    bool quant = nnv_is_quant(s->sig->type[NNV_T]);
+    int lowest = quant ? (int)nnv_type(s->sig->type[NNV_T])->min : 0;
     nnv_sample_dims(s, rank, rank == 1 ? 40 : 150, dims);
     for (uint32_t i = 0; i < n; i++) {
         dims[axis] = 1 + (dims[axis] + 2 * i) % 9;
         struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
         if (s->empty && i == (uint32_t)s->index % n) x->dims[axis] = 0;
-        if (s->exact) continue;
+        if (s->exact || !quant) continue;
         x->scale = 0.0625f * (same ? 1 : factors[i]);
         x->zero_point = lowest + 128 + (same ? 0 : 11 * (int)i - 30);
     }

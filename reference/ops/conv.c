@@ -30,7 +30,8 @@ enum nnv_status nnv_conv_check(const struct nnv_call *c, struct nnv_err *err) {
     const struct nnv_operand *w = nnv_in(c, FILTER)->operand;
     uint32_t want = depthwise(c->op) ? 3 : 0;
     if (w->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL && w->channel.dim != want)
-        return nnv_fail(err, NNV_INVALID, "filter: the scales run along dimension %u, expected %u", w->channel.dim, want);
+        return nnv_fail(err, NNV_INVALID, "filter: the scales run along dimension %u, expected %u", w->channel.dim,
+                        want);
     return NNV_OK;
 }
 

@@ -26,26 +26,44 @@ enum {
     MULTIPLIER,
 };
 
-#define NNV_CONV_INT(ID, NAME, RULE)                                                                             \
-    {.id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE}
+#define NNV_CONV_INT(ID, NAME, RULE)                                                                                   \
+    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE }
 
-#define NNV_CONV_TENSORS                                                                                         \
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},                                      \
-        {.id = FILTER, .name = "filter", .var = NNV_W, .rank_min = 4, .rank_max = 4, .flags = NNV_PARAM,         \
-         .lo = -1, .hi = 1},                                                                                     \
-    {                                                                                                            \
-        .id = BIAS, .name = "bias", .var = NNV_B, .rank_min = 1, .rank_max = 1, .flags = NNV_PARAM,              \
-        .quant = NNV_Q_BIAS                                                                                      \
+#define NNV_CONV_TENSORS                                                                                               \
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},                                            \
+        {.id = FILTER,                                                                                                 \
+         .name = "filter",                                                                                             \
+         .var = NNV_W,                                                                                                 \
+         .rank_min = 4,                                                                                                \
+         .rank_max = 4,                                                                                                \
+         .flags = NNV_PARAM,                                                                                           \
+         .lo = -1,                                                                                                     \
+         .hi = 1},                                                                                                     \
+    {                                                                                                                  \
+        .id = BIAS, .name = "bias", .var = NNV_B, .rank_min = 1, .rank_max = 1, .flags = NNV_PARAM,                    \
+        .quant = NNV_Q_BIAS                                                                                            \
     }
 
-#define NNV_CONV_OPTIONS                                                                                         \
-    {.id = NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR, .group = 1, \
-     .level = 3},                                                                                                \
-        {.id = DILATION_W, .name = "dilation width", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32,            \
-         .flags = NNV_SCALAR, .group = 2, .level = 3, .rule = NNV_POSITIVE, .dflt = 1},                          \
-    {                                                                                                            \
-        .id = DILATION_H, .name = "dilation height", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32,            \
-        .flags = NNV_SCALAR, .group = 2, .level = 3, .rule = NNV_POSITIVE, .dflt = 1                             \
+#define NNV_CONV_OPTIONS                                                                                               \
+    {.id = NCHW,                                                                                                       \
+     .name = "nchw",                                                                                                   \
+     .var = NNV_FIXED,                                                                                                 \
+     .type = ANEURALNETWORKS_BOOL,                                                                                     \
+     .flags = NNV_SCALAR,                                                                                              \
+     .group = 1,                                                                                                       \
+     .level = 3},                                                                                                      \
+        {.id = DILATION_W,                                                                                             \
+         .name = "dilation width",                                                                                     \
+         .var = NNV_FIXED,                                                                                             \
+         .type = ANEURALNETWORKS_INT32,                                                                                \
+         .flags = NNV_SCALAR,                                                                                          \
+         .group = 2,                                                                                                   \
+         .level = 3,                                                                                                   \
+         .rule = NNV_POSITIVE,                                                                                         \
+         .dflt = 1},                                                                                                   \
+    {                                                                                                                  \
+        .id = DILATION_H, .name = "dilation height", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32,                  \
+        .flags = NNV_SCALAR, .group = 2, .level = 3, .rule = NNV_POSITIVE, .dflt = 1                                   \
     }
 
 enum { NNV_CONV_SIGS = 6 };

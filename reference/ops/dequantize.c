@@ -9,7 +9,9 @@ static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_O}};
 static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
 
 #define SIG(LEVEL, FROM, TO)                                                                                           \
-    { LEVEL, { [NNV_T] = ANEURALNETWORKS_TENSOR_##FROM, [NNV_O] = ANEURALNETWORKS_TENSOR_##TO } }
+    {                                                                                                                  \
+        LEVEL, { [NNV_T] = ANEURALNETWORKS_TENSOR_##FROM, [NNV_O] = ANEURALNETWORKS_TENSOR_##TO }                      \
+    }
 static const struct nnv_sig sigs[] = {
     SIG(1, QUANT8_ASYMM, FLOAT32),
     SIG(3, QUANT8_SYMM, FLOAT32),

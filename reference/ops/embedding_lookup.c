@@ -5,7 +5,11 @@
 enum { LOOKUPS, VALUES };
 
 static const struct nnv_slot inputs[] = {
-    {.id = LOOKUPS, .name = "lookups", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1,
+    {.id = LOOKUPS,
+     .name = "lookups",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_TENSOR_INT32,
+     .rank_min = 1,
      .rank_max = 1},
     {.id = VALUES, .name = "values", .var = NNV_T, .rank_min = 2},
 };
@@ -13,8 +17,10 @@ static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank
 static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},      {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}}, {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
     {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
 };
 

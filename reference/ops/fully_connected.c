@@ -8,9 +8,21 @@ enum { X, WEIGHTS, BIAS, ACT };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 2, .rank_max = 4},
-    {.id = WEIGHTS, .name = "weights", .var = NNV_T, .rank_min = 2, .rank_max = 2, .flags = NNV_PARAM, .lo = -1, .hi = 1},
+    {.id = WEIGHTS,
+     .name = "weights",
+     .var = NNV_T,
+     .rank_min = 2,
+     .rank_max = 2,
+     .flags = NNV_PARAM,
+     .lo = -1,
+     .hi = 1},
     {.id = BIAS, .name = "bias", .var = NNV_B, .rank_min = 1, .rank_max = 1, .flags = NNV_PARAM, .quant = NNV_Q_BIAS},
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = NNV_FUSE},
+    {.id = ACT,
+     .name = "activation",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
+     .rule = NNV_FUSE},
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 2, .rank_max = 2}};
 static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 1}};
@@ -42,21 +54,17 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     size_t batch = nnv_out_shape(k, 0)->dims[0], units = nnv_out_shape(k, 0)->dims[1];
     size_t size = nnv_in_shape(k, WEIGHTS)->dims[1];
-    struct nnv_linear l = {.x = X,
-                           .w = WEIGHTS,
-                           .bias = BIAS,
-                           .positions = batch,
-                           .channels = (uint32_t)units,
-                           .terms = (double)size};
+    struct nnv_linear l = {
+        .x = X, .w = WEIGHTS, .bias = BIAS, .positions = batch, .channels = (uint32_t)units, .terms = (double)size};
     if (!nnv_linear_replays(k)) {
         const double *x = nnv_units(k, X), *w = nnv_units(k, WEIGHTS);
-        l.sums = NNV_NEW(k->scratch, double, batch * units);
+        l.sums = NNV_NEW(k->scratch, double, batch *units);
         if (!l.sums) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
         nnv_matmul(batch, units, size, x, w, l.sums);
         if (nnv_linear_needs_abs(k)) {
             x = nnv_linear_abs(k, x, batch * size);
             w = nnv_linear_abs(k, w, units * size);
-            l.abs = NNV_NEW(k->scratch, double, batch * units);
+            l.abs = NNV_NEW(k->scratch, double, batch *units);
             if (!x || !w || !l.abs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
             nnv_matmul(batch, units, size, x, w, l.abs);
         }

@@ -5,15 +5,24 @@
 enum { LOOKUPS, KEYS, VALUES };
 
 static const struct nnv_slot inputs[] = {
-    {.id = LOOKUPS, .name = "lookups", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1,
+    {.id = LOOKUPS,
+     .name = "lookups",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_TENSOR_INT32,
+     .rank_min = 1,
      .rank_max = 1},
     {.id = KEYS, .name = "keys", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .rank_max = 1},
     {.id = VALUES, .name = "values", .var = NNV_T, .rank_min = 2},
 };
 static const struct nnv_slot outputs[] = {
     {.id = 0, .name = "output", .var = NNV_T, .rank_min = 2, .quant = NNV_Q_SAME_2},
-    {.id = 1, .name = "hits", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .rank_min = 1,
-     .rank_max = 1, .quant = NNV_Q_ONE},
+    {.id = 1,
+     .name = "hits",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
+     .rank_min = 1,
+     .rank_max = 1,
+     .quant = NNV_Q_ONE},
 };
 static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 2}};
 

@@ -55,9 +55,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static void sample(struct nnv_sample *s) {
-    nnv_norm_sample(s, AXIS);
-}
+static void sample(struct nnv_sample *s) { nnv_norm_sample(s, AXIS); }
 
 const struct nnv_op nnv_op_L2_NORMALIZATION = {
     .code = ANEURALNETWORKS_L2_NORMALIZATION,

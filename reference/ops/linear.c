@@ -37,7 +37,8 @@ static bool spread_tile(struct nnv_kernel *k, const struct nnv_linear *l) {
     for (size_t n = 0; n < l->y->n; n++) {
         double *abs = l->abs + n * plane, *tmp = t + n * plane;
         for (size_t i = 0; i < l->y->h; i++)
-            for (size_t c = 0; c < l->channels; c++) spread_line(abs + i * row + c, tmp + i * row + c, l->y->w, l->channels);
+            for (size_t c = 0; c < l->channels; c++)
+                spread_line(abs + i * row + c, tmp + i * row + c, l->y->w, l->channels);
         for (size_t c = 0; c < row; c++) spread_line(tmp + c, abs + c, l->y->h, row);
     }
     return true;

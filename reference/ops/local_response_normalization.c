@@ -4,11 +4,16 @@
 
 enum { X = NNV_NORM_X, RADIUS, BIAS, ALPHA, BETA, AXIS };
 
-#define SCALAR(ID, NAME) {.id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR}
+#define SCALAR(ID, NAME)                                                                                               \
+    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR }
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
-    {.id = RADIUS, .name = "radius", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR,
+    {.id = RADIUS,
+     .name = "radius",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
      .rule = NNV_NOT_NEGATIVE},
     SCALAR(BIAS, "bias"),
     SCALAR(ALPHA, "alpha"),

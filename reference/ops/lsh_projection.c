@@ -12,15 +12,24 @@ enum { MOST_BITS = 32 }; /* of one hash: its bits make an int32 */
 static const struct nnv_slot inputs[] = {
     {.id = HASH, .name = "hash", .var = NNV_T, .flags = NNV_PARAM, .rank_min = 2, .rank_max = 2},
     {.id = INPUT, .name = "input", .var = NNV_V, .rank_min = 1},
-    {.id = WEIGHT, .name = "weight", .var = NNV_T, .flags = NNV_PARAM | NNV_OMITTABLE, .rank_min = 1, .rank_max = 1,
-     .lo = -1, .hi = 1},
+    {.id = WEIGHT,
+     .name = "weight",
+     .var = NNV_T,
+     .flags = NNV_PARAM | NNV_OMITTABLE,
+     .rank_min = 1,
+     .rank_max = 1,
+     .lo = -1,
+     .hi = 1},
     {.id = TYPE, .name = "type", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
 };
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .rank_max = 1}};
 static const struct nnv_form forms[] = {{"", inputs, 4, outputs, 1}};
 
-#define SIG(LEVEL, SEED, DATA) {LEVEL, {[NNV_T] = ANEURALNETWORKS_TENSOR_##SEED, [NNV_V] = ANEURALNETWORKS_TENSOR_##DATA}}
+#define SIG(LEVEL, SEED, DATA)                                                                                         \
+    {                                                                                                                  \
+        LEVEL, { [NNV_T] = ANEURALNETWORKS_TENSOR_##SEED, [NNV_V] = ANEURALNETWORKS_TENSOR_##DATA }                    \
+    }
 static const struct nnv_sig sigs[] = {
     SIG(1, FLOAT32, FLOAT32), SIG(1, FLOAT32, INT32),   SIG(1, FLOAT32, QUANT8_ASYMM), SIG(3, FLOAT32, FLOAT16),
     SIG(3, FLOAT16, FLOAT16), SIG(3, FLOAT16, FLOAT32), SIG(3, FLOAT16, INT32),        SIG(3, FLOAT16, QUANT8_ASYMM),
@@ -61,7 +70,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
 /* The keys: for each row of the input four bytes for the seed, then the row as it is stored. */
 struct keys {
     unsigned char *bytes;
-    size_t rows, size; /* bytes of one */
+    size_t rows, size;    /* bytes of one */
     const double *weight; /* NULL: 1 each */
     bool uncertain;       /* the input differs between rows of the evaluation, and with it all hashes */
 };
@@ -79,8 +88,7 @@ static enum nnv_status make_keys(struct nnv_kernel *k, struct keys *keys, struct
         if (nnv_is_quant(o->type)) stored[e] += o->zero_point;
         keys->uncertain = keys->uncertain || !(nnv_spread(k, INPUT, e) == 0);
     }
-    for (size_t r = 0; r < keys->rows; r++)
-        nnv_store(o->type, stored + r * row, row, keys->bytes + r * keys->size + 4);
+    for (size_t r = 0; r < keys->rows; r++) nnv_store(o->type, stored + r * row, row, keys->bytes + r * keys->size + 4);
     return NNV_OK;
 }
 

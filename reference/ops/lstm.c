@@ -21,14 +21,20 @@ enum {
     NORM = 23,
 };
 
-#define TENSOR(ID, NAME, RANK, FLAGS, LIMIT)                                                                         \
-    {.id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = RANK, .rank_max = RANK, .lo = -(LIMIT), .hi = LIMIT}
+#define TENSOR(ID, NAME, RANK, FLAGS, LIMIT)                                                                           \
+    {                                                                                                                  \
+        .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = RANK, .rank_max = RANK, .lo = -(LIMIT),      \
+        .hi = LIMIT                                                                                                    \
+    }
 #define NEEDED NNV_PARAM
 #define OPTIONAL (NNV_PARAM | NNV_OMITTABLE)
-#define CLIP(ID, NAME) {.id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = NNV_NOT_NEGATIVE}
-#define LAYER_NORM(GATE, NAME)                                                                                       \
-    {.id = NORM + (GATE), .name = NAME " layer normalisation weights", .var = NNV_T, .flags = OPTIONAL, .rank_min = 1, \
-     .rank_max = 1, .group = 1, .level = 3, .lo = -1, .hi = 1}
+#define CLIP(ID, NAME)                                                                                                 \
+    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = NNV_NOT_NEGATIVE }
+#define LAYER_NORM(GATE, NAME)                                                                                         \
+    {                                                                                                                  \
+        .id = NORM + (GATE), .name = NAME " layer normalisation weights", .var = NNV_T, .flags = OPTIONAL,             \
+        .rank_min = 1, .rank_max = 1, .group = 1, .level = 3, .lo = -1, .hi = 1                                        \
+    }
 
 static const struct nnv_slot inputs[] = {
     TENSOR(X, "input", 2, 0, 2),
@@ -60,7 +66,8 @@ static const struct nnv_slot inputs[] = {
     LAYER_NORM(3, "output"),
 };
 
-#define OUTPUT(ID, NAME, FLAGS) {.id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = 2, .rank_max = 2}
+#define OUTPUT(ID, NAME, FLAGS)                                                                                        \
+    { .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = 2, .rank_max = 2 }
 static const struct nnv_slot outputs[] = {
     OUTPUT(0, "scratch", NNV_IGNORED),
     OUTPUT(1, "output state", 0),

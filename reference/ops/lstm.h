@@ -18,18 +18,19 @@ struct nnv_lstm {
     const double *norm[NNV_GATES];      /**< [units], layer normalisation */
     size_t aux;
     const double *aux_weights[NNV_GATES]; /**< [units, aux], or NULL: no auxiliary input */
-    const double *projection;           /**< [output, units]; NULL: output = units */
-    const double *projection_bias;      /**< [output], or NULL */
-    int activation;                     /**< of nnv_activation, on the new value and on the state */
-    double cell_clip, projection_clip;  /**< 0: none */
+    const double *projection;             /**< [output, units]; NULL: output = units */
+    const double *projection_bias;        /**< [output], or NULL */
+    int activation;                       /**< of nnv_activation, on the new value and on the state */
+    double cell_clip, projection_clip;    /**< 0: none */
 };
 
 /** Values of one step: [batch, input], [batch, output], [batch, units]. */
 struct nnv_lstm_step {
     const double *x, *aux, *h, *c; /**< inputs; aux may be NULL; h and c: the states before */
-    double *gates[NNV_GATES];      /**< out: the activated gates, [batch, units] with the stride below; input: unused in CIFG */
-    size_t gate_stride;            /**< from one batch to the next */
-    double *h_out, *c_out;         /**< out: the states after; not the same memory as before */
+    double
+        *gates[NNV_GATES]; /**< out: the activated gates, [batch, units] with the stride below; input: unused in CIFG */
+    size_t gate_stride;    /**< from one batch to the next */
+    double *h_out, *c_out; /**< out: the states after; not the same memory as before */
 };
 
 /**

@@ -8,16 +8,19 @@ enum { A, B, ACT };
 static const struct nnv_slot inputs[] = {
     {.id = A, .name = "a", .var = NNV_T, .rank_min = 1, .rank_max = 4},
     {.id = B, .name = "b", .var = NNV_T, .rank_min = 1, .rank_max = 4},
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = NNV_FUSE},
+    {.id = ACT,
+     .name = "activation",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
+     .rule = NNV_FUSE},
 };
 static const struct nnv_slot outputs[] = {{.name = "product", .var = NNV_T}};
 static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}}, {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}}, {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
     {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
 };
 

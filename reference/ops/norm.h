@@ -8,9 +8,11 @@
 enum { NNV_NORM_X = 0 };
 
 /** The trailing axis, the last one where it is absent. */
-#define NNV_NORM_AXIS(ID)                                                                                             \
-    {.id = ID,       .name = "axis", .var = NNV_FIXED,  .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .group = 1, \
-     .level = 3, .rule = NNV_AXIS, .dflt = -1}
+#define NNV_NORM_AXIS(ID)                                                                                              \
+    {                                                                                                                  \
+        .id = ID, .name = "axis", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .group = 1,    \
+        .level = 3, .rule = NNV_AXIS, .dflt = -1                                                                       \
+    }
 
 /** Ranks below 4 came with level 3. */
 int nnv_norm_level(const struct nnv_call *c);

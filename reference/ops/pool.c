@@ -17,7 +17,8 @@ enum { X, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, SCHEME, STRIDE_W, STRIDE_H, 
         .level = 3                                                                                                     \
     }
 
-static const struct nnv_slot implicit_inputs[] = {INPUT, INT(SCHEME, "padding scheme", NNV_PADDING_CODE), WINDOW, LAYOUT};
+static const struct nnv_slot implicit_inputs[] = {INPUT, INT(SCHEME, "padding scheme", NNV_PADDING_CODE), WINDOW,
+                                                  LAYOUT};
 static const struct nnv_slot explicit_inputs[] = {
     INPUT,
     INT(PAD_LEFT, "padding left", NNV_NOT_NEGATIVE),

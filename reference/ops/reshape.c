@@ -8,18 +8,21 @@ enum { X, SHAPE };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4},
-    {.id = SHAPE, .name = "shape", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .flags = NNV_PARAM,
-     .rank_min = 1, .rank_max = 1},
+    {.id = SHAPE,
+     .name = "shape",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_TENSOR_INT32,
+     .flags = NNV_PARAM,
+     .rank_min = 1,
+     .rank_max = 1},
 };
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4, .quant = NNV_Q_SAME}};
 static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}}, {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}}, {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
     {6, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
 };
 

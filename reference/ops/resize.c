@@ -54,8 +54,8 @@ double nnv_resize_position(struct nnv_kernel *k, const struct nnv_resize_axis *a
     return p - a->offset;
 }
 
-const char *const nnv_resize_variants[] = {"shape_plain", "shape_nchw", "shape_align", "shape_half", "scale_plain",
-                                           "scale_nchw",  "scale_align", "scale_half", NULL};
+const char *const nnv_resize_variants[] = {"shape_plain", "shape_nchw",  "shape_align", "shape_half", "scale_plain",
+                                           "scale_nchw",  "scale_align", "scale_half",  NULL};
 
 void nnv_resize_sample(struct nnv_sample *s) {
     /* Up, down, both, to one, onto itself; the factors are exact in float16. */

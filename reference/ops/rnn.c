@@ -6,8 +6,11 @@
 
 enum { X, WEIGHTS, RECURRENT, BIAS, STATE, ACT };
 
-#define TENSOR(ID, NAME, RANK, FLAGS, LIMIT)                                                                         \
-    {.id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = RANK, .rank_max = RANK, .lo = -(LIMIT), .hi = LIMIT}
+#define TENSOR(ID, NAME, RANK, FLAGS, LIMIT)                                                                           \
+    {                                                                                                                  \
+        .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = RANK, .rank_max = RANK, .lo = -(LIMIT),      \
+        .hi = LIMIT                                                                                                    \
+    }
 
 static const struct nnv_slot inputs[] = {
     TENSOR(X, "input", 2, 0, 4),
@@ -37,9 +40,9 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
     enum nnv_status st;
     if ((st = nnv_extent_agree(c, X, 0, &batch, err)) || (st = nnv_extent_agree(c, X, 1, &in, err)) ||
         (st = nnv_extent_agree(c, WEIGHTS, 0, &units, err)) || (st = nnv_extent_agree(c, WEIGHTS, 1, &in, err)) ||
-        (st = nnv_extent_agree(c, RECURRENT, 0, &units, err)) || (st = nnv_extent_agree(c, RECURRENT, 1, &units, err)) ||
-        (st = nnv_extent_agree(c, BIAS, 0, &units, err)) || (st = nnv_extent_agree(c, STATE, 0, &batch, err)) ||
-        (st = nnv_extent_agree(c, STATE, 1, &units, err)))
+        (st = nnv_extent_agree(c, RECURRENT, 0, &units, err)) ||
+        (st = nnv_extent_agree(c, RECURRENT, 1, &units, err)) || (st = nnv_extent_agree(c, BIAS, 0, &units, err)) ||
+        (st = nnv_extent_agree(c, STATE, 0, &batch, err)) || (st = nnv_extent_agree(c, STATE, 1, &units, err)))
         return st;
     out[0] = out[1] = nnv_shape_make(2, (uint32_t[]){batch, units});
     return NNV_OK;

@@ -7,8 +7,15 @@ enum { X, BETA, AXIS };
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
     {.id = BETA, .name = "beta", .var = NNV_S, .flags = NNV_SCALAR, .rule = NNV_POSITIVE},
-    {.id = AXIS, .name = "axis", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .group = 1,
-     .level = 3, .rule = NNV_AXIS, .dflt = -1},
+    {.id = AXIS,
+     .name = "axis",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
+     .group = 1,
+     .level = 3,
+     .rule = NNV_AXIS,
+     .dflt = -1},
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_UNIT_256}};
 static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};

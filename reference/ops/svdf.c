@@ -4,8 +4,11 @@
 
 enum { X, FEATURE, TIME, BIAS, STATE, RANK, ACT };
 
-#define TENSOR(ID, NAME, NDIMS, FLAGS, LIMIT)                                                                        \
-    {.id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = NDIMS, .rank_max = NDIMS, .lo = -(LIMIT), .hi = LIMIT}
+#define TENSOR(ID, NAME, NDIMS, FLAGS, LIMIT)                                                                          \
+    {                                                                                                                  \
+        .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = NDIMS, .rank_max = NDIMS, .lo = -(LIMIT),    \
+        .hi = LIMIT                                                                                                    \
+    }
 
 static const struct nnv_slot inputs[] = {
     TENSOR(X, "input", 2, 0, 4),
@@ -13,7 +16,11 @@ static const struct nnv_slot inputs[] = {
     TENSOR(TIME, "time weights", 2, NNV_PARAM, 1),
     TENSOR(BIAS, "bias", 1, NNV_PARAM | NNV_OMITTABLE, 2),
     TENSOR(STATE, "state", 2, 0, 2),
-    {.id = RANK, .name = "rank", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR,
+    {.id = RANK,
+     .name = "rank",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
      .rule = NNV_POSITIVE},
     {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
 };
@@ -64,7 +71,7 @@ struct sizes {
     size_t input, filters, memory, rank;
 };
 
-/* One batch. memory: the filters' histories with this step's result in the last column. */
+/* One batch. memory: the filters' histories with this step's result in the last column; next: zeros before. */
 static void step(struct nnv_kernel *k, const struct sizes *z, const double *x, const double *state, double *memory,
                  double *next, double *y) {
     const double *feature = nnv_real(k, FEATURE), *time = nnv_real(k, TIME), *bias = nnv_real(k, BIAS);
@@ -75,7 +82,6 @@ static void step(struct nnv_kernel *k, const struct sizes *z, const double *x, c
         for (size_t t = 0; t + 1 < m; t++) memory[f * m + t] = state[f * m + t];
         memory[f * m + m - 1] = nnv_dot_end(k, &d);
         for (size_t t = 0; t + 1 < m; t++) next[f * m + t] = memory[f * m + t + 1];
-        next[f * m + m - 1] = 0;
     }
     for (size_t u = 0; u < z->filters / z->rank; u++) {
         struct nnv_dot d = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file window.h What convolutions and pools share: padding and window arithmetic from scalar inputs, and samples of it. */
+/** @file window.h What convolutions and pools share: padding and window arithmetic from scalar inputs, and samples of
+ * it. */
 #ifndef NNV_OPS_WINDOW_H
 #define NNV_OPS_WINDOW_H
 
@@ -41,6 +42,7 @@ struct nnv_window_sample {
  */
 struct nnv_window_sample nnv_window_draw(struct nnv_sample *s, uint32_t c);
 /** Sets the scalars of one dimension: the paddings if explicit, and the stride. */
-void nnv_window_set(struct nnv_sample *s, const struct nnv_window_ids *ids, const struct nnv_window_sample *g, bool height);
+void nnv_window_set(struct nnv_sample *s, const struct nnv_window_ids *ids, const struct nnv_window_sample *g,
+                    bool height);
 
 #endif

@@ -29,8 +29,10 @@ enum {
 };
 
 /** Rank and extents, and values, as arguments. */
-#define D(...) (uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), (uint32_t[]){__VA_ARGS__}
-#define V(...) (double[]){__VA_ARGS__}
+#define D(...)                                                                                                         \
+    (uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), (uint32_t[]) { __VA_ARGS__ }
+#define V(...)                                                                                                         \
+    (double[]) { __VA_ARGS__ }
 
 /** One operation; inputs and outputs are added in their order. */
 struct use {
@@ -102,6 +104,14 @@ static inline void use_omit(struct use *u, int32_t type, uint32_t rank, bool lat
         u->model_in[u->model.main.nin++] = u->model.main.noperands;
     }
     use_operand(u, type, rank, unknown)->lifetime = late ? NNV_SUBGRAPH_INPUT : NNV_NO_VALUE;
+}
+
+/** Takes constant input `position` away: it has no value any more. */
+static inline void use_drop(struct use *u, int position) {
+    struct nnv_operand *o = &u->operands[u->in[position]];
+    o->lifetime = NNV_NO_VALUE;
+    o->data = NULL;
+    o->bytes = 0;
 }
 
 /** Scale and zero point of the operand that was added last. */

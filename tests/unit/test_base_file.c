@@ -75,7 +75,8 @@ static void limits_are_kept(void **state) {
     assert_int_equal(nnv_file_read("/dev/zero", 1000, &data, &size, &err), NNV_INVALID);
     assert_int_equal(nnv_file_read("/dev/zero", 200000, &data, &size, &err), NNV_INVALID);
     assert_null(data);
-    assert_int_equal(nnv_file_read("/proc/self/status", 1 << 20, &data, &size, &err), NNV_OK); /* a size of 0 that lies */
+    assert_int_equal(nnv_file_read("/proc/self/status", 1 << 20, &data, &size, &err),
+                     NNV_OK); /* a size of 0 that lies */
     assert_true(size > 100);
     free(data);
 }

@@ -47,7 +47,8 @@ static enum nnv_status parse(struct values *v, const char *const *args) {
 
 static void all_spellings_are_alike(void **state) {
     (void)state;
-    static const char *const spellings[][3] = {{"-j4"}, {"-j", "4"}, {"--jobs=4"}, {"--jobs", "4"}, {"-qj4"}, {"-j0x4"}};
+    static const char *const spellings[][3] = {{"-j4"},         {"-j", "4"}, {"--jobs=4"},
+                                               {"--jobs", "4"}, {"-qj4"},    {"-j0x4"}};
     struct values v;
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         assert_int_equal(parse(&v, spellings[i]), NNV_OK);

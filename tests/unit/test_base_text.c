@@ -67,8 +67,8 @@ static void json_strings(void **state) {
         {"\xff\x80y", "\"" BAD BAD "y\""},
         {"\xc3", "\"" BAD "\""},
         {"\xf0\x9f\x98", "\"" BAD BAD BAD "\""},
-        {"\xc0\x80", "\"" BAD BAD "\""},             /* overlong */
-        {"\xed\xa0\x80", "\"" BAD BAD BAD "\""},     /* a surrogate */
+        {"\xc0\x80", "\"" BAD BAD "\""},                 /* overlong */
+        {"\xed\xa0\x80", "\"" BAD BAD BAD "\""},         /* a surrogate */
         {"\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\""}, /* above U+10FFFF */
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -85,8 +85,13 @@ static void xml_text(void **state) {
 
 static void base64_round_trips(void **state) {
     (void)state;
-    static const char *const pairs[][2] = {{"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},       {"foo", "Zm9v"},
-                                           {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+    static const char *const pairs[][2] = {{"", ""},
+                                           {"f", "Zg=="},
+                                           {"fo", "Zm8="},
+                                           {"foo", "Zm9v"},
+                                           {"foob", "Zm9vYg=="},
+                                           {"fooba", "Zm9vYmE="},
+                                           {"foobar", "Zm9vYmFy"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct nnv_text t = {0};
         nnv_text_add_base64(&t, pairs[i][0], strlen(pairs[i][0]));
@@ -180,10 +185,10 @@ static void floats_read_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_grow),           cmocka_unit_test(out_of_memory_is_remembered),
-        cmocka_unit_test(json_strings),         cmocka_unit_test(xml_text),
-        cmocka_unit_test(base64_round_trips),   cmocka_unit_test(bad_base64_is_refused),
-        cmocka_unit_test(floats_are_short),     cmocka_unit_test(floats_read_back),
+        cmocka_unit_test(texts_grow),         cmocka_unit_test(out_of_memory_is_remembered),
+        cmocka_unit_test(json_strings),       cmocka_unit_test(xml_text),
+        cmocka_unit_test(base64_round_trips), cmocka_unit_test(bad_base64_is_refused),
+        cmocka_unit_test(floats_are_short),   cmocka_unit_test(floats_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

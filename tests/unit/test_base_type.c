@@ -157,7 +157,8 @@ static void sizes_are_checked(void **state) {
     assert_int_equal(bytes, 96);
     assert_true(nnv_size_bytes(ANEURALNETWORKS_INT32, 0, NULL, &elems, &bytes));
     assert_int_equal(elems, 1);
-    assert_true(nnv_size_bytes(ANEURALNETWORKS_TENSOR_INT32, 3, (uint32_t[]){0xffffffff, 0xffffffff, 0}, &elems, &bytes));
+    assert_true(
+        nnv_size_bytes(ANEURALNETWORKS_TENSOR_INT32, 3, (uint32_t[]){0xffffffff, 0xffffffff, 0}, &elems, &bytes));
     assert_int_equal(bytes, 0);
     elems = bytes = 77;
     assert_false(nnv_size_bytes(ANEURALNETWORKS_TENSOR_FLOAT32, 1, (uint32_t[]){0x40000000}, &elems, &bytes));

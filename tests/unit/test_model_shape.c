@@ -10,8 +10,7 @@
 
 #include "reference/model/op.h"
 
-#define SHAPE(...)                                                                                                     \
-    nnv_shape_make(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (const uint32_t[]){__VA_ARGS__})
+#define SHAPE(...) nnv_shape_make(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (const uint32_t[]){__VA_ARGS__})
 enum { U = NNV_DIM_UNKNOWN };
 
 static void test_text(void **state) {
@@ -129,9 +128,8 @@ static void test_window_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),      cmocka_unit_test(test_known), cmocka_unit_test(test_broadcast),
-        cmocka_unit_test(test_axis),      cmocka_unit_test(test_window),
-        cmocka_unit_test(test_window_refusals),
+        cmocka_unit_test(test_text), cmocka_unit_test(test_known),  cmocka_unit_test(test_broadcast),
+        cmocka_unit_test(test_axis), cmocka_unit_test(test_window), cmocka_unit_test(test_window_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -448,12 +448,24 @@ static void test_references(void **state) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_box, close_box)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_levels),           TEST(test_conv_levels),       TEST(test_conv_options),
-        TEST(test_unknown_dimensions), TEST(test_slot_refusals),   TEST(test_type_refusals),
-        TEST(test_per_channel),      TEST(test_omitted_inputs),    TEST(test_quantisation_rules),
-        TEST(test_repeated_inputs),  TEST(test_unknown_operation), TEST(test_operand_refusals),
-        TEST(test_quantised_operands), TEST(test_unknown_constants), TEST(test_lists),
-        TEST(test_order),            TEST(test_broadcast_is_checked), TEST(test_references),
+        TEST(test_levels),
+        TEST(test_conv_levels),
+        TEST(test_conv_options),
+        TEST(test_unknown_dimensions),
+        TEST(test_slot_refusals),
+        TEST(test_type_refusals),
+        TEST(test_per_channel),
+        TEST(test_omitted_inputs),
+        TEST(test_quantisation_rules),
+        TEST(test_repeated_inputs),
+        TEST(test_unknown_operation),
+        TEST(test_operand_refusals),
+        TEST(test_quantised_operands),
+        TEST(test_unknown_constants),
+        TEST(test_lists),
+        TEST(test_order),
+        TEST(test_broadcast_is_checked),
+        TEST(test_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,13 +328,11 @@ static void hashtable_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(concat_axes),      cmocka_unit_test(concat_rescales),
-        cmocka_unit_test(concat_level),     cmocka_unit_test(concat_one_and_empty),
-        cmocka_unit_test(concat_refusals),  cmocka_unit_test(depth_to_space),
-        cmocka_unit_test(space_to_depth),   cmocka_unit_test(block_refusals),
-        cmocka_unit_test(reshape_shapes),   cmocka_unit_test(reshape_by_input),
-        cmocka_unit_test(reshape_refusals), cmocka_unit_test(embedding_lookup),
-        cmocka_unit_test(hashtable_lookup), cmocka_unit_test(hashtable_rows),
+        cmocka_unit_test(concat_axes),          cmocka_unit_test(concat_rescales),  cmocka_unit_test(concat_level),
+        cmocka_unit_test(concat_one_and_empty), cmocka_unit_test(concat_refusals),  cmocka_unit_test(depth_to_space),
+        cmocka_unit_test(space_to_depth),       cmocka_unit_test(block_refusals),   cmocka_unit_test(reshape_shapes),
+        cmocka_unit_test(reshape_by_input),     cmocka_unit_test(reshape_refusals), cmocka_unit_test(embedding_lookup),
+        cmocka_unit_test(hashtable_lookup),     cmocka_unit_test(hashtable_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file exec.h Requests bound to a model, and their execution. */
+#ifndef CPU_EXEC_H
+#define CPU_EXEC_H
+
+#include <pthread.h>
+
+#include "memory.h"
+#include "op.h"
+
+struct cpu_context;
+
+/** What is shared by all executions of one prepared model. */
+struct cpu_program {
+    struct cpu_model model;
+    const struct cpu_kernels *kernels;
+    struct cpu_threads *threads;
+    bool *omittable;        /**< per model input */
+    uint32_t *output_index; /**< per tensor: which model output it is, or CPU_UNKNOWN */
+    pthread_mutex_t lock;   /**< guards idle */
+    struct cpu_context *idle;
+};
+
+/**
+ * Makes the program of a model whose operations are all supported: owns constants, prepares operations. Takes
+ * *model over (which becomes empty) where NONE is returned.
+ */
+enum nnvts_status cpu_program_make(struct cpu_model *model, const struct cpu_kernels *kernels,
+                                   struct cpu_threads *threads, struct cpu_program *out);
+void cpu_program_free(struct cpu_program *program);
+
+/** One input or output of a request, checked. */
+struct cpu_argument {
+    bool omitted;
+    bool readable; /**< the memory may be read */
+    bool known_rank;
+    struct cpu_shape shape; /**< inputs: known; outputs: CPU_UNKNOWN where not */
+    uint8_t *data;
+    uint32_t length;
+};
+
+/** A request, checked and with its memory mapped. */
+struct cpu_binding {
+    struct cpu_argument *in, *out;
+    struct cpu_mapping *mappings; /**< own ones */
+    uint32_t mapping_count;
+};
+
+/** A mapping of pool i that exists already; false if there is none (a burst's memory). */
+typedef bool (*cpu_find_mapping)(void *context, uint32_t i, struct cpu_mapping *out);
+
+/**
+ * Checks the request against the model and maps its pools; find may be NULL. The request itself is not needed any
+ * more, its memory is. INVALID_ARGUMENT if a rule is broken.
+ */
+enum nnvts_status cpu_binding_make(const struct cpu_program *program, const struct nnvts_request *request,
+                                   cpu_find_mapping find, void *context, struct cpu_binding *out);
+void cpu_binding_free(struct cpu_binding *binding);
+/** All outputs have known shapes, none is zero-sized: what a fenced execution asks for. */
+bool cpu_binding_outputs_known(const struct cpu_program *program, const struct cpu_binding *binding);
+
+/** Runs the program; answers as nnvts_prepared_model.execute. started_ns: when the driver was called. */
+enum nnvts_status cpu_execute(struct cpu_program *program, const struct cpu_binding *binding,
+                              const struct nnvts_execution_config *config, uint64_t started_ns,
+                              struct nnvts_execution_result *result);
+
+/** CLOCK_MONOTONIC. */
+uint64_t cpu_now_ns(void);
+
+#endif

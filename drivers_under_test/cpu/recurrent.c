@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file recurrent.c RNN and SVDF, and what the recurrent operations share. */
+#include "recurrent.h"
+
+#include <string.h>
+
+bool cpu_recurrent_activation_ok(const struct cpu_call *c, uint32_t input) {
+    return cpu_int_within(c, input, 0, CPU_ACT_SIGMOID) && cpu_int(c, input, 0) != 5;
+}
+
+void cpu_recurrent_activate(const struct cpu_kernels *kernels, int32_t activation, size_t n, float *x) {
+    switch (activation) {
+    case ANEURALNETWORKS_FUSED_RELU: kernels->clamp_f32(n, x, 0, INFINITY, x); break;
+    case ANEURALNETWORKS_FUSED_RELU1: kernels->clamp_f32(n, x, -1, 1, x); break;
+    case ANEURALNETWORKS_FUSED_RELU6: kernels->clamp_f32(n, x, 0, 6, x); break;
+    case CPU_ACT_TANH: kernels->tanh_f32(n, x, x); break;
+    case CPU_ACT_SIGMOID: kernels->logistic_f32(n, x, x); break;
+    default: break;
+    }
+}
+
+void cpu_recurrent_product(const struct cpu_kernels *kernels, const struct cpu_tensor *weights, size_t batch,
+                           const float *x, float *y) {
+    const size_t units = weights->shape.dims[0], inputs = weights->shape.dims[1];
+    const float *w = weights->data;
+    for (size_t u = 0; u < units; u++, w += inputs)
+        for (size_t b = 0; b < batch; b++) y[b * units + u] += kernels->dot_f32(inputs, x + b * inputs, w);
+}
+
+bool cpu_recurrent_shape(const struct cpu_tensor *t, uint32_t rank, uint32_t first, uint32_t second) {
+    if (!t) return true;
+    if (!t->known_rank) return true;
+    if (t->shape.rank != rank || !cpu_agree(t->shape.dims[0], first)) return false;
+    return rank < 2 || cpu_agree(t->shape.dims[1], second);
+}
+
+/* ------------------------------------------------------------------------ RNN */
+
+enum { RNN_X, RNN_W, RNN_R, RNN_BIAS, RNN_H, RNN_ACT };
+
+static bool check_rnn(const struct cpu_call *c) {
+    return cpu_recurrent_activation_ok(c, RNN_ACT) && cpu_recurrent_shape(cpu_in(c, RNN_X), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+           cpu_recurrent_shape(cpu_in(c, RNN_W), 2, CPU_UNKNOWN, CPU_UNKNOWN);
+}
+
+static bool infer_rnn(struct cpu_call *c) {
+    if (!check_rnn(c)) return false;
+    const struct cpu_shape *x = &cpu_in(c, RNN_X)->shape, *w = &cpu_in(c, RNN_W)->shape;
+    const uint32_t batch = x->dims[0], units = w->dims[0];
+    if (!cpu_agree(x->dims[1], w->dims[1]) || !cpu_recurrent_shape(cpu_in(c, RNN_R), 2, units, units) ||
+        !cpu_recurrent_shape(cpu_in(c, RNN_BIAS), 1, units, 0) || !cpu_recurrent_shape(cpu_in(c, RNN_H), 2, batch, units))
+        return false;
+    c->out_shapes[0] = c->out_shapes[1] = (struct cpu_shape){2, {batch, units}};
+    return true;
+}
+
+static bool run_rnn(struct cpu_call *c) {
+    const struct cpu_kernels *k = c->run->kernels;
+    const size_t batch = cpu_in(c, RNN_X)->shape.dims[0], units = cpu_in(c, RNN_W)->shape.dims[0];
+    float *y = cpu_out(c, 1)->data;
+    for (size_t b = 0; b < batch; b++) memcpy(y + b * units, cpu_in(c, RNN_BIAS)->data, units * sizeof *y);
+    cpu_recurrent_product(k, cpu_in(c, RNN_W), batch, cpu_in(c, RNN_X)->data, y);
+    cpu_recurrent_product(k, cpu_in(c, RNN_R), batch, cpu_in(c, RNN_H)->data, y);
+    cpu_recurrent_activate(k, cpu_int(c, RNN_ACT, 0), batch * units, y);
+    memcpy(cpu_out(c, 0)->data, y, batch * units * sizeof *y);
+    return true;
+}
+
+const struct cpu_op cpu_op_rnn = {
+    .code = ANEURALNETWORKS_RNN,
+    .types = CPU_FLOATS,
+    .max_rank = 2,
+    .forms = {"xxxxxi"},
+    .outs = "xx",
+    .check = check_rnn,
+    .infer = infer_rnn,
+    .run = run_rnn,
+};
+
+/* ----------------------------------------------------------------------- SVDF */
+
+enum { SVDF_X, SVDF_FEATURE, SVDF_TIME, SVDF_BIAS, SVDF_STATE, SVDF_RANK, SVDF_ACT };
+
+static bool check_svdf(const struct cpu_call *c) {
+    return cpu_recurrent_activation_ok(c, SVDF_ACT) && cpu_int_within(c, SVDF_RANK, 1, INT32_MAX) &&
+           cpu_recurrent_shape(cpu_in(c, SVDF_X), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+           cpu_recurrent_shape(cpu_in(c, SVDF_FEATURE), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+           cpu_recurrent_shape(cpu_in(c, SVDF_TIME), 2, CPU_UNKNOWN, CPU_UNKNOWN);
+}
+
+static bool infer_svdf(struct cpu_call *c) {
+    if (!check_svdf(c)) return false;
+    const struct cpu_shape *x = &cpu_in(c, SVDF_X)->shape, *feature = &cpu_in(c, SVDF_FEATURE)->shape,
+                           *time = &cpu_in(c, SVDF_TIME)->shape;
+    const uint32_t batch = x->dims[0], rank = (uint32_t)cpu_int(c, SVDF_RANK, 1), memory = time->dims[1];
+    if (!cpu_agree(x->dims[1], feature->dims[1]) || !cpu_agree(feature->dims[0], time->dims[0])) return false;
+    const uint32_t filters = cpu_merge(feature->dims[0], time->dims[0]);
+    const bool known = filters != CPU_UNKNOWN;
+    if (known && filters % rank != 0) return false;
+    const uint32_t units = known ? filters / rank : CPU_UNKNOWN;
+    const uint64_t state = known && memory != CPU_UNKNOWN ? (uint64_t)filters * memory : CPU_UNKNOWN;
+    if (state > CPU_UNKNOWN) return false;
+    if (!cpu_recurrent_shape(cpu_in(c, SVDF_BIAS), 1, units, 0) ||
+        !cpu_recurrent_shape(cpu_in(c, SVDF_STATE), 2, batch, (uint32_t)state))
+        return false;
+    c->out_shapes[0] = (struct cpu_shape){2, {batch, (uint32_t)state}};
+    c->out_shapes[1] = (struct cpu_shape){2, {batch, units}};
+    return true;
+}
+
+static bool run_svdf(struct cpu_call *c) {
+    const struct cpu_kernels *k = c->run->kernels;
+    const struct cpu_tensor *feature = cpu_in(c, SVDF_FEATURE), *time = cpu_in(c, SVDF_TIME), *bias = cpu_in(c, SVDF_BIAS);
+    const size_t batch = cpu_in(c, SVDF_X)->shape.dims[0], filters = feature->shape.dims[0], memory = time->shape.dims[1];
+    const size_t rank = (size_t)cpu_int(c, SVDF_RANK, 1), units = filters / rank;
+    float *state = cpu_out(c, 0)->data, *y = cpu_out(c, 1)->data;
+    float *newest = cpu_scratch(c->run, batch * filters * sizeof *newest);
+    if (!newest) return false;
+    memset(newest, 0, batch * filters * sizeof *newest);
+    cpu_recurrent_product(k, feature, batch, cpu_in(c, SVDF_X)->data, newest);
+    memcpy(state, cpu_in(c, SVDF_STATE)->data, batch * filters * memory * sizeof *state);
+    for (size_t b = 0; b < batch; b++)
+        for (size_t u = 0; u < units; u++) y[b * units + u] = bias ? ((const float *)bias->data)[u] : 0;
+    for (size_t i = 0; i < batch * filters; i++) {
+        float *s = state + i * memory;
+        const size_t filter = i % filters;
+        s[memory - 1] = newest[i];
+        y[i / filters * units + filter / rank] += k->dot_f32(memory, s, (const float *)time->data + filter * memory);
+        memmove(s, s + 1, (memory - 1) * sizeof *s);
+        s[memory - 1] = 0;
+    }
+    cpu_recurrent_activate(k, cpu_int(c, SVDF_ACT, 0), batch * units, y);
+    return true;
+}
+
+const struct cpu_op cpu_op_svdf = {
+    .code = ANEURALNETWORKS_SVDF,
+    .types = CPU_FLOATS,
+    .max_rank = 2,
+    .forms = {"xxxoxii"},
+    .outs = "xx",
+    .check = check_svdf,
+    .infer = infer_svdf,
+    .run = run_svdf,
+};

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/core/dump.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/rng.h"
+#include "harness/core/channel.h"
+#include "harness/core/process.h"
+#include "reference/model/spec.h"
+
+enum { NAME_BYTES = 200, PATH_BYTES = 4096 };
+
+static const uint64_t LEAST_TIMEOUT_NS = 10000000000;
+
+/** A case that waits for its dump; its texts follow the struct. */
+struct pending {
+    struct pending *next;
+    struct nnv_ended ended;
+};
+
+struct nnv_dumper {
+    struct nnv_dumper_options o;
+    struct pending *first, *last;
+    pid_t pid; /* dumps the first; 0: none */
+    uint64_t start_ns;
+    struct nnv_err *failure; /* shared with the process */
+    size_t dumps;
+    bool noted;
+};
+
+void nnv_dump_name(const char *name, char *buf) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,@~";
+    size_t n = 0;
+    bool lossy = *name == '.' || *name == '\0';
+    for (const char *s = name; *s != '\0'; s++) {
+        if (n == NAME_BYTES) {
+            lossy = true;
+            break;
+        }
+        lossy = lossy || (*s != '/' && strchr(plain, *s) == NULL);
+        buf[n++] = *s == '/' ? '.' : strchr(plain, *s) != NULL ? *s : '_';
+    }
+    if (n > 0 && *buf == '.') *buf = '_';
+    buf[n] = '\0';
+    if (!lossy) return;
+    if (n > NAME_BYTES - 17) n = NAME_BYTES - 17;
+    snprintf(buf + n, 18, "-%016" PRIx64, nnv_hash_str(name));
+}
+
+/* -------------------------------------------------------- in the new process */
+
+typedef void write_fn(const struct nnv_spec *spec, struct nnv_text *out);
+
+static void write_json(const struct nnv_spec *spec, struct nnv_text *out) {
+    nnv_spec_write_json(spec, true, out);
+    nnv_text_add(out, "\n");
+}
+
+static void write_dot(const struct nnv_spec *spec, struct nnv_text *out) { nnv_spec_write_dot(spec, -1, out); }
+
+static enum nnv_status write_one(const char *path, const char *suffix, write_fn *write, const struct nnv_spec *spec,
+                                 struct nnv_err *err) {
+    char whole[PATH_BYTES + 8];
+    struct nnv_text t = {0};
+    write(spec, &t);
+    snprintf(whole, sizeof whole, "%s%s", path, suffix);
+    enum nnv_status st = t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_write(whole, t.data, t.len, err);
+    nnv_text_free(&t);
+    return st;
+}
+
+static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_case *c, struct nnv_err *err) {
+    char path[PATH_BYTES], name[256];
+    struct nnv_spec *spec = NULL;
+    struct nnv_arena *arena = nnv_arena_new();
+    if (arena == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    nnv_dump_name(c->name, name);
+    if (snprintf(path, sizeof path, "%s/dumps/%s", d->o.folder, name) >= PATH_BYTES)
+        return nnv_fail(err, NNV_INVALID, "the path of the folder is too long");
+    *strrchr(path, '/') = '\0';
+    enum nnv_status st = nnv_file_mkdir(path, err);
+    path[strlen(path)] = '/';
+    if (st == NNV_OK) st = nnv_suite_by_name(c->suite)->build(d->o.config, c, arena, &spec, err);
+    if (st == NNV_OK) st = write_one(path, ".mod.py", nnv_spec_write_modpy, spec, err);
+    if (st == NNV_OK) st = write_one(path, ".dot", write_dot, spec, err);
+    if (st == NNV_OK) st = write_one(path, ".json", write_json, spec, err);
+    nnv_arena_free(arena);
+    return st;
+}
+
+/* --------------------------------------------------------- in the supervisor */
+
+struct nnv_dumper *nnv_dumper_new(const struct nnv_dumper_options *options) {
+    struct nnv_dumper *d = calloc(1, sizeof *d);
+    if (d == NULL) return NULL;
+    d->o = *options;
+    d->dumps = options->before;
+    d->failure = nnv_shared_new(sizeof *d->failure);
+    if (d->failure != NULL) return d;
+    free(d);
+    return NULL;
+}
+
+void nnv_dumper_free(struct nnv_dumper *d) {
+    if (d == NULL) return;
+    struct nnv_end end;
+    if (d->pid != 0) nnv_process_wait(d->pid, 0, &end);
+    while (d->first != NULL) {
+        struct pending *next = d->first->next;
+        free(d->first);
+        d->first = next;
+    }
+    nnv_shared_free(d->failure, sizeof *d->failure);
+    free(d);
+}
+
+static void keep(struct nnv_bytes *b, char **room) {
+    if (b->len > 0) memcpy(*room, b->data, b->len);
+    b->data = *room;
+    *room += b->len;
+}
+
+static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
+    struct pending *p = malloc(sizeof *p + e->reason.len + e->outputs.len + e->backtrace.len + e->log.len + 1);
+    if (p == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    *p = (struct pending){.ended = *e};
+    char *room = (char *)(p + 1);
+    keep(&p->ended.reason, &room);
+    keep(&p->ended.outputs, &room);
+    keep(&p->ended.backtrace, &room);
+    keep(&p->ended.log, &room);
+    if (d->last != NULL)
+        d->last->next = p;
+    else
+        d->first = p;
+    d->last = p;
+    d->dumps++;
+    return NNV_OK;
+}
+
+/** A case whose spec shows what went wrong, and can be made. */
+static bool is_wanted(const struct nnv_dumper *d, const struct nnv_ended *e) {
+    const struct nnv_suite *suite = nnv_suite_by_name(d->o.cases[e->index].suite);
+    if (suite == NULL || suite->build == NULL || e->phase == NNV_PHASE_BUILD) return false;
+    return e->verdict == NNVTS_FAIL || e->verdict == NNVTS_UNTRUSTED || e->verdict == NNVTS_CRASH ||
+           e->verdict == NNVTS_TIMEOUT;
+}
+
+enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
+    if (!is_wanted(d, e)) return d->o.dumped(d->o.context, e, NULL, NULL, err);
+    if (d->dumps < NNV_DUMPS_MAX) return enqueue(d, e, err);
+    const char *remark = d->noted ? NULL : "no dump of this and later cases: the run has as many as it may have";
+    d->noted = true;
+    return d->o.dumped(d->o.context, e, NULL, remark, err);
+}
+
+/** Starts the dump of the first case; false with a remark if that is impossible. */
+static bool start(struct nnv_dumper *d, char *remark, size_t room) {
+    *d->failure = (struct nnv_err){0};
+    d->start_ns = nnv_now_ns();
+    pid_t pid = nnv_process_fork();
+    if (pid == 0) {
+        nnv_process_sandbox(-1);
+        _exit(write_dump(d, &d->o.cases[d->first->ended.index], d->failure) == NNV_OK ? 0 : 1);
+    }
+    d->pid = pid > 0 ? pid : 0;
+    if (pid < 0) snprintf(remark, room, "not dumped: no process for it");
+    return pid > 0;
+}
+
+/** Hands on the first case and forgets it. */
+static enum nnv_status hand_on(struct nnv_dumper *d, const char *remark, struct nnv_err *err) {
+    struct pending *p = d->first;
+    char name[256], dump[300];
+    nnv_dump_name(d->o.cases[p->ended.index].name, name);
+    snprintf(dump, sizeof dump, "dumps/%s.json", name);
+    enum nnv_status st = d->o.dumped(d->o.context, &p->ended, remark == NULL ? dump : NULL, remark, err);
+    d->first = p->next;
+    if (d->first == NULL) d->last = NULL;
+    if (remark != NULL) d->dumps--;
+    free(p);
+    return st;
+}
+
+static void tell_failure(const struct nnv_dumper *d, const struct nnv_end *end, char *remark, size_t room) {
+    char how[64];
+    if (end->timed_out)
+        snprintf(remark, room, "not dumped: no end in time");
+    else if (end->code == CLD_EXITED)
+        snprintf(remark, room, "not dumped: %.700s", d->failure->text);
+    else
+        snprintf(remark, room, "not dumped: nnvts %s", nnv_end_text(end, how));
+}
+
+enum nnv_status nnv_dumper_step(struct nnv_dumper *d, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    uint64_t limit = d->o.config->timeout_ns > LEAST_TIMEOUT_NS ? d->o.config->timeout_ns : LEAST_TIMEOUT_NS;
+    while (d->first != NULL && st == NNV_OK) {
+        char remark[NNV_ERR_TEXT];
+        struct nnv_end end = {0};
+        if (d->pid == 0 && !start(d, remark, sizeof remark)) {
+            st = hand_on(d, remark, err);
+            continue;
+        }
+        if (!nnv_process_ended(d->pid, &end)) {
+            if (nnv_now_ns() - d->start_ns < limit) break;
+            nnv_process_wait(d->pid, 0, &end);
+        }
+        d->pid = 0;
+        bool ok = end.code == CLD_EXITED && end.status == 0 && !end.timed_out;
+        if (!ok) tell_failure(d, &end, remark, sizeof remark);
+        st = hand_on(d, ok ? NULL : remark, err);
+    }
+    return st;
+}
+
+enum nnv_status nnv_dumper_finish(struct nnv_dumper *d, uint64_t timeout_ns, struct nnv_err *err) {
+    uint64_t begin = nnv_now_ns();
+    enum nnv_status st = nnv_dumper_step(d, err);
+    while (d->first != NULL && st == NNV_OK && nnv_now_ns() - begin < timeout_ns) {
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+        st = nnv_dumper_step(d, err);
+    }
+    struct nnv_end end;
+    if (d->pid != 0) nnv_process_wait(d->pid, 0, &end);
+    d->pid = 0;
+    while (d->first != NULL && st == NNV_OK) st = hand_on(d, "not dumped: the run was ended", err);
+    return st;
+}

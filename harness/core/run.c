@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/core/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "harness/core/dump.h"
+#include "harness/core/journal.h"
+#include "harness/core/pool.h"
+#include "harness/core/record.h"
+
+static const uint64_t TICK_NS = 200000000;
+static const uint64_t LAST_DUMPS_NS = 2000000000; /* for what is left when the user has interrupted */
+
+/** A run, as the callbacks of pool and dumper see it. */
+struct run {
+    const struct nnv_run_options *o;
+    struct nnv_journal journal;
+    struct nnv_dumper *dumper;
+    struct nnv_text line;
+    uint64_t tick_ns;
+};
+
+static bool is_good(enum nnvts_verdict v) { return v == NNVTS_PASS || v == NNVTS_UNSUPPORTED || v == NNVTS_SKIP; }
+
+/** "out/dumps/x.json" from "dumps/x.json". */
+static void add_path(const char *folder, const char *dump, struct nnv_text *out) {
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/') n--;
+    nnv_text_add_n(out, folder, n);
+    nnv_text_addf(out, "/%s", dump);
+}
+
+/** The line of a case, into r->line. */
+static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, const char *dump, const char *remark,
+                                  struct nnv_err *err) {
+    const struct nnv_case *c = &r->o->cases[e->index];
+    struct nnv_record_extra extra = {.dump = dump, .remark = remark};
+    struct nnv_text replay = {0}, path = {0};
+    if (!is_good(e->verdict)) {
+        if (dump != NULL) add_path(r->o->config->out, dump, &path);
+        nnv_record_replay(r->o->config, c, path.data, &replay);
+        extra.replay = replay.data;
+    }
+    nnv_text_clear(&r->line);
+    nnv_record_case(c, e, &extra, &r->line);
+    bool failed = r->line.failed || replay.failed || path.failed;
+    nnv_text_free(&replay);
+    nnv_text_free(&path);
+    return failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+}
+
+static enum nnv_status on_dumped(void *context, const struct nnv_ended *e, const char *dump, const char *remark,
+                                 struct nnv_err *err) {
+    struct run *r = context;
+    enum nnv_status st = write_line(r, e, dump, remark, err);
+    if (st == NNV_OK) st = nnv_journal_append(&r->journal, r->line.data, r->line.len, !is_good(e->verdict), err);
+    const struct nnv_run_observer *o = r->o->observer;
+    if (st == NNV_OK && o != NULL && o->record != NULL) o->record(o->context, r->line.data);
+    return st;
+}
+
+static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct nnv_err *err) {
+    struct run *r = context;
+    return nnv_dumper_take(r->dumper, e, err);
+}
+
+static enum nnv_status on_idle(void *context, struct nnv_err *err) {
+    struct run *r = context;
+    const struct nnv_run_observer *o = r->o->observer;
+    enum nnv_status st = nnv_dumper_step(r->dumper, err);
+    if (st == NNV_OK) st = nnv_journal_tend(&r->journal, false, err);
+    uint64_t now = nnv_now_ns();
+    if (o != NULL && o->tick != NULL && now - r->tick_ns >= TICK_NS) {
+        r->tick_ns = now;
+        o->tick(o->context);
+    }
+    return st;
+}
+
+static void on_note(void *context, const char *text) {
+    (void)context;
+    fprintf(stderr, "nnvts: %s\n", text);
+}
+
+/** A new journal, with the results of an earlier run removed. */
+static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver, struct nnv_err *err) {
+    const struct nnv_run_options *o = r->o;
+    enum nnv_status st = r->journal.file >= 0 ? nnv_journal_clear(&r->journal, err) : NNV_OK;
+    if (st == NNV_OK) st = nnv_journal_cases(&r->journal, o->cases, o->count, err);
+    nnv_text_clear(&r->line);
+    nnv_record_header(o, driver, &r->line);
+    if (st == NNV_OK && r->line.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) st = nnv_journal_begin(&r->journal, r->line.data, err);
+    if (st == NNV_OK && o->observer != NULL && o->observer->header != NULL)
+        o->observer->header(o->observer->context, r->line.data);
+    return st;
+}
+
+/** The journal of a run that did not come to its end. */
+static enum nnv_status go_on(struct run *r, const struct nnv_driver_info *driver, struct nnv_journal_past *past,
+                             struct nnv_err *err) {
+    enum nnv_status st = nnv_journal_resume(&r->journal, r->o, driver, past, err);
+    if (st == NNV_OK) st = nnv_journal_cases(&r->journal, r->o->cases, r->o->count, err);
+    if (st == NNV_OK && r->o->observer != NULL) nnv_journal_tell(past, r->o->observer);
+    return st;
+}
+
+/** Runs what has no record yet. */
+static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bool *interrupted, struct nnv_err *err) {
+    const struct nnv_run_options *o = r->o;
+    r->dumper = nnv_dumper_new(&(struct nnv_dumper_options){
+        .config = o->config,
+        .cases = o->cases,
+        .folder = o->config->out,
+        .before = past->dumps,
+        .context = r,
+        .dumped = on_dumped,
+    });
+    if (r->dumper == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    struct nnv_pool_options pool = {
+        .config = o->config,
+        .cases = o->cases,
+        .count = o->count,
+        .skip = past->done,
+        .context = r,
+        .ended = on_ended,
+        .idle = on_idle,
+        .note = on_note,
+    };
+    enum nnv_status st = nnv_pool_run(&pool, interrupted, err);
+    if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted ? LAST_DUMPS_NS : UINT64_MAX, err);
+    if (st == NNV_OK) st = nnv_journal_tend(&r->journal, true, err);
+    return st == NNV_OK ? st : nnv_at(err, st, "after %zu of %zu cases", r->journal.lines, o->count);
+}
+
+enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted, struct nnv_err *err) {
+    struct run r = {.o = options, .journal = NNV_JOURNAL_NONE};
+    const struct nnv_run_config *config = options->config;
+    struct nnv_driver_info driver;
+    struct nnv_journal_past past = {0};
+    bool exists = false;
+    *interrupted = false;
+    struct nnv_arena *arena = nnv_arena_new();
+    enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err)
+                                       : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) st = nnv_driver_probe(config->driver_path, config->driver_options, arena, &driver, err);
+    if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);
+    if (st == NNV_OK) st = options->resume && exists ? go_on(&r, &driver, &past, err) : begin(&r, &driver, err);
+    if (st == NNV_OK) st = go(&r, &past, interrupted, err);
+    nnv_dumper_free(r.dumper);
+    nnv_journal_close(&r.journal);
+    nnv_text_free(&r.line);
+    nnv_journal_past_free(&past);
+    nnv_arena_free(arena);
+    return st;
+}
+
+/* ----------------------------------------------------------------- one case */
+
+struct one {
+    const struct nnv_case *c;
+    struct nnv_text line;
+};
+
+static enum nnv_status on_one_ended(void *context, const struct nnv_ended *e, struct nnv_err *err) {
+    struct one *one = context;
+    nnv_record_case(one->c, e, &(struct nnv_record_extra){0}, &one->line);
+    return one->line.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+}
+
+static enum nnv_status on_one_idle(void *context, struct nnv_err *err) {
+    (void)context;
+    (void)err;
+    return NNV_OK;
+}
+
+enum nnv_status nnv_run_one(const struct nnv_run_config *config, const struct nnv_case *c, char **record,
+                            struct nnv_err *err) {
+    struct one one = {.c = c};
+    struct nnv_pool_options pool = {
+        .config = config,
+        .cases = c,
+        .count = 1,
+        .context = &one,
+        .ended = on_one_ended,
+        .idle = on_one_idle,
+        .note = on_note,
+    };
+    bool interrupted = false;
+    enum nnv_status st = nnv_pool_run(&pool, &interrupted, err);
+    if (st == NNV_OK && one.line.data == NULL) st = nnv_fail(err, NNV_INVALID, "interrupted");
+    if (st == NNV_OK)
+        *record = one.line.data;
+    else
+        nnv_text_free(&one.line);
+    return st;
+}
