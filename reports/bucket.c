@@ -128,8 +128,9 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         if (of != NULL) of[i] = NNV_MAP_NONE;
         const struct nnv_report_case *c = &report->item[i];
         if (!nnv_verdict_bad(c->verdict)) continue;
-        uint32_t n = nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, report->ops.key[c->op],
-                                                                  report->types.key[c->type], c->reason, c->compared, i});
+        uint32_t n =
+            nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, report->ops.key[c->op], report->types.key[c->type],
+                                                         c->reason, c->compared, i});
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
         if (of != NULL) of[i] = n;
     }

@@ -28,9 +28,9 @@ struct nnv_console {
 };
 
 static const char *const colours[NNVTS_VERDICT_COUNT] = {
-    [NNVTS_ERROR] = "1;35", [NNVTS_PASS] = "32",       [NNVTS_FAIL] = "1;31",
-    [NNVTS_UNSUPPORTED] = "2", [NNVTS_SKIP] = "2",     [NNVTS_UNTRUSTED] = "1;33",
-    [NNVTS_CRASH] = "1;31", [NNVTS_TIMEOUT] = "1;33",  [NNVTS_NOTRUN] = "33",
+    [NNVTS_ERROR] = "1;35",    [NNVTS_PASS] = "32",      [NNVTS_FAIL] = "1;31",
+    [NNVTS_UNSUPPORTED] = "2", [NNVTS_SKIP] = "2",       [NNVTS_UNTRUSTED] = "1;33",
+    [NNVTS_CRASH] = "1;31",    [NNVTS_TIMEOUT] = "1;33", [NNVTS_NOTRUN] = "33",
 };
 
 /** Adds the verdict, coloured where that is wanted. */
@@ -88,7 +88,8 @@ static void print(struct nnv_console *c, struct nnv_text *t) {
 
 static void add_shown(struct nnv_text *t, const char *s) { nnv_text_add_shown(t, s, strlen(s), LINE_MAX_BYTES); }
 
-/** "cpu 1.0.0 (CPU, level 7)"; where the argument is not the driver's name: "./npu.so (npu 2.1, ACCELERATOR, level 6)". */
+/** "cpu 1.0.0 (CPU, level 7)"; where the argument is not the driver's name: "./npu.so (npu 2.1, ACCELERATOR, level 6)".
+ */
 static void add_driver(struct nnv_text *t, const json_t *driver) {
     const char *argument = nnv_json_text(driver, "argument", "?"), *name = nnv_json_text(driver, "name", "?");
     bool same = strcmp(argument, name) == 0;
@@ -120,8 +121,7 @@ static void print_opening(struct nnv_console *c, const json_t *header) {
     print(c, &t);
 }
 
-struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, const char *header,
-                                    const char *folder) {
+struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, const char *header, const char *folder) {
     json_error_t why;
     struct nnv_console *c = calloc(1, sizeof *c);
     if (c == NULL) return NULL;
@@ -198,8 +198,12 @@ static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nn
 
 /** True if a failure like this was not printed too often yet. Out of memory: it is printed. */
 static bool is_news(struct nnv_console *c, enum nnvts_verdict v, const char *name, const json_t *record) {
-    struct nnv_bucket_case of = {v, nnv_json_text(record, "op", ""), nnv_json_text(record, "type", ""),
-                                 nnv_json_text(record, "reason", ""), 0, c->names.len};
+    struct nnv_bucket_case of = {v,
+                                 nnv_json_text(record, "op", ""),
+                                 nnv_json_text(record, "type", ""),
+                                 nnv_json_text(record, "reason", ""),
+                                 0,
+                                 c->names.len};
     uint32_t n = nnv_buckets_add(&c->buckets, &of);
     if (n == NNV_MAP_NONE) return true;
     if (c->buckets.item[n].count == 1) nnv_text_add_n(&c->names, name, strlen(name) + 1);
@@ -307,8 +311,8 @@ static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
         nnv_report_record(r, buckets.item[0].smallest, &record, &err) == NNV_OK) {
         uint32_t bugs = buckets.map.count;
         for (uint32_t n = 0; n < bugs; n++) failures += buckets.item[n].count;
-        nnv_text_addf(t, "%s bug%s behind %s failure%s", nnv_count(bugs).s, bugs == 1 ? "" : "s",
-                      nnv_count(failures).s, failures == 1 ? "" : "s");
+        nnv_text_addf(t, "%s bug%s behind %s failure%s", nnv_count(bugs).s, bugs == 1 ? "" : "s", nnv_count(failures).s,
+                      failures == 1 ? "" : "s");
         const char *replay = nnv_json_text(record, "replay", NULL);
         if (replay != NULL && *replay != '\0') {
             nnv_text_add(t, "; start with: ");

@@ -142,8 +142,7 @@ static void add_sentence(struct nnv_html *h) {
         nnv_text_add(t, "Nothing was compared: this run proves nothing");
     } else {
         nnv_text_addf(t, "Passed: %s case%s", nnv_count(n[NNVTS_PASS]).s, n[NNVTS_PASS] == 1 ? "" : "s");
-        if (n[NNVTS_UNSUPPORTED] > 0)
-            nnv_text_addf(t, ", %s honestly unsupported", nnv_count(n[NNVTS_UNSUPPORTED]).s);
+        if (n[NNVTS_UNSUPPORTED] > 0) nnv_text_addf(t, ", %s honestly unsupported", nnv_count(n[NNVTS_UNSUPPORTED]).s);
     }
 }
 

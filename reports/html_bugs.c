@@ -13,8 +13,8 @@ enum {
 };
 
 static void open_section(struct nnv_text *t, const char *id, const char *title, size_t count, const char *text) {
-    nnv_text_addf(t, "<section id=\"%s\">\n<h2>%s <span class=\"n soft\">%s</span></h2>\n<p class=\"lead\">%s</p>\n", id,
-                  title, nnv_count(count).s, text);
+    nnv_text_addf(t, "<section id=\"%s\">\n<h2>%s <span class=\"n soft\">%s</span></h2>\n<p class=\"lead\">%s</p>\n",
+                  id, title, nnv_count(count).s, text);
 }
 
 /** Adds the details of case i, or only its reason once the page is large enough. */
@@ -127,14 +127,27 @@ static void open_case(struct nnv_text *t, const struct nnv_report_case *c) {
     nnv_text_add(t, "</span>");
 }
 
+/** Adds the heading of the further cases of a bug. */
+static void add_bug_title(struct nnv_html *h, uint32_t n) {
+    struct nnv_text *t = &h->t;
+    if (n < NNV_HTML_BUGS_MAX)
+        nnv_text_addf(t, "<h3 class=\"of\"><a href=\"#b%u\">Bug %u</a> ", n + 1, n + 1);
+    else
+        nnv_text_addf(t, "<h3 class=\"of\">Bug %u ", n + 1);
+    nnv_text_add(t, "<small>");
+    nnv_text_add_xml(t, h->buckets.item[n].op);
+    nnv_text_add(t, " ");
+    nnv_text_add_xml(t, h->buckets.item[n].family);
+    nnv_text_add(t, "</small></h3>\n");
+}
+
 static enum nnv_status add_entries(struct nnv_html *h, const struct entry *list, size_t full, size_t rows,
                                    struct nnv_err *err) {
     struct nnv_text *t = &h->t;
     enum nnv_status s = NNV_OK;
     uint32_t bucket = NNV_MAP_NONE;
     for (size_t k = 0; k < full && s == NNV_OK; k++) {
-        if (list[k].bucket != bucket) nnv_text_addf(t, "<h3 class=\"of\"><a href=\"#b%u\">Bug %u</a></h3>\n",
-                                                    list[k].bucket + 1, list[k].bucket + 1);
+        if (list[k].bucket != bucket) add_bug_title(h, list[k].bucket);
         bucket = list[k].bucket;
         nnv_text_addf(t, "<details class=\"case\" id=\"c%zu\"><summary>", list[k].i);
         open_case(t, &h->r->item[list[k].i]);

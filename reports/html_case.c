@@ -10,10 +10,10 @@
 #include "reports/words.h"
 
 enum {
-    TEXT_MAX = 6000,   /**< bytes of a reason, log or backtrace */
-    OUTPUTS_MAX = 4,   /**< outputs of a case with picture and tables */
+    TEXT_MAX = 6000, /**< bytes of a reason, log or backtrace */
+    OUTPUTS_MAX = 4, /**< outputs of a case with picture and tables */
     OUTPUTS_LISTED = 16,
-    WINDOW_SIDE = 12,  /**< larger windows are not from nnvts */
+    WINDOW_SIDE = 12, /**< larger windows are not from nnvts */
     PICTURE_WIDTH = 288,
     PICTURE_HEIGHT = 192,
 };
@@ -159,15 +159,18 @@ static bool one_bound(const struct window *w) {
 static void add_window(struct nnv_text *t, const json_t *output) {
     struct window w;
     if (!read_window(&w, output)) return;
+    bool one = one_bound(&w);
+    nnv_text_add(t, "<div class=\"tables\">");
     add_table(t, &w, "expected", w.expected);
     add_table(t, &w, "actual", w.actual);
-    if (!one_bound(&w)) {
-        add_table(t, &w, "allowed error", w.bound);
-        return;
+    if (!one) add_table(t, &w, "allowed error", w.bound);
+    nnv_text_add(t, "</div>\n<p class=\"soft note\">Underlined values are beyond the allowed error");
+    if (one) {
+        nnv_text_add(t, ", here ");
+        add_number(t, json_array_get(w.bound, 0));
+        nnv_text_add(t, " everywhere");
     }
-    nnv_text_add(t, "<p class=\"soft note\">Underlined values are beyond the allowed error, here ");
-    add_number(t, json_array_get(w.bound, 0));
-    nnv_text_add(t, " everywhere; the framed one is the worst. Rows count all dimensions but the last.</p>\n");
+    nnv_text_add(t, "; the framed one is the worst. Rows count all dimensions but the last.</p>\n");
 }
 
 /* --------------------------------------------------------------- the outputs */
@@ -176,8 +179,7 @@ static void add_window(struct nnv_text *t, const json_t *output) {
 static void add_indices(struct nnv_text *t, const json_t *array) {
     size_t n = json_array_size(array), most = 16;
     nnv_text_add(t, "[");
-    for (size_t i = 0; i < n && i < most; i++)
-        nnv_text_addf(t, "%s%" PRIu64, i == 0 ? "" : ",", item_count(array, i));
+    for (size_t i = 0; i < n && i < most; i++) nnv_text_addf(t, "%s%" PRIu64, i == 0 ? "" : ",", item_count(array, i));
     nnv_text_add(t, n > most ? ",\xe2\x80\xa6]" : "]");
 }
 

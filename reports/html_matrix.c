@@ -8,17 +8,17 @@
 
 enum {
     COLUMNS_MAX = 20, /**< types beyond share a column */
-    DENSE = 11, /**< more columns are written narrower */
+    DENSE = 11,       /**< more columns are written narrower */
     ROWS_MAX = 500,
 };
 
 struct matrix {
-    uint32_t rows, cols; /**< cols: types that occur, at most COLUMNS_MAX */
-    bool others;         /**< one more column: all other types */
-    uint32_t *op;        /**< the operations in the order of their names */
-    uint32_t *type;      /**< of a column, in the order of their names */
-    uint32_t *column;    /**< of a type */
-    uint32_t *suite;     /**< of an operation: the suite of its first case */
+    uint32_t rows, cols;                 /**< cols: types that occur, at most COLUMNS_MAX */
+    bool others;                         /**< one more column: all other types */
+    uint32_t *op;                        /**< the operations in the order of their names */
+    uint32_t *type;                      /**< of a column, in the order of their names */
+    uint32_t *column;                    /**< of a type */
+    uint32_t *suite;                     /**< of an operation: the suite of its first case */
     size_t (*cell)[NNVTS_VERDICT_COUNT]; /**< [operation * (cols + 1) + column] */
 };
 
@@ -116,7 +116,7 @@ static void add_table(struct nnv_html *h, const struct matrix *m) {
         nnv_text_add(t, "</span></th>");
     }
     nnv_text_add(t, m->others ? "<th scope=\"col\"><span>other types</span></th></tr></thead>\n<tbody>\n"
-                           : "</tr></thead>\n<tbody>\n");
+                              : "</tr></thead>\n<tbody>\n");
     uint32_t shown = 0;
     for (uint32_t k = 0; k < m->rows && shown < ROWS_MAX; k++) {
         uint32_t op = m->op[k];
@@ -143,8 +143,9 @@ enum nnv_status nnv_html_matrix(struct nnv_html *h, struct nnv_err *err) {
         if (none) {
             nnv_text_add(&h->t, "<p class=\"lead\">No case of this run is about one operation.</p>\n");
         } else {
-            nnv_text_add(&h->t, "<p class=\"lead\">Operation by type of its main operand. A cell holds the worst verdict "
-                                "and how many cases have it, of how many; a dot is not tested.</p>\n");
+            nnv_text_add(&h->t,
+                         "<p class=\"lead\">Operation by type of its main operand. A cell holds the worst verdict "
+                         "and how many cases have it, of how many; a dot is not tested.</p>\n");
             add_table(h, &m);
         }
         nnv_text_add(&h->t, "</section>\n");

@@ -56,9 +56,10 @@ static void add_slowest(struct nnv_html *h) {
     struct nnv_text *t = &h->t;
     size_t slowest[SLOWEST], n = find_slowest(h->r, slowest);
     if (n == 0) return;
-    nnv_text_add(t, "<h3>Slowest cases</h3>\n<table class=\"plain\"><thead><tr><th scope=\"col\">case</th>"
-                    "<th scope=\"col\" class=\"n\">ms</th><th scope=\"col\" class=\"n\">in the driver</th></tr></thead>\n"
-                    "<tbody>\n");
+    nnv_text_add(t,
+                 "<h3>Slowest cases</h3>\n<table class=\"plain\"><thead><tr><th scope=\"col\">case</th>"
+                 "<th scope=\"col\" class=\"n\">ms</th><th scope=\"col\" class=\"n\">in the driver</th></tr></thead>\n"
+                 "<tbody>\n");
     for (size_t k = 0; k < n; k++) {
         const struct nnv_report_case *c = &h->r->item[slowest[k]];
         nnv_text_add(t, "<tr><td>");
@@ -86,10 +87,11 @@ static enum nnv_status add_refusals(struct nnv_html *h, enum nnvts_verdict v, co
                                                           c->compared, i}) == NNV_MAP_NONE)
             s = nnv_fail(err, NNV_NO_MEMORY, "out of memory for the cases that are not supported");
     }
-    nnv_text_addf(t,
-                  "<h3>%s</h3>\n<table class=\"plain\"><thead><tr><th scope=\"col\">operation</th><th scope=\"col\">types"
-                  "</th><th scope=\"col\" class=\"n\">cases</th><th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
-                  title, words);
+    nnv_text_addf(
+        t,
+        "<h3>%s</h3>\n<table class=\"plain\"><thead><tr><th scope=\"col\">operation</th><th scope=\"col\">types"
+        "</th><th scope=\"col\" class=\"n\">cases</th><th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
+        title, words);
     for (size_t k = 0; k < b.map.count && k < REFUSALS_MAX; k++) {
         nnv_text_add(t, "<tr><th scope=\"row\">");
         nnv_text_add_xml(t, nnv_html_name(b.item[k].op));

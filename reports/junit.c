@@ -16,10 +16,10 @@ static const struct {
     enum kind kind;
     const char *element;
 } forms[NNVTS_VERDICT_COUNT] = {
-    [NNVTS_ERROR] = {KIND_ERROR, "error"},         [NNVTS_PASS] = {KIND_PASS, NULL},
-    [NNVTS_FAIL] = {KIND_FAILURE, "failure"},      [NNVTS_UNSUPPORTED] = {KIND_SKIPPED, "skipped"},
-    [NNVTS_SKIP] = {KIND_SKIPPED, "skipped"},      [NNVTS_UNTRUSTED] = {KIND_FAILURE, "failure"},
-    [NNVTS_CRASH] = {KIND_ERROR, "error"},         [NNVTS_TIMEOUT] = {KIND_ERROR, "error"},
+    [NNVTS_ERROR] = {KIND_ERROR, "error"},    [NNVTS_PASS] = {KIND_PASS, NULL},
+    [NNVTS_FAIL] = {KIND_FAILURE, "failure"}, [NNVTS_UNSUPPORTED] = {KIND_SKIPPED, "skipped"},
+    [NNVTS_SKIP] = {KIND_SKIPPED, "skipped"}, [NNVTS_UNTRUSTED] = {KIND_FAILURE, "failure"},
+    [NNVTS_CRASH] = {KIND_ERROR, "error"},    [NNVTS_TIMEOUT] = {KIND_ERROR, "error"},
     [NNVTS_NOTRUN] = {KIND_ERROR, "error"},
 };
 
@@ -208,8 +208,7 @@ static enum nnv_status add_run(struct nnv_text *t, const struct nnv_report *r, c
     size_t k = 0;
     for (uint32_t s = 0; s < r->suites.count && status == NNV_OK; s++) {
         open_suite(t, r, s, &suites[s]);
-        for (size_t end = k + suites[s].cases; k < end && status == NNV_OK; k++)
-            status = add_case(t, r, order[k], err);
+        for (size_t end = k + suites[s].cases; k < end && status == NNV_OK; k++) status = add_case(t, r, order[k], err);
         nnv_text_add(t, "  </testsuite>\n");
     }
     nnv_text_add(t, "</testsuites>\n");

@@ -243,7 +243,8 @@ static enum nnv_status read_record(struct nnv_report *r, const char *line, size_
     json_error_t why;
     json_t *record = nnv_record_parse(line, n, &why);
     if (record == NULL)
-        return nnv_fail(err, NNV_INVALID, "not a record: %s at column %d; the journal is damaged", why.text, why.column);
+        return nnv_fail(err, NNV_INVALID, "not a record: %s at column %d; the journal is damaged", why.text,
+                        why.column);
     struct nnv_report_case *c = NULL;
     enum nnv_status s = find_case(r, record, &c, err);
     if (s == NNV_OK) s = take_count(record, "compared", &c->compared, err);

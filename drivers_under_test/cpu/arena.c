@@ -24,7 +24,7 @@ static struct cpu_chunk *chunk_new(size_t capacity) {
     return chunk;
 }
 
-void *cpu_arena_alloc(struct cpu_arena *arena, size_t bytes) {
+void *cpu_arena_raw(struct cpu_arena *arena, size_t bytes) {
     if (bytes > SIZE_MAX / 4) {
         arena->failed = true;
         return NULL;
@@ -43,7 +43,12 @@ void *cpu_arena_alloc(struct cpu_arena *arena, size_t bytes) {
     }
     void *data = chunk->bytes + arena->used;
     arena->used += need;
-    return memset(data, 0, need);
+    return data;
+}
+
+void *cpu_arena_alloc(struct cpu_arena *arena, size_t bytes) {
+    void *data = cpu_arena_raw(arena, bytes);
+    return data ? memset(data, 0, bytes) : NULL;
 }
 
 void *cpu_arena_array(struct cpu_arena *arena, size_t count, size_t size) {

@@ -19,6 +19,8 @@ struct cpu_arena {
 
 /** Zeroed bytes, aligned to CPU_ALIGN, with CPU_ALIGN readable bytes behind; NULL (and failed set) without memory. */
 void *cpu_arena_alloc(struct cpu_arena *arena, size_t bytes);
+/** As cpu_arena_alloc, but not zeroed. */
+void *cpu_arena_raw(struct cpu_arena *arena, size_t bytes);
 /** A zeroed array; checked multiplication. */
 void *cpu_arena_array(struct cpu_arena *arena, size_t count, size_t size);
 /** Frees all. */

@@ -23,6 +23,7 @@ struct conv {
     bool quantised;
     int32_t zero_point; /**< of the input */
     size_t k;           /**< values of a gathered row */
+    const struct cpu_span *cols;
 };
 
 static bool describe(const struct cpu_call *c, struct conv *v) {
@@ -77,11 +78,11 @@ static void copy_values(const struct conv *v, size_t at, size_t count, void *to)
 }
 
 /** One row of the filter over one row of the image; y may lie outside. to: filter_w * C values. */
-static void gather_line(const struct conv *v, size_t image, int64_t y, int64_t x, char *to, size_t element) {
+static void gather_line(const struct conv *v, size_t image, int64_t y, int64_t x, struct cpu_span span, char *to,
+                        size_t element) {
     const struct cpu_window *w = &v->window;
     const size_t c = v->in.c, line = (size_t)w->filter_w * c * element;
-    struct cpu_span span = {0, 0};
-    if (y >= 0 && y < v->in.h) span = cpu_window_span(x, w->filter_w, w->dilation_w, v->in.w);
+    if (y < 0 || y >= v->in.h) span.count = 0;
     if (span.count < w->filter_w) memset(to, 0, line);
     if (span.count == 0) return;
     size_t at = ((image * v->in.h + (size_t)y) * v->in.w + (size_t)(x + (int64_t)span.first * w->dilation_w)) * c;
@@ -93,27 +94,31 @@ static void gather_line(const struct conv *v, size_t image, int64_t y, int64_t x
     for (uint32_t q = 0; q < span.count; q++) copy_values(v, at + q * (size_t)w->dilation_w * c, c, to + q * c * element);
 }
 
+/** Pixels stand one behind the other: a 1x1 filter that takes every pixel. */
+static bool is_pointwise(const struct conv *v) {
+    const struct cpu_window *w = &v->window;
+    return w->filter_w == 1 && w->filter_h == 1 && w->stride_w == 1 && w->stride_h == 1 && v->in.h == v->out.h &&
+           v->in.w == v->out.w;
+}
+
 static void gather(const void *source, size_t first, size_t count, void *to) {
     const struct conv *v = source;
     const struct cpu_window *w = &v->window;
     const size_t element = v->quantised ? sizeof(int16_t) : sizeof(float), row = v->k * element;
     const size_t line = (size_t)w->filter_w * v->in.c * element;
+    if (is_pointwise(v) && v->k == v->in.c) {
+        copy_values(v, first * v->k, count * v->k, to);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         const size_t pixel = first + i, y_out = pixel / v->out.w % v->out.h, image = pixel / v->out.w / v->out.h;
         const int64_t x = (int64_t)(pixel % v->out.w) * w->stride_w - w->left;
         const int64_t y = (int64_t)y_out * w->stride_h - w->top;
         char *at = (char *)to + i * row;
         for (uint32_t p = 0; p < w->filter_h; p++)
-            gather_line(v, image, y + (int64_t)p * w->dilation_h, x, at + p * line, element);
+            gather_line(v, image, y + (int64_t)p * w->dilation_h, x, v->cols[pixel % v->out.w], at + p * line, element);
         memset(at + w->filter_h * line, 0, row - w->filter_h * line); /* an odd row is filled up */
     }
-}
-
-/** Pixels stand one behind the other: a 1x1 filter that takes every pixel. */
-static bool is_pointwise(const struct conv *v) {
-    const struct cpu_window *w = &v->window;
-    return w->filter_w == 1 && w->filter_h == 1 && w->stride_w == 1 && w->stride_h == 1 && v->in.h == v->out.h &&
-           v->in.w == v->out.w;
 }
 
 static bool run(struct cpu_call *c) {
@@ -127,7 +132,8 @@ static bool run(struct cpu_call *c) {
     v.x = cpu_image_in(r, cpu_in(c, X), v.window.nchw);
     void *y = cpu_image_out(r, out, v.window.nchw);
     const struct cpu_dense *dense = cpu_dense_get(r, &layer, c->node->state, &room);
-    if (!v.x || !y || !dense) return false;
+    v.cols = cpu_window_columns(r, &v.window, v.in.w, v.out.w);
+    if (!v.x || !y || !dense || !v.cols) return false;
     v.k = dense->k;
     const struct cpu_product product = {
         .weights = dense,

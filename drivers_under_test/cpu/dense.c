@@ -20,17 +20,23 @@ double cpu_layer_multiplier(const struct cpu_layer *layer, size_t c) {
     return (double)layer->input->scale * weight_scale / (double)layer->output->scale;
 }
 
+/** Packing goes in squares: reading along rows of the weights and writing along panels stay in the cache. */
+enum { SQUARE = 16 };
+
 static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                      struct cpu_dense *out) {
-    const size_t panel = kernels->panel, n = layer->n, k = layer->k;
+    const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = padded(n, panel);
     const float *from = layer->weights->data;
     out->bias = memory;
-    out->weights = out->bias + padded(n, panel);
+    out->weights = out->bias + columns;
     memcpy(out->bias, layer->bias->data, n * sizeof(float));
-    for (size_t col = 0; col < n; col++) {
-        float *to = out->weights + col / panel * panel * k + col % panel;
-        for (size_t i = 0; i < k; i++) to[i * panel] = from[col * k + i];
-    }
+    memset(out->bias + n, 0, (columns - n) * sizeof(float));
+    for (size_t first = 0; first < columns; first += panel)
+        for (size_t i0 = 0; i0 < k; i0 += SQUARE)
+            for (size_t col = first; col < first + panel; col++) {
+                float *to = out->weights + first * k + col - first;
+                for (size_t i = i0; i < k && i < i0 + SQUARE; i++) to[i * panel] = col < n ? from[col * k + i] : 0;
+            }
 }
 
 /** Weight i of row-major quantised weights, centred. Per-channel weights are signed. */
@@ -46,18 +52,22 @@ static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *
     out->bias64 = memory;
     out->multiplier = out->bias64 + columns;
     out->weights16 = (int16_t *)(out->multiplier + columns);
-    for (size_t col = 0; col < n; col++) {
-        out->bias64[col] = bias[col];
-        out->multiplier[col] = cpu_layer_multiplier(layer, col);
-        int16_t *to = out->weights16 + col / panel * panel * out->k + col % panel * 2;
-        for (size_t i = 0; i < k; i++) to[i / 2 * 2 * panel + i % 2] = centred(layer->weights, col * k + i);
+    for (size_t col = 0; col < columns; col++) {
+        out->bias64[col] = col < n ? bias[col] : 0;
+        out->multiplier[col] = col < n ? cpu_layer_multiplier(layer, col) : 0;
     }
+    for (size_t first = 0; first < columns; first += panel)
+        for (size_t i0 = 0; i0 < out->k; i0 += SQUARE)
+            for (size_t col = first; col < first + panel; col++) {
+                int16_t *to = out->weights16 + first * out->k + (col - first) * 2;
+                for (size_t i = i0; i < out->k && i < i0 + SQUARE; i++)
+                    to[i / 2 * 2 * panel + i % 2] = col < n && i < k ? centred(layer->weights, col * k + i) : 0;
+            }
 }
 
 void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                     struct cpu_dense *out) {
     *out = (struct cpu_dense){.quantised = quantised(layer), .n = layer->n, .k = depth(layer)};
-    memset(memory, 0, cpu_dense_bytes(kernels, layer));
     if (out->quantised)
         pack_s16(kernels, layer, memory, out);
     else
@@ -69,7 +79,7 @@ bool cpu_dense_prepare(const struct cpu_kernels *kernels, const struct cpu_layer
     *out = NULL;
     if (!layer->weights->data || !layer->bias->data) return true;
     struct cpu_dense *dense = cpu_arena_alloc(arena, sizeof *dense);
-    void *memory = cpu_arena_alloc(arena, cpu_dense_bytes(kernels, layer));
+    void *memory = cpu_arena_raw(arena, cpu_dense_bytes(kernels, layer));
     if (!dense || !memory) return false;
     cpu_dense_pack(kernels, layer, memory, dense);
     *out = dense;

@@ -23,7 +23,7 @@ struct cpu_layer {
 
 /** Bytes that packing takes. */
 size_t cpu_dense_bytes(const struct cpu_kernels *kernels, const struct cpu_layer *layer);
-/** Packs into memory (aligned to CPU_ALIGN, zeroed by this function). */
+/** Packs into memory that is aligned to CPU_ALIGN. */
 void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                     struct cpu_dense *out);
 /** From the node's constants into the arena, if weights and bias are constant; else *out is NULL. False: no memory. */

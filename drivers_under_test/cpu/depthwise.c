@@ -32,6 +32,7 @@ struct depthwise {
     const float *weights, *bias; /**< float */
     struct prepared q;           /**< quantised */
     int32_t *sums;               /**< quantised: one pixel per thread */
+    const struct cpu_span *cols;
     struct cpu_range range;
     int32_t x_zero, y_zero;
 };
@@ -138,7 +139,7 @@ static void line(const struct depthwise *v, size_t image, uint32_t y_out, int32_
     const struct cpu_span rows = cpu_window_span(y, w->filter_h, w->dilation_h, v->in.h);
     for (uint32_t x_out = 0; x_out < v->out.w; x_out++) {
         const int64_t x = (int64_t)x_out * w->stride_w - w->left;
-        const struct cpu_span cols = cpu_window_span(x, w->filter_w, w->dilation_w, v->in.w);
+        const struct cpu_span cols = v->cols[x_out];
         struct cpu_taps taps = {
             .channels = c,
             .rows = cols.count ? rows.count : 0,
@@ -191,7 +192,8 @@ static bool run(struct cpu_call *c) {
     v.run = r;
     v.x = repeat_channels(r, cpu_image_in(r, x, v.window.nchw), cpu_count(x), v.multiplier, cpu_element(x->type));
     v.y = cpu_image_out(r, out, v.window.nchw);
-    if (!v.x || !v.y) return false;
+    v.cols = cpu_window_columns(r, &v.window, v.in.w, v.out.w);
+    if (!v.x || !v.y || !v.cols) return false;
     v.range = cpu_activation(v.window.activation, out);
     v.x_zero = x->zero_point;
     v.y_zero = out->zero_point;

@@ -126,3 +126,11 @@ struct cpu_span cpu_window_span(int64_t at, uint32_t filter, int32_t dilation, u
     if (first >= end) return (struct cpu_span){0, 0};
     return (struct cpu_span){(uint32_t)first, (uint32_t)(end - first)};
 }
+
+const struct cpu_span *cpu_window_columns(struct cpu_run *run, const struct cpu_window *w, uint32_t in_w,
+                                          uint32_t out_w) {
+    struct cpu_span *spans = cpu_scratch(run, out_w * sizeof *spans);
+    for (uint32_t i = 0; spans && i < out_w; i++)
+        spans[i] = cpu_window_span((int64_t)i * w->stride_w - w->left, w->filter_w, w->dilation_w, in_w);
+    return spans;
+}

@@ -45,5 +45,8 @@ struct cpu_span {
 };
 /** at: where tap 0 lies (may be negative); extent: of the image; count may be 0. */
 struct cpu_span cpu_window_span(int64_t at, uint32_t filter, int32_t dilation, uint32_t extent);
+/** The spans of all output columns, in scratch memory; NULL without memory. */
+const struct cpu_span *cpu_window_columns(struct cpu_run *run, const struct cpu_window *w, uint32_t in_w,
+                                          uint32_t out_w);
 
 #endif

@@ -156,6 +156,11 @@ static CPU_TARGET void depthwise_f32(const struct cpu_taps *t, const float *x, c
     size_t c = 0;
     for (; c + 4 * LANES <= t->channels; c += 4 * LANES) depthwise_block(4, t, x + c, w + c, bias + c, lo, hi, y + c);
     for (; c + LANES <= t->channels; c += LANES) depthwise_block(1, t, x + c, w + c, bias + c, lo, hi, y + c);
+    if (c < t->channels && t->channels >= LANES) { /* the last vector overlaps its predecessor */
+        c = t->channels - LANES;
+        depthwise_block(1, t, x + c, w + c, bias + c, lo, hi, y + c);
+        c = t->channels;
+    }
     for (; c < t->channels; c++) {
         float sum = bias[c];
         for (uint32_t p = 0; p < t->rows; p++)
@@ -187,6 +192,11 @@ static CPU_TARGET void depthwise_s32(const struct cpu_taps *t, const uint8_t *x,
     size_t c = 0;
     for (; c + 4 * LANES <= t->channels; c += 4 * LANES) depthwise_block_u8(4, t, x + c, zero_point, w + c, y + c);
     for (; c + LANES <= t->channels; c += LANES) depthwise_block_u8(1, t, x + c, zero_point, w + c, y + c);
+    if (c < t->channels && t->channels >= LANES) {
+        c = t->channels - LANES;
+        depthwise_block_u8(1, t, x + c, zero_point, w + c, y + c);
+        c = t->channels;
+    }
     for (; c < t->channels; c++) {
         int32_t sum = 0;
         for (uint32_t p = 0; p < t->rows; p++)

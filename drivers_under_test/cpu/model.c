@@ -223,7 +223,7 @@ enum nnvts_status cpu_model_own_constants(struct cpu_model *model, const struct 
         const void *bytes = t->data;
         size_t count;
         if (!cpu_elements(t->type, &t->shape, &count)) return NNVTS_STATUS_INVALID_ARGUMENT;
-        t->data = cpu_arena_array(&model->arena, count, cpu_element(t->type));
+        t->data = cpu_arena_raw(&model->arena, count * cpu_element(t->type));
         if (!t->data) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
         cpu_convert_in(kernels, t->type, count, bytes, t->data);
     }

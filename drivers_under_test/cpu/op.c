@@ -79,14 +79,36 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
 
 static bool may_be_omitted(char letter) { return letter == 'o'; }
 
-/** The type of the first x input of the form; -1 if the form has none. */
-static int32_t main_type_of(const struct cpu_node *node, const struct cpu_tensor *tensors, const char *form) {
-    uint32_t i = 0;
-    for (const char *l = form; *l && i < node->in_count; l++) {
-        if (*l == 'x') return tensors[node->in[i]].type;
-        if (*l != '|' && *l != '*') i++;
+/** The letter of input i among count inputs; 0 behind the last. */
+static char letter_at(const char *form, uint32_t count, uint32_t i) {
+    uint32_t at = 0;
+    for (const char *l = form; *l; l++) {
+        if (*l == '|') continue;
+        const bool repeated = l[1] == '*';
+        at += repeated ? count - at - (uint32_t)strlen(l + 2) : 1; /* what stands behind is for the last inputs */
+        if (i < at) return *l;
+        if (repeated) l++;
     }
-    return -1;
+    return 0;
+}
+
+/** All letters up to a '|' or the end are used; a repeated one at least once. */
+static bool count_fits(const char *form, uint32_t count) {
+    uint32_t letters = 0;
+    for (const char *l = form; *l; l++) {
+        if (*l == '*') return count + 1 >= letters + strlen(l);
+        if (*l == '|' && letters == count) return true;
+        letters += *l != '|';
+    }
+    return letters == count;
+}
+
+/** The main operand, or NULL. */
+static const struct cpu_tensor *main_of(const struct cpu_node *node, const struct cpu_tensor *tensors,
+                                        const char *form) {
+    for (uint32_t i = 0; i < node->in_count; i++)
+        if (letter_at(form, node->in_count, i) == 'x') return &tensors[node->in[i]];
+    return NULL;
 }
 
 static bool operand_fits(char letter, const struct cpu_tensor *t, int32_t main_type) {
@@ -96,24 +118,12 @@ static bool operand_fits(char letter, const struct cpu_tensor *t, int32_t main_t
 
 static bool form_fits(const struct cpu_node *node, const struct cpu_tensor *tensors, const char *form,
                       uint32_t types) {
-    const int32_t main_type = main_type_of(node, tensors, form);
-    if (main_type != -1 && !(type_bit(main_type) & types)) return false;
-    uint32_t i = 0, behind = 0;
-    for (const char *l = form; *l; l++) behind += *l != '|' && *l != '*';
-    for (const char *l = form; *l; l++) {
-        if (*l == '|') {
-            if (i == node->in_count) return true;
-            continue;
-        }
-        behind--;
-        if (i >= node->in_count || !operand_fits(*l, &tensors[node->in[i]], main_type)) return false;
-        i++;
-        if (l[1] != '*') continue;
-        for (; i + behind < node->in_count; i++) /* the letters behind are for the last inputs */
-            if (!operand_fits(*l, &tensors[node->in[i]], main_type)) return false;
-        l++;
-    }
-    return i == node->in_count;
+    if (!count_fits(form, node->in_count)) return false;
+    const struct cpu_tensor *main = main_of(node, tensors, form);
+    if (main && !(type_bit(main->type) & types)) return false;
+    for (uint32_t i = 0; i < node->in_count; i++)
+        if (!operand_fits(letter_at(form, node->in_count, i), &tensors[node->in[i]], main ? main->type : -1)) return false;
+    return true;
 }
 
 bool cpu_op_bind(struct cpu_node *node, const struct cpu_tensor *tensors) {
@@ -125,30 +135,14 @@ bool cpu_op_bind(struct cpu_node *node, const struct cpu_tensor *tensors) {
     return false;
 }
 
-bool cpu_op_may_omit(const struct cpu_node *node, uint32_t tensor) {
-    uint32_t i = 0;
-    for (const char *l = node->op->forms[node->form]; *l; l++) {
-        if (*l == '|') continue;
-        if (*l == '*') { /* repeated letters are never optional; the last inputs follow */
-            const uint32_t behind = (uint32_t)strlen(l + 1);
-            for (; i + behind < node->in_count; i++)
-                if (node->in[i] == tensor) return false;
-            continue;
-        }
-        if (i < node->in_count && node->in[i] == tensor && !may_be_omitted(*l)) return false;
-        i++;
-    }
-    return true;
+static char letter_of(const struct cpu_node *node, uint32_t i) {
+    return letter_at(node->op->forms[node->form], node->in_count, i);
 }
 
-/** The main operand, or NULL. */
-static const struct cpu_tensor *main_of(const struct cpu_call *c) {
-    uint32_t i = 0;
-    for (const char *l = c->node->op->forms[c->node->form]; *l; l++) {
-        if (*l == 'x') return &c->tensors[c->node->in[i]];
-        if (*l != '|' && *l != '*') i++;
-    }
-    return NULL;
+bool cpu_op_may_omit(const struct cpu_node *node, uint32_t tensor) {
+    for (uint32_t i = 0; i < node->in_count; i++)
+        if (node->in[i] == tensor && !may_be_omitted(letter_of(node, i))) return false;
+    return true;
 }
 
 static bool output_fits(const struct cpu_call *c, uint32_t i, const struct cpu_tensor *main) {
@@ -180,20 +174,18 @@ static bool quant_fits(const struct cpu_call *c, const struct cpu_tensor *main) 
 }
 
 static bool ranks_fit(const struct cpu_call *c) {
-    const struct cpu_op *op = c->node->op;
-    uint32_t i = 0;
-    for (const char *l = op->forms[c->node->form]; *l && i < c->node->in_count; l++) {
-        if (*l == '|' || *l == '*') continue;
-        const struct cpu_tensor *t = &c->tensors[c->node->in[i++]];
-        if (*l == 'x' && op->max_rank && t->known_rank && t->shape.rank > op->max_rank) return false;
+    const struct cpu_node *n = c->node;
+    for (uint32_t i = 0; i < n->in_count && n->op->max_rank; i++) {
+        const struct cpu_tensor *t = &c->tensors[n->in[i]];
+        if (letter_of(n, i) == 'x' && t->known_rank && t->shape.rank > n->op->max_rank) return false;
     }
     const struct cpu_tensor *first = cpu_in(c, 0);
-    return !op->image || (first && (!first->known_rank || first->shape.rank == 4));
+    return !n->op->image || (first && (!first->known_rank || first->shape.rank == 4));
 }
 
 bool cpu_op_check(const struct cpu_call *c) {
     const struct cpu_op *op = c->node->op;
-    const struct cpu_tensor *main = main_of(c);
+    const struct cpu_tensor *main = main_of(c->node, c->tensors, op->forms[c->node->form]);
     if (c->node->out_count != strlen(op->outs)) return false;
     for (uint32_t i = 0; i < c->node->out_count; i++)
         if (!output_fits(c, i, main)) return false;
@@ -201,18 +193,10 @@ bool cpu_op_check(const struct cpu_call *c) {
 }
 
 bool cpu_op_can_infer(const struct cpu_call *c) {
-    const char *letters = c->node->op->forms[c->node->form];
     for (uint32_t i = 0; i < c->node->in_count; i++) {
         const struct cpu_tensor *t = &c->tensors[c->node->in[i]];
-        if (!t->present) continue;
-        if (!t->known_rank) return false;
-        if (!cpu_is_tensor(t->type) && !t->data) return false;
-    }
-    uint32_t i = 0;
-    for (const char *l = letters; *l && i < c->node->in_count; l++) {
-        if (*l == '|' || *l == '*') continue;
-        if (*l == 'p' && !c->tensors[c->node->in[i]].data) return false;
-        i++;
+        const bool value_needed = !cpu_is_tensor(t->type) || letter_of(c->node, i) == 'p';
+        if (t->present && (!t->known_rank || (value_needed && !t->data))) return false;
     }
     return true;
 }
@@ -228,12 +212,7 @@ static bool zero_refused(const struct cpu_call *c) {
     return false;
 }
 
-bool cpu_op_infer(struct cpu_call *c) {
-    if (zero_refused(c)) return false;
-    const struct cpu_tensor *first = cpu_in(c, 0);
-    if (c->node->op->image && (!first || first->shape.rank != 4)) return false;
-    return ranks_fit(c) && c->node->op->infer(c);
-}
+bool cpu_op_infer(struct cpu_call *c) { return !zero_refused(c) && ranks_fit(c) && c->node->op->infer(c); }
 
 /* --------------------------------------------------------- for the operations */
 

@@ -12,6 +12,7 @@ struct pool {
     bool quantised;
     const void *x;
     void *y;
+    const struct cpu_span *cols;
     int32_t *sums; /**< quantised average: one pixel per thread */
     struct cpu_range range;
     int32_t zero_point;
@@ -100,7 +101,7 @@ static void lines(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
         const size_t row = (size_t)(i / v->out.h) * v->in.h + (size_t)(y + rows.first);
         for (uint32_t x_out = 0; x_out < v->out.w; x_out++) {
             const int64_t x = (int64_t)x_out * w->stride_w - w->left;
-            const struct cpu_span cols = cpu_window_span(x, w->filter_w, 1, v->in.w);
+            const struct cpu_span cols = v->cols[x_out];
             const struct cpu_taps taps = {
                 .channels = c, .rows = rows.count, .cols = cols.count, .x_row = v->in.w * c, .x_col = c};
             const size_t from = (row * v->in.w + (size_t)(x + cols.first)) * c;
@@ -119,7 +120,8 @@ static bool run(struct cpu_call *c) {
     v.range = cpu_activation(v.window.activation, out);
     v.x = cpu_image_in(c->run, x, v.window.nchw);
     v.y = cpu_image_out(c->run, out, v.window.nchw);
-    if (!v.x || !v.y) return false;
+    v.cols = cpu_window_columns(c->run, &v.window, v.in.w, v.out.w);
+    if (!v.x || !v.y || !v.cols) return false;
     if (v.quantised) {
         v.sums = cpu_scratch(c->run, cpu_threads_count(c->run->threads) * (size_t)v.in.c * sizeof *v.sums);
         if (!v.sums) return false;

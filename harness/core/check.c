@@ -121,15 +121,17 @@ static void rule_text(const struct nnv_expectation *e, const struct rule *r, cha
 /* -------------------------------------------------------------------- bounds */
 
 static void fixed_bounds(const struct rule *r, struct block *b) {
-    for (size_t i = 0; i < b->n; i++) b->bound[i] = r->atol + r->rtol * fabs(b->expected[i]);
+    for (size_t i = 0; i < b->n; i++)
+        b->bound[i] = isfinite(b->expected[i]) ? r->atol + r->rtol * fabs(b->expected[i]) : 0;
 }
 
 static void float_budgets(const struct rule *r, const double *spread, struct block *b) {
     for (size_t i = 0; i < b->n; i++) {
-        double y = fabs(b->expected[i]), noise = r->k * spread[i];
+        bool finite = isfinite(b->expected[i]);
+        double y = finite ? fabs(b->expected[i]) : 0, noise = r->k * spread[i];
         double bound = noise + r->rtol * y + r->atol;
-        bool clear = noise <= 0.5 * fmax(y, r->rms), fits = !(y <= r->limit) || y + bound <= r->limit;
-        b->bound[i] = clear && fits ? bound : (double)NAN;
+        bool clear = noise <= 0.5 * fmax(y, r->rms) && y + bound <= r->limit;
+        b->bound[i] = clear || (!finite && noise == 0) ? bound : (double)NAN;
     }
 }
 
@@ -138,7 +140,7 @@ static void unit_budgets(const struct rule *r, const double *spread, struct bloc
     for (size_t i = 0; i < b->n; i++) b->bound[i] = spread[i] < r->limit ? spread[i] + r->atol : (double)NAN;
 }
 
-/** Loads n elements from index at on, and their bounds. */
+/** Loads n elements, from index `at` on, and their bounds. */
 static void load_block(const struct nnv_expectation *e, const struct rule *r, const void *actual, size_t at, size_t n,
                        struct block *b) {
     static const double none[BLOCK];

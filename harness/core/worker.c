@@ -172,8 +172,8 @@ enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, s
     struct nnv_channel *channel = nnv_shared_new(sizeof *channel);
     if (channel == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a worker");
     enum nnv_status s = NNV_OK;
-    int log = log_new();
-    pid_t pid = log < 0 ? -1 : nnv_process_fork();
+    int log = log_new(); /* where that is impossible, there is no log */
+    pid_t pid = nnv_process_fork();
     if (pid == 0) {
         nnv_process_sandbox(log);
         worker_main(work, channel);
@@ -190,6 +190,6 @@ enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, s
 
 void nnv_worker_free(struct nnv_worker *worker) {
     nnv_shared_free(worker->channel, sizeof *worker->channel);
-    if (worker->channel != NULL) close(worker->log);
+    if (worker->log >= 0) close(worker->log);
     *worker = (struct nnv_worker){.log = -1};
 }

@@ -28,10 +28,10 @@ struct nnv_worker {
     pid_t pid;                   /**< also of its process group; 0: none */
     uint32_t number;             /**< 1, 2, 3 ... in the order of starting */
     struct nnv_channel *channel;
-    int log;                     /**< descriptor of what it prints; its offset is the worker's too */
+    int log;                     /**< descriptor of what it prints, -1: none; its offset is the worker's too */
 };
 
-/** Starts a worker. NNV_IO or NNV_NO_MEMORY. */
+/** Starts a worker. NNV_IO or NNV_NO_MEMORY; then *worker is as before. */
 NNV_USE_RESULT enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, struct nnv_worker *worker,
                                                 struct nnv_err *err);
 /** Frees channel and log of a worker that has ended. */

@@ -191,8 +191,47 @@ struct nnv_image nnv_image_of(const struct nnv_shape *s, bool nchw) {
     return m;
 }
 
+enum { LANES = 8, DEPTH = 512 };
+
+/* c[l] += sum of a[p] * panel[p][l], in the order of p. */
+static void add_panel(const double *a, double panel[][LANES], size_t depth, double c[LANES]) {
+    double sum[LANES];
+    for (int l = 0; l < LANES; l++) sum[l] = c[l];
+    for (size_t p = 0; p < depth; p++)
+        for (int l = 0; l < LANES; l++) sum[l] += a[p] * panel[p][l];
+    for (int l = 0; l < LANES; l++) c[l] = sum[l];
+}
+
+/*
+ * Each sum in the order of k: the same bits on any machine, which a library that picks its code by processor does
+ * not give. Panels of B: LANES columns, DEPTH rows.
+ */
+static void matmul_in_order(size_t m, size_t n, size_t k, const double *a, const double *b, double *c) {
+    double panel[DEPTH][LANES];
+    for (size_t j = 0; j < n; j += LANES) {
+        size_t lanes = n - j < LANES ? n - j : LANES;
+        for (size_t q = 0; q < k; q += DEPTH) {
+            size_t depth = k - q < DEPTH ? k - q : DEPTH;
+            for (size_t p = 0; p < depth; p++)
+                for (size_t l = 0; l < LANES; l++) panel[p][l] = l < lanes ? b[(j + l) * k + q + p] : 0;
+            for (size_t i = 0; i < m; i++) {
+                double sums[LANES] = {0};
+                memcpy(sums, c + i * n + j, lanes * sizeof *c);
+                add_panel(a + i * k + q, panel, depth, sums);
+                memcpy(c + i * n + j, sums, lanes * sizeof *c);
+            }
+        }
+    }
+}
+
 void nnv_matmul(size_t m, size_t n, size_t k, const double *a, const double *b, double *c) {
-    if (k == 0) memset(c, 0, m * n * sizeof *c);
-    if (m == 0 || n == 0 || k == 0) return;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)k, 0, c, (int)n);
+    const size_t small = (size_t)1 << 21; /* products; almost all generated cases are below it */
+    if (m == 0 || n == 0) return;
+    if (k > 0 && m * n > small / k) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)k, 0, c,
+                    (int)n);
+        return;
+    }
+    memset(c, 0, m * n * sizeof *c);
+    matmul_in_order(m, n, k, a, b, c);
 }

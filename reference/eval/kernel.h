@@ -111,8 +111,9 @@ static inline size_t nnv_image_at(const struct nnv_image *m, uint32_t n, uint32_
 }
 
 /**
- * C[m,n] = A[m,k] * B[n,k]^T in double precision (OpenBLAS dgemm; sums of integers below 2^53 are exact).
- * Row-major, dense. C is overwritten; k may be 0.
+ * C[m,n] = A[m,k] * B[n,k]^T in double precision; row-major, dense; C is overwritten; k may be 0. Sums of integers
+ * below 2^53 are exact. Up to 2^21 products are summed in a fixed order; more go through OpenBLAS, whose last bits
+ * depend on the processor.
  */
 void nnv_matmul(size_t m, size_t n, size_t k, const double *a, const double *b, double *c);
 

@@ -109,7 +109,7 @@ static enum nnv_status check_window(int32_t stride, int32_t dilation, int32_t sc
     return NNV_OK;
 }
 
-/* Sources: op_semantics of NNAPI as TFLite's padding.h defines them; all arithmetic in 64 bits. */
+/* In 64 bits throughout: extents, strides and dilations come from untrusted models. */
 enum nnv_status nnv_window(uint32_t in, uint32_t filter, int32_t stride, int32_t dilation, int32_t scheme,
                            struct nnv_window *w, struct nnv_err *err) {
     enum nnv_status st = check_window(stride, dilation, scheme, w, err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/ops/binary.h"
 
+#include "reference/ops/fuse.h"
+
 enum { A, B, ACT };
 
 enum nnv_status nnv_binary_check(const struct nnv_call *c, struct nnv_err *err) {
@@ -51,13 +53,6 @@ void nnv_binary_eval(struct nnv_kernel *k, int a, int b, double (*f)(double, dou
 const char *const nnv_binary_variants[] = {"rank1",  "rank2", "rank3", "rank4", "wide", "one",   "row",   "column",
                                            "middle", "both",  "ranks", "batch", "relu", "relu1", "relu6", NULL};
 
-static int activation(const struct nnv_sample *s) {
-    if (nnv_sample_is(s, "relu")) return ANEURALNETWORKS_FUSED_RELU;
-    if (nnv_sample_is(s, "relu1")) return ANEURALNETWORKS_FUSED_RELU1;
-    if (nnv_sample_is(s, "relu6")) return ANEURALNETWORKS_FUSED_RELU6;
-    return ANEURALNETWORKS_FUSED_NONE;
-}
-
 /* Extents a and b of equal rank; the dimensions to be broadcast become 1. */
 static void broadcast(struct nnv_sample *s, uint32_t rank, uint32_t *a, uint32_t *b) {
     uint32_t *small = s->index % 2 ? a : b; /* which side is broadcast */
@@ -81,11 +76,11 @@ static void set_range(struct nnv_sample_arg *x, int act) {
 
 void nnv_binary_sample(struct nnv_sample *s) {
     uint32_t a[NNV_MAX_RANK], b[NNV_MAX_RANK], rank = 4;
-    int act = s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32 ? ANEURALNETWORKS_FUSED_NONE : activation(s);
+    int act = s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32 ? ANEURALNETWORKS_FUSED_NONE : nnv_fuse_drawn(s);
     bool wide = nnv_sample_is(s, "wide");
     if (s->variant < 4)
         rank = (uint32_t)s->variant + 1;
-    else if (wide || activation(s))
+    else if (wide || nnv_fuse_drawn(s))
         rank = (uint32_t)nnv_sample_int(s, 1, 4);
     else if (!nnv_sample_is(s, "middle") && !nnv_sample_is(s, "ranks"))
         rank = 2 + (uint32_t)s->index % 3;

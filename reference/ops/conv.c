@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reference/ops/common.h"
+#include "reference/ops/fuse.h"
 
 #define SIG(LEVEL, T, W, B)                                                                                            \
     {                                                                                                                  \
@@ -231,20 +232,13 @@ enum nnv_status nnv_conv_eval(struct nnv_kernel *k, struct nnv_err *err) {
 const char *const nnv_conv_variants[] = {VARIANTS, "winograd", NULL};
 const char *const nnv_depthwise_variants[] = {VARIANTS, "multiplier", "nchw_multiplier_stride_same", NULL};
 
-static int activation(const struct nnv_sample *s) {
-    if (nnv_sample_is(s, "relu")) return ANEURALNETWORKS_FUSED_RELU;
-    if (nnv_sample_is(s, "relu1")) return ANEURALNETWORKS_FUSED_RELU1;
-    if (nnv_sample_is(s, "relu6")) return ANEURALNETWORKS_FUSED_RELU6;
-    return ANEURALNETWORKS_FUSED_NONE;
-}
-
 /* Values that put the results around the activation's range; exact: that keep sums below 2^11. */
 static void set_tensors(struct nnv_sample *s, const struct nnv_window_sample *g, uint32_t channels) {
     uint32_t dims[4];
     bool dw = depthwise(s->op);
     nnv_sample_image(dims, g->n, g->h, g->w, g->c, g->nchw);
     struct nnv_sample_arg *x = nnv_sample_tensor(s, X, 4, dims);
-    bool relu1 = activation(s) == ANEURALNETWORKS_FUSED_RELU1;
+    bool relu1 = nnv_fuse_drawn(s) == ANEURALNETWORKS_FUSED_RELU1;
     x->hi = s->exact ? (relu1 ? 1 : nnv_sample_is(s, "wide") ? 2 : 4) : relu1 ? 0.5 : 4;
     x->lo = -x->hi;
     uint32_t filter[4] = {dw ? 1 : channels, g->fh, g->fw, dw ? channels : g->c};
@@ -267,6 +261,6 @@ void nnv_conv_sample(struct nnv_sample *s) {
     nnv_window_set(s, &rows_ids, &g, true);
     nnv_window_set(s, &cols_ids, &g, false);
     if (dw) nnv_sample_scalar(s, MULTIPLIER, multiplier);
-    nnv_sample_scalar(s, ACT, activation(s));
+    nnv_sample_scalar(s, ACT, nnv_fuse_drawn(s));
     if (g.nchw || nnv_sample_is(s, "dilation")) nnv_sample_scalar(s, NCHW, g.nchw);
 }

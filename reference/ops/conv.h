@@ -76,7 +76,7 @@ enum nnv_status nnv_conv_infer(const struct nnv_call *c, struct nnv_shape *out, 
 /** The kernel of both. */
 enum nnv_status nnv_conv_eval(struct nnv_kernel *k, struct nnv_err *err);
 
-/** Sampling. CONV_2D and DEPTHWISE_CONV_2D share variants but for the last two of each. */
+/** Sampling; the variants of both but for winograd (CONV_2D) and multiplier (DEPTHWISE_CONV_2D). */
 extern const char *const nnv_conv_variants[];
 extern const char *const nnv_depthwise_variants[];
 void nnv_conv_sample(struct nnv_sample *s);

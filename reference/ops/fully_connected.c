@@ -2,6 +2,7 @@
 /** @file fully_connected.c FULLY_CONNECTED. */
 #include "reference/model/sample.h"
 #include "reference/ops/common.h"
+#include "reference/ops/fuse.h"
 #include "reference/ops/linear.h"
 
 enum { X, WEIGHTS, BIAS, ACT };
@@ -75,13 +76,6 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 static const char *const variants[] = {"rank2", "rank3", "rank4", "flatten", "vector", "wide",
                                        "large", "relu",  "relu1", "relu6",   "inputs", NULL};
 
-static int activation(const struct nnv_sample *s) {
-    if (nnv_sample_is(s, "relu")) return ANEURALNETWORKS_FUSED_RELU;
-    if (nnv_sample_is(s, "relu1")) return ANEURALNETWORKS_FUSED_RELU1;
-    if (nnv_sample_is(s, "relu6")) return ANEURALNETWORKS_FUSED_RELU6;
-    return ANEURALNETWORKS_FUSED_NONE;
-}
-
 /*
  * Dims of an input with batch * size elements. flatten: the batch that the weights make of it is not its first
  * extent, because the size spans only part of the rest.
@@ -105,7 +99,7 @@ static void sample(struct nnv_sample *s) {
     if (deep || nnv_sample_is(s, "rank4") || nnv_sample_is(s, "flatten")) size = size / 6 * 6 + 6;
     if (s->empty) batch = 0;
     uint32_t rank = draw_input(s, batch, size, dims);
-    int act = activation(s);
+    int act = nnv_fuse_drawn(s);
     struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
     x->hi = act == ANEURALNETWORKS_FUSED_RELU1 ? (s->exact ? 1 : 0.5) : 4;
     x->lo = -x->hi;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/ops/pool.h"
 
+#include "reference/ops/fuse.h"
+
 enum { X, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, SCHEME, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACT, NCHW };
 
 #define INT(ID, NAME, RULE)                                                                                            \
@@ -131,16 +133,9 @@ const char *const nnv_pool_variants[] = {"valid",
                                          "large_same",
                                          NULL};
 
-static int activation(const struct nnv_sample *s) {
-    if (nnv_sample_is(s, "relu")) return ANEURALNETWORKS_FUSED_RELU;
-    if (nnv_sample_is(s, "relu1")) return ANEURALNETWORKS_FUSED_RELU1;
-    if (nnv_sample_is(s, "relu6")) return ANEURALNETWORKS_FUSED_RELU6;
-    return ANEURALNETWORKS_FUSED_NONE;
-}
-
 void nnv_pool_sample(struct nnv_sample *s) {
     struct nnv_window_sample g = nnv_window_draw(s, 9);
-    int act = activation(s);
+    int act = nnv_fuse_drawn(s);
     uint32_t dims[4];
     if (nnv_sample_is(s, "global")) g.fh = g.h, g.fw = g.w, g.scheme = ANEURALNETWORKS_PADDING_VALID;
     s->form = &s->op->forms[g.scheme ? 0 : 1];

@@ -14,7 +14,9 @@
 
 enum { F32 = ANEURALNETWORKS_TENSOR_FLOAT32, F16 = ANEURALNETWORKS_TENSOR_FLOAT16, I32 = ANEURALNETWORKS_TENSOR_INT32 };
 enum { Q8 = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, Q16 = ANEURALNETWORKS_TENSOR_QUANT16_SYMM, B8 = ANEURALNETWORKS_TENSOR_BOOL8 };
-enum { NNAPI = NNV_PRECISION_NNAPI, AOSP = NNV_PRECISION_AOSP, BUDGET = NNV_PRECISION_BUDGET };
+#define NNAPI NNV_PRECISION_NNAPI
+#define AOSP NNV_PRECISION_AOSP
+#define BUDGET NNV_PRECISION_BUDGET
 enum { MAX = 1024 };
 
 static struct nnv_value value;
@@ -79,7 +81,7 @@ static void float32_tolerances(void **state) {
 
 static void float16_tolerances(void **state) {
     (void)state;
-    for (int p = NNAPI; p <= AOSP; p++) {
+    for (int p = (int)NNAPI; p <= (int)AOSP; p++) {
         const struct nnv_expectation half = {.type = F16}, low = {.type = F32, .low_precision = true};
         assert_bound(half, (enum nnv_precision)p, 0, 5 * 0x1p-10);
         assert_bound(half, (enum nnv_precision)p, 1, 10 * 0x1p-10);
@@ -110,7 +112,7 @@ static void unit_tolerances(void **state) {
 
 static void booleans_are_exact(void **state) {
     (void)state;
-    for (int p = NNAPI; p <= BUDGET; p++) {
+    for (int p = (int)NNAPI; p <= (int)BUDGET; p++) {
         assert_int_equal(check1((struct nnv_expectation){.type = B8}, (enum nnv_precision)p, 1, 1), 0);
         assert_int_equal(check1((struct nnv_expectation){.type = B8}, (enum nnv_precision)p, 1, 0), 1);
         assert_int_equal(check1((struct nnv_expectation){.type = B8}, (enum nnv_precision)p, 0, 1), 1);
@@ -119,13 +121,13 @@ static void booleans_are_exact(void **state) {
     const double one = 1;
     struct nnv_expectation e = {.type = B8};
     check(&e, NNAPI, 1, &one, &one);
-    nnv_check(&e, &any, NNV_PRECISION_NNAPI, &result);
+    nnv_check(&e, &any, NNAPI, &result);
     assert_int_equal(result.wrong, 0);
 }
 
 static void exact_cases_have_no_tolerance(void **state) {
     (void)state;
-    for (int p = NNAPI; p <= BUDGET; p++) {
+    for (int p = (int)NNAPI; p <= (int)BUDGET; p++) {
         const double spread = 100;
         const struct nnv_expectation f = {.type = F32, .must_equal = true, .spread = &spread};
         const struct nnv_expectation q = {.type = Q8, .must_equal = true, .spread = &spread, .mobilenet = true};
@@ -143,7 +145,7 @@ static void exact_cases_have_no_tolerance(void **state) {
 static void classes(void **state) {
     (void)state;
     const double inf = (double)INFINITY, nan = (double)NAN, spread = 0;
-    for (int p = NNAPI; p <= BUDGET; p++) {
+    for (int p = (int)NNAPI; p <= (int)BUDGET; p++) {
         const struct nnv_expectation e = {.type = F32, .spread = &spread};
         enum nnv_precision q = (enum nnv_precision)p;
         assert_int_equal(check1(e, q, 1, nan), 1);
@@ -161,7 +163,7 @@ static void classes(void **state) {
         assert_int_equal(check1(e, q, -0.0, 0.0), 0);
         assert_int_equal(result.compared, 1);
     }
-    assert_int_equal(check1((struct nnv_expectation){.type = F32, .must_equal = true}, NNV_PRECISION_NNAPI, -0.0, 0.0), 0);
+    assert_int_equal(check1((struct nnv_expectation){.type = F32, .must_equal = true}, NNAPI, -0.0, 0.0), 0);
 }
 
 /* --------------------------------------------------------------------- budgets */
@@ -170,49 +172,49 @@ static void float_budget(void **state) {
     (void)state;
     const double spread = 0x1p-20, none = 0;
     const struct nnv_expectation e = {.type = F32, .spread = &spread};
-    assert_bound(e, NNV_PRECISION_BUDGET, 1, 0x1p-19 + 0x1p-23);
-    assert_bound((struct nnv_expectation){.type = F32, .spread = &spread, .k = 3}, NNV_PRECISION_BUDGET, 1,
+    assert_bound(e, BUDGET, 1, 0x1p-19 + 0x1p-23);
+    assert_bound((struct nnv_expectation){.type = F32, .spread = &spread, .k = 3}, BUDGET, 1,
                  3 * 0x1p-20 + 0x1p-23);
-    assert_bound((struct nnv_expectation){.type = F32, .spread = &none}, NNV_PRECISION_BUDGET, 1, 0x1p-23);
-    assert_bound((struct nnv_expectation){.type = F32, .spread = &none}, NNV_PRECISION_BUDGET, 0, 0x1p-126);
-    assert_bound((struct nnv_expectation){.type = F32}, NNV_PRECISION_BUDGET, 1, 0x1p-23);
-    assert_bound((struct nnv_expectation){.type = F16, .spread = &none}, NNV_PRECISION_BUDGET, 1, 0x1p-10 + 0x1p-14);
-    assert_bound((struct nnv_expectation){.type = F32, .spread = &none, .low_precision = true}, NNV_PRECISION_BUDGET, 1,
+    assert_bound((struct nnv_expectation){.type = F32, .spread = &none}, BUDGET, 1, 0x1p-23);
+    assert_bound((struct nnv_expectation){.type = F32, .spread = &none}, BUDGET, 0, 0x1p-126);
+    assert_bound((struct nnv_expectation){.type = F32}, BUDGET, 1, 0x1p-23);
+    assert_bound((struct nnv_expectation){.type = F16, .spread = &none}, BUDGET, 1, 0x1p-10 + 0x1p-14);
+    assert_bound((struct nnv_expectation){.type = F32, .spread = &none, .low_precision = true}, BUDGET, 1,
                  0x1p-10 + 0x1p-14);
-    assert_bound((struct nnv_expectation){.type = F32, .spread = &spread, .half_step = 0x1p-10}, NNV_PRECISION_BUDGET, 1,
+    assert_bound((struct nnv_expectation){.type = F32, .spread = &spread, .half_step = 0x1p-10}, BUDGET, 1,
                  0x1p-19 + 0x1p-23 + 0x1p-10);
 }
 
 static void wide_budget_is_not_compared(void **state) {
     (void)state;
     const double at = 0.25, over = 0.2500001, nan = (double)NAN, inf = (double)INFINITY;
-    assert_int_equal(check1((struct nnv_expectation){.type = F32, .spread = &at}, NNV_PRECISION_BUDGET, 1, 9), 1);
+    assert_int_equal(check1((struct nnv_expectation){.type = F32, .spread = &at}, BUDGET, 1, 9), 1);
     const double *wide[] = {&over, &nan, &inf};
     for (size_t i = 0; i < 3; i++) {
         struct nnv_expectation e = {.type = F32, .spread = wide[i]};
-        assert_int_equal(check1(e, NNV_PRECISION_BUDGET, 1, 9), 0);
+        assert_int_equal(check1(e, BUDGET, 1, 9), 0);
         assert_int_equal(result.not_compared, 1);
-        assert_int_equal(check1(e, NNV_PRECISION_BUDGET, 1, nan), 0); /* a NaN is accepted there only */
+        assert_int_equal(check1(e, BUDGET, 1, nan), 0); /* a NaN is accepted there only */
         assert_int_equal(result.compared, 0);
     }
     /* The tensor's rms keeps small elements compared. */
     const double expected[] = {0, 100, 100, 100}, actual[] = {30, 100, 100, 100}, spread[] = {10, 0, 0, 0};
     struct nnv_expectation e = {.type = F32, .spread = spread};
-    assert_int_equal(check(&e, NNV_PRECISION_BUDGET, 4, expected, actual), 1);
+    assert_int_equal(check(&e, BUDGET, 4, expected, actual), 1);
     assert_int_equal(result.compared, 4);
 }
 
 static void overflow_is_open(void **state) {
     (void)state;
     const double wide = 100, narrow = 1, inf = (double)INFINITY;
-    assert_int_equal(check1((struct nnv_expectation){.type = F16, .spread = &wide}, NNV_PRECISION_BUDGET, 65504, inf), 0);
+    assert_int_equal(check1((struct nnv_expectation){.type = F16, .spread = &wide}, BUDGET, 65504, inf), 0);
     assert_int_equal(result.not_compared, 1);
-    assert_int_equal(check1((struct nnv_expectation){.type = F16, .spread = &narrow}, NNV_PRECISION_BUDGET, 60000, inf), 1);
+    assert_int_equal(check1((struct nnv_expectation){.type = F16, .spread = &narrow}, BUDGET, 60000, inf), 1);
     struct nnv_expectation relaxed = {.type = F32, .spread = &narrow, .low_precision = true};
-    assert_int_equal(check1(relaxed, NNV_PRECISION_BUDGET, 70000, inf), 0);
+    assert_int_equal(check1(relaxed, BUDGET, 70000, inf), 0);
     assert_int_equal(result.not_compared, 1);
     relaxed.low_precision = false;
-    assert_int_equal(check1(relaxed, NNV_PRECISION_BUDGET, 70000, inf), 1);
+    assert_int_equal(check1(relaxed, BUDGET, 70000, inf), 1);
 }
 
 static void unit_budget(void **state) {
@@ -236,11 +238,11 @@ static void unit_budget(void **state) {
 
 static void ignored_is_counted(void **state) {
     (void)state;
-    assert_int_equal(check1((struct nnv_expectation){.type = F32, .ignored = true}, NNV_PRECISION_NNAPI, 1, 5), 0);
+    assert_int_equal(check1((struct nnv_expectation){.type = F32, .ignored = true}, NNAPI, 1, 5), 0);
     assert_int_equal(result.not_compared, 1);
     assert_string_equal(result.rule, "ignored");
     struct nnv_expectation empty = {.type = F32};
-    assert_int_equal(check(&empty, NNV_PRECISION_BUDGET, 0, NULL, NULL), 0);
+    assert_int_equal(check(&empty, BUDGET, 0, NULL, NULL), 0);
 }
 
 /* ------------------------------------------------------------------ statistics */
@@ -252,14 +254,14 @@ static void statistics(void **state) {
     actual[700] += 3; /* beyond the first block */
     actual[20] -= 2;
     struct nnv_expectation e = {.type = Q8, .scale = 0.5f, .zero_point = 10};
-    assert_int_equal(check(&e, NNV_PRECISION_NNAPI, MAX, expected, actual), 2);
+    assert_int_equal(check(&e, NNAPI, MAX, expected, actual), 2);
     assert_int_equal(result.worst, 700);
     assert_true(result.worst_expected == 0 && result.worst_actual == 3 && result.worst_error == 3);
     assert_true(result.worst_bound == 1 && result.worst_ratio == 3 && result.max_ulp == 3);
     assert_true(result.bias == 1.0 / MAX && result.mse == 13.0 / MAX);
     for (size_t i = 0; i < MAX; i++) exact[i] = (expected[i] - 10 - 0.25) * 0.5;
     e.exact = exact;
-    assert_int_equal(check(&e, NNV_PRECISION_NNAPI, MAX, expected, expected), 0);
+    assert_int_equal(check(&e, NNAPI, MAX, expected, expected), 0);
     assert_true(fabs(result.bias - 0.25) < 0.01); /* -0.25 is clamped where expected is 0 */
     assert_true(result.max_ulp == 0 && result.worst_ratio == 0);
 }
@@ -268,7 +270,7 @@ static void ulps(void **state) {
     (void)state;
     const double expected[] = {1, 1024, 0.5}, actual[] = {1 + 0x1p-22, 1024 + 0x1p-13 * 3, 0.5};
     struct nnv_expectation e = {.type = F32};
-    assert_int_equal(check(&e, NNV_PRECISION_NNAPI, 3, expected, actual), 0);
+    assert_int_equal(check(&e, NNAPI, 3, expected, actual), 0);
     assert_true(result.max_ulp == 3);
 }
 
@@ -279,17 +281,17 @@ static void pictures(void **state) {
     actual[7 * COLS + 28] = 200;
     actual[3] = 1;
     struct nnv_expectation e = {.type = Q8};
-    assert_int_equal(check(&e, NNV_PRECISION_NNAPI, ROWS * COLS, expected, actual), 1);
+    assert_int_equal(check(&e, NNAPI, ROWS * COLS, expected, actual), 1);
     value = (struct nnv_value){
         .rank = 3, .dims = {4, ROWS / 4, COLS}, .data = expected_bytes, .bytes = ROWS * COLS};
-    nnv_check(&e, actual_bytes, NNV_PRECISION_NNAPI, &result);
+    nnv_check(&e, actual_bytes, NNAPI, &result);
     assert_int_equal(result.heat_rows, ROWS);
     assert_int_equal(result.heat_cols, COLS);
     assert_int_equal(result.heat[7 * COLS + 28], 255);
     assert_int_equal(result.heat[3], 128);
     assert_int_equal(result.heat[4], 0);
     struct nnv_check_window w;
-    nnv_check_window(&e, actual_bytes, NNV_PRECISION_NNAPI, result.worst, &w);
+    nnv_check_window(&e, actual_bytes, NNAPI, result.worst, &w);
     assert_int_equal(w.rows, NNV_WINDOW_MAX);
     assert_int_equal(w.cols, NNV_WINDOW_MAX);
     assert_int_equal(w.col, COLS - NNV_WINDOW_MAX); /* cut at the edge */
@@ -303,11 +305,11 @@ static void large_heat(void **state) {
     double expected[ROWS * COLS] = {0}, actual[ROWS * COLS] = {0};
     actual[ROWS * COLS - 1] = 2;
     struct nnv_expectation e = {.type = Q8};
-    check(&e, NNV_PRECISION_NNAPI, ROWS * COLS, expected, actual);
+    check(&e, NNAPI, ROWS * COLS, expected, actual);
     value.rank = 2;
     value.dims[0] = ROWS;
     value.dims[1] = COLS;
-    nnv_check(&e, actual_bytes, NNV_PRECISION_NNAPI, &result);
+    nnv_check(&e, actual_bytes, NNAPI, &result);
     assert_int_equal(result.heat_rows, ROWS);
     assert_int_equal(result.heat_cols, NNV_HEAT_MAX);
     assert_in_range(result.heat[ROWS * NNV_HEAT_MAX - 1], 129, 200);
@@ -318,9 +320,9 @@ static void large_heat(void **state) {
 
 static void names(void **state) {
     (void)state;
-    assert_string_equal(nnv_precision_name(NNV_PRECISION_NNAPI), "nnapi");
-    assert_string_equal(nnv_precision_name(NNV_PRECISION_AOSP), "aosp");
-    assert_string_equal(nnv_precision_name(NNV_PRECISION_BUDGET), "budget");
+    assert_string_equal(nnv_precision_name(NNAPI), "nnapi");
+    assert_string_equal(nnv_precision_name(AOSP), "aosp");
+    assert_string_equal(nnv_precision_name(BUDGET), "budget");
 }
 
 int main(void) {

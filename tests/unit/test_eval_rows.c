@@ -165,6 +165,27 @@ static void test_matmul(void **state) {
     nnv_matmul(0, 2, 3, a, b, c);
 }
 
+/* Panels with remainders, and beyond the size at which the library takes over: integers are exact in all. */
+static void test_matmul_sizes(void **state) {
+    (void)state;
+    static const size_t sizes[][3] = {{3, 11, 1030}, {1, 8, 512}, {2, 1, 5}, {130, 140, 150}};
+    for (size_t t = 0; t < 4; t++) {
+        size_t m = sizes[t][0], n = sizes[t][1], k = sizes[t][2];
+        double *a = malloc(m * k * sizeof *a), *b = malloc(n * k * sizeof *b), *c = malloc(m * n * sizeof *c);
+        assert_true(a && b && c);
+        for (size_t i = 0; i < m * k; i++) a[i] = (double)(i * 7 % 23) - 11;
+        for (size_t i = 0; i < n * k; i++) b[i] = (double)(i * 5 % 19) - 9;
+        nnv_matmul(m, n, k, a, b, c);
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < n; j++) {
+                double want = 0;
+                for (size_t p = 0; p < k; p++) want += a[i * k + p] * b[j * k + p];
+                assert_true(c[i * n + j] == want);
+            }
+        free(a), free(b), free(c);
+    }
+}
+
 static void test_image_layouts(void **state) {
     (void)state;
     struct nnv_shape s = nnv_shape_make(4, (uint32_t[]){2, 3, 4, 5});
@@ -188,6 +209,7 @@ int main(void) {
         cmocka_unit_test(test_spread_of_rows),
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_matmul_sizes),
         cmocka_unit_test(test_image_layouts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

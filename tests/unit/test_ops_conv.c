@@ -260,6 +260,37 @@ static void test_budget_holds_a_legal_device(void **state) {
     assert_true(widest < 2e-4); /* about 100 terms that add up to 50 */
 }
 
+/* Rows whose inputs differ are summed anew: a relaxed model may round 0.1 to float16, and so its products. */
+static void test_rows_with_other_inputs(void **state) {
+    (void)state;
+    struct conv g = {.type = F32,
+                     .filter_type = F32,
+                     .n = 1,
+                     .h = 1,
+                     .w = 1,
+                     .c = 4,
+                     .fh = 1,
+                     .fw = 1,
+                     .out = 1,
+                     .scheme = VALID,
+                     .sh = 1,
+                     .sw = 1,
+                     .dh = 1,
+                     .dw = 1};
+    double spread[2];
+    for (int relaxed = 0; relaxed < 2; relaxed++) {
+        struct use *u = conv_use(&g, V(0.1, 0.1, 0.1, 0.1), V(100, -100, 100, -100), V(0));
+        u->model.relaxed = relaxed;
+        spread[relaxed] = use_spread(u, 0);
+        double y;
+        nnv_load(F32, u->results[0].value.data, 1, &y);
+        assert_true(y == 0);
+        use_free(u);
+    }
+    assert_true(spread[0] > 0 && spread[0] < 1e-5);
+    assert_true(spread[1] > 100 * (0x1p-12 * 0.1 + 0x1p-14) && spread[1] < 0.1);
+}
+
 /* ------------------------------------------------------------- values by hand */
 
 static struct conv plain(int h, int w, int fh, int fw) {
@@ -403,6 +434,7 @@ int main(void) {
         cmocka_unit_test(test_conv_against_direct_loops),
         cmocka_unit_test(test_depthwise_against_direct_loops),
         cmocka_unit_test(test_budget_holds_a_legal_device),
+        cmocka_unit_test(test_rows_with_other_inputs),
         cmocka_unit_test(test_level),
         cmocka_unit_test(test_zero_batch),
         cmocka_unit_test(test_refusals),

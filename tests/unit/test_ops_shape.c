@@ -281,7 +281,7 @@ static void embedding_lookup(void **state) {
 
 static struct use *hashtable(int32_t type, double second_key) {
     struct use *u = use_new(ANEURALNETWORKS_HASHTABLE_LOOKUP);
-    use_in(u, I32, D(4), V(12, -7, 11, 40));
+    use_in(u, I32, D(5), V(12, -7, 11, 40, 99));
     use_in(u, I32, D(3), V(-7, second_key, 40));
     use_in(u, type, D(3, 2), V(1, 2, 3, 4, 5, 6));
     if (nnv_is_quant(type)) use_quant(u, 0.5, 100);
@@ -297,8 +297,8 @@ static void hashtable_lookup(void **state) {
     static const int32_t types[] = {F32, I32, Q8}; /* a miss is bytes of zero in all of them */
     for (int i = 0; i < 3; i++) {
         struct use *u = hashtable(types[i], 12);
-        use_expect(u, 0, D(4, 2), V(3, 4, 1, 2, 0, 0, 5, 6), 0);
-        use_expect(u, 1, D(4), V(1, 1, 0, 1), 0);
+        use_expect(u, 0, D(5, 2), V(3, 4, 1, 2, 0, 0, 5, 6, 0, 0), 0);
+        use_expect(u, 1, D(5), V(1, 1, 0, 1, 0), 0);
         use_free(u);
     }
     struct use *u = hashtable(F32, 41);

@@ -14,11 +14,14 @@ static uint32_t add(struct nnv_buckets *b, enum nnvts_verdict v, const char *op,
 static void numbers_do_not_divide_bugs(void **state) {
     (void)state;
     struct nnv_buckets b = {0};
-    uint32_t n = add(&b, NNVTS_FAIL, "ADD", "float32", "output 0 [1,7,5]: 2 of 35 wrong; expected -1.5e-07, got 3 at 0x1F");
+    uint32_t n =
+        add(&b, NNVTS_FAIL, "ADD", "float32", "output 0 [1,7,5]: 2 of 35 wrong; expected -1.5e-07, got 3 at 0x1F");
     assert_int_equal(n, 0);
     assert_string_equal(b.item[0].like, "output # [#]: # of # wrong; expected #, got # at #");
-    assert_int_equal(add(&b, NNVTS_FAIL, "ADD", "float16", "output 12 [3]: 1 of 3 wrong; expected 7, got -0.25 at 0xab"), 0);
-    assert_int_equal(add(&b, NNVTS_FAIL, "ADD", "float32", "output 1 [3, 4]: 1 of 3 wrong; expected 7, got +8 at 1\nmore"), 0);
+    assert_int_equal(
+        add(&b, NNVTS_FAIL, "ADD", "float16", "output 12 [3]: 1 of 3 wrong; expected 7, got -0.25 at 0xab"), 0);
+    assert_int_equal(
+        add(&b, NNVTS_FAIL, "ADD", "float32", "output 1 [3, 4]: 1 of 3 wrong; expected 7, got +8 at 1\nmore"), 0);
     assert_int_equal(b.item[0].count, 3);
     assert_string_equal(b.item[0].family, "float");
     nnv_buckets_free(&b);
@@ -127,8 +130,8 @@ static void numbers_for_people(void **state) {
     static const struct {
         double seconds;
         const char *text;
-    } times[] = {{0.044, "0.04 s"}, {11.24, "11.2 s"},        {200, "3 min 20 s"},
-                 {7500, "2 h 5 min"}, {-1, "0.00 s"}, {(double)NAN, "0.00 s"}};
+    } times[] = {{0.044, "0.04 s"},   {11.24, "11.2 s"}, {200, "3 min 20 s"},
+                 {7500, "2 h 5 min"}, {-1, "0.00 s"},    {(double)NAN, "0.00 s"}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         struct nnv_text t = {0};
         nnv_text_add_seconds(&t, times[i].seconds);
@@ -145,9 +148,13 @@ static void shown_text_is_harmless(void **state) {
     } cases[] = {
         {"plain \xc3\xa9 \xe4\xbd\xa0", "plain \xc3\xa9 \xe4\xbd\xa0", 100},
         {"\x1b[31m\r\n\x7f\t", "\\x1b[31m\\x0d\\x0a\\x7f ", 100},
-        {"\xc2\x9b" "31m", "\\x9b31m", 100},                       /* a control character of 8 bits */
-        {"\xe2\x80\xae" "abc\xe2\x81\xa6", "\\u202eabc\\u2066", 100}, /* marks that reorder text */
-        {"\xff\xc3(\xe2\x82", "\\xff\\xc3(\\xe2\\x82", 100},       /* not UTF-8 */
+        {"\xc2\x9b"
+         "31m",
+         "\\x9b31m", 100}, /* a control character of 8 bits */
+        {"\xe2\x80\xae"
+         "abc\xe2\x81\xa6",
+         "\\u202eabc\\u2066", 100},                          /* marks that reorder text */
+        {"\xff\xc3(\xe2\x82", "\\xff\\xc3(\\xe2\\x82", 100}, /* not UTF-8 */
         {"\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", "\\xc0\\xaf\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80", 100},
         {"abcdef", "abc...", 3},
         {"abc", "abc", 3},

@@ -38,8 +38,8 @@ static xmlDoc *junit_of(const struct fx *f) {
     assert_true(is_valid(doc));
     const struct nnv_report *r = f->report;
     size_t failures = r->verdicts[NNVTS_FAIL] + r->verdicts[NNVTS_UNTRUSTED];
-    size_t errors = r->verdicts[NNVTS_CRASH] + r->verdicts[NNVTS_TIMEOUT] + r->verdicts[NNVTS_ERROR] +
-                    r->verdicts[NNVTS_NOTRUN];
+    size_t errors =
+        r->verdicts[NNVTS_CRASH] + r->verdicts[NNVTS_TIMEOUT] + r->verdicts[NNVTS_ERROR] + r->verdicts[NNVTS_NOTRUN];
     size_t skipped = r->verdicts[NNVTS_UNSUPPORTED] + r->verdicts[NNVTS_SKIP];
     assert_int_equal(fx_xpath(doc, "/testsuites/@tests"), r->count);
     assert_int_equal(fx_xpath(doc, "count(//testcase)"), r->count);
@@ -68,6 +68,11 @@ static void golden_runs_are_valid_and_counted(void **state) {
     }
 }
 
+static void silent(void *context, const char *message, ...) {
+    (void)context;
+    (void)message;
+}
+
 static void the_schema_refuses(void **state) {
     (void)state;
     static const char *const wrong[] = {
@@ -79,9 +84,7 @@ static void the_schema_refuses(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         xmlDoc *doc = xmlReadMemory(wrong[i], (int)strlen(wrong[i]), "x", NULL, XML_PARSE_NONET);
         xmlSchemaValidCtxt *context = xmlSchemaNewValidCtxt(schema);
-        xmlSchemaSetValidErrors(context, NULL, NULL, NULL);
-        xmlSchemaSetValidStructuredErrors(context, NULL, NULL);
-        xmlSetGenericErrorFunc(NULL, NULL);
+        xmlSchemaSetValidErrors(context, silent, silent, NULL);
         assert_true(xmlSchemaValidateDoc(context, doc) > 0);
         xmlSchemaFreeValidCtxt(context);
         xmlFreeDoc(doc);
@@ -109,7 +112,7 @@ static void verdicts_become_elements(void **state) {
         "//testsuite[@name='ops']/properties/property[@name='driver.version' and @value='1.0.0']",
         "//testsuite[@name='ops']/properties/property[@name='seed' and @value='1']",
         "//testsuite[@name='ops']/properties/property[@name='nnvts' and @value='1.0.0']",
-        "//testsuite[@name='ops']/properties/property[@name='argv' and @value='nnvts run --driver faulty:dilation-ignored']",
+        "//testsuite[@name='ops']//property[@name='argv' and @value='nnvts run --driver faulty:dilation-ignored']",
     };
     for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
         char expression[600];
@@ -191,8 +194,9 @@ static void real_days_at_the_ends_of_months(void **state) {
 
 static void cases_of_mixed_suites_are_gathered(void **state) {
     (void)state;
-    struct fx f = fx_make("a1\ta\tX\t\t\nb1\tb\t\t\t\na2\ta\t\t\t\nb2\tb\t\t\t\n",
-                          "{\"case\":\"b2\",\"verdict\":\"FAIL\"}\n{\"case\":\"a2\",\"verdict\":\"PASS\",\"compared\":1}\n");
+    struct fx f =
+        fx_make("a1\ta\tX\t\t\nb1\tb\t\t\t\na2\ta\t\t\t\nb2\tb\t\t\t\n",
+                "{\"case\":\"b2\",\"verdict\":\"FAIL\"}\n{\"case\":\"a2\",\"verdict\":\"PASS\",\"compared\":1}\n");
     fx_load(&f);
     xmlDoc *doc = junit_of(&f);
     assert_int_equal(fx_xpath(doc, "count(//testsuite[@name='a']/testcase)"), 2);
@@ -203,10 +207,14 @@ static void cases_of_mixed_suites_are_gathered(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_runs_are_valid_and_counted), cmocka_unit_test(the_schema_refuses),
-        cmocka_unit_test(verdicts_become_elements),          cmocka_unit_test(a_killed_run_never_reads_as_passed),
-        cmocka_unit_test(hostile_text_is_text),              cmocka_unit_test(only_real_times_are_timestamps),
-        cmocka_unit_test(real_days_at_the_ends_of_months),   cmocka_unit_test(cases_of_mixed_suites_are_gathered),
+        cmocka_unit_test(golden_runs_are_valid_and_counted),
+        cmocka_unit_test(the_schema_refuses),
+        cmocka_unit_test(verdicts_become_elements),
+        cmocka_unit_test(a_killed_run_never_reads_as_passed),
+        cmocka_unit_test(hostile_text_is_text),
+        cmocka_unit_test(only_real_times_are_timestamps),
+        cmocka_unit_test(real_days_at_the_ends_of_months),
+        cmocka_unit_test(cases_of_mixed_suites_are_gathered),
     };
     return cmocka_run_group_tests(tests, load_schema, free_schema);
 }

@@ -123,7 +123,8 @@ static void damage_is_one_clear_error(void **state) {
     static const struct {
         const char *records, *what, *where;
     } damaged[] = {
-        {"{\"case\":\"a\",\"verdict\":\"PASS\"}\n{\"case\n{\"case\":\"b\",\"verdict\":\"PASS\"}\n", "not a record", ":3: "},
+        {"{\"case\":\"a\",\"verdict\":\"PASS\"}\n{\"case\n{\"case\":\"b\",\"verdict\":\"PASS\"}\n", "not a record",
+         ":3: "},
         {"[]\n", "not an object", ":2: "},
         {"\n", "not a record", ":2: "},
         {"{\"case\":\"a\"}\n", "without case or verdict", ":2: "},
@@ -166,7 +167,9 @@ static void foreign_files_are_refused(void **state) {
     } headers[] = {
         {"", "no whole first line"},
         {"{\"format\":\"nnvts-journal/1\",\"cases\":1}", "no whole first line"},
-        {"\x7f""ELF\n", "not a journal of nnvts"},
+        {"\x7f"
+         "ELF\n",
+         "not a journal of nnvts"},
         {"{}\n", "not a journal of nnvts"},
         {"{\"format\":1}\n", "not a journal of nnvts"},
         {"{\"format\":\"nnvts-journal/2\",\"cases\":1}\n", "newer nnvts"},
@@ -249,7 +252,8 @@ static void summary_says_what_the_run_was(void **state) {
     const json_t *verdicts = json_object_get(s, "verdicts");
     assert_int_equal(json_object_size(verdicts), NNVTS_VERDICT_COUNT);
     uint64_t sum = 0;
-    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) sum += nnv_json_count(verdicts, nnv_verdict_name((enum nnvts_verdict)v));
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++)
+        sum += nnv_json_count(verdicts, nnv_verdict_name((enum nnvts_verdict)v));
     assert_int_equal(sum, 18);
     const json_t *ops = json_object_get(json_object_get(s, "suites"), "ops");
     assert_int_equal(nnv_json_count(ops, "FAIL"), 4);

@@ -23,9 +23,9 @@ static const struct expected expected[FAULTS] = {
     [STACK_OVERFLOW] = {"CRASH", "SIGSEGV in execute", "SIGSEGV", "execute"},
     [FREE_GARBAGE] = {"CRASH", " in execute", NULL, "execute"},
     [THREAD_CRASH] = {"CRASH", "a thread of the driver died with SIGSEGV while nnvts built", "SIGSEGV", "build"},
-    [HANG_BUSY] = {"TIMEOUT", "no end within 0.3 s in execute", "", "execute"},
-    [HANG_ASLEEP] = {"TIMEOUT", "no end within 0.3 s in execute", "", "execute"},
-    [STOPPED] = {"TIMEOUT", "no end within 0.3 s in execute", "", "execute"},
+    [HANG_BUSY] = {"TIMEOUT", "no end within 1 s in execute", "", "execute"},
+    [HANG_ASLEEP] = {"TIMEOUT", "no end within 1 s in execute", "", "execute"},
+    [STOPPED] = {"TIMEOUT", "no end within 1 s in execute", "", "execute"},
     [CLOSES_ALL] = {"PASS", NULL, NULL, NULL},
     [PRINTS] = {"PASS", NULL, NULL, NULL},
     [PRINTS_MUCH] = {"PASS", NULL, NULL, NULL},
@@ -63,7 +63,7 @@ static void run_faults(int jobs, const char *out) {
     struct setup s;
     setup_init(&s, out);
     s.config.jobs = jobs;
-    s.config.timeout_ns = 300000000;
+    s.config.timeout_ns = 1000000000;
     for (int f = 0; f < FAULTS; f++) {
         add_case(&s, "fake", FINE, 0);
         add_case(&s, "fake", (enum fault)f, 0);
@@ -91,7 +91,7 @@ static void test_faults_three_jobs(void **state) {
 static json_t *run_single(enum fault fault, const char *out) {
     struct setup s;
     setup_init(&s, out);
-    s.config.timeout_ns = 300000000;
+    s.config.timeout_ns = 1000000000;
     add_case(&s, "fake", fault, 0);
     run_well(&s);
     json_t *lines = read_journal(s.out), *record = json_incref(json_array_get(lines, 1));
@@ -110,7 +110,7 @@ static void test_backtraces(void **state) {
         json_decref(r);
     }
     json_t *r = run_single(NULL_POINTER, "trace");
-    assert_non_null(strstr(text_of(r, "backtrace"), "address (nil)\n"));
+    assert_non_null(strstr(text_of(r, "backtrace"), "address 0x8\n"));
     json_decref(r);
 }
 
@@ -304,7 +304,7 @@ static void test_run_one(void **state) {
     static const enum fault some[] = {FINE, WRONG, NULL_POINTER, HANG_BUSY, EXIT_0, BUILD_CRASH};
     struct setup s;
     setup_init(&s, "unused");
-    s.config.timeout_ns = 300000000;
+    s.config.timeout_ns = 1000000000;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) add_case(&s, "fake", some[i], 0);
     for (size_t i = 0; i < s.list.count; i++) {
         char *line = NULL;

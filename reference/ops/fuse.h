@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file fuse.h Fused activations in samples. */
+#ifndef NNV_OPS_FUSE_H
+#define NNV_OPS_FUSE_H
+
+#include "reference/model/sample.h"
+
+/** The fuse code that the variant's name asks for: relu, relu1, relu6; else none. */
+static inline int nnv_fuse_drawn(const struct nnv_sample *s) {
+    if (nnv_sample_is(s, "relu")) return ANEURALNETWORKS_FUSED_RELU;
+    if (nnv_sample_is(s, "relu1")) return ANEURALNETWORKS_FUSED_RELU1;
+    if (nnv_sample_is(s, "relu6")) return ANEURALNETWORKS_FUSED_RELU6;
+    return ANEURALNETWORKS_FUSED_NONE;
+}
+
+#endif
