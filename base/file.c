@@ -15,14 +15,26 @@
 enum { DEEPEST_FOLDER = 64 };
 
 /* "path: what: reason", with a remedy where one is known. */
-static enum nnv_status refused(struct nnv_err *err, const char *path, const char *what, int number) {
+static enum nnv_status refuse(struct nnv_err *err, enum nnv_status status, const char *path, const char *what,
+                              int number) {
     const char *remedy = number == ENOSPC || number == EDQUOT ? " (free some space or choose another folder)"
                          : number == EACCES || number == EPERM || number == EROFS
                              ? " (check the permissions or choose another place)"
                              : "";
     char text[128];
-    return nnv_fail(err, number == ENOMEM ? NNV_NO_MEMORY : NNV_IO, "%s: %s: %s%s", path, what,
+    return nnv_fail(err, number == ENOMEM ? NNV_NO_MEMORY : status, "%s: %s: %s%s", path, what,
                     strerror_r(number, text, sizeof text), remedy);
+}
+
+static enum nnv_status refused(struct nnv_err *err, const char *path, const char *what, int number) {
+    return refuse(err, NNV_IO, path, what, number);
+}
+
+/* A path that names nothing readable is the caller's mistake, not the machine's. */
+static enum nnv_status unreadable(struct nnv_err *err, const char *path, const char *what, int number) {
+    bool wrong_path = number == ENOENT || number == ENOTDIR || number == EISDIR || number == EACCES ||
+                      number == ELOOP || number == ENAMETOOLONG;
+    return refuse(err, wrong_path ? NNV_INVALID : NNV_IO, path, what, number);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -53,7 +65,7 @@ static enum nnv_status read_all(int fd, const char *path, size_t limit, char **d
         ssize_t got = read(fd, p + n, cap - 1 - n);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            status = refused(err, path, "cannot read", errno);
+            status = unreadable(err, path, "cannot read", errno);
             goto out;
         }
         if (got == 0) break;
@@ -77,7 +89,7 @@ out:
 enum nnv_status nnv_file_read(const char *path, size_t limit, char **data, size_t *size, struct nnv_err *err) {
     if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return refused(err, path, "cannot open", errno);
+    if (fd < 0) return unreadable(err, path, "cannot open", errno);
     enum nnv_status status = read_all(fd, path, limit, data, size, err);
     close(fd);
     return status;
@@ -217,7 +229,7 @@ static enum nnv_status walk(struct listing *l, const char *folder, int depth) {
     if (depth > DEEPEST_FOLDER)
         return nnv_fail(l->err, NNV_INVALID, "%s: folders are nested more than %d deep", folder, DEEPEST_FOLDER);
     DIR *dir = opendir(folder);
-    if (!dir) return refused(l->err, folder, "cannot open the folder", errno);
+    if (!dir) return unreadable(l->err, folder, "cannot open the folder", errno);
     enum nnv_status status = NNV_OK;
     const struct dirent *e;
     while (status == NNV_OK && (errno = 0, e = readdir(dir)))
@@ -233,7 +245,7 @@ enum nnv_status nnv_file_list(const char *path, const char *const *suffixes, cha
                               struct nnv_err *err) {
     struct listing l = {.suffixes = suffixes, .err = err};
     struct stat st;
-    if (stat(path, &st) != 0) return refused(err, path, "cannot open", errno);
+    if (stat(path, &st) != 0) return unreadable(err, path, "cannot open", errno);
     enum nnv_status status = S_ISDIR(st.st_mode) ? walk(&l, path, 0) : add_path(&l, path);
     if (status != NNV_OK) {
         nnv_file_list_free(l.paths, l.count);

@@ -8,7 +8,10 @@
 
 #include "base/status.h"
 
-/** Reads a file of at most limit bytes. *data is malloc'ed, terminated, the caller's. */
+/**
+ * Reads a file of at most limit bytes. *data is malloc'ed, terminated, the caller's. NNV_INVALID: the path names
+ * nothing that can be read; NNV_IO: reading failed.
+ */
 NNV_USE_RESULT enum nnv_status nnv_file_read(const char *path, size_t limit, char **data, size_t *size,
                                              struct nnv_err *err);
 /** Replaces path by data in one step (temporary file, fsync, rename): never half written. */

@@ -40,7 +40,9 @@ static void drop_bit(const struct tamper_value *v, uint64_t count) {
     for (uint32_t i = 0; i < v->bytes && type_is_quant8(v->type); i++) v->data[i] &= 0xfe;
 }
 
-enum nnvts_status tamper_low_bit(struct tamper *t, enum nnvts_status status) { return each_output(t, status, drop_bit); }
+enum nnvts_status tamper_low_bit(struct tamper *t, enum nnvts_status status) {
+    return each_output(t, status, drop_bit);
+}
 
 /** float32 rounded to the 11 bits of a float16. */
 static void round_half(const struct tamper_value *v, uint64_t count) {
@@ -83,7 +85,9 @@ static void restore(const struct tamper_value *v, uint64_t count) {
     memcpy(v->data, v->before, v->bytes);
 }
 
-enum nnvts_status tamper_unwritten(struct tamper *t, enum nnvts_status status) { return each_output(t, status, restore); }
+enum nnvts_status tamper_unwritten(struct tamper *t, enum nnvts_status status) {
+    return each_output(t, status, restore);
+}
 
 /* ---------------------------------------------------------- memory not its own */
 
@@ -177,9 +181,8 @@ enum nnvts_status prepare_writes(const struct nnvts_model *model, enum nnvts_sta
 void device_nameless(struct nnvts_device *device) { device->name = ""; }
 
 void device_unsorted(struct nnvts_device *device) {
-    static const struct nnvts_operand_performance unsorted[] = {{ANEURALNETWORKS_TENSOR_FLOAT32, {1, 1}},
-                                                                {ANEURALNETWORKS_FLOAT32, {1, 1}},
-                                                                {ANEURALNETWORKS_FLOAT32, {1, 1}}};
+    static const struct nnvts_operand_performance unsorted[] = {
+        {ANEURALNETWORKS_TENSOR_FLOAT32, {1, 1}}, {ANEURALNETWORKS_FLOAT32, {1, 1}}, {ANEURALNETWORKS_FLOAT32, {1, 1}}};
     device->capabilities.operand_performance = unsorted;
     device->capabilities.operand_performance_count = 3;
 }

@@ -4,31 +4,33 @@
 
 #include "faulty.h"
 
-#define REWRITE(name_, models_, fires_, function) \
-    {.name = name_, .models = models_, .fires = fires_, .op = ANY_OPERATION, .rewrite = function}
-#define TAMPER(name_, models_, fires_, function) \
-    {.name = name_, .models = models_, .fires = fires_, .op = ANY_OPERATION, .execute = function}
-#define STRIKE(name_, models_, where, function)                                                          \
-    {                                                                                                    \
-        .name = name_, .models = models_, .fires = "models with a TANH, unless @OP says another",        \
-        .op = ANEURALNETWORKS_TANH, .strike = function, .place = where                                   \
+#define REWRITE(name_, models_, fires_, function)                                                                      \
+    { .name = name_, .models = models_, .fires = fires_, .op = ANY_OPERATION, .rewrite = function }
+#define TAMPER(name_, models_, fires_, function)                                                                       \
+    { .name = name_, .models = models_, .fires = fires_, .op = ANY_OPERATION, .execute = function }
+#define STRIKE(name_, models_, where, function)                                                                        \
+    {                                                                                                                  \
+        .name = name_, .models = models_, .fires = "models with a TANH, unless @OP says another",                      \
+        .op = ANEURALNETWORKS_TANH, .strike = function, .place = where                                                 \
     }
-#define SUPPORTED(name_, models_, fires_, op_, function) \
-    {.name = name_, .models = models_, .fires = fires_, .op = op_, .supported = function}
+#define SUPPORTED(name_, models_, fires_, op_, function)                                                               \
+    { .name = name_, .models = models_, .fires = fires_, .op = op_, .supported = function }
 
 const struct bug bugs[] = {
     /* geometry and attributes */
     REWRITE("dilation-ignored", "dilation ignored", "convolutions with constant filter and dilation", rewrite_dilation),
     REWRITE("pads-swapped", "the odd cell of SAME padding put first", "windows of which SAME pads an odd number",
             rewrite_pads),
-    REWRITE("filter-flipped", "convolution for correlation", "convolutions with constant filter above 1x1", rewrite_flip),
+    REWRITE("filter-flipped", "convolution for correlation", "convolutions with constant filter above 1x1",
+            rewrite_flip),
     REWRITE("depthwise-channel-order", "channel and multiplier swapped", "DEPTHWISE_CONV_2D with multiplier above 1",
             rewrite_channel_order),
     REWRITE("avg-pool-counts-padding", "padding counted in the divisor", "float32 AVERAGE_POOL_2D with padding",
             rewrite_average),
     REWRITE("max-pool-starts-at-zero", "maximum that starts at 0", "MAX_POOL_2D of negative values", rewrite_max_pool),
     REWRITE("beta-ignored", "SOFTMAX beta taken for 1", "SOFTMAX with another beta", rewrite_beta),
-    REWRITE("axis-ignored", "axis taken for the last", "SOFTMAX, L2_NORMALIZATION, LRN with another axis", rewrite_axis),
+    REWRITE("axis-ignored", "axis taken for the last", "SOFTMAX, L2_NORMALIZATION, LRN with another axis",
+            rewrite_axis),
     REWRITE("align-corners-ignored", "attribute ignored", "RESIZE_BILINEAR with align corners", rewrite_align_corners),
     REWRITE("half-pixel-ignored", "attribute ignored", "RESIZE_BILINEAR with half pixel centres", rewrite_half_pixel),
     REWRITE("width-height-swapped", "width and height swapped", "RESIZE_BILINEAR to unequal extents",
@@ -36,7 +38,8 @@ const struct bug bugs[] = {
     REWRITE("lrn-radius-plus-one", "off by one in an attribute", "LOCAL_RESPONSE_NORMALIZATION", rewrite_lrn_radius),
     REWRITE("lstm-forget-bias-missing", "a gate's bias left out", "LSTM", rewrite_forget_bias),
     REWRITE("cell-clip-ignored", "clipping ignored", "LSTM with cell clip", rewrite_cell_clip),
-    REWRITE("bias-channel0-missing", "bias left out", "convolutions, FULLY_CONNECTED with constant bias", rewrite_bias0),
+    REWRITE("bias-channel0-missing", "bias left out", "convolutions, FULLY_CONNECTED with constant bias",
+            rewrite_bias0),
     REWRITE("relu6-as-relu", "upper limit of an activation ignored", "RELU6, fused or not, of values above 6",
             rewrite_relu6),
     REWRITE("activation-ignored", "fused activation lost", "ADD, MUL with activation", rewrite_no_activation),
@@ -45,13 +48,14 @@ const struct bug bugs[] = {
             "quant8_asymm with fused RELU and a zero point", rewrite_quantised_relu),
     REWRITE("per-channel-first-scale-only", "one scale for all channels", "filters with scales per channel",
             rewrite_first_scale),
-    REWRITE("concat-scale-ignored", "inputs joined without rescaling", "CONCATENATION of quantised inputs of unequal scale",
-            rewrite_concat_scale),
-    REWRITE("add-scale-ignored", "second input's scale taken for the first's", "ADD of quantised inputs of unequal scale",
-            rewrite_add_scale),
+    REWRITE("concat-scale-ignored", "inputs joined without rescaling",
+            "CONCATENATION of quantised inputs of unequal scale", rewrite_concat_scale),
+    REWRITE("add-scale-ignored", "second input's scale taken for the first's",
+            "ADD of quantised inputs of unequal scale", rewrite_add_scale),
     REWRITE("zero-point-off-by-one", "input zero point off by one", "quantised convolutions, ADD, MUL, DEQUANTIZE ...",
             rewrite_zero_point),
-    REWRITE("requantise-truncates", "floor instead of rounding", "quantised convolutions, FULLY_CONNECTED", rewrite_truncate),
+    REWRITE("requantise-truncates", "floor instead of rounding", "quantised convolutions, FULLY_CONNECTED",
+            rewrite_truncate),
     TAMPER("low-bit-dropped", "precision lost in requantisation", "8-bit outputs", tamper_low_bit),
     /* values */
     TAMPER("float16-inside", "float32 computed as float16", "float32 outputs", tamper_half),

@@ -29,7 +29,7 @@ struct faulty_prepared {
         int32_t type;
         uint32_t rank, dims[4];
         bool fixed; /**< all extents are known, and here */
-    } *inputs, *outputs;
+    } * inputs, *outputs;
 };
 
 /** The bug concerns a model with its operation. */
@@ -223,7 +223,8 @@ static bool prepare_rewritten(struct faulty_device *d, const struct nnvts_model 
     bool changed = false;
     if (edit_begin(&e, model))
         for (uint32_t i = 0; i < model->main.operation_count; i++)
-            if (d->op == ANY_OPERATION || e.operations[i].type == d->op) changed |= d->bug->rewrite(&e, &e.operations[i]);
+            if (d->op == ANY_OPERATION || e.operations[i].type == d->op)
+                changed |= d->bug->rewrite(&e, &e.operations[i]);
     bool done = changed && !e.failed && d->inner->prepare_model(d->inner, &e.model, config, out) == NNVTS_STATUS_NONE;
     edit_end(&e);
     return done;

@@ -66,7 +66,7 @@ struct tamper {
         int32_t type;
         const uint8_t *before; /**< outputs: what the buffer held before */
         uint32_t batches;      /**< outputs: the first extent, 0 where unknown */
-    } *inputs, *outputs;
+    } * inputs, *outputs;
     uint64_t count; /**< executions of the process so far */
 };
 

@@ -139,7 +139,8 @@ bool rewrite_forget_bias(struct edit *e, struct nnvts_operation *op) {
 
 bool rewrite_first_scale(struct edit *e, struct nnvts_operation *op) {
     struct nnvts_operand *f = edit_input(e, op, 1);
-    if (!f || f->type != ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL || f->channel_quant.scale_count < 2) return false;
+    if (!f || f->type != ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL || f->channel_quant.scale_count < 2)
+        return false;
     uint32_t n = f->channel_quant.scale_count;
     float *scales = edit_alloc(e, n * sizeof *scales);
     if (!scales) return false;

@@ -7,7 +7,7 @@
 #include "faulty.h"
 
 void strike_crash(void) {
-    int *volatile nowhere = NULL;
+    volatile int *volatile nowhere = NULL;
     *nowhere = 1;
 }
 

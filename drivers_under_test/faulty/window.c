@@ -27,8 +27,7 @@ static bool find_positions(struct edit *e, const struct nnvts_operation *op, str
     int count = (int)op->input_count;
     if (count < shortest) return false;
     const struct nnvts_operand *next = edit_input(e, op, (uint32_t)shortest);
-    w->given = count > shortest + options ||
-               (count >= shortest + 3 && !(next && next->type == ANEURALNETWORKS_BOOL));
+    w->given = count > shortest + options || (count >= shortest + 3 && !(next && next->type == ANEURALNETWORKS_BOOL));
     w->at_pads = w->given ? tensors : -1;
     w->at_scheme = w->given ? -1 : tensors;
     w->at_stride = tensors + (w->given ? 4 : 1);
@@ -67,8 +66,10 @@ int activation_at(struct edit *e, const struct nnvts_operation *op) {
     case ANEURALNETWORKS_ADD:
     case ANEURALNETWORKS_MUL:
     case ANEURALNETWORKS_SUB:
-    case ANEURALNETWORKS_DIV: return op->input_count > 2 ? 2 : -1;
-    case ANEURALNETWORKS_FULLY_CONNECTED: return op->input_count > 3 ? 3 : -1;
+    case ANEURALNETWORKS_DIV:
+        return op->input_count > 2 ? 2 : -1;
+    case ANEURALNETWORKS_FULLY_CONNECTED:
+        return op->input_count > 3 ? 3 : -1;
     }
     return find_window(e, op, &w) ? w.at_act : -1;
 }
@@ -123,7 +124,8 @@ bool rewrite_dilation(struct edit *e, struct nnvts_operation *op) {
     if (!data || (height == f.height && width == f.width)) return false;
     for (uint32_t o = 0; o < f.outer; o++)
         for (uint32_t y = 0; y < f.height; y++)
-            memcpy(data + ((size_t)o * height + y) * width * f.inner * f.elem, f.data + ((size_t)o * f.height + y) * run, run);
+            memcpy(data + ((size_t)o * height + y) * width * f.inner * f.elem,
+                   f.data + ((size_t)o * f.height + y) * run, run);
     use_filter(e, op, &f, height, width, data, bytes);
     edit_replace_int(e, op, (uint32_t)w.at_dilation, 1);
     edit_replace_int(e, op, (uint32_t)w.at_dilation + 1, 1);
@@ -170,7 +172,8 @@ bool rewrite_pads(struct edit *e, struct nnvts_operation *op) {
     if (!find_window(e, op, &w) || w.given || w.scheme != ANEURALNETWORKS_PADDING_SAME) return false;
     int32_t head[2], tail[2];
     for (int i = 0; i < 2; i++) {
-        int64_t total = ((int64_t)w.out[i] - 1) * w.stride[i] + ((int64_t)w.filter[i] - 1) * w.dilation[i] + 1 - w.in[i];
+        int64_t total =
+            ((int64_t)w.out[i] - 1) * w.stride[i] + ((int64_t)w.filter[i] - 1) * w.dilation[i] + 1 - w.in[i];
         if (total < 0) total = 0;
         tail[i] = (int32_t)(total / 2);
         head[i] = (int32_t)(total - tail[i]);
@@ -201,8 +204,10 @@ bool rewrite_average(struct edit *e, struct nnvts_operation *op) {
     float *bias = edit_alloc(e, w.channels * sizeof *bias);
     if (!dims || !weights || !bias) return false;
     for (uint32_t i = 0; i < taps * w.channels; i++) weights[i] = 1.0f / (float)taps;
-    memcpy(dims, (uint32_t[]){1, (uint32_t)w.filter[1], (uint32_t)w.filter[0], w.channels, w.channels}, 5 * sizeof *dims);
-    const struct nnvts_operand filter = {.type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimension_count = 4, .dimensions = dims};
+    memcpy(dims, (uint32_t[]){1, (uint32_t)w.filter[1], (uint32_t)w.filter[0], w.channels, w.channels},
+           5 * sizeof *dims);
+    const struct nnvts_operand filter = {
+        .type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimension_count = 4, .dimensions = dims};
     const struct nnvts_operand zeros = {
         .type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimension_count = 1, .dimensions = dims + 4};
     uint32_t inputs[16], n = 0;

@@ -50,8 +50,10 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
 
 static void release(struct nnvts_device *self) { free(self); }
 
-#define ONE {1, 1}
-#define TYPE(code) {ANEURALNETWORKS_##code, ONE}
+#define ONE                                                                                                            \
+    { 1, 1 }
+#define TYPE(code)                                                                                                     \
+    { ANEURALNETWORKS_##code, ONE }
 static const struct nnvts_operand_performance performance[] = {
     TYPE(FLOAT32),
     TYPE(INT32),

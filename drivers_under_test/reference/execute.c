@@ -138,12 +138,16 @@ static enum nnvts_status evaluate(struct ref_execution *e, struct nnv_golden **g
     }
     const struct nnv_eval_options golden_only = {0};
     switch (nnv_eval(e->prepared->model, inputs, &golden_only, e->scratch, *golden, NULL)) {
-    case NNV_OK: return NNVTS_STATUS_NONE;
-    case NNV_INVALID: return NNVTS_STATUS_INVALID_ARGUMENT;
-    case NNV_NO_MEMORY: return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    case NNV_OK:
+        return NNVTS_STATUS_NONE;
+    case NNV_INVALID:
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    case NNV_NO_MEMORY:
+        return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     case NNV_UNSUPPORTED:
     case NNV_IO:
-    case NNV_INTERNAL: break;
+    case NNV_INTERNAL:
+        break;
     }
     return NNVTS_STATUS_GENERAL_FAILURE;
 }

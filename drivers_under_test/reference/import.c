@@ -65,7 +65,8 @@ struct import {
 };
 
 /** A copy of n indices, each below limit. */
-static enum nnvts_status take_indices(struct import *m, const uint32_t *from, uint32_t n, uint32_t limit, uint32_t **out) {
+static enum nnvts_status take_indices(struct import *m, const uint32_t *from, uint32_t n, uint32_t limit,
+                                      uint32_t **out) {
     if (n > MAX_OPERANDS || (n && !from)) return NNVTS_STATUS_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < n; i++)
         if (from[i] >= limit) return NNVTS_STATUS_INVALID_ARGUMENT;
@@ -139,7 +140,8 @@ static enum nnvts_status take_subgraph(struct import *m, const struct nnvts_subg
     out->nout = from->output_count;
     enum nnvts_status st = take_indices(m, from->inputs, out->nin, n, &out->in);
     if (st == NNVTS_STATUS_NONE) st = take_indices(m, from->outputs, out->nout, n, &out->out);
-    for (uint32_t i = 0; i < n && st == NNVTS_STATUS_NONE; i++) st = take_operand(m, &from->operands[i], &out->operands[i]);
+    for (uint32_t i = 0; i < n && st == NNVTS_STATUS_NONE; i++)
+        st = take_operand(m, &from->operands[i], &out->operands[i]);
     for (uint32_t i = 0; i < out->noperations && st == NNVTS_STATUS_NONE; i++) {
         const struct nnvts_operation *op = &from->operations[i];
         struct nnv_operation *to = &out->operations[i];
@@ -177,12 +179,16 @@ enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *
     *out = m.extension ? NULL : copy;
     if (m.extension) return NNVTS_STATUS_GENERAL_FAILURE;
     switch (nnv_validate(copy, arena, NULL, NULL)) {
-    case NNV_OK: return NNVTS_STATUS_NONE;
-    case NNV_UNSUPPORTED: return NNVTS_STATUS_GENERAL_FAILURE;
-    case NNV_NO_MEMORY: return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    case NNV_OK:
+        return NNVTS_STATUS_NONE;
+    case NNV_UNSUPPORTED:
+        return NNVTS_STATUS_GENERAL_FAILURE;
+    case NNV_NO_MEMORY:
+        return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     case NNV_INVALID:
     case NNV_IO:
-    case NNV_INTERNAL: break;
+    case NNV_INTERNAL:
+        break;
     }
     return NNVTS_STATUS_INVALID_ARGUMENT;
 }

@@ -109,8 +109,8 @@ static uint64_t earlier(uint64_t deadline_ns, uint64_t start_ns, uint64_t durati
 }
 
 /** Works through the execution at once, so that its fence has signalled when the launch returns. */
-static enum nnvts_status run_fenced(struct ref_prepared *p, struct ref_execution *e, const int *wait_for, uint32_t count,
-                                    const struct nnvts_execution_config *config, uint64_t duration_ns,
+static enum nnvts_status run_fenced(struct ref_prepared *p, struct ref_execution *e, const int *wait_for,
+                                    uint32_t count, const struct nnvts_execution_config *config, uint64_t duration_ns,
                                     struct nnvts_fenced_result *result) {
     const struct nnvts_timing none = {NNVTS_NO_TIME, NNVTS_NO_TIME};
     *result = (struct nnvts_fenced_result){NNVTS_STATUS_NONE, none, none};

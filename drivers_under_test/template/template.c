@@ -17,16 +17,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+#include <sys/stat.h>
 
 #include "nnvts/driver.h"
 
 enum { MAX_RANK = 4, SCALAR_TYPES = 3, TYPES = 6, LAST_OPERATION = ANEURALNETWORKS_TANH };
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+/** The pool's memory: the caller's mapping, or our own, which unmap_pool ends. NULL if it can't be had. */
+static char *map_pool(const struct nnvts_memory *m) {
+    if (m->kind != NNVTS_MEMORY_SHARED || m->data) return m->data;
+    struct stat file; /* behind the end of a file that is too short lies SIGBUS */
+    if (fstat(m->fd, &file) || m->size > (uint64_t)file.st_size || m->offset > (uint64_t)file.st_size - m->size)
+        return NULL;
+    const int prot = m->prot & NNVTS_PROT_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
+    char *data = mmap(NULL, m->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
+    return data == MAP_FAILED ? NULL : data;
+}
+
+static void unmap_pool(const struct nnvts_memory *m, char *data) {
+    if (data && !m->data) munmap(data, m->size);
 }
 
 /* ------------------------------------------------------------------ the model's rules, feature level 1 */
@@ -41,31 +50,43 @@ static uint32_t value_bytes(const struct nnvts_operand *o) {
     return o->type >= SCALAR_TYPES && o->dimension_count == 0 ? 0 : (uint32_t)bytes;
 }
 
-/** A constant's value, or NULL if it does not lie where it says. The caller maps pools for us: data is not NULL here. */
-static const void *constant(const struct nnvts_model *m, const struct nnvts_operand *o) {
+/** A constant lies where there is memory, and has the operand's size. */
+static bool constant_ok(const struct nnvts_model *m, const struct nnvts_operand *o) {
     const struct nnvts_location *l = &o->location;
     const uint64_t end = (uint64_t)l->offset + l->length; /* in 64 bits: it can't overflow */
-    if (l->length == 0 || l->length != value_bytes(o)) return NULL;
-    if (o->lifetime == NNVTS_CONSTANT_COPY)
-        return l->pool == 0 && end <= m->operand_values_bytes ? (const char *)m->operand_values + l->offset : NULL;
-    if (l->pool >= m->pool_count || end > m->pools[l->pool].size || !m->pools[l->pool].data) return NULL;
-    return (const char *)m->pools[l->pool].data + l->offset;
+    if (l->length == 0 || l->length != value_bytes(o)) return false;
+    if (o->lifetime == NNVTS_CONSTANT_COPY) return l->pool == 0 && end <= m->operand_values_bytes;
+    return l->pool < m->pool_count && end <= m->pools[l->pool].size;
+}
+
+/** The value of a constant INT32; false if its memory can't be mapped. */
+static bool read_int(const struct nnvts_model *m, const struct nnvts_operand *o, int32_t *value) {
+    const struct nnvts_memory copied = {.data = (void *)(uintptr_t)m->operand_values};
+    const struct nnvts_memory *pool = o->lifetime == NNVTS_CONSTANT_COPY ? &copied : &m->pools[o->location.pool];
+    char *data = map_pool(pool);
+    if (data) memcpy(value, data + o->location.offset, sizeof *value);
+    unmap_pool(pool, data);
+    return data != NULL;
 }
 
 static bool operand_ok(const struct nnvts_model *m, const struct nnvts_operand *o) {
     if (o->type < 0 || o->type >= TYPES || (o->dimension_count && !o->dimensions)) return false;
     if (o->type < SCALAR_TYPES && o->dimension_count) return false;
-    const bool quantised = o->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, bias = o->type == ANEURALNETWORKS_TENSOR_INT32;
+    const bool quantised = o->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
+               bias = o->type == ANEURALNETWORKS_TENSOR_INT32;
     if (!isfinite(o->scale) || (quantised ? o->scale <= 0 : bias ? o->scale < 0 : o->scale != 0)) return false;
     if (o->zero_point < 0 || o->zero_point > (quantised ? 255 : 0) || o->channel_quant.scale_count) return false;
     switch (o->lifetime) {
     case NNVTS_CONSTANT_COPY:
-    case NNVTS_CONSTANT_REFERENCE: return constant(m, o) != NULL;
+    case NNVTS_CONSTANT_REFERENCE:
+        return constant_ok(m, o);
     case NNVTS_TEMPORARY_VARIABLE:
     case NNVTS_SUBGRAPH_INPUT:
     case NNVTS_SUBGRAPH_OUTPUT:
-    case NNVTS_NO_VALUE: return o->location.pool == 0 && o->location.offset == 0 && o->location.length == 0;
-    default: return false;
+    case NNVTS_NO_VALUE:
+        return o->location.pool == 0 && o->location.offset == 0 && o->location.length == 0;
+    default:
+        return false;
     }
 }
 
@@ -86,11 +107,13 @@ static bool ends_ok(const struct nnvts_subgraph *g, const uint32_t *list, uint32
 static bool order_ok(const struct nnvts_subgraph *g) {
     bool *ready = calloc((size_t)g->operand_count + 1, sizeof *ready), ok = ready != NULL;
     for (uint32_t i = 0; ok && i < g->operand_count; i++)
-        ready[i] = g->operands[i].lifetime != NNVTS_TEMPORARY_VARIABLE && g->operands[i].lifetime != NNVTS_SUBGRAPH_OUTPUT;
+        ready[i] =
+            g->operands[i].lifetime != NNVTS_TEMPORARY_VARIABLE && g->operands[i].lifetime != NNVTS_SUBGRAPH_OUTPUT;
     for (uint32_t i = 0; ok && i < g->operation_count; i++) {
         const struct nnvts_operation *op = &g->operations[i];
         ok = op->type >= 0 && op->type <= LAST_OPERATION && op->output_count && op->inputs && op->outputs;
-        for (uint32_t k = 0; ok && k < op->input_count; k++) ok = op->inputs[k] < g->operand_count && ready[op->inputs[k]];
+        for (uint32_t k = 0; ok && k < op->input_count; k++)
+            ok = op->inputs[k] < g->operand_count && ready[op->inputs[k]];
         for (uint32_t k = 0; ok && k < op->output_count; k++) {
             ok = op->outputs[k] < g->operand_count && !ready[op->outputs[k]];
             if (ok) ready[op->outputs[k]] = true;
@@ -111,7 +134,7 @@ static bool add_ok(const struct nnvts_model *m, const struct nnvts_operation *op
     if (a->lifetime == NNVTS_NO_VALUE || b->lifetime == NNVTS_NO_VALUE || act->lifetime == NNVTS_NO_VALUE) return false;
     if (a->dimension_count > MAX_RANK || b->dimension_count > MAX_RANK) return false;
     int32_t code = ANEURALNETWORKS_FUSED_NONE;
-    if (act->location.length) memcpy(&code, constant(m, act), sizeof code);
+    if (act->location.length && !read_int(m, act, &code)) return false;
     if (code < ANEURALNETWORKS_FUSED_NONE || code > ANEURALNETWORKS_FUSED_RELU6) return false;
     if (!a->dimension_count || !b->dimension_count || !y->dimension_count) return true; /* unknown rank */
     const uint32_t rank = a->dimension_count > b->dimension_count ? a->dimension_count : b->dimension_count;
@@ -139,90 +162,159 @@ static bool model_ok(const struct nnvts_model *m) {
     return true;
 }
 
-/** What this device can do: ADD of float32, all extents known, a constant activation. */
+static bool same_shape(const struct nnvts_operand *a, const struct nnvts_operand *b) {
+    return a->dimension_count == b->dimension_count &&
+           memcmp(a->dimensions, b->dimensions, a->dimension_count * sizeof *a->dimensions) == 0;
+}
+
+/** What this device can do: a model of one ADD of two float32 inputs of one known shape, with a constant activation. */
 static bool can_do(const struct nnvts_model *m, const struct nnvts_operation *op) {
-    if (op->type != ANEURALNETWORKS_ADD) return false;
-    const struct nnvts_operand *o = m->main.operands, *a = &o[op->inputs[0]], *b = &o[op->inputs[1]];
-    return a->type == ANEURALNETWORKS_TENSOR_FLOAT32 && value_bytes(a) && value_bytes(b) &&
-           value_bytes(&o[op->outputs[0]]) && o[op->inputs[2]].location.length;
+    const struct nnvts_subgraph *g = &m->main;
+    if (op->type != ANEURALNETWORKS_ADD || g->operation_count != 1 || g->input_count != 2 || g->output_count != 1)
+        return false;
+    const struct nnvts_operand *o = g->operands, *a = &o[op->inputs[0]], *b = &o[op->inputs[1]];
+    return op->inputs[0] == g->inputs[0] && op->inputs[1] == g->inputs[1] &&
+           a->type == ANEURALNETWORKS_TENSOR_FLOAT32 && o[op->inputs[2]].location.length && value_bytes(a) &&
+           same_shape(a, b) && same_shape(a, &o[op->outputs[0]]);
 }
 
 /* ----------------------------------------------------------------------------------- compiled models */
 
-struct value {
-    uint32_t type, rank, dims[MAX_RANK], bytes;
-    void *constant; /**< own copy, or NULL */
-};
-struct step {
-    uint32_t a, b, y; /**< values */
+struct prepared {
+    struct nnvts_prepared_model base;     /**< first: a pointer to it is a pointer to the whole */
+    uint32_t rank, dims[MAX_RANK], bytes; /**< of both inputs and the output */
     int32_t activation;
 };
-struct prepared {
-    struct nnvts_prepared_model base; /**< first: a pointer to it is a pointer to the whole */
-    uint32_t value_count, step_count, in_count, out_count;
-    struct value *values;
-    struct step *steps;
-    uint32_t *in, *out;
-};
 
-/** y = act(a + b); the index of y, taken apart, says where a and b are read. */
-static void add(const struct value *va, const struct value *vb, const struct value *vy, int32_t activation,
-                const float *a, const float *b, float *y) {
+static void add(int32_t activation, size_t count, const float *a, const float *b, float *y) {
     static const float least[] = {-INFINITY, 0, -1, 0}, most[] = {INFINITY, INFINITY, 1, 6};
-    for (uint32_t e = 0; e < vy->bytes / sizeof *y; e++) {
-        uint32_t rest = e, at_a = 0, at_b = 0, step_a = 1, step_b = 1;
-        for (uint32_t i = 1; i <= vy->rank; i++) {
-            const uint32_t index = rest % vy->dims[vy->rank - i];
-            rest /= vy->dims[vy->rank - i];
-            const uint32_t x = i <= va->rank ? va->dims[va->rank - i] : 1, z = i <= vb->rank ? vb->dims[vb->rank - i] : 1;
-            at_a += x == 1 ? 0 : index * step_a;
-            at_b += z == 1 ? 0 : index * step_b;
-            step_a *= x;
-            step_b *= z;
-        }
-        const float sum = a[at_a] + b[at_b];
-        y[e] = sum < least[activation] ? least[activation] : sum > most[activation] ? most[activation] : sum;
+    for (size_t i = 0; i < count; i++) {
+        const float sum = a[i] + b[i];
+        y[i] = sum < least[activation] ? least[activation] : sum > most[activation] ? most[activation] : sum;
     }
 }
 
-/** An argument's memory, or NULL if it is not exactly where and as large as it should be. */
-static void *argument(const struct nnvts_request *r, const struct nnvts_argument *a, const struct value *v, uint32_t prot) {
+/** An argument agrees with the model and lies inside its pool. Its size is for the caller to check. */
+static bool argument_ok(const struct prepared *p, const struct nnvts_request *r, const struct nnvts_argument *a,
+                        uint32_t prot) {
     const struct nnvts_location *l = &a->location;
-    if (a->has_no_value || l->pool >= r->pool_count || l->offset % 4 || (a->dimension_count && !a->dimensions)) return NULL;
+    if (a->has_no_value || l->pool >= r->pool_count || l->offset % 4 || (a->dimension_count && !a->dimensions))
+        return false;
     const struct nnvts_memory *m = &r->pools[l->pool];
-    if (m->kind != NNVTS_MEMORY_SHARED || (m->prot & prot) != prot || (uint64_t)l->offset + l->length > m->size) return NULL;
-    if (a->dimension_count && a->dimension_count != v->rank) return NULL;
+    if ((m->prot & prot) != prot || (uint64_t)l->offset + l->length > m->size) return false;
+    if (a->dimension_count && a->dimension_count != p->rank) return false;
     for (uint32_t i = 0; i < a->dimension_count; i++)
-        if (a->dimensions[i] && a->dimensions[i] != v->dims[i]) return NULL;
-    return m->data ? (char *)m->data + l->offset : NULL; /* a full driver maps m->fd when data is NULL */
+        if (a->dimensions[i] && a->dimensions[i] != p->dims[i]) return false;
+    return true;
 }
 
-static enum nnvts_status run(struct prepared *p, const struct nnvts_request *r, void **memory,
-                             struct nnvts_execution_result *result) {
-    enum nnvts_status st = NNVTS_STATUS_NONE;
-    for (uint32_t i = 0; i < p->value_count; i++) memory[i] = p->values[i].constant;
-    for (uint32_t i = 0; i < p->in_count; i++) {
-        const struct value *v = &p->values[p->in[i]];
-        memory[p->in[i]] = argument(r, &r->inputs[i], v, NNVTS_PROT_READ);
-        if (!memory[p->in[i]] || r->inputs[i].location.length != v->bytes) return NNVTS_STATUS_INVALID_ARGUMENT;
+/** The whole request is checked before anything is written. */
+static enum nnvts_status check_request(const struct prepared *p, const struct nnvts_request *r,
+                                       struct nnvts_execution_result *result) {
+    if (r->input_count != 2 || r->output_count != 1) return NNVTS_STATUS_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < 2; i++)
+        if (!argument_ok(p, r, &r->inputs[i], NNVTS_PROT_READ) || r->inputs[i].location.length != p->bytes)
+            return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (!argument_ok(p, r, &r->outputs[0], NNVTS_PROT_WRITE)) return NNVTS_STATUS_INVALID_ARGUMENT;
+    struct nnvts_output_shape *s = &result->shapes[0]; /* the caller gave room for dimension_count extents */
+    for (uint32_t d = 0; d < p->rank && d < s->dimension_count; d++) s->dimensions[d] = p->dims[d];
+    s->dimension_count = p->rank;
+    s->is_sufficient = r->outputs[0].location.length >= p->bytes;
+    result->shape_count = 1;
+    return s->is_sufficient ? NNVTS_STATUS_NONE : NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
+}
+
+/** Several threads may call this at once on one prepared model: nothing in it changes. */
+static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct nnvts_request *r,
+                                 const struct nnvts_execution_config *config, struct nnvts_execution_result *result) {
+    const struct prepared *p = (const struct prepared *)self;
+    (void)config; /* deadlines came with level 4: a driver may heed them, or finish all the same */
+    result->shape_count = 0;
+    result->timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME}; /* this driver can't measure */
+    enum nnvts_status st = check_request(p, r, result);
+    if (st != NNVTS_STATUS_NONE) return st;
+    const struct nnvts_location *at[3] = {&r->inputs[0].location, &r->inputs[1].location, &r->outputs[0].location};
+    char *data[3];
+    for (int i = 0; i < 3; i++) data[i] = map_pool(&r->pools[at[i]->pool]);
+    if (data[0] && data[1] && data[2]) {
+        add(p->activation, p->bytes / sizeof(float), (const float *)(const void *)(data[0] + at[0]->offset),
+            (const float *)(const void *)(data[1] + at[1]->offset), (float *)(void *)(data[2] + at[2]->offset));
+    } else {
+        result->shape_count = 0; /* shapes go with NONE and OUTPUT_INSUFFICIENT_SIZE only */
+        st = NNVTS_STATUS_GENERAL_FAILURE;
     }
-    for (uint32_t i = 0; i < p->out_count; i++) {
-        const struct value *v = &p->values[p->out[i]];
-        memory[p->out[i]] = argument(r, &r->outputs[i], v, NNVTS_PROT_WRITE);
-        if (!memory[p->out[i]]) return NNVTS_STATUS_INVALID_ARGUMENT;
-        const bool fits = r->outputs[i].location.length >= v->bytes;
-        if (!fits) st = NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
-        struct nnvts_output_shape *s = &result->shapes[i]; /* the caller gave room for dimension_count extents */
-        for (uint32_t d = 0; d < v->rank && d < s->dimension_count; d++) s->dimensions[d] = v->dims[d];
-        s->dimension_count = v->rank;
-        s->is_sufficient = fits;
-    }
-    if (st == NNVTS_STATUS_NONE)
-        for (uint32_t i = 0; i < p->step_count; i++) {
-            const struct step *s = &p->steps[i];
-            if (!memory[s->y] && !(memory[s->y] = malloc(p->values[s->y].bytes))) return NNVTS_STATUS_GENERAL_FAILURE;
-            add(&p->values[s->a], &p->values[s->b], &p->values[s->y], s->activation, memory[s->a], memory[s->b], memory[s->y]);
-        }
-    result->shape_count = p->out_count;
+    for (int i = 0; i < 3; i++) unmap_pool(&r->pools[at[i]->pool], data[i]);
     return st;
+}
+
+static void release_prepared(struct nnvts_prepared_model *self) { free(self); }
+
+/** Copies all that executions need; NULL without memory. */
+static struct nnvts_prepared_model *compile(const struct nnvts_model *m) {
+    const struct nnvts_operation *op = &m->main.operations[0];
+    const struct nnvts_operand *o = m->main.operands, *y = &o[op->outputs[0]];
+    struct prepared *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    p->base =
+        (struct nnvts_prepared_model){.struct_size = sizeof p->base, .execute = execute, .release = release_prepared};
+    p->rank = y->dimension_count;
+    p->bytes = value_bytes(y);
+    memcpy(p->dims, y->dimensions, p->rank * sizeof *p->dims);
+    if (!read_int(m, &o[op->inputs[2]], &p->activation)) p->activation = ANEURALNETWORKS_FUSED_NONE;
+    return &p->base;
+}
+
+/* -------------------------------------------------------------------------------------------- the device */
+
+static enum nnvts_device_status get_status(struct nnvts_device *self) {
+    (void)self;
+    return NNVTS_DEVICE_AVAILABLE;
+}
+
+static enum nnvts_status get_supported_operations(struct nnvts_device *self, const struct nnvts_model *model,
+                                                  bool *supported) {
+    (void)self;
+    if (!model_ok(model)) return NNVTS_STATUS_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < model->main.operation_count; i++) supported[i] = can_do(model, &model->main.operations[i]);
+    return NNVTS_STATUS_NONE;
+}
+
+static enum nnvts_status prepare_model(struct nnvts_device *self, const struct nnvts_model *model,
+                                       const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
+    (void)self;
+    if (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || !model_ok(model))
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    struct nnvts_prepared_model *p = can_do(model, &model->main.operations[0]) ? compile(model) : NULL;
+    if (p) *out = p;
+    return p ? NNVTS_STATUS_NONE : NNVTS_STATUS_GENERAL_FAILURE;
+}
+
+static void release_device(struct nnvts_device *self) { (void)self; } /* it is static */
+
+static enum nnvts_status open_device(const char *options, struct nnvts_device **out, const char **error) {
+    static const struct nnvts_operand_performance performance[] = {{ANEURALNETWORKS_TENSOR_FLOAT32, {1, 1}}};
+    static struct nnvts_device device = {
+        .struct_size = sizeof device,
+        .feature_level = 1, /* the rules of NNAPI feature level 1: nothing newer is sent to it */
+        .type = ANEURALNETWORKS_DEVICE_CPU,
+        .name = "nnvts-template",
+        .version = "1.0.0",
+        .capabilities = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, performance},
+        .get_status = get_status,
+        .get_supported_operations = get_supported_operations,
+        .prepare_model = prepare_model,
+        .release = release_device,
+    };
+    if (options && *options) {
+        if (error) *error = "the template takes no options";
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    }
+    *out = &device;
+    return NNVTS_STATUS_NONE;
+}
+
+const struct nnvts_driver *nnvts_driver_get(void) {
+    static const struct nnvts_driver driver = {
+        .struct_size = sizeof driver, .abi_version = NNVTS_DRIVER_ABI_VERSION, .name = "template", .open = open_device};
+    return &driver;
 }

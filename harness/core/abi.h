@@ -15,8 +15,8 @@ size_t nnv_abi_pool_bytes(const struct nnv_model *model);
  * NULL if no pool is needed) is copied into the model as it stands. NNV_INVALID if the constants exceed 4 GiB.
  */
 NNV_USE_RESULT enum nnv_status nnv_abi_model_at(const struct nnv_model *model, struct nnv_arena *arena,
-                                                const struct nnvts_memory *pool, void *mapped,
-                                                struct nnvts_model *out, struct nnv_err *err);
+                                                const struct nnvts_memory *pool, void *mapped, struct nnvts_model *out,
+                                                struct nnv_err *err);
 /**
  * True if the constants, in the pool at `mapped` and in abi->operand_values, are still the model's and the guard
  * zones around those in the pool are whole. Otherwise reason (room bytes) says what was changed.

@@ -93,10 +93,17 @@ static struct rule make_rule(const struct nnv_expectation *e, enum nnv_precision
     struct rule r = {.type = nnv_type(e->type)};
     if (e->must_equal) return r;
     switch (precision) {
-    case NNV_PRECISION_NNAPI: fixed_rule(e, false, &r); break;
-    case NNV_PRECISION_AOSP: fixed_rule(e, true, &r); break;
-    case NNV_PRECISION_BUDGET: budget_rule(e, n, &r); break;
-    case NNV_PRECISION_COUNT: break;
+    case NNV_PRECISION_NNAPI:
+        fixed_rule(e, false, &r);
+        break;
+    case NNV_PRECISION_AOSP:
+        fixed_rule(e, true, &r);
+        break;
+    case NNV_PRECISION_BUDGET:
+        budget_rule(e, n, &r);
+        break;
+    case NNV_PRECISION_COUNT:
+        break;
     }
     return r;
 }

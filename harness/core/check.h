@@ -24,11 +24,11 @@ struct nnv_expectation {
     const double *spread;          /**< budget: of the rows; else NULL */
     const double *exact;           /**< unrounded real results, for the bias statistic; may be NULL */
     double k;                      /**< budget: factor, 2 for float outputs */
-    double half_step;              /**< budget, imported specs: half a unit of the last printed digit is added; 0 otherwise */
-    bool must_equal;               /**< exact cases: no tolerance at all */
-    bool low_precision;            /**< float32 judged as float16: relaxed model, or float16 in the model */
-    bool mobilenet;                /**< the wider rule for the case names that AOSP and the NNAPI page single out */
-    bool ignored;                  /**< not compared */
+    double half_step;   /**< budget, imported specs: half a unit of the last printed digit is added; 0 otherwise */
+    bool must_equal;    /**< exact cases: no tolerance at all */
+    bool low_precision; /**< float32 judged as float16: relaxed model, or float16 in the model */
+    bool mobilenet;     /**< the wider rule for the case names that AOSP and the NNAPI page single out */
+    bool ignored;       /**< not compared */
 };
 
 enum { NNV_HEAT_MAX = 64, NNV_WINDOW_MAX = 12 };
@@ -39,12 +39,12 @@ struct nnv_comparison {
     size_t compared;     /**< had a verdict */
     size_t not_compared; /**< budget as large as the value, or ignored */
     size_t wrong;
-    size_t worst;        /**< flat index of the largest error / bound; meaningful if compared > 0 */
+    size_t worst; /**< flat index of the largest error / bound; meaningful if compared > 0 */
     double worst_expected, worst_actual, worst_error, worst_bound;
-    double worst_ratio;  /**< error / bound; infinity for a bound of 0 or a wrong class (NaN, infinity) */
-    double max_ulp;      /**< largest error in units in the last place of the expected value */
-    double bias, mse;    /**< mean and mean square of (actual - reference), over finite compared elements; the reference
-                              is `exact` where given and not clamped, else expected */
+    double worst_ratio; /**< error / bound; infinity for a bound of 0 or a wrong class (NaN, infinity) */
+    double max_ulp;     /**< largest error in units in the last place of the expected value */
+    double bias, mse;   /**< mean and mean square of (actual - reference), over finite compared elements; the reference
+                             is `exact` where given and not clamped, else expected */
     /** Error over bound as a picture: rows x cols cells (outer dims x inner dims, largest of the elements in a cell),
         0 no error, 128 at the bound, 255 at 128 times the bound or more. Filled only if wrong > 0. */
     uint32_t heat_rows, heat_cols;
@@ -66,7 +66,8 @@ struct nnv_check_window {
     double expected[NNV_WINDOW_MAX * NNV_WINDOW_MAX], actual[NNV_WINDOW_MAX * NNV_WINDOW_MAX];
     double bound[NNV_WINDOW_MAX * NNV_WINDOW_MAX]; /**< NaN: not compared */
 };
-/** The part around element `centre` (a flat index below the number of elements), with the bounds that nnv_check used. */
+/** The part around element `centre` (a flat index below the number of elements), with the bounds that nnv_check used.
+ */
 void nnv_check_window(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, size_t centre,
                       struct nnv_check_window *out);
 

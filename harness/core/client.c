@@ -178,12 +178,14 @@ enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena
 static enum nnv_status check_table(const struct nnvts_driver *d, const char *name, struct nnv_err *err) {
     if (!d) return nnv_fail(err, NNV_INVALID, "driver '%s': %s returned NULL", name, NNVTS_DRIVER_SYMBOL);
     if (!HAS_MEMBER(d, struct nnvts_driver, abi_version))
-        return nnv_fail(err, NNV_INVALID, "driver '%s': struct_size %u of its table is too small", name, d->struct_size);
+        return nnv_fail(err, NNV_INVALID, "driver '%s': struct_size %u of its table is too small", name,
+                        d->struct_size);
     if (d->abi_version != NNVTS_DRIVER_ABI_VERSION)
         return nnv_fail(err, NNV_INVALID, "driver '%s': driver ABI version %u, this nnvts speaks version %u", name,
                         d->abi_version, NNVTS_DRIVER_ABI_VERSION);
     if (!HAS_MEMBER(d, struct nnvts_driver, open))
-        return nnv_fail(err, NNV_INVALID, "driver '%s': struct_size %u of its table is too small", name, d->struct_size);
+        return nnv_fail(err, NNV_INVALID, "driver '%s': struct_size %u of its table is too small", name,
+                        d->struct_size);
     if (!d->name || !*d->name) return nnv_fail(err, NNV_INVALID, "driver '%s': its table has no name", name);
     if (!d->open) return nnv_fail(err, NNV_INVALID, "driver '%s': its table has no open function", name);
     return NNV_OK;
@@ -200,7 +202,8 @@ static enum nnv_status check_device(const struct nnvts_device *d, const char *na
                           : !d->prepare_model            ? "prepare_model"
                           : !d->release                  ? "release"
                                                          : NULL;
-    if (missing) return nnv_fail(err, NNV_INVALID, "driver '%s': its device has no %s, which is required", name, missing);
+    if (missing)
+        return nnv_fail(err, NNV_INVALID, "driver '%s': its device has no %s, which is required", name, missing);
     return NNV_OK;
 }
 
@@ -280,14 +283,10 @@ void nnv_client_close(struct nnv_client *client) {
 
 const char *nnv_phase_name(enum nnv_phase p) {
     static const char *const names[NNV_PHASE_COUNT] = {
-        [NNV_PHASE_NONE] = "no phase",
-        [NNV_PHASE_OPEN] = "open",
-        [NNV_PHASE_BUILD] = "build",
-        [NNV_PHASE_SUPPORTED] = "get_supported_operations",
-        [NNV_PHASE_PREPARE] = "prepare_model",
-        [NNV_PHASE_EXECUTE] = "execute",
-        [NNV_PHASE_RELEASE] = "release",
-        [NNV_PHASE_CHECK] = "check",
+        [NNV_PHASE_NONE] = "no phase",         [NNV_PHASE_OPEN] = "open",
+        [NNV_PHASE_BUILD] = "build",           [NNV_PHASE_SUPPORTED] = "get_supported_operations",
+        [NNV_PHASE_PREPARE] = "prepare_model", [NNV_PHASE_EXECUTE] = "execute",
+        [NNV_PHASE_RELEASE] = "release",       [NNV_PHASE_CHECK] = "check",
     };
     return (unsigned)p < NNV_PHASE_COUNT ? names[p] : "unknown phase";
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file client.h nnvts as the client of a driver: open it, hand it models, execute, and check what it did to memory. */
+/** @file client.h nnvts as the client of a driver: open it, hand it models, execute, and check what it did to memory.
+ */
 #ifndef NNV_HARNESS_CLIENT_H
 #define NNV_HARNESS_CLIENT_H
 
@@ -68,10 +69,11 @@ struct nnv_outcome {
     enum nnv_outcome_kind kind;
     enum nnv_phase phase;
     enum nnvts_status status;
-    char reason[512];            /**< empty for DONE */
-    struct nnv_value *outputs;   /**< actual shapes and values, arena's; main.nout entries, where DONE */
+    char reason[512];          /**< empty for DONE */
+    struct nnv_value *outputs; /**< actual shapes and values, arena's; main.nout entries, where DONE */
     uint64_t supported_ns, prepare_ns, execute_ns; /**< wall clock */
-    bool memory_damaged; /**< the driver wrote outside its buffers, or changed inputs: the process is not to be trusted */
+    bool memory_damaged; /**< the driver wrote outside its buffers, or changed inputs: the process is not to be trusted
+                          */
 };
 
 /**

@@ -40,7 +40,9 @@ NNV_PRINTF(3, 4) static bool stop(struct run *r, enum nnv_outcome_kind kind, con
     return false;
 }
 
-static bool harness_failed(struct run *r, const struct nnv_err *err) { return stop(r, NNV_OUTCOME_HARNESS, "%s", err->text); }
+static bool harness_failed(struct run *r, const struct nnv_err *err) {
+    return stop(r, NNV_OUTCOME_HARNESS, "%s", err->text);
+}
 
 static bool out_of_memory(struct run *r) { return stop(r, NNV_OUTCOME_HARNESS, "out of memory"); }
 
@@ -56,7 +58,8 @@ static bool status_is_none(struct run *r, enum nnvts_status status) {
     r->out->status = status;
     if (status == NNVTS_STATUS_NONE) return true;
     const char *name = nnv_abi_status_name((int)status, buf);
-    if (name == buf) return stop(r, NNV_OUTCOME_BROKEN, "%s answered status %d, which does not exist", call, (int)status);
+    if (name == buf)
+        return stop(r, NNV_OUTCOME_BROKEN, "%s answered status %d, which does not exist", call, (int)status);
     return stop(r, NNV_OUTCOME_REFUSED, "%s answered %s%s", call, name,
                 r->out->phase == NNV_PHASE_SUPPORTED ? "" : " although the driver had claimed to support the model");
 }
@@ -141,8 +144,8 @@ static bool put_outputs(struct run *r) {
     for (uint32_t i = 0; i < main->nout; i++) {
         size_t bytes = r->spec->outputs[i].bytes;
         uint8_t *data = nnv_guard_init(room, bytes, OUTPUT_SALT + i);
-        r->outputs[i].location = (struct nnvts_location){
-            .pool = 1, .offset = (uint32_t)(data - r->output_pool), .length = (uint32_t)bytes};
+        r->outputs[i].location =
+            (struct nnvts_location){.pool = 1, .offset = (uint32_t)(data - r->output_pool), .length = (uint32_t)bytes};
         shapes[i].dimension_count = NNV_MAX_RANK;
         shapes[i].dimensions = dims + (size_t)i * NNV_MAX_RANK;
         room += nnv_guard_room(bytes);
@@ -155,7 +158,8 @@ static bool damaged(struct run *r, const char *what, uint32_t i, size_t size, in
     r->out->memory_damaged = true;
     const char *call = nnv_phase_name(r->out->phase);
     if (offset < 0)
-        return stop(r, NNV_OUTCOME_BROKEN, "%s wrote %lld bytes before the start of %s %u", call, (long long)-offset, what, i);
+        return stop(r, NNV_OUTCOME_BROKEN, "%s wrote %lld bytes before the start of %s %u", call, (long long)-offset,
+                    what, i);
     return stop(r, NNV_OUTCOME_BROKEN, "%s wrote behind the end of %s %u: byte %lld of a buffer of %zu", call, what, i,
                 (long long)offset, size);
 }
@@ -272,8 +276,7 @@ static bool prepare(struct run *r) {
                                                 .deadline_ns = NNVTS_NO_TIME};
     enter(r, NNV_PHASE_PREPARE);
     uint64_t start = nnv_now_ns();
-    enum nnvts_status status =
-        r->client->device->prepare_model(r->client->device, &r->model, &config, &r->prepared);
+    enum nnvts_status status = r->client->device->prepare_model(r->client->device, &r->model, &config, &r->prepared);
     r->out->prepare_ns = nnv_now_ns() - start;
     if (!constants_whole(r)) return false;
     if (!status_is_none(r, status)) {
@@ -301,10 +304,11 @@ static bool check_shape(struct run *r, uint32_t i) {
     const struct nnvts_output_shape *s = &r->result.shapes[i];
     const struct nnv_value *expected = &r->spec->outputs[i];
     if (!s->is_sufficient)
-        return stop(r, NNV_OUTCOME_BROKEN, "execute answered NONE but says that the buffer of output %u is too small", i);
+        return stop(r, NNV_OUTCOME_BROKEN, "execute answered NONE but says that the buffer of output %u is too small",
+                    i);
     if (s->dimension_count > NNV_MAX_RANK)
-        return stop(r, NNV_OUTCOME_BROKEN, "execute reports rank %u for output %u, room was for %d", s->dimension_count, i,
-                    NNV_MAX_RANK);
+        return stop(r, NNV_OUTCOME_BROKEN, "execute reports rank %u for output %u, room was for %d", s->dimension_count,
+                    i, NNV_MAX_RANK);
     if (main->operands[main->out[i]].ignored) return true;
     if (s->dimension_count == expected->rank &&
         (expected->rank == 0 || memcmp(s->dimensions, expected->dims, expected->rank * sizeof *s->dimensions) == 0))
@@ -328,8 +332,8 @@ static bool check_shapes(struct run *r) {
         return stop(r, NNV_OUTCOME_BROKEN, "execute reports %u shapes, the model has %u outputs", n, main->nout);
     for (uint32_t i = 0; i < main->nout; i++)
         if (is_dynamic(&main->operands[main->out[i]]))
-            return stop(r, NNV_OUTCOME_BROKEN, "execute reports no shapes, but the model leaves the shape of output %u open",
-                        i);
+            return stop(r, NNV_OUTCOME_BROKEN,
+                        "execute reports no shapes, but the model leaves the shape of output %u open", i);
     return true;
 }
 
@@ -341,7 +345,8 @@ static bool check_failure_shapes(struct run *r, enum nnvts_status status) {
         return n == 0 || stop(r, NNV_OUTCOME_BROKEN, "execute answered %s and %u shapes, expected none",
                               nnv_abi_status_name((int)status, buf), n);
     if (n != nout)
-        return stop(r, NNV_OUTCOME_BROKEN, "execute answered OUTPUT_INSUFFICIENT_SIZE and %u shapes, expected %u", n, nout);
+        return stop(r, NNV_OUTCOME_BROKEN, "execute answered OUTPUT_INSUFFICIENT_SIZE and %u shapes, expected %u", n,
+                    nout);
     for (uint32_t i = 0; i < n; i++)
         if (!r->result.shapes[i].is_sufficient) return true;
     return stop(r, NNV_OUTCOME_BROKEN, "execute answered OUTPUT_INSUFFICIENT_SIZE, but says that all buffers suffice");

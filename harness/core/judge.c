@@ -15,8 +15,8 @@ struct judging {
     enum nnv_precision precision;
     struct nnv_result *result;
     struct nnv_outcome outcome;
-    bool quantised;              /**< an output is */
-    struct nnv_golden *golden;   /**< budget: per output; else NULL */
+    bool quantised;            /**< an output is */
+    struct nnv_golden *golden; /**< budget: per output; else NULL */
     struct nnv_expectation *expected;
     struct nnv_comparison *comparison;
 };
@@ -80,8 +80,12 @@ static bool names_mobilenet(const char *name) { return name && strcasestr(name, 
 /** One evaluation for budgets: first or second stage. */
 static enum nnv_status evaluate(const struct judging *j, bool second, struct nnv_golden *golden, struct nnv_err *err) {
     struct nnv_eval_options options = {
-        .rows = second ? ROWS_SECOND : j->quantised ? ROWS_QUANTISED : ROWS_FLOAT,
-        .k = !j->quantised ? 2 : second ? 1.25 : 1.5,
+        .rows = second         ? ROWS_SECOND
+                : j->quantised ? ROWS_QUANTISED
+                               : ROWS_FLOAT,
+        .k = !j->quantised ? 2
+             : second      ? 1.25
+                           : 1.5,
         .seed = nnv_hash_str(j->spec->name) ^ j->env->config->seed ^ (second ? UINT64_C(0x5ec0d) << 40 : 0),
     };
     return nnv_eval(&j->spec->model, j->spec->inputs, &options, j->env->arena, golden, err);
@@ -181,8 +185,7 @@ static bool second_stage(struct judging *j) {
     }
     for (uint32_t i = 0; i < n; i++) {
         if (!j->expected[i].spread || !fresh[i].spread || j->expected[i].ignored) continue;
-        j->expected[i].spread =
-            join_spreads(j, j->expected[i].spread, fresh[i].spread, j->comparison[i].elems);
+        j->expected[i].spread = join_spreads(j, j->expected[i].spread, fresh[i].spread, j->comparison[i].elems);
         if (j->expected[i].spread) continue;
         end(j->result, NNVTS_ERROR, "out of memory");
         return false;
@@ -251,14 +254,10 @@ static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) 
         const struct {
             const char *name;
             double value;
-        } member[] = {{",\"max_ulp\":", c->max_ulp},
-                      {",\"bias\":", c->bias},
-                      {",\"mse\":", c->mse},
-                      {"\"expected\":", c->worst_expected},
-                      {",\"actual\":", c->worst_actual},
-                      {",\"error\":", c->worst_error},
-                      {",\"bound\":", c->worst_bound},
-                      {",\"ratio\":", c->worst_ratio}};
+        } member[] = {
+            {",\"max_ulp\":", c->max_ulp},        {",\"bias\":", c->bias},           {",\"mse\":", c->mse},
+            {"\"expected\":", c->worst_expected}, {",\"actual\":", c->worst_actual}, {",\"error\":", c->worst_error},
+            {",\"bound\":", c->worst_bound},      {",\"ratio\":", c->worst_ratio}};
         for (size_t m = 0; m < sizeof member / sizeof *member; m++) {
             if (m == 3) {
                 nnv_text_add(t, ",\"worst\":{\"at\":");
@@ -281,7 +280,10 @@ static void add_wrong(const struct judging *j, uint32_t i, struct nnv_text *t) {
     add_shape(t, v->dims, v->rank);
     nnv_text_addf(t, ": %zu of %zu values wrong; worst at ", c->wrong, c->compared);
     add_place(t, v, c->worst);
-    nnv_text_addf(t, ": expected %.9g, got %.9g, allowed %.4g", c->worst_expected, c->worst_actual, c->worst_bound);
+    /* C prints the sign of a NaN. */
+    double expected = isnan(c->worst_expected) ? (double)NAN : c->worst_expected;
+    double actual = isnan(c->worst_actual) ? (double)NAN : c->worst_actual;
+    nnv_text_addf(t, ": expected %.9g, got %.9g, allowed %.4g", expected, actual, c->worst_bound);
 }
 
 /** A file's own expectation that disagrees with the golden result: the reader of a failure must know. */
@@ -290,8 +292,9 @@ static void add_doubts(const struct judging *j, struct nnv_text *t) {
     for (uint32_t i = 0; c && i < j->spec->model.main.nout; i++) {
         nnv_check(&j->expected[i], j->spec->outputs[i].data, j->precision, c);
         if (c->wrong)
-            nnv_text_addf(t, "\nnote: the spec's own expectation of output %u differs from the golden result in %zu values",
-                          i, c->wrong);
+            nnv_text_addf(
+                t, "\nnote: the spec's own expectation of output %u differs from the golden result in %zu values", i,
+                c->wrong);
     }
 }
 
@@ -322,13 +325,15 @@ static void conclude(struct judging *j) {
     } else if (outputs == 0) {
         end(r, NNVTS_UNTRUSTED, "nothing was compared: the spec ignores all outputs");
     } else {
-        end(r, NNVTS_UNTRUSTED, "nothing was compared: the budget of each of the %zu values is as large as the value", elems);
+        end(r, NNVTS_UNTRUSTED, "nothing was compared: the budget of each of the %zu values is as large as the value",
+            elems);
     }
 }
 
 /* -------------------------------------------------------------------- judging */
 
-/** Validates the model. False if that ends the case; *level is raised to what the model needs where the spec is silent. */
+/** Validates the model. False if that ends the case; *level is raised to what the model needs where the spec is silent.
+ */
 static bool check_model(const struct judging *j, int *level) {
     struct nnv_err err = {0};
     int needed = 0;
@@ -355,15 +360,21 @@ static bool judge_outcome(const struct judging *j) {
         if (!j->spec->expect_failure) return false;
         end(j->result, NNVTS_FAIL, "executed a model that a driver must refuse");
         return true;
-    case NNV_OUTCOME_UNSUPPORTED: end(j->result, NNVTS_UNSUPPORTED, "%s", o->reason); return true;
+    case NNV_OUTCOME_UNSUPPORTED:
+        end(j->result, NNVTS_UNSUPPORTED, "%s", o->reason);
+        return true;
     case NNV_OUTCOME_REFUSED:
         if (j->spec->expect_failure)
             j->result->verdict = NNVTS_PASS;
         else
             end(j->result, NNVTS_FAIL, "%s", o->reason);
         return true;
-    case NNV_OUTCOME_BROKEN: end(j->result, NNVTS_FAIL, "%s", o->reason); return true;
-    case NNV_OUTCOME_HARNESS: end(j->result, NNVTS_ERROR, "%s", o->reason); return true;
+    case NNV_OUTCOME_BROKEN:
+        end(j->result, NNVTS_FAIL, "%s", o->reason);
+        return true;
+    case NNV_OUTCOME_HARNESS:
+        end(j->result, NNVTS_ERROR, "%s", o->reason);
+        return true;
     }
     return true;
 }

@@ -8,27 +8,27 @@
 
 /** What a run was asked to do: the same for all its cases. */
 struct nnv_run_config {
-    const char *driver;         /**< as on the command line */
+    const char *driver;                       /**< as on the command line */
     const char *driver_path, *driver_options; /**< resolved */
-    const char *specs;          /**< file or folder of specs, or NULL */
-    const char *out;            /**< the run's folder */
+    const char *specs;                        /**< file or folder of specs, or NULL */
+    const char *out;                          /**< the run's folder */
     uint64_t seed;
-    int precision;              /**< enum nnv_precision, or -1: the suite's default */
-    int tier;                   /**< 0 smoke, 1 default, 2 full */
-    uint64_t timeout_ns;        /**< of one case */
+    int precision;       /**< enum nnv_precision, or -1: the suite's default */
+    int tier;            /**< 0 smoke, 1 default, 2 full */
+    uint64_t timeout_ns; /**< of one case */
     int jobs;
 };
 
 /** One test case: a stable name and what its suite needs to make it. Strings live as long as the list. */
 struct nnv_case {
-    const char *name;  /**< "ops/CONV_2D/quant8_asymm/nchw_dilation/3" */
-    const char *suite; /**< "ops" */
-    const char *op;    /**< main operation, or "" */
-    const char *type;  /**< type tag of the main operand, or "" */
-    const char *tags;  /**< space-separated further tags, "" if none: "exact", "edge", "slow" */
-    int level;         /**< feature level that a driver must have to be asked; 0: any */
+    const char *name;    /**< "ops/CONV_2D/quant8_asymm/nchw_dilation/3" */
+    const char *suite;   /**< "ops" */
+    const char *op;      /**< main operation, or "" */
+    const char *type;    /**< type tag of the main operand, or "" */
+    const char *tags;    /**< space-separated further tags, "" if none: "exact", "edge", "slow" */
+    int level;           /**< feature level that a driver must have to be asked; 0: any */
     uint64_t a, b, c, d; /**< the suite's own */
-    const void *data;  /**< the suite's own */
+    const void *data;    /**< the suite's own */
 };
 
 struct nnv_case_list {
@@ -37,16 +37,15 @@ struct nnv_case_list {
     size_t count, cap;
 };
 /** Appends a copy of c (its strings are copied too, data is not). NNV_NO_MEMORY. */
-NNV_USE_RESULT enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c,
-                                            struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c, struct nnv_err *err);
 
 /** What a case ends with: verdict, and the members of its journal record (docs/journal.md). Zero-initialise. */
 struct nnv_result {
-    int verdict;           /**< enum nnvts_verdict; starts as ERROR */
+    int verdict; /**< enum nnvts_verdict; starts as ERROR */
     size_t compared, not_compared;
-    uint64_t driver_ns;    /**< in the driver */
-    bool worker_damaged;   /**< the worker process is to be replaced */
-    struct nnv_text reason; /**< one block of lines for people; empty for PASS */
+    uint64_t driver_ns;      /**< in the driver */
+    bool worker_damaged;     /**< the worker process is to be replaced */
+    struct nnv_text reason;  /**< one block of lines for people; empty for PASS */
     struct nnv_text outputs; /**< JSON array of the comparisons, or empty */
 };
 
@@ -54,7 +53,7 @@ struct nnv_result {
 struct nnv_case_env {
     const struct nnv_run_config *config;
     struct nnv_client *client;
-    struct nnv_arena *arena;   /**< reset after the case */
+    struct nnv_arena *arena; /**< reset after the case */
     volatile uint32_t *phase;
 };
 

@@ -152,7 +152,8 @@ static void extensions(struct probe *p) {
         for (uint32_t k = 0; k < i; k++)
             expect(p, !d->extensions[k].name || strcmp(d->extensions[k].name, e->name) != 0,
                    "two extensions are named '%s'", e->name);
-        if (!expect(p, e->operand_type_count == 0 || e->operand_types, "extension '%s': operand_types is NULL", e->name))
+        if (!expect(p, e->operand_type_count == 0 || e->operand_types, "extension '%s': operand_types is NULL",
+                    e->name))
             continue;
         for (uint32_t k = 0; k < e->operand_type_count; k++) {
             expect(p, e->operand_types[k].byte_size > 0, "extension '%s': operand type %u has no size", e->name,

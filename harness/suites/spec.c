@@ -82,15 +82,17 @@ static enum nnv_status add_case(struct nnv_case_list *list, const struct source 
         .suite = "spec",
         .op = op,
         .type = type_of(main),
-        .tags = relaxed && fails ? "relaxed expect_failure" : relaxed ? "relaxed" : fails ? "expect_failure" : "",
+        .tags = relaxed && fails ? "relaxed expect_failure"
+                : relaxed        ? "relaxed"
+                : fails          ? "expect_failure"
+                                 : "",
         .level = nnv_level_by_name(string_of(spec, "min_version")),
         .a = offset,
         .b = len,
         .c = line,
         .data = source->path,
     };
-    enum nnv_status st =
-        word && c.name ? nnv_case_add(list, &c, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = word && c.name ? nnv_case_add(list, &c, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     json_decref(spec);
     return st;
 }

@@ -84,7 +84,8 @@ test_full_disk() {
     umount small
     has "$WORK/full" "space"
 }
-test_resume_without_a_run() { check 2 nnvts run --driver cpu --resume --out none; one_error "resume"; }
+# A run may be killed before it has written anything: --resume starts it then.
+test_resume_without_a_run() { check 0 nnvts run --driver cpu --suite device --resume --out none; [ -s none/junit.xml ]; }
 test_resume_of_another_run() {
     check 0 nnvts run --driver reference --suite device --out out
     check 2 nnvts run --driver reference --suite device --out out --resume --seed 7
@@ -112,9 +113,10 @@ EOF
     one_error "deep.json"
 }
 test_interrupt() {
-    nnvts run --driver reference --tier full --out out >"$OUT" 2>"$ERR" </dev/null &
+    # a shell starts background commands with SIGINT ignored
+    env --default-signal=INT nnvts run --driver reference --tier full --out out >"$OUT" 2>"$ERR" </dev/null &
     local pid=$! code=0
-    for _ in $(seq 100); do [ "$(wc -l <out/journal.jsonl 2>/dev/null || echo 0)" -gt 50 ] && break; sleep 0.05; done
+    for _ in $(seq 200); do [ -s out/journal.jsonl ] && [ "$(wc -l <out/journal.jsonl)" -gt 50 ] && break; sleep 0.02; done
     kill -INT $pid
     wait $pid || code=$?
     same $code 130

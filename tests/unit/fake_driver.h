@@ -56,7 +56,7 @@ enum fault {
 static struct {
     enum fault fault;
     int level;
-    const void *answer; /**< what is written to output 0 */
+    const void *answer;     /**< what is written to output 0 */
     uint32_t dims[4], rank; /**< reported shape */
     const uint8_t *constant;
     int prepared, released; /**< objects */
@@ -136,9 +136,10 @@ static enum nnvts_status fake_prepare(struct nnvts_device *self, const struct nn
                                       const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
     (void)self;
     (void)config;
-    static struct nnvts_prepared_model prepared;
-    prepared = (struct nnvts_prepared_model){
-        .struct_size = sizeof prepared, .execute = fake_execute, .release = fake_release_prepared};
+    static struct nnvts_prepared_model objects[2];
+    struct nnvts_prepared_model *prepared = &objects[fake.prepared % 2];
+    *prepared = (struct nnvts_prepared_model){
+        .struct_size = sizeof *prepared, .execute = fake_execute, .release = fake_release_prepared};
     uint8_t *pool = model->pool_count ? model->pools[0].data : NULL;
     for (uint32_t i = 0; i < model->main.operand_count && pool; i++)
         if (model->main.operands[i].lifetime == NNVTS_CONSTANT_REFERENCE)
@@ -148,9 +149,9 @@ static enum nnvts_status fake_prepare(struct nnvts_device *self, const struct nn
     if (fake.fault == PREPARE_FAILS) return NNVTS_STATUS_GENERAL_FAILURE;
     if (fake.fault == PREPARE_77) return (enum nnvts_status)77;
     if (fake.fault == PREPARE_NOTHING) return NNVTS_STATUS_NONE;
-    if (fake.fault == PREPARE_SMALL) prepared.struct_size = 8;
-    if (fake.fault == PREPARE_NO_EXECUTE) prepared.execute = NULL;
-    *out = &prepared;
+    if (fake.fault == PREPARE_SMALL) prepared->struct_size = 8;
+    if (fake.fault == PREPARE_NO_EXECUTE) prepared->execute = NULL;
+    *out = prepared;
     fake.prepared++;
     return fake.fault == PREPARE_FAILS_WITH_MODEL ? NNVTS_STATUS_GENERAL_FAILURE : NNVTS_STATUS_NONE;
 }
@@ -189,7 +190,7 @@ static const struct nnvts_driver fake_driver = {.struct_size = sizeof fake_drive
                                                 .options = fake_options};
 
 /** A fine driver of this level behind client. */
-static void fake_start(struct nnv_client *client, int level) {
+static inline void fake_start(struct nnv_client *client, int level) {
     struct nnv_err err = {0};
     memset(&fake, 0, sizeof fake);
     fake.level = level;
@@ -198,7 +199,7 @@ static void fake_start(struct nnv_client *client, int level) {
 }
 
 /** Reads spec JSON; the fake driver will answer what it expects of output 0. */
-static struct nnv_spec *fake_spec(const char *json, struct nnv_arena *arena) {
+static inline struct nnv_spec *fake_spec(const char *json, struct nnv_arena *arena) {
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
     if (nnv_spec_parse(json, strlen(json), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
@@ -208,14 +209,15 @@ static struct nnv_spec *fake_spec(const char *json, struct nnv_arena *arena) {
     return spec;
 }
 
-#define OPERAND(type, dims, lifetime, more) \
+#define OPERAND(type, dims, lifetime, more)                                                                            \
     "{\"type\":\"" type "\",\"dims\":[" dims "],\"lifetime\":\"" lifetime "\"" more "}"
 #define DATA(values) ",\"data\":[" values "]"
 /** A spec of one ADD: members, the operands a, b and y. */
-#define ADD_SPEC(members, a, b, y)                                                                                    \
-    "{\"format\":\"nnvts-spec/1\"," members "\"main\":{\"operands\":[" a "," b ","                                    \
-    OPERAND("INT32", "", "CONSTANT_COPY", DATA("0")) "," y "],"                                                       \
-    "\"operations\":[{\"type\":\"ADD\",\"inputs\":[0,1,2],\"outputs\":[3]}],\"inputs\":[0,1],\"outputs\":[3]}}"
+#define ADD_SPEC(members, a, b, y)                                                                                     \
+    "{\"format\":\"nnvts-spec/1\"," members "\"main\":{\"operands\":[" a "," b                                         \
+    "," OPERAND("INT32", "", "CONSTANT_COPY", DATA("0")) "," y "],"                                                    \
+                                                         "\"operations\":[{\"type\":\"ADD\",\"inputs\":[0,1,2],"       \
+                                                         "\"outputs\":[3]}],\"inputs\":[0,1],\"outputs\":[3]}}"
 #define NAMED "\"name\":\"sum\",\"min_version\":\"1.0\","
 #define A23 OPERAND("TENSOR_FLOAT32", "2,3", "SUBGRAPH_INPUT", DATA("1,2,3,4,5,6"))
 #define B23 OPERAND("TENSOR_FLOAT32", "2,3", "SUBGRAPH_INPUT", DATA("10,20,30,40,50,60"))

@@ -86,16 +86,16 @@ static void refusals_name_the_path(void **state) {
     struct nnv_err err;
     char *data = NULL;
     size_t size = 0;
-    assert_int_equal(nnv_file_read(in_folder("none"), 9, &data, &size, &err), NNV_IO);
+    assert_int_equal(nnv_file_read(in_folder("none"), 9, &data, &size, &err), NNV_INVALID);
     assert_non_null(strstr(err.text, "/none: cannot open: No such file"));
-    assert_int_equal(nnv_file_read(folder, 9, &data, &size, &err), NNV_IO);
+    assert_int_equal(nnv_file_read(folder, 9, &data, &size, &err), NNV_INVALID);
     assert_int_equal(nnv_file_write(in_folder("no/such"), "x", 1, &err), NNV_IO);
     assert_non_null(strstr(err.text, "no/such: cannot create"));
     assert_int_equal(nnv_file_write(folder, "x", 1, &err), NNV_IO);
     char **paths = NULL;
     size_t count = 0;
     static const char *const any[] = {"", NULL};
-    assert_int_equal(nnv_file_list(in_folder("none"), any, &paths, &count, &err), NNV_IO);
+    assert_int_equal(nnv_file_list(in_folder("none"), any, &paths, &count, &err), NNV_INVALID);
     assert_null(paths);
 }
 

@@ -13,7 +13,11 @@
 #include "harness/core/check.h"
 
 enum { F32 = ANEURALNETWORKS_TENSOR_FLOAT32, F16 = ANEURALNETWORKS_TENSOR_FLOAT16, I32 = ANEURALNETWORKS_TENSOR_INT32 };
-enum { Q8 = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, Q16 = ANEURALNETWORKS_TENSOR_QUANT16_SYMM, B8 = ANEURALNETWORKS_TENSOR_BOOL8 };
+enum {
+    Q8 = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
+    Q16 = ANEURALNETWORKS_TENSOR_QUANT16_SYMM,
+    B8 = ANEURALNETWORKS_TENSOR_BOOL8
+};
 #define NNAPI NNV_PRECISION_NNAPI
 #define AOSP NNV_PRECISION_AOSP
 #define BUDGET NNV_PRECISION_BUDGET
@@ -97,8 +101,9 @@ static void unit_tolerances(void **state) {
         enum nnv_precision p;
         double bound;
     } rows[] = {
-        {{.type = Q8}, NNAPI, 1},  {{.type = Q8, .mobilenet = true}, NNAPI, 2},  {{.type = Q8}, AOSP, 1},
-        {{.type = Q8, .mobilenet = true}, AOSP, 3}, {{.type = Q16}, NNAPI, 1}, {{.type = Q16, .mobilenet = true}, AOSP, 1},
+        {{.type = Q8}, NNAPI, 1},  {{.type = Q8, .mobilenet = true}, NNAPI, 2},
+        {{.type = Q8}, AOSP, 1},   {{.type = Q8, .mobilenet = true}, AOSP, 3},
+        {{.type = Q16}, NNAPI, 1}, {{.type = Q16, .mobilenet = true}, AOSP, 1},
         {{.type = I32}, NNAPI, 0}, {{.type = I32}, AOSP, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -173,8 +178,7 @@ static void float_budget(void **state) {
     const double spread = 0x1p-20, none = 0;
     const struct nnv_expectation e = {.type = F32, .spread = &spread};
     assert_bound(e, BUDGET, 1, 0x1p-19 + 0x1p-23);
-    assert_bound((struct nnv_expectation){.type = F32, .spread = &spread, .k = 3}, BUDGET, 1,
-                 3 * 0x1p-20 + 0x1p-23);
+    assert_bound((struct nnv_expectation){.type = F32, .spread = &spread, .k = 3}, BUDGET, 1, 3 * 0x1p-20 + 0x1p-23);
     assert_bound((struct nnv_expectation){.type = F32, .spread = &none}, BUDGET, 1, 0x1p-23);
     assert_bound((struct nnv_expectation){.type = F32, .spread = &none}, BUDGET, 0, 0x1p-126);
     assert_bound((struct nnv_expectation){.type = F32}, BUDGET, 1, 0x1p-23);
@@ -282,8 +286,7 @@ static void pictures(void **state) {
     actual[3] = 1;
     struct nnv_expectation e = {.type = Q8};
     assert_int_equal(check(&e, NNAPI, ROWS * COLS, expected, actual), 1);
-    value = (struct nnv_value){
-        .rank = 3, .dims = {4, ROWS / 4, COLS}, .data = expected_bytes, .bytes = ROWS * COLS};
+    value = (struct nnv_value){.rank = 3, .dims = {4, ROWS / 4, COLS}, .data = expected_bytes, .bytes = ROWS * COLS};
     nnv_check(&e, actual_bytes, NNAPI, &result);
     assert_int_equal(result.heat_rows, ROWS);
     assert_int_equal(result.heat_cols, COLS);
@@ -327,14 +330,22 @@ static void names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(float32_tolerances), cmocka_unit_test(float16_tolerances),
-        cmocka_unit_test(unit_tolerances),    cmocka_unit_test(booleans_are_exact),
-        cmocka_unit_test(exact_cases_have_no_tolerance), cmocka_unit_test(classes),
-        cmocka_unit_test(float_budget),       cmocka_unit_test(wide_budget_is_not_compared),
-        cmocka_unit_test(overflow_is_open),   cmocka_unit_test(unit_budget),
-        cmocka_unit_test(ignored_is_counted), cmocka_unit_test(statistics),
-        cmocka_unit_test(ulps),               cmocka_unit_test(pictures),
-        cmocka_unit_test(large_heat),         cmocka_unit_test(names),
+        cmocka_unit_test(float32_tolerances),
+        cmocka_unit_test(float16_tolerances),
+        cmocka_unit_test(unit_tolerances),
+        cmocka_unit_test(booleans_are_exact),
+        cmocka_unit_test(exact_cases_have_no_tolerance),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(float_budget),
+        cmocka_unit_test(wide_budget_is_not_compared),
+        cmocka_unit_test(overflow_is_open),
+        cmocka_unit_test(unit_budget),
+        cmocka_unit_test(ignored_is_counted),
+        cmocka_unit_test(statistics),
+        cmocka_unit_test(ulps),
+        cmocka_unit_test(pictures),
+        cmocka_unit_test(large_heat),
+        cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,8 @@ static void broken_rules(void **state) {
         {SUPPORTED_INVALID, REFUSED, NNV_PHASE_SUPPORTED, false, "get_supported_operations answered INVALID_ARGUMENT"},
         {SUPPORTED_OVERRUN, BROKEN, NNV_PHASE_SUPPORTED, true, "wrote outside the array of 1 answers"},
         {SUPPORTED_77, BROKEN, NNV_PHASE_SUPPORTED, false, "answered status 77"},
-        {PREPARE_FAILS, REFUSED, NNV_PHASE_PREPARE, false, "GENERAL_FAILURE although the driver had claimed to support"},
+        {PREPARE_FAILS, REFUSED, NNV_PHASE_PREPARE, false,
+         "GENERAL_FAILURE although the driver had claimed to support"},
         {PREPARE_77, BROKEN, NNV_PHASE_PREPARE, false, "answered status 77"},
         {PREPARE_NOTHING, BROKEN, NNV_PHASE_PREPARE, false, "NONE without a prepared model"},
         {PREPARE_FAILS_WITH_MODEL, BROKEN, NNV_PHASE_PREPARE, false, "GENERAL_FAILURE and a prepared model"},
@@ -166,8 +167,7 @@ static struct nnv_spec *spec_with_pool(void) {
     static char json[8192];
     char list[512];
     size_t len = 0;
-    for (int i = 0; i < 64; i++)
-        len += (size_t)snprintf(list + len, sizeof list - len, "%s%d", i ? "," : "", i);
+    for (int i = 0; i < 64; i++) len += (size_t)snprintf(list + len, sizeof list - len, "%s%d", i ? "," : "", i);
     snprintf(json, sizeof json,
              "{\"format\":\"nnvts-spec/1\"," NAMED "\"main\":{\"operands\":["
              "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[64],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[%s]},"
@@ -268,8 +268,9 @@ static void bad_tables(void **state) {
     d = fake_driver;
     d.open = NULL;
     assert_refused(&d, NULL, "no open function");
-    assert_refused(&fake_driver, "fast",
-                   "refused to open with option 'fast': INVALID_ARGUMENT: expected 'slow' or 'quick'; options: slow, quick");
+    assert_refused(
+        &fake_driver, "fast",
+        "refused to open with option 'fast': INVALID_ARGUMENT: expected 'slow' or 'quick'; options: slow, quick");
     assert_refused(&fake_driver, "mute", "DEVICE_UNAVAILABLE; options: slow, quick");
     d = fake_driver;
     d.struct_size = offsetof(struct nnvts_driver, options); /* an older table */

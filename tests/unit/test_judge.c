@@ -124,8 +124,7 @@ static void relaxed_models_are_judged_as_float16(void **state) {
     }
 }
 
-#define Q8(lifetime, data) \
-    OPERAND("TENSOR_QUANT8_ASYMM", "4", lifetime, ",\"scale\":0.5,\"zero_point\":0" DATA(data))
+#define Q8(lifetime, data) OPERAND("TENSOR_QUANT8_ASYMM", "4", lifetime, ",\"scale\":0.5,\"zero_point\":0" DATA(data))
 
 static void quantised_units(void **state) {
     (void)state;
@@ -222,12 +221,14 @@ static void bad_specs_are_errors(void **state) {
 static void refused_values_are_errors(void **state) {
     (void)state;
     static const char lookup[] =
-        "{\"format\":\"nnvts-spec/1\"," NAMED "\"main\":{\"operands\":["
-        OPERAND("TENSOR_INT32", "1", "SUBGRAPH_INPUT", DATA("5")) ","
-        OPERAND("TENSOR_FLOAT32", "2,2", "SUBGRAPH_INPUT", DATA("1,2,3,4")) ","
-        OPERAND("TENSOR_FLOAT32", "1,2", "SUBGRAPH_OUTPUT", DATA("1,2")) "],"
-        "\"operations\":[{\"type\":\"EMBEDDING_LOOKUP\",\"inputs\":[0,1],\"outputs\":[2]}],"
-        "\"inputs\":[0,1],\"outputs\":[2]}}";
+        "{\"format\":\"nnvts-spec/1\"," NAMED
+        "\"main\":{\"operands\":[" OPERAND("TENSOR_INT32", "1", "SUBGRAPH_INPUT", DATA("5")) "," OPERAND(
+            "TENSOR_FLOAT32", "2,2", "SUBGRAPH_INPUT",
+            DATA("1,2,3,4")) "," OPERAND("TENSOR_FLOAT32", "1,2", "SUBGRAPH_OUTPUT",
+                                         DATA("1,2")) "],"
+                                                      "\"operations\":[{\"type\":\"EMBEDDING_LOOKUP\",\"inputs\":[0,1],"
+                                                      "\"outputs\":[2]}],"
+                                                      "\"inputs\":[0,1],\"outputs\":[2]}}";
     assert_int_equal(judge(fake_spec(lookup, arena), NNV_PRECISION_BUDGET), NNVTS_ERROR);
     assert_reason("no golden result: ");
 }
@@ -263,7 +264,7 @@ static void doubtful_files(void **state) {
     spec->outputs[0].data = files;
     fake.answer = right;
     assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_PASS); /* the golden result counts */
-    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL); /* the file's expectation counts */
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);  /* the file's expectation counts */
     fake.answer = wrong;
     assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_FAIL);
     assert_reason("expected 66, got 67");

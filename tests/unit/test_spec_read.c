@@ -434,7 +434,7 @@ static void files_are_split_into_specs(void **state) {
     nnv_spec_close(f);
     unlink(path);
     f = NULL;
-    assert_int_equal(nnv_spec_open(path, &f, &err), NNV_IO);
+    assert_int_equal(nnv_spec_open(path, &f, &err), NNV_INVALID);
     assert_non_null(strstr(err.text, "b.json: cannot open"));
     assert_null(f);
     rmdir(folder);
