@@ -11,6 +11,9 @@ B ?= build
 PREFIX ?= /usr/local
 VERSION := 0.1.0
 ARGS ?=
+# V=1 shows whole command lines
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) '$@')
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes
@@ -76,9 +79,9 @@ layers:
 	@tools/check-layers.sh
 
 LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%))
+LINT_FLAGS = -std=c17 -I. -Iinclude $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=0 -Wno-unknown-warning-option
 lint:
-	@echo $(LINT_SRC) | tr ' ' '\n' | xargs -P$$(nproc) -n 4 clang-tidy --quiet \
-	    --extra-arg=-Wno-unknown-warning-option -- 2>/dev/null -std=c17 -I. -Iinclude $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION='""'
+	@printf '%s\n' $(LINT_SRC) | xargs -P$$(nproc) -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(LINT_FLAGS)' sh
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@echo "lint: ok"
 
@@ -104,39 +107,44 @@ clean:
 	rm -rf build build-gcc build-clang build-san
 
 $(B)/nnvts: $(call objects,harness/cli) $(CORE_LIB)
-	$(CC) $(SAN) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
 
 # thin archives: a folder's objects under one name
 $(CORE_LIB): $(call objects,$(CORE_DIRS))
 $(REF_LIB): $(call objects,$(REF_DIRS))
 $(CORE_LIB) $(REF_LIB):
 	@rm -f $@
-	ar rcsT $@ $^
+	$(Q)ar rcsT $@ $^
 
 # A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference.
 $(B)/obj/drivers_under_test/reference/%.o: PRIVATE_I := -I.
 $(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -O3
 $(B)/obj/drivers_under_test/%.o: drivers_under_test/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Iinclude $(PRIVATE_I) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude $(PRIVATE_I) -c -o $@ $<
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) -c -o $@ $<
 
 define DRIVER_RULE
 $(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
 	@mkdir -p $$(@D)
-	$$(CC) $$(SAN) $$(LDFLAGS) -shared -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),-lm -lpthread -ldl)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),-lm -lpthread -ldl)
 endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 
-$(B)/tests/% $(B)/bench/%: $(CORE_LIB)
-$(B)/tests/%: tests/unit/%.c
+$(B)/tests/%: tests/unit/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) -lcmocka $(LIBS)
-$(B)/bench/%: tests/bench/%.c
+	$(call say,TEST)
+	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) -lcmocka $(LIBS)
+$(B)/bench/%: tests/bench/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
 
 -include $(shell test -d $(B) && find $(B) -name '*.d')

@@ -5,18 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum nnv_status nnv_fail(struct nnv_err *err, enum nnv_status status, const char *fmt, ...) {
-    if (!err) return status;
+void nnv_err_set(struct nnv_err *err, enum nnv_status status, const char *fmt, ...) {
+    if (!err) return;
     err->status = status;
     va_list ap;
     va_start(ap, fmt);
     if (vsnprintf(err->text, sizeof err->text, fmt, ap) < 0) err->text[0] = '\0';
     va_end(ap);
-    return status;
 }
 
-enum nnv_status nnv_at(struct nnv_err *err, enum nnv_status status, const char *fmt, ...) {
-    if (!err) return status;
+void nnv_err_at(struct nnv_err *err, enum nnv_status status, const char *fmt, ...) {
+    if (!err) return;
     char place[NNV_ERR_TEXT], message[NNV_ERR_TEXT];
     memcpy(message, err->text, sizeof message);
     va_list ap;
@@ -25,5 +24,4 @@ enum nnv_status nnv_at(struct nnv_err *err, enum nnv_status status, const char *
     va_end(ap);
     if (snprintf(err->text, sizeof err->text, "%s: %s", place, message) < 0) err->text[0] = '\0';
     err->status = status;
-    return status;
 }

@@ -25,12 +25,20 @@ struct nnv_err {
     char text[NNV_ERR_TEXT]; /**< "where: where: message", cut to fit, always terminated */
 };
 
-/** Sets err (may be NULL) to the message and returns status. */
-enum nnv_status nnv_fail(struct nnv_err *err, enum nnv_status status, const char *fmt, ...)
-    NNV_PRINTF(3, 4) __attribute__((cold));
+/** Out-of-line parts of nnv_fail and nnv_at. */
+void nnv_err_set(struct nnv_err *err, enum nnv_status status, const char *fmt, ...) NNV_PRINTF(3, 4)
+    __attribute__((cold));
+void nnv_err_at(struct nnv_err *err, enum nnv_status status, const char *fmt, ...) NNV_PRINTF(3, 4)
+    __attribute__((cold));
+static inline enum nnv_status nnv_status_is(enum nnv_status status) { return status; }
 
-/** Puts "location: " in front of err's message (err may be NULL) and returns its status. */
-enum nnv_status nnv_at(struct nnv_err *err, enum nnv_status status, const char *fmt, ...)
-    NNV_PRINTF(3, 4) __attribute__((cold));
+/**
+ * nnv_fail(err, status, format, ...): sets err (may be NULL) to the message; its value is status. A macro, so that
+ * compilers and analyzers see that a failure is returned.
+ */
+#define nnv_fail(err, status, ...) (nnv_err_set((err), (status), __VA_ARGS__), nnv_status_is(status))
+
+/** nnv_at(err, status, format, ...): puts "location: " in front of err's message (may be NULL); its value is status. */
+#define nnv_at(err, status, ...) (nnv_err_at((err), (status), __VA_ARGS__), nnv_status_is(status))
 
 #endif

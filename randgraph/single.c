@@ -117,8 +117,8 @@ static struct nnv_fill fill_of(const struct build *b, const struct nnv_slot *slo
 
 /* Real value of a unit of the bias: its scale, or the product of the input's and each channel's. */
 static void bias_units(const struct build *b, const struct nnv_slot *slot, struct nnv_fill *f) {
-    const struct nnv_operand *w = b->s->noperands > 1 ? &b->s->operands[1] : NULL;
     if (slot->quant != NNV_Q_BIAS || slot_type(b, slot) != ANEURALNETWORKS_TENSOR_INT32) return;
+    const struct nnv_operand *w = &b->s->operands[1];
     f->bias_scale = (double)b->s->operands[0].scale * (w->channel.count ? 1 : (double)w->scale);
     f->bias_scales = w->channel.count ? w->channel.scales : NULL;
 }
@@ -462,7 +462,9 @@ static enum nnv_status exact_case(struct build *b, struct nnv_err *err) {
         enum nnv_status st = attempt(b, 0, &golden, err);
         if (!st) st = partial_sums(b, &most, err);
         if (st || most <= exact_limit(b)) return st;
-        for (double over = most / exact_limit(b); over > 1; over /= 4) { /* both factors of a product shrink */
+        /* both factors of a product shrink */
+        while (most > exact_limit(b)) {
+            most /= 4;
             if (b->magnitude > 1)
                 b->magnitude = floor(b->magnitude / 2);
             else

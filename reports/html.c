@@ -273,7 +273,10 @@ static void neutralise(struct nnv_text *t) {
     for (size_t i = 0; i + 2 < t->len; i++) {
         bool embed = s[i] == 0xe2 && s[i + 1] == 0x80 && s[i + 2] >= 0xaa && s[i + 2] <= 0xae;
         bool isolate = s[i] == 0xe2 && s[i + 1] == 0x81 && s[i + 2] >= 0xa6 && s[i + 2] <= 0xa9;
-        if (embed || isolate) memcpy(s + i, "\xef\xbf\xbd", 3);
+        if (!embed && !isolate) continue;
+        s[i] = 0xef;
+        s[i + 1] = 0xbf;
+        s[i + 2] = 0xbd;
     }
 }
 

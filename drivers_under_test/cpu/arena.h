@@ -32,13 +32,15 @@ struct cpu_block {
     bool used;
 };
 
-/** Buffers that are kept between executions: in the steady state nothing is allocated. All zero: empty. Not thread-safe. */
+/** Buffers that are kept between executions: in the steady state nothing is allocated. All zero: empty. Not
+ * thread-safe. */
 struct cpu_blocks {
     struct cpu_block *blocks;
     size_t count;
 };
 
-/** At least bytes bytes, not zeroed, aligned to CPU_ALIGN, with CPU_ALIGN bytes of slack behind; NULL without memory. */
+/** At least bytes bytes, not zeroed, aligned to CPU_ALIGN, with CPU_ALIGN bytes of slack behind; NULL without memory.
+ */
 void *cpu_blocks_get(struct cpu_blocks *blocks, size_t bytes);
 /** Gives one back; data of other origin is ignored. */
 void cpu_blocks_put(struct cpu_blocks *blocks, const void *data);

@@ -90,11 +90,12 @@ static void row_i32(const struct nest *n, size_t count, const uint32_t *a, size_
 static void row_f32(const struct nest *n, size_t count, const float *a, size_t a_step, const float *b, size_t b_step,
                     float *y) {
     const struct cpu_kernels *k = n->run->kernels;
-    (n->code == ANEURALNETWORKS_ADD ? k->add_f32 : k->mul_f32)(count, a, a_step, b, b_step, n->range.lo, n->range.hi, y);
+    (n->code == ANEURALNETWORKS_ADD ? k->add_f32 : k->mul_f32)(count, a, a_step, b, b_step, n->range.lo, n->range.hi,
+                                                               y);
 }
 
-static void row_u8(const struct nest *n, size_t count, const uint8_t *a, size_t a_step, const uint8_t *b,
-                   size_t b_step, uint8_t *y) {
+static void row_u8(const struct nest *n, size_t count, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step,
+                   uint8_t *y) {
     const struct cpu_kernels *k = n->run->kernels;
     const int32_t zero[3] = {n->a->zero_point, n->b->zero_point, n->out->zero_point};
     const double sa = (double)n->a->scale, sb = (double)n->b->scale, so = (double)n->out->scale;

@@ -122,9 +122,11 @@ static bool check_lifetime(const struct nnvts_model *model, const struct nnvts_o
     case NNVTS_TEMPORARY_VARIABLE:
     case NNVTS_SUBGRAPH_INPUT:
     case NNVTS_SUBGRAPH_OUTPUT:
-    case NNVTS_NO_VALUE: return no_location(&o->location);
+    case NNVTS_NO_VALUE:
+        return no_location(&o->location);
     case NNVTS_CONSTANT_COPY:
-    case NNVTS_CONSTANT_REFERENCE: return check_constant(model, o, rule);
+    case NNVTS_CONSTANT_REFERENCE:
+        return check_constant(model, o, rule);
     case NNVTS_SUBGRAPH:
         return o->location.pool == 0 && o->location.length == 0 && o->location.offset < model->referenced_count;
     }

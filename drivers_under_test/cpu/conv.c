@@ -91,7 +91,8 @@ static void gather_line(const struct conv *v, size_t image, int64_t y, int64_t x
         copy_values(v, at, span.count * c, to);
         return;
     }
-    for (uint32_t q = 0; q < span.count; q++) copy_values(v, at + q * (size_t)w->dilation_w * c, c, to + q * c * element);
+    for (uint32_t q = 0; q < span.count; q++)
+        copy_values(v, at + q * (size_t)w->dilation_w * c, c, to + q * c * element);
 }
 
 /** Pixels stand one behind the other: a 1x1 filter that takes every pixel. */

@@ -29,7 +29,8 @@ void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *l
 /** From the node's constants into the arena, if weights and bias are constant; else *out is NULL. False: no memory. */
 bool cpu_dense_prepare(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_arena *arena,
                        struct cpu_dense **out);
-/** The packed weights of this execution: prepared, or packed into scratch memory now (room provides the struct). NULL without memory. */
+/** The packed weights of this execution: prepared, or packed into scratch memory now (room provides the struct). NULL
+ * without memory. */
 const struct cpu_dense *cpu_dense_get(struct cpu_run *run, const struct cpu_layer *layer, const void *prepared,
                                       struct cpu_dense *room);
 

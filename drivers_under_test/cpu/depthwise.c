@@ -89,7 +89,8 @@ static void pack(const struct cpu_layer *l, void *memory, struct prepared *out) 
         out->multiplier[c] = cpu_layer_multiplier(l, c);
     }
     for (size_t i = 0; i < l->n * l->k; i++) {
-        const int32_t value = per_channel ? ((const int8_t *)w->data)[i] : ((const uint8_t *)w->data)[i] - w->zero_point;
+        const int32_t value =
+            per_channel ? ((const int8_t *)w->data)[i] : ((const uint8_t *)w->data)[i] - w->zero_point;
         out->weights[i] = value & 0xffff;
     }
 }
@@ -118,8 +119,7 @@ static const void *repeat_channels(struct cpu_run *run, const void *x, size_t co
     return copy;
 }
 
-static void pixel(const struct depthwise *v, const struct cpu_taps *taps, size_t x, size_t w, size_t y,
-                  int32_t *sums) {
+static void pixel(const struct depthwise *v, const struct cpu_taps *taps, size_t x, size_t w, size_t y, int32_t *sums) {
     const struct cpu_kernels *k = v->run->kernels;
     if (!v->q.weights) {
         k->depthwise_f32(taps, (const float *)v->x + x, v->weights + w, v->bias, v->range.lo, v->range.hi,

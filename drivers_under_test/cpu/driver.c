@@ -8,10 +8,13 @@
 #include "driver.h"
 
 enum { DEFAULT_THREADS = 8, MOST_THREADS = 64, FEATURE_LEVEL = 7 };
-static const char options_expected[] = "options are \"threads=N\" (1 to 64) and \"isa=base|avx2|avx512\", separated by commas";
+static const char options_expected[] =
+    "options are \"threads=N\" (1 to 64) and \"isa=base|avx2|avx512\", separated by commas";
 
-#define FAST {0.5f, 0.5f}
-#define SLOW {1.0f, 1.0f}
+#define FAST                                                                                                           \
+    { 0.5f, 0.5f }
+#define SLOW                                                                                                           \
+    { 1.0f, 1.0f }
 
 static const struct nnvts_operand_performance performance[] = {
     {ANEURALNETWORKS_FLOAT32, FAST},
@@ -115,7 +118,8 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
                                        const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
     struct cpu_device *device = (struct cpu_device *)self;
     if (!model || !out) return NNVTS_STATUS_INVALID_ARGUMENT;
-    if (config && (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || config->priority > NNVTS_PRIORITY_HIGH))
+    if (config &&
+        (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || config->priority > NNVTS_PRIORITY_HIGH))
         return NNVTS_STATUS_INVALID_ARGUMENT;
     if (config && config->deadline_ns <= cpu_now_ns()) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
     struct cpu_prepared *prepared = calloc(1, sizeof *prepared);

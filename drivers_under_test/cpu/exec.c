@@ -156,7 +156,8 @@ static bool shape_agrees(bool known_rank, const struct cpu_shape *declared, cons
 }
 
 /** Gives output tensor index its shape and memory. */
-static enum nnvts_status place(const struct execution *e, uint32_t index, const struct cpu_shape *shape, size_t *count) {
+static enum nnvts_status place(const struct execution *e, uint32_t index, const struct cpu_shape *shape,
+                               size_t *count) {
     struct cpu_tensor *t = &e->context->tensors[index];
     const uint32_t output = e->program->output_index[index];
     const struct cpu_argument *a = output == CPU_UNKNOWN ? NULL : &e->binding->out[output];

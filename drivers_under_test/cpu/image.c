@@ -14,13 +14,13 @@ struct cpu_shape cpu_image_shape(struct cpu_image image, bool nchw) {
 }
 
 /** [rows, cols] to [cols, rows], in blocks that stay in the cache. */
-#define TRANSPOSE(NAME, TYPE)                                                                                         \
-    static void NAME(size_t rows, size_t cols, const TYPE *from, TYPE *to) {                                          \
-        enum { BLOCK = 16 };                                                                                          \
-        for (size_t r0 = 0; r0 < rows; r0 += BLOCK)                                                                   \
-            for (size_t c0 = 0; c0 < cols; c0 += BLOCK)                                                               \
-                for (size_t r = r0; r < rows && r < r0 + BLOCK; r++)                                                  \
-                    for (size_t c = c0; c < cols && c < c0 + BLOCK; c++) to[c * rows + r] = from[r * cols + c];       \
+#define TRANSPOSE(NAME, TYPE)                                                                                          \
+    static void NAME(size_t rows, size_t cols, const TYPE *from, TYPE *to) {                                           \
+        enum { BLOCK = 16 };                                                                                           \
+        for (size_t r0 = 0; r0 < rows; r0 += BLOCK)                                                                    \
+            for (size_t c0 = 0; c0 < cols; c0 += BLOCK)                                                                \
+                for (size_t r = r0; r < rows && r < r0 + BLOCK; r++)                                                   \
+                    for (size_t c = c0; c < cols && c < c0 + BLOCK; c++) to[c * rows + r] = from[r * cols + c];        \
     }
 TRANSPOSE(transpose_4, uint32_t)
 TRANSPOSE(transpose_1, uint8_t)

@@ -88,7 +88,8 @@ static bool give_shapes(struct cpu_job *job) {
     if (!job->shapes) return false;
     uint32_t *dims = (uint32_t *)(job->shapes + count);
     for (uint32_t i = 0; i < count; i++)
-        job->shapes[i] = (struct nnvts_output_shape){.dimension_count = CPU_MAX_RANK, .dimensions = dims + i * CPU_MAX_RANK};
+        job->shapes[i] =
+            (struct nnvts_output_shape){.dimension_count = CPU_MAX_RANK, .dimensions = dims + i * CPU_MAX_RANK};
     job->result.shapes = job->shapes;
     return true;
 }

@@ -25,8 +25,8 @@ struct cpu_gemm_f32 {
 };
 
 /**
- * C[m,n] = quantised A[m,k] * B[k,n] + bias[n]. A: centred values (q - zero point), k even (zero behind the last), rows lda
- * apart. B: panels as above, of pairs (k, k + 1). bias, multiplier: padded to whole panels.
+ * C[m,n] = quantised A[m,k] * B[k,n] + bias[n]. A: centred values (q - zero point), k even (zero behind the last), rows
+ * lda apart. B: panels as above, of pairs (k, k + 1). bias, multiplier: padded to whole panels.
  */
 struct cpu_gemm_s16 {
     size_t m, n, k;
@@ -55,7 +55,8 @@ struct cpu_kernels {
     /** y[c] = clamp(bias[c] + sum over taps of x * w). */
     void (*depthwise_f32)(const struct cpu_taps *t, const float *x, const float *w, const float *bias, float lo,
                           float hi, float *y);
-    /** y[c] = sum over taps of (x - zero_point) * w; w: int16 values in the low halves of 32-bit words, high halves 0. */
+    /** y[c] = sum over taps of (x - zero_point) * w; w: int16 values in the low halves of 32-bit words, high halves 0.
+     */
     void (*depthwise_s32)(const struct cpu_taps *t, const uint8_t *x, int32_t zero_point, const int32_t *w, int32_t *y);
     /** y = clamp(zero_point + round((acc + bias) * multiplier)), halves away from zero. */
     void (*requantize)(size_t n, const int32_t *acc, const double *bias, const double *multiplier, int32_t zero_point,
@@ -67,8 +68,10 @@ struct cpu_kernels {
     void (*pool_max_u8)(const struct cpu_taps *t, const uint8_t *x, int32_t lo, int32_t hi, uint8_t *y);
 
     /** Rows of n values; a_step and b_step are 0 for a value that stands for the whole row, else 1. */
-    void (*add_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi, float *y);
-    void (*mul_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi, float *y);
+    void (*add_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi,
+                    float *y);
+    void (*mul_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi,
+                    float *y);
     /** y = clamp(zero_point + round((a - a_zero) * ka + (b - b_zero) * kb)). */
     void (*add_u8)(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step, const int32_t zero[3],
                    double ka, double kb, int32_t lo, int32_t hi, uint8_t *y);
@@ -90,8 +93,9 @@ struct cpu_kernels {
     void (*center_u8)(size_t n, const uint8_t *x, int32_t zero_point, int16_t *y);
     /** y = top * (1 - t) + bottom * t, in each both columns mixed by s. */
     void (*lerp_f32)(size_t n, const float *const corner[4], float s, float t, float *y);
-    void (*half_to_float)(size_t n, const uint16_t *x, float *y);
-    void (*float_to_half)(size_t n, const float *x, uint16_t *y);
+    /** float16 may stand at any address. */
+    void (*half_to_float)(size_t n, const void *x, float *y);
+    void (*float_to_half)(size_t n, const float *x, void *y);
     /** x becomes the nearest float16, in place. */
     void (*round_to_half)(size_t n, float *x);
 };

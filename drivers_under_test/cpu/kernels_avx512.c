@@ -10,7 +10,8 @@
 const struct cpu_kernels *cpu_kernels_avx512(void) {
     __builtin_cpu_init();
     bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("fma");
     return all ? &table : NULL;
 }
 

@@ -43,15 +43,31 @@ INLINE void tile_f32(int rows, const struct cpu_gemm_f32 *g, const float *a, con
 }
 
 /** The remaining rows, once for each number of them. */
-#define TILE_CASES(TILE, ...)                                                                                         \
-    case 1: TILE(1, __VA_ARGS__); break;                                                                              \
-    case 2: TILE(2, __VA_ARGS__); break;                                                                              \
-    case 3: TILE(3, __VA_ARGS__); break;                                                                              \
-    case 4: TILE(4, __VA_ARGS__); break;                                                                              \
-    case 5: TILE(5, __VA_ARGS__); break;                                                                              \
-    case 6: TILE(6, __VA_ARGS__); break;                                                                              \
-    case 7: TILE(7, __VA_ARGS__); break;                                                                              \
-    default: TILE(ROWS, __VA_ARGS__); break;
+#define TILE_CASES(TILE, ...)                                                                                          \
+    case 1:                                                                                                            \
+        TILE(1, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        TILE(2, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 3:                                                                                                            \
+        TILE(3, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        TILE(4, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 5:                                                                                                            \
+        TILE(5, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 6:                                                                                                            \
+        TILE(6, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 7:                                                                                                            \
+        TILE(7, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        TILE(ROWS, __VA_ARGS__);                                                                                       \
+        break;
 
 static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
     for (size_t col = 0; col < g->n; col += PANEL) {
@@ -122,8 +138,8 @@ static CPU_TARGET float dot_f32(size_t n, const float *a, const float *b) {
     vf acc[4] = {VF_SET1(0.0f), VF_SET1(0.0f), VF_SET1(0.0f), VF_SET1(0.0f)};
     size_t i = 0;
     for (; i + 4 * LANES <= n; i += 4 * LANES)
-        UNROLL for (size_t v = 0; v < 4; v++)
-            acc[v] = VF_FMA(VF_LOAD(a + i + v * LANES), VF_LOAD(b + i + v * LANES), acc[v]);
+        UNROLL for (size_t v = 0; v < 4; v++) acc[v] =
+            VF_FMA(VF_LOAD(a + i + v * LANES), VF_LOAD(b + i + v * LANES), acc[v]);
     for (; i + LANES <= n; i += LANES) acc[0] = VF_FMA(VF_LOAD(a + i), VF_LOAD(b + i), acc[0]);
     float lanes[4 * LANES], sum = 0;
     UNROLL for (size_t v = 0; v < 4; v++) VF_STORE(lanes + v * LANES, acc[v]);
@@ -137,15 +153,15 @@ static CPU_TARGET float dot_f32(size_t n, const float *a, const float *b) {
 INLINE float clamp(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
 
 /** vectors * LANES channels, kept in registers over all taps. */
-INLINE void depthwise_block(size_t vectors, const struct cpu_taps *t, const float *x, const float *w,
-                            const float *bias, float lo, float hi, float *y) {
+INLINE void depthwise_block(size_t vectors, const struct cpu_taps *t, const float *x, const float *w, const float *bias,
+                            float lo, float hi, float *y) {
     vf acc[4];
     UNROLL for (size_t v = 0; v < vectors; v++) acc[v] = VF_LOAD(bias + v * LANES);
     for (uint32_t p = 0; p < t->rows; p++)
         for (uint32_t q = 0; q < t->cols; q++) {
             const float *xt = x + p * t->x_row + q * t->x_col, *wt = w + p * t->w_row + q * t->w_col;
-            UNROLL for (size_t v = 0; v < vectors; v++)
-                acc[v] = VF_FMA(VF_LOAD(xt + v * LANES), VF_LOAD(wt + v * LANES), acc[v]);
+            UNROLL for (size_t v = 0; v < vectors; v++) acc[v] =
+                VF_FMA(VF_LOAD(xt + v * LANES), VF_LOAD(wt + v * LANES), acc[v]);
         }
     UNROLL for (size_t v = 0; v < vectors; v++)
         VF_STORE(y + v * LANES, VF_MIN(VF_SET1(hi), VF_MAX(VF_SET1(lo), acc[v])));
@@ -253,50 +269,50 @@ static CPU_TARGET void pool_max_u8(const struct cpu_taps *t, const uint8_t *rest
 /* ---------------------------------------------------------------- elementwise */
 
 /** Defines a row function of two operands, of which one may stand still: EXPR of a and b. */
-#define BINARY_F32(NAME, EXPR)                                                                                        \
+#define BINARY_F32(NAME, EXPR)                                                                                         \
     INLINE void NAME##_row(size_t n, const float *restrict pa, size_t a_step, const float *restrict pb, size_t b_step, \
-                           float lo, float hi, float *restrict y) {                                                   \
-        for (size_t i = 0; i < n; i++) {                                                                              \
-            const float a = pa[i * a_step], b = pb[i * b_step];                                                       \
-            y[i] = clamp(EXPR, lo, hi);                                                                               \
-        }                                                                                                             \
-    }                                                                                                                 \
-    static CPU_TARGET void NAME(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo,     \
-                                float hi, float *y) {                                                                 \
-        if (a_step && b_step)                                                                                         \
-            NAME##_row(n, a, 1, b, 1, lo, hi, y);                                                                     \
-        else if (a_step)                                                                                              \
-            NAME##_row(n, a, 1, b, 0, lo, hi, y);                                                                     \
-        else                                                                                                          \
-            NAME##_row(n, a, 0, b, b_step, lo, hi, y);                                                                \
+                           float lo, float hi, float *restrict y) {                                                    \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            const float a = pa[i * a_step], b = pb[i * b_step];                                                        \
+            y[i] = clamp(EXPR, lo, hi);                                                                                \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static CPU_TARGET void NAME(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo,      \
+                                float hi, float *y) {                                                                  \
+        if (a_step && b_step)                                                                                          \
+            NAME##_row(n, a, 1, b, 1, lo, hi, y);                                                                      \
+        else if (a_step)                                                                                               \
+            NAME##_row(n, a, 1, b, 0, lo, hi, y);                                                                      \
+        else                                                                                                           \
+            NAME##_row(n, a, 0, b, b_step, lo, hi, y);                                                                 \
     }
 BINARY_F32(add_f32, a + b)
-BINARY_F32(mul_f32, a * b)
+BINARY_F32(mul_f32, a *b)
 
 /** The same for quantised operands: EXPR of the centred integers a and b is the result in output units. */
-#define BINARY_U8(NAME, FACTORS, EXPR)                                                                                \
-    INLINE void NAME##_row(size_t n, const uint8_t *restrict pa, size_t a_step, const uint8_t *restrict pb,           \
-                           size_t b_step, const int32_t zero[3], const double *factor, int32_t lo, int32_t hi,        \
-                           uint8_t *restrict y) {                                                                     \
-        const int32_t za = zero[0], zb = zero[1], zy = zero[2];                                                       \
-        const double least = lo - zy, most = hi - zy, FACTORS;                                                        \
-        for (size_t i = 0; i < n; i++) {                                                                              \
-            const int32_t a = pa[i * a_step] - za, b = pb[i * b_step] - zb;                                           \
-            y[i] = (uint8_t)(round_away(clamp_f64(EXPR, least, most)) + zy);                                          \
-        }                                                                                                             \
-    }                                                                                                                 \
-    INLINE void NAME##_steps(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step,              \
-                             const int32_t zero[3], const double *factor, int32_t lo, int32_t hi, uint8_t *y) {       \
-        if (a_step && b_step)                                                                                         \
-            NAME##_row(n, a, 1, b, 1, zero, factor, lo, hi, y);                                                       \
-        else if (a_step)                                                                                              \
-            NAME##_row(n, a, 1, b, 0, zero, factor, lo, hi, y);                                                       \
-        else                                                                                                          \
-            NAME##_row(n, a, 0, b, b_step, zero, factor, lo, hi, y);                                                  \
+#define BINARY_U8(NAME, FACTORS, EXPR)                                                                                 \
+    INLINE void NAME##_row(size_t n, const uint8_t *restrict pa, size_t a_step, const uint8_t *restrict pb,            \
+                           size_t b_step, const int32_t zero[3], const double *factor, int32_t lo, int32_t hi,         \
+                           uint8_t *restrict y) {                                                                      \
+        const int32_t za = zero[0], zb = zero[1], zy = zero[2];                                                        \
+        const double least = lo - zy, most = hi - zy, FACTORS;                                                         \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            const int32_t a = pa[i * a_step] - za, b = pb[i * b_step] - zb;                                            \
+            y[i] = (uint8_t)(round_away(clamp_f64(EXPR, least, most)) + zy);                                           \
+        }                                                                                                              \
+    }                                                                                                                  \
+    INLINE void NAME##_steps(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step,               \
+                             const int32_t zero[3], const double *factor, int32_t lo, int32_t hi, uint8_t *y) {        \
+        if (a_step && b_step)                                                                                          \
+            NAME##_row(n, a, 1, b, 1, zero, factor, lo, hi, y);                                                        \
+        else if (a_step)                                                                                               \
+            NAME##_row(n, a, 1, b, 0, zero, factor, lo, hi, y);                                                        \
+        else                                                                                                           \
+            NAME##_row(n, a, 0, b, b_step, zero, factor, lo, hi, y);                                                   \
     }
 #define TWO_FACTORS ka = factor[0], kb = factor[1]
-BINARY_U8(add_u8, TWO_FACTORS, a * ka + b * kb)
-BINARY_U8(mul_u8, k = factor[0], (double)(a * b) * k)
+BINARY_U8(add_u8, TWO_FACTORS, a *ka + b * kb)
+BINARY_U8(mul_u8, k = factor[0], (double)(a *b) * k)
 
 static CPU_TARGET void add_u8(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step,
                               const int32_t zero[3], double ka, double kb, int32_t lo, int32_t hi, uint8_t *y) {
@@ -309,17 +325,17 @@ static CPU_TARGET void mul_u8(size_t n, const uint8_t *a, size_t a_step, const u
 }
 
 /** Defines a row function of one operand, EXPR of a; y may be x: the operand goes through a block of its own. */
-#define UNARY_F32(NAME, EXPR, ...)                                                                                    \
-    static CPU_TARGET void NAME(size_t n, const float *x, __VA_ARGS__ float *y) {                                     \
-        float block[BLOCK];                                                                                           \
-        for (size_t at = 0; at < n; at += BLOCK) {                                                                    \
-            const size_t count = n - at < BLOCK ? n - at : BLOCK;                                                     \
-            memcpy(block, x + at, count * sizeof *block);                                                             \
-            for (size_t i = 0; i < count; i++) {                                                                      \
-                const float a = block[i];                                                                             \
-                y[at + i] = EXPR;                                                                                     \
-            }                                                                                                         \
-        }                                                                                                             \
+#define UNARY_F32(NAME, EXPR, ...)                                                                                     \
+    static CPU_TARGET void NAME(size_t n, const float *x, __VA_ARGS__ float *y) {                                      \
+        float block[BLOCK];                                                                                            \
+        for (size_t at = 0; at < n; at += BLOCK) {                                                                     \
+            const size_t count = n - at < BLOCK ? n - at : BLOCK;                                                      \
+            memcpy(block, x + at, count * sizeof *block);                                                              \
+            for (size_t i = 0; i < count; i++) {                                                                       \
+                const float a = block[i];                                                                              \
+                y[at + i] = EXPR;                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
     }
 UNARY_F32(clamp_f32, clamp(a, lo, hi), float lo, float hi, )
 UNARY_F32(floor_f32, floorf(a), )
@@ -366,8 +382,8 @@ INLINE float exp_parts(float x, uint32_t *exponent) {
     const float shifted = x * 0x1.715476p+0f + magic, n = shifted - magic;
     const float r = (x - n * 0x1.63p-1f) - n * -0x1.bd0106p-13f; /* ln2 in two parts: n times the first is exact */
     const float tail =
-        0x1p-1f +
-        r * (0x1.555556p-3f + r * (0x1.555556p-5f + r * (0x1.111112p-7f + r * (0x1.6c16c2p-10f + r * 0x1.a01a02p-13f))));
+        0x1p-1f + r * (0x1.555556p-3f +
+                       r * (0x1.555556p-5f + r * (0x1.111112p-7f + r * (0x1.6c16c2p-10f + r * 0x1.a01a02p-13f))));
     *exponent = bits_of(shifted) - 0x4b400000u;
     return r + r * r * tail;
 }
@@ -426,22 +442,32 @@ static CPU_TARGET void softmax_f32(size_t n, const float *x, float beta, float *
 
 /* -------------------------------------------------------------------- float16 */
 
-static CPU_TARGET void half_to_float(size_t n, const uint16_t *x, float *y) {
+static CPU_TARGET void half_to_float(size_t n, const void *x, float *y) {
+    const unsigned char *from = x;
     size_t i = 0;
 #if CPU_LEVEL > 0
     for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + 2 * i))));
 #endif
-    for (; i < n; i++) y[i] = cpu_half_to_float(x[i]);
+    for (; i < n; i++) {
+        uint16_t half;
+        memcpy(&half, from + 2 * i, sizeof half);
+        y[i] = cpu_half_to_float(half);
+    }
 }
 
-static CPU_TARGET void float_to_half(size_t n, const float *x, uint16_t *y) {
+static CPU_TARGET void float_to_half(size_t n, const float *x, void *y) {
+    unsigned char *to = y;
     size_t i = 0;
 #if CPU_LEVEL > 0
     for (; i + 8 <= n; i += 8)
-        _mm_storeu_si128((__m128i *)(void *)(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+        _mm_storeu_si128((__m128i *)(void *)(to + 2 * i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
 #endif
-    for (; i < n; i++) y[i] = cpu_float_to_half(x[i]);
+    for (; i < n; i++) {
+        const uint16_t half = cpu_float_to_half(x[i]);
+        memcpy(to + 2 * i, &half, sizeof half);
+    }
 }
 
 static CPU_TARGET void round_to_half(size_t n, float *x) {

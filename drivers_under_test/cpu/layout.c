@@ -161,8 +161,9 @@ static bool infer_block(struct cpu_call *c) {
     const uint32_t block = (uint32_t)cpu_int(c, BLOCK, 1);
     const struct cpu_image in = cpu_image_of(&cpu_in(c, X)->shape, nchw);
     struct cpu_image out = in;
-    const bool ok = to_space ? grow(in.h, block, &out.h) && grow(in.w, block, &out.w) && shrink(in.c, block * block, &out.c)
-                             : shrink(in.h, block, &out.h) && shrink(in.w, block, &out.w) && grow(in.c, block * block, &out.c);
+    const bool ok =
+        to_space ? grow(in.h, block, &out.h) && grow(in.w, block, &out.w) && shrink(in.c, block * block, &out.c)
+                 : shrink(in.h, block, &out.h) && shrink(in.w, block, &out.w) && grow(in.c, block * block, &out.c);
     c->out_shapes[0] = cpu_image_shape(out, nchw);
     return ok;
 }
@@ -171,7 +172,8 @@ static bool infer_block(struct cpu_call *c) {
  * Deep [N,H,W,block*block*C] and wide [N,H*block,W*block,C]: channels (p * block + q) * C... of a deep pixel are the
  * wide pixel at row p, column q of its block. A row of a block is one run of block * C values in both.
  */
-static void move_blocks(struct cpu_image deep, size_t block, size_t run_bytes, const char *from, char *to, bool to_space) {
+static void move_blocks(struct cpu_image deep, size_t block, size_t run_bytes, const char *from, char *to,
+                        bool to_space) {
     size_t wide_at = 0;
     for (size_t row = 0; row < (size_t)deep.n * deep.h; row++)
         for (size_t p = 0; p < block; p++)
@@ -194,18 +196,18 @@ static bool run_block(struct cpu_call *c) {
     return true;
 }
 
-#define BLOCK_OP(NAME, CODE)                                                                                          \
-    const struct cpu_op NAME = {                                                                                      \
-        .code = CODE,                                                                                                 \
-        .types = CPU_FLOATS | CPU_QUANTS,                                                                             \
-        .max_rank = 4,                                                                                                \
-        .quant = CPU_Q_SAME,                                                                                          \
-        .image = true,                                                                                                \
-        .forms = {"xi|b"},                                                                                            \
-        .outs = "x",                                                                                                  \
-        .check = check_block,                                                                                         \
-        .infer = infer_block,                                                                                         \
-        .run = run_block,                                                                                             \
+#define BLOCK_OP(NAME, CODE)                                                                                           \
+    const struct cpu_op NAME = {                                                                                       \
+        .code = CODE,                                                                                                  \
+        .types = CPU_FLOATS | CPU_QUANTS,                                                                              \
+        .max_rank = 4,                                                                                                 \
+        .quant = CPU_Q_SAME,                                                                                           \
+        .image = true,                                                                                                 \
+        .forms = {"xi|b"},                                                                                             \
+        .outs = "x",                                                                                                   \
+        .check = check_block,                                                                                          \
+        .infer = infer_block,                                                                                          \
+        .run = run_block,                                                                                              \
     }
 BLOCK_OP(cpu_op_depth_to_space, ANEURALNETWORKS_DEPTH_TO_SPACE);
 BLOCK_OP(cpu_op_space_to_depth, ANEURALNETWORKS_SPACE_TO_DEPTH);

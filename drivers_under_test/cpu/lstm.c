@@ -41,12 +41,14 @@ static bool sets_complete(const struct cpu_call *c) {
     const bool gate_ok = same_presence(c, INPUT_WEIGHTS, RECURRENT_WEIGHTS) && same_presence(c, INPUT_WEIGHTS, BIASES);
     const bool peephole_ok = same_presence(c, PEEPHOLE_F, PEEPHOLE_O);
     if (!norm_ok || !gate_ok || !peephole_ok) return false;
-    if (!undecided(c, PROJECTION) && !cpu_in(c, PROJECTION) && !undecided(c, PROJECTION_BIAS) && cpu_in(c, PROJECTION_BIAS))
+    if (!undecided(c, PROJECTION) && !cpu_in(c, PROJECTION) && !undecided(c, PROJECTION_BIAS) &&
+        cpu_in(c, PROJECTION_BIAS))
         return false;
     if (undecided(c, INPUT_WEIGHTS)) return true;
     if (cpu_in(c, INPUT_WEIGHTS))
         return same_presence(c, PEEPHOLE_I, PEEPHOLE_F) && same_presence(c, NORM_WEIGHTS, NORM_WEIGHTS + GATE_F);
-    return (undecided(c, PEEPHOLE_I) || !cpu_in(c, PEEPHOLE_I)) && (undecided(c, NORM_WEIGHTS) || !cpu_in(c, NORM_WEIGHTS));
+    return (undecided(c, PEEPHOLE_I) || !cpu_in(c, PEEPHOLE_I)) &&
+           (undecided(c, NORM_WEIGHTS) || !cpu_in(c, NORM_WEIGHTS));
 }
 
 static bool check(const struct cpu_call *c) {
@@ -186,7 +188,8 @@ static void compute(const struct step *s, float *cell, float *m, float *y) {
 static bool run(struct cpu_call *c) {
     struct sizes sizes;
     if (!read_sizes(c, &sizes)) return false;
-    struct step s = {.c = c, .kernels = c->run->kernels, .batch = sizes.batch, .units = sizes.units, .outputs = sizes.outputs};
+    struct step s = {
+        .c = c, .kernels = c->run->kernels, .batch = sizes.batch, .units = sizes.units, .outputs = sizes.outputs};
     const size_t count = s.batch * s.units;
     float *room = cpu_scratch(c->run, (GATES + 1) * count * sizeof *room);
     if (!room) return false;

@@ -14,7 +14,8 @@ struct cpu_mapping {
 
 /**
  * Uses memory->data, or maps the file where there is none. need: NNVTS_PROT_* that must be granted.
- * INVALID_ARGUMENT: not SHARED memory, a file that is too small, a right that is missing; GENERAL_FAILURE if it can't be mapped.
+ * INVALID_ARGUMENT: not SHARED memory, a file that is too small, a right that is missing; GENERAL_FAILURE if it can't
+ * be mapped.
  */
 enum nnvts_status cpu_memory_map(const struct nnvts_memory *memory, uint32_t need, struct cpu_mapping *out);
 void cpu_memory_unmap(struct cpu_mapping *mapping);

@@ -206,7 +206,8 @@ static bool check_model(const struct nnvts_model *model) {
     return true;
 }
 
-enum nnvts_status cpu_model_import(const struct nnvts_model *model, const uint8_t *const *pools, struct cpu_model *out) {
+enum nnvts_status cpu_model_import(const struct nnvts_model *model, const uint8_t *const *pools,
+                                   struct cpu_model *out) {
     *out = (struct cpu_model){0};
     if (!check_model(model)) return NNVTS_STATUS_INVALID_ARGUMENT;
     if (!import_graph(out, model, pools)) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

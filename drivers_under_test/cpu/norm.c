@@ -97,7 +97,8 @@ static void softmax_u8(void *arg, uint32_t begin, uint32_t end, uint32_t worker)
         double sum = 0;
         for (size_t k = 0; k < l->n; k++) most = x[k * l->inner] > most ? x[k * l->inner] : most;
         for (size_t k = 0; k < l->n; k++) sum += l->table[most - x[k * l->inner]];
-        for (size_t k = 0; k < l->n; k++) y[k * l->inner] = cpu_quantize(l->table[most - x[k * l->inner]] / sum, l->out);
+        for (size_t k = 0; k < l->n; k++)
+            y[k * l->inner] = cpu_quantize(l->table[most - x[k * l->inner]] / sum, l->out);
     }
 }
 

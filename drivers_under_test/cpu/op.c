@@ -43,12 +43,18 @@ const struct cpu_op *cpu_op_find(int32_t code) {
 
 static uint32_t type_bit(int32_t type) {
     switch (type) {
-    case ANEURALNETWORKS_TENSOR_FLOAT32: return CPU_F32;
-    case ANEURALNETWORKS_TENSOR_FLOAT16: return CPU_F16;
-    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM: return CPU_U8;
-    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED: return CPU_S8;
-    case ANEURALNETWORKS_TENSOR_INT32: return CPU_I32;
-    default: return 0;
+    case ANEURALNETWORKS_TENSOR_FLOAT32:
+        return CPU_F32;
+    case ANEURALNETWORKS_TENSOR_FLOAT16:
+        return CPU_F16;
+    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM:
+        return CPU_U8;
+    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED:
+        return CPU_S8;
+    case ANEURALNETWORKS_TENSOR_INT32:
+        return CPU_I32;
+    default:
+        return 0;
     }
 }
 
@@ -56,24 +62,34 @@ static uint32_t type_bit(int32_t type) {
 static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_type) {
     const int32_t type = t->type;
     const bool half = main_type == ANEURALNETWORKS_TENSOR_FLOAT16;
-    const bool quant = main_type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM ||
-                       main_type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
+    const bool quant =
+        main_type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM || main_type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
     switch (letter) {
     case 'x':
-    case 'o': return type == main_type;
-    case 'h': return type == ANEURALNETWORKS_TENSOR_FLOAT32 || type == ANEURALNETWORKS_TENSOR_FLOAT16;
-    case 'i': return type == ANEURALNETWORKS_INT32;
-    case 'b': return type == ANEURALNETWORKS_BOOL;
-    case 's': return type == (half ? ANEURALNETWORKS_FLOAT16 : ANEURALNETWORKS_FLOAT32);
+    case 'o':
+        return type == main_type;
+    case 'h':
+        return type == ANEURALNETWORKS_TENSOR_FLOAT32 || type == ANEURALNETWORKS_TENSOR_FLOAT16;
+    case 'i':
+        return type == ANEURALNETWORKS_INT32;
+    case 'b':
+        return type == ANEURALNETWORKS_BOOL;
+    case 's':
+        return type == (half ? ANEURALNETWORKS_FLOAT16 : ANEURALNETWORKS_FLOAT32);
     case 't':
-    case 'p': return type == ANEURALNETWORKS_TENSOR_INT32;
+    case 'p':
+        return type == ANEURALNETWORKS_TENSOR_INT32;
     case 'q':
         return type_bit(type) & CPU_QUANTS || type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM ||
                type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL;
-    case 'w': return type == main_type || (quant && type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL);
-    case 'c': return type == (quant ? ANEURALNETWORKS_TENSOR_INT32 : main_type);
-    case 'a': return cpu_is_tensor(type);
-    default: return false;
+    case 'w':
+        return type == main_type || (quant && type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL);
+    case 'c':
+        return type == (quant ? ANEURALNETWORKS_TENSOR_INT32 : main_type);
+    case 'a':
+        return cpu_is_tensor(type);
+    default:
+        return false;
     }
 }
 
@@ -116,13 +132,13 @@ static bool operand_fits(char letter, const struct cpu_tensor *t, int32_t main_t
     return letter_fits(letter, t, main_type);
 }
 
-static bool form_fits(const struct cpu_node *node, const struct cpu_tensor *tensors, const char *form,
-                      uint32_t types) {
+static bool form_fits(const struct cpu_node *node, const struct cpu_tensor *tensors, const char *form, uint32_t types) {
     if (!count_fits(form, node->in_count)) return false;
     const struct cpu_tensor *main = main_of(node, tensors, form);
     if (main && !(type_bit(main->type) & types)) return false;
     for (uint32_t i = 0; i < node->in_count; i++)
-        if (!operand_fits(letter_at(form, node->in_count, i), &tensors[node->in[i]], main ? main->type : -1)) return false;
+        if (!operand_fits(letter_at(form, node->in_count, i), &tensors[node->in[i]], main ? main->type : -1))
+            return false;
     return true;
 }
 
@@ -148,11 +164,16 @@ bool cpu_op_may_omit(const struct cpu_node *node, uint32_t tensor) {
 static bool output_fits(const struct cpu_call *c, uint32_t i, const struct cpu_tensor *main) {
     const struct cpu_tensor *out = cpu_out(c, i);
     switch (c->node->op->outs[i]) {
-    case 'x': return main && out->type == main->type;
-    case 't': return out->type == ANEURALNETWORKS_TENSOR_INT32;
-    case 'f': return cpu_is_float(out);
-    case 'q': return out->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
-    default: return false;
+    case 'x':
+        return main && out->type == main->type;
+    case 't':
+        return out->type == ANEURALNETWORKS_TENSOR_INT32;
+    case 'f':
+        return cpu_is_float(out);
+    case 'q':
+        return out->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
+    default:
+        return false;
     }
 }
 
@@ -165,10 +186,14 @@ static bool quant_fits(const struct cpu_call *c, const struct cpu_tensor *main) 
     const struct cpu_tensor *out = cpu_out(c, 0);
     if (!cpu_is_quant8(out)) return true;
     switch ((enum cpu_quant_rule)c->node->op->quant) {
-    case CPU_Q_FREE: return true;
-    case CPU_Q_SAME: return main && cpu_same_quant(main, out);
-    case CPU_Q_UNIT_256: return has_quant(out, 1.0f / 256, 0);
-    case CPU_Q_UNIT_128: return has_quant(out, 1.0f / 128, 128);
+    case CPU_Q_FREE:
+        return true;
+    case CPU_Q_SAME:
+        return main && cpu_same_quant(main, out);
+    case CPU_Q_UNIT_256:
+        return has_quant(out, 1.0f / 256, 0);
+    case CPU_Q_UNIT_128:
+        return has_quant(out, 1.0f / 128, 128);
     }
     return false;
 }

@@ -25,9 +25,9 @@ enum { CPU_MAX_OUT = 4 };
 /** One use of an operation. */
 struct cpu_call {
     const struct cpu_node *node;
-    struct cpu_tensor *tensors; /**< of the model, or of this execution */
+    struct cpu_tensor *tensors;               /**< of the model, or of this execution */
     struct cpu_shape out_shapes[CPU_MAX_OUT]; /**< infer's answer */
-    struct cpu_run *run;        /**< run only */
+    struct cpu_run *run;                      /**< run only */
 };
 
 /** Types of an operation's main operand, as bits. */
@@ -58,13 +58,13 @@ enum cpu_quant_rule {
  */
 struct cpu_op {
     int32_t code;
-    uint8_t types;             /**< of T */
-    uint8_t max_rank;          /**< of T tensors; 0: any */
-    uint8_t quant;             /**< enum cpu_quant_rule */
-    bool zero_ok;              /**< zero-sized inputs are computed, not refused */
-    bool image;                /**< the first input has rank 4 */
-    const char *forms[2];      /**< input lists; they differ in types or number */
-    const char *outs;          /**< letters of the outputs: x, t, f (FLOAT32 or FLOAT16 tensor) or q (as input 2) */
+    uint8_t types;        /**< of T */
+    uint8_t max_rank;     /**< of T tensors; 0: any */
+    uint8_t quant;        /**< enum cpu_quant_rule */
+    bool zero_ok;         /**< zero-sized inputs are computed, not refused */
+    bool image;           /**< the first input has rank 4 */
+    const char *forms[2]; /**< input lists; they differ in types or number */
+    const char *outs;     /**< letters of the outputs: x, t, f (FLOAT32 or FLOAT16 tensor) or q (as input 2) */
     /** Optional. Rules of types, quantisation, ranks, on what is known. */
     bool (*check)(const struct cpu_call *c);
     /**
@@ -126,8 +126,8 @@ bool cpu_infer_same(struct cpu_call *c);
 
 /** The range of a fused activation. */
 struct cpu_range {
-    float lo, hi;       /**< real */
-    int32_t qlo, qhi;   /**< quantised, in out's bytes */
+    float lo, hi;     /**< real */
+    int32_t qlo, qhi; /**< quantised, in out's bytes */
 };
 /** activation: a FuseCode. */
 struct cpu_range cpu_activation(int32_t activation, const struct cpu_tensor *out);
@@ -136,8 +136,8 @@ int32_t cpu_round(double x);
 /** The byte that stands for a real number in t. */
 uint8_t cpu_quantize(double real, const struct cpu_tensor *t);
 
-extern const struct cpu_op cpu_op_add, cpu_op_mul, cpu_op_relu, cpu_op_relu1, cpu_op_relu6, cpu_op_floor, cpu_op_logistic,
-    cpu_op_tanh, cpu_op_dequantize;
+extern const struct cpu_op cpu_op_add, cpu_op_mul, cpu_op_relu, cpu_op_relu1, cpu_op_relu6, cpu_op_floor,
+    cpu_op_logistic, cpu_op_tanh, cpu_op_dequantize;
 extern const struct cpu_op cpu_op_conv, cpu_op_depthwise, cpu_op_fully_connected;
 extern const struct cpu_op cpu_op_average_pool, cpu_op_max_pool, cpu_op_l2_pool;
 extern const struct cpu_op cpu_op_softmax, cpu_op_l2_normalization, cpu_op_local_response;

@@ -10,12 +10,23 @@ bool cpu_recurrent_activation_ok(const struct cpu_call *c, uint32_t input) {
 
 void cpu_recurrent_activate(const struct cpu_kernels *kernels, int32_t activation, size_t n, float *x) {
     switch (activation) {
-    case ANEURALNETWORKS_FUSED_RELU: kernels->clamp_f32(n, x, 0, INFINITY, x); break;
-    case ANEURALNETWORKS_FUSED_RELU1: kernels->clamp_f32(n, x, -1, 1, x); break;
-    case ANEURALNETWORKS_FUSED_RELU6: kernels->clamp_f32(n, x, 0, 6, x); break;
-    case CPU_ACT_TANH: kernels->tanh_f32(n, x, x); break;
-    case CPU_ACT_SIGMOID: kernels->logistic_f32(n, x, x); break;
-    default: break;
+    case ANEURALNETWORKS_FUSED_RELU:
+        kernels->clamp_f32(n, x, 0, INFINITY, x);
+        break;
+    case ANEURALNETWORKS_FUSED_RELU1:
+        kernels->clamp_f32(n, x, -1, 1, x);
+        break;
+    case ANEURALNETWORKS_FUSED_RELU6:
+        kernels->clamp_f32(n, x, 0, 6, x);
+        break;
+    case CPU_ACT_TANH:
+        kernels->tanh_f32(n, x, x);
+        break;
+    case CPU_ACT_SIGMOID:
+        kernels->logistic_f32(n, x, x);
+        break;
+    default:
+        break;
     }
 }
 
@@ -39,7 +50,8 @@ bool cpu_recurrent_shape(const struct cpu_tensor *t, uint32_t rank, uint32_t fir
 enum { RNN_X, RNN_W, RNN_R, RNN_BIAS, RNN_H, RNN_ACT };
 
 static bool check_rnn(const struct cpu_call *c) {
-    return cpu_recurrent_activation_ok(c, RNN_ACT) && cpu_recurrent_shape(cpu_in(c, RNN_X), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+    return cpu_recurrent_activation_ok(c, RNN_ACT) &&
+           cpu_recurrent_shape(cpu_in(c, RNN_X), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
            cpu_recurrent_shape(cpu_in(c, RNN_W), 2, CPU_UNKNOWN, CPU_UNKNOWN);
 }
 
@@ -48,7 +60,8 @@ static bool infer_rnn(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, RNN_X)->shape, *w = &cpu_in(c, RNN_W)->shape;
     const uint32_t batch = x->dims[0], units = w->dims[0];
     if (!cpu_agree(x->dims[1], w->dims[1]) || !cpu_recurrent_shape(cpu_in(c, RNN_R), 2, units, units) ||
-        !cpu_recurrent_shape(cpu_in(c, RNN_BIAS), 1, units, 0) || !cpu_recurrent_shape(cpu_in(c, RNN_H), 2, batch, units))
+        !cpu_recurrent_shape(cpu_in(c, RNN_BIAS), 1, units, 0) ||
+        !cpu_recurrent_shape(cpu_in(c, RNN_H), 2, batch, units))
         return false;
     c->out_shapes[0] = c->out_shapes[1] = (struct cpu_shape){2, {batch, units}};
     return true;
@@ -110,8 +123,10 @@ static bool infer_svdf(struct cpu_call *c) {
 
 static bool run_svdf(struct cpu_call *c) {
     const struct cpu_kernels *k = c->run->kernels;
-    const struct cpu_tensor *feature = cpu_in(c, SVDF_FEATURE), *time = cpu_in(c, SVDF_TIME), *bias = cpu_in(c, SVDF_BIAS);
-    const size_t batch = cpu_in(c, SVDF_X)->shape.dims[0], filters = feature->shape.dims[0], memory = time->shape.dims[1];
+    const struct cpu_tensor *feature = cpu_in(c, SVDF_FEATURE), *time = cpu_in(c, SVDF_TIME),
+                            *bias = cpu_in(c, SVDF_BIAS);
+    const size_t batch = cpu_in(c, SVDF_X)->shape.dims[0], filters = feature->shape.dims[0],
+                 memory = time->shape.dims[1];
     const size_t rank = (size_t)cpu_int(c, SVDF_RANK, 1), units = filters / rank;
     float *state = cpu_out(c, 0)->data, *y = cpu_out(c, 1)->data;
     float *newest = cpu_scratch(c->run, batch * filters * sizeof *newest);

@@ -23,10 +23,18 @@ static void chunks(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     const float *x = (const float *)u->x + from;
     float *y = (float *)u->y + from;
     switch (u->code) {
-    case ANEURALNETWORKS_FLOOR: u->kernels->floor_f32(n, x, y); break;
-    case ANEURALNETWORKS_LOGISTIC: u->kernels->logistic_f32(n, x, y); break;
-    case ANEURALNETWORKS_TANH: u->kernels->tanh_f32(n, x, y); break;
-    default: u->kernels->clamp_f32(n, x, u->lo, u->hi, y); break;
+    case ANEURALNETWORKS_FLOOR:
+        u->kernels->floor_f32(n, x, y);
+        break;
+    case ANEURALNETWORKS_LOGISTIC:
+        u->kernels->logistic_f32(n, x, y);
+        break;
+    case ANEURALNETWORKS_TANH:
+        u->kernels->tanh_f32(n, x, y);
+        break;
+    default:
+        u->kernels->clamp_f32(n, x, u->lo, u->hi, y);
+        break;
     }
 }
 
@@ -92,18 +100,18 @@ static bool prepare_tanh(struct cpu_node *node, const struct cpu_tensor *tensors
     return make_table(node, tensors, arena, tanh);
 }
 
-#define UNARY(NAME, CODE, TYPES, QUANT, PREPARE)                                                                      \
-    const struct cpu_op NAME = {                                                                                      \
-        .code = CODE,                                                                                                 \
-        .types = TYPES,                                                                                               \
-        .max_rank = 4,                                                                                                \
-        .quant = QUANT,                                                                                               \
-        .zero_ok = CODE != ANEURALNETWORKS_FLOOR,                                                                     \
-        .forms = {"x"},                                                                                               \
-        .outs = "x",                                                                                                  \
-        .infer = cpu_infer_same,                                                                                      \
-        .prepare = PREPARE,                                                                                           \
-        .run = run,                                                                                                   \
+#define UNARY(NAME, CODE, TYPES, QUANT, PREPARE)                                                                       \
+    const struct cpu_op NAME = {                                                                                       \
+        .code = CODE,                                                                                                  \
+        .types = TYPES,                                                                                                \
+        .max_rank = 4,                                                                                                 \
+        .quant = QUANT,                                                                                                \
+        .zero_ok = CODE != ANEURALNETWORKS_FLOOR,                                                                      \
+        .forms = {"x"},                                                                                                \
+        .outs = "x",                                                                                                   \
+        .infer = cpu_infer_same,                                                                                       \
+        .prepare = PREPARE,                                                                                            \
+        .run = run,                                                                                                    \
     }
 UNARY(cpu_op_relu, ANEURALNETWORKS_RELU, CPU_FLOATS | CPU_QUANTS, CPU_Q_SAME, NULL);
 UNARY(cpu_op_relu1, ANEURALNETWORKS_RELU1, CPU_FLOATS | CPU_QUANTS, CPU_Q_SAME, NULL);

@@ -4,17 +4,17 @@
 
 #include "faulty.h"
 
-#define REWRITE(name_, models_, fires_, function)                                                                      \
-    { .name = name_, .models = models_, .fires = fires_, .op = ANY_OPERATION, .rewrite = function }
-#define TAMPER(name_, models_, fires_, function)                                                                       \
-    { .name = name_, .models = models_, .fires = fires_, .op = ANY_OPERATION, .execute = function }
-#define STRIKE(name_, models_, where, function)                                                                        \
+#define REWRITE(label, class, where, function)                                                                         \
+    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, .rewrite = (function) }
+#define TAMPER(label, class, where, function)                                                                          \
+    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, .execute = (function) }
+#define SUPPORTED(label, class, where, operation, function)                                                            \
+    { .name = (label), .models = (class), .fires = (where), .op = (operation), .supported = (function) }
+#define STRIKE(label, class, at, function)                                                                             \
     {                                                                                                                  \
-        .name = name_, .models = models_, .fires = "models with a TANH, unless @OP says another",                      \
-        .op = ANEURALNETWORKS_TANH, .strike = function, .place = where                                                 \
+        .name = (label), .models = (class), .fires = "models with a TANH, unless @OP says another",                    \
+        .op = ANEURALNETWORKS_TANH, .strike = (function), .place = (at)                                                \
     }
-#define SUPPORTED(name_, models_, fires_, op_, function)                                                               \
-    { .name = name_, .models = models_, .fires = fires_, .op = op_, .supported = function }
 
 const struct bug bugs[] = {
     /* geometry and attributes */

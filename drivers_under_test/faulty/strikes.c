@@ -7,8 +7,8 @@
 #include "faulty.h"
 
 void strike_crash(void) {
-    volatile int *volatile nowhere = NULL;
-    *nowhere = 1;
+    volatile uintptr_t nowhere = 8;
+    *(volatile int *)nowhere = 1;
 }
 
 void strike_abort(void) { abort(); }
@@ -30,10 +30,11 @@ __attribute__((noinline, no_sanitize("address", "undefined"))) void strike_stack
     for (size_t i = 0; i < 512; i++) end[i] = (char)0x5a;
 }
 
+/** Overwrites the header behind a block that is too large for a thread's cache, so that free notices at once. */
 __attribute__((noinline, no_sanitize("address", "undefined"))) void strike_heap(void) {
-    volatile char *volatile block = malloc(24);
+    enum { BYTES = 4096 };
+    volatile char *volatile block = malloc(BYTES);
     if (!block) return;
-    for (size_t i = 0; i < 4096; i++) block[i] = (char)0xff;
+    for (size_t i = 0; i < BYTES + 64; i++) block[i] = (char)0xff;
     free((void *)block);
-    for (int i = 0; i < 64; i++) free(malloc((size_t)i * 16));
 }

@@ -2,10 +2,8 @@
 /**
  * @file template.c The smallest legal driver: a starting point for your own.
  *
- * Copy the folder, rename it, and replace ADD on float32 by what your device can do. Build it on its own with
- *     cc -std=c17 -fPIC -shared -fvisibility=hidden -Iinclude -o mine.so mine.c
- * and judge it with `nnvts run --driver ./mine.so`.
- *
+ * Copy the folder, rename it, and replace ADD on float32 by what your device can do. Build and judge it with
+ *     cc -std=c17 -fPIC -shared -fvisibility=hidden -Iinclude -o mine.so mine.c && nnvts run --driver ./mine.so
  * It shows what every driver owes its caller (include/nnvts/driver.h is the contract):
  *  1. nnvts_driver_get returns a table, whose open() makes a device.
  *  2. get_supported_operations and prepare_model check the model. A broken rule is INVALID_ARGUMENT; a legal
@@ -25,10 +23,10 @@ enum { MAX_RANK = 4, SCALAR_TYPES = 3, TYPES = 6, LAST_OPERATION = ANEURALNETWOR
 
 /** The pool's memory: the caller's mapping, or our own, which unmap_pool ends. NULL if it can't be had. */
 static char *map_pool(const struct nnvts_memory *m) {
-    if (m->kind != NNVTS_MEMORY_SHARED || m->data) return m->data;
+    if (m->kind != NNVTS_MEMORY_SHARED || m->data) return m->kind == NNVTS_MEMORY_SHARED ? m->data : NULL;
     struct stat file; /* behind the end of a file that is too short lies SIGBUS */
-    if (fstat(m->fd, &file) || m->size > (uint64_t)file.st_size || m->offset > (uint64_t)file.st_size - m->size)
-        return NULL;
+    if (fstat(m->fd, &file) || m->offset > INT64_MAX || m->size > INT64_MAX) return NULL;
+    if (m->offset + m->size > (uint64_t)file.st_size) return NULL;
     const int prot = m->prot & NNVTS_PROT_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
     char *data = mmap(NULL, m->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
     return data == MAP_FAILED ? NULL : data;
@@ -70,24 +68,13 @@ static bool read_int(const struct nnvts_model *m, const struct nnvts_operand *o,
 }
 
 static bool operand_ok(const struct nnvts_model *m, const struct nnvts_operand *o) {
-    if (o->type < 0 || o->type >= TYPES || (o->dimension_count && !o->dimensions)) return false;
-    if (o->type < SCALAR_TYPES && o->dimension_count) return false;
-    const bool quantised = o->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
-               bias = o->type == ANEURALNETWORKS_TENSOR_INT32;
-    if (!isfinite(o->scale) || (quantised ? o->scale <= 0 : bias ? o->scale < 0 : o->scale != 0)) return false;
-    if (o->zero_point < 0 || o->zero_point > (quantised ? 255 : 0) || o->channel_quant.scale_count) return false;
-    switch (o->lifetime) {
-    case NNVTS_CONSTANT_COPY:
-    case NNVTS_CONSTANT_REFERENCE:
-        return constant_ok(m, o);
-    case NNVTS_TEMPORARY_VARIABLE:
-    case NNVTS_SUBGRAPH_INPUT:
-    case NNVTS_SUBGRAPH_OUTPUT:
-    case NNVTS_NO_VALUE:
-        return o->location.pool == 0 && o->location.offset == 0 && o->location.length == 0;
-    default:
-        return false;
-    }
+    if (o->type < 0 || o->type >= TYPES) return false;
+    if (o->dimension_count && (!o->dimensions || o->type < SCALAR_TYPES)) return false;
+    const bool quant = o->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, bias = o->type == ANEURALNETWORKS_TENSOR_INT32;
+    if (!isfinite(o->scale) || (quant ? o->scale <= 0 : bias ? o->scale < 0 : o->scale != 0)) return false;
+    if (o->zero_point < 0 || o->zero_point > (quant ? 255 : 0) || o->channel_quant.scale_count) return false;
+    if (o->lifetime == NNVTS_CONSTANT_COPY || o->lifetime == NNVTS_CONSTANT_REFERENCE) return constant_ok(m, o);
+    return o->lifetime <= NNVTS_NO_VALUE && !o->location.pool && !o->location.offset && !o->location.length;
 }
 
 /** The list names every operand of that lifetime, once. */
@@ -106,9 +93,10 @@ static bool ends_ok(const struct nnvts_subgraph *g, const uint32_t *list, uint32
 /** Operations stand in execution order: each value is written once, by one operation, before it is read. */
 static bool order_ok(const struct nnvts_subgraph *g) {
     bool *ready = calloc((size_t)g->operand_count + 1, sizeof *ready), ok = ready != NULL;
-    for (uint32_t i = 0; ok && i < g->operand_count; i++)
+    for (uint32_t i = 0; ok && i < g->operand_count; i++) {
         ready[i] =
             g->operands[i].lifetime != NNVTS_TEMPORARY_VARIABLE && g->operands[i].lifetime != NNVTS_SUBGRAPH_OUTPUT;
+    }
     for (uint32_t i = 0; ok && i < g->operation_count; i++) {
         const struct nnvts_operation *op = &g->operations[i];
         ok = op->type >= 0 && op->type <= LAST_OPERATION && op->output_count && op->inputs && op->outputs;
@@ -132,19 +120,17 @@ static bool add_ok(const struct nnvts_model *m, const struct nnvts_operation *op
     if (a->type != b->type || a->type != y->type || act->type != ANEURALNETWORKS_INT32) return false;
     if (a->type != ANEURALNETWORKS_TENSOR_FLOAT32 && a->type != ANEURALNETWORKS_TENSOR_QUANT8_ASYMM) return false;
     if (a->lifetime == NNVTS_NO_VALUE || b->lifetime == NNVTS_NO_VALUE || act->lifetime == NNVTS_NO_VALUE) return false;
-    if (a->dimension_count > MAX_RANK || b->dimension_count > MAX_RANK) return false;
     int32_t code = ANEURALNETWORKS_FUSED_NONE;
     if (act->location.length && !read_int(m, act, &code)) return false;
     if (code < ANEURALNETWORKS_FUSED_NONE || code > ANEURALNETWORKS_FUSED_RELU6) return false;
-    if (!a->dimension_count || !b->dimension_count || !y->dimension_count) return true; /* unknown rank */
-    const uint32_t rank = a->dimension_count > b->dimension_count ? a->dimension_count : b->dimension_count;
+    const uint32_t ra = a->dimension_count, rb = b->dimension_count, rank = ra > rb ? ra : rb;
+    if (rank > MAX_RANK) return false;
+    if (!ra || !rb || !y->dimension_count) return true; /* unknown rank */
     if (y->dimension_count != rank) return false;
     for (uint32_t i = 1; i <= rank; i++) { /* from the last extent; what is missing in front is 1 */
-        const uint32_t x = i <= a->dimension_count ? a->dimensions[a->dimension_count - i] : 1;
-        const uint32_t z = i <= b->dimension_count ? b->dimensions[b->dimension_count - i] : 1;
-        const uint32_t out = y->dimensions[rank - i];
-        if (!x || !z || !out) continue; /* 0: unknown */
-        if ((x != z && x != 1 && z != 1) || out != (x == 1 ? z : x)) return false;
+        const uint32_t x = i <= ra ? a->dimensions[ra - i] : 1, z = i <= rb ? b->dimensions[rb - i] : 1;
+        const uint32_t out = y->dimensions[rank - i], known = x && z && out; /* 0: unknown */
+        if (known && ((x != z && x != 1 && z != 1) || out != (x == 1 ? z : x))) return false;
     }
     return true;
 }
@@ -163,19 +149,18 @@ static bool model_ok(const struct nnvts_model *m) {
 }
 
 static bool same_shape(const struct nnvts_operand *a, const struct nnvts_operand *b) {
-    return a->dimension_count == b->dimension_count &&
-           memcmp(a->dimensions, b->dimensions, a->dimension_count * sizeof *a->dimensions) == 0;
+    const size_t rank = a->dimension_count;
+    return rank == b->dimension_count && memcmp(a->dimensions, b->dimensions, rank * sizeof *a->dimensions) == 0;
 }
 
 /** What this device can do: a model of one ADD of two float32 inputs of one known shape, with a constant activation. */
 static bool can_do(const struct nnvts_model *m, const struct nnvts_operation *op) {
     const struct nnvts_subgraph *g = &m->main;
-    if (op->type != ANEURALNETWORKS_ADD || g->operation_count != 1 || g->input_count != 2 || g->output_count != 1)
-        return false;
+    if (op->type != ANEURALNETWORKS_ADD || g->operation_count != 1 || g->input_count != 2) return false;
     const struct nnvts_operand *o = g->operands, *a = &o[op->inputs[0]], *b = &o[op->inputs[1]];
     return op->inputs[0] == g->inputs[0] && op->inputs[1] == g->inputs[1] &&
            a->type == ANEURALNETWORKS_TENSOR_FLOAT32 && o[op->inputs[2]].location.length && value_bytes(a) &&
-           same_shape(a, b) && same_shape(a, &o[op->outputs[0]]);
+           same_shape(a, b) && same_shape(a, &o[op->outputs[0]]) && g->output_count == 1;
 }
 
 /* ----------------------------------------------------------------------------------- compiled models */
@@ -186,11 +171,13 @@ struct prepared {
     int32_t activation;
 };
 
-static void add(int32_t activation, size_t count, const float *a, const float *b, float *y) {
+static void add(const struct prepared *p, const void *pa, const void *pb, void *py) {
     static const float least[] = {-INFINITY, 0, -1, 0}, most[] = {INFINITY, INFINITY, 1, 6};
-    for (size_t i = 0; i < count; i++) {
+    const float lo = least[p->activation], hi = most[p->activation], *a = pa, *b = pb;
+    float *y = py;
+    for (size_t i = 0; i < p->bytes / sizeof *y; i++) {
         const float sum = a[i] + b[i];
-        y[i] = sum < least[activation] ? least[activation] : sum > most[activation] ? most[activation] : sum;
+        y[i] = sum < lo ? lo : sum > hi ? hi : sum;
     }
 }
 
@@ -231,45 +218,37 @@ static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct
     (void)config; /* deadlines came with level 4: a driver may heed them, or finish all the same */
     result->shape_count = 0;
     result->timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME}; /* this driver can't measure */
-    enum nnvts_status st = check_request(p, r, result);
+    const enum nnvts_status st = check_request(p, r, result);
     if (st != NNVTS_STATUS_NONE) return st;
     const struct nnvts_location *at[3] = {&r->inputs[0].location, &r->inputs[1].location, &r->outputs[0].location};
     char *data[3];
     for (int i = 0; i < 3; i++) data[i] = map_pool(&r->pools[at[i]->pool]);
-    if (data[0] && data[1] && data[2]) {
-        add(p->activation, p->bytes / sizeof(float), (const float *)(const void *)(data[0] + at[0]->offset),
-            (const float *)(const void *)(data[1] + at[1]->offset), (float *)(void *)(data[2] + at[2]->offset));
-    } else {
-        result->shape_count = 0; /* shapes go with NONE and OUTPUT_INSUFFICIENT_SIZE only */
-        st = NNVTS_STATUS_GENERAL_FAILURE;
-    }
+    const bool mapped = data[0] && data[1] && data[2];
+    if (mapped) add(p, data[0] + at[0]->offset, data[1] + at[1]->offset, data[2] + at[2]->offset);
     for (int i = 0; i < 3; i++) unmap_pool(&r->pools[at[i]->pool], data[i]);
-    return st;
+    if (!mapped) result->shape_count = 0; /* shapes go with NONE and OUTPUT_INSUFFICIENT_SIZE only */
+    return mapped ? NNVTS_STATUS_NONE : NNVTS_STATUS_GENERAL_FAILURE;
 }
 
 static void release_prepared(struct nnvts_prepared_model *self) { free(self); }
-
-/** Copies all that executions need; NULL without memory. */
+/** Copies all that executions need; NULL on failure. */
 static struct nnvts_prepared_model *compile(const struct nnvts_model *m) {
     const struct nnvts_operation *op = &m->main.operations[0];
     const struct nnvts_operand *o = m->main.operands, *y = &o[op->outputs[0]];
-    struct prepared *p = calloc(1, sizeof *p);
+    const struct nnvts_prepared_model base = {
+        .struct_size = sizeof base, .execute = execute, .release = release_prepared};
+    struct prepared *p = malloc(sizeof *p);
     if (!p) return NULL;
-    p->base =
-        (struct nnvts_prepared_model){.struct_size = sizeof p->base, .execute = execute, .release = release_prepared};
-    p->rank = y->dimension_count;
-    p->bytes = value_bytes(y);
+    *p = (struct prepared){.base = base, .rank = y->dimension_count, .bytes = value_bytes(y)};
     memcpy(p->dims, y->dimensions, p->rank * sizeof *p->dims);
-    if (!read_int(m, &o[op->inputs[2]], &p->activation)) p->activation = ANEURALNETWORKS_FUSED_NONE;
-    return &p->base;
+    if (read_int(m, &o[op->inputs[2]], &p->activation)) return &p->base;
+    free(p);
+    return NULL;
 }
 
 /* -------------------------------------------------------------------------------------------- the device */
 
-static enum nnvts_device_status get_status(struct nnvts_device *self) {
-    (void)self;
-    return NNVTS_DEVICE_AVAILABLE;
-}
+static enum nnvts_device_status get_status(struct nnvts_device *self) { return (void)self, NNVTS_DEVICE_AVAILABLE; }
 
 static enum nnvts_status get_supported_operations(struct nnvts_device *self, const struct nnvts_model *model,
                                                   bool *supported) {
@@ -285,8 +264,9 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     if (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || !model_ok(model))
         return NNVTS_STATUS_INVALID_ARGUMENT;
     struct nnvts_prepared_model *p = can_do(model, &model->main.operations[0]) ? compile(model) : NULL;
-    if (p) *out = p;
-    return p ? NNVTS_STATUS_NONE : NNVTS_STATUS_GENERAL_FAILURE;
+    if (!p) return NNVTS_STATUS_GENERAL_FAILURE;
+    *out = p;
+    return NNVTS_STATUS_NONE;
 }
 
 static void release_device(struct nnvts_device *self) { (void)self; } /* it is static */
@@ -306,7 +286,7 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
         .release = release_device,
     };
     if (options && *options) {
-        if (error) *error = "the template takes no options";
+        *error = "the template takes no options";
         return NNVTS_STATUS_INVALID_ARGUMENT;
     }
     *out = &device;

@@ -15,9 +15,9 @@
 #include "base/status.h"
 
 enum {
-    NNV_CHANNEL_RING = 4 << 20,   /**< bytes of results that may wait for the supervisor; a power of two */
-    NNV_CHANNEL_TRACE = 8 << 10,  /**< bytes of a backtrace */
-    NNV_CHANNEL_CUT = 4 << 10,    /**< bytes that are kept of a text that does not fit */
+    NNV_CHANNEL_RING = 4 << 20,  /**< bytes of results that may wait for the supervisor; a power of two */
+    NNV_CHANNEL_TRACE = 8 << 10, /**< bytes of a backtrace */
+    NNV_CHANNEL_CUT = 4 << 10,   /**< bytes that are kept of a text that does not fit */
 };
 
 /** What all workers share. */
@@ -37,25 +37,25 @@ enum nnv_worker_state {
     NNV_WORKER_FINISHED,
 };
 
-/** What one worker tells. Written by the worker, but for `tail` and `room`. */
+/** What one worker tells. Written by the worker, but for `tail` and `room`; each side has cache lines of its own. */
 struct nnv_channel {
-    _Atomic uint32_t state;   /**< enum nnv_worker_state */
-    volatile uint32_t phase;  /**< enum nnv_phase of the case that runs */
-    _Atomic uint32_t serial;  /**< changes whenever a case begins or the state changes: the sign of life */
-    _Atomic uint32_t current; /**< index of the case that runs */
-    _Atomic uint64_t start_ns; /**< when it began */
-    _Atomic uint64_t log_start; /**< where the driver's output of it begins */
-    _Atomic uint32_t fault_signal; /**< the signal whose handler wrote the trace; 0: none */
-    _Atomic uint32_t fault_foreign; /**< it came to a thread of the driver */
-    _Atomic uint32_t traced;     /**< the trace is complete */
-    _Atomic uint32_t trace_bytes;
-    char trace[NNV_CHANNEL_TRACE];
-    struct nnv_err error; /**< of REFUSED */
     _Alignas(64) _Atomic uint64_t head; /**< bytes written to the ring since the beginning */
-    _Alignas(64) _Atomic uint64_t tail; /**< bytes taken from it; the supervisor's */
+    _Atomic uint64_t start_ns;          /**< when the case began */
+    _Atomic uint64_t log_start;         /**< where the driver's output of it begins */
+    _Atomic uint32_t state;             /**< enum nnv_worker_state */
+    volatile uint32_t phase;            /**< enum nnv_phase of the case that runs */
+    _Atomic uint32_t current;           /**< index of the case that runs */
+    _Atomic uint32_t serial;            /**< changes whenever a case begins or the state changes: the sign of life */
+    _Atomic uint32_t fault_signal;      /**< the signal whose handler wrote the trace; 0: none */
+    _Atomic uint32_t fault_foreign;     /**< it came to a thread of the driver */
+    _Atomic uint32_t traced;            /**< the trace is complete */
+    _Atomic uint32_t trace_bytes;
+    _Alignas(64) _Atomic uint64_t tail; /**< bytes taken from the ring; the supervisor's */
     _Atomic uint32_t room;              /**< bumped by the supervisor when it has taken something */
     _Atomic uint32_t waiting;           /**< the worker waits for room */
-    _Alignas(64) unsigned char ring[NNV_CHANNEL_RING];
+    char trace[NNV_CHANNEL_TRACE];
+    struct nnv_err error; /**< of REFUSED */
+    unsigned char ring[NNV_CHANNEL_RING];
 };
 
 /** A finished case on its way: texts are not terminated. */

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FIRST_BYTES = 1 << 20 };
 
 struct nnv_client_memory {
     int fd;
+    ino_t inode; /* of fd */
     size_t size;
     uint8_t *data;
 };
@@ -18,12 +20,15 @@ struct nnv_client_memory {
 static struct nnv_client_memory *make(struct nnv_err *err) {
     struct nnv_client_memory *m = calloc(1, sizeof *m);
     int fd = m ? memfd_create("nnvts-values", MFD_CLOEXEC) : -1;
-    if (!m || fd < 0) {
+    struct stat s;
+    if (fd < 0 || fstat(fd, &s) != 0) {
+        if (fd >= 0) close(fd);
         free(m);
         nnv_fail(err, NNV_NO_MEMORY, "shared memory for values: %s", strerror(errno));
         return NULL;
     }
     m->fd = fd;
+    m->inode = s.st_ino;
     return m;
 }
 
@@ -54,6 +59,12 @@ enum nnv_status nnv_client_memory_get(struct nnv_client *client, size_t size, ui
     *data = m->data;
     *fd = m->fd;
     return NNV_OK;
+}
+
+bool nnv_client_memory_whole(const struct nnv_client *client) {
+    const struct nnv_client_memory *m = client->memory;
+    struct stat s;
+    return !m || (fstat(m->fd, &s) == 0 && s.st_ino == m->inode);
 }
 
 void nnv_client_memory_free(struct nnv_client_memory *m) {

@@ -13,6 +13,8 @@ struct nnv_client_memory;
  */
 NNV_USE_RESULT enum nnv_status nnv_client_memory_get(struct nnv_client *client, size_t size, uint8_t **data, int *fd,
                                                      struct nnv_err *err);
+/** False if the file behind the memory was closed by someone else. True where there is no memory yet. */
+bool nnv_client_memory_whole(const struct nnv_client *client);
 /** Unmaps and frees. NULL is allowed. */
 void nnv_client_memory_free(struct nnv_client_memory *memory);
 

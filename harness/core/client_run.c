@@ -193,6 +193,12 @@ static bool constants_whole(struct run *r) {
     return stop(r, NNV_OUTCOME_BROKEN, "%s %s", nnv_phase_name(r->out->phase), what);
 }
 
+static bool files_whole(struct run *r) {
+    if (nnv_client_memory_whole(r->client)) return true;
+    r->out->memory_damaged = true;
+    return stop(r, NNV_OUTCOME_BROKEN, "%s closed a file that is not the driver's", nnv_phase_name(r->out->phase));
+}
+
 /** The driver has copied what it needs: whoever still reads the caller's constants shall notice. */
 static void forget_constants(struct run *r) {
     memset(r->constant_pool, UNFILLED, r->constant_memory.size);
@@ -278,7 +284,7 @@ static bool prepare(struct run *r) {
     uint64_t start = nnv_now_ns();
     enum nnvts_status status = r->client->device->prepare_model(r->client->device, &r->model, &config, &r->prepared);
     r->out->prepare_ns = nnv_now_ns() - start;
-    if (!constants_whole(r)) return false;
+    if (!constants_whole(r) || !files_whole(r)) return false;
     if (!status_is_none(r, status)) {
         if (r->prepared && r->out->kind == NNV_OUTCOME_REFUSED) {
             char buf[32];
@@ -389,7 +395,7 @@ static bool execute(struct run *r) {
     uint64_t start = nnv_now_ns();
     enum nnvts_status status = r->prepared->execute(r->prepared, &request, &config, &r->result);
     r->out->execute_ns = nnv_now_ns() - start;
-    if (!values_whole(r)) return false;
+    if (!values_whole(r) || !files_whole(r)) return false;
     if (!status_is_none(r, status)) {
         if (r->out->kind == NNV_OUTCOME_REFUSED) check_failure_shapes(r, status);
         return false;

@@ -72,7 +72,8 @@ static enum nnv_status write_one(const char *path, const char *suffix, write_fn 
     struct nnv_text t = {0};
     write(spec, &t);
     snprintf(whole, sizeof whole, "%s%s", path, suffix);
-    enum nnv_status st = t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_write(whole, t.data, t.len, err);
+    enum nnv_status st =
+        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_write(whole, t.data, t.len, err);
     nnv_text_free(&t);
     return st;
 }

@@ -29,7 +29,8 @@ static char *path_of(const struct nnv_journal *j, const char *name) {
 }
 
 static enum nnv_status failed(const struct nnv_journal *j, const char *what, struct nnv_err *err) {
-    const char *remedy = errno == ENOSPC || errno == EDQUOT ? " (free some space; --resume goes on where it ended)" : "";
+    const char *remedy =
+        errno == ENOSPC || errno == EDQUOT ? " (free some space; --resume goes on where it ended)" : "";
     return nnv_fail(err, NNV_IO, "%s/journal.jsonl: %s: %s%s", j->folder, what, strerror(errno), remedy);
 }
 
@@ -42,7 +43,8 @@ static enum nnv_status lock(struct nnv_journal *j, struct nnv_err *err) {
     for (int i = 0; flock(j->lock, LOCK_EX | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK && errno != EINTR) return NNV_OK; /* a file system without locks */
         if (i == LOCK_ATTEMPTS)
-            return nnv_fail(err, NNV_INVALID, "%s: another run writes to this folder (choose another by --out)", j->folder);
+            return nnv_fail(err, NNV_INVALID, "%s: another run writes to this folder (choose another by --out)",
+                            j->folder);
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
     return NNV_OK;
@@ -57,7 +59,8 @@ static enum nnv_status open_file(struct nnv_journal *j, bool *exists, struct nnv
     if (j->file < 0 || fstat(j->file, &s) != 0) return failed(j, "cannot open", err);
     ssize_t n = S_ISREG(s.st_mode) ? pread(j->file, head, sizeof head - 1, 0) : -1;
     if (n != 0 && (n != (ssize_t)sizeof head - 1 || memcmp(head, begins, sizeof head - 1) != 0))
-        return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl: not a journal of nnvts (choose another folder by --out)", j->folder);
+        return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl: not a journal of nnvts (choose another folder by --out)",
+                        j->folder);
     *exists = n > 0;
     return NNV_OK;
 }
@@ -129,8 +132,8 @@ enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const struct nnv_
         nnv_text_add(&t, "\n");
     }
     char *path = path_of(j, "cases.tsv");
-    enum nnv_status st = t.failed || path == NULL ? no_memory(err)
-                                                  : nnv_file_write(path, t.data != NULL ? t.data : "", t.len, err);
+    enum nnv_status st =
+        t.failed || path == NULL ? no_memory(err) : nnv_file_write(path, t.data != NULL ? t.data : "", t.len, err);
     free(path);
     nnv_text_free(&t);
     return st;
@@ -143,7 +146,7 @@ enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, str
     char *path = path_of(j, "journal.jsonl");
     enum nnv_status st = line.failed || path == NULL ? no_memory(err) : NNV_OK;
     if (st == NNV_OK) st = nnv_file_write(path, line.data, line.len, err);
-    if (st == NNV_OK) {
+    if (st == NNV_OK && path != NULL) {
         if (j->file >= 0) close(j->file);
         j->file = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
         if (j->file < 0) st = failed(j, "cannot open", err);
@@ -156,7 +159,8 @@ enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, str
 
 /* ---------------------------------------------------------------- appending */
 
-enum nnv_status nnv_journal_append(struct nnv_journal *j, const char *line, size_t n, bool urgent, struct nnv_err *err) {
+enum nnv_status nnv_journal_append(struct nnv_journal *j, const char *line, size_t n, bool urgent,
+                                   struct nnv_err *err) {
     char small[4096], *whole = n < sizeof small ? small : malloc(n + 1);
     if (whole == NULL) return no_memory(err);
     memcpy(whole, line, n);

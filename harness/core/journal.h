@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file journal.h The run folder: cases.tsv and journal.jsonl, such that a run can be killed at any moment and resumed. */
+/** @file journal.h The run folder: cases.tsv and journal.jsonl, such that a run can be killed at any moment and
+ * resumed. */
 #ifndef NNV_HARNESS_JOURNAL_H
 #define NNV_HARNESS_JOURNAL_H
 
@@ -37,8 +38,8 @@ NNV_USE_RESULT enum nnv_status nnv_journal_open(const char *folder, struct nnv_j
 /** Removes the results of an earlier run, the journal's content first. */
 NNV_USE_RESULT enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err);
 /** Writes cases.tsv, which comes before the journal. */
-NNV_USE_RESULT enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const struct nnv_case *cases, size_t count,
-                                                 struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const struct nnv_case *cases,
+                                                 size_t count, struct nnv_err *err);
 /** Makes a new journal that holds the first line (without newline), in one step. */
 NNV_USE_RESULT enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, struct nnv_err *err);
 /**

@@ -338,8 +338,7 @@ static enum nnv_status fail_rest(struct pool *p, const char *reason, struct nnv_
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < p->o->count && st == NNV_OK; i++) {
         if (p->done[i]) continue;
-        struct nnv_ended e = {
-            .index = (uint32_t)i, .verdict = NNVTS_ERROR, .reason = {reason, strlen(reason)}};
+        struct nnv_ended e = {.index = (uint32_t)i, .verdict = NNVTS_ERROR, .reason = {reason, strlen(reason)}};
         st = hand_on(p, &e, err);
     }
     return st;
@@ -353,7 +352,8 @@ static enum nnv_status run_all(struct pool *p, bool *interrupted, struct nnv_err
         *interrupted = p->stop_ns != 0;
         if (st != NNV_OK || p->gave_up || p->stop_ns != 0) break;
         stalled = p->judged > 0 ? 0 : stalled + 1;
-        if (stalled == STALLED_ROUNDS) return fail_rest(p, "nnvts: its worker ended again and again without a result", err);
+        if (stalled == STALLED_ROUNDS)
+            return fail_rest(p, "nnvts: its worker ended again and again without a result", err);
     }
     if (st == NNV_OK && p->gave_up) st = fail_rest(p, p->open_error, err);
     if (*interrupted) { /* not if everything was done nevertheless */

@@ -91,10 +91,14 @@ static void fill_card(struct card *card, const char *path, const char *options) 
 
 static const char *type_name(int32_t type) {
     switch (type) {
-    case ANEURALNETWORKS_DEVICE_CPU: return "CPU";
-    case ANEURALNETWORKS_DEVICE_GPU: return "GPU";
-    case ANEURALNETWORKS_DEVICE_ACCELERATOR: return "ACCELERATOR";
-    case ANEURALNETWORKS_DEVICE_OTHER: return "OTHER";
+    case ANEURALNETWORKS_DEVICE_CPU:
+        return "CPU";
+    case ANEURALNETWORKS_DEVICE_GPU:
+        return "GPU";
+    case ANEURALNETWORKS_DEVICE_ACCELERATOR:
+        return "ACCELERATOR";
+    case ANEURALNETWORKS_DEVICE_OTHER:
+        return "OTHER";
     }
     return "UNKNOWN";
 }

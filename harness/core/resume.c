@@ -61,7 +61,10 @@ enum nnv_status nnv_journal_check(const struct nnv_case *cases, size_t count, st
         const struct nnv_case *c = &cases[i];
         if (*c->name == '\0' || !is_plain(c->name) || !is_plain(c->suite) || !is_plain(c->op) || !is_plain(c->type) ||
             !is_plain(c->tags))
-            st = nnv_fail(err, NNV_INVALID, "case %zu of the list: its name, operation, type or tags are empty, hold control characters or are not UTF-8", i + 1);
+            st = nnv_fail(err, NNV_INVALID,
+                          "case %zu of the list: its name, operation, type or tags are empty, hold control characters "
+                          "or are not UTF-8",
+                          i + 1);
     }
     free(names.slot);
     return st;
@@ -70,9 +73,11 @@ enum nnv_status nnv_journal_check(const struct nnv_case *cases, size_t count, st
 /* --------------------------------------------------------------- the same run */
 
 /** Compares one member of the first line with what this run has. */
-static enum nnv_status same(const char *what, const char *then, const char *now, const char *remedy, struct nnv_err *err) {
+static enum nnv_status same(const char *what, const char *then, const char *now, const char *remedy,
+                            struct nnv_err *err) {
     if (then != NULL && strcmp(then, now) == 0) return NNV_OK;
-    return nnv_fail(err, NNV_INVALID, "--resume: %s differs: '%s' in the journal, '%s' now (%s, or run without --resume)", what,
+    return nnv_fail(err, NNV_INVALID,
+                    "--resume: %s differs: '%s' in the journal, '%s' now (%s, or run without --resume)", what,
                     then != NULL ? then : "", now, remedy);
 }
 
@@ -86,10 +91,12 @@ static enum nnv_status check_header(const json_t *header, const struct nnv_run_o
     const struct nnv_run_config *config = o->config;
     const json_t *d = json_object_get(header, "driver"), *seed = json_object_get(header, "seed");
     char now[24], then[24] = "", selection[17];
-    enum nnv_status st = same("the journal's format", text_of(header, "format", ""), "nnvts-journal/1", "it is of another version", err);
+    enum nnv_status st =
+        same("the journal's format", text_of(header, "format", ""), "nnvts-journal/1", "it is of another version", err);
     if (st == NNV_OK) st = same("--driver", text_of(d, "argument", ""), config->driver, "give the same", err);
     if (st == NNV_OK)
-        st = same("the driver's version", text_of(d, "version", ""), driver->version, "verdicts of two versions don't mix", err);
+        st = same("the driver's version", text_of(d, "version", ""), driver->version,
+                  "verdicts of two versions don't mix", err);
     snprintf(now, sizeof now, "%" PRIu64, config->seed);
     if (json_is_integer(seed))
         snprintf(then, sizeof then, "%" JSON_INTEGER_FORMAT, json_integer_value(seed));
@@ -101,7 +108,8 @@ static enum nnv_status check_header(const json_t *header, const struct nnv_run_o
     if (st == NNV_OK) st = same("--tier", text_of(header, "tier", ""), nnv_record_tier(config), "give the same", err);
     nnv_record_selection(o->cases, o->count, selection);
     if (st == NNV_OK)
-        st = same("the selection of cases", text_of(header, "selection", ""), selection, "give the same suites, filter and specs", err);
+        st = same("the selection of cases", text_of(header, "selection", ""), selection,
+                  "give the same suites, filter and specs", err);
     return st;
 }
 
@@ -115,8 +123,8 @@ struct reading {
     struct nnv_journal_past *past;
     const char *text;
     size_t size;
-    size_t good;  /**< end of the last whole line that is JSON */
-    size_t line;  /**< its number */
+    size_t good; /**< end of the last whole line that is JSON */
+    size_t line; /**< its number */
 };
 
 static json_t *parse(const char *line, size_t n) { return json_loadb(line, n, JSON_ALLOW_NUL, NULL); }
@@ -126,7 +134,8 @@ static enum nnv_status take(struct reading *r, const json_t *value, struct nnv_e
     if (r->line == 1) return check_header(value, r->o, r->driver, err);
     const char *name = text_of(value, "case", "");
     uint32_t slot = *slot_of(&r->names, name);
-    if (slot == 0) return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: no such case: '%s'", r->j->folder, r->line, name);
+    if (slot == 0)
+        return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: no such case: '%s'", r->j->folder, r->line, name);
     if (r->past->done[slot - 1])
         return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: a second record of '%s'", r->j->folder, r->line, name);
     r->past->done[slot - 1] = true;
@@ -159,7 +168,8 @@ static enum nnv_status read_lines(struct reading *r, struct nnv_err *err) {
         if (!json_is_object(value)) {
             json_decref(value);
             if (!more_follows(r, r->good + n + 1)) break;
-            return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: damaged (run without --resume)", r->j->folder, r->line + 1);
+            return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: damaged (run without --resume)", r->j->folder,
+                            r->line + 1);
         }
         r->line++;
         st = take(r, value, err);

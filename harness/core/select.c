@@ -202,7 +202,8 @@ static bool is_type(const struct node *n, const char *tag) {
 static bool type_matches(const struct node *n, const char *tag) {
     for (int32_t i = 0; i < NNV_TYPE_COUNT; i++) {
         const struct nnv_type *t = nnv_type(i);
-        if (t != NULL && strlen(t->tag) == n->n && memcmp(t->tag, n->word, n->n) == 0) return nnv_glob(n->word, n->n, tag);
+        if (t != NULL && strlen(t->tag) == n->n && memcmp(t->tag, n->word, n->n) == 0)
+            return nnv_glob(n->word, n->n, tag);
     }
     return is_type(n, tag);
 }
@@ -215,15 +216,24 @@ static bool equals_tag(void *context, const char *tag) {
 static bool matches(const struct node *nodes, uint16_t at, const struct nnv_case *c) {
     struct node n = nodes[at];
     switch (n.kind) {
-    case AND: return matches(nodes, n.left, c) && matches(nodes, n.right, c);
-    case OR: return matches(nodes, n.left, c) || matches(nodes, n.right, c);
-    case NOT: return !matches(nodes, n.left, c);
-    case NAME: return nnv_glob(n.word, n.n, c->name);
-    case OP: return same_letters(&n, c->op);
-    case TYPE: return type_matches(&n, c->type);
-    case SUITE: return nnv_glob(n.word, n.n, c->suite);
-    case TAG: return see_tags(c->tags, equals_tag, &n);
-    case LEVEL: return c->level >= n.least && c->level <= n.most;
+    case AND:
+        return matches(nodes, n.left, c) && matches(nodes, n.right, c);
+    case OR:
+        return matches(nodes, n.left, c) || matches(nodes, n.right, c);
+    case NOT:
+        return !matches(nodes, n.left, c);
+    case NAME:
+        return nnv_glob(n.word, n.n, c->name);
+    case OP:
+        return same_letters(&n, c->op);
+    case TYPE:
+        return type_matches(&n, c->type);
+    case SUITE:
+        return nnv_glob(n.word, n.n, c->suite);
+    case TAG:
+        return see_tags(c->tags, equals_tag, &n);
+    case LEVEL:
+        return c->level >= n.least && c->level <= n.most;
     case WORD:
         return see_tags(c->tags, equals_tag, &n) || same_letters(&n, c->op) || nnv_glob(n.word, n.n, c->suite) ||
                type_matches(&n, c->type);
@@ -236,16 +246,20 @@ static bool matches(const struct node *nodes, uint16_t at, const struct nnv_case
 static bool means(void *context, const char *name) {
     const struct node *n = context;
     switch (n->kind) {
-    case OP: return same_letters(n, name);
-    case TYPE: return is_type(n, name);
-    case WORD: return same_letters(n, name) || is_type(n, name);
+    case OP:
+        return same_letters(n, name);
+    case TYPE:
+        return is_type(n, name);
+    case WORD:
+        return same_letters(n, name) || is_type(n, name);
     case SUITE:
     case TAG:
     case NAME:
     case LEVEL:
     case AND:
     case OR:
-    case NOT: return nnv_glob(n->word, n->n, name);
+    case NOT:
+        return nnv_glob(n->word, n->n, name);
     }
     return false;
 }
@@ -265,7 +279,8 @@ static bool is_nearer(void *context, const char *name) {
 
 /** Refuses a name that nothing has. */
 static enum nnv_status check_known(const struct parser *p, const struct node *n, size_t at) {
-    static const char *const what[] = {[WORD] = "operation, type, suite or tag", [OP] = "operation", [TYPE] = "type", [SUITE] = "suite"};
+    static const char *const what[] = {
+        [WORD] = "operation, type, suite or tag", [OP] = "operation", [TYPE] = "type", [SUITE] = "suite"};
     struct node copy = *n;
     if (see_known(p, n->kind, means, &copy)) return NNV_OK;
     struct search s = {0};
@@ -400,8 +415,7 @@ enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, s
     p->err = err;
     uint16_t root = 0;
     enum nnv_status st = read_any(p, &root);
-    if (st == NNV_OK && peek(p) != '\0')
-        st = refuse(p, p->at, "expected & or |, found '%c'", expression[p->at]);
+    if (st == NNV_OK && peek(p) != '\0') st = refuse(p, p->at, "expected & or |, found '%c'", expression[p->at]);
     size_t kept = 0;
     for (size_t i = 0; st == NNV_OK && i < list->count; i++)
         if (matches(p->node, root, &list->item[i])) list->item[kept++] = list->item[i];

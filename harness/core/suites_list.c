@@ -33,10 +33,10 @@ static enum nnv_status check_names(const char *names, struct nnv_err *err) {
                 nnv_nearer(name, suites[i]->name, &best, &distance);
                 nnv_text_addf(&known, "%s%s", i > 0 ? ", " : "", suites[i]->name);
             }
-            enum nnv_status st =
-                best != NULL
-                    ? nnv_fail(err, NNV_INVALID, "unknown suite '%s' (did you mean '%s'?)", name, best)
-                    : nnv_fail(err, NNV_INVALID, "unknown suite '%s' (known: %s, all)", name, known.data ? known.data : "");
+            enum nnv_status st = best != NULL
+                                     ? nnv_fail(err, NNV_INVALID, "unknown suite '%s' (did you mean '%s'?)", name, best)
+                                     : nnv_fail(err, NNV_INVALID, "unknown suite '%s' (known: %s, all)", name,
+                                                known.data ? known.data : "");
             nnv_text_free(&known);
             return st;
         }

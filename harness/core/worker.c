@@ -62,7 +62,9 @@ static void enter(struct nnv_channel *c, enum nnv_worker_state state) {
     atomic_fetch_add(&c->serial, 1);
 }
 
-static uint32_t bytes_of(const struct nnv_text *t) { return t->len < UINT32_MAX / 4 ? (uint32_t)t->len : UINT32_MAX / 4; }
+static uint32_t bytes_of(const struct nnv_text *t) {
+    return t->len < UINT32_MAX / 4 ? (uint32_t)t->len : UINT32_MAX / 4;
+}
 
 /** A driver that forked has made a second process of this one, which must not speak for it. */
 static void leave_if_forked(const struct worker *w) {

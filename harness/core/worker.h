@@ -9,8 +9,8 @@
 #include "harness/core/suite.h"
 
 enum {
-    NNV_LOG_BYTES = 1 << 20,     /**< what the driver may print in one case before its writes fail */
-    NNV_LOG_KEPT = 4 << 10,      /**< what is kept of it: the end */
+    NNV_LOG_BYTES = 1 << 20, /**< what the driver may print in one case before its writes fail */
+    NNV_LOG_KEPT = 4 << 10,  /**< what is kept of it: the end */
 };
 
 /** What the workers of a run have to do. Inherited by fork, so they see it as it was then. */
@@ -25,10 +25,10 @@ struct nnv_work {
 
 /** A worker as the supervisor sees it. */
 struct nnv_worker {
-    pid_t pid;                   /**< also of its process group; 0: none */
-    uint32_t number;             /**< 1, 2, 3 ... in the order of starting */
+    pid_t pid;       /**< also of its process group; 0: none */
+    uint32_t number; /**< 1, 2, 3 ... in the order of starting */
     struct nnv_channel *channel;
-    int log;                     /**< descriptor of what it prints, -1: none; its offset is the worker's too */
+    int log; /**< descriptor of what it prints, -1: none; its offset is the worker's too */
 };
 
 /** Starts a worker. NNV_IO or NNV_NO_MEMORY; then *worker is as before. */

@@ -53,7 +53,7 @@ static bool lay_out(const struct nnv_slot *slots, uint8_t n, uint32_t count, uin
     uint8_t counts[NNV_MAX_SLOTS + 1], k = allowed_counts(slots, n, counts);
     for (uint8_t i = 0; i < k; i++)
         if (counts[i] == count) {
-            for (uint8_t j = 0; j < count; j++) slot[j] = j;
+            for (uint32_t j = 0; j < count; j++) slot[j] = (uint8_t)j;
             return true;
         }
     return false;

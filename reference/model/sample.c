@@ -87,7 +87,7 @@ void nnv_sample_dims(struct nnv_sample *s, uint32_t rank, uint32_t limit, uint32
         left /= d;
         if (left < 1) left = 1;
     }
-    for (uint32_t i = 0; i < order; i++) { /* so that the large extent is not always the last */
+    for (uint32_t i = 0; rank > 0 && i < order; i++) { /* so that the large extent is not always the last */
         uint32_t first = dims[0];
         memmove(dims, dims + 1, (rank - 1) * sizeof *dims);
         dims[rank - 1] = first;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -51,6 +52,7 @@ enum fault {
     EXECUTE_NO_SHAPES,
     EXECUTE_LATE_CONSTANT, /**< hands out what the caller's constants hold after prepare_model */
     EXECUTE_ROUNDING,      /**< changes the rounding mode */
+    EXECUTE_CLOSES,        /**< closes the file of the pools */
 };
 
 static struct {
@@ -124,6 +126,7 @@ static enum nnvts_status fake_execute(struct nnvts_prepared_model *self, const s
     if (fake.fault == EXECUTE_INPUT) fake_data(r, &r->inputs[0])[0] ^= 1;
     if (fake.fault == EXECUTE_BEFORE_INPUT) fake_data(r, &r->inputs[0])[-1] ^= 1;
     if (fake.fault == EXECUTE_ROUNDING) fake_set_rounding();
+    if (fake.fault == EXECUTE_CLOSES) close(r->pools[0].fd);
     return fake_shapes(result);
 }
 

@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "harness/core/channel.h"
 #include "harness/core/run.h"
 
 /* ------------------------------------------------------------------- driver */
@@ -58,7 +59,8 @@ static const char driver_source[] =
     "static enum nnvts_status do_open(const char *o, struct nnvts_device **out, const char **error) {\n"
     "  if (o && !strcmp(o, \"segv\")) raise(SIGSEGV);\n"
     "  if (o && !strcmp(o, \"exit\")) exit(3);\n"
-    "  if (o && !strcmp(o, \"refuse\")) { *error = \"the device is on fire\"; return NNVTS_STATUS_DEVICE_UNAVAILABLE; }\n"
+    "  if (o && !strcmp(o, \"refuse\")) { *error = \"the device is on fire\"; return NNVTS_STATUS_DEVICE_UNAVAILABLE; "
+    "}\n"
     "  if (o && !strncmp(o, \"thrice\", 6) && count(o + 6) >= 3) raise(SIGSEGV);\n"
     "  if (o && !strncmp(o, \"alone\", 5)) { int fd = open(o + 5, O_RDWR | O_CREAT, 0600);\n"
     "    if (flock(fd, LOCK_EX | LOCK_NB)) { *error = \"in use\"; return NNVTS_STATUS_DEVICE_UNAVAILABLE; } }\n"
@@ -79,7 +81,8 @@ static int build_driver(void **state) {
     struct nnv_err err = {0};
     if (nnv_file_write(source, driver_source, strlen(driver_source), &err) != NNV_OK) return -1;
     const char *cc = getenv("CC");
-    snprintf(command, sizeof command, "%s -Iinclude -shared -fPIC -o %s %s", cc != NULL ? cc : "cc", driver_path, source);
+    snprintf(command, sizeof command, "%s -Iinclude -shared -fPIC -o %s %s", cc != NULL ? cc : "cc", driver_path,
+             source);
     return system(command) == 0 ? 0 : -1;
 }
 
@@ -114,11 +117,11 @@ enum fault {
     CLOSES_ALL,
     PRINTS,
     PRINTS_MUCH,
-    FORKS,         /* the child goes on as if it were the worker */
+    FORKS,           /* the child goes on as if it were the worker */
     FORKS_AND_HANGS, /* the child stays behind */
     DAMAGES,
     HUGE_RECORD,
-    BUILD_CRASH,    /* always, while nnvts builds */
+    BUILD_CRASH,       /* always, while nnvts builds */
     BUILD_CRASH_LATER, /* only in a worker that ran another case */
     CHECK_CRASH,
     ERROR_LATER, /* nnvts fails, but only in a worker that ran another case */
@@ -166,48 +169,72 @@ static void hang(void) {
     for (volatile int forever = 1; forever;) {}
 }
 
-/** Writes over what the worker tells the supervisor. */
+/** Writes over what the worker tells the supervisor: into the ring, and over its positions. */
 static void write_over_channel(struct nnv_case_env *env) {
-    /* phase lies near the beginning of the channel; the ring follows at some distance */
-    volatile unsigned char *at = (volatile unsigned char *)env->phase;
-    for (int i = 64 << 10; i < 128 << 10; i++) at[i] = 0xee;
-    volatile uint64_t *words = (volatile uint64_t *)(uintptr_t)(((uintptr_t)env->phase + 63) / 64 * 64);
-    for (uint64_t i = 1024; i < 1400; i++) words[i] = i * 0x0101010101010101u; /* head and tail */
+    char *phase = (char *)(uintptr_t)env->phase;
+    struct nnv_channel *channel = (struct nnv_channel *)(void *)(phase - offsetof(struct nnv_channel, phase));
+    memset(channel->ring + 1000, 0xee, 100000);
+    atomic_store(&channel->head, 0x0101010101010101u);
+    atomic_store(&channel->tail, 0x0202020202020202u);
 }
 
 static void misbehave(enum fault fault, struct nnv_case_env *env, struct nnv_result *r) {
     pthread_t thread;
     volatile int nowhere = 8; /* 0 would be seen by a sanitizer, and end otherwise */
     switch (fault) {
-    case FINE: break;
+    case FINE:
+        break;
     case WRONG:
         r->verdict = NNVTS_FAIL;
         nnv_text_add(&r->reason, "output 0 [2]: 1 of 2 values wrong\nsecond line");
         break;
-    case UNTRUSTED: r->verdict = NNVTS_UNTRUSTED; break;
+    case UNTRUSTED:
+        r->verdict = NNVTS_UNTRUSTED;
+        break;
     case REFUSED:
         r->verdict = NNVTS_UNSUPPORTED;
         nnv_text_add(&r->reason, "the driver does not support ADD");
         break;
-    case NULL_POINTER: *(volatile int *)(uintptr_t)nowhere = 1; break;
-    case ABORT: abort();
-    case EXIT_0: exit(0);
-    case EXIT_3: _exit(3);
-    case SIGKILL_SELF: raise(SIGKILL); break;
-    case DIVISION: raise(SIGFPE); break;
-    case ILLEGAL: raise(SIGILL); break;
-    case STACK_SMASH: smash(); break;
-    case STACK_OVERFLOW: r->compared += (size_t)overflow(1); break;
-    case FREE_GARBAGE: free((void *)((uintptr_t)r + 24)); break;
+    case NULL_POINTER:
+        *(volatile int *)(uintptr_t)nowhere = 1;
+        break;
+    case ABORT:
+        abort();
+    case EXIT_0:
+        exit(0);
+    case EXIT_3:
+        _exit(3);
+    case SIGKILL_SELF:
+        raise(SIGKILL);
+        break;
+    case DIVISION:
+        raise(SIGFPE);
+        break;
+    case ILLEGAL:
+        raise(SIGILL);
+        break;
+    case STACK_SMASH:
+        smash();
+        break;
+    case STACK_OVERFLOW:
+        r->compared += (size_t)overflow(1);
+        break;
+    case FREE_GARBAGE:
+        free((void *)((uintptr_t)r + 24));
+        break;
     case THREAD_CRASH:
         *env->phase = NNV_PHASE_BUILD;
         pthread_create(&thread, NULL, crash_thread, NULL);
         pthread_join(thread, NULL);
         break;
-    case HANG_BUSY: hang(); break;
+    case HANG_BUSY:
+        hang();
+        break;
     case HANG_ASLEEP:
         for (;;) pause();
-    case STOPPED: raise(SIGSTOP); break;
+    case STOPPED:
+        raise(SIGSTOP);
+        break;
     case CLOSES_ALL:
         for (int i = 0; i < 1024; i++) close(i);
         break;
@@ -219,7 +246,9 @@ static void misbehave(enum fault fault, struct nnv_case_env *env, struct nnv_res
     case PRINTS_MUCH:
         for (int i = 0; i < 60000; i++) fprintf(stderr, "line %d of very many\n", i);
         break;
-    case FORKS: (void)!fork(); break;
+    case FORKS:
+        (void)!fork();
+        break;
     case FORKS_AND_HANGS:
         stay_behind();
         break;
@@ -253,10 +282,17 @@ static void misbehave(enum fault fault, struct nnv_case_env *env, struct nnv_res
         r->verdict = NNVTS_ERROR;
         nnv_text_add(&r->reason, "no file");
         break;
-    case BAD_OUTPUTS: nnv_text_add(&r->outputs, "[1,}"); break;
-    case WRITES_CHANNEL: write_over_channel(env); break;
-    case SLOW: usleep(2000); break;
-    case FAULTS: break;
+    case BAD_OUTPUTS:
+        nnv_text_add(&r->outputs, "[1,}");
+        break;
+    case WRITES_CHANNEL:
+        write_over_channel(env);
+        break;
+    case SLOW:
+        usleep(2000);
+        break;
+    case FAULTS:
+        break;
     }
 }
 
@@ -275,8 +311,8 @@ static enum nnv_status fake_list(const struct nnv_run_config *config, struct nnv
 }
 
 /** Fills spec with one ADD; case b decides whether that works. */
-static enum nnv_status spec_build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
-                                  struct nnv_spec **spec, struct nnv_err *err) {
+static enum nnv_status spec_build(const struct nnv_run_config *config, const struct nnv_case *c,
+                                  struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
     (void)config;
     if (c->b == 1) return nnv_fail(err, NNV_INVALID, "it can't be made");
     if (c->b == 2) raise(SIGSEGV);
@@ -285,8 +321,8 @@ static enum nnv_status spec_build(const struct nnv_run_config *config, const str
     s->name = c->name;
     m->main.noperands = 4;
     m->main.operands = NNV_NEW(arena, struct nnv_operand, 4);
-    static const int32_t types[] = {ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_INT32,
-                                    ANEURALNETWORKS_TENSOR_FLOAT32};
+    static const int32_t types[] = {ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_TENSOR_FLOAT32,
+                                    ANEURALNETWORKS_INT32, ANEURALNETWORKS_TENSOR_FLOAT32};
     static const enum nnv_lifetime lifetimes[] = {NNV_SUBGRAPH_INPUT, NNV_SUBGRAPH_INPUT, NNV_CONSTANT_COPY,
                                                   NNV_SUBGRAPH_OUTPUT};
     static const int32_t none = 0;
@@ -400,7 +436,7 @@ static inline void add_case(struct setup *s, const char *suite, enum fault fault
 }
 
 static inline enum nnv_status run_setup(struct setup *s, const struct nnv_run_observer *observer, bool *interrupted,
-                                 struct nnv_err *err) {
+                                        struct nnv_err *err) {
     static char arg0[] = "nnvts", arg1[] = "run";
     static char *argv[] = {arg0, arg1, NULL};
     struct nnv_run_options o = {

@@ -153,6 +153,14 @@ static void rounding_mode_is_restored(void **state) {
     assert_int_equal(fegetround(), FE_TONEAREST);
 }
 
+static void foreign_files_stay_open(void **state) {
+    (void)state;
+    struct nnv_outcome out = run(fake_spec(SUM, arena), EXECUTE_CLOSES);
+    assert_int_equal(out.kind, NNV_OUTCOME_BROKEN);
+    assert_true(out.memory_damaged);
+    assert_string_equal(out.reason, "execute closed a file that is not the driver's");
+}
+
 static void unknown_codes_are_named(void **state) {
     (void)state;
     struct nnv_spec *spec = fake_spec(SUM, arena);
@@ -399,6 +407,7 @@ int main(void) {
         TEST(ignored_outputs_may_stay_unwritten),
         TEST(arguments),
         TEST(rounding_mode_is_restored),
+        TEST(foreign_files_stay_open),
         TEST(unknown_codes_are_named),
         TEST(constants_are_gone_after_prepare),
         TEST(abi_model),

@@ -29,9 +29,18 @@ static json_t *record(const struct nnv_ended *e, const struct nnv_record_extra *
 
 static void test_record(void **state) {
     (void)state;
-    struct nnv_ended e = {.verdict = NNVTS_CRASH, .compared = 3, .not_compared = 4, .ns = 1234567, .driver_ns = 89000,
-                          .worker = 5, .phase = NNV_PHASE_PREPARE, .signal = SIGSEGV, .reason = bytes("it\nbroke"),
-                          .outputs = bytes("[{\"index\":0}]"), .backtrace = bytes("#0 x\n"), .log = {"a\0b", 3}};
+    struct nnv_ended e = {.verdict = NNVTS_CRASH,
+                          .compared = 3,
+                          .not_compared = 4,
+                          .ns = 1234567,
+                          .driver_ns = 89000,
+                          .worker = 5,
+                          .phase = NNV_PHASE_PREPARE,
+                          .signal = SIGSEGV,
+                          .reason = bytes("it\nbroke"),
+                          .outputs = bytes("[{\"index\":0}]"),
+                          .backtrace = bytes("#0 x\n"),
+                          .log = {"a\0b", 3}};
     json_t *r = record(&e, &(struct nnv_record_extra){"dumps/x.json", "nnvts replay", "a remark"});
     assert_string_equal(text_of(r, "case"), "made/ADD/1");
     assert_string_equal(text_of(r, "tags"), "exact edge");
@@ -48,7 +57,8 @@ static void test_record(void **state) {
     json_decref(r);
     e = (struct nnv_ended){.verdict = NNVTS_PASS, .reason = bytes("not for a PASS")};
     r = record(&e, &(struct nnv_record_extra){0});
-    static const char *const absent[] = {"reason", "phase", "signal", "backtrace", "log", "dump", "replay", "outputs", "worker"};
+    static const char *const absent[] = {"reason", "phase",  "signal",  "backtrace", "log",
+                                         "dump",   "replay", "outputs", "worker"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) assert_null(json_object_get(r, absent[i]));
     json_decref(r);
     /* damaged comparisons never reach the journal, and never pass */
@@ -62,18 +72,51 @@ static void test_record(void **state) {
 
 static void test_json(void **state) {
     (void)state;
-    static const char *const good[] = {"[]", "[ ]", "[1]", "[-1.5e+10,0.1E-3]", "[{}]", "[{\"a\":[true,false,null],\"b\":\"x\"}]",
-                                       "[\"\\u00e9\\n\\\\\\\"\"]", "[\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"]", "[[[[[1]]]]]"};
+    static const char *const good[] = {"[]",
+                                       "[ ]",
+                                       "[1]",
+                                       "[-1.5e+10,0.1E-3]",
+                                       "[{}]",
+                                       "[{\"a\":[true,false,null],\"b\":\"x\"}]",
+                                       "[\"\\u00e9\\n\\\\\\\"\"]",
+                                       "[\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"]",
+                                       "[[[[[1]]]]]"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         if (!nnv_json_is_array(good[i], strlen(good[i]))) fail_msg("refused: %s", good[i]);
         json_t *v = json_loads(good[i], 0, NULL);
         assert_non_null(v);
         json_decref(v);
     }
-    static const char *const bad[] = {"", "{}", "1", "[", "[1", "[1,]", "[,1]", "[1]]", "[1] ", "[1}", "[tru]", "[-]", "[1.]", "[1e]",
-                                      "[\"]", "[\"\\x\"]", "[\"\\u12\"]", "[\"\\ud800\"]", "[\"a\nb\"]", "[\"\xc3\"]", "[\"\xff\"]",
-                                      "[\"\xc0\x80\"]", "[\"\xed\xa0\x80\"]", "[{\"a\"}]", "[{\"a\":}]", "[{1:2}]", "[1 2]", "[1\n]",
-                                      "[\"\\", "[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]"};
+    static const char *const bad[] = {"",
+                                      "{}",
+                                      "1",
+                                      "[",
+                                      "[1",
+                                      "[1,]",
+                                      "[,1]",
+                                      "[1]]",
+                                      "[1] ",
+                                      "[1}",
+                                      "[tru]",
+                                      "[-]",
+                                      "[1.]",
+                                      "[1e]",
+                                      "[\"]",
+                                      "[\"\\x\"]",
+                                      "[\"\\u12\"]",
+                                      "[\"\\ud800\"]",
+                                      "[\"a\nb\"]",
+                                      "[\"\xc3\"]",
+                                      "[\"\xff\"]",
+                                      "[\"\xc0\x80\"]",
+                                      "[\"\xed\xa0\x80\"]",
+                                      "[{\"a\"}]",
+                                      "[{\"a\":}]",
+                                      "[{1:2}]",
+                                      "[1 2]",
+                                      "[1\n]",
+                                      "[\"\\",
+                                      "[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (nnv_json_is_array(bad[i], strlen(bad[i]))) fail_msg("taken: %s", bad[i]);
     assert_false(nnv_json_is_array("[\"a\0b\"]", 7));
@@ -81,7 +124,8 @@ static void test_json(void **state) {
 
 static void test_replay(void **state) {
     (void)state;
-    struct nnv_run_config config = {.driver = "./my driver.so:a'b", .precision = -1, .seed = 7, .tier = 2, .specs = "v"};
+    struct nnv_run_config config = {
+        .driver = "./my driver.so:a'b", .precision = -1, .seed = 7, .tier = 2, .specs = "v"};
     struct nnv_text t = {0};
     nnv_record_replay(&config, &one_case, "out/x y.json", &t);
     assert_string_equal(t.data, "nnvts replay 'out/x y.json' --driver './my driver.so:a'\\''b' --precision budget");
@@ -166,8 +210,13 @@ static char *filled(size_t n, char c) {
 }
 
 static struct nnv_record sized(uint32_t index, const char *text, size_t reason, size_t outputs) {
-    return (struct nnv_record){.index = index, .verdict = 1, .compared = index, .reason = text,
-                               .reason_bytes = (uint32_t)reason, .outputs = text, .outputs_bytes = (uint32_t)outputs};
+    return (struct nnv_record){.index = index,
+                               .verdict = 1,
+                               .compared = index,
+                               .reason = text,
+                               .reason_bytes = (uint32_t)reason,
+                               .outputs = text,
+                               .outputs_bytes = (uint32_t)outputs};
 }
 
 /* Records of all sizes, around the end of the ring again and again. */
@@ -315,10 +364,12 @@ static void test_process_deadline(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record),          cmocka_unit_test(test_json),      cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_check),           cmocka_unit_test(test_appending), cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_too_large),       cmocka_unit_test(test_full_ring), cmocka_unit_test(test_damaged_channel),
-        cmocka_unit_test(test_guard_pages),     cmocka_unit_test(test_process_deadline),
+        cmocka_unit_test(test_record),           cmocka_unit_test(test_json),
+        cmocka_unit_test(test_replay),           cmocka_unit_test(test_check),
+        cmocka_unit_test(test_appending),        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_too_large),        cmocka_unit_test(test_full_ring),
+        cmocka_unit_test(test_damaged_channel),  cmocka_unit_test(test_guard_pages),
+        cmocka_unit_test(test_process_deadline),
     };
     return cmocka_run_group_tests(tests, build_driver, remove_all);
 }

@@ -47,14 +47,16 @@ static const struct expected expected[FAULTS] = {
 static void check_record(const json_t *r, enum fault fault) {
     const struct expected *e = &expected[fault];
     if (strcmp(text_of(r, "verdict"), e->verdict) != 0)
-        fail_msg("%s: %s, expected %s: %s", text_of(r, "case"), text_of(r, "verdict"), e->verdict, text_of(r, "reason"));
+        fail_msg("%s: %s, expected %s: %s", text_of(r, "case"), text_of(r, "verdict"), e->verdict,
+                 text_of(r, "reason"));
     if (e->reason != NULL && strstr(text_of(r, "reason"), e->reason) == NULL)
         fail_msg("%s: '%s', expected '%s'", text_of(r, "case"), text_of(r, "reason"), e->reason);
     if (strcmp(e->verdict, "PASS") == 0) assert_null(json_object_get(r, "reason"));
     if (e->signal != NULL) assert_string_equal(text_of(r, "signal"), e->signal);
     if (e->phase != NULL) assert_string_equal(text_of(r, "phase"), e->phase);
-    assert_int_equal(json_integer_value(json_object_get(r, "compared")),
-                     strcmp(e->verdict, "CRASH") == 0 || strcmp(e->verdict, "TIMEOUT") == 0 || fault == BUILD_CRASH ? 0 : 2);
+    assert_int_equal(
+        json_integer_value(json_object_get(r, "compared")),
+        strcmp(e->verdict, "CRASH") == 0 || strcmp(e->verdict, "TIMEOUT") == 0 || fault == BUILD_CRASH ? 0 : 2);
     assert_true(json_is_real(json_object_get(r, "ms")));
 }
 
@@ -102,7 +104,8 @@ static json_t *run_single(enum fault fault, const char *out) {
 
 static void test_backtraces(void **state) {
     (void)state;
-    static const enum fault with[] = {NULL_POINTER, ABORT, DIVISION, STACK_OVERFLOW, HANG_BUSY, HANG_ASLEEP, THREAD_CRASH};
+    static const enum fault with[] = {NULL_POINTER, ABORT,       DIVISION,    STACK_OVERFLOW,
+                                      HANG_BUSY,    HANG_ASLEEP, THREAD_CRASH};
     for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
         json_t *r = run_single(with[i], "trace");
         const char *trace = text_of(r, "backtrace");
@@ -143,7 +146,9 @@ static void test_log_of_each(void **state) {
     for (size_t i = 0; i < s.list.count; i++) {
         const json_t *r = record_of(lines, s.list.item[i].name);
         if (s.list.item[i].a == FINE) assert_null(json_object_get(r, "log"));
-        if (s.list.item[i].a == PRINTS) assert_int_equal(strlen(text_of(r, "log")), strlen("hello from the driver\nand this is xxx stderr\nwithout newline"));
+        if (s.list.item[i].a == PRINTS)
+            assert_int_equal(strlen(text_of(r, "log")),
+                             strlen("hello from the driver\nand this is xxx stderr\nwithout newline"));
     }
     json_decref(lines);
     setup_free(&s);
@@ -220,7 +225,8 @@ static void test_probe(void **state) {
     json_decref(c);
     static const struct {
         const char *option, *text;
-    } bad[] = {{"segv", "died with SIGSEGV in open"}, {"exit", "called exit(3) in open"}, {"refuse", "the device is on fire"}};
+    } bad[] = {
+        {"segv", "died with SIGSEGV in open"}, {"exit", "called exit(3) in open"}, {"refuse", "the device is on fire"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         err = (struct nnv_err){0};
         assert_int_equal(nnv_driver_probe(driver_path, bad[i].option, arena, &info, &err), NNV_INVALID);

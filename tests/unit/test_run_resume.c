@@ -12,7 +12,8 @@ enum { CASES = 300 };
 
 /** Cases of which some go wrong, in all ways that take no time. */
 static void add_mixed(struct setup *s, int n) {
-    static const enum fault mixed[] = {FINE, SLOW, WRONG, SLOW, REFUSED, SLOW, NULL_POINTER, SLOW, EXIT_3, SLOW, PRINTS};
+    static const enum fault mixed[] = {FINE,         SLOW, WRONG,  SLOW, REFUSED, SLOW,
+                                       NULL_POINTER, SLOW, EXIT_3, SLOW, PRINTS};
     for (int i = 0; i < n; i++)
         add_case(s, i % 2 ? "fake" : "made", mixed[(size_t)i % (sizeof mixed / sizeof *mixed)], 0);
 }
@@ -28,7 +29,8 @@ static char *verdicts(const char *out, size_t expected) {
     struct nnv_text all = {0};
     for (size_t i = 0; i < n; i++) {
         const json_t *r = json_array_get(lines, i + 1);
-        assert_true(asprintf(&text[i], "%s %s %s\n", text_of(r, "case"), text_of(r, "verdict"), text_of(r, "reason")) > 0);
+        assert_true(asprintf(&text[i], "%s %s %s\n", text_of(r, "case"), text_of(r, "verdict"), text_of(r, "reason")) >
+                    0);
     }
     qsort(text, n, sizeof *text, by_text);
     for (size_t i = 0; i < n; i++) {
@@ -40,7 +42,8 @@ static char *verdicts(const char *out, size_t expected) {
     return all.data;
 }
 
-/** A process of its own that runs the setup; it exits with 0 if that went well and was not interrupted, 1 interrupted, 2 error. */
+/** A process of its own that runs the setup; it exits with 0 if that went well and was not interrupted, 1 interrupted,
+ * 2 error. */
 static pid_t start_run(struct setup *s) {
     pid_t pid = fork();
     assert_true(pid >= 0);

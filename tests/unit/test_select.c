@@ -41,10 +41,20 @@ const struct nnv_suite *nnv_suite_by_name(const char *name) {
 static const struct nnv_case cases[] = {
     {.name = "ops/ADD/float32/1", .suite = "ops", .op = "ADD", .type = "float32", .tags = "exact edge", .level = 1},
     {.name = "ops/ADD/quant8_asymm/2", .suite = "ops", .op = "ADD", .type = "quant8_asymm", .tags = "", .level = 3},
-    {.name = "ops/CONV_2D/quant8_asymm_signed/3", .suite = "ops", .op = "CONV_2D", .type = "quant8_asymm_signed", .tags = "slow", .level = 4},
+    {.name = "ops/CONV_2D/quant8_asymm_signed/3",
+     .suite = "ops",
+     .op = "CONV_2D",
+     .type = "quant8_asymm_signed",
+     .tags = "slow",
+     .level = 4},
     {.name = "ops/CONV_2D/float16/4", .suite = "ops", .op = "CONV_2D", .type = "float16", .tags = "edge", .level = 3},
     {.name = "device/status", .suite = "device", .op = "", .type = "", .tags = "", .level = 0},
-    {.name = "spec/odd (name) & more!/5", .suite = "spec", .op = "SVDF", .type = "float32", .tags = "relaxed", .level = 2},
+    {.name = "spec/odd (name) & more!/5",
+     .suite = "spec",
+     .op = "SVDF",
+     .type = "float32",
+     .tags = "relaxed",
+     .level = 2},
     {.name = "plain", .suite = "spec", .op = "SVDF", .type = "int32", .tags = "", .level = 2},
 };
 enum { COUNT = sizeof cases / sizeof *cases };
@@ -242,8 +252,8 @@ static void test_suites(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),    cmocka_unit_test(test_operators), cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_errors),   cmocka_unit_test(test_extremes),  cmocka_unit_test(test_globs),
+        cmocka_unit_test(test_terms),  cmocka_unit_test(test_operators), cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_extremes),  cmocka_unit_test(test_globs),
         cmocka_unit_test(test_suites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
