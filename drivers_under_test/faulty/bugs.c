@@ -17,6 +17,7 @@
     }
 
 const struct bug bugs[] = {
+    {.name = "none", .models = "no bug: the control", .fires = "never", .op = ANY_OPERATION},
     /* geometry and attributes */
     REWRITE("dilation-ignored", "dilation ignored", "convolutions with constant filter and dilation", rewrite_dilation),
     REWRITE("pads-swapped", "the odd cell of SAME padding put first", "windows of which SAME pads an odd number",

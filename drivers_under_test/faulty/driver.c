@@ -289,7 +289,7 @@ struct option {
 
 static const char *read_option(const char *text, struct option *out) {
     static const char *const usage = "expected BUG[@OPERATION][,over=DRIVER]";
-    if (!text) return usage;
+    if (!text) text = "none";
     size_t n = strcspn(text, "@,");
     out->bug = bug_by_name(text, n);
     if (!out->bug) return usage;

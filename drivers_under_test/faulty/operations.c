@@ -4,41 +4,122 @@
 
 #include "faulty.h"
 
-#define OPERATIONS(X)                                                                                                  \
-    X(ADD)                                                                                                             \
-    X(AVERAGE_POOL_2D)                                                                                                 \
-    X(CONCATENATION) X(CONV_2D) X(DEPTHWISE_CONV_2D) X(DEPTH_TO_SPACE) X(DEQUANTIZE) X(EMBEDDING_LOOKUP) X(FLOOR)      \
-        X(FULLY_CONNECTED) X(HASHTABLE_LOOKUP) X(L2_NORMALIZATION) X(L2_POOL_2D) X(LOCAL_RESPONSE_NORMALIZATION) X(    \
-            LOGISTIC) X(LSH_PROJECTION) X(LSTM) X(MAX_POOL_2D) X(MUL) X(RELU) X(RELU1) X(RELU6) X(RESHAPE)             \
-            X(RESIZE_BILINEAR) X(RNN) X(SOFTMAX) X(SPACE_TO_DEPTH) X(SVDF) X(TANH) X(BATCH_TO_SPACE_ND) X(DIV) X(MEAN) \
-                X(PAD) X(SPACE_TO_BATCH_ND) X(SQUEEZE) X(STRIDED_SLICE) X(SUB) X(TRANSPOSE) X(ABS) X(ARGMAX) X(ARGMIN) \
-                    X(AXIS_ALIGNED_BBOX_TRANSFORM) X(BIDIRECTIONAL_SEQUENCE_LSTM) X(BIDIRECTIONAL_SEQUENCE_RNN)        \
-                        X(BOX_WITH_NMS_LIMIT) X(CAST) X(CHANNEL_SHUFFLE) X(DETECTION_POSTPROCESSING) X(EQUAL) X(EXP)   \
-                            X(EXPAND_DIMS) X(GATHER) X(GENERATE_PROPOSALS) X(GREATER) X(GREATER_EQUAL)                 \
-                                X(GROUPED_CONV_2D) X(HEATMAP_MAX_KEYPOINT) X(INSTANCE_NORMALIZATION) X(LESS)           \
-                                    X(LESS_EQUAL) X(LOG) X(LOGICAL_AND) X(LOGICAL_NOT) X(LOGICAL_OR) X(LOG_SOFTMAX)    \
-                                        X(MAXIMUM) X(MINIMUM) X(NEG) X(NOT_EQUAL) X(PAD_V2) X(POW) X(PRELU)            \
-                                            X(QUANTIZE) X(QUANTIZED_16BIT_LSTM) X(RANDOM_MULTINOMIAL) X(REDUCE_ALL)    \
-                                                X(REDUCE_ANY) X(REDUCE_MAX) X(REDUCE_MIN) X(REDUCE_PROD) X(REDUCE_SUM) \
-                                                    X(ROI_ALIGN) X(ROI_POOLING) X(RSQRT) X(SELECT) X(SIN) X(SLICE)     \
-                                                        X(SPLIT) X(SQRT) X(TILE) X(TOPK_V2) X(TRANSPOSE_CONV_2D)       \
-                                                            X(UNIDIRECTIONAL_SEQUENCE_LSTM)                            \
-                                                                X(UNIDIRECTIONAL_SEQUENCE_RNN)                         \
-                                                                    X(RESIZE_NEAREST_NEIGHBOR) X(QUANTIZED_LSTM) X(IF) \
-                                                                        X(WHILE) X(ELU) X(HARD_SWISH) X(FILL) X(RANK)  \
-                                                                            X(BATCH_MATMUL) X(PACK) X(MIRROR_PAD)      \
-                                                                                X(REVERSE)
+#define ROW(op)                                                                                                        \
+    { #op, ANEURALNETWORKS_##op }
+static const struct {
+    const char *name;
+    int32_t code;
+} operations[] = {
+    ROW(ADD),
+    ROW(AVERAGE_POOL_2D),
+    ROW(CONCATENATION),
+    ROW(CONV_2D),
+    ROW(DEPTHWISE_CONV_2D),
+    ROW(DEPTH_TO_SPACE),
+    ROW(DEQUANTIZE),
+    ROW(EMBEDDING_LOOKUP),
+    ROW(FLOOR),
+    ROW(FULLY_CONNECTED),
+    ROW(HASHTABLE_LOOKUP),
+    ROW(L2_NORMALIZATION),
+    ROW(L2_POOL_2D),
+    ROW(LOCAL_RESPONSE_NORMALIZATION),
+    ROW(LOGISTIC),
+    ROW(LSH_PROJECTION),
+    ROW(LSTM),
+    ROW(MAX_POOL_2D),
+    ROW(MUL),
+    ROW(RELU),
+    ROW(RELU1),
+    ROW(RELU6),
+    ROW(RESHAPE),
+    ROW(RESIZE_BILINEAR),
+    ROW(RNN),
+    ROW(SOFTMAX),
+    ROW(SPACE_TO_DEPTH),
+    ROW(SVDF),
+    ROW(TANH),
+    ROW(BATCH_TO_SPACE_ND),
+    ROW(DIV),
+    ROW(MEAN),
+    ROW(PAD),
+    ROW(SPACE_TO_BATCH_ND),
+    ROW(SQUEEZE),
+    ROW(STRIDED_SLICE),
+    ROW(SUB),
+    ROW(TRANSPOSE),
+    ROW(ABS),
+    ROW(ARGMAX),
+    ROW(ARGMIN),
+    ROW(AXIS_ALIGNED_BBOX_TRANSFORM),
+    ROW(BIDIRECTIONAL_SEQUENCE_LSTM),
+    ROW(BIDIRECTIONAL_SEQUENCE_RNN),
+    ROW(BOX_WITH_NMS_LIMIT),
+    ROW(CAST),
+    ROW(CHANNEL_SHUFFLE),
+    ROW(DETECTION_POSTPROCESSING),
+    ROW(EQUAL),
+    ROW(EXP),
+    ROW(EXPAND_DIMS),
+    ROW(GATHER),
+    ROW(GENERATE_PROPOSALS),
+    ROW(GREATER),
+    ROW(GREATER_EQUAL),
+    ROW(GROUPED_CONV_2D),
+    ROW(HEATMAP_MAX_KEYPOINT),
+    ROW(INSTANCE_NORMALIZATION),
+    ROW(LESS),
+    ROW(LESS_EQUAL),
+    ROW(LOG),
+    ROW(LOGICAL_AND),
+    ROW(LOGICAL_NOT),
+    ROW(LOGICAL_OR),
+    ROW(LOG_SOFTMAX),
+    ROW(MAXIMUM),
+    ROW(MINIMUM),
+    ROW(NEG),
+    ROW(NOT_EQUAL),
+    ROW(PAD_V2),
+    ROW(POW),
+    ROW(PRELU),
+    ROW(QUANTIZE),
+    ROW(QUANTIZED_16BIT_LSTM),
+    ROW(RANDOM_MULTINOMIAL),
+    ROW(REDUCE_ALL),
+    ROW(REDUCE_ANY),
+    ROW(REDUCE_MAX),
+    ROW(REDUCE_MIN),
+    ROW(REDUCE_PROD),
+    ROW(REDUCE_SUM),
+    ROW(ROI_ALIGN),
+    ROW(ROI_POOLING),
+    ROW(RSQRT),
+    ROW(SELECT),
+    ROW(SIN),
+    ROW(SLICE),
+    ROW(SPLIT),
+    ROW(SQRT),
+    ROW(TILE),
+    ROW(TOPK_V2),
+    ROW(TRANSPOSE_CONV_2D),
+    ROW(UNIDIRECTIONAL_SEQUENCE_LSTM),
+    ROW(UNIDIRECTIONAL_SEQUENCE_RNN),
+    ROW(RESIZE_NEAREST_NEIGHBOR),
+    ROW(QUANTIZED_LSTM),
+    ROW(IF),
+    ROW(WHILE),
+    ROW(ELU),
+    ROW(HARD_SWISH),
+    ROW(FILL),
+    ROW(RANK),
+    ROW(BATCH_MATMUL),
+    ROW(PACK),
+    ROW(MIRROR_PAD),
+    ROW(REVERSE),
+};
 
 int32_t operation_by_name(const char *name, size_t len) {
-    static const struct {
-        const char *name;
-        int32_t code;
-    } table[] = {
-#define X(op) {#op, ANEURALNETWORKS_##op},
-        OPERATIONS(X)
-#undef X
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strlen(table[i].name) == len && memcmp(table[i].name, name, len) == 0) return table[i].code;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (strlen(operations[i].name) == len && memcmp(operations[i].name, name, len) == 0) return operations[i].code;
     return -1;
 }

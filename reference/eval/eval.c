@@ -369,11 +369,22 @@ static void relax_rows(const struct evaluator *ev, double *rows, size_t elems, u
     }
 }
 
+/* True if an operation works on the encoding of the operand: then nobody may round it. */
+static bool is_read_raw(const struct nnv_subgraph *s, uint32_t operand) {
+    for (uint32_t i = 0; i < s->noperations; i++) {
+        const struct nnv_op *op = nnv_op(s->operations[i].type);
+        for (uint32_t n = 0; op && op->raw && n < s->operations[i].nin; n++)
+            if (s->operations[i].in[n] == operand) return true;
+    }
+    return false;
+}
+
 /* Float32 inputs and constants of a relaxed model may be rounded to float16 before they are used. */
 static enum nnv_status relax_values(const struct evaluator *ev, struct frame *f, struct nnv_err *err) {
     if (!ev->relaxed || ev->options->rows == 0) return NNV_OK;
     for (uint32_t i = 0; i < f->s->noperands; i++) {
-        if (f->s->operands[i].type != ANEURALNETWORKS_TENSOR_FLOAT32 || !f->data[i] || f->cells[i].readers == 0)
+        if (f->s->operands[i].type != ANEURALNETWORKS_TENSOR_FLOAT32 || !f->data[i] || f->cells[i].readers == 0 ||
+            is_read_raw(f->s, i))
             continue;
         size_t elems = nnv_shape_elems(&f->shapes[i]), rows = (size_t)ev->options->rows + 1;
         if (elems > MOST_NUMBERS / rows)

@@ -128,6 +128,7 @@ struct nnv_op {
     enum nnv_rounding rounding;
     enum nnv_zero zero;
     bool linear; /**< integer inputs give integer results: exact cases exist */
+    bool raw;    /**< works on the encoding of its inputs (hashes them) */
     bool unary;  /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
     /** Optional. Rules beyond those of the slots, on whatever is known; NNV_INVALID with the reason. */
     enum nnv_status (*check)(const struct nnv_call *c, struct nnv_err *err);

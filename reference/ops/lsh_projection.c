@@ -154,6 +154,7 @@ const struct nnv_op nnv_op_LSH_PROJECTION = {
     .check = check,
     .level_of = level_of,
     .infer = infer,
+    .raw = true,
     .eval = eval,
     .variants = variants,
     .sample = sample,

@@ -20,8 +20,9 @@ test_every_bug() {
     local bugs bug
     bugs=$(sed -n 's/.*"options":\[\([^]]*\)\].*/\1/p' "$OUT" | tr -d '" ' | tr ',' ' ')
     [ "$(echo "$bugs" | wc -w)" -ge 24 ] || fail "only: $bugs"
-    for bug in $bugs; do judge_bug "$bug"; done
+    for bug in $bugs; do [ "$bug" = none ] || judge_bug "$bug"; done
 }
+test_the_control_passes() { check 0 nnvts run --driver faulty:none --tier smoke --out out; }
 # A driver that misbehaves on one operation costs exactly the cases of that operation.
 test_costs_exactly_its_own_cases() {
     check 0 nnvts run --driver cpu --tier smoke --out good
