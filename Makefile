@@ -56,7 +56,7 @@ test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
 	@tools/run-tests.sh $(B) $(sort $(UNIT)) $(SYSTEM)
 
-unit: $(UNIT)
+unit: $(UNIT) $(DRIVER_SO)
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers
@@ -119,7 +119,7 @@ $(CORE_LIB) $(REF_LIB):
 
 # A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference.
 $(B)/obj/drivers_under_test/reference/%.o: PRIVATE_I := -I.
-$(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -O3
+$(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -O3 -fno-math-errno
 $(B)/obj/drivers_under_test/%.o: drivers_under_test/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)

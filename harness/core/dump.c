@@ -89,7 +89,11 @@ static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_c
     *strrchr(path, '/') = '\0';
     enum nnv_status st = nnv_file_mkdir(path, err);
     path[strlen(path)] = '/';
-    if (st == NNV_OK) st = nnv_suite_by_name(c->suite)->build(d->o.config, c, arena, &spec, err);
+    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
+    enum nnv_precision precision;
+    if (st == NNV_OK) st = suite->build(d->o.config, c, arena, &spec, err);
+    if (st == NNV_OK) st = nnv_case_precision(d->o.config, suite, spec, &precision, err);
+    if (st == NNV_OK) spec->precision = nnv_precision_name(precision); /* so that a replay judges alike */
     if (st == NNV_OK) st = write_one(path, ".mod.py", nnv_spec_write_modpy, spec, err);
     if (st == NNV_OK) st = write_one(path, ".dot", write_dot, spec, err);
     if (st == NNV_OK) st = write_one(path, ".json", write_json, spec, err);

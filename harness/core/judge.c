@@ -86,7 +86,7 @@ static enum nnv_status evaluate(const struct judging *j, bool second, struct nnv
         .k = !j->quantised ? 2
              : second      ? 1.25
                            : 1.5,
-        .seed = nnv_hash_str(j->spec->name) ^ j->env->config->seed ^ (second ? UINT64_C(0x5ec0d) << 40 : 0),
+        .seed = nnv_hash_str(j->spec->name) ^ (second ? UINT64_C(0x5ec0d) << 40 : 0),
     };
     return nnv_eval(&j->spec->model, j->spec->inputs, &options, j->env->arena, golden, err);
 }
@@ -100,7 +100,7 @@ static bool same_shape(const struct nnv_value *a, const struct nnv_value *b) {
 static bool make_golden(struct judging *j) {
     uint32_t n = j->spec->model.main.nout;
     struct nnv_err err = {0};
-    enter(j, NNV_PHASE_BUILD);
+    enter(j, NNV_PHASE_CHECK);
     j->golden = NNV_NEW(j->env->arena, struct nnv_golden, n);
     if (!j->golden) {
         end(j->result, NNVTS_ERROR, "out of memory");
@@ -174,7 +174,7 @@ static bool second_stage(struct judging *j) {
     uint32_t n = j->spec->model.main.nout;
     struct nnv_golden *fresh = NNV_NEW(j->env->arena, struct nnv_golden, n);
     struct nnv_err err = {0};
-    enter(j, NNV_PHASE_BUILD);
+    enter(j, NNV_PHASE_CHECK);
     if (!fresh) {
         end(j->result, NNVTS_ERROR, "out of memory");
         return false;
@@ -396,6 +396,20 @@ void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level,
     conclude(&j);
 }
 
+enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const struct nnv_suite *suite,
+                                   const struct nnv_spec *spec, enum nnv_precision *precision, struct nnv_err *err) {
+    int found = config->precision >= 0 ? config->precision : suite->precision;
+    if (config->precision < 0 && spec->precision) {
+        for (found = 0; found < NNV_PRECISION_COUNT; found++)
+            if (strcmp(spec->precision, nnv_precision_name((enum nnv_precision)found)) == 0) break;
+        if (found == NNV_PRECISION_COUNT)
+            return nnv_fail(err, NNV_INVALID, "precision: expected \"nnapi\", \"aosp\" or \"budget\", got \"%s\"",
+                            spec->precision);
+    }
+    *precision = (enum nnv_precision)found;
+    return NNV_OK;
+}
+
 void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
     struct nnv_spec *spec = NULL;
@@ -412,9 +426,10 @@ void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv
     }
     if (env->phase) *env->phase = NNV_PHASE_BUILD;
     enum nnv_status st = suite->build(env->config, c, env->arena, &spec, &err);
-    int precision = env->config->precision >= 0 ? env->config->precision : suite->precision;
+    enum nnv_precision precision = NNV_PRECISION_NNAPI;
+    if (st == NNV_OK) st = nnv_case_precision(env->config, suite, spec, &precision, &err);
     if (st == NNV_OK)
-        nnv_judge(env, spec, c->level, (enum nnv_precision)precision, result);
+        nnv_judge(env, spec, c->level, precision, result);
     else
         end(result, st == NNV_UNSUPPORTED ? NNVTS_SKIP : NNVTS_ERROR, "%s", err.text);
 }

@@ -308,24 +308,17 @@ static void add_option(struct nnv_text *out, const char *option, const char *val
     add_quoted(out, value);
 }
 
-/** The profile by which `nnvts replay` judges if it is not told: that of the suite of specs. */
-static int replay_default(void) {
-    const struct nnv_suite *spec = nnv_suite_by_name("spec");
-    return spec != NULL ? spec->precision : NNV_PRECISION_NNAPI;
-}
-
 void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
                        struct nnv_text *out) {
-    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
-    int precision = config->precision;
-    nnv_text_add(out, dump != NULL ? "nnvts replay " : "nnvts run");
-    if (dump != NULL) {
+    if (dump != NULL) { /* the dump says by which profile it is judged */
+        nnv_text_add(out, "nnvts replay ");
         add_quoted(out, dump);
-        if (precision < 0 && suite != NULL && suite->precision != replay_default()) precision = suite->precision;
+        add_option(out, "--driver", config->driver);
+        return;
     }
+    nnv_text_add(out, "nnvts run");
     add_option(out, "--driver", config->driver);
-    if (precision >= 0) add_option(out, "--precision", nnv_precision_name((enum nnv_precision)precision));
-    if (dump != NULL) return;
+    if (config->precision >= 0) add_option(out, "--precision", nnv_record_precision(config));
     struct nnv_text filter = {0};
     nnv_select_exactly(c->name, &filter);
     add_option(out, "--suite", c->suite);

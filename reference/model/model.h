@@ -88,6 +88,7 @@ struct nnv_spec {
     bool expect_failure; /**< a correct driver refuses or fails this model */
     double multinomial_tolerance; /**< 0: not RANDOM_MULTINOMIAL */
     bool exact;          /**< every compared element must be equal (the "exact" member, an addition of nnvts to the form) */
+    const char *precision; /**< the profile by which it is to be judged, or NULL (the "precision" member, another addition) */
     struct nnv_model model;
     struct nnv_value *inputs;  /**< model.main.nin entries */
     struct nnv_value *outputs; /**< expected; model.main.nout entries */

@@ -219,6 +219,10 @@ void nnv_spec_write_json(const struct nnv_spec *spec, bool pretty, struct nnv_te
     add_bool(&w, "expect_failure", spec->expect_failure);
     add_bool(&w, "relaxed", spec->model.relaxed);
     if (spec->exact) add_bool(&w, "exact", true);
+    if (spec->precision) {
+        row(&w, 1, "precision", false);
+        nnv_text_add_json(out, spec->precision);
+    }
     if (spec->multinomial_tolerance != 0) {
         row(&w, 1, "multinomial_tolerance", false);
         nnv_text_add_double(out, spec->multinomial_tolerance);

@@ -451,6 +451,7 @@ static enum nnv_status read_document(struct nnv_reader *r, const json_t *root, s
     TRY(read_bool(r, NULL, root, "expect_failure", &spec->expect_failure));
     TRY(read_bool(r, NULL, root, "relaxed", &spec->model.relaxed));
     TRY(read_bool(r, NULL, root, "exact", &spec->exact));
+    TRY(read_string(r, root, "precision", true, &spec->precision));
     TRY(read_tolerance(r, root, &spec->multinomial_tolerance));
     r->malformed = spec->expect_failure;
     TRY(read_referenced(r, root, &spec->model));

@@ -3,16 +3,23 @@
 # Each bug planted in the faulty driver fails a run, is named in the reports, and leaves a dump that reproduces it.
 . "$(dirname "$0")/lib.sh"
 
-# Every bug fails the smoke tier; the first dump fails again on the faulty driver and passes on cpu.
+# The bug fails the smoke tier, the first replay line reproduces it, and its dump passes on cpu. A bug of the device as a
+# whole leaves no dump; a driver that supports nothing fails since nothing was compared.
 judge_bug() {
-    local bug=$1 dump
-    check 1 nnvts run --driver "faulty:$bug" --tier smoke --timeout 2 --out "$bug"
+    local bug=$1 dump line
+    check 1 nnvts run --driver "faulty:$bug" --tier smoke --timeout 1 --out "$bug"
     has "$bug/junit.xml" "faulty:$bug"
     has "$bug/report.html" "faulty:$bug"
+    line=$(sed -n 's/.*"replay": *"\([^"]*\)".*/\1/p' "$bug/journal.jsonl" | head -n 1)
+    if [ -z "$line" ]; then
+        has "$bug/summary.json" '"compared": 0,'
+        return
+    fi
+    # a bug that does not show every time may not show in a replay
+    case $bug in random-nan | nondeterministic) return ;; esac
+    check 1 bash -c "$line --timeout 1"
     dump=$(ls "$bug"/dumps/*.json 2>/dev/null | head -n 1)
-    [ -n "$dump" ] || fail "$bug: no dump"
-    check 1 nnvts replay "$dump" --driver "faulty:$bug" --timeout 2
-    check 0 nnvts replay "$dump" --driver cpu
+    [ -z "$dump" ] || check 0 nnvts replay "$dump" --driver cpu
     rm -rf "$bug"
 }
 test_every_bug() {
@@ -29,7 +36,7 @@ test_costs_exactly_its_own_cases() {
     local bug
     for bug in crash-prepare crash-execute abort exit-0 hang-execute close-descriptors stack-smash; do
         check 1 nnvts run --driver "faulty:$bug@TANH" --tier smoke --timeout 1 --out bad
-        same "$(diff <(verdicts good) <(verdicts bad) | grep '^>' | grep -vc '^> ops/TANH/')" 0 "$bug: verdicts of others changed"
+        same "$(diff <(verdicts good) <(verdicts bad) | grep '^>' | grep -v '^> ops/TANH/')" "" "$bug: verdicts of others changed"
         [ "$(verdicts bad | grep -c '^ops/TANH/.* \(CRASH\|TIMEOUT\|FAIL\)$')" -gt 0 ] || fail "$bug: no verdict on TANH"
         same "$(verdicts bad | wc -l)" "$(verdicts good | wc -l)"
     done

@@ -94,7 +94,7 @@ static void every_bug_opens(void **state) {
 
 static void wrong_options(void **state) {
     (void)state;
-    static const char *const wrong[] = {NULL,          "",
+    static const char *const wrong[] = {"",
                                         "no-such-bug", "abort@NO_OP",
                                         "abort@",      "abort,under=cpu",
                                         "abort,over=", "abort,over=no-such-driver",
