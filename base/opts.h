@@ -20,7 +20,7 @@ enum nnv_opt_kind {
     NNV_OPT_LIST,   /**< struct nnv_opt_list: may be repeated */
 };
 
-enum { NNV_OPT_LIST_MAX = 64 };
+enum { NNV_OPT_LIST_MAX = 1024 };
 struct nnv_opt_list {
     const char *item[NNV_OPT_LIST_MAX]; /**< borrowed from argv */
     int count;

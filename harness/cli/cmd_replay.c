@@ -8,9 +8,9 @@
 #include "harness/cli/cli.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts replay SPEC --driver NAME|PATH [options]",
+    .usage = "nnvts replay SPEC... --driver NAME|PATH [options]",
     .summary =
-        "Runs the specs of a file (a dump of a failed case, or your own) on a driver and judges them by the same "
+        "Runs the specs of files (dumps of failed cases, or your own) on a driver and judges them by the same "
         "rules as a run. Exit code 0 if all pass, 1 if one fails.",
     .examples = "nnvts replay nnvts-out/dumps/x.json -d ./npu.so   does it still fail?\n"
                 "nnvts replay nnvts-out/dumps/x.json -d cpu        does another driver pass?\n"
@@ -44,6 +44,29 @@ static int report(const char *record, bool json) {
     return code;
 }
 
+/** Replays the specs of one file; *code becomes the worst exit code. */
+static enum nnv_status replay_file(struct nnv_cli *c, const char *path, int *code, struct nnv_err *err) {
+    struct nnv_run_config config;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_case_list list = {.arena = arena};
+    enum nnv_status s = arena == NULL ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    c->specs = path;
+    if (s == NNV_OK) s = nnv_cli_config(c, arena, &config, err);
+    if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
+    for (size_t i = 0; s == NNV_OK && i < list.count; i++) {
+        char *record = NULL;
+        s = nnv_run_one(&config, &list.item[i], &record, err);
+        if (s == NNV_OK) {
+            int one = report(record, c->json);
+            if (one > *code) *code = one;
+        }
+        free(record);
+    }
+    free(list.item);
+    nnv_arena_free(arena);
+    return s;
+}
+
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
@@ -52,39 +75,20 @@ static int run(int argc, char **argv) {
         NNV_OPTION_DRIVER(c),  NNV_OPTION_FILTER(c), NNV_OPTION_PRECISION(c),
         NNV_OPTION_TIMEOUT(c), NNV_OPTION_JSON(c),   NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
+    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
     if (code >= 0) return code;
 
     struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_case_list list = {.arena = arena};
-    struct nnv_run_config config;
     enum nnv_status s = NNV_OK;
-    if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
-    if (s == NNV_OK && c.positional.count == 0)
+    if (c.positional.count == 0)
         s = nnv_fail(&err, NNV_INVALID,
                      "which spec? give a .json or .jsonl file (failed cases leave them in nnvts-out/dumps/)");
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
-    if (s == NNV_OK) {
-        c.specs = c.positional.item[0];
-        s = nnv_cli_config(&c, arena, &config, &err);
-    }
-    if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
     code = NNVTS_EXIT_PASS;
-    for (size_t i = 0; s == NNV_OK && i < list.count; i++) {
-        char *record = NULL;
-        s = nnv_run_one(&config, &list.item[i], &record, &err);
-        if (s == NNV_OK) {
-            int one = report(record, c.json);
-            if (one > code) code = one;
-        }
-        free(record);
-    }
-    free(list.item);
-    nnv_arena_free(arena);
+    for (int i = 0; s == NNV_OK && i < c.positional.count; i++)
+        s = replay_file(&c, c.positional.item[i], &code, &err);
     return s == NNV_OK ? code : nnv_cli_error(&err);
 }
 
-const struct nnv_verb nnv_verb_replay = {"replay", "understand a failure", "run a dumped or hand-written spec again",
-                                         run};
+const struct nnv_verb nnv_verb_replay = {"replay", "understand a failure", "run a dumped or hand-written spec again", run};

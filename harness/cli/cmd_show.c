@@ -8,8 +8,8 @@
 #include "reference/model/validate.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts show SPEC [options]",
-    .summary = "Shows the specs of a .json or .jsonl file: a summary with feature level and validity, or the spec in "
+    .usage = "nnvts show SPEC... [options]",
+    .summary = "Shows the specs of .json and .jsonl files: a summary with feature level and validity, or the spec in "
                "another form, on stdout.",
     .examples = "nnvts show x.json                       what the model does\n"
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
@@ -49,6 +49,29 @@ static void write_validity(const struct nnv_spec *spec, struct nnv_arena *arena,
         nnv_text_addf(out, "not valid: %s\n", err.text);
 }
 
+/** Prints the specs of one file whose names match; *shown counts them. */
+static enum nnv_status show_file(const char *path, const char *glob, enum form form, struct nnv_arena *arena,
+                                 struct nnv_text *out, size_t *shown, struct nnv_err *err) {
+    struct nnv_spec_file *file = NULL;
+    enum nnv_status s = nnv_spec_open(path, &file, err);
+    size_t count = s == NNV_OK ? nnv_spec_count(file) : 0;
+    for (size_t i = 0; s == NNV_OK && i < count; i++) {
+        struct nnv_spec *spec;
+        nnv_arena_reset(arena);
+        s = nnv_spec_read(file, i, arena, &spec, err);
+        if (s != NNV_OK || (glob != NULL && fnmatch(glob, spec->name, 0) != 0)) continue;
+        nnv_text_clear(out);
+        write_form(spec, form, out);
+        if (form == SUMMARY) write_validity(spec, arena, out);
+        if (form == JSONL) nnv_text_add(out, "\n");
+        if (out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
+        ++*shown;
+    }
+    nnv_spec_close(file);
+    return s;
+}
+
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
@@ -58,39 +81,21 @@ static int run(int argc, char **argv) {
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only specs whose name matches", NULL},
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
+    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
     if (code >= 0) return code;
 
     struct nnv_err err = {0};
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_spec_file *file = NULL;
     struct nnv_text out = {0};
     size_t shown = 0;
-    enum nnv_status s = NNV_OK;
-    if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
     if (s == NNV_OK && c.positional.count == 0)
         s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json or .jsonl file");
-    if (s == NNV_OK) s = nnv_spec_open(c.positional.item[0], &file, &err);
-    size_t count = s == NNV_OK ? nnv_spec_count(file) : 0;
-    for (size_t i = 0; s == NNV_OK && i < count; i++) {
-        struct nnv_spec *spec;
-        nnv_arena_reset(arena);
-        s = nnv_spec_read(file, i, arena, &spec, &err);
-        if (s != NNV_OK) break;
-        if (c.filter != NULL && fnmatch(c.filter, spec->name, 0) != 0) continue;
-        nnv_text_clear(&out);
-        write_form(spec, (enum form)form, &out);
-        if (form == SUMMARY) write_validity(spec, arena, &out);
-        if (form == JSONL) nnv_text_add(&out, "\n");
-        if (out.failed) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
-        if (s == NNV_OK) fwrite(out.data, 1, out.len, stdout);
-        shown++;
-    }
+    for (int i = 0; s == NNV_OK && i < c.positional.count; i++)
+        s = show_file(c.positional.item[i], c.filter, (enum form)form, arena, &out, &shown, &err);
     if (s == NNV_OK && shown == 0)
-        s = nnv_fail(&err, NNV_INVALID, "%s: no spec of %zu matches '%s'", c.positional.item[0], count,
-                     c.filter != NULL ? c.filter : "");
+        s = nnv_fail(&err, NNV_INVALID, "no spec matches '%s'", c.filter != NULL ? c.filter : "");
     nnv_text_free(&out);
-    nnv_spec_close(file);
     nnv_arena_free(arena);
     return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
 }

@@ -348,7 +348,9 @@ static bool check_model(const struct judging *j, int *level) {
         end(j->result, NNVTS_ERROR, "the spec's model is invalid: %s", err.text);
         return false;
     }
-    if (*level == 0) *level = j->spec->min_version ? j->spec->min_version : needed;
+    /* some vectors declare less than they need: a driver that knows only the declared level may refuse them */
+    if (*level < needed) *level = needed;
+    if (*level < j->spec->min_version) *level = j->spec->min_version;
     return true;
 }
 

@@ -10,6 +10,9 @@ set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 PATH=$NNVTS_BUILD:$PATH
 export PATH NO_COLOR=1
+# What is set outside must not change what a test runs; test_specs.sh asks for SPECS.
+SPECS=${NNVTS_SPECS:-}
+unset NNVTS_SPECS
 WORK=$(mktemp -d)
 OUT=$WORK/stdout ERR=$WORK/stderr
 trap 'rm -rf "$WORK"' EXIT

@@ -28,7 +28,7 @@ test_cpu() { whole_run cpu; }
 test_reference() { whole_run reference; }
 test_template() {
     check 0 nnvts run --driver template --tier smoke --out out
-    [ "$(verdict out PASS)" -gt 10 ] && [ "$(verdict out UNSUPPORTED)" -gt 500 ] || fail "$(cat out/summary.json)"
+    [ "$(verdict out PASS)" -gt 18 ] && [ "$(verdict out UNSUPPORTED)" -gt 100 ] || fail "$(cat out/summary.json)"
 }
 test_jobs_make_no_difference() {
     check 0 nnvts run --driver cpu --tier smoke --jobs 1 --out one
@@ -76,6 +76,6 @@ test_a_killed_run_never_reads_as_passed() {
     wait $pid 2>/dev/null || true
     junit out/junit.xml
     [ "$(xpath out/junit.xml 'count(//error)')" -ge 6000 ] || fail "junit.xml of a killed run shows passes"
-    check 3 nnvts report out || check 1 nnvts report out
+    check 1 nnvts report out
 }
 run_tests
