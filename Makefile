@@ -100,6 +100,8 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/nnvts/drivers $(DESTDIR)$(PREFIX)/include/nnvts
 	install -m 755 $(B)/nnvts $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 644 tools/nnvts.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
 	install -m 644 include/NeuralNetworksTypes.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 include/nnvts/driver.h include/nnvts/result.h $(DESTDIR)$(PREFIX)/include/nnvts/
 

@@ -148,6 +148,12 @@ out:
     return status;
 }
 
+enum nnv_status nnv_file_create(const char *path, const void *data, size_t size, struct nnv_err *err) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) return refused(err, path, "cannot create", errno);
+    return write_and_close(fd, data, size, false, path, err);
+}
+
 /* ------------------------------------------------------------------ folders */
 
 static enum nnv_status make_one(const char *path, struct nnv_err *err) {

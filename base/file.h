@@ -15,8 +15,9 @@
 NNV_USE_RESULT enum nnv_status nnv_file_read(const char *path, size_t limit, char **data, size_t *size,
                                              struct nnv_err *err);
 /** Replaces path by data in one step (temporary file, fsync, rename): never half written. */
-NNV_USE_RESULT enum nnv_status nnv_file_write(const char *path, const void *data, size_t size,
-                                              struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_file_write(const char *path, const void *data, size_t size, struct nnv_err *err);
+/** Writes a new file, or over an old one, without waiting for the disk: for what can be made again. */
+NNV_USE_RESULT enum nnv_status nnv_file_create(const char *path, const void *data, size_t size, struct nnv_err *err);
 /** Creates the folder and its parents; an existing folder is no error. */
 NNV_USE_RESULT enum nnv_status nnv_file_mkdir(const char *path, struct nnv_err *err);
 /**
@@ -27,7 +28,6 @@ NNV_USE_RESULT enum nnv_status nnv_file_list(const char *path, const char *const
                                              size_t *count, struct nnv_err *err);
 void nnv_file_list_free(char **paths, size_t count);
 /** write() all n bytes to fd, retrying; a full disk is an error that says so. */
-NNV_USE_RESULT enum nnv_status nnv_write_all(int fd, const void *data, size_t n, const char *name,
-                                             struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_write_all(int fd, const void *data, size_t n, const char *name, struct nnv_err *err);
 
 #endif

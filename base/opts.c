@@ -271,11 +271,33 @@ static void add_lines(struct nnv_text *t, const char *lines) {
     }
 }
 
+/* A paragraph, folded between words. */
+static void add_folded(struct nnv_text *t, const char *s) {
+    const size_t width = 80;
+    size_t column = 0;
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (column > 0 && column + 1 + n > width) {
+            nnv_text_add(t, "\n");
+            column = 0;
+        }
+        if (column > 0) nnv_text_add(t, " ");
+        nnv_text_add_n(t, s, n);
+        column += n + (column > 0);
+        s += n;
+        s += strspn(s, " ");
+    }
+    nnv_text_add(t, "\n");
+}
+
 void nnv_opts_help(FILE *to, const struct nnv_verb_help *verb, const struct nnv_opt *table) {
     static const struct nnv_opt help = {'h', "help", NNV_OPT_FLAG, NULL, NULL, "this text", NULL};
     struct nnv_text t = {0};
     nnv_text_addf(&t, "usage: %s\n", verb->usage);
-    if (verb->summary) nnv_text_addf(&t, "\n%s\n", verb->summary);
+    if (verb->summary) {
+        nnv_text_add(&t, "\n");
+        add_folded(&t, verb->summary);
+    }
     nnv_text_add(&t, "\noptions:\n");
     bool listed = false;
     struct nnv_opt own_help = help;

@@ -12,12 +12,12 @@
 #include "base/status.h"
 
 enum nnv_opt_kind {
-    NNV_OPT_FLAG,   /**< bool, set by its presence */
-    NNV_OPT_STRING, /**< const char *, borrowed from argv */
-    NNV_OPT_U64,    /**< uint64_t */
+    NNV_OPT_FLAG,    /**< bool, set by its presence */
+    NNV_OPT_STRING,  /**< const char *, borrowed from argv */
+    NNV_OPT_U64,     /**< uint64_t */
     NNV_OPT_SECONDS, /**< uint64_t nanoseconds, given in seconds ("2.5") */
-    NNV_OPT_CHOICE, /**< int, index into choices */
-    NNV_OPT_LIST,   /**< struct nnv_opt_list: may be repeated */
+    NNV_OPT_CHOICE,  /**< int, index into choices */
+    NNV_OPT_LIST,    /**< struct nnv_opt_list: may be repeated */
 };
 
 enum { NNV_OPT_LIST_MAX = 1024 };
@@ -27,12 +27,12 @@ struct nnv_opt_list {
 };
 
 struct nnv_opt {
-    char short_name;       /**< 0: none */
-    const char *name;      /**< without the dashes; NULL ends the table */
+    char short_name;  /**< 0: none */
+    const char *name; /**< without the dashes; NULL ends the table */
     enum nnv_opt_kind kind;
-    void *value;           /**< where the value goes; holds the default before */
-    const char *arg;       /**< placeholder in the help: "NAME" */
-    const char *help;      /**< one line */
+    void *value;                /**< where the value goes; holds the default before */
+    const char *arg;            /**< placeholder in the help: "NAME" */
+    const char *help;           /**< one line */
     const char *const *choices; /**< CHOICE: NULL-terminated */
 };
 

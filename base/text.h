@@ -29,7 +29,8 @@ void nnv_text_add_json(struct nnv_text *t, const char *s);
 void nnv_text_add_xml(struct nnv_text *t, const char *s);
 /** Standard base64 with padding. */
 void nnv_text_add_base64(struct nnv_text *t, const void *data, size_t n);
-/** The shortest decimal that reads back as the same float32 / double; NaN and infinities as "NaN" "Infinity" "-Infinity" with quotes. */
+/** The shortest decimal that reads back as the same float32 / double; NaN and infinities as "NaN" "Infinity"
+ * "-Infinity" with quotes. */
 void nnv_text_add_float(struct nnv_text *t, float v);
 void nnv_text_add_double(struct nnv_text *t, double v);
 /** Decoded bytes of len base64 characters into dst (room cap); false if malformed or not exactly cap bytes. */

@@ -328,8 +328,8 @@ enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, 
     nnv_text_add_path(&path, folder, "cases.tsv");
     if (s == NNV_OK && path.failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", folder);
     if (s == NNV_OK && access(path.data, F_OK) != 0)
-        s = nnv_fail(err, NNV_INVALID, "%s: %s; is '%s' the folder of a run (nnvts run --out)?", path.data, strerror(errno),
-                     folder);
+        s = nnv_fail(err, NNV_INVALID, "%s: %s; is '%s' the folder of a run (nnvts run --out)?", path.data,
+                     strerror(errno), folder);
     if (s == NNV_OK) s = read_list(r, path.data, err);
 
     nnv_text_clear(&path);

@@ -44,8 +44,7 @@ struct nnv_console_style {
 };
 
 /** A console on `to`; header: the first line of the journal. Prints the opening line. NULL when out of memory. */
-struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, const char *header,
-                                    const char *folder);
+struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, const char *header, const char *folder);
 /** One case has ended: its journal line (terminated, without newline). Prints a failure as one block, at once. */
 void nnv_console_case(struct nnv_console *c, const char *record);
 /** Called a few times a second: redraws the live line. */

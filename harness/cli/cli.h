@@ -42,21 +42,18 @@ extern const char *const nnv_cli_tiers[];
             "only these cases: globs, op: type: tag: level<= with & | ! ()", NULL                                      \
     }
 #define NNV_OPTION_SPECS(c)                                                                                            \
-    {                                                                                                                  \
-        0, "specs", NNV_OPT_STRING, &(c).specs, "PATH",                                                                \
-            "spec file or folder for the suite spec (default: $NNVTS_SPECS)", NULL                                     \
-    }
+    { 0, "specs", NNV_OPT_STRING, &(c).specs, "PATH", "spec file or folder for the suite spec (or $NNVTS_SPECS)", NULL }
 #define NNV_OPTION_SEED(c)                                                                                             \
-    { 0, "seed", NNV_OPT_U64, &(c).seed, "N", "seed of all generated values (default 1)", NULL }
+    { 0, "seed", NNV_OPT_U64, &(c).seed, "N", "seed of all generated values", NULL }
 #define NNV_OPTION_JOBS(c)                                                                                             \
-    { 'j', "jobs", NNV_OPT_U64, &(c).jobs, "N", "worker processes (default: the processors)", NULL }
+    { 'j', "jobs", NNV_OPT_U64, &(c).jobs, "N", "worker processes", NULL }
 #define NNV_OPTION_TIMEOUT(c)                                                                                          \
-    { 0, "timeout", NNV_OPT_SECONDS, &(c).timeout_ns, "S", "seconds that one case may take (default 10)", NULL }
+    { 0, "timeout", NNV_OPT_SECONDS, &(c).timeout_ns, "S", "seconds that one case may take", NULL }
 #define NNV_OPTION_OUT(c)                                                                                              \
-    { 'o', "out", NNV_OPT_STRING, &(c).out, "DIR", "folder of the run (default nnvts-out)", NULL }
+    { 'o', "out", NNV_OPT_STRING, &(c).out, "DIR", "folder of the run", NULL }
 #define NNV_OPTION_PRECISION(c)                                                                                        \
     {                                                                                                                  \
-        0, "precision", NNV_OPT_CHOICE, &(c).precision, "P", "rule of comparison (default: the suite's)",              \
+        0, "precision", NNV_OPT_CHOICE, &(c).precision, "P", "rule of comparison; default: that of the suite",         \
             nnv_cli_precisions                                                                                         \
     }
 #define NNV_OPTION_TIER(c)                                                                                             \

@@ -9,9 +9,8 @@
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts replay SPEC... --driver NAME|PATH [options]",
-    .summary =
-        "Runs the specs of files (dumps of failed cases, or your own) on a driver and judges them by the same "
-        "rules as a run. Exit code 0 if all pass, 1 if one fails.",
+    .summary = "Runs the specs of files (dumps of failed cases, or your own) on a driver and judges them by the same "
+               "rules as a run. Exit code 0 if all pass, 1 if one fails.",
     .examples = "nnvts replay nnvts-out/dumps/x.json -d ./npu.so   does it still fail?\n"
                 "nnvts replay nnvts-out/dumps/x.json -d cpu        does another driver pass?\n"
                 "nnvts replay vectors.jsonl -d cpu --precision aosp  by AOSP's tolerances\n",
@@ -86,9 +85,9 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     code = NNVTS_EXIT_PASS;
-    for (int i = 0; s == NNV_OK && i < c.positional.count; i++)
-        s = replay_file(&c, c.positional.item[i], &code, &err);
+    for (int i = 0; s == NNV_OK && i < c.positional.count; i++) s = replay_file(&c, c.positional.item[i], &code, &err);
     return s == NNV_OK ? code : nnv_cli_error(&err);
 }
 
-const struct nnv_verb nnv_verb_replay = {"replay", "understand a failure", "run a dumped or hand-written spec again", run};
+const struct nnv_verb nnv_verb_replay = {"replay", "understand a failure", "run a dumped or hand-written spec again",
+                                         run};

@@ -73,7 +73,7 @@ static enum nnv_status write_one(const char *path, const char *suffix, write_fn 
     write(spec, &t);
     snprintf(whole, sizeof whole, "%s%s", path, suffix);
     enum nnv_status st =
-        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_write(whole, t.data, t.len, err);
+        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_create(whole, t.data, t.len, err);
     nnv_text_free(&t);
     return st;
 }

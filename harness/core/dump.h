@@ -8,7 +8,7 @@
 
 #include "harness/core/pool.h"
 
-enum { NNV_DUMPS_MAX = 200 }; /**< of a run */
+enum { NNV_DUMPS_MAX = 2000 }; /**< of a run */
 
 struct nnv_dumper;
 

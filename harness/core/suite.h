@@ -75,7 +75,8 @@ struct nnv_suite {
 const struct nnv_suite *const *nnv_suites(size_t *count);
 const struct nnv_suite *nnv_suite_by_name(const char *name);
 
-/** The profile for a case: the run's, else the one that the spec asks for, else the suite's. NNV_INVALID: no such profile. */
+/** The profile for a case: the run's, else the one that the spec asks for, else the suite's. NNV_INVALID: no such
+ * profile. */
 NNV_USE_RESULT enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const struct nnv_suite *suite,
                                                   const struct nnv_spec *spec, enum nnv_precision *precision,
                                                   struct nnv_err *err);

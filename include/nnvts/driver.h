@@ -283,15 +283,14 @@ struct nnvts_prepared_model {
     uint32_t struct_size;
     /** Required (1.2). Executes and returns when done. Outputs that are not written have unspecified values. */
     enum nnvts_status (*execute)(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                 const struct nnvts_execution_config *config,
-                                 struct nnvts_execution_result *result);
+                                 const struct nnvts_execution_config *config, struct nnvts_execution_result *result);
     /**
      * Optional (1.0). Returns at once and calls back when done. The request and its memory stay valid
      * until the callback; request and config structs themselves only during the call.
      */
     enum nnvts_status (*execute_async)(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                       const struct nnvts_execution_config *config,
-                                       nnvts_execute_callback callback, void *context);
+                                       const struct nnvts_execution_config *config, nnvts_execute_callback callback,
+                                       void *context);
     /**
      * Optional (1.3). Starts when all wait_for fences (pollable, borrowed for the call; the driver
      * duplicates what it keeps) have signalled. Outputs must be fully specified and not zero-sized,
@@ -306,8 +305,7 @@ struct nnvts_prepared_model {
     enum nnvts_status (*create_burst)(struct nnvts_prepared_model *self, struct nnvts_burst **out);
     /** Optional (level 8). The request's memory stays valid until the execution is released. */
     enum nnvts_status (*create_execution)(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                          const struct nnvts_execution_config *config,
-                                          struct nnvts_execution **out);
+                                          const struct nnvts_execution_config *config, struct nnvts_execution **out);
     /** Required. All executions have ended; bursts and buffers made from it may still be released later. */
     void (*release)(struct nnvts_prepared_model *self);
 };
@@ -362,8 +360,8 @@ struct nnvts_prepare_config {
 
 /** The part that an input or output of a prepared model plays for a buffer. */
 struct nnvts_buffer_role {
-    uint32_t model; /**< index into the prepared models given to allocate */
-    uint32_t io;    /**< index of the input or output */
+    uint32_t model;    /**< index into the prepared models given to allocate */
+    uint32_t io;       /**< index of the input or output */
     float probability; /**< how likely it is used so, in (0, 1] */
 };
 
@@ -379,10 +377,10 @@ struct nnvts_buffer_desc {
 /** An open device. Name, version, type, level, capabilities and extensions never change while it is open. */
 struct nnvts_device {
     uint32_t struct_size;
-    int32_t feature_level;      /**< 1 to 8: the highest NNAPI feature level whose rules it knows */
-    int32_t type;               /**< DeviceTypeCode */
-    const char *name;           /**< unique on a machine, for example "acme-npu" */
-    const char *version;        /**< changes with every release that may change results or cache files */
+    int32_t feature_level; /**< 1 to 8: the highest NNAPI feature level whose rules it knows */
+    int32_t type;          /**< DeviceTypeCode */
+    const char *name;      /**< unique on a machine, for example "acme-npu" */
+    const char *version;   /**< changes with every release that may change results or cache files */
     struct nnvts_capabilities capabilities;
     uint32_t extension_count;
     const struct nnvts_extension *extensions;
@@ -403,8 +401,7 @@ struct nnvts_device {
      * GENERAL_FAILURE for a valid model of which an operation is not supported.
      */
     enum nnvts_status (*prepare_model)(struct nnvts_device *self, const struct nnvts_model *model,
-                                       const struct nnvts_prepare_config *config,
-                                       struct nnvts_prepared_model **out);
+                                       const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out);
     /** Optional; required where cache files are announced. GENERAL_FAILURE if the files are unfit. */
     enum nnvts_status (*prepare_from_cache)(struct nnvts_device *self, const struct nnvts_cache *cache,
                                             uint64_t deadline_ns, struct nnvts_prepared_model **out);
@@ -435,7 +432,8 @@ struct nnvts_driver {
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const struct nnvts_driver *nnvts_driver_get(void);
+const struct nnvts_driver *
+nnvts_driver_get(void);
 typedef const struct nnvts_driver *(*nnvts_driver_get_fn)(void);
 
 #ifdef __cplusplus

@@ -8,15 +8,15 @@
 #define NNVTS_RESULT_H
 
 /** The verdict on one test case. A record is ERROR until proven otherwise. */
-#define NNVTS_VERDICTS(X)                                                                         \
-    X(ERROR)       /* the harness failed */                                                       \
-    X(PASS)        /* everything was compared and agrees */                                       \
-    X(FAIL)        /* the driver is wrong */                                                      \
-    X(UNSUPPORTED) /* the driver said that it does not support the model, as it may */            \
-    X(SKIP)        /* not asked, with a reason */                                                 \
-    X(UNTRUSTED)   /* nothing was compared */                                                     \
-    X(CRASH)       /* the driver ended the worker process */                                      \
-    X(TIMEOUT)     /* the case did not end before its deadline */                                 \
+#define NNVTS_VERDICTS(X)                                                                                              \
+    X(ERROR)       /* the harness failed */                                                                            \
+    X(PASS)        /* everything was compared and agrees */                                                            \
+    X(FAIL)        /* the driver is wrong */                                                                           \
+    X(UNSUPPORTED) /* the driver said that it does not support the model, as it may */                                 \
+    X(SKIP)        /* not asked, with a reason */                                                                      \
+    X(UNTRUSTED)   /* nothing was compared */                                                                          \
+    X(CRASH)       /* the driver ended the worker process */                                                           \
+    X(TIMEOUT)     /* the case did not end before its deadline */                                                      \
     X(NOTRUN)      /* selected, but the run ended before it */
 
 enum nnvts_verdict {

@@ -37,17 +37,17 @@ struct nnv_channel_quant {
 };
 
 struct nnv_operand {
-    int32_t type;  /**< OperandCode */
-    uint32_t rank; /**< 0 for scalars and for tensors of unknown rank */
+    int32_t type;   /**< OperandCode */
+    uint32_t rank;  /**< 0 for scalars and for tensors of unknown rank */
     uint32_t *dims; /**< rank entries, 0 unknown; arena's */
     float scale;
     int32_t zero_point;
     struct nnv_channel_quant channel;
     enum nnv_lifetime lifetime;
-    bool ignored;        /**< an output that is not compared */
-    const void *data;    /**< constants: the value; else NULL; arena's */
-    size_t bytes;        /**< of data */
-    uint32_t subgraph;   /**< SUBGRAPH: index into nnv_model.referenced */
+    bool ignored;      /**< an output that is not compared */
+    const void *data;  /**< constants: the value; else NULL; arena's */
+    size_t bytes;      /**< of data */
+    uint32_t subgraph; /**< SUBGRAPH: index into nnv_model.referenced */
 };
 
 struct nnv_operation {
@@ -83,12 +83,13 @@ struct nnv_value {
 /** A complete test case. All memory is of one arena. */
 struct nnv_spec {
     const char *name;
-    const char *source;  /**< free text or NULL */
-    int min_version;     /**< feature level 1 to 7; 0: not given */
-    bool expect_failure; /**< a correct driver refuses or fails this model */
+    const char *source;           /**< free text or NULL */
+    int min_version;              /**< feature level 1 to 7; 0: not given */
+    bool expect_failure;          /**< a correct driver refuses or fails this model */
     double multinomial_tolerance; /**< 0: not RANDOM_MULTINOMIAL */
-    bool exact;          /**< every compared element must be equal (the "exact" member, an addition of nnvts to the form) */
-    const char *precision; /**< the profile by which it is to be judged, or NULL (the "precision" member, another addition) */
+    bool exact; /**< every compared element must be equal (the "exact" member, an addition of nnvts to the form) */
+    const char
+        *precision; /**< the profile by which it is to be judged, or NULL (the "precision" member, another addition) */
     struct nnv_model model;
     struct nnv_value *inputs;  /**< model.main.nin entries */
     struct nnv_value *outputs; /**< expected; model.main.nout entries */

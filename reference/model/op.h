@@ -17,7 +17,7 @@ struct nnv_call;
 struct nnv_sample;
 
 enum {
-    NNV_MAX_SLOTS = 64,          /**< slots of one form, and ids */
+    NNV_MAX_SLOTS = 64,           /**< slots of one form, and ids */
     NNV_DIM_UNKNOWN = 0x7fffffff, /**< an extent that is not known yet */
 };
 
@@ -60,8 +60,8 @@ enum nnv_rule {
 /** What a quantised slot's scale and zero point must fulfil. */
 enum nnv_quant_rule {
     NNV_Q_FREE,
-    NNV_Q_SAME,     /**< as input 0 */
-    NNV_Q_BIAS,     /**< TENSOR_INT32: scale = scale of input 0 times scale of input 1 (0 for per-channel), zero point 0 */
+    NNV_Q_SAME, /**< as input 0 */
+    NNV_Q_BIAS, /**< TENSOR_INT32: scale = scale of input 0 times scale of input 1 (0 for per-channel), zero point 0 */
     NNV_Q_UNIT_256, /**< 1/256, zero point at the type's minimum (0 or -128) */
     NNV_Q_UNIT_128, /**< 1/128, zero point 128 or 0 (signed) */
     NNV_Q_ONE,      /**< scale 1, zero point 0 */
@@ -81,11 +81,12 @@ enum nnv_slot_flags {
 struct nnv_slot {
     uint8_t id; /**< how record and kernel name it, whatever its position: 0 to NNV_MAX_SLOTS - 1 */
     const char *name;
-    uint8_t var; /**< enum nnv_var */
+    uint8_t var;  /**< enum nnv_var */
     int32_t type; /**< where var is NNV_FIXED */
     uint8_t flags;
     uint8_t rank_min, rank_max; /**< tensors; rank_max 0: any */
-    uint8_t group; /**< 0 required; 1, 2, ...: trailing optional inputs, a group comes whole and after its predecessors */
+    uint8_t
+        group; /**< 0 required; 1, 2, ...: trailing optional inputs, a group comes whole and after its predecessors */
     uint8_t level; /**< the feature level that added it; 0: the operation's */
     uint8_t rule;  /**< enum nnv_rule */
     uint8_t quant; /**< enum nnv_quant_rule */
@@ -117,9 +118,9 @@ enum nnv_zero { NNV_ZERO_REFUSED, NNV_ZERO_ANY, NNV_ZERO_BATCH };
 
 /** The record. */
 struct nnv_op {
-    int32_t code;      /**< OperationCode */
-    const char *name;  /**< "CONV_2D" */
-    uint8_t level;     /**< the feature level that introduced it */
+    int32_t code;        /**< OperationCode */
+    const char *name;    /**< "CONV_2D" */
+    uint8_t level;       /**< the feature level that introduced it */
     const char *formula; /**< one line for the documentation */
     const struct nnv_form *forms;
     uint8_t nforms;
@@ -220,7 +221,7 @@ struct nnv_window {
  * 0: head and tail are given in *w (explicit). NNV_INVALID if a pad is negative or reaches the effective
  * filter, a stride or dilation is below 1, or the output would be empty while the input is not.
  */
-NNV_USE_RESULT enum nnv_status nnv_window(uint32_t in, uint32_t filter, int32_t stride, int32_t dilation, int32_t scheme,
-                           struct nnv_window *w, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_window(uint32_t in, uint32_t filter, int32_t stride, int32_t dilation,
+                                          int32_t scheme, struct nnv_window *w, struct nnv_err *err);
 
 #endif

@@ -16,14 +16,14 @@ enum { NNV_MAX_REPEAT = 8 };
 /** One input of the use. */
 struct nnv_sample_arg {
     bool set;
-    bool input;         /**< a model input even though the slot says NNV_PARAM */
-    bool constant;      /**< a constant even though the slot does not say so */
-    uint32_t rank;      /**< tensors */
+    bool input;    /**< a model input even though the slot says NNV_PARAM */
+    bool constant; /**< a constant even though the slot does not say so */
+    uint32_t rank; /**< tensors */
     uint32_t dims[NNV_MAX_RANK];
-    double value;       /**< scalars */
+    double value;        /**< scalars */
     const int32_t *ints; /**< TENSOR_INT32 with given values, arena's; else NULL: filled by the caller */
-    double lo, hi;      /**< real values to draw; both 0: the slot's */
-    float scale;        /**< quantised: wanted scale and zero point; 0: the caller's choice */
+    double lo, hi;       /**< real values to draw; both 0: the slot's */
+    float scale;         /**< quantised: wanted scale and zero point; 0: the caller's choice */
     int32_t zero_point;
     uint32_t channel_dim; /**< per-channel: the dimension that the scales run along (DEPTHWISE_CONV_2D: 3) */
 };
@@ -32,18 +32,18 @@ struct nnv_sample {
     /* given */
     const struct nnv_op *op;
     const struct nnv_sig *sig;
-    int variant;  /**< index into op->variants */
-    int index;    /**< the how-manieth case of this variant, 0, 1, ...: hooks may walk through attributes by it */
-    bool exact;   /**< integer-valued inputs: keep sums of products below 2^24 (float16: 2^11) */
-    bool empty;   /**< give the input a zero extent, where op->zero allows it */
+    int variant; /**< index into op->variants */
+    int index;   /**< the how-manieth case of this variant, 0, 1, ...: hooks may walk through attributes by it */
+    bool exact;  /**< integer-valued inputs: keep sums of products below 2^24 (float16: 2^11) */
+    bool empty;  /**< give the input a zero extent, where op->zero allows it */
     struct nnv_rng rng;
     struct nnv_arena *arena;
     /* set by the hook */
-    const struct nnv_form *form; /**< preset to the first */
-    struct nnv_sample_arg arg[NNV_MAX_SLOTS]; /**< by id */
+    const struct nnv_form *form;               /**< preset to the first */
+    struct nnv_sample_arg arg[NNV_MAX_SLOTS];  /**< by id */
     struct nnv_sample_arg rep[NNV_MAX_REPEAT]; /**< the repeated slot */
     uint32_t nrep;
-    float out_scale;      /**< quantised output 0: 0 is the caller's choice (from the range of the results) */
+    float out_scale; /**< quantised output 0: 0 is the caller's choice (from the range of the results) */
     int32_t out_zero_point;
 };
 

@@ -16,8 +16,8 @@
  * input); and, where "expect_failure" is true, what malformed models need: codes as numbers in "type", data as
  * {"base64": ..., "bytes": n} whatever dims say, a scale of "NaN", inputs and outputs without data (omitted).
  */
-NNV_USE_RESULT enum nnv_status nnv_spec_parse(const char *json, size_t len, const char *where,
-                                              struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_spec_parse(const char *json, size_t len, const char *where, struct nnv_arena *arena,
+                                              struct nnv_spec **spec, struct nnv_err *err);
 
 /** An open spec file: .jsonl (one spec a line) or .json (one spec). */
 struct nnv_spec_file;
@@ -30,7 +30,8 @@ void nnv_spec_text(const struct nnv_spec_file *file, size_t i, const char **text
 NNV_USE_RESULT enum nnv_status nnv_spec_read(const struct nnv_spec_file *file, size_t i, struct nnv_arena *arena,
                                              struct nnv_spec **spec, struct nnv_err *err);
 
-/** Appends the spec as one line of spec JSON without the newline (pretty: indented). The same spec gives the same bytes. */
+/** Appends the spec as one line of spec JSON without the newline (pretty: indented). The same spec gives the same
+ * bytes. */
 void nnv_spec_write_json(const struct nnv_spec *spec, bool pretty, struct nnv_text *out);
 /** Appends the spec as a .mod.py file, the form that AOSP's test generator reads. */
 void nnv_spec_write_modpy(const struct nnv_spec *spec, struct nnv_text *out);

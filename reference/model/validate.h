@@ -30,9 +30,9 @@ NNV_USE_RESULT enum nnv_status nnv_operand_check(const struct nnv_operand *o, in
  * *call is arena's. *level (may be NULL) as in nnv_validate.
  */
 NNV_USE_RESULT enum nnv_status nnv_bind(const struct nnv_subgraph *s, const struct nnv_operation *op,
-                                        const struct nnv_shape *shapes, const void *const *data,
-                                        const bool *present, struct nnv_arena *arena, struct nnv_call **call,
-                                        int *level, struct nnv_err *err);
+                                        const struct nnv_shape *shapes, const void *const *data, const bool *present,
+                                        struct nnv_arena *arena, struct nnv_call **call, int *level,
+                                        struct nnv_err *err);
 
 /** The shape that an operand declares: extents of 0 are unknown, a tensor of rank 0 has unknown rank. */
 struct nnv_shape nnv_operand_shape(const struct nnv_operand *o);

@@ -21,6 +21,16 @@ test_help() {
     done
     check 0 nnvts --version
 }
+# complete WORD...: what bash would offer for the last word
+complete() {
+    bash -c '. "$0/tools/nnvts.bash-completion"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _nnvts; echo "${COMPREPLY[*]}"' "$ROOT" "$@"
+}
+test_completion() {
+    same "$(complete nnvts re)" "replay report"
+    same "$(complete nnvts run --pre)" "--precision"
+    same "$(complete nnvts run -d tem)" "template"
+    same "$(complete nnvts op SOF)" "SOFTMAX"
+}
 test_unknown_verb() { check 2 nnvts rum; one_error "did you mean 'run'"; }
 test_unknown_option() { check 2 nnvts run --drivr cpu; one_error "--driver"; }
 test_bad_number() { check 2 nnvts run --driver cpu --seed 12x; one_error "12x"; }

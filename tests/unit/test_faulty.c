@@ -95,9 +95,12 @@ static void every_bug_opens(void **state) {
 static void wrong_options(void **state) {
     (void)state;
     static const char *const wrong[] = {"",
-                                        "no-such-bug", "abort@NO_OP",
-                                        "abort@",      "abort,under=cpu",
-                                        "abort,over=", "abort,over=no-such-driver",
+                                        "no-such-bug",
+                                        "abort@NO_OP",
+                                        "abort@",
+                                        "abort,under=cpu",
+                                        "abort,over=",
+                                        "abort,over=no-such-driver",
                                         "abortion"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct nnv_client client = {0};
