@@ -79,7 +79,7 @@ layers:
 	@tools/check-layers.sh
 
 LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%))
-LINT_FLAGS = -std=c17 -I. -Iinclude $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=0 -Wno-unknown-warning-option
+LINT_FLAGS = -std=c17 -I. -Iinclude $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
 lint:
 	@printf '%s\n' $(LINT_SRC) | xargs -P$$(nproc) -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(LINT_FLAGS)' sh
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror

@@ -102,7 +102,7 @@ static size_t add_group(struct nnv_html *h, const size_t *order, size_t k) {
 }
 
 enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err *err) {
-    size_t *order = malloc((h->r->count + 1) * sizeof *order);
+    size_t *order = calloc(h->r->count + 1, sizeof *order);
     if (order == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the list of cases");
     for (size_t i = 0; i < h->r->count; i++) order[i] = i;
     if (h->r->count > 0) qsort_r(order, h->r->count, sizeof *order, by_line, h->r->item);

@@ -55,6 +55,7 @@ static int32_t divide(int32_t sum, int32_t n) {
 
 static void average_u8(const struct pool *v, const struct cpu_taps *t, const uint8_t *x, uint8_t *y, int32_t *sums) {
     const int32_t count = (int32_t)(t->rows * t->cols);
+    if (count == 0 || !sums) return; /* validation leaves no empty window */
     for (size_t c = 0; c < t->channels; c++) sums[c] = -count * v->zero_point;
     for (uint32_t p = 0; p < t->rows; p++)
         for (uint32_t q = 0; q < t->cols; q++) {

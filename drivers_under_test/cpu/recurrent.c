@@ -127,7 +127,9 @@ static bool run_svdf(struct cpu_call *c) {
                             *bias = cpu_in(c, SVDF_BIAS);
     const size_t batch = cpu_in(c, SVDF_X)->shape.dims[0], filters = feature->shape.dims[0],
                  memory = time->shape.dims[1];
-    const size_t rank = (size_t)cpu_int(c, SVDF_RANK, 1), units = filters / rank;
+    const size_t rank = (size_t)cpu_int(c, SVDF_RANK, 1);
+    if (rank == 0 || filters == 0) return false;
+    const size_t units = filters / rank;
     float *state = cpu_out(c, 0)->data, *y = cpu_out(c, 1)->data;
     float *newest = cpu_scratch(c->run, batch * filters * sizeof *newest);
     if (!newest) return false;

@@ -102,7 +102,7 @@ static enum nnv_status read_raw(const struct nnv_reader *r, const struct nnv_pat
     struct nnv_path here = {at, "bytes", 0};
     if (!r->malformed)
         return nnv_spec_refuse(r, &here, NNV_INVALID, "a size is allowed only where \"expect_failure\" is true");
-    int64_t n;
+    int64_t n = 0;
     enum nnv_status status =
         nnv_spec_int(r, &here, json_object_get(json, "bytes"), "a number of bytes", 0, UINT32_MAX, &n);
     if (status == NNV_OK) status = read_base64(r, at, json_object_get(json, "base64"), (size_t)n, data);
