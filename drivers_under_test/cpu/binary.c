@@ -31,9 +31,7 @@ static uint32_t extent(const struct cpu_shape *s, uint32_t i, uint32_t rank) {
 }
 
 static bool infer(struct cpu_call *c) {
-    const struct cpu_tensor *in_a = cpu_in(c, A), *in_b = cpu_in(c, B);
-    if (!in_a || !in_b) return false;
-    const struct cpu_shape *a = &in_a->shape, *b = &in_b->shape;
+    const struct cpu_shape *a = &cpu_in(c, A)->shape, *b = &cpu_in(c, B)->shape;
     struct cpu_shape *out = &c->out_shapes[0];
     out->rank = a->rank > b->rank ? a->rank : b->rank;
     for (uint32_t i = 0; i < out->rank; i++)
@@ -141,6 +139,7 @@ static bool run(struct cpu_call *c) {
         .out = out,
         .range = cpu_activation(cpu_int(c, ACTIVATION, 0), out),
     };
+    if (!n.a || !n.b) return false;
     make_loops(&n);
     const size_t total = cpu_count(out);
     const size_t items = total / n.extents[n.loops - 1] * n.chunks;

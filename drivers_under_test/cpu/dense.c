@@ -187,7 +187,7 @@ static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) 
     const struct cpu_dense *w = p->weights;
     const size_t row_bytes = w->k * (w->quantised ? sizeof(int16_t) : sizeof(float)), tile = run->kernels->rows;
     const size_t threads = cpu_threads_count(run->threads),
-                 panels = w->n ? padded(w->n, run->kernels->panel) / run->kernels->panel : 1;
+                 panels = padded(w->n, run->kernels->panel) / run->kernels->panel;
     size_t block = BLOCK_BYTES / (row_bytes ? row_bytes : 1);
     if (block > BLOCK_ROWS) block = BLOCK_ROWS;
     if (block > padded(p->m, threads) / threads) block = padded(p->m, threads) / threads;
@@ -195,6 +195,7 @@ static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) 
     const size_t blocks = p->m ? (p->m + block - 1) / block : 1;
     size_t groups = blocks >= threads || threads == 1 ? 1 : (ITEMS_PER_THREAD * threads + blocks - 1) / blocks;
     if (groups > panels) groups = panels;
+    if (groups == 0) groups = 1;
     const size_t group_panels = (panels + groups - 1) / groups;
     groups = (panels + group_panels - 1) / group_panels;
     return (struct cut){
