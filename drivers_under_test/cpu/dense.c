@@ -186,8 +186,9 @@ static void product_items(void *arg, uint32_t begin, uint32_t end, uint32_t work
 static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) {
     const struct cpu_dense *w = p->weights;
     const size_t row_bytes = w->k * (w->quantised ? sizeof(int16_t) : sizeof(float)), tile = run->kernels->rows;
-    const size_t threads = cpu_threads_count(run->threads),
-                 panels = padded(w->n, run->kernels->panel) / run->kernels->panel;
+    const size_t threads = cpu_threads_count(run->threads);
+    size_t panels = padded(w->n, run->kernels->panel) / run->kernels->panel;
+    if (panels == 0) panels = 1;
     size_t block = BLOCK_BYTES / (row_bytes ? row_bytes : 1);
     if (block > BLOCK_ROWS) block = BLOCK_ROWS;
     if (block > padded(p->m, threads) / threads) block = padded(p->m, threads) / threads;
