@@ -129,7 +129,12 @@ static void gather(const struct conv *g, const double *x, size_t first, size_t c
     for (size_t p = first; p < first + count; p++) {
         uint32_t n = (uint32_t)(p / g->y.w / g->y.h), i = (uint32_t)(p / g->y.w % g->y.h), j = (uint32_t)(p % g->y.w);
         for (uint32_t fi = 0; fi < g->fh; fi++) {
-            int64_t h = tap(i, g->sh, g->top, fi, g->dh, g->x.h);
+            int64_t h = tap(i, g->sh, g->top, fi, g->dh, g->x.h), w0 = (int64_t)j * g->sw - g->left;
+            if (h >= 0 && g->dw == 1 && w0 >= 0 && w0 + g->fw <= g->x.w) { /* one piece */
+                memcpy(to, x + (((size_t)n * g->x.h + (size_t)h) * g->x.w + (size_t)w0) * c, g->fw * c * sizeof *to);
+                to += g->fw * c;
+                continue;
+            }
             for (uint32_t fj = 0; fj < g->fw; fj++, to += c) {
                 int64_t w = tap(j, g->sw, g->left, fj, g->dw, g->x.w);
                 if (h < 0 || w < 0)
@@ -195,7 +200,8 @@ static bool sum_all(struct nnv_kernel *k, const struct conv *g, struct nnv_linea
         depthwise(k->call->op) ? sum_depthwise : sum_dense;
     const double *f = nnv_units(k, FILTER), *x = channels_last(k, &g->x, nnv_units(k, X));
     size_t n = g->positions * g->y.c;
-    l->sums = NNV_NEW(k->scratch, double, n);
+    bool in_place = !k->noise && g->y.sc == 1;
+    l->sums = in_place ? k->out[0] : NNV_NEW(k->scratch, double, n);
     if (!x || !l->sums || !sum(k, g, x, f, l->sums)) return false;
     if (!nnv_linear_needs_abs(k)) return true;
     x = nnv_linear_abs(k, x, nnv_elems(k, X));

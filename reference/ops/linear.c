@@ -51,15 +51,33 @@ static size_t position(const struct nnv_linear *l, size_t p) {
     return p / (h * w) * l->y->sn + p / w % h * l->y->sh + p % w * l->y->sw;
 }
 
+/* The golden row alone: bias and scale in one pass. */
+static void finish_golden(struct nnv_kernel *k, const struct nnv_linear *l, const double *bias, const double *scale,
+                          size_t step) {
+    for (size_t p = 0; p < l->positions; p++) {
+        const double *sums = l->sums + p * l->channels;
+        double *y = k->out[0] + position(l, p);
+        if (step == 1)
+            for (uint32_t c = 0; c < l->channels; c++) y[c] = (sums[c] + bias[c]) * scale[c];
+        else
+            for (uint32_t c = 0; c < l->channels; c++) y[c * step] = (sums[c] + bias[c]) * scale[c];
+    }
+}
+
 enum nnv_status nnv_linear_finish(struct nnv_kernel *k, const struct nnv_linear *l, struct nnv_err *err) {
     bool replay = nnv_linear_replays(k), noise = k->noise && k->u_a > 0;
-    add_bias(l, nnv_units(k, l->bias));
-    if (l->abs && l->winograd && !spread_tile(k, l)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    const double *bias = nnv_units(k, l->bias);
     double factor = l->winograd ? 2 : 1, out_scale = (double)k->call->out[0].operand->scale;
     size_t step = l->y ? l->y->sc : 1;
     double *scale = NNV_NEW(k->scratch, double, l->channels);
     if (!scale) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     for (uint32_t c = 0; c < l->channels; c++) scale[c] = nnv_scale(k, l->x, 0) * nnv_scale(k, l->w, c);
+    if (!k->noise) {
+        finish_golden(k, l, bias, scale, step);
+        return NNV_OK;
+    }
+    add_bias(l, bias);
+    if (l->abs && l->winograd && !spread_tile(k, l)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     for (size_t p = 0; p < l->positions; p++) {
         size_t at = position(l, p);
         for (uint32_t c = 0; c < l->channels; c++) {

@@ -10,9 +10,10 @@ struct nnv_linear {
     int x, w, bias;   /**< input ids */
     size_t positions; /**< of the output */
     uint32_t channels;
-    double terms;              /**< products in a sum */
-    double *sums;              /**< [positions, channels] in units; NULL if the row replays. Overwritten */
-    double *abs;               /**< likewise, of absolute values; NULL if not needed. Overwritten */
+    double terms; /**< products in a sum */
+    double *sums; /**< [positions, channels] in units; NULL if the row replays. Overwritten; without noise it may be
+                   output 0 itself, where that is [positions, channels] */
+    double *abs;  /**< likewise, of absolute values; NULL if not needed. Overwritten */
     const struct nnv_image *y; /**< layout of the output; NULL: [positions, channels] */
     bool winograd;             /**< Winograd's algorithm F(2,3) is legal: filter 3x3, stride 1, dilation 1; needs y */
 };
