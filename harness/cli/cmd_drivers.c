@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_drivers.c nnvts drivers: what drivers there are and what they say of themselves. */
-#include <stdlib.h>
-#include <string.h>
+#include <float.h>
+#include <jansson.h>
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
@@ -19,11 +19,29 @@ static void print_line(const char *argument, const struct nnv_driver_info *info)
     printf("%-12s %-18s %-10s %-12s level %d\n", argument, info->name, info->version, info->type, info->level);
 }
 
+/** One row: what for, time and power; FLT_MAX is the worst there is. */
+static void print_performance(const char *what, json_t *pair) {
+    printf("    %-32s", what);
+    for (size_t i = 0; i < 2; i++) {
+        double v = json_number_value(json_array_get(pair, i));
+        if (v >= (double)FLT_MAX)
+            printf(" %8s", "worst");
+        else
+            printf(" %8.3g", v);
+    }
+    putchar('\n');
+}
+
 static void print_details(const struct nnv_driver_info *info) {
-    printf("  cache files: %u model, %u data\n  capabilities (time and power relative to the CPU reference, lower is "
-           "better):\n",
-           info->model_cache_files, info->data_cache_files);
-    printf("    %s\n", info->capabilities);
+    const char *name;
+    json_t *pair, *capabilities = json_loads(info->capabilities, 0, NULL);
+    printf("  cache files: %u model, %u data\n", info->model_cache_files, info->data_cache_files);
+    printf("  capabilities, relative to the CPU reference, lower is better\n    %-32s %8s %8s\n", "", "time", "power");
+    json_object_foreach(json_object_get(capabilities, "operands"), name, pair) print_performance(name, pair);
+    json_object_foreach(capabilities, name, pair) {
+        if (json_is_array(pair)) print_performance(name, pair);
+    }
+    json_decref(capabilities);
     if (info->options == NULL) return;
     puts("  options:");
     for (const char *const *o = info->options; *o != NULL; o++) printf("    %s\n", *o);
