@@ -131,8 +131,13 @@ static const char *escape_json(int32_t point, char buf[8]) {
     return buf;
 }
 
-static const char *escape_xml(int32_t point, char buf[8]) {
+static const char *replace_illegal(int32_t point, char buf[8]) {
     (void)buf;
+    bool control = point < 0x20 && point != '\t' && point != '\n' && point != '\r';
+    return control || point == 0xfffe || point == 0xffff ? REPLACEMENT : NULL;
+}
+
+static const char *escape_xml(int32_t point, char buf[8]) {
     switch (point) {
     case '&':
         return "&amp;";
@@ -144,12 +149,8 @@ static const char *escape_xml(int32_t point, char buf[8]) {
         return "&quot;";
     case '\'':
         return "&#39;";
-    case '\t':
-    case '\n':
-    case '\r':
-        return NULL;
     }
-    return point < 0x20 || point == 0xfffe || point == 0xffff ? REPLACEMENT : NULL;
+    return replace_illegal(point, buf);
 }
 
 void nnv_text_add_json(struct nnv_text *t, const char *s) {
@@ -164,6 +165,10 @@ void nnv_text_add_json(struct nnv_text *t, const char *s) {
 
 void nnv_text_add_xml(struct nnv_text *t, const char *s) {
     if (s) add_escaped(t, s, escape_xml);
+}
+
+void nnv_text_add_legal(struct nnv_text *t, const char *s) {
+    if (s) add_escaped(t, s, replace_illegal);
 }
 
 /* ------------------------------------------------------------------- base64 */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file junit.c junit.xml: the run for continuous-integration servers. The form is tests/junit.xsd. */
 #include <ctype.h>
+#include <libxml/xmlwriter.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,17 +32,78 @@ static size_t count_kind(const size_t *verdicts, enum kind kind) {
     return n;
 }
 
-static void add_attribute(struct nnv_text *t, const char *name, const char *value) {
-    nnv_text_addf(t, " %s=\"", name);
-    nnv_text_add_xml(t, value);
-    nnv_text_add(t, "\"");
+/** The document that is being written. What fails once stays failed, so only the end needs to ask. */
+struct document {
+    xmlBuffer *buffer;
+    xmlTextWriter *writer;
+    struct nnv_text legal; /**< scratch: a text whose every character XML 1.0 has */
+    bool failed;
+};
+
+/** Takes what a function of libxml2 returned: -1 is failure. */
+static void check(struct document *d, int result) { d->failed = d->failed || result < 0; }
+
+static void close_document(struct document *d) {
+    xmlFreeTextWriter(d->writer);
+    xmlBufferFree(d->buffer);
+    nnv_text_free(&d->legal);
 }
 
-static void add_property(struct nnv_text *t, const char *name, const char *value) {
-    nnv_text_add(t, "      <property");
-    add_attribute(t, "name", name);
-    add_attribute(t, "value", value);
-    nnv_text_add(t, "/>\n");
+static void open_document(struct document *d) {
+    xmlResetLastError();
+    d->buffer = xmlBufferCreate();
+    d->writer = d->buffer == NULL ? NULL : xmlNewTextWriterMemory(d->buffer, 0);
+    if (d->writer == NULL) {
+        d->failed = true;
+        return;
+    }
+    check(d, xmlTextWriterSetIndent(d->writer, 1));
+    check(d, xmlTextWriterSetIndentString(d->writer, BAD_CAST "  "));
+    check(d, xmlTextWriterStartDocument(d->writer, NULL, "UTF-8", NULL));
+}
+
+/** Ends the document; its buffer is complete if it has not failed. */
+static void end_document(struct document *d) {
+    check(d, xmlTextWriterEndDocument(d->writer));
+    check(d, xmlTextWriterFlush(d->writer));
+    check(d, xmlBufferLength(d->buffer));
+    /* Some of libxml2's functions only leave a word about it when memory runs out. */
+    d->failed = d->failed || xmlGetLastError() != NULL;
+}
+
+static void open_element(struct document *d, const char *name) {
+    check(d, xmlTextWriterStartElement(d->writer, BAD_CAST name));
+}
+
+static void end_element(struct document *d) { check(d, xmlTextWriterEndElement(d->writer)); }
+
+/** s as libxml2 may have it; it lasts until the next call. */
+static const xmlChar *legal(struct document *d, const char *s) {
+    nnv_text_clear(&d->legal);
+    nnv_text_add_legal(&d->legal, s);
+    d->failed = d->failed || d->legal.failed || d->legal.len > INT_MAX;
+    return d->failed ? BAD_CAST "" : BAD_CAST d->legal.data;
+}
+
+static void add_attribute(struct document *d, const char *name, const char *value) {
+    check(d, xmlTextWriterWriteAttribute(d->writer, BAD_CAST name, legal(d, value)));
+}
+
+static void add_count(struct document *d, const char *name, size_t n) {
+    check(d, xmlTextWriterWriteFormatAttribute(d->writer, BAD_CAST name, "%zu", n));
+}
+
+static void add_seconds(struct document *d, double ms) {
+    check(d, xmlTextWriterWriteFormatAttribute(d->writer, BAD_CAST "time", "%.3f", ms / 1000));
+}
+
+static void add_text(struct document *d, const char *s) { check(d, xmlTextWriterWriteString(d->writer, legal(d, s))); }
+
+static void add_property(struct document *d, const char *name, const char *value) {
+    open_element(d, "property");
+    add_attribute(d, "name", name);
+    add_attribute(d, "value", value);
+    end_element(d);
 }
 
 /** Adds the command line as one would type it, near enough to read. */
@@ -53,20 +116,20 @@ static void add_command(struct nnv_text *t, const json_t *argv) {
     }
 }
 
-static void add_properties(struct nnv_text *t, const json_t *header) {
+static void add_properties(struct document *d, const json_t *header) {
     const json_t *driver = json_object_get(header, "driver");
     struct nnv_text seed = {0}, command = {0};
     nnv_report_add_seed(&seed, header);
     add_command(&command, json_object_get(header, "argv"));
-    nnv_text_add(t, "    <properties>\n");
-    add_property(t, "driver", nnv_json_text(driver, "argument", ""));
-    add_property(t, "driver.name", nnv_json_text(driver, "name", ""));
-    add_property(t, "driver.version", nnv_json_text(driver, "version", ""));
-    add_property(t, "nnvts", nnv_json_text(header, "nnvts", ""));
-    add_property(t, "seed", seed.data == NULL ? "" : seed.data);
-    add_property(t, "argv", command.data == NULL ? "" : command.data);
-    nnv_text_add(t, "    </properties>\n");
-    t->failed = t->failed || seed.failed || command.failed;
+    d->failed = d->failed || seed.failed || command.failed;
+    open_element(d, "properties");
+    add_property(d, "driver", nnv_json_text(driver, "argument", ""));
+    add_property(d, "driver.name", nnv_json_text(driver, "name", ""));
+    add_property(d, "driver.version", nnv_json_text(driver, "version", ""));
+    add_property(d, "nnvts", nnv_json_text(header, "nnvts", ""));
+    add_property(d, "seed", seed.data == NULL ? "" : seed.data);
+    add_property(d, "argv", command.data == NULL ? "" : command.data);
+    end_element(d);
     nnv_text_free(&seed);
     nnv_text_free(&command);
 }
@@ -88,94 +151,89 @@ static bool is_time(const char *s) {
 }
 
 /** Adds what went wrong: the reason, where it died, the dump, and how to see it again. */
-static void add_block(struct nnv_text *t, const struct nnv_report *r, const struct nnv_report_case *c,
+static void add_block(struct document *d, const struct nnv_report *r, const struct nnv_report_case *c,
                       const json_t *record) {
-    nnv_text_add_xml(t, nnv_json_text(record, "reason", c->reason));
-    nnv_text_add(t, "\n");
+    add_text(d, nnv_json_text(record, "reason", c->reason));
+    add_text(d, "\n");
     const char *dump = nnv_json_text(record, "dump", NULL), *replay = nnv_json_text(record, "replay", NULL);
     const char *backtrace = nnv_json_text(record, "backtrace", NULL);
     if (dump != NULL) {
         struct nnv_text path = {0};
         nnv_text_add_path(&path, r->folder, dump);
-        nnv_text_add(t, "dump ");
-        nnv_text_add_xml(t, path.failed ? dump : path.data);
-        nnv_text_add(t, "\n");
+        add_text(d, "dump ");
+        add_text(d, path.failed ? dump : path.data);
+        add_text(d, "\n");
         nnv_text_free(&path);
     }
     if (replay != NULL && *replay != '\0') {
-        nnv_text_add(t, "again: ");
-        nnv_text_add_xml(t, replay);
-        nnv_text_add(t, "\n");
+        add_text(d, "again: ");
+        add_text(d, replay);
+        add_text(d, "\n");
     }
     if (backtrace != NULL) {
-        nnv_text_add(t, "backtrace:\n");
-        nnv_text_add_xml(t, backtrace);
-        nnv_text_add(t, "\n");
+        add_text(d, "backtrace:\n");
+        add_text(d, backtrace);
+        add_text(d, "\n");
     }
 }
 
 /** Adds the verdict of a case that did not pass. */
-static enum nnv_status add_verdict(struct nnv_text *t, const struct nnv_report *r, size_t i, struct nnv_err *err) {
+static enum nnv_status add_verdict(struct document *d, const struct nnv_report *r, size_t i, struct nnv_err *err) {
     const struct nnv_report_case *c = &r->item[i];
-    const char *element = forms[c->verdict].element;
     const char *message = c->verdict == NNVTS_NOTRUN ? "not run" : c->reason;
-    nnv_text_addf(t, "      <%s", element);
-    if (forms[c->verdict].kind != KIND_SKIPPED) add_attribute(t, "type", nnv_verdict_name(c->verdict));
-    add_attribute(t, "message", *message == '\0' ? nnv_verdict_word(c->verdict) : message);
-    if (!nnv_verdict_bad(c->verdict)) {
-        nnv_text_add(t, "/>\n");
-        return NNV_OK;
-    }
     json_t *record = NULL;
-    enum nnv_status s = nnv_report_record(r, i, &record, err);
-    if (s != NNV_OK) return s;
-    nnv_text_add(t, ">");
-    add_block(t, r, c, record);
-    nnv_text_addf(t, "</%s>\n", element);
+    if (nnv_verdict_bad(c->verdict)) {
+        enum nnv_status s = nnv_report_record(r, i, &record, err);
+        if (s != NNV_OK) return s;
+    }
+    open_element(d, forms[c->verdict].element);
+    if (forms[c->verdict].kind != KIND_SKIPPED) add_attribute(d, "type", nnv_verdict_name(c->verdict));
+    add_attribute(d, "message", *message == '\0' ? nnv_verdict_word(c->verdict) : message);
+    if (nnv_verdict_bad(c->verdict)) add_block(d, r, c, record);
+    end_element(d);
     const char *log = nnv_json_text(record, "log", "");
     if (*log != '\0') {
-        nnv_text_add(t, "      <system-out>");
-        nnv_text_add_xml(t, log);
-        nnv_text_add(t, "</system-out>\n");
+        open_element(d, "system-out");
+        add_text(d, log);
+        end_element(d);
     }
     json_decref(record);
     return NNV_OK;
 }
 
-static enum nnv_status add_case(struct nnv_text *t, const struct nnv_report *r, size_t i, struct nnv_err *err) {
+static enum nnv_status add_case(struct document *d, const struct nnv_report *r, size_t i, struct nnv_err *err) {
     const struct nnv_report_case *c = &r->item[i];
-    nnv_text_add(t, "    <testcase classname=\"");
-    nnv_text_add_xml(t, r->suites.key[c->suite]);
-    if (*r->ops.key[c->op] != '\0') {
-        nnv_text_add(t, ".");
-        nnv_text_add_xml(t, r->ops.key[c->op]);
+    const char *suite = r->suites.key[c->suite], *op = r->ops.key[c->op];
+    enum nnv_status s = NNV_OK;
+    open_element(d, "testcase");
+    check(d, xmlTextWriterStartAttribute(d->writer, BAD_CAST "classname"));
+    add_text(d, suite);
+    if (*op != '\0') {
+        add_text(d, ".");
+        add_text(d, op);
     }
-    nnv_text_add(t, "\"");
-    add_attribute(t, "name", c->name);
-    nnv_text_addf(t, " time=\"%.3f\"", c->ms / 1000);
-    if (forms[c->verdict].kind == KIND_PASS) {
-        nnv_text_add(t, "/>\n");
-        return NNV_OK;
-    }
-    nnv_text_add(t, ">\n");
-    enum nnv_status s = add_verdict(t, r, i, err);
-    nnv_text_add(t, "    </testcase>\n");
+    check(d, xmlTextWriterEndAttribute(d->writer));
+    add_attribute(d, "name", c->name);
+    add_seconds(d, c->ms);
+    if (forms[c->verdict].kind != KIND_PASS) s = add_verdict(d, r, i, err);
+    end_element(d);
     return s;
 }
 
-static void open_suite(struct nnv_text *t, const struct nnv_report *r, uint32_t suite,
+static void open_suite(struct document *d, const struct nnv_report *r, uint32_t suite,
                        const struct nnv_suite_counts *n) {
     const char *start = nnv_json_text(r->header, "start", "");
     const char *host = nnv_json_text(json_object_get(r->header, "machine"), "host", NULL);
-    nnv_text_add(t, "  <testsuite");
-    add_attribute(t, "name", r->suites.key[suite]);
-    nnv_text_addf(t, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\"", n->cases,
-                  count_kind(n->verdicts, KIND_FAILURE), count_kind(n->verdicts, KIND_ERROR),
-                  count_kind(n->verdicts, KIND_SKIPPED), n->ms / 1000);
-    if (is_time(start)) add_attribute(t, "timestamp", start);
-    if (host != NULL) add_attribute(t, "hostname", host);
-    nnv_text_add(t, ">\n");
-    add_properties(t, r->header);
+    open_element(d, "testsuite");
+    add_attribute(d, "name", r->suites.key[suite]);
+    add_count(d, "tests", n->cases);
+    add_count(d, "failures", count_kind(n->verdicts, KIND_FAILURE));
+    add_count(d, "errors", count_kind(n->verdicts, KIND_ERROR));
+    add_count(d, "skipped", count_kind(n->verdicts, KIND_SKIPPED));
+    add_seconds(d, n->ms);
+    if (is_time(start)) add_attribute(d, "timestamp", start);
+    if (host != NULL) add_attribute(d, "hostname", host);
+    add_properties(d, r->header);
 }
 
 /** The cases of the run, suite by suite; malloc'ed, NULL when out of memory. */
@@ -197,36 +255,42 @@ static size_t *by_suite(const struct nnv_report *r, const struct nnv_suite_count
     return NULL;
 }
 
-static enum nnv_status add_run(struct nnv_text *t, const struct nnv_report *r, const struct nnv_suite_counts *suites,
+static enum nnv_status add_run(struct document *d, const struct nnv_report *r, const struct nnv_suite_counts *suites,
                                const size_t *order, struct nnv_err *err) {
     double ms = 0;
     for (uint32_t s = 0; s < r->suites.count; s++) ms += suites[s].ms;
-    nnv_text_add(t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"nnvts\"");
-    nnv_text_addf(t, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" time=\"%.3f\">\n", r->count,
-                  count_kind(r->verdicts, KIND_FAILURE), count_kind(r->verdicts, KIND_ERROR), ms / 1000);
+    open_element(d, "testsuites");
+    add_attribute(d, "name", "nnvts");
+    add_count(d, "tests", r->count);
+    add_count(d, "failures", count_kind(r->verdicts, KIND_FAILURE));
+    add_count(d, "errors", count_kind(r->verdicts, KIND_ERROR));
+    add_seconds(d, ms);
     enum nnv_status status = NNV_OK;
     size_t k = 0;
     for (uint32_t s = 0; s < r->suites.count && status == NNV_OK; s++) {
-        open_suite(t, r, s, &suites[s]);
-        for (size_t end = k + suites[s].cases; k < end && status == NNV_OK; k++) status = add_case(t, r, order[k], err);
-        nnv_text_add(t, "  </testsuite>\n");
+        open_suite(d, r, s, &suites[s]);
+        for (size_t end = k + suites[s].cases; k < end && status == NNV_OK; k++) status = add_case(d, r, order[k], err);
+        end_element(d);
     }
-    nnv_text_add(t, "</testsuites>\n");
+    end_element(d);
+    end_document(d);
     return status;
 }
 
 enum nnv_status nnv_report_junit(const struct nnv_report *r, struct nnv_err *err) {
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
     size_t *order = suites == NULL ? NULL : by_suite(r, suites);
-    struct nnv_text path = {0}, t = {0};
+    struct nnv_text path = {0};
+    struct document d = {0};
     nnv_text_add_path(&path, r->folder, "junit.xml");
+    open_document(&d);
     enum nnv_status s = NNV_OK;
-    if (order != NULL) s = add_run(&t, r, suites, order, err);
-    if (s == NNV_OK && (order == NULL || path.failed || t.failed))
+    if (order != NULL && !d.failed) s = add_run(&d, r, suites, order, err);
+    if (s == NNV_OK && (order == NULL || path.failed || d.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for junit.xml", r->folder);
-    if (s == NNV_OK) s = nnv_file_write(path.data, t.data, t.len, err);
+    if (s == NNV_OK) s = nnv_file_write(path.data, xmlBufferContent(d.buffer), (size_t)xmlBufferLength(d.buffer), err);
+    close_document(&d);
     nnv_text_free(&path);
-    nnv_text_free(&t);
     free(order);
     free(suites);
     return s;

@@ -83,6 +83,16 @@ static void xml_text(void **state) {
     assert_string_equal(escaped(nnv_text_add_xml, NULL), "");
 }
 
+static void legal_text(void **state) {
+    (void)state;
+    assert_string_equal(escaped(nnv_text_add_legal, "a<b> & \"c\" 'd'\t\r\n\x7f"), "a<b> & \"c\" 'd'\t\r\n\x7f");
+    assert_string_equal(escaped(nnv_text_add_legal, "\x01\x1f\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd"),
+                        BAD BAD BAD BAD BAD);
+    assert_string_equal(escaped(nnv_text_add_legal, "\xf0\x9f\x98\x80\xff\xed\xa0\x80"),
+                        "\xf0\x9f\x98\x80" BAD BAD BAD BAD);
+    assert_string_equal(escaped(nnv_text_add_legal, NULL), "");
+}
+
 static void base64_round_trips(void **state) {
     (void)state;
     static const char *const pairs[][2] = {{"", ""},
@@ -185,10 +195,15 @@ static void floats_read_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_grow),         cmocka_unit_test(out_of_memory_is_remembered),
-        cmocka_unit_test(json_strings),       cmocka_unit_test(xml_text),
-        cmocka_unit_test(base64_round_trips), cmocka_unit_test(bad_base64_is_refused),
-        cmocka_unit_test(floats_are_short),   cmocka_unit_test(floats_read_back),
+        cmocka_unit_test(texts_grow),
+        cmocka_unit_test(out_of_memory_is_remembered),
+        cmocka_unit_test(json_strings),
+        cmocka_unit_test(xml_text),
+        cmocka_unit_test(legal_text),
+        cmocka_unit_test(base64_round_trips),
+        cmocka_unit_test(bad_base64_is_refused),
+        cmocka_unit_test(floats_are_short),
+        cmocka_unit_test(floats_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
