@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
 
 enum { HELP_COLUMN = 30, NAME_MAX_CHARS = 48 };
@@ -17,42 +18,10 @@ struct cursor {
 
 /* ------------------------------------------------------- the nearest name */
 
-/* Edits (insert, delete, replace a character) that turn a into b; at most NAME_MAX_CHARS of b count. */
-static size_t edit_distance(const char *a, const char *b) {
-    size_t row[NAME_MAX_CHARS + 1], n = strnlen(b, NAME_MAX_CHARS);
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 0; a[i] && i < NAME_MAX_CHARS; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a[i] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
-/* Keeps in *best the candidate nearest to word so far. */
-static void consider(const char *word, const char *candidate, const char **best, size_t *distance) {
-    size_t d = edit_distance(word, candidate), k = strlen(word);
-    if (k > 1 && strncmp(word, candidate, k) == 0) d = 0; /* a beginning is as good as the word */
-    if (d < *distance) {
-        *distance = d;
-        *best = candidate;
-    }
-}
-
-/* A candidate is worth naming if at most a third of the word, and at least one character, differs. */
-static size_t worth_naming(const char *word) { return strlen(word) / 3 + 2; }
-
 static enum nnv_status unknown_option(const struct nnv_opt *table, const char *name, struct cursor *c) {
-    const char *best = NULL;
-    size_t distance = worth_naming(name);
-    for (const struct nnv_opt *o = table; o->name; o++) consider(name, o->name, &best, &distance);
-    if (best) return nnv_fail(c->err, NNV_INVALID, "unknown option %s (did you mean --%s?)", c->shown, best);
+    struct nnv_nearest near = nnv_nearest_to(name);
+    for (const struct nnv_opt *o = table; o->name; o++) nnv_nearest_see(&near, o->name);
+    if (near.best) return nnv_fail(c->err, NNV_INVALID, "unknown option %s (did you mean --%s?)", c->shown, near.best);
     return nnv_fail(c->err, NNV_INVALID, "unknown option %s (--help lists the options)", c->shown);
 }
 
@@ -106,22 +75,22 @@ static enum nnv_status set_seconds(uint64_t *value, const char *text, struct cur
 
 static enum nnv_status set_choice(const struct nnv_opt *o, const char *text, struct cursor *c) {
     struct nnv_text all = {0};
-    const char *best = NULL;
-    size_t distance = worth_naming(text);
+    struct nnv_nearest near = nnv_nearest_to(text);
     for (int i = 0; o->choices[i]; i++) {
         if (strcmp(o->choices[i], text) == 0) {
             *(int *)o->value = i;
             nnv_text_free(&all);
             return NNV_OK;
         }
-        consider(text, o->choices[i], &best, &distance);
+        nnv_nearest_see(&near, o->choices[i]);
         nnv_text_addf(&all, "%s%s", i ? ", " : "", o->choices[i]);
     }
-    enum nnv_status status = nnv_fail(c->err, NNV_INVALID, "%s: '%s' is none of %s%s%s%s", c->shown, text,
-                                      all.failed ? "its choices"
-                                      : all.data ? all.data
-                                                 : "its choices",
-                                      best ? " (did you mean " : "", best ? best : "", best ? "?)" : "");
+    enum nnv_status status =
+        nnv_fail(c->err, NNV_INVALID, "%s: '%s' is none of %s%s%s%s", c->shown, text,
+                 all.failed ? "its choices"
+                 : all.data ? all.data
+                            : "its choices",
+                 near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "");
     nnv_text_free(&all);
     return status;
 }

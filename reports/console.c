@@ -190,9 +190,13 @@ static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nn
         nnv_text_free(&path);
     }
     if (replay != NULL && *replay != '\0') {
+        struct nnv_text tried = {0};
+        nnv_text_add_tried(&tried, v, nnv_json_text(record, "again", NULL));
         nnv_text_add(t, "     again: ");
         nnv_text_add_shown(t, replay, strlen(replay), 4096);
+        if (tried.len > 0) nnv_text_addf(t, "   (%s)", tried.data);
         nnv_text_add(t, "\n");
+        nnv_text_free(&tried);
     }
 }
 

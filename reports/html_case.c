@@ -293,9 +293,13 @@ void nnv_html_case_body(struct nnv_html *h, const struct nnv_report_case *c, con
     nnv_html_cut(t, *reason == '\0' ? "no reason was recorded" : reason, TEXT_MAX);
     nnv_text_add(t, "</pre>\n");
     if (replay != NULL && *replay != '\0') {
+        struct nnv_text tried = {0};
+        nnv_text_add_tried(&tried, c->verdict, nnv_json_text(record, "again", NULL));
         nnv_text_add(t, "<p class=\"again\"><code class=\"cmd\">");
         nnv_html_cut(t, replay, TEXT_MAX);
         nnv_text_add(t, "</code></p>\n");
+        if (tried.len > 0) nnv_text_addf(t, "<p class=\"soft\">%s</p>\n", tried.data);
+        nnv_text_free(&tried);
     }
     add_meta(t, c, record);
     add_outputs(t, json_object_get(record, "outputs"));

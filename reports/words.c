@@ -41,6 +41,13 @@ bool nnv_verdict_parse(const char *name, enum nnvts_verdict *v) {
     return false;
 }
 
+void nnv_text_add_tried(struct nnv_text *t, enum nnvts_verdict v, const char *again) {
+    enum nnvts_verdict tried;
+    if (again == NULL || !nnv_verdict_parse(again, &tried) || tried == v) return;
+    nnv_text_addf(t, "tried: %s, so it does not fail %severy time", words[tried].name,
+                  words[tried].bad ? "in the same way " : "");
+}
+
 struct nnv_count_text nnv_count(uint64_t n) {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, n);

@@ -21,6 +21,11 @@ char nnv_verdict_letter(enum nnvts_verdict v);
 bool nnv_verdict_bad(enum nnvts_verdict v);
 /** The verdict of that name; false if there is none. NOTRUN is none that a record may have. */
 bool nnv_verdict_parse(const char *name, enum nnvts_verdict *v);
+/**
+ * What a trial of the replay line tells beyond the line, for a case of this verdict and the record's `again` (NULL: not
+ * tried): "tried: PASS, so it does not fail every time"; nothing if it ended as the case did.
+ */
+void nnv_text_add_tried(struct nnv_text *t, enum nnvts_verdict v, const char *again);
 /** All verdicts in the order in which people want to see them: PASS, what is bad, UNSUPPORTED, SKIP, NOTRUN. */
 extern const enum nnvts_verdict nnv_verdict_order[NNVTS_VERDICT_COUNT];
 

@@ -14,16 +14,27 @@
 #include "base/rng.h"
 #include "harness/core/channel.h"
 #include "harness/core/process.h"
+#include "harness/core/record.h"
+#include "harness/core/signals.h"
+#include "harness/core/trial.h"
 #include "reference/model/spec.h"
 
-enum { NAME_BYTES = 200, PATH_BYTES = 4096 };
+enum { NAME_BYTES = 200, PATH_BYTES = 4096, TRIALS_OF_A_KIND = 3 };
 
 static const uint64_t LEAST_TIMEOUT_NS = 10000000000;
+static const uint64_t LAST_DUMPS_NS = 2000000000; /* for what is left when the user has interrupted */
 
 /** A case that waits for its dump; its texts follow the struct. */
 struct pending {
     struct pending *next;
     struct nnv_ended ended;
+};
+
+/** Failures that are tried only a few times. */
+struct kind {
+    const char *op, *type;
+    enum nnvts_verdict verdict;
+    int trials;
 };
 
 struct nnv_dumper {
@@ -34,6 +45,11 @@ struct nnv_dumper {
     struct nnv_err *failure; /* shared with the process */
     size_t dumps;
     bool noted;
+    pid_t trial; /* tries the dump of the first; 0: none */
+    uint64_t trial_ns;
+    bool untried; /* no dump is tried any more */
+    struct kind kind[NNV_DUMPS_MAX];
+    size_t kinds;
 };
 
 void nnv_dump_name(const char *name, char *buf) {
@@ -118,6 +134,7 @@ void nnv_dumper_free(struct nnv_dumper *d) {
     if (d == NULL) return;
     struct nnv_end end;
     if (d->pid != 0) nnv_process_wait(d->pid, 0, &end);
+    if (d->trial != 0) nnv_trial_stop(d->trial);
     while (d->first != NULL) {
         struct pending *next = d->first->next;
         free(d->first);
@@ -160,11 +177,11 @@ static bool is_wanted(const struct nnv_dumper *d, const struct nnv_ended *e) {
 }
 
 enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
-    if (!is_wanted(d, e)) return d->o.dumped(d->o.context, e, NULL, NULL, err);
+    if (!is_wanted(d, e)) return d->o.dumped(d->o.context, e, &(struct nnv_dumped){0}, err);
     if (d->dumps < NNV_DUMPS_MAX) return enqueue(d, e, err);
     const char *remark = d->noted ? NULL : "no dump of this and later cases: the run has as many as it may have";
     d->noted = true;
-    return d->o.dumped(d->o.context, e, NULL, remark, err);
+    return d->o.dumped(d->o.context, e, &(struct nnv_dumped){.remark = remark}, err);
 }
 
 /** Starts the dump of the first case; false with a remark if that is impossible. */
@@ -181,13 +198,14 @@ static bool start(struct nnv_dumper *d, char *remark, size_t room) {
     return pid > 0;
 }
 
-/** Hands on the first case and forgets it. */
-static enum nnv_status hand_on(struct nnv_dumper *d, const char *remark, struct nnv_err *err) {
+/** Hands on the first case and forgets it. remark: why it has no dump; again: the verdict of its trial, if any. */
+static enum nnv_status hand_on(struct nnv_dumper *d, const char *remark, const char *again, struct nnv_err *err) {
     struct pending *p = d->first;
     char name[256], dump[300];
     nnv_dump_name(d->o.cases[p->ended.index].name, name);
     snprintf(dump, sizeof dump, "dumps/%s.json", name);
-    enum nnv_status st = d->o.dumped(d->o.context, &p->ended, remark == NULL ? dump : NULL, remark, err);
+    const struct nnv_dumped dumped = {.dump = remark == NULL ? dump : NULL, .remark = remark, .again = again};
+    enum nnv_status st = d->o.dumped(d->o.context, &p->ended, &dumped, err);
     d->first = p->next;
     if (d->first == NULL) d->last = NULL;
     if (remark != NULL) d->dumps--;
@@ -205,38 +223,117 @@ static void tell_failure(const struct nnv_dumper *d, const struct nnv_end *end, 
         snprintf(remark, room, "not dumped: nnvts %s", nnv_end_text(end, how));
 }
 
+/** Counts a trial of the kind of the case; false if there were enough. */
+static bool count_trial(struct nnv_dumper *d, const struct nnv_ended *e) {
+    const struct nnv_case *c = &d->o.cases[e->index];
+    size_t i = 0;
+    while (i < d->kinds && (d->kind[i].verdict != e->verdict || strcmp(d->kind[i].op, c->op) != 0 ||
+                            strcmp(d->kind[i].type, c->type) != 0))
+        i++;
+    if (i == NNV_DUMPS_MAX) return false;
+    if (i == d->kinds) d->kind[d->kinds++] = (struct kind){c->op, c->type, e->verdict, 0};
+    return d->kind[i].trials++ < TRIALS_OF_A_KIND;
+}
+
+/** Starts to try the dump of the first case; false if it is not to be tried. */
+static bool start_trial(struct nnv_dumper *d) {
+    char path[PATH_BYTES], name[256];
+    if (d->untried || !count_trial(d, &d->first->ended)) return false;
+    nnv_dump_name(d->o.cases[d->first->ended.index].name, name);
+    if (snprintf(path, sizeof path, "%s/dumps/%s.json", d->o.folder, name) >= PATH_BYTES) return false;
+    pid_t pid = nnv_trial_start(d->o.config, path);
+    d->trial = pid > 0 ? pid : 0;
+    d->trial_ns = nnv_now_ns();
+    return pid > 0;
+}
+
+static void stop_trying(struct nnv_dumper *d) {
+    d->untried = true;
+    if (d->trial != 0) nnv_trial_stop(d->trial);
+    d->trial = 0;
+}
+
+/** Hands on the first case when its trial has ended; *waits if that is still to come. */
+static enum nnv_status end_trial(struct nnv_dumper *d, bool *waits, struct nnv_err *err) {
+    struct nnv_end end = {0};
+    *waits = false;
+    if (nnv_signals_interrupts() > 0 || nnv_now_ns() - d->trial_ns > nnv_trial_limit(d->o.config)) {
+        stop_trying(d);
+        return hand_on(d, NULL, NULL, err);
+    }
+    *waits = !nnv_process_ended(d->trial, &end);
+    if (*waits) return NNV_OK;
+    d->trial = 0;
+    enum nnvts_verdict again = nnv_trial_verdict(&end);
+    d->untried = d->untried || again == NNVTS_NOTRUN; /* as of a driver that can be opened only once at a time */
+    return hand_on(d, NULL, again == NNVTS_NOTRUN ? NULL : nnv_record_verdict(again), err);
+}
+
+/** Dumps the first case, and hands it on unless it is to be tried; *waits if the dump has not ended. */
+static enum nnv_status dump_first(struct nnv_dumper *d, bool *waits, struct nnv_err *err) {
+    uint64_t limit = d->o.config->timeout_ns > LEAST_TIMEOUT_NS ? d->o.config->timeout_ns : LEAST_TIMEOUT_NS;
+    char remark[NNV_ERR_TEXT];
+    struct nnv_end end = {0};
+    *waits = false;
+    if (d->pid == 0 && !start(d, remark, sizeof remark)) return hand_on(d, remark, NULL, err);
+    if (!nnv_process_ended(d->pid, &end)) {
+        *waits = nnv_now_ns() - d->start_ns < limit;
+        if (*waits) return NNV_OK;
+        nnv_process_wait(d->pid, 0, &end);
+    }
+    d->pid = 0;
+    bool ok = end.code == CLD_EXITED && end.status == 0 && !end.timed_out;
+    if (ok && start_trial(d)) return NNV_OK;
+    if (!ok) tell_failure(d, &end, remark, sizeof remark);
+    return hand_on(d, ok ? NULL : remark, NULL, err);
+}
+
 enum nnv_status nnv_dumper_step(struct nnv_dumper *d, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
-    uint64_t limit = d->o.config->timeout_ns > LEAST_TIMEOUT_NS ? d->o.config->timeout_ns : LEAST_TIMEOUT_NS;
-    while (d->first != NULL && st == NNV_OK) {
-        char remark[NNV_ERR_TEXT];
-        struct nnv_end end = {0};
-        if (d->pid == 0 && !start(d, remark, sizeof remark)) {
-            st = hand_on(d, remark, err);
-            continue;
+    bool waits = false;
+    if (nnv_signals_interrupts() > 0) d->untried = true;
+    while (d->first != NULL && st == NNV_OK && !waits)
+        st = d->trial != 0 ? end_trial(d, &waits, err) : dump_first(d, &waits, err);
+    return st;
+}
+
+bool nnv_dumper_opens(struct nnv_dumper *d) {
+    if (d->trial == 0) return false;
+    d->untried = true;
+    return true;
+}
+
+/** Goes on until nothing is left, or the time is over once the user has interrupted. */
+static enum nnv_status work_off(struct nnv_dumper *d, bool interrupted, struct nnv_err *err) {
+    uint64_t begin = nnv_now_ns();
+    enum nnv_status st = nnv_dumper_step(d, err);
+    while (d->first != NULL && st == NNV_OK && (!interrupted || nnv_now_ns() - begin < LAST_DUMPS_NS)) {
+        if (!interrupted && nnv_signals_interrupts() > 0) {
+            interrupted = true;
+            begin = nnv_now_ns();
         }
-        if (!nnv_process_ended(d->pid, &end)) {
-            if (nnv_now_ns() - d->start_ns < limit) break;
-            nnv_process_wait(d->pid, 0, &end);
-        }
-        d->pid = 0;
-        bool ok = end.code == CLD_EXITED && end.status == 0 && !end.timed_out;
-        if (!ok) tell_failure(d, &end, remark, sizeof remark);
-        st = hand_on(d, ok ? NULL : remark, err);
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+        st = nnv_dumper_step(d, err);
+        if (st == NNV_OK) st = d->o.idle(d->o.context, err);
     }
     return st;
 }
 
-enum nnv_status nnv_dumper_finish(struct nnv_dumper *d, uint64_t timeout_ns, struct nnv_err *err) {
-    uint64_t begin = nnv_now_ns();
-    enum nnv_status st = nnv_dumper_step(d, err);
-    while (d->first != NULL && st == NNV_OK && nnv_now_ns() - begin < timeout_ns) {
-        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
-        st = nnv_dumper_step(d, err);
-    }
+enum nnv_status nnv_dumper_finish(struct nnv_dumper *d, bool interrupted, struct nnv_err *err) {
+    struct nnv_signals signals;
     struct nnv_end end;
+    enum nnv_status st = NNV_OK;
+    if (d->first == NULL) return st;
+    if (interrupted && d->trial != 0) {
+        stop_trying(d);
+        st = hand_on(d, NULL, NULL, err);
+    }
+    d->untried = d->untried || interrupted;
+    nnv_signals_take(&signals, NULL);
+    if (st == NNV_OK) st = work_off(d, interrupted, err);
+    nnv_signals_give_back(&signals);
     if (d->pid != 0) nnv_process_wait(d->pid, 0, &end);
     d->pid = 0;
-    while (d->first != NULL && st == NNV_OK) st = hand_on(d, "not dumped: the run was ended", err);
+    while (d->first != NULL && st == NNV_OK) st = hand_on(d, "not dumped: the run was ended", NULL, err);
     return st;
 }

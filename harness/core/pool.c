@@ -171,7 +171,9 @@ static int living(const struct pool *p, bool opened) {
 
 static void open_failed(struct pool *p, const struct slot *s, const struct nnv_end *end) {
     nnv_mortem_open(&s->w, end, s->doom, p->o->config->driver, open_timeout(p), p->open_error);
-    p->start_after_ns = nnv_now_ns() + BACKOFF_NS * (uint64_t)++p->open_failures;
+    bool elsewhere = p->o->opened != NULL && p->o->opened(p->o->context);
+    if (!elsewhere) p->open_failures++;
+    p->start_after_ns = nnv_now_ns() + BACKOFF_NS * (uint64_t)(p->open_failures + elsewhere);
     if (p->open_failures < OPEN_ATTEMPTS) return;
     p->limit = living(p, true);
     p->open_failures = 0;
@@ -310,7 +312,7 @@ static enum nnv_status run_round(struct pool *p, struct nnv_err *err) {
         bool news = false;
         for (int i = 0; i < p->nslots && st == NNV_OK; i++)
             if (p->slots[i].w.pid != 0) st = look_after(p, &p->slots[i], &news, err);
-        if (st == NNV_OK) st = p->o->idle(p->o->context, err);
+        if (st == NNV_OK && p->o->idle != NULL) st = p->o->idle(p->o->context, err);
         if (st != NNV_OK) break;
         heed_user(p);
         if (p->gave_up) end_all(p);

@@ -31,9 +31,12 @@ struct nnv_pool_options {
     void *context;
     /** A case has ended; each case once. An error ends the run. */
     enum nnv_status (*ended)(void *context, const struct nnv_ended *e, struct nnv_err *err);
-    /** Called between rounds of work, at least every 50 ms. An error ends the run. */
+    /** Called between rounds of work, at least every 50 ms. An error ends the run. May be NULL. */
     enum nnv_status (*idle)(void *context, struct nnv_err *err);
-    /** Something that the user should know, one line. */
+    /** Asked when a worker could not open the driver: true if somebody else has it open, which is no reason to give up.
+     * May be NULL: nobody. */
+    bool (*opened)(void *context);
+    /** Something that the user should know, one line. May be NULL. */
     void (*note)(void *context, const char *text);
 };
 

@@ -142,6 +142,7 @@ static void add_machine(struct nnv_text *out) {
     char os[160];
     snprintf(os, sizeof os, "%s %s", named ? u.sysname : "?", named ? u.release : "");
     nnv_text_add_json(out, os);
+    if (named) add_member(out, "host", u.nodename);
     add_cpu(out, named ? u.machine : "?");
     nnv_text_addf(out, ",\"cores\":%ld", sysconf(_SC_NPROCESSORS_ONLN));
     if (sysinfo(&i) == 0)
@@ -249,6 +250,8 @@ static const char *const verdict_names[NNVTS_VERDICT_COUNT] = {
 #undef X
 };
 
+const char *nnv_record_verdict(enum nnvts_verdict v) { return verdict_names[v]; }
+
 void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const struct nnv_record_extra *extra,
                      struct nnv_text *out) {
     char signal[32];
@@ -278,6 +281,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
     add_bytes(out, "log", e->log, NULL);
     if (extra->dump != NULL) add_member(out, "dump", extra->dump);
     if (extra->replay != NULL) add_member(out, "replay", extra->replay);
+    if (extra->again != NULL) add_member(out, "again", extra->again);
     if (sound && e->outputs.len > 0) {
         nnv_text_add(out, ",\"outputs\":");
         nnv_text_add_n(out, e->outputs.data, e->outputs.len);

@@ -11,6 +11,7 @@ struct nnv_record_extra {
     const char *dump;   /**< relative to the run folder; NULL: none */
     const char *replay; /**< NULL: none */
     const char *remark; /**< added to the reason as a line of its own; NULL: none */
+    const char *again;  /**< verdict of the replay that was tried; NULL: it was not */
 };
 
 /** Appends the first line of a journal, without newline. */
@@ -27,6 +28,8 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
  */
 void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
                        struct nnv_text *out);
+/** "PASS". */
+const char *nnv_record_verdict(enum nnvts_verdict v);
 /** Hash of the names of the cases, hexadecimal, into buf (room for 17). */
 void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf);
 /** "default" or the profile of config. */

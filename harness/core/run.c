@@ -12,7 +12,6 @@
 #include "harness/core/record.h"
 
 static const uint64_t TICK_NS = 200000000;
-static const uint64_t LAST_DUMPS_NS = 2000000000; /* for what is left when the user has interrupted */
 
 /** A run, as the callbacks of pool and dumper see it. */
 struct run {
@@ -34,13 +33,13 @@ static void add_path(const char *folder, const char *dump, struct nnv_text *out)
 }
 
 /** The line of a case, into r->line. */
-static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, const char *dump, const char *remark,
+static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, const struct nnv_dumped *d,
                                   struct nnv_err *err) {
     const struct nnv_case *c = &r->o->cases[e->index];
-    struct nnv_record_extra extra = {.dump = dump, .remark = remark};
+    struct nnv_record_extra extra = {.dump = d->dump, .remark = d->remark, .again = d->again};
     struct nnv_text replay = {0}, path = {0};
     if (!is_good(e->verdict)) {
-        if (dump != NULL) add_path(r->o->config->out, dump, &path);
+        if (d->dump != NULL) add_path(r->o->config->out, d->dump, &path);
         nnv_record_replay(r->o->config, c, path.data, &replay);
         extra.replay = replay.data;
     }
@@ -52,10 +51,10 @@ static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, cons
     return failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
 }
 
-static enum nnv_status on_dumped(void *context, const struct nnv_ended *e, const char *dump, const char *remark,
+static enum nnv_status on_dumped(void *context, const struct nnv_ended *e, const struct nnv_dumped *dumped,
                                  struct nnv_err *err) {
     struct run *r = context;
-    enum nnv_status st = write_line(r, e, dump, remark, err);
+    enum nnv_status st = write_line(r, e, dumped, err);
     if (st == NNV_OK) st = nnv_journal_append(&r->journal, r->line.data, r->line.len, !is_good(e->verdict), err);
     const struct nnv_run_observer *o = r->o->observer;
     if (st == NNV_OK && o != NULL && o->record != NULL) o->record(o->context, r->line.data);
@@ -67,17 +66,27 @@ static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct
     return nnv_dumper_take(r->dumper, e, err);
 }
 
-static enum nnv_status on_idle(void *context, struct nnv_err *err) {
+static enum nnv_status on_waiting(void *context, struct nnv_err *err) {
     struct run *r = context;
     const struct nnv_run_observer *o = r->o->observer;
-    enum nnv_status st = nnv_dumper_step(r->dumper, err);
-    if (st == NNV_OK) st = nnv_journal_tend(&r->journal, false, err);
+    enum nnv_status st = nnv_journal_tend(&r->journal, false, err);
     uint64_t now = nnv_now_ns();
     if (o != NULL && o->tick != NULL && now - r->tick_ns >= TICK_NS) {
         r->tick_ns = now;
         o->tick(o->context);
     }
     return st;
+}
+
+static enum nnv_status on_idle(void *context, struct nnv_err *err) {
+    struct run *r = context;
+    enum nnv_status st = nnv_dumper_step(r->dumper, err);
+    return st == NNV_OK ? on_waiting(r, err) : st;
+}
+
+static bool on_opened(void *context) {
+    struct run *r = context;
+    return nnv_dumper_opens(r->dumper);
 }
 
 static void on_note(void *context, const char *text) {
@@ -118,6 +127,7 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
         .before = past->dumps,
         .context = r,
         .dumped = on_dumped,
+        .idle = on_waiting,
     });
     if (r->dumper == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     struct nnv_pool_options pool = {
@@ -128,10 +138,11 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
         .context = r,
         .ended = on_ended,
         .idle = on_idle,
+        .opened = on_opened,
         .note = on_note,
     };
     enum nnv_status st = nnv_pool_run(&pool, interrupted, err);
-    if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted ? LAST_DUMPS_NS : UINT64_MAX, err);
+    if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted, err);
     if (st == NNV_OK) st = nnv_journal_tend(&r->journal, true, err);
     return st == NNV_OK ? st : nnv_at(err, st, "after %zu of %zu cases", r->journal.lines, o->count);
 }
@@ -171,12 +182,6 @@ static enum nnv_status on_one_ended(void *context, const struct nnv_ended *e, st
     return one->line.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
 }
 
-static enum nnv_status on_one_idle(void *context, struct nnv_err *err) {
-    (void)context;
-    (void)err;
-    return NNV_OK;
-}
-
 enum nnv_status nnv_run_one(const struct nnv_run_config *config, const struct nnv_case *c, char **record,
                             struct nnv_err *err) {
     struct one one = {.c = c};
@@ -186,7 +191,6 @@ enum nnv_status nnv_run_one(const struct nnv_run_config *config, const struct nn
         .count = 1,
         .context = &one,
         .ended = on_one_ended,
-        .idle = on_one_idle,
         .note = on_note,
     };
     bool interrupted = false;

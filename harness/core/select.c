@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/nearest.h"
 #include "harness/core/run.h"
 #include "reference/model/op.h"
 
-enum { LONGEST = 4096, DEEPEST = 64 };
+enum { LONGEST = 4096, DEEPEST = 64, WORD_MAX = 48 };
 
 /* -------------------------------------------------------------------- globs */
 
@@ -73,37 +73,6 @@ void nnv_select_exactly(const char *name, struct nnv_text *out) {
         nnv_text_add_n(out, name, 1);
     }
 }
-
-/* ------------------------------------------------------------ nearest names */
-
-enum { WORD_MAX = 48 };
-
-static size_t differences(const char *a, const char *b) {
-    size_t row[WORD_MAX + 1], n = strnlen(b, WORD_MAX);
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 0; a[i] != '\0' && i < WORD_MAX; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[j - 1]));
-            diagonal = row[j];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
-void nnv_nearer(const char *word, const char *candidate, const char **best, size_t *distance) {
-    size_t d = differences(word, candidate), k = strlen(word);
-    if (k > 1 && strncasecmp(word, candidate, k) == 0) d = 0; /* a beginning is as good as the word */
-    if (d >= *distance) return;
-    *distance = d;
-    *best = candidate;
-}
-
-size_t nnv_near(const char *word) { return strlen(word) / 3 + 2; }
 
 /* -------------------------------------------------------------- expressions */
 
@@ -265,15 +234,13 @@ static bool means(void *context, const char *name) {
 }
 
 struct search {
+    struct nnv_nearest near;
     char word[WORD_MAX], best[WORD_MAX];
-    size_t distance;
 };
 
 static bool is_nearer(void *context, const char *name) {
     struct search *s = context;
-    const char *best = NULL;
-    nnv_nearer(s->word, name, &best, &s->distance);
-    if (best != NULL) snprintf(s->best, sizeof s->best, "%s", best);
+    if (nnv_nearest_see(&s->near, name)) snprintf(s->best, sizeof s->best, "%s", name); /* it may not live long */
     return false;
 }
 
@@ -285,7 +252,7 @@ static enum nnv_status check_known(const struct parser *p, const struct node *n,
     if (see_known(p, n->kind, means, &copy)) return NNV_OK;
     struct search s = {0};
     snprintf(s.word, sizeof s.word, "%.*s", (int)n->n, n->word);
-    s.distance = nnv_near(s.word);
+    s.near = nnv_nearest_to(s.word);
     see_known(p, n->kind, is_nearer, &s);
     if (*s.best != '\0') return refuse(p, at, "unknown %s '%s' (did you mean '%s'?)", what[n->kind], s.word, s.best);
     return refuse(p, at, "unknown %s '%s'", what[n->kind], s.word);

@@ -12,10 +12,5 @@
 bool nnv_glob(const char *glob, size_t n, const char *s);
 /** Appends an expression that selects the case of this name and no other. */
 void nnv_select_exactly(const char *name, struct nnv_text *out);
-/** Keeps in *best the candidate that differs least from word; *distance begins as nnv_near(word), letter case counts
- * for nothing. */
-void nnv_nearer(const char *word, const char *candidate, const char **best, size_t *distance);
-/** The distance from which on a candidate is not worth naming. */
-size_t nnv_near(const char *word);
 
 #endif

@@ -15,8 +15,8 @@ struct nnv_signals {
 };
 
 /**
- * From now on SIGCHLD, SIGINT, SIGTERM and SIGHUP wake the supervisor that sleeps on hub (those that the process
- * ignores stay ignored), and a write beyond the file size limit is an error instead of the end.
+ * From now on SIGCHLD, SIGINT, SIGTERM and SIGHUP wake the supervisor that sleeps on hub (NULL: only count; those that
+ * the process ignores stay ignored), and a write beyond the file size limit is an error instead of the end.
  */
 void nnv_signals_take(struct nnv_signals *s, struct nnv_hub *hub);
 /** Restores what was before. */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "harness/core/run.h"
-#include "harness/core/select.h"
 
 /** True if the comma-separated names hold this one. */
 static bool names_hold(const char *names, const char *name) {
@@ -26,17 +26,17 @@ static enum nnv_status check_names(const char *names, struct nnv_err *err) {
         snprintf(name, sizeof name, "%.*s", (int)n, at);
         at += n;
         if (nnv_suite_by_name(name) == NULL && strcmp(name, "all") != 0) {
-            const char *best = NULL;
-            size_t distance = nnv_near(name);
+            struct nnv_nearest near = nnv_nearest_to(name);
             struct nnv_text known = {0};
             for (size_t i = 0; i < count; i++) {
-                nnv_nearer(name, suites[i]->name, &best, &distance);
+                nnv_nearest_see(&near, suites[i]->name);
                 nnv_text_addf(&known, "%s%s", i > 0 ? ", " : "", suites[i]->name);
             }
-            enum nnv_status st = best != NULL
-                                     ? nnv_fail(err, NNV_INVALID, "unknown suite '%s' (did you mean '%s'?)", name, best)
-                                     : nnv_fail(err, NNV_INVALID, "unknown suite '%s' (known: %s, all)", name,
-                                                known.data ? known.data : "");
+            enum nnv_status st =
+                near.best != NULL
+                    ? nnv_fail(err, NNV_INVALID, "unknown suite '%s' (did you mean '%s'?)", name, near.best)
+                    : nnv_fail(err, NNV_INVALID, "unknown suite '%s' (known: %s, all)", name,
+                               known.data ? known.data : "");
             nnv_text_free(&known);
             return st;
         }

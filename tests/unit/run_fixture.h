@@ -129,7 +129,9 @@ enum fault {
     BAD_OUTPUTS,
     WRITES_CHANNEL, /* over the ring */
     SLOW,
-    FAULTS
+    FAULTS,
+    WRONG_ONCE, /* only the first time, as a file tells */
+    WRONG_THEN_HANGS,
 };
 
 static int cases_before; /* run in this worker */
@@ -176,6 +178,15 @@ static void write_over_channel(struct nnv_case_env *env) {
     memset(channel->ring + 1000, 0xee, 100000);
     atomic_store(&channel->head, 0x0101010101010101u);
     atomic_store(&channel->tail, 0x0202020202020202u);
+}
+
+/** True the first time. */
+static bool is_first(const char *name) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0) close(fd);
+    return fd >= 0;
 }
 
 static void misbehave(enum fault fault, struct nnv_case_env *env, struct nnv_result *r) {
@@ -293,6 +304,13 @@ static void misbehave(enum fault fault, struct nnv_case_env *env, struct nnv_res
         break;
     case FAULTS:
         break;
+    case WRONG_ONCE:
+        if (is_first("once")) r->verdict = NNVTS_FAIL;
+        break;
+    case WRONG_THEN_HANGS:
+        if (!is_first("then")) hang();
+        r->verdict = NNVTS_FAIL;
+        break;
     }
 }
 
@@ -375,7 +393,22 @@ static const struct nnv_suite made_suite = {.name = "made",
                                             .list = fake_list,
                                             .build = spec_build,
                                             .run = fake_run};
-static const struct nnv_suite *const suites[] = {&fake_suite, &made_suite};
+
+/** Lists the case that a dump is of: "DIR/made.ADD.FAULT.NUMBER.json". */
+static enum nnv_status replayed_list(const struct nnv_run_config *config, struct nnv_case_list *list,
+                                     struct nnv_err *err) {
+    if (config->specs == NULL) return NNV_OK;
+    const char *name = strrchr(config->specs, '/');
+    int fault = -1;
+    if (access(config->specs, R_OK) != 0 || name == NULL || sscanf(name, "/made.ADD.%d.", &fault) != 1)
+        return nnv_fail(err, NNV_IO, "%s: no dump", config->specs);
+    struct nnv_case c = {.name = "spec/one", .suite = "spec", .op = "", .type = "", .tags = "", .a = (uint64_t)fault};
+    return nnv_case_add(list, &c, err);
+}
+
+static const struct nnv_suite replayed_suite = {
+    .name = "spec", .summary = "misbehaves again", .list = replayed_list, .run = fake_run};
+static const struct nnv_suite *const suites[] = {&fake_suite, &made_suite, &replayed_suite};
 
 const struct nnv_suite *const *nnv_suites(size_t *count) {
     *count = sizeof suites / sizeof *suites;

@@ -89,6 +89,7 @@ static void mistakes_are_explained(void **state) {
     } cases[] = {
         {{"--drivr", "x"}, "unknown option --drivr (did you mean --driver?)"},
         {{"--time=3"}, "unknown option --time (did you mean --timeout?)"},
+        {{"--JOBS"}, "unknown option --JOBS (did you mean --jobs?)"},
         {{"--zzzzzz"}, "unknown option --zzzzzz (--help lists the options)"},
         {{"-x"}, "unknown option -x (--help lists the options)"},
         {{"-qx"}, "unknown option -x"},

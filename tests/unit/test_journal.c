@@ -41,7 +41,7 @@ static void test_record(void **state) {
                           .outputs = bytes("[{\"index\":0}]"),
                           .backtrace = bytes("#0 x\n"),
                           .log = {"a\0b", 3}};
-    json_t *r = record(&e, &(struct nnv_record_extra){"dumps/x.json", "nnvts replay", "a remark"});
+    json_t *r = record(&e, &(struct nnv_record_extra){"dumps/x.json", "nnvts replay", "a remark", "PASS"});
     assert_string_equal(text_of(r, "case"), "made/ADD/1");
     assert_string_equal(text_of(r, "tags"), "exact edge");
     assert_string_equal(text_of(r, "verdict"), "CRASH");
@@ -51,6 +51,7 @@ static void test_record(void **state) {
     assert_string_equal(text_of(r, "log"), "a\xef\xbf\xbd"
                                            "b");
     assert_string_equal(text_of(r, "dump"), "dumps/x.json");
+    assert_string_equal(text_of(r, "again"), "PASS");
     assert_float_equal(json_real_value(json_object_get(r, "ms")), 1.234, 1e-9);
     assert_int_equal(json_integer_value(json_object_get(r, "driver_us")), 89);
     assert_int_equal(json_array_size(json_object_get(r, "outputs")), 1);
@@ -58,7 +59,7 @@ static void test_record(void **state) {
     e = (struct nnv_ended){.verdict = NNVTS_PASS, .reason = bytes("not for a PASS")};
     r = record(&e, &(struct nnv_record_extra){0});
     static const char *const absent[] = {"reason", "phase",  "signal",  "backtrace", "log",
-                                         "dump",   "replay", "outputs", "worker"};
+                                         "dump",   "replay", "outputs", "worker",    "again"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) assert_null(json_object_get(r, absent[i]));
     json_decref(r);
     /* damaged comparisons never reach the journal, and never pass */

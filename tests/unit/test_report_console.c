@@ -90,6 +90,31 @@ static void the_counts_of_suites_are_aligned(void **state) {
     fx_remove(&f);
 }
 
+/* What the trial of a replay line showed is said only where it differs from the case. */
+static void a_failure_that_comes_and_goes_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *again, *shown;
+    } tried[] = {{"\"PASS\"", "   (tried: PASS, so it does not fail every time)"},
+                 {"\"CRASH\"", "   (tried: CRASH, so it does not fail in the same way every time)"},
+                 {"\"FAIL\"", ""},
+                 {"\"nonsense\"", ""},
+                 {"7", ""}};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        char records[256], expected[128];
+        snprintf(records, sizeof records,
+                 "{\"case\":\"a\",\"verdict\":\"FAIL\",\"reason\":\"r\",\"replay\":\"nnvts replay x\",\"again\":%s}\n",
+                 tried[i].again);
+        snprintf(expected, sizeof expected, "\n     again: nnvts replay x%s\n", tried[i].shown);
+        struct fx f = fx_make("a\tops\tADD\tfloat32\t\n", records);
+        fx_load(&f);
+        char *text = output_of(&f, plain, false);
+        if (strstr(text, expected) == NULL) fail_msg("no '%s' in '%s'", expected, text);
+        free(text);
+        fx_remove(&f);
+    }
+}
+
 /** A run of n failures that are alike. */
 static struct fx alike(int n) {
     struct nnv_text cases = {0}, records = {0};
@@ -222,6 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_passing_run_is_five_lines),
         cmocka_unit_test(a_failure_is_one_block_at_once),
+        cmocka_unit_test(a_failure_that_comes_and_goes_is_told),
         cmocka_unit_test(the_counts_of_suites_are_aligned),
         cmocka_unit_test(many_alike_are_counted),
         cmocka_unit_test(a_terminal_has_one_live_line),

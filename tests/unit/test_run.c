@@ -2,6 +2,10 @@
 /* Whatever a driver does: each case has its own verdict, and no other case is harmed. */
 #include "tests/unit/run_fixture.h"
 
+#include <sys/file.h>
+
+#include "harness/core/pool.h"
+
 /** What is expected of a fault. */
 struct expected {
     const char *verdict, *reason, *signal, *phase; /* NULL: not looked at; reason: a part of it */
@@ -179,6 +183,9 @@ static void test_header(void **state) {
     assert_string_equal(text_of(json_object_get(json_object_get(h, "suites"), "made"), "summary"),
                         "misbehaves, and can be built");
     assert_true(json_integer_value(json_object_get(json_object_get(h, "machine"), "cores")) > 0);
+    char host[256];
+    assert_int_equal(gethostname(host, sizeof host), 0);
+    assert_string_equal(text_of(json_object_get(h, "machine"), "host"), host);
     json_decref(lines);
     setup_free(&s);
 }
@@ -325,6 +332,47 @@ static void test_run_one(void **state) {
     setup_free(&s);
 }
 
+/** Somebody who has the driver open until the pool has asked five times. */
+struct holder {
+    int file, asked;
+    enum nnvts_verdict verdict;
+};
+
+static bool is_held(void *context) {
+    struct holder *h = context;
+    if (++h->asked == 5) close(h->file);
+    return true;
+}
+
+static enum nnv_status keep_verdict(void *context, const struct nnv_ended *e, struct nnv_err *err) {
+    (void)err;
+    ((struct holder *)context)->verdict = e->verdict;
+    return NNV_OK;
+}
+
+/* A driver that somebody else has open is waited for. */
+static void test_driver_open_elsewhere(void **state) {
+    (void)state;
+    struct setup s;
+    struct holder h = {.verdict = NNVTS_NOTRUN};
+    struct nnv_err err = {0};
+    char options[PATH_MAX];
+    bool interrupted = true;
+    setup_init(&s, "elsewhere");
+    add_case(&s, "fake", FINE, 0);
+    snprintf(options, sizeof options, "alone%s/elsewhere", root);
+    s.config.driver_options = options;
+    h.file = open(options + strlen("alone"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(flock(h.file, LOCK_EX), 0);
+    const struct nnv_pool_options pool = {
+        .config = &s.config, .cases = s.list.item, .count = 1, .context = &h, .ended = keep_verdict, .opened = is_held};
+    assert_int_equal(nnv_pool_run(&pool, &interrupted, &err), NNV_OK);
+    assert_false(interrupted);
+    assert_int_equal(h.asked, 5);
+    assert_int_equal(h.verdict, NNVTS_PASS);
+    setup_free(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faults_one_job),   cmocka_unit_test(test_faults_three_jobs),
@@ -333,7 +381,7 @@ int main(void) {
         cmocka_unit_test(test_many_jobs),        cmocka_unit_test(test_probe),
         cmocka_unit_test(test_bad_driver),       cmocka_unit_test(test_open_fails_later),
         cmocka_unit_test(test_exclusive_driver), cmocka_unit_test(test_bad_close),
-        cmocka_unit_test(test_run_one),
+        cmocka_unit_test(test_run_one),          cmocka_unit_test(test_driver_open_elsewhere),
     };
     return cmocka_run_group_tests(tests, build_driver, remove_all);
 }

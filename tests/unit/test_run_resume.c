@@ -434,6 +434,99 @@ static void test_dumps_are_bounded(void **state) {
     setup_free(&s);
 }
 
+/* -------------------------------------------------------------------- trials */
+
+static const char *again_of(json_t *lines, const struct setup *s, size_t i) {
+    return json_string_value(json_object_get(record_of(lines, s->list.item[i].name), "again"));
+}
+
+/* The replay line of a failure is tried, but only of the first three of a kind. */
+static void test_trials(void **state) {
+    (void)state;
+    static const enum fault faults[] = {WRONG, WRONG,        WRONG,      WRONG,     SIGKILL_SELF, DAMAGES,
+                                        FINE,  NULL_POINTER, WRONG_ONCE, HANG_BUSY, EXIT_0};
+    static const char *const expected[] = {"FAIL", "FAIL",  "FAIL", NULL,      "CRASH", "FAIL",
+                                           NULL,   "CRASH", "PASS", "TIMEOUT", "CRASH"};
+    struct setup s;
+    setup_init(&s, "trials");
+    s.config.timeout_ns = 1000000000;
+    size_t n = sizeof faults / sizeof *faults;
+    for (size_t i = 0; i < n; i++) add_case(&s, "made", faults[i], 0);
+    s.list.item[5].type = "float16"; /* another kind of failure */
+    s.list.item[8].op = "MUL";
+    add_case(&s, "made", WRONG, 1); /* has no dump */
+    add_case(&s, "fake", WRONG, 0); /* neither */
+    uint64_t start = nnv_now_ns();
+    run_well(&s);
+    assert_true(nnv_now_ns() - start < 8000000000);
+    json_t *lines = read_journal(s.out);
+    assert_int_equal(json_array_size(lines), n + 3);
+    for (size_t i = 0; i < n + 2; i++) {
+        const char *again = again_of(lines, &s, i), *want = i < n ? expected[i] : NULL;
+        if ((again == NULL) != (want == NULL) || (want != NULL && strcmp(again, want) != 0))
+            fail_msg("case %zu: %s, expected %s", i, again ? again : "untried", want ? want : "untried");
+    }
+    json_decref(lines);
+    setup_free(&s);
+}
+
+/* What a trial's driver leaves behind, and the supervisor's death, cost no record. */
+static void test_trial_is_killed(void **state) {
+    (void)state;
+    struct setup s;
+    setup_init(&s, "trial-killed");
+    s.config.timeout_ns = 60000000000;
+    add_case(&s, "made", WRONG_THEN_HANGS, 0);
+    add_case(&s, "made", FINE, 0);
+    s.resume = true;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/then", root);
+    pid_t pid = start_run(&s);
+    char dump[64];
+    snprintf(dump, sizeof dump, "dumps/made.ADD.%d.0.json", (int)WRONG_THEN_HANGS);
+    while (!exists(&s, dump)) usleep(1000);
+    usleep(200000);
+    kill(pid, SIGKILL);
+    assert_int_equal(wait_for(pid), 1000 + SIGKILL);
+    assert_int_equal(unlink(path), 0);
+    pid = start_run(&s);
+    wait_for_lines(&s, 2);
+    while (access(path, F_OK) != 0) usleep(1000);
+    usleep(200000);
+    /* The user does not wait for a trial. All cases are judged, so this is no interrupted run. */
+    uint64_t start = nnv_now_ns();
+    kill(pid, SIGINT);
+    assert_int_equal(wait_for(pid), 0);
+    assert_true(nnv_now_ns() - start < 2000000000);
+    json_t *lines = read_journal(s.out);
+    assert_int_equal(json_array_size(lines), 3);
+    assert_string_equal(text_of(record_of(lines, s.list.item[0].name), "verdict"), "FAIL");
+    assert_non_null(json_object_get(record_of(lines, s.list.item[0].name), "dump"));
+    assert_null(again_of(lines, &s, 0));
+    json_decref(lines);
+    setup_free(&s);
+}
+
+/* A driver that can be opened only once at a time loses its trials, not its cases. */
+static void test_trials_of_a_single(void **state) {
+    (void)state;
+    struct setup s;
+    char options[PATH_MAX];
+    setup_init(&s, "single");
+    snprintf(options, sizeof options, "alone%s/lock", root);
+    s.config.driver_options = options;
+    s.config.timeout_ns = 1000000000;
+    static const enum fault faults[] = {HANG_BUSY, NULL_POINTER, WRONG, FINE};
+    for (size_t i = 0; i < 24; i++) add_case(&s, "made", faults[i / 2 % 4], 0);
+    run_well(&s);
+    json_t *lines = read_journal(s.out);
+    static const char *const verdict[] = {"TIMEOUT", "CRASH", "FAIL", "PASS"};
+    for (size_t i = 0; i < 24; i++)
+        assert_string_equal(text_of(record_of(lines, s.list.item[i].name), "verdict"), verdict[i / 2 % 4]);
+    json_decref(lines);
+    setup_free(&s);
+}
+
 static void test_dump_names(void **state) {
     (void)state;
     char name[256], other[256], longest[301];
@@ -459,13 +552,23 @@ static void test_dump_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kill_and_resume),   cmocka_unit_test(test_resume_of_finished),
-        cmocka_unit_test(test_resume_of_another), cmocka_unit_test(test_foreign_folder),
-        cmocka_unit_test(test_damaged),           cmocka_unit_test(test_old_results_go),
-        cmocka_unit_test(test_one_at_a_time),     cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_interrupt_of_hang), cmocka_unit_test(test_no_process_stays),
-        cmocka_unit_test(test_full_disk),         cmocka_unit_test(test_dumps),
-        cmocka_unit_test(test_dumps_are_bounded), cmocka_unit_test(test_dump_names),
+        cmocka_unit_test(test_kill_and_resume),
+        cmocka_unit_test(test_resume_of_finished),
+        cmocka_unit_test(test_resume_of_another),
+        cmocka_unit_test(test_foreign_folder),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_old_results_go),
+        cmocka_unit_test(test_one_at_a_time),
+        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_interrupt_of_hang),
+        cmocka_unit_test(test_no_process_stays),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_dumps),
+        cmocka_unit_test(test_dumps_are_bounded),
+        cmocka_unit_test(test_dump_names),
+        cmocka_unit_test(test_trials),
+        cmocka_unit_test(test_trial_is_killed),
+        cmocka_unit_test(test_trials_of_a_single),
     };
     return cmocka_run_group_tests(tests, build_driver, remove_all);
 }
