@@ -97,11 +97,12 @@ static void fill_floats(const struct nnv_fill *f, const struct nnv_operand *o, s
     }
 }
 
-/* Finite float16 codes in order: the positive ones, then the negative ones. */
+/* Every NNV_SWEEP_PARTS-th finite float16 code in order, the positive ones, then the negative ones: no part lies
+ * outside the domain of a function as a whole. */
 static void sweep_halves(const struct nnv_fill *f, size_t n, char *dst) {
     enum { POSITIVE = 0x7c00 };
     for (size_t i = 0; i < n; i++) {
-        size_t k = ((size_t)f->part * NNV_SWEEP_HALVES + i) % (2 * POSITIVE);
+        size_t k = (i * NNV_SWEEP_PARTS + f->part) % (2 * POSITIVE);
         uint16_t code = (uint16_t)(k < POSITIVE ? k : k - POSITIVE + 0x8000);
         memcpy(dst + 2 * i, &code, 2);
     }

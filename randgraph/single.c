@@ -268,13 +268,14 @@ static enum nnv_status draw(struct build *b, int attempt, struct nnv_err *err) {
                                      .form = w->op->forms};
     b->rng = nnv_rng_make(w->seed, nnv_hash_str(key) + 1, place);
     w->op->sample(b->sample);
+    if (b->sample->nout == 0) b->sample->nout = b->sample->form->nout;
     if (w->mode == NNV_MODE_SWEEP) sweep_shape(b);
     return NNV_OK;
 }
 
 static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
     const struct nnv_form *f = b->sample->form;
-    uint32_t room = f->nin + b->sample->nrep + f->nout;
+    uint32_t nout = b->sample->nout, room = f->nin + b->sample->nrep + nout;
     struct nnv_spec *spec = b->spec = NNV_NEW(b->arena, struct nnv_spec, 1);
     b->values = NNV_NEW(b->arena, struct nnv_value, room);
     b->slots = NNV_NEW(b->arena, const struct nnv_slot *, room);
@@ -287,9 +288,9 @@ static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
     b->s->operations = NNV_NEW(b->arena, struct nnv_operation, 1);
     b->s->noperations = 1;
     b->s->in = NNV_NEW(b->arena, uint32_t, room);
-    b->s->out = NNV_NEW(b->arena, uint32_t, f->nout);
+    b->s->out = NNV_NEW(b->arena, uint32_t, nout);
     spec->inputs = NNV_NEW(b->arena, struct nnv_value, room);
-    spec->outputs = NNV_NEW(b->arena, struct nnv_value, f->nout);
+    spec->outputs = NNV_NEW(b->arena, struct nnv_value, nout);
     if (!b->s->operands || !b->s->operations || !b->s->in || !b->s->out || !spec->inputs || !spec->outputs)
         return no_memory(err);
     return NNV_OK;
@@ -303,7 +304,7 @@ static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
     op->nin = b->s->noperands;
     op->in = NNV_NEW(b->arena, uint32_t, op->nin);
     op->out = b->s->out;
-    op->nout = b->s->nout = f->nout;
+    op->nout = b->s->nout = b->sample->nout;
     if (!op->in) return no_memory(err);
     for (uint32_t i = 0; i < op->nin; i++) {
         op->in[i] = i;
@@ -311,12 +312,13 @@ static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
         b->spec->inputs[b->s->nin] = b->values[i];
         b->s->in[b->s->nin++] = i;
     }
-    for (uint32_t i = 0; i < f->nout; i++) {
+    for (uint32_t i = 0; i < op->nout; i++) {
+        const struct nnv_slot *slot = nnv_out_slot(f, i);
         struct nnv_operand *o = &b->s->operands[b->s->noperands];
-        o->type = slot_type(b, &f->out[i]);
+        o->type = slot_type(b, slot);
         o->lifetime = NNV_SUBGRAPH_OUTPUT;
-        o->ignored = f->out[i].flags & NNV_IGNORED;
-        nnv_quant_placeholder(&f->out[i], b->s->operands, o);
+        o->ignored = slot->flags & NNV_IGNORED;
+        nnv_quant_placeholder(slot, b->s->operands, o);
         b->s->out[i] = b->s->noperands++;
     }
     return NNV_OK;
@@ -338,11 +340,12 @@ static void range_of(const struct nnv_golden *g, size_t n, double *lo, double *h
 /* Chooses the quantisation of the outputs from the range of the results; *changed if it differs from before. */
 static void choose_outputs(struct build *b, const struct nnv_golden *golden, bool *changed) {
     const struct nnv_form *f = b->sample->form;
-    for (uint32_t i = 0; i < f->nout; i++) {
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        const struct nnv_slot *slot = nnv_out_slot(f, i);
         struct nnv_operand *o = &b->s->operands[b->s->out[i]];
-        if (!nnv_is_quant(o->type) || f->out[i].quant != NNV_Q_FREE) continue;
+        if (!nnv_is_quant(o->type) || slot->quant != NNV_Q_FREE) continue;
         struct nnv_quant_choice q = {.mode = b->what->mode,
-                                     .slot = &f->out[i],
+                                     .slot = slot,
                                      .operands = b->s->operands,
                                      .linear = b->what->op->rounding == NNV_ROUND_LINEAR && b->s->operations[0].nin > 1,
                                      .index = b->what->index,

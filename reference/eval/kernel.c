@@ -172,7 +172,7 @@ bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width) {
 }
 
 double nnv_noise_hazard(struct nnv_kernel *k, double v) {
-    if (k->row > 0) return (double)NAN;
+    if (k->row > 0) return isnan(v) ? (double)INFINITY : (double)NAN; /* rows that agree would be compared */
     k->noise->active = true;
     return v;
 }

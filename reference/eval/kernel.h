@@ -63,7 +63,7 @@ double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude);
 double nnv_noise_replay(struct nnv_kernel *k);
 /** A decision score > 0 that implementations may take either way when |score| <= half_width. */
 bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width);
-/** Out-of-line part of nnv_hazard: v in row 0, NaN in the others. */
+/** Out-of-line part of nnv_hazard: v in row 0, NaN in the others (infinity where v is NaN in all rows). */
 double nnv_noise_hazard(struct nnv_kernel *k, double v);
 
 /** An elementwise intermediate that may be rounded to the operand's type. */

@@ -72,7 +72,7 @@ enum nnv_quant_rule {
 enum nnv_slot_flags {
     NNV_SCALAR = 1,    /**< a scalar; otherwise a tensor */
     NNV_OMITTABLE = 2, /**< may be NO_VALUE, or omitted by the request */
-    NNV_REPEAT = 4,    /**< stands one or more times (CONCATENATION) */
+    NNV_REPEAT = 4,    /**< stands one or more times (CONCATENATION); an output that does is the last (SPLIT) */
     NNV_PARAM = 8,     /**< usually a constant: filter, bias, weights, shape, axes */
     NNV_IGNORED = 16,  /**< an output whose contents are the implementation's own (LSTM's scratch): never compared */
 };
@@ -102,6 +102,11 @@ struct nnv_form {
     const struct nnv_slot *out;
     uint8_t nout; /**< slots of out */
 };
+
+/** The slot of output i: the last one's if that stands several times. */
+static inline const struct nnv_slot *nnv_out_slot(const struct nnv_form *f, uint32_t i) {
+    return &f->out[i < f->nout ? i : f->nout - 1u];
+}
 
 /** How a correct implementation may round the result; see reference/eval. */
 enum nnv_rounding {

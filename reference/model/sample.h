@@ -43,6 +43,7 @@ struct nnv_sample {
     struct nnv_sample_arg arg[NNV_MAX_SLOTS];  /**< by id */
     struct nnv_sample_arg rep[NNV_MAX_REPEAT]; /**< the repeated slot */
     uint32_t nrep;
+    uint32_t nout;   /**< outputs, where one stands several times; 0: the form's */
     float out_scale; /**< quantised output 0: 0 is the caller's choice (from the range of the results) */
     int32_t out_zero_point;
 };

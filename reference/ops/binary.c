@@ -26,25 +26,48 @@ static void steps_of(const struct nnv_shape *s, uint32_t rank, size_t step[NNV_M
     }
 }
 
+/* A walk over the elements of the output and the elements of the inputs that they stem from. */
+struct walk {
+    const struct nnv_shape *out;
+    size_t step_a[NNV_MAX_RANK], step_b[NNV_MAX_RANK], i, j;
+    uint32_t index[NNV_MAX_RANK];
+};
+
+static struct walk walk_of(const struct nnv_kernel *k, int a, int b) {
+    struct walk w = {.out = nnv_out_shape(k, 0)};
+    steps_of(nnv_in_shape(k, a), w.out->rank, w.step_a);
+    steps_of(nnv_in_shape(k, b), w.out->rank, w.step_b);
+    return w;
+}
+
+static void go_on(struct walk *w) {
+    for (uint32_t d = w->out->rank; d-- > 0;) {
+        w->i += w->step_a[d];
+        w->j += w->step_b[d];
+        if (++w->index[d] < w->out->dims[d]) return;
+        w->i -= w->step_a[d] * w->out->dims[d];
+        w->j -= w->step_b[d] * w->out->dims[d];
+        w->index[d] = 0;
+    }
+}
+
+void nnv_pair_each(struct nnv_kernel *k, int a, int b, double (*f)(struct nnv_kernel *k, const struct nnv_pair *p),
+                   double *to) {
+    const double *x = nnv_real(k, a), *y = nnv_real(k, b);
+    struct walk w = walk_of(k, a, b);
+    for (size_t e = 0, n = nnv_shape_elems(w.out); e < n; e++, go_on(&w)) {
+        struct nnv_pair p = {x[w.i], y[w.j], w.i, w.j};
+        to[e] = f(k, &p);
+    }
+}
+
 void nnv_binary_eval(struct nnv_kernel *k, int a, int b, double (*f)(double, double)) {
     const double *x = nnv_real(k, a), *y = nnv_real(k, b);
-    const struct nnv_shape *s = nnv_out_shape(k, 0);
-    size_t step_x[NNV_MAX_RANK], step_y[NNV_MAX_RANK], elems = nnv_shape_elems(s);
-    uint32_t index[NNV_MAX_RANK] = {0};
-    steps_of(nnv_in_shape(k, a), s->rank, step_x);
-    steps_of(nnv_in_shape(k, b), s->rank, step_y);
+    struct walk w = walk_of(k, a, b);
     double scale = k->multiplier ? nnv_scale(k, a, 0) * nnv_scale(k, b, 0) / (double)k->call->out[0].operand->scale : 0;
-    for (size_t e = 0; e < elems; e++) {
-        k->out[0][e] = f(*x, *y);
+    for (size_t e = 0, n = nnv_shape_elems(w.out); e < n; e++, go_on(&w)) {
+        k->out[0][e] = f(x[w.i], y[w.j]);
         if (k->multiplier) k->multiplier[e] = scale;
-        for (uint32_t d = s->rank; d-- > 0;) {
-            x += step_x[d];
-            y += step_y[d];
-            if (++index[d] < s->dims[d]) break;
-            x -= step_x[d] * s->dims[d];
-            y -= step_y[d] * s->dims[d];
-            index[d] = 0;
-        }
     }
 }
 
@@ -52,6 +75,9 @@ void nnv_binary_eval(struct nnv_kernel *k, int a, int b, double (*f)(double, dou
 
 const char *const nnv_binary_variants[] = {"rank1",  "rank2", "rank3", "rank4", "wide", "one",   "row",   "column",
                                            "middle", "both",  "ranks", "batch", "relu", "relu1", "relu6", NULL};
+
+const char *const nnv_pair_variants[] = {"rank1",  "rank2",  "rank3", "rank4", "wide",  "one",   "row",
+                                         "column", "middle", "both",  "ranks", "batch", "rank5", NULL};
 
 /* Extents a and b of equal rank; the dimensions to be broadcast become 1. */
 static void broadcast(struct nnv_sample *s, uint32_t rank, uint32_t *a, uint32_t *b) {
@@ -80,6 +106,8 @@ void nnv_binary_sample(struct nnv_sample *s) {
     bool wide = nnv_sample_is(s, "wide");
     if (s->variant < 4)
         rank = (uint32_t)s->variant + 1;
+    else if (nnv_sample_is(s, "rank5"))
+        rank = 5;
     else if (wide || nnv_fuse_drawn(s))
         rank = (uint32_t)nnv_sample_int(s, 1, 4);
     else if (!nnv_sample_is(s, "middle") && !nnv_sample_is(s, "ranks"))

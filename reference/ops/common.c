@@ -32,6 +32,11 @@ enum nnv_status nnv_extent_agree(const struct nnv_call *c, int id, uint32_t axis
     return NNV_OK;
 }
 
+bool nnv_one_quant(const struct nnv_call *c, int id) {
+    const struct nnv_operand *x = nnv_in(c, id)->operand, *y = c->out[0].operand;
+    return x->scale == y->scale && x->zero_point == y->zero_point;
+}
+
 enum nnv_presence nnv_presence(const struct nnv_call *c, int id) {
     const struct nnv_arg *a = nnv_in(c, id);
     if (!a) return NNV_ABSENT;
@@ -94,4 +99,11 @@ void nnv_sample_axis(int index, uint32_t *rank, int *axis) {
     *rank = 4;
     for (; i >= 2 * (int)*rank; (*rank)--) i -= 2 * (int)*rank;
     *axis = i - (int)*rank;
+}
+
+void nnv_sample_one_quant(struct nnv_sample *s, int a, int b) {
+    if (s->index % 3 != 2) return;
+    s->out_scale = s->arg[a].scale = s->arg[b].scale = 0.0703125f;
+    s->out_zero_point = s->arg[a].zero_point = s->arg[b].zero_point =
+        s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM ? 121 : -9;
 }

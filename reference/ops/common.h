@@ -23,6 +23,9 @@ enum nnv_status nnv_same_shape_infer(const struct nnv_call *c, struct nnv_shape 
 NNV_USE_RESULT enum nnv_status nnv_extent_agree(const struct nnv_call *c, int id, uint32_t axis, uint32_t *extent,
                                                 struct nnv_err *err);
 
+/** True if input id has the scale and the zero point of output 0 (floats and integers have none). */
+bool nnv_one_quant(const struct nnv_call *c, int id);
+
 /** What is known of an omittable input: a model input may still be omitted by the request. */
 enum nnv_presence { NNV_ABSENT, NNV_MAYBE, NNV_PRESENT };
 enum nnv_presence nnv_presence(const struct nnv_call *c, int id);
@@ -62,6 +65,12 @@ NNV_USE_RESULT enum nnv_status nnv_activation_check(const struct nnv_call *c, in
  * 20 successive indices give all pairs.
  */
 void nnv_sample_axis(int index, uint32_t *rank, int *axis);
+
+/**
+ * For sample hooks of operations that choose between inputs a and b: every third quantised case has one scale and
+ * zero point for both and the output, so that codes are moved unchanged.
+ */
+void nnv_sample_one_quant(struct nnv_sample *s, int a, int b);
 
 /** 1 / (1 + e^-v). */
 double nnv_logistic(double v);

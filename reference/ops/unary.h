@@ -8,4 +8,8 @@
 /** out[e] = f(x[e]), where an implementation's f may be wrong by ulps units in the last place. */
 void nnv_unary_eval(struct nnv_kernel *k, double (*f)(double), double ulps);
 
+/** "rank1" to "rank4", "wide", "rank5": for operations that take any rank. */
+extern const char *const nnv_any_rank_variants[];
+void nnv_any_rank_sample(struct nnv_sample *s);
+
 #endif

@@ -26,6 +26,7 @@ static void check_slots(const struct nnv_op *op, const struct nnv_slot *slots, u
         for (uint8_t k = 0; s->var != NNV_FIXED && k < op->nsigs; k++)
             assert_int_equal(nnv_type(op->sigs[k].type[s->var])->tensor, !(s->flags & NNV_SCALAR));
         for (uint8_t j = 0; inputs && j < i; j++) assert_int_not_equal(slots[j].id, s->id);
+        assert_true(inputs || i + 1 == n || !(s->flags & NNV_REPEAT)); /* see nnv_out_slot */
     }
     assert_true(repeats == 0 || (repeats == 1 && group == 0));
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file instance_normalization.c INSTANCE_NORMALIZATION. */
+#include "reference/ops/common.h"
+
+enum { X, GAMMA, BETA, EPSILON, NCHW };
+
+#define NUMBER(ID, NAME)                                                                                               \
+    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR }
+static const struct nnv_slot inputs[] = {
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},
+    NUMBER(GAMMA, "gamma"),
+    NUMBER(BETA, "beta"),
+    NUMBER(EPSILON, "epsilon"),
+    {.id = NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR},
+};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};
+static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
+};
+
+/* One channel of one batch: x and y lie at its first element. */
+static void channel(struct nnv_kernel *k, const struct nnv_image *m, const double *x, double *y) {
+    double gamma = nnv_num(k->call, GAMMA), beta = nnv_num(k->call, BETA), eps = nnv_num(k->call, EPSILON);
+    double n = (double)m->h * m->w, sum = 0, abs = 0, squares = 0;
+    for (uint32_t i = 0; i < m->h; i++)
+        for (uint32_t j = 0; j < m->w; j++) {
+            double v = x[i * m->sh + j * m->sw];
+            sum += v;
+            abs += fabs(v);
+        }
+    double mean = nnv_round(k, nnv_sum(k, sum, n, abs, 1) / n);
+    for (uint32_t i = 0; i < m->h; i++)
+        for (uint32_t j = 0; j < m->w; j++) {
+            double d = nnv_round(k, x[i * m->sh + j * m->sw] - mean);
+            y[i * m->sh + j * m->sw] = d;
+            squares += d * d;
+        }
+    double variance = nnv_round(k, nnv_sum(k, squares, n, squares, 1) / n);
+    double r = nnv_function(k, 1 / sqrt(nnv_round(k, variance + eps)), NNV_ULPS_RSQRT);
+    for (uint32_t i = 0; i < m->h; i++)
+        for (uint32_t j = 0; j < m->w; j++) {
+            double *v = &y[i * m->sh + j * m->sw];
+            *v = nnv_round(k, nnv_round(k, *v * r) * gamma) + beta;
+        }
+}
+
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    (void)err;
+    struct nnv_image m = nnv_image_of(nnv_in_shape(k, X), nnv_int(k->call, NCHW));
+    const double *x = nnv_real(k, X);
+    for (uint32_t n = 0; n < m.n; n++)
+        for (uint32_t c = 0; c < m.c; c++) {
+            size_t at = nnv_image_at(&m, n, 0, 0, c);
+            channel(k, &m, x + at, k->out[0] + at);
+        }
+    return NNV_OK;
+}
+
+static const char *const variants[] = {"nhwc", "nchw", "large", NULL};
+
+/* Not around 0, so that the mean matters; numbers that are exact in float16. */
+static void sample(struct nnv_sample *s) {
+    static const double gammas[] = {1.5, -0.75, 2, 0.5}, betas[] = {-1.25, 0.5, 3}, eps[] = {0.125, 0.0078125, 1};
+    bool large = nnv_sample_is(s, "large"), nchw = nnv_sample_is(s, "nchw") || (large && s->index % 2);
+    uint32_t dims[4], h = nnv_sample_dim(s, 3, large ? 17 : 5), w = nnv_sample_dim(s, 4, large ? 15 : 7);
+    nnv_sample_image(dims, 2 + (uint32_t)s->index % 2, h, w + (h == w), nnv_sample_dim(s, 3, 9), nchw);
+    struct nnv_sample_arg *x = nnv_sample_tensor(s, X, 4, dims);
+    x->lo = -2;
+    x->hi = 6;
+    nnv_sample_scalar(s, GAMMA, gammas[s->index % 4]);
+    nnv_sample_scalar(s, BETA, betas[s->index % 3]);
+    nnv_sample_scalar(s, EPSILON, eps[s->index % 3]);
+    nnv_sample_scalar(s, NCHW, nchw);
+}
+
+const struct nnv_op nnv_op_INSTANCE_NORMALIZATION = {
+    .code = ANEURALNETWORKS_INSTANCE_NORMALIZATION,
+    .name = "INSTANCE_NORMALIZATION",
+    .level = 3,
+    .formula = "y = gamma * (x - mean) / sqrt(variance + epsilon) + beta, mean and variance over height and width",
+    .forms = forms,
+    .nforms = 1,
+    .sigs = sigs,
+    .nsigs = sizeof sigs / sizeof *sigs,
+    .rounding = NNV_ROUND_TABLE,
+    .infer = nnv_same_shape_infer,
+    .eval = eval,
+    .variants = variants,
+    .sample = sample,
+};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file log_softmax.c LOG_SOFTMAX. */
+#include "reference/ops/common.h"
+
+enum { X, BETA, AXIS };
+
+static const struct nnv_slot inputs[] = {
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
+    {.id = BETA, .name = "beta", .var = NNV_S, .flags = NNV_SCALAR},
+    {.id = AXIS,
+     .name = "axis",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
+     .rule = NNV_AXIS},
+};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 1}};
+static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
+};
+
+static void line(struct nnv_kernel *k, const double *x, double *y, const struct nnv_lines *l, double beta) {
+    double most = x[0], sum = 0; /* the x with the largest exponent */
+    for (size_t i = 1; i < l->n; i++)
+        if ((x[i * l->inner] - most) * beta > 0) most = x[i * l->inner];
+    for (size_t i = 0; i < l->n; i++) {
+        double z = nnv_round(k, nnv_round(k, x[i * l->inner] - most) * beta);
+        y[i * l->inner] = z;
+        sum += nnv_function(k, exp(z), NNV_ULPS_EXP);
+    }
+    double log_sum = nnv_function(k, log(nnv_sum(k, sum, (double)l->n, sum, 1)), NNV_ULPS_LOG);
+    for (size_t i = 0; i < l->n; i++) y[i * l->inner] -= log_sum;
+}
+
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    (void)err;
+    const struct nnv_shape *s = nnv_in_shape(k, X);
+    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
+    const double *x = nnv_real(k, X), beta = nnv_num(k->call, BETA);
+    for (size_t o = 0; o < l.outer; o++)
+        for (size_t p = 0; p < l.inner; p++) {
+            size_t at = o * l.n * l.inner + p;
+            line(k, x + at, k->out[0] + at, &l, beta);
+        }
+    return NNV_OK;
+}
+
+static const char *const variants[] = {"axis", "rank5", "large", NULL};
+
+static void sample(struct nnv_sample *s) {
+    static const double betas[] = {0.75, 2, 0.25, 1.5, 1}; /* exact in float16 */
+    uint32_t rank, dims[5];
+    int axis;
+    nnv_sample_axis(s->index, &rank, &axis);
+    if (nnv_sample_is(s, "rank5")) {
+        rank = 5;
+        axis = s->index % 10 - 5;
+    }
+    nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    int at = nnv_axis(axis, rank);
+    if (dims[at] == 1) dims[at] = 3; /* else all results are 0 */
+    struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
+    bool large = nnv_sample_is(s, "large"); /* e^x overflows where the maximum is not subtracted */
+    x->lo = large ? 90 : -4;
+    x->hi = large ? 96 : 4;
+    nnv_sample_scalar(s, BETA, betas[s->index % 5]);
+    nnv_sample_scalar(s, AXIS, axis);
+}
+
+const struct nnv_op nnv_op_LOG_SOFTMAX = {
+    .code = ANEURALNETWORKS_LOG_SOFTMAX,
+    .name = "LOG_SOFTMAX",
+    .level = 3,
+    .formula = "y[i] = z[i] - ln(sum over j of e^z[j]), z[i] = beta * (x[i] - max x), along axis",
+    .forms = forms,
+    .nforms = 1,
+    .sigs = sigs,
+    .nsigs = sizeof sigs / sizeof *sigs,
+    .rounding = NNV_ROUND_TABLE,
+    .infer = nnv_same_shape_infer,
+    .eval = eval,
+    .variants = variants,
+    .sample = sample,
+};
