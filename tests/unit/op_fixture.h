@@ -174,8 +174,10 @@ static inline double use_spread(struct use *u, uint32_t out) {
     const struct nnv_golden *g = &u->results[out];
     size_t n = g->value.bytes / nnv_type(u->operands[u->out[out]].type)->size;
     double most = 0;
-    for (size_t e = 0; e < n; e++)
-        if (!(g->spread[e] <= most)) most = g->spread[e];
+    for (size_t e = 0; e < n; e++) {
+        if (isnan(g->spread[e])) return g->spread[e];
+        if (g->spread[e] > most) most = g->spread[e];
+    }
     return most;
 }
 
