@@ -184,7 +184,7 @@ static enum nnvts_status run_node(const struct execution *e, const struct cpu_no
     bool empty = true;
     for (uint32_t i = 0; i < n->out_count; i++) {
         size_t count;
-        enum nnvts_status st = place(e, n->out[i], &call.out_shapes[i], &count);
+        enum nnvts_status st = place(e, n->out[i], cpu_out_shape(&call, i), &count);
         if (st != NNVTS_STATUS_NONE) return st;
         empty = empty && count == 0;
     }

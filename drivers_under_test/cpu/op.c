@@ -4,35 +4,9 @@
 #include <string.h>
 
 static const struct cpu_op *const records[] = {
-    &cpu_op_add,
-    &cpu_op_average_pool,
-    &cpu_op_concatenation,
-    &cpu_op_conv,
-    &cpu_op_depthwise,
-    &cpu_op_depth_to_space,
-    &cpu_op_dequantize,
-    &cpu_op_embedding_lookup,
-    &cpu_op_floor,
-    &cpu_op_fully_connected,
-    &cpu_op_hashtable_lookup,
-    &cpu_op_l2_normalization,
-    &cpu_op_l2_pool,
-    &cpu_op_local_response,
-    &cpu_op_logistic,
-    &cpu_op_lsh_projection,
-    &cpu_op_lstm,
-    &cpu_op_max_pool,
-    &cpu_op_mul,
-    &cpu_op_relu,
-    &cpu_op_relu1,
-    &cpu_op_relu6,
-    &cpu_op_reshape,
-    &cpu_op_resize_bilinear,
-    &cpu_op_rnn,
-    &cpu_op_softmax,
-    &cpu_op_space_to_depth,
-    &cpu_op_svdf,
-    &cpu_op_tanh,
+#define X(name) &cpu_op_##name,
+#include "ops.def"
+#undef X
 };
 
 const struct cpu_op *cpu_op_find(int32_t code) {
@@ -53,6 +27,14 @@ static uint32_t type_bit(int32_t type) {
         return CPU_S8;
     case ANEURALNETWORKS_TENSOR_INT32:
         return CPU_I32;
+    case ANEURALNETWORKS_TENSOR_BOOL8:
+        return CPU_BOOL;
+    case ANEURALNETWORKS_TENSOR_QUANT8_SYMM:
+        return CPU_SYMM8;
+    case ANEURALNETWORKS_TENSOR_QUANT16_SYMM:
+        return CPU_SYMM16;
+    case ANEURALNETWORKS_TENSOR_QUANT16_ASYMM:
+        return CPU_U16;
     default:
         return 0;
     }
@@ -76,6 +58,8 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
         return type == ANEURALNETWORKS_BOOL;
     case 's':
         return type == (half ? ANEURALNETWORKS_FLOAT16 : ANEURALNETWORKS_FLOAT32);
+    case 'l':
+        return type == ANEURALNETWORKS_TENSOR_BOOL8;
     case 't':
     case 'p':
         return type == ANEURALNETWORKS_TENSOR_INT32;
@@ -143,7 +127,7 @@ static bool form_fits(const struct cpu_node *node, const struct cpu_tensor *tens
 }
 
 bool cpu_op_bind(struct cpu_node *node, const struct cpu_tensor *tensors) {
-    for (uint32_t f = 0; f < 2 && node->op->forms[f]; f++)
+    for (uint32_t f = 0; f < sizeof node->op->forms / sizeof *node->op->forms && node->op->forms[f]; f++)
         if (form_fits(node, tensors, node->op->forms[f], node->op->types)) {
             node->form = f;
             return true;
@@ -161,9 +145,15 @@ bool cpu_op_may_omit(const struct cpu_node *node, uint32_t tensor) {
     return true;
 }
 
+static bool repeats_outputs(const struct cpu_op *op) { return op->outs[1] == '*'; }
+
 static bool output_fits(const struct cpu_call *c, uint32_t i, const struct cpu_tensor *main) {
     const struct cpu_tensor *out = cpu_out(c, i);
-    switch (c->node->op->outs[i]) {
+    switch (repeats_outputs(c->node->op) ? c->node->op->outs[0] : c->node->op->outs[i]) {
+    case 'a':
+        return cpu_is_tensor(out->type);
+    case 'l':
+        return out->type == ANEURALNETWORKS_TENSOR_BOOL8;
     case 'x':
         return main && out->type == main->type;
     case 't':
@@ -182,8 +172,8 @@ static bool has_quant(const struct cpu_tensor *t, float scale, int32_t zero_poin
     return t->scale == scale && t->zero_point == zero_point;
 }
 
-static bool quant_fits(const struct cpu_call *c, const struct cpu_tensor *main) {
-    const struct cpu_tensor *out = cpu_out(c, 0);
+static bool quant_fits(const struct cpu_call *c, uint32_t i, const struct cpu_tensor *main) {
+    const struct cpu_tensor *out = cpu_out(c, i);
     if (!cpu_is_quant8(out)) return true;
     switch ((enum cpu_quant_rule)c->node->op->quant) {
     case CPU_Q_FREE:
@@ -211,10 +201,16 @@ static bool ranks_fit(const struct cpu_call *c) {
 bool cpu_op_check(const struct cpu_call *c) {
     const struct cpu_op *op = c->node->op;
     const struct cpu_tensor *main = main_of(c->node, c->tensors, op->forms[c->node->form]);
-    if (c->node->out_count != strlen(op->outs)) return false;
+    if (!repeats_outputs(op) && c->node->out_count != strlen(op->outs)) return false;
     for (uint32_t i = 0; i < c->node->out_count; i++)
         if (!output_fits(c, i, main)) return false;
-    return ranks_fit(c) && quant_fits(c, main) && (!op->check || op->check(c));
+    for (uint32_t i = 0; i < (repeats_outputs(op) ? c->node->out_count : 1); i++)
+        if (!quant_fits(c, i, main)) return false;
+    return ranks_fit(c) && (!op->check || op->check(c));
+}
+
+const struct cpu_shape *cpu_out_shape(const struct cpu_call *c, uint32_t i) {
+    return &c->out_shapes[repeats_outputs(c->node->op) ? 0 : i];
 }
 
 bool cpu_op_can_infer(const struct cpu_call *c) {

@@ -37,8 +37,13 @@ enum {
     CPU_U8 = 4,
     CPU_S8 = 8,
     CPU_I32 = 16,
+    CPU_BOOL = 32, /**< TENSOR_BOOL8: bytes, any but 0 is true */
+    CPU_SYMM8 = 64,
+    CPU_SYMM16 = 128,
+    CPU_U16 = 256,
     CPU_FLOATS = CPU_F32 | CPU_F16,
     CPU_QUANTS = CPU_U8 | CPU_S8,
+    CPU_NUMBERS = CPU_FLOATS | CPU_QUANTS | CPU_I32,
 };
 
 enum cpu_quant_rule {
@@ -54,17 +59,22 @@ enum cpu_quant_rule {
  *   i  INT32   b  BOOL   s  float scalar of T's kind                     t  TENSOR_INT32
  *   p  TENSOR_INT32 whose value decides the output's shape               q  any quantised 8-bit tensor
  *   w  filter of T, or per-channel      c  bias of a filter              a  any tensor
+ *   l  TENSOR_BOOL8
  *   *  behind a letter: once or more    |  what follows may be absent, together with all that follows it
  */
 struct cpu_op {
     int32_t code;
-    uint8_t types;        /**< of T */
+    uint16_t types;       /**< of T */
     uint8_t max_rank;     /**< of T tensors; 0: any */
     uint8_t quant;        /**< enum cpu_quant_rule */
     bool zero_ok;         /**< zero-sized inputs are computed, not refused */
     bool image;           /**< the first input has rank 4 */
-    const char *forms[2]; /**< input lists; they differ in types or number */
-    const char *outs;     /**< letters of the outputs: x, t, f (FLOAT32 or FLOAT16 tensor) or q (as input 2) */
+    const char *forms[4]; /**< input lists; they differ in types or number */
+    /**
+     * Letters of the outputs: x, t, l, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor: check
+     * decides). "x*": one or more, all of the shape out_shapes[0].
+     */
+    const char *outs;
     /** Optional. Rules of types, quantisation, ranks, on what is known. */
     bool (*check)(const struct cpu_call *c);
     /**
@@ -89,6 +99,8 @@ bool cpu_op_may_omit(const struct cpu_node *node, uint32_t tensor);
 bool cpu_op_check(const struct cpu_call *c);
 /** True if all scalars and p inputs have values, and all ranks of the inputs are known. */
 bool cpu_op_can_infer(const struct cpu_call *c);
+/** infer's answer for output i. */
+const struct cpu_shape *cpu_out_shape(const struct cpu_call *c, uint32_t i);
 /** The record's infer, with the rules of zero-sized inputs where all is known. */
 bool cpu_op_infer(struct cpu_call *c);
 
@@ -136,14 +148,8 @@ int32_t cpu_round(double x);
 /** The byte that stands for a real number in t. */
 uint8_t cpu_quantize(double real, const struct cpu_tensor *t);
 
-extern const struct cpu_op cpu_op_add, cpu_op_mul, cpu_op_relu, cpu_op_relu1, cpu_op_relu6, cpu_op_floor,
-    cpu_op_logistic, cpu_op_tanh, cpu_op_dequantize;
-extern const struct cpu_op cpu_op_conv, cpu_op_depthwise, cpu_op_fully_connected;
-extern const struct cpu_op cpu_op_average_pool, cpu_op_max_pool, cpu_op_l2_pool;
-extern const struct cpu_op cpu_op_softmax, cpu_op_l2_normalization, cpu_op_local_response;
-extern const struct cpu_op cpu_op_concatenation, cpu_op_reshape, cpu_op_depth_to_space, cpu_op_space_to_depth;
-extern const struct cpu_op cpu_op_resize_bilinear;
-extern const struct cpu_op cpu_op_embedding_lookup, cpu_op_hashtable_lookup, cpu_op_lsh_projection;
-extern const struct cpu_op cpu_op_lstm, cpu_op_rnn, cpu_op_svdf;
+#define X(name) extern const struct cpu_op cpu_op_##name;
+#include "ops.def"
+#undef X
 
 #endif
