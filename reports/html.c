@@ -225,7 +225,7 @@ static void add_members(struct nnv_text *t, const json_t *object, const char *pr
     const char *key, *inner_key;
     json_t *value, *inner;
     json_object_foreach((json_t *)object, key, value) {
-        if (strcmp(key, "suites") == 0) continue;
+        if (strcmp(key, "suites") == 0 || strcmp(key, "coverage") == 0) continue;
         if (json_is_object(value)) {
             json_object_foreach(value, inner_key, inner) {
                 nnv_text_addf(t, "<tr><th scope=\"row\">%s", prefix);

@@ -20,6 +20,7 @@ struct matrix {
     uint32_t *column;                    /**< of a type */
     uint32_t *suite;                     /**< of an operation: the suite of its first case */
     size_t (*cell)[NNVTS_VERDICT_COUNT]; /**< [operation * (cols + 1) + column] */
+    bool *accepted;                      /**< likewise: the operation takes the type, so cases could be */
 };
 
 static int by_name(const void *a, const void *b, void *names) {
@@ -42,6 +43,27 @@ static void matrix_free(struct matrix *m) {
     free(m->column);
     free(m->suite);
     free(m->cell);
+    free(m->accepted);
+}
+
+/** The journal's list of the types that an operation takes, or NULL. */
+static const json_t *types_of(const struct nnv_report *r, const char *op) {
+    const json_t *types = json_object_get(json_object_get(r->header, "coverage"), op);
+    return json_is_array(types) ? types : NULL;
+}
+
+/** Marks the types of cases, and those that the operations of the cases take. */
+static void mark_types(const struct nnv_report *r, bool *used) {
+    for (size_t i = 0; i < r->count; i++)
+        if (*r->ops.key[r->item[i].op] != '\0') used[r->item[i].type] = true;
+    for (uint32_t op = 0; op < r->ops.count; op++) {
+        size_t i;
+        json_t *type;
+        json_array_foreach(types_of(r, r->ops.key[op]), i, type) {
+            uint32_t number = json_is_string(type) ? nnv_map_find(&r->types, json_string_value(type)) : NNV_MAP_NONE;
+            if (number != NNV_MAP_NONE) used[number] = true;
+        }
+    }
 }
 
 /** Gives each type that cases of an operation have a column. False when out of memory. */
@@ -50,8 +72,7 @@ static bool choose_columns(struct matrix *m, const struct nnv_report *r) {
     m->type = sorted(&r->types);
     m->column = calloc(r->types.count + (size_t)1, sizeof *m->column);
     if (used != NULL && m->type != NULL && m->column != NULL) {
-        for (size_t i = 0; i < r->count; i++)
-            if (*r->ops.key[r->item[i].op] != '\0') used[r->item[i].type] = true;
+        mark_types(r, used);
         for (uint32_t k = 0; k < r->types.count; k++) {
             uint32_t type = m->type[k];
             m->column[type] = m->cols;
@@ -67,13 +88,26 @@ static bool choose_columns(struct matrix *m, const struct nnv_report *r) {
     return ok;
 }
 
+static void mark_accepted(struct matrix *m, const struct nnv_report *r) {
+    for (uint32_t op = 0; op < m->rows; op++) {
+        size_t i;
+        json_t *type;
+        json_array_foreach(types_of(r, r->ops.key[op]), i, type) {
+            uint32_t number = json_is_string(type) ? nnv_map_find(&r->types, json_string_value(type)) : NNV_MAP_NONE;
+            if (number != NNV_MAP_NONE) m->accepted[(size_t)op * (m->cols + 1) + m->column[number]] = true;
+        }
+    }
+}
+
 static bool matrix_make(struct matrix *m, const struct nnv_report *r) {
     m->rows = r->ops.count;
     if (!choose_columns(m, r)) return false;
     m->op = sorted(&r->ops);
     m->suite = calloc(m->rows + (size_t)1, sizeof *m->suite);
     m->cell = calloc(((size_t)m->rows + 1) * (m->cols + 1), sizeof *m->cell);
-    if (m->op == NULL || m->suite == NULL || m->cell == NULL) return false;
+    m->accepted = calloc(((size_t)m->rows + 1) * (m->cols + 1), sizeof *m->accepted);
+    if (m->op == NULL || m->suite == NULL || m->cell == NULL || m->accepted == NULL) return false;
+    mark_accepted(m, r);
     for (size_t i = r->count; i-- > 0;) {
         const struct nnv_report_case *c = &r->item[i];
         m->suite[c->op] = c->suite;
@@ -88,7 +122,8 @@ static void add_cell(struct nnv_html *h, const struct matrix *m, uint32_t op, ui
     size_t all = 0;
     for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) all += n[v];
     if (all == 0) {
-        nnv_text_add(t, "<td class=\"z\">\xc2\xb7</td>");
+        bool gap = m->accepted[(size_t)op * (m->cols + 1) + column];
+        nnv_text_add(t, gap ? "<td class=\"gap\" title=\"not tested\">none</td>" : "<td class=\"z\">\xc2\xb7</td>");
         return;
     }
     enum nnvts_verdict worst = nnv_html_worst(n);
@@ -134,6 +169,25 @@ static void add_table(struct nnv_html *h, const struct matrix *m) {
                       (int)ROWS_MAX);
 }
 
+/** Operations that the tool knows and of which the run has no case. */
+static void add_untested(struct nnv_html *h) {
+    struct nnv_text *t = &h->t;
+    const json_t *coverage = json_object_get(h->r->header, "coverage");
+    const char *op;
+    json_t *types;
+    size_t n = 0;
+    json_object_foreach((json_t *)(uintptr_t)coverage, op, types) n += nnv_map_find(&h->r->ops, op) == NNV_MAP_NONE;
+    if (n == 0) return;
+    nnv_text_addf(t, "<details><summary>%zu operation%s without any case in this run</summary><p>", n,
+                  n == 1 ? "" : "s");
+    json_object_foreach((json_t *)(uintptr_t)coverage, op, types) {
+        if (nnv_map_find(&h->r->ops, op) != NNV_MAP_NONE) continue;
+        nnv_text_add_xml(t, op);
+        nnv_text_add(t, " ");
+    }
+    nnv_text_add(t, "</p></details>\n");
+}
+
 enum nnv_status nnv_html_matrix(struct nnv_html *h, struct nnv_err *err) {
     struct matrix m = {0};
     bool ok = matrix_make(&m, h->r);
@@ -145,8 +199,10 @@ enum nnv_status nnv_html_matrix(struct nnv_html *h, struct nnv_err *err) {
         } else {
             nnv_text_add(&h->t,
                          "<p class=\"lead\">Operation by type of its main operand. A cell holds the worst verdict "
-                         "and how many cases have it, of how many; a dot is not tested.</p>\n");
+                         "and how many cases have it, of how many; \"none\": the operation takes this type, "
+                         "and no case tested it; a dot: it does not take it.</p>\n");
             add_table(h, &m);
+            add_untested(h);
         }
         nnv_text_add(&h->t, "</section>\n");
     }

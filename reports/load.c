@@ -172,6 +172,21 @@ static enum nnv_status read_list(struct nnv_report *r, const char *path, struct 
 
 /* ------------------------------------------------------------ journal.jsonl */
 
+/** Types that operations of the run take, though no case has them, get numbers too. False when out of memory. */
+static bool add_coverage_types(struct nnv_report *r) {
+    const char *op;
+    json_t *types, *type;
+    size_t i;
+    json_object_foreach(json_object_get(r->header, "coverage"), op, types) {
+        if (nnv_map_find(&r->ops, op) == NNV_MAP_NONE || !json_is_array(types)) continue;
+        json_array_foreach(types, i, type) {
+            const char *name = json_string_value(type);
+            if (name != NULL && nnv_map_add(&r->types, name) == NNV_MAP_NONE) return false;
+        }
+    }
+    return true;
+}
+
 static enum nnv_status read_header(struct nnv_report *r, const char *line, size_t n, struct nnv_err *err) {
     json_error_t why;
     r->header = nnv_record_parse(line, n, &why);
@@ -184,7 +199,7 @@ static enum nnv_status read_header(struct nnv_report *r, const char *line, size_
     if (!json_is_integer(cases) || json_integer_value(cases) < 0 || (uint64_t)json_integer_value(cases) != r->count)
         return nnv_fail(err, NNV_INVALID, "the journal is of a run of %s cases, cases.tsv lists %zu",
                         json_is_integer(cases) ? nnv_count(nnv_json_count(r->header, "cases")).s : "?", r->count);
-    return NNV_OK;
+    return add_coverage_types(r) ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory for the types of the run");
 }
 
 /** Takes the count that is the member of record; absent is 0. */

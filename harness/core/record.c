@@ -175,6 +175,29 @@ static void add_suites(struct nnv_text *out, const struct nnv_case *cases, size_
     nnv_text_add(out, "}");
 }
 
+/* Which types each operation accepts: what a report may call untested. */
+static void add_coverage(struct nnv_text *out) {
+    size_t nops;
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    nnv_text_add(out, ",\"coverage\":{");
+    for (size_t i = 0; i < nops; i++) {
+        if (i > 0) nnv_text_add(out, ",");
+        nnv_text_add_json(out, ops[i]->name);
+        nnv_text_add(out, ":[");
+        int written = 0;
+        for (int sig = 0; sig < ops[i]->nsigs; sig++) {
+            int32_t type = ops[i]->sigs[sig].type[NNV_T];
+            bool seen = false;
+            for (int before = 0; before < sig; before++) seen |= ops[i]->sigs[before].type[NNV_T] == type;
+            if (seen) continue;
+            if (written++ > 0) nnv_text_add(out, ",");
+            nnv_text_add_json(out, nnv_type(type)->tag);
+        }
+        nnv_text_add(out, "]");
+    }
+    nnv_text_add(out, "}");
+}
+
 void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf) {
     uint64_t h = 0;
     for (size_t i = 0; i < count; i++) {
@@ -221,6 +244,7 @@ void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_
     add_start(out);
     add_machine(out);
     add_suites(out, o->cases, o->count);
+    add_coverage(out);
     nnv_text_add(out, "}");
 }
 

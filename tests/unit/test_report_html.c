@@ -130,6 +130,8 @@ static void every_section_is_there(void **state) {
         "//section[@id='coverage']//tr[th = 'DEPTHWISE_CONV_2D']/td[@class='F' and a = 'F 3']",
         "//section[@id='coverage']//tr[th = 'LSTM']/td[@class='U' and a = 'U 1'][2]",
         "//section[@id='coverage']//tr[th = 'ADD']/td[@class='N' and a/@title = '4 pass, 1 not run']",
+        "//section[@id='coverage']//tr[th = 'ADD']/td[@class='gap' and . = 'none']",
+        "//section[@id='coverage']/details[contains(summary, '1 operation without')]/p[contains(., 'GATHER')]",
         "//section[@id='failures'][count(details) = 2]",
         "//section[@id='suites']//tr[th = 'validate'][contains(td[1], 'refused')]",
         "//section[@id='suites']//tr[th = 'LSTM'][contains(td[3], 'does not support')]",
