@@ -3,6 +3,7 @@
 #   make test     sets up, builds and runs all tests
 #   make          builds                      make check    the full gate before a commit lands
 #   make bench    measures                    make soak     long runs: tier full, many seeds
+#   make docs     writes docs/ops from the operations' records
 #   make install PREFIX=/usr/local            make clean
 # No file lists: every .c file of a folder belongs to what the folder builds.
 
@@ -35,7 +36,7 @@ UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 
-.PHONY: all run test check bench soak install clean unit lint layers format sanitize setup-run setup-test setup-check
+.PHONY: all run test check bench soak docs install clean unit lint layers format sanitize setup-run setup-test setup-check
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(DRIVER_SO)
@@ -91,6 +92,9 @@ format:
 bench: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BENCH)
 	@tools/bench.sh $(B)
+
+docs: all
+	$(B)/nnvts op --markdown --out docs/ops
 
 soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all

@@ -34,9 +34,14 @@ test_help_examples() {
         while IFS= read -r line; do check 0 bash -c "$line"; done < <(nnvts $verb --help | sed -n 's/^ *\(nnvts [^#]*\)  .*/\1/p' | grep -v '^nnvts [a-z]* \[')
     done
 }
+# docs/ops is what the records say.
+test_operation_pages() {
+    check 0 nnvts op --markdown --out ops
+    diff -r ops "$ROOT/docs/ops" || fail "docs/ops is not what the records say: run make docs"
+}
 test_links() {
     local file target
-    for file in "$ROOT"/README.md "$ROOT"/CONTRIBUTING.md "$ROOT"/docs/*.md; do
+    for file in "$ROOT"/README.md "$ROOT"/CONTRIBUTING.md "$ROOT"/docs/*.md "$ROOT"/docs/ops/README.md; do
         for target in $(grep -o '](\([^)#]*\)' "$file" | sed 's/^](//' | grep -v '^http'); do
             [ -e "$(dirname "$file")/$target" ] || fail "$file: broken link $target"
         done
