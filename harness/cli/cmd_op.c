@@ -58,7 +58,9 @@ static int write_pages(const char *folder) {
         char name[128];
         snprintf(name, sizeof name, "%s.md", ops[i]->name);
         nnv_op_doc(ops[i], NNV_DOC_MARKDOWN, &page);
-        nnv_text_addf(&index, "| [%s](%s) | %d | `%s` |\n", ops[i]->name, name, ops[i]->level, ops[i]->formula);
+        nnv_text_addf(&index, "| [%s](%s) | %d | `", ops[i]->name, name, ops[i]->level);
+        for (const char *f = ops[i]->formula; *f; f++) nnv_text_addf(&index, *f == '|' ? "\\%c" : "%c", *f);
+        nnv_text_add(&index, "` |\n");
         st = write_page(folder, name, &page, &err);
     }
     if (st == NNV_OK)

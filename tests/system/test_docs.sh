@@ -22,9 +22,9 @@ run_examples() {
 }
 test_readme() { run_examples "$ROOT/README.md"; }
 test_cli() { run_examples "$ROOT/docs/cli.md"; }
-test_adding_a_driver() { run_examples "$ROOT/docs/adding-a-driver.md"; }
-test_adding_an_operation() { run_examples "$ROOT/docs/adding-an-operation.md"; }
-test_adding_a_suite() { run_examples "$ROOT/docs/adding-a-suite.md"; }
+test_adding_a_driver() { run_examples "$ROOT/docs/add-a-driver.md"; }
+test_adding_an_operation() { run_examples "$ROOT/docs/add-an-operation.md"; }
+test_adding_a_suite() { run_examples "$ROOT/docs/add-a-suite.md"; }
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
 test_help_examples() {
     ln -s "$ROOT/include" .
