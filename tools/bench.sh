@@ -5,7 +5,11 @@ set -eu
 build=$1
 "$build/bench/bench_run" "$build/nnvts" cpu
 "$build/bench/bench_run" "$build/nnvts" reference
+export OPENBLAS_NUM_THREADS=1
 "$build/bench/bench_golden"
+"$build/bench/bench_mobilenet"
+"$build/bench/bench_ops"
+unset OPENBLAS_NUM_THREADS
 if [ -n "${NNVTS_SPECS:-}" ]; then
     out=$(mktemp -d)
     trap 'rm -rf "$out"' EXIT

@@ -13,9 +13,10 @@ reference/eval       include base reference/model reference/eval
 reference/ops        include base reference/model reference/eval reference/ops
 reports              include base reports
 randgraph            include base reference/model reference/eval reference/ops randgraph
+mlts                 include base reference/model reference/eval reference/ops mlts
 harness/core         include base reference/model reference/eval reference/ops randgraph reports harness/core
 harness/suites       include base reference/model reference/eval reference/ops randgraph harness/core harness/suites
-harness/cli          include base reference/model reference/eval reference/ops randgraph reports harness/core harness/suites harness/cli
+harness/cli          include base reference/model reference/eval reference/ops randgraph mlts reports harness/core harness/suites harness/cli
 drivers_under_test/reference  include base reference/model reference/eval reference/ops
 EOF
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mlts/builder.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+/* Room for one more entry of size bytes in an array of count; NULL (and b->failed) without memory. */
+static void *grow(struct nnv_builder *b, void *array, uint32_t count, uint32_t *room, size_t size) {
+    if (count < *room) return array;
+    uint32_t more = *room ? *room * 2 : 64;
+    void *larger = nnv_arena_alloc(b->arena, more, size);
+    if (!larger) {
+        b->failed = true;
+        return NULL;
+    }
+    if (count > 0) memcpy(larger, array, count * size);
+    *room = more;
+    return larger;
+}
+
+static uint32_t add_operand(struct nnv_builder *b, struct nnv_operand o) {
+    struct nnv_operand *array =
+        b->failed ? NULL : grow(b, b->operand, b->noperands, &b->operand_room, sizeof *b->operand);
+    if (!array) return 0;
+    b->operand = array;
+    b->operand[b->noperands] = o;
+    return b->noperands++;
+}
+
+uint32_t nnv_builder_tensor(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
+                            enum nnv_lifetime lifetime) {
+    struct nnv_operand o = {.type = encoding.type,
+                            .scale = encoding.scale,
+                            .zero_point = encoding.zero_point,
+                            .rank = rank,
+                            .lifetime = lifetime};
+    o.dims = nnv_arena_copy(b->arena, dims, rank * sizeof *dims);
+    if (!o.dims) b->failed = true;
+    return add_operand(b, o);
+}
+
+/* A constant of `bytes` bytes that are copied. */
+static uint32_t add_constant(struct nnv_builder *b, int32_t type, uint32_t rank, const uint32_t *dims, const void *data,
+                             size_t bytes) {
+    uint32_t i = nnv_builder_tensor(b, (struct nnv_encoding){type, 0, 0}, rank, dims, NNV_CONSTANT_COPY);
+    if (b->failed) return 0;
+    b->operand[i].data = nnv_arena_copy(b->arena, data, bytes);
+    b->operand[i].bytes = bytes;
+    if (!b->operand[i].data) b->failed = true;
+    return i;
+}
+
+uint32_t nnv_builder_int(struct nnv_builder *b, int32_t value) {
+    return add_constant(b, ANEURALNETWORKS_INT32, 0, NULL, &value, sizeof value);
+}
+
+uint32_t nnv_builder_float(struct nnv_builder *b, float value) {
+    return add_constant(b, ANEURALNETWORKS_FLOAT32, 0, NULL, &value, sizeof value);
+}
+
+uint32_t nnv_builder_ints(struct nnv_builder *b, uint32_t count, const int32_t *values) {
+    return add_constant(b, ANEURALNETWORKS_TENSOR_INT32, 1, &count, values, count * sizeof *values);
+}
+
+uint32_t nnv_builder_weights(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
+                             double deviation) {
+    uint32_t i = nnv_builder_tensor(b, encoding, rank, dims, NNV_CONSTANT_REFERENCE);
+    if (b->failed) return 0;
+    struct nnv_operand *o = &b->operand[i];
+    size_t elems;
+    void *data = nnv_operand_size(o, &elems, &o->bytes) ? nnv_arena_alloc(b->arena, o->bytes, 1) : NULL;
+    if (!data) {
+        b->failed = true;
+        return 0;
+    }
+    struct nnv_rng rng = nnv_rng_make(b->seed, i, 0);
+    double chunk[256];
+    const size_t size = nnv_type(o->type)->size;
+    for (size_t at = 0; at < elems; at += 256) {
+        size_t n = elems - at < 256 ? elems - at : 256;
+        for (size_t e = 0; e < n; e++) {
+            chunk[e] = nnv_rng_normal(&rng) * deviation;
+            if (o->scale > 0) chunk[e] = round(chunk[e] / (double)o->scale) + o->zero_point;
+        }
+        nnv_store(o->type, chunk, n, (char *)data + at * size);
+    }
+    o->data = data;
+    return i;
+}
+
+void nnv_builder_add(struct nnv_builder *b, int32_t code, uint32_t nin, const uint32_t *in, uint32_t out) {
+    struct nnv_operation *array =
+        b->failed ? NULL : grow(b, b->operation, b->noperations, &b->operation_room, sizeof *b->operation);
+    if (!array) return;
+    b->operation = array;
+    struct nnv_operation *o = &b->operation[b->noperations++];
+    *o = (struct nnv_operation){.type = code,
+                                .nin = nin,
+                                .nout = 1,
+                                .in = nnv_arena_copy(b->arena, in, nin * sizeof *in),
+                                .out = nnv_arena_copy(b->arena, &out, sizeof out)};
+    if (!o->in || !o->out) b->failed = true;
+}
+
+enum nnv_status nnv_builder_end(struct nnv_builder *b, uint32_t nin, const uint32_t *in, uint32_t nout,
+                                const uint32_t *out, struct nnv_model *model, struct nnv_err *err) {
+    struct nnv_subgraph main = {
+        .noperands = b->noperands,
+        .noperations = b->noperations,
+        .nin = nin,
+        .nout = nout,
+        .operands = b->operand,
+        .operations = b->operation,
+        .in = nnv_arena_copy(b->arena, in, nin * sizeof *in),
+        .out = nnv_arena_copy(b->arena, out, nout * sizeof *out),
+    };
+    if (b->failed || !main.in || !main.out) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the model");
+    *model = (struct nnv_model){.main = main};
+    return NNV_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file builder.h Models built in code, with seeded weights.
+ *
+ * Operands are added one by one and named by their index. An error (out of memory) is kept until nnv_builder_end(),
+ * so that the code that describes a network needs no checks.
+ */
+#ifndef NNV_MLTS_BUILDER_H
+#define NNV_MLTS_BUILDER_H
+
+#include "reference/model/model.h"
+
+struct nnv_builder {
+    struct nnv_arena *arena; /**< the caller's: owns all that is built */
+    uint64_t seed;           /**< of the weights */
+    struct nnv_operand *operand;
+    struct nnv_operation *operation;
+    uint32_t noperands, noperations, operand_room, operation_room;
+    bool failed; /**< out of memory */
+};
+
+/** Type and quantisation of a tensor. */
+struct nnv_encoding {
+    int32_t type;
+    float scale;
+    int32_t zero_point;
+};
+
+/** A tensor of rank extents that is computed or given: lifetime is NNV_TEMPORARY_VARIABLE, _INPUT or _OUTPUT. */
+uint32_t nnv_builder_tensor(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
+                            enum nnv_lifetime lifetime);
+/**
+ * A constant tensor of normal random values: standard deviation `deviation`, in real numbers, rounded to the
+ * encoding. FLOAT32, FLOAT16, quantised 8-bit types, and TENSOR_INT32 with a scale (a bias).
+ */
+uint32_t nnv_builder_weights(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
+                             double deviation);
+/** A constant TENSOR_INT32 of rank 1 with these values. */
+uint32_t nnv_builder_ints(struct nnv_builder *b, uint32_t count, const int32_t *values);
+/** Constant scalars. */
+uint32_t nnv_builder_int(struct nnv_builder *b, int32_t value);
+uint32_t nnv_builder_float(struct nnv_builder *b, float value);
+/** Appends an operation with one output. */
+void nnv_builder_add(struct nnv_builder *b, int32_t code, uint32_t nin, const uint32_t *in, uint32_t out);
+/** The finished model; in and out: operand indices, whose order is the model's. NNV_NO_MEMORY. */
+NNV_USE_RESULT enum nnv_status nnv_builder_end(struct nnv_builder *b, uint32_t nin, const uint32_t *in, uint32_t nout,
+                                               const uint32_t *out, struct nnv_model *model, struct nnv_err *err);
+
+#endif
