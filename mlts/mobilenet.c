@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "mlts/builder.h"
+#include "reference/model/builder.h"
 
 enum { IMAGE_CHANNELS = 3 };
 

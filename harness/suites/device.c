@@ -1,48 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file device.c The suite "device": what a driver says of itself, and how it treats the first calls. */
 #include <float.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "harness/core/abi.h"
+#include "harness/suites/session.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 
-/** A case that runs. */
-struct probe {
-    struct nnv_case_env *env;
-    struct nnv_result *result;
-    struct nnvts_device *device;
-};
-
 struct probe_case {
     const char *name;
-    void (*run)(struct probe *p);
+    void (*run)(struct nnv_session *s);
 };
-
-/** Counts one comparison; a wrong one is a line of the reason. Returns ok. */
-NNV_PRINTF(3, 4) static bool expect(struct probe *p, bool ok, const char *fmt, ...) {
-    p->result->compared++;
-    if (ok) return true;
-    va_list ap;
-    va_start(ap, fmt);
-    if (p->result->reason.len) nnv_text_add(&p->result->reason, "\n");
-    nnv_text_vaddf(&p->result->reason, fmt, ap);
-    va_end(ap);
-    p->result->verdict = NNVTS_FAIL;
-    return false;
-}
-
-static void enter(struct probe *p, enum nnv_phase phase) {
-    if (p->env->phase) *p->env->phase = (uint32_t)phase;
-}
-
-static bool expect_status(struct probe *p, const char *call, enum nnvts_status got, enum nnvts_status want) {
-    char a[32], b[32];
-    return expect(p, got == want, "%s answered %s, expected %s", call, nnv_abi_status_name((int)got, a),
-                  nnv_abi_status_name((int)want, b));
-}
 
 /* ------------------------------------------------------------------ identity */
 
@@ -53,66 +23,66 @@ static bool is_text(const char *s) {
     return true;
 }
 
-static void identity(struct probe *p) {
-    expect(p, is_text(p->device->name), "the device's name is empty or holds control characters");
-    expect(p, is_text(p->env->client->driver->name), "the driver's name is empty or holds control characters");
+static void identity(struct nnv_session *p) {
+    nnv_expect(p, is_text(p->device->name), "the device's name is empty or holds control characters");
+    nnv_expect(p, is_text(p->env->client->driver->name), "the driver's name is empty or holds control characters");
 }
 
-static void version(struct probe *p) {
-    expect(p, is_text(p->device->version), "the device's version is empty or holds control characters");
+static void version(struct nnv_session *p) {
+    nnv_expect(p, is_text(p->device->version), "the device's version is empty or holds control characters");
 }
 
-static void type(struct probe *p) {
+static void type(struct nnv_session *p) {
     int t = p->device->type;
-    expect(p, t >= ANEURALNETWORKS_DEVICE_OTHER && t <= ANEURALNETWORKS_DEVICE_ACCELERATOR,
-           "device type %d is none of OTHER (1), CPU (2), GPU (3), ACCELERATOR (4)", t);
+    nnv_expect(p, t >= ANEURALNETWORKS_DEVICE_OTHER && t <= ANEURALNETWORKS_DEVICE_ACCELERATOR,
+               "device type %d is none of OTHER (1), CPU (2), GPU (3), ACCELERATOR (4)", t);
 }
 
-static void level(struct probe *p) {
+static void level(struct nnv_session *p) {
     int l = p->device->feature_level;
-    expect(p, l >= 1 && l <= 8, "feature level %d is not between 1 and 8", l);
+    nnv_expect(p, l >= 1 && l <= 8, "feature level %d is not between 1 and 8", l);
 }
 
-static void struct_size(struct probe *p) {
+static void struct_size(struct nnv_session *p) {
     const struct nnvts_driver *driver = p->env->client->driver;
     enum { SANE = 1 << 16 };
-    expect(p, driver->struct_size >= sizeof *driver && driver->struct_size < SANE,
-           "struct_size %u of the driver's table, expected at least %zu", driver->struct_size, sizeof *driver);
-    expect(p, p->device->struct_size >= sizeof *p->device && p->device->struct_size < SANE,
-           "struct_size %u of the device, expected at least %zu", p->device->struct_size, sizeof *p->device);
+    nnv_expect(p, driver->struct_size >= sizeof *driver && driver->struct_size < SANE,
+               "struct_size %u of the driver's table, expected at least %zu", driver->struct_size, sizeof *driver);
+    nnv_expect(p, p->device->struct_size >= sizeof *p->device && p->device->struct_size < SANE,
+               "struct_size %u of the device, expected at least %zu", p->device->struct_size, sizeof *p->device);
 }
 
-static void functions(struct probe *p) {
+static void functions(struct nnv_session *p) {
     const struct nnvts_device *d = p->device;
-    expect(p, d->get_status && d->get_supported_operations && d->prepare_model && d->release,
-           "a required function of the device is missing");
+    nnv_expect(p, d->get_status && d->get_supported_operations && d->prepare_model && d->release,
+               "a required function of the device is missing");
     bool caches = d->model_cache_files || d->data_cache_files;
-    expect(p, !caches || d->prepare_from_cache, "cache files are announced, but prepare_from_cache is missing");
+    nnv_expect(p, !caches || d->prepare_from_cache, "cache files are announced, but prepare_from_cache is missing");
 }
 
-static void status(struct probe *p) {
+static void status(struct nnv_session *p) {
     enum nnvts_device_status s = p->device->get_status(p->device);
-    expect(p, s == NNVTS_DEVICE_AVAILABLE, "get_status answered %d, expected AVAILABLE (0)", (int)s);
+    nnv_expect(p, s == NNVTS_DEVICE_AVAILABLE, "get_status answered %d, expected AVAILABLE (0)", (int)s);
 }
 
-static void cache_files(struct probe *p) {
+static void cache_files(struct nnv_session *p) {
     const struct nnvts_device *d = p->device;
-    expect(p, d->model_cache_files <= NNVTS_MAX_CACHE_FILES, "%u model cache files, at most %u are allowed",
-           d->model_cache_files, NNVTS_MAX_CACHE_FILES);
-    expect(p, d->data_cache_files <= NNVTS_MAX_CACHE_FILES, "%u data cache files, at most %u are allowed",
-           d->data_cache_files, NNVTS_MAX_CACHE_FILES);
+    nnv_expect(p, d->model_cache_files <= NNVTS_MAX_CACHE_FILES, "%u model cache files, at most %u are allowed",
+               d->model_cache_files, NNVTS_MAX_CACHE_FILES);
+    nnv_expect(p, d->data_cache_files <= NNVTS_MAX_CACHE_FILES, "%u data cache files, at most %u are allowed",
+               d->data_cache_files, NNVTS_MAX_CACHE_FILES);
 }
 
 /* -------------------------------------------------------------- capabilities */
 
-static void expect_performance(struct probe *p, const char *what, const struct nnvts_performance *f) {
-    expect(p, f->exec_time > 0 && f->exec_time <= FLT_MAX, "%s: exec_time %g is not finite and above 0", what,
-           (double)f->exec_time);
-    expect(p, f->power_usage > 0 && f->power_usage <= FLT_MAX, "%s: power_usage %g is not finite and above 0", what,
-           (double)f->power_usage);
+static void expect_performance(struct nnv_session *p, const char *what, const struct nnvts_performance *f) {
+    nnv_expect(p, f->exec_time > 0 && f->exec_time <= FLT_MAX, "%s: exec_time %g is not finite and above 0", what,
+               (double)f->exec_time);
+    nnv_expect(p, f->power_usage > 0 && f->power_usage <= FLT_MAX, "%s: power_usage %g is not finite and above 0", what,
+               (double)f->power_usage);
 }
 
-static void capabilities(struct probe *p) {
+static void capabilities(struct nnv_session *p) {
     const struct nnvts_capabilities *c = &p->device->capabilities;
     expect_performance(p, "relaxed_scalar", &c->relaxed_scalar);
     expect_performance(p, "relaxed_tensor", &c->relaxed_tensor);
@@ -120,47 +90,49 @@ static void capabilities(struct probe *p) {
     expect_performance(p, "while_performance", &c->while_performance);
 }
 
-static void operand_performance(struct probe *p) {
+static void operand_performance(struct nnv_session *p) {
     const struct nnvts_capabilities *c = &p->device->capabilities;
     enum { SANE = 1024 };
     uint32_t n = c->operand_performance_count;
-    if (!expect(p, n <= SANE, "%u operand performances: there are not so many types", n)) return;
-    if (!expect(p, n == 0 || c->operand_performance, "operand_performance is NULL, its count is %u", n)) return;
+    if (!nnv_expect(p, n <= SANE, "%u operand performances: there are not so many types", n)) return;
+    if (!nnv_expect(p, n == 0 || c->operand_performance, "operand_performance is NULL, its count is %u", n)) return;
     for (uint32_t i = 0; i < n; i++) {
         const struct nnvts_operand_performance *o = &c->operand_performance[i];
         const struct nnv_type *t = nnv_type(o->type);
         char what[64];
         snprintf(what, sizeof what, "operand_performance[%u]", i);
-        expect(p, t && t->kind != NNV_KIND_MODEL, "%s: %d is no operand type", what, o->type);
-        expect(p, i == 0 || c->operand_performance[i - 1].type < o->type,
-               "%s: type %d stands behind type %d; types must be sorted, one entry each", what, o->type,
-               i ? c->operand_performance[i - 1].type : 0);
+        nnv_expect(p, t && t->kind != NNV_KIND_MODEL, "%s: %d is no operand type", what, o->type);
+        nnv_expect(p, i == 0 || c->operand_performance[i - 1].type < o->type,
+                   "%s: type %d stands behind type %d; types must be sorted, one entry each", what, o->type,
+                   i ? c->operand_performance[i - 1].type : 0);
         expect_performance(p, what, &o->info);
     }
 }
 
-static void extensions(struct probe *p) {
+static void extensions(struct nnv_session *p) {
     const struct nnvts_device *d = p->device;
     enum { SANE = 1024 };
-    if (!expect(p, d->extension_count <= SANE, "%u extensions", d->extension_count)) return;
-    if (!expect(p, d->extension_count == 0 || d->extensions, "extensions is NULL, its count is %u", d->extension_count))
+    if (!nnv_expect(p, d->extension_count <= SANE, "%u extensions", d->extension_count)) return;
+    if (!nnv_expect(p, d->extension_count == 0 || d->extensions, "extensions is NULL, its count is %u",
+                    d->extension_count))
         return;
     for (uint32_t i = 0; i < d->extension_count; i++) {
         const struct nnvts_extension *e = &d->extensions[i];
-        expect(p, e->name && is_text(e->name), "extension %u has no name", i);
+        nnv_expect(p, e->name && is_text(e->name), "extension %u has no name", i);
         if (!e->name) continue;
-        expect(p, strchr(e->name, '.') != NULL, "extension name '%s' names no vendor ('vendor.extension')", e->name);
+        nnv_expect(p, strchr(e->name, '.') != NULL, "extension name '%s' names no vendor ('vendor.extension')",
+                   e->name);
         for (uint32_t k = 0; k < i; k++)
-            expect(p, !d->extensions[k].name || strcmp(d->extensions[k].name, e->name) != 0,
-                   "two extensions are named '%s'", e->name);
-        if (!expect(p, e->operand_type_count == 0 || e->operand_types, "extension '%s': operand_types is NULL",
-                    e->name))
+            nnv_expect(p, !d->extensions[k].name || strcmp(d->extensions[k].name, e->name) != 0,
+                       "two extensions are named '%s'", e->name);
+        if (!nnv_expect(p, e->operand_type_count == 0 || e->operand_types, "extension '%s': operand_types is NULL",
+                        e->name))
             continue;
         for (uint32_t k = 0; k < e->operand_type_count; k++) {
-            expect(p, e->operand_types[k].byte_size > 0, "extension '%s': operand type %u has no size", e->name,
-                   e->operand_types[k].type);
-            expect(p, k == 0 || e->operand_types[k - 1].type < e->operand_types[k].type,
-                   "extension '%s': operand types are not sorted, one entry each", e->name);
+            nnv_expect(p, e->operand_types[k].byte_size > 0, "extension '%s': operand type %u has no size", e->name,
+                       e->operand_types[k].type);
+            nnv_expect(p, k == 0 || e->operand_types[k - 1].type < e->operand_types[k].type,
+                       "extension '%s': operand types are not sorted, one entry each", e->name);
         }
     }
 }
@@ -168,7 +140,7 @@ static void extensions(struct probe *p) {
 /* ---------------------------------------------------------------- small model */
 
 /** c = a + b of two float32 values each, no activation. bad: input b does not exist. */
-static bool make_add(struct probe *p, bool bad, struct nnvts_model *model) {
+static bool make_add(struct nnv_session *p, bool bad, struct nnvts_model *model) {
     static uint32_t dims[] = {2}, in[] = {0, 1, 2}, missing[] = {0, 4, 2}, out[] = {3}, inputs[] = {0, 1};
     static const int32_t none = ANEURALNETWORKS_FUSED_NONE;
     const struct nnv_operand tensor = {.type = ANEURALNETWORKS_TENSOR_FLOAT32, .rank = 1, .dims = dims};
@@ -182,85 +154,82 @@ static bool make_add(struct probe *p, bool bad, struct nnvts_model *model) {
     const struct nnv_model m = {.main = {4, 1, 2, 1, operand, &add, inputs, out}};
     struct nnv_err err = {0};
     if (nnv_abi_model_at(&m, p->env->arena, NULL, NULL, model, &err) == NNV_OK) return true;
-    nnv_text_add(&p->result->reason, err.text);
-    return false;
+    return nnv_session_error(p, "%s", err.text);
 }
 
 /** Asks whether the model is supported; false (and FAIL) if there is no proper answer. */
-static bool ask(struct probe *p, const struct nnvts_model *model, bool *supported) {
+static bool ask(struct nnv_session *p, const struct nnvts_model *model, bool *supported) {
     uint8_t answer = 0xee;
-    enter(p, NNV_PHASE_SUPPORTED);
+    nnv_session_enter(p, NNV_PHASE_SUPPORTED);
     enum nnvts_status st = p->device->get_supported_operations(p->device, model, (bool *)&answer);
-    if (!expect_status(p, "get_supported_operations of an ADD", st, NNVTS_STATUS_NONE)) return false;
-    if (!expect(p, answer <= 1, "get_supported_operations answered NONE and nothing else")) return false;
+    if (!nnv_expect_status(p, "get_supported_operations of an ADD", st, NNVTS_STATUS_NONE)) return false;
+    if (!nnv_expect(p, answer <= 1, "get_supported_operations answered NONE and nothing else")) return false;
     *supported = answer;
     return true;
 }
 
-static enum nnvts_status prepare(struct probe *p, const struct nnvts_model *model, struct nnvts_prepared_model **out) {
-    const struct nnvts_prepare_config config = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER,
-                                                .priority = NNVTS_PRIORITY_MEDIUM,
-                                                .deadline_ns = NNVTS_NO_TIME};
-    enter(p, NNV_PHASE_PREPARE);
-    return p->device->prepare_model(p->device, model, &config, out);
+static enum nnvts_status prepare(struct nnv_session *p, const struct nnvts_model *model,
+                                 struct nnvts_prepared_model **out) {
+    nnv_session_enter(p, NNV_PHASE_PREPARE);
+    return p->device->prepare_model(p->device, model, &nnv_session_prepare_config, out);
 }
 
-static void supported_stable(struct probe *p) {
+static void supported_stable(struct nnv_session *p) {
     struct nnvts_model model;
     bool first, second;
     if (!make_add(p, false, &model) || !ask(p, &model, &first) || !ask(p, &model, &second)) return;
-    expect(p, first == second, "asked twice, get_supported_operations claims ADD once and denies it once");
+    nnv_expect(p, first == second, "asked twice, get_supported_operations claims ADD once and denies it once");
 }
 
-static void supported_prepares(struct probe *p) {
+static void supported_prepares(struct nnv_session *p) {
     struct nnvts_model model;
     struct nnvts_prepared_model *prepared = NULL;
     bool supported;
     if (!make_add(p, false, &model) || !ask(p, &model, &supported)) return;
     enum nnvts_status st = prepare(p, &model, &prepared);
-    expect_status(p, supported ? "prepare_model of a supported ADD" : "prepare_model of an unsupported ADD", st,
-                  supported ? NNVTS_STATUS_NONE : NNVTS_STATUS_GENERAL_FAILURE);
+    nnv_expect_status(p, supported ? "prepare_model of a supported ADD" : "prepare_model of an unsupported ADD", st,
+                      supported ? NNVTS_STATUS_NONE : NNVTS_STATUS_GENERAL_FAILURE);
     if (st != NNVTS_STATUS_NONE) {
-        expect(p, !prepared, "prepare_model failed, but gave a prepared model");
+        nnv_expect(p, !prepared, "prepare_model failed, but gave a prepared model");
         return;
     }
-    expect(p, prepared != NULL, "prepare_model answered NONE without a prepared model");
+    nnv_expect(p, prepared != NULL, "prepare_model answered NONE without a prepared model");
     if (!prepared) return;
-    if (expect(p, prepared->struct_size >= sizeof *prepared && prepared->execute && prepared->release,
-               "the prepared model is too small or lacks a required function")) {
-        enter(p, NNV_PHASE_RELEASE);
+    if (nnv_expect(p, prepared->struct_size >= sizeof *prepared && prepared->execute && prepared->release,
+                   "the prepared model is too small or lacks a required function")) {
+        nnv_session_enter(p, NNV_PHASE_RELEASE);
         prepared->release(prepared);
     }
 }
 
-static void two_prepared(struct probe *p) {
+static void two_prepared(struct nnv_session *p) {
     struct nnvts_model model;
     struct nnvts_prepared_model *one = NULL, *two = NULL;
     bool supported;
     if (!make_add(p, false, &model) || !ask(p, &model, &supported)) return;
     if (!supported) {
-        p->result->verdict = NNVTS_UNSUPPORTED;
-        nnv_text_add(&p->result->reason, "the driver does not support ADD");
+        nnv_session_unsupported(p, "the driver does not support ADD");
         return;
     }
-    expect_status(p, "prepare_model", prepare(p, &model, &one), NNVTS_STATUS_NONE);
-    expect_status(p, "prepare_model, a second time,", prepare(p, &model, &two), NNVTS_STATUS_NONE);
-    expect(p, one && two && one != two, "two prepared models are one object");
-    enter(p, NNV_PHASE_RELEASE);
+    nnv_expect_status(p, "prepare_model", prepare(p, &model, &one), NNVTS_STATUS_NONE);
+    nnv_expect_status(p, "prepare_model, a second time,", prepare(p, &model, &two), NNVTS_STATUS_NONE);
+    nnv_expect(p, one && two && one != two, "two prepared models are one object");
+    nnv_session_enter(p, NNV_PHASE_RELEASE);
     if (one) one->release(one);
     if (two && two != one) two->release(two);
 }
 
-static void bad_index(struct probe *p) {
+static void bad_index(struct nnv_session *p) {
     struct nnvts_model model;
     struct nnvts_prepared_model *prepared = NULL;
     bool supported = false;
     if (!make_add(p, true, &model)) return;
-    enter(p, NNV_PHASE_SUPPORTED);
-    expect_status(p, "get_supported_operations of a model with a wrong operand index",
-                  p->device->get_supported_operations(p->device, &model, &supported), NNVTS_STATUS_INVALID_ARGUMENT);
-    expect_status(p, "prepare_model of a model with a wrong operand index", prepare(p, &model, &prepared),
-                  NNVTS_STATUS_INVALID_ARGUMENT);
+    nnv_session_enter(p, NNV_PHASE_SUPPORTED);
+    nnv_expect_status(p, "get_supported_operations of a model with a wrong operand index",
+                      p->device->get_supported_operations(p->device, &model, &supported),
+                      NNVTS_STATUS_INVALID_ARGUMENT);
+    nnv_expect_status(p, "prepare_model of a model with a wrong operand index", prepare(p, &model, &prepared),
+                      NNVTS_STATUS_INVALID_ARGUMENT);
 }
 
 /* -------------------------------------------------------------------- opening */
@@ -278,7 +247,7 @@ static bool same_capabilities(const struct nnvts_capabilities *a, const struct n
            a->operand_performance == b->operand_performance;
 }
 
-static void stable(struct probe *p) {
+static void stable(struct nnv_session *p) {
     const struct nnvts_device before = *p->device;
     char name[256], ver[256];
     struct nnvts_model model;
@@ -288,41 +257,41 @@ static void stable(struct probe *p) {
     if (!make_add(p, false, &model) || !ask(p, &model, &supported)) return;
     p->device->get_status(p->device);
     const struct nnvts_device *after = p->device;
-    expect(p, strncmp(name, after->name, sizeof name - 1) == 0, "the name changed while the device was open");
-    expect(p, strncmp(ver, after->version, sizeof ver - 1) == 0, "the version changed while the device was open");
-    expect(p, before.type == after->type && before.feature_level == after->feature_level,
-           "type or feature level changed while the device was open");
-    expect(p, same_capabilities(&before.capabilities, &after->capabilities),
-           "the capabilities changed while the device was open");
+    nnv_expect(p, strncmp(name, after->name, sizeof name - 1) == 0, "the name changed while the device was open");
+    nnv_expect(p, strncmp(ver, after->version, sizeof ver - 1) == 0, "the version changed while the device was open");
+    nnv_expect(p, before.type == after->type && before.feature_level == after->feature_level,
+               "type or feature level changed while the device was open");
+    nnv_expect(p, same_capabilities(&before.capabilities, &after->capabilities),
+               "the capabilities changed while the device was open");
 }
 
-static void reopen(struct probe *p) {
+static void reopen(struct nnv_session *p) {
     struct nnv_client second = {0};
     struct nnv_err err = {0};
-    enter(p, NNV_PHASE_OPEN);
+    nnv_session_enter(p, NNV_PHASE_OPEN);
     enum nnv_status st =
         nnv_client_attach(&second, p->env->client->driver, "opened again", p->env->config->driver_options, &err);
-    if (!expect(p, st == NNV_OK, "opening a second device failed: %s", err.text)) return;
+    if (!nnv_expect(p, st == NNV_OK, "opening a second device failed: %s", err.text)) return;
     const struct nnvts_device *a = p->device, *b = second.device;
-    expect(p, strcmp(a->name, b->name) == 0, "opened again, the name is '%s' instead of '%s'", b->name, a->name);
-    expect(p, strcmp(a->version, b->version) == 0, "opened again, the version is '%s' instead of '%s'", b->version,
-           a->version);
-    expect(p, a->type == b->type && a->feature_level == b->feature_level,
-           "opened again, type or feature level is another");
-    expect(p, a->model_cache_files == b->model_cache_files && a->data_cache_files == b->data_cache_files,
-           "opened again, the numbers of cache files are others");
-    enter(p, NNV_PHASE_RELEASE);
+    nnv_expect(p, strcmp(a->name, b->name) == 0, "opened again, the name is '%s' instead of '%s'", b->name, a->name);
+    nnv_expect(p, strcmp(a->version, b->version) == 0, "opened again, the version is '%s' instead of '%s'", b->version,
+               a->version);
+    nnv_expect(p, a->type == b->type && a->feature_level == b->feature_level,
+               "opened again, type or feature level is another");
+    nnv_expect(p, a->model_cache_files == b->model_cache_files && a->data_cache_files == b->data_cache_files,
+               "opened again, the numbers of cache files are others");
+    nnv_session_enter(p, NNV_PHASE_RELEASE);
     nnv_client_close(&second);
     supported_prepares(p); /* the first device lives on */
 }
 
-static void unknown_option(struct probe *p) {
+static void unknown_option(struct nnv_session *p) {
     struct nnvts_device *device = NULL;
     const char *reason = NULL;
-    enter(p, NNV_PHASE_OPEN);
+    nnv_session_enter(p, NNV_PHASE_OPEN);
     enum nnvts_status st = p->env->client->driver->open("no driver knows this option", &device, &reason);
-    expect_status(p, "open with an unknown option", st, NNVTS_STATUS_INVALID_ARGUMENT);
-    expect(p, st == NNVTS_STATUS_NONE || !device, "open was refused, but gave a device");
+    nnv_expect_status(p, "open with an unknown option", st, NNVTS_STATUS_INVALID_ARGUMENT);
+    nnv_expect(p, st == NNVTS_STATUS_NONE || !device, "open was refused, but gave a device");
     if (st == NNVTS_STATUS_NONE && device && device->struct_size >= sizeof *device && device->release)
         device->release(device);
 }
@@ -363,13 +332,13 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct probe p = {env, result, env->client->device};
-    if (c->a >= sizeof probes / sizeof *probes) {
-        nnv_text_addf(&result->reason, "there is no device case %llu", (unsigned long long)c->a);
-        return;
-    }
-    probes[c->a].run(&p);
-    if (result->verdict == NNVTS_ERROR && result->compared > 0 && result->reason.len == 0) result->verdict = NNVTS_PASS;
+    struct nnv_session s;
+    nnv_session_begin(&s, env, result);
+    if (c->a < sizeof probes / sizeof *probes)
+        probes[c->a].run(&s);
+    else
+        nnv_session_error(&s, "there is no device case %llu", (unsigned long long)c->a);
+    nnv_session_end(&s);
 }
 
 const struct nnv_suite nnv_suite_device = {

@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-static const struct nnv_suite *const suites[] = {&nnv_suite_device, &nnv_suite_ops, &nnv_suite_spec};
+static const struct nnv_suite *const suites[] = {
+#define X(name) &nnv_suite_##name,
+#include "harness/suites/suites.def"
+#undef X
+};
 
 const struct nnv_suite *const *nnv_suites(size_t *count) {
     *count = sizeof suites / sizeof *suites;

@@ -5,8 +5,8 @@
 
 #include "harness/core/suite.h"
 
-extern const struct nnv_suite nnv_suite_device;
-extern const struct nnv_suite nnv_suite_ops;
-extern const struct nnv_suite nnv_suite_spec;
+#define X(name) extern const struct nnv_suite nnv_suite_##name;
+#include "harness/suites/suites.def"
+#undef X
 
 #endif

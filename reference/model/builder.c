@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mlts/builder.h"
+#include "reference/model/builder.h"
 
 #include <math.h>
 #include <string.h>

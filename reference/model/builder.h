@@ -5,8 +5,8 @@
  * Operands are added one by one and named by their index. An error (out of memory) is kept until nnv_builder_end(),
  * so that the code that describes a network needs no checks.
  */
-#ifndef NNV_MLTS_BUILDER_H
-#define NNV_MLTS_BUILDER_H
+#ifndef NNV_MODEL_BUILDER_H
+#define NNV_MODEL_BUILDER_H
 
 #include "reference/model/model.h"
 
