@@ -1,131 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs.c The planted bugs: a row each. */
+/** @file bugs.c All planted bugs. */
 #include <string.h>
 
 #include "faulty.h"
 
-#define REWRITE(label, class, where, function)                                                                         \
-    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, .rewrite = (function) }
-#define TAMPER(label, class, where, function)                                                                          \
-    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, .execute = (function) }
-#define SUPPORTED(label, class, where, operation, function)                                                            \
-    { .name = (label), .models = (class), .fires = (where), .op = (operation), .supported = (function) }
-#define STRIKE(label, class, at, function)                                                                             \
-    {                                                                                                                  \
-        .name = (label), .models = (class), .fires = "models with a TANH, unless @OP says another",                    \
-        .op = ANEURALNETWORKS_TANH, .strike = (function), .place = (at)                                                \
-    }
+#define X(name) extern const struct bug_group bugs_##name;
+#include "groups.def"
+#undef X
 
-const struct bug bugs[] = {
-    {.name = "none", .models = "no bug: the control", .fires = "never", .op = ANY_OPERATION},
-    /* geometry and attributes */
-    REWRITE("dilation-ignored", "dilation ignored", "convolutions with constant filter and dilation", rewrite_dilation),
-    REWRITE("pads-swapped", "the odd cell of SAME padding put first", "windows of which SAME pads an odd number",
-            rewrite_pads),
-    REWRITE("filter-flipped", "convolution for correlation", "convolutions with constant filter above 1x1",
-            rewrite_flip),
-    REWRITE("depthwise-channel-order", "channel and multiplier swapped", "DEPTHWISE_CONV_2D with multiplier above 1",
-            rewrite_channel_order),
-    REWRITE("avg-pool-counts-padding", "padding counted in the divisor", "float32 AVERAGE_POOL_2D with padding",
-            rewrite_average),
-    REWRITE("max-pool-starts-at-zero", "maximum that starts at 0", "MAX_POOL_2D of negative values", rewrite_max_pool),
-    REWRITE("beta-ignored", "SOFTMAX beta taken for 1", "SOFTMAX with another beta", rewrite_beta),
-    REWRITE("axis-ignored", "axis taken for the last", "SOFTMAX, L2_NORMALIZATION, LRN with another axis",
-            rewrite_axis),
-    REWRITE("align-corners-ignored", "attribute ignored", "RESIZE_BILINEAR with align corners", rewrite_align_corners),
-    REWRITE("half-pixel-ignored", "attribute ignored", "RESIZE_BILINEAR with half pixel centres", rewrite_half_pixel),
-    REWRITE("width-height-swapped", "width and height swapped", "RESIZE_BILINEAR to unequal extents",
-            rewrite_width_height),
-    REWRITE("lrn-radius-plus-one", "off by one in an attribute", "LOCAL_RESPONSE_NORMALIZATION", rewrite_lrn_radius),
-    REWRITE("lstm-forget-bias-missing", "a gate's bias left out", "LSTM", rewrite_forget_bias),
-    REWRITE("cell-clip-ignored", "clipping ignored", "LSTM with cell clip", rewrite_cell_clip),
-    REWRITE("bias-channel0-missing", "bias left out", "convolutions, FULLY_CONNECTED with constant bias",
-            rewrite_bias0),
-    REWRITE("relu6-as-relu", "upper limit of an activation ignored", "RELU6, fused or not, of values above 6",
-            rewrite_relu6),
-    REWRITE("activation-ignored", "fused activation lost", "ADD, MUL with activation", rewrite_no_activation),
-    /* quantisation */
-    REWRITE("fused-relu-zero-point", "clamp at literal 0 instead of the zero point",
-            "quant8_asymm with fused RELU and a zero point", rewrite_quantised_relu),
-    REWRITE("per-channel-first-scale-only", "one scale for all channels", "filters with scales per channel",
-            rewrite_first_scale),
-    REWRITE("concat-scale-ignored", "inputs joined without rescaling",
-            "CONCATENATION of quantised inputs of unequal scale", rewrite_concat_scale),
-    REWRITE("add-scale-ignored", "second input's scale taken for the first's",
-            "ADD of quantised inputs of unequal scale", rewrite_add_scale),
-    REWRITE("zero-point-off-by-one", "input zero point off by one", "quantised convolutions, ADD, MUL, DEQUANTIZE ...",
-            rewrite_zero_point),
-    REWRITE("requantise-truncates", "floor instead of rounding", "quantised convolutions, FULLY_CONNECTED",
-            rewrite_truncate),
-    TAMPER("low-bit-dropped", "precision lost in requantisation", "8-bit outputs", tamper_low_bit),
-    /* values */
-    TAMPER("float16-inside", "float32 computed as float16", "float32 outputs", tamper_half),
-    TAMPER("stale-tail-element", "SIMD tail not written", "all outputs", tamper_stale_tail),
-    TAMPER("batch1-uses-batch0", "batches above the first wrong", "outputs of two or more batches", tamper_batch),
-    TAMPER("output-unwritten", "result left in scratch memory", "all outputs", tamper_unwritten),
-    TAMPER("random-nan", "uninitialised scratch memory", "each third execution, float outputs", tamper_nan),
-    TAMPER("nondeterministic", "race between threads", "each second execution", tamper_unsteady),
-    /* memory */
-    TAMPER("guard-write-after", "write behind a buffer", "all outputs", tamper_behind),
-    TAMPER("guard-write-before", "write before a buffer", "all outputs", tamper_before),
-    TAMPER("input-modified", "in-place computation on an input", "all inputs", tamper_input),
-    {.name = "constant-modified",
-     .models = "in-place repacking of constants",
-     .fires = "models with constants",
-     .op = ANY_OPERATION,
-     .prepare = prepare_writes},
-    /* answers */
-    TAMPER("wrong-output-shape", "reported shape wrong", "outputs of known rank", tamper_shape),
-    TAMPER("says-insufficient", "NONE and an insufficient buffer at once", "all executions", tamper_insufficient),
-    TAMPER("shape-count-wrong", "more shapes than outputs", "all executions", tamper_shape_count),
-    TAMPER("unasked-timing", "times although none were asked for", "all executions", tamper_time),
-    {.name = "nonsense-status",
-     .models = "a status that does not exist",
-     .fires = "models with a TANH, unless @OP says another",
-     .op = ANEURALNETWORKS_TANH,
-     .execute = tamper_nonsense},
-    {.name = "claims-but-fails",
-     .models = "claimed operations that do not compile",
-     .fires = "models with a TANH, unless @OP says another",
-     .op = ANEURALNETWORKS_TANH,
-     .prepare = prepare_fails},
-    {.name = "null-prepared",
-     .models = "NONE without a prepared model",
-     .fires = "models with a TANH, unless @OP says another",
-     .op = ANEURALNETWORKS_TANH,
-     .no_prepared = true},
-    SUPPORTED("refuses-everything", "nothing supported", "all models", ANY_OPERATION, answer_unsupported),
-    SUPPORTED("supported-unfilled", "answers left out", "all models", ANY_OPERATION, answer_unfilled),
-    SUPPORTED("refuses-valid", "a legal model called invalid", "models with a TANH, unless @OP says another",
-              ANEURALNETWORKS_TANH, answer_invalid),
-    {.name = "nameless", .models = "no name", .fires = "device", .op = ANY_OPERATION, .device = device_nameless},
-    {.name = "unsorted-capabilities",
-     .models = "operand performances not sorted",
-     .fires = "device",
-     .op = ANY_OPERATION,
-     .device = device_unsorted},
-    {.name = "greedy-cache",
-     .models = "too many cache files",
-     .fires = "device",
-     .op = ANY_OPERATION,
-     .device = device_greedy},
-    /* the process */
-    STRIKE("crash-supported", "invalid pointer", STRIKE_SUPPORTED, strike_crash),
-    STRIKE("crash-prepare", "invalid pointer", STRIKE_PREPARE, strike_crash),
-    STRIKE("crash-execute", "invalid pointer", STRIKE_EXECUTE, strike_crash),
-    STRIKE("crash-release", "invalid pointer", STRIKE_RELEASE, strike_crash),
-    STRIKE("abort", "failed assertion", STRIKE_EXECUTE, strike_abort),
-    STRIKE("exit-0", "a driver that ends the process as if all were well", STRIKE_EXECUTE, strike_exit),
-    STRIKE("hang-prepare", "endless wait", STRIKE_PREPARE, strike_hang),
-    STRIKE("hang-execute", "endless wait", STRIKE_EXECUTE, strike_hang),
-    STRIKE("close-descriptors", "files of others closed", STRIKE_EXECUTE, strike_close),
-    STRIKE("stack-smash", "write over the end of a local array", STRIKE_EXECUTE, strike_stack),
-    STRIKE("heap-smash", "write over the end of an allocation", STRIKE_EXECUTE, strike_heap),
+static const struct bug_group *const groups[] = {
+#define X(name) &bugs_##name,
+#include "groups.def"
+#undef X
 };
-const size_t bug_count = sizeof bugs / sizeof *bugs;
+
+const struct bug *bug_at(size_t i) {
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        if (i < groups[g]->count) return &groups[g]->bugs[i];
+        i -= groups[g]->count;
+    }
+    return NULL;
+}
 
 const struct bug *bug_by_name(const char *name, size_t len) {
-    for (size_t i = 0; i < bug_count; i++)
-        if (strlen(bugs[i].name) == len && memcmp(bugs[i].name, name, len) == 0) return &bugs[i];
+    const struct bug *bug;
+    for (size_t i = 0; (bug = bug_at(i)); i++)
+        if (strlen(bug->name) == len && memcmp(bug->name, name, len) == 0) return bug;
     return NULL;
 }

@@ -230,8 +230,8 @@ static bool prepare_rewritten(struct faulty_device *d, const struct nnvts_model 
     return done;
 }
 
-static enum nnvts_status prepare_model(struct nnvts_device *self, const struct nnvts_model *model,
-                                       const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
+enum nnvts_status faulty_prepare(struct nnvts_device *self, const struct nnvts_model *model,
+                                 const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
     struct faulty_device *d = (struct faulty_device *)self;
     struct nnvts_prepared_model *inner = NULL;
     /* Only what the inner driver takes for valid is looked into. */
@@ -254,8 +254,53 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
         return p || status != NNVTS_STATUS_NONE ? status : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
     p->rewritten = rewritten;
+    if (fired && d->bug->prepared) d->bug->prepared(&p->base);
     *out = &p->base;
     return NNVTS_STATUS_NONE;
+}
+
+enum nnvts_status faulty_prepare_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
+                                            uint64_t deadline_ns, struct nnvts_prepared_model **out) {
+    static const struct nnvts_model unknown = {.main = {0}};
+    struct faulty_device *d = (struct faulty_device *)self;
+    struct nnvts_prepared_model *inner = NULL;
+    enum nnvts_status status = d->inner->prepare_from_cache(d->inner, cache, deadline_ns, &inner);
+    if (status != NNVTS_STATUS_NONE) return status;
+    struct faulty_prepared *p = wrap(d, &unknown, inner);
+    if (!p) {
+        inner->release(inner);
+        return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    if (p->fires && d->bug->prepared) d->bug->prepared(&p->base);
+    *out = &p->base;
+    return NNVTS_STATUS_NONE;
+}
+
+enum nnvts_status faulty_allocate(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
+                                  struct nnvts_buffer **out) {
+    struct nnvts_device *inner = faulty_inner_device(self);
+    if (!desc || (desc->prepared_count && !desc->prepared)) return inner->allocate(inner, desc, out);
+    struct nnvts_prepared_model **prepared = calloc((size_t)desc->prepared_count + 1, sizeof(void *));
+    if (!prepared) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    for (uint32_t i = 0; i < desc->prepared_count; i++)
+        prepared[i] = desc->prepared[i] ? faulty_inner(desc->prepared[i]) : NULL;
+    struct nnvts_buffer_desc theirs = *desc;
+    theirs.prepared = prepared;
+    enum nnvts_status status = inner->allocate(inner, &theirs, out);
+    free(prepared);
+    return status;
+}
+
+struct nnvts_device *faulty_inner_device(struct nnvts_device *device) {
+    return ((struct faulty_device *)device)->inner;
+}
+
+struct nnvts_prepared_model *faulty_inner(struct nnvts_prepared_model *prepared) {
+    return ((struct faulty_prepared *)prepared)->inner;
+}
+
+uint64_t faulty_count(struct nnvts_prepared_model *prepared) {
+    return atomic_fetch_add(&((struct faulty_prepared *)prepared)->device->executions, 1);
 }
 
 static enum nnvts_status get_supported_operations(struct nnvts_device *self, const struct nnvts_model *model,
@@ -349,12 +394,11 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     snprintf(d->name, sizeof d->name, "nnvts-faulty-%s", option.bug->name);
     d->base.struct_size = sizeof d->base;
     d->base.name = d->name;
-    d->base.model_cache_files = d->base.data_cache_files = 0;
     d->base.get_status = get_status;
     d->base.get_supported_operations = get_supported_operations;
-    d->base.prepare_model = prepare_model;
-    d->base.prepare_from_cache = NULL;
-    d->base.allocate = NULL; /* it would be given prepared models that the inner driver does not know */
+    d->base.prepare_model = faulty_prepare;
+    d->base.prepare_from_cache = inner->prepare_from_cache ? faulty_prepare_from_cache : NULL;
+    d->base.allocate = inner->allocate ? faulty_allocate : NULL;
     d->base.release = release_device;
     if (d->bug->device) d->bug->device(&d->base);
     *out = &d->base;
@@ -362,12 +406,14 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
 }
 
 const struct nnvts_driver *nnvts_driver_get(void) {
-    static const char *names[128];
+    enum { NAMES = 512 };
+    static const char *names[NAMES];
     static struct nnvts_driver driver = {.struct_size = sizeof driver,
                                          .abi_version = NNVTS_DRIVER_ABI_VERSION,
                                          .name = "faulty",
                                          .open = open_device,
                                          .options = names};
-    for (size_t i = 0; i < bug_count && i + 1 < sizeof names / sizeof *names; i++) names[i] = bugs[i].name;
+    const struct bug *bug;
+    for (size_t i = 0; i + 1 < NAMES && (bug = bug_at(i)); i++) names[i] = bug->name;
     return &driver;
 }

@@ -84,18 +84,47 @@ struct bug {
     enum nnvts_status (*supported)(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
     enum nnvts_status (*prepare)(const struct nnvts_model *model, enum nnvts_status status);
     enum nnvts_status (*execute)(struct tamper *t, enum nnvts_status status);
-    void (*device)(struct nnvts_device *device); /**< changes what the device says of itself */
-    void (*strike)(void);                        /**< ends or blocks the process */
+    /**
+     * Changes what the device says of itself, or its functions: one that is put in reaches what it stands for through
+     * faulty_inner_device().
+     */
+    void (*device)(struct nnvts_device *device);
+    /** Changes functions of a prepared model of which the bug fires; they reach the other's through faulty_inner(). */
+    void (*prepared)(struct nnvts_prepared_model *prepared);
+    void (*strike)(void); /**< ends or blocks the process */
     enum strike_place place;
     bool no_prepared; /**< prepare_model answers NONE without a prepared model */
 };
 
-extern const struct bug bugs[];
-extern const size_t bug_count;
+/** The bugs that one suite is for. */
+struct bug_group {
+    const struct bug *bugs;
+    size_t count;
+};
+/** The i-th bug of all, or NULL behind the last. */
+const struct bug *bug_at(size_t i);
 /** The bug by name of len characters, or NULL. */
 const struct bug *bug_by_name(const char *name, size_t len);
 /** Code of an operation by name of len characters ("TANH"), or -1. */
 int32_t operation_by_name(const char *name, size_t len);
+
+/* ------------------------------------------------------------ the other driver */
+
+/** The other driver's device and prepared model behind those of this driver. */
+struct nnvts_device *faulty_inner_device(struct nnvts_device *device);
+struct nnvts_prepared_model *faulty_inner(struct nnvts_prepared_model *prepared);
+/** Executions of this process so far, for bugs that show now and then; counts this one. */
+uint64_t faulty_count(struct nnvts_prepared_model *prepared);
+/**
+ * What this driver would do without the bug: a function that is put into the device calls these. faulty_prepare also
+ * makes prepared models of this driver.
+ */
+enum nnvts_status faulty_prepare(struct nnvts_device *self, const struct nnvts_model *model,
+                                 const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out);
+enum nnvts_status faulty_prepare_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
+                                            uint64_t deadline_ns, struct nnvts_prepared_model **out);
+enum nnvts_status faulty_allocate(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
+                                  struct nnvts_buffer **out);
 
 /* rewrite.c, window.c */
 bool rewrite_bias0(struct edit *e, struct nnvts_operation *op);

@@ -26,10 +26,36 @@ static void repeated(struct bench *b) {
         if (!nnv_session_execute(b->s, b->prepared, &b->values)) return;
 }
 
+/* -------------------------------------------------------------------- bursts */
+
+static void burst(struct bench *b) {
+    struct nnv_session *s = b->s;
+    struct nnvts_burst *burst = NULL;
+    const int64_t tokens[] = {7, 8};
+    if (!b->prepared->create_burst) {
+        nnv_session_unsupported(s, "the driver has no bursts");
+        return;
+    }
+    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    if (!nnv_expect_status(s, "create_burst", b->prepared->create_burst(b->prepared, &burst), NNVTS_STATUS_NONE) ||
+        !nnv_expect(s, burst && burst->execute && burst->release_memory && burst->release,
+                    "create_burst gave a burst without all required members"))
+        return;
+    for (int i = 0; i < 5; i++) {
+        nnv_values_reset(&b->values);
+        nnv_session_enter(s, NNV_PHASE_EXECUTE);
+        enum nnvts_status st =
+            burst->execute(burst, &b->values.request, tokens, &nnv_session_execution_config, &b->values.result);
+        if (!nnv_session_check_values(s, "a burst's execute", st, &b->values)) break;
+    }
+    if (!s->result->worker_damaged) burst->release(burst);
+}
+
 /* ------------------------------------------------------------------ registry */
 
 static const struct exec_case cases[] = {
     {"repeated", repeated},
+    {"burst", burst},
 };
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {

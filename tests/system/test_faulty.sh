@@ -37,7 +37,10 @@ test_every_bug() {
     local bugs bug
     bugs=$(sed -n 's/.*"options":\[\([^]]*\)\].*/\1/p' "$OUT" | tr -d '" ' | tr ',' ' ')
     [ "$(echo "$bugs" | wc -w)" -ge 24 ] || fail "only: $bugs"
-    for bug in $bugs; do [ "$bug" = none ] || judge_bug "$bug"; done
+    # those of other suites run in test_planted.sh
+    for bug in $bugs; do
+        [ "$bug" = none ] || ! grep -qF "\"$bug\"" "$ROOT/drivers_under_test/faulty/bugs_ops.c" || judge_bug "$bug"
+    done
 }
 test_the_control_passes() { check 0 nnvts run --driver faulty:none --tier smoke --out out; }
 # A driver that misbehaves on one operation costs exactly the cases of that operation.
