@@ -27,4 +27,18 @@ test_no_false_alarm() {
         for suite in $(suites); do check 0 nnvts run --driver "$driver" --suite "$suite" --out quiet; done
     done
 }
+# Drivers that have a part of everything: what they claim holds, the rest is honestly unsupported.
+test_no_false_alarm_on_partial_drivers() {
+    local driver
+    check 0 nnvts drivers sample --json
+    for driver in $(sed -n 's/.*"options":\[\([^]]*\)\].*/\1/p' "$OUT" | tr -d '" ' | tr ',' ' '); do
+        check 0 nnvts run --driver "sample:$driver" --out quiet
+        hasnt quiet/summary.json '"PASS": 0'
+    done
+    same "$driver" level-1.1
+}
+test_a_level_1_driver_is_asked_for_no_more() {
+    check 1 nnvts run --driver sample:level-1.0 --filter 'op:ABS' --out quiet # nothing is compared
+    has "$OUT" skip
+}
 run_tests

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file sample.h The driver "sample": partial drivers, as a machine with several accelerators has them, to test
+ * partitioning and what suites make of a driver that does not do everything.
+ *
+ * Each is a row of the table in table.c over the kernels of the driver "cpu", which lies in the same folder.
+ */
+#ifndef NNVTS_SAMPLE_H
+#define NNVTS_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nnvts/driver.h"
+
+/** Types of tensors, as bits. */
+enum {
+    SAMPLE_FLOAT32 = 1,
+    SAMPLE_FLOAT16 = 2,
+    SAMPLE_QUANT8 = 4,
+    SAMPLE_QUANT8_SIGNED = 8,
+    SAMPLE_INT32 = 16,
+    SAMPLE_BOOL8 = 32,
+    SAMPLE_OTHERS = 64,
+    SAMPLE_ALL = 127,
+};
+
+/** An operation that a driver has, with at most so many inputs; 0: any number. */
+struct sample_operation {
+    int32_t code;
+    uint8_t inputs;
+};
+
+struct sample {
+    const char *name;                    /**< the option */
+    int32_t level;                       /**< feature level */
+    int32_t type;                        /**< DeviceTypeCode */
+    struct nnvts_performance fast, slow; /**< of the main types, and of all others */
+    uint8_t main_types;
+    uint8_t types;                             /**< that operands of supported operations may have */
+    const struct sample_operation *operations; /**< NULL: all that cpu has */
+    size_t operation_count;
+    bool plain; /**< synchronous and asynchronous executions alone, as a driver of HAL 1.0 has them */
+};
+
+extern const struct sample samples[];
+extern const size_t sample_count;
+
+/** The driver has operation op of subgraph g. */
+bool sample_supports(const struct sample *s, const struct nnvts_subgraph *g, const struct nnvts_operation *op);
+/** Bit of an OperandCode; 0 for scalars. */
+uint8_t sample_type_bit(int32_t type);
+
+#endif
