@@ -13,6 +13,12 @@ const char *nnv_mode_name(enum nnv_mode m) {
         return "sweep";
     case NNV_MODE_ZERO:
         return "zero";
+    case NNV_MODE_RAMP:
+        return "ramp";
+    case NNV_MODE_IMPULSE:
+        return "impulse";
+    case NNV_MODE_REFUSED:
+        return "refused";
     case NNV_MODE_NORMAL:
     case NNV_MODE_COUNT:
         break;
@@ -70,7 +76,15 @@ static double edge_value(const struct nnv_fill *f, struct nnv_rng *rng) {
     return v < bottom || v > top ? nnv_rng_uniform(rng, lo, hi) : v;
 }
 
-static double float_value(const struct nnv_fill *f, struct nnv_rng *rng) {
+/* Element i of n: rising from lo to hi, or 0 (or what is nearest to it) but for the middle one. */
+static double pattern_value(const struct nnv_fill *f, double lo, double hi, size_t i, size_t n) {
+    if (f->mode == NNV_MODE_IMPULSE) return i == n / 2 ? hi : lo > 0 ? lo : hi < 0 ? hi : 0;
+    return n > 1 ? lo + (hi - lo) * (double)i / (double)(n - 1) : hi;
+}
+
+static bool is_pattern(const struct nnv_fill *f) { return f->mode == NNV_MODE_RAMP || f->mode == NNV_MODE_IMPULSE; }
+
+static double float_value(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng *rng) {
     double lo, hi;
     nnv_fill_range(f, &lo, &hi);
     switch (f->mode) {
@@ -78,9 +92,13 @@ static double float_value(const struct nnv_fill *f, struct nnv_rng *rng) {
         return exact_value(f, rng);
     case NNV_MODE_EDGE:
         return edge_value(f, rng);
+    case NNV_MODE_RAMP:
+    case NNV_MODE_IMPULSE:
+        return pattern_value(f, lo, hi, i, n);
     case NNV_MODE_NORMAL:
     case NNV_MODE_SWEEP:
     case NNV_MODE_ZERO:
+    case NNV_MODE_REFUSED:
     case NNV_MODE_COUNT:
         break;
     }
@@ -91,7 +109,7 @@ static void fill_floats(const struct nnv_fill *f, const struct nnv_operand *o, s
                         char *dst) {
     size_t size = nnv_type(o->type)->size;
     for (size_t i = 0; i < n; i++) {
-        double v = float_value(f, rng);
+        double v = float_value(f, i, n, rng);
         if (f->half) v = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v);
         nnv_store(o->type, &v, 1, dst + i * size);
     }
@@ -120,7 +138,7 @@ static double edge_code(const struct nnv_operand *o, double min, double max, str
 }
 
 /* The code of element i, with the real values of the fill brought into what the type can hold. */
-static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, double scale, size_t i,
+static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, double scale, size_t i, size_t n,
                          struct nnv_rng *rng) {
     const struct nnv_type *t = nnv_type(o->type);
     double min = o->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM || t->per_channel ? -127 : t->min, max = t->max;
@@ -136,8 +154,12 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
     case NNV_MODE_EDGE:
         if (f->lo == 0 && f->hi == 0) return edge_code(o, min, max, rng);
         return edge_code(o, lo, hi, rng);
+    case NNV_MODE_RAMP:
+    case NNV_MODE_IMPULSE:
+        return o->zero_point + nnv_round_half_away(pattern_value(f, lo - o->zero_point, hi - o->zero_point, i, n));
     case NNV_MODE_NORMAL:
     case NNV_MODE_ZERO:
+    case NNV_MODE_REFUSED:
     case NNV_MODE_COUNT:
         break;
     }
@@ -151,17 +173,18 @@ static void fill_quant(const struct nnv_fill *f, const struct nnv_operand *o, st
         for (uint32_t d = o->channel.dim + 1; d < o->rank; d++) inner *= o->dims[d];
     for (size_t i = 0; i < n; i++) {
         double scale = (double)(o->channel.count ? o->channel.scales[i / inner % o->channel.count] : o->scale);
-        double q = quant_code(f, o, scale, i, rng);
+        double q = quant_code(f, o, scale, i, n, rng);
         nnv_store(o->type, &q, 1, dst + i * size);
     }
 }
 
-static double int_value(const struct nnv_fill *f, size_t i, struct nnv_rng *rng) {
+static double int_value(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng *rng) {
     double lo, hi;
     nnv_fill_range(f, &lo, &hi);
     double unit = f->bias_scales ? (double)f->bias_scales[i] * f->bias_scale : f->bias_scale;
     if (f->index) return (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
     if (f->mode == NNV_MODE_EXACT) return exact_value(f, rng) / (unit > 0 ? unit : 1);
+    if (is_pattern(f)) return nnv_round_half_away(pattern_value(f, lo, hi, i, n) / (unit > 0 ? unit : 1));
     if (unit > 0) return nnv_rng_uniform(rng, lo, hi) / unit;
     return f->mode == NNV_MODE_EDGE ? edge_value(f, rng) : (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
 }
@@ -181,12 +204,13 @@ void nnv_fill(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_
         return;
     case NNV_KIND_INT:
         for (size_t i = 0; i < n; i++) {
-            double v = int_value(f, i, rng);
+            double v = int_value(f, i, n, rng);
             nnv_store(o->type, &v, 1, to + i * t->size);
         }
         return;
     case NNV_KIND_BOOL:
-        for (size_t i = 0; i < n; i++) to[i] = (char)nnv_rng_int(rng, 0, 1);
+        for (size_t i = 0; i < n; i++)
+            to[i] = (char)(is_pattern(f) ? pattern_value(f, 0, 1, i, n) >= 0.5 : nnv_rng_int(rng, 0, 1));
         return;
     case NNV_KIND_MODEL:
         return;

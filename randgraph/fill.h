@@ -8,14 +8,17 @@
 
 /** What a generated case is after. */
 enum nnv_mode {
-    NNV_MODE_NORMAL, /**< typical values of the operation's active range */
-    NNV_MODE_EXACT,  /**< integer values: sums of products and results are exact, no tolerance */
-    NNV_MODE_EDGE,   /**< extremes, limits of clamps, zeros of both signs, ties */
-    NNV_MODE_SWEEP,  /**< all codes of an 8-bit type, all finite codes of float16 */
-    NNV_MODE_ZERO,   /**< zero-sized inputs */
+    NNV_MODE_NORMAL,  /**< typical values of the operation's active range */
+    NNV_MODE_EXACT,   /**< integer values: sums of products and results are exact, no tolerance */
+    NNV_MODE_EDGE,    /**< extremes, limits of clamps, zeros of both signs, ties */
+    NNV_MODE_SWEEP,   /**< all codes of an 8-bit type, all finite codes of float16 */
+    NNV_MODE_ZERO,    /**< zero-sized inputs */
+    NNV_MODE_RAMP,    /**< values that rise from element to element: a wrong index shows as a step */
+    NNV_MODE_IMPULSE, /**< zeros but for one element in the middle: the result is the operation's response to it */
+    NNV_MODE_REFUSED, /**< a model with one mistake, which a driver must refuse */
     NNV_MODE_COUNT
 };
-/** "", "exact", "edge", "sweep", "zero". */
+/** "", "exact", "edge", "sweep", "zero", "ramp", "impulse", "refused". */
 const char *nnv_mode_name(enum nnv_mode m);
 
 struct nnv_fill {

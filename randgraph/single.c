@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "randgraph/single_exact.h"
+#include "randgraph/single_refused.h"
 #include "randgraph/single_quant.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
@@ -33,6 +34,9 @@ bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_mode mode) {
     switch (mode) {
     case NNV_MODE_NORMAL:
     case NNV_MODE_EDGE:
+    case NNV_MODE_RAMP:
+    case NNV_MODE_IMPULSE:
+    case NNV_MODE_REFUSED:
         return true;
     case NNV_MODE_EXACT:
         return op->linear;
@@ -505,6 +509,7 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
             st = attempt(&b, n, &golden, err);
             if (!st && (what->mode != NNV_MODE_NORMAL || (finite_results(&b) && !constant_results(&b)))) break;
         }
+    if (!st && what->mode == NNV_MODE_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;
     return NNV_OK;

@@ -15,13 +15,14 @@ struct tier {
     int budget, least, most; /* of a combination: normal cases */
     int special;             /* of a combination: exact, edge and zero-sized ones, each */
     int sweep;               /* of a signature */
+    int refused;             /* of a signature */
     int thin;
     int stride; /* combinations from one normal case to the next */
 };
 static const struct tier tiers[] = {
-    {.budget = 1, .least = 1, .most = 1, .special = 1, .sweep = 1, .thin = 0, .stride = 3},
-    {.budget = 160, .least = 3, .most = 8, .special = 2, .sweep = 8, .thin = 40, .stride = 1},
-    {.budget = 800, .least = 15, .most = 40, .special = 6, .sweep = 8, .thin = 1000, .stride = 1},
+    {.budget = 1, .least = 1, .most = 1, .special = 1, .sweep = 1, .refused = 1, .thin = 0, .stride = 3},
+    {.budget = 160, .least = 3, .most = 8, .special = 2, .sweep = 8, .refused = 4, .thin = 40, .stride = 1},
+    {.budget = 800, .least = 15, .most = 40, .special = 6, .sweep = 8, .refused = 12, .thin = 1000, .stride = 1},
 };
 
 /* What nnv_case.a and .b hold. */
@@ -45,7 +46,7 @@ static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *
                            struct nnv_err *err) {
     char name[192];
     const char *mode = nnv_mode_name(w->mode), *variant = w->op->variants[w->variant];
-    bool sweep = w->mode == NNV_MODE_SWEEP;
+    bool sweep = w->mode == NNV_MODE_SWEEP || w->mode == NNV_MODE_REFUSED; /* of the signature as a whole */
     snprintf(name, sizeof name, "ops/%s/%s%s/%s%s%s/%d", w->op->name, sig, w->relaxed ? "_relaxed" : "",
              sweep ? "" : variant, mode[0] && !sweep ? "_" : "", mode, w->index);
     struct nnv_case c = {.name = name,
@@ -74,6 +75,11 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     case NNV_MODE_ZERO:
         if (combinations <= t->thin) return t->special;
         return (place + (int)w->mode) % (2 * t->stride) == 0 ? (t->special + 1) / 2 : 0;
+    case NNV_MODE_RAMP:
+    case NNV_MODE_IMPULSE:
+        return place % (w->op->nsigs < 4 ? 3 : 5) == (int)w->mode % 3 ? 1 : 0;
+    case NNV_MODE_REFUSED:
+        return w->variant == 0 ? t->refused : 0;
     case NNV_MODE_COUNT:
         break;
     }

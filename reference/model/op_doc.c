@@ -216,6 +216,8 @@ static void cases(const struct doc *d) {
     }
     line(d, text);
     line(d, "values at the edges of types and clamps");
+    line(d, "ramps and impulses");
+    line(d, "models with one mistake, to be refused");
     if (d->op->linear) line(d, "exact cases: integer values, no tolerance");
     if (d->op->unary) line(d, "sweeps over all codes of 8 bits, and of float16");
     if (d->op->zero != NNV_ZERO_REFUSED) line(d, "zero-sized inputs");

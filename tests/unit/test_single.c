@@ -50,8 +50,15 @@ static void check_case(const struct nnv_single *w, struct nnv_arena *arena, stru
     struct nnv_err err = {0};
     int level = 0;
     struct nnv_spec *s = build(w, arena);
-    if (nnv_validate(&s->model, arena, &level, &err)) fail_msg("%s: %s", w->op->name, err.text);
-    assert_true(s->min_version >= level && level >= w->op->level);
+    enum nnv_status st = nnv_validate(&s->model, arena, &level, &err);
+    assert_int_equal(s->expect_failure, w->mode == NNV_MODE_REFUSED);
+    if (s->expect_failure) {
+        assert_int_equal(st, NNV_INVALID);
+        assert_non_null(s->source); /* says what is wrong */
+    } else {
+        if (st) fail_msg("%s: %s", w->op->name, err.text);
+        assert_true(s->min_version >= level && level >= w->op->level);
+    }
     assert_int_equal(fingerprint(s), fingerprint(build(w, arena)));
     t->cases++;
     bool vacuous = strcmp(w->op->variants[w->variant], "misses") != 0; /* of a table: all zeros, as it should be */
@@ -104,6 +111,41 @@ static void test_every_mode(void **state) {
             if (mode == NNV_MODE_EXACT && t.vacuous * 5 > t.cases)
                 fail_msg("%s: %zu of %zu exact cases say nothing", ops[i]->name, t.vacuous, t.cases);
         }
+    nnv_arena_free(arena);
+}
+
+static void test_patterns(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    for (int mode = NNV_MODE_RAMP; mode <= NNV_MODE_IMPULSE; mode++) {
+        struct nnv_single w = {.op = nnv_op_by_name("LOGISTIC"), .mode = (enum nnv_mode)mode, .seed = 1};
+        const struct nnv_value *x = &build(&w, arena)->inputs[0];
+        const size_t n = x->bytes / sizeof(float);
+        const float *v = x->data;
+        size_t rises = 0, zeros = 0;
+        for (size_t i = 0; i < n; i++) {
+            rises += i > 0 && v[i] > v[i - 1];
+            zeros += v[i] == 0;
+        }
+        assert_true(n > 3);
+        if (mode == NNV_MODE_RAMP)
+            assert_int_equal(rises, n - 1);
+        else
+            assert_true(zeros == n - 1 && v[n / 2] > 0);
+    }
+    nnv_arena_free(arena);
+}
+
+/* Mistakes differ from index to index. */
+static void test_refused_cases_differ(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    const char *seen[4];
+    for (int k = 0; k < 4; k++) {
+        struct nnv_single w = {.op = nnv_op_by_name("CONV_2D"), .mode = NNV_MODE_REFUSED, .index = k, .seed = 1};
+        seen[k] = build(&w, arena)->source;
+        for (int j = 0; j < k; j++) assert_string_not_equal(seen[j], seen[k]);
+    }
     nnv_arena_free(arena);
 }
 
@@ -231,6 +273,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_record),
         cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_refused_cases_differ),
         cmocka_unit_test(test_zero_sized_inputs_are_empty),
         cmocka_unit_test(test_sweep_has_every_code),
         cmocka_unit_test(test_exact_cases_are_exact),

@@ -32,7 +32,7 @@ static void sort(struct nnv_case_list *list) { qsort(list->item, list->count, si
 
 static void test_sizes(void **state) {
     (void)state;
-    static const size_t least[] = {20, 200, 1000}, most[] = {40, 320, 2100}; /* an operation */
+    static const size_t least[] = {20, 200, 1000}, most[] = {60, 360, 2100}; /* an operation */
     size_t ops;
     nnv_ops(&ops);
     for (int tier = 0; tier < 3; tier++) {
@@ -59,6 +59,34 @@ static void test_names_are_unique_and_tiers_nested(void **state) {
             assert_true(c->a == same->a && c->b == same->b && c->data == same->data);
         }
     for (int tier = 0; tier < 3; tier++) free_list(&lists[tier]);
+}
+
+/* Each operation has cases with any values, exact or analytic ones, and models to be refused; with each of its types.
+ */
+static void test_every_operation_has_every_kind(void **state) {
+    (void)state;
+    struct nnv_case_list list = list_tier(1);
+    size_t n;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    for (size_t i = 0; i < n; i++) {
+        size_t numeric = 0, analytic = 0, refused = 0;
+        uint64_t types = 0, wanted = 0;
+        for (int s = 0; s < ops[i]->nsigs; s++) wanted |= UINT64_C(1) << ops[i]->sigs[s].type[NNV_T];
+        for (size_t k = 0; k < list.count; k++) {
+            const struct nnv_case *c = &list.item[k];
+            if (strcmp(c->op, ops[i]->name) != 0) continue;
+            numeric += *c->tags == '\0';
+            analytic +=
+                strcmp(c->tags, "exact") == 0 || strcmp(c->tags, "ramp") == 0 || strcmp(c->tags, "impulse") == 0;
+            refused += strcmp(c->tags, "refused") == 0;
+            for (int s = 0; s < ops[i]->nsigs; s++)
+                if (strcmp(c->type, nnv_type(ops[i]->sigs[s].type[NNV_T])->tag) == 0)
+                    types |= UINT64_C(1) << ops[i]->sigs[s].type[NNV_T];
+        }
+        if (!numeric || !analytic || !refused) fail_msg("%s lacks a kind of cases", ops[i]->name);
+        assert_true(types == wanted);
+    }
+    free_list(&list);
 }
 
 static bool has(const struct nnv_case_list *list, const char *name, const char *type, const char *tags) {
@@ -93,6 +121,7 @@ static void test_build_follows_the_list(void **state) {
         assert_string_equal(spec->name, list.item[i].name);
         assert_int_equal(spec->exact, strcmp(list.item[i].tags, "exact") == 0);
         assert_int_equal(spec->model.relaxed, strcmp(list.item[i].tags, "relaxed") == 0);
+        assert_int_equal(spec->expect_failure, strcmp(list.item[i].tags, "refused") == 0);
         assert_string_equal(nnv_op(spec->model.main.operations[0].type)->name, list.item[i].op);
         nnv_arena_reset(arena);
     }
@@ -105,6 +134,7 @@ int main(void) {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_names_are_unique_and_tiers_nested),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_every_operation_has_every_kind),
         cmocka_unit_test(test_build_follows_the_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
