@@ -15,8 +15,8 @@ struct nnv_verb {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_verb_replay, nnv_verb_show, nnv_verb_op,
-    nnv_verb_report;
+extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_verb_replay, nnv_verb_show,
+    nnv_verb_import, nnv_verb_op, nnv_verb_report;
 
 /** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
 struct nnv_cli {

@@ -80,8 +80,9 @@ static int run(int argc, char **argv) {
     struct nnv_err err = {0};
     enum nnv_status s = NNV_OK;
     if (c.positional.count == 0)
-        s = nnv_fail(&err, NNV_INVALID,
-                     "which spec? give a .json or .jsonl file (failed cases leave them in nnvts-out/dumps/)");
+        s = nnv_fail(
+            &err, NNV_INVALID,
+            "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     code = NNVTS_EXIT_PASS;

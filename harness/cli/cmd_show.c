@@ -9,7 +9,8 @@
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts show SPEC... [options]",
-    .summary = "Shows the specs of .json and .jsonl files: a summary with feature level and validity, or the spec in "
+    .summary = "Shows the specs of .json, .jsonl and .example.cpp files: a summary with feature level and validity, or "
+               "the spec in "
                "another form, on stdout.",
     .examples = "nnvts show x.json                       what the model does\n"
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
@@ -90,7 +91,7 @@ static int run(int argc, char **argv) {
     size_t shown = 0;
     enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
     if (s == NNV_OK && c.positional.count == 0)
-        s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json or .jsonl file");
+        s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json, .jsonl or .example.cpp file");
     for (int i = 0; s == NNV_OK && i < c.positional.count; i++)
         s = show_file(c.positional.item[i], c.filter, (enum form)form, arena, &out, &shown, &err);
     if (s == NNV_OK && shown == 0)

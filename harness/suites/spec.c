@@ -15,12 +15,8 @@
 #include "harness/suites/suites.h"
 #include "reference/model/op.h"
 
-enum { TEXT_MAX = 1 << 30 };
-
-static bool ends_with(const char *s, const char *suffix) {
-    size_t n = strlen(s), m = strlen(suffix);
-    return n >= m && strcmp(s + n - m, suffix) == 0;
-}
+/* Of the files in folders; .example.cpp are AOSP's generated tests. */
+static const char *const suffixes[] = {".json", ".jsonl", ".example.cpp", NULL};
 
 /* ------------------------------------------------------------------- listing */
 
@@ -30,7 +26,7 @@ struct source {
     const char *stem; /**< the path below the folder, without its suffix */
 };
 
-/** The path below root (a folder or the file itself), without suffix. */
+/** The path below root (a folder or the file itself), without any of the suffixes. */
 static char *stem_of(const char *root, const char *path, struct nnv_arena *arena) {
     size_t n = strlen(root);
     const char *below = path;
@@ -40,8 +36,10 @@ static char *stem_of(const char *root, const char *path, struct nnv_arena *arena
     } else if (strrchr(path, '/')) {
         below = strrchr(path, '/') + 1;
     }
-    const char *dot = strrchr(below, '.');
-    return nnv_arena_printf(arena, "%.*s", (int)(dot ? (size_t)(dot - below) : strlen(below)), below);
+    size_t len = strlen(below), cut = 0;
+    for (const char *const *s = suffixes; *s; s++)
+        if (len > strlen(*s) && strcmp(below + len - strlen(*s), *s) == 0) cut = strlen(*s);
+    return nnv_arena_printf(arena, "%.*s", (int)(len - cut), below);
 }
 
 /** Case names are words: all else becomes '_'. */
@@ -66,64 +64,102 @@ static const char *type_of(const json_t *main) {
     return t ? t->tag : "";
 }
 
-/** Appends the case of one spec. Text that is no JSON becomes a case, too: its worker tells what is wrong. */
-static enum nnv_status add_case(struct nnv_case_list *list, const struct source *source, const char *text, size_t len,
-                                size_t offset, size_t line, struct nnv_err *err) {
-    json_t *spec = json_loadb(text, len, 0, NULL);
-    const json_t *main = json_object_get(spec, "main");
-    const json_t *first = json_array_get(json_object_get(main, "operations"), 0);
-    const char *name = string_of(spec, "name"), *op = string_of(first, "type");
-    bool relaxed = json_is_true(json_object_get(spec, "relaxed"));
-    bool fails = json_is_true(json_object_get(spec, "expect_failure"));
-    char *word = *name ? nnv_arena_strdup(list->arena, name) : nnv_arena_printf(list->arena, "line%zu", line);
+/** Where a spec is in its file. */
+struct place {
+    size_t offset, len, line;
+};
+
+/** What selection asks of a case. */
+struct traits {
+    const char *name, *op, *type;
+    bool relaxed, fails;
+    int level;
+};
+
+/** Appends the case of one spec. */
+static enum nnv_status add_case(struct nnv_case_list *list, const struct source *source, struct place at,
+                                const struct traits *t, struct nnv_err *err) {
+    char *word = *t->name ? nnv_arena_strdup(list->arena, t->name) : nnv_arena_printf(list->arena, "line%zu", at.line);
     if (word) make_word(word, false);
     const struct nnv_case c = {
         .name = nnv_arena_printf(list->arena, "spec/%s/%s", source->stem, word ? word : ""),
         .suite = "spec",
-        .op = op,
-        .type = type_of(main),
-        .tags = relaxed && fails ? "relaxed expect_failure"
-                : relaxed        ? "relaxed"
-                : fails          ? "expect_failure"
-                                 : "",
-        .level = nnv_level_by_name(string_of(spec, "min_version")),
-        .a = offset,
-        .b = len,
-        .c = line,
+        .op = t->op,
+        .type = t->type,
+        .tags = t->relaxed && t->fails ? "relaxed expect_failure"
+                : t->relaxed           ? "relaxed"
+                : t->fails             ? "expect_failure"
+                                       : "",
+        .level = t->level,
+        .a = at.offset,
+        .b = at.len,
+        .c = at.line,
         .data = source->path,
     };
-    enum nnv_status st = word && c.name ? nnv_case_add(list, &c, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return word && c.name ? nnv_case_add(list, &c, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+}
+
+/** Appends a spec in JSON. Text that is no JSON becomes a case, too: its worker tells what is wrong. */
+static enum nnv_status add_json(struct nnv_case_list *list, const struct source *source, const char *text,
+                                struct place at, struct nnv_err *err) {
+    json_t *spec = json_loadb(text, at.len, 0, NULL);
+    const json_t *main = json_object_get(spec, "main");
+    const struct traits t = {
+        .name = string_of(spec, "name"),
+        .op = string_of(json_array_get(json_object_get(main, "operations"), 0), "type"),
+        .type = type_of(main),
+        .relaxed = json_is_true(json_object_get(spec, "relaxed")),
+        .fails = json_is_true(json_object_get(spec, "expect_failure")),
+        .level = nnv_level_by_name(string_of(spec, "min_version")),
+    };
+    enum nnv_status st = add_case(list, source, at, &t, err);
     json_decref(spec);
     return st;
 }
 
-static enum nnv_status add_lines(struct nnv_case_list *list, const struct source *source, const char *text, size_t size,
-                                 struct nnv_err *err) {
-    enum nnv_status st = NNV_OK;
-    size_t line = 1;
-    for (size_t at = 0; at < size && st == NNV_OK; line++) {
-        const char *newline = memchr(text + at, '\n', size - at);
-        size_t len = newline ? (size_t)(newline - text) - at : size - at;
-        size_t blank = 0;
-        while (blank < len && isspace((unsigned char)text[at + blank])) blank++;
-        if (blank < len) st = add_case(list, source, text + at, len, at, line, err);
-        at += len + 1;
+/** Appends a model in C++. One that cannot be read becomes a case, too: its worker tells what is wrong. */
+static enum nnv_status add_cpp(struct nnv_case_list *list, const struct source *source, const char *text,
+                               struct place at, struct nnv_arena *arena, struct nnv_err *err) {
+    struct traits t = {.name = "", .op = "", .type = ""};
+    struct nnv_spec *spec;
+    nnv_arena_reset(arena);
+    enum nnv_status st = nnv_spec_parse_cpp(text, at.len, source->path, at.line, arena, &spec, NULL);
+    if (st == NNV_NO_MEMORY) return nnv_fail(err, st, "%s: out of memory", source->path);
+    if (st == NNV_OK) {
+        const struct nnv_subgraph *main = &spec->model.main;
+        const uint32_t *first = main->nin ? main->in : main->nout ? main->out : NULL;
+        t.name = spec->name;
+        if (main->noperations) t.op = nnv_op(main->operations[0].type)->name;
+        if (first) t.type = nnv_type(main->operands[*first].type)->tag;
+        t.relaxed = spec->model.relaxed;
+        t.fails = spec->expect_failure;
+        t.level = spec->min_version;
+    } else {
+        const char *name = nnv_spec_cpp_name(text, at.len, source->path, arena);
+        if (name) t.name = name;
     }
-    return st;
+    return add_case(list, source, at, &t, err);
 }
 
 static enum nnv_status add_file(const char *root, const char *path, struct nnv_case_list *list, struct nnv_err *err) {
-    char *text;
-    size_t size;
+    struct nnv_spec_file *file = NULL;
     char *stem = stem_of(root, path, list->arena);
     struct source source = {nnv_arena_strdup(list->arena, path), stem};
     if (!source.path || !stem) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     make_word(stem, true);
-    enum nnv_status st = nnv_file_read(path, TEXT_MAX, &text, &size, err);
-    if (st != NNV_OK) return st;
-    st = ends_with(path, ".jsonl") ? add_lines(list, &source, text, size, err)
-                                   : add_case(list, &source, text, size, 0, 1, err);
-    free(text);
+    struct nnv_arena *arena = nnv_arena_new();
+    if (!arena) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = nnv_spec_open(path, &file, err);
+    size_t n = st == NNV_OK ? nnv_spec_count(file) : 0;
+    for (size_t i = 0; i < n && st == NNV_OK; i++) {
+        struct place at;
+        const char *text;
+        at.offset = nnv_spec_text(file, i, &text, &at.len, &at.line);
+        st = nnv_spec_is_cpp(path) ? add_cpp(list, &source, text, at, arena, err)
+                                   : add_json(list, &source, text, at, err);
+    }
+    nnv_spec_close(file);
+    nnv_arena_free(arena);
     return st;
 }
 
@@ -154,13 +190,12 @@ static enum nnv_status make_unique(struct nnv_case_list *list, size_t first, str
 }
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    static const char *const suffixes[] = {".json", ".jsonl", NULL};
     if (!config->specs) return NNV_OK;
     char **paths;
     size_t count, first = list->count;
     enum nnv_status st = nnv_file_list(config->specs, suffixes, &paths, &count, err);
     if (st != NNV_OK) return st;
-    if (count == 0) st = nnv_fail(err, NNV_INVALID, "%s: no .json or .jsonl files", config->specs);
+    if (count == 0) st = nnv_fail(err, NNV_INVALID, "%s: no .json, .jsonl or .example.cpp files", config->specs);
     for (size_t i = 0; i < count && st == NNV_OK; i++) st = add_file(config->specs, paths[i], list, err);
     nnv_file_list_free(paths, count);
     return st == NNV_OK ? make_unique(list, first, err) : st;
@@ -227,11 +262,7 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
     char *text = NULL;
     enum nnv_status st = read_text(c, arena, &text, err);
     if (st != NNV_OK) return st;
-    const char *where = ends_with(c->data, ".jsonl")
-                            ? nnv_arena_printf(arena, "%s:%llu", (const char *)c->data, (unsigned long long)c->c)
-                            : c->data;
-    if (!where) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
-    st = nnv_spec_parse(text, c->b, where, arena, spec, err);
+    st = nnv_spec_parse_part(c->data, text, c->b, c->c, arena, spec, err);
     return st == NNV_UNSUPPORTED ? name_unknown(text, c->b, err) : st;
 }
 

@@ -19,13 +19,50 @@
 NNV_USE_RESULT enum nnv_status nnv_spec_parse(const char *json, size_t len, const char *where, struct nnv_arena *arena,
                                               struct nnv_spec **spec, struct nnv_err *err);
 
-/** An open spec file: .jsonl (one spec a line) or .json (one spec). */
+/**
+ * Reads one model of AOSP's generated tests (.example.cpp): text of len bytes that holds one function
+ * "const TestModel& get_test_model...() {...}", of the file path, beginning at a line of it. The C++ is parsed, never
+ * compiled. The spec is called like the file, with what the function's name adds. Errors are
+ * "path:line:column: expected ..., got ...". Validity of the model is nnv_validate's. NNV_UNSUPPORTED if an operation
+ * has no record.
+ */
+NNV_USE_RESULT enum nnv_status nnv_spec_parse_cpp(const char *text, size_t len, const char *path, size_t line,
+                                                  struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err);
+
+/** The name that such a spec gets, arena's, even if the rest cannot be read; else NULL. */
+const char *nnv_spec_cpp_name(const char *text, size_t len, const char *path, struct nnv_arena *arena);
+
+/** Parses a spec from text of the file path, beginning at a line of it: C++ if it is called .cpp, else JSON. */
+NNV_USE_RESULT enum nnv_status nnv_spec_parse_part(const char *path, const char *text, size_t len, size_t line,
+                                                   struct nnv_arena *arena, struct nnv_spec **spec,
+                                                   struct nnv_err *err);
+
+/** True if the file is called .cpp. */
+bool nnv_spec_is_cpp(const char *path);
+
+/** Walks over the models in C++ source: initialise by nnv_spec_cpp_pieces(). */
+struct nnv_spec_pieces {
+    const char *text; /**< the current piece */
+    size_t len, line;
+    const char *at, *end; /**< private from here on */
+    size_t next_line, count, depth;
+    bool over;
+};
+struct nnv_spec_pieces nnv_spec_cpp_pieces(const char *text, size_t size);
+/**
+ * Goes to the next piece, for nnv_spec_parse_cpp(); false after the last. Source that holds no model, or that ends too
+ * early, gives a piece, too: it cannot be read, and the error says what is wrong.
+ */
+bool nnv_spec_cpp_next(struct nnv_spec_pieces *p);
+
+/** An open spec file: .jsonl (one spec a line), .cpp (AOSP's generated tests, any number) or else JSON (one spec). */
 struct nnv_spec_file;
 NNV_USE_RESULT enum nnv_status nnv_spec_open(const char *path, struct nnv_spec_file **file, struct nnv_err *err);
 void nnv_spec_close(struct nnv_spec_file *file);
-/** Number of specs; text, length and 1-based line of spec i. Pointers are the file's. */
+/** Number of specs. */
 size_t nnv_spec_count(const struct nnv_spec_file *file);
-void nnv_spec_text(const struct nnv_spec_file *file, size_t i, const char **text, size_t *len, size_t *line);
+/** Text, length and 1-based first line of spec i; returns the text's offset in the file. Pointers are the file's. */
+size_t nnv_spec_text(const struct nnv_spec_file *file, size_t i, const char **text, size_t *len, size_t *line);
 /** Parses spec i. */
 NNV_USE_RESULT enum nnv_status nnv_spec_read(const struct nnv_spec_file *file, size_t i, struct nnv_arena *arena,
                                              struct nnv_spec **spec, struct nnv_err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spec files: one document, or one a line. */
+/* Spec files: one document, one a line, or the models of C++ source. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,6 @@ struct line {
 
 struct nnv_spec_file {
     char *path, *data;
-    bool lines_are_specs;
     struct line *lines;
     size_t count;
 };
@@ -23,6 +22,18 @@ struct nnv_spec_file {
 static bool is_blank(const char *s, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (!strchr(" \t\r", s[i]) || !s[i]) return false;
+    return true;
+}
+
+/* Notes where a spec is; false when out of memory. */
+static bool add_line(struct nnv_spec_file *f, size_t *cap, struct line line) {
+    if (f->count == *cap) {
+        *cap = *cap ? *cap * 2 : 16;
+        struct line *p = reallocarray(f->lines, *cap, sizeof *p);
+        if (!p) return false;
+        f->lines = p;
+    }
+    f->lines[f->count++] = line;
     return true;
 }
 
@@ -34,17 +45,17 @@ static bool split_lines(struct nnv_spec_file *f, size_t size) {
         const char *newline = memchr(s, '\n', (size_t)(end - s));
         size_t n = (size_t)((newline ? newline : end) - s);
         number++;
-        if (!is_blank(s, n)) {
-            if (f->count == cap) {
-                cap = cap ? cap * 2 : 16;
-                struct line *p = reallocarray(f->lines, cap, sizeof *p);
-                if (!p) return false;
-                f->lines = p;
-            }
-            f->lines[f->count++] = (struct line){s, n, number};
-        }
+        if (!is_blank(s, n) && !add_line(f, &cap, (struct line){s, n, number})) return false;
         s += n + 1;
     }
+    return true;
+}
+
+static bool split_models(struct nnv_spec_file *f, size_t size) {
+    size_t cap = 0;
+    struct nnv_spec_pieces p = nnv_spec_cpp_pieces(f->data, size);
+    while (nnv_spec_cpp_next(&p))
+        if (!add_line(f, &cap, (struct line){p.text, p.len, p.line})) return false;
     return true;
 }
 
@@ -53,6 +64,8 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
+bool nnv_spec_is_cpp(const char *path) { return ends_with(path, ".cpp"); }
+
 enum nnv_status nnv_spec_open(const char *path, struct nnv_spec_file **file, struct nnv_err *err) {
     size_t size = 0;
     struct nnv_spec_file *f = calloc(1, sizeof *f);
@@ -60,14 +73,14 @@ enum nnv_status nnv_spec_open(const char *path, struct nnv_spec_file **file, str
     if (!f || !(f->path = strdup(path))) goto no_memory;
     status = nnv_file_read(path, LIMIT, &f->data, &size, err);
     if (status != NNV_OK) goto out;
-    f->lines_are_specs = ends_with(path, ".jsonl");
-    if (f->lines_are_specs) {
-        if (!split_lines(f, size)) goto no_memory;
-    } else {
-        if (!(f->lines = malloc(sizeof *f->lines))) goto no_memory;
-        *f->lines = (struct line){f->data, size, 1};
-        f->count = 1;
-    }
+    bool ok;
+    if (nnv_spec_is_cpp(path))
+        ok = split_models(f, size);
+    else if (ends_with(path, ".jsonl"))
+        ok = split_lines(f, size);
+    else
+        ok = add_line(f, &(size_t){0}, (struct line){f->data, size, 1});
+    if (!ok) goto no_memory;
     *file = f;
     return NNV_OK;
 no_memory:
@@ -87,16 +100,23 @@ void nnv_spec_close(struct nnv_spec_file *file) {
 
 size_t nnv_spec_count(const struct nnv_spec_file *file) { return file->count; }
 
-void nnv_spec_text(const struct nnv_spec_file *file, size_t i, const char **text, size_t *len, size_t *line) {
+size_t nnv_spec_text(const struct nnv_spec_file *file, size_t i, const char **text, size_t *len, size_t *line) {
     *text = file->lines[i].text;
     *len = file->lines[i].len;
     *line = file->lines[i].number;
+    return (size_t)(*text - file->data);
+}
+
+enum nnv_status nnv_spec_parse_part(const char *path, const char *text, size_t len, size_t line,
+                                    struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
+    if (nnv_spec_is_cpp(path)) return nnv_spec_parse_cpp(text, len, path, line, arena, spec, err);
+    const char *where = ends_with(path, ".jsonl") ? nnv_arena_printf(arena, "%s:%zu", path, line) : path;
+    if (!where) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    return nnv_spec_parse(text, len, where, arena, spec, err);
 }
 
 enum nnv_status nnv_spec_read(const struct nnv_spec_file *file, size_t i, struct nnv_arena *arena,
                               struct nnv_spec **spec, struct nnv_err *err) {
     const struct line *l = &file->lines[i];
-    const char *where = file->lines_are_specs ? nnv_arena_printf(arena, "%s:%zu", file->path, l->number) : file->path;
-    if (!where) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", file->path);
-    return nnv_spec_parse(l->text, l->len, where, arena, spec, err);
+    return nnv_spec_parse_part(file->path, l->text, l->len, l->number, arena, spec, err);
 }

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_import.c nnvts import: AOSP's generated test models as spec files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "harness/cli/cli.h"
+#include "reference/model/spec.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts import PATH... [-o DIR|FILE]",
+    .summary = "Turns AOSP's generated test models (.example.cpp, files or folders of them) into spec files: a .jsonl "
+               "for each in a folder, all in one file, or to stdout. The C++ is parsed, never compiled. A file that "
+               "does not fit, or a model with an operation that nnvts does not know, is left out, with one error that "
+               "names line and column; the exit code is 2 then.",
+    .examples = "nnvts import add.example.cpp                    its models on stdout, one a line\n"
+                "nnvts import runtime/test/generated -o specs    a file of specs for each, in the same folders\n"
+                "nnvts import a.example.cpp b.example.cpp -o all.jsonl  all in one file\n",
+};
+
+/** Where the specs go. */
+struct sink {
+    const char *folder;   /**< NULL: text is gathered */
+    struct nnv_text text; /**< for one file or stdout */
+    struct nnv_arena *arena;
+    size_t specs, files, bad;
+};
+
+static bool ends_with(const char *s, const char *end) {
+    size_t n = strlen(s), k = strlen(end);
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+static const char *const suffixes[] = {".example.cpp", NULL};
+
+/** Prints what is wrong with a file; the import goes on. */
+static enum nnv_status forgive(struct sink *sink, struct nnv_err *err) {
+    nnv_cli_error(err);
+    *err = (struct nnv_err){0};
+    sink->bad++;
+    return NNV_OK;
+}
+
+/** Appends all specs of a file as lines. A model with an operation that nnvts does not know is left out. */
+static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
+                                 struct nnv_err *err) {
+    struct nnv_spec_file *file = NULL;
+    enum nnv_status s = nnv_spec_open(path, &file, err);
+    size_t n = s == NNV_OK ? nnv_spec_count(file) : 0;
+    *count = 0;
+    for (size_t i = 0; s == NNV_OK && i < n; i++) {
+        struct nnv_spec *spec;
+        nnv_arena_reset(sink->arena);
+        s = nnv_spec_read(file, i, sink->arena, &spec, err);
+        if (s == NNV_UNSUPPORTED) {
+            s = forgive(sink, err);
+        } else if (s == NNV_OK) {
+            nnv_spec_write_json(spec, false, text);
+            nnv_text_add(text, "\n");
+            ++*count;
+        }
+    }
+    if (s == NNV_OK && text->failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    nnv_spec_close(file);
+    return s;
+}
+
+/** Writes the specs of a file to the folder, below which it gets the place that it has below root. */
+static enum nnv_status write_file(const struct sink *sink, const char *root, const char *path,
+                                  const struct nnv_text *text, struct nnv_err *err) {
+    size_t n = strlen(root), len = strlen(path) - strlen(suffixes[0]);
+    const char *below = strncmp(path, root, n) == 0 && path[n] ? path + n : strrchr(path, '/');
+    if (!below) below = path;
+    while (*below == '/') below++;
+    char *to = NULL;
+    if (asprintf(&to, "%s/%.*s.jsonl", sink->folder, (int)(path + len - below), below) < 0)
+        return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    char *slash = strrchr(to, '/');
+    *slash = '\0';
+    enum nnv_status s = nnv_file_mkdir(to, err);
+    *slash = '/';
+    if (s == NNV_OK) s = nnv_file_create(to, text->data, text->len, err);
+    free(to);
+    return s;
+}
+
+/** Imports a file. What is wrong with it is printed; only other failures are returned. */
+static enum nnv_status import_file(struct sink *sink, const char *root, const char *path, struct nnv_err *err) {
+    struct nnv_text text = {0};
+    size_t count;
+    enum nnv_status s = read_file(sink, path, &text, &count, err);
+    if (s == NNV_INVALID) {
+        s = forgive(sink, err);
+    } else if (s == NNV_OK && count) {
+        sink->specs += count;
+        sink->files++;
+        if (sink->folder)
+            s = write_file(sink, root, path, &text, err);
+        else
+            nnv_text_add_n(&sink->text, text.data, text.len);
+    }
+    if (s == NNV_OK && sink->text.failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    nnv_text_free(&text);
+    return s;
+}
+
+/** Imports a file, or all below a folder. */
+static enum nnv_status import_path(struct sink *sink, const char *root, struct nnv_err *err) {
+    char **paths;
+    size_t n;
+    enum nnv_status s = nnv_file_list(root, suffixes, &paths, &n, err);
+    if (s != NNV_OK) return s;
+    if (n == 0) s = nnv_fail(err, NNV_INVALID, "%s: no .example.cpp files", root);
+    for (size_t i = 0; i < n && s == NNV_OK; i++) s = import_file(sink, root, paths[i], err);
+    nnv_file_list_free(paths, n);
+    return s;
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c;
+    nnv_cli_defaults(&c);
+    c.out = NULL;
+    const struct nnv_opt table[] = {
+        {'o', "out", NNV_OPT_STRING, &c.out, "DIR|FILE", "a folder, or a .jsonl file for all; default: stdout", NULL},
+        NNV_OPTION_QUIET(c),
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
+    if (code >= 0) return code;
+
+    struct nnv_err err = {0};
+    struct sink sink = {.arena = nnv_arena_new()};
+    enum nnv_status s = sink.arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    if (c.out != NULL && !ends_with(c.out, ".jsonl")) sink.folder = c.out;
+    if (s == NNV_OK && c.out != NULL && ends_with(c.out, ".json"))
+        s = nnv_fail(&err, NNV_INVALID, "--out %s: a file of several specs is called .jsonl", c.out);
+    if (s == NNV_OK && c.positional.count == 0)
+        s = nnv_fail(&err, NNV_INVALID, "import what? give .example.cpp files or a folder of them");
+    for (int i = 0; s == NNV_OK && i < c.positional.count; i++) s = import_path(&sink, c.positional.item[i], &err);
+    if (s == NNV_OK && c.out == NULL && sink.text.len) fwrite(sink.text.data, 1, sink.text.len, stdout);
+    if (s == NNV_OK && c.out != NULL && !sink.folder && sink.text.len)
+        s = nnv_file_write(c.out, sink.text.data, sink.text.len, &err);
+    if (s == NNV_OK && c.out != NULL && !c.quiet)
+        printf("%zu specs of %zu files in %s\n", sink.specs, sink.files, c.out);
+    nnv_text_free(&sink.text);
+    nnv_arena_free(sink.arena);
+    return s != NNV_OK ? nnv_cli_error(&err) : sink.bad ? NNVTS_EXIT_USAGE : NNVTS_EXIT_PASS;
+}
+
+const struct nnv_verb nnv_verb_import = {"import", "bring tests along", "AOSP's generated test models as spec files",
+                                         run};
