@@ -14,7 +14,7 @@ test_help() {
     check 0 nnvts --help
     has "$OUT" "judge a driver"
     check 2 nnvts
-    for verb in run list drivers replay show op report; do
+    for verb in run list drivers replay show import op report; do
         check 0 nnvts $verb --help
         has "$OUT" "nnvts $verb"
         has "$OUT" "xamples"
@@ -30,6 +30,8 @@ test_completion() {
     same "$(complete nnvts run --pre)" "--precision"
     same "$(complete nnvts run -d tem)" "template"
     same "$(complete nnvts op SOF)" "SOFTMAX"
+    same "$(complete nnvts im)" "import"
+    same "$(complete nnvts import --o)" "--out"
 }
 test_unknown_verb() { check 2 nnvts rum; one_error "did you mean 'run'"; }
 test_unknown_option() { check 2 nnvts run --drivr cpu; one_error "--driver"; }

@@ -10,6 +10,8 @@ run_examples() {
     ln -s "$ROOT/include" "$ROOT/drivers_under_test" .
     check 0 nnvts run --driver cpu --suite device --out nnvts-out
     cp "$ROOT/tests/conformance/example.json" spec.json
+    mkdir generated
+    cp "$ROOT"/tests/import/*.example.cpp generated
     gcc -std=c17 -shared -fPIC -I include -o acme.so drivers_under_test/template/template.c
     local line code n=0
     while IFS= read -r line; do
@@ -25,6 +27,10 @@ test_cli() { run_examples "$ROOT/docs/cli.md"; }
 test_adding_a_driver() { run_examples "$ROOT/docs/add-a-driver.md"; }
 test_adding_an_operation() { run_examples "$ROOT/docs/add-an-operation.md"; }
 test_adding_a_suite() { run_examples "$ROOT/docs/add-a-suite.md"; }
+test_importing() {
+    run_examples "$ROOT/docs/importing.md"
+    has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/importing.md")"
+}
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
 test_help_examples() {
     ln -s "$ROOT/include" .
