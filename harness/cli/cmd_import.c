@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_import.c nnvts import: AOSP's generated test models as spec files. */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct sink {
     const char *folder;   /**< NULL: text is gathered */
     struct nnv_text text; /**< for one file or stdout */
     struct nnv_arena *arena;
+    json_t *taken; /**< files that are written and names that are in them, with the C++ file that they are of */
     size_t specs, files, bad;
 };
 
@@ -42,6 +44,19 @@ static enum nnv_status forgive(struct sink *sink, struct nnv_err *err) {
     return NNV_OK;
 }
 
+/** Notes that a name (in a file that is written) or such a file is of path; an error if it is another's already. */
+static enum nnv_status claim(struct sink *sink, const char *file, const char *name, const char *path,
+                             struct nnv_err *err) {
+    const char *key = nnv_arena_printf(sink->arena, "%s\n%s", file, name);
+    const json_t *other = key ? json_object_get(sink->taken, key) : NULL;
+    if (other)
+        return nnv_fail(err, NNV_INVALID, "%s: %s'%s' is of %s already; import them apart", path,
+                        *name ? "the name " : "", *name ? name : file, json_string_value(other));
+    return key && json_object_set_new_nocheck(sink->taken, key, json_string_nocheck(path)) == 0
+               ? NNV_OK
+               : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+}
+
 /** Appends all specs of a file as lines. A model with an operation that nnvts does not know is left out. */
 static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
                                  struct nnv_err *err) {
@@ -53,6 +68,7 @@ static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv
         struct nnv_spec *spec;
         nnv_arena_reset(sink->arena);
         s = nnv_spec_read(file, i, sink->arena, &spec, err);
+        if (s == NNV_OK) s = claim(sink, sink->folder ? path : "", spec->name, path, err);
         if (s == NNV_UNSUPPORTED) {
             s = forgive(sink, err);
         } else if (s == NNV_OK) {
@@ -67,8 +83,8 @@ static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv
 }
 
 /** Writes the specs of a file to the folder, below which it gets the place that it has below root. */
-static enum nnv_status write_file(const struct sink *sink, const char *root, const char *path,
-                                  const struct nnv_text *text, struct nnv_err *err) {
+static enum nnv_status write_file(struct sink *sink, const char *root, const char *path, const struct nnv_text *text,
+                                  struct nnv_err *err) {
     size_t n = strlen(root), len = strlen(path) - strlen(suffixes[0]);
     const char *below = strncmp(path, root, n) == 0 && path[n] ? path + n : strrchr(path, '/');
     if (!below) below = path;
@@ -76,9 +92,10 @@ static enum nnv_status write_file(const struct sink *sink, const char *root, con
     char *to = NULL;
     if (asprintf(&to, "%s/%.*s.jsonl", sink->folder, (int)(path + len - below), below) < 0)
         return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    enum nnv_status s = claim(sink, to, "", path, err);
     char *slash = strrchr(to, '/');
     *slash = '\0';
-    enum nnv_status s = nnv_file_mkdir(to, err);
+    if (s == NNV_OK) s = nnv_file_mkdir(to, err);
     *slash = '/';
     if (s == NNV_OK) s = nnv_file_create(to, text->data, text->len, err);
     free(to);
@@ -90,17 +107,12 @@ static enum nnv_status import_file(struct sink *sink, const char *root, const ch
     struct nnv_text text = {0};
     size_t count;
     enum nnv_status s = read_file(sink, path, &text, &count, err);
-    if (s == NNV_INVALID) {
-        s = forgive(sink, err);
-    } else if (s == NNV_OK && count) {
-        sink->specs += count;
-        sink->files++;
-        if (sink->folder)
-            s = write_file(sink, root, path, &text, err);
-        else
-            nnv_text_add_n(&sink->text, text.data, text.len);
-    }
+    if (s == NNV_OK && count && sink->folder) s = write_file(sink, root, path, &text, err);
+    if (s == NNV_OK && count && !sink->folder) nnv_text_add_n(&sink->text, text.data, text.len);
     if (s == NNV_OK && sink->text.failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    sink->specs += s == NNV_OK ? count : 0;
+    sink->files += s == NNV_OK && count;
+    if (s == NNV_INVALID) s = forgive(sink, err);
     nnv_text_free(&text);
     return s;
 }
@@ -130,8 +142,9 @@ static int run(int argc, char **argv) {
     if (code >= 0) return code;
 
     struct nnv_err err = {0};
-    struct sink sink = {.arena = nnv_arena_new()};
-    enum nnv_status s = sink.arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    struct sink sink = {.arena = nnv_arena_new(), .taken = json_object()};
+    enum nnv_status s =
+        sink.arena == NULL || sink.taken == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
     if (c.out != NULL && !ends_with(c.out, ".jsonl")) sink.folder = c.out;
     if (s == NNV_OK && c.out != NULL && ends_with(c.out, ".json"))
         s = nnv_fail(&err, NNV_INVALID, "--out %s: a file of several specs is called .jsonl", c.out);
@@ -144,6 +157,7 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK && c.out != NULL && !c.quiet)
         printf("%zu specs of %zu files in %s\n", sink.specs, sink.files, c.out);
     nnv_text_free(&sink.text);
+    json_decref(sink.taken);
     nnv_arena_free(sink.arena);
     return s != NNV_OK ? nnv_cli_error(&err) : sink.bad ? NNVTS_EXIT_USAGE : NNVTS_EXIT_PASS;
 }

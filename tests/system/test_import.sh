@@ -48,6 +48,18 @@ test_one_file() {
     check 2 nnvts import generated -o all.json
     has "$ERR" ".jsonl"
 }
+# Names are unique in a file, and no file is written over that was written just before.
+test_same_names() {
+    generated
+    cp generated/spec_V1_0/clamped_sum.example.cpp generated/spec_V1_2
+    check 2 nnvts import generated -o all.jsonl
+    has "$ERR" "generated/spec_V1_2/clamped_sum.example.cpp: the name 'clamped_sum' is of generated/spec_V1_0/clamped_sum"
+    same "$(names all.jsonl)" "clamped_sum clamped_sum_quant8 rank_mismatch opposite_bool opposite_float16 "
+    check 2 nnvts import generated/spec_V1_0 generated/spec_V1_2 -o specs
+    has "$ERR" "generated/spec_V1_2/clamped_sum.example.cpp: 'specs/clamped_sum.jsonl' is of generated/spec_V1_0/clamped_sum"
+    check 0 nnvts import generated -o specs
+    same "$(find specs -name 'clamped*' | wc -l)" 3
+}
 test_other_verbs() {
     generated
     check 0 nnvts show generated/spec_V1_0/clamped_sum.example.cpp -k '*_quant8'
