@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <libxml/xmlwriter.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "reports/load.h"
 #include "reports/suite_counts.h"
 #include "reports/words.h"
+
+enum { NUMBER_TEXT = 400 }; /* any double with three decimals */
 
 /** What JUnit makes of a verdict. */
 enum kind { KIND_PASS, KIND_FAILURE, KIND_ERROR, KIND_SKIPPED };
@@ -94,7 +97,9 @@ static void add_count(struct document *d, const char *name, size_t n) {
 }
 
 static void add_seconds(struct document *d, double ms) {
-    check(d, xmlTextWriterWriteFormatAttribute(d->writer, BAD_CAST "time", "%.3f", ms / 1000));
+    char text[NUMBER_TEXT];
+    snprintf(text, sizeof text, "%.3f", ms / 1000);
+    check(d, xmlTextWriterWriteAttribute(d->writer, BAD_CAST "time", BAD_CAST text));
 }
 
 static void add_text(struct document *d, const char *s) { check(d, xmlTextWriterWriteString(d->writer, legal(d, s))); }

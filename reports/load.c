@@ -156,7 +156,8 @@ static enum nnv_status read_list(struct nnv_report *r, const char *path, struct 
     size_t lines = 1;
     for (const char *p = r->list; *p != '\0'; p++) lines += *p == '\n';
     r->item = calloc(lines, sizeof *r->item);
-    if (r->item == NULL) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    if (r->item == NULL || !nnv_map_reserve(&r->names, lines))
+        return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
 
     size_t number = 0;
     for (char *line = r->list, *next; *line != '\0'; line = next) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/map.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,18 +23,20 @@ uint32_t nnv_map_find(const struct nnv_map *m, const char *key) {
     return m->slot_cap == 0 ? NNV_MAP_NONE : m->slot[place(m, key)];
 }
 
-/** Room for one more key, with at least half of the slots empty. */
-static bool grow(struct nnv_map *m) {
-    if (m->count == m->key_cap) {
+/** Room for n keys, with at least half of the slots empty. */
+static bool make_room(struct nnv_map *m, size_t n) {
+    if (n > m->key_cap) {
         size_t cap = m->key_cap == 0 ? 16 : 2 * m->key_cap;
+        while (cap < n) cap *= 2;
         const char **key = realloc(m->key, cap * sizeof *key);
         if (key == NULL) return false;
         m->key = key;
         m->key_cap = cap;
     }
-    if (2 * ((size_t)m->count + 1) <= m->slot_cap) return true;
+    if (2 * n <= m->slot_cap) return true;
 
     size_t cap = m->slot_cap == 0 ? 32 : 2 * m->slot_cap;
+    while (cap < 2 * n) cap *= 2;
     uint32_t *slot = malloc(cap * sizeof *slot);
     if (slot == NULL) return false;
     memset(slot, 0xff, cap * sizeof *slot);
@@ -46,11 +47,12 @@ static bool grow(struct nnv_map *m) {
     return true;
 }
 
+bool nnv_map_reserve(struct nnv_map *m, size_t n) { return n < NNV_MAP_NONE && make_room(m, n); }
+
 uint32_t nnv_map_add(struct nnv_map *m, const char *key) {
-    uint32_t found = nnv_map_find(m, key);
-    if (found != NNV_MAP_NONE) return found;
-    if (m->count == NNV_MAP_NONE - 1 || !grow(m)) return NNV_MAP_NONE;
-    m->slot[place(m, key)] = m->count;
+    if (m->count == NNV_MAP_NONE - 1 || !make_room(m, (size_t)m->count + 1)) return nnv_map_find(m, key);
+    uint32_t *slot = &m->slot[place(m, key)];
+    if (*slot != NNV_MAP_NONE) return *slot;
     m->key[m->count] = key;
-    return m->count++;
+    return *slot = m->count++;
 }

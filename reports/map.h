@@ -3,6 +3,7 @@
 #ifndef NNV_REPORTS_MAP_H
 #define NNV_REPORTS_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,8 @@ struct nnv_map {
 
 /** Forgets all keys and frees the memory. */
 void nnv_map_free(struct nnv_map *m);
+/** Room for n keys in all, so that adding them moves nothing; false when out of memory. */
+bool nnv_map_reserve(struct nnv_map *m, size_t n);
 /** The number of key, or NNV_MAP_NONE. */
 uint32_t nnv_map_find(const struct nnv_map *m, const char *key);
 /** The number of key, added if it is new (then it is the old count). NNV_MAP_NONE when out of memory. */
