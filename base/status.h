@@ -15,6 +15,7 @@ enum nnv_status {
     NNV_NO_MEMORY,
     NNV_IO,       /**< the operating system refused */
     NNV_INTERNAL, /**< a broken invariant of nnvts */
+    NNV_TIMEOUT,  /**< a loop of a model did not end in time */
 };
 
 enum { NNV_ERR_TEXT = 768 };

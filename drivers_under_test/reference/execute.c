@@ -126,6 +126,14 @@ bool ref_is_fenceable(const struct ref_execution *e) {
 
 /* ----------------------------------------------------------------- executing */
 
+/** How long a WHILE may run: the default if the request says nothing, never above the maximum; 0 ns are 1 ns. */
+static uint64_t loop_timeout(const struct nnvts_execution_config *config) {
+    uint64_t ns = config->loop_timeout_ns;
+    if (ns == NNVTS_NO_TIME) return NNVTS_LOOP_TIMEOUT_DEFAULT_NS;
+    if (ns > NNVTS_LOOP_TIMEOUT_MAX_NS) return NNVTS_LOOP_TIMEOUT_MAX_NS;
+    return ns ? ns : 1;
+}
+
 static enum nnvts_status evaluate(struct ref_execution *e, struct nnv_golden **golden) {
     const struct nnv_subgraph *main = &e->prepared->model->main;
     struct nnv_value *inputs = nnv_arena_copy(e->scratch, e->inputs, main->nin * sizeof *inputs);
@@ -136,7 +144,7 @@ static enum nnvts_status evaluate(struct ref_execution *e, struct nnv_golden **g
         inputs[i].data = nnv_arena_copy(e->scratch, inputs[i].data, inputs[i].bytes);
         if (!inputs[i].data) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
-    const struct nnv_eval_options golden_only = {0};
+    const struct nnv_eval_options golden_only = {.loop_timeout_ns = loop_timeout(&e->config)};
     switch (nnv_eval(e->prepared->model, inputs, &golden_only, e->scratch, *golden, NULL)) {
     case NNV_OK:
         return NNVTS_STATUS_NONE;
@@ -144,6 +152,8 @@ static enum nnvts_status evaluate(struct ref_execution *e, struct nnv_golden **g
         return NNVTS_STATUS_INVALID_ARGUMENT;
     case NNV_NO_MEMORY:
         return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    case NNV_TIMEOUT:
+        return NNVTS_STATUS_MISSED_DEADLINE_TRANSIENT;
     case NNV_UNSUPPORTED:
     case NNV_IO:
     case NNV_INTERNAL:

@@ -188,6 +188,7 @@ enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *
     case NNV_INVALID:
     case NNV_IO:
     case NNV_INTERNAL:
+    case NNV_TIMEOUT:
         break;
     }
     return NNVTS_STATUS_INVALID_ARGUMENT;

@@ -27,6 +27,7 @@ int nnv_cli_error(const struct nnv_err *err) {
         return NNVTS_EXIT_PASS;
     case NNV_INVALID:
     case NNV_UNSUPPORTED:
+    case NNV_TIMEOUT:
         return NNVTS_EXIT_USAGE;
     case NNV_NO_MEMORY:
     case NNV_IO:

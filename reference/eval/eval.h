@@ -10,7 +10,8 @@ struct nnv_eval_options {
     double k;         /**< factor inside the forced branches: 2 float, 1.5 quantised */
     uint64_t seed;    /**< of the noise */
     bool strict_fp16; /**< float16 is computed in float32 and only stored as float16 */
-    bool fp16_accumulators; /**< float16 sums may be accumulated in float16 */
+    bool fp16_accumulators;   /**< float16 sums may be accumulated in float16 */
+    uint64_t loop_timeout_ns; /**< of each WHILE; 0: 15 s, the longest that NNAPI knows */
 };
 
 /** One output. */
@@ -29,6 +30,7 @@ struct nnv_golden {
  * Evaluates the model's main subgraph on inputs (main.nin values of full shape; omitted ones marked).
  * outputs: main.nout results, all memory arena's. The model must be valid (nnv_validate). NNV_INVALID: these
  * inputs do not fit the model or an operation refuses a value (an index out of range ...), with the operation named.
+ * NNV_TIMEOUT: a WHILE did not end within its time, or more than 2^20 subgraphs were run in all.
  */
 NNV_USE_RESULT enum nnv_status nnv_eval(const struct nnv_model *model, const struct nnv_value *inputs,
                                         const struct nnv_eval_options *options, struct nnv_arena *arena,

@@ -23,6 +23,7 @@
 #include "reference/model/op.h"
 
 struct nnv_noise; /* rows.h */
+struct nnv_flow;  /* flow.h */
 
 struct nnv_kernel {
     const struct nnv_call *call; /**< all shapes and scalar values are known */
@@ -37,6 +38,8 @@ struct nnv_kernel {
     struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */
     double u_i, u_a, eta; /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
     struct nnv_row_input *rows; /**< per input position: this row's values (evaluator's) */
+    struct nnv_flow *flow; /**< control flow, evaluated once for all rows: see flow.h. Of the members above only call
+                                and scratch are set then. NULL for all other operations */
 };
 
 /** Real values of tensor input id, row-major; NULL if absent or omitted. */

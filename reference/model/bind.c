@@ -45,8 +45,9 @@ static uint8_t allowed_counts(const struct nnv_slot *slots, uint8_t n, uint8_t c
 static bool lay_out(const struct nnv_slot *slots, uint8_t n, uint32_t count, uint8_t *slot) {
     int rep = repeated(slots, n);
     if (rep >= 0) {
-        if (count < n) return false;
-        for (uint32_t i = 0, more = count - n; i < count; i++)
+        bool none = slots[rep].group && rep == n - 1 && count == n - 1u;
+        if (count < n && !none) return false;
+        for (uint32_t i = 0, more = none ? 0 : count - n; i < count; i++)
             slot[i] = (uint8_t)(i <= (uint32_t)rep ? i : i <= (uint32_t)rep + more ? (uint32_t)rep : i - more);
         return true;
     }
@@ -65,8 +66,9 @@ static void counts_text(const struct nnv_form *f, bool outputs, char *buf, size_
     uint8_t n = outputs ? f->nout : f->nin, counts[NNV_MAX_SLOTS + 1], k = allowed_counts(slots, n, counts);
     size_t at = 0;
     buf[0] = 0;
-    if (repeated(slots, n) >= 0) at += (size_t)snprintf(buf, room, "at least %u", n);
-    for (uint8_t i = 0; at < room && repeated(slots, n) < 0 && i < k; i++)
+    int rep = repeated(slots, n);
+    if (rep >= 0) at += (size_t)snprintf(buf, room, "at least %u", slots[rep].group ? n - 1u : n);
+    for (uint8_t i = 0; at < room && rep < 0 && i < k; i++)
         at += (size_t)snprintf(buf + at, room - at, "%s%u", i == 0 ? "" : i + 1 == k ? " or " : ", ", counts[i]);
     if (at < room && f->name[0] && !outputs) snprintf(buf + at, room - at, " (%s)", f->name);
 }
@@ -93,12 +95,17 @@ static int32_t operand_type(const struct binding *b, bool outputs, uint32_t i) {
     return b->s->operands[outputs ? b->use->out[i] : b->use->in[i]].type;
 }
 
+static bool takes(const struct nnv_slot *slot, const struct nnv_sig *sig, int32_t type) {
+    if (slot->flags & NNV_ANY_TYPE) return type != ANEURALNETWORKS_MODEL;
+    return type == slot_type(slot, sig);
+}
+
 /* How many operands, inputs before outputs, are of the types that the signature gives the form's slots. */
 static uint32_t matched(const struct binding *b, const struct nnv_form *f, const struct nnv_sig *sig) {
     for (uint32_t i = 0; i < b->use->nin; i++)
-        if (operand_type(b, false, i) != slot_type(&f->in[b->slot_in[i]], sig)) return i;
+        if (!takes(&f->in[b->slot_in[i]], sig, operand_type(b, false, i))) return i;
     for (uint32_t i = 0; i < b->use->nout; i++)
-        if (operand_type(b, true, i) != slot_type(&f->out[b->slot_out[i]], sig)) return b->use->nin + i;
+        if (!takes(&f->out[b->slot_out[i]], sig, operand_type(b, true, i))) return b->use->nin + i;
     return b->use->nin + b->use->nout;
 }
 

@@ -72,9 +72,11 @@ enum nnv_quant_rule {
 enum nnv_slot_flags {
     NNV_SCALAR = 1,    /**< a scalar; otherwise a tensor */
     NNV_OMITTABLE = 2, /**< may be NO_VALUE, or omitted by the request */
-    NNV_REPEAT = 4,    /**< stands one or more times (CONCATENATION); an output that does is the last (SPLIT) */
+    NNV_REPEAT = 4,    /**< stands one or more times (CONCATENATION), the last slot of group 1 any number of times (IF);
+                            an output that does is the last (SPLIT) */
     NNV_PARAM = 8,     /**< usually a constant: filter, bias, weights, shape, axes */
     NNV_IGNORED = 16,  /**< an output whose contents are the implementation's own (LSTM's scratch): never compared */
+    NNV_ANY_TYPE = 32, /**< takes every type but MODEL, whatever the signature: var is that of the generated cases */
 };
 
 /** One input or output of an operation. */
@@ -138,6 +140,11 @@ struct nnv_op {
     bool unary;  /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
     /** Optional. Rules beyond those of the slots, on whatever is known; NNV_INVALID with the reason. */
     enum nnv_status (*check)(const struct nnv_call *c, struct nnv_err *err);
+    /**
+     * Control flow only, NULL for all others. Checks a bound use against the referenced subgraphs of the model; shapes
+     * are as much as is known. NNV_INVALID with the reason. Such a record's eval runs subgraphs, see eval/flow.h.
+     */
+    enum nnv_status (*check_subgraphs)(const struct nnv_call *c, const struct nnv_model *model, struct nnv_err *err);
     /** Optional. The feature level that this use needs beyond signature and slots. */
     int (*level_of)(const struct nnv_call *c);
     /**

@@ -110,12 +110,13 @@ static void rank_words(const struct nnv_slot *s, char buf[CELL]) {
 static void slot_words(const struct nnv_op *op, const struct nnv_slot *s, char buf[CELL]) {
     char more[64];
     rank_words(s, buf);
-    if (s->flags & NNV_REPEAT) join(buf, "one or more");
+    if (s->flags & NNV_REPEAT) join(buf, s->group ? "any number" : "one or more");
+    if (s->flags & NNV_ANY_TYPE) join(buf, "each of any type");
     if (s->flags & NNV_OMITTABLE) join(buf, "may be omitted");
     join(buf, rule_words((enum nnv_rule)s->rule));
     join(buf, quant_words((enum nnv_quant_rule)s->quant));
     if (s->flags & NNV_IGNORED) join(buf, "contents unspecified, not compared");
-    if (s->group) {
+    if (s->group && !(s->flags & NNV_REPEAT)) {
         snprintf(more, sizeof more, s->flags & NNV_SCALAR ? "optional, %g if absent" : "optional", s->dflt);
         join(buf, more);
     }
@@ -134,7 +135,10 @@ static void slots(const struct doc *d, const struct nnv_slot *slots, uint8_t n) 
         snprintf(number, sizeof number, "%u", i);
         slot_words(d->op, s, words);
         const char *cells[COLUMNS] = {number, s->name,
-                                      s->var == NNV_FIXED ? nnv_type(s->type)->name : variables[s->var], words};
+                                      s->flags & NNV_ANY_TYPE ? "any"
+                                      : s->var == NNV_FIXED   ? nnv_type(s->type)->name
+                                                              : variables[s->var],
+                                      words};
         row(d, cells);
     }
 }

@@ -3,10 +3,9 @@
 
 #include <stdio.h>
 
-enum { MAX_NESTING = 64 };
-
 /* What is known of the operands of one subgraph while its operations are gone through in order. */
 struct walk {
+    const struct nnv_model *model;
     const struct nnv_subgraph *s;
     struct nnv_arena *arena;
     struct nnv_shape *shapes;
@@ -99,6 +98,7 @@ static enum nnv_status walk_operations(struct walk *w, struct nnv_err *err) {
         int level = 0;
         st = check_order(w, op, err);
         if (!st) st = nnv_bind(w->s, op, w->shapes, w->data, NULL, w->arena, &call, &level, err);
+        if (!st && call->op->check_subgraphs) st = call->op->check_subgraphs(call, w->model, err);
         if (st) {
             const struct nnv_op *record = nnv_op(op->type);
             return nnv_at(err, st, record ? "operation %u (%s)" : "operation %u", i, record ? record->name : "");
@@ -117,9 +117,9 @@ static enum nnv_status check_written(const struct walk *w, struct nnv_err *err) 
     return NNV_OK;
 }
 
-static enum nnv_status check_subgraph(const struct nnv_subgraph *s, struct nnv_arena *arena, int *level,
-                                      struct nnv_err *err) {
-    struct walk w = {.s = s, .arena = arena, .level = NNV_LEVEL_MIN};
+static enum nnv_status check_subgraph(const struct nnv_model *m, const struct nnv_subgraph *s, struct nnv_arena *arena,
+                                      int *level, struct nnv_err *err) {
+    struct walk w = {.model = m, .s = s, .arena = arena, .level = NNV_LEVEL_MIN};
     enum nnv_status st = check_operands(&w, err);
     if (!st) st = check_list(s, s->in, s->nin, NNV_SUBGRAPH_INPUT, arena, err);
     if (!st) st = check_list(s, s->out, s->nout, NNV_SUBGRAPH_OUTPUT, arena, err);
@@ -129,33 +129,51 @@ static enum nnv_status check_subgraph(const struct nnv_subgraph *s, struct nnv_a
     return st;
 }
 
-/* References must exist and must not go in circles. */
-static enum nnv_status check_references(const struct nnv_model *m, const struct nnv_subgraph *s, int depth, bool *done,
-                                        struct nnv_err *err) {
-    if (depth > MAX_NESTING)
-        return nnv_fail(err, NNV_INVALID, "subgraphs refer to each other in a circle or more than %d deep",
-                        MAX_NESTING);
+/* How many levels of subgraphs hang below each referenced one, plus one; marks while they are being counted. */
+enum { UNSEEN = 0, OPEN = UINT8_MAX };
+
+/* References must exist, must not go in circles, and must not go too deep. *height: levels below s. */
+static enum nnv_status check_references(const struct nnv_model *m, const struct nnv_subgraph *s, int depth,
+                                        uint8_t *seen, int *height, struct nnv_err *err) {
+    *height = 0;
     for (uint32_t i = 0; i < s->noperands; i++) {
         if (s->operands[i].lifetime != NNV_SUBGRAPH) continue;
         uint32_t to = s->operands[i].subgraph;
         if (to >= m->nreferenced)
-            return nnv_fail(err, NNV_INVALID, "operand %u: there is no referenced subgraph %u", i, to);
-        if (done[to]) continue;
-        enum nnv_status st = check_references(m, &m->referenced[to], depth + 1, done, err);
-        if (st) return st;
-        done[to] = true;
+            return nnv_fail(err, NNV_INVALID, "operand %u: there is no referenced subgraph %u, only %u", i, to,
+                            m->nreferenced);
+        if (seen[to] == OPEN)
+            return nnv_fail(err, NNV_INVALID, "operand %u: referenced subgraph %u refers to itself in the end", i, to);
+        int below = seen[to] - 1;
+        if (seen[to] == UNSEEN && depth < NNV_MAX_NESTING) {
+            seen[to] = OPEN;
+            enum nnv_status st = check_references(m, &m->referenced[to], depth + 1, seen, &below, err);
+            if (st) return depth ? st : nnv_at(err, st, "operand %u: referenced subgraph %u", i, to);
+            seen[to] = (uint8_t)(below + 1);
+        }
+        if (below < 0 || depth + 1 + below > NNV_MAX_NESTING)
+            return nnv_fail(err, NNV_INVALID, "operand %u: subgraphs are nested more than %d deep", i, NNV_MAX_NESTING);
+        if (*height < below + 1) *height = below + 1;
     }
     return NNV_OK;
 }
 
 enum nnv_status nnv_validate(const struct nnv_model *model, struct nnv_arena *arena, int *level, struct nnv_err *err) {
     int needed = model->relaxed ? 2 : NNV_LEVEL_MIN;
-    bool *done = NNV_NEW(arena, bool, model->nreferenced);
-    if (!done) return no_memory(err);
-    enum nnv_status st = check_references(model, &model->main, 0, done, err);
-    if (!st) st = check_subgraph(&model->main, arena, &needed, err);
+    uint8_t *seen = NNV_NEW(arena, uint8_t, model->nreferenced);
+    int height;
+    if (!seen) return no_memory(err);
+    enum nnv_status st = check_references(model, &model->main, 0, seen, &height, err);
+    for (uint32_t i = 0; !st && i < model->nreferenced; i++) { /* those that main does not reach */
+        if (seen[i] != UNSEEN) continue;
+        seen[i] = OPEN;
+        st = check_references(model, &model->referenced[i], 1, seen, &height, err);
+        seen[i] = (uint8_t)(height + 1);
+        if (st) return nnv_at(err, st, "referenced subgraph %u", i);
+    }
+    if (!st) st = check_subgraph(model, &model->main, arena, &needed, err);
     for (uint32_t i = 0; !st && i < model->nreferenced; i++) {
-        st = check_subgraph(&model->referenced[i], arena, &needed, err);
+        st = check_subgraph(model, &model->referenced[i], arena, &needed, err);
         if (st) return nnv_at(err, st, "referenced subgraph %u", i);
     }
     if (!st && level) *level = needed;
@@ -164,6 +182,6 @@ enum nnv_status nnv_validate(const struct nnv_model *model, struct nnv_arena *ar
 
 enum nnv_status nnv_infer_shapes(const struct nnv_model *model, struct nnv_arena *arena, struct nnv_shape *shapes,
                                  struct nnv_err *err) {
-    struct walk w = {.s = &model->main, .arena = arena, .shapes = shapes};
+    struct walk w = {.model = model, .s = &model->main, .arena = arena, .shapes = shapes};
     return walk_operations(&w, err);
 }
