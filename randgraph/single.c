@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "randgraph/control.h"
 #include "randgraph/single_exact.h"
 #include "randgraph/single_refused.h"
 #include "randgraph/single_quant.h"
@@ -43,7 +44,7 @@ bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_mode mode) {
     case NNV_MODE_SWEEP:
         return nnv_single_sweep_cases(op, sig) > 0;
     case NNV_MODE_ZERO:
-        return op->zero != NNV_ZERO_REFUSED;
+        return op->zero != NNV_ZERO_REFUSED && (!op->check_subgraphs || nnv_control_has_zero(main_type(op, sig)));
     case NNV_MODE_COUNT:
         break;
     }
@@ -395,8 +396,24 @@ static enum nnv_status finish(struct build *b, struct nnv_golden *golden, struct
     return NNV_OK;
 }
 
+/* Control flow comes with subgraphs, and says itself what shapes it leaves open. */
+static enum nnv_status attempt_control(struct build *b, struct nnv_golden **golden, struct nnv_err *err) {
+    struct nnv_control c = {.what = b->what, .sample = b->sample, .rng = b->rng, .magnitude = b->magnitude};
+    enum nnv_status st = nnv_control_build(&c, b->arena, &b->spec, err);
+    if (st) return st;
+    b->s = &b->spec->model.main;
+    b->spec->outputs = NNV_NEW(b->arena, struct nnv_value, b->s->nout);
+    *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
+    if (!b->spec->outputs || !*golden) return no_memory(err);
+    st = nnv_validate(&b->spec->model, b->arena, &b->spec->min_version, err);
+    if (!st) st = evaluate(b, *golden, err);
+    for (uint32_t i = 0; !st && i < b->s->nout; i++) b->spec->outputs[i] = (*golden)[i].value;
+    return st;
+}
+
 static enum nnv_status attempt(struct build *b, int n, struct nnv_golden **golden, struct nnv_err *err) {
     enum nnv_status st = draw(b, n, err);
+    if (!st && b->what->op->check_subgraphs) return attempt_control(b, golden, err);
     if (!st) st = start_spec(b, err);
     if (!st) st = add_inputs(b, err);
     if (!st) st = add_outputs(b, err);

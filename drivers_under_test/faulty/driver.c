@@ -346,7 +346,7 @@ static const char *read_option(const char *text, struct option *out) {
         if (out->op < 0) return "expected the name of an operation behind '@'";
         text += n;
     }
-    snprintf(out->over, sizeof out->over, "cpu");
+    snprintf(out->over, sizeof out->over, "%s", out->bug->over ? out->bug->over : "cpu");
     if (*text == 0) return NULL;
     if (strncmp(text, ",over=", 6) != 0 || !text[6] || strlen(text + 6) >= sizeof out->over) return usage;
     snprintf(out->over, sizeof out->over, "%s", text + 6);

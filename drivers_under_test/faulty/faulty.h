@@ -77,6 +77,7 @@ struct bug {
     const char *name;
     const char *models; /**< the class of bugs that it stands for */
     const char *fires;  /**< where */
+    const char *over;   /**< the driver that it is planted in unless over= says another; NULL: cpu */
     int32_t op;         /**< fires only for models with this operation (unless @OP says another), or ANY_OPERATION */
     /** Changes operation op; true if it did. */
     bool (*rewrite)(struct edit *e, struct nnvts_operation *op);
@@ -150,6 +151,10 @@ bool rewrite_flip(struct edit *e, struct nnvts_operation *op);
 bool rewrite_channel_order(struct edit *e, struct nnvts_operation *op);
 bool rewrite_average(struct edit *e, struct nnvts_operation *op);
 bool rewrite_max_pool(struct edit *e, struct nnvts_operation *op);
+
+/* control.c */
+bool rewrite_branch(struct edit *e, struct nnvts_operation *op);
+bool rewrite_last_iteration(struct edit *e, struct nnvts_operation *op);
 
 /** Where the activation of op stands; -1: it has none. */
 int activation_at(struct edit *e, const struct nnvts_operation *op);

@@ -59,7 +59,10 @@ static void sample(struct nnv_sample *s) {
     if (s->empty) dims[nnv_sample_int(s, 0, (int)rank - 1)] = 0;
     bool other = (s->index + s->variant) % 2 == 0;
     nnv_sample_scalar(s, CONDITION, nnv_sample_is(s, "taken") ? !nnv_sample_is(s, "not") : other);
-    for (int i = 0; i < 2; i++) nnv_sample_tensor(s, ARGUMENTS, rank, dims);
+    nnv_sample_tensor(s, ARGUMENTS, rank, dims);
+    if (nnv_sample_is(s, "dynamic")) dims[0]++;
+    if (nnv_sample_is(s, "dynamic") && s->index % 2 && rank < 4 && !s->empty) dims[rank++] = 2;
+    nnv_sample_tensor(s, ARGUMENTS, rank, dims);
 }
 
 const struct nnv_op nnv_op_IF = {

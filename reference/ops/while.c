@@ -112,7 +112,9 @@ static void sample(struct nnv_sample *s) {
     if (s->empty) dims[nnv_sample_int(s, 0, (int)rank - 1)] = 0;
     int count = nnv_sample_is(s, "zero") ? 0 : nnv_sample_is(s, "once") ? 1 : nnv_sample_int(s, 2, 6);
     nnv_sample_scalar(s, CONDITION, count);
-    for (int i = 0; i < 2; i++) nnv_sample_tensor(s, ARGUMENTS, rank, dims);
+    nnv_sample_tensor(s, ARGUMENTS, rank, dims);
+    if (nnv_sample_is(s, "dynamic")) dims[0]++;
+    nnv_sample_tensor(s, ARGUMENTS, rank, dims);
 }
 
 const struct nnv_op nnv_op_WHILE = {
