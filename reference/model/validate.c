@@ -140,10 +140,11 @@ static enum nnv_status check_references(const struct nnv_model *m, const struct 
         if (s->operands[i].lifetime != NNV_SUBGRAPH) continue;
         uint32_t to = s->operands[i].subgraph;
         if (to >= m->nreferenced)
-            return nnv_fail(err, NNV_INVALID, "operand %u: there is no referenced subgraph %u, only %u", i, to,
-                            m->nreferenced);
+            return nnv_fail(err, NNV_INVALID, "operand %u: there is no referenced subgraph %u", i, to);
         if (seen[to] == OPEN)
-            return nnv_fail(err, NNV_INVALID, "operand %u: referenced subgraph %u refers to itself in the end", i, to);
+            return nnv_fail(
+                err, NNV_INVALID,
+                "operand %u: referenced subgraph %u refers to itself in the end, but recursion is not allowed", i, to);
         int below = seen[to] - 1;
         if (seen[to] == UNSEEN && depth < NNV_MAX_NESTING) {
             seen[to] = OPEN;

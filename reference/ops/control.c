@@ -9,8 +9,7 @@ const struct nnv_subgraph *nnv_control_subgraph(const struct nnv_call *c, uint32
                                                 struct nnv_err *err) {
     uint32_t index = c->in[pos].operand->subgraph;
     if (index < model->nreferenced) return &model->referenced[index];
-    (void)nnv_fail(err, NNV_INVALID, "input %u: there is no referenced subgraph %u, only %u", pos, index,
-                   model->nreferenced);
+    (void)nnv_fail(err, NNV_INVALID, "input %u: there is no referenced subgraph %u", pos, index);
     return NULL;
 }
 

@@ -19,6 +19,9 @@ static void check_slots(const struct nnv_op *op, const struct nnv_slot *slots, u
         assert_true(s->id < NNV_MAX_SLOTS);
         assert_true(s->group == group || s->group == group + 1); /* optional groups stand in order, at the end */
         group = s->group;
+        const bool any_number = s->group > 0 && s->flags & NNV_REPEAT; /* the last slot, alone in its group */
+        assert_true(!any_number || (i + 1 == n && i > 0 && slots[i - 1].group == 0));
+        if (any_number) group = 0;
         repeats = (uint8_t)(repeats + (s->flags & NNV_REPEAT ? 1 : 0));
         assert_true(s->rank_max == 0 || s->rank_min <= s->rank_max);
         assert_true(s->lo <= s->hi);

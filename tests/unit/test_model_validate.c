@@ -438,7 +438,8 @@ static void test_references(void **state) {
     struct nnv_subgraph other = b->m.main;
     b->m.referenced = &other;
     b->m.nreferenced = 1;
-    refuse(b, "subgraphs refer to each other in a circle or more than 64 deep");
+    refuse(b, "operand 4: referenced subgraph 0: operand 4: referenced subgraph 0 refers to itself in the end, but "
+              "recursion is not allowed");
     other.noperands = 4;
     accept(b, 4);
     other.noperations = 0;
