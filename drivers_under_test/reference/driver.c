@@ -13,6 +13,33 @@ static enum nnvts_device_status get_status(struct nnvts_device *self) {
     return NNVTS_DEVICE_AVAILABLE;
 }
 
+/** The operation has a record, and so has all that it refers to. */
+static bool is_known(const struct nnv_subgraph *s, const struct nnv_operation *op, const bool *known) {
+    if (!nnv_op(op->type)) return false;
+    for (uint32_t i = 0; i < op->nin; i++) {
+        const struct nnv_operand *o = &s->operands[op->in[i]];
+        if (o->lifetime == NNV_SUBGRAPH && !known[o->subgraph]) return false;
+    }
+    return true;
+}
+
+/** Which referenced subgraphs are known as a whole; NULL when out of memory. */
+static const bool *known_subgraphs(const struct nnv_model *m, struct nnv_arena *arena) {
+    bool *known = NNV_NEW(arena, bool, m->nreferenced);
+    if (!known) return NULL;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t g = 0; g < m->nreferenced; g++) {
+            const struct nnv_subgraph *s = &m->referenced[g];
+            bool all = !known[g];
+            for (uint32_t i = 0; i < s->noperations && all; i++) all = is_known(s, &s->operations[i], known);
+            known[g] = known[g] || all;
+            changed = changed || all;
+        }
+    }
+    return known;
+}
+
 static enum nnvts_status get_supported_operations(struct nnvts_device *self, const struct nnvts_model *model,
                                                   bool *supported) {
     (void)self;
@@ -21,8 +48,9 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
     if (!arena) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     enum nnvts_status st = ref_import(model, arena, &copy);
     if (st == NNVTS_STATUS_NONE || st == NNVTS_STATUS_GENERAL_FAILURE) {
+        const bool *known = copy ? known_subgraphs(copy, arena) : NULL;
         for (uint32_t i = 0; i < model->main.operation_count; i++)
-            supported[i] = copy && nnv_op(copy->main.operations[i].type);
+            supported[i] = known && is_known(&copy->main, &copy->main.operations[i], known);
         st = NNVTS_STATUS_NONE;
     }
     nnv_arena_free(arena);

@@ -174,6 +174,7 @@ static void types(const struct doc *d) {
         if (at < sizeof text) snprintf(text + at, sizeof text - at, "%ssince level %d", at ? ": " : "", level);
         line(d, text);
     }
+    if (d->op->check_subgraphs) line(d, "T is the type of the generated cases: what is passed may be of any");
 }
 
 /* ------------------------------------------------------------------- everything else */

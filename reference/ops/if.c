@@ -5,7 +5,12 @@
 enum { CONDITION, THEN, ELSE, ARGUMENTS };
 
 static const struct nnv_slot inputs[] = {
-    {.id = CONDITION, .name = "condition", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_BOOL8},
+    {.id = CONDITION,
+     .name = "condition",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_TENSOR_BOOL8,
+     .rank_min = 1,
+     .rank_max = 1},
     NNV_CONTROL_MODEL(THEN, "then"),
     NNV_CONTROL_MODEL(ELSE, "else"),
     NNV_CONTROL_ARGUMENTS(ARGUMENTS, 1),
