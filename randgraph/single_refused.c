@@ -122,12 +122,22 @@ static bool attribute(struct draft *d) {
     return false;
 }
 
+/* WHILE's condition as its body, and its body as its condition; IF may have its branches either way. */
+static bool subgraphs_swapped(struct draft *d) {
+    if (d->op->nin < 2 || input(d, 0)->lifetime != NNV_SUBGRAPH || input(d, 1)->lifetime != NNV_SUBGRAPH) return false;
+    uint32_t first = d->op->in[0];
+    d->op->in[0] = d->op->in[1];
+    d->op->in[1] = first;
+    return true;
+}
+
 static const struct mistake mistakes[] = {
     {"one input more", surplus_input},           {"one input less", missing_input},
     {"another type of input", input_type},       {"another type of output", output_type},
     {"a wrong extent of output", output_extent}, {"a rank above of output", output_rank},
     {"a rank above of input", input_rank},       {"another scale of output", output_scale},
     {"an attribute of -77", attribute},          {"one output more", surplus_output},
+    {"subgraphs swapped", subgraphs_swapped},
 };
 enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
 
