@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file graph.h Random graphs of many operations.
+ *
+ * A graph grows forward from one operation to the next: a value that exists is chosen, then a use of an operation that
+ * can take it, from the operation's record; the use is fitted to the value (shapes, weights, quantisation), evaluated
+ * at once, and kept if its results say something: finite, not constant, not saturated. So shapes always fit, quantised
+ * scales follow the values, and every output depends on every input.
+ */
+#ifndef NNV_RANDGRAPH_GRAPH_H
+#define NNV_RANDGRAPH_GRAPH_H
+
+#include "reference/model/op.h"
+
+/** Which graphs. */
+struct nnv_graph_profile {
+    const char *name;
+    const char *summary;
+    int least, most; /**< operations */
+    uint32_t types;  /**< that the first operation may have: bits 1 << OperandCode; 0: any */
+    /** Operations that are preferred; NULL: none. */
+    bool (*prefers)(const struct nnv_op *op);
+};
+extern const struct nnv_graph_profile nnv_graph_profiles[];
+extern const size_t nnv_graph_profile_count;
+/** By name, or NULL. */
+const struct nnv_graph_profile *nnv_graph_profile_by_name(const char *name);
+
+/** What names a graph: the same members give the same bytes on any machine. */
+struct nnv_graph_options {
+    const struct nnv_graph_profile *profile;
+    int operations; /**< 0: drawn by the profile */
+    uint64_t seed;
+    uint64_t index;   /**< the how-manieth graph of the profile: walks through all operations, types and variants */
+    const char *name; /**< of the spec; borrowed */
+};
+
+/**
+ * A valid spec with golden results as expected outputs; all of it is arena's. Its first operation is a use that the
+ * index names. A graph of which an output does not depend on an input is drawn again, up to a few times.
+ */
+NNV_USE_RESULT enum nnv_status nnv_graph_build(const struct nnv_graph_options *options, struct nnv_arena *arena,
+                                               struct nnv_spec **spec, struct nnv_err *err);
+/** True if every compared output changes when the values of each input change. NNV_NO_MEMORY is told as false. */
+bool nnv_graph_depends(const struct nnv_spec *spec, struct nnv_arena *arena);
+
+#endif
