@@ -89,6 +89,8 @@ static const char *quant_words(enum nnv_quant_rule rule) {
         return "quantised: scale 1/128, zero point the middle code";
     case NNV_Q_ONE:
         return "quantised: scale 1, zero point 0";
+    case NNV_Q_EIGHTH:
+        return "quantised: scale 1/8, zero point 0";
     case NNV_Q_FREE:
         break;
     }

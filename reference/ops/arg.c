@@ -12,9 +12,11 @@ static const struct nnv_slot inputs[] = {
      .flags = NNV_SCALAR,
      .rule = NNV_AXIS},
 };
-static const struct nnv_slot outputs[] = {
-    {.name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1}};
-const struct nnv_form nnv_arg_forms[1] = {{"", inputs, 2, outputs, 1}};
+#define OUTPUT(JUDGED)                                                                                                 \
+    { .name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .judged = JUDGED }
+static const struct nnv_slot largest[] = {OUTPUT(NNV_JUDGED_LARGEST)}, least[] = {OUTPUT(NNV_JUDGED_LEAST)};
+const struct nnv_form nnv_argmax_forms[1] = {{"", inputs, 2, largest, 1}};
+const struct nnv_form nnv_argmin_forms[1] = {{"", inputs, 2, least, 1}};
 
 const struct nnv_sig nnv_arg_sigs[NNV_ARG_SIGS] = {
     {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},

@@ -7,7 +7,7 @@
 
 enum { NNV_ARG_SIGS = 5 };
 extern const struct nnv_sig nnv_arg_sigs[NNV_ARG_SIGS];
-extern const struct nnv_form nnv_arg_forms[1];
+extern const struct nnv_form nnv_argmax_forms[1], nnv_argmin_forms[1];
 
 /** The input's shape without the axis; [1] for rank 1. */
 enum nnv_status nnv_arg_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err);

@@ -13,7 +13,7 @@ const struct nnv_op nnv_op_ARGMIN = {
     .name = "ARGMIN",
     .level = 3,
     .formula = "y = the position of the smallest of x along axis; of equals the first",
-    .forms = nnv_arg_forms,
+    .forms = nnv_argmin_forms,
     .nforms = 1,
     .sigs = nnv_arg_sigs,
     .nsigs = NNV_ARG_SIGS,
