@@ -10,7 +10,7 @@ enum nnv_judged nnv_output_rule(const struct nnv_subgraph *main, uint32_t i, uin
     for (uint32_t o = 0; o < main->noperations; o++)
         for (uint32_t n = 0; n < main->operations[o].nout; n++) {
             const struct nnv_op *op = nnv_op(main->operations[o].type);
-            if (!op || main->operations[o].out[n] != main->out[i]) continue;
+            if (!op || !op->nforms || !op->forms[0].nout || main->operations[o].out[n] != main->out[i]) continue;
             const struct nnv_slot *slot = nnv_out_slot(&op->forms[0], n);
             if (slot->run) *run = slot->run;
             return (enum nnv_judged)slot->judged;
