@@ -23,8 +23,8 @@ NNV_USE_RESULT bool nnv_follow_indices(struct nnv_expectation *e, const struct n
 
 /**
  * For runs of `run` elements that follow from a choice: where *e has no spread (a run is open), value, spread and exact
- * become those of the first of n choices that actual agrees with in the whole run, by the budget; of the first, if it
- * agrees with none. choices[c] is the golden result of this output with choice c + 1. False: out of memory.
+ * of the whole run become those of the one of n >= 1 choices that actual fits best; the checker says whether well
+ * enough. choices[c] is the golden result of this output with choice c + 1. False: out of memory.
  */
 NNV_USE_RESULT bool nnv_follow_choice(struct nnv_expectation *e, uint32_t run, const struct nnv_golden *choices, int n,
                                       const void *actual, struct nnv_arena *arena);

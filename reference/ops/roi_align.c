@@ -54,7 +54,7 @@ static enum nnv_status axis_of(struct nnv_kernel *k, const struct nnv_span *s, i
                                struct axis *a, struct nnv_err *err) {
     double unit = nnv_roi_unit(k), size = fmax(s->end - s->start, 1), bin = size / out, start = s->start;
     bool exact = s->exact && nnv_roi_rounded(k, size) == size && nnv_roi_rounded(k, bin) == bin;
-    if (k->noise) { /* every position is rounded, too */
+    if (k->noise) { /* what all positions share */
         bin = nnv_noise_add(k, bin, exact ? 0 : 3 * unit * bin);
         start = nnv_noise_add(k, start, 2 * unit * fmax(fabs(s->end), 1));
     }
@@ -70,24 +70,30 @@ static enum nnv_status axis_of(struct nnv_kernel *k, const struct nnv_span *s, i
     return NNV_OK;
 }
 
-/* The mean of all samples of a bin, and of their absolute values. */
-static double mean_of(const double *x, const struct nnv_image *m, const struct tap *rows, size_t ny,
-                      const struct tap *columns, size_t nx, double *abs) {
-    double sum = 0;
-    *abs = 0;
+/* Of all samples of a bin: the mean, that of absolute values, and how it moves with the relative error of positions. */
+struct mean {
+    double v, abs, drift;
+};
+
+static struct mean mean_of(const double *x, const struct nnv_image *m, const struct tap *rows, size_t ny,
+                           const struct tap *columns, size_t nx) {
+    struct mean mean = {0, 0, 0};
+    double n = (double)ny * (double)nx;
     for (const struct tap *r = rows; r < rows + ny; r++)
         for (const struct tap *q = columns; q < columns + nx; q++) {
             const double v[] = {x[r->lo * m->sh + q->lo * m->sw], x[r->lo * m->sh + q->hi * m->sw],
                                 x[r->hi * m->sh + q->lo * m->sw], x[r->hi * m->sh + q->hi * m->sw]};
             const double w[] = {(1 - r->t) * (1 - q->t), (1 - r->t) * q->t, r->t * (1 - q->t), r->t * q->t};
             for (int i = 0; i < 4; i++) {
-                sum += w[i] * v[i];
-                *abs += w[i] * fabs(v[i]);
+                mean.v += w[i] * v[i];
+                mean.abs += w[i] * fabs(v[i]) / n;
             }
+            double across = (1 - r->t) * (v[1] - v[0]) + r->t * (v[3] - v[2]);
+            double down = (1 - q->t) * (v[2] - v[0]) + q->t * (v[3] - v[1]);
+            mean.drift += (fabs(across) * (q->lo + q->t) + fabs(down) * (r->lo + r->t)) / n;
         }
-    double n = (double)ny * (double)nx;
-    *abs /= n;
-    return sum / n;
+    mean.v /= n;
+    return mean;
 }
 
 static void cut(struct nnv_kernel *k, size_t box, const struct nnv_roi *roi, const struct axis *down,
@@ -100,10 +106,11 @@ static void cut(struct nnv_kernel *k, size_t box, const struct nnv_roi *roi, con
     for (uint32_t i = 0; i < y.h; i++)
         for (uint32_t j = 0; j < y.w; j++)
             for (uint32_t c = 0; c < y.c; c++) {
-                double abs = 0, v = (double)NAN;
-                if (known) v = mean_of(x + c * m.sc, &m, down->taps + i * ny, ny, across->taps + j * nx, nx, &abs);
-                v = nnv_sum(k, v, 4 * (double)ny * (double)nx, abs, 1);
-                if (k->noise) v = nnv_noise_add(k, v, 2 * k->u_i * abs); /* the weights */
+                struct mean mean = {(double)NAN, 0, 0};
+                if (known) mean = mean_of(x + c * m.sc, &m, down->taps + i * ny, ny, across->taps + j * nx, nx);
+                double v = nnv_sum(k, mean.v, 4 * (double)ny * (double)nx, mean.abs, 1);
+                /* weights and products are rounded, and each sample's position for itself */
+                if (k->noise) v = nnv_noise_add(k, v, 3 * k->u_i * mean.abs + 2 * nnv_roi_unit(k) * mean.drift);
                 k->out[0][nnv_image_at(&y, (uint32_t)box, i, j, c)] = v;
             }
 }
