@@ -50,7 +50,7 @@ struct nnv_comparison {
         0 no error, 128 at the bound, 255 at 128 times the bound or more. Filled only if wrong > 0. */
     uint32_t heat_rows, heat_cols;
     uint8_t heat[NNV_HEAT_MAX * NNV_HEAT_MAX];
-    char rule[96];  /**< the rule in words: "|error| <= 1e-05 + 5.96e-07 |expected|" */
+    char rule[96]; /**< the rule in words: "|error| <= 1e-05 + 5.96e-07 |expected|" */
 };
 
 /**

@@ -224,7 +224,7 @@ static void ties_by_rounding(void **state) {
         DATA(PEAKS)) "," OPERAND("TENSOR_FLOAT32", "1,4", "SUBGRAPH_INPUT",                                            \
                                  DATA("0,0,5,5")) "," OPERAND("BOOL", "", "CONSTANT_COPY",                             \
                                                               DATA("0")) "," y "],\"operations\":[{\"type\":"          \
-                                                                               "\"HEATMAP_MAX_KEYPOINT\","             \
+                                                                         "\"HEATMAP_MAX_KEYPOINT\","                   \
                                                                          "\"inputs\":[0,1,2],\"outputs\":[" outputs    \
                                                                          "]}],\"inputs\":[0,1],\"outputs\":[3]}}"
 
