@@ -96,6 +96,9 @@ static void wrong_choices(void **state) {
     assert_int_equal(WRONG(1, 5, 1, 1, x, 0, 1), 1);
     assert_int_equal(WRONG(1, 5, 1, 5, x, 0, 2, 4, 0, 3, 1), 1); /* 3 before 7 */
     assert_int_equal(WRONG(1, 5, 1, 5, x, 0, 3, 1, 0, 2, 4), 2); /* rising */
+    const double below[] = {-9, -7, -9, -3, -9};
+    assert_int_equal(WRONG(1, 5, 1, 1, below, 0, 5), 1);
+    assert_int_equal(WRONG(1, 5, 1, 1, below, 0, 3), 0);
     assert_int_equal(skipped, 0);
 }
 
@@ -193,35 +196,53 @@ static void fixed_profiles(void **state) {
     assert_int_equal(JUDGE(spec, NNV_PRECISION_AOSP, int32_t, 1, 3, 2), NNVTS_FAIL);
 }
 
-/* Sums 2 and 2 + 2^-22, which is one unit: rounding may make them change places, but not put 1.5 first. */
+/** Sums of 1 and these numbers, of which the second is the largest; the output is its index. */
+#define SUMS(b)                                                                                                        \
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"ties\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" OPERAND(         \
+        "TENSOR_FLOAT32", "3", "SUBGRAPH_INPUT",                                                                       \
+        DATA("1,1,1")) "," OPERAND("TENSOR_FLOAT32", "3", "SUBGRAPH_INPUT",                                            \
+                                   DATA(                                                                               \
+                                       b)) "," OPERAND("INT32", "", "CONSTANT_COPY",                                   \
+                                                       DATA(                                                           \
+                                                           "0")) "," OPERAND("TENSOR_FLOAT32", "3",                    \
+                                                                             "TEMPORARY_VARIABLE",                     \
+                                                                             "") "," INDICES("1",                      \
+                                                                                             "1") "],\"operations\":[" \
+                                                                                                  "{\"type\":\"ADD\"," \
+                                                                                                  "\"inputs\":[0,1,2]" \
+                                                                                                  ",\"outputs\":[3]}," \
+                                                                                                  "{\"type\":"         \
+                                                                                                  "\"ARGMAX\","        \
+                                                                                                  "\"inputs\":[3,2],"  \
+                                                                                                  "\"outputs\":[4]}]," \
+                                                                                                  "\"inputs\":[0,1],"  \
+                                                                                                  "\"outputs\":[4]}}"
+
+/* A sum of 2 may be off by twice its half unit 2^-23 and by a unit: two sums by 4 units of 2^-22 together. */
 static void ties_by_rounding(void **state) {
     (void)state;
-    const struct nnv_spec *spec = fake_spec(
-        "{\"format\":\"nnvts-spec/1\",\"name\":\"ties\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" //
-        OPERAND("TENSOR_FLOAT32", "3", "SUBGRAPH_INPUT", DATA("1,1,1")) ","                               //
-        OPERAND("TENSOR_FLOAT32", "3", "SUBGRAPH_INPUT", DATA("1,1.000000238418579,0.5")) ","             //
-        OPERAND("INT32", "", "CONSTANT_COPY", DATA("0")) "," OPERAND("TENSOR_FLOAT32", "3", "TEMPORARY_VARIABLE",
-                                                                     "") "," //
-        INDICES("1", "1") "],\"operations\":[{\"type\":\"ADD\",\"inputs\":[0,1,2],\"outputs\":[3]},"
-                          "{\"type\":\"ARGMAX\",\"inputs\":[3,2],\"outputs\":[4]}],\"inputs\":[0,1],\"outputs\":[4]}}",
-        arena);
-    assert_int_equal(JUDGE(spec, BUDGET, int32_t, 1), NNVTS_PASS);
-    assert_int_equal(JUDGE(spec, BUDGET, int32_t, 0), NNVTS_PASS);
+    const struct nnv_spec *near = fake_spec(SUMS("1,1.0000007152557373,0.5"), arena); /* 3 units */
+    assert_int_equal(JUDGE(near, BUDGET, int32_t, 1), NNVTS_PASS);
+    assert_int_equal(JUDGE(near, BUDGET, int32_t, 0), NNVTS_PASS);
     assert_int_equal(result.compared, 1);
-    assert_int_equal(JUDGE(spec, BUDGET, int32_t, 2), NNVTS_FAIL);
+    assert_int_equal(JUDGE(near, BUDGET, int32_t, 2), NNVTS_FAIL);
+    const struct nnv_spec *clear = fake_spec(SUMS("1,1.0000011920928955,0.5"), arena); /* 5 units */
+    assert_int_equal(JUDGE(clear, BUDGET, int32_t, 1), NNVTS_PASS);
+    assert_int_equal(JUDGE(clear, BUDGET, int32_t, 0), NNVTS_FAIL);
 }
 
 /* -------------------------------------------------------------------- keypoints */
 
+#define ROW_PEAKS "0,0,0,0,0, 0,1,0,1,0, 0,0,0,0,0, 0,0,0,0,0, 0,0,0,0,0"
 /**
  * Maxima at (y,x) = (1,1) and (3,2), the second with 0.5 to its right: it leans there by 1/6 and rises by 1/48. In a
  * box of 5 by 5 the keypoints are (1.5, 1.5) and (2 + 2/3, 3.5).
  */
 #define PEAKS "0,0,0,0,0, 0,1,0,0,0, 0,0,0,0,0, 0,0,1,0.5,0, 0,0,0,0,0"
-#define HEATMAP(outputs, y)                                                                                            \
+#define HEATMAP(peaks, outputs, y)                                                                                     \
     "{\"format\":\"nnvts-spec/1\",\"name\":\"peaks\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" OPERAND(        \
         "TENSOR_FLOAT32", "1,5,5,1", "SUBGRAPH_INPUT",                                                                 \
-        DATA(PEAKS)) "," OPERAND("TENSOR_FLOAT32", "1,4", "SUBGRAPH_INPUT",                                            \
+        DATA(peaks)) "," OPERAND("TENSOR_FLOAT32", "1,4", "SUBGRAPH_INPUT",                                            \
                                  DATA("0,0,5,5")) "," OPERAND("BOOL", "", "CONSTANT_COPY",                             \
                                                               DATA("0")) "," y "],\"operations\":[{\"type\":"          \
                                                                          "\"HEATMAP_MAX_KEYPOINT\","                   \
@@ -231,7 +252,8 @@ static void ties_by_rounding(void **state) {
 static void keypoint_ties(void **state) {
     (void)state;
     const struct nnv_spec *spec =
-        fake_spec(HEATMAP("4,3", OPERAND("TENSOR_FLOAT32", "1,1,2", "SUBGRAPH_OUTPUT", DATA("1.5,1.5")) "," //
+        fake_spec(HEATMAP(PEAKS, "4,3",
+                          OPERAND("TENSOR_FLOAT32", "1,1,2", "SUBGRAPH_OUTPUT", DATA("1.5,1.5")) "," //
                           OPERAND("TENSOR_FLOAT32", "1,1", "TEMPORARY_VARIABLE", "")),
                   arena);
     const float third = 2 + 2.0f / 3;
@@ -247,10 +269,24 @@ static void keypoint_ties(void **state) {
     assert_int_equal(JUDGE(spec, NNV_PRECISION_NNAPI, float, third, 3.5f), NNVTS_FAIL);
 }
 
+/* Both coordinates decide which of the tied it is: here y is the same. */
+static void keypoints_of_a_row(void **state) {
+    (void)state;
+    const struct nnv_spec *spec =
+        fake_spec(HEATMAP(ROW_PEAKS, "4,3",
+                          OPERAND("TENSOR_FLOAT32", "1,1,2", "SUBGRAPH_OUTPUT", DATA("1.5,1.5")) "," //
+                          OPERAND("TENSOR_FLOAT32", "1,1", "TEMPORARY_VARIABLE", "")),
+                  arena);
+    assert_int_equal(JUDGE(spec, BUDGET, float, 1.5f, 1.5f), NNVTS_PASS);
+    assert_int_equal(JUDGE(spec, BUDGET, float, 3.5f, 1.5f), NNVTS_PASS);
+    assert_int_equal(JUDGE(spec, BUDGET, float, 2.5f, 1.5f), NNVTS_FAIL);
+}
+
 static void score_ties(void **state) {
     (void)state;
     const struct nnv_spec *spec =
-        fake_spec(HEATMAP("3,4", OPERAND("TENSOR_FLOAT32", "1,1", "SUBGRAPH_OUTPUT", DATA("1")) "," //
+        fake_spec(HEATMAP(PEAKS, "3,4",
+                          OPERAND("TENSOR_FLOAT32", "1,1", "SUBGRAPH_OUTPUT", DATA("1")) "," //
                           OPERAND("TENSOR_FLOAT32", "1,1,2", "TEMPORARY_VARIABLE", "")),
                   arena);
     assert_int_equal(JUDGE(spec, BUDGET, float, 1), NNVTS_PASS);
@@ -271,6 +307,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(fixed_profiles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(ties_by_rounding, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keypoint_ties, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keypoints_of_a_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(score_ties, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,11 +77,11 @@ static void align_plane(void **state) {
         r.height_ratio = r.width_ratio = r.height = r.width = 2;
         r.samples = 1;
         roi_expect(&r, D(1, 2, 2, 1), V(7.5, 8.5, 11.5, 12.5));
-        /* Height and width are not mixed up: y from 0 to 1, x from 1 to 3. */
-        r.boxes = V(2, 0, 6, 4);
+        /* Height and width are not mixed up: y from 1 to 2, x from 1 to 3. */
+        r.boxes = V(2, 4, 6, 8);
         r.height_ratio = 4;
         r.height = 1;
-        roi_expect(&r, D(1, 1, 2, 1), V(3.5, 4.5));
+        roi_expect(&r, D(1, 1, 2, 1), V(7.5, 8.5));
     }
 }
 
@@ -467,8 +467,12 @@ static void samples(void **state) {
     use_free(u);
     use_free(same);
     use_free(other);
-    u = multinomial(F16, 1, 2, V(1000, 1020), 50, 1); /* e^x overflows; the difference decides */
-    for (int i = 0; i < 50; i++) assert_int_equal(drawn(u)[i], 1);
+    u = multinomial(F16, 1, 2, V(1020, 1000), 50, 1); /* e^x overflows; the difference decides */
+    for (int i = 0; i < 50; i++) assert_int_equal(drawn(u)[i], 0);
+    use_free(u);
+    u = multinomial(F32, 2, 2, V(0, 0, 0, 0), 50, 1); /* equal rows are drawn apart */
+    y = drawn(u);
+    assert_memory_not_equal(y, y + 50, 50 * sizeof *y);
     use_free(u);
 }
 
