@@ -60,8 +60,8 @@ const struct nnv_shape *nnv_out_shape(const struct nnv_kernel *k, uint32_t i);
 /** Largest |x_row - x_0| over all rows of element e of input id (0 in a golden-only run). */
 double nnv_spread(struct nnv_kernel *k, int id, size_t e);
 /**
- * How far from row 0's value of element e of input id a correct implementation's may lie: twice the spread and two
- * units in the last place; of a value that is known exactly 0, or itself if it may be flushed to zero. NaN: anywhere.
+ * How far from row 0's value of element e of input id a correct implementation's may lie: twice the spread and a
+ * unit in the last place; of a value that is known exactly 0, or itself if it may be flushed to zero. NaN: anywhere.
  */
 double nnv_reach(struct nnv_kernel *k, int id, size_t e);
 

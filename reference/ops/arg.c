@@ -40,7 +40,8 @@ enum nnv_status nnv_arg_infer(const struct nnv_call *c, struct nnv_shape *out, s
     return NNV_OK;
 }
 
-/* True if another element than i of the line may be the largest: three spreads lie between surely ordered ones. */
+/* True if another element than i of the line may be the largest, or is as large: three spreads lie between surely
+   ordered ones. */
 static bool is_open(struct nnv_kernel *k, const double *x, size_t at, const struct nnv_lines *l, size_t i,
                     double sign) {
     size_t best = at + i * l->inner;
@@ -48,7 +49,7 @@ static bool is_open(struct nnv_kernel *k, const double *x, size_t at, const stru
     for (size_t j = 0; j < l->n; j++) {
         size_t e = at + j * l->inner;
         double width = 3 * (d + nnv_spread(k, X, e));
-        if (j != i && !(width <= 0) && !(sign * (x[best] - x[e]) > width)) return true;
+        if (j != i && !(sign * (x[best] - x[e]) > width)) return true;
     }
     return false;
 }

@@ -12,7 +12,7 @@ const struct nnv_op nnv_op_ARGMAX = {
     .code = ANEURALNETWORKS_ARGMAX,
     .name = "ARGMAX",
     .level = 3,
-    .formula = "y = the position of the largest of x along axis; of equals the first",
+    .formula = "y = the position of the largest of x along axis; of equals any",
     .forms = nnv_argmax_forms,
     .nforms = 1,
     .sigs = nnv_arg_sigs,

@@ -12,7 +12,7 @@ const struct nnv_op nnv_op_ARGMIN = {
     .code = ANEURALNETWORKS_ARGMIN,
     .name = "ARGMIN",
     .level = 3,
-    .formula = "y = the position of the smallest of x along axis; of equals the first",
+    .formula = "y = the position of the smallest of x along axis; of equals any",
     .forms = nnv_argmin_forms,
     .nforms = 1,
     .sigs = nnv_arg_sigs,
