@@ -135,6 +135,17 @@ static void *scalar_data(const struct build *b, int32_t type, double v) {
     return data;
 }
 
+/* The hook's own values in the operand's type. */
+static void put_reals(const struct build *b, const struct nnv_operand *o, const double *reals, size_t n, char *to) {
+    const struct nnv_type *t = nnv_type(o->type);
+    for (size_t i = 0; i < n; i++) {
+        double v = reals[i];
+        if (b->what->relaxed) v = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v);
+        if (t->kind == NNV_KIND_QUANT) v = nnv_round_half_away(v / (double)o->scale) + o->zero_point;
+        nnv_store(o->type, &v, 1, to + i * t->size);
+    }
+}
+
 static enum nnv_status tensor_data(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
                                    const struct nnv_operand *o, struct nnv_value *v, struct nnv_err *err) {
     size_t elems, bytes;
@@ -145,6 +156,10 @@ static enum nnv_status tensor_data(struct build *b, const struct nnv_slot *slot,
     if (!v->data) return no_memory(err);
     if (a->ints) {
         memcpy(v->data, a->ints, bytes);
+        return NNV_OK;
+    }
+    if (a->reals) {
+        put_reals(b, o, a->reals, elems, v->data);
         return NNV_OK;
     }
     struct nnv_fill f = fill_of(b, slot, a);

@@ -69,6 +69,10 @@ static bool by_rule(uint8_t rule, const struct nnv_operand *inputs, uint32_t kno
         o->scale = 1;
         o->zero_point = 0;
         return true;
+    case NNV_Q_EIGHTH:
+        o->scale = 0.125f;
+        o->zero_point = 0;
+        return true;
     }
     if (as >= known) return false;
     o->scale = inputs[as].scale;

@@ -45,6 +45,7 @@ struct nnv_comparison {
     double max_ulp;     /**< largest error in units in the last place of the expected value */
     double bias, mse;   /**< mean and mean square of (actual - reference), over finite compared elements; the reference
                              is `exact` where given and not clamped, else expected */
+    char note[160];     /**< what is wrong, where elements are not judged one by one; else "" */
     /** Error over bound as a picture: rows x cols cells (outer dims x inner dims, largest of the elements in a cell),
         0 no error, 128 at the bound, 255 at 128 times the bound or more. Filled only if wrong > 0. */
     uint32_t heat_rows, heat_cols;

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "harness/core/multinomial.h"
 #include "harness/core/suite.h"
+#include "harness/core/ties.h"
 #include "nnvts/result.h"
 #include "reference/model/validate.h"
 
@@ -15,9 +17,11 @@ struct judging {
     enum nnv_precision precision;
     struct nnv_result *result;
     struct nnv_outcome outcome;
-    bool quantised;            /**< an output is */
-    struct nnv_golden *golden; /**< budget: per output; else NULL */
-    struct nnv_expectation *expected;
+    bool quantised;              /**< an output is */
+    struct nnv_golden *golden;   /**< per output: budget, and where samples are judged; else NULL */
+    struct nnv_golden **choices; /**< budget: per output, at each choice among tied numbers */
+    int nchoices;
+    struct nnv_expectation *expected, *followed; /**< followed: at proven ties the driver's own choice */
     struct nnv_comparison *comparison;
 };
 
@@ -77,18 +81,75 @@ static bool is_low_precision(const struct judging *j) {
 
 static bool names_mobilenet(const char *name) { return name && strcasestr(name, "mobilenet"); }
 
-/** One evaluation for budgets: first or second stage. */
-static enum nnv_status evaluate(const struct judging *j, bool second, struct nnv_golden *golden, struct nnv_err *err) {
+/** Exact cases need no budget: their expected outputs are the golden values, and nothing else will do. */
+static bool uses_budget(const struct judging *j) { return j->precision == NNV_PRECISION_BUDGET && !j->spec->exact; }
+
+/** By its operation's record; *run as in nnv_output_rule, or NULL. */
+static enum nnv_judged rule_of(const struct judging *j, uint32_t i, uint32_t *run) {
+    uint32_t one;
+    return nnv_output_rule(&j->spec->model.main, i, run ? run : &one);
+}
+
+static bool has_rule(const struct judging *j, enum nnv_judged rule) {
+    for (uint32_t i = 0; i < j->spec->model.main.nout; i++)
+        if (rule_of(j, i, NULL) == rule) return true;
+    return false;
+}
+
+/** Random samples are compared with their distribution, also where the spec ignores them but states a tolerance. */
+static bool is_ignored(const struct judging *j, uint32_t i) {
+    bool sampled = j->spec->multinomial_tolerance > 0 && rule_of(j, i, NULL) == NNV_JUDGED_SAMPLES;
+    return output_operand(j, i)->ignored && !sampled;
+}
+
+/** One evaluation: for budgets, first or second stage, or of the golden result alone. */
+static enum nnv_status evaluate(const struct judging *j, bool second, int choice, struct nnv_golden *golden,
+                                struct nnv_err *err) {
     struct nnv_eval_options options = {
-        .rows = second         ? ROWS_SECOND
-                : j->quantised ? ROWS_QUANTISED
-                               : ROWS_FLOAT,
+        .choice = choice,
+        .rows = !uses_budget(j) ? 0
+                : second        ? ROWS_SECOND
+                : j->quantised  ? ROWS_QUANTISED
+                                : ROWS_FLOAT,
         .k = !j->quantised ? 2
              : second      ? 1.25
                            : 1.5,
         .seed = nnv_hash_str(j->spec->name) ^ (second ? UINT64_C(0x5ec0d) << 40 : 0),
     };
     return nnv_eval(&j->spec->model, j->spec->inputs, &options, j->env->arena, golden, err);
+}
+
+/**
+ * Adds the golden results of each choice among tied numbers, as many as there are. The second stage may find more ties,
+ * or others, than the first: both count.
+ */
+static enum nnv_status make_choices(struct judging *j, const struct nnv_golden *golden, bool second,
+                                    struct nnv_err *err) {
+    uint32_t n = j->spec->model.main.nout;
+    int most = golden[0].choices < NNV_MOST_CHOICES ? golden[0].choices : NNV_MOST_CHOICES;
+    struct nnv_golden *one = NNV_NEW(j->env->arena, struct nnv_golden, n);
+    if (!j->choices) j->choices = NNV_NEW(j->env->arena, struct nnv_golden *, n);
+    if (!one || !j->choices) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n && !j->choices[i]; i++) {
+        j->choices[i] = NNV_NEW(j->env->arena, struct nnv_golden, 2 * NNV_MOST_CHOICES);
+        if (!j->choices[i]) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    }
+    for (int c = 1; c <= most; c++) {
+        enum nnv_status st = evaluate(j, second, c, one, err);
+        if (st) return st;
+        for (uint32_t i = 0; i < n; i++) j->choices[i][j->nchoices] = one[i];
+        j->nchoices++;
+    }
+    return NNV_OK;
+}
+
+/** An evaluation with all its choices. False: the case has ended. */
+static bool evaluate_all(struct judging *j, bool second, struct nnv_golden *golden) {
+    struct nnv_err err = {0};
+    enum nnv_status st = golden ? evaluate(j, second, 0, golden, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (!st && uses_budget(j) && has_rule(j, NNV_JUDGED_CHOICE)) st = make_choices(j, golden, second, &err);
+    if (st) end(j->result, NNVTS_ERROR, "no golden result: %s", err.text);
+    return !st;
 }
 
 static bool same_shape(const struct nnv_value *a, const struct nnv_value *b) {
@@ -99,17 +160,9 @@ static bool same_shape(const struct nnv_value *a, const struct nnv_value *b) {
 /** The budgets, and the golden values that they belong to. */
 static bool make_golden(struct judging *j) {
     uint32_t n = j->spec->model.main.nout;
-    struct nnv_err err = {0};
     enter(j, NNV_PHASE_CHECK);
     j->golden = NNV_NEW(j->env->arena, struct nnv_golden, n);
-    if (!j->golden) {
-        end(j->result, NNVTS_ERROR, "out of memory");
-        return false;
-    }
-    if (evaluate(j, false, j->golden, &err) != NNV_OK) {
-        end(j->result, NNVTS_ERROR, "no golden result: %s", err.text);
-        return false;
-    }
+    if (!evaluate_all(j, false, j->golden)) return false;
     for (uint32_t i = 0; i < n; i++) {
         if (output_operand(j, i)->ignored || same_shape(&j->golden[i].value, &j->spec->outputs[i])) continue;
         end(j->result, NNVTS_ERROR, "output %u: the golden result's shape is not the expected one", i);
@@ -118,19 +171,17 @@ static bool make_golden(struct judging *j) {
     return true;
 }
 
-/** Exact cases need no budget: their expected outputs are the golden values, and nothing else will do. */
-static bool uses_budget(const struct judging *j) { return j->precision == NNV_PRECISION_BUDGET && !j->spec->exact; }
-
 static bool make_expectations(struct judging *j) {
     uint32_t n = j->spec->model.main.nout;
     bool budget = uses_budget(j), low = is_low_precision(j);
     j->expected = NNV_NEW(j->env->arena, struct nnv_expectation, n);
+    j->followed = NNV_NEW(j->env->arena, struct nnv_expectation, n);
     j->comparison = NNV_NEW(j->env->arena, struct nnv_comparison, n);
-    if (!j->expected || !j->comparison) {
+    if (!j->expected || !j->followed || !j->comparison) {
         end(j->result, NNVTS_ERROR, "out of memory");
         return false;
     }
-    if (budget && !make_golden(j)) return false;
+    if ((budget || has_rule(j, NNV_JUDGED_SAMPLES)) && !make_golden(j)) return false;
     for (uint32_t i = 0; i < n; i++) {
         const struct nnv_operand *o = output_operand(j, i);
         j->expected[i] = (struct nnv_expectation){
@@ -144,7 +195,7 @@ static bool make_expectations(struct judging *j) {
             .must_equal = j->spec->exact,
             .low_precision = low,
             .mobilenet = names_mobilenet(j->spec->name),
-            .ignored = o->ignored,
+            .ignored = is_ignored(j, i),
         };
     }
     return true;
@@ -152,14 +203,43 @@ static bool make_expectations(struct judging *j) {
 
 /* ---------------------------------------------------------------- comparing */
 
-static size_t compare(struct judging *j) {
-    size_t wrong = 0;
+/**
+ * Compares output i with actual, by the rule of its operation's record. *e: in, the expectation; out, the one that was
+ * compared with. False: out of memory.
+ */
+static bool compare_output(const struct judging *j, uint32_t i, const void *actual, struct nnv_expectation *e,
+                           struct nnv_comparison *out) {
+    uint32_t run;
+    enum nnv_judged rule = rule_of(j, i, &run);
+    bool ok = true;
+    if (rule == NNV_JUDGED_SAMPLES && !e->ignored) {
+        const struct nnv_source *logits = j->golden[i].source;
+        double tolerance = j->precision == NNV_PRECISION_AOSP ? j->spec->multinomial_tolerance : 0;
+        size_t samples = logits && logits->outer ? e->value->bytes / sizeof(int32_t) / logits->outer : 0;
+        if (logits) return nnv_check_samples(logits, actual, samples, tolerance, j->env->arena, out);
+    }
+    bool follow = uses_budget(j) && !e->ignored;
+    if (follow && j->golden[i].source)
+        ok = nnv_follow_indices(e, j->golden[i].source, actual, j->env->arena);
+    else if (follow && rule == NNV_JUDGED_CHOICE && j->nchoices)
+        ok = nnv_follow_choice(e, run, j->choices[i], j->nchoices, actual, j->env->arena);
+    if (ok) nnv_check(e, actual, j->precision, out);
+    return ok;
+}
+
+/** False: the case has ended. */
+static bool compare(struct judging *j, size_t *wrong) {
+    *wrong = 0;
     enter(j, NNV_PHASE_CHECK);
     for (uint32_t i = 0; i < j->spec->model.main.nout; i++) {
-        nnv_check(&j->expected[i], j->outcome.outputs[i].data, j->precision, &j->comparison[i]);
-        wrong += j->comparison[i].wrong;
+        j->followed[i] = j->expected[i];
+        if (!compare_output(j, i, j->outcome.outputs[i].data, &j->followed[i], &j->comparison[i])) {
+            end(j->result, NNVTS_ERROR, "out of memory");
+            return false;
+        }
+        *wrong += j->comparison[i].wrong;
     }
-    return wrong;
+    return true;
 }
 
 /** The larger spread of two evaluations; NaN wins. */
@@ -169,24 +249,26 @@ static double *join_spreads(const struct judging *j, const double *a, const doub
     return joined;
 }
 
+/** The larger reach of two evaluations; NaN wins. False: out of memory. */
+static bool join_sources(const struct judging *j, const struct nnv_source **s, const struct nnv_source *fresh) {
+    if (!*s || !fresh) return true;
+    struct nnv_source *joined = nnv_arena_copy(j->env->arena, *s, sizeof *joined);
+    if (!joined) return false;
+    joined->reach = join_spreads(j, joined->reach, fresh->reach, joined->outer * joined->n * joined->inner);
+    *s = joined;
+    return joined->reach != NULL;
+}
+
 /** Looks again at a violated budget, with many fresh rows: what was allowed before stays allowed. */
 static bool second_stage(struct judging *j) {
     uint32_t n = j->spec->model.main.nout;
     struct nnv_golden *fresh = NNV_NEW(j->env->arena, struct nnv_golden, n);
-    struct nnv_err err = {0};
     enter(j, NNV_PHASE_CHECK);
-    if (!fresh) {
-        end(j->result, NNVTS_ERROR, "out of memory");
-        return false;
-    }
-    if (evaluate(j, true, fresh, &err) != NNV_OK) {
-        end(j->result, NNVTS_ERROR, "no golden result: %s", err.text);
-        return false;
-    }
+    if (!evaluate_all(j, true, fresh)) return false;
     for (uint32_t i = 0; i < n; i++) {
         if (!j->expected[i].spread || !fresh[i].spread || j->expected[i].ignored) continue;
         j->expected[i].spread = join_spreads(j, j->expected[i].spread, fresh[i].spread, j->comparison[i].elems);
-        if (j->expected[i].spread) continue;
+        if (j->expected[i].spread && join_sources(j, &j->golden[i].source, fresh[i].source)) continue;
         end(j->result, NNVTS_ERROR, "out of memory");
         return false;
     }
@@ -231,7 +313,7 @@ static void add_numbers(struct nnv_text *t, const char *name, const double *v, s
 static void add_pictures(const struct judging *j, uint32_t i, struct nnv_text *t) {
     const struct nnv_comparison *c = &j->comparison[i];
     struct nnv_check_window w;
-    nnv_check_window(&j->expected[i], j->outcome.outputs[i].data, j->precision, c->worst, &w);
+    nnv_check_window(&j->followed[i], j->outcome.outputs[i].data, j->precision, c->worst, &w);
     size_t n = (size_t)w.rows * w.cols;
     nnv_text_addf(t, ",\"window\":{\"at\":[%u,%u],\"rows\":%u,\"cols\":%u", w.row, w.col, w.rows, w.cols);
     add_numbers(t, "expected", w.expected, n);
@@ -269,7 +351,7 @@ static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) 
         }
         nnv_text_add(t, "}");
     }
-    if (c->wrong) add_pictures(j, i, t);
+    if (c->heat_rows) add_pictures(j, i, t);
     nnv_text_add(t, "}");
 }
 
@@ -278,6 +360,10 @@ static void add_wrong(const struct judging *j, uint32_t i, struct nnv_text *t) {
     const struct nnv_value *v = j->expected[i].value;
     nnv_text_addf(t, "%soutput %u ", t->len ? "\n" : "", i);
     add_shape(t, v->dims, v->rank);
+    if (c->note[0]) {
+        nnv_text_addf(t, ": %s", c->note);
+        return;
+    }
     nnv_text_addf(t, ": %zu of %zu values wrong; worst at ", c->wrong, c->compared);
     add_place(t, v, c->worst);
     /* C prints the sign of a NaN. */
@@ -288,10 +374,10 @@ static void add_wrong(const struct judging *j, uint32_t i, struct nnv_text *t) {
 
 /** A file's own expectation that disagrees with the golden result: the reader of a failure must know. */
 static void add_doubts(const struct judging *j, struct nnv_text *t) {
-    struct nnv_comparison *c = j->golden ? NNV_NEW(j->env->arena, struct nnv_comparison, 1) : NULL;
+    struct nnv_comparison *c = uses_budget(j) ? NNV_NEW(j->env->arena, struct nnv_comparison, 1) : NULL;
     for (uint32_t i = 0; c && i < j->spec->model.main.nout; i++) {
-        nnv_check(&j->expected[i], j->spec->outputs[i].data, j->precision, c);
-        if (c->wrong)
+        struct nnv_expectation e = j->expected[i];
+        if (compare_output(j, i, j->spec->outputs[i].data, &e, c) && c->wrong && !c->note[0])
             nnv_text_addf(
                 t, "\nnote: the spec's own expectation of output %u differs from the golden result in %zu values", i,
                 c->wrong);
@@ -391,9 +477,9 @@ void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level,
     result->driver_ns = j.outcome.supported_ns + j.outcome.prepare_ns + j.outcome.execute_ns;
     result->worker_damaged = j.outcome.memory_damaged;
     if (judge_outcome(&j) || !make_expectations(&j)) return;
-    bool again = compare(&j) > 0 && uses_budget(&j);
-    if (again && !second_stage(&j)) return;
-    if (again) compare(&j);
+    size_t wrong;
+    if (!compare(&j, &wrong)) return;
+    if (wrong && uses_budget(&j) && (!second_stage(&j) || !compare(&j, &wrong))) return;
     conclude(&j);
 }
 

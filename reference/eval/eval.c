@@ -138,13 +138,11 @@ static bool is_empty(const struct job *j) {
     return true;
 }
 
-static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row, struct nnv_err *err) {
-    nnv_arena_reset(ev->scratch);
-    nnv_noise_begin(&j->noise, row);
+/* The kernel's view of a row: its inputs are loaded anew where they differ from the last row's. */
+static struct nnv_kernel kernel_of(struct nnv_evaluator *ev, struct job *j, int row) {
     for (uint32_t i = 0; i < j->call->nin; i++)
         if (j->in[i].stored) j->in[i].units = j->in[i].real = NULL;
-    for (uint32_t i = 0; i < j->call->nout; i++) j->out[i] = j->y[i] + (size_t)row * j->elems[i];
-    struct nnv_kernel k = {
+    return (struct nnv_kernel){
         .call = j->call,
         .scratch = ev->scratch,
         .rounding = j->call->op->rounding,
@@ -156,14 +154,23 @@ static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row,
         .u_i = j->units.u_i,
         .u_a = j->units.u_a,
         .eta = j->units.eta,
+        .choice = ev->options->choice,
         .rows = j->in,
     };
+}
+
+static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row, struct nnv_err *err) {
+    nnv_arena_reset(ev->scratch);
+    nnv_noise_begin(&j->noise, row);
+    for (uint32_t i = 0; i < j->call->nout; i++) j->out[i] = j->y[i] + (size_t)row * j->elems[i];
+    struct nnv_kernel k = kernel_of(ev, j, row);
     enum nnv_status st = j->call->op->eval(&k, err);
     if (st) return st;
     if (j->noise.no_memory) return no_memory(err);
     if (j->noise.broken || (row > 0 && j->noise.at != j->noise.count))
         return nnv_fail(err, NNV_INTERNAL, "row %d calls other hooks than row 0", row);
     if (row == 0) j->rounding = k.rounding;
+    if (k.choices > ev->choices) ev->choices = k.choices;
     return NNV_OK;
 }
 
@@ -178,6 +185,18 @@ static enum nnv_status run_rows(struct nnv_evaluator *ev, struct job *j, struct 
             memcpy(j->y[i] + (size_t)r * j->elems[i], j->y[i], j->elems[i] * sizeof(double));
     }
     return st;
+}
+
+/* What output i of the job points at, if it is one of the model's and its operation's record says that it is indices.
+ */
+static enum nnv_status keep_source(struct nnv_evaluator *ev, const struct nnv_frame *f, struct job *j, uint32_t i,
+                                   struct nnv_cell *cell, struct nnv_err *err) {
+    enum nnv_judged judged = (enum nnv_judged)nnv_out_slot(j->call->form, i)->judged;
+    if (judged == NNV_JUDGED_VALUE || judged == NNV_JUDGED_CHOICE || f->key != 0) return NNV_OK;
+    if (judged != NNV_JUDGED_SAMPLES && j->rows == 0) return NNV_OK;
+    struct nnv_kernel k = kernel_of(ev, j, 0);
+    cell->source = nnv_source_of(&k, judged == NNV_JUDGED_LEAST ? -1 : 1, ev->results);
+    return cell->source ? NNV_OK : no_memory(err);
 }
 
 /* Makes output i of the job the value of its operand. */
@@ -208,6 +227,8 @@ static enum nnv_status store_output(struct nnv_evaluator *ev, struct nnv_frame *
         .data = cell->data,
     };
     s.clamp = activation_of(j->call, &s.lo, &s.hi);
+    enum nnv_status st = nnv_frame_is_output(f, operand) ? keep_source(ev, f, j, i, cell, err) : NNV_OK;
+    if (st) return st;
     if (!nnv_store_rows(&s)) {
         cell->rows = j->y[i];
         j->y[i] = NULL;
@@ -284,7 +305,7 @@ static enum nnv_status give_output(struct nnv_evaluator *ev, const struct nnv_fr
     const struct nnv_shape *s = &f->shapes[operand];
     if (!c->data) return nnv_fail(err, NNV_INVALID, "no operation writes this output");
     size_t elems = nnv_shape_elems(s), bytes = elems * nnv_type(f->s->operands[operand].type)->size;
-    struct nnv_golden g = {.exact = exact_of(ev, f, operand, elems)};
+    struct nnv_golden g = {.exact = exact_of(ev, f, operand, elems), .source = c->source, .choices = ev->choices};
     g.value.rank = s->rank;
     memcpy(g.value.dims, s->dims, s->rank * sizeof *s->dims);
     g.value.bytes = bytes;

@@ -12,6 +12,16 @@ struct nnv_eval_options {
     bool strict_fp16; /**< float16 is computed in float32 and only stored as float16 */
     bool fp16_accumulators;   /**< float16 sums may be accumulated in float16 */
     uint64_t loop_timeout_ns; /**< of each WHILE; 0: 15 s, the longest that NNAPI knows */
+    int choice; /**< with rows: 0: what follows from a choice among tied numbers (NNV_JUDGED_CHOICE) is not compared;
+                     1, 2, ...: all rows choose the first, second ... of the tied, where there are so many, else the
+                     first, which is the golden choice */
+};
+
+/** The numbers that an output's indices point at: lines of n, element (o, i, p) at (o * n + i) * inner + p. */
+struct nnv_source {
+    size_t outer, n, inner;
+    const double *value; /**< row 0, real numbers; negated where the least are looked for */
+    const double *reach; /**< how far from it an implementation's value may lie (nnv_reach); NaN: anywhere */
 };
 
 /** One output. */
@@ -24,6 +34,8 @@ struct nnv_golden {
      * NULL without rows.
      */
     const double *spread;
+    int choices; /**< of the whole model: the most tied numbers that one was chosen from; 0: there was no choice */
+    const struct nnv_source *source; /**< NNV_JUDGED_LARGEST, _LEAST, _SAMPLES; else NULL */
 };
 
 /**

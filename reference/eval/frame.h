@@ -11,11 +11,12 @@
 
 /** The value of an operand in all rows. */
 struct nnv_cell {
-    double *rows;     /**< stored numbers of rows 0 to n, where they are not all equal */
-    void *data;       /**< of an intermediate or output: row 0 in the operand's type; owned */
-    double *exact;    /**< of an output: unrounded results, see nnv_golden; owned; NULL: as data */
-    bool borrowed;    /**< rows is somebody else's */
-    uint32_t readers; /**< operations that will still read it */
+    double *rows;                    /**< stored numbers of rows 0 to n, where they are not all equal */
+    void *data;                      /**< of an intermediate or output: row 0 in the operand's type; owned */
+    double *exact;                   /**< of an output: unrounded results, see nnv_golden; owned; NULL: as data */
+    const struct nnv_source *source; /**< of an output of main: what its indices point at; arena's */
+    bool borrowed;                   /**< rows is somebody else's */
+    uint32_t readers;                /**< operations that will still read it */
 };
 
 /** Arrays have one entry an operand. */
@@ -36,6 +37,7 @@ struct nnv_evaluator {
     struct nnv_arena *scratch; /**< emptied after each row */
     double *space;             /**< doubles of the inputs of the operation */
     size_t space_room;
+    int choices;      /**< the most tied numbers that a kernel chose from */
     uint64_t counter; /**< of executed operations: key of the noise */
     uint64_t runs;    /**< of referenced subgraphs */
 };

@@ -100,6 +100,13 @@ double nnv_spread(struct nnv_kernel *k, int id, size_t e) {
     return most * nnv_scale(k, id, c);
 }
 
+double nnv_reach(struct nnv_kernel *k, int id, size_t e) {
+    double x = fabs(nnv_real(k, id)[e]), d = nnv_spread(k, id, e);
+    if (isnan(x) || isnan(d)) return (double)NAN;
+    if (d > 0) return 2 * d + 2 * k->u_i * x + k->eta;
+    return x < k->eta ? x : 0;
+}
+
 /* ------------------------------------------------------------------- hooks */
 
 enum { HOOK_STREAM = 0, BRANCH_STREAM = 128 };
@@ -169,6 +176,13 @@ bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width) {
     if (read_hook(n)->value == 0) return score > 0;
     struct nnv_rng rng = nnv_rng_make(n->seed, n->op, BRANCH_STREAM + (uint64_t)number);
     return nnv_branch_pattern(&rng, n->rows) >> (k->row - 1) & 1;
+}
+
+double nnv_recall(struct nnv_kernel *k, double v) {
+    if (!k->noise) return v;
+    if (k->row > 0) return read_hook(k->noise)->value;
+    write_hook(k->noise, v, 0);
+    return v;
 }
 
 double nnv_noise_hazard(struct nnv_kernel *k, double v) {

@@ -37,6 +37,8 @@ struct nnv_kernel {
     bool same_inputs;            /**< this row's inputs equal row 0's */
     struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */
     double u_i, u_a, eta; /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
+    int choice;           /**< see nnv_eval_options */
+    int choices;          /**< row 0 writes the most tied numbers that it chose from; 0: there was no choice */
     struct nnv_row_input *rows; /**< per input position: this row's values (evaluator's) */
     struct nnv_flow *flow; /**< control flow, evaluated once for all rows: see flow.h. Of the members above only call
                                 and scratch are set then. NULL for all other operations */
@@ -57,6 +59,11 @@ const struct nnv_shape *nnv_in_shape(const struct nnv_kernel *k, int id);
 const struct nnv_shape *nnv_out_shape(const struct nnv_kernel *k, uint32_t i);
 /** Largest |x_row - x_0| over all rows of element e of input id (0 in a golden-only run). */
 double nnv_spread(struct nnv_kernel *k, int id, size_t e);
+/**
+ * How far from row 0's value of element e of input id a correct implementation's may lie: twice the spread and a
+ * unit in the last place; of a value that is known exactly 0, or itself if it may be flushed to zero. NaN: anywhere.
+ */
+double nnv_reach(struct nnv_kernel *k, int id, size_t e);
 
 /* ------------------------------------------------------------------- hooks */
 
@@ -66,6 +73,8 @@ double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude);
 double nnv_noise_replay(struct nnv_kernel *k);
 /** A decision score > 0 that implementations may take either way when |score| <= half_width. */
 bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width);
+/** What row 0 gave to this hook; row 0 gives it. For what was decided: indices, counts. */
+double nnv_recall(struct nnv_kernel *k, double v);
 /** Out-of-line part of nnv_hazard: v in row 0, NaN in the others (infinity where v is NaN in all rows). */
 double nnv_noise_hazard(struct nnv_kernel *k, double v);
 

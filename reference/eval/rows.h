@@ -7,6 +7,7 @@
 #define NNV_EVAL_ROWS_H
 
 #include "base/rng.h"
+#include "reference/eval/eval.h"
 #include "reference/eval/kernel.h"
 
 enum { NNV_MAX_ROWS = 64 }; /**< perturbed rows */
@@ -87,6 +88,12 @@ struct nnv_store {
 
 /** Rounds, clamps and forces branches across rows. Returns true if all rows are equal. */
 bool nnv_store_rows(const struct nnv_store *s);
+
+/**
+ * What indices along the axis of input 0 point at (row 0 of sign * input, which k is the kernel of): the axis is that
+ * of the slot with NNV_AXIS, else the last. arena's; NULL: out of memory.
+ */
+const struct nnv_source *nnv_source_of(struct nnv_kernel *k, double sign, struct nnv_arena *arena);
 
 /** Largest |y_row - y_0| of each element into spread, NaN as in nnv_golden. */
 void nnv_spread_rows(const double *y, size_t elems, int rows, double *spread);

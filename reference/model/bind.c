@@ -268,6 +268,8 @@ static enum nnv_status check_quant(const struct nnv_call *c, const struct nnv_sl
         return quant ? check_scale(o, 1.0 / 128, t->min < 0 ? 0 : 128, "", err) : NNV_OK;
     case NNV_Q_ONE:
         return quant ? check_scale(o, 1, 0, "", err) : NNV_OK;
+    case NNV_Q_EIGHTH:
+        return quant ? check_scale(o, 0.125, 0, "", err) : NNV_OK;
     }
     return NNV_OK;
 }

@@ -67,7 +67,22 @@ enum nnv_quant_rule {
     NNV_Q_ONE,      /**< scale 1, zero point 0 */
     NNV_Q_SAME_1,   /**< as input 1 (EMBEDDING_LOOKUP) */
     NNV_Q_SAME_2,   /**< as input 2 (HASHTABLE_LOOKUP) */
+    NNV_Q_EIGHTH,   /**< 16 bits, coordinates of boxes: scale 1/8, zero point 0 */
 };
+
+/** How an output is judged where more than one answer may be right; the same in all forms. See docs/tolerances.md. */
+enum nnv_judged {
+    NNV_JUDGED_VALUE,   /**< by its value */
+    NNV_JUDGED_LARGEST, /**< indices of the largest numbers of input 0 along its axis (the slot with NNV_AXIS, else the
+                             last), falling: at a proven tie any of the tied */
+    NNV_JUDGED_LEAST,   /**< the same of the least numbers, rising */
+    NNV_JUDGED_CHOICE,  /**< follows from a choice among tied numbers, see nnv_kernel.choice */
+    NNV_JUDGED_SAMPLES, /**< drawn at random: classes by the logits along the last axis of input 0 */
+    NNV_JUDGED_COUNT
+};
+
+/** Tied numbers among which choices are tried, one after the other (nnv_eval_options.choice). */
+enum { NNV_MOST_CHOICES = 64 };
 
 enum nnv_slot_flags {
     NNV_SCALAR = 1,    /**< a scalar; otherwise a tensor */
@@ -89,11 +104,13 @@ struct nnv_slot {
     uint8_t rank_min, rank_max; /**< tensors; rank_max 0: any */
     uint8_t
         group; /**< 0 required; 1, 2, ...: trailing optional inputs, a group comes whole and after its predecessors */
-    uint8_t level; /**< the feature level that added it; 0: the operation's */
-    uint8_t rule;  /**< enum nnv_rule */
-    uint8_t quant; /**< enum nnv_quant_rule */
-    double dflt;   /**< the value of a trailing scalar that is absent */
-    double lo, hi; /**< values to draw for tests, real numbers; both 0: [-8, 8] */
+    uint8_t level;  /**< the feature level that added it; 0: the operation's */
+    uint8_t rule;   /**< enum nnv_rule */
+    uint8_t quant;  /**< enum nnv_quant_rule */
+    uint8_t judged; /**< outputs: enum nnv_judged */
+    uint8_t run;    /**< NNV_JUDGED_CHOICE: so many elements belong to one choice */
+    double dflt;    /**< the value of a trailing scalar that is absent */
+    double lo, hi;  /**< values to draw for tests, real numbers; both 0: [-8, 8] */
 };
 
 /** One list of inputs (CONV_2D has two: implicit and explicit padding). */

@@ -89,6 +89,8 @@ static const char *quant_words(enum nnv_quant_rule rule) {
         return "quantised: scale 1/128, zero point the middle code";
     case NNV_Q_ONE:
         return "quantised: scale 1, zero point 0";
+    case NNV_Q_EIGHTH:
+        return "quantised: scale 1/8, zero point 0";
     case NNV_Q_FREE:
         break;
     }
@@ -107,6 +109,22 @@ static void rank_words(const struct nnv_slot *s, char buf[CELL]) {
         snprintf(buf, CELL, "rank %u or more", s->rank_min);
 }
 
+static const char *judged_words(enum nnv_judged judged) {
+    switch (judged) {
+    case NNV_JUDGED_LARGEST:
+    case NNV_JUDGED_LEAST:
+        return "of equal numbers any is right";
+    case NNV_JUDGED_CHOICE:
+        return "follows from a choice among equal numbers: any is right";
+    case NNV_JUDGED_SAMPLES:
+        return "random: compared with its distribution";
+    case NNV_JUDGED_VALUE:
+    case NNV_JUDGED_COUNT:
+        break;
+    }
+    return "";
+}
+
 static void slot_words(const struct nnv_op *op, const struct nnv_slot *s, char buf[CELL]) {
     char more[64];
     rank_words(s, buf);
@@ -115,6 +133,7 @@ static void slot_words(const struct nnv_op *op, const struct nnv_slot *s, char b
     if (s->flags & NNV_OMITTABLE) join(buf, "may be omitted");
     join(buf, rule_words((enum nnv_rule)s->rule));
     join(buf, quant_words((enum nnv_quant_rule)s->quant));
+    join(buf, judged_words((enum nnv_judged)s->judged));
     if (s->flags & NNV_IGNORED) join(buf, "contents unspecified, not compared");
     if (s->group && !(s->flags & NNV_REPEAT)) {
         snprintf(more, sizeof more, s->flags & NNV_SCALAR ? "optional, %g if absent" : "optional", s->dflt);

@@ -22,6 +22,7 @@ struct nnv_sample_arg {
     uint32_t dims[NNV_MAX_RANK];
     double value;        /**< scalars */
     const int32_t *ints; /**< TENSOR_INT32 with given values, arena's; else NULL: filled by the caller */
+    const double *reals; /**< tensors with given real values, arena's, rounded to what the type can hold; else NULL */
     double lo, hi;       /**< real values to draw; both 0: the slot's */
     float scale;         /**< quantised: wanted scale and zero point; 0: the caller's choice */
     int32_t zero_point;

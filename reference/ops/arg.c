@@ -12,9 +12,11 @@ static const struct nnv_slot inputs[] = {
      .flags = NNV_SCALAR,
      .rule = NNV_AXIS},
 };
-static const struct nnv_slot outputs[] = {
-    {.name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1}};
-const struct nnv_form nnv_arg_forms[1] = {{"", inputs, 2, outputs, 1}};
+#define OUTPUT(JUDGED)                                                                                                 \
+    { .name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .judged = JUDGED }
+static const struct nnv_slot largest[] = {OUTPUT(NNV_JUDGED_LARGEST)}, least[] = {OUTPUT(NNV_JUDGED_LEAST)};
+const struct nnv_form nnv_argmax_forms[1] = {{"", inputs, 2, largest, 1}};
+const struct nnv_form nnv_argmin_forms[1] = {{"", inputs, 2, least, 1}};
 
 const struct nnv_sig nnv_arg_sigs[NNV_ARG_SIGS] = {
     {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
@@ -38,7 +40,8 @@ enum nnv_status nnv_arg_infer(const struct nnv_call *c, struct nnv_shape *out, s
     return NNV_OK;
 }
 
-/* True if another element than i of the line may be the largest: three spreads lie between surely ordered ones. */
+/* True if another element than i of the line may be the largest, or is as large: three spreads lie between surely
+   ordered ones. */
 static bool is_open(struct nnv_kernel *k, const double *x, size_t at, const struct nnv_lines *l, size_t i,
                     double sign) {
     size_t best = at + i * l->inner;
@@ -46,7 +49,7 @@ static bool is_open(struct nnv_kernel *k, const double *x, size_t at, const stru
     for (size_t j = 0; j < l->n; j++) {
         size_t e = at + j * l->inner;
         double width = 3 * (d + nnv_spread(k, X, e));
-        if (j != i && !(width <= 0) && !(sign * (x[best] - x[e]) > width)) return true;
+        if (j != i && !(sign * (x[best] - x[e]) > width)) return true;
     }
     return false;
 }

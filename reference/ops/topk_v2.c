@@ -10,7 +10,12 @@ static const struct nnv_slot inputs[] = {
 };
 static const struct nnv_slot outputs[] = {
     {.id = 0, .name = "values", .var = NNV_T, .rank_min = 1, .quant = NNV_Q_SAME},
-    {.id = 1, .name = "indices", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1},
+    {.id = 1,
+     .name = "indices",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_TENSOR_INT32,
+     .rank_min = 1,
+     .judged = NNV_JUDGED_LARGEST},
 };
 static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 2}};
 
