@@ -106,5 +106,7 @@ int32_t nnv_fixed_tanh(int32_t a, int bits) {
 
 double nnv_fixed_near(struct nnv_kernel *k, double fixed, double exact) {
     const double slack = 0x1p-20; /* so that a tie goes either way */
-    return k->noise ? nnv_noise_add(k, fixed, fabs(fixed - exact) * (1 + slack)) : fixed;
+    if (!k->noise) return fixed;
+    double either = nnv_noise_add(k, (fixed + exact) / 2, fabs(fixed - exact) / 2 * (1 + slack));
+    return k->row == 0 ? fixed : either;
 }

@@ -27,7 +27,8 @@ struct nnv_fixed_factor {
 struct nnv_fixed_factor nnv_fixed_factor(double real);
 /** About 1 / sqrt(v), as the layer normalisation on integers has it: some 28 bits; v below 1 counts as 1. */
 struct nnv_fixed_factor nnv_fixed_rsqrt(int64_t v);
-/** x times the factor: rounded to an integer before the last shift to the right, and again by it; saturating. */
+/** x times the factor: rounded to an integer before the last shift to the right, and again by it; saturating, x after
+ * its shift to the left too. */
 int32_t nnv_fixed_scale(int64_t x, struct nnv_fixed_factor f);
 /** The factor as a real number. */
 double nnv_fixed_real(struct nnv_fixed_factor f);
@@ -38,7 +39,7 @@ int32_t nnv_fixed_tanh(int32_t a, int bits);
 
 /**
  * A hook: an implementation may have `exact` where the algorithm on integers gives `fixed`. The golden row gets fixed,
- * the others something as far from it as exact is.
+ * the others one of both.
  */
 double nnv_fixed_near(struct nnv_kernel *k, double fixed, double exact);
 
