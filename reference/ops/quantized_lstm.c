@@ -336,7 +336,7 @@ static void sample_output(struct nnv_sample *s, const struct nnv_lstm_parts *par
     struct nnv_sample_arg *state = &s->arg[STATE];
     bool clipped = parts->projection && s->index % 3 == 1;
     state->scale = parts->projection ? 1.0f / 40 : 1.0f / 128;
-    state->zero_point = parts->projection ? 5 - 4 * s->index : 0;
+    state->zero_point = parts->projection ? 5 - 4 * (s->index % 9) : 0;
     if (parts->projection) {
         float weights = s->arg[PROJECTION].scale = 1.0f / 64;
         s->arg[PROJECTION_BIAS].hi = 0.25 * 64 * 100;
