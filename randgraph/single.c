@@ -304,13 +304,7 @@ static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
 /* Gives output i the quantisation of the input that the hook named; false if it named none. */
 static bool quantised_as(const struct build *b, uint32_t i, struct nnv_operand *o) {
     uint8_t as = i < NNV_MAX_OUT_AS ? b->sample->out_as[i] : 0;
-    for (uint32_t pos = 0; as && pos < b->s->operations[0].nin; pos++) {
-        if (b->slots[pos]->id + 1 != as) continue;
-        o->scale = b->s->operands[pos].scale;
-        o->zero_point = b->s->operands[pos].zero_point;
-        return true;
-    }
-    return false;
+    return as && nnv_quant_as(as - 1, b->slots, b->s->operands, b->s->operations[0].nin, o);
 }
 
 /* Output operands of unknown shape with a quantisation that will do for the first evaluation. */
