@@ -364,6 +364,25 @@ static void lstm8_sums(void **state) {
     u = lstm8(&c);
     f = nnv_fixed_logistic(512 - 3072, 3);
     use_expect(u, 1, D(1, 2), V(round(f * 512 / 32768), 0), 0);
+    /* 178 or 179 of 1024: 6 times that is 1.05, logistic .740; tanh .173; 128 times that. */
+    use_expect(u, 2, D(1, 2), V(16, 0), 0);
+    use_free(u);
+}
+
+/* The sum saturates part by part: 8, 1/8 more is 8, less 20000 / 4096; or 8, less 1/8, less 20000 / 4096. */
+static void lstm8_saturated_sums(void **state) {
+    (void)state;
+    struct cell8 c = plain8();
+    c.x[0] = 10;
+    c.h[0] = 16;
+    c.c[0] = c.c[1] = 16384;
+    c.part[W + FORGET] = (struct part){true, {16, 16}};
+    c.part[R + FORGET] = (struct part){true, {32, 0, -32, 0}};
+    c.part[P].given = c.part[P + 2].given = true;
+    c.part[P + 1] = (struct part){true, {-2500, -2500}};
+    struct use *u = lstm8(&c);
+    double f = nnv_fixed_logistic(32767 - 20000, 3), less = nnv_fixed_logistic(32767 - 512 - 20000, 3);
+    use_expect(u, 1, D(1, 2), V(round(f / 2), round(less / 2)), 0);
     use_free(u);
 }
 
@@ -388,6 +407,26 @@ static void lstm8_normalised(void **state) {
     c.part[N + CELL] = (struct part){true, {-16384, 8192}}; /* by unit: -1/2 + 1/4, -1/4 + 1/4 */
     u = lstm8(&c);
     use_expect(u, 1, D(1, 2), V(16384 * tanh(-0.25), 0), 7);
+    use_free(u);
+    c.part[N + CELL] = (struct part){true, {16384, 16384}};
+    c.part[W + CELL] = (struct part){true, {30, 10}}; /* 300 and 100: mean 200, deviation 100 as before */
+    u = lstm8(&c);
+    use_expect(u, 1, D(1, 2), V(round(up / 2), round(down / 2)), 0);
+    use_free(u);
+}
+
+/* Equal sums: nothing is left but the bias. -4096 / 1024 becomes -4.5, cut off -4; an eighth of that is rounded to -1.
+ */
+static void lstm8_normalised_bias(void **state) {
+    (void)state;
+    struct cell8 c = plain8();
+    c.cell_scale = 0x1p-15;
+    for (int g = 0; g < GATES; g++) c.part[N + g] = (struct part){true, {16384, 16384}};
+    c.part[B + CELL] = (struct part){true, {-4096, 4096}};
+    struct use *u = lstm8(&c);
+    double least = nnv_fixed_tanh(1, 3);
+    assert_true(least > 2);
+    use_expect(u, 1, D(1, 2), V(round(-least / 2), round(least / 2)), 0);
     use_free(u);
 }
 
@@ -462,11 +501,14 @@ static void lstm8_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixed_rounding),      cmocka_unit_test(fixed_factors),   cmocka_unit_test(fixed_rsqrt),
-        cmocka_unit_test(fixed_functions),     cmocka_unit_test(lstm16_halves),   cmocka_unit_test(lstm16_columns),
-        cmocka_unit_test(lstm16_real_numbers), cmocka_unit_test(lstm16_refusals), cmocka_unit_test(lstm8_halves),
-        cmocka_unit_test(lstm8_coupled),       cmocka_unit_test(lstm8_sums),      cmocka_unit_test(lstm8_normalised),
-        cmocka_unit_test(lstm8_projection),    cmocka_unit_test(lstm8_refusals),
+        cmocka_unit_test(fixed_rounding),       cmocka_unit_test(fixed_factors),
+        cmocka_unit_test(fixed_rsqrt),          cmocka_unit_test(fixed_functions),
+        cmocka_unit_test(lstm16_halves),        cmocka_unit_test(lstm16_columns),
+        cmocka_unit_test(lstm16_real_numbers),  cmocka_unit_test(lstm16_refusals),
+        cmocka_unit_test(lstm8_halves),         cmocka_unit_test(lstm8_coupled),
+        cmocka_unit_test(lstm8_sums),           cmocka_unit_test(lstm8_normalised),
+        cmocka_unit_test(lstm8_saturated_sums), cmocka_unit_test(lstm8_normalised_bias),
+        cmocka_unit_test(lstm8_projection),     cmocka_unit_test(lstm8_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

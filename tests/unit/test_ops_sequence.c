@@ -385,6 +385,26 @@ static void lstm_numbers(void **state) {
     }
 }
 
+/* An optional input of open extents may be given or omitted: neither is taken for granted before it is known. */
+static void lstm_open_projection(void **state) {
+    (void)state;
+    struct parts p = {.projection = true};
+    struct walk w;
+    by_steps(&p, X, &w);
+    struct use *u = lstm(F32, &p, 0, IN, X, false, 1);
+    struct nnv_operand *weights = &u->operands[u->in[1 + PROJECTION]];
+    struct nnv_value *v = &u->values[u->model.main.nin];
+    *v = (struct nnv_value){.rank = 2, .dims = {NARROW, UNITS}, .bytes = weights->bytes};
+    v->data = nnv_arena_copy(u->arena, weights->data, weights->bytes);
+    u->model_in[u->model.main.nin++] = u->in[1 + PROJECTION];
+    weights->lifetime = NNV_SUBGRAPH_INPUT;
+    weights->dims = (uint32_t[]){0, 0};
+    weights->data = NULL;
+    weights->bytes = 0;
+    use_expect(u, 0, D(BATCH, TIME, NARROW), w.y, 1e-6);
+    use_free(u);
+}
+
 static void lstm_refusals(void **state) {
     (void)state;
     struct parts p = {.peephole = true, .norm = true};
@@ -543,10 +563,10 @@ static void bilstm_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rnn_values),        cmocka_unit_test(rnn_refusals),   cmocka_unit_test(birnn_values),
-        cmocka_unit_test(birnn_placeholder), cmocka_unit_test(birnn_refusals), cmocka_unit_test(lstm_subsets),
-        cmocka_unit_test(lstm_numbers),      cmocka_unit_test(lstm_refusals),  cmocka_unit_test(bilstm_subsets),
-        cmocka_unit_test(bilstm_refusals),
+        cmocka_unit_test(rnn_values),        cmocka_unit_test(rnn_refusals),         cmocka_unit_test(birnn_values),
+        cmocka_unit_test(birnn_placeholder), cmocka_unit_test(birnn_refusals),       cmocka_unit_test(lstm_subsets),
+        cmocka_unit_test(lstm_numbers),      cmocka_unit_test(lstm_open_projection), cmocka_unit_test(lstm_refusals),
+        cmocka_unit_test(bilstm_subsets),    cmocka_unit_test(bilstm_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
