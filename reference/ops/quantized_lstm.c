@@ -311,7 +311,7 @@ static const char *const variants[] = {GATES("plain"),           GATES("norm"), 
 static void sample_cell(struct nnv_sample *s, const struct nnv_lstm_parts *parts) {
     static const float norm_scales[] = {0x1p-15f, 3.05182e-05f, 0x1p-14f};
     float scale = norm_scales[s->index % 3];
-    double bias = parts->norm ? 700 / (double)scale : 0.5; /* 0.5: no bias, which it has no part in the sum */
+    double bias = parts->norm ? 700 / (double)scale : 0.5; /* 0.5: all 0, as AOSP leaves it out */
     for (int g = 0; g < NNV_GATES; g++) {
         s->arg[BIAS + g].lo = -bias;
         s->arg[BIAS + g].hi = bias;
