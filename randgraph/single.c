@@ -316,6 +316,12 @@ static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
     return NNV_OK;
 }
 
+/* Gives output i the quantisation of the input that the hook named; false if it named none. */
+static bool quantised_as(const struct build *b, uint32_t i, struct nnv_operand *o) {
+    uint8_t as = i < NNV_MAX_OUT_AS ? b->sample->out_as[i] : 0;
+    return as && nnv_quant_as(as - 1, b->slots, b->s->operands, b->s->operations[0].nin, o);
+}
+
 /* Output operands of unknown shape with a quantisation that will do for the first evaluation. */
 static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
     const struct nnv_form *f = b->sample->form;
@@ -338,7 +344,7 @@ static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
         o->type = slot_type(b, slot);
         o->lifetime = NNV_SUBGRAPH_OUTPUT;
         o->ignored = slot->flags & NNV_IGNORED;
-        nnv_quant_placeholder(slot, b->s->operands, o);
+        if (!quantised_as(b, i, o)) nnv_quant_placeholder(slot, b->s->operands, o);
         b->s->out[i] = b->s->noperands++;
     }
     return NNV_OK;
@@ -363,7 +369,7 @@ static void choose_outputs(struct build *b, const struct nnv_golden *golden, boo
     for (uint32_t i = 0; i < b->s->nout; i++) {
         const struct nnv_slot *slot = nnv_out_slot(f, i);
         struct nnv_operand *o = &b->s->operands[b->s->out[i]];
-        if (!nnv_is_quant(o->type) || slot->quant != NNV_Q_FREE) continue;
+        if (!nnv_is_quant(o->type) || slot->quant != NNV_Q_FREE || quantised_as(b, i, o)) continue;
         struct nnv_quant_choice q = {.mode = b->what->mode,
                                      .slot = slot,
                                      .operands = b->s->operands,

@@ -133,6 +133,17 @@ void nnv_quant_placeholder(const struct nnv_slot *slot, const struct nnv_operand
     o->zero_point = is_asymmetric(t) ? (int32_t)t->min + 128 : 0;
 }
 
+bool nnv_quant_as(int id, const struct nnv_slot *const *slots, const struct nnv_operand *inputs, uint32_t n,
+                  struct nnv_operand *o) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (slots[i]->id != id) continue;
+        o->scale = inputs[i].scale;
+        o->zero_point = inputs[i].zero_point;
+        return true;
+    }
+    return false;
+}
+
 /* The scale of the sums: one of the inputs', or the product of both. */
 static double unit_of_sums(const struct nnv_quant_choice *q) {
     double first = (double)q->operands[0].scale, second = (double)q->operands[1].scale;

@@ -28,6 +28,9 @@ NNV_USE_RESULT enum nnv_status nnv_quant_input(const struct nnv_quant_choice *q,
                                                struct nnv_arena *arena, struct nnv_operand *o, struct nnv_err *err);
 /** Scale and zero point of an output that any record accepts: by the slot's rule, or a large scale. */
 void nnv_quant_placeholder(const struct nnv_slot *slot, const struct nnv_operand *inputs, struct nnv_operand *o);
+/** Scale and zero point of an output as those of input id, among n with these slots; false if it is not there. */
+bool nnv_quant_as(int id, const struct nnv_slot *const *slots, const struct nnv_operand *inputs, uint32_t n,
+                  struct nnv_operand *o);
 /** Scale and zero point of an output with a free rule, from the range of its results. */
 void nnv_quant_output(const struct nnv_quant_choice *q, struct nnv_rng *rng, struct nnv_operand *o);
 /** Raises free output scales above the product of the scales of inputs 0 and 1; false if there was nothing to raise. */

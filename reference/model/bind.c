@@ -289,9 +289,21 @@ static bool has_zero(const struct nnv_shape *s) {
     return false;
 }
 
+static bool fits_rank(const struct nnv_slot *slot, const struct nnv_shape *shape) {
+    return check_rank(slot, shape, &(struct nnv_err){0}) == NNV_OK;
+}
+
+/* A model input that no value fits, its rank is wrong and an extent open, stands for an input that will be omitted. */
+static bool is_placeholder(const struct nnv_slot *slot, const struct nnv_arg *a) {
+    if (!(slot->flags & NNV_OMITTABLE) || !a->present || a->data || a->operand->lifetime != NNV_SUBGRAPH_INPUT)
+        return false;
+    return !fits_rank(slot, &a->shape) && !nnv_shape_known(&a->shape);
+}
+
 static enum nnv_status check_input(struct binding *b, uint32_t pos, struct nnv_err *err) {
     const struct nnv_slot *slot = &b->call->form->in[b->slot_in[pos]];
-    const struct nnv_arg *a = &b->call->in[pos];
+    struct nnv_arg *a = &b->call->in[pos];
+    if (is_placeholder(slot, a)) a->present = false;
     raise_level(b, nnv_type(a->operand->type)->level);
     raise_level(b, slot->level);
     enum nnv_status st = NNV_OK;

@@ -162,16 +162,27 @@ static void slots(const struct doc *d, const struct nnv_slot *slots, uint8_t n) 
     }
 }
 
-static void forms(const struct doc *d) {
+static void form_heading(const struct doc *d, const char *what, const char *form) {
     char title[80];
-    for (uint8_t f = 0; f < d->op->nforms; f++) {
-        const struct nnv_form *form = &d->op->forms[f];
-        snprintf(title, sizeof title, "Inputs%s%s", form->name[0] ? ", form " : "", form->name);
-        heading(d, title);
-        slots(d, form->in, form->nin);
+    snprintf(title, sizeof title, "%s%s%s", what, form[0] ? ", form " : "", form);
+    heading(d, title);
+}
+
+static void forms(const struct doc *d) {
+    const struct nnv_form *all = d->op->forms;
+    bool inputs = false, outputs = false; /* do the forms differ there? */
+    for (uint8_t f = 1; f < d->op->nforms; f++) {
+        inputs |= all[f].in != all[0].in;
+        outputs |= all[f].out != all[0].out;
     }
-    heading(d, "Outputs");
-    slots(d, d->op->forms[0].out, d->op->forms[0].nout);
+    for (uint8_t f = 0; f < (inputs ? d->op->nforms : 1); f++) {
+        form_heading(d, "Inputs", inputs ? all[f].name : "");
+        slots(d, all[f].in, all[f].nin);
+    }
+    for (uint8_t f = 0; f < (outputs ? d->op->nforms : 1); f++) {
+        form_heading(d, "Outputs", outputs ? all[f].name : "");
+        slots(d, all[f].out, all[f].nout);
+    }
 }
 
 /* -------------------------------------------------------------------------- types */

@@ -11,7 +11,7 @@
 
 #include "reference/model/op.h"
 
-enum { NNV_MAX_REPEAT = 8 };
+enum { NNV_MAX_REPEAT = 8, NNV_MAX_OUT_AS = 4 };
 
 /** One input of the use. */
 struct nnv_sample_arg {
@@ -47,6 +47,8 @@ struct nnv_sample {
     uint32_t nout;   /**< outputs, where one stands several times; 0: the form's */
     float out_scale; /**< quantised output 0: 0 is the caller's choice (from the range of the results) */
     int32_t out_zero_point;
+    /** Quantised outputs: 1 + the id of the input whose scale and zero point the output takes; 0: as above. */
+    uint8_t out_as[NNV_MAX_OUT_AS];
 };
 
 /** The name of the variant. */

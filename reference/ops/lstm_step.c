@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/ops/lstm.h"
 
+#include <string.h>
+
 static const double NORM_EPSILON = 1e-8;
 enum { LOGISTIC_CODE = 6 };
 
@@ -75,5 +77,41 @@ enum nnv_status nnv_lstm_step(struct nnv_kernel *k, const struct nnv_lstm *l, co
         else
             for (size_t u = 0; u < l->units; u++) h_out[u] = m[u];
     }
+    return NNV_OK;
+}
+
+/* The states before and after a step, swapped from step to step. */
+struct states {
+    double *h, *c;
+};
+
+enum nnv_status nnv_lstm_sequence(struct nnv_kernel *k, const struct nnv_lstm *l, const struct nnv_steps *steps,
+                                  const double *h, const double *c, double *h_out, double *c_out, struct nnv_err *err) {
+    size_t outs = l->batch * l->output, cells = l->batch * l->units;
+    struct states old = {NNV_NEW(k->scratch, double, outs), NNV_NEW(k->scratch, double, cells)};
+    struct states new = {NNV_NEW(k->scratch, double, outs), NNV_NEW(k->scratch, double, cells)};
+    double *gates = NNV_NEW(k->scratch, double, NNV_GATES *cells);
+    if (!old.h || !old.c || !new.h || !new.c || !gates) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    memcpy(old.h, h, outs * sizeof *h);
+    memcpy(old.c, c, cells * sizeof *c);
+    for (uint32_t i = 0; i < steps->seq.time; i++) {
+        uint32_t t = steps->backward ? steps->seq.time - 1 - i : i;
+        struct nnv_lstm_step s = {.x = steps->x + t * l->batch * l->input,
+                                  .aux = steps->aux ? steps->aux + t * l->batch * l->aux : NULL,
+                                  .h = old.h,
+                                  .c = old.c,
+                                  .gate_stride = l->units,
+                                  .h_out = new.h,
+                                  .c_out = new.c};
+        for (int g = 0; g < NNV_GATES; g++) s.gates[g] = gates + (size_t)g * cells;
+        enum nnv_status st = nnv_lstm_step(k, l, &s, err);
+        if (st) return st;
+        nnv_sequence_store(steps, t, new.h, l->output);
+        struct states swap = old;
+        old = new;
+        new = swap;
+    }
+    if (h_out) memcpy(h_out, old.h, outs * sizeof *h);
+    if (c_out) memcpy(c_out, old.c, cells * sizeof *c);
     return NNV_OK;
 }

@@ -5,19 +5,15 @@
 #include <string.h>
 
 enum { X, WEIGHTS, RECURRENT, BIAS, STATE, ACT };
-
-#define TENSOR(ID, NAME, RANK, FLAGS, LIMIT)                                                                           \
-    {                                                                                                                  \
-        .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = RANK, .rank_max = RANK, .lo = -(LIMIT),      \
-        .hi = LIMIT                                                                                                    \
-    }
+static const struct nnv_rnn_ids ids = {
+    .weights = WEIGHTS, .recurrent = RECURRENT, .bias = BIAS, .state = STATE, .act = ACT};
 
 static const struct nnv_slot inputs[] = {
-    TENSOR(X, "input", 2, 0, 4),
-    TENSOR(WEIGHTS, "weights", 2, NNV_PARAM, 1),
-    TENSOR(RECURRENT, "recurrent weights", 2, NNV_PARAM, 1),
-    TENSOR(BIAS, "bias", 1, NNV_PARAM, 1),
-    TENSOR(STATE, "hidden state", 2, 0, 2),
+    NNV_RNN_TENSOR(X, "input", 2, 0, 4),
+    NNV_RNN_TENSOR(WEIGHTS, "weights", 2, NNV_PARAM, 1),
+    NNV_RNN_TENSOR(RECURRENT, "recurrent weights", 2, NNV_PARAM, 1),
+    NNV_RNN_TENSOR(BIAS, "bias", 1, NNV_PARAM, 1),
+    NNV_RNN_TENSOR(STATE, "hidden state", 2, 0, 2),
     {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
 };
 static const struct nnv_slot outputs[] = {
@@ -36,30 +32,17 @@ static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
 }
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    uint32_t batch = NNV_DIM_UNKNOWN, in = NNV_DIM_UNKNOWN, units = NNV_DIM_UNKNOWN;
-    enum nnv_status st;
-    if ((st = nnv_extent_agree(c, X, 0, &batch, err)) || (st = nnv_extent_agree(c, X, 1, &in, err)) ||
-        (st = nnv_extent_agree(c, WEIGHTS, 0, &units, err)) || (st = nnv_extent_agree(c, WEIGHTS, 1, &in, err)) ||
-        (st = nnv_extent_agree(c, RECURRENT, 0, &units, err)) ||
-        (st = nnv_extent_agree(c, RECURRENT, 1, &units, err)) || (st = nnv_extent_agree(c, BIAS, 0, &units, err)) ||
-        (st = nnv_extent_agree(c, STATE, 0, &batch, err)) || (st = nnv_extent_agree(c, STATE, 1, &units, err)))
-        return st;
-    out[0] = out[1] = nnv_shape_make(2, (uint32_t[]){batch, units});
+    struct nnv_rnn_extents x = {
+        .batch = nnv_dim(&c->in[X].shape, 0), .input = nnv_dim(&c->in[X].shape, 1), .units = NNV_DIM_UNKNOWN};
+    enum nnv_status st = nnv_rnn_agree(c, &ids, &x, err);
+    if (st) return st;
+    out[0] = out[1] = nnv_shape_make(2, (uint32_t[]){x.batch, x.units});
     return NNV_OK;
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
-    const struct nnv_shape *x = nnv_in_shape(k, X);
-    struct nnv_rnn cell = {
-        .batch = x->dims[0],
-        .input = x->dims[1],
-        .units = nnv_out_shape(k, 0)->dims[1],
-        .weights = nnv_real(k, WEIGHTS),
-        .recurrent = nnv_real(k, RECURRENT),
-        .bias = nnv_real(k, BIAS),
-        .activation = nnv_int(k->call, ACT),
-    };
+    struct nnv_rnn cell = nnv_rnn_of(k, &ids);
     nnv_rnn_step(k, &cell, nnv_real(k, X), NULL, nnv_real(k, STATE), k->out[0]);
     memcpy(k->out[1], k->out[0], cell.batch * cell.units * sizeof *k->out[1]);
     return NNV_OK;

@@ -25,7 +25,8 @@ enum {
     FLT = ANEURALNETWORKS_FLOAT32,
     HALF = ANEURALNETWORKS_FLOAT16,
     BOOL = ANEURALNETWORKS_BOOL,
-    FIXTURE_OPERANDS = 40,
+    FIXTURE_OPERANDS = 72,
+    FIXTURE_OUTPUTS = 6,
 };
 
 /** Rank and extents, and values, as arguments. */
@@ -40,9 +41,9 @@ struct use {
     struct nnv_model model;
     struct nnv_operation op;
     struct nnv_operand operands[FIXTURE_OPERANDS];
-    uint32_t in[FIXTURE_OPERANDS], out[4], model_in[FIXTURE_OPERANDS];
+    uint32_t in[FIXTURE_OPERANDS], out[FIXTURE_OUTPUTS], model_in[FIXTURE_OPERANDS];
     struct nnv_value values[FIXTURE_OPERANDS];
-    struct nnv_golden results[4];
+    struct nnv_golden results[FIXTURE_OUTPUTS];
     struct nnv_err err;
     int level, rows;
 };

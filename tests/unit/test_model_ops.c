@@ -84,6 +84,13 @@ static void test_terminal(void **state) {
     assert_non_null(strstr(t.data, "W TENSOR_QUANT8_SYMM_PER_CHANNEL"));
     assert_non_null(strstr(t.data, "exact cases"));
     assert_null(strstr(t.data, "sweeps"));
+    assert_non_null(strstr(t.data, "Outputs\n"));
+    nnv_text_free(&t);
+    t = (struct nnv_text){0};
+    nnv_op_doc(nnv_op_by_name("BIDIRECTIONAL_SEQUENCE_RNN"), NNV_DOC_TERMINAL, &t);
+    assert_non_null(strstr(t.data, "Inputs\n"));
+    assert_non_null(strstr(t.data, "Outputs, form separate\n"));
+    assert_non_null(strstr(t.data, "Outputs, form merged\n"));
     nnv_text_free(&t);
 }
 

@@ -269,6 +269,26 @@ static void test_bad_hook_is_an_internal_error(void **state) {
     nnv_arena_free(arena);
 }
 
+/* A state that is fed back has the quantisation of the input that it is fed back to. */
+static void test_fed_back(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_single w = {.op = nnv_op(ANEURALNETWORKS_QUANTIZED_LSTM), .seed = 7};
+    static const int inputs[] = {18, 19, 18};
+    for (w.variant = 0; w.variant < nnv_single_variants(w.op); w.variant++)
+        for (w.index = 0; w.index < 6; w.index++) {
+            const struct nnv_subgraph *s = &build(&w, arena)->model.main;
+            for (int i = 0; i < 3; i++) {
+                const struct nnv_operand *in = &s->operands[s->operations[0].in[inputs[i]]];
+                const struct nnv_operand *out = &s->operands[s->operations[0].out[i]];
+                assert_true(in->scale > 0 && in->scale == out->scale);
+                assert_int_equal(in->zero_point, out->zero_point);
+            }
+            nnv_arena_reset(arena);
+        }
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_record),
@@ -281,6 +301,7 @@ int main(void) {
         cmocka_unit_test(test_seed_changes_values),
         cmocka_unit_test(test_signature_names_differ),
         cmocka_unit_test(test_bad_hook_is_an_internal_error),
+        cmocka_unit_test(test_fed_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
