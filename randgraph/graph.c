@@ -176,9 +176,13 @@ static void settle_inputs(const struct growth *g, struct nnv_graph_draft *d) {
     m->nin = kept;
 }
 
+/* Control flow declares what its subgraphs give, open extents included. */
+static bool declares_shapes(int32_t code) { return nnv_op(code)->check_subgraphs != NULL; }
+
 /* The declared shapes of the outputs are forgotten: the new ones follow. */
 static void open_outputs(struct nnv_graph_draft *d) {
     struct nnv_subgraph *m = &d->spec->model.main;
+    if (declares_shapes(d->op->type)) return;
     for (uint32_t i = 0; i < m->nout; i++) m->operands[m->out[i]].rank = 0;
 }
 
@@ -312,13 +316,15 @@ static bool keep_subgraphs(struct growth *g, const struct nnv_model *m, uint32_t
 }
 
 /* A result: its shape is the real one, its value is kept. */
-static bool keep_output(struct growth *g, const struct nnv_operand *drawn, const struct nnv_value *value, bool feeds) {
+static bool keep_output(struct growth *g, const struct nnv_operand *drawn, const struct nnv_value *value,
+                        int32_t code) {
+    const bool feeds = nnv_graph_feeds(nnv_op(code));
     struct nnv_graph_value *v = &g->value[g->noperands];
     struct nnv_operand *o = &g->operand[g->noperands];
     *o = *drawn;
     o->lifetime = NNV_TEMPORARY_VARIABLE;
-    o->rank = value->rank;
-    o->dims = nnv_arena_copy(g->arena, value->dims, value->rank * sizeof *value->dims);
+    if (!declares_shapes(code)) o->rank = value->rank;
+    o->dims = nnv_arena_copy(g->arena, declares_shapes(code) ? drawn->dims : value->dims, o->rank * sizeof *o->dims);
     *v = (struct nnv_graph_value){.operand = g->noperands, .value = *value};
     v->value.data = nnv_arena_copy(g->arena, value->data, value->bytes);
     if (!o->dims || !v->value.data) return false;
@@ -380,10 +386,9 @@ static enum nnv_status keep(struct growth *g, struct step *s, struct nnv_err *er
         }
         op.in[i] = map[operand];
     }
-    const bool feeds = nnv_graph_feeds(nnv_op(op.type));
     for (uint32_t i = 0; i < op.nout; i++) {
         op.out[i] = g->noperands;
-        if (!keep_output(g, &m->operands[d->op->out[i]], &s->golden[i].value, feeds)) return no_memory(err);
+        if (!keep_output(g, &m->operands[d->op->out[i]], &s->golden[i].value, op.type)) return no_memory(err);
     }
     g->operation[g->noperations++] = op;
     return keep_subgraphs(g, &d->spec->model, g->nreferenced) ? NNV_OK : no_memory(err);

@@ -195,9 +195,13 @@ bool nnv_graph_draft_place(struct nnv_graph_draft *d, uint32_t p, const struct n
             changes.item[changes.count++] = (struct change){o->dims[k], value->value.dims[k]};
         o->dims[k] = value->value.dims[k];
     }
+    d->from[d->op->in[p]] = value;
+    /* bodies have their own extents and scales */
+    if (nnv_op(d->op->type)->check_subgraphs &&
+        (changes.count > 0 || o->scale != like->scale || o->zero_point != like->zero_point))
+        return false;
     o->scale = like->scale;
     o->zero_point = like->zero_point;
-    d->from[d->op->in[p]] = value;
     if (!spread_changes(d, p, &changes)) return false;
     follow_quantisation(d);
     return true;
