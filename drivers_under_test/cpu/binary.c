@@ -92,8 +92,7 @@ static bool run(struct cpu_call *c) {
         .range = cpu_activation(cpu_int(c, ACTIVATION, 0), out),
     };
     const bool quantised = cpu_is_quant8(out);
-    cpu_broadcast_run(c, quantised ? 1.0 : 0.3, quantised ? row_u8 : cpu_is_float(out) ? row_f32 : row_i32, &s);
-    return true;
+    return cpu_broadcast_run(c, quantised ? 1.0 : 0.3, quantised ? row_u8 : cpu_is_float(out) ? row_f32 : row_i32, &s);
 }
 
 #define BINARY(NAME, CODE, TYPES)                                                                                      \

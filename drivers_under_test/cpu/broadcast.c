@@ -89,10 +89,12 @@ static void rows(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     }
 }
 
-void cpu_broadcast_run(const struct cpu_call *c, double value_ns, cpu_row_fn row, const void *arg) {
+bool cpu_broadcast_run(const struct cpu_call *c, double value_ns, cpu_row_fn row, const void *arg) {
     struct nest n = {.a = cpu_in(c, A), .b = cpu_in(c, B), .out = cpu_out(c, 0), .row = row, .arg = arg};
+    if (!n.a || !n.b) return false;
     make_loops(&n);
     const size_t total = cpu_count(n.out);
     const size_t items = total / n.extents[n.loops - 1] * n.chunks;
     cpu_threads_run(c->run->threads, (uint32_t)items, (double)total * value_ns, rows, &n);
+    return true;
 }

@@ -15,7 +15,10 @@ bool cpu_broadcast_infer(struct cpu_call *c);
 typedef void (*cpu_row_fn)(const void *arg, size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
                            void *y);
 
-/** Output 0 from inputs 0 and 1, row by row, on all threads; value_ns: what a value costs on one. */
-void cpu_broadcast_run(const struct cpu_call *c, double value_ns, cpu_row_fn row, const void *arg);
+/**
+ * Output 0 from inputs 0 and 1, row by row, on all threads; value_ns: what a value costs on one. False: one is
+ * absent.
+ */
+bool cpu_broadcast_run(const struct cpu_call *c, double value_ns, cpu_row_fn row, const void *arg);
 
 #endif

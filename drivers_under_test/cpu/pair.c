@@ -52,8 +52,7 @@ static bool run_pair(const struct cpu_call *c, block_fn block, double value_ns, 
         .block = block,
     };
     if (setup) setup(&p);
-    cpu_broadcast_run(c, value_ns, row, &p);
-    return true;
+    return cpu_broadcast_run(c, value_ns, row, &p);
 }
 
 #define PAIR(NAME, CODE, TYPES, OUTS, RUN)                                                                             \
