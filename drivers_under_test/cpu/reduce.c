@@ -193,7 +193,7 @@ static bool run(struct cpu_call *c) {
         .out = cpu_out(c, 0),
     };
     bool reduced[RANK];
-    if (!read_axes(c, reduced)) return false;
+    if (!r.x || !read_axes(c, reduced)) return false;
     make_groups(&r, reduced);
     cpu_threads_run(c->run->threads, (uint32_t)(r.kept[0].n * r.blocks), 0.5 * (double)cpu_count(r.x), items, &r);
     return true;
