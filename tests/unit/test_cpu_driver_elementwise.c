@@ -79,9 +79,9 @@ static void test_extremes(void **state) {
 static void test_pow(void **state) {
     (void)state;
     check_op_near(OP(POW),
-                  INPUTS({F32, DIMS(8), FLOATS(2, 9, -2, 0, -2, 0, INFINITY, 1)},
-                         {F32, DIMS(8), FLOATS(3, 0.5f, 3, 0, 0.5f, -1, -1, NAN)}),
-                  OUTPUT(F32, DIMS(8), FLOATS(8, 3, -8, 1, NAN, INFINITY, 0, 1)), ULPS(1));
+                  INPUTS({F32, DIMS(11), FLOATS(2, 9, -2, 0, -2, 0, INFINITY, 1, 2, 2, 2)},
+                         {F32, DIMS(11), FLOATS(3, 0.5f, 3, 0, 0.5f, -1, -1, NAN, INFINITY, -INFINITY, NAN)}),
+                  OUTPUT(F32, DIMS(11), FLOATS(8, 3, -8, 1, NAN, INFINITY, 0, 1, INFINITY, 0, NAN)), ULPS(1));
     check_op_near(OP(POW), INPUTS({F32, DIMS(2, 1), FLOATS(10, 0.5f)}, {F32, DIMS(3), FLOATS(38, -1, 39)}),
                   OUTPUT(F32, DIMS(2, 3), FLOATS(1e38f, 0.1f, INFINITY, 0x1p-38f, 2, 0x1p-39f)), ULPS(1));
     check_op(OP(POW), INPUTS({F16, DIMS(2), HALVES(0x4000, 0xc000)}, {F16, DIMS(1), HALVES(0x4200)}),
@@ -92,9 +92,9 @@ static void test_prelu(void **state) {
     (void)state;
     check_op(OP(PRELU), INPUTS({F32, DIMS(2, 2), FLOATS(1, -2, -3, 4)}, {F32, DIMS(2), FLOATS(0.5f, -1)}),
              OUTPUT(F32, DIMS(2, 2), FLOATS(1, 2, -1.5f, 4)));
-    /* 2, -2.5 and -1 by -1.5: 2, 3.75 and 1.5, in units of 0.5 (7.5 away from zero) */
-    check_op(OP(PRELU), INPUTS({U8(0.5f, 5), DIMS(3), BYTES(9, 0, 3)}, {U8(0.25f, 8), DIMS(1), BYTES(2)}),
-             OUTPUT(U8(0.5f, 1), DIMS(3), BYTES(5, 9, 4)));
+    /* 2, -2.5, -1 and 0.5 by -1.5: 2, 3.75, 1.5 and 0.5, in units of 0.5 (7.5 away from zero) */
+    check_op(OP(PRELU), INPUTS({U8(0.5f, 5), DIMS(4), BYTES(9, 0, 3, 6)}, {U8(0.25f, 8), DIMS(1), BYTES(2)}),
+             OUTPUT(U8(0.5f, 1), DIMS(4), BYTES(5, 9, 4, 2)));
     check_op(OP(PRELU), INPUTS({S8(1, -3), DIMS(2), SIGNED(-128, 2)}, {S8(0.5f, 0), DIMS(1), SIGNED(1)}),
              OUTPUT(S8(1, -60), DIMS(2), SIGNED(-123, -55))); /* -125 * 0.5 = -62.5 */
 }
@@ -340,6 +340,8 @@ static void test_refusals(void **state) {
     refuse_op("alpha of another type", OP(ELU), INPUTS(a, SCALAR(ANY(FLOAT16), HALVES(1))), OUTPUTS(a));
     refuse_op("condition", OP(SELECT), INPUTS(i, a, a), OUTPUTS(a));
     refuse_op("condition's shape", OP(SELECT), INPUTS({BOOL8, DIMS(3), NULL}, a, a), OUTPUTS(a));
+    refuse_op("condition's rank", OP(SELECT), INPUTS({BOOL8, DIMS(2, 3, 1), NULL}, a, a),
+              OUTPUT(F32, DIMS(2, 3, 1), NULL));
     refuse_op("choices' shapes", OP(SELECT), INPUTS(b, a, {F32, DIMS(2, 1), NULL}), OUTPUTS(a));
     refuse_op("choices' types", OP(SELECT), INPUTS(b, q, s), OUTPUTS(q));
     refuse_op("cast from signed bytes", OP(CAST), INPUTS(s), OUTPUTS(a));
@@ -350,13 +352,16 @@ static void test_refusals(void **state) {
     refuse_op("quantised twice", OP(QUANTIZE), INPUTS(q), OUTPUTS(q));
     refuse_op("quantised to 16 bits", OP(QUANTIZE), INPUTS(a), OUTPUTS(symm));
     refuse_op("negative extent", OP(FILL), INPUTS(AXES(2, -3), REAL_SCALAR(1)), OUTPUTS(a));
+    refuse_op("negative extent of a shape", OP(FILL), INPUTS(AXES(2, -1), REAL_SCALAR(1)), OUTPUT(F32, 0, NULL, NULL));
     refuse_op("another shape", OP(FILL), INPUTS(AXES(3, 2), REAL_SCALAR(1)), OUTPUTS(a));
     refuse_op("value's type", OP(FILL), INPUTS(AXES(2, 3), INT_SCALAR(1)), OUTPUTS(a));
+    refuse_op("half a value", OP(FILL), INPUTS(AXES(2, 3), SCALAR(ANY(FLOAT16), HALVES(1))), OUTPUTS(a));
     refuse_op("filled with truth", OP(FILL), INPUTS(AXES(2, 3), BOOL_SCALAR(1)), OUTPUTS(b));
     refuse_op("extents' rank", OP(FILL), INPUTS({I32, CONSTANT | DIMS(1, 2), INTS(2, 3)}, REAL_SCALAR(1)), OUTPUTS(a));
     refuse_op("too deep", OP(FILL), INPUTS(AXES(1, 1, 1, 1, 1, 1, 1, 1, 1), INT_SCALAR(1)), OUTPUT(I32, 0, NULL, NULL));
     refuse_op("too large", OP(FILL), INPUTS(AXES(65536, 65536), INT_SCALAR(1)), OUTPUT(I32, 0, NULL, NULL));
     refuse_op("rank as a tensor", OP(RANK), INPUTS(a), OUTPUT(I32, DIMS(1), NULL));
+    refuse_op("rank as a real number", OP(RANK), INPUTS(a), OUTPUT(ANY(FLOAT32), 0, NULL, NULL));
     refuse_op("rank of a scalar", OP(RANK), INPUTS(INT_SCALAR(1)), OUTPUT(INT, 0, NULL, NULL));
 }
 

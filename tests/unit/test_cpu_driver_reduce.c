@@ -50,7 +50,7 @@ static void test_mean(void **state) {
              OUTPUT(F32, DIMS(2), FLOATS(3, 1)));
     check_op(OP(MEAN), INPUTS({F32, DIMS(2, 3), FLOATS(1, 2, 6, -1, 0, 4)}, AXES(-2), INT_SCALAR(2)),
              OUTPUT(F32, DIMS(1, 3), FLOATS(0, 1, 5)));
-    check_op(OP(MEAN), INPUTS({F16, DIMS(2), HALVES(0x7bff, 0x7bff)}, AXES(0), INT_SCALAR(-1)),
+    check_op(OP(MEAN), INPUTS({F16, DIMS(2, 1), HALVES(0x7bff, 0x7bff)}, AXES(0), INT_SCALAR(-1)),
              OUTPUT(F16, DIMS(1), HALVES(0x7bff))); /* the sum exceeds float16, the mean does not */
     /* halves go away from the zero point */
     check_op(OP(MEAN), INPUTS({U8(1, 0), DIMS(1, 2), BYTES(1, 2)}, AXES(1), INT_SCALAR(0)),
@@ -245,6 +245,7 @@ static void test_reduce_refusals(void **state) {
     refuse_op("axis above", OP(REDUCE_SUM), INPUTS(x, AXES(2), DROP), OUTPUTS(y));
     refuse_op("axis below", OP(REDUCE_MAX), INPUTS(x, AXES(1, -3), DROP), OUTPUTS(y));
     refuse_op("axes' rank", OP(MEAN), INPUTS(x, {I32, CONSTANT | DIMS(1, 1), INTS(1)}, INT_SCALAR(0)), OUTPUTS(y));
+    refuse_op("rank of unknown axes", OP(MEAN), INPUTS(x, {I32, DIMS(1, 1), NULL}, INT_SCALAR(0)), OUTPUTS(y));
     refuse_op("axes' type", OP(MEAN), INPUTS(x, {F32, DIMS(1), NULL}, INT_SCALAR(0)), OUTPUTS(y));
     refuse_op("kept", OP(REDUCE_SUM), INPUTS(x, AXES(1), KEEP), OUTPUTS(y));
     refuse_op("dropped", OP(REDUCE_SUM), INPUTS(x, AXES(1), DROP), OUTPUT(F32, DIMS(2, 1), NULL));
@@ -252,6 +253,8 @@ static void test_reduce_refusals(void **state) {
     refuse_op("keep as a boolean", OP(MEAN), INPUTS(x, AXES(1), DROP), OUTPUTS(y));
     refuse_op("rank 5", OP(REDUCE_MIN), INPUTS({F32, DIMS(1, 1, 1, 2, 3), NULL}, AXES(0), DROP),
               OUTPUT(F32, DIMS(1, 1, 2, 3), NULL));
+    refuse_op("rank 5, unknown axes", OP(REDUCE_MIN),
+              INPUTS({F32, DIMS(1, 1, 1, 2, 3), NULL}, {I32, DIMS(1), NULL}, DROP), OUTPUT(F32, 0, NULL, NULL));
     refuse_op("quantised result", OP(MEAN), INPUTS(q, AXES(1), INT_SCALAR(0)), OUTPUT(U8(1, 3), DIMS(2), NULL));
     refuse_op("scale of the result", OP(REDUCE_MAX), INPUTS(q, AXES(1), DROP), OUTPUT(U8(2, 2), DIMS(2), NULL));
     refuse_op("quantised sum", OP(REDUCE_SUM), INPUTS(q, AXES(1), DROP), OUTPUT(U8(1, 2), DIMS(2), NULL));
@@ -269,6 +272,8 @@ static void test_position_refusals(void **state) {
     refuse_op("result's shape", OP(ARGMIN), INPUTS(x, INT_SCALAR(1)), OUTPUT(I32, DIMS(2, 1), NULL));
     refuse_op("largest truth", OP(ARGMAX), INPUTS(b, INT_SCALAR(1)), OUTPUTS(i));
     refuse_op("k of 0", OP(TOPK_V2), INPUTS(x, INT_SCALAR(0)), OUTPUTS(two, at));
+    refuse_op("k of 0, unknown results", OP(TOPK_V2), INPUTS(x, INT_SCALAR(0)),
+              OUTPUTS({F32, 0, NULL, NULL}, {I32, 0, NULL, NULL}));
     refuse_op("k below 0", OP(TOPK_V2), INPUTS(x, INT_SCALAR(-1)), OUTPUTS({F32, 0, NULL, NULL}, {I32, 0, NULL, NULL}));
     refuse_op("k above the extent", OP(TOPK_V2), INPUTS(x, INT_SCALAR(4)),
               OUTPUTS({F32, DIMS(2, 4), NULL}, {I32, DIMS(2, 4), NULL}));
