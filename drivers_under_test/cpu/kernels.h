@@ -45,6 +45,9 @@ struct cpu_taps {
     size_t w_row, w_col; /**< and in the filter */
 };
 
+enum cpu_compare { CPU_EQUAL, CPU_NOT_EQUAL, CPU_LESS, CPU_LESS_EQUAL, CPU_COMPARES };
+enum cpu_fold { CPU_SUM, CPU_PRODUCT, CPU_LARGEST, CPU_SMALLEST, CPU_FOLDS };
+
 struct cpu_kernels {
     const char *name;
     uint32_t panel; /**< columns of a panel */
@@ -98,6 +101,46 @@ struct cpu_kernels {
     void (*float_to_half)(size_t n, const float *x, void *y);
     /** x becomes the nearest float16, in place. */
     void (*round_to_half)(size_t n, float *x);
+
+    void (*sub_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi,
+                    float *y);
+    void (*div_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi,
+                    float *y);
+    /** Pairs of values; the arrays don't overlap. */
+    void (*max_f32)(size_t n, const float *a, const float *b, float *y);
+    void (*min_f32)(size_t n, const float *a, const float *b, float *y);
+    void (*pow_f32)(size_t n, const float *base, const float *exponent, float *y);
+    /** y = a < 0 ? a * b : a. */
+    void (*prelu_f32)(size_t n, const float *a, const float *b, float *y);
+    /** The same of centred a and b: y = clamp(zero_point + round(a < 0 ? a * b * kb : a * ka)). */
+    void (*prelu_u8)(size_t n, const uint8_t *a, const uint8_t *b, const int32_t zero[3], double ka, double kb,
+                     uint8_t *y);
+    void (*compare_f32[CPU_COMPARES])(size_t n, const float *a, const float *b, uint8_t *y);
+    void (*compare_i32[CPU_COMPARES])(size_t n, const int32_t *a, const int32_t *b, uint8_t *y);
+    /** y may be x. */
+    void (*abs_f32)(size_t n, const float *x, float *y);
+    void (*neg_f32)(size_t n, const float *x, float *y);
+    void (*exp_f32)(size_t n, const float *x, float *y);
+    void (*log_f32)(size_t n, const float *x, float *y);
+    void (*sin_f32)(size_t n, const float *x, float *y);
+    void (*sqrt_f32)(size_t n, const float *x, float *y);
+    void (*rsqrt_f32)(size_t n, const float *x, float *y);
+    void (*hard_swish_f32)(size_t n, const float *x, float *y);
+    void (*elu_f32)(size_t n, const float *x, float alpha, float *y);
+    /** y = z - log(sum exp(z)), z = (x - max) * beta; room: n values. */
+    void (*log_softmax_f32)(size_t n, const float *x, float beta, float *room, float *y);
+    /** y = clamp(zero_point + round(x / scale)). */
+    void (*quantize_f32)(size_t n, const float *x, float scale, int32_t zero_point, uint8_t *y);
+    /** A row to one value (of none: what changes nothing), and a row of values into each of y. */
+    double (*fold[CPU_FOLDS])(size_t n, const float *x);
+    void (*fold_rows[CPU_FOLDS])(size_t n, const float *x, double *y);
+    /** Sum of (x - mean)^2, and the same added to each of y. */
+    double (*squares_f32)(size_t n, const float *x, double mean);
+    void (*squares_rows_f32)(size_t n, const float *x, const double *mean, double *y);
+    /** y = (x - mean) * factor + shift. */
+    void (*standardize_f32)(size_t n, const float *x, double mean, double factor, double shift, float *y);
+    void (*standardize_rows_f32)(size_t n, const float *x, const double *mean, const double *factor, double shift,
+                                 float *y);
 };
 
 /** The best level the processor has, or the one that is named; NULL if it has none of that name. */

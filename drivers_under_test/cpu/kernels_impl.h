@@ -479,6 +479,9 @@ static CPU_TARGET void round_to_half(size_t n, float *x) {
     for (; i < n; i++) x[i] = cpu_half_to_float(cpu_float_to_half(x[i]));
 }
 
+#include "kernels_elementwise.h"
+#include "kernels_reduce.h"
+
 static const struct cpu_kernels table = {
     .name = CPU_LEVEL_NAME,
     .panel = PANEL,
@@ -509,4 +512,30 @@ static const struct cpu_kernels table = {
     .half_to_float = half_to_float,
     .float_to_half = float_to_half,
     .round_to_half = round_to_half,
+    .sub_f32 = sub_f32,
+    .div_f32 = div_f32,
+    .max_f32 = max_f32,
+    .min_f32 = min_f32,
+    .pow_f32 = pow_f32,
+    .prelu_f32 = prelu_f32,
+    .prelu_u8 = prelu_u8,
+    .compare_f32 = {equal_f32, not_equal_f32, less_f32, less_equal_f32},
+    .compare_i32 = {equal_i32, not_equal_i32, less_i32, less_equal_i32},
+    .abs_f32 = abs_f32,
+    .neg_f32 = neg_f32,
+    .exp_f32 = exp_f32,
+    .log_f32 = log_f32,
+    .sin_f32 = sin_f32,
+    .sqrt_f32 = sqrt_f32,
+    .rsqrt_f32 = rsqrt_f32,
+    .hard_swish_f32 = hard_swish_f32,
+    .elu_f32 = elu_f32,
+    .log_softmax_f32 = log_softmax_f32,
+    .quantize_f32 = quantize_f32,
+    .fold = {fold_sum, fold_product, fold_max, fold_min},
+    .fold_rows = {fold_rows_sum, fold_rows_product, fold_rows_max, fold_rows_min},
+    .squares_f32 = squares_f32,
+    .squares_rows_f32 = squares_rows_f32,
+    .standardize_f32 = standardize_f32,
+    .standardize_rows_f32 = standardize_rows_f32,
 };

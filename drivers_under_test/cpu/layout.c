@@ -39,11 +39,6 @@ static bool infer_concatenation(struct cpu_call *c) {
     return true;
 }
 
-/** Bytes of `from` in the quantisation of `to`. */
-static void make_rescale(const struct cpu_tensor *from, const struct cpu_tensor *to, uint8_t *table) {
-    for (int32_t q = 0; q < 256; q++) table[q] = cpu_quantize((q - from->zero_point) * (double)from->scale, to);
-}
-
 static bool run_concatenation(struct cpu_call *c) {
     struct cpu_tensor *out = cpu_out(c, 0);
     const uint32_t axis = (uint32_t)concatenation_axis(c), element = cpu_element(out->type);
@@ -56,7 +51,7 @@ static bool run_concatenation(struct cpu_call *c) {
         const uint8_t *from = part->data;
         uint8_t table[256];
         const bool rescale = cpu_is_quant8(out) && !cpu_same_quant(part, out);
-        if (rescale) make_rescale(part, out, table);
+        if (rescale) cpu_requantize_table(part, out, table);
         for (size_t o = 0; o < outer && line; o++, from += line) {
             uint8_t *at = to + o * out_line;
             if (rescale)

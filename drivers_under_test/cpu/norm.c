@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file norm.c Operations along one axis: SOFTMAX, L2_NORMALIZATION, LOCAL_RESPONSE_NORMALIZATION. */
+/** @file norm.c Along one axis: SOFTMAX, LOG_SOFTMAX, L2_NORMALIZATION, LOCAL_RESPONSE_NORMALIZATION. */
 #include <string.h>
 
 #include "op.h"
@@ -130,6 +130,36 @@ const struct cpu_op cpu_op_softmax = {
     .infer = infer_softmax,
     .prepare = prepare_softmax,
     .run = run_softmax,
+};
+
+/* ---------------------------------------------------------------- LOG_SOFTMAX */
+
+static bool infer_log_softmax(struct cpu_call *c) { return infer(c, SOFTMAX_AXIS); }
+
+static void log_softmax_line(const struct lines *l, const float *x, float *y, float *room) {
+    l->run->kernels->log_softmax_f32(l->n, x, l->beta, room, y);
+}
+
+static void log_softmax(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
+    const struct lines *l = arg;
+    for (uint32_t i = begin; i < end; i++) float_line(l, i, log_softmax_line, l->room + worker * 2 * l->n);
+}
+
+static bool run_log_softmax(struct cpu_call *c) {
+    struct lines l;
+    if (!cut(c, SOFTMAX_AXIS, &l)) return false;
+    l.beta = cpu_float(c, BETA, 1);
+    cpu_threads_run(c->run->threads, (uint32_t)(l.outer * l.inner), 3.0 * (double)cpu_count(l.x), log_softmax, &l);
+    return true;
+}
+
+const struct cpu_op cpu_op_log_softmax = {
+    .code = ANEURALNETWORKS_LOG_SOFTMAX,
+    .types = CPU_FLOATS,
+    .forms = {"xsi"},
+    .outs = "x",
+    .infer = infer_log_softmax,
+    .run = run_log_softmax,
 };
 
 /* ----------------------------------------------------------- L2_NORMALIZATION */

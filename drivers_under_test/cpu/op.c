@@ -58,6 +58,8 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
         return type == ANEURALNETWORKS_BOOL;
     case 's':
         return type == (half ? ANEURALNETWORKS_FLOAT16 : ANEURALNETWORKS_FLOAT32);
+    case 'n':
+        return type == ANEURALNETWORKS_INT32 || type == ANEURALNETWORKS_FLOAT32 || type == ANEURALNETWORKS_FLOAT16;
     case 'l':
         return type == ANEURALNETWORKS_TENSOR_BOOL8;
     case 't':
@@ -156,6 +158,8 @@ static bool output_fits(const struct cpu_call *c, uint32_t i, const struct cpu_t
         return out->type == ANEURALNETWORKS_TENSOR_BOOL8;
     case 'x':
         return main && out->type == main->type;
+    case 'i':
+        return out->type == ANEURALNETWORKS_INT32;
     case 't':
         return out->type == ANEURALNETWORKS_TENSOR_INT32;
     case 'f':
@@ -298,6 +302,11 @@ uint8_t cpu_quantize(double real, const struct cpu_tensor *t) {
     const double units = real / (double)t->scale;
     const int32_t q = cpu_round(units < -1024 ? -1024 : units > 1024 ? 1024 : units) + t->zero_point;
     return (uint8_t)(q < 0 ? 0 : q > 255 ? 255 : q);
+}
+
+void cpu_requantize_table(const struct cpu_tensor *from, const struct cpu_tensor *to, uint8_t *table) {
+    const double scale = (double)from->scale;
+    for (int32_t q = 0; q < 256; q++) table[q] = cpu_quantize((q - from->zero_point) * scale, to);
 }
 
 struct cpu_range cpu_activation(int32_t activation, const struct cpu_tensor *out) {

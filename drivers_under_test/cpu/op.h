@@ -59,7 +59,7 @@ enum cpu_quant_rule {
  *   i  INT32   b  BOOL   s  float scalar of T's kind                     t  TENSOR_INT32
  *   p  TENSOR_INT32 whose value decides the output's shape               q  any quantised 8-bit tensor
  *   w  filter of T, or per-channel      c  bias of a filter              a  any tensor
- *   l  TENSOR_BOOL8
+ *   l  TENSOR_BOOL8                     n  INT32, FLOAT32 or FLOAT16 scalar
  *   *  behind a letter: once or more    |  what follows may be absent, together with all that follows it
  */
 struct cpu_op {
@@ -71,8 +71,8 @@ struct cpu_op {
     bool image;           /**< the first input has rank 4 */
     const char *forms[4]; /**< input lists; they differ in types or number */
     /**
-     * Letters of the outputs: x, t, l, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor: check
-     * decides). "x*": one or more, all of the shape out_shapes[0].
+     * Letters of the outputs: x, t, l, i, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor:
+     * check decides). "x*": one or more, all of the shape out_shapes[0].
      */
     const char *outs;
     /** Optional. Rules of types, quantisation, ranks, on what is known. */
@@ -147,6 +147,8 @@ struct cpu_range cpu_activation(int32_t activation, const struct cpu_tensor *out
 int32_t cpu_round(double x);
 /** The byte that stands for a real number in t. */
 uint8_t cpu_quantize(double real, const struct cpu_tensor *t);
+/** The 256 bytes of `from` in the quantisation of `to`. */
+void cpu_requantize_table(const struct cpu_tensor *from, const struct cpu_tensor *to, uint8_t *table);
 
 #define X(name) extern const struct cpu_op cpu_op_##name;
 #include "ops.def"

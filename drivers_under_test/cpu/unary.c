@@ -2,7 +2,9 @@
 /** @file unary.c Elementwise operations on one tensor. */
 #include "op.h"
 
-enum { X, CHUNK = 8192 };
+enum { X, ALPHA, CHUNK = 8192 };
+
+typedef void (*row_f32)(size_t n, const float *x, float *y);
 
 struct unary {
     const struct cpu_kernels *kernels;
@@ -10,10 +12,41 @@ struct unary {
     const void *x;
     void *y;
     size_t count;
-    float lo, hi;
+    row_f32 row; /**< NULL: of another form */
+    float lo, hi, alpha;
     uint8_t qlo, qhi;
     const uint8_t *table; /**< quantised functions */
 };
+
+/** The function of the code; NULL for those with parameters. */
+static row_f32 row_of(const struct cpu_kernels *k, int32_t code) {
+    switch (code) {
+    case ANEURALNETWORKS_ABS:
+        return k->abs_f32;
+    case ANEURALNETWORKS_EXP:
+        return k->exp_f32;
+    case ANEURALNETWORKS_FLOOR:
+        return k->floor_f32;
+    case ANEURALNETWORKS_HARD_SWISH:
+        return k->hard_swish_f32;
+    case ANEURALNETWORKS_LOG:
+        return k->log_f32;
+    case ANEURALNETWORKS_LOGISTIC:
+        return k->logistic_f32;
+    case ANEURALNETWORKS_NEG:
+        return k->neg_f32;
+    case ANEURALNETWORKS_RSQRT:
+        return k->rsqrt_f32;
+    case ANEURALNETWORKS_SIN:
+        return k->sin_f32;
+    case ANEURALNETWORKS_SQRT:
+        return k->sqrt_f32;
+    case ANEURALNETWORKS_TANH:
+        return k->tanh_f32;
+    default:
+        return NULL;
+    }
+}
 
 static void chunks(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     (void)worker;
@@ -22,20 +55,34 @@ static void chunks(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     const size_t n = to - from;
     const float *x = (const float *)u->x + from;
     float *y = (float *)u->y + from;
-    switch (u->code) {
-    case ANEURALNETWORKS_FLOOR:
-        u->kernels->floor_f32(n, x, y);
-        break;
-    case ANEURALNETWORKS_LOGISTIC:
-        u->kernels->logistic_f32(n, x, y);
-        break;
-    case ANEURALNETWORKS_TANH:
-        u->kernels->tanh_f32(n, x, y);
-        break;
-    default:
+    if (u->row)
+        u->row(n, x, y);
+    else if (u->code == ANEURALNETWORKS_ELU)
+        u->kernels->elu_f32(n, x, u->alpha, y);
+    else
         u->kernels->clamp_f32(n, x, u->lo, u->hi, y);
-        break;
-    }
+}
+
+/** ABS and NEG; the least integer, which has no opposite, stays. */
+static void chunks_i32(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
+    (void)worker;
+    const struct unary *u = arg;
+    const size_t to = (size_t)end * CHUNK < u->count ? (size_t)end * CHUNK : u->count;
+    const uint32_t *x = u->x;
+    uint32_t *y = u->y;
+    if (u->code == ANEURALNETWORKS_NEG)
+        for (size_t i = (size_t)begin * CHUNK; i < to; i++) y[i] = 0u - x[i];
+    else
+        for (size_t i = (size_t)begin * CHUNK; i < to; i++) y[i] = x[i] >> 31 ? 0u - x[i] : x[i];
+}
+
+static void chunks_bool(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
+    (void)worker;
+    const struct unary *u = arg;
+    const size_t to = (size_t)end * CHUNK < u->count ? (size_t)end * CHUNK : u->count;
+    const uint8_t *x = u->x;
+    uint8_t *y = u->y;
+    for (size_t i = (size_t)begin * CHUNK; i < to; i++) y[i] = x[i] == 0;
 }
 
 static void chunks_u8(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
@@ -48,6 +95,12 @@ static void chunks_u8(void *arg, uint32_t begin, uint32_t end, uint32_t worker) 
         for (size_t i = from; i < to; i++) y[i] = u->table[x[i]];
     else
         u->kernels->clamp_u8(to - from, x + from, u->qlo, u->qhi, y + from);
+}
+
+static cpu_items_fn chunks_of(const struct cpu_tensor *x) {
+    if (cpu_is_quant8(x)) return chunks_u8;
+    if (cpu_is_float(x)) return chunks;
+    return x->type == ANEURALNETWORKS_TENSOR_BOOL8 ? chunks_bool : chunks_i32;
 }
 
 static bool run(struct cpu_call *c) {
@@ -63,18 +116,24 @@ static bool run(struct cpu_call *c) {
         .x = x->data,
         .y = out->data,
         .count = cpu_count(out),
+        .row = row_of(c->run->kernels, c->node->code),
+        .alpha = cpu_float(c, ALPHA, 1),
         .lo = range.lo,
         .hi = range.hi,
         .qlo = (uint8_t)range.qlo,
         .qhi = (uint8_t)range.qhi,
         .table = c->node->state,
     };
-    cpu_threads_run(c->run->threads, (uint32_t)((u.count + CHUNK - 1) / CHUNK), (double)u.count,
-                    cpu_is_quant8(x) ? chunks_u8 : chunks, &u);
+    cpu_threads_run(c->run->threads, (uint32_t)((u.count + CHUNK - 1) / CHUNK), (double)u.count, chunks_of(x), &u);
     return true;
 }
 
 static double logistic(double x) { return 1 / (1 + exp(-x)); }
+
+static double hard_swish(double x) { return x * fmin(6, fmax(0, x + 3)) / 6; }
+
+/** Of numbers that have no root, and of 0: the largest. */
+static double reciprocal_root(double x) { return x > 0 ? 1 / sqrt(x) : (double)INFINITY; }
 
 /** All 256 results, in double. */
 static bool make_table(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
@@ -88,37 +147,48 @@ static bool make_table(struct cpu_node *node, const struct cpu_tensor *tensors, 
     return true;
 }
 
-static bool prepare_logistic(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                             const struct cpu_kernels *kernels) {
-    (void)kernels;
-    return make_table(node, tensors, arena, logistic);
-}
+#define PREPARE(NAME, F)                                                                                               \
+    static bool NAME(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,                 \
+                     const struct cpu_kernels *kernels) {                                                              \
+        (void)kernels;                                                                                                 \
+        return make_table(node, tensors, arena, F);                                                                    \
+    }
+PREPARE(prepare_hard_swish, hard_swish)
+PREPARE(prepare_logistic, logistic)
+PREPARE(prepare_rsqrt, reciprocal_root)
+PREPARE(prepare_tanh, tanh)
 
-static bool prepare_tanh(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                         const struct cpu_kernels *kernels) {
-    (void)kernels;
-    return make_table(node, tensors, arena, tanh);
-}
-
-#define UNARY(NAME, CODE, TYPES, QUANT, PREPARE)                                                                       \
+#define UNARY(NAME, CODE, TYPES, MAX_RANK, QUANT, ZERO, FORM, PREPARE)                                                 \
     const struct cpu_op NAME = {                                                                                       \
         .code = CODE,                                                                                                  \
         .types = TYPES,                                                                                                \
-        .max_rank = 4,                                                                                                 \
+        .max_rank = MAX_RANK,                                                                                          \
         .quant = QUANT,                                                                                                \
-        .zero_ok = CODE != ANEURALNETWORKS_FLOOR,                                                                      \
-        .forms = {"x"},                                                                                                \
+        .zero_ok = ZERO,                                                                                               \
+        .forms = {FORM},                                                                                               \
         .outs = "x",                                                                                                   \
         .infer = cpu_infer_same,                                                                                       \
         .prepare = PREPARE,                                                                                            \
         .run = run,                                                                                                    \
     }
-UNARY(cpu_op_relu, ANEURALNETWORKS_RELU, CPU_FLOATS | CPU_QUANTS, CPU_Q_SAME, NULL);
-UNARY(cpu_op_relu1, ANEURALNETWORKS_RELU1, CPU_FLOATS | CPU_QUANTS, CPU_Q_SAME, NULL);
-UNARY(cpu_op_relu6, ANEURALNETWORKS_RELU6, CPU_FLOATS | CPU_QUANTS, CPU_Q_SAME, NULL);
-UNARY(cpu_op_floor, ANEURALNETWORKS_FLOOR, CPU_FLOATS, CPU_Q_FREE, NULL);
-UNARY(cpu_op_logistic, ANEURALNETWORKS_LOGISTIC, CPU_FLOATS | CPU_QUANTS, CPU_Q_UNIT_256, prepare_logistic);
-UNARY(cpu_op_tanh, ANEURALNETWORKS_TANH, CPU_FLOATS | CPU_QUANTS, CPU_Q_UNIT_128, prepare_tanh);
+#define FLOATS_QUANTS (CPU_FLOATS | CPU_QUANTS)
+#define FLOATS_I32 (CPU_FLOATS | CPU_I32)
+UNARY(cpu_op_relu, ANEURALNETWORKS_RELU, FLOATS_QUANTS, 4, CPU_Q_SAME, true, "x", NULL);
+UNARY(cpu_op_relu1, ANEURALNETWORKS_RELU1, FLOATS_QUANTS, 4, CPU_Q_SAME, true, "x", NULL);
+UNARY(cpu_op_relu6, ANEURALNETWORKS_RELU6, FLOATS_QUANTS, 4, CPU_Q_SAME, true, "x", NULL);
+UNARY(cpu_op_floor, ANEURALNETWORKS_FLOOR, CPU_FLOATS, 4, CPU_Q_FREE, false, "x", NULL);
+UNARY(cpu_op_logistic, ANEURALNETWORKS_LOGISTIC, FLOATS_QUANTS, 4, CPU_Q_UNIT_256, true, "x", prepare_logistic);
+UNARY(cpu_op_tanh, ANEURALNETWORKS_TANH, FLOATS_QUANTS, 4, CPU_Q_UNIT_128, true, "x", prepare_tanh);
+UNARY(cpu_op_abs, ANEURALNETWORKS_ABS, FLOATS_I32, 0, CPU_Q_FREE, false, "x", NULL);
+UNARY(cpu_op_neg, ANEURALNETWORKS_NEG, FLOATS_I32, 0, CPU_Q_FREE, false, "x", NULL);
+UNARY(cpu_op_exp, ANEURALNETWORKS_EXP, CPU_FLOATS, 0, CPU_Q_FREE, false, "x", NULL);
+UNARY(cpu_op_log, ANEURALNETWORKS_LOG, CPU_FLOATS, 0, CPU_Q_FREE, false, "x", NULL);
+UNARY(cpu_op_sin, ANEURALNETWORKS_SIN, CPU_FLOATS, 0, CPU_Q_FREE, false, "x", NULL);
+UNARY(cpu_op_sqrt, ANEURALNETWORKS_SQRT, CPU_FLOATS, 0, CPU_Q_FREE, false, "x", NULL);
+UNARY(cpu_op_rsqrt, ANEURALNETWORKS_RSQRT, FLOATS_QUANTS, 0, CPU_Q_FREE, false, "x", prepare_rsqrt);
+UNARY(cpu_op_elu, ANEURALNETWORKS_ELU, CPU_FLOATS, 0, CPU_Q_FREE, false, "xs", NULL);
+UNARY(cpu_op_hard_swish, ANEURALNETWORKS_HARD_SWISH, FLOATS_QUANTS, 0, CPU_Q_FREE, true, "x", prepare_hard_swish);
+UNARY(cpu_op_logical_not, ANEURALNETWORKS_LOGICAL_NOT, CPU_BOOL, 0, CPU_Q_FREE, false, "x", NULL);
 
 /* ----------------------------------------------------------------- DEQUANTIZE */
 

@@ -416,7 +416,7 @@ static void test_unsupported(void **state) {
         bool supported[4] = {true, false};
         const uint32_t x = input(&n, F32, DIMS(2)), m = tensor(&n, NNVTS_TEMPORARY_VARIABLE, F32, DIMS(2)),
                        y = output(&n, F32, DIMS(2));
-        operation(&n, extension ? 7 << 16 | 3 : ANEURALNETWORKS_ABS, LIST(x), LIST(m));
+        operation(&n, extension ? 7 << 16 | 3 : ANEURALNETWORKS_QUANTIZED_LSTM, LIST(x), LIST(m));
         operation(&n, ANEURALNETWORKS_RELU, LIST(m), LIST(y));
         n.model.extensions = &prefix;
         n.model.extension_count = 1;
