@@ -62,6 +62,7 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
         return type == ANEURALNETWORKS_TENSOR_BOOL8;
     case 't':
     case 'p':
+    case 'P':
         return type == ANEURALNETWORKS_TENSOR_INT32;
     case 'q':
         return type_bit(type) & CPU_QUANTS || type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM ||
@@ -77,7 +78,7 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
     }
 }
 
-static bool may_be_omitted(char letter) { return letter == 'o'; }
+static bool may_be_omitted(char letter) { return letter == 'o' || letter == 'P'; }
 
 /** The letter of input i among count inputs; 0 behind the last. */
 static char letter_at(const char *form, uint32_t count, uint32_t i) {
@@ -216,7 +217,8 @@ const struct cpu_shape *cpu_out_shape(const struct cpu_call *c, uint32_t i) {
 bool cpu_op_can_infer(const struct cpu_call *c) {
     for (uint32_t i = 0; i < c->node->in_count; i++) {
         const struct cpu_tensor *t = &c->tensors[c->node->in[i]];
-        const bool value_needed = !cpu_is_tensor(t->type) || letter_of(c->node, i) == 'p';
+        const char letter = letter_of(c->node, i);
+        const bool value_needed = !cpu_is_tensor(t->type) || letter == 'p' || letter == 'P';
         if (t->present && (!t->known_rank || (value_needed && !t->data))) return false;
     }
     return true;

@@ -57,7 +57,8 @@ enum cpu_quant_rule {
  * The record. A list of inputs is a string, one letter an input:
  *   x  tensor of the main type T        o  the same, may be omitted      h  tensor of a float type, whatever T is
  *   i  INT32   b  BOOL   s  float scalar of T's kind                     t  TENSOR_INT32
- *   p  TENSOR_INT32 whose value decides the output's shape               q  any quantised 8-bit tensor
+ *   p  TENSOR_INT32 whose value decides the output's shape               P  the same, may be omitted
+ *   q  any quantised 8-bit tensor
  *   w  filter of T, or per-channel      c  bias of a filter              a  any tensor
  *   l  TENSOR_BOOL8
  *   *  behind a letter: once or more    |  what follows may be absent, together with all that follows it
@@ -79,7 +80,7 @@ struct cpu_op {
     bool (*check)(const struct cpu_call *c);
     /**
      * Required. Fills out_shapes, and checks values and shapes. Scalars and p inputs are known; extents may be
-     * CPU_UNKNOWN while the model is checked, ranks are known.
+     * CPU_UNKNOWN while the model is checked, ranks are known. A rank of CPU_UNKNOWN: unknown extents decide it.
      */
     bool (*infer)(struct cpu_call *c);
     /** Optional. Makes node->state from constants, in arena memory. False: not enough memory. */
