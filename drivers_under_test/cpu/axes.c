@@ -304,7 +304,7 @@ static bool squeezed(const struct cpu_call *c, uint32_t *gone) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape;
     const struct cpu_tensor *axes = cpu_in(c, SQUEEZE_AXES);
     *gone = 0;
-    for (uint32_t d = 0; !axes && d < x->rank; d++) *gone |= (uint32_t)(x->dims[d] == 1) << d;
+    for (uint32_t d = 0; !axes && d < x->rank && d < CPU_MAX_RANK; d++) *gone |= (uint32_t)(x->dims[d] == 1) << d;
     for (uint32_t i = 0; axes && i < axes->shape.dims[0]; i++) {
         const int32_t d = cpu_axis(cpu_list_at(c, SQUEEZE_AXES, i), x->rank);
         if (d < 0 || !cpu_agree(x->dims[d], 1)) return false;
