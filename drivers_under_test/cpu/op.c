@@ -71,6 +71,9 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
         return type == main_type || (quant && type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL);
     case 'c':
         return type == (quant ? ANEURALNETWORKS_TENSOR_INT32 : main_type);
+    case 'e': /* in eighths, if quantised */
+        if (!quant) return type == main_type;
+        return type == ANEURALNETWORKS_TENSOR_QUANT16_ASYMM && t->scale == 0.125f && t->zero_point == 0;
     case 'a':
         return cpu_is_tensor(type);
     default:
@@ -150,13 +153,16 @@ static bool repeats_outputs(const struct cpu_op *op) { return op->outs[1] == '*'
 
 static bool output_fits(const struct cpu_call *c, uint32_t i, const struct cpu_tensor *main) {
     const struct cpu_tensor *out = cpu_out(c, i);
-    switch (repeats_outputs(c->node->op) ? c->node->op->outs[0] : c->node->op->outs[i]) {
+    const char letter = letter_at(c->node->op->outs, c->node->out_count, i);
+    switch (letter) {
     case 'a':
         return cpu_is_tensor(out->type);
     case 'l':
         return out->type == ANEURALNETWORKS_TENSOR_BOOL8;
     case 'x':
         return main && out->type == main->type;
+    case 'e':
+        return main && letter_fits(letter, out, main->type);
     case 't':
         return out->type == ANEURALNETWORKS_TENSOR_INT32;
     case 'f':
@@ -202,7 +208,7 @@ static bool ranks_fit(const struct cpu_call *c) {
 bool cpu_op_check(const struct cpu_call *c) {
     const struct cpu_op *op = c->node->op;
     const struct cpu_tensor *main = main_of(c->node, c->tensors, op->forms[c->node->form]);
-    if (!repeats_outputs(op) && c->node->out_count != strlen(op->outs)) return false;
+    if (!count_fits(op->outs, c->node->out_count)) return false;
     for (uint32_t i = 0; i < c->node->out_count; i++)
         if (!output_fits(c, i, main)) return false;
     for (uint32_t i = 0; i < (repeats_outputs(op) ? c->node->out_count : 1); i++)

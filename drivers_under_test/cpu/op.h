@@ -58,9 +58,8 @@ enum cpu_quant_rule {
  *   x  tensor of the main type T        o  the same, may be omitted      h  tensor of a float type, whatever T is
  *   i  INT32   b  BOOL   s  float scalar of T's kind                     t  TENSOR_INT32
  *   p  TENSOR_INT32 whose value decides the output's shape               P  the same, may be omitted
- *   q  any quantised 8-bit tensor
- *   w  filter of T, or per-channel      c  bias of a filter              a  any tensor
- *   l  TENSOR_BOOL8
+ *   q  any quantised 8-bit tensor                                        e  coordinates: of T, in eighths if T is
+ * quantised w  filter of T, or per-channel      c  bias of a filter              a  any tensor l  TENSOR_BOOL8
  *   *  behind a letter: once or more    |  what follows may be absent, together with all that follows it
  */
 struct cpu_op {
@@ -72,8 +71,8 @@ struct cpu_op {
     bool image;           /**< the first input has rank 4 */
     const char *forms[4]; /**< input lists; they differ in types or number */
     /**
-     * Letters of the outputs: x, t, l, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor: check
-     * decides). "x*": one or more, all of the shape out_shapes[0].
+     * Letters of the outputs: x, t, l, e, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor:
+     * check decides). "x*": one or more, all of the shape out_shapes[0]. '|' as in forms.
      */
     const char *outs;
     /** Optional. Rules of types, quantisation, ranks, on what is known. */
