@@ -57,9 +57,10 @@ enum cpu_quant_rule {
  * The record. A list of inputs is a string, one letter an input:
  *   x  tensor of the main type T        o  the same, may be omitted      h  tensor of a float type, whatever T is
  *   i  INT32   b  BOOL   s  float scalar of T's kind                     t  TENSOR_INT32
- *   p  TENSOR_INT32 whose value decides the output's shape               P  the same, may be omitted
- *   q  any quantised 8-bit tensor                                        e  coordinates: of T, in eighths if T is
- * quantised w  filter of T, or per-channel      c  bias of a filter              a  any tensor l  TENSOR_BOOL8
+ *   p  TENSOR_INT32 whose value decides the output's shape               q  any quantised 8-bit tensor
+ *   w  filter of T, or per-channel      c  bias of a filter              a  any tensor
+ *   l  TENSOR_BOOL8
+ *   P  as p, may be omitted             e  coordinates: of T, or where T is quantised in eighths
  *   *  behind a letter: once or more    |  what follows may be absent, together with all that follows it
  */
 struct cpu_op {
