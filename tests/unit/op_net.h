@@ -56,9 +56,19 @@ TEST_FN uint32_t operand(struct net *n, const struct arg *a) {
     return tensor(n, NNVTS_NO_VALUE, a->kind, a->rank, a->dims);
 }
 
+#define BYTES(...) ((const uint8_t[]){__VA_ARGS__}), sizeof((uint8_t[]){__VA_ARGS__})
+#define SIGNED(...) ((const int8_t[]){__VA_ARGS__}), sizeof((int8_t[]){__VA_ARGS__})
+#define FLOATS(...) ((const float[]){__VA_ARGS__}), sizeof((float[]){__VA_ARGS__})
+#define HALVES(...) ((const uint16_t[]){__VA_ARGS__}), sizeof((uint16_t[]){__VA_ARGS__})
+#define WORDS(...) ((const int32_t[]){__VA_ARGS__}), sizeof((int32_t[]){__VA_ARGS__})
+#define CHECK(CODE, Y, ...) check_bytes(ANEURALNETWORKS_##CODE, Y, __VA_ARGS__)
+#define REFUSED(CODE, Y, ...) check_refused(#CODE " " #__VA_ARGS__, ANEURALNETWORKS_##CODE, Y, __VA_ARGS__)
+#define ACCEPTED(CODE, Y, ...) check_accepted(#CODE " " #__VA_ARGS__, ANEURALNETWORKS_##CODE, Y, __VA_ARGS__)
+#define FAILS(CODE, Y, ...) check_fails(ANEURALNETWORKS_##CODE, Y, __VA_ARGS__)
+
 /** y = code(args). */
 TEST_FN void build(struct net *n, int32_t code, struct arg y, const struct arg *args, size_t count) {
-    uint32_t in[16];
+    uint32_t in[32];
     for (size_t i = 0; i < count; i++) in[i] = operand(n, &args[i]);
     in[count] = UINT32_MAX;
     operation(n, code, in, LIST(output(n, y.kind, y.rank, y.dims)));
@@ -76,6 +86,21 @@ TEST_FN void check_bytes(int32_t code, struct arg y, const struct arg *args, siz
     for (size_t i = 0; i < y_bytes; i++)
         if (out[i] != ((const uint8_t *)expected)[i])
             fail_msg("operation %d: byte %zu is %d, expected %d", code, i, out[i], ((const uint8_t *)expected)[i]);
+}
+
+/** The model is accepted, but not its values. */
+TEST_FN void check_fails(int32_t code, struct arg y, const struct arg *args, size_t count, const void *x,
+                         size_t x_bytes) {
+    struct net n = {0};
+    static uint8_t out[ROOM];
+    build(&n, code, y, args, count);
+    struct nnvts_prepared_model *p = prepare(cpu, &n);
+    struct call c = {0};
+    give(&c, x, (uint32_t)x_bytes);
+    take(&c, out, sizeof out);
+    c.out[0].location.length = ROOM;
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_GENERAL_FAILURE);
+    p->release(p);
 }
 
 TEST_FN void check_refused(const char *what, int32_t code, struct arg y, const struct arg *args, size_t count) {

@@ -2,14 +2,6 @@
 /** @file test_cpu_driver_conv.c The driver "cpu": grouped and transposed convolutions, batches of matrix products. */
 #include "tests/unit/op_net.h"
 
-#define BYTES(...) ((const uint8_t[]){__VA_ARGS__}), sizeof((uint8_t[]){__VA_ARGS__})
-#define SIGNED(...) ((const int8_t[]){__VA_ARGS__}), sizeof((int8_t[]){__VA_ARGS__})
-#define FLOATS(...) ((const float[]){__VA_ARGS__}), sizeof((float[]){__VA_ARGS__})
-#define WORDS(...) ((const int32_t[]){__VA_ARGS__}), sizeof((int32_t[]){__VA_ARGS__})
-#define CHECK(CODE, Y, ...) check_bytes(ANEURALNETWORKS_##CODE, Y, __VA_ARGS__)
-#define REFUSED(CODE, Y, ...) check_refused(#CODE " " #__VA_ARGS__, ANEURALNETWORKS_##CODE, Y, __VA_ARGS__)
-#define ACCEPTED(CODE, Y, ...) check_accepted(#CODE " " #__VA_ARGS__, ANEURALNETWORKS_##CODE, Y, __VA_ARGS__)
-
 enum { SAME = ANEURALNETWORKS_PADDING_SAME, VALID = ANEURALNETWORKS_PADDING_VALID };
 
 /* -------------------------------------------------------------- BATCH_MATMUL */
