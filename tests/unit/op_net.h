@@ -17,7 +17,9 @@ struct arg {
 /** A model input, or the output. */
 #define T(KIND, ...)                                                                                                   \
     ((struct arg){TENSOR, KIND, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), {__VA_ARGS__}, NULL, 0})
-/** A constant tensor. */
+/** One whose rank is not known. */
+#define ANY(KIND) ((struct arg){TENSOR, KIND, 0, {0}, NULL, 0})
+/** A constant tensor; the array has as many values as the extents say. */
 #define C(KIND, VALUES_, ...)                                                                                          \
     ((struct arg){                                                                                                     \
         VALUES, KIND, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), {__VA_ARGS__}, VALUES_, sizeof(VALUES_)})
@@ -44,11 +46,33 @@ struct arg {
 #define NO_LIST ((struct arg){OMITTED, I32, 0, {0}, NULL, 0})
 #define ARGS(...) (const struct arg[]){__VA_ARGS__}, sizeof((struct arg[]){__VA_ARGS__}) / sizeof(struct arg)
 
+TEST_FN uint32_t element_of(int32_t type) {
+    switch (type) {
+    case ANEURALNETWORKS_TENSOR_QUANT16_ASYMM:
+    case ANEURALNETWORKS_FLOAT16:
+        return 2;
+    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM:
+    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED:
+    case ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL:
+    case ANEURALNETWORKS_BOOL:
+        return 1;
+    default:
+        return 4;
+    }
+}
+
+TEST_FN uint32_t values_of(const struct arg *a) {
+    uint32_t count = 1;
+    for (uint32_t d = 0; d < a->rank; d++) count *= a->dims[d];
+    return count;
+}
+
 TEST_FN uint32_t operand(struct net *n, const struct arg *a) {
     switch (a->what) {
     case TENSOR:
         return input(n, a->kind, a->rank, a->dims);
     case VALUES:
+        assert_int_equal(values_of(a) * element_of(a->kind.type), a->bytes);
         return constant(n, a->kind, a->values, a->bytes, a->rank, a->dims);
     case OMITTED:
         break;

@@ -59,8 +59,9 @@ static void test_matmul_refusals(void **state) {
     (void)state;
     const float y[] = {1, 0, 2, 1, 0, -1};
     const uint8_t q[6] = {0};
+    const float square[4] = {0};
     ACCEPTED(BATCH_MATMUL, T(F32, 2, 2), ARGS(T(F32, 2, 3), C(F32, y, 3, 2), B(0), B(0)));
-    REFUSED(BATCH_MATMUL, T(F32, 2, 2), ARGS(T(F32, 2, 3), C(F32, y, 2, 3), B(0), B(0)));
+    REFUSED(BATCH_MATMUL, T(F32, 2, 2), ARGS(T(F32, 2, 3), C(F32, square, 2, 2), B(0), B(0)));
     REFUSED(BATCH_MATMUL, T(F32, 2, 2), ARGS(T(F32, 2, 3), C(F32, y, 3, 2), B(1), B(0)));
     REFUSED(BATCH_MATMUL, T(F32, 2, 3), ARGS(T(F32, 2, 3), C(F32, y, 3, 2), B(0), B(0)));
     REFUSED(BATCH_MATMUL, T(F32, 1, 2, 2), ARGS(T(F32, 1, 2, 3), C(F32, y, 3, 2), B(0), B(0)));
@@ -125,7 +126,7 @@ static void test_grouped_refusals(void **state) {
     wide.bytes = 16;
     ACCEPTED(GROUPED_CONV_2D, y, ARGS(x, wide, two, I(VALID), I(1), I(1), I(2), I(0), B(0)));
     REFUSED(GROUPED_CONV_2D, y, ARGS(x, wide, two, I(VALID), I(1), I(1), I(1), I(0), B(0)));
-    REFUSED(GROUPED_CONV_2D, y, ARGS(x, wide, two, I(VALID), I(1), I(1), I(0), I(0), B(0)));
+    REFUSED(GROUPED_CONV_2D, y, ARGS(T(F32, 1, 1, 2, 0), wide, two, I(VALID), I(1), I(1), I(0), I(0), B(0)));
     REFUSED(GROUPED_CONV_2D, y, ARGS(x, wide, two, I(VALID), I(1), I(1), I(-2), I(0), B(0)));
     REFUSED(GROUPED_CONV_2D, y, ARGS(x, wide, two, I(3), I(1), I(1), I(2), I(0), B(0)));
     REFUSED(GROUPED_CONV_2D, y, ARGS(x, wide, two, I(VALID), I(0), I(1), I(2), I(0), B(0)));
@@ -178,17 +179,19 @@ static void test_transposed_refusals(void **state) {
     (void)state;
     const struct arg x = T(F32, 1, 1, 2, 1), w = C(F32, taps, 1, 1, 3, 1), b = C(F32, nothing, 1),
                      y = T(F32, 1, 1, 5, 1);
+    const struct arg open = T(F32, 1, 1, 0, 1); /* the width of the output is not declared */
     struct arg two = x, flat = w;
     ACCEPTED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, L(1, 1, 5, 1), I(VALID), I(2), I(1), I(0), B(0)));
-    REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, L(1, 1, 4, 1), I(VALID), I(2), I(1), I(0), B(0)));
-    REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, L(1, 1, 5, 1), I(SAME), I(2), I(1), I(0), B(0)));
-    REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, L(1, 1, 0, 1), I(SAME), I(2), I(1), I(0), B(0)));
+    REFUSED(TRANSPOSE_CONV_2D, open, ARGS(x, w, b, L(1, 1, 4, 1), I(VALID), I(2), I(1), I(0), B(0)));
+    REFUSED(TRANSPOSE_CONV_2D, open, ARGS(x, w, b, L(1, 1, 5, 1), I(SAME), I(2), I(1), I(0), B(0)));
+    REFUSED(TRANSPOSE_CONV_2D, open, ARGS(T(F32, 1, 1, 0, 1), w, b, L(1, 1, 0, 1), I(SAME), I(2), I(1), I(0), B(0)));
     REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, L(1, 1, 5), I(VALID), I(2), I(1), I(0), B(0)));
     REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, L(1, 1, 5, 1), I(0), I(2), I(1), I(0), B(0)));
-    REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, L(1, 1, 5, 1), I(VALID), I(0), I(1), I(0), B(0)));
+    REFUSED(TRANSPOSE_CONV_2D, open, ARGS(x, w, b, I(0), I(0), I(0), I(0), I(0), I(1), I(0), B(0)));
+    REFUSED(TRANSPOSE_CONV_2D, open, ARGS(x, w, b, I(0), I(0), I(0), I(0), I(1), I(0), I(0), B(0)));
     REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, L(1, 1, 5, 1), I(VALID), I(2), I(1), I(9), B(0)));
     REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, I(-1), I(1), I(0), I(0), I(2), I(1), I(0), B(0)));
-    REFUSED(TRANSPOSE_CONV_2D, y, ARGS(x, w, b, I(5), I(0), I(0), I(0), I(2), I(1), I(0), B(0)));
+    REFUSED(TRANSPOSE_CONV_2D, open, ARGS(x, w, b, I(5), I(0), I(0), I(0), I(2), I(1), I(0), B(0)));
     two.dims[3] = 2; /* channels that the filter lacks */
     REFUSED(TRANSPOSE_CONV_2D, y, ARGS(two, w, b, L(1, 1, 5, 1), I(VALID), I(2), I(1), I(0), B(0)));
     flat.rank = 3;

@@ -119,11 +119,13 @@ static void check_heatmap(struct kind k, struct kind boxes, const void *map, uin
 static void test_heatmap(void **state) {
     (void)state;
     static const float map[] = {0, 2, 0, 1, 4, 3, 0, 2, 0}, flat[9] = {0}, box[] = {0, 0, 12, 6}, score[] = {4.125f},
-                       keypoint[] = {7, 3}, zero[] = {0}, corner[] = {2, 1};
+                       keypoint[] = {7, 3}, zero[] = {0}, corner[] = {2, 1},
+                       low[] = {0, 0, 0, 0, 0.001f, 0.0005f, 0, 0, 0}, low_score[] = {0.001f}, middle[] = {6, 3};
     static const uint8_t units[] = {0, 4, 0, 2, 8, 6, 0, 4, 0}, score_units[] = {33};
     static const uint16_t eighths[] = {0, 0, 96, 48}, place[] = {56, 24};
     check_heatmap(F32, F32, map, sizeof map, box, sizeof box, score, keypoint, 4, 4);
     check_heatmap(F32, F32, flat, sizeof flat, box, sizeof box, zero, corner, 4, 4);
+    check_heatmap(F32, F32, low, sizeof low, box, sizeof box, low_score, middle, 4, 4); /* too flat for a parabola */
     check_heatmap(U8(0.5f, 0), EIGHTHS, units, sizeof units, eighths, sizeof eighths, score_units, place, 1, 2);
 }
 
@@ -131,7 +133,7 @@ static void test_heatmap(void **state) {
 
 static void test_bbox(void **state) {
     (void)state;
-    static const float deltas[] = {0.25f, -0.5f, 0, 0, 0, 0, 0, 0}, image[] = {3.5f, 6}, three[3] = {0};
+    static const float deltas[] = {0.25f, -0.5f, 0, 0, 0, 0, 0, 0}, image[] = {3.5f, 6}, three[3] = {0}, one[1] = {0};
     static const uint8_t steps[] = {10, 10, 24, 10}; /* 0.7: e^0.7 is 2.01375 */
     static const uint16_t large[] = {128, 128};
     const int32_t second[] = {1};
@@ -147,7 +149,7 @@ static void test_bbox(void **state) {
     REFUSED(AXIS_ALIGNED_BBOX_TRANSFORM, T(F32, 1, 3), ARGS(x, C(F32, three, 1, 3), BATCH, i));
     REFUSED(AXIS_ALIGNED_BBOX_TRANSFORM, T(F32, 1, 4), ARGS(x, d, BATCH, i));
     REFUSED(AXIS_ALIGNED_BBOX_TRANSFORM, y, ARGS(x, d, BATCH, C(F32, image, 2, 1)));
-    REFUSED(AXIS_ALIGNED_BBOX_TRANSFORM, y, ARGS(x, d, C(F32, image, 1), i));
+    REFUSED(AXIS_ALIGNED_BBOX_TRANSFORM, y, ARGS(x, d, C(F32, one, 1), i));
     REFUSED(AXIS_ALIGNED_BBOX_TRANSFORM, T(F32, 1, 4), ARGS(x, C(U8(0.05f, 10), steps, 1, 4), BATCH, i));
     struct arg coarse = T(EIGHTHS, 1, 4);
     coarse.kind.scale = 0.25f;
@@ -174,13 +176,13 @@ static void test_sequence_rnn(void **state) {
     REFUSED(UNIDIRECTIONAL_SEQUENCE_RNN, T(F32, 2, 2), ARGS(T(F32, 2, 2), ww, rr, bb, hh, I(0), I(0)));
 }
 
-/** All gates are 1/2; c' = c / 2 + relu(x + 2) / 2, y = relu(c') / 2, from cells 4 and 0 of two batches. */
+/** All gates are 1/2; c' = c / 2 + relu(x + y + 2) / 2, y = relu(c') / 2, from cells 4 and 0 of two batches. */
 static void check_lstm(int time_major, const float x[4], const float y[4]) {
     static const float zero[] = {0}, one[] = {1}, two[] = {2}, states[] = {0, 0}, cells[] = {4, 0};
     struct net n = {0};
     uint32_t in[29], at = 0;
     in[at++] = input(&n, F32, DIMS(2, 2, 1));
-    for (int i = 1; i <= 8; i++) in[at++] = constant(&n, F32, i == 3 ? one : zero, 4, DIMS(1, 1));
+    for (int i = 1; i <= 8; i++) in[at++] = constant(&n, F32, i == 3 || i == 7 ? one : zero, 4, DIMS(1, 1));
     for (int i = 9; i <= 11; i++) in[at++] = tensor(&n, NNVTS_NO_VALUE, F32, DIMS(1));
     for (int i = 12; i <= 15; i++) in[at++] = constant(&n, F32, i == 14 ? two : zero, 4, DIMS(1));
     in[at++] = tensor(&n, NNVTS_NO_VALUE, F32, DIMS(1, 1));
@@ -216,9 +218,9 @@ static void check_lstm(int time_major, const float x[4], const float y[4]) {
 
 static void test_sequence_lstm(void **state) {
     (void)state;
-    /* cells 4, 3, 3.5 and 0, 2, 0 + 1: x of 0, 2 and 2, -5 */
-    check_lstm(0, (const float[]){0, 2, 2, -5}, (const float[]){1.5f, 1.75f, 1, 0.5f});
-    check_lstm(1, (const float[]){0, 2, 2, -5}, (const float[]){1.5f, 1, 1.75f, 0.5f});
+    /* cells 4, 3, 1.5 + 5.5 / 2 and 0, 2, 1 + 1 / 2 */
+    check_lstm(0, (const float[]){0, 2, 2, -2}, (const float[]){1.5f, 2.125f, 1, 0.75f});
+    check_lstm(1, (const float[]){0, 2, 2, -2}, (const float[]){1.5f, 1, 2.125f, 0.75f});
 }
 
 int main(void) {
