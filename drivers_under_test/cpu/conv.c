@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file conv.c CONV_2D, GROUPED_CONV_2D: rows of pixels under the filter are gathered, and multiplied with the packed
- * filter, group by group. */
+ * filter; of groups, as many at once as fill a panel. */
 #include "conv.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "move.h"
 
 enum { X, FILTER, BIAS, FIRST_OPTION };
 
@@ -51,53 +54,93 @@ static bool infer(struct cpu_call *c) {
 
 /* -------------------------------------------------------------------- weights */
 
-/** One group's weights and bias, and the layer that they make. */
-struct group {
+/** Groups, and how many of them one product takes. */
+struct grouping {
+    uint32_t groups, merged;
+};
+
+/** Thin groups fill a panel together, with zeros where channels of different groups meet. */
+static struct grouping grouping_of(const struct cpu_kernels *kernels, uint32_t channels, uint32_t groups) {
+    uint32_t merged = kernels->panel / (channels / groups);
+    if (merged > groups) merged = groups;
+    while (merged > 1 && groups % merged != 0) merged--;
+    return (struct grouping){groups, merged ? merged : 1};
+}
+
+/** The weights and bias of one product, and the layer that they make. */
+struct part {
     struct cpu_tensor weights, bias;
     struct cpu_layer layer;
 };
 
-/** Group g; what the operands have of data and scales is moved on to it. */
-static void group_of(const struct cpu_node *node, const struct cpu_tensor *tensors, uint32_t groups, uint32_t g,
-                     struct group *out) {
+/** Product i of the groups; data and scales of its operands begin there. Merged weights: see merge_weights. */
+static void part_of(const struct cpu_node *node, const struct cpu_tensor *tensors, const struct grouping *g, uint32_t i,
+                    struct part *out) {
     out->weights = tensors[node->in[FILTER]];
     out->bias = tensors[node->in[BIAS]];
-    const uint32_t *f = out->weights.shape.dims;
-    const size_t n = f[0] / groups, k = cpu_extent(&out->weights.shape, 1, 4);
-    if (out->weights.data) out->weights.data = (char *)out->weights.data + g * n * k * cpu_element(out->weights.type);
-    if (out->bias.data) out->bias.data = (char *)out->bias.data + g * n * cpu_element(out->bias.type);
-    if (out->weights.scales) out->weights.scales += g * n;
+    const size_t share = out->weights.shape.dims[0] / g->groups, k = cpu_extent(&out->weights.shape, 1, 4);
+    const size_t first = (size_t)i * g->merged * share;
+    out->weights.data = (void *)(uintptr_t)cpu_values_at(&out->weights, out->weights.data, first * k);
+    out->bias.data = (void *)(uintptr_t)cpu_values_at(&out->bias, out->bias.data, first);
+    if (out->weights.scales) out->weights.scales += first;
     out->layer = (struct cpu_layer){
         .input = &tensors[node->in[X]],
         .weights = &out->weights,
         .bias = &out->bias,
         .output = &tensors[node->out[0]],
-        .n = n,
-        .k = k,
+        .n = share * g->merged,
+        .k = k * g->merged,
     };
 }
 
-/** Constant weights are packed once: an array of struct cpu_dense, one a group. */
+/** Room that merge_weights takes; 0: none. */
+static size_t merge_bytes(const struct grouping *g, const struct part *p) {
+    return g->merged > 1 ? p->layer.n * p->layer.k * cpu_element(p->weights.type) : 0;
+}
+
+/** Brings the weights of merged groups into room: [n, taps, channels of all of them]. */
+static void merge_weights(const struct grouping *g, struct part *p, void *room) {
+    if (g->merged == 1) return;
+    const struct cpu_tensor *w = &p->weights;
+    const size_t share = p->layer.n / g->merged, k = p->layer.k, depth = w->shape.dims[3];
+    memset(room, cpu_is_quant8(w) ? w->zero_point : 0, merge_bytes(g, p));
+    struct cpu_move m = cpu_move_of(w);
+    cpu_move_axis(&m, share, (ptrdiff_t)(k / g->merged), (ptrdiff_t)k);
+    cpu_move_axis(&m, k / g->merged / depth, (ptrdiff_t)depth, (ptrdiff_t)(g->merged * depth));
+    cpu_move_axis(&m, depth, 1, 1);
+    for (size_t j = 0; j < g->merged; j++)
+        cpu_move_run(NULL, &m, cpu_values_at(w, w->data, j * share * (k / g->merged)),
+                     cpu_values_to(w, room, j * (share * k + depth)));
+    p->weights.data = room;
+}
+
+/** Constant weights are packed once: an array of struct cpu_dense, one a product. */
 static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
                     const struct cpu_kernels *kernels) {
     const struct cpu_call c = {.node = node, .tensors = (struct cpu_tensor *)(uintptr_t)tensors};
     struct cpu_window w;
+    struct part part;
     uint32_t groups;
     if (!tensors[node->in[FILTER]].data || !tensors[node->in[BIAS]].data) return true;
     for (uint32_t i = FIRST_OPTION; i < node->in_count; i++)
         if (!tensors[node->in[i]].data) return true;
     const uint32_t channels = tensors[node->in[FILTER]].shape.dims[0];
     if (!read_options(&c, &w, &groups) || channels % groups != 0) return true; /* an execution says so */
-    struct cpu_dense *dense = cpu_arena_array(arena, groups, sizeof *dense);
-    for (uint32_t g = 0; dense && g < groups; g++) {
-        struct group one;
-        group_of(node, tensors, groups, g, &one);
-        void *memory = cpu_arena_raw(arena, cpu_dense_bytes(kernels, &one.layer));
-        if (!memory) return false;
-        cpu_dense_pack(kernels, &one.layer, memory, &dense[g]);
+    const struct grouping g = grouping_of(kernels, channels, groups);
+    part_of(node, tensors, &g, 0, &part);
+    struct cpu_dense *dense = cpu_arena_array(arena, groups / g.merged, sizeof *dense);
+    void *room = malloc(merge_bytes(&g, &part) + 1);
+    bool ok = dense && room;
+    for (uint32_t i = 0; ok && i < groups / g.merged; i++) {
+        void *memory = cpu_arena_raw(arena, cpu_dense_bytes(kernels, &part.layer));
+        part_of(node, tensors, &g, i, &part);
+        merge_weights(&g, &part, room);
+        ok = memory != NULL;
+        if (ok) cpu_dense_pack(kernels, &part.layer, memory, &dense[i]);
     }
+    free(room);
     node->state = dense;
-    return dense != NULL;
+    return ok;
 }
 
 /* --------------------------------------------------------------------- pixels */
@@ -173,29 +216,65 @@ bool cpu_conv_run(struct cpu_run *run, struct cpu_conv *v, const struct cpu_dens
     return cpu_product_run(run, &product);
 }
 
+/** 0 times infinity is no number: a value that is not finite would reach the groups that it is merged with. */
+static bool is_finite(const struct cpu_conv *v) {
+    const size_t count = (size_t)v->in.n * v->in.h * v->in.w * v->in.c;
+    const float *x = v->x;
+    uint32_t bad = 0;
+    for (size_t i = 0; !v->quantised && i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return !bad;
+}
+
+/** All products, into y; prepared: their weights, or NULL. */
+static bool run_parts(const struct cpu_call *c, struct cpu_conv *v, const struct grouping *g,
+                      const struct cpu_dense *prepared, void *y) {
+    struct cpu_run *r = c->run;
+    const struct cpu_tensor *out = cpu_out(c, 0);
+    struct part part;
+    void *memory = NULL, *room = NULL;
+    part_of(c->node, c->tensors, g, 0, &part);
+    if (!prepared) {
+        memory = cpu_scratch(r, cpu_dense_bytes(r->kernels, &part.layer));
+        room = cpu_scratch(r, merge_bytes(g, &part));
+        if (!memory || !room) return false;
+    }
+    v->depth = cpu_in(c, FILTER)->shape.dims[3] * g->merged;
+    for (uint32_t i = 0; i < g->groups / g->merged; i++) {
+        struct cpu_dense packed;
+        if (!prepared) {
+            part_of(c->node, c->tensors, g, i, &part);
+            merge_weights(g, &part, room);
+            cpu_dense_pack(r->kernels, &part.layer, memory, &packed);
+        }
+        v->channel_at = i * v->depth;
+        void *to = cpu_values_to(out, y, i * part.layer.n);
+        if (!cpu_conv_run(r, v, prepared ? &prepared[i] : &packed, out, to, v->out.c)) return false;
+    }
+    return true;
+}
+
 static bool run(struct cpu_call *c) {
     struct cpu_run *r = c->run;
     const struct cpu_tensor *out = cpu_out(c, 0);
     const struct cpu_dense *prepared = c->node->state;
     struct cpu_conv v;
-    struct group group;
     uint32_t groups;
     if (!describe(c, &v, &groups)) return false;
-    group_of(c->node, c->tensors, groups, 0, &group);
     v.kernels = r->kernels;
     v.x = cpu_image_in(r, cpu_in(c, X), v.window.nchw);
-    char *y = cpu_image_out(r, out, v.window.nchw);
-    void *memory = prepared ? NULL : cpu_scratch(r, cpu_dense_bytes(r->kernels, &group.layer));
+    void *y = cpu_image_out(r, out, v.window.nchw);
     v.cols = cpu_window_columns(r, &v.window, v.in.w, v.out.w);
-    if (!v.x || !y || !(prepared || memory) || !v.cols) return false;
-    for (uint32_t g = 0; g < groups; g++) {
-        struct cpu_dense room;
-        group_of(c->node, c->tensors, groups, g, &group);
-        if (!prepared) cpu_dense_pack(r->kernels, &group.layer, memory, &room);
-        v.channel_at = g * v.depth;
-        void *to = y + g * group.layer.n * cpu_element(out->type);
-        if (!cpu_conv_run(r, &v, prepared ? &prepared[g] : &room, out, to, v.out.c)) return false;
+    if (!v.x || !y || !v.cols) return false;
+    struct grouping g = grouping_of(r->kernels, v.out.c, groups);
+    if (g.merged > 1 && !is_finite(&v)) {
+        g.merged = 1;
+        prepared = NULL;
     }
+    if (!run_parts(c, &v, &g, prepared, y)) return false;
     cpu_image_done(out, v.window.nchw, y);
     return true;
 }

@@ -79,6 +79,8 @@ static void test_grouped(void **state) {
     const struct arg w = C(F32, filter, 2, 1, 1, 2), b = C(F32, bias, 2);
     CHECK(GROUPED_CONV_2D, T(F32, 1, 1, 2, 2), ARGS(T(F32, 1, 1, 2, 4), w, b, I(VALID), I(1), I(1), I(2), I(0), B(0)),
           FLOATS(1, 2, 3, 4, 5, 6, 7, 8), FLOATS(21.5f, 4299, 65.5f, 8699));
+    CHECK(GROUPED_CONV_2D, T(F32, 1, 1, 1, 2), ARGS(T(F32, 1, 1, 1, 4), w, b, I(VALID), I(1), I(1), I(2), I(0), B(0)),
+          FLOATS(INFINITY, 2, 3, 4), FLOATS(INFINITY, 4299)); /* stays in its group */
     CHECK(GROUPED_CONV_2D, T(F32, 1, 2, 1, 1),
           ARGS(T(F32, 1, 4, 1, 2), w, b, I(0), I(0), I(0), I(0), I(2), I(1), I(2), I(3),
                B(1)), /* NCHW, stride 2, RELU6 */
