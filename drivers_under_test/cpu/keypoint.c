@@ -67,7 +67,7 @@ static struct top refine(const struct maps *m, size_t first, uint32_t y, uint32_
     const double xx = n[1][0] - 2 * n[1][1] + n[1][2], yy = n[0][1] - 2 * n[1][1] + n[2][1];
     const double xy = (n[2][2] - n[2][0] - n[0][2] + n[0][0]) / 4, det = xx * yy - xy * xy;
     struct top t = {0, 0, n[1][1]};
-    if (det == 0 || fabs(det) < m->epsilon + m->epsilon * xx * yy) return t;
+    if (fabs(det) < m->epsilon + m->epsilon * xx * yy) return t;
     t.x = (xy * gy - yy * gx) / det;
     t.y = (xy * gx - xx * gy) / det;
     const double far = fmax(fabs(t.x), fabs(t.y));
