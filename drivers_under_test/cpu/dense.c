@@ -20,12 +20,17 @@ double cpu_layer_multiplier(const struct cpu_layer *layer, size_t c) {
     return (double)layer->input->scale * weight_scale / (double)layer->output->scale;
 }
 
+/** Values between the weights of neighbouring columns, and between those of one column. */
+static size_t column_step(const struct cpu_layer *layer) { return layer->turned ? 1 : layer->k; }
+static size_t depth_step(const struct cpu_layer *layer) { return layer->turned ? layer->n : 1; }
+
 /** Packing goes in squares: reading along rows of the weights and writing along panels stay in the cache. */
 enum { SQUARE = 16 };
 
 static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                      struct cpu_dense *out) {
     const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = padded(n, panel);
+    const size_t across = column_step(layer), down = depth_step(layer);
     const float *from = layer->weights->data;
     out->bias = memory;
     out->weights = out->bias + columns;
@@ -35,7 +40,8 @@ static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *
         for (size_t i0 = 0; i0 < k; i0 += SQUARE)
             for (size_t col = first; col < first + panel; col++) {
                 float *to = out->weights + first * k + col - first;
-                for (size_t i = i0; i < k && i < i0 + SQUARE; i++) to[i * panel] = col < n ? from[col * k + i] : 0;
+                for (size_t i = i0; i < k && i < i0 + SQUARE; i++)
+                    to[i * panel] = col < n ? from[col * across + i * down] : 0;
             }
 }
 
@@ -48,6 +54,7 @@ static int16_t centred(const struct cpu_tensor *w, size_t i) {
 static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                      struct cpu_dense *out) {
     const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = padded(n, panel);
+    const size_t across = column_step(layer), down = depth_step(layer);
     const int32_t *bias = layer->bias->data;
     out->bias64 = memory;
     out->multiplier = out->bias64 + columns;
@@ -61,7 +68,8 @@ static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *
             for (size_t col = first; col < first + panel; col++) {
                 int16_t *to = out->weights16 + first * out->k + (col - first) * 2;
                 for (size_t i = i0; i < out->k && i < i0 + SQUARE; i++)
-                    to[i / 2 * 2 * panel + i % 2] = col < n && i < k ? centred(layer->weights, col * k + i) : 0;
+                    to[i / 2 * 2 * panel + i % 2] =
+                        col < n && i < k ? centred(layer->weights, col * across + i * down) : 0;
             }
 }
 
@@ -122,6 +130,7 @@ struct cut {
     const struct cpu_product *p;
     size_t block, columns; /**< rows of a block, columns of a group */
     uint32_t blocks, groups;
+    size_t out_step;
     uint8_t *gathered; /**< one block per thread */
     size_t gathered_bytes;
 };
@@ -136,9 +145,9 @@ static void product_f32(const struct cut *cut, size_t row, size_t rows, size_t c
         .a = a,
         .b = w->weights + col * w->k,
         .bias = w->bias + col,
-        .c = (float *)p->out + row * w->n + col,
+        .c = (float *)p->out + row * cut->out_step + col,
         .lda = w->k,
-        .ldc = w->n,
+        .ldc = cut->out_step,
         .lo = p->range.lo,
         .hi = p->range.hi,
     };
@@ -156,9 +165,9 @@ static void product_s16(const struct cut *cut, size_t row, size_t rows, size_t c
         .b = w->weights16 + col * w->k,
         .bias = w->bias64 + col,
         .multiplier = w->multiplier + col,
-        .c = (uint8_t *)p->out + row * w->n + col,
+        .c = (uint8_t *)p->out + row * cut->out_step + col,
         .lda = w->k,
-        .ldc = w->n,
+        .ldc = cut->out_step,
         .zero_point = p->zero_point,
         .lo = p->range.qlo,
         .hi = p->range.qhi,
@@ -206,6 +215,7 @@ static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) 
         .columns = group_panels * run->kernels->panel,
         .blocks = (uint32_t)blocks,
         .groups = (uint32_t)groups,
+        .out_step = p->out_step ? p->out_step : w->n,
         .gathered_bytes = padded((block < p->m ? block : p->m) * row_bytes, CPU_ALIGN),
     };
 }
@@ -219,5 +229,6 @@ bool cpu_product_run(struct cpu_run *run, const struct cpu_product *p) {
     }
     const double work_ns = (double)p->m * (double)p->weights->n * (double)p->weights->k / 20.0;
     cpu_threads_run(run->threads, cut.blocks * cut.groups, work_ns, product_items, &cut);
+    cpu_blocks_put(&run->scratch, cut.gathered);
     return true;
 }

@@ -19,6 +19,7 @@ struct cpu_dense {
 struct cpu_layer {
     const struct cpu_tensor *input, *weights, *bias, *output;
     size_t n, k;
+    bool turned; /**< the weights are stored as [k, n] */
 };
 
 /** Bytes that packing takes. */
@@ -48,7 +49,8 @@ struct cpu_product {
     /** Writes rows [first, first + count), k values each: float, or centred int16. */
     void (*gather)(const void *source, size_t first, size_t count, void *to);
     const void *source;
-    void *out; /**< [m, n] */
+    void *out;       /**< [m, n] */
+    size_t out_step; /**< values between its rows; 0: n */
     struct cpu_range range;
     int32_t zero_point; /**< of the output */
 };

@@ -64,6 +64,7 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
         return type == ANEURALNETWORKS_TENSOR_BOOL8;
     case 't':
     case 'p':
+    case 'P':
         return type == ANEURALNETWORKS_TENSOR_INT32;
     case 'q':
         return type_bit(type) & CPU_QUANTS || type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM ||
@@ -72,6 +73,9 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
         return type == main_type || (quant && type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL);
     case 'c':
         return type == (quant ? ANEURALNETWORKS_TENSOR_INT32 : main_type);
+    case 'e': /* in eighths, if quantised */
+        if (!quant) return type == main_type;
+        return type == ANEURALNETWORKS_TENSOR_QUANT16_ASYMM && t->scale == 0.125f && t->zero_point == 0;
     case 'a':
         return cpu_is_tensor(type);
     default:
@@ -79,7 +83,7 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
     }
 }
 
-static bool may_be_omitted(char letter) { return letter == 'o'; }
+static bool may_be_omitted(char letter) { return letter == 'o' || letter == 'P'; }
 
 /** The letter of input i among count inputs; 0 behind the last. */
 static char letter_at(const char *form, uint32_t count, uint32_t i) {
@@ -151,7 +155,8 @@ static bool repeats_outputs(const struct cpu_op *op) { return op->outs[1] == '*'
 
 static bool output_fits(const struct cpu_call *c, uint32_t i, const struct cpu_tensor *main) {
     const struct cpu_tensor *out = cpu_out(c, i);
-    switch (repeats_outputs(c->node->op) ? c->node->op->outs[0] : c->node->op->outs[i]) {
+    const char letter = letter_at(c->node->op->outs, c->node->out_count, i);
+    switch (letter) {
     case 'a':
         return cpu_is_tensor(out->type);
     case 'l':
@@ -160,6 +165,8 @@ static bool output_fits(const struct cpu_call *c, uint32_t i, const struct cpu_t
         return main && out->type == main->type;
     case 'i':
         return out->type == ANEURALNETWORKS_INT32;
+    case 'e':
+        return main && letter_fits(letter, out, main->type);
     case 't':
         return out->type == ANEURALNETWORKS_TENSOR_INT32;
     case 'f':
@@ -205,7 +212,7 @@ static bool ranks_fit(const struct cpu_call *c) {
 bool cpu_op_check(const struct cpu_call *c) {
     const struct cpu_op *op = c->node->op;
     const struct cpu_tensor *main = main_of(c->node, c->tensors, op->forms[c->node->form]);
-    if (!repeats_outputs(op) && c->node->out_count != strlen(op->outs)) return false;
+    if (!count_fits(op->outs, c->node->out_count)) return false;
     for (uint32_t i = 0; i < c->node->out_count; i++)
         if (!output_fits(c, i, main)) return false;
     for (uint32_t i = 0; i < (repeats_outputs(op) ? c->node->out_count : 1); i++)
@@ -220,7 +227,8 @@ const struct cpu_shape *cpu_out_shape(const struct cpu_call *c, uint32_t i) {
 bool cpu_op_can_infer(const struct cpu_call *c) {
     for (uint32_t i = 0; i < c->node->in_count; i++) {
         const struct cpu_tensor *t = &c->tensors[c->node->in[i]];
-        const bool value_needed = !cpu_is_tensor(t->type) || letter_of(c->node, i) == 'p';
+        const char letter = letter_of(c->node, i);
+        const bool value_needed = !cpu_is_tensor(t->type) || letter == 'p' || letter == 'P';
         if (t->present && (!t->known_rank || (value_needed && !t->data))) return false;
     }
     return true;

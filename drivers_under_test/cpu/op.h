@@ -60,6 +60,7 @@ enum cpu_quant_rule {
  *   p  TENSOR_INT32 whose value decides the output's shape               q  any quantised 8-bit tensor
  *   w  filter of T, or per-channel      c  bias of a filter              a  any tensor
  *   l  TENSOR_BOOL8                     n  INT32, FLOAT32 or FLOAT16 scalar
+ *   P  as p, may be omitted             e  coordinates: of T, or where T is quantised in eighths
  *   *  behind a letter: once or more    |  what follows may be absent, together with all that follows it
  */
 struct cpu_op {
@@ -71,15 +72,15 @@ struct cpu_op {
     bool image;           /**< the first input has rank 4 */
     const char *forms[4]; /**< input lists; they differ in types or number */
     /**
-     * Letters of the outputs: x, t, l, i, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor:
-     * check decides). "x*": one or more, all of the shape out_shapes[0].
+     * Letters of the outputs: x, t, l, i, e, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor:
+     * check decides). "x*": one or more, all of the shape out_shapes[0]. '|' as in forms.
      */
     const char *outs;
     /** Optional. Rules of types, quantisation, ranks, on what is known. */
     bool (*check)(const struct cpu_call *c);
     /**
      * Required. Fills out_shapes, and checks values and shapes. Scalars and p inputs are known; extents may be
-     * CPU_UNKNOWN while the model is checked, ranks are known.
+     * CPU_UNKNOWN while the model is checked, ranks are known. A rank of CPU_UNKNOWN: unknown extents decide it.
      */
     bool (*infer)(struct cpu_call *c);
     /** Optional. Makes node->state from constants, in arena memory. False: not enough memory. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file recurrent.c RNN and SVDF, and what the recurrent operations share. */
+/** @file recurrent.c RNN, UNIDIRECTIONAL_SEQUENCE_RNN, SVDF, and what the recurrent operations share. */
 #include "recurrent.h"
 
 #include <string.h>
+
+#include "move.h"
 
 bool cpu_recurrent_activation_ok(const struct cpu_call *c, uint32_t input) {
     return cpu_int_within(c, input, 0, CPU_ACT_SIGMOID) && cpu_int(c, input, 0) != 5;
@@ -43,6 +45,34 @@ bool cpu_recurrent_shape(const struct cpu_tensor *t, uint32_t rank, uint32_t fir
     if (!t->known_rank) return true;
     if (t->shape.rank != rank || !cpu_agree(t->shape.dims[0], first)) return false;
     return rank < 2 || cpu_agree(t->shape.dims[1], second);
+}
+
+/* ------------------------------------------------------------------ sequences */
+
+/** [inner, outer, values] from [outer, inner, values]. */
+static void swap_outer(struct cpu_run *run, const struct cpu_tensor *t, size_t outer, size_t inner, const void *from,
+                       void *to) {
+    const ptrdiff_t n = (ptrdiff_t)t->shape.dims[2];
+    struct cpu_move m = cpu_move_of(t);
+    cpu_move_axis(&m, inner, n, (ptrdiff_t)outer * n);
+    cpu_move_axis(&m, outer, (ptrdiff_t)inner * n, n);
+    cpu_move_axis(&m, (size_t)n, 1, 1);
+    cpu_move_run(run->threads, &m, from, to);
+}
+
+const float *cpu_recurrent_in(struct cpu_run *run, const struct cpu_tensor *t, bool time_major) {
+    if (time_major) return t->data;
+    float *copy = cpu_scratch(run, cpu_count(t) * sizeof *copy);
+    if (copy) swap_outer(run, t, t->shape.dims[0], t->shape.dims[1], t->data, copy);
+    return copy;
+}
+
+float *cpu_recurrent_out(struct cpu_run *run, const struct cpu_tensor *out, bool time_major) {
+    return time_major ? out->data : cpu_scratch(run, cpu_count(out) * sizeof(float));
+}
+
+void cpu_recurrent_done(struct cpu_run *run, const struct cpu_tensor *out, bool time_major, const float *data) {
+    if (!time_major) swap_outer(run, out, out->shape.dims[1], out->shape.dims[0], data, out->data);
 }
 
 /* ------------------------------------------------------------------------ RNN */
@@ -88,6 +118,60 @@ const struct cpu_op cpu_op_rnn = {
     .check = check_rnn,
     .infer = infer_rnn,
     .run = run_rnn,
+};
+
+/* ------------------------------------------------ UNIDIRECTIONAL_SEQUENCE_RNN */
+
+enum { RNN_TIME_MAJOR = RNN_ACT + 1 };
+
+static bool check_sequence_rnn(const struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, RNN_X);
+    return cpu_recurrent_activation_ok(c, RNN_ACT) && cpu_int_within(c, RNN_TIME_MAJOR, 0, 1) &&
+           (!x->known_rank || x->shape.rank == 3) && cpu_recurrent_shape(cpu_in(c, RNN_W), 2, CPU_UNKNOWN, CPU_UNKNOWN);
+}
+
+static bool infer_sequence_rnn(struct cpu_call *c) {
+    if (!check_sequence_rnn(c)) return false;
+    const bool time_major = cpu_int(c, RNN_TIME_MAJOR, 0) != 0;
+    const uint32_t *x = cpu_in(c, RNN_X)->shape.dims, *w = cpu_in(c, RNN_W)->shape.dims;
+    if (!cpu_agree(x[2], w[1]) || !cpu_recurrent_shape(cpu_in(c, RNN_R), 2, w[0], w[0]) ||
+        !cpu_recurrent_shape(cpu_in(c, RNN_BIAS), 1, w[0], 0) ||
+        !cpu_recurrent_shape(cpu_in(c, RNN_H), 2, x[time_major], w[0]))
+        return false;
+    c->out_shapes[0] = (struct cpu_shape){3, {x[0], x[1], w[0]}};
+    c->out_shapes[1] = (struct cpu_shape){2, {x[time_major], w[0]}};
+    return true;
+}
+
+/** What the inputs give is computed for all steps at once; then each step adds what its predecessor gives. */
+static bool run_sequence_rnn(struct cpu_call *c) {
+    const struct cpu_kernels *k = c->run->kernels;
+    const bool time_major = cpu_int(c, RNN_TIME_MAJOR, 0) != 0;
+    const struct cpu_tensor *in = cpu_in(c, RNN_X), *w = cpu_in(c, RNN_W);
+    const size_t time = in->shape.dims[!time_major], batch = in->shape.dims[time_major], units = w->shape.dims[0];
+    const float *x = cpu_recurrent_in(c->run, in, time_major), *h = cpu_in(c, RNN_H)->data;
+    float *all = cpu_recurrent_out(c->run, cpu_out(c, 0), time_major), *y = all;
+    if (!x || !y) return false;
+    for (size_t i = 0; i < time * batch; i++) memcpy(y + i * units, cpu_in(c, RNN_BIAS)->data, units * sizeof *y);
+    cpu_recurrent_product(k, w, time * batch, x, y);
+    for (size_t t = 0; t < time; t++, h = y, y += batch * units) {
+        cpu_recurrent_product(k, cpu_in(c, RNN_R), batch, h, y);
+        cpu_recurrent_activate(k, cpu_int(c, RNN_ACT, 0), batch * units, y);
+    }
+    if (c->node->out_count > 1) memcpy(cpu_out(c, 1)->data, h, batch * units * sizeof *y);
+    cpu_recurrent_done(c->run, cpu_out(c, 0), time_major, all);
+    return true;
+}
+
+const struct cpu_op cpu_op_sequence_rnn = {
+    .code = ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_RNN,
+    .types = CPU_FLOATS,
+    .max_rank = 3,
+    .forms = {"xxxxxii"},
+    .outs = "x|x",
+    .check = check_sequence_rnn,
+    .infer = infer_sequence_rnn,
+    .run = run_sequence_rnn,
 };
 
 /* ----------------------------------------------------------------------- SVDF */

@@ -15,6 +15,13 @@ void cpu_recurrent_activate(const struct cpu_kernels *kernels, int32_t activatio
 /** y[batch, units] += x[batch, inputs] * weights[units, inputs]^T. */
 void cpu_recurrent_product(const struct cpu_kernels *kernels, const struct cpu_tensor *weights, size_t batch,
                            const float *x, float *y);
+/** A sequence as [time, batch, values]: t's own data if that is its layout (major), or a copy from [batch, time,
+ * values] in scratch memory; NULL without memory. */
+const float *cpu_recurrent_in(struct cpu_run *run, const struct cpu_tensor *t, bool time_major);
+/** Where to write [time, batch, values]: out's data, or scratch memory that cpu_recurrent_done brings into its order.
+ */
+float *cpu_recurrent_out(struct cpu_run *run, const struct cpu_tensor *out, bool time_major);
+void cpu_recurrent_done(struct cpu_run *run, const struct cpu_tensor *out, bool time_major, const float *data);
 /** True if t is absent, or its rank and extents (second only for rank 2) agree. */
 bool cpu_recurrent_shape(const struct cpu_tensor *t, uint32_t rank, uint32_t first, uint32_t second);
 

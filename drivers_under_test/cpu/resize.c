@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file resize.c RESIZE_BILINEAR. */
+/** @file resize.c RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR. */
+#include <string.h>
+
 #include "image.h"
 
 enum { X, WIDTH, HEIGHT, NCHW, ALIGN_CORNERS, HALF_PIXEL, BY_SHAPE = 0 };
@@ -43,6 +45,8 @@ static bool infer(struct cpu_call *c) {
     c->out_shapes[0] = cpu_image_shape(image, nchw);
     return true;
 }
+
+/* ------------------------------------------------------------------- bilinear */
 
 static struct mix mix_at(uint32_t i, uint32_t in, uint32_t out, bool align, bool half) {
     const double ratio = align && out > 1 ? (in - 1.0) / (out - 1.0) : (double)in / out;
@@ -135,4 +139,93 @@ const struct cpu_op cpu_op_resize_bilinear = {
     .check = check,
     .infer = infer,
     .run = run,
+};
+
+/* ----------------------------------------------------------- nearest neighbour */
+
+/** The place that output i shows: a fraction, rounded down, or to the nearest where corners are aligned. */
+static uint32_t nearest_at(uint32_t i, uint32_t in, uint32_t out, bool align, bool half) {
+    uint64_t numerator = (uint64_t)i * in, denominator = out;
+    if (align && out > 1) {
+        numerator = (uint64_t)i * (in - 1);
+        denominator = out - 1;
+    } else if (half) {
+        numerator = (2 * (uint64_t)i + 1) * in;
+        denominator = 2 * (uint64_t)out;
+    }
+    const uint64_t at = align ? (2 * numerator + denominator) / (2 * denominator) : numerator / denominator;
+    return at < in ? (uint32_t)at : in - 1;
+}
+
+struct nearest {
+    const char *x;
+    char *y;
+    uint32_t in_h, in_w, out_h, out_w;
+    const uint32_t *rows, *cols; /**< of the input */
+    size_t pixel;                /**< bytes */
+};
+
+/** A row of pixels of one size; a constant one makes a loop without calls. */
+static inline void pick_pixels(const struct nearest *r, size_t pixel, const char *from, char *to) {
+    for (uint32_t x = 0; x < r->out_w; x++) memcpy(to + x * pixel, from + r->cols[x] * pixel, pixel);
+}
+
+static void nearest_lines(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
+    (void)worker;
+    const struct nearest *r = arg;
+    const size_t in_line = r->in_w * r->pixel, out_line = r->out_w * r->pixel;
+    const char *last = NULL;
+    for (uint32_t i = begin; i < end; i++) {
+        const char *from = r->x + ((size_t)(i / r->out_h) * r->in_h + r->rows[i % r->out_h]) * in_line;
+        char *to = r->y + i * out_line;
+        if (from == last)
+            memcpy(to, to - out_line, out_line);
+        else if (r->pixel == 1)
+            pick_pixels(r, 1, from, to);
+        else if (r->pixel == sizeof(float))
+            pick_pixels(r, sizeof(float), from, to);
+        else
+            pick_pixels(r, r->pixel, from, to);
+        last = from;
+    }
+}
+
+/** Channels of an [N,C,H,W] image are images of one channel. */
+static bool run_nearest(struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
+    const bool nchw = cpu_int(c, NCHW, 0) != 0;
+    const bool align = cpu_int(c, ALIGN_CORNERS, 0) != 0, half = cpu_int(c, HALF_PIXEL, 0) != 0;
+    const struct cpu_image from = cpu_image_of(&x->shape, nchw), to = cpu_image_of(&out->shape, nchw);
+    uint32_t *places = cpu_scratch(c->run, ((size_t)to.h + to.w) * sizeof *places);
+    if (!places) return false;
+    for (uint32_t i = 0; i < to.h; i++) places[i] = nearest_at(i, from.h, to.h, align, half);
+    for (uint32_t i = 0; i < to.w; i++) places[to.h + i] = nearest_at(i, from.w, to.w, align, half);
+    struct nearest r = {
+        .x = x->data,
+        .y = out->data,
+        .in_h = from.h,
+        .in_w = from.w,
+        .out_h = to.h,
+        .out_w = to.w,
+        .rows = places,
+        .cols = places + to.h,
+        .pixel = (nchw ? 1 : from.c) * (size_t)cpu_element(x->type),
+    };
+    const uint32_t images = nchw ? from.n * from.c : from.n;
+    cpu_threads_run(c->run->threads, images * to.h, (double)cpu_count(out) * 0.5, nearest_lines, &r);
+    return true;
+}
+
+const struct cpu_op cpu_op_resize_nearest = {
+    .code = ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR,
+    .types = CPU_FLOATS | CPU_QUANTS,
+    .max_rank = 4,
+    .quant = CPU_Q_SAME,
+    .zero_ok = true,
+    .image = true,
+    .forms = {"xiib|b|b", "xssb|b|b"},
+    .outs = "x",
+    .check = check,
+    .infer = infer,
+    .run = run_nearest,
 };

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file slice.c Parts of a tensor: SLICE, STRIDED_SLICE, SPLIT, REVERSE. */
+#include "move.h"
+
+enum { X };
+
+/* ---------------------------------------------------------------------- SLICE */
+
+enum { SLICE_BEGIN = 1, SLICE_SIZE };
+
+static bool check_slice(const struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X);
+    const uint32_t rank = x->known_rank ? x->shape.rank : CPU_UNKNOWN;
+    return cpu_list_fits(c, SLICE_BEGIN, rank) && cpu_list_fits(c, SLICE_SIZE, rank);
+}
+
+static bool infer_slice(struct cpu_call *c) {
+    const struct cpu_shape *x = &cpu_in(c, X)->shape;
+    c->out_shapes[0].rank = x->rank;
+    if (!check_slice(c)) return false;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        const int64_t begin = cpu_list_at(c, SLICE_BEGIN, d), size = cpu_list_at(c, SLICE_SIZE, d);
+        const uint32_t n = x->dims[d];
+        if (begin < 0 || size < -1) return false;
+        if (n != CPU_UNKNOWN && (begin > n || begin + size > n)) return false;
+        c->out_shapes[0].dims[d] = size >= 0 ? (uint32_t)size : n == CPU_UNKNOWN ? n : n - (uint32_t)begin;
+    }
+    return true;
+}
+
+static bool run_slice(struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
+    struct cpu_move m = cpu_move_of(x);
+    ptrdiff_t from[CPU_MAX_RANK], to[CPU_MAX_RANK];
+    size_t first = 0;
+    cpu_steps(&x->shape, from);
+    cpu_steps(&out->shape, to);
+    for (uint32_t d = 0; d < x->shape.rank; d++) {
+        first += (size_t)cpu_list_at(c, SLICE_BEGIN, d) * (size_t)from[d];
+        cpu_move_axis(&m, out->shape.dims[d], from[d], to[d]);
+    }
+    cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, first), out->data);
+    return true;
+}
+
+const struct cpu_op cpu_op_slice = {
+    .code = ANEURALNETWORKS_SLICE,
+    .types = CPU_NUMBERS,
+    .quant = CPU_Q_SAME,
+    .zero_ok = true,
+    .forms = {"xpp"},
+    .outs = "x",
+    .check = check_slice,
+    .infer = infer_slice,
+    .run = run_slice,
+};
+
+/* -------------------------------------------------------------- STRIDED_SLICE */
+
+enum { BEGIN = 1, END, STRIDES, BEGIN_MASK, END_MASK, SHRINK_MASK };
+
+static bool bit(const struct cpu_call *c, uint32_t input, uint32_t d) {
+    return (uint32_t)cpu_int(c, input, 0) >> d & 1;
+}
+
+static bool check_strided(const struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X);
+    const uint32_t rank = x->known_rank ? x->shape.rank : CPU_UNKNOWN;
+    return cpu_list_fits(c, BEGIN, rank) && cpu_list_fits(c, END, rank) && cpu_list_fits(c, STRIDES, rank);
+}
+
+/** A position that may count from the end, moved to where a walk upwards or downwards may start or end. */
+static int64_t position(int64_t at, int64_t extent, bool up) {
+    const int64_t least = up ? 0 : -1, most = up ? extent : extent - 1;
+    if (at < 0) at += extent;
+    return at < least ? least : at > most ? most : at;
+}
+
+/** The first place along axis d, of this extent, and how many. */
+static uint32_t walk(const struct cpu_call *c, uint32_t d, uint32_t extent, int64_t *first) {
+    const int64_t n = extent, stride = cpu_list_at(c, STRIDES, d);
+    const bool up = stride > 0;
+    *first = bit(c, BEGIN_MASK, d) ? (up ? 0 : n - 1) : position(cpu_list_at(c, BEGIN, d), n, up);
+    const int64_t end = bit(c, END_MASK, d) ? (up ? n : -1) : position(cpu_list_at(c, END, d), n, up);
+    const int64_t way = up ? end - *first : *first - end, step = up ? stride : -stride;
+    return way > 0 ? (uint32_t)((way + step - 1) / step) : 0;
+}
+
+static bool infer_strided(struct cpu_call *c) {
+    const struct cpu_shape *x = &cpu_in(c, X)->shape;
+    struct cpu_shape *out = &c->out_shapes[0];
+    if (!check_strided(c)) return false;
+    out->rank = 0;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        const int32_t stride = cpu_list_at(c, STRIDES, d);
+        const bool shrink = bit(c, SHRINK_MASK, d), known = x->dims[d] != CPU_UNKNOWN;
+        int64_t first;
+        if (stride == 0 || (shrink && stride < 0)) return false;
+        const uint32_t count = known ? walk(c, d, x->dims[d], &first) : CPU_UNKNOWN;
+        if (shrink && known && count != 1) return false;
+        if (!shrink) out->dims[out->rank++] = count;
+    }
+    if (out->rank == 0) out->dims[out->rank++] = 1;
+    return true;
+}
+
+static bool run_strided(struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
+    struct cpu_move m = cpu_move_of(x);
+    struct cpu_shape counts = {.rank = x->shape.rank}; /* the output with the axes that are taken out of it */
+    ptrdiff_t from[CPU_MAX_RANK], to[CPU_MAX_RANK];
+    int64_t first[CPU_MAX_RANK], start = 0;
+    for (uint32_t d = 0; d < counts.rank; d++) counts.dims[d] = walk(c, d, x->shape.dims[d], &first[d]);
+    cpu_steps(&x->shape, from);
+    cpu_steps(&counts, to);
+    for (uint32_t d = 0; d < counts.rank; d++) {
+        start += first[d] * from[d];
+        cpu_move_axis(&m, counts.dims[d], from[d] * cpu_list_at(c, STRIDES, d), to[d]);
+    }
+    cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, (size_t)start), out->data);
+    return true;
+}
+
+const struct cpu_op cpu_op_strided_slice = {
+    .code = ANEURALNETWORKS_STRIDED_SLICE,
+    .types = CPU_FLOATS | CPU_QUANTS,
+    .max_rank = 4,
+    .quant = CPU_Q_SAME,
+    .forms = {"xpppiii"},
+    .outs = "x",
+    .check = check_strided,
+    .infer = infer_strided,
+    .run = run_strided,
+};
+
+/* ---------------------------------------------------------------------- SPLIT */
+
+enum { SPLIT_AXIS = 1, PARTS };
+
+static bool check_split(const struct cpu_call *c) {
+    return cpu_int(c, PARTS, (int32_t)c->node->out_count) == (int32_t)c->node->out_count;
+}
+
+static bool infer_split(struct cpu_call *c) {
+    struct cpu_shape *out = &c->out_shapes[0];
+    const uint32_t parts = c->node->out_count;
+    *out = cpu_in(c, X)->shape;
+    const int32_t axis = cpu_axis(cpu_int(c, SPLIT_AXIS, 0), out->rank);
+    if (axis < 0 || !check_split(c)) return false;
+    if (out->dims[axis] == CPU_UNKNOWN) return true;
+    if (out->dims[axis] % parts != 0) return false;
+    out->dims[axis] /= parts;
+    return true;
+}
+
+static bool run_split(struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X);
+    const struct cpu_shape *s = &x->shape;
+    const uint32_t axis = (uint32_t)cpu_axis(cpu_int(c, SPLIT_AXIS, 0), s->rank), parts = c->node->out_count;
+    const size_t line = cpu_extent(s, axis, s->rank), piece = line / parts;
+    struct cpu_move m = cpu_move_of(x);
+    cpu_move_axis(&m, cpu_extent(s, 0, axis), (ptrdiff_t)line, (ptrdiff_t)piece);
+    cpu_move_axis(&m, piece, 1, 1);
+    for (uint32_t i = 0; i < parts; i++)
+        cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, i * piece), cpu_out(c, i)->data);
+    return true;
+}
+
+const struct cpu_op cpu_op_split = {
+    .code = ANEURALNETWORKS_SPLIT,
+    .types = CPU_NUMBERS,
+    .quant = CPU_Q_SAME,
+    .forms = {"xii"},
+    .outs = "x*",
+    .check = check_split,
+    .infer = infer_split,
+    .run = run_split,
+};
+
+/* -------------------------------------------------------------------- REVERSE */
+
+enum { REVERSE_AXIS = 1 };
+
+static bool check_reverse(const struct cpu_call *c) { return cpu_list_fits(c, REVERSE_AXIS, 1); }
+
+static bool infer_reverse(struct cpu_call *c) {
+    if (!check_reverse(c)) return false;
+    const int32_t axis = cpu_list_at(c, REVERSE_AXIS, 0);
+    return axis >= 0 && (uint32_t)axis < cpu_in(c, X)->shape.rank && cpu_infer_same(c);
+}
+
+static bool run_reverse(struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X);
+    const struct cpu_shape *s = &x->shape;
+    const uint32_t axis = (uint32_t)cpu_list_at(c, REVERSE_AXIS, 0);
+    const size_t n = s->dims[axis], inner = cpu_extent(s, axis + 1, s->rank);
+    struct cpu_move m = cpu_move_of(x);
+    cpu_move_axis(&m, cpu_extent(s, 0, axis), (ptrdiff_t)(n * inner), (ptrdiff_t)(n * inner));
+    cpu_move_axis(&m, n, -(ptrdiff_t)inner, (ptrdiff_t)inner);
+    cpu_move_axis(&m, inner, 1, 1);
+    cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, (n - 1) * inner), cpu_out(c, 0)->data);
+    return true;
+}
+
+const struct cpu_op cpu_op_reverse = {
+    .code = ANEURALNETWORKS_REVERSE,
+    .types = CPU_NUMBERS,
+    .quant = CPU_Q_SAME,
+    .forms = {"xp"},
+    .outs = "x",
+    .check = check_reverse,
+    .infer = infer_reverse,
+    .run = run_reverse,
+};
