@@ -240,6 +240,17 @@ static bool find_form(struct growth *g, struct step *s) {
     return true;
 }
 
+/* No output is known to be larger than values of graphs are; no memory is told as false. */
+static bool is_small(struct growth *g, const struct step *s) {
+    const struct nnv_subgraph *m = &s->draft.spec->model.main;
+    struct nnv_shape *shapes = NNV_NEW(g->step, struct nnv_shape, m->noperands);
+    struct nnv_err why = {0};
+    if (!shapes || nnv_infer_shapes(&s->draft.spec->model, g->step, shapes, &why) != NNV_OK) return false;
+    for (uint32_t i = 0; i < m->nout; i++)
+        if (nnv_shape_known(&shapes[m->out[i]]) && nnv_shape_elems(&shapes[m->out[i]]) > MOST_ELEMS) return false;
+    return true;
+}
+
 static enum nnv_status evaluate(struct growth *g, struct step *s, struct nnv_err *err) {
     const struct nnv_spec *spec = s->draft.spec;
     s->golden = NNV_NEW(g->step, struct nnv_golden, spec->model.main.nout);
@@ -413,7 +424,7 @@ static enum nnv_status try_step(struct growth *g, const struct nnv_graph_use *us
     if (!find_form(g, &s)) return NNV_OK;
     st = settle_scales(g, &s, &open, err);
     if (st) return st;
-    if (nnv_validate(&s.draft.spec->model, g->step, NULL, &why) != NNV_OK) return NNV_OK;
+    if (nnv_validate(&s.draft.spec->model, g->step, NULL, &why) != NNV_OK || !is_small(g, &s)) return NNV_OK;
     if (evaluate(g, &s, &why) != NNV_OK) return NNV_OK;
     if (open) {
         choose_scales(g, &s);
@@ -529,11 +540,51 @@ enum nnv_status nnv_graph_build(const struct nnv_graph_options *options, struct 
         st = attempt(options, n, arena, step, catalogue, spec, err);
         if (st) break;
         nnv_arena_reset(step);
-        if (nnv_graph_depends(*spec, step)) break;
+        if (nnv_graph_depends(*spec, step) && nnv_graph_comparable(*spec, step)) break;
     }
     nnv_arena_free(names);
     nnv_arena_free(step);
     return st;
+}
+
+/* ---------------------------------------------------------------- comparability */
+
+/* Elements of an output whose budget leaves something to compare; see nnv_check. */
+static size_t comparable(const struct nnv_operand *o, const struct nnv_golden *g) {
+    const struct nnv_type *t = nnv_type(o->type);
+    const size_t n = g->value.bytes / t->size;
+    double squares = 0, x;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        nnv_load(o->type, (const char *)g->value.data + i * t->size, 1, &x);
+        squares += x * x;
+    }
+    const double rms = sqrt(squares / (double)(n ? n : 1));
+    for (size_t i = 0; i < n; i++) {
+        nnv_load(o->type, (const char *)g->value.data + i * t->size, 1, &x);
+        if (t->kind == NNV_KIND_FLOAT)
+            count += 2 * g->spread[i] <= 0.5 * fmax(fabs(x), rms);
+        else
+            count += t->kind == NNV_KIND_QUANT ? g->spread[i] < 32 : g->spread[i] == 0;
+    }
+    return count;
+}
+
+bool nnv_graph_comparable(const struct nnv_spec *spec, struct nnv_arena *arena) {
+    enum { ROWS = 8 };
+    const struct nnv_subgraph *m = &spec->model.main;
+    const struct nnv_eval_options options = {.rows = ROWS, .k = 2, .seed = 1};
+    struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, m->nout);
+    struct nnv_err why = {0};
+    size_t elems = 0, count = 0;
+    if (!golden || nnv_eval(&spec->model, spec->inputs, &options, arena, golden, &why) != NNV_OK) return false;
+    for (uint32_t i = 0; i < m->nout; i++) {
+        const struct nnv_operand *o = &m->operands[m->out[i]];
+        if (o->ignored) continue;
+        elems += golden[i].value.bytes / nnv_type(o->type)->size;
+        count += comparable(o, &golden[i]);
+    }
+    return count * 2 >= elems;
 }
 
 /* ------------------------------------------------------------------ perturbation */

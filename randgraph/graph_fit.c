@@ -6,6 +6,8 @@
 
 #include "reference/model/validate.h"
 
+enum { MOST_WEIGHTS = 8192 }; /* elements that an input may be repeated to */
+
 /* Extents that changed. */
 struct change {
     uint32_t from, to;
@@ -128,7 +130,8 @@ static bool change_extents(struct nnv_graph_draft *d, struct nnv_operand *o, str
             }
     if (!changed) return true;
     size_t elems, bytes, before = v ? v->bytes : o->bytes;
-    if (before == 0 || !nnv_operand_size(o, &elems, &bytes) || !resize_channels(d, o)) return false;
+    if (before == 0 || !nnv_operand_size(o, &elems, &bytes) || elems > MOST_WEIGHTS || !resize_channels(d, o))
+        return false;
     void *data = repeat(d->arena, v ? v->data : o->data, before, bytes);
     if (!data) return false;
     if (v) {

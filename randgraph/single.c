@@ -36,9 +36,10 @@ bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_mode mode) {
     case NNV_MODE_NORMAL:
     case NNV_MODE_EDGE:
     case NNV_MODE_RAMP:
-    case NNV_MODE_IMPULSE:
     case NNV_MODE_REFUSED:
         return true;
+    case NNV_MODE_IMPULSE:
+        return op->code != ANEURALNETWORKS_REDUCE_PROD; /* a product with zeros says nothing */
     case NNV_MODE_EXACT:
         return op->linear;
     case NNV_MODE_SWEEP:

@@ -115,14 +115,16 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     int32_t type = nnv_int(k->call, TYPE);
     for (uint32_t h = 0; h < s->dims[0]; h++) {
         uint32_t signature = 0;
+        bool any = keys.uncertain; /* of the signature's bits */
         for (uint32_t b = 0; b < s->dims[1]; b++) {
             size_t e = (size_t)h * s->dims[1] + b;
             bool bit = hash_bit(k, &keys, seeds[e]), uncertain = keys.uncertain || !(nnv_spread(k, HASH, e) == 0);
             signature = signature << 1 | bit;
+            any = any || uncertain;
             if (type == DENSE) k->out[0][e] = nnv_hazard(k, bit, uncertain);
         }
         if (type == SPARSE) signature += (uint32_t)((uint64_t)h << s->dims[1]);
-        if (type != DENSE) k->out[0][h] = nnv_hazard(k, (double)(int32_t)signature, keys.uncertain);
+        if (type != DENSE) k->out[0][h] = nnv_hazard(k, (double)(int32_t)signature, any);
     }
     return NNV_OK;
 }
