@@ -7,7 +7,7 @@ import sys
 
 sys.dont_write_bytecode = True
 FAMILIES = ['elementwise', 'compare', 'reduce', 'move', 'conv', 'pool', 'norm', 'matrix', 'lookup', 'recurrent',
-            'sequence', 'quantized_lstm', 'boxes', 'roi', 'control']
+            'sequence', 'quantized_lstm', 'boxes', 'roi', 'multinomial', 'control']
 
 
 def main():
