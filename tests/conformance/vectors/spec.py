@@ -2,8 +2,7 @@
 """Writes specs: models with values, one a line."""
 import base64
 
-from .formats import F16, F32, Format, PerChannel
-from .tensor import Tensor
+from .formats import F16, F32, PerChannel
 
 
 class Scalar:
@@ -51,7 +50,7 @@ def numbers(form, values):
 
 
 class Graph:
-    """A subgraph under construction; methods return operand indices. Temporary and unvalued operands: Hole."""
+    """A subgraph under construction; methods return operand indices. Not valued: operands of subgraphs that IF and WHILE refer to."""
 
     def __init__(self):
         self.operands, self.operations, self.inputs, self.outputs, self.known = [], [], [], [], {}
@@ -103,9 +102,6 @@ class Graph:
         self.outputs.append(i)
         return i
 
-    def temporary(self, t):
-        return self.tensor(t, 'TEMPORARY_VARIABLE', valued=False)
-
     def operation(self, name, inputs, outputs):
         self.operations.append({'type': name, 'inputs': inputs, 'outputs': outputs})
 
@@ -149,6 +145,3 @@ def tag(form):
 def number(form, x):
     """A scalar of the floating type that goes with a format: float16 beside float16, float32 elsewhere."""
     return Scalar(F16 if form.name == F16.name else F32, x)
-
-
-__all__ = ['File', 'Format', 'Graph', 'Omitted', 'Raw', 'Scalar', 'Tensor', 'f16', 'f32', 'number', 'tag']
