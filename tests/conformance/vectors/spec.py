@@ -49,6 +49,13 @@ def numbers(form, values):
     return Raw('[' + ','.join(form.text(v) for v in values) + ']')
 
 
+def quantisation(f):
+    """The members that say how an operand is quantised."""
+    if isinstance(f, PerChannel):
+        return {'channel_quant': {'dim': f.axis, 'scales': numbers(F32, f.scales)}}
+    return {'scale': Raw(F32.text(f.scale)), 'zero_point': f.zero} if f.quantised else {}
+
+
 class Graph:
     """A subgraph under construction; methods return operand indices. Not valued: operands of subgraphs that IF and WHILE refer to."""
 
@@ -66,11 +73,7 @@ class Graph:
         """An operand for a Tensor; the same object is the same operand wherever it appears."""
         if id(t) in self.known:
             return self.known[id(t)][0]
-        f, more = t.form, {}
-        if isinstance(f, PerChannel):
-            more['channel_quant'] = {'dim': f.axis, 'scales': numbers(F32, f.scales)}
-        elif f.quantised:
-            more = {'scale': Raw(F32.text(f.scale)), 'zero_point': f.zero}
+        f, more = t.form, quantisation(t.form)
         dims = t.dims if t.open_dims is None else t.open_dims
         if valued and (t.open_dims is not None or (0 in t.dims and lifetime == 'SUBGRAPH_INPUT')):
             more['value_dims'] = list(t.dims)
@@ -89,7 +92,7 @@ class Graph:
         if isinstance(x, Scalar):
             return self.operand(x.form.scalar, [], 'CONSTANT_COPY', numbers(x.form, [x.value]))
         if isinstance(x, Omitted):
-            return self.operand(x.form.name, [0], 'NO_VALUE')
+            return self.operand(x.form.name, [0], 'NO_VALUE', **quantisation(x.form))
         if x.constant:
             return self.tensor(x, 'CONSTANT_COPY' if len(x.values) * x.form.size <= 128 else 'CONSTANT_REFERENCE')
         i = self.tensor(x, 'SUBGRAPH_INPUT', valued)
