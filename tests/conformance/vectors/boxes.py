@@ -102,7 +102,7 @@ def suppress(candidates, kernel, most, threshold, sigma, least):
                 score *= real.exp(-overlap * overlap / sigma)
             elif decided(overlap, threshold) >= 0:
                 score *= 0 if kernel == HARD else 1 - overlap
-            if decided(score, least) >= 0 if score else False:
+            if score and decided(score, least) >= 0:
                 lowered.append((score, box, what))
         rest = lowered
     return chosen
@@ -179,7 +179,7 @@ def proposals_vector(rnd, n, form, deltas_form, batch, size, anchor_count, limit
 
 def generate_proposals(out):
     for n, a in enumerate((
-            (F32, F32, 2, (2, 3), 2, (8, 4), (5, 4, '0.4', '1.5'), False), (F16, F16, 1, (3, 2), 1, (-1, -1), (4, 6, '0.3', '2.5'), True),
+            (F32, F32, 2, (2, 3), 2, (4, 9), (5, 4, '0.7', '1.5'), False), (F16, F16, 1, (3, 2), 1, (-1, -1), (4, 6, '0.3', '2.5'), True),
             (q8('0.0036', 5), q8('0.02', 131), 2, (2, 2), 3, (9, 5), (6, 5, '0.5', 2), False),
             (q8s('0.0035', -100), q8s('0.03', 4), 1, (2, 3), 2, (0, 6), (4, 5, '0.35', 3), True))):
         out.add('GENERATE_PROPOSALS', *drawn(f'proposals {n}', lambda rnd, n=n, a=a: proposals_vector(rnd, n, *a)))
@@ -262,22 +262,32 @@ def keypoint(m, box):
         dx, dy = (v * Fraction(3, 2) / far for v in (dx, dy))
     score = top + gx * dx + gy * dy + (a * dx * dx + 2 * c * dx * dy + d * dy * dy) / 2
     place = [(p + v + Fraction(1, 2)) / size * (box[k + 2] - box[k]) + box[k] for k, (p, v) in enumerate(((column, dx), (row, dy)))]
-    return score, place
+    return score, place, far > Fraction(3, 2)
 
 
-def heatmap_vector(rnd, n, form, score_form, count, size, points, nchw):
+RIDGE = {at: Fraction(v, 4) for at, v in {(1, 1): 23, (1, 2): 12, (1, 3): -6, (2, 1): 12, (2, 2): 24, (2, 3): 20, (3, 1): -6, (3, 2): 20, (3, 3): 23}.items()}
+
+
+def heatmap_vector(rnd, n, form, score_form, count, size, points, nchw, limited=False):
+    """limited: the first map has a ridge; the top of its parabola is so far away that the offset is cut to 3/2."""
     dims = [count, size, size, points]
     heat = rnd.fill(form, dims, -8, 8, Fraction(1, 8))
+    if limited:
+        for k in range(size * size):
+            heat.values[k * points] = form.code(RIDGE.get(divmod(k, size), Fraction(-3, 2)))
     boxes = random_boxes(rnd, BOXES if form.quantised else form, count, 1, 32)
     results = [keypoint(Array.of([size, size], lambda i, b=b, k=k: heat.real[b, i[0], i[1], k]), boxes.real.rows()[b])
                for b in range(count) for k in range(points)]
+    if limited and not any(r[2] for r in results):
+        raise Undecided
     return (f'{tag(form)}_{n}', [shown(heat, nchw), boxes, nchw],
             [tensor(score_form, [count, points], [r[0] for r in results]), tensor(boxes.form, [count, points, 2], [v for r in results for v in r[1]])])
 
 
 def heatmap_max_keypoint(out):
     for n, a in enumerate(((F32, F32, 3, 5, 2, False), (F16, F16, 2, 4, 3, True), (q8('0.05', 100), q8('0.07', 40), 3, 3, 2, False),
-                           (q8s('0.06', -20), q8s('0.08', -33), 2, 5, 2, True), (F32, F32, 6, 2, 1, False))):
+                           (q8s('0.06', -20), q8s('0.08', -33), 2, 5, 2, True), (F32, F32, 6, 2, 1, False), (F32, F32, 2, 5, 2, True, True),
+                           (q8('0.06', 130), q8('0.1', 60), 2, 4, 1, False, True))):
         out.add('HEATMAP_MAX_KEYPOINT', *drawn(f'heatmap {n}', lambda rnd, n=n, a=a: heatmap_vector(rnd, n, *a)))
 
 
