@@ -74,7 +74,8 @@ def fours(row):
 
 
 def bbox_transform(out):
-    for n, (form, deltas, batches, classes) in enumerate(((F32, F32, [0, 0, 1, 1, 1], 2), (F16, F16, [0, 2, 2], 1), (BOXES, q8('0.01', 120), [0, 1, 1, 2], 3),
+    for n, (form, deltas, batches, classes) in enumerate(((F32, F32, [0, 0, 1, 1, 1], 2), (F16, F16, [0, 2, 2], 1),
+                                                          (BOXES, q8('0.01', 120), [0, 1, 1, 2], 3),
                                                           (BOXES, q8s('0.015', -7), [1, 1, 1], 2))):
         rnd = Random(f'bbox {n}')
         roi = random_boxes(rnd, form, len(batches), 1, 48)
@@ -137,10 +138,13 @@ def nms_vector(rnd, n, form, boxes_form, batches, classes, kernel, most, scalars
 
 def box_with_nms_limit(out):
     for n, (form, boxes, batches, classes, kernel, most, scalars) in enumerate((
-            (F32, F32, [0] * 5 + [1] * 6, 3, HARD, -1, ('0.15', '0.3', 1, '0.05')), (F16, F16, [0] * 7, 3, LINEAR, 5, ('0.1', '0.25', '0.5', '0.2')),
-            (F32, F32, [1] * 6 + [3] * 4, 4, GAUSSIAN, 6, ('0.2', '0.3', '0.6', '0.25')), (q8('0.0035', 10), BOXES, [0] * 8, 3, HARD, 3, ('0.4', '0.3', 1, '0.1')),
+            (F32, F32, [0] * 5 + [1] * 6, 3, HARD, -1, ('0.15', '0.3', 1, '0.05')),
+            (F16, F16, [0] * 7, 3, LINEAR, 5, ('0.1', '0.25', '0.5', '0.2')),
+            (F32, F32, [1] * 6 + [3] * 4, 4, GAUSSIAN, 6, ('0.2', '0.3', '0.6', '0.25')),
+            (q8('0.0035', 10), BOXES, [0] * 8, 3, HARD, 3, ('0.4', '0.3', 1, '0.1')),
             (q8s('0.0038', -120), BOXES, [0] * 4 + [2] * 5, 3, LINEAR, -1, ('0.6', '0.3', '0.5', '0.3')))):
-        what, inputs, outputs = drawn(f'nms {n}', lambda rnd, a=(n, form, boxes, batches, classes, kernel, most, scalars): nms_vector(rnd, *a))
+        arguments = (n, form, boxes, batches, classes, kernel, most, scalars)
+        what, inputs, outputs = drawn(f'nms {n}', lambda rnd, a=arguments: nms_vector(rnd, *a))
         out.add('BOX_WITH_NMS_LIMIT', what, inputs, outputs)
 
 
@@ -174,12 +178,14 @@ def proposals_vector(rnd, n, form, deltas_form, batch, size, anchor_count, limit
     count = len(results)
     outputs = [tensor(form, [count], [r[0] for r in results]), tensor(form_b, [count, 4], [v for r in results for v in r[1]]),
                tensor(I32, [count], [r[2] for r in results])]
-    return (f'{tag(form)}_{n}', [shown(scores, nchw), shown(deltas, nchw), anchors, image, *numbers[:2], before, after, *numbers[2:], nchw], outputs)
+    return (f'{tag(form)}_{n}', [shown(scores, nchw), shown(deltas, nchw), anchors, image, *numbers[:2], before, after,
+                                 *numbers[2:], nchw], outputs)
 
 
 def generate_proposals(out):
     for n, a in enumerate((
-            (F32, F32, 2, (2, 3), 2, (4, 9), (5, 4, '0.7', '1.5'), False), (F16, F16, 1, (3, 2), 1, (-1, -1), (4, 6, '0.3', '2.5'), True),
+            (F32, F32, 2, (2, 3), 2, (4, 9), (5, 4, '0.7', '1.5'), False),
+            (F16, F16, 1, (3, 2), 1, (-1, -1), (4, 6, '0.3', '2.5'), True),
             (q8('0.0036', 5), q8('0.02', 131), 2, (2, 2), 3, (9, 5), (6, 5, '0.5', 2), False),
             (q8s('0.0035', -100), q8s('0.03', 4), 1, (2, 3), 2, (0, 6), (4, 5, '0.35', 3), True))):
         out.add('GENERATE_PROPOSALS', *drawn(f'proposals {n}', lambda rnd, n=n, a=a: proposals_vector(rnd, n, *a)))
@@ -204,25 +210,30 @@ def detect(scores, boxes, regular, most, most_classes, most_per_class, score_thr
     if regular:
         found = []
         for c in classes:
-            found += [(s, b, c) for s, b, _ in hard([(row[c], box, 0) for row, box in zip(scores, boxes) if passing(row[c])], most_per_class)]
+            found += [(s, b, c) for s, b, _ in hard([(row[c], box, 0) for row, box in zip(scores, boxes) if passing(row[c])],
+                                                    most_per_class)]
         return sorted(found, key=lambda f: -f[0])[:most]
     best = [(max(row[1:]), box, row) for row, box in zip(scores, boxes)]
     return [(row[c], box, c) for _, box, row in hard([b for b in best if passing(b[0])], most)
             for c in sorted(classes, key=lambda c, r=row: -r[c])[:most_classes]]
 
 
-def detection_vector(rnd, n, form, batch, count, classes, width, regular, most, most_classes, most_per_class, thresholds, background):
+def detection_vector(rnd, n, form, batch, count, classes, width, regular, most, most_classes, most_per_class, thresholds,
+                     background):
     scores = Array([batch, count, classes], [v for _ in range(batch) for v in distinct_scores(rnd, form, [count, classes]).values])
     scores = Tensor(form, scores.dims, scores.values)
     deltas = rnd.reals(form, [batch, count, width], -2, 2, Fraction(1, 8))
-    anchors = tensor(form, [count, 4], [Fraction(rnd.between(*r), 8) for _ in range(count) for r in ((8, 40), (8, 40), (16, 48), (16, 48))])
+    anchors = tensor(form, [count, 4], [Fraction(rnd.between(*r),
+                                                 8) for _ in range(count) for r in ((8, 40), (8, 40), (16, 48), (16, 48))])
     scales = [number(form, s) for s in (10, 8, 5, 4)]
     limits = [number(form, Fraction(t)) for t in thresholds]
     slots = most if regular else most * most_classes
     flat, counts = [], []
     for b in range(batch):
-        boxes = [decoded(a, d, [s.value for s in scales]) for a, d in zip(anchors.real.rows(), deltas.real.rows()[b * count:(b + 1) * count])]
-        found = detect(scores.real.rows()[b * count:(b + 1) * count], boxes, regular, most, most_classes, most_per_class, *(t.value for t in limits))
+        boxes = [decoded(a, d, [s.value for s in scales]) for a, d in zip(anchors.real.rows(),
+                                                                          deltas.real.rows()[b * count:(b + 1) * count])]
+        found = detect(scores.real.rows()[b * count:(b + 1) * count], boxes, regular, most, most_classes, most_per_class,
+                       *(t.value for t in limits))
         counts.append(len(found))
         flat += [(s, box, c if background else c - 1) for s, box, c in found] + [(0, [0] * 4, 0)] * (slots - len(found))
     outputs = [tensor(form, [batch, slots], [f[0] for f in flat]), tensor(form, [batch, slots, 4], [v for f in flat for v in f[1]]),
@@ -232,13 +243,15 @@ def detection_vector(rnd, n, form, batch, count, classes, width, regular, most, 
 
 
 def detection_postprocessing(out):
-    for n, a in enumerate(((F32, 2, 7, 4, 4, True, 6, 1, 2, ('0.3', '0.4'), False), (F16, 1, 6, 3, 5, False, 3, 2, 1, ('0.25', '0.45'), True),
-                           (F32, 2, 5, 4, 7, False, 5, 1, 1, ('0.4', '0.3'), False), (F16, 1, 8, 3, 4, True, 9, 1, 8, ('0.35', '0.5'), True))):
+    for n, a in enumerate(((F32, 2, 7, 4, 4, True, 6, 1, 2, ('0.3', '0.4'), False),
+                           (F16, 1, 6, 3, 5, False, 3, 2, 1, ('0.25', '0.45'), True),
+                           (F32, 2, 5, 4, 7, False, 5, 1, 1, ('0.4', '0.3'), False),
+                           (F16, 1, 8, 3, 4, True, 9, 1, 8, ('0.35', '0.5'), True))):
         out.add('DETECTION_POSTPROCESSING', *drawn(f'detection {n}', lambda rnd, n=n, a=a: detection_vector(rnd, n, *a)))
 
 
 def keypoint(m, box):
-    """Score and place (x, y) of the largest of the square map: at the top of the parabola through its neighbours, mirrored at the border."""
+    """Score and place (x, y) of the largest: at the top of the parabola through its neighbours, mirrored at the border."""
     size = m.dims[0]
     top = max(m.values)
     if m.values.count(top) > 1:
@@ -265,7 +278,8 @@ def keypoint(m, box):
     return score, place, far > Fraction(3, 2)
 
 
-RIDGE = {at: Fraction(v, 4) for at, v in {(1, 1): 23, (1, 2): 12, (1, 3): -6, (2, 1): 12, (2, 2): 24, (2, 3): 20, (3, 1): -6, (3, 2): 20, (3, 3): 23}.items()}
+RIDGE = {at: Fraction(v, 4) for at, v in {(1, 1): 23, (1, 2): 12, (1, 3): -6, (2, 1): 12, (2, 2): 24, (2, 3): 20, (3, 1): -6,
+                                          (3, 2): 20, (3, 3): 23}.items()}
 
 
 def heatmap_vector(rnd, n, form, score_form, count, size, points, nchw, limited=False):
@@ -281,12 +295,14 @@ def heatmap_vector(rnd, n, form, score_form, count, size, points, nchw, limited=
     if limited and not any(r[2] for r in results):
         raise Undecided
     return (f'{tag(form)}_{n}', [shown(heat, nchw), boxes, nchw],
-            [tensor(score_form, [count, points], [r[0] for r in results]), tensor(boxes.form, [count, points, 2], [v for r in results for v in r[1]])])
+            [tensor(score_form, [count, points], [r[0] for r in results]),
+             tensor(boxes.form, [count, points, 2], [v for r in results for v in r[1]])])
 
 
 def heatmap_max_keypoint(out):
     for n, a in enumerate(((F32, F32, 3, 5, 2, False), (F16, F16, 2, 4, 3, True), (q8('0.05', 100), q8('0.07', 40), 3, 3, 2, False),
-                           (q8s('0.06', -20), q8s('0.08', -33), 2, 5, 2, True), (F32, F32, 6, 2, 1, False), (F32, F32, 2, 5, 2, True, True),
+                           (q8s('0.06', -20), q8s('0.08', -33), 2, 5, 2, True), (F32, F32, 6, 2, 1, False),
+                           (F32, F32, 2, 5, 2, True, True),
                            (q8('0.06', 130), q8('0.1', 60), 2, 4, 1, False, True))):
         out.add('HEATMAP_MAX_KEYPOINT', *drawn(f'heatmap {n}', lambda rnd, n=n, a=a: heatmap_vector(rnd, n, *a)))
 

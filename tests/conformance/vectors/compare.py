@@ -15,7 +15,8 @@ COMPARISONS = {'EQUAL': operator.eq, 'NOT_EQUAL': operator.ne, 'LESS': operator.
 def comparisons(out):
     # The scales are powers of two, so that equal real numbers are equal in any arithmetic.
     for name, f in COMPARISONS.items():
-        for form_a, form_b, low, high in ((F32, F32, -1, 1), (F16, F16, -1, 1), (I32, I32, -3, 3), (q8('0.5', 100), q8('0.25', 30), 0, 0),
+        for form_a, form_b, low, high in ((F32, F32, -1, 1), (F16, F16, -1, 1), (I32, I32, -3, 3),
+                                          (q8('0.5', 100), q8('0.25', 30), 0, 0),
                                           (q8s('0.25', -7), q8s('0.5', 20), 0, 0), (B8, B8, 0, 1)):
             if form_a is B8 and name not in ('EQUAL', 'NOT_EQUAL'):
                 continue
@@ -44,7 +45,8 @@ def logic(out):
 
 def extremes(out):
     for name, f in (('MAXIMUM', max), ('MINIMUM', min)):
-        for form_a, form_b, form_y in ((F32, F32, F32), (F16, F16, F16), (I32, I32, I32), (q8('0.1', 100), q8('0.07', 140), q8('0.12', 90)),
+        for form_a, form_b, form_y in ((F32, F32, F32), (F16, F16, F16), (I32, I32, I32),
+                                       (q8('0.1', 100), q8('0.07', 140), q8('0.12', 90)),
                                        (q8s('0.2', 10), q8s('0.11', -60), q8s('0.15', -3))):
             rnd = Random(name + tag(form_a))
             a, b = rnd.fill(form_a, [2, 1, 7]), rnd.fill(form_b, [3, 1])

@@ -46,11 +46,13 @@ def add_if(out, what, condition, inputs, outputs, then, otherwise, exact=True):
 
 
 def ifs(out):
-    for n, (form, form_y, truth) in enumerate(((F32, F32, 1), (F32, F32, 0), (F16, F16, 0), (q8('0.1', 77), q8('0.2', 130), 1), (q8s('0.1', -7), q8s('0.15', 20), 0))):
+    for n, (form, form_y, truth) in enumerate(((F32, F32, 1), (F32, F32, 0), (F16, F16, 0), (q8('0.1', 77), q8('0.2', 130), 1),
+                                               (q8s('0.1', -7), q8s('0.15', 20), 0))):
         rnd = Random(f'if {n}')
         a, b = rnd.fill(form, [2, 3]), rnd.fill(form, [2, 3])
         y = rounded(form_y, Array(a.dims, [p + q if truth else p - q for p, q in zip(a.real.values, b.real.values)]))
-        add_if(out, f'{tag(form)}_{"then" if truth else "else"}_{n}', Tensor(B8, [1], [truth]), [a, b], [y], step('ADD', y, NONE), step('SUB', y, NONE), form.floating)
+        add_if(out, f'{tag(form)}_{"then" if truth else "else"}_{n}', Tensor(B8, [1], [truth]), [a, b], [y], step('ADD', y, NONE),
+               step('SUB', y, NONE), form.floating)
     a = Random('if maximum').fill(I32, [5])
     b = Random('if minimum').fill(I32, [5])
     y = Tensor(I32, [5], map(max, a.values, b.values))
@@ -109,12 +111,13 @@ def counted(out):
 
 
 def until(out):
-    """Doubles until a bound is passed; the counter is state only, no output of the operation; then Fibonacci numbers by swapping states."""
+    """Doubling until a bound is passed; Fibonacci numbers, where the second one is state only and no output."""
     x, bound = tensor(F32, [1], [Fraction(3, 8)]), tensor(F32, [1], [Fraction(25)])
     y = x.values[0]
     while y < 25:
         y *= 2
-    add_while(out, 'float32_until', [x], [bound], [tensor(F32, [1], [y])], step('LESS', TRUTH, order=[0, 1]), step('ADD', x, NONE, order=[0, 0]))
+    add_while(out, 'float32_until', [x], [bound], [tensor(F32, [1], [y])], step('LESS', TRUTH, order=[0, 1]),
+              step('ADD', x, NONE, order=[0, 0]))
     a, b, limit = Tensor(I32, [1], [0]), Tensor(I32, [1], [1]), Tensor(I32, [1], [50])
     p, q = 0, 1
     while p < 50:

@@ -154,14 +154,16 @@ def add_transposed(out, n, forms, x_dims, w_dims, stride, padding, size, activat
         extents = [(d - 1) * s + f - sum(p) for d, s, f, p in zip(x_dims[1:3], stride, w_dims[1:3], pads)]
         shape = written(padding)
     else:
-        total = [max(0, (d - 1) * s + f - o) if padding == SAME else 0 for d, s, f, o in zip(x_dims[1:3], stride, w_dims[1:3], size)]
+        total = [max(0,
+                     (d - 1) * s + f - o) if padding == SAME else 0 for d, s, f, o in zip(x_dims[1:3], stride, w_dims[1:3], size)]
         pads, extents = [(t // 2, 0) for t in total], size
         dims = [x_dims[0], *size, w_dims[0]]
         shape = [ints(*([dims[a] for a in TO_NCHW] if nchw else dims)), padding]
     y = transposed(x.real, w.real, b_real.real if isinstance(b_real, Tensor) else b_real, stride, pads, extents)
     y = rounded(forms[2], fuse(activation, y))
     kind = tag(forms[0]) + ('_per_channel' if forms[1] == 'per channel' else '')
-    out.add('TRANSPOSE_CONV_2D', f'{kind}_{n}', [shown(x, nchw), w, b, *shape, stride[1], stride[0], activation, nchw], [shown(y, nchw)],
+    out.add('TRANSPOSE_CONV_2D', f'{kind}_{n}', [shown(x, nchw), w, b, *shape, stride[1], stride[0], activation, nchw],
+            [shown(y, nchw)],
             forms[0] is F32)
 
 

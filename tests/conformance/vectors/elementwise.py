@@ -101,7 +101,8 @@ def two_inputs(out):
         x, e = rnd.reals(form, [2, 5, 1], low, high), tensor(form, [3], map(Fraction, exponents))
         out.add('POW', what, [x, e], [rounded(form, broadcast(x.real, e.real, real.power))])
     for form, what, dims in ((F32, 'both_ways', ([2, 3], [2, 3])),):
-        x, e = Random('pow').reals(form, dims[0], Fraction(1, 4), 3, Fraction(1, 97)), Random('pow2').reals(form, dims[1], -2, 2, Fraction(1, 97))
+        x, e = Random('pow').reals(form, dims[0], Fraction(1, 4),
+                                   3, Fraction(1, 97)), Random('pow2').reals(form, dims[1], -2, 2, Fraction(1, 97))
         out.add('POW', what, [x, e], [rounded(form, broadcast(x.real, e.real, real.power))])
 
 
@@ -143,7 +144,8 @@ def conversions(out):
 
 
 def fill_and_rank(out):
-    for what, dims, value in (('float32', [2, 1, 3], f32('-2.75')), ('float16', [5], f16('0.1')), ('int32', [3, 2], Scalar(I32, -77))):
+    for what, dims, value in (('float32', [2, 1, 3], f32('-2.75')), ('float16', [5], f16('0.1')),
+                              ('int32', [3, 2], Scalar(I32, -77))):
         form = value.form
         shape = Tensor(I32, [len(dims)], dims, constant=True)
         out.add('FILL', what, [shape, value], [Tensor(form, dims, [value.value] * math.prod(dims))], True)

@@ -61,13 +61,15 @@ def projection(hashes, x, weight, kind):
     if kind == DENSE:
         return bits
     width = hashes.dims[1]
-    return [sum(b << (width - 1 - i) for i, b in enumerate(bits[h * width:(h + 1) * width])) + ((h << width) if kind == SPARSE else 0)
-            for h in range(hashes.dims[0])]
+    words = [bits[h * width:(h + 1) * width] for h in range(hashes.dims[0])]
+    return [sum(b << (width - 1 - i) for i, b in enumerate(word)) + ((h << width) if kind == SPARSE else 0)
+            for h, word in enumerate(words)]
 
 
 def lsh(out):
     for n, (form_h, form_x, dims, hash_dims, weighted, kind) in enumerate((
-            (F32, F32, [3, 2], [4, 2], True, DENSE), (F32, I32, [5], [3, 5], False, SPARSE), (F16, F16, [2, 3], [2, 4], True, DENSE),
+            (F32, F32, [3, 2], [4, 2], True, DENSE), (F32, I32, [5], [3, 5], False, SPARSE),
+            (F16, F16, [2, 3], [2, 4], True, DENSE),
             (F32, q8('0.5', 9), [4, 3], [5, 3], False, DEPRECATED), (F32, F32, [2, 5], [3, 3], False, SPARSE),
             (F16, I32, [3, 1], [3, 4], True, DENSE), (F32, q8('0.5', 9), [3, 1], [2, 7], True, DENSE))):
         rnd = Random('lsh' + str(n))
@@ -79,13 +81,15 @@ def lsh(out):
 
 
 def cases(out):
-    for n, (form, dims, at) in enumerate(((F32, [5, 3], [4, 0, 4, 2]), (F16, [3, 2, 2], [2, 1]), (I32, [4, 1], [3, 3, 0]), (q8('0.1', 77), [6, 5], [5, 2, 1]),
+    for n, (form, dims, at) in enumerate(((F32, [5, 3], [4, 0, 4, 2]), (F16, [3, 2, 2], [2, 1]), (I32, [4, 1], [3, 3, 0]),
+                                          (q8('0.1', 77), [6, 5], [5, 2, 1]),
                                           (q8s('0.3', -7), [2, 1, 3, 2], [1, 0, 1]))):
         x = Random('embedding' + str(n)).fill(form, dims)
         size = len(x.values) // dims[0]
         out.add('EMBEDDING_LOOKUP', f'{tag(form)}_{n}', [tensor(I32, [len(at)], at), x],
                 [Tensor(form, [len(at), *dims[1:]], [v for a in at for v in x.values[a * size:(a + 1) * size]])], True)
-    for n, (form, dims, keys, at) in enumerate(((F32, [4, 2], [-7, 0, 5, 99], [99, 1, -7, 5, 100]), (q8('0.1', 77), [3, 5], [1, 2, 30], [2, 3, 30]),
+    for n, (form, dims, keys, at) in enumerate(((F32, [4, 2], [-7, 0, 5, 99], [99, 1, -7, 5, 100]),
+                                                (q8('0.1', 77), [3, 5], [1, 2, 30], [2, 3, 30]),
                                                 (I32, [5, 1, 2], [-9, -3, 0, 4, 8], [8, -9, -10, 4]))):
         x = Random('hashtable' + str(n)).fill(form, dims)
         size = len(x.values) // dims[0]

@@ -116,7 +116,8 @@ def mirror_pad(x, pads, mode):
 
 
 def reverse(x, axis):
-    return [x, ints(axis)], [Array.of(x.dims, lambda i: x.at(tuple(x.dims[a] - 1 - k if a == axis else k for a, k in enumerate(i))))]
+    last = x.dims[axis] - 1
+    return [x, ints(axis)], [Array.of(x.dims, lambda i: x.at(i[:axis] + (last - i[axis],) + i[axis + 1:]))]
 
 
 def channel_shuffle(x, groups, axis):
@@ -142,7 +143,8 @@ def in_layout(f):
 def depth_to_space(x, b):
     n, h, w, c = x.dims
     depth = c // (b * b)
-    return [x, b], [Array.of([n, h * b, w * b, depth], lambda i: x[i[0], i[1] // b, i[2] // b, (i[1] % b * b + i[2] % b) * depth + i[3]])]
+    return [x, b], [Array.of([n, h * b, w * b, depth], lambda i: x[i[0], i[1] // b, i[2] // b,
+                                                                   (i[1] % b * b + i[2] % b) * depth + i[3]])]
 
 
 def space_to_depth(x, b):
@@ -154,19 +156,22 @@ def space_to_depth(x, b):
 def batch_to_space(x, p, q):
     n, h, w, c = x.dims
     n //= p * q
-    return [x, ints(p, q)], [Array.of([n, h * p, w * q, c], lambda i: x[(i[1] % p * q + i[2] % q) * n + i[0], i[1] // p, i[2] // q, i[3]])]
+    return [x, ints(p, q)], [Array.of([n, h * p, w * q, c], lambda i: x[(i[1] % p * q + i[2] % q) * n + i[0],
+                                                                        i[1] // p, i[2] // q, i[3]])]
 
 
 def space_to_batch(x, p, q, pads):
     y = padded(x, [(0, 0), *pads, (0, 0)], x.form.zero)
     n, h, w, c = y.dims
     return ([x, ints(p, q), pads_tensor(pads)],
-            [Array.of([n * p * q, h // p, w // q, c], lambda i: y[i[0] % n, i[1] * p + i[0] // n // q, i[2] * q + i[0] // n % q, i[3]])])
+            [Array.of([n * p * q, h // p, w // q, c],
+                      lambda i: y[i[0] % n, i[1] * p + i[0] // n // q, i[2] * q + i[0] // n % q, i[3]])])
 
 
 def joined(out):
     """CONCATENATION and PACK, of several inputs."""
-    for n, (form, widths, dims, axis) in enumerate(((F32, [2, 1, 3], [3, 0, 5], 1), (F16, [1, 4], [0, 3], 0), (Q8, [2, 2, 1], [2, 1, 3, 0], 3),
+    for n, (form, widths, dims, axis) in enumerate(((F32, [2, 1, 3], [3, 0, 5], 1), (F16, [1, 4], [0, 3], 0),
+                                                    (Q8, [2, 2, 1], [2, 1, 3, 0], 3),
                                                     (Q8S, [3], [2, 0], 1), (F32, [1, 2], [2, 3, 0, 2], 2))):
         rnd = Random('concatenation' + str(n))
         xs = [rnd.fill(form, [w if a == axis else d for a, d in enumerate(dims)]) for w in widths]
@@ -174,12 +179,14 @@ def joined(out):
         y = Array.of([sum(widths) if a == axis else d for a, d in enumerate(dims)],
                      lambda i, p=places, a=axis: p[i[a]][0].at(i[:a] + (p[i[a]][1],) + i[a + 1:]))
         out.add('CONCATENATION', f'{tag(form)}_{n}', [*xs, axis], [codes(form, y)], True)
-    for forms, form_y in (((q8('0.1', 77), q8('0.25', 3)), q8('0.17', 60)), ((q8s('0.2', -9), q8s('0.2', -9), q8s('0.07', 99)), q8s('0.2', -9))):
+    for forms, form_y in (((q8('0.1', 77), q8('0.25', 3)), q8('0.17', 60)),
+                          ((q8s('0.2', -9), q8s('0.2', -9), q8s('0.07', 99)), q8s('0.2', -9))):
         rnd = Random('requantised' + tag(form_y))
         xs = [rnd.fill(f, [3, 5]) for f in forms]
         y = Array([3 * len(xs), 5], [v for x in xs for v in x.real.values])
         out.add('CONCATENATION', f'{tag(form_y)}_requantised', [*xs, 0], [rounded(form_y, y)])
-    for n, (form, count, dims, axis) in enumerate(((F32, 3, [2, 5], 1), (F16, 2, [3], 1), (I32, 4, [2, 1, 3], 0), (Q8, 2, [3, 2], 2), (Q8S, 1, [2, 3], 0))):
+    for n, (form, count, dims, axis) in enumerate(((F32, 3, [2, 5], 1), (F16, 2, [3], 1), (I32, 4, [2, 1, 3], 0),
+                                                   (Q8, 2, [3, 2], 2), (Q8S, 1, [2, 3], 0))):
         rnd = Random('pack' + str(n))
         xs = [rnd.fill(form, dims) for _ in range(count)]
         y = Array.of(dims[:axis] + [count] + dims[axis:], lambda i, p=xs, a=axis: p[i[a]].at(i[:a] + i[a + 1:]))
@@ -187,38 +194,53 @@ def joined(out):
 
 
 def indexed(out):
-    moved(out, 'RESHAPE', WITH_INTEGERS, [([2, 3, 5], [5, -1], [5, 6]), ([4, 3], [2, 1, 6], [2, 1, 6]), ([12], [-1, 2, 3, 1], [2, 2, 3, 1]),
+    moved(out, 'RESHAPE', WITH_INTEGERS, [([2, 3, 5], [5, -1], [5, 6]), ([4, 3], [2, 1, 6], [2, 1, 6]),
+                                          ([12], [-1, 2, 3, 1], [2, 2, 3, 1]),
                                           ([1, 2, 3, 2], [-1], [12]), ([6, 2], [3, 4], [3, 4])], reshape)
     moved(out, 'SQUEEZE', COMMON, [([1, 3, 1, 5], None), ([1, 3, 1, 5], [0]), ([1, 2, 1], [-1, 2]), ([1, 1], None)], squeeze)
     moved(out, 'EXPAND_DIMS', WITH_INTEGERS, [([3, 5], 1), ([7], -1), ([2, 3, 2], 0), ([2, 3], -2), ([4], 1)], expand_dims)
-    moved(out, 'TRANSPOSE', COMMON, [([2, 3, 1, 5], [3, 0, 2, 1]), ([3, 5], None), ([2, 3, 4], [1, 2, 0]), ([3, 2, 5], [2, 0, 1])], transpose)
+    moved(out, 'TRANSPOSE', COMMON, [([2, 3, 1, 5], [3, 0, 2, 1]), ([3, 5], None), ([2, 3, 4], [1, 2, 0]),
+                                     ([3, 2, 5], [2, 0, 1])], transpose)
     moved(out, 'SLICE', WITH_INTEGERS, [([3, 5], [1, 2], [2, -1]), ([9], [4], [3]), ([2, 3, 4, 5], [1, 0, 2, 1], [1, 2, -1, 3]),
                                         ([4, 3], [0, 1], [-1, 1]), ([5, 4, 3], [2, 3, 0], [3, 1, 2])], slice_of)
-    moved(out, 'STRIDED_SLICE', COMMON, [([5, 7], [1, 6], [5, 0], [2, -3]), ([9], [-2], [-8], [-2]), ([3, 5, 4], [0, 9, 1], [2, -9, 2], [1, -2, 1], 1, 2, 4),
-                                         ([4, 3], [1, 2], [2, 3], [1, 1], 0, 0, 3), ([2, 3, 4, 5], [0, 1, 3, -4], [9, 3, 0, 5], [1, 1, -1, 3], 8, 5, 0),
+    moved(out, 'STRIDED_SLICE', COMMON, [([5, 7], [1, 6], [5, 0], [2, -3]), ([9], [-2], [-8], [-2]),
+                                         ([3, 5, 4], [0, 9, 1], [2, -9, 2], [1, -2, 1], 1, 2, 4),
+                                         ([4, 3], [1, 2], [2, 3], [1, 1], 0, 0, 3),
+                                         ([2, 3, 4, 5], [0, 1, 3, -4], [9, 3, 0, 5], [1, 1, -1, 3], 8, 5, 0),
                                          ([6, 5], [4, 1], [1, 5], [-2, 3], 1, 2, 0)], strided_slice)
     moved(out, 'SPLIT', WITH_INTEGERS, [([2, 6], 1, 3), ([4, 3], 0, 2), ([3, 2, 5], -1, 5), ([2, 4, 3], -2, 2), ([5], 0, 1)], split)
-    moved(out, 'TILE', WITH_INTEGERS, [([2, 3], [2, 3]), ([4], [3]), ([1, 2, 3], [2, 1, 2]), ([2, 1, 3, 1], [1, 3, 2, 2]), ([3, 2], [1, 1])], tile)
-    moved(out, 'GATHER', WITH_INTEGERS, [([3, 5], 1, Array([3], [4, 0, 4])), ([7], 0, Array([2, 2], [6, 1, 0, 5])), ([2, 3, 4], -2, Array([2, 3], [2, 2, 0, 1, 0, 2])),
+    moved(out, 'TILE', WITH_INTEGERS, [([2, 3], [2, 3]), ([4], [3]), ([1, 2, 3], [2, 1, 2]), ([2, 1, 3, 1], [1, 3, 2, 2]),
+                                       ([3, 2], [1, 1])], tile)
+    moved(out, 'GATHER', WITH_INTEGERS, [([3, 5], 1, Array([3], [4, 0, 4])), ([7], 0, Array([2, 2], [6, 1, 0, 5])),
+                                         ([2, 3, 4], -2, Array([2, 3], [2, 2, 0, 1, 0, 2])),
                                          ([4, 2, 3], 0, Array([1], [3])), ([3, 4], -1, Array([2, 1], [3, 1]))], gather)
     moved(out, 'REVERSE', WITH_INTEGERS, [([3, 5], 1), ([7], 0), ([2, 3, 4], 1), ([2, 3, 2, 3], 3), ([4, 3], 0)], reverse)
-    moved(out, 'CHANNEL_SHUFFLE', COMMON, [([2, 3, 2, 6], 3, -1), ([6, 5], 2, 0), ([2, 8, 3], 4, 1), ([2, 6, 3, 1], 2, -3)], channel_shuffle)
+    moved(out, 'CHANNEL_SHUFFLE', COMMON, [([2, 3, 2, 6], 3, -1), ([6, 5], 2, 0), ([2, 8, 3], 4, 1), ([2, 6, 3, 1], 2, -3)],
+          channel_shuffle)
 
 
 def pads(out):
-    moved(out, 'PAD', COMMON, [([2, 3], [(1, 2), (0, 3)]), ([2, 1, 3, 2], [(0, 0), (1, 0), (2, 1), (0, 1)]), ([5], [(3, 0)]), ([2, 3, 2], [(0, 1), (2, 0), (1, 1)])], pad)
-    moved(out, 'PAD_V2', COMMON, [([2, 3], [(1, 2), (0, 3)], 9), ([2, 1, 3, 2], [(0, 0), (1, 0), (2, 1), (0, 1)], 5), ([5], [(3, 1)], -2),
+    moved(out, 'PAD', COMMON, [([2, 3], [(1, 2), (0, 3)]), ([2, 1, 3, 2], [(0, 0), (1, 0), (2, 1), (0, 1)]), ([5], [(3, 0)]),
+                               ([2, 3, 2], [(0, 1), (2, 0), (1, 1)])], pad)
+    moved(out, 'PAD_V2', COMMON, [([2, 3], [(1, 2), (0, 3)], 9), ([2, 1, 3, 2], [(0, 0), (1, 0), (2, 1), (0, 1)], 5),
+                                  ([5], [(3, 1)], -2),
                                   ([2, 3, 2], [(0, 1), (2, 0), (1, 1)], -100)], pad_v2)
-    moved(out, 'MIRROR_PAD', WITH_INTEGERS, [([3, 5], [(2, 1), (0, 4)], 0), ([3, 5], [(3, 1), (2, 5)], 1), ([4], [(3, 3)], 0), ([2, 3, 2], [(1, 2), (3, 0), (0, 1)], 1),
+    moved(out, 'MIRROR_PAD', WITH_INTEGERS, [([3, 5], [(2, 1), (0, 4)], 0), ([3, 5], [(3, 1), (2, 5)], 1), ([4], [(3, 3)], 0),
+                                             ([2, 3, 2], [(1, 2), (3, 0), (0, 1)], 1),
                                              ([2, 3, 2, 3], [(1, 0), (2, 2), (0, 1), (1, 1)], 0)], mirror_pad)
 
 
 def blocks(out):
-    moved(out, 'DEPTH_TO_SPACE', COMMON, [([2, 3, 1, 12], 2, None), ([2, 1, 2, 9], 3, False), ([2, 8, 3, 2], 2, True), ([1, 2, 3, 8], 2, False)], in_layout(depth_to_space))
-    moved(out, 'SPACE_TO_DEPTH', COMMON, [([2, 4, 6, 3], 2, None), ([2, 3, 6, 2], 3, False), ([2, 3, 4, 2], 2, True), ([3, 2, 4, 1], 2, False)], in_layout(space_to_depth))
-    moved(out, 'BATCH_TO_SPACE_ND', COMMON, [([12, 2, 3, 1], 2, 3, None), ([6, 1, 2, 3], 3, 1, False), ([8, 3, 1, 2], 2, 2, True), ([4, 2, 1, 2], 1, 2, False)], in_layout(batch_to_space))
-    moved(out, 'SPACE_TO_BATCH_ND', COMMON, [([2, 3, 4, 2], 2, 3, [(1, 0), (2, 3)], None), ([1, 3, 2, 3], 3, 1, [(0, 0), (1, 0)], False),
-                                             ([2, 2, 3, 1], 2, 2, [(0, 1), (1, 2)], True), ([2, 1, 5, 2], 1, 2, [(0, 1), (1, 0)], False)], in_layout(space_to_batch))
+    moved(out, 'DEPTH_TO_SPACE', COMMON, [([2, 3, 1, 12], 2, None), ([2, 1, 2, 9], 3, False), ([2, 8, 3, 2], 2, True),
+                                          ([1, 2, 3, 8], 2, False)], in_layout(depth_to_space))
+    moved(out, 'SPACE_TO_DEPTH', COMMON, [([2, 4, 6, 3], 2, None), ([2, 3, 6, 2], 3, False), ([2, 3, 4, 2], 2, True),
+                                          ([3, 2, 4, 1], 2, False)], in_layout(space_to_depth))
+    moved(out, 'BATCH_TO_SPACE_ND', COMMON, [([12, 2, 3, 1], 2, 3, None), ([6, 1, 2, 3], 3, 1, False), ([8, 3, 1, 2], 2, 2, True),
+                                             ([4, 2, 1, 2], 1, 2, False)], in_layout(batch_to_space))
+    moved(out, 'SPACE_TO_BATCH_ND', COMMON, [([2, 3, 4, 2], 2, 3, [(1, 0), (2, 3)], None),
+                                             ([1, 3, 2, 3], 3, 1, [(0, 0), (1, 0)], False),
+                                             ([2, 2, 3, 1], 2, 2, [(0, 1), (1, 2)], True),
+                                             ([2, 1, 5, 2], 1, 2, [(0, 1), (1, 0)], False)], in_layout(space_to_batch))
 
 
 def cases(out):

@@ -38,22 +38,26 @@ def l2_norm(v):
 
 
 def local_response(v, radius, offset, alpha, beta):
-    return [x / real.power(offset + alpha * sum(y * y for y in v[max(0, i - radius):i + radius + 1]), beta) for i, x in enumerate(v)]
+    return [x / real.power(offset + alpha * sum(y * y for y in v[max(0, i - radius):i + radius + 1]),
+                           beta) for i, x in enumerate(v)]
 
 
 def softmaxes(out):
     for n, (form, form_y, dims, beta, axis) in enumerate((
             (F32, F32, [3, 7], 1, None), (F16, F16, [2, 5], Fraction(1, 2), -1), (F32, F32, [2, 3, 2, 5], Fraction(3, 4), 1),
             (q8('0.11', 140), q8(Fraction(1, 256), 0), [3, 5], Fraction(1, 2), None),
-            (q8s('0.07', -30), q8s(Fraction(1, 256), -128), [4, 3, 2], 1, 0), (q8('0.5', 3), q8(Fraction(1, 256), 0), [2, 1, 3, 3], 2, -2))):
+            (q8s('0.07', -30), q8s(Fraction(1, 256), -128), [4, 3, 2], 1, 0),
+            (q8('0.5', 3), q8(Fraction(1, 256), 0), [2, 1, 3, 3], 2, -2))):
         x = Random('softmax' + str(n)).fill(form, dims, -4, 4, FINE)
         beta = number(form, beta)
         y = along(x.real, -1 if axis is None else axis, lambda v, b=beta.value: softmax(v, b))
         out.add('SOFTMAX', f'{tag(form)}_{n}', [x, beta] + ([] if axis is None else [axis]), [rounded(form_y, y)])
-    for n, (form, dims, beta, axis) in enumerate(((F32, [3, 7], 1, -1), (F16, [2, 5, 3], Fraction(1, 2), 1), (F32, [3, 2, 2, 5], 2, -4))):
+    for n, (form, dims, beta, axis) in enumerate(((F32, [3, 7], 1, -1), (F16, [2, 5, 3], Fraction(1, 2), 1),
+                                                  (F32, [3, 2, 2, 5], 2, -4))):
         x = Random('log_softmax' + str(n)).fill(form, dims, -4, 4, FINE)
         beta = number(form, beta)
-        out.add('LOG_SOFTMAX', f'{tag(form)}_{n}', [x, beta, axis], [rounded(form, along(x.real, axis, lambda v, b=beta.value: log_softmax(v, b)))])
+        out.add('LOG_SOFTMAX', f'{tag(form)}_{n}', [x, beta, axis],
+                [rounded(form, along(x.real, axis, lambda v, b=beta.value: log_softmax(v, b)))])
 
 
 def l2(out):
@@ -69,17 +73,20 @@ def l2(out):
 
 def local(out):
     for n, (form, dims, radius, offset, alpha, beta, axis) in enumerate((
-            (F32, [2, 1, 3, 7], 2, 1, '0.3', '0.75', None), (F16, [2, 5], 1, 2, '0.25', '0.5', -1), (F32, [5, 3, 2], 1, '1.5', '0.1', 1, 0),
+            (F32, [2, 1, 3, 7], 2, 1, '0.3', '0.75', None), (F16, [2, 5], 1, 2, '0.25', '0.5', -1),
+            (F32, [5, 3, 2], 1, '1.5', '0.1', 1, 0),
             (F32, [2, 3], 9, '0.5', 1, '0.6', 1))):
         x = Random('lrn' + str(n)).fill(form, dims, -4, 4, FINE)
         scalars = [number(form, Fraction(s)) for s in (offset, alpha, beta)]
         y = along(x.real, -1 if axis is None else axis, lambda v, r=radius, s=scalars: local_response(v, r, *(k.value for k in s)))
-        out.add('LOCAL_RESPONSE_NORMALIZATION', f'{tag(form)}_{n}', [x, radius, *scalars] + ([] if axis is None else [axis]), [rounded(form, y)])
+        out.add('LOCAL_RESPONSE_NORMALIZATION', f'{tag(form)}_{n}', [x, radius, *scalars] + ([] if axis is None else [axis]),
+                [rounded(form, y)])
 
 
 def instance(out):
     for n, (form, dims, gamma, beta, epsilon, nchw) in enumerate((
-            (F32, [2, 3, 5, 2], '1.5', '-0.25', '0.001', False), (F16, [2, 3, 2, 3], 1, '0.5', '0.01', True), (F32, [1, 4, 3, 3], '-0.7', 3, '0.1', True))):
+            (F32, [2, 3, 5, 2], '1.5', '-0.25', '0.001', False), (F16, [2, 3, 2, 3], 1, '0.5', '0.01', True),
+            (F32, [1, 4, 3, 3], '-0.7', 3, '0.1', True))):
         x = Random('instance' + str(n)).fill(form, dims, -4, 4, FINE)
         scalars = [number(form, Fraction(s)) for s in (gamma, beta, epsilon)]
         g, b, e = (s.value for s in scalars)

@@ -66,7 +66,8 @@ def nearest(x, out, align, half):
     def pick(i, size, o):
         p = position(i, size, o, align, half)
         return min(size - 1, real.half_away(p) if align else math.floor(clear(p)))
-    return Array.of([x.dims[0], *out, x.dims[3]], lambda i: x[i[0], pick(i[1], x.dims[1], out[0]), pick(i[2], x.dims[2], out[1]), i[3]])
+    return Array.of([x.dims[0], *out, x.dims[3]], lambda i: x[i[0], pick(i[1], x.dims[1], out[0]), pick(i[2], x.dims[2], out[1]),
+                                                              i[3]])
 
 
 def bilinear(x, out, align, half):

@@ -107,7 +107,8 @@ def lstm_16bit(out):
     """The weights' columns go with the recurrent ones first, the data with the input first: so the operation is implemented."""
     data = q8(Fraction(1, 128), 128)
     for n, (what, batch, inputs, units, scale, zero, alike) in enumerate((
-            ('equal_weights', 2, 3, 3, '0.0075', 120, True), ('more_units', 2, 2, 4, '0.0041', 100, False), ('more_inputs', 3, 5, 2, '0.011', 137, False))):
+            ('equal_weights', 2, 3, 3, '0.0075', 120, True), ('more_units', 2, 2, 4, '0.0041', 100, False),
+            ('more_inputs', 3, 5, 2, '0.011', 137, False))):
         rnd, form = Random(f'16bit {n}'), q8(Fraction(scale), zero)
         sums = bias(form.scale / 128)
         x, h = rnd.codes(data, [batch, inputs]), rnd.codes(data, [batch, units])
@@ -119,7 +120,8 @@ def lstm_16bit(out):
         new_cells, outputs = [], []
         for row, state, cell in zip(x.rows(), h.rows(), c.rows()):
             v = [k - 128 for k in row + state]
-            z = [[saturate(scaled(dot([k - zero for k in q + p], v) + add, *m)) for q, p, add in zip(rk.rows(), wk.rows(), bk.values)]
+            z = [[saturate(scaled(dot([k - zero for k in q + p], v) + add,
+                                  *m)) for q, p, add in zip(rk.rows(), wk.rows(), bk.values)]
                  for rk, wk, bk in zip(r, w, b)]
             i, f, o = ([logistic16(k, 3) for k in z[g]] for g in (0, 1, 3))
             g = [tanh16(k, 3) for k in z[2]]
@@ -171,7 +173,8 @@ class QuantizedLstm:
             return [d.get(k, Omitted(missing)) for k in ROWS]
         sym8, sym16, i32 = q8sym(1), q16s(1), bias(0)
         clip = f32(self.cell_clip)
-        return [self.x, *listed(self.w, sym8), *listed(self.r, sym8), Omitted(sym16), Omitted(sym16), Omitted(sym16), *listed(self.b, i32),
+        return [self.x, *listed(self.w, sym8), *listed(self.r, sym8), Omitted(sym16), Omitted(sym16), Omitted(sym16),
+                *listed(self.b, i32),
                 self.pw or Omitted(sym8), self.pb or Omitted(i32), self.h, self.c, *listed(self.norm, sym16), clip, f32(0),
                 *(f32(self.scales[k]) for k in ROWS), 0, f32(self.hidden_scale)]
 
@@ -212,16 +215,19 @@ class QuantizedLstm:
         if not self.projected:
             return hidden, c
         m = multiplier(f32_of(f32_of(self.pw.form.scale * self.hidden_scale) / self.h.form.scale))
-        return [max(-128, min(127, scaled(dot(row, hidden) + b, *m) + self.h.form.zero)) for row, b in zip(self.pw.rows(), self.pb.values)], c
+        return [max(-128, min(127, scaled(dot(row, hidden) + b,
+                                          *m) + self.h.form.zero)) for row, b in zip(self.pw.rows(), self.pb.values)], c
 
 
 def cases(out):
     lstm_16bit(out)
     for n, (what, batch, inputs, units, outputs, cifg, projected, cell_bits, clip) in enumerate((
-            ('plain', 2, 5, 4, 4, False, False, 15, 0), ('cifg', 3, 3, 5, 5, True, False, 11, 0), ('projection', 2, 4, 4, 3, False, True, 12, 0),
+            ('plain', 2, 5, 4, 4, False, False, 15, 0), ('cifg', 3, 3, 5, 5, True, False, 11, 0),
+            ('projection', 2, 4, 4, 3, False, True, 12, 0),
             ('cifg_projection_clip', 2, 3, 4, 5, True, True, 13, '0.4'))):
         cell = QuantizedLstm(f'qlstm {n}', batch, inputs, units, outputs, cifg, projected, cell_bits, clip)
         steps = [cell.step(*rows) for rows in zip(cell.x.rows(), cell.h.rows(), cell.c.rows())]
         y = cells(cell.h.form, [s[0] for s in steps])
-        out.add('QUANTIZED_LSTM', f'{what}_{n}', cell.inputs(), [y, cells(cell.c.form, [s[1] for s in steps]), Tensor(y.form, y.dims, y.values)],
+        out.add('QUANTIZED_LSTM', f'{what}_{n}', cell.inputs(),
+                [y, cells(cell.c.form, [s[1] for s in steps]), Tensor(y.form, y.dims, y.values)],
                 source='integer arithmetic')

@@ -108,7 +108,8 @@ def matrix(form, rows, **options):
 
 
 def rnn(out):
-    for n, (form, batch, inputs, units, activation) in enumerate(((F32, 3, 5, 4, TANH), (F16, 2, 3, 5, RELU), (F32, 2, 2, 3, RELU6), (F32, 1, 3, 2, SIGMOID))):
+    for n, (form, batch, inputs, units, activation) in enumerate(((F32, 3, 5, 4, TANH), (F16, 2, 3, 5, RELU),
+                                                                  (F32, 2, 2, 3, RELU6), (F32, 1, 3, 2, SIGMOID))):
         cell, rnd = RnnCell('rnn' + str(n), form, inputs, units, activation), Random('rnn data' + str(n))
         x, h = rnd.reals(form, [batch, inputs], -2, 2, FINE), rnd.reals(form, [batch, units], -1, 1, FINE)
         y = matrix(form, [cell.step(a, b) for a, b in zip(x.real.rows(), h.real.rows())])
@@ -116,14 +117,17 @@ def rnn(out):
 
 
 # Features, clips (cell, projection) and activation of LSTM vectors: each feature bites in one of them.
-LSTM_FORMS = ((F32, (), (0, 0), TANH), (F16, ('cifg', 'peephole'), (0, 0), TANH), (F32, ('peephole', 'norm', 'projection', 'bias'), ('0.4', '0.3'), TANH),
-              (F32, ('cifg', 'norm', 'projection'), (0, '0.2'), TANH), (F32, ('cifg',), ('0.3', 0), RELU), (F16, ('peephole', 'projection'), ('0.5', 0), TANH))
+LSTM_FORMS = ((F32, (), (0, 0), TANH), (F16, ('cifg', 'peephole'), (0, 0), TANH),
+              (F32, ('peephole', 'norm', 'projection', 'bias'), ('0.4', '0.3'), TANH),
+              (F32, ('cifg', 'norm', 'projection'), (0, '0.2'), TANH), (F32, ('cifg',), ('0.3', 0), RELU),
+              (F16, ('peephole', 'projection'), ('0.5', 0), TANH))
 
 
 def lstm(out):
     for n, (form, features, clips, activation) in enumerate(LSTM_FORMS):
         batch, inputs, units, outputs = 2, 3, 4, 5 if 'projection' in features else 4
-        cell, rnd = LstmCell('lstm' + str(n), form, inputs, units, outputs, features, clips, activation), Random('lstm data' + str(n))
+        cell, rnd = LstmCell('lstm' + str(n),
+                             form, inputs, units, outputs, features, clips, activation), Random('lstm data' + str(n))
         x, h, c = (rnd.reals(form, [batch, d], -2, 2, FINE) for d in (inputs, outputs, units))
         steps = [cell.step(*rows) for rows in zip(x.real.rows(), h.real.rows(), c.real.rows())]
         y = matrix(form, [s[0] for s in steps])
@@ -146,9 +150,11 @@ def svdf(out):
             for f, v in enumerate(apply(feature, row)):
                 s[f][-1] = v
             sums = [sum(a * b for a, b in zip(s[f], time.real.rows()[f])) for f in range(filters)]
-            y.append([activate(activation, sum(sums[u * rank:(u + 1) * rank]) + (bias.real.values[u] if biased else 0)) for u in range(units)])
+            y.append([activate(activation, sum(sums[u * rank:(u + 1) * rank]) + (bias.real.values[u] if biased else 0))
+                      for u in range(units)])
             states.append([v for f in s for v in f[1:] + [Fraction(0)]])
-        out.add('SVDF', f'{tag(form)}_rank{rank}_{n}', [x, feature, time, bias if biased else Omitted(form), state, rank, activation],
+        out.add('SVDF', f'{tag(form)}_rank{rank}_{n}', [x, feature, time, bias if biased else Omitted(form),
+                                                        state, rank, activation],
                 [matrix(form, states), matrix(form, y)])
 
 

@@ -34,7 +34,8 @@ def all_of(v):
 
 
 # Over which axes of which shapes: some negative, some twice, all of them, none kept or all kept.
-FORMS = [([2, 3, 1, 5], [1, -1], False), ([3, 5], [0], True), ([2, 3, 2, 3], [-4, 2, -2], True), ([7], [0], False), ([2, 3, 5], [0, 1, 2], False)]
+FORMS = [([2, 3, 1, 5], [1, -1], False), ([3, 5], [0], True), ([2, 3, 2, 3], [-4, 2, -2], True), ([7], [0], False),
+         ([2, 3, 5], [0, 1, 2], False)]
 
 
 def reductions(out):
@@ -68,14 +69,16 @@ def distinct(rnd, form, dims):
 
 def positions(out):
     for name, best in (('ARGMAX', max), ('ARGMIN', min)):
-        for n, (form, dims, axis) in enumerate(((F32, [2, 3, 5], 1), (F16, [4, 3], -2), (I32, [2, 1, 3, 7], -1), (Q8, [9], 0), (Q8S, [3, 5, 2], -3))):
+        for n, (form, dims, axis) in enumerate(((F32, [2, 3, 5], 1), (F16, [4, 3], -2), (I32, [2, 1, 3, 7], -1), (Q8, [9], 0),
+                                                (Q8S, [3, 5, 2], -3))):
             x = distinct(Random(name + str(n)), form, dims)
             y = reduced(x, [axis], False, lambda v, best=best: v.index(best(v)))
             out.add(name, f'{tag(form)}_{n}', [x, axis], [codes(I32, y)], True)
 
 
 def top_k(out):
-    for n, (form, dims, k) in enumerate(((F32, [3, 7], 3), (F16, [2, 2, 5], 5), (I32, [9], 1), (Q8, [2, 11], 4), (Q8S, [2, 1, 2, 6], 2))):
+    for n, (form, dims, k) in enumerate(((F32, [3, 7], 3), (F16, [2, 2, 5], 5), (I32, [9], 1), (Q8, [2, 11], 4),
+                                         (Q8S, [2, 1, 2, 6], 2))):
         x = distinct(Random('topk' + str(n)), form, dims)
         order = [sorted(range(dims[-1]), key=lambda i, r=row: -r[i])[:k] for row in x.rows()]
         values = [row[i] for row, o in zip(x.rows(), order) for i in o]

@@ -30,7 +30,7 @@ def sample(x, b, c, p):
 
 
 def align(x, roi, batches, out, ratios, samples):
-    """The mean of samples on a grid in each bin; ratios, out and samples are (height, width); 0 samples: as many as the bin is long."""
+    """The mean of samples on a grid in each bin; pairs are (height, width); 0 samples: as many as the bin is long."""
     def at(i):
         box, points = roi.rows()[i[0]], []
         for k in (0, 1):
@@ -59,7 +59,8 @@ def pool(x, roi, batches, out, ratios, nothing):
 
 def cases(out):
     for n, (form, form_y, dims, batches, size, ratios, samples, nchw) in enumerate((
-            (F32, F32, [2, 5, 7, 2], [0, 1, 1, 0], (2, 3), (2, 4), (2, 3), False), (F16, F16, [1, 6, 4, 3], [0, 0, 0], (3, 2), (1, 2), (0, 0), True),
+            (F32, F32, [2, 5, 7, 2], [0, 1, 1, 0], (2, 3), (2, 4), (2, 3), False),
+            (F16, F16, [1, 6, 4, 3], [0, 0, 0], (3, 2), (1, 2), (0, 0), True),
             (q8('0.05', 100), q8('0.04', 90), [2, 4, 5, 2], [0, 0, 1], (2, 2), (4, 2), (3, 1), False),
             (q8s('0.06', -20), q8s('0.05', 11), [2, 5, 4, 1], [1, 0, 1, 1], (1, 4), (2, 2), (0, 2), True),
             (F32, F32, [3, 4, 6, 1], [0, 2, 2, 2, 1], (3, 3), (8, 4), (0, 0), False))):
@@ -68,11 +69,13 @@ def cases(out):
         roi = regions(rnd, BOXES if form.quantised else form, batches, dims[2] * ratios[1], dims[1] * ratios[0])
         y = align(x.real, roi.real, batches, size, ratios, samples)
         out.add('ROI_ALIGN', f'{tag(form)}_{n}', [shown(x, nchw), roi, tensor(I32, [len(batches)], batches), *size,
-                                                  *(number(form, r) for r in ratios), *samples, nchw], [shown(rounded(form_y, y), nchw)])
+                                                  *(number(form, r) for r in ratios), *samples, nchw],
+                                                  [shown(rounded(form_y, y), nchw)])
     # Powers of two as numbers of bins: their borders are the same in any arithmetic.
     for n, (form, dims, batches, size, ratios, nchw) in enumerate((
             (F32, [2, 5, 7, 2], [0, 1, 1, 0], (2, 4), (2, 4), False), (F16, [1, 6, 4, 3], [0, 0, 0], (4, 2), (1, 2), True),
-            (q8('0.05', 100), [2, 4, 5, 2], [0, 0, 1], (2, 2), (4, 2), False), (q8s('0.06', -20), [2, 5, 4, 1], [1, 0, 1, 1], (1, 4), (2, 2), True))):
+            (q8('0.05', 100), [2, 4, 5, 2], [0, 0, 1], (2, 2), (4, 2), False),
+            (q8s('0.06', -20), [2, 5, 4, 1], [1, 0, 1, 1], (1, 4), (2, 2), True))):
         rnd = Random(f'roi pooling {n}')
         x = rnd.fill(form, dims)
         roi = regions(rnd, BOXES if form.quantised else form, batches, (dims[2] - 1) * ratios[1], (dims[1] - 1) * ratios[0])

@@ -15,7 +15,7 @@ def steps_of(x, time_major):
 
 
 def run(cell, sequences, states, aux=None, backward=False):
-    """Each batch through the cell; outputs [batch][time] at their own times, and the last states. A state is a list of vectors (h; h, c)."""
+    """Each batch through the cell; outputs [batch][time] at their own times, and the last states (lists of h, or of h and c)."""
     outputs, last = [], []
     for b, sequence in enumerate(sequences):
         state, y = states[b], [None] * len(sequence)
@@ -64,7 +64,8 @@ def unidirectional(out):
                 [sequence(form, y, time_major)] + (last_states(form, last) if states else []))
     for n, (form, features, clips, time_major, states) in enumerate((
             (F32, (), (0, 0), True, False), (F16, ('cifg', 'peephole'), (0, 0), False, False),
-            (F32, ('peephole', 'norm', 'projection', 'bias'), ('0.4', '0.3'), False, True), (F32, ('cifg', 'norm'), ('0.5', 0), True, True))):
+            (F32, ('peephole', 'norm', 'projection', 'bias'), ('0.4', '0.3'), False, True),
+            (F32, ('cifg', 'norm'), ('0.5', 0), True, True))):
         name, batch, time, inputs, units = f'unidirectional lstm {n}', 2, 3, 3, 4
         outputs = 5 if 'projection' in features else units
         cell = LstmCell(name, form, inputs, units, outputs, features, clips)
@@ -100,8 +101,8 @@ def bidirectional_rnn(out):
         ((h,), rows), ((k,), back) = (states_of(f'{name} {d}', form, batch, [units[d]]) for d in (0, 1))
         no = Omitted(form)
         out.add('BIDIRECTIONAL_SEQUENCE_RNN', f'{tag(form)}_{link}_{"merged" if merge else "separate"}_{n}',
-                [x, cells[0].w, cells[0].r, cells[0].b, h, cells[1].w, cells[1].r, cells[1].b, k, aux or no, cells[0].aux or no, cells[1].aux or no,
-                 TANH, time_major, merge],
+                [x, cells[0].w, cells[0].r, cells[0].b, h, cells[1].w, cells[1].r, cells[1].b, k,
+                 aux or no, cells[0].aux or no, cells[1].aux or no, TANH, time_major, merge],
                 both_ways(form, cells, x, [rows, back], link, aux, time_major, merge, states))
 
 
@@ -111,7 +112,8 @@ def bidirectional_lstm(out):
     for n, (form, (link, merge, time_major, states)) in enumerate(zip((F32, F16, F32, F32, F32), FORMS)):
         name, batch, time, inputs, units = f'bidirectional lstm {n}', 2, 3, 3, 4
         outputs = 5 if 'projection' in features[n] else units
-        cells = [LstmCell(f'{name} {d}', form, inputs, units, outputs, features[n], clips[n], aux=inputs if link == 'cross' else 0) for d in (0, 1)]
+        cells = [LstmCell(f'{name} {d}', form, inputs, units, outputs, features[n], clips[n],
+                          aux=inputs if link == 'cross' else 0) for d in (0, 1)]
         x = data(name, form, batch, time, inputs, time_major)
         aux = data(name + ' aux', form, batch, time, inputs, time_major) if link != 'none' else None
         (state, rows), (back_state, back) = (states_of(f'{name} {d}', form, batch, [outputs, units]) for d in (0, 1))

@@ -57,7 +57,7 @@ def quantisation(f):
 
 
 class Graph:
-    """A subgraph under construction; methods return operand indices. Not valued: operands of subgraphs that IF and WHILE refer to."""
+    """A subgraph under construction; methods return operand indices. Only operands of the main one have values."""
 
     def __init__(self):
         self.operands, self.operations, self.inputs, self.outputs, self.known = [], [], [], [], {}
