@@ -61,7 +61,7 @@ for n, path in enumerate(sorted(pathlib.Path(sys.argv[1]).glob('*.jsonl'))):
     lines = []
     for k, line in enumerate(path.read_text().splitlines()):
         spec = json.loads(line)
-        if spec['main']['operations'][0]['type'] == 'RANDOM_MULTINOMIAL':
+        if spec['expect_failure'] or spec['main']['operations'][0]['type'] == 'RANDOM_MULTINOMIAL':
             continue
         operands = spec['main']['operands']
         outputs = [operands[i] for i in spec['main']['outputs'] if not operands[i].get('ignored') and operands[i]['data']]
@@ -88,7 +88,8 @@ test_committed_vectors_are_what_the_scripts_write() {
     need_python
     mkdir made
     check 0 python3 "$VECTORS/make.py" made
-    for f in "$VECTORS"/*.jsonl; do cmp "$f" "made/$(basename "$f")" || fail "$(basename "$f") is not what make.py writes: run tests/conformance/make.py"; done
-    same "$(find made -type f | wc -l)" "$(find "$VECTORS" -name '*.jsonl' | wc -l)"
+    for f in made/*; do cmp "$f" "$VECTORS/$(basename "$f")" || fail "$(basename "$f") is not what the scripts write: run tests/conformance/make.py"; done
+    # A module that make.py does not know would be forgotten.
+    same "$(find made -type f | wc -l)" "$(grep -l '^def cases(out)' "$VECTORS"/vectors/*.py | wc -l)"
 }
 run_tests
