@@ -149,7 +149,9 @@ def fill_and_rank(out):
         form = value.form
         shape = Tensor(I32, [len(dims)], dims, constant=True)
         out.add('FILL', what, [shape, value], [Tensor(form, dims, [value.value] * math.prod(dims))], True)
-    for form, dims in ((F32, [2, 3, 1]), (F16, [4]), (I32, [1, 1, 1, 2]), (q8('0.5', 9), [3, 2]), (B8, [2, 1, 2, 1, 3])):
+    for form, dims in ((F32, [2, 3, 1]), (F16, [4]), (I32, [1, 1, 1, 2]), (q8('0.5', 9), [3, 2]), (B8, [2, 1, 2, 1, 3]),
+                       (q8s('0.5', 9), [3]), (q8sym('0.5'), [2, 2]), (q16a('0.1', 77), [1, 3, 1]), (q16s('0.7'), [5]),
+                       (PerChannel(1, ['0.5', '0.7']), [3, 2, 1, 1])):
         out.add('RANK', f'{tag(form)}_{len(dims)}', [Random('rank').fill(form, dims)], [Rank(len(dims))], True)
 
 
