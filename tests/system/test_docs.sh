@@ -7,7 +7,7 @@
 examples() { sed -n '/^ *```console/,/^ *```$/s/^ *\$ //p' "$1"; }
 
 run_examples() {
-    ln -s "$ROOT/include" "$ROOT/drivers_under_test" .
+    ln -s "$ROOT/include" "$ROOT/drivers_under_test" "$ROOT/tests" .
     check 0 nnvts run --driver cpu --suite device --out nnvts-out
     cp "$ROOT/tests/conformance/example.json" spec.json
     mkdir generated
@@ -32,6 +32,10 @@ test_importing() {
     has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/importing.md")"
 }
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
+test_conformance() {
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || skip "python3 (3.10 or newer) is not there"
+    run_examples "$ROOT/tests/conformance/README.md"
+}
 test_help_examples() {
     ln -s "$ROOT/include" .
     gcc -std=c17 -shared -fPIC -I include -o npu.so "$ROOT/drivers_under_test/template/template.c"
@@ -47,7 +51,7 @@ test_operation_pages() {
 }
 test_links() {
     local file target
-    for file in "$ROOT"/README.md "$ROOT"/CONTRIBUTING.md "$ROOT"/docs/*.md "$ROOT"/docs/ops/README.md; do
+    for file in "$ROOT"/README.md "$ROOT"/CONTRIBUTING.md "$ROOT"/docs/*.md "$ROOT"/docs/ops/README.md "$ROOT"/tests/conformance/README.md; do
         for target in $(grep -o '](\([^)#]*\)' "$file" | sed 's/^](//' | grep -v '^http'); do
             [ -e "$(dirname "$file")/$target" ] || fail "$file: broken link $target"
         done
