@@ -47,9 +47,11 @@ struct job {
     int rows;         /* perturbed rows */
     bool same_inputs; /* in all rows */
     struct nnv_row_input *in;
-    double **y;    /* per output: results of rows 0 to n; owned until the store step is done */
-    double **out;  /* per output: the row that is being computed */
-    size_t *elems; /* per output */
+    double **y;     /* per output: results of rows 0 to n; owned until the store step is done */
+    double **out;   /* per output: the row that is being computed */
+    size_t *elems;  /* per output */
+    size_t numbers; /* of all outputs and rows */
+    bool unshaped;  /* outputs whose shape the kernel decides */
     double *multiplier;
     struct units units;
     struct nnv_noise noise;
@@ -89,22 +91,29 @@ static enum nnv_status open_inputs(struct nnv_evaluator *ev, const struct nnv_fr
     return NNV_OK;
 }
 
+/* Room for output i, whose shape is known, in all rows. */
+static enum nnv_status open_output(struct job *j, uint32_t i, struct nnv_err *err) {
+    size_t bytes, rows = (size_t)j->rows + 1;
+    const struct nnv_arg *a = &j->call->out[i];
+    if (!nnv_size_bytes(a->operand->type, a->shape.rank, a->shape.dims, &j->elems[i], &bytes) ||
+        (j->numbers += j->elems[i] * rows) > NNV_MOST_NUMBERS)
+        return nnv_fail(err, NNV_NO_MEMORY, "output %u: is too large to be evaluated", i);
+    j->y[i] = calloc(j->elems[i] * rows + 1, sizeof(double));
+    return j->y[i] ? NNV_OK : no_memory(err);
+}
+
 static enum nnv_status open_outputs(struct nnv_evaluator *ev, struct job *j, struct nnv_err *err) {
     const struct nnv_call *c = j->call;
-    size_t rows = (size_t)j->rows + 1, numbers = 0;
     j->y = NNV_NEW(ev->op, double *, c->nout);
     j->out = NNV_NEW(ev->op, double *, c->nout);
     j->elems = NNV_NEW(ev->op, size_t, c->nout);
     if (!j->y || !j->out || !j->elems) return no_memory(err);
     for (uint32_t i = 0; i < c->nout; i++) {
-        size_t bytes;
-        const struct nnv_shape *s = &c->out[i].shape;
-        if (!nnv_shape_known(s)) return nnv_fail(err, NNV_INTERNAL, "output %u: its shape is not known", i);
-        if (!nnv_size_bytes(c->out[i].operand->type, s->rank, s->dims, &j->elems[i], &bytes) ||
-            (numbers += j->elems[i] * rows) > NNV_MOST_NUMBERS)
-            return nnv_fail(err, NNV_NO_MEMORY, "output %u: is too large to be evaluated", i);
-        j->y[i] = calloc(j->elems[i] * rows + 1, sizeof(double));
-        if (!j->y[i]) return no_memory(err);
+        bool known = nnv_shape_known(&c->out[i].shape);
+        enum nnv_status st = known ? open_output(j, i, err) : NNV_OK;
+        if (!known && !c->op->sizes) st = nnv_fail(err, NNV_INTERNAL, "output %u: its shape is not known", i);
+        if (st) return st;
+        j->unshaped = j->unshaped || !known;
     }
     if (j->rows > 0 && c->op->rounding == NNV_ROUND_LINEAR && nnv_is_quant(c->out[0].operand->type)) {
         j->multiplier = calloc(j->elems[0] + 1, sizeof(double));
@@ -122,7 +131,8 @@ static enum nnv_status open_job(struct nnv_evaluator *ev, const struct nnv_frame
     if (st) return st;
     j->units = units_of(ev, j->call);
     j->rounding = j->call->op->rounding;
-    j->noise = (struct nnv_noise){.rows = j->rows, .seed = ev->options->seed, .op = ev->counter++};
+    j->noise = (struct nnv_noise){
+        .rows = j->rows, .seed = ev->options->seed, .op = ev->counter++, .alternative = ev->options->alternative};
     return NNV_OK;
 }
 
@@ -135,7 +145,19 @@ static void close_job(struct job *j) {
 static bool is_empty(const struct job *j) {
     for (uint32_t i = 0; i < j->call->nout; i++)
         if (j->elems[i] > 0) return false;
-    return true;
+    return !j->unshaped;
+}
+
+enum nnv_status nnv_give_shape(struct nnv_kernel *k, uint32_t i, const struct nnv_shape *shape, struct nnv_err *err) {
+    struct job *j = k->job;
+    struct nnv_shape *out = &j->call->out[i].shape;
+    if (k->row > 0) return NNV_OK;
+    enum nnv_status st = nnv_frame_check_shape(out, shape, err);
+    if (st) return nnv_at(err, st, "output %u", i);
+    *out = *shape;
+    if (!j->y[i]) st = open_output(j, i, err);
+    j->out[i] = j->y[i];
+    return st;
 }
 
 /* The kernel's view of a row: its inputs are loaded anew where they differ from the last row's. */
@@ -156,20 +178,24 @@ static struct nnv_kernel kernel_of(struct nnv_evaluator *ev, struct job *j, int 
         .eta = j->units.eta,
         .choice = ev->options->choice,
         .rows = j->in,
+        .job = j,
     };
 }
 
 static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row, struct nnv_err *err) {
     nnv_arena_reset(ev->scratch);
     nnv_noise_begin(&j->noise, row);
-    for (uint32_t i = 0; i < j->call->nout; i++) j->out[i] = j->y[i] + (size_t)row * j->elems[i];
+    for (uint32_t i = 0; i < j->call->nout; i++) j->out[i] = j->y[i] ? j->y[i] + (size_t)row * j->elems[i] : NULL;
     struct nnv_kernel k = kernel_of(ev, j, row);
     enum nnv_status st = j->call->op->eval(&k, err);
     if (st) return st;
     if (j->noise.no_memory) return no_memory(err);
     if (j->noise.broken || (row > 0 && j->noise.at != j->noise.count))
         return nnv_fail(err, NNV_INTERNAL, "row %d calls other hooks than row 0", row);
+    for (uint32_t i = 0; i < j->call->nout; i++)
+        if (!j->y[i]) return nnv_fail(err, NNV_INTERNAL, "output %u: its shape is not known", i);
     if (row == 0) j->rounding = k.rounding;
+    ev->open = ev->open || j->noise.open;
     if (k.choices > ev->choices) ev->choices = k.choices;
     return NNV_OK;
 }
@@ -316,6 +342,7 @@ static enum nnv_status give_output(struct nnv_evaluator *ev, const struct nnv_fr
         if (!spread) return no_memory(err);
         if (c->rows) nnv_spread_rows(c->rows, elems, ev->options->rows, spread);
         g.spread = spread;
+        g.open = ev->open;
     }
     *out = g;
     return NNV_OK;

@@ -11,6 +11,8 @@ struct nnv_eval_options {
     uint64_t seed;    /**< of the noise */
     bool strict_fp16; /**< float16 is computed in float32 and only stored as float16 */
     bool fp16_accumulators;   /**< float16 sums may be accumulated in float16 */
+    uint64_t alternative;     /**< with rows: 0 is the golden result; any other number takes each decision that is open
+                                  (nnv_decide) one way or the other: what a correct implementation may give as well */
     uint64_t loop_timeout_ns; /**< of each WHILE; 0: 15 s, the longest that NNAPI knows */
     int choice; /**< with rows: 0: what follows from a choice among tied numbers (NNV_JUDGED_CHOICE) is not compared;
                      1, 2, ...: all rows choose the first, second ... of the tied, where there are so many, else the
@@ -34,6 +36,7 @@ struct nnv_golden {
      * NULL without rows.
      */
     const double *spread;
+    bool open;   /**< with rows: the evaluation met open decisions, so that there may be alternatives */
     int choices; /**< of the whole model: the most tied numbers that one was chosen from; 0: there was no choice */
     const struct nnv_source *source; /**< NNV_JUDGED_LARGEST, _LEAST, _SAMPLES; else NULL */
 };

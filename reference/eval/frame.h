@@ -40,6 +40,7 @@ struct nnv_evaluator {
     int choices;      /**< the most tied numbers that a kernel chose from */
     uint64_t counter; /**< of executed operations: key of the noise */
     uint64_t runs;    /**< of referenced subgraphs */
+    bool open;        /**< a decision was, see nnv_decide */
 };
 
 /** Numbers (8 bytes) that one operation may need: a bound on the memory that a hostile model can ask for. */

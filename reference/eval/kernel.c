@@ -110,6 +110,8 @@ double nnv_reach(struct nnv_kernel *k, int id, size_t e) {
 /* ------------------------------------------------------------------- hooks */
 
 enum { HOOK_STREAM = 0, BRANCH_STREAM = 128 };
+/* Keys of the decisions of alternatives, apart from those of eval.c and store.c. */
+static const uint64_t ALTERNATIVE_STREAM = UINT64_C(3) << 40;
 
 void nnv_noise_begin(struct nnv_noise *n, int row) {
     n->signs = (struct nnv_signs){.rng = nnv_rng_make(n->seed, n->op, HOOK_STREAM + (uint64_t)row)};
@@ -176,6 +178,21 @@ bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width) {
     if (read_hook(n)->value == 0) return score > 0;
     struct nnv_rng rng = nnv_rng_make(n->seed, n->op, BRANCH_STREAM + (uint64_t)number);
     return nnv_branch_pattern(&rng, n->rows) >> (k->row - 1) & 1;
+}
+
+bool nnv_decide_same(struct nnv_kernel *k, double score, double half_width, uint64_t key) {
+    struct nnv_noise *n = k->noise;
+    bool open = n && !(half_width <= 0) && !(fabs(score) > half_width);
+    if (!open) return score > 0;
+    n->open = true;
+    if (n->alternative == 0) return score > 0;
+    struct nnv_rng rng = nnv_rng_make(n->alternative ^ key, n->op, ALTERNATIVE_STREAM);
+    return nnv_rng_int(&rng, 0, 1) != 0;
+}
+
+bool nnv_decide(struct nnv_kernel *k, double score, double half_width) {
+    uint64_t key = k->noise ? ++k->noise->decisions << 32 : 0;
+    return nnv_decide_same(k, score, half_width, key);
 }
 
 double nnv_recall(struct nnv_kernel *k, double v) {

@@ -40,6 +40,7 @@ struct nnv_kernel {
     int choice;           /**< see nnv_eval_options */
     int choices;          /**< row 0 writes the most tied numbers that it chose from; 0: there was no choice */
     struct nnv_row_input *rows; /**< per input position: this row's values (evaluator's) */
+    void *job;                  /**< evaluator's */
     struct nnv_flow *flow; /**< control flow, evaluated once for all rows: see flow.h. Of the members above only call
                                 and scratch are set then. NULL for all other operations */
 };
@@ -65,6 +66,13 @@ double nnv_spread(struct nnv_kernel *k, int id, size_t e);
  */
 double nnv_reach(struct nnv_kernel *k, int id, size_t e);
 
+/**
+ * For extents that infer could not know, since they depend on values: gives output i its shape, and k->out[i] room
+ * (zeroed). Called by row 0, once; in the other rows both are there. NNV_INVALID if the model declares another shape.
+ */
+NNV_USE_RESULT enum nnv_status nnv_give_shape(struct nnv_kernel *k, uint32_t i, const struct nnv_shape *shape,
+                                              struct nnv_err *err);
+
 /* ------------------------------------------------------------------- hooks */
 
 /** Out-of-line part of the hooks: row 0 writes magnitude down, other rows return v with noise. */
@@ -73,6 +81,14 @@ double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude);
 double nnv_noise_replay(struct nnv_kernel *k);
 /** A decision score > 0 that implementations may take either way when |score| <= half_width. */
 bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width);
+/**
+ * A decision of row 0 alone on what the results are, not on their values: score > 0. It is open, implementations may
+ * take it either way, where |score| <= half_width, and half_width is above 0. The golden result is that of score > 0;
+ * alternatives (see nnv_eval_options) take open ones at random. The other rows follow row 0: see nnv_recall.
+ */
+bool nnv_decide(struct nnv_kernel *k, double score, double half_width);
+/** The same, and for the same key always alike. */
+bool nnv_decide_same(struct nnv_kernel *k, double score, double half_width, uint64_t key);
 /** What row 0 gave to this hook; row 0 gives it. For what was decided: indices, counts. */
 double nnv_recall(struct nnv_kernel *k, double v);
 /** Out-of-line part of nnv_hazard: v in row 0, NaN in the others (infinity where v is NaN in all rows). */

@@ -58,7 +58,9 @@ struct nnv_noise {
     size_t count, room, at;
     bool active; /**< a hook wrote a magnitude, so that rows with equal inputs differ */
     bool no_memory;
-    bool broken; /**< a row called other hooks than row 0 */
+    bool broken;                     /**< a row called other hooks than row 0 */
+    uint64_t alternative, decisions; /**< see nnv_decide: key, and number of open decisions so far */
+    bool open;                       /**< there was one */
 };
 
 /** Begins row r. */

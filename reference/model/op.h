@@ -152,9 +152,12 @@ struct nnv_op {
     uint8_t nsigs;
     enum nnv_rounding rounding;
     enum nnv_zero zero;
-    bool linear; /**< integer inputs give integer results: exact cases exist */
-    bool raw;    /**< works on the encoding of its inputs (hashes them) */
-    bool unary;  /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
+    bool linear;    /**< integer inputs give integer results: exact cases exist */
+    bool raw;       /**< works on the encoding of its inputs (hashes them) */
+    bool unary;     /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
+    bool sizes;     /**< eval gives outputs the extents that infer leaves unknown (nnv_give_shape) */
+    bool any_order; /**< row i of all outputs is one result; the last output groups them, in a group any order is right
+                     */
     /** Optional. Rules beyond those of the slots, on whatever is known; NNV_INVALID with the reason. */
     enum nnv_status (*check)(const struct nnv_call *c, struct nnv_err *err);
     /**

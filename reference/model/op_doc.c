@@ -243,6 +243,8 @@ static void cases(const struct doc *d) {
     heading(d, "Rounding and sizes");
     line(d, rounding_words(d->op->rounding));
     line(d, zero_words(d->op->zero));
+    if (d->op->sizes) line(d, "extents of outputs depend on values");
+    if (d->op->any_order) line(d, "results in any order, as far as the last output is equal");
     heading(d, "Generated cases");
     char text[CELL] = "variants:";
     for (int i = 0; d->op->variants[i]; i++) {

@@ -197,6 +197,45 @@ static void test_image_layouts(void **state) {
     assert_int_equal(nnv_image_at(&nchw, 0, 1, 0, 2), 45);
 }
 
+/* Row 0 decides; at open decisions alternatives differ, and for the same key they do not. */
+static void test_decisions(void **state) {
+    (void)state;
+    struct nnv_kernel none = {.row = 0};
+    assert_true(nnv_decide(&none, 1, 2) && !nnv_decide(&none, 0, 2) && nnv_recall(&none, 5) == 5);
+    int up = 0, same = 0, apart = 0;
+    for (uint64_t a = 0; a <= 64; a++) {
+        struct nnv_noise n = {.rows = ROWS, .seed = 3, .alternative = a};
+        struct nnv_kernel k = kernel_of(&n, 0);
+        assert_true(nnv_decide(&k, 2, 1) && !nnv_decide(&k, -2, 1) && !nnv_decide(&k, 0, 0));
+        assert_false(n.open);
+        bool first = nnv_decide(&k, -0.5, 1), second = nnv_decide(&k, -0.5, 1);
+        assert_true(n.open);
+        assert_true(a > 0 || !(first || second)); /* the golden result takes no liberty */
+        up += first + second;
+        apart += first != second;
+        bool keyed = nnv_decide_same(&k, -0.5, 1, 17);
+        same += keyed == nnv_decide_same(&k, -0.5, 1, 17);
+        assert_int_equal(n.count, 0);
+        free(n.tape);
+    }
+    assert_true(up > 40 && up < 88 && apart > 16);
+    assert_int_equal(same, 65);
+}
+
+static void test_rows_recall(void **state) {
+    (void)state;
+    struct nnv_noise n = {.rows = ROWS, .seed = 3};
+    struct nnv_kernel k = kernel_of(&n, 0);
+    assert_true(nnv_recall(&k, 7) == 7);
+    assert_false(n.active);
+    k = kernel_of(&n, 1);
+    assert_true(nnv_recall(&k, 9) == 7);
+    assert_false(n.broken);
+    (void)nnv_recall(&k, 9);
+    assert_true(n.broken);
+    free(n.tape);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hooks_do_nothing_without_noise),
@@ -206,6 +245,8 @@ int main(void) {
         cmocka_unit_test(test_branches),
         cmocka_unit_test(test_patterns_are_balanced),
         cmocka_unit_test(test_hazard),
+        cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_rows_recall),
         cmocka_unit_test(test_spread_of_rows),
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_matmul),
