@@ -307,6 +307,19 @@ void nnv_check_window(const struct nnv_expectation *e, const void *actual, enum 
     }
 }
 
+void nnv_check_numbers(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
+                       double *expected, double *got, double *bound) {
+    size_t elems = e->value->bytes / nnv_type(e->type)->size;
+    struct rule r = make_rule(e, precision, elems);
+    struct block b;
+    for (size_t at = 0; at < elems; at += b.n) {
+        load_block(e, &r, actual, at, elems - at < BLOCK ? elems - at : BLOCK, &b);
+        memcpy(expected + at, b.expected, b.n * sizeof(double));
+        memcpy(got + at, b.actual, b.n * sizeof(double));
+        memcpy(bound + at, b.bound, b.n * sizeof(double));
+    }
+}
+
 /* ----------------------------------------------------------------- the check */
 
 void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,

@@ -61,6 +61,10 @@ struct nnv_comparison {
 void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
                struct nnv_comparison *out);
 
+/** The numbers that nnv_check compares, one an element each: expected, actual, bound (NaN: not compared). */
+void nnv_check_numbers(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
+                       double *expected, double *got, double *bound);
+
 /** A part of an output, seen as a matrix of its last dimension and all others. Rows stand one behind the other. */
 struct nnv_check_window {
     uint32_t row, col, rows, cols; /**< place in the matrix, and extents, at most NNV_WINDOW_MAX */

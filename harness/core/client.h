@@ -71,6 +71,8 @@ struct nnv_outcome {
     enum nnvts_status status;
     char reason[512];          /**< empty for DONE */
     struct nnv_value *outputs; /**< actual shapes and values, arena's; main.nout entries, where DONE */
+    struct nnv_value *reported; /**< REFUSED or BROKEN for output shapes that are not the expected ones: what they were,
+                                     rank and dims alone; arena's, main.nout entries; else NULL */
     uint64_t supported_ns, prepare_ns, execute_ns; /**< wall clock */
     bool memory_damaged; /**< the driver wrote outside its buffers, or changed inputs: the process is not to be trusted
                           */

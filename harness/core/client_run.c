@@ -304,6 +304,19 @@ static bool prepare(struct run *r) {
 
 /* ---------------------------------------------------------------- the answer */
 
+/** Keeps the reported shapes, if they are whole. */
+static void keep_reported(struct run *r) {
+    uint32_t n = r->spec->model.main.nout;
+    struct nnv_value *v = r->result.shape_count == n ? NNV_NEW(r->arena, struct nnv_value, n) : NULL;
+    for (uint32_t i = 0; v && i < n; i++) {
+        const struct nnvts_output_shape *s = &r->result.shapes[i];
+        if (s->dimension_count > NNV_MAX_RANK) return;
+        v[i].rank = s->dimension_count;
+        memcpy(v[i].dims, s->dimensions, s->dimension_count * sizeof *s->dimensions);
+    }
+    r->out->reported = v;
+}
+
 /** Reported shape i against the rules and the expected extents. */
 static bool check_shape(struct run *r, uint32_t i) {
     const struct nnv_subgraph *main = &r->spec->model.main;
@@ -320,6 +333,7 @@ static bool check_shape(struct run *r, uint32_t i) {
         (expected->rank == 0 || memcmp(s->dimensions, expected->dims, expected->rank * sizeof *s->dimensions) == 0))
         return true;
     char got[256], want[256];
+    keep_reported(r);
     struct nnv_shape a = nnv_shape_make(s->dimension_count, s->dimensions);
     struct nnv_shape b = nnv_shape_make(expected->rank, expected->dims);
     return stop(r, NNV_OUTCOME_BROKEN, "execute reports shape %s for output %u, expected %s",
@@ -354,7 +368,10 @@ static bool check_failure_shapes(struct run *r, enum nnvts_status status) {
         return stop(r, NNV_OUTCOME_BROKEN, "execute answered OUTPUT_INSUFFICIENT_SIZE and %u shapes, expected %u", n,
                     nout);
     for (uint32_t i = 0; i < n; i++)
-        if (!r->result.shapes[i].is_sufficient) return true;
+        if (!r->result.shapes[i].is_sufficient) {
+            keep_reported(r);
+            return true;
+        }
     return stop(r, NNV_OUTCOME_BROKEN, "execute answered OUTPUT_INSUFFICIENT_SIZE, but says that all buffers suffice");
 }
 
