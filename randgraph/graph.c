@@ -10,18 +10,21 @@
 #include "randgraph/single.h"
 #include "randgraph/single_quant.h"
 #include "reference/eval/eval.h"
+#include "reference/model/builder.h"
 #include "reference/model/validate.h"
 
 enum {
     REDRAWS = 8,       /* of a graph of which an output does not depend on an input */
-    TRIES = 24,        /* of one step */
+    TRIES = 40,        /* of one step */
     MOST_ELEMS = 2048, /* of a value */
+    MOST_INPUTS = 3,   /* of a graph */
     COPY_LIMIT = 128,  /* bytes: larger constants lie in a pool */
 };
 
 /* A graph that grows. */
 struct growth {
     const struct nnv_graph_options *what;
+    int redraw;
     const struct nnv_graph_catalogue *catalogue;
     struct nnv_arena *arena, *step; /* the spec's; emptied before each try */
     struct nnv_rng rng;
@@ -37,6 +40,9 @@ struct growth {
     uint32_t nreferenced, referenced_room;
 };
 
+/* Bounds that do not depend on the machine: with other inputs a loop may never end, or grow a value at each turn. */
+static const struct nnv_eval_options options = {.most_runs = 200, .most_numbers = 1 << 20};
+
 static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
 
 /* Room for n more entries behind count. */
@@ -49,6 +55,44 @@ static bool grow(struct nnv_arena *arena, void *array, uint32_t count, uint32_t 
     if (count) memcpy(larger, *at, count * size);
     *at = larger;
     *room = more;
+    return true;
+}
+
+/* ------------------------------------------------------------------ perturbation */
+
+/* Other values of the range that the input has: its own in another order, and mirrored at the middle of their range. */
+static bool perturb(const struct nnv_operand *o, const struct nnv_value *v, struct nnv_arena *arena,
+                    struct nnv_value *out) {
+    const size_t size = nnv_type(o->type)->size, n = v->bytes / size;
+    double *x = NNV_NEW(arena, double, n), lo = INFINITY, hi = -INFINITY;
+    *out = *v;
+    out->data = nnv_arena_alloc(arena, n + 1, size);
+    if (!x || !out->data) return false;
+    nnv_load(o->type, v->data, n, x);
+    for (size_t i = 0; i < n; i++) {
+        lo = fmin(lo, x[i]);
+        hi = fmax(hi, x[i]);
+    }
+    for (size_t i = 0; i < n / 2; i++) {
+        double t = x[i];
+        x[i] = x[n - 1 - i];
+        x[n - 1 - i] = t;
+    }
+    const bool flat = lo == hi, whole = nnv_type(o->type)->kind != NNV_KIND_FLOAT;
+    for (size_t i = 0; i < n; i++)
+        x[i] = !flat ? lo + hi - x[i] : !whole ? 0.75 * x[i] + 0.125 : x[i] == 0 ? 1 : x[i] - 1;
+    nnv_store(o->type, x, n, out->data);
+    return true;
+}
+
+/* False if a compared output is what it was. */
+static bool all_changed(const struct nnv_subgraph *m, const struct nnv_golden *was, const struct nnv_golden *is) {
+    for (uint32_t i = 0; i < m->nout; i++) {
+        if (m->operands[m->out[i]].ignored) continue;
+        if (was[i].value.bytes == is[i].value.bytes &&
+            memcmp(was[i].value.data, is[i].value.data, is[i].value.bytes) == 0)
+            return false;
+    }
     return true;
 }
 
@@ -83,8 +127,10 @@ static const struct nnv_graph_use *pick_use(struct growth *g, int32_t type) {
     return NULL;
 }
 
-/* The first use of graph i: all uses of the profile are walked through, in an order of the seed. */
+/* The first use of graph i: all uses of the profile are walked through, in an order of the seed. After some redraws
+ * any use will do. */
 static const struct nnv_graph_use *first_use(struct growth *g) {
+    if (g->redraw > REDRAWS / 2) return pick_use(g, -1);
     const struct nnv_graph_catalogue *c = g->catalogue;
     bool (*prefers)(const struct nnv_op *) = g->what->profile->prefers;
     struct nnv_rng order = nnv_rng_make(g->what->seed, 0x9a7, 0);
@@ -104,6 +150,7 @@ struct step {
     struct nnv_spec *drawn;
     struct nnv_graph_draft draft;
     struct nnv_golden *golden;
+    struct nnv_golden **other; /* one a model input: the results where that input is another one */
     const struct nnv_form *form;
 };
 
@@ -151,6 +198,12 @@ static enum nnv_status place(struct growth *g, struct step *s, const struct nnv_
     return NNV_OK;
 }
 
+static void make_constant(struct nnv_operand *o, const struct nnv_value *v) {
+    o->lifetime = v->bytes <= COPY_LIMIT ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
+    o->data = v->data;
+    o->bytes = v->bytes;
+}
+
 /* Model inputs that are not placed: constants (in the first step they stay inputs), and values for those that are. */
 static void settle_inputs(const struct growth *g, struct nnv_graph_draft *d) {
     struct nnv_subgraph *m = &d->spec->model.main;
@@ -165,9 +218,7 @@ static void settle_inputs(const struct growth *g, struct nnv_graph_draft *d) {
             o->lifetime = NNV_NO_VALUE;
             continue;
         } else if (g->noperations > 0 && v.bytes > 0) {
-            o->lifetime = v.bytes <= COPY_LIMIT ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
-            o->data = v.data;
-            o->bytes = v.bytes;
+            make_constant(o, &v);
             continue;
         }
         d->spec->inputs[kept] = v;
@@ -255,7 +306,7 @@ static enum nnv_status evaluate(struct growth *g, struct step *s, struct nnv_err
     const struct nnv_spec *spec = s->draft.spec;
     s->golden = NNV_NEW(g->step, struct nnv_golden, spec->model.main.nout);
     if (!s->golden) return no_memory(err);
-    return nnv_eval(&spec->model, spec->inputs, &(struct nnv_eval_options){0}, g->step, s->golden, err);
+    return nnv_eval(&spec->model, spec->inputs, &options, g->step, s->golden, err);
 }
 
 /* A result that says something: finite and of a size that goes on well, not all alike, not mostly at the limits. */
@@ -287,6 +338,49 @@ static bool all_telling(const struct step *s) {
         told++;
     }
     return told > 0;
+}
+
+/* The results where model input `which` is another one; false if they can't be had, or one is what it was. */
+static bool evaluate_other(struct growth *g, struct step *s, uint32_t which, struct nnv_golden **other) {
+    const struct nnv_spec *spec = s->draft.spec;
+    const struct nnv_subgraph *m = &spec->model.main;
+    struct nnv_value *inputs = nnv_arena_copy(g->step, spec->inputs, m->nin * sizeof *inputs);
+    struct nnv_err why = {0};
+    *other = NNV_NEW(g->step, struct nnv_golden, m->nout);
+    if (!inputs || !*other) return false;
+    for (uint32_t i = 0; i < m->nin; i++) {
+        const struct nnv_graph_value *from = s->draft.from[m->in[i]];
+        if (from) inputs[i] = from->other[which];
+        if (!from && i == which && !perturb(&m->operands[m->in[i]], &spec->inputs[i], g->step, &inputs[i]))
+            return false;
+    }
+    return nnv_eval(&spec->model, inputs, &options, g->step, *other, &why) == NNV_OK &&
+           all_changed(m, s->golden, *other);
+}
+
+/* In the first step: inputs on which an output does not depend become constants, as long as one is left. */
+static void choose_inputs(struct growth *g, struct step *s) {
+    struct nnv_graph_draft *d = &s->draft;
+    struct nnv_subgraph *m = &d->spec->model.main;
+    for (uint32_t i = m->nin; i-- > 0 && m->nin > 1;) {
+        struct nnv_golden *other;
+        if (m->nin <= MOST_INPUTS && evaluate_other(g, s, i, &other)) continue;
+        if (d->spec->inputs[i].bytes == 0) continue;
+        make_constant(&m->operands[m->in[i]], &d->spec->inputs[i]);
+        m->nin--;
+        memmove(&m->in[i], &m->in[i + 1], (m->nin - i) * sizeof *m->in);
+        memmove(&d->spec->inputs[i], &d->spec->inputs[i + 1], (m->nin - i) * sizeof *d->spec->inputs);
+    }
+}
+
+/* The other results of all model inputs. False: an output does not depend on one of them. */
+static bool depends(struct growth *g, struct step *s) {
+    const uint32_t count = g->noperations == 0 ? s->draft.spec->model.main.nin : g->nin;
+    s->other = NNV_NEW(g->step, struct nnv_golden *, count);
+    if (!s->other) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!evaluate_other(g, s, i, &s->other[i])) return false;
+    return true;
 }
 
 /* ------------------------------------------------------------------- keeping it */
@@ -327,8 +421,10 @@ static bool keep_subgraphs(struct growth *g, const struct nnv_model *m, uint32_t
 }
 
 /* A result: its shape is the real one, its value is kept. */
-static bool keep_output(struct growth *g, const struct nnv_operand *drawn, const struct nnv_value *value,
-                        int32_t code) {
+static bool keep_output(struct growth *g, const struct step *s, uint32_t i) {
+    const int32_t code = s->draft.op->type;
+    const struct nnv_operand *drawn = &s->draft.spec->model.main.operands[s->draft.op->out[i]];
+    const struct nnv_value *value = &s->golden[i].value;
     const bool feeds = nnv_graph_feeds(nnv_op(code));
     struct nnv_graph_value *v = &g->value[g->noperands];
     struct nnv_operand *o = &g->operand[g->noperands];
@@ -338,9 +434,15 @@ static bool keep_output(struct growth *g, const struct nnv_operand *drawn, const
     o->dims = nnv_arena_copy(g->arena, declares_shapes(code) ? drawn->dims : value->dims, o->rank * sizeof *o->dims);
     *v = (struct nnv_graph_value){.operand = g->noperands, .value = *value};
     v->value.data = nnv_arena_copy(g->arena, value->data, value->bytes);
-    if (!o->dims || !v->value.data) return false;
+    v->other = NNV_NEW(g->arena, struct nnv_value, g->nin);
+    if (!o->dims || !v->value.data || !v->other) return false;
+    for (uint32_t n = 0; n < g->nin; n++) {
+        v->other[n] = s->other[n][i].value;
+        v->other[n].data = nnv_arena_copy(g->arena, v->other[n].data, v->other[n].bytes);
+        if (!v->other[n].data) return false;
+    }
     nnv_graph_range(o, &v->value, &v->lo, &v->hi);
-    if (feeds && !o->ignored) {
+    if (feeds && !o->ignored && nnv_type(o->type)->tensor) {
         if (!grow(g->arena, &g->live, g->nlive, 1, &g->live_room, sizeof *g->live)) return false;
         g->live[g->nlive++] = g->noperands;
     }
@@ -399,7 +501,7 @@ static enum nnv_status keep(struct growth *g, struct step *s, struct nnv_err *er
     }
     for (uint32_t i = 0; i < op.nout; i++) {
         op.out[i] = g->noperands;
-        if (!keep_output(g, &m->operands[d->op->out[i]], &s->golden[i].value, op.type)) return no_memory(err);
+        if (!keep_output(g, s, i)) return no_memory(err);
     }
     g->operation[g->noperations++] = op;
     return keep_subgraphs(g, &d->spec->model, g->nreferenced) ? NNV_OK : no_memory(err);
@@ -422,7 +524,7 @@ static enum nnv_status try_step(struct growth *g, const struct nnv_graph_use *us
     open_outputs(&s.draft);
     struct nnv_err why = {0};
     if (!find_form(g, &s)) return NNV_OK;
-    st = settle_scales(g, &s, &open, err);
+    if (from) st = settle_scales(g, &s, &open, err);
     if (st) return st;
     if (nnv_validate(&s.draft.spec->model, g->step, NULL, &why) != NNV_OK || !is_small(g, &s)) return NNV_OK;
     if (evaluate(g, &s, &why) != NNV_OK) return NNV_OK;
@@ -435,6 +537,56 @@ static enum nnv_status try_step(struct growth *g, const struct nnv_graph_use *us
             return NNV_OK;
     }
     if (!all_telling(&s)) return NNV_OK;
+    if (!from) choose_inputs(g, &s);
+    if (!depends(g, &s)) return NNV_OK;
+    st = keep(g, &s, err);
+    *kept = st == NNV_OK;
+    return st;
+}
+
+/* Extents of `rank` whose product is elems: its factors dealt out. */
+static void deal_extents(struct growth *g, size_t elems, uint32_t rank, uint32_t *dims) {
+    for (uint32_t i = 0; i < rank; i++) dims[i] = 1;
+    for (size_t f = 2; elems > 1;) {
+        if (f * f > elems) f = elems;
+        if (elems % f != 0) {
+            f++;
+            continue;
+        }
+        dims[nnv_rng_int(&g->rng, 0, (int64_t)rank - 1)] *= (uint32_t)f;
+        elems /= f;
+    }
+}
+
+/* A RESHAPE of the value to another rank: for values of which no use was found as they are. */
+static enum nnv_status try_reshape(struct growth *g, const struct nnv_graph_value *from, bool *kept,
+                                   struct nnv_err *err) {
+    const struct nnv_operand *o = &g->operand[from->operand];
+    const size_t elems = from->value.bytes / nnv_type(o->type)->size;
+    const uint32_t rank = (uint32_t)nnv_rng_int(&g->rng, 1, 4);
+    struct step s = {0};
+    struct nnv_err why = {0};
+    uint32_t dims[4];
+    *kept = false;
+    nnv_arena_reset(g->step);
+    deal_extents(g, elems, rank, dims);
+    struct nnv_builder b = {.arena = g->step};
+    const struct nnv_encoding e = {o->type, o->scale, o->zero_point};
+    uint32_t in = nnv_builder_tensor(&b, e, from->value.rank, from->value.dims, NNV_SUBGRAPH_INPUT);
+    uint32_t out = nnv_builder_tensor(&b, e, rank, dims, NNV_SUBGRAPH_OUTPUT);
+    int32_t shape[4];
+    for (uint32_t i = 0; i < rank; i++) shape[i] = (int32_t)dims[i];
+    nnv_builder_add(&b, ANEURALNETWORKS_RESHAPE, 2, (uint32_t[]){in, nnv_builder_ints(&b, rank, shape)}, out);
+    struct nnv_spec spec = {.name = g->what->name};
+    struct nnv_value value = from->value;
+    spec.inputs = &value;
+    enum nnv_status st = nnv_builder_end(&b, 1, &in, 1, &out, &spec.model, err);
+    if (st) return st;
+    if (nnv_validate(&spec.model, g->step, NULL, &why) != NNV_OK) return NNV_OK; /* not of this type */
+    st = nnv_graph_draft_open(&s.draft, &spec, g->step, err);
+    if (!st) s.draft.from[in] = from;
+    if (!st) st = evaluate(g, &s, err);
+    if (st || !depends(g, &s)) return st;
     st = keep(g, &s, err);
     *kept = st == NNV_OK;
     return st;
@@ -444,6 +596,10 @@ static enum nnv_status grow_once(struct growth *g, bool *kept, struct nnv_err *e
     *kept = false;
     for (int n = 0; n < TRIES && !*kept; n++) {
         const bool first = g->noperations == 0;
+        if (!first && n >= TRIES / 4 && n % 4 == 0) {
+            enum nnv_status st = try_reshape(g, pick_value(g), kept, err);
+            if (st || *kept) return st;
+        }
         const struct nnv_graph_value *from = first ? NULL : pick_value(g);
         const struct nnv_graph_use *use =
             first ? (n == 0 ? first_use(g) : pick_use(g, -1)) : pick_use(g, g->operand[from->operand].type);
@@ -515,10 +671,11 @@ static int operations_of(struct growth *g) {
     return g->what->operations > 0 ? g->what->operations : (int)nnv_rng_int(&g->rng, p->least, p->most);
 }
 
+/* *whole: the graph has as many operations as were wanted. */
 static enum nnv_status attempt(const struct nnv_graph_options *what, int n, struct nnv_arena *arena,
                                struct nnv_arena *step, const struct nnv_graph_catalogue *catalogue,
-                               struct nnv_spec **spec, struct nnv_err *err) {
-    struct growth g = {.what = what, .catalogue = catalogue, .arena = arena, .step = step};
+                               struct nnv_spec **spec, bool *whole, struct nnv_err *err) {
+    struct growth g = {.what = what, .redraw = n, .catalogue = catalogue, .arena = arena, .step = step};
     g.rng = nnv_rng_make(what->seed, nnv_hash_str(what->profile->name) + (uint64_t)n, what->index);
     g.in = NNV_NEW(arena, uint32_t, NNV_MAX_SLOTS + NNV_MAX_REPEAT);
     g.inputs = NNV_NEW(arena, struct nnv_value, NNV_MAX_SLOTS + NNV_MAX_REPEAT);
@@ -528,19 +685,21 @@ static enum nnv_status attempt(const struct nnv_graph_options *what, int n, stru
     for (bool kept = true; !st && kept && g.noperations < (uint32_t)wanted && (g.noperations == 0 || g.nlive > 0);)
         st = grow_once(&g, &kept, err);
     if (!st && g.noperations == 0) st = nnv_fail(err, NNV_INTERNAL, "%s: no first operation was found", what->name);
+    *whole = g.noperations == (uint32_t)wanted;
     return st ? st : finish(&g, spec, err);
 }
 
-enum nnv_status nnv_graph_build(const struct nnv_graph_options *options, struct nnv_arena *arena,
-                                struct nnv_spec **spec, struct nnv_err *err) {
+enum nnv_status nnv_graph_build(const struct nnv_graph_options *what, struct nnv_arena *arena, struct nnv_spec **spec,
+                                struct nnv_err *err) {
     struct nnv_arena *step = nnv_arena_new(), *names = nnv_arena_new();
     const struct nnv_graph_catalogue *catalogue = names ? nnv_graph_catalogue(names) : NULL;
     enum nnv_status st = step && catalogue ? NNV_OK : no_memory(err);
     for (int n = 0; !st && n < REDRAWS; n++) {
-        st = attempt(options, n, arena, step, catalogue, spec, err);
+        bool whole = false;
+        st = attempt(what, n, arena, step, catalogue, spec, &whole, err);
         if (st) break;
         nnv_arena_reset(step);
-        if (nnv_graph_depends(*spec, step) && nnv_graph_comparable(*spec, step)) break;
+        if (whole && nnv_graph_comparable(*spec, step)) break;
     }
     nnv_arena_free(names);
     nnv_arena_free(step);
@@ -573,11 +732,11 @@ static size_t comparable(const struct nnv_operand *o, const struct nnv_golden *g
 bool nnv_graph_comparable(const struct nnv_spec *spec, struct nnv_arena *arena) {
     enum { ROWS = 8 };
     const struct nnv_subgraph *m = &spec->model.main;
-    const struct nnv_eval_options options = {.rows = ROWS, .k = 2, .seed = 1};
+    const struct nnv_eval_options budgets = {.rows = ROWS, .k = 2, .seed = 1};
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, m->nout);
     struct nnv_err why = {0};
     size_t elems = 0, count = 0;
-    if (!golden || nnv_eval(&spec->model, spec->inputs, &options, arena, golden, &why) != NNV_OK) return false;
+    if (!golden || nnv_eval(&spec->model, spec->inputs, &budgets, arena, golden, &why) != NNV_OK) return false;
     for (uint32_t i = 0; i < m->nout; i++) {
         const struct nnv_operand *o = &m->operands[m->out[i]];
         if (o->ignored) continue;
@@ -587,53 +746,18 @@ bool nnv_graph_comparable(const struct nnv_spec *spec, struct nnv_arena *arena) 
     return count * 2 >= elems;
 }
 
-/* ------------------------------------------------------------------ perturbation */
-
-/* Other values of the range that the input has: its own in another order, and mirrored at the middle of their range. */
-static bool perturb(const struct nnv_operand *o, const struct nnv_value *v, struct nnv_arena *arena,
-                    struct nnv_value *out) {
-    const size_t size = nnv_type(o->type)->size, n = v->bytes / size;
-    double *x = NNV_NEW(arena, double, n), lo = INFINITY, hi = -INFINITY;
-    *out = *v;
-    out->data = nnv_arena_alloc(arena, n + 1, size);
-    if (!x || !out->data) return false;
-    nnv_load(o->type, v->data, n, x);
-    for (size_t i = 0; i < n; i++) {
-        lo = fmin(lo, x[i]);
-        hi = fmax(hi, x[i]);
-    }
-    for (size_t i = 0; i < n / 2; i++) {
-        double t = x[i];
-        x[i] = x[n - 1 - i];
-        x[n - 1 - i] = t;
-    }
-    for (size_t i = 0; i < n; i++) x[i] = lo + hi - x[i];
-    nnv_store(o->type, x, n, out->data);
-    return true;
-}
-
-static bool all_changed(const struct nnv_spec *spec, const struct nnv_golden *golden) {
-    const struct nnv_subgraph *m = &spec->model.main;
-    for (uint32_t i = 0; i < m->nout; i++) {
-        if (m->operands[m->out[i]].ignored) continue;
-        if (golden[i].value.bytes == spec->outputs[i].bytes &&
-            memcmp(golden[i].value.data, spec->outputs[i].data, golden[i].value.bytes) == 0)
-            return false;
-    }
-    return true;
-}
-
 bool nnv_graph_depends(const struct nnv_spec *spec, struct nnv_arena *arena) {
     const struct nnv_subgraph *m = &spec->model.main;
     struct nnv_value *inputs = nnv_arena_copy(arena, spec->inputs, m->nin * sizeof *inputs);
-    struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, m->nout);
+    struct nnv_golden *was = NNV_NEW(arena, struct nnv_golden, m->nout),
+                      *is = NNV_NEW(arena, struct nnv_golden, m->nout);
     struct nnv_err why = {0};
-    if (!inputs || !golden) return false;
+    if (!inputs || !was || !is) return false;
+    for (uint32_t i = 0; i < m->nout; i++) was[i].value = spec->outputs[i];
     for (uint32_t i = 0; i < m->nin; i++) {
         if (spec->inputs[i].omitted) continue;
         if (!perturb(&m->operands[m->in[i]], &spec->inputs[i], arena, &inputs[i])) return false;
-        if (nnv_eval(&spec->model, inputs, &(struct nnv_eval_options){0}, arena, golden, &why) != NNV_OK ||
-            !all_changed(spec, golden))
+        if (nnv_eval(&spec->model, inputs, &options, arena, is, &why) != NNV_OK || !all_changed(m, was, is))
             return false;
         inputs[i] = spec->inputs[i];
     }

@@ -90,12 +90,12 @@ static struct nnv_value *input_value(const struct nnv_graph_draft *d, uint32_t o
     return NULL;
 }
 
-/* The value lies in the range that the operation is to be tested in, or not far outside. */
+/* The value lies in the range that the operation is to be tested in, or not far outside; on the same side of 0. */
 static bool in_domain(const struct nnv_graph_value *v, double lo, double hi) {
-    const double slack = 0.5 * (hi - lo) + 1e-3;
-    if (lo > 0) return v->lo >= lo / 2 && v->hi <= hi + slack;
-    if (lo == 0) return v->lo >= 0 && v->hi <= hi + slack;
-    return v->lo >= lo - slack && v->hi <= hi + slack;
+    const double most = hi + 4 * (hi - lo) + 1e-3;
+    if (lo > 0) return v->lo >= lo / 4 && v->hi <= most;
+    if (lo == 0) return v->lo >= 0 && v->hi <= most;
+    return v->lo >= lo - (most - hi) && v->hi <= most;
 }
 
 /* count elements of size bytes, the old ones one behind the other again and again. */

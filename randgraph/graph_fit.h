@@ -8,9 +8,10 @@
 /** A value of a growing graph. */
 struct nnv_graph_value {
     uint32_t operand;
-    struct nnv_value value; /**< of the golden evaluation so far */
-    double lo, hi;          /**< range of its real values */
-    uint32_t reads;         /**< operations that read it */
+    struct nnv_value value;  /**< of the golden evaluation so far */
+    struct nnv_value *other; /**< one a model input: the value where that input is another one */
+    double lo, hi;           /**< range of its real values */
+    uint32_t reads;          /**< operations that read it */
 };
 
 /** A use that is being fitted: a spec of one operation, all of whose arrays may be changed. */

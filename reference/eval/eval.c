@@ -54,9 +54,14 @@ struct job {
     bool unshaped;  /* outputs whose shape the kernel decides */
     double *multiplier;
     struct units units;
+    size_t most_numbers; /* bound of numbers */
     struct nnv_noise noise;
     enum nnv_rounding rounding; /* as the kernel left it */
 };
+
+static size_t most_numbers(const struct nnv_evaluator *ev) {
+    return ev->options->most_numbers ? ev->options->most_numbers : NNV_MOST_NUMBERS;
+}
 
 /* Finds the inputs of the rows and room for their numbers. */
 static enum nnv_status open_inputs(struct nnv_evaluator *ev, const struct nnv_frame *f, const struct nnv_operation *o,
@@ -74,7 +79,7 @@ static enum nnv_status open_inputs(struct nnv_evaluator *ev, const struct nnv_fr
         numbers += nnv_row_space(&j->in[i]) + 8; /* keeps each aligned to 64 */
         if (rows) j->same_inputs = false;
     }
-    if (numbers > NNV_MOST_NUMBERS) return nnv_fail(err, NNV_NO_MEMORY, "the inputs are too large to be evaluated");
+    if (numbers > j->most_numbers) return nnv_fail(err, NNV_NO_MEMORY, "the inputs are too large to be evaluated");
     if (numbers > ev->space_room) {
         free(ev->space);
         ev->space_room = 0;
@@ -96,7 +101,7 @@ static enum nnv_status open_output(struct job *j, uint32_t i, struct nnv_err *er
     size_t bytes, rows = (size_t)j->rows + 1;
     const struct nnv_arg *a = &j->call->out[i];
     if (!nnv_size_bytes(a->operand->type, a->shape.rank, a->shape.dims, &j->elems[i], &bytes) ||
-        (j->numbers += j->elems[i] * rows) > NNV_MOST_NUMBERS)
+        (j->numbers += j->elems[i] * rows) > j->most_numbers)
         return nnv_fail(err, NNV_NO_MEMORY, "output %u: is too large to be evaluated", i);
     j->y[i] = calloc(j->elems[i] * rows + 1, sizeof(double));
     return j->y[i] ? NNV_OK : no_memory(err);
@@ -126,6 +131,7 @@ static enum nnv_status open_job(struct nnv_evaluator *ev, const struct nnv_frame
                                 struct job *j, struct nnv_err *err) {
     nnv_arena_reset(ev->op);
     enum nnv_status st = nnv_bind(f->s, o, f->shapes, f->data, f->present, ev->op, &j->call, NULL, err);
+    j->most_numbers = most_numbers(ev);
     if (!st) st = open_inputs(ev, f, o, j, err);
     if (!st) st = open_outputs(ev, j, err);
     if (st) return st;

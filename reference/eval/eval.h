@@ -13,6 +13,8 @@ struct nnv_eval_options {
     bool fp16_accumulators;   /**< float16 sums may be accumulated in float16 */
     uint64_t alternative;     /**< with rows: 0 is the golden result; any other number takes each decision that is open
                                   (nnv_decide) one way or the other: what a correct implementation may give as well */
+    size_t most_numbers;      /**< that one operation may read, or write in all rows; 0: 2^29 */
+    uint64_t most_runs;       /**< of referenced subgraphs; 0: 2^20 */
     uint64_t loop_timeout_ns; /**< of each WHILE; 0: 15 s, the longest that NNAPI knows */
     int choice; /**< with rows: 0: what follows from a choice among tied numbers (NNV_JUDGED_CHOICE) is not compared;
                      1, 2, ...: all rows choose the first, second ... of the tied, where there are so many, else the

@@ -76,8 +76,10 @@ enum nnv_status nnv_flow_run(struct nnv_flow *f, uint32_t pos, const struct nnv_
                              struct nnv_flow_value *results, struct nnv_err *err) {
     uint32_t index = f->call->in[pos].operand->subgraph;
     struct nnv_frame frame = {0};
-    if (++f->ev->runs > MOST_RUNS)
-        return nnv_fail(err, NNV_TIMEOUT, "more than %d subgraphs were run: does the model ever end?", MOST_RUNS);
+    const uint64_t most = f->ev->options->most_runs ? f->ev->options->most_runs : MOST_RUNS;
+    if (f->ev->runs++ >= most)
+        return nnv_fail(err, NNV_TIMEOUT, "more than %llu subgraphs were run: does the model ever end?",
+                        (unsigned long long)most);
     struct nnv_arena *arena = nnv_arena_new();
     enum nnv_status st = arena ? NNV_OK : no_memory(err);
     if (!st) st = nnv_frame_open(&frame, nnv_flow_subgraph(f, pos), UINT64_C(1) + index, arena, err);

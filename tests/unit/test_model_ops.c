@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -173,8 +174,37 @@ static void test_sample_arguments(void **state) {
     nnv_arena_free(s.arena);
 }
 
+/* The 106 operations of feature levels 1 to 7: each code of NNAPI's header has a record, and the record a page. */
+static void test_every_code_of_the_header(void **state) {
+    (void)state;
+    enum { OPERATIONS = 106 };
+    size_t n;
+    nnv_ops(&n);
+    assert_int_equal(n, OPERATIONS);
+    FILE *header = fopen("include/NeuralNetworksTypes.h", "r");
+    assert_non_null(header);
+    char line[512], name[128];
+    bool inside = false;
+    int code, found = 0;
+    while (fgets(line, sizeof line, header)) {
+        if (strstr(line, "ANEURALNETWORKS_ADD = 0")) inside = true;
+        if (!inside || sscanf(line, " ANEURALNETWORKS_%127[A-Z0-9_] = %d", name, &code) != 2) continue;
+        const struct nnv_op *op = nnv_op(code);
+        if (!op || strcmp(op->name, name) != 0) fail_msg("code %d (%s) has no record of its name", code, name);
+        char page[256];
+        snprintf(page, sizeof page, "docs/ops/%s.md", name);
+        FILE *f = fopen(page, "r");
+        if (!f) fail_msg("no page %s", page);
+        fclose(f);
+        if (++found == OPERATIONS) break;
+    }
+    fclose(header);
+    assert_int_equal(found, OPERATIONS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_code_of_the_header),
         cmocka_unit_test(test_records_are_complete),
         cmocka_unit_test(test_variant_names),
         cmocka_unit_test(test_terminal),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LOGISTIC, TANH, SOFTMAX, the normalisations, RESIZE_BILINEAR, LSH_PROJECTION. */
+#include "reference/model/builder.h"
 #include "op_fixture.h"
 
 #include "reference/ops/farmhash.h"
@@ -407,6 +408,33 @@ static void lsh_tie(void **state) {
     use_free(u);
 }
 
+/* Seeds that were computed differ from driver to driver: any bit of a signature may. */
+static void lsh_of_uncertain_seeds(void **state) {
+    (void)state;
+    struct nnv_arena *a = nnv_arena_new();
+    struct nnv_builder b = {.arena = a, .seed = 1};
+    const struct nnv_encoding f = {ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0}, i = {ANEURALNETWORKS_TENSOR_INT32, 0, 0};
+    const uint32_t seeds[] = {2, 3}, keys[] = {4}, none[] = {4};
+    uint32_t x = nnv_builder_tensor(&b, f, 2, seeds, NNV_SUBGRAPH_INPUT);
+    uint32_t y = nnv_builder_tensor(&b, f, 2, seeds, NNV_TEMPORARY_VARIABLE);
+    uint32_t weight = nnv_builder_tensor(&b, f, 1, none, NNV_NO_VALUE);
+    uint32_t out = nnv_builder_tensor(&b, i, 1, (uint32_t[]){2}, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_LOGISTIC, 1, &x, y);
+    uint32_t key = nnv_builder_ints(&b, keys[0], (int32_t[]){1, 2, 3, 4});
+    nnv_builder_add(&b, ANEURALNETWORKS_LSH_PROJECTION, 4, (uint32_t[]){y, key, weight, nnv_builder_int(&b, SPARSE)},
+                    out);
+    struct nnv_model m;
+    struct nnv_err err = {0};
+    struct nnv_golden g;
+    float data[] = {0.25f, -1.5f, 3, 1, 7.5f, -0.125f};
+    struct nnv_value v = {.rank = 2, .dims = {2, 3}, .data = data, .bytes = sizeof data};
+    if (nnv_builder_end(&b, 1, &x, 1, &out, &m, &err) ||
+        nnv_eval(&m, &v, &(struct nnv_eval_options){.rows = 8, .k = 2, .seed = 1}, a, &g, &err))
+        fail_msg("%s", err.text);
+    assert_true(isnan(g.spread[0]) && isnan(g.spread[1]));
+    nnv_arena_free(a);
+}
+
 static void lsh_refusals(void **state) {
     (void)state;
     const double *x = V(1, 2);
@@ -463,6 +491,7 @@ int main(void) {
         cmocka_unit_test(farmhash),
         cmocka_unit_test(lsh_values),
         cmocka_unit_test(lsh_tie),
+        cmocka_unit_test(lsh_of_uncertain_seeds),
         cmocka_unit_test(lsh_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
