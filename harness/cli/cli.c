@@ -49,6 +49,8 @@ int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct n
         s = nnv_fail(&err, NNV_INVALID, "unexpected argument '%s'", c->positional.item[max_positional]);
     if (s == NNV_OK && (c->jobs == 0 || c->jobs > 256))
         s = nnv_fail(&err, NNV_INVALID, "--jobs %llu: expected 1 to 256", (unsigned long long)c->jobs);
+    if (s == NNV_OK && c->count > 10000000)
+        s = nnv_fail(&err, NNV_INVALID, "--count %llu: expected at most 10000000", (unsigned long long)c->count);
     if (s == NNV_OK && c->timeout_ns == 0) s = nnv_fail(&err, NNV_INVALID, "--timeout 0: expected more than 0 seconds");
     if (s == NNV_OK && c->out != NULL && *c->out == '\0')
         s = nnv_fail(&err, NNV_INVALID, "--out '': expected a folder");
@@ -66,6 +68,7 @@ enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena,
         .seed = c->seed,
         .precision = c->precision - 1,
         .tier = c->tier,
+        .count = c->count,
         .timeout_ns = c->timeout_ns,
         .jobs = (int)c->jobs,
     };

@@ -21,7 +21,7 @@ extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_
 /** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
 struct nnv_cli {
     const char *driver, *suite, *filter, *out, *specs;
-    uint64_t seed, jobs, timeout_ns;
+    uint64_t seed, jobs, timeout_ns, count;
     int precision; /**< index into nnv_cli_precisions: 0 is the suite's default */
     int tier;      /**< index into nnv_cli_tiers */
     bool json, quiet, verbose, resume, help;
@@ -58,6 +58,8 @@ extern const char *const nnv_cli_tiers[];
     }
 #define NNV_OPTION_TIER(c)                                                                                             \
     { 0, "tier", NNV_OPT_CHOICE, &(c).tier, "T", "how many cases the suites make", nnv_cli_tiers }
+#define NNV_OPTION_COUNT(c)                                                                                            \
+    { 0, "count", NNV_OPT_U64, &(c).count, "N", "how many graphs the suite randgraph draws", NULL }
 #define NNV_OPTION_JSON(c)                                                                                             \
     { 0, "json", NNV_OPT_FLAG, &(c).json, NULL, "machine-readable output on stdout", NULL }
 #define NNV_OPTION_QUIET(c)                                                                                            \

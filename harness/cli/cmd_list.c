@@ -30,7 +30,7 @@ static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
     const struct nnv_opt table[] = {
-        NNV_OPTION_SUITE(c), NNV_OPTION_FILTER(c), NNV_OPTION_SPECS(c),   NNV_OPTION_TIER(c),
+        NNV_OPTION_SUITE(c), NNV_OPTION_FILTER(c), NNV_OPTION_SPECS(c),   NNV_OPTION_TIER(c), NNV_OPTION_COUNT(c),
         NNV_OPTION_SEED(c),  NNV_OPTION_JSON(c),   NNV_OPTION_VERBOSE(c), NNV_OPTION_END,
     };
     int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);

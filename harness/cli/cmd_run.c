@@ -81,6 +81,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_FILTER(c),
         NNV_OPTION_SPECS(c),
         NNV_OPTION_TIER(c),
+        NNV_OPTION_COUNT(c),
         NNV_OPTION_PRECISION(c),
         NNV_OPTION_SEED(c),
         NNV_OPTION_JOBS(c),

@@ -69,8 +69,8 @@ struct nnv_outcome {
     enum nnv_outcome_kind kind;
     enum nnv_phase phase;
     enum nnvts_status status;
-    char reason[512];          /**< empty for DONE */
-    struct nnv_value *outputs; /**< actual shapes and values, arena's; main.nout entries, where DONE */
+    char reason[512];           /**< empty for DONE */
+    struct nnv_value *outputs;  /**< actual shapes and values, arena's; main.nout entries, where DONE */
     struct nnv_value *reported; /**< REFUSED or BROKEN for output shapes that are not the expected ones: what they were,
                                      rank and dims alone; arena's, main.nout entries; else NULL */
     uint64_t supported_ns, prepare_ns, execute_ns; /**< wall clock */

@@ -233,6 +233,7 @@ void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_
     nnv_text_addf(out, ",\"jobs\":%d", config->jobs);
     add_member(out, "precision", nnv_record_precision(config));
     add_member(out, "tier", nnv_record_tier(config));
+    if (config->count > 0) nnv_text_addf(out, ",\"count\":%" PRIu64, config->count);
     nnv_text_add(out, ",\"argv\":[");
     for (int i = 0; i < o->argc; i++) {
         if (i > 0) nnv_text_add(out, ",");
@@ -353,6 +354,7 @@ void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_cas
     add_option(out, "--filter", filter.data != NULL ? filter.data : "");
     if (config->specs != NULL && strcmp(c->suite, "spec") == 0) add_option(out, "--specs", config->specs);
     nnv_text_addf(out, " --seed %" PRIu64 " --tier %s", config->seed, nnv_record_tier(config));
+    if (config->count > 0) nnv_text_addf(out, " --count %" PRIu64, config->count);
     out->failed = out->failed || filter.failed;
     nnv_text_free(&filter);
 }

@@ -15,6 +15,7 @@ struct nnv_run_config {
     uint64_t seed;
     int precision;       /**< enum nnv_precision, or -1: the suite's default */
     int tier;            /**< 0 smoke, 1 default, 2 full */
+    uint64_t count;      /**< random graphs; 0: the tier says */
     uint64_t timeout_ns; /**< of one case */
     int jobs;
 };

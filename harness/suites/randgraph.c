@@ -9,9 +9,13 @@
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     static const size_t tiers[] = {5, 40, 1000};
-    const size_t each = tiers[config->tier < 0 ? 0 : config->tier > 2 ? 2 : config->tier];
+    const size_t profiles = nnv_graph_profile_count;
+    const size_t each = config->count > 0 ? (config->count + profiles - 1) / profiles
+                                          : tiers[config->tier < 0   ? 0
+                                                  : config->tier > 2 ? 2
+                                                                     : config->tier];
     enum nnv_status st = NNV_OK;
-    for (size_t p = 0; p < nnv_graph_profile_count; p++)
+    for (size_t p = 0; p < profiles; p++)
         for (size_t i = 0; i < each && !st; i++) {
             char name[96];
             snprintf(name, sizeof name, "randgraph/%s/%zu", nnv_graph_profiles[p].name, i);
