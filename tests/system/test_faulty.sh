@@ -7,7 +7,7 @@
 # whole leaves no dump; a driver that supports nothing fails since nothing was compared.
 judge_bug() {
     local bug=$1 dump line
-    check 1 nnvts run --driver "faulty:$bug" --tier smoke --timeout 1 --out "$bug"
+    check 1 nnvts run --driver "faulty:$bug" --suite device,ops --tier smoke --timeout 1 --out "$bug"
     has "$bug/junit.xml" "faulty:$bug"
     has "$bug/report.html" "faulty:$bug"
     line=$(sed -n 's/.*"replay": *"\([^"]*\)".*/\1/p' "$bug/journal.jsonl" | head -n 1)
@@ -48,10 +48,10 @@ test_every_bug() {
 test_the_control_passes() { check 0 nnvts run --driver faulty:none --tier smoke --out out; }
 # A driver that misbehaves on one operation costs exactly the cases of that operation.
 test_costs_exactly_its_own_cases() {
-    check 0 nnvts run --driver cpu --tier smoke --out good
+    check 0 nnvts run --driver cpu --suite device,exec,ops --tier smoke --out good
     local bug
     for bug in crash-prepare crash-execute abort exit-0 hang-execute close-descriptors stack-smash; do
-        check 1 nnvts run --driver "faulty:$bug@TANH" --tier smoke --timeout 1 --out bad
+        check 1 nnvts run --driver "faulty:$bug@TANH" --suite device,exec,ops --tier smoke --timeout 1 --out bad
         same "$(diff <(verdicts good) <(verdicts bad) | grep '^>' | grep -v '^> ops/TANH/')" "" "$bug: verdicts of others changed"
         [ "$(verdicts bad | grep -c '^ops/TANH/.* \(CRASH\|TIMEOUT\|FAIL\)$')" -gt 0 ] || fail "$bug: no verdict on TANH"
         same "$(verdicts bad | wc -l)" "$(verdicts good | wc -l)"
