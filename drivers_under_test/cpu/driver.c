@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache.h"
 #include "driver.h"
 
 enum { DEFAULT_THREADS = 8, MOST_THREADS = 64, FEATURE_LEVEL = 7 };
@@ -92,13 +93,22 @@ static bool all_supported(const struct cpu_model *m) {
     return true;
 }
 
-static enum nnvts_status compile(struct cpu_device *device, const struct nnvts_model *model, struct cpu_program *out) {
+/** What a cache depends on beside the model. */
+static struct cpu_cache_maker maker(const struct cpu_device *device) {
+    return (struct cpu_cache_maker){device->base.version, device->kernels->name};
+}
+
+/** cache may be NULL; failing to write it is no error. */
+static enum nnvts_status compile(struct cpu_device *device, const struct nnvts_model *model,
+                                 const struct nnvts_cache *cache, struct cpu_program *out) {
     struct pools pools;
     struct cpu_model imported = {0};
     enum nnvts_status st = pools_map(model, &pools);
     if (st == NNVTS_STATUS_NONE) st = cpu_model_import(model, pools.data, &imported);
     if (st == NNVTS_STATUS_NONE && !all_supported(&imported)) st = NNVTS_STATUS_GENERAL_FAILURE;
     if (st == NNVTS_STATUS_NONE) st = cpu_program_make(&imported, device->kernels, device->threads, out);
+    const struct cpu_cache_maker by = maker(device);
+    if (st == NNVTS_STATUS_NONE && cache) cpu_cache_save(&by, model, pools.data, cache);
     cpu_model_free(&imported);
     pools_unmap(&pools);
     return st;
@@ -114,17 +124,11 @@ static const struct nnvts_prepared_model prepared_members = {
     .release = cpu_prepared_release,
 };
 
-static enum nnvts_status prepare_model(struct nnvts_device *self, const struct nnvts_model *model,
-                                       const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    struct cpu_device *device = (struct cpu_device *)self;
-    if (!model || !out) return NNVTS_STATUS_INVALID_ARGUMENT;
-    if (config &&
-        (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || config->priority > NNVTS_PRIORITY_HIGH))
-        return NNVTS_STATUS_INVALID_ARGUMENT;
-    if (config && config->deadline_ns <= cpu_now_ns()) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
+static enum nnvts_status make_prepared(struct cpu_device *device, const struct nnvts_model *model,
+                                       const struct nnvts_cache *cache, struct nnvts_prepared_model **out) {
     struct cpu_prepared *prepared = calloc(1, sizeof *prepared);
     if (!prepared) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    enum nnvts_status st = compile(device, model, &prepared->program);
+    enum nnvts_status st = compile(device, model, cache, &prepared->program);
     if (st != NNVTS_STATUS_NONE) {
         free(prepared);
         return st;
@@ -133,6 +137,31 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     prepared->device = device;
     *out = &prepared->base;
     return NNVTS_STATUS_NONE;
+}
+
+static enum nnvts_status prepare_model(struct nnvts_device *self, const struct nnvts_model *model,
+                                       const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
+    struct cpu_device *device = (struct cpu_device *)self;
+    if (!model || !out) return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (config &&
+        (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || config->priority > NNVTS_PRIORITY_HIGH))
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (config && config->deadline_ns <= cpu_now_ns()) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
+    return make_prepared(device, model, config ? config->cache : NULL, out);
+}
+
+static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
+                                            uint64_t deadline_ns, struct nnvts_prepared_model **out) {
+    struct cpu_device *device = (struct cpu_device *)self;
+    const struct cpu_cache_maker by = maker(device);
+    struct cpu_cached cached;
+    if (!out) return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (deadline_ns <= cpu_now_ns()) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
+    enum nnvts_status st = cpu_cache_load(&by, cache, &cached);
+    if (st != NNVTS_STATUS_NONE) return st;
+    st = make_prepared(device, &cached.model, NULL, out);
+    cpu_cached_free(&cached);
+    return st == NNVTS_STATUS_INVALID_ARGUMENT ? NNVTS_STATUS_GENERAL_FAILURE : st;
 }
 
 static void release(struct nnvts_device *self) {
@@ -202,9 +231,12 @@ static const struct nnvts_device device_members = {
             .operand_performance_count = sizeof performance / sizeof *performance,
             .operand_performance = performance,
         },
+    .model_cache_files = CPU_CACHE_MODEL_FILES,
+    .data_cache_files = CPU_CACHE_DATA_FILES,
     .get_status = get_status,
     .get_supported_operations = get_supported_operations,
     .prepare_model = prepare_model,
+    .prepare_from_cache = prepare_from_cache,
     .release = release,
 };
 

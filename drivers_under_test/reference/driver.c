@@ -69,6 +69,25 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     struct nnvts_prepared_model *prepared = NULL;
     if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new(arena, copy)))
         st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (st == NNVTS_STATUS_NONE && config->cache) ref_cache_save(copy, config->cache);
+    if (st == NNVTS_STATUS_NONE)
+        *out = prepared;
+    else
+        nnv_arena_free(arena);
+    return st;
+}
+
+static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
+                                            uint64_t deadline_ns, struct nnvts_prepared_model **out) {
+    (void)self;
+    (void)deadline_ns; /* reading is quick */
+    struct nnv_model *model;
+    struct nnvts_prepared_model *prepared = NULL;
+    struct nnv_arena *arena = nnv_arena_new();
+    if (!arena) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    enum nnvts_status st = ref_cache_load(cache, arena, &model);
+    if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new(arena, model)))
+        st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     if (st == NNVTS_STATUS_NONE)
         *out = prepared;
     else
@@ -119,9 +138,12 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
                          .while_performance = ONE,
                          .operand_performance_count = sizeof performance / sizeof *performance,
                          .operand_performance = performance},
+        .model_cache_files = REF_CACHE_MODEL_FILES,
+        .data_cache_files = REF_CACHE_DATA_FILES,
         .get_status = get_status,
         .get_supported_operations = get_supported_operations,
         .prepare_model = prepare_model,
+        .prepare_from_cache = prepare_from_cache,
         .release = release,
     };
     *out = device;

@@ -37,6 +37,15 @@ uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *loca
  */
 enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *arena, struct nnv_model **out);
 
+/* -------------------------------------------------------------------- caching */
+
+enum { REF_CACHE_MODEL_FILES = 1, REF_CACHE_DATA_FILES = 0 };
+
+/** Writes the model into the file; where that can't be, the file is left without a cache. */
+void ref_cache_save(const struct nnv_model *model, const struct nnvts_cache *cache);
+/** Reads and verifies. INVALID_ARGUMENT for a wrong number of files; GENERAL_FAILURE if they are unfit. */
+enum nnvts_status ref_cache_load(const struct nnvts_cache *cache, struct nnv_arena *arena, struct nnv_model **out);
+
 /* --------------------------------------------------------------- executions */
 
 struct ref_prepared {

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "digest.h"
+
+enum { FORMAT = 1, MODEL = 0, VALUES = 1 };
+static const char magic[8] = "nnvtscpu";
+
+/** The start of the model file. No padding; all of it is covered by its digest. */
+struct header {
+    char magic[sizeof magic];
+    uint32_t format, header_bytes;
+    uint64_t structure_bytes, values_bytes;
+    char version[16], isa[16];
+    uint8_t build[CPU_DIGEST_BYTES];
+    uint8_t token[NNVTS_CACHE_TOKEN_BYTES];
+    uint8_t values_digest[CPU_DIGEST_BYTES];
+    uint8_t digest[CPU_DIGEST_BYTES]; /**< of the header before it, and of the structure */
+};
+_Static_assert(sizeof(struct header) == 192, "the header has no padding");
+
+/* ----------------------------------------------------------------------- build */
+
+/** Digests the build id of the object that holds this function: any other build is another one. */
+static int add_build_id(struct dl_phdr_info *info, size_t size, void *digest) {
+    (void)size;
+    bool here = false;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const uintptr_t start = info->dlpi_addr + p->p_vaddr, self = (uintptr_t)add_build_id;
+        here = here || (p->p_type == PT_LOAD && self - start < p->p_memsz);
+    }
+    if (!here) return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_NOTE) cpu_digest_add(digest, (const uint8_t *)info->dlpi_addr + p->p_vaddr, p->p_memsz);
+    }
+    return 1;
+}
+
+static void fill_header(const struct cpu_cache_maker *maker, const uint8_t *token, struct header *h) {
+    struct cpu_digest d;
+    *h = (struct header){.format = FORMAT, .header_bytes = sizeof *h};
+    memcpy(h->magic, magic, sizeof magic);
+    strncpy(h->version, maker->version, sizeof h->version - 1);
+    strncpy(h->isa, maker->isa, sizeof h->isa - 1);
+    memcpy(h->token, token, sizeof h->token);
+    cpu_digest_begin(&d);
+    dl_iterate_phdr(add_build_id, &d);
+    cpu_digest_end(&d, h->build);
+}
+
+/** Notes sizes and digests. */
+static void seal(struct header *h, const uint8_t *structure, size_t structure_bytes, const uint8_t *values,
+                 size_t values_bytes) {
+    struct cpu_digest d;
+    h->structure_bytes = structure_bytes;
+    h->values_bytes = values_bytes;
+    cpu_digest_begin(&d);
+    cpu_digest_add(&d, values, values_bytes);
+    cpu_digest_end(&d, h->values_digest);
+    cpu_digest_begin(&d);
+    cpu_digest_add(&d, h, offsetof(struct header, digest));
+    cpu_digest_add(&d, structure, structure_bytes);
+    cpu_digest_end(&d, h->digest);
+}
+
+/* ----------------------------------------------------------------------- files */
+
+static bool has_files(const struct nnvts_cache *cache) {
+    return cache->model_fd_count == CPU_CACHE_MODEL_FILES && cache->data_fd_count == CPU_CACHE_DATA_FILES &&
+           cache->model_fds && cache->data_fds;
+}
+
+static bool write_at(int fd, const void *data, size_t bytes, size_t offset) {
+    const uint8_t *from = data;
+    while (bytes > 0) {
+        const ssize_t n = pwrite(fd, from, bytes, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        from += n;
+        offset += (size_t)n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+static bool empty(int fd) { return ftruncate(fd, 0) == 0; }
+
+/** A private copy of a whole file. */
+static uint8_t *read_file(int fd, size_t *bytes) {
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0 || st.st_size > UINT32_MAX) return NULL;
+    const size_t size = (size_t)st.st_size;
+    uint8_t *data = malloc(size + 1);
+    size_t done = 0;
+    while (data && done < size) {
+        const ssize_t n = pread(fd, data + done, size - done, (off_t)done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        done += (size_t)n;
+    }
+    if (data && done == size) {
+        *bytes = size;
+        return data;
+    }
+    free(data);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------- saving */
+
+static bool save(const struct cpu_cache_maker *maker, const struct nnvts_model *model, const uint8_t *const *pools,
+                 const struct nnvts_cache *cache) {
+    const int model_fd = cache->model_fds[0], data_fd = cache->data_fds[0];
+    struct cpu_bytes structure = {0}, values = {0};
+    struct header h;
+    fill_header(maker, cache->token, &h);
+    bool ok =
+        empty(model_fd) && empty(data_fd) && model->extension_count == 0 && cpu_pack(model, pools, &structure, &values);
+    if (ok) {
+        seal(&h, structure.data, structure.size, values.data, values.size);
+        ok = write_at(data_fd, values.data, values.size, 0) && write_at(model_fd, &h, sizeof h, 0) &&
+             write_at(model_fd, structure.data, structure.size, sizeof h);
+    }
+    cpu_bytes_free(&structure);
+    cpu_bytes_free(&values);
+    return ok;
+}
+
+void cpu_cache_save(const struct cpu_cache_maker *maker, const struct nnvts_model *model, const uint8_t *const *pools,
+                    const struct nnvts_cache *cache) {
+    if (!has_files(cache) || save(maker, model, pools, cache)) return;
+    (void)!empty(cache->model_fds[0]); /* not half a cache */
+}
+
+/* --------------------------------------------------------------------- loading */
+
+/** The model file has the header that this driver would write, and both files are what it says. */
+static bool is_whole(const struct cpu_cache_maker *maker, const uint8_t *token, const uint8_t *model,
+                     size_t model_bytes, const uint8_t *values, size_t values_bytes) {
+    struct header expected;
+    if (model_bytes < sizeof expected) return false;
+    fill_header(maker, token, &expected);
+    seal(&expected, model + sizeof expected, model_bytes - sizeof expected, values, values_bytes);
+    return memcmp(model, &expected, sizeof expected) == 0;
+}
+
+enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, const struct nnvts_cache *cache,
+                                 struct cpu_cached *out) {
+    *out = (struct cpu_cached){0};
+    if (!cache || !has_files(cache)) return NNVTS_STATUS_INVALID_ARGUMENT;
+    size_t model_bytes = 0, values_bytes = 0;
+    uint8_t *model = out->files[MODEL] = read_file(cache->model_fds[0], &model_bytes);
+    uint8_t *values = out->files[VALUES] = read_file(cache->data_fds[0], &values_bytes);
+    if (model && values && is_whole(maker, cache->token, model, model_bytes, values, values_bytes) &&
+        cpu_unpack(model + sizeof(struct header), model_bytes - sizeof(struct header), values, values_bytes,
+                   &out->arena, &out->model))
+        return NNVTS_STATUS_NONE;
+    cpu_cached_free(out);
+    return NNVTS_STATUS_GENERAL_FAILURE;
+}
+
+void cpu_cached_free(struct cpu_cached *cached) {
+    cpu_arena_free(&cached->arena);
+    free(cached->files[MODEL]);
+    free(cached->files[VALUES]);
+    *cached = (struct cpu_cached){0};
+}

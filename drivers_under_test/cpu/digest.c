@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "digest.h"
+
+#include <string.h>
+
+static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+/** Which words of the block each round mixes, in order. */
+static const uint8_t schedule[10][16] = {
+    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+    {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4}, {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+    {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13}, {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+    {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+    {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
+};
+
+static uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
+
+static void mix(uint32_t *v, int a, int b, int c, int d, uint32_t x, uint32_t y) {
+    v[a] += v[b] + x;
+    v[d] = rotate(v[d] ^ v[a], 16);
+    v[c] += v[d];
+    v[b] = rotate(v[b] ^ v[c], 12);
+    v[a] += v[b] + y;
+    v[d] = rotate(v[d] ^ v[a], 8);
+    v[c] += v[d];
+    v[b] = rotate(v[b] ^ v[c], 7);
+}
+
+/** Takes a block into the state; d->count includes its bytes already. */
+static void compress(struct cpu_digest *d, const uint8_t *block, uint32_t last) {
+    uint32_t words[16], v[16];
+    for (int i = 0; i < 16; i++)
+        words[i] = (uint32_t)block[4 * i] | (uint32_t)block[4 * i + 1] << 8 | (uint32_t)block[4 * i + 2] << 16 |
+                   (uint32_t)block[4 * i + 3] << 24;
+    memcpy(v, d->state, sizeof d->state);
+    memcpy(v + 8, initial, sizeof initial);
+    v[12] ^= (uint32_t)d->count;
+    v[13] ^= (uint32_t)(d->count >> 32);
+    v[14] ^= last;
+    for (int r = 0; r < 10; r++)
+        for (int i = 0; i < 8; i++) { /* four columns, then four diagonals */
+            const int turn = i < 4 ? 0 : 1, k = i % 4;
+            mix(v, k, 4 + (k + turn) % 4, 8 + (k + 2 * turn) % 4, 12 + (k + 3 * turn) % 4, words[schedule[r][2 * i]],
+                words[schedule[r][2 * i + 1]]);
+        }
+    for (int i = 0; i < 8; i++) d->state[i] ^= v[i] ^ v[i + 8];
+}
+
+void cpu_digest_begin(struct cpu_digest *d) {
+    *d = (struct cpu_digest){0};
+    memcpy(d->state, initial, sizeof initial);
+    d->state[0] ^= 0x01010000 ^ CPU_DIGEST_BYTES; /* no key, the length of the digest */
+}
+
+void cpu_digest_add(struct cpu_digest *d, const void *data, size_t bytes) {
+    const uint8_t *from = data;
+    while (bytes > 0) {
+        if (d->used == CPU_DIGEST_BLOCK) { /* never the last block: more bytes follow */
+            d->count += CPU_DIGEST_BLOCK;
+            compress(d, d->block, 0);
+            d->used = 0;
+        }
+        const size_t room = CPU_DIGEST_BLOCK - d->used, n = bytes < room ? bytes : room;
+        memcpy(d->block + d->used, from, n);
+        d->used += n;
+        from += n;
+        bytes -= n;
+    }
+}
+
+void cpu_digest_end(struct cpu_digest *d, uint8_t out[CPU_DIGEST_BYTES]) {
+    memset(d->block + d->used, 0, CPU_DIGEST_BLOCK - d->used);
+    d->count += d->used;
+    compress(d, d->block, UINT32_MAX);
+    for (int i = 0; i < CPU_DIGEST_BYTES; i++) out[i] = (uint8_t)(d->state[i / 4] >> 8 * (i % 4));
+}
