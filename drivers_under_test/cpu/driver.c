@@ -135,6 +135,10 @@ static enum nnvts_status make_prepared(struct cpu_device *device, const struct n
     }
     prepared->base = prepared_members;
     prepared->device = device;
+    prepared->program.buffers = &device->buffers;
+    pthread_mutex_lock(&device->lock);
+    prepared->program.id = ++device->program_count;
+    pthread_mutex_unlock(&device->lock);
     *out = &prepared->base;
     return NNVTS_STATUS_NONE;
 }
@@ -164,11 +168,45 @@ static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const str
     return st == NNVTS_STATUS_INVALID_ARGUMENT ? NNVTS_STATUS_GENERAL_FAILURE : st;
 }
 
+/** A role with the operand that it names; false if there is none. */
+static bool find_role(const struct cpu_device *device, const struct nnvts_buffer_desc *desc,
+                      const struct nnvts_buffer_role *role, bool input, struct cpu_role_operand *out) {
+    if (role->model >= desc->prepared_count || !(role->probability > 0 && role->probability <= 1)) return false;
+    const struct cpu_prepared *p = (const struct cpu_prepared *)desc->prepared[role->model];
+    if (!p || p->base.execute != cpu_prepared_execute || p->device != device) return false;
+    const struct cpu_model *m = &p->program.model;
+    if (role->io >= (input ? m->in_count : m->out_count)) return false;
+    *out = (struct cpu_role_operand){{p->program.id, role->io, input}, &m->tensors[(input ? m->in : m->out)[role->io]]};
+    return true;
+}
+
+static enum nnvts_status allocate(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
+                                  struct nnvts_buffer **out) {
+    enum { MOST_ROLES = 1 << 16 };
+    struct cpu_device *device = (struct cpu_device *)self;
+    if (!desc || !out || (desc->prepared_count && !desc->prepared) || (desc->input_role_count && !desc->input_roles) ||
+        (desc->output_role_count && !desc->output_roles) || (desc->dimension_count && !desc->dimensions) ||
+        desc->input_role_count > MOST_ROLES || desc->output_role_count > MOST_ROLES)
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    const uint32_t ins = desc->input_role_count, count = ins + desc->output_role_count;
+    struct cpu_role_operand *roles = calloc((size_t)count + 1, sizeof *roles);
+    if (!roles) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    bool found = true;
+    for (uint32_t i = 0; i < count && found; i++)
+        found =
+            find_role(device, desc, i < ins ? &desc->input_roles[i] : &desc->output_roles[i - ins], i < ins, &roles[i]);
+    enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
+    if (found) st = cpu_buffer_new(&device->buffers, roles, count, desc->dimensions, desc->dimension_count, out);
+    free(roles);
+    return st;
+}
+
 static void release(struct nnvts_device *self) {
     struct cpu_device *device = (struct cpu_device *)self;
     cpu_jobs_join(device);
     cpu_threads_destroy(device->threads);
     pthread_mutex_destroy(&device->lock);
+    pthread_mutex_destroy(&device->buffers.lock);
     free(device);
 }
 
@@ -237,6 +275,7 @@ static const struct nnvts_device device_members = {
     .get_supported_operations = get_supported_operations,
     .prepare_model = prepare_model,
     .prepare_from_cache = prepare_from_cache,
+    .allocate = allocate,
     .release = release,
 };
 
@@ -259,6 +298,7 @@ static enum nnvts_status open_device(const char *text, struct nnvts_device **out
         return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
     pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->buffers.lock, NULL);
     *out = &device->base;
     return NNVTS_STATUS_NONE;
 }

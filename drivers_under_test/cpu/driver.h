@@ -11,8 +11,10 @@ struct cpu_device {
     struct nnvts_device base;
     const struct cpu_kernels *kernels;
     struct cpu_threads *threads;
-    pthread_mutex_t lock; /**< guards jobs */
-    struct cpu_job *jobs; /**< asynchronous executions whose threads have not been joined */
+    struct cpu_buffers buffers;
+    pthread_mutex_t lock;   /**< guards jobs and program_count */
+    uint64_t program_count; /**< made so far */
+    struct cpu_job *jobs;   /**< asynchronous executions whose threads have not been joined */
 };
 
 struct cpu_prepared {

@@ -127,23 +127,29 @@ static bool usable(const struct cpu_tensor *t, const struct cpu_argument *a) {
     return cpu_same_form(t->type) && a->data && a->readable && (element < 2 || (uintptr_t)a->data % element == 0);
 }
 
-static bool bind_inputs(const struct execution *e) {
+static enum nnvts_status bind_inputs(const struct execution *e) {
     const struct cpu_model *m = &e->program->model;
     for (uint32_t i = 0; i < m->in_count; i++) {
         const struct cpu_argument *a = &e->binding->in[i];
         struct cpu_tensor *t = &e->context->tensors[m->in[i]];
         t->present = !a->omitted;
         if (a->omitted) continue;
+        if (a->buffer) {
+            enum nnvts_status st =
+                cpu_buffer_read(a->buffer, e->program->kernels, &a->shape, a->known_rank, &e->context->values, t);
+            if (st != NNVTS_STATUS_NONE) return st;
+            continue;
+        }
         t->known_rank = true;
         t->shape = a->shape;
         t->data = a->data;
         if (usable(t, a)) continue;
         const size_t count = cpu_count(t);
         t->data = cpu_blocks_get(&e->context->values, count * cpu_element(t->type));
-        if (!t->data) return false;
+        if (!t->data) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
         cpu_convert_in(e->program->kernels, t->type, count, a->data, t->data);
     }
-    return true;
+    return NNVTS_STATUS_NONE;
 }
 
 /** What a shape has that is known must be as inferred. */
@@ -218,12 +224,26 @@ static enum nnvts_status deliver(const struct execution *e) {
         const struct cpu_tensor *t = &e->context->tensors[m->out[i]];
         const struct cpu_argument *a = &e->binding->out[i];
         const size_t count = cpu_count(t);
+        if (a->buffer) continue;
         if (count * cpu_api_element(t->type) > a->length)
             st = NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
         else if (t->data != a->data)
             cpu_convert_out(e->program->kernels, t->type, count, t->data, a->data);
     }
     return st;
+}
+
+/** Device memory has a value only after an execution that went well. */
+static enum nnvts_status fill_buffers(const struct execution *e) {
+    const struct cpu_model *m = &e->program->model;
+    for (uint32_t i = 0; i < m->out_count; i++) {
+        struct cpu_buffer *buffer = e->binding->out[i].buffer;
+        if (!buffer || cpu_buffer_write(buffer, e->program->kernels, &e->context->tensors[m->out[i]])) continue;
+        for (uint32_t k = 0; k < i; k++)
+            if (e->binding->out[k].buffer) cpu_buffer_clear(e->binding->out[k].buffer);
+        return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    return NNVTS_STATUS_NONE;
 }
 
 static void report_shapes(const struct execution *e, struct nnvts_execution_result *result) {
@@ -235,7 +255,8 @@ static void report_shapes(const struct execution *e, struct nnvts_execution_resu
         const uint32_t room = s->dimensions ? s->dimension_count : 0;
         for (uint32_t d = 0; d < t->shape.rank && d < room; d++) s->dimensions[d] = t->shape.dims[d];
         s->dimension_count = t->shape.rank;
-        s->is_sufficient = cpu_count(t) * cpu_api_element(t->type) <= e->binding->out[i].length;
+        const struct cpu_argument *a = &e->binding->out[i];
+        s->is_sufficient = a->buffer || cpu_count(t) * cpu_api_element(t->type) <= a->length;
     }
     result->shape_count = m->out_count;
 }
@@ -244,10 +265,12 @@ static enum nnvts_status run_all(const struct execution *e, struct nnvts_executi
     const struct cpu_model *m = &e->program->model;
     memcpy(e->context->tensors, m->tensors, m->tensor_count * sizeof *m->tensors);
     memcpy(e->context->remaining, m->consumers, m->tensor_count * sizeof *m->consumers);
-    if (!bind_inputs(e)) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    enum nnvts_status st = run_nodes(e);
+    enum nnvts_status st = bind_inputs(e);
+    if (st == NNVTS_STATUS_NONE) st = run_nodes(e);
     if (st != NNVTS_STATUS_NONE) return st;
     st = deliver(e);
+    if (st == NNVTS_STATUS_NONE) st = fill_buffers(e);
+    if (st != NNVTS_STATUS_NONE && st != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE) return st;
     report_shapes(e, result);
     return st;
 }
@@ -259,6 +282,8 @@ enum nnvts_status cpu_execute(struct cpu_program *program, const struct cpu_bind
     result->shape_count = 0;
     result->timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
     const uint64_t device_start = cpu_now_ns();
+    for (uint32_t i = 0; i < program->model.out_count; i++)
+        if (binding->out[i].buffer) cpu_buffer_clear(binding->out[i].buffer);
     if (deadline_ns <= device_start) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
     struct cpu_context *context = context_take(program);
     if (!context) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

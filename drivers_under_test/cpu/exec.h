@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "buffer.h"
 #include "memory.h"
 #include "op.h"
 
@@ -15,9 +16,11 @@ struct cpu_program {
     struct cpu_model model;
     const struct cpu_kernels *kernels;
     struct cpu_threads *threads;
-    bool *omittable;        /**< per model input */
-    uint32_t *output_index; /**< per tensor: which model output it is, or CPU_UNKNOWN */
-    pthread_mutex_t lock;   /**< guards idle */
+    struct cpu_buffers *buffers; /**< the device's */
+    uint64_t id;                 /**< no two programs of a device have the same */
+    bool *omittable;             /**< per model input */
+    uint32_t *output_index;      /**< per tensor: which model output it is, or CPU_UNKNOWN */
+    pthread_mutex_t lock;        /**< guards idle */
     struct cpu_context *idle;
 };
 
@@ -37,11 +40,13 @@ struct cpu_argument {
     struct cpu_shape shape; /**< inputs: known; outputs: CPU_UNKNOWN where not */
     uint8_t *data;
     uint32_t length;
+    struct cpu_buffer *buffer; /**< device memory, held; then data and length say nothing */
 };
 
 /** A request, checked and with its memory mapped. */
 struct cpu_binding {
-    struct cpu_argument *in, *out;
+    struct cpu_argument *in, *out; /**< one array */
+    uint32_t argument_count;
     struct cpu_mapping *mappings; /**< own ones */
     uint32_t mapping_count;
 };

@@ -50,7 +50,8 @@ static struct kept *find_kept(const struct burst *b, int64_t token) {
 /** Maps a pool and keeps it; a pool that needs no mapping is not kept. */
 static enum nnvts_status keep(struct burst *b, int64_t token, const struct nnvts_memory *memory) {
     if (token < -1) return NNVTS_STATUS_INVALID_ARGUMENT;
-    if (token < 0 || memory->data || find_kept(b, token)) return NNVTS_STATUS_NONE;
+    if (token < 0 || memory->kind == NNVTS_MEMORY_DEVICE || memory->data || find_kept(b, token))
+        return NNVTS_STATUS_NONE;
     struct kept *grown = realloc(b->kept, (b->kept_count + 1) * sizeof *grown);
     if (!grown) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     b->kept = grown;

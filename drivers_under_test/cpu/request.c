@@ -9,6 +9,8 @@ struct pool {
     struct cpu_mapping mapping;
     uint64_t size;
     uint32_t prot;
+    bool device; /**< a buffer */
+    uint32_t token;
 };
 
 static bool no_fields(const struct nnvts_argument *a) {
@@ -48,6 +50,29 @@ static bool input_size_fits(const struct cpu_tensor *t, const struct cpu_argumen
     return cpu_elements(t->type, &a->shape, &count) && count * cpu_api_element(t->type) == a->length;
 }
 
+/** Device memory: the whole buffer, in a role that it was allocated for. */
+static bool bind_buffer(const struct cpu_program *p, uint32_t io, bool input, const struct nnvts_argument *a,
+                        uint32_t token, struct cpu_argument *out) {
+    const struct nnvts_location *l = &a->location;
+    const struct cpu_tensor *t = &p->model.tensors[(input ? p->model.in : p->model.out)[io]];
+    if (l->offset || l->length || l->padding) return false;
+    struct cpu_buffer *buffer = cpu_buffer_hold(p->buffers, token, (struct cpu_role){p->id, io, input});
+    if (!buffer) return false;
+    *out = (struct cpu_argument){.buffer = buffer};
+    struct cpu_tensor narrowed = *t;
+    const struct cpu_shape *shape = cpu_buffer_shape(buffer, &narrowed.known_rank);
+    narrowed.shape = *shape; /* the buffer's shape is the model's, or one that leaves less open */
+    return merge_shape(&narrowed, a, input, out);
+}
+
+/** No buffer is written that is used elsewhere in the request. */
+static bool buffers_apart(const struct cpu_binding *b) {
+    for (const struct cpu_argument *o = b->out; o < b->in + b->argument_count; o++)
+        for (const struct cpu_argument *a = b->in; a < b->in + b->argument_count; a++)
+            if (o != a && o->buffer && o->buffer == a->buffer) return false;
+    return true;
+}
+
 static bool bind(const struct cpu_tensor *t, const struct nnvts_argument *a, const struct pool *pools,
                  uint32_t pool_count, bool input, struct cpu_argument *out) {
     const struct nnvts_location *l = &a->location;
@@ -68,7 +93,10 @@ static bool bind_all(const struct cpu_program *p, const struct nnvts_request *r,
     const struct cpu_model *m = &p->model;
     for (uint32_t i = 0; i < m->in_count; i++) {
         const struct nnvts_argument *a = &r->inputs[i];
-        if (!a->has_no_value) {
+        const bool device = !a->has_no_value && a->location.pool < r->pool_count && pools[a->location.pool].device;
+        if (device) {
+            if (!bind_buffer(p, i, true, a, pools[a->location.pool].token, &b->in[i])) return false;
+        } else if (!a->has_no_value) {
             if (!bind(&m->tensors[m->in[i]], a, pools, r->pool_count, true, &b->in[i])) return false;
         } else if (p->omittable[i] && no_fields(a)) {
             b->in[i] = (struct cpu_argument){.omitted = true};
@@ -78,9 +106,13 @@ static bool bind_all(const struct cpu_program *p, const struct nnvts_request *r,
     }
     for (uint32_t i = 0; i < m->out_count; i++) {
         const struct nnvts_argument *a = &r->outputs[i];
+        if (!a->has_no_value && a->location.pool < r->pool_count && pools[a->location.pool].device) {
+            if (!bind_buffer(p, i, false, a, pools[a->location.pool].token, &b->out[i])) return false;
+            continue;
+        }
         if (a->has_no_value || !bind(&m->tensors[m->out[i]], a, pools, r->pool_count, false, &b->out[i])) return false;
     }
-    return true;
+    return buffers_apart(b);
 }
 
 static enum nnvts_status map_pools(const struct nnvts_request *r, cpu_find_mapping find, void *context,
@@ -88,6 +120,9 @@ static enum nnvts_status map_pools(const struct nnvts_request *r, cpu_find_mappi
     for (uint32_t i = 0; i < r->pool_count; i++) {
         pools[i].size = r->pools[i].size;
         pools[i].prot = r->pools[i].prot;
+        pools[i].device = r->pools[i].kind == NNVTS_MEMORY_DEVICE;
+        pools[i].token = r->pools[i].token;
+        if (pools[i].device) continue;
         if (find && find(context, i, &pools[i].mapping)) continue;
         enum nnvts_status st = cpu_memory_map(&r->pools[i], 0, &pools[i].mapping);
         if (st != NNVTS_STATUS_NONE) return st;
@@ -105,6 +140,7 @@ enum nnvts_status cpu_binding_make(const struct cpu_program *program, const stru
         return NNVTS_STATUS_INVALID_ARGUMENT;
     struct cpu_binding b = {
         .in = calloc((size_t)m->in_count + m->out_count + 1, sizeof *b.in),
+        .argument_count = m->in_count + m->out_count,
         .mappings = calloc((size_t)request->pool_count + 1, sizeof *b.mappings),
     };
     struct pool *pools = calloc((size_t)request->pool_count + 1, sizeof *pools);
@@ -123,6 +159,7 @@ enum nnvts_status cpu_binding_make(const struct cpu_program *program, const stru
 }
 
 void cpu_binding_free(struct cpu_binding *binding) {
+    for (uint32_t i = 0; binding->in && i < binding->argument_count; i++) cpu_buffer_drop(binding->in[i].buffer);
     for (uint32_t i = 0; i < binding->mapping_count; i++) cpu_memory_unmap(&binding->mappings[i]);
     free(binding->mappings);
     free(binding->in);
