@@ -59,7 +59,6 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
 
 static enum nnvts_status prepare_model(struct nnvts_device *self, const struct nnvts_model *model,
                                        const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    (void)self;
     if (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || config->priority > NNVTS_PRIORITY_HIGH)
         return NNVTS_STATUS_INVALID_ARGUMENT;
     struct nnv_model *copy = NULL;
@@ -67,7 +66,7 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     if (!arena) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     enum nnvts_status st = ref_import(model, arena, &copy);
     struct nnvts_prepared_model *prepared = NULL;
-    if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new(arena, copy)))
+    if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new((struct ref_device *)self, arena, copy)))
         st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     if (st == NNVTS_STATUS_NONE && config->cache) ref_cache_save(copy, config->cache);
     if (st == NNVTS_STATUS_NONE)
@@ -79,14 +78,13 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
 
 static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
                                             uint64_t deadline_ns, struct nnvts_prepared_model **out) {
-    (void)self;
     (void)deadline_ns; /* reading is quick */
     struct nnv_model *model;
     struct nnvts_prepared_model *prepared = NULL;
     struct nnv_arena *arena = nnv_arena_new();
     if (!arena) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     enum nnvts_status st = ref_cache_load(cache, arena, &model);
-    if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new(arena, model)))
+    if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new((struct ref_device *)self, arena, model)))
         st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     if (st == NNVTS_STATUS_NONE)
         *out = prepared;
@@ -95,7 +93,10 @@ static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const str
     return st;
 }
 
-static void release(struct nnvts_device *self) { free(self); }
+static void release(struct nnvts_device *self) {
+    pthread_mutex_destroy(&((struct ref_device *)self)->lock);
+    free(self);
+}
 
 #define ONE                                                                                                            \
     { 1, 1 }
@@ -124,10 +125,11 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
         *error = "it takes no options";
         return NNVTS_STATUS_INVALID_ARGUMENT;
     }
-    struct nnvts_device *device = malloc(sizeof *device);
+    struct ref_device *device = calloc(1, sizeof *device);
     if (!device) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    *device = (struct nnvts_device){
-        .struct_size = sizeof *device,
+    pthread_mutex_init(&device->lock, NULL);
+    device->base = (struct nnvts_device){
+        .struct_size = sizeof device->base,
         .feature_level = LEVEL,
         .type = ANEURALNETWORKS_DEVICE_CPU,
         .name = "nnvts-reference",
@@ -144,9 +146,10 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
         .get_supported_operations = get_supported_operations,
         .prepare_model = prepare_model,
         .prepare_from_cache = prepare_from_cache,
+        .allocate = ref_allocate,
         .release = release,
     };
-    *out = device;
+    *out = &device->base;
     return NNVTS_STATUS_NONE;
 }
 

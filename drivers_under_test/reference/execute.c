@@ -11,13 +11,15 @@ struct output {
     size_t room;
     uint32_t rank; /**< of the request; 0: as in the model */
     uint32_t dims[NNV_MAX_RANK];
+    struct ref_buffer *buffer; /**< device memory; then data and room say nothing */
 };
 
 struct ref_execution {
     struct ref_prepared *prepared;
     struct nnv_arena *arena, *scratch; /**< of this struct, and of one run */
     struct ref_pools pools;
-    struct nnv_value *inputs; /**< data points into the pools */
+    struct nnv_value *inputs;      /**< data points into the pools */
+    struct ref_buffer **in_device; /**< one an input: the device memory that it comes from, or NULL */
     struct output *outputs;
     struct nnvts_execution_config config;
 };
@@ -64,6 +66,54 @@ static bool bind_output(const struct nnv_operand *o, const struct nnvts_argument
     return out->data && join_dims(o, a, &out->rank, out->dims);
 }
 
+/**
+ * Device memory: all of it, in a role that it was allocated for. *buffer is NULL where the argument lies in shared
+ * memory; rank and dims are joined with the buffer's.
+ */
+static bool bind_buffer(const struct ref_execution *e, uint32_t io, bool input, const struct nnvts_argument *a,
+                        struct ref_buffer **buffer, uint32_t *rank, uint32_t *dims) {
+    const struct nnv_subgraph *main = &e->prepared->model->main;
+    const struct nnvts_location *l = &a->location;
+    if (a->has_no_value || l->pool >= e->pools.count || e->pools.item[l->pool].token == 0) return true;
+    if (l->offset || l->length || l->padding) return false;
+    *buffer = ref_buffer_hold(e->prepared, e->pools.item[l->pool].token, io, input);
+    struct ref_shape shape = {0};
+    if (!*buffer || !join_dims(operand_at(e->prepared, input ? main->in : main->out, io), a, &shape.rank, shape.dims))
+        return false;
+    const struct ref_shape *own = ref_buffer_shape(*buffer);
+    if (!ref_join(&shape, own->rank, own->dims)) return false;
+    *rank = shape.rank;
+    memcpy(dims, shape.dims, sizeof shape.dims);
+    return true;
+}
+
+/** Binds one argument, to device memory or to shared memory. */
+static bool bind_one(struct ref_execution *e, uint32_t io, bool input, const struct nnvts_argument *a) {
+    const struct nnv_subgraph *main = &e->prepared->model->main;
+    const struct nnv_operand *o = operand_at(e->prepared, input ? main->in : main->out, io);
+    if (input) {
+        struct nnv_value *v = &e->inputs[io];
+        return bind_buffer(e, io, true, a, &e->in_device[io], &v->rank, v->dims) &&
+               (e->in_device[io] || bind_input(o, a, &e->pools, v));
+    }
+    struct output *out = &e->outputs[io];
+    return bind_buffer(e, io, false, a, &out->buffer, &out->rank, out->dims) &&
+           (out->buffer || bind_output(o, a, &e->pools, out));
+}
+
+/** No buffer is written that is used elsewhere in the request. */
+static bool buffers_apart(const struct ref_execution *e) {
+    const struct nnv_subgraph *main = &e->prepared->model->main;
+    for (uint32_t i = 0; i < main->nout; i++) {
+        const struct ref_buffer *b = e->outputs[i].buffer;
+        for (uint32_t k = 0; b && k < main->nin; k++)
+            if (e->in_device[k] == b) return false;
+        for (uint32_t k = 0; b && k < i; k++)
+            if (e->outputs[k].buffer == b) return false;
+    }
+    return true;
+}
+
 static enum nnvts_status bind_arguments(struct ref_execution *e, const struct nnvts_request *request) {
     const struct nnv_subgraph *main = &e->prepared->model->main;
     if (request->input_count != main->nin || request->output_count != main->nout || (main->nin && !request->inputs) ||
@@ -71,16 +121,15 @@ static enum nnvts_status bind_arguments(struct ref_execution *e, const struct nn
         return NNVTS_STATUS_INVALID_ARGUMENT;
     e->inputs = NNV_NEW(e->arena, struct nnv_value, main->nin);
     e->outputs = NNV_NEW(e->arena, struct output, main->nout);
-    if (!e->inputs || !e->outputs) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    e->in_device = NNV_NEW(e->arena, struct ref_buffer *, main->nin);
+    if (!e->inputs || !e->outputs || !e->in_device) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     enum nnvts_status st = ref_map(request->pools, request->pool_count, e->arena, &e->pools);
     if (st != NNVTS_STATUS_NONE) return st;
     for (uint32_t i = 0; i < main->nin; i++)
-        if (!bind_input(operand_at(e->prepared, main->in, i), &request->inputs[i], &e->pools, &e->inputs[i]))
-            return NNVTS_STATUS_INVALID_ARGUMENT;
+        if (!bind_one(e, i, true, &request->inputs[i])) return NNVTS_STATUS_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < main->nout; i++)
-        if (!bind_output(operand_at(e->prepared, main->out, i), &request->outputs[i], &e->pools, &e->outputs[i]))
-            return NNVTS_STATUS_INVALID_ARGUMENT;
-    return NNVTS_STATUS_NONE;
+        if (!bind_one(e, i, false, &request->outputs[i])) return NNVTS_STATUS_INVALID_ARGUMENT;
+    return buffers_apart(e) ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT;
 }
 
 enum nnvts_status ref_bind(struct ref_prepared *prepared, const struct nnvts_request *request,
@@ -105,7 +154,10 @@ enum nnvts_status ref_bind(struct ref_prepared *prepared, const struct nnvts_req
 }
 
 void ref_unbind(struct ref_execution *e) {
+    const struct nnv_subgraph *main = &e->prepared->model->main;
     struct nnv_arena *arena = e->arena;
+    for (uint32_t i = 0; e->in_device && i < main->nin; i++) ref_buffer_drop(e->in_device[i]);
+    for (uint32_t i = 0; e->outputs && i < main->nout; i++) ref_buffer_drop(e->outputs[i].buffer);
     ref_unmap(&e->pools);
     nnv_arena_free(e->scratch);
     nnv_arena_free(arena);
@@ -141,6 +193,11 @@ static enum nnvts_status evaluate(struct ref_execution *e, struct nnv_golden **g
     if (!inputs || !*golden) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     for (uint32_t i = 0; i < main->nin; i++) {
         if (inputs[i].omitted) continue;
+        if (e->in_device[i]) {
+            enum nnvts_status st = ref_buffer_read(e->in_device[i], e->scratch, &inputs[i]);
+            if (st != NNVTS_STATUS_NONE) return st;
+            continue;
+        }
         inputs[i].data = nnv_arena_copy(e->scratch, inputs[i].data, inputs[i].bytes);
         if (!inputs[i].data) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
@@ -169,6 +226,24 @@ static void put_shape(const struct nnv_value *v, bool sufficient, struct nnvts_o
     shape->is_sufficient = sufficient;
 }
 
+static bool has_room(const struct output *o, const struct nnv_value *v) { return o->buffer || v->bytes <= o->room; }
+
+/** Hands the values over; false when out of memory, and then no device memory has one. */
+static bool put_values(const struct ref_execution *e, const struct nnv_golden *golden) {
+    uint32_t n = e->prepared->model->main.nout;
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++) {
+        const struct nnv_value *v = &golden[i].value;
+        if (e->outputs[i].buffer)
+            ok = ref_buffer_write(e->outputs[i].buffer, v);
+        else if (v->bytes)
+            memcpy(e->outputs[i].data, v->data, v->bytes);
+    }
+    for (uint32_t i = 0; i < n && !ok; i++)
+        if (e->outputs[i].buffer) ref_buffer_clear(e->outputs[i].buffer);
+    return ok;
+}
+
 /** Hands the results over. */
 static enum nnvts_status answer(struct ref_execution *e, const struct nnv_golden *golden,
                                 struct nnvts_execution_result *result) {
@@ -179,13 +254,11 @@ static enum nnvts_status answer(struct ref_execution *e, const struct nnv_golden
         const struct output *o = &e->outputs[i];
         for (uint32_t k = 0; k < v->rank && o->rank; k++)
             if (o->rank != v->rank || (o->dims[k] && o->dims[k] != v->dims[k])) return NNVTS_STATUS_INVALID_ARGUMENT;
-        all = all && v->bytes <= o->room;
+        all = all && has_room(o, v);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        const struct nnv_value *v = &golden[i].value;
-        put_shape(v, v->bytes <= e->outputs[i].room, &result->shapes[i]);
-        if (all && v->bytes) memcpy(e->outputs[i].data, v->data, v->bytes);
-    }
+    if (all && !put_values(e, golden)) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    for (uint32_t i = 0; i < n; i++)
+        put_shape(&golden[i].value, has_room(&e->outputs[i], &golden[i].value), &result->shapes[i]);
     result->shape_count = n;
     return all ? NNVTS_STATUS_NONE : NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
 }
@@ -195,6 +268,8 @@ enum nnvts_status ref_run(struct ref_execution *e, struct nnvts_execution_result
     uint64_t start = nnv_now_ns();
     result->shape_count = 0;
     result->timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
+    for (uint32_t i = 0; i < e->prepared->model->main.nout; i++)
+        if (e->outputs[i].buffer) ref_buffer_clear(e->outputs[i].buffer); /* until it went well */
     if (start >= e->config.deadline_ns) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
     enum nnvts_status st = evaluate(e, &golden);
     if (st == NNVTS_STATUS_NONE) st = answer(e, golden, result);

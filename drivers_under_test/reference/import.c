@@ -11,6 +11,10 @@ enum { MAX_OPERANDS = 1 << 22, MAX_POOLS = 1 << 12, MAX_SUBGRAPHS = 1 << 10 };
 /* ------------------------------------------------------------------- pools */
 
 static enum nnvts_status map_one(const struct nnvts_memory *m, struct ref_pool *out) {
+    if (m->kind == NNVTS_MEMORY_DEVICE && m->token) {
+        out->token = m->token;
+        return NNVTS_STATUS_NONE;
+    }
     if (m->kind != NNVTS_MEMORY_SHARED || m->size > SIZE_MAX / 2) return NNVTS_STATUS_INVALID_ARGUMENT;
     out->size = (size_t)m->size;
     out->data = m->data;
@@ -50,7 +54,7 @@ uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *loca
     static uint8_t nothing;
     if (location->pool >= pools->count) return NULL;
     const struct ref_pool *p = &pools->item[location->pool];
-    if (!fits(location->offset, location->length, p->size)) return NULL;
+    if (p->token || !fits(location->offset, location->length, p->size)) return NULL;
     return p->data ? p->data + location->offset : &nothing;
 }
 

@@ -226,7 +226,14 @@ static enum nnvts_status create_execution(struct nnvts_prepared_model *self, con
 
 static void release(struct nnvts_prepared_model *self) { nnv_arena_free(prepared_of(self)->arena); }
 
-struct nnvts_prepared_model *ref_prepared_new(struct nnv_arena *arena, struct nnv_model *model) {
+const struct ref_prepared *ref_prepared_at(const struct ref_device *device,
+                                           const struct nnvts_prepared_model *prepared) {
+    const struct ref_prepared *p = (const struct ref_prepared *)prepared;
+    return p && p->base.execute == execute && p->device == device ? p : NULL;
+}
+
+struct nnvts_prepared_model *ref_prepared_new(struct ref_device *device, struct nnv_arena *arena,
+                                              struct nnv_model *model) {
     struct ref_prepared *p = NNV_NEW(arena, struct ref_prepared, 1);
     if (!p) return NULL;
     p->base = (struct nnvts_prepared_model){
@@ -238,6 +245,10 @@ struct nnvts_prepared_model *ref_prepared_new(struct nnv_arena *arena, struct nn
         .create_execution = create_execution,
         .release = release,
     };
+    pthread_mutex_lock(&device->lock);
+    p->number = ++device->prepared_count;
+    pthread_mutex_unlock(&device->lock);
+    p->device = device;
     p->arena = arena;
     p->model = model;
     return &p->base;

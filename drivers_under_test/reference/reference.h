@@ -3,6 +3,8 @@
 #ifndef NNVTS_REFERENCE_H
 #define NNVTS_REFERENCE_H
 
+#include <pthread.h>
+
 #include "base/arena.h"
 #include "nnvts/driver.h"
 #include "reference/model/model.h"
@@ -15,17 +17,18 @@ struct ref_pool {
     size_t size;
     void *mapped; /**< what is to be unmapped, or NULL */
     size_t mapped_bytes;
+    uint32_t token; /**< of device memory, which has no data here; 0: shared memory */
 };
 struct ref_pools {
     struct ref_pool *item; /**< arena's */
     uint32_t count;
 };
 
-/** Maps count pools; writable: for outputs. INVALID_ARGUMENT for device memory and for pools that can't be mapped. */
+/** Maps count pools. INVALID_ARGUMENT for pools that can't be mapped. */
 enum nnvts_status ref_map(const struct nnvts_memory *pools, uint32_t count, struct nnv_arena *arena,
                           struct ref_pools *out);
 void ref_unmap(struct ref_pools *pools);
-/** The bytes at a location, or NULL if it does not lie in its pool. */
+/** The bytes at a location, or NULL if it does not lie in its pool, or that is device memory. */
 uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *location);
 
 /* ------------------------------------------------------------------- models */
@@ -48,8 +51,18 @@ enum nnvts_status ref_cache_load(const struct nnvts_cache *cache, struct nnv_are
 
 /* --------------------------------------------------------------- executions */
 
+struct ref_device {
+    struct nnvts_device base;
+    pthread_mutex_t lock;       /**< guards what follows, and the buffers */
+    struct ref_buffer *buffers; /**< living ones */
+    uint32_t last_token;
+    uint64_t prepared_count; /**< made so far */
+};
+
 struct ref_prepared {
     struct nnvts_prepared_model base;
+    struct ref_device *device;
+    uint64_t number;         /**< no two prepared models of a device have the same */
     struct nnv_arena *arena; /**< of the model */
     struct nnv_model *model;
 };
@@ -69,6 +82,40 @@ bool ref_is_fenceable(const struct ref_execution *execution);
 void ref_unbind(struct ref_execution *execution);
 
 /** A prepared model with all ways to execute; takes the arena and the model in it. NULL when out of memory. */
-struct nnvts_prepared_model *ref_prepared_new(struct nnv_arena *arena, struct nnv_model *model);
+struct nnvts_prepared_model *ref_prepared_new(struct ref_device *device, struct nnv_arena *arena,
+                                              struct nnv_model *model);
+/** The same object, if it is one of this device; else NULL. */
+const struct ref_prepared *ref_prepared_at(const struct ref_device *device,
+                                           const struct nnvts_prepared_model *prepared);
+
+/* -------------------------------------------------------------- device memory */
+
+/** rank 0: unknown (or a scalar's); an extent of 0: open. */
+struct ref_shape {
+    uint32_t rank;
+    uint32_t dims[NNV_MAX_RANK];
+};
+/** Takes what rank and dims know more; false if they contradict. */
+bool ref_join(struct ref_shape *to, uint32_t rank, const uint32_t *dims);
+
+struct ref_buffer;
+
+/** nnvts_device.allocate. */
+enum nnvts_status ref_allocate(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
+                               struct nnvts_buffer **out);
+/** The buffer of a token, held; NULL if there is none, or none for this input or output. */
+struct ref_buffer *ref_buffer_hold(const struct ref_prepared *prepared, uint32_t token, uint32_t io, bool input);
+/** NULL is allowed. */
+void ref_buffer_drop(struct ref_buffer *buffer);
+/** What allocation fixed of the shape. */
+const struct ref_shape *ref_buffer_shape(const struct ref_buffer *buffer);
+/**
+ * Copies the value; value holds the extents asked for, 0 where open. GENERAL_FAILURE if there is none,
+ * INVALID_ARGUMENT if its extents are others.
+ */
+enum nnvts_status ref_buffer_read(struct ref_buffer *buffer, struct nnv_arena *arena, struct nnv_value *value);
+bool ref_buffer_write(struct ref_buffer *buffer, const struct nnv_value *value);
+/** There is no value any more. */
+void ref_buffer_clear(struct ref_buffer *buffer);
 
 #endif
