@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -46,13 +47,13 @@ struct nnvts_cache nnv_cache_view(const struct nnv_cache_files *files) {
 
 bool nnv_cache_read(struct nnv_session *s, const struct nnv_cache_files *files, struct nnv_cache_content *out) {
     for (uint32_t i = 0; i < nnv_cache_count(files); i++) {
-        off_t size = lseek(files->fd[i], 0, SEEK_END);
-        if (size < 0) return nnv_session_error(s, "a cache file can't be read: %s", strerror(errno));
-        out->file[i].size = (size_t)size;
-        out->file[i].data = NNV_NEW(s->env->arena, uint8_t, (size_t)size + 1);
+        struct stat st;
+        if (fstat(files->fd[i], &st) != 0) return nnv_session_error(s, "a cache file is gone: %s", strerror(errno));
+        out->file[i].size = (size_t)st.st_size;
+        out->file[i].data = NNV_NEW(s->env->arena, uint8_t, out->file[i].size + 1);
         if (!out->file[i].data) return nnv_session_error(s, "out of memory");
-        if (pread(files->fd[i], out->file[i].data, (size_t)size, 0) != size)
-            return nnv_session_error(s, "a cache file can't be read");
+        if (pread(files->fd[i], out->file[i].data, out->file[i].size, 0) != st.st_size)
+            return nnv_session_error(s, "a cache file can't be read: %s", strerror(errno));
     }
     return true;
 }
