@@ -5,9 +5,12 @@
  */
 #include "tests/unit/driver_fixture.h"
 
+#include "base/file.h"
 #include "base/rng.h"
 #include "base/sha256.h"
 #include "drivers_under_test/cpu/digest.c"
+#include "harness/core/client.h"
+#include "reference/model/spec.h"
 
 /* -------------------------------------------------------------------- digests */
 
@@ -219,6 +222,94 @@ static void test_other_isa(void **state) {
     close_files(&f);
 }
 
+/* --------------------------------------------------------- all kinds of models */
+
+/** A device whose prepared models all come from a cache. */
+static struct {
+    struct nnvts_device base, *inner;
+    struct files files;
+    int loaded;
+} cached;
+
+static enum nnvts_status cached_supported(struct nnvts_device *self, const struct nnvts_model *model, bool *supported) {
+    (void)self;
+    return cached.inner->get_supported_operations(cached.inner, model, supported);
+}
+static enum nnvts_status cached_prepare(struct nnvts_device *self, const struct nnvts_model *model,
+                                        const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
+    (void)self;
+    struct nnvts_prepare_config with_files = *config;
+    struct nnvts_prepared_model *saved = NULL;
+    with_files.cache = view(&cached.files);
+    enum nnvts_status st = cached.inner->prepare_model(cached.inner, model, &with_files, &saved);
+    if (st != NNVTS_STATUS_NONE) return st;
+    saved->release(saved);
+    cached.loaded++;
+    return cached.inner->prepare_from_cache(cached.inner, view(&cached.files), NNVTS_NO_TIME, out);
+}
+static void cached_release(struct nnvts_device *self) {
+    (void)self;
+    cached.inner->release(cached.inner);
+}
+static enum nnvts_status cached_open(const char *options, struct nnvts_device **out, const char **error) {
+    (void)options;
+    (void)error;
+    cached.base = *cached.inner;
+    cached.base.get_supported_operations = cached_supported;
+    cached.base.prepare_model = cached_prepare;
+    cached.base.release = cached_release;
+    *out = &cached.base;
+    return NNVTS_STATUS_NONE;
+}
+
+static void compare_spec(struct nnv_client *plain_client, struct nnv_client *cached_client,
+                         const struct nnv_spec_file *file, size_t i) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec *spec;
+    struct nnv_outcome a, b;
+    uint32_t phase = 0;
+    assert_non_null(arena);
+    if (nnv_spec_read(file, i, arena, &spec, NULL) == NNV_OK && !spec->expect_failure) {
+        nnv_client_run(plain_client, spec, arena, &phase, &a);
+        nnv_client_run(cached_client, spec, arena, &phase, &b);
+        if (a.kind != b.kind || a.status != b.status) fail_msg("%s: %s, %s", spec->name, a.reason, b.reason);
+        for (uint32_t o = 0; a.kind == NNV_OUTCOME_DONE && o < spec->model.main.nout; o++)
+            if (a.outputs[o].bytes != b.outputs[o].bytes ||
+                memcmp(a.outputs[o].data, b.outputs[o].data, a.outputs[o].bytes) != 0)
+                fail_msg("%s: output %u is another", spec->name, o);
+    }
+    nnv_arena_free(arena);
+}
+
+/** What comes from a cache computes the same bits, for models of every operation. */
+static void test_every_operation(void **state) {
+    (void)state;
+    const char *const suffixes[] = {".json", ".jsonl", NULL};
+    char **paths;
+    size_t count;
+    assert_int_equal(nnv_file_list("tests/conformance", suffixes, &paths, &count, NULL), NNV_OK);
+    for (int d = 0; d < 2; d++) {
+        const struct nnvts_driver table = {sizeof table, NNVTS_DRIVER_ABI_VERSION, "cached", cached_open, NULL};
+        struct nnv_client plain_client = {0}, cached_client = {0};
+        cached.inner = open_driver(drivers[d], NULL);
+        cached.files = open_files(cached.inner);
+        cached.loaded = 0;
+        assert_int_equal(nnv_client_attach(&plain_client, load(drivers[d]), "plain", NULL, NULL), NNV_OK);
+        assert_int_equal(nnv_client_attach(&cached_client, &table, "cached", NULL, NULL), NNV_OK);
+        for (size_t i = 0; i < count; i++) {
+            struct nnv_spec_file *file;
+            assert_int_equal(nnv_spec_open(paths[i], &file, NULL), NNV_OK);
+            for (size_t k = 0; k < nnv_spec_count(file); k++) compare_spec(&plain_client, &cached_client, file, k);
+            nnv_spec_close(file);
+        }
+        assert_true(cached.loaded > 100);
+        nnv_client_close(&plain_client);
+        nnv_client_close(&cached_client);
+        close_files(&cached.files);
+    }
+    nnv_file_list_free(paths, count);
+}
+
 /* ---------------------------------------------------------- sealed, but nonsense */
 
 static size_t read_whole(int fd, uint8_t *data) {
@@ -312,9 +403,10 @@ static void test_forged_reference(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256),           cmocka_unit_test(test_blake2s),   cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_every_bit),        cmocka_unit_test(test_other_isa), cmocka_unit_test(test_forged_cpu),
-        cmocka_unit_test(test_forged_reference),
+        cmocka_unit_test(test_sha256),     cmocka_unit_test(test_blake2s),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_every_bit),
+        cmocka_unit_test(test_other_isa),  cmocka_unit_test(test_every_operation),
+        cmocka_unit_test(test_forged_cpu), cmocka_unit_test(test_forged_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
