@@ -17,7 +17,7 @@ static const uint8_t schedule[10][16] = {
 
 static uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
-static void mix(uint32_t *v, int a, int b, int c, int d, uint32_t x, uint32_t y) {
+static inline void mix(uint32_t *v, int a, int b, int c, int d, uint32_t x, uint32_t y) {
     v[a] += v[b] + x;
     v[d] = rotate(v[d] ^ v[a], 16);
     v[c] += v[d];
@@ -39,12 +39,17 @@ static void compress(struct cpu_digest *d, const uint8_t *block, uint32_t last) 
     v[12] ^= (uint32_t)d->count;
     v[13] ^= (uint32_t)(d->count >> 32);
     v[14] ^= last;
-    for (int r = 0; r < 10; r++)
-        for (int i = 0; i < 8; i++) { /* four columns, then four diagonals */
-            const int turn = i < 4 ? 0 : 1, k = i % 4;
-            mix(v, k, 4 + (k + turn) % 4, 8 + (k + 2 * turn) % 4, 12 + (k + 3 * turn) % 4, words[schedule[r][2 * i]],
-                words[schedule[r][2 * i + 1]]);
-        }
+    for (int r = 0; r < 10; r++) {
+        const uint8_t *at = schedule[r];
+        mix(v, 0, 4, 8, 12, words[at[0]], words[at[1]]); /* columns */
+        mix(v, 1, 5, 9, 13, words[at[2]], words[at[3]]);
+        mix(v, 2, 6, 10, 14, words[at[4]], words[at[5]]);
+        mix(v, 3, 7, 11, 15, words[at[6]], words[at[7]]);
+        mix(v, 0, 5, 10, 15, words[at[8]], words[at[9]]); /* diagonals */
+        mix(v, 1, 6, 11, 12, words[at[10]], words[at[11]]);
+        mix(v, 2, 7, 8, 13, words[at[12]], words[at[13]]);
+        mix(v, 3, 4, 9, 14, words[at[14]], words[at[15]]);
+    }
     for (int i = 0; i < 8; i++) d->state[i] ^= v[i] ^ v[i + 8];
 }
 
