@@ -141,7 +141,8 @@ bool nnv_cache_must_load(struct nnv_cache_bench *b, const struct nnvts_cache *ca
     enum nnvts_status st;
     char call[160];
     snprintf(call, sizeof call, "prepare_from_cache of %s", what);
-    if (!nnv_cache_load(b, cache, what, &st, &prepared) || !nnv_expect_status(b->s, call, st, NNVTS_STATUS_NONE))
+    if (!nnv_cache_load(b, cache, what, &st, &prepared) || !nnv_expect_status(b->s, call, st, NNVTS_STATUS_NONE) ||
+        !prepared)
         return false;
     bool right = nnv_cache_execute(b, prepared, what);
     nnv_session_release(b->s, prepared);

@@ -93,9 +93,9 @@ static void reusable(struct nnv_memory_bench *b) {
     nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
     enum nnvts_status st =
         b->prepared->create_execution(b->prepared, &b->values.request, &nnv_session_execution_config, &execution);
+    const bool whole = execution && execution->execute && execution->release;
     if (!nnv_expect_status(b->s, "create_execution with device memory", st, NNVTS_STATUS_NONE) ||
-        !nnv_expect(b->s, execution && execution->execute && execution->release,
-                    "create_execution gave no whole execution"))
+        !nnv_expect(b->s, whole, "create_execution gave no whole execution") || !whole)
         return;
     for (int i = 0; i < 3; i++) {
         nnv_memory_request(b);
@@ -118,8 +118,9 @@ static void fenced(struct nnv_memory_bench *b) {
     nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
     enum nnvts_status st = b->prepared->execute_fenced(b->prepared, &b->values.request, NULL, 0,
                                                        &nnv_session_execution_config, NNVTS_NO_TIME, &f);
+    const bool whole = f.get_result && f.release;
     if (!nnv_expect_status(b->s, "execute_fenced with device memory", st, NNVTS_STATUS_NONE) ||
-        !nnv_expect(b->s, f.get_result && f.release, "execute_fenced gave no whole object"))
+        !nnv_expect(b->s, whole, "execute_fenced gave no whole object") || !whole)
         return;
     nnv_expect_status(b->s, "get_result", f.get_result(f.context, &result), NNVTS_STATUS_NONE);
     nnv_memory_check(b, "a fenced execution with device memory", result.status);

@@ -68,7 +68,7 @@ struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_bench *b, const struc
     nnv_session_enter(s, NNV_PHASE_PREPARE);
     enum nnvts_status st = s->device->allocate(s->device, &desc->d, &buffer);
     if (!nnv_expect_status(s, "allocate", st, NNVTS_STATUS_NONE) ||
-        !nnv_expect(s, buffer != NULL, "allocate answered NONE without a buffer") ||
+        !nnv_expect(s, buffer != NULL, "allocate answered NONE without a buffer") || !buffer ||
         !nnv_expect(s, buffer->struct_size >= sizeof *buffer && buffer->copy_to && buffer->copy_from && buffer->release,
                     "allocate gave a buffer without all required members"))
         return NULL;
