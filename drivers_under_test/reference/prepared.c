@@ -166,7 +166,8 @@ static enum nnvts_status burst_execute(struct nnvts_burst *self, const struct nn
                                        const int64_t *memory_tokens, const struct nnvts_execution_config *config,
                                        struct nnvts_execution_result *result) {
     struct burst *b = (struct burst *)self;
-    for (uint32_t i = 0; memory_tokens && i < request->pool_count; i++)
+    if (request->pool_count && !memory_tokens) return NNVTS_STATUS_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < request->pool_count; i++)
         if (memory_tokens[i] < -1) return NNVTS_STATUS_INVALID_ARGUMENT;
     if (atomic_flag_test_and_set(&b->busy)) return NNVTS_STATUS_GENERAL_FAILURE;
     enum nnvts_status st = execute(b->prepared, request, config, result);
