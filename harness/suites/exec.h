@@ -150,7 +150,7 @@ void nnv_exec_reusable_free(struct nnv_exec *x, struct nnvts_execution *executio
 /* ---------------------------------------------------------------------- others */
 
 /** Sleeps; sleeps of drivers and of nnvts are never judged by the clock alone. */
-void nnv_exec_sleep_ms(unsigned ms);
+void nnv_exec_sleep_us(unsigned us);
 
 #define NNV_EXEC_GROUP(label, table)                                                                                   \
     { label, table, sizeof(table) / sizeof *(table) }

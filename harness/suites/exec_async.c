@@ -100,7 +100,7 @@ struct nnv_exec_landing *nnv_exec_launch(struct nnv_exec *x, struct nnvts_prepar
 }
 
 uint32_t nnv_exec_landings(struct nnv_exec_landing *l) {
-    nnv_exec_sleep_ms(1);
+    nnv_exec_sleep_us(1000);
     pthread_mutex_lock(&lock);
     const uint32_t calls = l->calls;
     pthread_mutex_unlock(&lock);

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "harness/suites/exec.h"
 
-enum { FENCES = 3, PATIENCE_MS = 25, MOMENT_MS = 3 };
+enum { FENCES = 3, PATIENCE_MS = 25, MOMENT_US = 3000 };
 
 /* ------------------------------------------------------------------- signalling */
 
@@ -45,7 +45,7 @@ static void *signal_late(void *arg) {
             g->signalled_ns = nnv_now_ns();
         }
         nnv_exec_fence_signal(&g->fences[g->order ? g->order[i] : i]);
-        if (i + 1 < g->count) nnv_exec_sleep_ms(1);
+        if (i + 1 < g->count) nnv_exec_sleep_us(1000);
     }
     return NULL;
 }
@@ -126,7 +126,7 @@ static bool wait_late(struct nnv_exec *x, struct signaller *g, const struct nnv_
     run.config = config;
     bool ok = nnv_exec_fenced_start(x, &run);
     const uint64_t returned = nnv_now_ns();
-    if (ok) nnv_exec_sleep_ms(MOMENT_MS);
+    if (ok) nnv_exec_sleep_us(MOMENT_US);
     const bool early = ok && nnv_exec_fenced_done(&run);
     const uint64_t polled = nnv_now_ns();
     finish_signaller(g);
@@ -219,7 +219,7 @@ static void chained(struct nnv_exec *x) {
     const int between = a.out.sync_fence;
     b = run_of(x, &second, &between, between >= 0);
     ok = ok && nnv_exec_fenced_start(x, &b);
-    if (ok) nnv_exec_sleep_ms(MOMENT_MS);
+    if (ok) nnv_exec_sleep_us(MOMENT_US);
     finish_signaller(&g);
     if (a.out.release) ok = nnv_exec_fenced_finish(x, &a, NULL) && ok; /* b keeps its own hold on a's fence */
     if (ok) nnv_exec_fenced_finish(x, &b, NULL);
@@ -340,7 +340,7 @@ static void released_early(struct nnv_exec *x) {
         run.out.release(run.out.context);
         finish_signaller(&g);
         struct nnv_exec_fenced_run left = {.out = {.sync_fence = copy}};
-        for (int i = 0; i < 1000 && !nnv_exec_fenced_done(&left); i++) nnv_exec_sleep_ms(MOMENT_MS);
+        for (int i = 0; i < 1000 && !nnv_exec_fenced_done(&left); i++) nnv_exec_sleep_us(MOMENT_US);
         nnv_expect(x->s, nnv_exec_fenced_done(&left),
                    "a copy of the sync_fence has not signalled seconds after the object was released");
         if (copy >= 0) close(copy);

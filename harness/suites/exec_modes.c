@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "harness/suites/exec.h"
 
-void nnv_exec_sleep_ms(unsigned ms) {
-    struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
+void nnv_exec_sleep_us(unsigned us) {
+    struct timespec t = {us / 1000000, (long)(us % 1000000) * 1000};
     while (nanosleep(&t, &t) != 0) continue;
 }
 
