@@ -339,9 +339,10 @@ bool nnv_session_check_memory(struct nnv_session *s, const char *call, const str
     bool whole = true;
     for (uint32_t i = 0; i < spec->model.main.nout; i++) {
         const size_t bytes = v->subject->expected[i].value->bytes;
-        whole = nnv_expect(s, nnv_guard_check(v->output_at[i], bytes, OUTPUT_SALT + i, &at),
-                           "%s wrote outside output %u: at byte %lld of %zu", call, i, (long long)at, bytes) &&
-                whole;
+        const bool inside = nnv_guard_check(v->output_at[i], bytes, OUTPUT_SALT + i, &at);
+        whole =
+            nnv_expect(s, inside, "%s wrote outside output %u: at byte %lld of %zu", call, i, (long long)at, bytes) &&
+            whole;
     }
     for (uint32_t i = 0; i < spec->model.main.nin; i++) {
         const struct nnv_value *value = &spec->inputs[i];
