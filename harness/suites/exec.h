@@ -74,6 +74,8 @@ bool nnv_exec_run(struct nnv_exec *x, struct nnvts_prepared_model *prepared, enu
 /** The times are in order: what was not asked for is not there; 0 <= on device <= in driver <= wall clock. */
 bool nnv_exec_check_times(struct nnv_session *s, const char *call, bool asked, const struct nnvts_timing *t,
                           uint64_t wall_ns);
+/** Notes where two results of one request, each right by its budget, are not the same bits. */
+bool nnv_exec_same_bits(struct nnv_exec *x, const char *call, const struct nnv_values *a, const struct nnv_values *b);
 /** The status of a request that breaks a rule: INVALID_ARGUMENT; outputs and inputs are as they were. */
 bool nnv_exec_refused(struct nnv_exec *x, const char *call, enum nnvts_status status, const struct nnv_values *v);
 

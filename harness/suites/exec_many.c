@@ -12,13 +12,13 @@ enum { MODELS = 4, ROUNDS = 4, TURNS = 3 };
 struct one {
     struct nnv_subject subject;
     struct nnvts_prepared_model *prepared;
-    struct nnv_values values[ROUNDS];
+    struct nnv_values values[ROUNDS], alone; /**< alone: a result obtained while nothing else went on */
 };
 
 static bool make_values(struct nnv_exec *x, struct one *m) {
     for (int i = 0; i < ROUNDS; i++)
         if (!nnv_session_values(x->s, &m->subject, NNV_SESSION_READ_ONLY, &m->values[i])) return false;
-    return true;
+    return nnv_session_values(x->s, &m->subject, NNV_SESSION_READ_ONLY, &m->alone);
 }
 
 /** Model i of the same kind as the case's, not prepared. */
@@ -136,6 +136,7 @@ static bool race(struct nnv_exec *x, struct lane *lanes) {
 static void threads(struct nnv_exec *x) {
     struct one models[MODELS];
     bool ok = make_models(x, models);
+    for (int i = 0; i < MODELS && ok; i++) ok = nnv_session_execute(x->s, models[i].prepared, &models[i].alone);
     for (int turn = 0; turn < TURNS && ok; turn++) {
         struct lane lanes[MODELS] = {{0}};
         for (int i = 0; i < MODELS; i++) lanes[i] = (struct lane){.model = &models[i], .prepared = models[i].prepared};
@@ -149,7 +150,9 @@ static void threads_one_model(struct nnv_exec *x) {
     struct one models[MODELS];
     for (uint32_t i = 0; i < MODELS; i++) {
         models[i].prepared = x->prepared;
-        if (!nnv_exec_variant(x, i, &models[i].subject) || !make_values(x, &models[i])) return;
+        if (!nnv_exec_variant(x, i, &models[i].subject) || !make_values(x, &models[i]) ||
+            !nnv_session_execute(x->s, x->prepared, &models[i].alone))
+            return;
     }
     for (int turn = 0; turn < TURNS; turn++) {
         struct lane lanes[MODELS];

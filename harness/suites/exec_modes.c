@@ -81,6 +81,17 @@ bool nnv_exec_check_times(struct nnv_session *s, const char *call, bool asked, c
            ok;
 }
 
+bool nnv_exec_same_bits(struct nnv_exec *x, const char *call, const struct nnv_values *a, const struct nnv_values *b) {
+    for (uint32_t i = 0; i < a->request.output_count; i++) {
+        const size_t bytes = a->subject->expected[i].value->bytes;
+        if (bytes == 0 || memcmp(a->output_at[i], b->output_at[i], bytes) == 0) continue;
+        nnv_session_note(x->s, "%s: output %u is not the same to the bit as the first time; both are within the budget",
+                         call, i);
+        return false;
+    }
+    return true;
+}
+
 bool nnv_exec_refused(struct nnv_exec *x, const char *call, enum nnvts_status status, const struct nnv_values *v) {
     return nnv_session_check_memory(x->s, call, v) &&
            nnv_expect_status(x->s, call, status, NNVTS_STATUS_INVALID_ARGUMENT);

@@ -10,8 +10,14 @@ static const uint64_t minute_ns = UINT64_C(60000000000);
 /* ----------------------------------------------------------------- synchronous */
 
 static void repeated(struct nnv_exec *x) {
+    struct nnv_values first;
+    if (!nnv_session_values(x->s, &x->subject, NNV_SESSION_READ_ONLY, &first) ||
+        !nnv_session_execute(x->s, x->prepared, &first))
+        return;
     for (int i = 0; i < 5; i++)
-        if (!nnv_session_execute(x->s, x->prepared, &x->values)) return;
+        if (!nnv_session_execute(x->s, x->prepared, &x->values) ||
+            !nnv_exec_same_bits(x, "execute", &x->values, &first))
+            return;
 }
 
 /** The same request at the same place, with other inputs in its memory each time. */

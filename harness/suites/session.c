@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -97,6 +98,16 @@ bool nnv_session_unsupported(struct nnv_session *s, const char *fmt, ...) {
     add_line(s, fmt, ap);
     va_end(ap);
     return false;
+}
+
+void nnv_session_note(struct nnv_session *s, const char *fmt, ...) {
+    (void)s; /* what a worker prints is the case's log */
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("note: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
 }
 
 bool nnv_session_error(struct nnv_session *s, const char *fmt, ...) {

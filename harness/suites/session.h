@@ -38,6 +38,8 @@ bool nnv_expect_status(struct nnv_session *s, const char *call, enum nnvts_statu
 bool nnv_expect_status_in(struct nnv_session *s, const char *call, enum nnvts_status got, uint32_t wanted);
 /** The case does not apply to this driver: UNSUPPORTED unless it failed already. Returns false. */
 bool nnv_session_unsupported(struct nnv_session *s, const char *fmt, ...) NNV_PRINTF(2, 3);
+/** A remark that changes no verdict: a line of the case's log. */
+void nnv_session_note(struct nnv_session *s, const char *fmt, ...) NNV_PRINTF(2, 3);
 /** nnvts itself could not do it: ERROR. Returns false. */
 bool nnv_session_error(struct nnv_session *s, const char *fmt, ...) NNV_PRINTF(2, 3);
 
