@@ -29,17 +29,19 @@ static struct nnv_exec_landing slots[LANDINGS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t arrival = PTHREAD_COND_INITIALIZER;
 
-/** Copies what is only valid during the callback. What it claims is bounded, and judged later. */
+/** Copies what is only valid during the callback. A count or rank that is wrong is judged, but not followed. */
 static void take_result(struct nnv_exec_landing *l, const struct nnvts_execution_result *r) {
     l->no_result = r == NULL;
     if (!r) return;
     l->result.shape_count = r->shape_count;
     l->result.timing = r->timing;
-    for (uint32_t i = 0; i < r->shape_count && i < NNV_SUBJECT_MAX_IO && r->shapes; i++) {
+    if (r->shape_count != l->v->request.output_count || !r->shapes) return;
+    for (uint32_t i = 0; i < r->shape_count; i++) {
         const struct nnvts_output_shape *from = &r->shapes[i];
-        const uint32_t rank = from->dimension_count < NNV_MAX_RANK ? from->dimension_count : NNV_MAX_RANK;
+        const uint32_t rank = l->v->subject->expected[i].value->rank;
         l->shapes[i] = (struct nnvts_output_shape){from->is_sufficient, from->dimension_count, l->dims[i]};
-        if (rank && from->dimensions) memcpy(l->dims[i], from->dimensions, rank * sizeof *l->dims[i]);
+        if (rank && rank == from->dimension_count && from->dimensions)
+            memcpy(l->dims[i], from->dimensions, rank * sizeof *l->dims[i]);
     }
 }
 
