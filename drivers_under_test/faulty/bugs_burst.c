@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file bugs_burst.c Bugs of bursts: a burst around the other driver's, with one change each. */
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
 #include "faulty.h"
 
@@ -137,12 +137,14 @@ static enum nnvts_status release_known_only(struct nnvts_burst *self, int64_t me
     return NNVTS_STATUS_INVALID_ARGUMENT;
 }
 
+/** Takes a while, so that calls meet. */
 static enum nnvts_status execute_at_any_time(struct nnvts_burst *self, const struct nnvts_request *request,
                                              const int64_t *memory_tokens, const struct nnvts_execution_config *config,
                                              struct nnvts_execution_result *result) {
     struct burst *b = (struct burst *)self;
     for (uint32_t i = 0; i < request->pool_count; i++)
         if (memory_tokens[i] < -1) return NNVTS_STATUS_INVALID_ARGUMENT;
+    nanosleep(&(struct timespec){0, 6000000}, NULL);
     return b->prepared->execute(b->prepared, request, config, result);
 }
 

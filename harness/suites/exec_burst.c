@@ -248,7 +248,7 @@ static bool call_both(struct nnv_exec *x, struct call *a, struct call *b, uint64
  * a first again and again, it was refused at least once.
  */
 static void concurrent(struct nnv_exec *x) {
-    enum { ROUNDS = 40, TIMES = 96, ENOUGH = 8, LONG_ENOUGH_NS = 800000000 };
+    enum { ROUNDS = 40, TIMES = 64, ENOUGH = 6, LONG_ENOUGH_NS = 400000000 };
     struct nnv_subject subject;
     struct nnv_values values[2];
     int overlaps = 0, refusals = 0;
@@ -257,12 +257,16 @@ static void concurrent(struct nnv_exec *x) {
         return;
     struct call alone = {.burst = nnv_exec_burst_make(x, x->prepared), .v = &values[0]};
     if (!alone.burst) return;
-    nnv_values_reset(alone.v);
-    execute(&alone);
-    const uint64_t length_ns = alone.end_ns - alone.start_ns;
-    bool ok = nnv_expect_status(x->s, "execute of a burst", alone.status, NNVTS_STATUS_NONE);
+    uint64_t length_ns = UINT64_MAX, begin_ns = nnv_now_ns();
+    bool ok = true;
+    for (int i = 0; i < 3 && ok; i++) {
+        nnv_values_reset(alone.v);
+        execute(&alone);
+        if (alone.end_ns - alone.start_ns < length_ns) length_ns = alone.end_ns - alone.start_ns;
+        ok = nnv_expect_status(x->s, "execute of a burst", alone.status, NNVTS_STATUS_NONE);
+    }
     for (int i = 0; i < ROUNDS && ok && refusals == 0 && overlaps < ENOUGH; i++) {
-        if (nnv_now_ns() - alone.start_ns > LONG_ENOUGH_NS) break; /* a busy machine: nothing is claimed */
+        if (nnv_now_ns() - begin_ns > LONG_ENOUGH_NS) break; /* a busy machine: nothing is claimed */
         struct call a = alone, b = {.burst = alone.burst, .v = &values[1]};
         ok = call_both(x, &a, &b, length_ns / 3);
         overlaps += overlap(&a, &b, length_ns / 8) || overlap(&b, &a, length_ns / 8);
