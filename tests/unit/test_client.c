@@ -359,7 +359,6 @@ static void unresolvable(void **state) {
         {"./none.so", "driver './none.so': no such file"},
         {"ndk:/lib/libneuralnetworks.so", "no adapter 'ndk:'"},
         {"sl:/x.so#gpu", "no adapter 'sl:'"},
-        {"host:cpu", "no adapter 'host:'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *path = NULL, *options = NULL;
