@@ -14,7 +14,7 @@
 #include "nnvts/result.h"
 
 enum { BESIDE = 5, AFTER = 5, BUSY = 3, MS = 1000000 };
-static const uint64_t START_NS = 1500000000, SETTLE_NS = 1000000000, REAP_NS = 2000000000;
+static const uint64_t START_NS = 4000000000, SETTLE_NS = 1000000000, REAP_NS = 2000000000;
 
 /** What the second client tells in shared memory. */
 struct progress {
