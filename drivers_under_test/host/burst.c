@@ -89,7 +89,10 @@ static uint32_t send_slot(struct burst *b, int fd, int64_t token, bool once) {
         host_put_u32(&o, host_put_fd(&o, fd));
         bool ok = host_send(b->lane->socket, HOST_BURST_MEMORY, &o);
         host_out_end(&o);
-        if (!ok) return HOST_NO_FD;
+        if (!ok) {
+            host_link_died(b->link);
+            return HOST_NO_FD;
+        }
         b->sent++;
         b->slots[i] = (struct slot){true, once, token};
         return i;
@@ -122,13 +125,15 @@ static enum nnvts_status put_pool(struct burst *b, struct call *c, const struct 
             slot = send_slot(b, sent->fd, token, once);
             if (slot == HOST_NO_FD) {
                 host_pools_end(pools);
-                return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+                return atomic_load(&b->link->dead) ? NNVTS_STATUS_DEAD_OBJECT
+                                                   : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
             }
             if (once) c->once[c->once_count++] = slot;
         }
     }
     sent->fd = slot == HOST_NO_FD ? -1 : (int)slot;
-    c->tokens[c->count++] = pools->copies && pools->copies[0].fd >= 0 ? -1 : token;
+    const bool copied = pools->copies && pools->copies[0].fd >= 0;
+    c->tokens[c->count++] = copied && token >= 0 ? -1 : token;
     return NNVTS_STATUS_NONE;
 }
 
