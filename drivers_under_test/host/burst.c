@@ -2,11 +2,10 @@
 /** @file burst.c The client's side of a burst. */
 #include "burst.h"
 
-#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -46,8 +45,8 @@ static struct host_out *begin(struct burst *b) {
 
 /** The lane says nothing as long as the host lives. */
 static bool host_lives(const struct burst *b) {
-    char byte;
-    return recv(b->lane->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
+    struct pollfd lane = {b->lane->socket, POLLIN, 0};
+    return poll(&lane, 1, 0) <= 0;
 }
 
 /** Asks what is in b->out; false if the host has died. `in` borrows b->answer. */
