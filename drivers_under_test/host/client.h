@@ -107,6 +107,8 @@ struct host_prepared {
 /** From the answer to PREPARE: a prepared model, or NULL where the driver gave none. */
 struct nnvts_prepared_model *host_prepared_new(struct host_device *device, struct host_link *link, struct host_in *in,
                                                uint32_t outputs);
+/** Also for one whose driver has no release. */
+void host_prepared_release(struct nnvts_prepared_model *self);
 /** Shapes of a result that have room. */
 uint32_t host_shapes(const struct host_prepared *p, const struct nnvts_request *r);
 /** Prepared model `id` executes; result has room for `shapes` shapes. */

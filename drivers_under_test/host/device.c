@@ -101,7 +101,7 @@ static enum nnvts_status take_prepared(struct host_device *d, struct host_link *
     if (st == NNVTS_STATUS_NONE)
         *out = prepared;
     else if (prepared)
-        prepared->release(prepared);
+        host_prepared_release(prepared);
     return st;
 }
 

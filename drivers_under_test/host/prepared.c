@@ -54,7 +54,7 @@ static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct
     return host_execute(p->link, p->id, host_shapes(p, request), request, config, result);
 }
 
-static void release(struct nnvts_prepared_model *self) {
+void host_prepared_release(struct nnvts_prepared_model *self) {
     struct host_prepared *p = (struct host_prepared *)self;
     host_release(p->link, p->id);
     host_link_unref(p->link);
@@ -78,7 +78,7 @@ struct nnvts_prepared_model *host_prepared_new(struct host_device *device, struc
         .execute_fenced = has & HOST_HAS_FENCED ? host_execute_fenced : NULL,
         .create_burst = has & HOST_HAS_BURST ? host_create_burst : NULL,
         .create_execution = has & HOST_HAS_EXECUTION ? host_create_execution : NULL,
-        .release = has & HOST_HAS_RELEASE ? release : NULL,
+        .release = has & HOST_HAS_RELEASE ? host_prepared_release : NULL,
     };
     p->device = device;
     p->link = link;

@@ -751,11 +751,13 @@ static void use_prepared(struct nnvts_prepared_model *p) {
     execute(p, &c);
     if (p->execute_async(p, ready(&c), &plain, on_called, &calls) == NNVTS_STATUS_NONE)
         for (int i = 0; i < ANSWER_MS && !atomic_load(&calls); i++) usleep(1000);
-    if (p->create_execution(p, ready(&c), &plain, &execution) == NNVTS_STATUS_NONE && execution) {
+    if (p->create_execution(p, ready(&c), &plain, &execution) == NNVTS_STATUS_NONE && execution && execution->execute &&
+        execution->release) {
         execution->execute(execution, NNVTS_NO_TIME, &c.result);
         execution->release(execution);
     }
-    if (p->create_burst(p, &burst) == NNVTS_STATUS_NONE && burst) {
+    if (p->create_burst(p, &burst) == NNVTS_STATUS_NONE && burst && burst->execute && burst->release_memory &&
+        burst->release) {
         for (int i = 0; i < 3; i++) burst->execute(burst, ready(&c), tokens, &plain, &c.result);
         burst->release_memory(burst, 1);
         burst->release(burst);
@@ -787,6 +789,7 @@ static void test_lying_host(void **state) {
     memcpy(&get, &symbol, sizeof get);
     const int before = descriptors();
     size_t opened = 0, prepared = 0;
+    int stuck = 0; /* objects without release, which nobody can release */
     for (int seed = 0; seed < 150; seed++) {
         char options[32];
         struct nnvts_device *device = NULL;
@@ -801,16 +804,21 @@ static void test_lying_host(void **state) {
         struct nnvts_prepared_model *p = NULL;
         device->get_status(device);
         device->get_supported_operations(device, finish(&n), supported);
-        if (device->prepare_model(device, &n.model, &prepare_config, &p) == NNVTS_STATUS_NONE && p && p->execute &&
-            p->release && p->execute_async && p->execute_fenced && p->create_burst && p->create_execution) {
-            prepared++;
-            use_prepared(p);
-            p->release(p);
+        if (device->prepare_model(device, &n.model, &prepare_config, &p) == NNVTS_STATUS_NONE && p) {
+            const bool whole =
+                p->execute && p->execute_async && p->execute_fenced && p->create_burst && p->create_execution;
+            prepared += whole;
+            if (whole) use_prepared(p);
+            if (p->release)
+                p->release(p);
+            else
+                stuck++;
         }
         device->release(device);
     }
-    assert_int_equal(descriptors(), before);
-    assert_true(opened > 50 && prepared > 20);
+    enum { OF_ONE = 4 };
+    assert_true(descriptors() <= before + OF_ONE * stuck && stuck < 10);
+    if (opened <= 50 || prepared <= 20) fail_msg("opened %zu, prepared %zu", opened, prepared);
     for (int i = 0; i < 3; i++) {
         snprintf(to, sizeof to, "%s/%s", folder, links[i]);
         unlink(to);
