@@ -37,8 +37,10 @@ static enum nnvts_status prepare_keeps_thread(const struct nnvts_model *model, e
 
 /** Memory that nothing points to any more. */
 static void lose(size_t bytes) {
-    char *volatile lost = malloc(bytes);
+    static _Atomic(void *) last; /* only the last one can still be found */
+    void *lost = malloc(bytes);
     if (lost) memset(lost, 1, bytes);
+    atomic_store(&last, lost);
 }
 
 static enum nnvts_status execute_keeps_memory(struct tamper *t, enum nnvts_status status) {

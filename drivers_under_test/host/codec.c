@@ -53,9 +53,29 @@ static struct nnvts_location get_location(struct host_in *in) {
 
 /* --------------------------------------------------------------------- model */
 
+/** Extents; a rank that no driver takes is refused here, since nobody knows whether there is such an array. */
+static void put_dimensions(struct host_out *o, const uint32_t *dimensions, uint32_t count) {
+    if (count > HOST_DIMS) o->invalid = true;
+    host_put_array(o, dimensions, count, sizeof *dimensions);
+}
+
+/** More scales than any known extent: likewise. */
+static bool too_many_scales(const struct nnvts_operand *p) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < p->dimension_count; i++) {
+        if (p->dimensions[i] == 0) return false;
+        if (p->dimensions[i] > most) most = p->dimensions[i];
+    }
+    return p->channel_quant.scale_count > most;
+}
+
 static void put_operand(struct host_out *o, const struct nnvts_operand *p) {
     host_put_u32(o, (uint32_t)p->type);
-    host_put_array(o, p->dimensions, p->dimension_count, sizeof *p->dimensions);
+    put_dimensions(o, p->dimensions, p->dimension_count);
+    if (o->invalid || too_many_scales(p)) {
+        o->invalid = true;
+        return;
+    }
     host_put_f32(o, p->scale);
     host_put_u32(o, (uint32_t)p->zero_point);
     host_put_u32(o, p->lifetime);
@@ -120,8 +140,9 @@ void host_put_model(struct host_out *o, const struct nnvts_model *m) {
     for (uint32_t i = 0; i < m->referenced_count && !o->failed && !o->invalid; i++) put_subgraph(o, &m->referenced[i]);
     host_put_array(o, m->operand_values, m->operand_values_bytes, 1);
     put_pools(o, m->pools, m->pool_count);
-    host_put_u32(o, m->extension_count);
-    for (uint32_t i = 0; i < m->extension_count && !o->failed && !o->invalid; i++) {
+    const uint32_t extensions = m->extensions ? m->extension_count : 0;
+    host_put_u32(o, extensions);
+    for (uint32_t i = 0; i < extensions && !o->failed && !o->invalid; i++) {
         host_put_text(o, m->extensions[i].name);
         host_put_u32(o, m->extensions[i].prefix);
     }
@@ -139,7 +160,7 @@ void host_get_model(struct host_in *in, struct nnvts_model *m) {
     m->pools = get_pools(in, &m->pool_count);
     m->extension_count = host_get_count(in, PREFIX_BYTES);
     struct nnvts_extension_prefix *extensions = host_in_alloc(in, m->extension_count + 1, sizeof *extensions);
-    for (uint32_t i = 0; i < m->extension_count && !in->failed; i++) {
+    for (uint32_t i = 0; extensions && i < m->extension_count && !in->failed; i++) {
         extensions[i].name = host_get_text(in);
         extensions[i].prefix = (uint16_t)host_get_u32(in);
     }
@@ -206,7 +227,7 @@ static void put_arguments(struct host_out *o, const struct nnvts_argument *a, ui
     for (uint32_t i = 0; i < count && !o->failed && !o->invalid; i++) {
         host_put_u32(o, a[i].has_no_value);
         put_location(o, &a[i].location);
-        host_put_array(o, a[i].dimensions, a[i].dimension_count, sizeof *a[i].dimensions);
+        put_dimensions(o, a[i].dimensions, a[i].dimension_count);
     }
 }
 

@@ -95,7 +95,6 @@ static bool find_executable(char *path, size_t room) {
 
 /** Starts the executable with `control` as its control socket. */
 static bool spawn(const char *driver, const char *options, int control, pid_t *pid) {
-    extern char **environ;
     char path[4096];
     if (!find_executable(path, sizeof path)) return false;
     char *const arguments[] = {path, (char *)(uintptr_t)driver, (char *)(uintptr_t)options, NULL};

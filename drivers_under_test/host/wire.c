@@ -48,8 +48,7 @@ void host_put_u64(struct host_out *o, uint64_t value) { host_put_bytes(o, &value
 void host_put_f32(struct host_out *o, float value) { host_put_bytes(o, &value, sizeof value); }
 
 void host_put_array(struct host_out *o, const void *array, uint32_t count, size_t size) {
-    if (count && !array) o->invalid = true;
-    if (count > HOST_PAYLOAD_BYTES / size) o->failed = true;
+    if ((count && !array) || count > HOST_PAYLOAD_BYTES / size) o->invalid = true;
     if (o->invalid || o->failed) return;
     host_put_u32(o, count);
     host_put_bytes(o, array, count * size);
@@ -65,7 +64,8 @@ uint32_t host_put_fd(struct host_out *o, int fd) {
     if (fd < 0) return HOST_NO_FD;
     for (uint32_t i = 0; i < o->fd_count; i++)
         if (o->fds[i] == fd) return i;
-    if (o->fd_count == HOST_FDS - 1) { /* one is for the payload */
+    if (fcntl(fd, F_GETFD) < 0) return HOST_NO_FD; /* it would keep the whole message from being sent */
+    if (o->fd_count == HOST_FDS - 1) {             /* one is for the payload */
         o->failed = true;
         return HOST_NO_FD;
     }

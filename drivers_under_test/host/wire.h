@@ -69,7 +69,7 @@ void host_put_f32(struct host_out *o, float value);
 void host_put_text(struct host_out *o, const char *text);
 /** Count and elements of `size` bytes; array may be NULL where count is 0, else the message is invalid. */
 void host_put_array(struct host_out *o, const void *array, uint32_t count, size_t size);
-/** The place of a borrowed descriptor among the message's; the same one is sent once. HOST_NO_FD below 0. */
+/** The place of a borrowed descriptor among the message's; the same one is sent once. HOST_NO_FD: not open. */
 uint32_t host_put_fd(struct host_out *o, int fd);
 void host_out_end(struct host_out *o);
 
