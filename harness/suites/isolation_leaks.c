@@ -139,9 +139,10 @@ static bool one_burst(void *context) {
     struct nnvts_burst *burst = NULL;
     nnv_session_enter(s, NNV_PHASE_EXECUTE);
     enum nnvts_status st = l->tenant->prepared->create_burst(l->tenant->prepared, &burst);
-    if (!nnv_expect_status(s, "create_burst", st, NNVTS_STATUS_NONE) ||
-        !nnv_expect(s, burst && burst->execute && burst->release, "create_burst gave no whole burst"))
-        return false;
+    if (!nnv_expect_status(s, "create_burst", st, NNVTS_STATUS_NONE)) return false;
+    const bool whole = burst && burst->execute && burst->release;
+    nnv_expect(s, whole, "create_burst gave a burst without all required members");
+    if (!whole) return false;
     nnv_values_reset(v);
     st = burst->execute(burst, &v->request, tokens, &nnv_session_execution_config, &v->result);
     burst->release(burst);
