@@ -8,7 +8,7 @@
  *   BURST_EXECUTE   u32 descriptors sent so far, request (slots for descriptors), tokens, slots to forget, config, room
  *                   -> status, result
  *   BURST_FORGET    u32 as above, u64 token, u32 slot -> status
- *   RELEASE         nothing -> status; the lane is an ordinary one again
+ *   RELEASE         u32 as above -> status; the lane is an ordinary one again
  */
 #ifndef NNVTS_HOST_BURST_H
 #define NNVTS_HOST_BURST_H

@@ -36,8 +36,9 @@ static enum nnvts_status copy_begin(struct nnvts_memory *m, struct host_copy *c)
 }
 
 enum nnvts_status host_pools_begin(struct host_pools *p, const struct nnvts_memory *pools, uint32_t count) {
-    *p = (struct host_pools){.count = count};
+    *p = (struct host_pools){0};
     if (count && !pools) return NNVTS_STATUS_INVALID_ARGUMENT;
+    p->count = count;
     p->sent = calloc((size_t)count + 1, sizeof *p->sent);
     p->copies = calloc((size_t)count + 1, sizeof *p->copies);
     enum nnvts_status st = p->sent && p->copies ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -47,8 +48,10 @@ enum nnvts_status host_pools_begin(struct host_pools *p, const struct nnvts_memo
         const struct nnvts_memory *m = &pools[i];
         p->sent[i] = *m;
         p->sent[i].data = NULL;
-        bool reachable = m->kind == NNVTS_MEMORY_SHARED && m->size && (m->data || m->fd >= 0);
-        if (!reachable || (m->fd >= 0 && host_memory_holds(m->fd, m->offset, m->size))) continue;
+        if (m->kind == NNVTS_MEMORY_SHARED && m->fd >= 0 && host_memory_holds(m->fd, m->offset, m->size)) continue;
+        p->sent[i].fd = -1;
+        if (m->kind != NNVTS_MEMORY_SHARED || m->size == 0 || (!m->data && m->fd < 0)) continue;
+        p->sent[i].fd = m->fd;
         p->sent[i].data = m->data;
         st = copy_begin(&p->sent[i], &p->copies[i]);
     }

@@ -285,6 +285,42 @@ static void test_burst_memory(void **state) {
     device->release(device);
 }
 
+/** What is refused costs nothing: not the host, not what comes after. */
+static void test_refused_requests(void **state) {
+    (void)state;
+    struct nnvts_device *device = host_cpu();
+    struct nnvts_prepared_model *p = prepare_relu3(device);
+    struct nnvts_burst *burst = NULL;
+    struct nnvts_execution *execution = NULL;
+    const pid_t pid = host_pid();
+    const int64_t tokens[] = {-1, 1};
+    float out[3];
+    struct call c = {0};
+    give(&c, x3, sizeof x3);
+    take(&c, out, sizeof out);
+    assert_int_equal(p->create_burst(p, &burst), NNVTS_STATUS_NONE);
+    ready(&c);
+    for (int i = 0; i < 4; i++) { /* pools, dimensions, a descriptor and a size that are not there */
+        struct nnvts_request r = c.request;
+        struct nnvts_argument in = c.in[0];
+        struct nnvts_memory pools[2] = {c.pools[0], c.pools[1]};
+        if (i == 0) r.pools = NULL;
+        if (i == 1) in.dimension_count = 1;
+        if (i == 2) pools[0].fd = 9999, pools[0].data = NULL;
+        if (i == 3) pools[0].size = 0;
+        if (i > 0) r.inputs = &in, r.pools = pools;
+        assert_int_equal(p->execute(p, &r, &plain, &c.result), NNVTS_STATUS_INVALID_ARGUMENT);
+        assert_int_equal(burst->execute(burst, &r, tokens, &plain, &c.result), NNVTS_STATUS_INVALID_ARGUMENT);
+        assert_int_equal(p->create_execution(p, &r, &plain, &execution), NNVTS_STATUS_INVALID_ARGUMENT);
+        assert_null(execution);
+    }
+    burst->release(burst);
+    check_relu3(p);
+    assert_int_equal(host_pid(), pid);
+    p->release(p);
+    device->release(device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opens_what_it_is_told),
@@ -294,6 +330,7 @@ int main(void) {
         cmocka_unit_test(test_dies_in_execution),
         cmocka_unit_test(test_one_process_for_two_devices),
         cmocka_unit_test(test_burst_memory),
+        cmocka_unit_test(test_refused_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

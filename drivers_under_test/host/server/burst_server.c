@@ -91,16 +91,21 @@ static bool serve_forget(struct burst *b, struct host_out *out) {
     return true;
 }
 
-/** Reads b->question and answers it; false if the client broke the rules. */
-static bool serve_question(struct burst *b, uint32_t kind, size_t bytes, struct host_out *out) {
+/** Takes the descriptors that were sent before b->question; false if the client broke the rules. */
+static bool receive_slots(struct burst *b, size_t bytes) {
     uint32_t sent;
-    host_out_end(out);
     if (bytes < sizeof sent) return false;
     memcpy(&sent, b->question, sizeof sent);
     while (b->received != sent) {
         if (!receive_slot(b)) return false;
         b->received++;
     }
+    return true;
+}
+
+/** Reads b->question and answers it; false if the client broke the rules. */
+static bool serve_question(struct burst *b, uint32_t kind, size_t bytes, struct host_out *out) {
+    host_out_end(out);
     begin(b, kind, bytes);
     host_get_u32(&b->in); /* the number just read */
     bool ok = kind == HOST_BURST_EXECUTE ? serve_execute(b, out) : kind == HOST_BURST_FORGET && serve_forget(b, out);
@@ -127,8 +132,9 @@ static bool serve_rings(struct burst *b) {
             ok = state != HOST_RING_EMPTY || client_lives(b);
         }
         if (state == HOST_RING_EMPTY) continue;
-        released = state == HOST_RING_FULL && kind == HOST_RELEASE;
-        ok = state == HOST_RING_FULL && (released || serve_question(b, kind, bytes, &out));
+        ok = state == HOST_RING_FULL && receive_slots(b, bytes);
+        released = ok && kind == HOST_RELEASE;
+        ok = released || (ok && serve_question(b, kind, bytes, &out));
         if (ok && !released) ok = host_ring_push(&b->rings->answer, kind, out.data, out.bytes);
     }
     host_out_end(&out);
