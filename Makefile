@@ -154,6 +154,7 @@ endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 
 $(B)/tests/test_host_protocol: $(filter-out %/main.o,$(HOST_SERVER))
+$(B)/tests/test_host_lies: $(HOST_PARTS)
 $(B)/tests/%: tests/unit/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,TEST)

@@ -286,7 +286,7 @@ static enum nnvts_status walker_open(const char *options, struct nnvts_device **
     return NNVTS_STATUS_NONE;
 }
 
-static const struct nnvts_driver walker = {
+__attribute__((unused)) static const struct nnvts_driver walker = {
     .struct_size = sizeof walker, .abi_version = NNVTS_DRIVER_ABI_VERSION, .name = "walker", .open = walker_open};
 
 #endif
