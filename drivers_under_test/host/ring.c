@@ -2,12 +2,13 @@
 #include "ring.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PREFIX = 8, SPIN_NS = 50000, LOOKS = 32 }; /* a message's kind and length; how long to look; between clocks */
+enum { PREFIX = 8, SPIN_NS = 20000, LOOKS = 32 }; /* a message's kind and length; how long to look; between clocks */
 
 static void copy_in(struct host_ring *r, uint32_t at, const void *data, size_t bytes) {
     size_t offset = at % HOST_RING_BYTES, first = HOST_RING_BYTES - offset;
@@ -63,7 +64,7 @@ static uint64_t now_ns(void) {
 static bool is_empty(struct host_ring *r) { return atomic_load(&r->head) == atomic_load(&r->tail); }
 
 void host_ring_wait(struct host_ring *r, uint64_t timeout_ns) {
-    for (uint64_t end = now_ns() + SPIN_NS; now_ns() < end;)
+    for (uint64_t end = now_ns() + SPIN_NS; now_ns() < end; sched_yield()) /* the writer may need this processor */
         for (int i = 0; i < LOOKS; i++) {
             if (!is_empty(r)) return;
 #if defined(__x86_64__) || defined(__i386__)
