@@ -30,6 +30,9 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
 DRIVERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
+# The process that the driver "host" starts; its tests link all of it but main.
+HOST_PARTS = $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
+HOST_SERVER = $(call objects,drivers_under_test/host/server) $(HOST_PARTS)
 CORE_LIB := $(B)/obj/core.a
 REF_LIB := $(B)/obj/reference.a
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
@@ -39,7 +42,7 @@ BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 .PHONY: all run test check bench soak docs install clean unit lint layers format sanitize setup-run setup-test setup-check
 .DELETE_ON_ERROR:
 
-all: $(B)/nnvts $(DRIVER_SO)
+all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO)
 
 setup-run:
 	@tools/setup-debian.sh build
@@ -57,7 +60,7 @@ test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
 	@tools/run-tests.sh $(B) $(sort $(UNIT)) $(SYSTEM)
 
-unit: $(UNIT) $(DRIVER_SO)
+unit: $(UNIT) $(B)/nnvts-host $(DRIVER_SO)
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers
@@ -79,7 +82,7 @@ sanitize:
 layers:
 	@tools/check-layers.sh
 
-LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%))
+LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/host/server)
 LINT_FLAGS = -std=c17 -I. -Iinclude $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
 lint:
 	@printf '%s\n' $(LINT_SRC) | xargs -P$$(nproc) -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(LINT_FLAGS)' sh
@@ -104,6 +107,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/nnvts/drivers $(DESTDIR)$(PREFIX)/include/nnvts
 	install -m 755 $(B)/nnvts $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
+	install -m 755 $(B)/nnvts-host $(DESTDIR)$(PREFIX)/lib/nnvts/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 644 tools/nnvts.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
 	install -m 644 include/NeuralNetworksTypes.h $(DESTDIR)$(PREFIX)/include/
@@ -115,6 +119,10 @@ clean:
 $(B)/nnvts: $(call objects,harness/cli) $(CORE_LIB)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
+
+$(B)/nnvts-host: $(HOST_SERVER)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lm -lpthread -ldl
 
 # thin archives: a folder's objects under one name
 $(CORE_LIB): $(call objects,$(CORE_DIRS))
@@ -145,10 +153,12 @@ $(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter refe
 endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 
+$(B)/tests/test_host_protocol: $(filter-out %/main.o,$(HOST_SERVER))
+$(B)/tests/test_host_lies: $(HOST_PARTS)
 $(B)/tests/%: tests/unit/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,TEST)
-	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) -lcmocka $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(CORE_LIB) -lcmocka $(LIBS)
 $(B)/bench/%: tests/bench/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,BENCH)

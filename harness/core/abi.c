@@ -2,6 +2,7 @@
 #include "harness/core/abi.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@ const char *nnv_abi_status_name(int status, char *buf) {
         [NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
         [NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
         [NNVTS_STATUS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
+        [NNVTS_STATUS_DEAD_OBJECT] = "DEAD_OBJECT",
     };
     if (status >= 0 && (size_t)status < sizeof names / sizeof *names) return names[status];
     snprintf(buf, 32, "status %d", status);
@@ -146,8 +148,8 @@ enum nnv_status nnv_abi_model(const struct nnv_model *model, struct nnv_arena *a
         return st;
     }
     void *mapped = MAP_FAILED;
-    int file = memfd_create("nnvts-constants", MFD_CLOEXEC);
-    if (file >= 0 && ftruncate(file, (off_t)size) == 0)
+    int file = memfd_create("nnvts-constants", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file >= 0 && ftruncate(file, (off_t)size) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
         mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     enum nnv_status st;
     if (mapped == MAP_FAILED) {

@@ -127,9 +127,7 @@ static bool is_file(const char *path) {
 static enum nnv_status refuse_adapter(const char *argument, struct nnv_err *err) {
     static const struct {
         const char *prefix, *what;
-    } adapters[] = {{"ndk:", "libraries with the NNAPI NDK interface"},
-                    {"sl:", "NNAPI support library drivers"},
-                    {"host:", "drivers in a process of their own"}};
+    } adapters[] = {{"ndk:", "libraries with the NNAPI NDK interface"}, {"sl:", "NNAPI support library drivers"}};
     for (size_t i = 0; i < sizeof adapters / sizeof *adapters; i++)
         if (strncmp(argument, adapters[i].prefix, strlen(adapters[i].prefix)) == 0)
             return nnv_fail(err, NNV_UNSUPPORTED, "driver '%s': this build has no adapter '%s' for %s", argument,

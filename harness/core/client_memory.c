@@ -2,6 +2,7 @@
 #include "harness/core/client_memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,9 +20,9 @@ struct nnv_client_memory {
 
 static struct nnv_client_memory *make(struct nnv_err *err) {
     struct nnv_client_memory *m = calloc(1, sizeof *m);
-    int fd = m ? memfd_create("nnvts-values", MFD_CLOEXEC) : -1;
+    int fd = m ? memfd_create("nnvts-values", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
     struct stat s;
-    if (fd < 0 || fstat(fd, &s) != 0) {
+    if (fd < 0 || fstat(fd, &s) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
         if (fd >= 0) close(fd);
         free(m);
         nnv_fail(err, NNV_NO_MEMORY, "shared memory for values: %s", strerror(errno));

@@ -2,6 +2,7 @@
 #include "harness/suites/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,11 +132,12 @@ bool nnv_session_memory(struct nnv_session *s, size_t size, enum nnv_session_mem
     struct nnv_session_memory *m = NNV_NEW(s->env->arena, struct nnv_session_memory, 1);
     if (!m) return nnv_session_error(s, "out of memory");
     m->size = size ? size : 1;
-    m->fd = memfd_create("nnvts", MFD_CLOEXEC);
+    m->fd = memfd_create("nnvts", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (m->fd < 0) return nnv_session_error(s, "no shared memory: %s", strerror(errno));
     m->next = s->memory;
     s->memory = m;
-    if (ftruncate(m->fd, (off_t)m->size) == 0) m->mapped[0] = map(m, PROT_READ | PROT_WRITE);
+    if (ftruncate(m->fd, (off_t)m->size) == 0 && fcntl(m->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+        m->mapped[0] = map(m, PROT_READ | PROT_WRITE);
     if (m->mapped[0] && kind == NNV_SESSION_READ_ONLY) m->mapped[1] = map(m, PROT_READ);
     if (!m->mapped[0] || (kind == NNV_SESSION_READ_ONLY && !m->mapped[1]))
         return nnv_session_error(s, "no %zu bytes of shared memory", size);

@@ -53,6 +53,7 @@ enum nnvts_status {
     NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT = 6,
     NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT = 7,
     NNVTS_STATUS_RESOURCE_EXHAUSTED_PERSISTENT = 8,
+    NNVTS_STATUS_DEAD_OBJECT = 9, /**< the process that held the object has died; only from drivers that have one */
 };
 
 /** HAL DeviceStatus. */

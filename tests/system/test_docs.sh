@@ -32,6 +32,7 @@ test_importing() {
     has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/importing.md")"
 }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
+test_host() { run_examples "$ROOT/docs/host.md"; }
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
 test_conformance() {
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || skip "python3 (3.10 or newer) is not there"

@@ -50,9 +50,13 @@ TEST_FN struct nnvts_device *open_driver(const char *name, const char *options) 
 
 static struct nnvts_device *cpu; /* set up once for all tests */
 
+#ifndef CPU_DRIVER
+#define CPU_DRIVER "cpu", "threads=2"
+#endif
+
 TEST_FN int open_cpu(void **state) {
     (void)state;
-    cpu = open_driver("cpu", "threads=2");
+    cpu = open_driver(CPU_DRIVER);
     return 0;
 }
 

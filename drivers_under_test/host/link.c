@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file link.c Host processes, and the sockets to them. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client.h"
+
+/* ----------------------------------------------------------------- processes */
+
+/** A host of this process's. All links to one driver with one set of options share it. */
+struct host_process {
+    struct host_process *next; /* of those that live */
+    char *driver, *options;
+    pid_t pid, owner;
+    int control;
+    uint32_t links;
+    bool ended; /* it has been waited for */
+};
+
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
+static struct host_process *living; /* guarded by registry, as is all that is in them */
+
+enum { MS = 1000000, ENDS_MS = 2000 };
+
+static void sleep_ms(void) { nanosleep(&(struct timespec){0, MS}, NULL); }
+
+/** Says how a process ended that should not have. */
+static void tell_end(const struct host_process *p, int status) {
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "host: the process of driver %s was ended by signal %d (%s)\n", p->driver, WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
+    else
+        fprintf(stderr, "host: the process of driver %s ended with exit code %d\n", p->driver, WEXITSTATUS(status));
+}
+
+/** Waits for the end of the process; kills it if it does not end by itself. */
+static void wait_for_end(struct host_process *p, bool tell) {
+    int status = 0;
+    p->ended = true;
+    if (p->owner != getpid()) return; /* a child of this one's parent */
+    for (int i = 0; i < ENDS_MS; i++) {
+        pid_t got = waitpid(p->pid, &status, WNOHANG);
+        if (got < 0 && errno != EINTR) return; /* someone else has waited for it */
+        if (got == p->pid) {
+            if (tell) tell_end(p, status);
+            return;
+        }
+        sleep_ms();
+    }
+    kill(p->pid, SIGKILL);
+    while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR) {}
+}
+
+/** Off the list of those that live, and no more on its control socket. */
+static void process_stop(struct host_process *p, bool tell) {
+    if (p->ended) return;
+    for (struct host_process **at = &living; *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            break;
+        }
+    if (p->owner == getpid()) shutdown(p->control, SHUT_RDWR); /* by which it ends */
+    close(p->control);
+    wait_for_end(p, tell);
+}
+
+static void process_unref(struct host_process *p) {
+    if (--p->links) return;
+    process_stop(p, false);
+    free(p->driver);
+    free(p->options);
+    free(p);
+}
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/** The executable beside the folder of this driver. */
+static bool find_executable(char *path, size_t room) {
+    Dl_info here;
+    if (!dladdr((void *)(uintptr_t)nnvts_driver_get, &here) || !here.dli_fname) return false;
+    const char *slash = strrchr(here.dli_fname, '/');
+    int folder = slash ? (int)(slash - here.dli_fname) : 1;
+    int n = snprintf(path, room, "%.*s/../nnvts-host", folder, slash ? here.dli_fname : ".");
+    return n > 0 && (size_t)n < room && access(path, X_OK) == 0;
+}
+
+/** Starts the executable with `control` as its control socket. */
+static bool spawn(const char *driver, const char *options, int control, pid_t *pid) {
+    char path[4096];
+    if (!find_executable(path, sizeof path)) return false;
+    char *const arguments[] = {path, (char *)(uintptr_t)driver, (char *)(uintptr_t)options, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, control, HOST_CONTROL_FD);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    int failed = posix_spawn(pid, path, &actions, &attributes, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return failed == 0;
+}
+
+static struct host_process *process_new(const char *driver, const char *options, const char **error) {
+    int ends[2];
+    struct host_process *p = calloc(1, sizeof *p);
+    if (p) *p = (struct host_process){.driver = strdup(driver), .options = options ? strdup(options) : NULL};
+    *error = "out of memory or descriptors";
+    if (p && p->driver && (!options || p->options) &&
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+        p->owner = getpid();
+        p->control = ends[0];
+        bool started = spawn(driver, options, ends[1], &p->pid);
+        close(ends[1]);
+        if (started) {
+            p->next = living;
+            living = p;
+            return p;
+        }
+        *error = "the executable nnvts-host, beside the folder of this driver, can't be started";
+        close(ends[0]);
+    }
+    if (p) {
+        free(p->driver);
+        free(p->options);
+    }
+    free(p);
+    return NULL;
+}
+
+/** Asks the process for a connection on `socket`, the host's end. */
+static bool connect_to(struct host_process *p, int socket) {
+    struct host_out o = {0};
+    host_put_fd(&o, socket);
+    return host_send(p->control, HOST_CONNECT, &o);
+}
+
+/** A process of the driver with one more link, to which `socket` has been handed; NULL and *error. */
+static struct host_process *process_connect(const char *driver, const char *options, int socket, const char **error) {
+    for (struct host_process *p = living, *next; p; p = next) {
+        next = p->next;
+        if (!same_text(p->driver, driver) || !same_text(p->options, options)) continue;
+        if (connect_to(p, socket)) {
+            p->links++;
+            return p;
+        }
+        process_stop(p, true); /* its links will notice */
+    }
+    struct host_process *p = process_new(driver, options, error);
+    if (!p) return NULL;
+    p->links = 1;
+    if (connect_to(p, socket)) return p;
+    *error = "the host process ended at once";
+    process_unref(p);
+    return NULL;
+}
+
+/* --------------------------------------------------------------------- lanes */
+
+void host_lane_close(struct host_lane *lane) {
+    close(lane->socket);
+    free(lane);
+}
+
+void host_lane_give_back(struct host_link *link, struct host_lane *lane) {
+    if (atomic_load(&link->dead)) {
+        host_lane_close(lane);
+        return;
+    }
+    pthread_mutex_lock(&link->lock);
+    lane->next = link->idle;
+    link->idle = lane;
+    pthread_mutex_unlock(&link->lock);
+}
+
+static bool ask_on_socket(int socket, uint32_t kind, const struct host_out *o, struct host_in *in) {
+    if (!host_send(socket, kind, o) || host_receive(socket, in) != HOST_GOT) return false;
+    if (in->kind == kind) return true;
+    host_in_end(in);
+    return false;
+}
+
+/** One more lane; link->lock is held. *gone: the host is. */
+static struct host_lane *lane_new(struct host_link *link, bool *gone) {
+    int ends[2];
+    struct host_lane *lane = calloc(1, sizeof *lane);
+    struct host_in *in = malloc(sizeof *in);
+    if (lane && in && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+        struct host_out o = {0};
+        host_put_fd(&o, ends[1]);
+        *gone = !ask_on_socket(link->root, HOST_LANE, &o, in);
+        lane->socket = ends[0];
+        close(ends[1]);
+        enum nnvts_status st = *gone ? NNVTS_STATUS_DEAD_OBJECT : host_get_status(in);
+        if (!*gone) host_in_end(in);
+        free(in);
+        if (st == NNVTS_STATUS_NONE) return lane;
+        host_lane_close(lane);
+        return NULL;
+    }
+    free(in);
+    free(lane);
+    return NULL;
+}
+
+static enum nnvts_status lane_take(struct host_link *link, struct host_lane **out) {
+    bool gone = false;
+    pthread_mutex_lock(&link->lock);
+    struct host_lane *lane = link->idle;
+    if (lane)
+        link->idle = lane->next;
+    else
+        lane = lane_new(link, &gone);
+    pthread_mutex_unlock(&link->lock);
+    if (gone) host_link_died(link);
+    *out = lane;
+    return lane ? NNVTS_STATUS_NONE : gone ? NNVTS_STATUS_DEAD_OBJECT : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+enum nnvts_status host_ask_on(struct host_link *link, uint32_t kind, struct host_out *o, struct host_in *in,
+                              struct host_lane **lane) {
+    enum nnvts_status st = o->invalid                 ? NNVTS_STATUS_INVALID_ARGUMENT
+                           : o->failed                ? NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT
+                           : atomic_load(&link->dead) ? NNVTS_STATUS_DEAD_OBJECT
+                                                      : lane_take(link, lane);
+    if (st == NNVTS_STATUS_NONE && !ask_on_socket((*lane)->socket, kind, o, in)) {
+        host_lane_close(*lane);
+        host_link_died(link);
+        st = NNVTS_STATUS_DEAD_OBJECT;
+    }
+    host_out_end(o);
+    return st;
+}
+
+enum nnvts_status host_ask(struct host_link *link, uint32_t kind, struct host_out *o, struct host_in *in) {
+    struct host_lane *lane;
+    enum nnvts_status st = host_ask_on(link, kind, o, in, &lane);
+    if (st == NNVTS_STATUS_NONE) host_lane_give_back(link, lane);
+    return st;
+}
+
+enum nnvts_status host_get_status(struct host_in *in) { return (enum nnvts_status)(int32_t)host_get_u32(in); }
+
+enum nnvts_status host_answered(struct host_link *link, struct host_in *in, enum nnvts_status status) {
+    bool done = host_in_done(in);
+    host_in_end(in);
+    if (done) return status;
+    host_link_died(link);
+    return NNVTS_STATUS_DEAD_OBJECT;
+}
+
+/* --------------------------------------------------------------------- links */
+
+static void close_idle(struct host_link *link) {
+    pthread_mutex_lock(&link->lock);
+    struct host_lane *idle = link->idle;
+    link->idle = NULL;
+    pthread_mutex_unlock(&link->lock);
+    for (struct host_lane *next; idle; idle = next) {
+        next = idle->next;
+        host_lane_close(idle);
+    }
+}
+
+void host_link_died(struct host_link *link) {
+    if (atomic_exchange(&link->dead, true)) return;
+    pthread_mutex_lock(&registry);
+    process_stop(link->process, true);
+    pthread_mutex_unlock(&registry);
+    close_idle(link);
+}
+
+void host_link_ref(struct host_link *link) { atomic_fetch_add(&link->refs, 1); }
+
+void host_link_unref(struct host_link *link) {
+    if (atomic_fetch_sub(&link->refs, 1) != 1) return;
+    close_idle(link);
+    close(link->root);
+    pthread_mutex_lock(&registry);
+    process_unref(link->process);
+    pthread_mutex_unlock(&registry);
+    pthread_mutex_destroy(&link->lock);
+    free(link);
+}
+
+void host_link_close(struct host_link *link) {
+    struct host_in *in = malloc(sizeof *in);
+    struct host_out o = {0};
+    if (in && host_ask(link, HOST_CLOSE, &o, in) == NNVTS_STATUS_NONE) host_in_end(in);
+    free(in);
+}
+
+/** The texts that a host answers last as long as this process. */
+static const char *keep_text(const char *text) {
+    static _Thread_local char kept[512];
+    snprintf(kept, sizeof kept, "%s", text);
+    return kept;
+}
+
+static enum nnvts_status say_hello(struct host_link *link, struct host_in *hello, const char **error) {
+    struct host_out o = {0};
+    if (!ask_on_socket(link->root, HOST_HELLO, &o, hello)) {
+        host_link_died(link);
+        *error = "the driver's process died while it opened";
+        return NNVTS_STATUS_GENERAL_FAILURE;
+    }
+    enum nnvts_status st = host_get_status(hello);
+    const char *reason = host_get_text(hello);
+    if (reason) *error = keep_text(reason);
+    if (hello->failed) st = NNVTS_STATUS_GENERAL_FAILURE;
+    if (st != NNVTS_STATUS_NONE) host_in_end(hello);
+    return st;
+}
+
+enum nnvts_status host_link_open(const char *driver, const char *options, struct host_link **out, struct host_in *hello,
+                                 const char **error) {
+    int ends[2];
+    struct host_link *link = calloc(1, sizeof *link);
+    *error = "out of memory or descriptors";
+    if (!link || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        free(link);
+        return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    pthread_mutex_lock(&registry);
+    link->process = process_connect(driver, options, ends[1], error);
+    pthread_mutex_unlock(&registry);
+    close(ends[1]);
+    if (!link->process) {
+        close(ends[0]);
+        free(link);
+        return NNVTS_STATUS_DEVICE_UNAVAILABLE;
+    }
+    link->root = ends[0];
+    link->refs = 1;
+    pthread_mutex_init(&link->lock, NULL);
+    *error = NULL;
+    enum nnvts_status st = say_hello(link, hello, error);
+    if (st == NNVTS_STATUS_NONE)
+        *out = link;
+    else
+        host_link_unref(link);
+    return st;
+}

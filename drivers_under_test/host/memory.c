@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file memory.c Pools of the caller as they are sent to the host. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client.h"
+
+/** The pool as it is mapped here; NULL if it can't be. */
+static uint8_t *map(const struct nnvts_memory *m, struct host_copy *c) {
+    struct stat s;
+    if (m->data) return m->data;
+    if (fstat(m->fd, &s) != 0 || s.st_size < 0 || m->offset > (uint64_t)s.st_size ||
+        m->size > (uint64_t)s.st_size - m->offset)
+        return NULL;
+    int prot = PROT_READ | (c->writable ? PROT_WRITE : 0);
+    void *p = mmap(NULL, m->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
+    if (p != MAP_FAILED) c->mapped = p;
+    return c->mapped;
+}
+
+static enum nnvts_status copy_begin(struct nnvts_memory *m, struct host_copy *c) {
+    c->bytes = m->size;
+    c->writable = m->prot & NNVTS_PROT_WRITE;
+    c->theirs = map(m, c);
+    if (!c->theirs) return NNVTS_STATUS_INVALID_ARGUMENT;
+    c->fd = host_memory_new(c->bytes);
+    void *shared = c->fd < 0 ? MAP_FAILED : mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
+    if (shared != MAP_FAILED) c->shared = shared;
+    if (c->writable) c->before = malloc(c->bytes);
+    m->fd = c->fd;
+    m->offset = 0;
+    return c->shared && (c->before || !c->writable) ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+enum nnvts_status host_pools_begin(struct host_pools *p, const struct nnvts_memory *pools, uint32_t count) {
+    *p = (struct host_pools){0};
+    if (count && !pools) return NNVTS_STATUS_INVALID_ARGUMENT;
+    p->count = count;
+    p->sent = calloc((size_t)count + 1, sizeof *p->sent);
+    p->copies = calloc((size_t)count + 1, sizeof *p->copies);
+    enum nnvts_status st = p->sent && p->copies ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (st != NNVTS_STATUS_NONE) p->count = 0;
+    for (uint32_t i = 0; i < p->count; i++) p->copies[i].fd = -1;
+    for (uint32_t i = 0; i < p->count && st == NNVTS_STATUS_NONE; i++) {
+        const struct nnvts_memory *m = &pools[i];
+        p->sent[i] = *m;
+        p->sent[i].data = NULL;
+        if (m->kind == NNVTS_MEMORY_SHARED && m->fd >= 0 && host_memory_holds(m->fd, m->offset, m->size)) continue;
+        p->sent[i].fd = -1;
+        if (m->kind != NNVTS_MEMORY_SHARED || m->size == 0 || (!m->data && m->fd < 0)) continue;
+        p->sent[i].fd = m->fd;
+        p->sent[i].data = m->data;
+        st = copy_begin(&p->sent[i], &p->copies[i]);
+    }
+    if (st == NNVTS_STATUS_NONE)
+        host_pools_copy_in(p);
+    else
+        host_pools_end(p);
+    return st;
+}
+
+void host_pools_copy_in(struct host_pools *p) {
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct host_copy *c = &p->copies[i];
+        if (c->fd < 0) continue;
+        memcpy(c->shared, c->theirs, c->bytes);
+        if (c->writable) memcpy(c->before, c->theirs, c->bytes);
+    }
+}
+
+void host_pools_copy_out(struct host_pools *p) {
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct host_copy *c = &p->copies[i];
+        if (c->fd < 0 || !c->writable) continue;
+        for (uint64_t k = 0; k < c->bytes; k++)
+            if (c->shared[k] != c->before[k]) c->theirs[k] = c->shared[k];
+    }
+}
+
+void host_pools_end(struct host_pools *p) {
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct host_copy *c = &p->copies[i];
+        if (c->shared) munmap(c->shared, c->bytes);
+        if (c->mapped) munmap(c->mapped, c->bytes);
+        if (c->fd >= 0) close(c->fd);
+        free(c->before);
+    }
+    free(p->copies);
+    free(p->sent);
+    *p = (struct host_pools){0};
+}

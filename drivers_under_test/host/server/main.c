@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file main.c nnvts-host DRIVER.so [OPTIONS]: a process for a driver. Clients are handed to it over the control
+ * socket, descriptor 3; when that closes, the process ends, whatever the driver does.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server.h"
+
+struct client {
+    const struct nnvts_driver *driver;
+    const char *options;
+    int socket;
+};
+
+static void *serve(void *arg) {
+    struct client c = *(struct client *)arg;
+    free(arg);
+    host_serve(c.driver, c.options, c.socket);
+    return NULL;
+}
+
+static bool start(const struct client *c) {
+    struct client *copy = malloc(sizeof *copy);
+    pthread_attr_t detached;
+    pthread_t thread;
+    if (!copy) return false;
+    *copy = *c;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    bool ok = pthread_create(&thread, &detached, serve, copy) == 0;
+    pthread_attr_destroy(&detached);
+    if (!ok) free(copy);
+    return ok;
+}
+
+static const struct nnvts_driver *load(const char *path) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        fprintf(stderr, "nnvts-host: %s\n", dlerror());
+        return NULL;
+    }
+    nnvts_driver_get_fn get = NULL;
+    void *symbol = dlsym(handle, NNVTS_DRIVER_SYMBOL);
+    memcpy(&get, &symbol, sizeof get);
+    const struct nnvts_driver *driver = get ? get() : NULL;
+    if (driver && driver->abi_version == NNVTS_DRIVER_ABI_VERSION && driver->open) return driver;
+    fprintf(stderr, "nnvts-host: %s is no driver of ABI version %u\n", path, NNVTS_DRIVER_ABI_VERSION);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    static struct host_in in;
+    if (argc < 2 || argc > 3 || fcntl(HOST_CONTROL_FD, F_SETFD, FD_CLOEXEC) != 0) {
+        fprintf(stderr, "usage: nnvts-host DRIVER.so [OPTIONS]; started by the driver 'host'\n");
+        return 2;
+    }
+    struct client c = {.driver = load(argv[1]), .options = argc == 3 ? argv[2] : NULL};
+    if (!c.driver) return 1;
+    enum host_received got;
+    while ((got = host_receive(HOST_CONTROL_FD, &in)) != HOST_GONE) {
+        if (got == HOST_BAD) continue;
+        bool ok = in.kind == HOST_CONNECT && in.bytes == 0 && in.keep.fd_count == 1;
+        c.socket = ok ? in.keep.fds[0] : -1;
+        if (ok && start(&c)) in.keep.fd_count = 0; /* it is the client's thread's */
+        host_in_end(&in);
+    }
+    _exit(0); /* the driver's threads may still run: nothing is torn down under them */
+}
