@@ -73,8 +73,11 @@ static const void *constant_bytes(const struct nnvts_model *model, const struct 
 static void import_shape(const struct nnvts_operand *o, struct cpu_tensor *t) {
     t->known_rank = !cpu_is_tensor(o->type) || o->dimension_count > 0;
     t->shape.rank = o->dimension_count;
-    for (uint32_t i = 0; i < o->dimension_count; i++)
+    t->open = t->known_rank ? 0 : UINT32_MAX;
+    for (uint32_t i = 0; i < o->dimension_count; i++) {
         t->shape.dims[i] = o->dimensions[i] ? o->dimensions[i] : CPU_UNKNOWN;
+        if (o->dimensions[i] == 0) t->open |= 1u << i;
+    }
 }
 
 static bool import_channels(struct cpu_model *m, const struct nnvts_operand *o, struct cpu_tensor *t) {
