@@ -15,7 +15,7 @@ enum nnv_open {
 
 /**
  * A copy of spec whose model leaves open what `which` (a sum of enum nnv_open) says, its min_version the level that the
- * new model needs. Where the rules ask for a shape it stays. *opened: tensors that were changed. All memory is arena's.
+ * new model needs. Where the rules ask for a shape it stays. *opened: tensors that are open now. All memory is arena's.
  */
 NNV_USE_RESULT enum nnv_status nnv_shapes_open(const struct nnv_spec *spec, unsigned which, struct nnv_arena *arena,
                                                struct nnv_spec **out, uint32_t *opened, struct nnv_err *err);

@@ -22,12 +22,6 @@ static bool is_meant(const struct nnv_operand *o, unsigned which) {
     return false;
 }
 
-static bool is_open(const struct nnv_operand *o) {
-    for (uint32_t i = 0; i < o->rank; i++)
-        if (o->dims[i]) return false;
-    return true;
-}
-
 /* No extents: all zero. */
 static void open_operand(struct nnv_operand *o, unsigned which, uint32_t *zeros) {
     o->dims = zeros;
@@ -42,7 +36,7 @@ static enum nnv_status open_singly(struct nnv_spec *spec, unsigned which, struct
     for (uint32_t i = 0; i < main->noperands; i++) {
         struct nnv_operand *o = &main->operands[i], before = *o;
         struct nnv_err ignored = {0};
-        if (!is_meant(o, which) || (is_open(o) && !(which & NNV_OPEN_RANKS))) continue;
+        if (!is_meant(o, which)) continue;
         open_operand(o, which, zeros);
         enum nnv_status st = nnv_validate(&spec->model, arena, NULL, &ignored);
         if (st == NNV_OK)
@@ -64,7 +58,7 @@ enum nnv_status nnv_shapes_open(const struct nnv_spec *spec, unsigned which, str
     copy->model.main.operands = operands;
     *opened = 0;
     for (uint32_t i = 0; i < from->noperands; i++) {
-        if (!is_meant(&operands[i], which) || (is_open(&operands[i]) && !(which & NNV_OPEN_RANKS))) continue;
+        if (!is_meant(&operands[i], which)) continue;
         open_operand(&operands[i], which, zeros);
         ++*opened;
     }
