@@ -165,7 +165,7 @@ static bool make_expectations(struct nnv_session *s, struct nnv_subject *subject
     return true;
 }
 
-bool nnv_session_subject(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject) {
+bool nnv_session_render(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject) {
     struct nnvts_memory pool = {0};
     struct nnv_err err = {0};
     *subject = (struct nnv_subject){.spec = spec};
@@ -174,7 +174,11 @@ bool nnv_session_subject(struct nnv_session *s, const struct nnv_spec *spec, str
     if (!nnv_session_memory(s, bytes, NNV_SESSION_READ_ONLY, &pool, &subject->constants)) return false;
     if (nnv_abi_model_at(&spec->model, s->env->arena, &pool, subject->constants, &subject->model, &err) != NNV_OK)
         return nnv_session_error(s, "%s", err.text);
-    return make_expectations(s, subject);
+    return true;
+}
+
+bool nnv_session_subject(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject) {
+    return nnv_session_render(s, spec, subject) && make_expectations(s, subject);
 }
 
 static bool constants_whole(struct nnv_session *s, const char *call, const struct nnv_subject *subject) {
