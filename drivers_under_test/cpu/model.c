@@ -201,9 +201,21 @@ static bool check_nodes(const struct cpu_model *m) {
     return true;
 }
 
+/** Each extension has a name and a prefix of its own. */
+static bool check_extensions(const struct nnvts_model *model) {
+    if (model->extension_count && !model->extensions) return false;
+    for (uint32_t i = 0; i < model->extension_count; i++) {
+        const struct nnvts_extension_prefix *e = &model->extensions[i];
+        if (!e->name || !e->name[0] || e->prefix == 0) return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (model->extensions[k].prefix == e->prefix) return false;
+    }
+    return true;
+}
+
 static bool check_model(const struct nnvts_model *model) {
     if (model->referenced_count && !model->referenced) return false;
-    if (model->extension_count && !model->extensions) return false;
+    if (!check_extensions(model)) return false;
     if (!cpu_check_subgraph(model, &model->main)) return false;
     for (uint32_t i = 0; i < model->referenced_count; i++)
         if (!cpu_check_subgraph(model, &model->referenced[i])) return false;

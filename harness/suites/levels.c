@@ -70,11 +70,20 @@ bool nnv_receive(struct nnv_session *s, const struct nnvts_model *model, struct 
 
 /* -------------------------------------------------------------------- levels */
 
-/* A model above the driver's level is refused, or not supported; one within is valid. */
+/*
+ * A model above the driver's level is refused, or not supported; one within is valid. The level is the model's: the
+ * values of this spec may need a higher one, when they are executed.
+ */
 static void expect_by_level(struct nnv_session *s, const struct nnv_spec *spec) {
     struct nnv_subject subject;
     struct nnv_reception r = {0};
-    const int has = s->device->feature_level, needs = spec->min_version;
+    struct nnv_err err = {0};
+    const int has = s->device->feature_level;
+    int needs;
+    if (nnv_validate(&spec->model, s->env->arena, &needs, &err) != NNV_OK) {
+        nnv_session_error(s, "%s", err.text);
+        return;
+    }
     if (!nnv_session_render(s, spec, &subject)) return;
     if (nnv_receive(s, &subject.model, &r)) {
         bool all = r.supported_status == NNVTS_STATUS_NONE;
@@ -85,7 +94,6 @@ static void expect_by_level(struct nnv_session *s, const struct nnv_spec *spec) 
         else
             nnv_expect_status(s, "get_supported_operations of a model within the driver's feature level",
                               r.supported_status, NNVTS_STATUS_NONE);
-        /* A rule of the lower levels decides; that a driver knows it, other suites verify. */
     }
     nnv_session_release(s, r.prepared);
 }
@@ -268,7 +276,8 @@ static void run_single(struct nnv_session *s, const struct nnv_case *c) {
                                  .seed = s->env->config->seed,
                                  .name = c->name};
     enum nnv_status st = nnv_single_build(&w, s->env->arena, &spec, &err);
-    if (!st && c->a == OPEN) st = nnv_shapes_open(spec, NNV_OPEN_OUTPUTS, s->env->arena, &spec, &opened, &err);
+    if (!st && c->a == OPEN)
+        st = nnv_shapes_open(spec, NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, s->env->arena, &spec, &opened, &err);
     if (st)
         nnv_session_error(s, "%s", err.text);
     else
