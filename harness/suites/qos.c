@@ -332,7 +332,7 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
 
 static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err) {
-    enum { PRODUCTS = 8 };
+    enum { PRODUCTS = 4 };
     switch (cases[c->a].model) {
     case SUBJECTS:
         return nnv_subject_build(&nnv_subjects[c->b], config->seed, arena, spec, err);
