@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "harness/suites/subjects.h"
 #include "harness/suites/suites.h"
+#include "harness/suites/way.h"
 
 /** What a case has at hand: a subject and a request; prepared: by the usual configuration, unless the case prepares. */
 struct bench {

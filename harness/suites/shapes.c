@@ -10,17 +10,10 @@
 #include "harness/suites/session.h"
 #include "harness/suites/subjects.h"
 #include "harness/suites/suites.h"
+#include "harness/suites/way.h"
 #include "nnvts/result.h"
 #include "randgraph/graph.h"
 #include "randgraph/single.h"
-
-/** What a case has at hand: a prepared model that leaves shapes open, and a request. */
-struct bench {
-    struct nnv_session *s;
-    struct nnv_subject subject;
-    struct nnvts_prepared_model *prepared;
-    struct nnv_values values;
-};
 
 enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, SUBJECT = 8, FREE = 16 };
 
@@ -29,30 +22,27 @@ struct shape_case {
     const char *name;
     unsigned open;    /**< enum nnv_open */
     unsigned sources; /**< enum source */
-    void (*run)(struct bench *b);
+    void (*run)(struct nnv_shape_bench *b);
+    enum nnv_way way;
 };
-
-static uint32_t outputs_of(const struct bench *b) { return b->subject.spec->model.main.nout; }
 
 /* ---------------------------------------------------------------- executions */
 
-/* An output of unknown shape is more than some drivers can do; they say so by GENERAL_FAILURE, and write nothing. */
-static bool execute_open(struct bench *b) {
+bool nnv_shapes_execute(struct nnv_shape_bench *b) {
     struct nnv_session *s = b->s;
-    nnv_values_reset(&b->values);
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st =
-        b->prepared->execute(b->prepared, &b->values.request, &nnv_session_execution_config, &b->values.result);
+    struct nnv_way_run run = {.way = b->way, .config = nnv_session_execution_config, .duration_ns = NNVTS_NO_TIME};
+    if (!nnv_way_execute(s, b->prepared, &b->values, &run)) return false;
+    const enum nnvts_status st = run.status;
     if (st != NNVTS_STATUS_GENERAL_FAILURE) return nnv_session_check_values(s, "execute", st, &b->values);
     if (!nnv_session_check_memory(s, "execute", &b->values)) return false;
     return nnv_session_unsupported(s, "the driver can't execute a model whose shapes are left open");
 }
 
-static void execute_once(struct bench *b) { execute_open(b); }
+static void execute_once(struct nnv_shape_bench *b) { nnv_shapes_execute(b); }
 
 /* The request says what the model does not. */
-static void give_outputs(struct bench *b) {
-    for (uint32_t i = 0; i < outputs_of(b); i++) {
+static void give_outputs(struct nnv_shape_bench *b) {
+    for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) {
         const struct nnv_value *want = b->subject.expected[i].value;
         b->values.outputs[i].dimension_count = want->rank;
         b->values.outputs[i].dimensions = want->dims;
@@ -60,194 +50,20 @@ static void give_outputs(struct bench *b) {
 }
 
 /* An extent of 0 says nothing in a request: such an output stays open. */
-static void execute_given(struct bench *b) {
+static void execute_given(struct nnv_shape_bench *b) {
     bool empty = false;
     give_outputs(b);
-    for (uint32_t i = 0; i < outputs_of(b); i++) empty = empty || b->subject.expected[i].value->bytes == 0;
+    for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) empty = empty || b->subject.expected[i].value->bytes == 0;
     if (empty)
-        execute_open(b);
+        nnv_shapes_execute(b);
     else
         nnv_session_execute(b->s, b->prepared, &b->values);
-}
-
-/* ------------------------------------------------------------ outputs too small */
-
-/* What the driver says of one output that it was given `length` bytes for. */
-static void expect_shape(struct bench *b, uint32_t i, uint32_t length) {
-    struct nnv_session *s = b->s;
-    const struct nnvts_output_shape *got = &b->values.result.shapes[i];
-    const struct nnv_value *want = b->subject.expected[i].value;
-    const bool fits = want->bytes <= length;
-    nnv_expect(s, got->is_sufficient == fits,
-               "output %u has %u bytes and needs %zu: is_sufficient must be %s in the answer, it is not", i, length,
-               want->bytes, fits ? "true" : "false");
-    if (fits && got->dimension_count == 0) return; /* not computed any more */
-    if (!nnv_expect(s, got->dimension_count == want->rank, "output %u: rank %u is reported, its result has rank %u", i,
-                    got->dimension_count, want->rank))
-        return;
-    for (uint32_t k = 0; k < want->rank; k++)
-        nnv_expect(s, got->dimensions[k] == want->dims[k] || (fits && got->dimensions[k] == 0),
-                   "output %u: extent %u is reported as %u, a buffer for the result needs %u", i, k, got->dimensions[k],
-                   want->dims[k]);
-}
-
-/* Bytes of the output pool that the request's buffers do not have are as they were. */
-static void expect_untouched(struct bench *b, const uint8_t *before) {
-    const struct nnv_values *v = &b->values;
-    uint64_t from = 0;
-    for (uint32_t i = 0; i <= outputs_of(b); i++) {
-        const struct nnvts_location *l = i < outputs_of(b) ? &v->outputs[i].location : NULL;
-        const uint64_t to = l ? l->offset : v->pools[1].size;
-        if (!nnv_expect(b->s, memcmp(before + from, v->output_pool + from, to - from) == 0,
-                        "execute wrote behind the buffer of output %u, which was given as too small", i ? i - 1 : 0))
-            b->s->result->worker_damaged = true;
-        if (l) from = (uint64_t)l->offset + l->length;
-    }
-}
-
-/*
- * Executes with buffers of these lengths, of which one at least is too small; allowed: bits of the statuses. Then with
- * buffers of the right size.
- */
-static void execute_short(struct bench *b, const uint32_t *lengths, uint32_t allowed) {
-    struct nnv_session *s = b->s;
-    struct nnv_values *v = &b->values;
-    nnv_values_reset(v);
-    for (uint32_t i = 0; i < outputs_of(b); i++) v->outputs[i].location.length = lengths[i];
-    const uint8_t *before = nnv_arena_copy(s->env->arena, v->output_pool, (size_t)v->pools[1].size);
-    if (!before) {
-        nnv_session_error(s, "out of memory");
-        return;
-    }
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = b->prepared->execute(b->prepared, &v->request, &nnv_session_execution_config, &v->result);
-    nnv_session_enter(s, NNV_PHASE_CHECK);
-    expect_untouched(b, before);
-    if (s->result->worker_damaged) return;
-    if (st == NNVTS_STATUS_GENERAL_FAILURE && (allowed & 1u << st)) {
-        nnv_session_unsupported(s, "the driver can't execute a model whose shapes are left open");
-        return;
-    }
-    if (!nnv_expect_status_in(s, "execute with an output buffer that is too small", st, allowed)) return;
-    const uint32_t shapes = st == NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE ? outputs_of(b) : 0;
-    if (!nnv_expect(s, v->result.shape_count == shapes,
-                    "execute with an output buffer that is too small reports %u shapes, expected %u",
-                    v->result.shape_count, shapes))
-        return;
-    for (uint32_t i = 0; i < shapes; i++) expect_shape(b, i, lengths[i]);
-    if (s->result->verdict == NNVTS_PASS) nnv_session_execute(s, b->prepared, v);
-}
-
-static uint32_t insufficient(const struct bench *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
-    uint32_t allowed = 1u << NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
-    for (uint32_t i = 0; i < main->nout; i++) {
-        size_t elems, bytes;
-        const bool known = nnv_operand_size(&main->operands[main->out[i]], &elems, &bytes);
-        /* A declared shape shows the mistake at once; an open one may be more than the driver can do. */
-        allowed |= 1u << (known ? NNVTS_STATUS_INVALID_ARGUMENT : NNVTS_STATUS_GENERAL_FAILURE);
-    }
-    return allowed;
-}
-
-/* Each of the first outputs in turn is one byte short. */
-static void one_too_small(struct bench *b) {
-    enum { MOST = 4 };
-    bool any = false;
-    uint32_t *lengths = NNV_NEW(b->s->env->arena, uint32_t, outputs_of(b));
-    for (uint32_t i = 0; i < outputs_of(b) && i < MOST && lengths; i++) {
-        for (uint32_t k = 0; k < outputs_of(b); k++) lengths[k] = (uint32_t)b->subject.expected[k].value->bytes;
-        if (lengths[i] < 2 || b->subject.expected[i].ignored) continue;
-        lengths[i]--;
-        any = true;
-        execute_short(b, lengths, insufficient(b));
-        if (b->s->result->verdict != NNVTS_PASS) return;
-    }
-    if (!any) nnv_session_execute(b->s, b->prepared, &b->values);
-}
-
-static void all_too_small(struct bench *b) {
-    uint32_t *lengths = NNV_NEW(b->s->env->arena, uint32_t, outputs_of(b));
-    for (uint32_t i = 0; i < outputs_of(b) && lengths; i++) lengths[i] = 1;
-    if (lengths) execute_short(b, lengths, insufficient(b));
-}
-
-/* -------------------------------------------------------------- contradictions */
-
-enum { INVALID = 1u << NNVTS_STATUS_INVALID_ARGUMENT, FAILS = 1u << NNVTS_STATUS_GENERAL_FAILURE };
-
-static void expect_refused(struct bench *b, const char *what, uint32_t io, uint32_t allowed) {
-    struct nnv_session *s = b->s;
-    char call[128];
-    snprintf(call, sizeof call, "execute with %s %u", what, io);
-    nnv_values_reset(&b->values);
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st =
-        b->prepared->execute(b->prepared, &b->values.request, &nnv_session_execution_config, &b->values.result);
-    nnv_session_enter(s, NNV_PHASE_CHECK);
-    if (!nnv_session_check_memory(s, call, &b->values)) return;
-    nnv_expect_status_in(s, call, st, allowed);
-    nnv_expect(s, b->values.result.shape_count == 0, "%s was refused, but reports shapes", call);
-}
-
-/* The shape of the value, with one extent too large or a dimension too many; wrong has room. */
-static uint32_t bend(const struct nnv_value *value, bool rank, uint32_t *wrong) {
-    if (value->rank) memcpy(wrong, value->dims, value->rank * sizeof *wrong);
-    wrong[value->rank] = 1;
-    if (!rank) wrong[value->rank - 1]++;
-    return value->rank + rank;
-}
-
-static void contradict(struct bench *b, const struct nnv_operand *o, struct nnvts_argument *a,
-                       const struct nnv_value *value, bool input, uint32_t io) {
-    uint32_t wrong[NNV_MAX_RANK + 1];
-    const struct nnvts_argument before = *a;
-    if (!nnv_type(o->type)->tensor || value->omitted || value->rank == 0 || value->rank >= NNV_MAX_RANK) return;
-    bool whole = o->rank > 0;
-    for (uint32_t i = 0; i < o->rank; i++) whole = whole && o->dims[i];
-    for (int rank = 0; rank < 2 && !b->s->result->worker_damaged; rank++) {
-        /* Where the model says it, it is seen at once; an output's shape that only the results tell is seen later. */
-        const bool declared = whole || (rank && o->rank > 0) || input;
-        a->dimension_count = bend(value, rank, wrong);
-        a->dimensions = wrong;
-        if (rank && input && o->rank == 0) continue; /* nothing says that the rank is wrong */
-        expect_refused(b,
-                       rank    ? input ? "a rank that is not the model's for input" : "a wrong rank for output"
-                       : input ? "an extent that is not the value's for input"
-                               : "a wrong extent for output",
-                       io, declared ? INVALID : INVALID | FAILS);
-    }
-    *a = before;
-}
-
-/* A shape that is neither in the model nor in the request. */
-static void leave_open(struct bench *b, uint32_t io) {
-    struct nnvts_argument *a = &b->values.inputs[io], before = *a;
-    if (a->dimension_count == 0 || a->location.length == 0) return;
-    a->dimension_count = 0;
-    a->dimensions = NULL;
-    expect_refused(b, "an open shape, which the request does not give, of input", io, INVALID);
-    *a = before;
-}
-
-static void contradictions(struct bench *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
-    struct nnv_values *v = &b->values;
-    for (uint32_t i = 0; i < main->nin && !b->s->result->worker_damaged; i++) {
-        contradict(b, &main->operands[main->in[i]], &v->inputs[i], &b->subject.spec->inputs[i], true, i);
-        leave_open(b, i);
-    }
-    for (uint32_t i = 0; i < main->nout && !b->s->result->worker_damaged; i++)
-        if (!b->subject.expected[i].ignored)
-            contradict(b, &main->operands[main->out[i]], &v->outputs[i], b->subject.expected[i].value, false, i);
-    /* And it still works. */
-    if (b->s->result->verdict == NNVTS_PASS) execute_open(b);
 }
 
 /* -------------------------------------------------------------- special models */
 
 /* Fenced executions can't report shapes: open ones are refused unless the request gives them. */
-static void fenced(struct bench *b) {
+static void fenced(struct nnv_shape_bench *b) {
     struct nnv_session *s = b->s;
     struct nnvts_prepared_model *p = b->prepared;
     struct nnvts_fenced_execution fenced = {.sync_fence = -1};
@@ -275,7 +91,7 @@ static void fenced(struct bench *b) {
 }
 
 /* One prepared model, inputs of other extents from execution to execution: none must stick. */
-static void resized(struct bench *b) {
+static void resized(struct nnv_shape_bench *b) {
     static const uint32_t extents[] = {5, 1, 8, 2, 3};
     struct nnv_session *s = b->s;
     const struct nnv_subject_kind *kind = nnv_subject_by_name(b->subject.spec->name);
@@ -303,22 +119,29 @@ enum {
     EVERYTHING = NNV_OPEN_INPUTS | NNV_OPEN_TEMPORARIES | NNV_OPEN_OUTPUTS,
 };
 static const struct shape_case cases[] = {
-    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once},
-    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once},
-    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once},
-    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once},
-    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once},
-    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once},
-    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given},
-    {"everything", EVERYTHING, MODELS, execute_once},
-    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once},
-    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, one_too_small},
-    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, SUBJECT | GRAPH, all_too_small},
-    {"declared_too_small", 0, SUBJECT | GRAPH, one_too_small},
-    {"contradictions", 0, SINGLE | SUBJECT, contradictions},
-    {"open_contradictions", EVERYTHING, SINGLE | SUBJECT, contradictions},
-    {"fenced", NNV_OPEN_OUTPUTS, SUBJECT, fenced},
-    {"resized", NNV_OPEN_OUTPUTS, FREE, resized},
+    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once, NNV_WAY_SYNC},
+    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once, NNV_WAY_SYNC},
+    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once, NNV_WAY_SYNC},
+    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once, NNV_WAY_SYNC},
+    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once, NNV_WAY_SYNC},
+    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once, NNV_WAY_SYNC},
+    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given, NNV_WAY_SYNC},
+    {"everything", EVERYTHING, MODELS, execute_once, NNV_WAY_SYNC},
+    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_WAY_SYNC},
+    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_WAY_SYNC},
+    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, SUBJECT | GRAPH, nnv_shapes_all_too_small, NNV_WAY_SYNC},
+    {"declared_too_small", 0, SUBJECT | GRAPH, nnv_shapes_one_too_small, NNV_WAY_SYNC},
+    {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_WAY_SYNC},
+    {"contradictions", 0, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_WAY_SYNC},
+    {"open_contradictions", EVERYTHING, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_WAY_SYNC},
+    {"fenced", NNV_OPEN_OUTPUTS, SUBJECT, fenced, NNV_WAY_SYNC},
+    {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_WAY_SYNC},
+    {"outputs_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_BURST},
+    {"outputs_reusable", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_REUSABLE},
+    {"outputs_async", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_ASYNC},
+    {"too_small_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_BURST},
+    {"too_small_reusable", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_REUSABLE},
+    {"too_small_async", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_ASYNC},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -421,7 +244,7 @@ static void forgive_choices(struct nnv_subject *subject) {
             subject->expected[i].ignored = true;
 }
 
-static bool begin(struct bench *b, const struct nnv_case *c) {
+static bool begin(struct nnv_shape_bench *b, const struct nnv_case *c) {
     struct nnv_session *s = b->s;
     struct nnv_spec *declared, *spec;
     struct nnv_err err = {0};
@@ -447,7 +270,7 @@ static bool begin(struct bench *b, const struct nnv_case *c) {
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_session s;
-    struct bench b = {.s = &s};
+    struct nnv_shape_bench b = {.s = &s, .way = cases[c->a].way};
     nnv_session_begin(&s, env, result);
     if (begin(&b, c)) cases[c->a].run(&b);
     nnv_session_release(&s, b.prepared);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/suites/qos.h"
+#include "harness/suites/way.h"
 
 #include <errno.h>
 #include <semaphore.h>
@@ -97,8 +97,8 @@ static bool execute_fenced(struct nnv_session *s, struct nnvts_prepared_model *p
     return nnv_expect_status(s, "get_result of a fenced execution", st, NNVTS_STATUS_NONE);
 }
 
-bool nnv_way_execute(struct nnv_session *s, struct nnvts_prepared_model *prepared, struct nnv_values *v,
-                     struct nnv_way_run *run) {
+bool nnv_way_execute_as_it_is(struct nnv_session *s, struct nnvts_prepared_model *prepared, struct nnv_values *v,
+                              struct nnv_way_run *run) {
     static bool (*const ways[])(struct nnv_session *, struct nnvts_prepared_model *, struct nnv_values *,
                                 struct nnv_way_run *) = {
         [NNV_WAY_BURST] = execute_burst,
@@ -107,7 +107,6 @@ bool nnv_way_execute(struct nnv_session *s, struct nnvts_prepared_model *prepare
         [NNV_WAY_FENCED] = execute_fenced,
     };
     bool whole = true;
-    nnv_values_reset(v);
     nnv_session_enter(s, NNV_PHASE_EXECUTE);
     const uint64_t start = nnv_now_ns();
     if (run->way == NNV_WAY_SYNC)
@@ -116,4 +115,10 @@ bool nnv_way_execute(struct nnv_session *s, struct nnvts_prepared_model *prepare
         whole = ways[run->way](s, prepared, v, run);
     run->elapsed_ns = nnv_now_ns() - start;
     return whole;
+}
+
+bool nnv_way_execute(struct nnv_session *s, struct nnvts_prepared_model *prepared, struct nnv_values *v,
+                     struct nnv_way_run *run) {
+    nnv_values_reset(v);
+    return nnv_way_execute_as_it_is(s, prepared, v, run);
 }
