@@ -287,7 +287,7 @@ static const struct qos_case cases[] = {
     {"duration_none", fenced_duration, 0, SUBJECTS, false, false, 0},
     {"duration_tight", fenced_duration, TIGHT, SUBJECTS, false, false, 0},
     {"duration_far", fenced_duration, FAR, SUBJECTS, false, false, 0},
-    {"work", work, 0, WORK, true, false, 0},
+    {"work", work, 0, WORK, true, false, 1},
     {"loop_ends", loop_ends, NNVTS_NO_TIME, LOOP, true, false, 0},
     {"loop_ends_in_time", loop_ends, FAR, LOOP, true, false, 0},
     {"loop_endless", loop_endless, UINT64_C(1000000), LOOP, true, false, 0},
