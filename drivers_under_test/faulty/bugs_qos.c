@@ -77,7 +77,7 @@ static enum nnvts_status execute_slow(struct nnvts_prepared_model *self, const s
                                       const struct nnvts_execution_config *config,
                                       struct nnvts_execution_result *result) {
     enum nnvts_status st = inner_execute(self, request, config, result);
-    const struct timespec nap = {.tv_nsec = 400000000};
+    const struct timespec nap = {.tv_nsec = 500000000};
     if (is_missed(st)) nanosleep(&nap, NULL);
     return st;
 }
