@@ -194,3 +194,37 @@ bool cpu_check_subgraph(const struct nnvts_model *model, const struct nnvts_subg
     free(marks);
     return ok;
 }
+
+/* ------------------------------------------------------------------ references */
+
+enum { MOST_NESTED = 64 };
+enum mark { UNSEEN, OPEN, DONE };
+
+/** References from graph do not go in circles, and not too deep. marks: one a referenced subgraph. */
+static bool check_references(const struct nnvts_model *model, const struct nnvts_subgraph *graph, uint32_t depth,
+                             uint8_t *marks) {
+    if (depth > MOST_NESTED) return false;
+    for (uint32_t i = 0; i < graph->operand_count; i++) {
+        if (graph->operands[i].lifetime != NNVTS_SUBGRAPH) continue;
+        const uint32_t to = graph->operands[i].location.offset;
+        if (marks[to] == OPEN) return false;
+        if (marks[to] == DONE) continue;
+        marks[to] = OPEN;
+        if (!check_references(model, &model->referenced[to], depth + 1, marks)) return false;
+        marks[to] = DONE;
+    }
+    return true;
+}
+
+bool cpu_check_references(const struct nnvts_model *model) {
+    uint8_t *marks = calloc((size_t)model->referenced_count + 1, 1);
+    bool ok = marks && check_references(model, &model->main, 0, marks);
+    for (uint32_t i = 0; i < model->referenced_count && ok; i++) {
+        if (marks[i] != UNSEEN) continue;
+        marks[i] = OPEN;
+        ok = check_references(model, &model->referenced[i], 1, marks);
+        marks[i] = DONE;
+    }
+    free(marks);
+    return ok;
+}

@@ -219,7 +219,7 @@ static bool check_model(const struct nnvts_model *model) {
     if (!cpu_check_subgraph(model, &model->main)) return false;
     for (uint32_t i = 0; i < model->referenced_count; i++)
         if (!cpu_check_subgraph(model, &model->referenced[i])) return false;
-    return true;
+    return cpu_check_references(model);
 }
 
 enum nnvts_status cpu_model_import(const struct nnvts_model *model, const uint8_t *const *pools,

@@ -73,6 +73,8 @@ void cpu_model_free(struct cpu_model *model);
 
 /** Checks the structure of one subgraph and its operands: all that needs no knowledge of operations. */
 bool cpu_check_subgraph(const struct nnvts_model *model, const struct nnvts_subgraph *graph);
+/** Subgraphs, each of them checked, do not refer to themselves in the end, nor too deep. */
+bool cpu_check_references(const struct nnvts_model *model);
 
 /** Bytes of one element of a type: as the API has it, and as the kernels see it. 0 for types without elements. */
 uint32_t cpu_api_element(int32_t type);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "faulty.h"
 
@@ -49,12 +50,14 @@ static void strike(const struct faulty_device *d, enum strike_place place, bool 
 /** Data of an argument; *mapped is what is to be unmapped, or NULL. */
 static uint8_t *reach(const struct nnvts_request *r, const struct nnvts_argument *a, void **mapped) {
     *mapped = NULL;
-    if (a->has_no_value || a->location.pool >= r->pool_count) return NULL;
+    if (!r->pools || a->has_no_value || a->location.pool >= r->pool_count) return NULL;
     const struct nnvts_memory *m = &r->pools[a->location.pool];
+    struct stat file;
     if (m->kind != NNVTS_MEMORY_SHARED || m->size == 0 || a->location.offset > m->size ||
         a->location.length > m->size - a->location.offset)
         return NULL;
     if (m->data) return (uint8_t *)m->data + a->location.offset;
+    if (fstat(m->fd, &file) != 0 || (uint64_t)file.st_size < m->offset + m->size) return NULL;
     void *p = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, (off_t)m->offset);
     if (p == MAP_FAILED) return NULL;
     *mapped = p;
@@ -103,7 +106,7 @@ static bool begin_tampering(struct faulty_prepared *p, const struct nnvts_reques
                             struct nnvts_execution_result *result, struct tampering *x) {
     size_t n = (size_t)p->nin + p->nout, bytes = 1;
     *x = (struct tampering){.t = {.request = r, .result = result}};
-    if (r->input_count != p->nin || r->output_count != p->nout) return false;
+    if (r->input_count != p->nin || r->output_count != p->nout || (p->nin && !r->inputs) || !r->outputs) return false;
     for (uint32_t i = 0; i < p->nout; i++) bytes += r->outputs[i].location.length;
     x->t.count = atomic_fetch_add(&p->device->executions, 1);
     x->t.inputs = calloc(n + 1, sizeof *x->t.inputs);

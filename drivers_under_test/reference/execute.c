@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "reference.h"
 #include "reference/eval/eval.h"
+#include "reference/model/validate.h"
 
 struct output {
     uint8_t *data;
@@ -47,9 +48,9 @@ static bool join_dims(const struct nnv_operand *o, const struct nnvts_argument *
 static bool bind_input(const struct nnv_operand *o, const struct nnvts_argument *a, const struct ref_pools *pools,
                        struct nnv_value *out) {
     out->omitted = a->has_no_value;
-    if (a->has_no_value) return true;
+    if (a->has_no_value) return ref_is_nowhere(&a->location) && a->dimension_count == 0;
     size_t elems, bytes;
-    out->data = ref_at(pools, &a->location);
+    out->data = ref_at(pools, &a->location, NNVTS_PROT_READ);
     out->bytes = a->location.length;
     /* An open extent that no bytes stand for is a real 0. */
     return out->data && join_dims(o, a, &out->rank, out->dims) &&
@@ -59,9 +60,32 @@ static bool bind_input(const struct nnv_operand *o, const struct nnvts_argument 
 static bool bind_output(const struct nnv_operand *o, const struct nnvts_argument *a, const struct ref_pools *pools,
                         struct output *out) {
     if (a->has_no_value) return false;
-    out->data = ref_at(pools, &a->location);
+    out->data = ref_at(pools, &a->location, NNVTS_PROT_WRITE);
     out->room = a->location.length;
     return out->data && join_dims(o, a, &out->rank, out->dims);
+}
+
+/** The model without what the request omits is still legal. */
+static enum nnvts_status check_omitted(const struct ref_execution *e) {
+    const struct nnv_model *prepared = e->prepared->model;
+    struct nnv_model model = *prepared;
+    struct nnv_subgraph *s = &model.main;
+    bool any = false;
+    for (uint32_t i = 0; i < s->nin; i++) any = any || e->inputs[i].omitted;
+    if (!any) return NNVTS_STATUS_NONE;
+    s->operands = nnv_arena_copy(e->arena, s->operands, s->noperands * sizeof *s->operands);
+    s->in = nnv_arena_copy(e->arena, s->in, s->nin * sizeof *s->in);
+    if (!s->operands || !s->in) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    s->nin = 0;
+    for (uint32_t i = 0; i < prepared->main.nin; i++) {
+        if (e->inputs[i].omitted)
+            s->operands[prepared->main.in[i]].lifetime = NNV_NO_VALUE;
+        else
+            s->in[s->nin++] = prepared->main.in[i];
+    }
+    enum nnv_status st = nnv_validate(&model, e->arena, NULL, NULL);
+    if (st == NNV_NO_MEMORY) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    return st == NNV_OK ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT;
 }
 
 static enum nnvts_status bind_arguments(struct ref_execution *e, const struct nnvts_request *request) {
@@ -80,7 +104,7 @@ static enum nnvts_status bind_arguments(struct ref_execution *e, const struct nn
     for (uint32_t i = 0; i < main->nout; i++)
         if (!bind_output(operand_at(e->prepared, main->out, i), &request->outputs[i], &e->pools, &e->outputs[i]))
             return NNVTS_STATUS_INVALID_ARGUMENT;
-    return NNVTS_STATUS_NONE;
+    return check_omitted(e);
 }
 
 enum nnvts_status ref_bind(struct ref_prepared *prepared, const struct nnvts_request *request,

@@ -2,6 +2,8 @@
 /** @file import.c Models and memory of a caller that is not trusted. */
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "reference.h"
 #include "reference/model/validate.h"
@@ -10,13 +12,21 @@ enum { MAX_OPERANDS = 1 << 22, MAX_POOLS = 1 << 12, MAX_SUBGRAPHS = 1 << 10, MAX
 
 /* ------------------------------------------------------------------- pools */
 
+/** The file has all of the pool: reading behind its end would kill the process. */
+static bool file_holds(const struct nnvts_memory *m) {
+    struct stat file;
+    if (m->fd < 0 || fstat(m->fd, &file) != 0 || m->offset > INT64_MAX / 2) return false;
+    return !S_ISREG(file.st_mode) || m->offset + m->size <= (uint64_t)file.st_size;
+}
+
 static enum nnvts_status map_one(const struct nnvts_memory *m, struct ref_pool *out) {
     if (m->kind != NNVTS_MEMORY_SHARED || m->size > SIZE_MAX / 2) return NNVTS_STATUS_INVALID_ARGUMENT;
     out->size = (size_t)m->size;
+    out->prot = m->prot;
     out->data = m->data;
     if (m->data || m->size == 0) return NNVTS_STATUS_NONE;
     int prot = ((m->prot & NNVTS_PROT_READ) ? PROT_READ : 0) | ((m->prot & NNVTS_PROT_WRITE) ? PROT_WRITE : 0);
-    void *p = m->fd < 0 ? MAP_FAILED : mmap(NULL, out->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
+    void *p = !file_holds(m) ? MAP_FAILED : mmap(NULL, out->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
     if (p == MAP_FAILED) return NNVTS_STATUS_INVALID_ARGUMENT;
     out->data = out->mapped = p;
     out->mapped_bytes = out->size;
@@ -44,13 +54,19 @@ void ref_unmap(struct ref_pools *pools) {
     pools->count = 0;
 }
 
-static bool fits(uint32_t offset, uint32_t length, size_t size) { return offset <= size && length <= size - offset; }
+static bool fits(const struct nnvts_location *l, size_t size) {
+    return (uint64_t)l->offset + l->length + l->padding <= size;
+}
 
-uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *location) {
+bool ref_is_nowhere(const struct nnvts_location *l) {
+    return l->pool == 0 && l->offset == 0 && l->length == 0 && l->padding == 0;
+}
+
+uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *location, uint32_t prot) {
     static uint8_t nothing;
     if (location->pool >= pools->count) return NULL;
     const struct ref_pool *p = &pools->item[location->pool];
-    if (!fits(location->offset, location->length, p->size)) return NULL;
+    if (!fits(location, p->size) || (p->prot & prot) != prot) return NULL;
     return p->data ? p->data + location->offset : &nothing;
 }
 
@@ -100,8 +116,8 @@ static enum nnvts_status take_constant(struct import *m, const struct nnvts_oper
     const struct nnvts_location *at = &from->location;
     const uint8_t *value = NULL;
     if (from->lifetime == NNVTS_CONSTANT_REFERENCE)
-        value = ref_at(&m->pools, at);
-    else if (at->pool == 0 && fits(at->offset, at->length, m->from->operand_values_bytes) &&
+        value = ref_at(&m->pools, at, NNVTS_PROT_READ);
+    else if (at->pool == 0 && fits(at, m->from->operand_values_bytes) &&
              (m->from->operand_values || m->from->operand_values_bytes == 0))
         value = m->from->operand_values ? (const uint8_t *)m->from->operand_values + at->offset : (const uint8_t *)"";
     if (!value) return NNVTS_STATUS_INVALID_ARGUMENT;
@@ -119,9 +135,18 @@ static enum nnvts_status take_scales(struct import *m, const struct nnvts_channe
     return out->scales ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
+/** What only some operands have is absent from the others. */
+static bool has_no_more(const struct nnvts_operand *o) {
+    const bool constant = o->lifetime == NNVTS_CONSTANT_COPY || o->lifetime == NNVTS_CONSTANT_REFERENCE;
+    const bool extension = o->type > 0xffff;
+    struct nnvts_location rest = o->location;
+    if (o->lifetime == NNVTS_SUBGRAPH) rest.offset = 0;
+    return (constant || ref_is_nowhere(&rest)) && (extension || (!o->extension_data && !o->extension_data_bytes));
+}
+
 static enum nnvts_status take_operand(struct import *m, const struct nnvts_operand *from, struct nnv_operand *out) {
-    if (!take_code(m, from->type) || from->lifetime >= NNV_LIFETIME_COUNT || from->dimension_count > NNV_MAX_RANK ||
-        (from->dimension_count && !from->dimensions))
+    if (!has_no_more(from) || !take_code(m, from->type) || from->lifetime >= NNV_LIFETIME_COUNT ||
+        from->dimension_count > NNV_MAX_RANK || (from->dimension_count && !from->dimensions))
         return NNVTS_STATUS_INVALID_ARGUMENT;
     if (ref_is_core(from->type) && (from->extension_data || from->extension_data_bytes))
         return NNVTS_STATUS_INVALID_ARGUMENT;
@@ -169,7 +194,8 @@ static enum nnvts_status take_subgraph(struct import *m, const struct nnvts_subg
 
 static enum nnvts_status take_model(struct import *m, struct nnv_model *out) {
     uint32_t n = m->from->referenced_count;
-    if (n > MAX_SUBGRAPHS || (n && !m->from->referenced)) return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (n > MAX_SUBGRAPHS || (n && !m->from->referenced) || (m->from->extension_count && !m->from->extensions))
+        return NNVTS_STATUS_INVALID_ARGUMENT;
     out->referenced = NNV_NEW(m->arena, struct nnv_subgraph, n);
     if (!out->referenced) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     out->nreferenced = n;

@@ -113,6 +113,7 @@ static enum nnvts_status run_fenced(struct ref_prepared *p, struct ref_execution
                                     uint32_t count, const struct nnvts_execution_config *config, uint64_t duration_ns,
                                     struct nnvts_fenced_result *result) {
     const struct nnvts_timing none = {NNVTS_NO_TIME, NNVTS_NO_TIME};
+    const uint64_t launched_ns = nnv_now_ns();
     *result = (struct nnvts_fenced_result){NNVTS_STATUS_NONE, none, none};
     for (uint32_t i = 0; i < count && result->status == NNVTS_STATUS_NONE; i++)
         result->status = wait_for_fence(wait_for[i], config->deadline_ns);
@@ -124,6 +125,7 @@ static enum nnvts_status run_fenced(struct ref_prepared *p, struct ref_execution
         ref_set_deadline(e, earlier(config->deadline_ns, nnv_now_ns(), duration_ns));
         result->status = ref_run(e, &answer);
         result->launched = result->fenced = answer.timing;
+        if (answer.timing.in_driver_ns != NNVTS_NO_TIME) result->launched.in_driver_ns = nnv_now_ns() - launched_ns;
     }
     nnv_arena_free(arena);
     return ok ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -166,7 +168,8 @@ static enum nnvts_status burst_execute(struct nnvts_burst *self, const struct nn
                                        const int64_t *memory_tokens, const struct nnvts_execution_config *config,
                                        struct nnvts_execution_result *result) {
     struct burst *b = (struct burst *)self;
-    for (uint32_t i = 0; memory_tokens && i < request->pool_count; i++)
+    if (request->pool_count && !memory_tokens) return NNVTS_STATUS_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < request->pool_count; i++)
         if (memory_tokens[i] < -1) return NNVTS_STATUS_INVALID_ARGUMENT;
     if (atomic_flag_test_and_set(&b->busy)) return NNVTS_STATUS_GENERAL_FAILURE;
     enum nnvts_status st = execute(b->prepared, request, config, result);

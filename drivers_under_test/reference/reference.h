@@ -13,7 +13,8 @@
 struct ref_pool {
     uint8_t *data;
     size_t size;
-    void *mapped; /**< what is to be unmapped, or NULL */
+    uint32_t prot; /**< NNVTS_PROT_* */
+    void *mapped;  /**< what is to be unmapped, or NULL */
     size_t mapped_bytes;
 };
 struct ref_pools {
@@ -25,8 +26,10 @@ struct ref_pools {
 enum nnvts_status ref_map(const struct nnvts_memory *pools, uint32_t count, struct nnv_arena *arena,
                           struct ref_pools *out);
 void ref_unmap(struct ref_pools *pools);
-/** The bytes at a location, or NULL if it does not lie in its pool. */
-uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *location);
+/** The bytes at a location, or NULL if it does not lie in its pool, padding and all, or prot is not granted there. */
+uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *location, uint32_t prot);
+/** True if all members are 0, as they are where there is no value. */
+bool ref_is_nowhere(const struct nnvts_location *l);
 
 /* ------------------------------------------------------------------- models */
 

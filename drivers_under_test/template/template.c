@@ -208,7 +208,8 @@ static bool argument_ok(const struct prepared *p, const struct nnvts_request *r,
     if (a->has_no_value || l->pool >= r->pool_count || l->offset % 4 || (a->dimension_count && !a->dimensions))
         return false;
     const struct nnvts_memory *m = &r->pools[l->pool];
-    if ((m->prot & prot) != prot || (uint64_t)l->offset + l->length > m->size) return false;
+    if (m->kind != NNVTS_MEMORY_SHARED || (m->prot & prot) != prot) return false;
+    if ((uint64_t)l->offset + l->length > m->size) return false;
     if (a->dimension_count && a->dimension_count != p->rank) return false;
     for (uint32_t i = 0; i < a->dimension_count; i++)
         if (a->dimensions[i] && a->dimensions[i] != p->dims[i]) return false;
@@ -218,7 +219,8 @@ static bool argument_ok(const struct prepared *p, const struct nnvts_request *r,
 /** The whole request is checked before anything is written. */
 static enum nnvts_status check_request(const struct prepared *p, const struct nnvts_request *r,
                                        struct nnvts_execution_result *result) {
-    if (r->input_count != 2 || r->output_count != 1) return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (r->input_count != 2 || r->output_count != 1 || !r->inputs || !r->outputs || !r->pools)
+        return NNVTS_STATUS_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < 2; i++)
         if (!argument_ok(p, r, &r->inputs[i], NNVTS_PROT_READ) || r->inputs[i].location.length != p->bytes)
             return NNVTS_STATUS_INVALID_ARGUMENT;

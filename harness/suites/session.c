@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -99,6 +100,16 @@ bool nnv_session_unsupported(struct nnv_session *s, const char *fmt, ...) {
     return false;
 }
 
+void nnv_session_note(struct nnv_session *s, const char *fmt, ...) {
+    (void)s; /* what a worker prints is the case's log */
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("note: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+}
+
 bool nnv_session_error(struct nnv_session *s, const char *fmt, ...) {
     s->result->verdict = NNVTS_ERROR;
     va_list ap;
@@ -181,6 +192,17 @@ bool nnv_session_subject(struct nnv_session *s, const struct nnv_spec *spec, str
     return nnv_session_render(s, spec, subject) && make_expectations(s, subject);
 }
 
+bool nnv_session_work(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject) {
+    const uint32_t n = spec->model.main.nout;
+    if (!nnv_session_render(s, spec, subject)) return false;
+    subject->expected = NNV_NEW(s->env->arena, struct nnv_expectation, n);
+    if (!subject->expected) return nnv_session_error(s, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        subject->expected[i] = (struct nnv_expectation){.type = spec->model.main.operands[spec->model.main.out[i]].type,
+                                                        .value = &spec->outputs[i]};
+    return true;
+}
+
 static bool constants_whole(struct nnv_session *s, const char *call, const struct nnv_subject *subject) {
     char what[128] = "";
     bool whole = nnv_abi_constants_whole(&subject->spec->model, &subject->model, subject->constants, what, sizeof what);
@@ -240,7 +262,8 @@ static bool is_dynamic(const struct nnv_operand *o) {
     return false;
 }
 
-static void put_inputs(struct nnv_values *v) {
+/* Where arguments lie in the two pools, one behind the other. */
+static void lay_out(struct nnv_values *v) {
     const struct nnv_subgraph *main = &v->subject->spec->model.main;
     uint8_t *room = v->input_pool;
     for (uint32_t i = 0; i < main->nin; i++) {
@@ -248,29 +271,42 @@ static void put_inputs(struct nnv_values *v) {
         struct nnvts_argument *a = &v->inputs[i];
         a->has_no_value = value->omitted;
         if (value->omitted) continue;
-        uint8_t *data = nnv_guard_init(room, value->bytes, INPUT_SALT + i);
-        if (value->bytes) memcpy(data, value->data, value->bytes);
-        a->location =
-            (struct nnvts_location){.offset = (uint32_t)(data - v->input_pool), .length = (uint32_t)value->bytes};
+        v->input_at[i] = room + NNV_GUARD_BYTES;
+        a->location = (struct nnvts_location){.offset = (uint32_t)(v->input_at[i] - v->input_pool),
+                                              .length = (uint32_t)value->bytes};
         if (is_dynamic(&main->operands[main->in[i]])) {
             a->dimension_count = value->rank;
             a->dimensions = value->dims;
         }
         room += nnv_guard_room(value->bytes);
     }
+    room = v->output_pool;
+    for (uint32_t i = 0; i < main->nout; i++) {
+        const size_t bytes = v->subject->expected[i].value->bytes;
+        v->output_at[i] = room + NNV_GUARD_BYTES;
+        v->output_places[i] = (struct nnvts_location){
+            .pool = 1, .offset = (uint32_t)(v->output_at[i] - v->output_pool), .length = (uint32_t)bytes};
+        room += nnv_guard_room(bytes);
+    }
+}
+
+void nnv_values_fill(struct nnv_values *v, const struct nnv_subject *subject) {
+    v->subject = subject;
+    for (uint32_t i = 0; i < subject->spec->model.main.nin; i++) {
+        const struct nnv_value *value = &subject->spec->inputs[i];
+        if (value->omitted) continue;
+        nnv_guard_init(v->input_at[i] - NNV_GUARD_BYTES, value->bytes, INPUT_SALT + i);
+        if (value->bytes) memcpy(v->input_at[i], value->data, value->bytes);
+    }
 }
 
 void nnv_values_reset(struct nnv_values *v) {
     const uint32_t nout = v->subject->spec->model.main.nout;
-    uint8_t *room = v->output_pool;
     for (uint32_t i = 0; i < nout; i++) {
-        const size_t bytes = v->subject->expected[i].value->bytes;
-        uint8_t *data = nnv_guard_init(room, bytes, OUTPUT_SALT + i);
-        v->outputs[i].location =
-            (struct nnvts_location){.pool = 1, .offset = (uint32_t)(data - v->output_pool), .length = (uint32_t)bytes};
+        nnv_guard_init(v->output_at[i] - NNV_GUARD_BYTES, v->subject->expected[i].value->bytes, OUTPUT_SALT + i);
+        v->outputs[i].location = v->output_places[i];
         v->result.shapes[i] =
             (struct nnvts_output_shape){.dimension_count = NNV_MAX_RANK, .dimensions = v->dims + i * NNV_MAX_RANK};
-        room += nnv_guard_room(bytes);
     }
     v->result.shape_count = 0;
     v->result.timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
@@ -288,13 +324,19 @@ bool nnv_session_values(struct nnv_session *s, const struct nnv_subject *subject
     v->outputs = NNV_NEW(s->env->arena, struct nnvts_argument, main->nout);
     v->result.shapes = NNV_NEW(s->env->arena, struct nnvts_output_shape, main->nout);
     v->dims = NNV_NEW(s->env->arena, uint32_t, (size_t)main->nout * NNV_MAX_RANK);
-    if (!v->inputs || !v->outputs || !v->result.shapes || !v->dims) return nnv_session_error(s, "out of memory");
+    v->input_at = NNV_NEW(s->env->arena, uint8_t *, main->nin);
+    v->output_at = NNV_NEW(s->env->arena, uint8_t *, main->nout);
+    v->output_places = NNV_NEW(s->env->arena, struct nnvts_location, main->nout);
+    if (!v->inputs || !v->outputs || !v->result.shapes || !v->dims || !v->input_at || !v->output_at ||
+        !v->output_places)
+        return nnv_session_error(s, "out of memory");
     if (!nnv_session_memory(s, in, kind, &v->pools[0], &v->input_pool) ||
         !nnv_session_memory(s, out, kind == NNV_SESSION_FD_ONLY ? kind : NNV_SESSION_WRITABLE, &v->pools[1],
                             &v->output_pool))
         return false;
     v->pools[1].prot = NNVTS_PROT_READ | NNVTS_PROT_WRITE;
-    put_inputs(v);
+    lay_out(v);
+    nnv_values_fill(v, subject);
     nnv_values_reset(v);
     v->request = (struct nnvts_request){main->nin, main->nout, 2, v->inputs, v->outputs, v->pools};
     return true;
@@ -306,23 +348,19 @@ bool nnv_session_check_memory(struct nnv_session *s, const char *call, const str
     const struct nnv_spec *spec = v->subject->spec;
     int64_t at = 0;
     bool whole = true;
-    const uint8_t *room = v->output_pool;
     for (uint32_t i = 0; i < spec->model.main.nout; i++) {
         const size_t bytes = v->subject->expected[i].value->bytes;
-        whole = nnv_expect(s, nnv_guard_check(room + NNV_GUARD_BYTES, bytes, OUTPUT_SALT + i, &at),
-                           "%s wrote outside output %u: at byte %lld of %zu", call, i, (long long)at, bytes) &&
-                whole;
-        room += nnv_guard_room(bytes);
+        const bool inside = nnv_guard_check(v->output_at[i], bytes, OUTPUT_SALT + i, &at);
+        whole =
+            nnv_expect(s, inside, "%s wrote outside output %u: at byte %lld of %zu", call, i, (long long)at, bytes) &&
+            whole;
     }
-    room = v->input_pool;
     for (uint32_t i = 0; i < spec->model.main.nin; i++) {
         const struct nnv_value *value = &spec->inputs[i];
         if (value->omitted) continue;
-        const uint8_t *data = room + NNV_GUARD_BYTES;
-        bool same = nnv_guard_check(data, value->bytes, INPUT_SALT + i, &at) &&
-                    (value->bytes == 0 || memcmp(data, value->data, value->bytes) == 0);
+        bool same = nnv_guard_check(v->input_at[i], value->bytes, INPUT_SALT + i, &at) &&
+                    (value->bytes == 0 || memcmp(v->input_at[i], value->data, value->bytes) == 0);
         whole = nnv_expect(s, same, "%s changed input %u", call, i) && whole;
-        room += nnv_guard_room(value->bytes);
     }
     if (!whole) s->result->worker_damaged = true;
     return whole;
@@ -362,11 +400,9 @@ static bool compare(struct nnv_session *s, const char *call, const struct nnv_va
     struct nnv_comparison *c = NNV_NEW(s->env->arena, struct nnv_comparison, 1);
     bool right = true;
     if (!c) return nnv_session_error(s, "out of memory");
-    const uint8_t *room = v->output_pool;
     for (uint32_t i = 0; i < v->subject->spec->model.main.nout; i++) {
         const struct nnv_expectation *e = &v->subject->expected[i];
-        nnv_check(e, room + NNV_GUARD_BYTES, NNV_PRECISION_BUDGET, c);
-        room += nnv_guard_room(e->value->bytes);
+        nnv_check(e, v->output_at[i], NNV_PRECISION_BUDGET, c);
         s->result->compared += c->compared;
         s->result->not_compared += c->not_compared;
         if (c->wrong == 0) continue;

@@ -38,6 +38,8 @@ bool nnv_expect_status(struct nnv_session *s, const char *call, enum nnvts_statu
 bool nnv_expect_status_in(struct nnv_session *s, const char *call, enum nnvts_status got, uint32_t wanted);
 /** The case does not apply to this driver: UNSUPPORTED unless it failed already. Returns false. */
 bool nnv_session_unsupported(struct nnv_session *s, const char *fmt, ...) NNV_PRINTF(2, 3);
+/** A remark that changes no verdict: a line of the case's log. */
+void nnv_session_note(struct nnv_session *s, const char *fmt, ...) NNV_PRINTF(2, 3);
 /** nnvts itself could not do it: ERROR. Returns false. */
 bool nnv_session_error(struct nnv_session *s, const char *fmt, ...) NNV_PRINTF(2, 3);
 
@@ -66,6 +68,11 @@ struct nnv_subject {
 bool nnv_session_render(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject);
 /** Renders the model, and evaluates it for what to expect. */
 bool nnv_session_subject(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject);
+/**
+ * Renders the model, and expects the spec's own outputs without budgets: for work that is measured, not judged, and so
+ * costs no evaluation.
+ */
+bool nnv_session_work(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject);
 /** get_supported_operations answers NONE and true for all; UNSUPPORTED if it does not. */
 bool nnv_session_supports(struct nnv_session *s, const struct nnv_subject *subject);
 /**
@@ -88,7 +95,9 @@ struct nnv_values {
     struct nnvts_request request;
     struct nnvts_argument *inputs, *outputs; /**< request's, to be changed by cases */
     struct nnvts_memory pools[2];
-    uint8_t *input_pool, *output_pool; /**< where nnvts writes */
+    uint8_t *input_pool, *output_pool;    /**< where nnvts writes */
+    uint8_t **input_at, **output_at;      /**< bytes of each argument, guarded, where nnvts writes; NULL: omitted */
+    struct nnvts_location *output_places; /**< of outputs, as nnv_values_reset() puts them */
     struct nnvts_execution_result result;
     uint32_t *dims; /**< of result.shapes: NNV_MAX_RANK an output */
 };
@@ -96,6 +105,8 @@ struct nnv_values {
 /** Makes the request; kind is that of the input pool. Outputs have the buffers that the expected values need. */
 bool nnv_session_values(struct nnv_session *s, const struct nnv_subject *subject, enum nnv_session_memory_kind kind,
                         struct nnv_values *v);
+/** Puts other inputs into the same memory: subject is the same model with other values. */
+void nnv_values_fill(struct nnv_values *v, const struct nnv_subject *subject);
 /** Poisons the outputs and empties the result, for another execution. */
 void nnv_values_reset(struct nnv_values *v);
 /** Guard zones are whole and inputs unchanged. call is named in the reason; "burst". */

@@ -230,9 +230,9 @@ struct nnvts_fenced_result {
 
 /** Fenced execution: returned by execute_fenced, freed by the caller through release. */
 struct nnvts_fenced_execution {
-    int sync_fence; /**< pollable (POLLIN when signalled), owned by this object; -1: already signalled */
+    int sync_fence; /**< pollable (POLLIN when the execution has ended), owned by this object; -1: already signalled */
     void *context;
-    /** Required. Blocks until the fence has signalled. */
+    /** Required. Blocks until the fence has signalled; may be asked again. */
     enum nnvts_status (*get_result)(void *context, struct nnvts_fenced_result *result);
     /** Required. Frees the object and closes sync_fence; may block until the execution has ended. */
     void (*release)(void *context);
@@ -293,7 +293,8 @@ struct nnvts_prepared_model {
                                        void *context);
     /**
      * Optional (1.3). Starts when all wait_for fences (pollable, borrowed for the call; the driver
-     * duplicates what it keeps) have signalled. Outputs must be fully specified and not zero-sized,
+     * duplicates what it keeps, polls them and never reads) have signalled; a descriptor below 0 is
+     * INVALID_ARGUMENT. Outputs must be fully specified and not zero-sized,
      * else INVALID_ARGUMENT. duration_ns bounds the time after the fences. A wait_for fence that
      * signals an error (POLLERR) makes the execution fail.
      */

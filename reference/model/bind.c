@@ -362,6 +362,9 @@ static void fill(const struct binding *b, uint32_t index, struct nnv_arg *a) {
 
 static enum nnv_status start(struct binding *b, struct nnv_arena *arena, struct nnv_err *err) {
     b->op = nnv_op(b->use->type);
+    enum { OEM_OPERATION = 10000 }; /* a vendor's own, before there were extensions */
+    if (!b->op && (b->use->type < 0 || b->use->type > ANEURALNETWORKS_REVERSE) && b->use->type != OEM_OPERATION)
+        return nnv_fail(err, NNV_INVALID, "%d is no operation code", b->use->type);
     if (!b->op) return nnv_fail(err, NNV_UNSUPPORTED, "operation code %d is not known here", b->use->type);
     b->level = b->op->level;
     uint32_t nin = b->use->nin, nout = b->use->nout;

@@ -14,7 +14,7 @@ enum { NNV_MAX_NESTING = 64 };
  * the shapes it declares against the inferred ones; references among subgraphs: none is missing, none goes in a
  * circle, at most NNV_MAX_NESTING levels, and what IF and WHILE pass fits what the subgraphs take. NNV_INVALID with one
  * precise reason and its place: "operation 3 (CONV_2D): input 1 (filter): rank 5 is above 4". NNV_UNSUPPORTED if an
- * operation code has no record. *level (may be NULL): the lowest feature level whose rules allow the model.
+ * operation code of the API has no record. *level (may be NULL): the lowest feature level whose rules allow the model.
  */
 NNV_USE_RESULT enum nnv_status nnv_validate(const struct nnv_model *model, struct nnv_arena *arena, int *level,
                                             struct nnv_err *err);

@@ -46,7 +46,8 @@ test_every_bug() {
     done
 }
 test_the_control_passes() { check 0 nnvts run --driver faulty:none --tier smoke --out out; }
-# A driver that misbehaves on one operation costs exactly the cases of that operation.
+# A driver that misbehaves on one operation costs exactly the cases of that operation. (Suites that mix operations in
+# models or lay hands on their memory can't tell.)
 test_costs_exactly_its_own_cases() {
     check 0 nnvts run --driver cpu --suite device,exec,ops --tier smoke --out good
     local bug

@@ -333,7 +333,7 @@ static void test_honest_support(void **state) {
         struct nnvts_model model;
         int fd;
         bool supported = !unknown;
-        if (unknown) spec->model.referenced[3].operations[0].type = 5000;
+        if (unknown) spec->model.referenced[3].operations[0].type = 10000; /* OEM_OPERATION */
         assert_int_equal(nnv_abi_model(&spec->model, arena, &model, &fd, NULL), NNV_OK);
         assert_int_equal(client.device->get_supported_operations(client.device, &model, &supported), NNVTS_STATUS_NONE);
         assert_int_equal(supported, !unknown);

@@ -304,8 +304,14 @@ static void test_repeated_inputs(void **state) {
 static void test_unknown_operation(void **state) {
     struct box *b = *state;
     make_add(b);
+    b->m.main.operations[0].type = 10000; /* OEM_OPERATION: legal, whatever it does */
+    refuse_as(b, NNV_UNSUPPORTED, "operation 0: operation code 10000 is not known here");
     b->m.main.operations[0].type = 4711;
-    refuse_as(b, NNV_UNSUPPORTED, "operation 0: operation code 4711 is not known here");
+    refuse(b, "operation 0: 4711 is no operation code");
+    b->m.main.operations[0].type = -1;
+    refuse(b, "operation 0: -1 is no operation code");
+    b->m.main.operations[0].type = ANEURALNETWORKS_REVERSE + 1;
+    refuse(b, "operation 0: 106 is no operation code");
 }
 
 /* ---------------------------------------------------------------------- operands */
