@@ -38,6 +38,7 @@ struct cpu_argument {
     bool readable; /**< the memory may be read */
     bool known_rank;
     struct cpu_shape shape; /**< inputs: known; outputs: CPU_UNKNOWN where not */
+    uint32_t open;          /**< a bit for each extent that neither model nor request state */
     uint8_t *data;
     uint32_t length;
     struct cpu_buffer *buffer; /**< device memory, held; then data and length say nothing */

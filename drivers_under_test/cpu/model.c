@@ -73,8 +73,11 @@ static const void *constant_bytes(const struct nnvts_model *model, const struct 
 static void import_shape(const struct nnvts_operand *o, struct cpu_tensor *t) {
     t->known_rank = !cpu_is_tensor(o->type) || o->dimension_count > 0;
     t->shape.rank = o->dimension_count;
-    for (uint32_t i = 0; i < o->dimension_count; i++)
+    t->open = t->known_rank ? 0 : UINT32_MAX;
+    for (uint32_t i = 0; i < o->dimension_count; i++) {
         t->shape.dims[i] = o->dimensions[i] ? o->dimensions[i] : CPU_UNKNOWN;
+        if (o->dimensions[i] == 0) t->open |= 1u << i;
+    }
 }
 
 static bool import_channels(struct cpu_model *m, const struct nnvts_operand *o, struct cpu_tensor *t) {
@@ -198,9 +201,21 @@ static bool check_nodes(const struct cpu_model *m) {
     return true;
 }
 
+/** Each extension has a name and a prefix of its own. */
+static bool check_extensions(const struct nnvts_model *model) {
+    if (model->extension_count && !model->extensions) return false;
+    for (uint32_t i = 0; i < model->extension_count; i++) {
+        const struct nnvts_extension_prefix *e = &model->extensions[i];
+        if (!e->name || !e->name[0] || e->prefix == 0) return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (model->extensions[k].prefix == e->prefix) return false;
+    }
+    return true;
+}
+
 static bool check_model(const struct nnvts_model *model) {
     if (model->referenced_count && !model->referenced) return false;
-    if (model->extension_count && !model->extensions) return false;
+    if (!check_extensions(model)) return false;
     if (!cpu_check_subgraph(model, &model->main)) return false;
     for (uint32_t i = 0; i < model->referenced_count; i++)
         if (!cpu_check_subgraph(model, &model->referenced[i])) return false;

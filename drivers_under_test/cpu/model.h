@@ -34,7 +34,8 @@ struct cpu_tensor {
     bool present;        /**< false: omitted */
     bool known_rank;     /**< false only while a model is checked */
     struct cpu_shape shape;
-    void *data; /**< in the kernels' form; NULL: not known yet */
+    uint32_t open; /**< a bit for each extent that the model itself does not declare, whatever is inferred */
+    void *data;    /**< in the kernels' form; NULL: not known yet */
 };
 
 /** An operation bound to its record. */

@@ -23,6 +23,7 @@ static bool merge_shape(const struct cpu_tensor *t, const struct nnvts_argument 
                         struct cpu_argument *out) {
     out->known_rank = t->known_rank;
     out->shape = t->shape;
+    out->open = t->open;
     if (a->dimension_count == 0) return true;
     if (!a->dimensions || a->dimension_count > CPU_MAX_RANK || !cpu_is_tensor(t->type)) return false;
     if (!t->known_rank) {
@@ -38,7 +39,9 @@ static bool merge_shape(const struct cpu_tensor *t, const struct nnvts_argument 
             *to = extent == 0 && !input ? CPU_UNKNOWN : extent;
         else if (extent != 0 && extent != *to)
             return false;
+        if (extent != 0) out->open &= ~(1u << i);
     }
+    if (t->open == UINT32_MAX) out->open &= (1u << a->dimension_count) - 1;
     return true;
 }
 
@@ -169,7 +172,7 @@ void cpu_binding_free(struct cpu_binding *binding) {
 bool cpu_binding_outputs_known(const struct cpu_program *program, const struct cpu_binding *binding) {
     for (uint32_t i = 0; i < program->model.out_count; i++) {
         const struct cpu_argument *a = &binding->out[i];
-        if (!a->known_rank) return false;
+        if (!a->known_rank || a->open) return false;
         for (uint32_t d = 0; d < a->shape.rank; d++)
             if (a->shape.dims[d] == CPU_UNKNOWN || a->shape.dims[d] == 0) return false;
     }

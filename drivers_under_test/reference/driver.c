@@ -15,7 +15,7 @@ static enum nnvts_device_status get_status(struct nnvts_device *self) {
 
 /** The operation has a record, and so has all that it refers to. */
 static bool is_known(const struct nnv_subgraph *s, const struct nnv_operation *op, const bool *known) {
-    if (!nnv_op(op->type)) return false;
+    if (ref_uses_extension(s, op) || !nnv_op(op->type)) return false;
     for (uint32_t i = 0; i < op->nin; i++) {
         const struct nnv_operand *o = &s->operands[op->in[i]];
         if (o->lifetime == NNV_SUBGRAPH && !known[o->subgraph]) return false;

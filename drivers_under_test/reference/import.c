@@ -8,7 +8,7 @@
 #include "reference.h"
 #include "reference/model/validate.h"
 
-enum { MAX_OPERANDS = 1 << 22, MAX_POOLS = 1 << 12, MAX_SUBGRAPHS = 1 << 10 };
+enum { MAX_OPERANDS = 1 << 22, MAX_POOLS = 1 << 12, MAX_SUBGRAPHS = 1 << 10, MAX_EXTENSIONS = 1 << 10 };
 
 /* ------------------------------------------------------------------- pools */
 
@@ -94,9 +94,21 @@ static enum nnvts_status take_indices(struct import *m, const uint32_t *from, ui
     return *out ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
+/** Each extension has a name and a prefix of its own. */
+static bool check_extensions(const struct nnvts_model *m) {
+    if (m->extension_count > MAX_EXTENSIONS || (m->extension_count && !m->extensions)) return false;
+    for (uint32_t i = 0; i < m->extension_count; i++) {
+        const struct nnvts_extension_prefix *e = &m->extensions[i];
+        if (!e->name || !e->name[0] || e->prefix == 0) return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (m->extensions[k].prefix == e->prefix) return false;
+    }
+    return true;
+}
+
 /** Notes a code of an extension. False if the model does not announce the extension. */
 static bool take_code(struct import *m, int32_t code) {
-    if (code >= 0 && code <= 0xffff) return true;
+    if (ref_is_core(code)) return true;
     m->extension = true;
     if (code < 0) return false;
     for (uint32_t i = 0; i < m->from->extension_count; i++)
@@ -139,6 +151,8 @@ static bool has_no_more(const struct nnvts_operand *o) {
 static enum nnvts_status take_operand(struct import *m, const struct nnvts_operand *from, struct nnv_operand *out) {
     if (!has_no_more(from) || !take_code(m, from->type) || from->lifetime >= NNV_LIFETIME_COUNT ||
         from->dimension_count > NNV_MAX_RANK || (from->dimension_count && !from->dimensions))
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (ref_is_core(from->type) && (from->extension_data || from->extension_data_bytes))
         return NNVTS_STATUS_INVALID_ARGUMENT;
     out->type = from->type;
     out->rank = from->dimension_count;
@@ -196,10 +210,43 @@ static enum nnvts_status take_model(struct import *m, struct nnv_model *out) {
     return st;
 }
 
+bool ref_uses_extension(const struct nnv_subgraph *s, const struct nnv_operation *op) {
+    bool core = ref_is_core(op->type);
+    for (uint32_t i = 0; i < op->nin; i++) core = core && ref_is_core(s->operands[op->in[i]].type);
+    for (uint32_t i = 0; i < op->nout; i++) core = core && ref_is_core(s->operands[op->out[i]].type);
+    return !core;
+}
+
+/**
+ * Of a model with extensions what can be checked without knowing them: its core operations, each by itself.
+ * NNV_UNSUPPORTED if nothing is wrong.
+ */
+static enum nnv_status check_known(const struct nnv_subgraph *s, struct nnv_arena *arena) {
+    struct nnv_shape *shapes = NNV_NEW(arena, struct nnv_shape, s->noperands);
+    const void **data = NNV_NEW(arena, const void *, s->noperands);
+    if (!shapes || !data) return NNV_NO_MEMORY;
+    for (uint32_t i = 0; i < s->noperands; i++) {
+        int level;
+        if (!ref_is_core(s->operands[i].type)) continue;
+        enum nnv_status st = nnv_operand_check(&s->operands[i], &level, NULL);
+        if (st) return st;
+        shapes[i] = nnv_operand_shape(&s->operands[i]);
+        data[i] = s->operands[i].data;
+    }
+    for (uint32_t i = 0; i < s->noperations; i++) {
+        const struct nnv_operation *op = &s->operations[i];
+        struct nnv_call *call;
+        if (ref_uses_extension(s, op) || !nnv_op(op->type)) continue;
+        enum nnv_status st = nnv_bind(s, op, shapes, data, NULL, arena, &call, NULL, NULL);
+        if (st) return st;
+    }
+    return NNV_UNSUPPORTED;
+}
+
 enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *arena, struct nnv_model **out) {
     struct import m = {.from = model, .arena = arena};
     struct nnv_model *copy = NNV_NEW(arena, struct nnv_model, 1);
-    if (!model) return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (!model || !check_extensions(model)) return NNVTS_STATUS_INVALID_ARGUMENT;
     if (!copy) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     enum nnvts_status st = ref_map(model->pools, model->pool_count, arena, &m.pools);
     if (st != NNVTS_STATUS_NONE) return st;
@@ -212,9 +259,8 @@ enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *
     st = take_model(&m, copy);
     ref_unmap(&m.pools);
     if (st != NNVTS_STATUS_NONE) return st;
-    *out = m.extension ? NULL : copy;
-    if (m.extension) return NNVTS_STATUS_GENERAL_FAILURE;
-    switch (nnv_validate(copy, arena, NULL, NULL)) {
+    *out = copy;
+    switch (m.extension ? check_known(&copy->main, arena) : nnv_validate(copy, arena, NULL, NULL)) {
     case NNV_OK:
         return NNVTS_STATUS_NONE;
     case NNV_UNSUPPORTED:

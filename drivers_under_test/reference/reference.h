@@ -41,10 +41,14 @@ bool ref_is_nowhere(const struct nnvts_location *l);
 
 /**
  * Copies a model of a caller that is not trusted: every index, count and location is checked. INVALID_ARGUMENT if one
- * is wrong or the model is not legal; GENERAL_FAILURE if it is, as far as known, but holds what this driver does not
- * know: *out is then NULL if it is of an extension, else the model.
+ * is wrong or the model is not legal; GENERAL_FAILURE, with *out, if it is, as far as known, but holds what this driver
+ * does not know.
  */
 enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *arena, struct nnv_model **out);
+/** A code of NNAPI's, not of an extension. */
+static inline bool ref_is_core(int32_t code) { return code >= 0 && code <= 0xffff; }
+/** The operation or one of its operands is of an extension. */
+bool ref_uses_extension(const struct nnv_subgraph *s, const struct nnv_operation *op);
 
 /* -------------------------------------------------------------------- caching */
 

@@ -40,7 +40,7 @@ struct sample {
     uint8_t types;                             /**< that operands of supported operations may have */
     const struct sample_operation *operations; /**< NULL: all that cpu has */
     size_t operation_count;
-    bool plain; /**< synchronous and asynchronous executions alone, as a driver of HAL 1.0 has them */
+    bool plain; /**< what the first two levels of NNAPI allowed, and the executions that a driver of HAL 1.0 has */
 };
 
 extern const struct sample samples[];
@@ -48,6 +48,8 @@ extern const size_t sample_count;
 
 /** The driver has operation op of subgraph g. */
 bool sample_supports(const struct sample *s, const struct nnvts_subgraph *g, const struct nnvts_operation *op);
+/** Operation op, which the first two levels of NNAPI had, is used as they allowed it. The model is a valid one. */
+bool sample_is_old(const struct nnvts_model *m, const struct nnvts_operation *op);
 /** Bit of an OperandCode; 0 for scalars. */
 uint8_t sample_type_bit(int32_t type);
 

@@ -67,8 +67,27 @@ static bool read_int(const struct nnvts_model *m, const struct nnvts_operand *o,
     return data != NULL;
 }
 
+/** The extensions of the model: a name and a prefix of its own each. This device knows none, but they are valid. */
+static bool extensions_ok(const struct nnvts_model *m) {
+    if (m->extension_count && !m->extensions) return false;
+    for (uint32_t i = 0; i < m->extension_count; i++) {
+        if (!m->extensions[i].name || !m->extensions[i].prefix) return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (m->extensions[k].prefix == m->extensions[i].prefix) return false;
+    }
+    return true;
+}
+
+/** A type or operation of an extension that the model declares. */
+static bool is_extension(const struct nnvts_model *m, int32_t code) {
+    for (uint32_t i = 0; i < m->extension_count && code > 0; i++)
+        if (m->extensions[i].prefix == code >> 16) return true;
+    return false;
+}
+
 static bool operand_ok(const struct nnvts_model *m, const struct nnvts_operand *o) {
-    if (o->type < 0 || o->type >= TYPES) return false;
+    if (is_extension(m, o->type)) return o->dimension_count == 0 || o->dimensions;
+    if (o->type < 0 || o->type >= TYPES || o->extension_data || o->extension_data_bytes) return false;
     if (o->dimension_count && (!o->dimensions || o->type < SCALAR_TYPES)) return false;
     const bool quant = o->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, bias = o->type == ANEURALNETWORKS_TENSOR_INT32;
     if (!isfinite(o->scale) || (quant ? o->scale <= 0 : bias ? o->scale < 0 : o->scale != 0)) return false;
@@ -91,7 +110,7 @@ static bool ends_ok(const struct nnvts_subgraph *g, const uint32_t *list, uint32
 }
 
 /** Operations stand in execution order: each value is written once, by one operation, before it is read. */
-static bool order_ok(const struct nnvts_subgraph *g) {
+static bool order_ok(const struct nnvts_model *m, const struct nnvts_subgraph *g) {
     bool *ready = calloc((size_t)g->operand_count + 1, sizeof *ready), ok = ready != NULL;
     for (uint32_t i = 0; ok && i < g->operand_count; i++) {
         ready[i] =
@@ -99,7 +118,8 @@ static bool order_ok(const struct nnvts_subgraph *g) {
     }
     for (uint32_t i = 0; ok && i < g->operation_count; i++) {
         const struct nnvts_operation *op = &g->operations[i];
-        ok = op->type >= 0 && op->type <= LAST_OPERATION && op->output_count && op->inputs && op->outputs;
+        ok = ((op->type >= 0 && op->type <= LAST_OPERATION) || is_extension(m, op->type)) && op->output_count &&
+             op->inputs && op->outputs;
         for (uint32_t k = 0; ok && k < op->input_count; k++)
             ok = op->inputs[k] < g->operand_count && ready[op->inputs[k]];
         for (uint32_t k = 0; ok && k < op->output_count; k++) {
@@ -137,12 +157,12 @@ static bool add_ok(const struct nnvts_model *m, const struct nnvts_operation *op
 
 static bool model_ok(const struct nnvts_model *m) {
     const struct nnvts_subgraph *g = &m->main;
-    if (!g->operand_count || !g->operands || !g->operation_count || !g->operations) return false;
+    if (!g->operand_count || !g->operands || !g->operation_count || !g->operations || !extensions_ok(m)) return false;
     if ((m->operand_values_bytes && !m->operand_values) || (m->pool_count && !m->pools)) return false;
     for (uint32_t i = 0; i < g->operand_count; i++)
         if (!operand_ok(m, &g->operands[i])) return false;
     if (!ends_ok(g, g->inputs, g->input_count, NNVTS_SUBGRAPH_INPUT)) return false;
-    if (!ends_ok(g, g->outputs, g->output_count, NNVTS_SUBGRAPH_OUTPUT) || !order_ok(g)) return false;
+    if (!ends_ok(g, g->outputs, g->output_count, NNVTS_SUBGRAPH_OUTPUT) || !order_ok(m, g)) return false;
     for (uint32_t i = 0; i < g->operation_count; i++)
         if (g->operations[i].type == ANEURALNETWORKS_ADD && !add_ok(m, &g->operations[i])) return false;
     return true;

@@ -64,6 +64,8 @@ struct nnv_subject {
     struct nnv_expectation *expected; /**< one an output: golden values with budgets */
 };
 
+/** Renders the model alone, without expectations: nothing can be executed. */
+bool nnv_session_render(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject);
 /** Renders the model, and evaluates it for what to expect. */
 bool nnv_session_subject(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject);
 /**

@@ -103,12 +103,11 @@ const struct nnv_subject_kind *nnv_subject_by_name(const char *name) {
 /* ----------------------------------------------------------------------- specs */
 
 /* Values between -2 and 2, in the operand's encoding. */
-static enum nnv_status draw_input(const struct nnv_operand *o, struct nnv_rng rng, struct nnv_arena *arena,
-                                  struct nnv_value *v, struct nnv_err *err) {
-    enum { OPEN = 3 };
+static enum nnv_status draw_input(const struct nnv_operand *o, uint32_t open, struct nnv_rng rng,
+                                  struct nnv_arena *arena, struct nnv_value *v, struct nnv_err *err) {
     size_t elems = 1, size = nnv_type(o->type)->size;
     *v = (struct nnv_value){.rank = o->rank};
-    for (uint32_t i = 0; i < o->rank; i++) elems *= v->dims[i] = o->dims[i] ? o->dims[i] : OPEN;
+    for (uint32_t i = 0; i < o->rank; i++) elems *= v->dims[i] = o->dims[i] ? o->dims[i] : open;
     v->bytes = elems * size;
     v->data = nnv_arena_alloc(arena, elems, size);
     if (!v->data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
@@ -121,8 +120,8 @@ static enum nnv_status draw_input(const struct nnv_operand *o, struct nnv_rng rn
 }
 
 /* The spec of a model: inputs drawn, outputs golden. */
-static enum nnv_status finish(const char *name, uint64_t seed, const struct nnv_model *model, struct nnv_arena *arena,
-                              struct nnv_spec **out, struct nnv_err *err) {
+static enum nnv_status finish(const char *name, uint32_t open, uint64_t seed, const struct nnv_model *model,
+                              struct nnv_arena *arena, struct nnv_spec **out, struct nnv_err *err) {
     const struct nnv_subgraph *main = &model->main;
     struct nnv_spec *spec = NNV_NEW(arena, struct nnv_spec, 1);
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, main->nout);
@@ -133,7 +132,7 @@ static enum nnv_status finish(const char *name, uint64_t seed, const struct nnv_
     if (!spec->inputs || !spec->outputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     enum nnv_status st = nnv_validate(model, arena, &spec->min_version, err);
     for (uint32_t i = 0; !st && i < main->nin; i++)
-        st = draw_input(&main->operands[main->in[i]], nnv_rng_make(seed, nnv_hash_str(name), i), arena,
+        st = draw_input(&main->operands[main->in[i]], open, nnv_rng_make(seed, nnv_hash_str(name), i), arena,
                         &spec->inputs[i], err);
     if (!st) st = nnv_eval(model, spec->inputs, &(struct nnv_eval_options){0}, arena, golden, err);
     for (uint32_t i = 0; !st && i < main->nout; i++) spec->outputs[i] = golden[i].value;
@@ -143,12 +142,17 @@ static enum nnv_status finish(const char *name, uint64_t seed, const struct nnv_
 
 enum nnv_status nnv_subject_build(const struct nnv_subject_kind *kind, uint64_t seed, struct nnv_arena *arena,
                                   struct nnv_spec **spec, struct nnv_err *err) {
+    return nnv_subject_build_as(kind, 3, seed, arena, spec, err);
+}
+
+enum nnv_status nnv_subject_build_as(const struct nnv_subject_kind *kind, uint32_t open, uint64_t seed,
+                                     struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
     struct nnv_builder b = {.arena = arena, .seed = seed};
     uint32_t in[NNV_SUBJECT_MAX_IO], out[NNV_SUBJECT_MAX_IO], nin = 0, nout = 0;
     struct nnv_model model;
     kind->describe(&b, in, &nin, out, &nout);
     enum nnv_status st = nnv_builder_end(&b, nin, in, nout, out, &model, err);
-    return st ? st : finish(kind->name, seed, &model, arena, spec, err);
+    return st ? st : finish(kind->name, open, seed, &model, arena, spec, err);
 }
 
 enum nnv_status nnv_subject_work(uint32_t times, struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
@@ -166,5 +170,5 @@ enum nnv_status nnv_subject_work(uint32_t times, struct nnv_arena *arena, struct
         last = y;
     }
     enum nnv_status st = nnv_builder_end(&b, 1, &in, 1, &last, &model, err);
-    return st ? st : finish("work", 1, &model, arena, spec, err);
+    return st ? st : finish("work", 1, 1, &model, arena, spec, err);
 }

@@ -34,5 +34,9 @@ NNV_USE_RESULT enum nnv_status nnv_subject_work(uint32_t times, struct nnv_arena
  */
 NNV_USE_RESULT enum nnv_status nnv_subject_build(const struct nnv_subject_kind *kind, uint64_t seed,
                                                  struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err);
+/** The same, open extents getting `open`. */
+NNV_USE_RESULT enum nnv_status nnv_subject_build_as(const struct nnv_subject_kind *kind, uint32_t open, uint64_t seed,
+                                                    struct nnv_arena *arena, struct nnv_spec **spec,
+                                                    struct nnv_err *err);
 
 #endif

@@ -145,8 +145,8 @@ struct nnvts_subgraph {
 
 /** Maps the prefix used in this model to the name of an extension. */
 struct nnvts_extension_prefix {
-    const char *name;
-    uint16_t prefix; /**< not 0 */
+    const char *name; /**< not NULL, not empty */
+    uint16_t prefix;  /**< not 0, and another for each extension of the model; below 0x8000 */
 };
 
 struct nnvts_model {
@@ -192,7 +192,7 @@ struct nnvts_timing {
 
 /** How one execution is to be done. */
 struct nnvts_execution_config {
-    uint64_t deadline_ns;     /**< NNVTS_NO_TIME: none */
+    uint64_t deadline_ns;     /**< NNVTS_NO_TIME: none; past: MISSED_DEADLINE_*, or carried on with */
     uint64_t loop_timeout_ns; /**< of each WHILE; NNVTS_NO_TIME: the default */
     bool measure_timing;
 };

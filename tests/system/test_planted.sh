@@ -38,7 +38,7 @@ test_no_false_alarm_on_partial_drivers() {
     same "$driver" level-1.1
 }
 test_a_level_1_driver_is_asked_for_no_more() {
-    check 1 nnvts run --driver sample:level-1.0 --filter 'op:ABS' --out quiet # nothing is compared
+    check 1 nnvts run --driver sample:level-1.0 --suite ops --filter 'op:ABS' --out quiet # nothing is compared
     has "$OUT" skip
 }
 run_tests

@@ -287,6 +287,35 @@ static void test_fenced(void **state) {
     p->release(p);
 }
 
+/** An output that could be inferred, but that neither model nor request state, is refused; by extents or by rank. */
+static void test_fenced_open(void **state) {
+    (void)state;
+    const float x[] = {-1, 2};
+    const uint32_t dims[] = {2}, unknown[] = {0};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct net n = {0};
+        const uint32_t in = input(&n, F32, DIMS(2)), out = output(&n, F32, rank, unknown);
+        operation(&n, ANEURALNETWORKS_RELU, LIST(in), LIST(out));
+        struct nnvts_prepared_model *p = prepare(cpu, &n);
+        struct call c = {0};
+        struct nnvts_fenced_execution f = {0};
+        struct nnvts_fenced_result result;
+        float y[] = {7, 7};
+        give(&c, x, sizeof x);
+        take(&c, y, sizeof y);
+        assert_int_equal(p->execute_fenced(p, ready(&c), NULL, 0, &plain, NNVTS_NO_TIME, &f),
+                         NNVTS_STATUS_INVALID_ARGUMENT);
+        c.out[0].dimension_count = 1;
+        c.out[0].dimensions = dims;
+        assert_int_equal(p->execute_fenced(p, ready(&c), NULL, 0, &plain, NNVTS_NO_TIME, &f), NNVTS_STATUS_NONE);
+        assert_int_equal(f.get_result(f.context, &result), NNVTS_STATUS_NONE);
+        assert_int_equal(result.status, NNVTS_STATUS_NONE);
+        f.release(f.context);
+        assert_true(y[0] == 0 && y[1] == 2);
+        p->release(p);
+    }
+}
+
 static void test_burst_and_reuse(void **state) {
     (void)state;
     struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(2));
@@ -335,6 +364,7 @@ int main(void) {
         cmocka_unit_test(test_deadlines_and_timing),
         cmocka_unit_test(test_async),
         cmocka_unit_test(test_fenced),
+        cmocka_unit_test(test_fenced_open),
         cmocka_unit_test(test_burst_and_reuse),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
