@@ -34,6 +34,7 @@ struct nnv_fuzz_batch {
     uint32_t first, count;              /**< inputs first to count - 1 are run */
     const struct nnv_fuzz_input *given; /**< count entries; NULL: drawn */
     struct nnv_fuzz_board *board;       /**< NULL: nobody watches */
+    uint32_t current, done;             /**< what the board said in the end */
 };
 
 /** What kind of wrong. */
