@@ -10,6 +10,15 @@
 
 enum { ANSWERS_MAX = 1024 };
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_SANITIZER 1
+#endif
+
 /* Address space that a driver may take on top of what a worker has: a model that asks for more must be refused. */
 static const uint64_t HEADROOM = UINT64_C(2) << 30;
 
@@ -30,7 +39,7 @@ struct nnv_fuzz_input nnv_fuzz_batch_input(const struct nnv_fuzz_batch *b, uint3
 
 /** Once a process: what the model asks for shall not take the machine's memory. Sanitizers need it for themselves. */
 static void limit_memory(void) {
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(HAS_SANITIZER)
     static bool done;
     if (done) return;
     done = true;
