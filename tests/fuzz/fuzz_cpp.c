@@ -5,7 +5,7 @@
 #include "tests/fuzz/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_arena *arena = scratch();
     char *text = text_of(data, size);
     struct nnv_spec_pieces p = nnv_spec_cpp_pieces(text, size);
     while (nnv_spec_cpp_next(&p)) {
@@ -17,6 +17,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (st == NNV_OK) (void)!nnv_validate(&spec->model, arena, NULL, &err);
     }
     free(text);
-    nnv_arena_free(arena);
     return 0;
 }

@@ -13,7 +13,7 @@ enum { COUNT = sizeof all / sizeof *all };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct nnv_case cases[COUNT];
-    struct nnv_case_list list = {.arena = nnv_arena_new(), .item = cases, .count = COUNT, .cap = COUNT};
+    struct nnv_case_list list = {.arena = scratch(), .item = cases, .count = COUNT, .cap = COUNT};
     struct nnv_err err = {0};
     char *text = text_of(data, size);
     memcpy(cases, all, sizeof all);
@@ -25,6 +25,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         MUST(from < COUNT);
     }
     free(text);
-    nnv_arena_free(list.arena);
     return 0;
 }

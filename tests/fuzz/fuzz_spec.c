@@ -18,7 +18,7 @@ static void round_trip(const struct nnv_spec *spec, struct nnv_arena *arena) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_arena *arena = scratch();
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
     struct nnv_text out = {0};
@@ -35,6 +35,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     nnv_text_free(&out);
     free(text);
-    nnv_arena_free(arena);
     return 0;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 #define TARGET_FN __attribute__((unused)) static
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -29,6 +31,15 @@ TARGET_FN char *text_of(const uint8_t *data, size_t size) {
     if (size) memcpy(text, data, size);
     text[size] = '\0';
     return text;
+}
+
+/** An empty arena for one input; kept for the next one. */
+TARGET_FN struct nnv_arena *scratch(void) {
+    static struct nnv_arena *arena;
+    if (arena == NULL) arena = nnv_arena_new();
+    MUST(arena != NULL);
+    nnv_arena_reset(arena);
+    return arena;
 }
 
 #endif
