@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file bugs_fuzz.c Bugs of drivers that trust what they are given. */
+#include <unistd.h>
+
 #include "faulty.h"
 
 /** True if any operand of the main subgraph is of the kind. */
@@ -100,6 +102,19 @@ static enum nnvts_status prepare_late(struct nnvts_device *self, const struct nn
 
 static void late_status(struct nnvts_device *device) { device->prepare_model = prepare_late; }
 
+/** Takes the first bytes of a cache for a number of records. */
+static enum nnvts_status prepare_trusting(struct nnvts_device *self, const struct nnvts_cache *cache,
+                                          uint64_t deadline_ns, struct nnvts_prepared_model **out) {
+    uint32_t records = 0;
+    int fd = cache->model_fd_count ? cache->model_fds[0] : cache->data_fd_count ? cache->data_fds[0] : -1;
+    if (pread(fd, &records, sizeof records, 0) != sizeof records) strike_crash();
+    return faulty_prepare_from_cache(self, cache, deadline_ns, out);
+}
+
+static void trusts_caches(struct nnvts_device *device) {
+    if (device->prepare_from_cache) device->prepare_from_cache = prepare_trusting;
+}
+
 static const struct bug bugs[] = {
     {.name = "fuzz-rank",
      .models = "a list of extents on the stack that is too short",
@@ -142,6 +157,11 @@ static const struct bug bugs[] = {
      .fires = "prepare_model, two operations",
      .op = ANY_OPERATION,
      .device = one_operation},
+    {.name = "fuzz-short-cache",
+     .models = "a cache file that is read without asking how long it is",
+     .fires = "prepare_from_cache, a file of fewer than 4 bytes",
+     .op = ANY_OPERATION,
+     .device = trusts_caches},
     {.name = "fuzz-late-status",
      .models = "a status of the driver's own",
      .fires = "prepare_model with a deadline",

@@ -61,7 +61,7 @@ void nnv_fuzz_batch_run(struct nnv_case_env *env, const struct nnv_fuzz_batch *b
 
 /** What one input came to. */
 struct nnv_fuzz_outcome {
-    uint64_t answers[4]; /**< hashes of (phase, status, rule) */
+    uint64_t answers[8]; /**< hashes of (phase, status, rule) */
     int nanswers;
     bool executed;
     bool supported; /**< the driver claims to support the model */

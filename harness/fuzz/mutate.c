@@ -300,7 +300,7 @@ void nnv_fuzz_apply(struct nnv_fuzz_image *m, const struct nnv_fuzz_input *input
     nnv_fuzz_image_request(m);
     for (uint32_t i = 0; i < input->count && !m->failed; i++) {
         const struct nnv_fuzz_mutation *x = &input->mutation[i];
-        if (x->kind < NNV_FUZZ_ARGUMENT_NONE) continue;
+        if (x->kind < NNV_FUZZ_ARGUMENT_NONE || x->kind >= NNV_FUZZ_CACHE) continue;
         if (pool_field(m->request.pools, m->request.pool_count, x, NNV_FUZZ_REQUEST_POOL_KIND)) continue;
         if (!argument_field(m, x)) request_field(m, x);
     }

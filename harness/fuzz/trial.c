@@ -8,6 +8,7 @@
 
 #include "base/guard.h"
 #include "harness/fuzz/batch.h"
+#include "harness/fuzz/cache.h"
 #include "reference/model/validate.h"
 
 enum { SALT = 11, UNFILLED = 0xee };
@@ -99,6 +100,13 @@ static bool excused(const struct trial *t, enum nnvts_status st) {
     return short_of || odd || (late && t->image.prepare.deadline_ns != NNVTS_NO_TIME);
 }
 
+/** A prepared model that came with NONE; NULL, and wrong, if it is not whole. */
+static struct nnvts_prepared_model *check_whole(struct trial *t, const char *call, struct nnvts_prepared_model *p) {
+    if (p != NULL && p->struct_size >= sizeof *p && p->execute && p->release) return p;
+    wrong(t, NNV_WRONG_STATUS, "%s answered NONE without a whole prepared model", call);
+    return NULL;
+}
+
 /** NULL if there is nothing to execute, or the driver is not to be called any more. */
 static struct nnvts_prepared_model *prepare(struct trial *t) {
     struct nnvts_device *d = t->env->client->device;
@@ -115,11 +123,7 @@ static struct nnvts_prepared_model *prepare(struct trial *t) {
                   name);
         return NULL;
     }
-    bool whole =
-        prepared != NULL && prepared->struct_size >= sizeof *prepared && prepared->execute && prepared->release;
-    if (whole) return prepared;
-    wrong(t, NNV_WRONG_STATUS, "prepare_model answered NONE without a whole prepared model");
-    return NULL;
+    return check_whole(t, "prepare_model", prepared);
 }
 
 /** Room for the shapes of as many outputs as model or request have. */
@@ -148,6 +152,42 @@ static bool execute(struct trial *t, struct nnvts_prepared_model *prepared) {
     return answered(t, NNV_PHASE_EXECUTE, st, "execute");
 }
 
+/** Executes and releases. */
+static void use(struct trial *t, struct nnvts_prepared_model *prepared) {
+    if (!execute(t, prepared)) return;
+    enter(t, NNV_PHASE_RELEASE);
+    prepared->release(prepared);
+}
+
+/** Prepares from damaged cache files. */
+static void use_damaged(struct trial *t, const struct nnvts_cache *files) {
+    struct nnvts_device *d = t->env->client->device;
+    struct nnvts_prepared_model *prepared = NULL;
+    enter(t, NNV_PHASE_PREPARE);
+    enum nnvts_status st = d->prepare_from_cache(d, files, NNVTS_NO_TIME, &prepared);
+    t->rule = nnv_hash_str("cache");
+    if (!answered(t, NNV_PHASE_PREPARE, st, "prepare_from_cache") || st != NNVTS_STATUS_NONE) return;
+    if (check_whole(t, "prepare_from_cache", prepared) != NULL) use(t, prepared);
+}
+
+/** Prepares into cache files, damages them, and prepares from what is left. */
+static void use_cache(struct trial *t, const struct nnv_fuzz_input *input) {
+    struct nnvts_prepared_model *prepared = NULL;
+    struct nnv_fuzz_cache cache;
+    if (nnv_fuzz_cache_open(&cache, t->env->client->device)) {
+        t->image.prepare.cache = &cache.files;
+        prepared = prepare(t);
+        t->image.prepare.cache = NULL;
+    }
+    if (prepared != NULL) {
+        enter(t, NNV_PHASE_RELEASE);
+        prepared->release(prepared);
+        nnv_fuzz_cache_damage(&cache, input);
+        use_damaged(t, &cache.files);
+    }
+    nnv_fuzz_cache_close(&cache);
+}
+
 void nnv_fuzz_trial(struct nnv_case_env *env, const struct nnv_spec *spec, const struct nnv_fuzz_input *input,
                     struct nnv_arena *arena, struct nnv_fuzz_outcome *out) {
     struct trial t = {.env = env, .out = out, .arena = arena};
@@ -163,10 +203,8 @@ void nnv_fuzz_trial(struct nnv_case_env *env, const struct nnv_spec *spec, const
     if (ok) validate(&t);
     if (ok && ask_supported(&t)) {
         struct nnvts_prepared_model *prepared = prepare(&t);
-        if (prepared != NULL && execute(&t, prepared)) {
-            enter(&t, NNV_PHASE_RELEASE);
-            prepared->release(prepared);
-        }
+        if (prepared != NULL) use(&t, prepared);
+        if (prepared != NULL && !out->wrong && nnv_fuzz_cache_wanted(env->client->device, input)) use_cache(&t, input);
     }
     enter(&t, NNV_PHASE_BUILD);
     fesetenv(&environment);

@@ -36,6 +36,12 @@ test_hangs_of_a_huge_extent() {
     has found/hang-*.fuzz operand-dim
 }
 test_overflows_in_a_location() { planted fuzz-location-overflow crash; }
+test_damaged_caches() {
+    check 0 nnvts drivers cpu
+    ! grep -q 'cache files: 0 model, 0 data' "$OUT" || skip "the cpu driver does not cache"
+    planted fuzz-short-cache crash
+    has found/crash-*.fuzz cache-size
+}
 test_wrong_values_afterwards() { planted fuzz-sour values; }
 test_valid_models_are_prepared() { planted fuzz-one-operation refused; }
 test_statuses_exist() {
