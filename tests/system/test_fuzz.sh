@@ -40,7 +40,7 @@ test_damaged_caches() {
     check 0 nnvts drivers cpu
     ! grep -q 'cache files: 0 model, 0 data' "$OUT" || skip "the cpu driver does not cache"
     planted fuzz-short-cache crash
-    has found/crash-*.fuzz cache-size
+    has found/crash-*.fuzz cache-
 }
 test_wrong_values_afterwards() { planted fuzz-sour values; }
 test_valid_models_are_prepared() { planted fuzz-one-operation refused; }
