@@ -75,6 +75,7 @@ check: setup-check layers
 	@tools/run-tests.sh build-gcc $(UNIT:$(B)/%=build-gcc/%) $(SYSTEM)
 	@tools/run-tests.sh build-clang $(UNIT:$(B)/%=build-clang/%)
 	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory fuzz
 	@echo "check: ok"
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
