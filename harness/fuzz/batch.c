@@ -20,7 +20,7 @@ enum { ANSWERS_MAX = 1024 };
 #endif
 
 /* Address space that a driver may take on top of what a worker has: a model that asks for more must be refused. */
-static const uint64_t HEADROOM = UINT64_C(2) << 30;
+#define HEADROOM (UINT64_C(2) << 30)
 
 const char *nnv_fuzz_wrong_name(enum nnv_fuzz_wrong w) {
     static const char *const names[NNV_WRONG_COUNT] = {"crash", "hang", "memory", "status", "refused", "values"};
