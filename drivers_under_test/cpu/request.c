@@ -133,8 +133,7 @@ static bool bind_all(const struct cpu_program *p, const struct nnvts_request *r,
         }
         if (a->has_no_value || !bind(&m->tensors[m->out[i]], a, pools, r->pool_count, false, &b->out[i])) return false;
     }
-    return buffers_apart(b);
-    return outputs_apart(m, b);
+    return buffers_apart(b) && outputs_apart(m, b);
 }
 
 static enum nnvts_status map_pools(const struct nnvts_request *r, cpu_find_mapping find, void *context,

@@ -63,7 +63,6 @@ static bool bind_output(const struct nnv_operand *o, const struct nnvts_argument
                         struct output *out) {
     if (a->has_no_value) return false;
     out->data = ref_at(pools, &a->location, NNVTS_PROT_WRITE);
-    out->data = ref_at_writable(pools, &a->location);
     out->room = a->location.length;
     return out->data && join_dims(o, a, &out->rank, out->dims);
 }

@@ -28,7 +28,6 @@ static enum nnvts_status map_one(const struct nnvts_memory *m, struct ref_pool *
     out->size = (size_t)m->size;
     out->prot = m->prot;
     out->data = m->data;
-    out->writable = (m->prot & NNVTS_PROT_WRITE) != 0;
     if (m->data || m->size == 0) return NNVTS_STATUS_NONE;
     int prot = ((m->prot & NNVTS_PROT_READ) ? PROT_READ : 0) | ((m->prot & NNVTS_PROT_WRITE) ? PROT_WRITE : 0);
     void *p = !file_holds(m) ? MAP_FAILED : mmap(NULL, out->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
@@ -73,11 +72,6 @@ uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *loca
     const struct ref_pool *p = &pools->item[location->pool];
     if (p->token || !fits(location, p->size) || (p->prot & prot) != prot) return NULL;
     return p->data ? p->data + location->offset : &nothing;
-}
-
-uint8_t *ref_at_writable(const struct ref_pools *pools, const struct nnvts_location *location) {
-    bool writable = location->pool < pools->count && pools->item[location->pool].writable;
-    return writable ? ref_at(pools, location) : NULL;
 }
 
 /* ------------------------------------------------------------------- models */

@@ -17,8 +17,6 @@ struct ref_pool {
     size_t size;
     uint32_t prot; /**< NNVTS_PROT_* */
     void *mapped;  /**< what is to be unmapped, or NULL */
-    bool writable;
-    void *mapped; /**< what is to be unmapped, or NULL */
     size_t mapped_bytes;
     uint32_t token; /**< of device memory, which has no data here; 0: shared memory */
 };
@@ -38,14 +36,6 @@ void ref_unmap(struct ref_pools *pools);
 uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *location, uint32_t prot);
 /** True if all members are 0, as they are where there is no value. */
 bool ref_is_nowhere(const struct nnvts_location *l);
-/** Maps count pools. INVALID_ARGUMENT for device memory and for pools that can't be mapped. */
-enum nnvts_status ref_map(const struct nnvts_memory *pools, uint32_t count, struct nnv_arena *arena,
-                          struct ref_pools *out);
-void ref_unmap(struct ref_pools *pools);
-/** The bytes at a location, or NULL if it does not lie in its pool. */
-uint8_t *ref_at(const struct ref_pools *pools, const struct nnvts_location *location);
-/** As ref_at, and NULL if the pool is read-only. */
-uint8_t *ref_at_writable(const struct ref_pools *pools, const struct nnvts_location *location);
 
 /* ------------------------------------------------------------------- models */
 

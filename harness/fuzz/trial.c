@@ -47,7 +47,7 @@ static bool answered(struct trial *t, enum nnv_phase phase, enum nnvts_status st
     t->out->answers[t->out->nanswers++] = nnv_hash_bytes(key, sizeof key);
     const char *changed = nnv_fuzz_image_changed(&t->image);
     if (changed != NULL) return damaged(t, call, changed);
-    if ((unsigned)status <= NNVTS_STATUS_RESOURCE_EXHAUSTED_PERSISTENT) return true;
+    if ((unsigned)status <= NNVTS_STATUS_DEAD_OBJECT) return true;
     return wrong(t, NNV_WRONG_STATUS, "%s answered status %d, which does not exist", call, (int)status);
 }
 

@@ -44,12 +44,6 @@ static void test_times_of_waiting(void **state) {
     close(fence);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_times_of_waiting)};
-    return cmocka_run_group_tests(tests, open_reference, close_cpu);
-/* The reference driver against callers that are not to be trusted. */
-#include "driver_fixture.h"
-
 /** An output in a pool that is read-only is refused, mapped or not, and nothing is written. */
 static void test_read_only_output(void **state) {
     (void)state;
@@ -77,6 +71,7 @@ static void test_read_only_output(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_only_output)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_only_output),
+                                       cmocka_unit_test(test_times_of_waiting)};
+    return cmocka_run_group_tests(tests, open_reference, close_cpu);
 }
