@@ -3,6 +3,7 @@
 #   make test     sets up, builds and runs all tests
 #   make          builds                      make check    the full gate before a commit lands
 #   make bench    measures                    make soak     long runs: tier full, many seeds
+#   make fuzz     libFuzzer on what nnvts reads   make soak-fuzz   mutated models under the sanitizers
 #   make docs     writes docs/ops from the operations' records
 #   make install PREFIX=/usr/local            make clean
 # No file lists: every .c file of a folder belongs to what the folder builds.
@@ -24,7 +25,7 @@ PKG_CFLAGS := $(shell pkg-config --cflags jansson libxml-2.0 libpng 2>/dev/null)
 LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenblas -lm -lpthread -ldl
 
 REF_DIRS := base reference/model reference/eval reference/ops
-CORE_DIRS := $(REF_DIRS) randgraph mlts harness/core harness/suites reports
+CORE_DIRS := $(REF_DIRS) randgraph mlts harness/core harness/fuzz harness/suites reports
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
@@ -37,9 +38,13 @@ CORE_LIB := $(B)/obj/core.a
 REF_LIB := $(B)/obj/reference.a
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
+FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 
-.PHONY: all run test check bench soak docs install clean unit lint layers format sanitize setup-run setup-test setup-check
+READER_SECONDS ?= 4
+SOAK_SECONDS ?= 300
+
+.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz docs install clean unit lint layers format sanitize setup-run setup-test setup-check
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO)
@@ -70,6 +75,7 @@ check: setup-check layers
 	@tools/run-tests.sh build-gcc $(UNIT:$(B)/%=build-gcc/%) $(SYSTEM)
 	@tools/run-tests.sh build-clang $(UNIT:$(B)/%=build-clang/%)
 	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory fuzz
 	@echo "check: ok"
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -78,6 +84,15 @@ sanitize:
 	@ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0 tools/run-tests.sh build-san $(UNIT:$(B)/%=build-san/%)
 	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver cpu --tier smoke --out build-san/out-cpu -q
 	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver reference --tier smoke --out build-san/out-reference -q
+
+# libFuzzer on what nnvts reads itself.
+fuzz:
+	@if clang -fsanitize=fuzzer,address -x c tests/fuzz/probe.inc -o /dev/null 2>/dev/null; then \
+	  $(MAKE) --no-print-directory -j$$(nproc) B=build-fuzz CC=clang CFLAGS="-O1 -g" \
+	    SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzz-targets && \
+	  tools/fuzz-readers.sh build-fuzz $(READER_SECONDS); \
+	else echo "fuzz: skipped: no clang with libFuzzer here (Debian: apt-get install clang)"; fi
+fuzz-targets: $(FUZZ)
 
 layers:
 	@tools/check-layers.sh
@@ -102,6 +117,14 @@ docs: all
 soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@for seed in 2 3 4 5 6; do $(B)/nnvts run --driver cpu --tier full --seed $$seed --out $(B)/soak-$$seed -q || exit 1; done
+	@$(MAKE) --no-print-directory soak-fuzz
+
+# Mutated models under the sanitizers, ten minutes in all.
+FUZZ_ASAN := detect_leaks=0:handle_segv=0:handle_abort=0:abort_on_error=1:allocator_may_return_null=1
+soak-fuzz:
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-san CC=gcc CFLAGS="-O1 -g" SAN="$(SANITIZERS)" all
+	@for driver in cpu reference; do ASAN_OPTIONS=$(FUZZ_ASAN) UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 \
+	  build-san/nnvts fuzz --driver $$driver --time $(SOAK_SECONDS) --out build-san/fuzz-$$driver || exit 1; done
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/nnvts/drivers $(DESTDIR)$(PREFIX)/include/nnvts
@@ -114,7 +137,7 @@ install: all
 	install -m 644 include/nnvts/driver.h include/nnvts/result.h $(DESTDIR)$(PREFIX)/include/nnvts/
 
 clean:
-	rm -rf build build-gcc build-clang build-san
+	rm -rf build build-gcc build-clang build-san build-fuzz
 
 $(B)/nnvts: $(call objects,harness/cli) $(CORE_LIB)
 	$(call say,LD)
@@ -159,6 +182,10 @@ $(B)/tests/%: tests/unit/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,TEST)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(CORE_LIB) -lcmocka $(LIBS)
+$(B)/fuzz/%: tests/fuzz/%.c $(CORE_LIB)
+	@mkdir -p $(@D)
+	$(call say,FUZZ)
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
 $(B)/bench/%: tests/bench/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,BENCH)

@@ -91,6 +91,24 @@ static bool bind(const struct cpu_tensor *t, const struct nnvts_argument *a, con
     return merge_shape(t, a, input, out) && (!input || input_size_fits(t, out));
 }
 
+/** True if the two have memory in common. */
+static bool share(const struct cpu_argument *a, const struct cpu_argument *b) {
+    if (!a->data || !b->data || a->length == 0 || b->length == 0) return false;
+    const uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+    return x < y + b->length && y < x + a->length;
+}
+
+/** Kernels read inputs while they write: an output must not lie over an input or another output. */
+static bool outputs_apart(const struct cpu_model *m, const struct cpu_binding *b) {
+    for (uint32_t i = 0; i < m->out_count; i++) {
+        for (uint32_t k = 0; k < m->in_count; k++)
+            if (share(&b->out[i], &b->in[k])) return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (share(&b->out[i], &b->out[k])) return false;
+    }
+    return true;
+}
+
 static bool bind_all(const struct cpu_program *p, const struct nnvts_request *r, const struct pool *pools,
                      struct cpu_binding *b) {
     const struct cpu_model *m = &p->model;
@@ -115,7 +133,7 @@ static bool bind_all(const struct cpu_program *p, const struct nnvts_request *r,
         }
         if (a->has_no_value || !bind(&m->tensors[m->out[i]], a, pools, r->pool_count, false, &b->out[i])) return false;
     }
-    return buffers_apart(b);
+    return buffers_apart(b) && outputs_apart(m, b);
 }
 
 static enum nnvts_status map_pools(const struct nnvts_request *r, cpu_find_mapping find, void *context,

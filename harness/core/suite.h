@@ -56,6 +56,7 @@ struct nnv_case_env {
     struct nnv_client *client;
     struct nnv_arena *arena; /**< reset after the case */
     volatile uint32_t *phase;
+    _Atomic uint32_t *serial; /**< a case of many steps bumps it after each: its deadline begins anew; may be NULL */
 };
 
 struct nnv_suite {

@@ -171,6 +171,10 @@ struct nnvts_argument {
     const uint32_t *dimensions; /**< 0: as in the model; for outputs, unknown */
 };
 
+/**
+ * Outputs have no memory in common with inputs or with each other. A driver refuses a request in which they have, or
+ * leaves the outputs unspecified.
+ */
 struct nnvts_request {
     uint32_t input_count, output_count, pool_count;
     const struct nnvts_argument *inputs;

@@ -33,6 +33,7 @@ test_importing() {
 }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
 test_host() { run_examples "$ROOT/docs/host.md"; }
+test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
 test_conformance() {
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || skip "python3 (3.10 or newer) is not there"

@@ -292,7 +292,7 @@ static int judge(const char *driver, const char *options, const char *json) {
     struct nnv_client client = open_client(driver, options);
     struct nnv_result result = {0};
     const struct nnv_run_config config = {.precision = -1};
-    struct nnv_case_env env = {&config, &client, arena, NULL};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = arena, .phase = NULL};
     nnv_judge(&env, parse(json), 0, NNV_PRECISION_BUDGET, &result);
     int verdict = result.verdict;
     nnv_client_close(&client);

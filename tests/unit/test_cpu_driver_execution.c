@@ -56,6 +56,22 @@ static void test_constants_in_pool(void **state) {
 
 enum { BIG = 40, BIG_IN = 24, BIG_OUT = 40 };
 
+/** An output over an input, or over another output's memory, is refused. */
+static void test_overlapping_output(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(4));
+    float values[8] = {-1, 2, -3, 4};
+    struct call c = {0};
+    give(&c, values, 4 * sizeof *values);
+    take(&c, values + 3, 4 * sizeof *values);
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_true(values[3] == 4 && values[4] == 0);
+    c.pools[1].data = values + 4; /* side by side is no overlap */
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    assert_true(values[4] == 0 && values[5] == 2 && values[7] == 4);
+    p->release(p);
+}
+
 static uint32_t next_random(uint32_t *seed) { return *seed = *seed * 1664525u + 1013904223u, *seed >> 8; }
 
 /** conv 3x3 on [1,40,40,24] to 40 channels, large enough for several threads; float32 or unsigned bytes. */
@@ -359,6 +375,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_constants_in_pool),
+        cmocka_unit_test(test_overlapping_output),
         cmocka_unit_test(test_threads_and_levels),
         cmocka_unit_test(test_concurrent_executions),
         cmocka_unit_test(test_deadlines_and_timing),

@@ -58,7 +58,7 @@ static int judge(const char *bug, const struct nnv_spec *spec, int times) {
     struct nnv_client client = {0};
     struct nnv_result result = {0};
     const struct nnv_run_config config = {.precision = -1};
-    struct nnv_case_env env = {&config, &client, case_arena, NULL};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = NULL};
     int worst = NNVTS_PASS;
     open_bug(&client, bug);
     for (int i = 0; i < times && worst == NNVTS_PASS; i++) {

@@ -35,7 +35,7 @@ static int tear_down(void **state) {
 
 static int judge_at(const struct nnv_spec *spec, int level, enum nnv_precision precision) {
     const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = -1};
-    struct nnv_case_env env = {&config, &client, case_arena, &phase};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
     nnv_judge(&env, spec, level, precision, &result);
     nnv_arena_reset(case_arena);
     return result.verdict;
@@ -303,7 +303,7 @@ static void doubtful_files(void **state) {
 static void cases(void **state) {
     (void)state;
     const struct nnv_run_config config = {.driver = "fake", .precision = -1};
-    struct nnv_case_env env = {&config, &client, case_arena, &phase};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
     struct nnv_case c = {.name = "x/y", .suite = "no such suite", .op = "", .type = "", .tags = ""};
     nnv_case_run(&env, &c, &result);
     assert_int_equal(result.verdict, NNVTS_ERROR);

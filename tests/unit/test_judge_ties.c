@@ -36,7 +36,7 @@ static int tear_down(void **state) {
 /** The verdict on this answer. */
 static int judge(const struct nnv_spec *spec, enum nnv_precision precision, const void *answer) {
     const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = -1};
-    struct nnv_case_env env = {&config, &client, case_arena, &phase};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
     fake.answer = answer;
     nnv_judge(&env, spec, 0, precision, &result);
     nnv_arena_reset(case_arena);

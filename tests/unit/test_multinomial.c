@@ -275,7 +275,7 @@ static int judge(const char *json, const int32_t *answer, int precision) {
     nnv_text_free(&text);
     fake.answer = answer;
     const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = -1};
-    struct nnv_case_env env = {&config, &client, nnv_arena_new(), &phase};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = nnv_arena_new(), .phase = &phase};
     nnv_judge(&env, spec, 0, (enum nnv_precision)precision, &result);
     nnv_arena_free(env.arena);
     nnv_client_close(&client);

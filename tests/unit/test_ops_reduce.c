@@ -476,6 +476,9 @@ static void topk_values(void **state) {
     struct use *u = topk(F32, D(3), V(3, 7, 1), 4);
     use_refuse(u, "k 4 is above 3");
     use_free(u);
+    u = topk(F32, D(3), V(3, 7, 1), INT32_MAX);
+    use_refuse(u, "k 2147483647 is above 3");
+    use_free(u);
     u = topk(F32, D(3), V(3, 7, 1), 0);
     use_refuse(u, "0 is not above 0");
     use_free(u);

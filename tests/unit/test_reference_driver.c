@@ -44,7 +44,34 @@ static void test_times_of_waiting(void **state) {
     close(fence);
 }
 
+/** An output in a pool that is read-only is refused, mapped or not, and nothing is written. */
+static void test_read_only_output(void **state) {
+    (void)state;
+    struct nnvts_device *device = open_driver("reference", NULL);
+    struct net n = {0};
+    const uint32_t x = input(&n, F32, DIMS(2)), y = output(&n, F32, DIMS(2));
+    operation(&n, ANEURALNETWORKS_RELU, LIST(x), LIST(y));
+    struct nnvts_prepared_model *p = prepare(device, &n);
+    float in[2] = {-1, 2}, out[2] = {7, 7};
+    struct call c = {0};
+    give(&c, in, sizeof in);
+    take(&c, out, sizeof out);
+    c.pools[1].prot = NNVTS_PROT_READ;
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_true(out[0] == 7 && out[1] == 7);
+    c.pools[1] = shared(out, sizeof out, 0, NNVTS_PROT_READ);
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_INVALID_ARGUMENT);
+    c.pools[1].prot = NNVTS_PROT_READ | NNVTS_PROT_WRITE;
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    assert_int_equal(pread(c.pools[1].fd, out, sizeof out, 0), sizeof out);
+    assert_true(out[0] == 0 && out[1] == 2);
+    close(c.pools[1].fd);
+    p->release(p);
+    device->release(device);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_times_of_waiting)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_only_output),
+                                       cmocka_unit_test(test_times_of_waiting)};
     return cmocka_run_group_tests(tests, open_reference, close_cpu);
 }

@@ -206,7 +206,7 @@ static void test_requests_are_changed(void **state) {
     assert_true(nnv_request_mutator_count <= sizeof applied / sizeof *applied);
     for (size_t k = 0; k < nmodels; k++) {
         uint32_t phase;
-        struct nnv_case_env env = {&config, &client, scratch, &phase};
+        struct nnv_case_env env = {.config = &config, .client = &client, .arena = scratch, .phase = &phase};
         struct nnv_session s;
         struct nnv_subject subject;
         struct nnv_values v, before;
@@ -246,7 +246,7 @@ static struct nnv_case_list list_tier(int tier) {
 static int judge(const char *name, const char *subject) {
     struct nnv_case_list list = list_tier(1);
     uint32_t phase;
-    struct nnv_case_env env = {&config, &client, scratch, &phase};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = scratch, .phase = &phase};
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
     if (nnv_subject_build(nnv_subject_by_name(subject), config.seed, arena, &spec, &err)) fail_msg("%s", err.text);

@@ -54,7 +54,7 @@ static int tear_down(void **state) {
 static int run(const struct nnv_case *c) {
     static const float sum[] = {11, 22, 33, 44, 55, 66};
     uint32_t phase;
-    struct nnv_case_env env = {&config, &client, case_arena, &phase};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
     fake.answer = sum;
     fake.rank = 2;
     fake.dims[0] = 2;

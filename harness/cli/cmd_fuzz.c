@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_fuzz.c nnvts fuzz: mutated models and requests, for as long as one likes. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "harness/cli/cli.h"
+#include "harness/fuzz/campaign.h"
+
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts fuzz --driver NAME|PATH [options]",
+    .summary = "Feeds a driver with mutated models and requests. It must never crash, hang, damage memory or answer a "
+               "status that does not exist, must prepare the valid models that it claims to support, and still give "
+               "right values afterwards. Exit code 0 if nothing is found, 1 if something is.",
+    .examples = "nnvts fuzz -d ./npu.so --time 60                        a minute, new inputs with every --seed\n"
+                "nnvts fuzz -d ./npu.so --corpus corpus --time 600       goes on where the last one ended\n"
+                "nnvts fuzz -d ./npu.so --replay nnvts-fuzz/crash-x.fuzz  does it still crash?\n",
+};
+
+struct view {
+    const struct nnv_cli *cli;
+    bool terminal;
+};
+
+static void on_progress(void *context, const struct nnv_fuzz_stats *s) {
+    const struct view *v = context;
+    if (!v->terminal) return;
+    fprintf(stderr, "\r\033[K%" PRIu64 " inputs in %.0f s, %zu kinds of answers, %zu findings", s->inputs,
+            (double)s->ns / 1e9, s->answers, s->findings);
+}
+
+static void print_finding(const struct nnv_fuzz_finding *f) {
+    printf("%s: %.*s\n", nnv_fuzz_wrong_name(f->kind), (int)sizeof f->text, f->text);
+    if (f->count == 1) {
+        struct nnv_text t = {0};
+        nnv_fuzz_print(&t, &f->inputs[0]);
+        for (const char *line = t.data; line != NULL && *line != '\0'; line = strchr(line, '\n') + 1)
+            printf("     %.*s\n", (int)strcspn(line, "\n"), line);
+        nnv_text_free(&t);
+    } else {
+        printf("     after %zu inputs\n", f->count);
+    }
+}
+
+static void on_found(void *context, const struct nnv_fuzz_finding *f) {
+    const struct view *v = context;
+    if (v->terminal) fputs("\r\033[K", stderr);
+    print_finding(f);
+    printf("     seen %" PRIu64 " times; again: nnvts fuzz --driver %s --replay %s/%s.fuzz\n", f->times, v->cli->driver,
+           v->cli->out, f->file);
+}
+
+/** Runs the inputs of one file again. */
+static enum nnv_status replay(const struct nnv_run_config *config, const char *path, int *code, struct nnv_err *err) {
+    char *text = NULL;
+    size_t size, count = 0;
+    struct nnv_fuzz_input *inputs = NULL;
+    struct nnv_fuzz_finding f = {0};
+    bool wrong = false;
+    enum nnv_status st = nnv_file_read(path, FILE_BYTES_MAX, &text, &size, err);
+    if (st == NNV_OK) st = nnv_fuzz_parse(text, path, &inputs, &count, err);
+    if (st == NNV_OK) st = nnv_fuzz_replay(config, inputs, count, &f, &wrong, err);
+    if (st == NNV_OK && wrong) {
+        print_finding(&f);
+        if (f.detail != NULL) fputs(f.detail, stdout);
+        *code = NNVTS_EXIT_FAIL;
+    } else if (st == NNV_OK) {
+        printf("nothing is wrong with %zu input%s\n", count, count == 1 ? "" : "s");
+    }
+    nnv_fuzz_finding_free(&f);
+    free(inputs);
+    free(text);
+    return st;
+}
+
+static enum nnv_status campaign(struct nnv_fuzz_options *options, const struct view *v, int *code, bool *interrupted,
+                                struct nnv_err *err) {
+    struct nnv_fuzz_stats stats;
+    enum nnv_status st = nnv_fuzz_campaign(options, &stats, interrupted, err);
+    if (v->terminal) fputs("\r\033[K", stderr);
+    if (st != NNV_OK) return st;
+    printf("%" PRIu64 " inputs in %.1f s, %zu kinds of answers, corpus %zu, %zu finding%s\n", stats.inputs,
+           (double)stats.ns / 1e9, stats.answers, stats.corpus, stats.findings, stats.findings == 1 ? "" : "s");
+    *code = stats.findings > 0 ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
+    return NNV_OK;
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c;
+    struct nnv_fuzz_options options = {.time_ns = UINT64_C(10000000000), .progress = on_progress, .found = on_found};
+    const char *file = NULL;
+    nnv_cli_defaults(&c);
+    c.out = "nnvts-fuzz";
+    c.timeout_ns = UINT64_C(5000000000);
+    const struct nnv_opt table[] = {
+        NNV_OPTION_DRIVER(c),
+        {0, "time", NNV_OPT_SECONDS, &options.time_ns, "S", "seconds to go on; 0: until --inputs or an interrupt",
+         NULL},
+        {0, "inputs", NNV_OPT_U64, &options.inputs, "N", "inputs to execute; 0: until --time is over", NULL},
+        {0, "corpus", NNV_OPT_STRING, &options.corpus, "DIR", "inputs to begin with; new ones are added", NULL},
+        {0, "replay", NNV_OPT_STRING, &file, "FILE", "only run the inputs of a finding or corpus file again", NULL},
+        NNV_OPTION_SEED(c),
+        NNV_OPTION_JOBS(c),
+        {0, "timeout", NNV_OPT_SECONDS, &c.timeout_ns, "S", "seconds after which an input hangs", NULL},
+        {'o', "out", NNV_OPT_STRING, &c.out, "DIR", "folder of the findings", NULL},
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);
+    if (code >= 0) return code;
+
+    struct nnv_err err = {0};
+    enum nnv_status s = NNV_OK;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_run_config config;
+    struct nnv_driver_info info;
+    struct view view = {.cli = &c, .terminal = isatty(STDERR_FILENO) == 1};
+    bool interrupted = false;
+    if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && c.driver == NULL)
+        s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
+    if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
+    if (s == NNV_OK) s = nnv_driver_probe(config.driver_path, config.driver_options, arena, &info, &err);
+    options.config = &config;
+    options.context = &view;
+    code = NNVTS_EXIT_PASS;
+    if (s == NNV_OK && file != NULL)
+        s = replay(&config, file, &code, &err);
+    else if (s == NNV_OK)
+        s = campaign(&options, &view, &code, &interrupted, &err);
+    nnv_arena_free(arena);
+    if (s != NNV_OK) return nnv_cli_error(&err);
+    return interrupted ? 130 : code;
+}
+
+const struct nnv_verb nnv_verb_fuzz = {"fuzz", "judge a driver", "feed a driver with mutated models and requests", run};
