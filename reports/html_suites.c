@@ -95,7 +95,7 @@ static enum nnv_status add_refusals(struct nnv_html *h, enum nnvts_verdict v, co
     for (size_t k = 0; k < b.map.count && k < REFUSALS_MAX; k++) {
         nnv_text_add(t, "<tr><th scope=\"row\">");
         nnv_text_add_xml(t, nnv_html_name(b.item[k].op));
-        nnv_text_add(t, "</th><td>");
+        nnv_text_add(t, "</th><td class=\"keep\">");
         nnv_text_add_xml(t, nnv_html_name(b.item[k].family));
         nnv_text_addf(t, "</td><td class=\"n\">%s</td><td>", nnv_count(b.item[k].count).s);
         nnv_html_cut(t, r->item[b.item[k].first].reason, 240);

@@ -212,6 +212,13 @@ static bool constants_whole(struct nnv_session *s, const char *call, const struc
     return nnv_expect(s, whole, "%s %s", call, what);
 }
 
+/* In the words in which the other suites say it, so that reports gather them. */
+static bool unsupported(struct nnv_session *s, const struct nnv_subject *subject, uint32_t i) {
+    const struct nnv_op *op = nnv_op(subject->model.main.operations[i].type);
+    return op ? nnv_session_unsupported(s, "the driver does not support operation %u (%s)", i, op->name)
+              : nnv_session_unsupported(s, "the driver does not support operation %u", i);
+}
+
 bool nnv_session_supports(struct nnv_session *s, const struct nnv_subject *subject) {
     const uint32_t n = subject->model.main.operation_count;
     void *room = nnv_arena_alloc(s->env->arena, nnv_guard_room(n), 1);
@@ -227,7 +234,7 @@ bool nnv_session_supports(struct nnv_session *s, const struct nnv_subject *subje
         !nnv_expect_status(s, "get_supported_operations", st, NNVTS_STATUS_NONE))
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!supported[i]) return nnv_session_unsupported(s, "the driver does not support operation %u", i);
+        if (!supported[i]) return unsupported(s, subject, i);
     return true;
 }
 
