@@ -124,7 +124,8 @@ static void bugs_fire_where_they_should(void **state) {
                  OPERAND("TENSOR_FLOAT32", "2,3", "SUBGRAPH_OUTPUT", DATA("11.3,22.3,33.3,44.3,55.3,66.3"))),
         arena);
     const char *name;
-    for (size_t i = 0; (name = bug_at(i)) != NULL; i++) {
+    /* the bugs of operations stand first; those of other suites begin with bursts */
+    for (size_t i = 0; (name = bug_at(i)) != NULL && strcmp(name, "burst-idle") != 0; i++) {
         int expected = is_one_of(name, unsupported) ? NNVTS_UNSUPPORTED
                        : is_one_of(name, firing)    ? NNVTS_FAIL
                                                     : NNVTS_PASS;

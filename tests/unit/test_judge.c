@@ -205,8 +205,12 @@ static void bad_specs_are_errors(void **state) {
     assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_ERROR);
     assert_reason("the spec's model is invalid: operation 0 (ADD)");
     spec = fake_spec(SUM, arena);
-    spec->model.main.operations[0].type = 9999;
+    spec->model.main.operations[0].type = 10000; /* a vendor's own: nothing is known of it */
     assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_SKIP);
+    assert_int_equal(fake.prepared, 0);
+    spec = fake_spec(SUM, arena);
+    spec->model.main.operations[0].type = 9999;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_ERROR);
     assert_int_equal(fake.prepared, 0);
 
     spec = fake_spec(SUM, arena); /* the file expects another shape than the operation gives */
