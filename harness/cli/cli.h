@@ -15,8 +15,8 @@ struct nnv_verb {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_verb_replay, nnv_verb_show,
-    nnv_verb_import, nnv_verb_op, nnv_verb_report, nnv_verb_fuzz;
+extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_verb_replay, nnv_verb_reduce,
+    nnv_verb_bisect, nnv_verb_show, nnv_verb_import, nnv_verb_op, nnv_verb_report, nnv_verb_fuzz;
 
 /** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
 struct nnv_cli {
@@ -77,6 +77,14 @@ void nnv_cli_defaults(struct nnv_cli *c);
  */
 int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
                   int argc, char **argv);
+/**
+ * The one spec that a verb is about: of the file that is the verb's only argument, selected by c->filter (a glob over
+ * names) where the file holds several. Resolves c->driver into *config, and the profile that the spec is judged by into
+ * *precision and spec->precision. NNV_INVALID with the remedy.
+ */
+NNV_USE_RESULT enum nnv_status nnv_cli_subject(const struct nnv_cli *c, struct nnv_arena *arena,
+                                               struct nnv_run_config *config, struct nnv_spec **spec,
+                                               enum nnv_precision *precision, struct nnv_err *err);
 /** Prints "nnvts: message" to stderr and returns the exit code for the error's status. */
 int nnv_cli_error(const struct nnv_err *err);
 /** A run configuration from the options; resolves the driver unless c->driver is NULL. */

@@ -94,6 +94,14 @@ static enum nnv_status write_one(const char *path, const char *suffix, write_fn 
     return st;
 }
 
+enum nnv_status nnv_dump_write(const char *path, const struct nnv_spec *spec, struct nnv_err *err) {
+    if (strlen(path) >= PATH_BYTES) return nnv_fail(err, NNV_INVALID, "%.200s...: the path is too long", path);
+    enum nnv_status st = write_one(path, ".mod.py", nnv_spec_write_modpy, spec, err);
+    if (st == NNV_OK) st = write_one(path, ".dot", write_dot, spec, err);
+    if (st == NNV_OK) st = write_one(path, ".json", write_json, spec, err);
+    return st;
+}
+
 static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_case *c, struct nnv_err *err) {
     char path[PATH_BYTES], name[256];
     struct nnv_spec *spec = NULL;
@@ -110,9 +118,7 @@ static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_c
     if (st == NNV_OK) st = suite->build(d->o.config, c, arena, &spec, err);
     if (st == NNV_OK) st = nnv_case_precision(d->o.config, suite, spec, &precision, err);
     if (st == NNV_OK) spec->precision = nnv_precision_name(precision); /* so that a replay judges alike */
-    if (st == NNV_OK) st = write_one(path, ".mod.py", nnv_spec_write_modpy, spec, err);
-    if (st == NNV_OK) st = write_one(path, ".dot", write_dot, spec, err);
-    if (st == NNV_OK) st = write_one(path, ".json", write_json, spec, err);
+    if (st == NNV_OK) st = nnv_dump_write(path, spec, err);
     nnv_arena_free(arena);
     return st;
 }

@@ -58,5 +58,7 @@ NNV_USE_RESULT enum nnv_status nnv_dumper_finish(struct nnv_dumper *d, bool inte
  * hash is added where anything else had to be replaced or the name was cut to 200 bytes.
  */
 void nnv_dump_name(const char *name, char *buf);
+/** Writes a spec in all forms: path.mod.py, path.dot and, last, path.json. */
+NNV_USE_RESULT enum nnv_status nnv_dump_write(const char *path, const struct nnv_spec *spec, struct nnv_err *err);
 
 #endif

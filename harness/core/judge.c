@@ -539,25 +539,70 @@ static bool judge_outcome(const struct judging *j) {
     return true;
 }
 
+static void find_quantised(struct judging *j) {
+    for (uint32_t i = 0; i < j->spec->model.main.nout; i++)
+        j->quantised = j->quantised || nnv_is_quant(output_operand(j, i)->type);
+}
+
+/** From the driver's outputs to the verdict. */
+static void judge_outputs(struct judging *j) {
+    size_t wrong;
+    if (!make_expectations(j) || !compare(j, &wrong)) return;
+    if (wrong && uses_budget(j)) {
+        if (!second_stage(j) || !compare(j, &wrong)) return;
+        if (wrong && !is_alternative(j) && !compare(j, &wrong)) return;
+    }
+    conclude(j);
+}
+
 void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level, enum nnv_precision precision,
                struct nnv_result *result) {
     struct judging j = {.env = env, .spec = spec, .precision = precision, .result = result};
     start(result);
     if (!has_level(env, level, result) || !check_model(&j, &level) || !has_level(env, level, result)) return;
-    for (uint32_t i = 0; i < spec->model.main.nout; i++)
-        j.quantised = j.quantised || nnv_is_quant(output_operand(&j, i)->type);
+    find_quantised(&j);
     nnv_client_run(env->client, spec, env->arena, env->phase, &j.outcome);
     if (j.outcome.reported && uses_budget(&j)) run_alternative(&j);
     result->driver_ns = j.outcome.supported_ns + j.outcome.prepare_ns + j.outcome.execute_ns;
     result->worker_damaged = j.outcome.memory_damaged;
-    if (judge_outcome(&j) || !make_expectations(&j)) return;
+    if (!judge_outcome(&j)) judge_outputs(&j);
+}
+
+void nnv_judge_answer(struct nnv_case_env *env, const struct nnv_spec *spec, enum nnv_precision precision,
+                      struct nnv_value *outputs, struct nnv_result *result) {
+    struct judging j = {.env = env, .spec = spec, .precision = precision, .result = result};
+    start(result);
+    find_quantised(&j);
+    j.outcome = (struct nnv_outcome){.kind = NNV_OUTCOME_DONE, .outputs = outputs};
+    judge_outputs(&j);
+}
+
+enum nnv_status nnv_judge_bounds(const struct nnv_spec *spec, enum nnv_precision precision, struct nnv_arena *arena,
+                                 struct nnv_bounds *bounds, struct nnv_err *err) {
+    struct nnv_case_env env = {.arena = arena};
+    struct nnv_result result = {.verdict = NNVTS_ERROR};
+    struct judging j = {.env = &env, .spec = spec, .precision = precision, .result = &result};
+    uint32_t n = spec->model.main.nout;
     size_t wrong;
-    if (!compare(&j, &wrong)) return;
-    if (wrong && uses_budget(&j)) {
-        if (!second_stage(&j) || !compare(&j, &wrong)) return;
-        if (wrong && !is_alternative(&j) && !compare(&j, &wrong)) return;
+    find_quantised(&j);
+    j.outcome.outputs = spec->outputs; /* compared with themselves: the second stage wants to know their sizes */
+    bool ok = make_expectations(&j) && compare(&j, &wrong) && (!uses_budget(&j) || second_stage(&j));
+    for (uint32_t i = 0; i < n && ok; i++) {
+        const size_t elems = j.comparison[i].elems;
+        double *got = NNV_NEW(arena, double, elems);
+        bounds[i] = (struct nnv_bounds){
+            .elems = elems, .expected = NNV_NEW(arena, double, elems), .bound = NNV_NEW(arena, double, elems)};
+        ok = got && bounds[i].expected && bounds[i].bound;
+        if (!ok) break;
+        nnv_check_numbers(&j.expected[i], j.expected[i].value->data, precision, bounds[i].expected, got,
+                          bounds[i].bound);
+        if (rule_of(&j, i, NULL) == NNV_JUDGED_VALUE && !j.expected[i].ignored) continue;
+        for (size_t e = 0; e < elems; e++) bounds[i].bound[e] = (double)NAN;
     }
-    conclude(&j);
+    enum nnv_status st = ok ? NNV_OK : nnv_fail(err, NNV_INVALID, "%s", result.reason.data ? result.reason.data : "");
+    nnv_text_free(&result.reason);
+    nnv_text_free(&result.outputs);
+    return st;
 }
 
 enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const struct nnv_suite *suite,

@@ -89,6 +89,21 @@ NNV_USE_RESULT enum nnv_status nnv_case_precision(const struct nnv_run_config *c
  */
 void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level, enum nnv_precision precision,
                struct nnv_result *result);
+/** The same for outputs that somebody has computed before; they must have the expected shapes. env needs an arena. */
+void nnv_judge_answer(struct nnv_case_env *env, const struct nnv_spec *spec, enum nnv_precision precision,
+                      struct nnv_value *outputs, struct nnv_result *result);
+
+/** What an output is compared with, one number an element; arena's. */
+struct nnv_bounds {
+    size_t elems;
+    double *expected;
+    double *bound; /**< NaN: not compared, or not by its value */
+};
+/** The bounds of all outputs (spec->model.main.nout entries). NNV_INVALID: there is no golden result. */
+NNV_USE_RESULT enum nnv_status nnv_judge_bounds(const struct nnv_spec *spec, enum nnv_precision precision,
+                                                struct nnv_arena *arena, struct nnv_bounds *bounds,
+                                                struct nnv_err *err);
+
 /** Runs a case from beginning to end: run, or build and nnv_judge. */
 void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result);
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_bisect.c nnvts bisect: the first operation that goes wrong. */
+#include <math.h>
+
+#include "base/text.h"
+#include "harness/cli/cli.h"
+#include "harness/debug/bisect.h"
+#include "reference/model/validate.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts bisect DUMP --driver NAME|PATH [options]",
+    .summary = "Finds the operation of a failing spec that goes wrong first: makes all results outputs and judges each "
+               "operation alone, from the driver's own inputs to it. Exit code 0 if one was found, 1 if none, 2 if the "
+               "spec does not fail.",
+    .examples = "nnvts bisect nnvts-out/dumps/x.json -d ./npu.so         the table, and the operation\n"
+                "nnvts bisect nnvts-out/dumps/x.json -d ./npu.so --json  for scripts\n",
+};
+
+static const char *const kinds[] = {
+    [NNV_STEP_RIGHT] = "right",
+    [NNV_STEP_WRONG] = "wrong",
+    [NNV_STEP_UNTRUSTED] = "untrusted",
+    [NNV_STEP_UNJUDGED] = "unjudged",
+};
+
+static const char *name_of(const struct nnv_bisection *b, uint32_t operation) {
+    const struct nnv_op *op = nnv_op(b->spec->model.main.operations[operation].type);
+    return op != NULL ? op->name : "?";
+}
+
+/** Type and shape of the first output. */
+static const char *result_text(const struct nnv_bisection *b, uint32_t operation, char *buf, size_t room) {
+    const struct nnv_subgraph *m = &b->spec->model.main;
+    const struct nnv_operand *o = &m->operands[m->operations[operation].out[0]];
+    const struct nnv_shape shape = nnv_operand_shape(o);
+    char dims[256];
+    snprintf(buf, room, "%s %s", nnv_type(o->type)->tag, nnv_shape_text(&shape, dims, sizeof dims));
+    return buf;
+}
+
+static void print_table(const struct nnv_bisection *b) {
+    char result[320];
+    if (b->step == NULL) return;
+    printf("     %5s  %-24s %-26s %9s %7s %11s %11s\n", "", "operation", "result", "compared", "wrong", "error",
+           "of allowed");
+    for (uint32_t i = 0; i < b->spec->model.main.noperations; i++) {
+        const struct nnv_step *s = &b->step[i];
+        printf("   %s %5u  %-24s %-26s ", i == b->culprit ? ">" : " ", i, name_of(b, i),
+               result_text(b, i, result, sizeof result));
+        if (s->kind == NNV_STEP_UNJUDGED)
+            printf("not judged: %s\n", s->note);
+        else if (s->compared == 0)
+            printf("%9d %7d %11s %11s\n", 0, 0, "-", "-");
+        else
+            printf("%9zu %7zu %11.4g %11.4g\n", s->compared, s->wrong, s->error, s->ratio);
+    }
+}
+
+static void print_joint(const struct nnv_bisection *b) {
+    const struct nnv_subgraph *m = &b->spec->model.main;
+    bool any = false;
+    for (uint32_t i = 0; b->joint != NULL && i < m->noperands; i++) {
+        uint32_t from = b->joint[i] ? nnv_producer(m, i) : UINT32_MAX;
+        if (from == UINT32_MAX) continue;
+        any = true;
+        printf("     operation %u (%s) only goes wrong while its result, operand %u, is no output: what reads it is "
+               "computed together with it\n",
+               from, name_of(b, from), i);
+    }
+    if (!any) puts("     no single result makes the difference: it takes several");
+}
+
+static void print_text(const struct nnv_bisection *b) {
+    char text[NNV_OPINION_REASON + 32];
+    printf("%s: %s\n", b->spec->name, nnv_signature_text(&b->signature, text));
+    print_table(b);
+    if (*b->shown) printf("     with all results as outputs it fails otherwise: %s\n", b->shown);
+    if (b->vanishes) {
+        puts("     with all results as outputs the failure vanishes");
+        if (b->joint != NULL) print_joint(b);
+    }
+    if (b->culprit == UINT32_MAX) {
+        puts(b->step != NULL ? "no operation goes wrong by itself: each is within its budget on the driver's own inputs"
+                             : "no operation was found: none fails alone");
+        return;
+    }
+    printf("first wrong: operation %u (%s)", b->culprit, name_of(b, b->culprit));
+    switch (b->alone) {
+    case NNV_ALONE_FAILS:
+        puts("; it fails alone, too");
+        return;
+    case NNV_ALONE_PASSES:
+        puts("; alone it passes");
+        return;
+    case NNV_ALONE_UNKNOWN:
+        break;
+    }
+    puts("");
+}
+
+static void add_number(struct nnv_text *t, const char *member, double v) {
+    nnv_text_addf(t, ",\"%s\":", member);
+    nnv_text_add_double(t, v);
+}
+
+static void print_json(const struct nnv_bisection *b) {
+    static const char *const alone[] = {"unknown", "fails", "passes"};
+    const struct nnv_subgraph *m = &b->spec->model.main;
+    char text[NNV_OPINION_REASON + 32];
+    struct nnv_text t = {0};
+    nnv_text_add(&t, "{\"case\":");
+    nnv_text_add_json(&t, b->spec->name);
+    nnv_text_add(&t, ",\"signature\":");
+    nnv_text_add_json(&t, nnv_signature_text(&b->signature, text));
+    if (b->culprit != UINT32_MAX)
+        nnv_text_addf(&t, ",\"culprit\":{\"operation\":%u,\"name\":\"%s\",\"alone\":\"%s\"}", b->culprit,
+                      name_of(b, b->culprit), alone[b->alone]);
+    nnv_text_addf(&t, ",\"vanishes\":%s,\"joint\":[", b->vanishes ? "true" : "false");
+    for (uint32_t i = 0, n = 0; b->joint != NULL && i < m->noperands; i++)
+        if (b->joint[i]) nnv_text_addf(&t, "%s%u", n++ ? "," : "", i);
+    nnv_text_add(&t, "],\"operations\":[");
+    for (uint32_t i = 0; b->step != NULL && i < m->noperations; i++) {
+        const struct nnv_step *s = &b->step[i];
+        nnv_text_addf(&t, "%s{\"operation\":%u,\"name\":\"%s\",\"verdict\":\"%s\",\"compared\":%zu,\"wrong\":%zu",
+                      i ? "," : "", i, name_of(b, i), kinds[s->kind], s->compared, s->wrong);
+        add_number(&t, "error", s->error);
+        add_number(&t, "ratio", s->ratio);
+        nnv_text_add(&t, ",\"note\":");
+        nnv_text_add_json(&t, s->note);
+        nnv_text_add(&t, "}");
+    }
+    nnv_text_add(&t, "]}");
+    puts(t.data != NULL ? t.data : "{}");
+    nnv_text_free(&t);
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c;
+    nnv_cli_defaults(&c);
+    const struct nnv_opt table[] = {
+        NNV_OPTION_DRIVER(c),
+        {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
+        NNV_OPTION_TIMEOUT(c),
+        NNV_OPTION_PRECISION(c),
+        NNV_OPTION_JSON(c),
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
+    if (code >= 0) return code;
+    struct nnv_err err = {0};
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_run_config config;
+    struct nnv_bisection b;
+    struct nnv_spec *spec = NULL;
+    enum nnv_precision precision;
+    enum nnv_status st = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    if (st == NNV_OK) st = nnv_cli_subject(&c, arena, &config, &spec, &precision, &err);
+    if (st == NNV_OK) {
+        const struct nnv_oracle oracle = {.path = config.driver_path,
+                                          .options = config.driver_options,
+                                          .precision = precision,
+                                          .timeout_ns = c.timeout_ns};
+        st = nnv_bisect(spec, &oracle, arena, &b, &err);
+    }
+    if (st == NNV_OK) {
+        code = b.culprit != UINT32_MAX ? NNVTS_EXIT_PASS : NNVTS_EXIT_FAIL;
+        if (c.json)
+            print_json(&b);
+        else
+            print_text(&b);
+    }
+    nnv_arena_free(arena);
+    return st == NNV_OK ? code : nnv_cli_error(&err);
+}
+
+const struct nnv_verb nnv_verb_bisect = {"bisect", "understand a failure", "name the operation that goes wrong first",
+                                         run};

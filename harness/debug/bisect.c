@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/debug/bisect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/core/record.h"
+
+enum { NONE = UINT32_MAX };
+
+static const uint64_t HANG_NS = 1000000000; /* that one try of a driver that hangs may take */
+
+/** A bisection on its way. */
+struct bisecting {
+    const struct nnv_oracle *oracle;
+    struct nnv_oracle quick; /**< with less time, for drivers that hang */
+    struct nnv_known known;  /**< golden values */
+    struct nnv_known actual; /**< the driver's own, where they are known */
+    struct nnv_arena *arena, *scratch;
+    struct nnv_bisection *out;
+};
+
+static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
+
+static const struct nnv_subgraph *main_of(const struct bisecting *b) { return &b->known.spec->model.main; }
+
+/** The operations [from, to) as a spec in scratch memory; index as of nnv_cut. */
+static enum nnv_status cut_range(struct bisecting *b, const struct nnv_known *values, uint32_t from, uint32_t to,
+                                 uint32_t **index, struct nnv_known *cut, struct nnv_err *err) {
+    nnv_arena_reset(b->scratch);
+    bool *keep = NNV_NEW(b->scratch, bool, main_of(b)->noperations);
+    uint32_t *map = NNV_NEW(b->scratch, uint32_t, main_of(b)->noperands);
+    struct nnv_spec *spec;
+    if (!keep || !map) return no_memory(err);
+    for (uint32_t i = from; i < to; i++) keep[i] = true;
+    enum nnv_status st = nnv_cut(values, &(struct nnv_cut){.keep = keep, .index = map}, b->scratch, &spec, err);
+    if (st == NNV_OK) st = nnv_known_make(spec, false, b->scratch, cut, err);
+    if (index) *index = map;
+    return st;
+}
+
+/** Does the driver fail on the operations [from, to), with these values as inputs? *same: in the way of the whole. */
+static bool fails(struct bisecting *b, const struct nnv_known *values, uint32_t from, uint32_t to, bool *same) {
+    struct nnv_known cut;
+    struct nnv_opinion opinion;
+    *same = false;
+    if (cut_range(b, values, from, to, NULL, &cut, NULL) != NNV_OK) return false;
+    if (nnv_oracle_judge(&b->quick, cut.spec, &opinion, NULL) != NNV_OK) return false;
+    const struct nnv_signature s = nnv_signature_of(cut.spec, &opinion);
+    const struct nnv_signature *w = &b->out->signature;
+    *same = nnv_signature_equal(&s, w) || (s.values && w->values);
+    return nnv_is_bad(s.verdict);
+}
+
+/* ------------------------------------------------------- step by step, from the driver's values */
+
+/** The outputs of an operation as the driver computed them; NULL if their shapes are not those of the golden result. */
+static struct nnv_value *actual_outputs(struct bisecting *b, const struct nnv_known *cut, const uint32_t *index) {
+    const struct nnv_subgraph *m = &cut->spec->model.main;
+    struct nnv_value *v = NNV_NEW(b->scratch, struct nnv_value, m->nout);
+    for (uint32_t i = 0; v && i < main_of(b)->noperands; i++)
+        for (uint32_t k = 0; index[i] != NONE && k < m->nout; k++)
+            if (m->out[k] == index[i]) v[k] = b->actual.value[i];
+    for (uint32_t k = 0; v && k < m->nout; k++) {
+        const struct nnv_value *want = &cut->spec->outputs[k];
+        if (v[k].omitted || !v[k].data || v[k].rank != want->rank || v[k].bytes != want->bytes) return NULL;
+        if (want->rank && memcmp(v[k].dims, want->dims, want->rank * sizeof *want->dims) != 0) return NULL;
+    }
+    return v;
+}
+
+static void add_output(struct nnv_step *s, const struct nnv_output_opinion *o) {
+    s->compared += o->compared;
+    s->wrong += o->wrong;
+    if (o->compared == 0 || !(o->ratio >= s->ratio || isnan(o->ratio))) return;
+    s->ratio = o->ratio;
+    s->error = o->error;
+}
+
+static void judge_step(struct bisecting *b, uint32_t operation, struct nnv_step *s) {
+    struct nnv_known cut;
+    struct nnv_opinion opinion;
+    struct nnv_err err = {0};
+    uint32_t *index;
+    s->kind = NNV_STEP_UNJUDGED;
+    if (cut_range(b, &b->actual, operation, operation + 1, &index, &cut, &err) != NNV_OK) {
+        snprintf(s->note, sizeof s->note, "%.159s", err.text);
+        return;
+    }
+    struct nnv_value *outputs = actual_outputs(b, &cut, index);
+    if (!outputs) {
+        snprintf(s->note, sizeof s->note, "its golden result on the driver's values has another shape");
+        return;
+    }
+    /* what was integer-valued is so no more once something went wrong */
+    cut.spec->exact = cut.spec->exact && b->out->culprit == NONE;
+    nnv_oracle_compare(cut.spec, NNV_PRECISION_BUDGET, outputs, b->scratch, &opinion);
+    for (uint32_t i = 0; i < cut.spec->model.main.nout && i < NNV_OPINION_OUTPUTS; i++)
+        add_output(s, &opinion.output[i]);
+    if (opinion.verdict == NNVTS_FAIL)
+        s->kind = NNV_STEP_WRONG;
+    else if (opinion.verdict == NNVTS_PASS)
+        s->kind = NNV_STEP_RIGHT;
+    else if (opinion.verdict == NNVTS_UNTRUSTED)
+        s->kind = NNV_STEP_UNTRUSTED;
+    else
+        snprintf(s->note, sizeof s->note, "%.159s", opinion.reason);
+}
+
+static enum nnv_status judge_steps(struct bisecting *b, struct nnv_err *err) {
+    const uint32_t n = main_of(b)->noperations;
+    b->out->step = NNV_NEW(b->arena, struct nnv_step, n);
+    if (!b->out->step) return no_memory(err);
+    for (uint32_t i = 0; i < n; i++) {
+        judge_step(b, i, &b->out->step[i]);
+        if (b->out->step[i].kind == NNV_STEP_WRONG && b->out->culprit == NONE) b->out->culprit = i;
+    }
+    if (b->out->culprit == NONE) return NNV_OK;
+    bool same;
+    b->out->alone =
+        fails(b, &b->actual, b->out->culprit, b->out->culprit + 1, &same) ? NNV_ALONE_FAILS : NNV_ALONE_PASSES;
+    return NNV_OK;
+}
+
+/* ------------------------------------------------------------- without the driver's values */
+
+/** The first operation that fails alone in the same way, on golden values. */
+static void find_alone(struct bisecting *b) {
+    bool same;
+    for (uint32_t i = 0; i < main_of(b)->noperations && b->out->culprit == NONE; i++)
+        if (fails(b, &b->known, i, i + 1, &same) && same) {
+            b->out->culprit = i;
+            b->out->alone = NNV_ALONE_FAILS;
+        }
+}
+
+/** The last operation of the shortest beginning of the graph that fails. */
+static void find_beginning(struct bisecting *b) {
+    uint32_t good = 0, bad = main_of(b)->noperations;
+    bool same;
+    if (bad == 0 || !fails(b, &b->known, 0, bad, &same) || !same) return;
+    while (bad - good > 1) {
+        uint32_t middle = good + (bad - good) / 2;
+        if (fails(b, &b->known, 0, middle, &same) && same)
+            bad = middle;
+        else
+            good = middle;
+    }
+    b->out->culprit = bad - 1;
+    b->out->alone = NNV_ALONE_PASSES;
+}
+
+/** Results that, made outputs one by one, make the failure vanish; the culprit is the first one's operation. */
+static enum nnv_status find_joint(struct bisecting *b, struct nnv_err *err) {
+    const struct nnv_subgraph *m = main_of(b);
+    b->out->joint = NNV_NEW(b->arena, bool, m->noperands);
+    if (!b->out->joint) return no_memory(err);
+    for (uint32_t i = 0; i < m->noperands; i++) {
+        struct nnv_spec *spec;
+        struct nnv_opinion opinion;
+        if (m->operands[i].lifetime != NNV_TEMPORARY_VARIABLE) continue;
+        nnv_arena_reset(b->scratch);
+        uint8_t *wish = NNV_NEW(b->scratch, uint8_t, m->noperands);
+        if (!wish) return no_memory(err);
+        wish[i] = NNV_WISH_SHOWN;
+        enum nnv_status st = nnv_cut(&b->known, &(struct nnv_cut){.wish = wish}, b->scratch, &spec, err);
+        if (st == NNV_OK) st = nnv_oracle_judge(&b->quick, spec, &opinion, err);
+        if (st != NNV_OK) return st;
+        b->out->joint[i] = !nnv_is_bad(opinion.verdict);
+        if (b->out->joint[i] && b->out->culprit == NONE) b->out->culprit = nnv_producer(m, i);
+    }
+    if (b->out->culprit != NONE) b->out->alone = NNV_ALONE_PASSES;
+    return NNV_OK;
+}
+
+/* ------------------------------------------------------------------------ all of it */
+
+/** All results as outputs: on the driver, and what it computed. */
+static enum nnv_status run_shown(struct bisecting *b, bool *ran, struct nnv_err *err) {
+    struct nnv_spec *all;
+    struct nnv_value *outputs;
+    struct nnv_opinion opinion;
+    *ran = false;
+    enum nnv_status st = nnv_cut(&b->known, &(struct nnv_cut){.all_shown = true}, b->arena, &all, err);
+    if (st == NNV_OK) st = nnv_oracle_judge(&b->quick, all, &opinion, err);
+    if (st != NNV_OK) return st;
+    const struct nnv_signature s = nnv_signature_of(all, &opinion);
+    b->out->vanishes = !nnv_is_bad(s.verdict);
+    if (!b->out->vanishes && !(s.values && b->out->signature.values) && !nnv_signature_equal(&s, &b->out->signature))
+        nnv_signature_text(&s, b->out->shown);
+    if (!b->out->signature.values || (!s.values && !b->out->vanishes)) return NNV_OK;
+    st = nnv_oracle_run(b->oracle, all, b->arena, &outputs, &opinion, err);
+    if (st != NNV_OK || opinion.verdict != NNVTS_PASS) return st;
+    b->actual = b->known;
+    b->actual.value = nnv_arena_copy(b->arena, b->known.value, main_of(b)->noperands * sizeof *b->known.value);
+    if (!b->actual.value) return no_memory(err);
+    for (uint32_t i = 0; i < all->model.main.nout; i++) b->actual.value[all->model.main.out[i]] = outputs[i];
+    *ran = true;
+    return NNV_OK;
+}
+
+static enum nnv_status bisect(struct bisecting *b, struct nnv_err *err) {
+    struct nnv_opinion opinion;
+    bool ran = false;
+    enum nnv_status st = nnv_oracle_judge(b->oracle, b->known.spec, &opinion, err);
+    if (st != NNV_OK) return st;
+    b->out->signature = nnv_signature_of(b->known.spec, &opinion);
+    if (!nnv_is_bad(opinion.verdict))
+        return nnv_fail(err, NNV_INVALID, "%s: it does not fail on this driver (%s%s%.300s): nothing to bisect",
+                        b->known.spec->name, nnv_record_verdict(opinion.verdict), *opinion.reason ? ": " : "",
+                        opinion.reason);
+    b->quick = *b->oracle;
+    if (opinion.verdict == NNVTS_TIMEOUT && b->quick.timeout_ns > HANG_NS) b->quick.timeout_ns = HANG_NS;
+    st = run_shown(b, &ran, err);
+    if (st == NNV_OK && ran) st = judge_steps(b, err);
+    if (st != NNV_OK || b->out->culprit != NONE || opinion.verdict == NNVTS_UNTRUSTED) return st;
+    if (b->out->vanishes) st = find_joint(b, err);
+    if (st == NNV_OK && b->out->culprit == NONE && !ran) find_alone(b);
+    if (st == NNV_OK && b->out->culprit == NONE && !ran) find_beginning(b);
+    return st;
+}
+
+enum nnv_status nnv_bisect(const struct nnv_spec *spec, const struct nnv_oracle *oracle, struct nnv_arena *arena,
+                           struct nnv_bisection *out, struct nnv_err *err) {
+    struct bisecting b = {.oracle = oracle, .arena = arena, .scratch = nnv_arena_new(), .out = out};
+    *out = (struct nnv_bisection){.culprit = NONE};
+    if (!b.scratch) return no_memory(err);
+    enum nnv_status st = NNV_OK;
+    if (spec->expect_failure)
+        st = nnv_fail(err, NNV_INVALID, "%s: a driver must refuse this model: there is nothing to bisect", spec->name);
+    if (st == NNV_OK) st = nnv_known_make(spec, false, arena, &b.known, err);
+    if (st == NNV_OK) {
+        out->spec = b.known.spec;
+        st = bisect(&b, err);
+    }
+    nnv_arena_free(b.scratch);
+    return st;
+}

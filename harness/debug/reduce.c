@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/debug/reduce.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "harness/core/record.h"
+#include "harness/debug/reducer.h"
+#include "reference/model/op.h"
+
+enum { MOST_SINGLES = 256, ROUNDS = 8 };
+
+static const uint64_t HANG_NS = 1000000000; /* that a candidate for a TIMEOUT may take */
+
+/* ------------------------------------------------------------------- signatures */
+
+/** The text without numbers and lists of them. */
+static void copy_words(char *to, size_t room, const char *from) {
+    size_t n = 0;
+    bool number = false;
+    for (; *from != '\0' && *from != '\n' && n + 1 < room; from++) {
+        bool part = isdigit((unsigned char)*from) || strchr("[],", *from) != NULL;
+        if (!part) to[n++] = *from;
+        if (part && !number) to[n++] = '#';
+        number = part;
+    }
+    to[n] = '\0';
+}
+
+struct nnv_signature nnv_signature_of(const struct nnv_spec *spec, const struct nnv_opinion *opinion) {
+    const struct nnv_subgraph *m = &spec->model.main;
+    struct nnv_signature s = {.verdict = opinion->verdict, .operation = -1};
+    if (s.verdict == NNVTS_CRASH || s.verdict == NNVTS_TIMEOUT) {
+        s.phase = opinion->phase;
+        s.signal = opinion->signal;
+    }
+    if (s.verdict != NNVTS_FAIL) return s;
+    s.values = opinion->has_outputs;
+    if (!s.values) {
+        copy_words(s.reason, sizeof s.reason, opinion->reason);
+        return s;
+    }
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < m->nout && i < NNV_OPINION_OUTPUTS; i++) {
+        uint32_t producer = opinion->output[i].wrong ? nnv_producer(m, m->out[i]) : UINT32_MAX;
+        if (producer >= first) continue;
+        first = producer;
+        s.operation = m->operations[producer].type;
+        s.not_finite = opinion->output[i].not_finite;
+    }
+    return s;
+}
+
+bool nnv_signature_equal(const struct nnv_signature *a, const struct nnv_signature *b) {
+    return a->verdict == b->verdict && a->phase == b->phase && a->signal == b->signal && a->values == b->values &&
+           a->not_finite == b->not_finite && a->operation == b->operation && strcmp(a->reason, b->reason) == 0;
+}
+
+const char *nnv_signature_text(const struct nnv_signature *s, char *buf) {
+    const struct nnv_op *op = nnv_op(s->operation);
+    const size_t room = NNV_OPINION_REASON + 32;
+    const char *verdict = nnv_record_verdict(s->verdict);
+    if (s->values)
+        snprintf(buf, room, "%s: %s of %s", verdict, s->not_finite ? "a NaN or an infinity" : "wrong values",
+                 op ? op->name : "an output");
+    else if (s->verdict == NNVTS_CRASH || s->verdict == NNVTS_TIMEOUT)
+        snprintf(buf, room, "%s in %s", verdict, nnv_phase_name(s->phase));
+    else
+        snprintf(buf, room, "%s%s%s", verdict, *s->reason ? ": " : "", s->reason);
+    return buf;
+}
+
+/* ------------------------------------------------------------------- candidates */
+
+bool nnv_reducer_over(const struct nnv_reducer *r) { return r->stopped || nnv_now_ns() >= r->end_ns; }
+
+struct nnv_spec *nnv_reducer_copy(struct nnv_reducer *r, const struct nnv_cut *cut) {
+    struct nnv_spec *spec = NULL;
+    nnv_arena_reset(r->trial);
+    return nnv_cut(&r->best, cut, r->trial, &spec, NULL) == NNV_OK ? spec : NULL;
+}
+
+bool nnv_reducer_try(struct nnv_reducer *r, const struct nnv_spec *candidate, bool relax) {
+    struct nnv_known known;
+    struct nnv_opinion opinion;
+    if (!candidate || nnv_reducer_over(r)) return false;
+    if (nnv_known_make(candidate, relax, r->trial, &known, NULL) != NNV_OK) return false;
+    if (nnv_oracle_judge(&r->oracle, known.spec, &opinion, NULL) != NNV_OK) return false;
+    const struct nnv_signature s = nnv_signature_of(known.spec, &opinion);
+    bool same = nnv_signature_equal(&s, &r->wanted);
+    if (same) {
+        struct nnv_arena *kept = r->kept;
+        r->kept = r->trial;
+        r->trial = kept;
+        r->best = known;
+    }
+    r->candidates++;
+    const struct nnv_reduce_options *o = r->options;
+    if (o->progress && !o->progress(o->context, r->best.spec, r->candidates)) r->stopped = true;
+    return same;
+}
+
+static bool try_cut(struct nnv_reducer *r, const struct nnv_cut *cut) {
+    return nnv_reducer_try(r, nnv_reducer_copy(r, cut), false);
+}
+
+/* ------------------------------------------------------------------- operations */
+
+/** Tries the operation alone. keep is scratch. */
+static bool try_single(struct nnv_reducer *r, uint32_t operation, bool *keep) {
+    memset(keep, 0, r->best.spec->model.main.noperations);
+    keep[operation] = true;
+    return try_cut(r, &(struct nnv_cut){.keep = keep});
+}
+
+/** One operation that fails alone; those of the wanted kind first. */
+static bool find_single(struct nnv_reducer *r, bool *keep) {
+    const struct nnv_subgraph *m = &r->best.spec->model.main;
+    uint32_t n = m->noperations;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < n && i < MOST_SINGLES && !nnv_reducer_over(r); i++) {
+            bool wanted = m->operations[i].type == r->wanted.operation;
+            if (wanted == (pass == 0) && (wanted || !r->wanted.values) && try_single(r, i, keep)) return true;
+        }
+    return false;
+}
+
+/** Delta debugging: halves, quarters ... of the list are left out, or all but them. */
+static bool minimise_list(struct nnv_reducer *r, bool *keep) {
+    bool any = false;
+    for (uint32_t parts = 2; r->best.spec->model.main.noperations > 1 && !nnv_reducer_over(r);) {
+        const uint32_t n = r->best.spec->model.main.noperations;
+        bool found = false;
+        if (parts > n) parts = n;
+        for (uint32_t p = 0; p < 2 * parts && !found; p++) {
+            const uint32_t k = p % parts, from = (uint32_t)((uint64_t)n * k / parts);
+            const uint32_t to = (uint32_t)((uint64_t)n * (k + 1) / parts);
+            const bool alone = p < parts;
+            if (parts == 2 && !alone) break; /* the complement of a half is the other half */
+            for (uint32_t i = 0; i < n; i++) keep[i] = (i >= from && i < to) == alone;
+            found = try_cut(r, &(struct nnv_cut){.keep = keep});
+            if (found) parts = alone ? 2 : parts > 2 ? parts - 1 : 2;
+        }
+        any = any || found;
+        if (found) continue;
+        if (parts == n) break;
+        parts *= 2;
+    }
+    return any;
+}
+
+static bool reduce_operations(struct nnv_reducer *r) {
+    uint32_t n = r->best.spec->model.main.noperations;
+    struct nnv_arena *arena = nnv_arena_new();
+    bool *keep = arena ? NNV_NEW(arena, bool, n) : NULL;
+    bool any = n > 1 && keep && (find_single(r, keep) || minimise_list(r, keep));
+    nnv_arena_free(arena);
+    return any;
+}
+
+/* ------------------------------------------------------------ inputs and outputs */
+
+static bool is_read(const struct nnv_subgraph *s, uint32_t operand) {
+    for (uint32_t i = 0; i < s->noperations; i++)
+        for (uint32_t k = 0; k < s->operations[i].nin; k++)
+            if (s->operations[i].in[k] == operand) return true;
+    return false;
+}
+
+/** Operands keep their places, since nothing is left out. */
+static bool try_wish(struct nnv_reducer *r, uint32_t operand, enum nnv_wish wish) {
+    struct nnv_arena *arena = nnv_arena_new();
+    uint8_t *wishes = arena ? NNV_NEW(arena, uint8_t, r->best.spec->model.main.noperands) : NULL;
+    if (wishes) wishes[operand] = (uint8_t)wish;
+    bool smaller = wishes && try_cut(r, &(struct nnv_cut){.wish = wishes});
+    nnv_arena_free(arena);
+    return smaller;
+}
+
+/** Tries a wish for each operand of this lifetime but one. */
+static bool try_wishes(struct nnv_reducer *r, enum nnv_lifetime lifetime, enum nnv_wish wish, uint32_t spared) {
+    bool any = false;
+    for (uint32_t i = r->best.spec->model.main.noperands; i-- > 0 && !nnv_reducer_over(r);) {
+        const struct nnv_subgraph *m = &r->best.spec->model.main;
+        if (i >= m->noperands || m->operands[i].lifetime != lifetime || i == spared) continue;
+        if (wish == NNV_WISH_HIDDEN && !is_read(m, i)) continue;
+        any = try_wish(r, i, wish) || any;
+    }
+    return any;
+}
+
+/**
+ * Outputs that are read need not be outputs. The first input of the first operation is to be an input of the model, all
+ * else that is not computed a constant.
+ */
+static bool reduce_arguments(struct nnv_reducer *r) {
+    bool any =
+        r->best.spec->model.main.noperations > 1 && try_wishes(r, NNV_SUBGRAPH_OUTPUT, NNV_WISH_HIDDEN, UINT32_MAX);
+    const struct nnv_subgraph *m = &r->best.spec->model.main;
+    const uint32_t first = m->noperations && m->operations[0].nin ? m->operations[0].in[0] : UINT32_MAX;
+    if (m->nin == 0 && first != UINT32_MAX) any = try_wish(r, first, NNV_WISH_INPUT) || any;
+    const uint32_t spared = r->best.spec->model.main.nin ? r->best.spec->model.main.in[0] : UINT32_MAX;
+    return try_wishes(r, NNV_SUBGRAPH_INPUT, NNV_WISH_CONSTANT, spared) || any;
+}
+
+/* --------------------------------------------------------------------- beginning */
+
+static enum nnv_status judge_first(struct nnv_reducer *r, const struct nnv_spec *spec, struct nnv_signature *s,
+                                   struct nnv_err *err) {
+    struct nnv_opinion opinion;
+    enum nnv_status st = nnv_oracle_judge(&r->oracle, spec, &opinion, err);
+    if (st != NNV_OK) return st;
+    *s = nnv_signature_of(spec, &opinion);
+    r->candidates++;
+    if (nnv_is_bad(s->verdict)) return NNV_OK;
+    return nnv_fail(err, NNV_INVALID, "%s: it does not fail on this driver (%s%s%.300s): nothing to reduce", spec->name,
+                    nnv_record_verdict(s->verdict), *opinion.reason ? ": " : "", opinion.reason);
+}
+
+/** All results as outputs: then the first operation that goes wrong is known. It must still fail by values. */
+static void show_results(struct nnv_reducer *r) {
+    struct nnv_opinion opinion;
+    struct nnv_known known;
+    const struct nnv_spec *all = nnv_reducer_copy(r, &(struct nnv_cut){.all_shown = true});
+    if (!all || nnv_known_make(all, false, r->trial, &known, NULL) != NNV_OK) return;
+    if (nnv_oracle_judge(&r->oracle, known.spec, &opinion, NULL) != NNV_OK) return;
+    struct nnv_signature s = nnv_signature_of(known.spec, &opinion);
+    r->candidates++;
+    if (s.verdict != NNVTS_FAIL || !s.values || s.operation < 0) return;
+    struct nnv_arena *kept = r->kept;
+    r->kept = r->trial;
+    r->trial = kept;
+    r->best = known;
+    r->wanted = s;
+}
+
+static enum nnv_status begin(struct nnv_reducer *r, const struct nnv_spec *spec, struct nnv_reduction *out,
+                             struct nnv_err *err) {
+    if (spec->expect_failure)
+        return nnv_fail(err, NNV_INVALID, "%s: a driver must refuse this model, which is as small as it is",
+                        spec->name);
+    enum nnv_status st = judge_first(r, spec, &out->before, err);
+    if (st == NNV_OK) st = nnv_known_make(spec, false, r->kept, &r->best, err);
+    if (st == NNV_OK) st = judge_first(r, r->best.spec, &r->wanted, err);
+    if (st != NNV_OK) return out->before.verdict == NNVTS_FAIL ? nnv_at(err, st, "against the golden values") : st;
+    if (r->wanted.verdict == NNVTS_TIMEOUT && r->oracle.timeout_ns > HANG_NS) r->oracle.timeout_ns = HANG_NS;
+    if (r->wanted.values) show_results(r);
+    return NNV_OK;
+}
+
+/* The time of a candidate is cut for drivers that hang: the result must hang for as long as the original. */
+static bool is_confirmed(struct nnv_reducer *r) {
+    struct nnv_opinion opinion;
+    if (r->oracle.timeout_ns == r->options->oracle->timeout_ns) return true;
+    if (nnv_oracle_judge(r->options->oracle, r->best.spec, &opinion, NULL) != NNV_OK) return false;
+    const struct nnv_signature s = nnv_signature_of(r->best.spec, &opinion);
+    return nnv_signature_equal(&s, &r->wanted);
+}
+
+static void reduce_all(struct nnv_reducer *r) {
+    bool smaller = true;
+    for (int round = 0; round < ROUNDS && smaller && !nnv_reducer_over(r); round++) {
+        smaller = reduce_operations(r);
+        smaller = reduce_arguments(r) || smaller;
+        smaller = nnv_reduce_extents(r) || smaller;
+        smaller = nnv_reduce_attributes(r) || smaller;
+        smaller = nnv_reduce_values(r) || smaller;
+    }
+}
+
+enum nnv_status nnv_reduce(const struct nnv_spec *spec, const struct nnv_reduce_options *options,
+                           struct nnv_arena *arena, struct nnv_reduction *out, struct nnv_err *err) {
+    struct nnv_reducer r = {.options = options,
+                            .oracle = *options->oracle,
+                            .kept = nnv_arena_new(),
+                            .trial = nnv_arena_new(),
+                            .end_ns = nnv_now_ns() + options->total_ns};
+    *out = (struct nnv_reduction){0};
+    enum nnv_status st = NNV_OK;
+    if (!r.kept || !r.trial) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) st = begin(&r, spec, out, err);
+    if (st == NNV_OK) reduce_all(&r);
+    if (st == NNV_OK && !is_confirmed(&r)) {
+        r.oracle.timeout_ns = options->oracle->timeout_ns;
+        nnv_arena_reset(r.kept);
+        st = nnv_known_make(spec, false, r.kept, &r.best, err);
+        if (st == NNV_OK) reduce_all(&r);
+    }
+    if (st == NNV_OK) st = nnv_cut(&r.best, &(struct nnv_cut){0}, arena, &out->spec, err);
+    out->after = r.wanted;
+    out->candidates = r.candidates;
+    out->complete = !nnv_reducer_over(&r);
+    nnv_arena_free(r.kept);
+    nnv_arena_free(r.trial);
+    return st;
+}
