@@ -18,6 +18,7 @@ struct change {
     uint32_t operand, dim; /**< where it begins */
     uint32_t from, to;
     enum follow follow;
+    bool tail; /**< the last slices stay, not the first */
 };
 
 /** The value of an input or constant as one thing. */
@@ -51,8 +52,8 @@ static bool get_source(struct nnv_spec *spec, uint32_t i, struct source *s) {
     return false;
 }
 
-/** Keeps the first `to` of the slices along a dimension. */
-static bool crop(struct source *s, uint32_t dim, uint32_t to, struct nnv_arena *arena) {
+/** Keeps the first or last `to` of the slices along a dimension. */
+static bool crop(struct source *s, uint32_t dim, uint32_t to, bool tail, struct nnv_arena *arena) {
     const size_t size = nnv_type(s->o->type)->size;
     size_t outer = 1, inner = size;
     const uint32_t from = s->dims[dim];
@@ -60,13 +61,17 @@ static bool crop(struct source *s, uint32_t dim, uint32_t to, struct nnv_arena *
     if (outer * from * inner != *s->bytes) return false;
     char *data = nnv_arena_alloc(arena, outer * to * inner, 1);
     if (!data) return false;
+    const size_t skipped = tail ? (from - to) * inner : 0;
     for (size_t i = 0; i < outer; i++)
-        memcpy(data + i * to * inner, (const char *)*s->data + i * from * inner, to * inner);
+        memcpy(data + i * to * inner, (const char *)*s->data + i * from * inner + skipped, to * inner);
     *s->data = data;
     *s->bytes = outer * to * inner;
     s->dims[dim] = to;
     if (s->input && dim < s->o->rank && s->o->dims[dim] != 0) s->o->dims[dim] = to;
-    if (s->o->channel.count > to && s->o->channel.dim == dim) s->o->channel.count = to;
+    if (s->o->channel.count > to && s->o->channel.dim == dim) {
+        if (tail) s->o->channel.scales += s->o->channel.count - to;
+        s->o->channel.count = to;
+    }
     return true;
 }
 
@@ -100,7 +105,7 @@ static bool try_change(struct nnv_reducer *r, const struct change *c) {
         if (c->follow == FOLLOW_VALUES && i != c->operand) ok = follow_values(&s, c, r->trial);
         for (uint32_t k = 0; ok && k<s.rank && * s.bytes> 0; k++) {
             uint32_t to = new_extent(c, i, k, s.dims[k], integers);
-            if (to < s.dims[k]) ok = crop(&s, k, to, r->trial);
+            if (to < s.dims[k]) ok = crop(&s, k, to, c->tail, r->trial);
         }
     }
     return ok && nnv_reducer_try(r, spec, true);
@@ -120,8 +125,9 @@ static bool shrink_dimension(struct nnv_reducer *r, uint32_t operand, uint32_t d
     uint32_t to[6];
     int n = smaller_extents(extent, to);
     for (int i = 0; i < n; i++)
-        for (int f = 0; f < FOLLOW_COUNT && !nnv_reducer_over(r); f++)
-            if (try_change(r, &(struct change){operand, dim, extent, to[i], (enum follow)f})) return true;
+        for (int f = 0; f < 2 * FOLLOW_COUNT && !nnv_reducer_over(r); f++)
+            if (try_change(r, &(struct change){operand, dim, extent, to[i], (enum follow)(f / 2), f % 2 == 1}))
+                return true;
     return false;
 }
 
