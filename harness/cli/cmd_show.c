@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "harness/debug/spec_c.h"
 #include "reference/model/spec.h"
 #include "reference/model/validate.h"
 
@@ -14,30 +15,44 @@ static const struct nnv_verb_help help = {
                "another form, on stdout.",
     .examples = "nnvts show x.json                       what the model does\n"
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
-                "nnvts show x.jsonl -k 'conv*' --as mod.py  in the form of AOSP's test generator\n",
+                "nnvts show x.jsonl -k 'conv*' --as mod.py  in the form of AOSP's test generator\n"
+                "nnvts show x.json --as c > x.c          a program that runs it on a driver\n",
 };
 
-enum form { SUMMARY, JSON, JSONL, MODPY, DOT };
-static const char *const forms[] = {"summary", "json", "jsonl", "mod.py", "dot", NULL};
+enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C };
+static const char *const forms[] = {"summary", "json", "jsonl", "mod.py", "dot", "c", NULL};
 
-static void write_form(const struct nnv_spec *spec, enum form form, struct nnv_text *out) {
+/** As a program; it compares by the profile that nnvts replay would take. */
+static enum nnv_status write_c(const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out,
+                               struct nnv_err *err) {
+    const struct nnv_run_config config = {.precision = -1};
+    enum nnv_precision precision;
+    enum nnv_status s = nnv_case_precision(&config, nnv_suite_by_name("spec"), spec, &precision, err);
+    return s == NNV_OK ? nnv_spec_write_c(spec, precision, arena, out, err) : s;
+}
+
+static enum nnv_status write_form(const struct nnv_spec *spec, enum form form, struct nnv_arena *arena,
+                                  struct nnv_text *out, struct nnv_err *err) {
     switch (form) {
     case SUMMARY:
         nnv_spec_write_summary(spec, out);
-        return;
+        return NNV_OK;
     case JSON:
         nnv_spec_write_json(spec, true, out);
-        return;
+        return NNV_OK;
     case JSONL:
         nnv_spec_write_json(spec, false, out);
-        return;
+        return NNV_OK;
     case MODPY:
         nnv_spec_write_modpy(spec, out);
-        return;
+        return NNV_OK;
     case DOT:
         nnv_spec_write_dot(spec, -1, out);
-        return;
+        return NNV_OK;
+    case C:
+        return write_c(spec, arena, out, err);
     }
+    return NNV_OK;
 }
 
 /** Appends what nnv_validate says of the spec. */
@@ -62,10 +77,10 @@ static enum nnv_status show_file(const char *path, const char *glob, enum form f
         s = nnv_spec_read(file, i, arena, &spec, err);
         if (s != NNV_OK || (glob != NULL && fnmatch(glob, spec->name, 0) != 0)) continue;
         nnv_text_clear(out);
-        write_form(spec, form, out);
+        s = write_form(spec, form, arena, out, err);
         if (form == SUMMARY) write_validity(spec, arena, out);
         if (form == JSONL) nnv_text_add(out, "\n");
-        if (out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (s == NNV_OK && out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
         if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
         ++*shown;
     }

@@ -95,6 +95,26 @@ static bool follow_values(const struct source *s, const struct change *c, struct
     return true;
 }
 
+/** Referenced subgraphs have extents of their own: those that are equal follow, of results too. */
+static bool change_referenced(struct nnv_subgraph *s, const struct change *c, struct nnv_arena *arena) {
+    bool ok = true;
+    for (uint32_t i = 0; i < s->noperands && ok; i++) {
+        struct nnv_operand *o = &s->operands[i];
+        struct source of = {.o = o, .dims = o->dims, .rank = o->rank, .data = &o->data, .bytes = &o->bytes};
+        const bool integers = o->type == ANEURALNETWORKS_TENSOR_INT32 && o->scale == 0;
+        if (nnv_is_constant(o) && c->follow == FOLLOW_VALUES) ok = follow_values(&of, c, arena);
+        for (uint32_t k = 0; ok && k < o->rank; k++) {
+            const uint32_t to = new_extent(c, UINT32_MAX, k, o->dims[k], integers);
+            if (to >= o->dims[k]) continue;
+            if (nnv_is_constant(o) && o->bytes > 0)
+                ok = crop(&of, k, to, c->tail, arena);
+            else
+                o->dims[k] = to;
+        }
+    }
+    return ok;
+}
+
 static bool try_change(struct nnv_reducer *r, const struct change *c) {
     struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
     bool ok = spec != NULL;
@@ -108,6 +128,8 @@ static bool try_change(struct nnv_reducer *r, const struct change *c) {
             if (to < s.dims[k]) ok = crop(&s, k, to, c->tail, r->trial);
         }
     }
+    for (uint32_t g = 0; ok && g < spec->model.nreferenced; g++)
+        ok = change_referenced(&spec->model.referenced[g], c, r->trial);
     return ok && nnv_reducer_try(r, spec, true);
 }
 

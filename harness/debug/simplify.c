@@ -57,13 +57,33 @@ static bool simplify_zero_points(struct nnv_reducer *r) {
     return changed && nnv_reducer_try(r, spec, true);
 }
 
+/** An integer constant that may be a shape becomes [-1, 1, ...]: "as many as there are", which fits all extents. */
+static bool simplify_shape(struct nnv_reducer *r, uint32_t operand) {
+    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
+    if (!spec) return false;
+    struct nnv_operand *o = &spec->model.main.operands[operand];
+    const size_t count = o->bytes / sizeof(int32_t);
+    int32_t *v = nnv_arena_copy(r->trial, o->data, o->bytes);
+    bool large = false;
+    for (size_t i = 0; v && i < count; i++) {
+        large = large || v[i] > 1;
+        v[i] = i == 0 ? -1 : 1;
+    }
+    o->data = v;
+    return large && nnv_reducer_try(r, spec, true);
+}
+
 bool nnv_reduce_attributes(struct nnv_reducer *r) {
     bool any = simplify_zero_points(r);
     for (uint32_t i = 0; i < r->best.spec->model.main.noperations && !nnv_reducer_over(r); i++)
         any = drop_inputs(r, i) || any;
     for (uint32_t i = 0; i < r->best.spec->model.main.noperands && !nnv_reducer_over(r); i++) {
         const struct nnv_operand *o = &r->best.spec->model.main.operands[i];
-        if (nnv_is_constant(o) && !nnv_type(o->type)->tensor) any = simplify_scalar(r, i) || any;
+        if (!nnv_is_constant(o)) continue;
+        if (!nnv_type(o->type)->tensor)
+            any = simplify_scalar(r, i) || any;
+        else if (o->type == ANEURALNETWORKS_TENSOR_INT32 && o->scale == 0)
+            any = simplify_shape(r, i) || any;
     }
     return any;
 }
