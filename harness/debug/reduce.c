@@ -151,11 +151,50 @@ static bool minimise_list(struct nnv_reducer *r, bool *keep) {
     return any;
 }
 
+static bool is_alike(const struct nnv_operand *a, const struct nnv_operand *b) {
+    return a->type == b->type && a->rank == b->rank && a->scale == b->scale && a->zero_point == b->zero_point &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
+}
+
+/** Tries to let those who read the operation's result read one of its inputs. */
+static bool try_bypass(struct nnv_reducer *r, uint32_t operation, uint32_t input) {
+    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
+    if (!spec) return false;
+    struct nnv_subgraph *m = &spec->model.main;
+    const struct nnv_operation op = m->operations[operation];
+    const uint32_t from = op.out[0], to = op.in[input];
+    if (!is_alike(&m->operands[from], &m->operands[to]) || nnv_producer(m, to) == UINT32_MAX) return false;
+    for (uint32_t i = operation + 1; i < m->noperations; i++)
+        for (uint32_t k = 0; k < m->operations[i].nin; k++)
+            if (m->operations[i].in[k] == from) m->operations[i].in[k] = to;
+    m->noperations--;
+    memmove(&m->operations[operation], &m->operations[operation + 1],
+            (m->noperations - operation) * sizeof *m->operations);
+    return nnv_reducer_try(r, spec, true);
+}
+
+/** Operations in the middle of what is left, which no cut can take out. */
+static bool bypass_operations(struct nnv_reducer *r) {
+    bool any = false;
+    for (uint32_t i = r->best.spec->model.main.noperations; i-- > 0 && !nnv_reducer_over(r);) {
+        const struct nnv_subgraph *m = &r->best.spec->model.main;
+        if (i >= m->noperations || m->noperations < 2 || m->operations[i].nout != 1) continue;
+        bool found = false;
+        for (uint32_t k = 0; !found && i < m->noperations && k < m->operations[i].nin; k++) {
+            found = try_bypass(r, i, k);
+            m = &r->best.spec->model.main;
+        }
+        any = any || found;
+    }
+    return any;
+}
+
 static bool reduce_operations(struct nnv_reducer *r) {
     uint32_t n = r->best.spec->model.main.noperations;
     struct nnv_arena *arena = nnv_arena_new();
     bool *keep = arena ? NNV_NEW(arena, bool, n) : NULL;
     bool any = n > 1 && keep && (find_single(r, keep) || minimise_list(r, keep));
+    any = bypass_operations(r) || any;
     nnv_arena_free(arena);
     return any;
 }

@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# From a failing dump to a small one, to the operation to blame, and to a program in C.
+. "$(dirname "$0")/lib.sh"
+
+# a + b, * c, relu: operations 0 ADD, 1 MUL, 2 RELU
+chain() {
+    cat >chain.json <<'EOT'
+{"format":"nnvts-spec/1","name":"chain","precision":"budget","main":{"operands":[
+{"type":"TENSOR_FLOAT32","dims":[2,3],"lifetime":"SUBGRAPH_INPUT","data":[1,2,3,4,5,6]},
+{"type":"TENSOR_FLOAT32","dims":[3],"lifetime":"CONSTANT_COPY","data":[1.5,-2,0.25]},
+{"type":"INT32","dims":[],"lifetime":"CONSTANT_COPY","data":[0]},
+{"type":"TENSOR_FLOAT32","dims":[2,3],"lifetime":"TEMPORARY_VARIABLE"},
+{"type":"TENSOR_FLOAT32","dims":[2,3],"lifetime":"TEMPORARY_VARIABLE"},
+{"type":"TENSOR_FLOAT32","dims":[2,3],"lifetime":"SUBGRAPH_OUTPUT","data":[3.75,0,0.8125,8.25,0,1.5625]}],
+"operations":[
+{"type":"ADD","inputs":[0,1,2],"outputs":[3]},
+{"type":"MUL","inputs":[3,1,2],"outputs":[4]},
+{"type":"RELU","inputs":[4],"outputs":[5]}],
+"inputs":[0],"outputs":[5]},"referenced":[]}
+EOT
+}
+joint() {
+    gcc -std=c17 -Wall -Wextra -Werror -shared -fPIC -I "$ROOT/include" -o joint.so "$ROOT/tests/system/joint_driver.c" -ldl
+    JOINT=./joint.so:$NNVTS_BUILD/drivers/cpu.so
+}
+# dump BUG: a dump of a random graph that fails
+dump() {
+    check 1 nnvts run -d "faulty:$1" -s randgraph --count 80 --timeout 2 --out out -q
+    for DUMP in out/dumps/*.json; do return 0; done
+}
+program() {
+    gcc -std=c17 -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Werror -I "$ROOT/include" -o program "$1" -ldl -lm
+    ! command -v clang >/dev/null || clang -std=c17 -Wall -Wextra -Wpedantic -Werror -I "$ROOT/include" -c -o /dev/null "$1"
+}
+
+test_reduces_and_replays() {
+    dump relu6-as-relu
+    check 0 nnvts reduce "$DUMP" -d faulty:relu6-as-relu
+    has "$OUT" "FAIL: wrong values of "
+    has "$OUT" "-> 1 operations"
+    again=$(sed -n 's/^ *again: //p' "$OUT")
+    for suffix in json mod.py dot c; do [ -s "${DUMP%.json}.reduced.$suffix" ] || fail "no .$suffix"; done
+    check 1 $again
+    check 0 nnvts replay "${DUMP%.json}.reduced.json" -d cpu
+    check 0 nnvts show "${DUMP%.json}.reduced.json"
+    has "$OUT" "1 operation,"
+}
+test_output_and_json() {
+    dump zero-point-off-by-one
+    check 0 nnvts reduce "$DUMP" -d faulty:zero-point-off-by-one -o small.json --json
+    has "$OUT" '"spec":"small.json"'
+    has "$OUT" '"after":{"operations":1,'
+    has "$OUT" '"complete":true'
+    [ -s small.c ] && [ -s small.dot ] && [ -s small.mod.py ] || fail "files are missing"
+}
+test_programs_reproduce() {
+    dump requantise-truncates
+    check 0 nnvts reduce "$DUMP" -d faulty:requantise-truncates -o small.json
+    program small.c
+    check 1 ./program "$NNVTS_BUILD/drivers/faulty.so" requantise-truncates
+    has "$OUT" "FAIL"
+    has "$OUT" "expected"
+    check 0 ./program "$NNVTS_BUILD/drivers/cpu.so"
+    has "$OUT" "PASS"
+    check 2 ./program ./no-such.so
+    check 2 ./program
+    nnvts show "$DUMP" --as c >whole.c
+    program whole.c
+    check 1 ./program "$NNVTS_BUILD/drivers/faulty.so" requantise-truncates
+    check 0 ./program "$NNVTS_BUILD/drivers/cpu.so"
+}
+# Every form of value: NaN, infinities, float16, omitted inputs, subgraphs, unknown extents.
+test_programs_of_all_kinds() {
+    local f n=0
+    for f in conv if while elementwise recurrent move boxes; do
+        nnvts show "$ROOT/tests/conformance/$f.jsonl" --as jsonl | sed -n '1p;$p' >lines
+        while read -r line; do
+            echo "$line" >one.json
+            check 0 nnvts show one.json --as c
+            cp "$OUT" one.c
+            program one.c
+            check 0 ./program "$NNVTS_BUILD/drivers/reference.so"
+            n=$((n + 1))
+        done <lines
+    done
+    [ $n -ge 10 ] || fail "only $n programs"
+}
+test_crashes() {
+    dump crash-execute@TANH
+    check 0 nnvts reduce "$DUMP" -d faulty:crash-execute@TANH -o small.json
+    has "$OUT" "CRASH in execute"
+    check 1 nnvts replay small.json -d faulty:crash-execute@TANH
+    has "$OUT" "CRASH"
+    check 0 nnvts bisect "$DUMP" -d faulty:crash-execute@TANH
+    has "$OUT" "(TANH); it fails alone, too"
+}
+test_hangs() {
+    chain
+    check 0 nnvts reduce chain.json -d faulty:hang-execute@MUL --timeout 1 --timeout-total 20 -o small.json
+    has "$OUT" "TIMEOUT in execute"
+    check 0 nnvts bisect chain.json -d faulty:hang-execute@MUL --timeout 1
+    has "$OUT" "operation 1 (MUL); it fails alone, too"
+}
+test_bisect_names_the_operation() {
+    dump dilation-ignored
+    check 0 nnvts bisect "$DUMP" -d faulty:dilation-ignored
+    has "$OUT" "CONV_2D); it fails alone, too"
+    grep -q '^   > ' "$OUT" || fail "no operation is marked"
+    check 0 nnvts bisect "$DUMP" -d faulty:dilation-ignored --json
+    has "$OUT" '"alone":"fails"'
+    has "$OUT" '"vanishes":false'
+}
+# Errors before the operation do not count against it, nor do those that it passes on.
+test_bisect_judges_on_the_drivers_values() {
+    chain
+    sed -i 's/"type":"RELU"/"type":"RELU6"/; s/8.25,0,1.5625/6,0,1.5625/' chain.json
+    check 0 nnvts bisect chain.json -d faulty:relu6-as-relu --json
+    has "$OUT" '"operation":0,"name":"ADD","verdict":"right"'
+    has "$OUT" '"operation":1,"name":"MUL","verdict":"right"'
+    has "$OUT" '"operation":2,"name":"RELU6","verdict":"wrong","compared":6,"wrong":1,"error":2.25'
+}
+# A bug of fusing: with the intermediate result as an output it is gone.
+test_bisect_of_fused_operations() {
+    chain
+    joint
+    check 1 nnvts replay chain.json -d "$JOINT"
+    check 0 nnvts bisect chain.json -d "$JOINT"
+    has "$OUT" "the failure vanishes"
+    has "$OUT" "operation 0 (ADD) only goes wrong while its result, operand 3, is no output"
+    has "$OUT" "operation 0 (ADD); alone it passes"
+    check 0 nnvts reduce chain.json -d "$JOINT" -o small.json
+    has "$OUT" "3 -> 2 operations"
+    check 1 nnvts replay small.json -d "$JOINT"
+}
+test_bisect_where_outputs_change_the_failure() {
+    chain
+    joint
+    check 0 nnvts bisect chain.json -d "$JOINT,shown"
+    has "$OUT" "with all results as outputs it fails otherwise"
+    has "$OUT" "operation 1 (MUL); alone it passes"
+}
+test_what_does_not_fail() {
+    chain
+    check 2 nnvts reduce chain.json -d cpu
+    has "$ERR" "it does not fail on this driver (PASS): nothing to reduce"
+    [ ! -e chain.reduced.json ] || fail "a file was written"
+    check 2 nnvts bisect chain.json -d cpu
+    has "$ERR" "nothing to bisect"
+}
+test_wrong_expectations() {
+    chain
+    sed -i 's/3.75,0/3.5,0/; s/"budget"/"nnapi"/' chain.json
+    check 1 nnvts replay chain.json -d cpu
+    check 2 nnvts reduce chain.json -d cpu
+    has "$ERR" "against the golden values"
+    check 2 nnvts bisect chain.json -d cpu
+}
+test_bad_input() {
+    chain
+    check 2 nnvts reduce
+    has "$ERR" "which spec?"
+    check 2 nnvts bisect chain.json
+    has "$ERR" "which driver?"
+    check 2 nnvts reduce nosuch.json -d cpu
+    has "$ERR" "nosuch.json"
+    echo '{' >broken.json
+    check 2 nnvts reduce broken.json -d cpu
+    check 2 nnvts bisect broken.json -d cpu
+    check 2 nnvts reduce chain.json other.json -d cpu
+    has "$ERR" "other.json"
+    check 2 nnvts reduce chain.json -d nosuch
+    cp "$ROOT/tests/conformance/conv.jsonl" many.jsonl
+    check 2 nnvts reduce many.jsonl -d cpu
+    has "$ERR" "choose one with --filter"
+    check 2 nnvts bisect many.jsonl -d cpu -k 'no such name'
+    has "$ERR" "matches 0 specs"
+    sed 's/"lifetime":"TEMPORARY_VARIABLE"/"lifetime":"SUBGRAPH_INPUT"/' chain.json >invalid.json
+    check 2 nnvts reduce invalid.json -d cpu
+    check 2 nnvts bisect invalid.json -d cpu
+    check 2 nnvts show invalid.json --as c
+    dump relu6-as-relu
+    check 3 nnvts reduce "$DUMP" -d faulty:relu6-as-relu -o /nosuch/folder/x.json
+    has "$ERR" "/nosuch/folder"
+}
+run_tests
