@@ -14,7 +14,7 @@ test_help() {
     check 0 nnvts --help
     has "$OUT" "judge a driver"
     check 2 nnvts
-    for verb in run list drivers replay show import op report; do
+    for verb in run list drivers replay reduce bisect show import op report; do
         check 0 nnvts $verb --help
         has "$OUT" "nnvts $verb"
         has "$OUT" "xamples"
@@ -26,7 +26,9 @@ complete() {
     bash -c '. "$0/tools/nnvts.bash-completion"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _nnvts; echo "${COMPREPLY[*]}"' "$ROOT" "$@"
 }
 test_completion() {
-    same "$(complete nnvts re)" "replay report"
+    same "$(complete nnvts re)" "replay reduce report"
+    same "$(complete nnvts reduce --timeout-t)" "--timeout-total"
+    same "$(complete nnvts bi)" "bisect"
     same "$(complete nnvts run --pre)" "--precision"
     same "$(complete nnvts run -d tem)" "template"
     same "$(complete nnvts op SOF)" "SOFTMAX"

@@ -31,6 +31,7 @@ test_importing() {
     run_examples "$ROOT/docs/importing.md"
     has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/importing.md")"
 }
+test_debugging() { run_examples "$ROOT/docs/debugging.md"; }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
 test_host() { run_examples "$ROOT/docs/host.md"; }
 test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }
