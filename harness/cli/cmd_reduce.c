@@ -99,7 +99,7 @@ static void print_summary(const struct nnv_cli *c, const struct nnv_reduction *r
     printf("     again: nnvts replay %s.json --driver %s\n", stem, c->driver);
 }
 
-static enum nnv_status reduce(const struct nnv_cli *c, uint64_t total_ns, struct nnv_arena *arena,
+static enum nnv_status reduce(const struct nnv_cli *c, uint64_t total_ns, struct nnv_arena *arena, bool *interrupted,
                               struct nnv_err *err) {
     struct nnv_run_config config;
     struct nnv_spec *spec = NULL;
@@ -117,6 +117,7 @@ static enum nnv_status reduce(const struct nnv_cli *c, uint64_t total_ns, struct
     struct nnv_signals signals;
     nnv_signals_take(&signals, NULL);
     st = nnv_reduce(spec, &options, arena, &reduction, err);
+    *interrupted = nnv_signals_interrupts() > 0;
     nnv_signals_give_back(&signals);
     if (live.shown) fputs("\r\033[K", stderr);
     if (st != NNV_OK) return st;
@@ -148,9 +149,11 @@ static int run(int argc, char **argv) {
     struct nnv_err err = {0};
     struct nnv_arena *arena = nnv_arena_new();
     enum nnv_status st = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
-    if (st == NNV_OK) st = reduce(&c, total_ns, arena, &err);
+    bool interrupted = false;
+    if (st == NNV_OK) st = reduce(&c, total_ns, arena, &interrupted, &err);
     nnv_arena_free(arena);
-    return st == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    if (st != NNV_OK) return nnv_cli_error(&err);
+    return interrupted ? 130 : NNVTS_EXIT_PASS;
 }
 
 const struct nnv_verb nnv_verb_reduce = {"reduce", "understand a failure", "make a failing spec smaller", run};

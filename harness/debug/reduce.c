@@ -247,19 +247,28 @@ static bool reduce_arguments(struct nnv_reducer *r) {
 /* --------------------------------------------------------------------- beginning */
 
 static enum nnv_status judge_first(struct nnv_reducer *r, const struct nnv_spec *spec, struct nnv_signature *s,
-                                   struct nnv_err *err) {
-    struct nnv_opinion opinion;
-    enum nnv_status st = nnv_oracle_judge(&r->oracle, spec, &opinion, err);
+                                   struct nnv_opinion *opinion, struct nnv_err *err) {
+    enum nnv_status st = nnv_oracle_judge(&r->oracle, spec, opinion, err);
     if (st != NNV_OK) return st;
-    *s = nnv_signature_of(spec, &opinion);
+    *s = nnv_signature_of(spec, opinion);
     r->candidates++;
     if (nnv_is_bad(s->verdict)) return NNV_OK;
     return nnv_fail(err, NNV_INVALID, "%s: it does not fail on this driver (%s%s%.300s): nothing to reduce", spec->name,
-                    nnv_record_verdict(s->verdict), *opinion.reason ? ": " : "", opinion.reason);
+                    nnv_record_verdict(s->verdict), *opinion->reason ? ": " : "", opinion->reason);
 }
 
-/** All results as outputs: then the first operation that goes wrong is known. It must still fail by values. */
-static void show_results(struct nnv_reducer *r) {
+/** True if an output is wrong in both; those of the first spec stand first in the second, too. */
+static bool share_wrong(const struct nnv_opinion *a, const struct nnv_opinion *b, uint32_t outputs) {
+    for (uint32_t i = 0; i < outputs && i < NNV_OPINION_OUTPUTS; i++)
+        if (a->output[i].wrong && b->output[i].wrong) return true;
+    return false;
+}
+
+/**
+ * All results as outputs: then the first operation that goes wrong is known. before: without that; an output that was
+ * wrong must still be.
+ */
+static void show_results(struct nnv_reducer *r, const struct nnv_opinion *before) {
     struct nnv_opinion opinion;
     struct nnv_known known;
     const struct nnv_spec *all = nnv_reducer_copy(r, &(struct nnv_cut){.all_shown = true});
@@ -267,7 +276,7 @@ static void show_results(struct nnv_reducer *r) {
     if (nnv_oracle_judge(&r->oracle, known.spec, &opinion, NULL) != NNV_OK) return;
     struct nnv_signature s = nnv_signature_of(known.spec, &opinion);
     r->candidates++;
-    if (s.verdict != NNVTS_FAIL || !s.values || s.operation < 0) return;
+    if (!s.values || !share_wrong(before, &opinion, r->best.spec->model.main.nout)) return;
     struct nnv_arena *kept = r->kept;
     r->kept = r->trial;
     r->trial = kept;
@@ -280,12 +289,13 @@ static enum nnv_status begin(struct nnv_reducer *r, const struct nnv_spec *spec,
     if (spec->expect_failure)
         return nnv_fail(err, NNV_INVALID, "%s: a driver must refuse this model, which is as small as it is",
                         spec->name);
-    enum nnv_status st = judge_first(r, spec, &out->before, err);
+    struct nnv_opinion opinion;
+    enum nnv_status st = judge_first(r, spec, &out->before, &opinion, err);
     if (st == NNV_OK) st = nnv_known_make(spec, false, r->kept, &r->best, err);
-    if (st == NNV_OK) st = judge_first(r, r->best.spec, &r->wanted, err);
+    if (st == NNV_OK) st = judge_first(r, r->best.spec, &r->wanted, &opinion, err);
     if (st != NNV_OK) return out->before.verdict == NNVTS_FAIL ? nnv_at(err, st, "against the golden values") : st;
     if (r->wanted.verdict == NNVTS_TIMEOUT && r->oracle.timeout_ns > HANG_NS) r->oracle.timeout_ns = HANG_NS;
-    if (r->wanted.values) show_results(r);
+    if (r->wanted.values) show_results(r, &opinion);
     return NNV_OK;
 }
 

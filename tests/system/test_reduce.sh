@@ -102,6 +102,23 @@ test_hangs() {
     check 0 nnvts bisect chain.json -d faulty:hang-execute@MUL --timeout 1
     has "$OUT" "operation 1 (MUL); it fails alone, too"
 }
+# Who is interrupted keeps the best so far.
+test_interrupted() {
+    chain
+    local code=0
+    nnvts reduce chain.json -d faulty:hang-execute@MUL --timeout 1 -o small.json >"$OUT" 2>"$ERR" </dev/null &
+    sleep 2.5
+    kill -TERM $! # INT is ignored in the background
+    wait $! || code=$?
+    same "$code" 130
+    has "$OUT" "stopped before the end"
+    check 1 nnvts replay small.json -d faulty:hang-execute@MUL --timeout 1
+}
+test_time_is_limited() {
+    chain
+    check 0 nnvts reduce chain.json -d faulty:hang-execute@MUL --timeout 1 --timeout-total 2.5 -o small.json
+    has "$OUT" "stopped before the end"
+}
 test_bisect_names_the_operation() {
     dump dilation-ignored
     check 0 nnvts bisect "$DUMP" -d faulty:dilation-ignored
