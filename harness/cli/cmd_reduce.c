@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_reduce.c nnvts reduce: makes a failing spec smaller. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,12 +71,10 @@ static void print_json(const struct nnv_reduction *r, const struct nnv_extent *w
                   is->bytes);
     nnv_text_addf(&t, ",\"candidates\":%zu,\"seconds\":%.3f,\"complete\":%s,\"spec\":", r->candidates, seconds,
                   r->complete ? "true" : "false");
-    char *path = malloc(strlen(stem) + 6);
-    if (path != NULL) {
-        memcpy(path, stem, strlen(stem) + 1);
-        nnv_text_add_json(&t, strcat(path, ".json"));
-    }
-    free(path);
+    struct nnv_text path = {0};
+    nnv_text_addf(&path, "%s.json", stem);
+    nnv_text_add_json(&t, path.data);
+    nnv_text_free(&path);
     nnv_text_add(&t, "}");
     puts(t.data != NULL ? t.data : "{}");
     nnv_text_free(&t);

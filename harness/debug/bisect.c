@@ -7,7 +7,7 @@
 
 #include "harness/core/record.h"
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 
 static const uint64_t HANG_NS = 1000000000; /* that one try of a driver that hangs may take */
 

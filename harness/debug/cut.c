@@ -6,7 +6,7 @@
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
 
-enum { ABSENT = UINT32_MAX };
+static const uint32_t ABSENT = UINT32_MAX;
 
 static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
 

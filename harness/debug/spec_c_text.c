@@ -81,8 +81,8 @@ const char *const nnv_c_check[] = {
     "        if (fabs(got - want) <= o->bound[i] || (isinf(want) && isinf(got) && (got > 0) == (want > 0))) continue;",
     "        if (isnan(got) && isnan(want)) continue;",
     "        if (wrong++ < SHOWN)",
-    "            printf(\"output %u element %u: expected %.9g, got %.9g, allowed %.4g\\n\", at, i, want, got, "
-    "o->bound[i]);",
+    "            printf(\"output %u element %u: expected %.9g, got %.9g, allowed %.4g\\n\",",
+    "                   at, i, want, got, o->bound[i]);",
     "    }",
     "    printf(\"output %u: %u of %u values wrong\\n\", at, wrong, compared);",
     "    return wrong == 0;",
@@ -128,8 +128,8 @@ const char *const nnv_c_run[] = {
     "        shapes[i] = (struct nnvts_output_shape){.dimension_count = 16, .dimensions = dims[i]};",
     "    }",
     "    const struct nnvts_request request = {input_count, output_count, 2, in, out, pools};",
-    "    const struct nnvts_execution_config config = {.deadline_ns = NNVTS_NO_TIME, .loop_timeout_ns = "
-    "NNVTS_NO_TIME};",
+    "    const struct nnvts_execution_config config = {.deadline_ns = NNVTS_NO_TIME,",
+    "                                                  .loop_timeout_ns = NNVTS_NO_TIME};",
     "    struct nnvts_execution_result result = {.shapes = shapes, .timing = {NNVTS_NO_TIME, NNVTS_NO_TIME}};",
     "    enum nnvts_status status = prepared->execute(prepared, &request, &config, &result);",
     "    if (status != NNVTS_STATUS_NONE) return fail(\"execute\", (int)status);",

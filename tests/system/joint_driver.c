@@ -67,7 +67,8 @@ static enum nnvts_status prepare(struct nnvts_device *self, const struct nnvts_m
         free(p);
         return status;
     }
-    p->base = (struct nnvts_prepared_model){.struct_size = sizeof p->base, .execute = execute, .release = release_prepared};
+    p->base =
+        (struct nnvts_prepared_model){.struct_size = sizeof p->base, .execute = execute, .release = release_prepared};
     p->hidden = has_hidden_add(model);
     *out = &p->base;
     return status;
@@ -113,8 +114,6 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     return NNVTS_STATUS_NONE;
 }
 
-static const struct nnvts_driver driver = {.struct_size = sizeof driver,
-                                           .abi_version = NNVTS_DRIVER_ABI_VERSION,
-                                           .name = "joint",
-                                           .open = open_device};
+static const struct nnvts_driver driver = {
+    .struct_size = sizeof driver, .abi_version = NNVTS_DRIVER_ABI_VERSION, .name = "joint", .open = open_device};
 const struct nnvts_driver *nnvts_driver_get(void) { return &driver; }
