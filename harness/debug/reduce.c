@@ -12,7 +12,8 @@
 
 enum { MOST_SINGLES = 256, ROUNDS = 8 };
 
-static const uint64_t HANG_NS = 1000000000; /* that a candidate for a TIMEOUT may take */
+static const uint64_t HANG_NS = 1000000000; /* that a candidate of a driver that hangs may take */
+enum { SLOWER = 20 };                       /* than the original a candidate may be, beyond that */
 
 /* ------------------------------------------------------------------- signatures */
 
@@ -294,7 +295,8 @@ static enum nnv_status begin(struct nnv_reducer *r, const struct nnv_spec *spec,
     if (st == NNV_OK) st = nnv_known_make(spec, false, r->kept, &r->best, err);
     if (st == NNV_OK) st = judge_first(r, r->best.spec, &r->wanted, &opinion, err);
     if (st != NNV_OK) return out->before.verdict == NNVTS_FAIL ? nnv_at(err, st, "against the golden values") : st;
-    if (r->wanted.verdict == NNVTS_TIMEOUT && r->oracle.timeout_ns > HANG_NS) r->oracle.timeout_ns = HANG_NS;
+    const uint64_t most = HANG_NS + (r->wanted.verdict == NNVTS_TIMEOUT ? 0 : SLOWER * opinion.ns);
+    if (r->oracle.timeout_ns > most) r->oracle.timeout_ns = most;
     if (r->wanted.values) show_results(r, &opinion);
     return NNV_OK;
 }

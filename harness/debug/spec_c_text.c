@@ -157,8 +157,8 @@ const char *const nnv_c_run[] = {
     "                                  .size = POOL_BYTES,",
     "                                  .data = pool};",
     "    for (uint32_t i = 0; i < constant_count; i++)",
-    "        memcpy((constants[i].in_pool ? pool : values) + constants[i].offset, constants[i].data, "
-    "constants[i].bytes);",
+    "        memcpy((constants[i].in_pool ? pool : values) + constants[i].offset, constants[i].data,",
+    "               constants[i].bytes);",
     "    model.pools = &memory;",
     "    enum nnvts_status status = device->get_supported_operations(device, &model, supported);",
     "    if (status != NNVTS_STATUS_NONE) return fail(\"get_supported_operations\", (int)status);",
