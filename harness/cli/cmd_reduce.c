@@ -16,7 +16,7 @@ static const struct nnv_verb_help help = {
     .usage = "nnvts reduce DUMP --driver NAME|PATH [options]",
     .summary = "Makes the spec of a failed case smaller as long as it fails in the same way: fewer operations, smaller "
                "shapes, plainer attributes and values. Writes it as .json, .mod.py and .dot, and as a C program that "
-               "reproduces the failure. Exit code 0, 2 if the spec does not fail.",
+               "reproduces the failure. Exit code 0, 130 if interrupted, 2 if the spec does not fail.",
     .examples = "nnvts reduce nnvts-out/dumps/x.json -d ./npu.so            into x.reduced.json\n"
                 "nnvts reduce nnvts-out/dumps/x.json -d ./npu.so -o y.json  into y.json\n"
                 "nnvts reduce x.json -d ./npu.so --timeout-total 600        for ten minutes at most\n",
@@ -134,7 +134,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_DRIVER(c),
         {'o', "out", NNV_OPT_STRING, &c.out, "FILE", "the reduced spec, by default DUMP with .reduced.json", NULL},
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
-        {0, "timeout-total", NNV_OPT_SECONDS, &total_ns, "S", "seconds for everything, by default 60", NULL},
+        {0, "timeout-total", NNV_OPT_SECONDS, &total_ns, "S", "seconds for everything", NULL},
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_PRECISION(c),
         NNV_OPTION_JSON(c),
