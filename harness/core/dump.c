@@ -19,7 +19,7 @@
 #include "harness/core/trial.h"
 #include "reference/model/spec.h"
 
-enum { NAME_BYTES = 200, PATH_BYTES = 4096, TRIALS_OF_A_KIND = 3 };
+enum { NAME_BYTES = 200, PATH_BYTES = 4096, TRIALS_OF_A_KIND = 3, TRIALS_IN_ALL = 120 };
 
 static const uint64_t LEAST_TIMEOUT_NS = 10000000000;
 static const uint64_t LAST_DUMPS_NS = 2000000000; /* for what is left when the user has interrupted */
@@ -45,6 +45,7 @@ struct nnv_dumper {
     struct nnv_err *failure; /* shared with the process */
     size_t dumps;
     bool noted;
+    int trials;  /* so far */
     pid_t trial; /* tries the dump of the first; 0: none */
     uint64_t trial_ns;
     bool untried; /* no dump is tried any more */
@@ -238,7 +239,10 @@ static bool count_trial(struct nnv_dumper *d, const struct nnv_ended *e) {
         i++;
     if (i == NNV_DUMPS_MAX) return false;
     if (i == d->kinds) d->kind[d->kinds++] = (struct kind){c->op, c->type, e->verdict, 0};
-    return d->kind[i].trials++ < TRIALS_OF_A_KIND;
+    if (d->trials >= TRIALS_IN_ALL || d->kind[i].trials >= TRIALS_OF_A_KIND) return false;
+    d->kind[i].trials++;
+    d->trials++;
+    return true;
 }
 
 /** Starts to try the dump of the first case; false if it is not to be tried. */
