@@ -122,7 +122,7 @@ bool nnv_relate_open(struct nnv_related *r) {
 
 /* ------------------------------------------------------- constants and inputs */
 
-/* A constant with the elements in the opposite order, or NULL. */
+/* A constant with the elements in the opposite order; NULL if that is the same one, or there is no memory. */
 static void *reversed(const struct nnv_operand *o, struct nnv_arena *arena) {
     const size_t size = nnv_type(o->type)->size, n = o->bytes / size;
     uint8_t *copy = nnv_arena_alloc(arena, n, size);
@@ -139,9 +139,14 @@ bool nnv_relate_constant_fed(struct nnv_related *r) {
     struct nnv_subgraph *m = &r->to->model.main;
     uint32_t pick = 0;
     int64_t found = 0;
-    for (uint32_t i = 0; i < m->noperands; i++)
-        if (is_weights(&m->operands[i]) && !m->operands[i].channel.count && nnv_rng_int(&r->rng, 0, found++) == 0)
-            pick = i;
+    void *others = NULL;
+    for (uint32_t i = 0; i < m->noperands; i++) {
+        const struct nnv_operand *o = &m->operands[i];
+        void *turned = is_weights(o) && !o->channel.count ? reversed(o, r->arena) : NULL;
+        if (!turned || nnv_rng_int(&r->rng, 0, found++) != 0) continue;
+        pick = i;
+        others = turned;
+    }
     r->decoy = nnv_relate_copy(r->from, r->arena);
     if (!found || !r->decoy) return false;
     struct nnv_operand *o = &m->operands[pick];
@@ -150,12 +155,12 @@ bool nnv_relate_constant_fed(struct nnv_related *r) {
     if (o->rank > NNV_MAX_RANK) return false;
     memcpy(v->dims, o->dims, o->rank * sizeof *v->dims);
     v->data = nnv_arena_copy(r->arena, o->data, o->bytes);
-    r->decoy->model.main.operands[pick].data = reversed(o, r->arena);
+    r->decoy->model.main.operands[pick].data = others;
     o->lifetime = NNV_SUBGRAPH_INPUT;
     o->data = NULL;
     o->bytes = 0;
     m->in[m->nin++] = pick;
-    return v->data && r->decoy->model.main.operands[pick].data;
+    return v->data != NULL;
 }
 
 bool nnv_relate_input_fixed(struct nnv_related *r) {

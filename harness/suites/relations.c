@@ -13,9 +13,9 @@
 #include "randgraph/graph.h"
 
 enum {
-    TRIES = 64,      /* graphs drawn until one lends itself to the relation */
-    MOST_OPS = 8,    /* of a graph, however many its profile has */
-    ROWS_AGAIN = 160 /* perturbed rows of the second look at a difference */
+    TRIES = 64,     /* graphs drawn until one lends itself to the relation */
+    MOST_OPS = 8,   /* of a graph, however many its profile has */
+    ROWS_AGAIN = 64 /* perturbed rows of the second look at a difference */
 };
 
 /* ------------------------------------------------------------------- drawing */
