@@ -154,6 +154,7 @@ struct step {
     const struct nnv_form *form;
 };
 
+/* Results are asked for in the first step alone: later ones get other inputs, and are evaluated then. */
 static enum nnv_status draw(struct growth *g, const struct nnv_graph_use *use, struct step *s, struct nnv_err *err) {
     const struct nnv_single w = {.op = use->op,
                                  .sig = use->sig,
@@ -161,7 +162,8 @@ static enum nnv_status draw(struct growth *g, const struct nnv_graph_use *use, s
                                  .index = (int)nnv_rng_int(&g->rng, 0, 999),
                                  .seed = nnv_rng_u64(&g->rng),
                                  .name = g->what->name};
-    return nnv_single_build(&w, g->step, &s->drawn, err);
+    return g->noperations == 0 ? nnv_single_build(&w, g->step, &s->drawn, err)
+                               : nnv_single_draw(&w, g->step, &s->drawn, err);
 }
 
 static bool same_dims(const struct nnv_operand *o, const struct nnv_value *v) {

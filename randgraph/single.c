@@ -419,10 +419,14 @@ static enum nnv_status finish(struct build *b, struct nnv_golden *golden, struct
     return NNV_OK;
 }
 
+static enum nnv_status begin_control(struct build *b, struct nnv_err *err) {
+    struct nnv_control c = {.what = b->what, .sample = b->sample, .rng = b->rng, .magnitude = b->magnitude};
+    return nnv_control_build(&c, b->arena, &b->spec, err);
+}
+
 /* Control flow comes with subgraphs, and says itself what shapes it leaves open. */
 static enum nnv_status attempt_control(struct build *b, struct nnv_golden **golden, struct nnv_err *err) {
-    struct nnv_control c = {.what = b->what, .sample = b->sample, .rng = b->rng, .magnitude = b->magnitude};
-    enum nnv_status st = nnv_control_build(&c, b->arena, &b->spec, err);
+    enum nnv_status st = begin_control(b, err);
     if (st) return st;
     b->s = &b->spec->model.main;
     b->spec->outputs = NNV_NEW(b->arena, struct nnv_value, b->s->nout);
@@ -434,13 +438,19 @@ static enum nnv_status attempt_control(struct build *b, struct nnv_golden **gold
     return st;
 }
 
-static enum nnv_status attempt(struct build *b, int n, struct nnv_golden **golden, struct nnv_err *err) {
+/* The spec but for its results. */
+static enum nnv_status begin(struct build *b, int n, struct nnv_err *err) {
     enum nnv_status st = draw(b, n, err);
-    if (!st && b->what->op->check_subgraphs) return attempt_control(b, golden, err);
-    if (!st) st = start_spec(b, err);
+    if (st || b->what->op->check_subgraphs) return st;
+    st = start_spec(b, err);
     if (!st) st = add_inputs(b, err);
-    if (!st) st = add_outputs(b, err);
+    return st ? st : add_outputs(b, err);
+}
+
+static enum nnv_status attempt(struct build *b, int n, struct nnv_golden **golden, struct nnv_err *err) {
+    enum nnv_status st = begin(b, n, err);
     if (st) return st;
+    if (b->what->op->check_subgraphs) return attempt_control(b, golden, err);
     *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
     return *golden ? finish(b, *golden, err) : no_memory(err);
 }
@@ -563,6 +573,16 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
         }
     if (!st && what->mode == NNV_MODE_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
+    *spec = b.spec;
+    return NNV_OK;
+}
+
+enum nnv_status nnv_single_draw(const struct nnv_single *what, struct nnv_arena *arena, struct nnv_spec **spec,
+                                struct nnv_err *err) {
+    struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    enum nnv_status st = begin(&b, 0, err);
+    if (!st && what->op->check_subgraphs) st = begin_control(&b, err);
+    if (st) return nnv_at(err, st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;
     return NNV_OK;
 }

@@ -202,7 +202,9 @@ static bool draw_related(struct nnv_session *s, const struct nnv_case *c, const 
             return nnv_session_error(s, "%s", err.text);
         if (!applies) continue;
         if (relation->compare == NNV_RELATION_BYTES) return true;
-        if (!has_tied_outputs(spec) && is_decided(spec, s->env->arena) && is_decided(r->to, s->env->arena)) return true;
+        if (!has_tied_outputs(spec) && is_decided(spec, s->env->arena) && is_decided(r->to, s->env->arena) &&
+            (!r->decoy || is_decided(r->decoy, s->env->arena)))
+            return true;
     }
     s->result->verdict = NNVTS_SKIP;
     nnv_text_addf(&s->result->reason, "none of %d graphs lends itself to it", (int)TRIES);
