@@ -93,11 +93,28 @@ static bool reread(struct edit *e, const struct nnvts_operation *op, uint32_t fr
     return changed;
 }
 
-/** An operation that writes an output of the model is taken for the last of its chain: readers get what it read. */
-static bool skip_output(struct edit *e, struct nnvts_operation *op) {
-    if (op->output_count != 1 || op->input_count == 0 || !is_output(e, op->outputs[0])) return false;
-    const struct nnvts_operand *in = edit_input(e, op, 0), *out = edit_output(e, op, 0);
-    return in && out && alike(in, out) && reread(e, op, op->outputs[0], op->inputs[0]);
+/** The last value like `operand` that was there before op; UINT32_MAX: there is none. */
+static uint32_t value_before(struct edit *e, const struct nnvts_operation *op, uint32_t operand) {
+    const struct nnvts_operand *like = &e->operands[operand];
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = 0; i < e->model.main.input_count; i++)
+        if (alike(&e->operands[e->model.main.inputs[i]], like)) found = e->model.main.inputs[i];
+    for (const struct nnvts_operation *earlier = e->operations; earlier < op; earlier++)
+        for (uint32_t i = 0; i < earlier->output_count; i++)
+            if (alike(&e->operands[earlier->outputs[i]], like)) found = earlier->outputs[i];
+    return found;
+}
+
+/** The caller's buffers are written, not read: who reads an output of the model finds what the scratch memory of its
+ * size held before. */
+static bool reread_scratch(struct edit *e, struct nnvts_operation *op) {
+    bool changed = false;
+    for (uint32_t i = 0; i < op->output_count; i++) {
+        if (op->outputs[i] >= e->model.main.operand_count || !is_output(e, op->outputs[i])) continue;
+        const uint32_t before = value_before(e, op, op->outputs[i]);
+        changed = (before != UINT32_MAX && reread(e, op, op->outputs[i], before)) || changed;
+    }
+    return changed;
 }
 
 /** Computed in place: who reads the operand afterwards gets the result. */
@@ -201,11 +218,11 @@ static const struct bug bugs[] = {
      .fires = "weights of a shape that were seen before with other values",
      .op = ANY_OPERATION,
      .rewrite = reuse_weights},
-    {.name = "output-ends-chain",
-     .models = "a fusion that takes an output of the model for the end of its chain",
+    {.name = "output-not-read-on",
+     .models = "scratch memory of a value that is written to the caller's buffer instead, and read on",
      .fires = "outputs of the model that another operation reads",
      .op = ANY_OPERATION,
-     .rewrite = skip_output},
+     .rewrite = reread_scratch},
     {.name = "relu-in-place",
      .models = "an operation done in place though its input is read again",
      .fires = "RELU of a value that a later operation reads",
@@ -221,7 +238,7 @@ static const struct bug bugs[] = {
      .fires = "executions after the caller's constants are gone",
      .op = ANY_OPERATION,
      .device = prepare_late},
-    {.name = "scratch-shared",
+    {.name = "workspace-shared",
      .models = "scratch memory that all prepared models share",
      .fires = "executions beside others",
      .op = ANY_OPERATION,

@@ -246,7 +246,7 @@ static const char *name_of(size_t i) {
 }
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    static const size_t tiers[] = {1, 6, 200};
+    static const size_t tiers[] = {2, 12, 200};
     const size_t n = nnv_relation_count + nnv_way_count;
     const size_t each = config->count > 0 ? (config->count + n - 1) / n
                                           : tiers[config->tier < 0   ? 0
