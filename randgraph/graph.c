@@ -14,11 +14,12 @@
 #include "reference/model/validate.h"
 
 enum {
-    REDRAWS = 8,       /* of a graph of which an output does not depend on an input */
-    TRIES = 40,        /* of one step */
-    MOST_ELEMS = 2048, /* of a value */
-    MOST_INPUTS = 3,   /* of a graph */
-    COPY_LIMIT = 128,  /* bytes: larger constants lie in a pool */
+    REDRAWS = 8,         /* of a graph of which an output does not depend on an input */
+    TRIES = 40,          /* of one step */
+    MOST_ELEMS = 2048,   /* of a value */
+    MOST_WORK = 1 << 20, /* products of an operation, about */
+    MOST_INPUTS = 3,     /* of a graph */
+    COPY_LIMIT = 128,    /* bytes: larger constants lie in a pool */
 };
 
 /* A graph that grows. */
@@ -308,7 +309,18 @@ static bool find_form(struct growth *g, struct step *s) {
     return true;
 }
 
-/* No output is known to be larger than values of graphs are; no memory is told as false. */
+/* About so many products: all weights for each row, pixel or step of input 0. */
+static size_t work_of(const struct nnv_graph_draft *d, const struct nnv_shape *shapes) {
+    const struct nnv_shape *first = &shapes[d->op->in[0]];
+    size_t weights = 0;
+    if (!nnv_shape_known(first) || first->rank == 0 || first->dims[first->rank - 1] == 0) return 0;
+    for (uint32_t i = 1; i < d->op->nin; i++)
+        if (d->slot[i]->flags & NNV_PARAM && nnv_shape_known(&shapes[d->op->in[i]]))
+            weights += nnv_shape_elems(&shapes[d->op->in[i]]);
+    return nnv_shape_elems(first) / first->dims[first->rank - 1] * weights;
+}
+
+/* No output is known to be larger than values of graphs are, and it does not take long; no memory is told as false. */
 static bool is_small(struct growth *g, const struct step *s) {
     const struct nnv_subgraph *m = &s->draft.spec->model.main;
     struct nnv_shape *shapes = NNV_NEW(g->step, struct nnv_shape, m->noperands);
@@ -316,7 +328,7 @@ static bool is_small(struct growth *g, const struct step *s) {
     if (!shapes || nnv_infer_shapes(&s->draft.spec->model, g->step, shapes, &why) != NNV_OK) return false;
     for (uint32_t i = 0; i < m->nout; i++)
         if (nnv_shape_known(&shapes[m->out[i]]) && nnv_shape_elems(&shapes[m->out[i]]) > MOST_ELEMS) return false;
-    return true;
+    return work_of(&s->draft, shapes) <= MOST_WORK;
 }
 
 static enum nnv_status evaluate(struct growth *g, struct step *s, struct nnv_err *err) {

@@ -85,9 +85,10 @@ static const struct by_row *find(int32_t code) {
     return NULL;
 }
 
+/* Rows with scales of their own can't change places. */
 static bool first_extent(const struct nnv_related *r, uint32_t operand, uint32_t *rows) {
     const struct nnv_shape *s = &r->shapes[operand];
-    if (!nnv_shape_known(s) || s->rank == 0) return false;
+    if (!nnv_shape_known(s) || s->rank == 0 || r->from->model.main.operands[operand].channel.count) return false;
     *rows = s->dims[0];
     return true;
 }

@@ -194,6 +194,27 @@ static void dependent_rows_are_not_related(void **state) {
     assert_false(relate("halves", softmax(0), 1, &r));
 }
 
+/* Each row of [2,3] has a scale of its own. */
+static void rows_with_their_own_scales_are_not_related(void **state) {
+    (void)state;
+    static const uint32_t dims[] = {2, 3};
+    static const float values[] = {0, 0, 0, 0, 0, 0};
+    const float scales[] = {0.5f, 2};
+    struct nnv_builder b = {.arena = arena};
+    const struct nnv_encoding per_channel = {ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0};
+    const uint32_t in = nnv_builder_tensor(&b, per_channel, 2, dims, NNV_SUBGRAPH_INPUT);
+    b.operand[in].channel = (struct nnv_channel_quant){0, 2, nnv_arena_copy(arena, scales, sizeof scales)};
+    const uint32_t out = nnv_builder_tensor(&b, f32, 2, dims, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_DEQUANTIZE, 1, &in, out);
+    const struct nnv_spec *spec = make_spec(&b, in, out, values);
+    struct nnv_related r;
+    assert_false(relate("rows_permuted", spec, 1, &r));
+    assert_false(relate("halves", spec, 1, &r));
+    bool any = false; /* one order in two is another one */
+    for (uint64_t seed = 0; seed < 32; seed++) any = any || relate("operands_renumbered", spec, seed, &r);
+    assert_true(any);
+}
+
 /* x[1,2,2,1] = 1 2 3 4, a filter of ones of 2x2, explicit padding left 1, right 0, top 0, bottom 1. */
 static void padding_goes_into_an_operation_of_its_own(void **state) {
     (void)state;
@@ -280,6 +301,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rows_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_are_repeated_and_taken_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dependent_rows_are_not_related, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_with_their_own_scales_are_not_related, set_up, tear_down),
         cmocka_unit_test_setup_teardown(padding_goes_into_an_operation_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_constant_is_fed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samples_are_not_related, set_up, tear_down),
