@@ -10,43 +10,8 @@
 
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
-#include "randgraph/graph.h"
 
-enum {
-    TRIES = 64,     /* graphs drawn until one lends itself to the relation */
-    MOST_OPS = 8,   /* of a graph, however many its profile has */
-    ROWS_AGAIN = 64 /* perturbed rows of the second look at a difference */
-};
-
-/* ------------------------------------------------------------------- drawing */
-
-/* The evaluation meets nothing that may go either way as a whole: ties, equal scores. */
-static bool is_decided(const struct nnv_spec *spec, struct nnv_arena *arena) {
-    const struct nnv_eval_options options = {.rows = 2, .k = 2, .seed = 1};
-    const uint32_t n = spec->model.main.nout;
-    struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, n);
-    struct nnv_err why = {0};
-    if (!golden || nnv_eval(&spec->model, spec->inputs, &options, arena, golden, &why) != NNV_OK) return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (golden[i].open || golden[i].choices > 0) return false;
-    return true;
-}
-
-static enum nnv_status draw(const struct nnv_case_env *env, const struct nnv_case *c,
-                            const struct nnv_relation *relation, uint64_t attempt, struct nnv_spec **spec,
-                            struct nnv_err *err) {
-    const size_t p = (size_t)(c->b + attempt) % nnv_graph_profile_count;
-    const struct nnv_graph_profile *profile = &nnv_graph_profiles[p];
-    if (relation && relation->profile) profile = nnv_graph_profile_by_name(relation->profile);
-    const struct nnv_graph_options options = {.profile = profile,
-                                              .operations = relation && relation->operations ? relation->operations
-                                                            : profile->most > MOST_OPS       ? MOST_OPS
-                                                                                             : 0,
-                                              .seed = env->config->seed + nnv_hash_str("relations"),
-                                              .index = c->b * TRIES + attempt,
-                                              .name = c->name};
-    return nnv_graph_build(&options, env->arena, spec, err);
-}
+enum { ROWS_AGAIN = 64 }; /* perturbed rows of the second look at a difference */
 
 /* ------------------------------------------------------------------ comparing */
 
@@ -178,64 +143,20 @@ bool nnv_side_execute(struct nnv_session *s, struct nnv_side *side) {
     return nnv_session_check_outcome(s, "execute", st, &side->values);
 }
 
-/* Outputs of which any of several answers may be right, even of one graph in other words: indices of tied numbers. */
-static bool has_tied_outputs(const struct nnv_spec *spec) {
-    const struct nnv_subgraph *m = &spec->model.main;
-    for (uint32_t i = 0; i < m->noperations; i++) {
-        const struct nnv_op *op = nnv_op(m->operations[i].type);
-        for (uint32_t f = 0; f < op->nforms; f++)
-            for (uint32_t k = 0; k < op->forms[f].nout; k++)
-                if (op->forms[f].out[k].judged != NNV_JUDGED_VALUE) return true;
-    }
-    return false;
-}
-
-/* A graph for the relation, with the relation applied; false: the case is over. */
-static bool draw_related(struct nnv_session *s, const struct nnv_case *c, const struct nnv_relation *relation,
-                         struct nnv_related *r) {
-    struct nnv_err err = {0};
-    for (uint64_t attempt = 0; attempt < TRIES; attempt++) {
-        struct nnv_spec *spec;
-        bool applies;
-        if (draw(s->env, c, relation, attempt, &spec, &err) != NNV_OK ||
-            nnv_relate(relation, spec, s->env->config->seed + attempt, s->env->arena, r, &applies, &err) != NNV_OK)
-            return nnv_session_error(s, "%s", err.text);
-        if (!applies) continue;
-        if (relation->compare == NNV_RELATION_BYTES) return true;
-        if (!has_tied_outputs(spec) && is_decided(spec, s->env->arena) && is_decided(r->to, s->env->arena) &&
-            (!r->decoy || is_decided(r->decoy, s->env->arena)))
-            return true;
-    }
-    s->result->verdict = NNVTS_SKIP;
-    nnv_text_addf(&s->result->reason, "none of %d graphs lends itself to it", (int)TRIES);
-    return false;
-}
-
-static void run_relation(struct nnv_session *s, const struct nnv_case *c, const struct nnv_relation *relation) {
-    struct nnv_related r;
+static void run_relation(struct nnv_session *s, const struct nnv_relation *relation, const struct nnv_related *r) {
     struct nnv_side a = {0}, b = {0}, decoy = {0};
-    if (draw_related(s, c, relation, &r) &&
-        (!r.decoy || (nnv_side_prepare(s, r.decoy, &decoy) && nnv_side_execute(s, &decoy))) &&
-        nnv_side_prepare(s, r.from, &a) && nnv_side_execute(s, &a) && nnv_side_prepare(s, r.to, &b) &&
+    if ((!r->decoy || (nnv_side_prepare(s, r->decoy, &decoy) && nnv_side_execute(s, &decoy))) &&
+        nnv_side_prepare(s, r->from, &a) && nnv_side_execute(s, &a) && nnv_side_prepare(s, r->to, &b) &&
         nnv_side_execute(s, &b))
-        expect_related(s, relation, &r, &a, &b);
+        expect_related(s, relation, r, &a, &b);
     nnv_session_release(s, b.prepared);
     nnv_session_release(s, a.prepared);
     nnv_session_release(s, decoy.prepared);
 }
 
-static void run_way(struct nnv_session *s, const struct nnv_case *c, const struct nnv_way *way) {
+static void run_way(struct nnv_session *s, const struct nnv_way *way, const struct nnv_spec *spec) {
     struct nnv_side a = {0};
-    struct nnv_spec *spec;
-    struct nnv_err err = {0};
-    uint64_t attempt = 0;
-    enum nnv_status st;
-    do st = draw(s->env, c, NULL, attempt++, &spec, &err);
-    while (!st && attempt < TRIES && nnv_relate_is_random(&spec->model));
-    if (st)
-        nnv_session_error(s, "%s", err.text);
-    else if (nnv_side_prepare(s, spec, &a) && nnv_side_execute(s, &a))
-        way->run(s, &a, way);
+    if (nnv_side_prepare(s, spec, &a) && nnv_side_execute(s, &a)) way->run(s, &a, way);
     nnv_session_release(s, a.prepared);
 }
 
@@ -264,14 +185,46 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     return st;
 }
 
+static const struct nnv_relation *relation_of(const struct nnv_case *c) {
+    return c->a < nnv_relation_count ? &nnv_relations[c->a] : NULL;
+}
+
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
+    const struct nnv_relation *relation = relation_of(c);
     struct nnv_session s;
+    struct nnv_related r;
+    struct nnv_err err = {0};
     nnv_session_begin(&s, env, result);
-    if (c->a < nnv_relation_count)
-        run_relation(&s, c, &nnv_relations[c->a]);
-    else
-        run_way(&s, c, &nnv_ways[c->a - nnv_relation_count]);
+    enum nnv_status st = nnv_relations_draw(env->config, c, relation, env->arena, &r, &err);
+    if (st == NNV_UNSUPPORTED) {
+        result->verdict = NNVTS_SKIP;
+        nnv_text_add(&result->reason, err.text);
+    } else if (st) {
+        nnv_session_error(&s, "%s", err.text);
+    } else if (relation) {
+        run_relation(&s, relation, &r);
+    } else {
+        run_way(&s, &nnv_ways[c->a - nnv_relation_count], r.from);
+    }
     nnv_session_end(&s);
+}
+
+/* For dumps: the graph in other words, with golden values. */
+static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
+                             struct nnv_spec **spec, struct nnv_err *err) {
+    const struct nnv_relation *relation = relation_of(c);
+    struct nnv_related r;
+    enum nnv_status st = nnv_relations_draw(config, c, relation, arena, &r, err);
+    if (st) return st;
+    struct nnv_spec *to = r.to;
+    const uint32_t n = to->model.main.nout;
+    struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, n);
+    if (!golden) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    st = nnv_eval(&to->model, to->inputs, &(struct nnv_eval_options){0}, arena, golden, err);
+    for (uint32_t i = 0; !st && i < n; i++) to->outputs[i] = golden[i].value;
+    to->source = relation ? relation->says : nnv_ways[c->a - nnv_relation_count].says;
+    if (!st) *spec = to;
+    return st;
 }
 
 const struct nnv_suite nnv_suite_relations = {
@@ -281,5 +234,6 @@ const struct nnv_suite nnv_suite_relations = {
     .precision = NNV_PRECISION_BUDGET,
     .by_default = true,
     .list = list,
+    .build = build,
     .run = run,
 };

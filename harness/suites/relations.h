@@ -13,6 +13,13 @@ struct nnv_side {
     struct nnv_values values;
 };
 
+/**
+ * The graph of a case, and its other words. relation NULL: only the graph, in r->from and r->to. NNV_UNSUPPORTED: no
+ * graph of a reasonable number has what the relation changes.
+ */
+NNV_USE_RESULT enum nnv_status nnv_relations_draw(const struct nnv_run_config *config, const struct nnv_case *c,
+                                                  const struct nnv_relation *relation, struct nnv_arena *arena,
+                                                  struct nnv_related *r, struct nnv_err *err);
 /** Renders, prepares, and makes a request. False: the case is over. */
 bool nnv_side_prepare(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_side *side);
 /** Executes, and checks memory, status and shapes. */
