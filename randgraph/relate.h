@@ -10,7 +10,7 @@
 
 #include "reference/model/op.h"
 
-enum { NNV_RELATED_NONE = UINT32_MAX };
+#define NNV_RELATED_NONE UINT32_MAX
 
 /** Two specs and how their outputs correspond. */
 struct nnv_related {

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "faulty.h"
@@ -139,56 +140,64 @@ static bool sort_outputs(struct edit *e, struct nnvts_operation *op) {
     return changed;
 }
 
-/* ------------------------------------------------------------- the caller's model */
+/* --------------------------------------------------------- the caller's constants */
 
-/** A model that the caller may have thrown away, of a prepared model. */
-struct late {
-    struct late *next;
+/** The pool of the caller's constants, mapped for as long as the process lives, and what it held when it was compiled.
+ */
+struct pool_kept {
+    struct pool_kept *next;
     struct nnvts_prepared_model *prepared;
-    struct nnvts_device *device;
-    struct nnvts_model model;
+    const uint8_t *mapped;
+    size_t size;
+    uint8_t then[];
 };
-static struct late *all_late;
-static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pool_kept *all_pools;
+static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const struct nnvts_prepare_config late_config = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER,
-                                                        .priority = NNVTS_PRIORITY_MEDIUM,
-                                                        .deadline_ns = NNVTS_NO_TIME};
+static void spoil_outputs(const struct nnvts_request *request) {
+    for (uint32_t i = 0; i < request->output_count; i++) {
+        const struct nnvts_location *at = &request->outputs[i].location;
+        uint8_t *data = at->pool < request->pool_count ? request->pools[at->pool].data : NULL;
+        if (data && at->length) data[at->offset + at->length - 1] ^= 0x40;
+    }
+}
 
-static enum nnvts_status late_execute(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                      const struct nnvts_execution_config *config,
-                                      struct nnvts_execution_result *result) {
-    struct nnvts_prepared_model *fresh = NULL;
-    pthread_mutex_lock(&late_lock);
-    const struct late *l = all_late;
-    while (l && l->prepared != self) l = l->next;
-    pthread_mutex_unlock(&late_lock);
-    struct nnvts_device *device = l ? faulty_inner_device(l->device) : NULL;
-    enum nnvts_status st =
-        device ? device->prepare_model(device, &l->model, &late_config, &fresh) : NNVTS_STATUS_GENERAL_FAILURE;
-    if (st != NNVTS_STATUS_NONE) return st;
-    st = fresh->execute(fresh, request, config, result);
-    fresh->release(fresh);
+/** Constants that are others now give other results. */
+static enum nnvts_status execute_from_pool(struct nnvts_prepared_model *self, const struct nnvts_request *request,
+                                           const struct nnvts_execution_config *config,
+                                           struct nnvts_execution_result *result) {
+    struct nnvts_prepared_model *inner = faulty_inner(self);
+    pthread_mutex_lock(&pools_lock);
+    const struct pool_kept *k = all_pools;
+    while (k && k->prepared != self) k = k->next;
+    pthread_mutex_unlock(&pools_lock);
+    enum nnvts_status st = inner->execute(inner, request, config, result);
+    if (st == NNVTS_STATUS_NONE && k && memcmp(k->mapped, k->then, k->size) != 0) spoil_outputs(request);
     return st;
 }
 
-static enum nnvts_status late_prepare(struct nnvts_device *self, const struct nnvts_model *model,
-                                      const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
+static enum nnvts_status prepare_from_pool(struct nnvts_device *self, const struct nnvts_model *model,
+                                           const struct nnvts_prepare_config *config,
+                                           struct nnvts_prepared_model **out) {
     enum nnvts_status st = faulty_prepare(self, model, config, out);
-    struct late *l = st == NNVTS_STATUS_NONE ? malloc(sizeof *l) : NULL;
-    if (!l) return st;
-    *l = (struct late){.prepared = *out, .device = self, .model = *model};
-    pthread_mutex_lock(&late_lock);
-    l->next = all_late;
-    all_late = l;
-    pthread_mutex_unlock(&late_lock);
-    (*out)->execute = late_execute;
+    const struct nnvts_memory *m = model && model->pool_count ? model->pools : NULL;
+    if (st != NNVTS_STATUS_NONE || !m || m->kind != NNVTS_MEMORY_SHARED || m->fd < 0 || m->size == 0) return st;
+    void *mapped = mmap(NULL, m->size, PROT_READ, MAP_SHARED, m->fd, (off_t)m->offset);
+    struct pool_kept *k = mapped != MAP_FAILED ? malloc(sizeof *k + m->size) : NULL;
+    if (!k) return st;
+    *k = (struct pool_kept){.prepared = *out, .mapped = mapped, .size = m->size};
+    memcpy(k->then, mapped, m->size);
+    pthread_mutex_lock(&pools_lock);
+    k->next = all_pools;
+    all_pools = k;
+    pthread_mutex_unlock(&pools_lock);
+    (*out)->execute = execute_from_pool;
     return st;
 }
 
-static void prepare_late(struct nnvts_device *device) { device->prepare_model = late_prepare; }
+static void keep_pools(struct nnvts_device *device) { device->prepare_model = prepare_from_pool; }
 
-/* ------------------------------------------------------------------ shared scratch */
+/* ------------------------------------------------------------------ shared memory */
 
 static atomic_int running;
 
@@ -201,11 +210,7 @@ static enum nnvts_status shared_execute(struct nnvts_prepared_model *self, const
     const bool shared = atomic_fetch_add(&running, 1) > 0;
     enum nnvts_status st = inner->execute(inner, request, config, result);
     nanosleep(&work, NULL);
-    for (uint32_t i = 0; shared && st == NNVTS_STATUS_NONE && i < request->output_count; i++) {
-        const struct nnvts_location *at = &request->outputs[i].location;
-        uint8_t *data = at->pool < request->pool_count ? request->pools[at->pool].data : NULL;
-        if (data && at->length) data[at->offset + at->length - 1] ^= 0x40;
-    }
+    if (shared && st == NNVTS_STATUS_NONE) spoil_outputs(request);
     atomic_fetch_sub(&running, 1);
     return st;
 }
@@ -234,10 +239,10 @@ static const struct bug bugs[] = {
      .op = ANY_OPERATION,
      .rewrite = sort_outputs},
     {.name = "constants-not-copied",
-     .models = "a prepared model that reads the constants of the caller",
-     .fires = "executions after the caller's constants are gone",
+     .models = "a prepared model that reads its constants where the caller had them",
+     .fires = "executions after the caller's pool of constants has changed",
      .op = ANY_OPERATION,
-     .device = prepare_late},
+     .device = keep_pools},
     {.name = "workspace-shared",
      .models = "scratch memory that all prepared models share",
      .fires = "executions beside others",
