@@ -30,7 +30,8 @@ void nnv_graph_range(const struct nnv_operand *o, const struct nnv_value *v, dou
             if (x[i] > most) most = x[i];
         }
     }
-    const double scale = o->scale > 0 ? (double)o->scale : 1, zero = o->scale > 0 ? o->zero_point : 0;
+    const bool is_quantised = o->scale > 0 && n > 0;
+    const double scale = is_quantised ? (double)o->scale : 1, zero = is_quantised ? o->zero_point : 0;
     *lo = (least - zero) * scale;
     *hi = (most - zero) * scale;
 }
