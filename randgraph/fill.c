@@ -107,11 +107,16 @@ static double float_value(const struct nnv_fill *f, size_t i, size_t n, struct n
 
 static void fill_floats(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_rng *rng, size_t n,
                         char *dst) {
+    enum { BLOCK = 128 };
     size_t size = nnv_type(o->type)->size;
-    for (size_t i = 0; i < n; i++) {
-        double v = float_value(f, i, n, rng);
-        if (f->half) v = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v);
-        nnv_store(o->type, &v, 1, dst + i * size);
+    double v[BLOCK];
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t count = n - at < BLOCK ? n - at : BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            v[i] = float_value(f, at + i, n, rng);
+            if (f->half) v[i] = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v[i]);
+        }
+        nnv_store(o->type, v, count, dst + at * size);
     }
 }
 

@@ -14,11 +14,12 @@
 #include "reference/model/validate.h"
 
 enum {
-    REDRAWS = 8,       /* of a graph of which an output does not depend on an input */
-    TRIES = 40,        /* of one step */
-    MOST_ELEMS = 2048, /* of a value */
-    MOST_INPUTS = 3,   /* of a graph */
-    COPY_LIMIT = 128,  /* bytes: larger constants lie in a pool */
+    REDRAWS = 8,         /* of a graph of which an output does not depend on an input */
+    TRIES = 40,          /* of one step */
+    MOST_ELEMS = 2048,   /* of a value */
+    MOST_WORK = 1 << 20, /* products of an operation, about */
+    MOST_INPUTS = 3,     /* of a graph */
+    COPY_LIMIT = 128,    /* bytes: larger constants lie in a pool */
 };
 
 /* A graph that grows. */
@@ -118,13 +119,23 @@ static const struct nnv_graph_use *pick_use(struct growth *g, int32_t type) {
     const struct nnv_graph_catalogue *c = g->catalogue;
     bool (*prefers)(const struct nnv_op *) = g->what->profile->prefers;
     bool choosy = prefers && nnv_rng_unit(&g->rng) < 0.6;
-    for (int n = 0; n < 400; n++) {
-        const struct nnv_graph_use *u = &c->use[nnv_rng_int(&g->rng, 0, (int64_t)c->count - 1)];
-        if (type >= 0 ? nnv_graph_use_type(u) != type : !type_wanted(g, u)) continue;
+    const size_t first = type < 0 ? 0 : c->of_type[type], end = type < 0 ? c->count : c->of_type[type + 1];
+    for (int n = 0; n < 400 && first < end; n++) {
+        const struct nnv_graph_use *u = &c->use[nnv_rng_int(&g->rng, (int64_t)first, (int64_t)end - 1)];
+        if (type < 0 && !type_wanted(g, u)) continue;
         if (choosy && n < 300 && !prefers(u->op)) continue;
         return u;
     }
     return NULL;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 /* The first use of graph i: all uses of the profile are walked through, in an order of the seed. After some redraws
@@ -135,7 +146,7 @@ static const struct nnv_graph_use *first_use(struct growth *g) {
     bool (*prefers)(const struct nnv_op *) = g->what->profile->prefers;
     struct nnv_rng order = nnv_rng_make(g->what->seed, 0x9a7, 0);
     uint64_t stride = (nnv_rng_u64(&order) % c->count) | 1;
-    while (c->count % stride == 0 && stride > 1) stride += 2;
+    while (common_divisor(c->count, stride) > 1) stride += 2;
     for (size_t n = 0; n < c->count; n++) {
         const struct nnv_graph_use *u = &c->use[(g->what->index * stride + n) % c->count];
         if (type_wanted(g, u) && (!prefers || g->what->index % 2 == 1 || prefers(u->op))) return u;
@@ -154,14 +165,19 @@ struct step {
     const struct nnv_form *form;
 };
 
-static enum nnv_status draw(struct growth *g, const struct nnv_graph_use *use, struct step *s, struct nnv_err *err) {
+/* Results are asked for in the first step alone: later ones get other inputs, and are evaluated then. */
+static enum nnv_status draw(struct growth *g, const struct nnv_graph_use *use, const struct nnv_graph_value *from,
+                            struct step *s, struct nnv_err *err) {
     const struct nnv_single w = {.op = use->op,
                                  .sig = use->sig,
                                  .variant = use->variant,
                                  .index = (int)nnv_rng_int(&g->rng, 0, 999),
                                  .seed = nnv_rng_u64(&g->rng),
                                  .name = g->what->name};
-    return nnv_single_build(&w, g->step, &s->drawn, err);
+    if (!from) return nnv_single_build(&w, g->step, &s->drawn, err);
+    struct nnv_operand like = g->operand[from->operand];
+    like.rank = from->value.rank;
+    return nnv_single_draw(&w, &like, g->step, &s->drawn, err);
 }
 
 static bool same_dims(const struct nnv_operand *o, const struct nnv_value *v) {
@@ -189,7 +205,9 @@ static enum nnv_status place(struct growth *g, struct step *s, const struct nnv_
     *placed = false;
     for (uint32_t n = 0; n < op->nin && n < 4 && !*placed; n++) {
         const uint32_t p = (first + n) % op->nin;
-        if (s->drawn->model.main.operands[op->in[p]].lifetime != NNV_SUBGRAPH_INPUT) continue;
+        const struct nnv_operand *o = &s->drawn->model.main.operands[op->in[p]];
+        if (o->lifetime != NNV_SUBGRAPH_INPUT || o->type != g->operand[v->operand].type || o->rank != v->value.rank)
+            continue;
         enum nnv_status st = nnv_graph_draft_open(&s->draft, s->drawn, g->step, err);
         if (st) return st;
         *placed = nnv_graph_draft_place(&s->draft, p, v, &g->operand[v->operand]);
@@ -291,7 +309,18 @@ static bool find_form(struct growth *g, struct step *s) {
     return true;
 }
 
-/* No output is known to be larger than values of graphs are; no memory is told as false. */
+/* About so many products: all weights for each row, pixel or step of input 0. */
+static size_t work_of(const struct nnv_graph_draft *d, const struct nnv_shape *shapes) {
+    const struct nnv_shape *first = &shapes[d->op->in[0]];
+    size_t weights = 0;
+    if (!nnv_shape_known(first) || first->rank == 0 || first->dims[first->rank - 1] == 0) return 0;
+    for (uint32_t i = 1; i < d->op->nin; i++)
+        if (d->slot[i]->flags & NNV_PARAM && nnv_shape_known(&shapes[d->op->in[i]]))
+            weights += nnv_shape_elems(&shapes[d->op->in[i]]);
+    return nnv_shape_elems(first) / first->dims[first->rank - 1] * weights;
+}
+
+/* No output is known to be larger than values of graphs are, and it does not take long; no memory is told as false. */
 static bool is_small(struct growth *g, const struct step *s) {
     const struct nnv_subgraph *m = &s->draft.spec->model.main;
     struct nnv_shape *shapes = NNV_NEW(g->step, struct nnv_shape, m->noperands);
@@ -299,7 +328,7 @@ static bool is_small(struct growth *g, const struct step *s) {
     if (!shapes || nnv_infer_shapes(&s->draft.spec->model, g->step, shapes, &why) != NNV_OK) return false;
     for (uint32_t i = 0; i < m->nout; i++)
         if (nnv_shape_known(&shapes[m->out[i]]) && nnv_shape_elems(&shapes[m->out[i]]) > MOST_ELEMS) return false;
-    return true;
+    return work_of(&s->draft, shapes) <= MOST_WORK;
 }
 
 static enum nnv_status evaluate(struct growth *g, struct step *s, struct nnv_err *err) {
@@ -314,16 +343,14 @@ static bool is_telling(const struct nnv_operand *o, const struct nnv_value *v) {
     const struct nnv_type *t = nnv_type(o->type);
     const size_t n = v->bytes / t->size;
     const double most = t->kind != NNV_KIND_FLOAT ? 0x1p30 : t->size == 2 ? 1000 : 1e5;
-    double first = 0;
     size_t alike = 0, limits = 0;
     if (n == 0 || n > MOST_ELEMS) return false;
+    double x[MOST_ELEMS];
+    nnv_load(o->type, v->data, n, x);
     for (size_t i = 0; i < n; i++) {
-        double x;
-        nnv_load(o->type, (const char *)v->data + i * t->size, 1, &x);
-        if (!isfinite(x) || (t->kind != NNV_KIND_QUANT && fabs(x) > most)) return false;
-        if (i == 0) first = x;
-        alike += x == first;
-        limits += t->kind == NNV_KIND_QUANT && (x == t->min || x == t->max);
+        if (!isfinite(x[i]) || (t->kind != NNV_KIND_QUANT && fabs(x[i]) > most)) return false;
+        alike += x[i] == x[0];
+        limits += t->kind == NNV_KIND_QUANT && (x[i] == t->min || x[i] == t->max);
     }
     return (n < 2 || alike < n) && (n < 4 || limits * 2 <= n);
 }
@@ -516,8 +543,8 @@ static enum nnv_status try_step(struct growth *g, const struct nnv_graph_use *us
     bool fits = true, open = false;
     *kept = false;
     nnv_arena_reset(g->step);
-    enum nnv_status st = draw(g, use, &s, err);
-    if (st) return st;
+    enum nnv_status st = draw(g, use, from, &s, err);
+    if (st || !s.drawn) return st;
     st = from ? place(g, &s, from, &fits, err) : nnv_graph_draft_open(&s.draft, s.drawn, g->step, err);
     if (st || !fits) return st;
     settle_inputs(g, &s.draft);
@@ -602,7 +629,7 @@ static enum nnv_status grow_once(struct growth *g, bool *kept, struct nnv_err *e
         }
         const struct nnv_graph_value *from = first ? NULL : pick_value(g);
         const struct nnv_graph_use *use =
-            first ? (n == 0 ? first_use(g) : pick_use(g, -1)) : pick_use(g, g->operand[from->operand].type);
+            first ? (n < 4 ? first_use(g) : pick_use(g, -1)) : pick_use(g, g->operand[from->operand].type);
         if (!use) continue;
         enum nnv_status st = try_step(g, use, from, kept, err);
         if (st) return st;
@@ -730,7 +757,7 @@ static size_t comparable(const struct nnv_operand *o, const struct nnv_golden *g
 }
 
 bool nnv_graph_comparable(const struct nnv_spec *spec, struct nnv_arena *arena) {
-    enum { ROWS = 8 };
+    enum { ROWS = 3 };
     const struct nnv_subgraph *m = &spec->model.main;
     const struct nnv_eval_options budgets = {.rows = ROWS, .k = 2, .seed = 1};
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, m->nout);

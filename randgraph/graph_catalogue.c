@@ -73,15 +73,30 @@ static bool fits(const struct nnv_op *op, const char *variant) {
 
 int32_t nnv_graph_use_type(const struct nnv_graph_use *use) { return use->op->sigs[use->sig].type[NNV_T]; }
 
-const struct nnv_graph_catalogue *nnv_graph_catalogue(struct nnv_arena *arena) {
+/* All uses, by operation, variant, signature; the room is for all of them, those that do not fit included. */
+static size_t collect(struct nnv_graph_use *uses) {
     size_t nops, count = 0;
     const struct nnv_op *const *ops = nnv_ops(&nops);
-    for (size_t i = 0; i < nops; i++) count += (size_t)ops[i]->nsigs * (size_t)nnv_single_variants(ops[i]);
+    for (size_t i = 0; i < nops; i++) {
+        const int nvariants = nnv_single_variants(ops[i]);
+        for (int v = 0; v < nvariants; v++)
+            if (fits(ops[i], ops[i]->variants[v]))
+                for (int sig = 0; sig < ops[i]->nsigs; sig++) uses[count++] = (struct nnv_graph_use){ops[i], sig, v};
+    }
+    return count;
+}
+
+const struct nnv_graph_catalogue *nnv_graph_catalogue(struct nnv_arena *arena) {
+    size_t nops, room = 0, place[NNV_TYPE_COUNT + 1] = {0};
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    for (size_t i = 0; i < nops; i++) room += (size_t)ops[i]->nsigs * (size_t)nnv_single_variants(ops[i]);
     struct nnv_graph_catalogue *c = NNV_NEW(arena, struct nnv_graph_catalogue, 1);
-    if (!c || !(c->use = NNV_NEW(arena, struct nnv_graph_use, count))) return NULL;
-    for (size_t i = 0; i < nops; i++)
-        for (int sig = 0; sig < ops[i]->nsigs; sig++)
-            for (int v = 0; v < nnv_single_variants(ops[i]); v++)
-                if (fits(ops[i], ops[i]->variants[v])) c->use[c->count++] = (struct nnv_graph_use){ops[i], sig, v};
+    struct nnv_graph_use *all = NNV_NEW(arena, struct nnv_graph_use, room);
+    if (!c || !all || !(c->use = NNV_NEW(arena, struct nnv_graph_use, room))) return NULL;
+    c->count = collect(all);
+    for (size_t i = 0; i < c->count; i++) place[nnv_graph_use_type(&all[i]) + 1]++;
+    for (int t = 0; t < NNV_TYPE_COUNT; t++) place[t + 1] += place[t];
+    memcpy(c->of_type, place, sizeof place);
+    for (size_t i = 0; i < c->count; i++) c->use[place[nnv_graph_use_type(&all[i])]++] = all[i];
     return c;
 }

@@ -12,8 +12,9 @@ struct nnv_graph_use {
 };
 
 struct nnv_graph_catalogue {
-    struct nnv_graph_use *use; /**< by operation, signature, variant */
+    struct nnv_graph_use *use; /**< by main type, operation, variant, signature */
     size_t count;
+    size_t of_type[NNV_TYPE_COUNT + 1]; /**< where the uses of each main type begin; the last entry is count */
 };
 
 /** The uses that fit graphs: not the large ones, nor those whose results are random. All arena's; NULL: no memory. */

@@ -18,15 +18,22 @@ struct changes {
 };
 
 void nnv_graph_range(const struct nnv_operand *o, const struct nnv_value *v, double *lo, double *hi) {
-    const size_t size = nnv_type(o->type)->size;
-    *lo = *hi = 0;
-    for (size_t at = 0; at + size <= v->bytes; at += size) {
-        double x;
-        nnv_load(o->type, (const char *)v->data + at, 1, &x);
-        if (o->scale > 0) x = (x - o->zero_point) * (double)o->scale;
-        if (at == 0 || x < *lo) *lo = x;
-        if (at == 0 || x > *hi) *hi = x;
+    enum { BLOCK = 256 };
+    const size_t size = nnv_type(o->type)->size, n = v->bytes / size;
+    double least = 0, most = 0, x[BLOCK];
+    for (size_t at = 0; at < n; at += BLOCK) {
+        const size_t count = n - at < BLOCK ? n - at : BLOCK;
+        nnv_load(o->type, (const char *)v->data + at * size, count, x);
+        if (at == 0) least = most = x[0];
+        for (size_t i = 0; i < count; i++) {
+            if (x[i] < least) least = x[i];
+            if (x[i] > most) most = x[i];
+        }
     }
+    const bool is_quantised = o->scale > 0 && n > 0;
+    const double scale = is_quantised ? (double)o->scale : 1, zero = is_quantised ? o->zero_point : 0;
+    *lo = (least - zero) * scale;
+    *hi = (most - zero) * scale;
 }
 
 /* --------------------------------------------------------------------- opening */

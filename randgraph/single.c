@@ -419,10 +419,14 @@ static enum nnv_status finish(struct build *b, struct nnv_golden *golden, struct
     return NNV_OK;
 }
 
+static enum nnv_status begin_control(struct build *b, struct nnv_err *err) {
+    struct nnv_control c = {.what = b->what, .sample = b->sample, .rng = b->rng, .magnitude = b->magnitude};
+    return nnv_control_build(&c, b->arena, &b->spec, err);
+}
+
 /* Control flow comes with subgraphs, and says itself what shapes it leaves open. */
 static enum nnv_status attempt_control(struct build *b, struct nnv_golden **golden, struct nnv_err *err) {
-    struct nnv_control c = {.what = b->what, .sample = b->sample, .rng = b->rng, .magnitude = b->magnitude};
-    enum nnv_status st = nnv_control_build(&c, b->arena, &b->spec, err);
+    enum nnv_status st = begin_control(b, err);
     if (st) return st;
     b->s = &b->spec->model.main;
     b->spec->outputs = NNV_NEW(b->arena, struct nnv_value, b->s->nout);
@@ -434,12 +438,17 @@ static enum nnv_status attempt_control(struct build *b, struct nnv_golden **gold
     return st;
 }
 
+/* The spec but for its results. */
+static enum nnv_status begin(struct build *b, struct nnv_err *err) {
+    enum nnv_status st = start_spec(b, err);
+    if (!st) st = add_inputs(b, err);
+    return st ? st : add_outputs(b, err);
+}
+
 static enum nnv_status attempt(struct build *b, int n, struct nnv_golden **golden, struct nnv_err *err) {
     enum nnv_status st = draw(b, n, err);
     if (!st && b->what->op->check_subgraphs) return attempt_control(b, golden, err);
-    if (!st) st = start_spec(b, err);
-    if (!st) st = add_inputs(b, err);
-    if (!st) st = add_outputs(b, err);
+    if (!st) st = begin(b, err);
     if (st) return st;
     *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
     return *golden ? finish(b, *golden, err) : no_memory(err);
@@ -563,6 +572,31 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
         }
     if (!st && what->mode == NNV_MODE_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
+    *spec = b.spec;
+    return NNV_OK;
+}
+
+/* The drawn use reads a tensor of like's type and rank that it does not want as a constant. */
+static bool takes(const struct build *b, const struct nnv_operand *like) {
+    const struct nnv_sample *s = b->sample;
+    for (uint8_t i = 0; i < s->form->nin; i++) {
+        const struct nnv_slot *slot = &s->form->in[i];
+        const struct nnv_sample_arg *a = slot->flags & NNV_REPEAT ? &s->rep[0] : &s->arg[slot->id];
+        if (!(slot->flags & NNV_SCALAR) && a->set && a->rank == like->rank && slot_type(b, slot) == like->type &&
+            !is_constant(b, slot, a))
+            return true;
+    }
+    return false;
+}
+
+enum nnv_status nnv_single_draw(const struct nnv_single *what, const struct nnv_operand *like, struct nnv_arena *arena,
+                                struct nnv_spec **spec, struct nnv_err *err) {
+    struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    enum nnv_status st = draw(&b, 0, err);
+    *spec = NULL;
+    if (!st && !what->op->check_subgraphs && !takes(&b, like)) return NNV_OK;
+    if (!st) st = what->op->check_subgraphs ? begin_control(&b, err) : begin(&b, err);
+    if (st) return nnv_at(err, st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;
     return NNV_OK;
 }

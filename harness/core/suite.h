@@ -66,7 +66,8 @@ struct nnv_suite {
     bool by_default;     /**< part of a run without --suite (spec: where specs are given) */
     /** Lists all cases, deterministically, fast and without a driver. */
     enum nnv_status (*list)(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err);
-    /** Makes the spec of a case; the expected outputs hold the golden values. NULL for suites without specs. */
+    /** Makes the spec of a case (to judge, or to dump); the expected outputs hold the golden values. NULL for suites
+     * without specs. */
     enum nnv_status (*build)(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err);
     /** Runs a case on env->client. NULL: build and nnv_judge. */

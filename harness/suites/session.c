@@ -422,11 +422,16 @@ static bool compare(struct nnv_session *s, const char *call, const struct nnv_va
     return right;
 }
 
+bool nnv_session_check_outcome(struct nnv_session *s, const char *call, enum nnvts_status status,
+                               const struct nnv_values *v) {
+    nnv_session_enter(s, NNV_PHASE_CHECK);
+    return nnv_session_check_memory(s, call, v) && nnv_expect_status(s, call, status, NNVTS_STATUS_NONE) &&
+           check_shapes(s, call, v);
+}
+
 bool nnv_session_check_values(struct nnv_session *s, const char *call, enum nnvts_status status,
                               const struct nnv_values *v) {
-    nnv_session_enter(s, NNV_PHASE_CHECK);
-    if (!nnv_session_check_memory(s, call, v)) return false;
-    return nnv_expect_status(s, call, status, NNVTS_STATUS_NONE) && check_shapes(s, call, v) && compare(s, call, v);
+    return nnv_session_check_outcome(s, call, status, v) && compare(s, call, v);
 }
 
 bool nnv_session_execute(struct nnv_session *s, struct nnvts_prepared_model *prepared, struct nnv_values *v) {

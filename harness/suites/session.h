@@ -111,7 +111,10 @@ void nnv_values_fill(struct nnv_values *v, const struct nnv_subject *subject);
 void nnv_values_reset(struct nnv_values *v);
 /** Guard zones are whole and inputs unchanged. call is named in the reason; "burst". */
 bool nnv_session_check_memory(struct nnv_session *s, const char *call, const struct nnv_values *v);
-/** As above, and: status is NONE, the shapes are right, every value is within its budget. */
+/** As above, and: status is NONE, and the shapes are right, whatever the values are. */
+bool nnv_session_check_outcome(struct nnv_session *s, const char *call, enum nnvts_status status,
+                               const struct nnv_values *v);
+/** As above, and: every value is within its budget. */
 bool nnv_session_check_values(struct nnv_session *s, const char *call, enum nnvts_status status,
                               const struct nnv_values *v);
 /** nnvts_prepared_model.execute by the usual configuration on a fresh result, and nnv_session_check_values. */

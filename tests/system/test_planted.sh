@@ -41,4 +41,23 @@ test_a_level_1_driver_is_asked_for_no_more() {
     check 1 nnvts run --driver sample:level-1.0 --suite ops --filter 'op:ABS' --out quiet # nothing is compared
     has "$OUT" skip
 }
+# Golden values may be right where the driver contradicts itself: the line that reproduces it runs the case again, and the
+# dumped graph is an ordinary spec, right on a driver without the bug.
+test_a_contradiction_is_dumped_and_reproduced() {
+    check 1 nnvts run --driver faulty:relu-in-place --suite relations --filter 'relations/operation_unused/*' --out out
+    local line dump
+    line=$(sed -n 's/.*"replay": *"\([^"]*\)".*/\1/p' out/journal.jsonl | head -n 1)
+    case $line in "nnvts run "*) ;; *) fail "reproduced by: $line" ;; esac
+    check 1 bash -c "$line --out again"
+    dump=$(ls out/dumps/*.json | head -n 1)
+    check 0 nnvts replay "$dump" --driver cpu
+}
+# The same seed gives the same graphs and relations, with any number of jobs.
+test_relations_do_not_depend_on_jobs() {
+    check 0 nnvts run --driver cpu --suite relations --tier smoke --seed 3 --jobs 1 --out one
+    check 0 nnvts run --driver cpu --suite relations --tier smoke --seed 3 --jobs 3 --out three
+    same "$(verdicts one)" "$(verdicts three)"
+    same "$(sed -n 's/.*"case": *"\([^"]*\)".*"compared": *\([0-9]*\).*/\1 \2/p' one/journal.jsonl | sort)" \
+        "$(sed -n 's/.*"case": *"\([^"]*\)".*"compared": *\([0-9]*\).*/\1 \2/p' three/journal.jsonl | sort)"
+}
 run_tests

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file bench_graph.c Random graphs on one core: drawn, and drawn, evaluated with budgets and judged on a driver. Times
+ * are processor time, so that a busy machine measures the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "harness/core/suite.h"
+#include "nnvts/result.h"
+#include "randgraph/graph.h"
+
+static const struct row {
+    const char *profile;
+    int operations, graphs;
+} rows[] = {
+    {"small", 5, 2000}, {"single", 1, 2000}, {"mixed", 10, 400}, {"mixed", 40, 100}, {"mixed", 200, 20},
+};
+
+struct bench {
+    struct nnv_arena *arena;
+    struct nnv_client client; /* no device: graphs are only drawn */
+    struct nnv_run_config config;
+    size_t judged[NNVTS_VERDICT_COUNT];
+};
+
+static enum nnv_status measure(struct bench *b, const struct row *row, double *us, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    uint32_t phase = 0;
+    const uint64_t start = nnv_cpu_ns();
+    for (int i = 0; !st && i < row->graphs; i++) {
+        const struct nnv_graph_options o = {.profile = nnv_graph_profile_by_name(row->profile),
+                                            .operations = row->operations,
+                                            .seed = 1,
+                                            .index = (uint64_t)i,
+                                            .name = "graph"};
+        struct nnv_spec *spec;
+        nnv_arena_reset(b->arena);
+        st = nnv_graph_build(&o, b->arena, &spec, err);
+        if (st || !b->client.device) continue;
+        struct nnv_case_env env = {.config = &b->config, .client = &b->client, .arena = b->arena, .phase = &phase};
+        struct nnv_result result = {0};
+        nnv_judge(&env, spec, 0, NNV_PRECISION_BUDGET, &result);
+        b->judged[result.verdict]++;
+        nnv_text_free(&result.reason);
+        nnv_text_free(&result.outputs);
+    }
+    *us = (double)(nnv_cpu_ns() - start) / 1e3 / row->graphs;
+    return st;
+}
+
+static int fail(const struct nnv_err *err) {
+    fprintf(stderr, "bench_graph: %s\n", err->text);
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    struct bench b = {.arena = nnv_arena_new(), .config = {.driver = "cpu", .precision = -1}};
+    struct nnv_err err = {0};
+    double us;
+    if (!b.arena) return 1;
+    puts("random graphs, one core, processor time");
+    puts("  profile  operations   us a graph   us an operation   graphs a second");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (measure(&b, &rows[i], &us, &err) != NNV_OK) return fail(&err);
+        printf("  %-8s %10d %12.0f %17.1f %17.0f\n", rows[i].profile, rows[i].operations, us, us / rows[i].operations,
+               1e6 / us);
+    }
+    if (argc > 1) {
+        if (nnv_client_open(&b.client, argv[1], NULL, &err) != NNV_OK || measure(&b, &rows[0], &us, &err) != NNV_OK)
+            return fail(&err);
+        printf(
+            "  small, 5 operations, drawn, evaluated with budgets, and judged on %s: %.0f graphs a second (%zu passed, "
+            "%zu unsupported, %zu failed)\n",
+            argv[1], 1e6 / us, b.judged[NNVTS_PASS], b.judged[NNVTS_UNSUPPORTED], b.judged[NNVTS_FAIL]);
+        nnv_client_close(&b.client);
+    }
+    nnv_arena_free(b.arena);
+    return 0;
+}
