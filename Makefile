@@ -25,7 +25,7 @@ PKG_CFLAGS := $(shell pkg-config --cflags jansson libxml-2.0 libpng 2>/dev/null)
 LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenblas -lm -lpthread -ldl
 
 REF_DIRS := base reference/model reference/eval reference/ops
-CORE_DIRS := $(REF_DIRS) randgraph mlts harness/core harness/debug harness/fuzz harness/suites reports
+CORE_DIRS := $(REF_DIRS) randgraph mlts harness/core harness/debug harness/explain harness/fuzz harness/suites reports
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 

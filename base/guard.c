@@ -49,11 +49,16 @@ size_t nnv_guard_room(size_t size) {
     return (NNV_GUARD_BYTES + size + NNV_GUARD_BYTES + ALIGN - 1) / ALIGN * ALIGN;
 }
 
+void nnv_guard_poison(void *buffer, size_t size, uint32_t salt) {
+    struct pattern poison = poison_pattern(salt);
+    fill(buffer, size, &poison, 0);
+}
+
 void *nnv_guard_init(void *room, size_t size, uint32_t salt) {
-    struct pattern guard = guard_pattern(salt), poison = poison_pattern(salt);
+    struct pattern guard = guard_pattern(salt);
     unsigned char *head = room, *buffer = head + NNV_GUARD_BYTES;
     fill(head, NNV_GUARD_BYTES, &guard, 0);
-    fill(buffer, size, &poison, 0);
+    nnv_guard_poison(buffer, size, salt);
     fill(buffer + size, tail_bytes(size), &guard, size);
     return buffer;
 }

@@ -21,6 +21,8 @@ void *nnv_guard_init(void *room, size_t size, uint32_t salt);
  * change, relative to the start of the buffer (negative: before it; >= size: behind it).
  */
 bool nnv_guard_check(const void *buffer, size_t size, uint32_t salt, int64_t *offset);
+/** Fills size bytes with the poison of salt. */
+void nnv_guard_poison(void *buffer, size_t size, uint32_t salt);
 /** The number of bytes of the buffer that still hold the poison, for "never written" reports. */
 size_t nnv_guard_unwritten(const void *buffer, size_t size, uint32_t salt);
 

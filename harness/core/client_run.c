@@ -401,6 +401,8 @@ static bool take_outputs(struct run *r) {
     return true;
 }
 
+void nnv_client_poison(uint32_t output, size_t bytes, void *to) { nnv_guard_poison(to, bytes, OUTPUT_SALT + output); }
+
 static bool execute(struct run *r) {
     const struct nnv_subgraph *main = &r->spec->model.main;
     put_inputs(r);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_explain.c nnvts explain: which plausible mistake makes a driver's answer as wrong as it is. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "harness/cli/cli.h"
+#include "harness/explain/explain.h"
+#include "reference/model/spec.h"
+#include "reference/model/validate.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts explain SPEC... --driver NAME|PATH [options]",
+    .summary =
+        "Says which mistake explains a wrong answer: runs the specs of files (dumps of failed cases, or your own) "
+        "on a driver and compares what it answers with what more than a hundred plausible mistakes would. Exit "
+        "code 0 if every answer is right, 1 if one is wrong, explained or not.",
+    .examples = "nnvts explain nnvts-out/dumps/x.json -d ./npu.so    what does it do wrong?\n"
+                "nnvts explain nnvts-out/dumps/*.json -d npu --json  a line for each, for programs\n"
+                "nnvts explain vectors.jsonl -k 'conv*' -d npu       some specs of a file\n"
+                "nnvts explain --list                                the mistakes that are known\n",
+};
+
+static const uint64_t LIMIT_NS = 60000000000; /* for the mistakes of one spec */
+
+static const char *const kinds[] = {
+    [NNV_EXPLAINED_RIGHT] = "right",     [NNV_EXPLAINED_NO_ANSWER] = "no-answer", [NNV_EXPLAINED_UNSTEADY] = "unsteady",
+    [NNV_EXPLAINED_MISTAKE] = "mistake", [NNV_EXPLAINED_UNKNOWN] = "unknown",
+};
+
+static const char *op_name(const struct nnv_spec *spec, int at) {
+    return nnv_op(spec->model.main.operations[at].type)->name;
+}
+
+/** The operation that a finding is about; -1: more than one may be. */
+static int place_of(const struct nnv_spec *spec, const struct nnv_finding *f) {
+    return f->at < 0 && spec->model.main.noperations == 1 ? 0 : f->at;
+}
+
+static void add_finding(const struct nnv_spec *spec, const struct nnv_finding *f, struct nnv_text *out) {
+    int at = place_of(spec, f);
+    nnv_text_addf(out, "  %-28s %s", f->mistake->name, f->mistake->words);
+    if (at >= 0)
+        nnv_text_addf(out, " (operation %d, %s)", at, op_name(spec, at));
+    else
+        nnv_text_add(out, f->mistake->change ? " (all operations that it can happen to)" : " (the model's outputs)");
+    nnv_text_add(out, "\n");
+}
+
+static void add_mistake(const struct nnv_spec *spec, const struct nnv_explanation *x, struct nnv_text *out) {
+    nnv_text_addf(out, "%zu of %zu values are wrong, and all %zu are what this mistake would make of them:\n", x->wrong,
+                  x->compared, x->finding[0].matched);
+    add_finding(spec, &x->finding[0], out);
+    for (int same = 1; same >= 0; same--) {
+        bool told = false;
+        for (int i = 1; i < x->findings; i++) {
+            if (x->finding[i].same != (same == 1)) continue;
+            if (!told) nnv_text_add(out, same ? "the same values come from\n" : "less near, but possible\n");
+            told = true;
+            add_finding(spec, &x->finding[i], out);
+        }
+    }
+}
+
+static void add_words(const struct nnv_spec *spec, const struct nnv_explanation *x, struct nnv_text *out) {
+    nnv_text_addf(out, "%s: ", spec->name);
+    switch (x->kind) {
+    case NNV_EXPLAINED_RIGHT:
+        nnv_text_addf(out, "nothing to explain: all %zu values are right\n", x->compared);
+        break;
+    case NNV_EXPLAINED_NO_ANSWER:
+        nnv_text_addf(out, "no values to explain: %s\n", x->reason);
+        break;
+    case NNV_EXPLAINED_UNSTEADY:
+        nnv_text_addf(out,
+                      "the answers to the same request differ, and some are right: %s (at most %zu of %zu values "
+                      "wrong)\n",
+                      x->nan ? "memory that is not initialised, or a race"
+                             : "a race, or memory that is not initialised",
+                      x->wrong, x->compared);
+        break;
+    case NNV_EXPLAINED_MISTAKE:
+        add_mistake(spec, x, out);
+        break;
+    case NNV_EXPLAINED_UNKNOWN:
+        nnv_text_addf(out, "no known mistake explains it: %zu of %zu values are wrong, %zu mistakes tried%s\n",
+                      x->wrong, x->compared, x->tried, x->cut ? ", then the time was over" : "");
+        break;
+    }
+}
+
+static void add_json(const struct nnv_spec *spec, const struct nnv_explanation *x, struct nnv_text *out) {
+    nnv_text_add(out, "{\"spec\":");
+    nnv_text_add_json(out, spec->name);
+    nnv_text_addf(out, ",\"explained\":\"%s\",\"compared\":%zu,\"wrong\":%zu,\"tried\":%zu,\"all_tried\":%s",
+                  kinds[x->kind], x->compared, x->wrong, x->tried, x->cut ? "false" : "true");
+    if (x->reason[0]) {
+        nnv_text_add(out, ",\"reason\":");
+        nnv_text_add_json(out, x->reason);
+    }
+    nnv_text_add(out, ",\"mistakes\":[");
+    for (int i = 0; i < x->findings; i++) {
+        const struct nnv_finding *f = &x->finding[i];
+        int at = place_of(spec, f);
+        nnv_text_addf(out, "%s{\"name\":\"%s\",\"words\":\"%s\",\"matched\":%zu,\"same_values\":%s", i ? "," : "",
+                      f->mistake->name, f->mistake->words, f->matched, i == 0 || f->same ? "true" : "false");
+        if (at >= 0) nnv_text_addf(out, ",\"operation\":%d,\"op\":\"%s\"", at, op_name(spec, at));
+        nnv_text_add(out, "}");
+    }
+    nnv_text_add(out, "]}\n");
+}
+
+/** Asks the driver, explains its answer, and prints that; *code becomes the worst exit code. */
+static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_run_config *config,
+                                    const struct nnv_spec *spec, struct nnv_arena *arena, int *code,
+                                    struct nnv_err *err) {
+    struct nnv_explanation *x = NNV_NEW(arena, struct nnv_explanation, 1);
+    struct nnv_answers answers;
+    enum nnv_precision precision;
+    struct nnv_text out = {0};
+    if (!x) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (spec->expect_failure)
+        return nnv_fail(err, NNV_INVALID, "a model that a driver must refuse has no answer to explain");
+    enum nnv_status st = nnv_validate(&spec->model, arena, NULL, err);
+    if (st != NNV_OK) return nnv_at(err, st, "the model is not valid");
+    st = nnv_case_precision(config, nnv_suite_by_name("spec"), spec, &precision, err);
+    if (st == NNV_OK) st = nnv_answers_ask(config, spec, arena, &answers, err);
+    if (st == NNV_OK) st = nnv_explain(spec, precision, &answers, LIMIT_NS, arena, x, err);
+    if (st == NNV_OK) {
+        if (c->json)
+            add_json(spec, x, &out);
+        else
+            add_words(spec, x, &out);
+        if (out.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (x->kind != NNV_EXPLAINED_RIGHT) *code = NNVTS_EXIT_FAIL;
+    }
+    if (st == NNV_OK) {
+        fwrite(out.data, 1, out.len, stdout);
+        fflush(stdout);
+    }
+    nnv_text_free(&out);
+    return st;
+}
+
+static enum nnv_status explain_file(const struct nnv_cli *c, const struct nnv_run_config *config, const char *path,
+                                    size_t *explained, int *code, struct nnv_err *err) {
+    struct nnv_spec_file *file = NULL;
+    struct nnv_arena *arena = nnv_arena_new();
+    enum nnv_status st = arena ? nnv_spec_open(path, &file, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    size_t count = st == NNV_OK ? nnv_spec_count(file) : 0;
+    for (size_t i = 0; st == NNV_OK && i < count; i++) {
+        struct nnv_spec *spec;
+        nnv_arena_reset(arena);
+        st = nnv_spec_read(file, i, arena, &spec, err);
+        if (st != NNV_OK || (c->filter && fnmatch(c->filter, spec->name, 0) != 0)) continue;
+        st = explain_spec(c, config, spec, arena, code, err);
+        if (st != NNV_OK) st = nnv_at(err, st, "%s", spec->name);
+        ++*explained;
+    }
+    nnv_spec_close(file);
+    nnv_arena_free(arena);
+    return st;
+}
+
+static int list_mistakes(void) {
+    size_t count;
+    const struct nnv_mistake *m = nnv_mistakes(&count);
+    for (size_t i = 0; i < count; i++) printf("%-28s %s\n", m[i].name, m[i].words);
+    return NNVTS_EXIT_PASS;
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c;
+    nnv_cli_defaults(&c);
+    bool list = false;
+    const struct nnv_opt table[] = {
+        NNV_OPTION_DRIVER(c),
+        {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only specs whose name matches", NULL},
+        NNV_OPTION_PRECISION(c),
+        NNV_OPTION_TIMEOUT(c),
+        {0, "list", NNV_OPT_FLAG, &list, NULL, "the mistakes that are known", NULL},
+        NNV_OPTION_JSON(c),
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
+    if (code >= 0) return code;
+    if (list) return list_mistakes();
+
+    struct nnv_err err = {0};
+    struct nnv_run_config config;
+    struct nnv_arena *arena = nnv_arena_new();
+    size_t explained = 0;
+    enum nnv_status st = arena ? NNV_OK : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK && c.positional.count == 0)
+        st = nnv_fail(
+            &err, NNV_INVALID,
+            "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
+    if (st == NNV_OK && c.driver == NULL)
+        st = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
+    if (st == NNV_OK) st = nnv_cli_config(&c, arena, &config, &err);
+    code = NNVTS_EXIT_PASS;
+    for (int i = 0; st == NNV_OK && i < c.positional.count; i++)
+        st = explain_file(&c, &config, c.positional.item[i], &explained, &code, &err);
+    if (st == NNV_OK && explained == 0)
+        st = nnv_fail(&err, NNV_INVALID, "no spec matches '%s'", c.filter ? c.filter : "");
+    nnv_arena_free(arena);
+    return st == NNV_OK ? code : nnv_cli_error(&err);
+}
+
+const struct nnv_verb nnv_verb_explain = {"explain", "understand a failure",
+                                          "which mistake explains a driver's wrong answer", run};
