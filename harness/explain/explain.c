@@ -9,7 +9,7 @@
 #include "harness/core/ties.h"
 #include "reference/model/validate.h"
 
-enum { ROWS_FLOAT = 8, ROWS_QUANTISED = 16, ROWS_SECOND = 64, EVERYWHERE = -1 };
+enum { ROWS_FLOAT = 8, ROWS_QUANTISED = 16, ROWS_SECOND = 64, EVERYWHERE = -1, FEW = 3 };
 
 /** Numbers of all outputs, one behind the other, as stored: between low and high is as good as v. */
 struct numbers {
@@ -179,8 +179,9 @@ static struct fit compare(const struct explaining *x, const struct numbers *c) {
     return f;
 }
 
-/** All values fit, and what is right would not. */
-static bool is_explained(const struct explaining *x, const struct fit *f) {
+/** All values fit, and what is right would not; one or two wrong values fit too much by chance. */
+static bool is_explained(const struct explaining *x, const struct nnv_mistake *m, const struct fit *f) {
+    if (!m->change && !m->few && x->out->wrong < FEW) return false;
     return f->matched == x->out->compared && f->explained == x->out->wrong && 2 * f->sharp >= x->out->wrong;
 }
 
@@ -253,7 +254,7 @@ static enum nnv_status try_change(struct explaining *x, const struct nnv_mistake
     if (!is_promising(x, &f)) return NNV_OK;
     if (!candidate(x, m, &e.spec, x->quantised ? ROWS_QUANTISED : ROWS_FLOAT, &c)) return NNV_OK;
     f = compare(x, &c);
-    return is_explained(x, &f) ? keep(x, m, at, &c, &f, err) : NNV_OK;
+    return is_explained(x, m, &f) ? keep(x, m, at, &c, &f, err) : NNV_OK;
 }
 
 static enum nnv_status try_spoil(struct explaining *x, const struct nnv_mistake *m, struct nnv_err *err) {
@@ -263,7 +264,7 @@ static enum nnv_status try_spoil(struct explaining *x, const struct nnv_mistake 
     if (!spoil_all(x, m, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
     struct fit f = compare(x, &c);
-    return is_explained(x, &f) ? keep(x, m, EVERYWHERE, &c, &f, err) : NNV_OK;
+    return is_explained(x, m, &f) ? keep(x, m, EVERYWHERE, &c, &f, err) : NNV_OK;
 }
 
 static enum nnv_status try_mistake(struct explaining *x, const struct nnv_mistake *m, uint64_t end_ns,

@@ -26,6 +26,7 @@ struct nnv_mistake {
     int32_t ops[NNV_MISTAKE_OPS]; /**< operations that it can happen to; nops 0: all */
     uint8_t nops;
     const char *slots[NNV_MISTAKE_SLOTS]; /**< inputs that it is about, by their names in the record */
+    bool few;                             /**< of values: likely enough if only one or two are wrong */
     double value, other;                  /**< numbers that it is about */
     /** Changes the operation in hand; false if it can't happen to it. NULL: the model is right. */
     bool (*change)(struct nnv_edit *e, const struct nnv_mistake *m);
