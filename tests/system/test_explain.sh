@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# nnvts explain names the planted numerical bugs from their dumps (explain.tsv), and tells what it cannot explain.
+. "$(dirname "$0")/lib.sh"
+TABLE=$ROOT/tests/system/explain.tsv
+MOST=25 # dumps of a bug
+
+# explanations BUG FILTER: a line "kind names" for each dump: the mistakes that give the driver's values
+explanations() {
+    check 1 nnvts run --driver "faulty:$1" --suite ops --tier smoke --filter "$2" --timeout 5 --out out
+    find out/dumps -name '*.json' | sort | head -n $MOST >dumps
+    [ -s dumps ] || fail "$1: no dumps"
+    # shellcheck disable=SC2046
+    check 1 nnvts explain $(cat dumps) --driver "faulty:$1" --json
+    same "$(wc -l <"$OUT")" "$(wc -l <dumps)" "$1: explanations"
+    local line
+    while IFS= read -r line; do
+        echo "$(sed 's/.*"explained":"\([a-z-]*\)".*/\1/' <<<"$line")" \
+            "$(grep -o '"name":"[^"]*","words":"[^"]*","matched":[0-9]*,"same_values":true' <<<"$line" | cut -d '"' -f 4 | tr '\n' ' ')"
+    done <"$OUT"
+}
+# Of all explanations at least 70 % are right and at most 5 % name something else; each bug is named at least once.
+test_planted_bugs_are_named() {
+    local bug filter names kind found name all=0 right=0 wrong=0 once
+    while IFS=$'\t' read -r bug filter names; do
+        case $bug in '' | '#'*) continue ;; esac
+        explanations "$bug" "$filter" >told
+        once=0
+        while read -r kind found; do
+            all=$((all + 1))
+            for name in $names; do
+                case " $kind $found " in *" $name "*) right=$((right + 1)) once=1 kind=right && break ;; esac
+            done
+            [ "$kind" != mistake ] || wrong=$((wrong + 1))
+        done <told
+        [ $once = 1 ] || fail "$bug: never called one of: $names ($(sort told | uniq -c | tr '\n' ';'))"
+        rm -rf out
+    done <"$TABLE"
+    echo "    $right of $all explanations right, $wrong wrong"
+    [ $((100 * right)) -ge $((70 * all)) ] || fail "only $right of $all are right"
+    [ $((100 * wrong)) -le $((5 * all)) ] || fail "$wrong of $all are wrong"
+}
+test_right_answers_need_none() {
+    check 0 nnvts explain "$ROOT/tests/conformance/example.json" --driver cpu
+    has "$OUT" "nothing to explain: all 4 values are right"
+    check 0 nnvts explain "$ROOT/tests/conformance/conv.jsonl" --driver cpu --json
+    hasnt "$OUT" '"explained":"mistake"'
+    has "$OUT" '"explained":"right"'
+}
+test_says_it_in_words() {
+    check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:activation-ignored
+    has "$OUT" "1 of 4 values are wrong"
+    has "$OUT" "activation-ignored           fused activation ignored (operation 0, ADD)"
+}
+test_a_driver_that_dies() {
+    check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:crash-execute@ADD
+    has "$OUT" "no values to explain: the driver died with SIGSEGV, in execute"
+    check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:hang-execute@ADD --timeout 1
+    has "$OUT" "did not end in time, in execute"
+    check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:guard-write-after --json
+    has "$OUT" '"explained":"no-answer"'
+}
+test_bad_input() {
+    check 2 nnvts explain
+    has "$ERR" "which spec?"
+    check 2 nnvts explain "$ROOT/tests/conformance/example.json"
+    has "$ERR" "which driver?"
+    check 2 nnvts explain ./nosuch.json --driver cpu
+    has "$ERR" "nosuch.json"
+    check 2 nnvts explain "$ROOT/tests/conformance/example.json" --driver nosuch
+    has "$ERR" "nosuch"
+    check 2 nnvts explain "$ROOT/tests/conformance/example.json" --driver cpu --filter 'nothing*'
+    has "$ERR" "no spec matches 'nothing*'"
+    echo '{"format": "nnvts-spec/1"' >cut.json
+    check 2 nnvts explain cut.json --driver cpu
+    has "$ERR" "cut.json"
+    sed 's/"expect_failure": false/"expect_failure": true/' "$ROOT/tests/conformance/example.json" >refused.json
+    check 2 nnvts explain refused.json --driver cpu
+    has "$ERR" "must refuse"
+    sed 's/"dims": \[2\], "lifetime": "CONSTANT_COPY", "data": \[0.5, 1.25\]/"dims": [3], "lifetime": "CONSTANT_COPY", "data": [1, 2, 3]/' \
+        "$ROOT/tests/conformance/example.json" >invalid.json
+    check 2 nnvts explain invalid.json --driver cpu
+    has "$ERR" "the model is not valid"
+}
+test_lists_the_bank() {
+    check 0 nnvts explain --list
+    [ "$(wc -l <"$OUT")" -ge 60 ] || fail "only $(wc -l <"$OUT") mistakes"
+    same "$(cut -d ' ' -f 1 "$OUT" | sort | uniq -d)" ""
+}
+run_tests
