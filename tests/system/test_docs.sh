@@ -32,6 +32,7 @@ test_importing() {
     has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/importing.md")"
 }
 test_debugging() { run_examples "$ROOT/docs/debugging.md"; }
+test_explaining() { run_examples "$ROOT/docs/explaining.md"; }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
 test_host() { run_examples "$ROOT/docs/host.md"; }
 test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }
