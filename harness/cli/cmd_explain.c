@@ -42,6 +42,8 @@ static void add_finding(const struct nnv_spec *spec, const struct nnv_finding *f
     nnv_text_addf(out, "  %-28s %s", f->mistake->name, f->mistake->words);
     if (at >= 0)
         nnv_text_addf(out, " (operation %d, %s)", at, op_name(spec, at));
+    else if (f->kind >= 0)
+        nnv_text_addf(out, " (all operations %s)", nnv_op(f->kind)->name);
     else
         nnv_text_add(out, f->mistake->change ? " (all operations that it can happen to)" : " (the model's outputs)");
     nnv_text_add(out, "\n");
@@ -104,7 +106,10 @@ static void add_json(const struct nnv_spec *spec, const struct nnv_explanation *
         int at = place_of(spec, f);
         nnv_text_addf(out, "%s{\"name\":\"%s\",\"words\":\"%s\",\"matched\":%zu,\"same_values\":%s", i ? "," : "",
                       f->mistake->name, f->mistake->words, f->matched, i == 0 || f->same ? "true" : "false");
-        if (at >= 0) nnv_text_addf(out, ",\"operation\":%d,\"op\":\"%s\"", at, op_name(spec, at));
+        if (at >= 0)
+            nnv_text_addf(out, ",\"operation\":%d,\"op\":\"%s\"", at, op_name(spec, at));
+        else if (f->kind >= 0)
+            nnv_text_addf(out, ",\"op\":\"%s\"", nnv_op(f->kind)->name);
         nnv_text_add(out, "}");
     }
     nnv_text_add(out, "]}\n");

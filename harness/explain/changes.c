@@ -91,7 +91,6 @@ static bool inverse(const struct nnv_mistake *m, double *v, size_t n) {
 
 bool nnv_change_set(struct nnv_edit *e, const struct nnv_mistake *m) { return each_slot(e, m, set); }
 bool nnv_change_add(struct nnv_edit *e, const struct nnv_mistake *m) { return each_slot(e, m, add); }
-bool nnv_change_from_to(struct nnv_edit *e, const struct nnv_mistake *m) { return each_slot(e, m, from_to); }
 bool nnv_change_toggle(struct nnv_edit *e, const struct nnv_mistake *m) { return each_slot(e, m, toggle); }
 bool nnv_change_zero_one(struct nnv_edit *e, const struct nnv_mistake *m) { return each_slot(e, m, zero_one); }
 bool nnv_change_first(struct nnv_edit *e, const struct nnv_mistake *m) { return each_slot(e, m, first); }
@@ -134,7 +133,11 @@ bool nnv_change_swap(struct nnv_edit *e, const struct nnv_mistake *m) {
 }
 
 bool nnv_change_op(struct nnv_edit *e, const struct nnv_mistake *m) {
-    if (nnv_edit_op(e)->type != (int32_t)m->value) return false;
-    nnv_edit_op(e)->type = (int32_t)m->other;
+    if (m->code == m->other_code || nnv_edit_op(e)->type != m->code) return false;
+    nnv_edit_op(e)->type = m->other_code;
     return true;
+}
+
+bool nnv_change_from_to(struct nnv_edit *e, const struct nnv_mistake *m) {
+    return nnv_change_op(e, m) || each_slot(e, m, from_to);
 }

@@ -9,7 +9,14 @@
 #include "harness/core/ties.h"
 #include "reference/model/validate.h"
 
-enum { ROWS_FLOAT = 8, ROWS_QUANTISED = 16, ROWS_SECOND = 64, EVERYWHERE = -1, FEW = 3 };
+enum { ROWS_FLOAT = 8, ROWS_QUANTISED = 16, ROWS_SECOND = 64, FEW = 3 };
+
+/** Where a mistake is tried. */
+struct place {
+    int at;   /* operation, or -1: all */
+    int kind; /* of this code, or -1: of any */
+};
+static const struct place everywhere = {-1, -1};
 
 /** Numbers of all outputs, one behind the other, as stored: between low and high is as good as v. */
 struct numbers {
@@ -198,7 +205,7 @@ static bool is_same(const struct explaining *x, const double *a, const double *b
 }
 
 /** Keeps a mistake that explains the answer: those that come nearer to it first, else in the order of the bank. */
-static enum nnv_status keep(struct explaining *x, const struct nnv_mistake *m, int at, const struct numbers *c,
+static enum nnv_status keep(struct explaining *x, const struct nnv_mistake *m, struct place p, const struct numbers *c,
                             const struct fit *f, struct nnv_err *err) {
     struct nnv_explanation *out = x->out;
     int i = out->findings;
@@ -206,7 +213,7 @@ static enum nnv_status keep(struct explaining *x, const struct nnv_mistake *m, i
         if (out->finding[k].mistake == m && out->finding[k].distance <= f->distance) return NNV_OK;
     while (i > 0 && f->distance < 0.9 * out->finding[i - 1].distance - 1e-9) i--;
     if (i == NNV_FINDINGS) return NNV_OK;
-    struct nnv_finding found = {m, at, f->matched, false, f->distance, NULL};
+    struct nnv_finding found = {m, p.at, p.kind, f->matched, false, f->distance, NULL};
     found.values = nnv_arena_copy(x->arena, c->v, x->n * sizeof *c->v);
     if (!found.values) return no_memory(err);
     if (out->findings < NNV_FINDINGS) out->findings++;
@@ -217,13 +224,14 @@ static enum nnv_status keep(struct explaining *x, const struct nnv_mistake *m, i
 
 /* ---------------------------------------------------------------------- trying */
 
-/** Makes the spec wrong at one operation, or at all; false if the mistake can't happen there. */
-static bool make_wrong(const struct explaining *x, const struct nnv_mistake *m, int at, struct nnv_edit *e) {
+/** Makes the spec wrong at a place; false if the mistake can't happen there. */
+static bool make_wrong(const struct explaining *x, const struct nnv_mistake *m, struct place p, struct nnv_edit *e) {
     bool any = false;
     nnv_edit_begin(e, x->spec, x->work);
     for (uint32_t i = x->spec->model.main.noperations; i-- > 0 && !e->failed;) {
-        if (at != EVERYWHERE && (uint32_t)at != i) continue;
-        if (!nnv_mistake_fits(m, x->spec->model.main.operations[i].type)) continue;
+        int32_t code = x->spec->model.main.operations[i].type;
+        if ((p.at >= 0 && (uint32_t)p.at != i) || (p.kind >= 0 && p.kind != code)) continue;
+        if (!nnv_mistake_fits(m, code)) continue;
         e->at = i;
         e->call = x->calls[i];
         any |= m->change(e, m);
@@ -241,12 +249,12 @@ static bool candidate(const struct explaining *x, const struct nnv_mistake *m, c
 }
 
 /** Tries a mistake of the model: golden values alone first, then, if they come near, with a budget. */
-static enum nnv_status try_change(struct explaining *x, const struct nnv_mistake *m, int at, bool *can,
+static enum nnv_status try_change(struct explaining *x, const struct nnv_mistake *m, struct place p, bool *can,
                                   struct nnv_err *err) {
     struct nnv_edit e;
     struct numbers c;
     struct nnv_err ignored = {0};
-    *can = make_wrong(x, m, at, &e);
+    *can = make_wrong(x, m, p, &e);
     if (!*can || nnv_validate(&e.spec.model, x->work, NULL, &ignored) != NNV_OK) return NNV_OK;
     x->out->tried++;
     if (!candidate(x, m, &e.spec, 0, &c)) return NNV_OK;
@@ -254,7 +262,7 @@ static enum nnv_status try_change(struct explaining *x, const struct nnv_mistake
     if (!is_promising(x, &f)) return NNV_OK;
     if (!candidate(x, m, &e.spec, x->quantised ? ROWS_QUANTISED : ROWS_FLOAT, &c)) return NNV_OK;
     f = compare(x, &c);
-    return is_explained(x, m, &f) ? keep(x, m, at, &c, &f, err) : NNV_OK;
+    return is_explained(x, m, &f) ? keep(x, m, p, &c, &f, err) : NNV_OK;
 }
 
 static enum nnv_status try_spoil(struct explaining *x, const struct nnv_mistake *m, struct nnv_err *err) {
@@ -264,19 +272,32 @@ static enum nnv_status try_spoil(struct explaining *x, const struct nnv_mistake 
     if (!spoil_all(x, m, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
     struct fit f = compare(x, &c);
-    return is_explained(x, m, &f) ? keep(x, m, EVERYWHERE, &c, &f, err) : NNV_OK;
+    return is_explained(x, m, &f) ? keep(x, m, everywhere, &c, &f, err) : NNV_OK;
 }
 
+/** True if operation i is the first of its kind, and not the only one. */
+static bool is_kind(const struct nnv_subgraph *main, uint32_t i) {
+    uint32_t before = 0, behind = 0;
+    for (uint32_t k = 0; k < main->noperations; k++) {
+        before += k < i && main->operations[k].type == main->operations[i].type;
+        behind += k > i && main->operations[k].type == main->operations[i].type;
+    }
+    return before == 0 && behind > 0;
+}
+
+/** Tries a mistake at all operations, at those of each kind, and at each alone. */
 static enum nnv_status try_mistake(struct explaining *x, const struct nnv_mistake *m, uint64_t end_ns,
                                    struct nnv_err *err) {
-    uint32_t n = x->spec->model.main.noperations;
+    const struct nnv_subgraph *main = &x->spec->model.main;
     bool can;
     if (!m->change) return try_spoil(x, m, err);
-    enum nnv_status st = try_change(x, m, EVERYWHERE, &can, err);
-    for (uint32_t i = 0; st == NNV_OK && can && n > 1 && i < n && !x->out->cut; i++) {
+    enum nnv_status st = try_change(x, m, everywhere, &can, err);
+    for (uint32_t i = 0; st == NNV_OK && can && main->noperations > 1 && i < main->noperations && !x->out->cut; i++) {
         bool there;
         nnv_arena_reset(x->work);
-        st = try_change(x, m, (int)i, &there, err);
+        st = try_change(x, m, (struct place){(int)i, -1}, &there, err);
+        if (st == NNV_OK && there && is_kind(main, i))
+            st = try_change(x, m, (struct place){-1, main->operations[i].type}, &there, err);
         x->out->cut = nnv_now_ns() > end_ns;
     }
     return st;

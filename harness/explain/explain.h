@@ -19,7 +19,8 @@ enum nnv_explained {
 /** A mistake that explains the answer. */
 struct nnv_finding {
     const struct nnv_mistake *mistake;
-    int at;         /**< index of the operation; -1: all to which it can happen, or the model's outputs */
+    int at;         /**< index of the operation; -1: all of the kind to which it can happen, or the model's outputs */
+    int kind;       /**< code of the operations of which all are meant; -1: all */
     size_t matched; /**< values, of those compared, that are as the mistake would make them */
     bool same;      /**< gives the same values as finding 0: here they can't be told apart */
     double distance;

@@ -16,7 +16,7 @@
 #define POOLS OP(AVERAGE_POOL_2D), OP(MAX_POOL_2D), OP(L2_POOL_2D)
 #define RESIZES OP(RESIZE_BILINEAR), OP(RESIZE_NEAREST_NEIGHBOR)
 #define LSTMS OP(LSTM), OP(UNIDIRECTIONAL_SEQUENCE_LSTM), OP(QUANTIZED_LSTM)
-#define OTHER_OP(from, to) .value = ANEURALNETWORKS_##from, .other = ANEURALNETWORKS_##to
+#define OTHER_OP(from, to) .code = ANEURALNETWORKS_##from, .other_code = ANEURALNETWORKS_##to
 #define ACTIVATION SLOTS("activation")
 
 static const struct nnv_mistake mistakes[] = {
@@ -99,11 +99,9 @@ static const struct nnv_mistake mistakes[] = {
     MODEL("clamp-at-stored-zero", "RELU clamps at the stored number 0 instead of the zero point", bare_relu, ACTIVATION,
           .value = OP(FUSED_RELU), .other = OP(FUSED_NONE), .spoil = nnv_spoil_clamp_stored),
     MODEL("relu6-as-relu", "upper limit of RELU6 ignored", from_to, ACTIVATION, .value = OP(FUSED_RELU6),
-          .other = OP(FUSED_RELU)),
-    MODEL("relu6-op-as-relu", "upper limit of RELU6 ignored", op, OTHER_OP(RELU6, RELU)),
+          .other = OP(FUSED_RELU), OTHER_OP(RELU6, RELU)),
     MODEL("relu1-as-relu", "RELU1 taken for RELU", from_to, ACTIVATION, .value = OP(FUSED_RELU1),
-          .other = OP(FUSED_RELU)),
-    MODEL("relu1-op-as-relu", "RELU1 taken for RELU", op, OTHER_OP(RELU1, RELU)),
+          .other = OP(FUSED_RELU), OTHER_OP(RELU1, RELU)),
     MODEL("relu1-as-relu6", "RELU1 and RELU6 mixed up", from_to, ACTIVATION, .value = OP(FUSED_RELU1),
           .other = OP(FUSED_RELU6)),
     MODEL("relu-as-relu6", "RELU taken for RELU6", from_to, ACTIVATION, .value = OP(FUSED_RELU),

@@ -28,6 +28,7 @@ struct nnv_mistake {
     const char *slots[NNV_MISTAKE_SLOTS]; /**< inputs that it is about, by their names in the record */
     bool few;                             /**< of values: likely enough if only one or two are wrong */
     double value, other;                  /**< numbers that it is about */
+    int32_t code, other_code;             /**< operation that is taken for another; both 0: none */
     /** Changes the operation in hand; false if it can't happen to it. NULL: the model is right. */
     bool (*change)(struct nnv_edit *e, const struct nnv_mistake *m);
     /** Changes an output's values; false if it can't happen to it. NULL: the values are kept. */
@@ -40,9 +41,10 @@ const struct nnv_mistake *nnv_mistakes(size_t *count);
 bool nnv_mistake_fits(const struct nnv_mistake *m, int32_t op);
 
 /* changes.c: changes of inputs that rows share */
-bool nnv_change_set(struct nnv_edit *e, const struct nnv_mistake *m);      /**< scalars to value */
-bool nnv_change_add(struct nnv_edit *e, const struct nnv_mistake *m);      /**< value to scalars */
-bool nnv_change_from_to(struct nnv_edit *e, const struct nnv_mistake *m);  /**< scalars that are value to other */
+bool nnv_change_set(struct nnv_edit *e, const struct nnv_mistake *m); /**< scalars to value */
+bool nnv_change_add(struct nnv_edit *e, const struct nnv_mistake *m); /**< value to scalars */
+bool nnv_change_from_to(struct nnv_edit *e,
+                        const struct nnv_mistake *m); /**< scalars that are value to other, or the code */
 bool nnv_change_toggle(struct nnv_edit *e, const struct nnv_mistake *m);   /**< flags */
 bool nnv_change_swap(struct nnv_edit *e, const struct nnv_mistake *m);     /**< inputs, pair by pair */
 bool nnv_change_zero(struct nnv_edit *e, const struct nnv_mistake *m);     /**< tensors to 0 */
@@ -53,7 +55,7 @@ bool nnv_change_pairs(struct nnv_edit *e, const struct nnv_mistake *m);    /**< 
 bool nnv_change_reverse(struct nnv_edit *e, const struct nnv_mistake *m);  /**< elements in reverse order */
 bool nnv_change_identity(struct nnv_edit *e, const struct nnv_mistake *m); /**< elements to 0, 1, 2 ... */
 bool nnv_change_inverse(struct nnv_edit *e, const struct nnv_mistake *m);  /**< a permutation to its inverse */
-bool nnv_change_op(struct nnv_edit *e, const struct nnv_mistake *m);       /**< operation value to other */
+bool nnv_change_op(struct nnv_edit *e, const struct nnv_mistake *m);       /**< operation code to the other */
 
 /* changes_quant.c */
 bool nnv_change_zero_point(struct nnv_edit *e, const struct nnv_mistake *m); /**< plus value */

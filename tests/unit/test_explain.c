@@ -224,8 +224,8 @@ static void rows_are_whole(void **state) {
             if (!nnv_op(m[i].ops[k])) fail_msg("%s: no operation %d", m[i].name, m[i].ops[k]);
         for (int k = 0; k < NNV_MISTAKE_SLOTS && m[i].slots[k]; k++)
             if (!is_slot(m[i].slots[k], &m[i])) fail_msg("%s: no input '%s'", m[i].name, m[i].slots[k]);
-        if (m[i].change == nnv_change_op && (!nnv_op((int32_t)m[i].value) || !nnv_op((int32_t)m[i].other)))
-            fail_msg("%s: no such operation", m[i].name);
+        if (m[i].change == nnv_change_op && m[i].code == m[i].other_code) fail_msg("%s: no operation", m[i].name);
+        if (!nnv_op(m[i].code) || !nnv_op(m[i].other_code)) fail_msg("%s: no such operation", m[i].name);
     }
 }
 
