@@ -63,11 +63,29 @@ static enum nnv_status take(const struct told *told, const struct nnv_spec *spec
     for (int i = 0; i < answers->count; i++, from += bytes) {
         struct nnv_value *v = nnv_arena_copy(arena, spec->outputs, spec->model.main.nout * sizeof *v);
         const uint8_t *at = from;
-        for (uint32_t o = 0; v && o < spec->model.main.nout; at += v[o++].bytes)
-            if (!(v[o].data = nnv_arena_copy(arena, at, v[o].bytes))) v = NULL;
-        if (!v) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        bool ok = v != NULL;
+        for (uint32_t o = 0; ok && o < spec->model.main.nout; at += v[o++].bytes)
+            ok = (v[o].data = nnv_arena_copy(arena, at, v[o].bytes)) != NULL;
+        if (!ok) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
         answers->outputs[i] = v;
     }
+    return NNV_OK;
+}
+
+/** Why the process told of fewer answers than it was asked for. An error: it could not open the driver. */
+static enum nnv_status conclude(struct told *told, const struct nnv_end *end, struct nnv_answers *answers,
+                                struct nnv_err *err) {
+    char how[64];
+    uint32_t phase = told->phase < NNV_PHASE_COUNT ? told->phase : NNV_PHASE_NONE;
+    const char *in = nnv_phase_name((enum nnv_phase)phase);
+    told->err.text[NNV_ERR_TEXT - 1] = told->reason[sizeof told->reason - 1] = '\0';
+    if (told->status != NNV_OK) return nnv_fail(err, told->status, "%s", told->err.text);
+    if (atomic_load(&told->stopped))
+        snprintf(answers->reason, sizeof answers->reason, "%s", told->reason);
+    else if (end->timed_out)
+        snprintf(answers->reason, sizeof answers->reason, "the driver did not end in time, in %s", in);
+    else
+        snprintf(answers->reason, sizeof answers->reason, "the driver %s, in %s", nnv_end_text(end, how), in);
     return NNV_OK;
 }
 
@@ -91,19 +109,8 @@ enum nnv_status nnv_answers_ask(const struct nnv_run_config *config, const struc
         st = nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
     } else {
         struct nnv_end end;
-        char how[64];
         nnv_process_wait(pid, config->timeout_ns, &end);
-        told->err.text[NNV_ERR_TEXT - 1] = told->reason[sizeof told->reason - 1] = '\0';
-        uint32_t phase = told->phase < NNV_PHASE_COUNT ? told->phase : NNV_PHASE_NONE;
-        const char *in = nnv_phase_name((enum nnv_phase)phase);
-        if (told->status != NNV_OK)
-            st = nnv_fail(err, told->status, "%s", told->err.text);
-        else if (atomic_load(&told->stopped))
-            snprintf(answers->reason, sizeof answers->reason, "%s", told->reason);
-        else if (end.timed_out)
-            snprintf(answers->reason, sizeof answers->reason, "the driver did not end in time, in %s", in);
-        else
-            snprintf(answers->reason, sizeof answers->reason, "the driver %s, in %s", nnv_end_text(&end, how), in);
+        st = conclude(told, &end, answers, err);
         if (st == NNV_OK) st = take(told, spec, bytes, arena, answers, err);
     }
     nnv_shared_free(told, room);

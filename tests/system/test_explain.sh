@@ -13,10 +13,10 @@ explanations() {
     # shellcheck disable=SC2046
     check 1 nnvts explain $(cat dumps) --driver "faulty:$1" --json
     same "$(wc -l <"$OUT")" "$(wc -l <dumps)" "$1: explanations"
-    local line
+    local line kind
     while IFS= read -r line; do
-        echo "$(sed 's/.*"explained":"\([a-z-]*\)".*/\1/' <<<"$line")" \
-            "$(grep -o '"name":"[^"]*","words":"[^"]*","matched":[0-9]*,"same_values":true' <<<"$line" | cut -d '"' -f 4 | tr '\n' ' ')"
+        kind=${line#*\"explained\":\"}
+        echo "${kind%%\"*}" "$(grep -o '"name":"[^"]*","words":"[^"]*","matched":[0-9]*,"same_values":true' <<<"$line" | cut -d '"' -f 4 | tr '\n' ' ')"
     done <"$OUT"
 }
 # Of all explanations at least 70 % are right and at most 5 % name something else; each bug is named at least once.
