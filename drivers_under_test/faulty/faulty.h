@@ -94,7 +94,9 @@ struct bug {
     void (*prepared)(struct nnvts_prepared_model *prepared);
     void (*strike)(void); /**< ends or blocks the process */
     enum strike_place place;
-    bool no_prepared; /**< prepare_model answers NONE without a prepared model */
+    bool no_prepared;     /**< prepare_model answers NONE without a prepared model */
+    bool legal;           /**< no bug: it differs within what the rules allow */
+    const char *survives; /**< why no suite can see it; NULL: one must */
 };
 
 /** The bugs that one suite is for. */
@@ -104,6 +106,8 @@ struct bug_group {
 };
 /** The i-th bug of all, or NULL behind the last. */
 const struct bug *bug_at(size_t i);
+/** The suite that the i-th bug is for. */
+const char *bug_suite(size_t i);
 /** The bug by name of len characters, or NULL. */
 const struct bug *bug_by_name(const char *name, size_t len);
 /** Code of an operation by name of len characters ("TANH"), or -1. */
