@@ -16,7 +16,7 @@ static const struct nnv_verb_help help = {
                "drivers "
                "without a bug, of which no suite may complain. Leaves audit.json and audit.html. Exit code 0: at "
                "least 95 % of the bugs are caught, no false alarm; 1: not so; 2: usage; 3: nnvts itself failed.",
-    .examples = "nnvts audit --own                          each bug on the suite that is for it, and ops\n"
+    .examples = "nnvts audit --own                          each bug on the suite that is for it, ops and device\n"
                 "nnvts audit --bugs '*-axis-*' -s ops       some bugs, one suite\n"
                 "nnvts audit --markdown                     the list of bugs, nothing is run\n",
 };
@@ -220,7 +220,7 @@ static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted,
 }
 
 static int run(int argc, char **argv) {
-    struct asked q = {.controls = "faulty:none,cpu,reference"};
+    struct asked q = {.controls = "faulty:none,cpu,reference,cpu:isa=base"};
     nnv_cli_defaults(&q.cli);
     q.cli.driver = "faulty";
     q.cli.timeout_ns = UINT64_C(3000000000);
@@ -230,7 +230,7 @@ static int run(int argc, char **argv) {
         {'b', "bugs", NNV_OPT_STRING, &q.bugs, "GLOB,...", "only these bugs", NULL},
         {0, "controls", NNV_OPT_STRING, &q.controls, "A,B", "drivers without a bug", NULL},
         NNV_OPTION_FILTER(q.cli),
-        {0, "own", NNV_OPT_FLAG, &q.own, NULL, "run a bug on the suite that is for it, and on ops", NULL},
+        {0, "own", NNV_OPT_FLAG, &q.own, NULL, "run a bug on the suite that is for it, on ops and on device", NULL},
         {0, "full", NNV_OPT_FLAG, &q.full, NULL, "run suites to their end, not to the first case that catches the bug",
          NULL},
         {0, "markdown", NNV_OPT_FLAG, &q.markdown, NULL, "print the list of bugs; run nothing", NULL},

@@ -84,7 +84,8 @@ static enum nnv_status try_subject(const struct nnv_audit_options *o, struct nnv
     enum nnv_status st = nnv_client_resolve(s->argument, arena, &config.driver_path, &config.driver_options, err);
     bool bug = s->kind == NNV_AUDIT_BUG;
     for (size_t i = 0; i < a->suite_count && st == NNV_OK && !*interrupted; i++) {
-        bool concerned = strcmp(a->suites[i], s->suite) == 0 || strcmp(a->suites[i], "ops") == 0;
+        bool concerned = strcmp(a->suites[i], s->suite) == 0 || strcmp(a->suites[i], "ops") == 0 ||
+                         strcmp(a->suites[i], "device") == 0;
         struct nnv_audit_cell *cell = &s->cells[i];
         if (bug && o->own && !concerned) continue;
         st = try_suite(&config, &parts[i], !bug || a->full, cell, interrupted, err);
