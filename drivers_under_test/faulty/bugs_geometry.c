@@ -19,6 +19,13 @@
         }                                                                                                              \
     }
 
+#define ROWS(label, operation)                                                                                         \
+    {                                                                                                                  \
+        .name = (label), .models = "first and last row of the result change places",                                   \
+        .fires = #operation " of two or more rows", .op = ANEURALNETWORKS_##operation,                                 \
+        .execute = tamper_batches_reversed                                                                             \
+    }
+
 static const struct bug bugs[] = {
     CHANGE("log-softmax-axis-last", LOG_SOFTMAX, "axis taken for the last", "LOG_SOFTMAX: another axis",
            .kind = CHANGE_INT, .at = 2, .value = -1),
@@ -49,8 +56,6 @@ static const struct bug bugs[] = {
     CHANGE("space-to-batch-pads-swapped", SPACE_TO_BATCH_ND, "padding before and after change places",
            "SPACE_TO_BATCH_ND: unequal paddings", .kind = CHANGE_PAIRS, .at = 2),
     CHANGE("slice-begin-ignored", SLICE, "begin taken for 0", "SLICE: another begin", .kind = CHANGE_ELEMENTS, .at = 1),
-    CHANGE("strided-slice-end-mask-ignored", STRIDED_SLICE, "mask ignored",
-           "STRIDED_SLICE: end mask, where the shapes fit", .kind = CHANGE_INT, .at = 5),
     CHANGE("strided-slice-begin-ignored", STRIDED_SLICE, "begin taken for 0", "STRIDED_SLICE: where the shapes fit",
            .kind = CHANGE_ELEMENTS, .at = 1),
     CHANGE("strided-slice-begin-mask-ignored", STRIDED_SLICE, "mask ignored",
@@ -83,14 +88,8 @@ static const struct bug bugs[] = {
            .kind = CHANGE_SWAP, .at = 5, .value = 6),
     CHANGE("roi-align-samples-ignored", ROI_ALIGN, "one sample a cell", "ROI_ALIGN: other numbers of samples",
            .kind = CHANGE_INT, .at = 7, .value = 1),
-    CHANGE("roi-align-batch-ignored", ROI_ALIGN, "batch index taken for 0", "ROI_ALIGN: constant batch indices",
-           .kind = CHANGE_ELEMENTS, .at = 2),
     CHANGE("roi-pooling-ratios-swapped", ROI_POOLING, "height and width ratio swapped", "ROI_POOLING: unequal ratios",
            .kind = CHANGE_SWAP, .at = 5, .value = 6),
-    CHANGE("embedding-off-by-one", EMBEDDING_LOOKUP, "row off by one", "EMBEDDING_LOOKUP: constant values",
-           .kind = CHANGE_ROTATE, .at = 1),
-    CHANGE("hashtable-off-by-one", HASHTABLE_LOOKUP, "row off by one", "HASHTABLE_LOOKUP: constant values",
-           .kind = CHANGE_ROTATE, .at = 2),
     REFERENCE("proposals-strides-swapped", GENERATE_PROPOSALS, "height and width stride swapped",
               "GENERATE_PROPOSALS: unequal strides", .kind = CHANGE_SWAP, .at = 4, .value = 5),
     REFERENCE("detection-scales-swapped", DETECTION_POSTPROCESSING, "y and height scale swapped",
@@ -99,5 +98,10 @@ static const struct bug bugs[] = {
               .kind = CHANGE_FLOAT, .at = 3),
     REFERENCE("nms-limit-ignored", BOX_WITH_NMS_LIMIT, "limit of boxes ignored", "BOX_WITH_NMS_LIMIT: where it bites",
               .kind = CHANGE_INT, .at = 4, .value = -1),
+    CHANGE("roi-align-width-samples-ignored", ROI_ALIGN, "one sample a cell", "ROI_ALIGN: other numbers of samples",
+           .kind = CHANGE_INT, .at = 8, .value = 1),
+    ROWS("embedding-rows-reversed", EMBEDDING_LOOKUP),
+    ROWS("hashtable-rows-reversed", HASHTABLE_LOOKUP),
+    ROWS("topk-rows-reversed", TOPK_V2),
 };
 const struct bug_group bugs_geometry = {bugs, sizeof bugs / sizeof *bugs};

@@ -38,5 +38,11 @@ static const struct bug bugs[] = {
            "BATCH_MATMUL alone in a model, float32 outputs"),
     ROUNDS("legal-softmax-rounds-down", SOFTMAX, "the other neighbour in float32: one unit in the last place",
            "SOFTMAX alone in a model, float32 outputs"),
+    {.name = "legal-true-is-255",
+     .models = "truth stored as another value than 1: anything but 0 is true",
+     .fires = "TENSOR_BOOL8 outputs",
+     .op = ANY_OPERATION,
+     .execute = tamper_true_255,
+     .legal = true},
 };
 const struct bug_group bugs_legal = {bugs, sizeof bugs / sizeof *bugs};

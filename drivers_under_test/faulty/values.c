@@ -117,7 +117,7 @@ TAMPER(flush)
 
 static void finite(const struct tamper_value *v, uint32_t n) {
     for (uint32_t i = 0; i < n && is_float(v); i++)
-        if ((load32(v, i) & 0x7fffffff) == 0x7f800000) store32(v, i, load32(v, i) - 1);
+        if ((load32(v, i) & 0x7fffffff) == 0x7f800000) store32(v, i, load32(v, i) - 0x01000000);
 }
 TAMPER(finite)
 
