@@ -87,7 +87,7 @@ static enum nnv_status try_subject(const struct nnv_audit_options *o, struct nnv
         bool concerned = strcmp(a->suites[i], s->suite) == 0 || strcmp(a->suites[i], "ops") == 0 ||
                          strcmp(a->suites[i], "device") == 0;
         struct nnv_audit_cell *cell = &s->cells[i];
-        if (bug && o->own && !concerned) continue;
+        if (s->kind != NNV_AUDIT_CONTROL && o->own && !concerned) continue;
         st = try_suite(&config, &parts[i], !bug || a->full, cell, interrupted, err);
         cell->nothing = bug && cell->compared == 0 && cell->bad == 0 && controls_compare(a, i);
     }

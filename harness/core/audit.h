@@ -10,7 +10,7 @@ struct nnv_audit_options {
     const struct nnv_run_config *config; /**< but for the driver's fields */
     const struct nnv_case *cases;        /**< those of a suite together */
     size_t count;
-    bool own; /**< bugs: only the suite that each is for, ops and device */
+    bool own; /**< bugs and legal variants: only the suite that each is for, ops and device */
     void *context;
     /** A subject is done. May be NULL. */
     void (*done)(void *context, const struct nnv_audit *a, const struct nnv_audit_subject *s);
