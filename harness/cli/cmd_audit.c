@@ -110,6 +110,22 @@ static enum nnv_status take_suites(const struct nnv_case_list *list, struct nnv_
     return NNV_OK;
 }
 
+/** The default suites and those that bugs asked for are for, separated by commas; arena's. NULL: out of memory. */
+static const char *default_suites(const struct asked *q, const struct nnv_planted *planted, struct nnv_arena *arena) {
+    size_t all;
+    const struct nnv_suite *const *suites = nnv_suites(&all);
+    struct nnv_text t = {0};
+    for (size_t i = 0; i < all; i++) {
+        bool wanted = suites[i]->by_default;
+        for (size_t k = 0; k < planted->count && !wanted; k++)
+            wanted = matches(q->bugs, planted->item[k].name) && strcmp(planted->item[k].suite, suites[i]->name) == 0;
+        if (wanted) nnv_text_addf(&t, "%s%s", t.len > 0 ? "," : "", suites[i]->name);
+    }
+    const char *names = t.failed || t.data == NULL ? NULL : nnv_arena_strdup(arena, t.data);
+    nnv_text_free(&t);
+    return names;
+}
+
 /* ---------------------------------------------------------------------- list */
 
 /** Adds text for a cell of a Markdown table. */
@@ -197,7 +213,9 @@ static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted,
     struct nnv_run_config config;
     struct nnv_audit a = {.driver = q->cli.driver, .tier = nnv_cli_tiers[q->cli.tier], .full = q->full};
     bool interrupted = false;
+    if (q->cli.suite == NULL) q->cli.suite = default_suites(q, planted, arena);
     enum nnv_status st = nnv_cli_config(&q->cli, arena, &config, err);
+    if (st == NNV_OK && q->cli.suite == NULL) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     if (st == NNV_OK) st = nnv_file_mkdir(q->cli.out, err);
     if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
     if (st == NNV_OK) st = take_suites(&list, arena, &a, err);

@@ -37,6 +37,11 @@ test_a_blind_suite() {
     has "$OUT" "survives: beta-ignored"
     has "$OUT" "0 of 2 planted bugs caught"
 }
+# A suite that no default run has is run for the bugs that it is for.
+test_suites_beside_the_default_ones() {
+    check 0 nnvts audit --own --bugs fuzz-rank --filter 'suite:fuzz | op:TANH' --controls cpu --tier smoke --out audit
+    grep -q '^fuzz-rank .* CRASH [0-9]* .*caught$' "$OUT" || fail "the suite fuzz was not run"
+}
 test_refusals() {
     check 2 audit --bugs no-such-bug
     has "$ERR" "no bug is selected by 'no-such-bug'"
