@@ -4,7 +4,8 @@
 #   make          builds                      make check    the full gate before a commit lands
 #   make bench    measures                    make soak     long runs: tier full, many seeds
 #   make fuzz     libFuzzer on what nnvts reads   make soak-fuzz   mutated models under the sanitizers
-#   make docs     writes docs/ops from the operations' records
+#   make audit    judges the suites by planted bugs
+#   make docs     writes docs/ops from the operations' records, docs/planted-bugs.md from the bugs
 #   make install PREFIX=/usr/local            make clean
 # No file lists: every .c file of a folder belongs to what the folder builds.
 
@@ -44,7 +45,7 @@ BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 
-.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz docs install clean unit lint layers format sanitize setup-run setup-test setup-check
+.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs install clean unit lint layers format sanitize setup-run setup-test setup-check
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO)
@@ -113,6 +114,11 @@ bench: setup-run
 
 docs: all
 	$(B)/nnvts op --markdown --out docs/ops
+	$(B)/nnvts audit --markdown >docs/planted-bugs.md
+
+audit: setup-run
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	$(B)/nnvts audit --out $(B)/audit $(ARGS)
 
 soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
@@ -134,7 +140,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 644 tools/nnvts.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
 	install -m 644 include/NeuralNetworksTypes.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 include/nnvts/driver.h include/nnvts/result.h $(DESTDIR)$(PREFIX)/include/nnvts/
+	install -m 644 include/nnvts/driver.h include/nnvts/planted.h include/nnvts/result.h $(DESTDIR)$(PREFIX)/include/nnvts/
 
 clean:
 	rm -rf build build-gcc build-clang build-san build-fuzz

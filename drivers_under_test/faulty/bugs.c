@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "faulty.h"
+#include "nnvts/planted.h"
 
 #define X(name) extern const struct bug_group bugs_##name;
 #include "groups.def"
@@ -22,9 +23,37 @@ const struct bug *bug_at(size_t i) {
     return NULL;
 }
 
+const char *bug_suite(size_t i) {
+    static const char *const names[] = {
+#define X(name) #name,
+#define Y(name, suite) #suite,
+#include "groups.def"
+#undef X
+    };
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        if (i < groups[g]->count) return names[g];
+        i -= groups[g]->count;
+    }
+    return "";
+}
+
 const struct bug *bug_by_name(const char *name, size_t len) {
     const struct bug *bug;
     for (size_t i = 0; (bug = bug_at(i)); i++)
         if (strlen(bug->name) == len && memcmp(bug->name, name, len) == 0) return bug;
     return NULL;
+}
+
+const struct nnvts_planted *nnvts_planted_at(uint32_t i) {
+    static struct nnvts_planted row;
+    const struct bug *bug = bug_at(i);
+    if (!bug) return NULL;
+    row = (struct nnvts_planted){.struct_size = sizeof row,
+                                 .kind = bug->legal ? NNVTS_PLANTED_LEGAL : NNVTS_PLANTED_BUG,
+                                 .name = bug->name,
+                                 .suite = bug_suite(i),
+                                 .models = bug->models,
+                                 .fires = bug->fires,
+                                 .survives = bug->survives};
+    return &row;
 }

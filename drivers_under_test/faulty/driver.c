@@ -35,6 +35,7 @@ struct faulty_prepared {
 
 /** The bug concerns a model with its operation. */
 static bool fires(const struct faulty_device *d, const struct nnvts_model *model) {
+    if (d->bug->alone && model->main.operation_count != 1) return false;
     if (d->op == ANY_OPERATION) return true;
     for (uint32_t i = 0; i < model->main.operation_count; i++)
         if (model->main.operations[i].type == d->op) return true;
@@ -227,7 +228,8 @@ static bool prepare_rewritten(struct faulty_device *d, const struct nnvts_model 
     if (edit_begin(&e, model))
         for (uint32_t i = 0; i < model->main.operation_count; i++)
             if (d->op == ANY_OPERATION || e.operations[i].type == d->op)
-                changed |= d->bug->rewrite(&e, &e.operations[i]);
+                changed |= d->bug->rewrite ? d->bug->rewrite(&e, &e.operations[i])
+                                           : apply_change(&e, &e.operations[i], &d->bug->change);
     bool done = changed && !e.failed && d->inner->prepare_model(d->inner, &e.model, config, out) == NNVTS_STATUS_NONE;
     edit_end(&e);
     return done;
@@ -243,7 +245,8 @@ enum nnvts_status faulty_prepare(struct nnvts_device *self, const struct nnvts_m
     bool fired = fires(d, model);
     strike(d, STRIKE_PREPARE, fired);
     struct nnvts_prepared_model *other = NULL;
-    bool rewritten = fired && d->bug->rewrite && prepare_rewritten(d, model, config, &other);
+    bool rewrites = d->bug->rewrite || d->bug->change.kind != CHANGE_NOTHING;
+    bool rewritten = fired && rewrites && prepare_rewritten(d, model, config, &other);
     if (rewritten) {
         inner->release(inner);
         inner = other;

@@ -70,6 +70,35 @@ struct tamper {
     uint64_t count; /**< executions of the process so far */
 };
 
+/** How a change alters an operation. Nothing happens where the operation has nothing like it. */
+enum change_kind {
+    CHANGE_NOTHING,
+    CHANGE_INT,        /**< INT32 or BOOL scalar `at` becomes `value` */
+    CHANGE_INT_BY,     /**< INT32 scalar `at` grows by `value` */
+    CHANGE_FLOAT,      /**< float scalar `at`, of either type, becomes `real` */
+    CHANGE_FLOAT_BY,   /**< float scalar `at` is multiplied by `real` */
+    CHANGE_CODE,       /**< the operation becomes operation `value`, its inputs from `at` on dropped (0: none) */
+    CHANGE_SWAP,       /**< inputs `at` and `value`, of one type and shape, change places */
+    CHANGE_SWAP_OUT,   /**< outputs `at` and `value` likewise */
+    CHANGE_ZERO,       /**< constant tensor `at` becomes all 0 */
+    CHANGE_REVERSE,    /**< the elements of constant tensor `at` in reverse order */
+    CHANGE_ROTATE,     /**< the rows (first axis) of constant tensor `at`, one further */
+    CHANGE_PAIRS,      /**< the two columns of constant int tensor `at` change places */
+    CHANGE_ELEMENTS,   /**< the elements of constant int tensor `at` become `value` */
+    CHANGE_ZERO_POINT, /**< zero point of quantised input `at` moved by `value` */
+    CHANGE_OUT_POINT,  /**< zero point of quantised output `at` moved by `value` */
+    CHANGE_TAKE_SCALE, /**< quantised input `at` read with the scale and zero point of input `value` */
+    CHANGE_ACTIVATION, /**< fused activation `value` becomes none; -1: any does */
+    CHANGE_GROUPS,     /**< CHANNEL_SHUFFLE: groups and channels of a group change places */
+    CHANGE_PAD_ZERO,   /**< quantised PAD fills with stored 0 instead of the zero point */
+};
+struct change {
+    enum change_kind kind;
+    uint32_t at;
+    int32_t value;
+    float real;
+};
+
 enum strike_place { STRIKE_NOWHERE, STRIKE_SUPPORTED, STRIKE_PREPARE, STRIKE_EXECUTE, STRIKE_RELEASE };
 enum { ANY_OPERATION = -1 };
 
@@ -81,6 +110,8 @@ struct bug {
     int32_t op;         /**< fires only for models with this operation (unless @OP says another), or ANY_OPERATION */
     /** Changes operation op; true if it did. */
     bool (*rewrite)(struct edit *e, struct nnvts_operation *op);
+    struct change change; /**< likewise, as data; without @OP it needs op */
+    bool alone;           /**< fires only for models of one operation */
     /** Each gets the other driver's answer and returns what is answered instead. */
     enum nnvts_status (*supported)(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
     enum nnvts_status (*prepare)(const struct nnvts_model *model, enum nnvts_status status);
@@ -94,7 +125,9 @@ struct bug {
     void (*prepared)(struct nnvts_prepared_model *prepared);
     void (*strike)(void); /**< ends or blocks the process */
     enum strike_place place;
-    bool no_prepared; /**< prepare_model answers NONE without a prepared model */
+    bool no_prepared;     /**< prepare_model answers NONE without a prepared model */
+    bool legal;           /**< no bug: it differs within what the rules allow */
+    const char *survives; /**< why no suite can see it; NULL: one must */
 };
 
 /** The bugs that one suite is for. */
@@ -104,6 +137,8 @@ struct bug_group {
 };
 /** The i-th bug of all, or NULL behind the last. */
 const struct bug *bug_at(size_t i);
+/** The suite that the i-th bug is for. */
+const char *bug_suite(size_t i);
 /** The bug by name of len characters, or NULL. */
 const struct bug *bug_by_name(const char *name, size_t len);
 /** Code of an operation by name of len characters ("TANH"), or -1. */
@@ -152,6 +187,9 @@ bool rewrite_channel_order(struct edit *e, struct nnvts_operation *op);
 bool rewrite_average(struct edit *e, struct nnvts_operation *op);
 bool rewrite_max_pool(struct edit *e, struct nnvts_operation *op);
 
+/* change.c */
+bool apply_change(struct edit *e, struct nnvts_operation *op, const struct change *c);
+
 /* control.c */
 bool rewrite_branch(struct edit *e, struct nnvts_operation *op);
 bool rewrite_last_iteration(struct edit *e, struct nnvts_operation *op);
@@ -183,6 +221,24 @@ enum nnvts_status prepare_writes(const struct nnvts_model *model, enum nnvts_sta
 void device_nameless(struct nnvts_device *device);
 void device_unsorted(struct nnvts_device *device);
 void device_greedy(struct nnvts_device *device);
+
+/* values.c */
+enum nnvts_status tamper_signed(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_bfloat(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_half_truncated(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_constant(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_plus_one(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_true_255(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_reverse(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_stale_head(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_int_as_float(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_never_negative(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_flush(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_finite(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_batches_reversed(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_overlap(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_towards_zero(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_saturation(struct tamper *t, enum nnvts_status status);
 
 /* strikes.c */
 void strike_crash(void);

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_audit.c nnvts audit: judges the suites by planted bugs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "harness/cli/cli.h"
+#include "harness/core/audit.h"
+#include "harness/core/planted.h"
+#include "harness/core/select.h"
+#include "reports/words.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts audit [options]",
+    .summary = "Judges the suites: runs each bug that is planted in a driver and says which suite catches it, and runs "
+               "drivers "
+               "without a bug, of which no suite may complain. Leaves audit.json and audit.html. Exit code 0: at "
+               "least 95 % of the bugs are caught, no false alarm; 1: not so; 2: usage; 3: nnvts itself failed.",
+    .examples = "nnvts audit --own                          each bug on the suite that is for it, ops and device\n"
+                "nnvts audit --bugs '*-axis-*' -s ops       some bugs, one suite\n"
+                "nnvts audit --markdown                     the list of bugs, nothing is run\n",
+};
+
+struct asked {
+    struct nnv_cli cli;
+    const char *bugs, *controls;
+    bool own, full, markdown;
+};
+
+/** True if one of the comma-separated globs matches. */
+static bool matches(const char *globs, const char *name) {
+    for (const char *at = globs; at != NULL; at = at[strcspn(at, ",")] == ',' ? at + strcspn(at, ",") + 1 : NULL)
+        if (nnv_glob(at, strcspn(at, ","), name)) return true;
+    return globs == NULL;
+}
+
+/* ------------------------------------------------------------------ subjects */
+
+static enum nnv_status add(struct nnv_arena *arena, struct nnv_audit *a, struct nnv_audit_subject s, const char *driver,
+                           struct nnv_err *err) {
+    size_t n = strlen(driver) + strlen(s.name) + 2;
+    char *argument = nnv_arena_alloc(arena, n, 1);
+    if (argument == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    snprintf(argument, n, "%s%s%s", driver, *driver != '\0' ? ":" : "", s.name);
+    s.argument = argument;
+    a->subjects[a->count++] = s;
+    return NNV_OK;
+}
+
+/** The controls by their arguments. */
+static enum nnv_status add_controls(const char *controls, struct nnv_arena *arena, struct nnv_audit *a,
+                                    struct nnv_err *err) {
+    char *names = nnv_arena_strdup(arena, controls), *rest = names;
+    if (names == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = NNV_OK;
+    for (char *name; st == NNV_OK && (name = strsep(&rest, ",")) != NULL;) {
+        if (*name == '\0') continue;
+        struct nnv_audit_subject s = {
+            .kind = NNV_AUDIT_CONTROL, .name = name, .suite = "", .models = "no bug: a control", .fires = ""};
+        st = add(arena, a, s, "", err);
+    }
+    return st;
+}
+
+static size_t commas(const char *s) {
+    size_t n = 0;
+    for (; *s != '\0'; s++) n += *s == ',';
+    return n;
+}
+
+/** Fills a's subjects: the controls, and of the list those that were asked for. */
+static enum nnv_status take_subjects(const struct asked *q, const struct nnv_planted *planted, struct nnv_arena *arena,
+                                     struct nnv_audit *a, struct nnv_err *err) {
+    a->subjects = NNV_NEW(arena, struct nnv_audit_subject, planted->count + commas(q->controls) + 1);
+    if (a->subjects == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = add_controls(q->controls, arena, a, err);
+    size_t controls = a->count;
+    for (size_t i = 0; i < planted->count && st == NNV_OK; i++) {
+        const struct nnvts_planted *p = &planted->item[i];
+        if (!matches(q->bugs, p->name) || strcmp(p->name, "none") == 0) continue;
+        struct nnv_audit_subject s = {
+            .kind = p->kind == NNVTS_PLANTED_LEGAL ? NNV_AUDIT_LEGAL : NNV_AUDIT_BUG,
+            .name = p->name,
+            .suite = p->suite,
+            .models = p->models,
+            .fires = p->fires,
+            .survives = p->survives,
+        };
+        st = add(arena, a, s, q->cli.driver, err);
+    }
+    if (st == NNV_OK && a->count == controls)
+        st = nnv_fail(err, NNV_INVALID, "no bug is selected by '%s' (of %zu; see them with nnvts audit --markdown)",
+                      q->bugs != NULL ? q->bugs : "", planted->count);
+    return st;
+}
+
+/** The suites that the cases are of, in their order. */
+static enum nnv_status take_suites(const struct nnv_case_list *list, struct nnv_arena *arena, struct nnv_audit *a,
+                                   struct nnv_err *err) {
+    size_t all;
+    const struct nnv_suite *const *suites = nnv_suites(&all);
+    const char **names = NNV_NEW(arena, const char *, all + 1);
+    if (names == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    a->suites = names;
+    for (size_t i = 0; i < all; i++) {
+        bool used = false;
+        for (size_t k = 0; k < list->count && !used; k++) used = strcmp(list->item[k].suite, suites[i]->name) == 0;
+        if (used) names[a->suite_count++] = suites[i]->name;
+    }
+    return NNV_OK;
+}
+
+/** The default suites and those that bugs asked for are for, separated by commas; arena's. NULL: out of memory. */
+static const char *default_suites(const struct asked *q, const struct nnv_planted *planted, struct nnv_arena *arena) {
+    size_t all;
+    const struct nnv_suite *const *suites = nnv_suites(&all);
+    struct nnv_text t = {0};
+    for (size_t i = 0; i < all; i++) {
+        bool wanted = suites[i]->by_default;
+        for (size_t k = 0; k < planted->count && !wanted; k++)
+            wanted = matches(q->bugs, planted->item[k].name) && strcmp(planted->item[k].suite, suites[i]->name) == 0;
+        if (wanted) nnv_text_addf(&t, "%s%s", t.len > 0 ? "," : "", suites[i]->name);
+    }
+    const char *names = t.failed || t.data == NULL ? NULL : nnv_arena_strdup(arena, t.data);
+    nnv_text_free(&t);
+    return names;
+}
+
+/* ---------------------------------------------------------------------- list */
+
+/** Adds text for a cell of a Markdown table. */
+static void add_cell(struct nnv_text *t, const char *text) {
+    nnv_text_add(t, "| ");
+    for (const char *c = text; *c != '\0'; c++) nnv_text_addf(t, *c == '|' ? "\\%c" : "%c", *c);
+    nnv_text_add(t, " ");
+}
+
+/** docs/planted-bugs.md. */
+static void add_list(const struct nnv_planted *planted, const char *driver, struct nnv_text *t) {
+    nnv_text_addf(
+        t, "# Bugs planted in the driver `%s`\n\nWritten by `nnvts audit --markdown`; `nnvts audit` runs them.\n",
+        driver);
+    const char *suite = "";
+    for (int kind = NNVTS_PLANTED_BUG; kind <= NNVTS_PLANTED_LEGAL; kind++) {
+        for (size_t i = 0; i < planted->count; i++) {
+            const struct nnvts_planted *p = &planted->item[i];
+            if (p->kind != kind || strcmp(p->name, "none") == 0) continue;
+            const char *heading = kind == NNVTS_PLANTED_LEGAL ? "legal variants: no suite may complain" : p->suite;
+            if (strcmp(heading, suite) != 0)
+                nnv_text_addf(t, "\n## %s%s\n\n| bug | models | fires | survives |\n| --- | --- | --- | --- |\n",
+                              kind == NNVTS_PLANTED_LEGAL ? "" : "For the suite ", heading);
+            suite = heading;
+            nnv_text_addf(t, "| `%s` ", p->name);
+            add_cell(t, p->models);
+            add_cell(t, p->fires);
+            add_cell(t, p->survives != NULL ? p->survives : "");
+            nnv_text_add(t, "|\n");
+        }
+    }
+}
+
+/* ----------------------------------------------------------------------- run */
+
+/** Prints what was written and frees it. */
+static enum nnv_status print(struct nnv_text *t, struct nnv_err *err) {
+    bool failed = t->failed;
+    if (!failed && t->len > 0) fwrite(t->data, 1, t->len, stdout);
+    fflush(stdout);
+    nnv_text_free(t);
+    return failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+}
+
+static void on_done(void *context, const struct nnv_audit *a, const struct nnv_audit_subject *s) {
+    const struct asked *q = context;
+    struct nnv_err err;
+    struct nnv_text t = {0};
+    if (q->cli.quiet || q->cli.json) return;
+    nnv_audit_line(a, s, &t);
+    nnv_text_add(&t, "\n");
+    if (print(&t, &err) != NNV_OK) return;
+}
+
+static enum nnv_status write_page(const char *folder, const char *name, struct nnv_text *t, struct nnv_err *err) {
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, folder, name);
+    enum nnv_status st = path.failed || t->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory")
+                                                  : nnv_file_create(path.data, t->data, t->len, err);
+    nnv_text_free(&path);
+    nnv_text_free(t);
+    return st;
+}
+
+static enum nnv_status report(const struct asked *q, const struct nnv_audit *a, struct nnv_err *err) {
+    struct nnv_text json = {0}, html = {0}, closing = {0};
+    nnv_audit_json(a, &json);
+    if (q->cli.json && !json.failed) fwrite(json.data, 1, json.len, stdout);
+    nnv_audit_html(a, &html);
+    enum nnv_status st = write_page(q->cli.out, "audit.json", &json, err);
+    if (st == NNV_OK) st = write_page(q->cli.out, "audit.html", &html, err);
+    nnv_text_free(&html);
+    if (st != NNV_OK || q->cli.json) return st;
+    nnv_audit_closing(a, &closing);
+    nnv_text_add(&closing, "report: ");
+    nnv_text_add_path(&closing, q->cli.out, "audit.html");
+    nnv_text_add(&closing, "\n");
+    return print(&closing, err);
+}
+
+/** Runs the audit and makes its reports; *code is the exit code. */
+static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted, struct nnv_arena *arena, int *code,
+                             struct nnv_err *err) {
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_run_config config;
+    struct nnv_audit a = {.driver = q->cli.driver, .tier = nnv_cli_tiers[q->cli.tier], .full = q->full};
+    bool interrupted = false;
+    if (q->cli.suite == NULL) q->cli.suite = default_suites(q, planted, arena);
+    enum nnv_status st = nnv_cli_config(&q->cli, arena, &config, err);
+    if (st == NNV_OK && q->cli.suite == NULL) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) st = nnv_file_mkdir(q->cli.out, err);
+    if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
+    if (st == NNV_OK) st = take_suites(&list, arena, &a, err);
+    if (st == NNV_OK) st = take_subjects(q, planted, arena, &a, err);
+    if (st == NNV_OK && !q->cli.quiet && !q->cli.json) {
+        struct nnv_text t = {0};
+        nnv_audit_heading(&a, &t);
+        nnv_text_add(&t, "\n");
+        st = print(&t, err);
+    }
+    struct nnv_audit_options options = {
+        .config = &config, .cases = list.item, .count = list.count, .own = q->own, .context = q, .done = on_done};
+    if (st == NNV_OK) st = nnv_audit_run(&options, &a, &interrupted, err);
+    if (st == NNV_OK && interrupted) st = nnv_fail(err, NNV_INVALID, "interrupted");
+    if (st == NNV_OK) st = report(q, &a, err);
+    if (st == NNV_OK) *code = (int)nnv_audit_exit(&a);
+    nnv_audit_free(&a);
+    free(list.item);
+    return st;
+}
+
+static int run(int argc, char **argv) {
+    struct asked q = {.controls = "faulty:none,cpu,reference,cpu:isa=base"};
+    nnv_cli_defaults(&q.cli);
+    q.cli.driver = "faulty";
+    q.cli.timeout_ns = UINT64_C(3000000000);
+    const struct nnv_opt table[] = {
+        {'d', "driver", NNV_OPT_STRING, &q.cli.driver, "NAME|PATH", "the driver with the bugs", NULL},
+        NNV_OPTION_SUITE(q.cli),
+        {'b', "bugs", NNV_OPT_STRING, &q.bugs, "GLOB,...", "only these bugs", NULL},
+        {0, "controls", NNV_OPT_STRING, &q.controls, "A,B", "drivers without a bug", NULL},
+        NNV_OPTION_FILTER(q.cli),
+        {0, "own", NNV_OPT_FLAG, &q.own, NULL, "run a bug on the suite that is for it, on ops and on device", NULL},
+        {0, "full", NNV_OPT_FLAG, &q.full, NULL, "run suites to their end, not to the first case that catches the bug",
+         NULL},
+        {0, "markdown", NNV_OPT_FLAG, &q.markdown, NULL, "print the list of bugs; run nothing", NULL},
+        NNV_OPTION_TIER(q.cli),
+        NNV_OPTION_SPECS(q.cli),
+        NNV_OPTION_PRECISION(q.cli),
+        NNV_OPTION_SEED(q.cli),
+        NNV_OPTION_JOBS(q.cli),
+        NNV_OPTION_TIMEOUT(q.cli),
+        NNV_OPTION_OUT(q.cli),
+        NNV_OPTION_JSON(q.cli),
+        NNV_OPTION_QUIET(q.cli),
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&q.cli, table, &help, 0, argc, argv);
+    if (code >= 0) return code;
+    code = NNVTS_EXIT_PASS;
+    struct nnv_err err = {0};
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_planted planted;
+    const char *path, *options;
+    enum nnv_status st = arena != NULL ? NNV_OK : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) st = nnv_client_resolve(q.cli.driver, arena, &path, &options, &err);
+    if (st == NNV_OK) st = nnv_planted_read(path, arena, &planted, &err);
+    if (st == NNV_OK && q.markdown) {
+        struct nnv_text t = {0};
+        add_list(&planted, q.cli.driver, &t);
+        st = print(&t, &err);
+    } else if (st == NNV_OK) {
+        st = audit(&q, &planted, arena, &code, &err);
+    }
+    nnv_arena_free(arena);
+    return st == NNV_OK ? code : nnv_cli_error(&err);
+}
+
+const struct nnv_verb nnv_verb_audit = {"audit", "judge a driver", "judge the suites by planted bugs", run};
