@@ -132,8 +132,11 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
     enum nnv_status s = nnv_client_open(client, config->driver_path, config->driver_options, &err);
     leave_if_forked(w);
     w->channel->phase = NNV_PHASE_NONE;
-    w->env = (struct nnv_case_env){
-        .config = config, .client = client, .arena = nnv_arena_new(), .phase = &w->channel->phase, .serial = &w->channel->serial};
+    w->env = (struct nnv_case_env){.config = config,
+                                   .client = client,
+                                   .arena = nnv_arena_new(),
+                                   .phase = &w->channel->phase,
+                                   .serial = &w->channel->serial};
     if (s == NNV_OK && w->env.arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
     if (s == NNV_OK) return true;
     w->channel->error = err;
