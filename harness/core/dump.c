@@ -249,7 +249,7 @@ static bool count_trial(struct nnv_dumper *d, const struct nnv_ended *e) {
 static bool start_trial(struct nnv_dumper *d) {
     char path[PATH_BYTES], name[256];
     const struct nnv_suite *suite = nnv_suite_by_name(d->o.cases[d->first->ended.index].suite);
-    if (suite == NULL || suite->run != NULL) return false; /* a replay judges by the values alone */
+    if (suite == NULL || suite->beyond_values) return false; /* a replay judges by the values alone */
     if (d->untried || !count_trial(d, &d->first->ended)) return false;
     nnv_dump_name(d->o.cases[d->first->ended.index].name, name);
     if (snprintf(path, sizeof path, "%s/dumps/%s.json", d->o.folder, name) >= PATH_BYTES) return false;

@@ -42,7 +42,7 @@ static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, cons
         if (d->dump != NULL) add_path(r->o->config->out, d->dump, &path);
         /* What a suite verifies in another way than by the spec's values, a replay does not. */
         const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
-        nnv_record_replay(r->o->config, c, suite && suite->run ? NULL : path.data, &replay);
+        nnv_record_replay(r->o->config, c, suite && suite->beyond_values ? NULL : path.data, &replay);
         extra.replay = replay.data;
     }
     nnv_text_clear(&r->line);

@@ -70,6 +70,8 @@ struct nnv_suite {
      * without specs. */
     enum nnv_status (*build)(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err);
+    /** run verifies more than the values of the spec that build makes: a replay of its dump may not show the failure. */
+    bool beyond_values;
     /** Runs a case on env->client. NULL: build and nnv_judge. */
     void (*run)(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result);
 };

@@ -233,6 +233,7 @@ const struct nnv_suite nnv_suite_relations = {
         "random graphs against the same graphs in other words, and executed in other ways, without golden values",
     .precision = NNV_PRECISION_BUDGET,
     .by_default = true,
+    .beyond_values = true,
     .list = list,
     .build = build,
     .run = run,

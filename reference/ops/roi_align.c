@@ -22,7 +22,7 @@ static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
 /* -------------------------------------------------------------------- kernel */
 
 /* Samples, and results of a box, that one evaluation may take. */
-static const double MOST_SAMPLES = 0x1p24, MOST_TERMS = 0x1p34;
+static const double MOST_SAMPLES = 0x1p24, MOST_TERMS = 0x1p29;
 
 /* Between which two pixels a sample lies, and how far it is from the first. */
 struct tap {
