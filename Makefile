@@ -130,7 +130,7 @@ FUZZ_ASAN := detect_leaks=0:handle_segv=0:handle_abort=0:abort_on_error=1:alloca
 soak-fuzz:
 	@$(MAKE) --no-print-directory -j$$(nproc) B=build-san CC=gcc CFLAGS="-O1 -g" SAN="$(SANITIZERS)" all
 	@for driver in cpu reference; do ASAN_OPTIONS=$(FUZZ_ASAN) UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 \
-	  build-san/nnvts fuzz --driver $$driver --time $(SOAK_SECONDS) --out build-san/fuzz-$$driver || exit 1; done
+	  build-san/nnvts fuzz --driver $$driver --time $(SOAK_SECONDS) --timeout 30 --out build-san/fuzz-$$driver || exit 1; done
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/nnvts/drivers $(DESTDIR)$(PREFIX)/include/nnvts
