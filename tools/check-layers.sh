@@ -11,6 +11,7 @@ base                 include base
 reference/model      include base reference/model
 reference/eval       include base reference/model reference/eval
 reference/ops        include base reference/model reference/eval reference/ops
+reference/runtime    include base reference/model reference/runtime
 reports              include base reports
 randgraph            include base reference/model reference/eval reference/ops randgraph
 mlts                 include base reference/model reference/eval reference/ops mlts
@@ -20,7 +21,7 @@ harness/explain      include base reference/model reference/eval reference/ops h
 harness/fuzz         include base reference/model reference/eval reference/ops randgraph harness/core harness/fuzz
 harness/suites       include base reference/model reference/eval reference/ops randgraph harness/core harness/fuzz harness/suites
 harness/cli          include base reference/model reference/eval reference/ops randgraph mlts reports harness/core harness/debug harness/explain harness/fuzz harness/suites harness/cli
-drivers_under_test/reference  include base reference/model reference/eval reference/ops
+drivers_under_test/reference  include base reference/model reference/eval reference/ops reference/runtime
 EOF
 }
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file device.h The devices of the runtime: drivers that were found, and the CPU reference, always last. */
+#ifndef NNV_RUNTIME_DEVICE_H
+#define NNV_RUNTIME_DEVICE_H
+
+#include <stdatomic.h>
+
+#include "NeuralNetworks.h"
+#include "nnvts/driver.h"
+
+/** Lives as long as the process: a pointer that was given out stays valid. */
+struct ANeuralNetworksDevice {
+    struct nnvts_device *driver;
+    const char *name, *version;
+    int32_t type;         /**< DeviceTypeCode */
+    int32_t driver_level; /**< 1 to 8, as the driver says */
+    int64_t level;        /**< FeatureLevelCode: min(runtime's, driver's) */
+    bool is_cpu;          /**< the reference, "nnapi-reference" */
+    atomic_bool dead;     /**< answered DEAD_OBJECT: nothing new is planned on it until it answers get_status again */
+};
+
+/** The devices, found on first use; the CPU reference is the last. Thread-safe. */
+size_t nnv_rt_device_count(void);
+struct ANeuralNetworksDevice *nnv_rt_device_at(size_t index);
+struct ANeuralNetworksDevice *nnv_rt_device_cpu(void);
+/**
+ * For tests and suites in the same process: the devices are these open drivers (borrowed) and the CPU reference, until
+ * the next call; count 0 with drivers NULL goes back to those found. Devices given out before stay valid pointers.
+ */
+void nnv_rt_device_override(struct nnvts_device *const *drivers, size_t count);
+
+/** Cost of one number of this type relative to the CPU's; FLT_MAX where the driver states none. */
+float nnv_rt_device_cost(const struct ANeuralNetworksDevice *device, int32_t operand_type, bool relaxed,
+                         int32_t preference);
+/** True if the driver is at least of this level (1 to 8). */
+static inline bool nnv_rt_device_has_level(const struct ANeuralNetworksDevice *d, int32_t level) {
+    return d->driver_level >= level;
+}
+/** Notes a DEAD_OBJECT; returns the status. */
+enum nnvts_status nnv_rt_device_note(struct ANeuralNetworksDevice *device, enum nnvts_status status);
+/** ResultCode of a driver's status; what is no status is OP_FAILED. */
+int nnv_rt_result(enum nnvts_status status);
+
+/** The driver behind the CPU reference: the golden kernels. Defined by drivers_under_test/reference, linked in. */
+const struct nnvts_driver *nnv_rt_cpu_driver(void);
+
+#endif
