@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void nnv_sort(double *x, size_t n) {
+    if (n > 1) qsort(x, n, sizeof *x, by_value);
+}
+
+double nnv_mean(const double *x, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i];
+    return sum / (double)n;
+}
+
+double nnv_variance(const double *x, size_t n) {
+    if (n < 2) return 0;
+    double mean = nnv_mean(x, n), sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (x[i] - mean) * (x[i] - mean);
+    return sum / (double)(n - 1);
+}
+
+double nnv_quantile(const double *sorted, size_t n, double p) {
+    double rank = ceil(p * (double)n * (1 - 1e-15)); /* p * n may lie a rounding above a whole number */
+    size_t i = rank < 1 ? 0 : (size_t)rank - 1;
+    return sorted[i < n ? i : n - 1];
+}
+
+double nnv_median(const double *sorted, size_t n) {
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/**
+ * The continued fraction of the incomplete beta function, by the modified method of Lentz (Lentz 1976; Thompson and
+ * Barnett 1986); its coefficients are those of DLMF 8.17.22.
+ */
+static double beta_fraction(double a, double b, double x) {
+    enum { MOST_TERMS = 10000 };
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1);
+    if (fabs(d) < tiny) d = tiny;
+    d = 1 / d;
+    double h = d;
+    for (int m = 1; m <= MOST_TERMS; m++) {
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        double before = h;
+        for (int half = 0; half < 2; half++) {
+            double term = half ? odd : even;
+            d = 1 + term * d;
+            c = 1 + term / c;
+            if (fabs(d) < tiny) d = tiny;
+            if (fabs(c) < tiny) c = tiny;
+            d = 1 / d;
+            h *= d * c;
+        }
+        if (fabs(h - before) <= 1e-15 * fabs(h)) break;
+    }
+    return h;
+}
+
+/** ln of Gamma without the global sign that lgamma() writes. */
+static double ln_gamma(double x) {
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
+/** The regularised incomplete beta function I_x(a, b), a and b > 0. */
+static double beta_regularised(double a, double b, double x) {
+    if (x <= 0) return 0;
+    if (x >= 1) return 1;
+    double front = exp(ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * log(x) + b * log1p(-x));
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double nnv_binomial_cdf(int64_t k, uint64_t n, double p) {
+    if (k < 0) return 0;
+    if ((uint64_t)k >= n || p <= 0) return 1;
+    if (p >= 1) return 0;
+    return beta_regularised((double)(n - (uint64_t)k), (double)k + 1, 1 - p);
+}
+
+/** The largest count with P(X <= count) <= limit, or -1. */
+static int64_t largest_within(uint64_t n, double p, double limit) {
+    int64_t low = -1, high = (int64_t)n; /* within at low, not at high */
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (nnv_binomial_cdf(middle, n, p) <= limit)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct nnv_interval nnv_quantile_interval(const double *sorted, size_t n, double p, double confidence) {
+    double side = (1 - confidence) / 2;
+    /* x[l] (counted from 1) lies above the quantile if fewer than l samples are at most the quantile */
+    int64_t below = largest_within(n, p, side);
+    int64_t above = largest_within(n, 1 - p, side);
+    return (struct nnv_interval){.low = below >= 0 ? sorted[below] : -INFINITY,
+                                 .high = above >= 0 ? sorted[(int64_t)n - 1 - above] : INFINITY};
+}
+
+/** The chance p at which the falling function cdf(k; n, p) is `level`. */
+static double chance_at(int64_t k, uint64_t n, double level) {
+    double low = 0, high = 1;
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2;
+        if (nnv_binomial_cdf(k, n, middle) > level)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
+
+struct nnv_interval nnv_proportion_interval(uint64_t k, uint64_t n, double confidence) {
+    double side = (1 - confidence) / 2;
+    return (struct nnv_interval){.low = k == 0 ? 0 : chance_at((int64_t)k - 1, n, 1 - side),
+                                 .high = k >= n ? 1 : chance_at((int64_t)k, n, side)};
+}
+
+double nnv_mcnemar(uint64_t b, uint64_t c) {
+    if (b == c) return 1;
+    double p = 2 * nnv_binomial_cdf((int64_t)(b < c ? b : c), b + c, 0.5);
+    return p < 1 ? p : 1;
+}
+
+struct nnv_interval nnv_bootstrap_mean(const double *difference, size_t n, unsigned rounds, double confidence,
+                                       uint64_t seed) {
+    struct nnv_interval unknown = {-INFINITY, INFINITY};
+    if (n == 0 || rounds == 0) return unknown;
+    double *means = malloc(rounds * sizeof *means);
+    if (!means) return unknown;
+    for (unsigned r = 0; r < rounds; r++) {
+        struct nnv_rng rng = nnv_rng_make(seed, r, n);
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) sum += difference[nnv_rng_int(&rng, 0, (int64_t)n - 1)];
+        means[r] = sum / (double)n;
+    }
+    nnv_sort(means, rounds);
+    double side = (1 - confidence) / 2;
+    struct nnv_interval i = {nnv_quantile(means, rounds, side), nnv_quantile(means, rounds, 1 - side)};
+    free(means);
+    return i;
+}
+
+double nnv_mann_whitney(const double *a, size_t na, const double *b, size_t nb) {
+    enum { FEWEST = 8 };
+    if (na < FEWEST || nb < FEWEST) return 1;
+    double ranks = 0, ties = 0; /* ranks of a; sum of t^3 - t */
+    for (size_t i = 0, j = 0; i < na || j < nb;) {
+        double x = j >= nb || (i < na && a[i] <= b[j]) ? a[i] : b[j];
+        size_t from = i + j, of_a = 0;
+        for (; i < na && a[i] == x; i++) of_a++;
+        while (j < nb && b[j] == x) j++;
+        double t = (double)(i + j - from);
+        ranks += (double)of_a * ((double)from + (t + 1) / 2);
+        ties += t * t * t - t;
+    }
+    double x = (double)na, y = (double)nb, n = x + y;
+    double u = ranks - x * (x + 1) / 2, mean = x * y / 2;
+    double variance = x * y / 12 * (n + 1 - ties / (n * (n - 1)));
+    if (variance <= 0) return 1;
+    double distance = fabs(u - mean) - 0.5; /* continuity */
+    return distance <= 0 ? 1 : erfc(distance / sqrt(2 * variance));
+}
+
+uint64_t nnv_early_stop_samples(uint64_t over, double p, double confidence) {
+    uint64_t low = over, high = over + 1; /* not enough at low, enough at high */
+    while (nnv_binomial_cdf((int64_t)over, high, 1 - p) > 1 - confidence) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (nnv_binomial_cdf((int64_t)over, middle, 1 - p) > 1 - confidence)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+double nnv_quantile_limit(const double *sorted, size_t n, double p, double confidence) {
+    int64_t above = largest_within(n, 1 - p, 1 - confidence);
+    return above >= 0 ? sorted[(int64_t)n - 1 - above] : INFINITY;
+}
