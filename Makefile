@@ -26,7 +26,7 @@ PKG_CFLAGS := $(shell pkg-config --cflags jansson libxml-2.0 libpng 2>/dev/null)
 LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenblas -lm -lpthread -ldl
 
 REF_DIRS := base reference/model reference/eval reference/ops
-CORE_DIRS := $(REF_DIRS) randgraph mlts harness/core harness/debug harness/explain harness/fuzz harness/suites reports
+CORE_DIRS := $(REF_DIRS) randgraph mlts harness/core harness/bench harness/debug harness/explain harness/fuzz harness/suites reports
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
@@ -173,6 +173,9 @@ $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) -c -o $@ $<
+
+# the trained models are part of the program
+$(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
 
 define DRIVER_RULE
 $(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter reference,$(1)),$(REF_LIB))

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/bench/measure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/stats.h"
+#include "harness/bench/scenario.h"
+#include "harness/core/channel.h"
+#include "harness/core/process.h"
+
+const char *const nnv_scenario_names[NNV_SCENARIO_COUNT + 1] = {"single", "multi", "offline", "poisson", NULL};
+const char *const nnv_bench_way_names[NNV_BENCH_WAY_COUNT + 1] = {"plain", "burst", "reusable", NULL};
+
+bool nnv_bench_noisy(const struct nnv_bench_result *r) { return r->noise > 1.25; }
+
+/** What the measuring process tells; not trusted. */
+struct answer {
+    _Atomic uint32_t complete;
+    _Atomic uint32_t permille; /* of the measured part */
+    enum nnv_status opened;
+    struct nnv_err err;
+    struct nnv_bench_result result;
+    struct nnv_samples samples;
+    double ns[NNV_BENCH_MOST_SAMPLES];
+};
+
+/* ---------------------------------------------------------- in its own process */
+
+/** A process that measures. */
+struct bench {
+    const struct nnv_bench_work *work;
+    const struct nnv_bench_options *options;
+    struct nnv_client client;
+    struct nnv_arena *arena;
+    struct nnvts_model model;
+    struct nnvts_prepared_model *prepared;
+    struct nnv_lane *lanes;
+    uint32_t lane_count;
+    struct answer *answer;
+    struct nnv_bench_result *result;
+};
+
+static void stop(struct bench *b, enum nnv_bench_state state, const char *call, enum nnvts_status status) {
+    char name[32];
+    b->result->state = state;
+    snprintf(b->result->reason, sizeof b->result->reason, "%s answered %s", call,
+             nnv_abi_status_name((int)status, name));
+}
+
+/** A number of /proc/self/status in kB, as bytes. */
+static uint64_t memory_of(const char *key) {
+    char line[256];
+    unsigned long long kb = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, key, strlen(key)) == 0) kb = strtoull(line + strlen(key) + 1, NULL, 10);
+    if (f) fclose(f);
+    return kb * 1024;
+}
+
+/** From here on the peak of memory counts anew. */
+static void forget_peak(void) {
+    int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (write(fd, "5", 1) != 1) { /* then the peak is too large, not wrong otherwise */
+    }
+    close(fd);
+}
+
+static const struct nnvts_prepare_config *config_of(const struct bench *b, const struct nnvts_cache *cache,
+                                                    struct nnvts_prepare_config *config) {
+    *config = (struct nnvts_prepare_config){.preference = (uint32_t)b->options->preference,
+                                            .priority = NNVTS_PRIORITY_MEDIUM,
+                                            .deadline_ns = NNVTS_NO_TIME,
+                                            .cache = cache};
+    return config;
+}
+
+static bool prepare(struct bench *b) {
+    struct nnvts_device *d = b->client.device;
+    struct nnvts_prepare_config config;
+    uint32_t n = b->model.main.operation_count;
+    bool *supported = NNV_NEW(b->arena, bool, n);
+    if (!supported) {
+        b->result->state = NNV_BENCH_ERROR;
+        return false;
+    }
+    enum nnvts_status status = d->get_supported_operations(d, &b->model, supported);
+    if (status != NNVTS_STATUS_NONE) return stop(b, NNV_BENCH_FAILED, "get_supported_operations", status), false;
+    uint32_t refused = 0, first = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!supported[i] && refused++ == 0) first = i;
+    if (refused) {
+        b->result->state = NNV_BENCH_UNSUPPORTED;
+        snprintf(b->result->reason, sizeof b->result->reason, "%u of %u operations are not supported, first %u",
+                 refused, n, first);
+        return false;
+    }
+    uint64_t begin = nnv_now_ns();
+    status = d->prepare_model(d, &b->model, config_of(b, NULL, &config), &b->prepared);
+    if (status != NNVTS_STATUS_NONE) return stop(b, NNV_BENCH_FAILED, "prepare_model", status), false;
+    b->result->compile_ns = (double)(nnv_now_ns() - begin);
+    return true;
+}
+
+/** Empty files for the cache, at most NNVTS_MAX_CACHE_FILES each. */
+static bool open_files(uint32_t count, int *fd) {
+    for (uint32_t i = 0; i < count; i++)
+        if ((fd[i] = memfd_create("nnvts-cache", MFD_CLOEXEC)) < 0) return false;
+    return true;
+}
+
+/** Compiles into cache files, and times compiling from them. What fails here is not measured, and no failure. */
+static void prepare_cached(struct bench *b) {
+    struct nnvts_device *d = b->client.device;
+    int model[NNVTS_MAX_CACHE_FILES], data[NNVTS_MAX_CACHE_FILES];
+    struct nnvts_cache cache = {.model_fds = model,
+                                .model_fd_count = d->model_cache_files,
+                                .data_fds = data,
+                                .data_fd_count = d->data_cache_files,
+                                .token = "nnvts bench"};
+    struct nnvts_prepared_model *first = NULL, *second = NULL;
+    struct nnvts_prepare_config config;
+    if ((!cache.model_fd_count && !cache.data_fd_count) || !d->prepare_from_cache ||
+        cache.model_fd_count > NNVTS_MAX_CACHE_FILES || cache.data_fd_count > NNVTS_MAX_CACHE_FILES)
+        return;
+    if (!open_files(cache.model_fd_count, model) || !open_files(cache.data_fd_count, data)) return;
+    if (d->prepare_model(d, &b->model, config_of(b, &cache, &config), &first) == NNVTS_STATUS_NONE) {
+        first->release(first);
+        uint64_t begin = nnv_now_ns();
+        if (d->prepare_from_cache(d, &cache, NNVTS_NO_TIME, &second) == NNVTS_STATUS_NONE) {
+            b->result->compile_cached_ns = (double)(nnv_now_ns() - begin);
+            second->release(second);
+        }
+    }
+    for (uint32_t i = 0; i < cache.model_fd_count; i++) close(model[i]);
+    for (uint32_t i = 0; i < cache.data_fd_count; i++) close(data[i]);
+}
+
+static bool open_lanes(struct bench *b) {
+    b->lane_count = b->options->scenario == NNV_SCENARIO_SINGLE ? 1 : b->options->streams;
+    b->lanes = NNV_NEW(b->arena, struct nnv_lane, b->lane_count);
+    for (uint32_t i = 0; b->lanes && i < b->lane_count; i++) {
+        enum nnv_bench_state state =
+            nnv_lane_open(&b->lanes[i], b->work, b->options->way, b->prepared, b->arena, b->result->reason);
+        if (state != NNV_BENCH_DONE) {
+            b->result->state = state;
+            return false;
+        }
+    }
+    if (!b->lanes) b->result->state = NNV_BENCH_ERROR;
+    return b->lanes != NULL;
+}
+
+/** One execution outside the measurement; false, with the state, if it fails. */
+static bool run_once(struct bench *b, uint32_t set, double *ns) {
+    enum nnvts_status status;
+    *ns = nnv_lane_time(&b->lanes[0], set, &status);
+    if (status != NNVTS_STATUS_NONE) stop(b, NNV_BENCH_FAILED, "execute", status);
+    return status == NNVTS_STATUS_NONE;
+}
+
+/**
+ * Executes until times fall no more: three windows in a row whose median is not 2 % below the best before. Ends
+ * unsteady after a quarter of the time for measuring.
+ */
+static bool warm_up(struct bench *b) {
+    enum { WINDOW = 8, CALM = 3, MOST = 100000 };
+    uint64_t begin = nnv_now_ns();
+    double best = INFINITY, window[WINDOW];
+    int calm = 0;
+    uint32_t k = 0;
+    while (calm < CALM && k < MOST) {
+        for (int i = 0; i < WINDOW; i++, k++)
+            if (!run_once(b, k % b->work->sets, &window[i])) return false;
+        nnv_sort(window, WINDOW);
+        double median = nnv_median(window, WINDOW);
+        calm = median < 0.98 * best ? 0 : calm + 1;
+        if (median < best) best = median;
+        if (calm < CALM && nnv_now_ns() - begin > b->options->time_ns / 4) break;
+    }
+    b->result->warm_ups = k;
+    b->result->steady = calm >= CALM;
+    return true;
+}
+
+/** New inputs against the same again, in turns, so that the machine's moods meet both. */
+static bool compare_inputs(struct bench *b) {
+    enum { TURNS = 6, EACH = 8 };
+    double fresh[TURNS * EACH], same[TURNS * EACH];
+    uint32_t n = 0, sets = b->work->sets;
+    uint64_t begin = nnv_now_ns();
+    if (sets < 2) return true;
+    for (int t = 0; t < TURNS && (t < 2 || nnv_now_ns() - begin < b->options->time_ns / 4); t++) {
+        double first;
+        if (!run_once(b, 0, &first)) return false; /* what a memory of one answer would know */
+        for (uint32_t i = 0; i < EACH; i++)
+            if (!run_once(b, 0, &same[n + i])) return false;
+        for (uint32_t i = 0; i < EACH; i++)
+            if (!run_once(b, (i + 1) % sets, &fresh[n + i])) return false;
+        n += EACH;
+    }
+    nnv_sort(fresh, n);
+    nnv_sort(same, n);
+    b->result->unique_ns = nnv_median(fresh, n);
+    b->result->repeated_ns = nnv_median(same, n);
+    b->result->caches_answers =
+        b->result->repeated_ns < 0.7 * b->result->unique_ns && nnv_mann_whitney(same, n, fresh, n) < 1e-4;
+    return true;
+}
+
+/** Medians of what the driver says of its own time. */
+static bool ask_driver(struct bench *b) {
+    enum { TIMES = 15 };
+    double driver[TIMES], device[TIMES], ns;
+    size_t drivers = 0, devices = 0;
+    for (uint32_t i = 0; i < TIMES; i++) {
+        if (!run_once(b, i % b->work->sets, &ns)) return false;
+        struct nnvts_timing t = b->lanes[0].result.timing;
+        if (t.in_driver_ns != NNVTS_NO_TIME) driver[drivers++] = (double)t.in_driver_ns;
+        if (t.on_device_ns != NNVTS_NO_TIME) device[devices++] = (double)t.on_device_ns;
+    }
+    nnv_sort(driver, drivers);
+    nnv_sort(device, devices);
+    if (drivers) b->result->in_driver_ns = nnv_median(driver, drivers);
+    if (devices) b->result->on_device_ns = nnv_median(device, devices);
+    return true;
+}
+
+static double spread_of_yardstick(void) {
+    enum { TIMES = 200 };
+    double ns[TIMES];
+    for (int i = 0; i < TIMES; i++) ns[i] = nnv_yardstick();
+    nnv_sort(ns, TIMES);
+    return nnv_quantile(ns, TIMES, 0.9) / nnv_quantile(ns, TIMES, 0.1);
+}
+
+static void run_all(struct bench *b) {
+    struct nnv_bench_result *r = b->result;
+    double noise = spread_of_yardstick();
+    if (!prepare(b)) return;
+    prepare_cached(b);
+    if (!open_lanes(b) || !run_once(b, 0, &r->first_ns) || !warm_up(b) || !compare_inputs(b) || !ask_driver(b)) return;
+    enum nnvts_status status = nnv_scenario_run(b->lanes, b->options, &b->answer->samples, &b->answer->permille);
+    if (status != NNVTS_STATUS_NONE) {
+        stop(b, NNV_BENCH_FAILED, "execute", status);
+        return;
+    }
+    r->noise = fmax(noise, spread_of_yardstick());
+    r->state = NNV_BENCH_DONE;
+}
+
+static _Noreturn void measure_and_exit(const struct nnv_bench_work *work, const struct nnv_bench_options *options,
+                                       struct answer *a) {
+    struct bench b = {.work = work, .options = options, .answer = a, .result = &a->result};
+    int fd = -1;
+    nnv_process_sandbox(-1);
+    forget_peak();
+    uint64_t before = memory_of("VmRSS:");
+    b.arena = nnv_arena_new();
+    a->samples.ns = a->ns;
+    a->samples.room = NNV_BENCH_MOST_SAMPLES;
+    a->opened = b.arena ? nnv_client_open(&b.client, options->path, options->options, &a->err)
+                        : nnv_fail(&a->err, NNV_NO_MEMORY, "out of memory");
+    if (a->opened == NNV_OK) a->opened = nnv_abi_model(work->model, b.arena, &b.model, &fd, &a->err);
+    if (a->opened == NNV_OK) {
+        snprintf(a->result.device, sizeof a->result.device, "%s", b.client.device->name);
+        snprintf(a->result.version, sizeof a->result.version, "%s", b.client.device->version);
+        run_all(&b);
+        uint64_t peak = memory_of("VmHWM:");
+        a->result.peak_bytes = peak > before ? peak - before : 0;
+        for (uint32_t i = 0; b.lanes && i < b.lane_count; i++) nnv_lane_close(&b.lanes[i]);
+        if (b.prepared) b.prepared->release(b.prepared);
+    }
+    atomic_store(&a->complete, 1);
+    _exit(0);
+}
+
+/* ------------------------------------------------------------ in the caller's */
+
+/** Waits, and tells how far it is. */
+static void wait_for(pid_t pid, const struct nnv_bench_options *o, struct answer *a, struct nnv_end *end) {
+    enum { TICK_NS = 20000000 };
+    uint64_t until = nnv_now_ns() + o->timeout_ns;
+    const struct timespec tick = {.tv_nsec = TICK_NS};
+    while (!nnv_process_ended(pid, end)) {
+        if (nnv_now_ns() >= until) {
+            nnv_process_wait(pid, 0, end);
+            return;
+        }
+        if (o->progress) o->progress(o->context, fmin(1, atomic_load(&a->permille) / 1000.0));
+        nanosleep(&tick, NULL);
+    }
+}
+
+/** Takes what the process told, which a driver may have written over. */
+static enum nnv_status take(const struct answer *a, struct nnv_arena *arena, struct nnv_bench_result *r,
+                            struct nnv_err *err) {
+    *r = a->result;
+    r->reason[NNV_BENCH_REASON - 1] = r->device[sizeof r->device - 1] = r->version[sizeof r->version - 1] = '\0';
+    uint32_t count = atomic_load(&a->samples.count);
+    r->count = count < NNV_BENCH_MOST_SAMPLES ? count : NNV_BENCH_MOST_SAMPLES;
+    r->elapsed_ns = (double)(a->samples.end_ns - a->samples.begin_ns);
+    r->sample_ns = nnv_arena_copy(arena, a->ns, r->count * sizeof *r->sample_ns);
+    return r->sample_ns ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+}
+
+enum nnv_status nnv_bench_measure(const struct nnv_bench_work *work, const struct nnv_bench_options *options,
+                                  struct nnv_arena *arena, struct nnv_bench_result *result, struct nnv_err *err) {
+    struct answer *a = nnv_shared_new(sizeof *a);
+    if (!a) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    struct nnv_bench_result *r = &a->result;
+    r->state = NNV_BENCH_ERROR;
+    r->compile_ns = r->compile_cached_ns = r->first_ns = r->in_driver_ns = r->on_device_ns = r->unique_ns =
+        r->repeated_ns = r->noise = (double)NAN;
+    struct nnv_end end = {0};
+    enum nnv_status st = NNV_OK;
+    pid_t pid = nnv_process_fork();
+    if (pid == 0) measure_and_exit(work, options, a);
+    if (pid < 0) {
+        st = nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
+    } else {
+        wait_for(pid, options, a, &end);
+        bool complete = atomic_load(&a->complete);
+        if (complete && a->opened != NNV_OK) {
+            a->err.text[NNV_ERR_TEXT - 1] = '\0';
+            st = nnv_fail(err, a->opened, "%s", a->err.text);
+        } else {
+            st = take(a, arena, result, err);
+        }
+        if (st == NNV_OK && !complete) {
+            char how[64];
+            result->state = end.timed_out ? NNV_BENCH_TIMED_OUT : NNV_BENCH_CRASHED;
+            snprintf(result->reason, sizeof result->reason, "the driver %s",
+                     end.timed_out ? "did not come to an end" : nnv_end_text(&end, how));
+        }
+    }
+    nnv_shared_free(a, sizeof *a);
+    return st;
+}
