@@ -17,9 +17,11 @@ struct nnv_call;
 struct nnv_sample;
 
 enum {
-    NNV_MAX_SLOTS = 64,           /**< slots of one form, and ids */
-    NNV_DIM_UNKNOWN = 0x7fffffff, /**< an extent that is not known yet */
+    NNV_MAX_SLOTS = 64, /**< slots of one form, and ids */
 };
+
+/** An extent that is not known yet; no extent of NNAPI's is as large: they are numbers of INT32. */
+#define NNV_DIM_UNKNOWN UINT32_MAX
 
 /** The shape of a tensor during inference: rank and extents may be unknown. A scalar has rank 0, known. */
 struct nnv_shape {

@@ -107,8 +107,3 @@ void nnv_sample_one_quant(struct nnv_sample *s, int a, int b) {
     s->out_zero_point = s->arg[a].zero_point = s->arg[b].zero_point =
         s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM ? 121 : -9;
 }
-
-enum nnv_status nnv_extent_given(const struct nnv_call *c, int id, struct nnv_err *err) {
-    if (!nnv_known(c, id) || (uint32_t)nnv_int(c, id) != NNV_DIM_UNKNOWN) return NNV_OK;
-    return nnv_fail(err, NNV_INVALID, "an extent of %d is too large", nnv_int(c, id));
-}

@@ -16,8 +16,6 @@ struct nnv_lines nnv_lines_of(const struct nnv_shape *s, uint32_t axis);
 /** An infer hook: output 0 has the shape of input 0. */
 enum nnv_status nnv_same_shape_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err);
 
-/** A scalar that becomes an extent: NNV_INVALID for 2147483647, which stands for an unknown extent. */
-enum nnv_status nnv_extent_given(const struct nnv_call *c, int id, struct nnv_err *err);
 /**
  * Demands that extent axis of tensor input id agrees with *extent as far as both are known, and merges what is
  * known into *extent. An absent input agrees with everything. NNV_INVALID names input, axis and extents.

@@ -23,8 +23,6 @@ const struct nnv_sig nnv_roi_sigs[NNV_ROI_SIGS] = {
 enum nnv_status nnv_roi_check(const struct nnv_call *c, struct nnv_err *err) {
     uint32_t coordinates = 4, boxes = nnv_dim(&nnv_in(c, NNV_ROI_BOXES)->shape, 0);
     enum nnv_status st = nnv_extent_agree(c, NNV_ROI_BOXES, 1, &coordinates, err);
-    if (!st) st = nnv_extent_given(c, NNV_ROI_HEIGHT, err);
-    if (!st) st = nnv_extent_given(c, NNV_ROI_WIDTH, err);
     return st ? st : nnv_extent_agree(c, NNV_ROI_BATCH, 0, &boxes, err);
 }
 

@@ -30,9 +30,8 @@ static const struct nnv_sig sigs[] = {
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     struct nnv_shape s = nnv_in(c, X)->shape;
     if (s.known_rank) {
-        bool known = nnv_known(c, K); /* k itself may be NNV_DIM_UNKNOWN, the largest INT32 */
-        uint32_t *last = &s.dims[s.rank - 1], k = known ? (uint32_t)nnv_int(c, K) : NNV_DIM_UNKNOWN;
-        if (known && *last != NNV_DIM_UNKNOWN && k > *last)
+        uint32_t *last = &s.dims[s.rank - 1], k = nnv_known(c, K) ? (uint32_t)nnv_int(c, K) : NNV_DIM_UNKNOWN;
+        if (k != NNV_DIM_UNKNOWN && *last != NNV_DIM_UNKNOWN && k > *last)
             return nnv_fail(err, NNV_INVALID, "k %u is above %u, the input's last extent", k, *last);
         *last = k;
     }

@@ -331,7 +331,7 @@ static void test_operand_refusals(void **state) {
     BREAK(0, "type 99 is not an operand type", o[0].type = 99);
     BREAK(0, "rank 17 is above 16", o[0].rank = 17);
     BREAK(0, "its size does not fit into 32 bits", o[0].dims = ((uint32_t[]){65536, 16384}));
-    BREAK(0, "extent 2147483647 of dimension 1 is too large", o[0].dims = ((uint32_t[]){1, 0x7fffffff}));
+    BREAK(0, "extent 2147483648 of dimension 1 is too large", o[0].dims = ((uint32_t[]){1, 0x80000000}));
     BREAK(0, "scale 0.5, but a TENSOR_FLOAT32 has none", o[0].scale = 0.5f);
     BREAK(0, "zero point 3 of a TENSOR_FLOAT32 is not 0", o[0].zero_point = 3);
     BREAK(0, "a value, but lifetime SUBGRAPH_INPUT", o[0].data = &good);
