@@ -29,4 +29,7 @@ struct nnv_network {
     enum nnv_task task;
 };
 
+/** The input is a state: it comes from the execution before. */
+bool nnv_network_is_state(const struct nnv_network *net, uint32_t input);
+
 #endif
