@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the classifier of figures and writes mlts/models/figures_{float,uint8,int8}.tflite.
 
-usage: figures.py DRAW OUT     DRAW: a program that prints pictures: DRAW pictures COUNT SEED
+usage: figures.py NNVTS OUT     NNVTS: the program nnvts, which draws the pictures
 Needs PyTorch (Debian: python3-torch). Nothing that builds or tests the project needs this script.
 """
 import subprocess
@@ -23,8 +23,8 @@ LAYERS = [("conv", 16, 2), ("separable", 24, 1), ("separable", 40, 2), ("residua
 EXPANSION = 2
 
 
-def pictures(draw, count, seed):
-    raw = subprocess.run([draw, "pictures", str(count), str(seed)], check=True, capture_output=True).stdout
+def pictures(nnvts, count, seed):
+    raw = subprocess.run([nnvts, "data", "pictures", "--raw", "--count", str(count), "--seed", str(seed)], check=True, capture_output=True).stdout
     item = np.frombuffer(raw, np.uint8).reshape(count, 1 + SIZE * SIZE * 3)
     x = item[:, 1:].reshape(count, SIZE, SIZE, 3).transpose(0, 3, 1, 2)
     return torch.from_numpy(x.copy()), torch.from_numpy(item[:, 0].astype(np.int64))
@@ -260,16 +260,15 @@ def export(folded, scheme, ranges, description):
 
 
 def main():
-    draw, out = sys.argv[1:3]
+    nnvts, out = sys.argv[1:3]
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    x, y = pictures(draw, 20000, 1)
-    tx, ty = pictures(draw, 1500, 2)
+    x, y = pictures(nnvts, 20000, 1)
+    tx, ty = pictures(nnvts, 1500, 2)
     net = Net()
     print("parameters:", sum(p.numel() for p in net.parameters()))
     train(net, x, y, 10, 4e-3)
     print("float: %.2f %% of the held-out pictures" % (100 * accuracy(net, tx, ty)), flush=True)
-    torch.save(net.state_dict(), out + "/figures.pt")
     folded = net.folded()
     with open(out + "/figures_float.tflite", "wb") as f:
         f.write(export(folded, None, None, "figures, float32"))

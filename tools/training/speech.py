@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the recogniser of made-up speech, an LSTM, and writes mlts/models/speech_float.tflite.
 
-usage: speech.py DRAW OUT     DRAW: a program that prints utterances: DRAW speech COUNT SEED
+usage: speech.py NNVTS OUT     NNVTS: the program nnvts, which makes the speech
 Needs PyTorch (Debian: python3-torch). Nothing that builds or tests the project needs this script.
 """
 import subprocess
@@ -18,8 +18,8 @@ import tflite
 FRAMES, FEATURES, PHONES, UNITS = 64, 16, 13, 64
 
 
-def utterances(draw, count, seed):
-    raw = subprocess.run([draw, "speech", str(count), str(seed)], check=True, capture_output=True).stdout
+def utterances(nnvts, count, seed):
+    raw = subprocess.run([nnvts, "data", "speech", "--raw", "--count", str(count), "--seed", str(seed)], check=True, capture_output=True).stdout
     item = np.frombuffer(raw, "<f4").reshape(count, FRAMES * (FEATURES + 1))
     x = item[:, : FRAMES * FEATURES].reshape(count, FRAMES, FEATURES)
     y = item[:, FRAMES * FEATURES :].view("<i4").astype(np.int64)
@@ -96,11 +96,11 @@ def export(net):
 
 
 def main():
-    draw, out = sys.argv[1:3]
+    nnvts, out = sys.argv[1:3]
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    x, y = utterances(draw, 6000, 1)
-    tx, ty = utterances(draw, 500, 2)
+    x, y = utterances(nnvts, 6000, 1)
+    tx, ty = utterances(nnvts, 500, 2)
     net = Net()
     epochs, batch, rate = 8, 32, 1e-2
     opt = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=1e-4)
