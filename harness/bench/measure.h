@@ -71,7 +71,7 @@ struct nnv_bench_result {
     double in_driver_ns, on_device_ns; /**< median of what the driver says, where it does */
     double unique_ns, repeated_ns;     /**< medians with a new input each time, and with the same again and again */
     bool caches_answers; /**< the same input again is faster than chance explains: not work but memory is measured */
-    double noise;        /**< 90th percentile over median of a fixed piece of work beside it: 1 on an idle machine */
+    double noise;        /**< mean over lower decile of a fixed piece of work, before and after: 1 on an idle machine */
     uint64_t peak_bytes; /**< of resident memory, above what the process had before it opened the driver */
 };
 

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/bench/row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double nnv_bench_quantiles[NNV_BENCH_QUANTILES] = {0.50, 0.90, 0.97, 0.99};
+
+const char *nnv_bench_state_name(enum nnv_bench_state state) {
+    switch (state) {
+    case NNV_BENCH_DONE:
+        return "done";
+    case NNV_BENCH_UNSUPPORTED:
+        return "unsupported";
+    case NNV_BENCH_FAILED:
+        return "failed";
+    case NNV_BENCH_CRASHED:
+        return "crashed";
+    case NNV_BENCH_TIMED_OUT:
+        return "timeout";
+    case NNV_BENCH_ERROR:
+        return "error";
+    }
+    return "error";
+}
+
+void nnv_bench_row_count(struct nnv_bench_row *row) {
+    const struct nnv_bench_result *m = &row->measured;
+    double *sorted = m->count ? malloc(m->count * sizeof *sorted) : NULL;
+    for (int q = 0; q < NNV_BENCH_QUANTILES; q++) row->quantile_ns[q] = (double)NAN;
+    row->rate = (double)NAN;
+    if (!sorted) return;
+    memcpy(sorted, m->sample_ns, m->count * sizeof *sorted);
+    nnv_sort(sorted, m->count);
+    for (int q = 0; q < NNV_BENCH_QUANTILES; q++) {
+        row->quantile_ns[q] = nnv_quantile(sorted, m->count, nnv_bench_quantiles[q]);
+        row->interval_ns[q] = nnv_quantile_interval(sorted, m->count, nnv_bench_quantiles[q], 0.95);
+    }
+    row->rate = m->count / m->elapsed_ns * 1e9;
+    free(sorted);
+}
+
+static void fail_gate(struct nnv_bench_row *row, const char *text) {
+    row->failed = true;
+    snprintf(row->gate, sizeof row->gate, "%s", text);
+}
+
+void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *first,
+                        const struct nnv_bench_gates *gates) {
+    char text[256];
+    const struct nnv_accuracy *a = &row->accuracy;
+    if (row->measured.state != NNV_BENCH_DONE && row->measured.state != NNV_BENCH_UNSUPPORTED) {
+        snprintf(text, sizeof text, "%s: %.200s", nnv_bench_state_name(row->measured.state), row->measured.reason);
+        fail_gate(row, text);
+    } else if (row->measured.caches_answers) {
+        snprintf(text, sizeof text,
+                 "the same input again takes %.0f %% of the time of a new one: answers are remembered",
+                 100 * row->measured.repeated_ns / row->measured.unique_ns);
+        fail_gate(row, text);
+    } else if (row->has_accuracy && row->accuracy_state != NNV_BENCH_DONE &&
+               row->accuracy_state != NNV_BENCH_UNSUPPORTED) {
+        snprintf(text, sizeof text, "accuracy: %.200s", row->accuracy_reason);
+        fail_gate(row, text);
+    } else if (row->has_accuracy && row->accuracy_state == NNV_BENCH_DONE && a->worse) {
+        fail_gate(row, "its accuracy is worse than the reference's, and not by chance");
+    } else if (gates->least_agreement > 0 && row->has_accuracy && row->accuracy_state == NNV_BENCH_DONE &&
+               a->task == NNV_TASK_CLASSIFY && a->agree < gates->least_agreement * a->items) {
+        snprintf(text, sizeof text, "it agrees with the reference on %.2f %% of the items, less than %.2f %%",
+                 100.0 * a->agree / a->items, 100 * gates->least_agreement);
+        fail_gate(row, text);
+    } else if (gates->most_ratio > 0 && first && row->measured.state == NNV_BENCH_DONE &&
+               first->measured.state == NNV_BENCH_DONE &&
+               row->quantile_ns[NNV_BENCH_P50] > gates->most_ratio * first->quantile_ns[NNV_BENCH_P50]) {
+        snprintf(text, sizeof text, "its median latency is %.2f times that of %s, above %.2f",
+                 row->quantile_ns[NNV_BENCH_P50] / first->quantile_ns[NNV_BENCH_P50], first->driver, gates->most_ratio);
+        fail_gate(row, text);
+    }
+}
+
+/** A number, or null where it is none: JSON has no NaN and no infinity. */
+static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
+
+static json_t *quantiles_json(const struct nnv_bench_row *row) {
+    static const char *const names[NNV_BENCH_QUANTILES] = {"p50", "p90", "p97", "p99"};
+    json_t *all = json_object();
+    for (int q = 0; q < NNV_BENCH_QUANTILES; q++)
+        json_object_set_new(all, names[q],
+                            json_pack("{s:o,s:o,s:o}", "ns", number(row->quantile_ns[q]), "low_ns",
+                                      number(row->interval_ns[q].low), "high_ns", number(row->interval_ns[q].high)));
+    return all;
+}
+
+/** At most `most` samples, taken evenly in time. */
+static json_t *samples_json(const struct nnv_bench_result *m, uint32_t most) {
+    json_t *all = json_array();
+    uint32_t n = m->count < most ? m->count : most;
+    for (uint32_t i = 0; i < n; i++) json_array_append_new(all, json_real(m->sample_ns[(uint64_t)i * m->count / n]));
+    return all;
+}
+
+static json_t *latency_json(const struct nnv_bench_row *row, uint32_t samples) {
+    const struct nnv_bench_result *m = &row->measured;
+    json_t *j = json_pack("{s:s,s:s,s:s,s:s}", "state", nnv_bench_state_name(m->state), "reason", m->reason, "device",
+                          m->device, "version", m->version);
+    if (!j || m->state != NNV_BENCH_DONE) return j;
+    json_object_set_new(j, "compile_ns", number(m->compile_ns));
+    json_object_set_new(j, "compile_cached_ns", number(m->compile_cached_ns));
+    json_object_set_new(j, "first_ns", number(m->first_ns));
+    json_object_set_new(j, "warm_ups", json_integer(m->warm_ups));
+    json_object_set_new(j, "steady", json_boolean(m->steady));
+    json_object_set_new(j, "count", json_integer(m->count));
+    json_object_set_new(j, "executions_per_second", number(row->rate));
+    json_object_set_new(j, "in_driver_ns", number(m->in_driver_ns));
+    json_object_set_new(j, "on_device_ns", number(m->on_device_ns));
+    json_object_set_new(j, "unique_ns", number(m->unique_ns));
+    json_object_set_new(j, "repeated_ns", number(m->repeated_ns));
+    json_object_set_new(j, "caches_answers", json_boolean(m->caches_answers));
+    json_object_set_new(j, "noise", number(m->noise));
+    json_object_set_new(j, "noisy", json_boolean(nnv_bench_noisy(m)));
+    json_object_set_new(j, "peak_bytes", json_integer((json_int_t)m->peak_bytes));
+    json_object_set_new(j, "quantiles", quantiles_json(row));
+    json_object_set_new(j, "samples_ns", samples_json(m, samples));
+    return j;
+}
+
+static json_t *quality_json(const struct nnv_accuracy *a, const struct nnv_quality *q) {
+    switch (a->task) {
+    case NNV_TASK_NONE:
+        break;
+    case NNV_TASK_CLASSIFY:
+        return json_pack("{s:f,s:f}", "top1", (double)q->top1 / a->judged, "top5", (double)q->top5 / a->judged);
+    case NNV_TASK_SPELL:
+        return json_pack("{s:f}", "phone_error_rate", (double)q->edits / (double)a->phones);
+    case NNV_TASK_RESTORE:
+        return json_pack("{s:o}", "mean_square_error", number(q->error));
+    }
+    return json_null();
+}
+
+static json_t *accuracy_json(const struct nnv_bench_row *row) {
+    const struct nnv_accuracy *a = &row->accuracy;
+    json_t *j =
+        json_pack("{s:s,s:s}", "state", nnv_bench_state_name(row->accuracy_state), "reason", row->accuracy_reason);
+    if (!j || row->accuracy_state != NNV_BENCH_DONE) return j;
+    json_object_set_new(j, "items", json_integer(a->items));
+    json_object_set_new(j, "judged", json_integer(a->judged));
+    if (a->judged && (a->task != NNV_TASK_SPELL || a->phones)) {
+        json_object_set_new(j, "reference", quality_json(a, &a->golden));
+        json_object_set_new(j, "driver", quality_json(a, &a->driver));
+    }
+    if (a->task == NNV_TASK_CLASSIFY) {
+        json_object_set_new(j, "agreement", number((double)a->agree / a->items));
+        json_object_set_new(j, "only_reference_right", json_integer(a->only_golden));
+        json_object_set_new(j, "only_driver_right", json_integer(a->only_driver));
+        json_object_set_new(j, "p", number(a->p));
+    }
+    json_object_set_new(j, "largest_error", number(a->largest_error));
+    json_object_set_new(j, "psnr_db", number(a->psnr));
+    json_object_set_new(j, "other_engine_error", number(a->other_error));
+    if (a->other_items)
+        json_object_set_new(j, "other_engine_agreement", number((double)a->other_agree / a->other_items));
+    json_object_set_new(j, "worse", json_boolean(a->worse));
+    return j;
+}
+
+json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples) {
+    json_t *j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:s,s:o}", "network", row->network, "origin", row->origin,
+                          "data", row->data, "driver", row->driver, "scenario", row->scenario, "way", row->way,
+                          "failed", (int)row->failed, "gate", row->gate, "latency", latency_json(row, samples));
+    if (j && row->has_accuracy) json_object_set_new(j, "accuracy", accuracy_json(row));
+    return j;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_bench.c nnvts bench: latency and accuracy of drivers on whole networks. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "harness/bench/row.h"
+#include "harness/cli/cli.h"
+#include "mlts/networks.h"
+
+enum { MOST_DRIVERS = 16, MOST_NETWORKS = 256, SETS = 8, LATENCY_SAMPLES = 2000 };
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts bench --driver A[,B...] [--model NAME|FILE]... [options]",
+    .summary = "Measures drivers on whole networks: compiling, latency with its quantiles, throughput, memory; and "
+               "judges their "
+               "answers beside the reference's on the same data. Exit code 1 if a driver fails, is worse than the "
+               "reference and "
+               "not by chance, or does not pass a gate. The first driver is the one that others are compared with.",
+    .examples = "nnvts bench -d cpu                                     the networks that are part of nnvts\n"
+                "nnvts bench -d cpu,./npu.so --max-latency-ratio 1.0    is npu at least as fast as cpu?\n"
+                "nnvts bench -d cpu --model net.tflite --data pictures/  your network on your pictures\n"
+                "nnvts bench -d cpu --scenario poisson --rate 50         50 requests a second, by chance\n",
+};
+
+struct bench {
+    struct nnv_cli cli;
+    struct nnv_bench_options options;
+    struct nnv_bench_gates gates;
+    const char *data; /* NULL: that of the network */
+    bool list, no_accuracy, no_latency;
+    const char *csv;
+    int scenario, way;
+    uint64_t streams, least;
+    const char *rate, *most_ratio, *least_agreement; /* numbers with fractions */
+    const char *drivers[MOST_DRIVERS];
+    struct nnv_run_config configs[MOST_DRIVERS];
+    int driver_count;
+    struct nnv_bench_row *rows;
+    size_t row_count;
+    struct nnv_arena *arena; /* of everything that stays */
+    bool terminal;
+    const char *doing; /* for the live line */
+};
+
+/* -------------------------------------------------------------------- console */
+
+static void on_progress(void *context, double part) {
+    const struct bench *b = context;
+    enum { WIDTH = 30 };
+    if (!b->terminal) return;
+    int full = (int)(part * WIDTH);
+    fprintf(stderr, "\r\033[K%s [%.*s%*s] %3.0f %%", b->doing, full, "##############################", WIDTH - full, "",
+            100 * part);
+}
+
+static void clear_line(const struct bench *b) {
+    if (b->terminal) fputs("\r\033[K", stderr);
+}
+
+/** "12.3 ms": three digits with a unit. buf holds 24. */
+static const char *duration(double ns, char *buf) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    int u = 0;
+    if (!isfinite(ns)) return "-";
+    while (ns >= 1000 && u < 3) ns /= 1000, u++;
+    snprintf(buf, 24, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, units[u]);
+    return buf;
+}
+
+static void print_latency(const struct nnv_bench_row *r) {
+    char a[24], b[24], c[24], d[24], e[24], f[24];
+    const struct nnv_bench_result *m = &r->measured;
+    if (m->state != NNV_BENCH_DONE) {
+        printf("  %-16s %s: %s\n", r->driver, nnv_bench_state_name(m->state), m->reason);
+        return;
+    }
+    printf("  %-16s p50 %s [%s, %s]  p90 %s  p99 %s  %.1f/s\n", r->driver, duration(r->quantile_ns[NNV_BENCH_P50], a),
+           duration(r->interval_ns[NNV_BENCH_P50].low, b), duration(r->interval_ns[NNV_BENCH_P50].high, c),
+           duration(r->quantile_ns[NNV_BENCH_P90], d), duration(r->quantile_ns[NNV_BENCH_P99], e), r->rate);
+    printf("  %-16s compile %s (from cache %s)  first %s  in driver %s  peak %.1f MB  %" PRIu32 " samples%s%s\n", "",
+           duration(m->compile_ns, a), duration(m->compile_cached_ns, b), duration(m->first_ns, c),
+           duration(m->in_driver_ns, d), (double)m->peak_bytes / 1e6, m->count, m->steady ? "" : "  not steady",
+           nnv_bench_noisy(m) ? "  NOISY MACHINE: read these as bounds" : "");
+    if (m->caches_answers)
+        printf("  %-16s new inputs %s, the same again %s\n", "", duration(m->unique_ns, e),
+               duration(m->repeated_ns, f));
+}
+
+static void print_accuracy(const struct nnv_bench_row *r) {
+    const struct nnv_accuracy *a = &r->accuracy;
+    if (!r->has_accuracy) return;
+    if (r->accuracy_state != NNV_BENCH_DONE) {
+        printf("  %-16s accuracy: %s: %s\n", "", nnv_bench_state_name(r->accuracy_state), r->accuracy_reason);
+        return;
+    }
+    printf("  %-16s ", "");
+    if (a->task == NNV_TASK_CLASSIFY && a->judged)
+        printf("top-1 %.2f %% (reference %.2f %%)  top-5 %.2f %%  p %.3g  ", 100.0 * a->driver.top1 / a->judged,
+               100.0 * a->golden.top1 / a->judged, 100.0 * a->driver.top5 / a->judged, a->p);
+    if (a->task == NNV_TASK_CLASSIFY) printf("agrees on %.2f %%  ", 100.0 * a->agree / a->items);
+    if (a->task == NNV_TASK_SPELL && a->phones)
+        printf("phone error rate %.2f %% (reference %.2f %%)  ", 100.0 * (double)a->driver.edits / (double)a->phones,
+               100.0 * (double)a->golden.edits / (double)a->phones);
+    if (a->task == NNV_TASK_RESTORE && a->judged)
+        printf("mean square error %.4g (reference %.4g)  ", a->driver.error, a->golden.error);
+    printf("largest error %.3g  %u items%s\n", a->largest_error, a->items,
+           a->worse ? "  WORSE than the reference" : "");
+}
+
+static int list_networks(const struct nnv_cli *c) {
+    json_t *all = json_array();
+    for (size_t i = 0; i < nnv_network_count; i++) {
+        const struct nnv_network_entry *e = &nnv_networks[i];
+        if (c->json)
+            json_array_append_new(all, json_pack("{s:s,s:s,s:s,s:b}", "name", e->name, "what", e->what, "data", e->data,
+                                                 "default", (int)e->by_default));
+        else
+            printf("%c %-34s %-9s %s\n", e->by_default ? '*' : ' ', e->name, e->data, e->what);
+    }
+    if (c->json) {
+        json_dumpf(all, stdout, JSON_INDENT(1));
+        puts("");
+    } else {
+        puts("\n* measured without --model. Other widths and sizes of MobileNet are understood, too.");
+    }
+    json_decref(all);
+    return NNVTS_EXIT_PASS;
+}
+
+/* ------------------------------------------------------------------ measuring */
+
+/** Everything about one network that all drivers share. */
+struct subject {
+    struct nnv_network net;
+    struct nnv_dataset dataset;
+    const char *data;
+    struct nnv_answers golden; /* of the dataset, or of its first items where only latency is measured */
+    const struct nnv_value *inputs[SETS];
+    uint32_t sets;
+    struct nnv_arena *arena;
+};
+
+/** The first items of the data as inputs to measure with. */
+static enum nnv_status draw_sets(struct subject *s, struct nnv_err *err) {
+    struct nnv_truth truth;
+    s->sets = s->dataset.count < SETS ? s->dataset.count : SETS;
+    for (uint32_t i = 0; i < s->sets; i++) {
+        struct nnv_value *in = NNV_NEW(s->arena, struct nnv_value, s->net.model.main.nin);
+        if (!in) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        enum nnv_status st = nnv_dataset_item(&s->dataset, i, &s->net, s->arena, in, &truth, err);
+        if (st != NNV_OK) return st;
+        s->inputs[i] = in;
+    }
+    return NNV_OK;
+}
+
+static enum nnv_status open_subject(struct bench *b, const char *name, struct subject *s, struct nnv_err *err) {
+    const char *data;
+    enum nnv_status st = nnv_network_open(name, s->arena, &s->net, &data, err);
+    s->data = b->data ? b->data : data;
+    if (st == NNV_OK) st = nnv_dataset_open(s->data, &s->net, (uint32_t)b->cli.count, s->arena, &s->dataset, err);
+    if (st == NNV_OK && b->no_accuracy && s->dataset.count > 1)
+        s->dataset.count = SETS < s->dataset.count ? SETS : s->dataset.count;
+    if (st == NNV_OK) st = draw_sets(s, err);
+    char doing[160];
+    snprintf(doing, sizeof doing, "%s: reference", name);
+    b->doing = doing;
+    if (st == NNV_OK)
+        st = nnv_answers_golden(&s->net, &s->dataset, (unsigned)b->cli.jobs, on_progress, b, s->arena, &s->golden, err);
+    clear_line(b);
+    return st;
+}
+
+static enum nnv_status judge(struct bench *b, const struct subject *s, struct nnv_bench_row *row, struct nnv_err *err) {
+    struct nnv_answers answers;
+    enum nnv_status st = nnv_answers_driver(&s->net, &s->dataset, &b->options, &s->golden, s->arena, &answers, err);
+    if (st != NNV_OK) return st;
+    row->has_accuracy = true;
+    row->accuracy_state = answers.state;
+    snprintf(row->accuracy_reason, sizeof row->accuracy_reason, "%s", answers.reason);
+    if (answers.state == NNV_BENCH_DONE)
+        st = nnv_accuracy_compare(&s->net, &s->dataset, &s->golden, &answers, b->cli.seed, &row->accuracy, err);
+    nnv_answers_free(&answers);
+    return st;
+}
+
+static enum nnv_status run_row(struct bench *b, const struct subject *s, int driver, struct nnv_err *err) {
+    struct nnv_bench_row *row = &b->rows[b->row_count];
+    const struct nnv_bench_work work = {
+        .model = &s->net.model, .sets = s->sets, .inputs = s->inputs, .output_shapes = s->golden.shape};
+    char doing[160];
+    *row = (struct nnv_bench_row){.network = nnv_arena_strdup(b->arena, s->net.name),
+                                  .origin = nnv_arena_strdup(b->arena, s->net.origin),
+                                  .data = s->data,
+                                  .driver = b->drivers[driver],
+                                  .scenario = nnv_scenario_names[b->scenario],
+                                  .way = nnv_bench_way_names[b->way]};
+    b->options.path = b->configs[driver].driver_path;
+    b->options.options = b->configs[driver].driver_options;
+    snprintf(doing, sizeof doing, "%s on %s", s->net.name, b->drivers[driver]);
+    b->doing = doing;
+    enum nnv_status st = NNV_OK;
+    if (!b->no_latency) st = nnv_bench_measure(&work, &b->options, b->arena, &row->measured, err);
+    nnv_bench_row_count(row);
+    if (st == NNV_OK && !b->no_accuracy) st = judge(b, s, row, err);
+    clear_line(b);
+    if (st != NNV_OK) return st;
+    nnv_bench_row_gate(row, driver ? row - driver : NULL, &b->gates);
+    b->row_count++;
+    if (b->cli.json) return NNV_OK;
+    if (!b->no_latency) print_latency(row);
+    if (b->no_latency) printf("  %s\n", row->driver);
+    print_accuracy(row);
+    if (row->failed) printf("FAIL %s on %s: %s\n", row->network, row->driver, row->gate);
+    fflush(stdout);
+    return NNV_OK;
+}
+
+static enum nnv_status run_network(struct bench *b, const char *name, struct nnv_err *err) {
+    struct subject s = {.arena = nnv_arena_new()};
+    if (!s.arena) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = open_subject(b, name, &s, err);
+    if (st == NNV_OK && !b->cli.json)
+        printf("%s  %s, data %s, %s, %s\n", s.net.name, s.net.origin, s.data, nnv_scenario_names[b->scenario],
+               nnv_bench_way_names[b->way]);
+    for (int d = 0; st == NNV_OK && d < b->driver_count; d++) st = run_row(b, &s, d, err);
+    nnv_answers_free(&s.golden);
+    nnv_arena_free(s.arena);
+    return st;
+}
+
+/* --------------------------------------------------------------------- results */
+
+static json_t *rows_json(const struct bench *b) {
+    json_t *all = json_array();
+    for (size_t i = 0; i < b->row_count; i++)
+        json_array_append_new(all, nnv_bench_row_json(&b->rows[i], LATENCY_SAMPLES));
+    return json_pack("{s:s,s:s,s:o}", "form", "nnvts-bench-1", "version", NNVTS_VERSION, "rows", all);
+}
+
+static enum nnv_status write_json(const struct bench *b, struct nnv_err *err) {
+    struct nnv_text path = {0};
+    json_t *j = rows_json(b);
+    char *text = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
+    nnv_text_addf(&path, "%s/bench.json", b->cli.out);
+    enum nnv_status st = nnv_file_mkdir(b->cli.out, err);
+    if (st == NNV_OK && (!text || path.failed)) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) st = nnv_file_write(path.data, text, strlen(text), err);
+    if (st == NNV_OK && b->cli.json) puts(text);
+    nnv_text_free(&path);
+    free(text);
+    json_decref(j);
+    return st;
+}
+
+static enum nnv_status write_csv(const struct bench *b, struct nnv_err *err) {
+    struct nnv_text t = {0};
+    nnv_text_add(&t, "network,driver,state,compile_ns,first_ns,p50_ns,p90_ns,p97_ns,p99_ns,per_second,peak_bytes,"
+                     "top1,reference_top1,agreement,largest_error,failed\n");
+    for (size_t i = 0; i < b->row_count; i++) {
+        const struct nnv_bench_row *r = &b->rows[i];
+        const struct nnv_accuracy *a = &r->accuracy;
+        double judged = a->judged ? a->judged : (double)NAN, items = a->items ? a->items : (double)NAN;
+        nnv_text_addf(&t, "%s,\"%s\",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.3f,%" PRIu64 ",%.6f,%.6f,%.6f,%.9g,%d\n",
+                      r->network, r->driver, nnv_bench_state_name(r->measured.state), r->measured.compile_ns,
+                      r->measured.first_ns, r->quantile_ns[0], r->quantile_ns[1], r->quantile_ns[2], r->quantile_ns[3],
+                      r->rate, r->measured.peak_bytes, a->driver.top1 / judged, a->golden.top1 / judged,
+                      a->agree / items, a->largest_error, (int)r->failed);
+    }
+    enum nnv_status st =
+        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_write(b->csv, t.data, t.len, err);
+    nnv_text_free(&t);
+    return st;
+}
+
+/* --------------------------------------------------------------------- options */
+
+/** Splits and resolves the drivers. */
+static enum nnv_status find_drivers(struct bench *b, struct nnv_err *err) {
+    if (!b->cli.driver)
+        return nnv_fail(err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
+    char *copy = nnv_arena_strdup(b->arena, b->cli.driver), *rest = NULL;
+    if (!copy) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        if (b->driver_count == MOST_DRIVERS)
+            return nnv_fail(err, NNV_INVALID, "at most %d drivers at once", MOST_DRIVERS);
+        struct nnv_cli one = b->cli;
+        one.driver = name;
+        enum nnv_status st = nnv_cli_config(&one, b->arena, &b->configs[b->driver_count], err);
+        if (st != NNV_OK) return st;
+        b->drivers[b->driver_count++] = name;
+    }
+    return b->driver_count ? NNV_OK : nnv_fail(err, NNV_INVALID, "--driver names none");
+}
+
+/** A number above 0 where the option is given. */
+static enum nnv_status take_number(const char *option, const char *text, double *to, struct nnv_err *err) {
+    char *end;
+    if (!text) return NNV_OK;
+    *to = strtod(text, &end);
+    if (end == text || *end || !(*to > 0) || !isfinite(*to))
+        return nnv_fail(err, NNV_INVALID, "--%s %s: expected a number above 0", option, text);
+    return NNV_OK;
+}
+
+static enum nnv_status take_options(struct bench *b, struct nnv_err *err) {
+    enum nnv_status st = take_number("rate", b->rate, &b->options.rate, err);
+    if (st == NNV_OK) st = take_number("max-latency-ratio", b->most_ratio, &b->gates.most_ratio, err);
+    if (st == NNV_OK) st = take_number("min-agreement", b->least_agreement, &b->gates.least_agreement, err);
+    if (st != NNV_OK) return st;
+    if (b->gates.least_agreement > 1)
+        return nnv_fail(err, NNV_INVALID, "--min-agreement %s: a share of the items, at most 1", b->least_agreement);
+    if (b->streams < 1 || b->streams > 256) return nnv_fail(err, NNV_INVALID, "--streams: 1 to 256");
+    if (b->least < 1 || b->least > NNV_BENCH_MOST_SAMPLES)
+        return nnv_fail(err, NNV_INVALID, "--samples: 1 to %d", NNV_BENCH_MOST_SAMPLES);
+    if (b->no_accuracy && b->no_latency)
+        return nnv_fail(err, NNV_INVALID, "--no-latency and --no-accuracy leave nothing");
+    b->options.scenario = (enum nnv_scenario)b->scenario;
+    b->options.way = (enum nnv_bench_way)b->way;
+    b->options.streams = (uint32_t)b->streams;
+    b->options.least = (uint32_t)b->least;
+    b->options.seed = b->cli.seed;
+    b->options.timeout_ns = b->cli.timeout_ns;
+    b->options.progress = on_progress;
+    b->options.context = b;
+    return NNV_OK;
+}
+
+/** All networks that were asked for, or those by default. */
+static enum nnv_status run_networks(struct bench *b, struct nnv_err *err) {
+    const char *names[MOST_NETWORKS];
+    size_t n = 0;
+    for (int i = 0; i < b->cli.positional.count && n < MOST_NETWORKS; i++) names[n++] = b->cli.positional.item[i];
+    for (size_t i = 0; b->cli.positional.count == 0 && i < nnv_network_count; i++)
+        if (nnv_networks[i].by_default) names[n++] = nnv_networks[i].name;
+    b->rows = NNV_NEW(b->arena, struct nnv_bench_row, n * (size_t)b->driver_count);
+    if (!b->rows) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        enum nnv_status st = run_network(b, names[i], err);
+        if (st != NNV_OK) return st;
+    }
+    return NNV_OK;
+}
+
+static int finish(const struct bench *b) {
+    size_t failed = 0;
+    for (size_t i = 0; i < b->row_count; i++) failed += b->rows[i].failed;
+    if (!b->cli.json) printf("%zu measured, %zu failed; %s/bench.json\n", b->row_count, failed, b->cli.out);
+    return failed ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
+}
+
+static int run(int argc, char **argv) {
+    struct bench b = {.streams = 2, .least = 30, .options = {.time_ns = UINT64_C(2000000000), .early_stop = true}};
+    const char *model = NULL;
+    bool whole = false;
+    nnv_cli_defaults(&b.cli);
+    b.cli.out = "nnvts-bench";
+    b.cli.timeout_ns = UINT64_C(120000000000);
+    b.options.preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED;
+    const struct nnv_opt table[] = {
+        {'d', "driver", NNV_OPT_STRING, &b.cli.driver, "A[,B...]", "drivers; others are compared with the first", NULL},
+        {'m', "model", NNV_OPT_STRING, &model, "NAME|FILE", "one network (more of them: as arguments)", NULL},
+        {0, "data", NNV_OPT_STRING, &b.data, "DIR|NAME",
+         "pictures, speech, random, or a folder; default: the network's", NULL},
+        {0, "count", NNV_OPT_U64, &b.cli.count, "N", "at most so many items of the data", NULL},
+        {0, "scenario", NNV_OPT_CHOICE, &b.scenario, "S", "how executions arrive", nnv_scenario_names},
+        {0, "way", NNV_OPT_CHOICE, &b.way, "W", "how they are asked for", nnv_bench_way_names},
+        {0, "streams", NNV_OPT_U64, &b.streams, "N", "executions at once (not single)", NULL},
+        {0, "rate", NNV_OPT_STRING, &b.rate, "R", "poisson: arrivals a second; default: 0.7 of what is possible", NULL},
+        {0, "time", NNV_OPT_SECONDS, &b.options.time_ns, "S", "seconds of measuring, at most", NULL},
+        {0, "samples", NNV_OPT_U64, &b.least, "N", "executions, at least", NULL},
+        {0, "whole-time", NNV_OPT_FLAG, &whole, NULL, "go on for --time even when the quantiles are known", NULL},
+        {0, "no-accuracy", NNV_OPT_FLAG, &b.no_accuracy, NULL, "latency alone", NULL},
+        {0, "no-latency", NNV_OPT_FLAG, &b.no_latency, NULL, "accuracy alone", NULL},
+        {0, "max-latency-ratio", NNV_OPT_STRING, &b.most_ratio, "R", "gate: median, by that of the first driver", NULL},
+        {0, "min-agreement", NNV_OPT_STRING, &b.least_agreement, "A", "gate: share of items with the reference's class",
+         NULL},
+        {0, "list", NNV_OPT_FLAG, &b.list, NULL, "the networks that are part of nnvts", NULL},
+        {0, "csv", NNV_OPT_STRING, &b.csv, "FILE", "the results as a table, too", NULL},
+        NNV_OPTION_SEED(b.cli),
+        NNV_OPTION_JOBS(b.cli),
+        NNV_OPTION_TIMEOUT(b.cli),
+        NNV_OPTION_OUT(b.cli),
+        NNV_OPTION_JSON(b.cli),
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&b.cli, table, &help, NNV_OPT_LIST_MAX, argc, argv);
+    if (code >= 0) return code;
+    if (b.list) return list_networks(&b.cli);
+    struct nnv_err err = {0};
+    b.options.early_stop = !whole;
+    b.terminal = isatty(STDERR_FILENO) == 1;
+    b.arena = nnv_arena_new();
+    enum nnv_status st = b.arena ? take_options(&b, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK && model && b.cli.positional.count < NNV_OPT_LIST_MAX)
+        b.cli.positional.item[b.cli.positional.count++] = model;
+    if (st == NNV_OK) st = find_drivers(&b, &err);
+    if (st == NNV_OK) st = run_networks(&b, &err);
+    if (st == NNV_OK) st = write_json(&b, &err);
+    if (st == NNV_OK && b.csv) st = write_csv(&b, &err);
+    code = st == NNV_OK ? finish(&b) : nnv_cli_error(&err);
+    nnv_arena_free(b.arena);
+    return code;
+}
+
+const struct nnv_verb nnv_verb_bench = {"bench", "real models", "latency and accuracy on whole networks", run};
