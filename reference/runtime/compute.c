@@ -147,17 +147,21 @@ static bool driver_has_fences(const ANeuralNetworksExecution *e) {
            !nnv_rt_memory_in_use(e);
 }
 
-/** The fences to wait for, in fds; those events that have none are waited for here. */
-static int collect_fences(struct ANeuralNetworksEvent *event, int *fds, uint32_t *count) {
+/**
+ * The fences that a driver is to wait for, in fds: those of the application and of drivers. False if one of the
+ * dependencies is work of the runtime's own that is not over or has failed: the driver could not know how it ends.
+ */
+static bool collect_fences(struct ANeuralNetworksEvent *event, int *fds, uint32_t *count) {
     *count = 0;
     for (uint32_t i = 0; i < event->dependency_count; i++) {
         struct ANeuralNetworksEvent *d = event->dependencies[i];
-        if (d->fence >= 0)
+        if (!d->imported && !d->in_driver) {
+            if (nnv_rt_event_result(d, 0) != ANEURALNETWORKS_NO_ERROR) return false;
+        } else if (d->fence >= 0) {
             fds[(*count)++] = d->fence;
-        else if (nnv_rt_event_result(d, NNVTS_NO_TIME) != ANEURALNETWORKS_NO_ERROR)
-            return ANEURALNETWORKS_OP_FAILED;
+        }
     }
-    return ANEURALNETWORKS_NO_ERROR;
+    return true;
 }
 
 static int launch(struct ANeuralNetworksEvent *event, const int *fds, uint32_t count) {
@@ -184,12 +188,12 @@ static int launch(struct ANeuralNetworksEvent *event, const int *fds, uint32_t c
     return result;
 }
 
-static int launch_on_driver(struct ANeuralNetworksEvent *event) {
+/** *launched: the driver was asked. */
+static int launch_on_driver(struct ANeuralNetworksEvent *event, bool *launched) {
     uint32_t count;
     int *fds = calloc((size_t)event->dependency_count + 1, sizeof *fds);
-    if (!fds) return ANEURALNETWORKS_OUT_OF_MEMORY;
-    int result = collect_fences(event, fds, &count);
-    if (!result) result = launch(event, fds, count);
+    *launched = fds && collect_fences(event, fds, &count);
+    const int result = *launched ? launch(event, fds, count) : ANEURALNETWORKS_NO_ERROR;
     free(fds);
     return result;
 }
@@ -208,10 +212,10 @@ static int check_fenced(const ANeuralNetworksExecution *e, uint64_t duration, co
 }
 
 static int start_fenced(struct ANeuralNetworksEvent *event) {
-    int result = ANEURALNETWORKS_NO_ERROR;
+    bool launched = false;
     if (driver_has_fences(event->execution)) {
-        result = launch_on_driver(event);
-        if (!result || !may_fall_back(event->execution)) return result;
+        const int result = launch_on_driver(event, &launched);
+        if (launched && (!result || !may_fall_back(event->execution))) return result;
     }
     nnv_rt_event_add_fence(event); /* without one the event can still be waited for */
     start_task(event);
