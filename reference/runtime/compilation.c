@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "reference/runtime/log.h"
+#include "reference/runtime/sl_diag.h"
 
 enum { LEVEL_PADDING = 5, PREFERRED = 64, LEAST_ALIGNMENT = 16 };
 
@@ -315,9 +316,10 @@ static int finish(ANeuralNetworksCompilation *c) {
 int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation) {
     int result = check_open(compilation, __func__);
     if (result != ANEURALNETWORKS_NO_ERROR) return result;
-    uint64_t since = nnv_rt_trace_begin();
+    uint64_t since = nnv_rt_trace_begin(), told_since = nnv_rt_diag_begin();
     compilation->finished = true;
     result = finish(compilation);
+    nnv_rt_diag_compiled(compilation, result, told_since);
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "compilation", "finish");
     nnv_rt_vlog(NNV_RT_LOG_COMPILATION, "finish: result %d", result);
     return result;

@@ -45,7 +45,7 @@ static bool may_fall_back(const ANeuralNetworksExecution *e) {
     return e->compilation->fallback && !e->plan->on_cpu && !m->has_extension && !m->has_oem;
 }
 
-int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
+static int run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
     const bool fallback = may_fall_back(e);
     struct nnv_rt_run run = {
         .compilation = e->compilation,
@@ -69,11 +69,24 @@ int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burs
     return result;
 }
 
+int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
+    const int result = run(e, burst, deadline_ns);
+    nnv_rt_diag_executed(e->compilation, e->mode, result, e->diag_since, &e->launched);
+    return result;
+}
+
+/** It is being started in this way. */
+static void note_mode(ANeuralNetworksExecution *e, ANeuralNetworksDiagnosticExecutionMode mode) {
+    e->mode = mode;
+    e->diag_since = nnv_rt_diag_begin();
+}
+
 int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution) {
     if (!execution) return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "execution is NULL");
     const uint64_t since = nnv_rt_trace_begin();
     int result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
     if (result) return result;
+    note_mode(execution, ANNDIAG_EXECUTION_MODE_SYNC);
     const uint64_t deadline = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
     result = nnv_rt_execution_end(execution, nnv_rt_execution_run(execution, NULL, deadline));
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
@@ -91,6 +104,7 @@ int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution, A
         return nnv_rt_error(result, NNV_RT_FUNCTION, "the burst is in use; one execution at a time, or more bursts");
     result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
     if (!result) {
+        note_mode(execution, ANNDIAG_EXECUTION_MODE_BURST);
         const uint64_t deadline = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
         result = nnv_rt_execution_end(execution, nnv_rt_execution_run(execution, burst, deadline));
     }
@@ -130,6 +144,7 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution, A
     struct ANeuralNetworksEvent *made = nnv_rt_event_new(execution, NULL, 0);
     if (!made) return nnv_rt_execution_end(execution, ANEURALNETWORKS_OUT_OF_MEMORY);
     execution->trace_since = since;
+    note_mode(execution, ANNDIAG_EXECUTION_MODE_ASYNC);
     made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
     start_task(made);
     *event = made;
@@ -237,6 +252,7 @@ int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecuti
     struct ANeuralNetworksEvent *made = nnv_rt_event_new(execution, dependencies, num_dependencies);
     if (!made) return nnv_rt_execution_end(execution, ANEURALNETWORKS_OUT_OF_MEMORY);
     execution->trace_since = since;
+    note_mode(execution, ANNDIAG_EXECUTION_MODE_ASYNC_WITH_DEPS);
     made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
     made->duration_ns = duration;
     result = start_fenced(made);
