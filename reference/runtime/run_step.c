@@ -224,7 +224,7 @@ static void ready_for_answer(struct nnv_rt_frame *f, const struct nnv_rt_step *s
 
 static void take_timing(struct nnv_rt_run *run, const struct ANeuralNetworksDevice *device,
                         const struct nnvts_timing *t) {
-    if (!run->config.measure_timing) return;
+    if (!run->config.measure_timing || !run->plan->simple) return;
     const bool told = t->on_device_ns != NNVTS_NO_TIME;
     if (told && t->on_device_ns > t->in_driver_ns) return;
     run->timing = *t;

@@ -2,6 +2,8 @@
 /** Executions: arguments, states, results, fallback, drivers that lie, threads and fences. */
 #include "runtime_run_fixture.h"
 
+#include <sys/wait.h>
+
 /* -------------------------------------------------------------------- values */
 
 static void computes_on_one_driver(void **state) {
@@ -451,6 +453,38 @@ static void runs_on_another_thread(void **state) {
     net_free(&n);
 }
 
+/** The threads that wait for work are the parent's. */
+static void runs_in_a_forked_child(void **state) {
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it allows no threads in the child of a process that had some */
+#endif
+    struct net n = sum(3);
+    ANeuralNetworksCompilation *c = compile(&n);
+    for (int child = 0; child < 2; child++) {
+        const pid_t pid = child ? fork() : 0;
+        float out[3] = {0};
+        int status = 0;
+        if (pid == 0) {
+            ANeuralNetworksEvent *event = NULL;
+            ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+            if (child) alarm(10);
+            OK(ANeuralNetworksExecution_startCompute(e, &event));
+            OK(ANeuralNetworksEvent_wait(event));
+            assert_memory_equal(out, SUM, sizeof out);
+            if (child) _exit(0);
+            ANeuralNetworksEvent_free(event);
+            ANeuralNetworksExecution_free(e);
+            usleep(10000); /* until the thread is idle */
+            continue;
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+    ANeuralNetworksCompilation_free(c);
+    net_free(&n);
+}
+
 static void *compute_often(void *argument) {
     ANeuralNetworksCompilation *c = argument;
     for (int i = 0; i < 20; i++) {
@@ -646,6 +680,7 @@ int main(void) {
         FAKES(lies_are_failures),
         FAKES(unknown_sizes_pass_between_steps),
         FAKES(runs_on_another_thread),
+        FAKES(runs_in_a_forked_child),
         FAKES(threads_share_a_compilation),
         FAKES(waits_for_fences),
         FAKES(drivers_wait_for_fences),
