@@ -150,7 +150,7 @@ static bool take_shape(const struct nnvts_operand *o, const struct nnvts_output_
     uint64_t bytes;
     bool tensor = false;
     nnv_rt_type_bytes(o->type, &tensor);
-    if (shape->dimension_count > NNV_MAX_RANK || (ended && !shape->is_sufficient)) return false;
+    if (shape->dimension_count > NNV_MAX_RANK) return false;
     nnv_rt_value_reset(v);
     v->sufficient = shape->is_sufficient;
     if (v->rank == 0 && tensor) v->rank = o->dimension_count;

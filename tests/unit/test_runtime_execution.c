@@ -334,6 +334,10 @@ static void lie_extent(struct nnvts_execution_result *r, enum nnvts_status *st) 
     (void)st;
     r->shapes[0].dimensions[0] = 4;
 }
+static void lie_smaller(struct nnvts_execution_result *r, enum nnvts_status *st) {
+    (void)st;
+    r->shapes[0].dimensions[0] = 2; /* which would have room */
+}
 static void lie_not_sufficient(struct nnvts_execution_result *r, enum nnvts_status *st) {
     (void)st;
     r->shapes[0].is_sufficient = false;
@@ -368,6 +372,25 @@ static void lies_are_failures(void **state) {
         IS(OP_FAILED, ANeuralNetworksExecution_compute(e));
         ANeuralNetworksExecution_free(e);
     }
+    adder.lie = lie_smaller;
+    ANeuralNetworksExecution *small = execution_on(c, A, B, out, 3);
+    IS(OP_FAILED, ANeuralNetworksExecution_compute(small));
+    ANeuralNetworksExecution_free(small);
+    struct net ranks = net_new(); /* nothing is known of the output */
+    const uint32_t x = vec(&ranks, 3), y = vec(&ranks, 3),
+                   unknown = operand(&ranks, ANEURALNETWORKS_TENSOR_FLOAT32, 0, NULL);
+    binary(&ranks, ANEURALNETWORKS_ADD, x, y, unknown);
+    net_finish(&ranks, LIST(x, y), LIST(unknown));
+    ANeuralNetworksCompilation *r = compile_for(&ranks, fake_device(&adder));
+    for (int lies_of_rank = 0; lies_of_rank < 2; lies_of_rank++) {
+        adder.lie = lies_of_rank ? lie_rank : NULL;
+        ANeuralNetworksExecution *f = execution_on(r, A, B, out, 3);
+        const int result = ANeuralNetworksExecution_compute(f);
+        assert_int_equal(result, lies_of_rank ? ANEURALNETWORKS_OP_FAILED : ANEURALNETWORKS_NO_ERROR);
+        ANeuralNetworksExecution_free(f);
+    }
+    ANeuralNetworksCompilation_free(r);
+    net_free(&ranks);
     adder.lie = lie_nothing; /* allowed where the shapes are known */
     ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
@@ -543,9 +566,10 @@ static void waits_for_fences(void **state) {
     usleep(20000);
     assert_false(has_signalled(fd));
     assert_int_equal(seen(&adder, &adder.executed), 0);
-    assert_int_equal(write(fence, &signal, sizeof signal), sizeof signal);
     OK(ANeuralNetworksExecution_startComputeWithDependencies(b, (const ANeuralNetworksEvent *[]){first}, 1, 0,
                                                              &second));
+    assert_int_equal(seen(&adder, &adder.fenced), 0); /* the runtime waits: no fence tells how its own work ends */
+    assert_int_equal(write(fence, &signal, sizeof signal), sizeof signal);
     ANeuralNetworksEvent_free(first); /* waits; the second may still need it */
     assert_true(has_signalled(fd));
     OK(ANeuralNetworksEvent_wait(second));
