@@ -19,6 +19,7 @@ static void computes_on_one_driver(void **state) {
     assert_ptr_equal(adder.pools[adder.out[0].location.pool].data, out);
     assert_int_equal(adder.pools[adder.in[0].location.pool].fd, -1);
     assert_int_equal(adder.pools[adder.in[0].location.pool].prot, NNVTS_PROT_READ);
+    assert_int_equal(adder.in[0].dimension_count, 0); /* the model says it */
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
     net_free(&n);
@@ -181,6 +182,7 @@ static void shapes_are_completed_and_told(void **state) {
     e = execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
     assert_memory_equal(out, SUM, sizeof out);
+    assert_int_equal(adder.in[0].dimension_count, 1);
     OK(ANeuralNetworksExecution_getOutputOperandRank(e, 0, &rank));
     OK(ANeuralNetworksExecution_getOutputOperandDimensions(e, 0, dims));
     assert_int_equal(rank, 1);
