@@ -14,8 +14,8 @@ enum {
     OK = ANEURALNETWORKS_NO_ERROR,
     NO_MEMORY = ANEURALNETWORKS_OUT_OF_MEMORY,
     PREFIXES = 0x8000,
-    UNUSED = UINT32_MAX,
 };
+#define UNUSED UINT32_MAX /* no operand */
 
 /* --------------------------------------------------------- what nothing uses */
 
