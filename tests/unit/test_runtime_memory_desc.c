@@ -304,8 +304,7 @@ static void holds_the_shape_of_its_value(void **state) {
 }
 
 /** A scalar has no extents; its memory is as uninitialised as any. */
-static void scalars_have_memory(void **state) {
-    (void)state;
+static void scalar_memory(bool shared) {
     struct net n = net_new();
     const uint32_t one = 1;
     const int32_t two[] = {2};
@@ -314,6 +313,8 @@ static void scalars_have_memory(void **state) {
     OK(ANeuralNetworksModel_setOperandValue(n.model, (int32_t)shape, two, sizeof two));
     operation(&n, ANEURALNETWORKS_FILL, LIST(shape, value), LIST(out));
     net_finish(&n, LIST(value), LIST(out));
+    adder.supports[ANEURALNETWORKS_FILL] = true;
+    adder.fail_allocate = shared ? NNVTS_STATUS_GENERAL_FAILURE : NNVTS_STATUS_NONE;
     ANeuralNetworksCompilation *c = compile(&n);
     ANeuralNetworksMemoryDesc *d = NULL;
     ANeuralNetworksMemory *m = NULL, *file = file_memory(4, &A[1]);
@@ -328,6 +329,7 @@ static void scalars_have_memory(void **state) {
     OK(ANeuralNetworksMemoryDesc_finish(d));
     OK(ANeuralNetworksMemory_createFromDesc(d, &m));
     ANeuralNetworksMemoryDesc_free(d);
+    assert_int_equal(m->memory.kind, shared ? NNVTS_MEMORY_SHARED : NNVTS_MEMORY_DEVICE);
     for (int filled = 0; filled < 2; filled++) {
         float values[2] = {0};
         ANeuralNetworksExecution *e = execution_of(c);
@@ -343,6 +345,12 @@ static void scalars_have_memory(void **state) {
     ANeuralNetworksMemory_free(file);
     ANeuralNetworksCompilation_free(c);
     net_free(&n);
+}
+
+static void scalars_have_memory(void **state) {
+    (void)state;
+    scalar_memory(false);
+    scalar_memory(true);
 }
 
 /* ---------------------------------------------------------------------- copies */
