@@ -8,6 +8,8 @@
 #ifndef NNVTS_NEURAL_NETWORKS_TYPES_H
 #define NNVTS_NEURAL_NETWORKS_TYPES_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -225,6 +227,35 @@ enum {
     /** Bytes of a compilation caching token. */
     ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN = 32,
 };
+
+/** Type of an operand, as addOperand and the execution's arguments take it. */
+typedef struct ANeuralNetworksOperandType {
+    int32_t type; /**< OperandCode, or the code of an extension's type */
+    uint32_t dimensionCount;
+    const uint32_t *dimensions; /**< extents, 0: not known yet; borrowed for the call */
+    float scale;                /**< quantised types, else 0 */
+    int32_t zeroPoint;          /**< quantised types, else 0 */
+} ANeuralNetworksOperandType;
+
+/** Scales of a TENSOR_QUANT8_SYMM_PER_CHANNEL operand. */
+typedef struct ANeuralNetworksSymmPerChannelQuantParams {
+    uint32_t channelDim;
+    uint32_t scaleCount; /**< the operand's extent in channelDim */
+    const float *scales; /**< all above 0; borrowed for the call */
+} ANeuralNetworksSymmPerChannelQuantParams;
+
+/** OperationCode, or the code of an extension's operation. */
+typedef int32_t ANeuralNetworksOperationType;
+
+/** Objects, known by pointers alone. */
+typedef struct ANeuralNetworksMemory ANeuralNetworksMemory;
+typedef struct ANeuralNetworksModel ANeuralNetworksModel;
+typedef struct ANeuralNetworksDevice ANeuralNetworksDevice;
+typedef struct ANeuralNetworksCompilation ANeuralNetworksCompilation;
+typedef struct ANeuralNetworksExecution ANeuralNetworksExecution;
+typedef struct ANeuralNetworksBurst ANeuralNetworksBurst;
+typedef struct ANeuralNetworksEvent ANeuralNetworksEvent;
+typedef struct ANeuralNetworksMemoryDesc ANeuralNetworksMemoryDesc;
 
 #ifdef __cplusplus
 }

@@ -100,7 +100,7 @@ static int run(int argc, char **argv) {
     } else if (s == NNV_OK) {
         const char *const *names;
         size_t count;
-        s = nnv_client_list(arena, &names, &count, &err);
+        s = nnv_driver_list(arena, &names, &count, &err);
         /* One broken driver does not hide the others. */
         for (size_t i = 0; s == NNV_OK && i < count; i++)
             if (show(names[i], c.verbose, c.json, arena, &err) != NNV_OK) code = nnv_cli_error(&err);

@@ -341,7 +341,7 @@ static void resolving(void **state) {
 
     const char *const *names;
     size_t count;
-    assert_int_equal(nnv_client_list(arena, &names, &count, &err), NNV_OK);
+    assert_int_equal(nnv_driver_list(arena, &names, &count, &err), NNV_OK);
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
         found += strcmp(names[i], "apple") == 0 || strcmp(names[i], "zebra") == 0;
