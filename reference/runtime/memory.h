@@ -43,7 +43,10 @@ struct ANeuralNetworksMemory {
 /** A new shared memory (memfd) of so many bytes, mapped; NULL when it can't be had. Owned: ANeuralNetworksMemory_free.
  */
 struct ANeuralNetworksMemory *nnv_rt_memory_shared(size_t bytes);
-/** Offset and length as an argument or constant of so many bytes: BAD_DATA where they do not fit a sized memory. */
+/**
+ * Offset and length of an argument or constant: BAD_DATA where they do not lie in the memory, or the length is 0. A
+ * memory made from a descriptor is used as a whole: 0 and 0.
+ */
 int nnv_rt_memory_check(const struct ANeuralNetworksMemory *m, size_t offset, size_t length);
 
 #endif
