@@ -19,7 +19,7 @@ harness/core         include base reference/model reference/eval reference/ops r
 harness/debug        include base reference/model reference/eval reference/ops harness/core harness/debug
 harness/explain      include base reference/model reference/eval reference/ops harness/core harness/explain
 harness/fuzz         include base reference/model reference/eval reference/ops randgraph harness/core harness/fuzz
-harness/suites       include base reference/model reference/eval reference/ops randgraph harness/core harness/fuzz harness/suites
+harness/suites       include base reference/model reference/eval reference/ops reference/runtime randgraph harness/core harness/fuzz harness/suites
 harness/cli          include base reference/model reference/eval reference/ops randgraph mlts reports harness/core harness/debug harness/explain harness/fuzz harness/suites harness/cli
 drivers_under_test/reference  include base reference/model reference/eval reference/ops reference/runtime
 EOF
