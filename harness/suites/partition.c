@@ -142,19 +142,21 @@ static void draw_way(struct nnv_partition *p) {
 static bool compile(struct nnv_partition *p, bool *planned) {
     const bool named = nnv_rng_int(&p->rng, 0, 1) == 1, with_cpu = nnv_rng_int(&p->rng, 0, 4) != 0;
     int result;
+    p->strict = !named && nnv_rng_int(&p->rng, 0, 2) == 0;
     nnv_partition_choose(p, named, with_cpu);
     if (!nnv_partition_compile(p, &result)) return false;
     if (named && !with_cpu && result == ANEURALNETWORKS_BAD_DATA && may_be_nobodys(p)) {
         nnv_partition_choose(p, true, true);
         if (!nnv_partition_compile(p, &result)) return false;
     }
-    if (p->explicit_devices && result == ANEURALNETWORKS_OP_FAILED && may_not_form(p)) {
+    if ((p->explicit_devices || p->strict) && result == ANEURALNETWORKS_OP_FAILED && may_not_form(p)) {
+        p->strict = false;
         nnv_partition_choose(p, false, true);
         if (!nnv_partition_compile(p, &result)) return false;
     }
     if (!nnv_partition_expect(p, "ANeuralNetworksCompilation_finish", result, ANEURALNETWORKS_NO_ERROR)) return false;
     const struct nnv_rt_plan *plan = nnv_rt_compilation_plan(p->compilation);
-    *planned = !plan || !plan->on_cpu || p->explicit_devices || !may_not_form(p);
+    *planned = !plan || !plan->on_cpu || p->explicit_devices || p->strict || !may_not_form(p);
     return true;
 }
 

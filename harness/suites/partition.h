@@ -28,6 +28,7 @@ struct nnv_partition {
     struct ANeuralNetworksDevice *choice[NNV_PARTITION_DEVICES + 1]; /**< what the compilation chooses from */
     uint32_t choices;
     bool explicit_devices; /**< they were named: no fallback */
+    bool strict;           /**< they were not, but there is no fallback either: NNVTS_PARTITIONING=strict */
     int32_t preference;
     ANeuralNetworksCompilation *compilation; /**< of the last nnv_partition_compile() */
     enum nnv_way way;
@@ -83,7 +84,7 @@ struct nnv_partition_failure {
     enum nnv_partial_fault fault;
     enum nnvts_status status;
     uint32_t variant;
-    int code;       /**< ResultCode of devices that were named; ANEURALNETWORKS_NO_ERROR: the operations go elsewhere */
+    int code;       /**< ResultCode without fallback; ANEURALNETWORKS_NO_ERROR: the operations go elsewhere */
     bool at_finish; /**< of the compilation, not of the execution */
 };
 extern const struct nnv_partition_failure nnv_partition_failures[];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file partition_compile.c Compilations of a case, and their plans. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/suites/partition.h"
@@ -31,6 +32,7 @@ bool nnv_partition_compile(struct nnv_partition *p, int *result) {
     p->executions = 0;
     nnv_session_enter(p->s, NNV_PHASE_PREPARE);
     for (uint32_t i = 0; i < p->choices; i++) named[i] = p->choice[i];
+    setenv("NNVTS_PARTITIONING", p->strict ? "strict" : "fallback", 1); /* whatever the suite is run with */
     int made = p->explicit_devices
                    ? ANeuralNetworksCompilation_createForDevices(p->built.model, named, p->choices, &p->compilation)
                    : ANeuralNetworksCompilation_create(p->built.model, &p->compilation);

@@ -98,9 +98,13 @@ static void describe_device(const struct nnv_partition *p, uint32_t i, struct nn
 static void describe(const struct nnv_partition *p) {
     struct nnv_text *out = &p->s->result->reason;
     const struct nnv_rt_plan *plan = p->compilation ? nnv_rt_compilation_plan(p->compilation) : NULL;
-    nnv_text_addf(
-        out, "\nseed %llu, %s execution, %s, preference %d; devices:", (unsigned long long)p->s->env->config->seed,
-        nnv_way_name(p->way), p->explicit_devices ? "devices named" : "devices not named", (int)p->preference);
+    nnv_text_addf(out,
+                  "\nseed %llu, %s execution, %s, preference %d; devices:", (unsigned long long)p->s->env->config->seed,
+                  nnv_way_name(p->way),
+                  p->explicit_devices ? "devices named"
+                  : p->strict         ? "no fallback"
+                                      : "with fallback",
+                  (int)p->preference);
     for (uint32_t i = 0; i < p->count; i++)
         if (p->partial[i]) describe_device(p, i, out);
     if (!plan) return;

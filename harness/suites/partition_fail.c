@@ -92,11 +92,12 @@ static bool fails(struct nnv_partition *p, const struct nnv_partition_failure *f
     return nnv_partition_expect(p, "the execution on the failing device", result, f->code);
 }
 
-/* One compilation: dead: the device has died before. */
-static bool run_once(struct nnv_partition *p, const struct nnv_partition_failure *f, bool named, bool dead) {
+/* One compilation, that falls back or not, which is so in two ways. dead: the device has died before. */
+static bool run_once(struct nnv_partition *p, const struct nnv_partition_failure *f, bool falls_back, bool dead) {
     int result = ANEURALNETWORKS_OP_FAILED;
-    const bool refused = named && f->at_finish;
-    nnv_partition_choose(p, named, true);
+    const bool refused = !falls_back && f->at_finish;
+    p->strict = !falls_back && nnv_rng_int(&p->rng, 0, 1) == 1;
+    nnv_partition_choose(p, !falls_back && !p->strict, true);
     if (!nnv_partition_compile(p, &result)) return false;
     if (!nnv_partition_expect(p, "ANeuralNetworksCompilation_finish", result,
                               refused ? f->code : ANEURALNETWORKS_NO_ERROR))
@@ -107,12 +108,12 @@ static bool run_once(struct nnv_partition *p, const struct nnv_partition_failure
     if (!nnv_expect(p->s, nnv_partition_uses(p, 0) == used, "the plan %s the device that %s",
                     used ? "does not use" : "uses", dead ? "has died" : "fails"))
         return false;
-    return used && named ? fails(p, f) : succeeds(p);
+    return used && !falls_back ? fails(p, f) : succeeds(p);
 }
 
 void nnv_partition_run_failure(struct nnv_partition *p, const struct nnv_partition_failure *f) {
-    const bool named_first = nnv_rng_int(&p->rng, 0, 1) == 1, dies = f->fault == NNV_PARTIAL_DIES;
+    const bool first = nnv_rng_int(&p->rng, 0, 1) == 1, dies = f->fault == NNV_PARTIAL_DIES;
     uint32_t op;
     if (!nnv_partition_supported(p, &op) || !draw_devices(p, f, op) || !nnv_partition_begin(p)) return;
-    if (run_once(p, f, named_first, false) && run_once(p, f, !named_first, dies)) nnv_partition_check_devices(p);
+    if (run_once(p, f, first, false) && run_once(p, f, !first, dies)) nnv_partition_check_devices(p);
 }

@@ -42,16 +42,18 @@ static double price(const struct nnv_plan_checking *c, const struct ANeuralNetwo
                     uint32_t index) {
     const struct nnvts_subgraph *s = nnv_rt_graph_at(c->plan->model, graph);
     const struct nnvts_operation *op = &s->operations[index];
+    static const struct nnvts_performance unit = {1, 1};
     const struct nnvts_capabilities *k = &d->driver->capabilities;
     const int32_t preference = c->rules->preference;
     if (op->type == ANEURALNETWORKS_IF)
-        return pick(&k->if_performance, preference) +
+        return pick(d->is_cpu ? &unit : &k->if_performance, preference) +
                0.5 * (price_of_graph(c, d, nnv_rt_graph_of(&s->operands[op->inputs[1]])) +
                       price_of_graph(c, d, nnv_rt_graph_of(&s->operands[op->inputs[2]])));
     if (op->type == ANEURALNETWORKS_WHILE)
-        return pick(&k->while_performance, preference) +
+        return pick(d->is_cpu ? &unit : &k->while_performance, preference) +
                price_of_graph(c, d, nnv_rt_graph_of(&s->operands[op->inputs[0]])) +
                price_of_graph(c, d, nnv_rt_graph_of(&s->operands[op->inputs[1]]));
+    if (d->is_cpu) return 1; /* the measure of all prices */
     return price_of_type(k, s->operands[op->inputs[0]].type, c->plan->model->model.relax_float32_to_float16,
                          preference);
 }
@@ -68,14 +70,27 @@ static bool may(const struct price_walk *w, const struct ANeuralNetworksDevice *
     return d->is_cpu || w->c->rules->takes(w->c->rules->context, d, w->index, op) == 1;
 }
 
-/* Does a value of unknown size go into or come out of the operation? */
-static bool is_open(const struct price_walk *w, const struct nnvts_operation *op) {
-    for (uint32_t i = 0; i < op->input_count; i++) {
-        const uint32_t lifetime = w->s->operands[op->inputs[i]].lifetime;
-        if (lifetime != NNVTS_SUBGRAPH && lifetime != NNVTS_NO_VALUE && !w->info->known[op->inputs[i]]) return true;
+static bool all_known(const struct price_walk *w, uint32_t graph, const uint32_t *operands, uint32_t count) {
+    const struct nnvts_subgraph *s = nnv_rt_graph_at(w->c->plan->model, graph);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t lifetime = s->operands[operands[i]].lifetime;
+        const bool value = lifetime != NNVTS_SUBGRAPH && lifetime != NNVTS_NO_VALUE;
+        if (value && !w->c->plan->model->info[graph].known[operands[i]]) return false;
     }
-    for (uint32_t i = 0; i < op->output_count; i++)
-        if (!w->info->known[op->outputs[i]]) return true;
+    return true;
+}
+
+/* Does a value of unknown size go into or come out of an IF or WHILE, or of a graph that it runs? */
+static bool is_open(const struct price_walk *w, const struct nnvts_operation *op) {
+    const uint32_t first = op->type == ANEURALNETWORKS_IF ? 1 : 0;
+    if (!all_known(w, w->index, op->inputs, op->input_count) || !all_known(w, w->index, op->outputs, op->output_count))
+        return true;
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t below = nnv_rt_graph_of(&w->s->operands[op->inputs[first + i]]);
+        const struct nnvts_subgraph *s = nnv_rt_graph_at(w->c->plan->model, below);
+        if (!all_known(w, below, s->inputs, s->input_count) || !all_known(w, below, s->outputs, s->output_count))
+            return true;
+    }
     return false;
 }
 
