@@ -71,9 +71,17 @@ static void check_request(const struct prepared *p, const struct nnvts_request *
 static enum nnvts_status check_answer(const struct prepared *p, const char *way, enum nnvts_status st) {
     char name[32];
     if (st != NNVTS_STATUS_NONE && st != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE)
-        nnv_partial_complain(p->device, true, "%s: the driver answered %s to a%s execution, expected NONE",
+        nnv_partial_complain(p->device, true, "%s: the driver answered %s to %s execution, expected NONE",
                              p->device->base.name, nnv_abi_status_name((int)st, name), way);
     return st;
+}
+
+/* What the driver under test should have made. */
+static enum nnvts_status not_made(const struct prepared *p, const char *call, enum nnvts_status st) {
+    char name[32];
+    nnv_partial_complain(p->device, true, "%s: the driver answered %s to %s, and gave nothing", p->device->base.name,
+                         nnv_abi_status_name((int)st, name), call);
+    return st == NNVTS_STATUS_NONE ? NNVTS_STATUS_GENERAL_FAILURE : st;
 }
 
 /* ------------------------------------------------------------------- failures */
@@ -127,7 +135,7 @@ static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct
     enum nnvts_status st;
     check_request(p, request);
     if (fails(p, result, &st)) return st;
-    return answer(p, "", result, p->inner->execute(p->inner, request, config, result));
+    return answer(p, "a synchronous", result, p->inner->execute(p->inner, request, config, result));
 }
 
 /* Between the driver under test and who waits. */
@@ -140,7 +148,7 @@ struct landing {
 static void land(void *context, enum nnvts_status status, const struct nnvts_execution_result *result) {
     const struct landing l = *(struct landing *)context;
     free(context);
-    check_answer(l.prepared, "n asynchronous", status);
+    check_answer(l.prepared, "an asynchronous", status);
     if (l.prepared->device->options.fault == NNV_PARTIAL_LATE) {
         const struct nnvts_execution_result none = {.timing = {NNVTS_NO_TIME, NNVTS_NO_TIME}};
         l.callback(l.context, l.prepared->device->options.status, &none);
@@ -159,7 +167,7 @@ static enum nnvts_status execute_async(struct nnvts_prepared_model *self, const 
     struct landing *l = malloc(sizeof *l);
     if (!l) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     *l = (struct landing){callback, context, p};
-    st = check_answer(p, "n asynchronous", p->inner->execute_async(p->inner, request, config, land, l));
+    st = check_answer(p, "an asynchronous", p->inner->execute_async(p->inner, request, config, land, l));
     if (st != NNVTS_STATUS_NONE) free(l);
     return st;
 }
@@ -172,7 +180,7 @@ struct fenced {
 static enum nnvts_status fenced_result(void *context, struct nnvts_fenced_result *result) {
     struct fenced *f = context;
     enum nnvts_status st = f->inner.get_result(f->inner.context, result);
-    if (st == NNVTS_STATUS_NONE) result->status = answer(f->prepared, " fenced", NULL, result->status);
+    if (st == NNVTS_STATUS_NONE) result->status = answer(f->prepared, "a fenced", NULL, result->status);
     return st;
 }
 
@@ -194,7 +202,7 @@ static enum nnvts_status execute_fenced(struct nnvts_prepared_model *self, const
     if (!f) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     f->prepared = p;
     st = p->inner->execute_fenced(p->inner, request, wait_for, wait_for_count, config, duration_ns, &f->inner);
-    if (check_answer(p, " fenced", st) != NNVTS_STATUS_NONE) {
+    if (check_answer(p, "a fenced", st) != NNVTS_STATUS_NONE) {
         free(f);
         return st;
     }
@@ -211,7 +219,7 @@ static enum nnvts_status execute_burst(struct nnvts_burst *self, const struct nn
     enum nnvts_status st;
     check_request(b->prepared, request);
     if (fails(b->prepared, result, &st)) return st;
-    return answer(b->prepared, " burst", result, b->inner->execute(b->inner, request, memory_tokens, config, result));
+    return answer(b->prepared, "a burst", result, b->inner->execute(b->inner, request, memory_tokens, config, result));
 }
 
 static enum nnvts_status release_memory(struct nnvts_burst *self, int64_t memory_token) {
@@ -232,7 +240,7 @@ static enum nnvts_status create_burst(struct nnvts_prepared_model *self, struct 
     enum nnvts_status st = p->inner->create_burst(p->inner, &b->inner);
     if (st != NNVTS_STATUS_NONE || !b->inner) {
         free(b);
-        return check_answer(p, " burst's creation, not yet an", st);
+        return not_made(p, "create_burst", st);
     }
     b->base = (struct nnvts_burst){.struct_size = sizeof b->base,
                                    .execute = execute_burst,
@@ -250,7 +258,7 @@ static enum nnvts_status execute_again(struct nnvts_execution *self, uint64_t de
     struct reusable *x = (struct reusable *)self;
     enum nnvts_status st;
     if (fails(x->prepared, result, &st)) return st;
-    return answer(x->prepared, " reusable", result, x->inner->execute(x->inner, deadline_ns, result));
+    return answer(x->prepared, "a reusable", result, x->inner->execute(x->inner, deadline_ns, result));
 }
 
 static void release_reusable(struct nnvts_execution *self) {
@@ -268,7 +276,7 @@ static enum nnvts_status create_execution(struct nnvts_prepared_model *self, con
     enum nnvts_status st = p->inner->create_execution(p->inner, request, config, &x->inner);
     if (st != NNVTS_STATUS_NONE || !x->inner) {
         free(x);
-        return check_answer(p, " reusable", st);
+        return not_made(p, "create_execution", st);
     }
     x->base =
         (struct nnvts_execution){.struct_size = sizeof x->base, .execute = execute_again, .release = release_reusable};
