@@ -51,8 +51,9 @@ uint64_t nnv_partial_signature(const struct nnvts_model *model, const struct nnv
 }
 
 /* The operation belongs to this device, too. */
-static bool is_mine(const struct nnv_partial_options *o, uint64_t signature) {
+static bool is_mine(const struct nnv_partial_options *o, int32_t code, uint64_t signature) {
     struct nnv_rng rng = nnv_rng_make(o->seed, 0x5a4e, signature);
+    if (o->no_control && (code == ANEURALNETWORKS_IF || code == ANEURALNETWORKS_WHILE)) return false;
     if (o->takes_first && signature == o->first) return true;
     switch (o->share) {
     case NNV_PARTIAL_ONE:
@@ -135,7 +136,7 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
     }
     for (uint32_t i = 0; i < model->main.operation_count; i++) {
         const uint64_t signature = nnv_partial_signature(model, &model->main, &model->main.operations[i]);
-        supported[i] = supported[i] && is_mine(&p->options, signature);
+        supported[i] = supported[i] && is_mine(&p->options, model->main.operations[i].type, signature);
         remember(p, signature, supported[i]);
     }
     return st;

@@ -41,6 +41,7 @@ struct nnv_partial_options {
     uint32_t index, count; /**< among the devices that share */
     double unit;           /**< prices lie around it; 0: all are exactly 1, as the CPU's */
     bool plain;            /**< has the executions of HAL 1.0 alone */
+    bool no_control;       /**< takes no IF and no WHILE */
     bool takes_first;      /**< takes the signature `first`, whoever it belongs to */
     uint64_t first;
     enum nnv_partial_fault fault;

@@ -15,6 +15,7 @@ static bool chance(struct nnv_partition *p, double probability) { return nnv_rng
 void nnv_partition_draw_devices(struct nnv_partition *p) {
     const double kind = nnv_rng_unit(&p->rng), cost = nnv_rng_unit(&p->rng);
     const uint64_t seed = nnv_rng_u64(&p->rng);
+    const bool walked = chance(p, 0.5); /* the runtime does control flow itself, or the CPU */
     const int32_t most = p->s->device->feature_level;
     p->count = (uint32_t)draw(p, 1, NNV_PARTITION_DEVICES);
     for (uint32_t i = 0; i < p->count; i++) {
@@ -33,6 +34,7 @@ void nnv_partition_draw_devices(struct nnv_partition *p) {
                     : cost < 0.9 ? 1
                                  : 0,
             .plain = level < 3 || chance(p, 0.2),
+            .no_control = walked,
         };
     }
 }
@@ -85,9 +87,9 @@ static void describe_device(const struct nnv_partition *p, uint32_t i, struct nn
     const struct nnv_partial_options *o = &p->options[i];
     const struct nnv_partial_counts counts = nnv_partial_counts(p->partial[i]);
     const struct ANeuralNetworksModel *m = p->built.model;
-    nnv_text_addf(out, "\n  %s: level %d%s, takes %s, prices around %g, prepared %u, executed %u; takes", o->name,
-                  (int)o->level, o->plain ? ", HAL 1.0 executions" : "", shares[o->share], o->unit, counts.prepared,
-                  counts.executed);
+    nnv_text_addf(out, "\n  %s: level %d%s%s, takes %s, prices around %g, prepared %u, executed %u; takes", o->name,
+                  (int)o->level, o->plain ? ", HAL 1.0 executions" : "", o->no_control ? ", no control flow" : "",
+                  shares[o->share], o->unit, counts.prepared, counts.executed);
     const struct nnvts_subgraph *s = m && m->state == NNV_RT_MODEL_FINISHED ? &m->model.main : NULL;
     for (uint32_t k = 0; s && k < s->operation_count; k++)
         if (nnv_partial_said(p->partial[i], nnv_partial_signature(&m->model, s, &s->operations[k])) == 1)
