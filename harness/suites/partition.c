@@ -172,7 +172,9 @@ static void run_random(struct nnv_partition *p) {
     if (!nnv_partition_execute(p, &result)) return;
     if (!nnv_partition_check_devices(p)) return;
     if (!nnv_partition_expect(p, "the execution", result, ANEURALNETWORKS_NO_ERROR)) return;
-    if (nnv_partition_judge(p)) nnv_partition_check_counts(p);
+    if (!nnv_partition_judge(p) || !nnv_partition_check_counts(p)) return;
+    if (p->open_outputs && nnv_partition_open_output(p) && nnv_partition_execute_small(p))
+        nnv_partition_check_devices(p);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {

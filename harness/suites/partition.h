@@ -34,6 +34,7 @@ struct nnv_partition {
     enum nnv_way way;
     bool from_memory;         /**< arguments are parts of memory objects */
     bool open_outputs;        /**< shapes that the model leaves open stay so */
+    uint32_t small;           /**< 1 + the output whose buffer is too small; 0: none */
     uint32_t executions;      /**< so far, of the compilation */
     struct nnv_value *answer; /**< one an output, after an execution that went well */
 };
@@ -71,6 +72,10 @@ bool nnv_partition_check_counts(struct nnv_partition *p);
  * are whole and inputs unchanged, or false.
  */
 bool nnv_partition_execute(struct nnv_partition *p, int *result);
+/** An output that the model leaves open and that has elements, counted from 1; 0: there is none. */
+uint32_t nnv_partition_open_output(const struct nnv_partition *p);
+/** An execution with too small a buffer for that output: OUTPUT_INSUFFICIENT_SIZE, with shapes that are right. */
+bool nnv_partition_execute_small(struct nnv_partition *p);
 /** Shapes and values of the answer are right, within the budget of the whole graph. */
 bool nnv_partition_judge(struct nnv_partition *p);
 /** "FUNCTION answered BAD_DATA, expected NO_ERROR". */
