@@ -10,6 +10,9 @@ struct prepared {
     struct nnvts_prepared_model base, *inner;
     struct nnv_partial *device;
     uint32_t nin, nout;
+    struct shape {
+        uint32_t rank, dims[4];
+    } * outputs; /* as the model declares them, cut to rank 4 */
 };
 struct burst {
     struct nnvts_burst base, *inner;
@@ -86,17 +89,20 @@ static enum nnvts_status not_made(const struct prepared *p, const char *call, en
 
 /* ------------------------------------------------------------------- failures */
 
-/* Shapes that can't be the answer to any request. */
+/* Shapes that can't be the answer to any request: none, one too many, all sufficient, of a rank that nothing has,
+ * unknown.
+ */
 static enum nnvts_status answer_nonsense(const struct prepared *p, struct nnvts_execution_result *result) {
     const uint32_t variant = p->device->options.variant % NNV_PARTIAL_NONSENSE_VARIANTS;
     if (!result) return NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
     result->shape_count = variant == 0 ? 0 : variant == 1 ? p->nout + 1 : p->nout;
     for (uint32_t i = 0; i < p->nout && result->shapes; i++) {
         struct nnvts_output_shape *s = &result->shapes[i];
-        const uint32_t room = s->dimension_count;
+        const uint32_t room = s->dimension_count, rank = p->outputs[i].rank;
         s->is_sufficient = variant == 2;
-        s->dimension_count = variant == 3 ? room + 7 : room < 3 ? room : 3;
-        for (uint32_t d = 0; d < room && s->dimensions; d++) s->dimensions[d] = variant == 4 ? 0 : 3 + i;
+        s->dimension_count = variant == 3 ? room + 7 : rank < room ? rank : room;
+        for (uint32_t d = 0; d < rank && d < room && s->dimensions; d++)
+            s->dimensions[d] = variant == 4 ? 0 : p->outputs[i].dims[d];
     }
     return NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
 }
@@ -290,14 +296,25 @@ static enum nnvts_status create_execution(struct nnvts_prepared_model *self, con
 static void release(struct nnvts_prepared_model *self) {
     struct prepared *p = (struct prepared *)self;
     p->inner->release(p->inner);
+    free(p->outputs);
     free(p);
+}
+
+static struct shape shape_of(const struct nnvts_operand *o) {
+    struct shape s = {.rank = o->dimension_count < 4 ? o->dimension_count : 4};
+    for (uint32_t i = 0; i < s.rank; i++) s.dims[i] = o->dimensions[i];
+    return s;
 }
 
 enum nnvts_status nnv_partial_wrap(struct nnv_partial *device, const struct nnvts_model *model,
                                    struct nnvts_prepared_model *inner, struct nnvts_prepared_model **out) {
     const bool whole = !device->options.plain;
+    const struct nnvts_subgraph *main = &model->main;
     struct prepared *p = calloc(1, sizeof *p);
-    if (!p) {
+    struct shape *outputs = calloc((size_t)main->output_count + 1, sizeof *outputs);
+    if (!p || !outputs) {
+        free(p);
+        free(outputs);
         inner->release(inner);
         return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
@@ -311,9 +328,11 @@ enum nnvts_status nnv_partial_wrap(struct nnv_partial *device, const struct nnvt
                  .release = release},
         .inner = inner,
         .device = device,
-        .nin = model->main.input_count,
-        .nout = model->main.output_count,
+        .nin = main->input_count,
+        .nout = main->output_count,
+        .outputs = outputs,
     };
+    for (uint32_t i = 0; i < main->output_count; i++) outputs[i] = shape_of(&main->operands[main->outputs[i]]);
     *out = &p->base;
     return NNVTS_STATUS_NONE;
 }

@@ -8,7 +8,7 @@
 #include "reference/model/builder.h"
 #include "reference/model/validate.h"
 
-enum { MOST_SIDE = 8, MOST_INPUTS = 4, MOST_OPERANDS = 2 };
+enum { MOST_SIDE = 8, LARGE_SIDE = 40, SHORT = 12, MOST_INPUTS = 4, MOST_OPERANDS = 2 };
 
 /** The largest magnitude that a value may reach: sums and products of larger ones get a fused activation. */
 static const double most_magnitude = 8;
@@ -226,6 +226,7 @@ enum nnv_status nnv_web_build(const struct nnv_web *web, struct nnv_arena *arena
     g.result = NNV_NEW(arena, uint32_t, room);
     if (!made || !out || !g.magnitude || !g.reads || !g.result) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     g.side = (uint32_t)draw(&g, 1, MOST_SIDE);
+    if (count <= SHORT && chance(&g, 0.06)) g.side = LARGE_SIDE; /* values of more than a page */
     g.rooted = web->plain || chance(&g, 0.75);
     if (g.rooted) pick_input(&g);
     for (uint32_t i = 0; i < count && !g.b.failed; i++) grow_once(&g);
