@@ -244,7 +244,7 @@ static int sufficiency(const struct nnv_rt_value *v) {
 }
 
 int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution *execution, int32_t index, uint32_t *rank) {
-    int result;
+    int result = ANEURALNETWORKS_NO_ERROR;
     if (!execution || !rank) return null_pointer(NNV_RT_FUNCTION);
     const struct nnv_rt_value *v = output_of(execution, index, NNV_RT_FUNCTION, &result);
     if (!v) return result;
@@ -254,7 +254,7 @@ int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution *exec
 
 int ANeuralNetworksExecution_getOutputOperandDimensions(ANeuralNetworksExecution *execution, int32_t index,
                                                         uint32_t *dimensions) {
-    int result;
+    int result = ANEURALNETWORKS_NO_ERROR;
     if (!execution || !dimensions) return null_pointer(NNV_RT_FUNCTION);
     const struct nnv_rt_value *v = output_of(execution, index, NNV_RT_FUNCTION, &result);
     if (!v) return result;

@@ -39,9 +39,9 @@ static uint64_t measure(const struct ANeuralNetworksModel *model, const struct n
         uint64_t took = nnv_now_ns() - from;
         if (took < least) least = took;
         if (i == 0)
-            printf("plan of %u operations over %zu drivers: %u steps, %u values cross, pool of %llu KiB\n",
+            printf("plan of %u operations over %zu drivers: %u steps, %u values cross, pool of %llu bytes\n",
                    model->model.main.operation_count, options->device_count - 1, plan->graphs[0].step_count,
-                   plan->graphs[0].crossings, (unsigned long long)plan->graphs[0].pool_bytes / 1024);
+                   plan->graphs[0].crossings, (unsigned long long)plan->graphs[0].pool_bytes);
         nnv_rt_plan_release(plan);
     }
     return least;
