@@ -73,7 +73,7 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
                                                   bool *supported) {
     const struct sample_device *d = (struct sample_device *)self;
     enum nnvts_status st = d->inner->get_supported_operations(d->inner, model, supported);
-    if (st != NNVTS_STATUS_NONE) return st;
+    if (st != NNVTS_STATUS_NONE || !model || !supported) return st;
     for (uint32_t i = 0; i < model->main.operation_count; i++)
         supported[i] = supported[i] && sample_supports(d->row, &model->main, &model->main.operations[i]) &&
                        (!d->row->plain || sample_is_old(model, &model->main.operations[i]));
