@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file driver.c The device: a part of what cpu can do. Option: the name of a row of the table, else the first. */
+/** @file driver.c The device: a part of what cpu can do. Option: random-SEED, the name of a row of the table, or none:
+ * the first row. */
 #include <dlfcn.h>
 #include <float.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@ struct sample_device {
     struct nnvts_device base;
     struct nnvts_device *inner;
     const struct sample *row;
+    struct sample own; /**< the row, where it is of no table */
     char name[64];
     struct nnvts_operand_performance performance[OPERAND_TYPES];
 };
@@ -71,7 +73,7 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
                                                   bool *supported) {
     const struct sample_device *d = (struct sample_device *)self;
     enum nnvts_status st = d->inner->get_supported_operations(d->inner, model, supported);
-    if (st != NNVTS_STATUS_NONE) return st;
+    if (st != NNVTS_STATUS_NONE || !model || !supported) return st;
     for (uint32_t i = 0; i < model->main.operation_count; i++)
         supported[i] = supported[i] && sample_supports(d->row, &model->main, &model->main.operations[i]) &&
                        (!d->row->plain || sample_is_old(model, &model->main.operations[i]));
@@ -158,11 +160,11 @@ static void fill_capabilities(struct sample_device *d) {
         d->performance[count++] = (struct nnvts_operand_performance){type, fast ? row->fast : row->slow};
     }
     const struct nnvts_performance relaxed = row->main_types & SAMPLE_FLOAT32 ? row->fast : row->slow;
-    const struct nnvts_performance never = {FLT_MAX, FLT_MAX};
+    const struct nnvts_performance control = row->hashed ? row->fast : (struct nnvts_performance){FLT_MAX, FLT_MAX};
     d->base.capabilities = (struct nnvts_capabilities){.relaxed_scalar = relaxed,
                                                        .relaxed_tensor = relaxed,
-                                                       .if_performance = never,
-                                                       .while_performance = never,
+                                                       .if_performance = control,
+                                                       .while_performance = control,
                                                        .operand_performance_count = count,
                                                        .operand_performance = d->performance};
 }
@@ -190,10 +192,11 @@ static void fill_device(struct sample_device *d) {
 
 static enum nnvts_status open_device(const char *options, struct nnvts_device **out, const char **error) {
     struct nnvts_device *inner = NULL;
-    const struct sample *row = options ? find_row(options) : &samples[0];
+    struct sample drawn;
+    const struct sample *row = !options ? &samples[0] : sample_random(options, &drawn) ? &drawn : find_row(options);
     const char *reason =
         row ? open_cpu(&inner)
-            : "expected float-fast, float-slow, quant, minimal, level-1.0 or level-1.1 behind the colon";
+            : "expected random-SEED, float-fast, float-slow, quant, minimal, level-1.0 or level-1.1 behind the colon";
     if (reason) {
         if (error) *error = reason;
         return NNVTS_STATUS_INVALID_ARGUMENT;
@@ -204,8 +207,10 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
         return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
     d->inner = inner;
-    d->row = row;
+    d->own = *row;
+    d->row = &d->own;
     fill_device(d);
+    d->own.name = d->name;
     *out = &d->base;
     return NNVTS_STATUS_NONE;
 }
@@ -218,6 +223,7 @@ const struct nnvts_driver *nnvts_driver_get(void) {
                                          .name = "sample",
                                          .open = open_device,
                                          .options = names};
-    for (size_t i = 0; i < sample_count && i + 1 < NAMES; i++) names[i] = samples[i].name;
+    names[0] = "random-1"; /* one of many */
+    for (size_t i = 0; i < sample_count && i + 2 < NAMES; i++) names[i + 1] = samples[i].name;
     return &driver;
 }

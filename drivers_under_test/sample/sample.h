@@ -40,6 +40,8 @@ struct sample {
     uint8_t types;                             /**< that operands of supported operations may have */
     const struct sample_operation *operations; /**< NULL: all that cpu has */
     size_t operation_count;
+    bool hashed; /**< of these, those whose hash with the seed is odd */
+    uint64_t seed;
     bool plain; /**< what the first two levels of NNAPI allowed, and the executions that a driver of HAL 1.0 has */
 };
 
@@ -48,6 +50,9 @@ extern const size_t sample_count;
 
 /** The driver has operation op of subgraph g. */
 bool sample_supports(const struct sample *s, const struct nnvts_subgraph *g, const struct nnvts_operation *op);
+/** The row of the option random-SEED: about half of all uses of operations, at prices of its own. False: no such
+ * option. */
+bool sample_random(const char *option, struct sample *out);
 /** Operation op, which the first two levels of NNAPI had, is used as they allowed it. The model is a valid one. */
 bool sample_is_old(const struct nnvts_model *m, const struct nnvts_operation *op);
 /** Bit of an OperandCode; 0 for scalars. */

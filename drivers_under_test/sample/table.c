@@ -2,6 +2,9 @@
 /** @file table.c The sample drivers: a row each. */
 #include "sample.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define OP(name, inputs)                                                                                               \
     { ANEURALNETWORKS_##name, inputs }
 
@@ -121,8 +124,54 @@ static bool has_types(const struct sample *s, const struct nnvts_subgraph *g, co
     return true;
 }
 
+/* FNV-1a, with its bits mixed well at the end. */
+static uint64_t hash(uint64_t h, uint64_t value) {
+    for (int i = 0; i < 8; i++) h = (h ^ (value >> 8 * i & 0xff)) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static uint64_t mix(uint64_t h) {
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
+}
+
+/* What a use looks like: code, types and shapes. */
+static uint64_t hash_use(uint64_t h, const struct nnvts_subgraph *g, const struct nnvts_operation *op) {
+    h = hash(h, (uint32_t)op->type);
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        const struct nnvts_operand *o = &g->operands[op->inputs[i]];
+        h = hash(hash(h, (uint32_t)o->type), o->dimension_count);
+        for (uint32_t k = 0; k < o->dimension_count; k++) h = hash(h, o->dimensions[k]);
+    }
+    return mix(h);
+}
+
+bool sample_random(const char *option, struct sample *out) {
+    static const char prefix[] = "random-";
+    char *end = NULL;
+    if (strncmp(option, prefix, sizeof prefix - 1) != 0 || option[sizeof prefix - 1] < '0' ||
+        option[sizeof prefix - 1] > '9')
+        return false;
+    const uint64_t seed = strtoull(option + sizeof prefix - 1, &end, 10), h = mix(hash(0, seed));
+    if (*end) return false;
+    *out = (struct sample){
+        .name = option,
+        .level = 7,
+        .type = ANEURALNETWORKS_DEVICE_ACCELERATOR,
+        .fast = {0.2f + (float)(h % 8) / 10, 0.2f + (float)(h / 8 % 8) / 10},
+        .main_types = SAMPLE_ALL,
+        .types = SAMPLE_ALL,
+        .hashed = true,
+        .seed = seed,
+    };
+    out->slow = out->fast;
+    return true;
+}
+
 bool sample_supports(const struct sample *s, const struct nnvts_subgraph *g, const struct nnvts_operation *op) {
     uint8_t seen = 0;
+    if (s->hashed && hash_use(hash(0, s->seed), g, op) % 2 == 0) return false;
     return has_operation(s, op) && has_types(s, g, op->inputs, op->input_count, &seen) &&
            has_types(s, g, op->outputs, op->output_count, &seen) && (seen & s->main_types) != 0;
 }

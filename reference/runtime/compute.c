@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file compute.c The ways to run an execution: here and now, on another thread, in a burst, behind fences. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "reference/runtime/burst.h"
@@ -40,6 +41,44 @@ static int run_on_cpu(ANeuralNetworksExecution *e, struct nnv_rt_run *run) {
     return result;
 }
 
+/** The output as the runtime would have it: with room for whatever comes. */
+static void open_output(const struct nnv_rt_value *v, struct nnv_rt_value *open) {
+    *open = *v;
+    open->pool = (struct nnvts_memory){0};
+    open->memory = NULL;
+    open->offset = open->room = open->padding = 0;
+    open->grows = true;
+    nnv_rt_value_reset(open);
+}
+
+/**
+ * An output was too small, and steps that write others have not run: they run into room of the runtime's own, so that
+ * the application is told all sizes at once. Where that fails, it is told of those that are known.
+ */
+static void measure_outputs(ANeuralNetworksExecution *e, struct nnv_rt_run *run, struct nnv_rt_activation *a) {
+    struct nnv_rt_value *open = calloc(e->output_count, sizeof *open), **list = calloc(e->output_count, sizeof *list);
+    for (uint32_t i = 0; open && list && i < e->output_count; i++) {
+        list[i] = &open[i];
+        if (e->outputs[i].omitted)
+            open[i] = e->outputs[i];
+        else
+            open_output(&e->outputs[i], list[i]);
+    }
+    const bool told = open && list && nnv_rt_run_graph(run, a, e->input_list, list) == ANEURALNETWORKS_NO_ERROR;
+    for (uint32_t i = 0; open && list && i < e->output_count; i++) {
+        struct nnv_rt_value *v = &e->outputs[i];
+        if (told && !v->omitted) {
+            v->rank = open[i].rank;
+            memcpy(v->dims, open[i].dims, sizeof v->dims);
+            v->length = open[i].length;
+            v->sufficient = nnv_rt_value_in_device(v) || v->length <= v->room;
+        }
+        if (!v->omitted) nnv_rt_value_release(&open[i]);
+    }
+    free(open);
+    free(list);
+}
+
 static bool may_fall_back(const ANeuralNetworksExecution *e) {
     const ANeuralNetworksModel *m = e->compilation->model;
     return e->compilation->fallback && !e->plan->on_cpu && !m->has_extension && !m->has_oem;
@@ -59,7 +98,9 @@ static int run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_
     int result = nnv_rt_memory_check_inputs(e);
     if (result) return result;
     nnv_rt_memory_begin_outputs(e);
-    result = run_once(e, &run, burst ? nnv_rt_burst_activation(burst) : activation_of(e));
+    struct nnv_rt_activation *a = burst ? nnv_rt_burst_activation(burst) : activation_of(e);
+    result = run_once(e, &run, a);
+    if (result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && !e->plan->simple) measure_outputs(e, &run, a);
     if (result && result != ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && fallback && !run.final) {
         nnv_rt_vlog(NNV_RT_LOG_EXECUTION, "failed with result %d: the CPU does the whole model", result);
         result = run_on_cpu(e, &run);

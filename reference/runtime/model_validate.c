@@ -106,6 +106,18 @@ static int level_below(const struct walk *w, const struct nnv_operation *op) {
     return level;
 }
 
+/* What an operation reads and writes may be of a higher level than its use: tensors of unknown rank came with level 3.
+ */
+static int level_of_operands(const struct walk *w, const struct nnv_operation *op) {
+    int most = 1;
+    for (uint32_t i = 0; i < op->nin + op->nout; i++) {
+        const struct nnv_operand *o = &w->b->graph.operands[i < op->nin ? op->in[i] : op->out[i - op->nin]];
+        int level = 1;
+        if (nnv_type(o->type) && nnv_operand_check(o, &level, NULL) == NNV_OK && most < level) most = level;
+    }
+    return most;
+}
+
 static int check_operation(struct walk *w, uint32_t k) {
     struct nnv_operation *op = &w->b->graph.operations[k];
     struct nnv_call *call = NULL;
@@ -122,8 +134,9 @@ static int check_operation(struct walk *w, uint32_t k) {
         for (uint32_t i = 0; i < op->nout; i++) w->shapes[op->out[i]] = call->out[i].shape;
         trim(w, op, call, &level);
     }
-    int below = level_below(w, op);
-    w->levels[k] = level > below ? level : below;
+    const int below = level_below(w, op), operands = level_of_operands(w, op);
+    if (level < below) level = below;
+    w->levels[k] = level > operands ? level : operands;
     nnv_arena_reset(w->b->scratch);
     return OK;
 }

@@ -445,6 +445,36 @@ static void unknown_sizes_pass_between_steps(void **state) {
     net_free(&n);
 }
 
+/* Both outputs are too small; the step that writes the second has not run when that of the first fails. */
+static void all_sizes_are_told_at_once(void **state) {
+    (void)state;
+    struct net n = net_new();
+    const uint32_t a = vec(&n, 0), b = vec(&n, 0), sum = vec(&n, 0), out = vec(&n, 0), three = 3;
+    binary(&n, ANEURALNETWORKS_ADD, a, b, sum);
+    binary(&n, ANEURALNETWORKS_MUL, sum, b, out);
+    net_finish(&n, LIST(a, b), LIST(sum, out));
+    ANeuralNetworksCompilation *c = compile(&n);
+    const ANeuralNetworksOperandType t = {
+        .type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimensionCount = 1, .dimensions = &three};
+    ANeuralNetworksExecution *e = execution_of(c);
+    float got[2] = {7, 7};
+    uint32_t dims = 0;
+    OK(ANeuralNetworksExecution_setInput(e, 0, &t, A, 12));
+    OK(ANeuralNetworksExecution_setInput(e, 1, &t, B, 12));
+    for (int i = 0; i < 2; i++) OK(ANeuralNetworksExecution_setOutput(e, i, NULL, &got[i], 4));
+    IS(OUTPUT_INSUFFICIENT_SIZE, ANeuralNetworksExecution_compute(e));
+    for (int i = 0; i < 2; i++) {
+        dims = 0;
+        IS(OUTPUT_INSUFFICIENT_SIZE, ANeuralNetworksExecution_getOutputOperandDimensions(e, i, &dims));
+        assert_int_equal(dims, 3);
+    }
+    assert_int_equal(multiplier.executed, 1);
+    assert_true(got[1] == 7);
+    ANeuralNetworksExecution_free(e);
+    ANeuralNetworksCompilation_free(c);
+    net_free(&n);
+}
+
 /* ------------------------------------------------------------------ other threads */
 
 static void runs_on_another_thread(void **state) {
@@ -705,6 +735,7 @@ int main(void) {
         FAKES(one_step_falls_back),
         FAKES(lies_are_failures),
         FAKES(unknown_sizes_pass_between_steps),
+        FAKES(all_sizes_are_told_at_once),
         FAKES(runs_on_another_thread),
         FAKES(runs_in_a_forked_child),
         FAKES(threads_share_a_compilation),

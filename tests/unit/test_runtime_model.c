@@ -479,6 +479,7 @@ static void levels(void **state) {
     IN_OUT(m, LIST(0), LIST(1));
     FINISH(m);
     assert_int_equal(m->level, 3);
+    assert_int_equal(m->info[0].levels[0], 3); /* of the operation, too: no driver below gets it */
     assert_false(m->info[0].known[0]);
     ANeuralNetworksModel_free(m);
 }
