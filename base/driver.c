@@ -149,6 +149,19 @@ static bool is_file(const char *path) {
     return stat(path, &s) == 0 && S_ISREG(s.st_mode);
 }
 
+enum nnv_status nnv_driver_file(const char *name, struct nnv_arena *arena, const char **path, struct nnv_err *err) {
+    struct folders f;
+    enum nnv_status st = find_folders(&f, arena, err);
+    const char *found = NULL;
+    for (size_t i = 0; i < f.count && !found && st == NNV_OK; i++) {
+        const char *candidate = nnv_arena_printf(arena, "%s/%s", f.item[i], name);
+        if (!candidate) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (is_file(candidate)) found = candidate;
+    }
+    if (st == NNV_OK) *path = found;
+    return st;
+}
+
 enum nnv_status nnv_driver_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                    const char **options, struct nnv_err *err) {
     size_t len = strcspn(argument, ":");
@@ -163,13 +176,9 @@ enum nnv_status nnv_driver_resolve(const char *argument, struct nnv_arena *arena
         if (!is_file(name)) return nnv_fail(err, NNV_INVALID, "driver '%s': no such file", name);
         found = name;
     } else {
-        struct folders f = {0};
-        if (*name) st = find_folders(&f, arena, err);
-        for (size_t i = 0; i < f.count && !found && st == NNV_OK; i++) {
-            char *candidate = nnv_arena_printf(arena, "%s/%s.so", f.item[i], name);
-            if (!candidate) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
-            if (is_file(candidate)) found = candidate;
-        }
+        const char *file = nnv_arena_printf(arena, "%s.so", name);
+        if (!file) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (*name) st = nnv_driver_file(file, arena, &found, err);
     }
     if (st != NNV_OK) return st;
     if (!found) {

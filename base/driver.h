@@ -21,6 +21,9 @@ struct nnv_driver {
  */
 NNV_USE_RESULT enum nnv_status nnv_driver_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                                   const char **options, struct nnv_err *err);
+/** The first file of this name in the driver folders, arena's; *path is NULL where none has it. */
+NNV_USE_RESULT enum nnv_status nnv_driver_file(const char *name, struct nnv_arena *arena, const char **path,
+                                               struct nnv_err *err);
 /** All drivers found in the driver folders: names without ".so", sorted, arena's. */
 NNV_USE_RESULT enum nnv_status nnv_driver_list(struct nnv_arena *arena, const char *const **names, size_t *count,
                                                struct nnv_err *err);
