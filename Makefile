@@ -71,7 +71,15 @@ test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
 	@tools/run-tests.sh $(B) $(sort $(UNIT)) $(SYSTEM)
 
-unit: $(UNIT) $(B)/nnvts-host $(DRIVER_SO)
+# Tiny NNAPI libraries, for the tests of what loads one.
+TOYS := $(B)/tests/toy.so $(B)/tests/toy_old.so
+$(B)/tests/toy_old.so: TOY := -DTOY_OLD
+$(TOYS): tests/nnapi/toy.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TOY) -Iinclude -shared -o $@ $<
+
+unit: $(UNIT) $(TOYS) $(B)/nnvts-host $(DRIVER_SO)
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers

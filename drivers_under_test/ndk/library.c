@@ -127,8 +127,10 @@ enum nnvts_status ndk_status(const char *function, int code) {
     }
 }
 
-enum nnvts_status ndk_made(const char *function, int code, const void *object) {
+enum nnvts_status ndk_made(const char *function, int code, const void *out) {
     const enum nnvts_status st = ndk_status(function, code);
+    const void *object;
+    memcpy(&object, out, sizeof object);
     if (st != NNVTS_STATUS_NONE || object) return st;
     ndk_tell("ANeuralNetworks%s answered NO_ERROR without an object", function);
     return NNVTS_STATUS_GENERAL_FAILURE;

@@ -82,8 +82,8 @@ enum nnvts_status ndk_status(const char *function, int code);
 /** Calls a function of the library; its value is a status. */
 #define NDK_CALL(lib, function, ...) ndk_status(#function, (lib)->fn.function(__VA_ARGS__))
 /** The same for a function that makes an object at *out: without one, the library lied. */
-#define NDK_MAKE(lib, function, out, ...) ndk_made(#function, (lib)->fn.function(__VA_ARGS__), *(out))
-enum nnvts_status ndk_made(const char *function, int code, const void *object);
+#define NDK_MAKE(lib, function, out, ...) ndk_made(#function, (lib)->fn.function(__VA_ARGS__), (out))
+enum nnvts_status ndk_made(const char *function, int code, const void *out);
 /** Says on stderr what the library did wrong. */
 void ndk_tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -358,8 +358,6 @@ static void unresolvable(void **state) {
         {"pear", "no driver named 'pear'; known drivers: apple"},
         {"", "no driver named ''"},
         {"./none.so", "driver './none.so': no such file"},
-        {"ndk:/lib/libneuralnetworks.so", "no adapter 'ndk:'"},
-        {"sl:/x.so#gpu", "no adapter 'sl:'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *path = NULL, *options = NULL;
