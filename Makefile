@@ -31,7 +31,9 @@ CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts harness/core harness/debug harness/e
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
-DRIVERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
+# The folder ndk makes several drivers: each has an entry of its own.
+NDK_DRIVERS := $(patsubst drivers_under_test/ndk/entry_%.c,%,$(wildcard drivers_under_test/ndk/entry_*.c))
+DRIVERS := $(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
 # The process that the driver "host" starts; its tests link all of it but main.
 HOST_PARTS = $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
@@ -205,8 +207,10 @@ $(B)/obj/%.o: %.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) -c -o $@ $<
 
+NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
+driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(call objects,drivers_under_test/$(1)))
 define DRIVER_RULE
-$(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
+$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),-lm -lpthread -ldl)

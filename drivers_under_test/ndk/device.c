@@ -54,7 +54,7 @@ static void name_devices(const struct ndk_library *lib, char *to, size_t room) {
 static const char *choose(struct ndk_device *d, const char *wanted) {
     struct ndk_library *lib = &d->lib;
     const uint32_t n = device_count(lib);
-    if (!wanted && !lib->is_support_library && lib->fn.Compilation_create) return NULL;
+    if (!wanted && !lib->takes_first && lib->fn.Compilation_create) return NULL;
     if (!lib->fn.Compilation_createForDevices || n == 0)
         return ndk_message("'%s' has no devices to choose from", lib->name);
     for (uint32_t i = 0; i < n && !d->device; i++) {

@@ -38,9 +38,9 @@ struct ndk_support {
 struct ndk_library {
     struct nnvts_ndk fn; /**< NULL where the library lacks a function */
     struct ndk_support support;
-    bool is_support_library; /**< has no automatic choice of a device */
-    int level;               /**< 1 to 8 */
-    const char *name;        /**< of the file, without folders; the caller's text */
+    bool takes_first; /**< the first device where none is named; else the library chooses */
+    int level;        /**< 1 to 8 */
+    const char *name; /**< of the file, without folders; the caller's text */
 };
 
 /** Fills library->fn and the rest from the shared object at path. NULL, or what is wrong in one line. */
