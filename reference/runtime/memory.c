@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reference/runtime/burst.h"
 #include "reference/runtime/log.h"
 
 /* A memory object around a file, mapped as prot says. Takes the descriptor where it succeeds. */
@@ -86,6 +87,7 @@ int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
 
 void ANeuralNetworksMemory_free(ANeuralNetworksMemory *memory) {
     if (!memory) return;
+    nnv_rt_burst_forget(memory);
     if (memory->buffer) memory->buffer->release(memory->buffer);
     if (memory->mapped) munmap(memory->mapped, memory->mapped_bytes);
     if (memory->memory.kind == NNVTS_MEMORY_SHARED && memory->memory.fd >= 0) close(memory->memory.fd);

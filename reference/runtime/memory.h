@@ -4,6 +4,7 @@
 #define NNV_RUNTIME_MEMORY_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "NeuralNetworks.h"
 #include "nnvts/driver.h"
@@ -25,6 +26,7 @@ struct ANeuralNetworksMemory {
     struct ANeuralNetworksDevice *device; /**< of buffer */
     void *mapped;                         /**< to unmap, or NULL */
     size_t mapped_bytes;
+    _Atomic int64_t burst_token; /**< its name in bursts; 0: it was in none */
     /* Made from a descriptor: */
     bool has_roles;
     uint32_t role_count;

@@ -59,6 +59,7 @@ struct nnv_rt_graph {
     struct nnv_rt_place *places; /**< one an operand of the graph */
     uint64_t pool_bytes;         /**< of all temporaries, which share places where their lives do not meet */
     uint32_t dynamic_count;
+    uint32_t crossings; /**< operands that one step writes and another reads */
 };
 
 struct nnv_rt_plan {
@@ -98,12 +99,23 @@ int nnv_rt_plan_make(const struct ANeuralNetworksModel *model, const struct nnv_
 int nnv_rt_plan_choices(const struct ANeuralNetworksModel *model, const struct nnv_rt_plan_options *options,
                         uint32_t graph, struct nnv_arena *arena, struct nnv_rt_choice **choices);
 
+/** A hint of an extension, as ANeuralNetworksCompilation_addExtensionAttribute() takes it. */
+struct nnv_rt_attribute {
+    char *extension;
+    uint16_t code;
+    void *data;
+    size_t length;
+};
+
 struct nnv_rt_prepare_options {
     int32_t preference;
     int32_t priority;      /**< 90, 100, 110 */
     uint64_t deadline_ns;  /**< NNVTS_NO_TIME: none; only simple plans have one */
-    const char *cache_dir; /**< NULL: no caching */
-    const uint8_t *token;  /**< 32 bytes */
+    const uint8_t *token;  /**< 32 bytes; NULL: no caching */
+    const char *cache_dir; /**< where the files are; NULL: they are given */
+    const int *cache_fds;  /**< open files of the one step, model files first; as many as its device asks for */
+    const struct nnv_rt_attribute *attributes; /**< a part of what is cached */
+    uint32_t attribute_count;
 };
 /** Prepares every step, from the cache where it is there; the driver's result where one fails. */
 int nnv_rt_plan_prepare(struct nnv_rt_plan *plan, const struct nnv_rt_prepare_options *options);
@@ -111,10 +123,10 @@ int nnv_rt_plan_prepare(struct nnv_rt_plan *plan, const struct nnv_rt_prepare_op
 typedef void nnv_rt_role_fn(void *context, const struct nnv_rt_step *step, bool is_output, uint32_t io);
 /**
  * Visits the EXECUTE steps that read or write input or output number index of the model in its own memory, through
- * interpreted IFs and WHILEs, too. (A WHILE's outputs are copied: no step writes them.)
+ * interpreted IFs and WHILEs, too, each once. (A WHILE's outputs are copied: no step writes them.) OUT_OF_MEMORY.
  */
-void nnv_rt_plan_roles(const struct nnv_rt_plan *plan, bool is_output, uint32_t index, nnv_rt_role_fn *visit,
-                       void *context);
+int nnv_rt_plan_roles(const struct nnv_rt_plan *plan, bool is_output, uint32_t index, nnv_rt_role_fn *visit,
+                      void *context);
 /** Values that pass from step to step, over all graphs that are planned. */
 uint32_t nnv_rt_plan_crossings(const struct nnv_rt_plan *plan);
 /** NULL is allowed. */
