@@ -253,12 +253,12 @@ enum nnv_status nnv_driver_attach(struct nnv_driver *to, const struct nnvts_driv
     if (st != NNV_OK) return st;
     struct nnvts_device *device = NULL;
     const char *reason = NULL;
+    to->driver = driver;
     enum nnvts_status status = driver->open(options, &device, &reason);
     if (status != NNVTS_STATUS_NONE) return open_refused(driver, name, options, status, reason, err);
     if (!device) return nnv_fail(err, NNV_INVALID, "driver '%s': open answered NONE without a device", name);
     st = nnv_driver_check_device(device, name, err);
     if (st != NNV_OK) return st;
-    to->driver = driver;
     to->device = device;
     return NNV_OK;
 }

@@ -10,9 +10,9 @@ enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena
 }
 
 static enum nnv_status take(struct nnv_client *client, enum nnv_status st, const struct nnv_driver *opened) {
+    client->driver = opened->driver;
     if (st != NNV_OK) return st;
     client->handle = opened->handle;
-    client->driver = opened->driver;
     client->device = opened->device;
     return NNV_OK;
 }
