@@ -96,6 +96,12 @@ static enum nnvts_status locate(struct ndk_run *run, const struct nnvts_request 
         (uint64_t)l->offset + l->length + l->padding > pool->size)
         return NNVTS_STATUS_INVALID_ARGUMENT;
     const uint64_t bytes = known_bytes(end, a);
+    if (s->is_output && l->length == 0) { /* for the NDK that would be an output that nobody wants */
+        run->without_room[s->index] = true;
+        s->data = &run->spare[s->index];
+        s->length = 1;
+        return NNVTS_STATUS_NONE;
+    }
     if (padded && !s->is_output && bytes && l->length != bytes) return NNVTS_STATUS_INVALID_ARGUMENT;
     if (padded)
         s->length += l->padding;
@@ -185,8 +191,10 @@ enum nnvts_status ndk_run_begin(struct ndk_prepared *p, const struct nnvts_reque
     run->memories = calloc((size_t)r->pool_count + 1, sizeof(ANeuralNetworksMemory *));
     run->borrowed = calloc((size_t)r->pool_count + 1, sizeof *run->borrowed);
     run->written = calloc((size_t)r->output_count + 1, sizeof(struct ndk_buffer *));
+    run->spare = calloc((size_t)r->output_count + 1, 1);
+    run->without_room = calloc((size_t)r->output_count + 1, sizeof *run->without_room);
     enum nnvts_status st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    if (run->memories && run->borrowed && run->written)
+    if (run->memories && run->borrowed && run->written && run->spare && run->without_room)
         st = NDK_MAKE(&p->device->lib, Execution_create, &run->execution, p->compilation, &run->execution);
     if (st == NNVTS_STATUS_NONE) st = configure(run, config, options);
     if (st == NNVTS_STATUS_NONE) st = set_arguments(run, r, options);
@@ -202,6 +210,8 @@ void ndk_run_end(struct ndk_run *run) {
     free(run->memories);
     free(run->borrowed);
     free(run->written);
+    free(run->spare);
+    free(run->without_room);
     *run = (struct ndk_run){0};
 }
 
@@ -234,7 +244,12 @@ static bool take_shape(struct ndk_run *run, int32_t i, struct nnvts_output_shape
     if (!shape_code("getOutputOperandDimensions", fn->Execution_getOutputOperandDimensions(run->execution, i, dims),
                     &to->is_sufficient))
         return false;
-    for (uint32_t d = 0; d < rank && d < room; d++) to->dimensions[d] = dims[d];
+    bool empty = false;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (d < room) to->dimensions[d] = dims[d];
+        empty = empty || dims[d] == 0;
+    }
+    if (run->without_room[i] && !empty) to->is_sufficient = false;
     return true;
 }
 
@@ -259,6 +274,8 @@ enum nnvts_status ndk_run_take(struct ndk_run *run, enum nnvts_status status, st
     if (status != NNVTS_STATUS_NONE && status != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE) return status;
     bool whole = fn->Execution_getOutputOperandRank && fn->Execution_getOutputOperandDimensions && result->shapes;
     for (uint32_t i = 0; i < p->output_count && whole; i++) whole = take_shape(run, (int32_t)i, &result->shapes[i]);
+    for (uint32_t i = 0; i < p->output_count && whole; i++)
+        if (!result->shapes[i].is_sufficient && run->without_room[i]) status = NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
     if (whole) result->shape_count = p->output_count;
     if (status == NNVTS_STATUS_NONE)
         result->timing = ndk_run_timing(run, ANEURALNETWORKS_DURATION_ON_HARDWARE, ANEURALNETWORKS_DURATION_IN_DRIVER);

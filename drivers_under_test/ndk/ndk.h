@@ -175,6 +175,8 @@ struct ndk_run {
     ANeuralNetworksMemory **memories; /**< one a pool; NULL where none was needed */
     bool *borrowed;                   /**< one a pool: its memory is a burst's or a buffer's */
     struct ndk_buffer **written;      /**< one an output; NULL: it is in no buffer */
+    uint8_t *spare;                   /**< one an output: written to where the caller gave no room */
+    bool *without_room;               /**< one an output */
     bool timing;                      /**< is measured */
 };
 struct ndk_run_options {
