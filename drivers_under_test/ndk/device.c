@@ -90,6 +90,7 @@ static void describe(struct ndk_device *d) {
     d->base.feature_level = lib->level;
     d->base.name = d->name;
     d->base.version = d->version;
+    d->base.limits = NNVTS_LIMIT_NO_EMPTY_INPUTS | NNVTS_LIMIT_LATE_OMISSIONS | NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS;
     if (!d->device) {
         snprintf(d->name, sizeof d->name, "%s", lib->name);
         join_versions(d);

@@ -55,6 +55,17 @@ static enum nnvts_status take_buffer(struct ndk_run *run, const struct nnvts_req
     return *buffer ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT;
 }
 
+/** An input lies in the buffer, too: the NDK does not look at what two arguments have in common. */
+static bool is_read(const struct nnvts_request *r, uint32_t token) {
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        const struct nnvts_argument *a = &r->inputs[i];
+        if (!a->has_no_value && r->pools[a->location.pool].kind == NNVTS_MEMORY_DEVICE &&
+            r->pools[a->location.pool].token == token)
+            return true;
+    }
+    return false;
+}
+
 /** What one argument is set to. */
 struct setting {
     int32_t index;
@@ -89,7 +100,10 @@ static enum nnvts_status locate(struct ndk_run *run, const struct nnvts_request 
         enum nnvts_status st = take_buffer(run, r, l->pool, &buffer);
         if (st != NNVTS_STATUS_NONE) return st;
         s->memory = run->memories[l->pool];
-        if (s->is_output) run->written[s->index] = buffer;
+        if (s->is_output) {
+            if (is_read(r, pool->token)) return NNVTS_STATUS_INVALID_ARGUMENT;
+            run->written[s->index] = buffer;
+        }
         return NNVTS_STATUS_NONE;
     }
     if (pool->kind != NNVTS_MEMORY_SHARED || (pool->prot & need) != need ||
@@ -123,15 +137,18 @@ static enum nnvts_status set_argument(struct ndk_run *run, const struct nnvts_re
     const struct ndk_end *end = is_output ? &p->outputs[i] : &p->inputs[i];
     struct setting s = {.index = (int32_t)i, .is_output = is_output};
     ANeuralNetworksOperandType type = end->type;
+    uint32_t dims[MAX_RANK];
     if (a->has_no_value) {
         const struct nnvts_location *l = &a->location;
         if (l->pool || l->offset || l->length || l->padding || a->dimension_count) return NNVTS_STATUS_INVALID_ARGUMENT;
         return set(&p->device->lib, run->execution, &s);
     }
     if (a->dimension_count) {
-        if (!a->dimensions) return NNVTS_STATUS_INVALID_ARGUMENT;
+        if (!a->dimensions || a->dimension_count > MAX_RANK) return NNVTS_STATUS_INVALID_ARGUMENT;
+        for (uint32_t d = 0; d < a->dimension_count; d++) /* 0: as in the model */
+            dims[d] = a->dimensions[d] || d >= end->type.dimensionCount ? a->dimensions[d] : end->type.dimensions[d];
         type.dimensionCount = a->dimension_count;
-        type.dimensions = a->dimensions;
+        type.dimensions = dims;
         s.type = &type;
     }
     const enum nnvts_status st = locate(run, r, a, end, options, padded, &s);
