@@ -6,13 +6,16 @@
 
 #include "ndk.h"
 
+enum { MAX_RANK = 64 };
+
 struct ndk_buffer {
     struct nnvts_buffer base;
     struct ndk_device *device;
     struct ndk_buffer *next; /**< in device->buffers */
     ANeuralNetworksMemory *memory;
-    bool initialised;       /**< guarded by device->lock */
-    uint32_t role_count[2]; /**< inputs, outputs */
+    uint32_t value_rank, value_dims[MAX_RANK]; /**< guarded by device->lock */
+    bool initialised;                          /**< guarded by device->lock */
+    uint32_t role_count[2];                    /**< inputs, outputs */
     struct nnvts_buffer_role *roles[2];
     uint32_t rank; /**< of all that is known; 0: not known */
     uint32_t *dims;
@@ -31,10 +34,20 @@ struct ndk_buffer *ndk_buffer_find(struct ndk_device *d, uint32_t token, ANeural
     return b;
 }
 
-void ndk_buffer_written(struct ndk_buffer *b, bool whole) {
+void ndk_buffer_written(struct ndk_buffer *b, bool whole, uint32_t rank, const uint32_t *dims) {
     pthread_mutex_lock(&b->device->lock);
     b->initialised = whole;
+    b->value_rank = whole && rank <= MAX_RANK ? rank : 0;
+    for (uint32_t i = 0; i < b->value_rank; i++) b->value_dims[i] = dims[i];
     pthread_mutex_unlock(&b->device->lock);
+}
+
+uint32_t ndk_buffer_shape(struct ndk_buffer *b, uint32_t *dims, uint32_t room) {
+    pthread_mutex_lock(&b->device->lock);
+    const uint32_t rank = b->value_rank <= room ? b->value_rank : 0;
+    for (uint32_t i = 0; i < rank; i++) dims[i] = b->value_dims[i];
+    pthread_mutex_unlock(&b->device->lock);
+    return rank;
 }
 
 static void enlist(struct ndk_buffer *b) {
@@ -173,7 +186,10 @@ static enum nnvts_status copy_from(struct nnvts_buffer *self, const struct nnvts
         return NNVTS_STATUS_INVALID_ARGUMENT;
     const enum nnvts_status st =
         dimension_count && news ? copy_as(b, source, dimensions, dimension_count) : copy(b, source, true);
-    ndk_buffer_written(b, st == NNVTS_STATUS_NONE);
+    uint32_t dims[MAX_RANK], rank = dimension_count ? dimension_count : b->rank;
+    for (uint32_t i = 0; i < rank && rank <= MAX_RANK; i++)
+        dims[i] = dimension_count && dimensions[i] ? dimensions[i] : i < b->rank ? b->dims[i] : 0;
+    ndk_buffer_written(b, st == NNVTS_STATUS_NONE, rank, dims);
     return st;
 }
 

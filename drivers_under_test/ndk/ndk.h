@@ -212,7 +212,9 @@ enum nnvts_status ndk_allocate(struct nnvts_device *self, const struct nnvts_buf
                                struct nnvts_buffer **out);
 /** The buffer of a token, and its memory; NULL: there is none. */
 struct ndk_buffer *ndk_buffer_find(struct ndk_device *d, uint32_t token, ANeuralNetworksMemory **memory);
-/** An execution wrote it, or failed to. */
-void ndk_buffer_written(struct ndk_buffer *buffer, bool whole);
+/** It was written with a value of this shape (rank 0: unknown), or, where whole is false, lost its value. */
+void ndk_buffer_written(struct ndk_buffer *buffer, bool whole, uint32_t rank, const uint32_t *dims);
+/** The extents of its value; returns their number, at most room, or 0 where they are not known. */
+uint32_t ndk_buffer_shape(struct ndk_buffer *buffer, uint32_t *dims, uint32_t room);
 
 #endif
