@@ -196,7 +196,7 @@ static bool describe_extensions(struct ndk_device *d) {
                 ANEURALNETWORKS_NO_ERROR ||
             !e->name) {
             ndk_tell("extension %u of %u has no name", i, n);
-            continue;
+            break;
         }
         if (table->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation)
             table->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation(d->device, i, e,
