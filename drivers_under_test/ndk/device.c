@@ -92,6 +92,7 @@ static void describe(struct ndk_device *d) {
     d->base.version = d->version;
     d->base.limits = NNVTS_LIMIT_NO_EMPTY_INPUTS | NNVTS_LIMIT_LATE_OMISSIONS | NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS;
     if (!d->device) {
+        d->base.limits |= NNVTS_LIMIT_PARTIAL_SHAPES;
         snprintf(d->name, sizeof d->name, "%s", lib->name);
         join_versions(d);
         return;
