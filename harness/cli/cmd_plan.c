@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_plan.c nnvts plan: which device would do what of a model, and in which steps. */
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/driver.h"
 #include "base/file.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/plan_show.h"
+#include "harness/core/process.h"
 #include "reference/model/spec.h"
 #include "reference/runtime/from_spec.h"
 
@@ -145,6 +147,18 @@ static enum nnv_status plan_spec(struct command *x, struct nnv_err *err) {
     return s == NNV_OK ? s : nnv_at(err, s, "%s", spec->name);
 }
 
+/** All of it, in a process of its own: a driver that crashes or hangs takes nothing else along. Returns the exit code.
+ */
+static int run_here(struct command *x) {
+    struct nnv_err err = {0};
+    x->arena = nnv_arena_new();
+    enum nnv_status s = x->arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : plan_spec(x, &err);
+    for (size_t i = 0; i < x->open_count; i++) x->open[i]->release(x->open[i]);
+    nnv_arena_free(x->arena);
+    if (s == NNV_OK && fflush(stdout) != 0) s = nnv_fail(&err, NNV_IO, "standard output cannot be written");
+    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+}
+
 static int run(int argc, char **argv) {
     struct command x = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER};
     nnv_cli_defaults(&x.c);
@@ -156,17 +170,29 @@ static int run(int argc, char **argv) {
         {0, "preference", NNV_OPT_CHOICE, &x.preference, "P", "what the cost is: power, or time", preferences},
         {0, "no-cpu", NNV_OPT_FLAG, &x.no_cpu, NULL, "leave the CPU reference out", NULL},
         {0, "dot", NNV_OPT_STRING, &x.dot, "FILE", "write the graph for Graphviz, coloured by device", NULL},
+        {0, "timeout", NNV_OPT_SECONDS, &x.c.timeout_ns, "S", "seconds until drivers must have answered", NULL},
         NNV_OPTION_JSON(x.c),
         NNV_OPTION_END,
     };
     int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
     if (code >= 0) return code;
+    pid_t pid = nnv_process_fork();
+    if (pid == 0) _exit(run_here(&x));
     struct nnv_err err = {0};
-    x.arena = nnv_arena_new();
-    enum nnv_status s = x.arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : plan_spec(&x, &err);
-    for (size_t i = 0; i < x.open_count; i++) x.open[i]->release(x.open[i]);
-    nnv_arena_free(x.arena);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    struct nnv_end end = {0};
+    char text[64];
+    if (pid < 0) {
+        nnv_fail(&err, NNV_IO, "no process can be made");
+        return nnv_cli_error(&err);
+    }
+    nnv_process_wait(pid, x.c.timeout_ns, &end);
+    if (end.code == CLD_EXITED && !end.timed_out) return end.status;
+    if (end.timed_out)
+        nnv_fail(&err, NNV_INVALID, "a driver took longer than --timeout to answer");
+    else
+        nnv_fail(&err, NNV_INVALID, "a driver crashed: its process %s; try the drivers one by one",
+                 nnv_end_text(&end, text));
+    return nnv_cli_error(&err);
 }
 
 const struct nnv_verb nnv_verb_plan = {"plan", "look things up", "how the runtime divides a model between drivers",

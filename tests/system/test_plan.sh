@@ -108,4 +108,22 @@ test_errors() {
     has "$ERR" "ANeuralNetworksModel_addOperation answers BAD_DATA"
     check 3 nnvts plan row.json --drivers cpu --dot no/such/folder/x.dot
 }
+test_bad_drivers() {
+    row >row.json
+    check 2 nnvts plan row.json --drivers faulty:crash-supported
+    has "$ERR" "a driver crashed: its process died with SIGSEGV"
+    cat >hang.c <<'EOF'
+#include <unistd.h>
+#include "nnvts/driver.h"
+static enum nnvts_status hang(const char *options, struct nnvts_device **out, const char **error) {
+    (void)options, (void)out, (void)error;
+    for (;;) pause();
+}
+static const struct nnvts_driver table = {sizeof table, NNVTS_DRIVER_ABI_VERSION, "hang", hang, 0};
+const struct nnvts_driver *nnvts_driver_get(void) { return &table; }
+EOF
+    gcc -std=c17 -D_GNU_SOURCE -shared -fPIC -I "$ROOT/include" -o hang.so hang.c
+    check 2 nnvts plan row.json --drivers ./hang.so --timeout 1
+    one_error "--timeout"
+}
 run_tests
