@@ -114,6 +114,15 @@ static void test_devices(void **state) {
     assert_int_equal(a->capabilities.operand_performance_count, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED + 1);
     assert_true(a->capabilities.operand_performance[3].info.exec_time == 1.0f);
     assert_int_equal(a->get_status(a), NNVTS_DEVICE_AVAILABLE);
+    /* Several devices may share the work: what one of them could not do, the others do not know. */
+    assert_true(own->limits & NNVTS_LIMIT_PARTIAL_SHAPES);
+    assert_int_equal(a->limits, own->limits & ~(uint32_t)NNVTS_LIMIT_PARTIAL_SHAPES);
+    assert_true(a->limits & NNVTS_LIMIT_NO_EMPTY_INPUTS);
+    char through[5000];
+    snprintf(through, sizeof through, "ndk:%s", toy("toy.so", ""));
+    struct nnvts_device *hosted = open_driver("host", through);
+    assert_int_equal(hosted->limits, own->limits);
+    hosted->release(hosted);
     own->release(own);
     a->release(a);
     b->release(b);
