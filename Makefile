@@ -31,7 +31,9 @@ CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts harness/core harness/bench harness/d
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
-DRIVERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
+# The folder ndk makes several drivers: each has an entry of its own.
+NDK_DRIVERS := $(patsubst drivers_under_test/ndk/entry_%.c,%,$(wildcard drivers_under_test/ndk/entry_*.c))
+DRIVERS := $(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
 # The process that the driver "host" starts; its tests link all of it but main.
 HOST_PARTS = $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
@@ -71,7 +73,15 @@ test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
 	@tools/run-tests.sh $(B) $(sort $(UNIT)) $(SYSTEM)
 
-unit: $(UNIT) $(B)/nnvts-host $(DRIVER_SO)
+# Tiny NNAPI libraries, for the tests of what loads one.
+TOYS := $(B)/tests/toy.so $(B)/tests/toy_old.so
+$(B)/tests/toy_old.so: TOY := -DTOY_OLD
+$(TOYS): tests/nnapi/toy.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TOY) -Iinclude -shared -o $@ $<
+
+unit: $(UNIT) $(TOYS) $(B)/nnvts-host $(DRIVER_SO)
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers
@@ -154,9 +164,10 @@ install: all
 clean:
 	rm -rf build build-gcc build-clang build-san build-fuzz
 
+# Exports nothing: a library under test must find its own functions, not those of the runtime that is linked in.
 $(B)/nnvts: $(call objects,harness/cli) $(CORE_LIB)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -Wl,--exclude-libs,ALL -o $@ $^ $(LIBS)
 
 $(B)/nnvts-host: $(HOST_SERVER)
 	$(call say,LD)
@@ -201,8 +212,10 @@ $(B)/obj/%.o: %.c
 # the trained models are part of the program
 $(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
 
+NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
+driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(call objects,drivers_under_test/$(1)))
 define DRIVER_RULE
-$(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
+$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),-lm -lpthread -ldl)

@@ -212,9 +212,9 @@ static enum nnv_status check_table(const struct nnvts_driver *d, const char *nam
 }
 
 enum nnv_status nnv_driver_check_device(const struct nnvts_device *d, const char *name, struct nnv_err *err) {
-    if (d->struct_size < sizeof *d)
+    if (d->struct_size < NNVTS_DEVICE_LEAST_BYTES)
         return nnv_fail(err, NNV_INVALID, "driver '%s': struct_size %u of its device is too small, expected %zu", name,
-                        d->struct_size, sizeof *d);
+                        d->struct_size, NNVTS_DEVICE_LEAST_BYTES);
     const char *missing = !d->name                       ? "name"
                           : !d->version                  ? "version"
                           : !d->get_status               ? "get_status"
@@ -253,12 +253,12 @@ enum nnv_status nnv_driver_attach(struct nnv_driver *to, const struct nnvts_driv
     if (st != NNV_OK) return st;
     struct nnvts_device *device = NULL;
     const char *reason = NULL;
+    to->driver = driver;
     enum nnvts_status status = driver->open(options, &device, &reason);
     if (status != NNVTS_STATUS_NONE) return open_refused(driver, name, options, status, reason, err);
     if (!device) return nnv_fail(err, NNV_INVALID, "driver '%s': open answered NONE without a device", name);
     st = nnv_driver_check_device(device, name, err);
     if (st != NNV_OK) return st;
-    to->driver = driver;
     to->device = device;
     return NNV_OK;
 }

@@ -8,9 +8,9 @@
 
 /** An open driver. Zero-initialise. */
 struct nnv_driver {
-    void *handle; /**< dlopen's; NULL for a table that is linked in */
-    const struct nnvts_driver *driver;
-    struct nnvts_device *device; /**< released by the caller; the shared object stays mapped */
+    void *handle;                      /**< dlopen's; NULL for a table that is linked in */
+    const struct nnvts_driver *driver; /**< there, too, where only opening the device failed */
+    struct nnvts_device *device;       /**< released by the caller; the shared object stays mapped */
 };
 
 /**

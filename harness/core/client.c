@@ -1,33 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file client.c Finding and opening drivers, and what is no driver but has an adapter. */
+/** @file client.c Opening drivers. */
 #include "harness/core/client.h"
-
-#include <string.h>
 
 #include "harness/core/client_memory.h"
 
-/** Adapters that a --driver argument may name, none of which this build has. */
-static enum nnv_status refuse_adapter(const char *argument, struct nnv_err *err) {
-    static const struct {
-        const char *prefix, *what;
-    } adapters[] = {{"ndk:", "libraries with the NNAPI NDK interface"}, {"sl:", "NNAPI support library drivers"}};
-    for (size_t i = 0; i < sizeof adapters / sizeof *adapters; i++)
-        if (strncmp(argument, adapters[i].prefix, strlen(adapters[i].prefix)) == 0)
-            return nnv_fail(err, NNV_UNSUPPORTED, "driver '%s': this build has no adapter '%s' for %s", argument,
-                            adapters[i].prefix, adapters[i].what);
-    return NNV_OK;
-}
-
 enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                    const char **options, struct nnv_err *err) {
-    enum nnv_status st = refuse_adapter(argument, err);
-    return st ? st : nnv_driver_resolve(argument, arena, path, options, err);
+    return nnv_driver_resolve(argument, arena, path, options, err);
 }
 
 static enum nnv_status take(struct nnv_client *client, enum nnv_status st, const struct nnv_driver *opened) {
+    client->driver = opened->driver;
     if (st != NNV_OK) return st;
     client->handle = opened->handle;
-    client->driver = opened->driver;
     client->device = opened->device;
     return NNV_OK;
 }
