@@ -10,7 +10,7 @@
         }                                                                                                              \
     }
 #define TAMPER(label, class, where, function)                                                                          \
-    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, .execute = (function) }
+    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, .execute = (function), .spoils = "*" }
 
 /** Operations that the cpu driver does not know. */
 #define REFERENCE(label, operation, class, where, ...)                                                                 \
@@ -129,6 +129,7 @@ static const struct bug bugs[] = {
      .fires = "infinite float32 outputs",
      .op = ANY_OPERATION,
      .execute = tamper_finite,
+     .spoils = "*",
      .survives = "no case that the suites draw has a result beyond float32's range"},
     TAMPER("batches-reversed", "batches in the wrong order", "outputs of two or more batches", tamper_batches_reversed),
     TAMPER("vector-overlap", "last vector written from the wrong place", "outputs of more than four elements",

@@ -128,6 +128,7 @@ struct bug {
     bool no_prepared;     /**< prepare_model answers NONE without a prepared model */
     bool legal;           /**< no bug: it differs within what the rules allow */
     const char *survives; /**< why no suite can see it; NULL: one must */
+    const char *spoils;   /**< see planted.h; rewrites and changes for one operation need not say it */
 };
 
 /** The bugs that one suite is for. */
@@ -143,6 +144,8 @@ const char *bug_suite(size_t i);
 const struct bug *bug_by_name(const char *name, size_t len);
 /** Code of an operation by name of len characters ("TANH"), or -1. */
 int32_t operation_by_name(const char *name, size_t len);
+/** The name of operation code, or NULL. */
+const char *operation_name(int32_t code);
 
 /* ------------------------------------------------------------ the other driver */
 
