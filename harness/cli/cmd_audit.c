@@ -256,7 +256,7 @@ static enum nnv_status take_profiles(const char *list, struct nnv_arena *arena, 
         int at = 1; /* 0 is the suite's default */
         while (nnv_cli_precisions[at] != NULL && strcmp(nnv_cli_precisions[at], name) != 0) at++;
         if (nnv_cli_precisions[at] == NULL || *count == room)
-            return nnv_fail(err, NNV_INVALID, "--profiles %s: expected some of nnapi,aosp,budget", list);
+            return nnv_fail(err, NNV_INVALID, "--profiles %s: expected some of nnapi,aosp,budget,aosp-graph", list);
         precision[*count] = at - 1;
         out[(*count)++].name = name;
     }

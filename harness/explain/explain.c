@@ -96,7 +96,8 @@ static bool take_numbers(const struct explaining *x, const struct nnv_golden *go
                                           .exact = golden[i].exact,
                                           .k = 2,
                                           .must_equal = x->spec->exact,
-                                          .low_precision = x->spec->model.relaxed};
+                                          .low_precision = x->spec->model.relaxed,
+                                          .graph = nnv_graph_rule(&x->spec->model)};
         if (golden[i].spread)
             nnv_check_numbers(&e, x->actual_values[i].data, NNV_PRECISION_BUDGET, unused, unused + n, to->bound + at);
         for (size_t k = at; k < at + n; k++) {
