@@ -64,6 +64,8 @@ struct tamper {
         uint8_t *data; /**< NULL where it can't be reached */
         uint32_t bytes, elem;
         int32_t type;
+        float scale; /**< of a quantised operand, and its zero point */
+        int32_t zero_point;
         const uint8_t *before; /**< outputs: what the buffer held before */
         uint32_t batches;      /**< outputs: the first extent, 0 where unknown */
     } * inputs, *outputs;
@@ -241,6 +243,7 @@ enum nnvts_status tamper_finite(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_batches_reversed(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_overlap(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_towards_zero(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_ties_down(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_saturation(struct tamper *t, enum nnvts_status status);
 
 /* strikes.c */

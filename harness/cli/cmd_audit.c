@@ -17,6 +17,7 @@ static const struct nnv_verb_help help = {
                "without a bug, of which no suite may complain. Leaves audit.json and audit.html. Exit code 0: at "
                "least 95 % of the bugs are caught, no false alarm; 1: not so; 2: usage; 3: nnvts itself failed.",
     .examples = "nnvts audit --own                          each bug on the suite that is for it, ops and device\n"
+                "nnvts audit --quick                        each bug until a suite has caught it\n"
                 "nnvts audit --bugs '*-axis-*' -s ops       some bugs, one suite\n"
                 "nnvts audit --profiles budget,aosp --count 2000  what the rules of comparison find on the same "
                 "graphs\n"
@@ -26,7 +27,7 @@ static const struct nnv_verb_help help = {
 struct asked {
     struct nnv_cli cli;
     const char *bugs, *controls, *profiles;
-    bool own, full, markdown;
+    bool own, quick, full, markdown;
 };
 
 /** True if one of the comma-separated globs matches. */
@@ -233,8 +234,13 @@ static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted,
         nnv_text_add(&t, "\n");
         st = print(&t, err);
     }
-    struct nnv_audit_options options = {
-        .config = &config, .cases = list.item, .count = list.count, .own = q->own, .context = q, .done = on_done};
+    struct nnv_audit_options options = {.config = &config,
+                                        .cases = list.item,
+                                        .count = list.count,
+                                        .own = q->own,
+                                        .quick = q->quick,
+                                        .context = q,
+                                        .done = on_done};
     if (st == NNV_OK) st = nnv_audit_run(&options, &a, &interrupted, err);
     if (st == NNV_OK && interrupted) st = nnv_fail(err, NNV_INVALID, "interrupted");
     if (st == NNV_OK) st = report(q, &a, err);
@@ -311,6 +317,8 @@ static int run(int argc, char **argv) {
         {0, "controls", NNV_OPT_STRING, &q.controls, "A,B", "drivers without a bug", NULL},
         NNV_OPTION_FILTER(q.cli),
         {0, "own", NNV_OPT_FLAG, &q.own, NULL, "run a bug on the suite that is for it, on ops and on device", NULL},
+        {0, "quick", NNV_OPT_FLAG, &q.quick, NULL,
+         "run a bug on the suite that is for it first, and on no more suites once one has caught it", NULL},
         {0, "full", NNV_OPT_FLAG, &q.full, NULL, "run suites to their end, not to the first case that catches the bug",
          NULL},
         {0, "profiles", NNV_OPT_STRING, &q.profiles, "P,Q",

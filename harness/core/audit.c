@@ -83,6 +83,13 @@ static bool controls_compare(const struct nnv_audit *a, size_t suite) {
     return any;
 }
 
+/** The suite that the subject is for; 0 if it is not among those that are run. */
+static size_t suite_for(const struct nnv_audit *a, const struct nnv_audit_subject *s) {
+    for (size_t i = 0; i < a->suite_count; i++)
+        if (strcmp(a->suites[i], s->suite) == 0) return i;
+    return 0;
+}
+
 static enum nnv_status try_subject(const struct nnv_audit_options *o, struct nnv_audit *a, struct nnv_audit_subject *s,
                                    const struct part *parts, bool *interrupted, struct nnv_err *err) {
     struct nnv_run_config config = *o->config;
@@ -90,14 +97,17 @@ static enum nnv_status try_subject(const struct nnv_audit_options *o, struct nnv
     if (arena == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     config.driver = s->argument;
     enum nnv_status st = nnv_client_resolve(s->argument, arena, &config.driver_path, &config.driver_options, err);
-    bool bug = s->kind == NNV_AUDIT_BUG;
-    for (size_t i = 0; i < a->suite_count && st == NNV_OK && !*interrupted; i++) {
+    bool bug = s->kind == NNV_AUDIT_BUG, caught = false;
+    const size_t first = suite_for(a, s);
+    for (size_t k = 0; k < a->suite_count && st == NNV_OK && !*interrupted && !(caught && o->quick); k++) {
+        const size_t i = k == 0 ? first : k <= first ? k - 1 : k;
         bool concerned = strcmp(a->suites[i], s->suite) == 0 || strcmp(a->suites[i], "ops") == 0 ||
                          strcmp(a->suites[i], "device") == 0;
         struct nnv_audit_cell *cell = &s->cells[i];
         if (s->kind != NNV_AUDIT_CONTROL && o->own && !concerned) continue;
         st = try_suite(&config, &parts[i], !bug || a->full, s->kind == NNV_AUDIT_CONTROL, cell, interrupted, err);
         cell->nothing = bug && cell->compared == 0 && cell->bad == 0 && controls_compare(a, i);
+        caught = bug && nnv_audit_cell_bad(cell);
     }
     nnv_arena_free(arena);
     if (st == NNV_OK && !*interrupted && o->done != NULL) o->done(o->context, a, s);

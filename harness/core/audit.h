@@ -10,7 +10,8 @@ struct nnv_audit_options {
     const struct nnv_run_config *config; /**< but for the driver's fields */
     const struct nnv_case *cases;        /**< those of a suite together */
     size_t count;
-    bool own; /**< bugs and legal variants: only the suite that each is for, ops and device */
+    bool own;   /**< bugs and legal variants: only the suite that each is for, ops and device */
+    bool quick; /**< bugs: the suite that each is for first, and no more suites once one has caught it */
     void *context;
     /** A subject is done. May be NULL. */
     void (*done)(void *context, const struct nnv_audit *a, const struct nnv_audit_subject *s);
