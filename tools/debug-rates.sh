@@ -37,7 +37,7 @@ judge_dump() {
     r=$("$nnvts" reduce "$dump" -d "faulty:$bug" -o "$OUT/$bug.small.json" --json 2>&1)
     after=$(sed -n 's/.*"after":{"operations":\([0-9]*\).*/\1/p' <<<"$r")
     seconds=$(member seconds "$r")
-    [ -z "$after" ] || [ "$after" -gt 3 ] || awk "BEGIN { exit !(${seconds:-99} <= 60) }" && [ -n "$after" ] && [ "$after" -le 3 ] && small=yes
+    [ -n "$after" ] && [ "$after" -le 3 ] && awk "BEGIN { exit !($seconds <= 60) }" && small=yes
     b=$("$nnvts" bisect "$dump" -d "faulty:$bug" --json 2>&1)
     culprit=$(sed -n 's/.*"culprit":{"operation":[0-9]*,"name":"\([A-Z0-9_]*\)".*/\1/p' <<<"$b")
     case ,$operations, in *,"$culprit",*) named=yes ;; esac
