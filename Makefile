@@ -52,7 +52,7 @@ BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 
-.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs install clean unit lint layers format sanitize setup-run setup-test setup-check
+.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize setup-run setup-test setup-check
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -130,6 +130,12 @@ bench: setup-run
 docs: all
 	$(B)/nnvts op --markdown --out docs/ops
 	$(B)/nnvts audit --markdown >docs/planted-bugs.md
+
+# The last section of docs/tolerances.md.
+profiles: all
+	$(B)/nnvts audit --profiles budget,aosp,aosp-graph --count 400 >$(B)/profiles.md
+	sed -i '/^## Planted bugs by profile/,$$d' docs/tolerances.md
+	cat $(B)/profiles.md >>docs/tolerances.md
 
 audit: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all

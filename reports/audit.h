@@ -29,6 +29,7 @@ struct nnv_audit_subject {
     const char *argument; /**< for --driver */
     const char *suite, *models, *fires;
     const char *survives;         /**< or NULL */
+    const char *spoils;           /**< operations whose results are wrong, "*" for all, or NULL */
     struct nnv_audit_cell *cells; /**< one a suite */
 };
 
@@ -65,5 +66,16 @@ void nnv_audit_closing(const struct nnv_audit *a, struct nnv_text *t);
 void nnv_audit_json(const struct nnv_audit *a, struct nnv_text *t);
 /** audit.html: a page of its own. */
 void nnv_audit_html(const struct nnv_audit *a, struct nnv_text *t);
+
+/** One audit of one suite, by one profile. */
+struct nnv_audit_profile {
+    const char *name;
+    struct nnv_audit audit;
+};
+/**
+ * A section of docs/tolerances.md: cases until each bug is caught under each profile. The audits are of the same
+ * subjects and of one suite of `cases` cases.
+ */
+void nnv_audit_profiles_markdown(const struct nnv_audit_profile *p, size_t count, size_t cases, struct nnv_text *t);
 
 #endif

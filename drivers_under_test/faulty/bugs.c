@@ -44,6 +44,12 @@ const struct bug *bug_by_name(const char *name, size_t len) {
     return NULL;
 }
 
+/** Operations whose results the bug makes wrong, or NULL. */
+static const char *spoilt_by(const struct bug *bug) {
+    if (bug->spoils || bug->legal || bug->op == ANY_OPERATION) return bug->spoils;
+    return bug->rewrite || bug->change.kind != CHANGE_NOTHING ? operation_name(bug->op) : NULL;
+}
+
 const struct nnvts_planted *nnvts_planted_at(uint32_t i) {
     static struct nnvts_planted row;
     const struct bug *bug = bug_at(i);
@@ -54,6 +60,7 @@ const struct nnvts_planted *nnvts_planted_at(uint32_t i) {
                                  .suite = bug_suite(i),
                                  .models = bug->models,
                                  .fires = bug->fires,
-                                 .survives = bug->survives};
+                                 .survives = bug->survives,
+                                 .spoils = spoilt_by(bug)};
     return &row;
 }

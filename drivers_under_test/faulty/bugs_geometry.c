@@ -23,7 +23,7 @@
     {                                                                                                                  \
         .name = (label), .models = "first and last row of the result change places",                                   \
         .fires = #operation " of two or more rows", .op = ANEURALNETWORKS_##operation,                                 \
-        .execute = tamper_batches_reversed                                                                             \
+        .execute = tamper_batches_reversed, .spoils = "*"                                                              \
     }
 
 static const struct bug bugs[] = {

@@ -10,7 +10,7 @@
         }                                                                                                              \
     }
 #define TAMPER(label, class, where, function)                                                                          \
-    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, .execute = (function) }
+    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, .execute = (function), .spoils = "*" }
 
 static const struct bug bugs[] = {
     CHANGE("pad-with-zero", PAD, "padding with stored 0 instead of the zero point", "PAD: zero point other than 0",

@@ -28,6 +28,8 @@ struct faulty_prepared {
     uint32_t nin, nout;
     struct signature {
         int32_t type;
+        float scale;
+        int32_t zero_point;
         uint32_t rank, dims[4];
         bool fixed; /**< all extents are known, and here */
     } * inputs, *outputs;
@@ -95,6 +97,8 @@ static void take_values(struct faulty_prepared *p, struct tampering *x, const st
                                    .bytes = a->location.length,
                                    .elem = type_bytes(s->type),
                                    .type = s->type,
+                                   .scale = s->scale,
+                                   .zero_point = s->zero_point,
                                    .batches = s->fixed && s->rank > 1 ? s->dims[0] : 0};
         if (in || !v->data) continue;
         memcpy(copy, v->data, v->bytes);
@@ -179,7 +183,7 @@ static void release_prepared(struct nnvts_prepared_model *self) {
 /* ---------------------------------------------------------------- preparation */
 
 static struct signature sign(const struct nnvts_operand *o) {
-    struct signature s = {.type = o->type, .rank = o->dimension_count};
+    struct signature s = {.type = o->type, .scale = o->scale, .zero_point = o->zero_point, .rank = o->dimension_count};
     s.fixed = s.rank > 0 && s.rank <= 4;
     for (uint32_t i = 0; i < s.rank && s.fixed; i++) {
         s.dims[i] = o->dimensions[i];

@@ -64,6 +64,8 @@ struct tamper {
         uint8_t *data; /**< NULL where it can't be reached */
         uint32_t bytes, elem;
         int32_t type;
+        float scale; /**< of a quantised operand, and its zero point */
+        int32_t zero_point;
         const uint8_t *before; /**< outputs: what the buffer held before */
         uint32_t batches;      /**< outputs: the first extent, 0 where unknown */
     } * inputs, *outputs;
@@ -128,6 +130,7 @@ struct bug {
     bool no_prepared;     /**< prepare_model answers NONE without a prepared model */
     bool legal;           /**< no bug: it differs within what the rules allow */
     const char *survives; /**< why no suite can see it; NULL: one must */
+    const char *spoils;   /**< see planted.h; rewrites and changes for one operation need not say it */
 };
 
 /** The bugs that one suite is for. */
@@ -143,6 +146,8 @@ const char *bug_suite(size_t i);
 const struct bug *bug_by_name(const char *name, size_t len);
 /** Code of an operation by name of len characters ("TANH"), or -1. */
 int32_t operation_by_name(const char *name, size_t len);
+/** The name of operation code, or NULL. */
+const char *operation_name(int32_t code);
 
 /* ------------------------------------------------------------ the other driver */
 
@@ -238,6 +243,7 @@ enum nnvts_status tamper_finite(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_batches_reversed(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_overlap(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_towards_zero(struct tamper *t, enum nnvts_status status);
+enum nnvts_status tamper_ties_down(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_saturation(struct tamper *t, enum nnvts_status status);
 
 /* strikes.c */

@@ -118,6 +118,12 @@ static const struct {
     ROW(REVERSE),
 };
 
+const char *operation_name(int32_t code) {
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (operations[i].code == code) return operations[i].name;
+    return NULL;
+}
+
 int32_t operation_by_name(const char *name, size_t len) {
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         if (strlen(operations[i].name) == len && memcmp(operations[i].name, name, len) == 0) return operations[i].code;

@@ -146,3 +146,25 @@ static void towards_zero(const struct tamper_value *v, uint32_t n) {
             store32(v, i, load32(v, i) - 1);
 }
 TAMPER(towards_zero)
+
+/** The real value of 8-bit element i. */
+static double real_of(const struct tamper_value *v, uint32_t i) {
+    const int32_t stored = v->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM ? v->data[i] : (int8_t)v->data[i];
+    return (double)v->scale * (stored - v->zero_point);
+}
+
+/** A model of one QUANTIZE of float32: what lies exactly between two numbers goes to the lower one. */
+enum nnvts_status tamper_ties_down(struct tamper *t, enum nnvts_status status) {
+    const struct tamper_value *x = t->inputs, *y = t->outputs;
+    if (status != NNVTS_STATUS_NONE || t->request->input_count != 1 || t->request->output_count != 1 || !x->data ||
+        !y->data || !is_float(x) || !type_is_quant8(y->type))
+        return status;
+    const uint8_t lowest = y->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
+    for (uint32_t i = 0; i < y->bytes && i < x->bytes / 4; i++) {
+        float v;
+        memcpy(&v, x->data + 4 * (size_t)i, 4);
+        /* half a unit below what was stored: it was rounded up */
+        if ((double)v == real_of(y, i) - (double)y->scale / 2 && y->data[i] != lowest) y->data[i]--;
+    }
+    return status;
+}

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", NULL};
+const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", "aosp-graph", NULL};
 const char *const nnv_cli_vias[] = {"driver", "runtime", NULL};
 const char *const nnv_cli_tiers[] = {"smoke", "default", "full", NULL};
 

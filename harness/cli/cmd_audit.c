@@ -17,14 +17,17 @@ static const struct nnv_verb_help help = {
                "without a bug, of which no suite may complain. Leaves audit.json and audit.html. Exit code 0: at "
                "least 95 % of the bugs are caught, no false alarm; 1: not so; 2: usage; 3: nnvts itself failed.",
     .examples = "nnvts audit --own                          each bug on the suite that is for it, ops and device\n"
+                "nnvts audit --quick                        each bug until a suite has caught it\n"
                 "nnvts audit --bugs '*-axis-*' -s ops       some bugs, one suite\n"
+                "nnvts audit --profiles budget,aosp --count 2000  what the rules of comparison find on the same "
+                "graphs\n"
                 "nnvts audit --markdown                     the list of bugs, nothing is run\n",
 };
 
 struct asked {
     struct nnv_cli cli;
-    const char *bugs, *controls;
-    bool own, full, markdown;
+    const char *bugs, *controls, *profiles;
+    bool own, quick, full, markdown;
 };
 
 /** True if one of the comma-separated globs matches. */
@@ -78,6 +81,7 @@ static enum nnv_status take_subjects(const struct asked *q, const struct nnv_pla
     for (size_t i = 0; i < planted->count && st == NNV_OK; i++) {
         const struct nnvts_planted *p = &planted->item[i];
         if (!matches(q->bugs, p->name) || strcmp(p->name, "none") == 0) continue;
+        if (q->profiles != NULL && p->spoils == NULL) continue;
         struct nnv_audit_subject s = {
             .kind = p->kind == NNVTS_PLANTED_LEGAL ? NNV_AUDIT_LEGAL : NNV_AUDIT_BUG,
             .name = p->name,
@@ -85,6 +89,7 @@ static enum nnv_status take_subjects(const struct asked *q, const struct nnv_pla
             .models = p->models,
             .fires = p->fires,
             .survives = p->survives,
+            .spoils = p->spoils,
         };
         st = add(arena, a, s, q->cli.driver, err);
     }
@@ -147,12 +152,15 @@ static void add_list(const struct nnv_planted *planted, const char *driver, stru
             if (p->kind != kind || strcmp(p->name, "none") == 0) continue;
             const char *heading = kind == NNVTS_PLANTED_LEGAL ? "legal variants: no suite may complain" : p->suite;
             if (strcmp(heading, suite) != 0)
-                nnv_text_addf(t, "\n## %s%s\n\n| bug | models | fires | survives |\n| --- | --- | --- | --- |\n",
+                nnv_text_addf(t,
+                              "\n## %s%s\n\n| bug | models | fires | wrong results of | survives |\n"
+                              "| --- | --- | --- | --- | --- |\n",
                               kind == NNVTS_PLANTED_LEGAL ? "" : "For the suite ", heading);
             suite = heading;
             nnv_text_addf(t, "| `%s` ", p->name);
             add_cell(t, p->models);
             add_cell(t, p->fires);
+            add_cell(t, p->spoils == NULL ? "" : strcmp(p->spoils, "*") == 0 ? "all" : p->spoils);
             add_cell(t, p->survives != NULL ? p->survives : "");
             nnv_text_add(t, "|\n");
         }
@@ -226,13 +234,73 @@ static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted,
         nnv_text_add(&t, "\n");
         st = print(&t, err);
     }
-    struct nnv_audit_options options = {
-        .config = &config, .cases = list.item, .count = list.count, .own = q->own, .context = q, .done = on_done};
+    struct nnv_audit_options options = {.config = &config,
+                                        .cases = list.item,
+                                        .count = list.count,
+                                        .own = q->own,
+                                        .quick = q->quick,
+                                        .context = q,
+                                        .done = on_done};
     if (st == NNV_OK) st = nnv_audit_run(&options, &a, &interrupted, err);
     if (st == NNV_OK && interrupted) st = nnv_fail(err, NNV_INVALID, "interrupted");
     if (st == NNV_OK) st = report(q, &a, err);
     if (st == NNV_OK) *code = (int)nnv_audit_exit(&a);
     nnv_audit_free(&a);
+    free(list.item);
+    return st;
+}
+
+/* ------------------------------------------------------------------ profiles */
+
+/** The profiles of the comma-separated list; room: entries of out. */
+static enum nnv_status take_profiles(const char *list, struct nnv_arena *arena, struct nnv_audit_profile *out,
+                                     int *precision, size_t room, size_t *count, struct nnv_err *err) {
+    char *names = nnv_arena_strdup(arena, list), *rest = names;
+    if (names == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    *count = 0;
+    for (char *name; (name = strsep(&rest, ",")) != NULL;) {
+        int at = 1; /* 0 is the suite's default */
+        while (nnv_cli_precisions[at] != NULL && strcmp(nnv_cli_precisions[at], name) != 0) at++;
+        if (nnv_cli_precisions[at] == NULL || *count == room)
+            return nnv_fail(err, NNV_INVALID, "--profiles %s: expected some of nnapi,aosp,budget,aosp-graph", list);
+        precision[*count] = at - 1;
+        out[(*count)++].name = name;
+    }
+    return NNV_OK;
+}
+
+/** Runs the bugs of values on the same cases under each profile, and prints the table. */
+static enum nnv_status compare_profiles(struct asked *q, const struct nnv_planted *planted, struct nnv_arena *arena,
+                                        struct nnv_err *err) {
+    struct nnv_audit_profile profile[4] = {0};
+    int precision[4];
+    size_t count = 0;
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_run_config config;
+    struct nnv_text t = {0};
+    bool interrupted = false;
+    if (q->cli.suite == NULL) q->cli.suite = "randgraph";
+    q->cli.jobs = 1; /* so that cases end in their order, and the same number of them comes before the first bad one */
+    enum nnv_status st = take_profiles(q->profiles, arena, profile, precision, 4, &count, err);
+    if (st == NNV_OK) st = nnv_cli_config(&q->cli, arena, &config, err);
+    if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
+    for (size_t i = 0; i < count && st == NNV_OK; i++) {
+        struct nnv_audit *a = &profile[i].audit;
+        *a = (struct nnv_audit){.driver = q->cli.driver, .tier = nnv_cli_tiers[q->cli.tier]};
+        config.precision = precision[i];
+        struct nnv_audit_options options = {.config = &config, .cases = list.item, .count = list.count};
+        st = take_suites(&list, arena, a, err);
+        if (st == NNV_OK && a->suite_count != 1)
+            st = nnv_fail(err, NNV_INVALID, "--profiles: one suite, please, not %s", q->cli.suite);
+        if (st == NNV_OK) st = take_subjects(q, planted, arena, a, err);
+        if (st == NNV_OK) st = nnv_audit_run(&options, a, &interrupted, err);
+        if (st == NNV_OK && interrupted) st = nnv_fail(err, NNV_INVALID, "interrupted");
+    }
+    if (st == NNV_OK) {
+        nnv_audit_profiles_markdown(profile, count, list.count, &t);
+        st = print(&t, err);
+    }
+    for (size_t i = 0; i < count; i++) nnv_audit_free(&profile[i].audit);
     free(list.item);
     return st;
 }
@@ -249,8 +317,13 @@ static int run(int argc, char **argv) {
         {0, "controls", NNV_OPT_STRING, &q.controls, "A,B", "drivers without a bug", NULL},
         NNV_OPTION_FILTER(q.cli),
         {0, "own", NNV_OPT_FLAG, &q.own, NULL, "run a bug on the suite that is for it, on ops and on device", NULL},
+        {0, "quick", NNV_OPT_FLAG, &q.quick, NULL,
+         "run a bug on the suite that is for it first, and on no more suites once one has caught it", NULL},
         {0, "full", NNV_OPT_FLAG, &q.full, NULL, "run suites to their end, not to the first case that catches the bug",
          NULL},
+        {0, "profiles", NNV_OPT_STRING, &q.profiles, "P,Q",
+         "bugs of values on the same random graphs under each rule of comparison: print a table", NULL},
+        NNV_OPTION_COUNT(q.cli),
         {0, "markdown", NNV_OPT_FLAG, &q.markdown, NULL, "print the list of bugs; run nothing", NULL},
         NNV_OPTION_TIER(q.cli),
         NNV_OPTION_SPECS(q.cli),
@@ -277,6 +350,8 @@ static int run(int argc, char **argv) {
         struct nnv_text t = {0};
         add_list(&planted, q.cli.driver, &t);
         st = print(&t, &err);
+    } else if (st == NNV_OK && q.profiles != NULL) {
+        st = compare_profiles(&q, &planted, arena, &err);
     } else if (st == NNV_OK) {
         st = audit(&q, &planted, arena, &code, &err);
     }

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "harness/debug/bisect.h"
 #include "harness/explain/explain.h"
 #include "reference/model/spec.h"
 #include "reference/model/validate.h"
@@ -28,20 +29,28 @@ static const char *const kinds[] = {
     [NNV_EXPLAINED_MISTAKE] = "mistake", [NNV_EXPLAINED_UNKNOWN] = "unknown",
 };
 
-static const char *op_name(const struct nnv_spec *spec, int at) {
-    return nnv_op(spec->model.main.operations[at].type)->name;
+/** What was explained: a spec, or one operation of it that was cut out. */
+struct subject {
+    const struct nnv_spec *spec; /**< the whole */
+    const struct nnv_spec *cut;  /**< of the one operation; NULL: the whole was explained */
+    int at;                      /**< its index */
+};
+
+static const char *op_name(const struct subject *s, int at) {
+    return nnv_op(s->spec->model.main.operations[at].type)->name;
 }
 
 /** The operation that a finding is about; -1: more than one may be. */
-static int place_of(const struct nnv_spec *spec, const struct nnv_finding *f) {
-    return f->at < 0 && spec->model.main.noperations == 1 ? 0 : f->at;
+static int place_of(const struct subject *s, const struct nnv_finding *f) {
+    if (s->cut != NULL) return s->at;
+    return f->at < 0 && s->spec->model.main.noperations == 1 ? 0 : f->at;
 }
 
-static void add_finding(const struct nnv_spec *spec, const struct nnv_finding *f, struct nnv_text *out) {
-    int at = place_of(spec, f);
+static void add_finding(const struct subject *s, const struct nnv_finding *f, struct nnv_text *out) {
+    int at = place_of(s, f);
     nnv_text_addf(out, "  %-28s %s", f->mistake->name, f->mistake->words);
     if (at >= 0)
-        nnv_text_addf(out, " (operation %d, %s)", at, op_name(spec, at));
+        nnv_text_addf(out, " (operation %d, %s)", at, op_name(s, at));
     else if (f->kind >= 0)
         nnv_text_addf(out, " (all operations %s)", nnv_op(f->kind)->name);
     else
@@ -49,23 +58,26 @@ static void add_finding(const struct nnv_spec *spec, const struct nnv_finding *f
     nnv_text_add(out, "\n");
 }
 
-static void add_mistake(const struct nnv_spec *spec, const struct nnv_explanation *x, struct nnv_text *out) {
+static void add_mistake(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
     nnv_text_addf(out, "%zu of %zu values are wrong, and all %zu are what this mistake would make of them:\n", x->wrong,
                   x->compared, x->finding[0].matched);
-    add_finding(spec, &x->finding[0], out);
+    add_finding(s, &x->finding[0], out);
     for (int same = 1; same >= 0; same--) {
         bool told = false;
         for (int i = 1; i < x->findings; i++) {
             if (x->finding[i].same != (same == 1)) continue;
             if (!told) nnv_text_add(out, same ? "the same values come from\n" : "less near, but possible\n");
             told = true;
-            add_finding(spec, &x->finding[i], out);
+            add_finding(s, &x->finding[i], out);
         }
     }
 }
 
-static void add_words(const struct nnv_spec *spec, const struct nnv_explanation *x, struct nnv_text *out) {
-    nnv_text_addf(out, "%s: ", spec->name);
+static void add_words(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
+    nnv_text_addf(out, "%s: ", s->spec->name);
+    if (s->cut != NULL)
+        nnv_text_addf(out, "operation %d (%s) is the first that goes wrong; alone, on the same inputs, ", s->at,
+                      op_name(s, s->at));
     switch (x->kind) {
     case NNV_EXPLAINED_RIGHT:
         nnv_text_addf(out, "nothing to explain: all %zu values are right\n", x->compared);
@@ -82,7 +94,7 @@ static void add_words(const struct nnv_spec *spec, const struct nnv_explanation 
                       x->wrong, x->compared);
         break;
     case NNV_EXPLAINED_MISTAKE:
-        add_mistake(spec, x, out);
+        add_mistake(s, x, out);
         break;
     case NNV_EXPLAINED_UNKNOWN:
         nnv_text_addf(out, "no known mistake explains it: %zu of %zu values are wrong, %zu mistakes tried%s\n",
@@ -91,9 +103,11 @@ static void add_words(const struct nnv_spec *spec, const struct nnv_explanation 
     }
 }
 
-static void add_json(const struct nnv_spec *spec, const struct nnv_explanation *x, struct nnv_text *out) {
+static void add_json(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
     nnv_text_add(out, "{\"spec\":");
-    nnv_text_add_json(out, spec->name);
+    nnv_text_add_json(out, s->spec->name);
+    if (s->cut != NULL)
+        nnv_text_addf(out, ",\"isolated\":{\"operation\":%d,\"name\":\"%s\"}", s->at, op_name(s, s->at));
     nnv_text_addf(out, ",\"explained\":\"%s\",\"compared\":%zu,\"wrong\":%zu,\"tried\":%zu,\"all_tried\":%s",
                   kinds[x->kind], x->compared, x->wrong, x->tried, x->cut ? "false" : "true");
     if (x->reason[0]) {
@@ -103,11 +117,11 @@ static void add_json(const struct nnv_spec *spec, const struct nnv_explanation *
     nnv_text_add(out, ",\"mistakes\":[");
     for (int i = 0; i < x->findings; i++) {
         const struct nnv_finding *f = &x->finding[i];
-        int at = place_of(spec, f);
+        int at = place_of(s, f);
         nnv_text_addf(out, "%s{\"name\":\"%s\",\"words\":\"%s\",\"matched\":%zu,\"same_values\":%s", i ? "," : "",
                       f->mistake->name, f->mistake->words, f->matched, i == 0 || f->same ? "true" : "false");
         if (at >= 0)
-            nnv_text_addf(out, ",\"operation\":%d,\"op\":\"%s\"", at, op_name(spec, at));
+            nnv_text_addf(out, ",\"operation\":%d,\"op\":\"%s\"", at, op_name(s, at));
         else if (f->kind >= 0)
             nnv_text_addf(out, ",\"op\":\"%s\"", nnv_op(f->kind)->name);
         nnv_text_add(out, "}");
@@ -115,12 +129,45 @@ static void add_json(const struct nnv_spec *spec, const struct nnv_explanation *
     nnv_text_add(out, "]}\n");
 }
 
+/** Asks the driver, and explains its answer. */
+static enum nnv_status explain_answer(const struct nnv_run_config *config, const struct nnv_spec *spec,
+                                      enum nnv_precision precision, struct nnv_arena *arena, struct nnv_explanation *x,
+                                      struct nnv_err *err) {
+    struct nnv_answers answers;
+    enum nnv_status st = nnv_answers_ask(config, spec, arena, &answers, err);
+    return st != NNV_OK ? st : nnv_explain(spec, precision, &answers, LIMIT_NS, arena, x, err);
+}
+
+/**
+ * What cannot be explained of a graph as a whole may be of the first operation that goes wrong, cut out: what others
+ * make of its results does not blur it. Keeps the first explanation where that says nothing new.
+ */
+static enum nnv_status explain_isolated(const struct nnv_run_config *config, struct subject *s, struct nnv_arena *arena,
+                                        struct nnv_explanation *x, struct nnv_err *err) {
+    const struct nnv_oracle oracle = {.path = config->driver_path,
+                                      .options = config->driver_options,
+                                      .precision = NNV_PRECISION_BUDGET,
+                                      .timeout_ns = config->timeout_ns};
+    struct nnv_err ignored = {0};
+    struct nnv_bisection b;
+    struct nnv_explanation *alone = NNV_NEW(arena, struct nnv_explanation, 1);
+    if (!alone) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (nnv_bisect(s->spec, &oracle, arena, &b, &ignored) != NNV_OK || b.isolated == NULL) return NNV_OK;
+    if (b.spec->model.main.noperations != s->spec->model.main.noperations) return NNV_OK;
+    enum nnv_status st = explain_answer(config, b.isolated, NNV_PRECISION_BUDGET, arena, alone, err);
+    if (st != NNV_OK || alone->kind != NNV_EXPLAINED_MISTAKE) return st;
+    *x = *alone;
+    s->cut = b.isolated;
+    s->at = (int)b.culprit;
+    return NNV_OK;
+}
+
 /** Asks the driver, explains its answer, and prints that; *code becomes the worst exit code. */
 static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_run_config *config,
                                     const struct nnv_spec *spec, struct nnv_arena *arena, int *code,
                                     struct nnv_err *err) {
     struct nnv_explanation *x = NNV_NEW(arena, struct nnv_explanation, 1);
-    struct nnv_answers answers;
+    struct subject s = {.spec = spec};
     enum nnv_precision precision;
     struct nnv_text out = {0};
     if (!x) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
@@ -129,13 +176,14 @@ static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_ru
     enum nnv_status st = nnv_validate(&spec->model, arena, NULL, err);
     if (st != NNV_OK) return nnv_at(err, st, "the model is not valid");
     st = nnv_case_precision(config, nnv_suite_by_name("spec"), spec, &precision, err);
-    if (st == NNV_OK) st = nnv_answers_ask(config, spec, arena, &answers, err);
-    if (st == NNV_OK) st = nnv_explain(spec, precision, &answers, LIMIT_NS, arena, x, err);
+    if (st == NNV_OK) st = explain_answer(config, spec, precision, arena, x, err);
+    if (st == NNV_OK && x->kind == NNV_EXPLAINED_UNKNOWN && spec->model.main.noperations > 1)
+        st = explain_isolated(config, &s, arena, x, err);
     if (st == NNV_OK) {
         if (c->json)
-            add_json(spec, x, &out);
+            add_json(&s, x, &out);
         else
-            add_words(spec, x, &out);
+            add_words(&s, x, &out);
         if (out.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
         if (x->kind != NNV_EXPLAINED_RIGHT) *code = NNVTS_EXIT_FAIL;
     }

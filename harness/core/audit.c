@@ -11,6 +11,7 @@
 /** The cases of one suite. */
 struct part {
     struct nnv_case *cases;
+    bool *alarm; /**< per case: a control failed it, so it proves nothing of a bug */
     size_t count;
 };
 
@@ -18,6 +19,7 @@ struct part {
 struct trial {
     struct nnv_audit_cell *cell;
     const struct part *part;
+    bool control; /**< no bug: a bad case is an alarm */
     bool whole;   /**< not to be stopped at the first bad case */
     bool stopped; /**< it was */
 };
@@ -43,21 +45,27 @@ static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct
         c->errors++;
     } else if (nnv_verdict_bad(e->verdict)) {
         if (c->bad++ == 0) {
+            c->until = e->index + 1; /* its place, whatever was left out or ended before it */
             c->verdict = e->verdict;
             c->first = strdup(t->part->cases[e->index].name);
             if (c->first == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
         }
+        if (t->control) t->part->alarm[e->index] = true;
         t->stopped = !t->whole;
     }
     return t->stopped ? nnv_fail(err, NNV_INVALID, "stopped") : NNV_OK;
 }
 
 /** Runs one suite on the driver that config names. */
-static enum nnv_status try_suite(const struct nnv_run_config *config, const struct part *part, bool whole,
+static enum nnv_status try_suite(const struct nnv_run_config *config, const struct part *part, bool whole, bool control,
                                  struct nnv_audit_cell *cell, bool *interrupted, struct nnv_err *err) {
-    struct trial t = {.cell = cell, .part = part, .whole = whole};
-    const struct nnv_pool_options pool = {
-        .config = config, .cases = part->cases, .count = part->count, .context = &t, .ended = on_ended};
+    struct trial t = {.cell = cell, .part = part, .whole = whole, .control = control};
+    const struct nnv_pool_options pool = {.config = config,
+                                          .cases = part->cases,
+                                          .count = part->count,
+                                          .skip = control ? NULL : part->alarm,
+                                          .context = &t,
+                                          .ended = on_ended};
     *cell = (struct nnv_audit_cell){.run = true, .verdict = NNVTS_PASS};
     enum nnv_status st = nnv_pool_run(&pool, interrupted, err);
     return t.stopped && err->status == NNV_INVALID ? NNV_OK : st;
@@ -75,6 +83,13 @@ static bool controls_compare(const struct nnv_audit *a, size_t suite) {
     return any;
 }
 
+/** The suite that the subject is for; 0 if it is not among those that are run. */
+static size_t suite_for(const struct nnv_audit *a, const struct nnv_audit_subject *s) {
+    for (size_t i = 0; i < a->suite_count; i++)
+        if (strcmp(a->suites[i], s->suite) == 0) return i;
+    return 0;
+}
+
 static enum nnv_status try_subject(const struct nnv_audit_options *o, struct nnv_audit *a, struct nnv_audit_subject *s,
                                    const struct part *parts, bool *interrupted, struct nnv_err *err) {
     struct nnv_run_config config = *o->config;
@@ -82,28 +97,32 @@ static enum nnv_status try_subject(const struct nnv_audit_options *o, struct nnv
     if (arena == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     config.driver = s->argument;
     enum nnv_status st = nnv_client_resolve(s->argument, arena, &config.driver_path, &config.driver_options, err);
-    bool bug = s->kind == NNV_AUDIT_BUG;
-    for (size_t i = 0; i < a->suite_count && st == NNV_OK && !*interrupted; i++) {
+    bool bug = s->kind == NNV_AUDIT_BUG, caught = false;
+    const size_t first = suite_for(a, s);
+    for (size_t k = 0; k < a->suite_count && st == NNV_OK && !*interrupted && !(caught && o->quick); k++) {
+        const size_t i = k == 0 ? first : k <= first ? k - 1 : k;
         bool concerned = strcmp(a->suites[i], s->suite) == 0 || strcmp(a->suites[i], "ops") == 0 ||
                          strcmp(a->suites[i], "device") == 0;
         struct nnv_audit_cell *cell = &s->cells[i];
         if (s->kind != NNV_AUDIT_CONTROL && o->own && !concerned) continue;
-        st = try_suite(&config, &parts[i], !bug || a->full, cell, interrupted, err);
+        st = try_suite(&config, &parts[i], !bug || a->full, s->kind == NNV_AUDIT_CONTROL, cell, interrupted, err);
         cell->nothing = bug && cell->compared == 0 && cell->bad == 0 && controls_compare(a, i);
+        caught = bug && nnv_audit_cell_bad(cell);
     }
     nnv_arena_free(arena);
     if (st == NNV_OK && !*interrupted && o->done != NULL) o->done(o->context, a, s);
     return st == NNV_OK ? st : nnv_at(err, st, "%s", s->argument);
 }
 
-/** Splits the cases by suite, each part in its drawn order. copy: room for all of them. */
-static void split(const struct nnv_audit_options *o, const struct nnv_audit *a, struct nnv_case *copy,
+/** Splits the cases by suite, each part in its drawn order. copy, alarm: room for all of them. */
+static void split(const struct nnv_audit_options *o, const struct nnv_audit *a, struct nnv_case *copy, bool *alarm,
                   struct part *parts) {
     for (size_t k = 0; k < a->suite_count; k++) {
-        parts[k].cases = copy;
+        parts[k] = (struct part){.cases = copy, .alarm = alarm};
         for (size_t i = 0; i < o->count; i++)
             if (strcmp(o->cases[i].suite, a->suites[k]) == 0) *copy++ = o->cases[i];
         parts[k].count = (size_t)(copy - parts[k].cases);
+        alarm += parts[k].count;
         qsort(parts[k].cases, parts[k].count, sizeof *copy, by_draw);
     }
 }
@@ -129,12 +148,15 @@ enum nnv_status nnv_audit_run(const struct nnv_audit_options *o, struct nnv_audi
         room = room && a->subjects[i].cells != NULL;
     }
     struct nnv_case *copy = calloc(o->count + 1, sizeof *copy);
+    bool *alarm = calloc(o->count + 1, sizeof *alarm);
     struct part *parts = calloc(a->suite_count + 1, sizeof *parts);
-    enum nnv_status st = room && copy != NULL && parts != NULL ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
-    if (st == NNV_OK) split(o, a, copy, parts);
+    enum nnv_status st =
+        room && copy != NULL && alarm != NULL && parts != NULL ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) split(o, a, copy, alarm, parts);
     if (st == NNV_OK) st = run_all(o, a, parts, interrupted, err);
     a->seconds = (double)(nnv_now_ns() - start) / 1e9;
     free(copy);
+    free(alarm);
     free(parts);
     return st;
 }

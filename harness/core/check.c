@@ -11,11 +11,13 @@ enum { BLOCK = 256 };
 /** How the bound of an element follows from its expected value, for one output. */
 struct rule {
     const struct nnv_type *type;
-    bool budget;       /**< the bound comes from the spread; otherwise from atol and rtol alone */
-    double atol, rtol; /**< budget: what is added to k * spread */
-    double k;          /**< budget */
-    double rms;        /**< budget, floats: of the expected values */
-    double limit;      /**< budget: values that may come to lie beyond it are not compared */
+    bool budget;                          /**< the bound comes from the spread; otherwise from atol and rtol alone */
+    double atol, rtol;                    /**< budget: what is added to k * spread */
+    double k;                             /**< budget */
+    double rms;                           /**< budget, floats: of the expected values */
+    double limit;                         /**< budget: values that may come to lie beyond it are not compared */
+    const struct nnv_graph_limits *graph; /**< aosp-graph: also for an output as a whole; limit: larger floats are not
+                                             compared */
 };
 
 /** A block of elements. */
@@ -28,8 +30,10 @@ struct block {
 };
 
 const char *nnv_precision_name(enum nnv_precision p) {
-    static const char *const names[NNV_PRECISION_COUNT] = {
-        [NNV_PRECISION_NNAPI] = "nnapi", [NNV_PRECISION_AOSP] = "aosp", [NNV_PRECISION_BUDGET] = "budget"};
+    static const char *const names[NNV_PRECISION_COUNT] = {[NNV_PRECISION_NNAPI] = "nnapi",
+                                                           [NNV_PRECISION_AOSP] = "aosp",
+                                                           [NNV_PRECISION_BUDGET] = "budget",
+                                                           [NNV_PRECISION_AOSP_GRAPH] = "aosp-graph"};
     return (unsigned)p < NNV_PRECISION_COUNT ? names[p] : "unknown";
 }
 
@@ -57,6 +61,24 @@ static void fixed_rule(const struct nnv_expectation *e, bool aosp, struct rule *
     } else {
         r->atol = 1e-5;
         r->rtol = aosp ? 5 * 0x1p-23 : 1e-5;
+    }
+}
+
+static void graph_rule(const struct nnv_expectation *e, struct rule *r) {
+    const bool half = is_half(e);
+    switch (r->type->kind) {
+    case NNV_KIND_FLOAT:
+        r->graph = half ? &e->graph->half : &e->graph->full;
+        r->limit = half ? 1e2 : 1e3;
+        r->atol = r->rtol = r->graph->tolerance;
+        break;
+    case NNV_KIND_QUANT:
+        r->graph = &e->graph->units;
+        r->atol = r->graph->tolerance;
+        break;
+    default:
+        r->atol = unit_tolerance(e, true);
+        break;
     }
 }
 
@@ -102,6 +124,9 @@ static struct rule make_rule(const struct nnv_expectation *e, enum nnv_precision
     case NNV_PRECISION_BUDGET:
         budget_rule(e, n, &r);
         break;
+    case NNV_PRECISION_AOSP_GRAPH:
+        graph_rule(e, &r);
+        break;
     case NNV_PRECISION_COUNT:
         break;
     }
@@ -132,6 +157,13 @@ static void fixed_bounds(const struct rule *r, struct block *b) {
         b->bound[i] = isfinite(b->expected[i]) ? r->atol + r->rtol * fabs(b->expected[i]) : 0;
 }
 
+/** Large floats are not compared. */
+static void graph_bounds(const struct rule *r, struct block *b) {
+    fixed_bounds(r, b);
+    for (size_t i = 0; i < b->n && r->limit > 0; i++)
+        if (fabs(b->expected[i]) > r->limit) b->bound[i] = (double)NAN;
+}
+
 static void float_budgets(const struct rule *r, const double *spread, struct block *b) {
     for (size_t i = 0; i < b->n; i++) {
         bool finite = isfinite(b->expected[i]);
@@ -156,7 +188,7 @@ static void load_block(const struct nnv_expectation *e, const struct rule *r, co
     nnv_load(e->type, (const uint8_t *)actual + at * r->type->size, n, b->actual);
     const double *spread = e->spread ? e->spread + at : none;
     if (!r->budget)
-        fixed_bounds(r, b);
+        graph_bounds(r, b);
     else if (r->type->kind == NNV_KIND_FLOAT)
         float_budgets(r, spread, b);
     else
@@ -181,8 +213,10 @@ static double ratio(const struct block *b, size_t i) {
 /** The running sums of a comparison. */
 struct sums {
     double sum, square;
+    double scaled, scaled_square; /**< of errors divided by an expected float above 1 */
     size_t count;
-    bool any; /**< an element was compared: worst is meaningful */
+    bool any;      /**< an element was compared: worst is meaningful */
+    bool relative; /**< an output of floats */
 };
 
 static void load_reference(const struct nnv_expectation *e, const struct rule *r, size_t at, struct block *b) {
@@ -203,6 +237,10 @@ static void add_sums(const struct block *b, struct sums *s) {
     for (size_t i = 0; i < b->n; i++) {
         double d = b->actual[i] - b->reference[i];
         bool ok = isfinite(d) && !isnan(b->bound[i]);
+        double scale = s->relative ? fmax(1, fabs(b->expected[i])) : 1,
+               e = ok ? (b->actual[i] - b->expected[i]) / scale : 0;
+        s->scaled += e;
+        s->scaled_square += e * e;
         s->sum += ok ? d : 0;
         s->square += ok ? d * d : 0;
         s->count += ok;
@@ -322,6 +360,16 @@ void nnv_check_numbers(const struct nnv_expectation *e, const void *actual, enum
 
 /* ----------------------------------------------------------------- the check */
 
+/** AOSP's random graph test: a tenth of booleans may be wrong; of numbers, mean and mean square count, too. */
+static void check_whole(const struct rule *r, const struct sums *s, struct nnv_comparison *out) {
+    const double n = s->count ? (double)s->count : 1, bias = fabs(s->scaled) / n, mse = s->scaled_square / n;
+    if (r->type->kind == NNV_KIND_BOOL && (double)out->wrong <= ceil(0.1 * (double)out->elems)) out->wrong = 0;
+    if (!r->graph || s->count < 10 || out->wrong || (bias <= r->graph->bias && mse <= r->graph->mse)) return;
+    out->wrong = s->count;
+    snprintf(out->note, sizeof out->note, "mean error %.3g (allowed: %.3g), mean square %.3g (allowed: %.3g)", bias,
+             r->graph->bias, mse, r->graph->mse);
+}
+
 void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
                struct nnv_comparison *out) {
     size_t n = e->value->bytes / nnv_type(e->type)->size;
@@ -333,7 +381,7 @@ void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_pre
         out->not_compared = n;
         return;
     }
-    struct sums sums = {0};
+    struct sums sums = {.relative = r.type->kind == NNV_KIND_FLOAT};
     struct block b;
     for (size_t at = 0; at < n; at += BLOCK) {
         load_block(e, &r, actual, at, n - at < BLOCK ? n - at : BLOCK, &b);
@@ -347,6 +395,7 @@ void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_pre
         out->bias = sums.sum / (double)sums.count;
         out->mse = sums.square / (double)sums.count;
     }
+    if (precision == NNV_PRECISION_AOSP_GRAPH && !e->must_equal) check_whole(&r, &sums, out);
     if (out->wrong == 0) return;
     memset(out->heat, 0, sizeof out->heat);
     draw_heat(e, &r, actual, out);

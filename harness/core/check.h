@@ -4,15 +4,17 @@
 #define NNV_HARNESS_CHECK_H
 
 #include "base/text.h"
+#include "harness/core/graph_rule.h"
 #include "reference/eval/eval.h"
 
 enum nnv_precision {
-    NNV_PRECISION_NNAPI,  /**< the published rule */
-    NNV_PRECISION_AOSP,   /**< the numbers in AOSP's code */
-    NNV_PRECISION_BUDGET, /**< an error budget for each element, from perturbed rows */
+    NNV_PRECISION_NNAPI,      /**< the published rule */
+    NNV_PRECISION_AOSP,       /**< the numbers in AOSP's code */
+    NNV_PRECISION_BUDGET,     /**< an error budget for each element, from perturbed rows */
+    NNV_PRECISION_AOSP_GRAPH, /**< those of its random graph test */
     NNV_PRECISION_COUNT
 };
-/** "nnapi", "aosp", "budget". */
+/** "nnapi", "aosp", "budget", "aosp-graph". */
 const char *nnv_precision_name(enum nnv_precision p);
 
 /** What one output is compared with. */
@@ -29,6 +31,7 @@ struct nnv_expectation {
     bool low_precision; /**< float32 judged as float16: relaxed model, or float16 in the model */
     bool mobilenet;     /**< the wider rule for the case names that AOSP and the NNAPI page single out */
     bool ignored;       /**< not compared */
+    const struct nnv_graph_rule *graph; /**< aosp-graph: of the model */
 };
 
 enum { NNV_HEAT_MAX = 64, NNV_WINDOW_MAX = 12 };

@@ -78,6 +78,8 @@ struct nnv_outcome {
  */
 void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, struct nnv_arena *arena,
                     volatile uint32_t *phase, struct nnv_outcome *out);
+/** True if the model leaves the shape of this tensor open, or a part of it. */
+bool nnv_client_is_open(const struct nnv_operand *o);
 /** What the buffer of an output, of so many bytes, holds before nnv_client_run() executes. to: room for the bytes. */
 void nnv_client_poison(uint32_t output, size_t bytes, void *to);
 

@@ -105,7 +105,7 @@ static bool make_pools(struct run *r) {
 }
 
 /** An extent of the operand is unknown in the model. */
-static bool is_dynamic(const struct nnv_operand *o) {
+bool nnv_client_is_open(const struct nnv_operand *o) {
     const struct nnv_type *t = nnv_type(o->type);
     if (o->rank == 0) return t && t->tensor;
     for (uint32_t i = 0; i < o->rank; i++)
@@ -126,7 +126,7 @@ static void put_inputs(struct run *r) {
         if (v->bytes) memcpy(data, v->data, v->bytes);
         r->inputs[i].location = (struct nnvts_location){
             .pool = 0, .offset = (uint32_t)(data - r->input_pool), .length = (uint32_t)v->bytes};
-        if (is_dynamic(&main->operands[main->in[i]])) {
+        if (nnv_client_is_open(&main->operands[main->in[i]])) {
             r->inputs[i].dimension_count = v->rank;
             r->inputs[i].dimensions = v->dims;
         }
@@ -351,7 +351,7 @@ static bool check_shapes(struct run *r) {
     if (n != 0)
         return stop(r, NNV_OUTCOME_BROKEN, "execute reports %u shapes, the model has %u outputs", n, main->nout);
     for (uint32_t i = 0; i < main->nout; i++)
-        if (is_dynamic(&main->operands[main->out[i]]))
+        if (nnv_client_is_open(&main->operands[main->out[i]]))
             return stop(r, NNV_OUTCOME_BROKEN,
                         "execute reports no shapes, but the model leaves the shape of output %u open", i);
     return true;

@@ -75,7 +75,8 @@ static bool has_float16(const struct nnv_subgraph *s) {
 /** The fixed profiles judge all of a relaxed model, and of one that holds a float16 tensor, as float16. */
 static bool is_low_precision(const struct judging *j) {
     const struct nnv_model *m = &j->spec->model;
-    if (m->relaxed || j->precision == NNV_PRECISION_BUDGET) return m->relaxed;
+    const bool by_type = j->precision == NNV_PRECISION_BUDGET || j->precision == NNV_PRECISION_AOSP_GRAPH;
+    if (m->relaxed || by_type) return m->relaxed;
     bool low = has_float16(&m->main);
     for (uint32_t i = 0; i < m->nreferenced && !low; i++) low = has_float16(&m->referenced[i]);
     return low;
@@ -199,6 +200,7 @@ static bool make_expectations(struct judging *j) {
             .low_precision = low,
             .mobilenet = names_mobilenet(j->spec->name),
             .ignored = is_ignored(j, i),
+            .graph = nnv_graph_rule(&j->spec->model),
         };
     }
     return true;

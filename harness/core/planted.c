@@ -11,7 +11,7 @@
 #include "harness/core/channel.h"
 #include "harness/core/process.h"
 
-enum { LIST_BYTES = 512 << 10, TEXTS = 5 };
+enum { LIST_BYTES = 512 << 10, TEXTS = 6 };
 
 static const uint64_t READ_NS = 10000000000;
 
@@ -41,7 +41,7 @@ static void fill(struct sheet *s, const char *path) {
     s->fits = true;
     for (uint32_t i = 0; s->fits && (p = planted_at(i)) != NULL; i++) {
         s->fits = p->struct_size >= sizeof *p && put(s, &at, p->kind == NNVTS_PLANTED_LEGAL ? "L" : "B");
-        const char *texts[TEXTS] = {p->name, p->suite, p->models, p->fires, p->survives};
+        const char *texts[TEXTS] = {p->name, p->suite, p->models, p->fires, p->survives, p->spoils};
         for (size_t k = 0; k < TEXTS && s->fits; k++) s->fits = put(s, &at, texts[k] != NULL ? texts[k] : "");
     }
     atomic_store(&s->complete, 1);
@@ -64,8 +64,14 @@ static enum nnv_status unpack(const struct sheet *s, struct nnv_arena *arena, st
         at += strlen(at) + 1;
         for (size_t k = 0; k < TEXTS; k++, at += strlen(at) + 1)
             if ((text[k] = nnv_arena_strdup(arena, at)) == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
-        out->item[i] = (struct nnvts_planted){
-            sizeof *out->item, kind, text[0], text[1], text[2], text[3], *text[4] != '\0' ? text[4] : NULL};
+        out->item[i] = (struct nnvts_planted){sizeof *out->item,
+                                              kind,
+                                              text[0],
+                                              text[1],
+                                              text[2],
+                                              text[3],
+                                              *text[4] != '\0' ? text[4] : NULL,
+                                              *text[5] != '\0' ? text[5] : NULL};
     }
     return out->item != NULL ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
 }

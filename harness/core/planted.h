@@ -7,7 +7,7 @@
 #include "nnvts/planted.h"
 
 struct nnv_planted {
-    struct nnvts_planted *item; /**< arena's; texts are never NULL but survives */
+    struct nnvts_planted *item; /**< arena's; texts are never NULL but survives and spoils */
     size_t count;
 };
 

@@ -25,19 +25,26 @@ static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV
 
 static const struct nnv_subgraph *main_of(const struct bisecting *b) { return &b->known.spec->model.main; }
 
-/** The operations [from, to) as a spec in scratch memory; index as of nnv_cut. */
-static enum nnv_status cut_range(struct bisecting *b, const struct nnv_known *values, uint32_t from, uint32_t to,
-                                 uint32_t **index, struct nnv_known *cut, struct nnv_err *err) {
-    nnv_arena_reset(b->scratch);
-    bool *keep = NNV_NEW(b->scratch, bool, main_of(b)->noperations);
-    uint32_t *map = NNV_NEW(b->scratch, uint32_t, main_of(b)->noperands);
+/** The operations [from, to) as a spec; index as of nnv_cut. */
+static enum nnv_status cut_into(struct bisecting *b, struct nnv_arena *arena, const struct nnv_known *values,
+                                uint32_t from, uint32_t to, uint32_t **index, struct nnv_known *cut,
+                                struct nnv_err *err) {
+    bool *keep = NNV_NEW(arena, bool, main_of(b)->noperations);
+    uint32_t *map = NNV_NEW(arena, uint32_t, main_of(b)->noperands);
     struct nnv_spec *spec;
     if (!keep || !map) return no_memory(err);
     for (uint32_t i = from; i < to; i++) keep[i] = true;
-    enum nnv_status st = nnv_cut(values, &(struct nnv_cut){.keep = keep, .index = map}, b->scratch, &spec, err);
-    if (st == NNV_OK) st = nnv_known_make(spec, false, b->scratch, cut, err);
+    enum nnv_status st = nnv_cut(values, &(struct nnv_cut){.keep = keep, .index = map}, arena, &spec, err);
+    if (st == NNV_OK) st = nnv_known_make(spec, false, arena, cut, err);
     if (index) *index = map;
     return st;
+}
+
+/** The same in scratch memory. */
+static enum nnv_status cut_range(struct bisecting *b, const struct nnv_known *values, uint32_t from, uint32_t to,
+                                 uint32_t **index, struct nnv_known *cut, struct nnv_err *err) {
+    nnv_arena_reset(b->scratch);
+    return cut_into(b, b->scratch, values, from, to, index, cut, err);
 }
 
 /** Does the driver fail on the operations [from, to), with these values as inputs? *same: in the way of the whole. */
@@ -120,7 +127,11 @@ static enum nnv_status judge_steps(struct bisecting *b, struct nnv_err *err) {
     bool same;
     b->out->alone =
         fails(b, &b->actual, b->out->culprit, b->out->culprit + 1, &same) ? NNV_ALONE_FAILS : NNV_ALONE_PASSES;
-    return NNV_OK;
+    if (b->out->alone == NNV_ALONE_PASSES) return NNV_OK;
+    struct nnv_known cut;
+    enum nnv_status st = cut_into(b, b->arena, &b->actual, b->out->culprit, b->out->culprit + 1, NULL, &cut, err);
+    if (st == NNV_OK) b->out->isolated = cut.spec;
+    return st;
 }
 
 /* ------------------------------------------------------------- without the driver's values */

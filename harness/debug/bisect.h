@@ -31,11 +31,13 @@ enum nnv_alone { NNV_ALONE_UNKNOWN, NNV_ALONE_FAILS, NNV_ALONE_PASSES };
 struct nnv_bisection {
     struct nnv_spec *spec; /**< what was bisected: without unused operands, golden outputs */
     struct nnv_signature signature;
-    struct nnv_step *step; /**< per operation of the main subgraph; NULL: the driver's values are not known */
-    uint32_t culprit;      /**< the first operation that goes wrong; UINT32_MAX: none was found */
-    enum nnv_alone alone;  /**< does it fail as a spec of its own, on the driver's (or else the golden) inputs? */
-    bool vanishes;         /**< with all results as outputs the failure is gone */
-    bool *joint;           /**< per operand: making this result alone an output makes the failure vanish */
+    struct nnv_step *step;     /**< per operation of the main subgraph; NULL: the driver's values are not known */
+    uint32_t culprit;          /**< the first operation that goes wrong; UINT32_MAX: none was found */
+    struct nnv_spec *isolated; /**< the culprit as a spec of its own, on the driver's inputs; NULL: alone it passes, or
+                                    they are not known */
+    enum nnv_alone alone;      /**< does it fail as a spec of its own, on the driver's (or else the golden) inputs? */
+    bool vanishes;             /**< with all results as outputs the failure is gone */
+    bool *joint;               /**< per operand: making this result alone an output makes the failure vanish */
     char shown[NNV_OPINION_REASON + 32]; /**< how the driver fails with all results as outputs, if otherwise; else "" */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file changes.c Changes of attributes and constants that rows of the bank share. */
 #include <math.h>
+#include <string.h>
 
 #include "harness/explain/mistakes.h"
 
@@ -130,6 +131,58 @@ bool nnv_change_swap(struct nnv_edit *e, const struct nnv_mistake *m) {
         in[b] = kept;
     }
     return any;
+}
+
+bool nnv_change_rotate(struct nnv_edit *e, const struct nnv_mistake *m) {
+    bool any = false;
+    for (int i = 0; i < NNV_MISTAKE_SLOTS && m->slots[i]; i++) {
+        int pos = nnv_edit_find(e, m->slots[i]);
+        size_t n;
+        double *v = pos < 0 ? NULL : nnv_edit_numbers(e, pos, &n);
+        const uint32_t rows = v && nnv_edit_operand(e, pos)->rank ? nnv_edit_operand(e, pos)->dims[0] : 0;
+        double *turned = rows > 1 && n % rows == 0 ? NNV_NEW(e->arena, double, n) : NULL;
+        for (size_t k = 0; turned && k < n; k++) turned[k] = v[(k + n / rows) % n];
+        if (!turned || memcmp(turned, v, n * sizeof *v) == 0) continue;
+        nnv_edit_set_numbers(e, pos, turned, n);
+        any = true;
+    }
+    return any;
+}
+
+static bool swap_indices(uint32_t *a, uint32_t *b) {
+    const uint32_t kept = *a;
+    *a = *b;
+    *b = kept;
+    return *a != *b;
+}
+
+bool nnv_change_neighbours(struct nnv_edit *e, const struct nnv_mistake *m) {
+    const int pos = nnv_edit_find(e, m->slots[0]);
+    struct nnv_operation *op = nnv_edit_op(e);
+    if (pos < 0 || (uint32_t)pos + 1 >= op->nin) return false;
+    const struct nnv_operand *a = nnv_edit_operand(e, pos), *b = nnv_edit_operand(e, pos + 1);
+    return a->type == b->type && swap_indices(&op->in[pos], &op->in[pos + 1]);
+}
+
+bool nnv_change_outputs(struct nnv_edit *e, const struct nnv_mistake *m) {
+    struct nnv_operation *op = nnv_edit_op(e);
+    (void)m;
+    return op->nout > 1 && swap_indices(&op->out[0], &op->out[1]);
+}
+
+bool nnv_change_groups(struct nnv_edit *e, const struct nnv_mistake *m) {
+    const int at = nnv_edit_find(e, m->slots[0]), along = nnv_edit_find(e, m->slots[1]);
+    size_t n;
+    double *groups = at < 0 ? NULL : nnv_edit_numbers(e, at, &n);
+    const double *axis = along < 0 ? NULL : nnv_edit_numbers(e, along, &n);
+    const struct nnv_operand *x = e->call->in[0].operand;
+    if (!groups || !axis || x->rank == 0) return false;
+    const double d = *axis < 0 ? *axis + x->rank : *axis;
+    if (!(d >= 0 && d < x->rank && *groups >= 1)) return false;
+    const double other = floor(x->dims[(uint32_t)d] / *groups);
+    if (other < 1 || !put(groups, other)) return false;
+    nnv_edit_set_numbers(e, at, groups, 1);
+    return true;
 }
 
 bool nnv_change_op(struct nnv_edit *e, const struct nnv_mistake *m) {

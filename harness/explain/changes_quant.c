@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file changes_quant.c Changes of scales and zero points. */
 #include <math.h>
+#include <string.h>
 
 #include "harness/explain/mistakes.h"
 
@@ -88,6 +89,23 @@ bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_mistake *m) {
     const struct nnv_operand *y = e->call->out[0].operand;
     bool fits = y->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM || y->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
     return fits && y->zero_point != 0 && nnv_change_from_to(e, m);
+}
+
+bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_mistake *m) {
+    const struct nnv_operand *y = e->call->out[0].operand;
+    struct nnv_operation *op = nnv_edit_op(e);
+    (void)m;
+    if (!nnv_is_quant(y->type) || y->zero_point == 0 || op->nin != 2) return false;
+    uint32_t *in = NNV_NEW(e->arena, uint32_t, 3);
+    if (!in) return false;
+    const uint32_t value = nnv_edit_add_int(e, 0);
+    op = nnv_edit_op(e);
+    memcpy(in, op->in, 2 * sizeof *in);
+    in[2] = value;
+    op->in = in;
+    op->nin = 3;
+    op->type = ANEURALNETWORKS_PAD_V2;
+    return true;
 }
 
 bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_mistake *m) {

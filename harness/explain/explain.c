@@ -85,18 +85,23 @@ static bool take_numbers(const struct explaining *x, const struct nnv_golden *go
         const struct nnv_operand *o = output(x, i);
         size_t n = elems_of(x, i);
         if (golden[i].value.bytes != x->spec->outputs[i].bytes) return false;
-        nnv_load(o->type, golden[i].value.data, n, to->v + at);
         double *unused = NNV_NEW(arena, double, 2 * n + 1);
         if (!unused) return false;
-        const struct nnv_expectation e = {.type = o->type,
-                                          .scale = o->scale,
-                                          .zero_point = o->zero_point,
-                                          .value = &golden[i].value,
-                                          .spread = golden[i].spread,
-                                          .exact = golden[i].exact,
-                                          .k = 2,
-                                          .must_equal = x->spec->exact,
-                                          .low_precision = x->spec->model.relaxed};
+        struct nnv_expectation e = {.type = o->type,
+                                    .scale = o->scale,
+                                    .zero_point = o->zero_point,
+                                    .value = &golden[i].value,
+                                    .spread = golden[i].spread,
+                                    .exact = golden[i].exact,
+                                    .k = 2,
+                                    .must_equal = x->spec->exact,
+                                    .low_precision = x->spec->model.relaxed,
+                                    .graph = nnv_graph_rule(&x->spec->model)};
+        /* where numbers tie, the mistaken index may be any of theirs, too */
+        if (golden[i].spread && golden[i].source &&
+            !nnv_follow_indices(&e, golden[i].source, x->actual_values[i].data, arena))
+            return false;
+        nnv_load(o->type, e.value->data, n, to->v + at);
         if (golden[i].spread)
             nnv_check_numbers(&e, x->actual_values[i].data, NNV_PRECISION_BUDGET, unused, unused + n, to->bound + at);
         for (size_t k = at; k < at + n; k++) {

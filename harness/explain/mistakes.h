@@ -55,7 +55,11 @@ bool nnv_change_pairs(struct nnv_edit *e, const struct nnv_mistake *m);    /**< 
 bool nnv_change_reverse(struct nnv_edit *e, const struct nnv_mistake *m);  /**< elements in reverse order */
 bool nnv_change_identity(struct nnv_edit *e, const struct nnv_mistake *m); /**< elements to 0, 1, 2 ... */
 bool nnv_change_inverse(struct nnv_edit *e, const struct nnv_mistake *m);  /**< a permutation to its inverse */
-bool nnv_change_op(struct nnv_edit *e, const struct nnv_mistake *m);       /**< operation code to the other */
+bool nnv_change_rotate(struct nnv_edit *e, const struct nnv_mistake *m);   /**< rows of tensors, one further */
+bool nnv_change_neighbours(struct nnv_edit *e, const struct nnv_mistake *m); /**< first two inputs of a repeated slot */
+bool nnv_change_outputs(struct nnv_edit *e, const struct nnv_mistake *m);    /**< first two outputs */
+bool nnv_change_groups(struct nnv_edit *e, const struct nnv_mistake *m);     /**< CHANNEL_SHUFFLE: n to extent / n */
+bool nnv_change_op(struct nnv_edit *e, const struct nnv_mistake *m);         /**< operation code to the other */
 
 /* changes_quant.c */
 bool nnv_change_zero_point(struct nnv_edit *e, const struct nnv_mistake *m); /**< plus value */
@@ -65,6 +69,7 @@ bool nnv_change_next_scale(struct nnv_edit *e, const struct nnv_mistake *m);
 bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_mistake *m); /**< all inputs encoded like the output */
 bool nnv_change_like(struct nnv_edit *e, const struct nnv_mistake *m);        /**< slot 0 encoded like slot 1 */
 bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_mistake *m);   /**< quantised RELU taken away */
+bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_mistake *m);  /**< PAD: with a stored 0 */
 bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_mistake *m);   /**< bias less half an output unit */
 
 /* changes_window.c */
@@ -84,11 +89,23 @@ bool nnv_spoil_low_bit(struct nnv_spoiled *s, const struct nnv_mistake *m);
 bool nnv_spoil_half(struct nnv_spoiled *s, const struct nnv_mistake *m);
 bool nnv_spoil_bfloat(struct nnv_spoiled *s, const struct nnv_mistake *m);
 bool nnv_spoil_unwritten(struct nnv_spoiled *s, const struct nnv_mistake *m); /**< the last value elements, 0: all */
-bool nnv_spoil_batch(struct nnv_spoiled *s, const struct nnv_mistake *m);     /**< value 0: the second; 1: all */
-bool nnv_spoil_shift(struct nnv_spoiled *s, const struct nnv_mistake *m);     /**< by value places */
-bool nnv_spoil_add(struct nnv_spoiled *s, const struct nnv_mistake *m);       /**< value, in quantised units */
-bool nnv_spoil_wrap(struct nnv_spoiled *s, const struct nnv_mistake *m);      /**< the top bit flipped */
-bool nnv_spoil_times(struct nnv_spoiled *s, const struct nnv_mistake *m);     /**< real numbers times value */
+bool nnv_spoil_first_unwritten(struct nnv_spoiled *s, const struct nnv_mistake *m);
+bool nnv_spoil_batch(struct nnv_spoiled *s, const struct nnv_mistake *m);           /**< value 0: the second; 1: all */
+bool nnv_spoil_batches_swapped(struct nnv_spoiled *s, const struct nnv_mistake *m); /**< first and last */
+bool nnv_spoil_overlap(struct nnv_spoiled *s, const struct nnv_mistake *m); /**< last four elements one place too far */
+bool nnv_spoil_first(struct nnv_spoiled *s, const struct nnv_mistake *m);   /**< the first element everywhere */
+bool nnv_spoil_reverse_all(struct nnv_spoiled *s, const struct nnv_mistake *m);
+bool nnv_spoil_cut_bits(struct nnv_spoiled *s,
+                        const struct nnv_mistake *m); /**< floats of `other` bytes to value bits */
+bool nnv_spoil_through_float(struct nnv_spoiled *s, const struct nnv_mistake *m);  /**< INT32 */
+bool nnv_spoil_never_negative(struct nnv_spoiled *s, const struct nnv_mistake *m); /**< float32 */
+bool nnv_spoil_flush(struct nnv_spoiled *s, const struct nnv_mistake *m);          /**< float32 below value to 0 */
+bool nnv_spoil_finite(struct nnv_spoiled *s, const struct nnv_mistake *m);   /**< infinities to the largest number */
+bool nnv_spoil_wrap_top(struct nnv_spoiled *s, const struct nnv_mistake *m); /**< the largest 8-bit number */
+bool nnv_spoil_shift(struct nnv_spoiled *s, const struct nnv_mistake *m);    /**< by value places */
+bool nnv_spoil_add(struct nnv_spoiled *s, const struct nnv_mistake *m);      /**< value, in quantised units */
+bool nnv_spoil_wrap(struct nnv_spoiled *s, const struct nnv_mistake *m);     /**< the top bit flipped */
+bool nnv_spoil_times(struct nnv_spoiled *s, const struct nnv_mistake *m);    /**< real numbers times value */
 bool nnv_spoil_no_zero_point(struct nnv_spoiled *s, const struct nnv_mistake *m);
 bool nnv_spoil_half_range(struct nnv_spoiled *s, const struct nnv_mistake *m);
 bool nnv_spoil_constant(struct nnv_spoiled *s, const struct nnv_mistake *m); /**< all elements the real number 0 */

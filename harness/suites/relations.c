@@ -27,7 +27,8 @@ bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_va
     size_t at = 0;
     double x, y;
     if (e->ignored) return true;
-    while (at < bytes && was[at] == is[at]) at++;
+    const bool truth = nnv_type(e->type)->kind == NNV_KIND_BOOL; /* anything but 0 is true */
+    while (at < bytes && (truth ? !was[at] == !is[at] : was[at] == is[at])) at++;
     s->result->compared += bytes / size;
     if (at == bytes) return true;
     at /= size;

@@ -23,6 +23,8 @@ struct nnvts_planted {
     const char *models;   /**< the class of bugs that it stands for */
     const char *fires;    /**< where it shows */
     const char *survives; /**< why no suite can see it; NULL: one must */
+    const char *spoils;   /**< operations whose results it makes wrong, separated by commas; "*": those of all that a
+                             model shows; NULL: it is no bug of values */
 };
 
 /** The i-th row, valid until the next call, or NULL behind the last. */

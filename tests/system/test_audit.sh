@@ -42,6 +42,48 @@ test_suites_beside_the_default_ones() {
     check 0 nnvts audit --own --bugs fuzz-rank --filter 'suite:fuzz | op:TANH' --controls cpu --tier smoke --out audit
     grep -q '^fuzz-rank .* CRASH [0-9]* .*caught$' "$OUT" || fail "the suite fuzz was not run"
 }
+# With --quick the suite that is for a bug comes first, and no other once it has caught it; survivors meet all suites.
+test_quick() {
+    check 0 audit --quick --bugs nameless,beta-ignored,axis-ignored --controls cpu --filter 'suite:device | op:SOFTMAX | op:ADD'
+    has "$OUT" "3 of 3 planted bugs caught"
+    [ "$(sed -n 's/.*"name": "beta-ignored".*"suites": {\(.*\)}}.*/\1/p' audit/audit.json | grep -o '"verdict"' | wc -l)" = 1 ] ||
+        fail "beta-ignored met a suite after ops had caught it"
+    hasnt <(grep '"name": "beta-ignored"' audit/audit.json) '"device":'
+    check 1 audit --quick --bugs beta-ignored --filter 'suite:device | op:ADD'
+    has "$OUT" "0 of 1 planted bugs caught"
+    has <(grep '"name": "beta-ignored"' audit/audit.json) '"device":'
+}
+# The rules of comparison on the same graphs. docs/tolerances.md holds the table of all bugs: some of its rows, again.
+test_profiles() {
+    local bugs=low-bit-dropped,quant-plus-one,requantise-truncates,relu6-as-relu,add-scale-ignored row
+    check 0 nnvts audit --profiles budget,aosp,aosp-graph --count 400 --bugs "$bugs"
+    [ "$(grep -c '^| `[a-z]' "$OUT")" = 5 ] || fail "no row for each bug"
+    grep '^| `[a-z]' "$OUT" | while read -r row; do
+        has "$ROOT/docs/tolerances.md" "$row" || fail "docs/tolerances.md is not what the audit says: run make profiles"
+    done
+    has "$ROOT/docs/tolerances.md" "$(grep '^| cases that fail on a driver without a bug' "$OUT")"
+    # a graph on which a bit more or less is right by AOSP's rule, and wrong by the budget
+    [ "$(sed -n 's/^| `low-bit-dropped` | \(.*\) |.*|.*|/\1/p' "$OUT")" != – ] || fail "the budget does not see low-bit-dropped"
+    [ "$(sed -n 's/^| \*\*bugs caught\*\* | \([0-9]*\) .*/\1/p' "$OUT")" = 5 ] || fail "the budget does not see all"
+    check 2 nnvts audit --profiles budget,no-such
+    has "$ERR" "expected some of nnapi,aosp,budget,aosp-graph"
+    check 2 nnvts audit --profiles budget --suite ops,device --count 8
+    has "$ERR" "one suite"
+}
+# A legal variant is of use only where it fires: half a unit lies between two numbers, either of which is right.
+test_the_variant_of_ties_fires() {
+    cat >tie.json <<'EOT'
+{"format":"nnvts-spec/1","name":"tie","precision":"budget","main":{"operands":[
+{"type":"TENSOR_FLOAT32","dims":[2],"lifetime":"SUBGRAPH_INPUT","data":[0.25,0.5]},
+{"type":"TENSOR_QUANT8_ASYMM","dims":[2],"scale":0.5,"zero_point":10,"lifetime":"SUBGRAPH_OUTPUT","data":[11,11]}],
+"operations":[{"type":"QUANTIZE","inputs":[0],"outputs":[1]}],"inputs":[0],"outputs":[1]},"referenced":[]}
+EOT
+    check 0 nnvts replay tie.json -d faulty:legal-ties-round-down
+    sed 's/"name"/"exact":true,"name"/' tie.json >exact.json
+    check 0 nnvts replay exact.json -d cpu
+    check 1 nnvts replay exact.json -d faulty:legal-ties-round-down
+    has "$OUT" "expected 11, got 10"
+}
 test_refusals() {
     check 2 audit --bugs no-such-bug
     has "$ERR" "no bug is selected by 'no-such-bug'"

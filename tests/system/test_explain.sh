@@ -40,6 +40,22 @@ test_planted_bugs_are_named() {
     [ $((100 * right)) -ge $((70 * all)) ] || fail "only $right of $all are right"
     [ $((100 * wrong)) -le $((5 * all)) ] || fail "$wrong of $all are wrong"
 }
+# Random graphs that fail: reduced, bisected and explained, all of these; a loop with an iteration too few is not.
+test_rates_on_random_graphs() {
+    check 0 "$ROOT/tools/debug-rates.sh" -b "$NNVTS_BUILD" -o "$PWD/rates" -n 1 -c 320 \
+        relu6-as-relu norm-gamma-ignored add-scale-ignored constant-output lstm-gates-swapped split-order
+    has "$OUT" "| **6 bugs** | 6 | 6 (100.0 %) | 6 (100.0 %) | 6 (100.0 %) | 0 (0.0 %) |"
+    check 1 "$ROOT/tools/debug-rates.sh" -b "$NNVTS_BUILD" -o "$PWD/rates" -n 1 -c 320 last-iteration-missing
+}
+# What others make of a wrong result does not hide which mistake it is.
+test_one_operation_is_isolated() {
+    check 1 nnvts run --driver faulty:argmin-as-argmax --suite randgraph --count 640 --filter '!randgraph/single/*' --out out
+    check 1 nnvts explain out/dumps/*.json --driver faulty:argmin-as-argmax --json
+    grep '"isolated":{"operation":[0-9]*,"name":"ARGMIN"}' "$OUT" >isolated || fail "no operation was isolated"
+    hasnt <(grep -v '"name":"largest-for-least"' isolated) isolated
+    check 1 nnvts explain out/dumps/*.json --driver faulty:argmin-as-argmax
+    has "$OUT" "(ARGMIN) is the first that goes wrong; alone, on the same inputs, "
+}
 test_right_answers_need_none() {
     check 0 nnvts explain "$ROOT/tests/conformance/example.json" --driver cpu
     has "$OUT" "nothing to explain: all 4 values are right"

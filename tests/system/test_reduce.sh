@@ -86,6 +86,53 @@ test_programs_of_all_kinds() {
     done
     [ $n -ge 10 ] || fail "only $n programs"
 }
+# Whatever goes wrong in whichever suite: the dump alone, elsewhere, shows it again, a driver without the bug passes it, and so
+# says the program in C.
+test_dumps_of_all_kinds() {
+    local bug suite dump verdict code
+    mkdir elsewhere
+    while read -r bug suite verdict; do
+        check 1 nnvts run -d "faulty:$bug" -s "$suite" --specs "$ROOT/tests/conformance" --tier smoke --timeout 1 --out run -q \
+            -k 'suite:randgraph | suite:relations | op:ADD | op:TANH | op:IF'
+        dump=$(ls run/dumps/"$suite".*.json | head -n 1)
+        cp "$dump" elsewhere/dump.json
+        rm -rf run
+        cd elsewhere
+        check 1 nnvts replay dump.json -d "faulty:$bug" --timeout 1
+        has "$OUT" "$verdict"
+        check 0 nnvts replay dump.json -d reference
+        nnvts show dump.json --as c >dump.c
+        program dump.c
+        code=0
+        { timeout 2 ./program "$NNVTS_BUILD/drivers/faulty.so" "$bug" >"$OUT" 2>&1; } 2>/dev/null || code=$?
+        case $verdict in FAIL) same $code 1 "$bug" ;; CRASH) [ $code -gt 128 ] ;; TIMEOUT) same $code 124 "$bug" ;; esac
+        check 0 ./program "$NNVTS_BUILD/drivers/reference.so"
+        cd ..
+    done <<'EOT'
+activation-ignored ops FAIL
+activation-ignored spec FAIL
+activation-ignored randgraph FAIL
+wrong-branch ops FAIL
+relu-in-place relations FAIL
+shapes-unreported ops FAIL
+shapes-unreported relations FAIL
+wrong-output-shape ops FAIL
+shape-count-wrong ops FAIL
+says-insufficient ops FAIL
+guard-write-after ops FAIL
+input-modified ops FAIL
+constant-modified ops FAIL
+output-unwritten ops FAIL
+unasked-timing ops FAIL
+supported-unfilled ops FAIL
+claims-but-fails ops FAIL
+null-prepared ops FAIL
+nonsense-status spec FAIL
+crash-execute spec CRASH
+crash-prepare ops CRASH
+hang-execute ops TIMEOUT
+EOT
+}
 test_crashes() {
     dump crash-execute@TANH
     check 0 nnvts reduce "$DUMP" -d faulty:crash-execute@TANH -o small.json

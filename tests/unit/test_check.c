@@ -21,6 +21,7 @@ enum {
 #define NNAPI NNV_PRECISION_NNAPI
 #define AOSP NNV_PRECISION_AOSP
 #define BUDGET NNV_PRECISION_BUDGET
+#define GRAPH NNV_PRECISION_AOSP_GRAPH
 enum { MAX = 1024 };
 
 static struct nnv_value value;
@@ -326,6 +327,73 @@ static void names(void **state) {
     assert_string_equal(nnv_precision_name(NNAPI), "nnapi");
     assert_string_equal(nnv_precision_name(AOSP), "aosp");
     assert_string_equal(nnv_precision_name(BUDGET), "budget");
+    assert_string_equal(nnv_precision_name(GRAPH), "aosp-graph");
+}
+
+/* ------------------------------------------------------- AOSP's random graph test */
+
+/** The rule for a model of n operations of this kind. */
+static const struct nnv_graph_rule *rule_for(int32_t op, uint32_t n) {
+    static struct nnv_operation operations[20];
+    for (uint32_t i = 0; i < n; i++) operations[i].type = op;
+    const struct nnv_model model = {.main = {.operations = operations, .noperations = n}};
+    return nnv_graph_rule(&model);
+}
+
+static void graph_rules(void **state) {
+    (void)state;
+    assert_true(rule_for(ANEURALNETWORKS_RESHAPE, 1)->full.tolerance == 1e-6);
+    assert_true(rule_for(ANEURALNETWORKS_ADD, 1)->full.tolerance == 1e-5);
+    assert_true(rule_for(ANEURALNETWORKS_TANH, 1)->full.tolerance == 1e-3);
+    assert_true(rule_for(ANEURALNETWORKS_CONV_2D, 1)->full.tolerance == 2e-2);
+    assert_true(rule_for(ANEURALNETWORKS_ADD, 2)->full.tolerance == 1e-2);
+    assert_true(rule_for(ANEURALNETWORKS_ADD, 10)->full.tolerance == 1e-2);
+    assert_true(rule_for(ANEURALNETWORKS_ADD, 11)->full.tolerance == 1e-1);
+    assert_true(rule_for(ANEURALNETWORKS_ADD, 11)->units.tolerance == 12);
+}
+
+static void graph_elements(void **state) {
+    (void)state;
+    const struct nnv_graph_rule *add = rule_for(ANEURALNETWORKS_ADD, 1);
+    const struct nnv_expectation f = {.type = F32, .graph = add}, h = {.type = F16, .graph = add};
+    const struct nnv_expectation q = {.type = Q8, .graph = add}, i = {.type = I32, .graph = add};
+    assert_int_equal(check1(f, GRAPH, 4, 4.000049f), 0); /* 1e-5 + 4e-5 */
+    assert_int_equal(check1(f, GRAPH, 4, 4.000052f), 1);
+    assert_int_equal(check1(h, GRAPH, 4, 4.046875), 0); /* 1e-2 + 4e-2 */
+    assert_int_equal(check1(h, GRAPH, 4, 4.0546875), 1);
+    assert_int_equal(check1(q, GRAPH, 100, 102), 0);
+    assert_int_equal(check1(q, GRAPH, 100, 103), 1);
+    assert_int_equal(check1(i, GRAPH, 100, 101), 0);
+    assert_int_equal(check1(i, GRAPH, 100, 102), 1);
+    assert_int_equal(check1(f, GRAPH, 1001, 5), 0); /* large floats are not compared */
+    assert_int_equal(result.compared, 0);
+    assert_int_equal(check1(h, GRAPH, 101, 5), 0);
+    assert_int_equal(result.compared, 0);
+}
+
+/** Each of n units is two off, as it may be; together they may not. */
+static void graph_means(void **state) {
+    (void)state;
+    double expected[20], actual[20];
+    struct nnv_expectation q = {.type = Q8, .graph = rule_for(ANEURALNETWORKS_ADD, 1)};
+    for (int i = 0; i < 20; i++) actual[i] = (expected[i] = 50 + i) + 2;
+    assert_int_equal(check(&q, GRAPH, 9, expected, actual), 0); /* too few for a mean */
+    assert_int_equal(check(&q, GRAPH, 10, expected, actual), 10);
+    assert_non_null(strstr(result.note, "mean error 2 (allowed: 1.2)"));
+    for (int i = 0; i < 20; i += 2) actual[i] -= 4; /* no bias, but a mean square of 4 */
+    assert_int_equal(check(&q, GRAPH, 20, expected, actual), 20);
+    for (int i = 0; i < 20; i++) actual[i] = expected[i] + (i % 4 ? 0 : 2); /* 0.5 and 1 */
+    assert_int_equal(check(&q, GRAPH, 20, expected, actual), 0);
+}
+
+static void graph_booleans(void **state) {
+    (void)state;
+    double expected[20] = {0}, actual[20] = {1, 1};
+    struct nnv_expectation b = {.type = B8, .graph = rule_for(ANEURALNETWORKS_LESS, 1)};
+    assert_int_equal(check(&b, GRAPH, 20, expected, actual), 0); /* a tenth */
+    actual[2] = 1;
+    assert_int_equal(check(&b, GRAPH, 20, expected, actual), 3);
+    assert_int_equal(check(&b, BUDGET, 20, expected, actual), 3);
 }
 
 int main(void) {
@@ -346,6 +414,10 @@ int main(void) {
         cmocka_unit_test(pictures),
         cmocka_unit_test(large_heat),
         cmocka_unit_test(names),
+        cmocka_unit_test(graph_rules),
+        cmocka_unit_test(graph_elements),
+        cmocka_unit_test(graph_means),
+        cmocka_unit_test(graph_booleans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

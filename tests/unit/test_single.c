@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Generated cases of one operation: every record gives valid, deterministic, meaningful specs. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -220,6 +221,33 @@ static void test_exact_cases_are_exact(void **state) {
     nnv_arena_free(arena);
 }
 
+/* Each second edge case of an operation that moves values moves infinities; one that adds does not. */
+static void test_edge_cases_move_infinities(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    static const char *const names[] = {"RESHAPE", "RELU", "TRANSPOSE", "ADD"};
+    for (size_t i = 0; i < 4; i++) {
+        for (int index = 0; index < 2; index++) {
+            const struct nnv_single w = {
+                .op = nnv_op_by_name(names[i]), .seed = 1, .mode = NNV_MODE_EDGE, .index = index};
+            const struct nnv_spec *s = build(&w, arena);
+            const struct nnv_value *v = &s->outputs[0];
+            assert_int_equal(s->model.main.operands[s->model.main.out[0]].type, ANEURALNETWORKS_TENSOR_FLOAT32);
+            size_t infinite = 0, nan = 0;
+            for (size_t at = 0; at < v->bytes; at += 4) {
+                float f;
+                memcpy(&f, (const char *)v->data + at, 4);
+                infinite += isinf(f) != 0;
+                nan += isnan(f) != 0;
+            }
+            const bool moves = index == 1 && strcmp(names[i], "ADD") != 0;
+            assert_int_equal(infinite > 0, moves);
+            assert_int_equal(nan, 0);
+        }
+    }
+    nnv_arena_free(arena);
+}
+
 static void test_seed_changes_values(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
@@ -298,6 +326,7 @@ int main(void) {
         cmocka_unit_test(test_zero_sized_inputs_are_empty),
         cmocka_unit_test(test_sweep_has_every_code),
         cmocka_unit_test(test_exact_cases_are_exact),
+        cmocka_unit_test(test_edge_cases_move_infinities),
         cmocka_unit_test(test_seed_changes_values),
         cmocka_unit_test(test_signature_names_differ),
         cmocka_unit_test(test_bad_hook_is_an_internal_error),
