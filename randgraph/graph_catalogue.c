@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "randgraph/graph_catalogue.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "randgraph/single.h"
@@ -66,10 +68,20 @@ bool nnv_graph_feeds(const struct nnv_op *op) {
     }
 }
 
-static bool fits(const struct nnv_op *op, const char *variant) {
-    if (op->code == ANEURALNETWORKS_RANDOM_MULTINOMIAL) return false;
-    return !strstr(variant, "wide") && !strstr(variant, "large");
+bool nnv_graph_tells(const struct nnv_op *op, uint32_t output) {
+    switch (op->code) {
+    case ANEURALNETWORKS_RANDOM_MULTINOMIAL:
+    case ANEURALNETWORKS_FILL:
+    case ANEURALNETWORKS_RANK:
+        return false;
+    case ANEURALNETWORKS_HASHTABLE_LOOKUP:
+        return output == 0; /* hits do not depend on the values of the table */
+    default:
+        return true;
+    }
 }
+
+static bool fits(const char *variant) { return !strstr(variant, "wide") && !strstr(variant, "large"); }
 
 int32_t nnv_graph_use_type(const struct nnv_graph_use *use) { return use->op->sigs[use->sig].type[NNV_T]; }
 
@@ -80,23 +92,67 @@ static size_t collect(struct nnv_graph_use *uses) {
     for (size_t i = 0; i < nops; i++) {
         const int nvariants = nnv_single_variants(ops[i]);
         for (int v = 0; v < nvariants; v++)
-            if (fits(ops[i], ops[i]->variants[v]))
+            if (fits(ops[i]->variants[v]))
                 for (int sig = 0; sig < ops[i]->nsigs; sig++) uses[count++] = (struct nnv_graph_use){ops[i], sig, v};
     }
     return count;
 }
 
-const struct nnv_graph_catalogue *nnv_graph_catalogue(struct nnv_arena *arena) {
+/* The operation writes values of the type. */
+static bool writes(const struct nnv_op *op, int32_t type) {
+    for (int f = 0; f < op->nforms; f++)
+        for (int i = 0; i < op->forms[f].nout; i++) {
+            const struct nnv_slot *slot = &op->forms[f].out[i];
+            if (slot->var == NNV_FIXED && slot->type == type) return true;
+            for (int sig = 0; slot->var != NNV_FIXED && sig < op->nsigs; sig++)
+                if (op->sigs[sig].type[slot->var] == type) return true;
+        }
+    return false;
+}
+
+static void join_ring(struct nnv_graph_catalogue *c, int32_t type) {
+    struct nnv_graph_ring *r = &c->ring[type];
+    size_t nops, at = c->of_type[type];
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    for (size_t i = 0; i < nops && r->used < NNV_GRAPH_OPS; i++) {
+        const size_t first = at;
+        while (at < c->of_type[type + 1] && c->use[at].op == ops[i]) at++;
+        if (at == first && !writes(ops[i], type)) continue;
+        r->first[r->used] = (uint32_t)first;
+        r->end[r->used] = (uint32_t)at;
+        r->op[r->used++] = ops[i];
+    }
+    r->count = (r->used + 1) / 2 * 2;
+}
+
+int nnv_graph_ring_number(const struct nnv_graph_ring *ring, const struct nnv_op *op) {
+    for (uint32_t i = 0; i < ring->used; i++)
+        if (ring->op[i] == op) return (int)i;
+    return -1;
+}
+
+/* Kept until the process ends. */
+static struct nnv_graph_catalogue catalogue;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make(void) {
     size_t nops, room = 0, place[NNV_TYPE_COUNT + 1] = {0};
     const struct nnv_op *const *ops = nnv_ops(&nops);
+    struct nnv_graph_catalogue *c = &catalogue;
     for (size_t i = 0; i < nops; i++) room += (size_t)ops[i]->nsigs * (size_t)nnv_single_variants(ops[i]);
-    struct nnv_graph_catalogue *c = NNV_NEW(arena, struct nnv_graph_catalogue, 1);
-    struct nnv_graph_use *all = NNV_NEW(arena, struct nnv_graph_use, room);
-    if (!c || !all || !(c->use = NNV_NEW(arena, struct nnv_graph_use, room))) return NULL;
-    c->count = collect(all);
-    for (size_t i = 0; i < c->count; i++) place[nnv_graph_use_type(&all[i]) + 1]++;
-    for (int t = 0; t < NNV_TYPE_COUNT; t++) place[t + 1] += place[t];
-    memcpy(c->of_type, place, sizeof place);
-    for (size_t i = 0; i < c->count; i++) c->use[place[nnv_graph_use_type(&all[i])]++] = all[i];
-    return c;
+    struct nnv_graph_use *all = calloc(room, sizeof *all);
+    c->use = calloc(room, sizeof *c->use);
+    if (all && c->use) {
+        c->count = collect(all);
+        for (size_t i = 0; i < c->count; i++) place[nnv_graph_use_type(&all[i]) + 1]++;
+        for (int t = 0; t < NNV_TYPE_COUNT; t++) place[t + 1] += place[t];
+        memcpy(c->of_type, place, sizeof place);
+        for (size_t i = 0; i < c->count; i++) c->use[place[nnv_graph_use_type(&all[i])]++] = all[i];
+        for (int32_t t = 0; t < NNV_TYPE_COUNT; t++) join_ring(c, t);
+    }
+    free(all);
+}
+
+const struct nnv_graph_catalogue *nnv_graph_catalogue(void) {
+    return pthread_once(&once, make) == 0 && catalogue.count > 0 ? &catalogue : NULL;
 }

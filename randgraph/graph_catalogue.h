@@ -11,14 +11,28 @@ struct nnv_graph_use {
     int sig, variant;
 };
 
+enum { NNV_GRAPH_OPS = 160 }; /**< room for all operations */
+
+/** The operations that read a type as their main one, or write it: between them values of the type go. */
+struct nnv_graph_ring {
+    const struct nnv_op *op[NNV_GRAPH_OPS];
+    uint32_t first[NNV_GRAPH_OPS], end[NNV_GRAPH_OPS]; /**< the uses of each that have it as their main type */
+    uint32_t used, count;                              /**< operations; the same, made even */
+};
+
 struct nnv_graph_catalogue {
     struct nnv_graph_use *use; /**< by main type, operation, variant, signature */
     size_t count;
     size_t of_type[NNV_TYPE_COUNT + 1]; /**< where the uses of each main type begin; the last entry is count */
+    struct nnv_graph_ring ring[NNV_TYPE_COUNT];
 };
 
-/** The uses that fit graphs: not the large ones, nor those whose results are random. All arena's; NULL: no memory. */
-const struct nnv_graph_catalogue *nnv_graph_catalogue(struct nnv_arena *arena);
+/** The uses that fit graphs: not the large ones. Made once; NULL: no memory. */
+const struct nnv_graph_catalogue *nnv_graph_catalogue(void);
+/** The number of an operation in a ring, or -1. */
+int nnv_graph_ring_number(const struct nnv_graph_ring *ring, const struct nnv_op *op);
+/** False for results that say nothing about the values of the inputs: random ones, and those known by shapes alone. */
+bool nnv_graph_tells(const struct nnv_op *op, uint32_t output);
 /** The main type of a use. */
 int32_t nnv_graph_use_type(const struct nnv_graph_use *use);
 /** False where results may come in any order, so that nothing should be computed from them. */
