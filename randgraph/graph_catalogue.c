@@ -81,6 +81,11 @@ bool nnv_graph_tells(const struct nnv_op *op, uint32_t output) {
     }
 }
 
+bool nnv_graph_takes_empty(const struct nnv_op *op, uint32_t input) {
+    const bool regions = op->code == ANEURALNETWORKS_ROI_ALIGN || op->code == ANEURALNETWORKS_ROI_POOLING;
+    return op->zero != NNV_ZERO_REFUSED && !(regions && input == 0);
+}
+
 static bool fits(const char *variant) { return !strstr(variant, "wide") && !strstr(variant, "large"); }
 
 int32_t nnv_graph_use_type(const struct nnv_graph_use *use) { return use->op->sigs[use->sig].type[NNV_T]; }
@@ -98,8 +103,7 @@ static size_t collect(struct nnv_graph_use *uses) {
     return count;
 }
 
-/* The operation writes values of the type. */
-static bool writes(const struct nnv_op *op, int32_t type) {
+bool nnv_graph_writes(const struct nnv_op *op, int32_t type) {
     for (int f = 0; f < op->nforms; f++)
         for (int i = 0; i < op->forms[f].nout; i++) {
             const struct nnv_slot *slot = &op->forms[f].out[i];
@@ -117,7 +121,7 @@ static void join_ring(struct nnv_graph_catalogue *c, int32_t type) {
     for (size_t i = 0; i < nops && r->used < NNV_GRAPH_OPS; i++) {
         const size_t first = at;
         while (at < c->of_type[type + 1] && c->use[at].op == ops[i]) at++;
-        if (at == first && !writes(ops[i], type)) continue;
+        if (at == first && !nnv_graph_writes(ops[i], type)) continue;
         r->first[r->used] = (uint32_t)first;
         r->end[r->used] = (uint32_t)at;
         r->op[r->used++] = ops[i];

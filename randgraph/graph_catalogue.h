@@ -31,11 +31,15 @@ struct nnv_graph_catalogue {
 const struct nnv_graph_catalogue *nnv_graph_catalogue(void);
 /** The number of an operation in a ring, or -1. */
 int nnv_graph_ring_number(const struct nnv_graph_ring *ring, const struct nnv_op *op);
+/** The operation writes values of the type. */
+bool nnv_graph_writes(const struct nnv_op *op, int32_t type);
 /** False for results that say nothing about the values of the inputs: random ones, and those known by shapes alone. */
 bool nnv_graph_tells(const struct nnv_op *op, uint32_t output);
 /** The main type of a use. */
 int32_t nnv_graph_use_type(const struct nnv_graph_use *use);
 /** False where results may come in any order, so that nothing should be computed from them. */
 bool nnv_graph_feeds(const struct nnv_op *op);
+/** False where a value without rows may be refused: there may be no regions, but they must be those of an image. */
+bool nnv_graph_takes_empty(const struct nnv_op *op, uint32_t input);
 
 #endif

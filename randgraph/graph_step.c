@@ -268,25 +268,44 @@ bool nnv_growth_depends(struct nnv_growth *g, struct nnv_graph_step *s) {
 
 /* The operand as the model has it where its value is this one: extents that differ are open. */
 static bool open_extents(struct nnv_operand *o, const struct nnv_value *v, struct nnv_arena *arena) {
-    if (o->rank != v->rank) return false;
+    if (o->rank != v->rank || (o->channel.count && o->dims[o->channel.dim] != v->dims[o->channel.dim])) return false;
     o->dims = nnv_arena_copy(arena, o->dims, o->rank * sizeof *o->dims);
     for (uint32_t k = 0; o->dims && k < o->rank; k++)
         if (o->dims[k] != v->dims[k]) o->dims[k] = 0;
     return o->dims != NULL;
 }
 
-/* Model input i of the step where the batch is empty: alone says that only the first of the graph's inputs is. */
-static bool empty_input(struct nnv_growth *g, struct nnv_graph_step *s, uint32_t i, bool alone, struct nnv_value *v) {
+/* The first input position that may be empty where the graph begins; the input there, as a model input. */
+static uint32_t first_empty(const struct nnv_graph_step *s) {
+    const struct nnv_subgraph *m = &s->draft.spec->model.main;
+    const struct nnv_op *op = nnv_op(s->draft.op->type);
+    for (uint32_t p = 0; p < s->draft.op->nin; p++)
+        for (uint32_t i = 0; i < m->nin; i++)
+            if (m->in[i] == s->draft.op->in[p] && nnv_graph_takes_empty(op, p)) return i;
+    return m->nin;
+}
+
+/* Model input i of the step where the batch is empty. Of the graph's own inputs first is empty, and unless it is to be
+ * alone those with as many rows are, too. */
+static bool empty_input(struct nnv_growth *g, struct nnv_graph_step *s, uint32_t i, uint32_t first, bool alone,
+                        struct nnv_value *v) {
     const struct nnv_spec *spec = s->draft.spec;
     const struct nnv_graph_value *from = s->draft.from[spec->model.main.in[i]];
-    const struct nnv_value *first = &spec->inputs[0];
-    if (from) {
-        *v = from->empty;
-        return true;
-    }
-    if (g->noperations > 0 || (i > 0 && (alone || v->rank == 0 || first->rank == 0 || v->dims[0] != first->dims[0])))
-        return true;
+    if (from) *v = from->empty;
+    if (from || g->noperations > 0 || i < first) return true;
+    const struct nnv_value *x = &spec->inputs[first];
+    if (i > first && (alone || v->rank == 0 || x->rank == 0 || v->dims[0] != x->dims[0])) return true;
     return nnv_growth_without_rows(&spec->inputs[i], g->step, v);
+}
+
+/* An input that must have rows has none. */
+static bool lacks_rows(const struct nnv_graph_step *s, const struct nnv_subgraph *m, const struct nnv_value *inputs) {
+    for (uint32_t p = 0; p < s->draft.op->nin; p++)
+        for (uint32_t i = 0; i < m->nin; i++)
+            if (m->in[i] == s->draft.op->in[p] && !inputs[i].omitted && inputs[i].bytes == 0 &&
+                !nnv_graph_takes_empty(nnv_op(s->draft.op->type), p))
+                return true;
+    return false;
 }
 
 static bool all_finite(const struct nnv_subgraph *m, const struct nnv_golden *golden) {
@@ -311,9 +330,12 @@ static bool evaluate_empty(struct nnv_growth *g, struct nnv_graph_step *s, bool 
     m->operands = nnv_arena_copy(g->step, m->operands, m->noperands * sizeof *m->operands);
     s->empty = NNV_NEW(g->step, struct nnv_golden, m->nout);
     if (!inputs || !m->operands || !s->empty) return false;
+    const uint32_t first = first_empty(s);
     for (uint32_t i = 0; i < m->nin; i++)
-        if (!empty_input(g, s, i, alone, &inputs[i]) || !open_extents(&m->operands[m->in[i]], &inputs[i], g->step))
+        if (!empty_input(g, s, i, first, alone, &inputs[i]) ||
+            !open_extents(&m->operands[m->in[i]], &inputs[i], g->step))
             return false;
+    if (lacks_rows(s, m, inputs)) return false;
     if (nnv_eval(&model, inputs, &nnv_growth_bounds, g->step, s->empty, &why) != NNV_OK) return false;
     for (uint32_t i = 0; i < m->nout; i++)
         if (s->empty[i].value.rank != s->golden[i].value.rank) return false;
