@@ -2,6 +2,7 @@
 #include "randgraph/graph_catalogue.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,7 +147,8 @@ static void make(void) {
     for (size_t i = 0; i < nops; i++) room += (size_t)ops[i]->nsigs * (size_t)nnv_single_variants(ops[i]);
     struct nnv_graph_use *all = calloc(room, sizeof *all);
     c->use = calloc(room, sizeof *c->use);
-    if (all && c->use) {
+    c->ranks = calloc(room, sizeof *c->ranks);
+    if (all && c->use && c->ranks) {
         c->count = collect(all);
         for (size_t i = 0; i < c->count; i++) place[nnv_graph_use_type(&all[i]) + 1]++;
         for (int t = 0; t < NNV_TYPE_COUNT; t++) place[t + 1] += place[t];
@@ -159,4 +161,21 @@ static void make(void) {
 
 const struct nnv_graph_catalogue *nnv_graph_catalogue(void) {
     return pthread_once(&once, make) == 0 && catalogue.count > 0 ? &catalogue : NULL;
+}
+
+uint32_t nnv_graph_use_ranks(const struct nnv_graph_catalogue *c, size_t use) {
+    enum { DRAWS = 12 };
+    uint32_t ranks = atomic_load(&c->ranks[use]);
+    struct nnv_arena *arena = ranks ? NULL : nnv_arena_new();
+    if (!arena) return ranks ? ranks : UINT32_MAX;
+    for (int i = 0; i < DRAWS; i++) {
+        const struct nnv_single w = {
+            .op = c->use[use].op, .sig = c->use[use].sig, .variant = c->use[use].variant, .index = i, .name = ""};
+        ranks |= nnv_single_ranks(&w, nnv_graph_use_type(&c->use[use]), arena);
+        nnv_arena_reset(arena);
+    }
+    nnv_arena_free(arena);
+    ranks |= 1; /* known */
+    atomic_store(&c->ranks[use], ranks);
+    return ranks;
 }

@@ -23,6 +23,7 @@ struct nnv_graph_ring {
 struct nnv_graph_catalogue {
     struct nnv_graph_use *use; /**< by main type, operation, variant, signature */
     size_t count;
+    _Atomic uint32_t *ranks;            /**< per use, see nnv_graph_use_ranks(); 0: not known yet */
     size_t of_type[NNV_TYPE_COUNT + 1]; /**< where the uses of each main type begin; the last entry is count */
     struct nnv_graph_ring ring[NNV_TYPE_COUNT];
 };
@@ -35,6 +36,10 @@ int nnv_graph_ring_number(const struct nnv_graph_ring *ring, const struct nnv_op
 bool nnv_graph_writes(const struct nnv_op *op, int32_t type);
 /** False for results that say nothing about the values of the inputs: random ones, and those known by shapes alone. */
 bool nnv_graph_tells(const struct nnv_op *op, uint32_t output);
+/**
+ * Ranks (bits 1 << rank) that the main operand of a use can have, as far as some draws show. Depends on the use alone.
+ */
+uint32_t nnv_graph_use_ranks(const struct nnv_graph_catalogue *c, size_t use);
 /** The main type of a use. */
 int32_t nnv_graph_use_type(const struct nnv_graph_use *use);
 /** False where results may come in any order, so that nothing should be computed from them. */

@@ -12,7 +12,6 @@ struct nnv_graph_value {
     struct nnv_value *other; /**< one a model input: the value where that input is another one */
     double lo, hi;           /**< range of its real values */
     struct nnv_value empty;  /**< the value where the batch is empty, if asked for */
-    const struct nnv_op *by; /**< the operation that wrote it */
     uint32_t reads;          /**< operations that read it, and whose results tell of it */
 };
 

@@ -18,6 +18,7 @@ enum {
 struct nnv_growth {
     const struct nnv_graph_options *what;
     int redraw, wanted; /**< wanted: operations */
+    int begun;          /**< tries of a first operation */
     size_t first;       /**< use that the graph begins with; the catalogue's count: none */
     const struct nnv_graph_catalogue *catalogue;
     struct nnv_arena *arena, *step; /**< the spec's; emptied before each try */
@@ -29,6 +30,7 @@ struct nnv_growth {
     uint32_t noperands, noperations, operand_room, operation_room;
     uint32_t *live; /**< operands that operations wrote and that may be read on */
     uint32_t nlive, live_room;
+    uint32_t mute;  /**< operations whose results do not tell of their inputs */
     uint32_t known; /**< a value that depends on no input, and nobody reads yet; 0: none */
     struct nnv_value *inputs;
     uint32_t *in, nin;       /**< of the model: from the first operation */
@@ -55,7 +57,8 @@ enum nnv_status nnv_growth_no_memory(struct nnv_err *err);
 bool nnv_growth_room(struct nnv_arena *arena, void *array, uint32_t count, uint32_t n, uint32_t *room, size_t size);
 
 /* graph_vary.c */
-/** Other values of the range that the input has: its own in another order, and mirrored at the middle of their range.
+/** Other values of the range that the input has: its own in another order, mirrored at the middle of their range, and
+ * drawn nearer to it.
  */
 bool nnv_growth_perturb(const struct nnv_operand *o, const struct nnv_value *v, struct nnv_arena *arena,
                         struct nnv_value *out);
@@ -86,6 +89,9 @@ bool nnv_growth_depends(struct nnv_growth *g, struct nnv_graph_step *s);
 void nnv_growth_constant(struct nnv_operand *o, const struct nnv_value *v);
 /** Control flow declares what its subgraphs give, open extents included. */
 bool nnv_growth_declares(int32_t code);
+
+/** The first operation, of which nothing goes on: the graph goes on from its input. */
+bool nnv_growth_from_input(const struct nnv_growth *g, int32_t code);
 
 /* graph_keep.c */
 /** Appends the step to the graph. */

@@ -73,7 +73,7 @@ static bool keep_output(struct nnv_growth *g, const struct nnv_graph_step *s, ui
     if (!nnv_growth_declares(code)) o->rank = value->rank;
     o->dims =
         nnv_arena_copy(g->arena, nnv_growth_declares(code) ? drawn->dims : value->dims, o->rank * sizeof *o->dims);
-    *v = (struct nnv_graph_value){.operand = g->noperands, .value = *value, .by = op};
+    *v = (struct nnv_graph_value){.operand = g->noperands, .value = *value};
     v->value.data = nnv_arena_copy(g->arena, value->data, value->bytes);
     v->other = NNV_NEW(g->arena, struct nnv_value, g->nin);
     if (!o->dims || !v->value.data || !v->other) return false;
@@ -93,6 +93,19 @@ static bool keep_output(struct nnv_growth *g, const struct nnv_graph_step *s, ui
     return true;
 }
 
+/* An input that other operations may read, too: it is the only one. */
+static bool keep_fan_out(struct nnv_growth *g, const struct nnv_operand *o, const struct nnv_value *value) {
+    struct nnv_graph_value *v = &g->value[g->noperands];
+    *v = (struct nnv_graph_value){
+        .operand = g->noperands, .value = *value, .other = NNV_NEW(g->arena, struct nnv_value, 1)};
+    nnv_graph_range(o, value, &v->lo, &v->hi);
+    if (!v->other || !nnv_growth_perturb(o, value, g->arena, v->other) ||
+        !nnv_growth_room(g->arena, &g->live, g->nlive, 1, &g->live_room, sizeof *g->live))
+        return false;
+    g->live[g->nlive++] = g->noperands;
+    return true;
+}
+
 static bool keep_input(struct nnv_growth *g, struct nnv_graph_draft *d, uint32_t operand) {
     struct nnv_operand o = d->spec->model.main.operands[operand];
     if (!keep_bytes(g, &o)) return false;
@@ -105,7 +118,9 @@ static bool keep_input(struct nnv_growth *g, struct nnv_graph_draft *d, uint32_t
             g->inputs[g->nin] = d->spec->inputs[i];
             void *data = nnv_arena_copy(g->arena, d->spec->inputs[i].data, d->spec->inputs[i].bytes);
             if (!data) return false;
-            g->inputs[g->nin++].data = data;
+            g->inputs[g->nin].data = data;
+            if (nnv_growth_from_input(g, d->op->type) && !keep_fan_out(g, &o, &g->inputs[g->nin])) return false;
+            g->nin++;
         }
     }
     g->operand[g->noperands++] = o;
@@ -145,6 +160,7 @@ enum nnv_status nnv_growth_keep(struct nnv_growth *g, struct nnv_graph_step *s, 
         op.out[i] = g->noperands;
         if (!keep_output(g, s, i)) return nnv_growth_no_memory(err);
     }
+    g->mute += !nnv_graph_tells(nnv_op(op.type), 0);
     g->operation[g->noperations++] = op;
     if (g->noperations == 1 && g->empty) {
         g->empty = nnv_arena_copy(g->arena, g->empty, g->nin * sizeof *g->empty);
