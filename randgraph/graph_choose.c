@@ -65,11 +65,8 @@ static const struct nnv_graph_use *use_of(struct nnv_growth *g, int32_t type, ui
 /* A use of any operation that reads the type, each as likely. */
 static const struct nnv_graph_use *any_operation(struct nnv_growth *g, int32_t type, uint32_t rank) {
     const struct nnv_graph_ring *ring = &g->catalogue->ring[type];
-    bool (*prefers)(const struct nnv_op *) = g->what->profile->prefers;
-    bool choosy = prefers && nnv_rng_unit(&g->rng) < 0.6;
     for (int n = 0; n < 200 && ring->used > 0; n++) {
         const uint32_t number = (uint32_t)nnv_rng_int(&g->rng, 0, (int64_t)ring->used - 1);
-        if (choosy && n < 150 && !prefers(ring->op[number])) continue;
         const struct nnv_graph_use *u = use_of(g, type, number, rank);
         if (u) return u;
     }
@@ -123,6 +120,6 @@ const struct nnv_graph_use *nnv_growth_use(struct nnv_growth *g, const struct nn
     const int32_t type = g->operand[from->operand].type;
     const struct nnv_graph_use *u = try < PLANNED && !g->what->unplanned ? planned_use(g, from) : NULL;
     if (u) return u;
-    return g->what->unplanned || try % 4 == 3 ? any_use(g, type, from->value.rank)
-                                              : any_operation(g, type, from->value.rank);
+    const bool by_use = g->what->unplanned || g->what->profile->prefers || try % 4 == 3;
+    return by_use ? any_use(g, type, from->value.rank) : any_operation(g, type, from->value.rank);
 }
