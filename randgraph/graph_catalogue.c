@@ -46,7 +46,7 @@ const struct nnv_graph_profile nnv_graph_profiles[] = {
     {"conv", "convolutions and what stands around them", 4, 12, FLOAT32 | FLOAT16 | QUANT8 | QUANT8_SIGNED,
      is_convolution},
     {"quant", "quantised operations with unequal scales", 4, 12, QUANT8 | QUANT8_SIGNED, NULL},
-    {"rnn", "recurrent operations", 2, 6, FLOAT32 | FLOAT16, is_recurrent},
+    {"rnn", "recurrent operations", 2, 6, FLOAT32 | FLOAT16 | QUANT8 | QUANT8_SIGNED, is_recurrent},
     {"control", "IF and WHILE between other operations", 2, 6, 0, is_control},
     {"mixed", "8 to 20 operations of any kind and many types", 8, 20, 0, NULL},
 };

@@ -82,18 +82,24 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
     return a;
 }
 
+/* A walk over the n things that there are takes steps of this many: it comes to all of them. */
+static uint64_t stride_of(uint64_t seed, size_t n) {
+    struct nnv_rng order = nnv_rng_make(seed, 0x9a7, n);
+    uint64_t stride = (nnv_rng_u64(&order) % n) | 1;
+    while (common_divisor(n, stride) > 1) stride += 2;
+    return stride;
+}
+
 void nnv_growth_begin(struct nnv_growth *g) {
+    enum { FAR = 7919 }; /* what may not begin is passed over by a leap: else what stands behind it would begin often */
     const struct nnv_graph_catalogue *c = g->catalogue;
     const struct nnv_graph_profile *p = g->what->profile;
-    const uint64_t index = g->what->index;
-    struct nnv_rng order = nnv_rng_make(g->what->seed, 0x9a7, 0);
-    uint64_t stride = (nnv_rng_u64(&order) % c->count) | 1;
-    while (common_divisor(c->count, stride) > 1) stride += 2;
+    const uint64_t index = g->what->index, stride = stride_of(g->what->seed, c->count);
+    const bool preferred = p->prefers && index % 2 == 0;
     g->first = c->count;
-    for (size_t n = 0; n < c->count && g->first == c->count; n++) {
-        const size_t at = (index % c->count * stride + n) % c->count;
-        if (is_wanted(g, &c->use[at], true) && (!p->prefers || index % 2 == 1 || p->prefers(c->use[at].op)))
-            g->first = at;
+    for (uint64_t n = 0; n < c->count && g->first == c->count; n++) {
+        const size_t at = (size_t)((index + n * FAR) % c->count * stride % c->count);
+        if (is_wanted(g, &c->use[at], true) && (!preferred || p->prefers(c->use[at].op))) g->first = at;
     }
     g->plan = (struct nnv_graph_plan){.key = g->what->seed ^ nnv_hash_str(p->name),
                                       .index = index,
