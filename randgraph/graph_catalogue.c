@@ -33,6 +33,28 @@ static bool is_convolution(const struct nnv_op *op) {
     }
 }
 
+/* Results with a scale of their own: what is computed is rounded into it. */
+static bool is_rescaled(const struct nnv_op *op) {
+    switch (op->code) {
+    case ANEURALNETWORKS_CONV_2D:
+    case ANEURALNETWORKS_DEPTHWISE_CONV_2D:
+    case ANEURALNETWORKS_GROUPED_CONV_2D:
+    case ANEURALNETWORKS_TRANSPOSE_CONV_2D:
+    case ANEURALNETWORKS_FULLY_CONNECTED:
+    case ANEURALNETWORKS_BATCH_MATMUL:
+    case ANEURALNETWORKS_ADD:
+    case ANEURALNETWORKS_SUB:
+    case ANEURALNETWORKS_MUL:
+    case ANEURALNETWORKS_PRELU:
+    case ANEURALNETWORKS_CONCATENATION:
+    case ANEURALNETWORKS_MAXIMUM:
+    case ANEURALNETWORKS_MINIMUM:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool is_recurrent(const struct nnv_op *op) {
     return strstr(op->name, "RNN") || strstr(op->name, "LSTM") || op->code == ANEURALNETWORKS_SVDF;
 }
@@ -45,7 +67,7 @@ const struct nnv_graph_profile nnv_graph_profiles[] = {
     {"large", "30 to 50 operations of any kind", 30, 50, 0, NULL},
     {"conv", "convolutions and what stands around them", 4, 12, FLOAT32 | FLOAT16 | QUANT8 | QUANT8_SIGNED,
      is_convolution},
-    {"quant", "quantised operations with unequal scales", 4, 12, QUANT8 | QUANT8_SIGNED, NULL},
+    {"quant", "quantised operations with unequal scales", 4, 12, QUANT8 | QUANT8_SIGNED, is_rescaled},
     {"rnn", "recurrent operations", 2, 6, FLOAT32 | FLOAT16 | QUANT8 | QUANT8_SIGNED, is_recurrent},
     {"control", "IF and WHILE between other operations", 2, 6, 0, is_control},
     {"mixed", "8 to 20 operations of any kind and many types", 8, 20, 0, NULL},

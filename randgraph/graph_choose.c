@@ -126,6 +126,6 @@ const struct nnv_graph_use *nnv_growth_use(struct nnv_growth *g, const struct nn
     const int32_t type = g->operand[from->operand].type;
     const struct nnv_graph_use *u = try < PLANNED && !g->what->unplanned ? planned_use(g, from) : NULL;
     if (u) return u;
-    const bool by_use = g->what->unplanned || g->what->profile->prefers || try % 4 == 3;
+    const bool by_use = g->what->unplanned || g->what->profile->prefers || try % 2 == 1;
     return by_use ? any_use(g, type, from->value.rank) : any_operation(g, type, from->value.rank);
 }
