@@ -26,6 +26,15 @@ extern const size_t nnv_graph_profile_count;
 /** By name, or NULL. */
 const struct nnv_graph_profile *nnv_graph_profile_by_name(const char *name);
 
+/** What the model knows of extents. */
+enum nnv_graph_extents {
+    NNV_EXTENTS_KNOWN, /**< all those of inputs; one graph in eight leaves some of its results' open */
+    NNV_EXTENTS_OPEN,  /**< some of inputs and all of results are known only when the model is executed */
+    NNV_EXTENTS_EMPTY, /**< so, and the batch that is then put in has no rows */
+};
+/** A mix of them for a series of graphs. */
+enum nnv_graph_extents nnv_graph_extents_of(uint64_t index);
+
 /** What names a graph: the same members give the same bytes on any machine. */
 struct nnv_graph_options {
     const struct nnv_graph_profile *profile;
@@ -33,6 +42,8 @@ struct nnv_graph_options {
     uint64_t seed;
     uint64_t index;   /**< the how-manieth graph of the profile: walks through all operations, types and variants */
     const char *name; /**< of the spec; borrowed */
+    enum nnv_graph_extents extents;
+    bool unplanned; /**< what follows what is drawn by chance alone: for comparison */
 };
 
 /**

@@ -11,7 +11,8 @@ struct nnv_graph_value {
     struct nnv_value value;  /**< of the golden evaluation so far */
     struct nnv_value *other; /**< one a model input: the value where that input is another one */
     double lo, hi;           /**< range of its real values */
-    uint32_t reads;          /**< operations that read it */
+    struct nnv_value empty;  /**< the value where the batch is empty, if asked for */
+    uint32_t reads;          /**< operations that read it, and whose results tell of it */
 };
 
 /** A use that is being fitted: a spec of one operation, all of whose arrays may be changed. */

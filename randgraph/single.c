@@ -592,12 +592,28 @@ static bool takes(const struct build *b, const struct nnv_operand *like) {
     return false;
 }
 
+uint32_t nnv_single_ranks(const struct nnv_single *what, int32_t type, struct nnv_arena *arena) {
+    struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    struct nnv_operand like = {.type = type};
+    uint32_t ranks = 0;
+    if (what->op->check_subgraphs || draw(&b, 0, NULL) != NNV_OK) return UINT32_MAX;
+    for (like.rank = 1; like.rank <= 8; like.rank++) ranks |= (uint32_t)takes(&b, &like) << like.rank;
+    return ranks;
+}
+
 enum nnv_status nnv_single_draw(const struct nnv_single *what, const struct nnv_operand *like, struct nnv_arena *arena,
                                 struct nnv_spec **spec, struct nnv_err *err) {
-    struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
-    enum nnv_status st = draw(&b, 0, err);
+    enum { DRAWS = 8 };
+    struct nnv_single w = *what;
+    struct build b = {.what = &w, .arena = arena, .magnitude = 1, .density = 1};
+    enum nnv_status st = NNV_OK;
+    bool fits = false;
     *spec = NULL;
-    if (!st && !what->op->check_subgraphs && !takes(&b, like)) return NNV_OK;
+    for (int n = 0; n < DRAWS && !st && !fits; n++, w.index += !fits) {
+        st = draw(&b, 0, err);
+        fits = !st && (w.op->check_subgraphs || takes(&b, like));
+    }
+    if (!st && !fits) return NNV_OK;
     if (!st) st = what->op->check_subgraphs ? begin_control(&b, err) : begin(&b, err);
     if (st) return nnv_at(err, st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;

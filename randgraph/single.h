@@ -39,10 +39,13 @@ char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t ro
  */
 NNV_USE_RESULT enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena *arena,
                                                 struct nnv_spec **spec, struct nnv_err *err);
+/** The ranks (bits 1 << rank) that inputs of the type which need not be constants have in such a case. */
+uint32_t nnv_single_ranks(const struct nnv_single *what, int32_t type, struct nnv_arena *arena);
 /**
  * The first draw of such a case before anything is evaluated: its outputs have no expected values, no shapes (but those
  * of control flow), and quantisations that only will do for an evaluation. *spec is NULL if it is known early that no
- * input can take a value of the type and rank of `like`. Mode NORMAL. NNV_NO_MEMORY.
+ * input can take a value of the type and rank of `like`, also not in the next cases but one. Mode NORMAL.
+ * NNV_NO_MEMORY.
  */
 NNV_USE_RESULT enum nnv_status nnv_single_draw(const struct nnv_single *what, const struct nnv_operand *like,
                                                struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err);

@@ -79,8 +79,8 @@ static bool grow(struct nnv_buckets *b, size_t n) {
 /** Adds the bucket named by key, with c as its first case. */
 static uint32_t new_bucket(struct nnv_buckets *b, const struct nnv_bucket_case *c, const char *key, size_t like) {
     const char *kept = nnv_arena_strdup(b->arena, key);
-    const char *op = nnv_arena_strdup(b->arena, c->op);
-    const char *family = nnv_arena_strdup(b->arena, family_of(c->type));
+    const char *op = nnv_arena_strdup(b->arena, c->explained && *c->explained_op ? c->explained_op : c->op);
+    const char *family = nnv_arena_strdup(b->arena, c->explained ? "" : family_of(c->type));
     if (kept == NULL || op == NULL || family == NULL) return NNV_MAP_NONE;
     uint32_t n = nnv_map_add(&b->map, kept);
     if (n != NNV_MAP_NONE)
@@ -88,6 +88,7 @@ static uint32_t new_bucket(struct nnv_buckets *b, const struct nnv_bucket_case *
                                          .op = op,
                                          .family = family,
                                          .like = kept + like,
+                                         .explained = c->explained != NULL,
                                          .first = c->id,
                                          .smallest = c->id,
                                          .smallest_compared = c->compared};
@@ -96,9 +97,15 @@ static uint32_t new_bucket(struct nnv_buckets *b, const struct nnv_bucket_case *
 
 uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c) {
     struct nnv_text key = {0};
-    nnv_text_addf(&key, "%s\t%s\t%s\t", nnv_verdict_name(c->verdict), c->op, family_of(c->type));
+    if (c->explained)
+        nnv_text_addf(&key, "%s\t%s\t=\t", nnv_verdict_name(c->verdict), *c->explained_op ? c->explained_op : c->op);
+    else
+        nnv_text_addf(&key, "%s\t%s\t%s\t", nnv_verdict_name(c->verdict), c->op, family_of(c->type));
     size_t like = key.len;
-    add_like(&key, c->reason);
+    if (c->explained)
+        nnv_text_add(&key, c->explained);
+    else
+        add_like(&key, c->reason);
     uint32_t n = NNV_MAP_NONE;
     if (!key.failed && grow(b, b->map.count)) {
         n = nnv_map_find(&b->map, key.data);
@@ -130,7 +137,7 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         if (!nnv_verdict_bad(c->verdict)) continue;
         uint32_t n =
             nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, report->ops.key[c->op], report->types.key[c->type],
-                                                         c->reason, c->compared, i});
+                                                         c->reason, c->compared, i, c->explained, c->explained_op});
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
         if (of != NULL) of[i] = n;
     }

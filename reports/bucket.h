@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bucket.h Failures that look like one bug: same operation, verdict and type family, similar reason. */
+/**
+ * @file bucket.h Failures that look like one bug: of the same verdict, and explained by the same mistake in the same
+ * operation; where there is no explanation, same operation, type family, and a similar reason.
+ */
 #ifndef NNV_REPORTS_BUCKET_H
 #define NNV_REPORTS_BUCKET_H
 
@@ -13,14 +16,16 @@ struct nnv_report;
 struct nnv_bucket_case {
     enum nnvts_verdict verdict;
     const char *op, *type, *reason;
-    uint64_t compared; /**< elements: the measure of a small case */
-    size_t id;         /**< the caller's number of the case */
+    uint64_t compared;                    /**< elements: the measure of a small case */
+    size_t id;                            /**< the caller's number of the case */
+    const char *explained, *explained_op; /**< see nnv_report_case; may be NULL */
 };
 
 struct nnv_bucket {
     enum nnvts_verdict verdict;
     const char *op, *family; /**< of types: "float", "quant", or the type itself */
-    const char *like;        /**< the first line of the reasons with their numbers as '#' */
+    const char *like;        /**< the first line of the reasons with their numbers as '#', or the explanation */
+    bool explained;          /**< it is: what the driver seems to do */
     size_t count;            /**< cases */
     size_t first;            /**< id of the first case */
     size_t smallest;         /**< id of the case with the fewest compared elements, the first of them */

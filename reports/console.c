@@ -207,7 +207,9 @@ static bool is_news(struct nnv_console *c, enum nnvts_verdict v, const char *nam
                                  nnv_json_text(record, "type", ""),
                                  nnv_json_text(record, "reason", ""),
                                  0,
-                                 c->names.len};
+                                 c->names.len,
+                                 NULL,
+                                 NULL};
     uint32_t n = nnv_buckets_add(&c->buckets, &of);
     if (n == NNV_MAP_NONE) return true;
     if (c->buckets.item[n].count == 1) nnv_text_add_n(&c->names, name, strlen(name) + 1);
@@ -305,6 +307,21 @@ static void add_totals(struct nnv_text *t, const struct nnv_console *c, const st
     if (r->compared == 0) nnv_text_add(t, "nothing was compared: this run proves nothing, so it does not pass\n");
 }
 
+/** Adds a line a bug that is explained: how many failures it makes, and what the driver seems to do. */
+static void add_bugs(struct nnv_text *t, const struct nnv_buckets *b) {
+    enum { SHOWN = 10 };
+    int shown = 0;
+    for (uint32_t n = 0; n < b->map.count && shown < SHOWN; n++) {
+        if (!b->item[n].explained) continue;
+        shown++;
+        nnv_text_addf(t, "  %s x ", nnv_count(b->item[n].count).s);
+        add_shown(t, b->item[n].op);
+        nnv_text_add(t, *b->item[n].op ? ": " : "");
+        nnv_text_add_shown(t, b->item[n].like, strlen(b->item[n].like), 200);
+        nnv_text_add(t, "\n");
+    }
+}
+
 /** Adds how many bugs there are, and the smallest case of the first to start with. */
 static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
     struct nnv_buckets buckets = {0};
@@ -323,6 +340,7 @@ static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
             nnv_text_add_shown(t, replay, strlen(replay), 4096);
         }
         nnv_text_add(t, "\n");
+        add_bugs(t, &buckets);
     }
     json_decref(record);
     nnv_buckets_free(&buckets);

@@ -52,6 +52,11 @@ static enum nnv_status add_bug(struct nnv_html *h, size_t n, struct nnv_err *err
     }
     nnv_text_addf(t, "<span class=\"count\"><span class=\"n\">%s</span> %s</span></h3>\n", nnv_count(b->count).s,
                   b->count == 1 ? "case" : "cases");
+    if (b->explained) {
+        nnv_text_add(t, "<p>Explained: ");
+        nnv_text_add_xml(t, b->like);
+        nnv_text_add(t, "</p>\n");
+    }
     nnv_text_addf(t, "<div id=\"c%zu\" class=\"case\"><p class=\"soft\">%s: <code class=\"name\">", b->smallest,
                   b->count == 1 ? "the case" : "its smallest case");
     nnv_text_add_xml(t, c->name);
@@ -64,8 +69,10 @@ static enum nnv_status add_bug(struct nnv_html *h, size_t n, struct nnv_err *err
 enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err *err) {
     size_t bugs = h->buckets.map.count;
     if (bugs == 0) return NNV_OK;
-    open_section(&h->t, "bugs", "Bugs", bugs,
-                 "Failures of the same operation, verdict and kind of type for a like reason are taken as one bug.");
+    open_section(
+        &h->t, "bugs", "Bugs", bugs,
+        "Failures that the same mistake explains are taken as one bug; else those of the same operation, verdict "
+        "and kind of type for a like reason.");
     enum nnv_status s = NNV_OK;
     for (size_t n = 0; n < bugs && n < NNV_HTML_BUGS_MAX && s == NNV_OK; n++) s = add_bug(h, n, err);
     if (bugs > NNV_HTML_BUGS_MAX)

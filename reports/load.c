@@ -331,6 +331,24 @@ static void total(struct nnv_report *r) {
     r->seconds = (shared > longest ? shared : longest) / 1000;
 }
 
+/** Explanations of failures, if the folder has any: what cannot be read is left out. */
+static void read_explained(struct nnv_report *r) {
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, r->folder, NNV_EXPLAINED_FILE);
+    json_t *root = path.failed ? NULL : json_load_file(path.data, 0, NULL);
+    const char *name;
+    json_t *value;
+    json_object_foreach(root, name, value) {
+        const uint32_t i = nnv_map_find(&r->names, name);
+        const char *words = nnv_json_text(value, "words", "");
+        if (i == NNV_MAP_NONE || *words == '\0') continue;
+        r->item[i].explained_op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
+        r->item[i].explained = r->item[i].explained_op ? nnv_arena_strdup(r->arena, words) : NULL;
+    }
+    json_decref(root);
+    nnv_text_free(&path);
+}
+
 enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err) {
     struct nnv_text path = {0};
     struct nnv_report *r = calloc(1, sizeof *r);
@@ -357,6 +375,7 @@ enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, 
         nnv_report_free(r);
         return s;
     }
+    read_explained(r);
     total(r);
     *report = r;
     return NNV_OK;

@@ -15,6 +15,9 @@
 
 enum { NNV_REPORT_REASON_MAX = 512 };
 
+/** In the folder of a run: {case: {"op": operation, "words": what the driver seems to do}} */
+#define NNV_EXPLAINED_FILE "explained.json"
+
 /** A selected case. Strings are valid UTF-8 and live as long as the report. */
 struct nnv_report_case {
     const char *name;
@@ -24,8 +27,9 @@ struct nnv_report_case {
     double ms;
     double driver_us;
     const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none */
-    off_t offset;       /**< of its line in the journal */
-    size_t length;      /**< 0: no record */
+    const char *explained, *explained_op; /**< what the driver seems to do, to which operation; NULL: not known */
+    off_t offset;                         /**< of its line in the journal */
+    size_t length;                        /**< 0: no record */
 };
 
 struct nnv_report {

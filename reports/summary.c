@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "reports/bucket.h"
 #include "reports/load.h"
 #include "reports/suite_counts.h"
 #include "reports/words.h"
@@ -30,8 +31,28 @@ static void add_header_member(struct nnv_text *t, const json_t *header, const ch
     free(s);
 }
 
+/** Adds the buckets of failures, the fullest first, the first 100 of them. */
+static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struct nnv_buckets *b) {
+    enum { MOST = 100 };
+    nnv_text_addf(t, ",\n  \"bugs\": %u,\n  \"failures_by_bug\": [", b->map.count);
+    for (uint32_t n = 0; n < b->map.count && n < MOST; n++) {
+        const struct nnv_bucket *k = &b->item[n];
+        nnv_text_addf(t, "%s\n    {\"count\": %zu, \"verdict\": \"%s\", \"op\": ", n ? "," : "", k->count,
+                      nnv_verdict_name(k->verdict));
+        nnv_text_add_json(t, k->op);
+        nnv_text_add(t, ", \"type\": ");
+        nnv_text_add_json(t, k->family);
+        nnv_text_add(t, k->explained ? ", \"explained\": " : ", \"like\": ");
+        nnv_text_add_json(t, k->like);
+        nnv_text_add(t, ", \"smallest\": ");
+        nnv_text_add_json(t, r->item[k->smallest].name);
+        nnv_text_add(t, "}");
+    }
+    nnv_text_add(t, b->map.count ? "\n  ]" : "]");
+}
+
 static void add_summary(struct nnv_text *t, const struct nnv_report *r, const struct nnv_suite_counts *suites,
-                        bool interrupted) {
+                        const struct nnv_buckets *buckets, bool interrupted) {
     nnv_text_add(t, "{\n  \"nnvts\": ");
     add_header_member(t, r->header, "nnvts");
     nnv_text_add(t, ",\n  \"driver\": ");
@@ -48,18 +69,22 @@ static void add_summary(struct nnv_text *t, const struct nnv_report *r, const st
         nnv_text_add(t, ": ");
         add_verdicts(t, suites[s].verdicts, false);
     }
-    nnv_text_addf(t, "%s},\n  \"interrupted\": %s\n}\n", r->suites.count == 0 ? "" : "\n  ",
-                  interrupted ? "true" : "false");
+    nnv_text_addf(t, "%s}", r->suites.count == 0 ? "" : "\n  ");
+    add_bugs(t, r, buckets);
+    nnv_text_addf(t, ",\n  \"interrupted\": %s\n}\n", interrupted ? "true" : "false");
 }
 
 enum nnv_status nnv_report_summary(const struct nnv_report *r, bool interrupted, struct nnv_err *err) {
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
     struct nnv_text path = {0}, t = {0};
     nnv_text_add_path(&path, r->folder, "summary.json");
-    if (suites != NULL) add_summary(&t, r, suites, interrupted);
-    enum nnv_status s = suites == NULL || path.failed || t.failed
-                            ? nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for the summary", r->folder)
-                            : nnv_file_write(path.data, t.data, t.len, err);
+    struct nnv_buckets buckets = {0};
+    enum nnv_status s = nnv_buckets_of(r, &buckets, NULL, err);
+    if (suites != NULL && s == NNV_OK) add_summary(&t, r, suites, &buckets, interrupted);
+    if (s == NNV_OK && (suites == NULL || path.failed || t.failed))
+        s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for the summary", r->folder);
+    if (s == NNV_OK) s = nnv_file_write(path.data, t.data, t.len, err);
+    nnv_buckets_free(&buckets);
     nnv_text_free(&path);
     nnv_text_free(&t);
     free(suites);

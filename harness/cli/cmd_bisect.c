@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "base/file.h"
+#include "harness/cli/bisect_html.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/bisect.h"
 #include "reference/model/validate.h"
@@ -13,7 +15,8 @@ static const struct nnv_verb_help help = {
                "operation alone, from the driver's own inputs to it. Exit code 0 if one was found, 1 if none, 2 if the "
                "spec does not fail.",
     .examples = "nnvts bisect nnvts-out/dumps/x.json -d ./npu.so         the table, and the operation\n"
-                "nnvts bisect nnvts-out/dumps/x.json -d ./npu.so --json  for scripts\n",
+                "nnvts bisect nnvts-out/dumps/x.json -d ./npu.so --json  for scripts\n"
+                "nnvts bisect x.json -d ./npu.so --html x.html           the error of each operation as a plot\n",
 };
 
 static const char *const kinds[] = {
@@ -134,15 +137,26 @@ static void print_json(const struct nnv_bisection *b) {
     nnv_text_free(&t);
 }
 
+static enum nnv_status write_html(const struct nnv_bisection *b, const char *path, struct nnv_err *err) {
+    struct nnv_text t = {0};
+    nnv_bisect_html(b, &t);
+    enum nnv_status st =
+        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_write(path, t.data, t.len, err);
+    nnv_text_free(&t);
+    return st;
+}
+
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
+    const char *html = NULL;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
         NNV_OPTION_VIA(c),
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_PRECISION(c),
+        {0, "html", NNV_OPT_STRING, &html, "FILE", "the error of each operation as a page with a plot", NULL},
         NNV_OPTION_JSON(c),
         NNV_OPTION_END,
     };
@@ -170,6 +184,7 @@ static int run(int argc, char **argv) {
         else
             print_text(&b);
     }
+    if (st == NNV_OK && html != NULL) st = write_html(&b, html, &err);
     nnv_arena_free(arena);
     return st == NNV_OK ? code : nnv_cli_error(&err);
 }

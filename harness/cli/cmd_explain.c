@@ -173,12 +173,20 @@ static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_ru
     if (!x) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     if (spec->expect_failure)
         return nnv_fail(err, NNV_INVALID, "a model that a driver must refuse has no answer to explain");
+    if (c->driver == NULL && spec->actual == NULL)
+        return nnv_fail(err, NNV_INVALID,
+                        "it holds no driver's answer; which driver? give --driver NAME (see them with nnvts drivers)");
     enum nnv_status st = nnv_validate(&spec->model, arena, NULL, err);
     if (st != NNV_OK) return nnv_at(err, st, "the model is not valid");
     st = nnv_case_precision(config, nnv_suite_by_name("spec"), spec, &precision, err);
-    if (st == NNV_OK) st = explain_answer(config, spec, precision, arena, x, err);
-    if (st == NNV_OK && x->kind == NNV_EXPLAINED_UNKNOWN && spec->model.main.noperations > 1)
-        st = explain_isolated(config, &s, arena, x, err);
+    if (st == NNV_OK && c->driver == NULL) {
+        const struct nnv_answers recorded = {.count = 1, .outputs = {spec->actual}};
+        st = nnv_explain(spec, precision, &recorded, LIMIT_NS, arena, x, err);
+    } else if (st == NNV_OK) {
+        st = explain_answer(config, spec, precision, arena, x, err);
+        if (st == NNV_OK && x->kind == NNV_EXPLAINED_UNKNOWN && spec->model.main.noperations > 1)
+            st = explain_isolated(config, &s, arena, x, err);
+    }
     if (st == NNV_OK) {
         if (c->json)
             add_json(&s, x, &out);
@@ -249,8 +257,6 @@ static int run(int argc, char **argv) {
         st = nnv_fail(
             &err, NNV_INVALID,
             "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
-    if (st == NNV_OK && c.driver == NULL)
-        st = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     if (st == NNV_OK) st = nnv_cli_config(&c, arena, &config, &err);
     code = NNVTS_EXIT_PASS;
     for (int i = 0; st == NNV_OK && i < c.positional.count; i++)

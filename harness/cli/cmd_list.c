@@ -4,11 +4,13 @@
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "randgraph/graph_coverage.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts list [options]",
     .summary = "Lists the cases that a run with the same options would judge, without running anything.",
     .examples = "nnvts list | wc -l                      how many\n"
+                "nnvts list -s randgraph --coverage      what random graphs have of operations and pairs\n"
                 "nnvts list -k 'ops/SOFTMAX/*'           those of one operation\n"
                 "nnvts list -k 'tag:exact & type:float16' -v  with their tags\n",
 };
@@ -26,12 +28,48 @@ static void print_json(const struct nnv_case *c, struct nnv_text *line) {
     if (!line->failed) puts(line->data);
 }
 
+/** Builds the specs of all cases and counts what they have. */
+static enum nnv_status print_coverage(const struct nnv_run_config *config, const struct nnv_case_list *list, bool json,
+                                      struct nnv_err *err) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_graph_coverage c = {0};
+    enum nnv_status s = arena == NULL ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    for (size_t i = 0; s == NNV_OK && i < list->count; i++) {
+        const struct nnv_suite *suite = nnv_suite_by_name(list->item[i].suite);
+        struct nnv_spec *spec;
+        if (suite == NULL || suite->build == NULL) continue;
+        nnv_arena_reset(arena);
+        s = suite->build(config, &list->item[i], arena, &spec, err);
+        if (s == NNV_OK && !nnv_graph_cover(&c, spec)) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    }
+    if (s == NNV_OK)
+        printf(
+            json
+                ? "{\"graphs\":%zu,\"operations\":%zu,\"kinds\":%zu,\"uses\":%zu,\"pairs\":%zu,\"all_pairs\":%zu,"
+                  "\"ways\":%zu}\n"
+                : "%zu graphs of %zu operations: %zu kinds of operations in %zu uses (type, rank, layout, attributes); "
+                  "%zu of %zu pairs (operation, type, operation), in %zu ways\n",
+            c.graphs, c.operations, c.ops.count, c.uses.count, c.pairs.count, nnv_graph_all_pairs(), c.ways.count);
+    nnv_graph_coverage_free(&c);
+    nnv_arena_free(arena);
+    return s;
+}
+
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
+    bool coverage = false;
     const struct nnv_opt table[] = {
-        NNV_OPTION_SUITE(c), NNV_OPTION_FILTER(c), NNV_OPTION_SPECS(c),   NNV_OPTION_TIER(c), NNV_OPTION_COUNT(c),
-        NNV_OPTION_SEED(c),  NNV_OPTION_JSON(c),   NNV_OPTION_VERBOSE(c), NNV_OPTION_END,
+        NNV_OPTION_SUITE(c),
+        NNV_OPTION_FILTER(c),
+        NNV_OPTION_SPECS(c),
+        NNV_OPTION_TIER(c),
+        NNV_OPTION_COUNT(c),
+        NNV_OPTION_SEED(c),
+        {0, "coverage", NNV_OPT_FLAG, &coverage, NULL, "instead, what the graphs of these cases cover", NULL},
+        NNV_OPTION_JSON(c),
+        NNV_OPTION_VERBOSE(c),
+        NNV_OPTION_END,
     };
     int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);
     if (code >= 0) return code;
@@ -44,7 +82,8 @@ static int run(int argc, char **argv) {
     enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
-    for (size_t i = 0; s == NNV_OK && i < list.count; i++) {
+    if (s == NNV_OK && coverage) s = print_coverage(&config, &list, c.json, &err);
+    for (size_t i = 0; s == NNV_OK && !coverage && i < list.count; i++) {
         const struct nnv_case *k = &list.item[i];
         if (c.json)
             print_json(k, &line);

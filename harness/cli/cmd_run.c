@@ -62,7 +62,8 @@ static void on_tick(void *context) {
 /** Makes all reports of the folder and prints the closing lines. */
 static enum nnv_status reports(struct view *v, bool interrupted, double seconds, int *code, struct nnv_err *err) {
     struct nnv_report *report = NULL;
-    enum nnv_status s = nnv_report_load(v->cli->out, &report, err);
+    enum nnv_status s = interrupted ? NNV_OK : nnv_cli_explain_run(v->cli->out, err);
+    if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
     if (s == NNV_OK) s = nnv_report_summary(report, interrupted, err);
     if (s == NNV_OK) s = nnv_report_junit(report, err);
     if (s == NNV_OK) s = nnv_report_html(report, err);
@@ -121,6 +122,7 @@ static int run(int argc, char **argv) {
             .argc = argc,
             .argv = argv,
             .observer = &observer,
+            .also = nnv_cli_dump_also,
         };
         s = nnv_run(&options, &interrupted, &err);
         if (s == NNV_OK && view.err.status != NNV_OK) {

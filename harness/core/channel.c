@@ -60,18 +60,18 @@ void nnv_hub_wait(struct nnv_hub *hub, uint32_t seen, uint64_t timeout_ns) {
 
 /* --------------------------------------------------------------------- ring */
 
-/** A record in the ring: this, then reason, outputs and log. */
+/** A record in the ring: this, then reason, outputs, log and answer. */
 struct header {
     uint32_t magic, index;
     int32_t verdict;
-    uint32_t damaged, reason_bytes, outputs_bytes, log_bytes;
+    uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, answer_bytes;
     uint64_t compared, not_compared, ns, driver_ns;
 };
 
 enum { MAGIC = 0x6e6e7673 };
 
 static uint64_t record_bytes(const struct header *h) {
-    return sizeof *h + (uint64_t)h->reason_bytes + h->outputs_bytes + h->log_bytes;
+    return sizeof *h + (uint64_t)h->reason_bytes + h->outputs_bytes + h->log_bytes + h->answer_bytes;
 }
 
 static uint64_t put(struct nnv_channel *c, uint64_t at, const void *data, size_t n) {
@@ -111,12 +111,14 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
         .reason_bytes = r->reason_bytes,
         .outputs_bytes = r->outputs_bytes,
         .log_bytes = r->log_bytes,
+        .answer_bytes = r->answer_bytes,
         .compared = r->compared,
         .not_compared = r->not_compared,
         .ns = r->ns,
         .driver_ns = r->driver_ns,
     };
     size_t note_bytes = 0;
+    if (record_bytes(&h) > NNV_CHANNEL_RING) h.answer_bytes = 0;
     if (record_bytes(&h) > NNV_CHANNEL_RING) {
         note_bytes = sizeof note - 1;
         if (h.reason_bytes > NNV_CHANNEL_CUT) h.reason_bytes = NNV_CHANNEL_CUT;
@@ -131,6 +133,7 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
     at = put(c, at, note, note_bytes);
     at = put(c, at, r->outputs, h.outputs_bytes);
     at = put(c, at, r->log, h.log_bytes);
+    at = put(c, at, r->answer, h.answer_bytes);
     atomic_store(&c->head, at);
     nnv_hub_notify(hub);
 }
@@ -161,9 +164,11 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
         .reason = *buffer,
         .outputs = *buffer + h.reason_bytes,
         .log = *buffer + h.reason_bytes + h.outputs_bytes,
+        .answer = *buffer + h.reason_bytes + h.outputs_bytes + h.log_bytes,
         .reason_bytes = h.reason_bytes,
         .outputs_bytes = h.outputs_bytes,
         .log_bytes = h.log_bytes,
+        .answer_bytes = h.answer_bytes,
     };
     atomic_store(&c->tail, tail + n);
     atomic_fetch_add(&c->room, 1);

@@ -64,8 +64,8 @@ struct nnv_record {
     int32_t verdict;
     uint32_t damaged; /**< the worker ends now */
     uint64_t compared, not_compared, ns, driver_ns;
-    const char *reason, *outputs, *log;
-    uint32_t reason_bytes, outputs_bytes, log_bytes;
+    const char *reason, *outputs, *log, *answer; /**< answer: bytes, see nnv_result */
+    uint32_t reason_bytes, outputs_bytes, log_bytes, answer_bytes;
 };
 
 /**

@@ -49,6 +49,8 @@ struct nnv_dumper {
     pid_t trial; /* tries the dump of the first; 0: none */
     uint64_t trial_ns;
     bool untried; /* no dump is tried any more */
+    bool with_more;
+    size_t more; /* dumps for which `also` was called */
     struct kind kind[NNV_DUMPS_MAX];
     size_t kinds;
 };
@@ -103,7 +105,35 @@ enum nnv_status nnv_dump_write(const char *path, const struct nnv_spec *spec, st
     return st;
 }
 
-static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_case *c, struct nnv_err *err) {
+/**
+ * What the driver answered beside the values that were expected, and the bounds. The answer comes from a worker that
+ * a driver may have written over: it is believed if it has the right size. A dump without bounds is a dump, too.
+ */
+static enum nnv_status add_answer(struct nnv_spec *spec, enum nnv_precision precision, struct nnv_bytes answer,
+                                  struct nnv_arena *arena, struct nnv_err *err) {
+    const uint32_t n = spec->model.main.nout;
+    struct nnv_bounds *bounds = NNV_NEW(arena, struct nnv_bounds, n);
+    struct nnv_value *actual = NNV_NEW(arena, struct nnv_value, n);
+    struct nnv_err why = {0};
+    size_t bytes = 0;
+    if (!bounds || !actual) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++) bytes += spec->outputs[i].bytes;
+    if (answer.len == 0 || answer.len != bytes) return NNV_OK;
+    for (uint32_t i = 0; i < n; i++) {
+        actual[i] = spec->outputs[i];
+        actual[i].data = nnv_arena_copy(arena, answer.data, actual[i].bytes);
+        if (!actual[i].data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        answer.data += actual[i].bytes;
+    }
+    spec->actual = actual;
+    if (nnv_judge_bounds(spec, precision, arena, bounds, &why) != NNV_OK) return NNV_OK;
+    spec->bounds = NNV_NEW(arena, double *, n);
+    for (uint32_t i = 0; spec->bounds && i < n; i++) spec->bounds[i] = bounds[i].bound;
+    return NNV_OK;
+}
+
+static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_case *c, struct nnv_bytes answer,
+                                  struct nnv_err *err) {
     char path[PATH_BYTES], name[256];
     struct nnv_spec *spec = NULL;
     struct nnv_arena *arena = nnv_arena_new();
@@ -119,7 +149,9 @@ static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_c
     if (st == NNV_OK) st = suite->build(d->o.config, c, arena, &spec, err);
     if (st == NNV_OK) st = nnv_case_precision(d->o.config, suite, spec, &precision, err);
     if (st == NNV_OK) spec->precision = nnv_precision_name(precision); /* so that a replay judges alike */
+    if (st == NNV_OK) st = add_answer(spec, precision, answer, arena, err);
     if (st == NNV_OK) st = nnv_dump_write(path, spec, err);
+    if (st == NNV_OK && d->o.also && d->with_more) st = d->o.also(path, spec, precision, arena, err);
     nnv_arena_free(arena);
     return st;
 }
@@ -158,7 +190,8 @@ static void keep(struct nnv_bytes *b, char **room) {
 }
 
 static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
-    struct pending *p = malloc(sizeof *p + e->reason.len + e->outputs.len + e->backtrace.len + e->log.len + 1);
+    struct pending *p =
+        malloc(sizeof *p + e->reason.len + e->outputs.len + e->backtrace.len + e->log.len + e->answer.len + 1);
     if (p == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     *p = (struct pending){.ended = *e};
     char *room = (char *)(p + 1);
@@ -166,6 +199,7 @@ static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, 
     keep(&p->ended.outputs, &room);
     keep(&p->ended.backtrace, &room);
     keep(&p->ended.log, &room);
+    keep(&p->ended.answer, &room);
     if (d->last != NULL)
         d->last->next = p;
     else
@@ -194,11 +228,12 @@ enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e,
 /** Starts the dump of the first case; false with a remark if that is impossible. */
 static bool start(struct nnv_dumper *d, char *remark, size_t room) {
     *d->failure = (struct nnv_err){0};
+    d->with_more = d->more++ < NNV_DUMPS_MORE;
     d->start_ns = nnv_now_ns();
     pid_t pid = nnv_process_fork();
     if (pid == 0) {
         nnv_process_sandbox(-1);
-        _exit(write_dump(d, &d->o.cases[d->first->ended.index], d->failure) == NNV_OK ? 0 : 1);
+        _exit(write_dump(d, &d->o.cases[d->first->ended.index], d->first->ended.answer, d->failure) == NNV_OK ? 0 : 1);
     }
     d->pid = pid > 0 ? pid : 0;
     if (pid < 0) snprintf(remark, room, "not dumped: no process for it");

@@ -8,7 +8,10 @@
 
 #include "harness/core/pool.h"
 
-enum { NNV_DUMPS_MAX = 2000 }; /**< of a run */
+enum {
+    NNV_DUMPS_MAX = 2000, /**< of a run */
+    NNV_DUMPS_MORE = 100, /**< of them that are written in further forms, the first ones */
+};
 
 struct nnv_dumper;
 
@@ -28,6 +31,12 @@ struct nnv_dumper_options {
     /** A case is dumped, or not. */
     enum nnv_status (*dumped)(void *context, const struct nnv_ended *e, const struct nnv_dumped *dumped,
                               struct nnv_err *err);
+    /**
+     * Writes the spec of a dump in further forms, to path with a suffix. Called in a process without a driver. May be
+     * NULL.
+     */
+    enum nnv_status (*also)(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
+                            struct nnv_arena *arena, struct nnv_err *err);
     /** Called again and again while nnv_dumper_finish() waits. */
     enum nnv_status (*idle)(void *context, struct nnv_err *err);
 };

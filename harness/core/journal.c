@@ -91,7 +91,7 @@ static bool ends_with(const char *s, const char *suffix) {
 
 /** Removes what nnvts wrote to dumps; a folder that holds more stays. */
 static void clear_dumps(const struct nnv_journal *j) {
-    static const char *const suffixes[] = {".json", ".mod.py", ".dot", ".tmp"};
+    static const char *const suffixes[] = {".json", ".mod.py", ".dot", ".c", ".tmp"};
     int fd = openat(j->lock, "dumps", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (dir == NULL) {
@@ -107,7 +107,7 @@ static void clear_dumps(const struct nnv_journal *j) {
 }
 
 enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err) {
-    static const char *const results[] = {"cases.tsv", "summary.json", "junit.xml", "report.html"};
+    static const char *const results[] = {"cases.tsv", "summary.json", "junit.xml", "report.html", "explained.json"};
     /* Empty, it still says whose folder this is, but not that anything was run. */
     if (ftruncate(j->file, 0) != 0) return failed(j, "cannot empty it", err);
     clear_dumps(j);

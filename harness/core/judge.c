@@ -49,6 +49,7 @@ static void start(struct nnv_result *result) {
     result->worker_damaged = false;
     nnv_text_clear(&result->reason);
     nnv_text_clear(&result->outputs);
+    nnv_text_clear(&result->answer);
 }
 
 /** True if the driver knows this level; otherwise the case is skipped. */
@@ -459,6 +460,15 @@ static void add_doubts(const struct judging *j, struct nnv_text *t) {
     }
 }
 
+/** The bytes of all outputs, unless they are many. */
+static void keep_answer(const struct judging *j, struct nnv_text *answer) {
+    enum { MOST = 1 << 20 };
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < j->spec->model.main.nout; i++) bytes += j->outcome.outputs[i].bytes;
+    for (uint32_t i = 0; i < j->spec->model.main.nout && bytes <= MOST; i++)
+        nnv_text_add_n(answer, j->outcome.outputs[i].data, j->outcome.outputs[i].bytes);
+}
+
 /** Verdict, sums, reason and record from the comparisons. */
 static void conclude(struct judging *j) {
     struct nnv_result *r = j->result;
@@ -479,6 +489,7 @@ static void conclude(struct judging *j) {
     }
     if (wrong) {
         r->verdict = NNVTS_FAIL;
+        if (j->env->keep_answer) keep_answer(j, &r->answer);
         add_doubts(j, &r->reason);
     } else if (r->compared || elems == 0) {
         /* outputs without elements were judged by their shapes; a spec that ignores all outputs asks for no more than

@@ -109,6 +109,7 @@ static enum nnv_status take_record(struct pool *p, struct slot *s, const struct 
         .reason = {r->reason, r->reason_bytes},
         .outputs = {r->outputs, r->outputs_bytes},
         .log = {r->log, r->log_bytes},
+        .answer = {r->answer, r->answer_bytes},
     };
     return hand_on(p, &e, err);
 }

@@ -20,7 +20,7 @@ struct nnv_ended {
     uint32_t worker;      /**< number of the worker process; 0: none */
     enum nnv_phase phase; /**< of a CRASH or TIMEOUT */
     int signal;           /**< of a CRASH; 0: none */
-    struct nnv_bytes reason, outputs, backtrace, log;
+    struct nnv_bytes reason, outputs, backtrace, log, answer;
 };
 
 struct nnv_pool_options {

@@ -129,6 +129,7 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
         .before = past->dumps,
         .context = r,
         .dumped = on_dumped,
+        .also = o->also,
         .idle = on_waiting,
     });
     if (r->dumper == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");

@@ -48,6 +48,7 @@ struct nnv_result {
     bool worker_damaged;     /**< the worker process is to be replaced */
     struct nnv_text reason;  /**< one block of lines for people; empty for PASS */
     struct nnv_text outputs; /**< JSON array of the comparisons, or empty */
+    struct nnv_text answer;  /**< bytes of all outputs, one behind the other, where values are wrong and env asks */
 };
 
 /** What running a case needs. */
@@ -56,6 +57,7 @@ struct nnv_case_env {
     struct nnv_client *client;
     struct nnv_arena *arena; /**< reset after the case */
     volatile uint32_t *phase;
+    bool keep_answer;         /**< see nnv_result */
     _Atomic uint32_t *serial; /**< a case of many steps bumps it after each: its deadline begins anew; may be NULL */
 };
 
@@ -70,7 +72,8 @@ struct nnv_suite {
      * without specs. */
     enum nnv_status (*build)(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err);
-    /** run verifies more than the values of the spec that build makes: a replay of its dump may not show the failure. */
+    /** run verifies more than the values of the spec that build makes: a replay of its dump may not show the failure.
+     */
     bool beyond_values;
     /** Runs a case on env->client. NULL: build and nnv_judge. */
     void (*run)(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result);

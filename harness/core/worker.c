@@ -87,6 +87,8 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .outputs = r->outputs.data,
         .outputs_bytes = bytes_of(&r->outputs),
         .log = w->printed,
+        .answer = r->answer.data,
+        .answer_bytes = r->answer.failed ? 0 : bytes_of(&r->answer),
         .log_bytes = (uint32_t)nnv_log_read(w->log, atomic_load(&w->channel->log_start), w->printed),
     };
     if (r->reason.failed || r->outputs.failed) {
@@ -103,10 +105,11 @@ static void run_case(struct worker *w, uint32_t index) {
     const struct nnv_case *c = &w->work->cases[index];
     const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
     struct nnv_result *r = &w->result;
-    struct nnv_text reason = r->reason, outputs = r->outputs;
+    struct nnv_text reason = r->reason, outputs = r->outputs, answer = r->answer;
+    nnv_text_clear(&answer);
     nnv_text_clear(&reason);
     nnv_text_clear(&outputs);
-    *r = (struct nnv_result){.verdict = NNVTS_ERROR, .reason = reason, .outputs = outputs};
+    *r = (struct nnv_result){.verdict = NNVTS_ERROR, .reason = reason, .outputs = outputs, .answer = answer};
 
     struct nnv_channel *ch = w->channel;
     uint64_t start = nnv_now_ns();
@@ -136,6 +139,7 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
                                    .client = client,
                                    .arena = nnv_arena_new(),
                                    .phase = &w->channel->phase,
+                                   .keep_answer = true,
                                    .serial = &w->channel->serial};
     if (s == NNV_OK && w->env.arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
     if (s == NNV_OK) return true;

@@ -291,6 +291,8 @@ enum nnv_status nnv_known_make(const struct nnv_spec *spec, bool relax, struct n
                                struct nnv_known *known, struct nnv_err *err) {
     const struct nnv_subgraph *old = &spec->model.main;
     struct nnv_spec given = *spec;
+    given.actual = NULL; /* an answer to what was asked before */
+    given.bounds = NULL;
     struct nnv_known k = {.spec = &given, .value = NNV_NEW(arena, struct nnv_value, old->noperands)};
     uint32_t *index = NNV_NEW(arena, uint32_t, old->noperands);
     if (!k.value || !index) return no_memory(err);

@@ -47,6 +47,8 @@ static void *copy(struct nnv_edit *e, const void *from, size_t count, size_t roo
 void nnv_edit_begin(struct nnv_edit *e, const struct nnv_spec *spec, struct nnv_arena *arena) {
     struct nnv_subgraph *s = &e->spec.model.main;
     *e = (struct nnv_edit){.arena = arena, .spec = *spec};
+    e->spec.actual = NULL;
+    e->spec.bounds = NULL;
     e->operand_room = s->noperands + s->noperations * ADDED_OPERANDS;
     e->operation_room = s->noperations * (1 + ADDED_OPERATIONS);
     s->operands = copy(e, s->operands, s->noperands, e->operand_room, sizeof *s->operands);

@@ -28,8 +28,11 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 
 static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err) {
-    const struct nnv_graph_options o = {
-        .profile = &nnv_graph_profiles[c->a], .seed = config->seed, .index = c->b, .name = c->name};
+    const struct nnv_graph_options o = {.profile = &nnv_graph_profiles[c->a],
+                                        .seed = config->seed,
+                                        .index = c->b,
+                                        .extents = nnv_graph_extents_of(c->b),
+                                        .name = c->name};
     return nnv_graph_build(&o, arena, spec, err);
 }
 

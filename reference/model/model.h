@@ -93,6 +93,11 @@ struct nnv_spec {
     struct nnv_model model;
     struct nnv_value *inputs;  /**< model.main.nin entries */
     struct nnv_value *outputs; /**< expected; model.main.nout entries */
+    /** What a driver answered when it failed ("actual", another addition): as outputs, or NULL. */
+    struct nnv_value *actual;
+    /** How far each element of an output may be from the expected one ("bounds"); NaN: not compared. Entries are NULL
+     * where an output has none; NULL: no output has. */
+    double **bounds;
 };
 
 /** Lifetime names of the spec form: "SUBGRAPH_INPUT"... */

@@ -53,11 +53,11 @@ static bool decimals_are_exact(int32_t type, const void *data, size_t n) {
 }
 
 /* data as numbers if they are few and exact, else as base64; with its size if that is not what dims say. */
-static void add_data(struct writer *w, int32_t type, uint32_t rank, const uint32_t *dims, const void *data,
-                     size_t bytes) {
+static void add_data(struct writer *w, const char *name, int32_t type, uint32_t rank, const uint32_t *dims,
+                     const void *data, size_t bytes) {
     size_t elems;
     bool fits = nnv_spec_fits(type, rank, dims, bytes, &elems);
-    member(w, "data", false);
+    member(w, name, false);
     if (fits && elems <= MOST_LISTED && decimals_are_exact(type, data, elems)) {
         nnv_text_add(w->t, "[");
         nnv_spec_add_numbers(w->t, type, data, elems, w->comma);
@@ -91,7 +91,7 @@ static void add_value(struct writer *w, const struct nnv_operand *o, const struc
         member(w, "value_dims", false);
         add_indices(w, v->rank, v->dims);
     }
-    add_data(w, o->type, v->rank, v->dims, v->data, v->bytes);
+    add_data(w, "data", o->type, v->rank, v->dims, v->data, v->bytes);
 }
 
 /* ------------------------------------------------------------------ subgraphs */
@@ -120,6 +120,28 @@ static void add_channel_quant(struct writer *w, const struct nnv_operand *o) {
     nnv_text_add(w->t, "]}");
 }
 
+/* What a driver answered at the output, and the bounds of its elements; null: not compared. */
+static void add_answer(struct writer *w, const struct nnv_spec *spec, uint32_t operand) {
+    const struct nnv_subgraph *s = &spec->model.main;
+    uint32_t i = 0;
+    while (i < s->nout && s->out[i] != operand) i++;
+    if (i == s->nout || spec->outputs[i].omitted) return;
+    const struct nnv_value *v = &spec->outputs[i];
+    const int32_t type = s->operands[operand].type;
+    if (spec->actual) add_data(w, "actual", type, v->rank, v->dims, spec->actual[i].data, spec->actual[i].bytes);
+    if (!spec->bounds || !spec->bounds[i]) return;
+    member(w, "bounds", false);
+    nnv_text_add(w->t, "[");
+    for (size_t e = 0; e < v->bytes / nnv_type(type)->size; e++) {
+        nnv_text_add(w->t, e ? w->comma : "");
+        if (isnan(spec->bounds[i][e]))
+            nnv_text_add(w->t, "null");
+        else
+            nnv_text_addf(w->t, "%.9g", isinf(spec->bounds[i][e]) ? 1e300 : spec->bounds[i][e]);
+    }
+    nnv_text_add(w->t, "]");
+}
+
 static void add_operand(struct writer *w, const struct nnv_spec *spec, const struct nnv_subgraph *s, uint32_t i) {
     const struct nnv_operand *o = &s->operands[i];
     nnv_text_add(w->t, "{");
@@ -146,9 +168,10 @@ static void add_operand(struct writer *w, const struct nnv_spec *spec, const str
         member(w, "data", false);
         nnv_text_addf(w->t, "[%u]", o->subgraph);
     } else if (nnv_is_constant(o)) {
-        add_data(w, o->type, o->rank, o->dims, o->data, o->bytes);
+        add_data(w, "data", o->type, o->rank, o->dims, o->data, o->bytes);
     } else if (v) {
         add_value(w, o, v, nnv_spec_is_input(s, i));
+        if (s == &spec->model.main) add_answer(w, spec, i);
     }
     nnv_text_add(w->t, "}");
 }

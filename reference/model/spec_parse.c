@@ -376,6 +376,49 @@ static enum nnv_status read_values(const struct nnv_reader *r, const struct nnv_
     return NNV_OK;
 }
 
+/* "bounds" of output i: as many numbers as it has elements, null for those that are not compared. */
+static enum nnv_status read_bounds(const struct nnv_reader *r, const struct nnv_path *where, const json_t *object,
+                                   size_t elems, double **bounds) {
+    struct nnv_path here = {where, "bounds", 0};
+    const json_t *json = json_object_get(object, "bounds");
+    if (!json) return NNV_OK;
+    if (!json_is_array(json) || json_array_size(json) != elems)
+        return nnv_spec_bad(r, &here, json, "an array of a number or null for each of the %zu elements", elems);
+    *bounds = NNV_NEW(r->arena, double, elems);
+    if (!*bounds) return no_memory(r, where);
+    for (size_t e = 0; e < elems; e++) {
+        const json_t *bound = json_array_get(json, e);
+        struct nnv_path item = {&here, NULL, (uint32_t)e};
+        if (!json_is_null(bound) && !(json_number_value(bound) >= 0 && json_is_number(bound)))
+            return nnv_spec_bad(r, &item, bound, "a number of at least 0, or null");
+        (*bounds)[e] = json_is_null(bound) ? (double)NAN : json_number_value(bound);
+    }
+    return NNV_OK;
+}
+
+/* What a dump holds of the driver's answer: of all outputs, or of none. */
+static enum nnv_status read_answer(const struct nnv_reader *r, const struct nnv_path *operands_at,
+                                   const json_t *operands, struct nnv_spec *spec) {
+    const struct nnv_subgraph *s = &spec->model.main;
+    bool all = s->nout > 0;
+    spec->actual = NNV_NEW(r->arena, struct nnv_value, s->nout);
+    spec->bounds = NNV_NEW(r->arena, double *, s->nout);
+    if (!spec->actual || !spec->bounds) return no_memory(r, operands_at);
+    for (uint32_t i = 0; i < s->nout; i++) {
+        struct nnv_path item = {operands_at, NULL, s->out[i]}, here = {&item, "actual", 0};
+        const json_t *object = json_array_get(operands, s->out[i]), *json = json_object_get(object, "actual");
+        const struct nnv_operand *o = &s->operands[s->out[i]];
+        struct nnv_value *v = &spec->actual[i];
+        *v = spec->outputs[i];
+        all = all && json && !v->omitted && nnv_type(o->type);
+        if (v->omitted || !nnv_type(o->type)) continue;
+        TRY(read_bounds(r, &item, object, v->bytes / nnv_type(o->type)->size, &spec->bounds[i]));
+        if (json) TRY(nnv_spec_data(r, &here, json, o->type, v->rank, v->dims, &v->data, &v->bytes));
+    }
+    if (!all) spec->actual = NULL;
+    return NNV_OK;
+}
+
 /* Operands that are neither constants nor listed must have no data. */
 static enum nnv_status check_no_data(const struct nnv_reader *r, const struct nnv_path *operands_at,
                                      const json_t *operands, const struct nnv_subgraph *s,
@@ -403,6 +446,7 @@ static enum nnv_status read_main(const struct nnv_reader *r, const json_t *root,
     if (!values.of) return no_memory(r, &operands_at);
     TRY(read_values(r, &operands_at, s, &values, true, &spec->inputs));
     TRY(read_values(r, &operands_at, s, &values, false, &spec->outputs));
+    TRY(read_answer(r, &operands_at, values.operands, spec));
     return check_no_data(r, &operands_at, values.operands, s, values.of);
 }
 

@@ -35,10 +35,10 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", NULL};
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
-    uint32_t rank = (uint32_t)s->variant + 1, n = rank + 1, dims[4];
+    uint32_t rank = (uint32_t)s->variant + 1, n = rank + 1, dims[5];
     nnv_sample_dims(s, rank, 400, dims);
     nnv_sample_tensor(s, X, rank, dims);
     /* All axes, from either end, the middle ones first. */

@@ -48,11 +48,14 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 /* "indices2", "indices3": indices of more than one dimension. */
-static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "indices2", "indices3", NULL};
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "indices2", "indices3", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
     bool two = nnv_sample_is(s, "indices2"), three = nnv_sample_is(s, "indices3");
-    uint32_t rank = two || three ? 1 + (uint32_t)s->index % 3 : (uint32_t)s->variant + 1, dims[4];
+    uint32_t rank = two || three                ? 1 + (uint32_t)s->index % 3
+                    : nnv_sample_is(s, "rank5") ? 5
+                                                : (uint32_t)s->variant + 1,
+             dims[5];
     uint32_t at = ((uint32_t)s->index + 1) % (2 * rank), shape[3] = {nnv_sample_dim(s, 3, 7), 1, 1}, n;
     nnv_sample_dims(s, rank, rank == 1 ? 30 : 120, dims);
     uint32_t *extent = &dims[at % rank];

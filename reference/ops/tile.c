@@ -28,12 +28,12 @@ static int64_t from(const struct nnv_call *c, uint32_t d, uint32_t i, uint32_t n
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) { return nnv_move_axes(k, from, 0, err); }
 
-static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", NULL};
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
     static const int32_t multiples[] = {2, 3, 1, 4, 2, 1, 3};
-    uint32_t rank = (uint32_t)s->variant + 1, dims[4];
-    int32_t m[4];
+    uint32_t rank = (uint32_t)s->variant + 1, dims[5];
+    int32_t m[5];
     nnv_sample_dims(s, rank, 60, dims);
     for (uint32_t d = 0; d < rank; d++) m[d] = multiples[((uint32_t)s->index + 2 * d) % 7];
     nnv_sample_tensor(s, X, rank, dims);

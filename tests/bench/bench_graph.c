@@ -15,7 +15,7 @@ static const struct row {
     const char *profile;
     int operations, graphs;
 } rows[] = {
-    {"small", 5, 2000}, {"single", 1, 2000}, {"mixed", 10, 400}, {"mixed", 40, 100}, {"mixed", 200, 20},
+    {"small", 5, 2000}, {"single", 1, 2000}, {"mixed", 10, 1000}, {"mixed", 40, 400}, {"mixed", 200, 80},
 };
 
 struct bench {
@@ -58,7 +58,7 @@ static int fail(const struct nnv_err *err) {
 int main(int argc, char **argv) {
     struct bench b = {.arena = nnv_arena_new(), .config = {.driver = "cpu", .precision = -1}};
     struct nnv_err err = {0};
-    double us;
+    double us, per_operation[2] = {0};
     if (!b.arena) return 1;
     puts("random graphs, one core, processor time");
     puts("  profile  operations   us a graph   us an operation   graphs a second");
@@ -66,7 +66,10 @@ int main(int argc, char **argv) {
         if (measure(&b, &rows[i], &us, &err) != NNV_OK) return fail(&err);
         printf("  %-8s %10d %12.0f %17.1f %17.0f\n", rows[i].profile, rows[i].operations, us, us / rows[i].operations,
                1e6 / us);
+        if (rows[i].operations == 10) per_operation[0] = us / rows[i].operations;
+        if (rows[i].operations == 200) per_operation[1] = us / rows[i].operations;
     }
+    printf("  an operation among 200 costs %.2f times what one among 10 does\n", per_operation[1] / per_operation[0]);
     if (argc > 1) {
         if (nnv_client_open(&b.client, argv[1], NULL, &err) != NNV_OK || measure(&b, &rows[0], &us, &err) != NNV_OK)
             return fail(&err);

@@ -8,7 +8,7 @@
 #include "reports/words.h"
 
 static uint32_t add(struct nnv_buckets *b, enum nnvts_verdict v, const char *op, const char *type, const char *reason) {
-    return nnv_buckets_add(b, &(struct nnv_bucket_case){v, op, type, reason, 10, 0});
+    return nnv_buckets_add(b, &(struct nnv_bucket_case){v, op, type, reason, 10, 0, NULL, NULL});
 }
 
 static void numbers_do_not_divide_bugs(void **state) {
@@ -24,6 +24,28 @@ static void numbers_do_not_divide_bugs(void **state) {
         add(&b, NNVTS_FAIL, "ADD", "float32", "output 1 [3, 4]: 1 of 3 wrong; expected 7, got +8 at 1\nmore"), 0);
     assert_int_equal(b.item[0].count, 3);
     assert_string_equal(b.item[0].family, "float");
+    nnv_buckets_free(&b);
+}
+
+static uint32_t add_explained(struct nnv_buckets *b, const char *op, const char *type, const char *reason,
+                              const char *explained, const char *explained_op) {
+    return nnv_buckets_add(b, &(struct nnv_bucket_case){NNVTS_FAIL, op, type, reason, 10, 0, explained, explained_op});
+}
+
+/* What one mistake explains is one bug, whatever the reasons say; its operation and the mistake divide. */
+static void explanations_make_bugs(void **state) {
+    (void)state;
+    struct nnv_buckets b = {0};
+    assert_int_equal(add_explained(&b, "", "float32", "output 0: 3 wrong", "clamp ignored", "RELU6"), 0);
+    assert_int_equal(add_explained(&b, "", "quant8_asymm", "wholly other words", "clamp ignored", "RELU6"), 0);
+    assert_int_equal(add_explained(&b, "RELU6", "float32", "words", "clamp ignored", ""), 0);
+    assert_int_equal(add_explained(&b, "", "float32", "output 0: 3 wrong", "clamp ignored", "RELU1"), 1);
+    assert_int_equal(add_explained(&b, "", "float32", "output 0: 3 wrong", "axis swapped", "RELU6"), 2);
+    assert_int_equal(add(&b, NNVTS_FAIL, "", "float32", "output 0: 3 wrong"), 3);
+    assert_int_equal(b.item[0].count, 3);
+    assert_true(b.item[0].explained && !b.item[3].explained);
+    assert_string_equal(b.item[0].op, "RELU6");
+    assert_string_equal(b.item[0].like, "clamp ignored");
     nnv_buckets_free(&b);
 }
 
@@ -169,10 +191,11 @@ static void shown_text_is_harmless(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_do_not_divide_bugs), cmocka_unit_test(all_else_divides_them),
-        cmocka_unit_test(reasons_of_any_length),      cmocka_unit_test(buckets_of_a_run),
-        cmocka_unit_test(maps_number_strings),        cmocka_unit_test(verdicts_have_words),
-        cmocka_unit_test(numbers_for_people),         cmocka_unit_test(shown_text_is_harmless),
+        cmocka_unit_test(explanations_make_bugs), cmocka_unit_test(numbers_do_not_divide_bugs),
+        cmocka_unit_test(all_else_divides_them),  cmocka_unit_test(reasons_of_any_length),
+        cmocka_unit_test(buckets_of_a_run),       cmocka_unit_test(maps_number_strings),
+        cmocka_unit_test(verdicts_have_words),    cmocka_unit_test(numbers_for_people),
+        cmocka_unit_test(shown_text_is_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,36 @@ static struct nnv_spec *again(const struct nnv_spec *s) {
     return r;
 }
 
+/* A dump's answer and bounds come back; NaN is "not compared". */
+static void answers_and_bounds_survive(void **state) {
+    (void)state;
+    struct nnv_spec *s = sample();
+    struct nnv_value actual = s->outputs[0];
+    double bound[] = {0.25, (double)NAN}, *bounds[] = {bound};
+    actual.data = nnv_arena_copy(arena, (float[]){-3, 0.5f}, 8);
+    s->actual = &actual;
+    s->bounds = bounds;
+    assert_non_null(strstr(json_of(s, false), "\"actual\":[-3,0.5],\"bounds\":[0.25,null]"));
+    const struct nnv_spec *r = again(s);
+    assert_non_null(r->actual);
+    assert_memory_equal(r->actual[0].data, actual.data, 8);
+    assert_true(r->bounds[0][0] == 0.25 && isnan(r->bounds[0][1]));
+    assert_memory_equal(r->outputs[0].data, s->outputs[0].data, 8);
+    assert_null(again(sample())->actual);
+    static const char *const bad[] = {"\"bounds\":[1]", "\"bounds\":[1,-1]", "\"bounds\":7", "\"actual\":[1]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct nnv_text t = {0};
+        struct nnv_spec *out;
+        struct nnv_err err = {0};
+        const char *json = json_of(sample(), false), *at = strstr(json, "\"lifetime\":\"SUBGRAPH_OUTPUT\"");
+        nnv_text_add_n(&t, json, (size_t)(at - json));
+        nnv_text_addf(&t, "%s,%s", bad[i], at);
+        assert_int_equal(nnv_spec_parse(t.data, t.len, "bad", arena, &out, &err), NNV_INVALID);
+        assert_non_null(strstr(err.text, i < 3 ? "operands[3].bounds" : "operands[3].actual"));
+        nnv_text_free(&t);
+    }
+}
+
 static void json_is_compact(void **state) {
     (void)state;
     assert_string_equal(
@@ -367,6 +397,7 @@ static void writers_survive_any_model(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(answers_and_bounds_survive, setup, teardown),
         cmocka_unit_test_setup_teardown(json_is_compact, setup, teardown),
         cmocka_unit_test_setup_teardown(json_is_pretty, setup, teardown),
         cmocka_unit_test_setup_teardown(every_member_survives, setup, teardown),
