@@ -100,7 +100,7 @@ static void begin(enum way w) {
     way = w;
     nnv_text_free(&result.reason);
     result = (struct nnv_result){0};
-    env = (struct nnv_case_env){&config, &client, arena, &phase};
+    env = (struct nnv_case_env){.config = &config, .client = &client, .arena = arena, .phase = &phase};
     nnv_session_begin(&s, &env, &result);
     x = (struct nnv_exec){.s = &s, .seed = 1, .prepared = &prepared};
     assert_true(nnv_session_subject(&s, fake_spec(SUM, arena), &x.subject));

@@ -27,7 +27,7 @@ static int set_up(void **state) {
     arena = nnv_arena_new();
     fake_start(&client, 7);
     config = (struct nnv_run_config){.driver = "fake", .precision = -1, .tier = 1, .seed = 1};
-    env = (struct nnv_case_env){&config, &client, arena, NULL};
+    env = (struct nnv_case_env){.config = &config, .client = &client, .arena = arena};
     result = (struct nnv_result){0};
     nnv_session_begin(&session, &env, &result);
     return arena ? 0 : -1;
