@@ -26,16 +26,23 @@ PKG_CFLAGS := $(shell pkg-config --cflags jansson libxml-2.0 libpng 2>/dev/null)
 LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenblas -lm -lpthread -ldl
 
 REF_DIRS := base reference/model reference/eval reference/ops
-CORE_DIRS := $(REF_DIRS) randgraph mlts harness/core harness/debug harness/explain harness/fuzz harness/suites reports
+RUNTIME_DIRS := $(REF_DIRS) reference/runtime
+CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts harness/core harness/debug harness/explain harness/fuzz harness/suites reports
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
-DRIVERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
+# The folder ndk makes several drivers: each has an entry of its own.
+NDK_DRIVERS := $(patsubst drivers_under_test/ndk/entry_%.c,%,$(wildcard drivers_under_test/ndk/entry_*.c))
+DRIVERS := $(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
 # The process that the driver "host" starts; its tests link all of it but main.
 HOST_PARTS = $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
 HOST_SERVER = $(call objects,drivers_under_test/host/server) $(HOST_PARTS)
 CORE_LIB := $(B)/obj/core.a
+# The CPU reference as a part of the runtime: all of the driver but its symbol.
+CPU_PARTS = $(filter-out %/entry.o,$(call objects,drivers_under_test/reference))
+RUNTIME := $(B)/lib/libneuralnetworks.so
+RUNTIME_MAP := reference/runtime/libneuralnetworks.map
 REF_LIB := $(B)/obj/reference.a
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
@@ -48,7 +55,7 @@ SOAK_SECONDS ?= 300
 .PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs install clean unit lint layers format sanitize setup-run setup-test setup-check
 .DELETE_ON_ERROR:
 
-all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO)
+all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
 
 setup-run:
 	@tools/setup-debian.sh build
@@ -66,7 +73,15 @@ test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
 	@tools/run-tests.sh $(B) $(sort $(UNIT)) $(SYSTEM)
 
-unit: $(UNIT) $(B)/nnvts-host $(DRIVER_SO)
+# Tiny NNAPI libraries, for the tests of what loads one.
+TOYS := $(B)/tests/toy.so $(B)/tests/toy_old.so
+$(B)/tests/toy_old.so: TOY := -DTOY_OLD
+$(TOYS): tests/nnapi/toy.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TOY) -Iinclude -shared -o $@ $<
+
+unit: $(UNIT) $(TOYS) $(B)/nnvts-host $(DRIVER_SO)
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers
@@ -139,8 +154,12 @@ install: all
 	install -m 755 $(B)/nnvts-host $(DESTDIR)$(PREFIX)/lib/nnvts/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 644 tools/nnvts.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
-	install -m 644 include/NeuralNetworksTypes.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 include/nnvts/driver.h include/nnvts/planted.h include/nnvts/result.h $(DESTDIR)$(PREFIX)/include/nnvts/
+	install -m 644 include/NeuralNetworks.h include/NeuralNetworksTypes.h include/NeuralNetworksOEM.h \
+	  include/NeuralNetworksSupportLibraryImpl.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(addprefix include/nnvts/,driver.h ndk.h planted.h result.h) $(DESTDIR)$(PREFIX)/include/nnvts/
+	install -m 755 $(RUNTIME) $(DESTDIR)$(PREFIX)/lib/
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	$(call pc,$(PREFIX),$(PREFIX)/lib,$(PREFIX)/include) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/nnvts-neuralnetworks.pc
 
 clean:
 	rm -rf build build-gcc build-clang build-san build-fuzz
@@ -154,11 +173,25 @@ $(B)/nnvts-host: $(HOST_SERVER)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lm -lpthread -ldl
 
 # thin archives: a folder's objects under one name
-$(CORE_LIB): $(call objects,$(CORE_DIRS))
+$(CORE_LIB): $(call objects,$(CORE_DIRS)) $(CPU_PARTS)
 $(REF_LIB): $(call objects,$(REF_DIRS))
 $(CORE_LIB) $(REF_LIB):
 	@rm -f $@
 	$(Q)ar rcsT $@ $^
+
+# Only what the map names is seen from outside, and the library's own calls stay inside.
+$(RUNTIME): $(call objects,$(RUNTIME_DIRS)) $(CPU_PARTS) $(RUNTIME_MAP)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libneuralnetworks.so -Wl,--version-script=$(RUNTIME_MAP) \
+	  -Wl,-Bsymbolic -Wl,--as-needed -Wl,--build-id -o $@ $(filter %.o,$^) $(LIBS)
+
+# The build tree's own, to be used with PKG_CONFIG_PATH=build/lib/pkgconfig; installing writes one with its paths.
+pc = sed -e 's|@PREFIX@|$(1)|' -e 's|@LIBDIR@|$(2)|' -e 's|@INCLUDEDIR@|$(3)|' -e 's|@VERSION@|$(VERSION)|' \
+  tools/nnvts-neuralnetworks.pc.in
+$(B)/lib/pkgconfig/nnvts-neuralnetworks.pc: tools/nnvts-neuralnetworks.pc.in
+	@mkdir -p $(@D)
+	$(Q)$(call pc,$(abspath $(B)),$(abspath $(B)/lib),$(CURDIR)/include) >$@
 
 # A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference.
 # cpu: nobody reads errno or the flags of floating point exceptions, which keep loops from being vectorised.
@@ -174,8 +207,10 @@ $(B)/obj/%.o: %.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) -c -o $@ $<
 
+NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
+driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(call objects,drivers_under_test/$(1)))
 define DRIVER_RULE
-$(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
+$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),-lm -lpthread -ldl)

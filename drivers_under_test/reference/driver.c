@@ -5,6 +5,7 @@
 
 #include "reference.h"
 #include "reference/model/op.h"
+#include "reference/runtime/device.h"
 
 enum { LEVEL = 7 };
 
@@ -153,7 +154,7 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     return NNVTS_STATUS_NONE;
 }
 
-const struct nnvts_driver *nnvts_driver_get(void) {
+const struct nnvts_driver *nnv_rt_cpu_driver(void) {
     static const struct nnvts_driver driver = {.struct_size = sizeof driver,
                                                .abi_version = NNVTS_DRIVER_ABI_VERSION,
                                                .name = "reference",

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/cli/cli.h"
 
+#include "base/driver.h"
+
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", NULL};
+const char *const nnv_cli_vias[] = {"driver", "runtime", NULL};
 const char *const nnv_cli_tiers[] = {"smoke", "default", "full", NULL};
 
 void nnv_cli_defaults(struct nnv_cli *c) {
@@ -37,6 +41,22 @@ int nnv_cli_error(const struct nnv_err *err) {
     return NNVTS_EXIT_ERROR;
 }
 
+/** A driver behind the runtime is a driver like another: reports and the lines that reproduce a case need no more. */
+static enum nnv_status go_through(struct nnv_cli *c, struct nnv_err *err) {
+    struct nnv_arena *arena = nnv_arena_new();
+    const char *path, *options;
+    const char *first = arena ? nnv_arena_printf(arena, "%.*s", (int)strcspn(c->driver, ",#"), c->driver) : NULL;
+    enum nnv_status s =
+        first ? nnv_driver_resolve(first, arena, &path, &options, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    nnv_arena_free(arena);
+    if (s != NNV_OK) return s;
+    int n = snprintf(c->via_driver, sizeof c->via_driver, "%s:%s", nnv_cli_vias[c->via], c->driver);
+    if (n < 0 || (size_t)n >= sizeof c->via_driver)
+        return nnv_fail(err, NNV_INVALID, "--driver: a name of more than %zu characters", sizeof c->via_driver);
+    c->driver = c->via_driver;
+    return NNV_OK;
+}
+
 int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
                   int argc, char **argv) {
     struct nnv_err err = {0};
@@ -54,6 +74,7 @@ int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct n
     if (s == NNV_OK && c->timeout_ns == 0) s = nnv_fail(&err, NNV_INVALID, "--timeout 0: expected more than 0 seconds");
     if (s == NNV_OK && c->out != NULL && *c->out == '\0')
         s = nnv_fail(&err, NNV_INVALID, "--out '': expected a folder");
+    if (s == NNV_OK && c->via && c->driver) s = go_through(c, &err);
     if (s == NNV_OK) return -1;
     fprintf(stderr, "nnvts %s: %s; see nnvts %s --help\n", argv[0], err.text, argv[0]);
     return NNVTS_EXIT_USAGE;

@@ -25,16 +25,21 @@ struct nnv_cli {
     uint64_t seed, jobs, timeout_ns, count;
     int precision; /**< index into nnv_cli_precisions: 0 is the suite's default */
     int tier;      /**< index into nnv_cli_tiers */
+    int via;       /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
+    char via_driver[1024];
     bool json, quiet, verbose, resume, help;
     struct nnv_opt_list positional;
 };
 
 extern const char *const nnv_cli_precisions[];
 extern const char *const nnv_cli_tiers[];
+extern const char *const nnv_cli_vias[];
 
 /** Rows of the option tables. c is a struct nnv_cli. */
 #define NNV_OPTION_DRIVER(c)                                                                                           \
     { 'd', "driver", NNV_OPT_STRING, &(c).driver, "NAME|PATH[:OPTIONS]", "the driver under test", NULL }
+#define NNV_OPTION_VIA(c)                                                                                              \
+    { 0, "via", NNV_OPT_CHOICE, &(c).via, "W", "call the driver itself, or through NNAPI's runtime", nnv_cli_vias }
 #define NNV_OPTION_SUITE(c)                                                                                            \
     { 's', "suite", NNV_OPT_STRING, &(c).suite, "A,B|all", "suites, by default those that every driver can take", NULL }
 #define NNV_OPTION_FILTER(c)                                                                                           \

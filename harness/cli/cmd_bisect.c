@@ -139,6 +139,7 @@ static int run(int argc, char **argv) {
     nnv_cli_defaults(&c);
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
+        NNV_OPTION_VIA(c),
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_PRECISION(c),

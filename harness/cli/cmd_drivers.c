@@ -12,11 +12,36 @@ static const struct nnv_verb_help help = {
                "options too. Each driver is opened in a process of its own.",
     .examples = "nnvts drivers              all drivers\n"
                 "nnvts drivers faulty       one driver, with the options that it takes\n"
-                "nnvts drivers ./npu.so     yours\n",
+                "nnvts drivers ./npu.so     yours\n"
+                "nnvts drivers ndk:./libneuralnetworks.so   an NNAPI library\n",
 };
 
 static void print_line(const char *argument, const struct nnv_driver_info *info) {
     printf("%-12s %-18s %-10s %-12s level %d\n", argument, info->name, info->version, info->type, info->level);
+}
+
+/** A driver that does not open without options, and says which it takes. */
+static void print_needs(const char *argument, const char *const *options, bool json) {
+    struct nnv_text t = {0};
+    if (json) {
+        nnv_text_add(&t, "{\"argument\":");
+        nnv_text_add_json(&t, argument);
+    } else {
+        nnv_text_addf(&t, "%-12s", argument);
+    }
+    for (const char *const *o = options; *o; o++) {
+        nnv_text_add(&t, json ? (o == options ? ",\"needs\":[" : ",") : o == options ? " needs " : " or ");
+        struct nnv_text form = {0};
+        nnv_text_addf(&form, "%s:%s", argument, *o);
+        if (json)
+            nnv_text_add_json(&t, form.data ? form.data : "");
+        else
+            nnv_text_add(&t, form.data ? form.data : "");
+        nnv_text_free(&form);
+    }
+    if (json) nnv_text_add(&t, "]}");
+    if (!t.failed) puts(t.data);
+    nnv_text_free(&t);
 }
 
 /** One row: what for, time and power; FLT_MAX is the worst there is. */
@@ -73,7 +98,14 @@ static enum nnv_status show(const char *argument, bool details, bool json, struc
     const char *path, *options;
     struct nnv_driver_info info;
     enum nnv_status s = nnv_client_resolve(argument, arena, &path, &options, err);
-    if (s == NNV_OK) s = nnv_driver_probe(path, options, arena, &info, err);
+    if (s == NNV_OK) {
+        s = nnv_driver_probe(path, options, arena, &info, err);
+        /* What takes options and opens with none of its own needs one. */
+        if (s != NNV_OK && !options && info.options && !details) {
+            print_needs(argument, info.options, json);
+            return NNV_OK;
+        }
+    }
     if (s != NNV_OK) return s;
     if (json) {
         print_json(argument, &info);
@@ -100,7 +132,7 @@ static int run(int argc, char **argv) {
     } else if (s == NNV_OK) {
         const char *const *names;
         size_t count;
-        s = nnv_client_list(arena, &names, &count, &err);
+        s = nnv_driver_list(arena, &names, &count, &err);
         /* One broken driver does not hide the others. */
         for (size_t i = 0; s == NNV_OK && i < count; i++)
             if (show(names[i], c.verbose, c.json, arena, &err) != NNV_OK) code = nnv_cli_error(&err);

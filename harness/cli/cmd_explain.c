@@ -180,6 +180,7 @@ static int run(int argc, char **argv) {
     bool list = false;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
+        NNV_OPTION_VIA(c),
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only specs whose name matches", NULL},
         NNV_OPTION_PRECISION(c),
         NNV_OPTION_TIMEOUT(c),

@@ -98,6 +98,7 @@ static int run(int argc, char **argv) {
     c.timeout_ns = UINT64_C(5000000000);
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
+        NNV_OPTION_VIA(c),
         {0, "time", NNV_OPT_SECONDS, &options.time_ns, "S", "seconds to go on; 0: until --inputs or an interrupt",
          NULL},
         {0, "inputs", NNV_OPT_U64, &options.inputs, "N", "inputs to execute; 0: until --time is over", NULL},

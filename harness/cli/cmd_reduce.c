@@ -132,6 +132,7 @@ static int run(int argc, char **argv) {
     uint64_t total_ns = UINT64_C(60000000000);
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
+        NNV_OPTION_VIA(c),
         {'o', "out", NNV_OPT_STRING, &c.out, "FILE", "the reduced spec, by default DUMP with .reduced.json", NULL},
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
         {0, "timeout-total", NNV_OPT_SECONDS, &total_ns, "S", "seconds for everything", NULL},

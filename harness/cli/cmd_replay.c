@@ -71,8 +71,8 @@ static int run(int argc, char **argv) {
     nnv_cli_defaults(&c);
     c.suite = "spec";
     const struct nnv_opt table[] = {
-        NNV_OPTION_DRIVER(c),  NNV_OPTION_FILTER(c), NNV_OPTION_PRECISION(c),
-        NNV_OPTION_TIMEOUT(c), NNV_OPTION_JSON(c),   NNV_OPTION_END,
+        NNV_OPTION_DRIVER(c),  NNV_OPTION_VIA(c),  NNV_OPTION_FILTER(c), NNV_OPTION_PRECISION(c),
+        NNV_OPTION_TIMEOUT(c), NNV_OPTION_JSON(c), NNV_OPTION_END,
     };
     int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
     if (code >= 0) return code;

@@ -77,6 +77,7 @@ static int run(int argc, char **argv) {
     nnv_cli_defaults(&c);
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
+        NNV_OPTION_VIA(c),
         NNV_OPTION_SUITE(c),
         NNV_OPTION_FILTER(c),
         NNV_OPTION_SPECS(c),

@@ -10,24 +10,6 @@
 
 #include "base/guard.h"
 
-const char *nnv_abi_status_name(int status, char *buf) {
-    static const char *const names[] = {
-        [NNVTS_STATUS_NONE] = "NONE",
-        [NNVTS_STATUS_DEVICE_UNAVAILABLE] = "DEVICE_UNAVAILABLE",
-        [NNVTS_STATUS_GENERAL_FAILURE] = "GENERAL_FAILURE",
-        [NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
-        [NNVTS_STATUS_INVALID_ARGUMENT] = "INVALID_ARGUMENT",
-        [NNVTS_STATUS_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
-        [NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
-        [NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
-        [NNVTS_STATUS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
-        [NNVTS_STATUS_DEAD_OBJECT] = "DEAD_OBJECT",
-    };
-    if (status >= 0 && (size_t)status < sizeof names / sizeof *names) return names[status];
-    snprintf(buf, 32, "status %d", status);
-    return buf;
-}
-
 static bool in_pool(const struct nnv_operand *o) {
     return o->lifetime == NNV_CONSTANT_REFERENCE || (o->lifetime == NNV_CONSTANT_COPY && o->bytes > NNV_ABI_COPY_MAX);
 }

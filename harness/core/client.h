@@ -4,7 +4,7 @@
 #ifndef NNV_HARNESS_CLIENT_H
 #define NNV_HARNESS_CLIENT_H
 
-#include "nnvts/driver.h"
+#include "base/driver.h"
 #include "reference/model/model.h"
 
 /** An open driver. Only worker processes hold one. Zero-initialise. */
@@ -15,27 +15,13 @@ struct nnv_client {
     struct nnv_client_memory *memory; /**< shared memory for values, kept from case to case; made when needed */
 };
 
-/**
- * The shared object and options that a --driver argument names: a name looks for NAME.so in the driver
- * folders (NNVTS_DRIVER_PATH, colon-separated, then the folder of the installation), an argument with a '/'
- * is a path; what follows the first ':' is options. path and options are arena's; options may become NULL.
- * NNV_INVALID lists the drivers that exist.
- */
+/** What a --driver argument names: as nnv_driver_resolve(); adapters ("ndk:", "sl:") are refused. */
 NNV_USE_RESULT enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                                   const char **options, struct nnv_err *err);
-/** All drivers found in the driver folders: names without ".so", sorted, arena's. */
-NNV_USE_RESULT enum nnv_status nnv_client_list(struct nnv_arena *arena, const char *const **names, size_t *count,
-                                               struct nnv_err *err);
-/**
- * Loads and opens. Errors are one line with the remedy: "driver './npu.so': no symbol nnvts_driver_get (is it an
- * NNAPI library? try --driver ndk:./npu.so)", wrong ABI version, missing members, open refused.
- */
+/** As nnv_driver_open(). */
 NNV_USE_RESULT enum nnv_status nnv_client_open(struct nnv_client *client, const char *path, const char *options,
                                                struct nnv_err *err);
-/**
- * As nnv_client_open, for a table that is already in this process (NULL: what nnvts_driver_get returned); name is
- * for errors. Checks the table, opens the device, checks its required members.
- */
+/** As nnv_driver_attach(). */
 NNV_USE_RESULT enum nnv_status nnv_client_attach(struct nnv_client *client, const struct nnvts_driver *driver,
                                                  const char *name, const char *options, struct nnv_err *err);
 /** Releases the device and the memory. The shared object stays mapped. */
@@ -97,7 +83,4 @@ void nnv_client_poison(uint32_t output, size_t bytes, void *to);
  */
 NNV_USE_RESULT enum nnv_status nnv_abi_model(const struct nnv_model *model, struct nnv_arena *arena,
                                              struct nnvts_model *out, int *fd, struct nnv_err *err);
-/** Name of a driver status: "INVALID_ARGUMENT"; "status 77" for nonsense. buf holds 32. */
-const char *nnv_abi_status_name(int status, char *buf);
-
 #endif

@@ -81,8 +81,8 @@ static void fill_card(struct card *card, const char *path, const char *options) 
         bool fits = !t.failed && t.len < CAPABILITIES_BYTES;
         snprintf(card->capabilities, sizeof card->capabilities, "%s", fits ? t.data : "{}");
         nnv_text_free(&t);
-        copy_options(client.driver, card->options);
     }
+    if (client.driver) copy_options(client.driver, card->options);
     atomic_store(&card->complete, 1);
     if (card->status == NNV_OK) nnv_client_close(&client);
 }
@@ -141,9 +141,13 @@ static enum nnv_status read_card(struct card *card, struct nnv_arena *arena, str
 static enum nnv_status judge(struct card *card, const struct nnv_end *end, const char *path, struct nnv_arena *arena,
                              struct nnv_driver_info *info, struct nnv_err *err) {
     char how[64];
+    *info = (struct nnv_driver_info){0};
     if (atomic_load(&card->complete)) {
         if (card->status == NNV_OK) return read_card(card, arena, info, err);
         card->err.text[NNV_ERR_TEXT - 1] = '\0';
+        card->options[OPTIONS_BYTES - 1] = card->options[OPTIONS_BYTES - 2] = '\0';
+        bool failed = false;
+        *info = (struct nnv_driver_info){.options = unpack_options(card->options, arena, &failed)};
         return nnv_fail(err, card->status, "%s", card->err.text);
     }
     if (end->timed_out)

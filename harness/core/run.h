@@ -49,7 +49,10 @@ struct nnv_driver_info {
     const char *const *options; /**< NULL-terminated, or NULL */
     uint32_t model_cache_files, data_cache_files;
 };
-/** Opens the driver in a process of its own, with a deadline, and describes it. NNV_INVALID: it can't be opened. */
+/**
+ * Opens the driver in a process of its own, with a deadline, and describes it. NNV_INVALID: it can't be opened; then
+ * *info holds the options that it takes, if it lists them, and nothing else.
+ */
 NNV_USE_RESULT enum nnv_status nnv_driver_probe(const char *path, const char *options, struct nnv_arena *arena,
                                                 struct nnv_driver_info *info, struct nnv_err *err);
 

@@ -250,7 +250,7 @@ static enum nnv_status check_bias(const struct nnv_call *c, const struct nnv_ope
 static enum nnv_status check_quant(const struct nnv_call *c, const struct nnv_slot *slot, const struct nnv_operand *o,
                                    struct nnv_err *err) {
     const struct nnv_type *t = nnv_type(o->type);
-    bool quant = t->kind == NNV_KIND_QUANT;
+    bool quant = nnv_is_quant(o->type);
     switch ((enum nnv_quant_rule)slot->quant) {
     case NNV_Q_FREE:
         break;
@@ -300,11 +300,17 @@ static bool is_placeholder(const struct nnv_slot *slot, const struct nnv_arg *a)
     return !fits_rank(slot, &a->shape) && !nnv_shape_known(&a->shape);
 }
 
+/* IF and WHILE pass on operands of extensions, too, which came with level 3. */
+static int type_level(int32_t code) {
+    const struct nnv_type *t = nnv_type(code);
+    return t ? t->level : 3;
+}
+
 static enum nnv_status check_input(struct binding *b, uint32_t pos, struct nnv_err *err) {
     const struct nnv_slot *slot = &b->call->form->in[b->slot_in[pos]];
     struct nnv_arg *a = &b->call->in[pos];
     if (is_placeholder(slot, a)) a->present = false;
-    raise_level(b, nnv_type(a->operand->type)->level);
+    raise_level(b, type_level(a->operand->type));
     raise_level(b, slot->level);
     enum nnv_status st = NNV_OK;
     if (!a->present) {
@@ -342,7 +348,7 @@ static enum nnv_status check_output(struct binding *b, uint32_t pos, const struc
                                     struct nnv_err *err) {
     const struct nnv_slot *slot = &b->call->form->out[b->slot_out[pos]];
     struct nnv_arg *a = &b->call->out[pos];
-    raise_level(b, nnv_type(a->operand->type)->level);
+    raise_level(b, type_level(a->operand->type));
     raise_level(b, slot->level);
     if (!a->shape.known_rank) raise_level(b, 3);
     enum nnv_status st = merge(inferred, &a->shape, err);

@@ -56,7 +56,7 @@ static enum nnv_status check_quant(const struct nnv_operand *o, const struct nnv
         return nnv_fail(err, NNV_INVALID, "zero point %d of a %s is not 0", o->zero_point, t->name);
     if (asymmetric && (o->zero_point < t->min || o->zero_point > t->max))
         return nnv_fail(err, NNV_INVALID, "zero point %d is not in [%.0f, %.0f]", o->zero_point, t->min, t->max);
-    return check_channels(o, t, err);
+    return NNV_OK;
 }
 
 static enum nnv_status check_constant(const struct nnv_operand *o, const struct nnv_type *t, struct nnv_err *err) {
@@ -72,17 +72,24 @@ static enum nnv_status check_constant(const struct nnv_operand *o, const struct 
     return NNV_OK;
 }
 
-enum nnv_status nnv_operand_check(const struct nnv_operand *o, int *level, struct nnv_err *err) {
+enum nnv_status nnv_operand_declared(const struct nnv_operand *o, struct nnv_err *err) {
     const struct nnv_type *t = nnv_type(o->type);
     if (!t) return nnv_fail(err, NNV_INVALID, "type %d is not an operand type", o->type);
+    enum nnv_status st = check_shape(o, t, err);
+    return st ? st : check_quant(o, t, err);
+}
+
+enum nnv_status nnv_operand_check(const struct nnv_operand *o, int *level, struct nnv_err *err) {
+    enum nnv_status st = nnv_operand_declared(o, err);
+    if (st) return st;
+    const struct nnv_type *t = nnv_type(o->type);
     if ((unsigned)o->lifetime >= NNV_LIFETIME_COUNT)
         return nnv_fail(err, NNV_INVALID, "lifetime %d is none", (int)o->lifetime);
-    enum nnv_status st = check_shape(o, t, err);
-    if (!st) st = check_quant(o, t, err);
-    if (st) return st;
     bool model = t->kind == NNV_KIND_MODEL;
     if (model != (o->lifetime == NNV_SUBGRAPH))
         return nnv_fail(err, NNV_INVALID, "a %s with lifetime %s", t->name, nnv_lifetime_name(o->lifetime));
+    st = check_channels(o, t, err);
+    if (st) return st;
     if (nnv_is_constant(o))
         st = check_constant(o, t, err);
     else if (o->data)

@@ -26,6 +26,12 @@ NNV_USE_RESULT enum nnv_status nnv_validate(const struct nnv_model *model, struc
 NNV_USE_RESULT enum nnv_status nnv_operand_check(const struct nnv_operand *o, int *level, struct nnv_err *err);
 
 /**
+ * Checks what an operand is declared to be, before it has a lifetime, a value, or scales of channels: type, dimensions,
+ * size, scale and zero point.
+ */
+NNV_USE_RESULT enum nnv_status nnv_operand_declared(const struct nnv_operand *o, struct nnv_err *err);
+
+/**
  * Binds operation op of subgraph s: finds the form and signature that fit its operands and checks the rules
  * of each slot. shapes: one per operand of s (what is known so far); data: one per operand, its bytes where
  * known, else NULL; present: one per operand, false for omitted inputs (NULL: lifetimes decide).

@@ -29,6 +29,9 @@ struct ANeuralNetworksDevice *nnv_rt_device_cpu(void);
  */
 void nnv_rt_device_override(struct nnvts_device *const *drivers, size_t count);
 
+/** False while the device is dead: it answered DEAD_OBJECT, and get_status does not say that it is back. */
+bool nnv_rt_device_is_alive(struct ANeuralNetworksDevice *device);
+
 /** Cost of one number of this type relative to the CPU's; FLT_MAX where the driver states none. */
 float nnv_rt_device_cost(const struct ANeuralNetworksDevice *device, int32_t operand_type, bool relaxed,
                          int32_t preference);
@@ -40,6 +43,24 @@ static inline bool nnv_rt_device_has_level(const struct ANeuralNetworksDevice *d
 enum nnvts_status nnv_rt_device_note(struct ANeuralNetworksDevice *device, enum nnvts_status status);
 /** ResultCode of a driver's status; what is no status is OP_FAILED. */
 int nnv_rt_result(enum nnvts_status status);
+
+/**
+ * The prefix by which an extension's codes go in this process, the same as long as it lives: 1 to 0x7fff. 0: no device
+ * of now has the extension, or the devices disagree about its types, or there are too many.
+ */
+uint16_t nnv_rt_extension_prefix(const char *name);
+/** The extension of a prefix that was given out, or NULL. */
+const char *nnv_rt_extension_name(uint16_t prefix);
+/** The extension of that name, as the device has it, or NULL. */
+const struct nnvts_extension *nnv_rt_device_extension(const struct ANeuralNetworksDevice *device, const char *name);
+/** True for types and operations of extensions. */
+static inline bool nnv_rt_is_extension(int32_t code) { return code > 0xffff; }
+
+/**
+ * Opens the drivers that the environment names, see docs/runtime.md; what cannot be opened is told on stderr and left
+ * out. *drivers is malloc'ed, the drivers stay open.
+ */
+size_t nnv_rt_find_drivers(struct nnvts_device ***drivers);
 
 /** The driver behind the CPU reference: the golden kernels. Defined by drivers_under_test/reference, linked in. */
 const struct nnvts_driver *nnv_rt_cpu_driver(void);

@@ -30,6 +30,9 @@ void nnv_rt_vlog_write(enum nnv_rt_tag tag, const char *fmt, ...) NNV_PRINTF(2, 
 /** A misuse: one line "nnapi: FUNCTION: what and remedy" on stderr unless NNVTS_LOG=0; its value is code. */
 int nnv_rt_error(int code, const char *function, const char *fmt, ...) NNV_PRINTF(3, 4) __attribute__((cold));
 
+/** The name of the function of the API that this stands in, without the prefix, for messages. */
+#define NNV_RT_FUNCTION (__func__ + sizeof "ANeuralNetworks" - 1)
+
 /** Layers of the trace. */
 enum nnv_rt_layer { NNV_RT_TRACE_APPLICATION, NNV_RT_TRACE_RUNTIME, NNV_RT_TRACE_DRIVER, NNV_RT_TRACE_DEVICE };
 /** Now, in ns, if NNVTS_TRACE names a file; else 0. */

@@ -4,6 +4,7 @@
 #define NNV_RUNTIME_MEMORY_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "NeuralNetworks.h"
 #include "nnvts/driver.h"
@@ -25,6 +26,7 @@ struct ANeuralNetworksMemory {
     struct ANeuralNetworksDevice *device; /**< of buffer */
     void *mapped;                         /**< to unmap, or NULL */
     size_t mapped_bytes;
+    _Atomic int64_t burst_token; /**< its name in bursts; 0: it was in none */
     /* Made from a descriptor: */
     bool has_roles;
     uint32_t role_count;
@@ -43,7 +45,10 @@ struct ANeuralNetworksMemory {
 /** A new shared memory (memfd) of so many bytes, mapped; NULL when it can't be had. Owned: ANeuralNetworksMemory_free.
  */
 struct ANeuralNetworksMemory *nnv_rt_memory_shared(size_t bytes);
-/** Offset and length as an argument or constant of so many bytes: BAD_DATA where they do not fit a sized memory. */
+/**
+ * Offset and length of an argument or constant: BAD_DATA where they do not lie in the memory, or the length is 0. A
+ * memory made from a descriptor is used as a whole: 0 and 0.
+ */
 int nnv_rt_memory_check(const struct ANeuralNetworksMemory *m, size_t offset, size_t length);
 
 #endif

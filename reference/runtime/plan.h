@@ -12,6 +12,21 @@
 #include "reference/runtime/device.h"
 #include "reference/runtime/model.h"
 
+/** Where the value of an operand is during an execution. */
+enum nnv_rt_place_kind {
+    NNV_RT_NOWHERE,   /**< inside one step, or unused, or without a value */
+    NNV_RT_INPUT,     /**< the graph's input number index */
+    NNV_RT_OUTPUT,    /**< the graph's output number index, whoever reads it */
+    NNV_RT_CONSTANT,  /**< in the model */
+    NNV_RT_TEMPORARY, /**< at offset of the graph's pool, bytes long: its size is known */
+    NNV_RT_DYNAMIC,   /**< crosses steps, of a size that the step that writes it tells; number index */
+};
+struct nnv_rt_place {
+    enum nnv_rt_place_kind kind;
+    uint32_t index;
+    uint64_t offset, bytes;
+};
+
 enum nnv_rt_step_kind { NNV_RT_EXECUTE, NNV_RT_IF, NNV_RT_WHILE };
 
 struct nnv_rt_step {
@@ -32,21 +47,9 @@ struct nnv_rt_step {
     /* IF: condition is the graph's operand; graphs are then and else. WHILE: graphs are condition and body. */
     uint32_t condition;
     uint32_t graphs[2];
-};
-
-/** Where the value of an operand is during an execution. */
-enum nnv_rt_place_kind {
-    NNV_RT_NOWHERE,   /**< inside one step, or unused, or without a value */
-    NNV_RT_INPUT,     /**< the graph's input number index */
-    NNV_RT_OUTPUT,    /**< the graph's output number index, whoever reads it */
-    NNV_RT_CONSTANT,  /**< in the model */
-    NNV_RT_TEMPORARY, /**< at offset of the graph's pool, bytes long: its size is known */
-    NNV_RT_DYNAMIC,   /**< crosses steps, of a size that the step that writes it tells; number index */
-};
-struct nnv_rt_place {
-    enum nnv_rt_place_kind kind;
-    uint32_t index;
-    uint64_t offset, bytes;
+    /* WHILE, in the pool of the graph that the step is in: what passes between condition and body. */
+    struct nnv_rt_place verdict;     /**< of the condition's output */
+    struct nnv_rt_place *carried[2]; /**< two for each output of the body, which iterations write by turns */
 };
 
 struct nnv_rt_graph {
@@ -56,6 +59,7 @@ struct nnv_rt_graph {
     struct nnv_rt_place *places; /**< one an operand of the graph */
     uint64_t pool_bytes;         /**< of all temporaries, which share places where their lives do not meet */
     uint32_t dynamic_count;
+    uint32_t crossings; /**< operands that one step writes and another reads */
 };
 
 struct nnv_rt_plan {
@@ -73,16 +77,21 @@ struct nnv_rt_plan_options {
     int32_t preference;
 };
 
+enum { NNV_RT_NO_DEVICE = -1, NNV_RT_INTERPRETED = -2 };
+
 /** The cheapest device of each operation of a graph, before steps are formed; for `nnvts plan`. */
 struct nnv_rt_choice {
-    int device;   /**< index into options; -1: none; -2: walked through by the runtime (IF, WHILE) */
-    float cost;   /**< on that device */
+    int device;   /**< index into options, or NNV_RT_NO_DEVICE, or NNV_RT_INTERPRETED (IF, WHILE) */
+    float cost;   /**< on that device; infinite: on none */
     float *costs; /**< one a device; NaN: does not support it */
 };
 
 /**
- * Makes a plan. *out owns its arena: nnv_rt_plan_release(). BAD_DATA: no device has an operation; OP_FAILED: no steps
- * can be formed (a step without inputs or outputs, or an operand of unknown size from a driver below level 3).
+ * Makes a plan. An IF or WHILE for which the CPU is best is interpreted where an operation below it is done better by
+ * another device, or not done by the CPU at all; the sizes of all that passes in and out of it must be known. Steps are
+ * formed so that they are few, and then few values pass between them. *out owns its arena: nnv_rt_plan_release().
+ * BAD_DATA: no device has an operation; OP_FAILED: no steps can be formed (a step without inputs or outputs, or an
+ * operand of unknown size from a driver below level 3).
  */
 int nnv_rt_plan_make(const struct ANeuralNetworksModel *model, const struct nnv_rt_plan_options *options,
                      struct nnv_rt_plan **out);
@@ -90,15 +99,36 @@ int nnv_rt_plan_make(const struct ANeuralNetworksModel *model, const struct nnv_
 int nnv_rt_plan_choices(const struct ANeuralNetworksModel *model, const struct nnv_rt_plan_options *options,
                         uint32_t graph, struct nnv_arena *arena, struct nnv_rt_choice **choices);
 
+/** A hint of an extension, as ANeuralNetworksCompilation_addExtensionAttribute() takes it. */
+struct nnv_rt_attribute {
+    char *extension;
+    uint16_t code;
+    void *data;
+    size_t length;
+};
+
 struct nnv_rt_prepare_options {
     int32_t preference;
     int32_t priority;      /**< 90, 100, 110 */
     uint64_t deadline_ns;  /**< NNVTS_NO_TIME: none; only simple plans have one */
-    const char *cache_dir; /**< NULL: no caching */
-    const uint8_t *token;  /**< 32 bytes */
+    const uint8_t *token;  /**< 32 bytes; NULL: no caching */
+    const char *cache_dir; /**< where the files are; NULL: they are given */
+    const int *cache_fds;  /**< open files of the one step, model files first; as many as its device asks for */
+    const struct nnv_rt_attribute *attributes; /**< a part of what is cached */
+    uint32_t attribute_count;
 };
 /** Prepares every step, from the cache where it is there; the driver's result where one fails. */
 int nnv_rt_plan_prepare(struct nnv_rt_plan *plan, const struct nnv_rt_prepare_options *options);
+/** A step, of any graph, reads its input number io, or writes its output number io. */
+typedef void nnv_rt_role_fn(void *context, const struct nnv_rt_step *step, bool is_output, uint32_t io);
+/**
+ * Visits the EXECUTE steps that read or write input or output number index of the model in its own memory, through
+ * interpreted IFs and WHILEs, too, each once. (A WHILE's outputs are copied: no step writes them.) OUT_OF_MEMORY.
+ */
+int nnv_rt_plan_roles(const struct nnv_rt_plan *plan, bool is_output, uint32_t index, nnv_rt_role_fn *visit,
+                      void *context);
+/** Values that pass from step to step, over all graphs that are planned. */
+uint32_t nnv_rt_plan_crossings(const struct nnv_rt_plan *plan);
 /** NULL is allowed. */
 void nnv_rt_plan_release(struct nnv_rt_plan *plan);
 /** .dot of the plan, coloured by device. */

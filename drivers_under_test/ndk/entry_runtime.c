@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file entry_runtime.c The driver "runtime": a driver as an application sees it that uses NNAPI, through the project's
+ * own libneuralnetworks.so. Options: the drivers as NNVTS_DRIVERS takes them, then #DEVICE, or #auto for what the
+ * library chooses; without either the first device, which is the first driver's.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ndk.h"
+
+/** The library beside the folder of drivers that this one lies in: as it is built, or as it is installed. */
+static const char *find_library(char *path, size_t room) {
+    static const char *const places[] = {"../lib", "../.."};
+    Dl_info info;
+    struct stat s;
+    if (!dladdr(places, &info) || !info.dli_fname) return NULL;
+    const char *slash = strrchr(info.dli_fname, '/');
+    const int folder = slash ? (int)(slash - info.dli_fname) : 1;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const int n =
+            snprintf(path, room, "%.*s/%s/libneuralnetworks.so", folder, slash ? info.dli_fname : ".", places[i]);
+        if (n > 0 && (size_t)n < room && stat(path, &s) == 0) return path;
+    }
+    return NULL;
+}
+
+static const char *load_named(const char *path, struct ndk_library *library) {
+    library->takes_first = true;
+    return ndk_load(path, library);
+}
+
+/** A driver that could not be opened leaves the CPU reference alone: that is not what was asked for. */
+static bool has_driver(const struct nnvts_device *device) {
+    const struct nnvts_ndk *fn = &((const struct ndk_device *)device)->lib.fn;
+    uint32_t n = 0;
+    return fn->_getDeviceCount && fn->_getDeviceCount(&n) == ANEURALNETWORKS_NO_ERROR && n > 1;
+}
+
+static enum nnvts_status open(const char *options, struct nnvts_device **out, const char **error) {
+    char path[4096], argument[8192];
+    const char *library = find_library(path, sizeof path);
+    const size_t n = options ? strcspn(options, "#") : 0;
+    if (n == 0) {
+        *error = "it needs the name of a driver";
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    }
+    if (!library) {
+        *error = "there is no libneuralnetworks.so beside the folder of the drivers";
+        return NNVTS_STATUS_DEVICE_UNAVAILABLE;
+    }
+    const bool automatic = strcmp(options + n, "#auto") == 0;
+    snprintf(argument, sizeof argument, "%.*s", (int)n, options);
+    setenv("NNVTS_DRIVERS", argument, 1); /* for the library, which looks for its devices when it is first asked */
+    snprintf(argument, sizeof argument, "%s%s", library, automatic ? "" : options + n);
+    const enum nnvts_status st = ndk_open(argument, automatic ? ndk_load : load_named, out, error);
+    if (st != NNVTS_STATUS_NONE || has_driver(*out)) return st;
+    (*out)->release(*out);
+    *out = NULL;
+    *error = ndk_message("the runtime can't use '%.*s'", (int)n, options);
+    return NNVTS_STATUS_INVALID_ARGUMENT;
+}
+
+const struct nnvts_driver *nnvts_driver_get(void) {
+    static const char *const options[] = {"DRIVER[,DRIVER...][#DEVICE|#auto]", NULL};
+    static const struct nnvts_driver driver = {.struct_size = sizeof driver,
+                                               .abi_version = NNVTS_DRIVER_ABI_VERSION,
+                                               .name = "runtime",
+                                               .open = open,
+                                               .options = options};
+    return &driver;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file library.c Loading a library, and what its answers mean. */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "ndk.h"
+
+const char *ndk_message(const char *fmt, ...) {
+    static _Thread_local char text[1024];
+    char now[sizeof text]; /* what is said may be made of what was said before */
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(now, sizeof now, fmt, ap);
+    va_end(ap);
+    return memcpy(text, now, sizeof text);
+}
+
+void ndk_tell(const char *fmt, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "ndk: %s\n", text);
+}
+
+/* --------------------------------------------------------------------- loading */
+
+void *ndk_dlopen(const char *path, const char **error) {
+    struct stat s;
+    if (strchr(path, '/') && stat(path, &s) != 0) {
+        *error = ndk_message("'%s': no such file", path);
+        return NULL;
+    }
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle) return handle;
+    const char *why = dlerror();
+    const size_t n = strlen(path);
+    if (why && strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0) why += n + 2;
+    *error = ndk_message("'%s' can't be loaded: %s", path, why ? why : "unknown error");
+    return NULL;
+}
+
+/** Sets the function pointer at `to` to the symbol's address; false if there is none. */
+static bool find(void *handle, const char *symbol, void *to) {
+    void *address = dlsym(handle, symbol);
+    memcpy(to, &address, sizeof address);
+    return address != NULL;
+}
+
+int ndk_level(int64_t code) {
+    enum { ANDROID_BASE = ANEURALNETWORKS_FEATURE_LEVEL_1 - 1, LATER_BASE = ANEURALNETWORKS_FEATURE_LEVEL_6 - 6 };
+    if (code >= ANEURALNETWORKS_FEATURE_LEVEL_1 && code <= ANEURALNETWORKS_FEATURE_LEVEL_5)
+        return (int)(code - ANDROID_BASE);
+    if (code >= ANEURALNETWORKS_FEATURE_LEVEL_6 && code <= ANEURALNETWORKS_FEATURE_LEVEL_8)
+        return (int)(code - LATER_BASE);
+    return code > ANEURALNETWORKS_FEATURE_LEVEL_8 ? 8 : 0;
+}
+
+const char *ndk_load(const char *path, struct ndk_library *library) {
+    const char *error = NULL, *missing = NULL;
+    void *handle = ndk_dlopen(path, &error);
+    if (!handle) return error;
+    int lacking = 9; /* the lowest level of which a function is missing */
+#define FIND(function, since)                                                                                          \
+    if (!find(handle, "ANeuralNetworks" #function, &library->fn.function) && (since) < lacking) {                      \
+        lacking = (since);                                                                                             \
+        missing = #function;                                                                                           \
+    }
+    NNVTS_NDK_FUNCTIONS(FIND)
+#undef FIND
+#define FIND(function, since) find(handle, "ANeuralNetworks" #function, &library->fn.function);
+    NNVTS_NDK_EXTENSION_FUNCTIONS(FIND)
+#undef FIND
+    if (lacking == 1) {
+        dlclose(handle);
+        return ndk_message("'%s' is not an NNAPI library: it has no ANeuralNetworks%s", path, missing);
+    }
+    /* The function that tells the level came with level 5. */
+    library->level = lacking <= 4 ? lacking - 1 : 4;
+    if (library->fn._getRuntimeFeatureLevel) {
+        const int64_t code = library->fn._getRuntimeFeatureLevel();
+        library->level = ndk_level(code);
+        if (library->level == 0)
+            return ndk_message("'%s' says that its feature level is %lld, which is none", path, (long long)code);
+    }
+    return NULL;
+}
+
+/* --------------------------------------------------------------------- answers */
+
+enum nnvts_status ndk_status(const char *function, int code) {
+    enum { NO_STATUS = 1000 };
+    switch (code) {
+    case ANEURALNETWORKS_NO_ERROR:
+        return NNVTS_STATUS_NONE;
+    case ANEURALNETWORKS_BAD_DATA:
+    case ANEURALNETWORKS_UNEXPECTED_NULL:
+    case ANEURALNETWORKS_UNMAPPABLE:
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    case ANEURALNETWORKS_OP_FAILED:
+    case ANEURALNETWORKS_BAD_STATE:
+    case ANEURALNETWORKS_INCOMPLETE:
+        return NNVTS_STATUS_GENERAL_FAILURE;
+    case ANEURALNETWORKS_OUT_OF_MEMORY:
+    case ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT:
+        return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    case ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE:
+        return NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
+    case ANEURALNETWORKS_UNAVAILABLE_DEVICE:
+        return NNVTS_STATUS_DEVICE_UNAVAILABLE;
+    case ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT:
+        return NNVTS_STATUS_MISSED_DEADLINE_TRANSIENT;
+    case ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT:
+        return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
+    case ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT:
+        return NNVTS_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+    case ANEURALNETWORKS_DEAD_OBJECT:
+        return NNVTS_STATUS_DEAD_OBJECT;
+    default:
+        ndk_tell("ANeuralNetworks%s answered %d, which is no result code", function, code);
+        return (enum nnvts_status)(NO_STATUS + (code & 0xffff));
+    }
+}
+
+enum nnvts_status ndk_made(const char *function, int code, const void *out) {
+    const enum nnvts_status st = ndk_status(function, code);
+    const void *object;
+    memcpy(&object, out, sizeof object);
+    if (st != NNVTS_STATUS_NONE || object) return st;
+    ndk_tell("ANeuralNetworks%s answered NO_ERROR without an object", function);
+    return NNVTS_STATUS_GENERAL_FAILURE;
+}
+
+uint64_t ndk_time_left(uint64_t deadline_ns) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return deadline_ns > now ? deadline_ns - now : 1;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file compute.c The ways to run an execution: here and now, on another thread, in a burst, behind fences. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "reference/runtime/burst.h"
+#include "reference/runtime/event.h"
+#include "reference/runtime/execution.h"
+#include "reference/runtime/log.h"
+
+uint64_t nnv_rt_deadline(uint64_t duration_ns, uint64_t deadline_ns) {
+    const uint64_t now = nnv_now_ns();
+    if (duration_ns == 0 || duration_ns >= NNVTS_NO_TIME - now) return deadline_ns;
+    return now + duration_ns < deadline_ns ? now + duration_ns : deadline_ns;
+}
+
+/* ------------------------------------------------------------------ here and now */
+
+/** Its own activation; NULL when out of memory. */
+static struct nnv_rt_activation *activation_of(ANeuralNetworksExecution *e) {
+    if (!e->activation) e->activation = nnv_rt_activation_new(e->plan, 0);
+    return e->activation;
+}
+
+static int run_once(ANeuralNetworksExecution *e, struct nnv_rt_run *run, struct nnv_rt_activation *a) {
+    if (!a) return ANEURALNETWORKS_OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < e->output_count; i++) nnv_rt_value_reset(&e->outputs[i]);
+    return nnv_rt_run_graph(run, a, e->input_list, e->output_list);
+}
+
+/** The whole model once more, on the CPU. */
+static int run_on_cpu(ANeuralNetworksExecution *e, struct nnv_rt_run *run) {
+    int result = nnv_rt_compilation_cpu_plan(e->compilation, &run->plan);
+    if (result) return result;
+    run->burst = NULL;
+    run->reusable = NULL;
+    struct nnv_rt_activation *a = nnv_rt_activation_new(run->plan, 0);
+    result = run_once(e, run, a);
+    nnv_rt_activation_free(a);
+    return result;
+}
+
+static bool may_fall_back(const ANeuralNetworksExecution *e) {
+    const ANeuralNetworksModel *m = e->compilation->model;
+    return e->compilation->fallback && !e->plan->on_cpu && !m->has_extension && !m->has_oem;
+}
+
+int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
+    const bool fallback = may_fall_back(e);
+    struct nnv_rt_run run = {
+        .compilation = e->compilation,
+        .plan = e->plan,
+        .config = {deadline_ns, e->loop_timeout_ns, e->measure},
+        .fallback = fallback,
+        .burst = burst,
+        .reusable = e->reusable && e->plan->simple ? &e->driver_execution : NULL,
+        .timing = {NNVTS_NO_TIME, NNVTS_NO_TIME},
+    };
+    int result = nnv_rt_memory_check_inputs(e);
+    if (result) return result;
+    nnv_rt_memory_begin_outputs(e);
+    result = run_once(e, &run, burst ? nnv_rt_burst_activation(burst) : activation_of(e));
+    if (result && result != ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && fallback && !run.final) {
+        nnv_rt_vlog(NNV_RT_LOG_EXECUTION, "failed with result %d: the CPU does the whole model", result);
+        result = run_on_cpu(e, &run);
+    }
+    if (!result) nnv_rt_memory_end_outputs(e);
+    e->launched = e->fenced = run.timing;
+    return result;
+}
+
+int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution) {
+    if (!execution) return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "execution is NULL");
+    const uint64_t since = nnv_rt_trace_begin();
+    int result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
+    if (result) return result;
+    const uint64_t deadline = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
+    result = nnv_rt_execution_end(execution, nnv_rt_execution_run(execution, NULL, deadline));
+    nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
+    return result;
+}
+
+int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution, ANeuralNetworksBurst *burst) {
+    if (!execution || !burst)
+        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    const uint64_t since = nnv_rt_trace_begin();
+    if (nnv_rt_burst_compilation(burst) != execution->compilation)
+        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, NNV_RT_FUNCTION, "the burst is of another compilation");
+    int result = nnv_rt_burst_enter(burst);
+    if (result)
+        return nnv_rt_error(result, NNV_RT_FUNCTION, "the burst is in use; one execution at a time, or more bursts");
+    result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
+    if (!result) {
+        const uint64_t deadline = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
+        result = nnv_rt_execution_end(execution, nnv_rt_execution_run(execution, burst, deadline));
+    }
+    nnv_rt_burst_leave(burst);
+    nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
+    return result;
+}
+
+/* -------------------------------------------------------------- on another thread */
+
+static void run_task(struct nnv_rt_task *task) {
+    struct ANeuralNetworksEvent *event =
+        (struct ANeuralNetworksEvent *)(void *)((char *)task - offsetof(struct ANeuralNetworksEvent, task));
+    ANeuralNetworksExecution *e = event->execution;
+    int result = nnv_rt_event_wait_dependencies(event, event->deadline_ns);
+    const uint64_t since = nnv_rt_trace_begin();
+    if (!result) result = nnv_rt_execution_run(e, NULL, nnv_rt_deadline(event->duration_ns, event->deadline_ns));
+    nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", "on another thread");
+    nnv_rt_event_end(event, result);
+    nnv_rt_event_drop(event);
+}
+
+/** Hands the event's execution to a thread, which holds the event, too. */
+static void start_task(struct ANeuralNetworksEvent *event) {
+    atomic_fetch_add(&event->holders, 1);
+    event->task.run = run_task;
+    nnv_rt_worker_start(&event->task);
+}
+
+int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution, ANeuralNetworksEvent **event) {
+    if (event) *event = NULL;
+    if (!execution || !event)
+        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    const uint64_t since = nnv_rt_trace_begin();
+    int result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
+    if (result) return result;
+    struct ANeuralNetworksEvent *made = nnv_rt_event_new(execution, NULL, 0);
+    if (!made) return nnv_rt_execution_end(execution, ANEURALNETWORKS_OUT_OF_MEMORY);
+    execution->trace_since = since;
+    made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
+    start_task(made);
+    *event = made;
+    nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
+    return ANEURALNETWORKS_NO_ERROR;
+}
+
+/* ------------------------------------------------------------------ behind fences */
+
+/** A driver that can wait for fences itself does the whole model. */
+static bool driver_has_fences(const ANeuralNetworksExecution *e) {
+    if (!e->plan->simple) return false;
+    const struct nnv_rt_step *s = &e->plan->graphs[0].steps[0];
+    return !s->device->is_cpu && nnv_rt_device_has_level(s->device, 4) && NNV_RT_HAS(s->prepared, execute_fenced) &&
+           !nnv_rt_memory_in_use(e);
+}
+
+/** The fences to wait for, in fds; those events that have none are waited for here. */
+static int collect_fences(struct ANeuralNetworksEvent *event, int *fds, uint32_t *count) {
+    *count = 0;
+    for (uint32_t i = 0; i < event->dependency_count; i++) {
+        struct ANeuralNetworksEvent *d = event->dependencies[i];
+        if (d->fence >= 0)
+            fds[(*count)++] = d->fence;
+        else if (nnv_rt_event_result(d, NNVTS_NO_TIME) != ANEURALNETWORKS_NO_ERROR)
+            return ANEURALNETWORKS_OP_FAILED;
+    }
+    return ANEURALNETWORKS_NO_ERROR;
+}
+
+static int launch(struct ANeuralNetworksEvent *event, const int *fds, uint32_t count) {
+    ANeuralNetworksExecution *e = event->execution;
+    const struct nnv_rt_step *s = &e->plan->graphs[0].steps[0];
+    const struct nnvts_execution_config config = {event->deadline_ns, e->loop_timeout_ns, e->measure};
+    struct nnv_rt_activation *a = activation_of(e);
+    if (!a) return ANEURALNETWORKS_OUT_OF_MEMORY;
+    nnv_rt_activation_attach(a, e->input_list, e->output_list);
+    int result = nnv_rt_bind_step(a, s, s->device);
+    if (result) return result;
+    const uint64_t since = nnv_rt_trace_begin(), duration = event->duration_ns ? event->duration_ns : NNVTS_NO_TIME;
+    struct nnvts_fenced_execution fenced = {.sync_fence = -1};
+    const enum nnvts_status status =
+        s->prepared->execute_fenced(s->prepared, &a->frame.request, fds, count, &config, duration, &fenced);
+    nnv_rt_trace_end(since, NNV_RT_TRACE_DRIVER, "execution", s->device->name);
+    result = nnv_rt_result(nnv_rt_device_note(s->device, status));
+    if (!result && (!fenced.get_result || !fenced.release)) result = ANEURALNETWORKS_OP_FAILED;
+    nnv_rt_vlog(NNV_RT_LOG_EXECUTION, "fenced on %s: status %d", s->device->name, (int)status);
+    if (result) return result;
+    event->fenced = fenced;
+    event->fence = fenced.sync_fence < 0 ? -1 : fenced.sync_fence;
+    event->in_driver = true;
+    return result;
+}
+
+static int launch_on_driver(struct ANeuralNetworksEvent *event) {
+    uint32_t count;
+    int *fds = calloc((size_t)event->dependency_count + 1, sizeof *fds);
+    if (!fds) return ANEURALNETWORKS_OUT_OF_MEMORY;
+    int result = collect_fences(event, fds, &count);
+    if (!result) result = launch(event, fds, count);
+    free(fds);
+    return result;
+}
+
+static int check_fenced(const ANeuralNetworksExecution *e, uint64_t duration, const char *function) {
+    if (duration && !nnv_rt_compilation_has_one_device(e->compilation))
+        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function,
+                            "a duration needs a compilation for one device; make it with createForDevices");
+    for (uint32_t i = 0; i < e->output_count; i++) {
+        struct nnv_rt_value v = e->outputs[i];
+        if (e->is_set[e->input_count + i] && !v.omitted && !nnv_rt_value_as_declared(&v))
+            return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function,
+                                "extents of output %u are unknown; give a type that tells them", i);
+    }
+    return ANEURALNETWORKS_NO_ERROR;
+}
+
+static int start_fenced(struct ANeuralNetworksEvent *event) {
+    int result = ANEURALNETWORKS_NO_ERROR;
+    if (driver_has_fences(event->execution)) {
+        result = launch_on_driver(event);
+        if (!result || !may_fall_back(event->execution)) return result;
+    }
+    nnv_rt_event_add_fence(event); /* without one the event can still be waited for */
+    start_task(event);
+    return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecution *execution,
+                                                          const ANeuralNetworksEvent *const *dependencies,
+                                                          uint32_t num_dependencies, uint64_t duration,
+                                                          ANeuralNetworksEvent **event) {
+    if (event) *event = NULL;
+    bool missing = !execution || !event || (!dependencies && num_dependencies);
+    for (uint32_t i = 0; !missing && i < num_dependencies; i++) missing = !dependencies[i];
+    if (missing) return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    const uint64_t since = nnv_rt_trace_begin();
+    int result = check_fenced(execution, duration, NNV_RT_FUNCTION);
+    if (!result) result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
+    if (result) return result;
+    struct ANeuralNetworksEvent *made = nnv_rt_event_new(execution, dependencies, num_dependencies);
+    if (!made) return nnv_rt_execution_end(execution, ANEURALNETWORKS_OUT_OF_MEMORY);
+    execution->trace_since = since;
+    made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
+    made->duration_ns = duration;
+    result = start_fenced(made);
+    if (result) {
+        nnv_rt_event_drop(made);
+        return nnv_rt_execution_end(execution, result);
+    }
+    *event = made;
+    nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
+    return ANEURALNETWORKS_NO_ERROR;
+}
