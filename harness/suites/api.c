@@ -9,9 +9,10 @@
 #include "nnvts/result.h"
 
 static const struct nnv_api_group *const groups[] = {
-    &nnv_api_cases_refusals, &nnv_api_cases_device, &nnv_api_cases_operand, &nnv_api_cases_graph,       &nnv_api_cases_life,
-    &nnv_api_cases_memory,   &nnv_api_cases_desc,   &nnv_api_cases_shapes,  &nnv_api_cases_unspecified, &nnv_api_cases_flow,
-    &nnv_api_cases_qos,      &nnv_api_cases_cache,  &nnv_api_cases_fence,   &nnv_api_cases_padding,     &nnv_api_cases_threads,
+    &nnv_api_cases_refusals,    &nnv_api_cases_device,  &nnv_api_cases_operand, &nnv_api_cases_graph,
+    &nnv_api_cases_life,        &nnv_api_cases_memory,  &nnv_api_cases_desc,    &nnv_api_cases_shapes,
+    &nnv_api_cases_unspecified, &nnv_api_cases_flow,    &nnv_api_cases_qos,     &nnv_api_cases_cache,
+    &nnv_api_cases_fence,       &nnv_api_cases_padding, &nnv_api_cases_threads,
 };
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
@@ -84,8 +85,8 @@ bool nnv_api_lacks(struct nnv_api *a, const char *function) {
 }
 
 bool nnv_api_needs_level(struct nnv_api *a, int level) {
-    return a->level >= level || nnv_session_unsupported(&a->s, "the library is of feature level %d; this asks for %d",
-                                                        a->level, level);
+    return a->level >= level ||
+           nnv_session_unsupported(&a->s, "the library is of feature level %d; this asks for %d", a->level, level);
 }
 
 /* --------------------------------------------------------------------- a case */
@@ -102,10 +103,10 @@ static int level_of(int64_t code) {
 /** A library that does not tell its level is of the highest whose functions it has. */
 static int runtime_level(const struct nnvts_ndk *nn) {
     if (nn->_getRuntimeFeatureLevel) return level_of(nn->_getRuntimeFeatureLevel());
-    return nn->_getMaximumLoopTimeout                        ? 4
-           : nn->_getDeviceCount                             ? 3
+    return nn->_getMaximumLoopTimeout                   ? 4
+           : nn->_getDeviceCount                        ? 3
            : nn->Model_relaxComputationFloat32toFloat16 ? 2
-                                                             : 1;
+                                                        : 1;
 }
 
 static bool find_named(struct nnv_api *a, const char *name) {

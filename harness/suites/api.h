@@ -67,12 +67,13 @@ struct nnv_api_group {
 };
 /** `cases` of this file as the group nnv_api_cases_NAME. */
 #define NNV_API_GROUP(name)                                                                                            \
-    const struct nnv_api_group nnv_api_cases_##name = {cases, sizeof cases / sizeof *cases};                                 \
+    const struct nnv_api_group nnv_api_cases_##name = {cases, sizeof cases / sizeof *cases};                           \
     static_assert(sizeof cases / sizeof *cases > 0, "a group has cases")
 
-extern const struct nnv_api_group nnv_api_cases_refusals, nnv_api_cases_device, nnv_api_cases_graph, nnv_api_cases_operand, nnv_api_cases_life,
-    nnv_api_cases_memory, nnv_api_cases_desc, nnv_api_cases_shapes, nnv_api_cases_unspecified, nnv_api_cases_flow, nnv_api_cases_qos, nnv_api_cases_cache,
-    nnv_api_cases_fence, nnv_api_cases_padding, nnv_api_cases_threads;
+extern const struct nnv_api_group nnv_api_cases_refusals, nnv_api_cases_device, nnv_api_cases_graph,
+    nnv_api_cases_operand, nnv_api_cases_life, nnv_api_cases_memory, nnv_api_cases_desc, nnv_api_cases_shapes,
+    nnv_api_cases_unspecified, nnv_api_cases_flow, nnv_api_cases_qos, nnv_api_cases_cache, nnv_api_cases_fence,
+    nnv_api_cases_padding, nnv_api_cases_threads;
 
 enum { NNV_API_MAX_OPERATIONS = 2048 };
 
@@ -151,9 +152,8 @@ const char *nnv_api_code_name(int code, char *buf);
 
 /* Within a function that has an `a`: the call is answered by one of a set of codes; true if so. */
 #define IS(code, function, ...)                                                                                        \
-    (a->nn->function                                                                                                   \
-         ? nnv_api_check(a, #function "(" #__VA_ARGS__ ")", a->nn->function(__VA_ARGS__), NNV_API_##code)              \
-         : nnv_api_lacks(a, #function))
+    (a->nn->function ? nnv_api_check(a, #function "(" #__VA_ARGS__ ")", a->nn->function(__VA_ARGS__), NNV_API_##code)  \
+                     : nnv_api_lacks(a, #function))
 #define OK(function, ...) IS(NO_ERROR, function, __VA_ARGS__)
 
 /* -------------------------------------------------------------------- objects */
@@ -196,7 +196,8 @@ void nnv_api_free_all(struct nnv_api *a);
 /** An operand type; a's arena owns it. */
 const ANeuralNetworksOperandType *nnv_api_type(struct nnv_api *a, int32_t code, float scale, int32_t zero_point,
                                                uint32_t rank, const uint32_t *dims);
-#define NNV_API_LIST(type, ...) (sizeof((type[]){__VA_ARGS__}) / sizeof(type)), (const type[]) { __VA_ARGS__ }
+#define NNV_API_LIST(type, ...)                                                                                        \
+    (sizeof((type[]){__VA_ARGS__}) / sizeof(type)), (const type[]) { __VA_ARGS__ }
 /* A tensor's type and a scalar's; OF: of a tensor without quantisation. */
 #define TENSOR(code, scale, zero_point, ...)                                                                           \
     nnv_api_type(a, ANEURALNETWORKS_TENSOR_##code, scale, zero_point, NNV_API_LIST(uint32_t, __VA_ARGS__))

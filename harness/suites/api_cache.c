@@ -207,7 +207,8 @@ static void settings_are_copied(struct nnv_api *a) {
         if (nnv_api_advance(a, NNV_API_COMPUTED)) {
             int files = each_file(&f, nothing);
             if (sum_through(a, &f, 0))
-                nnv_expect(&a->s, each_file(&f, nothing) == files, "folder or token were not copied when they were set");
+                nnv_expect(&a->s, each_file(&f, nothing) == files,
+                           "folder or token were not copied when they were set");
         }
     }
     remove_folder(&f);

@@ -13,8 +13,7 @@ static ANeuralNetworksMemory *with_roles(struct nnv_api *a, ANeuralNetworksCompi
     ANeuralNetworksMemoryDesc *desc = nnv_api_desc(a);
     ANeuralNetworksMemory *memory = NULL;
     char buf[32];
-    if (!desc || !compilation ||
-        (roles & INPUT_0 && !OK(MemoryDesc_addInputRole, desc, compilation, 0, 1)) ||
+    if (!desc || !compilation || (roles & INPUT_0 && !OK(MemoryDesc_addInputRole, desc, compilation, 0, 1)) ||
         (roles & INPUT_1 && !OK(MemoryDesc_addInputRole, desc, compilation, 1, 0.5f)) ||
         (roles & OUTPUT && !OK(MemoryDesc_addOutputRole, desc, compilation, 0, 1)) || !OK(MemoryDesc_finish, desc))
         return NULL;
@@ -211,8 +210,7 @@ static void uninitialised_input(struct nnv_api *a) {
         ANeuralNetworksExecution *e = nnv_api_execution(a, a->compilation);
         memcpy(a->in[1], in1, BYTES);
         if (!e || !OK(Execution_setInputFromMemory, e, 0, NULL, memory, 0, 0) ||
-            !OK(Execution_setInput, e, 1, NULL, a->in[1], BYTES) ||
-            !OK(Execution_setOutput, e, 0, NULL, a->out, BYTES))
+            !OK(Execution_setInput, e, 1, NULL, a->in[1], BYTES) || !OK(Execution_setOutput, e, 0, NULL, a->out, BYTES))
             return;
         unsigned want = i == 0 ? NNV_API_OP_FAILED : NNV_API_NO_ERROR;
         if (!nnv_api_check(a, i == 0 ? "computing from memory without a value" : "computing from memory with a value",

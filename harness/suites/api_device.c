@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "NeuralNetworksOEM.h"
 #include "harness/suites/api.h"
 
 /** Calls visit for each device. */
@@ -160,38 +159,60 @@ static void supported_by_any(struct nnv_api *a) {
                together ? "support" : "do not support", any ? "do" : "do not");
 }
 
-/** t = OEM(x), z = ADD(t, y): added in the order in which they run, or the other way about. */
-static bool oem_and_add(struct nnv_api *a, bool in_order, bool *oem, bool *add) {
+/** Operations of one float32 input, some of which a device may lack. */
+static const int32_t unary[] = {ANEURALNETWORKS_RELU6, ANEURALNETWORKS_TANH,  ANEURALNETWORKS_LOGISTIC,
+                                ANEURALNETWORKS_FLOOR, ANEURALNETWORKS_ABS,   ANEURALNETWORKS_NEG,
+                                ANEURALNETWORKS_EXP,   ANEURALNETWORKS_RSQRT, ANEURALNETWORKS_HARD_SWISH};
+enum { UNARY = sizeof unary / sizeof *unary };
+
+/** What the device says of z = last(first(x)), added in this order or the other; answers in the order of adding. */
+static bool ask_for_two(struct nnv_api *a, const ANeuralNetworksDevice *device, const int32_t operations[2],
+                        bool in_order, bool answer[2]) {
     struct nnv_api_net net = nnv_api_net(a);
-    ANeuralNetworksDevice *device = a->named;
-    const ANeuralNetworksOperandType *type = OF(FLOAT32, 2);
-    uint32_t x = nnv_api_add(&net, type), y = nnv_api_add(&net, type), t = nnv_api_add(&net, type);
-    uint32_t z = nnv_api_add(&net, type), none = nnv_api_int(&net, 0);
-    if (!in_order) nnv_api_operate(&net, ANEURALNETWORKS_ADD, LIST(t, y, none), LIST(z));
-    if (net.ok && a->nn->Model_addOperation(net.model, ANEURALNETWORKS_OEM_OPERATION, LIST(x), LIST(t)) !=
-                      ANEURALNETWORKS_NO_ERROR)
-        return nnv_session_unsupported(&a->s, "the library knows no OEM operation");
-    if (in_order) nnv_api_operate(&net, ANEURALNETWORKS_ADD, LIST(t, y, none), LIST(z));
-    if (!nnv_api_net_end(&net, LIST(x, y), LIST(z)) || (!device && !OK(_getDevice, 0, &device))) return false;
-    const ANeuralNetworksDevice *one = device;
-    bool answer[2] = {true, true};
-    if (!OK(Model_getSupportedOperationsForDevices, net.model, &one, 1, answer)) return false;
-    *oem = answer[in_order ? 0 : 1];
-    *add = answer[in_order ? 1 : 0];
+    uint32_t at[3];
+    for (int i = 0; i < 3; i++) at[i] = nnv_api_add(&net, OF(FLOAT32, 2));
+    for (int i = 0; i < 2; i++) {
+        const int k = in_order ? i : 1 - i;
+        nnv_api_operate(&net, operations[k], LIST(at[k]), LIST(at[k + 1]));
+    }
+    return nnv_api_net_end(&net, LIST(at[0]), LIST(at[2])) &&
+           OK(Model_getSupportedOperationsForDevices, net.model, &device, 1, answer);
+}
+
+/** Two operations of which the device has but the first. False: there are none, or the case has failed. */
+static bool find_two(struct nnv_api *a, const ANeuralNetworksDevice *device, int32_t operations[2]) {
+    int has = -1, lacks = -1;
+    for (int i = 0; i < UNARY && (has < 0 || lacks < 0); i++) {
+        const int32_t same[2] = {unary[i], unary[i]};
+        bool answer[2] = {false, false};
+        if (!ask_for_two(a, device, same, true, answer)) return false;
+        *(answer[0] ? &has : &lacks) = i;
+    }
+    if (has < 0 || lacks < 0) return false;
+    operations[0] = unary[has];
+    operations[1] = unary[lacks];
     return true;
 }
 
 static void supported_order(struct nnv_api *a) {
-    bool oem[2] = {0}, add[2] = {0};
-    for (int i = 0; i < 2; i++)
-        if (!oem_and_add(a, i == 0, &oem[i], &add[i])) return;
-    if (oem[0] || !add[0]) {
-        nnv_session_unsupported(&a->s, "the device tells an OEM operation and an ADD behind it not apart");
+    uint32_t count = 0;
+    if (!OK(_getDeviceCount, &count)) return;
+    for (uint32_t i = 0; i < count; i++) {
+        ANeuralNetworksDevice *device = NULL;
+        int32_t operations[2];
+        bool in_order[2], other[2];
+        if (!OK(_getDevice, i, &device)) return;
+        if (!find_two(a, device, operations)) continue;
+        if (!ask_for_two(a, device, operations, true, in_order) || !ask_for_two(a, device, operations, false, other))
+            return;
+        nnv_expect(&a->s, in_order[0] && !in_order[1], "device %u has the first of two operations, but not so here", i);
+        nnv_expect(&a->s, !other[0] && other[1],
+                   "device %u: operations added against the order in which they run must be answered in the order in "
+                   "which they were added",
+                   i);
         return;
     }
-    nnv_expect(&a->s, !oem[1] && add[1],
-               "supported operations of a model whose operations were added against the order in which they run: "
-               "they must be told in the order in which they were added");
+    nnv_session_unsupported(&a->s, "no device has some operations and lacks others");
 }
 
 static const struct nnv_api_case cases[] = {

@@ -49,7 +49,8 @@ static ANeuralNetworksEvent *start(struct nnv_api *a, ANeuralNetworksExecution *
 /** A number of executions of the small model whose inputs are as they are, outputs where they are told. */
 static ANeuralNetworksExecution *set(struct nnv_api *a, const float *x, const float *y, float *z) {
     ANeuralNetworksExecution *e = nnv_api_execution(a, a->compilation);
-    return e && OK(Execution_setInput, e, 0, NULL, x, sizeof in0) && OK(Execution_setInput, e, 1, NULL, y, sizeof in1) &&
+    return e && OK(Execution_setInput, e, 0, NULL, x, sizeof in0) &&
+                   OK(Execution_setInput, e, 1, NULL, y, sizeof in1) &&
                    OK(Execution_setOutput, e, 0, NULL, z, sizeof in0)
                ? e
                : NULL;
@@ -92,7 +93,7 @@ static void signalled_before(struct nnv_api *a) {
 
 struct signaller {
     int fd[4], count;
-    float *at;         /**< filled with value before the last signal */
+    float *at; /**< filled with value before the last signal */
     const float *value;
 };
 

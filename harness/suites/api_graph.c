@@ -15,9 +15,9 @@ struct graph {
     const char *adds[MAX_ADDS];
     const char *inputs, *outputs; /**< "01" */
     int tensors, constant;
-    unsigned finish;                  /**< what Model_finish must answer */
-    unsigned add;                     /**< what the last addOperation may answer, too; 0: NO_ERROR alone */
-    float want[MAX_ENDS];             /**< the first elements of the outputs; the second are ten times that */
+    unsigned finish;      /**< what Model_finish must answer */
+    unsigned add;         /**< what the last addOperation may answer, too; 0: NO_ERROR alone */
+    float want[MAX_ENDS]; /**< the first elements of the outputs; the second are ten times that */
 };
 
 enum { NOTHING_WRONG = NNV_API_NO_ERROR, WRONG = NNV_API_BAD_DATA };
@@ -52,8 +52,7 @@ static bool end(struct nnv_api *a, const struct graph *g, struct nnv_api_net *ne
     for (const char *p = g->inputs; *p; p++) ends[0][n[0]++] = (uint32_t)(*p - '0');
     for (const char *p = g->outputs; *p; p++) ends[1][n[1]++] = (uint32_t)(*p - '0');
     return OK(Model_identifyInputsAndOutputs, net->model, n[0], ends[0], n[1], ends[1]) &&
-           nnv_api_check(a, "Model_finish", a->nn->Model_finish(net->model), g->finish) &&
-           g->finish == NOTHING_WRONG;
+           nnv_api_check(a, "Model_finish", a->nn->Model_finish(net->model), g->finish) && g->finish == NOTHING_WRONG;
 }
 
 static bool build(struct nnv_api *a, const struct graph *g, struct nnv_api_net *net) {

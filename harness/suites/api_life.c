@@ -98,8 +98,7 @@ static ANeuralNetworksCompilation *broken(struct nnv_api *a) {
     ANeuralNetworksCompilation *compilation = NULL;
     uint32_t x = nnv_api_add(&net, OF(FLOAT32, 2, 2)), z = nnv_api_add(&net, OF(FLOAT32, 2, 2));
     if (!net.ok) return NULL;
-    if (a->nn->Model_addOperation(net.model, ANEURALNETWORKS_OEM_OPERATION, 1, &x, 1, &z) !=
-        ANEURALNETWORKS_NO_ERROR) {
+    if (a->nn->Model_addOperation(net.model, ANEURALNETWORKS_OEM_OPERATION, 1, &x, 1, &z) != ANEURALNETWORKS_NO_ERROR) {
         nnv_session_unsupported(&a->s, "the library knows no OEM operation");
         return NULL;
     }
@@ -207,11 +206,18 @@ static int compute_how(struct nnv_api *a, enum how how, ANeuralNetworksExecution
     ANeuralNetworksEvent *event = NULL;
     int code;
     switch (how) {
-    case COMPUTE: return a->nn->Execution_compute(e);
-    case BURST: return a->nn->Execution_burstCompute(e, burst);
-    case START: code = a->nn->Execution_startCompute(e, &event); break;
-    case FENCED: code = a->nn->Execution_startComputeWithDependencies(e, NULL, 0, 0, &event); break;
-    default: return -1;
+    case COMPUTE:
+        return a->nn->Execution_compute(e);
+    case BURST:
+        return a->nn->Execution_burstCompute(e, burst);
+    case START:
+        code = a->nn->Execution_startCompute(e, &event);
+        break;
+    case FENCED:
+        code = a->nn->Execution_startComputeWithDependencies(e, NULL, 0, 0, &event);
+        break;
+    default:
+        return -1;
     }
     if (code != ANEURALNETWORKS_NO_ERROR) return code;
     code = a->nn->Event_wait(event);
@@ -221,10 +227,10 @@ static int compute_how(struct nnv_api *a, enum how how, ANeuralNetworksExecution
 
 static bool has_how(struct nnv_api *a, enum how how) {
     const struct nnvts_ndk *nn = a->nn;
-    bool has = how == COMPUTE  ? nn->Execution_compute != NULL
-               : how == START  ? nn->Execution_startCompute != NULL
-               : how == BURST  ? nn->Execution_burstCompute && nn->Burst_create
-                               : nn->Execution_startComputeWithDependencies != NULL;
+    bool has = how == COMPUTE ? nn->Execution_compute != NULL
+               : how == START ? nn->Execution_startCompute != NULL
+               : how == BURST ? nn->Execution_burstCompute && nn->Burst_create
+                              : nn->Execution_startComputeWithDependencies != NULL;
     static const char *const names[] = {"Execution_compute", "Execution_startCompute", "Execution_burstCompute",
                                         "Execution_startComputeWithDependencies"};
     return has || nnv_api_lacks(a, names[how]);
@@ -378,7 +384,8 @@ static void many_in_flight(struct nnv_api *a) {
             return;
     }
     for (int i = MANY - 1; i >= 0; i--)
-        if (!OK(Event_wait, event[i]) || !nnv_api_check_floats(a, "an output of many in flight", out[i], want, 4)) return;
+        if (!OK(Event_wait, event[i]) || !nnv_api_check_floats(a, "an output of many in flight", out[i], want, 4))
+            return;
 }
 
 #define PAIR(first, then) ((first) | (then) << 8)

@@ -15,7 +15,7 @@ struct layout {
     size_t bytes, in0, in1, out;
 };
 static const struct layout layouts[] = {
-    {3 * BYTES, 0, BYTES, 2 * BYTES}, {3 * BYTES, 2 * BYTES, BYTES, 0},  {PAGE, 64, 1024, 4000},
+    {3 * BYTES, 0, BYTES, 2 * BYTES}, {3 * BYTES, 2 * BYTES, BYTES, 0},   {PAGE, 64, 1024, 4000},
     {3 * PAGE, PAGE, 2 * PAGE, 0},    {1 << 20, (1 << 20) - 16, 512, 64},
 };
 

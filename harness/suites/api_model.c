@@ -52,8 +52,7 @@ void nnv_api_operate(struct nnv_api_net *net, ANeuralNetworksOperationType type,
 
 bool nnv_api_net_end(struct nnv_api_net *net, size_t nin, const uint32_t *in, size_t nout, const uint32_t *out) {
     struct nnv_api *a = net->a;
-    net->ok = net->ok &&
-              OK(Model_identifyInputsAndOutputs, net->model, (uint32_t)nin, in, (uint32_t)nout, out) &&
+    net->ok = net->ok && OK(Model_identifyInputsAndOutputs, net->model, (uint32_t)nin, in, (uint32_t)nout, out) &&
               OK(Model_finish, net->model);
     return net->ok;
 }
@@ -96,15 +95,13 @@ int nnv_api_computed(struct nnv_api *a, ANeuralNetworksExecution *execution) {
 }
 
 bool nnv_api_compute(struct nnv_api *a, ANeuralNetworksExecution *execution) {
-    return execution &&
-           nnv_api_check(a, "computing the execution", nnv_api_computed(a, execution), NNV_API_NO_ERROR);
+    return execution && nnv_api_check(a, "computing the execution", nnv_api_computed(a, execution), NNV_API_NO_ERROR);
 }
 
 ANeuralNetworksEvent *nnv_api_start(struct nnv_api *a, ANeuralNetworksExecution *execution) {
     ANeuralNetworksEvent *event = NULL;
-    bool ok = a->nn->Execution_startCompute
-                  ? OK(Execution_startCompute, execution, &event)
-                  : OK(Execution_startComputeWithDependencies, execution, NULL, 0, 0, &event);
+    bool ok = a->nn->Execution_startCompute ? OK(Execution_startCompute, execution, &event)
+                                            : OK(Execution_startComputeWithDependencies, execution, NULL, 0, 0, &event);
     if (!ok || !nnv_expect(&a->s, event != NULL, "the execution was started, but there is no event")) return NULL;
     nnv_api_keep_event(a, event);
     return event;
@@ -142,20 +139,28 @@ static bool step(struct nnv_api *a, enum nnv_api_stage to) {
     static const uint32_t inputs[] = {0, 1, 2}, output[] = {3};
     ANeuralNetworksModel *m = a->model;
     switch (to) {
-    case NNV_API_NOTHING: return true;
+    case NNV_API_NOTHING:
+        return true;
     case NNV_API_EMPTY:
         a->net = (struct nnv_api_net){.a = a, .model = a->model = nnv_api_model(a), .ok = true, .operations = 1};
         return a->model != NULL;
     case NNV_API_OPERANDS:
         return OK(Model_addOperand, m, OF(FLOAT32, 2, 2)) && OK(Model_addOperand, m, OF(FLOAT32, 2, 2)) &&
                OK(Model_addOperand, m, SCALAR(INT32)) && OK(Model_addOperand, m, OF(FLOAT32, 2, 2));
-    case NNV_API_VALUED: return OK(Model_setOperandValue, m, 2, &none, sizeof none);
-    case NNV_API_OPERATED: return OK(Model_addOperation, m, ANEURALNETWORKS_ADD, 3, inputs, 1, output);
-    case NNV_API_IDENTIFIED: return OK(Model_identifyInputsAndOutputs, m, 2, inputs, 1, output);
-    case NNV_API_FINISHED: return OK(Model_finish, m);
-    case NNV_API_COMPILATION: return (a->compilation = nnv_api_compilation(&a->net)) != NULL;
-    case NNV_API_COMPILED: return OK(Compilation_finish, a->compilation);
-    case NNV_API_EXECUTION: return (a->execution = nnv_api_execution(a, a->compilation)) != NULL;
+    case NNV_API_VALUED:
+        return OK(Model_setOperandValue, m, 2, &none, sizeof none);
+    case NNV_API_OPERATED:
+        return OK(Model_addOperation, m, ANEURALNETWORKS_ADD, 3, inputs, 1, output);
+    case NNV_API_IDENTIFIED:
+        return OK(Model_identifyInputsAndOutputs, m, 2, inputs, 1, output);
+    case NNV_API_FINISHED:
+        return OK(Model_finish, m);
+    case NNV_API_COMPILATION:
+        return (a->compilation = nnv_api_compilation(&a->net)) != NULL;
+    case NNV_API_COMPILED:
+        return OK(Compilation_finish, a->compilation);
+    case NNV_API_EXECUTION:
+        return (a->execution = nnv_api_execution(a, a->compilation)) != NULL;
     case NNV_API_INPUT:
         memcpy(a->in[0], in0, sizeof in0);
         return OK(Execution_setInput, a->execution, 0, NULL, a->in[0], sizeof a->in[0]);
@@ -163,7 +168,8 @@ static bool step(struct nnv_api *a, enum nnv_api_stage to) {
         memcpy(a->in[1], in1, sizeof in1);
         return OK(Execution_setInput, a->execution, 1, NULL, a->in[1], sizeof a->in[1]) &&
                OK(Execution_setOutput, a->execution, 0, NULL, a->out, sizeof a->out);
-    case NNV_API_COMPUTED: return nnv_api_compute(a, a->execution) && nnv_api_check_sum(a);
+    case NNV_API_COMPUTED:
+        return nnv_api_compute(a, a->execution) && nnv_api_check_sum(a);
     }
     return false;
 }

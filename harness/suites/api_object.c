@@ -19,16 +19,35 @@ struct nnv_api_object {
 
 static void free_object(const struct nnvts_ndk *nn, struct nnv_api_object *o) {
     switch (o->kind) {
-    case MODEL: nn->Model_free(o->object); break;
-    case COMPILATION: nn->Compilation_free(o->object); break;
-    case EXECUTION: nn->Execution_free(o->object); break;
-    case BURST: nn->Burst_free(o->object); break;
-    case EVENT: nn->Event_free(o->object); break;
-    case MEMORY: nn->Memory_free(o->object); break;
-    case DESC: nn->MemoryDesc_free(o->object); break;
-    case FILE_DESCRIPTOR: close(o->fd); break;
-    case MAPPING: munmap(o->object, o->bytes); break;
-    case FREED: break;
+    case MODEL:
+        nn->Model_free(o->object);
+        break;
+    case COMPILATION:
+        nn->Compilation_free(o->object);
+        break;
+    case EXECUTION:
+        nn->Execution_free(o->object);
+        break;
+    case BURST:
+        nn->Burst_free(o->object);
+        break;
+    case EVENT:
+        nn->Event_free(o->object);
+        break;
+    case MEMORY:
+        nn->Memory_free(o->object);
+        break;
+    case DESC:
+        nn->MemoryDesc_free(o->object);
+        break;
+    case FILE_DESCRIPTOR:
+        close(o->fd);
+        break;
+    case MAPPING:
+        munmap(o->object, o->bytes);
+        break;
+    case FREED:
+        break;
     }
     o->kind = FREED;
 }

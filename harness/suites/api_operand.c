@@ -100,8 +100,7 @@ static void convolve(struct nnv_api *a) {
     if (!(a->c->param & PER_CHANNEL_PARAMS)) {
         /* Without its scales the filter has no legal type: addOperation or finish says so. */
         int code = a->nn->Model_addOperation(net.model, ANEURALNETWORKS_CONV_2D, 7, ins, 1, &z);
-        if (code == ANEURALNETWORKS_NO_ERROR &&
-            OK(Model_identifyInputsAndOutputs, net.model, 1, &x, 1, &z))
+        if (code == ANEURALNETWORKS_NO_ERROR && OK(Model_identifyInputsAndOutputs, net.model, 1, &x, 1, &z))
             code = a->nn->Model_finish(net.model);
         nnv_api_check(a, "addOperation and finish with a filter that lacks its scales", code, NNV_API_BAD_DATA);
         return;

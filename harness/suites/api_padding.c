@@ -47,8 +47,7 @@ static void padded_by(struct nnv_api *a, const size_t offset[3], const size_t by
     memset(room, 0x5a, sizeof room);
     memcpy(room[0] + offset[0], in0, BYTES);
     memcpy(room[1] + offset[1], in1, BYTES);
-    if (!nnv_api_advance(a, NNV_API_EXECUTION) ||
-        !OK(Execution_enableInputAndOutputPadding, a->execution, true) ||
+    if (!nnv_api_advance(a, NNV_API_EXECUTION) || !OK(Execution_enableInputAndOutputPadding, a->execution, true) ||
         !OK(Execution_setInput, a->execution, 0, NULL, room[0] + offset[0], bytes[0]) ||
         !OK(Execution_setInput, a->execution, 1, NULL, room[1] + offset[1], bytes[1]) ||
         !OK(Execution_setOutput, a->execution, 0, NULL, room[2] + offset[2], bytes[2]) ||
@@ -102,7 +101,8 @@ static void memory_padded(struct nnv_api *a) {
 
 /** Longer is accepted, shorter never; the rules of memory stay. */
 static void too_short(struct nnv_api *a) {
-    if (!nnv_api_advance(a, NNV_API_EXECUTION) || !OK(Execution_enableInputAndOutputPadding, a->execution, true)) return;
+    if (!nnv_api_advance(a, NNV_API_EXECUTION) || !OK(Execution_enableInputAndOutputPadding, a->execution, true))
+        return;
     ANeuralNetworksMemory *memory = nnv_api_memory(a, 64, NULL);
     ANeuralNetworksExecution *e = a->execution;
     if (!memory) return;

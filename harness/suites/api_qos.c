@@ -7,8 +7,7 @@
 
 /** The small model compiled with param as its preference or priority. */
 static void preference(struct nnv_api *a) {
-    if (nnv_api_advance(a, NNV_API_COMPILATION) &&
-        OK(Compilation_setPreference, a->compilation, (int32_t)a->c->param))
+    if (nnv_api_advance(a, NNV_API_COMPILATION) && OK(Compilation_setPreference, a->compilation, (int32_t)a->c->param))
         nnv_api_advance(a, NNV_API_COMPUTED);
 }
 
@@ -73,7 +72,8 @@ enum way { SYNC, ASYNC, BURST, FENCED };
 static bool compute_by(struct nnv_api *a, enum way way) {
     ANeuralNetworksEvent *event = NULL;
     switch (way) {
-    case SYNC: return nnv_api_compute(a, a->execution);
+    case SYNC:
+        return nnv_api_compute(a, a->execution);
     case BURST: {
         ANeuralNetworksBurst *burst = nnv_api_burst(a, a->compilation);
         return burst && OK(Execution_burstCompute, a->execution, burst);

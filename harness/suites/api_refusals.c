@@ -4,8 +4,8 @@
  *
  *     R(stage, code, function, what, (arguments))
  *
- * The small model is taken to the stage, the function is called and must answer with the code; afterwards the model must
- * go on to the right sum, as if nothing had been asked (E: it ends there, since the call changes the model or what
+ * The small model is taken to the stage, the function is called and must answer with the code; afterwards the model
+ * must go on to the right sum, as if nothing had been asked (E: it ends there, since the call changes the model or what
  * follows is not stated). The few rows with code NO_ERROR are near misses: what looks wrong, but is allowed.
  */
 #include <assert.h>
@@ -152,7 +152,8 @@ static const ANeuralNetworksEvent *const *no_event(struct nnv_api *a) {
     R(COMPILED, BAD_DATA, MemoryDesc_add##Way##Role, frequency_above_1, (nnv_api_desc(a), compilation, 0, 1.5f))       \
     R(COMPILED, BAD_DATA, MemoryDesc_add##Way##Role, twice, (desc_##Way(a), compilation, 0, 1))                        \
     R(COMPILED, BAD_DATA, MemoryDesc_add##Way##Role, other_shape, (desc_input(a), other_shape(a), 0, 1))               \
-    R(COMPILED, NO_ERROR, MemoryDesc_add##Way##Role, near_miss_low_frequency, (nnv_api_desc(a), compilation, 0, 1e-6f))\
+    R(COMPILED, NO_ERROR, MemoryDesc_add##Way##Role, near_miss_low_frequency,                                          \
+      (nnv_api_desc(a), compilation, 0, 1e-6f))                                                                        \
     R(COMPILED, NO_ERROR, MemoryDesc_add##Way##Role, near_miss_two_compilations,                                       \
       (desc_##Way(a), other_compilation(a), 0, 1))                                                                     \
     R(COMPILED, NO_ERROR, MemoryDesc_add##Way##Role, near_miss_input_and_output, (desc_##Other(a), compilation, 0, 1))

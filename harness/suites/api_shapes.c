@@ -123,8 +123,7 @@ static void unknown_extents(struct nnv_api *a) {
     enum axis kinds[3][AXES] = {{(enum axis)(first / 3), (enum axis)(first % 3)}, {KNOWN, KNOWN}, {KNOWN, KNOWN}};
     /* One compilation for all that the model sees alike. */
     ANeuralNetworksCompilation *compilations[16] = {NULL};
-    do
-        do {
+    do do {
             unsigned open = 0;
             for (int i = 0; i < 4; i++) open |= (unsigned)(kinds[1 + i / 2][i % 2] != KNOWN) << i;
             if (!compilations[open] && !(compilations[open] = add_of(a, e, kinds))) return;
@@ -204,7 +203,8 @@ static void one_too_small(struct nnv_api *a) {
     nnv_api_operate(&net, ANEURALNETWORKS_MUL, LIST(x, y, none), LIST(product));
     if (!nnv_api_net_end(&net, LIST(x, y), LIST(sum, product))) return;
     ANeuralNetworksExecution *e = nnv_api_execution(a, nnv_api_compiled(&net));
-    if (!e || !OK(Execution_setInput, e, 0, NULL, in, sizeof in) || !OK(Execution_setInput, e, 1, NULL, in, sizeof in) ||
+    if (!e || !OK(Execution_setInput, e, 0, NULL, in, sizeof in) ||
+        !OK(Execution_setInput, e, 1, NULL, in, sizeof in) ||
         !OK(Execution_setOutput, e, 0, NULL, out[0], sizeof out[0]) ||
         !OK(Execution_setOutput, e, 1, NULL, out[1], 2 * sizeof(float)))
         return;
@@ -289,7 +289,7 @@ static void open_temporary(struct nnv_api *a) {
 }
 
 #define PAIR(element, code, first)                                                                                     \
-    {.name = "unknown/" element "/" first, .run = unknown_extents, .param = (code), .level = 3}
+    { .name = "unknown/" element "/" first, .run = unknown_extents, .param = (code), .level = 3 }
 #define PAIRS(element, code)                                                                                           \
     PAIR(element, 9 * (code) + 0, "known_known"), PAIR(element, 9 * (code) + 1, "known_given"),                        \
         PAIR(element, 9 * (code) + 2, "known_different"), PAIR(element, 9 * (code) + 3, "given_known"),                \

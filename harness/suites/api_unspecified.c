@@ -67,12 +67,18 @@ static const struct row rows[] = {
 /** The shape is [2, 2]; other ones have as many elements, but for what contradicts the extent that is open. */
 static const ANeuralNetworksOperandType *typed(struct nnv_api *a, enum detail detail) {
     switch (detail) {
-    case NO_TYPE: return NULL;
-    case FULL: return OF(FLOAT32, 2, 2);
-    case OPEN_EXTENT: return OF(FLOAT32, 0, 2);
-    case NO_RANK: return UNRANKED(FLOAT32);
-    case OTHER_EXTENT: return OF(FLOAT32, 4, 1);
-    case OTHER_RANK: return OF(FLOAT32, 4);
+    case NO_TYPE:
+        return NULL;
+    case FULL:
+        return OF(FLOAT32, 2, 2);
+    case OPEN_EXTENT:
+        return OF(FLOAT32, 0, 2);
+    case NO_RANK:
+        return UNRANKED(FLOAT32);
+    case OTHER_EXTENT:
+        return OF(FLOAT32, 4, 1);
+    case OTHER_RANK:
+        return OF(FLOAT32, 4);
     }
     return NULL;
 }
@@ -103,7 +109,10 @@ static void mandatory(struct nnv_api *a) {
 }
 
 static const ANeuralNetworksOperandType *permutation(struct nnv_api *a, enum detail detail) {
-    return detail == NO_TYPE ? NULL : detail == FULL ? OF(INT32, 2) : detail == NO_RANK ? UNRANKED(INT32) : OF(INT32, 0);
+    return detail == NO_TYPE   ? NULL
+           : detail == FULL    ? OF(INT32, 2)
+           : detail == NO_RANK ? UNRANKED(INT32)
+                               : OF(INT32, 0);
 }
 
 /** TRANSPOSE whose permutation is omitted: by the model, or by the execution. */
@@ -130,8 +139,10 @@ static void optional(struct nnv_api *a) {
     if (nnv_api_compute(a, e)) nnv_api_check_floats(a, "the transposed", out, want, 4);
 }
 
-#define MANDATORY(at, what) {.name = "unspecified/" what, .run = mandatory, .param = (at), .level = 3}
-#define OPTIONAL(at, what) {.name = "unspecified/" what, .run = optional, .param = (at), .level = 3}
+#define MANDATORY(at, what)                                                                                            \
+    { .name = "unspecified/" what, .run = mandatory, .param = (at), .level = 3 }
+#define OPTIONAL(at, what)                                                                                             \
+    { .name = "unspecified/" what, .run = optional, .param = (at), .level = 3 }
 
 static const struct nnv_api_case cases[] = {
     MANDATORY(0, "input/full/no_type"),

@@ -57,8 +57,8 @@ int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burs
         .timing = {NNVTS_NO_TIME, NNVTS_NO_TIME},
     };
     int result = nnv_rt_memory_check_inputs(e);
+    nnv_rt_memory_begin_outputs(e); /* an execution that fails leaves no value, wherever it fails */
     if (result) return result;
-    nnv_rt_memory_begin_outputs(e);
     result = run_once(e, &run, burst ? nnv_rt_burst_activation(burst) : activation_of(e));
     if (result && result != ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && fallback && !run.final) {
         nnv_rt_vlog(NNV_RT_LOG_EXECUTION, "failed with result %d: the CPU does the whole model", result);
