@@ -46,12 +46,30 @@ static ANeuralNetworksEvent *start(struct nnv_api *a, ANeuralNetworksExecution *
     return event;
 }
 
-/** A number of executions of the small model whose inputs are as they are, outputs where they are told. */
-static ANeuralNetworksExecution *set(struct nnv_api *a, const float *x, const float *y, float *z) {
+/*
+ * Values that come with a fence lie in a memory, a slot each: buffers may be read as soon as an execution is launched.
+ */
+struct slots {
+    ANeuralNetworksMemory *memory;
+    float (*at)[4];
+};
+enum { SLOTS = 16 };
+
+static bool make_slots(struct nnv_api *a, struct slots *s) {
+    void *at = NULL;
+    if (!nnv_api_advance(a, NNV_API_COMPILED) || !(s->memory = nnv_api_memory(a, SLOTS * sizeof in0, &at)))
+        return false;
+    s->at = at;
+    return true;
+}
+
+/** An execution of the small model: slot z = slot x + slot y. */
+static ANeuralNetworksExecution *set(struct nnv_api *a, const struct slots *s, size_t x, size_t y, size_t z) {
     ANeuralNetworksExecution *e = nnv_api_execution(a, a->compilation);
-    return e && OK(Execution_setInput, e, 0, NULL, x, sizeof in0) &&
-                   OK(Execution_setInput, e, 1, NULL, y, sizeof in1) &&
-                   OK(Execution_setOutput, e, 0, NULL, z, sizeof in0)
+    const size_t n = sizeof in0;
+    return e && OK(Execution_setInputFromMemory, e, 0, NULL, s->memory, x * n, n) &&
+                   OK(Execution_setInputFromMemory, e, 1, NULL, s->memory, y * n, n) &&
+                   OK(Execution_setOutputFromMemory, e, 0, NULL, s->memory, z * n, n)
                ? e
                : NULL;
 }
@@ -109,40 +127,44 @@ static void *signal_later(void *p) {
 
 /** The inputs come with the last of `param` fences: whoever does not wait computes with what is no number. */
 static void signalled_later(struct nnv_api *a) {
+    static const float sum[] = {11, 22, 33, 44};
     const int count = (int)a->c->param;
-    struct signaller s = {.count = count, .at = a->in[0], .value = in0};
+    struct signaller s = {.count = count, .value = in0};
+    struct slots slots;
     ANeuralNetworksEvent *wait[4];
     pthread_t thread;
-    if (!nnv_api_advance(a, NNV_API_READY)) return;
-    memset(a->in[0], 0xff, sizeof a->in[0]);
+    if (!make_slots(a, &slots)) return;
+    memset(slots.at[0], 0xff, sizeof in0);
+    memcpy(slots.at[1], in1, sizeof in1);
+    s.at = slots.at[0];
     for (int i = 0; i < count; i++) {
         s.fd[i] = make_fence(a, false);
         if (!(wait[i] = event_of(a, s.fd[i]))) return;
     }
-    if (pthread_create(&thread, NULL, signal_later, &s) != 0) {
-        nnv_session_error(&a->s, "no thread can be made");
-        return;
-    }
-    ANeuralNetworksEvent *event = start(a, a->execution, wait, (uint32_t)count, 0);
-    bool done = event && OK(Event_wait, event);
-    if (done) nnv_api_check_sum(a);
+    ANeuralNetworksExecution *e = set(a, &slots, 0, 1, 2);
+    if (!e || pthread_create(&thread, NULL, signal_later, &s) != 0) return;
+    ANeuralNetworksEvent *event = start(a, e, wait, (uint32_t)count, 0);
+    if (event && OK(Event_wait, event)) nnv_api_check_floats(a, "the sum", slots.at[2], sum, 4);
     pthread_join(thread, NULL);
 }
 
 /** The dependency is the application's: its descriptor may be closed, its event used again. */
 static void fence_closed(struct nnv_api *a) {
+    static const float sum[] = {11, 22, 33, 44};
+    struct slots slots;
     ANeuralNetworksEvent *wait = NULL;
-    if (!nnv_api_advance(a, NNV_API_READY)) return;
+    if (!make_slots(a, &slots)) return;
+    memcpy(slots.at[0], in0, sizeof in0);
+    memcpy(slots.at[1], in1, sizeof in1);
     int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0) return;
     bool ok = OK(Event_createFromSyncFenceFd, fd, &wait);
     close(fd);
     if (!ok) return;
     nnv_api_keep_event(a, wait);
-    for (int i = 0; i < 3; i++) {
-        ANeuralNetworksExecution *e = set(a, a->in[0], a->in[1], a->out);
-        ANeuralNetworksEvent *event = start(a, e, &wait, 1, 0);
-        if (!event || !OK(Event_wait, event) || !nnv_api_check_sum(a)) return;
+    for (size_t i = 2; i < 5; i++) {
+        ANeuralNetworksEvent *event = start(a, set(a, &slots, 0, 1, i), &wait, 1, 0);
+        if (!event || !OK(Event_wait, event) || !nnv_api_check_floats(a, "the sum", slots.at[i], sum, 4)) return;
     }
 }
 
@@ -160,63 +182,70 @@ static void event_waits_for_fence(struct nnv_api *a) {
     OK(Event_wait, event);
 }
 
-/** z = x + y, then x = z + y, then ...: each execution behind the one before. */
+/** Each execution adds slot 0 to what the one before gave, and waits for that: slot 1 + i = slot 0 + slot i. */
 static void chained(struct nnv_api *a) {
     enum { LENGTH = 10 };
-    static float value[LENGTH + 1][4];
-    static const float ones[] = {1, 1, 1, 1};
+    static const float want[] = {11, 22, 33, 44};
+    struct slots slots;
     ANeuralNetworksEvent *event = NULL;
-    memset(value, 0, sizeof value);
-    if (!nnv_api_advance(a, NNV_API_COMPILED)) return;
-    for (int i = 0; i < LENGTH; i++) {
-        ANeuralNetworksExecution *e = set(a, value[i], ones, value[i + 1]);
-        ANeuralNetworksEvent *next = start(a, e, &event, event ? 1 : 0, 0);
+    if (!make_slots(a, &slots)) return;
+    memset(slots.at[2], 0xff, (SLOTS - 2) * sizeof in0);
+    memcpy(slots.at[0], in0, sizeof in0);
+    memcpy(slots.at[1], in0, sizeof in0);
+    for (size_t i = 1; i <= LENGTH; i++) {
+        ANeuralNetworksEvent *next = start(a, set(a, &slots, 0, i, i + 1), &event, event ? 1 : 0, 0);
         if (!next) return;
         event = next;
     }
-    static const float want[] = {LENGTH, LENGTH, LENGTH, LENGTH};
-    if (OK(Event_wait, event)) nnv_api_check_floats(a, "the end of the chain", value[LENGTH], want, 4);
+    if (OK(Event_wait, event)) nnv_api_check_floats(a, "the end of the chain", slots.at[LENGTH + 1], want, 4);
 }
 
 /** The first of the chain waits for a fence: nothing may run before it. */
 static void chained_behind_fence(struct nnv_api *a) {
-    static float value[4][4];
     static const float want[] = {31, 62, 93, 124};
+    struct slots slots;
     pthread_t thread;
-    struct signaller s = {.count = 1, .at = value[0], .value = in0};
-    if (!nnv_api_advance(a, NNV_API_COMPILED)) return;
-    memset(value, 0xff, sizeof value);
+    if (!make_slots(a, &slots)) return;
+    struct signaller s = {.count = 1, .at = slots.at[1], .value = in0};
+    memset(slots.at, 0xff, SLOTS * sizeof in0);
+    memcpy(slots.at[0], in1, sizeof in1);
     s.fd[0] = make_fence(a, false);
     ANeuralNetworksEvent *event = event_of(a, s.fd[0]);
     if (!event || pthread_create(&thread, NULL, signal_later, &s) != 0) return;
-    for (int i = 0; i < 3 && event; i++) event = start(a, set(a, value[i], in1, value[i + 1]), &event, 1, 0);
-    if (event && OK(Event_wait, event)) nnv_api_check_floats(a, "the end of the chain", value[3], want, 4);
+    for (size_t i = 1; i < 4 && event; i++) event = start(a, set(a, &slots, 0, i, i + 1), &event, 1, 0);
+    if (event && OK(Event_wait, event)) nnv_api_check_floats(a, "the end of the chain", slots.at[4], want, 4);
     pthread_join(thread, NULL);
 }
 
 /** Two executions behind one event, and one behind both. */
 static void diamond(struct nnv_api *a) {
-    static float one[4], two[4], end[4];
     static const float want[] = {22, 44, 66, 88};
-    if (!nnv_api_advance(a, NNV_API_COMPILED)) return;
+    struct slots slots;
+    if (!make_slots(a, &slots)) return;
+    memset(slots.at, 0xff, SLOTS * sizeof in0);
+    memcpy(slots.at[0], in0, sizeof in0);
+    memcpy(slots.at[1], in1, sizeof in1);
     ANeuralNetworksEvent *first = event_of(a, make_fence(a, true));
-    ANeuralNetworksEvent *both[2] = {first ? start(a, set(a, in0, in1, one), &first, 1, 0) : NULL,
-                                     first ? start(a, set(a, in1, in0, two), &first, 1, 0) : NULL};
-    ANeuralNetworksEvent *last = both[0] && both[1] ? start(a, set(a, one, two, end), both, 2, 0) : NULL;
-    if (last && OK(Event_wait, last)) nnv_api_check_floats(a, "the sum of two sums", end, want, 4);
+    ANeuralNetworksEvent *both[2] = {first ? start(a, set(a, &slots, 0, 1, 2), &first, 1, 0) : NULL,
+                                     first ? start(a, set(a, &slots, 1, 0, 3), &first, 1, 0) : NULL};
+    ANeuralNetworksEvent *last = both[0] && both[1] ? start(a, set(a, &slots, 2, 3, 4), both, 2, 0) : NULL;
+    if (last && OK(Event_wait, last)) nnv_api_check_floats(a, "the sum of two sums", slots.at[4], want, 4);
 }
 
 /** An event of startCompute has no fence, and may be a dependency nevertheless. */
 static void behind_started(struct nnv_api *a) {
-    static float between[4];
     static const float want[] = {21, 42, 63, 84};
+    struct slots slots;
     ANeuralNetworksEvent *event = NULL;
-    if (!nnv_api_advance(a, NNV_API_COMPILED)) return;
-    ANeuralNetworksExecution *e = set(a, in0, in1, between);
+    if (!make_slots(a, &slots)) return;
+    memset(slots.at, 0xff, SLOTS * sizeof in0);
+    memcpy(slots.at[0], in0, sizeof in0);
+    memcpy(slots.at[1], in1, sizeof in1);
+    ANeuralNetworksExecution *e = set(a, &slots, 0, 1, 2);
     if (!e || !OK(Execution_startCompute, e, &event)) return;
     nnv_api_keep_event(a, event);
-    ANeuralNetworksEvent *last = start(a, set(a, between, in1, a->out), &event, 1, 0);
-    if (last && OK(Event_wait, last)) nnv_api_check_floats(a, "the second sum", a->out, want, 4);
+    ANeuralNetworksEvent *last = start(a, set(a, &slots, 2, 1, 3), &event, 1, 0);
+    if (last && OK(Event_wait, last)) nnv_api_check_floats(a, "the second sum", slots.at[3], want, 4);
 }
 
 /* ----------------------------------------------------------------------- descriptors */
