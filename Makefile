@@ -179,12 +179,13 @@ $(CORE_LIB) $(REF_LIB):
 	@rm -f $@
 	$(Q)ar rcsT $@ $^
 
-# Only what the map names is seen from outside, and the library's own calls stay inside.
+# Only what the map names is seen from outside, and the library's own calls stay inside. It stays when it is closed:
+# threads that wait for work run in it.
 $(RUNTIME): $(call objects,$(RUNTIME_DIRS)) $(CPU_PARTS) $(RUNTIME_MAP)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libneuralnetworks.so -Wl,--version-script=$(RUNTIME_MAP) \
-	  -Wl,-Bsymbolic -Wl,--as-needed -Wl,--build-id -o $@ $(filter %.o,$^) $(LIBS)
+	  -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--as-needed -Wl,--build-id -o $@ $(filter %.o,$^) $(LIBS)
 
 # The build tree's own, to be used with PKG_CONFIG_PATH=build/lib/pkgconfig; installing writes one with its paths.
 pc = sed -e 's|@PREFIX@|$(1)|' -e 's|@LIBDIR@|$(2)|' -e 's|@INCLUDEDIR@|$(3)|' -e 's|@VERSION@|$(VERSION)|' \

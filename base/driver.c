@@ -212,9 +212,9 @@ static enum nnv_status check_table(const struct nnvts_driver *d, const char *nam
 }
 
 enum nnv_status nnv_driver_check_device(const struct nnvts_device *d, const char *name, struct nnv_err *err) {
-    if (d->struct_size < sizeof *d)
+    if (d->struct_size < NNVTS_DEVICE_LEAST_BYTES)
         return nnv_fail(err, NNV_INVALID, "driver '%s': struct_size %u of its device is too small, expected %zu", name,
-                        d->struct_size, sizeof *d);
+                        d->struct_size, NNVTS_DEVICE_LEAST_BYTES);
     const char *missing = !d->name                       ? "name"
                           : !d->version                  ? "version"
                           : !d->get_status               ? "get_status"

@@ -409,6 +409,7 @@ void host_put_device(struct host_out *o, const struct nnvts_device *d) {
     put_extensions(o, d);
     host_put_u32(o, d->model_cache_files);
     host_put_u32(o, d->data_cache_files);
+    host_put_u32(o, d->struct_size >= sizeof *d ? d->limits : 0);
 }
 
 void host_get_device(struct host_in *in, struct nnvts_device *d, uint32_t *has) {
@@ -432,4 +433,5 @@ void host_get_device(struct host_in *in, struct nnvts_device *d, uint32_t *has) 
     get_extensions(in, d);
     d->model_cache_files = host_get_u32(in);
     d->data_cache_files = host_get_u32(in);
+    d->limits = host_get_u32(in);
 }

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file buffer.c Device memory: memories made from a descriptor. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ndk.h"
+
+enum { MAX_RANK = 64 };
 
 struct ndk_buffer {
     struct nnvts_buffer base;
     struct ndk_device *device;
     struct ndk_buffer *next; /**< in device->buffers */
     ANeuralNetworksMemory *memory;
-    bool initialised; /**< guarded by device->lock */
+    uint32_t value_rank, value_dims[MAX_RANK]; /**< guarded by device->lock */
+    bool initialised;                          /**< guarded by device->lock */
+    uint32_t role_count[2];                    /**< inputs, outputs */
+    struct nnvts_buffer_role *roles[2];
+    uint32_t rank; /**< of all that is known; 0: not known */
+    uint32_t *dims;
     uint32_t prepared_count;
     struct ndk_prepared **prepared; /**< that the roles are of */
 };
@@ -26,10 +34,20 @@ struct ndk_buffer *ndk_buffer_find(struct ndk_device *d, uint32_t token, ANeural
     return b;
 }
 
-void ndk_buffer_written(struct ndk_buffer *b, bool whole) {
+void ndk_buffer_written(struct ndk_buffer *b, bool whole, uint32_t rank, const uint32_t *dims) {
     pthread_mutex_lock(&b->device->lock);
     b->initialised = whole;
+    b->value_rank = whole && rank <= MAX_RANK ? rank : 0;
+    for (uint32_t i = 0; i < b->value_rank; i++) b->value_dims[i] = dims[i];
     pthread_mutex_unlock(&b->device->lock);
+}
+
+uint32_t ndk_buffer_shape(struct ndk_buffer *b, uint32_t *dims, uint32_t room) {
+    pthread_mutex_lock(&b->device->lock);
+    const uint32_t rank = b->value_rank <= room ? b->value_rank : 0;
+    for (uint32_t i = 0; i < rank; i++) dims[i] = b->value_dims[i];
+    pthread_mutex_unlock(&b->device->lock);
+    return rank;
 }
 
 static void enlist(struct ndk_buffer *b) {
@@ -48,6 +66,41 @@ static void delist(struct ndk_buffer *b) {
     while (*at && *at != b) at = &(*at)->next;
     if (*at) *at = b->next;
     pthread_mutex_unlock(&d->lock);
+}
+
+/* ---------------------------------------------------------------------- allocating */
+
+static enum nnvts_status add_roles(struct ndk_device *d, const struct nnvts_buffer_desc *desc,
+                                   ANeuralNetworksMemoryDesc *to) {
+    const struct ndk_library *lib = &d->lib;
+    enum nnvts_status st = NNVTS_STATUS_NONE;
+    for (uint32_t i = 0; i < desc->input_role_count && st == NNVTS_STATUS_NONE; i++) {
+        const struct nnvts_buffer_role *r = &desc->input_roles[i];
+        if (r->model >= desc->prepared_count) return NNVTS_STATUS_INVALID_ARGUMENT;
+        st = NDK_CALL(lib, MemoryDesc_addInputRole, to, ((struct ndk_prepared *)desc->prepared[r->model])->compilation,
+                      r->io, r->probability);
+    }
+    for (uint32_t i = 0; i < desc->output_role_count && st == NNVTS_STATUS_NONE; i++) {
+        const struct nnvts_buffer_role *r = &desc->output_roles[i];
+        if (r->model >= desc->prepared_count) return NNVTS_STATUS_INVALID_ARGUMENT;
+        st = NDK_CALL(lib, MemoryDesc_addOutputRole, to, ((struct ndk_prepared *)desc->prepared[r->model])->compilation,
+                      r->io, r->probability);
+    }
+    if (st == NNVTS_STATUS_NONE && desc->dimension_count)
+        st = NDK_CALL(lib, MemoryDesc_setDimensions, to, desc->dimension_count, desc->dimensions);
+    return st;
+}
+
+static enum nnvts_status make_memory(struct ndk_device *d, const struct nnvts_buffer_desc *desc,
+                                     ANeuralNetworksMemory **out) {
+    const struct ndk_library *lib = &d->lib;
+    ANeuralNetworksMemoryDesc *to = NULL;
+    enum nnvts_status st = NDK_MAKE(lib, MemoryDesc_create, &to, &to);
+    if (st == NNVTS_STATUS_NONE) st = add_roles(d, desc, to);
+    if (st == NNVTS_STATUS_NONE) st = NDK_CALL(lib, MemoryDesc_finish, to);
+    if (st == NNVTS_STATUS_NONE) st = NDK_MAKE(lib, Memory_createFromDesc, out, to, out);
+    if (to) lib->fn.MemoryDesc_free(to);
+    return st;
 }
 
 /* ------------------------------------------------------------------------- copying */
@@ -90,58 +143,57 @@ static enum nnvts_status copy_to(struct nnvts_buffer *self, const struct nnvts_m
     return st == NNVTS_STATUS_INVALID_ARGUMENT && !initialised ? NNVTS_STATUS_GENERAL_FAILURE : st;
 }
 
+/** The extents agree with what is known of the buffer's. *news: they say more. */
+static bool agree(const struct ndk_buffer *b, const uint32_t *dimensions, uint32_t rank, bool *news) {
+    *news = b->rank == 0;
+    if (b->rank && rank != b->rank) return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dimensions[i] == 0) continue;
+        if (b->rank && b->dims[i] && b->dims[i] != dimensions[i]) return false;
+        if (b->rank && b->dims[i] == 0) *news = true;
+    }
+    return true;
+}
+
+/**
+ * The NDK has no words for the extents of what is copied, but a buffer takes them from another: so by way of one that
+ * has the same roles, and these extents.
+ */
+static enum nnvts_status copy_as(struct ndk_buffer *b, const struct nnvts_memory *source, const uint32_t *dimensions,
+                                 uint32_t rank) {
+    struct ndk_buffer between = *b;
+    const struct nnvts_buffer_desc desc = {.dimension_count = rank,
+                                           .dimensions = dimensions,
+                                           .prepared_count = b->prepared_count,
+                                           .input_role_count = b->role_count[0],
+                                           .output_role_count = b->role_count[1],
+                                           .prepared = (struct nnvts_prepared_model *const *)b->prepared,
+                                           .input_roles = b->roles[0],
+                                           .output_roles = b->roles[1]};
+    between.memory = NULL;
+    enum nnvts_status st = make_memory(b->device, &desc, &between.memory);
+    if (st == NNVTS_STATUS_NONE) st = copy(&between, source, true);
+    if (st == NNVTS_STATUS_NONE) st = NDK_CALL(&b->device->lib, Memory_copy, between.memory, b->memory);
+    if (between.memory) b->device->lib.fn.Memory_free(between.memory);
+    return st;
+}
+
 static enum nnvts_status copy_from(struct nnvts_buffer *self, const struct nnvts_memory *source,
                                    const uint32_t *dimensions, uint32_t dimension_count) {
     struct ndk_buffer *b = (struct ndk_buffer *)self;
-    if (dimension_count && !dimensions) return NNVTS_STATUS_INVALID_ARGUMENT;
-    const enum nnvts_status st = copy(b, source, true);
-    ndk_buffer_written(b, st == NNVTS_STATUS_NONE);
+    bool news = false;
+    if (dimension_count && (!dimensions || !agree(b, dimensions, dimension_count, &news)))
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    const enum nnvts_status st =
+        dimension_count && news ? copy_as(b, source, dimensions, dimension_count) : copy(b, source, true);
+    uint32_t dims[MAX_RANK], rank = dimension_count ? dimension_count : b->rank;
+    for (uint32_t i = 0; i < rank && rank <= MAX_RANK; i++)
+        dims[i] = dimension_count && dimensions[i] ? dimensions[i] : i < b->rank ? b->dims[i] : 0;
+    ndk_buffer_written(b, st == NNVTS_STATUS_NONE, rank, dims);
     return st;
 }
 
-static void release(struct nnvts_buffer *self) {
-    struct ndk_buffer *b = (struct ndk_buffer *)self;
-    delist(b);
-    if (b->memory) b->device->lib.fn.Memory_free(b->memory);
-    for (uint32_t i = 0; i < b->prepared_count; i++) ndk_prepared_unref(b->prepared[i]);
-    free(b->prepared);
-    free(b);
-}
-
-/* ---------------------------------------------------------------------- allocating */
-
-static enum nnvts_status add_roles(struct ndk_device *d, const struct nnvts_buffer_desc *desc,
-                                   ANeuralNetworksMemoryDesc *to) {
-    const struct ndk_library *lib = &d->lib;
-    enum nnvts_status st = NNVTS_STATUS_NONE;
-    for (uint32_t i = 0; i < desc->input_role_count && st == NNVTS_STATUS_NONE; i++) {
-        const struct nnvts_buffer_role *r = &desc->input_roles[i];
-        if (r->model >= desc->prepared_count) return NNVTS_STATUS_INVALID_ARGUMENT;
-        st = NDK_CALL(lib, MemoryDesc_addInputRole, to, ((struct ndk_prepared *)desc->prepared[r->model])->compilation,
-                      r->io, r->probability);
-    }
-    for (uint32_t i = 0; i < desc->output_role_count && st == NNVTS_STATUS_NONE; i++) {
-        const struct nnvts_buffer_role *r = &desc->output_roles[i];
-        if (r->model >= desc->prepared_count) return NNVTS_STATUS_INVALID_ARGUMENT;
-        st = NDK_CALL(lib, MemoryDesc_addOutputRole, to, ((struct ndk_prepared *)desc->prepared[r->model])->compilation,
-                      r->io, r->probability);
-    }
-    if (st == NNVTS_STATUS_NONE && desc->dimension_count)
-        st = NDK_CALL(lib, MemoryDesc_setDimensions, to, desc->dimension_count, desc->dimensions);
-    return st;
-}
-
-static enum nnvts_status make_memory(struct ndk_device *d, const struct nnvts_buffer_desc *desc,
-                                     ANeuralNetworksMemory **out) {
-    const struct ndk_library *lib = &d->lib;
-    ANeuralNetworksMemoryDesc *to = NULL;
-    enum nnvts_status st = NDK_MAKE(lib, MemoryDesc_create, &to, &to);
-    if (st == NNVTS_STATUS_NONE) st = add_roles(d, desc, to);
-    if (st == NNVTS_STATUS_NONE) st = NDK_CALL(lib, MemoryDesc_finish, to);
-    if (st == NNVTS_STATUS_NONE) st = NDK_MAKE(lib, Memory_createFromDesc, out, to, out);
-    if (to) lib->fn.MemoryDesc_free(to);
-    return st;
-}
+/* ------------------------------------------------------------------------- objects */
 
 static bool desc_ok(const struct nnvts_buffer_desc *desc) {
     enum { MAX_ITEMS = 1 << 16 };
@@ -156,27 +208,81 @@ static bool desc_ok(const struct nnvts_buffer_desc *desc) {
     return true;
 }
 
+static void destroy(struct ndk_buffer *b) {
+    if (!b) return;
+    if (b->memory) b->device->lib.fn.Memory_free(b->memory);
+    for (uint32_t i = 0; i < b->prepared_count; i++) ndk_prepared_unref(b->prepared[i]);
+    free(b->prepared);
+    free(b->roles[0]);
+    free(b->roles[1]);
+    free(b->dims);
+    free(b);
+}
+
+static void release(struct nnvts_buffer *self) {
+    struct ndk_buffer *b = (struct ndk_buffer *)self;
+    delist(b);
+    destroy(b);
+}
+
+static struct nnvts_buffer_role *copy_roles(const struct nnvts_buffer_role *roles, uint32_t count) {
+    struct nnvts_buffer_role *to = calloc((size_t)count + 1, sizeof *to);
+    if (to && count) memcpy(to, roles, count * sizeof *to);
+    return to;
+}
+
+/** What an operand of this type adds to what is known of the extents. */
+static void join(struct ndk_buffer *b, uint32_t rank, const uint32_t *dims) {
+    if (b->rank == 0) b->rank = rank;
+    for (uint32_t i = 0; i < rank && i < b->rank; i++)
+        if (b->dims[i] == 0) b->dims[i] = dims[i];
+}
+
+/** A description that was accepted. */
+static bool remember(struct ndk_buffer *b, const struct nnvts_buffer_desc *desc) {
+    uint32_t most = desc->dimension_count;
+    b->prepared = calloc((size_t)desc->prepared_count + 1, sizeof(struct ndk_prepared *));
+    b->roles[0] = copy_roles(desc->input_roles, desc->input_role_count);
+    b->roles[1] = copy_roles(desc->output_roles, desc->output_role_count);
+    if (!b->prepared || !b->roles[0] || !b->roles[1]) return false;
+    b->role_count[0] = desc->input_role_count;
+    b->role_count[1] = desc->output_role_count;
+    for (uint32_t i = 0; i < desc->prepared_count; i++) {
+        b->prepared[b->prepared_count++] = (struct ndk_prepared *)desc->prepared[i];
+        ndk_prepared_ref(b->prepared[i]);
+    }
+    for (int pass = 0; pass < 2; pass++) { /* first how many there are, then which */
+        if (pass && !(b->dims = calloc((size_t)most + 1, sizeof *b->dims))) return false;
+        if (pass) join(b, desc->dimension_count, desc->dimensions);
+        for (uint32_t i = 0; i < b->role_count[0] + b->role_count[1]; i++) {
+            const bool in = i < b->role_count[0];
+            const struct nnvts_buffer_role *r = in ? &b->roles[0][i] : &b->roles[1][i - b->role_count[0]];
+            const struct ndk_prepared *p = b->prepared[r->model];
+            if (r->io >= (in ? p->input_count : p->output_count)) continue; /* what the library let pass */
+            const ANeuralNetworksOperandType *t = in ? &p->inputs[r->io].type : &p->outputs[r->io].type;
+            if (pass)
+                join(b, t->dimensionCount, t->dimensions);
+            else if (t->dimensionCount > most)
+                most = t->dimensionCount;
+        }
+    }
+    return true;
+}
+
 enum nnvts_status ndk_allocate(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
                                struct nnvts_buffer **out) {
     struct ndk_device *d = (struct ndk_device *)self;
     if (!out || !desc_ok(desc)) return NNVTS_STATUS_INVALID_ARGUMENT;
     struct ndk_buffer *b = calloc(1, sizeof *b);
-    struct ndk_prepared **prepared = calloc((size_t)desc->prepared_count + 1, sizeof *prepared);
-    enum nnvts_status st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    if (b && prepared) st = make_memory(d, desc, &b->memory);
-    if (st != NNVTS_STATUS_NONE) {
-        free(b);
-        free(prepared);
-        return st;
-    }
+    if (!b) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     b->base = (struct nnvts_buffer){
         .struct_size = sizeof b->base, .copy_to = copy_to, .copy_from = copy_from, .release = release};
     b->device = d;
-    b->prepared = prepared;
-    b->prepared_count = desc->prepared_count;
-    for (uint32_t i = 0; i < desc->prepared_count; i++) {
-        prepared[i] = (struct ndk_prepared *)desc->prepared[i];
-        ndk_prepared_ref(prepared[i]);
+    enum nnvts_status st = make_memory(d, desc, &b->memory);
+    if (st == NNVTS_STATUS_NONE && !remember(b, desc)) st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (st != NNVTS_STATUS_NONE) {
+        destroy(b);
+        return st;
     }
     enlist(b);
     *out = &b->base;

@@ -35,6 +35,9 @@ static bool code_ok(const struct nnvts_model *m, int32_t code) {
 
 static bool is_nowhere(const struct nnvts_location *l) { return !l->pool && !l->offset && !l->length && !l->padding; }
 
+/** Only models refer to models, and the NDK has no model without its subgraph. */
+static bool is_model(const struct nnvts_operand *o) { return o->type == ANEURALNETWORKS_MODEL; }
+
 static bool location_ok(const struct nnvts_model *m, const struct nnvts_operand *o) {
     const struct nnvts_location *l = &o->location;
     const uint64_t end = (uint64_t)l->offset + l->length + l->padding;
@@ -59,6 +62,7 @@ static bool operand_ok(const struct nnvts_model *m, const struct nnvts_operand *
     const struct nnvts_channel_quant *q = &o->channel_quant;
     if (!code_ok(m, o->type) || o->dimension_count > MAX_RANK || (o->dimension_count && !o->dimensions)) return false;
     if (q->scale_count > MAX_ITEMS || (q->scale_count && !q->scales)) return false;
+    if (is_model(o) != (o->lifetime == NNVTS_SUBGRAPH)) return false;
     if (o->extension_data_bytes && !o->extension_data) return false;
     if (o->type >> EXTENSION_BITS == 0 && (o->extension_data || o->extension_data_bytes)) return false;
     return location_ok(m, o);

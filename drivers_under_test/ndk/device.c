@@ -90,6 +90,7 @@ static void describe(struct ndk_device *d) {
     d->base.feature_level = lib->level;
     d->base.name = d->name;
     d->base.version = d->version;
+    d->base.limits = NNVTS_LIMIT_NO_EMPTY_INPUTS | NNVTS_LIMIT_LATE_OMISSIONS | NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS;
     if (!d->device) {
         snprintf(d->name, sizeof d->name, "%s", lib->name);
         join_versions(d);
@@ -125,18 +126,39 @@ static void add_performance(int32_t type, struct nnvts_performance p, void *cont
     c->operand_performance_count++;
 }
 
-/** What a Support Library tells; the NDK tells nothing: as the CPU reference. */
-static bool describe_performance(struct ndk_device *d) {
+static void add_told(SL_ANeuralNetworksOperandPerformanceInfo told, void *context) {
+    const struct nnvts_performance p = {told.performanceInfo.execTime, told.performanceInfo.powerUsage};
+    add_performance(told.operandType, p, context);
+}
+
+/** What a Support Library tells of itself; false: it does not. */
+static bool take_told(struct ndk_device *d) {
+    const NnApiSLDriverImplFL5 *table = d->lib.table;
     struct nnvts_capabilities *c = &d->base.capabilities;
-    const struct ndk_support *s = &d->lib.support;
     struct nnvts_performance *const of_kinds[] = {&c->relaxed_scalar, &c->relaxed_tensor, &c->if_performance,
                                                   &c->while_performance};
+    if (!table || !table->SL_ANeuralNetworksDevice_getPerformanceInfo ||
+        !table->SL_ANeuralNetworksDevice_forEachOperandPerformanceInfo)
+        return false;
+    for (int32_t i = 0; i < 4; i++) {
+        SL_ANeuralNetworksPerformanceInfo told = {0};
+        if (ndk_status("Device_getPerformanceInfo",
+                       table->SL_ANeuralNetworksDevice_getPerformanceInfo(d->device, i, &told)) != NNVTS_STATUS_NONE)
+            return false;
+        *of_kinds[i] = (struct nnvts_performance){told.execTime, told.powerUsage};
+    }
+    return table->SL_ANeuralNetworksDevice_forEachOperandPerformanceInfo(d->device, d, add_told) ==
+           ANEURALNETWORKS_NO_ERROR;
+}
+
+/** The NDK tells nothing: as the CPU reference. */
+static bool describe_performance(struct ndk_device *d) {
+    struct nnvts_capabilities *c = &d->base.capabilities;
     d->performance = calloc(MAX_OPERAND_TYPES + 1, sizeof *d->performance);
     if (!d->performance) return false;
     c->operand_performance = d->performance;
-    for (int i = 0; i < 4; i++)
-        if (!s->performance || !s->performance(d->device, i, of_kinds[i])) *of_kinds[i] = as_cpu;
-    if (s->operand_performance && s->operand_performance(d->device, d, add_performance)) return true;
+    if (take_told(d)) return true;
+    c->relaxed_scalar = c->relaxed_tensor = c->if_performance = c->while_performance = as_cpu;
     c->operand_performance_count = 0;
     for (int32_t t = 0; t < TYPE_COUNT; t++) add_performance(t, as_cpu, d);
     return true;
@@ -144,36 +166,41 @@ static bool describe_performance(struct ndk_device *d) {
 
 /* ------------------------------------------------------------------- extensions */
 
-static void add_extension_type(uint16_t type, bool is_tensor, uint32_t byte_size, void *context) {
+static void add_extension_type(SL_ANeuralNetworksExtensionOperandTypeInformation told, void *context) {
     struct nnvts_extension *e = context;
-    struct nnvts_extension_operand_type *grown =
-        realloc((void *)(uintptr_t)e->operand_types, (e->operand_type_count + 1) * sizeof *grown);
-    if (!grown) return;
+    struct nnvts_extension_operand_type *types = (struct nnvts_extension_operand_type *)(uintptr_t)e->operand_types;
+    types = realloc(types, (e->operand_type_count + 1) * sizeof *types);
+    if (!types) return;
+    e->operand_types = types;
     uint32_t at = e->operand_type_count++;
-    e->operand_types = grown;
-    for (; at > 0 && grown[at - 1].type > type; at--) grown[at] = grown[at - 1];
-    grown[at] = (struct nnvts_extension_operand_type){type, is_tensor, byte_size};
+    for (; at > 0 && types[at - 1].type > told.type; at--) types[at] = types[at - 1];
+    types[at] = (struct nnvts_extension_operand_type){told.type, told.isTensor, told.byteSize};
 }
 
 /** Only Support Libraries list theirs; the NDK can be asked for a name, but for no list. */
 static bool describe_extensions(struct ndk_device *d) {
-    const struct ndk_support *s = &d->lib.support;
+    const NnApiSLDriverImplFL5 *table = d->lib.table;
     uint32_t n = 0;
-    if (!d->device || !s->extension_count || !s->extension_count(d->device, &n) || n == 0) return true;
-    if (n > MAX_EXTENSIONS) {
-        ndk_tell("the device says that it has %u extensions", n);
-        n = MAX_EXTENSIONS;
-    }
-    d->extensions = calloc(n, sizeof *d->extensions);
+    if (!table || !table->SL_ANeuralNetworksDevice_getVendorExtensionCount ||
+        !table->SL_ANeuralNetworksDevice_getVendorExtensionName ||
+        table->SL_ANeuralNetworksDevice_getVendorExtensionCount(d->device, &n) != ANEURALNETWORKS_NO_ERROR)
+        return true;
+    if (n > MAX_EXTENSIONS) ndk_tell("the device says that it has %u extensions", n);
+    n = n < MAX_EXTENSIONS ? n : MAX_EXTENSIONS;
+    d->extensions = calloc((size_t)n + 1, sizeof *d->extensions);
     if (!d->extensions) return false;
     d->base.extensions = d->extensions;
     for (uint32_t i = 0; i < n; i++) {
         struct nnvts_extension *e = &d->extensions[d->base.extension_count];
-        if (!s->extension_name || !s->extension_name(d->device, i, &e->name) || !e->name) {
+        if (table->SL_ANeuralNetworksDevice_getVendorExtensionName(d->device, i, &e->name) !=
+                ANEURALNETWORKS_NO_ERROR ||
+            !e->name) {
             ndk_tell("extension %u of %u has no name", i, n);
             continue;
         }
-        if (s->extension_types) s->extension_types(d->device, e->name, e, add_extension_type);
+        if (table->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation)
+            table->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation(d->device, i, e,
+                                                                                         add_extension_type);
         d->base.extension_count++;
     }
     return true;

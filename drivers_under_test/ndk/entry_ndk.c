@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file driver.c The driver "ndk": a library that exports the functions of the NDK by their names. */
+/** @file entry_ndk.c The driver "ndk": a library that exports the functions of the NDK by their names. */
 #include "ndk.h"
 
 static enum nnvts_status open(const char *options, struct nnvts_device **out, const char **error) {

@@ -40,8 +40,12 @@ static bool has_driver(const struct nnvts_device *device) {
     return fn->_getDeviceCount && fn->_getDeviceCount(&n) == ANEURALNETWORKS_NO_ERROR && n > 1;
 }
 
+/** What the library of this process was told. */
+enum { MOST_BYTES = 8192 };
+static char drivers[MOST_BYTES];
+
 static enum nnvts_status open(const char *options, struct nnvts_device **out, const char **error) {
-    char path[4096], argument[8192];
+    char path[4096], argument[MOST_BYTES];
     const char *library = find_library(path, sizeof path);
     const size_t n = options ? strcspn(options, "#") : 0;
     if (n == 0) {
@@ -52,9 +56,14 @@ static enum nnvts_status open(const char *options, struct nnvts_device **out, co
         *error = "there is no libneuralnetworks.so beside the folder of the drivers";
         return NNVTS_STATUS_DEVICE_UNAVAILABLE;
     }
+    if (*drivers && (strlen(drivers) != n || strncmp(drivers, options, n) != 0)) {
+        *error = ndk_message("the runtime of this process has the drivers '%s' already", drivers);
+        return NNVTS_STATUS_INVALID_ARGUMENT;
+    }
     const bool automatic = strcmp(options + n, "#auto") == 0;
     snprintf(argument, sizeof argument, "%.*s", (int)n, options);
-    setenv("NNVTS_DRIVERS", argument, 1); /* for the library, which looks for its devices when it is first asked */
+    snprintf(drivers, sizeof drivers, "%s", argument);
+    setenv("NNVTS_DRIVERS", drivers, 1); /* the library looks for its devices once, when it is first asked */
     snprintf(argument, sizeof argument, "%s%s", library, automatic ? "" : options + n);
     const enum nnvts_status st = ndk_open(argument, automatic ? ndk_load : load_named, out, error);
     if (st != NNVTS_STATUS_NONE || has_driver(*out)) return st;

@@ -55,6 +55,17 @@ static enum nnvts_status take_buffer(struct ndk_run *run, const struct nnvts_req
     return *buffer ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT;
 }
 
+/** An input lies in the buffer, too: the NDK does not look at what two arguments have in common. */
+static bool is_read(const struct nnvts_request *r, uint32_t token) {
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        const struct nnvts_argument *a = &r->inputs[i];
+        if (!a->has_no_value && r->pools[a->location.pool].kind == NNVTS_MEMORY_DEVICE &&
+            r->pools[a->location.pool].token == token)
+            return true;
+    }
+    return false;
+}
+
 /** What one argument is set to. */
 struct setting {
     int32_t index;
@@ -77,7 +88,7 @@ static enum nnvts_status set(const struct ndk_library *lib, ANeuralNetworksExecu
 /** The part of a pool; what the library can't see of the rules is checked. */
 static enum nnvts_status locate(struct ndk_run *run, const struct nnvts_request *r, const struct nnvts_argument *a,
                                 const struct ndk_end *end, const struct ndk_run_options *options, bool padded,
-                                struct setting *s) {
+                                ANeuralNetworksOperandType *type, uint32_t *dims, struct setting *s) {
     const struct nnvts_location *l = &a->location;
     const uint32_t need = s->is_output ? NNVTS_PROT_WRITE : NNVTS_PROT_READ;
     const struct nnvts_memory *pool = l->pool < r->pool_count ? &r->pools[l->pool] : NULL;
@@ -89,7 +100,16 @@ static enum nnvts_status locate(struct ndk_run *run, const struct nnvts_request 
         enum nnvts_status st = take_buffer(run, r, l->pool, &buffer);
         if (st != NNVTS_STATUS_NONE) return st;
         s->memory = run->memories[l->pool];
-        if (s->is_output) run->written[s->index] = buffer;
+        if (!s->is_output && !s->type) { /* the buffer knows its extents, but the NDK wants to be told */
+            type->dimensionCount = ndk_buffer_shape(buffer, dims, MAX_RANK);
+            type->dimensions = dims;
+            if (type->dimensionCount == end->type.dimensionCount || end->type.dimensionCount == 0)
+                s->type = type->dimensionCount ? type : NULL;
+        }
+        if (s->is_output) {
+            if (is_read(r, pool->token)) return NNVTS_STATUS_INVALID_ARGUMENT;
+            run->written[s->index] = buffer;
+        }
         return NNVTS_STATUS_NONE;
     }
     if (pool->kind != NNVTS_MEMORY_SHARED || (pool->prot & need) != need ||
@@ -123,18 +143,21 @@ static enum nnvts_status set_argument(struct ndk_run *run, const struct nnvts_re
     const struct ndk_end *end = is_output ? &p->outputs[i] : &p->inputs[i];
     struct setting s = {.index = (int32_t)i, .is_output = is_output};
     ANeuralNetworksOperandType type = end->type;
+    uint32_t dims[MAX_RANK];
     if (a->has_no_value) {
         const struct nnvts_location *l = &a->location;
         if (l->pool || l->offset || l->length || l->padding || a->dimension_count) return NNVTS_STATUS_INVALID_ARGUMENT;
         return set(&p->device->lib, run->execution, &s);
     }
     if (a->dimension_count) {
-        if (!a->dimensions) return NNVTS_STATUS_INVALID_ARGUMENT;
+        if (!a->dimensions || a->dimension_count > MAX_RANK) return NNVTS_STATUS_INVALID_ARGUMENT;
+        for (uint32_t d = 0; d < a->dimension_count; d++) /* 0: as in the model */
+            dims[d] = a->dimensions[d] || d >= end->type.dimensionCount ? a->dimensions[d] : end->type.dimensions[d];
         type.dimensionCount = a->dimension_count;
-        type.dimensions = a->dimensions;
+        type.dimensions = dims;
         s.type = &type;
     }
-    const enum nnvts_status st = locate(run, r, a, end, options, padded, &s);
+    const enum nnvts_status st = locate(run, r, a, end, options, padded, &type, dims, &s);
     return st == NNVTS_STATUS_NONE ? set(&p->device->lib, run->execution, &s) : st;
 }
 
@@ -264,19 +287,31 @@ struct nnvts_timing ndk_run_timing(struct ndk_run *run, int32_t on_device, int32
     return (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
 }
 
+/** What the buffers of the device hold now. */
+static void note_written(struct ndk_run *run, enum nnvts_status status, const struct nnvts_execution_result *result) {
+    for (uint32_t i = 0; i < run->prepared->output_count; i++) {
+        const struct nnvts_output_shape *s = result->shape_count ? &result->shapes[i] : NULL;
+        if (run->written[i])
+            ndk_buffer_written(run->written[i], status == NNVTS_STATUS_NONE, s ? s->dimension_count : 0,
+                               s ? s->dimensions : NULL);
+    }
+}
+
 enum nnvts_status ndk_run_take(struct ndk_run *run, enum nnvts_status status, struct nnvts_execution_result *result) {
     const struct ndk_prepared *p = run->prepared;
     const struct nnvts_ndk *fn = &p->device->lib.fn;
     result->shape_count = 0;
     result->timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
-    for (uint32_t i = 0; i < p->output_count; i++)
-        if (run->written[i]) ndk_buffer_written(run->written[i], status == NNVTS_STATUS_NONE);
-    if (status != NNVTS_STATUS_NONE && status != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE) return status;
+    if (status != NNVTS_STATUS_NONE && status != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
+        note_written(run, status, result);
+        return status;
+    }
     bool whole = fn->Execution_getOutputOperandRank && fn->Execution_getOutputOperandDimensions && result->shapes;
     for (uint32_t i = 0; i < p->output_count && whole; i++) whole = take_shape(run, (int32_t)i, &result->shapes[i]);
     for (uint32_t i = 0; i < p->output_count && whole; i++)
         if (!result->shapes[i].is_sufficient && run->without_room[i]) status = NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
     if (whole) result->shape_count = p->output_count;
+    note_written(run, status, result);
     if (status == NNVTS_STATUS_NONE)
         result->timing = ndk_run_timing(run, ANEURALNETWORKS_DURATION_ON_HARDWARE, ANEURALNETWORKS_DURATION_IN_DRIVER);
     return status;

@@ -91,6 +91,49 @@ const char *ndk_load(const char *path, struct ndk_library *library) {
     return NULL;
 }
 
+/** A function of level 1 that the table lacks; NULL: it has them all. */
+static const char *missing_member(const struct nnvts_ndk *fn, const char *path) {
+    const char *missing = NULL;
+#define LOOK(function, since)                                                                                          \
+    if ((since) == 1 && !fn->function) missing = #function;
+    NNVTS_NDK_TABLE_FUNCTIONS(LOOK)
+#undef LOOK
+    return missing ? ndk_message("'%s': its table has no ANeuralNetworks%s", path, missing) : NULL;
+}
+
+const char *ndk_load_table(const char *path, struct ndk_library *library) {
+    const char *error = NULL;
+    NnApiSLDriverImpl *(*get)(void);
+    void *handle = ndk_dlopen(path, &error);
+    if (!handle) return error;
+    if (!find(handle, "ANeuralNetworks_getSLDriverImpl", &get)) {
+        dlclose(handle);
+        return ndk_message("'%s' is not a Support Library: it has no ANeuralNetworks_getSLDriverImpl", path);
+    }
+    const NnApiSLDriverImpl *base = get();
+    if (!base) return ndk_message("'%s': ANeuralNetworks_getSLDriverImpl returned NULL", path);
+    library->level = ndk_level(base->implFeatureLevel);
+    if (library->level < 5)
+        return ndk_message("'%s' says that its table is of feature level %lld, which is not one of 5 to 8", path,
+                           (long long)base->implFeatureLevel);
+    const NnApiSLDriverImplFL5 *t = library->table = (const NnApiSLDriverImplFL5 *)base;
+    library->takes_first = true;
+    struct nnvts_ndk *fn = &library->fn;
+#define TAKE(function, since) fn->function = t->ANeuralNetworks##function;
+    NNVTS_NDK_TABLE_FUNCTIONS(TAKE)
+#undef TAKE
+    fn->Device_getExtensionSupport = t->ANeuralNetworksDevice_getExtensionSupport;
+    fn->Model_getExtensionOperandType = t->ANeuralNetworksModel_getExtensionOperandType;
+    fn->Model_getExtensionOperationType = t->ANeuralNetworksModel_getExtensionOperationType;
+    fn->Model_setOperandExtensionData = t->ANeuralNetworksModel_setOperandExtensionData;
+    if (library->level >= 8) {
+        const NnApiSLDriverImplFL8 *newer = (const NnApiSLDriverImplFL8 *)base;
+        fn->Compilation_addExtensionAttribute = newer->ANeuralNetworksCompilation_addExtensionAttribute;
+        fn->Execution_addExtensionAttribute = newer->ANeuralNetworksExecution_addExtensionAttribute;
+    }
+    return missing_member(fn, path);
+}
+
 /* --------------------------------------------------------------------- answers */
 
 enum nnvts_status ndk_status(const char *function, int code) {

@@ -13,40 +13,27 @@
 
 #include <pthread.h>
 
+#include "NeuralNetworksSupportLibraryImpl.h"
 #include "nnvts/driver.h"
 #include "nnvts/ndk.h"
 
 /* ------------------------------------------------------------------- libraries */
 
-/** What only a Support Library has; members may be NULL. */
-struct ndk_support {
-    int (*set_caching_from_fds)(ANeuralNetworksCompilation *compilation, const int *model_fds, uint32_t model_count,
-                                const int *data_fds, uint32_t data_count, const uint8_t *token);
-    int (*get_cache_files)(const ANeuralNetworksDevice *device, uint32_t *model_count, uint32_t *data_count);
-    /** kind: 0 relaxed scalar, 1 relaxed tensor, 2 IF, 3 WHILE. False: it does not say. */
-    bool (*performance)(const ANeuralNetworksDevice *device, int kind, struct nnvts_performance *out);
-    /** Calls add for each operand type. */
-    bool (*operand_performance)(const ANeuralNetworksDevice *device, void *context,
-                                void (*add)(int32_t type, struct nnvts_performance p, void *context));
-    bool (*extension_count)(const ANeuralNetworksDevice *device, uint32_t *count);
-    bool (*extension_name)(const ANeuralNetworksDevice *device, uint32_t index, const char **name);
-    bool (*extension_types)(const ANeuralNetworksDevice *device, const char *name, void *context,
-                            void (*add)(uint16_t type, bool is_tensor, uint32_t byte_size, void *context));
-};
-
 /** An open library. It stays loaded for good: threads of its own may still run. */
 struct ndk_library {
-    struct nnvts_ndk fn; /**< NULL where the library lacks a function */
-    struct ndk_support support;
-    bool takes_first; /**< the first device where none is named; else the library chooses */
-    int level;        /**< 1 to 8 */
-    const char *name; /**< of the file, without folders; the caller's text */
+    struct nnvts_ndk fn;               /**< NULL where the library lacks a function */
+    const NnApiSLDriverImplFL5 *table; /**< of a Support Library, which has more functions; else NULL */
+    bool takes_first;                  /**< the first device where none is named; else the library chooses */
+    int level;                         /**< 1 to 8 */
+    const char *name;                  /**< of the file, without folders; the caller's text */
 };
 
 /** Fills library->fn and the rest from the shared object at path. NULL, or what is wrong in one line. */
 typedef const char *(*ndk_load_fn)(const char *path, struct ndk_library *library);
 /** The functions of the NDK by their names. */
 const char *ndk_load(const char *path, struct ndk_library *library);
+/** The functions in the table of a Support Library. */
+const char *ndk_load_table(const char *path, struct ndk_library *library);
 /** dlopen; NULL and *error, in one line, when it can't be loaded. */
 void *ndk_dlopen(const char *path, const char **error);
 /** A line for the user, of this thread until its next. */
@@ -212,7 +199,9 @@ enum nnvts_status ndk_allocate(struct nnvts_device *self, const struct nnvts_buf
                                struct nnvts_buffer **out);
 /** The buffer of a token, and its memory; NULL: there is none. */
 struct ndk_buffer *ndk_buffer_find(struct ndk_device *d, uint32_t token, ANeuralNetworksMemory **memory);
-/** An execution wrote it, or failed to. */
-void ndk_buffer_written(struct ndk_buffer *buffer, bool whole);
+/** It was written with a value of this shape (rank 0: unknown), or, where whole is false, lost its value. */
+void ndk_buffer_written(struct ndk_buffer *buffer, bool whole, uint32_t rank, const uint32_t *dims);
+/** The extents of its value; returns their number, at most room, or 0 where they are not known. */
+uint32_t ndk_buffer_shape(struct ndk_buffer *buffer, uint32_t *dims, uint32_t room);
 
 #endif

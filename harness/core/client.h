@@ -27,6 +27,11 @@ NNV_USE_RESULT enum nnv_status nnv_client_attach(struct nnv_client *client, cons
 /** Releases the device and the memory. The shared object stays mapped. */
 void nnv_client_close(struct nnv_client *client);
 
+/** enum nnvts_limit of a device that may be older than they are. */
+static inline uint32_t nnv_device_limits(const struct nnvts_device *d) {
+    return d->struct_size >= sizeof *d ? d->limits : 0;
+}
+
 /** The steps of a case, for deadlines and for naming the culprit. */
 enum nnv_phase {
     NNV_PHASE_NONE,

@@ -403,6 +403,18 @@ static bool take_outputs(struct run *r) {
 
 void nnv_client_poison(uint32_t output, size_t bytes, void *to) { nnv_guard_poison(to, bytes, OUTPUT_SALT + output); }
 
+/** The input is there, but has no elements. */
+static bool is_empty(const struct nnv_value *v) { return !v->omitted && v->bytes == 0; }
+
+/** Where the driver's interface has no words for the inputs. */
+static bool can_be_told(struct run *r) {
+    if (!(nnv_device_limits(r->client->device) & NNVTS_LIMIT_NO_EMPTY_INPUTS)) return true;
+    for (uint32_t i = 0; i < r->spec->model.main.nin; i++)
+        if (is_empty(&r->spec->inputs[i]))
+            return stop(r, NNV_OUTCOME_UNSUPPORTED, "the driver can't be given input %u, which has no elements", i);
+    return true;
+}
+
 static bool execute(struct run *r) {
     const struct nnv_subgraph *main = &r->spec->model.main;
     put_inputs(r);
@@ -430,7 +442,7 @@ void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, stru
     fegetenv(&environment); /* a driver may change rounding and flushing of this thread */
     *out = (struct nnv_outcome){.kind = NNV_OUTCOME_HARNESS};
     struct run r = {.client = client, .spec = spec, .arena = arena, .phase = phase, .out = out};
-    if (build(&r) && ask_supported(&r) && prepare(&r)) execute(&r);
+    if (build(&r) && ask_supported(&r) && can_be_told(&r) && prepare(&r)) execute(&r);
     if (r.prepared && !out->memory_damaged) {
         if (phase) *phase = NNV_PHASE_RELEASE;
         r.prepared->release(r.prepared);

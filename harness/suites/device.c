@@ -48,8 +48,8 @@ static void struct_size(struct nnv_session *p) {
     enum { SANE = 1 << 16 };
     nnv_expect(p, driver->struct_size >= sizeof *driver && driver->struct_size < SANE,
                "struct_size %u of the driver's table, expected at least %zu", driver->struct_size, sizeof *driver);
-    nnv_expect(p, p->device->struct_size >= sizeof *p->device && p->device->struct_size < SANE,
-               "struct_size %u of the device, expected at least %zu", p->device->struct_size, sizeof *p->device);
+    nnv_expect(p, p->device->struct_size >= NNVTS_DEVICE_LEAST_BYTES && p->device->struct_size < SANE,
+               "struct_size %u of the device, expected at least %zu", p->device->struct_size, NNVTS_DEVICE_LEAST_BYTES);
 }
 
 static void functions(struct nnv_session *p) {
@@ -292,7 +292,7 @@ static void unknown_option(struct nnv_session *p) {
     enum nnvts_status st = p->env->client->driver->open("no driver knows this option", &device, &reason);
     nnv_expect_status(p, "open with an unknown option", st, NNVTS_STATUS_INVALID_ARGUMENT);
     nnv_expect(p, st == NNVTS_STATUS_NONE || !device, "open was refused, but gave a device");
-    if (st == NNVTS_STATUS_NONE && device && device->struct_size >= sizeof *device && device->release)
+    if (st == NNVTS_STATUS_NONE && device && device->struct_size >= NNVTS_DEVICE_LEAST_BYTES && device->release)
         device->release(device);
 }
 

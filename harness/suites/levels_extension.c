@@ -96,9 +96,12 @@ static void expect_unsupported(struct nnv_session *s, struct mixture *m, const c
         if (nnv_expect(s, with.supported_status == NNVTS_STATUS_NONE,
                        "a model with %s, properly declared, is called invalid; it is valid, and not supported", what)) {
             nnv_expect(s, !with.supported[1], "%s is claimed to be supported, the driver can't know it", what);
-            nnv_expect(s, with.supported[0] == without.supported[0],
-                       "ADD is %ssupported beside %s, and %ssupported alone", with.supported[0] ? "" : "un", what,
-                       without.supported[0] ? "" : "un");
+            if (!with.supported[0] && nnv_device_limits(s->device) & NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS)
+                nnv_session_unsupported(s, "the driver can't be told of %s", what);
+            else
+                nnv_expect(s, with.supported[0] == without.supported[0],
+                           "ADD is %ssupported beside %s, and %ssupported alone", with.supported[0] ? "" : "un", what,
+                           without.supported[0] ? "" : "un");
         }
     }
     release(s, &with);

@@ -326,6 +326,11 @@ bool nnv_session_values(struct nnv_session *s, const struct nnv_subject *subject
     const struct nnv_subgraph *main = &subject->spec->model.main;
     size_t in = 0, out = 0;
     *v = (struct nnv_values){.subject = subject};
+    for (uint32_t i = 0; i < main->nin; i++) {
+        const struct nnv_value *input = &subject->spec->inputs[i];
+        if (!input->omitted && input->bytes == 0 && nnv_device_limits(s->device) & NNVTS_LIMIT_NO_EMPTY_INPUTS)
+            return nnv_session_unsupported(s, "the driver can't be given input %u, which has no elements", i);
+    }
     for (uint32_t i = 0; i < main->nin; i++)
         if (!subject->spec->inputs[i].omitted) in += nnv_guard_room(subject->spec->inputs[i].bytes);
     for (uint32_t i = 0; i < main->nout; i++) out += nnv_guard_room(subject->expected[i].value->bytes);

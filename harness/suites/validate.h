@@ -140,6 +140,7 @@ struct nnv_request_mutator {
     uint32_t statuses; /**< of the execution; 0: INVALID_ARGUMENT */
     uint32_t fenced;   /**< of execute_fenced, where they are others; 0: the same */
     bool late;         /**< only the execution can find it: launching or creating it may answer NONE */
+    bool omits;        /**< an argument is omitted that must not be */
     enum nnv_side side;
     int64_t a; /**< a parameter */
     bool (*change)(struct nnv_request_mutation *m);

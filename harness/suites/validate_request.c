@@ -403,7 +403,7 @@ const struct nnv_request_mutator nnv_request_mutators[] = {
     {"open_input_extent", SIZE, .needs = OPEN, .side = NNV_SIDE_INPUT, .edit = open_extent_other},
     {"open_output_extent", "an output that tells its extents gets these", .needs = OPEN, .side = NNV_SIDE_OUTPUT,
      .statuses = NNV_ST_INVALID | NNV_ST_FAILURE, .late = true, .edit = open_output_other},
-    BOTH("without_value", REQUIRED, .edit = no_value),
+    BOTH("without_value", REQUIRED, .omits = true, .edit = no_value),
     BOTH("without_value_located", NOTHING_ELSE, .edit = no_value_with_location),
     {"omitted_with_pool", NOTHING_ELSE, .needs = NNV_NEEDS_OMITTABLE, .a = 0, .change = omitted_with},
     {"omitted_with_offset", NOTHING_ELSE, .needs = NNV_NEEDS_OMITTABLE, .a = 1, .change = omitted_with},

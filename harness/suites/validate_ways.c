@@ -43,7 +43,9 @@ static bool expect_launch(const struct refusal *r, const char *call, enum nnvts_
     char text[256];
     snprintf(text, sizeof text, "%s of a request that breaks a rule (%s)", call, r->m->row->rule);
     *on = st == NNVTS_STATUS_NONE;
-    return nnv_expect_status_in(r->s, text, st, wanted | (r->m->row->late ? NNV_ST_NONE : 0));
+    const bool late =
+        r->m->row->late || (r->m->row->omits && nnv_device_limits(r->s->device) & NNVTS_LIMIT_LATE_OMISSIONS);
+    return nnv_expect_status_in(r->s, text, st, wanted | (late ? NNV_ST_NONE : 0));
 }
 
 static bool sync_way(const struct refusal *r) {

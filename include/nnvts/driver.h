@@ -380,6 +380,13 @@ struct nnvts_buffer_desc {
     const struct nnvts_buffer_role *output_roles;
 };
 
+/** What an adapter can't put into the words of the interface behind it. A driver that is none has no limits. */
+enum nnvts_limit {
+    NNVTS_LIMIT_NO_EMPTY_INPUTS = 1, /**< an input with an extent of 0 counts as one of unknown extent */
+    NNVTS_LIMIT_LATE_OMISSIONS = 2,  /**< an omitted argument is refused when it is executed, not when it is launched */
+    NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS = 4, /**< beside an extension that it does not know nothing is supported */
+};
+
 /** An open device. Name, version, type, level, capabilities and extensions never change while it is open. */
 struct nnvts_device {
     uint32_t struct_size;
@@ -416,7 +423,11 @@ struct nnvts_device {
                                   struct nnvts_buffer **out);
     /** Required. All objects of the device have been released. */
     void (*release)(struct nnvts_device *self);
+    uint32_t limits; /**< optional: enum nnvts_limit; 0 for a driver that has all that this file tells */
 };
+
+/** A device as it was before limits came. */
+#define NNVTS_DEVICE_LEAST_BYTES offsetof(struct nnvts_device, limits)
 
 /** What nnvts_driver_get returns: static, never freed. */
 struct nnvts_driver {

@@ -8,8 +8,11 @@
 
 #include "NeuralNetworks.h"
 
-/* X(name without the prefix "ANeuralNetworks", first feature level): the functions of the NDK */
-#define NNVTS_NDK_FUNCTIONS(X)                                                                                         \
+/*
+ * X(name without the prefix "ANeuralNetworks", first feature level): the functions of the NDK that a Support Library
+ * offers, too, in its table.
+ */
+#define NNVTS_NDK_TABLE_FUNCTIONS(X)                                                                                   \
     X(_getDeviceCount, 3)                                                                                              \
     X(_getDevice, 3)                                                                                                   \
     X(_getDefaultLoopTimeout, 4)                                                                                       \
@@ -43,7 +46,6 @@
     X(Model_relaxComputationFloat32toFloat16, 2)                                                                       \
     X(Model_finish, 1)                                                                                                 \
     X(Model_getSupportedOperationsForDevices, 3)                                                                       \
-    X(Compilation_create, 1)                                                                                           \
     X(Compilation_createForDevices, 3)                                                                                 \
     X(Compilation_free, 1)                                                                                             \
     X(Compilation_setPreference, 1)                                                                                    \
@@ -67,7 +69,6 @@
     X(Execution_setLoopTimeout, 4)                                                                                     \
     X(Execution_setReusable, 5)                                                                                        \
     X(Execution_enableInputAndOutputPadding, 5)                                                                        \
-    X(Execution_startCompute, 1)                                                                                       \
     X(Execution_compute, 3)                                                                                            \
     X(Execution_burstCompute, 3)                                                                                       \
     X(Execution_startComputeWithDependencies, 4)                                                                       \
@@ -79,6 +80,12 @@
     X(Event_free, 1)                                                                                                   \
     X(Event_createFromSyncFenceFd, 4)                                                                                  \
     X(Event_getSyncFenceFd, 4)
+
+/* The functions of the NDK. */
+#define NNVTS_NDK_FUNCTIONS(X)                                                                                         \
+    NNVTS_NDK_TABLE_FUNCTIONS(X)                                                                                       \
+    X(Compilation_create, 1)                                                                                           \
+    X(Execution_startCompute, 1)
 
 /* The functions for extensions, which a library may lack. */
 #define NNVTS_NDK_EXTENSION_FUNCTIONS(X)                                                                               \

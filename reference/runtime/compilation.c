@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "reference/runtime/log.h"
+#include "reference/runtime/sl_diag.h"
 
 enum { LEVEL_PADDING = 5, PREFERRED = 64, LEAST_ALIGNMENT = 16 };
 
@@ -165,6 +166,11 @@ int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation *compilatio
     return ANEURALNETWORKS_NO_ERROR;
 }
 
+/** File i of both lists. */
+static int given_fd(const int *model_fds, uint32_t model_fd_count, const int *data_fds, uint32_t i) {
+    return i < model_fd_count ? model_fds[i] : data_fds[i - model_fd_count];
+}
+
 int nnv_rt_compilation_set_cache_fds(ANeuralNetworksCompilation *c, const int *model_fds, uint32_t model_fd_count,
                                      const int *data_fds, uint32_t data_fd_count, const uint8_t *token) {
     static const char function[] = "SL_ANeuralNetworksCompilation_setCachingFromFds";
@@ -179,21 +185,22 @@ int nnv_rt_compilation_set_cache_fds(ANeuralNetworksCompilation *c, const int *m
         return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function,
                             "%u model and %u data files: the device asks for %u and %u", model_fd_count, data_fd_count,
                             driver->model_cache_files, driver->data_cache_files);
-    uint32_t count = model_fd_count + data_fd_count, opened = 0;
+    uint32_t count = model_fd_count + data_fd_count;
+    /* All are looked at before the first is duplicated, which might get the number of one that is closed. */
+    for (uint32_t i = 0; i < count; i++)
+        if (fcntl(given_fd(model_fds, model_fd_count, data_fds, i), F_GETFD) < 0)
+            return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "file %u is not open", i);
     int *fds = calloc((size_t)count + 1, sizeof *fds);
     if (fds == NULL) return ANEURALNETWORKS_OUT_OF_MEMORY;
-    while (opened < count) {
-        fds[opened] =
-            fcntl(opened < model_fd_count ? model_fds[opened] : data_fds[opened - model_fd_count], F_DUPFD_CLOEXEC, 0);
-        if (fds[opened] < 0) break;
-        opened++;
-    }
     free_cache(c);
     c->cache_fds = fds;
-    c->cache_fd_count = opened;
-    if (opened < count) {
-        free_cache(c);
-        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "file %u is not open", opened);
+    while (c->cache_fd_count < count) {
+        int fd = fcntl(given_fd(model_fds, model_fd_count, data_fds, c->cache_fd_count), F_DUPFD_CLOEXEC, 0);
+        if (fd < 0) {
+            free_cache(c);
+            return ANEURALNETWORKS_OUT_OF_MEMORY;
+        }
+        fds[c->cache_fd_count++] = fd;
     }
     c->has_token = true;
     memcpy(c->token, token, sizeof c->token);
@@ -309,9 +316,10 @@ static int finish(ANeuralNetworksCompilation *c) {
 int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation) {
     int result = check_open(compilation, __func__);
     if (result != ANEURALNETWORKS_NO_ERROR) return result;
-    uint64_t since = nnv_rt_trace_begin();
+    uint64_t since = nnv_rt_trace_begin(), told_since = nnv_rt_diag_begin();
     compilation->finished = true;
     result = finish(compilation);
+    nnv_rt_diag_compiled(compilation, result, told_since);
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "compilation", "finish");
     nnv_rt_vlog(NNV_RT_LOG_COMPILATION, "finish: result %d", result);
     return result;

@@ -45,7 +45,7 @@ static bool may_fall_back(const ANeuralNetworksExecution *e) {
     return e->compilation->fallback && !e->plan->on_cpu && !m->has_extension && !m->has_oem;
 }
 
-int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
+static int run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
     const bool fallback = may_fall_back(e);
     struct nnv_rt_run run = {
         .compilation = e->compilation,
@@ -69,11 +69,24 @@ int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burs
     return result;
 }
 
+int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
+    const int result = run(e, burst, deadline_ns);
+    nnv_rt_diag_executed(e->compilation, e->mode, result, e->diag_since, &e->launched);
+    return result;
+}
+
+/** It is being started in this way. */
+static void note_mode(ANeuralNetworksExecution *e, ANeuralNetworksDiagnosticExecutionMode mode) {
+    e->mode = mode;
+    e->diag_since = nnv_rt_diag_begin();
+}
+
 int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution) {
     if (!execution) return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "execution is NULL");
     const uint64_t since = nnv_rt_trace_begin();
     int result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
     if (result) return result;
+    note_mode(execution, ANNDIAG_EXECUTION_MODE_SYNC);
     const uint64_t deadline = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
     result = nnv_rt_execution_end(execution, nnv_rt_execution_run(execution, NULL, deadline));
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
@@ -91,6 +104,7 @@ int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution, A
         return nnv_rt_error(result, NNV_RT_FUNCTION, "the burst is in use; one execution at a time, or more bursts");
     result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
     if (!result) {
+        note_mode(execution, ANNDIAG_EXECUTION_MODE_BURST);
         const uint64_t deadline = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
         result = nnv_rt_execution_end(execution, nnv_rt_execution_run(execution, burst, deadline));
     }
@@ -130,6 +144,7 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution, A
     struct ANeuralNetworksEvent *made = nnv_rt_event_new(execution, NULL, 0);
     if (!made) return nnv_rt_execution_end(execution, ANEURALNETWORKS_OUT_OF_MEMORY);
     execution->trace_since = since;
+    note_mode(execution, ANNDIAG_EXECUTION_MODE_ASYNC);
     made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
     start_task(made);
     *event = made;
@@ -147,17 +162,21 @@ static bool driver_has_fences(const ANeuralNetworksExecution *e) {
            !nnv_rt_memory_in_use(e);
 }
 
-/** The fences to wait for, in fds; those events that have none are waited for here. */
-static int collect_fences(struct ANeuralNetworksEvent *event, int *fds, uint32_t *count) {
+/**
+ * The fences that a driver is to wait for, in fds: those of the application and of drivers. False if one of the
+ * dependencies is work of the runtime's own that is not over or has failed: the driver could not know how it ends.
+ */
+static bool collect_fences(struct ANeuralNetworksEvent *event, int *fds, uint32_t *count) {
     *count = 0;
     for (uint32_t i = 0; i < event->dependency_count; i++) {
         struct ANeuralNetworksEvent *d = event->dependencies[i];
-        if (d->fence >= 0)
+        if (!d->imported && !d->in_driver) {
+            if (nnv_rt_event_result(d, 0) != ANEURALNETWORKS_NO_ERROR) return false;
+        } else if (d->fence >= 0) {
             fds[(*count)++] = d->fence;
-        else if (nnv_rt_event_result(d, NNVTS_NO_TIME) != ANEURALNETWORKS_NO_ERROR)
-            return ANEURALNETWORKS_OP_FAILED;
+        }
     }
-    return ANEURALNETWORKS_NO_ERROR;
+    return true;
 }
 
 static int launch(struct ANeuralNetworksEvent *event, const int *fds, uint32_t count) {
@@ -184,12 +203,12 @@ static int launch(struct ANeuralNetworksEvent *event, const int *fds, uint32_t c
     return result;
 }
 
-static int launch_on_driver(struct ANeuralNetworksEvent *event) {
+/** *launched: the driver was asked. */
+static int launch_on_driver(struct ANeuralNetworksEvent *event, bool *launched) {
     uint32_t count;
     int *fds = calloc((size_t)event->dependency_count + 1, sizeof *fds);
-    if (!fds) return ANEURALNETWORKS_OUT_OF_MEMORY;
-    int result = collect_fences(event, fds, &count);
-    if (!result) result = launch(event, fds, count);
+    *launched = fds && collect_fences(event, fds, &count);
+    const int result = *launched ? launch(event, fds, count) : ANEURALNETWORKS_NO_ERROR;
     free(fds);
     return result;
 }
@@ -208,10 +227,10 @@ static int check_fenced(const ANeuralNetworksExecution *e, uint64_t duration, co
 }
 
 static int start_fenced(struct ANeuralNetworksEvent *event) {
-    int result = ANEURALNETWORKS_NO_ERROR;
+    bool launched = false;
     if (driver_has_fences(event->execution)) {
-        result = launch_on_driver(event);
-        if (!result || !may_fall_back(event->execution)) return result;
+        const int result = launch_on_driver(event, &launched);
+        if (launched && (!result || !may_fall_back(event->execution))) return result;
     }
     nnv_rt_event_add_fence(event); /* without one the event can still be waited for */
     start_task(event);
@@ -233,6 +252,7 @@ int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecuti
     struct ANeuralNetworksEvent *made = nnv_rt_event_new(execution, dependencies, num_dependencies);
     if (!made) return nnv_rt_execution_end(execution, ANEURALNETWORKS_OUT_OF_MEMORY);
     execution->trace_since = since;
+    note_mode(execution, ANNDIAG_EXECUTION_MODE_ASYNC_WITH_DEPS);
     made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
     made->duration_ns = duration;
     result = start_fenced(made);

@@ -112,6 +112,7 @@ static void take_driver_result(struct ANeuralNetworksEvent *event) {
         e->launched = answer.launched;
         e->fenced = answer.fenced;
     }
+    nnv_rt_diag_executed(e->compilation, e->mode, event->result, e->diag_since, &e->launched);
     drop_dependencies(event);
     event->done = true;
 }

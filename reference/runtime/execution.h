@@ -4,6 +4,7 @@
 #define NNV_RUNTIME_EXECUTION_H
 
 #include "reference/runtime/run.h"
+#include "reference/runtime/sl_diag.h"
 
 enum nnv_rt_execution_state {
     NNV_RT_PREPARATION,
@@ -33,6 +34,9 @@ struct ANeuralNetworksExecution {
     bool incomplete; /**< it was started without all arguments */
     struct nnvts_timing launched, fenced;
     uint64_t trace_since; /**< of an asynchronous one */
+    /* For diagnostics: */
+    ANeuralNetworksDiagnosticExecutionMode mode;
+    uint64_t diag_since; /**< of a run that is to be told of */
 };
 
 /**

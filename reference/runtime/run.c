@@ -34,7 +34,7 @@ static bool frame_new(struct nnv_rt_activation *a) {
 }
 
 static bool place(struct nnv_rt_activation *a, const struct nnv_rt_place *p, struct nnv_rt_value *v) {
-    if (p->kind == NNV_RT_TEMPORARY) {
+    if (p->kind == NNV_RT_TEMPORARY && p->bytes) {
         if (!a->pool) return false;
         nnv_rt_value_place(v, a->pool, p->offset, p->bytes);
     } else {

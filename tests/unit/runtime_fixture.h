@@ -151,11 +151,12 @@ struct toy_device {
     bool supports[TOY_TYPES]; /**< operation types */
     enum nnvts_status supported_status, prepare_status, cache_status;
     enum nnvts_device_status status;
-    int asked, prepared, released, from_cache; /**< calls */
-    uint32_t asked_operations;                 /**< of the last model that it was asked about */
-    struct nnvts_prepare_config config;        /**< of the last prepare_model */
-    bool had_cache;                            /**< it was given files */
-    uint8_t token[NNVTS_CACHE_TOKEN_BYTES];    /**< of the last call with files */
+    int asked, prepared, from_cache;        /**< calls */
+    int living;                             /**< prepared models that are not yet released */
+    uint32_t asked_operations;              /**< of the last model that it was asked about */
+    struct nnvts_prepare_config config;     /**< of the last prepare_model */
+    bool had_cache;                         /**< it was given files */
+    uint8_t token[NNVTS_CACHE_TOKEN_BYTES]; /**< of the last call with files */
     uint32_t files;
     bool answers_nothing; /**< prepare_model: NONE without a model */
 };
@@ -190,7 +191,7 @@ static inline enum nnvts_status toy_execute(struct nnvts_prepared_model *self, c
 }
 
 static inline void toy_release(struct nnvts_prepared_model *self) {
-    ((struct toy_prepared *)self)->device->released++;
+    ((struct toy_prepared *)self)->device->living--;
     free(self);
 }
 
@@ -200,6 +201,7 @@ static inline enum nnvts_status toy_new_prepared(struct toy_device *d, struct nn
     p->base =
         (struct nnvts_prepared_model){.struct_size = sizeof p->base, .execute = toy_execute, .release = toy_release};
     p->device = d;
+    d->living++;
     *out = &p->base;
     return NNVTS_STATUS_NONE;
 }
