@@ -46,7 +46,8 @@ static enum nnv_status check_names(const char *names, struct nnv_err *err) {
 
 /** A driver argument that names an NNAPI library rather than a driver. */
 static bool is_library(const char *driver) {
-    return driver != NULL && (strncmp(driver, "ndk:", 4) == 0 || strncmp(driver, "sl:", 3) == 0);
+    return driver != NULL &&
+           (strncmp(driver, "ndk:", 4) == 0 || strncmp(driver, "sl:", 3) == 0 || strncmp(driver, "runtime:", 8) == 0);
 }
 
 enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char *suites, struct nnv_case_list *list,

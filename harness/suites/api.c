@@ -126,7 +126,7 @@ static void refusal(struct nnv_api *a, const struct nnv_api_case *c) {
     void (*function)(void);
     memcpy(&function, (const char *)a->nn + c->function, sizeof function);
     if (!function) {
-        nnv_api_lacks(a, c->text);
+        nnv_session_unsupported(&a->s, "the library has no ANeuralNetworks%.*s", (int)strcspn(c->name, "/"), c->name);
         return;
     }
     if (!nnv_api_advance(a, c->stage)) return;
@@ -168,8 +168,9 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     if (c->a >= sizeof groups / sizeof *groups || c->b >= groups[c->a]->count)
         nnv_session_error(&a->s, "there is no such case");
     else if (!nnv_api_is_library(env->config->driver))
-        nnv_session_unsupported(&a->s, "a driver is no NNAPI library: --driver ndk:PATH or sl:PATH names one");
-    else if (nnv_api_library_open(env->config->driver, &library, &err) != NNV_OK)
+        nnv_session_unsupported(&a->s, "a driver is no NNAPI library: --driver ndk:PATH or sl:PATH names one, --via "
+                                       "runtime puts the driver behind one");
+    else if (nnv_api_library_open(env->config, &library, &err) != NNV_OK)
         nnv_session_error(&a->s, "%s", err.text);
     else
         run_on(a, &library, &groups[c->a]->cases[c->b]);

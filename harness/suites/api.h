@@ -126,7 +126,7 @@ struct nnv_api {
 
 /* ---------------------------------------------------------------- the library */
 
-/** Functions of the library that a driver argument names, "ndk:PATH[#device]" or "sl:PATH[#device]". */
+/** The library that a driver argument names: "ndk:PATH[#DEVICE]", "sl:PATH[#DEVICE]"; "runtime:...": the project's. */
 struct nnv_api_library {
     struct nnvts_ndk nn;
     char *path, *device; /**< device: NULL if none is named; all owned */
@@ -134,9 +134,9 @@ struct nnv_api_library {
 };
 /** True if the driver argument names an NNAPI library. */
 bool nnv_api_is_library(const char *driver);
-/** Loads it; NNV_INVALID tells why it cannot be used. The library stays mapped. */
-NNV_USE_RESULT enum nnv_status nnv_api_library_open(const char *driver, struct nnv_api_library *library,
-                                                    struct nnv_err *err);
+/** Loads the one of config->driver; NNV_INVALID tells why it cannot be used. The library stays mapped. */
+NNV_USE_RESULT enum nnv_status nnv_api_library_open(const struct nnv_run_config *config,
+                                                    struct nnv_api_library *library, struct nnv_err *err);
 void nnv_api_library_close(struct nnv_api_library *library);
 
 /* --------------------------------------------------------------- expectations */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/suites/api.h"
 
 bool nnv_api_is_library(const char *driver) {
-    return driver && (strncmp(driver, "ndk:", 4) == 0 || strncmp(driver, "sl:", 3) == 0);
+    return driver &&
+           (strncmp(driver, "ndk:", 4) == 0 || strncmp(driver, "sl:", 3) == 0 || strncmp(driver, "runtime:", 8) == 0);
 }
 
 /* A Support Library's table: the level, then these functions in this order, then 33 of its own, then two more. */
@@ -134,11 +137,30 @@ static enum nnv_status load(struct nnv_api_library *library, struct nnv_err *err
     return nnv_fail(err, NNV_INVALID, "'%s' is no NNAPI library: it lacks ANeuralNetworksModel_create", library->path);
 }
 
-enum nnv_status nnv_api_library_open(const char *driver, struct nnv_api_library *library, struct nnv_err *err) {
-    *library = (struct nnv_api_library){.is_sl = strncmp(driver, "sl:", 3) == 0};
-    const char *path = strchr(driver, ':') + 1, *hash = strchr(path, '#');
-    library->path = strndup(path, hash ? (size_t)(hash - path) : strlen(path));
+/** The project's own: beside the folder of the drivers, as it is built or as it is installed. */
+static char *own_library(const char *driver_path) {
+    static const char *const places[] = {"../lib", "../.."};
+    const char *slash = driver_path ? strrchr(driver_path, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%.*s/%s/libneuralnetworks.so", (int)(slash - driver_path), driver_path, places[i]) < 0)
+            return NULL;
+        if (access(path, R_OK) == 0) return path;
+        free(path);
+    }
+    return NULL;
+}
+
+enum nnv_status nnv_api_library_open(const struct nnv_run_config *config, struct nnv_api_library *library,
+                                     struct nnv_err *err) {
+    const bool own = strncmp(config->driver, "runtime:", 8) == 0;
+    const char *path = strchr(config->driver, ':') + 1, *hash = strchr(path, '#');
+    *library = (struct nnv_api_library){.is_sl = strncmp(config->driver, "sl:", 3) == 0};
+    library->path = own ? own_library(config->driver_path) : strndup(path, hash ? (size_t)(hash - path) : strlen(path));
+    if (own && hash && strcmp(hash, "#auto") == 0) hash = NULL;
     library->device = hash ? strdup(hash + 1) : NULL;
+    if (!library->path && own)
+        return nnv_fail(err, NNV_INVALID, "there is no libneuralnetworks.so beside the folder of the drivers");
     if (!library->path || (hash && !library->device)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     return load(library, err);
 }

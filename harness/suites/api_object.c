@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file api_object.c Objects of a library that are freed when their case ends. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -189,8 +190,9 @@ ANeuralNetworksMemoryDesc *nnv_api_desc(struct nnv_api *a) {
 }
 
 int nnv_api_file(struct nnv_api *a, size_t bytes, void **at) {
-    int fd = memfd_create("nnvts-api", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
+    /* Its size is sealed, so that whoever maps it need not fear that it shrinks. */
+    int fd = memfd_create("nnvts-api", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
         nnv_session_error(&a->s, "no shared memory: %s", strerror(errno));
         if (fd >= 0) close(fd);
         return -1;

@@ -218,16 +218,16 @@ static const ANeuralNetworksEvent *const *no_event(struct nnv_api *a) {
 #undef R
 #undef E
 
-#define ROW(at, code, function_, what, arguments, on)                                                                  \
+#define ROW(at, code, function_, what, shown, on)                                                                      \
     {.name = #function_ "/" #what,                                                                                     \
      .call = function_##__##what,                                                                                      \
-     .text = #function_ #arguments,                                                                                    \
+     .text = (shown),                                                                                                  \
      .function = offsetof(struct nnvts_ndk, function_),                                                                \
      .stage = NNV_API_##at,                                                                                            \
      .wanted = NNV_API_##code,                                                                                         \
      .goes_on = (on)},
-#define R(at, code, function, what, arguments) ROW(at, code, function, what, arguments, true)
-#define E(at, code, function, what, arguments) ROW(at, code, function, what, arguments, false)
+#define R(at, code, function, what, arguments) ROW(at, code, function, what, #function #arguments, true)
+#define E(at, code, function, what, arguments) ROW(at, code, function, what, #function #arguments, false)
 
 static const struct nnv_api_case cases[] = {
 #include "harness/suites/api_compilation.def"
