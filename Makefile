@@ -81,7 +81,15 @@ $(TOYS): tests/nnapi/toy.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(TOY) -Iinclude -shared -o $@ $<
 
-unit: $(UNIT) $(TOYS) $(B)/nnvts-host $(DRIVER_SO)
+# The runtime with a bug before it, for the tests of the suite "api": what it lacks is found in the runtime behind it.
+FAULTY_RUNTIME := $(B)/lib/libneuralnetworks-faulty.so
+$(FAULTY_RUNTIME): tests/nnapi/faulty.c $(RUNTIME)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -o $@ $< \
+	  -Wl,--no-as-needed $(RUNTIME) -ldl -lpthread
+
+unit: $(UNIT) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO)
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers
