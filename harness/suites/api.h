@@ -224,6 +224,18 @@ bool nnv_api_net_end(struct nnv_api_net *net, size_t nin, const uint32_t *in, si
 bool nnv_api_net_add(struct nnv_api *a, uint32_t rank, const uint32_t *dims, struct nnv_api_net *net);
 /** A finished model of one input and output of `side` squared float32, with so many additions of 1 in a row: work. */
 bool nnv_api_net_chain(struct nnv_api *a, uint32_t side, uint32_t length, struct nnv_api_net *net);
+enum { NNV_API_WORK_SIDE = 256, NNV_API_WORK_ELEMS = NNV_API_WORK_SIDE * NNV_API_WORK_SIDE };
+/** An input, all 0, and two outputs for work. */
+extern float nnv_api_squares[3][NNV_API_WORK_ELEMS];
+/**
+ * A finished compilation of nnv_api_net_chain() that takes some 10 ms, as measured: length additions. took_ns may be
+ * NULL. NULL: the case has failed.
+ */
+ANeuralNetworksCompilation *nnv_api_work(struct nnv_api *a, uint32_t *length, uint64_t *took_ns);
+/** An execution of it into one of the outputs, which is emptied. */
+ANeuralNetworksExecution *nnv_api_work_execution(struct nnv_api *a, ANeuralNetworksCompilation *work, float *out);
+/** Expects that it is done: every element is length. what: "Event_wait returned". */
+bool nnv_api_work_done(struct nnv_api *a, const char *what, const float *out, uint32_t length);
 /** True if a device that is to be used does all of the model; names it. */
 bool nnv_api_find_device(struct nnv_api_net *net, ANeuralNetworksDevice **device);
 

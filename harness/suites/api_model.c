@@ -2,6 +2,7 @@
 /** @file api_model.c Models in few lines, and the small model that refusals are tried on. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "harness/suites/api.h"
 
 const ANeuralNetworksOperandType *nnv_api_type(struct nnv_api *a, int32_t code, float scale, int32_t zero_point,
@@ -112,6 +113,42 @@ bool nnv_api_check_floats(struct nnv_api *a, const char *what, const float *got,
         if (!(got[i] == want[i]))
             return nnv_expect(&a->s, false, "%s: element %zu is %.9g, expected %.9g", what, i, (double)got[i],
                               (double)want[i]);
+    return nnv_expect(&a->s, true, "%s", "");
+}
+
+/* ---------------------------------------------------------------------- work */
+
+float nnv_api_squares[3][NNV_API_WORK_ELEMS];
+
+ANeuralNetworksExecution *nnv_api_work_execution(struct nnv_api *a, ANeuralNetworksCompilation *work, float *out) {
+    const size_t bytes = sizeof nnv_api_squares[0];
+    ANeuralNetworksExecution *e = nnv_api_execution(a, work);
+    memset(out, 0, bytes);
+    return e && OK(Execution_setInput, e, 0, NULL, nnv_api_squares[0], bytes) &&
+                   OK(Execution_setOutput, e, 0, NULL, out, bytes)
+               ? e
+               : NULL;
+}
+
+ANeuralNetworksCompilation *nnv_api_work(struct nnv_api *a, uint32_t *length, uint64_t *took_ns) {
+    memset(nnv_api_squares[0], 0, sizeof nnv_api_squares[0]);
+    for (*length = 40;; *length *= 4) {
+        struct nnv_api_net net;
+        if (!nnv_api_net_chain(a, NNV_API_WORK_SIDE, *length, &net)) return NULL;
+        ANeuralNetworksCompilation *c = nnv_api_compiled(&net);
+        ANeuralNetworksExecution *e = nnv_api_work_execution(a, c, nnv_api_squares[1]);
+        const uint64_t start = nnv_now_ns();
+        if (!nnv_api_compute(a, e)) return NULL;
+        const uint64_t took = nnv_now_ns() - start;
+        if (took_ns) *took_ns = took;
+        if (took > 10000000 || *length > NNV_API_MAX_OPERATIONS / 4) return c;
+    }
+}
+
+bool nnv_api_work_done(struct nnv_api *a, const char *what, const float *out, uint32_t length) {
+    for (uint32_t i = 0; i < NNV_API_WORK_ELEMS; i++)
+        if (out[i] != (float)length)
+            return nnv_expect(&a->s, false, "%s, but element %u is %g, expected %u", what, i, (double)out[i], length);
     return nnv_expect(&a->s, true, "%s", "");
 }
 

@@ -263,34 +263,8 @@ static void *take_turn(void *p) {
     return NULL;
 }
 
-enum { SIDE = 256, TRIES = 5 };
-static float squares[3][SIDE * SIDE]; /* an input and two outputs */
-
-static bool prepare_turn(struct nnv_api *a, ANeuralNetworksCompilation *c, ANeuralNetworksBurst *burst, float *out,
-                         struct turn *turn) {
-    ANeuralNetworksExecution *e = nnv_api_execution(a, c);
-    *turn = (struct turn){.nn = a->nn, .execution = e, .burst = burst};
-    return e && OK(Execution_setInput, e, 0, NULL, squares[0], sizeof squares[0]) &&
-           OK(Execution_setOutput, e, 0, NULL, out, sizeof squares[0]);
-}
-
-/** Work that takes some 10 ms; its length, 0: the case is over. */
-static int make_work(struct nnv_api *a, ANeuralNetworksCompilation **c, ANeuralNetworksBurst **burst, uint64_t *took) {
-    for (uint32_t length = 40;; length *= 4) {
-        struct nnv_api_net net;
-        struct turn turn;
-        if (!nnv_api_net_chain(a, SIDE, length, &net) || !(*c = nnv_api_compiled(&net)) ||
-            !(*burst = nnv_api_burst(a, *c)) || !prepare_turn(a, *c, *burst, squares[1], &turn))
-            return 0;
-        take_turn(&turn);
-        if (!nnv_api_check(a, "Execution_burstCompute", turn.code, NNV_API_NO_ERROR)) return 0;
-        *took = turn.ended - turn.began;
-        if (*took > 10000000 || length > NNV_API_MAX_OPERATIONS / 4) return (int)length;
-    }
-}
-
 /** Two at once, the second in the first quarter of the first; how many were refused, -1: the case has failed. */
-static int two_turns(struct nnv_api *a, struct turn turn[2], uint64_t took, int length) {
+static int two_turns(struct nnv_api *a, struct turn turn[2], uint64_t took, uint32_t length) {
     pthread_t thread;
     int refused = 0;
     if (pthread_create(&thread, NULL, take_turn, &turn[0]) != 0) return -1;
@@ -302,9 +276,8 @@ static int two_turns(struct nnv_api *a, struct turn turn[2], uint64_t took, int 
                            NNV_API_NO_ERROR | NNV_API_BAD_STATE))
             return -1;
         refused += turn[i].code == ANEURALNETWORKS_BAD_STATE;
-        const float *out = squares[1 + i];
         if (turn[i].code == ANEURALNETWORKS_NO_ERROR)
-            nnv_expect(&a->s, out[SIDE] == (float)length, "the burst gave %g, expected %d", (double)out[SIDE], length);
+            nnv_api_work_done(a, "the burst has computed", nnv_api_squares[1 + i], length);
     }
     return refused;
 }
@@ -314,16 +287,20 @@ static int two_turns(struct nnv_api *a, struct turn turn[2], uint64_t took, int 
  * the other, by a margin; where the machine did not let them, nothing is known.
  */
 static void one_burst(struct nnv_api *a) {
-    ANeuralNetworksCompilation *c;
-    ANeuralNetworksBurst *burst;
+    enum { TRIES = 5 };
     uint64_t took;
+    uint32_t length;
     int overlaps = 0, refused = 0;
-    const int length = make_work(a, &c, &burst, &took);
-    if (length == 0) return;
+    ANeuralNetworksCompilation *c = nnv_api_work(a, &length, &took);
+    ANeuralNetworksBurst *burst = nnv_api_burst(a, c);
+    if (!burst) return;
     for (int try = 0; try < TRIES && !refused; try++) {
         struct turn turn[2];
-        for (int i = 0; i < 2; i++)
-            if (!prepare_turn(a, c, burst, squares[1 + i], &turn[i])) return;
+        for (int i = 0; i < 2; i++) {
+            ANeuralNetworksExecution *e = nnv_api_work_execution(a, c, nnv_api_squares[1 + i]);
+            if (!e) return;
+            turn[i] = (struct turn){.nn = a->nn, .execution = e, .burst = burst};
+        }
         refused = two_turns(a, turn, took, length);
         if (refused < 0) return;
         overlaps += turn[1].began > turn[0].began && turn[1].began + took / 4 < turn[0].ended;
