@@ -287,14 +287,14 @@ static int two_turns(struct nnv_api *a, struct turn turn[2], uint64_t took, uint
  * the other, by a margin; where the machine did not let them, nothing is known.
  */
 static void one_burst(struct nnv_api *a) {
-    enum { TRIES = 5 };
+    enum { TRIES = 25, ENOUGH = 3 }; /* a busy machine may not let them */
     uint64_t took;
     uint32_t length;
     int overlaps = 0, refused = 0;
     ANeuralNetworksCompilation *c = nnv_api_work(a, &length, &took);
     ANeuralNetworksBurst *burst = nnv_api_burst(a, c);
     if (!burst) return;
-    for (int try = 0; try < TRIES && !refused; try++) {
+    for (int try = 0; try < TRIES && !refused && overlaps < ENOUGH; try++) {
         struct turn turn[2];
         for (int i = 0; i < 2; i++) {
             ANeuralNetworksExecution *e = nnv_api_work_execution(a, c, nnv_api_squares[1 + i]);

@@ -16,7 +16,7 @@ test_the_library_passes() {
         NNVTS_DRIVERS=$drivers check 0 nnvts run --driver "ndk:$LIBRARY" --suite api --out "out$drivers"
         same "$(verdict "out$drivers" FAIL)" 0 "$drivers"
     done
-    [ "$(verdict outcpu PASS)" -ge 400 ] || fail "fewer than 400 cases pass"
+    [ "$(verdict outcpu PASS)" -ge 760 ] || fail "fewer than 760 cases pass"
 }
 test_a_named_device_passes() {
     check 0 nnvts run --driver "ndk:$LIBRARY#nnapi-reference" --suite api --out out
@@ -29,7 +29,7 @@ test_the_support_library_passes() {
 }
 test_a_driver_behind_the_runtime_passes() {
     check 0 nnvts run --driver cpu --via runtime --suite api --out out
-    same "$(verdict out UNSUPPORTED)" "$(grep -c '"no device has some' out/journal.jsonl)"
+    [ "$(verdict out PASS)" -ge 760 ] || fail "fewer than 760 cases pass"
 }
 # A driver is no library: all is unsupported, which proves nothing.
 test_a_driver_is_no_library() {
@@ -75,6 +75,6 @@ test_no_false_alarm() {
         bugs | cut -f 1 | grep -qx -- "$bug" || fail "bug '$bug' is in no row of the table"
     done
     NNVTS_DRIVERS=cpu,sample:level-1.0 NNVTS_RUNTIME_BUG= check 0 nnvts run --driver "ndk:$FAULTY" --suite api --out out
-    same "$(verdict out UNSUPPORTED)" 0
+    [ "$(verdict out PASS)" -ge 760 ] || fail "fewer than 760 cases pass"
 }
 run_tests
