@@ -132,7 +132,7 @@ ANeuralNetworksExecution *nnv_api_work_execution(struct nnv_api *a, ANeuralNetwo
 
 ANeuralNetworksCompilation *nnv_api_work(struct nnv_api *a, uint32_t *length, uint64_t *took_ns) {
     memset(nnv_api_squares[0], 0, sizeof nnv_api_squares[0]);
-    for (*length = 40;; *length *= 4) {
+    for (*length = 5;; *length *= 4) {
         struct nnv_api_net net;
         if (!nnv_api_net_chain(a, NNV_API_WORK_SIDE, *length, &net)) return NULL;
         ANeuralNetworksCompilation *c = nnv_api_compiled(&net);
