@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS=1
 "$build/bench/bench_ops"
 "$build/bench/bench_host" "$build/drivers"
 "$build/bench/bench_graph" "$build/drivers/cpu.so"
-"$build/bench/bench_plan"
+"$build/bench/bench_plan" "$build/drivers"
 "$build/bench/bench_runtime" "$build/drivers"
 unset OPENBLAS_NUM_THREADS
 if [ -n "${NNVTS_SPECS:-}" ]; then

@@ -92,6 +92,7 @@ static void describe(struct ndk_device *d) {
     d->base.version = d->version;
     d->base.limits = NNVTS_LIMIT_NO_EMPTY_INPUTS | NNVTS_LIMIT_LATE_OMISSIONS | NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS;
     if (!d->device) {
+        d->base.limits |= NNVTS_LIMIT_PARTIAL_SHAPES;
         snprintf(d->name, sizeof d->name, "%s", lib->name);
         join_versions(d);
         return;
@@ -196,7 +197,7 @@ static bool describe_extensions(struct ndk_device *d) {
                 ANEURALNETWORKS_NO_ERROR ||
             !e->name) {
             ndk_tell("extension %u of %u has no name", i, n);
-            continue;
+            break;
         }
         if (table->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation)
             table->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation(d->device, i, e,

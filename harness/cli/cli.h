@@ -17,7 +17,7 @@ struct nnv_verb {
 
 extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_verb_replay, nnv_verb_reduce,
     nnv_verb_bisect, nnv_verb_explain, nnv_verb_show, nnv_verb_import, nnv_verb_op, nnv_verb_report, nnv_verb_fuzz,
-    nnv_verb_audit;
+    nnv_verb_audit, nnv_verb_plan;
 
 /** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
 struct nnv_cli {
@@ -83,6 +83,9 @@ void nnv_cli_defaults(struct nnv_cli *c);
  */
 int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
                   int argc, char **argv);
+/** The spec of the file that is the verb's first argument; c->filter (a glob) chooses where it holds several. */
+NNV_USE_RESULT enum nnv_status nnv_cli_one_spec(const struct nnv_cli *c, struct nnv_arena *arena,
+                                                struct nnv_spec **spec, struct nnv_err *err);
 /**
  * The one spec that a verb is about: of the file that is the verb's only argument, selected by c->filter (a glob over
  * names) where the file holds several. Resolves c->driver into *config, and the profile that the spec is judged by into

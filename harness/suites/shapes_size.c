@@ -13,6 +13,8 @@ static void expect_shape(struct nnv_shape_bench *b, uint32_t i, uint32_t length)
     const struct nnvts_output_shape *got = &b->values.result.shapes[i];
     const struct nnv_value *want = b->subject.expected[i].value;
     const bool fits = want->bytes <= length;
+    const bool unknown = got->is_sufficient && got->dimension_count == 0;
+    if (unknown && nnv_device_limits(s->device) & NNVTS_LIMIT_PARTIAL_SHAPES) return;
     nnv_expect(s, got->is_sufficient == fits,
                "output %u has %u bytes and needs %zu: is_sufficient must be %s in the answer, it is not", i, length,
                want->bytes, fits ? "true" : "false");

@@ -385,6 +385,7 @@ enum nnvts_limit {
     NNVTS_LIMIT_NO_EMPTY_INPUTS = 1, /**< an input with an extent of 0 counts as one of unknown extent */
     NNVTS_LIMIT_LATE_OMISSIONS = 2,  /**< an omitted argument is refused when it is executed, not when it is launched */
     NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS = 4, /**< beside an extension that it does not know nothing is supported */
+    NNVTS_LIMIT_PARTIAL_SHAPES = 8, /**< where one output is too small, others may be left unknown: several devices */
 };
 
 /** An open device. Name, version, type, level, capabilities and extensions never change while it is open. */

@@ -241,22 +241,6 @@ int ANeuralNetworksCompilation_addExtensionAttribute(ANeuralNetworksCompilation 
 
 /* ------------------------------------------------------------------- finish */
 
-/** A device that died takes part again once it answers. */
-static bool usable(struct ANeuralNetworksDevice *device) {
-    if (!atomic_load(&device->dead)) return true;
-    if (device->driver->get_status(device->driver) != NNVTS_DEVICE_AVAILABLE) return false;
-    atomic_store(&device->dead, false);
-    return true;
-}
-
-/** Leaves out those of the devices that are dead; those that the application named all stay. */
-static void leave_out_dead(ANeuralNetworksCompilation *c) {
-    size_t kept = 0;
-    for (size_t i = 0; i < c->device_count && !c->explicit_devices; i++)
-        if (usable(c->devices[i])) c->devices[kept++] = c->devices[i];
-    if (!c->explicit_devices) c->device_count = kept;
-}
-
 static struct nnv_rt_prepare_options prepare_options(const ANeuralNetworksCompilation *c, uint64_t deadline_ns) {
     return (struct nnv_rt_prepare_options){
         .preference = c->preference,
@@ -270,17 +254,16 @@ static struct nnv_rt_prepare_options prepare_options(const ANeuralNetworksCompil
     };
 }
 
-/** A prepared plan on these devices. *planned tells whether planning went well, whatever the drivers then did. */
+/** A prepared plan on these devices; those that are dead support nothing. */
 static int compile(ANeuralNetworksCompilation *c, struct ANeuralNetworksDevice *const *devices, size_t count,
-                   uint64_t deadline_ns, bool *planned, struct nnv_rt_plan **out) {
+                   uint64_t deadline_ns, struct nnv_rt_plan **out) {
     const struct nnv_rt_plan_options options = {.devices = devices, .device_count = count, .preference = c->preference};
     const struct nnv_rt_prepare_options how = prepare_options(c, deadline_ns);
     struct nnv_rt_plan *plan = NULL;
     uint64_t since = nnv_rt_trace_begin();
     int result = nnv_rt_plan_make(c->model, &options, &plan);
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "compilation", "plan");
-    *planned = result == ANEURALNETWORKS_NO_ERROR;
-    if (!*planned) return result;
+    if (result != ANEURALNETWORKS_NO_ERROR) return result;
     nnv_rt_vlog(NNV_RT_LOG_COMPILATION, "a plan of %u steps, %u values pass between them", plan->graphs[0].step_count,
                 nnv_rt_plan_crossings(plan));
     result = nnv_rt_plan_prepare(plan, &how);
@@ -294,21 +277,17 @@ static int compile(ANeuralNetworksCompilation *c, struct ANeuralNetworksDevice *
 /** The whole model on the CPU reference. */
 static int compile_for_cpu(ANeuralNetworksCompilation *c, struct nnv_rt_plan **out) {
     struct ANeuralNetworksDevice *cpu = nnv_rt_device_cpu();
-    bool planned;
-    return compile(c, &cpu, 1, NNVTS_NO_TIME, &planned, out);
+    return compile(c, &cpu, 1, NNVTS_NO_TIME, out);
 }
 
 static int finish(ANeuralNetworksCompilation *c) {
     enum nnv_rt_partitioning policy = c->explicit_devices ? NNV_RT_PARTITION_WITHOUT_FALLBACK : nnv_rt_partitioning();
     uint64_t deadline = NNVTS_NO_TIME, now = nnv_now_ns();
-    bool planned;
     if (c->timeout_ns > 0 && c->timeout_ns < NNVTS_NO_TIME - now) deadline = now + c->timeout_ns;
     if (policy == NNV_RT_PARTITION_NONE) return compile_for_cpu(c, &c->plan);
     c->fallback = policy == NNV_RT_PARTITION_WITH_FALLBACK && !c->model->has_extension && !c->model->has_oem;
-    leave_out_dead(c);
-    int result = compile(c, c->devices, c->device_count, deadline, &planned, &c->plan);
+    int result = compile(c, c->devices, c->device_count, deadline, &c->plan);
     if (result == ANEURALNETWORKS_NO_ERROR || !c->fallback) return result;
-    if (!planned && result == ANEURALNETWORKS_BAD_DATA) return result;
     nnv_rt_vlog(NNV_RT_LOG_COMPILATION, "result %d: all on the CPU reference instead", result);
     return compile_for_cpu(c, &c->plan);
 }

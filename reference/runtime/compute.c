@@ -119,9 +119,11 @@ static void run_task(struct nnv_rt_task *task) {
     struct ANeuralNetworksEvent *event =
         (struct ANeuralNetworksEvent *)(void *)((char *)task - offsetof(struct ANeuralNetworksEvent, task));
     ANeuralNetworksExecution *e = event->execution;
+    const bool waits = event->dependency_count > 0;
     int result = nnv_rt_event_wait_dependencies(event, event->deadline_ns);
-    const uint64_t since = nnv_rt_trace_begin();
+    const uint64_t since = nnv_rt_trace_begin(), waited_ns = nnv_now_ns() - event->launched_ns;
     if (!result) result = nnv_rt_execution_run(e, NULL, nnv_rt_deadline(event->duration_ns, event->deadline_ns));
+    if (!result && waits && e->launched.in_driver_ns != NNVTS_NO_TIME) e->launched.in_driver_ns += waited_ns;
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", "on another thread");
     nnv_rt_event_end(event, result);
     nnv_rt_event_drop(event);
@@ -130,6 +132,7 @@ static void run_task(struct nnv_rt_task *task) {
 /** Hands the event's execution to a thread, which holds the event, too. */
 static void start_task(struct ANeuralNetworksEvent *event) {
     atomic_fetch_add(&event->holders, 1);
+    event->launched_ns = nnv_now_ns();
     event->task.run = run_task;
     nnv_rt_worker_start(&event->task);
 }

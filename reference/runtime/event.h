@@ -24,6 +24,7 @@ struct ANeuralNetworksEvent {
     struct ANeuralNetworksEvent **dependencies; /**< held */
     uint32_t dependency_count;
     uint64_t deadline_ns, duration_ns;
+    uint64_t launched_ns; /**< when a thread was asked to do it */
 };
 
 /** A new event of an execution, held by one; NULL when out of memory. dependencies are held by it, too. */

@@ -223,16 +223,20 @@ int ANeuralNetworksExecution_getDuration(const ANeuralNetworksExecution *executi
     return ANEURALNETWORKS_NO_ERROR;
 }
 
-static int output_of(const ANeuralNetworksExecution *e, int32_t index, const char *function,
-                     const struct nnv_rt_value **out) {
-    if (state_of(e) != NNV_RT_COMPLETED)
-        return nnv_rt_error(ANEURALNETWORKS_BAD_STATE, function, "it has not completed");
-    if (e->result != ANEURALNETWORKS_NO_ERROR && e->result != ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE)
-        return nnv_rt_error(ANEURALNETWORKS_BAD_STATE, function, "it failed with result %d", e->result);
-    if (index < 0 || (uint32_t)index >= e->output_count)
-        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "there is no output %d", index);
-    *out = &e->outputs[index];
-    return ANEURALNETWORKS_NO_ERROR;
+/** The output, if there may be one to tell of; else NULL and *result. */
+static const struct nnv_rt_value *output_of(const ANeuralNetworksExecution *e, int32_t index, const char *function,
+                                            int *result) {
+    if (state_of(e) != NNV_RT_COMPLETED) {
+        *result = nnv_rt_error(ANEURALNETWORKS_BAD_STATE, function, "it has not completed");
+        return NULL;
+    }
+    if (e->result != ANEURALNETWORKS_NO_ERROR && e->result != ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE) {
+        *result = nnv_rt_error(ANEURALNETWORKS_BAD_STATE, function, "it failed with result %d", e->result);
+        return NULL;
+    }
+    if (index >= 0 && (uint32_t)index < e->output_count) return &e->outputs[index];
+    *result = nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "there is no output %d", index);
+    return NULL;
 }
 
 static int sufficiency(const struct nnv_rt_value *v) {
@@ -240,20 +244,20 @@ static int sufficiency(const struct nnv_rt_value *v) {
 }
 
 int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution *execution, int32_t index, uint32_t *rank) {
-    const struct nnv_rt_value *v;
+    int result = ANEURALNETWORKS_NO_ERROR;
     if (!execution || !rank) return null_pointer(NNV_RT_FUNCTION);
-    int result = output_of(execution, index, NNV_RT_FUNCTION, &v);
-    if (result) return result;
+    const struct nnv_rt_value *v = output_of(execution, index, NNV_RT_FUNCTION, &result);
+    if (!v) return result;
     *rank = v->rank;
     return sufficiency(v);
 }
 
 int ANeuralNetworksExecution_getOutputOperandDimensions(ANeuralNetworksExecution *execution, int32_t index,
                                                         uint32_t *dimensions) {
-    const struct nnv_rt_value *v;
+    int result = ANEURALNETWORKS_NO_ERROR;
     if (!execution || !dimensions) return null_pointer(NNV_RT_FUNCTION);
-    int result = output_of(execution, index, NNV_RT_FUNCTION, &v);
-    if (result) return result;
+    const struct nnv_rt_value *v = output_of(execution, index, NNV_RT_FUNCTION, &result);
+    if (!v) return result;
     if (v->rank == 0)
         return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, NNV_RT_FUNCTION, "output %d is a scalar, or of unknown rank",
                             index);

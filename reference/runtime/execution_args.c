@@ -82,7 +82,7 @@ static int keep(const struct setting *s, const struct nnv_rt_value *v) {
 }
 
 static int set_pointer(const struct setting *s, void *buffer, size_t length) {
-    struct nnv_rt_value v;
+    struct nnv_rt_value v = {0};
     int result = check(s, &v);
     if (result) return result;
     if (!buffer) {
@@ -120,7 +120,7 @@ static int place_whole(const struct setting *s, const struct ANeuralNetworksMemo
 }
 
 static int set_memory(const struct setting *s, const struct ANeuralNetworksMemory *m, size_t offset, size_t length) {
-    struct nnv_rt_value v;
+    struct nnv_rt_value v = {0};
     int result = check(s, &v);
     if (result) return result;
     if (!nnv_rt_memory_has_role(m, s->execution->compilation, s->is_output, (uint32_t)s->index))

@@ -14,8 +14,8 @@ enum {
     OK = ANEURALNETWORKS_NO_ERROR,
     NO_MEMORY = ANEURALNETWORKS_OUT_OF_MEMORY,
     PREFIXES = 0x8000,
-    UNUSED = UINT32_MAX,
 };
+#define UNUSED UINT32_MAX /* no operand */
 
 /* --------------------------------------------------------- what nothing uses */
 
@@ -167,23 +167,30 @@ static int export_references(struct ANeuralNetworksModel *m, struct nnv_rt_pack 
 
 /* ----------------------------------------------------------------- extensions */
 
-static void note_code(struct ANeuralNetworksModel *m, int32_t code, bool *used, uint32_t *count) {
+static void note_code(struct ANeuralNetworksModel *m, int32_t code, bool *used) {
     if (nnv_rt_is_oem(code)) m->has_oem = true; /* the operation has the code of the scalar */
     if (!nnv_rt_is_extension(code)) return;
     m->has_extension = true;
-    if (!used[code >> 16]) ++*count;
-    used[code >> 16] = true;
+    if (used) used[code >> 16] = true;
+}
+
+/* Looks for codes that are not the core's in all graphs; used (may be NULL) is marked by prefix. */
+static void note_codes(struct ANeuralNetworksModel *m, bool *used) {
+    for (uint32_t g = 0; g < nnv_rt_graph_count(m); g++) {
+        const struct nnvts_subgraph *s = nnv_rt_graph_at(m, g);
+        for (uint32_t i = 0; i < s->operand_count; i++) note_code(m, s->operands[i].type, used);
+        for (uint32_t i = 0; i < s->operation_count; i++) note_code(m, s->operations[i].type, used);
+    }
 }
 
 static int export_extensions(struct ANeuralNetworksModel *m) {
+    note_codes(m, NULL);
+    if (!m->has_extension) return OK;
     bool *used = calloc(PREFIXES, sizeof *used);
     if (!used) return NO_MEMORY;
+    note_codes(m, used);
     uint32_t count = 0;
-    for (uint32_t g = 0; g < nnv_rt_graph_count(m); g++) {
-        const struct nnvts_subgraph *s = nnv_rt_graph_at(m, g);
-        for (uint32_t i = 0; i < s->operand_count; i++) note_code(m, s->operands[i].type, used, &count);
-        for (uint32_t i = 0; i < s->operation_count; i++) note_code(m, s->operations[i].type, used, &count);
-    }
+    for (uint32_t p = 0; p < PREFIXES; p++) count += used[p];
     struct nnvts_extension_prefix *list = NNV_NEW(m->arena, struct nnvts_extension_prefix, count);
     for (uint32_t p = 0; p < PREFIXES && list; p++)
         if (used[p])

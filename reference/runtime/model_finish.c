@@ -80,7 +80,7 @@ static bool is_computed(const struct nnv_operand *o) {
     return o->lifetime == NNV_TEMPORARY_VARIABLE || o->lifetime == NNV_SUBGRAPH_OUTPUT;
 }
 
-enum { NOBODY = UINT32_MAX };
+#define NOBODY UINT32_MAX /* no operation */
 
 /* Who writes each operand; every result is written once, and nothing else is written. */
 static int find_writers(const struct nnv_subgraph *g, uint32_t *writer) {
@@ -107,13 +107,13 @@ static int find_writers(const struct nnv_subgraph *g, uint32_t *writer) {
 struct sorting {
     const struct nnv_subgraph *g;
     const uint32_t *writer;
-    uint32_t *next;  /* of each operation: the input to be looked at next; ENTERED counts from 1, 0: not begun */
+    uint32_t *next;  /* of each operation: the input to be looked at next, counted from 1; 0: not begun, DONE */
     uint32_t *stack; /* operations that wait for another */
     uint32_t depth;
     uint32_t *order; /* the result */
     uint32_t count;
 };
-enum { DONE = UINT32_MAX };
+#define DONE UINT32_MAX /* of sorting.next */
 
 /* The operation whose result the topmost one still lacks; NOBODY: none. */
 static int missing(struct sorting *s, uint32_t *producer) {

@@ -116,7 +116,7 @@ static int check_operation(struct walk *w, uint32_t k) {
         if (!st && call->op->check_subgraphs) st = call->op->check_subgraphs(call, &w->model, &err);
         const struct nnv_op *record = nnv_op(op->type);
         if (st) {
-            st = nnv_at(&err, st, "operation %s", record ? record->name : "");
+            (void)nnv_at(&err, st, "operation %s", record ? record->name : "");
             return nnv_rt_refuse(function, &err);
         }
         for (uint32_t i = 0; i < op->nout; i++) w->shapes[op->out[i]] = call->out[i].shape;

@@ -16,6 +16,11 @@ struct making {
 
 static int plan_graph(struct making *m, uint32_t graph);
 
+/** What a device of the first level does not know is left out where that does no harm. */
+static void restrict_model(struct nnv_rt_step *step) {
+    if (!nnv_rt_device_has_level(step->device, 2)) step->model.relax_float32_to_float16 = false;
+}
+
 /** The main graph as one step of one device. */
 static int plan_whole(struct making *m, struct ANeuralNetworksDevice *device) {
     struct nnv_rt_graph *plan = &m->plan->graphs[0];
@@ -33,6 +38,7 @@ static int plan_whole(struct making *m, struct ANeuralNetworksDevice *device) {
     step->output_count = g->output_count;
     step->device = device;
     step->model = m->model->model;
+    restrict_model(step);
     plan->step_count = 1;
     plan->steps = step;
     m->plan->simple = true;
@@ -46,6 +52,7 @@ static int make_execute(struct making *m, struct nnv_rt_slicer *slicer, struct n
     int result = nnv_rt_slice_make(slicer, step->operations, step->operation_count, m->plan->arena, &slice);
     if (result != ANEURALNETWORKS_NO_ERROR) return result;
     step->model = slice.model;
+    restrict_model(step);
     step->input_count = slice.model.main.input_count;
     step->output_count = slice.model.main.output_count;
     step->inputs = slice.inputs;

@@ -5,6 +5,7 @@
 
 #include "base/type.h"
 #include "reference/runtime/planning.h"
+#include "reference/runtime/support.h"
 
 struct nnv_rt_chooser {
     const struct ANeuralNetworksModel *model;
@@ -84,72 +85,6 @@ static double graph_cost(struct nnv_rt_chooser *c, uint32_t graph, size_t device
     double total = 0;
     for (uint32_t i = 0; i < g->operation_count; i++) total += cost_of(c, g, &g->operations[i], device);
     return *sum = total;
-}
-
-/* ------------------------------------------------------------ what is supported */
-
-/** The part of a graph that is legal at a level, and the index of each of its operations; made once a level. */
-struct part {
-    bool made;
-    struct nnvts_model model;
-    uint32_t count, *operations;
-};
-
-static int part_make(struct nnv_rt_chooser *c, uint32_t graph, int32_t level, struct nnv_rt_slicer **slicer,
-                     struct part *p) {
-    const struct nnvts_subgraph *g = nnv_rt_graph_at(c->model, graph);
-    const int32_t *levels = c->model->info[graph].levels;
-    struct nnv_rt_slice slice = {0};
-    p->operations = NNV_NEW(c->arena, uint32_t, g->operation_count);
-    if (p->operations == NULL) return ANEURALNETWORKS_OUT_OF_MEMORY;
-    for (uint32_t i = 0; i < g->operation_count; i++)
-        if (levels[i] <= level) p->operations[p->count++] = i;
-    p->made = true;
-    if (graph == 0 && p->count == g->operation_count) {
-        p->model = c->model->model;
-        return ANEURALNETWORKS_NO_ERROR;
-    }
-    if (p->count == 0) return ANEURALNETWORKS_NO_ERROR;
-    if (*slicer == NULL) *slicer = nnv_rt_slicer_new(c->model, graph, c->arena);
-    if (*slicer == NULL) return ANEURALNETWORKS_OUT_OF_MEMORY;
-    int result = nnv_rt_slice_make(*slicer, p->operations, p->count, c->arena, &slice);
-    if (result != ANEURALNETWORKS_NO_ERROR) return result;
-    p->model = slice.model;
-    if (slice.model.main.input_count == 0 || slice.model.main.output_count == 0) p->count = 0;
-    return result;
-}
-
-/** Asks a device about the part of the graph that is of its level. */
-static void ask(struct ANeuralNetworksDevice *device, const struct part *p, bool *answer, bool *supported) {
-    if (p->count == 0) return;
-    for (uint32_t i = 0; i < p->count; i++) answer[i] = false;
-    enum nnvts_status status = device->driver->get_supported_operations(device->driver, &p->model, answer);
-    if (nnv_rt_device_note(device, status) != NNVTS_STATUS_NONE) return;
-    for (uint32_t i = 0; i < p->count; i++) supported[p->operations[i]] = answer[i];
-}
-
-/** Fills supported, [device][operation]. */
-static int ask_all(struct nnv_rt_chooser *c, uint32_t graph, bool *supported) {
-    uint32_t n = nnv_rt_graph_at(c->model, graph)->operation_count;
-    struct part parts[NNV_RT_LEVELS] = {0};
-    struct nnv_rt_slicer *slicer = NULL;
-    bool *answer = NNV_NEW(c->arena, bool, n);
-    if (answer == NULL) return ANEURALNETWORKS_OUT_OF_MEMORY;
-    for (size_t d = 0; d < c->options->device_count; d++) {
-        struct ANeuralNetworksDevice *device = c->options->devices[d];
-        bool *row = supported + d * n;
-        if (device->is_cpu && !c->model->has_extension && !c->model->has_oem) {
-            for (uint32_t i = 0; i < n; i++) row[i] = true;
-            continue;
-        }
-        int32_t level = device->driver_level < 0                ? 0
-                        : device->driver_level >= NNV_RT_LEVELS ? NNV_RT_LEVELS - 1
-                                                                : device->driver_level;
-        int result = parts[level].made ? ANEURALNETWORKS_NO_ERROR : part_make(c, graph, level, &slicer, &parts[level]);
-        if (result != ANEURALNETWORKS_NO_ERROR) return result;
-        ask(device, &parts[level], answer, row);
-    }
-    return ANEURALNETWORKS_NO_ERROR;
 }
 
 /* ------------------------------------------------------------------ choices */
@@ -245,7 +180,7 @@ int nnv_rt_choose(struct nnv_rt_chooser *c, uint32_t graph, const struct nnv_rt_
     float *costs = NNV_NEW(c->arena, float, n *devices);
     bool *supported = NNV_NEW(c->arena, bool, n *devices);
     if (made == NULL || costs == NULL || supported == NULL) return ANEURALNETWORKS_OUT_OF_MEMORY;
-    int result = ask_all(c, graph, supported);
+    int result = nnv_rt_supported(c->model, graph, c->options->devices, c->options->device_count, c->arena, supported);
     found->complete = true;
     for (uint32_t i = 0; result == ANEURALNETWORKS_NO_ERROR && i < n; i++) {
         made[i].costs = costs + i * devices;

@@ -6,7 +6,7 @@
 #include "reference/runtime/plan.h"
 #include "reference/runtime/slice.h"
 
-enum { NNV_RT_ALIGNMENT = 64, NNV_RT_LEVEL_DYNAMIC = 3, NNV_RT_LEVELS = 9 };
+enum { NNV_RT_ALIGNMENT = 64, NNV_RT_LEVEL_DYNAMIC = 3 };
 
 /** Choices for the graphs of a model, made as they are asked for. */
 struct nnv_rt_chooser;

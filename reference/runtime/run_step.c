@@ -150,7 +150,7 @@ static bool take_shape(const struct nnvts_operand *o, const struct nnvts_output_
     uint64_t bytes;
     bool tensor = false;
     nnv_rt_type_bytes(o->type, &tensor);
-    if (shape->dimension_count > NNV_MAX_RANK || (ended && !shape->is_sufficient)) return false;
+    if (shape->dimension_count > NNV_MAX_RANK) return false;
     nnv_rt_value_reset(v);
     v->sufficient = shape->is_sufficient;
     if (v->rank == 0 && tensor) v->rank = o->dimension_count;
@@ -224,7 +224,7 @@ static void ready_for_answer(struct nnv_rt_frame *f, const struct nnv_rt_step *s
 
 static void take_timing(struct nnv_rt_run *run, const struct ANeuralNetworksDevice *device,
                         const struct nnvts_timing *t) {
-    if (!run->config.measure_timing) return;
+    if (!run->config.measure_timing || !run->plan->simple) return;
     const bool told = t->on_device_ns != NNVTS_NO_TIME;
     if (told && t->on_device_ns > t->in_driver_ns) return;
     run->timing = *t;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { IDLE_SECONDS = 2, MOST_IDLE = 16 };
 
@@ -12,6 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static struct nnv_rt_task *first, **last = &first; /* waiting; never more than there are idle threads */
 static unsigned idle, waiting;
+static pid_t owner; /* of the threads: a forked child has none of them */
 
 /** The next task; NULL if none came for a while. The lock is held. */
 static struct nnv_rt_task *next_task(void) {
@@ -49,9 +51,19 @@ static int start_thread(struct nnv_rt_task *task) {
     return failed;
 }
 
+/** In a forked child: there is nobody yet. The lock is held. */
+static void begin_anew(void) {
+    owner = getpid();
+    idle = waiting = 0;
+    first = NULL;
+    last = &first;
+    wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+}
+
 void nnv_rt_worker_start(struct nnv_rt_task *task) {
     task->next = NULL;
     pthread_mutex_lock(&lock);
+    if (owner != getpid()) begin_anew();
     const int someone_idle = waiting < idle;
     if (someone_idle) {
         *last = task;

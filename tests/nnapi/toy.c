@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "NeuralNetworks.h"
+#include "NeuralNetworksSupportLibraryImpl.h"
 
 enum { ROOM = 64, RANK = 4, WRONG_CODE = 77, HUGE_RANK = 1000000 };
 
@@ -463,6 +463,106 @@ int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNe
     memcpy(dst->data, src->data, src->size);
     ((ANeuralNetworksMemory *)(uintptr_t)dst)->writes = 0;
     return ANEURALNETWORKS_NO_ERROR;
+}
+
+/* -------------------------------------------------------- as a Support Library */
+
+/** What the device tells of itself: worse than the CPU by its type's number. */
+static int performance(const ANeuralNetworksDevice *device, int32_t kind, SL_ANeuralNetworksPerformanceInfo *info) {
+    (void)device;
+    *info = (SL_ANeuralNetworksPerformanceInfo){2, 10 + (float)kind};
+    return lies("performance-fails") ? ANEURALNETWORKS_OP_FAILED : ANEURALNETWORKS_NO_ERROR;
+}
+static int each_performance(const ANeuralNetworksDevice *device, void *context,
+                            void (*callback)(SL_ANeuralNetworksOperandPerformanceInfo, void *)) {
+    static const int32_t types[] = {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, ANEURALNETWORKS_TENSOR_FLOAT32,
+                                    ANEURALNETWORKS_TENSOR_FLOAT32};
+    (void)device;
+    for (int i = 0; i < (lies("performance-twice") ? 3 : 2); i++)
+        callback((SL_ANeuralNetworksOperandPerformanceInfo){types[i], {(float)types[i], 1}}, context);
+    return ANEURALNETWORKS_NO_ERROR;
+}
+static int extension_count(const ANeuralNetworksDevice *device, uint32_t *count) {
+    *count = lies("extensions-billions") ? 4000000000u : device == devices;
+    return ANEURALNETWORKS_NO_ERROR;
+}
+static int extension_name(const ANeuralNetworksDevice *device, uint32_t index, const char **name) {
+    (void)device;
+    if (index) return ANEURALNETWORKS_BAD_DATA;
+    *name = "toy.extension";
+    return ANEURALNETWORKS_NO_ERROR;
+}
+static int each_extension_type(const ANeuralNetworksDevice *device, uint32_t index, void *context,
+                               void (*callback)(SL_ANeuralNetworksExtensionOperandTypeInformation, void *)) {
+    (void)device;
+    (void)index;
+    callback((SL_ANeuralNetworksExtensionOperandTypeInformation){8, 3, true}, context);
+    callback((SL_ANeuralNetworksExtensionOperandTypeInformation){2, 1, false}, context);
+    return ANEURALNETWORKS_NO_ERROR;
+}
+
+NnApiSLDriverImpl *ANeuralNetworks_getSLDriverImpl(void) {
+    static NnApiSLDriverImplFL5 table = {
+        .ANeuralNetworksMemory_createFromFd = ANeuralNetworksMemory_createFromFd,
+        .ANeuralNetworksMemory_free = ANeuralNetworksMemory_free,
+        .ANeuralNetworksModel_create = ANeuralNetworksModel_create,
+        .ANeuralNetworksModel_free = ANeuralNetworksModel_free,
+        .ANeuralNetworksModel_addOperand = ANeuralNetworksModel_addOperand,
+        .ANeuralNetworksModel_setOperandValue = ANeuralNetworksModel_setOperandValue,
+        .ANeuralNetworksModel_setOperandValueFromMemory = ANeuralNetworksModel_setOperandValueFromMemory,
+        .ANeuralNetworksModel_addOperation = ANeuralNetworksModel_addOperation,
+        .ANeuralNetworksModel_identifyInputsAndOutputs = ANeuralNetworksModel_identifyInputsAndOutputs,
+        .ANeuralNetworksModel_finish = ANeuralNetworksModel_finish,
+        .ANeuralNetworksCompilation_free = ANeuralNetworksCompilation_free,
+        .ANeuralNetworksCompilation_setPreference = ANeuralNetworksCompilation_setPreference,
+        .ANeuralNetworksCompilation_finish = ANeuralNetworksCompilation_finish,
+        .ANeuralNetworksExecution_create = ANeuralNetworksExecution_create,
+        .ANeuralNetworksExecution_free = ANeuralNetworksExecution_free,
+        .ANeuralNetworksExecution_setInput = ANeuralNetworksExecution_setInput,
+        .ANeuralNetworksExecution_setInputFromMemory = ANeuralNetworksExecution_setInputFromMemory,
+        .ANeuralNetworksExecution_setOutput = ANeuralNetworksExecution_setOutput,
+        .ANeuralNetworksExecution_setOutputFromMemory = ANeuralNetworksExecution_setOutputFromMemory,
+        .ANeuralNetworksEvent_wait = ANeuralNetworksEvent_wait,
+        .ANeuralNetworksEvent_free = ANeuralNetworksEvent_free,
+        .ANeuralNetworks_getRuntimeFeatureLevel = ANeuralNetworks_getRuntimeFeatureLevel,
+        .ANeuralNetworks_getDeviceCount = ANeuralNetworks_getDeviceCount,
+        .ANeuralNetworks_getDevice = ANeuralNetworks_getDevice,
+        .ANeuralNetworksDevice_getName = ANeuralNetworksDevice_getName,
+        .ANeuralNetworksDevice_getType = ANeuralNetworksDevice_getType,
+        .ANeuralNetworksDevice_getVersion = ANeuralNetworksDevice_getVersion,
+        .ANeuralNetworksDevice_getFeatureLevel = ANeuralNetworksDevice_getFeatureLevel,
+        .ANeuralNetworksModel_getSupportedOperationsForDevices = ANeuralNetworksModel_getSupportedOperationsForDevices,
+        .ANeuralNetworksCompilation_createForDevices = ANeuralNetworksCompilation_createForDevices,
+        .ANeuralNetworksExecution_compute = ANeuralNetworksExecution_compute,
+        .ANeuralNetworksExecution_setMeasureTiming = ANeuralNetworksExecution_setMeasureTiming,
+        .ANeuralNetworksExecution_getDuration = ANeuralNetworksExecution_getDuration,
+        .ANeuralNetworksExecution_getOutputOperandRank = ANeuralNetworksExecution_getOutputOperandRank,
+        .ANeuralNetworksExecution_getOutputOperandDimensions = ANeuralNetworksExecution_getOutputOperandDimensions,
+        .ANeuralNetworksBurst_create = ANeuralNetworksBurst_create,
+        .ANeuralNetworksBurst_free = ANeuralNetworksBurst_free,
+        .ANeuralNetworksExecution_burstCompute = ANeuralNetworksExecution_burstCompute,
+        .ANeuralNetworksExecution_setReusable = ANeuralNetworksExecution_setReusable,
+        .ANeuralNetworksEvent_createFromSyncFenceFd = ANeuralNetworksEvent_createFromSyncFenceFd,
+        .ANeuralNetworksEvent_getSyncFenceFd = ANeuralNetworksEvent_getSyncFenceFd,
+        .ANeuralNetworksExecution_startComputeWithDependencies = ANeuralNetworksExecution_startComputeWithDependencies,
+        .ANeuralNetworksMemoryDesc_create = ANeuralNetworksMemoryDesc_create,
+        .ANeuralNetworksMemoryDesc_free = ANeuralNetworksMemoryDesc_free,
+        .ANeuralNetworksMemoryDesc_addInputRole = ANeuralNetworksMemoryDesc_addInputRole,
+        .ANeuralNetworksMemoryDesc_addOutputRole = ANeuralNetworksMemoryDesc_addOutputRole,
+        .ANeuralNetworksMemoryDesc_setDimensions = ANeuralNetworksMemoryDesc_setDimensions,
+        .ANeuralNetworksMemoryDesc_finish = ANeuralNetworksMemoryDesc_finish,
+        .ANeuralNetworksMemory_createFromDesc = ANeuralNetworksMemory_createFromDesc,
+        .ANeuralNetworksMemory_copy = ANeuralNetworksMemory_copy,
+        .SL_ANeuralNetworksDevice_getPerformanceInfo = performance,
+        .SL_ANeuralNetworksDevice_forEachOperandPerformanceInfo = each_performance,
+        .SL_ANeuralNetworksDevice_getVendorExtensionCount = extension_count,
+        .SL_ANeuralNetworksDevice_getVendorExtensionName = extension_name,
+        .SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation = each_extension_type,
+    };
+    table.base.implFeatureLevel =
+        lies("table-level") ? ANEURALNETWORKS_FEATURE_LEVEL_4 : ANEURALNETWORKS_FEATURE_LEVEL_5;
+    table.ANeuralNetworksModel_addOperand = lies("table-holes") ? NULL : ANeuralNetworksModel_addOperand;
+    return lies("table-nothing") ? NULL : &table.base;
 }
 
 #endif

@@ -14,7 +14,7 @@ test_help() {
     check 0 nnvts --help
     has "$OUT" "judge a driver"
     check 2 nnvts
-    for verb in run list drivers replay reduce bisect explain show import op report audit; do
+    for verb in run list drivers replay reduce bisect explain show import op plan report audit; do
         check 0 nnvts $verb --help
         has "$OUT" "nnvts $verb"
         has "$OUT" "xamples"
@@ -33,6 +33,10 @@ test_completion() {
     same "$(complete nnvts run -d tem)" "template"
     same "$(complete nnvts op SOF)" "SOFTMAX"
     same "$(complete nnvts im)" "import"
+    same "$(complete nnvts pl)" "plan"
+    same "$(complete nnvts plan --pref)" "--preference"
+    same "$(complete nnvts plan --drivers temp)" "template"
+    same "$(complete nnvts plan --drivers cpu,temp)" "cpu,template"
     same "$(complete nnvts import --o)" "--out"
 }
 test_unknown_verb() { check 2 nnvts rum; one_error "did you mean 'run'"; }

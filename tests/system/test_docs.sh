@@ -7,7 +7,7 @@
 examples() { sed -n '/^ *```console/,/^ *```$/s/^ *\$ //p' "$1"; }
 
 run_examples() {
-    ln -s "$ROOT/include" "$ROOT/drivers_under_test" "$ROOT/tests" .
+    ln -s "$ROOT/include" "$ROOT/drivers_under_test" "$ROOT/tests" "$NNVTS_BUILD/lib/libneuralnetworks.so" .
     check 0 nnvts run --driver cpu --suite device --out nnvts-out
     cp "$ROOT/tests/conformance/example.json" spec.json
     mkdir generated
@@ -35,6 +35,7 @@ test_debugging() { run_examples "$ROOT/docs/debugging.md"; }
 test_explaining() { run_examples "$ROOT/docs/explaining.md"; }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
 test_host() { run_examples "$ROOT/docs/host.md"; }
+test_runtime() { run_examples "$ROOT/docs/runtime.md"; }
 test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
 test_conformance() {
@@ -42,7 +43,7 @@ test_conformance() {
     run_examples "$ROOT/tests/conformance/README.md"
 }
 test_help_examples() {
-    ln -s "$ROOT/include" .
+    ln -s "$ROOT/include" "$NNVTS_BUILD/lib/libneuralnetworks.so" .
     gcc -std=c17 -shared -fPIC -I include -o npu.so "$ROOT/drivers_under_test/template/template.c"
     local verb line
     for verb in list drivers op; do

@@ -299,6 +299,14 @@ TEST_FN struct ANeuralNetworksDevice *fake_device(const struct fake *f) {
     return NULL;
 }
 
+/** A counter of a fake that may be running. */
+TEST_FN int seen(struct fake *f, const int *counter) {
+    pthread_mutex_lock(&f->lock);
+    const int n = *counter;
+    pthread_mutex_unlock(&f->lock);
+    return n;
+}
+
 /* ------------------------------------------------------------------------- models */
 
 struct net {

@@ -119,15 +119,17 @@ static void test_devices(void **state) {
     b->release(b);
 }
 
-static void check_refused(const char *options, const char *reason) {
+static void check_refused_by(const char *driver, const char *options, const char *reason) {
     struct nnvts_device *device = NULL;
     const char *error = NULL;
-    assert_int_equal(load("ndk")->open(options, &device, &error), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_int_equal(load(driver)->open(options, &device, &error), NNVTS_STATUS_INVALID_ARGUMENT);
     assert_null(device);
     assert_non_null(error);
     if (!strstr(error, reason)) fail_msg("'%s', expected '%s'", error, reason);
     assert_null(strchr(error, '\n'));
 }
+
+static void check_refused(const char *options, const char *reason) { check_refused_by("ndk", options, reason); }
 
 static void test_refused(void **state) {
     (void)state;
@@ -147,6 +149,58 @@ static void test_refused(void **state) {
     check_refused(toy("toy.so", "#toy-a"), "its devices: none");
     lie("devices-billions"); /* does not take for ever */
     check_refused(toy("toy.so", "#toy-c"), "its devices: toy-a, toy-b");
+}
+
+/** A Support Library has no choice of its own, and tells more of its devices. */
+static void test_table(void **state) {
+    (void)state;
+    const int before = objects();
+    fill();
+    struct nnvts_device *d = open_driver("sl", toy("toy.so", "")), *b = open_driver("sl", toy("toy.so", "#toy-b"));
+    assert_string_equal(d->name, "toy-a");
+    assert_string_equal(b->name, "toy-b");
+    const struct nnvts_capabilities *c = &d->capabilities;
+    assert_true(c->relaxed_tensor.exec_time == 2 && c->relaxed_tensor.power_usage == 11);
+    assert_true(c->while_performance.power_usage == 13);
+    assert_int_equal(c->operand_performance_count, 2); /* sorted, as drivers owe it */
+    assert_int_equal(c->operand_performance[0].type, ANEURALNETWORKS_TENSOR_FLOAT32);
+    assert_true(c->operand_performance[1].info.exec_time == 5);
+    assert_int_equal(d->extension_count, 1);
+    assert_string_equal(d->extensions[0].name, "toy.extension");
+    assert_int_equal(d->extensions[0].operand_type_count, 2);
+    assert_int_equal(d->extensions[0].operand_types[0].type, 1);
+    assert_false(d->extensions[0].operand_types[0].is_tensor);
+    assert_int_equal(d->extensions[0].operand_types[1].byte_size, 8);
+    assert_int_equal(b->extension_count, 0);
+    struct nnvts_prepared_model *p = prepare_add(d);
+    assert_null(p->execute_async);
+    assert_non_null(p->execute_fenced);
+    check_executes(p);
+    p->release(p);
+    d->release(d);
+    b->release(b);
+    assert_int_equal(objects(), before);
+}
+
+static void test_lies_of_tables(void **state) {
+    (void)state;
+    check_refused_by("sl", toy("toy_old.so", ""), "is not a Support Library");
+    check_refused_by("sl", toy("toy.so", "#toy-c"), "no device 'toy-c'; its devices: toy-a, toy-b");
+    lie("table-nothing");
+    check_refused_by("sl", toy("toy.so", ""), "returned NULL");
+    lie("table-level");
+    check_refused_by("sl", toy("toy.so", ""), "feature level 30");
+    lie("table-holes");
+    check_refused_by("sl", toy("toy.so", ""), "no ANeuralNetworksModel_addOperand");
+    lie("performance-fails");
+    struct nnvts_device *d = open_driver("sl", toy("toy.so", ""));
+    assert_true(d->capabilities.relaxed_tensor.exec_time == 1);
+    assert_int_equal(d->capabilities.operand_performance_count, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED + 1);
+    d->release(d);
+    lie("extensions-billions");
+    d = open_driver("sl", toy("toy.so", ""));
+    assert_int_equal(d->extension_count, 1); /* those that have a name */
+    d->release(d);
 }
 
 /* ------------------------------------------------------------- models, executions */
@@ -664,6 +718,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_devices, no_lies),
         cmocka_unit_test_setup(test_refused, no_lies),
+        cmocka_unit_test_setup(test_table, no_lies),
+        cmocka_unit_test_setup(test_lies_of_tables, no_lies),
         cmocka_unit_test_setup(test_executes, no_lies),
         cmocka_unit_test_setup(test_old_library, no_lies),
         cmocka_unit_test_setup(test_unsupported, no_lies),

@@ -115,13 +115,6 @@ static void *compute_slowly(void *argument) {
     return NULL;
 }
 
-static int seen(struct fake *f, const int *counter) {
-    pthread_mutex_lock(&f->lock);
-    const int n = *counter;
-    pthread_mutex_unlock(&f->lock);
-    return n;
-}
-
 static void one_at_a_time(void **state) {
     (void)state;
     struct net n = sum(3);

@@ -18,6 +18,12 @@ static struct toy_device a, b;
 static struct toy t;
 static char dir[64];
 
+static int open_files(void) {
+    int n = 0;
+    for (int fd = 0; fd < 1024; fd++) n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
 /** ADD, MUL, ADD: the driver a adds, b multiplies. */
 static int set_up(void **state) {
     (void)state;
@@ -157,6 +163,9 @@ static ANeuralNetworksCompilation *compile(const char *cache_dir) {
 /** The first time files are made and given to prepare_model; the second, prepare_from_cache is asked. */
 static void test_there_and_back(void **state) {
     (void)state;
+    ANeuralNetworksCompilation_free(compile(NULL));
+    int before = open_files();
+    a.prepared = b.prepared = 0;
     ANeuralNetworksCompilation_free(compile(dir));
     /* Two steps of a, each with two model files and one of data; b keeps nothing. */
     assert_int_equal(a.prepared, 2);
@@ -170,6 +179,7 @@ static void test_there_and_back(void **state) {
     assert_int_equal(a.from_cache, 2);
     assert_int_equal(b.prepared, 2);
     assert_int_equal(files(false), 6);
+    assert_int_equal(open_files(), before);
 }
 
 /** DIR/ and two letters a byte, low half first; 1 and 2 for model and data; the number. Private to the user. */

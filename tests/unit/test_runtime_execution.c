@@ -2,6 +2,8 @@
 /** Executions: arguments, states, results, fallback, drivers that lie, threads and fences. */
 #include "runtime_run_fixture.h"
 
+#include <sys/wait.h>
+
 /* -------------------------------------------------------------------- values */
 
 static void computes_on_one_driver(void **state) {
@@ -17,6 +19,7 @@ static void computes_on_one_driver(void **state) {
     assert_ptr_equal(adder.pools[adder.out[0].location.pool].data, out);
     assert_int_equal(adder.pools[adder.in[0].location.pool].fd, -1);
     assert_int_equal(adder.pools[adder.in[0].location.pool].prot, NNVTS_PROT_READ);
+    assert_int_equal(adder.in[0].dimension_count, 0); /* the model says it */
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
     net_free(&n);
@@ -179,6 +182,7 @@ static void shapes_are_completed_and_told(void **state) {
     e = execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
     assert_memory_equal(out, SUM, sizeof out);
+    assert_int_equal(adder.in[0].dimension_count, 1);
     OK(ANeuralNetworksExecution_getOutputOperandRank(e, 0, &rank));
     OK(ANeuralNetworksExecution_getOutputOperandDimensions(e, 0, dims));
     assert_int_equal(rank, 1);
@@ -332,6 +336,10 @@ static void lie_extent(struct nnvts_execution_result *r, enum nnvts_status *st) 
     (void)st;
     r->shapes[0].dimensions[0] = 4;
 }
+static void lie_smaller(struct nnvts_execution_result *r, enum nnvts_status *st) {
+    (void)st;
+    r->shapes[0].dimensions[0] = 2; /* which would have room */
+}
 static void lie_not_sufficient(struct nnvts_execution_result *r, enum nnvts_status *st) {
     (void)st;
     r->shapes[0].is_sufficient = false;
@@ -366,6 +374,25 @@ static void lies_are_failures(void **state) {
         IS(OP_FAILED, ANeuralNetworksExecution_compute(e));
         ANeuralNetworksExecution_free(e);
     }
+    adder.lie = lie_smaller;
+    ANeuralNetworksExecution *small = execution_on(c, A, B, out, 3);
+    IS(OP_FAILED, ANeuralNetworksExecution_compute(small));
+    ANeuralNetworksExecution_free(small);
+    struct net ranks = net_new(); /* nothing is known of the output */
+    const uint32_t x = vec(&ranks, 3), y = vec(&ranks, 3),
+                   unknown = operand(&ranks, ANEURALNETWORKS_TENSOR_FLOAT32, 0, NULL);
+    binary(&ranks, ANEURALNETWORKS_ADD, x, y, unknown);
+    net_finish(&ranks, LIST(x, y), LIST(unknown));
+    ANeuralNetworksCompilation *r = compile_for(&ranks, fake_device(&adder));
+    for (int lies_of_rank = 0; lies_of_rank < 2; lies_of_rank++) {
+        adder.lie = lies_of_rank ? lie_rank : NULL;
+        ANeuralNetworksExecution *f = execution_on(r, A, B, out, 3);
+        const int result = ANeuralNetworksExecution_compute(f);
+        assert_int_equal(result, lies_of_rank ? ANEURALNETWORKS_OP_FAILED : ANEURALNETWORKS_NO_ERROR);
+        ANeuralNetworksExecution_free(f);
+    }
+    ANeuralNetworksCompilation_free(r);
+    net_free(&ranks);
     adder.lie = lie_nothing; /* allowed where the shapes are known */
     ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
@@ -451,6 +478,38 @@ static void runs_on_another_thread(void **state) {
     net_free(&n);
 }
 
+/** The threads that wait for work are the parent's. */
+static void runs_in_a_forked_child(void **state) {
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it allows no threads in the child of a process that had some */
+#endif
+    struct net n = sum(3);
+    ANeuralNetworksCompilation *c = compile(&n);
+    for (int child = 0; child < 2; child++) {
+        const pid_t pid = child ? fork() : 0;
+        float out[3] = {0};
+        int status = 0;
+        if (pid == 0) {
+            ANeuralNetworksEvent *event = NULL;
+            ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+            if (child) alarm(10);
+            OK(ANeuralNetworksExecution_startCompute(e, &event));
+            OK(ANeuralNetworksEvent_wait(event));
+            assert_memory_equal(out, SUM, sizeof out);
+            if (child) _exit(0);
+            ANeuralNetworksEvent_free(event);
+            ANeuralNetworksExecution_free(e);
+            usleep(10000); /* until the thread is idle */
+            continue;
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+    ANeuralNetworksCompilation_free(c);
+    net_free(&n);
+}
+
 static void *compute_often(void *argument) {
     ANeuralNetworksCompilation *c = argument;
     for (int i = 0; i < 20; i++) {
@@ -508,10 +567,11 @@ static void waits_for_fences(void **state) {
     OK(ANeuralNetworksEvent_getSyncFenceFd(first, &fd));
     usleep(20000);
     assert_false(has_signalled(fd));
-    assert_int_equal(adder.executed, 0);
-    assert_int_equal(write(fence, &signal, sizeof signal), sizeof signal);
+    assert_int_equal(seen(&adder, &adder.executed), 0);
     OK(ANeuralNetworksExecution_startComputeWithDependencies(b, (const ANeuralNetworksEvent *[]){first}, 1, 0,
                                                              &second));
+    assert_int_equal(seen(&adder, &adder.fenced), 0); /* the runtime waits: no fence tells how its own work ends */
+    assert_int_equal(write(fence, &signal, sizeof signal), sizeof signal);
     ANeuralNetworksEvent_free(first); /* waits; the second may still need it */
     assert_true(has_signalled(fd));
     OK(ANeuralNetworksEvent_wait(second));
@@ -646,6 +706,7 @@ int main(void) {
         FAKES(lies_are_failures),
         FAKES(unknown_sizes_pass_between_steps),
         FAKES(runs_on_another_thread),
+        FAKES(runs_in_a_forked_child),
         FAKES(threads_share_a_compilation),
         FAKES(waits_for_fences),
         FAKES(drivers_wait_for_fences),

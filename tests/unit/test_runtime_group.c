@@ -111,7 +111,7 @@ static void test_few_steps(void **state) {
     for (int k = 1; k <= 5; k++) {
         print_message("%d devices: %u steps, the fewest are %u; more than needed in %u of 600 graphs\n", k, got[k],
                       best[k], worse[k]);
-        assert_true(got[k] <= best[k] * 1.03);
+        assert_true(got[k] <= best[k] * 1.01);
     }
 }
 
@@ -178,11 +178,13 @@ static void test_few_crossings(void **state) {
 static void test_cycles(void **state) {
     (void)state;
     struct toy t;
-    uint32_t kinds[] = {0, 1};
+    uint32_t kinds[] = {0, 1, 0};
     toy_begin(&t, 1, 8);
     uint32_t a = toy_operand(&t, 0, NNVTS_TEMPORARY_VARIABLE, 4), b = toy_operand(&t, 0, NNVTS_SUBGRAPH_OUTPUT, 4);
     toy_operation(&t, 0, 0, 1, 1, &b, 1, &a);
     toy_operation(&t, 0, 1, 1, 1, &a, 1, &b);
+    uint32_t in = toy_operand(&t, 0, NNVTS_SUBGRAPH_INPUT, 4);
+    toy_binary(&t, 0, 0, in, in, NNVTS_SUBGRAPH_OUTPUT);
     const struct nnvts_subgraph *g = &toy_end(&t)->model.main;
     struct nnv_rt_grouping x = {0};
     assert_int_equal(nnv_rt_group(g, kinds, 2, 2, t.arena, &x), ANEURALNETWORKS_BAD_DATA);

@@ -303,7 +303,116 @@ static void holds_the_shape_of_its_value(void **state) {
     net_free(&n);
 }
 
+/** A scalar has no extents; its memory is as uninitialised as any. */
+static void scalar_memory(bool shared) {
+    struct net n = net_new();
+    const uint32_t one = 1;
+    const int32_t two[] = {2};
+    const uint32_t shape = operand(&n, ANEURALNETWORKS_TENSOR_INT32, 1, &one);
+    const uint32_t value = operand(&n, ANEURALNETWORKS_FLOAT32, 0, NULL), out = vec(&n, 2);
+    OK(ANeuralNetworksModel_setOperandValue(n.model, (int32_t)shape, two, sizeof two));
+    operation(&n, ANEURALNETWORKS_FILL, LIST(shape, value), LIST(out));
+    net_finish(&n, LIST(value), LIST(out));
+    adder.supports[ANEURALNETWORKS_FILL] = true;
+    adder.fail_allocate = shared ? NNVTS_STATUS_GENERAL_FAILURE : NNVTS_STATUS_NONE;
+    ANeuralNetworksCompilation *c = compile(&n);
+    ANeuralNetworksMemoryDesc *d = NULL;
+    ANeuralNetworksMemory *m = NULL, *file = file_memory(4, &A[1]);
+    OK(ANeuralNetworksMemoryDesc_create(&d));
+    OK(ANeuralNetworksMemoryDesc_setDimensions(d, 1, &one));
+    IS(BAD_DATA, ANeuralNetworksMemoryDesc_addInputRole(d, c, 0, 1));
+    ANeuralNetworksMemoryDesc_free(d);
+    OK(ANeuralNetworksMemoryDesc_create(&d));
+    OK(ANeuralNetworksMemoryDesc_addInputRole(d, c, 0, 1));
+    IS(BAD_DATA, ANeuralNetworksMemoryDesc_setDimensions(d, 1, &one));
+    OK(ANeuralNetworksMemoryDesc_setDimensions(d, 0, NULL));
+    OK(ANeuralNetworksMemoryDesc_finish(d));
+    OK(ANeuralNetworksMemory_createFromDesc(d, &m));
+    ANeuralNetworksMemoryDesc_free(d);
+    assert_int_equal(m->memory.kind, shared ? NNVTS_MEMORY_SHARED : NNVTS_MEMORY_DEVICE);
+    for (int filled = 0; filled < 2; filled++) {
+        float values[2] = {0};
+        ANeuralNetworksExecution *e = execution_of(c);
+        OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 0, 0));
+        OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, values, sizeof values));
+        if (filled) OK(ANeuralNetworksMemory_copy(file, m));
+        assert_int_equal(ANeuralNetworksExecution_compute(e),
+                         filled ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OP_FAILED);
+        if (filled) assert_memory_equal(values, ((float[]){2, 2}), sizeof values);
+        ANeuralNetworksExecution_free(e);
+    }
+    ANeuralNetworksMemory_free(m);
+    ANeuralNetworksMemory_free(file);
+    ANeuralNetworksCompilation_free(c);
+    net_free(&n);
+}
+
+static void scalars_have_memory(void **state) {
+    (void)state;
+    scalar_memory(false);
+    scalar_memory(true);
+}
+
 /* ---------------------------------------------------------------------- copies */
+
+/** x + x, of a shape. */
+static struct net doubled(uint32_t rank, const uint32_t *dims) {
+    struct net n = net_new();
+    const uint32_t x = operand(&n, ANEURALNETWORKS_TENSOR_FLOAT32, rank, dims);
+    const uint32_t y = operand(&n, ANEURALNETWORKS_TENSOR_FLOAT32, rank, dims);
+    binary(&n, ANEURALNETWORKS_ADD, x, x, y);
+    net_finish(&n, LIST(x), LIST(y));
+    return n;
+}
+
+/** As many bytes are not enough: the shape must be the same. */
+static void copies_keep_the_shape(void **state) {
+    (void)state;
+    static const uint32_t shapes[][2] = {{2, 3}, {3, 2}, {6, 1}, {6, 0}};
+    static const float six[] = {1, 2, 3, 4, 5, 6};
+    struct net n[4];
+    ANeuralNetworksCompilation *c[4];
+    ANeuralNetworksMemory *m[4], *file = file_memory(sizeof six, six);
+    for (int i = 0; i < 4; i++) {
+        n[i] = doubled(i < 3 ? 2 : 1, shapes[i]);
+        c[i] = compile(&n[i]);
+        OK(memory_between(NULL, c[i], &m[i]));
+    }
+    OK(ANeuralNetworksMemory_copy(file, m[0]));
+    IS(BAD_DATA, ANeuralNetworksMemory_copy(m[0], m[1]));
+    OK(ANeuralNetworksMemory_copy(file, m[2]));
+    IS(BAD_DATA, ANeuralNetworksMemory_copy(m[2], m[3]));
+    for (int i = 0; i < 4; i++) {
+        ANeuralNetworksMemory_free(m[i]);
+        ANeuralNetworksCompilation_free(c[i]);
+        net_free(&n[i]);
+    }
+    ANeuralNetworksMemory_free(file);
+}
+
+/** A memory of three is no argument of two, though the model would take it. */
+static void arguments_have_its_shape(void **state) {
+    (void)state;
+    struct net n = sum(0);
+    ANeuralNetworksCompilation *c = compile(&n);
+    ANeuralNetworksMemoryDesc *d = desc_of(c, c);
+    ANeuralNetworksMemory *m = NULL;
+    const uint32_t two = 2, three = 3;
+    ANeuralNetworksOperandType t = {.type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimensionCount = 1, .dimensions = &two};
+    OK(ANeuralNetworksMemoryDesc_setDimensions(d, 1, &three));
+    OK(ANeuralNetworksMemoryDesc_finish(d));
+    OK(ANeuralNetworksMemory_createFromDesc(d, &m));
+    ANeuralNetworksMemoryDesc_free(d);
+    ANeuralNetworksExecution *e = execution_of(c);
+    IS(BAD_DATA, ANeuralNetworksExecution_setInputFromMemory(e, 0, &t, m, 0, 0));
+    IS(BAD_DATA, ANeuralNetworksExecution_setOutputFromMemory(e, 0, &t, m, 0, 0));
+    t.dimensions = &three;
+    OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, &t, m, 0, 0));
+    ANeuralNetworksExecution_free(e);
+    ANeuralNetworksMemory_free(m);
+    ANeuralNetworksCompilation_free(c);
+    net_free(&n);
+}
 
 static void copies(void **state) {
     (void)state;
@@ -367,6 +476,9 @@ int main(void) {
         FAKES(holds_the_shape_of_its_value),
         FAKES(copies),
         FAKES(copies_need_access),
+        FAKES(scalars_have_memory),
+        FAKES(copies_keep_the_shape),
+        FAKES(arguments_have_its_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -635,6 +635,31 @@ static void large_models_take_linear_time(void **state) {
     assert_true(ns < UINT64_C(20000000000)); /* about 0.3 s; anything quadratic takes minutes */
 }
 
+static void many_references_take_linear_time(void **state) {
+    (void)state;
+    enum { N = 5000 };
+    static ANeuralNetworksModel *branches[N];
+    uint64_t since = nnv_now_ns();
+    ANeuralNetworksModel *m = new_model();
+    operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
+    operand(m, F32, DIMS(2, 2));
+    for (uint32_t i = 0; i < N; i++) { /* v = if (0) branch(1, v) else branch(1, v) */
+        branches[i] = finished_add();
+        operand(m, ANEURALNETWORKS_MODEL, SCALAR);
+        operand(m, F32, DIMS(2, 2));
+        assert_int_equal(ANeuralNetworksModel_setOperandValueFromModel(m, (int32_t)(2 * i + 2), branches[i]), OK);
+        OPERATION(m, ANEURALNETWORKS_IF, LIST(0, 2 * i + 2, 2 * i + 2, 1, 2 * i + 1), LIST(2 * i + 3));
+    }
+    IN_OUT(m, LIST(0, 1), LIST(2 * N + 1));
+    FINISH(m);
+    assert_int_equal(m->model.referenced_count, N);
+    ANeuralNetworksModel_free(m);
+    for (uint32_t i = 0; i < N; i++) ANeuralNetworksModel_free(branches[i]);
+    uint64_t ns = nnv_now_ns() - since;
+    print_message("%d models: %.0f ms\n", N, (double)ns / 1e6);
+    assert_true(ns < UINT64_C(20000000000));
+}
+
 int main(void) {
     setenv("NNVTS_LOG", "0", 0);
     setenv("NNVTS_DRIVERS", "", 1);
@@ -656,6 +681,7 @@ int main(void) {
         cmocka_unit_test(slices),
         cmocka_unit_test(slices_take_what_they_refer_to),
         cmocka_unit_test(large_models_take_linear_time),
+        cmocka_unit_test(many_references_take_linear_time),
     };
     return cmocka_run_group_tests_name("runtime model", tests, NULL, NULL);
 }

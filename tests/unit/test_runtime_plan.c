@@ -203,12 +203,17 @@ static void test_control_costs(void **state) {
     (void)state;
     struct toy t;
     float cost;
-    const struct nnv_rt_plan_options o = three(0.25f, 0.5f);
+    struct nnv_rt_plan_options o = three(0.25f, 0.5f);
     a.driver.capabilities.if_performance.exec_time = 0.125f;
     a.driver.capabilities.while_performance.exec_time = 0.0625f;
     with_control(&t, ANEURALNETWORKS_IF, ADD, MUL, 4);
     assert_int_equal(chosen(&t, &o, 0, &cost), 0);
     assert_true(cost == 0.125f + 0.5f * (0.25f + 0.25f));
+    a.driver.capabilities.if_performance.power_usage = 0.5f;
+    o.preference = ANEURALNETWORKS_PREFER_LOW_POWER;
+    assert_int_equal(chosen(&t, &o, 0, &cost), 0);
+    assert_true(cost == 0.5f + 0.5f * (0.25f + 0.25f));
+    o.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER;
     toy_free(&t);
     with_control(&t, ANEURALNETWORKS_WHILE, ADD, MUL, 4);
     assert_int_equal(chosen(&t, &o, 0, &cost), 0);
@@ -602,6 +607,13 @@ static void test_roles(void **state) {
     assert_int_equal(nnv_rt_plan_roles(plan, true, 0, note_visit, &v), OK);
     assert_int_equal(v.count, 2);
     assert_true(v.outputs[0] && v.outputs[1]);
+    nnv_rt_plan_release(plan);
+    /* Both branches the same graph: its step is visited once. */
+    t.graphs[0].operands[4].location.offset = 0;
+    assert_int_equal(nnv_rt_plan_make(&t.model, &o, &plan), OK);
+    v.count = 0;
+    assert_int_equal(nnv_rt_plan_roles(plan, false, 1, note_visit, &v), OK);
+    assert_int_equal(v.count, 1);
     nnv_rt_plan_release(plan);
     toy_free(&t);
     /* Of a WHILE the inputs are read in its first round; its outputs are copied. */
