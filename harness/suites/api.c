@@ -111,13 +111,13 @@ static int runtime_level(const struct nnvts_ndk *nn) {
 
 static bool find_named(struct nnv_api *a, const char *name) {
     uint32_t count = 0;
-    const char *is;
+    const char *is = NULL;
     if (!name) return true;
     if (!OK(_getDeviceCount, &count)) return false;
     for (uint32_t i = 0; i < count; i++)
         if (!OK(_getDevice, i, &a->named) || !OK(Device_getName, a->named, &is))
             return false;
-        else if (strcmp(is, name) == 0)
+        else if (is && strcmp(is, name) == 0)
             return true;
     return nnv_session_error(&a->s, "the library '%s' has no device '%s'", a->library, name);
 }

@@ -65,15 +65,16 @@ static void devices(struct nnv_api *a) {
 }
 
 static void name_of(struct nnv_api *a, uint32_t index, ANeuralNetworksDevice *device) {
-    const char *name = NULL, *again = NULL, *other;
+    const char *name = NULL, *again = NULL, *other = NULL;
     if (!OK(Device_getName, device, &name) || !OK(Device_getName, device, &again)) return;
-    if (!nnv_expect(&a->s, name && *name, "device %u has no name", index)) return;
+    nnv_expect(&a->s, name && *name, "device %u has no name", index);
+    if (!name) return;
     nnv_expect(&a->s, name == again, "the name of device %u is another pointer the second time", index);
     for (uint32_t i = 0; i < index; i++) {
         ANeuralNetworksDevice *before = NULL;
         if (OK(_getDevice, i, &before) && OK(Device_getName, before, &other))
-            nnv_expect(&a->s, before != device && strcmp(name, other) != 0, "devices %u and %u are both '%s'", i, index,
-                       name);
+            nnv_expect(&a->s, before != device && other && strcmp(name, other) != 0, "devices %u and %u are both '%s'",
+                       i, index, name);
     }
 }
 static void names(struct nnv_api *a) { each_device(a, name_of); }
@@ -200,7 +201,7 @@ static void supported_order(struct nnv_api *a) {
     for (uint32_t i = 0; i < count; i++) {
         ANeuralNetworksDevice *device = NULL;
         int32_t operations[2];
-        bool in_order[2], other[2];
+        bool in_order[2] = {false, true}, other[2] = {true, false}; /* wrong answers */
         if (!OK(_getDevice, i, &device)) return;
         if (!find_two(a, device, operations)) continue;
         if (!ask_for_two(a, device, operations, true, in_order) || !ask_for_two(a, device, operations, false, other))

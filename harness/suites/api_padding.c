@@ -15,6 +15,7 @@ struct wishes {
 };
 
 static bool ask(struct nnv_api *a, struct wishes *w) {
+    *w = (struct wishes){{0}, {0}};
     if (!nnv_api_advance(a, NNV_API_COMPILED)) return false;
     for (uint32_t i = 0; i < 2; i++)
         if (!OK(Compilation_getPreferredMemoryAlignmentForInput, a->compilation, i, &w->alignment[i]) ||
@@ -69,6 +70,10 @@ static void as_preferred(struct nnv_api *a) {
     if (!ask(a, &w)) return;
     for (int i = 0; i < 3; i++) {
         at[i] = 0;
+        if (w.padding[i] == 0) {
+            nnv_expect(&a->s, false, "a preferred padding of 0");
+            return;
+        }
         bytes[i] = (BYTES + w.padding[i] - 1) / w.padding[i] * w.padding[i];
         if (bytes[i] > ROOM || w.alignment[i] > ROOM) {
             nnv_session_unsupported(&a->s, "the library prefers more room than there is");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file faulty.c libneuralnetworks-faulty.so: the runtime with one bug, which the environment variable NNVTS_RUNTIME_BUG
- * names. It stands before libneuralnetworks.so and has only the functions that some bug changes; whoever looks up
- * another finds the library's own. tests/system/planted_runtime.tsv says which case of the suite "api" must find which.
+ * @file faulty.c libneuralnetworks-faulty.so: the runtime with one bug, which the environment variable
+ * NNVTS_RUNTIME_BUG names. It stands before libneuralnetworks.so and has only the functions that some bug changes;
+ * whoever looks up another finds the library's own. tests/system/planted_runtime.tsv says which case of the suite "api"
+ * must find which.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
