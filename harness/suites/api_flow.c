@@ -169,19 +169,23 @@ static int run_loop(struct nnv_api *a, enum loop_way way, ANeuralNetworksCompila
 /** A loop that never ends is given up after its timeout; the compilation is as good as before. */
 static void endless(struct nnv_api *a) {
     const enum loop_way way = (enum loop_way)a->c->param;
-    const uint64_t timeout = 20000000, much = 1500000000;
+    const uint64_t timeout = 20000000, much = 400000000;
     if ((way == ASYNC && !a->nn->Execution_startCompute && !nnv_api_lacks(a, "Execution_startCompute")) ||
         (way == FENCED && !a->nn->Execution_startComputeWithDependencies &&
          !nnv_api_lacks(a, "Execution_startComputeWithDependencies")))
         return;
     ANeuralNetworksCompilation *c = loop(a, 5, 0);
-    ANeuralNetworksExecution *e = c ? loop_execution(a, c, 0) : NULL;
-    if (!e || !OK(Execution_setLoopTimeout, e, timeout)) return;
-    uint64_t start = nnv_now_ns();
-    int code = run_loop(a, way, c, e);
-    uint64_t took = nnv_now_ns() - start;
-    nnv_api_check(a, "computing an endless loop", code, NNV_API_MISSED);
-    nnv_expect(&a->s, took < much, "an endless loop with a loop timeout of 20 ms took %llu ms",
+    ANeuralNetworksExecution *e = NULL;
+    uint64_t took = UINT64_MAX;
+    for (int i = 0; i < 2 && took > much; i++) { /* a busy machine may be late once */
+        e = c ? loop_execution(a, c, 0) : NULL;
+        if (!e || !OK(Execution_setLoopTimeout, e, timeout)) return;
+        const uint64_t start = nnv_now_ns();
+        const int code = run_loop(a, way, c, e);
+        took = nnv_now_ns() - start;
+        if (!nnv_api_check(a, "computing an endless loop", code, NNV_API_MISSED)) return;
+    }
+    nnv_expect(&a->s, took <= much, "an endless loop with a loop timeout of 20 ms took %llu ms, twice in a row",
                (unsigned long long)(took / 1000000));
     IS(BAD_STATE, Execution_getOutputOperandRank, e, 0, &a->to.u32);
     loop_runs(a, c, 5, 0);
