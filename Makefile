@@ -52,7 +52,7 @@ BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 
-.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize setup-run setup-test setup-check
+.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -81,7 +81,15 @@ $(TOYS): tests/nnapi/toy.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(TOY) -Iinclude -shared -o $@ $<
 
-unit: $(UNIT) $(TOYS) $(B)/nnvts-host $(DRIVER_SO)
+# The runtime with a bug before it, for the tests of the suite "api": what it lacks is found in the runtime behind it.
+FAULTY_RUNTIME := $(B)/lib/libneuralnetworks-faulty.so
+$(FAULTY_RUNTIME): tests/nnapi/faulty.c $(RUNTIME)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -o $@ $< \
+	  -Wl,--no-as-needed $(RUNTIME) -ldl -lpthread
+
+unit: $(UNIT) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO)
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers
@@ -91,6 +99,7 @@ check: setup-check layers
 	@tools/run-tests.sh build-gcc $(UNIT:$(B)/%=build-gcc/%) $(SYSTEM)
 	@tools/run-tests.sh build-clang $(UNIT:$(B)/%=build-clang/%)
 	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory sanitize-threads
 	@$(MAKE) --no-print-directory fuzz
 	@echo "check: ok"
 
@@ -100,6 +109,14 @@ sanitize:
 	@ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0 tools/run-tests.sh build-san $(UNIT:$(B)/%=build-san/%)
 	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver cpu --tier smoke --out build-san/out-cpu -q
 	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver reference --tier smoke --out build-san/out-reference -q
+	NNVTS_LOG=0 ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver cpu --via runtime --suite api --out build-san/out-api -q
+
+# The runtime and what runs below it, under the thread sanitizer.
+sanitize-threads:
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-tsan CC=gcc CFLAGS="-O1 -g" SAN="-fsanitize=thread" \
+	  $(patsubst %,build-tsan/%,nnvts drivers/cpu.so drivers/reference.so drivers/runtime.so lib/libneuralnetworks.so)
+	@for driver in cpu reference; do NNVTS_LOG=0 TSAN_OPTIONS=halt_on_error=1:exitcode=66 build-tsan/nnvts run --driver $$driver \
+	  --via runtime --suite api --out build-tsan/out-api -q || exit 1; done
 
 # libFuzzer on what nnvts reads itself.
 fuzz:
@@ -168,7 +185,7 @@ install: all
 	$(call pc,$(PREFIX),$(PREFIX)/lib,$(PREFIX)/include) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/nnvts-neuralnetworks.pc
 
 clean:
-	rm -rf build build-gcc build-clang build-san build-fuzz
+	rm -rf build build-gcc build-clang build-san build-tsan build-fuzz
 
 # Exports nothing: a library under test must find its own functions, not those of the runtime that is linked in.
 $(B)/nnvts: $(call objects,harness/cli) $(CORE_LIB)

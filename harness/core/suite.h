@@ -66,6 +66,7 @@ struct nnv_suite {
     const char *summary; /**< what it verifies, one line */
     int precision;       /**< default profile */
     bool by_default;     /**< part of a run without --suite (spec: where specs are given) */
+    bool for_libraries;  /**< part of a run without --suite if the driver is an NNAPI library: "ndk:...", "sl:..." */
     /** Lists all cases, deterministically, fast and without a driver. */
     enum nnv_status (*list)(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err);
     /** Makes the spec of a case (to judge, or to dump); the expected outputs hold the golden values. NULL for suites

@@ -96,8 +96,8 @@ static int run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_
         .timing = {NNVTS_NO_TIME, NNVTS_NO_TIME},
     };
     int result = nnv_rt_memory_check_inputs(e);
+    nnv_rt_memory_begin_outputs(e); /* an execution that fails leaves no value, wherever it fails */
     if (result) return result;
-    nnv_rt_memory_begin_outputs(e);
     struct nnv_rt_activation *a = burst ? nnv_rt_burst_activation(burst) : activation_of(e);
     result = run_once(e, &run, a);
     if (result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && !e->plan->simple) measure_outputs(e, &run, a);

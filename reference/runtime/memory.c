@@ -40,9 +40,11 @@ static int map_file(int fd, size_t offset, size_t size, int prot, ANeuralNetwork
 struct ANeuralNetworksMemory *nnv_rt_memory_shared(size_t bytes) {
     ANeuralNetworksMemory *m = NULL;
     if (bytes == 0 || bytes > INT64_MAX) return NULL;
-    int fd = memfd_create("nnapi", MFD_CLOEXEC);
+    int fd = memfd_create("nnapi", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return NULL;
-    if (ftruncate(fd, (off_t)bytes) != 0 || map_file(fd, 0, bytes, PROT_READ | PROT_WRITE, &m) != 0) {
+    /* Of sealed size, so that a driver in another process may map it rather than copy it. */
+    if (ftruncate(fd, (off_t)bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0 ||
+        map_file(fd, 0, bytes, PROT_READ | PROT_WRITE, &m) != 0) {
         close(fd);
         return NULL;
     }
