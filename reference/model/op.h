@@ -20,7 +20,9 @@ enum {
     NNV_MAX_SLOTS = 64, /**< slots of one form, and ids */
 };
 
-/** An extent that is not known yet; no extent of NNAPI's is as large: they are numbers of INT32. */
+/** The largest extent: NNAPI's extents are numbers of INT32. */
+#define NNV_DIM_MAX INT32_MAX
+/** An extent that is not known yet. */
 #define NNV_DIM_UNKNOWN UINT32_MAX
 
 /** The shape of a tensor during inference: rank and extents may be unknown. A scalar has rank 0, known. */

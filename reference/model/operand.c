@@ -16,7 +16,7 @@ static enum nnv_status check_shape(const struct nnv_operand *o, const struct nnv
     if (o->rank > NNV_MAX_RANK) return nnv_fail(err, NNV_INVALID, "rank %u is above %d", o->rank, NNV_MAX_RANK);
     uint64_t bytes = t->size;
     for (uint32_t i = 0; i < o->rank; i++) {
-        if (o->dims[i] > INT32_MAX)
+        if (o->dims[i] > NNV_DIM_MAX)
             return nnv_fail(err, NNV_INVALID, "extent %u of dimension %u is too large", o->dims[i], i);
         if (o->dims[i]) bytes *= o->dims[i];
         if (bytes > UINT32_MAX) return nnv_fail(err, NNV_INVALID, "its size does not fit into 32 bits");

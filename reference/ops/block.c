@@ -22,7 +22,7 @@ static struct axes axes_of(const struct nnv_call *c) {
 static enum nnv_status multiply(uint32_t extent, uint64_t by, uint32_t *out, struct nnv_err *err) {
     if (extent == NNV_DIM_UNKNOWN) return NNV_OK;
     uint64_t v = extent * by; /* by is below 2^31 or a square checked against the depth's range */
-    if (by >= NNV_DIM_UNKNOWN || v >= NNV_DIM_UNKNOWN)
+    if (by > NNV_DIM_MAX || v > NNV_DIM_MAX)
         return nnv_fail(err, NNV_INVALID, "extent %u times %llu is too large", extent, (unsigned long long)by);
     *out = (uint32_t)v;
     return NNV_OK;

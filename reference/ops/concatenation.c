@@ -65,7 +65,7 @@ static enum nnv_status join(const struct nnv_call *c, uint32_t d, uint32_t axis,
             return nnv_fail(err, NNV_INVALID, "input %u: extent %u is %u, but another input has %u", i, d, x, same);
         same = nnv_dim_merge(same, x);
     }
-    if (d == axis && known && sum >= NNV_DIM_UNKNOWN)
+    if (d == axis && known && sum > NNV_DIM_MAX)
         return nnv_fail(err, NNV_INVALID, "the output's extent %u would be %llu: too large", d,
                         (unsigned long long)sum);
     *out = d != axis ? same : known ? (uint32_t)sum : NNV_DIM_UNKNOWN;

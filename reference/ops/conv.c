@@ -45,7 +45,7 @@ static enum nnv_status infer_channels(const struct nnv_call *c, uint32_t in, uin
     if (st) return st;
     if (depthwise(c->op) && in != NNV_DIM_UNKNOWN && nnv_known(c, MULTIPLIER)) {
         uint64_t product = (uint64_t)in * (uint32_t)nnv_int(c, MULTIPLIER);
-        if (n == NNV_DIM_UNKNOWN && product < NNV_DIM_UNKNOWN) n = (uint32_t)product;
+        if (n == NNV_DIM_UNKNOWN && product <= NNV_DIM_MAX) n = (uint32_t)product;
         if (n != product)
             return nnv_fail(err, NNV_INVALID, "%u input channels times multiplier %d are not %u output channels", in,
                             nnv_int(c, MULTIPLIER), n);

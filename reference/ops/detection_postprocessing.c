@@ -76,7 +76,7 @@ static enum nnv_status width_of(const struct nnv_call *c, uint32_t *width, struc
     if (!nnv_known(c, REGULAR) || !nnv_known(c, MOST) || !nnv_known(c, MOST_CLASSES)) return NNV_OK;
     int64_t n = nnv_int(c, MOST);
     if (!nnv_int(c, REGULAR)) n *= nnv_int(c, MOST_CLASSES);
-    if (n >= NNV_DIM_UNKNOWN) return nnv_fail(err, NNV_INVALID, "room for %lld detections is too much", (long long)n);
+    if (n > NNV_DIM_MAX) return nnv_fail(err, NNV_INVALID, "room for %lld detections is too much", (long long)n);
     *width = (uint32_t)n;
     return NNV_OK;
 }

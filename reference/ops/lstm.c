@@ -58,7 +58,7 @@ static enum nnv_status scratch_extent(const struct nnv_call *c, uint32_t units, 
     enum nnv_presence input_gate = nnv_presence(c, CELL + NNV_LSTM_WEIGHTS);
     *extent = NNV_DIM_UNKNOWN;
     if (units == NNV_DIM_UNKNOWN || input_gate == NNV_MAYBE) return NNV_OK;
-    if (units >= NNV_DIM_UNKNOWN / NNV_GATES) return nnv_fail(err, NNV_INVALID, "%u units are too many", units);
+    if (units > NNV_DIM_MAX / NNV_GATES) return nnv_fail(err, NNV_INVALID, "%u units are too many", units);
     *extent = units * (input_gate == NNV_ABSENT ? NNV_GATES - 1 : NNV_GATES);
     return NNV_OK;
 }

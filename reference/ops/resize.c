@@ -17,7 +17,7 @@ static enum nnv_status output_extent(const struct nnv_call *c, uint32_t in, int 
     if (in == NNV_DIM_UNKNOWN || !nnv_known(c, scale)) return NNV_OK;
     float factor = (float)nnv_num(c, scale);
     double v = floor((double)((float)in * factor));
-    if (!(v >= 1 && v < NNV_DIM_UNKNOWN))
+    if (!(v >= 1 && v <= NNV_DIM_MAX))
         return nnv_fail(err, NNV_INVALID, "extent %u times %g gives no extent from 1 to %d", in, (double)factor,
                         NNV_DIM_UNKNOWN - 1);
     *out = (uint32_t)v;

@@ -93,7 +93,7 @@ enum nnv_status nnv_directions_infer(const struct nnv_sequence *s, const struct 
                                      struct nnv_shape *out, struct nnv_err *err) {
     uint32_t fw = d->width[0], bw = d->width[1], both = NNV_DIM_UNKNOWN;
     if (d->merge && fw != NNV_DIM_UNKNOWN && bw != NNV_DIM_UNKNOWN) {
-        if (bw >= NNV_DIM_UNKNOWN - fw)
+        if (bw > NNV_DIM_MAX - fw)
             return nnv_fail(err, NNV_INVALID, "%u and %u results a step are too many for one output", fw, bw);
         both = fw + bw;
     }

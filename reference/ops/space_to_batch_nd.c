@@ -29,7 +29,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
     }
     uint32_t n = nnv_dim(x, 0);
     if (!st && known && n != NNV_DIM_UNKNOWN)
-        st = nnv_extent_make(blocks < NNV_DIM_UNKNOWN ? blocks * n : blocks, &s.dims[0], err);
+        st = nnv_extent_make(blocks <= NNV_DIM_MAX ? blocks * n : blocks, &s.dims[0], err);
     if (!st) out[0] = s;
     return st;
 }

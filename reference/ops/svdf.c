@@ -55,7 +55,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
         units = filters / rank;
     }
     if (filters != NNV_DIM_UNKNOWN && memory != NNV_DIM_UNKNOWN) {
-        if ((uint64_t)filters * memory >= NNV_DIM_UNKNOWN)
+        if ((uint64_t)filters * memory > NNV_DIM_MAX)
             return nnv_fail(err, NNV_INVALID, "%u filters of memory %u are too large", filters, memory);
         state = filters * memory;
     }

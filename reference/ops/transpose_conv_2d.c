@@ -68,7 +68,7 @@ static enum nnv_status explicit_window(const struct nnv_call *c, const struct nn
     w->head = nnv_int(c, ids->head);
     int64_t out = ((int64_t)in - 1) * stride + filter - w->head - nnv_int(c, ids->tail);
     if (in == 0) out = 0;
-    if ((in > 0 && out < 1) || out >= NNV_DIM_UNKNOWN)
+    if ((in > 0 && out < 1) || out > NNV_DIM_MAX)
         return nnv_fail(err, NNV_INVALID, "the output's extent would be %lld", (long long)out);
     w->out = (uint32_t)out;
     return NNV_OK;

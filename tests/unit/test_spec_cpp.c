@@ -410,8 +410,8 @@ static void every_rule_has_its_error(void **state) {
         {"{-128, 0, 127}", "{-128, 0, 1, 2}",
          "14:52: expected 3 elements for dimensions [3] instead of the 4 here, "
          "got '{'"},
-        {"{3}", "{4294967295, 4294967295}",
-         "14:15: expected dimensions of at most 4294967295 bytes instead of [4294967295,4294967295] for these data, "
+        {"{3}", "{4294967294, 4294967294}",
+         "14:15: expected dimensions of at most 4294967295 bytes instead of [4294967294,4294967294] for these data, "
          "got "
          "'TestBuffer::createFromVector<int8_t>'"},
         {"<int8_t>", "<uint8_t>",
