@@ -119,16 +119,16 @@ assert {"application", "runtime", "driver"} <= layers, layers
 '
 }
 
-# The symbols are those of nnvts/ndk.h and the Support Library's, each under the version of its level.
+# The symbols are those of nnvts/ndk.h and the Support Library's, under the versions of the NDK's library.
 test_symbols_are_those_of_nnapi() {
     local lib=$NNVTS_BUILD/lib/libneuralnetworks.so
     {
-        sed -n 's/^ *X(\([A-Za-z0-9_]*\), \([0-9]\)).*/\1 \2/p' "$ROOT/include/nnvts/ndk.h" | while read -r name level; do
+        sed -n 's/^ *X(\([A-Za-z0-9_]*\), [0-9]).*/\1/p' "$ROOT/include/nnvts/ndk.h" | while read -r name; do
             case $name in
             *Extension*) version=LIBNEURALNETWORKS_PLATFORM ;;
-            *) version=LIBNEURALNETWORKS_$((26 + level)) ;;
+            *) version=LIBNEURALNETWORKS ;;
             esac
-            echo "ANeuralNetworks$name@@${version%_27}"
+            echo "ANeuralNetworks$name@@$version"
         done
         echo ANeuralNetworks_getSLDriverImpl@@LIBNEURALNETWORKS_SL
     } | sort >expected
