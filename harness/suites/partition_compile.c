@@ -25,6 +25,23 @@ void nnv_partition_choose(struct nnv_partition *p, bool explicit_devices, bool w
     }
 }
 
+/** Sets how the runtime divides work, whatever the suite is run with. What was set before: for policy_end(). */
+static char *policy_begin(const char *policy) {
+    const char *before = getenv("NNVTS_PARTITIONING");
+    char *copy = before ? strdup(before) : NULL;
+    setenv("NNVTS_PARTITIONING", policy, 1);
+    return copy;
+}
+
+/** Sets it back: a library under test, which later cases ask, reads it, too. */
+static void policy_end(char *before) {
+    if (before)
+        setenv("NNVTS_PARTITIONING", before, 1);
+    else
+        unsetenv("NNVTS_PARTITIONING");
+    free(before);
+}
+
 bool nnv_partition_compile(struct nnv_partition *p, int *result) {
     const ANeuralNetworksDevice *named[NNV_PARTITION_DEVICES + 1];
     ANeuralNetworksCompilation_free(p->compilation);
@@ -32,7 +49,6 @@ bool nnv_partition_compile(struct nnv_partition *p, int *result) {
     p->executions = 0;
     nnv_session_enter(p->s, NNV_PHASE_PREPARE);
     for (uint32_t i = 0; i < p->choices; i++) named[i] = p->choice[i];
-    setenv("NNVTS_PARTITIONING", p->strict ? "strict" : "fallback", 1); /* whatever the suite is run with */
     int made = p->explicit_devices
                    ? ANeuralNetworksCompilation_createForDevices(p->built.model, named, p->choices, &p->compilation)
                    : ANeuralNetworksCompilation_create(p->built.model, &p->compilation);
@@ -40,7 +56,9 @@ bool nnv_partition_compile(struct nnv_partition *p, int *result) {
     made = ANeuralNetworksCompilation_setPreference(p->compilation, p->preference);
     if (!nnv_partition_expect(p, "ANeuralNetworksCompilation_setPreference", made, ANEURALNETWORKS_NO_ERROR))
         return false;
+    char *before = policy_begin(p->strict ? "strict" : "fallback");
     *result = ANeuralNetworksCompilation_finish(p->compilation);
+    policy_end(before);
     nnv_session_enter(p->s, NNV_PHASE_CHECK);
     return true;
 }
