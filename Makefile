@@ -71,7 +71,7 @@ run: setup-run
 
 test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
-	@tools/run-tests.sh $(B) $(sort $(UNIT)) $(SYSTEM)
+	@tools/run-tests.sh $(B) $(SYSTEM) $(sort $(UNIT))
 
 # Tiny NNAPI libraries, for the tests of what loads one.
 TOYS := $(B)/tests/toy.so $(B)/tests/toy_old.so
