@@ -20,7 +20,7 @@ static void *grow(struct nnv_builder *b, void *array, uint32_t count, uint32_t *
     return larger;
 }
 
-static uint32_t add_operand(struct nnv_builder *b, struct nnv_operand o) {
+uint32_t nnv_builder_operand(struct nnv_builder *b, struct nnv_operand o) {
     struct nnv_operand *array =
         b->failed ? NULL : grow(b, b->operand, b->noperands, &b->operand_room, sizeof *b->operand);
     if (!array) return 0;
@@ -38,7 +38,7 @@ uint32_t nnv_builder_tensor(struct nnv_builder *b, struct nnv_encoding encoding,
                             .lifetime = lifetime};
     o.dims = nnv_arena_copy(b->arena, dims, rank * sizeof *dims);
     if (!o.dims) b->failed = true;
-    return add_operand(b, o);
+    return nnv_builder_operand(b, o);
 }
 
 /* A constant of `bytes` bytes that are copied. */
@@ -91,6 +91,11 @@ uint32_t nnv_builder_weights(struct nnv_builder *b, struct nnv_encoding encoding
 }
 
 void nnv_builder_add(struct nnv_builder *b, int32_t code, uint32_t nin, const uint32_t *in, uint32_t out) {
+    nnv_builder_operation(b, code, nin, in, 1, &out);
+}
+
+void nnv_builder_operation(struct nnv_builder *b, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
+                           const uint32_t *out) {
     struct nnv_operation *array =
         b->failed ? NULL : grow(b, b->operation, b->noperations, &b->operation_room, sizeof *b->operation);
     if (!array) return;
@@ -98,9 +103,9 @@ void nnv_builder_add(struct nnv_builder *b, int32_t code, uint32_t nin, const ui
     struct nnv_operation *o = &b->operation[b->noperations++];
     *o = (struct nnv_operation){.type = code,
                                 .nin = nin,
-                                .nout = 1,
+                                .nout = nout,
                                 .in = nnv_arena_copy(b->arena, in, nin * sizeof *in),
-                                .out = nnv_arena_copy(b->arena, &out, sizeof out)};
+                                .out = nnv_arena_copy(b->arena, out, nout * sizeof *out)};
     if (!o->in || !o->out) b->failed = true;
 }
 

@@ -40,6 +40,11 @@ uint32_t nnv_builder_ints(struct nnv_builder *b, uint32_t count, const int32_t *
 /** Constant scalars. */
 uint32_t nnv_builder_int(struct nnv_builder *b, int32_t value);
 uint32_t nnv_builder_float(struct nnv_builder *b, float value);
+/** Any operand; what it points at is kept. */
+uint32_t nnv_builder_operand(struct nnv_builder *b, struct nnv_operand operand);
+/** Appends an operation with any number of outputs. */
+void nnv_builder_operation(struct nnv_builder *b, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
+                           const uint32_t *out);
 /** Appends an operation with one output. */
 void nnv_builder_add(struct nnv_builder *b, int32_t code, uint32_t nin, const uint32_t *in, uint32_t out);
 /** The finished model; in and out: operand indices, whose order is the model's. NNV_NO_MEMORY. */
