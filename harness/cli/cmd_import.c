@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file cmd_import.c nnvts import: AOSP's generated test models as spec files. */
+/** @file cmd_import.c nnvts import: AOSP's generated test models, and TensorFlow Lite's, as spec files. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/tflite.h"
 #include "reference/model/spec.h"
 
 static const struct nnv_verb_help help = {
@@ -14,10 +15,12 @@ static const struct nnv_verb_help help = {
     .summary = "Turns AOSP's generated test models (.example.cpp, files or folders of them) into spec files: a .jsonl "
                "for each in a folder, all in one file, or to stdout. The C++ is parsed, never compiled. A file that "
                "does not fit, or a model with an operation that nnvts does not know, is left out, with one error that "
-               "names line and column; the exit code is 2 then.",
+               "names line and column; the exit code is 2 then. A .tflite file becomes a spec with inputs drawn by "
+               "--seed and the outputs of the reference.",
     .examples = "nnvts import add.example.cpp                    its models on stdout, one a line\n"
                 "nnvts import runtime/test/generated -o specs    a file of specs for each, in the same folders\n"
-                "nnvts import a.example.cpp b.example.cpp -o all.jsonl  all in one file\n",
+                "nnvts import a.example.cpp b.example.cpp -o all.jsonl  all in one file\n"
+                "nnvts import net.tflite -o net.json             a TensorFlow Lite model as a spec\n",
 };
 
 /** Where the specs go. */
@@ -25,6 +28,7 @@ struct sink {
     const char *folder;   /**< NULL: text is gathered */
     struct nnv_text text; /**< for one file or stdout */
     struct nnv_arena *arena;
+    uint64_t seed; /**< of the inputs of .tflite files */
     json_t *taken; /**< files that are written and names that are in them, with the C++ file that they are of */
     size_t specs, files, bad;
 };
@@ -34,7 +38,7 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
-static const char *const suffixes[] = {".example.cpp", NULL};
+static const char *const suffixes[] = {".example.cpp", ".tflite", NULL};
 
 /** Prints what is wrong with a file; the import goes on. */
 static enum nnv_status forgive(struct sink *sink, struct nnv_err *err) {
@@ -57,6 +61,30 @@ static enum nnv_status claim(struct sink *sink, const char *file, const char *na
                : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
 }
 
+/** Appends a spec as a line. */
+static enum nnv_status add_spec(struct sink *sink, const struct nnv_spec *spec, const char *path, struct nnv_text *text,
+                                size_t *count, struct nnv_err *err) {
+    enum nnv_status s = claim(sink, sink->folder ? path : "", spec->name, path, err);
+    if (s != NNV_OK) return s;
+    nnv_spec_write_json(spec, false, text);
+    nnv_text_add(text, "\n");
+    ++*count;
+    return NNV_OK;
+}
+
+/** Appends the spec that a .tflite file becomes. */
+static enum nnv_status read_tflite(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
+                                   struct nnv_err *err) {
+    struct nnv_spec *spec;
+    nnv_arena_reset(sink->arena);
+    *count = 0;
+    enum nnv_status s = nnv_cli_tflite_spec(path, sink->seed, sink->arena, &spec, err);
+    if (s == NNV_OK) s = add_spec(sink, spec, path, text, count, err);
+    if (s == NNV_UNSUPPORTED) s = forgive(sink, err);
+    if (s == NNV_OK && text->failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    return s;
+}
+
 /** Appends all specs of a file as lines. A model with an operation that nnvts does not know is left out. */
 static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
                                  struct nnv_err *err) {
@@ -68,14 +96,8 @@ static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv
         struct nnv_spec *spec;
         nnv_arena_reset(sink->arena);
         s = nnv_spec_read(file, i, sink->arena, &spec, err);
-        if (s == NNV_OK) s = claim(sink, sink->folder ? path : "", spec->name, path, err);
-        if (s == NNV_UNSUPPORTED) {
-            s = forgive(sink, err);
-        } else if (s == NNV_OK) {
-            nnv_spec_write_json(spec, false, text);
-            nnv_text_add(text, "\n");
-            ++*count;
-        }
+        if (s == NNV_OK) s = add_spec(sink, spec, path, text, count, err);
+        if (s == NNV_UNSUPPORTED) s = forgive(sink, err);
     }
     if (s == NNV_OK && text->failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
     nnv_spec_close(file);
@@ -85,7 +107,8 @@ static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv
 /** Writes the specs of a file to the folder, below which it gets the place that it has below root. */
 static enum nnv_status write_file(struct sink *sink, const char *root, const char *path, const struct nnv_text *text,
                                   struct nnv_err *err) {
-    size_t n = strlen(root), len = strlen(path) - strlen(suffixes[0]);
+    const char *suffix = suffixes[nnv_cli_is_tflite(path) ? 1 : 0];
+    size_t n = strlen(root), len = strlen(path) - strlen(suffix);
     const char *below = strncmp(path, root, n) == 0 && path[n] ? path + n : strrchr(path, '/');
     if (!below) below = path;
     while (*below == '/') below++;
@@ -106,7 +129,8 @@ static enum nnv_status write_file(struct sink *sink, const char *root, const cha
 static enum nnv_status import_file(struct sink *sink, const char *root, const char *path, struct nnv_err *err) {
     struct nnv_text text = {0};
     size_t count;
-    enum nnv_status s = read_file(sink, path, &text, &count, err);
+    enum nnv_status s = nnv_cli_is_tflite(path) ? read_tflite(sink, path, &text, &count, err)
+                                                : read_file(sink, path, &text, &count, err);
     if (s == NNV_OK && count && sink->folder) s = write_file(sink, root, path, &text, err);
     if (s == NNV_OK && count && !sink->folder) nnv_text_add_n(&sink->text, text.data, text.len);
     if (s == NNV_OK && sink->text.failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
@@ -123,7 +147,7 @@ static enum nnv_status import_path(struct sink *sink, const char *root, struct n
     size_t n;
     enum nnv_status s = nnv_file_list(root, suffixes, &paths, &n, err);
     if (s != NNV_OK) return s;
-    if (n == 0) s = nnv_fail(err, NNV_INVALID, "%s: no .example.cpp files", root);
+    if (n == 0) s = nnv_fail(err, NNV_INVALID, "%s: no .example.cpp or .tflite files", root);
     for (size_t i = 0; i < n && s == NNV_OK; i++) s = import_file(sink, root, paths[i], err);
     nnv_file_list_free(paths, n);
     return s;
@@ -135,6 +159,7 @@ static int run(int argc, char **argv) {
     c.out = NULL;
     const struct nnv_opt table[] = {
         {'o', "out", NNV_OPT_STRING, &c.out, "DIR|FILE", "a folder, or a .jsonl file for all; default: stdout", NULL},
+        NNV_OPTION_SEED(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,
     };
@@ -142,14 +167,16 @@ static int run(int argc, char **argv) {
     if (code >= 0) return code;
 
     struct nnv_err err = {0};
-    struct sink sink = {.arena = nnv_arena_new(), .taken = json_object()};
+    struct sink sink = {.arena = nnv_arena_new(), .taken = json_object(), .seed = c.seed};
+    const bool one_model = c.positional.count == 1 && nnv_cli_is_tflite(c.positional.item[0]);
     enum nnv_status s =
         sink.arena == NULL || sink.taken == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
-    if (c.out != NULL && !ends_with(c.out, ".jsonl")) sink.folder = c.out;
-    if (s == NNV_OK && c.out != NULL && ends_with(c.out, ".json"))
+    const bool one_spec = c.out != NULL && ends_with(c.out, ".json");
+    if (c.out != NULL && !ends_with(c.out, ".jsonl") && !(one_spec && one_model)) sink.folder = c.out;
+    if (s == NNV_OK && one_spec && !one_model)
         s = nnv_fail(&err, NNV_INVALID, "--out %s: a file of several specs is called .jsonl", c.out);
     if (s == NNV_OK && c.positional.count == 0)
-        s = nnv_fail(&err, NNV_INVALID, "import what? give .example.cpp files or a folder of them");
+        s = nnv_fail(&err, NNV_INVALID, "import what? give .example.cpp or .tflite files, or a folder of them");
     for (int i = 0; s == NNV_OK && i < c.positional.count; i++) s = import_path(&sink, c.positional.item[i], &err);
     if (s == NNV_OK && c.out == NULL && sink.text.len) fwrite(sink.text.data, 1, sink.text.len, stdout);
     if (s == NNV_OK && c.out != NULL && !sink.folder && sink.text.len)
@@ -162,5 +189,5 @@ static int run(int argc, char **argv) {
     return s != NNV_OK ? nnv_cli_error(&err) : sink.bad ? NNVTS_EXIT_USAGE : NNVTS_EXIT_PASS;
 }
 
-const struct nnv_verb nnv_verb_import = {"import", "bring tests along", "AOSP's generated test models as spec files",
-                                         run};
+const struct nnv_verb nnv_verb_import = {"import", "bring tests along",
+                                         "AOSP's and TensorFlow Lite's models as spec files", run};

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/tflite.h"
 #include "harness/debug/spec_c.h"
 #include "reference/model/spec.h"
 #include "reference/model/validate.h"
@@ -12,11 +13,13 @@ static const struct nnv_verb_help help = {
     .usage = "nnvts show SPEC... [options]",
     .summary = "Shows the specs of .json, .jsonl and .example.cpp files: a summary with feature level and validity, or "
                "the spec in "
-               "another form, on stdout.",
+               "another form, on stdout. Of a .tflite file it shows tensors, operators with their counts, and what "
+               "NNAPI has no equal for.",
     .examples = "nnvts show x.json                       what the model does\n"
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
                 "nnvts show x.jsonl -k 'conv*' --as mod.py  in the form of AOSP's test generator\n"
-                "nnvts show x.json --as c > x.c          a program that runs it on a driver\n",
+                "nnvts show x.json --as c > x.c          a program that runs it on a driver\n"
+                "nnvts show net.tflite                   what a TensorFlow Lite model holds\n",
 };
 
 enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C };
@@ -88,6 +91,26 @@ static enum nnv_status show_file(const char *path, const char *glob, enum form f
     return s;
 }
 
+/** A .tflite file: what it holds, or the spec that an import makes of it. */
+static enum nnv_status show_tflite(const char *path, enum form form, uint64_t seed, struct nnv_arena *arena,
+                                   struct nnv_text *out, size_t *shown, struct nnv_err *err) {
+    struct nnv_spec *spec;
+    enum nnv_status s;
+    nnv_arena_reset(arena);
+    nnv_text_clear(out);
+    if (form == SUMMARY) {
+        s = nnv_cli_tflite_summary(path, arena, out, err);
+    } else {
+        s = nnv_cli_tflite_spec(path, seed, arena, &spec, err);
+        if (s == NNV_OK) s = write_form(spec, form, arena, out, err);
+        if (form == JSONL) nnv_text_add(out, "\n");
+    }
+    if (s == NNV_OK && out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
+    ++*shown;
+    return s;
+}
+
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
@@ -95,6 +118,7 @@ static int run(int argc, char **argv) {
     const struct nnv_opt table[] = {
         {0, "as", NNV_OPT_CHOICE, &form, "FORM", "the form to show", forms},
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only specs whose name matches", NULL},
+        NNV_OPTION_SEED(c),
         NNV_OPTION_END,
     };
     int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
@@ -106,9 +130,11 @@ static int run(int argc, char **argv) {
     size_t shown = 0;
     enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
     if (s == NNV_OK && c.positional.count == 0)
-        s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json, .jsonl or .example.cpp file");
+        s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json, .jsonl, .example.cpp or .tflite file");
     for (int i = 0; s == NNV_OK && i < c.positional.count; i++)
-        s = show_file(c.positional.item[i], c.filter, (enum form)form, arena, &out, &shown, &err);
+        s = nnv_cli_is_tflite(c.positional.item[i])
+                ? show_tflite(c.positional.item[i], (enum form)form, c.seed, arena, &out, &shown, &err)
+                : show_file(c.positional.item[i], c.filter, (enum form)form, arena, &out, &shown, &err);
     if (s == NNV_OK && shown == 0)
         s = nnv_fail(&err, NNV_INVALID, "no spec matches '%s'", c.filter != NULL ? c.filter : "");
     nnv_text_free(&out);

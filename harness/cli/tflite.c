@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/cli/tflite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "mlts/dataset.h"
+#include "mlts/tflite.h"
+#include "mlts/tflite_file.h"
+#include "reference/eval/eval.h"
+#include "reference/model/validate.h"
+
+enum { MOST_BYTES = 1 << 30 };
+
+bool nnv_cli_is_tflite(const char *path) {
+    const size_t n = strlen(path), k = strlen(".tflite");
+    return n > k && strcmp(path + n - k, ".tflite") == 0;
+}
+
+/* --------------------------------------------------------------------- a spec */
+
+/** "dir/net.tflite" is called net, "net/model.tflite" too. */
+static const char *name_of(const char *path, struct nnv_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (slash && strcmp(name, "model.tflite") == 0) {
+        const char *from = slash;
+        while (from > path && from[-1] != '/') from--;
+        if (from < slash) return nnv_arena_printf(arena, "%.*s", (int)(slash - from), from);
+    }
+    return nnv_arena_printf(arena, "%.*s", (int)(strlen(name) - strlen(".tflite")), name);
+}
+
+/** Draws inputs and computes outputs. */
+static enum nnv_status fill(const struct nnv_network *net, uint64_t seed, struct nnv_arena *arena,
+                            struct nnv_spec *spec, struct nnv_err *err) {
+    const struct nnv_subgraph *s = &net->model.main;
+    const struct nnv_eval_options options = {0};
+    struct nnv_dataset d;
+    struct nnv_truth truth;
+    struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, s->nout);
+    spec->inputs = NNV_NEW(arena, struct nnv_value, s->nin);
+    spec->outputs = NNV_NEW(arena, struct nnv_value, s->nout);
+    if (!golden || !spec->inputs || !spec->outputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = nnv_dataset_open("random", net, 1, arena, &d, err);
+    if (st != NNV_OK) return st;
+    d.seed = seed;
+    if ((st = nnv_dataset_item(&d, 0, net, arena, spec->inputs, &truth, err)) != NNV_OK ||
+        (st = nnv_eval(&net->model, spec->inputs, &options, arena, golden, err)) != NNV_OK)
+        return st;
+    for (uint32_t i = 0; i < s->nout; i++) spec->outputs[i] = golden[i].value;
+    return NNV_OK;
+}
+
+enum nnv_status nnv_cli_tflite_spec(const char *path, uint64_t seed, struct nnv_arena *arena, struct nnv_spec **spec,
+                                    struct nnv_err *err) {
+    char *data = NULL;
+    size_t size = 0;
+    struct nnv_network net;
+    struct nnv_spec *s = NNV_NEW(arena, struct nnv_spec, 1);
+    if (!s) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    enum nnv_status st = nnv_file_read(path, MOST_BYTES, &data, &size, err);
+    if (st == NNV_OK) st = nnv_tflite_import(data, size, path, arena, &net, err);
+    free(data);
+    if (st != NNV_OK) return st;
+    net.name = s->name = name_of(path, arena);
+    s->source = nnv_arena_strdup(arena, path);
+    s->model = net.model;
+    st = nnv_validate(&s->model, arena, &s->min_version, err);
+    if (st == NNV_OK) st = fill(&net, seed, arena, s, err);
+    *spec = s;
+    return st == NNV_OK ? NNV_OK : nnv_at(err, st, "%s", path);
+}
+
+/* ------------------------------------------------------------------ a summary */
+
+static void write_tensor(struct nnv_text *out, const char *what, const struct nnv_tfl_tensor *t) {
+    nnv_text_addf(out, "  %-7s%s [", what, nnv_tfl_type_name(t->type));
+    for (uint32_t d = 0; d < t->rank; d++) nnv_text_addf(out, "%s%u", d ? "," : "", t->dims[d]);
+    nnv_text_add(out, "]");
+    if (t->scale_count == 1)
+        nnv_text_addf(out, " scale %.9g zero point %lld", (double)t->scales[0], (long long)t->zero_points[0]);
+    nnv_text_add(out, "  ");
+    for (const char *p = t->name; *p; p++) /* names are the file's: nothing that a terminal obeys */
+        nnv_text_addf(out, "%c", (unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p);
+    nnv_text_add(out, "\n");
+}
+
+/** Operators by name, with their counts, in the order in which they first stand in the file. */
+static void write_operators(struct nnv_text *out, const struct nnv_tfl_graph *g) {
+    for (uint32_t i = 0; i < g->noperators; i++) {
+        const struct nnv_tfl_operator *a = &g->operators[i];
+        uint32_t n = 0, before = 0;
+        for (uint32_t k = 0; k < g->noperators; k++)
+            if (g->operators[k].code == a->code && strcmp(g->operators[k].custom, a->custom) == 0) {
+                n++;
+                before += k < i;
+            }
+        if (before == 0)
+            nnv_text_addf(out, "  %5u  %s%s%.60s\n", n, nnv_tfl_operator_name(a->code), *a->custom ? " " : "",
+                          a->custom);
+    }
+}
+
+static void write_graph(struct nnv_text *out, const struct nnv_tfl_graph *g, uint32_t index) {
+    enum { MOST_LISTED = 4096 }; /* operators: counting takes their square */
+    size_t bytes = 0;
+    uint32_t states = 0;
+    for (uint32_t i = 0; i < g->ntensors; i++) {
+        bytes += g->tensors[i].bytes;
+        states += g->tensors[i].variable;
+    }
+    nnv_text_addf(out, "subgraph %u: %u operators, %u tensors, %zu bytes of constants", index, g->noperators,
+                  g->ntensors, bytes);
+    nnv_text_addf(out, states ? ", %u states\n" : "\n", states);
+    for (uint32_t i = 0; i < g->nin; i++) write_tensor(out, "input", &g->tensors[g->in[i]]);
+    for (uint32_t i = 0; i < g->nout; i++) write_tensor(out, "output", &g->tensors[g->out[i]]);
+    if (g->noperators <= MOST_LISTED) write_operators(out, g);
+}
+
+/** What the importer makes of it. */
+static enum nnv_status write_import(struct nnv_text *out, const char *path, const void *data, size_t size,
+                                    struct nnv_arena *arena, struct nnv_err *err) {
+    struct nnv_network net;
+    int level = 0;
+    enum nnv_status st = nnv_tflite_import(data, size, path, arena, &net, err);
+    if (st == NNV_UNSUPPORTED) {
+        nnv_text_addf(out, "NNAPI: %s\n", err->text + strlen(path) + 2);
+        *err = (struct nnv_err){0};
+        return NNV_OK;
+    }
+    if (st == NNV_OK) st = nnv_validate(&net.model, arena, &level, err);
+    if (st == NNV_OK)
+        nnv_text_addf(out, "NNAPI: %u operations, %u states, valid from feature level %d (%s)\n",
+                      net.model.main.noperations, net.state_count, level, nnv_level_name(level));
+    return st;
+}
+
+enum nnv_status nnv_cli_tflite_summary(const char *path, struct nnv_arena *arena, struct nnv_text *out,
+                                       struct nnv_err *err) {
+    char *data = NULL;
+    size_t size = 0;
+    struct nnv_tfl_file file;
+    enum nnv_status st = nnv_file_read(path, MOST_BYTES, &data, &size, err);
+    if (st == NNV_OK) st = nnv_tfl_read(data, size, path, arena, &file, err);
+    if (st == NNV_OK) {
+        nnv_text_addf(out, "%s\n", path);
+        for (uint32_t i = 0; i < file.ngraphs; i++) write_graph(out, &file.graphs[i], i);
+        st = write_import(out, path, data, size, arena, err);
+    }
+    free(data);
+    return st;
+}
