@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "mlts/mobilenet.h"
+#include "mlts/recurrent.h"
 #include "mlts/tflite.h"
 #include "mlts/trained.h"
 #include "reference/model/spec.h"
@@ -39,6 +40,14 @@ const struct nnv_network_entry nnv_networks[] = {
     MOBILENET(2, "1.0", "224", "signed", false),
     MOBILENET(2, "0.35", "96", "float32", false),
     MOBILENET(2, "0.35", "96", "quant8", false),
+    {.name = "acoustic_lstm",
+     .what = "speech recognition, a frame at a time: 4 LSTM layers of 512 cells, float32, seeded weights",
+     .data = "random",
+     .by_default = true},
+    {.name = "speech_decoder",
+     .what = "speech synthesis, a frame at a time: attention and 2 LSTM layers of 512 cells, float32, seeded weights",
+     .data = "random",
+     .by_default = true},
 };
 const size_t nnv_network_count = sizeof nnv_networks / sizeof *nnv_networks;
 
@@ -136,6 +145,13 @@ enum nnv_status nnv_network_open(const char *name, struct nnv_arena *arena, stru
     if (parse_mobilenet(name, &mobilenet)) {
         net->origin = "built in code, seed 1";
         return nnv_mobilenet_build(&mobilenet, arena, &net->model, err);
+    }
+    if (strcmp(name, "acoustic_lstm") == 0 || strcmp(name, "speech_decoder") == 0) {
+        static const struct nnv_acoustic acoustic = {4, 120, 512, 192, 42, WEIGHT_SEED};
+        static const struct nnv_decoder decoder = {48, 128, 512, 80, WEIGHT_SEED};
+        net->origin = "built in code, seed 1";
+        return *name == 'a' ? nnv_acoustic_build(&acoustic, arena, net, err)
+                            : nnv_decoder_build(&decoder, arena, net, err);
     }
     for (size_t i = 0; i < nnv_trained_count; i++)
         if (strcmp(nnv_trained_models[i].name, name) == 0) {

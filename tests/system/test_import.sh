@@ -97,6 +97,29 @@ test_unknown_operation() {
     same "$(verdict out SKIP)" 1
     has out/journal.jsonl "spec/opposite/opposite_bool"
 }
+# A TensorFlow Lite model: shown, imported, run; and cut off.
+test_tflite() {
+    cp "$ROOT/mlts/models/figures_int8.tflite" net.tflite
+    check 0 nnvts show net.tflite
+    has "$OUT" "  input  INT8 [1,48,48,3] scale 0.00784313772 zero point -1"
+    has "$OUT" "      5  DEPTHWISE_CONV_2D"
+    has "$OUT" "states, valid from feature level 4 (1.3)"
+    check 0 nnvts import net.tflite -o net.json
+    has "$OUT" "1 specs of 1 files in net.json"
+    check 0 nnvts replay net.json --driver cpu
+    check 0 nnvts import net.tflite --seed 2 -o other.json
+    cmp -s net.json other.json && fail "the seed changes nothing"
+    mkdir models
+    cp net.tflite "$ROOT/mlts/models/speech_float.tflite" models
+    check 0 nnvts import models -o specs
+    same "$(cd specs && echo *)" "net.jsonl speech_float.jsonl"
+    head -c 1000 net.tflite >cut.tflite
+    check 2 nnvts show cut.tflite
+    has "$ERR" "nnvts: cut.tflite: "
+    check 2 nnvts import cut.tflite -o cut.json
+    [ ! -e cut.json ] || fail "a damaged file gave a spec"
+}
+
 test_nothing_to_import() {
     check 2 nnvts import
     has "$ERR" "import what?"
@@ -104,7 +127,7 @@ test_nothing_to_import() {
     has "$ERR" "nosuch"
     mkdir empty
     check 2 nnvts import empty -o specs
-    has "$ERR" "empty: no .example.cpp files"
+    has "$ERR" "empty: no .example.cpp or .tflite files"
     echo "int x;" >x.example.cpp
     check 2 nnvts import x.example.cpp
     has "$ERR" "x.example.cpp:2:1: expected a model, 'const TestModel& get_test_model() {'"
