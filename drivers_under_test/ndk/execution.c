@@ -85,6 +85,33 @@ static enum nnvts_status set(const struct ndk_library *lib, ANeuralNetworksExecu
     return NDK_CALL(lib, Execution_setInput, x, s->index, s->type, s->data, s->length);
 }
 
+/** The place in the pool: a pointer, or in a memory. */
+static enum nnvts_status place(struct ndk_run *run, const struct nnvts_request *r, const struct nnvts_location *l,
+                               const struct ndk_run_options *options, struct setting *s) {
+    const struct nnvts_memory *pool = &r->pools[l->pool];
+    if (pool->fd < 0) {
+        s->data = pool->data ? (uint8_t *)pool->data + l->offset : NULL;
+        return s->data ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT;
+    }
+    const enum nnvts_status st = memory_of(run, r, l->pool, options);
+    s->memory = run->memories[l->pool];
+    return st;
+}
+
+/**
+ * An output of unknown size has no room. For the NDK that would be an output that nobody wants: it gets a spare byte.
+ * Its pool must be one that can be mapped all the same.
+ */
+static enum nnvts_status no_room(struct ndk_run *run, const struct nnvts_request *r, const struct nnvts_location *l,
+                                 const struct ndk_run_options *options, struct setting *s) {
+    const enum nnvts_status st = r->pools[l->pool].size ? place(run, r, l, options, s) : NNVTS_STATUS_NONE;
+    run->without_room[s->index] = true;
+    s->memory = NULL;
+    s->data = &run->spare[s->index];
+    s->length = 1;
+    return st;
+}
+
 /** The part of a pool; what the library can't see of the rules is checked. */
 static enum nnvts_status locate(struct ndk_run *run, const struct nnvts_request *r, const struct nnvts_argument *a,
                                 const struct ndk_end *end, const struct ndk_run_options *options, bool padded,
@@ -116,24 +143,13 @@ static enum nnvts_status locate(struct ndk_run *run, const struct nnvts_request 
         (uint64_t)l->offset + l->length + l->padding > pool->size)
         return NNVTS_STATUS_INVALID_ARGUMENT;
     const uint64_t bytes = known_bytes(end, a);
-    if (s->is_output && l->length == 0) { /* for the NDK that would be an output that nobody wants */
-        run->without_room[s->index] = true;
-        s->data = &run->spare[s->index];
-        s->length = 1;
-        return NNVTS_STATUS_NONE;
-    }
+    if (s->is_output && l->length == 0) return bytes ? NNVTS_STATUS_INVALID_ARGUMENT : no_room(run, r, l, options, s);
     if (padded && !s->is_output && bytes && l->length != bytes) return NNVTS_STATUS_INVALID_ARGUMENT;
     if (padded)
         s->length += l->padding;
     else if (s->is_output && bytes && l->length > bytes)
         s->length = (size_t)bytes; /* more room than needed: the NDK has no words for it */
-    if (pool->fd < 0) {
-        s->data = pool->data ? (uint8_t *)pool->data + l->offset : NULL;
-        return s->data ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT;
-    }
-    const enum nnvts_status st = memory_of(run, r, l->pool, options);
-    s->memory = run->memories[l->pool];
-    return st;
+    return place(run, r, l, options, s);
 }
 
 static enum nnvts_status set_argument(struct ndk_run *run, const struct nnvts_request *r, uint32_t i, bool is_output,

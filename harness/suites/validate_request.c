@@ -160,7 +160,8 @@ EDIT(open_output_other) {
 }
 EDIT(open_too_small) {
     (void)m;
-    a->location.length -= a->location.length > 0;
+    if (a->location.length == 0) return false; /* an empty value fits */
+    a->location.length--;
     return is_open(o);
 }
 EDIT(open_empty) {

@@ -423,6 +423,63 @@ static void test_small_output(void **state) {
     d->release(d);
 }
 
+/* An output whose size the model tells has no room: that is known before anything runs, in every way to execute. */
+static void test_no_room(void **state) {
+    (void)state;
+    const int before = objects();
+    struct nnvts_device *d = open_toy("#toy-a");
+    struct nnvts_prepared_model *p = prepare_add(d);
+    struct nnvts_fenced_execution f = {.sync_fence = -1};
+    float y[N] = {0};
+    struct call c = {0};
+    give(&c, x, sizeof x);
+    take(&c, y, sizeof y);
+    c.out[0].location.length = 0;
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_int_equal(p->execute_fenced(p, ready(&c), NULL, 0, &plain, NNVTS_NO_TIME, &f),
+                     NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_null(f.release);
+    p->release(p);
+    d->release(d);
+    assert_int_equal(objects(), before);
+}
+
+/* An output that turns out to be empty needs no room, but a pool that can be mapped. */
+static void test_empty_output(void **state) {
+    (void)state;
+    const int before = objects();
+    struct nnvts_device *d = open_toy("#toy-a");
+    struct net n = {0};
+    fill();
+    make_add(&n, NULL);
+    n.dims[n.ends_out[0]][0] = 0;
+    struct nnvts_prepared_model *p = prepare(d, &n);
+    struct nnvts_memory whole = shared(NULL, 64, 0, NNVTS_PROT_READ | NNVTS_PROT_WRITE);
+    const struct {
+        struct nnvts_memory pool;
+        enum nnvts_status status;
+    } rows[] = {
+        {whole, NNVTS_STATUS_NONE},
+        {{.prot = whole.prot, .fd = -1, .size = 64}, NNVTS_STATUS_INVALID_ARGUMENT},
+        {{.prot = whole.prot, .fd = whole.fd, .size = 32, .offset = 1}, NNVTS_STATUS_INVALID_ARGUMENT},
+        {{.prot = whole.prot, .fd = whole.fd, .size = 64, .offset = 4096}, NNVTS_STATUS_INVALID_ARGUMENT},
+        {{.prot = whole.prot, .fd = -1}, NNVTS_STATUS_NONE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct call c = {0};
+        give(&c, x, sizeof x);
+        take(&c, NULL, 0);
+        c.pools[1] = rows[i].pool;
+        const enum nnvts_status st = execute(p, &c);
+        if (st != rows[i].status) fail_msg("pool %zu: %d", i, st);
+        if (st == NNVTS_STATUS_NONE) assert_true(c.shapes[0].is_sufficient && c.dims[0][0] == 0);
+    }
+    close(whole.fd);
+    p->release(p);
+    d->release(d);
+    assert_int_equal(objects(), before);
+}
+
 static void test_timing(void **state) {
     (void)state;
     static const char *const devices[] = {"#toy-a", ""};
@@ -736,6 +793,8 @@ int main(void) {
         cmocka_unit_test_setup(test_circle, no_lies),
         cmocka_unit_test_setup(test_bad_requests, no_lies),
         cmocka_unit_test_setup(test_small_output, no_lies),
+        cmocka_unit_test_setup(test_no_room, no_lies),
+        cmocka_unit_test_setup(test_empty_output, no_lies),
         cmocka_unit_test_setup(test_timing, no_lies),
         cmocka_unit_test_setup(test_async, no_lies),
         cmocka_unit_test_setup(test_fenced, no_lies),
