@@ -16,7 +16,7 @@ reports              include base reports
 randgraph            include base reference/model reference/eval reference/ops randgraph
 mlts                 include base reference/model reference/eval reference/ops mlts
 harness/core         include base reference/model reference/eval reference/ops randgraph reports harness/core
-harness/bench        include base reference/model reference/eval reference/ops mlts harness/core harness/bench
+harness/bench        include base reference/model reference/eval reference/ops mlts harness/core harness/debug harness/bench
 harness/debug        include base reference/model reference/eval reference/ops harness/core harness/debug
 harness/explain      include base reference/model reference/eval reference/ops harness/core harness/explain
 harness/fuzz         include base reference/model reference/eval reference/ops randgraph harness/core harness/fuzz

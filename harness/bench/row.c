@@ -79,6 +79,15 @@ void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *f
     }
 }
 
+void nnv_bench_row_layers(struct nnv_bench_row *row, const struct nnv_layers *l) {
+    char text[256];
+    row->layers = nnv_layers_json(l);
+    if (l->out_of_budget == 0 || row->failed) return;
+    snprintf(text, sizeof text, "operation %u (%s) is the first of %u that are out of their budgets", l->found.culprit,
+             nnv_layers_name(l, l->found.culprit), l->out_of_budget);
+    fail_gate(row, text);
+}
+
 /** A number, or null where it is none: JSON has no NaN and no infinity. */
 static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
@@ -166,9 +175,11 @@ static json_t *accuracy_json(const struct nnv_bench_row *row) {
 }
 
 json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples) {
-    json_t *j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:s,s:o}", "network", row->network, "origin", row->origin,
-                          "data", row->data, "driver", row->driver, "scenario", row->scenario, "way", row->way,
-                          "failed", (int)row->failed, "gate", row->gate, "latency", latency_json(row, samples));
+    json_t *j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:s}", "network", row->network, "origin", row->origin, "data",
+                          row->data, "driver", row->driver, "scenario", row->scenario, "way", row->way, "failed",
+                          (int)row->failed, "gate", row->gate);
+    if (j && row->has_latency) json_object_set_new(j, "latency", latency_json(row, samples));
     if (j && row->has_accuracy) json_object_set_new(j, "accuracy", accuracy_json(row));
+    if (j && row->layers) json_object_set(j, "layers", row->layers);
     return j;
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "harness/bench/accuracy.h"
+#include "harness/bench/layers.h"
 
 /** Percentiles that are told. */
 enum { NNV_BENCH_P50, NNV_BENCH_P90, NNV_BENCH_P97, NNV_BENCH_P99, NNV_BENCH_QUANTILES };
@@ -18,10 +19,11 @@ struct nnv_bench_row {
     double quantile_ns[NNV_BENCH_QUANTILES];
     struct nnv_interval interval_ns[NNV_BENCH_QUANTILES]; /**< at 95 % */
     double rate;                                          /**< executions a second */
-    bool has_accuracy;
+    bool has_latency, has_accuracy;
     enum nnv_bench_state accuracy_state; /**< DONE: accuracy holds */
     char accuracy_reason[NNV_BENCH_REASON];
     struct nnv_accuracy accuracy;
+    json_t *layers; /**< operation by operation; owned, NULL: not judged */
     bool failed;    /**< a gate is not passed */
     char gate[256]; /**< which */
 };
@@ -37,6 +39,8 @@ void nnv_bench_row_count(struct nnv_bench_row *row);
 /** Sets failed and gate; first: the row of the first driver on the same network, or NULL for that itself. */
 void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *first,
                         const struct nnv_bench_gates *gates);
+/** Keeps what was found operation by operation, after the other gates: one out of its budget fails the row. */
+void nnv_bench_row_layers(struct nnv_bench_row *row, const struct nnv_layers *layers);
 /** The row as JSON, samples thinned out to at most `samples`; NULL when out of memory. */
 json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples);
 /** "done", "unsupported", "failed" ... */

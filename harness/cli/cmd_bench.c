@@ -10,7 +10,9 @@
 #include "base/file.h"
 #include "harness/bench/row.h"
 #include "harness/cli/cli.h"
+#include "harness/core/record.h"
 #include "mlts/networks.h"
+#include "reports/bench.h"
 
 enum { MOST_DRIVERS = 16, MOST_NETWORKS = 256, SETS = 8, LATENCY_SAMPLES = 2000 };
 
@@ -32,7 +34,7 @@ struct bench {
     struct nnv_bench_options options;
     struct nnv_bench_gates gates;
     const char *data; /* NULL: that of the network */
-    bool list, no_accuracy, no_latency;
+    bool list, no_accuracy, no_latency, layers;
     const char *csv;
     int scenario, way;
     uint64_t streams, least;
@@ -45,6 +47,8 @@ struct bench {
     struct nnv_arena *arena; /* of everything that stays */
     bool terminal;
     const char *doing; /* for the live line */
+    int argc;
+    char **argv;
 };
 
 /* -------------------------------------------------------------------- console */
@@ -110,6 +114,24 @@ static void print_accuracy(const struct nnv_bench_row *r) {
         printf("mean square error %.4g (reference %.4g)  ", a->driver.error, a->golden.error);
     printf("largest error %.3g  %u items%s\n", a->largest_error, a->items,
            a->worse ? "  WORSE than the reference" : "");
+}
+
+static void print_layers(const struct nnv_layers *l) {
+    enum { TOLD = 5 };
+    char result[320];
+    printf("  %-16s operation by operation: %u judged, %u out of budget\n", "", l->judged, l->out_of_budget);
+    if (*l->found.shown)
+        printf("  %-16s   with all results as outputs: %s; each was judged as a model of its own\n", "",
+               l->found.shown);
+    for (uint32_t i = 0; i < l->judged && i < TOLD; i++) {
+        uint32_t k = l->worst[i];
+        const struct nnv_step *s = &l->found.step[k];
+        printf("  %-16s %c %4u %-24s %-28s error %-9.3g of budget %.3g\n", "",
+               k == l->found.culprit       ? '>'
+               : s->kind == NNV_STEP_WRONG ? '!'
+                                           : ' ',
+               k, nnv_layers_name(l, k), nnv_layers_result(l, k, result, sizeof result), s->error, s->ratio);
+    }
 }
 
 static int list_networks(const struct nnv_cli *c) {
@@ -189,17 +211,37 @@ static enum nnv_status judge(struct bench *b, const struct subject *s, struct nn
     return st;
 }
 
+/** Where the driver can run the network at all. */
+static enum nnv_status judge_layers(struct bench *b, const struct subject *s, struct nnv_bench_row *row,
+                                    struct nnv_layers *layers, struct nnv_err *err) {
+    char doing[200];
+    const char *was = b->doing;
+    *layers = (struct nnv_layers){0};
+    if (!b->layers || row->measured.state != NNV_BENCH_DONE ||
+        (row->has_accuracy && row->accuracy_state != NNV_BENCH_DONE))
+        return NNV_OK;
+    snprintf(doing, sizeof doing, "%s, operation by operation", was);
+    b->doing = doing;
+    on_progress(b, 0);
+    enum nnv_status st = nnv_layers_judge(&s->net, s->inputs[0], &b->options, s->arena, layers, err);
+    if (st == NNV_OK) nnv_bench_row_layers(row, layers);
+    b->doing = was;
+    return st;
+}
+
 static enum nnv_status run_row(struct bench *b, const struct subject *s, int driver, struct nnv_err *err) {
     struct nnv_bench_row *row = &b->rows[b->row_count];
     const struct nnv_bench_work work = {
         .model = &s->net.model, .sets = s->sets, .inputs = s->inputs, .output_shapes = s->golden.shape};
+    struct nnv_layers layers;
     char doing[160];
     *row = (struct nnv_bench_row){.network = nnv_arena_strdup(b->arena, s->net.name),
                                   .origin = nnv_arena_strdup(b->arena, s->net.origin),
                                   .data = s->data,
                                   .driver = b->drivers[driver],
                                   .scenario = nnv_scenario_names[b->scenario],
-                                  .way = nnv_bench_way_names[b->way]};
+                                  .way = nnv_bench_way_names[b->way],
+                                  .has_latency = !b->no_latency};
     b->options.path = b->configs[driver].driver_path;
     b->options.options = b->configs[driver].driver_options;
     snprintf(doing, sizeof doing, "%s on %s", s->net.name, b->drivers[driver]);
@@ -208,14 +250,18 @@ static enum nnv_status run_row(struct bench *b, const struct subject *s, int dri
     if (!b->no_latency) st = nnv_bench_measure(&work, &b->options, b->arena, &row->measured, err);
     nnv_bench_row_count(row);
     if (st == NNV_OK && !b->no_accuracy) st = judge(b, s, row, err);
+    if (st == NNV_OK) {
+        nnv_bench_row_gate(row, driver ? row - driver : NULL, &b->gates);
+        st = judge_layers(b, s, row, &layers, err);
+    }
     clear_line(b);
     if (st != NNV_OK) return st;
-    nnv_bench_row_gate(row, driver ? row - driver : NULL, &b->gates);
     b->row_count++;
     if (b->cli.json) return NNV_OK;
     if (!b->no_latency) print_latency(row);
     if (b->no_latency) printf("  %s\n", row->driver);
     print_accuracy(row);
+    if (layers.present) print_layers(&layers);
     if (row->failed) printf("FAIL %s on %s: %s\n", row->network, row->driver, row->gate);
     fflush(stdout);
     return NNV_OK;
@@ -240,7 +286,19 @@ static json_t *rows_json(const struct bench *b) {
     json_t *all = json_array();
     for (size_t i = 0; i < b->row_count; i++)
         json_array_append_new(all, nnv_bench_row_json(&b->rows[i], LATENCY_SAMPLES));
-    return json_pack("{s:s,s:s,s:o}", "form", "nnvts-bench-1", "version", NNVTS_VERSION, "rows", all);
+    json_t *j = json_pack("{s:s,s:s,s:o}", "form", "nnvts-bench-1", "version", NNVTS_VERSION, "rows", all);
+    json_t *argv = json_array();
+    for (int i = 0; i < b->argc; i++) json_array_append_new(argv, json_string(b->argv[i]));
+    struct nnv_text place = {0};
+    nnv_record_place(&place); /* members behind a comma */
+    if (place.len) *place.data = '{';
+    nnv_text_add(&place, "}");
+    json_t *members = place.failed ? NULL : json_loads(place.data, 0, NULL);
+    if (j && members) json_object_update(j, members);
+    if (j) json_object_set_new(j, "argv", argv);
+    json_decref(members);
+    nnv_text_free(&place);
+    return j;
 }
 
 static enum nnv_status write_json(const struct bench *b, struct nnv_err *err) {
@@ -255,6 +313,15 @@ static enum nnv_status write_json(const struct bench *b, struct nnv_err *err) {
     nnv_text_free(&path);
     free(text);
     json_decref(j);
+    return st;
+}
+
+static enum nnv_status write_pages(const struct bench *b, struct nnv_err *err) {
+    struct nnv_bench_sheet *sheet = NULL;
+    enum nnv_status st = nnv_bench_load(b->cli.out, &sheet, err);
+    if (st == NNV_OK) st = nnv_bench_html(sheet, err);
+    if (st == NNV_OK) st = nnv_bench_junit(sheet, err);
+    nnv_bench_free(sheet);
     return st;
 }
 
@@ -350,7 +417,7 @@ static enum nnv_status run_networks(struct bench *b, struct nnv_err *err) {
 static int finish(const struct bench *b) {
     size_t failed = 0;
     for (size_t i = 0; i < b->row_count; i++) failed += b->rows[i].failed;
-    if (!b->cli.json) printf("%zu measured, %zu failed; %s/bench.json\n", b->row_count, failed, b->cli.out);
+    if (!b->cli.json) printf("%zu measured, %zu failed; report: %s/report.html\n", b->row_count, failed, b->cli.out);
     return failed ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
 }
 
@@ -377,6 +444,7 @@ static int run(int argc, char **argv) {
         {0, "whole-time", NNV_OPT_FLAG, &whole, NULL, "go on for --time even when the quantiles are known", NULL},
         {0, "no-accuracy", NNV_OPT_FLAG, &b.no_accuracy, NULL, "latency alone", NULL},
         {0, "no-latency", NNV_OPT_FLAG, &b.no_latency, NULL, "accuracy alone", NULL},
+        {0, "layers", NNV_OPT_FLAG, &b.layers, NULL, "judge every operation by itself, too", NULL},
         {0, "max-latency-ratio", NNV_OPT_STRING, &b.most_ratio, "R", "gate: median, by that of the first driver", NULL},
         {0, "min-agreement", NNV_OPT_STRING, &b.least_agreement, "A", "gate: share of items with the reference's class",
          NULL},
@@ -393,6 +461,7 @@ static int run(int argc, char **argv) {
     if (code >= 0) return code;
     if (b.list) return list_networks(&b.cli);
     struct nnv_err err = {0};
+    b.argc = argc, b.argv = argv;
     b.options.early_stop = !whole;
     b.terminal = isatty(STDERR_FILENO) == 1;
     b.arena = nnv_arena_new();
@@ -402,8 +471,10 @@ static int run(int argc, char **argv) {
     if (st == NNV_OK) st = find_drivers(&b, &err);
     if (st == NNV_OK) st = run_networks(&b, &err);
     if (st == NNV_OK) st = write_json(&b, &err);
+    if (st == NNV_OK) st = write_pages(&b, &err);
     if (st == NNV_OK && b.csv) st = write_csv(&b, &err);
     code = st == NNV_OK ? finish(&b) : nnv_cli_error(&err);
+    for (size_t i = 0; i < b.row_count; i++) json_decref(b.rows[i].layers);
     nnv_arena_free(b.arena);
     return code;
 }

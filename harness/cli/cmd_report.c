@@ -2,15 +2,31 @@
 /** @file cmd_report.c nnvts report: makes the reports of a run again. */
 
 #include "harness/cli/cli.h"
+#include "reports/bench.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts report [RUN]",
     .summary = "Makes summary.json, junit.xml and report.html again from the journal in the folder RUN (default "
-               "nnvts-out). The exit code is that of the run.",
+               "nnvts-out), or those of a bench from its bench.json. The exit code is that of the run.",
     .examples = "nnvts report              of the last run\n"
-                "nnvts report results/42   of another\n",
+                "nnvts report results/42   of another\n"
+                "nnvts report nnvts-bench  of a bench\n",
 };
+
+static void tell(const char *folder) { printf("report: %s/report.html   junit: %s/junit.xml\n", folder, folder); }
+
+static int report_bench(const char *folder) {
+    struct nnv_err err = {0};
+    struct nnv_bench_sheet *sheet = NULL;
+    enum nnv_status s = nnv_bench_load(folder, &sheet, &err);
+    if (s == NNV_OK) s = nnv_bench_html(sheet, &err);
+    if (s == NNV_OK) s = nnv_bench_junit(sheet, &err);
+    int code = s == NNV_OK ? (int)nnv_bench_exit(sheet) : nnv_cli_error(&err);
+    if (s == NNV_OK) tell(folder);
+    nnv_bench_free(sheet);
+    return code;
+}
 
 static int run(int argc, char **argv) {
     struct nnv_cli c;
@@ -20,6 +36,7 @@ static int run(int argc, char **argv) {
     if (code >= 0) return code;
 
     const char *folder = c.positional.count == 1 ? c.positional.item[0] : c.out;
+    if (nnv_bench_is(folder)) return report_bench(folder);
     struct nnv_err err = {0};
     struct nnv_report *report = NULL;
     enum nnv_status s = nnv_report_load(folder, &report, &err);
@@ -28,7 +45,7 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK) s = nnv_report_html(report, &err);
     if (s == NNV_OK) {
         code = (int)nnv_report_exit(report);
-        printf("report: %s/report.html   junit: %s/junit.xml\n", folder, folder);
+        tell(folder);
     }
     nnv_report_free(report);
     return s == NNV_OK ? code : nnv_cli_error(&err);

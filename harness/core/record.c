@@ -158,6 +158,11 @@ static void add_start(struct nnv_text *out) {
     add_member(out, "start", text);
 }
 
+void nnv_record_place(struct nnv_text *out) {
+    add_start(out);
+    add_machine(out);
+}
+
 static void add_suites(struct nnv_text *out, const struct nnv_case *cases, size_t count) {
     size_t nsuites, written = 0;
     const struct nnv_suite *const *suites = nnv_suites(&nsuites);
@@ -242,8 +247,7 @@ void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_
     nnv_text_addf(out, "],\"cases\":%zu", o->count);
     nnv_record_selection(o->cases, o->count, selection);
     add_member(out, "selection", selection);
-    add_start(out);
-    add_machine(out);
+    nnv_record_place(out);
     add_suites(out, o->cases, o->count);
     add_coverage(out);
     nnv_text_add(out, "}");

@@ -16,6 +16,8 @@ struct nnv_record_extra {
 
 /** Appends the first line of a journal, without newline. */
 void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_info *driver, struct nnv_text *out);
+/** Adds the members ,"start":...,"machine":{...}: when and where. */
+void nnv_record_place(struct nnv_text *out);
 /**
  * Appends the line of a case, without newline. Comparisons that are not a JSON array (a damaged worker) are left out
  * and make the verdict ERROR.

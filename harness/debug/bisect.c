@@ -85,6 +85,22 @@ static void add_output(struct nnv_step *s, const struct nnv_output_opinion *o) {
     s->error = o->error;
 }
 
+/** What the opinion of an operation alone makes of its step. */
+static void take_opinion(const struct nnv_spec *spec, const struct nnv_opinion *opinion, struct nnv_step *s) {
+    for (uint32_t i = 0; opinion->has_outputs && i < spec->model.main.nout && i < NNV_OPINION_OUTPUTS; i++)
+        add_output(s, &opinion->output[i]);
+    s->kind = NNV_STEP_UNJUDGED;
+    if (opinion->verdict == NNVTS_PASS)
+        s->kind = NNV_STEP_RIGHT;
+    else if (opinion->verdict == NNVTS_UNTRUSTED)
+        s->kind = NNV_STEP_UNTRUSTED;
+    else if (nnv_is_bad(opinion->verdict))
+        s->kind = NNV_STEP_WRONG;
+    if (s->kind == NNV_STEP_UNJUDGED || (s->kind == NNV_STEP_WRONG && !opinion->has_outputs))
+        snprintf(s->note, sizeof s->note, "%s%s%.140s", nnv_record_verdict(opinion->verdict),
+                 *opinion->reason ? ": " : "", opinion->reason);
+}
+
 static void judge_step(struct bisecting *b, uint32_t operation, struct nnv_step *s) {
     struct nnv_known cut;
     struct nnv_opinion opinion;
@@ -103,16 +119,7 @@ static void judge_step(struct bisecting *b, uint32_t operation, struct nnv_step 
     /* what was integer-valued is so no more once something went wrong */
     cut.spec->exact = cut.spec->exact && b->out->culprit == NONE;
     nnv_oracle_compare(cut.spec, NNV_PRECISION_BUDGET, outputs, b->scratch, &opinion);
-    for (uint32_t i = 0; i < cut.spec->model.main.nout && i < NNV_OPINION_OUTPUTS; i++)
-        add_output(s, &opinion.output[i]);
-    if (opinion.verdict == NNVTS_FAIL)
-        s->kind = NNV_STEP_WRONG;
-    else if (opinion.verdict == NNVTS_PASS)
-        s->kind = NNV_STEP_RIGHT;
-    else if (opinion.verdict == NNVTS_UNTRUSTED)
-        s->kind = NNV_STEP_UNTRUSTED;
-    else
-        snprintf(s->note, sizeof s->note, "%.159s", opinion.reason);
+    take_opinion(cut.spec, &opinion, s);
 }
 
 static enum nnv_status judge_steps(struct bisecting *b, struct nnv_err *err) {
@@ -187,10 +194,23 @@ static enum nnv_status find_joint(struct bisecting *b, struct nnv_err *err) {
 
 /* ------------------------------------------------------------------------ all of it */
 
+/** What the driver computes with all results as outputs; !*ran: opinion says what became of it. */
+static enum nnv_status take_values(struct bisecting *b, const struct nnv_spec *all, bool *ran,
+                                   struct nnv_opinion *opinion, struct nnv_err *err) {
+    struct nnv_value *outputs;
+    enum nnv_status st = nnv_oracle_run(b->oracle, all, b->arena, &outputs, opinion, err);
+    if (st != NNV_OK || opinion->verdict != NNVTS_PASS) return st;
+    b->actual = b->known;
+    b->actual.value = nnv_arena_copy(b->arena, b->known.value, main_of(b)->noperands * sizeof *b->known.value);
+    if (!b->actual.value) return no_memory(err);
+    for (uint32_t i = 0; i < all->model.main.nout; i++) b->actual.value[all->model.main.out[i]] = outputs[i];
+    *ran = true;
+    return NNV_OK;
+}
+
 /** All results as outputs: on the driver, and what it computed. */
 static enum nnv_status run_shown(struct bisecting *b, bool *ran, struct nnv_err *err) {
     struct nnv_spec *all;
-    struct nnv_value *outputs;
     struct nnv_opinion opinion;
     *ran = false;
     enum nnv_status st = nnv_cut(&b->known, &(struct nnv_cut){.all_shown = true}, b->arena, &all, err);
@@ -201,14 +221,7 @@ static enum nnv_status run_shown(struct bisecting *b, bool *ran, struct nnv_err 
     if (!b->out->vanishes && !(s.values && b->out->signature.values) && !nnv_signature_equal(&s, &b->out->signature))
         nnv_signature_text(&s, b->out->shown);
     if (!b->out->signature.values || (!s.values && !b->out->vanishes)) return NNV_OK;
-    st = nnv_oracle_run(b->oracle, all, b->arena, &outputs, &opinion, err);
-    if (st != NNV_OK || opinion.verdict != NNVTS_PASS) return st;
-    b->actual = b->known;
-    b->actual.value = nnv_arena_copy(b->arena, b->known.value, main_of(b)->noperands * sizeof *b->known.value);
-    if (!b->actual.value) return no_memory(err);
-    for (uint32_t i = 0; i < all->model.main.nout; i++) b->actual.value[all->model.main.out[i]] = outputs[i];
-    *ran = true;
-    return NNV_OK;
+    return take_values(b, all, ran, &opinion, err);
 }
 
 static enum nnv_status bisect(struct bisecting *b, struct nnv_err *err) {
@@ -244,6 +257,56 @@ enum nnv_status nnv_bisect(const struct nnv_spec *spec, const struct nnv_oracle 
     if (st == NNV_OK) {
         out->spec = b.known.spec;
         st = bisect(&b, err);
+    }
+    nnv_arena_free(b.scratch);
+    return st;
+}
+
+/* ------------------------------------------------------------- specs that need not fail */
+
+/** Each operation as a model of its own, on golden inputs. */
+static enum nnv_status judge_alone(struct bisecting *b, struct nnv_err *err) {
+    const uint32_t n = main_of(b)->noperations;
+    b->out->step = NNV_NEW(b->arena, struct nnv_step, n);
+    if (!b->out->step) return no_memory(err);
+    b->out->apart = true;
+    for (uint32_t i = 0; i < n; i++) {
+        struct nnv_step *s = &b->out->step[i];
+        struct nnv_known cut;
+        struct nnv_opinion opinion;
+        struct nnv_err why = {0};
+        s->kind = NNV_STEP_UNJUDGED;
+        enum nnv_status st = cut_range(b, &b->known, i, i + 1, NULL, &cut, &why);
+        if (st == NNV_OK) st = nnv_oracle_judge(b->oracle, cut.spec, &opinion, &why);
+        if (st == NNV_OK)
+            take_opinion(cut.spec, &opinion, s);
+        else
+            snprintf(s->note, sizeof s->note, "%.159s", why.text);
+        if (s->kind == NNV_STEP_WRONG && b->out->culprit == NONE) b->out->culprit = i;
+    }
+    if (b->out->culprit != NONE) b->out->alone = NNV_ALONE_FAILS;
+    return NNV_OK;
+}
+
+enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_oracle *oracle, struct nnv_arena *arena,
+                                struct nnv_bisection *out, struct nnv_err *err) {
+    struct bisecting b = {.oracle = oracle, .quick = *oracle, .arena = arena, .scratch = nnv_arena_new(), .out = out};
+    struct nnv_opinion opinion;
+    *out = (struct nnv_bisection){.culprit = NONE};
+    if (!b.scratch) return no_memory(err);
+    bool ran = false;
+    enum nnv_status st = nnv_known_make(spec, false, arena, &b.known, err);
+    if (st == NNV_OK) {
+        out->spec = b.known.spec;
+        struct nnv_spec *all;
+        st = nnv_cut(&b.known, &(struct nnv_cut){.all_shown = true}, arena, &all, err);
+        if (st == NNV_OK) st = take_values(&b, all, &ran, &opinion, err);
+    }
+    if (st == NNV_OK && ran) st = judge_steps(&b, err);
+    if (st == NNV_OK && !ran) {
+        snprintf(out->shown, sizeof out->shown, "%s%s%s", nnv_record_verdict(opinion.verdict),
+                 *opinion.reason ? ": " : "", opinion.reason);
+        st = judge_alone(&b, err);
     }
     nnv_arena_free(b.scratch);
     return st;

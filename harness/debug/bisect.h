@@ -36,6 +36,7 @@ struct nnv_bisection {
     struct nnv_spec *isolated; /**< the culprit as a spec of its own, on the driver's inputs; NULL: alone it passes, or
                                     they are not known */
     enum nnv_alone alone;      /**< does it fail as a spec of its own, on the driver's (or else the golden) inputs? */
+    bool apart;                /**< steps were judged as models of their own, on golden inputs */
     bool vanishes;             /**< with all results as outputs the failure is gone */
     bool *joint;               /**< per operand: making this result alone an output makes the failure vanish */
     char shown[NNV_OPINION_REASON + 32]; /**< how the driver fails with all results as outputs, if otherwise; else "" */
@@ -44,5 +45,11 @@ struct nnv_bisection {
 /** Bisects a spec; the result is arena's. Errors as of nnv_reduce(). */
 NNV_USE_RESULT enum nnv_status nnv_bisect(const struct nnv_spec *spec, const struct nnv_oracle *oracle,
                                           struct nnv_arena *arena, struct nnv_bisection *out, struct nnv_err *err);
+/**
+ * Judges each operation of a spec that need not fail, likewise; where the driver does not give all results (shown says
+ * why) each as a model of its own on golden inputs. Fills spec, step, culprit, alone, apart and shown. Errors as above.
+ */
+NNV_USE_RESULT enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_oracle *oracle,
+                                               struct nnv_arena *arena, struct nnv_bisection *out, struct nnv_err *err);
 
 #endif
