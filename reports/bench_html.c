@@ -23,7 +23,8 @@ static const char *const css =
     ".lat .s{font-size:12px;fill:var(--soft);font-variant-numeric:tabular-nums}\n"
     ".lat .h{fill:var(--link);opacity:.55}.lat .i{fill:var(--F);opacity:.22}.lat .x{stroke:var(--soft)}\n"
     ".lat .g{stroke:var(--line)}.lat .m{stroke:var(--F);stroke-width:2}.lat .q{stroke:var(--ink);stroke-width:1.5}\n"
-    ".lat figcaption{margin:6px 0 0}.wide{overflow-x:auto}.wide table{min-width:700px}.wide h4{margin-top:26px}\n"
+    ".lat figcaption{margin:6px 0 0}.wide{overflow-x:auto;margin-bottom:26px}.wide table{min-width:700px}\n"
+    ".facts.bench{grid-template-columns:repeat(auto-fit,minmax(190px,1fr))}\n"
     ".plain .v{margin-right:.5em}.say{margin:10px 0;padding:8px 14px;border-radius:6px;overflow-wrap:anywhere}\n"
     ".say.F{color:var(--F);background:var(--Fb)}.say.T{color:var(--T);background:var(--Tb)}\n"
     ".say.U{color:var(--U);background:var(--Ub)}.plain td.n small{display:block}.plain .bad{color:var(--F)}\n"
@@ -61,10 +62,8 @@ static void add_time_cell(struct nnv_text *t, double ns) {
     nnv_text_add(t, "</td>");
 }
 
-static void add_header(struct nnv_text *t, const char *caption, const char *const *heads) {
-    nnv_text_add(t, "<div class=\"wide\">");
-    if (caption) nnv_text_addf(t, "<h4>%s</h4>", caption);
-    nnv_text_add(t, "<table class=\"plain\"><thead><tr>");
+static void add_header(struct nnv_text *t, const char *const *heads) {
+    nnv_text_add(t, "<div class=\"wide\"><table class=\"plain\"><thead><tr>");
     for (size_t i = 0; heads[i]; i++)
         nnv_text_addf(t, "<th scope=\"col\"%s>%s</th>", i ? " class=\"n\"" : "", heads[i]);
     nnv_text_add(t, "</tr></thead><tbody>\n");
@@ -143,7 +142,7 @@ static void add_head(const struct nnv_bench_sheet *s, struct nnv_text *t) {
 static void add_facts(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     const json_t *machine = json_object_get(s->root, "machine"), *argv = json_object_get(s->root, "argv"), *word;
     size_t i;
-    nnv_text_add(t, "<dl class=\"facts\">\n<div><dt>Started</dt><dd>");
+    nnv_text_add(t, "<dl class=\"facts bench\">\n<div><dt>Started</dt><dd>");
     add_text(t, nnv_json_text(s->root, "start", dash));
     nnv_text_add(t, "</dd></div>\n<div><dt>Machine</dt><dd>");
     add_text(t, nnv_json_text(machine, "cpu", dash));
@@ -198,7 +197,7 @@ static void add_summary(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     nnv_text_add(t, "<section id=\"all\">\n<h2>All networks</h2>\n<p class=\"lead\">Ratio: median latency by that of "
                     "the first driver. Answers: the driver's accuracy beside that of the reference on the same "
                     "data.</p>\n");
-    add_header(t, NULL, heads);
+    add_header(t, heads);
     for (size_t i = 0; i < s->count && i < MOST_LINES; i++) add_summary_row(s, &s->line[i], t);
     end_table(t);
     if (s->count > MOST_LINES)
@@ -213,10 +212,14 @@ static void add_quantile(struct nnv_text *t, const json_t *latency, const char *
     nnv_bench_add_time(t, nnv_bench_number(latency, "quantiles", name, "ns", NULL));
     double low = nnv_bench_number(latency, "quantiles", name, "low_ns", NULL);
     double high = nnv_bench_number(latency, "quantiles", name, "high_ns", NULL);
+    if (!isfinite(low) && !isfinite(high)) {
+        nnv_text_add(t, "</td>");
+        return;
+    }
     nnv_text_add(t, "<small>");
     nnv_bench_add_time(t, low);
-    nnv_text_add(t, " to ");
-    nnv_bench_add_time(t, high);
+    nnv_text_add(t, isfinite(low) && !isfinite(high) ? " or more" : " to ");
+    if (isfinite(high)) nnv_bench_add_time(t, high);
     nnv_text_add(t, "</small></td>");
 }
 
@@ -313,8 +316,8 @@ static void add_step(const json_t *step, struct nnv_text *t) {
     add_cell(t, "%.0f", nnv_bench_number(step, "wrong", NULL));
     add_cell(t, "%.3g", nnv_bench_number(step, "error", NULL));
     double ratio = nnv_bench_number(step, "ratio", NULL);
-    if (isinf(ratio))
-        nnv_text_add(t, "<td class=\"n bad\">\xe2\x88\x9e</td>");
+    if (ratio > 1e6) /* the bound is 0, or next to it */
+        nnv_text_add(t, "<td class=\"n bad\">&gt; 10<sup>6</sup></td>");
     else
         add_cell(t, "%.3g", ratio);
     nnv_text_add(t, "</tr>\n");
@@ -336,9 +339,18 @@ static void add_layers(const struct nnv_bench_sheet *s, const struct nnv_bench_l
     if (json_is_integer(first))
         nnv_text_addf(t, " <span class=\"bad\">The first is operation %" PRIu64 ".</span>",
                       nnv_json_count(l->layers, "first"));
-    nnv_text_add(t, " Each is judged by the reference's result for the inputs that the driver itself had.</p>\n");
+    nnv_text_add(t, has(l->layers, "apart")
+                        ? " Each was judged as a model of its own, on the reference's inputs: with all "
+                          "results as outputs the driver failed.</p>\n"
+                        : " Each is judged by the reference's result for the inputs that the driver "
+                          "itself had.</p>\n");
+    if (*nnv_json_text(l->layers, "shown", "")) {
+        nnv_text_add(t, "<p class=\"say F\">");
+        add_text(t, nnv_json_text(l->layers, "shown", ""));
+        nnv_text_add(t, "</p>\n");
+    }
     if (json_array_size(steps) == 0) return;
-    add_header(t, NULL, heads);
+    add_header(t, heads);
     json_array_foreach((json_t *)steps, i, step) {
         if (i == MOST_STEPS) break;
         add_step(step, t);
@@ -376,15 +388,15 @@ static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struc
     each(s, network, t, add_remarks);
     if (any(s, network, "latency")) {
         nnv_bench_plot(s, network, t);
-        add_header(t, NULL, latency);
+        add_header(t, latency);
         each(s, network, t, add_latency);
         end_table(t);
-        add_header(t, NULL, cost);
+        add_header(t, cost);
         each(s, network, t, add_cost);
         end_table(t);
     }
     if (any(s, network, "accuracy")) {
-        add_header(t, NULL, accuracy);
+        add_header(t, accuracy);
         each(s, network, t, add_accuracy);
         end_table(t);
     }

@@ -7,7 +7,7 @@
 #include "reports/bench.h"
 #include "reports/words.h"
 
-enum { LEFT = 210, WIDTH = 800, RIGHT = 30, ROW = 62, BARS_HIGH = 42, BINS = 160, MOST_ROWS = 16, LABEL = 30 };
+enum { LEFT = 236, WIDTH = 800, RIGHT = 14, ROW = 62, BARS_HIGH = 42, BINS = 160, MOST_ROWS = 16, LABEL = 27 };
 
 /** Where a latency lies on the axis. */
 struct axis {
@@ -117,8 +117,10 @@ static void add_tick(const struct axis *a, double ns, int bottom, struct nnv_tex
     nnv_text_addf(t,
                   "<path class=\"g\" d=\"M%.1f 8V%d\"/><text class=\"s\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
                   x, bottom, x, bottom + 16);
-    nnv_bench_add_time(t, ns);
-    nnv_text_add(t, "</text>\n");
+    static const char *const units[] = {"ns", "\xc2\xb5s", "ms", "s"};
+    int u = 0;
+    while (ns >= 999.5 && u < 3) ns /= 1000, u++;
+    nnv_text_addf(t, "%.4g\xc2\xa0%s</text>\n", ns, units[u]);
 }
 
 /** Lines at round times: about six, or 1, 2 and 5 of each power of ten. */
