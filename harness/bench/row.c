@@ -82,9 +82,12 @@ void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *f
 void nnv_bench_row_layers(struct nnv_bench_row *row, const struct nnv_layers *l) {
     char text[256];
     row->layers = nnv_layers_json(l);
-    if (l->out_of_budget == 0 || row->failed) return;
-    snprintf(text, sizeof text, "operation %u (%s) is the first of %u that are out of their budgets", l->found.culprit,
-             nnv_layers_name(l, l->found.culprit), l->out_of_budget);
+    if (row->failed || (l->out_of_budget == 0 && !nnv_is_bad(l->found.signature.verdict))) return;
+    if (l->out_of_budget)
+        snprintf(text, sizeof text, "operation %u (%s) is the first of %u that are out of their budgets",
+                 l->found.culprit, nnv_layers_name(l, l->found.culprit), l->out_of_budget);
+    else
+        snprintf(text, sizeof text, "with all results as outputs: %.200s", l->found.shown);
     fail_gate(row, text);
 }
 

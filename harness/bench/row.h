@@ -39,7 +39,9 @@ void nnv_bench_row_count(struct nnv_bench_row *row);
 /** Sets failed and gate; first: the row of the first driver on the same network, or NULL for that itself. */
 void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *first,
                         const struct nnv_bench_gates *gates);
-/** Keeps what was found operation by operation, after the other gates: one out of its budget fails the row. */
+/**
+ * Keeps what was found operation by operation, after the other gates: one out of its budget fails the row,
+ * and so does a driver that can't give all results. */
 void nnv_bench_row_layers(struct nnv_bench_row *row, const struct nnv_layers *layers);
 /** The row as JSON, samples thinned out to at most `samples`; NULL when out of memory. */
 json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples);

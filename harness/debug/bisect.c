@@ -292,7 +292,7 @@ enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_or
                                 struct nnv_bisection *out, struct nnv_err *err) {
     struct bisecting b = {.oracle = oracle, .quick = *oracle, .arena = arena, .scratch = nnv_arena_new(), .out = out};
     struct nnv_opinion opinion;
-    *out = (struct nnv_bisection){.culprit = NONE};
+    *out = (struct nnv_bisection){.culprit = NONE, .signature.verdict = NNVTS_PASS};
     if (!b.scratch) return no_memory(err);
     bool ran = false;
     enum nnv_status st = nnv_known_make(spec, false, arena, &b.known, err);
@@ -304,6 +304,7 @@ enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_or
     }
     if (st == NNV_OK && ran) st = judge_steps(&b, err);
     if (st == NNV_OK && !ran) {
+        out->signature.verdict = opinion.verdict;
         snprintf(out->shown, sizeof out->shown, "%s%s%s", nnv_record_verdict(opinion.verdict),
                  *opinion.reason ? ": " : "", opinion.reason);
         st = judge_alone(&b, err);

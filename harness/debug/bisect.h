@@ -47,7 +47,8 @@ NNV_USE_RESULT enum nnv_status nnv_bisect(const struct nnv_spec *spec, const str
                                           struct nnv_arena *arena, struct nnv_bisection *out, struct nnv_err *err);
 /**
  * Judges each operation of a spec that need not fail, likewise; where the driver does not give all results (shown says
- * why) each as a model of its own on golden inputs. Fills spec, step, culprit, alone, apart and shown. Errors as above.
+ * and signature.verdict say what became of it) each as a model of its own on golden inputs. Fills spec, step, culprit,
+ * alone, apart and these. Errors as above.
  */
 NNV_USE_RESULT enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_oracle *oracle,
                                                struct nnv_arena *arena, struct nnv_bisection *out, struct nnv_err *err);

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# nnvts bench: what it prints and writes, its gates, and drivers that are slow, wrong, or seem fast. No times are judged.
+. "$(dirname "$0")/lib.sh"
+
+SMALL=mobilenet_v2_0.25_32_float32
+BYTES=mobilenet_v2_0.25_32_quant8
+bench() { nnvts bench --count 6 --time 0.1 --samples 20 --out out "$@"; }
+# xpath FILE EXPRESSION VALUE
+xpath() { same "$(xmllint --xpath "$2" "$1")" "$3" "$2"; }
+pages() {
+    command -v xmllint >/dev/null || return 0
+    xmllint --noout out/report.html 2>/dev/null || fail "report.html is not well-formed"
+    xmllint --noout --schema "$ROOT/tests/junit.xsd" out/junit.xml 2>/dev/null || fail "junit.xml is not valid"
+    [ "$(stat -c %s out/report.html)" -lt 2000000 ] || fail "report.html is large"
+    hasnt out/report.html "<script"
+    ! grep -oE '(src|href)="[^#"][^"]*"' out/report.html || fail "report.html refers to something outside"
+}
+
+test_prints_and_writes() {
+    check 0 bench -d cpu,reference --csv table.csv $SMALL $BYTES
+    has "$OUT" "$SMALL  built in code"
+    has "$OUT" "p50 "
+    has "$OUT" "largest error 0 "
+    has "$OUT" "4 measured, 0 failed"
+    has out/bench.json '"form": "nnvts-bench-1"'
+    has out/bench.json '"machine"'
+    same "$(grep -c '"driver": "reference"' out/bench.json)" 2
+    same "$(wc -l <table.csv)" 5 "lines of CSV"
+    same "$(cut -d, -f2,3,16 table.csv | sort -u | tr '\n' ' ')" '"cpu",done,0 "reference",done,0 driver,state,failed ' "CSV"
+    hasnt table.csv nan
+    has out/report.html "Passed: 2 networks, 4 measured"
+    pages
+    [ -z "$(command -v xmllint)" ] || xpath out/junit.xml 'count(//testcase)' 4
+    [ -z "$(command -v xmllint)" ] || xpath out/report.html "count(//*[local-name()='svg'])" 2
+}
+test_json_is_all_that_is_printed() {
+    check 0 bench -d cpu --no-latency --json $SMALL
+    python3 - "$OUT" <<'P' || fail "not the JSON of one row without latency"
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+assert len(rows) == 1 and "latency" not in rows[0] and rows[0]["accuracy"]["state"] == "done"
+P
+}
+test_the_pages_again() {
+    check 0 bench -d cpu $SMALL
+    cp out/report.html before.html
+    rm out/report.html out/junit.xml
+    check 0 nnvts report out
+    cmp before.html out/report.html || fail "report.html is another"
+    [ -s out/junit.xml ] || fail "no junit.xml"
+    sed -i 's/"failed": false/"failed": true/' out/bench.json
+    check 1 nnvts report out
+    echo '{"form": "nnvts-bench-1"' >out/bench.json
+    check 2 nnvts report out
+    has "$ERR" "out/bench.json: not JSON"
+}
+test_a_gate_of_latency() {
+    check 1 bench -d cpu,reference --no-accuracy --max-latency-ratio 0.001 $SMALL
+    has "$OUT" "FAIL $SMALL on reference: its median latency is"
+    has out/report.html "Failed: 1 of 2 measured"
+    pages
+    [ -z "$(command -v xmllint)" ] || xpath out/junit.xml "count(//testcase[@name='$SMALL/reference']/failure)" 1
+    check 0 bench -d cpu,reference --no-accuracy --max-latency-ratio 1e9 $SMALL
+}
+test_every_operation_by_itself() {
+    check 0 bench -d cpu --no-latency --layers $BYTES $SMALL
+    has "$OUT" "operation by operation: 66 judged, 0 out of budget"
+    has out/report.html "66 operations, 66 judged, 0 out of budget"
+    check 1 bench -d faulty:bias-channel0-missing@CONV_2D --no-latency --layers $SMALL
+    has "$OUT" "is the first of"
+    has out/report.html "The first is operation"
+    pages
+    python3 - out/bench.json <<'P' || fail "operations are not blamed as they are"
+import json, sys
+layers = json.load(open(sys.argv[1]))["rows"][0]["layers"]
+wrong = [s for s in layers["steps"] if s["kind"] == "wrong"]
+assert wrong and len(wrong) == layers["out_of_budget"] and wrong[0]["operation"] == layers["first"]
+assert wrong[0]["alone"] == "fails"
+# what is wrong begins at a convolution: what only reads its result is judged by what it read
+assert {s["name"] for s in wrong} <= {"CONV_2D", "DEPTHWISE_CONV_2D"}, {s["name"] for s in wrong}
+assert layers["worst"][0]["kind"] == "wrong"
+P
+}
+# A driver that cannot give all results is asked for each operation alone, and did not pass.
+test_a_driver_without_intermediate_results() {
+    check 1 bench -d faulty:later-outputs-lost --no-latency --layers $SMALL
+    has "$OUT" "66 judged, 0 out of budget"
+    has "$OUT" "with all results as outputs: FAIL: execute answered NONE, but"
+    has out/report.html "as a model of its own"
+    pages
+}
+test_a_driver_that_remembers_answers() {
+
+    check 1 bench -d faulty:remembers-answer --no-accuracy mobilenet_v2_0.25_96_float32
+    has "$OUT" "answers are remembered"
+    has out/bench.json '"caches_answers": true'
+    has out/report.html "answers are remembered"
+    check 0 bench -d cpu --no-accuracy mobilenet_v2_0.25_96_float32
+}
+test_a_driver_that_crashes_or_hangs() {
+    check 1 bench -d faulty:crash-execute@CONV_2D,cpu $SMALL
+    has "$OUT" "crashed: "
+    has "$OUT" "2 measured, 1 failed"
+    pages
+    [ -z "$(command -v xmllint)" ] || xpath out/junit.xml "count(//error[@type='CRASH'])" 1
+    check 1 bench -d faulty:hang-execute@CONV_2D --timeout 1 $SMALL
+    has "$OUT" "timeout: "
+}
+test_unsupported_is_no_failure() {
+    check 0 bench -d cpu,sample:quant $SMALL
+    has "$OUT" "unsupported: "
+    [ -z "$(command -v xmllint)" ] || xpath out/junit.xml 'count(//skipped)' 1
+}
+test_scenarios_and_ways() {
+    local scenario way
+    for scenario in multi offline poisson; do
+        check 0 bench -d cpu --no-accuracy --scenario $scenario --streams 2 $SMALL
+        has out/report.html "data random · $scenario · plain"
+    done
+    for way in burst reusable; do check 0 bench -d cpu --no-accuracy --way $way $SMALL; done
+}
+test_refusals() {
+    check 2 nnvts bench
+    has "$ERR" "which driver?"
+    check 2 bench -d cpu no_such_network
+    has "$ERR" "no network 'no_such_network'"
+    check 2 bench -d no_such_driver $SMALL
+    check 2 bench -d cpu --no-latency --no-accuracy $SMALL
+    check 2 bench -d cpu --rate -1 $SMALL
+    has "$ERR" "--rate -1: expected a number above 0"
+    check 2 bench -d cpu --max-latency-ratio x $SMALL
+    check 2 bench -d cpu --min-agreement 1.5 $SMALL
+    check 2 bench -d cpu --streams 0 $SMALL
+    check 2 bench -d cpu --samples 0 $SMALL
+    check 2 bench -d cpu --scenario sometimes $SMALL
+    check 2 bench -d cpu --data /nonexistent $SMALL
+    mkdir other && echo '[]' >other/bench.json
+    check 2 nnvts report other
+}
+# A planted bug lowers the accuracy of a trained network, and not by chance; a driver without one is as good.
+test_accuracy_of_trained_networks() {
+    nnvts bench --list | grep -q figures_float || skip "no trained networks in this build"
+    check 0 nnvts bench -d cpu --no-latency --count 300 --min-agreement 0.99 --out out figures_float
+    check 1 nnvts bench -d faulty:filter-flipped --no-latency --count 300 --out out figures_float
+    has "$OUT" "WORSE than the reference"
+    has "$OUT" "its accuracy is worse than the reference's, and not by chance"
+    has out/report.html "worse, not by chance"
+    python3 - out/bench.json <<'P' || fail "no significance"
+import json, sys
+a = json.load(open(sys.argv[1]))["rows"][0]["accuracy"]
+assert a["worse"] and a["p"] < 0.01 and a["driver"]["top1"] < a["reference"]["top1"]
+P
+    check 1 nnvts bench -d cpu,faulty:filter-flipped --no-latency --count 50 --min-agreement 0.999 --out out figures_float
+    pages
+}
+run_tests
