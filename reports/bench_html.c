@@ -23,7 +23,8 @@ static const char *const css =
     ".lat .s{font-size:12px;fill:var(--soft);font-variant-numeric:tabular-nums}\n"
     ".lat .h{fill:var(--link);opacity:.55}.lat .i{fill:var(--F);opacity:.22}.lat .x{stroke:var(--soft)}\n"
     ".lat .g{stroke:var(--line)}.lat .m{stroke:var(--F);stroke-width:2}.lat .q{stroke:var(--ink);stroke-width:1.5}\n"
-    ".lat figcaption{margin:6px 0 0}.wide{overflow-x:auto;margin-bottom:26px}.wide table{min-width:700px}\n"
+    ".lat figcaption{margin:6px 0 0}.wide{overflow-x:auto;margin-bottom:26px}.wide table{min-width:700px}.wide tbody "
+    "th{min-width:170px}\n"
     ".facts.bench{grid-template-columns:repeat(auto-fit,minmax(190px,1fr))}\n"
     ".plain .v{margin-right:.5em}.say{margin:10px 0;padding:8px 14px;border-radius:6px;overflow-wrap:anywhere}\n"
     ".say.F{color:var(--F);background:var(--Fb)}.say.T{color:var(--T);background:var(--Tb)}\n"
@@ -264,7 +265,12 @@ static void add_accuracy(const struct nnv_bench_sheet *s, const struct nnv_bench
     nnv_text_add(t, "</td><td class=\"n\">");
     add_measure(t, name ? reference : (double)NAN, scale);
     nnv_text_add(t, "</td>");
-    add_cell(t, "%.3g", nnv_bench_number(l->accuracy, "p", NULL));
+    const double low = nnv_bench_number(l->accuracy, "loss", "low", NULL);
+    const double high = nnv_bench_number(l->accuracy, "loss", "high", NULL);
+    if (isfinite(low) && isfinite(high))
+        nnv_text_addf(t, "<td class=\"n\">%.3g to %.3g<small>more errors an item</small></td>", low, high);
+    else
+        add_cell(t, "p %.3g", nnv_bench_number(l->accuracy, "p", NULL));
     nnv_text_add(t, "<td class=\"n\">");
     add_measure(t, nnv_bench_number(l->accuracy, "agreement", NULL), 100);
     nnv_text_add(t, "</td>");
@@ -350,12 +356,16 @@ static void add_layers(const struct nnv_bench_sheet *s, const struct nnv_bench_l
         nnv_text_add(t, "</p>\n");
     }
     if (json_array_size(steps) == 0) return;
+    const bool good = nnv_json_count(l->layers, "out_of_budget") == 0;
+    nnv_text_addf(t, "<details class=\"more\"%s><summary>%s</summary>\n", good ? "" : " open=\"open\"",
+                  good ? "Those nearest to their budgets" : "The worst");
     add_header(t, heads);
     json_array_foreach((json_t *)steps, i, step) {
         if (i == MOST_STEPS) break;
         add_step(step, t);
     }
     end_table(t);
+    nnv_text_add(t, "</details>\n");
 }
 
 /* -------------------------------------------------------------------- the page */
@@ -370,7 +380,7 @@ static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struc
     static const char *const latency[] = {"Latency", "p50", "p90", "p97", "p99", "Ratio", "Per second", NULL};
     static const char *const cost[] = {"Costs",     "Compile", "From cache", "First", "In driver",
                                        "On device", "Peak",    "Samples",    "Noise", NULL};
-    static const char *const accuracy[] = {"Answers",    "Measure",       "Driver", "Reference", "p",
+    static const char *const accuracy[] = {"Answers",    "Measure",       "Driver", "Reference", "Chance",
                                            "Same class", "Largest error", "PSNR",   "Items",     NULL};
     static const char *const members[] = {"origin", "data", "scenario", "way"};
     const json_t *row = s->line[s->first[network]].all;

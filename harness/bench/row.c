@@ -168,6 +168,9 @@ static json_t *accuracy_json(const struct nnv_bench_row *row) {
         json_object_set_new(j, "only_driver_right", json_integer(a->only_driver));
         json_object_set_new(j, "p", number(a->p));
     }
+    if (a->task == NNV_TASK_SPELL || a->task == NNV_TASK_RESTORE)
+        json_object_set_new(j, "loss",
+                            json_pack("{s:o,s:o}", "low", number(a->loss.low), "high", number(a->loss.high)));
     json_object_set_new(j, "largest_error", number(a->largest_error));
     json_object_set_new(j, "psnr_db", number(a->psnr));
     json_object_set_new(j, "other_engine_error", number(a->other_error));

@@ -36,6 +36,7 @@ test_debugging() { run_examples "$ROOT/docs/debugging.md"; }
 test_explaining() { run_examples "$ROOT/docs/explaining.md"; }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
 test_host() { run_examples "$ROOT/docs/host.md"; }
+test_bench() { run_examples "$ROOT/docs/bench.md"; }
 test_runtime() { run_examples "$ROOT/docs/runtime.md"; }
 test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
