@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "harness/bench/measure.h"
+#include "harness/bench/layers.h"
 #include "mlts/mobilenet.h"
 
 enum { SETS = 3, SIZE = 64, CLASSES = 20 };
@@ -61,9 +61,8 @@ static int teardown(void **state) {
     return 0;
 }
 
-static struct nnv_bench_result measure(struct fixture *f, const char *driver) {
-    struct nnv_bench_result r;
-    struct nnv_err err = {0};
+/** Sets path and options of a driver "name:options". */
+static void choose(struct fixture *f, const char *driver) {
     char name[64];
     const char *colon = strchr(driver, ':');
     static char path[4200];
@@ -71,6 +70,12 @@ static struct nnv_bench_result measure(struct fixture *f, const char *driver) {
     snprintf(path, sizeof path, "%s/%s.so", folder, name);
     f->options.path = path;
     f->options.options = colon ? colon + 1 : NULL;
+}
+
+static struct nnv_bench_result measure(struct fixture *f, const char *driver) {
+    struct nnv_bench_result r;
+    struct nnv_err err = {0};
+    choose(f, driver);
     if (nnv_bench_measure(&f->work, &f->options, f->arena, &r, &err) != NNV_OK) fail_msg("%s", err.text);
     return r;
 }
@@ -107,6 +112,67 @@ static void what_goes_wrong_is_told(void **state) {
     assert_int_equal(r.state, NNV_BENCH_TIMED_OUT);
 }
 
+/** Whether there is one input or as many as the driver can remember: what is never seen before is not known. */
+static void answers_that_are_remembered(void **state) {
+    struct fixture *f = *state;
+    for (f->work.sets = 1; f->work.sets <= SETS; f->work.sets += SETS - 1) {
+        struct nnv_bench_result r = measure(f, "faulty:remembers-answer");
+        assert_int_equal(r.state, NNV_BENCH_DONE);
+        assert_true(r.caches_answers);
+        assert_true(r.repeated_ns < r.unique_ns);
+        assert_false(measure(f, "cpu").caches_answers);
+    }
+}
+
+static struct nnv_layers judge(struct fixture *f, const char *driver) {
+    const struct nnv_network net = {.name = "net", .origin = "here", .model = f->model};
+    struct nnv_layers l;
+    struct nnv_err err = {0};
+    choose(f, driver);
+    if (nnv_layers_judge(&net, &f->input[0], &f->options, f->arena, &l, &err) != NNV_OK) fail_msg("%s", err.text);
+    return l;
+}
+
+static void every_operation_by_itself(void **state) {
+    struct fixture *f = *state;
+    struct nnv_layers l = judge(f, "cpu");
+    assert_int_equal(l.count, f->model.main.noperations);
+    assert_int_equal(l.judged, l.count);
+    assert_int_equal(l.out_of_budget, 0);
+    assert_int_equal(l.found.culprit, UINT32_MAX);
+    for (uint32_t i = 1; i < l.judged; i++)
+        assert_true(l.found.step[l.worst[i - 1]].ratio >= l.found.step[l.worst[i]].ratio);
+    l = judge(f, "faulty:bias-channel0-missing@CONV_2D");
+    assert_true(l.out_of_budget > 1 && l.out_of_budget < l.count);
+    for (uint32_t i = 0; i < l.found.culprit; i++) assert_int_equal(l.found.step[i].kind, NNV_STEP_RIGHT);
+    assert_string_equal(nnv_layers_name(&l, l.found.culprit), "CONV_2D");
+    assert_int_equal(l.found.alone, NNV_ALONE_FAILS);
+    for (uint32_t i = 0; i < l.judged; i++)
+        assert_int_equal(l.found.step[l.worst[i]].kind == NNV_STEP_WRONG, i < l.out_of_budget);
+    json_t *j = nnv_layers_json(&l);
+    assert_int_equal(json_integer_value(json_object_get(j, "out_of_budget")), l.out_of_budget);
+    assert_int_equal(json_array_size(json_object_get(j, "steps")), l.count);
+    assert_int_equal(json_integer_value(json_object_get(j, "first")), l.found.culprit);
+    json_decref(j);
+}
+
+/** Operations of which the driver does not give the results are judged as models of their own. */
+static void operations_apart(void **state) {
+    struct fixture *f = *state;
+    struct nnv_layers l = judge(f, "faulty:later-outputs-lost");
+    assert_true(l.found.apart);
+    assert_non_null(strstr(l.found.shown, "FAIL"));
+    assert_true(nnv_is_bad(l.found.signature.verdict));
+    assert_int_equal(l.judged, l.count);
+    assert_int_equal(l.out_of_budget, 0);
+    f->options.timeout_ns = UINT64_C(2000000000);
+    l = judge(f, "faulty:crash-execute@SOFTMAX");
+    assert_true(l.found.apart);
+    assert_int_equal(l.out_of_budget, 1);
+    assert_string_equal(nnv_layers_name(&l, l.found.culprit), "SOFTMAX");
+    assert_non_null(strstr(l.found.step[l.found.culprit].note, "CRASH"));
+}
+
 static void a_driver_that_can_t_be_opened(void **state) {
     struct fixture *f = *state;
     struct nnv_bench_result r;
@@ -123,6 +189,9 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_way_and_scenario, setup, teardown),
         cmocka_unit_test_setup_teardown(what_goes_wrong_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_that_are_remembered, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_operation_by_itself, setup, teardown),
+        cmocka_unit_test_setup_teardown(operations_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(a_driver_that_can_t_be_opened, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
