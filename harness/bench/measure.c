@@ -212,7 +212,8 @@ static void freshen(struct bench *b, uint32_t set, uint32_t number) {
         if (a->has_no_value || !is_mutable(o->type)) continue;
         uint8_t *data = (uint8_t *)b->lanes[0].pools[0].data + a->location.offset;
         const uint32_t size = (uint32_t)nnv_type(o->type)->size;
-        for (uint32_t k = 0; number >> k && k < a->location.length / size; k++) data[k * size] ^= number >> k & 1;
+        for (uint32_t k = 0; number >> k && k < a->location.length / size; k++)
+            data[k * size] ^= (uint8_t)(number >> k & 1);
         return;
     }
 }
