@@ -147,9 +147,9 @@ static uint32_t add_tensor(struct nnv_cv *c, struct nnv_encoding e, uint32_t ran
 /** The data as the operand's type stores them; NULL with an error. */
 static const void *stored(struct nnv_cv *c, const struct nnv_tfl_tensor *t, struct nnv_encoding e) {
     size_t n = nnv_tfl_elements(t), size = nnv_type(e.type)->size;
-    uint8_t *to = nnv_arena_alloc(c->b.arena, n, size);
+    uint8_t *to = nnv_cv_room(c, n * size) ? nnv_arena_alloc(c->b.arena, n, size) : NULL;
     if (!to) {
-        c->b.failed = true;
+        c->b.failed = c->b.failed || nnv_cv_ok(c);
         return NULL;
     }
     for (size_t i = 0; t->type == NNV_TFL_INT64 && i < n; i++) {

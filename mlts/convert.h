@@ -68,7 +68,8 @@ struct nnv_cv_file {
     struct nnv_cv_part *parts; /**< one a subgraph */
     uint32_t nreferenced;
     struct nnv_subgraph *referenced;
-    size_t folded; /**< work that went into constants */
+    size_t folded;   /**< work that went into constants */
+    size_t constant; /**< bytes of constants so far */
 };
 
 /** One subgraph. */
@@ -132,6 +133,9 @@ bool nnv_cv_same_shape(const struct nnv_cv *c, uint32_t a, uint32_t b);
 
 /* ----------------------------------------------------------------- constants */
 
+/** Counts bytes of constants; false (and an error) when they are more than a sound file of this size makes. */
+bool nnv_cv_room(struct nnv_cv *c, size_t bytes);
+
 uint32_t nnv_cv_const(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, const void *data);
 uint32_t nnv_cv_int(struct nnv_cv *c, int32_t v);
 uint32_t nnv_cv_float(struct nnv_cv *c, float v);
@@ -188,8 +192,6 @@ void nnv_cv_reshape(struct nnv_cv *c, uint32_t from, uint32_t to);
 uint32_t nnv_cv_reshaped(struct nnv_cv *c, uint32_t from, uint32_t rank, const uint32_t *dims);
 /** The same real numbers in the other encoding (and the same shape). */
 void nnv_cv_convert(struct nnv_cv *c, uint32_t from, uint32_t to);
-/** Input i in the encoding of operand `as`: integers and booleans as float32 where as is float32. */
-
 /** Where operations exist only for numbers: integers and booleans as float32, others as they are. */
 uint32_t nnv_cv_movable(struct nnv_cv *c, uint32_t operand);
 /** Data are only moved from x to y, which therefore must have one encoding; false: refused. */

@@ -7,10 +7,25 @@
 
 /* ----------------------------------------------------------------- constants */
 
+bool nnv_cv_room(struct nnv_cv *c, size_t bytes) {
+    /* Tensors may share a buffer; int4 becomes float32; a little is filled with zeros. */
+    enum { TIMES = 16, SPARE = 1 << 26 };
+    const size_t most = TIMES * c->all->file->flat.size + SPARE;
+    if (!nnv_cv_ok(c)) return false;
+    if (bytes <= most && c->all->constant <= most - bytes) {
+        c->all->constant += bytes;
+        return true;
+    }
+    nnv_cv_fail(c, "constants of more than %zu bytes are not what a file of %zu bytes makes", most,
+                c->all->file->flat.size);
+    return false;
+}
+
 /** Copies data to a new operand; rank 0 with a scalar's type is a scalar. */
 static uint32_t constant(struct nnv_cv *c, struct nnv_operand o, const void *data, size_t elements) {
     if (!nnv_cv_ok(c)) return 0;
     o.bytes = elements * nnv_type(o.type)->size;
+    if (!nnv_cv_room(c, o.bytes)) return 0;
     o.lifetime = o.bytes <= 128 ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
     o.data = nnv_arena_copy(c->b.arena, data, o.bytes);
     o.dims = nnv_arena_copy(c->b.arena, o.dims, o.rank * sizeof *o.dims);
@@ -52,7 +67,7 @@ uint32_t nnv_cv_shape_of(struct nnv_cv *c, uint32_t operand) {
 uint32_t nnv_cv_filled(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, double number) {
     size_t n = 1, size = nnv_type(e.type)->size;
     for (uint32_t i = 0; i < rank; i++) n *= dims[i];
-    uint8_t *data = nnv_cv_ok(c) ? nnv_arena_alloc(c->b.arena, n, size) : NULL;
+    uint8_t *data = nnv_cv_room(c, n * size) ? nnv_arena_alloc(c->b.arena, n, size) : NULL;
     if (!data) {
         c->b.failed = c->b.failed || nnv_cv_ok(c);
         return 0;
@@ -132,9 +147,9 @@ uint32_t nnv_cv_weights_float(struct nnv_cv *c, uint32_t i) {
     /* Old files say UINT8 for bytes that are signed: no zero point tells them. */
     const bool as_signed = t->type == NNV_TFL_UINT8 && t->zero_points[0] == 0;
     size_t n = nnv_tfl_elements(t);
-    float *to = NNV_NEW(c->b.arena, float, n);
+    float *to = nnv_cv_room(c, n * sizeof *to) ? NNV_NEW(c->b.arena, float, n) : NULL;
     if (!to) {
-        c->b.failed = true;
+        c->b.failed = c->b.failed || nnv_cv_ok(c);
         return 0;
     }
     for (size_t e = 0; e < n; e++) {

@@ -60,10 +60,24 @@ static void calculate(struct nnv_cv *c, uint32_t a, uint32_t b, uint32_t y) {
     if (t != y) nnv_cv_from_float(c, t, y);
 }
 
+/** All are known, and none is negative. */
+static bool not_negative(const struct nnv_cv *c, uint32_t operand) {
+    const int32_t *v = nnv_cv_is_const(c, operand) ? nnv_cv_at(c, operand)->data : NULL;
+    for (size_t i = 0; v && i < nnv_cv_elements(c, operand); i++)
+        if (v[i] < 0) return false;
+    return v != NULL;
+}
+
 static void binary(struct nnv_cv *c) {
     uint32_t a = nnv_cv_in(c, 0), b = nnv_cv_in(c, 1);
     const uint32_t y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
+    /* Quotients of integers are cut off here and rounded down in NNAPI: the same only above 0. */
+    if (c->row->code == NNV_TFL_DIV && nnv_cv_at(c, y)->type == ANEURALNETWORKS_TENSOR_INT32 &&
+        !(not_negative(c, a) && not_negative(c, b))) {
+        nnv_cv_refuse(c, " of INT32");
+        return;
+    }
     const bool flat = flatten(c, &a, &b, y);
     if (!nnv_cv_ok(c)) return;
     const uint32_t n = (uint32_t)nnv_cv_elements(c, y), t = flat ? nnv_cv_temp_shaped(c, y, 1, &n) : y;
@@ -282,24 +296,29 @@ static void dequantize(struct nnv_cv *c) {
         nnv_cv_convert(c, nnv_cv_in(c, 0), nnv_cv_out(c, 0));
 }
 
-/** CAST looks at the stored numbers: those of quantised tensors as if they had a scale of 1. */
+/** CAST looks at the stored numbers, which are the real ones where the scale is 1 and the zero point 0. */
+static bool is_plain(const struct nnv_cv *c, uint32_t operand) {
+    const struct nnv_operand *o = nnv_cv_at(c, operand);
+    return !nnv_is_quant(o->type) || (o->scale == 1 && o->zero_point == 0);
+}
+
 static void cast(struct nnv_cv *c) {
     const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
     const int32_t from = nnv_cv_at(c, x)->type, to = nnv_cv_at(c, y)->type;
-    const int32_t is_signed = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, bits = ANEURALNETWORKS_TENSOR_BOOL8;
-    const struct nnv_operand *q = nnv_cv_at(c, from == is_signed ? x : y);
-    if (from == to && (!nnv_cv_is_quant(c, x) || nnv_cv_same_encoding(c, x, y))) {
+    const int32_t int8 = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, bits = ANEURALNETWORKS_TENSOR_BOOL8;
+    if (from == to && nnv_cv_same_encoding(c, x, y)) {
         nnv_cv_alias(c, 0, x);
-    } else if (from == bits || to == bits) {
-        nnv_cv_convert(c, x, y);
-    } else if (from == is_signed || to == is_signed) {
-        if (q->scale != 1 || q->zero_point != 0)
-            nnv_cv_refuse(c, " of quantised INT8");
-        else
-            nnv_cv_convert(c, x, y);
-    } else {
+    } else if (from != int8 && to != int8 && from != bits && to != bits) {
         NNV_CV_EMIT(c, ANEURALNETWORKS_CAST, y, x);
+    } else if (!is_plain(c, x) || !is_plain(c, y)) {
+        nnv_cv_refuse(c, " of quantised numbers to %s", nnv_tfl_type_name(nnv_cv_out_tensor(c, 0)->type));
+    } else if (to == int8 && nnv_is_float(from)) { /* cut off, not rounded */
+        const uint32_t whole = nnv_cv_temp_as(c, NNV_CV_I32, x);
+        NNV_CV_EMIT(c, ANEURALNETWORKS_CAST, whole, x);
+        nnv_cv_convert(c, whole, y);
+    } else {
+        nnv_cv_convert(c, x, y);
     }
 }
 
@@ -332,7 +351,7 @@ static const struct nnv_converter rows[] = {
     SAME(ADD, 11, 2, N | I, binary),
     SAME(SUB, 28, 2, N | I, binary),
     SAME(MUL, 21, 2, N | I, binary),
-    SAME(DIV, 29, 2, N, binary),
+    SAME(DIV, 29, 2, N | I, binary),
     {NNV_TFL_ADD_N, 82, true, 1, NNV_CV_MANY, 1, 1, 0, F | I, add_all, 0},
     ROW(FLOOR_DIV, 65, 2, F | I, floor_div, 0),
     ROW(FLOOR_MOD, 72, 2, F | I, floor_mod, 0),

@@ -312,12 +312,32 @@ static void changes_of_type(void **state) {
     W_OP(w, NNV_TFL_CAST, 0, y, x);
     import_ok(f);
     expect_output(f, GIVEN(0, -0.5, 2), 0, NUMBERS(0, 1, 1));
+    w = fresh(f); /* to int8 numbers are cut off */
+    x = w_input(w, W_TENSOR(w, F, 3)), y = w_output(w, W_TENSOR(w, Q, 3));
+    W_OP(w, NNV_TFL_CAST, 0, y, x);
+    import_ok(f);
+    expect_output(f, GIVEN(2.75, -2.75, 100), 0, NUMBERS(2, -2, 100));
+}
+
+/** Quotients of integers: known ones above 0 are computed, others would be rounded differently. */
+static void integer_quotients(void **state) {
+    struct fixture *f = *state;
+    struct writer *w = fresh(f);
+    int x = w_input(w, W_TENSOR(w, I, 1)), q = W_TENSOR(w, I, 1), y = w_output(w, W_TENSOR(w, I, 1));
+    W_OP(w, NNV_TFL_DIV, 29, q, W_INTS(w, 7), W_INTS(w, 2));
+    W_OP(w, NNV_TFL_ADD, 11, y, x, q);
+    import_ok(f);
+    expect_output(f, GIVEN(10), 0, NUMBERS(13));
+    w = fresh(f);
+    x = w_input(w, W_TENSOR(w, I, 1)), y = w_output(w, W_TENSOR(w, I, 1));
+    W_OP(w, NNV_TFL_DIV, 29, y, x, W_INTS(w, 2));
+    import_bad(f, NNV_UNSUPPORTED, "DIV of INT32 (1)");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(moves),   CASE(paddings),   CASE(slices),          CASE(joins_and_parts), CASE(blocks),
-        CASE(choices), CASE(reductions), CASE(computed_shapes), CASE(changes_of_type),
+        CASE(choices), CASE(reductions), CASE(computed_shapes), CASE(changes_of_type), CASE(integer_quotients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
