@@ -6,6 +6,7 @@
 #   make fuzz     libFuzzer on what nnvts reads   make soak-fuzz   mutated models under the sanitizers
 #   make audit    judges the suites by planted bugs
 #   make docs     writes docs/ops from the operations' records, docs/planted-bugs.md from the bugs
+#   make setup-engines   brings the libraries of the drivers over engines; those are built where their library is
 #   make install PREFIX=/usr/local            make clean
 # No file lists: every .c file of a folder belongs to what the folder builds.
 
@@ -30,7 +31,13 @@ CORE_DIRS := $(REF_DIRS) randgraph mlts harness/core harness/bench harness/debug
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
-DRIVERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c)))))
+# Drivers over engines are built where the engine is (make setup-engines): its header says so. Their common part is no driver.
+has = $(shell $(CC) $(1:%=-include %) -E -x c /dev/null >/dev/null 2>&1 && echo yes)
+ENGINES := xnnpack
+HERE_xnnpack := $(call has,xnnpack.h pthreadpool.h)
+LIBS_xnnpack := -lXNNPACK -lpthreadpool
+FOUND := $(strip $(foreach e,$(ENGINES),$(if $(HERE_$(e)),$(e))))
+DRIVERS := $(filter-out engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c))))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
 # The process that the driver "host" starts; its tests link all of it but main.
 HOST_PARTS = $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
@@ -45,7 +52,7 @@ BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 
-.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs install clean unit lint layers format sanitize setup-run setup-test setup-check
+.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs install clean unit lint layers format sanitize setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO)
@@ -56,6 +63,8 @@ setup-test:
 	@tools/setup-debian.sh test
 setup-check:
 	@tools/setup-debian.sh check
+setup-engines:
+	@tools/setup-debian.sh engines
 
 # The set-up may bring pkg-config and libraries, so what follows runs in a make of its own.
 run: setup-run
@@ -98,8 +107,8 @@ fuzz-targets: $(FUZZ)
 layers:
 	@tools/check-layers.sh
 
-LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/host/server)
-LINT_FLAGS = -std=c17 -I. -Iinclude $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
+LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/host/server $(if $(FOUND),drivers_under_test/engine))
+LINT_FLAGS = -std=c17 -I. -Iinclude -Idrivers_under_test $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
 lint:
 	@printf '%s\n' $(LINT_SRC) | xargs -P$$(nproc) -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(LINT_FLAGS)' sh
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
@@ -160,9 +169,11 @@ $(CORE_LIB) $(REF_LIB):
 	@rm -f $@
 	$(Q)ar rcsT $@ $^
 
-# A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference.
+# A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference, and drivers
+# over engines what they have in common.
 # cpu: nobody reads errno or the flags of floating point exceptions, which keep loops from being vectorised.
 $(B)/obj/drivers_under_test/reference/%.o: PRIVATE_I := -I.
+$(foreach e,$(ENGINES),$(B)/obj/drivers_under_test/$(e)/%.o): PRIVATE_I := -Idrivers_under_test
 $(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -O3 -fno-math-errno -fno-trapping-math
 $(B)/obj/drivers_under_test/%.o: drivers_under_test/%.c
 	@mkdir -p $(@D)
@@ -178,10 +189,10 @@ $(B)/obj/%.o: %.c
 $(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
 
 define DRIVER_RULE
-$(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter reference,$(1)),$(REF_LIB))
+$(B)/drivers/$(1).so: $(call objects,drivers_under_test/$(1)) $(if $(filter reference,$(1)),$(REF_LIB)) $(if $(filter $(ENGINES),$(1)),$(call objects,drivers_under_test/engine))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),-lm -lpthread -ldl)
+	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),$(LIBS_$(1)) -lm -lpthread -ldl)
 endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 

@@ -4,6 +4,7 @@
 #   tools/setup-debian.sh build    to build and run
 #   tools/setup-debian.sh test     to run the tests too
 #   tools/setup-debian.sh check    for the full gate (make check)
+#   tools/setup-debian.sh engines  for the drivers over engines, which need not be there
 set -eu
 
 packages() {
@@ -20,6 +21,8 @@ test  libxml2-utils        xmllint: the tests check junit.xml against its schema
 check clang                the second compiler
 check clang-format         layout of the sources
 check clang-tidy           lint
+engines libxnnpack-dev     the driver xnnpack
+engines libpthreadpool-dev its threads
 EOF
 }
 
@@ -28,7 +31,8 @@ case $stage in
 build) stages='build' ;;
 test) stages='build test' ;;
 check) stages='build test check' ;;
-*) echo "usage: $0 build|test|check" >&2; exit 2 ;;
+engines) stages='engines' ;;
+*) echo "usage: $0 build|test|check|engines" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file elementwise.c Operations on one element, or two, and softmax. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+/* ------------------------------------------------------------------------- one operand */
+
+XP_SETUP_NC(abs_nc_f32, float, float)
+XP_SETUP_NC(floor_nc_f32, float, float)
+XP_SETUP_NC(hardswish_nc_f32, float, float)
+XP_SETUP_NC(negate_nc_f32, float, float)
+XP_SETUP_NC(sigmoid_nc_f32, float, float)
+XP_SETUP_NC(square_root_nc_f32, float, float)
+XP_SETUP_NC(sigmoid_nc_qu8, uint8_t, uint8_t)
+XP_SETUP_NC(sigmoid_nc_qs8, int8_t, int8_t)
+XP_SETUP_NC(tanh_nc_qu8, uint8_t, uint8_t)
+XP_SETUP_NC(tanh_nc_qs8, int8_t, int8_t)
+XP_SETUP_NC(clamp_nc_f32, float, float)
+XP_SETUP_NC(clamp_nc_u8, uint8_t, uint8_t)
+XP_SETUP_NC(clamp_nc_s8, int8_t, int8_t)
+XP_SETUP_NC(elu_nc_f32, float, float)
+XP_SETUP_NC(prelu_nc_f32, float, float)
+XP_SETUP_NC(softmax_nc_f32, float, float)
+XP_SETUP_NC(softmax_nc_qu8, uint8_t, uint8_t)
+XP_SETUP_NC(convert_nc_f32_qu8, float, uint8_t)
+XP_SETUP_NC(convert_nc_f32_qs8, float, int8_t)
+XP_SETUP_NC(convert_nc_qu8_f32, uint8_t, float)
+XP_SETUP_NC(convert_nc_qs8_f32, int8_t, float)
+
+typedef enum xnn_status (*create_plain)(size_t channels, size_t input_stride, size_t output_stride, uint32_t flags,
+                                        xnn_operator_t *out);
+
+static const struct {
+    int32_t code;
+    create_plain create;
+    xp_setup setup;
+} plain[] = {
+    {ANEURALNETWORKS_ABS, xnn_create_abs_nc_f32, setup_abs_nc_f32},
+    {ANEURALNETWORKS_FLOOR, xnn_create_floor_nc_f32, setup_floor_nc_f32},
+    {ANEURALNETWORKS_HARD_SWISH, xnn_create_hardswish_nc_f32, setup_hardswish_nc_f32},
+    {ANEURALNETWORKS_LOGISTIC, xnn_create_sigmoid_nc_f32, setup_sigmoid_nc_f32},
+    {ANEURALNETWORKS_NEG, xnn_create_negate_nc_f32, setup_negate_nc_f32},
+    {ANEURALNETWORKS_SQRT, xnn_create_square_root_nc_f32, setup_square_root_nc_f32},
+};
+
+static bool unary_f32(struct xp_build *b) {
+    struct xp_step *s = xp_add(b, NULL);
+    s->batch = xp_in(b, 0)->count;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        if (plain[i].code != b->node->code) continue;
+        s->setup = plain[i].setup;
+        return plain[i].create(1, 1, 1, 0, &s->op) == xnn_status_success;
+    }
+    return false;
+}
+
+#define QUANT(KIND, X, Y) (KIND)(X)->zero_point, (X)->scale, (KIND)(Y)->zero_point, (Y)->scale
+
+/** LOGISTIC and TANH of quantised values: tables. */
+static bool unary_quant(struct xp_build *b) {
+    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
+    const bool tanh = b->node->code == ANEURALNETWORKS_TANH, is_signed = xp_kind_of(x) == XP_QS8;
+    if (!tanh && b->node->code != ANEURALNETWORKS_LOGISTIC) return false;
+    struct xp_step *s = xp_add(b, NULL);
+    s->batch = x->count;
+    enum xnn_status st;
+    if (is_signed) {
+        s->setup = tanh ? setup_tanh_nc_qs8 : setup_sigmoid_nc_qs8;
+        st = (tanh ? xnn_create_tanh_nc_qs8 : xnn_create_sigmoid_nc_qs8)(1, 1, 1, QUANT(int8_t, x, y), INT8_MIN,
+                                                                         INT8_MAX, 0, &s->op);
+    } else {
+        s->setup = tanh ? setup_tanh_nc_qu8 : setup_sigmoid_nc_qu8;
+        st = (tanh ? xnn_create_tanh_nc_qu8 : xnn_create_sigmoid_nc_qu8)(1, 1, 1, QUANT(uint8_t, x, y), 0, UINT8_MAX, 0,
+                                                                         &s->op);
+    }
+    return st == xnn_status_success;
+}
+
+bool xp_unary(struct xp_build *b) {
+    const enum xp_kind kind = xp_kind_of(xp_in(b, 0));
+    return kind == XP_F32 ? unary_f32(b) : kind != XP_OTHER && unary_quant(b);
+}
+
+bool xp_relu(struct xp_build *b) {
+    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
+    const int32_t code = b->node->code;
+    const struct xp_range r = xp_activation(code == ANEURALNETWORKS_RELU    ? ANEURALNETWORKS_FUSED_RELU
+                                            : code == ANEURALNETWORKS_RELU1 ? ANEURALNETWORKS_FUSED_RELU1
+                                                                            : ANEURALNETWORKS_FUSED_RELU6,
+                                            y);
+    struct xp_step *s = xp_add(b, NULL);
+    s->batch = x->count;
+    if (xp_kind_of(x) != XP_F32 && !xp_same_quant(x, y)) return false;
+    switch (xp_kind_of(x)) {
+    case XP_F32:
+        s->setup = setup_clamp_nc_f32;
+        return xnn_create_clamp_nc_f32(1, 1, 1, r.lo, r.hi, 0, &s->op) == xnn_status_success;
+    case XP_QU8:
+        s->setup = setup_clamp_nc_u8;
+        return xnn_create_clamp_nc_u8(1, 1, 1, (uint8_t)r.qlo, (uint8_t)r.qhi, 0, &s->op) == xnn_status_success;
+    case XP_QS8:
+        s->setup = setup_clamp_nc_s8;
+        return xnn_create_clamp_nc_s8(1, 1, 1, (int8_t)r.qlo, (int8_t)r.qhi, 0, &s->op) == xnn_status_success;
+    case XP_OTHER:
+        break;
+    }
+    return false;
+}
+
+bool xp_elu(struct xp_build *b) {
+    struct xp_step *s = xp_add(b, setup_elu_nc_f32);
+    s->batch = xp_in(b, 0)->count;
+    return xp_constant(b, 1, 1) && xp_kind_of(xp_in(b, 0)) == XP_F32 &&
+           xnn_create_elu_nc_f32(1, 1, 1, xp_float(b, 1, 1), 0, &s->op) == xnn_status_success;
+}
+
+/** Slopes along the last dimension, or one for all. */
+bool xp_prelu(struct xp_build *b) {
+    const struct engine_tensor *x = xp_in(b, 0), *slope = xp_in(b, 1);
+    if (!xp_constant(b, 1, 1) || xp_kind_of(x) != XP_F32 || x->count != xp_out(b, 0)->count) return false;
+    const size_t c = x->dims[x->rank - 1];
+    if (slope->count != 1 && (slope->count != c || slope->dims[slope->rank - 1] != c)) return false;
+    float *slopes = calloc(c, sizeof *slopes);
+    if (!slopes) return false;
+    for (size_t i = 0; i < c; i++) slopes[i] = ((const float *)slope->value)[slope->count == 1 ? 0 : i];
+    struct xp_step *s = xp_add(b, setup_prelu_nc_f32);
+    s->batch = x->count / c;
+    const enum xnn_status st = xnn_create_prelu_nc_f32(c, c, c, slopes, 0, &s->op); /* it copies the slopes */
+    free(slopes);
+    return st == xnn_status_success;
+}
+
+/** Along the last dimension. XNNPACK has no signed form, and beta for quantised values alone: in the scale. */
+bool xp_softmax(struct xp_build *b) {
+    enum { X, BETA, AXIS };
+    const struct engine_tensor *x = xp_in(b, X), *y = xp_out(b, 0);
+    if (!xp_constant(b, BETA, AXIS) || xp_in(b, BETA)->type != ANEURALNETWORKS_FLOAT32) return false;
+    if (xp_axis(xp_int(b, AXIS, -1), x->rank) != x->rank - 1) return false;
+    const float beta = xp_float(b, BETA, 1);
+    const size_t c = x->dims[x->rank - 1];
+    struct xp_step *s = xp_add(b, NULL);
+    s->batch = x->count / c;
+    if (xp_kind_of(x) == XP_QU8) {
+        s->setup = setup_softmax_nc_qu8;
+        return xnn_create_softmax_nc_qu8(c, c, c, x->scale * beta, (uint8_t)y->zero_point, y->scale, 0, &s->op) ==
+               xnn_status_success;
+    }
+    s->setup = setup_softmax_nc_f32;
+    return xp_kind_of(x) == XP_F32 && beta == 1 && xnn_create_softmax_nc_f32(c, c, c, 0, &s->op) == xnn_status_success;
+}
+
+bool xp_quantize(struct xp_build *b) {
+    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
+    struct xp_step *s = xp_add(b, NULL);
+    s->batch = x->count;
+    if (xp_kind_of(x) != XP_F32) return false;
+    if (xp_kind_of(y) == XP_QU8) {
+        s->setup = setup_convert_nc_f32_qu8;
+        return xnn_create_convert_nc_f32_qu8(1, 1, 1, y->scale, (uint8_t)y->zero_point, 0, UINT8_MAX, 0, &s->op) ==
+               xnn_status_success;
+    }
+    s->setup = setup_convert_nc_f32_qs8;
+    return xp_kind_of(y) == XP_QS8 && xnn_create_convert_nc_f32_qs8(1, 1, 1, y->scale, (int8_t)y->zero_point, INT8_MIN,
+                                                                    INT8_MAX, 0, &s->op) == xnn_status_success;
+}
+
+bool xp_dequantize(struct xp_build *b) {
+    const struct engine_tensor *x = xp_in(b, 0);
+    struct xp_step *s = xp_add(b, NULL);
+    s->batch = x->count;
+    if (xp_kind_of(xp_out(b, 0)) != XP_F32) return false;
+    if (xp_kind_of(x) == XP_QU8) {
+        s->setup = setup_convert_nc_qu8_f32;
+        return xnn_create_convert_nc_qu8_f32(1, 1, 1, x->scale, (uint8_t)x->zero_point, 0, &s->op) ==
+               xnn_status_success;
+    }
+    s->setup = setup_convert_nc_qs8_f32;
+    return xp_kind_of(x) == XP_QS8 &&
+           xnn_create_convert_nc_qs8_f32(1, 1, 1, x->scale, (int8_t)x->zero_point, 0, &s->op) == xnn_status_success;
+}
+
+/* ------------------------------------------------------------------------ two operands */
+
+#define SETUP_ND(NAME, TYPE)                                                                                           \
+    static enum xnn_status setup_##NAME(const struct xp_step *s, const void *a, const void *b, void *y,                \
+                                        pthreadpool_t threads) {                                                       \
+        return xnn_setup_##NAME(s->op, s->a_rank, s->a_dims, s->b_rank, s->b_dims, (const TYPE *)a, (const TYPE *)b,   \
+                                (TYPE *)y, threads);                                                                   \
+    }
+SETUP_ND(add_nd_f32, float)
+SETUP_ND(divide_nd_f32, float)
+SETUP_ND(maximum_nd_f32, float)
+SETUP_ND(minimum_nd_f32, float)
+SETUP_ND(multiply_nd_f32, float)
+SETUP_ND(subtract_nd_f32, float)
+SETUP_ND(add_nd_qu8, uint8_t)
+SETUP_ND(multiply_nd_qu8, uint8_t)
+SETUP_ND(subtract_nd_qu8, uint8_t)
+SETUP_ND(add_nd_qs8, int8_t)
+SETUP_ND(multiply_nd_qs8, int8_t)
+SETUP_ND(subtract_nd_qs8, int8_t)
+
+static void nd_sizes(struct xp_build *b, struct xp_step *s) {
+    const struct engine_tensor *x = xp_in(b, 0), *z = xp_in(b, 1);
+    s->b = b->node->in[1];
+    s->a_rank = x->rank;
+    s->b_rank = z->rank;
+    for (uint32_t i = 0; i < x->rank; i++) s->a_dims[i] = x->dims[i];
+    for (uint32_t i = 0; i < z->rank; i++) s->b_dims[i] = z->dims[i];
+}
+
+static enum xnn_status binary_f32(int32_t code, const struct xp_range *r, struct xp_step *s) {
+    switch (code) {
+    case ANEURALNETWORKS_ADD:
+        s->setup = setup_add_nd_f32;
+        return xnn_create_add_nd_f32(r->lo, r->hi, 0, &s->op);
+    case ANEURALNETWORKS_SUB:
+        s->setup = setup_subtract_nd_f32;
+        return xnn_create_subtract_nd_f32(r->lo, r->hi, 0, &s->op);
+    case ANEURALNETWORKS_MUL:
+        s->setup = setup_multiply_nd_f32;
+        return xnn_create_multiply_nd_f32(r->lo, r->hi, 0, &s->op);
+    case ANEURALNETWORKS_DIV:
+        s->setup = setup_divide_nd_f32;
+        return xnn_create_divide_nd_f32(r->lo, r->hi, 0, &s->op);
+    case ANEURALNETWORKS_MAXIMUM:
+        s->setup = setup_maximum_nd_f32;
+        return xnn_create_maximum_nd_f32(0, &s->op);
+    case ANEURALNETWORKS_MINIMUM:
+        s->setup = setup_minimum_nd_f32;
+        return xnn_create_minimum_nd_f32(0, &s->op);
+    default:
+        return xnn_status_unsupported_parameter;
+    }
+}
+
+#define QUANT3(KIND, X, Z, Y, R)                                                                                       \
+    (KIND)(X)->zero_point, (X)->scale, (KIND)(Z)->zero_point, (Z)->scale, (KIND)(Y)->zero_point, (Y)->scale,           \
+        (KIND)(R)->qlo, (KIND)(R)->qhi, 0
+
+static enum xnn_status binary_qu8(struct xp_build *b, const struct xp_range *r, struct xp_step *s) {
+    const struct engine_tensor *x = xp_in(b, 0), *z = xp_in(b, 1), *y = xp_out(b, 0);
+    switch (b->node->code) {
+    case ANEURALNETWORKS_ADD:
+        s->setup = setup_add_nd_qu8;
+        return xnn_create_add_nd_qu8(QUANT3(uint8_t, x, z, y, r), &s->op);
+    case ANEURALNETWORKS_SUB:
+        s->setup = setup_subtract_nd_qu8;
+        return xnn_create_subtract_nd_qu8(QUANT3(uint8_t, x, z, y, r), &s->op);
+    case ANEURALNETWORKS_MUL:
+        s->setup = setup_multiply_nd_qu8;
+        return xnn_create_multiply_nd_qu8(QUANT3(uint8_t, x, z, y, r), &s->op);
+    default:
+        return xnn_status_unsupported_parameter;
+    }
+}
+
+static enum xnn_status binary_qs8(struct xp_build *b, const struct xp_range *r, struct xp_step *s) {
+    const struct engine_tensor *x = xp_in(b, 0), *z = xp_in(b, 1), *y = xp_out(b, 0);
+    switch (b->node->code) {
+    case ANEURALNETWORKS_ADD:
+        s->setup = setup_add_nd_qs8;
+        return xnn_create_add_nd_qs8(QUANT3(int8_t, x, z, y, r), &s->op);
+    case ANEURALNETWORKS_SUB:
+        s->setup = setup_subtract_nd_qs8;
+        return xnn_create_subtract_nd_qs8(QUANT3(int8_t, x, z, y, r), &s->op);
+    case ANEURALNETWORKS_MUL:
+        s->setup = setup_multiply_nd_qs8;
+        return xnn_create_multiply_nd_qs8(QUANT3(int8_t, x, z, y, r), &s->op);
+    default:
+        return xnn_status_unsupported_parameter;
+    }
+}
+
+bool xp_binary(struct xp_build *b) {
+    enum { X, Z, ACTIVATION };
+    const struct engine_tensor *x = xp_in(b, X), *y = xp_out(b, 0);
+    if (!xp_constant(b, ACTIVATION, ACTIVATION)) return false;
+    if (x->rank > XNN_MAX_TENSOR_DIMS || xp_in(b, Z)->rank > XNN_MAX_TENSOR_DIMS) return false;
+    const struct xp_range r = xp_activation(xp_int(b, ACTIVATION, 0), y);
+    struct xp_step *s = xp_add(b, NULL);
+    nd_sizes(b, s);
+    switch (xp_kind_of(x)) {
+    case XP_F32:
+        return binary_f32(b->node->code, &r, s) == xnn_status_success;
+    case XP_QU8:
+        return binary_qu8(b, &r, s) == xnn_status_success;
+    case XP_QS8:
+        return binary_qs8(b, &r, s) == xnn_status_success;
+    case XP_OTHER:
+        break;
+    }
+    return false;
+}
