@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file device.c The device. Option: threads=N. */
+/** @file device.c The device. Options: threads=N, loose. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "shell.h"
 
 enum { MOST_THREADS = 64 };
+static const char options_expected[] = "options are \"threads=N\" (1 to 64) and \"loose\", separated by commas";
 
 #define FAST                                                                                                           \
     { 0.4f, 0.4f }
@@ -72,15 +73,32 @@ static void release(struct nnvts_device *self) {
     free(d);
 }
 
-/** 1 where nothing is said; 0 for options that it does not know. */
-static uint32_t read_threads(const char *options) {
-    static const char key[] = "threads=";
-    if (!options || !*options) return 1;
-    if (strncmp(options, key, strlen(key)) != 0) return 0;
-    char *end;
-    const unsigned long count = strtoul(options + strlen(key), &end, 10);
-    const bool digit = options[strlen(key)] >= '0' && options[strlen(key)] <= '9';
-    return digit && !*end && count <= MOST_THREADS ? (uint32_t)count : 0;
+struct options {
+    uint32_t threads;
+    bool loose;
+};
+
+/** False for options that it does not know. */
+static bool read_options(const char *text, struct options *o) {
+    static const char threads[] = "threads=", loose[] = "loose";
+    *o = (struct options){.threads = 1};
+    while (text && *text) {
+        if (strncmp(text, threads, strlen(threads)) == 0) {
+            text += strlen(threads);
+            for (o->threads = 0; *text >= '0' && *text <= '9' && o->threads <= MOST_THREADS; text++)
+                o->threads = o->threads * 10 + (uint32_t)(*text - '0');
+        } else if (strncmp(text, loose, strlen(loose)) == 0) {
+            text += strlen(loose);
+            o->loose = true;
+        } else {
+            return false;
+        }
+        if (*text == ',')
+            text++;
+        else if (*text)
+            return false;
+    }
+    return o->threads >= 1 && o->threads <= MOST_THREADS;
 }
 
 static void fill_device(struct engine_device *d) {
@@ -107,13 +125,13 @@ static void fill_device(struct engine_device *d) {
 }
 
 static enum nnvts_status open_device(const char *options, struct nnvts_device **out, const char **error) {
-    const uint32_t threads = read_threads(options);
-    const char *reason = threads ? NULL : "the option is \"threads=N\" (1 to 64)";
+    struct options o;
+    const char *reason = read_options(options, &o) ? NULL : options_expected;
     struct engine_device *d = out ? calloc(1, sizeof *d) : NULL;
     if (!d) return out ? NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNVTS_STATUS_INVALID_ARGUMENT;
     if (!reason) reason = engine_open_judge(&d->judge);
     if (!reason) {
-        d->self = this_engine.open(threads);
+        d->self = this_engine.open(o.threads, o.loose);
         if (!d->self) reason = "the engine can't run on this machine";
     }
     if (reason) {
@@ -128,7 +146,7 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
 }
 
 const struct nnvts_driver *nnvts_driver_get(void) {
-    static const char *const options[] = {"threads=1", "threads=2", NULL};
+    static const char *const options[] = {"threads=1", "threads=2", "loose", NULL};
     static struct nnvts_driver driver = {
         .struct_size = sizeof driver, .abi_version = NNVTS_DRIVER_ABI_VERSION, .open = open_device, .options = options};
     driver.name = this_engine.name;

@@ -40,8 +40,11 @@ struct engine {
     const char *name;    /**< the driver's */
     const char *device;  /**< the device's */
     const char *version; /**< changes with the engine's */
-    /** Starts the engine for that many threads; NULL: it can't run here. */
-    void *(*open)(uint32_t threads);
+    /**
+     * Starts the engine for that many threads; NULL: it can't run here. loose: it is to do what it can, also where it
+     * is known to give other answers than NNAPI asks for.
+     */
+    void *(*open)(uint32_t threads, bool loose);
     void (*close)(void *self);
     /** Compiles one operation; NULL: the engine can't do it. */
     void *(*compile)(void *self, const struct engine_node *node, const struct engine_tensor *tensors);

@@ -8,8 +8,11 @@
 
 #include "plan.h"
 
+enum { MORE_STEPS = 4 }; /**< room for operations that take several operators */
+
 struct xp_device {
     pthreadpool_t threads; /**< NULL: the caller's thread */
+    bool loose;
 };
 
 static const struct {
@@ -78,6 +81,11 @@ struct xp_step *xp_add(struct xp_build *b, xp_setup setup) {
     return s;
 }
 
+bool xp_scratch(struct xp_build *b, size_t bytes) {
+    b->state->scratch = calloc(1, bytes + ENGINE_SLACK);
+    return b->state->scratch != NULL;
+}
+
 bool xp_constant(const struct xp_build *b, uint32_t first, uint32_t last) {
     for (uint32_t i = first; i <= last && i < b->node->in_count; i++)
         if (!xp_in(b, i)->value) return false;
@@ -135,6 +143,7 @@ static void discard(void *state) {
     struct xp_state *s = state;
     for (uint32_t i = 0; i < s->count; i++)
         if (s->steps[i].op) xnn_delete_operator(s->steps[i].op);
+    free(s->scratch);
     free(s);
 }
 
@@ -166,8 +175,11 @@ static void *compile(void *self, const struct engine_node *node, const struct en
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].code == node->code) fn = table[i].compile;
     if (!fn) return NULL;
-    const size_t room = (size_t)node->in_count + node->out_count;
-    struct xp_build b = {node, tensors, calloc(1, sizeof *b.state + room * sizeof *b.state->steps)};
+    const size_t room = (size_t)node->in_count + node->out_count + MORE_STEPS;
+    struct xp_build b = {.node = node,
+                         .tensors = tensors,
+                         .loose = d->loose,
+                         .state = calloc(1, sizeof *b.state + room * sizeof *b.state->steps)};
     if (!b.state) return NULL;
     if (fn(&b) && sets_up(b.state, d->threads)) return b.state;
     discard(b.state);
@@ -179,18 +191,20 @@ static bool run(void *self, void *state, void *const *data) {
     struct xp_state *st = state;
     for (uint32_t i = 0; i < st->count; i++) {
         struct xp_step *s = &st->steps[i];
-        const uint8_t *a = (const uint8_t *)data[s->a] + s->a_at;
-        uint8_t *y = (uint8_t *)data[s->y] + s->y_at;
+        const uint8_t *a = (const uint8_t *)(s->a == XP_SCRATCH ? st->scratch : data[s->a]) + s->a_at;
+        uint8_t *y = (uint8_t *)(s->y == XP_SCRATCH ? st->scratch : data[s->y]) + s->y_at;
         if (set_up(s, a, s->b == XP_NONE ? NULL : data[s->b], y, d->threads) != xnn_status_success) return false;
         if (xnn_run_operator(s->op, d->threads) != xnn_status_success) return false;
     }
     return true;
 }
 
-static void *open_engine(uint32_t threads) {
+static void *open_engine(uint32_t threads, bool loose) {
     if (xnn_initialize(NULL) != xnn_status_success) return NULL;
     struct xp_device *d = calloc(1, sizeof *d);
-    if (!d || threads == 1) return d;
+    if (!d) return NULL;
+    d->loose = loose;
+    if (threads == 1) return d;
     d->threads = pthreadpool_create(threads);
     if (d->threads) return d;
     free(d);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file elementwise.c Operations on one element, or two, and softmax. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,25 +131,6 @@ bool xp_prelu(struct xp_build *b) {
     const enum xnn_status st = xnn_create_prelu_nc_f32(c, c, c, slopes, 0, &s->op); /* it copies the slopes */
     free(slopes);
     return st == xnn_status_success;
-}
-
-/** Along the last dimension. XNNPACK has no signed form, and beta for quantised values alone: in the scale. */
-bool xp_softmax(struct xp_build *b) {
-    enum { X, BETA, AXIS };
-    const struct engine_tensor *x = xp_in(b, X), *y = xp_out(b, 0);
-    if (!xp_constant(b, BETA, AXIS) || xp_in(b, BETA)->type != ANEURALNETWORKS_FLOAT32) return false;
-    if (xp_axis(xp_int(b, AXIS, -1), x->rank) != x->rank - 1) return false;
-    const float beta = xp_float(b, BETA, 1);
-    const size_t c = x->dims[x->rank - 1];
-    struct xp_step *s = xp_add(b, NULL);
-    s->batch = x->count / c;
-    if (xp_kind_of(x) == XP_QU8) {
-        s->setup = setup_softmax_nc_qu8;
-        return xnn_create_softmax_nc_qu8(c, c, c, x->scale * beta, (uint8_t)y->zero_point, y->scale, 0, &s->op) ==
-               xnn_status_success;
-    }
-    s->setup = setup_softmax_nc_f32;
-    return xp_kind_of(x) == XP_F32 && beta == 1 && xnn_create_softmax_nc_f32(c, c, c, 0, &s->op) == xnn_status_success;
 }
 
 bool xp_quantize(struct xp_build *b) {
@@ -289,6 +271,78 @@ bool xp_binary(struct xp_build *b) {
         return binary_qu8(b, &r, s) == xnn_status_success;
     case XP_QS8:
         return binary_qs8(b, &r, s) == xnn_status_success;
+    case XP_OTHER:
+        break;
+    }
+    return false;
+}
+
+/* ----------------------------------------------------------------------------- softmax */
+
+static bool softmax_qu8(struct xp_build *b, size_t c, float beta) {
+    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
+    struct xp_step *s = xp_add(b, setup_softmax_nc_qu8);
+    s->batch = x->count / c;
+    return xnn_create_softmax_nc_qu8(c, c, c, x->scale * beta, (uint8_t)y->zero_point, y->scale, 0, &s->op) ==
+           xnn_status_success;
+}
+
+/** Of signed values there is no softmax: real numbers in between. beta goes with the scale. */
+static bool softmax_qs8(struct xp_build *b, size_t c, float beta) {
+    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
+    if (!xp_scratch(b, x->count * sizeof(float))) return false;
+    struct xp_step *in = xp_add(b, setup_convert_nc_qs8_f32);
+    in->batch = x->count;
+    in->y = XP_SCRATCH;
+    struct xp_step *real = xp_add(b, setup_softmax_nc_f32);
+    real->batch = x->count / c;
+    real->a = real->y = XP_SCRATCH;
+    struct xp_step *out = xp_add(b, setup_convert_nc_f32_qs8);
+    out->batch = x->count;
+    out->a = XP_SCRATCH;
+    return xnn_create_convert_nc_qs8_f32(1, 1, 1, x->scale * beta, (int8_t)x->zero_point, 0, &in->op) ==
+               xnn_status_success &&
+           xnn_create_softmax_nc_f32(c, c, c, 0, &real->op) == xnn_status_success &&
+           xnn_create_convert_nc_f32_qs8(1, 1, 1, y->scale, (int8_t)y->zero_point, INT8_MIN, INT8_MAX, 0, &out->op) ==
+               xnn_status_success;
+}
+
+/**
+ * XNNPACK has no beta: the input is multiplied with it before. That is only right where the products are not rounded,
+ * since the largest of them is taken off afterwards: for powers of two.
+ */
+static bool softmax_f32(struct xp_build *b, size_t c, float beta) {
+    const struct engine_tensor *x = xp_in(b, 0);
+    int exponent;
+    if (frexpf(beta, &exponent) != 0.5f) return false;
+    if (beta != 1) {
+        struct xp_step *scaled = xp_add(b, setup_multiply_nd_f32);
+        scaled->b = b->node->in[1];
+        scaled->a_rank = scaled->b_rank = scaled->b_dims[0] = 1;
+        scaled->a_dims[0] = x->count;
+        if (xnn_create_multiply_nd_f32(-INFINITY, INFINITY, 0, &scaled->op) != xnn_status_success) return false;
+    }
+    struct xp_step *s = xp_add(b, setup_softmax_nc_f32);
+    s->batch = x->count / c;
+    if (beta != 1) s->a = s->y;
+    return xnn_create_softmax_nc_f32(c, c, c, 0, &s->op) == xnn_status_success;
+}
+
+/** Along the last dimension. */
+bool xp_softmax(struct xp_build *b) {
+    enum { X, BETA, AXIS };
+    const struct engine_tensor *x = xp_in(b, X);
+    if (!xp_constant(b, BETA, AXIS) || xp_in(b, BETA)->type != ANEURALNETWORKS_FLOAT32) return false;
+    if (xp_axis(xp_int(b, AXIS, -1), x->rank) != x->rank - 1) return false;
+    const float beta = xp_float(b, BETA, 1);
+    const size_t c = x->dims[x->rank - 1];
+    switch (xp_kind_of(x)) {
+    case XP_F32:
+        return softmax_f32(b, c, beta);
+    case XP_QU8:
+        return softmax_qu8(b, c, beta);
+    case XP_QS8:
+        return softmax_qs8(b, c, beta);
     case XP_OTHER:
         break;
     }

@@ -16,7 +16,7 @@ SETUP_MEAN(global_average_pooling_nwc_qs8, int8_t)
 
 /** Only the axes height and width of an image, both. */
 bool xp_mean(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0), *axes = xp_in(b, 1);
+    const struct engine_tensor *x = xp_in(b, 0), *axes = xp_in(b, 1);
     if (!xp_constant(b, 1, 2) || x->rank != 4) return false;
     uint32_t set = 0;
     for (uint32_t i = 0; i < axes->count; i++) {
@@ -24,9 +24,13 @@ bool xp_mean(struct xp_build *b) {
         memcpy(&axis, (const char *)axes->value + i * sizeof axis, sizeof axis);
         set |= 1u << xp_axis(axis, x->rank);
     }
-    if (set != (1u << 1 | 1u << 2)) return false;
+    return set == (1u << 1 | 1u << 2) && xp_global_average(b, ANEURALNETWORKS_FUSED_NONE);
+}
+
+bool xp_global_average(struct xp_build *b, int32_t fuse_code) {
+    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
     const size_t c = x->dims[3];
-    const struct xp_range r = xp_activation(ANEURALNETWORKS_FUSED_NONE, y);
+    const struct xp_range r = xp_activation(fuse_code, y);
     struct xp_step *s = xp_add(b, NULL);
     s->batch = x->dims[0];
     s->in_w = (size_t)x->dims[1] * x->dims[2];

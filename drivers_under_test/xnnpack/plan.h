@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 
 #define XP_NONE UINT32_MAX
+#define XP_SCRATCH (UINT32_MAX - 1) /**< in place of a tensor: the scratch memory of the state */
 
 /** The real type of a tensor's elements, as XNNPACK tells them apart. */
 enum xp_kind { XP_F32, XP_QU8, XP_QS8, XP_OTHER };
@@ -31,6 +32,7 @@ struct xp_step {
 };
 
 struct xp_state {
+    void *scratch; /**< values between two operators */
     uint32_t count;
     struct xp_step steps[];
 };
@@ -40,16 +42,20 @@ struct xp_build {
     const struct engine_node *node;
     const struct engine_tensor *tensors;
     struct xp_state *state;
+    bool loose; /**< also what XNNPACK computes otherwise than NNAPI */
 };
 
 /**
  * Adds the operators of one kind of operation; false: XNNPACK can't do it, or not exactly. No need to clean up.
- * state has room for as many steps as the operation has inputs and outputs.
+ * state has room for as many steps as the operation has inputs and outputs, and four more.
  */
 typedef bool (*xp_compile)(struct xp_build *b);
 
 /** The next step, from input 0 to output 0. */
 struct xp_step *xp_add(struct xp_build *b, xp_setup setup);
+
+/** Scratch memory for the state; false without memory. Once a state. */
+bool xp_scratch(struct xp_build *b, size_t bytes);
 
 static inline const struct engine_tensor *xp_in(const struct xp_build *b, uint32_t i) {
     return &b->tensors[b->node->in[i]];
@@ -85,6 +91,8 @@ bool xp_fully_connected(struct xp_build *b);
 bool xp_max_pool(struct xp_build *b);
 bool xp_average_pool(struct xp_build *b);
 bool xp_mean(struct xp_build *b);
+/** The mean of all pixels of input 0, as xp_mean, with an activation. */
+bool xp_global_average(struct xp_build *b, int32_t fuse_code);
 bool xp_resize_bilinear(struct xp_build *b);
 bool xp_depth_to_space(struct xp_build *b);
 bool xp_unary(struct xp_build *b);

@@ -325,11 +325,17 @@ bool xp_max_pool(struct xp_build *b) {
     return false;
 }
 
+/**
+ * Of quantised values, XNNPACK has no form for signed ones, but for the mean of a whole image; and it counts the cells
+ * of padding.
+ */
 bool xp_average_pool(struct xp_build *b) {
     const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
     struct options o;
     if (!read_pool(b, &o)) return false;
     const uint32_t h = (uint32_t)o.more[WINDOW_H], w = (uint32_t)o.more[WINDOW_W];
+    const bool padded = o.w.top || o.w.right || o.w.bottom || o.w.left;
+    if (!padded && h == x->dims[1] && w == x->dims[2]) return xp_global_average(b, o.activation);
     const size_t c = x->dims[3];
     const struct xp_range r = xp_activation(o.activation, y);
     struct xp_step *s = xp_add(b, NULL);
@@ -340,7 +346,7 @@ bool xp_average_pool(struct xp_build *b) {
                                                      0, &s->op) == xnn_status_success;
     }
     s->setup = setup_average_pooling2d_nhwc_qu8;
-    return xp_kind_of(x) == XP_QU8 &&
+    return xp_kind_of(x) == XP_QU8 && (!padded || b->loose) &&
            xnn_create_average_pooling2d_nhwc_qu8(WINDOW(o.w), h, w, o.w.stride_h, o.w.stride_w, c, c, c,
                                                  (uint8_t)x->zero_point, x->scale, (uint8_t)y->zero_point, y->scale,
                                                  (uint8_t)r.qlo, (uint8_t)r.qhi, 0, &s->op) == xnn_status_success;
