@@ -101,14 +101,33 @@ static bool create_qu8(const struct convolution *v, struct xp_step *s) {
                (uint8_t)v->range.qhi, v->flags, &s->op) == xnn_status_success;
 }
 
-/** XNNPACK's signed filters have no zero point. */
+/**
+ * XNNPACK's signed filters have no zero point: it is taken off the weights, where they all stay in range. NULL if they
+ * don't, or without memory; else to be freed, since XNNPACK keeps no reference to it.
+ */
+static int8_t *centred_filter(const struct engine_tensor *filter) {
+    const int8_t *from = filter->value;
+    int8_t *to = malloc(filter->count);
+    for (size_t i = 0; to && i < filter->count; i++) {
+        const int32_t w = from[i] - filter->zero_point;
+        if (w < INT8_MIN || w > INT8_MAX) {
+            free(to);
+            return NULL;
+        }
+        to[i] = (int8_t)w;
+    }
+    return to;
+}
+
 static bool create_qs8(const struct convolution *v, struct xp_step *s) {
+    int8_t *filter = centred_filter(v->filter);
     s->setup = setup_convolution2d_nhwc_qs8;
-    return v->filter->zero_point == 0 &&
-           xnn_create_convolution2d_nhwc_qs8(GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale, v->filter->scale,
-                                             v->filter->value, v->bias->value, (int8_t)v->y->zero_point, v->y->scale,
-                                             (int8_t)v->range.qlo, (int8_t)v->range.qhi, v->flags,
-                                             &s->op) == xnn_status_success;
+    const bool ok = filter && xnn_create_convolution2d_nhwc_qs8(
+                                  GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale, v->filter->scale, filter,
+                                  v->bias->value, (int8_t)v->y->zero_point, v->y->scale, (int8_t)v->range.qlo,
+                                  (int8_t)v->range.qhi, v->flags, &s->op) == xnn_status_success;
+    free(filter);
+    return ok;
 }
 
 static bool create_qc8(const struct convolution *v, struct xp_step *s) {
@@ -171,6 +190,17 @@ SETUP_DECONVOLUTION(deconvolution2d_nhwc_f32, float)
 SETUP_DECONVOLUTION(deconvolution2d_nhwc_qu8, uint8_t)
 SETUP_DECONVOLUTION(deconvolution2d_nhwc_qs8, int8_t)
 
+static bool create_deconvolution_qs8(const struct convolution *v, struct xp_step *s) {
+    int8_t *filter = centred_filter(v->filter);
+    s->setup = setup_deconvolution2d_nhwc_qs8;
+    const bool ok = filter && xnn_create_deconvolution2d_nhwc_qs8(
+                                  GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale, v->filter->scale, filter,
+                                  v->bias->value, (int8_t)v->y->zero_point, v->y->scale, (int8_t)v->range.qlo,
+                                  (int8_t)v->range.qhi, 0, &s->op) == xnn_status_success;
+    free(filter);
+    return ok;
+}
+
 static bool create_deconvolution(const struct convolution *v, struct xp_step *s) {
     switch (xp_kind_of(v->x)) {
     case XP_F32:
@@ -184,12 +214,7 @@ static bool create_deconvolution(const struct convolution *v, struct xp_step *s)
                    v->filter->scale, v->filter->value, v->bias->value, (uint8_t)v->y->zero_point, v->y->scale,
                    (uint8_t)v->range.qlo, (uint8_t)v->range.qhi, 0, &s->op) == xnn_status_success;
     case XP_QS8:
-        s->setup = setup_deconvolution2d_nhwc_qs8;
-        return v->filter->zero_point == 0 &&
-               xnn_create_deconvolution2d_nhwc_qs8(GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale, v->filter->scale,
-                                                   v->filter->value, v->bias->value, (int8_t)v->y->zero_point,
-                                                   v->y->scale, (int8_t)v->range.qlo, (int8_t)v->range.qhi, 0,
-                                                   &s->op) == xnn_status_success;
+        return create_deconvolution_qs8(v, s);
     case XP_OTHER:
         break;
     }
@@ -256,6 +281,8 @@ bool xp_fully_connected(struct xp_build *b) {
     const size_t units = w->dims[0], width = w->dims[1];
     const struct xp_range r = xp_activation(xp_int(b, 3, 0), y);
     struct xp_step *s = xp_add(b, NULL);
+    int8_t *centred;
+    bool ok;
     s->batch = x->count / width;
     switch (xp_kind_of(x)) {
     case XP_F32:
@@ -270,10 +297,13 @@ bool xp_fully_connected(struct xp_build *b) {
                                                  &s->op) == xnn_status_success;
     case XP_QS8:
         s->setup = setup_fully_connected_nc_qs8;
-        return w->zero_point == 0 &&
-               xnn_create_fully_connected_nc_qs8(width, units, width, units, (int8_t)x->zero_point, x->scale, w->scale,
-                                                 w->value, bias->value, (int8_t)y->zero_point, y->scale, (int8_t)r.qlo,
-                                                 (int8_t)r.qhi, 0, &s->op) == xnn_status_success;
+        centred = centred_filter(w);
+        ok = centred &&
+             xnn_create_fully_connected_nc_qs8(width, units, width, units, (int8_t)x->zero_point, x->scale, w->scale,
+                                               centred, bias->value, (int8_t)y->zero_point, y->scale, (int8_t)r.qlo,
+                                               (int8_t)r.qhi, 0, &s->op) == xnn_status_success;
+        free(centred);
+        return ok;
     case XP_OTHER:
         break;
     }
