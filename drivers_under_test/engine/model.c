@@ -132,7 +132,10 @@ enum nnvts_status engine_import(const struct nnvts_model *model, struct engine_m
     uint32_t *at = out->lists;
     out->in = copy_list(&at, g->inputs, g->input_count);
     out->out = copy_list(&at, g->outputs, g->output_count);
-    for (uint32_t i = 0; i < g->operand_count; i++) import_operand(&g->operands[i], &out->tensors[i]);
+    for (uint32_t i = 0; i < g->operand_count; i++) {
+        import_operand(&g->operands[i], &out->tensors[i]);
+        out->too_deep = out->too_deep || g->operands[i].dimension_count > ENGINE_MAX_RANK;
+    }
     for (uint32_t i = 0; i < g->operation_count; i++) {
         const struct nnvts_operation *op = &g->operations[i];
         out->nodes[i] =

@@ -10,6 +10,7 @@ static bool bind(const struct engine_tensor *t, const struct nnvts_request *r, c
     const struct nnvts_location *l = &a->location;
     if (a->has_no_value || l->pool >= r->pool_count) return false;
     const struct nnvts_memory *pool = &r->pools[l->pool];
+    if (t->bytes / t->count == 4 && l->offset % 4) return false;
     if ((pool->prot & need) != need || (uint64_t)l->offset + l->length + l->padding > pool->size) return false;
     if (a->dimension_count && (!a->dimensions || a->dimension_count != t->rank)) return false;
     for (uint32_t d = 0; d < a->dimension_count; d++)

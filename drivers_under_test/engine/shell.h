@@ -39,6 +39,7 @@ struct engine_model {
     uint8_t *values;  /**< what constants point to */
     float *scales;    /**< what tensors point to */
     uint64_t planned; /**< bytes that an execution needs beside its arguments */
+    bool too_deep;    /**< an operand's rank is above ENGINE_MAX_RANK: cpu has not looked at the operations */
     uint64_t *offset; /**< per tensor, in those bytes; ENGINE_ELSEWHERE for constants and unread outputs */
 };
 #define ENGINE_ELSEWHERE UINT64_MAX

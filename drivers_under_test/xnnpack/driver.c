@@ -160,7 +160,7 @@ static enum xnn_status set_up(struct xp_step *s, const void *a, const void *b, v
 
 /** Some limits are found out only when an operator learns its sizes; addresses are not looked at there. */
 static bool sets_up(struct xp_state *state, pthreadpool_t threads) {
-    static uint8_t somewhere[ENGINE_SLACK];
+    static _Alignas(64) uint8_t somewhere[ENGINE_SLACK];
     for (uint32_t i = 0; i < state->count; i++) {
         struct xp_step *s = &state->steps[i];
         if (set_up(s, somewhere, s->b == XP_NONE ? NULL : somewhere, somewhere, threads) != xnn_status_success)

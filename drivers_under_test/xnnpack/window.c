@@ -75,6 +75,20 @@ XP_SETUP_2D(convolution2d_nhwc_qu8, uint8_t)
 XP_SETUP_2D(convolution2d_nhwc_qs8, int8_t)
 XP_SETUP_2D(convolution2d_nhwc_qc8, int8_t)
 
+/** XNNPACK aborts, where asserts are compiled in, at a scale that it can't take; it refuses only what is too large. */
+static bool scale_ok(const struct engine_tensor *x, float filter_scale, const struct engine_tensor *y) {
+    const float least = 0x1.0p-32f, beyond = 256, scale = x->scale * filter_scale / y->scale;
+    return scale >= least && scale < beyond;
+}
+
+static bool scales_ok(const struct engine_tensor *x, const struct engine_tensor *filter,
+                      const struct engine_tensor *y) {
+    if (xp_kind_of(x) == XP_F32) return true;
+    for (uint32_t i = 0; i < filter->channels; i++)
+        if (!scale_ok(x, filter->scales[i], y)) return false;
+    return filter->channels || scale_ok(x, filter->scale, y);
+}
+
 struct convolution {
     struct xp_window w;
     const struct engine_tensor *x, *filter, *bias, *y;
@@ -161,6 +175,7 @@ bool xp_convolution(struct xp_build *b) {
     struct convolution v = {.x = xp_in(b, X), .filter = xp_in(b, FILTER), .bias = xp_in(b, BIAS), .y = xp_out(b, 0)};
     struct options o;
     if (!xp_constant(b, FILTER, BIAS) || !read_options(b, SCALARS, depthwise || grouped ? 1 : 0, &o)) return false;
+    if (!scales_ok(v.x, v.filter, v.y)) return false;
     v.kernel_h = v.filter->dims[1];
     v.kernel_w = v.filter->dims[2];
     settle_same(&o, v.x, v.y, v.kernel_h, v.kernel_w);
@@ -240,7 +255,8 @@ bool xp_transpose_convolution(struct xp_build *b) {
     enum { X, FILTER, BIAS, SCALARS, IMPLICIT_INPUTS = 9 };
     struct convolution v = {.x = xp_in(b, X), .filter = xp_in(b, FILTER), .bias = xp_in(b, BIAS), .y = xp_out(b, 0)};
     if (!xp_constant(b, FILTER, b->node->in_count)) return false;
-    if (v.filter->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL) return false;
+    if (v.filter->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL || !scales_ok(v.x, v.filter, v.y))
+        return false;
     const bool implicit = b->node->in_count == IMPLICIT_INPUTS;
     uint32_t i = SCALARS;
     bool same = false;
@@ -277,7 +293,7 @@ XP_SETUP_NC(fully_connected_nc_qs8, int8_t, int8_t)
 
 bool xp_fully_connected(struct xp_build *b) {
     const struct engine_tensor *x = xp_in(b, 0), *w = xp_in(b, 1), *bias = xp_in(b, 2), *y = xp_out(b, 0);
-    if (!xp_constant(b, 1, 3) || w->type != x->type) return false;
+    if (!xp_constant(b, 1, 3) || w->type != x->type || !scales_ok(x, w, y)) return false;
     const size_t units = w->dims[0], width = w->dims[1];
     const struct xp_range r = xp_activation(xp_int(b, 3, 0), y);
     struct xp_step *s = xp_add(b, NULL);
