@@ -175,7 +175,7 @@ bool xp_convolution(struct xp_build *b) {
     struct convolution v = {.x = xp_in(b, X), .filter = xp_in(b, FILTER), .bias = xp_in(b, BIAS), .y = xp_out(b, 0)};
     struct options o;
     if (!xp_constant(b, FILTER, BIAS) || !read_options(b, SCALARS, depthwise || grouped ? 1 : 0, &o)) return false;
-    if (!scales_ok(v.x, v.filter, v.y)) return false;
+    if (!b->loose && !scales_ok(v.x, v.filter, v.y)) return false;
     v.kernel_h = v.filter->dims[1];
     v.kernel_w = v.filter->dims[2];
     settle_same(&o, v.x, v.y, v.kernel_h, v.kernel_w);
@@ -293,7 +293,7 @@ XP_SETUP_NC(fully_connected_nc_qs8, int8_t, int8_t)
 
 bool xp_fully_connected(struct xp_build *b) {
     const struct engine_tensor *x = xp_in(b, 0), *w = xp_in(b, 1), *bias = xp_in(b, 2), *y = xp_out(b, 0);
-    if (!xp_constant(b, 1, 3) || w->type != x->type || !scales_ok(x, w, y)) return false;
+    if (!xp_constant(b, 1, 3) || w->type != x->type || (!b->loose && !scales_ok(x, w, y))) return false;
     const size_t units = w->dims[0], width = w->dims[1];
     const struct xp_range r = xp_activation(xp_int(b, 3, 0), y);
     struct xp_step *s = xp_add(b, NULL);
