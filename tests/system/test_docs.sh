@@ -34,6 +34,14 @@ test_importing() {
 test_debugging() { run_examples "$ROOT/docs/debugging.md"; }
 test_explaining() { run_examples "$ROOT/docs/explaining.md"; }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
+test_engines() {
+    [ -e "$NNVTS_BUILD/drivers/xnnpack.so" ] || skip "the driver xnnpack was not built"
+    run_examples "$ROOT/docs/engines.md"
+}
+test_findings() {
+    [ -e "$NNVTS_BUILD/drivers/xnnpack.so" ] || skip "the driver xnnpack was not built"
+    run_examples "$ROOT/docs/findings.md"
+}
 test_host() { run_examples "$ROOT/docs/host.md"; }
 test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }

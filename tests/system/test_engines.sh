@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Drivers over engines, where they were built: what fails is in docs/findings.md, and nothing else does.
+. "$(dirname "$0")/lib.sh"
+
+needs() { [ -e "$NNVTS_BUILD/drivers/$1.so" ] || skip "the driver $1 was not built: its library is not there (make setup-engines)"; }
+
+# run_all DRIVER PATTERN: the whole default run; nothing dies, and only cases that match fail.
+run_all() {
+    local code=0
+    nnvts run --driver "$1" --out out -q >"$OUT" 2>"$ERR" || code=$?
+    [ $code -le 1 ] || fail "exit code $code"
+    [ "$(verdict out PASS)" -gt 10000 ] || fail "only $(verdict out PASS) cases passed"
+    verdicts out | awk '$2 != "PASS" && $2 != "UNSUPPORTED" && $2 != "SKIP"' >bad
+    ! grep -v ' FAIL$' bad || fail "worse than a wrong value"
+    ! grep -Ev "$2" bad || fail "not in docs/findings.md"
+}
+test_xnnpack() { needs xnnpack; run_all xnnpack '/(HARD_SWISH|RESIZE_BILINEAR)[/_]'; }
+test_xnnpack_vectors() {
+    needs xnnpack
+    [ -n "$SPECS" ] || skip "NNVTS_SPECS is not set"
+    check 0 nnvts run --driver xnnpack --suite spec --specs "$SPECS" --precision aosp --out out
+    [ "$(verdict out PASS)" -gt 800 ] || fail "only $(verdict out PASS) vectors passed"
+}
+test_xnnpack_networks() {
+    needs xnnpack
+    check 0 nnvts bench --driver reference,xnnpack --no-latency --count 2 mobilenet_v2_0.35_96_float32 mobilenet_v2_0.35_96_quant8
+    hasnt "$OUT" unsupported
+    hasnt "$OUT" FAIL
+}
+# Padding that XNNPACK counts: refused, and shown on request.
+test_xnnpack_padding() {
+    needs xnnpack
+    local spec=$ROOT/tests/findings/xnnpack/average_pool_quant8_padding.json
+    check 1 nnvts run --driver xnnpack --suite spec --specs "$spec" --out strict # nothing was compared
+    same "$(verdict strict UNSUPPORTED)" 1
+    check 1 nnvts run --driver xnnpack:loose --suite spec --specs "$spec" --out loose
+    has "$OUT" "expected 15, got 5"
+    check 1 nnvts explain "$spec" --driver xnnpack:loose
+    has "$OUT" "padding-counted"
+}
+# What the findings expect is right.
+test_findings() {
+    local driver
+    for driver in cpu reference; do
+        check 0 nnvts run --driver $driver --suite spec --specs "$ROOT/tests/findings/xnnpack" --out $driver
+        same "$(verdict $driver PASS)" 6
+    done
+}
+run_tests
