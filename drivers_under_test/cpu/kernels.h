@@ -13,20 +13,42 @@
 #include <stdint.h>
 
 /**
- * C[m,n] = clamp(A[m,k] * B[k,n] + bias[n]). A: m rows of k values, lda apart. B: panels of `panel` columns,
- * row-major inside a panel, zero behind the last column; bias is padded likewise. C: rows ldc apart.
+ * C[m,n] = clamp(A[m,k] * B[k,n] + bias[n]). A: m rows, lda apart, of `runs` runs of `length` values: run r of row 0
+ * begins at a[r]. B: panels of `panel` columns, row-major inside a panel, zero behind the last column; the last panel
+ * has half as many if that is enough. bias is padded to whole panels. C: rows ldc apart.
  */
 struct cpu_gemm_f32 {
-    size_t m, n, k;
-    const float *a, *b, *bias;
+    size_t m, n, runs, length;
+    const float *const *a;
+    const float *b, *bias;
     float *c;
     size_t lda, ldc;
     float lo, hi;
 };
 
 /**
+ * C[m,n] = quantised A[m,k] * B[k,n] + bias[n]. A: unsigned bytes in runs as above, of no or at least 4 values. B:
+ * panels as above of signed bytes, four of a column side by side; of a run whose length is no multiple of 4, the second
+ * four begin length % 4 behind the first, where they overlap there is 0. Columns of a whole panel stand in the order 0,
+ * 2, 4, ... 1, 3, 5, ...; of half a panel as they are. bias (which makes up for the zero point of A), scale (multiplier
+ * * 65536) and multiplier stand likewise. All sums fit 32 bits, and no result is above 32000. correction: what B's
+ * values lack, all of them the same.
+ */
+struct cpu_gemm_u8 {
+    size_t m, n, runs, length;
+    const uint8_t *const *a;
+    const int8_t *b;
+    const int32_t *bias;
+    const float *scale;
+    const double *multiplier;
+    uint8_t *c;
+    size_t lda, ldc;
+    int32_t correction, zero_point, lo, hi;
+};
+
+/**
  * C[m,n] = quantised A[m,k] * B[k,n] + bias[n]. A: centred values (q - zero point), k even (zero behind the last), rows
- * lda apart. B: panels as above, of pairs (k, k + 1). bias, multiplier: padded to whole panels.
+ * lda apart. B: panels as above, the last one whole, of pairs (k, k + 1). bias, multiplier: padded to whole panels.
  */
 struct cpu_gemm_s16 {
     size_t m, n, k;
@@ -51,10 +73,12 @@ enum cpu_fold { CPU_SUM, CPU_PRODUCT, CPU_LARGEST, CPU_SMALLEST, CPU_FOLDS };
 struct cpu_kernels {
     const char *name;
     uint32_t panel; /**< columns of a panel */
-    uint32_t rows;  /**< of a tile */
+    uint32_t rows;  /**< of a tile: f32 and s16 */
+    uint32_t rows_u8;
 
     void (*gemm_f32)(const struct cpu_gemm_f32 *g);
     void (*gemm_s16)(const struct cpu_gemm_s16 *g);
+    void (*gemm_u8)(const struct cpu_gemm_u8 *g); /**< NULL: not on this level */
     /** y[c] = clamp(bias[c] + sum over taps of x * w). */
     void (*depthwise_f32)(const struct cpu_taps *t, const float *x, const float *w, const float *bias, float lo,
                           float hi, float *y);
@@ -149,6 +173,7 @@ const struct cpu_kernels *cpu_kernels_pick(const char *name);
 const struct cpu_kernels *cpu_kernels_base(void);
 const struct cpu_kernels *cpu_kernels_avx2(void);
 const struct cpu_kernels *cpu_kernels_avx512(void);
+const struct cpu_kernels *cpu_kernels_vnni(void);
 
 /** One float16 to float32 and back (nearest even), in integer code. */
 float cpu_half_to_float(uint16_t h);
