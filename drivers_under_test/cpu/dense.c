@@ -79,17 +79,15 @@ static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *
             }
 }
 
-/** What the weights of all columns allow. */
-struct ranges {
-    int32_t least, most; /**< of all centred weights */
-    bool fits;           /**< no sum leaves 32 bits, no result is too large for fixed point */
-};
+int32_t cpu_layer_weight(const struct cpu_layer *layer, size_t c, size_t i) {
+    return centred(layer->weights, c * column_step(layer) + i * depth_step(layer));
+}
 
-static struct ranges ranges_of(const struct cpu_layer *layer) {
+struct cpu_layer_ranges cpu_layer_ranges(const struct cpu_layer *layer) {
     static const double largest_result = 32000;
     const size_t across = column_step(layer), down = depth_step(layer);
     const int32_t *bias = layer->bias->data, zero = layer->input->zero_point;
-    struct ranges r = {0, 0, true};
+    struct cpu_layer_ranges r = {0, 0, true};
     for (size_t col = 0; col < layer->n; col++) {
         int64_t positive = 0, negative = 0;
         for (size_t i = 0; i < layer->k; i++) {
@@ -169,7 +167,7 @@ static void choose(const struct cpu_kernels *kernels, const struct cpu_layer *la
     *out = (struct cpu_dense){.form = CPU_DENSE_F32, .n = layer->n, .k = k, .run = wished};
     if (!quantised(layer)) return;
     out->zero_point = layer->input->zero_point;
-    const struct ranges ranges = kernels->gemm_u8 ? ranges_of(layer) : (struct ranges){0};
+    const struct cpu_layer_ranges ranges = kernels->gemm_u8 ? cpu_layer_ranges(layer) : (struct cpu_layer_ranges){0};
     if (!ranges.fits) {
         out->form = CPU_DENSE_S16;
         out->k = out->run = padded(k, 2);

@@ -48,6 +48,14 @@ const struct cpu_dense *cpu_dense_get(struct cpu_run *run, const struct cpu_laye
 
 /** Real multiplier of channel c. */
 double cpu_layer_multiplier(const struct cpu_layer *layer, size_t c);
+/** What the weights of a quantised layer allow. */
+struct cpu_layer_ranges {
+    int32_t least, most; /**< of all centred weights, and 0 */
+    bool fits;           /**< no sum leaves 32 bits, no result is too large for fixed point */
+};
+struct cpu_layer_ranges cpu_layer_ranges(const struct cpu_layer *layer);
+/** Centred weight i of channel c of a quantised layer. */
+int32_t cpu_layer_weight(const struct cpu_layer *layer, size_t c, size_t i);
 /** Types and scales of filter and bias fit the input; channel_dim: where a per-channel filter must have its scales. */
 bool cpu_layer_check(const struct cpu_tensor *input, const struct cpu_tensor *weights, const struct cpu_tensor *bias,
                      uint32_t channel_dim);

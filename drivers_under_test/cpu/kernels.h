@@ -67,6 +67,49 @@ struct cpu_taps {
     size_t w_row, w_col; /**< and in the filter */
 };
 
+/**
+ * Depthwise 3x3 filters over lines of an image: one row of output, or (of stride 1 downwards) two. Input line i lies
+ * under filter line i of the first row; lines above or below the image are lines of padding.
+ */
+struct cpu_lines_f32 {
+    size_t channels;         /**< at least half a panel */
+    size_t width, out_width; /**< columns of the input and the output */
+    uint32_t rows, stride;   /**< 1 or 2; stride: from column to column */
+    uint32_t left;           /**< columns of padding: 0 or 1; on the right no more than 1 is needed */
+    const float *x[4];       /**< rows + 2 lines */
+    const float *w, *bias;   /**< [3, 3, channels], finite */
+    float lo, hi;
+    float *y[2];
+};
+
+/**
+ * The weights of 64 values side by side: of 64 channels, or of some neighbouring pixels of all (fewer) channels. The
+ * value of byte i stands at place p where cpu_lines_byte(p) = i.
+ */
+enum { CPU_LINES_BYTES = 64 };
+struct cpu_lines_block_u8 {
+    int8_t w[2][3][4][2]
+            [64];     /**< [set, column, quarter, row of the output]: filter columns with a 0 behind or before */
+    int32_t bias[64]; /**< makes up for the zero point of the input */
+    float scale[64];  /**< multiplier * 65536 */
+    double multiplier[64];
+    size_t channel; /**< the first */
+};
+static inline int cpu_lines_byte(int place) { return place % 16 / 4 * 16 + place / 16 * 4 + place % 4; }
+
+/** The same of unsigned bytes; lines of padding hold x_zero. No result is above 32000. */
+struct cpu_lines_u8 {
+    size_t channels, width, out_width;
+    uint32_t rows, stride, left;
+    const uint8_t *x[4];
+    const struct cpu_lines_block_u8 *blocks;
+    size_t count;
+    size_t pixels; /**< in a block; with more than 1, stride is 1 */
+    uint32_t sets; /**< of weights, which are added: 1 or 2 */
+    int32_t x_zero, zero_point, lo, hi;
+    uint8_t *y[2];
+};
+
 enum cpu_compare { CPU_EQUAL, CPU_NOT_EQUAL, CPU_LESS, CPU_LESS_EQUAL, CPU_COMPARES };
 enum cpu_fold { CPU_SUM, CPU_PRODUCT, CPU_LARGEST, CPU_SMALLEST, CPU_FOLDS };
 
@@ -85,6 +128,8 @@ struct cpu_kernels {
     /** y[c] = sum over taps of (x - zero_point) * w; w: int16 values in the low halves of 32-bit words, high halves 0.
      */
     void (*depthwise_s32)(const struct cpu_taps *t, const uint8_t *x, int32_t zero_point, const int32_t *w, int32_t *y);
+    void (*lines_f32)(const struct cpu_lines_f32 *l);
+    void (*lines_u8)(const struct cpu_lines_u8 *l); /**< NULL: not on this level */
     /** y = clamp(zero_point + round((acc + bias) * multiplier)), halves away from zero. */
     void (*requantize)(size_t n, const int32_t *acc, const double *bias, const double *multiplier, int32_t zero_point,
                        int32_t lo, int32_t hi, uint8_t *y);

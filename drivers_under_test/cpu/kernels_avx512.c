@@ -9,8 +9,11 @@
 #include "kernels_vnni.h"
 
 /** The same with quantised products of its own. */
-static const struct cpu_kernels vnni = {
-    .name = "avx512vnni", CPU_MEMBERS, .gemm_u8 = cpu_vnni_gemm_u8, .rows_u8 = CPU_VNNI_ROWS};
+static const struct cpu_kernels vnni = {.name = "avx512vnni",
+                                        CPU_MEMBERS,
+                                        .gemm_u8 = cpu_vnni_gemm_u8,
+                                        .rows_u8 = CPU_VNNI_ROWS,
+                                        .lines_u8 = cpu_vnni_lines_u8};
 
 const struct cpu_kernels *cpu_kernels_avx512(void) {
     __builtin_cpu_init();

@@ -197,6 +197,8 @@ static CPU_TARGET void depthwise_f32(const struct cpu_taps *t, const float *x, c
     }
 }
 
+#include "kernels_depthwise.h"
+
 INLINE void depthwise_block_u8(size_t vectors, const struct cpu_taps *t, const uint8_t *x, int32_t zero_point,
                                const int32_t *w, int32_t *y) {
     vi acc[4];
@@ -496,7 +498,7 @@ static CPU_TARGET void round_to_half(size_t n, float *x) {
 /** The members of a table, the name apart. */
 #define CPU_MEMBERS                                                                                                    \
     .panel = PANEL, .rows = ROWS, .gemm_f32 = gemm_f32, .gemm_s16 = gemm_s16, .depthwise_f32 = depthwise_f32,          \
-    .depthwise_s32 = depthwise_s32, .requantize = requantize, .pool_sum_f32 = pool_sum_f32,                            \
+    .depthwise_s32 = depthwise_s32, .requantize = requantize, .lines_f32 = lines_f32, .pool_sum_f32 = pool_sum_f32,    \
     .pool_max_f32 = pool_max_f32, .pool_square_f32 = pool_square_f32, .pool_max_u8 = pool_max_u8, .add_f32 = add_f32,  \
     .mul_f32 = mul_f32, .add_u8 = add_u8, .mul_u8 = mul_u8, .clamp_f32 = clamp_f32, .clamp_u8 = clamp_u8,              \
     .floor_f32 = floor_f32, .logistic_f32 = logistic_f32, .tanh_f32 = tanh_f32, .softmax_f32 = softmax_f32,            \

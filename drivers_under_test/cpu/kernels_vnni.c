@@ -1,59 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * @file kernels_vnni.c Products of unsigned bytes by signed weights, four at a time.
- *
- * Requantising is exact though it goes through float. With t = sum * multiplier in units of 2^-16 of an output step,
- * the float result f = fma(sum, multiplier, zero point and a half) is less than 4 units off wherever the result is not
- * clamped anyway: conversion of the sum, the rounded multiplier and the fma itself add at most one unit each. f is
- * raised by 4, so that its low 16 bits are below 8 wherever t may lie on the other side of a rounding step, or on it.
- * Such values, one in 8192, are computed again in double.
- */
+/** @file kernels_vnni.c Products of unsigned bytes by signed weights, four at a time. */
 #include "kernels_vnni.h"
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-#include <string.h>
+#include "vnni.h"
 
-enum { ROWS = CPU_VNNI_ROWS, LANES = 16, PANEL = 32, BLOCK = 20 * ROWS, BAND = 8 };
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")))
-#define INLINE static inline __attribute__((always_inline)) TARGET
-#define UNROLL _Pragma("GCC unroll 12")
-
-/** acc + unsigned bytes of a times signed bytes of b. (gcc 12's intrinsic copies and stores the accumulators.) */
-INLINE __m512i dot(__m512i acc, __m512i a, __m512i b) {
-    __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
-    return acc;
-}
+enum { ROWS = CPU_VNNI_ROWS, LANES = 16, PANEL = 32, BLOCK = 20 * ROWS };
 
 INLINE __m512i four(const uint8_t *p) {
     int32_t bytes;
     memcpy(&bytes, p, sizeof bytes);
     return _mm512_set1_epi32(bytes);
-}
-
-/* --------------------------------------------------------------- requantising */
-
-/** What is added in float: the zero point, half a step, and half the band. */
-INLINE __m512 offset_of(const struct cpu_gemm_u8 *g) {
-    return _mm512_set1_ps((float)(g->zero_point * 65536 + 0x8000 + BAND / 2));
-}
-
-/** Output steps of 16 sums, times 65536. */
-INLINE __m512i scaled(__m512i sums, const float *scale, __m512 offset) {
-    return _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(scale), offset));
-}
-
-/** The definition: halves away from zero, in double. */
-static uint8_t exact(int32_t sum, double multiplier, const struct cpu_gemm_u8 *g) {
-    const double real = (double)sum * multiplier, least = g->lo - g->zero_point, most = g->hi - g->zero_point;
-    if (real <= least) return (uint8_t)g->lo;
-    if (real >= most) return (uint8_t)g->hi;
-    int32_t whole = (int32_t)real;
-    const double rest = real - whole;
-    if (rest >= 0.5) whole++;
-    if (rest <= -0.5) whole--;
-    return (uint8_t)(whole + g->zero_point);
 }
 
 /** Column of a lane: two vectors of a panel hold its even and its odd columns. */
@@ -62,16 +20,18 @@ INLINE size_t column(int vectors, int v, int lane) { return (size_t)(vectors == 
 /** Mends what lies within the band, in a tile that is stored already. */
 static __attribute__((noinline)) TARGET void mend(const struct cpu_gemm_u8 *g, const int32_t *sums, int rows,
                                                   int vectors, size_t row, size_t col) {
-    const __m512 offset = offset_of(g);
+    const __m512 offset = offset_of(g->zero_point);
     for (int i = 0; i < rows; i++)
         for (int v = 0; v < vectors; v++, sums += LANES) {
             const size_t at = col + (size_t)v * LANES;
             const __m512i f = scaled(_mm512_loadu_si512(sums), g->scale + at, offset);
-            uint32_t hits = _mm512_mask_cmplt_epu16_mask(0x55555555, f, _mm512_set1_epi16(BAND));
+            uint32_t hits = hits_of(f);
             for (; hits; hits &= hits - 1) {
                 const int lane = __builtin_ctz(hits) / 2;
                 const size_t c = col + column(vectors, v, lane);
-                if (c < g->n) g->c[(row + (size_t)i) * g->ldc + c] = exact(sums[lane], g->multiplier[at + lane], g);
+                if (c < g->n)
+                    g->c[(row + (size_t)i) * g->ldc + c] =
+                        vnni_exact(sums[lane], g->multiplier[at + lane], g->zero_point, g->lo, g->hi);
             }
         }
 }
@@ -93,7 +53,7 @@ INLINE void store_two(const struct cpu_gemm_u8 *g, __m512i bytes, uint8_t *first
 
 /** Stores a tile of 32 columns; the least low halves that were met. */
 INLINE __m512i store_wide(int rows, const struct cpu_gemm_u8 *g, __m512i acc[ROWS][2], size_t row, size_t col) {
-    const __m512 offset = offset_of(g);
+    const __m512 offset = offset_of(g->zero_point);
     const size_t width = g->n - col;
     const __mmask32 mask = width >= PANEL ? UINT32_MAX : (1u << width) - 1;
     uint8_t *c = g->c + row * g->ldc + col;
@@ -115,7 +75,7 @@ INLINE __m512i store_wide(int rows, const struct cpu_gemm_u8 *g, __m512i acc[ROW
 
 /** The same of 16 columns. */
 INLINE __m512i store_narrow(int rows, const struct cpu_gemm_u8 *g, __m512i acc[ROWS][2], size_t row, size_t col) {
-    const __m512 offset = offset_of(g);
+    const __m512 offset = offset_of(g->zero_point);
     const size_t width = g->n - col;
     const __mmask16 mask = (__mmask16)(width >= LANES ? UINT16_MAX : (1u << width) - 1);
     uint8_t *c = g->c + row * g->ldc + col;
@@ -168,7 +128,7 @@ INLINE void tile(int rows, int vectors, const struct cpu_gemm_u8 *g, const int32
         }
     }
     const __m512i least = vectors == 2 ? store_wide(rows, g, acc, row, col) : store_narrow(rows, g, acc, row, col);
-    if (__builtin_expect(_mm512_mask_cmplt_epu16_mask(0x55555555, least, _mm512_set1_epi16(BAND)) != 0, 0)) {
+    if (__builtin_expect(hits_of(least) != 0, 0)) {
         int32_t sums[ROWS * 2 * LANES];
         UNROLL for (int i = 0; i < rows; i++) for (int v = 0; v < vectors; v++)
             _mm512_storeu_si512(sums + (i * vectors + v) * LANES, acc[i][v]);
