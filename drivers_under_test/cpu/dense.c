@@ -230,7 +230,7 @@ bool cpu_layer_check(const struct cpu_tensor *input, const struct cpu_tensor *we
 
 /* ------------------------------------------------------------------- products */
 
-enum { BLOCK_BYTES = 96 * 1024, BLOCK_ROWS = 256, ITEMS_PER_THREAD = 4 };
+enum { BLOCK_BYTES = 512 * 1024, BLOCK_ROWS = 256, ITEMS_PER_THREAD = 4 };
 
 /** How a product is cut: blocks of rows times groups of panels. */
 struct cut {

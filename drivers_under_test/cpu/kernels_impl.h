@@ -76,11 +76,12 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
         break;
 
 static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
+    const size_t count = (g->m + ROWS - 1) / ROWS;
     const float *b = g->b;
     for (size_t col = 0; col < g->n; col += PANEL) {
         const bool narrow = g->n - col <= LANES;
-        for (size_t row = 0; row < g->m; row += ROWS) {
-            const size_t rows = g->m - row < ROWS ? g->m - row : ROWS;
+        for (size_t t = 0; t < count; t++) { /* tiles of nearly equal heights */
+            const size_t row = g->m * t / count, rows = g->m * (t + 1) / count - row;
             if (narrow) switch (rows) {
                     TILE_CASES(tile_f32, 1, g, row, col, b)
                 }
