@@ -130,7 +130,7 @@ static int32_t pack_run(const struct cpu_layer *layer, size_t col, size_t first,
 static void pack_column_u8(const struct cpu_layer *layer, const struct cpu_dense *out, size_t col, size_t at,
                            uint32_t sum) {
     const int32_t bias = ((const int32_t *)layer->bias->data)[col];
-    sum += (uint32_t)layer->k * (uint32_t)out->correction;
+    sum += (uint32_t)out->k * (uint32_t)out->correction; /* what a row is filled up with counts, too */
     out->bias32[at] = (int32_t)((uint32_t)bias - (uint32_t)out->zero_point * sum);
     out->multiplier[at] = cpu_layer_multiplier(layer, col);
     out->scale[at] = (float)(out->multiplier[at] * 65536);

@@ -85,7 +85,7 @@ static CPU_TARGET void line_tiles(const struct cpu_lines_f32 *l, size_t row, siz
 }
 
 static CPU_TARGET void lines_f32(const struct cpu_lines_f32 *l) {
-    if (l->rows <= LINE_ROWS) {
+    if (l->rows == 1 || (LINE_ROWS == 2 && l->stride == 1)) {
         line_tiles(l, 0, l->rows);
         return;
     }
