@@ -17,21 +17,30 @@ struct columns {
     __m512i part[PARTS];
 };
 
+/** What stays the same for all positions: held in registers, which stores to bytes can't be taken to change. */
+struct fixed {
+    const uint8_t *x[4];
+    size_t width, channels, pixels;
+    __mmask64 all; /**< the bytes of a block */
+    __m512i zero, lo, hi;
+    __m512 offset;
+};
+
 /** The bytes from column `pixel` of the input on that lie inside the line. */
-INLINE __mmask64 inside(const struct cpu_lines_u8 *l, ptrdiff_t pixel, __mmask64 all) {
-    const ptrdiff_t missing = pixel < 0 ? -pixel * (ptrdiff_t)l->channels : 0;
-    const ptrdiff_t there = ((ptrdiff_t)l->width - pixel) * (ptrdiff_t)l->channels;
+INLINE __mmask64 inside(const struct fixed *k, ptrdiff_t pixel) {
+    if (k->pixels == 1) return (size_t)pixel < k->width ? k->all : 0;
+    const ptrdiff_t missing = pixel < 0 ? -pixel * (ptrdiff_t)k->channels : 0;
+    const ptrdiff_t there = ((ptrdiff_t)k->width - pixel) * (ptrdiff_t)k->channels;
     if (missing >= BYTES || there <= 0) return 0;
-    all &= UINT64_MAX << missing;
-    return there < BYTES ? all & ((1ull << there) - 1) : all;
+    const __mmask64 mask = k->all & UINT64_MAX << missing;
+    return there < BYTES ? mask & ((1ull << there) - 1) : mask;
 }
 
-INLINE struct columns load(const struct cpu_lines_u8 *l, int lines, ptrdiff_t pixel, size_t channel, __mmask64 all,
-                           __m512i zero) {
-    const __mmask64 mask = inside(l, pixel, all);
-    const ptrdiff_t at = pixel * (ptrdiff_t)l->channels + (ptrdiff_t)channel;
+INLINE struct columns load(const struct fixed *k, int lines, ptrdiff_t pixel) {
+    const __mmask64 mask = inside(k, pixel);
+    const ptrdiff_t at = pixel * (ptrdiff_t)k->channels;
     __m512i x[4];
-    UNROLL for (int r = 0; r < lines; r++) x[r] = _mm512_mask_loadu_epi8(zero, mask, l->x[r] + at);
+    UNROLL for (int r = 0; r < lines; r++) x[r] = _mm512_mask_loadu_epi8(k->zero, mask, k->x[r] + at);
     if (lines == 3) x[3] = x[2]; /* its weight is 0 */
     const __m512i a = _mm512_unpacklo_epi8(x[0], x[1]), b = _mm512_unpackhi_epi8(x[0], x[1]),
                   c = _mm512_unpacklo_epi8(x[2], x[3]), d = _mm512_unpackhi_epi8(x[2], x[3]);
@@ -54,22 +63,16 @@ static __attribute__((noinline)) TARGET void mend(const struct cpu_lines_u8 *l, 
     }
 }
 
-/** Stores one row of 64 sums. */
-INLINE void finish(const struct cpu_lines_u8 *l, const struct cpu_lines_block_u8 *b, const __m512i acc[PARTS],
-                   uint8_t *y, __mmask64 mask) {
-    const __m512 offset = offset_of(l->zero_point);
-    __m512i f[PARTS], least;
-    UNROLL for (int v = 0; v < PARTS; v++) f[v] = scaled(acc[v], b->scale + 16 * v, offset);
-    least = _mm512_min_epu16(_mm512_min_epu16(f[0], f[1]), _mm512_min_epu16(f[2], f[3]));
+/** Stores one row of 64 sums; true if some lie within the band. */
+INLINE bool finish(const struct fixed *k, const struct cpu_lines_block_u8 *b, const __m512i acc[PARTS], uint8_t *y,
+                   __mmask64 mask) {
+    __m512i f[PARTS];
+    UNROLL for (int v = 0; v < PARTS; v++) f[v] = scaled(acc[v], b->scale + 16 * v, k->offset);
+    const __m512i least = _mm512_min_epu16(_mm512_min_epu16(f[0], f[1]), _mm512_min_epu16(f[2], f[3]));
     UNROLL for (int v = 0; v < PARTS; v++) f[v] = _mm512_srai_epi32(f[v], 16);
-    __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(f[0], f[1]), _mm512_packs_epi32(f[2], f[3]));
-    bytes = _mm512_max_epu8(_mm512_min_epu8(bytes, _mm512_set1_epi8((char)l->hi)), _mm512_set1_epi8((char)l->lo));
-    _mm512_mask_storeu_epi8(y, mask, bytes);
-    if (__builtin_expect(hits_of(least) != 0, 0)) {
-        int32_t sums[PARTS * 16];
-        UNROLL for (int v = 0; v < PARTS; v++) _mm512_storeu_si512(sums + 16 * v, acc[v]);
-        mend(l, b, sums, y, mask);
-    }
+    const __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(f[0], f[1]), _mm512_packs_epi32(f[2], f[3]));
+    _mm512_mask_storeu_epi8(y, mask, _mm512_max_epu8(_mm512_min_epu8(bytes, k->hi), k->lo));
+    return hits_of(least) != 0;
 }
 
 /**
@@ -77,24 +80,35 @@ INLINE void finish(const struct cpu_lines_u8 *l, const struct cpu_lines_block_u8
  * position does not share with this one. All three are constants of the caller.
  */
 INLINE void block(int rows, int sets, int fresh, const struct cpu_lines_u8 *l, const struct cpu_lines_block_u8 *b) {
-    const __m512i zero = _mm512_set1_epi8((char)l->x_zero);
-    const size_t pixels = l->pixels, bytes = pixels * l->channels;
-    const __mmask64 all = bytes < BYTES ? (1ull << bytes) - 1 : UINT64_MAX;
+    struct fixed k = {.width = l->width, .channels = l->channels, .pixels = l->pixels, .all = UINT64_MAX};
+    const size_t pixels = l->pixels, bytes = pixels * l->channels, out_width = l->out_width;
+    const ptrdiff_t step = (ptrdiff_t)(pixels * l->stride);
     ptrdiff_t pixel = -(ptrdiff_t)l->left;
     struct columns x[TAPS];
-    UNROLL for (int q = 0; q < TAPS - fresh; q++) x[q + fresh] = load(l, rows + 2, pixel + q, b->channel, all, zero);
-    for (size_t col = 0; col < l->out_width; col += pixels, pixel += (ptrdiff_t)(pixels * l->stride)) {
-        UNROLL for (int q = 0; q < TAPS; q++) x[q] =
-            q + fresh < TAPS ? x[q + fresh] : load(l, rows + 2, pixel + q, b->channel, all, zero);
-        const size_t left = (l->out_width - col) * l->channels;
-        const __mmask64 mask = left < BYTES ? all & ((1ull << left) - 1) : all;
+    if (bytes < BYTES) k.all = (1ull << bytes) - 1;
+    UNROLL for (int r = 0; r < rows + 2; r++) k.x[r] = l->x[r] + b->channel;
+    k.zero = _mm512_set1_epi8((char)l->x_zero);
+    k.lo = _mm512_set1_epi8((char)l->lo);
+    k.hi = _mm512_set1_epi8((char)l->hi);
+    k.offset = offset_of(l->zero_point);
+    UNROLL for (int q = 0; q < TAPS - fresh; q++) x[q + fresh] = load(&k, rows + 2, pixel + q);
+    for (size_t col = 0; col < out_width; col += pixels, pixel += step) {
+        UNROLL for (int q = 0; q < TAPS; q++) x[q] = q + fresh < TAPS ? x[q + fresh] : load(&k, rows + 2, pixel + q);
+        const size_t left = (out_width - col) * k.channels;
+        const __mmask64 mask = pixels > 1 && left < BYTES ? k.all & ((1ull << left) - 1) : k.all;
         __m512i acc[2][PARTS];
         UNROLL for (int o = 0; o < rows; o++) UNROLL for (int v = 0; v < PARTS; v++) acc[o][v] =
             _mm512_loadu_si512(b->bias + 16 * v);
         UNROLL for (int s = 0; s < sets; s++) UNROLL for (int q = 0; q < TAPS; q++)
             UNROLL for (int v = 0; v < PARTS; v++) UNROLL for (int o = 0; o < rows; o++) acc[o][v] =
                 dot(acc[o][v], x[q].part[v], _mm512_loadu_si512(b->w[s][q][v][o]));
-        UNROLL for (int o = 0; o < rows; o++) finish(l, b, acc[o], l->y[o] + col * l->channels + b->channel, mask);
+        UNROLL for (int o = 0; o < rows; o++) {
+            uint8_t *y = l->y[o] + col * k.channels + b->channel;
+            if (__builtin_expect(!finish(&k, b, acc[o], y, mask), 1)) continue;
+            int32_t sums[PARTS * 16];
+            UNROLL for (int v = 0; v < PARTS; v++) _mm512_storeu_si512(sums + 16 * v, acc[o][v]);
+            mend(l, b, sums, y, mask);
+        }
     }
 }
 
