@@ -330,12 +330,53 @@ static void test_ties(void **state) {
         }
 }
 
+enum { UNITS = 500, SCALES = 60 };
+
+/** Sums beside the middle of two steps, for odd multipliers: rounding is that of the exact product. */
+static void test_near_ties(void **state) {
+    (void)state;
+    uint32_t seed = 5;
+    uint8_t weights[UNITS];
+    memset(weights, 3, sizeof weights);
+    for (int i_scale = 0; i_scale < SCALES; i_scale++) {
+        const float y_scale = ldexpf(1 + (float)next_random(&seed) * 0x1p-24f, 6 + i_scale % 12); /* 2^-9 to 2^-21 */
+        const double multiplier = 0.125 / (double)y_scale;
+        int32_t bias[UNITS];
+        uint8_t expected[UNITS];
+        for (int i = 0; i < UNITS; i++) {
+            const double middle = (double)(next_random(&seed) % 256) - 100.5;
+            bias[i] = (int32_t)floor(middle / multiplier) + (int32_t)(next_random(&seed) % 2);
+            expected[i] = (uint8_t)fmin(fmax(100 + round(bias[i] * multiplier), 0), 255);
+        }
+        const struct arg args[] = {T(U8(0.5f, 9), 1, 1), C(U8(0.25f, 2), weights, UNITS, 1),
+                                   C(((struct kind){ANEURALNETWORKS_TENSOR_INT32, 0.125f, 0}), bias, UNITS), I(0)};
+        for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
+            struct nnvts_device *device = NULL;
+            const char *error = NULL;
+            if (load("cpu")->open(levels[l], &device, &error) != NNVTS_STATUS_NONE) continue;
+            struct net n = {0};
+            build(&n, ANEURALNETWORKS_FULLY_CONNECTED, T(U8(y_scale, 100), 1, UNITS), args, 4);
+            struct nnvts_prepared_model *p = prepare(device, &n);
+            const uint8_t x[] = {9};
+            uint8_t y[UNITS];
+            struct call c = {0};
+            give(&c, x, 1);
+            take(&c, y, sizeof y);
+            assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+            for (int i = 0; i < UNITS; i++)
+                if (y[i] != expected[i])
+                    fail_msg("%s: sum %d times %.17g is %d, expected %d", levels[l], bias[i], multiplier, y[i],
+                             expected[i]);
+            p->release(p);
+            device->release(device);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pointwise),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_depthwise),
-        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_pointwise), cmocka_unit_test(test_filters),   cmocka_unit_test(test_depthwise),
+        cmocka_unit_test(test_ties),      cmocka_unit_test(test_near_ties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
