@@ -93,14 +93,15 @@ static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, str
 /** The rows of the left factor of one batch. */
 struct rows {
     const struct cpu_kernels *kernels;
+    const struct cpu_dense *weights;
     const struct cpu_tensor *x;
     struct factors f;
-    size_t k; /**< of a packed row: even where quantised */
 };
 
 static void gather(const void *source, size_t first, size_t count, void *to) {
     const struct rows *r = source;
-    const size_t m = r->f.m, k = r->f.k;
+    const struct cpu_dense *w = r->weights;
+    const size_t m = r->f.m, k = r->f.k, element = cpu_dense_element(w);
     if (!cpu_is_quant8(r->x)) { /* a turned float */
         struct cpu_move move = cpu_move_of(r->x);
         cpu_move_axis(&move, count, 1, (ptrdiff_t)k);
@@ -109,13 +110,13 @@ static void gather(const void *source, size_t first, size_t count, void *to) {
         return;
     }
     const uint8_t *x = r->x->data;
-    for (size_t i = 0; i < count; i++) {
-        int16_t *row = (int16_t *)to + i * r->k;
+    char *row = to;
+    for (size_t i = 0; i < count; i++, row += w->k * element) {
         if (r->f.turn_x)
-            for (size_t p = 0; p < k; p++) row[p] = (int16_t)(x[p * m + first + i] - r->x->zero_point);
+            for (size_t p = 0; p < k; p++) cpu_dense_copy(r->kernels, w, 1, x + p * m + first + i, row + p * element);
         else
-            r->kernels->center_u8(k, x + (first + i) * k, r->x->zero_point, row);
-        if (r->k > k) row[k] = 0;
+            cpu_dense_copy(r->kernels, w, k, x + (first + i) * k, row);
+        cpu_dense_zero(w, w->k - k, row + k * element);
     }
 }
 
@@ -148,7 +149,7 @@ static bool run_packed(const struct cpu_call *c) {
             .range = cpu_activation(ANEURALNETWORKS_FUSED_NONE, out),
             .zero_point = out->zero_point,
         };
-        rows.k = product.weights->k;
+        rows.weights = product.weights;
         if (!cpu_product_run(r, &product)) return false;
     }
     return true;

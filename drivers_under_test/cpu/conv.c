@@ -57,14 +57,16 @@ static bool infer(struct cpu_call *c) {
 /** Groups, and how many of them one product takes. */
 struct grouping {
     uint32_t groups, merged;
+    const struct cpu_window *window;
 };
 
 /** Thin groups fill a panel together, with zeros where channels of different groups meet. */
-static struct grouping grouping_of(const struct cpu_kernels *kernels, uint32_t channels, uint32_t groups) {
+static struct grouping grouping_of(const struct cpu_kernels *kernels, const struct cpu_window *window,
+                                   uint32_t channels, uint32_t groups) {
     uint32_t merged = kernels->panel / (channels / groups);
     if (merged > groups) merged = groups;
     while (merged > 1 && groups % merged != 0) merged--;
-    return (struct grouping){groups, merged ? merged : 1};
+    return (struct grouping){groups, merged ? merged : 1, window};
 }
 
 /** The weights and bias of one product, and the layer that they make. */
@@ -78,6 +80,8 @@ static void part_of(const struct cpu_node *node, const struct cpu_tensor *tensor
                     struct part *out) {
     out->weights = tensors[node->in[FILTER]];
     out->bias = tensors[node->in[BIAS]];
+    struct cpu_window w = *g->window;
+    w.filter_w = out->weights.shape.dims[2];
     const size_t share = out->weights.shape.dims[0] / g->groups, k = cpu_extent(&out->weights.shape, 1, 4);
     const size_t first = (size_t)i * g->merged * share;
     out->weights.data = (void *)(uintptr_t)cpu_values_at(&out->weights, out->weights.data, first * k);
@@ -90,6 +94,7 @@ static void part_of(const struct cpu_node *node, const struct cpu_tensor *tensor
         .output = &tensors[node->out[0]],
         .n = share * g->merged,
         .k = k * g->merged,
+        .run = cpu_conv_run_length(&w, out->weights.shape.dims[3] * (size_t)g->merged, g->merged == g->groups),
     };
 }
 
@@ -126,7 +131,7 @@ static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, str
         if (!tensors[node->in[i]].data) return true;
     const uint32_t channels = tensors[node->in[FILTER]].shape.dims[0];
     if (!read_options(&c, &w, &groups) || channels % groups != 0) return true; /* an execution says so */
-    const struct grouping g = grouping_of(kernels, channels, groups);
+    const struct grouping g = grouping_of(kernels, &w, channels, groups);
     part_of(node, tensors, &g, 0, &part);
     struct cpu_dense *dense = cpu_arena_array(arena, groups / g.merged, sizeof *dense);
     void *room = malloc(merge_bytes(&g, &part) + 1);
@@ -145,31 +150,38 @@ static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, str
 
 /* --------------------------------------------------------------------- pixels */
 
-/** count values of the image, centred where quantised. */
-static void copy_values(const struct cpu_conv *v, size_t at, size_t count, void *to) {
-    if (v->quantised)
-        v->kernels->center_u8(count, (const uint8_t *)v->x + at, v->zero_point, to);
-    else
-        memcpy(to, (const float *)v->x + at, count * sizeof(float));
-}
+/** Bytes of a value of the image. */
+static size_t element_of(const struct cpu_conv *v) { return v->quantised ? 1 : sizeof(float); }
 
 /** One row of the filter over one row of the image; y may lie outside. to: filter_w * depth values. */
-static void gather_line(const struct cpu_conv *v, size_t image, int64_t y, int64_t x, struct cpu_span span, char *to,
-                        size_t element) {
+static void gather_line(const struct cpu_conv *v, size_t image, int64_t y, int64_t x, struct cpu_span span, char *to) {
     const struct cpu_window *w = &v->window;
-    const size_t depth = v->depth, line = (size_t)w->filter_w * depth * element;
+    const size_t depth = v->depth, bytes = element_of(v), element = cpu_dense_element(v->weights);
     if (y < 0 || y >= v->in.h) span.count = 0;
-    if (span.count < w->filter_w) memset(to, 0, line);
+    if (span.count < w->filter_w) cpu_dense_zero(v->weights, w->filter_w * depth, to);
     if (span.count == 0) return;
     const size_t pixel = (image * v->in.h + (size_t)y) * v->in.w + (size_t)(x + (int64_t)span.first * w->dilation_w);
-    const size_t at = pixel * v->in.c + v->channel_at;
+    const char *from = (const char *)v->x + (pixel * v->in.c + v->channel_at) * bytes;
     to += span.first * depth * element;
     if (w->dilation_w == 1 && depth == v->in.c) {
-        copy_values(v, at, span.count * depth, to);
+        cpu_dense_copy(v->kernels, v->weights, span.count * depth, from, to);
         return;
     }
     for (uint32_t q = 0; q < span.count; q++)
-        copy_values(v, at + q * (size_t)w->dilation_w * v->in.c, depth, to + q * depth * element);
+        cpu_dense_copy(v->kernels, v->weights, depth, from + q * (size_t)w->dilation_w * v->in.c * bytes,
+                       to + q * depth * element);
+}
+
+void cpu_conv_gather(const struct cpu_conv *v, size_t pixel, void *to) {
+    const struct cpu_window *w = &v->window;
+    const size_t values = (size_t)w->filter_w * v->depth, element = cpu_dense_element(v->weights);
+    const size_t y_out = pixel / v->out.w % v->out.h, image = pixel / v->out.w / v->out.h;
+    const int64_t x = (int64_t)(pixel % v->out.w) * w->stride_w - w->left;
+    const int64_t y = (int64_t)y_out * w->stride_h - w->top;
+    char *at = to;
+    for (uint32_t p = 0; p < w->filter_h; p++, at += values * element)
+        gather_line(v, image, y + (int64_t)p * w->dilation_h, x, v->cols[pixel % v->out.w], at);
+    cpu_dense_zero(v->weights, v->weights->k - w->filter_h * values, at); /* a row is filled up */
 }
 
 /** Pixels stand one behind the other: a 1x1 filter that takes all of every pixel. */
@@ -181,31 +193,22 @@ static bool is_pointwise(const struct cpu_conv *v) {
 
 static void gather(const void *source, size_t first, size_t count, void *to) {
     const struct cpu_conv *v = source;
-    const struct cpu_window *w = &v->window;
-    const size_t element = v->quantised ? sizeof(int16_t) : sizeof(float), row = v->k * element;
-    const size_t line = (size_t)w->filter_w * v->depth * element;
-    if (is_pointwise(v) && v->k == v->in.c) {
-        copy_values(v, first * v->k, count * v->k, to);
+    const size_t k = v->weights->k, row = k * cpu_dense_element(v->weights);
+    if (is_pointwise(v) && k == v->in.c) {
+        cpu_dense_copy(v->kernels, v->weights, count * k, (const char *)v->x + first * k * element_of(v), to);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        const size_t pixel = first + i, y_out = pixel / v->out.w % v->out.h, image = pixel / v->out.w / v->out.h;
-        const int64_t x = (int64_t)(pixel % v->out.w) * w->stride_w - w->left;
-        const int64_t y = (int64_t)y_out * w->stride_h - w->top;
-        char *at = (char *)to + i * row;
-        for (uint32_t p = 0; p < w->filter_h; p++)
-            gather_line(v, image, y + (int64_t)p * w->dilation_h, x, v->cols[pixel % v->out.w], at + p * line, element);
-        memset(at + w->filter_h * line, 0, row - w->filter_h * line); /* an odd row is filled up */
-    }
+    for (size_t i = 0; i < count; i++) cpu_conv_gather(v, first + i, (char *)to + i * row);
 }
 
 bool cpu_conv_run(struct cpu_run *run, struct cpu_conv *v, const struct cpu_dense *weights,
                   const struct cpu_tensor *out, void *y, size_t step) {
-    v->k = weights->k;
+    v->weights = weights;
+    const bool as_it_is = weights->form != CPU_DENSE_S16 && weights->k == v->in.c && is_pointwise(v);
     const struct cpu_product product = {
         .weights = weights,
         .m = (size_t)v->out.n * v->out.h * v->out.w,
-        .rows = !v->quantised && is_pointwise(v) ? v->x : NULL,
+        .rows = as_it_is ? v->x : NULL,
         .gather = gather,
         .source = v,
         .out = y,
@@ -213,6 +216,7 @@ bool cpu_conv_run(struct cpu_run *run, struct cpu_conv *v, const struct cpu_dens
         .range = cpu_activation(v->window.activation, out),
         .zero_point = out->zero_point,
     };
+    if (!as_it_is && cpu_conv_is_direct(v)) return cpu_conv_run_direct(run, v, &product);
     return cpu_product_run(run, &product);
 }
 
@@ -269,7 +273,7 @@ static bool run(struct cpu_call *c) {
     void *y = cpu_image_out(r, out, v.window.nchw);
     v.cols = cpu_window_columns(r, &v.window, v.in.w, v.out.w);
     if (!v.x || !y || !v.cols) return false;
-    struct grouping g = grouping_of(r->kernels, v.out.c, groups);
+    struct grouping g = grouping_of(r->kernels, &v.window, v.out.c, groups);
     if (g.merged > 1 && !is_finite(&v)) {
         g.merged = 1;
         prepared = NULL;

@@ -7,10 +7,9 @@ static size_t padded(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 static bool quantised(const struct cpu_layer *layer) { return cpu_is_quant8(layer->input); }
 
-static size_t depth(const struct cpu_layer *layer) { return quantised(layer) ? padded(layer->k, 2) : layer->k; }
-
+/** Bytes of quantised weights are never more than those of their 16-bit form. */
 size_t cpu_dense_bytes(const struct cpu_kernels *kernels, const struct cpu_layer *layer) {
-    const size_t n = padded(layer->n, kernels->panel), k = depth(layer);
+    const size_t n = padded(layer->n, kernels->panel), k = quantised(layer) ? padded(layer->k, 2) : layer->k;
     return quantised(layer) ? n * (2 * sizeof(double) + k * sizeof(int16_t)) : n * (k + 1) * sizeof(float);
 }
 
@@ -24,6 +23,11 @@ double cpu_layer_multiplier(const struct cpu_layer *layer, size_t c) {
 static size_t column_step(const struct cpu_layer *layer) { return layer->turned ? 1 : layer->k; }
 static size_t depth_step(const struct cpu_layer *layer) { return layer->turned ? layer->n : 1; }
 
+/** Columns of the panel that begins with column first: the last one may do with half. */
+static size_t panel_width(const struct cpu_kernels *kernels, size_t n, size_t first) {
+    return n - first <= kernels->panel / 2 ? kernels->panel / 2 : kernels->panel;
+}
+
 /** Packing goes in squares: reading along rows of the weights and writing along panels stay in the cache. */
 enum { SQUARE = 16 };
 
@@ -36,13 +40,15 @@ static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *
     out->weights = out->bias + columns;
     memcpy(out->bias, layer->bias->data, n * sizeof(float));
     memset(out->bias + n, 0, (columns - n) * sizeof(float));
-    for (size_t first = 0; first < columns; first += panel)
+    for (size_t first = 0; first < columns; first += panel) {
+        const size_t width = panel_width(kernels, n, first);
         for (size_t i0 = 0; i0 < k; i0 += SQUARE)
-            for (size_t col = first; col < first + panel; col++) {
+            for (size_t col = first; col < first + width; col++) {
                 float *to = out->weights + first * k + col - first;
                 for (size_t i = i0; i < k && i < i0 + SQUARE; i++)
-                    to[i * panel] = col < n ? from[col * across + i * down] : 0;
+                    to[i * width] = col < n ? from[col * across + i * down] : 0;
             }
+    }
 }
 
 /** Weight i of row-major quantised weights, centred. Per-channel weights are signed. */
@@ -73,13 +79,115 @@ static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *
             }
 }
 
+int32_t cpu_layer_weight(const struct cpu_layer *layer, size_t c, size_t i) {
+    return centred(layer->weights, c * column_step(layer) + i * depth_step(layer));
+}
+
+struct cpu_layer_ranges cpu_layer_ranges(const struct cpu_layer *layer) {
+    static const double largest_result = 32000;
+    const size_t across = column_step(layer), down = depth_step(layer);
+    const int32_t *bias = layer->bias->data, zero = layer->input->zero_point;
+    struct cpu_layer_ranges r = {0, 0, true};
+    for (size_t col = 0; col < layer->n; col++) {
+        int64_t positive = 0, negative = 0;
+        for (size_t i = 0; i < layer->k; i++) {
+            const int32_t w = centred(layer->weights, col * across + i * down);
+            r.least = w < r.least ? w : r.least;
+            r.most = w > r.most ? w : r.most;
+            positive += w > 0 ? w : 0;
+            negative -= w < 0 ? w : 0;
+        }
+        const int64_t most = positive * (255 - zero) + negative * zero + bias[col];
+        const int64_t least = -positive * zero - negative * (255 - zero) + bias[col];
+        r.fits = r.fits && most <= INT32_MAX && least >= INT32_MIN &&
+                 (double)most * cpu_layer_multiplier(layer, col) + layer->output->zero_point < largest_result;
+    }
+    return r;
+}
+
+/** Which column of a panel of `width` stands at place i. */
+static size_t column_at(const struct cpu_kernels *kernels, size_t width, size_t i) {
+    const size_t lanes = kernels->panel / 2;
+    return width > lanes ? i % lanes * 2 + i / lanes : i;
+}
+
+/** The weights of one column and one run, four by four, `apart` bytes apart; their sum. */
+static int32_t pack_run(const struct cpu_layer *layer, size_t col, size_t first, size_t length, int32_t correction,
+                        size_t apart, int8_t *to) {
+    const size_t across = column_step(layer), down = depth_step(layer), odd = length % 4;
+    uint32_t sum = 0;
+    for (size_t i = 0; i < length; i++) {
+        /* behind an odd run's first four, groups begin `odd` later; what overlaps belongs to the first */
+        const size_t at = odd && i >= 4 ? i - odd : i, shift = odd && i >= 4 ? 4 : 0;
+        const int32_t w = centred(layer->weights, col * across + (first + i) * down) - correction;
+        to[(at / 4 + shift / 4) * apart + at % 4] = (int8_t)w;
+        sum += (uint32_t)w;
+    }
+    return (int32_t)sum;
+}
+
+/** Bias, multiplier and scale of column col, at place `at`; sum: of its packed weights. */
+static void pack_column_u8(const struct cpu_layer *layer, const struct cpu_dense *out, size_t col, size_t at,
+                           uint32_t sum) {
+    const int32_t bias = ((const int32_t *)layer->bias->data)[col];
+    sum += (uint32_t)out->k * (uint32_t)out->correction; /* what a row is filled up with counts, too */
+    out->bias32[at] = (int32_t)((uint32_t)bias - (uint32_t)out->zero_point * sum);
+    out->multiplier[at] = cpu_layer_multiplier(layer, col);
+    out->scale[at] = (float)(out->multiplier[at] * 65536);
+}
+
+static void pack_u8(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
+                    struct cpu_dense *out) {
+    const size_t columns = padded(layer->n, kernels->panel), runs = out->run ? out->k / out->run : 0;
+    const size_t length = out->k > layer->k ? layer->k : out->run, groups = (out->run + 3) / 4;
+    out->multiplier = memory;
+    out->bias32 = (int32_t *)(out->multiplier + columns);
+    out->scale = (float *)(out->bias32 + columns);
+    out->weights8 = (int8_t *)(out->scale + columns);
+    memset(memory, 0, cpu_dense_bytes(kernels, layer));
+    int8_t *panel = out->weights8;
+    for (size_t first = 0; first < columns; first += kernels->panel) {
+        const size_t width = panel_width(kernels, layer->n, first);
+        for (size_t i = 0; i < width; i++) {
+            const size_t col = first + column_at(kernels, width, i);
+            uint32_t sum = 0;
+            if (col >= layer->n) continue;
+            for (size_t r = 0; r < runs; r++)
+                sum += (uint32_t)pack_run(layer, col, r * out->run, length, out->correction, width * 4,
+                                          panel + (r * groups * width + i) * 4);
+            pack_column_u8(layer, out, col, first + i, sum);
+        }
+        panel += runs * groups * width * 4;
+    }
+}
+
+/** Settles the form, and what rows look like in it. */
+static void choose(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
+    const size_t k = layer->k, wished = layer->run ? layer->run : k;
+    *out = (struct cpu_dense){.form = CPU_DENSE_F32, .n = layer->n, .k = k, .run = wished};
+    if (!quantised(layer)) return;
+    out->zero_point = layer->input->zero_point;
+    const struct cpu_layer_ranges ranges = kernels->gemm_u8 ? cpu_layer_ranges(layer) : (struct cpu_layer_ranges){0};
+    if (!ranges.fits) {
+        out->form = CPU_DENSE_S16;
+        out->k = out->run = padded(k, 2);
+        return;
+    }
+    out->form = CPU_DENSE_U8;
+    out->correction = ranges.least < INT8_MIN || ranges.most > INT8_MAX ? ranges.least - INT8_MIN : 0;
+    out->k = k > 0 && k < 4 ? 4 : k;
+    out->run = wished < 4 ? out->k : wished;
+}
+
 void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                     struct cpu_dense *out) {
-    *out = (struct cpu_dense){.quantised = quantised(layer), .n = layer->n, .k = depth(layer)};
-    if (out->quantised)
+    choose(kernels, layer, out);
+    if (out->form == CPU_DENSE_F32)
+        pack_f32(kernels, layer, memory, out);
+    else if (out->form == CPU_DENSE_S16)
         pack_s16(kernels, layer, memory, out);
     else
-        pack_f32(kernels, layer, memory, out);
+        pack_u8(kernels, layer, memory, out);
 }
 
 bool cpu_dense_prepare(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_arena *arena,
@@ -122,7 +230,7 @@ bool cpu_layer_check(const struct cpu_tensor *input, const struct cpu_tensor *we
 
 /* ------------------------------------------------------------------- products */
 
-enum { BLOCK_BYTES = 96 * 1024, BLOCK_ROWS = 256, ITEMS_PER_THREAD = 4 };
+enum { BLOCK_BYTES = 512 * 1024, BLOCK_ROWS = 256, ITEMS_PER_THREAD = 4 };
 
 /** How a product is cut: blocks of rows times groups of panels. */
 struct cut {
@@ -131,70 +239,129 @@ struct cut {
     size_t block, columns; /**< rows of a block, columns of a group */
     uint32_t blocks, groups;
     size_t out_step;
+    size_t runs;
+    const void **at;   /**< where each run begins, per thread */
     uint8_t *gathered; /**< one block per thread */
     size_t gathered_bytes;
 };
 
-static void product_f32(const struct cut *cut, size_t row, size_t rows, size_t col, size_t cols, const float *a) {
-    const struct cpu_product *p = cut->p;
+size_t cpu_dense_element(const struct cpu_dense *weights) {
+    static const size_t bytes[] = {sizeof(float), sizeof(int16_t), 1};
+    return bytes[weights->form];
+}
+
+void cpu_dense_copy(const struct cpu_kernels *kernels, const struct cpu_dense *weights, size_t count, const void *from,
+                    void *to) {
+    if (weights->form == CPU_DENSE_S16)
+        kernels->center_u8(count, from, weights->zero_point, to);
+    else
+        memcpy(to, from, count * cpu_dense_element(weights));
+}
+
+void cpu_dense_zero(const struct cpu_dense *weights, size_t count, void *to) {
+    memset(to, weights->form == CPU_DENSE_U8 ? weights->zero_point : 0, count * cpu_dense_element(weights));
+}
+
+static void multiply_f32(const struct cpu_kernels *kernels, const struct cpu_product *p, const struct cpu_runs *rows,
+                         size_t col, size_t cols) {
     const struct cpu_dense *w = p->weights;
     const struct cpu_gemm_f32 g = {
-        .m = rows,
+        .m = rows->m,
         .n = cols,
-        .k = w->k,
-        .a = a,
+        .runs = w->run ? w->k / w->run : 0,
+        .length = w->run,
+        .a = (const float *const *)rows->at,
         .b = w->weights + col * w->k,
         .bias = w->bias + col,
-        .c = (float *)p->out + row * cut->out_step + col,
-        .lda = w->k,
-        .ldc = cut->out_step,
+        .c = (float *)rows->out + col,
+        .lda = rows->step,
+        .ldc = rows->out_step,
         .lo = p->range.lo,
         .hi = p->range.hi,
     };
-    cut->run->kernels->gemm_f32(&g);
+    kernels->gemm_f32(&g);
 }
 
-static void product_s16(const struct cut *cut, size_t row, size_t rows, size_t col, size_t cols, const int16_t *a) {
-    const struct cpu_product *p = cut->p;
+static void multiply_s16(const struct cpu_kernels *kernels, const struct cpu_product *p, const struct cpu_runs *rows,
+                         size_t col, size_t cols) {
     const struct cpu_dense *w = p->weights;
     const struct cpu_gemm_s16 g = {
-        .m = rows,
+        .m = rows->m,
         .n = cols,
         .k = w->k,
-        .a = a,
+        .a = rows->at[0],
         .b = w->weights16 + col * w->k,
         .bias = w->bias64 + col,
         .multiplier = w->multiplier + col,
-        .c = (uint8_t *)p->out + row * cut->out_step + col,
-        .lda = w->k,
-        .ldc = cut->out_step,
+        .c = (uint8_t *)rows->out + col,
+        .lda = rows->step,
+        .ldc = rows->out_step,
         .zero_point = p->zero_point,
         .lo = p->range.qlo,
         .hi = p->range.qhi,
     };
-    cut->run->kernels->gemm_s16(&g);
+    kernels->gemm_s16(&g);
+}
+
+static void multiply_u8(const struct cpu_kernels *kernels, const struct cpu_product *p, const struct cpu_runs *rows,
+                        size_t col, size_t cols) {
+    const struct cpu_dense *w = p->weights;
+    const size_t runs = w->run ? w->k / w->run : 0, groups = (w->run + 3) / 4;
+    const struct cpu_gemm_u8 g = {
+        .m = rows->m,
+        .n = cols,
+        .runs = runs,
+        .length = w->run,
+        .a = (const uint8_t *const *)rows->at,
+        .b = w->weights8 + col * runs * groups * 4,
+        .bias = w->bias32 + col,
+        .scale = w->scale + col,
+        .multiplier = w->multiplier + col,
+        .c = (uint8_t *)rows->out + col,
+        .lda = rows->step,
+        .ldc = rows->out_step,
+        .correction = w->correction,
+        .zero_point = p->zero_point,
+        .lo = p->range.qlo,
+        .hi = p->range.qhi,
+    };
+    kernels->gemm_u8(&g);
+}
+
+void cpu_dense_multiply(const struct cpu_kernels *kernels, const struct cpu_product *product,
+                        const struct cpu_runs *rows, size_t col, size_t cols) {
+    if (product->weights->form == CPU_DENSE_F32)
+        multiply_f32(kernels, product, rows, col, cols);
+    else if (product->weights->form == CPU_DENSE_S16)
+        multiply_s16(kernels, product, rows, col, cols);
+    else
+        multiply_u8(kernels, product, rows, col, cols);
 }
 
 static void product_items(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     const struct cut *cut = arg;
     const struct cpu_product *p = cut->p;
     const struct cpu_dense *w = p->weights;
+    const size_t element = cpu_dense_element(w), out_element = w->form == CPU_DENSE_F32 ? sizeof(float) : 1;
+    const void **at = cut->at + worker * cut->runs;
     for (uint32_t item = begin; item < end; item++) {
         const size_t row = item / cut->groups * cut->block, col = item % cut->groups * cut->columns;
         const size_t rows = p->m - row < cut->block ? p->m - row : cut->block;
         const size_t cols = w->n - col < cut->columns ? w->n - col : cut->columns;
-        void *gathered = cut->gathered + worker * cut->gathered_bytes;
+        char *gathered = (char *)cut->gathered + worker * cut->gathered_bytes;
+        const char *from = p->rows ? (const char *)p->rows + row * w->k * element : gathered;
         if (!p->rows) p->gather(p->source, row, rows, gathered);
-        if (w->quantised)
-            product_s16(cut, row, rows, col, cols, gathered);
-        else
-            product_f32(cut, row, rows, col, cols, p->rows ? p->rows + row * w->k : gathered);
+        for (size_t r = 0; r < cut->runs; r++) at[r] = from + r * w->run * element;
+        const struct cpu_runs runs = {at, rows, w->k, (char *)p->out + row * cut->out_step * out_element,
+                                      cut->out_step};
+        cpu_dense_multiply(cut->run->kernels, p, &runs, col, cols);
     }
 }
 
 static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) {
     const struct cpu_dense *w = p->weights;
-    const size_t row_bytes = w->k * (w->quantised ? sizeof(int16_t) : sizeof(float)), tile = run->kernels->rows;
+    const size_t row_bytes = w->k * cpu_dense_element(w);
+    const size_t tile = w->form == CPU_DENSE_U8 ? run->kernels->rows_u8 : run->kernels->rows;
     const size_t threads = cpu_threads_count(run->threads);
     size_t panels = padded(w->n, run->kernels->panel) / run->kernels->panel;
     if (panels == 0) panels = 1;
@@ -216,6 +383,7 @@ static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) 
         .blocks = (uint32_t)blocks,
         .groups = (uint32_t)groups,
         .out_step = p->out_step ? p->out_step : w->n,
+        .runs = w->run ? w->k / w->run : 1,
         .gathered_bytes = padded((block < p->m ? block : p->m) * row_bytes, CPU_ALIGN),
     };
 }
@@ -223,6 +391,8 @@ static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) 
 bool cpu_product_run(struct cpu_run *run, const struct cpu_product *p) {
     if (p->m == 0 || p->weights->n == 0) return true;
     struct cut cut = cut_product(run, p);
+    cut.at = cpu_scratch(run, cut.runs * cpu_threads_count(run->threads) * sizeof *cut.at);
+    if (!cut.at) return false;
     if (!p->rows) {
         cut.gathered = cpu_scratch(run, cut.gathered_bytes * cpu_threads_count(run->threads));
         if (!cut.gathered) return false;
@@ -230,5 +400,6 @@ bool cpu_product_run(struct cpu_run *run, const struct cpu_product *p) {
     const double work_ns = (double)p->m * (double)p->weights->n * (double)p->weights->k / 20.0;
     cpu_threads_run(run->threads, cut.blocks * cut.groups, work_ns, product_items, &cut);
     cpu_blocks_put(&run->scratch, cut.gathered);
+    cpu_blocks_put(&run->scratch, cut.at);
     return true;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file depthwise.c DEPTHWISE_CONV_2D: all channels of one output pixel at a time. */
-#include <string.h>
+/** @file depthwise.c DEPTHWISE_CONV_2D: all channels of one output pixel at a time; 3x3 filters by lines. */
+#include "depthwise.h"
 
-#include "dense.h"
-#include "image.h"
+#include <string.h>
 
 enum { X, FILTER, BIAS, FIRST_OPTION };
 
@@ -11,6 +10,7 @@ enum { X, FILTER, BIAS, FIRST_OPTION };
 struct prepared {
     int32_t *weights;
     double *bias, *multiplier;
+    struct cpu_lines_weights lines; /**< of any type */
 };
 
 static bool check(const struct cpu_call *c) {
@@ -22,26 +22,18 @@ static bool check(const struct cpu_call *c) {
            cpu_window_read(c, FIRST_OPTION, 1, &multiplier, &w) && multiplier >= 1;
 }
 
+/** One execution. */
 struct depthwise {
-    struct cpu_window window;
-    struct cpu_image in, out;
-    uint32_t multiplier;
-    struct cpu_run *run;
-    const void *x; /**< channels repeated: as many as the output has */
-    void *y;
-    const float *weights, *bias; /**< float */
-    struct prepared q;           /**< quantised */
-    int32_t *sums;               /**< quantised: one pixel per thread */
-    const struct cpu_span *cols;
-    struct cpu_range range;
-    int32_t x_zero, y_zero;
+    struct cpu_depthwise c;
+    struct prepared q; /**< quantised */
+    int32_t *sums;     /**< quantised: one pixel per thread */
 };
 
-static bool describe(const struct cpu_call *c, struct depthwise *v) {
+static bool describe(const struct cpu_call *c, struct cpu_depthwise *v) {
     const struct cpu_tensor *x = cpu_in(c, X), *filter = cpu_in(c, FILTER), *bias = cpu_in(c, BIAS);
     const uint32_t *f = filter->shape.dims;
     int32_t multiplier = 1;
-    *v = (struct depthwise){0};
+    *v = (struct cpu_depthwise){.quantised = cpu_is_quant8(x)};
     if (filter->shape.rank != 4 || bias->shape.rank != 1) return false;
     if (!cpu_window_read(c, FIRST_OPTION, 1, &multiplier, &v->window) || multiplier < 1) return false;
     v->multiplier = (uint32_t)multiplier;
@@ -56,7 +48,7 @@ static bool describe(const struct cpu_call *c, struct depthwise *v) {
 }
 
 static bool infer(struct cpu_call *c) {
-    struct depthwise v;
+    struct cpu_depthwise v;
     if (!describe(c, &v)) return false;
     c->out_shapes[0] = cpu_image_shape(v.out, v.window.nchw);
     return true;
@@ -95,17 +87,36 @@ static void pack(const struct cpu_layer *l, void *memory, struct prepared *out) 
     }
 }
 
+/** 3x3 filters whose options are known are made ready for lines. */
+static bool prepare_lines(const struct cpu_node *node, const struct cpu_tensor *tensors, const struct cpu_layer *layer,
+                          struct cpu_arena *arena, const struct cpu_kernels *kernels, struct cpu_lines_weights *out) {
+    const struct cpu_call c = {.node = node, .tensors = (struct cpu_tensor *)(uintptr_t)tensors};
+    const uint32_t *f = layer->weights->shape.dims;
+    struct cpu_window w;
+    int32_t multiplier = 1;
+    for (uint32_t i = FIRST_OPTION; i < node->in_count; i++)
+        if (!tensors[node->in[i]].data) return true;
+    if (!cpu_window_read(&c, FIRST_OPTION, 1, &multiplier, &w)) return true; /* an execution says so */
+    w.filter_h = f[1];
+    w.filter_w = f[2];
+    struct cpu_layer turned = *layer;
+    turned.turned = true;
+    return multiplier != 1 || cpu_lines_prepare(kernels, &turned, &w, arena, out);
+}
+
 static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
                     const struct cpu_kernels *kernels) {
-    (void)kernels;
     const struct cpu_layer layer = layer_of(node, tensors);
-    if (!cpu_is_quant8(layer.input) || !layer.weights->data || !layer.bias->data) return true;
+    if (!layer.weights->data || !layer.bias->data) return true;
     struct prepared *p = cpu_arena_alloc(arena, sizeof *p);
-    void *memory = cpu_arena_alloc(arena, pack_bytes(&layer));
-    if (!p || !memory) return false;
-    pack(&layer, memory, p);
+    if (!p) return false;
+    if (cpu_is_quant8(layer.input)) {
+        void *memory = cpu_arena_alloc(arena, pack_bytes(&layer));
+        if (!memory) return false;
+        pack(&layer, memory, p);
+    }
     node->state = p;
-    return true;
+    return prepare_lines(node, tensors, &layer, arena, kernels, &p->lines);
 }
 
 /** x with each channel `multiplier` times; x itself for 1. NULL without memory. */
@@ -119,20 +130,22 @@ static const void *repeat_channels(struct cpu_run *run, const void *x, size_t co
     return copy;
 }
 
-static void pixel(const struct depthwise *v, const struct cpu_taps *taps, size_t x, size_t w, size_t y, int32_t *sums) {
+static void pixel(const struct depthwise *d, const struct cpu_taps *taps, size_t x, size_t w, size_t y, int32_t *sums) {
+    const struct cpu_depthwise *v = &d->c;
     const struct cpu_kernels *k = v->run->kernels;
-    if (!v->q.weights) {
+    if (!v->quantised) {
         k->depthwise_f32(taps, (const float *)v->x + x, v->weights + w, v->bias, v->range.lo, v->range.hi,
                          (float *)v->y + y);
         return;
     }
-    k->depthwise_s32(taps, (const uint8_t *)v->x + x, v->x_zero, v->q.weights + w, sums);
-    k->requantize(taps->channels, sums, v->q.bias, v->q.multiplier, v->y_zero, v->range.qlo, v->range.qhi,
+    k->depthwise_s32(taps, (const uint8_t *)v->x + x, v->x_zero, d->q.weights + w, sums);
+    k->requantize(taps->channels, sums, d->q.bias, d->q.multiplier, v->y_zero, v->range.qlo, v->range.qhi,
                   (uint8_t *)v->y + y);
 }
 
 /** One row of output pixels. */
-static void line(const struct depthwise *v, size_t image, uint32_t y_out, int32_t *sums) {
+static void line(const struct depthwise *d, size_t image, uint32_t y_out, int32_t *sums) {
+    const struct cpu_depthwise *v = &d->c;
     const struct cpu_window *w = &v->window;
     const size_t c = v->out.c;
     const int64_t y = (int64_t)y_out * w->stride_h - w->top;
@@ -156,50 +169,57 @@ static void line(const struct depthwise *v, size_t image, uint32_t y_out, int32_
             from = ((image * v->in.h + first_y) * v->in.w + first_x) * c;
             filter = ((size_t)rows.first * w->filter_w + cols.first) * c;
         }
-        pixel(v, &taps, from, filter, ((image * v->out.h + y_out) * v->out.w + x_out) * c, sums);
+        pixel(d, &taps, from, filter, ((image * v->out.h + y_out) * v->out.w + x_out) * c, sums);
     }
 }
 
 static void lines(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
-    const struct depthwise *v = arg;
-    int32_t *sums = v->sums ? v->sums + worker * (size_t)v->out.c : NULL;
-    for (uint32_t i = begin; i < end; i++) line(v, i / v->out.h, i % v->out.h, sums);
+    const struct depthwise *d = arg;
+    int32_t *sums = d->sums ? d->sums + worker * (size_t)d->c.out.c : NULL;
+    for (uint32_t i = begin; i < end; i++) line(d, i / d->c.out.h, i % d->c.out.h, sums);
 }
 
 /** Weights in the form the kernels take. False: no memory. */
-static bool bring_weights(const struct cpu_call *c, struct depthwise *v) {
+static bool bring_weights(const struct cpu_call *c, struct depthwise *d) {
+    struct cpu_depthwise *v = &d->c;
     const struct cpu_layer layer = layer_of(c->node, c->tensors);
     if (!cpu_is_quant8(layer.input)) {
         v->weights = layer.weights->data;
         v->bias = layer.bias->data;
         return true;
     }
-    v->sums = cpu_scratch(c->run, cpu_threads_count(c->run->threads) * (size_t)v->out.c * sizeof *v->sums);
+    d->sums = cpu_scratch(c->run, cpu_threads_count(c->run->threads) * (size_t)v->out.c * sizeof *d->sums);
     if (c->node->state) {
-        v->q = *(const struct prepared *)c->node->state;
+        d->q = *(const struct prepared *)c->node->state;
     } else {
         void *memory = cpu_scratch(c->run, pack_bytes(&layer));
-        if (memory) pack(&layer, memory, &v->q);
+        if (memory) pack(&layer, memory, &d->q);
     }
-    return v->sums && v->q.weights;
+    return d->sums && d->q.weights;
 }
 
 static bool run(struct cpu_call *c) {
     struct cpu_run *r = c->run;
     const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
-    struct depthwise v;
-    if (!describe(c, &v) || !bring_weights(c, &v)) return false;
-    v.run = r;
-    v.x = repeat_channels(r, cpu_image_in(r, x, v.window.nchw), cpu_count(x), v.multiplier, cpu_element(x->type));
-    v.y = cpu_image_out(r, out, v.window.nchw);
-    v.cols = cpu_window_columns(r, &v.window, v.in.w, v.out.w);
-    if (!v.x || !v.y || !v.cols) return false;
-    v.range = cpu_activation(v.window.activation, out);
-    v.x_zero = x->zero_point;
-    v.y_zero = out->zero_point;
-    const double work_ns = (double)cpu_count(out) * v.window.filter_h * v.window.filter_w / 8.0;
-    cpu_threads_run(r->threads, v.out.n * v.out.h, work_ns, lines, &v);
-    cpu_image_done(out, v.window.nchw, v.y);
+    const struct prepared *prepared = c->node->state;
+    struct depthwise d = {0};
+    struct cpu_depthwise *v = &d.c;
+    if (!describe(c, v) || !bring_weights(c, &d)) return false;
+    v->run = r;
+    v->x = repeat_channels(r, cpu_image_in(r, x, v->window.nchw), cpu_count(x), v->multiplier, cpu_element(x->type));
+    v->y = cpu_image_out(r, out, v->window.nchw);
+    v->cols = cpu_window_columns(r, &v->window, v->in.w, v->out.w);
+    if (!v->x || !v->y || !v->cols) return false;
+    v->range = cpu_activation(v->window.activation, out);
+    v->x_zero = x->zero_point;
+    v->y_zero = out->zero_point;
+    if (prepared && cpu_lines_fit(v, &prepared->lines)) {
+        if (!cpu_lines_run(v, &prepared->lines)) return false;
+    } else {
+        const double work_ns = (double)cpu_count(out) * v->window.filter_h * v->window.filter_w / 8.0;
+        cpu_threads_run(r->threads, v->out.n * v->out.h, work_ns, lines, &d);
+    }
+    cpu_image_done(out, v->window.nchw, v->y);
     return true;
 }
 

@@ -55,17 +55,19 @@ static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, str
 
 struct rows {
     const struct cpu_kernels *kernels;
+    const struct cpu_dense *weights;
     const uint8_t *x;
-    int32_t zero_point;
-    size_t inputs, k;
+    size_t inputs;
 };
 
+/** Rows of bytes whose packed form has other or more values. */
 static void gather(const void *source, size_t first, size_t count, void *to) {
     const struct rows *r = source;
-    int16_t *row = to;
-    for (size_t i = 0; i < count; i++, row += r->k) {
-        r->kernels->center_u8(r->inputs, r->x + (first + i) * r->inputs, r->zero_point, row);
-        if (r->k > r->inputs) row[r->inputs] = 0;
+    const size_t element = cpu_dense_element(r->weights), k = r->weights->k;
+    char *row = to;
+    for (size_t i = 0; i < count; i++, row += k * element) {
+        cpu_dense_copy(r->kernels, r->weights, r->inputs, r->x + (first + i) * r->inputs, row);
+        cpu_dense_zero(r->weights, k - r->inputs, row + r->inputs * element);
     }
 }
 
@@ -75,11 +77,11 @@ static bool run(struct cpu_call *c) {
     struct cpu_dense room;
     const struct cpu_dense *dense = cpu_dense_get(c->run, &layer, c->node->state, &room);
     if (!dense) return false;
-    const struct rows rows = {c->run->kernels, x->data, x->zero_point, layer.k, dense->k};
+    const struct rows rows = {c->run->kernels, dense, x->data, layer.k};
     const struct cpu_product product = {
         .weights = dense,
         .m = out->shape.dims[0],
-        .rows = dense->quantised ? NULL : x->data,
+        .rows = dense->form != CPU_DENSE_S16 && dense->k == layer.k ? x->data : NULL,
         .gather = gather,
         .source = &rows,
         .out = out->data,

@@ -13,20 +13,42 @@
 #include <stdint.h>
 
 /**
- * C[m,n] = clamp(A[m,k] * B[k,n] + bias[n]). A: m rows of k values, lda apart. B: panels of `panel` columns,
- * row-major inside a panel, zero behind the last column; bias is padded likewise. C: rows ldc apart.
+ * C[m,n] = clamp(A[m,k] * B[k,n] + bias[n]). A: m rows, lda apart, of `runs` runs of `length` values: run r of row 0
+ * begins at a[r]. B: panels of `panel` columns, row-major inside a panel, zero behind the last column; the last panel
+ * has half as many if that is enough. bias is padded to whole panels. C: rows ldc apart.
  */
 struct cpu_gemm_f32 {
-    size_t m, n, k;
-    const float *a, *b, *bias;
+    size_t m, n, runs, length;
+    const float *const *a;
+    const float *b, *bias;
     float *c;
     size_t lda, ldc;
     float lo, hi;
 };
 
 /**
+ * C[m,n] = quantised A[m,k] * B[k,n] + bias[n]. A: unsigned bytes in runs as above, of no or at least 4 values. B:
+ * panels as above of signed bytes, four of a column side by side; of a run whose length is no multiple of 4, the second
+ * four begin length % 4 behind the first, where they overlap there is 0. Columns of a whole panel stand in the order 0,
+ * 2, 4, ... 1, 3, 5, ...; of half a panel as they are. bias (which makes up for the zero point of A), scale (multiplier
+ * * 65536) and multiplier stand likewise. All sums fit 32 bits, and no result is above 32000. correction: what B's
+ * values lack, all of them the same.
+ */
+struct cpu_gemm_u8 {
+    size_t m, n, runs, length;
+    const uint8_t *const *a;
+    const int8_t *b;
+    const int32_t *bias;
+    const float *scale;
+    const double *multiplier;
+    uint8_t *c;
+    size_t lda, ldc;
+    int32_t correction, zero_point, lo, hi;
+};
+
+/**
  * C[m,n] = quantised A[m,k] * B[k,n] + bias[n]. A: centred values (q - zero point), k even (zero behind the last), rows
- * lda apart. B: panels as above, of pairs (k, k + 1). bias, multiplier: padded to whole panels.
+ * lda apart. B: panels as above, the last one whole, of pairs (k, k + 1). bias, multiplier: padded to whole panels.
  */
 struct cpu_gemm_s16 {
     size_t m, n, k;
@@ -45,22 +67,69 @@ struct cpu_taps {
     size_t w_row, w_col; /**< and in the filter */
 };
 
+/**
+ * Depthwise 3x3 filters over lines of an image: one row of output, or (of stride 1 downwards) two. Input line i lies
+ * under filter line i of the first row; lines above or below the image are lines of padding.
+ */
+struct cpu_lines_f32 {
+    size_t channels;         /**< at least half a panel */
+    size_t width, out_width; /**< columns of the input and the output */
+    uint32_t rows, stride;   /**< 1 or 2; stride: from column to column */
+    uint32_t left;           /**< columns of padding: 0 or 1; on the right no more than 1 is needed */
+    const float *x[4];       /**< rows + 2 lines */
+    const float *w, *bias;   /**< [3, 3, channels], finite */
+    float lo, hi;
+    float *y[2];
+};
+
+/**
+ * The weights of 64 values side by side: of 64 channels, or of some neighbouring pixels of all (fewer) channels. The
+ * value of byte i stands at place p where cpu_lines_byte(p) = i.
+ */
+enum { CPU_LINES_BYTES = 64 };
+struct cpu_lines_block_u8 {
+    int8_t w[2][3][4][2]
+            [64];     /**< [set, column, quarter, row of the output]: filter columns with a 0 behind or before */
+    int32_t bias[64]; /**< makes up for the zero point of the input */
+    float scale[64];  /**< multiplier * 65536 */
+    double multiplier[64];
+    size_t channel; /**< the first */
+};
+static inline int cpu_lines_byte(int place) { return place % 16 / 4 * 16 + place / 16 * 4 + place % 4; }
+
+/** The same of unsigned bytes; lines of padding hold x_zero. No result is above 32000. */
+struct cpu_lines_u8 {
+    size_t channels, width, out_width;
+    uint32_t rows, stride, left;
+    const uint8_t *x[4];
+    const struct cpu_lines_block_u8 *blocks;
+    size_t count;
+    size_t pixels; /**< in a block; with more than 1, stride is 1 */
+    uint32_t sets; /**< of weights, which are added: 1 or 2 */
+    int32_t x_zero, zero_point, lo, hi;
+    uint8_t *y[2];
+};
+
 enum cpu_compare { CPU_EQUAL, CPU_NOT_EQUAL, CPU_LESS, CPU_LESS_EQUAL, CPU_COMPARES };
 enum cpu_fold { CPU_SUM, CPU_PRODUCT, CPU_LARGEST, CPU_SMALLEST, CPU_FOLDS };
 
 struct cpu_kernels {
     const char *name;
     uint32_t panel; /**< columns of a panel */
-    uint32_t rows;  /**< of a tile */
+    uint32_t rows;  /**< of a tile: f32 and s16 */
+    uint32_t rows_u8;
 
     void (*gemm_f32)(const struct cpu_gemm_f32 *g);
     void (*gemm_s16)(const struct cpu_gemm_s16 *g);
+    void (*gemm_u8)(const struct cpu_gemm_u8 *g); /**< NULL: not on this level */
     /** y[c] = clamp(bias[c] + sum over taps of x * w). */
     void (*depthwise_f32)(const struct cpu_taps *t, const float *x, const float *w, const float *bias, float lo,
                           float hi, float *y);
     /** y[c] = sum over taps of (x - zero_point) * w; w: int16 values in the low halves of 32-bit words, high halves 0.
      */
     void (*depthwise_s32)(const struct cpu_taps *t, const uint8_t *x, int32_t zero_point, const int32_t *w, int32_t *y);
+    void (*lines_f32)(const struct cpu_lines_f32 *l);
+    void (*lines_u8)(const struct cpu_lines_u8 *l); /**< NULL: not on this level */
     /** y = clamp(zero_point + round((acc + bias) * multiplier)), halves away from zero. */
     void (*requantize)(size_t n, const int32_t *acc, const double *bias, const double *multiplier, int32_t zero_point,
                        int32_t lo, int32_t hi, uint8_t *y);
@@ -149,6 +218,7 @@ const struct cpu_kernels *cpu_kernels_pick(const char *name);
 const struct cpu_kernels *cpu_kernels_base(void);
 const struct cpu_kernels *cpu_kernels_avx2(void);
 const struct cpu_kernels *cpu_kernels_avx512(void);
+const struct cpu_kernels *cpu_kernels_vnni(void);
 
 /** One float16 to float32 and back (nearest even), in integer code. */
 float cpu_half_to_float(uint16_t h);

@@ -6,6 +6,14 @@
 #define CPU_LEVEL 2
 #define CPU_LEVEL_NAME "avx512"
 #include "kernels_impl.h"
+#include "kernels_vnni.h"
+
+/** The same with quantised products of its own. */
+static const struct cpu_kernels vnni = {.name = "avx512vnni",
+                                        CPU_MEMBERS,
+                                        .gemm_u8 = cpu_vnni_gemm_u8,
+                                        .rows_u8 = CPU_VNNI_ROWS,
+                                        .lines_u8 = cpu_vnni_lines_u8};
 
 const struct cpu_kernels *cpu_kernels_avx512(void) {
     __builtin_cpu_init();
@@ -15,8 +23,13 @@ const struct cpu_kernels *cpu_kernels_avx512(void) {
     return all ? &table : NULL;
 }
 
+const struct cpu_kernels *cpu_kernels_vnni(void) {
+    return cpu_kernels_avx512() && __builtin_cpu_supports("avx512vnni") ? &vnni : NULL;
+}
+
 #else
 
 const struct cpu_kernels *cpu_kernels_avx512(void) { return NULL; }
+const struct cpu_kernels *cpu_kernels_vnni(void) { return NULL; }
 
 #endif

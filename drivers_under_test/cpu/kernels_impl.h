@@ -17,28 +17,34 @@ enum { PANEL = 2 * LANES, MOST_ROWS = 8, SUMS = 16, BLOCK = 256 };
 
 /* ------------------------------------------------------------------- products */
 
-/** One tile: rows x one panel; rows is a constant of the caller. */
-INLINE void tile_f32(int rows, const struct cpu_gemm_f32 *g, const float *a, const float *b, size_t col, float *c) {
+/** One tile: rows x vectors * LANES columns; both are constants of the caller. */
+INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, size_t row, size_t col, const float *b) {
     vf acc[MOST_ROWS][2];
-    const size_t lda = g->lda, width = g->n - col;
-    UNROLL for (int i = 0; i < rows; i++) {
-        acc[i][0] = VF_LOAD(g->bias + col);
-        acc[i][1] = VF_LOAD(g->bias + col + LANES);
-    }
-    for (size_t k = 0; k < g->k; k++, b += PANEL) {
-        const vf b0 = VF_LOAD(b), b1 = VF_LOAD(b + LANES);
-        UNROLL for (int i = 0; i < rows; i++) {
-            const vf x = VF_SET1(a[(size_t)i * lda + k]);
-            acc[i][0] = VF_FMA(x, b0, acc[i][0]);
-            acc[i][1] = VF_FMA(x, b1, acc[i][1]);
+    const size_t lda = g->lda, width = g->n - col, columns = vectors * LANES;
+    UNROLL for (int i = 0; i < rows; i++) for (size_t v = 0; v < vectors; v++) acc[i][v] =
+        VF_LOAD(g->bias + col + v * LANES);
+    for (size_t r = 0; r < g->runs; r++) {
+        const float *a[(MOST_ROWS + 2) / 3];
+        UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = g->a[r] + (row + (size_t)i) * lda;
+        for (size_t k = 0; k < g->length; k++, b += columns) {
+            vf w[2];
+            for (size_t v = 0; v < vectors; v++) w[v] = VF_LOAD(b + v * LANES);
+            UNROLL for (int i = 0; i < rows; i++) {
+                const vf x = VF_SET1(a[i / 3][(size_t)(i % 3) * lda]);
+                for (size_t v = 0; v < vectors; v++) acc[i][v] = VF_FMA(x, w[v], acc[i][v]);
+            }
+            UNROLL for (int i = 0; i < rows; i += 3) {
+                a[i / 3]++;
+                __asm__("" : "+r"(a[i / 3])); /* one pointer for three rows, not one each */
+            }
         }
     }
     const vf lo = VF_SET1(g->lo), hi = VF_SET1(g->hi);
-    UNROLL for (int i = 0; i < rows; i++) {
-        float edge[PANEL], *to = width >= PANEL ? c + (size_t)i * g->ldc : edge;
-        VF_STORE(to, VF_MIN(hi, VF_MAX(lo, acc[i][0])));
-        VF_STORE(to + LANES, VF_MIN(hi, VF_MAX(lo, acc[i][1])));
-        if (width < PANEL) memcpy(c + (size_t)i * g->ldc, edge, width * sizeof *edge);
+    float *c = g->c + row * g->ldc + col;
+    UNROLL for (int i = 0; i < rows; i++, c += g->ldc) {
+        float edge[PANEL], *to = width >= columns ? c : edge;
+        for (size_t v = 0; v < vectors; v++) VF_STORE(to + v * LANES, VF_MIN(hi, VF_MAX(lo, acc[i][v])));
+        if (width < columns) memcpy(c, edge, width * sizeof *edge);
     }
 }
 
@@ -70,13 +76,19 @@ INLINE void tile_f32(int rows, const struct cpu_gemm_f32 *g, const float *a, con
         break;
 
 static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
+    const size_t count = (g->m + ROWS - 1) / ROWS;
+    const float *b = g->b;
     for (size_t col = 0; col < g->n; col += PANEL) {
-        const float *b = g->b + col * g->k;
-        for (size_t row = 0; row < g->m; row += ROWS) {
-            const float *a = g->a + row * g->lda;
-            float *c = g->c + row * g->ldc + col;
-            switch (g->m - row < ROWS ? g->m - row : ROWS) { TILE_CASES(tile_f32, g, a, b, col, c) }
+        const bool narrow = g->n - col <= LANES;
+        for (size_t t = 0; t < count; t++) { /* tiles of nearly equal heights */
+            const size_t row = g->m * t / count, rows = g->m * (t + 1) / count - row;
+            if (narrow) switch (rows) {
+                    TILE_CASES(tile_f32, 1, g, row, col, b)
+                }
+            else
+                switch (rows) { TILE_CASES(tile_f32, 2, g, row, col, b) }
         }
+        b += g->runs * g->length * (narrow ? LANES : PANEL);
     }
 }
 
@@ -185,6 +197,8 @@ static CPU_TARGET void depthwise_f32(const struct cpu_taps *t, const float *x, c
         y[c] = clamp(sum, lo, hi);
     }
 }
+
+#include "kernels_depthwise.h"
 
 INLINE void depthwise_block_u8(size_t vectors, const struct cpu_taps *t, const uint8_t *x, int32_t zero_point,
                                const int32_t *w, int32_t *y) {
@@ -482,60 +496,23 @@ static CPU_TARGET void round_to_half(size_t n, float *x) {
 #include "kernels_elementwise.h"
 #include "kernels_reduce.h"
 
-static const struct cpu_kernels table = {
-    .name = CPU_LEVEL_NAME,
-    .panel = PANEL,
-    .rows = ROWS,
-    .gemm_f32 = gemm_f32,
-    .gemm_s16 = gemm_s16,
-    .depthwise_f32 = depthwise_f32,
-    .depthwise_s32 = depthwise_s32,
-    .requantize = requantize,
-    .pool_sum_f32 = pool_sum_f32,
-    .pool_max_f32 = pool_max_f32,
-    .pool_square_f32 = pool_square_f32,
-    .pool_max_u8 = pool_max_u8,
-    .add_f32 = add_f32,
-    .mul_f32 = mul_f32,
-    .add_u8 = add_u8,
-    .mul_u8 = mul_u8,
-    .clamp_f32 = clamp_f32,
-    .clamp_u8 = clamp_u8,
-    .floor_f32 = floor_f32,
-    .logistic_f32 = logistic_f32,
-    .tanh_f32 = tanh_f32,
-    .softmax_f32 = softmax_f32,
-    .dot_f32 = dot_f32,
-    .dequantize_u8 = dequantize_u8,
-    .center_u8 = center_u8,
-    .lerp_f32 = lerp_f32,
-    .half_to_float = half_to_float,
-    .float_to_half = float_to_half,
-    .round_to_half = round_to_half,
-    .sub_f32 = sub_f32,
-    .div_f32 = div_f32,
-    .max_f32 = max_f32,
-    .min_f32 = min_f32,
-    .pow_f32 = pow_f32,
-    .prelu_f32 = prelu_f32,
-    .prelu_u8 = prelu_u8,
-    .compare_f32 = {equal_f32, not_equal_f32, less_f32, less_equal_f32},
-    .compare_i32 = {equal_i32, not_equal_i32, less_i32, less_equal_i32},
-    .abs_f32 = abs_f32,
-    .neg_f32 = neg_f32,
-    .exp_f32 = exp_f32,
-    .log_f32 = log_f32,
-    .sin_f32 = sin_f32,
-    .sqrt_f32 = sqrt_f32,
-    .rsqrt_f32 = rsqrt_f32,
-    .hard_swish_f32 = hard_swish_f32,
-    .elu_f32 = elu_f32,
-    .log_softmax_f32 = log_softmax_f32,
-    .quantize_f32 = quantize_f32,
-    .fold = {fold_sum, fold_product, fold_max, fold_min},
-    .fold_rows = {fold_rows_sum, fold_rows_product, fold_rows_max, fold_rows_min},
-    .squares_f32 = squares_f32,
-    .squares_rows_f32 = squares_rows_f32,
-    .standardize_f32 = standardize_f32,
-    .standardize_rows_f32 = standardize_rows_f32,
-};
+/** The members of a table, the name apart. */
+#define CPU_MEMBERS                                                                                                    \
+    .panel = PANEL, .rows = ROWS, .gemm_f32 = gemm_f32, .gemm_s16 = gemm_s16, .depthwise_f32 = depthwise_f32,          \
+    .depthwise_s32 = depthwise_s32, .requantize = requantize, .lines_f32 = lines_f32, .pool_sum_f32 = pool_sum_f32,    \
+    .pool_max_f32 = pool_max_f32, .pool_square_f32 = pool_square_f32, .pool_max_u8 = pool_max_u8, .add_f32 = add_f32,  \
+    .mul_f32 = mul_f32, .add_u8 = add_u8, .mul_u8 = mul_u8, .clamp_f32 = clamp_f32, .clamp_u8 = clamp_u8,              \
+    .floor_f32 = floor_f32, .logistic_f32 = logistic_f32, .tanh_f32 = tanh_f32, .softmax_f32 = softmax_f32,            \
+    .dot_f32 = dot_f32, .dequantize_u8 = dequantize_u8, .center_u8 = center_u8, .lerp_f32 = lerp_f32,                  \
+    .half_to_float = half_to_float, .float_to_half = float_to_half, .round_to_half = round_to_half,                    \
+    .sub_f32 = sub_f32, .div_f32 = div_f32, .max_f32 = max_f32, .min_f32 = min_f32, .pow_f32 = pow_f32,                \
+    .prelu_f32 = prelu_f32, .prelu_u8 = prelu_u8, .compare_f32 = {equal_f32, not_equal_f32, less_f32, less_equal_f32}, \
+    .compare_i32 = {equal_i32, not_equal_i32, less_i32, less_equal_i32}, .abs_f32 = abs_f32, .neg_f32 = neg_f32,       \
+    .exp_f32 = exp_f32, .log_f32 = log_f32, .sin_f32 = sin_f32, .sqrt_f32 = sqrt_f32, .rsqrt_f32 = rsqrt_f32,          \
+    .hard_swish_f32 = hard_swish_f32, .elu_f32 = elu_f32, .log_softmax_f32 = log_softmax_f32,                          \
+    .quantize_f32 = quantize_f32, .fold = {fold_sum, fold_product, fold_max, fold_min},                                \
+    .fold_rows = {fold_rows_sum, fold_rows_product, fold_rows_max, fold_rows_min}, .squares_f32 = squares_f32,         \
+    .squares_rows_f32 = squares_rows_f32, .standardize_f32 = standardize_f32,                                          \
+    .standardize_rows_f32 = standardize_rows_f32
+
+static const struct cpu_kernels table = {.name = CPU_LEVEL_NAME, CPU_MEMBERS};

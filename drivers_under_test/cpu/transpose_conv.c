@@ -127,7 +127,7 @@ static struct phase phase_of(const struct axis *a, uint32_t r) {
 }
 
 static struct cpu_layer layer_of(const struct cpu_node *node, const struct cpu_tensor *tensors,
-                                 const struct cpu_tensor *part, size_t taps) {
+                                 const struct cpu_tensor *part, size_t rows, size_t cols) {
     const struct cpu_tensor *filter = &tensors[node->in[FILTER]];
     return (struct cpu_layer){
         .input = &tensors[node->in[X]],
@@ -135,7 +135,8 @@ static struct cpu_layer layer_of(const struct cpu_node *node, const struct cpu_t
         .bias = &tensors[node->in[BIAS]],
         .output = &tensors[node->out[0]],
         .n = filter->shape.dims[0],
-        .k = taps * filter->shape.dims[3],
+        .k = rows * cols * filter->shape.dims[3],
+        .run = cols * filter->shape.dims[3],
     };
 }
 
@@ -161,10 +162,10 @@ static void pack_phase(const struct cpu_kernels *kernels, const struct cpu_node 
                        struct cpu_dense *out) {
     struct cpu_tensor weights = tensors[node->in[FILTER]];
     const uint32_t *f = weights.shape.dims;
-    const size_t taps = (size_t)taps_of(f[1], o->stride_h, r) * taps_of(f[2], o->stride_w, s);
+    const size_t rows = taps_of(f[1], o->stride_h, r), cols = taps_of(f[2], o->stride_w, s);
     copy_part(&tensors[node->in[FILTER]], o->stride_h, o->stride_w, r, s, part);
     weights.data = part;
-    const struct cpu_layer layer = layer_of(node, tensors, &weights, taps);
+    const struct cpu_layer layer = layer_of(node, tensors, &weights, rows, cols);
     cpu_dense_pack(kernels, &layer, memory, out);
 }
 
@@ -184,8 +185,8 @@ static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, str
     void *part = malloc(cpu_count(filter) * cpu_element(filter->type) + 1);
     bool ok = dense && part;
     for (uint32_t i = 0; ok && i < rows * cols; i++) {
-        const size_t taps = (size_t)taps_of(f[1], o.stride_h, i / cols) * taps_of(f[2], o.stride_w, i % cols);
-        const struct cpu_layer layer = layer_of(node, tensors, filter, taps);
+        const struct cpu_layer layer =
+            layer_of(node, tensors, filter, taps_of(f[1], o.stride_h, i / cols), taps_of(f[2], o.stride_w, i % cols));
         void *memory = cpu_arena_raw(arena, cpu_dense_bytes(kernels, &layer));
         ok = memory != NULL;
         if (ok) pack_phase(kernels, node, tensors, &o, i / cols, i % cols, part, memory, &dense[i]);
@@ -210,7 +211,7 @@ struct transposed {
 /** Positions that no tap reaches get the bias alone; the others are written again. */
 static bool fill_bias(struct cpu_call *c, const struct transposed *t) {
     const struct cpu_tensor *out = cpu_out(c, 0);
-    const struct cpu_layer layer = layer_of(c->node, c->tensors, cpu_in(c, FILTER), 0);
+    const struct cpu_layer layer = layer_of(c->node, c->tensors, cpu_in(c, FILTER), 0, 0);
     void *memory = cpu_scratch(c->run, cpu_dense_bytes(c->run->kernels, &layer));
     void *row = cpu_scratch(c->run, layer.n * cpu_element(out->type));
     struct cpu_conv one = {.kernels = c->run->kernels, .quantised = t->conv.quantised, .out = {1, 1, 1, 0}};
@@ -268,7 +269,7 @@ static bool prepare_run(struct cpu_call *c, struct transposed *t) {
     struct cpu_run *run = c->run;
     const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0), *filter = cpu_in(c, FILTER);
     const struct options *o = &t->g.options;
-    const struct cpu_layer layer = layer_of(c->node, c->tensors, filter, (size_t)t->g.h.filter * t->g.w.filter);
+    const struct cpu_layer layer = layer_of(c->node, c->tensors, filter, t->g.h.filter, t->g.w.filter);
     t->prepared = c->node->state;
     t->conv = (struct cpu_conv){.in = t->g.in,
                                 .depth = t->g.in.c,
