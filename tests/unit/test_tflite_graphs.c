@@ -51,6 +51,40 @@ static void sequences(void **state) {
     expect_output(f, GIVEN(1, 1, 1, 0), 0, NUMBERS(1, 3, 7));
 }
 
+static void other_cells(void **state) {
+    struct fixture *f = *state;
+    static const float zero[] = {0}, one[] = {1}, open[] = {100}, two[] = {2}, five[] = {5};
+    struct writer *w = fresh(f); /* one step of the cell above */
+    int32_t in[24];
+    for (int i = 0; i < 24; i++) in[i] = -1;
+    in[0] = w_input(w, W_TENSOR(w, F, 1, 1));
+    for (int i = 1; i <= 8; i++) in[i] = i == 3 ? W_CONST(w, F, one, 1, 1) : W_CONST(w, F, zero, 1, 1);
+    for (int i = 12; i < 16; i++) in[i] = i == 13 ? W_CONST(w, F, open, 1) : W_CONST(w, F, zero, 1);
+    in[18] = W_TENSOR(w, F, 1, 1), in[19] = W_TENSOR(w, F, 1, 1);
+    w->g->tensor[in[18]].variable = w->g->tensor[in[19]].variable = true;
+    int32_t y = w_output(w, W_TENSOR(w, F, 1, 1));
+    w_byte(w_op(w, NNV_TFL_LSTM, 14, 24, in, 1, &y), 0, 1);
+    import_ok(f);
+    expect_output(f, GIVEN(2, 0, 4), 0, NUMBERS(2.5));
+    w = fresh(f); /* features 2 x, weighed by 5 */
+    int x = w_input(w, W_TENSOR(w, F, 1, 1)), h = W_TENSOR(w, F, 1, 1);
+    y = w_output(w, W_TENSOR(w, F, 1, 1));
+    w->g->tensor[h].variable = true;
+    w_int(W_OP(w, NNV_TFL_SVDF, 6, y, x, W_CONST(w, F, two, 1, 1), W_CONST(w, F, five, 1, 1), -1, h), 0, 1);
+    import_ok(f);
+    expect_output(f, GIVEN(3, 0), 0, NUMBERS(30));
+    w = fresh(f); /* h' = x + 2 h both ways */
+    x = w_input(w, W_TENSOR(w, F, 1, 2, 1)), h = W_TENSOR(w, F, 1, 1);
+    const int g = W_TENSOR(w, F, 1, 1), a = W_CONST(w, F, one, 1, 1), b = W_CONST(w, F, two, 1, 1);
+    const int z = W_CONST(w, F, zero, 1);
+    w->g->tensor[h].variable = w->g->tensor[g].variable = true;
+    y = w_output(w, W_TENSOR(w, F, 1, 2, 2));
+    w_byte(W_OP(w, NNV_TFL_BIDIRECTIONAL_SEQUENCE_RNN, 70, y, x, a, b, z, h, a, b, z, g, -1, -1, -1), 2, 1);
+    import_ok(f);
+    expect_output(f, GIVEN(1, 1, 0, 0), 0, NUMBERS(1, 3, 3, 1));
+    assert_int_equal(f->net.state_count, 2);
+}
+
 static void conditions_and_loops(void **state) {
     struct fixture *f = *state;
     struct writer *w = fresh(f);
@@ -180,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(states_are_inputs_and_outputs),
         CASE(sequences),
+        CASE(other_cells),
         CASE(conditions_and_loops),
         CASE(unsupported_are_named_at_once),
         CASE(wrong_uses_have_their_place),
