@@ -114,6 +114,13 @@ static uint32_t *copy_list(uint32_t **at, const uint32_t *list, uint32_t count) 
     return to;
 }
 
+static bool is_read(const struct engine_model *m, uint32_t tensor) {
+    for (uint32_t n = 0; n < m->node_count; n++)
+        for (uint32_t i = 0; i < m->nodes[n].in_count; i++)
+            if (m->nodes[n].in[i] == tensor) return true;
+    return false;
+}
+
 enum nnvts_status engine_import(const struct nnvts_model *model, struct engine_model *out) {
     const struct nnvts_subgraph *g = &model->main;
     size_t listed = (size_t)g->input_count + g->output_count + 1;
@@ -134,7 +141,7 @@ enum nnvts_status engine_import(const struct nnvts_model *model, struct engine_m
     out->out = copy_list(&at, g->outputs, g->output_count);
     for (uint32_t i = 0; i < g->operand_count; i++) {
         import_operand(&g->operands[i], &out->tensors[i]);
-        out->too_deep = out->too_deep || g->operands[i].dimension_count > ENGINE_MAX_RANK;
+        out->unfit = out->unfit || g->operands[i].dimension_count > ENGINE_MAX_RANK;
     }
     for (uint32_t i = 0; i < g->operation_count; i++) {
         const struct nnvts_operation *op = &g->operations[i];
@@ -143,6 +150,8 @@ enum nnvts_status engine_import(const struct nnvts_model *model, struct engine_m
         out->nodes[i].in = copy_list(&at, op->inputs, op->input_count);
         out->nodes[i].out = copy_list(&at, op->outputs, op->output_count);
     }
+    for (uint32_t i = 0; i < out->in_count; i++)
+        out->unfit = out->unfit || (!out->tensors[out->in[i]].known && !is_read(out, out->in[i]));
     return import_values(model, out);
 }
 

@@ -9,7 +9,7 @@ enum { MOST_KEPT = 16 }; /**< arguments and pools up to here need no allocation 
 
 void *engine_compile_node(const struct engine_device *device, const struct engine_model *m, uint32_t i) {
     const struct engine_node *n = &m->nodes[i];
-    if (m->too_deep) return NULL;
+    if (m->unfit) return NULL;
     for (uint32_t k = 0; k < n->in_count; k++)
         if (!m->tensors[n->in[k]].known) return NULL;
     for (uint32_t k = 0; k < n->out_count; k++)

@@ -39,7 +39,11 @@ struct engine_model {
     uint8_t *values;  /**< what constants point to */
     float *scales;    /**< what tensors point to */
     uint64_t planned; /**< bytes that an execution needs beside its arguments */
-    bool too_deep;    /**< an operand's rank is above ENGINE_MAX_RANK: cpu has not looked at the operations */
+    /**
+     * Nothing can be compiled: an operand's rank is above ENGINE_MAX_RANK (then cpu has not looked at the operations),
+     * or an input that no operation reads has no known size.
+     */
+    bool unfit;
     uint64_t *offset; /**< per tensor, in those bytes; ENGINE_ELSEWHERE for constants and unread outputs */
 };
 #define ENGINE_ELSEWHERE UINT64_MAX

@@ -418,6 +418,20 @@ static void test_requests(void **state) {
     p->release(p);
 }
 
+/** An input of unknown size that nothing reads: no request could be checked against it. */
+static void test_unread_input(void **state) {
+    ABSENT_SKIPS;
+    struct net n = {0};
+    struct nnvts_prepared_model *none = NULL;
+    bool supported = true;
+    const uint32_t x = input(&n, F32, DIMS(2)), y = output(&n, F32, DIMS(2));
+    input(&n, F32, DIMS(0));
+    operation(&n, OP(RELU), LIST(x), LIST(y));
+    assert_int_equal(cpu->get_supported_operations(cpu, finish(&n), &supported), NNVTS_STATUS_NONE);
+    assert_false(supported);
+    assert_int_equal(cpu->prepare_model(cpu, &n.model, &prepare_config, &none), NNVTS_STATUS_GENERAL_FAILURE);
+}
+
 static void test_burst(void **state) {
     ABSENT_SKIPS;
     struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(2));
@@ -477,6 +491,7 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_input_at_the_end_of_memory),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_unread_input),
         cmocka_unit_test(test_burst),
         cmocka_unit_test(test_options),
     };
