@@ -36,8 +36,10 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 NDK_DRIVERS := $(patsubst drivers_under_test/ndk/entry_%.c,%,$(wildcard drivers_under_test/ndk/entry_*.c))
 # Drivers over engines are built where the engine is (make setup-engines): its header says so. Their common part is no driver.
 has = $(shell $(CC) $(1:%=-include %) -E -x c /dev/null >/dev/null 2>&1 && echo yes)
-ENGINES := xnnpack
+ENGINES := onednn xnnpack
+HERE_onednn := $(call has,oneapi/dnnl/dnnl.h)
 HERE_xnnpack := $(call has,xnnpack.h pthreadpool.h)
+LIBS_onednn := -ldnnl -lgomp
 LIBS_xnnpack := -lXNNPACK -lpthreadpool
 FOUND := $(strip $(foreach e,$(ENGINES),$(if $(HERE_$(e)),$(e))))
 DRIVERS := $(filter-out engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c))))))

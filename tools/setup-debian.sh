@@ -24,6 +24,7 @@ check clang-format         layout of the sources
 check clang-tidy           lint
 engines libxnnpack-dev     the driver xnnpack
 engines libpthreadpool-dev its threads
+engines libdnnl-dev        the driver onednn
 EOF
 }
 

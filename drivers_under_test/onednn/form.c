@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file form.c Operands, forms of memory, attributes. */
+#include <math.h>
+#include <string.h>
+
+#include "plan.h"
+
+/* -------------------------------------------------------------------- operands */
+
+const struct engine_tensor *dn_in(const struct dn_plan *p, uint32_t i) {
+    return i < p->node->in_count ? &p->tensors[p->node->in[i]] : NULL;
+}
+
+const struct engine_tensor *dn_out(const struct dn_plan *p) { return &p->tensors[p->node->out[0]]; }
+
+int32_t dn_int(struct dn_plan *p, uint32_t i, int32_t fallback) {
+    const struct engine_tensor *t = dn_in(p, i);
+    int32_t value = 0;
+    if (!t) return fallback;
+    if (t->value && t->bytes <= sizeof value)
+        memcpy(&value, t->value, t->bytes); /* BOOL is one byte */
+    else
+        p->not_constant = true;
+    return value;
+}
+
+float dn_float(struct dn_plan *p, uint32_t i, float fallback) {
+    const struct engine_tensor *t = dn_in(p, i);
+    float value = fallback;
+    if (t && t->value && t->type == ANEURALNETWORKS_FLOAT32)
+        memcpy(&value, t->value, sizeof value);
+    else if (t)
+        p->not_constant = true;
+    return value;
+}
+
+const int32_t *dn_list(struct dn_plan *p, uint32_t i) {
+    const struct engine_tensor *t = dn_in(p, i);
+    if (t && t->value && t->type == ANEURALNETWORKS_TENSOR_INT32) return t->value;
+    p->not_constant = true;
+    return NULL;
+}
+
+bool dn_is_quant(const struct engine_tensor *t) {
+    return t->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM || t->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
+}
+
+bool dn_same_quant(const struct engine_tensor *a, const struct engine_tensor *b) {
+    return a->type == b->type && a->scale == b->scale && a->zero_point == b->zero_point;
+}
+
+/* ----------------------------------------------------------------------- forms */
+
+bool dn_type_of(const struct engine_tensor *t, dnnl_data_type_t *out) {
+    switch (t->type) {
+    case ANEURALNETWORKS_TENSOR_FLOAT32:
+        *out = dnnl_f32;
+        return true;
+    case ANEURALNETWORKS_TENSOR_INT32:
+        *out = dnnl_s32;
+        return true;
+    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM:
+        *out = dnnl_u8;
+        return true;
+    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED:
+    case ANEURALNETWORKS_TENSOR_QUANT8_SYMM:
+    case ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL:
+        *out = dnnl_s8;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool dn_form_make(dnnl_data_type_t type, int rank, const dnnl_dim_t *dims, const dnnl_dim_t *steps, dn_form *out) {
+    dnnl_dims_t d, s;
+    if (rank < 1 || rank > DNNL_MAX_NDIMS) return false;
+    for (int i = 0; i < rank; i++) d[i] = dims[i], s[i] = steps[i];
+    return dnnl_memory_desc_init_by_strides(out, rank, d, type, s) == dnnl_success;
+}
+
+bool dn_form_dense(dnnl_data_type_t type, int rank, const dnnl_dim_t *dims, dn_form *out) {
+    dnnl_dims_t steps;
+    dnnl_dim_t step = 1;
+    if (rank < 1 || rank > DNNL_MAX_NDIMS) return false;
+    for (int i = rank - 1; i >= 0; i--) {
+        steps[i] = step;
+        step *= dims[i];
+    }
+    return dn_form_make(type, rank, dims, steps, out);
+}
+
+bool dn_form_of(const struct engine_tensor *t, dn_form *out) {
+    dnnl_dims_t dims;
+    dnnl_data_type_t type;
+    for (uint32_t i = 0; i < t->rank; i++) dims[i] = t->dims[i];
+    return dn_type_of(t, &type) && dn_form_dense(type, (int)t->rank, dims, out);
+}
+
+bool dn_form_image(const struct engine_tensor *t, bool nchw, dn_form *out) {
+    dnnl_data_type_t type;
+    if (t->rank != 4 || !dn_type_of(t, &type)) return false;
+    const dnnl_dim_t n = t->dims[0], c = t->dims[nchw ? 1 : 3], h = t->dims[nchw ? 2 : 1], w = t->dims[nchw ? 3 : 2];
+    const dnnl_dim_t dims[] = {n, c, h, w}, steps[] = {c * h * w, 1, w * c, c};
+    return nchw ? dn_form_dense(type, 4, dims, out) : dn_form_make(type, 4, dims, steps, out);
+}
+
+dn_form dn_form_typed(const dn_form *form, dnnl_data_type_t type) {
+    dn_form typed = *form;
+    typed.data_type = type;
+    return typed;
+}
+
+dn_form dn_form_any(const dn_form *form) {
+    dn_form any = {.ndims = form->ndims, .data_type = form->data_type, .format_kind = dnnl_format_kind_any};
+    memcpy(any.dims, form->dims, sizeof any.dims);
+    memcpy(any.padded_dims, form->dims, sizeof any.padded_dims);
+    return any;
+}
+
+/* ------------------------------------------------------------------ attributes */
+
+struct dn_attr dn_attr_new(void) {
+    struct dn_attr a = {0};
+    a.failed = dnnl_primitive_attr_create(&a.attr) != dnnl_success ||
+               dnnl_primitive_attr_set_scratchpad_mode(a.attr, dnnl_scratchpad_mode_user) != dnnl_success ||
+               dnnl_post_ops_create(&a.post) != dnnl_success;
+    return a;
+}
+
+void dn_attr_free(struct dn_attr *a) {
+    if (a->post) dnnl_post_ops_destroy(a->post);
+    if (a->attr) dnnl_primitive_attr_destroy(a->attr);
+    *a = (struct dn_attr){0};
+}
+
+void dn_attr_scales(struct dn_attr *a, int count, int mask, const float *scales) {
+    a->failed = a->failed || dnnl_primitive_attr_set_output_scales(a->attr, count, mask, scales) != dnnl_success;
+}
+
+void dn_attr_zero_point(struct dn_attr *a, int arg, int32_t zero_point) {
+    if (zero_point == 0) return;
+    a->failed = a->failed || dnnl_primitive_attr_set_zero_points(a->attr, arg, 1, 0, &zero_point) != dnnl_success;
+}
+
+void dn_attr_then(struct dn_attr *a, dnnl_alg_kind_t what, float alpha, float beta) {
+    a->failed = a->failed || dnnl_post_ops_append_eltwise(a->post, 1.0f, what, alpha, beta) != dnnl_success ||
+                dnnl_primitive_attr_set_post_ops(a->attr, a->post) != dnnl_success;
+}
+
+/** The range of a fused activation: real, or in steps from the zero point. False: there is none. */
+static bool range_of(int32_t code, const struct engine_tensor *t, float *lo, float *hi) {
+    const float unit = dn_is_quant(t) ? t->scale : 1.0f;
+    const float most = code == ANEURALNETWORKS_FUSED_RELU1 ? 1.0f : 6.0f;
+    if (code == ANEURALNETWORKS_FUSED_NONE) return false;
+    *hi = code == ANEURALNETWORKS_FUSED_RELU ? INFINITY : dn_is_quant(t) ? roundf(most / unit) : most;
+    *lo = code == ANEURALNETWORKS_FUSED_RELU1 ? -*hi : 0.0f;
+    return true;
+}
+
+void dn_attr_activation(struct dn_attr *a, int32_t code, const struct engine_tensor *t) {
+    float lo, hi;
+    if (!range_of(code, t, &lo, &hi)) return;
+    if (code == ANEURALNETWORKS_FUSED_RELU)
+        dn_attr_then(a, dnnl_eltwise_relu, 0, 0);
+    else
+        dn_attr_then(a, dnnl_eltwise_clip, lo, hi);
+}
+
+bool dn_activate(struct dn_plan *p, int slot, int32_t code, const struct engine_tensor *t) {
+    float lo, hi;
+    if (!range_of(code, t, &lo, &hi)) return true;
+    if (!dn_is_quant(t) && code == ANEURALNETWORKS_FUSED_RELU) return dn_apply(p, slot, slot, dnnl_eltwise_relu, 0, 0);
+    const float zero = dn_is_quant(t) ? (float)t->zero_point : 0;
+    return dn_apply(p, slot, slot, dnnl_eltwise_clip, lo + zero, hi == INFINITY ? 255.0f : hi + zero);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file move.c Values that change their places: CONCATENATION, RESHAPE, SQUEEZE, EXPAND_DIMS, TRANSPOSE, SLICE, SPLIT,
+ * DEPTH_TO_SPACE, SPACE_TO_DEPTH, CHANNEL_SHUFFLE: copies from one view of memory to another.
+ */
+#include "plan.h"
+
+/** A part of a form. */
+static bool part_of(const dn_form *whole, const dnnl_dim_t *at, const dnnl_dim_t *size, dn_form *out) {
+    dnnl_dims_t dims, offsets;
+    for (int i = 0; i < whole->ndims; i++) dims[i] = size[i], offsets[i] = at[i];
+    return dnnl_memory_desc_init_submemory(out, whole, dims, offsets) == dnnl_success;
+}
+
+/** Copies seen parts: from input 0 to output o. */
+static bool copy(struct dn_plan *p, const dn_form *from, const dn_form *to, uint32_t o) {
+    return dn_copy(p, dn_see(p, p->node->in[0], from), dn_see(p, p->node->out[o], to), NULL);
+}
+
+/* --------------------------------------------------------------- CONCATENATION */
+
+/** From one quantisation to the other. */
+static bool copy_requantised(struct dn_plan *p, int from, int to, const struct engine_tensor *x,
+                             const struct engine_tensor *y) {
+    struct dn_attr attr = dn_attr_new();
+    const float scale = x->scale / y->scale;
+    dn_attr_scales(&attr, 1, 0, &scale);
+    dn_attr_zero_point(&attr, DNNL_ARG_SRC, x->zero_point);
+    dn_attr_zero_point(&attr, DNNL_ARG_DST, y->zero_point);
+    const bool ok = dn_copy(p, from, to, &attr);
+    dn_attr_free(&attr);
+    return ok;
+}
+
+bool dn_concat(struct dn_plan *p) {
+    const struct engine_tensor *y = dn_out(p);
+    const uint32_t parts = p->node->in_count - 1;
+    const int32_t axis = dn_int(p, parts, 0);
+    dnnl_dims_t at = {0};
+    dn_form whole;
+    if (p->not_constant || axis < 0 || axis >= (int32_t)y->rank || !dn_form_of(y, &whole)) return false;
+    for (uint32_t i = 0; i < parts; i++) {
+        const struct engine_tensor *x = dn_in(p, i);
+        dn_form from, to;
+        if (!dn_form_of(x, &from) || !part_of(&whole, at, from.dims, &to)) return false;
+        const int a = dn_see(p, p->node->in[i], &from), b = dn_see(p, p->node->out[0], &to);
+        const bool same = !dn_is_quant(x) || dn_same_quant(x, y);
+        if (!(same ? dn_copy(p, a, b, NULL) : copy_requantised(p, a, b, x, y))) return false;
+        at[axis] += x->dims[axis];
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------------- views */
+
+/** All values in their order. */
+static bool in_order(struct dn_plan *p) {
+    const struct engine_tensor *x = dn_in(p, 0);
+    const dnnl_dim_t count[] = {(dnnl_dim_t)x->count};
+    dnnl_data_type_t type;
+    dn_form form;
+    return dn_type_of(x, &type) && dn_form_dense(type, 1, count, &form) && copy(p, &form, &form, 0);
+}
+
+/** Output axis i is input axis order[i], of a view of the input that has those dims. */
+static bool permuted(struct dn_plan *p, int rank, const dnnl_dim_t *dims, const int *order) {
+    dnnl_data_type_t type;
+    dn_form in, from, to;
+    dnnl_dims_t d, s;
+    if (!dn_type_of(dn_in(p, 0), &type) || !dn_form_dense(type, rank, dims, &in)) return false;
+    for (int i = 0; i < rank; i++) {
+        d[i] = in.dims[order[i]];
+        s[i] = in.format_desc.blocking.strides[order[i]];
+    }
+    return dn_form_make(type, rank, d, s, &from) && dn_form_dense(type, rank, d, &to) && copy(p, &from, &to, 0);
+}
+
+static bool transpose(struct dn_plan *p) {
+    const struct engine_tensor *x = dn_in(p, 0);
+    const bool given = p->node->in_count > 1 && dn_in(p, 1)->known;
+    const int32_t *list = given ? dn_list(p, 1) : NULL;
+    const int rank = (int)x->rank;
+    dnnl_dims_t dims;
+    int order[ENGINE_MAX_RANK];
+    if (p->not_constant) return false;
+    for (int i = 0; i < rank; i++) {
+        dims[i] = x->dims[i];
+        order[i] = list ? list[i] : rank - 1 - i;
+    }
+    return permuted(p, rank, dims, order);
+}
+
+static bool slice(struct dn_plan *p) {
+    const struct engine_tensor *x = dn_in(p, 0), *y = dn_out(p);
+    const int32_t *begin = dn_list(p, 1);
+    dnnl_dims_t at;
+    dn_form in, out, from;
+    if (p->not_constant || !dn_form_of(x, &in) || !dn_form_of(y, &out)) return false;
+    for (uint32_t i = 0; i < x->rank; i++) at[i] = begin[i];
+    return part_of(&in, at, out.dims, &from) && copy(p, &from, &out, 0);
+}
+
+static bool split(struct dn_plan *p) {
+    const struct engine_tensor *x = dn_in(p, 0);
+    const int32_t given = dn_int(p, 1, 0), axis = given < 0 ? given + (int32_t)x->rank : given;
+    dnnl_dims_t at = {0};
+    dn_form in;
+    if (p->not_constant || !dn_form_of(x, &in)) return false;
+    for (uint32_t o = 0; o < p->node->out_count; o++) {
+        const struct engine_tensor *y = &p->tensors[p->node->out[o]];
+        dn_form from, to;
+        if (!dn_form_of(y, &to) || !part_of(&in, at, to.dims, &from) || !copy(p, &from, &to, o)) return false;
+        at[axis] += y->dims[axis];
+    }
+    return true;
+}
+
+/** Blocks of channels become blocks of pixels, or back. */
+static bool blocks(struct dn_plan *p) {
+    const struct engine_tensor *x = dn_in(p, 0);
+    const dnnl_dim_t b = dn_int(p, 1, 1);
+    const bool nchw = dn_int(p, 2, 0) != 0, to_space = p->node->code == ANEURALNETWORKS_DEPTH_TO_SPACE;
+    if (p->not_constant || x->rank != 4) return false;
+    const dnnl_dim_t n = x->dims[0], c = x->dims[nchw ? 1 : 3], h = x->dims[nchw ? 2 : 1], w = x->dims[nchw ? 3 : 2];
+    if (to_space && nchw) {
+        const dnnl_dim_t dims[] = {n, b, b, c / (b * b), h, w};
+        return permuted(p, 6, dims, (const int[]){0, 3, 4, 1, 5, 2});
+    }
+    if (to_space) {
+        const dnnl_dim_t dims[] = {n, h, w, b, b, c / (b * b)};
+        return permuted(p, 6, dims, (const int[]){0, 1, 3, 2, 4, 5});
+    }
+    if (nchw) {
+        const dnnl_dim_t dims[] = {n, c, h / b, b, w / b, b};
+        return permuted(p, 6, dims, (const int[]){0, 3, 5, 1, 2, 4});
+    }
+    const dnnl_dim_t dims[] = {n, h / b, b, w / b, b, c};
+    return permuted(p, 6, dims, (const int[]){0, 1, 3, 2, 4, 5});
+}
+
+static bool shuffle(struct dn_plan *p) {
+    const struct engine_tensor *x = dn_in(p, 0);
+    const dnnl_dim_t groups = dn_int(p, 1, 1);
+    const int32_t given = dn_int(p, 2, 0), axis = given < 0 ? given + (int32_t)x->rank : given;
+    if (p->not_constant) return false;
+    dnnl_dim_t outer = 1, inner = 1;
+    for (int32_t d = 0; d < (int32_t)x->rank; d++) {
+        if (d < axis) outer *= x->dims[d];
+        if (d > axis) inner *= x->dims[d];
+    }
+    const dnnl_dim_t dims[] = {outer, groups, x->dims[axis] / groups, inner};
+    return permuted(p, 4, dims, (const int[]){0, 2, 1, 3});
+}
+
+bool dn_move(struct dn_plan *p) {
+    const struct engine_tensor *x = dn_in(p, 0), *y = dn_out(p);
+    if (dn_is_quant(x) && !dn_same_quant(x, y)) return false;
+    switch (p->node->code) {
+    case ANEURALNETWORKS_TRANSPOSE:
+        return transpose(p);
+    case ANEURALNETWORKS_SLICE:
+        return slice(p);
+    case ANEURALNETWORKS_SPLIT:
+        return split(p);
+    case ANEURALNETWORKS_DEPTH_TO_SPACE:
+    case ANEURALNETWORKS_SPACE_TO_DEPTH:
+        return blocks(p);
+    case ANEURALNETWORKS_CHANNEL_SHUFFLE:
+        return shuffle(p);
+    default:
+        return in_order(p);
+    }
+}
