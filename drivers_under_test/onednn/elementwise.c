@@ -34,9 +34,9 @@ static bool function_of(struct dn_plan *p, struct function *f) {
     case ANEURALNETWORKS_EXP:
         *f = (struct function){dnnl_eltwise_exp, 0, 0};
         return true;
-    case ANEURALNETWORKS_LOG:
+    case ANEURALNETWORKS_LOG: /* off by 3.4e-6 around 1, where the right result is small (docs/findings.md) */
         *f = (struct function){dnnl_eltwise_log, 0, 0};
-        return true;
+        return p->engine->loose;
     case ANEURALNETWORKS_SQRT:
         *f = (struct function){dnnl_eltwise_sqrt, 0, 0};
         return true;

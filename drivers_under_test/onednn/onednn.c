@@ -71,10 +71,11 @@ static void close_engine(void *self) {
     free(e);
 }
 
-static void *open_engine(uint32_t threads) {
+static void *open_engine(uint32_t threads, bool loose) {
     struct dn_engine *e = calloc(1, sizeof *e);
     if (!e) return NULL;
     e->threads = (int)threads;
+    e->loose = loose;
     if (dnnl_engine_create(&e->cpu, dnnl_cpu, 0) == dnnl_success &&
         dnnl_stream_create(&e->stream, e->cpu, dnnl_stream_default_flags) == dnnl_success)
         return e;
