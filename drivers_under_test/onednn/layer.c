@@ -14,7 +14,7 @@ enum { X, WEIGHTS, BIAS, FIRST_OPTION };
 
 /** The layer as the engine sees it. */
 struct layer {
-    enum { CONV, DECONV, PRODUCT } kind;
+    enum { CONV, DECONV, PRODUCT, INNER } kind; /**< INNER: a product of floats */
     dn_form x, weights, bias, y;
     dnnl_dims_t strides, dilations, before, after;
     int32_t activation;
@@ -117,12 +117,13 @@ static bool fully_connected(struct dn_plan *p, struct layer *l) {
     if (!dn_type_of(x, &xt) || !dn_type_of(f, &wt) || !dn_type_of(dn_in(p, BIAS), &bt) || !dn_type_of(dn_out(p), &yt))
         return false;
     const dnnl_dim_t n = f->dims[0], k = f->dims[1], m = (dnnl_dim_t)x->count / k;
-    const dnnl_dim_t xd[] = {m, k}, wd[] = {k, n}, ws[] = {1, k}, bd[] = {1, n}, yd[] = {m, n};
-    l->kind = PRODUCT;
+    const dnnl_dim_t xd[] = {m, k}, wd[] = {k, n}, ws[] = {1, k}, bd[] = {1, n}, yd[] = {m, n}, inner[] = {n, k};
+    l->kind = dn_is_quant(x) ? PRODUCT : INNER;
     l->channels = (int)n;
     l->activation = dn_int(p, FIRST_OPTION, 0);
-    return !p->not_constant && dn_form_dense(xt, 2, xd, &l->x) && dn_form_make(wt, 2, wd, ws, &l->weights) &&
-           dn_form_dense(bt, 2, bd, &l->bias) && dn_form_dense(yt, 2, yd, &l->y);
+    if (p->not_constant || !dn_form_dense(xt, 2, xd, &l->x) || !dn_form_dense(yt, 2, yd, &l->y)) return false;
+    if (l->kind == INNER) return dn_form_dense(wt, 2, inner, &l->weights) && dn_form_dense(bt, 1, inner, &l->bias);
+    return dn_form_make(wt, 2, wd, ws, &l->weights) && dn_form_dense(bt, 2, bd, &l->bias);
 }
 
 static bool describe(struct dn_plan *p, struct layer *l) {
@@ -153,10 +154,13 @@ static dnnl_primitive_desc_t describe_primitive(const struct dn_plan *p, const s
         dnnl_convolution_desc_t conv;
         dnnl_deconvolution_desc_t deconv;
         dnnl_matmul_desc_t product;
+        dnnl_inner_product_desc_t inner;
     } op;
     dnnl_status_t st;
     if (l->kind == PRODUCT)
         st = dnnl_matmul_desc_init(&op.product, &l->x, &weights, &l->bias, &l->y);
+    else if (l->kind == INNER)
+        st = dnnl_inner_product_forward_desc_init(&op.inner, dnnl_forward_inference, &l->x, &weights, &l->bias, &l->y);
     else if (l->kind == DECONV)
         st = dnnl_dilated_deconvolution_forward_desc_init(&op.deconv, dnnl_forward_inference, dnnl_deconvolution_direct,
                                                           &l->x, &weights, &l->bias, &l->y, l->strides, l->dilations,
@@ -275,11 +279,22 @@ static bool in_centred_floats(struct dn_plan *p, const struct layer *l, const st
     return ok;
 }
 
-/** Where no tap reaches, the engine's transposed convolution of bytes leaves the output as it was (docs/findings.md).
- */
-static bool leaves_gaps(const struct layer *l) {
+/** Below the height of its stride, the engine's filter of bytes is read beyond its end (docs/findings.md). */
+static bool reads_beyond(const struct layer *l) {
     const dn_form *w = &l->weights;
     return l->kind == DECONV && (w->dims[w->ndims - 2] < l->strides[0] || w->dims[w->ndims - 1] < l->strides[1]);
+}
+
+/**
+ * Only with VNNI instructions does the engine sum up products of bytes as they are: elsewhere it halves signed weights
+ * or lets sums of two products saturate at 16 bits (docs/findings.md).
+ */
+static bool sums_are_exact(void) {
+    return ((unsigned)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni;
+}
+
+static bool bytes_will_do(const struct dn_plan *p, const struct layer *l) {
+    return p->engine->loose || (!reads_beyond(l) && sums_are_exact());
 }
 
 bool dn_layer(struct dn_plan *p) {
@@ -288,7 +303,7 @@ bool dn_layer(struct dn_plan *p) {
     if (!dn_is_quant(dn_in(p, X))) return in_float(p, &l);
     struct multipliers m = {0};
     bool ok = multipliers_of(p, &l, &m);
-    if (ok && ((leaves_gaps(&l) && !p->engine->loose) || !in_bytes(p, &l, &m))) {
+    if (ok && !(bytes_will_do(p, &l) && in_bytes(p, &l, &m))) {
         dn_clear(p);
         ok = in_centred_floats(p, &l, &m);
     }
