@@ -59,9 +59,7 @@ static bool limit(struct dn_plan *p, int32_t code) {
     const struct engine_tensor *x = dn_in(p, A), *y = dn_out(p);
     dn_form form;
     if (!dn_form_of(x, &form) || !dn_same_quant(x, y)) return false;
-    const int out = dn_see(p, p->node->out[0], &form);
-    if (!dn_copy(p, dn_see(p, p->node->in[A], &form), out, NULL)) return false;
-    return dn_activate(p, out, code, y);
+    return dn_activate(p, dn_see(p, p->node->in[A], &form), dn_see(p, p->node->out[0], &form), code, y);
 }
 
 bool dn_unary(struct dn_plan *p) {

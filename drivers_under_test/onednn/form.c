@@ -167,10 +167,17 @@ void dn_attr_activation(struct dn_attr *a, int32_t code, const struct engine_ten
         dn_attr_then(a, dnnl_eltwise_clip, lo, hi);
 }
 
-bool dn_activate(struct dn_plan *p, int slot, int32_t code, const struct engine_tensor *t) {
+bool dn_activate(struct dn_plan *p, int from, int to, int32_t code, const struct engine_tensor *t) {
     float lo, hi;
-    if (!range_of(code, t, &lo, &hi)) return true;
-    if (!dn_is_quant(t) && code == ANEURALNETWORKS_FUSED_RELU) return dn_apply(p, slot, slot, dnnl_eltwise_relu, 0, 0);
-    const float zero = dn_is_quant(t) ? (float)t->zero_point : 0;
-    return dn_apply(p, slot, slot, dnnl_eltwise_clip, lo + zero, hi == INFINITY ? 255.0f : hi + zero);
+    if (from == DN_NOWHERE || to == DN_NOWHERE) return false;
+    if (!range_of(code, t, &lo, &hi)) return from == to || dn_copy(p, from, to, NULL);
+    if (!dn_is_quant(t))
+        return dn_apply(p, from, to, code == ANEURALNETWORKS_FUSED_RELU ? dnnl_eltwise_relu : dnnl_eltwise_clip,
+                        code == ANEURALNETWORKS_FUSED_RELU ? 0 : lo, code == ANEURALNETWORKS_FUSED_RELU ? 0 : hi);
+    const float zero = (float)t->zero_point; /* the engine limits floats only */
+    const dn_form form = dn_form_typed(&p->slots[from].form, dnnl_f32);
+    const int codes = dn_own(p, &form);
+    return dn_copy(p, from, codes, NULL) &&
+           dn_apply(p, codes, codes, dnnl_eltwise_clip, lo + zero, hi == INFINITY ? UINT8_MAX : hi + zero) &&
+           dn_copy(p, codes, to, NULL);
 }

@@ -124,8 +124,8 @@ bool dn_step(struct dn_plan *p, dnnl_primitive_desc_t desc, const struct dn_arg 
 bool dn_copy(struct dn_plan *p, int from, int to, const struct dn_attr *attr);
 /** An elementwise function from one slot to another, or in place. */
 bool dn_apply(struct dn_plan *p, int from, int to, dnnl_alg_kind_t what, float alpha, float beta);
-/** A fused activation in place, on codes where t is quantised. */
-bool dn_activate(struct dn_plan *p, int slot, int32_t code, const struct engine_tensor *t);
+/** A fused activation from one slot to another, or in place; on codes where t is quantised. */
+bool dn_activate(struct dn_plan *p, int from, int to, int32_t code, const struct engine_tensor *t);
 
 /** Runs all steps; data: where each tensor lies. */
 bool dn_run(const struct dn_engine *engine, struct dn_plan *p, void *const *data);

@@ -56,5 +56,5 @@ bool dn_pool(struct dn_plan *p) {
                                   {DNNL_ARG_DST, dn_see(p, p->node->out[0], &out)}};
     const bool ok = dn_step(p, dn_describe(p, &op, &attr), args, 2);
     dn_attr_free(&attr);
-    return ok && dn_activate(p, args[1].slot, w.activation, y);
+    return ok && dn_activate(p, args[1].slot, args[1].slot, w.activation, y);
 }
