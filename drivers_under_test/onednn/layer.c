@@ -285,6 +285,13 @@ static bool reads_beyond(const struct layer *l) {
     return l->kind == DECONV && (w->dims[w->ndims - 2] < l->strides[0] || w->dims[w->ndims - 1] < l->strides[1]);
 }
 
+/** With groups, what the engine takes off for zero points where there is padding can be anything (docs/findings.md). */
+static bool pads_groups(const struct dn_plan *p, const struct layer *l) {
+    const dn_form *w = &l->weights;
+    const bool padded = l->before[0] > 0 || l->before[1] > 0 || l->after[0] > 0 || l->after[1] > 0;
+    return w->ndims == 5 && (w->dims[1] > 1 || w->dims[2] > 1) && padded && dn_in(p, X)->zero_point != 0;
+}
+
 /**
  * Only with VNNI instructions does the engine sum up products of bytes as they are: elsewhere it halves signed weights
  * or lets sums of two products saturate at 16 bits (docs/findings.md).
@@ -294,7 +301,7 @@ static bool sums_are_exact(void) {
 }
 
 static bool bytes_will_do(const struct dn_plan *p, const struct layer *l) {
-    return p->engine->loose || (!reads_beyond(l) && sums_are_exact());
+    return p->engine->loose || (!reads_beyond(l) && !pads_groups(p, l) && sums_are_exact());
 }
 
 bool dn_layer(struct dn_plan *p) {

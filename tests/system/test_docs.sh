@@ -35,12 +35,16 @@ test_importing() {
 test_debugging() { run_examples "$ROOT/docs/debugging.md"; }
 test_explaining() { run_examples "$ROOT/docs/explaining.md"; }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
+needs_engines() {
+    local e
+    for e in xnnpack onednn; do [ -e "$NNVTS_BUILD/drivers/$e.so" ] || skip "the driver $e was not built"; done
+}
 test_engines() {
-    [ -e "$NNVTS_BUILD/drivers/xnnpack.so" ] || skip "the driver xnnpack was not built"
+    needs_engines
     run_examples "$ROOT/docs/engines.md"
 }
 test_findings() {
-    [ -e "$NNVTS_BUILD/drivers/xnnpack.so" ] || skip "the driver xnnpack was not built"
+    needs_engines
     run_examples "$ROOT/docs/findings.md"
 }
 test_host() { run_examples "$ROOT/docs/host.md"; }

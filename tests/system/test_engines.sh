@@ -39,12 +39,41 @@ test_xnnpack_padding() {
     check 1 nnvts explain "$spec" --driver xnnpack:loose
     has "$OUT" "padding-counted"
 }
+# Whatever instructions oneDNN may use: its slips depend on them.
+test_onednn() { needs onednn; run_all onednn '^$'; }
+test_onednn_avx2() { needs onednn; DNNL_MAX_CPU_ISA=AVX2 run_all onednn '^$'; }
+test_onednn_vectors() {
+    needs onednn
+    [ -n "$SPECS" ] || skip "NNVTS_SPECS is not set"
+    check 0 nnvts run --driver onednn --suite spec --specs "$SPECS" --out out
+    [ "$(verdict out PASS)" -gt 2000 ] || fail "only $(verdict out PASS) vectors passed"
+}
+test_onednn_networks() {
+    needs onednn
+    check 0 nnvts bench --driver reference,onednn --no-latency --count 2 mobilenet_v2_0.35_96_float32 mobilenet_v2_0.35_96_quant8
+    hasnt "$OUT" unsupported
+    hasnt "$OUT" FAIL
+}
+# None of the findings reaches the user; the loose driver shows those that do not need certain processors.
+test_onednn_findings() {
+    needs onednn
+    local isa spec all=$ROOT/tests/findings/onednn
+    for isa in ALL AVX2 SSE41; do
+        DNNL_MAX_CPU_ISA=$isa check 0 nnvts run --driver onednn --suite spec --specs "$all" --out $isa
+        same "$(verdict $isa PASS)" 5 $isa
+        same "$(verdict $isa UNSUPPORTED)" 2 $isa
+    done
+    for spec in log_near_one log_softmax concatenation_zero_points conv_saturates conv_halves_weights; do
+        DNNL_MAX_CPU_ISA=AVX2 check 1 nnvts run --driver onednn:loose --suite spec --specs "$all/$spec.json" --out $spec
+        same "$(verdict $spec FAIL)" 1 $spec
+    done
+}
 # What the findings expect is right.
 test_findings() {
     local driver
     for driver in cpu reference; do
-        check 0 nnvts run --driver $driver --suite spec --specs "$ROOT/tests/findings/xnnpack" --out $driver
-        same "$(verdict $driver PASS)" 6
+        check 0 nnvts run --driver $driver --suite spec --specs "$ROOT/tests/findings" --out $driver
+        same "$(verdict $driver PASS)" 13
     done
 }
 run_tests

@@ -74,6 +74,24 @@ static void test_grouped(void **state) {
           FLOATS(1, 2, 3, 4), FLOATS(3, -1));
 }
 
+/** Four groups under 4 rows, three of them in the padding; every value is one step above the zero point 130. */
+static void test_grouped_bytes(void **state) {
+    (void)state;
+    struct net n = {0};
+    int8_t ones[64];
+    const int32_t none[8] = {0};
+    const float scales[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    uint8_t x[24], y[24];
+    memset(ones, 1, sizeof ones);
+    memset(x, 131, sizeof x);
+    build(&n, ANEURALNETWORKS_GROUPED_CONV_2D, T(U8(1, 6), 1, 3, 1, 8),
+          ARGS(T(U8(1, 130), 1, 3, 1, 8), C(CHANNELS, ones, 8, 4, 1, 2), C(I32, none, 8), I(0), I(0), I(3), I(0), I(1),
+               I(1), I(4), I(0), B(0)));
+    n.operands[1].channel_quant = (struct nnvts_channel_quant){0, 8, scales};
+    check_run(&n, x, sizeof x, y, sizeof y);
+    for (int i = 0; i < 24; i++) assert_int_equal(y[i], 6 + 2 * (i / 8 + 1));
+}
+
 /** Filter (1 10), stride 2: 1 10 2 20; NCHW; then what lies between taps, in bytes. */
 static void test_transposed(void **state) {
     (void)state;
@@ -288,23 +306,12 @@ static void test_absent(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),
-        cmocka_unit_test(test_conv_bytes),
-        cmocka_unit_test(test_wide_filter),
-        cmocka_unit_test(test_depthwise),
-        cmocka_unit_test(test_grouped),
-        cmocka_unit_test(test_transposed),
-        cmocka_unit_test(test_fully_connected),
-        cmocka_unit_test(test_open_filter),
-        cmocka_unit_test(test_pools),
-        cmocka_unit_test(test_elementwise),
-        cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_along_axes),
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_concatenation),
-        cmocka_unit_test(test_honest),
-        cmocka_unit_test(test_broken_models),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_conv),       cmocka_unit_test(test_conv_bytes),      cmocka_unit_test(test_wide_filter),
+        cmocka_unit_test(test_depthwise),  cmocka_unit_test(test_grouped),         cmocka_unit_test(test_grouped_bytes),
+        cmocka_unit_test(test_transposed), cmocka_unit_test(test_fully_connected), cmocka_unit_test(test_open_filter),
+        cmocka_unit_test(test_pools),      cmocka_unit_test(test_elementwise),     cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_along_axes), cmocka_unit_test(test_moves),           cmocka_unit_test(test_concatenation),
+        cmocka_unit_test(test_honest),     cmocka_unit_test(test_broken_models),   cmocka_unit_test(test_threads),
     };
     const struct CMUnitTest absent[] = {cmocka_unit_test(test_absent)};
     const char *folder = getenv("NNVTS_TEST_DRIVERS");
