@@ -32,6 +32,9 @@ void nnv_relay_array_write(const struct nnv_relay_tensor *tensor, struct nnv_tex
 NNV_USE_RESULT enum nnv_status nnv_relay_params_read(const void *data, size_t len, const char *name,
                                                      struct nnv_arena *arena, struct nnv_relay_params *params,
                                                      struct nnv_err *err);
+/** The JSON form alone; errors do not name the file. */
+NNV_USE_RESULT enum nnv_status nnv_relay_params_read_json(const void *data, size_t len, struct nnv_arena *arena,
+                                                          struct nnv_relay_params *params, struct nnv_err *err);
 /** The binary form. */
 void nnv_relay_params_write(const struct nnv_relay_params *params, struct nnv_text *out);
 /** The JSON form, with data in base64. */

@@ -418,8 +418,8 @@ static bool parse_binding(struct nnv_relay_parser *p) {
     nnv_relay_next(p); /* = */
     struct nnv_relay_expr *e = nnv_relay_parse_expr(p);
     if (e == NULL) return false;
-    if (e->bound == NULL && (e->bound = nnv_relay_got(p, nnv_arena_printf(p->m->arena, "%%%s", name))) == NULL)
-        return false;
+    bool names = e->kind != NNV_RELAY_VAR && e->bound == NULL;
+    if (names && (e->bound = nnv_relay_got(p, nnv_arena_printf(p->m->arena, "%%%s", name))) == NULL) return false;
     return nnv_relay_bind(p, name, e) && nnv_relay_must(p, ";");
 }
 
