@@ -169,15 +169,17 @@ static const json_t *array_of(const json_t *root, const json_t *node) {
 }
 
 static bool resolve(struct nnv_relay_parser *p, const json_t *root, struct nnv_relay_expr *e) {
-    const json_t *nodes = json_object_get(root, "nodes"), *constants = constants_of(root, nodes);
-    const json_t *text = array_of(root, node_at(nodes, json_array_get(constants, (size_t)e->index)));
+    const json_t *nodes = json_object_get(root, "nodes");
+    const json_t *number = json_array_get(constants_of(root, nodes), (size_t)e->index);
     struct nnv_err err = {0};
     size_t bytes = 0, used;
     const struct nnv_relay_tensor *t;
-    if (constants == NULL) return true; /* nothing is known of constants: they stay opaque */
+    if (json_integer_value(number) == 0) return true; /* node 0 is nothing: the constant stays opaque */
+    const json_t *text = array_of(root, node_at(nodes, number));
     void *data = json_is_string(text) ? decode(text, p->m->arena, &bytes) : NULL;
     if (data == NULL)
-        return nnv_relay_parse_fail(p, &e->span, "the metadata has no constant %" PRId64 " in base64", e->index);
+        return nnv_relay_parse_fail(p, &e->span, "constant %" PRId64 " of the metadata is no array in base64",
+                                    e->index);
     if (nnv_relay_array_read(data, bytes, p->m->arena, &t, &used, &err) != NNV_OK)
         return nnv_relay_parse_fail(p, &e->span, "constant %" PRId64 " of the metadata: %s", e->index, err.text);
     e->tensor = t;
