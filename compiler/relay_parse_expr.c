@@ -63,7 +63,7 @@ static struct nnv_relay_expr *integer(struct nnv_relay_parser *p, bool negative)
     if (!suffix_of(p, v > INT32_MAX ? NNV_RELAY_INT64 : NNV_RELAY_INT32, &dtype)) return NULL;
     size_t bits = nnv_relay_dtype_size(dtype) * 8;
     int64_t most = dtype == NNV_RELAY_UINT8 ? 255 : (int64_t)(UINT64_MAX >> (65 - bits));
-    if (v > most + (negative && dtype != NNV_RELAY_UINT8))
+    if (v - (negative && dtype != NNV_RELAY_UINT8) > most || (negative && v && dtype == NNV_RELAY_UINT8))
         return nnv_relay_parse_fail(p, &span, "the number does not fit in %s", nnv_relay_dtype_name(dtype));
     if (negative) v = -v;
     nnv_relay_next(p);
@@ -105,6 +105,8 @@ static struct nnv_relay_expr *parse_opaque(struct nnv_relay_parser *p) {
     if (!nnv_relay_parse_meta(p, &key, &index)) return NULL;
     if (strcmp(key, "relay.Constant") != 0)
         return nnv_relay_parse_fail(p, &span, "metadata of kind %s can't stand for a value", key);
+    for (size_t i = 0; i < p->n_opaque; i++)
+        if (p->opaque[i]->index == index) return p->opaque[i]; /* one constant */
     struct nnv_relay_tensor *t = nnv_relay_got(p, NNV_NEW(p->m->arena, struct nnv_relay_tensor, 1));
     struct nnv_relay_expr *e = t ? placed(p, nnv_relay_constant(p->m, t), span) : NULL;
     if (e == NULL) return NULL;

@@ -240,7 +240,7 @@ const struct nnv_relay_type *nnv_relay_rule_split(struct nnv_relay_typing *t) {
     enum { MOST = 1024 };
     const struct nnv_relay_type *a = nnv_relay_in(t, 0), *fields[MOST];
     int64_t sizes[MOST], dims[NNV_RELAY_RANK];
-    size_t at, n;
+    size_t at, n = 0;
     if (a == NULL || !nnv_relay_axis(t, "axis", nnv_relay_int(t, "axis", 0), a->n_dims, &at)) return NULL;
     if (!pieces(t, a->dims[at], sizes, MOST, &n)) return NULL;
     memcpy(dims, a->dims, a->n_dims * sizeof *dims);
