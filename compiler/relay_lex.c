@@ -185,7 +185,7 @@ static const char *take(struct nnv_relay_token *t, const char *p, const char *en
         t->len = left(t->text, t->kind == NNV_RELAY_GRAPH ? digits_end(p + 1, end) : local_end(p + 1, end));
         return t->text + t->len;
     }
-    if (*p == '@' && next && starts_word(p[1])) {
+    if (*p == '@' && next && starts_word(p[1]) && word_end(p + 1, end) > p + 1) {
         t->kind = NNV_RELAY_AT;
         t->text = p + 1;
         t->len = left(t->text, word_end(p + 1, end));

@@ -129,7 +129,7 @@ const struct nnv_relay_type *nnv_relay_parse_type(struct nnv_relay_parser *p) {
 
 const struct nnv_relay_type *nnv_relay_noted_type(struct nnv_relay_parser *p) {
     static const char sign[] = "ty=";
-    const char *note = p->tok.note, *end = note + p->tok.note_len;
+    const char *note = p->tok.note, *end = note ? note + p->tok.note_len : NULL;
     while (note && note < end && *note == ' ') note++;
     if (note == NULL || (size_t)(end - note) < strlen(sign) || memcmp(note, sign, strlen(sign)) != 0) return NULL;
     struct nnv_relay_parser sub = {.m = p->m, .depth = p->depth};
