@@ -347,8 +347,8 @@ static void print_operands(struct printer *p, const struct nnv_relay_expr *e) {
 /* The node itself, its operands being leaves or numbers. */
 static void print_node(struct printer *p, const struct nnv_relay_expr *e, int depth) {
     struct place *at = &p->places[e->id];
-    bool number = e->n_args && e->args[0]->kind == NNV_RELAY_CONSTANT; /* 5.0 would be one */
-    bool group = e->kind == NNV_RELAY_GET && (number || (e->args[0]->kind == NNV_RELAY_VAR && p->dotted));
+    bool numeral = e->n_args && e->args[0]->kind == NNV_RELAY_CONSTANT; /* 5.0 would be one */
+    bool group = e->kind == NNV_RELAY_GET && (numeral || (e->args[0]->kind == NNV_RELAY_VAR && p->dotted));
     switch (e->kind) {
     case NNV_RELAY_VAR:
     case NNV_RELAY_GLOBAL:
