@@ -38,7 +38,7 @@ static int64_t product(int64_t a, int64_t b) {
 
 /* -4, x, y: splits a dimension in x and y, one of which may be -1. *i is at the -4 and moves on. */
 static bool split_dim(struct nnv_relay_typing *t, struct reshaping *r, const int64_t *shape, size_t n, size_t *i) {
-    int64_t dim;
+    int64_t dim = 0;
     if (n - *i < 3) return nnv_relay_wrong(t, "-4 in newshape needs two extents behind it");
     int64_t x = shape[*i + 1], y = shape[*i + 2];
     *i += 2;
@@ -51,7 +51,7 @@ static bool split_dim(struct nnv_relay_typing *t, struct reshaping *r, const int
 }
 
 static bool reshape_step(struct nnv_relay_typing *t, struct reshaping *r, const int64_t *shape, size_t n, size_t *i) {
-    int64_t dim, next;
+    int64_t dim = 0, next = 0;
     bool zero = nnv_relay_int(t, "allowzero", 0);
     if (shape[*i] > 0 || (shape[*i] == 0 && zero)) {
         r->at++;
