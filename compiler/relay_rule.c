@@ -180,7 +180,7 @@ const struct nnv_relay_type *nnv_relay_rule_filled(struct nnv_relay_typing *t) {
 static const struct nnv_relay_type *reduced(struct nnv_relay_typing *t, const struct nnv_relay_type *a,
                                             enum nnv_relay_dtype dtype) {
     int64_t axes[NNV_RELAY_RANK], dims[NNV_RELAY_RANK];
-    size_t n_axes, at, n = 0;
+    size_t n_axes = 0, at = 0, n = 0;
     bool in[NNV_RELAY_RANK] = {false}, exclude = nnv_relay_int(t, "exclude", 0), keep = nnv_relay_int(t, "keepdims", 0);
     bool given = nnv_relay_ints(t, "axis", axes, NNV_RELAY_RANK, &n_axes);
     if (t->st != NNV_OK) return NULL;
