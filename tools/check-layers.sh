@@ -15,6 +15,7 @@ reference/runtime    include base reference/model reference/runtime
 reports              include base reports
 randgraph            include base reference/model reference/eval reference/ops randgraph
 mlts                 include base reference/model reference/eval reference/ops mlts
+compiler             include base reference/model reference/eval reference/ops compiler
 harness/core         include base reference/model reference/eval reference/ops randgraph reports harness/core
 harness/bench        include base reference/model reference/eval reference/ops mlts harness/core harness/debug harness/bench
 harness/debug        include base reference/model reference/eval reference/ops harness/core harness/debug
