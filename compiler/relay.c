@@ -11,6 +11,7 @@ struct entry {
     const char *text;
     size_t len;
     struct nnv_relay_expr *op;
+    size_t function; /**< place + 1 of the function of this name */
 };
 
 struct nnv_relay_names {
@@ -61,7 +62,7 @@ static struct entry *intern(struct nnv_relay_module *m, const char *name, size_t
     char *text = nnv_arena_alloc(m->arena, len + 1, 1);
     if (e == NULL || text == NULL) return NULL;
     if (len) memcpy(text, name, len);
-    *e = (struct entry){text, len, NULL};
+    *e = (struct entry){.text = text, .len = len};
     *slot = e;
     m->names->n++;
     return e;
@@ -75,16 +76,15 @@ const char *nnv_relay_intern(struct nnv_relay_module *m, const char *name, size_
 /* ---------------------------------------------------------------- functions */
 
 struct nnv_relay_expr *nnv_relay_find(const struct nnv_relay_module *m, const char *name) {
-    for (size_t i = 0; i < m->n_functions; i++)
-        if (strcmp(m->functions[i].name, name) == 0) return m->functions[i].expr;
-    return NULL;
+    const struct entry *e = *slot_of(m->names, name, strlen(name));
+    return e && e->function ? m->functions[e->function - 1].expr : NULL;
 }
 
 bool nnv_relay_define(struct nnv_relay_module *m, const char *name, struct nnv_relay_expr *function) {
-    if (function == NULL) return false;
-    for (size_t i = 0; i < m->n_functions; i++) {
-        if (strcmp(m->functions[i].name, name) != 0) continue;
-        m->functions[i].expr = function;
+    struct entry *e = function ? intern(m, name, strlen(name)) : NULL;
+    if (e == NULL) return false;
+    if (e->function) {
+        m->functions[e->function - 1].expr = function;
         return true;
     }
     if (m->n_functions == m->cap_functions) {
@@ -95,16 +95,18 @@ bool nnv_relay_define(struct nnv_relay_module *m, const char *name, struct nnv_r
         m->functions = grown;
         m->cap_functions = cap;
     }
-    const char *own = nnv_relay_intern(m, name, strlen(name));
-    if (own == NULL) return false;
-    m->functions[m->n_functions++] = (struct nnv_relay_function){own, function};
+    m->functions[m->n_functions++] = (struct nnv_relay_function){e->text, function};
+    e->function = m->n_functions;
     return true;
 }
 
 void nnv_relay_keep(struct nnv_relay_module *m, const bool *keep) {
     size_t n = 0;
-    for (size_t i = 0; i < m->n_functions; i++)
+    for (size_t i = 0; i < m->n_functions; i++) {
+        struct entry *e = *slot_of(m->names, m->functions[i].name, strlen(m->functions[i].name));
         if (keep[i]) m->functions[n++] = m->functions[i];
+        e->function = keep[i] ? n : 0;
+    }
     m->n_functions = n;
 }
 
