@@ -103,7 +103,7 @@ static bool transposed(struct dn_plan *p, struct layer *l) {
     w.nchw = dn_int(p, i, 0) != 0;
     l->kind = DECONV;
     l->channels = (int)f->dims[0];
-    if (p->not_constant || !set_images(p, w.nchw, l) || !set_filter(f, 1, l)) return false;
+    if (p->not_constant || !dn_window_sane(&w) || !set_images(p, w.nchw, l) || !set_filter(f, 1, l)) return false;
     const bool same = w.scheme == ANEURALNETWORKS_PADDING_SAME;
     cut(same, l->x.dims[2], l->y.dims[2], f->dims[1], w.stride_h, &w.top, &w.bottom);
     cut(same, l->x.dims[3], l->y.dims[3], f->dims[2], w.stride_w, &w.left, &w.right);

@@ -157,6 +157,8 @@ struct dn_window {
 };
 /** Reads the inputs from number first on, with that many values of the operation behind the strides. */
 bool dn_window_read(struct dn_plan *p, uint32_t first, uint32_t more, struct dn_window *w);
+/** False for numbers of which the engine would compile for ever. */
+bool dn_window_sane(const struct dn_window *w);
 /** Settles implicit padding of one dimension. */
 void dn_window_pad(int32_t scheme, int64_t in, int64_t out, int64_t filter, int32_t stride, int32_t dilation,
                    int32_t *head, int32_t *tail);

@@ -2,6 +2,15 @@
 /** @file window.c Windows that slide over images; AVERAGE_POOL_2D and MAX_POOL_2D. */
 #include "plan.h"
 
+bool dn_window_sane(const struct dn_window *w) {
+    enum { MOST = INT16_MAX };
+    const int32_t values[] = {w->left,     w->right,      w->top,        w->bottom,  w->stride_w,
+                              w->stride_h, w->dilation_w, w->dilation_h, w->more[0], w->more[1]};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i] > MOST) return false;
+    return true;
+}
+
 bool dn_window_read(struct dn_plan *p, uint32_t first, uint32_t more, struct dn_window *w) {
     uint32_t i = first;
     const struct engine_tensor *t =
@@ -22,7 +31,7 @@ bool dn_window_read(struct dn_plan *p, uint32_t first, uint32_t more, struct dn_
     w->nchw = dn_int(p, i++, 0) != 0;
     w->dilation_w = dn_int(p, i++, 1);
     w->dilation_h = dn_int(p, i, 1);
-    return !p->not_constant;
+    return !p->not_constant && dn_window_sane(w);
 }
 
 void dn_window_pad(int32_t scheme, int64_t in, int64_t out, int64_t filter, int32_t stride, int32_t dilation,
