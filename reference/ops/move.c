@@ -10,8 +10,7 @@ int32_t nnv_int_at(const struct nnv_call *c, int id, uint32_t i) {
 }
 
 enum nnv_status nnv_extent_make(uint64_t v, uint32_t *extent, struct nnv_err *err) {
-    if (v > NNV_DIM_MAX)
-        return nnv_fail(err, NNV_INVALID, "an extent of %llu is too large", (unsigned long long)v);
+    if (v > NNV_DIM_MAX) return nnv_fail(err, NNV_INVALID, "an extent of %llu is too large", (unsigned long long)v);
     *extent = (uint32_t)v;
     return NNV_OK;
 }
