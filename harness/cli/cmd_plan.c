@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/result.h"
 #include "base/driver.h"
 #include "base/file.h"
 #include "harness/cli/cli.h"
@@ -99,7 +100,7 @@ static enum nnv_status no_plan(const struct command *x, const ANeuralNetworksMod
                         "no plan: a step would have no inputs or no outputs, or a value of unknown size would come "
                         "from a driver below level 3; a compilation falls back to the CPU reference");
     return nnv_fail(err, result == ANEURALNETWORKS_OUT_OF_MEMORY ? NNV_NO_MEMORY : NNV_INTERNAL, "no plan: %s",
-                    nnv_rt_result_name(result, buf));
+                    nnv_result_name(result, buf));
 }
 
 static enum nnv_status write_dot(const struct command *x, const struct nnv_rt_plan *plan, struct nnv_err *err) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file api.c The suite "api": an NNAPI library, called directly, by the letter of its interface. */
+#include "base/result.h"
 #include "harness/suites/api.h"
 
 #include <stdio.h>
@@ -36,29 +37,6 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 
 /* --------------------------------------------------------------- expectations */
 
-const char *nnv_api_code_name(int code, char *buf) {
-    static const char *const names[] = {
-        [ANEURALNETWORKS_NO_ERROR] = "NO_ERROR",
-        [ANEURALNETWORKS_OUT_OF_MEMORY] = "OUT_OF_MEMORY",
-        [ANEURALNETWORKS_INCOMPLETE] = "INCOMPLETE",
-        [ANEURALNETWORKS_UNEXPECTED_NULL] = "UNEXPECTED_NULL",
-        [ANEURALNETWORKS_BAD_DATA] = "BAD_DATA",
-        [ANEURALNETWORKS_OP_FAILED] = "OP_FAILED",
-        [ANEURALNETWORKS_BAD_STATE] = "BAD_STATE",
-        [ANEURALNETWORKS_UNMAPPABLE] = "UNMAPPABLE",
-        [ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
-        [ANEURALNETWORKS_UNAVAILABLE_DEVICE] = "UNAVAILABLE_DEVICE",
-        [ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
-        [ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
-        [ANEURALNETWORKS_DEAD_OBJECT] = "DEAD_OBJECT",
-    };
-    if (code >= 0 && (size_t)code < sizeof names / sizeof *names) return names[code];
-    snprintf(buf, 32, "result %d", code);
-    return buf;
-}
-
 static void name_codes(unsigned wanted, struct nnv_text *t) {
     char buf[32];
     if (wanted == NNV_API_ERROR) {
@@ -66,7 +44,7 @@ static void name_codes(unsigned wanted, struct nnv_text *t) {
         return;
     }
     for (int code = 0; code <= ANEURALNETWORKS_DEAD_OBJECT; code++)
-        if (wanted & 1u << code) nnv_text_addf(t, "%s%s", t->len ? " or " : "", nnv_api_code_name(code, buf));
+        if (wanted & 1u << code) nnv_text_addf(t, "%s%s", t->len ? " or " : "", nnv_result_name(code, buf));
 }
 
 bool nnv_api_check(struct nnv_api *a, const char *text, int got, unsigned wanted) {
@@ -74,7 +52,7 @@ bool nnv_api_check(struct nnv_api *a, const char *text, int got, unsigned wanted
     if (got >= 0 && got < 32 && wanted & 1u << got) return nnv_expect(&a->s, true, "%s", "");
     struct nnv_text names = {0};
     name_codes(wanted, &names);
-    nnv_expect(&a->s, false, "%s answered %s, expected %s", text, nnv_api_code_name(got, buf),
+    nnv_expect(&a->s, false, "%s answered %s, expected %s", text, nnv_result_name(got, buf),
                names.data ? names.data : "");
     nnv_text_free(&names);
     return false;

@@ -147,8 +147,6 @@ bool nnv_api_check(struct nnv_api *a, const char *text, int got, unsigned wanted
 bool nnv_api_lacks(struct nnv_api *a, const char *function);
 /** True if the runtime is of this feature level (1 to 8); else UNSUPPORTED. */
 bool nnv_api_needs_level(struct nnv_api *a, int level);
-/** "BAD_DATA"; "result 77" for nonsense. buf holds 32. */
-const char *nnv_api_code_name(int code, char *buf);
 
 /* Within a function that has an `a`: the call is answered by one of a set of codes; true if so. */
 #define IS(code, function, ...)                                                                                        \

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/result.h"
 #include "harness/suites/api.h"
 
 static const float in0[] = {1, 2, 3, 4}, in1[] = {10, 20, 30, 40}, sum[] = {11, 22, 33, 44};
@@ -21,7 +22,7 @@ static ANeuralNetworksMemory *with_roles(struct nnv_api *a, ANeuralNetworksCompi
     nnv_api_free_now(a, desc);
     if (code == ANEURALNETWORKS_OP_FAILED) {
         nnv_expect(&a->s, memory == NULL, "Memory_createFromDesc failed, and did not write NULL");
-        nnv_session_unsupported(&a->s, "no memory for these roles: %s", nnv_api_code_name(code, buf));
+        nnv_session_unsupported(&a->s, "no memory for these roles: %s", nnv_result_name(code, buf));
         return NULL;
     }
     if (!nnv_api_check(a, "Memory_createFromDesc", code, NNV_API_NO_ERROR)) return NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/result.h"
 #include "base/clock.h"
 #include "harness/suites/api.h"
 #include "harness/suites/resources.h"
@@ -191,7 +192,7 @@ static void at_once(struct nnv_api *a, void *(*body)(void *), const struct work 
     for (int i = 0; i < n; i++) {
         if (work[i].call)
             nnv_expect(&a->s, false, "thread %d of %d: %s answered %s", i, n, work[i].call,
-                       nnv_api_code_name(work[i].code, buf));
+                       nnv_result_name(work[i].code, buf));
         nnv_expect(&a->s, !work[i].wrong, "thread %d of %d computed a wrong sum", i, n);
     }
     pthread_barrier_destroy(&barrier);

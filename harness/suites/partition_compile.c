@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/result.h"
 #include "harness/suites/partition.h"
 #include "harness/suites/plan_check.h"
 
 bool nnv_partition_expect(struct nnv_partition *p, const char *function, int got, int want) {
     char a[32], b[32];
-    return nnv_expect(p->s, got == want, "%s answered %s, expected %s", function, nnv_rt_result_name(got, a),
-                      nnv_rt_result_name(want, b));
+    return nnv_expect(p->s, got == want, "%s answered %s, expected %s", function, nnv_result_name(got, a),
+                      nnv_result_name(want, b));
 }
 
 void nnv_partition_choose(struct nnv_partition *p, bool explicit_devices, bool with_cpu) {

@@ -1,31 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/result.h"
 #include "reference/runtime/from_spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-const char *nnv_rt_result_name(int result, char buf[static 32]) {
-    static const char *const names[] = {
-        [ANEURALNETWORKS_NO_ERROR] = "NO_ERROR",
-        [ANEURALNETWORKS_OUT_OF_MEMORY] = "OUT_OF_MEMORY",
-        [ANEURALNETWORKS_INCOMPLETE] = "INCOMPLETE",
-        [ANEURALNETWORKS_UNEXPECTED_NULL] = "UNEXPECTED_NULL",
-        [ANEURALNETWORKS_BAD_DATA] = "BAD_DATA",
-        [ANEURALNETWORKS_OP_FAILED] = "OP_FAILED",
-        [ANEURALNETWORKS_BAD_STATE] = "BAD_STATE",
-        [ANEURALNETWORKS_UNMAPPABLE] = "UNMAPPABLE",
-        [ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
-        [ANEURALNETWORKS_UNAVAILABLE_DEVICE] = "UNAVAILABLE_DEVICE",
-        [ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
-        [ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
-        [ANEURALNETWORKS_DEAD_OBJECT] = "DEAD_OBJECT",
-    };
-    if (result >= 0 && (size_t)result < sizeof names / sizeof *names) return names[result];
-    snprintf(buf, 32, "result %d", result);
-    return buf;
-}
 
 /** One call of the API after the other, until one refuses. */
 struct build {
@@ -42,7 +20,7 @@ static enum nnv_status said(struct build *b, int result, const char *function, c
     if (result == ANEURALNETWORKS_NO_ERROR) return NNV_OK;
     b->result = result;
     return nnv_fail(b->err, NNV_INVALID, "%s %u: ANeuralNetworks%s answers %s", what, index, function,
-                    nnv_rt_result_name(result, buf));
+                    nnv_result_name(result, buf));
 }
 
 static enum nnv_status build_graph(struct build *b, const struct nnv_subgraph *g, ANeuralNetworksModel **model);

@@ -21,7 +21,5 @@ NNV_USE_RESULT enum nnv_status nnv_rt_model_from_spec(const struct nnv_model *mo
                                                       int *result, struct nnv_err *err);
 /** Frees the models; compilations of them have been freed. */
 void nnv_rt_spec_model_free(struct nnv_rt_spec_model *models);
-/** "BAD_DATA"; "result 77" for nonsense. */
-const char *nnv_rt_result_name(int result, char buf[static 32]);
 
 #endif

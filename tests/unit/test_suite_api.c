@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/result.h"
 #include "harness/core/run.h"
 #include "harness/suites/api.h"
 #include "harness/suites/suites.h"
@@ -183,9 +184,9 @@ static void wrong_fails_with_the_call(void **state) {
 static void codes_have_names(void **state) {
     (void)state;
     char buf[32];
-    assert_string_equal(nnv_api_code_name(ANEURALNETWORKS_DEAD_OBJECT, buf), "DEAD_OBJECT");
-    assert_string_equal(nnv_api_code_name(15, buf), "result 15");
-    assert_string_equal(nnv_api_code_name(-1, buf), "result -1");
+    assert_string_equal(nnv_result_name(ANEURALNETWORKS_DEAD_OBJECT, buf), "DEAD_OBJECT");
+    assert_string_equal(nnv_result_name(15, buf), "result 15");
+    assert_string_equal(nnv_result_name(-1, buf), "result -1");
 }
 
 static void expectations(void **state) {
