@@ -268,8 +268,8 @@ $(B)/fuzz/%: tests/fuzz/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,FUZZ)
 	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
-# oneDNN, to compare with, where it is installed
-$(B)/bench/bench_layers: LIBS += $(if $(wildcard /usr/include/oneapi/dnnl/dnnl.h),-ldnnl)
+# The engines, to compare with, where they are installed
+$(B)/bench/bench_layers: LIBS += $(foreach e,$(FOUND),$(LIBS_$(e)))
 $(B)/bench/%: tests/bench/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,BENCH)
