@@ -60,6 +60,7 @@ BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 
 READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
+READER_SOAK_SECONDS ?= 600
 
 .PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
@@ -173,6 +174,7 @@ soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@for seed in 2 3 4 5 6; do $(B)/nnvts run --driver cpu --tier full --seed $$seed --out $(B)/soak-$$seed -q || exit 1; done
 	@$(MAKE) --no-print-directory soak-fuzz
+	@$(MAKE) --no-print-directory fuzz READER_SECONDS=$(READER_SOAK_SECONDS)
 
 # Mutated models under the sanitizers, ten minutes in all.
 FUZZ_ASAN := detect_leaks=0:handle_segv=0:handle_abort=0:abort_on_error=1:allocator_may_return_null=1
