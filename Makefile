@@ -188,8 +188,12 @@ install: all
 	install -m 755 $(B)/nnvts $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
 	install -m 755 $(B)/nnvts-host $(DESTDIR)$(PREFIX)/lib/nnvts/
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	install -m 644 tools/nnvts.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(PREFIX)/share/man/man1
+	$(B)/nnvts completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
+	$(B)/nnvts completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_nnvts
+	$(B)/nnvts completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/nnvts.fish
+	$(B)/nnvts man --out $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 include/NeuralNetworks.h include/NeuralNetworksTypes.h include/NeuralNetworksOEM.h \
 	  include/NeuralNetworksSupportLibraryImpl.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(addprefix include/nnvts/,driver.h ndk.h planted.h result.h) $(DESTDIR)$(PREFIX)/include/nnvts/
