@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "reports/load.h"
+#include "reports/outcome.h"
 #include "reports/words.h"
 
 enum { LIKE_MAX = 240 };
@@ -134,7 +135,7 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
     for (size_t i = 0; i < report->count; i++) {
         if (of != NULL) of[i] = NNV_MAP_NONE;
         const struct nnv_report_case *c = &report->item[i];
-        if (!nnv_verdict_bad(c->verdict)) continue;
+        if (!nnv_case_bad(c)) continue;
         uint32_t n =
             nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, report->ops.key[c->op], report->types.key[c->type],
                                                          c->reason, c->compared, i, c->explained, c->explained_op});

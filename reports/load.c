@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "reports/outcome.h"
 #include "reports/words.h"
 
 static const size_t list_limit = (size_t)1 << 30;
@@ -140,6 +141,7 @@ static enum nnv_status read_case(struct nnv_report *r, char *line, struct nnv_er
         .type = nnv_map_add(&r->types, field[TYPE]),
         .verdict = NNVTS_NOTRUN,
         .reason = "",
+        .expectation = NNV_MAP_NONE,
     };
     if (name == NNV_MAP_NONE || c->suite == NNV_MAP_NONE || c->op == NNV_MAP_NONE || c->type == NNV_MAP_NONE)
         return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
@@ -268,6 +270,7 @@ static enum nnv_status read_record(struct nnv_report *r, const char *line, size_
     if (s == NNV_OK) s = take_time(record, "ms", &c->ms, err);
     if (s == NNV_OK) s = take_time(record, "driver_us", &c->driver_us, err);
     if (s == NNV_OK) s = take_reason(r, record, &c->reason, err);
+    if (s == NNV_OK) nnv_outcome_take(c, record);
     if (s == NNV_OK) {
         c->offset = offset;
         c->length = n;
@@ -322,6 +325,8 @@ static void total(struct nnv_report *r) {
     for (size_t i = 0; i < r->count; i++) {
         const struct nnv_report_case *c = &r->item[i];
         r->verdicts[c->verdict]++;
+        r->outcomes[c->outcome]++;
+        r->bad += nnv_case_bad(c);
         if (__builtin_add_overflow(r->compared, c->compared, &r->compared)) r->compared = UINT64_MAX;
         sum += c->ms;
         if (c->ms > longest) longest = c->ms;
@@ -376,6 +381,7 @@ enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, 
         return s;
     }
     read_explained(r);
+    nnv_outcomes_settle(r);
     total(r);
     *report = r;
     return NNV_OK;
@@ -385,6 +391,7 @@ void nnv_report_free(struct nnv_report *r) {
     if (r == NULL) return;
     if (r->journal >= 0) close(r->journal);
     json_decref(r->header);
+    json_decref(r->judged);
     nnv_map_free(&r->names);
     nnv_map_free(&r->suites);
     nnv_map_free(&r->ops);
@@ -423,8 +430,7 @@ size_t nnv_report_count(const struct nnv_report *r, enum nnvts_verdict v) { retu
 
 enum nnvts_exit nnv_report_exit(const struct nnv_report *r) {
     if (r->verdicts[NNVTS_ERROR] > 0) return NNVTS_EXIT_ERROR;
-    bool bad = r->verdicts[NNVTS_NOTRUN] > 0 || r->compared == 0;
-    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++)
-        bad = bad || (nnv_verdict_bad((enum nnvts_verdict)v) && r->verdicts[v] > 0);
+    bool bad = r->verdicts[NNVTS_NOTRUN] > 0 || r->compared == 0 || r->bad > 0;
+    if (r->strict && (r->outcomes[NNVTS_OUTCOME_XPASS] > 0 || r->stale > 0)) bad = true;
     return bad ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
 }

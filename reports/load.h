@@ -30,6 +30,9 @@ struct nnv_report_case {
     const char *explained, *explained_op; /**< what the driver seems to do, to which operation; NULL: not known */
     off_t offset;                         /**< of its line in the journal */
     size_t length;                        /**< 0: no record */
+    enum nnvts_outcome outcome;           /**< against the expectations of the run */
+    uint32_t expectation;                 /**< number of its entry, NNV_MAP_NONE: none */
+    uint32_t runs, bad_runs;              /**< where it was repeated; else 0 */
 };
 
 struct nnv_report {
@@ -42,6 +45,12 @@ struct nnv_report {
     size_t count;
     struct nnv_map names, suites, ops, types; /**< names: the number of a case */
     size_t verdicts[NNVTS_VERDICT_COUNT];
+    size_t outcomes[NNVTS_OUTCOME_COUNT];
+    size_t bad;             /**< cases that fail the run: see nnv_case_bad() */
+    const json_t *expected; /**< the expectations: {"strict", "entries"}; NULL: there were none; see outcome.h */
+    json_t *judged;         /**< owner of expected where they are not the journal's */
+    bool strict;            /**< XPASS, and entries that have expired or match nothing, fail the run */
+    size_t stale;           /**< such entries */
     uint64_t compared;
     /**
      * About how long the run took. The journal says how long each case took, and how many ran at once: the sum over

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "nnvts/result.h"
 
 enum {
     NNV_CHANNEL_RING = 4 << 20,  /**< bytes of results that may wait for the supervisor; a power of two */
@@ -50,9 +51,10 @@ struct nnv_channel {
     _Atomic uint32_t fault_foreign;     /**< it came to a thread of the driver */
     _Atomic uint32_t traced;            /**< the trace is complete */
     _Atomic uint32_t trace_bytes;
-    _Alignas(64) _Atomic uint64_t tail; /**< bytes taken from the ring; the supervisor's */
-    _Atomic uint32_t room;              /**< bumped by the supervisor when it has taken something */
-    _Atomic uint32_t waiting;           /**< the worker waits for room */
+    _Atomic uint32_t counts[NNVTS_VERDICT_COUNT]; /**< verdicts of the runs of the case so far, where it is repeated */
+    _Alignas(64) _Atomic uint64_t tail;           /**< bytes taken from the ring; the supervisor's */
+    _Atomic uint32_t room;                        /**< bumped by the supervisor when it has taken something */
+    _Atomic uint32_t waiting;                     /**< the worker waits for room */
     char trace[NNV_CHANNEL_TRACE];
     struct nnv_err error; /**< of REFUSED */
     unsigned char ring[NNV_CHANNEL_RING];
@@ -64,6 +66,7 @@ struct nnv_record {
     int32_t verdict;
     uint32_t damaged; /**< the worker ends now */
     uint64_t compared, not_compared, ns, driver_ns;
+    uint32_t counts[NNVTS_VERDICT_COUNT];        /**< of the case's runs; all 0 where it ran once */
     const char *reason, *outputs, *log, *answer; /**< answer: bytes, see nnv_result */
     uint32_t reason_bytes, outputs_bytes, log_bytes, answer_bytes;
 };

@@ -23,9 +23,10 @@ struct nnv_journal {
 
 /** What was found in a journal that is resumed. Zero-initialise. */
 struct nnv_journal_past {
-    bool *done;   /**< count entries: cases that have a record */
-    size_t dumps; /**< records with a dump */
-    char *text;   /**< the whole lines */
+    bool *done;       /**< count entries: cases that have a record */
+    size_t dumps;     /**< records with a dump */
+    uint32_t workers; /**< highest number of a worker */
+    char *text;       /**< the whole lines */
     size_t size;
 };
 

@@ -108,11 +108,13 @@ static enum nnv_status take_record(struct pool *p, struct slot *s, const struct 
         .ns = r->ns,
         .driver_ns = r->driver_ns,
         .worker = s->w.number,
+        .turn = (uint32_t)s->records,
         .reason = {r->reason, r->reason_bytes},
         .outputs = {r->outputs, r->outputs_bytes},
         .log = {r->log, r->log_bytes},
         .answer = {r->answer, r->answer_bytes},
     };
+    memcpy(e.counts, r->counts, sizeof e.counts);
     return hand_on(p, &e, err);
 }
 
@@ -155,8 +157,11 @@ static enum nnv_status judge_end(struct pool *p, struct slot *s, const struct nn
              nnv_end_text(end, how), p->o->cases[index].name);
         return NNV_OK;
     }
-    struct nnv_ended e = {.index = index};
+    struct nnv_ended e = {.index = index, .turn = (uint32_t)s->records + 1};
+    for (int v = 0; v < NNVTS_VERDICT_COUNT && p->o->config->repeat > 1; v++)
+        e.counts[v] = atomic_load(&w->channel->counts[v]);
     nnv_mortem_case(w, end, s->doom, p->o->config->timeout_ns, &p->mortem, &e);
+    if (p->o->config->repeat > 1) e.counts[e.verdict]++;
     return hand_on(p, &e, err);
 }
 
@@ -401,7 +406,7 @@ enum nnv_status nnv_pool_run(const struct nnv_pool_options *o, bool *interrupted
     if (o->count >= UINT32_MAX) return nnv_fail(err, NNV_INVALID, "%zu cases are too many for one run", o->count);
     int jobs = o->config->jobs < 1 ? 1 : o->config->jobs;
     if ((size_t)jobs > o->count) jobs = (int)o->count;
-    struct pool p = {.o = o, .nslots = jobs, .limit = jobs};
+    struct pool p = {.o = o, .nslots = jobs, .limit = jobs, .started = o->workers};
     p.hub = nnv_shared_new(sizeof *p.hub);
     p.slots = calloc((size_t)jobs, sizeof *p.slots);
     p.order = calloc(o->count, sizeof *p.order);

@@ -17,9 +17,11 @@ struct nnv_ended {
     uint32_t index; /**< of the case */
     enum nnvts_verdict verdict;
     uint64_t compared, not_compared, ns, driver_ns;
-    uint32_t worker;      /**< number of the worker process; 0: none */
-    enum nnv_phase phase; /**< of a CRASH or TIMEOUT */
-    int signal;           /**< of a CRASH; 0: none */
+    uint32_t worker;                      /**< number of the worker process; 0: none */
+    uint32_t turn;                        /**< it was the worker's first, second, ... case; 0: no worker's */
+    uint32_t counts[NNVTS_VERDICT_COUNT]; /**< of the case's runs, where it is repeated; else all 0 */
+    enum nnv_phase phase;                 /**< of a CRASH or TIMEOUT */
+    int signal;                           /**< of a CRASH; 0: none */
     struct nnv_bytes reason, outputs, backtrace, log, answer;
 };
 
@@ -28,6 +30,7 @@ struct nnv_pool_options {
     const struct nnv_case *cases;
     size_t count;
     const bool *skip; /**< count entries: cases that are not to be run; may be NULL */
+    uint32_t workers; /**< numbers that are taken already: those of the run that is resumed */
     void *context;
     /** A case has ended; each case once. An error ends the run. */
     enum nnv_status (*ended)(void *context, const struct nnv_ended *e, struct nnv_err *err);

@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "harness/core/crash.h"
 #include "harness/core/select.h"
+#include "reports/outcome.h"
 
 /* --------------------------------------------------------------- JSON, told */
 
@@ -281,6 +282,17 @@ static const char *const verdict_names[NNVTS_VERDICT_COUNT] = {
 
 const char *nnv_record_verdict(enum nnvts_verdict v) { return verdict_names[v]; }
 
+/** How often the case ran, and ended how, where it was repeated. */
+static void add_repeats(struct nnv_text *out, const uint32_t *counts) {
+    uint32_t runs, bad;
+    nnv_repeats_sum(counts, &runs, &bad);
+    if (runs == 0) return;
+    nnv_text_addf(out, ",\"repeats\":{\"runs\":%" PRIu32 ",\"bad\":%" PRIu32, runs, bad);
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++)
+        if (counts[v] > 0) nnv_text_addf(out, ",\"%s\":%" PRIu32, verdict_names[v], counts[v]);
+    nnv_text_add(out, "}");
+}
+
 void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const struct nnv_record_extra *extra,
                      struct nnv_text *out) {
     char signal[32];
@@ -304,6 +316,12 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
                   ",\"driver_us\":%" PRIu64,
                   e->compared, e->not_compared, e->ns / 1000000, e->ns / 1000 % 1000, e->driver_ns / 1000);
     if (e->worker > 0) nnv_text_addf(out, ",\"worker\":%" PRIu32, e->worker);
+    if (e->worker > 0 && e->turn > 0) nnv_text_addf(out, ",\"turn\":%" PRIu32, e->turn);
+    add_repeats(out, e->counts);
+    if (extra->outcome != NNVTS_OUTCOME_NONE) {
+        add_member(out, "outcome", nnv_outcome_name(extra->outcome));
+        nnv_text_addf(out, ",\"expectation\":%" PRIu32, extra->expectation);
+    }
     if (e->phase != NNV_PHASE_NONE) add_member(out, "phase", nnv_phase_name(e->phase));
     if (e->signal != 0) add_member(out, "signal", nnv_signal_name(e->signal, signal));
     add_bytes(out, "backtrace", e->backtrace, NULL);

@@ -8,10 +8,12 @@
 
 /** What a case line has beyond what the case and its end tell. */
 struct nnv_record_extra {
-    const char *dump;   /**< relative to the run folder; NULL: none */
-    const char *replay; /**< NULL: none */
-    const char *remark; /**< added to the reason as a line of its own; NULL: none */
-    const char *again;  /**< verdict of the replay that was tried; NULL: it was not */
+    const char *dump;           /**< relative to the run folder; NULL: none */
+    const char *replay;         /**< NULL: none */
+    const char *remark;         /**< added to the reason as a line of its own; NULL: none */
+    const char *again;          /**< verdict of the replay that was tried; NULL: it was not */
+    enum nnvts_outcome outcome; /**< against the expectations of the run */
+    uint32_t expectation;       /**< number of the entry that is about it; where outcome is not NONE */
 };
 
 /** Appends the first line of a journal, without newline. */

@@ -140,6 +140,8 @@ static enum nnv_status take(struct reading *r, const json_t *value, struct nnv_e
         return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: a second record of '%s'", r->j->folder, r->line, name);
     r->past->done[slot - 1] = true;
     r->past->dumps += json_is_string(json_object_get(value, "dump"));
+    const json_int_t worker = json_integer_value(json_object_get(value, "worker"));
+    if (worker > r->past->workers && worker < UINT32_MAX / 2) r->past->workers = (uint32_t)worker;
     r->j->lines++;
     return NNV_OK;
 }

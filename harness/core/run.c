@@ -138,6 +138,7 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
         .cases = o->cases,
         .count = o->count,
         .skip = past->done,
+        .workers = past->workers,
         .context = r,
         .ended = on_ended,
         .idle = on_idle,

@@ -19,6 +19,7 @@ struct nnv_run_config {
     uint64_t timeout_ns; /**< of one case */
     uint64_t budget_ns;  /**< no case begins after so long; what is left is SKIP; 0: no limit */
     int jobs;
+    uint32_t repeat; /**< times that each case is run; 0 is 1 */
 };
 
 /** One test case: a stable name and what its suite needs to make it. Strings live as long as the list. */

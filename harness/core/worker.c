@@ -51,7 +51,7 @@ struct worker {
     const struct nnv_work *work;
     struct nnv_channel *channel;
     struct nnv_case_env env;
-    struct nnv_result result;
+    struct nnv_result result, other; /* other: of a further run of the case */
     pid_t pid;
     int log;
     char printed[NNV_LOG_KEPT];
@@ -91,6 +91,8 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .answer_bytes = r->answer.failed ? 0 : bytes_of(&r->answer),
         .log_bytes = (uint32_t)nnv_log_read(w->log, atomic_load(&w->channel->log_start), w->printed),
     };
+    for (int v = 0; v < NNVTS_VERDICT_COUNT && w->work->config->repeat > 1; v++)
+        record.counts[v] = atomic_load(&w->channel->counts[v]);
     if (r->reason.failed || r->outputs.failed) {
         static const char reason[] = "nnvts: out of memory while the case was judged";
         record.verdict = NNVTS_ERROR;
@@ -101,16 +103,49 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
     nnv_channel_push(w->channel, w->work->hub, &record);
 }
 
-static void run_case(struct worker *w, uint32_t index) {
-    const struct nnv_case *c = &w->work->cases[index];
-    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
-    struct nnv_result *r = &w->result;
+/** Empties a result and keeps the memory of its texts. */
+static void begin_result(struct nnv_result *r) {
     struct nnv_text reason = r->reason, outputs = r->outputs, answer = r->answer;
     nnv_text_clear(&answer);
     nnv_text_clear(&reason);
     nnv_text_clear(&outputs);
     *r = (struct nnv_result){.verdict = NNVTS_ERROR, .reason = reason, .outputs = outputs, .answer = answer};
+}
 
+/** How bad a verdict is that a worker lives to tell. */
+static int badness(int verdict) {
+    static const int of[NNVTS_VERDICT_COUNT] = {[NNVTS_PASS] = 0,      [NNVTS_SKIP] = 1, [NNVTS_UNSUPPORTED] = 2,
+                                                [NNVTS_UNTRUSTED] = 3, [NNVTS_FAIL] = 4, [NNVTS_ERROR] = 5};
+    return of[verdict];
+}
+
+/** Runs the case as often as it is to be; the worst of its results is what it comes to. */
+static void repeat_case(struct worker *w, const struct nnv_case *c) {
+    const uint32_t runs = w->work->config->repeat;
+    uint32_t bad = 0, done = 0;
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) atomic_store(&w->channel->counts[v], 0);
+    begin_result(&w->result);
+    while (done < runs && !w->result.worker_damaged) {
+        struct nnv_result *r = done == 0 ? &w->result : &w->other;
+        begin_result(r);
+        nnv_case_run(&w->env, c, r);
+        leave_if_forked(w);
+        atomic_fetch_add(&w->channel->counts[r->verdict], 1);
+        bad += badness(r->verdict) > badness(NNVTS_UNSUPPORTED);
+        if (done++ > 0 && (badness(r->verdict) > badness(w->result.verdict) || r->worker_damaged)) {
+            struct nnv_result worse = w->other;
+            w->other = w->result;
+            w->result = worse;
+        }
+        nnv_arena_reset(w->env.arena);
+        atomic_fetch_add(&w->channel->serial, 1);
+    }
+    if (bad > 0 && bad < done) nnv_text_addf(&w->result.reason, "\nin %u of %u runs", bad, done);
+}
+
+static void run_case(struct worker *w, uint32_t index) {
+    const struct nnv_case *c = &w->work->cases[index];
+    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
     struct nnv_channel *ch = w->channel;
     uint64_t start = nnv_now_ns();
     /* Suites that build are in the harness first; others may call the driver at once. */
@@ -119,7 +154,12 @@ static void run_case(struct worker *w, uint32_t index) {
     atomic_store(&ch->start_ns, start);
     atomic_store(&ch->log_start, log_begin(w->log));
     enter(ch, NNV_WORKER_RUNNING);
-    nnv_case_run(&w->env, c, r);
+    if (w->work->config->repeat > 1) {
+        repeat_case(w, c);
+    } else {
+        begin_result(&w->result);
+        nnv_case_run(&w->env, c, &w->result);
+    }
     leave_if_forked(w);
     publish(w, index, nnv_now_ns() - start);
     ch->phase = NNV_PHASE_NONE;

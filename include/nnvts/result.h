@@ -26,6 +26,20 @@ enum nnvts_verdict {
         NNVTS_VERDICT_COUNT
 };
 
+/** What the verdict of a case is against what was expected of it (docs/expectations.md). */
+#define NNVTS_OUTCOMES(X)                                                                                              \
+    X(NONE)  /* no expectation covers it: the verdict says all */                                                      \
+    X(XFAIL) /* it went wrong as expected: this does not fail the run */                                               \
+    X(XPASS) /* expected to go wrong, and did not: fails a strict run */                                               \
+    X(FLAKY) /* it went wrong, is covered by nothing, and does not go wrong every time: fails the run */
+
+enum nnvts_outcome {
+#define X(name) NNVTS_OUTCOME_##name,
+    NNVTS_OUTCOMES(X)
+#undef X
+        NNVTS_OUTCOME_COUNT
+};
+
 /** Exit codes of the nnvts command. */
 enum nnvts_exit {
     NNVTS_EXIT_PASS = 0,  /**< all selected cases passed or are honestly unsupported, at least one was compared */
