@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "reports/bucket.h"
 #include "reports/load.h"
+#include "reports/outcome.h"
 #include "reports/suite_counts.h"
 #include "reports/words.h"
 
@@ -228,12 +229,15 @@ void nnv_console_case(struct nnv_console *c, const char *line) {
         nnv_text_add(&t, "ERROR a record of the journal cannot be read: ");
         nnv_text_add_shown(&t, line, strlen(line), 120);
         nnv_text_add(&t, "\n");
-    } else if (nnv_verdict_bad(v)) {
+    } else if (nnv_verdict_bad(v) && strcmp(nnv_json_text(record, "outcome", ""), "XFAIL") != 0) {
         c->bad++;
         if (is_news(c, v, name, record)) add_failure(&t, c, v, name, record);
     } else if (c->style.verbose) {
-        size_t pad = strlen("UNSUPPORTED") - strlen(nnv_verdict_name(v));
-        add_coloured(&t, c, v, nnv_verdict_name(v));
+        const char *outcome = nnv_json_text(record, "outcome", NULL);
+        enum nnvts_outcome o;
+        const char *word = outcome != NULL && nnv_outcome_parse(outcome, &o) ? outcome : nnv_verdict_name(v);
+        size_t pad = strlen("UNSUPPORTED") - strlen(word);
+        add_coloured(&t, c, v, word);
         nnv_text_addf(&t, "%*s ", (int)pad, "");
         add_shown(&t, name);
         nnv_text_addf(&t, "  %.1f ms\n", json_number_value(json_object_get(record, "ms")));
@@ -286,6 +290,75 @@ static void add_suites(struct nnv_text *t, const struct nnv_report *r, const str
     }
 }
 
+/** Adds what of the verdicts was expected: ", 3 of them as expected". */
+static void add_expected_counts(struct nnv_text *t, const struct nnv_report *r) {
+    const size_t *n = r->outcomes;
+    if (n[NNVTS_OUTCOME_XFAIL] > 0) nnv_text_addf(t, ", %s of these as expected", nnv_count(n[NNVTS_OUTCOME_XFAIL]).s);
+    if (n[NNVTS_OUTCOME_FLAKY] > 0) nnv_text_addf(t, ", %s flaky", nnv_count(n[NNVTS_OUTCOME_FLAKY]).s);
+    if (n[NNVTS_OUTCOME_XPASS] > 0)
+        nnv_text_addf(t, ", %s expected to fail did not", nnv_count(n[NNVTS_OUTCOME_XPASS]).s);
+}
+
+enum { EXPECTED_SHOWN = 10 };
+
+/** Adds the cases that were expected to fail and did not. */
+static void add_unexpected_passes(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r) {
+    size_t shown = 0, all = r->outcomes[NNVTS_OUTCOME_XPASS];
+    for (size_t i = 0; i < r->count && all > 0 && shown < EXPECTED_SHOWN; i++) {
+        const struct nnv_report_case *k = &r->item[i];
+        if (k->outcome != NNVTS_OUTCOME_XPASS) continue;
+        struct nnv_text why = {0};
+        nnv_outcome_add_why(&why, r, k->expectation);
+        add_coloured(t, c, r->strict ? NNVTS_FAIL : NNVTS_NOTRUN, "XPASS");
+        nnv_text_add(t, " ");
+        add_shown(t, k->name);
+        nnv_text_add(t, "   expected to fail: ");
+        add_shown(t, why.data != NULL ? why.data : "");
+        nnv_text_add(t, "\n");
+        nnv_text_free(&why);
+        shown++;
+    }
+    if (all > shown) nnv_text_addf(t, "XPASS ... and %s more\n", nnv_count(all - shown).s);
+}
+
+/** Adds what was found out about failures that were tried again and are not the same every time. */
+static void add_flakes(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r) {
+    const json_t *item;
+    size_t k, shown = 0, all = 0;
+    json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {
+        const char *words = nnv_json_text(item, "words", ""), *again = nnv_json_text(item, "command", "");
+        if (strcmp(nnv_json_text(item, "class", ""), "deterministic") == 0 || all++ >= EXPECTED_SHOWN) continue;
+        shown++;
+        add_coloured(t, c, NNVTS_TIMEOUT, "FLAKY");
+        nnv_text_add(t, " ");
+        add_shown(t, nnv_json_text(item, "case", "?"));
+        nnv_text_add(t, "   ");
+        add_shown(t, words);
+        nnv_text_add(t, "\n");
+        if (*again == '\0') continue;
+        nnv_text_add(t, "     again: ");
+        nnv_text_add_shown(t, again, strlen(again), 4096);
+        nnv_text_add(t, "\n");
+    }
+    if (all > shown) nnv_text_addf(t, "FLAKY ... and %s more\n", nnv_count(all - shown).s);
+}
+
+/** Adds the expectations that have expired or match nothing. */
+static void add_stale(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r) {
+    size_t shown = 0;
+    for (uint32_t i = 0; r->stale > 0 && shown < EXPECTED_SHOWN; i++) {
+        const json_t *entry = nnv_expected_entry(r, i);
+        if (entry == NULL) break;
+        if (!nnv_expected_stale(entry)) continue;
+        add_coloured(t, c, r->strict ? NNVTS_FAIL : NNVTS_NOTRUN, "STALE");
+        nnv_text_add(t, " ");
+        nnv_outcome_add_stale(t, entry);
+        nnv_text_add(t, "\n");
+        shown++;
+    }
+    if (r->stale > shown) nnv_text_addf(t, "STALE ... and %s more\n", nnv_count(r->stale - shown).s);
+}
+
 static void add_totals(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r, double seconds) {
     const char *comma = "";
     for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
@@ -301,6 +374,7 @@ static void add_totals(struct nnv_text *t, const struct nnv_console *c, const st
         nnv_text_free(&part);
         comma = ", ";
     }
+    add_expected_counts(t, r);
     nnv_text_addf(t, "; %s values compared in ", nnv_count(r->compared).s);
     nnv_text_add_seconds(t, seconds);
     nnv_text_add(t, "\n");
@@ -350,6 +424,9 @@ void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double s
     struct nnv_text t = {0};
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
     add_silenced(&t, c);
+    add_flakes(&t, c, r);
+    add_unexpected_passes(&t, c, r);
+    add_stale(&t, c, r);
     if (suites != NULL) add_suites(&t, r, suites);
     add_totals(&t, c, r, seconds);
     static const char *const files[] = {"report: ", "report.html", "   junit: ", "junit.xml"};

@@ -140,9 +140,16 @@ static void add_sentence(struct nnv_html *h) {
                       nnv_count(h->r->count).s);
     } else if (h->r->compared == 0) {
         nnv_text_add(t, "Nothing was compared: this run proves nothing");
+    } else if (nnv_report_exit(h->r) != NNVTS_EXIT_PASS) {
+        const size_t passes = h->r->outcomes[NNVTS_OUTCOME_XPASS];
+        nnv_text_addf(t, "Failed: what was expected is not so: %s unexpected pass%s, %s stale expectation%s",
+                      nnv_count(passes).s, passes == 1 ? "" : "es", nnv_count(h->r->stale).s,
+                      h->r->stale == 1 ? "" : "s");
     } else {
         nnv_text_addf(t, "Passed: %s case%s", nnv_count(n[NNVTS_PASS]).s, n[NNVTS_PASS] == 1 ? "" : "s");
         if (n[NNVTS_UNSUPPORTED] > 0) nnv_text_addf(t, ", %s honestly unsupported", nnv_count(n[NNVTS_UNSUPPORTED]).s);
+        if (h->r->outcomes[NNVTS_OUTCOME_XFAIL] > 0)
+            nnv_text_addf(t, ", %s failed as expected", nnv_count(h->r->outcomes[NNVTS_OUTCOME_XFAIL]).s);
     }
 }
 
@@ -197,6 +204,7 @@ static void add_top(struct nnv_html *h) {
     add_facts(h);
     nnv_text_add(t, "</header>\n<nav aria-label=\"Sections\"><div>");
     if (h->buckets.map.count > 0) nnv_text_add(t, "<a href=\"#bugs\">Bugs</a>");
+    if (nnv_html_has_expected(h->r)) nnv_text_add(t, "<a href=\"#expected\">Expected</a>");
     nnv_text_add(t, "<a href=\"#coverage\">Coverage</a>");
     if (h->further > 0) nnv_text_add(t, "<a href=\"#failures\">Failures</a>");
     nnv_text_add(t, "<a href=\"#suites\">Suites</a><a href=\"#cases\">Cases</a>"
@@ -225,7 +233,7 @@ static void add_members(struct nnv_text *t, const json_t *object, const char *pr
     const char *key, *inner_key;
     json_t *value, *inner;
     json_object_foreach((json_t *)object, key, value) {
-        if (strcmp(key, "suites") == 0 || strcmp(key, "coverage") == 0) continue;
+        if (strcmp(key, "suites") == 0 || strcmp(key, "coverage") == 0 || strcmp(key, "expected") == 0) continue;
         if (json_is_object(value)) {
             json_object_foreach(value, inner_key, inner) {
                 nnv_text_addf(t, "<tr><th scope=\"row\">%s", prefix);
@@ -283,6 +291,7 @@ static void neutralise(struct nnv_text *t) {
 static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     add_top(h);
     enum nnv_status s = nnv_html_bugs(h, err);
+    if (s == NNV_OK) nnv_html_expected(h);
     if (s == NNV_OK) s = nnv_html_matrix(h, err);
     if (s == NNV_OK) s = nnv_html_failures(h, err);
     if (s == NNV_OK) s = nnv_html_suites(h, err);

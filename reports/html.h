@@ -29,6 +29,10 @@ extern const char *const nnv_html_js[];
 
 /** The failures in buckets, each with its smallest case. */
 NNV_USE_RESULT enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err *err);
+/** What was expected: failures by entry, unexpected passes, stale entries; and flakes. Nothing if there is none. */
+void nnv_html_expected(struct nnv_html *h);
+/** True if there is such a section. */
+bool nnv_html_has_expected(const struct nnv_report *r);
 /** All other failing cases: some with their details, some in a line, the rest counted. */
 NNV_USE_RESULT enum nnv_status nnv_html_failures(struct nnv_html *h, struct nnv_err *err);
 /** Operation by type. */

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "reports/load.h"
+#include "reports/outcome.h"
 #include "reports/suite_counts.h"
 #include "reports/words.h"
 
@@ -28,11 +29,19 @@ static const struct {
     [NNVTS_NOTRUN] = {KIND_ERROR, "error"},
 };
 
-static size_t count_kind(const size_t *verdicts, enum kind kind) {
-    size_t n = 0;
-    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++)
-        if (forms[v].kind == kind) n += verdicts[v];
-    return n;
+/** What JUnit makes of a case: an expected failure is skipped, an unexpected pass fails where that is strict. */
+static enum kind kind_of(const struct nnv_report *r, const struct nnv_report_case *c) {
+    if (c->outcome == NNVTS_OUTCOME_XFAIL) return KIND_SKIPPED;
+    if (c->outcome == NNVTS_OUTCOME_XPASS && r->strict) return KIND_FAILURE;
+    return forms[c->verdict].kind;
+}
+
+/** Cases of each kind, of a suite, or of all (NNV_MAP_NONE), with the stale expectations among all. */
+static void count_kinds(const struct nnv_report *r, uint32_t suite, size_t *kinds) {
+    memset(kinds, 0, (KIND_SKIPPED + 1) * sizeof *kinds);
+    for (size_t i = 0; i < r->count; i++)
+        if (suite == NNV_MAP_NONE || r->item[i].suite == suite) kinds[kind_of(r, &r->item[i])]++;
+    if (suite == NNV_MAP_NONE) kinds[r->strict ? KIND_FAILURE : KIND_SKIPPED] += r->stale;
 }
 
 /** The document that is being written. What fails once stays failed, so only the end needs to ask. */
@@ -160,6 +169,12 @@ static void add_block(struct document *d, const struct nnv_report *r, const stru
                       const json_t *record) {
     add_text(d, nnv_json_text(record, "reason", c->reason));
     add_text(d, "\n");
+    const char *words = nnv_json_text(nnv_flake_of(r, c), "words", "");
+    if (*words != '\0') {
+        add_text(d, "tried again: ");
+        add_text(d, words);
+        add_text(d, "\n");
+    }
     const char *dump = nnv_json_text(record, "dump", NULL), *replay = nnv_json_text(record, "replay", NULL);
     const char *backtrace = nnv_json_text(record, "backtrace", NULL);
     if (dump != NULL) {
@@ -182,9 +197,34 @@ static void add_block(struct document *d, const struct nnv_report *r, const stru
     }
 }
 
+/** Adds an outcome: what was expected, why, and what came. */
+static void add_expected(struct document *d, const struct nnv_report *r, const struct nnv_report_case *c) {
+    const bool xfail = c->outcome == NNVTS_OUTCOME_XFAIL;
+    struct nnv_text why = {0};
+    nnv_text_addf(&why, "%s: ", xfail ? "expected failure" : "expected to fail, but did not");
+    nnv_outcome_add_why(&why, r, c->expectation);
+    open_element(d, xfail ? "skipped" : "failure");
+    if (!xfail) add_attribute(d, "type", "XPASS");
+    add_attribute(d, "message", why.data != NULL ? why.data : "");
+    end_element(d);
+    if (xfail) {
+        open_element(d, "system-out");
+        add_text(d, nnv_verdict_name(c->verdict));
+        add_text(d, ": ");
+        add_text(d, c->reason);
+        end_element(d);
+    }
+    d->failed = d->failed || why.failed;
+    nnv_text_free(&why);
+}
+
 /** Adds the verdict of a case that did not pass. */
 static enum nnv_status add_verdict(struct document *d, const struct nnv_report *r, size_t i, struct nnv_err *err) {
     const struct nnv_report_case *c = &r->item[i];
+    if (c->outcome == NNVTS_OUTCOME_XFAIL || (c->outcome == NNVTS_OUTCOME_XPASS && r->strict)) {
+        add_expected(d, r, c);
+        return NNV_OK;
+    }
     const char *message = c->verdict == NNVTS_NOTRUN ? "not run" : c->reason;
     json_t *record = NULL;
     if (nnv_verdict_bad(c->verdict)) {
@@ -220,7 +260,7 @@ static enum nnv_status add_case(struct document *d, const struct nnv_report *r, 
     check(d, xmlTextWriterEndAttribute(d->writer));
     add_attribute(d, "name", c->name);
     add_seconds(d, c->ms);
-    if (forms[c->verdict].kind != KIND_PASS) s = add_verdict(d, r, i, err);
+    if (kind_of(r, c) != KIND_PASS) s = add_verdict(d, r, i, err);
     end_element(d);
     return s;
 }
@@ -232,9 +272,11 @@ static void open_suite(struct document *d, const struct nnv_report *r, uint32_t 
     open_element(d, "testsuite");
     add_attribute(d, "name", r->suites.key[suite]);
     add_count(d, "tests", n->cases);
-    add_count(d, "failures", count_kind(n->verdicts, KIND_FAILURE));
-    add_count(d, "errors", count_kind(n->verdicts, KIND_ERROR));
-    add_count(d, "skipped", count_kind(n->verdicts, KIND_SKIPPED));
+    size_t kinds[KIND_SKIPPED + 1];
+    count_kinds(r, suite, kinds);
+    add_count(d, "failures", kinds[KIND_FAILURE]);
+    add_count(d, "errors", kinds[KIND_ERROR]);
+    add_count(d, "skipped", kinds[KIND_SKIPPED]);
     add_seconds(d, n->ms);
     if (is_time(start)) add_attribute(d, "timestamp", start);
     if (host != NULL) add_attribute(d, "hostname", host);
@@ -260,15 +302,47 @@ static size_t *by_suite(const struct nnv_report *r, const struct nnv_suite_count
     return NULL;
 }
 
+/** Adds a suite of the expectations that have expired or match nothing. */
+static void add_stale_suite(struct document *d, const struct nnv_report *r) {
+    open_element(d, "testsuite");
+    add_attribute(d, "name", "expectations");
+    add_count(d, "tests", r->stale);
+    add_count(d, "failures", r->strict ? r->stale : 0);
+    add_count(d, "errors", 0);
+    add_count(d, "skipped", r->strict ? 0 : r->stale);
+    add_seconds(d, 0);
+    add_properties(d, r->header);
+    const json_t *entry;
+    for (uint32_t i = 0; (entry = nnv_expected_entry(r, i)) != NULL; i++) {
+        if (!nnv_expected_stale(entry)) continue;
+        struct nnv_text why = {0};
+        nnv_outcome_add_stale(&why, entry);
+        open_element(d, "testcase");
+        add_attribute(d, "classname", "expectations");
+        add_attribute(d, "name", nnv_json_text(entry, "at", "?"));
+        add_seconds(d, 0);
+        open_element(d, r->strict ? "failure" : "skipped");
+        if (r->strict) add_attribute(d, "type", "STALE");
+        add_attribute(d, "message", why.data != NULL ? why.data : "");
+        end_element(d);
+        end_element(d);
+        d->failed = d->failed || why.failed;
+        nnv_text_free(&why);
+    }
+    end_element(d);
+}
+
 static enum nnv_status add_run(struct document *d, const struct nnv_report *r, const struct nnv_suite_counts *suites,
                                const size_t *order, struct nnv_err *err) {
     double ms = 0;
+    size_t kinds[KIND_SKIPPED + 1];
+    count_kinds(r, NNV_MAP_NONE, kinds);
     for (uint32_t s = 0; s < r->suites.count; s++) ms += suites[s].ms;
     open_element(d, "testsuites");
     add_attribute(d, "name", "nnvts");
-    add_count(d, "tests", r->count);
-    add_count(d, "failures", count_kind(r->verdicts, KIND_FAILURE));
-    add_count(d, "errors", count_kind(r->verdicts, KIND_ERROR));
+    add_count(d, "tests", r->count + r->stale);
+    add_count(d, "failures", kinds[KIND_FAILURE]);
+    add_count(d, "errors", kinds[KIND_ERROR]);
     add_seconds(d, ms);
     enum nnv_status status = NNV_OK;
     size_t k = 0;
@@ -277,6 +351,7 @@ static enum nnv_status add_run(struct document *d, const struct nnv_report *r, c
         for (size_t end = k + suites[s].cases; k < end && status == NNV_OK; k++) status = add_case(d, r, order[k], err);
         end_element(d);
     }
+    if (r->stale > 0) add_stale_suite(d, r);
     end_element(d);
     end_document(d);
     return status;

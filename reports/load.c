@@ -136,6 +136,7 @@ static enum nnv_status read_case(struct nnv_report *r, char *line, struct nnv_er
     struct nnv_report_case *c = &r->item[r->count];
     *c = (struct nnv_report_case){
         .name = field[NAME],
+        .tags = field[TAGS],
         .suite = nnv_map_add(&r->suites, field[SUITE]),
         .op = nnv_map_add(&r->ops, field[OP]),
         .type = nnv_map_add(&r->types, field[TYPE]),
@@ -392,6 +393,7 @@ void nnv_report_free(struct nnv_report *r) {
     if (r->journal >= 0) close(r->journal);
     json_decref(r->header);
     json_decref(r->judged);
+    json_decref(r->flakes);
     nnv_map_free(&r->names);
     nnv_map_free(&r->suites);
     nnv_map_free(&r->ops);

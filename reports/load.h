@@ -20,7 +20,7 @@ enum { NNV_REPORT_REASON_MAX = 512 };
 
 /** A selected case. Strings are valid UTF-8 and live as long as the report. */
 struct nnv_report_case {
-    const char *name;
+    const char *name, *tags;
     uint32_t suite, op, type; /**< numbers in the maps of the report; op and type may be "" */
     enum nnvts_verdict verdict;
     uint64_t compared, not_compared;
@@ -48,6 +48,7 @@ struct nnv_report {
     size_t outcomes[NNVTS_OUTCOME_COUNT];
     size_t bad;             /**< cases that fail the run: see nnv_case_bad() */
     const json_t *expected; /**< the expectations: {"strict", "entries"}; NULL: there were none; see outcome.h */
+    json_t *flakes;         /**< flakes.json, or NULL */
     json_t *judged;         /**< owner of expected where they are not the journal's */
     bool strict;            /**< XPASS, and entries that have expired or match nothing, fail the run */
     size_t stale;           /**< such entries */

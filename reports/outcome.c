@@ -115,6 +115,25 @@ void nnv_outcome_add_why(struct nnv_text *t, const struct nnv_report *r, uint32_
     if (*between == ',') nnv_text_add(t, ")");
 }
 
+void nnv_outcome_add_cases(struct nnv_text *t, const json_t *entry) {
+    const json_t *cases = json_object_get(entry, "cases"), *one;
+    size_t k;
+    nnv_text_add(t, json_is_string(cases) ? json_string_value(cases) : "");
+    json_array_foreach(cases, k, one) nnv_text_addf(t, "%s%s", k ? ", " : "", json_string_value(one));
+}
+
+void nnv_outcome_add_stale(struct nnv_text *t, const json_t *entry) {
+    struct nnv_text s = {0};
+    nnv_text_addf(&s, "%s: ", nnv_json_text(entry, "at", "?"));
+    if (strcmp(nnv_json_text(entry, "state", ""), "expired") == 0)
+        nnv_text_addf(&s, "has expired on %s: ", nnv_json_text(entry, "expires", "?"));
+    else
+        nnv_text_add(&s, "matches no case: ");
+    nnv_outcome_add_cases(&s, entry);
+    if (!s.failed) nnv_text_add_shown(t, s.data, s.len, 400);
+    nnv_text_free(&s);
+}
+
 /* ----------------------------------------------------------- the last word */
 
 static json_t *read_file(const struct nnv_report *r, const char *name) {
@@ -144,17 +163,26 @@ static void weigh(const struct nnv_report *r, struct nnv_report_case *c, uint64_
 }
 
 static void weigh_flakes(struct nnv_report *r) {
-    json_t *root = read_file(r, NNV_FLAKES_FILE);
+    r->flakes = read_file(r, NNV_FLAKES_FILE);
     const json_t *item;
     size_t k;
-    json_array_foreach(json_object_get(root, "cases"), k, item) {
+    json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {
         const uint32_t i = nnv_map_find(&r->names, nnv_json_text(item, "case", ""));
         const json_t *alone = json_object_get(item, "alone");
         const uint64_t bad = nnv_json_count(alone, "bad"), runs = nnv_json_count(alone, "runs");
         if (i == NNV_MAP_NONE || bad > runs) continue;
         weigh(r, &r->item[i], bad, runs, strcmp(nnv_json_text(item, "class", ""), "deterministic") != 0);
     }
-    json_decref(root);
+}
+
+const json_t *nnv_flake_of(const struct nnv_report *r, const struct nnv_report_case *c) {
+    const json_t *item;
+    size_t k;
+    if (!nnv_verdict_bad(c->verdict)) return NULL;
+    json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {
+        if (strcmp(nnv_json_text(item, "case", ""), c->name) == 0) return item;
+    }
+    return NULL;
 }
 
 void nnv_outcomes_settle(struct nnv_report *r) {

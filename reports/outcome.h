@@ -35,6 +35,14 @@ bool nnv_expected_stale(const json_t *entry);
  */
 void nnv_outcome_add_why(struct nnv_text *t, const struct nnv_report *r, uint32_t entry);
 
+/** Adds what is wrong with a stale entry, as one line that a terminal can show, with where it stands. */
+void nnv_outcome_add_stale(struct nnv_text *t, const json_t *entry);
+/** Adds the selections of an entry, ", " between them. */
+void nnv_outcome_add_cases(struct nnv_text *t, const json_t *entry);
+
+/** What was found out when the failure was tried again, an item of flakes.json; NULL: it was not. Borrowed. */
+const json_t *nnv_flake_of(const struct nnv_report *r, const struct nnv_report_case *c);
+
 /** Runs of a case, and the bad ones, from the counts of its verdicts. */
 void nnv_repeats_sum(const uint32_t *counts, uint32_t *runs, uint32_t *bad);
 /** True if bad of so many runs show, at 95 % confidence, a failure rate above this one. */

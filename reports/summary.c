@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "reports/bucket.h"
 #include "reports/load.h"
+#include "reports/outcome.h"
 #include "reports/suite_counts.h"
 #include "reports/words.h"
 
@@ -71,6 +72,10 @@ static void add_summary(struct nnv_text *t, const struct nnv_report *r, const st
     }
     nnv_text_addf(t, "%s}", r->suites.count == 0 ? "" : "\n  ");
     add_bugs(t, r, buckets);
+    nnv_text_add(t, ",\n  \"outcomes\": {");
+    for (int o = NNVTS_OUTCOME_NONE + 1; o < NNVTS_OUTCOME_COUNT; o++)
+        nnv_text_addf(t, "\"%s\": %zu, ", nnv_outcome_name((enum nnvts_outcome)o), r->outcomes[o]);
+    nnv_text_addf(t, "\"stale\": %zu, \"strict\": %s}", r->stale, r->strict ? "true" : "false");
     nnv_text_addf(t, ",\n  \"interrupted\": %s\n}\n", interrupted ? "true" : "false");
 }
 

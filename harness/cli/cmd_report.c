@@ -2,16 +2,19 @@
 /** @file cmd_report.c nnvts report: makes the reports of a run again. */
 
 #include "harness/cli/cli.h"
+#include "harness/cli/expectations.h"
 #include "reports/bench.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts report [RUN]",
+    .usage = "nnvts report [RUN] [--expect FILE]...",
     .summary = "Makes summary.json, junit.xml and report.html again from the journal in the folder RUN (default "
-               "nnvts-out), or those of a bench from its bench.json. The exit code is that of the run.",
+               "nnvts-out), or those of a bench from its bench.json. The exit code is that of the run. With --expect "
+               "the run is judged by these expectations from now on, whatever it was run with.",
     .examples = "nnvts report              of the last run\n"
                 "nnvts report results/42   of another\n"
-                "nnvts report nnvts-bench  of a bench\n",
+                "nnvts report nnvts-bench  of a bench\n"
+                "nnvts report --expect known.json --strict   by what is known now\n",
 };
 
 static void tell(const char *folder) { printf("report: %s/report.html   junit: %s/junit.xml\n", folder, folder); }
@@ -31,7 +34,13 @@ static int report_bench(const char *folder) {
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
-    const struct nnv_opt table[] = {NNV_OPTION_END};
+    struct nnv_opt_list expect = {0};
+    struct nnv_expectations expectations = {0};
+    const struct nnv_opt table[] = {
+        NNV_OPTION_EXPECT(expect),
+        NNV_OPTION_STRICT(expectations),
+        NNV_OPTION_END,
+    };
     int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
     if (code >= 0) return code;
 
@@ -39,7 +48,9 @@ static int run(int argc, char **argv) {
     if (nnv_bench_is(folder)) return report_bench(folder);
     struct nnv_err err = {0};
     struct nnv_report *report = NULL;
-    enum nnv_status s = nnv_report_load(folder, &report, &err);
+    enum nnv_status s = NNV_OK;
+    if (expect.count > 0) s = nnv_cli_judge_anew(folder, &expect, &expectations, &err);
+    if (s == NNV_OK) s = nnv_report_load(folder, &report, &err);
     if (s == NNV_OK) s = nnv_report_summary(report, nnv_report_count(report, NNVTS_NOTRUN) > 0, &err);
     if (s == NNV_OK) s = nnv_report_junit(report, &err);
     if (s == NNV_OK) s = nnv_report_html(report, &err);
@@ -48,6 +59,7 @@ static int run(int argc, char **argv) {
         tell(folder);
     }
     nnv_report_free(report);
+    nnv_expect_free(&expectations);
     return s == NNV_OK ? code : nnv_cli_error(&err);
 }
 

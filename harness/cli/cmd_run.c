@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_run.c nnvts run: judges a driver. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/expectations.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts run --driver NAME|PATH [options]",
     .summary = "Runs the suites against a driver. Leaves journal.jsonl, summary.json, junit.xml, report.html and a "
                "dumped spec for every failure in the folder of the run. Exit code 0: all passed or honestly "
-               "unsupported; 1: something failed; 2: usage; 3: nnvts itself failed.",
+               "unsupported, or failed as expected; 1: something failed; 2: usage; 3: nnvts itself failed.",
     .examples = "nnvts run --driver cpu                        everything, on the cpu driver\n"
                 "nnvts run -d ./npu.so -k 'op:CONV_2D & type:quant8*'  convolutions in 8 bits, on your driver\n"
                 "nnvts run -d cpu -s spec --specs vectors/     your own vectors\n"
                 "nnvts run -d ./npu.so --time-budget 30        the most telling cases first, for half a minute\n"
+                "nnvts run -d cpu --expect known.json --strict  but for known failures, all of which still fail\n"
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n",
 };
 
@@ -77,6 +80,9 @@ static enum nnv_status reports(struct view *v, bool interrupted, double seconds,
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
+    struct nnv_opt_list expect = {0};
+    struct nnv_expectations expectations = {0};
+    uint64_t repeat = 1;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
         NNV_OPTION_VIA(c),
@@ -93,6 +99,9 @@ static int run(int argc, char **argv) {
         NNV_OPTION_OUT(c),
         {0, "resume", NNV_OPT_FLAG, &c.resume, NULL,
          "go on with the run in the folder: what has a verdict is not run again", NULL},
+        NNV_OPTION_EXPECT(expect),
+        NNV_OPTION_STRICT(expectations),
+        {0, "repeat", NNV_OPT_U64, &repeat, "N", "run each case N times; the verdict is the worst", NULL},
         NNV_OPTION_JSON(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_VERBOSE(c),
@@ -114,12 +123,17 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
+    if (s == NNV_OK && (repeat == 0 || repeat > NNV_REPEAT_MAX))
+        s = nnv_fail(&err, NNV_INVALID, "--repeat %" PRIu64 ": expected 1 to %d", repeat, NNV_REPEAT_MAX);
+    config.repeat = (uint32_t)repeat;
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
+    if (s == NNV_OK) s = nnv_cli_expect(&expect, &c, &config, list.item, list.count, &expectations, &err);
     if (s == NNV_OK) {
         struct nnv_run_options options = {
             .config = &config,
             .cases = list.item,
             .count = list.count,
+            .expectations = expect.count > 0 ? &expectations : NULL,
             .resume = c.resume,
             .argc = argc,
             .argv = argv,
@@ -145,6 +159,7 @@ static int run(int argc, char **argv) {
         code = verdict;
     }
     nnv_console_free(view.console);
+    nnv_expect_free(&expectations);
     free(list.item);
     nnv_arena_free(arena);
     if (s != NNV_OK) return nnv_cli_error(&err);

@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "harness/core/crash.h"
+#include "harness/core/expect.h"
 #include "harness/core/select.h"
 #include "reports/outcome.h"
 
@@ -240,6 +241,11 @@ void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_
     add_member(out, "precision", nnv_record_precision(config));
     add_member(out, "tier", nnv_record_tier(config));
     if (config->count > 0) nnv_text_addf(out, ",\"count\":%" PRIu64, config->count);
+    if (config->repeat > 1) nnv_text_addf(out, ",\"repeat\":%" PRIu32, config->repeat);
+    if (o->expectations != NULL) {
+        nnv_text_add(out, ",\"expected\":");
+        nnv_expect_write(o->expectations, out);
+    }
     nnv_text_add(out, ",\"argv\":[");
     for (int i = 0; i < o->argc; i++) {
         if (i > 0) nnv_text_add(out, ",");

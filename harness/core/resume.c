@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "harness/core/expect.h"
 #include "harness/core/journal.h"
 #include "harness/core/record.h"
 
@@ -106,6 +107,19 @@ static enum nnv_status check_header(const json_t *header, const struct nnv_run_o
     if (st == NNV_OK)
         st = same("--precision", text_of(header, "precision", ""), nnv_record_precision(config), "give the same", err);
     if (st == NNV_OK) st = same("--tier", text_of(header, "tier", ""), nnv_record_tier(config), "give the same", err);
+    snprintf(now, sizeof now, "%" PRIu32, config->repeat > 1 ? config->repeat : 1);
+    snprintf(then, sizeof then, "%" JSON_INTEGER_FORMAT,
+             json_is_integer(json_object_get(header, "repeat"))
+                 ? json_integer_value(json_object_get(header, "repeat"))
+                 : 1);
+    if (st == NNV_OK) st = same("--repeat", then, now, "give the same", err);
+    if (o->expectations != NULL)
+        nnv_expect_hash(o->expectations, selection);
+    else
+        *selection = '\0';
+    if (st == NNV_OK)
+        st = same("--expect or --strict", text_of(json_object_get(header, "expected"), "hash", ""), selection,
+                  "give the same, or judge the finished run by nnvts report --expect", err);
     nnv_record_selection(o->cases, o->count, selection);
     if (st == NNV_OK)
         st = same("the selection of cases", text_of(header, "selection", ""), selection,

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "harness/core/dump.h"
+#include "harness/core/expect.h"
 #include "harness/core/journal.h"
 #include "harness/core/pool.h"
 #include "harness/core/record.h"
@@ -45,6 +46,9 @@ static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, cons
         nnv_record_replay(r->o->config, c, suite && suite->beyond_values ? NULL : path.data, &replay);
         extra.replay = replay.data;
     }
+    if (r->o->expectations != NULL)
+        extra.outcome = nnv_expect_judge(r->o->expectations, e->index, e->verdict, e->reason.data, e->reason.len,
+                                         e->counts, &extra.expectation);
     nnv_text_clear(&r->line);
     nnv_record_case(c, e, &extra, &r->line);
     bool failed = r->line.failed || replay.failed || path.failed;
@@ -162,6 +166,7 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err)
                                        : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     if (st == NNV_OK) st = nnv_driver_probe(config->driver_path, config->driver_options, arena, &driver, err);
+    if (st == NNV_OK && options->expectations != NULL) nnv_expect_apply_run(options->expectations, options, &driver);
     if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);
     if (st == NNV_OK) st = options->resume && exists ? go_on(&r, &driver, &past, err) : begin(&r, &driver, err);
     if (st == NNV_OK) st = go(&r, &past, interrupted, err);

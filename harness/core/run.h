@@ -21,6 +21,7 @@ struct nnv_run_options {
     const struct nnv_run_config *config;
     const struct nnv_case *cases;
     size_t count;
+    struct nnv_expectations *expectations; /**< bound to the cases (expect.h); NULL: none */
     bool resume; /**< go on with the journal in config->out: cases that have a record are not run again */
     int argc;
     char **argv;                             /**< for the journal's first line and for replay lines */

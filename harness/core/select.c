@@ -94,6 +94,7 @@ struct parser {
     struct node node[LONGEST];
     uint16_t count;
     const struct nnv_case_list *list;
+    bool any_word; /**< names that nothing has are no error */
     struct nnv_err *err;
 };
 
@@ -249,7 +250,7 @@ static enum nnv_status check_known(const struct parser *p, const struct node *n,
     static const char *const what[] = {
         [WORD] = "operation, type, suite or tag", [OP] = "operation", [TYPE] = "type", [SUITE] = "suite"};
     struct node copy = *n;
-    if (see_known(p, n->kind, means, &copy)) return NNV_OK;
+    if (p->any_word || see_known(p, n->kind, means, &copy)) return NNV_OK;
     struct search s = {0};
     snprintf(s.word, sizeof s.word, "%.*s", (int)n->n, n->word);
     s.near = nnv_nearest_to(s.word);
@@ -371,22 +372,43 @@ static enum nnv_status read_all(struct parser *p, uint16_t *out) { return read_c
 
 static enum nnv_status read_any(struct parser *p, uint16_t *out) { return read_chain(p, '|', OR, read_all, out); }
 
-enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, struct nnv_err *err) {
-    if (expression == NULL) return NNV_OK;
+/** Parses the expression; *parser is malloc'ed, also where that fails. */
+static enum nnv_status parse(const struct nnv_case_list *list, const char *expression, bool any_word,
+                             struct parser **parser, uint16_t *root, struct nnv_err *err) {
+    *parser = NULL;
     if (strlen(expression) >= LONGEST)
         return nnv_fail(err, NNV_INVALID, "selection of more than %d characters", LONGEST - 1);
-    struct parser *p = calloc(1, sizeof *p);
+    struct parser *p = *parser = calloc(1, sizeof *p);
     if (p == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     p->text = expression;
     p->list = list;
+    p->any_word = any_word;
     p->err = err;
-    uint16_t root = 0;
-    enum nnv_status st = read_any(p, &root);
+    enum nnv_status st = read_any(p, root);
     if (st == NNV_OK && peek(p) != '\0') st = refuse(p, p->at, "expected & or |, found '%c'", expression[p->at]);
+    return st;
+}
+
+enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, struct nnv_err *err) {
+    if (expression == NULL) return NNV_OK;
+    struct parser *p;
+    uint16_t root = 0;
+    enum nnv_status st = parse(list, expression, false, &p, &root, err);
     size_t kept = 0;
     for (size_t i = 0; st == NNV_OK && i < list->count; i++)
         if (matches(p->node, root, &list->item[i])) list->item[kept++] = list->item[i];
     if (st == NNV_OK) list->count = kept;
+    free(p);
+    return st;
+}
+
+enum nnv_status nnv_select_each(const struct nnv_case_list *list, const char *expression, bool any_word,
+                                void (*see)(void *context, size_t i), void *context, struct nnv_err *err) {
+    struct parser *p;
+    uint16_t root = 0;
+    enum nnv_status st = parse(list, expression, any_word, &p, &root, err);
+    for (size_t i = 0; st == NNV_OK && i < list->count; i++)
+        if (see != NULL && matches(p->node, root, &list->item[i])) see(context, i);
     free(p);
     return st;
 }
