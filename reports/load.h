@@ -32,6 +32,7 @@ struct nnv_report_case {
     size_t length;                        /**< 0: no record */
     enum nnvts_outcome outcome;           /**< against the expectations of the run */
     uint32_t expectation;                 /**< number of its entry, NNV_MAP_NONE: none */
+    uint32_t worker, turn;                /**< it was this worker's case of this number; 0: not known */
     uint32_t runs, bad_runs;              /**< where it was repeated; else 0 */
 };
 

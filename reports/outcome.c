@@ -84,6 +84,8 @@ static void take_outcome(struct nnv_report_case *c, const json_t *of) {
 void nnv_outcome_take(struct nnv_report_case *c, const json_t *record) {
     const json_t *repeats = json_object_get(record, "repeats");
     take_outcome(c, record);
+    c->worker = count_of(record, "worker");
+    c->turn = count_of(record, "turn");
     c->runs = count_of(repeats, "runs");
     c->bad_runs = count_of(repeats, "bad");
     if (c->bad_runs > c->runs) c->runs = c->bad_runs = 0;

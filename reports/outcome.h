@@ -21,7 +21,7 @@ bool nnv_outcome_parse(const char *name, enum nnvts_outcome *o);
 
 /** True if the case fails the run whatever else is there: a bad verdict that was not expected. */
 bool nnv_case_bad(const struct nnv_report_case *c);
-/** Takes the members outcome, expectation and repeats of a record. What makes no sense is left out. */
+/** Takes the members worker, turn, outcome, expectation and repeats of a record. What makes no sense is left out. */
 void nnv_outcome_take(struct nnv_report_case *c, const json_t *record);
 /** The last word on all outcomes, when all records are read: from outcomes.json, flakes.json and repeats. */
 void nnv_outcomes_settle(struct nnv_report *r);

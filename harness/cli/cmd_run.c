@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/expectations.h"
+#include "harness/core/flakes.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {
@@ -21,6 +22,9 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d cpu --expect known.json --strict  but for known failures, all of which still fail\n"
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n",
 };
+
+/** For trying failures again where nobody says: a few. */
+static const uint64_t FLAKES_NS = 2000000000;
 
 /** What the observer needs. */
 struct view {
@@ -82,7 +86,7 @@ static int run(int argc, char **argv) {
     nnv_cli_defaults(&c);
     struct nnv_opt_list expect = {0};
     struct nnv_expectations expectations = {0};
-    uint64_t repeat = 1;
+    uint64_t repeat = 1, flakes_ns = FLAKES_NS;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
         NNV_OPTION_VIA(c),
@@ -102,6 +106,8 @@ static int run(int argc, char **argv) {
         NNV_OPTION_EXPECT(expect),
         NNV_OPTION_STRICT(expectations),
         {0, "repeat", NNV_OPT_U64, &repeat, "N", "run each case N times; the verdict is the worst", NULL},
+        {0, "flakes", NNV_OPT_SECONDS, &flakes_ns, "S",
+         "seconds for trying failures again: does it fail every time, after what? (0: not at all)", NULL},
         NNV_OPTION_JSON(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_VERBOSE(c),
@@ -145,6 +151,10 @@ static int run(int argc, char **argv) {
             s = view.err.status;
             err = view.err;
         }
+        if (s == NNV_OK && !interrupted && flakes_ns > 0)
+            s = nnv_flakes(&(struct nnv_flakes_options){&config, list.item, list.count, flakes_ns,
+                                                        flakes_ns > FLAKES_NS ? NNV_FLAKES_MOST : NNV_FLAKES_FEW},
+                           &err);
         struct nnv_err report_err = {0};
         int verdict = NNVTS_EXIT_ERROR;
         /* Also after a failure: whatever has been judged is reported. */

@@ -192,7 +192,6 @@ static enum nnv_status take_entry(const struct reading *r, const json_t *object)
     static const char *const known[] = {"cases", "verdict", "message", "reason",   "owner",
                                         "link",  "expires", "when",    "max_rate", NULL};
     struct nnv_expected e = {.at = nnv_arena_printf(r->x->arena, "%s:%d", r->name, r->line)};
-    if (!json_is_object(object)) return refuse(r, "an expectation is to be an object");
     enum nnv_status st = e.at != NULL ? known_members(r, object, known) : nnv_fail(r->err, NNV_NO_MEMORY, "no memory");
     if (st == NNV_OK) st = take_cases(r, object, &e);
     if (st == NNV_OK) st = take_verdicts(r, object, &e);
@@ -230,7 +229,8 @@ enum nnv_status nnv_expect_parse(const char *name, const char *text, size_t n, s
     json_array_foreach(list, i, item) {
         if (st != NNV_OK) break;
         if (json_is_object(item)) next_entry(&r);
-        st = take_entry(&r, item);
+        st = json_is_object(item) ? take_entry(&r, item)
+                                  : refuse(&r, "expectation %zu of the file is to be an object", i + 1);
     }
     json_decref(root);
     return st;

@@ -373,16 +373,35 @@ void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_cas
         add_option(out, "--driver", config->driver);
         return;
     }
+    nnv_record_run(config, &c, 1, out);
+}
+
+/** True if a case before the i-th is of its suite. */
+static bool is_named(const struct nnv_case *const *cases, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(cases[k]->suite, cases[i]->suite) == 0) return true;
+    return false;
+}
+
+void nnv_record_run(const struct nnv_run_config *config, const struct nnv_case *const *cases, size_t count,
+                    struct nnv_text *out) {
+    struct nnv_text filter = {0}, suites = {0};
+    bool specs = false;
     nnv_text_add(out, "nnvts run");
     add_option(out, "--driver", config->driver);
     if (config->precision >= 0) add_option(out, "--precision", nnv_record_precision(config));
-    struct nnv_text filter = {0};
-    nnv_select_exactly(c->name, &filter);
-    add_option(out, "--suite", c->suite);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) nnv_text_add(&filter, " | ");
+        nnv_select_exactly(cases[i]->name, &filter);
+        specs = specs || strcmp(cases[i]->suite, "spec") == 0;
+        if (!is_named(cases, i)) nnv_text_addf(&suites, "%s%s", suites.len > 0 ? "," : "", cases[i]->suite);
+    }
+    add_option(out, "--suite", suites.data != NULL ? suites.data : "");
     add_option(out, "--filter", filter.data != NULL ? filter.data : "");
-    if (config->specs != NULL && strcmp(c->suite, "spec") == 0) add_option(out, "--specs", config->specs);
+    if (config->specs != NULL && specs) add_option(out, "--specs", config->specs);
     nnv_text_addf(out, " --seed %" PRIu64 " --tier %s", config->seed, nnv_record_tier(config));
     if (config->count > 0) nnv_text_addf(out, " --count %" PRIu64, config->count);
-    out->failed = out->failed || filter.failed;
+    out->failed = out->failed || filter.failed || suites.failed;
     nnv_text_free(&filter);
+    nnv_text_free(&suites);
 }

@@ -32,6 +32,9 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
  */
 void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
                        struct nnv_text *out);
+/** Appends the command that runs these cases again, of the suites that they are of. */
+void nnv_record_run(const struct nnv_run_config *config, const struct nnv_case *const *cases, size_t count,
+                    struct nnv_text *out);
 /** "PASS". */
 const char *nnv_record_verdict(enum nnvts_verdict v);
 /** Hash of the names of the cases, hexadecimal, into buf (room for 17). */

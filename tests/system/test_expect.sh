@@ -104,8 +104,10 @@ test_helpful_errors() {
 {"cases": "a/b", "when": {"version": ">=2 ~3"}}|"version": '~3'
 {"cases": "a/b", "max_rate": 0}|"max_rate" is to be a number
 {"cases": "a/b", "owner": 3}|"owner" is to be a text
-7|an expectation is to be an object
 END
+    entries 7
+    check 2 cpu --expect known.json
+    has "$ERR" 'known.json:1: expectation 1 of the file is to be an object'
     echo '{"format": "nnvts-expectations/1", "expectations": [}' >known.json
     check 2 cpu --expect known.json
     has "$ERR" 'known.json:1: not JSON'

@@ -41,7 +41,9 @@ static void test_record(void **state) {
                           .outputs = bytes("[{\"index\":0}]"),
                           .backtrace = bytes("#0 x\n"),
                           .log = {"a\0b", 3}};
-    json_t *r = record(&e, &(struct nnv_record_extra){"dumps/x.json", "nnvts replay", "a remark", "PASS"});
+    json_t *r =
+        record(&e, &(struct nnv_record_extra){
+                       .dump = "dumps/x.json", .replay = "nnvts replay", .remark = "a remark", .again = "PASS"});
     assert_string_equal(text_of(r, "case"), "made/ADD/1");
     assert_string_equal(text_of(r, "tags"), "exact edge");
     assert_string_equal(text_of(r, "verdict"), "CRASH");
