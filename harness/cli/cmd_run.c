@@ -86,6 +86,7 @@ static int run(int argc, char **argv) {
     nnv_cli_defaults(&c);
     struct nnv_opt_list expect = {0};
     struct nnv_expectations expectations = {0};
+    bool determinism = false;
     uint64_t repeat = 1, flakes_ns = FLAKES_NS;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
@@ -106,6 +107,8 @@ static int run(int argc, char **argv) {
         NNV_OPTION_EXPECT(expect),
         NNV_OPTION_STRICT(expectations),
         {0, "repeat", NNV_OPT_U64, &repeat, "N", "run each case N times; the verdict is the worst", NULL},
+        {0, "determinism", NNV_OPT_FLAG, &determinism, NULL,
+         "the same bytes each time: executed, compiled again, in another process, with other threads", NULL},
         {0, "flakes", NNV_OPT_SECONDS, &flakes_ns, "S",
          "seconds for trying failures again: does it fail every time, after what? (0: not at all)", NULL},
         NNV_OPTION_JSON(c),
@@ -131,7 +134,10 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
     if (s == NNV_OK && (repeat == 0 || repeat > NNV_REPEAT_MAX))
         s = nnv_fail(&err, NNV_INVALID, "--repeat %" PRIu64 ": expected 1 to %d", repeat, NNV_REPEAT_MAX);
+    if (s == NNV_OK && repeat > 1 && determinism)
+        s = nnv_fail(&err, NNV_INVALID, "--repeat and --determinism don't go together: each runs a case several times");
     config.repeat = (uint32_t)repeat;
+    config.determinism = determinism ? NNV_DETERMINISM_JUDGE : NNV_DETERMINISM_OFF;
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
     if (s == NNV_OK) s = nnv_cli_expect(&expect, &c, &config, list.item, list.count, &expectations, &err);
     if (s == NNV_OK) {
@@ -151,7 +157,7 @@ static int run(int argc, char **argv) {
             s = view.err.status;
             err = view.err;
         }
-        if (s == NNV_OK && !interrupted && flakes_ns > 0)
+        if (s == NNV_OK && !interrupted && flakes_ns > 0 && !determinism)
             s = nnv_flakes(&(struct nnv_flakes_options){&config, list.item, list.count, flakes_ns,
                                                         flakes_ns > FLAKES_NS ? NNV_FLAKES_MOST : NNV_FLAKES_FEW},
                            &err);

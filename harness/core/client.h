@@ -12,6 +12,7 @@ struct nnv_client {
     void *handle; /**< dlopen's; NULL for a table that is linked in */
     const struct nnvts_driver *driver;
     struct nnvts_device *device;
+    bool twice;                       /**< nnv_client_run() executes twice */
     struct nnv_client_memory *memory; /**< shared memory for values, kept from case to case; made when needed */
 };
 
@@ -62,6 +63,7 @@ struct nnv_outcome {
     enum nnvts_status status;
     char reason[512];           /**< empty for DONE */
     struct nnv_value *outputs;  /**< actual shapes and values, arena's; main.nout entries, where DONE */
+    struct nnv_value *again;    /**< the outputs of the second execution, where there was one; else NULL */
     struct nnv_value *reported; /**< REFUSED or BROKEN for output shapes that are not the expected ones: what they were,
                                      rank and dims alone; arena's, main.nout entries; else NULL */
     uint64_t supported_ns, prepare_ns, execute_ns; /**< wall clock */

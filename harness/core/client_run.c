@@ -442,7 +442,13 @@ void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, stru
     fegetenv(&environment); /* a driver may change rounding and flushing of this thread */
     *out = (struct nnv_outcome){.kind = NNV_OUTCOME_HARNESS};
     struct run r = {.client = client, .spec = spec, .arena = arena, .phase = phase, .out = out};
-    if (build(&r) && ask_supported(&r) && can_be_told(&r) && prepare(&r)) execute(&r);
+    if (build(&r) && ask_supported(&r) && can_be_told(&r) && prepare(&r) && execute(&r) && client->twice) {
+        struct nnv_value *first = out->outputs;
+        if (execute(&r)) {
+            out->again = out->outputs;
+            out->outputs = first;
+        }
+    }
     if (r.prepared && !out->memory_damaged) {
         if (phase) *phase = NNV_PHASE_RELEASE;
         r.prepared->release(r.prepared);

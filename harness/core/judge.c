@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "harness/core/determinism.h"
 #include "harness/core/match.h"
 #include "harness/core/multinomial.h"
 #include "harness/core/suite.h"
@@ -557,6 +558,31 @@ static void find_quantised(struct judging *j) {
         j->quantised = j->quantised || nnv_is_quant(output_operand(j, i)->type);
 }
 
+/** Adds the outputs, but those that are ignored or drawn at random. */
+static void add_answers(const struct judging *j, const struct nnv_value *outputs, struct nnv_answers *to) {
+    for (uint32_t i = 0; i < j->spec->model.main.nout; i++)
+        if (!output_operand(j, i)->ignored && rule_of(j, i, NULL) != NNV_JUDGED_SAMPLES)
+            nnv_answers_add(to, i, output_operand(j, i), &outputs[i]);
+}
+
+/** Keeps the outputs for others to compare, and compares those of a second execution. */
+static void keep_answers(const struct judging *j) {
+    struct nnv_answers one = {.kept_all = true}, two = {.kept_all = true};
+    struct nnv_text where = {0};
+    add_answers(j, j->outcome.outputs, j->env->answers);
+    if (j->outcome.again != NULL && j->result->verdict == NNVTS_PASS) {
+        add_answers(j, j->outcome.outputs, &one);
+        add_answers(j, j->outcome.again, &two);
+        if (nnv_answers_differ((struct nnv_bytes){one.blob.data, one.blob.len},
+                               (struct nnv_bytes){two.blob.data, two.blob.len}, &where))
+            end(j->result, NNVTS_FAIL, "not deterministic: other bytes when it is executed again: %s",
+                where.data != NULL ? where.data : "");
+    }
+    nnv_text_free(&one.blob);
+    nnv_text_free(&two.blob);
+    nnv_text_free(&where);
+}
+
 /** From the driver's outputs to the verdict. */
 static void judge_outputs(struct judging *j) {
     size_t wrong;
@@ -574,11 +600,15 @@ void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level,
     start(result);
     if (!has_level(env, level, result) || !check_model(&j, &level) || !has_level(env, level, result)) return;
     find_quantised(&j);
+    env->client->twice = env->answers != NULL && env->twice;
     nnv_client_run(env->client, spec, env->arena, env->phase, &j.outcome);
+    env->client->twice = false;
     if (j.outcome.reported && uses_budget(&j)) run_alternative(&j);
     result->driver_ns = j.outcome.supported_ns + j.outcome.prepare_ns + j.outcome.execute_ns;
     result->worker_damaged = j.outcome.memory_damaged;
-    if (!judge_outcome(&j)) judge_outputs(&j);
+    if (judge_outcome(&j)) return;
+    judge_outputs(&j);
+    if (env->answers != NULL) keep_answers(&j);
 }
 
 void nnv_judge_answer(struct nnv_case_env *env, const struct nnv_spec *spec, enum nnv_precision precision,

@@ -242,6 +242,7 @@ void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_
     add_member(out, "tier", nnv_record_tier(config));
     if (config->count > 0) nnv_text_addf(out, ",\"count\":%" PRIu64, config->count);
     if (config->repeat > 1) nnv_text_addf(out, ",\"repeat\":%" PRIu32, config->repeat);
+    if (config->determinism == NNV_DETERMINISM_JUDGE) nnv_text_add(out, ",\"determinism\":true");
     if (o->expectations != NULL) {
         nnv_text_add(out, ",\"expected\":");
         nnv_expect_write(o->expectations, out);

@@ -109,10 +109,12 @@ static enum nnv_status check_header(const json_t *header, const struct nnv_run_o
     if (st == NNV_OK) st = same("--tier", text_of(header, "tier", ""), nnv_record_tier(config), "give the same", err);
     snprintf(now, sizeof now, "%" PRIu32, config->repeat > 1 ? config->repeat : 1);
     snprintf(then, sizeof then, "%" JSON_INTEGER_FORMAT,
-             json_is_integer(json_object_get(header, "repeat"))
-                 ? json_integer_value(json_object_get(header, "repeat"))
-                 : 1);
+             json_is_integer(json_object_get(header, "repeat")) ? json_integer_value(json_object_get(header, "repeat"))
+                                                                : 1);
     if (st == NNV_OK) st = same("--repeat", then, now, "give the same", err);
+    if (st == NNV_OK)
+        st = same("--determinism", json_is_true(json_object_get(header, "determinism")) ? "on" : "off",
+                  config->determinism != NNV_DETERMINISM_OFF ? "on" : "off", "give the same", err);
     if (o->expectations != NULL)
         nnv_expect_hash(o->expectations, selection);
     else

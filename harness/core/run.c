@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "harness/core/determinism.h"
 #include "harness/core/dump.h"
 #include "harness/core/expect.h"
 #include "harness/core/journal.h"
@@ -21,6 +22,7 @@ struct run {
     struct nnv_dumper *dumper;
     struct nnv_text line;
     uint64_t tick_ns;
+    const char *threads; /**< the driver's option for them ("threads="), or NULL */
 };
 
 static bool is_good(enum nnvts_verdict v) { return v == NNVTS_PASS || v == NNVTS_UNSUPPORTED || v == NNVTS_SKIP; }
@@ -149,10 +151,27 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
         .opened = on_opened,
         .note = on_note,
     };
-    enum nnv_status st = nnv_pool_run(&pool, interrupted, err);
+    struct nnv_run_config judged = *o->config;
+    struct nnv_passes passes = {0};
+    enum nnv_status st = NNV_OK;
+    if (judged.determinism == NNV_DETERMINISM_JUDGE) {
+        st = nnv_passes_run(o->config, o->cases, o->count, past->done, r->threads, &passes, interrupted, err);
+        judged.passes = &passes;
+        pool.config = &judged;
+    }
+    if (st == NNV_OK && !*interrupted) st = nnv_pool_run(&pool, interrupted, err);
+    nnv_passes_free(&passes);
     if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted, err);
     if (st == NNV_OK) st = nnv_journal_tend(&r->journal, true, err);
     return st == NNV_OK ? st : nnv_at(err, st, "after %zu of %zu cases", r->journal.lines, o->count);
+}
+
+/** "threads=" if the driver has that option. */
+static const char *threads_option(const struct nnv_driver_info *driver) {
+    static const char option[] = "threads=";
+    for (const char *const *o = driver->options; o != NULL && *o != NULL; o++)
+        if (strncmp(*o, option, strlen(option)) == 0) return option;
+    return NULL;
 }
 
 enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted, struct nnv_err *err) {
@@ -166,6 +185,7 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err)
                                        : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     if (st == NNV_OK) st = nnv_driver_probe(config->driver_path, config->driver_options, arena, &driver, err);
+    if (st == NNV_OK) r.threads = threads_option(&driver);
     if (st == NNV_OK && options->expectations != NULL) nnv_expect_apply_run(options->expectations, options, &driver);
     if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);
     if (st == NNV_OK) st = options->resume && exists ? go_on(&r, &driver, &past, err) : begin(&r, &driver, err);

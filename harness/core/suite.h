@@ -6,6 +6,16 @@
 #include "harness/core/check.h"
 #include "harness/core/client.h"
 
+struct nnv_answers;
+struct nnv_passes;
+
+/** What becomes of the bytes that a driver answers, see determinism.h. */
+enum nnv_determinism {
+    NNV_DETERMINISM_OFF,
+    NNV_DETERMINISM_PASS, /**< they are handed on, whatever the verdict */
+    NNV_DETERMINISM_JUDGE /**< they must be the same each time */
+};
+
 /** What a run was asked to do: the same for all its cases. */
 struct nnv_run_config {
     const char *driver;                       /**< as on the command line */
@@ -19,7 +29,10 @@ struct nnv_run_config {
     uint64_t timeout_ns; /**< of one case */
     uint64_t budget_ns;  /**< no case begins after so long; what is left is SKIP; 0: no limit */
     int jobs;
-    uint32_t repeat; /**< times that each case is run; 0 is 1 */
+    enum nnv_determinism determinism;
+    const struct nnv_passes *passes; /**< JUDGE: what the answers are compared with; or NULL */
+    bool one_cpu;                    /**< workers may use one processor only */
+    uint32_t repeat;                 /**< times that each case is run; 0 is 1 */
 };
 
 /** One test case: a stable name and what its suite needs to make it. Strings live as long as the list. */
@@ -59,7 +72,9 @@ struct nnv_case_env {
     struct nnv_client *client;
     struct nnv_arena *arena; /**< reset after the case */
     volatile uint32_t *phase;
-    bool keep_answer;         /**< see nnv_result */
+    bool keep_answer;            /**< see nnv_result */
+    struct nnv_answers *answers; /**< the outputs of each execution are added to it; may be NULL */
+    bool twice;               /**< with answers: each prepared model is executed twice, and must give the same bytes */
     _Atomic uint32_t *serial; /**< a case of many steps bumps it after each: its deadline begins anew; may be NULL */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "base/clock.h"
 #include "harness/core/crash.h"
+#include "harness/core/determinism.h"
 #include "harness/core/process.h"
 #include "nnvts/result.h"
 
@@ -52,6 +54,7 @@ struct worker {
     struct nnv_channel *channel;
     struct nnv_case_env env;
     struct nnv_result result, other; /* other: of a further run of the case */
+    struct nnv_answers answers;      /* of the case, where they are to be handed on */
     pid_t pid;
     int log;
     char printed[NNV_LOG_KEPT];
@@ -91,6 +94,10 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .answer_bytes = r->answer.failed ? 0 : bytes_of(&r->answer),
         .log_bytes = (uint32_t)nnv_log_read(w->log, atomic_load(&w->channel->log_start), w->printed),
     };
+    if (w->work->config->determinism == NNV_DETERMINISM_PASS) {
+        record.answer = w->answers.blob.data;
+        record.answer_bytes = w->answers.blob.failed ? 0 : bytes_of(&w->answers.blob);
+    }
     for (int v = 0; v < NNVTS_VERDICT_COUNT && w->work->config->repeat > 1; v++)
         record.counts[v] = atomic_load(&w->channel->counts[v]);
     if (r->reason.failed || r->outputs.failed) {
@@ -154,10 +161,14 @@ static void run_case(struct worker *w, uint32_t index) {
     atomic_store(&ch->start_ns, start);
     atomic_store(&ch->log_start, log_begin(w->log));
     enter(ch, NNV_WORKER_RUNNING);
-    if (w->work->config->repeat > 1) {
+    begin_result(&w->result);
+    if (w->work->config->determinism == NNV_DETERMINISM_JUDGE) {
+        nnv_case_run_determinism(&w->env, c, index, w->work->config->passes, &w->result);
+    } else if (w->work->config->repeat > 1) {
         repeat_case(w, c);
     } else {
-        begin_result(&w->result);
+        nnv_answers_clear(&w->answers);
+        w->env.answers = w->work->config->determinism == NNV_DETERMINISM_PASS ? &w->answers : NULL;
         nnv_case_run(&w->env, c, &w->result);
     }
     leave_if_forked(w);
@@ -188,6 +199,20 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
     return false;
 }
 
+/** This process and what it starts run on one of the processors that they may use, workers on different ones. */
+static void use_one_cpu(void) {
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) == 0) return;
+    int skip = (int)(getpid() % CPU_COUNT(&all));
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &all) || skip-- > 0) continue;
+        CPU_SET(cpu, &one);
+        break;
+    }
+    sched_setaffinity(0, sizeof one, &one);
+}
+
 static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channel *channel) {
     struct nnv_hub *hub = work->hub;
     struct nnv_client client = {0};
@@ -198,6 +223,7 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
         enter(channel, NNV_WORKER_REFUSED);
         _exit(0);
     }
+    if (work->config->one_cpu) use_one_cpu();
     if (!open_driver(&self, &client)) _exit(0);
     enter(channel, NNV_WORKER_IDLE);
     do {
