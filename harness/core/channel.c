@@ -66,6 +66,7 @@ struct header {
     int32_t verdict;
     uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, answer_bytes;
     uint64_t compared, not_compared, ns, driver_ns;
+    uint32_t counts[NNVTS_VERDICT_COUNT];
 };
 
 enum { MAGIC = 0x6e6e7673 };
@@ -117,6 +118,7 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
         .ns = r->ns,
         .driver_ns = r->driver_ns,
     };
+    memcpy(h.counts, r->counts, sizeof h.counts);
     size_t note_bytes = 0;
     if (record_bytes(&h) > NNV_CHANNEL_RING) h.answer_bytes = 0;
     if (record_bytes(&h) > NNV_CHANNEL_RING) {
@@ -170,6 +172,7 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
         .log_bytes = h.log_bytes,
         .answer_bytes = h.answer_bytes,
     };
+    memcpy(r->counts, h.counts, sizeof r->counts);
     atomic_store(&c->tail, tail + n);
     atomic_fetch_add(&c->room, 1);
     if (atomic_load(&c->waiting)) futex_wake(&c->room);

@@ -167,10 +167,10 @@ static void classify(const struct nnv_flake_subject *s, struct nnv_flake *f) {
         f->class = NNV_FLAKE_FLAKY;
     else if (f->alone.bad > 0)
         f->class = f->alone.runs >= FIRST_RUNS ? NNV_FLAKE_DETERMINISTIC : NNV_FLAKE_UNKNOWN;
-    else if (f->order.bad > 0 || f->load.bad > 0)
-        f->class = NNV_FLAKE_FLAKY;
+    else if (f->alone.runs < s->runs)
+        f->class = NNV_FLAKE_UNKNOWN;
     else
-        f->class = f->alone.runs >= s->runs ? NNV_FLAKE_LOST : NNV_FLAKE_UNKNOWN;
+        f->class = f->order.bad > 0 || f->load.bad > 0 ? NNV_FLAKE_FLAKY : NNV_FLAKE_LOST;
 }
 
 enum nnv_status nnv_flake_study(const struct nnv_flake_subject *s, struct nnv_flake *f, struct nnv_err *err) {
@@ -178,7 +178,7 @@ enum nnv_status nnv_flake_study(const struct nnv_flake_subject *s, struct nnv_fl
     *f = (struct nnv_flake){0};
     enum nnv_status st = alone(s, FIRST_RUNS, f, &late);
     if (st == NNV_OK && f->alone.bad < f->alone.runs) st = compare_order(s, f, &late);
-    if (st == NNV_OK && f->alone.bad < f->alone.runs && !exceeds(&f->order, &f->alone)) st = compare_load(s, f, &late);
+    if (st == NNV_OK && f->alone.bad == 0 && !exceeds(&f->order, &f->alone)) st = compare_load(s, f, &late);
     classify(s, f);
     if (st == NNV_OK && f->class == NNV_FLAKE_ORDER) st = bisect(s, f, &late);
     if (st == NNV_TIMEOUT || st == NNV_OK) return NNV_OK;

@@ -165,6 +165,7 @@ static enum nnv_status list_candidates(const struct nnv_report *r, const struct 
         const struct nnv_report_case *c = &r->item[i];
         const bool rated = has_rate(r, c);
         if ((of[i] == NNV_MAP_NONE && !rated) || c->verdict == NNVTS_ERROR || c->worker == 0) continue;
+        if (c->runs > 1 && c->bad_runs < c->runs) continue; /* --repeat has told already */
         if (c->verdict == NNVTS_TIMEOUT && o->budget_ns / 4 < o->config->timeout_ns) continue;
         const uint32_t bucket = rated ? b.map.count : of[i];
         (*list)[(*count)++] = (struct candidate){i, bucket, rated ? 0 : seen[bucket]++};
