@@ -33,6 +33,11 @@ test_importing() {
     has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/importing.md")"
 }
 test_debugging() { run_examples "$ROOT/docs/debugging.md"; }
+test_expectations() { run_examples "$ROOT/docs/expectations.md"; }
+test_flakes() {
+    run_examples "$ROOT/docs/flakes.md"
+    has run/flakes.json '"class": "order-dependent"'
+}
 test_explaining() { run_examples "$ROOT/docs/explaining.md"; }
 test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
 needs_engines() {
