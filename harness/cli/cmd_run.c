@@ -81,6 +81,43 @@ static enum nnv_status reports(struct view *v, bool interrupted, double seconds,
     return s;
 }
 
+/** How often cases are run, and to what end. */
+static enum nnv_status set_repeats(struct nnv_run_config *config, uint64_t repeat, bool determinism,
+                                   struct nnv_err *err) {
+    if (repeat == 0 || repeat > NNV_REPEAT_MAX)
+        return nnv_fail(err, NNV_INVALID, "--repeat %" PRIu64 ": expected 1 to %d", repeat, NNV_REPEAT_MAX);
+    if (repeat > 1 && determinism)
+        return nnv_fail(err, NNV_INVALID,
+                        "--repeat and --determinism don't go together: each runs a case several times");
+    config->repeat = (uint32_t)repeat;
+    config->determinism = determinism ? NNV_DETERMINISM_JUDGE : NNV_DETERMINISM_OFF;
+    return NNV_OK;
+}
+
+/** Runs the cases, tries failures again, and reports whatever was judged, also after a failure. */
+static enum nnv_status judge(struct view *view, const struct nnv_run_options *o, uint64_t flakes_ns, bool *interrupted,
+                             int *code, struct nnv_err *err) {
+    const uint64_t start = nnv_now_ns();
+    enum nnv_status s = nnv_run(o, interrupted, err);
+    if (s == NNV_OK && view->err.status != NNV_OK) {
+        s = view->err.status;
+        *err = view->err;
+    }
+    const bool any = *o->bad > 0 || o->resume;
+    if (s == NNV_OK && !*interrupted && any && flakes_ns > 0 && o->config->determinism == NNV_DETERMINISM_OFF)
+        s = nnv_flakes(&(struct nnv_flakes_options){o->config, o->cases, o->count, flakes_ns,
+                                                    flakes_ns > FLAKES_NS ? NNV_FLAKES_MOST : NNV_FLAKES_FEW},
+                       err);
+    struct nnv_err report_err = {0};
+    *code = NNVTS_EXIT_ERROR;
+    if (view->console == NULL && !view->cli->json) return s;
+    const double seconds = (double)(nnv_now_ns() - start) / 1e9;
+    enum nnv_status r = reports(view, *interrupted || s != NNV_OK, seconds, code, &report_err);
+    if (s != NNV_OK || r == NNV_OK) return s;
+    *err = report_err;
+    return r;
+}
+
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
@@ -119,7 +156,6 @@ static int run(int argc, char **argv) {
     int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);
     if (code >= 0) return code;
 
-    uint64_t start = nnv_now_ns();
     struct nnv_err err = {0};
     enum nnv_status s = NNV_OK;
     struct nnv_arena *arena = nnv_arena_new();
@@ -128,52 +164,27 @@ static int run(int argc, char **argv) {
     struct view view = {.cli = &c};
     struct nnv_run_observer observer = {&view, on_header, on_record, on_tick};
     bool interrupted = false;
+    size_t bad = 0;
     if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
-    if (s == NNV_OK && (repeat == 0 || repeat > NNV_REPEAT_MAX))
-        s = nnv_fail(&err, NNV_INVALID, "--repeat %" PRIu64 ": expected 1 to %d", repeat, NNV_REPEAT_MAX);
-    if (s == NNV_OK && repeat > 1 && determinism)
-        s = nnv_fail(&err, NNV_INVALID, "--repeat and --determinism don't go together: each runs a case several times");
-    config.repeat = (uint32_t)repeat;
-    config.determinism = determinism ? NNV_DETERMINISM_JUDGE : NNV_DETERMINISM_OFF;
+    if (s == NNV_OK) s = set_repeats(&config, repeat, determinism, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
     if (s == NNV_OK) s = nnv_cli_expect(&expect, &c, &config, list.item, list.count, &expectations, &err);
-    if (s == NNV_OK) {
-        struct nnv_run_options options = {
-            .config = &config,
-            .cases = list.item,
-            .count = list.count,
-            .expectations = expect.count > 0 ? &expectations : NULL,
-            .resume = c.resume,
-            .argc = argc,
-            .argv = argv,
-            .observer = &observer,
-            .also = nnv_cli_dump_also,
-        };
-        s = nnv_run(&options, &interrupted, &err);
-        if (s == NNV_OK && view.err.status != NNV_OK) {
-            s = view.err.status;
-            err = view.err;
-        }
-        if (s == NNV_OK && !interrupted && flakes_ns > 0 && !determinism)
-            s = nnv_flakes(&(struct nnv_flakes_options){&config, list.item, list.count, flakes_ns,
-                                                        flakes_ns > FLAKES_NS ? NNV_FLAKES_MOST : NNV_FLAKES_FEW},
-                           &err);
-        struct nnv_err report_err = {0};
-        int verdict = NNVTS_EXIT_ERROR;
-        /* Also after a failure: whatever has been judged is reported. */
-        if (view.console != NULL || c.json) {
-            double seconds = (double)(nnv_now_ns() - start) / 1e9;
-            enum nnv_status r = reports(&view, interrupted || s != NNV_OK, seconds, &verdict, &report_err);
-            if (s == NNV_OK && r != NNV_OK) {
-                s = r;
-                err = report_err;
-            }
-        }
-        code = verdict;
-    }
+    const struct nnv_run_options options = {
+        .config = &config,
+        .cases = list.item,
+        .count = list.count,
+        .expectations = expect.count > 0 ? &expectations : NULL,
+        .resume = c.resume,
+        .argc = argc,
+        .argv = argv,
+        .observer = &observer,
+        .bad = &bad,
+        .also = nnv_cli_dump_also,
+    };
+    if (s == NNV_OK) s = judge(&view, &options, flakes_ns, &interrupted, &code, &err);
     nnv_console_free(view.console);
     nnv_expect_free(&expectations);
     free(list.item);

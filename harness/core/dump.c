@@ -284,7 +284,8 @@ static bool count_trial(struct nnv_dumper *d, const struct nnv_ended *e) {
 static bool start_trial(struct nnv_dumper *d) {
     char path[PATH_BYTES], name[256];
     const struct nnv_suite *suite = nnv_suite_by_name(d->o.cases[d->first->ended.index].suite);
-    if (suite == NULL || suite->beyond_values) return false; /* a replay judges by the values alone */
+    if (suite == NULL || suite->beyond_values) return false;           /* a replay judges by the values alone */
+    if (d->o.config->determinism != NNV_DETERMINISM_OFF) return false; /* one run does not show what differs */
     if (d->untried || !count_trial(d, &d->first->ended)) return false;
     nnv_dump_name(d->o.cases[d->first->ended.index].name, name);
     if (snprintf(path, sizeof path, "%s/dumps/%s.json", d->o.folder, name) >= PATH_BYTES) return false;

@@ -402,6 +402,7 @@ void nnv_record_run(const struct nnv_run_config *config, const struct nnv_case *
     if (config->specs != NULL && specs) add_option(out, "--specs", config->specs);
     nnv_text_addf(out, " --seed %" PRIu64 " --tier %s", config->seed, nnv_record_tier(config));
     if (config->count > 0) nnv_text_addf(out, " --count %" PRIu64, config->count);
+    if (config->determinism != NNV_DETERMINISM_OFF) nnv_text_add(out, " --determinism");
     out->failed = out->failed || filter.failed || suites.failed;
     nnv_text_free(&filter);
     nnv_text_free(&suites);

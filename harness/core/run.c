@@ -45,7 +45,8 @@ static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, cons
         if (d->dump != NULL) add_path(r->o->config->out, d->dump, &path);
         /* What a suite verifies in another way than by the spec's values, a replay does not. */
         const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
-        nnv_record_replay(r->o->config, c, suite && suite->beyond_values ? NULL : path.data, &replay);
+        const bool beyond = (suite && suite->beyond_values) || r->o->config->determinism != NNV_DETERMINISM_OFF;
+        nnv_record_replay(r->o->config, c, beyond ? NULL : path.data, &replay);
         extra.replay = replay.data;
     }
     if (r->o->expectations != NULL)
@@ -64,6 +65,7 @@ static enum nnv_status on_dumped(void *context, const struct nnv_ended *e, const
     struct run *r = context;
     enum nnv_status st = write_line(r, e, dumped, err);
     if (st == NNV_OK) st = nnv_journal_append(&r->journal, r->line.data, r->line.len, !is_good(e->verdict), err);
+    if (r->o->bad != NULL && !is_good(e->verdict)) ++*r->o->bad;
     const struct nnv_run_observer *o = r->o->observer;
     if (st == NNV_OK && o != NULL && o->record != NULL) o->record(o->context, r->line.data);
     return st;

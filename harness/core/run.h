@@ -26,6 +26,7 @@ struct nnv_run_options {
     int argc;
     char **argv;                             /**< for the journal's first line and for replay lines */
     const struct nnv_run_observer *observer; /**< may be NULL */
+    size_t *bad;                             /**< counts the cases that go wrong now, expected or not; may be NULL */
     /** See nnv_dumper_options. */
     enum nnv_status (*also)(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
                             struct nnv_arena *arena, struct nnv_err *err);

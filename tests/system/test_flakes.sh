@@ -78,6 +78,16 @@ test_flakes_of_a_finished_run() {
     check 1 nnvts run "${args[@]}" --resume --flakes 20
     same "$(class)" "order-dependent "
 }
+# A worker's history is one list, also in a resumed run.
+test_turns_are_unique() {
+    local args=(--driver faulty:output-unwritten --suite ops --filter 'op:ABS' --jobs 2 --flakes 0 --out out)
+    check 1 nnvts run "${args[@]}"
+    head -n 100 out/journal.jsonl >cut && cp cut out/journal.jsonl
+    check 1 nnvts run "${args[@]}" --resume
+    local n
+    n=$(wc -l <out/cases.tsv)
+    same "$(grep -o '"worker":[0-9]*,"turn":[0-9]*' out/journal.jsonl | sort -u | wc -l)" "$n"
+}
 # determinism BUG WHAT: passes but for --determinism, which says what makes the difference
 determinism() {
     local cases=(--driver "faulty:$1" --suite ops --filter 'ops/LOGISTIC/float32/rank2/*')
