@@ -38,8 +38,6 @@ void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf)
 const char *nnv_record_precision(const struct nnv_run_config *config);
 /** "smoke", "default", "full". */
 const char *nnv_record_tier(const struct nnv_run_config *config);
-/** Behind the UTF-8 character at s < end; NULL if it is malformed. */
-const char *nnv_utf8_skip(const char *s, const char *end);
 /** True if the n bytes are one JSON array on one line. */
 bool nnv_json_is_array(const char *s, size_t n);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/rng.h"
 #include "harness/core/journal.h"
 #include "harness/core/record.h"
