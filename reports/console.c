@@ -106,6 +106,17 @@ static void add_driver(struct nnv_text *t, const json_t *driver) {
     nnv_text_addf(t, ", level %" PRIu64 ")", nnv_json_count(driver, "level"));
 }
 
+/** "  shard 2 of 4 (SLURM_ARRAY_TASK_ID)": what said so, unless the user did. */
+static void add_shard(struct nnv_text *t, const json_t *shard) {
+    if (!json_is_object(shard)) return;
+    const char *from = nnv_json_text(shard, "from", "");
+    nnv_text_addf(t, "  shard %" PRIu64 " of %" PRIu64, nnv_json_count(shard, "index"), nnv_json_count(shard, "count"));
+    if (*from == '\0' || *from == '-') return;
+    nnv_text_add(t, " (");
+    add_shown(t, from);
+    nnv_text_add(t, ")");
+}
+
 static void print_opening(struct nnv_console *c, const json_t *header) {
     struct nnv_text t = {0};
     uint64_t jobs = nnv_json_count(header, "jobs");
@@ -115,7 +126,9 @@ static void print_opening(struct nnv_console *c, const json_t *header) {
     add_driver(&t, json_object_get(header, "driver"));
     nnv_text_addf(&t, "  %s case%s  seed ", nnv_count(c->total).s, c->total == 1 ? "" : "s");
     nnv_report_add_seed(&t, header);
-    nnv_text_addf(&t, "  %" PRIu64 " job%s  out ", jobs, jobs == 1 ? "" : "s");
+    nnv_text_addf(&t, "  %" PRIu64 " job%s", jobs, jobs == 1 ? "" : "s");
+    add_shard(&t, json_object_get(header, "shard"));
+    nnv_text_add(&t, "  out ");
     add_shown(&t, c->folder);
     nnv_text_add(&t, c->folder[0] != '\0' && c->folder[strlen(c->folder) - 1] == '/' ? "\n" : "/\n");
     print(c, &t);

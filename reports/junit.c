@@ -57,7 +57,7 @@ static void close_document(struct document *d) {
 /** What libxml2 has ready goes to the file. */
 static int write_piece(void *context, const char *data, int n) {
     struct document *d = context;
-    if (d->file.fd < 0) return -1;
+    if (n == 0 || d->file.fd < 0) return n == 0 ? 0 : -1;
     if (d->status == NNV_OK) d->status = nnv_stream_add(&d->file, data, (size_t)n, d->err);
     return d->status == NNV_OK ? n : -1;
 }

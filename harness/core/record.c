@@ -129,6 +129,15 @@ const char *nnv_record_tier(const struct nnv_run_config *config) {
     return config->tier >= 0 && config->tier < 3 ? names[config->tier] : "?";
 }
 
+static void add_shard(struct nnv_text *out, const struct nnv_shard *s) {
+    nnv_text_addf(out, ",\"shard\":{\"index\":%" PRIu32 ",\"count\":%" PRIu32, s->index, s->count);
+    add_member(out, "by", s->by);
+    nnv_text_addf(out, ",\"cases\":%zu", s->cases);
+    add_member(out, "selection", s->selection);
+    add_member(out, "from", s->from);
+    nnv_text_add(out, "}");
+}
+
 void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_info *driver, struct nnv_text *out) {
     const struct nnv_run_config *config = o->config;
     char selection[17];
@@ -155,6 +164,8 @@ void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_
     nnv_text_addf(out, "],\"cases\":%zu", o->count);
     nnv_record_selection(o->cases, o->count, selection);
     add_member(out, "selection", selection);
+    nnv_record_build(config, out);
+    if (o->shard != NULL && o->shard->count > 0) add_shard(out, o->shard);
     nnv_record_place(out);
     add_suites(out, o->cases, o->count);
     add_coverage(out);
@@ -228,8 +239,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
 
 /* ------------------------------------------------------------------- replay */
 
-/** A word of a command line, quoted for a shell where needed. */
-static void add_quoted(struct nnv_text *out, const char *s) {
+void nnv_record_quoted(struct nnv_text *out, const char *s) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^~";
     if (*s != '\0' && s[strspn(s, plain)] == '\0') {
         nnv_text_add(out, s);
@@ -246,14 +256,14 @@ static void add_quoted(struct nnv_text *out, const char *s) {
 
 static void add_option(struct nnv_text *out, const char *option, const char *value) {
     nnv_text_addf(out, " %s ", option);
-    add_quoted(out, value);
+    nnv_record_quoted(out, value);
 }
 
 void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
                        struct nnv_text *out) {
     if (dump != NULL) { /* the dump says by which profile it is judged */
         nnv_text_add(out, "nnvts replay ");
-        add_quoted(out, dump);
+        nnv_record_quoted(out, dump);
         add_option(out, "--driver", config->driver);
         return;
     }

@@ -30,6 +30,8 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
  */
 void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
                        struct nnv_text *out);
+/** Adds a word of a command line, quoted for a shell where needed. */
+void nnv_record_quoted(struct nnv_text *out, const char *s);
 /** "PASS". */
 const char *nnv_record_verdict(enum nnvts_verdict v);
 /** Hash of the names of the cases, hexadecimal, into buf (room for 17). */

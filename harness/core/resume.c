@@ -110,7 +110,12 @@ static enum nnv_status check_header(const json_t *header, const struct nnv_run_o
     nnv_record_selection(o->cases, o->count, selection);
     if (st == NNV_OK)
         st = same("the selection of cases", text_of(header, "selection", ""), selection,
-                  "give the same suites, filter and specs", err);
+                  "give the same suites, filter, specs and shard", err);
+    const uint32_t index = o->shard == NULL ? 0 : o->shard->index;
+    snprintf(now, sizeof now, "%" PRIu32, index);
+    snprintf(then, sizeof then, "%" JSON_INTEGER_FORMAT,
+             json_integer_value(json_object_get(json_object_get(header, "shard"), "index")));
+    if (st == NNV_OK) st = same("the shard", then, now, "give the same", err);
     return st;
 }
 
