@@ -88,16 +88,18 @@ static void put_record(FILE *f, const struct kase *c, size_t i) {
     fprintf(f, "}\n");
 }
 
-static void put_header(FILE *f, unsigned index, unsigned shards, size_t own, size_t all, const char *selection) {
+static void put_header(FILE *f, unsigned index, unsigned shards, size_t own, uint64_t own_hash, size_t all,
+                       const char *selection) {
     fprintf(f,
             "{\"nnvts\":\"%s\",\"format\":\"nnvts-journal/1\",\"driver\":{\"argument\":\"cpu\",\"name\":\"cpu\","
             "\"version\":\"1.0.0\",\"type\":\"CPU\",\"level\":7},\"seed\":1,\"jobs\":4,\"precision\":\"default\","
-            "\"tier\":\"full\",\"argv\":[\"run\",\"-d\",\"cpu\"],\"cases\":%zu,\"selection\":\"%016x\",\"start\":"
+            "\"tier\":\"full\",\"argv\":[\"run\",\"-d\",\"cpu\"],\"cases\":%zu,\"selection\":\"%016" PRIx64
+            "\",\"start\":"
             "\"2026-01-31T12:00:00Z\",\"machine\":{\"os\":\"Linux\",\"host\":\"node%u\",\"cpu\":\"any\",\"cores\":4},"
             "\"build\":{\"program\":\"0123456789abcdef\",\"driver\":\"fedcba9876543210\"},\"shard\":{\"index\":%u,"
             "\"count\":%u,\"by\":\"hash\",\"cases\":%zu,\"selection\":\"%s\"},\"suites\":{\"ops\":{\"summary\":\"x\","
             "\"cases\":%zu}},\"coverage\":{}}\n",
-            NNVTS_VERSION, own, 0u, index, index, shards, all, selection, own);
+            NNVTS_VERSION, own, own_hash, index, index, shards, all, selection, own);
 }
 
 /** Writes the folder of one shard. */
@@ -106,6 +108,7 @@ static void make_shard(const char *root, unsigned index, unsigned shards, size_t
     struct nnv_err err = {0};
     struct kase c;
     size_t own = 0;
+    uint64_t own_hash = 0;
     snprintf(folder, sizeof folder, "%s/shard-%u", root, index);
     if (nnv_file_mkdir(folder, &err) != NNV_OK) {
         fprintf(stderr, "bench_journal: %s\n", err.text);
@@ -117,10 +120,11 @@ static void make_shard(const char *root, unsigned index, unsigned shards, size_t
         fprintf(whole, "%s\tops\t%s\t%s\tedge\n", c.name, c.op, c.type);
         if (shard_of(&c, shards) != index - 1) continue;
         fprintf(list, "%s\tops\t%s\t%s\tedge\n", c.name, c.op, c.type);
+        own_hash = add_hash(own_hash, &c);
         own++;
     }
     FILE *journal = create(folder, "journal.jsonl");
-    put_header(journal, index, shards, own, cases, selection);
+    put_header(journal, index, shards, own, own_hash, cases, selection);
     for (size_t i = 0; i < cases; i++) {
         make_case(i, &c);
         if (shard_of(&c, shards) == index - 1) put_record(journal, &c, i);
