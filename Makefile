@@ -101,7 +101,7 @@ $(FAULTY_RUNTIME): tests/nnapi/faulty.c $(RUNTIME)
 	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -o $@ $< \
 	  -Wl,--no-as-needed $(RUNTIME) -ldl -lpthread
 
-unit: $(UNIT) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO)
+unit: $(UNIT) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers

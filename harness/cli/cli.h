@@ -24,7 +24,7 @@ extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_
 struct nnv_cli {
     const char *driver, *suite, *filter, *out, *specs;
     const char *shard, *balance; /**< "2/4"; folder of a run whose times divide the cases */
-    uint64_t seed, jobs, timeout_ns, count, budget_ns;
+    uint64_t seed, jobs, timeout_ns, count, budget_ns, memory_mb;
     int precision; /**< index into nnv_cli_precisions: 0 is the suite's default */
     int tier;      /**< index into nnv_cli_tiers */
     int via;       /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
@@ -62,6 +62,8 @@ extern const char *const nnv_cli_vias[];
         0, "time-budget", NNV_OPT_SECONDS, &(c).budget_ns, "S",                                                        \
             "run what is likeliest to find bugs first, begin no case after S seconds", NULL                            \
     }
+#define NNV_OPTION_MEMORY(c)                                                                                           \
+    { 0, "memory", NNV_OPT_U64, &(c).memory_mb, "MB", "megabytes that a worker may take; default: no limit", NULL }
 #define NNV_OPTION_OUT(c)                                                                                              \
     { 'o', "out", NNV_OPT_STRING, &(c).out, "DIR", "folder of the run", NULL }
 #define NNV_OPTION_PRECISION(c)                                                                                        \

@@ -91,6 +91,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_JOBS(c),
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_BUDGET(c),
+        NNV_OPTION_MEMORY(c),
         NNV_OPTION_OUT(c),
         NNV_OPTION_SHARD(c),
         NNV_OPTION_BALANCE(c),

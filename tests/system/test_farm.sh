@@ -5,6 +5,17 @@
 
 FAULTY=(--driver faulty:dilation-ignored --suite device,ops --tier smoke --filter 'suite:device | op:CONV_2D | op:TANH')
 
+# json FILE EXPRESSION: of what the file holds, r (a list of its lines where it has several)
+json() {
+    python3 - "$@" <<'P'
+import json, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+r = json.loads(text) if not sys.argv[1].endswith(".jsonl") else [json.loads(line) for line in text.splitlines()]
+value = eval(sys.argv[2])
+print(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
+P
+}
+
 # What a report says beyond times, workers' numbers, places and how it was asked for.
 lasting() { sed -E -e 's/ (time|timestamp|hostname)="[^"]*"//g' -e '/<property name="argv"/d' -e "s|$1/|FOLDER/|g" "$1/junit.xml"; }
 # shards N options...: the run in N shards, s1 to sN
@@ -40,16 +51,17 @@ test_merged_is_the_run_in_one_piece() {
     # what was tried again depends on how many failed before
     cmp <(lasting whole) <(lasting merged) || fail "junit.xml differs"
     for key in compared cases verdicts suites bugs failures_by_bug exit_code interrupted; do
-        same "$(jq -cS .$key merged/summary.json)" "$(jq -cS .$key whole/summary.json)" $key
+        same "$(json merged/summary.json "r['$key']")" "$(json whole/summary.json "r['$key']")" $key
     done
-    cmp <(jq -S . whole/explained.json) <(jq -S . merged/explained.json) || fail "explanations differ"
+    same "$(json merged/explained.json r)" "$(json whole/explained.json r)"
     cmp <(cd whole/dumps && ls | sort) <(cd merged/dumps && ls | sort) || fail "dumps differ"
     # workers of two shards have different numbers
-    same "$(jq -r 'select(.case) | .worker' merged/journal.jsonl | sort -u | wc -l)" \
-        "$(for i in 1 2 3; do jq -r 'select(.case) | .worker' s$i/journal.jsonl | sort -u; done | wc -l)"
+    local i workers=0
+    for i in 1 2 3; do workers=$((workers + $(json s$i/journal.jsonl 'len({c["worker"] for c in r[1:]})'))); done
+    same "$(json merged/journal.jsonl 'len({c["worker"] for c in r[1:]})')" $workers
     # replay lines lead to the merged dumps
     rm -rf s1 s2 s3
-    check 1 bash -c "$(jq -r 'select(.replay) | .replay' merged/journal.jsonl | head -n 1)"
+    check 1 bash -c "$(json merged/journal.jsonl 'next(c["replay"] for c in r if "dump" in c)')"
     check 1 nnvts report merged
     # a merged run can be merged: it is one of one
     check 1 nnvts merge merged --out again
@@ -164,7 +176,7 @@ test_balance() {
     mv j past/journal.jsonl
     for i in 1 2 3; do
         check 0 nnvts run --driver cpu --suite ops --tier smoke --filter 'op:ADD | op:CONV_2D' --shard $i/3 --balance past --out s$i
-        sums+=("$(jq -s 'map({(.case // ""): .ms}) | add' past/journal.jsonl | jq --rawfile l s$i/cases.tsv '[$l | split("\n")[] | select(. != "") | split("\t")[0]] as $n | [.[$n[]]] | add')")
+        sums+=("$(json past/journal.jsonl "sum({c['case']: c['ms'] for c in r[1:]}[line.split('\t')[0]] for line in open('s$i/cases.tsv'))")")
     done
     echo "${sums[@]}" | awk '{for (i = 1; i <= 3; i++) {m = m > $i ? m : $i; s += $i} exit !(m <= 1.05 * s / 3)}' || fail "out of balance: ${sums[*]}"
     check 0 nnvts merge s1 s2 s3 --out merged
