@@ -365,6 +365,8 @@ static enum nnv_status read_lines(struct nnv_report *r, FILE *file, const char *
 static enum nnv_status read_journal(struct nnv_report *r, const char *path, struct nnv_err *err) {
     r->journal = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
+    if (r->journal < 0 && errno == ENOENT)
+        return nnv_fail(err, NNV_INVALID, "%s: %s; the run ended before it began", path, strerror(errno));
     if (r->journal < 0 || fstat(r->journal, &st) != 0) return nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode)) return nnv_fail(err, NNV_INVALID, "%s: not a file", path);
     int fd = dup(r->journal);
