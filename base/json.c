@@ -52,6 +52,7 @@ static const char *skip_digits(const char *s, const char *end) {
 
 static const char *skip_number(const char *s, const char *end) {
     if (*s == '-') s++;
+    if (end - s > 1 && *s == '0' && is_digit(s[1])) return NULL;
     s = skip_digits(s, end);
     if (s != NULL && s < end && *s == '.') s = skip_digits(s + 1, end);
     if (s != NULL && s < end && (*s == 'e' || *s == 'E')) {
