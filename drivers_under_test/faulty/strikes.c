@@ -45,11 +45,15 @@ __attribute__((noinline, no_sanitize("address", "undefined"))) void strike_heap(
 /** Stops the whole process, as a debugger or a terminal would. */
 void strike_stop(void) { raise(SIGSTOP); }
 
-/** Takes all the memory that there is, and does not look at what it gets. */
+/** Takes the memory that there is, or very much of it, and does not look at what it gets for the last time. */
 __attribute__((no_sanitize("address", "undefined"))) void strike_memory(void) {
-    for (size_t bytes = (size_t)1 << 34; bytes > 4096; bytes /= 2)
-        while (malloc(bytes)) continue;
-    volatile char *volatile block = malloc((size_t)1 << 34);
+    enum { MOST = 1000 };
+    const size_t large = (size_t)1 << 34;
+    int taken = 0;
+    for (size_t bytes = large; bytes > 4096 && taken < MOST; bytes /= 2)
+        while (taken < MOST && malloc(bytes)) taken++;
+    volatile char *volatile block = NULL;
+    if (taken < MOST) block = malloc(large);
     *block = 1;
 }
 

@@ -38,7 +38,6 @@ test_slurm() {
     recipe slurm.sh
     has "$OUT" "shard 4 of 4 (SLURM_ARRAY_TASK_ID)"
 }
-test_parallel() { recipe parallel.sh; }
 # Failures with dumps and replay lines come home, too.
 test_parallel_of_a_faulty_driver() {
     recipe parallel.sh --driver faulty:dilation-ignored --suite device,ops --tier smoke --filter 'suite:device | op:CONV_2D'
