@@ -5,6 +5,7 @@
 #   make bench    measures                    make soak     long runs: tier full, many seeds
 #   make fuzz     libFuzzer on what nnvts reads   make soak-fuzz   mutated models under the sanitizers
 #   make audit    judges the suites by planted bugs
+#   make recipes  runs in shards on Slurm and over ssh   make campaigns   kill -9 and driver faults, a thousand of each
 #   make docs     writes docs/ops from the operations' records, docs/planted-bugs.md from the bugs
 #   make setup-engines   brings the libraries of the drivers over engines; those are built where their library is
 #   make install PREFIX=/usr/local            make clean
@@ -62,7 +63,7 @@ READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 READER_SOAK_SECONDS ?= 600
 
-.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -101,7 +102,7 @@ $(FAULTY_RUNTIME): tests/nnapi/faulty.c $(RUNTIME)
 	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -o $@ $< \
 	  -Wl,--no-as-needed $(RUNTIME) -ldl -lpthread
 
-unit: $(UNIT) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO)
+unit: $(UNIT) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers
@@ -155,6 +156,19 @@ format:
 bench: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(BENCH)
 	@tools/bench.sh $(B)
+
+# A run of a million cases, merged and reported: in 60 s, 500 MB and a page of 4 MB, or it fails.
+bench-journal: all $(B)/bench/bench_journal
+	$(B)/bench/bench_journal $(B)/nnvts $(ARGS)
+
+# The recipes for Slurm and ssh, run for real where their tools are installed (as root they start their own daemons).
+recipes: all
+	@for recipe in slurm parallel; do tools/recipes/$$recipe.sh $(B) $(B)/recipes/$$recipe || [ $$? = 77 ] || exit 1; done
+
+# kill -9 at 1,000 random moments, and 1,000 injected faults of ten kinds: a quarter of an hour.
+campaigns: all
+	python3 tests/campaigns/kills.py $(B)
+	python3 tests/campaigns/faults.py $(B)
 
 docs: all
 	$(B)/nnvts op --markdown --out docs/ops

@@ -46,8 +46,7 @@ static void add_number(struct nnv_text *t) {
     nnv_text_add(t, "#");
 }
 
-/** The first line of a reason with its numbers as '#'. Digits inside words ("float32", "CONV_2D") stay. */
-static void add_like(struct nnv_text *t, const char *reason) {
+void nnv_text_add_like(struct nnv_text *t, const char *reason) {
     size_t end = nnv_first_line(reason), start = t->len;
     bool in_word = false;
     for (size_t i = 0; i < end && t->len - start < LIKE_MAX;) {
@@ -106,7 +105,7 @@ uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c)
     if (c->explained)
         nnv_text_add(&key, c->explained);
     else
-        add_like(&key, c->reason);
+        nnv_text_add_like(&key, c->reason);
     uint32_t n = NNV_MAP_NONE;
     if (!key.failed && grow(b, b->map.count)) {
         n = nnv_map_find(&b->map, key.data);

@@ -7,6 +7,7 @@
 #define NNV_REPORTS_BUCKET_H
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "nnvts/result.h"
 #include "reports/map.h"
 
@@ -49,5 +50,10 @@ uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c)
 NNV_USE_RESULT enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_buckets *b, uint32_t *of,
                                               struct nnv_err *err);
 void nnv_buckets_free(struct nnv_buckets *b);
+/**
+ * Adds the first line of a reason with its numbers as '#': what the reasons of one bug have in common. Digits inside
+ * words ("float32", "CONV_2D") stay. Of such a text it makes the same again.
+ */
+void nnv_text_add_like(struct nnv_text *t, const char *reason);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "reports/bucket.h"
+#include "reports/line.h"
 #include "reports/load.h"
 #include "reports/outcome.h"
 #include "reports/suite_counts.h"
@@ -107,6 +108,17 @@ static void add_driver(struct nnv_text *t, const json_t *driver) {
     nnv_text_addf(t, ", level %" PRIu64 ")", nnv_json_count(driver, "level"));
 }
 
+/** "  shard 2 of 4 (SLURM_ARRAY_TASK_ID)": what said so, unless the user did. */
+static void add_shard(struct nnv_text *t, const json_t *shard) {
+    if (!json_is_object(shard)) return;
+    const char *from = nnv_json_text(shard, "from", "");
+    nnv_text_addf(t, "  shard %" PRIu64 " of %" PRIu64, nnv_json_count(shard, "index"), nnv_json_count(shard, "count"));
+    if (*from == '\0' || *from == '-') return;
+    nnv_text_add(t, " (");
+    add_shown(t, from);
+    nnv_text_add(t, ")");
+}
+
 static void print_opening(struct nnv_console *c, const json_t *header) {
     struct nnv_text t = {0};
     uint64_t jobs = nnv_json_count(header, "jobs");
@@ -116,7 +128,9 @@ static void print_opening(struct nnv_console *c, const json_t *header) {
     add_driver(&t, json_object_get(header, "driver"));
     nnv_text_addf(&t, "  %s case%s  seed ", nnv_count(c->total).s, c->total == 1 ? "" : "s");
     nnv_report_add_seed(&t, header);
-    nnv_text_addf(&t, "  %" PRIu64 " job%s  out ", jobs, jobs == 1 ? "" : "s");
+    nnv_text_addf(&t, "  %" PRIu64 " job%s", jobs, jobs == 1 ? "" : "s");
+    add_shard(&t, json_object_get(header, "shard"));
+    nnv_text_add(&t, "  out ");
     add_shown(&t, c->folder);
     nnv_text_add(&t, c->folder[0] != '\0' && c->folder[strlen(c->folder) - 1] == '/' ? "\n" : "/\n");
     print(c, &t);
@@ -221,6 +235,11 @@ void nnv_console_case(struct nnv_console *c, const char *line) {
     json_error_t why;
     enum nnvts_verdict v = NNVTS_ERROR;
     struct nnv_text t = {0};
+    struct nnv_line quick;
+    if (!c->style.verbose && nnv_line_scan(line, strlen(line), &quick)) {
+        c->done++;
+        return;
+    }
     json_t *record = nnv_record_parse(line, strlen(line), &why);
     const char *name = nnv_json_text(record, "case", NULL);
     c->done++;

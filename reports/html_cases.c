@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file html_cases.c report.html: every case by name, in few bytes: the script searches these lists. */
+/**
+ * @file html_cases.c report.html: every case by name, in few bytes: the script searches these lists. Of very many cases
+ * only those by name that did not pass, as far as there is room; the others are counted.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reports/html.h"
 #include "reports/words.h"
+
+enum {
+    ALL_MAX = 100000,       /**< more cases than these are not all listed */
+    LISTED_BYTES = 1 << 20, /**< then, what the lists may take */
+    GROUPS_MAX = 2000,
+};
 
 /** Where the verdicts stand in a list: the worst first. */
 static int place(enum nnvts_verdict v) {
@@ -49,6 +58,13 @@ static int by_line(const void *pa, const void *pb, void *items) {
     return order == 0 ? compare(ia, ib) : order;
 }
 
+/** What the section has taken of its room. */
+struct room {
+    bool all;   /**< every case is listed */
+    size_t end; /**< of the page, where the lists end */
+    size_t groups;
+};
+
 /** Adds one line: what the names share, then the last part of each on a line of the source. */
 static size_t add_line(struct nnv_html *h, const size_t *order, size_t k) {
     struct nnv_text *t = &h->t;
@@ -74,7 +90,29 @@ static size_t add_line(struct nnv_html *h, const size_t *order, size_t k) {
     return k;
 }
 
-static size_t add_group(struct nnv_html *h, const size_t *order, size_t k) {
+/** Adds the lines of a group, or says how many of its cases are not listed. */
+static size_t add_lines(struct nnv_html *h, const size_t *order, size_t k, const struct room *room) {
+    const struct nnv_report_case *item = h->r->item, *first = &item[order[k]];
+    size_t left_out = 0;
+    nnv_text_add(&h->t, "<ul>\n");
+    while (k < h->r->count && same_group(first, &item[order[k]])) {
+        const enum nnvts_verdict v = item[order[k]].verdict;
+        const bool fine = v == NNVTS_PASS || v == NNVTS_UNSUPPORTED || v == NNVTS_SKIP;
+        if (room->all || (!fine && h->t.len < room->end)) {
+            k = add_line(h, order, k);
+        } else {
+            left_out++;
+            k++;
+        }
+    }
+    nnv_text_add(&h->t, "</ul>");
+    if (left_out > 0)
+        nnv_text_addf(&h->t, "<p class=\"soft\">%s not listed here; cases.tsv has their names</p>\n",
+                      nnv_count(left_out).s);
+    return k;
+}
+
+static size_t add_group(struct nnv_html *h, const size_t *order, size_t k, const struct room *room) {
     struct nnv_text *t = &h->t;
     const struct nnv_report_case *first = &h->r->item[order[k]];
     size_t n[NNVTS_VERDICT_COUNT] = {0};
@@ -95,9 +133,9 @@ static size_t add_group(struct nnv_html *h, const size_t *order, size_t k) {
     }
     nnv_text_add(t, " <span class=\"soft\">");
     nnv_html_counts(t, n);
-    nnv_text_add(t, "</span></summary>\n<ul>\n");
-    while (k < h->r->count && same_group(first, &h->r->item[order[k]])) k = add_line(h, order, k);
-    nnv_text_add(t, "</ul></details>\n");
+    nnv_text_add(t, "</span></summary>\n");
+    k = add_lines(h, order, k, room);
+    nnv_text_add(t, "</details>\n");
     return k;
 }
 
@@ -106,12 +144,19 @@ enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err *err) {
     if (order == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the list of cases");
     for (size_t i = 0; i < h->r->count; i++) order[i] = i;
     if (h->r->count > 0) qsort_r(order, h->r->count, sizeof *order, by_line, h->r->item);
+    struct room room = {.all = h->r->count <= ALL_MAX};
     nnv_text_addf(&h->t,
-                  "<section id=\"cases\">\n<h2>Cases <span class=\"n soft\">%s</span></h2>\n"
-                  "<p class=\"lead\">Every case of the run. Each line has what the names share, then how they "
-                  "end.</p>\n",
-                  nnv_count(h->r->count).s);
-    for (size_t k = 0; k < h->r->count;) k = add_group(h, order, k);
+                  "<section id=\"cases\">\n<h2>Cases <span class=\"n soft\">%s</span></h2>\n<p class=\"lead\">%s Each "
+                  "line has what the names share, then how they end.</p>\n",
+                  nnv_count(h->r->count).s,
+                  room.all ? "Every case of the run."
+                           : "The run has too many cases to list them all: these are the ones that went wrong, as far "
+                             "as there is room, and counts of the others.");
+    room.end = h->t.len + LISTED_BYTES;
+    size_t k = 0;
+    while (k < h->r->count && (room.all || room.groups++ < GROUPS_MAX)) k = add_group(h, order, k, &room);
+    if (k < h->r->count)
+        nnv_text_addf(&h->t, "<p class=\"soft\">and %s cases in more operations</p>\n", nnv_count(h->r->count - k).s);
     nnv_text_add(&h->t, "</section>\n");
     free(order);
     return NNV_OK;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/stream.h"
 #include "reports/load.h"
 #include "reports/outcome.h"
 #include "reports/suite_counts.h"
@@ -46,26 +46,44 @@ static void count_kinds(const struct nnv_report *r, uint32_t suite, size_t *kind
 
 /** The document that is being written. What fails once stays failed, so only the end needs to ask. */
 struct document {
-    xmlBuffer *buffer;
+    struct nnv_stream file;
+    struct nnv_err *err;    /**< of the file */
+    enum nnv_status status; /**< likewise */
     xmlTextWriter *writer;
     struct nnv_text legal; /**< scratch: a text whose every character XML 1.0 has */
     bool failed;
 };
 
 /** Takes what a function of libxml2 returned: -1 is failure. */
-static void check(struct document *d, int result) { d->failed = d->failed || result < 0; }
+static void check(struct document *d, int result) { d->failed = d->failed || (result < 0 && d->status == NNV_OK); }
 
 static void close_document(struct document *d) {
     xmlFreeTextWriter(d->writer);
-    xmlBufferFree(d->buffer);
+    nnv_stream_drop(&d->file);
     nnv_text_free(&d->legal);
 }
 
-static void open_document(struct document *d) {
+/** What libxml2 has ready goes to the file. */
+static int write_piece(void *context, const char *data, int n) {
+    struct document *d = context;
+    if (n == 0 || d->file.fd < 0) return n == 0 ? 0 : -1;
+    if (d->status == NNV_OK) d->status = nnv_stream_add(&d->file, data, (size_t)n, d->err);
+    return d->status == NNV_OK ? n : -1;
+}
+
+static int keep_open(void *context) {
+    (void)context;
+    return 0;
+}
+
+static void open_document(struct document *d, const char *path) {
     xmlResetLastError();
-    d->buffer = xmlBufferCreate();
-    d->writer = d->buffer == NULL ? NULL : xmlNewTextWriterMemory(d->buffer, 0);
+    d->status = nnv_stream_open(&d->file, path, d->err);
+    if (d->status != NNV_OK) return;
+    xmlOutputBuffer *out = xmlOutputBufferCreateIO(write_piece, keep_open, d, NULL);
+    d->writer = out == NULL ? NULL : xmlNewTextWriter(out);
     if (d->writer == NULL) {
+        if (out != NULL) xmlOutputBufferClose(out);
         d->failed = true;
         return;
     }
@@ -74,11 +92,10 @@ static void open_document(struct document *d) {
     check(d, xmlTextWriterStartDocument(d->writer, NULL, "UTF-8", NULL));
 }
 
-/** Ends the document; its buffer is complete if it has not failed. */
+/** Ends the document; it is complete if it has not failed. */
 static void end_document(struct document *d) {
     check(d, xmlTextWriterEndDocument(d->writer));
     check(d, xmlTextWriterFlush(d->writer));
-    check(d, xmlBufferLength(d->buffer));
     /* Some of libxml2's functions only leave a word about it when memory runs out. */
     d->failed = d->failed || xmlGetLastError() != NULL;
 }
@@ -361,14 +378,17 @@ enum nnv_status nnv_report_junit(const struct nnv_report *r, struct nnv_err *err
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
     size_t *order = suites == NULL ? NULL : by_suite(r, suites);
     struct nnv_text path = {0};
-    struct document d = {0};
+    struct document d = {.file = NNV_STREAM_NONE, .err = err};
     nnv_text_add_path(&path, r->folder, "junit.xml");
-    open_document(&d);
     enum nnv_status s = NNV_OK;
-    if (order != NULL && !d.failed) s = add_run(&d, r, suites, order, err);
+    if (order != NULL && !path.failed) {
+        open_document(&d, path.data);
+        if (d.status == NNV_OK && !d.failed) s = add_run(&d, r, suites, order, err);
+        if (s == NNV_OK) s = d.status;
+    }
     if (s == NNV_OK && (order == NULL || path.failed || d.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for junit.xml", r->folder);
-    if (s == NNV_OK) s = nnv_file_write(path.data, xmlBufferContent(d.buffer), (size_t)xmlBufferLength(d.buffer), err);
+    if (s == NNV_OK) s = nnv_stream_end(&d.file, err);
     close_document(&d);
     nnv_text_free(&path);
     free(order);

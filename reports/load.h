@@ -26,7 +26,7 @@ struct nnv_report_case {
     uint64_t compared, not_compared;
     double ms;
     double driver_us;
-    const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none */
+    const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */
     const char *explained, *explained_op; /**< what the driver seems to do, to which operation; NULL: not known */
     off_t offset;                         /**< of its line in the journal */
     size_t length;                        /**< 0: no record */
@@ -45,6 +45,8 @@ struct nnv_report {
     struct nnv_report_case *item;
     size_t count;
     struct nnv_map names, suites, ops, types; /**< names: the number of a case */
+    struct nnv_map reasons;                   /**< distinct ones; those beyond a bound with their numbers as '#' */
+    size_t reason_bytes;
     size_t verdicts[NNVTS_VERDICT_COUNT];
     size_t outcomes[NNVTS_OUTCOME_COUNT];
     size_t bad;             /**< cases that fail the run: see nnv_case_bad() */
@@ -61,6 +63,8 @@ struct nnv_report {
     double seconds;
 };
 
+/** True if the run was one shard of several, which by itself need not prove anything. */
+bool nnv_report_is_shard(const struct nnv_report *report);
 /**
  * The whole record of case i, a new reference; *record becomes NULL if it has none. NULs in its strings are replaced
  * by U+FFFD.

@@ -51,5 +51,12 @@ static const struct bug bugs[] = {
      .op = ANY_OPERATION,
      .execute = tamper_true_255,
      .legal = true},
+    {.name = "legal-prints",
+     .models = "much noise on standard output and standard error",
+     .fires = "models with a TANH, unless @OP says another",
+     .op = ANEURALNETWORKS_TANH,
+     .strike = strike_print,
+     .place = STRIKE_EXECUTE,
+     .legal = true},
 };
 const struct bug_group bugs_legal = {bugs, sizeof bugs / sizeof *bugs};

@@ -148,5 +148,9 @@ static const struct bug bugs[] = {
     STRIKE("close-descriptors", "files of others closed", STRIKE_EXECUTE, strike_close),
     STRIKE("stack-smash", "write over the end of a local array", STRIKE_EXECUTE, strike_stack),
     STRIKE("heap-smash", "write over the end of an allocation", STRIKE_EXECUTE, strike_heap),
+    STRIKE("stops-itself", "a signal that stops the process", STRIKE_EXECUTE, strike_stop),
+    STRIKE("out-of-memory", "memory that is not there, unnoticed", STRIKE_EXECUTE, strike_memory),
+    STRIKE("out-of-descriptors", "files opened and never closed, until none can be opened", STRIKE_EXECUTE,
+           strike_descriptors),
 };
 const struct bug_group bugs_ops = {bugs, sizeof bugs / sizeof *bugs};

@@ -254,5 +254,9 @@ void strike_hang(void);
 void strike_close(void);
 void strike_stack(void);
 void strike_heap(void);
+void strike_stop(void);
+void strike_memory(void);
+void strike_descriptors(void);
+void strike_print(void);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file strikes.c How a driver ends or blocks its process. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,4 +40,35 @@ __attribute__((noinline, no_sanitize("address", "undefined"))) void strike_heap(
     if (!block) return;
     for (size_t i = 0; i < BYTES + 64; i++) block[i] = (char)0xff;
     free((void *)block);
+}
+
+/** Stops the whole process, as a debugger or a terminal would. */
+void strike_stop(void) { raise(SIGSTOP); }
+
+/** Takes the memory that there is, or very much of it, and does not look at what it gets for the last time. */
+__attribute__((no_sanitize("address", "undefined"))) void strike_memory(void) {
+    enum { MOST = 1000 };
+    const size_t large = (size_t)1 << 34;
+    int taken = 0;
+    for (size_t bytes = large; bytes > 4096 && taken < MOST; bytes /= 2)
+        while (taken < MOST && malloc(bytes)) taken++;
+    volatile char *volatile block = NULL;
+    if (taken < MOST) block = malloc(large);
+    *block = 1;
+}
+
+/** Opens files until no more can be opened, and keeps them. */
+void strike_descriptors(void) {
+    enum { MOST = 1 << 20 };
+    for (int i = 0; i < MOST && open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0; i++) continue;
+}
+
+/** Prints as some drivers do: much, at once, and no text. */
+void strike_print(void) {
+    char noise[4096];
+    for (size_t i = 0; i < sizeof noise; i++) noise[i] = (char)i;
+    for (int i = 0; i < 8; i++) fwrite(noise, 1, sizeof noise, stdout);
+    fprintf(stdout, "\n{\"case\":\"of another\",\"verdict\":\"PASS\"}\nprinted by the driver\n");
+    fflush(stdout);
+    (void)!write(STDERR_FILENO, "and written\n", 12);
 }

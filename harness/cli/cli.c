@@ -91,6 +91,9 @@ int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct n
         s = nnv_fail(&err, NNV_INVALID, "--jobs %llu: expected 1 to 256", (unsigned long long)c->jobs);
     if (s == NNV_OK && c->count > 10000000)
         s = nnv_fail(&err, NNV_INVALID, "--count %llu: expected at most 10000000", (unsigned long long)c->count);
+    if (s == NNV_OK && c->memory_mb > 1 << 30)
+        s = nnv_fail(&err, NNV_INVALID, "--memory %llu: expected at most %d", (unsigned long long)c->memory_mb,
+                     1 << 30);
     if (s == NNV_OK && c->timeout_ns == 0) s = nnv_fail(&err, NNV_INVALID, "--timeout 0: expected more than 0 seconds");
     if (s == NNV_OK && c->out != NULL && *c->out == '\0')
         s = nnv_fail(&err, NNV_INVALID, "--out '': expected a folder");
@@ -112,6 +115,7 @@ enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena,
         .count = c->count,
         .timeout_ns = c->timeout_ns,
         .budget_ns = c->budget_ns,
+        .memory = c->memory_mb << 20,
         .jobs = (int)c->jobs,
     };
     if (c->driver == NULL) return NNV_OK;

@@ -18,17 +18,18 @@ struct nnv_verb {
 extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_verb_replay, nnv_verb_reduce,
     nnv_verb_bisect, nnv_verb_explain, nnv_verb_show, nnv_verb_import, nnv_verb_op, nnv_verb_report, nnv_verb_fuzz,
     nnv_verb_audit, nnv_verb_data, nnv_verb_bench, nnv_verb_plan, nnv_verb_completion, nnv_verb_man, nnv_verb_doctor,
-    nnv_verb_pack, nnv_verb_verify, nnv_verb_expect;
+    nnv_verb_pack, nnv_verb_verify, nnv_verb_expect, nnv_verb_merge;
 
 /** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
 struct nnv_cli {
     const char *driver, *suite, *filter, *out, *specs;
-    uint64_t seed, jobs, timeout_ns, count, budget_ns;
+    const char *shard, *balance; /**< "2/4"; folder of a run whose times divide the cases */
+    uint64_t seed, jobs, timeout_ns, count, budget_ns, memory_mb;
     int precision; /**< index into nnv_cli_precisions: 0 is the suite's default */
     int tier;      /**< index into nnv_cli_tiers */
     int via;       /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
     char via_driver[1024];
-    bool json, quiet, verbose, resume, help;
+    bool json, quiet, verbose, resume, help, no_shard;
     struct nnv_opt_list positional;
 };
 
@@ -61,6 +62,8 @@ extern const char *const nnv_cli_vias[];
         0, "time-budget", NNV_OPT_SECONDS, &(c).budget_ns, "S",                                                        \
             "run what is likeliest to find bugs first, begin no case after S seconds", NULL                            \
     }
+#define NNV_OPTION_MEMORY(c)                                                                                           \
+    { 0, "memory", NNV_OPT_U64, &(c).memory_mb, "MB", "megabytes that a worker may take; default: no limit", NULL }
 #define NNV_OPTION_OUT(c)                                                                                              \
     { 'o', "out", NNV_OPT_STRING, &(c).out, "DIR", "folder of the run", NULL }
 #define NNV_OPTION_PRECISION(c)                                                                                        \
@@ -72,6 +75,13 @@ extern const char *const nnv_cli_vias[];
     { 0, "tier", NNV_OPT_CHOICE, &(c).tier, "T", "how many cases the suites make", nnv_cli_tiers }
 #define NNV_OPTION_COUNT(c)                                                                                            \
     { 0, "count", NNV_OPT_U64, &(c).count, "N", "how many graphs the suite randgraph draws", NULL }
+#define NNV_OPTION_SHARD(c)                                                                                            \
+    { 0, "shard", NNV_OPT_STRING, &(c).shard, "I/N", "only the cases of shard I of N, chosen by their names", NULL }
+#define NNV_OPTION_BALANCE(c)                                                                                          \
+    {                                                                                                                  \
+        0, "balance", NNV_OPT_STRING, &(c).balance, "RUN",                                                             \
+            "shards of equal time, by what the run in this folder took", NULL                                          \
+    }
 #define NNV_OPTION_JSON(c)                                                                                             \
     { 0, "json", NNV_OPT_FLAG, &(c).json, NULL, "machine-readable output on stdout", NULL }
 #define NNV_OPTION_QUIET(c)                                                                                            \
@@ -117,6 +127,13 @@ NNV_USE_RESULT enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nn
 /** Lists the suites' cases and keeps the selected ones; an empty selection is an error. */
 NNV_USE_RESULT enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_config *config,
                                              struct nnv_case_list *list, struct nnv_err *err);
+
+/**
+ * Keeps the cases of one shard: of --shard, else of what the environment says if ask_environment is set and --no-shard
+ * is not; *shard stays zero where the run is whole. nnv_shard_free() ends it.
+ */
+NNV_USE_RESULT enum nnv_status nnv_cli_shard(const struct nnv_cli *c, bool ask_environment, struct nnv_case_list *list,
+                                             struct nnv_shard *shard, struct nnv_err *err);
 
 /** A dump in a further form: path.c, the C program that reproduces it. For nnv_run_options. */
 enum nnv_status nnv_cli_dump_also(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,

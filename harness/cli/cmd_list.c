@@ -66,6 +66,8 @@ static int run(int argc, char **argv) {
         NNV_OPTION_TIER(c),
         NNV_OPTION_COUNT(c),
         NNV_OPTION_SEED(c),
+        NNV_OPTION_SHARD(c),
+        NNV_OPTION_BALANCE(c),
         {0, "coverage", NNV_OPT_FLAG, &coverage, NULL, "instead, what the graphs of these cases cover", NULL},
         NNV_OPTION_JSON(c),
         NNV_OPTION_VERBOSE(c),
@@ -78,10 +80,12 @@ static int run(int argc, char **argv) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_case_list list = {.arena = arena};
     struct nnv_run_config config;
+    struct nnv_shard shard = {0};
     struct nnv_text line = {0};
     enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
+    if (s == NNV_OK) s = nnv_cli_shard(&c, false, &list, &shard, &err);
     if (s == NNV_OK && coverage) s = print_coverage(&config, &list, c.json, &err);
     for (size_t i = 0; s == NNV_OK && !coverage && i < list.count; i++) {
         const struct nnv_case *k = &list.item[i];
@@ -93,6 +97,7 @@ static int run(int argc, char **argv) {
             puts(k->name);
     }
     nnv_text_free(&line);
+    nnv_shard_free(&shard);
     free(list.item);
     nnv_arena_free(arena);
     return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);

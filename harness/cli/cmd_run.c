@@ -20,6 +20,7 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d cpu -s spec --specs vectors/     your own vectors\n"
                 "nnvts run -d ./npu.so --time-budget 30        the most telling cases first, for half a minute\n"
                 "nnvts run -d cpu --expect known.json --strict  but for known failures, all of which still fail\n"
+                "nnvts run -d cpu --shard 2/4 -o shard-2       the second of four parts, see nnvts merge\n"
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n",
 };
 
@@ -138,7 +139,11 @@ static int run(int argc, char **argv) {
         NNV_OPTION_JOBS(c),
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_BUDGET(c),
+        NNV_OPTION_MEMORY(c),
         NNV_OPTION_OUT(c),
+        NNV_OPTION_SHARD(c),
+        NNV_OPTION_BALANCE(c),
+        {0, "no-shard", NNV_OPT_FLAG, &c.no_shard, NULL, "all cases, whatever the environment says of shards", NULL},
         {0, "resume", NNV_OPT_FLAG, &c.resume, NULL,
          "go on with the run in the folder: what has a verdict is not run again", NULL},
         NNV_OPTION_EXPECT(expect),
@@ -161,6 +166,7 @@ static int run(int argc, char **argv) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_case_list list = {.arena = arena};
     struct nnv_run_config config;
+    struct nnv_shard shard = {0};
     struct view view = {.cli = &c};
     struct nnv_run_observer observer = {&view, on_header, on_record, on_tick};
     bool interrupted = false;
@@ -172,10 +178,12 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK) s = set_repeats(&config, repeat, determinism, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
     if (s == NNV_OK) s = nnv_cli_expect(&expect, &c, &config, list.item, list.count, &expectations, &err);
+    if (s == NNV_OK) s = nnv_cli_shard(&c, true, &list, &shard, &err);
     const struct nnv_run_options options = {
         .config = &config,
         .cases = list.item,
         .count = list.count,
+        .shard = &shard,
         .expectations = expect.count > 0 ? &expectations : NULL,
         .resume = c.resume,
         .argc = argc,
@@ -187,6 +195,7 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK) s = judge(&view, &options, flakes_ns, &interrupted, &code, &err);
     nnv_console_free(view.console);
     nnv_expect_free(&expectations);
+    nnv_shard_free(&shard);
     free(list.item);
     nnv_arena_free(arena);
     if (s != NNV_OK) return nnv_cli_error(&err);

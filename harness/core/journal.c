@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/stream.h"
 
 static const uint64_t SYNC_NS = 50000000;
 static const char begins[] = "{\"nnvts\":"; /* every journal of nnvts */
@@ -107,8 +108,8 @@ static void clear_dumps(const struct nnv_journal *j) {
 }
 
 enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err) {
-    static const char *const results[] = {"cases.tsv",      "summary.json",  "junit.xml",  "report.html",
-                                          "explained.json", "outcomes.json", "flakes.json"};
+    static const char *const results[] = {"cases.tsv",   "selection.tsv",  "summary.json",  "junit.xml",
+                                          "report.html", "explained.json", "outcomes.json", "flakes.json"};
     /* Empty, it still says whose folder this is, but not that anything was run. */
     if (ftruncate(j->file, 0) != 0) return failed(j, "cannot empty it", err);
     clear_dumps(j);
@@ -120,21 +121,25 @@ enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err) {
 
 /* ---------------------------------------------------------------- beginning */
 
-enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const struct nnv_case *cases, size_t count,
-                                  struct nnv_err *err) {
+enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const char *name, const struct nnv_case *cases,
+                                  size_t count, struct nnv_err *err) {
     struct nnv_text t = {0};
-    for (size_t i = 0; i < count; i++) {
+    struct nnv_stream file = NNV_STREAM_NONE;
+    char *path = path_of(j, name);
+    enum nnv_status st = path == NULL ? no_memory(err) : nnv_stream_open(&file, path, err);
+    for (size_t i = 0; i < count && st == NNV_OK; i++) {
         const struct nnv_case *c = &cases[i];
         const char *field[] = {c->name, c->suite, c->op, c->type, c->tags};
+        nnv_text_clear(&t);
         for (size_t k = 0; k < sizeof field / sizeof *field; k++) {
             if (k > 0) nnv_text_add(&t, "\t");
             nnv_text_add(&t, field[k]);
         }
         nnv_text_add(&t, "\n");
+        st = t.failed ? no_memory(err) : nnv_stream_add(&file, t.data, t.len, err);
     }
-    char *path = path_of(j, "cases.tsv");
-    enum nnv_status st =
-        t.failed || path == NULL ? no_memory(err) : nnv_file_write(path, t.data != NULL ? t.data : "", t.len, err);
+    if (st == NNV_OK) st = nnv_stream_end(&file, err);
+    nnv_stream_drop(&file);
     free(path);
     nnv_text_free(&t);
     return st;

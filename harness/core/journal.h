@@ -38,9 +38,9 @@ NNV_USE_RESULT enum nnv_status nnv_journal_open(const char *folder, struct nnv_j
                                                 struct nnv_err *err);
 /** Removes the results of an earlier run, the journal's content first. */
 NNV_USE_RESULT enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err);
-/** Writes cases.tsv, which comes before the journal. */
-NNV_USE_RESULT enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const struct nnv_case *cases,
-                                                 size_t count, struct nnv_err *err);
+/** Writes a list of cases (cases.tsv, which comes before the journal; selection.tsv). */
+NNV_USE_RESULT enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const char *name,
+                                                 const struct nnv_case *cases, size_t count, struct nnv_err *err);
 /** Makes a new journal that holds the first line (without newline), in one step. */
 NNV_USE_RESULT enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, struct nnv_err *err);
 /**

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/core/record.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,107 +10,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/rng.h"
 #include "harness/core/crash.h"
 #include "harness/core/expect.h"
 #include "harness/core/select.h"
 #include "reports/outcome.h"
 
-/* --------------------------------------------------------------- JSON, told */
-
-static const char *skip_space(const char *s, const char *end) {
-    while (s < end && (*s == ' ' || *s == '\t')) s++;
-    return s;
-}
-
-const char *nnv_utf8_skip(const char *s, const char *end) {
-    unsigned char first = (unsigned char)*s;
-    if (first < 0x80) return s + 1;
-    if (first < 0xc2 || first > 0xf4) return NULL;
-    int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-    unsigned point = first & (0x3fu >> more);
-    for (s++; more > 0; more--, s++) {
-        if (s == end || ((unsigned char)*s & 0xc0) != 0x80) return NULL;
-        point = point << 6 | ((unsigned char)*s & 0x3f);
-    }
-    bool wrong = (first == 0xe0 && point < 0x800) || (first == 0xf0 && point < 0x10000) || point > 0x10ffff ||
-                 (point >= 0xd800 && point <= 0xdfff);
-    return wrong ? NULL : s;
-}
-
-/** Behind the escape whose backslash is at s; surrogates, which nnvts never writes, count as malformed. */
-static const char *skip_escape(const char *s, const char *end) {
-    if (++s == end || *s == '\0' || strchr("\"\\/bfnrtu", *s) == NULL) return NULL;
-    if (*s++ != 'u') return s;
-    for (int i = 0; i < 4; i++)
-        if (s + i >= end || !isxdigit((unsigned char)s[i])) return NULL;
-    return (*s == 'd' || *s == 'D') && s[1] > '7' ? NULL : s + 4;
-}
-
-static const char *skip_string(const char *s, const char *end) {
-    for (s++; s != NULL && s < end && (unsigned char)*s >= 0x20;) {
-        if (*s == '"') return s + 1;
-        s = *s == '\\' ? skip_escape(s, end) : nnv_utf8_skip(s, end);
-    }
-    return NULL;
-}
-
-static const char *skip_digits(const char *s, const char *end) {
-    const char *start = s;
-    while (s < end && isdigit((unsigned char)*s)) s++;
-    return s > start ? s : NULL;
-}
-
-static const char *skip_number(const char *s, const char *end) {
-    if (*s == '-') s++;
-    s = skip_digits(s, end);
-    if (s != NULL && s < end && *s == '.') s = skip_digits(s + 1, end);
-    if (s != NULL && s < end && (*s == 'e' || *s == 'E')) {
-        s++;
-        if (s < end && (*s == '+' || *s == '-')) s++;
-        s = skip_digits(s, end);
-    }
-    return s;
-}
-
-static const char *skip_word(const char *s, const char *end) {
-    static const char *const words[] = {"true", "false", "null"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t n = strlen(words[i]);
-        if ((size_t)(end - s) >= n && memcmp(s, words[i], n) == 0) return s + n;
-    }
-    return NULL;
-}
-
-/** Behind the JSON value at s; NULL if there is none. */
-static const char *skip_value(const char *s, const char *end, int depth) {
-    if (s == end || depth == 0) return NULL;
-    if (*s == '"') return skip_string(s, end);
-    if (*s == '-' || isdigit((unsigned char)*s)) return skip_number(s, end);
-    if (*s != '[' && *s != '{') return skip_word(s, end);
-    const char close = *s == '[' ? ']' : '}';
-    s = skip_space(s + 1, end);
-    if (s < end && *s == close) return s + 1;
-    for (;;) {
-        if (close == '}') {
-            if (s == end || *s != '"' || (s = skip_string(s, end)) == NULL) return NULL;
-            s = skip_space(s, end);
-            if (s == end || *s != ':') return NULL;
-            s = skip_space(s + 1, end);
-        }
-        s = skip_value(s, end, depth - 1);
-        if (s == NULL) return NULL;
-        s = skip_space(s, end);
-        if (s == end) return NULL;
-        if (*s == close) return s + 1;
-        if (*s != ',') return NULL;
-        s = skip_space(s + 1, end);
-    }
-}
-
 bool nnv_json_is_array(const char *s, size_t n) {
     enum { DEPTH = 16 };
-    return n > 0 && *s == '[' && skip_value(s, s + n, DEPTH) == s + n;
+    return n > 0 && *s == '[' && nnv_json_skip(s, s + n, DEPTH) == s + n;
 }
 
 /* --------------------------------------------------------------- first line */
@@ -223,6 +131,15 @@ const char *nnv_record_tier(const struct nnv_run_config *config) {
     return config->tier >= 0 && config->tier < 3 ? names[config->tier] : "?";
 }
 
+static void add_shard(struct nnv_text *out, const struct nnv_shard *s) {
+    nnv_text_addf(out, ",\"shard\":{\"index\":%" PRIu32 ",\"count\":%" PRIu32, s->index, s->count);
+    add_member(out, "by", s->by);
+    nnv_text_addf(out, ",\"cases\":%zu", s->cases);
+    add_member(out, "selection", s->selection);
+    add_member(out, "from", s->from);
+    nnv_text_add(out, "}");
+}
+
 void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_info *driver, struct nnv_text *out) {
     const struct nnv_run_config *config = o->config;
     char selection[17];
@@ -255,6 +172,8 @@ void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_
     nnv_text_addf(out, "],\"cases\":%zu", o->count);
     nnv_record_selection(o->cases, o->count, selection);
     add_member(out, "selection", selection);
+    nnv_record_build(config, out);
+    if (o->shard != NULL && o->shard->count > 0) add_shard(out, o->shard);
     nnv_record_place(out);
     add_suites(out, o->cases, o->count);
     add_coverage(out);
@@ -345,8 +264,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
 
 /* ------------------------------------------------------------------- replay */
 
-/** A word of a command line, quoted for a shell where needed. */
-static void add_quoted(struct nnv_text *out, const char *s) {
+void nnv_record_quoted(struct nnv_text *out, const char *s) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^~";
     if (*s != '\0' && s[strspn(s, plain)] == '\0') {
         nnv_text_add(out, s);
@@ -363,14 +281,14 @@ static void add_quoted(struct nnv_text *out, const char *s) {
 
 static void add_option(struct nnv_text *out, const char *option, const char *value) {
     nnv_text_addf(out, " %s ", option);
-    add_quoted(out, value);
+    nnv_record_quoted(out, value);
 }
 
 void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
                        struct nnv_text *out) {
     if (dump != NULL) { /* the dump says by which profile it is judged */
         nnv_text_add(out, "nnvts replay ");
-        add_quoted(out, dump);
+        nnv_record_quoted(out, dump);
         add_option(out, "--driver", config->driver);
         return;
     }

@@ -35,6 +35,8 @@ void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_cas
 /** Appends the command that runs these cases again, of the suites that they are of. */
 void nnv_record_run(const struct nnv_run_config *config, const struct nnv_case *const *cases, size_t count,
                     struct nnv_text *out);
+/** Adds a word of a command line, quoted for a shell where needed. */
+void nnv_record_quoted(struct nnv_text *out, const char *s);
 /** "PASS". */
 const char *nnv_record_verdict(enum nnvts_verdict v);
 /** Hash of the names of the cases, hexadecimal, into buf (room for 17). */
@@ -43,8 +45,6 @@ void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf)
 const char *nnv_record_precision(const struct nnv_run_config *config);
 /** "smoke", "default", "full". */
 const char *nnv_record_tier(const struct nnv_run_config *config);
-/** Behind the UTF-8 character at s < end; NULL if it is malformed. */
-const char *nnv_utf8_skip(const char *s, const char *end);
 /** True if the n bytes are one JSON array on one line. */
 bool nnv_json_is_array(const char *s, size_t n);
 

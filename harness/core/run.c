@@ -104,11 +104,20 @@ static void on_note(void *context, const char *text) {
     fprintf(stderr, "nnvts: %s\n", text);
 }
 
+/** The lists of cases: what is run here and, of a shard, what all shards run. */
+static enum nnv_status write_lists(const struct run *r, struct nnv_err *err) {
+    const struct nnv_run_options *o = r->o;
+    enum nnv_status st = nnv_journal_cases(&r->journal, "cases.tsv", o->cases, o->count, err);
+    if (st == NNV_OK && o->shard != NULL && o->shard->count > 0)
+        st = nnv_journal_cases(&r->journal, "selection.tsv", o->shard->whole, o->shard->cases, err);
+    return st;
+}
+
 /** A new journal, with the results of an earlier run removed. */
 static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver, struct nnv_err *err) {
     const struct nnv_run_options *o = r->o;
     enum nnv_status st = r->journal.file >= 0 ? nnv_journal_clear(&r->journal, err) : NNV_OK;
-    if (st == NNV_OK) st = nnv_journal_cases(&r->journal, o->cases, o->count, err);
+    if (st == NNV_OK) st = write_lists(r, err);
     nnv_text_clear(&r->line);
     nnv_record_header(o, driver, &r->line);
     if (st == NNV_OK && r->line.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
@@ -122,7 +131,7 @@ static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver
 static enum nnv_status go_on(struct run *r, const struct nnv_driver_info *driver, struct nnv_journal_past *past,
                              struct nnv_err *err) {
     enum nnv_status st = nnv_journal_resume(&r->journal, r->o, driver, past, err);
-    if (st == NNV_OK) st = nnv_journal_cases(&r->journal, r->o->cases, r->o->count, err);
+    if (st == NNV_OK) st = write_lists(r, err);
     if (st == NNV_OK && r->o->observer != NULL) nnv_journal_tell(past, r->o->observer);
     return st;
 }

@@ -3,6 +3,7 @@
 #ifndef NNV_HARNESS_RUN_H
 #define NNV_HARNESS_RUN_H
 
+#include "harness/core/shard.h"
 #include "harness/core/suite.h"
 #include "nnvts/result.h"
 
@@ -22,6 +23,7 @@ struct nnv_run_options {
     const struct nnv_case *cases;
     size_t count;
     struct nnv_expectations *expectations; /**< bound to the cases (expect.h); NULL: none */
+    const struct nnv_shard *shard; /**< cases are a shard of it; NULL: they are all */
     bool resume; /**< go on with the journal in config->out: cases that have a record are not run again */
     int argc;
     char **argv;                             /**< for the journal's first line and for replay lines */
@@ -34,14 +36,15 @@ struct nnv_run_options {
 
 /**
  * Runs the cases in config->jobs worker processes and writes cases.tsv (one line a case: name, suite, op, type,
- * tags, separated by tabs), journal.jsonl and dumps/ below config->out. The results of an earlier run of nnvts in this
- * folder are removed, unless resume is set; a folder with a journal.jsonl that is not nnvts's is refused. The driver is
- * only ever loaded in workers: one probe worker opens it first, so that a driver that can't be used is an error before
- * anything is written. resume: the journal must be of the same driver, version, seed, precision, tier and selection;
- * without a journal the run begins. nnvts may be killed at any moment: what is in the journal stays valid, what was
- * running is run again. SIGINT, SIGTERM and SIGHUP end the run after what is judged is written; *interrupted tells so.
- * Other verdicts than PASS do not make this fail: only the harness's own failures do, such as a full disk (NNV_IO).
- * Not for two threads at once: it takes the process's signals while it runs.
+ * tags, separated by tabs), journal.jsonl and dumps/ below config->out, and of a shard selection.tsv with all cases.
+ * The results of an earlier run of nnvts in this folder are removed, unless resume is set; a folder with a
+ * journal.jsonl that is not nnvts's is refused. The driver is only ever loaded in workers: one probe worker opens it
+ * first, so that a driver that can't be used is an error before anything is written. resume: the journal must be of the
+ * same driver, version, seed, precision, tier and selection; without a journal the run begins. nnvts may be killed at
+ * any moment: what is in the journal stays valid, what was running is run again. SIGINT, SIGTERM and SIGHUP end the run
+ * after what is judged is written; *interrupted tells so. Other verdicts than PASS do not make this fail: only the
+ * harness's own failures do, such as a full disk (NNV_IO). Not for two threads at once: it takes the process's signals
+ * while it runs.
  */
 NNV_USE_RESULT enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted, struct nnv_err *err);
 

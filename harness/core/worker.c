@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "harness/core/crash.h"
 #include "harness/core/determinism.h"
+#include "harness/core/limits.h"
 #include "harness/core/process.h"
 #include "nnvts/result.h"
 
@@ -57,6 +58,7 @@ struct worker {
     struct nnv_answers answers;      /* of the case, where they are to be handed on */
     pid_t pid;
     int log;
+    struct nnv_descriptors descriptors;
     char printed[NNV_LOG_KEPT];
 };
 
@@ -172,6 +174,7 @@ static void run_case(struct worker *w, uint32_t index) {
         nnv_case_run(&w->env, c, &w->result);
     }
     leave_if_forked(w);
+    nnv_descriptors_check(&w->descriptors, r);
     publish(w, index, nnv_now_ns() - start);
     ch->phase = NNV_PHASE_NONE;
     enter(ch, NNV_WORKER_IDLE);
@@ -224,7 +227,9 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
         _exit(0);
     }
     if (work->config->one_cpu) use_one_cpu();
+    if (work->config->memory > 0) nnv_limit_memory(work->config->memory);
     if (!open_driver(&self, &client)) _exit(0);
+    nnv_descriptors_begin(&self.descriptors);
     enter(channel, NNV_WORKER_IDLE);
     do {
         if (atomic_load(&hub->stop)) break;

@@ -5,19 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-enum { ANSWERS_MAX = 1024 };
+#include "harness/core/limits.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_SANITIZER 1
-#endif
+enum { ANSWERS_MAX = 1024 };
 
 /* Address space that a driver may take on top of what a worker has: a model that asks for more must be refused. */
 #define HEADROOM (UINT64_C(2) << 30)
@@ -37,20 +29,11 @@ struct nnv_fuzz_input nnv_fuzz_batch_input(const struct nnv_fuzz_batch *b, uint3
     return input;
 }
 
-/** Once a process: what the model asks for shall not take the machine's memory. Sanitizers need it for themselves. */
+/** Once a process: what the model asks for shall not take the machine's memory. */
 static void limit_memory(void) {
-#if !defined(HAS_SANITIZER)
     static bool done;
-    if (done) return;
+    if (!done) nnv_limit_memory(HEADROOM);
     done = true;
-    FILE *f = fopen("/proc/self/statm", "re");
-    unsigned long long pages = 0;
-    if (f != NULL && fscanf(f, "%llu", &pages) == 1) {
-        rlim_t limit = pages * (rlim_t)sysconf(_SC_PAGESIZE) + HEADROOM;
-        setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
-    }
-    if (f != NULL) fclose(f);
-#endif
 }
 
 struct running {

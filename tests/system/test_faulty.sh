@@ -41,7 +41,7 @@ test_replays() {
     local bug
     for bug in beta-ignored dilation-ignored low-bit-dropped wrong-branch nondeterministic random-nan guard-write-after \
         constant-modified wrong-output-shape claims-but-fails refuses-everything nameless crash-release exit-0 \
-        hang-execute close-descriptors heap-smash; do judge_bug "$bug"; done
+        hang-execute close-descriptors heap-smash stops-itself out-of-memory out-of-descriptors; do judge_bug "$bug"; done
 }
 test_the_control_passes() { check 0 nnvts run --driver faulty:none --tier smoke --out out; }
 # A driver that misbehaves on one operation costs exactly the cases of that operation. (Suites that mix operations in
@@ -49,7 +49,8 @@ test_the_control_passes() { check 0 nnvts run --driver faulty:none --tier smoke 
 test_costs_exactly_its_own_cases() {
     check 0 nnvts run --driver cpu --suite device,exec,ops --tier smoke --out good
     local bug
-    for bug in crash-prepare crash-execute abort exit-0 hang-execute close-descriptors stack-smash; do
+    for bug in crash-prepare crash-execute abort exit-0 hang-execute close-descriptors stack-smash stops-itself out-of-memory \
+        out-of-descriptors; do
         check 1 nnvts run --driver "faulty:$bug@TANH" --suite device,exec,ops --tier smoke --timeout 1 --out bad
         same "$(diff <(verdicts good) <(verdicts bad) | grep '^>' | grep -v '^> ops/TANH/')" "" "$bug: verdicts of others changed"
         [ "$(verdicts bad | grep -c '^ops/TANH/.* \(CRASH\|TIMEOUT\|FAIL\)$')" -gt 0 ] || fail "$bug: no verdict on TANH"

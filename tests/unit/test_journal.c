@@ -174,7 +174,7 @@ static void test_appending(void **state) {
     snprintf(folder, sizeof folder, "%s/a/b", root);
     assert_int_equal(nnv_journal_open(folder, &j, &there, &err), NNV_OK);
     assert_false(there);
-    assert_int_equal(nnv_journal_cases(&j, &one_case, 1, &err), NNV_OK);
+    assert_int_equal(nnv_journal_cases(&j, "cases.tsv", &one_case, 1, &err), NNV_OK);
     assert_int_equal(nnv_journal_begin(&j, "{\"nnvts\":\"x\"}", &err), NNV_OK);
     memset(big, 'x', 100000);
     memcpy(big, "{\"", 2);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file json.h JSON that is only passed over: whether it is sound, and where it ends. */
+#ifndef NNV_BASE_JSON_H
+#define NNV_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Behind the UTF-8 character at s < end; NULL if it is malformed. */
+const char *nnv_utf8_skip(const char *s, const char *end);
+/**
+ * Behind the JSON value at s; NULL if there is none, it is damaged or deeper than depth. Stricter than JSON in that
+ * escaped surrogates, which nnvts never writes, count as damage.
+ */
+const char *nnv_json_skip(const char *s, const char *end, int depth);
+
+#endif
