@@ -62,7 +62,7 @@ READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 READER_SOAK_SECONDS ?= 600
 
-.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz gate-campaign audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -169,6 +169,11 @@ profiles: all
 audit: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	$(B)/nnvts audit --out $(B)/audit $(ARGS)
+
+# How often the latency gate is wrong: ARGS="RUNS PLANTED".
+gate-campaign: setup-run
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	@tools/gate-campaign.sh $(B) $(ARGS)
 
 soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
