@@ -16,10 +16,10 @@ struct nnv_bytes {
 struct nnv_ended {
     uint32_t index; /**< of the case */
     enum nnvts_verdict verdict;
-    uint64_t compared, not_compared, ns, driver_ns;
-    uint32_t worker;      /**< number of the worker process; 0: none */
-    enum nnv_phase phase; /**< of a CRASH or TIMEOUT */
-    int signal;           /**< of a CRASH; 0: none */
+    uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns(); 0: it did not begin */
+    uint32_t worker;                                          /**< number of the worker process; 0: none */
+    enum nnv_phase phase;                                     /**< of a CRASH or TIMEOUT */
+    int signal;                                               /**< of a CRASH; 0: none */
     struct nnv_bytes reason, outputs, backtrace, log, answer;
 };
 
