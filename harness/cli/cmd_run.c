@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "harness/cli/cli.h"
+#include "reports/forms.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {
@@ -16,13 +17,16 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d ./npu.so -k 'op:CONV_2D & type:quant8*'  convolutions in 8 bits, on your driver\n"
                 "nnvts run -d cpu -s spec --specs vectors/     your own vectors\n"
                 "nnvts run -d ./npu.so --time-budget 30        the most telling cases first, for half a minute\n"
-                "nnvts run -d cpu --resume                     go on with an interrupted run\n",
+                "nnvts run -d cpu --resume                     go on with an interrupted run\n"
+                "nnvts run -d cpu --format tap                 for another program to read\n",
 };
 
 /** What the observer needs. */
 struct view {
     const struct nnv_cli *cli;
     struct nnv_console *console;
+    int format; /* enum nnv_report_form, or -1 */
+    struct nnv_form_writer *form;
     struct nnv_err err;
 };
 
@@ -30,6 +34,8 @@ static void on_header(void *context, const char *record) {
     struct view *v = context;
     if (v->cli->json) {
         puts(record);
+    } else if (v->format >= 0) {
+        v->form = nnv_form_live((enum nnv_report_form)v->format, stdout, record);
     } else {
         bool tty = isatty(STDOUT_FILENO) == 1;
         const char *no_color = getenv("NO_COLOR");
@@ -51,6 +57,7 @@ static void on_header(void *context, const char *record) {
 static void on_record(void *context, const char *record) {
     struct view *v = context;
     if (v->cli->json) puts(record);
+    if (v->form != NULL) nnv_form_line(v->form, record);
     if (v->console != NULL) nnv_console_case(v->console, record);
 }
 
@@ -71,11 +78,16 @@ static enum nnv_status reports(struct view *v, bool interrupted, double seconds,
     if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds);
     if (s == NNV_OK) *code = (int)nnv_report_exit(report);
     nnv_report_free(report);
+    if (v->form != NULL) {
+        enum nnv_status ended = nnv_form_finish(v->form, v->cli->out, err);
+        if (s == NNV_OK) s = ended;
+    }
     return s;
 }
 
 static int run(int argc, char **argv) {
     struct nnv_cli c;
+    struct view view = {.cli = &c, .format = -1};
     nnv_cli_defaults(&c);
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
@@ -93,6 +105,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_OUT(c),
         {0, "resume", NNV_OPT_FLAG, &c.resume, NULL,
          "go on with the run in the folder: what has a verdict is not run again", NULL},
+        {0, "format", NNV_OPT_CHOICE, &view.format, "F", "on stdout, in place of the lines for people", nnv_form_names},
         NNV_OPTION_JSON(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_VERBOSE(c),
@@ -107,12 +120,13 @@ static int run(int argc, char **argv) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_case_list list = {.arena = arena};
     struct nnv_run_config config;
-    struct view view = {.cli = &c};
     struct nnv_run_observer observer = {&view, on_header, on_record, on_tick};
     bool interrupted = false;
     if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
+    if (s == NNV_OK && c.json && view.format >= 0)
+        s = nnv_fail(&err, NNV_INVALID, "--json or --format: there is one stdout");
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
     if (s == NNV_OK) {
@@ -134,7 +148,7 @@ static int run(int argc, char **argv) {
         struct nnv_err report_err = {0};
         int verdict = NNVTS_EXIT_ERROR;
         /* Also after a failure: whatever has been judged is reported. */
-        if (view.console != NULL || c.json) {
+        if (view.console != NULL || view.form != NULL || c.json) {
             double seconds = (double)(nnv_now_ns() - start) / 1e9;
             enum nnv_status r = reports(&view, interrupted || s != NNV_OK, seconds, &verdict, &report_err);
             if (s == NNV_OK && r != NNV_OK) {
