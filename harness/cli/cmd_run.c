@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "harness/cli/cli.h"
+#include "reports/compare.h"
 #include "reports/forms.h"
 #include "reports/report.h"
 
@@ -18,6 +19,7 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d cpu -s spec --specs vectors/     your own vectors\n"
                 "nnvts run -d ./npu.so --time-budget 30        the most telling cases first, for half a minute\n"
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n"
+                "nnvts run -d cpu --baseline results/41        and what changed since that run\n"
                 "nnvts run -d cpu --format tap                 for another program to read\n",
 };
 
@@ -27,6 +29,7 @@ struct view {
     struct nnv_console *console;
     int format; /* enum nnv_report_form, or -1 */
     struct nnv_form_writer *form;
+    const char *baseline; /* the run that this one is compared with; NULL: none */
     struct nnv_err err;
 };
 
@@ -70,12 +73,16 @@ static void on_tick(void *context) {
 /** Makes all reports of the folder and prints the closing lines. */
 static enum nnv_status reports(struct view *v, bool interrupted, double seconds, int *code, struct nnv_err *err) {
     struct nnv_report *report = NULL;
+    struct nnv_text since = {0};
     enum nnv_status s = interrupted ? NNV_OK : nnv_cli_explain_run(v->cli->out, err);
+    if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
     if (s == NNV_OK) s = nnv_report_summary(report, interrupted, err);
     if (s == NNV_OK) s = nnv_report_junit(report, err);
     if (s == NNV_OK) s = nnv_report_html(report, err);
     if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds);
+    if (s == NNV_OK && v->console != NULL && since.len > 0) printf("since %s: %s\n", v->baseline, since.data);
+    nnv_text_free(&since);
     if (s == NNV_OK) *code = (int)nnv_report_exit(report);
     nnv_report_free(report);
     if (v->form != NULL) {
@@ -105,6 +112,8 @@ static int run(int argc, char **argv) {
         NNV_OPTION_OUT(c),
         {0, "resume", NNV_OPT_FLAG, &c.resume, NULL,
          "go on with the run in the folder: what has a verdict is not run again", NULL},
+        {0, "baseline", NNV_OPT_STRING, &view.baseline, "RUN", "an earlier run: the report says what changed since",
+         NULL},
         {0, "format", NNV_OPT_CHOICE, &view.format, "F", "on stdout, in place of the lines for people", nnv_form_names},
         NNV_OPTION_JSON(c),
         NNV_OPTION_QUIET(c),
@@ -127,6 +136,7 @@ static int run(int argc, char **argv) {
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     if (s == NNV_OK && c.json && view.format >= 0)
         s = nnv_fail(&err, NNV_INVALID, "--json or --format: there is one stdout");
+    if (s == NNV_OK && view.baseline != NULL) s = nnv_baseline_check(view.baseline, c.out, &err);
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
     if (s == NNV_OK) {
