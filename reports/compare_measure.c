@@ -43,18 +43,37 @@ static struct sample *take_times(const struct nnv_compare_table *t, size_t *n) {
     *n = 0;
     for (size_t i = 0; s != NULL && i < t->count; i++) {
         const struct nnv_compare_side *a = &t->item[i].side[0], *b = &t->item[i].side[1];
-        if (a->verdict != NNVTS_PASS || b->verdict != NNVTS_PASS || !(a->us > 0 && b->us > 0)) continue;
-        s[(*n)++] = (struct sample){t->item[i].group, i, log(b->us / a->us)};
+        if (a->verdict != NNVTS_PASS || b->verdict != NNVTS_PASS || !(a->us + b->us > 0)) continue;
+        /* the journal cuts off what is less than a microsecond: the half of it is as good a guess as any */
+        s[(*n)++] = (struct sample){t->item[i].group, i, log((b->us + 0.5) / (a->us + 0.5))};
     }
     if (s != NULL) qsort(s, *n, sizeof *s, by_group);
     return s;
 }
 
 /** {"ratio", "low", "high", "cases"} of sorted log-ratios. */
-static json_t *ratio_json(const double *x, size_t n, double confidence) {
-    struct nnv_interval i = nnv_quantile_interval(x, n, 0.5, confidence);
+static json_t *ratio_json(const double *x, size_t n, struct nnv_interval i) {
     return json_pack("{s:o,s:o,s:o,s:I}", "ratio", number(exp(nnv_median(x, n))), "low", number(exp(i.low)), "high",
                      number(exp(i.high)), "cases", (json_int_t)n);
+}
+
+/** At least, or at most, the log of B by A of a case, whatever the cut microseconds were. */
+static double bound_of(const struct nnv_compare_case *c, bool least) {
+    double a = c->side[0].us, b = c->side[1].us;
+    return least ? log(fmax(b, 1e-3) / (a + 1)) : log((b + 1) / fmax(a, 1e-3));
+}
+
+/** The interval of the median of cases, its ends those of the bounds above; x is scratch. */
+static struct nnv_interval bounds_of(const struct nnv_compare_table *t, const struct sample *s, size_t n,
+                                     double confidence, double *x) {
+    struct nnv_interval in;
+    for (size_t i = 0; i < n; i++) x[i] = bound_of(&t->item[s[i].of], true);
+    nnv_sort(x, n);
+    in.low = nnv_quantile_interval(x, n, 0.5, confidence).low;
+    for (size_t i = 0; i < n; i++) x[i] = bound_of(&t->item[s[i].of], false);
+    nnv_sort(x, n);
+    in.high = nnv_quantile_interval(x, n, 0.5, confidence).high;
+    return in;
 }
 
 /** Operations whose median lies apart from that of all cases, by more than chance explains. */
@@ -65,12 +84,15 @@ static json_t *time_of_groups(const struct nnv_compare_table *t, const struct sa
     for (size_t i = 0, end; i < n; i = end, groups++)
         for (end = i; end < n && s[end].group == s[i].group;) end++;
     for (size_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && s[end].group == s[i].group; end++) x[end - i] = s[end].x - middle;
+        for (end = i; end < n && s[end].group == s[i].group;) end++;
         if (end - i < FEWEST) continue;
         double confidence = 1 - (1 - CONFIDENCE) / (double)groups;
-        struct nnv_interval in = nnv_quantile_interval(x, end - i, 0.5, confidence);
+        struct nnv_interval in = bounds_of(t, &s[i], end - i, confidence, x);
+        in.low -= middle;
+        in.high -= middle;
         if (!(in.low > log(GROUP_RATIO) || in.high < -log(GROUP_RATIO))) continue;
-        json_t *j = ratio_json(x, end - i, confidence);
+        for (size_t k = i; k < end; k++) x[k - i] = s[k].x - middle;
+        json_t *j = ratio_json(x, end - i, in);
         json_object_set_new(j, "op", json_string(t->groups.key[s[i].group]));
         json_object_set_new(j, "slower", json_boolean(in.low > 0));
         json_array_append_new(list, j);
@@ -80,7 +102,7 @@ static json_t *time_of_groups(const struct nnv_compare_table *t, const struct sa
 
 /** Which class of length a case is of: powers of two of its microseconds. */
 static int bin_of(const struct nnv_compare_case *c) {
-    int b = (int)log2(sqrt(c->side[0].us * c->side[1].us));
+    int b = (int)log2(sqrt((c->side[0].us + 0.5) * (c->side[1].us + 0.5)) + 0.5);
     return b < 0 ? 0 : b < BINS ? b : BINS - 1;
 }
 
@@ -130,7 +152,7 @@ json_t *nnv_compare_time(const struct nnv_compare_table *t) {
         double middle = n > 0 ? nnv_median(x, n) : 0;
         json_object_set_new(j, "a_ms", json_real(sum[0] / 1000));
         json_object_set_new(j, "b_ms", json_real(sum[1] / 1000));
-        if (n > 0) json_object_set_new(j, "all", ratio_json(x, n, CONFIDENCE));
+        if (n > 0) json_object_set_new(j, "all", ratio_json(x, n, nnv_quantile_interval(x, n, 0.5, CONFIDENCE)));
         json_object_set_new(j, "operations", time_of_groups(t, s, n, middle, x));
         json_object_set_new(j, "cases", time_of_cases(t, s, n, x));
     }
