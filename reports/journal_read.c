@@ -158,6 +158,25 @@ enum nnv_status nnv_reader_next(struct nnv_journal_reader *r, json_t **record, s
     return NNV_OK;
 }
 
+/** The field as the journal has it. NULL when out of memory. */
+static const char *as_in_journal(const char *field, json_t **replaced) {
+    const char *p = field;
+    while (*p != '\0' && (unsigned char)*p < 0x80) p++;
+    if (*p == '\0') return field;
+    struct nnv_text t = {0};
+    nnv_text_add_json(&t, field);
+    *replaced = t.failed ? NULL : json_loads(t.data, JSON_DECODE_ANY, NULL);
+    nnv_text_free(&t);
+    return json_string_value(*replaced);
+}
+
+static void forget_replaced(struct nnv_journal_reader *r) {
+    for (size_t i = 0; i < sizeof r->replaced / sizeof *r->replaced; i++) {
+        json_decref(r->replaced[i]);
+        r->replaced[i] = NULL;
+    }
+}
+
 enum nnv_status nnv_reader_listed(struct nnv_journal_reader *r, struct nnv_listed *c, bool *more, struct nnv_err *err) {
     enum { FIELDS = 5 };
     const char *field[FIELDS];
@@ -176,6 +195,11 @@ enum nnv_status nnv_reader_listed(struct nnv_journal_reader *r, struct nnv_liste
     if (i < FIELDS || at != NULL || strlen(r->listed) > (size_t)n || *field[0] == '\0')
         return nnv_fail(err, NNV_INVALID, "%s:%zu: not a case: name, suite, op, type and tags, with tabs between them",
                         r->list_path, r->list_number);
+    forget_replaced(r);
+    for (i = 0; i < FIELDS; i++) {
+        field[i] = as_in_journal(field[i], &r->replaced[i]);
+        if (field[i] == NULL) return no_memory(err);
+    }
     *c = (struct nnv_listed){field[0], field[1], field[2], field[3], field[4]};
     return NNV_OK;
 }
@@ -189,6 +213,7 @@ void nnv_reader_close(struct nnv_journal_reader *r) {
     free(r->line);
     free(r->listed);
     nnv_seen_free(&r->seen);
+    forget_replaced(r);
     *r = (struct nnv_journal_reader){0};
 }
 

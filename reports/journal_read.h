@@ -24,7 +24,8 @@ int nnv_seen_add(struct nnv_seen *s, const char *name);
 bool nnv_seen_has(const struct nnv_seen *s, const char *name);
 void nnv_seen_free(struct nnv_seen *s);
 
-/** A case of the list, cases.tsv. The texts live until the next call; what is not UTF-8 is as it stands in the file. */
+/** A case of the list, cases.tsv, as the journal has it: bytes that are not UTF-8 replaced. Lives until the next call.
+ */
 struct nnv_listed {
     const char *name, *suite, *op, *type, *tags;
 };
@@ -36,6 +37,7 @@ struct nnv_journal_reader {
     char *journal_path, *list_path;
     char *line, *listed; /**< the last ones */
     size_t line_cap, listed_cap, line_bytes, line_number, list_number;
+    json_t *replaced[5];  /**< fields that were not UTF-8 */
     struct nnv_seen seen; /**< names that have a record */
 };
 

@@ -37,7 +37,7 @@ static void begin(struct nnv_text *t, const char *title, double most, const char
     for (int k = 0; k * step <= most * (1 + 1e-9); k++) {
         double y = y_of(k * step, most);
         nnv_text_addf(
-            t, "<path class=\"g\" d=\"M%d %.1fh%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g%s</text>\n",
+            t, "<path class=\"g\" d=\"M%d %.1fh%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.7g%s</text>\n",
             LEFT, y, WIDTH, LEFT - 8, y + 4, k * step, unit);
     }
     nnv_text_addf(t, "<text x=\"%d\" y=\"%d\">", LEFT, TOP + HIGH + 20);
@@ -111,19 +111,17 @@ void nnv_plot_bars(struct nnv_text *t, const char *title, const struct nnv_plot_
     begin(t, title, most, "", first, last);
     const double room = (double)WIDTH / (double)n, wide = room > 60 ? 48 : room * 0.8;
     for (size_t i = 0; i < n; i++) {
-        double sum = 0;
+        double bottom = y_of(0, most);
         for (size_t s = 0; s < count; s++) {
             double y = parts[s].y[i];
             if (!(y > 0)) continue;
-            /* what is few must be seen: at least two units high */
-            double top = y_of(sum + y, most), bottom = y_of(sum, most);
-            if (bottom - top < 2) top = bottom - 2;
+            double high = fmax(2, HIGH * y / most); /* what is few must be seen */
+            bottom -= high;
             nnv_text_addf(t,
                           "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" style=\"fill:var(%s)\"><title>",
-                          LEFT + room * ((double)i + 0.5) - wide / 2, top, wide, bottom - top, parts[s].colour);
+                          LEFT + room * ((double)i + 0.5) - wide / 2, bottom, wide, high, parts[s].colour);
             nnv_text_add_xml(t, parts[s].name);
             nnv_text_addf(t, ", run %zu: %.0f</title></rect>\n", i + 1, y);
-            sum += y;
         }
     }
     end(t, parts, count, true);
