@@ -100,10 +100,10 @@ static json_t *time_of_groups(const struct nnv_compare_table *t, const struct sa
     return list;
 }
 
-/** Which class of length a case is of: powers of two of its microseconds. */
+/** Which class of length a case is of: powers of two of its microseconds, in the run in which it is shorter. */
 static int bin_of(const struct nnv_compare_case *c) {
-    int b = (int)log2(sqrt((c->side[0].us + 0.5) * (c->side[1].us + 0.5)) + 0.5);
-    return b < 0 ? 0 : b < BINS ? b : BINS - 1;
+    int b = (int)log2(fmin(c->side[0].us, c->side[1].us) + 1);
+    return b < BINS ? b : BINS - 1;
 }
 
 /**
