@@ -4,7 +4,7 @@
 #   make          builds                      make check    the full gate before a commit lands
 #   make bench    measures                    make soak     long runs: tier full, many seeds
 #   make fuzz     libFuzzer on what nnvts reads   make soak-fuzz   mutated models under the sanitizers
-#   make audit    judges the suites by planted bugs
+#   make audit    judges the suites by planted bugs   make gate-campaign   how often the latency gate is wrong
 #   make docs     writes docs/ops from the operations' records, docs/planted-bugs.md from the bugs
 #   make setup-engines   brings the libraries of the drivers over engines; those are built where their library is
 #   make install PREFIX=/usr/local            make clean
