@@ -4,7 +4,7 @@
 #   make          builds                      make check    the full gate before a commit lands
 #   make bench    measures                    make soak     long runs: tier full, many seeds
 #   make fuzz     libFuzzer on what nnvts reads   make soak-fuzz   mutated models under the sanitizers
-#   make audit    judges the suites by planted bugs
+#   make audit    judges the suites by planted bugs   make gate-campaign   how often the latency gate is wrong
 #   make recipes  runs in shards on Slurm and over ssh   make campaigns   kill -9 and driver faults, a thousand of each
 #   make docs     writes docs/ops from the operations' records, docs/planted-bugs.md from the bugs
 #   make setup-engines   brings the libraries of the drivers over engines; those are built where their library is
@@ -63,7 +63,7 @@ READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 READER_SOAK_SECONDS ?= 600
 
-.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz gate-campaign audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -183,6 +183,11 @@ profiles: all
 audit: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	$(B)/nnvts audit --out $(B)/audit $(ARGS)
+
+# How often the latency gate is wrong: ARGS="RUNS PLANTED".
+gate-campaign: setup-run
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	@tools/gate-campaign.sh $(B) $(ARGS)
 
 soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all

@@ -208,7 +208,7 @@ static void add_default(struct nnv_text *t, const struct nnv_opt *o) {
         return;
     case NNV_OPT_CHOICE:
         for (int i = 0; o->choices[i]; i++) nnv_text_addf(t, "%s%s", i ? ", " : ": ", o->choices[i]);
-        nnv_text_addf(t, " [%s]", o->choices[*(const int *)o->value]);
+        if (*(const int *)o->value >= 0) nnv_text_addf(t, " [%s]", o->choices[*(const int *)o->value]);
         return;
     }
 }

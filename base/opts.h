@@ -16,7 +16,7 @@ enum nnv_opt_kind {
     NNV_OPT_STRING,  /**< const char *, borrowed from argv */
     NNV_OPT_U64,     /**< uint64_t */
     NNV_OPT_SECONDS, /**< uint64_t nanoseconds, given in seconds ("2.5") */
-    NNV_OPT_CHOICE,  /**< int, index into choices */
+    NNV_OPT_CHOICE,  /**< int, index into choices; -1: none by default */
     NNV_OPT_LIST,    /**< struct nnv_opt_list: may be repeated */
 };
 

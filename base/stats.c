@@ -175,6 +175,54 @@ double nnv_mann_whitney(const double *a, size_t na, const double *b, size_t nb) 
     return distance <= 0 ? 1 : erfc(distance / sqrt(2 * variance));
 }
 
+static int by_size(const void *a, const void *b) {
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return (x > y) - (x < y);
+}
+
+/** P(sum of the ranks whose coin shows heads >= sum), exactly: counts by sum, rank after rank. Ranks are doubled. */
+static double coin_tail(const uint32_t *rank, size_t n, uint32_t total, uint32_t sum) {
+    double *chance = calloc((size_t)total + 1, sizeof *chance), tail = 0;
+    if (!chance) return 1;
+    chance[0] = 1;
+    uint32_t reached = 0;
+    for (size_t i = 0; i < n; i++) {
+        reached += rank[i];
+        for (uint32_t s = reached + 1; s-- > 0;) chance[s] = (chance[s] + (s >= rank[i] ? chance[s - rank[i]] : 0)) / 2;
+    }
+    for (uint32_t s = sum; s <= total; s++) tail += chance[s];
+    free(chance);
+    return tail < 1 ? tail : 1;
+}
+
+double nnv_signed_rank(const double *x, size_t n) {
+    enum { MOST_EXACT = 256 };
+    double *sorted = malloc((n + 1) * sizeof *sorted);
+    uint32_t *rank = malloc((n + 1) * sizeof *rank); /* twice the mean rank of those of one size: a whole number */
+    double p = 1;
+    size_t count = 0;
+    for (size_t i = 0; sorted && i < n; i++)
+        if (x[i] != 0) sorted[count++] = x[i];
+    if (sorted && rank && count > 0) {
+        double above = 0, total = 0, squares = 0;
+        qsort(sorted, count, sizeof *sorted, by_size);
+        for (size_t i = 0, end; i < count; i = end) {
+            for (end = i; end < count && fabs(sorted[end]) == fabs(sorted[i]); end++) continue;
+            for (size_t k = i; k < end; k++) {
+                rank[k] = (uint32_t)(i + 1 + end);
+                total += rank[k];
+                squares += (double)rank[k] * rank[k];
+                if (sorted[k] > 0) above += rank[k];
+            }
+        }
+        p = count <= MOST_EXACT ? coin_tail(rank, count, (uint32_t)total, (uint32_t)above)
+                                : erfc((above - total / 2 - 1) / sqrt(squares / 2)) / 2;
+    }
+    free(sorted);
+    free(rank);
+    return p;
+}
+
 uint64_t nnv_early_stop_samples(uint64_t over, double p, double confidence) {
     uint64_t low = over, high = over + 1; /* not enough at low, enough at high */
     while (nnv_binomial_cdf((int64_t)over, high, 1 - p) > 1 - confidence) {

@@ -54,6 +54,14 @@ struct nnv_interval nnv_bootstrap_mean(const double *difference, size_t n, unsig
 double nnv_mann_whitney(const double *a, size_t na, const double *b, size_t nb);
 
 /**
+ * Wilcoxon's signed rank test, one-sided: how likely are differences that lie above 0 as far as these if each could as
+ * well have the other sign? Exact whatever the distribution of their sizes, drift and dependence included, as long as
+ * the signs are fair coins; above 256 numbers by the normal approximation. Zeros say nothing. 1 where nothing is left,
+ * or memory is short.
+ */
+double nnv_signed_rank(const double *x, size_t n);
+
+/**
  * Early stopping: the least number of samples of which `over` may exceed a bound and yet show, at this confidence, that
  * the p-quantile is within it: the smallest n with P(Binomial(n, 1 - p) <= over) <= 1 - confidence.
  */

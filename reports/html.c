@@ -201,6 +201,7 @@ static void add_top(struct nnv_html *h) {
     add_sentence(h);
     nnv_text_add(t, "</h1>\n");
     add_bar(h);
+    nnv_html_baseline_line(h);
     add_facts(h);
     nnv_text_add(t, "</header>\n<nav aria-label=\"Sections\"><div>");
     if (h->buckets.map.count > 0) nnv_text_add(t, "<a href=\"#bugs\">Bugs</a>");
@@ -292,6 +293,7 @@ static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     add_top(h);
     enum nnv_status s = nnv_html_bugs(h, err);
     if (s == NNV_OK) nnv_html_expected(h);
+    if (s == NNV_OK) nnv_html_baseline(h);
     if (s == NNV_OK) s = nnv_html_matrix(h, err);
     if (s == NNV_OK) s = nnv_html_failures(h, err);
     if (s == NNV_OK) s = nnv_html_suites(h, err);

@@ -41,6 +41,9 @@ NNV_USE_RESULT enum nnv_status nnv_html_matrix(struct nnv_html *h, struct nnv_er
 NNV_USE_RESULT enum nnv_status nnv_html_suites(struct nnv_html *h, struct nnv_err *err);
 /** Every case of the run by its name, in few bytes. */
 NNV_USE_RESULT enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err *err);
+/** What changed since the baseline, if the folder says so: a line for the top, and the section. */
+void nnv_html_baseline_line(struct nnv_html *h);
+void nnv_html_baseline(struct nnv_html *h);
 /** How the run was made: command, driver, machine. */
 void nnv_html_environment(struct nnv_html *h);
 

@@ -43,6 +43,7 @@ const char *const nnv_html_css[] = {
     ".bar .U{background:var(--U);opacity:.45}.bar .S{background:var(--S);opacity:.35}.bar .N{background:repeating-linear-gradient(135deg,var(--soft) 0 2px,transparent 2px 5px)}\n",
     ".legend{list-style:none;display:flex;flex-wrap:wrap;gap:6px 22px;margin:14px 0 26px;padding:0}\n",
     ".legend a{color:inherit}\n",
+    ".since{margin:-10px 0 24px}.plain .v+.v,.plain td .v{margin-right:.4em}.plain td.why{color:var(--soft)}.wide{overflow-x:auto;margin-bottom:22px}.wide table{min-width:640px}\n",
     ".v{display:inline-block;min-width:1.6em;padding:0 .3em;border-radius:4px;font:600 12px/1.6 var(--mono);text-align:center;border:1px solid transparent}\n",
     ".v.P{color:var(--P);background:var(--Pb)}.v.F{color:var(--F);background:var(--Fb)}.v.C{color:var(--C);background:var(--Cb)}\n",
     ".v.T{color:var(--T);background:var(--Tb)}.v.Q{color:var(--Q);background:var(--Qb)}.v.E{color:var(--E);background:var(--Eb)}\n",

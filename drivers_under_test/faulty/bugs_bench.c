@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "faulty.h"
 
@@ -136,6 +137,27 @@ static void remember(struct nnvts_prepared_model *prepared) {
     prepared->execute = execute_once;
 }
 
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/** Busy, not asleep: as work that was not there before. */
+static enum nnvts_status execute_slowly(struct nnvts_prepared_model *self, const struct nnvts_request *r,
+                                        const struct nnvts_execution_config *config,
+                                        struct nnvts_execution_result *result) {
+    enum { PART = 20 };
+    struct nnvts_prepared_model *inner = faulty_inner(self);
+    uint64_t begin = now_ns();
+    enum nnvts_status status = inner->execute(inner, r, config, result);
+    uint64_t end = now_ns(), until = end + (end - begin) / PART;
+    while (now_ns() < until) continue;
+    return status;
+}
+
+static void slow_down(struct nnvts_prepared_model *prepared) { prepared->execute = execute_slowly; }
+
 static const struct bug bugs[] = {
     {.name = "remembers-answer",
      .models = "a driver that looks the answer up instead of computing it, to be fast in a benchmark",
@@ -143,5 +165,11 @@ static const struct bug bugs[] = {
      .op = ANY_OPERATION,
      .prepared = remember,
      .survives = "its answers are right, only its times lie: nnvts bench tells"},
+    {.name = "slower",
+     .models = "a build that is slower than the one before",
+     .fires = "every execution takes 5 % longer",
+     .op = ANY_OPERATION,
+     .prepared = slow_down,
+     .survives = "it is slower, not wrong: nnvts gate tells"},
 };
 const struct bug_group bugs_bench = {bugs, sizeof bugs / sizeof *bugs};

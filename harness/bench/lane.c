@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 enum { ALIGN = 64, SLACK = 64 /* behind a value: drivers may read whole vectors */ };
 
 static const struct nnvts_execution_config plain = {
@@ -94,6 +96,36 @@ static void ready(struct nnv_lane *lane) {
     r->shape_count = 0;
     r->timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
     for (uint32_t i = 0; i < lane->request[0].output_count; i++) r->shapes[i].dimension_count = NNV_MAX_RANK;
+}
+
+static enum nnv_bench_state failed(const char *call, enum nnvts_status status, char *reason) {
+    char name[32];
+    snprintf(reason, NNV_BENCH_REASON, "%s answered %s", call, nnv_abi_status_name((int)status, name));
+    return NNV_BENCH_FAILED;
+}
+
+enum nnv_bench_state nnv_lane_prepare(struct nnvts_device *d, const struct nnvts_model *model,
+                                      const struct nnvts_prepare_config *config, struct nnv_arena *arena,
+                                      struct nnvts_prepared_model **prepared, double *compile_ns, char *reason) {
+    uint32_t n = model->main.operation_count, refused = 0, first = 0;
+    bool *supported = NNV_NEW(arena, bool, n);
+    if (!supported) {
+        snprintf(reason, NNV_BENCH_REASON, "out of memory");
+        return NNV_BENCH_ERROR;
+    }
+    enum nnvts_status status = d->get_supported_operations(d, model, supported);
+    if (status != NNVTS_STATUS_NONE) return failed("get_supported_operations", status, reason);
+    for (uint32_t i = 0; i < n; i++)
+        if (!supported[i] && refused++ == 0) first = i;
+    if (refused) {
+        snprintf(reason, NNV_BENCH_REASON, "%u of %u operations are not supported, first %u", refused, n, first);
+        return NNV_BENCH_UNSUPPORTED;
+    }
+    uint64_t begin = nnv_now_ns();
+    status = d->prepare_model(d, model, config, prepared);
+    if (status != NNVTS_STATUS_NONE) return failed("prepare_model", status, reason);
+    *compile_ns = (double)(nnv_now_ns() - begin);
+    return NNV_BENCH_DONE;
 }
 
 enum nnv_bench_state nnv_lane_open(struct nnv_lane *lane, const struct nnv_bench_work *work, enum nnv_bench_way way,

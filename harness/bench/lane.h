@@ -18,6 +18,13 @@ struct nnv_lane {
     size_t mapped_bytes;
 };
 
+/**
+ * Asks whether the driver takes all operations, and compiles. UNSUPPORTED, FAILED or ERROR with the reason (room
+ * NNV_BENCH_REASON). compile_ns: how long prepare_model took; written only if DONE.
+ */
+enum nnv_bench_state nnv_lane_prepare(struct nnvts_device *d, const struct nnvts_model *model,
+                                      const struct nnvts_prepare_config *config, struct nnv_arena *arena,
+                                      struct nnvts_prepared_model **prepared, double *compile_ns, char *reason);
 /** Makes the memory and requests; UNSUPPORTED where the driver lacks the way. reason: room NNV_BENCH_REASON. */
 enum nnv_bench_state nnv_lane_open(struct nnv_lane *lane, const struct nnv_bench_work *work, enum nnv_bench_way way,
                                    struct nnvts_prepared_model *prepared, struct nnv_arena *arena, char *reason);

@@ -87,30 +87,11 @@ static const struct nnvts_prepare_config *config_of(const struct bench *b, const
 }
 
 static bool prepare(struct bench *b) {
-    struct nnvts_device *d = b->client.device;
     struct nnvts_prepare_config config;
-    uint32_t n = b->model.main.operation_count;
-    bool *supported = NNV_NEW(b->arena, bool, n);
-    if (!supported) {
-        b->result->state = NNV_BENCH_ERROR;
-        return false;
-    }
-    enum nnvts_status status = d->get_supported_operations(d, &b->model, supported);
-    if (status != NNVTS_STATUS_NONE) return stop(b, NNV_BENCH_FAILED, "get_supported_operations", status), false;
-    uint32_t refused = 0, first = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (!supported[i] && refused++ == 0) first = i;
-    if (refused) {
-        b->result->state = NNV_BENCH_UNSUPPORTED;
-        snprintf(b->result->reason, sizeof b->result->reason, "%u of %u operations are not supported, first %u",
-                 refused, n, first);
-        return false;
-    }
-    uint64_t begin = nnv_now_ns();
-    status = d->prepare_model(d, &b->model, config_of(b, NULL, &config), &b->prepared);
-    if (status != NNVTS_STATUS_NONE) return stop(b, NNV_BENCH_FAILED, "prepare_model", status), false;
-    b->result->compile_ns = (double)(nnv_now_ns() - begin);
-    return true;
+    enum nnv_bench_state state = nnv_lane_prepare(b->client.device, &b->model, config_of(b, NULL, &config), b->arena,
+                                                  &b->prepared, &b->result->compile_ns, b->result->reason);
+    if (state != NNV_BENCH_DONE) b->result->state = state;
+    return state == NNV_BENCH_DONE;
 }
 
 /** Empty files for the cache, at most NNVTS_MAX_CACHE_FILES each. */

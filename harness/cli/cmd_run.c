@@ -8,6 +8,8 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/expectations.h"
 #include "harness/core/flakes.h"
+#include "reports/compare.h"
+#include "reports/forms.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {
@@ -21,7 +23,9 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d ./npu.so --time-budget 30        the most telling cases first, for half a minute\n"
                 "nnvts run -d cpu --expect known.json --strict  but for known failures, all of which still fail\n"
                 "nnvts run -d cpu --shard 2/4 -o shard-2       the second of four parts, see nnvts merge\n"
-                "nnvts run -d cpu --resume                     go on with an interrupted run\n",
+                "nnvts run -d cpu --resume                     go on with an interrupted run\n"
+                "nnvts run -d cpu --baseline results/41        and what changed since that run\n"
+                "nnvts run -d cpu --format tap                 for another program to read\n",
 };
 
 /** For trying failures again where nobody says: a few. */
@@ -31,6 +35,9 @@ static const uint64_t FLAKES_NS = 2000000000;
 struct view {
     const struct nnv_cli *cli;
     struct nnv_console *console;
+    int format; /* enum nnv_report_form, or -1 */
+    struct nnv_form_writer *form;
+    const char *baseline; /* the run that this one is compared with; NULL: none */
     struct nnv_err err;
 };
 
@@ -38,6 +45,8 @@ static void on_header(void *context, const char *record) {
     struct view *v = context;
     if (v->cli->json) {
         puts(record);
+    } else if (v->format >= 0) {
+        v->form = nnv_form_live((enum nnv_report_form)v->format, stdout, record);
     } else {
         bool tty = isatty(STDOUT_FILENO) == 1;
         const char *no_color = getenv("NO_COLOR");
@@ -59,6 +68,7 @@ static void on_header(void *context, const char *record) {
 static void on_record(void *context, const char *record) {
     struct view *v = context;
     if (v->cli->json) puts(record);
+    if (v->form != NULL) nnv_form_line(v->form, record);
     if (v->console != NULL) nnv_console_case(v->console, record);
 }
 
@@ -71,14 +81,22 @@ static void on_tick(void *context) {
 /** Makes all reports of the folder and prints the closing lines. */
 static enum nnv_status reports(struct view *v, bool interrupted, double seconds, int *code, struct nnv_err *err) {
     struct nnv_report *report = NULL;
+    struct nnv_text since = {0};
     enum nnv_status s = interrupted ? NNV_OK : nnv_cli_explain_run(v->cli->out, err);
+    if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
     if (s == NNV_OK) s = nnv_report_summary(report, interrupted, err);
     if (s == NNV_OK) s = nnv_report_junit(report, err);
     if (s == NNV_OK) s = nnv_report_html(report, err);
     if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds);
+    if (s == NNV_OK && v->console != NULL && since.len > 0) printf("since %s: %s\n", v->baseline, since.data);
+    nnv_text_free(&since);
     if (s == NNV_OK) *code = (int)nnv_report_exit(report);
     nnv_report_free(report);
+    if (v->form != NULL) {
+        enum nnv_status ended = nnv_form_finish(v->form, v->cli->out, err);
+        if (s == NNV_OK) s = ended;
+    }
     return s;
 }
 
@@ -111,7 +129,7 @@ static enum nnv_status judge(struct view *view, const struct nnv_run_options *o,
                        err);
     struct nnv_err report_err = {0};
     *code = NNVTS_EXIT_ERROR;
-    if (view->console == NULL && !view->cli->json) return s;
+    if (view->console == NULL && view->form == NULL && !view->cli->json) return s;
     const double seconds = (double)(nnv_now_ns() - start) / 1e9;
     enum nnv_status r = reports(view, *interrupted || s != NNV_OK, seconds, code, &report_err);
     if (s != NNV_OK || r == NNV_OK) return s;
@@ -121,6 +139,7 @@ static enum nnv_status judge(struct view *view, const struct nnv_run_options *o,
 
 static int run(int argc, char **argv) {
     struct nnv_cli c;
+    struct view view = {.cli = &c, .format = -1};
     nnv_cli_defaults(&c);
     struct nnv_opt_list expect = {0};
     struct nnv_expectations expectations = {0};
@@ -153,6 +172,9 @@ static int run(int argc, char **argv) {
          "the same bytes each time: executed, compiled again, in another process, with other threads", NULL},
         {0, "flakes", NNV_OPT_SECONDS, &flakes_ns, "S",
          "seconds for trying failures again: does it fail every time, after what? (0: not at all)", NULL},
+        {0, "baseline", NNV_OPT_STRING, &view.baseline, "RUN", "an earlier run: the report says what changed since",
+         NULL},
+        {0, "format", NNV_OPT_CHOICE, &view.format, "F", "on stdout, in place of the lines for people", nnv_form_names},
         NNV_OPTION_JSON(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_VERBOSE(c),
@@ -167,13 +189,15 @@ static int run(int argc, char **argv) {
     struct nnv_case_list list = {.arena = arena};
     struct nnv_run_config config;
     struct nnv_shard shard = {0};
-    struct view view = {.cli = &c};
     struct nnv_run_observer observer = {&view, on_header, on_record, on_tick};
     bool interrupted = false;
     size_t bad = 0;
     if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
+    if (s == NNV_OK && c.json && view.format >= 0)
+        s = nnv_fail(&err, NNV_INVALID, "--json or --format: there is one stdout");
+    if (s == NNV_OK && view.baseline != NULL) s = nnv_baseline_check(view.baseline, c.out, &err);
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
     if (s == NNV_OK) s = set_repeats(&config, repeat, determinism, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);

@@ -65,7 +65,7 @@ struct header {
     uint32_t magic, index;
     int32_t verdict;
     uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, answer_bytes;
-    uint64_t compared, not_compared, ns, driver_ns;
+    uint64_t compared, not_compared, start_ns, ns, driver_ns;
     uint32_t counts[NNVTS_VERDICT_COUNT];
 };
 
@@ -115,6 +115,7 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
         .answer_bytes = r->answer_bytes,
         .compared = r->compared,
         .not_compared = r->not_compared,
+        .start_ns = r->start_ns,
         .ns = r->ns,
         .driver_ns = r->driver_ns,
     };
@@ -161,6 +162,7 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
         .damaged = h.damaged,
         .compared = h.compared,
         .not_compared = h.not_compared,
+        .start_ns = h.start_ns,
         .ns = h.ns,
         .driver_ns = h.driver_ns,
         .reason = *buffer,

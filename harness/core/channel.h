@@ -64,10 +64,10 @@ struct nnv_channel {
 struct nnv_record {
     uint32_t index;
     int32_t verdict;
-    uint32_t damaged; /**< the worker ends now */
-    uint64_t compared, not_compared, ns, driver_ns;
-    uint32_t counts[NNVTS_VERDICT_COUNT];        /**< of the case's runs; all 0 where it ran once */
-    const char *reason, *outputs, *log, *answer; /**< answer: bytes, see nnv_result */
+    uint32_t damaged;                                         /**< the worker ends now */
+    uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns() */
+    uint32_t counts[NNVTS_VERDICT_COUNT];                     /**< of the case's runs; all 0 where it ran once */
+    const char *reason, *outputs, *log, *answer;              /**< answer: bytes, see nnv_result */
     uint32_t reason_bytes, outputs_bytes, log_bytes, answer_bytes;
 };
 

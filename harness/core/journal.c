@@ -113,6 +113,7 @@ enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err) {
     /* Empty, it still says whose folder this is, but not that anything was run. */
     if (ftruncate(j->file, 0) != 0) return failed(j, "cannot empty it", err);
     clear_dumps(j);
+    unlinkat(j->lock, "baseline.json", 0); /* of that run, not of the next */
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         if (unlinkat(j->lock, results[i], 0) != 0 && errno != ENOENT)
             return nnv_fail(err, NNV_IO, "%s/%s: cannot remove: %s", j->folder, results[i], strerror(errno));

@@ -59,6 +59,7 @@ void nnv_mortem_case(const struct nnv_worker *w, const struct nnv_end *end, enum
     uint64_t now = nnv_now_ns(), start = atomic_load(&c->start_ns);
     e->worker = w->number;
     e->phase = phase_of(w);
+    e->start_ns = start <= now ? start : 0;
     e->ns = start <= now ? now - start : 0;
     if (doom == NNV_DOOM_TIMEOUT) {
         e->verdict = NNVTS_TIMEOUT;

@@ -105,6 +105,7 @@ static enum nnv_status take_record(struct pool *p, struct slot *s, const struct 
         .verdict = (enum nnvts_verdict)r->verdict,
         .compared = r->compared,
         .not_compared = r->not_compared,
+        .start_ns = r->start_ns,
         .ns = r->ns,
         .driver_ns = r->driver_ns,
         .worker = s->w.number,

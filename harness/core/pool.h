@@ -16,8 +16,8 @@ struct nnv_bytes {
 struct nnv_ended {
     uint32_t index; /**< of the case */
     enum nnvts_verdict verdict;
-    uint64_t compared, not_compared, ns, driver_ns;
-    uint32_t worker;                      /**< number of the worker process; 0: none */
+    uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns(); 0: it did not begin */
+    uint32_t worker;                                          /**< number of the worker process; 0: none */
     uint32_t turn;                        /**< it was the worker's first, second, ... case; 0: no worker's */
     uint32_t counts[NNVTS_VERDICT_COUNT]; /**< of the case's runs, where it is repeated; else all 0 */
     enum nnv_phase phase;                 /**< of a CRASH or TIMEOUT */

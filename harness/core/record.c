@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "harness/core/crash.h"
@@ -241,6 +242,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
                   ",\"compared\":%" PRIu64 ",\"not_compared\":%" PRIu64 ",\"ms\":%" PRIu64 ".%03" PRIu64
                   ",\"driver_us\":%" PRIu64,
                   e->compared, e->not_compared, e->ns / 1000000, e->ns / 1000 % 1000, e->driver_ns / 1000);
+    if (e->start_ns > 0) nnv_text_addf(out, ",\"began_us\":%" PRIu64, nnv_wall_us(e->start_ns));
     if (e->worker > 0) nnv_text_addf(out, ",\"worker\":%" PRIu32, e->worker);
     if (e->worker > 0 && e->turn > 0) nnv_text_addf(out, ",\"turn\":%" PRIu32, e->turn);
     add_repeats(out, e->counts);

@@ -85,6 +85,7 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .damaged = r->worker_damaged,
         .compared = r->compared,
         .not_compared = r->not_compared,
+        .start_ns = atomic_load(&w->channel->start_ns),
         .ns = ns,
         .driver_ns = r->driver_ns,
         .reason = r->reason.data,
@@ -174,7 +175,7 @@ static void run_case(struct worker *w, uint32_t index) {
         nnv_case_run(&w->env, c, &w->result);
     }
     leave_if_forked(w);
-    nnv_descriptors_check(&w->descriptors, r);
+    nnv_descriptors_check(&w->descriptors, &w->result);
     publish(w, index, nnv_now_ns() - start);
     ch->phase = NNV_PHASE_NONE;
     enter(ch, NNV_WORKER_IDLE);

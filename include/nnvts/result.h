@@ -42,10 +42,11 @@ enum nnvts_outcome {
 
 /** Exit codes of the nnvts command. */
 enum nnvts_exit {
-    NNVTS_EXIT_PASS = 0,  /**< all selected cases passed or are honestly unsupported, at least one was compared */
-    NNVTS_EXIT_FAIL = 1,  /**< something failed */
-    NNVTS_EXIT_USAGE = 2, /**< the command line, a file or a driver could not be used */
-    NNVTS_EXIT_ERROR = 3, /**< the harness failed */
+    NNVTS_EXIT_PASS = 0,    /**< all selected cases passed or are honestly unsupported, at least one was compared */
+    NNVTS_EXIT_FAIL = 1,    /**< something failed */
+    NNVTS_EXIT_USAGE = 2,   /**< the command line, a file or a driver could not be used */
+    NNVTS_EXIT_ERROR = 3,   /**< the harness failed */
+    NNVTS_EXIT_INVALID = 4, /**< nnvts gate: the machine is too noisy to say */
 };
 
 #endif

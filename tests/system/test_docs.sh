@@ -54,6 +54,9 @@ test_findings() {
 }
 test_host() { run_examples "$ROOT/docs/host.md"; }
 test_bench() { run_examples "$ROOT/docs/bench.md"; }
+test_comparing() { run_examples "$ROOT/docs/comparing.md"; }
+test_gating() { run_examples "$ROOT/docs/gating.md"; }
+test_reports() { run_examples "$ROOT/docs/reports.md"; }
 test_runtime() { run_examples "$ROOT/docs/runtime.md"; }
 test_farms() { run_examples "$ROOT/docs/farms.md"; }
 test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }

@@ -27,7 +27,7 @@ struct fx {
 };
 
 static inline char *fx_path(const struct fx *f, const char *name) {
-    static char path[256];
+    static char path[512];
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
     return path;
 }

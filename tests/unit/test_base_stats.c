@@ -173,6 +173,31 @@ static void early_stopping(void **state) {
     near(nnv_quantile_limit(x, n - 1, 0.9, 0.99), (double)n - 4, 0); /* one sample fewer: one fewer may be over */
 }
 
+static void signed_ranks(void **state) {
+    (void)state;
+    /* all eight above 0: one of 2^8 ways */
+    const double up[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    near(nnv_signed_rank(up, 8), 1.0 / 256, 1e-15);
+    /* rank 1 below: the sums 9 and 10 of four are reached by {2,3,4} and all: 2 of 16 */
+    const double one[] = {-1, 2, 3, 4};
+    near(nnv_signed_rank(one, 4), 2.0 / 16, 1e-15);
+    /* ties: ranks 1.5, 1.5, 3; the sum 4.5 or more by {a,c}, {b,c}, {a,b,c}: 3 of 8 */
+    const double tied[] = {2, -2, 5};
+    near(nnv_signed_rank(tied, 3), 3.0 / 8, 1e-15);
+    const double zeros[] = {0, 0, 1};
+    near(nnv_signed_rank(zeros, 3), 0.5, 1e-15);
+    assert_true(nnv_signed_rank(zeros, 2) == 1);
+    const double down[] = {-1, -2, -3};
+    near(nnv_signed_rank(down, 3), 1, 1e-15);
+    /* the normal approximation meets the exact value where it takes over */
+    double x[257];
+    struct nnv_rng rng = nnv_rng_make(1, 2, 3);
+    for (int i = 0; i < 257; i++) x[i] = nnv_rng_normal(&rng) + 0.15;
+    double exact = nnv_signed_rank(x, 256), approximate = nnv_signed_rank(x, 257);
+    assert_true(exact > 1e-4 && exact < 0.2);
+    near(approximate / exact, 1, 0.25);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_and_quantiles),
@@ -184,6 +209,7 @@ int main(void) {
         cmocka_unit_test(bootstrap),
         cmocka_unit_test(mann_whitney),
         cmocka_unit_test(early_stopping),
+        cmocka_unit_test(signed_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "harness/core/channel.h"
 #include "harness/core/journal.h"
 #include "harness/core/process.h"
+#include "base/clock.h"
 #include "harness/core/record.h"
 
 /* ------------------------------------------------------------------- record */
@@ -32,6 +33,7 @@ static void test_record(void **state) {
     struct nnv_ended e = {.verdict = NNVTS_CRASH,
                           .compared = 3,
                           .not_compared = 4,
+                          .start_ns = nnv_now_ns() - 3000000,
                           .ns = 1234567,
                           .driver_ns = 89000,
                           .worker = 5,
@@ -56,12 +58,17 @@ static void test_record(void **state) {
     assert_string_equal(text_of(r, "again"), "PASS");
     assert_float_equal(json_real_value(json_object_get(r, "ms")), 1.234, 1e-9);
     assert_int_equal(json_integer_value(json_object_get(r, "driver_us")), 89);
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    double began_s = (double)json_integer_value(json_object_get(r, "began_us")) / 1e6;
+    double ago_s = (double)wall.tv_sec + (double)wall.tv_nsec / 1e9 - began_s;
+    assert_true(ago_s > 0.0029 && ago_s < 60); /* 3 ms and what the test took */
     assert_int_equal(json_array_size(json_object_get(r, "outputs")), 1);
     json_decref(r);
     e = (struct nnv_ended){.verdict = NNVTS_PASS, .reason = bytes("not for a PASS")};
     r = record(&e, &(struct nnv_record_extra){0});
-    static const char *const absent[] = {"reason", "phase",  "signal",  "backtrace", "log",
-                                         "dump",   "replay", "outputs", "worker",    "again"};
+    static const char *const absent[] = {"reason", "phase",   "signal", "backtrace", "log",     "dump",
+                                         "replay", "outputs", "worker", "again",     "began_us"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) assert_null(json_object_get(r, absent[i]));
     json_decref(r);
     /* damaged comparisons never reach the journal, and never pass */
