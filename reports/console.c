@@ -397,7 +397,8 @@ static void add_totals(struct nnv_text *t, const struct nnv_console *c, const st
     nnv_text_addf(t, "; %s values compared in ", nnv_count(r->compared).s);
     nnv_text_add_seconds(t, seconds);
     nnv_text_add(t, "\n");
-    if (r->compared == 0) nnv_text_add(t, "nothing was compared: this run proves nothing, so it does not pass\n");
+    if (r->compared == 0 && !nnv_report_is_shard(r))
+        nnv_text_add(t, "nothing was compared: this run proves nothing, so it does not pass\n");
 }
 
 /** Adds a line a bug that is explained: how many failures it makes, and what the driver seems to do. */

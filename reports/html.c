@@ -138,7 +138,7 @@ static void add_sentence(struct nnv_html *h) {
     } else if (n[NNVTS_NOTRUN] > 0) {
         nnv_text_addf(t, "Not finished: %s of %s cases were not run", nnv_count(n[NNVTS_NOTRUN]).s,
                       nnv_count(h->r->count).s);
-    } else if (h->r->compared == 0) {
+    } else if (h->r->compared == 0 && !nnv_report_is_shard(h->r)) {
         nnv_text_add(t, "Nothing was compared: this run proves nothing");
     } else if (nnv_report_exit(h->r) != NNVTS_EXIT_PASS) {
         const size_t passes = h->r->outcomes[NNVTS_OUTCOME_XPASS];

@@ -172,7 +172,7 @@ static enum nnv_status deal(const struct nnv_case_list *list, uint32_t count, co
     struct load *loads = malloc((list->count + 1) * sizeof *loads);
     d.sum = calloc(count, sizeof *d.sum);
     d.heap = malloc(count * sizeof *d.heap);
-    *of = malloc((list->count + 1) * sizeof **of);
+    *of = calloc(list->count + 1, sizeof **of);
     bool ok = loads != NULL && d.sum != NULL && d.heap != NULL && *of != NULL;
     const uint64_t mean = mean_of(us, list->count), most = UINT64_MAX / ((uint64_t)list->count + 1);
     for (size_t i = 0; ok && i < list->count; i++) {

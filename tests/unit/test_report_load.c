@@ -83,6 +83,35 @@ static void nothing_compared_does_not_pass(void **state) {
     fx_remove(&f);
 }
 
+/** What a shard has not compared, another may have: the merged run is the one that proves something. */
+static void a_shard_need_not_compare(void **state) {
+    (void)state;
+    static const struct {
+        const char *shard;
+        enum nnvts_exit code;
+    } headers[] = {
+        {"", NNVTS_EXIT_FAIL},
+        {",\"shard\":{\"index\":1,\"count\":1}", NNVTS_EXIT_FAIL},
+        {",\"shard\":{\"index\":1,\"count\":2}", NNVTS_EXIT_PASS},
+    };
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        struct fx f = fx_make("a\ts\t\t\t\n", "");
+        struct nnv_err err = {0};
+        char journal[300];
+        int n = snprintf(journal, sizeof journal,
+                         "{\"format\":\"nnvts-journal/1\",\"cases\":1%s}\n{\"case\":\"a\",\"verdict\":\"PASS\"}\n",
+                         headers[i].shard);
+        fx_put(&f, "journal.jsonl", journal, (size_t)n);
+        fx_load(&f);
+        assert_int_equal(nnv_report_exit(f.report), headers[i].code);
+        assert_int_equal(nnv_report_html(f.report, &err), NNV_OK);
+        char *page = fx_get(&f, "report.html", NULL);
+        assert_int_equal(strstr(page, "proves nothing") == NULL, headers[i].code == NNVTS_EXIT_PASS);
+        free(page);
+        fx_remove(&f);
+    }
+}
+
 /** The exit code of a run with one compared pass and one case with that verdict. */
 static enum nnvts_exit exit_with(const char *verdict) {
     struct nnv_text t = {0};
@@ -286,6 +315,7 @@ int main(void) {
         cmocka_unit_test(a_cut_last_line_is_ignored),
         cmocka_unit_test(a_run_without_cases_does_not_pass),
         cmocka_unit_test(nothing_compared_does_not_pass),
+        cmocka_unit_test(a_shard_need_not_compare),
         cmocka_unit_test(exit_codes),
         cmocka_unit_test(damage_is_one_clear_error),
         cmocka_unit_test(a_damaged_list_is_one_clear_error),
