@@ -24,8 +24,8 @@ struct nnv_line {
 
 /**
  * Reads the n bytes of a line. True for the sound line of a case that is PASS, UNSUPPORTED or SKIP, of which
- * nothing else was expected, that was run once, and has no escapes in what is taken; a false line is for nnv_record_parse(), which also knows what is wrong with it. A member that is
- * not taken is only passed over.
+ * nothing else was expected, that was run once, and has no escapes in what is taken; a false line is for
+ * nnv_record_parse(), which also knows what is wrong with it. A member that is not taken is only passed over.
  */
 bool nnv_line_scan(const char *line, size_t n, struct nnv_line *out);
 

@@ -201,8 +201,8 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
     if (s == NNV_OK) s = set_repeats(&config, repeat, determinism, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
-    if (s == NNV_OK) s = nnv_cli_expect(&expect, &c, &config, list.item, list.count, &expectations, &err);
     if (s == NNV_OK) s = nnv_cli_shard(&c, true, &list, &shard, &err);
+    if (s == NNV_OK) s = nnv_cli_expect(&expect, &c, &config, list.item, list.count, &expectations, &err);
     const struct nnv_run_options options = {
         .config = &config,
         .cases = list.item,

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/stream.h"
 #include "harness/core/journal.h"
+#include "harness/core/merge_flakes.h"
 #include "harness/core/merge_line.h"
 #include "harness/core/merge_parts.h"
 #include "reports/line.h"
@@ -260,6 +261,7 @@ static enum nnv_status merge_all(struct merge *m, struct nnv_err *err) {
     for (size_t i = 0; i < m->o->count && s == NNV_OK; i++) s = take_list(m, &m->parts[i], err);
     if (s == NNV_OK) s = check_owners(m, err);
     if (s == NNV_OK) s = write_journal(m, err);
+    if (s == NNV_OK) s = nnv_merge_flakes(m->o->folders, m->o->count, m->o->out, err);
     m->to->cases = m->names.count;
     m->to->shards = m->parts[0].count;
     m->to->missing = m->to->shards - m->o->count;

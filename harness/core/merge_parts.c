@@ -118,6 +118,9 @@ static const struct {
     {NULL, "precision", "the precision"},
     {NULL, "tier", "the tier"},
     {NULL, "count", "the count"},
+    {NULL, "repeat", "--repeat"},
+    {NULL, "determinism", "--determinism"},
+    {"expected", "hash", "what was expected"},
 };
 
 /** A member as text; malloc'ed. */

@@ -42,8 +42,8 @@ test_shards_are_a_partition() {
     done
 }
 test_merged_is_the_run_in_one_piece() {
-    check 1 nnvts run "${FAULTY[@]}" --out whole
-    shards 3 "${FAULTY[@]}"
+    check 1 nnvts run "${FAULTY[@]}" --flakes 0 --out whole
+    shards 3 "${FAULTY[@]}" --flakes 0
     check 1 nnvts merge s2 s3 s1 --out merged
     has "$OUT" "$(wc -l <whole/cases.tsv | tr -d ' ') cases"
     cmp whole/cases.tsv merged/cases.tsv || fail "the lists differ"
@@ -66,6 +66,13 @@ test_merged_is_the_run_in_one_piece() {
     # a merged run can be merged: it is one of one
     check 1 nnvts merge merged --out again
     cmp <(lasting merged) <(lasting again) || fail "junit.xml differs"
+}
+test_what_shards_tried_again() {
+    shards 2 "${FAULTY[@]}" --flakes 5
+    check 1 nnvts merge s1 s2 --out merged
+    same "$(json merged/flakes.json 'len(r["cases"])')" \
+        $(($(json s1/flakes.json 'len(r["cases"])') + $(json s2/flakes.json 'len(r["cases"])')))
+    same "$(json merged/flakes.json 'r["cases"][0]["class"]')" "deterministic"
 }
 test_merge_refuses() {
     local run=(--driver cpu --suite device) i

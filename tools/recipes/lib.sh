@@ -30,6 +30,7 @@ begin_recipe() {
     shift 2
     options=("$@")
     [ $# -gt 0 ] || options=(--driver cpu --suite device,ops --tier smoke)
+    options+=(--flakes 0) # which failures are tried again depends on how many there are in one place
     SHARDS=${SHARDS:-4}
 }
 
