@@ -265,7 +265,7 @@ static enum nnv_status write_flakes(const struct nnv_report *r, const struct nnv
                   "{\n  \"format\": \"nnvts-flakes/1\",\n  \"seconds\": %.3f,\n  \"tried\": %zu,\n  \"left\": %zu,\n"
                   "  \"cases\": [",
                   (double)(nnv_now_ns() - start_ns) / 1e9, tried, left);
-    nnv_text_add_n(&t, items->data, items->len);
+    nnv_text_add(&t, items->data != NULL ? items->data : "");
     nnv_text_add(&t, "\n  ]\n}\n");
     if (t.failed || path.failed || items->failed)
         st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
