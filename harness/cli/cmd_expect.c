@@ -188,7 +188,7 @@ static int by_cases(const void *a, const void *b) {
 
 static enum nnv_status write_file(struct update *u, struct nnv_err *err) {
     struct nnv_text t = {0};
-    qsort(u->entry, u->count, sizeof(struct nnv_expected *), by_cases);
+    if (u->count > 0) qsort(u->entry, u->count, sizeof(struct nnv_expected *), by_cases);
     nnv_expect_write_file((const struct nnv_expected *const *)u->entry, u->count, &t);
     enum nnv_status s = t.failed ? no_memory(err) : nnv_file_write(u->file, t.data, t.len, err);
     nnv_text_free(&t);

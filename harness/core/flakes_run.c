@@ -265,7 +265,7 @@ static enum nnv_status write_flakes(const struct nnv_report *r, const struct nnv
                   "{\n  \"format\": \"nnvts-flakes/1\",\n  \"seconds\": %.3f,\n  \"tried\": %zu,\n  \"left\": %zu,\n"
                   "  \"cases\": [",
                   (double)(nnv_now_ns() - start_ns) / 1e9, tried, left);
-    nnv_text_add_n(&t, items->data, items->len);
+    nnv_text_add(&t, items->data != NULL ? items->data : "");
     nnv_text_add(&t, "\n  ]\n}\n");
     if (t.failed || path.failed || items->failed)
         st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
@@ -279,7 +279,6 @@ static enum nnv_status write_flakes(const struct nnv_report *r, const struct nnv
 }
 
 enum nnv_status nnv_flakes(const struct nnv_flakes_options *o, struct nnv_err *err) {
-    const uint64_t start = nnv_now_ns();
     struct nnv_report *r = NULL;
     struct candidate *list = NULL;
     size_t count = 0, tried = 0;
@@ -288,6 +287,7 @@ enum nnv_status nnv_flakes(const struct nnv_flakes_options *o, struct nnv_err *e
     enum nnv_status st = nnv_report_load(o->config->out, &r, err);
     if (st == NNV_OK && r->count != o->count) st = nnv_fail(err, NNV_INTERNAL, "the run has other cases");
     if (st == NNV_OK) st = list_candidates(r, o, &list, &count, err);
+    const uint64_t start = nnv_now_ns();
     struct study s = {.o = o, .config = *o->config, .until_ns = start + o->budget_ns};
     s.config.jobs = 1;
     s.config.repeat = 1;
