@@ -61,8 +61,10 @@ static void add_default(struct nnv_text *t, const struct nnv_opt *o) {
             nnv_text_add(t, i ? ", " : " ");
             add(t, o->choices[i]);
         }
-        nnv_text_add(t, "; default: ");
-        add(t, o->choices[*(const int *)o->value]);
+        if (*(const int *)o->value >= 0) {
+            nnv_text_add(t, "; default: ");
+            add(t, o->choices[*(const int *)o->value]);
+        }
         nnv_text_add(t, ".");
         break;
     }
