@@ -77,7 +77,7 @@ test_benches() {
     has "$OUT" "PASS -> CRASH"
     well_formed benches.html
     check 0 nnvts compare a a
-    has "$OUT" "1.000 times: same"
+    has "$OUT" "1.000 times: " # "same", or "unknown" on a noisy machine
     check 0 some cpu run
     check 2 nnvts compare a run
     has "$ERR" "like is compared with like"
