@@ -247,6 +247,8 @@ $(B)/obj/%.o: %.c
 
 # the trained models are part of the program
 $(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
+# and so are the shipped pattern tables and what generated classes share
+$(B)/obj/compiler/emit_support.o: $(wildcard compiler/region/*)
 
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(call objects,drivers_under_test/$(1)))

@@ -48,8 +48,11 @@ void nnv_emit_json(const struct nnv_emit *regions, size_t r, const struct nnv_em
 void nnv_emit_header(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, struct nnv_text *out);
 /** C++17: FUNCTION.cpp. */
 void nnv_emit_source(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, struct nnv_text *out);
-/** SHA-256 of the JSON text and the values of the region's large constants: what a compilation cache goes by. */
-void nnv_emit_digest(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, uint8_t digest[32]);
+/**
+ * SHA-256 of the JSON text and the values of the region's large constants: what a compilation cache goes by. False when
+ * out of memory.
+ */
+bool nnv_emit_digest(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, uint8_t digest[32]);
 
 /**
  * A model from its JSON text, with the bytes of the file of constants; json is untrusted. name is for errors: "x.json:
