@@ -247,6 +247,7 @@ $(B)/obj/%.o: %.c
 
 # the trained models are part of the program
 $(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
+$(B)/obj/compiler/tables.o: $(wildcard compiler/tables/*.json)
 
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(call objects,drivers_under_test/$(1)))
