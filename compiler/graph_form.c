@@ -15,9 +15,16 @@ struct forms {
 
 static bool enter(void *ctx, const struct nnv_relay_expr *e) { return e == ctx || !nnv_scope_closed(e); }
 
+/* Paths are made short on the way, so that a chain of lets is walked once. */
 static struct nnv_relay_expr *now(const struct forms *f, struct nnv_relay_expr *e) {
-    while (f->instead[e->id]) e = f->instead[e->id];
-    return e;
+    struct nnv_relay_expr *last = e;
+    while (f->instead[last->id]) last = f->instead[last->id];
+    while (e != last) {
+        struct nnv_relay_expr *next = f->instead[e->id];
+        f->instead[e->id] = last;
+        e = next;
+    }
+    return last;
 }
 
 /* Whether value, a closure, uses the variable that it is bound to. */
