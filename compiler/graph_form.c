@@ -41,7 +41,7 @@ static enum nnv_status drop_let(struct forms *f, struct nnv_relay_expr *let) {
     bool recursive;
     if (calls_itself(f, let, &recursive) != NNV_OK) return NNV_NO_MEMORY;
     if (recursive) return NNV_OK;
-    struct nnv_relay_expr *value = let->args[0];
+    struct nnv_relay_expr *value = now(f, let->args[0]);
     if (!value->bound && value->kind != NNV_RELAY_VAR && value->kind != NNV_RELAY_CONSTANT) {
         char *name = nnv_arena_printf(f->m->arena, "%%%s", let->var->name);
         if (!name) return NNV_NO_MEMORY;
