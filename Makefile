@@ -247,7 +247,7 @@ $(B)/obj/%.o: %.c
 
 # the trained models are part of the program
 $(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
-# and so are the shipped pattern tables and what generated classes share
+$(B)/obj/compiler/tables.o: $(wildcard compiler/tables/*.json)
 $(B)/obj/compiler/emit_support.o: $(wildcard compiler/region/*)
 
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
