@@ -28,7 +28,7 @@ LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenb
 
 REF_DIRS := base reference/model reference/eval reference/ops
 RUNTIME_DIRS := $(REF_DIRS) reference/runtime
-CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler harness/core harness/bench harness/debug harness/explain harness/fuzz harness/suites reports
+CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler harness/core harness/bench harness/compiled harness/debug harness/explain harness/fuzz harness/suites reports
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
