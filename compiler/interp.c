@@ -195,6 +195,7 @@ static const struct nnv_relay_type *result_type(struct machine *m, struct nnv_in
 
 static size_t elements(const struct nnv_relay_type *type) {
     size_t elems = 0, bytes = 0, sum = 0;
+    if (!nnv_relay_type_known(type)) return 0;
     if (type->kind == NNV_RELAY_TENSOR) return nnv_relay_type_elems(type, &elems, &bytes) ? elems : most_bytes;
     for (size_t i = 0; i < type->n_fields && sum < most_bytes; i++) sum += elements(type->fields[i]);
     return sum;
@@ -212,9 +213,13 @@ static enum nnv_status run_kernel(struct machine *m, struct nnv_interp_op *op) {
         nnv_relay_wrong(&op->t, "the values of the run take more than 4 GiB");
         return op->t.st;
     }
-    op->out = nnv_interp_datum(type, m->arena);
+    op->out =
+        nnv_relay_type_known(type) ? nnv_interp_datum(type, m->arena) : NNV_NEW(m->arena, struct nnv_relay_datum, 1);
     if (op->out == NULL) return no_memory(m);
+    op->out->type = type;
     op->row->run(op);
+    if (op->t.st == NNV_OK && !nnv_relay_type_known(op->out->type))
+        nnv_relay_wrong(&op->t, "the dimensions of the result are not known");
     return op->t.st != NNV_OK ? op->t.st : done(m, op->out);
 }
 
