@@ -2,6 +2,7 @@
 /* A program becomes regions: composites, support by trial, the partition, conversion, constants in one file. */
 #include "compiler/compile.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,20 +144,27 @@ static void give_back(struct nnv_relay_expr *function) {
     function->n_attrs = n;
 }
 
-/** The bytes of a type's tensors, flattened, are those of the model's inputs or outputs. */
-static enum nnv_status convert_region(struct compiling *c, const struct nnv_cut *cut, struct nnv_compiled *out) {
-    struct nnv_relay_expr *function = nnv_relay_find(c->m, cut->function);
+/** Names become those of classes and files. */
+static bool is_identifier(const char *name) {
+    if (!isalpha((unsigned char)*name) && *name != '_') return false;
+    while (isalnum((unsigned char)*name) || *name == '_') name++;
+    return *name == '\0';
+}
+
+static enum nnv_status convert_region(struct compiling *c, const char *name, struct nnv_relay_expr *function,
+                                      struct nnv_compiled *out) {
     struct nnv_converted *converted = NNV_NEW(c->arena, struct nnv_converted, 1);
     struct nnv_err why = {0};
-    if (!function || !converted) return no_memory(c->err);
-    enum nnv_status st = nnv_convert(c->m, function, &c->convert, c->arena, converted, &why);
+    if (!converted) return no_memory(c->err);
+    enum nnv_status st = is_identifier(name) ? nnv_convert(c->m, function, &c->convert, c->arena, converted, &why)
+                                             : nnv_fail(&why, NNV_UNSUPPORTED, "its name is no C identifier");
     if (st == NNV_OK) {
-        out->regions[out->n_regions++] = (struct nnv_emit){cut->function, converted};
+        out->regions[out->n_regions++] = (struct nnv_emit){name, converted};
         return NNV_OK;
     }
     if (st != NNV_UNSUPPORTED) return nnv_fail(c->err, st, "%s", why.text);
     struct nnv_compile_refused *r = &out->refused[out->n_refused++];
-    *r = (struct nnv_compile_refused){cut->function, nnv_arena_strdup(c->arena, why.text)};
+    *r = (struct nnv_compile_refused){name, nnv_arena_strdup(c->arena, why.text)};
     give_back(function);
     return r->reason ? NNV_OK : no_memory(c->err);
 }
@@ -174,11 +182,15 @@ enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_
     enum nnv_status st = make_composites(&c);
     if (st == NNV_OK) st = partition(&c, &made.partition);
     if (st != NNV_OK) return st;
-    made.regions = NNV_NEW(arena, struct nnv_emit, made.partition.n_cuts);
-    made.refused = NNV_NEW(arena, struct nnv_compile_refused, made.partition.n_cuts);
+    made.regions = NNV_NEW(arena, struct nnv_emit, m->n_functions);
+    made.refused = NNV_NEW(arena, struct nnv_compile_refused, m->n_functions);
     if (!made.regions || !made.refused) return no_memory(err);
-    for (size_t i = 0; i < made.partition.n_cuts && st == NNV_OK; i++)
-        st = convert_region(&c, &made.partition.cuts[i], &made);
+    /* Those that the program had before, too. */
+    for (size_t i = 0; i < m->n_functions && st == NNV_OK; i++) {
+        const char *target = nnv_relay_fn_attr(m->functions[i].expr, "Compiler");
+        if (target && strcmp(target, "nnapi") == 0)
+            st = convert_region(&c, m->functions[i].name, m->functions[i].expr, &made);
+    }
     if (st == NNV_OK) st = nnv_emit_gather(made.regions, made.n_regions, "weights.bin", arena, &made.weights, err);
     if (st == NNV_OK) *out = made;
     return st;

@@ -36,8 +36,8 @@ static enum nnv_status check_options(struct command *x, struct nnv_err *err) {
 static void show(const struct command *x, const struct nnv_compiled *c) {
     for (size_t r = 0; r < c->n_regions && !x->c.quiet; r++) {
         const struct nnv_converted *converted = c->regions[r].converted;
-        printf("%-40s %4u operations, feature level %d\n", c->regions[r].function, converted->model.main.noperations,
-               converted->level);
+        printf("%-40s %4u operation%s, feature level %d\n", c->regions[r].function, converted->model.main.noperations,
+               converted->model.main.noperations == 1 ? "" : "s", converted->level);
     }
     for (size_t i = 0; i < c->n_refused; i++)
         printf("%-40s stays on the host: %s\n", c->refused[i].function, c->refused[i].reason);
