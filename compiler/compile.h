@@ -68,4 +68,7 @@ typedef bool nnv_keep_fn(void *ctx, const struct nnv_relay_expr *call);
 NNV_USE_RESULT enum nnv_status nnv_composites_dissolve(struct nnv_relay_module *m, nnv_keep_fn *keeps, void *ctx,
                                                        size_t *dissolved, struct nnv_err *err);
 
+/** Removes the operands that are no input or output of the model or of an operation. False: no memory. */
+bool nnv_compact(struct nnv_converted *c, struct nnv_arena *arena);
+
 #endif
