@@ -42,7 +42,9 @@ void nnv_rc_refuse_at(struct nnv_rc *c, const struct nnv_relay_expr *e, const ch
 
 uint32_t nnv_rc_arg(const struct nnv_rc *c, size_t i) { return c->node->args[i].v[0]; }
 
-struct nnv_rc_list nnv_rc_args(const struct nnv_rc *c, size_t i) { return c->node->args[i]; }
+struct nnv_rc_list nnv_rc_args(const struct nnv_rc *c, size_t i) {
+    return c->node->args[i];
+}
 
 uint32_t nnv_rc_out(const struct nnv_rc *c, size_t i) { return c->root->out.v[i]; }
 
