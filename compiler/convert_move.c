@@ -15,6 +15,7 @@ static void reshaped_to_result(struct nnv_rc *c, uint32_t operand) {
         nnv_rc_reshaped(c, operand, &shape, nnv_rc_result(c, 0));
 }
 
+/* Also reshape_like: the result's shape says all. */
 static void reshape(struct nnv_rc *c) { reshaped_to_result(c, nnv_rc_in(c, 0)); }
 
 static void transpose(struct nnv_rc *c) {
@@ -335,12 +336,13 @@ static void batch_to_space(struct nnv_rc *c) {
 #define OP(name) ANEURALNETWORKS_##name
 #define ANY NNV_RC_NUMBER
 #define MOVES NNV_RC_MOVES
+#define LIKE NNV_RC_LIKE
 static const struct nnv_rc_row rows[] = {
     {"reshape", reshape, -1, NNV_RC_ALL, MOVES, 1, "RESHAPE"},
     {"nn.batch_flatten", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
     {"squeeze", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
     {"expand_dims", reshape, -1, ANY, MOVES, 1, "RESHAPE, EXPAND_DIMS"},
-    {"contrib_reverse_reshape", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
+    {"reshape_like", reshape, -1, ANY, LIKE, 1, "RESHAPE"},
     {"transpose", transpose, -1, ANY, MOVES, 1, "TRANSPOSE, RESHAPE"},
     {"concatenate", concatenate, -1, ANY, MOVES | NNV_RC_REAL, 1, "CONCATENATION"},
     {"stack", stack, -1, ANY, MOVES, 1, "RESHAPE, CONCATENATION"},
@@ -350,6 +352,7 @@ static const struct nnv_rc_row rows[] = {
     {"nn.mirror_pad", mirror_pad, -1, ANY, MOVES, 7, "MIRROR_PAD"},
     {"tile", tile, -1, ANY, MOVES, 3, "TILE"},
     {"broadcast_to", tile, -1, ANY, MOVES, 3, "TILE"},
+    {"broadcast_to_like", tile, -1, ANY, LIKE, 3, "TILE"},
     {"repeat", repeat, -1, ANY, MOVES, 3, "RESHAPE, TILE"},
     {"reverse", reverse, -1, ANY, MOVES, 7, "REVERSE"},
     {"nn.depth_to_space", depth_space, OP(DEPTH_TO_SPACE), ANY, MOVES, 1, "DEPTH_TO_SPACE"},

@@ -151,7 +151,8 @@ static inline double compare(const char *text, int level, const char *ops) {
     return worst;
 }
 
-/** Both agree: integers exactly but where halves are rounded, floats to 1e-9, or what float32 between operations allows if ops has several. */
+/** Both agree: integers exactly but where halves are rounded, floats to 1e-9, or what float32 between operations allows
+ * if ops has several. */
 static inline void same_at(const char *params, const char *body, int level, const char *ops) {
     const char *text = main_of(params, body);
     double by = compare(text, level, ops);
