@@ -252,8 +252,8 @@ static const struct nnv_rc_row rows[] = {
     {"zeros", filled, -1, 0, 0, 1, "(a constant)"},
     {"ones", filled, -1, 0, 0, 1, "(a constant)"},
     {"full", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
-    {"full_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
-    {"zeros_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
-    {"ones_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
+    {"full_like", filled, -1, NNV_RC_NUMBER, 0, 1, "(a constant)"},
+    {"zeros_like", filled, -1, NNV_RC_NUMBER, 0, 1, "(a constant)"},
+    {"ones_like", filled, -1, NNV_RC_NUMBER, 0, 1, "(a constant)"},
 };
 const struct nnv_rc_rows nnv_rc_math = {rows, sizeof rows / sizeof *rows};
