@@ -12,7 +12,7 @@
 #include "compiler/convert.h"
 #include "reference/model/builder.h"
 
-enum { NNV_RC_NONE = UINT32_MAX };
+#define NNV_RC_NONE UINT32_MAX
 
 struct nnv_rc;
 struct nnv_rc_node;
