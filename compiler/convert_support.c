@@ -60,7 +60,8 @@ static void describe_value(struct nnv_text *t, const struct nnv_rc_value *v) {
     if (!k) return;
     bool integers = k->type->dtype == NNV_RELAY_INT32 || k->type->dtype == NNV_RELAY_INT64;
     bool matters = k->data && (k->bytes <= WHOLE || integers);
-    uint64_t a = matters ? mix(14695981039346656037u, k->data, k->bytes) : 0, b = matters ? mix(88172645463325252u, k->data, k->bytes) : 0;
+    uint64_t a = matters ? mix(14695981039346656037u, k->data, k->bytes) : 0,
+             b = matters ? mix(88172645463325252u, k->data, k->bytes) : 0;
     nnv_text_addf(t, "=%s%llx%llx", k->data ? "" : "?", (unsigned long long)a, (unsigned long long)b);
 }
 
@@ -106,8 +107,7 @@ static struct nnv_rc_list *operands(struct nnv_rc *c, const struct nnv_relay_exp
         bool again = false;
         for (size_t k = 0; k < i; k++) again = again || call->args[k] == e;
         for (uint32_t k = 0; k < args[i].n; k++) {
-            const struct nnv_relay_expr *field =
-                e->kind == NNV_RELAY_TUPLE && args[i].n == e->n_args ? e->args[k] : e;
+            const struct nnv_relay_expr *field = e->kind == NNV_RELAY_TUPLE && args[i].n == e->n_args ? e->args[k] : e;
             if (field->kind == NNV_RELAY_CONSTANT)
                 c->values[args[i].v[k]].tensor = field->tensor;
             else if (!again)
@@ -118,8 +118,8 @@ static struct nnv_rc_list *operands(struct nnv_rc *c, const struct nnv_relay_exp
 }
 
 /* The answer for a graph, from one of equal structure or by conversion. */
-static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const char *structure,
-                          struct nnv_rc_list in, struct nnv_rc_list results) {
+static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const char *structure, struct nnv_rc_list in,
+                          struct nnv_rc_list results) {
     struct nnv_converted converted;
     struct entry *known = entry_of(s, &s->structures, structure, true);
     if (!known) return "out of memory";
@@ -158,19 +158,63 @@ static const char *try(struct nnv_convert_support *s, const struct nnv_relay_exp
     return reason ? reason : "out of memory";
 }
 
+/* The same with arenas of its own. */
+static const char *reason_against(struct nnv_convert_support *s, const struct nnv_relay_expr *call) {
+    struct nnv_arena *arena = nnv_arena_new(), *scratch = nnv_arena_new();
+    const char *reason = arena && scratch ? try(s, call, arena, scratch) : "out of memory";
+    nnv_arena_free(arena);
+    nnv_arena_free(scratch);
+    return reason;
+}
+
 static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
     struct nnv_convert_support *s = ctx;
     (void)target;
     struct entry *e = entry_of(s, &s->calls, call, false);
     if (!e) return false;
     if (e->key) return !e->reason;
-    struct nnv_arena *arena = nnv_arena_new(), *scratch = nnv_arena_new();
-    const char *reason = arena && scratch ? try(s, call, arena, scratch) : "out of memory";
-    nnv_arena_free(arena);
-    nnv_arena_free(scratch);
+    const char *reason = reason_against(s, call);
     *e = (struct entry){call, reason};
     s->calls.n++;
     return !reason;
+}
+
+/* ------------------------------------------------------------------- composites */
+
+/* The body in place of the call. A composite's body is its own, so it can be changed. */
+static bool dissolve(struct nnv_relay_expr *call, struct nnv_arena *scratch) {
+    struct nnv_relay_expr *function = call->callee, *body = function->args[0], keep = *call;
+    struct nnv_relay_list list;
+    if (nnv_relay_post_order(body, NULL, NULL, scratch, &list) != NNV_OK) return false;
+    for (size_t i = 0; i < list.n; i++)
+        for (size_t k = 0; k < list.exprs[i]->n_args; k++)
+            for (size_t p = 0; p < function->n_params; p++)
+                if (list.exprs[i]->args[k] == function->params[p]) list.exprs[i]->args[k] = keep.args[p];
+    *call = *body;
+    call->id = keep.id;
+    call->bound = keep.bound;
+    call->span = keep.span;
+    call->type = keep.type;
+    return true;
+}
+
+enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_err *err) {
+    struct nnv_arena *scratch = nnv_arena_new();
+    bool ok = scratch != NULL;
+    for (size_t f = 0; ok && f < s->m->n_functions; f++) {
+        struct nnv_relay_expr *function = s->m->functions[f].expr;
+        struct nnv_relay_list list = {0};
+        if (function->kind != NNV_RELAY_FUNCTION || nnv_scope_closed(function)) continue;
+        nnv_arena_reset(scratch);
+        ok = nnv_relay_post_order(function, NULL, NULL, scratch, &list) == NNV_OK;
+        for (size_t i = 0; ok && i < list.n; i++) {
+            const char *name = nnv_composite_name(list.exprs[i]);
+            if (name && strncmp(name, "nnapi.", 6) == 0 && reason_against(s, list.exprs[i]))
+                ok = dissolve(list.exprs[i], scratch);
+        }
+    }
+    nnv_arena_free(scratch);
+    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
 }
 
 struct nnv_convert_support *nnv_convert_support_new(struct nnv_relay_module *m,
