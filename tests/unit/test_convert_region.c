@@ -2,7 +2,6 @@
 /** Whole programs partitioned by what the converter takes, regions converted, and the numbers compared. */
 #include <time.h>
 
-#include "compiler/compile.h"
 #include "convert_fixture.h"
 
 /** Runs regions as the models that they became. */
@@ -55,13 +54,6 @@ static enum nnv_status run_region(void *ctx, const struct nnv_relay_module *m, c
     return NNV_OK;
 }
 
-static struct nnv_annotator trial;
-
-static bool keeps(void *ctx, const struct nnv_relay_expr *call) {
-    (void)ctx;
-    return trial.accepts_composite(trial.ctx, 0, call);
-}
-
 static void partition_by_trial(struct nnv_relay_module *m, int level, struct nnv_partition *p) {
     struct nnv_pattern_table table;
     const struct nnv_convert_options options = {.level = level};
@@ -70,10 +62,9 @@ static void partition_by_trial(struct nnv_relay_module *m, int level, struct nnv
         fail_msg("%s", err.text);
     struct nnv_convert_support *s = nnv_convert_support_new(m, &options, arena);
     assert_non_null(s);
-    size_t dissolved = 0;
-    trial = nnv_convert_annotator(s);
-    if (nnv_composites_dissolve(m, keeps, NULL, &dissolved, &err) != NNV_OK || nnv_relay_check(m, &err) != NNV_OK ||
-        nnv_partition(m, &trial, NULL, p, &err) != NNV_OK || nnv_relay_check(m, &err) != NNV_OK)
+    struct nnv_annotator a = nnv_convert_annotator(s);
+    if (nnv_convert_dissolve(s, &err) != NNV_OK || nnv_partition(m, &a, NULL, p, &err) != NNV_OK ||
+        nnv_relay_check(m, &err) != NNV_OK)
         fail_msg("%s", err.text);
 }
 
