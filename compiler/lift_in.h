@@ -15,7 +15,7 @@ struct nnv_lift {
     struct nnv_relay_expr **values; /**< of the operands; NULL: none yet */
     const struct nnv_operation *op; /**< the current one, and its row's operator */
     const char *name;
-    bool failed, refused;           /**< out of memory; the operation has no Relay form */
+    bool failed, refused; /**< out of memory; the operation has no Relay form */
 };
 
 /** How an operation becomes Relay operators. */
@@ -62,10 +62,10 @@ struct nnv_relay_attr nnv_lift_pairs(struct nnv_lift *l, const char *key, size_t
 /** A call of an operator. */
 struct nnv_relay_expr *nnv_lift_call(struct nnv_lift *l, const char *name, size_t n, struct nnv_relay_expr *const *args,
                                      size_t n_attrs, const struct nnv_relay_attr *attrs);
-#define NNV_LIFT_ARGS(...) sizeof((struct nnv_relay_expr *[]){__VA_ARGS__}) / sizeof(void *), (struct nnv_relay_expr *[]){__VA_ARGS__}
+#define NNV_LIFT_ARGS(...)                                                                                             \
+    sizeof((struct nnv_relay_expr *[]){__VA_ARGS__}) / sizeof(void *), (struct nnv_relay_expr *[]) { __VA_ARGS__ }
 #define NNV_LIFT_ATTRS(...)                                                                                            \
-    sizeof((struct nnv_relay_attr[]){__VA_ARGS__}) / sizeof(struct nnv_relay_attr),                                    \
-        (const struct nnv_relay_attr[]) {                                                                              \
+    sizeof((struct nnv_relay_attr[]){__VA_ARGS__}) / sizeof(struct nnv_relay_attr), (const struct nnv_relay_attr[]) {  \
         __VA_ARGS__                                                                                                    \
     }
 /** Constants: one number, and a vector of float32. */

@@ -82,7 +82,8 @@ static void put_sums(struct nnv_lift *l, struct nnv_relay_expr *sums, uint32_t a
 }
 
 static void put_layer(struct nnv_lift *l, struct nnv_relay_expr *e, uint32_t act, int64_t axis) {
-    e = nnv_lift_call(l, "nn.bias_add", NNV_LIFT_ARGS(e, nnv_lift_in(l, 2)), NNV_LIFT_ATTRS(nnv_lift_int("axis", axis)));
+    e = nnv_lift_call(l, "nn.bias_add", NNV_LIFT_ARGS(e, nnv_lift_in(l, 2)),
+                      NNV_LIFT_ATTRS(nnv_lift_int("axis", axis)));
     if (nnv_is_quant(nnv_lift_operand(l, 0)->type))
         put_sums(l, e, act, axis);
     else
@@ -168,15 +169,14 @@ static void transpose_conv_2d(struct nnv_lift *l) {
             extra[i] = -w.pad[i + 2];
             w.pad[i + 2] = 0;
         }
-    const struct nnv_relay_attr attrs[] = {
-        nnv_lift_list(l, "strides", 2, w.stride),
-        nnv_lift_list(l, "padding", 4, w.pad),
-        nnv_lift_list(l, "output_padding", 2, extra),
-        nnv_lift_int("channels", nnv_dim(nnv_lift_out_shape(l, 0), w.nchw ? 1 : 3)),
-        nnv_lift_list(l, "kernel_size", 2, w.size),
-        nnv_lift_text("data_layout", w.nchw ? "NCHW" : "NHWC"),
-        nnv_lift_text("kernel_layout", "OHWI"),
-        nnv_lift_text("out_dtype", "int32")};
+    const struct nnv_relay_attr attrs[] = {nnv_lift_list(l, "strides", 2, w.stride),
+                                           nnv_lift_list(l, "padding", 4, w.pad),
+                                           nnv_lift_list(l, "output_padding", 2, extra),
+                                           nnv_lift_int("channels", nnv_dim(nnv_lift_out_shape(l, 0), w.nchw ? 1 : 3)),
+                                           nnv_lift_list(l, "kernel_size", 2, w.size),
+                                           nnv_lift_text("data_layout", w.nchw ? "NCHW" : "NHWC"),
+                                           nnv_lift_text("kernel_layout", "OHWI"),
+                                           nnv_lift_text("out_dtype", "int32")};
     bool quant = nnv_is_quant(nnv_lift_operand(l, 0)->type);
     put_layer(l, layer_call(l, quant ? "qnn.conv2d_transpose" : "nn.conv2d_transpose", quant ? 8 : 7, attrs), 9,
               w.nchw ? 1 : 3);

@@ -23,8 +23,7 @@ static void binary(struct nnv_lift *l) {
 static void arithmetic(struct nnv_lift *l) {
     bool whole_numbers = nnv_lift_operand(l, 0)->type == ANEURALNETWORKS_TENSOR_INT32;
     const char *name = whole_numbers && l->op->type == ANEURALNETWORKS_DIV ? "floor_divide" : l->name;
-    nnv_lift_put_fused(l, 2,
-                       nnv_lift_call(l, name, NNV_LIFT_ARGS(nnv_lift_real(l, 0), nnv_lift_real(l, 1)), 0, NULL));
+    nnv_lift_put_fused(l, 2, nnv_lift_call(l, name, NNV_LIFT_ARGS(nnv_lift_real(l, 0), nnv_lift_real(l, 1)), 0, NULL));
 }
 
 static void relu6(struct nnv_lift *l) { nnv_lift_put_real(l, 0, nnv_lift_clip(l, nnv_lift_real(l, 0), 0, 6)); }
@@ -34,10 +33,9 @@ static void relu1(struct nnv_lift *l) { nnv_lift_put_real(l, 0, nnv_lift_clip(l,
 /* x * relu6(x + 3) / 6 */
 static void hard_swish(struct nnv_lift *l) {
     struct nnv_relay_expr *x = nnv_lift_real(l, 0);
-    enum nnv_relay_dtype dtype = nnv_lift_operand(l, 0)->type == ANEURALNETWORKS_TENSOR_FLOAT16 ? NNV_RELAY_FLOAT16
-                                                                                                  : NNV_RELAY_FLOAT32;
-    struct nnv_relay_expr *plus =
-        nnv_lift_call(l, "add", NNV_LIFT_ARGS(x, nnv_lift_constant(l, dtype, 3)), 0, NULL);
+    enum nnv_relay_dtype dtype =
+        nnv_lift_operand(l, 0)->type == ANEURALNETWORKS_TENSOR_FLOAT16 ? NNV_RELAY_FLOAT16 : NNV_RELAY_FLOAT32;
+    struct nnv_relay_expr *plus = nnv_lift_call(l, "add", NNV_LIFT_ARGS(x, nnv_lift_constant(l, dtype, 3)), 0, NULL);
     struct nnv_relay_expr *product =
         nnv_lift_call(l, "multiply", NNV_LIFT_ARGS(x, nnv_lift_clip(l, plus, 0, 6)), 0, NULL);
     nnv_lift_put_real(l, 0,
@@ -73,10 +71,9 @@ static void cast(struct nnv_lift *l) {
 }
 
 static void select(struct nnv_lift *l) {
-    nnv_lift_put_real(l, 0,
-                      nnv_lift_call(l, "where",
-                                    NNV_LIFT_ARGS(nnv_lift_in(l, 0), nnv_lift_real(l, 1), nnv_lift_real(l, 2)), 0,
-                                    NULL));
+    nnv_lift_put_real(
+        l, 0,
+        nnv_lift_call(l, "where", NNV_LIFT_ARGS(nnv_lift_in(l, 0), nnv_lift_real(l, 1), nnv_lift_real(l, 2)), 0, NULL));
 }
 
 /* ----------------------------------------------------------------------- moves */
@@ -111,9 +108,8 @@ static void concatenation(struct nnv_lift *l) {
     for (uint32_t i = 0; i < n; i++) same = same && same_codes(nnv_lift_operand(l, i), nnv_lift_out(l, 0));
     for (uint32_t i = 0; fields && i < n; i++) fields[i] = same ? nnv_lift_in(l, i) : nnv_lift_real(l, i);
     if (l->failed || l->refused) return;
-    struct nnv_relay_expr *e =
-        nnv_lift_call(l, "concatenate", NNV_LIFT_ARGS(nnv_relay_tuple(l->m, n, fields)),
-                      NNV_LIFT_ATTRS(nnv_lift_int("axis", whole(l, n, 0))));
+    struct nnv_relay_expr *e = nnv_lift_call(l, "concatenate", NNV_LIFT_ARGS(nnv_relay_tuple(l->m, n, fields)),
+                                             NNV_LIFT_ATTRS(nnv_lift_int("axis", whole(l, n, 0))));
     if (same)
         nnv_lift_put(l, 0, e);
     else
@@ -132,10 +128,9 @@ static void pack(struct nnv_lift *l) {
 }
 
 static void split(struct nnv_lift *l) {
-    struct nnv_relay_expr *e =
-        nnv_lift_call(l, "split", NNV_LIFT_ARGS(nnv_lift_in(l, 0)),
-                      NNV_LIFT_ATTRS(nnv_lift_int("indices_or_sections", l->op->nout),
-                                     nnv_lift_int("axis", whole(l, 1, 0))));
+    struct nnv_relay_expr *e = nnv_lift_call(
+        l, "split", NNV_LIFT_ARGS(nnv_lift_in(l, 0)),
+        NNV_LIFT_ATTRS(nnv_lift_int("indices_or_sections", l->op->nout), nnv_lift_int("axis", whole(l, 1, 0))));
     for (uint32_t i = 0; e && i < l->op->nout; i++) {
         struct nnv_relay_expr *field = nnv_relay_get(l->m, e, i);
         if (!field) l->failed = true;
@@ -202,9 +197,9 @@ static void mirror_pad(struct nnv_lift *l) {
 static void tile(struct nnv_lift *l) {
     int64_t times[NNV_MAX_RANK * 2];
     size_t n = nnv_lift_ints(l, 1, times);
-    nnv_lift_put(l, 0,
-                 nnv_lift_call(l, "tile", NNV_LIFT_ARGS(nnv_lift_in(l, 0)),
-                               NNV_LIFT_ATTRS(nnv_lift_list(l, "reps", n, times))));
+    nnv_lift_put(
+        l, 0,
+        nnv_lift_call(l, "tile", NNV_LIFT_ARGS(nnv_lift_in(l, 0)), NNV_LIFT_ATTRS(nnv_lift_list(l, "reps", n, times))));
 }
 
 static void depth_space(struct nnv_lift *l) {
@@ -227,9 +222,10 @@ static void reduce(struct nnv_lift *l) {
     size_t n = nnv_lift_ints(l, 1, axes);
     bool keep = nnv_lift_number(l, 2, 0) > 0;
     if (n == 0) l->refused = true;
-    nnv_lift_put_real(l, 0,
-                      nnv_lift_call(l, l->name, NNV_LIFT_ARGS(nnv_lift_real(l, 0)),
-                                    NNV_LIFT_ATTRS(nnv_lift_list(l, "axis", n, axes), nnv_lift_truth("keepdims", keep))));
+    nnv_lift_put_real(
+        l, 0,
+        nnv_lift_call(l, l->name, NNV_LIFT_ARGS(nnv_lift_real(l, 0)),
+                      NNV_LIFT_ATTRS(nnv_lift_list(l, "axis", n, axes), nnv_lift_truth("keepdims", keep))));
 }
 
 static void arg(struct nnv_lift *l) {
@@ -254,6 +250,112 @@ static void resize(struct nnv_lift *l) {
                                                    nnv_lift_text("method", nearest ? "nearest_neighbor" : "linear"),
                                                    nnv_lift_text("coordinate_transformation_mode", mode),
                                                    nnv_lift_text("layout", nchw ? "NCHW" : "NHWC"))));
+}
+
+/* One slope for all, or one for each place along an axis. */
+static void prelu(struct nnv_lift *l) {
+    const struct nnv_shape *x = nnv_lift_shape(l, 0), *alpha = nnv_lift_shape(l, 1);
+    const struct nnv_operand *o = nnv_lift_operand(l, 1);
+    int64_t axis = x->rank - 1, n = 1;
+    for (uint32_t i = 0; i < alpha->rank; i++) {
+        if (alpha->dims[i] == 1) continue;
+        if (n != 1) l->refused = true;
+        n = alpha->dims[i];
+        axis = (int64_t)x->rank - alpha->rank + i;
+    }
+    if (axis < 0 || alpha->rank > x->rank) l->refused = true;
+    if (n == 1 && nnv_is_constant(o)) {
+        double v = nnv_lift_number(l, 1, 0);
+        if (nnv_is_quant(o->type)) v = (v - o->zero_point) * (double)o->scale;
+        nnv_lift_put_real(l, 0,
+                          nnv_lift_call(l, "nn.leaky_relu", NNV_LIFT_ARGS(nnv_lift_real(l, 0)),
+                                        NNV_LIFT_ATTRS(nnv_lift_float("alpha", v))));
+        return;
+    }
+    if (n != 1 && axis >= 0 && n != x->dims[axis]) l->refused = true;
+    struct nnv_relay_expr *slopes = nnv_lift_call(l, "reshape", NNV_LIFT_ARGS(nnv_lift_real(l, 1)),
+                                                  NNV_LIFT_ATTRS(nnv_lift_list(l, "newshape", 1, &n)));
+    if (n == 1 && axis >= 0 && x->dims[axis] != 1) l->refused = true;
+    nnv_lift_put_real(l, 0,
+                      nnv_lift_call(l, "nn.prelu", NNV_LIFT_ARGS(nnv_lift_real(l, 0), slopes),
+                                    NNV_LIFT_ATTRS(nnv_lift_int("axis", axis))));
+}
+
+static void reverse(struct nnv_lift *l) {
+    int64_t axes[NNV_MAX_RANK * 2] = {0};
+    if (nnv_lift_ints(l, 1, axes) != 1) l->refused = true;
+    nnv_lift_put(
+        l, 0,
+        nnv_lift_call(l, "reverse", NNV_LIFT_ARGS(nnv_lift_in(l, 0)), NNV_LIFT_ATTRS(nnv_lift_int("axis", axes[0]))));
+}
+
+/* Relay's blocks are of the dimensions behind the batch: NHWC. */
+static void space_to_batch(struct nnv_lift *l) {
+    int64_t block[NNV_MAX_RANK * 2], width[NNV_MAX_RANK * 2];
+    const struct nnv_operand *x = nnv_lift_operand(l, 0);
+    if (nnv_lift_ints(l, 1, block) != 2 || nnv_lift_ints(l, 2, width) != 4 || whole(l, 3, 0)) l->refused = true;
+    nnv_lift_put(
+        l, 0,
+        nnv_lift_call(l, "nn.space_to_batch_nd", NNV_LIFT_ARGS(nnv_lift_in(l, 0)),
+                      NNV_LIFT_ATTRS(nnv_lift_list(l, "block_shape", 2, block), nnv_lift_pairs(l, "paddings", 2, width),
+                                     nnv_lift_float("pad_value", nnv_is_quant(x->type) ? x->zero_point : 0))));
+}
+
+static void batch_to_space(struct nnv_lift *l) {
+    int64_t block[NNV_MAX_RANK * 2];
+    const int64_t none[4] = {0};
+    if (nnv_lift_ints(l, 1, block) != 2 || whole(l, 2, 0)) l->refused = true;
+    nnv_lift_put(
+        l, 0,
+        nnv_lift_call(l, "nn.batch_to_space_nd", NNV_LIFT_ARGS(nnv_lift_in(l, 0)),
+                      NNV_LIFT_ATTRS(nnv_lift_list(l, "block_shape", 2, block), nnv_lift_pairs(l, "crops", 2, none))));
+}
+
+static void topk(struct nnv_lift *l) {
+    struct nnv_relay_expr *e = nnv_lift_call(
+        l, "topk", NNV_LIFT_ARGS(nnv_lift_in(l, 0)),
+        NNV_LIFT_ATTRS(nnv_lift_int("k", whole(l, 1, 1)), nnv_lift_int("axis", -1), nnv_lift_text("dtype", "int32")));
+    for (uint32_t i = 0; e && i < 2; i++) {
+        struct nnv_relay_expr *field = nnv_relay_get(l->m, e, i);
+        if (!field) l->failed = true;
+        nnv_lift_put(l, i, field);
+    }
+}
+
+/* Relay divides alpha by the size of the window. */
+static void lrn(struct nnv_lift *l) {
+    int64_t radius = whole(l, 1, 0), size = radius * 2 + 1;
+    nnv_lift_put(l, 0,
+                 nnv_lift_call(l, "nn.lrn", NNV_LIFT_ARGS(nnv_lift_in(l, 0)),
+                               NNV_LIFT_ATTRS(nnv_lift_int("size", size), nnv_lift_int("axis", whole(l, 5, -1)),
+                                              nnv_lift_float("bias", nnv_lift_number(l, 2, 0)),
+                                              nnv_lift_float("alpha", nnv_lift_number(l, 3, 0) * (double)size),
+                                              nnv_lift_float("beta", nnv_lift_number(l, 4, 0)))));
+}
+
+/* An eps below all squares that count: zeros stay zeros. */
+static void l2_normalize(struct nnv_lift *l) {
+    const int64_t axis = whole(l, 1, -1);
+    nnv_lift_put_real(l, 0,
+                      nnv_lift_call(l, "nn.l2_normalize", NNV_LIFT_ARGS(nnv_lift_real(l, 0)),
+                                    NNV_LIFT_ATTRS(nnv_lift_float("eps", 1e-30), nnv_lift_list(l, "axis", 1, &axis))));
+}
+
+static void instance_norm(struct nnv_lift *l) {
+    bool nchw = whole(l, 4, 0) != 0;
+    uint32_t n = nnv_dim(nnv_lift_shape(l, 0), nchw ? 1 : 3);
+    float *v = NNV_NEW(l->arena, float, n);
+    struct nnv_relay_expr *by[2] = {NULL, NULL};
+    if (!v) l->failed = true;
+    if (nnv_lift_operand(l, 0)->type != ANEURALNETWORKS_TENSOR_FLOAT32) l->refused = true;
+    for (uint32_t k = 0; v && k < 2; k++) {
+        for (uint32_t i = 0; i < n; i++) v[i] = (float)nnv_lift_number(l, k + 1, 0);
+        by[k] = nnv_lift_floats(l, n, v);
+    }
+    nnv_lift_put(l, 0,
+                 nnv_lift_call(l, "nn.instance_norm", NNV_LIFT_ARGS(nnv_lift_in(l, 0), by[0], by[1]),
+                               NNV_LIFT_ATTRS(nnv_lift_int("axis", nchw ? 1 : 3),
+                                              nnv_lift_float("epsilon", nnv_lift_number(l, 3, 0)))));
 }
 
 static void batch_matmul(struct nnv_lift *l) {
@@ -334,5 +436,13 @@ static const struct nnv_lift_row rows[] = {
     {OP(RESIZE_BILINEAR), resize, NULL},
     {OP(RESIZE_NEAREST_NEIGHBOR), resize, NULL},
     {OP(BATCH_MATMUL), batch_matmul, NULL},
+    {OP(PRELU), prelu, NULL},
+    {OP(REVERSE), reverse, NULL},
+    {OP(SPACE_TO_BATCH_ND), space_to_batch, NULL},
+    {OP(BATCH_TO_SPACE_ND), batch_to_space, NULL},
+    {OP(TOPK_V2), topk, NULL},
+    {OP(LOCAL_RESPONSE_NORMALIZATION), lrn, NULL},
+    {OP(L2_NORMALIZATION), l2_normalize, NULL},
+    {OP(INSTANCE_NORMALIZATION), instance_norm, NULL},
 };
 const struct nnv_lift_rows nnv_lift_others = {rows, sizeof rows / sizeof *rows};
