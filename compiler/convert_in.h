@@ -113,6 +113,8 @@ struct nnv_rc {
     struct nnv_builder b;
     const struct nnv_relay_expr **from; /**< by operation */
     uint32_t cap_from;
+    /** By operand: the same data in NHWC order, which was needed before, or 0. Room cap_nhwc. */
+    uint32_t *nhwc, cap_nhwc;
     /* What is being converted. */
     const struct nnv_rc_node *node; /**< the anchor: attributes and operands are its */
     const struct nnv_rc_node *root; /**< what absorbs it; results are its */
