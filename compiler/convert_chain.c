@@ -82,8 +82,8 @@ static bool is_norm(const struct nnv_rc *c, const struct nnv_rc_node *n, const s
     for (size_t i = 1; i < 5; i++)
         if (!nnv_rc_is_const(c, n->args[i].v[0])) return false;
     if (at < 0) at += (int64_t)c->values[n->out.v[0]].type->n_dims;
-    return at == channel_axis(c, layer) && nnv_rc_is_const(c, layer->args[1].v[0]) &&
-           !c->values[n->out.v[1]].uses && !c->values[n->out.v[2]].uses;
+    return at == channel_axis(c, layer) && nnv_rc_is_const(c, layer->args[1].v[0]) && !c->values[n->out.v[1]].uses &&
+           !c->values[n->out.v[2]].uses;
 }
 
 /* ------------------------------------------------------------------- chains */
@@ -159,7 +159,8 @@ static void find_chain(struct nnv_rc *c, struct nnv_rc_node *root) {
     bool fits = (n->row->flags & NNV_RC_FUSES) && quantised == ((n->row->flags & NNV_RC_QNN) != 0);
     for (size_t i = 0; i < count; i++) {
         if (named(parts[i], "nn.batch_norm")) fits = fits && is_norm(c, parts[i], n);
-        fits = fits && (quantised || dtype_of(c, parts[i]) == dtype_of(c, n));
+        fits = fits &&
+               (quantised || (dtype_of(c, parts[i]) == dtype_of(c, n) && nnv_relay_dtype_is_float(dtype_of(c, n))));
     }
     if (!fits || n->absorbed) return;
     for (size_t i = 0; i < count; i++) absorb(c, parts[i], i + 1 < count ? parts[i + 1] : n);

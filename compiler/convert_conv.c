@@ -73,8 +73,7 @@ static struct conv find_conv(struct nnv_rc *c, const char *kernel_layout) {
 /* Padding as large as the filter is an operation of its own: NNAPI's convolutions do not take it. */
 static void pad_before(struct nnv_rc *c, struct conv *k, struct nnv_rc_layout *l) {
     bool large = false;
-    for (size_t i = 0; i < 4; i++)
-        large = large || k->pad[i] > ((int64_t)k->kernel[i % 2] - 1) * k->dilation[i % 2];
+    for (size_t i = 0; i < 4; i++) large = large || k->pad[i] > ((int64_t)k->kernel[i % 2] - 1) * k->dilation[i % 2];
     if (!large || !nnv_rc_ok(c)) return;
     int64_t pads[8] = {0};
     double numbers[8];
@@ -146,7 +145,8 @@ static void conv2d(struct nnv_rc *c) {
     if (!nnv_rc_ok(c)) return;
     const uint32_t plain[] = {k.o, k.h, k.w, k.i}, across[] = {k.h, k.w, k.o, k.i};
     struct nnv_rc_shape s = nnv_rc_shape(c, nnv_rc_arg(c, 1));
-    struct nnv_rc_weights w = {depthwise ? across : plain, {4, {s.dims[k.o], k.kernel[0], k.kernel[1], s.dims[k.i]}}, 0};
+    struct nnv_rc_weights w = {
+        depthwise ? across : plain, {4, {s.dims[k.o], k.kernel[0], k.kernel[1], s.dims[k.i]}}, 0};
     if (depthwise) {
         w.shape = (struct nnv_rc_shape){4, {1, k.kernel[0], k.kernel[1], k.channels}};
         w.channel_dim = 3;
@@ -229,7 +229,8 @@ static void batch_matmul(struct nnv_rc *c) {
     if (nnv_rc_type(c, nnv_rc_out(c, 0))->dtype != nnv_rc_type(c, nnv_rc_arg(c, 0))->dtype)
         nnv_rc_refuse(c, "a result of another type than the operands (out_dtype)");
     if (!nnv_rc_ok(c)) return;
-    if (c->limit < 6 && a.dims[0] == 1 && b.dims[0] == 1 && nnv_rc_type(c, nnv_rc_arg(c, 0))->dtype != NNV_RELAY_INT32) {
+    if (c->limit < 6 && a.dims[0] == 1 && b.dims[0] == 1 &&
+        nnv_rc_type(c, nnv_rc_arg(c, 0))->dtype != NNV_RELAY_INT32) {
         one_matmul(c, turn_a, turn_b);
         return;
     }

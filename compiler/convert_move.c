@@ -254,7 +254,8 @@ static void tile(struct nnv_rc *c) {
 
 static void repeat(struct nnv_rc *c) {
     struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0)), y = nnv_rc_shape(c, nnv_rc_out(c, 0));
-    if (y.rank != x.rank || x.rank >= 4) nnv_rc_refuse(c, "repetition of %u dimensions, or of a flattened tensor", x.rank);
+    if (y.rank != x.rank || x.rank >= 4)
+        nnv_rc_refuse(c, "repetition of %u dimensions, or of a flattened tensor", x.rank);
     uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 0), x.rank);
     if (!nnv_rc_ok(c)) return;
     struct nnv_rc_shape from = {x.rank + 1, {0}}, to;
@@ -318,7 +319,8 @@ static void batch_to_space(struct nnv_rc *c) {
     (void)pairs(c, "crops", 2, &sum);
     if (!blocks(c, &sizes)) return;
     (void)nnv_rc_ints_attr(c, "block_shape", block, 2);
-    struct nnv_rc_shape full = {4, {y.dims[0], x.dims[1] * (uint32_t)block[0], x.dims[2] * (uint32_t)block[1], y.dims[3]}};
+    struct nnv_rc_shape full = {4,
+                                {y.dims[0], x.dims[1] * (uint32_t)block[0], x.dims[2] * (uint32_t)block[1], y.dims[3]}};
     uint32_t out = sum ? nnv_rc_temp(c, nnv_rc_encoding(c, nnv_rc_out(c, 0)), &full) : to;
     NNV_RC_EMIT(c, ANEURALNETWORKS_BATCH_TO_SPACE_ND, out, nnv_rc_in(c, 0), sizes);
     if (out == to || !nnv_rc_ok(c)) return;

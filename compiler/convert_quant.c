@@ -18,8 +18,7 @@ static uint32_t root_of(struct nnv_rc *c, uint32_t v) {
 static void differ(struct nnv_rc *c, struct nnv_rc_quant a, struct nnv_rc_quant b) {
     nnv_rc_refuse(c,
                   "bytes that stand for numbers with scale %g and zero point %" PRId32
-                  " in one place and scale %g and zero point %" PRId32
-                  " in another; put a qnn.requantize between",
+                  " in one place and scale %g and zero point %" PRId32 " in another; put a qnn.requantize between",
                   (double)a.scale, a.zero, (double)b.scale, b.zero);
 }
 
