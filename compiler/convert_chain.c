@@ -167,6 +167,25 @@ static void find_chain(struct nnv_rc *c, struct nnv_rc_node *root) {
     if (n->row->flags & NNV_RC_BIAS) absorb_pad(c, n);
 }
 
+struct nnv_rc_node *nnv_rc_code_pool(struct nnv_rc *c, const struct nnv_rc_node *cast) {
+    struct nnv_rc_node *pool, *inner;
+    if (!named(cast, "cast") || !nnv_rc_is_byte(c, cast->out.v[0])) return NULL;
+    pool = behind(c, cast, 0);
+    if (!pool || !(pool->row->flags & NNV_RC_REAL) || !strstr(pool->row->name, "avg_pool2d")) return NULL;
+    inner = behind(c, pool, 0);
+    bool fits = inner && named(inner, "cast") && dtype_of(c, pool) == NNV_RELAY_INT32 &&
+                nnv_rc_type(c, inner->args[0].v[0])->dtype == dtype_of(c, cast);
+    return fits ? pool : NULL;
+}
+
+static void absorb_code_pool(struct nnv_rc *c, struct nnv_rc_node *cast) {
+    struct nnv_rc_node *pool = nnv_rc_code_pool(c, cast);
+    if (!pool) return;
+    cast->real = true;
+    absorb(c, cast, pool);
+    c->nodes[c->values[pool->args[0].v[0]].node].absorbed = true;
+}
+
 /* qnn.quantize of an operation whose operands are all qnn.dequantize: perhaps one quantised operation. */
 static void find_real(struct nnv_rc *c, struct nnv_rc_node *root) {
     struct nnv_rc_node *n = behind(c, root, 0);
@@ -195,6 +214,8 @@ void nnv_rc_find_chains(struct nnv_rc *c) {
         if (n->absorbed) continue;
         if (named(n, "qnn.quantize"))
             find_real(c, n);
+        else if (named(n, "cast"))
+            absorb_code_pool(c, n);
         else
             find_chain(c, n);
     }

@@ -36,6 +36,7 @@ enum nnv_rc_flags {
     NNV_RC_FUSES = 4, /**< a relu or clip behind it may become its fused activation */
     NNV_RC_BIAS = 8,  /**< a convolution or dense layer: takes a bias behind it, too */
     NNV_RC_QNN = 16,  /**< gives sums of int32, so it converts only with the qnn.requantize behind it */
+    NNV_RC_LIKE = 32, /**< moves the elements of operand 0; of the others it takes the shape alone */
 };
 
 /** How an operator is converted. */
@@ -142,6 +143,8 @@ uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, st
 /** The body of a function whose parameters stand for args, as nodes; the values of its result. */
 struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
                                   const struct nnv_rc_list *args);
+/** The pool if a cast to bytes makes codes of the means of codes (cast to int32, pool, cast back), or NULL. */
+struct nnv_rc_node *nnv_rc_code_pool(struct nnv_rc *c, const struct nnv_rc_node *cast);
 /** Finds scales and zero points of all byte values. */
 void nnv_rc_find_quant(struct nnv_rc *c);
 /** Finds which nodes absorb which. */

@@ -133,8 +133,8 @@ static void arg(struct nnv_rc *c) {
 
 #define OP(name) ANEURALNETWORKS_##name
 static const struct nnv_rc_row rows[] = {
-    {"take", take, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "GATHER"},
-    {"where", where, -1, NNV_RC_BOOL, NNV_RC_MOVES, 3, "SELECT"},
+    {"take", take, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "GATHER, MAXIMUM, MINIMUM"},
+    {"where", where, -1, NNV_RC_BOOL, NNV_RC_MOVES, 3, "SELECT, TILE"},
     {"topk", topk, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "TOPK_V2"},
     {"argmax", arg, OP(ARGMAX), NNV_RC_NUMBER, 0, 3, "ARGMAX"},
     {"argmin", arg, OP(ARGMIN), NNV_RC_NUMBER, 0, 3, "ARGMIN"},

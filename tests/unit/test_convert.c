@@ -64,6 +64,19 @@ static void test_conv_fused(void **state) {
          "CONV_2D");
 }
 
+static void test_conv_transpose(void **state) {
+    (void)state;
+    same(X ", %kw: Tensor[(3, 4, 3, 2), float32]",
+         "nn.conv2d_transpose(%x, %kw, channels=4, kernel_size=[3, 2], strides=[2, 3], padding=[1, 0, 0, 1])",
+         "TRANSPOSE_CONV_2D");
+    same(X ", %kw: Tensor[(3, 4, 3, 2), float32], %kb: Tensor[(4), float32]",
+         "%0 = nn.conv2d_transpose(%x, %kw, channels=4, kernel_size=[3, 2], strides=[2, 3], padding=[1, 1],"
+         " output_padding=[1, 2]); %1 = nn.bias_add(%0, %kb); nn.relu(%1)",
+         "TRANSPOSE_CONV_2D");
+    refused(X ", %kw: Tensor[(3, 4, 3, 2), float32]",
+            "nn.conv2d_transpose(%x, %kw, channels=4, kernel_size=[3, 2], dilation=[1, 2])", "dilation");
+}
+
 static void test_batch_norm(void **state) {
     (void)state;
     const char *p = X ", %kw: Tensor[(4, 3, 3, 2), float32], %kg: Tensor[(4), float32], %kb: Tensor[(4), float32],"
@@ -86,6 +99,9 @@ static void test_dense(void **state) {
     same("%x: Tensor[(2, 3, 5), float32], %y: Tensor[(2, 4, 5), float32]", "nn.batch_matmul(%x, %y)", "BATCH_MATMUL");
     same_at("%x: Tensor[(1, 3, 5), float32], %ky: Tensor[(1, 5, 4), float32]",
             "nn.batch_matmul(%x, %ky, transpose_b=False)", 1, "RESHAPE FULLY_CONNECTED RESHAPE");
+    same("%x: Tensor[(2, 5), float32], %kw: Tensor[(5, 3), float32]", "nn.matmul(%x, %kw)", "FULLY_CONNECTED");
+    same("%x: Tensor[(5, 2), float32], %w: Tensor[(3, 5), float32]",
+         "nn.matmul(%x, %w, transpose_a=True, transpose_b=True)", "TRANSPOSE FULLY_CONNECTED");
     /* more channels than NNAPI copies a zero bias for */
     same("%x: Tensor[(2, 5), float32], %kw: Tensor[(100, 5), float32]", "nn.dense(%x, %kw)", "FULLY_CONNECTED");
 }
@@ -154,6 +170,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_conv, setup, teardown),
         cmocka_unit_test_setup_teardown(test_conv_groups, setup, teardown),
         cmocka_unit_test_setup_teardown(test_conv_fused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_conv_transpose, setup, teardown),
         cmocka_unit_test_setup_teardown(test_batch_norm, setup, teardown),
         cmocka_unit_test_setup_teardown(test_dense, setup, teardown),
         cmocka_unit_test_setup_teardown(test_elementwise, setup, teardown),
