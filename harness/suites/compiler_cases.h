@@ -8,8 +8,8 @@
 
 /** A small program, and what must come of it. In the JSON and the program ' stands for ". */
 struct nnv_structure_case {
-    const char *name; /**< "merge/escaping_value": the pass, and what is in question */
-    const char *body; /**< of @main(%x, %y, %c, %t) */
+    const char *name;                                 /**< "merge/escaping_value": the pass, and what is in question */
+    const char *body;                                 /**< of @main(%x, %y, %c, %t) */
     const char *patterns, *support, *targets, *prune; /**< may be NULL; targets: "b,a" */
     const char *expected;                             /**< as nnv_divided_line() writes it, but for blanks at the end */
 };

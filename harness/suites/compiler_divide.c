@@ -16,10 +16,7 @@ struct spoiled {
 
 static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
     const struct spoiled *s = ctx;
-    if (s->bug->accepts) return s->bug->accepts(&s->real, target, call);
-    for (size_t later = target + 1; s->bug->last_target && later < s->real.n_targets; later++)
-        if (s->real.accepts(s->real.ctx, later, call)) return false;
-    return s->real.accepts(s->real.ctx, target, call);
+    return s->bug->accepts(&s->real, target, call);
 }
 
 static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *arena, struct nnv_annotator *out,
@@ -29,7 +26,7 @@ static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *ar
     enum nnv_status s = nnv_support_read(text, strlen(text), "support", d->targets, d->n_targets, arena, &support, err);
     if (s != NNV_OK) return s;
     *out = nnv_support_annotator(support);
-    if (!d->bug || (!d->bug->accepts && !d->bug->last_target)) return NNV_OK;
+    if (!d->bug || !d->bug->accepts) return NNV_OK;
     struct spoiled *spoiled = NNV_NEW(arena, struct spoiled, 1);
     if (!spoiled) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     *spoiled = (struct spoiled){*out, d->bug};
@@ -43,10 +40,8 @@ static enum nnv_status merge(const struct nnv_divide *d, struct nnv_relay_module
     struct nnv_pattern_table table;
     enum nnv_status s = nnv_pattern_read(d->patterns, strlen(d->patterns), "patterns", arena, &table, err);
     if (s != NNV_OK) return s;
-    if (d->bug && d->bug->table) d->bug->table(&table);
-    s = nnv_merge_composite(m, &table, err);
-    if (s == NNV_OK && d->bug && d->bug->merged) d->bug->merged(m);
-    return s;
+    if (d->bug && d->bug->table) d->bug->table(&table, arena);
+    return nnv_merge_composite(m, &table, err);
 }
 
 static enum nnv_status parse(const char *text, struct nnv_arena *arena, struct nnv_relay_module **m,
@@ -60,10 +55,12 @@ enum nnv_status nnv_divide(const struct nnv_divide *d, struct nnv_arena *arena, 
     struct nnv_prune prune;
     enum nnv_status s = parse(d->text, arena, &out->before, err);
     if (s == NNV_OK) s = parse(d->text, arena, &out->m, err);
+    if (s == NNV_OK && d->bug && d->bug->parsed) d->bug->parsed(out->m);
     if (s == NNV_OK) s = annotate(d, arena, &out->annotator, err);
     if (s == NNV_OK && d->patterns) s = merge(d, out->m, arena, err);
     if (s == NNV_OK && d->prune) s = nnv_prune_read(d->prune, strlen(d->prune), "prune", arena, &prune, err);
-    if (s == NNV_OK) s = nnv_partition(out->m, &out->annotator, d->prune ? &prune : NULL, &out->partition, err);
+    bool pruned = d->prune && !(d->bug && d->bug->never_prune);
+    if (s == NNV_OK) s = nnv_partition(out->m, &out->annotator, pruned ? &prune : NULL, &out->partition, err);
     if (s == NNV_OK && d->bug && d->bug->cut) d->bug->cut(out->m, &out->partition);
     return s;
 }

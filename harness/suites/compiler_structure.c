@@ -6,7 +6,10 @@
 #include "harness/suites/compiler_cases.h"
 
 #define RULE(name, p) "{'name': 'nnapi." name "', 'pattern': " p "}"
-#define OP(name, ...) "{'op': '" name "', 'args': [" __VA_ARGS__ "]}"
+#define OP_1(name, a) "{'op': '" name "', 'args': [" a "]}"
+#define OP_2(name, a, b) "{'op': '" name "', 'args': [" a ", " b "]}"
+#define OP_OF(a, b, n, ...) OP_##n
+#define OP(name, ...) OP_OF(__VA_ARGS__, 2, 1, 0)(name, __VA_ARGS__)
 #define ANY "'*'"
 #define RELU(p) OP("nn.relu", p)
 #define PAIR "[" RULE("two", RELU(RELU(ANY))) "]"
@@ -47,8 +50,7 @@ const struct nnv_structure_case nnv_structure_cases[] = {
     {"merge/escaping_to_the_result", "%0 = add(%x, %y); %1 = nn.relu(%0); (%1, %0)", RELU_ADD, NULL, NULL, NULL,
      "| | add,nn.relu"},
     {"merge/escaping_and_coming_back", "%0 = add(%x, %y); %1 = nn.relu(%0); %2 = tanh(%0); add(%1, %2)",
-     "[" RULE("ara", OP("add", RELU(OP("add", ANY, ANY)), ANY)) "]", NULL, NULL, NULL,
-     "| | add,nn.relu,tanh,add"},
+     "[" RULE("ara", OP("add", RELU(OP("add", ANY, ANY)), ANY)) "]", NULL, NULL, NULL, "| | add,nn.relu,tanh,add"},
     {"merge/used_twice_inside", "%0 = nn.relu(%x); add(%0, %0)",
      "[" RULE("tw", OP("add", "{'op': 'nn.relu', 'args': ['*'], 'id': 'r'}", "{'ref': 'r'}")) "]", NULL, NULL, NULL,
      "nnapi.tw(nn.relu,add;1) | %ret>nnapi;1/1 | "},
@@ -102,7 +104,8 @@ const struct nnv_structure_case nnv_structure_cases[] = {
      "[" RULE("h", OP("concatenate", "{'tuple': [{'get': {'op': 'split', 'args': ['*'], 'id': 's'}, 'index': 1}, "
                                      "{'get': {'ref': 's'}, 'index': 0}]}")) "]",
      NULL, NULL, NULL, "nnapi.h(split,concatenate;1) | %ret>nnapi;1/1 | "},
-    {"merge/fields_in_other_order", "%0 = split(%x, indices_or_sections=2); %1 = %0.0; %2 = %0.1; concatenate((%1, %2))",
+    {"merge/fields_in_other_order",
+     "%0 = split(%x, indices_or_sections=2); %1 = %0.0; %2 = %0.1; concatenate((%1, %2))",
      "[" RULE("h", OP("concatenate", "{'tuple': [{'get': {'op': 'split', 'args': ['*'], 'id': 's'}, 'index': 1}, "
                                      "{'get': {'ref': 's'}, 'index': 0}]}")) "]",
      NULL, NULL, NULL, "| | split,concatenate"},
@@ -110,11 +113,11 @@ const struct nnv_structure_case nnv_structure_cases[] = {
      NULL, NULL, "nnapi.c(concatenate;2) | %ret>nnapi;2/1 | "},
     {"merge/dominator", "%0 = nn.relu(%x); %1 = tanh(%0); %2 = exp(%0); add(%1, %2)",
      "[" RULE("d", "{'dominates': {'parent': " RELU(ANY) ", 'path': {'alt': [{'op': 'tanh'}, {'op': 'exp'}]}, "
-                   "'child': {'op': 'add'}}}") "]",
+                                                         "'child': {'op': 'add'}}}") "]",
      NULL, NULL, NULL, "nnapi.d(nn.relu,tanh,exp,add;1) | %ret>nnapi;1/1 | "},
     {"merge/dominator_that_leaks", "%0 = nn.relu(%x); %1 = tanh(%0); %2 = exp(%0); %3 = add(%1, %2); (%3, %1)",
      "[" RULE("d", "{'dominates': {'parent': " RELU(ANY) ", 'path': {'alt': [{'op': 'tanh'}, {'op': 'exp'}]}, "
-                   "'child': {'op': 'add'}}}") "]",
+                                                         "'child': {'op': 'add'}}}") "]",
      NULL, NULL, NULL, "| | nn.relu,tanh,exp,add"},
     {"merge/through_a_let", "let %a = add(%x, %y); nn.relu(%a)", RELU_ADD, NULL, NULL, NULL,
      "nnapi.ra(add,nn.relu;2) | %ret>nnapi;2/1 | "},
@@ -125,8 +128,8 @@ const struct nnv_structure_case nnv_structure_cases[] = {
      "nnapi.ra(add,nn.relu;2) | %ret>nnapi;2/1 | "},
     {"merge/not_across_a_branch", "%0 = add(%x, %y); if (%c) { nn.relu(%0) } else { %x }", RELU_ADD, NULL, NULL, NULL,
      "| | add,nn.relu"},
-    {"merge/in_a_closure", "let %f = fn (%a: Tensor[(8), float32]) { %0 = add(%a, %y); nn.relu(%0) }; %f(%x)",
-     RELU_ADD, NULL, NULL, NULL, "nnapi.ra(add,nn.relu;2) | %ret>nnapi;2/1 | "},
+    {"merge/in_a_closure", "let %f = fn (%a: Tensor[(8), float32]) { %0 = add(%a, %y); nn.relu(%0) }; %f(%x)", RELU_ADD,
+     NULL, NULL, NULL, "nnapi.ra(add,nn.relu;2) | %ret>nnapi;2/1 | "},
     {"merge/other_target", "%0 = add(%x, %y); nn.relu(%0)",
      "[{'name': 'nnapix.ra', 'pattern': " RELU(OP("add", ANY, ANY)) "}]", NULL, NULL, NULL,
      "nnapix.ra(add,nn.relu;2) | | nnapix.ra"},
@@ -149,18 +152,20 @@ const struct nnv_structure_case nnv_structure_cases[] = {
     {"annotate/composite_by_its_name", "%0 = add(%x, %y); %1 = nn.relu(%0); tanh(%1)",
      "[{'name': 'b.ra', 'pattern': " RELU(OP("add", ANY, ANY)) "}]", "{'a': ['tanh', 'add'], 'b': []}", NULL, NULL,
      "b.ra(add,nn.relu;2) | %1>b;2/1 %ret>a;1/1 | "},
-    {"annotate/calls_are_boundaries", "let %f = fn (%a: Tensor[(8), float32]) { %a }; %0 = nn.relu(%x); %1 = %f(%0); "
-                                      "add(%0, %1)",
+    {"annotate/calls_are_boundaries",
+     "let %f = fn (%a: Tensor[(8), float32]) { %a }; %0 = nn.relu(%x); %1 = %f(%0); "
+     "add(%0, %1)",
      NULL, USUAL, NULL, NULL, "| %0>nnapi;1/1 %ret>nnapi;2/1 | "},
     /* ----------------------------------------------------------------- regions */
     {"regions/chain", "%0 = nn.relu(%x); %1 = abs(%0); %2 = exp(%1); nn.relu(%2)", NULL, USUAL, NULL, NULL,
      "| %0,%1>nnapi;1/1 %ret>nnapi;1/1 | exp"},
     {"regions/diamond", "%0 = nn.relu(%x); %1 = abs(%0); %2 = exp(%0); add(%1, %2)", NULL, USUAL, NULL, NULL,
      "| %0,%1>nnapi;1/2 %ret>nnapi;2/1 | exp"},
-    {"regions/diamond_of_one_target", "%0 = nn.relu(%x); %1 = abs(%0); %2 = nn.relu(%0); add(%1, %2)", NULL, USUAL, NULL,
-     NULL, "| %0,%1,%2,%ret>nnapi;1/1 | "},
-    {"regions/left_operand_first", "%0 = nn.relu(%x); %1 = exp(%0); %2 = abs(%1); %3 = exp(%2); %4 = add(%2, %0); "
-                                   "(%3, %4)",
+    {"regions/diamond_of_one_target", "%0 = nn.relu(%x); %1 = abs(%0); %2 = nn.relu(%0); add(%1, %2)", NULL, USUAL,
+     NULL, NULL, "| %0,%1,%2,%ret>nnapi;1/1 | "},
+    {"regions/left_operand_first",
+     "%0 = nn.relu(%x); %1 = exp(%0); %2 = abs(%1); %3 = exp(%2); %4 = add(%2, %0); "
+     "(%3, %4)",
      NULL, USUAL, NULL, NULL, "| %0>nnapi;1/1 %2,%4>nnapi;2/2 | exp,exp"},
     /* what one region is joined with later waits for what another one gave before */
     {"regions/stale_restrictions",
@@ -168,9 +173,8 @@ const struct nnv_structure_case nnv_structure_cases[] = {
      "%6 = subtract(%2, %1); (%1, %5, %6)",
      NULL, USUAL, NULL, NULL, "| %0,%4,%5>nnapi;3/2 %2>nnapi;1/1 %6>nnapi;2/1 | exp,tanh"},
     /* single operations of the host do not wait for each other */
-    {"regions/host_is_not_one",
-     "%0 = nn.relu(%x); %1 = exp(%0); %2 = exp(%y); %3 = add(%0, %2); (%1, %3)", NULL, USUAL, NULL, NULL,
-     "| %0,%3>nnapi;2/2 | exp,exp"},
+    {"regions/host_is_not_one", "%0 = nn.relu(%x); %1 = exp(%0); %2 = exp(%y); %3 = add(%0, %2); (%1, %3)", NULL, USUAL,
+     NULL, NULL, "| %0,%3>nnapi;2/2 | exp,exp"},
     {"regions/siblings_stay_apart", "%0 = nn.relu(%x); %1 = abs(%x); %2 = exp(%0); %3 = exp(%1); (%2, %3)", NULL, USUAL,
      NULL, NULL, "| %0>nnapi;1/1 %1>nnapi;1/1 | exp,exp"},
     {"regions/joined_by_a_user", "%0 = nn.relu(%x); %1 = abs(%y); add(%0, %1)", NULL, USUAL, NULL, NULL,
@@ -184,11 +188,9 @@ const struct nnv_structure_case nnv_structure_cases[] = {
     {"regions/projection_of_a_tuple_has_no_rest", "%0 = exp(%x); %1 = (%0, %y); %2 = %1.1; nn.relu(%2)", NULL, USUAL,
      NULL, NULL, "| %ret>nnapi;1/1 | "},
     {"regions/targets_alternate", "%0 = nn.relu(%x); %1 = tanh(%0); %2 = nn.relu(%1); %3 = tanh(%2); add(%0, %3)", NULL,
-     "{'a': ['nn.relu', 'add'], 'b': ['tanh']}", NULL, NULL,
-     "| %0>a;1/1 %1>b;1/1 %2>a;1/1 %3>b;1/1 %ret>a;2/1 | "},
+     "{'a': ['nn.relu', 'add'], 'b': ['tanh']}", NULL, NULL, "| %0>a;1/1 %1>b;1/1 %2>a;1/1 %3>b;1/1 %ret>a;2/1 | "},
     {"regions/two_targets_side_by_side", "%0 = nn.relu(%x); %1 = tanh(%0); %2 = abs(%0); %3 = tanh(%1); add(%2, %3)",
-     NULL, "{'a': ['nn.relu', 'add', 'abs'], 'b': ['tanh']}", NULL, NULL,
-     "| %0,%2>a;1/2 %1,%3>b;1/1 %ret>a;2/1 | "},
+     NULL, "{'a': ['nn.relu', 'add', 'abs'], 'b': ['tanh']}", NULL, NULL, "| %0,%2>a;1/2 %1,%3>b;1/1 %ret>a;2/1 | "},
     {"regions/branches", "%0 = nn.relu(%x); if (%c) { %1 = abs(%0); nn.relu(%1) } else { add(%0, %y) }", NULL, USUAL,
      NULL, NULL, "| %0>nnapi;1/1 %1,%ret>nnapi;1/1 %ret>nnapi;2/1 | "},
     {"regions/written_outside_a_branch", "%0 = nn.relu(%x); if (%c) { abs(%0) } else { %x }", NULL, USUAL, NULL, NULL,
@@ -206,14 +208,16 @@ const struct nnv_structure_case nnv_structure_cases[] = {
     {"regions/through_lets", "let %a = nn.relu(%x); let %b = exp(%y); let %d = abs(%a); (%b, %d)", NULL, USUAL, NULL,
      NULL, "| %a,%d>nnapi;1/1 | exp"},
     {"regions/recursive_closure",
-     "let %f = fn (%a: Tensor[(8), float32]) -> Tensor[(8), float32] { %0 = nn.relu(%a); %1 = abs(%0); if (%c) { %f(%1) "
+     "let %f = fn (%a: Tensor[(8), float32]) -> Tensor[(8), float32] { %0 = nn.relu(%a); %1 = abs(%0); if (%c) { "
+     "%f(%1) "
      "} else { abs(%1) } }; %2 = nn.relu(%x); %f(%2)",
      NULL, USUAL, NULL, NULL, "| %0,%1>nnapi;1/1 %ret>nnapi;1/1 %2>nnapi;1/1 | "},
     {"regions/dead_code", "%0 = nn.relu(%x); %1 = abs(%0); %2 = exp(%0); abs(%0)", NULL, USUAL, NULL, NULL,
      "| %0,%ret>nnapi;1/1 | "},
     /* ---------------------------------------------------------------- partition */
     {"cut/equal_operands_once", "%0 = add(%x, %x); add(%0, %x)", NULL, USUAL, NULL, NULL, "| %0,%ret>nnapi;1/1 | "},
-    {"cut/constants_are_bound", "%0 = add(%x, 1f); multiply(%0, 2f)", NULL, USUAL, NULL, NULL, "| %0,%ret>nnapi;1/1 | "},
+    {"cut/constants_are_bound", "%0 = add(%x, 1f); multiply(%0, 2f)", NULL, USUAL, NULL, NULL,
+     "| %0,%ret>nnapi;1/1 | "},
     {"cut/constant_in_a_tuple", "%0 = reshape(%x, newshape=[8]); concatenate((%0, meta[relay.Constant][0]))", NULL,
      USUAL, NULL, NULL, "| %ret>nnapi;1/1 | reshape"},
     {"cut/one_output_for_many_uses", "%0 = nn.relu(%x); %1 = exp(%0); %2 = tanh(%0); (%0, %1, %2)", NULL, USUAL, NULL,
@@ -222,21 +226,22 @@ const struct nnv_structure_case nnv_structure_cases[] = {
     {"cut/several_outputs", "%0 = nn.relu(%x); %1 = abs(%0); (%0, %1)", NULL, USUAL, NULL, NULL,
      "| %0,%1>nnapi;1/2 | "},
     {"cut/fields_are_outputs",
-     "%0 = split(%x, indices_or_sections=4); %1 = %0.0; %2 = %0.1; %3 = %0.3; %4 = abs(%3); %5 = exp(%1); %6 = exp(%2); "
+     "%0 = split(%x, indices_or_sections=4); %1 = %0.0; %2 = %0.1; %3 = %0.3; %4 = abs(%3); %5 = exp(%1); %6 = "
+     "exp(%2); "
      "(%4, %5, %6)",
      NULL, USUAL, NULL, NULL, "| %0,%4>nnapi;1/3 | exp,exp"},
-    {"cut/whole_tuple_and_field", "%0 = split(%x, indices_or_sections=2); %1 = %0.0; %2 = exp(%1); (%0, %2)", NULL, USUAL,
-     NULL, NULL, "| %0>nnapi;1/2 | exp"},
+    {"cut/whole_tuple_and_field", "%0 = split(%x, indices_or_sections=2); %1 = %0.0; %2 = exp(%1); (%0, %2)", NULL,
+     USUAL, NULL, NULL, "| %0>nnapi;1/2 | exp"},
     {"cut/tuple_parameter", "concatenate(%t)", NULL, USUAL, NULL, NULL, "| %ret>nnapi;2/1 | "},
     {"cut/tuple_and_its_field", "%0 = concatenate(%t); %1 = %t.0; %2 = concatenate((%1, %1)); (%0, %2)", NULL, USUAL,
      NULL, NULL, "| %0>nnapi;2/1 %2>nnapi;1/1 | "},
     {"cut/equal_projections", "%0 = %t.0; %1 = %t.0; add(%0, %1)", NULL, USUAL, NULL, NULL, "| %ret>nnapi;1/1 | "},
     {"cut/tuple_of_another_region",
-     "%0 = split(%x, indices_or_sections=2); %1 = concatenate(%0); %2 = split(%1, indices_or_sections=2); concatenate(%2)",
-     NULL, "{'a': ['split'], 'b': ['concatenate']}", NULL, NULL,
-     "| %0>a;1/2 %1>b;2/1 %2>a;1/2 %ret>b;2/1 | "},
-    {"cut/prune_small", "%0 = nn.relu(%x); %1 = exp(%0); %2 = abs(%1); add(%2, %2)", NULL, USUAL, NULL, "{'min_ops': 2}",
-     "| %2,%ret>nnapi;1/1 | nn.relu,exp"},
+     "%0 = split(%x, indices_or_sections=2); %1 = concatenate(%0); %2 = split(%1, indices_or_sections=2); "
+     "concatenate(%2)",
+     NULL, "{'a': ['split'], 'b': ['concatenate']}", NULL, NULL, "| %0>a;1/2 %1>b;2/1 %2>a;1/2 %ret>b;2/1 | "},
+    {"cut/prune_small", "%0 = nn.relu(%x); %1 = exp(%0); %2 = abs(%1); add(%2, %2)", NULL, USUAL, NULL,
+     "{'min_ops': 2}", "| %2,%ret>nnapi;1/1 | nn.relu,exp"},
     {"cut/prune_without", "%0 = nn.relu(%x); %1 = exp(%0); %2 = abs(%1); add(%2, %2)", NULL, USUAL, NULL,
      "{'keep_if_any': ['nn.relu', 'nn.conv2d']}", "| %0>nnapi;1/1 | exp,abs,add"},
     {"cut/prune_looks_into_composites", "%0 = add(%x, %y); %1 = nn.relu(%0); %2 = exp(%1); abs(%2)", RELU_ADD,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file compiler_values.c The suite "compiler": a program is divided and converted; where the program calls a region its
- * model is evaluated, so that the result can be compared with that of the program as it was written; then the driver is
- * judged on the models.
+ * @file compiler_values.c The suite "compiler": a program is divided and converted; where the program calls a region
+ * its model is evaluated, so that the result can be compared with that of the program as it was written; then the
+ * driver is judged on the models.
  */
 #include <math.h>
 #include <stdio.h>
@@ -205,7 +205,8 @@ static enum nnv_status run_region(void *ctx, const struct nnv_relay_module *m, c
 
 /* ------------------------------------------------------------------------ comparing */
 
-static void compare(struct work *w, const struct nnv_relay_datum *want, const struct nnv_relay_datum *got, size_t field) {
+static void compare(struct work *w, const struct nnv_relay_datum *want, const struct nnv_relay_datum *got,
+                    size_t field) {
     size_t wrong = 0, first = 0;
     bool floats = nnv_relay_dtype_is_float(want->type->dtype);
     double most = w->c->most > 0 ? w->c->most : floats ? USUAL : 0;
@@ -219,8 +220,9 @@ static void compare(struct work *w, const struct nnv_relay_datum *want, const st
         if (!same && !wrong++) first = i;
     }
     w->s->result->compared += want->n;
-    nnv_expect(w->s, !wrong, "result %zu: %zu of %zu values of the converted program are wrong; element %zu is %.9g, not %.9g",
-               field, wrong, want->n, first, got->values[first], want->values[first]);
+    nnv_expect(w->s, !wrong,
+               "result %zu: %zu of %zu values of the converted program are wrong; element %zu is %.9g, not %.9g", field,
+               wrong, want->n, first, got->values[first], want->values[first]);
 }
 
 static void compare_results(struct work *w, struct nnv_relay_datum *want, struct nnv_relay_datum *got) {
