@@ -49,6 +49,7 @@ struct nnv_divide {
 struct nnv_divided {
     struct nnv_relay_module *before, *m; /**< before: checked, as it was written */
     struct nnv_annotator annotator;
+    const struct nnv_prune *prune; /**< or NULL */
     struct nnv_partition partition;
 };
 

@@ -188,7 +188,7 @@ const struct nnv_values_case nnv_values_cases[] = {
     {"nn.log_softmax/float32/axis", CUBE, "nn.log_softmax(%x, axis=1)", 0},
     {"nn.lrn/float32/all", "%x: Tensor[(1, 7, 3, 2), float32]",
      "nn.lrn(%x, size=3, axis=1, bias=1f, alpha=0.5f, beta=0.75f)", 1e-6},
-    {"nn.l2_normalize/float32/axis", CUBE, "nn.l2_normalize(%x, eps=0f, axis=[1])", 0},
+    {"nn.l2_normalize/float32/axis", CUBE, "nn.l2_normalize(%x, eps=1e-10f, axis=[1])", 0},
     {"nn.instance_norm/float32/all",
      "%x: Tensor[(1, 2, 4, 3), float32], %kg: Tensor[(2), float32], %kb: Tensor[(2), float32]",
      "nn.instance_norm(%x, %kg, %kb)", 1e-3},

@@ -208,9 +208,9 @@ const struct nnv_structure_case nnv_structure_cases[] = {
     {"regions/through_lets", "let %a = nn.relu(%x); let %b = exp(%y); let %d = abs(%a); (%b, %d)", NULL, USUAL, NULL,
      NULL, "| %a,%d>nnapi;1/1 | exp"},
     {"regions/recursive_closure",
-     "let %f = fn (%a: Tensor[(8), float32]) -> Tensor[(8), float32] { %0 = nn.relu(%a); %1 = abs(%0); if (%c) { "
-     "%f(%1) "
-     "} else { abs(%1) } }; %2 = nn.relu(%x); %f(%2)",
+     "let %loop = fn (%a: Tensor[(8), float32]) -> Tensor[(8), float32] { %0 = nn.relu(%a); %1 = abs(%0); if (%c) { "
+     "%loop(%1) "
+     "} else { abs(%1) } }; %2 = nn.relu(%x); %loop(%2)",
      NULL, USUAL, NULL, NULL, "| %0,%1>nnapi;1/1 %ret>nnapi;1/1 %2>nnapi;1/1 | "},
     {"regions/dead_code", "%0 = nn.relu(%x); %1 = abs(%0); %2 = exp(%0); abs(%0)", NULL, USUAL, NULL, NULL,
      "| %0,%ret>nnapi;1/1 | "},

@@ -17,7 +17,7 @@
 #include "reference/model/validate.h"
 
 enum { MOST_MODELS = 16, MOST_FIELDS = 32 };
-static const double USUAL = 1e-6; /* float32 rounds between the operations of a model, the interpreter does not */
+static const double USUAL = 5e-6; /* float32 rounds between the operations of a model, the interpreter does not */
 
 /** One case. */
 struct work {
@@ -71,6 +71,16 @@ static enum nnv_status load(const struct work *w, struct nnv_relay_module **out,
     return s == NNV_OK ? nnv_relay_check(*out, err) : s;
 }
 
+/* Why nothing is converted: what the converter says of the first operator. */
+static enum nnv_status all_refused(struct work *w, const struct nnv_convert_support *support, struct nnv_err *err) {
+    struct nnv_relay_list list;
+    const char *why = NULL;
+    if (nnv_relay_post_order(nnv_relay_find(w->m, "main"), NULL, NULL, w->arena, &list) != NNV_OK) list.n = 0;
+    for (size_t i = 0; i < list.n && !why; i++)
+        if (list.exprs[i]->kind == NNV_RELAY_CALL) why = nnv_convert_refusal(support, list.exprs[i]);
+    return nnv_fail(err, NNV_INVALID, "nothing is converted: %s", why ? why : "no operation was asked for");
+}
+
 static enum nnv_status divide(struct work *w, struct nnv_err *err) {
     struct nnv_pattern_table table;
     struct nnv_partition partition;
@@ -87,8 +97,7 @@ static enum nnv_status divide(struct work *w, struct nnv_err *err) {
     struct nnv_annotator annotator = nnv_convert_annotator(support);
     s = nnv_partition(w->m, &annotator, NULL, &partition, err);
     if (s == NNV_OK && w->bug && w->bug->cut) w->bug->cut(w->m, &partition);
-    if (s == NNV_OK && !partition.n_cuts)
-        return nnv_fail(err, NNV_INVALID, "no operation was converted: all of the program stays on the host");
+    if (s == NNV_OK && !partition.n_cuts) return all_refused(w, support, err);
     return s == NNV_OK ? nnv_relay_check(w->m, err) : s;
 }
 
