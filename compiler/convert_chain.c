@@ -40,8 +40,7 @@ int nnv_rc_act_of(const struct nnv_relay_expr *e) {
 
 /* ------------------------------------------------------------------- biases */
 
-/* The axis of the layer's result that its channels are along. */
-static uint32_t channel_axis(const struct nnv_rc *c, const struct nnv_rc_node *layer) {
+uint32_t nnv_rc_channel_axis(const struct nnv_rc *c, const struct nnv_rc_node *layer) {
     const struct nnv_relay_value *v = nnv_relay_attr(layer->e, "data_layout");
     uint32_t rank = (uint32_t)c->values[layer->out.v[0]].type->n_dims;
     if (v && v->kind == NNV_RELAY_STRING && strchr(v->text, 'C')) return (uint32_t)(strchr(v->text, 'C') - v->text);
@@ -62,7 +61,7 @@ static bool is_along(const struct nnv_relay_type *v, const struct nnv_relay_type
 static bool is_bias(const struct nnv_rc *c, const struct nnv_rc_node *n, const struct nnv_rc_node *layer) {
     const struct nnv_relay_type *out = c->values[n->out.v[0]].type;
     if (!(layer->row->flags & NNV_RC_BIAS)) return false;
-    uint32_t axis = channel_axis(c, layer);
+    uint32_t axis = nnv_rc_channel_axis(c, layer);
     if (named(n, "nn.bias_add")) {
         const struct nnv_relay_value *v = nnv_relay_attr(n->e, "axis");
         int64_t at = v ? v->i : 1;
@@ -82,8 +81,8 @@ static bool is_norm(const struct nnv_rc *c, const struct nnv_rc_node *n, const s
     for (size_t i = 1; i < 5; i++)
         if (!nnv_rc_is_const(c, n->args[i].v[0])) return false;
     if (at < 0) at += (int64_t)c->values[n->out.v[0]].type->n_dims;
-    return at == channel_axis(c, layer) && nnv_rc_is_const(c, layer->args[1].v[0]) && !c->values[n->out.v[1]].uses &&
-           !c->values[n->out.v[2]].uses;
+    return at == nnv_rc_channel_axis(c, layer) && nnv_rc_is_const(c, layer->args[1].v[0]) &&
+           !c->values[n->out.v[1]].uses && !c->values[n->out.v[2]].uses;
 }
 
 /* ------------------------------------------------------------------- chains */

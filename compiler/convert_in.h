@@ -12,7 +12,7 @@
 #include "compiler/convert.h"
 #include "reference/model/builder.h"
 
-enum { NNV_RC_NONE = UINT32_MAX };
+#define NNV_RC_NONE UINT32_MAX
 
 struct nnv_rc;
 struct nnv_rc_node;
@@ -147,6 +147,8 @@ struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr 
 struct nnv_rc_node *nnv_rc_code_pool(struct nnv_rc *c, const struct nnv_rc_node *cast);
 /** Finds scales and zero points of all byte values. */
 void nnv_rc_find_quant(struct nnv_rc *c);
+/** The axis of a layer's result that its channels are along. */
+uint32_t nnv_rc_channel_axis(const struct nnv_rc *c, const struct nnv_rc_node *layer);
 /** Finds which nodes absorb which. */
 void nnv_rc_find_chains(struct nnv_rc *c);
 /** Converts all nodes in order. */

@@ -61,9 +61,13 @@ static void concatenate(struct nnv_rc *c) {
     struct nnv_rc_list values = nnv_rc_args(c, 0);
     struct nnv_rc_shape out = nnv_rc_shape(c, nnv_rc_out(c, 0));
     uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 0), out.rank), *in = room_for(c, values.n);
-    for (uint32_t i = 0; i < values.n && nnv_rc_ok(c); i++) in[i] = nnv_rc_use(c, values.v[i]);
+    bool qnn = strcmp(c->node->row->name, "qnn.concatenate") == 0;
+    for (uint32_t i = 0; i < values.n && nnv_rc_ok(c); i++) {
+        if (qnn && !nnv_rc_quant(c, values.v[i]).known) nnv_rc_refuse(c, "operand %u must have one scale", i);
+        in[i] = nnv_rc_use(c, values.v[i]);
+    }
     if (!nnv_rc_ok(c)) return;
-    if (values.n == 1 && strcmp(c->node->row->name, "concatenate") == 0 && !c->real)
+    if (values.n == 1 && !qnn && !c->real)
         nnv_rc_is(c, 0, in[0]);
     else
         join(c, values.n, in, axis, nnv_rc_result(c, 0));
@@ -275,7 +279,7 @@ static void repeat(struct nnv_rc *c) {
     struct nnv_rc_shape from = {x.rank + 1, {0}}, to;
     for (uint32_t i = 0; i < from.rank; i++) from.dims[i] = i <= axis ? x.dims[i] : i == axis + 1 ? 1 : x.dims[i - 1];
     to = from;
-    to.dims[axis + 1] = y.dims[axis] / x.dims[axis];
+    to.dims[axis + 1] = x.dims[axis] ? y.dims[axis] / x.dims[axis] : 1;
     uint32_t in = nnv_rc_reshaped(c, nnv_rc_in(c, 0), &from, NNV_RC_NONE),
              out = nnv_rc_temp(c, nnv_rc_encoding(c, nnv_rc_out(c, 0)), &to);
     tiled(c, in, &from, &to, out);

@@ -61,6 +61,11 @@ static void test_conv_depthwise_and_channels(void **state) {
                    "DEPTHWISE_CONV_2D");
     s = &c.out.model.main;
     assert_int_equal(s->operands[s->operations[0].in[1]].channel.dim, 3);
+    refused("%x: Tensor[(1, 4, 6, 3), uint8], %kw: Tensor[(3, 1, 3, 4), int8], %kps: Tensor[(4), float32]",
+            "%0 = qnn.conv2d(%x, %kw, 120, 0, 1f, %kps, channels=4, kernel_size=[3, 1], data_layout=\"NHWC\","
+            " kernel_layout=\"HWIO\", out_dtype=\"int32\");"
+            " qnn.requantize(%0, %kps, 0, 64f, 7, axis=1, out_dtype=\"uint8\")",
+            "scales along axis 1");
 }
 
 static void test_fused(void **state) {
