@@ -69,6 +69,10 @@ const struct nnv_relay_type *nnv_relay_fn_type(struct nnv_arena *a, size_t n,
                                                const struct nnv_relay_type *result);
 /** Equal in all; NULL equals NULL alone. */
 bool nnv_relay_type_equal(const struct nnv_relay_type *a, const struct nnv_relay_type *b);
+/** True if a value of type `is` may stand where `wanted` is declared: what is not known fits anything. */
+bool nnv_relay_type_fits(const struct nnv_relay_type *wanted, const struct nnv_relay_type *is);
+/** True if all dimensions are known, of all fields. */
+bool nnv_relay_type_known(const struct nnv_relay_type *t);
 /** The number of elements of a tensor, and its bytes; false if a dimension is not known or they overflow 2^62. */
 bool nnv_relay_type_elems(const struct nnv_relay_type *t, size_t *elems, size_t *bytes);
 /** As Relay text: "Tensor[(1, 8), float32]". */

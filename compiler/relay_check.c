@@ -16,22 +16,6 @@ struct checker {
     int depth;
 };
 
-/* True if a value of type `is` may stand where `wanted` is declared. */
-static bool fits(const struct nnv_relay_type *wanted, const struct nnv_relay_type *is) {
-    if (wanted == NULL || is == NULL || wanted->kind == NNV_RELAY_UNKNOWN || is->kind == NNV_RELAY_UNKNOWN) return true;
-    if (wanted->kind != is->kind) return false;
-    if (wanted->kind == NNV_RELAY_TENSOR) {
-        if (wanted->dtype != is->dtype || wanted->n_dims != is->n_dims) return false;
-        for (size_t i = 0; i < is->n_dims; i++)
-            if (wanted->dims[i] != is->dims[i] && wanted->dims[i] >= 0 && is->dims[i] >= 0) return false;
-        return true;
-    }
-    if (wanted->n_fields != is->n_fields) return false;
-    for (size_t i = 0; i < is->n_fields; i++)
-        if (!fits(wanted->fields[i], is->fields[i])) return false;
-    return fits(wanted->result, is->result);
-}
-
 /* "what is A, not B" at a place. */
 static enum nnv_status mismatch(const struct checker *c, const struct nnv_relay_span *span, const char *what,
                                 const struct nnv_relay_type *is, const struct nnv_relay_type *wanted) {
@@ -136,7 +120,7 @@ static enum nnv_status check_var(struct checker *c, struct nnv_relay_expr *v) {
     v->type = v->declared;
     if (value == NULL) return v->type ? NNV_OK : nnv_relay_fail(c->m, &v->span, c->err, "%%%s has no type", v->name);
     if (value->type) {
-        if (!fits(v->declared, value->type))
+        if (!nnv_relay_type_fits(v->declared, value->type))
             return mismatch(c, &v->span, "the variable's value", value->type, v->declared);
         v->type = value->type;
         return NNV_OK;
@@ -172,7 +156,7 @@ static enum nnv_status check_call(struct checker *c, struct nnv_relay_expr *e) {
         return nnv_relay_fail(c->m, &e->span, c->err, "the function has %zu parameters, the call %zu operands",
                               f->n_fields, e->n_args);
     for (size_t i = 0; i < e->n_args; i++) {
-        if (fits(f->fields[i], e->args[i]->type)) continue;
+        if (nnv_relay_type_fits(f->fields[i], e->args[i]->type)) continue;
         snprintf(what, sizeof what, "operand %zu", i);
         return mismatch(c, &e->span, what, e->args[i]->type, f->fields[i]);
     }
@@ -184,7 +168,7 @@ static enum nnv_status check_if(struct checker *c, struct nnv_relay_expr *e) {
     const struct nnv_relay_type *condition = e->args[0]->type;
     if (condition && (condition->kind != NNV_RELAY_TENSOR || condition->dtype != NNV_RELAY_BOOL || condition->n_dims))
         return nnv_relay_fail(c->m, &e->span, c->err, "the condition of an if must be one bool");
-    if (!fits(e->args[1]->type, e->args[2]->type))
+    if (!nnv_relay_type_fits(e->args[1]->type, e->args[2]->type))
         return mismatch(c, &e->span, "the else branch", e->args[2]->type, e->args[1]->type);
     e->type = e->args[1]->type;
     return NNV_OK;
@@ -208,7 +192,7 @@ static enum nnv_status check_get(struct checker *c, struct nnv_relay_expr *e) {
 
 static enum nnv_status check_literal_function(struct checker *c, struct nnv_relay_expr *f) {
     const struct nnv_relay_type *body = f->args[0]->type;
-    if (!fits(f->declared, body)) return mismatch(c, &f->span, "the function's result", body, f->declared);
+    if (!nnv_relay_type_fits(f->declared, body)) return mismatch(c, &f->span, "the function's result", body, f->declared);
     return type_of_function(c, f, body, &f->type);
 }
 

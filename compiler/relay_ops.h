@@ -72,6 +72,21 @@ bool nnv_relay_dtype_attr(struct nnv_relay_typing *t, const char *key, enum nnv_
 bool nnv_relay_broadcast(struct nnv_relay_typing *t, const struct nnv_relay_type *a, const struct nnv_relay_type *b,
                          size_t *n, int64_t *dims);
 
+/** Where the letters of a layout are: "NHWC" has C at 3. */
+struct nnv_relay_layout {
+    size_t first, second, h, w; /**< N or O, C or I, and the extents */
+};
+
+/** The layout of an attribute; letters: "NCHW" or "OIHW". */
+bool nnv_relay_layout(struct nnv_relay_typing *t, const char *key, const char *layout, const char *letters,
+                      struct nnv_relay_layout *to);
+/** Two values of an attribute, or one for both, from `least` to 2^30. */
+bool nnv_relay_pair(struct nnv_relay_typing *t, const char *key, int64_t least, int64_t *to);
+/** The attribute padding as top, left, bottom, right. */
+bool nnv_relay_padding(struct nnv_relay_typing *t, int64_t *p);
+/** The number of an attribute; `otherwise` if there is none. */
+double nnv_relay_number(const struct nnv_relay_typing *t, const char *key, double otherwise);
+
 nnv_relay_rule nnv_relay_rule_same, nnv_relay_rule_float, nnv_relay_rule_binary, nnv_relay_rule_compare,
     nnv_relay_rule_logic, nnv_relay_rule_where, nnv_relay_rule_cast, nnv_relay_rule_axis, nnv_relay_rule_bias,
     nnv_relay_rule_batch_norm, nnv_relay_rule_prelu, nnv_relay_rule_reshape, nnv_relay_rule_transpose,

@@ -50,6 +50,12 @@ int64_t nnv_relay_int(const struct nnv_relay_typing *t, const char *key, int64_t
     return v && (v->kind == NNV_RELAY_INT || v->kind == NNV_RELAY_TRUTH) ? v->i : otherwise;
 }
 
+double nnv_relay_number(const struct nnv_relay_typing *t, const char *key, double otherwise) {
+    const struct nnv_relay_value *v = nnv_relay_attr(t->call, key);
+    if (v && v->kind == NNV_RELAY_FLOAT) return v->f;
+    return v && (v->kind == NNV_RELAY_INT || v->kind == NNV_RELAY_TRUTH) ? (double)v->i : otherwise;
+}
+
 const char *nnv_relay_text(const struct nnv_relay_typing *t, const char *key, const char *otherwise) {
     const struct nnv_relay_value *v = nnv_relay_attr(t->call, key);
     return v && v->kind == NNV_RELAY_STRING ? v->text : otherwise;
