@@ -106,7 +106,7 @@ typedef enum nnv_status nnv_select_fn(void *ctx, const char *function, const str
 struct nnv_prune {
     const char *const *keep_if_any; /**< a region without one of these operators goes; none: all stay */
     size_t n_keep;
-    size_t min_ops; /**< so does one of fewer operations; a composite counts as one */
+    size_t min_ops;        /**< so does one of fewer operations; a composite counts as one */
     nnv_select_fn *select; /**< asked before the rules; NULL: none */
     void *select_ctx;
 };

@@ -40,33 +40,48 @@ static void add_attributes(struct nnv_text *t, const struct nnv_relay_expr *call
     if (*before == ',') nnv_text_add(t, "}");
 }
 
-/* What a composite does: its operators with their operands, %n: the nth operator of the list, #n: parameter n. */
+/* Whether an expression of a composite's body is written down: calls, tuples, projections. */
+static bool is_step(const struct nnv_relay_expr *e) {
+    return e->kind != NNV_RELAY_OP && e->kind != NNV_RELAY_VAR && e->kind != NNV_RELAY_CONSTANT;
+}
+
+/* #n: parameter n of the composite; %n: its nth step; or a constant's type. */
+static void add_operand(struct nnv_text *t, const struct nnv_relay_expr *composite, const struct nnv_relay_list *list,
+                        const struct nnv_relay_expr *e) {
+    size_t param = 0, step = 0;
+    while (param < composite->callee->n_params && composite->callee->params[param] != e) param++;
+    for (size_t i = 0; i < list->n && list->exprs[i] != e; i++) step += is_step(list->exprs[i]);
+    if (param < composite->callee->n_params)
+        nnv_text_addf(t, "#%zu", param);
+    else if (e->kind == NNV_RELAY_CONSTANT)
+        add_type(t, nnv_cost_type(e), 0);
+    else
+        nnv_text_addf(t, "%%%zu", step);
+}
+
+/* What a composite does: its steps in evaluation order, from %0 on. */
 static bool add_body(struct nnv_text *t, const struct nnv_relay_expr *composite) {
     struct nnv_arena *scratch = nnv_arena_new();
-    struct nnv_relay_list list;
+    struct nnv_relay_list list = {0};
     bool ok = scratch && nnv_relay_post_order(composite->callee->args[0], NULL, NULL, scratch, &list) == NNV_OK;
     nnv_text_add(t, "{");
+    const char *before = "";
     for (size_t i = 0; ok && i < list.n; i++) {
         const struct nnv_relay_expr *e = list.exprs[i];
-        if (e->kind == NNV_RELAY_OP || e->kind == NNV_RELAY_VAR || e->kind == NNV_RELAY_CONSTANT) continue;
+        if (!is_step(e)) continue;
+        nnv_text_add(t, before);
+        before = ";";
         if (nnv_relay_op_name(e)) {
-            nnv_text_addf(t, "%%%zu:%s", i, nnv_relay_op_name(e));
+            nnv_text_add(t, nnv_relay_op_name(e));
             add_attributes(t, e);
         } else {
-            nnv_text_addf(t, "%%%zu:%s%" PRId64, i, e->kind == NNV_RELAY_GET ? "." : "tuple", e->index);
+            nnv_text_add(t, e->kind == NNV_RELAY_GET ? "get" : "tuple");
+            if (e->kind == NNV_RELAY_GET) nnv_text_addf(t, "%" PRId64, e->index);
         }
         nnv_text_add(t, "(");
         for (size_t k = 0; k < e->n_args; k++) {
-            size_t at = 0, param = 0;
-            while (at < i && list.exprs[at] != e->args[k]) at++;
-            while (param < composite->callee->n_params && composite->callee->params[param] != e->args[k]) param++;
             if (k) nnv_text_add(t, ",");
-            if (param < composite->callee->n_params)
-                nnv_text_addf(t, "#%zu", param);
-            else if (e->args[k]->kind == NNV_RELAY_CONSTANT)
-                add_type(t, nnv_cost_type(e->args[k]), 0);
-            else
-                nnv_text_addf(t, "%%%zu", at);
+            add_operand(t, composite, &list, e->args[k]);
         }
         nnv_text_add(t, ")");
     }

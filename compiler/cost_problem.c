@@ -147,13 +147,6 @@ static int64_t change_at(const struct nnv_cost_problem *p, const bool *on, const
     return change;
 }
 
-int64_t nnv_cost_dropped(const struct nnv_cost_problem *p, const bool *on, const uint32_t *first, uint32_t cluster) {
-    int64_t change = -p->launch;
-    for (uint32_t i = cluster; i < p->n; i++)
-        if (on[i] && first[i] == cluster) change += change_at(p, on, first, cluster, i);
-    return change;
-}
-
 static int64_t dropped(const struct nnv_cost_problem *p, const bool *on, const uint32_t *first, const struct members *m,
                        uint32_t cluster) {
     int64_t change = -p->launch;
@@ -192,6 +185,15 @@ static void give_back(const struct nnv_cost_problem *p, bool *on, const uint32_t
         for (uint32_t k = m->at[worst]; k < m->at[worst + 1]; k++) on[m->by[k]] = false;
         for (uint32_t k = m->at[worst]; k < m->at[worst + 1]; k++) refresh_around(p, on, first, m, change, m->by[k]);
     }
+}
+
+enum nnv_status nnv_cost_drops(const struct nnv_cost_problem *p, const bool *on, const uint32_t *first, int64_t *change,
+                               struct nnv_err *err) {
+    struct members m = {0};
+    bool ok = find_members(p, on, first, &m);
+    for (uint32_t i = 0; i < p->n; i++) change[i] = ok && on[i] && first[i] == i ? dropped(p, on, first, &m, i) : 0;
+    free_members(&m);
+    return ok ? NNV_OK : no_memory(err);
 }
 
 enum nnv_status nnv_cost_greedy(const struct nnv_cost_problem *p, bool *on, int64_t *cost, struct nnv_err *err) {

@@ -58,9 +58,12 @@ struct nnv_cost_parts nnv_cost_of(const struct nnv_cost_problem *p, const bool *
 /** The clusters and the cost of a choice. */
 NNV_USE_RESULT enum nnv_status nnv_cost_try(const struct nnv_cost_problem *p, const bool *on, int64_t *cost,
                                             struct nnv_err *err);
-/** What giving the nodes of a cluster back to the host changes, all other clusters as they are: < 0: it does not pay.
+/**
+ * What giving the nodes of a cluster back to the host changes, all other clusters as they are: change[c] (room n), c
+ * the cluster's first node; below 0: it does not pay.
  */
-int64_t nnv_cost_dropped(const struct nnv_cost_problem *p, const bool *on, const uint32_t *first, uint32_t cluster);
+NNV_USE_RESULT enum nnv_status nnv_cost_drops(const struct nnv_cost_problem *p, const bool *on, const uint32_t *first,
+                                              int64_t *change, struct nnv_err *err);
 
 /** Greedy: all that can go to the target, then out with the cluster that costs most, as long as one does not pay. */
 NNV_USE_RESULT enum nnv_status nnv_cost_greedy(const struct nnv_cost_problem *p, bool *on, int64_t *cost,
