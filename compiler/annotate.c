@@ -10,7 +10,9 @@ int nnv_annotate(const struct nnv_annotator *a, const struct nnv_relay_expr *e) 
     if (composite) {
         size_t len = strcspn(composite, ".");
         for (size_t t = 0; t < a->n_targets; t++)
-            if (strlen(a->targets[t]) == len && !memcmp(a->targets[t], composite, len)) return (int)t;
+            if (strlen(a->targets[t]) == len && !memcmp(a->targets[t], composite, len) &&
+                (!a->accepts_composite || a->accepts_composite(a->ctx, t, e)))
+                return (int)t;
         return NNV_HOST;
     }
     if (!nnv_relay_op_name(e) || !e->n_args) return NNV_HOST;

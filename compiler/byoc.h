@@ -29,6 +29,8 @@ struct nnv_annotator {
     size_t n_targets;
     /** Whether the target takes a call of an operator; composites are decided by their name. */
     bool (*accepts)(void *ctx, size_t target, const struct nnv_relay_expr *call);
+    /** Whether the target takes a call of a composite that is named after it; NULL: it takes all. */
+    bool (*accepts_composite)(void *ctx, size_t target, const struct nnv_relay_expr *call);
     void *ctx;
 };
 
