@@ -64,8 +64,8 @@ static void name_operands(struct nnv_rc *c, struct nnv_converted *out) {
  * Numbers the outputs: a value that stands twice, or two values that are one operand, are one. A model must have an
  * operation: where there is none, the last result is copied.
  */
-static void list_outputs(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list results,
-                         struct nnv_converted *out, uint32_t *outputs, uint32_t *n) {
+static void list_outputs(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list results, struct nnv_converted *out,
+                         uint32_t *outputs, uint32_t *n) {
     uint32_t *number = NULL;
     out->n_results = results.n;
     out->output_of = NNV_NEW(c->arena, uint32_t, results.n);

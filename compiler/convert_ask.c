@@ -17,8 +17,8 @@ static void refuse(struct nnv_rc *c, const struct nnv_relay_expr *e, const char 
     if (c->st != NNV_OK) return;
     nnv_text_vaddf(&text, format, ap);
     struct nnv_relay_span place = c->bare ? (struct nnv_relay_span){0} : e->span;
-    (void)nnv_relay_fail(c->m, &place, c->err, "%s%s%s", op ? op : "", op ? ": " : "",
-                         text.data && !text.failed ? text.data : "out of memory");
+    c->st = nnv_relay_fail(c->m, &place, c->err, "%s%s%s", op ? op : "", op ? ": " : "",
+                           text.data && !text.failed ? text.data : "out of memory");
     nnv_text_free(&text);
     c->st = NNV_UNSUPPORTED;
     if (c->err) c->err->status = NNV_UNSUPPORTED;
@@ -42,7 +42,9 @@ void nnv_rc_refuse_at(struct nnv_rc *c, const struct nnv_relay_expr *e, const ch
 
 uint32_t nnv_rc_arg(const struct nnv_rc *c, size_t i) { return c->node->args[i].v[0]; }
 
-struct nnv_rc_list nnv_rc_args(const struct nnv_rc *c, size_t i) { return c->node->args[i]; }
+struct nnv_rc_list nnv_rc_args(const struct nnv_rc *c, size_t i) {
+    return c->node->args[i];
+}
 
 uint32_t nnv_rc_out(const struct nnv_rc *c, size_t i) { return c->root->out.v[i]; }
 

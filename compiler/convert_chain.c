@@ -82,8 +82,8 @@ static bool is_norm(const struct nnv_rc *c, const struct nnv_rc_node *n, const s
     for (size_t i = 1; i < 5; i++)
         if (!nnv_rc_is_const(c, n->args[i].v[0])) return false;
     if (at < 0) at += (int64_t)c->values[n->out.v[0]].type->n_dims;
-    return at == channel_axis(c, layer) && nnv_rc_is_const(c, layer->args[1].v[0]) &&
-           !c->values[n->out.v[1]].uses && !c->values[n->out.v[2]].uses;
+    return at == channel_axis(c, layer) && nnv_rc_is_const(c, layer->args[1].v[0]) && !c->values[n->out.v[1]].uses &&
+           !c->values[n->out.v[2]].uses;
 }
 
 /* ------------------------------------------------------------------- chains */
@@ -159,11 +159,31 @@ static void find_chain(struct nnv_rc *c, struct nnv_rc_node *root) {
     bool fits = (n->row->flags & NNV_RC_FUSES) && quantised == ((n->row->flags & NNV_RC_QNN) != 0);
     for (size_t i = 0; i < count; i++) {
         if (named(parts[i], "nn.batch_norm")) fits = fits && is_norm(c, parts[i], n);
-        fits = fits && (quantised || dtype_of(c, parts[i]) == dtype_of(c, n));
+        fits = fits &&
+               (quantised || (dtype_of(c, parts[i]) == dtype_of(c, n) && nnv_relay_dtype_is_float(dtype_of(c, n))));
     }
     if (!fits || n->absorbed) return;
     for (size_t i = 0; i < count; i++) absorb(c, parts[i], i + 1 < count ? parts[i + 1] : n);
     if (n->row->flags & NNV_RC_BIAS) absorb_pad(c, n);
+}
+
+struct nnv_rc_node *nnv_rc_code_pool(struct nnv_rc *c, const struct nnv_rc_node *cast) {
+    struct nnv_rc_node *pool, *inner;
+    if (!named(cast, "cast") || !nnv_rc_is_byte(c, cast->out.v[0])) return NULL;
+    pool = behind(c, cast, 0);
+    if (!pool || !(pool->row->flags & NNV_RC_REAL) || !strstr(pool->row->name, "avg_pool2d")) return NULL;
+    inner = behind(c, pool, 0);
+    bool fits = inner && named(inner, "cast") && dtype_of(c, pool) == NNV_RELAY_INT32 &&
+                nnv_rc_type(c, inner->args[0].v[0])->dtype == dtype_of(c, cast);
+    return fits ? pool : NULL;
+}
+
+static void absorb_code_pool(struct nnv_rc *c, struct nnv_rc_node *cast) {
+    struct nnv_rc_node *pool = nnv_rc_code_pool(c, cast);
+    if (!pool) return;
+    cast->real = true;
+    absorb(c, cast, pool);
+    c->nodes[c->values[pool->args[0].v[0]].node].absorbed = true;
 }
 
 /* qnn.quantize of an operation whose operands are all qnn.dequantize: perhaps one quantised operation. */
@@ -194,6 +214,8 @@ void nnv_rc_find_chains(struct nnv_rc *c) {
         if (n->absorbed) continue;
         if (named(n, "qnn.quantize"))
             find_real(c, n);
+        else if (named(n, "cast"))
+            absorb_code_pool(c, n);
         else
             find_chain(c, n);
     }

@@ -73,8 +73,7 @@ static struct conv find_conv(struct nnv_rc *c, const char *kernel_layout) {
 /* Padding as large as the filter is an operation of its own: NNAPI's convolutions do not take it. */
 static void pad_before(struct nnv_rc *c, struct conv *k, struct nnv_rc_layout *l) {
     bool large = false;
-    for (size_t i = 0; i < 4; i++)
-        large = large || k->pad[i] > ((int64_t)k->kernel[i % 2] - 1) * k->dilation[i % 2];
+    for (size_t i = 0; i < 4; i++) large = large || k->pad[i] > ((int64_t)k->kernel[i % 2] - 1) * k->dilation[i % 2];
     if (!large || !nnv_rc_ok(c)) return;
     int64_t pads[8] = {0};
     double numbers[8];
@@ -146,7 +145,8 @@ static void conv2d(struct nnv_rc *c) {
     if (!nnv_rc_ok(c)) return;
     const uint32_t plain[] = {k.o, k.h, k.w, k.i}, across[] = {k.h, k.w, k.o, k.i};
     struct nnv_rc_shape s = nnv_rc_shape(c, nnv_rc_arg(c, 1));
-    struct nnv_rc_weights w = {depthwise ? across : plain, {4, {s.dims[k.o], k.kernel[0], k.kernel[1], s.dims[k.i]}}, 0};
+    struct nnv_rc_weights w = {
+        depthwise ? across : plain, {4, {s.dims[k.o], k.kernel[0], k.kernel[1], s.dims[k.i]}}, 0};
     if (depthwise) {
         w.shape = (struct nnv_rc_shape){4, {1, k.kernel[0], k.kernel[1], k.channels}};
         w.channel_dim = 3;
@@ -229,12 +229,29 @@ static void batch_matmul(struct nnv_rc *c) {
     if (nnv_rc_type(c, nnv_rc_out(c, 0))->dtype != nnv_rc_type(c, nnv_rc_arg(c, 0))->dtype)
         nnv_rc_refuse(c, "a result of another type than the operands (out_dtype)");
     if (!nnv_rc_ok(c)) return;
-    if (c->limit < 6 && a.dims[0] == 1 && b.dims[0] == 1 && nnv_rc_type(c, nnv_rc_arg(c, 0))->dtype != NNV_RELAY_INT32) {
+    if (c->limit < 6 && a.dims[0] == 1 && b.dims[0] == 1 &&
+        nnv_rc_type(c, nnv_rc_arg(c, 0))->dtype != NNV_RELAY_INT32) {
         one_matmul(c, turn_a, turn_b);
         return;
     }
     NNV_RC_EMIT(c, ANEURALNETWORKS_BATCH_MATMUL, nnv_rc_result(c, 0), nnv_rc_in(c, 0), nnv_rc_in(c, 1),
                 nnv_rc_bool(c, turn_a), nnv_rc_bool(c, turn_b));
+}
+
+/* A product of two matrices is a dense layer whose weights may have to be turned. */
+static void matmul(struct nnv_rc *c) {
+    const uint32_t turn[] = {1, 0};
+    bool turn_a = nnv_rc_int_attr(c, "transpose_a", 0), turn_b = nnv_rc_int_attr(c, "transpose_b", 0);
+    struct nnv_rc_shape a = nnv_rc_shape(c, nnv_rc_arg(c, 0)), out = nnv_rc_shape(c, nnv_rc_out(c, 0));
+    if (a.rank != 2) nnv_rc_refuse(c, "data of %u dimensions; only matrices", a.rank);
+    if (nnv_rc_type(c, nnv_rc_out(c, 0))->dtype != nnv_rc_type(c, nnv_rc_arg(c, 0))->dtype)
+        nnv_rc_refuse(c, "a result of another type than the operands (out_dtype)");
+    uint32_t x = nnv_rc_in(c, 0), w = nnv_rc_in(c, 1);
+    if (!nnv_rc_ok(c)) return;
+    if (turn_a) x = nnv_rc_turned(c, x, turn, NNV_RC_NONE);
+    if (!turn_b) w = nnv_rc_turned(c, w, turn, NNV_RC_NONE);
+    uint32_t none = nnv_rc_filled(c, nnv_rc_encoding(c, nnv_rc_out(c, 0)), &(struct nnv_rc_shape){1, {out.dims[1]}}, 0);
+    NNV_RC_EMIT(c, ANEURALNETWORKS_FULLY_CONNECTED, nnv_rc_result(c, 0), x, w, none, nnv_rc_act(c));
 }
 
 #define LAYER NNV_RC_FUSES | NNV_RC_BIAS
@@ -243,6 +260,7 @@ static const struct nnv_rc_row rows[] = {
     {"nn.conv2d_transpose", conv2d_transpose, -1, NNV_RC_FLOAT, LAYER, 3, "TRANSPOSE_CONV_2D"},
     {"nn.dense", dense, -1, NNV_RC_FLOAT, LAYER, 1, "FULLY_CONNECTED"},
     {"nn.batch_matmul", batch_matmul, -1, NNV_RC_FLOAT | NNV_RC_I32, 0, 1, "BATCH_MATMUL, FULLY_CONNECTED"},
+    {"nn.matmul", matmul, -1, NNV_RC_FLOAT, NNV_RC_FUSES, 1, "FULLY_CONNECTED, TRANSPOSE"},
     {"qnn.conv2d", conv2d, -1, NNV_RC_BYTE, LAYER | NNV_RC_QNN, 1, "CONV_2D, DEPTHWISE_CONV_2D, GROUPED_CONV_2D"},
     {"qnn.conv2d_transpose", conv2d_transpose, -1, NNV_RC_BYTE, LAYER | NNV_RC_QNN, 3, "TRANSPOSE_CONV_2D"},
     {"qnn.dense", dense, -1, NNV_RC_BYTE, LAYER | NNV_RC_QNN, 1, "FULLY_CONNECTED"},

@@ -171,24 +171,24 @@ static bool isolate(struct nnv_rc *c, const struct nnv_operation *op, struct alo
     for (uint32_t i = 0; i < n; i++) {
         index[i] = i;
         o[i] = c->b.operand[i < op->nin ? op->in[i] : op->out[i - op->nin]];
-        a->shapes[i] = i < op->nin ? nnv_operand_shape(&o[i]) : (struct nnv_shape){0};
+        a->shapes[i] = nnv_operand_shape(&o[i]);
         a->data[i] = nnv_is_constant(&o[i]) ? o[i].data : NULL;
     }
     return true;
 }
 
-/* The record infers the shape that the operand has. */
-static void check_shape(struct nnv_rc *c, const char *name, const struct nnv_shape *inferred, uint32_t operand) {
-    struct nnv_rc_shape shape = nnv_rc_operand_shape(c, operand);
-    struct nnv_shape declared = nnv_shape_make(shape.rank, shape.dims);
-    char a[160], b[160];
-    bool same = !inferred->known_rank || inferred->rank == declared.rank;
-    for (uint32_t i = 0; same && inferred->known_rank && i < declared.rank; i++)
-        same = nnv_dim_agree(inferred->dims[i], declared.dims[i]);
-    if (same) return;
+/* True (an internal error) if the record refuses nothing but the shapes that the program has for the results. */
+static bool shapes_differ(struct nnv_rc *c, struct alone *a, const char *name) {
+    struct nnv_call *call = NULL;
+    char is[160], wanted[160];
+    int level;
+    for (uint32_t i = a->op.nin; i < a->s.noperands; i++) a->shapes[i] = (struct nnv_shape){0};
+    if (nnv_bind(&a->s, &a->op, a->shapes, a->data, NULL, c->scratch, &call, &level, NULL) != NNV_OK) return false;
+    struct nnv_shape declared = nnv_operand_shape(&a->s.operands[a->op.nin]);
     nnv_rc_refuse(c, "internal error: %s gives %s where the program has %s", name,
-                  nnv_shape_text(inferred, a, sizeof a), nnv_shape_text(&declared, b, sizeof b));
+                  nnv_shape_text(&call->out[0].shape, is, sizeof is), nnv_shape_text(&declared, wanted, sizeof wanted));
     c->st = NNV_INTERNAL;
+    return true;
 }
 
 static void check(struct nnv_rc *c, const struct nnv_operation *op) {
@@ -211,15 +211,13 @@ static void check(struct nnv_rc *c, const struct nnv_operation *op) {
     if (st == NNV_NO_MEMORY) {
         nnv_rc_no_memory(c);
     } else if (st) {
-        nnv_rc_refuse(c, "%s: %s", name, err.text);
+        if (!shapes_differ(c, &a, name)) nnv_rc_refuse(c, "%s: %s", name, err.text);
     } else {
         if (needs > level) level = needs;
         if (level > c->limit)
             nnv_rc_refuse(c, "%s in this form and of these types needs feature level %d (%s), and %d (%s) is the limit",
                           name, level, nnv_level_name(level), c->limit, nnv_level_name(c->limit));
         if (level > c->level) c->level = level;
-        for (uint32_t k = 0; k < op->nout && nnv_rc_ok(c); k++)
-            check_shape(c, name, &call->out[k].shape, op->out[k]);
     }
 }
 

@@ -39,8 +39,8 @@ uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const
                              i);
             return NNV_RC_NONE;
         }
-    array[c->n_values] = (struct nnv_rc_value){
-        .type = type, .e = e, .node = NNV_RC_NONE, .like = c->n_values, .operand = NNV_RC_NONE};
+    array[c->n_values] =
+        (struct nnv_rc_value){.type = type, .e = e, .node = NNV_RC_NONE, .like = c->n_values, .operand = NNV_RC_NONE};
     return c->n_values++;
 }
 
@@ -76,12 +76,11 @@ uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, st
         return NNV_RC_NONE;
     }
     struct nnv_rc_list out = nnv_rc_values(c, call->type, call);
-    struct nnv_rc_node *array =
-        nnv_rc_ok(c) ? room(c, c->nodes, c->n_nodes, &c->cap_nodes, sizeof *c->nodes) : NULL;
+    struct nnv_rc_node *array = nnv_rc_ok(c) ? room(c, c->nodes, c->n_nodes, &c->cap_nodes, sizeof *c->nodes) : NULL;
     if (!array) return NNV_RC_NONE;
     c->nodes = array;
-    array[c->n_nodes] = (struct nnv_rc_node){
-        .e = call, .row = row, .args = args, .out = out, .inner = NNV_RC_NONE, .pad = NNV_RC_NONE};
+    array[c->n_nodes] =
+        (struct nnv_rc_node){.e = call, .row = row, .args = args, .out = out, .inner = NNV_RC_NONE, .pad = NNV_RC_NONE};
     for (uint32_t i = 0; i < out.n; i++) {
         c->values[out.v[i]].node = c->n_nodes;
         c->values[out.v[i]].field = i;
@@ -123,9 +122,9 @@ static struct nnv_rc_list operand(struct nnv_rc *c, const struct frame *f, const
     if (e->kind == NNV_RELAY_CONSTANT) return constant(c, e);
     size_t i = slot_of(f, e);
     if (f->keys[i]) return f->lists[i];
-    nnv_rc_refuse_at(c, e, e->kind == NNV_RELAY_VAR ? "%s is no parameter of the function"
-                                                    : "%s: functions are no values here",
-                     e->name ? e->name : "a function");
+    nnv_rc_refuse_at(
+        c, e, e->kind == NNV_RELAY_VAR ? "%s is no parameter of the function" : "%s: functions are no values here",
+        e->name ? e->name : "a function");
     return (struct nnv_rc_list){NULL, 0};
 }
 

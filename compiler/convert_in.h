@@ -36,6 +36,7 @@ enum nnv_rc_flags {
     NNV_RC_FUSES = 4, /**< a relu or clip behind it may become its fused activation */
     NNV_RC_BIAS = 8,  /**< a convolution or dense layer: takes a bias behind it, too */
     NNV_RC_QNN = 16,  /**< gives sums of int32, so it converts only with the qnn.requantize behind it */
+    NNV_RC_LIKE = 32, /**< moves the elements of operand 0; of the others it takes the shape alone */
 };
 
 /** How an operator is converted. */
@@ -114,7 +115,7 @@ struct nnv_rc {
     /* What is being converted. */
     const struct nnv_rc_node *node; /**< the anchor: attributes and operands are its */
     const struct nnv_rc_node *root; /**< what absorbs it; results are its */
-    bool bare; /**< messages have no place in the text */
+    bool bare;                      /**< messages have no place in the text */
     bool real; /**< bytes stand for real numbers: the node was between qnn.dequantize and qnn.quantize */
 };
 
@@ -142,6 +143,8 @@ uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, st
 /** The body of a function whose parameters stand for args, as nodes; the values of its result. */
 struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
                                   const struct nnv_rc_list *args);
+/** The pool if a cast to bytes makes codes of the means of codes (cast to int32, pool, cast back), or NULL. */
+struct nnv_rc_node *nnv_rc_code_pool(struct nnv_rc *c, const struct nnv_rc_node *cast);
 /** Finds scales and zero points of all byte values. */
 void nnv_rc_find_quant(struct nnv_rc *c);
 /** Finds which nodes absorb which. */
@@ -181,7 +184,8 @@ double nnv_rc_number(struct nnv_rc *c, uint32_t value, const char *what);
 int64_t nnv_rc_int_attr(const struct nnv_rc *c, const char *key, int64_t otherwise);
 double nnv_rc_num_attr(const struct nnv_rc *c, const char *key, double otherwise);
 const char *nnv_rc_text_attr(const struct nnv_rc *c, const char *key, const char *otherwise);
-/** At most `most` integers; the number of them, 0 if there is no such attribute. One that is not a list counts as one. */
+/** At most `most` integers; the number of them, 0 if there is no such attribute. One that is not a list counts as one.
+ */
 size_t nnv_rc_ints_attr(struct nnv_rc *c, const char *key, int64_t *to, size_t most);
 /** Two values, or one for both. */
 void nnv_rc_pair_attr(struct nnv_rc *c, const char *key, int64_t otherwise, int64_t to[2]);
@@ -251,9 +255,9 @@ void nnv_rc_clip_bounds(const struct nnv_rc_node *n, double *low, double *high);
 
 /** Data in NCHW order: the operation is told so, or the data are turned before and back behind it. */
 struct nnv_rc_layout {
-    bool nchw, flag;      /**< flag: a BOOL operand says it */
-    uint32_t n, c, h, w;  /**< where these are in the operand as the operation takes it */
-    uint32_t in, out;     /**< operands for the operation */
+    bool nchw, flag;                      /**< flag: a BOOL operand says it */
+    uint32_t n, c, h, w;                  /**< where these are in the operand as the operation takes it */
+    uint32_t in, out;                     /**< operands for the operation */
     struct nnv_rc_shape shape, out_shape; /**< of in and out */
 };
 /** Prepares operand `data` and result 0 of an operation on layout ("NCHW", "NHWC"), which has a flag for it or not. */

@@ -53,8 +53,7 @@ static void find_norm(struct nnv_rc *c, struct making *k) {
     var = mean + n;
     c->node = norm;
     double epsilon = nnv_rc_num_attr(c, "epsilon", 1e-5);
-    bool ok = by_channel(c, nnv_rc_arg(c, 1), n, "gamma", gamma) &&
-              by_channel(c, nnv_rc_arg(c, 2), n, "beta", beta) &&
+    bool ok = by_channel(c, nnv_rc_arg(c, 1), n, "gamma", gamma) && by_channel(c, nnv_rc_arg(c, 2), n, "beta", beta) &&
               by_channel(c, nnv_rc_arg(c, 3), n, "the mean", mean) &&
               by_channel(c, nnv_rc_arg(c, 4), n, "the variance", var);
     for (uint32_t i = 0; ok && i < n; i++) {
@@ -167,8 +166,7 @@ static void quant_weights(struct nnv_rc *c, struct making *k) {
     k->encoding = (struct nnv_encoding){want_signed ? ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED
                                                     : ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
                                         (float)k->scale[0], (int32_t)(zero + shift)};
-    if (k->per_channel)
-        k->encoding = (struct nnv_encoding){ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0};
+    if (k->per_channel) k->encoding = (struct nnv_encoding){ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0};
     k->l->weights = remade(c, k, from, k->encoding, shift, NULL);
     if (!k->per_channel || !nnv_rc_ok(c)) return;
     float *scales = NNV_NEW(c->arena, float, k->l->channels);
@@ -249,19 +247,8 @@ void nnv_rc_layer_end(struct nnv_rc *c, const struct nnv_rc_layer *l) {
     nnv_rc_limited(c, l->out, nnv_rc_result(c, 0), low, high);
 }
 
-/* Before level 3 the result's unit had to be larger than that of the sums. */
-static void check_multiplier(struct nnv_rc *c, const struct making *k, struct nnv_encoding out) {
-    for (uint32_t i = 0; i < k->l->channels && nnv_rc_ok(c); i++) {
-        if ((double)k->in_scale * k->scale[i] < (double)out.scale) continue;
-        if (c->limit < 3)
-            nnv_rc_refuse(c, "the result's scale %g is not above %g, that of the sums: needs feature level 3",
-                          (double)out.scale, (double)k->in_scale * k->scale[i]);
-        if (c->level < 3) c->level = 3;
-    }
-}
-
 static void make_quantised(struct nnv_rc *c, struct making *k) {
-    struct nnv_encoding out = nnv_rc_encoding(c, nnv_rc_out(c, 0)), bias = NNV_RC_I32_TENSOR;
+    struct nnv_encoding bias = NNV_RC_I32_TENSOR;
     if (!nnv_rc_is_byte(c, nnv_rc_out(c, 0))) nnv_rc_refuse(c, "requantised to int32; only to int8 or uint8");
     if (!nnv_rc_is_byte(c, k->l->data)) nnv_rc_refuse(c, "the data must be int8 or uint8");
     if (!nnv_rc_is_byte(c, nnv_rc_arg(c, 1))) nnv_rc_refuse(c, "the weights must be int8 or uint8");
@@ -270,7 +257,6 @@ static void make_quantised(struct nnv_rc *c, struct making *k) {
     k->l->in = nnv_rc_use(c, k->l->data);
     quant_weights(c, k);
     if (!nnv_rc_ok(c)) return;
-    check_multiplier(c, k, out);
     if (!k->per_channel) bias.scale = k->in_scale * k->encoding.scale;
     make_bias(c, k, bias);
 }

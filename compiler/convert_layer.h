@@ -9,7 +9,7 @@
 struct nnv_rc_layer {
     const struct nnv_rc_node *bias, *norm, *requantize, *clip; /**< or NULL */
     uint32_t channels;                                         /**< of the result */
-    uint32_t data;                                             /**< value: operand 0, or what the absorbed nn.pad reads */
+    uint32_t data; /**< value: operand 0, or what the absorbed nn.pad reads */
     /* Operands: */
     uint32_t in, weights, bias_operand;
     uint32_t out; /**< what the layer writes */

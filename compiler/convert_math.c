@@ -7,7 +7,7 @@
 #include "compiler/convert_in.h"
 
 uint32_t nnv_rc_act(struct nnv_rc *c) {
-    int act = c->root != c->node && strcmp(c->root->row->name, "qnn.quantize") != 0 ? nnv_rc_act_of(c->root->e) : 0;
+    int act = c->root != c->node && !c->real ? nnv_rc_act_of(c->root->e) : 0;
     return nnv_rc_int(c, act < 0 ? 0 : act);
 }
 
@@ -44,7 +44,11 @@ static void ceiling(struct nnv_rc *c) {
     NNV_RC_EMIT(c, ANEURALNETWORKS_NEG, nnv_rc_result(c, 0), floor);
 }
 
-static void copy(struct nnv_rc *c) { nnv_rc_is(c, 0, nnv_rc_in(c, 0)); }
+/* Also nn.dropout, which does nothing once a network is trained. */
+static void copy(struct nnv_rc *c) {
+    if (c->node->out.n > 1 && c->values[c->node->out.v[1]].uses) nnv_rc_refuse(c, "the mask is used");
+    nnv_rc_is(c, 0, nnv_rc_in(c, 0));
+}
 
 /* ----------------------------------------------------------------------- limits */
 
@@ -244,9 +248,11 @@ static const struct nnv_rc_row rows[] = {
     {"nn.prelu", prelu, -1, NNV_RC_FLOAT, 0, 3, "PRELU"},
     {"cast", cast, -1, NNV_RC_ALL, 0, 3, "CAST, SELECT, NOT_EQUAL, DEQUANTIZE"},
     {"copy", copy, -1, NNV_RC_ALL, MOVES, 1, "(nothing)"},
+    {"nn.dropout", copy, -1, NNV_RC_FLOAT, 0, 1, "(nothing)"},
     {"zeros", filled, -1, 0, 0, 1, "(a constant)"},
     {"ones", filled, -1, 0, 0, 1, "(a constant)"},
     {"full", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
+    {"full_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
     {"zeros_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
     {"ones_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
 };

@@ -15,6 +15,7 @@ static void reshaped_to_result(struct nnv_rc *c, uint32_t operand) {
         nnv_rc_reshaped(c, operand, &shape, nnv_rc_result(c, 0));
 }
 
+/* Also reshape_like: the result's shape says all. */
 static void reshape(struct nnv_rc *c) { reshaped_to_result(c, nnv_rc_in(c, 0)); }
 
 static void transpose(struct nnv_rc *c) {
@@ -254,7 +255,8 @@ static void tile(struct nnv_rc *c) {
 
 static void repeat(struct nnv_rc *c) {
     struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0)), y = nnv_rc_shape(c, nnv_rc_out(c, 0));
-    if (y.rank != x.rank || x.rank >= 4) nnv_rc_refuse(c, "repetition of %u dimensions, or of a flattened tensor", x.rank);
+    if (y.rank != x.rank || x.rank >= 4)
+        nnv_rc_refuse(c, "repetition of %u dimensions, or of a flattened tensor", x.rank);
     uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 0), x.rank);
     if (!nnv_rc_ok(c)) return;
     struct nnv_rc_shape from = {x.rank + 1, {0}}, to;
@@ -318,7 +320,8 @@ static void batch_to_space(struct nnv_rc *c) {
     (void)pairs(c, "crops", 2, &sum);
     if (!blocks(c, &sizes)) return;
     (void)nnv_rc_ints_attr(c, "block_shape", block, 2);
-    struct nnv_rc_shape full = {4, {y.dims[0], x.dims[1] * (uint32_t)block[0], x.dims[2] * (uint32_t)block[1], y.dims[3]}};
+    struct nnv_rc_shape full = {4,
+                                {y.dims[0], x.dims[1] * (uint32_t)block[0], x.dims[2] * (uint32_t)block[1], y.dims[3]}};
     uint32_t out = sum ? nnv_rc_temp(c, nnv_rc_encoding(c, nnv_rc_out(c, 0)), &full) : to;
     NNV_RC_EMIT(c, ANEURALNETWORKS_BATCH_TO_SPACE_ND, out, nnv_rc_in(c, 0), sizes);
     if (out == to || !nnv_rc_ok(c)) return;
@@ -333,12 +336,13 @@ static void batch_to_space(struct nnv_rc *c) {
 #define OP(name) ANEURALNETWORKS_##name
 #define ANY NNV_RC_NUMBER
 #define MOVES NNV_RC_MOVES
+#define LIKE NNV_RC_LIKE
 static const struct nnv_rc_row rows[] = {
     {"reshape", reshape, -1, NNV_RC_ALL, MOVES, 1, "RESHAPE"},
     {"nn.batch_flatten", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
     {"squeeze", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
     {"expand_dims", reshape, -1, ANY, MOVES, 1, "RESHAPE, EXPAND_DIMS"},
-    {"contrib_reverse_reshape", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
+    {"reshape_like", reshape, -1, ANY, LIKE, 1, "RESHAPE"},
     {"transpose", transpose, -1, ANY, MOVES, 1, "TRANSPOSE, RESHAPE"},
     {"concatenate", concatenate, -1, ANY, MOVES | NNV_RC_REAL, 1, "CONCATENATION"},
     {"stack", stack, -1, ANY, MOVES, 1, "RESHAPE, CONCATENATION"},
@@ -348,6 +352,7 @@ static const struct nnv_rc_row rows[] = {
     {"nn.mirror_pad", mirror_pad, -1, ANY, MOVES, 7, "MIRROR_PAD"},
     {"tile", tile, -1, ANY, MOVES, 3, "TILE"},
     {"broadcast_to", tile, -1, ANY, MOVES, 3, "TILE"},
+    {"broadcast_to_like", tile, -1, ANY, LIKE, 3, "TILE"},
     {"repeat", repeat, -1, ANY, MOVES, 3, "RESHAPE, TILE"},
     {"reverse", reverse, -1, ANY, MOVES, 7, "REVERSE"},
     {"nn.depth_to_space", depth_space, OP(DEPTH_TO_SPACE), ANY, MOVES, 1, "DEPTH_TO_SPACE"},

@@ -14,7 +14,8 @@ static void softmax(struct nnv_rc *c) {
     uint32_t beta = nnv_rc_float(c, e, 1);
     if (!nnv_rc_ok(c)) return;
     if (axis + 1 != x.rank) {
-        if (c->limit < 3) nnv_rc_refuse(c, "axis %u of %u: another than the last one needs feature level 3", axis, x.rank);
+        if (c->limit < 3)
+            nnv_rc_refuse(c, "axis %u of %u: another than the last one needs feature level 3", axis, x.rank);
         NNV_RC_EMIT(c, ANEURALNETWORKS_SOFTMAX, nnv_rc_result(c, 0), in, beta, nnv_rc_int(c, axis));
     } else if (x.rank == 2 || x.rank == 4 || c->limit >= 3) {
         NNV_RC_EMIT(c, ANEURALNETWORKS_SOFTMAX, nnv_rc_result(c, 0), in, beta);
@@ -104,8 +105,8 @@ static void instance_norm(struct nnv_rc *c) {
     struct nnv_encoding e = nnv_rc_encoding(c, nnv_rc_arg(c, 0));
     uint32_t to = equal && n ? nnv_rc_result(c, 0) : nnv_rc_temp(c, e, &x);
     NNV_RC_EMIT(c, ANEURALNETWORKS_INSTANCE_NORMALIZATION, to, in, nnv_rc_float(c, e, equal && n ? factor[0] : 1),
-                nnv_rc_float(c, e, equal && n ? shift[0] : 0),
-                nnv_rc_float(c, e, nnv_rc_num_attr(c, "epsilon", 1e-5)), nnv_rc_bool(c, nchw));
+                nnv_rc_float(c, e, equal && n ? shift[0] : 0), nnv_rc_float(c, e, nnv_rc_num_attr(c, "epsilon", 1e-5)),
+                nnv_rc_bool(c, nchw));
     if (!equal && nnv_rc_ok(c)) scale_shift(c, to, axis, factor, shift);
 }
 

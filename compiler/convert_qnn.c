@@ -71,11 +71,38 @@ static void qnn_binary(struct nnv_rc *c) {
     NNV_RC_EMIT(c, c->node->row->code, nnv_rc_result(c, 0), nnv_rc_in(c, 0), nnv_rc_in(c, 1), nnv_rc_int(c, 0));
 }
 
+/* NNAPI has some for bytes, if the result's scale is the one that it demands; else through real numbers. */
+static void function(struct nnv_rc *c) {
+    int32_t code = c->node->row->code;
+    bool bytes = code == ANEURALNETWORKS_LOGISTIC || code == ANEURALNETWORKS_TANH;
+    struct nnv_rc_shape shape = nnv_rc_shape(c, nnv_rc_arg(c, 0));
+    need_one(c, nnv_rc_arg(c, 0), "the operand");
+    need_one(c, nnv_rc_out(c, 0), "the result");
+    struct nnv_rc_mark mark = nnv_rc_mark(c);
+    if (!nnv_rc_ok(c)) return;
+    if (bytes) {
+        NNV_RC_EMIT(c, code, nnv_rc_result(c, 0), nnv_rc_in(c, 0));
+        if (nnv_rc_ok(c)) return;
+        nnv_rc_back(c, mark);
+    }
+    uint32_t x = nnv_rc_temp(c, NNV_RC_F32_TENSOR, &shape), y = nnv_rc_temp(c, NNV_RC_F32_TENSOR, &shape);
+    NNV_RC_EMIT(c, ANEURALNETWORKS_DEQUANTIZE, x, nnv_rc_in(c, 0));
+    NNV_RC_EMIT(c, code, y, x);
+    NNV_RC_EMIT(c, ANEURALNETWORKS_QUANTIZE, nnv_rc_result(c, 0), y);
+}
+
 #define OP(name) ANEURALNETWORKS_##name
 static const struct nnv_rc_row rows[] = {
     {"qnn.quantize", quantize, -1, NNV_RC_FLOAT, 0, 3, "QUANTIZE"},
     {"qnn.dequantize", dequantize, -1, NNV_RC_BYTE, 0, 1, "DEQUANTIZE"},
     {"qnn.requantize", requantize, -1, NNV_RC_BYTE | NNV_RC_I32, 0, 3, "DEQUANTIZE, QUANTIZE"},
+    {"qnn.sigmoid", function, OP(LOGISTIC), NNV_RC_BYTE, 0, 1, "LOGISTIC, DEQUANTIZE, QUANTIZE"},
+    {"qnn.tanh", function, OP(TANH), NNV_RC_BYTE, 0, 3, "TANH, DEQUANTIZE, QUANTIZE"},
+    {"qnn.exp", function, OP(EXP), NNV_RC_BYTE, 0, 3, "DEQUANTIZE, EXP, QUANTIZE"},
+    {"qnn.log", function, OP(LOG), NNV_RC_BYTE, 0, 3, "DEQUANTIZE, LOG, QUANTIZE"},
+    {"qnn.sqrt", function, OP(SQRT), NNV_RC_BYTE, 0, 3, "DEQUANTIZE, SQRT, QUANTIZE"},
+    {"qnn.rsqrt", function, OP(RSQRT), NNV_RC_BYTE, 0, 3, "DEQUANTIZE, RSQRT, QUANTIZE"},
+    {"qnn.abs", function, OP(ABS), NNV_RC_BYTE, 0, 3, "DEQUANTIZE, ABS, QUANTIZE"},
     {"qnn.add", qnn_binary, OP(ADD), NNV_RC_BYTE, 0, 1, "ADD"},
     {"qnn.subtract", qnn_binary, OP(SUB), NNV_RC_BYTE, 0, 3, "SUB"},
     {"qnn.mul", qnn_binary, OP(MUL), NNV_RC_BYTE, 0, 1, "MUL"},

@@ -18,8 +18,7 @@ static uint32_t root_of(struct nnv_rc *c, uint32_t v) {
 static void differ(struct nnv_rc *c, struct nnv_rc_quant a, struct nnv_rc_quant b) {
     nnv_rc_refuse(c,
                   "bytes that stand for numbers with scale %g and zero point %" PRId32
-                  " in one place and scale %g and zero point %" PRId32
-                  " in another; put a qnn.requantize between",
+                  " in one place and scale %g and zero point %" PRId32 " in another; put a qnn.requantize between",
                   (double)a.scale, a.zero, (double)b.scale, b.zero);
 }
 
@@ -87,6 +86,9 @@ static void say_qnn(struct nnv_rc *c, const char *op) {
         for (uint32_t i = 0; i < values.n && nnv_rc_ok(c) && nnv_rc_is_byte(c, values.v[i]); i++)
             set(c, values.v[i], said(c, scales.v[i], zeros.v[i], nnv_rc_type(c, values.v[i])->dtype));
         say(c, out, 3, 4);
+    } else if (c->node->e->n_args == 5) { /* functions of one operand */
+        say(c, first, 1, 2);
+        say(c, out, 3, 4);
     } else if (c->node->e->n_args == 6) { /* conv2d, conv2d_transpose, dense: zero points, then scales */
         say(c, first, 4, 2);
         if (!nnv_rc_is_const(c, nnv_rc_arg(c, 1))) say(c, nnv_rc_arg(c, 1), 5, 3);
@@ -101,11 +103,16 @@ static void join_all(struct nnv_rc *c) {
 }
 
 void nnv_rc_find_quant(struct nnv_rc *c) {
+    const struct nnv_rc_node *pool;
     for (uint32_t i = 0; i < c->n_nodes && nnv_rc_ok(c); i++) {
         c->node = c->root = &c->nodes[i];
         if (strncmp(c->node->row->name, "qnn.", 4) == 0)
             say_qnn(c, c->node->row->name + 4);
         else if (c->node->row->flags & NNV_RC_MOVES)
             join_all(c);
+        else if (c->node->row->flags & NNV_RC_LIKE)
+            join(c, nnv_rc_out(c, 0), nnv_rc_arg(c, 0));
+        else if ((pool = nnv_rc_code_pool(c, c->node)))
+            join(c, nnv_rc_out(c, 0), c->nodes[c->values[pool->args[0].v[0]].node].args[0].v[0]);
     }
 }

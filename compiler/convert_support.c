@@ -60,7 +60,8 @@ static void describe_value(struct nnv_text *t, const struct nnv_rc_value *v) {
     if (!k) return;
     bool integers = k->type->dtype == NNV_RELAY_INT32 || k->type->dtype == NNV_RELAY_INT64;
     bool matters = k->data && (k->bytes <= WHOLE || integers);
-    uint64_t a = matters ? mix(14695981039346656037u, k->data, k->bytes) : 0, b = matters ? mix(88172645463325252u, k->data, k->bytes) : 0;
+    uint64_t a = matters ? mix(14695981039346656037u, k->data, k->bytes) : 0,
+             b = matters ? mix(88172645463325252u, k->data, k->bytes) : 0;
     nnv_text_addf(t, "=%s%llx%llx", k->data ? "" : "?", (unsigned long long)a, (unsigned long long)b);
 }
 
@@ -106,8 +107,7 @@ static struct nnv_rc_list *operands(struct nnv_rc *c, const struct nnv_relay_exp
         bool again = false;
         for (size_t k = 0; k < i; k++) again = again || call->args[k] == e;
         for (uint32_t k = 0; k < args[i].n; k++) {
-            const struct nnv_relay_expr *field =
-                e->kind == NNV_RELAY_TUPLE && args[i].n == e->n_args ? e->args[k] : e;
+            const struct nnv_relay_expr *field = e->kind == NNV_RELAY_TUPLE && args[i].n == e->n_args ? e->args[k] : e;
             if (field->kind == NNV_RELAY_CONSTANT)
                 c->values[args[i].v[k]].tensor = field->tensor;
             else if (!again)
@@ -118,8 +118,8 @@ static struct nnv_rc_list *operands(struct nnv_rc *c, const struct nnv_relay_exp
 }
 
 /* The answer for a graph, from one of equal structure or by conversion. */
-static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const char *structure,
-                          struct nnv_rc_list in, struct nnv_rc_list results) {
+static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const char *structure, struct nnv_rc_list in,
+                          struct nnv_rc_list results) {
     struct nnv_converted converted;
     struct entry *known = entry_of(s, &s->structures, structure, true);
     if (!known) return "out of memory";

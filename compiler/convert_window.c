@@ -32,8 +32,7 @@ static void find_end(struct nnv_rc *c, struct pool *p, const struct nnv_rc_shape
         int64_t needed = ((int64_t)y->dims[at[i]] - 1) * p->stride[i] + p->size[i] - x->dims[at[i]] - p->pad[i];
         if (needed <= p->pad[i + 2]) continue;
         if (p->count_padding) nnv_rc_refuse(c, "ceil_mode with count_include_pad, whose counts NNAPI has not");
-        if (needed >= p->size[i])
-            nnv_rc_refuse(c, "ceil_mode: the last window would lie in the padding alone");
+        if (needed >= p->size[i]) nnv_rc_refuse(c, "ceil_mode: the last window would lie in the padding alone");
         p->pad[i + 2] = needed;
     }
 }
@@ -129,8 +128,7 @@ static void adaptive_pool(struct nnv_rc *c) {
 
 static void emit_resize(struct nnv_rc *c, bool nearest, bool corners, bool half) {
     uint32_t out = nnv_rc_result(c, 0), in[6], n = 0;
-    struct nnv_rc_layout l =
-        nnv_rc_layout(c, nnv_rc_in(c, 0), out, nnv_rc_text_attr(c, "layout", "NCHW"), true);
+    struct nnv_rc_layout l = nnv_rc_layout(c, nnv_rc_in(c, 0), out, nnv_rc_text_attr(c, "layout", "NCHW"), true);
     if (!nnv_rc_ok(c)) return;
     in[n++] = l.in;
     in[n++] = nnv_rc_int(c, l.out_shape.dims[l.w]);
@@ -151,16 +149,21 @@ static void resize2d(struct nnv_rc *c) {
                *rounding = nnv_rc_text_attr(c, "rounding_method", "");
     bool corners = strcmp(mode, "align_corners") == 0, half = strcmp(mode, "half_pixel") == 0,
          nearest = strcmp(method, "nearest_neighbor") == 0;
-    if (!corners && !half && strcmp(mode, "asymmetric") != 0)
+    if (nearest && strcmp(mode, "tf_half_pixel_for_nn") == 0)
+        half = true; /* NNAPI's nearest: the place rounded down, with the half, but without taking one half off */
+    else if (!corners && !half && strcmp(mode, "asymmetric") != 0)
         nnv_rc_refuse(c, "coordinate_transformation_mode %s: only half_pixel, align_corners and asymmetric", mode);
-    if (!nearest && strcmp(method, "linear") != 0) nnv_rc_refuse(c, "method %s: only linear and nearest_neighbor", method);
+    if (!nearest && strcmp(method, "linear") != 0)
+        nnv_rc_refuse(c, "method %s: only linear and nearest_neighbor", method);
     if (nearest && !corners && !half && *rounding && strcmp(rounding, "floor") != 0)
         nnv_rc_refuse(c, "rounding_method %s of an asymmetric grid: NNAPI rounds down", rounding);
     if (nearest && corners && *rounding && strcmp(rounding, "round") != 0)
         nnv_rc_refuse(c, "rounding_method %s with align_corners: NNAPI rounds to the nearest", rounding);
-    if (nearest && half)
-        nnv_rc_refuse(c, "the nearest of half_pixel's grid: NNAPI rounds its middle otherwise; use asymmetric or "
-                         "align_corners");
+    bool plain = strcmp(mode, "half_pixel") == 0,
+         nearer = strcmp(rounding, "round") == 0 || strcmp(rounding, "round_prefer_ceil") == 0;
+    if (nearest && half && (plain ? !nearer : *rounding && strcmp(rounding, "floor") != 0))
+        nnv_rc_refuse(c, "rounding_method \"%s\" of %s: NNAPI rounds such places to the nearest (\"round\")", rounding,
+                      mode);
     if (nnv_rc_type(c, nnv_rc_out(c, 0))->dtype != nnv_rc_type(c, nnv_rc_arg(c, 0))->dtype && !c->real)
         nnv_rc_refuse(c, "a result of another type than the operand (out_dtype)");
     if (nnv_rc_ok(c)) emit_resize(c, nearest, corners, half);

@@ -212,9 +212,13 @@ static enum nnv_status run_kernel(struct machine *m, struct nnv_interp_op *op) {
         nnv_relay_wrong(&op->t, "the values of the run take more than 4 GiB");
         return op->t.st;
     }
-    op->out = nnv_interp_datum(type, m->arena);
+    op->out =
+        nnv_relay_type_known(type) ? nnv_interp_datum(type, m->arena) : NNV_NEW(m->arena, struct nnv_relay_datum, 1);
     if (op->out == NULL) return no_memory(m);
+    op->out->type = type;
     op->row->run(op);
+    if (op->t.st == NNV_OK && !nnv_relay_type_known(op->out->type))
+        nnv_relay_wrong(&op->t, "the dimensions of the result are not known");
     return op->t.st != NNV_OK ? op->t.st : done(m, op->out);
 }
 

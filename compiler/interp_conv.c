@@ -52,7 +52,7 @@ static const double *weights(struct nnv_interp_op *op, const double *from, const
     return to;
 }
 
-static bool geometry(struct nnv_interp_op *op, struct conv *c, const double *w) {
+static bool geometry(struct nnv_interp_op *op, struct conv *c, const char *kernel_layout, const double *w) {
     const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type, *k = op->in[1]->type;
     const char *in_layout = nnv_relay_text(&op->t, "data_layout", "NCHW"),
                *out_layout = nnv_relay_text(&op->t, "out_layout", "");
@@ -61,7 +61,7 @@ static bool geometry(struct nnv_interp_op *op, struct conv *c, const double *w) 
     if (*out_layout == '\0') out_layout = in_layout;
     if (!nnv_relay_layout(&op->t, "data_layout", in_layout, "NCHW", &l) ||
         !nnv_relay_layout(&op->t, "out_layout", out_layout, "NCHW", &o) ||
-        !nnv_relay_layout(&op->t, "kernel_layout", nnv_relay_text(&op->t, "kernel_layout", "OIHW"), "OIHW", &kl) ||
+        !nnv_relay_layout(&op->t, "kernel_layout", kernel_layout, "OIHW", &kl) ||
         !nnv_relay_pair(&op->t, "strides", 1, c->stride) || !nnv_relay_pair(&op->t, "dilation", 1, c->dilation) ||
         !nnv_relay_padding(&op->t, c->pad))
         return false;
@@ -165,20 +165,86 @@ static void convolve(struct nnv_interp_op *op, const struct conv *c) {
     }
 }
 
-/* qnn: operands 2 and 3 are the zero points of data and weights, 4 and 5 their scales, which only the result's
- * meaning depends on. */
-void nnv_interp_conv2d(struct nnv_interp_op *op) {
-    struct conv c = {.x = op->in[0]->values};
+/* One channel in, spread over one channel out. */
+static void spread_plane(const struct conv *c, const double *x, const double *w, double *y) {
+    for (int64_t i = 0; i < c->in_h * c->in_w; i++) {
+        int64_t top = i / c->in_w * c->stride[0] - c->pad[0], left = i % c->in_w * c->stride[1] - c->pad[1];
+        double v = x[i / c->in_w * c->x_h + i % c->in_w * c->x_w];
+        for (int64_t k = 0; k < c->k_h * c->k_w; k++) {
+            int64_t h = top + k / c->k_w * c->dilation[0], at = left + k % c->k_w * c->dilation[1];
+            if (h >= 0 && h < c->out_h && at >= 0 && at < c->out_w) y[h * c->y_h + at * c->y_w] += v * w[k];
+        }
+    }
+}
+
+/* The weights are [out channel of the group][in channel][h][w]. */
+static void spread(const struct conv *c) {
+    int64_t size = c->k_h * c->k_w, all = c->in_c * c->groups;
+    for (int64_t n = 0; n < c->n; n++)
+        for (int64_t i = 0; i < all; i++)
+            for (int64_t o = 0; o < c->out_c; o++)
+                spread_plane(c, c->x + n * c->x_n + i * c->x_c, c->w + (o * all + i) * size,
+                             c->y + n * c->y_n + (i / c->in_c * c->out_c + o) * c->y_c);
+}
+
+/* Data and weights, without their zero points if they are quantised: operands 2 and 3 are these, 4 and 5 the scales,
+ * which only the meaning of the result depends on. */
+static bool operands(struct nnv_interp_op *op, struct conv *c, const char *kernel_layout) {
     struct nnv_relay_layout k;
     const double *w = op->in[1]->values;
+    c->x = op->in[0]->values;
+    kernel_layout = nnv_relay_text(&op->t, "kernel_layout", kernel_layout);
     if (op->n_in == 6) {
-        if (!nnv_relay_layout(&op->t, "kernel_layout", nnv_relay_text(&op->t, "kernel_layout", "OIHW"), "OIHW", &k))
-            return;
-        c.x = op->in[2]->n == 1 ? centred(op, 0, 2, 0) : nnv_relay_wrong(&op->t, "the data have one zero point");
-        w = c.x ? centred(op, 1, 3, k.first) : NULL;
-        if (w == NULL) return;
+        if (!nnv_relay_layout(&op->t, "kernel_layout", kernel_layout, "OIHW", &k)) return false;
+        c->x = op->in[2]->n == 1 ? centred(op, 0, 2, 0) : nnv_relay_wrong(&op->t, "the data have one zero point");
+        w = c->x ? centred(op, 1, 3, k.first) : NULL;
+        if (w == NULL) return false;
     }
-    if (!geometry(op, &c, w)) return;
+    return geometry(op, c, kernel_layout, w);
+}
+
+void nnv_interp_conv2d(struct nnv_interp_op *op) {
+    struct conv c = {0};
+    if (!operands(op, &c, "OIHW")) return;
+    convolve(op, &c);
+    nnv_interp_wrap_all(op);
+}
+
+void nnv_interp_conv2d_transpose(struct nnv_interp_op *op) {
+    struct conv c = {0};
+    if (!operands(op, &c, "IOHW")) return;
+    spread(&c);
+    nnv_interp_wrap_all(op);
+}
+
+/* An image of one line: NCW is NCHW, OIW is OIHW. */
+void nnv_interp_conv1d(struct nnv_interp_op *op) {
+    const int64_t *x = op->in[0]->type->dims, *w = op->in[1]->type->dims, *y = op->out->type->dims;
+    int64_t stride[2], dilation[2], pad[2], groups = nnv_relay_int(&op->t, "groups", 1);
+    if (!nnv_relay_pair(&op->t, "strides", 1, stride) || !nnv_relay_pair(&op->t, "dilation", 1, dilation) ||
+        !nnv_relay_pair(&op->t, "padding", 0, pad))
+        return;
+    struct conv c = {.n = x[0],
+                     .in_h = 1,
+                     .in_w = x[2],
+                     .out_h = 1,
+                     .out_w = y[2],
+                     .k_h = 1,
+                     .k_w = w[2],
+                     .groups = groups,
+                     .in_c = x[1] / groups,
+                     .out_c = y[1] / groups,
+                     .stride = {1, stride[0]},
+                     .dilation = {1, dilation[0]},
+                     .pad = {0, pad[0], 0, pad[1]},
+                     .x = op->in[0]->values,
+                     .w = op->in[1]->values,
+                     .y = op->out->values};
+    c.x_w = c.y_w = 1;
+    c.x_c = c.x_h = x[2];
+    c.y_c = c.y_h = y[2];
+    c.x_n = x[1] * x[2];
+    c.y_n = y[1] * y[2];
     convolve(op, &c);
     nnv_interp_wrap_all(op);
 }
@@ -211,23 +277,44 @@ void nnv_interp_dense(struct nnv_interp_op *op) {
 }
 
 /* A matrix of a batch with rows of what is summed. */
-static const double *rows_of(struct nnv_interp_op *op, size_t i, size_t batch, bool turn, double *space) {
+static const double *rows_of(struct nnv_interp_op *op, size_t i, const double *values, size_t batch, bool turn,
+                             double *space) {
     const struct nnv_relay_type *t = op->in[i]->type;
     size_t one = (size_t)(t->dims[1] * t->dims[2]);
-    const double *from = op->in[i]->values + (t->dims[0] == 1 ? 0 : batch * one);
+    const double *from = values + (t->dims[0] == 1 ? 0 : batch * one);
     if (!turn) return from;
     const int64_t dims[] = {t->dims[2], t->dims[1]}, strides[] = {1, t->dims[2]};
     nnv_interp_pick(from, 2, dims, strides, space);
     return space;
 }
 
+/* Also quantised: the zero points are operands 2 and 3. */
 void nnv_interp_batch_matmul(struct nnv_interp_op *op) {
     const int64_t *y = op->out->type->dims;
     bool ta = nnv_relay_int(&op->t, "transpose_a", 0), tb = nnv_relay_int(&op->t, "transpose_b", 1);
     size_t m = (size_t)y[1], n = (size_t)y[2], k = (size_t)op->in[0]->type->dims[ta ? 1 : 2];
+    const double *a = op->in[0]->values, *b = op->in[1]->values;
+    if (op->n_in == 6) {
+        if (op->in[2]->n != 1 || op->in[3]->n != 1) nnv_relay_wrong(&op->t, "each operand has one zero point");
+        a = op->t.st == NNV_OK ? centred(op, 0, 2, 0) : NULL;
+        b = a ? centred(op, 1, 3, 0) : NULL;
+        if (b == NULL) return;
+    }
     double *space_a = nnv_interp_space(op, m * k), *space_b = space_a ? nnv_interp_space(op, n * k) : NULL;
     for (size_t i = 0; space_b && i < (size_t)y[0]; i++)
-        product_of(op, m, n, k, rows_of(op, 0, i, ta, space_a), rows_of(op, 1, i, !tb, space_b),
+        product_of(op, m, n, k, rows_of(op, 0, a, i, ta, space_a), rows_of(op, 1, b, i, !tb, space_b),
                    op->out->values + i * m * n);
+    nnv_interp_wrap_all(op);
+}
+
+void nnv_interp_matmul(struct nnv_interp_op *op) {
+    const int64_t *a = op->in[0]->type->dims, *b = op->in[1]->type->dims, *y = op->out->type->dims;
+    bool ta = nnv_relay_int(&op->t, "transpose_a", 0), tb = nnv_relay_int(&op->t, "transpose_b", 0);
+    double *rows = nnv_interp_space(op, op->in[0]->n), *columns = rows ? nnv_interp_space(op, op->in[1]->n) : NULL;
+    if (columns == NULL) return;
+    nnv_interp_pick(op->in[0]->values, 2, (int64_t[]){a[ta], a[!ta]}, (int64_t[]){ta ? 1 : a[1], ta ? a[1] : 1}, rows);
+    nnv_interp_pick(op->in[1]->values, 2, (int64_t[]){b[!tb], b[tb]}, (int64_t[]){tb ? b[1] : 1, tb ? 1 : b[1]},
+                    columns);
+    product_of(op, (size_t)y[0], (size_t)y[1], (size_t)a[!ta], rows, columns, op->out->values);
     nnv_interp_wrap_all(op);
 }

@@ -37,7 +37,8 @@ void nnv_interp_strides(const struct nnv_relay_type *type, int64_t *strides) {
 }
 
 void nnv_interp_pick(const double *from, size_t n_dims, const int64_t *dims, const int64_t *strides, double *to) {
-    int64_t index[NNV_RELAY_RANK] = {0}, inner = n_dims ? dims[n_dims - 1] : 1, by = n_dims ? strides[n_dims - 1] : 0;
+    int64_t index[2 * NNV_RELAY_RANK] = {0}, inner = n_dims ? dims[n_dims - 1] : 1,
+                      by = n_dims ? strides[n_dims - 1] : 0;
     for (size_t i = 0; i < n_dims; i++)
         if (dims[i] == 0) return;
     for (;;) {
@@ -102,10 +103,17 @@ void nnv_interp_binary(struct nnv_interp_op *op) {
     nnv_interp_wrap_all(op);
 }
 
-/* one(): of the value that is there, which is 0, or of the operand "full" fills with. */
+/* With one(0); a row without it has the value as an operand. */
 void nnv_interp_fill(struct nnv_interp_op *op) {
-    double v = op->row->one(op->n_in && op->in[op->n_in - 1]->n == 1 ? op->in[op->n_in - 1]->values[0] : 0);
+    bool given = op->row->one == NULL;
+    size_t at = strcmp(op->row->name, "full_like") == 0;
+    if (given && op->in[at]->n != 1) {
+        nnv_relay_wrong(&op->t, "operand %zu must be one value", at);
+        return;
+    }
+    double v = given ? op->in[at]->values[0] : op->row->one(0);
     for (size_t i = 0; i < op->out->n; i++) op->out->values[i] = v;
+    nnv_interp_wrap_all(op);
 }
 
 void nnv_interp_clip(struct nnv_interp_op *op) {
@@ -154,9 +162,9 @@ void nnv_interp_leaky_relu(struct nnv_interp_op *op) {
 
 /* ------------------------------------------------------------ along an axis */
 
-/* out = a * x + b with a and b from each place along the attribute axis. */
-static void scaled(struct nnv_interp_op *op, struct nnv_relay_datum *out,
-                   double (*at)(struct nnv_interp_op *, size_t, double)) {
+/* at(place along the attribute axis, element) of each element. */
+static void each_along(struct nnv_interp_op *op, struct nnv_relay_datum *out,
+                       double (*at)(struct nnv_interp_op *, size_t, double)) {
     struct nnv_interp_axis axis;
     if (!nnv_interp_axis_of(op, op->in[0]->type, "axis", 1, &axis)) return;
     const double *x = op->in[0]->values;
@@ -170,10 +178,10 @@ static double with_slope(struct nnv_interp_op *op, size_t c, double x) { return 
 
 static double with_bias(struct nnv_interp_op *op, size_t c, double x) { return x + op->in[1]->values[c]; }
 
-void nnv_interp_prelu(struct nnv_interp_op *op) { scaled(op, op->out, with_slope); }
+void nnv_interp_prelu(struct nnv_interp_op *op) { each_along(op, op->out, with_slope); }
 
 void nnv_interp_bias_add(struct nnv_interp_op *op) {
-    scaled(op, op->out, with_bias);
+    each_along(op, op->out, with_bias);
     nnv_interp_wrap_all(op);
 }
 

@@ -124,3 +124,17 @@ void nnv_interp_resize2d(struct nnv_interp_op *op) {
                              nnv_relay_number(&op->t, "cubic_alpha", -0.5), nnv_relay_int(&op->t, "cubic_exclude", 0)};
     resize(op, &r);
 }
+
+void nnv_interp_upsampling(struct nnv_interp_op *op) {
+    const char *method = nnv_relay_text(&op->t, "method", "nearest_neighbor");
+    bool corners = nnv_relay_int(&op->t, "align_corners", 0);
+    const struct resize r = {
+        .method = is(method, "bilinear")  ? "linear"
+                  : is(method, "bicubic") ? "cubic"
+                                          : method,
+        .coordinates = corners ? "align_corners" : "asymmetric",
+        .rounding = "",
+        .alpha = -0.5,
+    };
+    resize(op, &r);
+}

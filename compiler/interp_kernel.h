@@ -63,7 +63,7 @@ bool nnv_interp_axis_of(struct nnv_interp_op *op, const struct nnv_relay_type *t
 struct nnv_interp_axis nnv_interp_along(const struct nnv_relay_type *type, size_t at);
 /** The distance between neighbours in each dimension of a dense tensor. */
 void nnv_interp_strides(const struct nnv_relay_type *type, int64_t *strides);
-/** to[i] = from[sum of index times stride], for all indices of dims in order. */
+/** to[i] = from[sum of index times stride], for all indices of dims in order; at most 2 * NNV_RELAY_RANK dimensions. */
 void nnv_interp_pick(const double *from, size_t n_dims, const int64_t *dims, const int64_t *strides, double *to);
 /** The values of operand i, stretched to the dimensions of the result; NULL after an error. */
 const double *nnv_interp_stretched(struct nnv_interp_op *op, size_t i);
@@ -82,6 +82,12 @@ nnv_interp_kernel nnv_interp_view, nnv_interp_unary, nnv_interp_binary, nnv_inte
     nnv_interp_variance, nnv_interp_arg, nnv_interp_softmax, nnv_interp_lrn, nnv_interp_transpose,
     nnv_interp_concatenate, nnv_interp_split, nnv_interp_slice, nnv_interp_pad, nnv_interp_quantize,
     nnv_interp_dequantize, nnv_interp_requantize, nnv_interp_qnn_binary, nnv_interp_qnn_concatenate,
-    nnv_interp_resize2d;
+    nnv_interp_resize2d, nnv_interp_arange, nnv_interp_cumulate, nnv_interp_topk, nnv_interp_sort, nnv_interp_argsort,
+    nnv_interp_tile, nnv_interp_repeat, nnv_interp_reverse, nnv_interp_stack, nnv_interp_take, nnv_interp_gather,
+    nnv_interp_gather_nd, nnv_interp_one_hot, nnv_interp_broadcast, nnv_interp_slice_like, nnv_interp_layout_transform,
+    nnv_interp_depth_to_space, nnv_interp_space_to_depth, nnv_interp_space_to_batch, nnv_interp_batch_to_space,
+    nnv_interp_mirror_pad, nnv_interp_upsampling, nnv_interp_l2_normalize, nnv_interp_norm, nnv_interp_dropout,
+    nnv_interp_matmul, nnv_interp_conv2d_transpose, nnv_interp_conv1d, nnv_interp_qnn_unary, nnv_interp_valid_counts,
+    nnv_interp_nms;
 
 #endif

@@ -42,6 +42,13 @@ void nnv_interp_concatenate(struct nnv_interp_op *op) {
     }
 }
 
+void nnv_interp_stack(struct nnv_interp_op *op) {
+    struct nnv_interp_axis a;
+    if (!nnv_interp_axis_of(op, op->out->type, "axis", 0, &a)) return;
+    for (size_t i = 0; i < op->in[0]->n_fields; i++)
+        copy_piece(op->out->values, &a, i, op->in[0]->fields[i]->values, 1, false);
+}
+
 void nnv_interp_split(struct nnv_interp_op *op) {
     struct nnv_interp_axis a;
     size_t begin = 0;
@@ -101,11 +108,10 @@ static void pad(struct nnv_interp_op *op, const char *mode, double value) {
     const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type;
     const struct nnv_relay_value *width = nnv_relay_attr(op->t.call, "pad_width");
     int64_t strides[NNV_RELAY_RANK], index[NNV_RELAY_RANK] = {0};
-    bool turns = strcmp(mode, "reflect") == 0 || strcmp(mode, "symmetric") == 0;
     nnv_interp_strides(x, strides);
     for (size_t d = 0; d < x->n_dims; d++)
         if (strcmp(mode, "constant") != 0 && y->dims[d] != x->dims[d] &&
-            x->dims[d] < (turns && strcmp(mode, "reflect") == 0 ? 2 : 1)) {
+            x->dims[d] < (strcmp(mode, "reflect") == 0 ? 2 : 1)) {
             nnv_relay_wrong(&op->t, "dimension %zu is too small to be padded by its own elements", d);
             return;
         }
@@ -127,4 +133,12 @@ void nnv_interp_pad(struct nnv_interp_op *op) {
         pad(op, mode, value);
     else
         nnv_relay_wrong(&op->t, "pad_mode must be constant, edge or reflect");
+}
+
+void nnv_interp_mirror_pad(struct nnv_interp_op *op) {
+    const char *mode = nnv_relay_text(&op->t, "mode", "SYMMETRIC");
+    if (strcmp(mode, "SYMMETRIC") == 0 || strcmp(mode, "REFLECT") == 0)
+        pad(op, *mode == 'S' ? "symmetric" : "reflect", 0);
+    else
+        nnv_relay_wrong(&op->t, "mode must be SYMMETRIC or REFLECT");
 }

@@ -206,3 +206,18 @@ void nnv_interp_qnn_concatenate(struct nnv_interp_op *op) {
     nnv_interp_concatenate(&plain);
     op->t.st = plain.t.st;
 }
+
+/* ------------------------------------------------------------ of one number */
+
+/* Of the number that is meant; two() takes the attribute alpha, too. Operands: data, scale, zero point, the result's.
+ */
+void nnv_interp_qnn_unary(struct nnv_interp_op *op) {
+    const struct nnv_interp_axis one = {.outer = 1, .extent = 1, .inner = 1};
+    double alpha = nnv_relay_number(&op->t, "alpha", 0);
+    if (!scales_fit(op, 1, &one) || !scales_fit(op, 3, &one)) return;
+    for (size_t i = 0; i < op->out->n; i++) {
+        double v = (op->in[0]->values[i] - op->in[2]->values[0]) * op->in[1]->values[0];
+        v = (op->row->one ? op->row->one(v) : op->row->two(v, alpha)) / op->in[3]->values[0] + op->in[4]->values[0];
+        op->out->values[i] = isnan(v) ? op->in[4]->values[0] : limited(op->out->type->dtype, round(v));
+    }
+}

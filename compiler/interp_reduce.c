@@ -153,3 +153,80 @@ void nnv_interp_lrn(struct nnv_interp_op *op) {
         op->out->values[i] = x[0] / pow(bias + alpha * sum / (double)size, beta);
     }
 }
+
+void nnv_interp_l2_normalize(struct nnv_interp_op *op) {
+    double eps = nnv_relay_number(&op->t, "eps", 1e-5);
+    const struct nnv_relay_type *x = op->in[0]->type;
+    int64_t axes[NNV_RELAY_RANK], strides[NNV_RELAY_RANK], gone[NNV_RELAY_RANK], dims[NNV_RELAY_RANK];
+    size_t n = 0, at, count = 1;
+    bool in[NNV_RELAY_RANK] = {false}, given = nnv_relay_ints(&op->t, "axis", axes, NNV_RELAY_RANK, &n) && n > 0;
+    for (size_t i = 0; given && i < n; i++) {
+        if (!nnv_relay_axis(&op->t, "axis", axes[i], x->n_dims, &at)) return;
+        in[at] = true;
+    }
+    nnv_interp_strides(x, strides);
+    n = 0;
+    for (size_t i = 0; i < x->n_dims; i++) {
+        if (given && !in[i]) continue;
+        dims[n] = x->dims[i];
+        gone[n++] = strides[i];
+        count *= (size_t)x->dims[i];
+    }
+    double *line = nnv_interp_space(op, count);
+    for (size_t i = 0; line && i < op->out->n; i++) {
+        int64_t first = (int64_t)i;
+        double sum = 0;
+        for (size_t k = 0; k < n; k++) first -= (int64_t)i / gone[k] % dims[k] * gone[k];
+        nnv_interp_pick(op->in[0]->values + first, n, dims, gone, line);
+        for (size_t k = 0; k < count; k++) sum += line[k] * line[k];
+        op->out->values[i] = op->in[0]->values[i] / sqrt(fmax(sum, eps));
+    }
+}
+
+/** Which elements are normalised together: those of some places along an axis of an image, or a line along it. */
+struct buckets {
+    struct nnv_interp_axis a;
+    size_t image, per, size; /**< elements of an image, buckets of an image, places along the axis of a bucket */
+    bool alone;              /**< lines */
+};
+
+static size_t bucket(const struct buckets *b, size_t i) {
+    if (b->alone) return i / (b->a.extent * b->a.inner) * b->a.inner + i % b->a.inner;
+    return i / b->image * b->per + i / b->a.inner % b->a.extent / b->size;
+}
+
+static void normalise(struct nnv_interp_op *op, const struct buckets *b, size_t n, double *mean, double *by) {
+    bool scale = nnv_relay_int(&op->t, "scale", 1), center = nnv_relay_int(&op->t, "center", 1);
+    double epsilon = nnv_relay_number(&op->t, "epsilon", 1e-5), count = (double)op->out->n / (double)n;
+    const double *x = op->in[0]->values;
+    for (size_t i = 0; i < op->out->n; i++) mean[bucket(b, i)] += x[i] / count;
+    for (size_t i = 0; i < op->out->n; i++) {
+        double d = x[i] - mean[bucket(b, i)];
+        by[bucket(b, i)] += d * d / count;
+    }
+    for (size_t i = 0; i < n; i++) by[i] = 1 / sqrt(by[i] + epsilon);
+    for (size_t i = 0; i < op->out->n; i++) {
+        size_t c = i / b->a.inner % b->a.extent, k = bucket(b, i);
+        double v = (x[i] - mean[k]) * by[k];
+        op->out->values[i] = v * (scale ? op->in[1]->values[c] : 1) + (center ? op->in[2]->values[c] : 0);
+    }
+}
+
+/* nn.instance_norm: each channel of an image; nn.group_norm: groups of channels; nn.layer_norm: along the axis. */
+void nnv_interp_norm(struct nnv_interp_op *op) {
+    struct buckets b = {.alone = strcmp(op->row->name, "nn.layer_norm") == 0};
+    bool instance = strcmp(op->row->name, "nn.instance_norm") == 0;
+    if (op->out->n == 0 || !nnv_interp_axis_of(op, op->out->type, "axis", b.alone ? -1 : 1, &b.a)) return;
+    b.image = op->out->n / (size_t)op->out->type->dims[0];
+    b.per = instance ? b.a.extent : (size_t)nnv_relay_int(&op->t, "num_groups", 1);
+    b.size = b.a.extent / b.per;
+    size_t n = b.alone ? op->out->n / b.a.extent : (size_t)op->out->type->dims[0] * b.per;
+    double *mean = nnv_interp_space(op, n), *by = mean ? nnv_interp_space(op, n) : NULL;
+    if (by) normalise(op, &b, n, mean, by);
+}
+
+/* As when a network is used, not trained: the data are left alone, and the mask is of ones. */
+void nnv_interp_dropout(struct nnv_interp_op *op) {
+    op->out->fields[0]->values = op->in[0]->values;
+    for (size_t i = 0; i < op->out->fields[1]->n; i++) op->out->fields[1]->values[i] = 1;
+}

@@ -80,7 +80,7 @@ static bool places_2d(struct nnv_relay_typing *t, const int64_t *kernel, bool ce
     return true;
 }
 
-static const struct nnv_relay_type *of_rank(struct nnv_relay_typing *t, size_t i, size_t rank) {
+const struct nnv_relay_type *nnv_relay_of_rank(struct nnv_relay_typing *t, size_t i, size_t rank) {
     const struct nnv_relay_type *a = nnv_relay_in(t, i);
     if (a && a->n_dims != rank)
         return nnv_relay_wrong(t, "operand %zu has %zu dimensions, not %zu", i, a->n_dims, rank);
@@ -112,7 +112,7 @@ static bool channels_of(struct nnv_relay_typing *t, int64_t in, int64_t o, int64
 }
 
 const struct nnv_relay_type *nnv_relay_rule_conv(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = of_rank(t, 0, 4), *w = x ? of_rank(t, 1, 4) : NULL;
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4), *w = x ? nnv_relay_of_rank(t, 1, 4) : NULL;
     const char *data_layout = nnv_relay_text(t, "data_layout", "NCHW"),
                *out_layout = nnv_relay_text(t, "out_layout", "");
     bool qnn = t->call->n_args == 6;
@@ -145,7 +145,7 @@ const struct nnv_relay_type *nnv_relay_rule_conv(struct nnv_relay_typing *t) {
 /* -------------------------------------------------------------------- pools */
 
 const struct nnv_relay_type *nnv_relay_rule_pool(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = of_rank(t, 0, 4);
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
     struct nnv_relay_layout l;
     int64_t dims[4], kernel[2], out[2];
     if (x == NULL || !nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
@@ -159,7 +159,7 @@ const struct nnv_relay_type *nnv_relay_rule_pool(struct nnv_relay_typing *t) {
 }
 
 const struct nnv_relay_type *nnv_relay_rule_global_pool(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = of_rank(t, 0, 4);
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
     struct nnv_relay_layout l;
     int64_t dims[4];
     if (x == NULL || !nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
@@ -170,7 +170,7 @@ const struct nnv_relay_type *nnv_relay_rule_global_pool(struct nnv_relay_typing 
 
 /* The attribute is the height and width of the result. */
 const struct nnv_relay_type *nnv_relay_rule_resize(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = of_rank(t, 0, 4);
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
     struct nnv_relay_layout l;
     int64_t dims[4], size[2];
     enum nnv_relay_dtype dtype;
@@ -186,7 +186,7 @@ const struct nnv_relay_type *nnv_relay_rule_resize(struct nnv_relay_typing *t) {
 /* -------------------------------------------------------------------- dense */
 
 const struct nnv_relay_type *nnv_relay_rule_dense(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = nnv_relay_in(t, 0), *w = x ? of_rank(t, 1, 2) : NULL;
+    const struct nnv_relay_type *x = nnv_relay_in(t, 0), *w = x ? nnv_relay_of_rank(t, 1, 2) : NULL;
     int64_t dims[NNV_RELAY_RANK];
     enum nnv_relay_dtype dtype;
     if (w == NULL) return NULL;
@@ -207,11 +207,11 @@ const struct nnv_relay_type *nnv_relay_rule_dense(struct nnv_relay_typing *t) {
 }
 
 const struct nnv_relay_type *nnv_relay_rule_batch_matmul(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *a = of_rank(t, 0, 3), *b = a ? of_rank(t, 1, 3) : NULL;
+    const struct nnv_relay_type *a = nnv_relay_of_rank(t, 0, 3), *b = a ? nnv_relay_of_rank(t, 1, 3) : NULL;
     size_t ta = nnv_relay_int(t, "transpose_a", 0) != 0, tb = nnv_relay_int(t, "transpose_b", 1) != 0;
     enum nnv_relay_dtype dtype;
     if (b == NULL || !nnv_relay_dtype_attr(t, "out_dtype", a->dtype, &dtype)) return NULL;
-    if (a->dtype != b->dtype) return nnv_relay_wrong(t, "the operands are of different types");
+    if (a->dtype != b->dtype && t->call->n_args == 2) return nnv_relay_wrong(t, "the operands are of different types");
     int64_t inner_a = a->dims[2 - ta], inner_b = b->dims[1 + tb];
     if (!agree(inner_a, inner_b))
         return nnv_relay_wrong(t, "the summed extents are %" PRId64 " and %" PRId64, inner_a, inner_b);
@@ -226,7 +226,7 @@ const struct nnv_relay_type *nnv_relay_rule_batch_matmul(struct nnv_relay_typing
 
 /* Operand i has one value for each place along the attribute axis of operand 0. */
 static bool along_axis(struct nnv_relay_typing *t, const struct nnv_relay_type *x, size_t i) {
-    const struct nnv_relay_type *v = of_rank(t, i, 1);
+    const struct nnv_relay_type *v = nnv_relay_of_rank(t, i, 1);
     size_t at;
     if (v == NULL || !nnv_relay_axis(t, "axis", nnv_relay_int(t, "axis", 1), x->n_dims, &at)) return false;
     if (v->dtype != x->dtype) return nnv_relay_wrong(t, "operand %zu is not of the data's type", i);
