@@ -28,7 +28,7 @@ LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenb
 
 REF_DIRS := base reference/model reference/eval reference/ops
 RUNTIME_DIRS := $(REF_DIRS) reference/runtime
-CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler harness/core harness/bench harness/debug harness/explain harness/fuzz harness/suites reports
+CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler harness/core harness/bench harness/compiled harness/debug harness/explain harness/fuzz harness/suites reports
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
@@ -247,6 +247,8 @@ $(B)/obj/%.o: %.c
 
 # the trained models are part of the program
 $(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
+$(B)/obj/compiler/tables.o: $(wildcard compiler/tables/*.json)
+$(B)/obj/compiler/emit_support.o: $(wildcard compiler/region/*)
 
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(call objects,drivers_under_test/$(1)))

@@ -128,5 +128,7 @@ NNV_USE_RESULT enum nnv_status nnv_partition(struct nnv_relay_module *m, const s
                                              struct nnv_err *err);
 /** The result as the JSON object that `nnvts partition --json` prints, with a newline. */
 void nnv_partition_print(const struct nnv_partition *p, struct nnv_text *out);
+/** The result as a table to be read. */
+void nnv_partition_table(const struct nnv_partition *p, struct nnv_text *out);
 
 #endif

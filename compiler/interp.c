@@ -195,6 +195,7 @@ static const struct nnv_relay_type *result_type(struct machine *m, struct nnv_in
 
 static size_t elements(const struct nnv_relay_type *type) {
     size_t elems = 0, bytes = 0, sum = 0;
+    if (!nnv_relay_type_known(type)) return 0;
     if (type->kind == NNV_RELAY_TENSOR) return nnv_relay_type_elems(type, &elems, &bytes) ? elems : most_bytes;
     for (size_t i = 0; i < type->n_fields && sum < most_bytes; i++) sum += elements(type->fields[i]);
     return sum;

@@ -56,7 +56,7 @@ void nnv_interp_slice_like(struct nnv_interp_op *op) {
 void nnv_interp_arange(struct nnv_interp_op *op) {
     double start = op->in[0]->values[0], stop = op->in[1]->values[0], step = op->in[2]->values[0];
     double length = ceil((stop - start) / step);
-    if (!(fabs(step) > 0) || !(length <= 1 << 30)) {
+    if (!(fabs(step) > 0) || !(length <= 1 << 26)) {
         nnv_relay_wrong(&op->t, "the step is 0, or the range is too long");
         return;
     }

@@ -296,6 +296,11 @@ void nnv_relay_print(const struct nnv_relay_module *m, int flags, struct nnv_tex
 
 /** Finds the type of every expression and checks each against its operator's rules. */
 NNV_USE_RESULT enum nnv_status nnv_relay_check(struct nnv_relay_module *m, struct nnv_err *err);
+/**
+ * The same for programs that say too little of themselves: what no rule, annotation or comment tells has the type NULL
+ * instead of being an error, and so has what is made of it. What is certainly wrong is an error here, too.
+ */
+NNV_USE_RESULT enum nnv_status nnv_relay_infer(struct nnv_relay_module *m, struct nnv_err *err);
 /** "file:line:column: message", then the line and a caret: for errors at an expression. Its value is NNV_INVALID. */
 NNV_USE_RESULT enum nnv_status nnv_relay_fail(const struct nnv_relay_module *m, const struct nnv_relay_span *span,
                                               struct nnv_err *err, const char *format, ...) NNV_PRINTF(4, 5);

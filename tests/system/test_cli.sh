@@ -14,7 +14,7 @@ test_help() {
     check 0 nnvts --help
     has "$OUT" "judge a driver"
     check 2 nnvts
-    for verb in run list drivers replay reduce bisect explain show import bench data op plan report audit; do
+    for verb in run list drivers replay reduce bisect explain show import bench data partition op plan report audit; do
         check 0 nnvts $verb --help
         has "$OUT" "nnvts $verb"
         has "$OUT" "xamples"
@@ -34,6 +34,7 @@ test_completion() {
     same "$(complete nnvts op SOF)" "SOFTMAX"
     same "$(complete nnvts im)" "import"
     same "$(complete nnvts pl)" "plan"
+    same "$(complete nnvts pa)" "partition"
     same "$(complete nnvts plan --pref)" "--preference"
     same "$(complete nnvts plan --drivers temp)" "template"
     same "$(complete nnvts plan --drivers cpu,temp)" "cpu,template"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interpreter's kernels: values worked by hand, for each family of operators. */
+#include "compiler/relay_ops.h"
 #include "relay_fixture.h"
 
 /* -------------------------------------------------------------- elementwise */
@@ -303,6 +304,166 @@ static void quantised_layers(void **state) {
           "qnn.conv2d(%x, %w, 0, %z, 0.5f, 0.5f)", "2 10 20 1 2", "18 36");
 }
 
+/* -------------------------------------------------- every operator is there */
+
+static void every_operator_has_a_kernel(void **state) {
+    (void)state;
+    size_t n;
+    const struct nnv_relay_op_row *rows = nnv_relay_ops(&n);
+    assert_true(n >= 150);
+    for (size_t i = 0; i < n; i++) {
+        if (!nnv_relay_runs(rows[i].name)) fail_msg("%s has no kernel", rows[i].name);
+        if (nnv_relay_op(rows[i].name) != &rows[i]) fail_msg("%s is not at its place", rows[i].name);
+    }
+    assert_false(nnv_relay_runs("nn.conv9d"));
+}
+
+static void further_elementwise_operators(void **state) {
+    (void)state;
+    of_x(2, "(trunc(%x), tan(%x), atan(%x))", "-1.5 0", "-1 0 -14.101419947171719 0 -0.982793723247329 0");
+    of_x(2, "(log2(%x), log10(%x))", "8 100", "3 6.643856189774724 0.9030899869919435 2");
+    of_x(2, "(sinh(%x), cosh(%x))", "0 1", "0 1.1752011936438014 1 1.5430806348152437");
+    of_x(3, "(isnan(%x), isinf(%x), isfinite(%x))", "nan inf 1", "1 0 0 0 1 0 0 0 1");
+    const char *p = "%a: Tensor[(3), int32], %b: Tensor[(3), int32]";
+    gives(p, "(floor_divide(%a, %b), floor_mod(%a, %b), mod(%a, %b))", "-7 7 -7 2 -2 -2", "-4 -4 3 1 -1 -1 -1 1 -1");
+    gives(p, "(bitwise_and(%a, %b), bitwise_or(%a, %b), bitwise_xor(%a, %b), bitwise_not(%a))", "6 -1 0 3 5 9",
+          "2 5 0 7 -1 9 5 -6 9 -7 0 -1");
+    gives(p, "(left_shift(%a, %b), right_shift(%a, %b))", "3 1 -8 2 31 1", "12 -2147483648 -16 0 0 -4");
+    of_x(2, "(floor_divide(%x, -2f), floor_mod(%x, -2f), mod(%x, -2f))", "7 -7.5", "-4 3 -1 -1.5 1 -1.5");
+    gives("%a: Tensor[(4), bool], %b: Tensor[(4), bool]", "logical_xor(%a, %b)", "0 0 1 1 0 1 0 1", "0 1 1 0");
+    of_x(2, "(full(3f, shape=[1, 2]), full_like(%x, 7f), reshape_like(%x, zeros(shape=[1, 2])))", "1 2", "3 3 7 7 1 2");
+    of_x(1, "(arange(0f, 2.5f, 1f), arange(5, 0, -2, dtype=\"int32\"))", "0", "0 1 2 5 3 1");
+    gives("%n: int32", "%0 = arange(0, %n, 1, dtype=\"int32\"); add(%0, %0)", "3", "0 2 4");
+    gives("%x: Tensor[(2, 1), float32]",
+          "(broadcast_to(%x, shape=[2, 2]), broadcast_to_like(%x, zeros(shape=[1, 2, 2])))", "1 2", "1 1 2 2 1 1 2 2");
+}
+
+static void elements_are_picked_and_repeated(void **state) {
+    (void)state;
+    const char *p = "%x: Tensor[(2, 2), float32]", *v = "1 2 3 4";
+    gives(p, "tile(%x, reps=[2, 1, 2])", v, "1 2 1 2 3 4 3 4 1 2 1 2 3 4 3 4");
+    gives(p, "(repeat(%x, repeats=2, axis=0), repeat(%x, repeats=2, axis=-1))", v, "1 2 1 2 3 4 3 4 1 1 2 2 3 3 4 4");
+    gives(p, "(reverse(%x, axis=0), reverse(%x, axis=1))", v, "3 4 1 2 2 1 4 3");
+    gives(p, "(stack((%x, %x), axis=2), stack((%x, %x)))", v, "1 1 2 2 3 3 4 4 1 2 3 4 1 2 3 4");
+    gives("%x: Tensor[(2, 2), float32], %i: Tensor[(3), int32]",
+          "(take(%x, %i, axis=1), take(%x, %i, axis=0, mode=\"wrap\"), take(%x, %i))", "1 2 3 4 1 0 5",
+          "2 1 2 4 3 4 3 4 1 2 3 4 2 1 4");
+    gives("%x: Tensor[(2, 2), float32], %i: Tensor[(2, 1), int32]", "gather(%x, %i, axis=1)", "1 2 3 4 1 0", "2 3");
+    gives("%x: Tensor[(2, 2), float32], %i: Tensor[(2, 3), int32]", "gather_nd(%x, %i)", "1 2 3 4 1 0 1 0 0 1",
+          "3 1 4");
+    gives("%x: Tensor[(2, 2), float32], %i: Tensor[(1, 2), int32]", "gather_nd(%x, %i)", "1 2 3 4 1 0", "3 4 1 2");
+    gives("%i: Tensor[(2), int32]", "(one_hot(%i, 5f, -1f, depth=3), one_hot(%i, 1f, 0f, depth=2, axis=0))", "2 0",
+          "-1 -1 5 5 -1 -1 0 1 0 0");
+    gives("%x: Tensor[(2, 3), float32]", "slice_like(%x, zeros(shape=[1, 2]))", "1 2 3 4 5 6", "1 2");
+    run_fails("def @main(%x: Tensor[(2), float32], %i: Tensor[(1), int32]) { gather(%x, %i) }", "1 2 2", NNV_INVALID,
+              "index 2 of 2 elements");
+    run_fails("def @main(%x: Tensor[(2), float32], %i: Tensor[(1), int32]) { take(%x, %i, mode=\"fast\") }", "1 2 -1",
+              NNV_INVALID, "index -1 of 2 elements");
+}
+
+static void elements_are_put_in_order(void **state) {
+    (void)state;
+    of_x(4, "(sort(%x), sort(%x, is_ascend=False), argsort(%x))", "3 1 2 1", "1 1 2 3 3 2 1 1 1 3 2 0");
+    of_x(4, "topk(%x, k=2)", "3 1 7 7", "7 7 2 3");
+    of_x(3, "topk(%x, k=1, is_ascend=True, ret_type=\"indices\")", "3 1 7", "1");
+    gives("%x: Tensor[(2, 2), float32]", "topk(%x, k=1, axis=0, ret_type=\"values\")", "1 9 4 2", "4 9");
+    gives("%x: Tensor[(2, 2), float32]", "(cumsum(%x, axis=0), cumsum(%x), cumprod(%x, axis=1, exclusive=True))",
+          "1 2 3 4", "1 2 4 6 1 3 6 10 1 1 1 3");
+    of_x(2, "(logsumexp(%x), variance(%x), variance(%x, unbiased=True))", "0 1.0986122886681098",
+         "1.3862943611198906 0.30173724020314552 0.60347448040629104");
+}
+
+static void blocks_of_images_move(void **state) {
+    (void)state;
+    const char *p = "%x: Tensor[(1, 4, 1, 2), float32]", *v = "1 2 3 4 5 6 7 8";
+    gives(p, "nn.depth_to_space(%x, block_size=2)", v, "1 3 2 4 5 7 6 8");
+    gives("%x: Tensor[(1, 8, 1, 1), float32]",
+          "(nn.depth_to_space(%x, block_size=2), nn.depth_to_space(%x, block_size=2, mode=\"CDR\"))", v,
+          "1 3 5 7 2 4 6 8 1 2 3 4 5 6 7 8");
+    gives("%x: Tensor[(1, 1, 1, 8), float32]", "nn.depth_to_space(%x, block_size=2, layout=\"NHWC\")", v,
+          "1 2 3 4 5 6 7 8");
+    gives("%x: Tensor[(1, 1, 2, 4), float32]", "nn.space_to_depth(%x, block_size=2)", v, "1 3 2 4 5 7 6 8");
+    gives("%x: Tensor[(1, 2, 2, 2), float32]", "nn.space_to_depth(%x, block_size=2)", v, "1 5 2 6 3 7 4 8");
+    gives("%x: Tensor[(1, 3, 1), float32]",
+          "nn.space_to_batch_nd(%x, block_shape=[2], paddings=[[1, 0]], pad_value=9f)", "1 2 3", "9 2 1 3");
+    gives("%x: Tensor[(2, 2, 1), float32]", "nn.batch_to_space_nd(%x, block_shape=[2], crops=[[1, 0]])", "9 2 1 3",
+          "1 2 3");
+    gives("%x: Tensor[(4, 1, 1), float32]", "nn.batch_to_space_nd(%x, block_shape=[2, 2], crops=[[0, 0], [0, 0]])",
+          "1 2 3 4", "1 2 3 4");
+    gives("%x: Tensor[(1, 2, 1, 2), float32]", "layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NHWC\")",
+          "1 2 3 4", "1 3 2 4");
+    of_x(3, "(nn.mirror_pad(%x, pad_width=[[2, 1]]), nn.mirror_pad(%x, pad_width=[[2, 1]], mode=\"REFLECT\"))", "1 2 3",
+         "2 1 1 2 3 3 3 2 1 2 3 2");
+    gives("%x: Tensor[(1, 1, 1, 2), float32]",
+          "(nn.upsampling(%x, scale_h=2f, scale_w=2f), nn.upsampling(%x, scale_w=1.5f, method=\"bilinear\", "
+          "align_corners=True))",
+          "1 3", "1 1 3 3 1 1 3 3 1 2 3");
+}
+
+static void further_normalisation(void **state) {
+    (void)state;
+    gives("%x: Tensor[(1, 2), float32]", "nn.l2_normalize(%x, axis=[1])", "3 4", "0.6 0.8");
+    gives("%x: Tensor[(2, 2), float32]", "nn.l2_normalize(%x, axis=[0], eps=100f)", "3 8 4 6", "0.3 0.8 0.4 0.6");
+    const char *p = "%x: Tensor[(1, 2, 2), float32], %g: Tensor[(2), float32], %b: Tensor[(2), float32]";
+    /* means 2 and 5, variances 1 and 4 */
+    gives(p, "nn.instance_norm(%x, %g, %b, epsilon=0f)", "1 3 3 7 2 10 0 1", "-2 2 -9 11");
+    gives(p, "nn.layer_norm(%x, %g, %b, epsilon=0f)", "1 3 3 7 2 10 0 1", "-2 11 -2 11");
+    gives(p, "nn.group_norm(%x, %g, %b, num_groups=1, epsilon=0.25f, scale=False)", "1 3 3 5 2 10 0 1",
+          "-1.3333333333333333 0 1 2.3333333333333335"); /* mean 3, variance 2 */
+    of_x(2, "nn.dropout(%x)", "1 2", "1 2 1 1");
+}
+
+static void further_layers(void **state) {
+    (void)state;
+    const char *p = "%x: Tensor[(1, 1, 1, 2), float32], %w: Tensor[(1, 1, 1, 3), float32]";
+    gives(p, "nn.conv2d_transpose(%x, %w)", "1 2 1 10 100", "1 12 120 200");
+    gives(p, "nn.conv2d_transpose(%x, %w, strides=[1, 2], padding=[0, 1, 0, 0], output_padding=[0, 1])", "1 2 1 10 100",
+          "10 102 20 200 0");
+    /* two channels in, weights [in][out]: 1 * 1 + 2 * 10, 1 * 2 + 2 * 20 */
+    gives("%x: Tensor[(1, 2, 1, 1), float32], %w: Tensor[(2, 2, 1, 1), float32]", "nn.conv2d_transpose(%x, %w)",
+          "1 2 1 2 10 20", "21 42");
+    gives("%x: Tensor[(1, 2, 1, 1), float32], %w: Tensor[(2, 1, 1, 1), float32]",
+          "nn.conv2d_transpose(%x, %w, groups=2)", "1 2 3 4", "3 8");
+    gives("%x: Tensor[(1, 1, 1, 2), uint8], %w: Tensor[(1, 1, 1, 3), int8]",
+          "qnn.conv2d_transpose(%x, %w, 1, 1, 0.5f, 0.5f)", "2 3 2 11 101", "1 12 120 200");
+    gives("%x: Tensor[(1, 2, 3), float32], %w: Tensor[(1, 2, 2), float32]", "nn.conv1d(%x, %w, padding=[1, 0])",
+          "1 2 3 4 5 6 1 10 100 1000", "4010 5421 6532");
+    gives("%a: Tensor[(1, 2), float32], %b: Tensor[(2, 2), float32]",
+          "(nn.matmul(%a, %b), nn.matmul(%a, %b, transpose_b=True), nn.matmul(%b, %b, transpose_a=True))",
+          "1 2 1 10 100 1000", "201 2010 21 2100 10001 100010 100010 1000100");
+    gives("%a: Tensor[(1, 1, 2), uint8], %b: Tensor[(1, 1, 2), int8]", "qnn.batch_matmul(%a, %b, 1, 2, 0.5f, 0.5f)",
+          "2 3 12 102", "210");
+    gives("%x: Tensor[(1, 1, 1, 4), float32]", "nn.adaptive_max_pool2d(%x, output_size=[1, 3])", "1 5 3 2", "5 5 3");
+    /* tanh(0.5493..) is a half: (127 - 7) * 2^-8 .. by hand with scale 1/2 at 2 * 0.5 = 1 */
+    gives("%x: Tensor[(3), int8]",
+          "(qnn.abs(%x, 0.5f, 1, 0.25f, -3), qnn.leaky_relu(%x, 0.5f, 1, 0.25f, -3, alpha=0.5f))", "-3 1 5",
+          "5 -3 5 -7 -3 5");
+    gives("%x: Tensor[(2), uint8]", "(qnn.sigmoid(%x, 1f, 8, 0.00390625f, 0), qnn.hardswish(%x, 1f, 8, 1f, 8))", "8 9",
+          "128 187 8 9"); /* 256 / (1 + 1 / e) = 187.2, 1 * 4 / 6 = 0.67 */
+}
+
+static void boxes_are_counted_and_suppressed(void **state) {
+    (void)state;
+    gives("%x: Tensor[(1, 3, 2), float32]", "vision.get_valid_counts(%x, 0.5f)", "0 0.4 1 0.9 -1 0.8",
+          "1 1 0.9 -1 -1 -1 -1 1 -1 -1");
+    /* boxes [class, score, corners]: 1 covers 0.5 of 0 and is better; 2 is of another class; 3 lies apart */
+    const char *p = "%x: Tensor[(1, 4, 6), float32]", *v = "0 0.6 0 0 2 2  0 0.9 0 0 2 1  1 0.7 0 0 2 1  0 0.5 5 5 6 6";
+    const char *nms = "%%0 = vision.get_valid_counts(%%x, 0f); "
+                      "vision.non_max_suppression(%%0.1, %%0.0, %%0.2, %s, %s, %s)";
+    gives(p, nnv_arena_printf(arena, nms, "-1", "0.5f", ""), v, "1 2 3 -1 3");
+    gives(p, nnv_arena_printf(arena, nms, "-1", "0.51f", ""), v, "1 2 0 3 4");
+    gives(p, nnv_arena_printf(arena, nms, "2", "0.5f", ""), v, "1 2 -1 -1 2");
+    gives(p, nnv_arena_printf(arena, nms, "-1", "0.5f", "force_suppress=True"), v, "1 3 -1 -1 2");
+    gives(p, nnv_arena_printf(arena, nms, "-1", "0.5f", "top_k=1"), v, "1 -1 -1 -1 1");
+    gives(p, nnv_arena_printf(arena, nms, "1", "0.5f", "return_indices=False"), v,
+          "0 0.9 0 0 2 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1");
+    gives(p,
+          nnv_arena_printf(arena, nms, "-1", "0.5f",
+                           "return_indices=False, invalid_to_bottom=True, "
+                           "force_suppress=True"),
+          v, "0 0.9 0 0 2 1 0 0.5 5 5 6 6 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -324,6 +485,14 @@ int main(void) {
         TEST(requantisation_rounds_as_told),
         TEST(quantised_sums_and_products),
         TEST(quantised_layers),
+        TEST(every_operator_has_a_kernel),
+        TEST(further_elementwise_operators),
+        TEST(elements_are_picked_and_repeated),
+        TEST(elements_are_put_in_order),
+        TEST(blocks_of_images_move),
+        TEST(further_normalisation),
+        TEST(further_layers),
+        TEST(boxes_are_counted_and_suppressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
