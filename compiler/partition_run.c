@@ -169,8 +169,9 @@ static enum nnv_status partition_function(struct nnv_cutter *c, struct nnv_relay
     if (!make_tables(c)) return no_memory(err);
     s = record(c, out, err);
     if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.cuts + out->made.n_cuts, err);
-    if (s == NNV_OK) out->made.n_cuts += c->regions.n;
-    return s;
+    if (s != NNV_OK) return s;
+    out->made.n_cuts += c->regions.n;
+    return nnv_graph_form(c->m, function, err); /* a field of a tuple that left its region as a whole is the output */
 }
 
 enum nnv_status nnv_partition(struct nnv_relay_module *m, const struct nnv_annotator *a, const struct nnv_prune *prune,
