@@ -114,6 +114,8 @@ struct nnv_cost_selection {
 
 /** Chooses regions by cost; ctx is a struct nnv_cost_selection. See struct nnv_prune. */
 nnv_select_fn nnv_cost_select;
+/** Appends lines for people: what each function and region costs, and what refused operators would bring. */
+void nnv_cost_table(const struct nnv_cost_selection *s, struct nnv_text *out);
 /** Appends a JSON object: totals, and each function's costs, regions and gains. */
 void nnv_cost_print(const struct nnv_cost_selection *s, struct nnv_text *out);
 

@@ -113,8 +113,8 @@ static bool measure(const struct client *c, const struct nnv_remote_message *m) 
     }
     nnv_arena_free(arena);
     if (s != NNV_OK) {
-        timed = (struct nnv_timed){.state = NNV_BENCH_ERROR};
-        snprintf(timed.reason, sizeof timed.reason, "%s", err.text);
+        timed = (struct nnv_timed){.state = s == NNV_UNSUPPORTED ? NNV_BENCH_UNSUPPORTED : NNV_BENCH_ERROR};
+        snprintf(timed.reason, sizeof timed.reason, "%.*s", (int)sizeof timed.reason - 1, err.text);
     }
     struct nnv_text t = {0};
     nnv_remote_put_times(&t, &timed);
