@@ -64,6 +64,8 @@ const struct nnv_cost_record *nnv_cost_recorded(const struct nnv_cost_model *m, 
     return found ? &found->record : NULL;
 }
 
+bool nnv_cost_has_records(const struct nnv_cost_model *m) { return m->table->n_records > 0; }
+
 /* ---------------------------------------------------------------------- reading */
 
 /** What is read: the document, its name, and where to. */
@@ -210,8 +212,8 @@ static enum nnv_status read_records(const struct reader *r, const json_t *docume
 }
 
 static enum nnv_status read_document(const struct reader *r, const json_t *document, struct nnv_cost_model *m) {
-    enum nnv_status s =
-        expect(r, document, "the cost model", " host target crossing flops_per_element views ops regions source ");
+    enum nnv_status s = expect(r, document, "the cost model",
+                               " host target crossing flops_per_element views ops regions source basics ");
     if (s == NNV_OK) s = read_device(r, document, "host", &m->host);
     if (s == NNV_OK) s = read_device(r, document, "target", &m->target);
     if (s == NNV_OK) s = read_crossing(r, document, m);
