@@ -175,7 +175,7 @@ static bool time_node(struct builder *b, uint32_t i, struct nnv_arena *scratch) 
     b->out->target_us[i] = nnv_cost_static_us(&b->model->target, work);
     b->host_us[i] = r && !isnan(r->host_us) ? r->host_us : nnv_cost_static_us(&b->model->host, work);
     b->target_us[i] = !can ? -1 : r && !isnan(r->target_us) ? r->target_us : b->out->target_us[i];
-    if (nnv_cost_has_records(b->model)) b->out->missing += !r || isnan(r->host_us) || (can && isnan(r->target_us));
+    if (nnv_cost_has_records(b->model)) b->out->missing += !r || (can && isnan(r->target_us));
     return true;
 }
 

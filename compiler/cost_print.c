@@ -87,7 +87,9 @@ void nnv_cost_table(const struct nnv_cost_selection *s, struct nnv_text *out) {
                       r->function, nnv_cost_methods[s->method], r->us, r->host_us, r->lower_us, gap_of(r));
         nnv_text_addf(out, "  operations %.1f us, launches %.1f us, transfers %.1f us\n", r->operations_us,
                       r->launch_us, r->transfer_us);
-        if (r->missing) nnv_text_addf(out, "  %zu operations have no recorded time: the static model's\n", r->missing);
+        if (r->missing)
+            nnv_text_addf(out, "  %zu operations are not in the profile: their times are the static model's\n",
+                          r->missing);
         for (size_t i = 0; i < r->n_regions; i++)
             nnv_text_addf(out, "  region %zu: %.1f us (host %.1f us), saves %.1f us, pays up to a launch of %.1f us\n",
                           i, r->regions[i].us, r->regions[i].host_us, r->regions[i].saved_us,
