@@ -162,6 +162,8 @@ static enum nnv_status partition_function(struct nnv_cutter *c, struct nnv_relay
     enum nnv_status s = nnv_graph_form(c->m, function, err);
     if (s == NNV_OK) s = nnv_scope_find(c->m, function, c->arena, &c->scoped, err);
     if (s == NNV_OK) s = nnv_regions_find(a, &c->scoped, c->arena, &c->regions, err);
+    if (s == NNV_OK && prune && prune->select)
+        s = prune->select(prune->select_ctx, name, a, &c->scoped, c->arena, &c->regions, err);
     if (s != NNV_OK) return s;
     if (prune) prune_regions(&c->regions, prune, c->arena);
     if (!make_tables(c)) return no_memory(err);

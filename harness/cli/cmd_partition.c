@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/byoc.h"
+#include "compiler/convert.h"
+#include "compiler/cost.h"
 #include "compiler/params.h"
 #include "compiler/tables.h"
 #include "harness/cli/cli.h"
@@ -16,7 +17,8 @@ static const struct nnv_verb_help help = {
     .examples = "nnvts partition m.relay --supported s.json          regions as a table\n"
                 "nnvts partition m.relay --patterns nnapi --json     composites of the table for NNAPI, as JSON\n"
                 "nnvts partition m.relay --patterns p.json --targets onednn --text   the divided program\n"
-                "nnvts partition m.relay --supported s.json --prune r.json   without regions that are not worth it\n",
+                "nnvts partition m.relay --supported s.json --prune r.json   without regions that are not worth it\n"
+                "nnvts partition m.relay --cost profile.json    what takes least time, of all that NNAPI can do\n",
 };
 
 enum { MOST_TARGETS = 64 };
@@ -24,7 +26,9 @@ static const size_t LONGEST_PROGRAM = (size_t)1 << 32, LONGEST_TABLE = (size_t)1
 
 struct command {
     struct nnv_cli c;
-    const char *patterns, *supported, *targets, *prune, *params;
+    const char *patterns, *supported, *targets, *prune, *params, *cost;
+    int select;
+    uint64_t states;
     bool text;
     struct nnv_arena *arena;
     const char *names[MOST_TARGETS]; /**< of --targets */
@@ -102,31 +106,82 @@ static enum nnv_status read_prune(const struct command *x, struct nnv_prune *out
     return s == NNV_OK ? nnv_prune_read(text, len, x->prune, x->arena, out, err) : s;
 }
 
+/** What targets support: the list, or else, where costs count, all that the converter to NNAPI takes. */
+static enum nnv_status find_support(const struct command *x, struct nnv_relay_module *m, struct nnv_annotator *out,
+                                    struct nnv_err *err) {
+    struct nnv_support *list = NULL;
+    const struct nnv_convert_options options = {0};
+    if (x->supported || !x->cost || x->n_names) {
+        enum nnv_status s = read_support(x, &list, err);
+        if (s == NNV_OK) *out = nnv_support_annotator(list);
+        return s;
+    }
+    enum nnv_status s = nnv_relay_check(m, err);
+    if (s != NNV_OK) return s;
+    struct nnv_convert_support *trial = nnv_convert_support_new(m, &options, x->arena);
+    if (!trial) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    *out = nnv_convert_annotator(trial);
+    return NNV_OK;
+}
+
+/** --cost: "default", or a file. */
+static enum nnv_status read_cost(const struct command *x, struct nnv_cost_model *out, struct nnv_err *err) {
+    char *text = NULL;
+    size_t len = 0;
+    enum nnv_status s = NNV_OK;
+    if (strcmp(x->cost, "default") != 0) s = read_file(x, x->cost, LONGEST_TABLE, &text, &len, err);
+    return s == NNV_OK ? nnv_cost_read(text, len, x->cost, x->arena, out, err) : s;
+}
+
+static void print(const struct command *x, const struct nnv_relay_module *m, const struct nnv_partition *result,
+                  const struct nnv_cost_selection *selection, struct nnv_text *out) {
+    if (x->text) {
+        nnv_relay_print(m, NNV_RELAY_PRINT_META, out);
+        return;
+    }
+    if (!x->c.json) {
+        nnv_partition_table(result, out);
+        if (x->cost) nnv_cost_table(selection, out);
+        return;
+    }
+    nnv_partition_print(result, out);
+    if (!x->cost || out->failed) return;
+    out->data[out->len -= strlen("}\n")] = '\0';
+    nnv_text_add(out, ",\n \"cost\": ");
+    nnv_cost_print(selection, out);
+    nnv_text_add(out, "}\n");
+}
+
 static enum nnv_status partition(struct command *x, struct nnv_text *out, struct nnv_err *err) {
     struct nnv_relay_module *m = NULL;
-    struct nnv_support *support = NULL;
-    struct nnv_prune prune;
+    struct nnv_annotator annotator;
+    struct nnv_prune prune = {0};
     struct nnv_partition result;
+    struct nnv_cost_model model;
+    struct nnv_cost_selection selection = {.model = &model,
+                                           .method = (enum nnv_cost_method)x->select,
+                                           .most_states = x->states,
+                                           .gains = true,
+                                           .arena = x->arena};
     enum nnv_status s = split_targets(x, err);
     if (s == NNV_OK) s = load_module(x, &m, err);
-    if (s == NNV_OK) s = read_support(x, &support, err);
     if (s == NNV_OK && x->prune) s = read_prune(x, &prune, err);
+    if (s == NNV_OK && x->cost) s = read_cost(x, &model, err);
     if (s == NNV_OK && x->patterns) s = merge_composites(x, m, err);
+    if (s == NNV_OK) s = find_support(x, m, &annotator, err);
     if (s != NNV_OK) return s;
-    struct nnv_annotator annotator = nnv_support_annotator(support);
-    s = nnv_partition(m, &annotator, x->prune ? &prune : NULL, &result, err);
+    if (x->cost) {
+        prune.select = nnv_cost_select;
+        prune.select_ctx = &selection;
+    }
+    s = nnv_partition(m, &annotator, x->prune || x->cost ? &prune : NULL, &result, err);
     if (s != NNV_OK) return s;
-    if (x->text)
-        nnv_relay_print(m, NNV_RELAY_PRINT_META, out);
-    else if (x->c.json)
-        nnv_partition_print(&result, out);
-    else
-        nnv_partition_table(&result, out);
+    print(x, m, &result, &selection, out);
     return out->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
 }
 
 static int run(int argc, char **argv) {
-    struct command x = {0};
+    struct command x = {.select = NNV_COST_EXACT};
     nnv_cli_defaults(&x.c);
     const struct nnv_opt table[] = {
         {0, "patterns", NNV_OPT_STRING, &x.patterns, "P.json|nnapi|onednn", "pattern table, or one that nnvts has",
@@ -135,6 +190,11 @@ static int run(int argc, char **argv) {
         {0, "targets", NNV_OPT_STRING, &x.targets, "A,B,...",
          "targets; the first that supports an operation takes it; default: those of --supported, or nnapi", NULL},
         {0, "prune", NNV_OPT_STRING, &x.prune, "R.json", "rules for regions that go back to the host", NULL},
+        {0, "cost", NNV_OPT_STRING, &x.cost, "M.json|default",
+         "choose regions by what they cost: a cost model or profile; without --supported of all that NNAPI can do",
+         NULL},
+        {0, "select", NNV_OPT_CHOICE, &x.select, "M", "how they are chosen by cost", nnv_cost_methods},
+        {0, "states", NNV_OPT_U64, &x.states, "N", "what the search may look at; default: 2000000", NULL},
         {0, "params", NNV_OPT_STRING, &x.params, "FILE",
          "values of parameters, .params or .json: they become constants", NULL},
         {0, "text", NNV_OPT_FLAG, &x.text, NULL, "print the divided program as Relay text", NULL},
