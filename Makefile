@@ -29,7 +29,7 @@ LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenb
 
 REF_DIRS := base reference/model reference/eval reference/ops
 RUNTIME_DIRS := $(REF_DIRS) reference/runtime
-CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler harness/core harness/bench harness/debug harness/explain harness/fuzz harness/suites reports
+CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler harness/core harness/bench harness/compiled harness/debug harness/explain harness/fuzz harness/suites reports
 sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
@@ -207,6 +207,8 @@ install: all
 	install -m 755 $(B)/nnvts $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
 	install -m 755 $(B)/nnvts-host $(DESTDIR)$(PREFIX)/lib/nnvts/
+	install -d $(DESTDIR)$(PREFIX)/share/nnvts/tables
+	install -m 644 $(wildcard compiler/tables/*.json) $(DESTDIR)$(PREFIX)/share/nnvts/tables/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(PREFIX)/share/man/man1
 	$(B)/nnvts completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
@@ -272,6 +274,8 @@ $(B)/obj/%.o: %.c
 
 # the trained models are part of the program
 $(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
+$(B)/obj/compiler/tables.o: $(wildcard compiler/tables/*.json)
+$(B)/obj/compiler/emit_support.o: $(wildcard compiler/region/*)
 
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(call objects,drivers_under_test/$(1)))

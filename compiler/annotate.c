@@ -10,7 +10,9 @@ int nnv_annotate(const struct nnv_annotator *a, const struct nnv_relay_expr *e) 
     if (composite) {
         size_t len = strcspn(composite, ".");
         for (size_t t = 0; t < a->n_targets; t++)
-            if (strlen(a->targets[t]) == len && !memcmp(a->targets[t], composite, len)) return (int)t;
+            if (strlen(a->targets[t]) == len && !memcmp(a->targets[t], composite, len) &&
+                (!a->accepts_composite || a->accepts_composite(a->ctx, t, e)))
+                return (int)t;
         return NNV_HOST;
     }
     if (!nnv_relay_op_name(e) || !e->n_args) return NNV_HOST;
@@ -145,7 +147,8 @@ static enum nnv_status read_prune(const json_t *document, const char *where, str
         if (!name) return nnv_fail(err, NNV_INVALID, "%s: keep_if_any[%zu]: expected an operator's name", where, i);
         if (!(names[i] = nnv_arena_strdup(arena, name))) return no_memory(err);
     }
-    *out = (struct nnv_prune){names, json_array_size(keep), (size_t)json_integer_value(least)};
+    *out = (struct nnv_prune){
+        .keep_if_any = names, .n_keep = json_array_size(keep), .min_ops = (size_t)json_integer_value(least)};
     return NNV_OK;
 }
 

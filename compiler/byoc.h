@@ -29,6 +29,8 @@ struct nnv_annotator {
     size_t n_targets;
     /** Whether the target takes a call of an operator; composites are decided by their name. */
     bool (*accepts)(void *ctx, size_t target, const struct nnv_relay_expr *call);
+    /** Whether the target takes a call of a composite that is named after it; NULL: it takes all. */
+    bool (*accepts_composite)(void *ctx, size_t target, const struct nnv_relay_expr *call);
     void *ctx;
 };
 
@@ -97,11 +99,18 @@ struct nnv_partition {
     size_t n_composites, n_cuts, n_host;
 };
 
+/** Replaces the regions of a function, those that nnv_regions_find() finds, by others that are as valid. */
+typedef enum nnv_status nnv_select_fn(void *ctx, const char *function, const struct nnv_annotator *a,
+                                      const struct nnv_scoped *f, struct nnv_arena *arena, struct nnv_regions *regions,
+                                      struct nnv_err *err);
+
 /** Rules that give regions back to the host. */
 struct nnv_prune {
     const char *const *keep_if_any; /**< a region without one of these operators goes; none: all stay */
     size_t n_keep;
-    size_t min_ops; /**< so does one of fewer operations; a composite counts as one */
+    size_t min_ops;        /**< so does one of fewer operations; a composite counts as one */
+    nnv_select_fn *select; /**< asked before the rules; NULL: none */
+    void *select_ctx;
 };
 
 /** Reads {"keep_if_any": [names], "min_ops": n}, both optional. */
@@ -119,5 +128,7 @@ NNV_USE_RESULT enum nnv_status nnv_partition(struct nnv_relay_module *m, const s
                                              struct nnv_err *err);
 /** The result as the JSON object that `nnvts partition --json` prints, with a newline. */
 void nnv_partition_print(const struct nnv_partition *p, struct nnv_text *out);
+/** The result as a table to be read. */
+void nnv_partition_table(const struct nnv_partition *p, struct nnv_text *out);
 
 #endif

@@ -33,13 +33,30 @@ NNV_USE_RESULT enum nnv_status nnv_convert(const struct nnv_relay_module *m, str
                                            const struct nnv_convert_options *options, struct nnv_arena *arena,
                                            struct nnv_converted *out, struct nnv_err *err);
 
-/** Support by trial: a target takes a call if a function of this call alone converts. */
+/**
+ * Converts one call of an operator or composite alone: what support by trial tries. Inputs are its operands but for
+ * constants. out holds the model alone, which is not validated yet; of arena. NNV_UNSUPPORTED as above.
+ */
+NNV_USE_RESULT enum nnv_status nnv_convert_call(const struct nnv_relay_module *m, const struct nnv_relay_expr *call,
+                                                const struct nnv_convert_options *options, struct nnv_arena *arena,
+                                                struct nnv_converted *out, struct nnv_err *err);
+
+/**
+ * Support by trial: a target takes a call, of an operator or a composite, if a function of this call alone converts.
+ * Calls of equal structure are tried once. Bytes are taken as plain integers where the call itself does not say what
+ * they stand for, so that a whole region can still be refused: where one part of it says otherwise than another.
+ */
 struct nnv_convert_support;
 /** For nnv_partition(); target is "nnapi". Reasons of refusals are kept. NULL when out of memory. */
 struct nnv_convert_support *nnv_convert_support_new(struct nnv_relay_module *m,
                                                     const struct nnv_convert_options *options, struct nnv_arena *arena);
 struct nnv_annotator nnv_convert_annotator(struct nnv_convert_support *s);
-/** Why a call was refused, or NULL if it was not, or was not asked. */
+/**
+ * After nnv_merge_composite(), before nnv_partition(): composites of the target that do not convert become the
+ * operations that they were, so that these can be taken one by one.
+ */
+NNV_USE_RESULT enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_err *err);
+/** Why a call was refused ("nn.conv2d: ..."), or NULL if it was not, or was not asked. */
 const char *nnv_convert_refusal(const struct nnv_convert_support *s, const struct nnv_relay_expr *call);
 /**
  * Whether the converter has a row for the operator at all (at some level, type and attributes), for tables and docs.

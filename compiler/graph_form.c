@@ -15,9 +15,16 @@ struct forms {
 
 static bool enter(void *ctx, const struct nnv_relay_expr *e) { return e == ctx || !nnv_scope_closed(e); }
 
+/* Paths are made short on the way, so that a chain of lets is walked once. */
 static struct nnv_relay_expr *now(const struct forms *f, struct nnv_relay_expr *e) {
-    while (f->instead[e->id]) e = f->instead[e->id];
-    return e;
+    struct nnv_relay_expr *last = e;
+    while (f->instead[last->id]) last = f->instead[last->id];
+    while (e != last) {
+        struct nnv_relay_expr *next = f->instead[e->id];
+        f->instead[e->id] = last;
+        e = next;
+    }
+    return last;
 }
 
 /* Whether value, a closure, uses the variable that it is bound to. */
@@ -34,7 +41,7 @@ static enum nnv_status drop_let(struct forms *f, struct nnv_relay_expr *let) {
     bool recursive;
     if (calls_itself(f, let, &recursive) != NNV_OK) return NNV_NO_MEMORY;
     if (recursive) return NNV_OK;
-    struct nnv_relay_expr *value = let->args[0];
+    struct nnv_relay_expr *value = now(f, let->args[0]);
     if (!value->bound && value->kind != NNV_RELAY_VAR && value->kind != NNV_RELAY_CONSTANT) {
         char *name = nnv_arena_printf(f->m->arena, "%%%s", let->var->name);
         if (!name) return NNV_NO_MEMORY;

@@ -78,25 +78,35 @@ static void prune_regions(struct nnv_regions *regions, const struct nnv_prune *p
     regions->n = n;
 }
 
-/* Grows an array of the result by n elements. */
-static void *grown(struct nnv_arena *arena, const void *old, size_t have, size_t n, size_t size) {
-    char *array = nnv_arena_alloc(arena, have + n, size);
+/** The result in the making, with the room of its arrays. */
+struct record {
+    struct nnv_partition made;
+    size_t cap_composites, cap_cuts, cap_host;
+};
+
+/* Room for n more elements of an array of the result. */
+static void *grown(struct nnv_arena *arena, void *old, size_t have, size_t n, size_t *cap, size_t size) {
+    if (old && have + n <= *cap) return old;
+    *cap = (have + n) * 2;
+    char *array = nnv_arena_alloc(arena, *cap, size);
     if (array && have) memcpy(array, old, have * size);
     return array;
 }
 
 /* Adds what the function holds to the result, before it is cut. */
-static enum nnv_status record(struct nnv_cutter *c, struct nnv_partition *out, struct nnv_err *err) {
+static enum nnv_status record(struct nnv_cutter *c, struct record *r, struct nnv_err *err) {
     struct nnv_arena *arena = c->m->arena;
+    struct nnv_partition *out = &r->made;
     const struct nnv_relay_list *list = &c->scoped.list;
     size_t composites = 0, host = 0;
     for (size_t i = 0; i < list->n; i++) {
         composites += nnv_composite_name(list->exprs[i]) != NULL;
         host += operation_name(list->exprs[i]) && !c->regions.of[list->exprs[i]->id];
     }
-    out->composites = grown(arena, out->composites, out->n_composites, composites, sizeof *out->composites);
-    out->host = grown(arena, out->host, out->n_host, host, sizeof *out->host);
-    out->cuts = grown(arena, out->cuts, out->n_cuts, c->regions.n, sizeof *out->cuts);
+    out->composites =
+        grown(arena, out->composites, out->n_composites, composites, &r->cap_composites, sizeof *out->composites);
+    out->host = grown(arena, out->host, out->n_host, host, &r->cap_host, sizeof *out->host);
+    out->cuts = grown(arena, out->cuts, out->n_cuts, c->regions.n, &r->cap_cuts, sizeof *out->cuts);
     if (!out->composites || !out->host || !out->cuts) return no_memory(err);
     for (size_t i = 0; i < list->n; i++) {
         const struct nnv_relay_expr *e = list->exprs[i];
@@ -106,9 +116,9 @@ static enum nnv_status record(struct nnv_cutter *c, struct nnv_partition *out, s
         }
         if (operation_name(e) && !c->regions.of[e->id]) out->host[out->n_host++] = operation_name(e);
     }
-    for (size_t r = 0; r < c->regions.n; r++) {
-        const struct nnv_region *region = &c->regions.regions[r];
-        struct nnv_cut *cut = &out->cuts[out->n_cuts + r];
+    for (size_t i = 0; i < c->regions.n; i++) {
+        const struct nnv_region *region = &c->regions.regions[i];
+        struct nnv_cut *cut = &out->cuts[out->n_cuts + i];
         cut->ops = NNV_NEW(arena, const char *, region->n_ops);
         cut->nodes = NNV_NEW(arena, const char *, region->n_ops);
         if (!cut->ops || !cut->nodes) return no_memory(err);
@@ -148,22 +158,25 @@ static bool make_tables(struct nnv_cutter *c) {
 
 static enum nnv_status partition_function(struct nnv_cutter *c, struct nnv_relay_expr *function, const char *name,
                                           const struct nnv_annotator *a, const struct nnv_prune *prune,
-                                          struct nnv_partition *out, struct nnv_err *err) {
+                                          struct record *out, struct nnv_err *err) {
     enum nnv_status s = nnv_graph_form(c->m, function, err);
     if (s == NNV_OK) s = nnv_scope_find(c->m, function, c->arena, &c->scoped, err);
     if (s == NNV_OK) s = nnv_regions_find(a, &c->scoped, c->arena, &c->regions, err);
+    if (s == NNV_OK && prune && prune->select)
+        s = prune->select(prune->select_ctx, name, a, &c->scoped, c->arena, &c->regions, err);
     if (s != NNV_OK) return s;
     if (prune) prune_regions(&c->regions, prune, c->arena);
     if (!make_tables(c)) return no_memory(err);
     s = record(c, out, err);
-    if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->cuts + out->n_cuts, err);
-    if (s == NNV_OK) out->n_cuts += c->regions.n;
-    return s;
+    if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.cuts + out->made.n_cuts, err);
+    if (s != NNV_OK) return s;
+    out->made.n_cuts += c->regions.n;
+    return nnv_graph_form(c->m, function, err); /* a field of a tuple that left its region as a whole is the output */
 }
 
 enum nnv_status nnv_partition(struct nnv_relay_module *m, const struct nnv_annotator *a, const struct nnv_prune *prune,
                               struct nnv_partition *result, struct nnv_err *err) {
-    struct nnv_partition out = {0};
+    struct record out = {0};
     size_t n = m->n_functions; /* those that are added behind are regions */
     enum nnv_status s = NNV_OK;
     for (size_t f = 0; s == NNV_OK && f < n; f++) {
@@ -173,7 +186,7 @@ enum nnv_status nnv_partition(struct nnv_relay_module *m, const struct nnv_annot
         s = c.arena ? partition_function(&c, function, m->functions[f].name, a, prune, &out, err) : no_memory(err);
         nnv_arena_free(c.arena);
     }
-    if (s == NNV_OK) *result = out;
+    if (s == NNV_OK) *result = out.made;
     return s;
 }
 

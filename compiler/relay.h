@@ -69,6 +69,10 @@ const struct nnv_relay_type *nnv_relay_fn_type(struct nnv_arena *a, size_t n,
                                                const struct nnv_relay_type *result);
 /** Equal in all; NULL equals NULL alone. */
 bool nnv_relay_type_equal(const struct nnv_relay_type *a, const struct nnv_relay_type *b);
+/** True if a value of type `is` may stand where `wanted` is declared: what is not known fits anything. */
+bool nnv_relay_type_fits(const struct nnv_relay_type *wanted, const struct nnv_relay_type *is);
+/** True if all dimensions are known, of all fields. */
+bool nnv_relay_type_known(const struct nnv_relay_type *t);
 /** The number of elements of a tensor, and its bytes; false if a dimension is not known or they overflow 2^62. */
 bool nnv_relay_type_elems(const struct nnv_relay_type *t, size_t *elems, size_t *bytes);
 /** As Relay text: "Tensor[(1, 8), float32]". */
@@ -292,6 +296,11 @@ void nnv_relay_print(const struct nnv_relay_module *m, int flags, struct nnv_tex
 
 /** Finds the type of every expression and checks each against its operator's rules. */
 NNV_USE_RESULT enum nnv_status nnv_relay_check(struct nnv_relay_module *m, struct nnv_err *err);
+/**
+ * The same for programs that say too little of themselves: what no rule, annotation or comment tells has the type NULL
+ * instead of being an error, and so has what is made of it. What is certainly wrong is an error here, too.
+ */
+NNV_USE_RESULT enum nnv_status nnv_relay_infer(struct nnv_relay_module *m, struct nnv_err *err);
 /** "file:line:column: message", then the line and a caret: for errors at an expression. Its value is NNV_INVALID. */
 NNV_USE_RESULT enum nnv_status nnv_relay_fail(const struct nnv_relay_module *m, const struct nnv_relay_span *span,
                                               struct nnv_err *err, const char *format, ...) NNV_PRINTF(4, 5);

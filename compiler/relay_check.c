@@ -12,25 +12,10 @@ struct checker {
     struct nnv_relay_module *m;
     struct nnv_err *err;
     const struct nnv_relay_expr **lets; /**< by the id of a variable: the LET that binds it */
-    bool *busy;                         /**< by the number of a function */
+    bool *busy, *done;                  /**< by the number of a function */
     int depth;
+    bool lenient; /**< what nothing tells is no error: its type stays NULL */
 };
-
-/* True if a value of type `is` may stand where `wanted` is declared. */
-static bool fits(const struct nnv_relay_type *wanted, const struct nnv_relay_type *is) {
-    if (wanted == NULL || is == NULL || wanted->kind == NNV_RELAY_UNKNOWN || is->kind == NNV_RELAY_UNKNOWN) return true;
-    if (wanted->kind != is->kind) return false;
-    if (wanted->kind == NNV_RELAY_TENSOR) {
-        if (wanted->dtype != is->dtype || wanted->n_dims != is->n_dims) return false;
-        for (size_t i = 0; i < is->n_dims; i++)
-            if (wanted->dims[i] != is->dims[i] && wanted->dims[i] >= 0 && is->dims[i] >= 0) return false;
-        return true;
-    }
-    if (wanted->n_fields != is->n_fields) return false;
-    for (size_t i = 0; i < is->n_fields; i++)
-        if (!fits(wanted->fields[i], is->fields[i])) return false;
-    return fits(wanted->result, is->result);
-}
 
 /* "what is A, not B" at a place. */
 static enum nnv_status mismatch(const struct checker *c, const struct nnv_relay_span *span, const char *what,
@@ -94,12 +79,24 @@ static bool check_attr(struct nnv_relay_typing *t, const struct nnv_relay_op_row
     return nnv_relay_wrong(t, "there is no attribute %s", a->key);
 }
 
+static bool is_open(const struct nnv_relay_type *t) { return t == NULL || t->kind == NNV_RELAY_UNKNOWN; }
+
+static bool has_typed_operands(const struct nnv_relay_expr *e) {
+    for (size_t i = 0; i < e->n_args; i++) {
+        const struct nnv_relay_type *t = e->args[i]->type;
+        if (is_open(t)) return false;
+        for (size_t k = 0; k < t->n_fields; k++)
+            if (is_open(t->fields[k])) return false;
+    }
+    return true;
+}
+
 static enum nnv_status check_operator(struct checker *c, struct nnv_relay_expr *e) {
     struct nnv_relay_typing t = {.m = c->m, .call = e, .err = c->err};
     const struct nnv_relay_op_row *row = nnv_relay_op(e->callee->name);
     if (row == NULL) { /* a dump says the type of what it has */
         e->type = e->declared;
-        if (e->type) return NNV_OK;
+        if (e->type || c->lenient) return NNV_OK;
         return nnv_relay_fail(c->m, &e->span, c->err,
                               "operator %s is not known, and no comment /* ty=... */ says its result", e->callee->name);
     }
@@ -112,6 +109,10 @@ static enum nnv_status check_operator(struct checker *c, struct nnv_relay_expr *
     }
     for (size_t i = 0; i < e->n_attrs; i++)
         if (!check_attr(&t, row, &e->attrs[i])) return t.st;
+    if (c->lenient && !has_typed_operands(e)) {
+        e->type = e->declared;
+        return NNV_OK;
+    }
     e->type = row->rule(&t);
     return e->type ? NNV_OK : t.st != NNV_OK ? t.st : no_memory(c);
 }
@@ -122,8 +123,11 @@ static enum nnv_status type_of_function(struct checker *c, const struct nnv_rela
                                         const struct nnv_relay_type *result, const struct nnv_relay_type **type) {
     const struct nnv_relay_type **params = NNV_NEW(c->m->arena, const struct nnv_relay_type *, f->n_params);
     if (params == NULL) return no_memory(c);
+    *type = NULL;
+    if (c->lenient && result == NULL) return NNV_OK;
     for (size_t i = 0; i < f->n_params; i++) {
         params[i] = f->params[i]->declared;
+        if (params[i] == NULL && c->lenient) return NNV_OK;
         if (params[i] == NULL)
             return nnv_relay_fail(c->m, &f->params[i]->span, c->err, "parameter %%%s has no type", f->params[i]->name);
     }
@@ -134,9 +138,11 @@ static enum nnv_status type_of_function(struct checker *c, const struct nnv_rela
 static enum nnv_status check_var(struct checker *c, struct nnv_relay_expr *v) {
     const struct nnv_relay_expr *let = c->lets[v->id], *value = let ? let->args[0] : NULL;
     v->type = v->declared;
-    if (value == NULL) return v->type ? NNV_OK : nnv_relay_fail(c->m, &v->span, c->err, "%%%s has no type", v->name);
+    if (c->lenient && value && value->kind != NNV_RELAY_FUNCTION && value->type == NULL) return NNV_OK;
+    if (value == NULL)
+        return v->type || c->lenient ? NNV_OK : nnv_relay_fail(c->m, &v->span, c->err, "%%%s has no type", v->name);
     if (value->type) {
-        if (!fits(v->declared, value->type))
+        if (!nnv_relay_type_fits(v->declared, value->type))
             return mismatch(c, &v->span, "the variable's value", value->type, v->declared);
         v->type = value->type;
         return NNV_OK;
@@ -144,6 +150,7 @@ static enum nnv_status check_var(struct checker *c, struct nnv_relay_expr *v) {
     if (v->type) return NNV_OK; /* within the function that it is */
     if (value->kind == NNV_RELAY_FUNCTION && value->declared)
         return type_of_function(c, value, value->declared, &v->type);
+    if (c->lenient) return NNV_OK;
     return nnv_relay_fail(c->m, &v->span, c->err, "%%%s calls itself: its result's type must be written", v->name);
 }
 
@@ -155,6 +162,10 @@ static enum nnv_status check_global(struct checker *c, struct nnv_relay_expr *e)
     if (i == c->m->n_functions) return nnv_relay_fail(c->m, &e->span, c->err, "@%s is not defined", e->name);
     const struct nnv_relay_expr *f = c->m->functions[i].expr;
     if (f->declared) return type_of_function(c, f, f->declared, &e->type);
+    if (c->lenient && (c->done[i] || c->busy[i] || c->depth > DEEPEST)) {
+        e->type = f->type;
+        return NNV_OK;
+    }
     if (c->busy[i] || c->depth > DEEPEST)
         return nnv_relay_fail(c->m, &e->span, c->err, "@%s calls itself: its result's type must be written", e->name);
     enum nnv_status st = check_function(c, i);
@@ -166,13 +177,14 @@ static enum nnv_status check_call(struct checker *c, struct nnv_relay_expr *e) {
     if (e->callee->kind == NNV_RELAY_OP) return check_operator(c, e);
     const struct nnv_relay_type *f = e->callee->type;
     char what[32];
+    if (c->lenient && is_open(f)) return NNV_OK;
     if (f == NULL || f->kind != NNV_RELAY_FN_TYPE)
         return nnv_relay_fail(c->m, &e->span, c->err, "what is called is no function");
     if (f->n_fields != e->n_args)
         return nnv_relay_fail(c->m, &e->span, c->err, "the function has %zu parameters, the call %zu operands",
                               f->n_fields, e->n_args);
     for (size_t i = 0; i < e->n_args; i++) {
-        if (fits(f->fields[i], e->args[i]->type)) continue;
+        if (nnv_relay_type_fits(f->fields[i], e->args[i]->type)) continue;
         snprintf(what, sizeof what, "operand %zu", i);
         return mismatch(c, &e->span, what, e->args[i]->type, f->fields[i]);
     }
@@ -182,9 +194,10 @@ static enum nnv_status check_call(struct checker *c, struct nnv_relay_expr *e) {
 
 static enum nnv_status check_if(struct checker *c, struct nnv_relay_expr *e) {
     const struct nnv_relay_type *condition = e->args[0]->type;
-    if (condition && (condition->kind != NNV_RELAY_TENSOR || condition->dtype != NNV_RELAY_BOOL || condition->n_dims))
+    if (!is_open(condition) &&
+        (condition->kind != NNV_RELAY_TENSOR || condition->dtype != NNV_RELAY_BOOL || condition->n_dims))
         return nnv_relay_fail(c->m, &e->span, c->err, "the condition of an if must be one bool");
-    if (!fits(e->args[1]->type, e->args[2]->type))
+    if (!nnv_relay_type_fits(e->args[1]->type, e->args[2]->type))
         return mismatch(c, &e->span, "the else branch", e->args[2]->type, e->args[1]->type);
     e->type = e->args[1]->type;
     return NNV_OK;
@@ -192,13 +205,20 @@ static enum nnv_status check_if(struct checker *c, struct nnv_relay_expr *e) {
 
 static enum nnv_status check_tuple(struct checker *c, struct nnv_relay_expr *e) {
     const struct nnv_relay_type **fields = NNV_NEW(c->m->arena, const struct nnv_relay_type *, e->n_args);
-    for (size_t i = 0; fields && i < e->n_args; i++) fields[i] = e->args[i]->type;
+    for (size_t i = 0; fields && i < e->n_args; i++) {
+        fields[i] = e->args[i]->type;
+        if (fields[i] == NULL) return NNV_OK; /* lenient */
+    }
     e->type = fields ? nnv_relay_tuple_type(c->m->arena, e->n_args, fields) : NULL;
     return e->type ? NNV_OK : no_memory(c);
 }
 
 static enum nnv_status check_get(struct checker *c, struct nnv_relay_expr *e) {
     const struct nnv_relay_type *tuple = e->args[0]->type;
+    if (c->lenient && is_open(tuple)) {
+        e->type = e->declared;
+        return NNV_OK;
+    }
     if (tuple->kind != NNV_RELAY_TUPLE_TYPE) return nnv_relay_fail(c->m, &e->span, c->err, "only a tuple has fields");
     if (e->index < 0 || (size_t)e->index >= tuple->n_fields)
         return nnv_relay_fail(c->m, &e->span, c->err, "field %" PRId64 " of a tuple of %zu", e->index, tuple->n_fields);
@@ -208,7 +228,7 @@ static enum nnv_status check_get(struct checker *c, struct nnv_relay_expr *e) {
 
 static enum nnv_status check_literal_function(struct checker *c, struct nnv_relay_expr *f) {
     const struct nnv_relay_type *body = f->args[0]->type;
-    if (!fits(f->declared, body)) return mismatch(c, &f->span, "the function's result", body, f->declared);
+    if (!nnv_relay_type_fits(f->declared, body)) return mismatch(c, &f->span, "the function's result", body, f->declared);
     return type_of_function(c, f, body, &f->type);
 }
 
@@ -220,7 +240,7 @@ static enum nnv_status check_expr(struct checker *c, struct nnv_relay_expr *e) {
         return check_global(c, e);
     case NNV_RELAY_CONSTANT:
         e->type = e->tensor->type;
-        if (e->type) return NNV_OK;
+        if (e->type || c->lenient) return NNV_OK;
         return nnv_relay_fail(c->m, &e->span, c->err, "neither metadata nor a comment tell the constant's type");
     case NNV_RELAY_OP:
         return NNV_OK;
@@ -271,21 +291,27 @@ static enum nnv_status check_function(struct checker *c, size_t i) {
     nnv_arena_free(scratch);
     c->depth--;
     c->busy[i] = false;
+    c->done[i] = true;
     return st;
 }
 
-enum nnv_status nnv_relay_check(struct nnv_relay_module *m, struct nnv_err *err) {
-    struct checker c = {.m = m, .err = err};
+static enum nnv_status check_module(struct nnv_relay_module *m, bool lenient, struct nnv_err *err) {
+    struct checker c = {.m = m, .err = err, .lenient = lenient};
     struct nnv_arena *scratch = nnv_arena_new();
     enum nnv_status st = NNV_OK;
     if (scratch) {
         c.lets = NNV_NEW(scratch, const struct nnv_relay_expr *, m->n_exprs);
         c.busy = NNV_NEW(scratch, bool, m->n_functions);
+        c.done = NNV_NEW(scratch, bool, m->n_functions);
     }
-    if (c.lets == NULL || c.busy == NULL) st = no_memory(&c);
+    if (c.lets == NULL || c.busy == NULL || c.done == NULL) st = no_memory(&c);
     for (size_t i = 0; i < m->n_functions; i++) m->functions[i].expr->type = NULL;
     for (size_t i = 0; i < m->n_functions && st == NNV_OK; i++)
-        if (m->functions[i].expr->type == NULL) st = check_function(&c, i);
+        if (!c.done[i]) st = check_function(&c, i);
     nnv_arena_free(scratch);
     return st;
 }
+
+enum nnv_status nnv_relay_check(struct nnv_relay_module *m, struct nnv_err *err) { return check_module(m, false, err); }
+
+enum nnv_status nnv_relay_infer(struct nnv_relay_module *m, struct nnv_err *err) { return check_module(m, true, err); }

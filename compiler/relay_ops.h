@@ -55,6 +55,8 @@ void *nnv_relay_wrong(struct nnv_relay_typing *t, const char *format, ...) NNV_P
 
 /** The type of operand i, which must be a tensor. */
 const struct nnv_relay_type *nnv_relay_in(struct nnv_relay_typing *t, size_t i);
+/** The type of operand i, which must be a tensor of so many dimensions. */
+const struct nnv_relay_type *nnv_relay_of_rank(struct nnv_relay_typing *t, size_t i, size_t rank);
 /** A tensor's type; NULL when out of memory, which is an error. */
 const struct nnv_relay_type *nnv_relay_made(struct nnv_relay_typing *t, enum nnv_relay_dtype dtype, size_t n,
                                             const int64_t *dims);
@@ -72,6 +74,26 @@ bool nnv_relay_dtype_attr(struct nnv_relay_typing *t, const char *key, enum nnv_
 bool nnv_relay_broadcast(struct nnv_relay_typing *t, const struct nnv_relay_type *a, const struct nnv_relay_type *b,
                          size_t *n, int64_t *dims);
 
+/** Where the letters of a layout are: "NHWC" has C at 3. */
+struct nnv_relay_layout {
+    size_t first, second, h, w; /**< N or O, C or I, and the extents */
+};
+
+/** The layout of an attribute; letters: "NCHW" or "OIHW". */
+bool nnv_relay_layout(struct nnv_relay_typing *t, const char *key, const char *layout, const char *letters,
+                      struct nnv_relay_layout *to);
+/** Two values of an attribute, or one for both, from `least` to 2^30. */
+bool nnv_relay_pair(struct nnv_relay_typing *t, const char *key, int64_t least, int64_t *to);
+/** The attribute padding as top, left, bottom, right. */
+bool nnv_relay_padding(struct nnv_relay_typing *t, int64_t *p);
+/** The number of an attribute; `otherwise` if there is none. */
+double nnv_relay_number(const struct nnv_relay_typing *t, const char *key, double otherwise);
+
+/** Output padding, strides and all else of a transposed convolution: *size is the extent of the result. */
+bool nnv_relay_grown(struct nnv_relay_typing *t, const int64_t *in, const int64_t *kernel, int64_t *size);
+/** Operands from `first` to before `end` are scales (float32) and zero points (int32), scale first. */
+bool nnv_relay_scales(struct nnv_relay_typing *t, size_t first, size_t end);
+
 nnv_relay_rule nnv_relay_rule_same, nnv_relay_rule_float, nnv_relay_rule_binary, nnv_relay_rule_compare,
     nnv_relay_rule_logic, nnv_relay_rule_where, nnv_relay_rule_cast, nnv_relay_rule_axis, nnv_relay_rule_bias,
     nnv_relay_rule_batch_norm, nnv_relay_rule_prelu, nnv_relay_rule_reshape, nnv_relay_rule_transpose,
@@ -79,6 +101,12 @@ nnv_relay_rule nnv_relay_rule_same, nnv_relay_rule_float, nnv_relay_rule_binary,
     nnv_relay_rule_squeeze, nnv_relay_rule_flatten, nnv_relay_rule_reduce, nnv_relay_rule_arg, nnv_relay_rule_filled,
     nnv_relay_rule_conv, nnv_relay_rule_dense, nnv_relay_rule_batch_matmul, nnv_relay_rule_pool,
     nnv_relay_rule_global_pool, nnv_relay_rule_quantize, nnv_relay_rule_qnn_binary, nnv_relay_rule_qnn_concatenate,
-    nnv_relay_rule_resize;
+    nnv_relay_rule_resize, nnv_relay_rule_test, nnv_relay_rule_bits, nnv_relay_rule_arange, nnv_relay_rule_cumulate,
+    nnv_relay_rule_topk, nnv_relay_rule_sort, nnv_relay_rule_tile, nnv_relay_rule_repeat, nnv_relay_rule_reverse,
+    nnv_relay_rule_stack, nnv_relay_rule_take, nnv_relay_rule_gather, nnv_relay_rule_gather_nd, nnv_relay_rule_one_hot,
+    nnv_relay_rule_broadcast_to, nnv_relay_rule_like, nnv_relay_rule_slice_like, nnv_relay_rule_layout_transform,
+    nnv_relay_rule_blocks, nnv_relay_rule_batches, nnv_relay_rule_upsampling, nnv_relay_rule_axes, nnv_relay_rule_norm,
+    nnv_relay_rule_dropout, nnv_relay_rule_matmul, nnv_relay_rule_conv_transpose, nnv_relay_rule_conv1d,
+    nnv_relay_rule_qnn_unary, nnv_relay_rule_valid_counts, nnv_relay_rule_nms;
 
 #endif

@@ -171,6 +171,7 @@ static bool parse_definition(struct nnv_relay_parser *p) {
 /* A text without definitions: the body of @main, whose parameters are the free variables. */
 static bool parse_bare(struct nnv_relay_parser *p) {
     struct nnv_relay_span span = p->tok.span;
+    p->bare = true;
     struct nnv_relay_expr *body = nnv_relay_parse_body(p);
     if (body == NULL) return false;
     struct nnv_relay_expr *f = nnv_relay_fn(p->m, p->n_free, p->free_vars, NULL, body, 0, NULL);

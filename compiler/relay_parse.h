@@ -32,6 +32,7 @@ struct nnv_relay_parser {
     size_t n_opaque, cap_opaque;
     struct nnv_relay_expr **free_vars;
     size_t n_free, cap_free;
+    bool bare; /**< a text without definitions */
     enum nnv_status st;
     struct nnv_err *err;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing Relay text: expressions. Recursion is bounded by nnv_relay_deeper(); statements and operands are loops. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -121,6 +122,32 @@ static struct nnv_relay_expr *parse_opaque(struct nnv_relay_parser *p) {
 
 /* ---------------------------------------------------------------- variables */
 
+static bool add_free(struct nnv_relay_parser *p, struct nnv_relay_expr *v) {
+    if (!nnv_relay_parse_room(p, (void **)&p->free_vars, p->n_free, &p->cap_free, sizeof(struct nnv_relay_expr *)))
+        return false;
+    p->free_vars[p->n_free++] = v;
+    return nnv_relay_bind(p, v->name, v);
+}
+
+/* A local of a text without definitions that nothing declares: a parameter. Numbers behind dots are projections. */
+static struct nnv_relay_expr *parse_free(struct nnv_relay_parser *p, const struct nnv_relay_token *t) {
+    size_t len = t->len, digits = len;
+    while (digits && isdigit((unsigned char)t->text[digits - 1])) {
+        while (digits && isdigit((unsigned char)t->text[digits - 1])) digits--;
+        if (digits < 2 || t->text[digits - 1] != '.') break;
+        len = --digits;
+    }
+    const char *name = nnv_relay_got(p, nnv_relay_intern(p->m, t->text, len));
+    struct nnv_relay_expr *v = NULL;
+    for (size_t i = 0; name && !v && i < p->n_free; i++) /* from a block that is left already */
+        if (p->free_vars[i]->name == name) v = p->free_vars[i];
+    bool ok = v ? nnv_relay_bind(p, name, v)
+                : name && (v = placed(p, nnv_relay_var(p->m, name, NULL), t->span)) && add_free(p, v);
+    nnv_relay_lex_back(&p->lexer, t, len);
+    nnv_relay_next(p);
+    return ok ? v : NULL;
+}
+
 /* The local in hand: the longest part of the token from its beginning that is a name in scope. */
 static struct nnv_relay_expr *parse_local(struct nnv_relay_parser *p) {
     const struct nnv_relay_token t = p->tok;
@@ -133,6 +160,7 @@ static struct nnv_relay_expr *parse_local(struct nnv_relay_parser *p) {
         nnv_relay_next(p);
         return e;
     }
+    if (p->bare && t.len <= LONGEST_NAME) return parse_free(p, &t);
     return nnv_relay_parse_fail(p, &t.span, "%%%.*s is not declared", t.len < 60 ? (int)t.len : 60, t.text);
 }
 
@@ -440,11 +468,7 @@ static bool parse_let(struct nnv_relay_parser *p) {
 static bool parse_free_var(struct nnv_relay_parser *p) {
     nnv_relay_next(p);
     struct nnv_relay_expr *v = parse_declared(p);
-    if (v == NULL) return false;
-    if (!nnv_relay_parse_room(p, (void **)&p->free_vars, p->n_free, &p->cap_free, sizeof(struct nnv_relay_expr *)))
-        return false;
-    p->free_vars[p->n_free++] = v;
-    return nnv_relay_bind(p, v->name, v) && nnv_relay_must(p, ";");
+    return v && add_free(p, v) && nnv_relay_must(p, ";");
 }
 
 /* Statements; those that are lets go onto the pile as pairs. The result is the last expression. */

@@ -50,6 +50,12 @@ int64_t nnv_relay_int(const struct nnv_relay_typing *t, const char *key, int64_t
     return v && (v->kind == NNV_RELAY_INT || v->kind == NNV_RELAY_TRUTH) ? v->i : otherwise;
 }
 
+double nnv_relay_number(const struct nnv_relay_typing *t, const char *key, double otherwise) {
+    const struct nnv_relay_value *v = nnv_relay_attr(t->call, key);
+    if (v && v->kind == NNV_RELAY_FLOAT) return v->f;
+    return v && (v->kind == NNV_RELAY_INT || v->kind == NNV_RELAY_TRUTH) ? (double)v->i : otherwise;
+}
+
 const char *nnv_relay_text(const struct nnv_relay_typing *t, const char *key, const char *otherwise) {
     const struct nnv_relay_value *v = nnv_relay_attr(t->call, key);
     return v && v->kind == NNV_RELAY_STRING ? v->text : otherwise;
@@ -118,6 +124,11 @@ const struct nnv_relay_type *nnv_relay_rule_float(struct nnv_relay_typing *t) {
     return a;
 }
 
+const struct nnv_relay_type *nnv_relay_rule_test(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_in(t, 0);
+    return a ? nnv_relay_made(t, NNV_RELAY_BOOL, a->n_dims, a->dims) : NULL;
+}
+
 static const struct nnv_relay_type *stretched(struct nnv_relay_typing *t, size_t i, size_t k, bool to_bool) {
     int64_t dims[NNV_RELAY_RANK];
     size_t n;
@@ -128,6 +139,13 @@ static const struct nnv_relay_type *stretched(struct nnv_relay_typing *t, size_t
 }
 
 const struct nnv_relay_type *nnv_relay_rule_binary(struct nnv_relay_typing *t) { return stretched(t, 0, 1, false); }
+
+const struct nnv_relay_type *nnv_relay_rule_bits(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_in(t, 0);
+    if (a && (nnv_relay_dtype_is_float(a->dtype) || a->dtype == NNV_RELAY_BOOL))
+        return nnv_relay_wrong(t, "operand 0 is %s, and must be of integers", nnv_relay_dtype_name(a->dtype));
+    return a && t->call->n_args == 2 ? stretched(t, 0, 1, false) : a;
+}
 
 const struct nnv_relay_type *nnv_relay_rule_compare(struct nnv_relay_typing *t) { return stretched(t, 0, 1, true); }
 
@@ -211,8 +229,7 @@ const struct nnv_relay_type *nnv_relay_rule_arg(struct nnv_relay_typing *t) {
 
 /* ------------------------------------------------------------------ quantised */
 
-/* Scales must be float32, zero points int32: operands from `first` on, scale first. */
-static bool scales(struct nnv_relay_typing *t, size_t first, size_t end) {
+bool nnv_relay_scales(struct nnv_relay_typing *t, size_t first, size_t end) {
     for (size_t i = first; i < end; i++) {
         const struct nnv_relay_type *a = nnv_relay_in(t, i);
         if (a == NULL) return false;
@@ -228,7 +245,7 @@ const struct nnv_relay_type *nnv_relay_rule_quantize(struct nnv_relay_typing *t)
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     enum nnv_relay_dtype dtype;
     bool quantize = strcmp(t->call->callee->name, "qnn.quantize") == 0;
-    if (a == NULL || !scales(t, 1, t->call->n_args)) return NULL;
+    if (a == NULL || !nnv_relay_scales(t, 1, t->call->n_args)) return NULL;
     if (nnv_relay_dtype_is_float(a->dtype) != quantize)
         return nnv_relay_wrong(t, "operand 0 is %s", nnv_relay_dtype_name(a->dtype));
     if (!nnv_relay_dtype_attr(t, "out_dtype", NNV_RELAY_INT8, &dtype)) return NULL;
@@ -236,5 +253,11 @@ const struct nnv_relay_type *nnv_relay_rule_quantize(struct nnv_relay_typing *t)
 }
 
 const struct nnv_relay_type *nnv_relay_rule_qnn_binary(struct nnv_relay_typing *t) {
-    return scales(t, 2, 8) ? stretched(t, 0, 1, false) : NULL;
+    return nnv_relay_scales(t, 2, 8) ? stretched(t, 0, 1, false) : NULL;
+}
+
+/* Operands: data, its scale and zero point, those of the result. */
+const struct nnv_relay_type *nnv_relay_rule_qnn_unary(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_in(t, 0);
+    return a && nnv_relay_scales(t, 1, 5) ? a : NULL;
 }

@@ -7,14 +7,8 @@
 
 enum { MOST_EXTENT = 1 << 30 }; /* of attributes in sums, which so can't overflow */
 
-/** Where the letters of a layout are: "NHWC" has C at 3. */
-struct layout {
-    size_t first, second, h, w; /**< N or O, C or I, and the extents */
-};
-
-/* letters: "NCHW" or "OIHW". */
-static bool layout_of(struct nnv_relay_typing *t, const char *key, const char *layout, const char *letters,
-                      struct layout *to) {
+bool nnv_relay_layout(struct nnv_relay_typing *t, const char *key, const char *layout, const char *letters,
+                      struct nnv_relay_layout *to) {
     size_t at[4];
     for (size_t i = 0; i < 4; i++) {
         const char *found = strchr(layout, letters[i]);
@@ -22,12 +16,11 @@ static bool layout_of(struct nnv_relay_typing *t, const char *key, const char *l
             return nnv_relay_wrong(t, "attribute %s must have the four letters %s in some order", key, letters);
         at[i] = (size_t)(found - layout);
     }
-    *to = (struct layout){at[0], at[1], at[2], at[3]};
+    *to = (struct nnv_relay_layout){at[0], at[1], at[2], at[3]};
     return true;
 }
 
-/* Two values of an attribute, or one for both, of at least `least`. */
-static bool pair(struct nnv_relay_typing *t, const char *key, int64_t least, int64_t *to) {
+bool nnv_relay_pair(struct nnv_relay_typing *t, const char *key, int64_t least, int64_t *to) {
     size_t n = 0;
     if (!nnv_relay_ints(t, key, to, 2, &n)) return nnv_relay_wrong(t, "needs the attribute %s", key);
     if (n == 1) to[1] = to[0];
@@ -37,8 +30,7 @@ static bool pair(struct nnv_relay_typing *t, const char *key, int64_t least, int
     return true;
 }
 
-/* Padding as top, left, bottom, right. */
-static bool padding(struct nnv_relay_typing *t, int64_t *p) {
+bool nnv_relay_padding(struct nnv_relay_typing *t, int64_t *p) {
     size_t n = 0;
     if (!nnv_relay_ints(t, "padding", p, 4, &n)) return nnv_relay_wrong(t, "needs the attribute padding");
     if (n == 1) p[1] = p[2] = p[3] = p[0];
@@ -78,7 +70,9 @@ static bool places(struct nnv_relay_typing *t, const struct window *w, int64_t i
 /* Height and width of what a window gives. */
 static bool places_2d(struct nnv_relay_typing *t, const int64_t *kernel, bool ceil, const int64_t *in, int64_t *out) {
     int64_t stride[2], dilation[2], pad[4];
-    if (!pair(t, "strides", 1, stride) || !pair(t, "dilation", 1, dilation) || !padding(t, pad)) return false;
+    if (!nnv_relay_pair(t, "strides", 1, stride) || !nnv_relay_pair(t, "dilation", 1, dilation) ||
+        !nnv_relay_padding(t, pad))
+        return false;
     for (size_t i = 0; i < 2; i++) {
         struct window w = {kernel[i], stride[i], dilation[i], pad[i], pad[i + 2], ceil};
         if (!places(t, &w, in[i], &out[i])) return false;
@@ -86,7 +80,7 @@ static bool places_2d(struct nnv_relay_typing *t, const int64_t *kernel, bool ce
     return true;
 }
 
-static const struct nnv_relay_type *of_rank(struct nnv_relay_typing *t, size_t i, size_t rank) {
+const struct nnv_relay_type *nnv_relay_of_rank(struct nnv_relay_typing *t, size_t i, size_t rank) {
     const struct nnv_relay_type *a = nnv_relay_in(t, i);
     if (a && a->n_dims != rank)
         return nnv_relay_wrong(t, "operand %zu has %zu dimensions, not %zu", i, a->n_dims, rank);
@@ -118,22 +112,22 @@ static bool channels_of(struct nnv_relay_typing *t, int64_t in, int64_t o, int64
 }
 
 const struct nnv_relay_type *nnv_relay_rule_conv(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = of_rank(t, 0, 4), *w = x ? of_rank(t, 1, 4) : NULL;
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4), *w = x ? nnv_relay_of_rank(t, 1, 4) : NULL;
     const char *data_layout = nnv_relay_text(t, "data_layout", "NCHW"),
                *out_layout = nnv_relay_text(t, "out_layout", "");
     bool qnn = t->call->n_args == 6;
-    struct layout l, k, o;
+    struct nnv_relay_layout l, k, o;
     int64_t dims[4], out[2], size[2];
     enum nnv_relay_dtype dtype;
     if (*out_layout == '\0') out_layout = data_layout;
-    if (w == NULL || !layout_of(t, "data_layout", data_layout, "NCHW", &l) ||
-        !layout_of(t, "kernel_layout", nnv_relay_text(t, "kernel_layout", "OIHW"), "OIHW", &k) ||
-        !layout_of(t, "out_layout", out_layout, "NCHW", &o))
+    if (w == NULL || !nnv_relay_layout(t, "data_layout", data_layout, "NCHW", &l) ||
+        !nnv_relay_layout(t, "kernel_layout", nnv_relay_text(t, "kernel_layout", "OIHW"), "OIHW", &k) ||
+        !nnv_relay_layout(t, "out_layout", out_layout, "NCHW", &o))
         return NULL;
     if (!qnn && x->dtype != w->dtype) return nnv_relay_wrong(t, "the data and the weights are of different types");
     int64_t kernel[] = {w->dims[k.h], w->dims[k.w]}, in[] = {x->dims[l.h], x->dims[l.w]};
     if (nnv_relay_written(t->call, "kernel_size")) {
-        if (!pair(t, "kernel_size", 1, size)) return NULL;
+        if (!nnv_relay_pair(t, "kernel_size", 1, size)) return NULL;
         if (!agree(size[0], kernel[0]) || !agree(size[1], kernel[1]))
             return nnv_relay_wrong(
                 t, "kernel_size is [%" PRId64 ", %" PRId64 "], the weights have [%" PRId64 ", %" PRId64 "]", size[0],
@@ -151,11 +145,11 @@ const struct nnv_relay_type *nnv_relay_rule_conv(struct nnv_relay_typing *t) {
 /* -------------------------------------------------------------------- pools */
 
 const struct nnv_relay_type *nnv_relay_rule_pool(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = of_rank(t, 0, 4);
-    struct layout l;
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
+    struct nnv_relay_layout l;
     int64_t dims[4], kernel[2], out[2];
-    if (x == NULL || !layout_of(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
-    if (!pair(t, "pool_size", 1, kernel)) return NULL;
+    if (x == NULL || !nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
+    if (!nnv_relay_pair(t, "pool_size", 1, kernel)) return NULL;
     int64_t in[] = {x->dims[l.h], x->dims[l.w]};
     if (!places_2d(t, kernel, nnv_relay_int(t, "ceil_mode", 0), in, out)) return NULL;
     memcpy(dims, x->dims, sizeof dims);
@@ -165,10 +159,10 @@ const struct nnv_relay_type *nnv_relay_rule_pool(struct nnv_relay_typing *t) {
 }
 
 const struct nnv_relay_type *nnv_relay_rule_global_pool(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = of_rank(t, 0, 4);
-    struct layout l;
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
+    struct nnv_relay_layout l;
     int64_t dims[4];
-    if (x == NULL || !layout_of(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
+    if (x == NULL || !nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
     memcpy(dims, x->dims, sizeof dims);
     dims[l.h] = dims[l.w] = 1;
     return nnv_relay_made(t, x->dtype, 4, dims);
@@ -176,13 +170,13 @@ const struct nnv_relay_type *nnv_relay_rule_global_pool(struct nnv_relay_typing 
 
 /* The attribute is the height and width of the result. */
 const struct nnv_relay_type *nnv_relay_rule_resize(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = of_rank(t, 0, 4);
-    struct layout l;
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
+    struct nnv_relay_layout l;
     int64_t dims[4], size[2];
     enum nnv_relay_dtype dtype;
     const char *key = strcmp(t->call->callee->name, "image.resize2d") == 0 ? "size" : "output_size";
-    if (x == NULL || !layout_of(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
-    if (!pair(t, key, 1, size) || !nnv_relay_dtype_attr(t, "out_dtype", x->dtype, &dtype)) return NULL;
+    if (x == NULL || !nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
+    if (!nnv_relay_pair(t, key, 1, size) || !nnv_relay_dtype_attr(t, "out_dtype", x->dtype, &dtype)) return NULL;
     memcpy(dims, x->dims, sizeof dims);
     dims[l.h] = size[0];
     dims[l.w] = size[1];
@@ -192,7 +186,7 @@ const struct nnv_relay_type *nnv_relay_rule_resize(struct nnv_relay_typing *t) {
 /* -------------------------------------------------------------------- dense */
 
 const struct nnv_relay_type *nnv_relay_rule_dense(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = nnv_relay_in(t, 0), *w = x ? of_rank(t, 1, 2) : NULL;
+    const struct nnv_relay_type *x = nnv_relay_in(t, 0), *w = x ? nnv_relay_of_rank(t, 1, 2) : NULL;
     int64_t dims[NNV_RELAY_RANK];
     enum nnv_relay_dtype dtype;
     if (w == NULL) return NULL;
@@ -213,11 +207,11 @@ const struct nnv_relay_type *nnv_relay_rule_dense(struct nnv_relay_typing *t) {
 }
 
 const struct nnv_relay_type *nnv_relay_rule_batch_matmul(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *a = of_rank(t, 0, 3), *b = a ? of_rank(t, 1, 3) : NULL;
+    const struct nnv_relay_type *a = nnv_relay_of_rank(t, 0, 3), *b = a ? nnv_relay_of_rank(t, 1, 3) : NULL;
     size_t ta = nnv_relay_int(t, "transpose_a", 0) != 0, tb = nnv_relay_int(t, "transpose_b", 1) != 0;
     enum nnv_relay_dtype dtype;
     if (b == NULL || !nnv_relay_dtype_attr(t, "out_dtype", a->dtype, &dtype)) return NULL;
-    if (a->dtype != b->dtype) return nnv_relay_wrong(t, "the operands are of different types");
+    if (a->dtype != b->dtype && t->call->n_args == 2) return nnv_relay_wrong(t, "the operands are of different types");
     int64_t inner_a = a->dims[2 - ta], inner_b = b->dims[1 + tb];
     if (!agree(inner_a, inner_b))
         return nnv_relay_wrong(t, "the summed extents are %" PRId64 " and %" PRId64, inner_a, inner_b);
@@ -232,7 +226,7 @@ const struct nnv_relay_type *nnv_relay_rule_batch_matmul(struct nnv_relay_typing
 
 /* Operand i has one value for each place along the attribute axis of operand 0. */
 static bool along_axis(struct nnv_relay_typing *t, const struct nnv_relay_type *x, size_t i) {
-    const struct nnv_relay_type *v = of_rank(t, i, 1);
+    const struct nnv_relay_type *v = nnv_relay_of_rank(t, i, 1);
     size_t at;
     if (v == NULL || !nnv_relay_axis(t, "axis", nnv_relay_int(t, "axis", 1), x->n_dims, &at)) return false;
     if (v->dtype != x->dtype) return nnv_relay_wrong(t, "operand %zu is not of the data's type", i);

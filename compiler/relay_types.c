@@ -88,6 +88,31 @@ bool nnv_relay_type_equal(const struct nnv_relay_type *a, const struct nnv_relay
     return nnv_relay_type_equal(a->result, b->result);
 }
 
+bool nnv_relay_type_fits(const struct nnv_relay_type *wanted, const struct nnv_relay_type *is) {
+    if (wanted == is) return true;
+    if (wanted == NULL || is == NULL || wanted->kind == NNV_RELAY_UNKNOWN || is->kind == NNV_RELAY_UNKNOWN) return true;
+    if (wanted->kind != is->kind) return false;
+    if (wanted->kind == NNV_RELAY_TENSOR) {
+        if (wanted->dtype != is->dtype || wanted->n_dims != is->n_dims) return false;
+        for (size_t i = 0; i < is->n_dims; i++)
+            if (wanted->dims[i] != is->dims[i] && wanted->dims[i] >= 0 && is->dims[i] >= 0) return false;
+        return true;
+    }
+    if (wanted->n_fields != is->n_fields) return false;
+    for (size_t i = 0; i < is->n_fields; i++)
+        if (!nnv_relay_type_fits(wanted->fields[i], is->fields[i])) return false;
+    return nnv_relay_type_fits(wanted->result, is->result);
+}
+
+bool nnv_relay_type_known(const struct nnv_relay_type *t) {
+    if (t == NULL || t->kind == NNV_RELAY_UNKNOWN) return false;
+    for (size_t i = 0; i < t->n_dims; i++)
+        if (t->dims[i] < 0) return false;
+    for (size_t i = 0; i < t->n_fields; i++)
+        if (!nnv_relay_type_known(t->fields[i])) return false;
+    return true;
+}
+
 bool nnv_relay_type_elems(const struct nnv_relay_type *t, size_t *elems, size_t *bytes) {
     uint64_t most = UINT64_C(1) << 62, n = 1;
     if (t->kind != NNV_RELAY_TENSOR) return false;

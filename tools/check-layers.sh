@@ -18,11 +18,13 @@ mlts                 include base reference/model reference/eval reference/ops m
 compiler             include base reference/model reference/eval reference/ops compiler
 harness/core         include base reference/model reference/eval reference/ops randgraph reports harness/core
 harness/bench        include base reference/model reference/eval reference/ops mlts harness/core harness/debug harness/bench
+compiler/region      include
+harness/compiled     include base reference/model reference/eval reference/ops compiler compiler/region harness/core harness/compiled
 harness/debug        include base reference/model reference/eval reference/ops harness/core harness/debug
 harness/explain      include base reference/model reference/eval reference/ops harness/core harness/explain
 harness/fuzz         include base reference/model reference/eval reference/ops randgraph harness/core harness/fuzz
-harness/suites       include base reference/model reference/eval reference/ops reference/runtime randgraph harness/core harness/fuzz harness/suites
-harness/cli          include base reference/model reference/eval reference/ops reference/runtime randgraph mlts reports harness/core harness/bench harness/debug harness/explain harness/fuzz harness/suites harness/cli
+harness/suites       include base reference/model reference/eval reference/ops reference/runtime randgraph compiler harness/core harness/compiled harness/fuzz harness/suites
+harness/cli          include base reference/model reference/eval reference/ops reference/runtime randgraph mlts compiler reports harness/core harness/bench harness/compiled harness/debug harness/explain harness/fuzz harness/suites harness/cli
 drivers_under_test/reference  include base reference/model reference/eval reference/ops reference/runtime
 EOF
 }

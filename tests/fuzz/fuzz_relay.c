@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Relay text: one clear error, or a module that prints as text that parses back to an equal module. */
+/*
+ * Relay text: one clear error, or a module that prints as text that parses back to an equal module; and that the passes
+ * divide once and for all: a second run finds nothing to do.
+ */
+#include "compiler/byoc.h"
 #include "compiler/params.h"
+#include "compiler/tables.h"
 #include "tests/fuzz/target.h"
 
 static void round_trip(struct nnv_relay_module *m, struct nnv_arena *arena) {
@@ -21,6 +26,36 @@ out:
     nnv_text_free(&twice);
 }
 
+/* Some operators, whatever they are called. */
+static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
+    const char *name = nnv_relay_op_name(call);
+    (void)ctx;
+    return (name[0] + name[strlen(name) - 1]) % 3 == (int)target;
+}
+
+static void divide(struct nnv_relay_module *m, struct nnv_arena *arena) {
+    static const char *const targets[] = {"nnapi", "other"};
+    const struct nnv_annotator annotator = {.targets = targets, .n_targets = 2, .accepts = accepts};
+    struct nnv_pattern_table table;
+    struct nnv_partition once, again;
+    struct nnv_err err = {0};
+    size_t len;
+    const char *text = nnv_shipped_table("nnapi", &len);
+    enum nnv_status st = nnv_relay_infer(m, &err);
+    MUST((st == NNV_OK) == (err.text[0] == '\0'));
+    if (st != NNV_OK) return;
+    MUST(nnv_pattern_read(text, len, "nnapi", arena, &table, &err) == NNV_OK);
+    st = nnv_merge_composite(m, &table, &err);
+    if (st == NNV_OK) st = nnv_partition(m, &annotator, NULL, &once, &err);
+    MUST((st == NNV_OK) == (err.text[0] == '\0'));
+    if (st != NNV_OK) return;
+    st = nnv_partition(m, &annotator, NULL, &again, &err);
+    MUST(st == NNV_OK && again.n_cuts == 0 && again.n_host == once.n_host);
+    struct nnv_text printed = {0};
+    nnv_relay_print(m, 0, &printed);
+    nnv_text_free(&printed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct nnv_arena *arena = scratch();
     struct nnv_relay_module *m = NULL;
@@ -33,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         round_trip(m, arena);
         st = nnv_relay_check(m, &err);
         MUST((st == NNV_OK) == (err.text[0] == '\0'));
+        divide(m, arena);
     } else {
         err = (struct nnv_err){0};
         st = nnv_relay_params_read(text, size, "fuzz", arena, &params, &err);

@@ -53,6 +53,7 @@ test_findings() {
     run_examples "$ROOT/docs/findings.md"
 }
 test_host() { run_examples "$ROOT/docs/host.md"; }
+test_compiler() { run_examples "$ROOT/docs/compiler.md"; }
 test_bench() { run_examples "$ROOT/docs/bench.md"; }
 test_comparing() { run_examples "$ROOT/docs/comparing.md"; }
 test_gating() { run_examples "$ROOT/docs/gating.md"; }

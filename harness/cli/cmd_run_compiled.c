@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_run_compiled.c nnvts run-compiled: a compiled program on NNAPI, with any driver. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "harness/cli/cli.h"
+#include "harness/compiled/run.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts run-compiled DIR [options]",
+    .summary =
+        "Runs what nnvts compile has written: its regions on NNAPI's runtime with the drivers that are named, in "
+        "a process of their own, all else on the golden interpreter. A region that the drivers can't compile "
+        "is interpreted, too.",
+    .examples =
+        "nnvts run-compiled out --driver cpu --compare              each region judged, the results compared\n"
+        "nnvts run-compiled out --driver sample:float-fast,cpu      regions may be divided between two drivers\n"
+        "nnvts run-compiled out --driver sample:minimal#auto        what the driver lacks, the CPU reference does\n"
+        "nnvts run-compiled out --driver cpu --repeat 100 --burst   times of 100 runs of each region\n"
+        "nnvts run-compiled out --input x.bin --input y.bin         inputs from files: their elements as they are\n",
+};
+
+struct command {
+    struct nnv_cli c;
+    struct nnv_opt_list inputs;
+    struct nnv_compiled_run how;
+    struct nnv_arena *arena;
+    struct nnv_built bundle;
+};
+
+static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
+
+/* ------------------------------------------------------------------------- inputs */
+
+static enum nnv_status read_input(const struct command *x, const char *path, const struct nnv_relay_expr *param,
+                                  struct nnv_relay_datum **to, struct nnv_err *err) {
+    char *data = NULL;
+    size_t size = 0, elems, bytes;
+    if (param->type->kind != NNV_RELAY_TENSOR || !nnv_relay_type_elems(param->type, &elems, &bytes))
+        return nnv_fail(err, NNV_INVALID, "--input %s: the parameter %%%s is no tensor of known shape", path,
+                        param->name);
+    enum nnv_status st = nnv_file_read(path, bytes + 1, &data, &size, err);
+    if (st == NNV_OK && size != bytes)
+        st = nnv_fail(err, NNV_INVALID, "--input %s: expected the %zu bytes of the parameter %%%s, got %s%zu", path,
+                      bytes, param->name, size > bytes ? "at least " : "", size);
+    if (st == NNV_OK) st = nnv_relay_datum_read(param->type, data, x->arena, to, err);
+    free(data);
+    return st;
+}
+
+static enum nnv_status make_inputs(struct command *x, struct nnv_err *err) {
+    const struct nnv_relay_expr *main = nnv_relay_find(x->bundle.module, "main");
+    enum nnv_status st = NNV_OK;
+    if (x->inputs.count && (size_t)x->inputs.count != main->n_params)
+        return nnv_fail(err, NNV_INVALID, "--input: %d files, but the program has %zu parameters", x->inputs.count,
+                        main->n_params);
+    x->how.inputs = NNV_NEW(x->arena, struct nnv_relay_datum *, main->n_params);
+    if (!x->how.inputs) return no_memory(err);
+    for (size_t i = 0; i < main->n_params && st == NNV_OK; i++) {
+        if (x->inputs.count) {
+            st = read_input(x, x->inputs.item[i], main->params[i], &x->how.inputs[i], err);
+            continue;
+        }
+        x->how.inputs[i] = nnv_relay_datum_random(main->params[i]->type, x->c.seed + i, x->arena);
+        if (!x->how.inputs[i])
+            st = nnv_fail(err, NNV_INVALID, "the parameter %%%s: no random values of its type can be made",
+                          main->params[i]->name);
+    }
+    return st;
+}
+
+/* -------------------------------------------------------------------------- tables */
+
+static const char *verdict_name(enum nnvts_verdict v) {
+    return v == NNVTS_PASS ? "PASS" : v == NNVTS_NOTRUN ? NULL : v == NNVTS_UNTRUSTED ? "UNTRUSTED" : "FAIL";
+}
+
+static void show_region(const struct nnv_region_outcome *g) {
+    printf("%-40s ", g->function);
+    if (g->refusal)
+        printf("on the host: %s\n", g->refusal);
+    else if (g->failure)
+        printf("FAIL: %s\n", g->failure);
+    else if (g->calls == 0)
+        printf("was not called\n");
+    else {
+        const char *verdict = verdict_name(g->verdict);
+        printf("%10.1f us (least %.1f), %llu runs%s%s%s%s\n", g->median_us, g->least_us, (unsigned long long)g->runs,
+               verdict ? ", " : "", verdict ? verdict : "", g->reason ? ": " : "", g->reason ? g->reason : "");
+    }
+}
+
+static void show_type(const struct nnv_relay_type *type) {
+    struct nnv_text t = {0};
+    nnv_relay_type_print(type, &t);
+    printf("%s", t.data ? t.data : "?");
+    nnv_text_free(&t);
+}
+
+static void show(const struct command *x, const struct nnv_compiled_outcome *o) {
+    printf("devices: %s\n", o->devices);
+    for (size_t i = 0; i < x->bundle.n_regions; i++) show_region(&o->regions[i]);
+    for (size_t i = 0; i < o->n_outputs; i++) {
+        const struct nnv_output_outcome *out = &o->outputs[i];
+        printf("output %zu: ", i);
+        show_type(out->type);
+        if (o->compared) printf(", largest error %.3g, relative %.3g", out->max_abs, out->max_rel);
+        if (out->rows) printf(", top-1 %zu of %zu", out->same_top, out->rows);
+        printf("\n");
+    }
+    if (!o->compared) return;
+    size_t compared = 0;
+    for (size_t i = 0; i < x->bundle.n_regions; i++) compared += o->regions[i].compared;
+    const bool passes = nnv_compiled_passes(&x->bundle, o);
+    printf("%s\n", passes ? "PASS" : compared ? "FAIL" : "FAIL: nothing that ran on NNAPI was compared");
+}
+
+/* ---------------------------------------------------------------------------- JSON */
+
+static void add_text(struct nnv_text *t, const char *key, const char *value) {
+    nnv_text_addf(t, ", \"%s\": ", key);
+    nnv_text_add_json(t, value);
+}
+
+static void add_number(struct nnv_text *t, const char *key, double value) {
+    nnv_text_addf(t, ", \"%s\": ", key);
+    nnv_text_add_double(t, value);
+}
+
+static void add_region(const struct nnv_region_outcome *g, struct nnv_text *t) {
+    nnv_text_add(t, "{\"function\": ");
+    nnv_text_add_json(t, g->function);
+    nnv_text_addf(t, ", \"on\": \"%s\", \"calls\": %llu, \"runs\": %llu", g->refusal || g->failure ? "host" : "nnapi",
+                  (unsigned long long)g->calls, (unsigned long long)g->runs);
+    add_text(t, "refusal", g->refusal);
+    add_text(t, "failure", g->failure);
+    add_number(t, "median_us", g->median_us);
+    add_number(t, "least_us", g->least_us);
+    add_text(t, "verdict", verdict_name(g->verdict));
+    add_text(t, "reason", g->reason);
+    nnv_text_addf(t, ", \"compared\": %zu}", g->compared);
+}
+
+static void add_output(const struct nnv_output_outcome *o, bool compared, struct nnv_text *t) {
+    struct nnv_text name = {0};
+    nnv_relay_type_print(o->type, &name);
+    nnv_text_add(t, "{\"type\": ");
+    nnv_text_add_json(t, name.data);
+    nnv_text_free(&name);
+    if (compared) {
+        add_number(t, "max_abs", o->max_abs);
+        add_number(t, "max_rel", o->max_rel);
+        nnv_text_addf(t, ", \"rows\": %zu, \"same_top\": %zu", o->rows, o->same_top);
+    }
+    nnv_text_add(t, "}");
+}
+
+static enum nnv_status show_json(const struct command *x, const struct nnv_compiled_outcome *o, struct nnv_err *err) {
+    struct nnv_text t = {0};
+    nnv_text_addf(&t, "{\"seed\": %llu", (unsigned long long)x->c.seed);
+    add_text(&t, "driver", x->c.driver);
+    add_text(&t, "devices", o->devices);
+    add_number(&t, "total_us", o->host_us);
+    nnv_text_addf(&t, ", \"compared\": %s, \"passes\": %s,\n \"regions\": [", o->compared ? "true" : "false",
+                  nnv_compiled_passes(&x->bundle, o) ? "true" : "false");
+    for (size_t i = 0; i < x->bundle.n_regions; i++) {
+        nnv_text_add(&t, i ? ",\n  " : "\n  ");
+        add_region(&o->regions[i], &t);
+    }
+    nnv_text_add(&t, "],\n \"outputs\": [");
+    for (size_t i = 0; i < o->n_outputs; i++) {
+        nnv_text_add(&t, i ? ",\n  " : "\n  ");
+        add_output(&o->outputs[i], o->compared, &t);
+    }
+    nnv_text_add(&t, "]}\n");
+    enum nnv_status st = t.failed ? no_memory(err) : NNV_OK;
+    if (st == NNV_OK) fwrite(t.data, 1, t.len, stdout);
+    nnv_text_free(&t);
+    return st;
+}
+
+/* ----------------------------------------------------------------------------- verb */
+
+/** The driver's end is a failure of what is tested, not of the command. */
+static int exit_code(const struct nnv_err *err, bool by_driver) {
+    const int code = nnv_cli_error(err);
+    return by_driver ? NNVTS_EXIT_FAIL : code;
+}
+
+static int run_bundle(struct command *x) {
+    struct nnv_err err = {0};
+    struct nnv_compiled_outcome o;
+    if (x->c.positional.count == 0) {
+        nnv_fail(&err, NNV_INVALID, "which program? give a folder that nnvts compile has written");
+        return nnv_cli_error(&err);
+    }
+    enum nnv_status st = nnv_built_read(x->c.positional.item[0], x->arena, &x->bundle, &err);
+    if (st == NNV_OK) st = make_inputs(x, &err);
+    if (st != NNV_OK) return nnv_cli_error(&err);
+    st = nnv_compiled_run(&x->bundle, &x->how, x->arena, &o, &err);
+    if (st != NNV_OK) return exit_code(&err, st == NNV_INTERNAL || st == NNV_TIMEOUT);
+    if (x->c.json)
+        st = show_json(x, &o, &err);
+    else
+        show(x, &o);
+    if (st != NNV_OK) return nnv_cli_error(&err);
+    return nnv_compiled_passes(&x->bundle, &o) ? NNVTS_EXIT_PASS : NNVTS_EXIT_FAIL;
+}
+
+static int run(int argc, char **argv) {
+    struct command x = {.how = {.repeat = 1}};
+    nnv_cli_defaults(&x.c);
+    const struct nnv_opt table[] = {
+        {'d', "driver", NNV_OPT_STRING, &x.c.driver, "A,B[#DEVICE|#auto]",
+         "drivers that regions are compiled for; default: NNAPI chooses among what it finds (NNVTS_DRIVERS)", NULL},
+        {0, "input", NNV_OPT_LIST, &x.inputs, "FILE", "values of a parameter, in order; default: random ones", NULL},
+        NNV_OPTION_SEED(x.c),
+        {0, "compare", NNV_OPT_FLAG, &x.how.compare, NULL,
+         "judge each region by its error budget, and compare the results with the program before", NULL},
+        {0, "repeat", NNV_OPT_U64, &x.how.repeat, "N", "runs of each region, for times", NULL},
+        {0, "burst", NNV_OPT_FLAG, &x.how.in_burst, NULL, "run regions in a burst", NULL},
+        {0, "cache", NNV_OPT_STRING, &x.how.session.cache, "DIR", "folder of NNAPI's compilation cache", NULL},
+        NNV_OPTION_TIMEOUT(x.c),
+        NNV_OPTION_JSON(x.c),
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
+    if (code >= 0) return code;
+    if (x.how.repeat == 0 || x.how.repeat > 4096) {
+        fprintf(stderr, "nnvts run-compiled: --repeat: expected 1 to 4096; see nnvts run-compiled --help\n");
+        return NNVTS_EXIT_USAGE;
+    }
+    x.how.session.drivers = x.c.driver;
+    x.how.session.timeout_ns = x.c.timeout_ns;
+    x.arena = nnv_arena_new();
+    if (!x.arena) return NNVTS_EXIT_ERROR;
+    code = run_bundle(&x);
+    nnv_arena_free(x.arena);
+    return code;
+}
+
+const struct nnv_verb nnv_verb_run_compiled = {"run-compiled", "compile models",
+                                               "runs a compiled program on NNAPI and compares it", run};

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# nnvts partition: the JSON that other tools read, the table, the text, and what bad input gets.
+. "$(dirname "$0")/lib.sh"
+
+# json: the output without blanks and line ends
+json() { tr -d ' \n' <"$OUT"; }
+program() { cp "$ROOT/tests/relay/$1.relay" m.relay; }
+
+test_json() {
+    program conv
+    echo '["nn.conv2d", {"op": "clip", "attr": "a_max", "in": [6]}]' >s.json
+    check 0 nnvts partition m.relay --supported s.json --json
+    same "$(json)" '{"composites":[],"regions":[{"ops":["nn.conv2d"],"nodes":["%0"],"target":"nnapi","params":2,"outputs":1},{"ops":["clip"],"nodes":["%ret"],"target":"nnapi","params":1,"outputs":1}],"host_ops":["nn.bias_add"]}'
+    check 0 nnvts partition m.relay --patterns nnapi --json
+    same "$(json)" '{"composites":[{"name":"nnapi.conv2d_bias","ops":["nn.conv2d","nn.bias_add","clip"],"num_params":3}],"regions":[{"ops":["nnapi.conv2d_bias"],"nodes":["%ret"],"target":"nnapi","params":3,"outputs":1}],"host_ops":[]}'
+    echo '{"keep_if_any": ["nn.dense"]}' >r.json
+    check 0 nnvts partition m.relay --patterns nnapi --prune r.json --json
+    has "$OUT" '"host_ops": ["nnapi.conv2d_bias"]'
+}
+test_targets_in_order() {
+    program conv
+    echo '{"a": ["clip", "nn.conv2d"], "b": ["clip", "nn.bias_add"]}' >s.json
+    check 0 nnvts partition m.relay --supported s.json --json
+    has "$OUT" '["clip"], "nodes": ["%ret"], "target": "a"'
+    check 0 nnvts partition m.relay --supported s.json --targets b,a --json
+    has "$OUT" '["nn.bias_add", "clip"], "nodes": ["%1", "%ret"], "target": "b"'
+    check 0 nnvts partition m.relay --patterns onednn --targets onednn --json
+    has "$OUT" '"ops": ["onednn.conv2d_bias"], "nodes": ["%1"], "target": "onednn"'
+}
+test_table() {
+    program flow
+    echo '["nn.relu", "add"]' >s.json
+    check 0 nnvts partition m.relay --supported s.json
+    has "$OUT" "tvmgen_default_nnapi_main_0"
+    has "$OUT" "on the host: multiply, "
+}
+# The text parses back, and there is nothing left to do.
+test_text() {
+    echo '["nn.relu", "add", "split", "concatenate"]' >s.json
+    for name in conv flow region; do
+        program $name
+        check 0 nnvts partition m.relay --supported s.json --patterns nnapi --text
+        cp "$OUT" again.relay
+        check 0 nnvts partition again.relay --supported s.json --patterns nnapi --text
+        cmp "$OUT" again.relay || fail "$name: a second run changes the text"
+    done
+}
+test_params() {
+    program conv
+    echo '{"b": {"dtype": "float32", "shape": [4], "data": [1, 2, 3, 4]}}' >p.json
+    check 0 nnvts partition m.relay --patterns nnapi --params p.json --json
+    has "$OUT" '"params": 2'
+    echo '{"b": {"dtype": "float32", "shape": [3], "data": [1, 2, 3]}}' >p.json
+    check 2 nnvts partition m.relay --params p.json
+    has "$ERR" "(3)"
+}
+# What a program does not say of its types is no error; what is wrong is.
+test_types_that_nobody_tells() {
+    echo 'def @main(%x, %w: Tensor[(2), float32]) { %0 = my.op(%x); %1 = add(%0, meta[relay.Constant][0]); (%1, nn.relu(%w)) }' >m.relay
+    echo '["add", "nn.relu"]' >s.json
+    check 0 nnvts partition m.relay --supported s.json --json
+    same "$(json)" '{"composites":[],"regions":[{"ops":["add"],"nodes":["%1"],"target":"nnapi","params":1,"outputs":1},{"ops":["nn.relu"],"nodes":["%ret"],"target":"nnapi","params":1,"outputs":1}],"host_ops":["my.op"]}'
+    echo 'def @main(%x, %w: Tensor[(2), float32]) { %0 = my.op(%x); (%0, add(%w, meta[relay.Constant][0] /* ty=Tensor[(3), float32] */)) }' >m.relay
+    check 2 nnvts partition m.relay --supported s.json
+    has "$ERR" "m.relay:1:64: add: "
+}
+test_bad_input() {
+    check 2 nnvts partition
+    has "$ERR" "which program?"
+    check 2 nnvts partition none.relay
+    has "$ERR" "none.relay"
+    program conv
+    for targets in a,,b a,a .b; do
+        check 2 nnvts partition m.relay --targets $targets
+        has "$ERR" "--targets"
+    done
+    check 2 nnvts partition m.relay --patterns onedn
+    has "$ERR" "onedn"
+    echo '[{"name": "a.b", "pattern": {"op": 1}}]' >p.json
+    check 2 nnvts partition m.relay --patterns p.json
+    has "$ERR" "p.json: [0].pattern"
+    echo '{"min_ops": -1}' >r.json
+    check 2 nnvts partition m.relay --prune r.json
+    has "$ERR" "r.json"
+}
+run_tests
