@@ -147,7 +147,8 @@ static enum nnv_status read_prune(const json_t *document, const char *where, str
         if (!name) return nnv_fail(err, NNV_INVALID, "%s: keep_if_any[%zu]: expected an operator's name", where, i);
         if (!(names[i] = nnv_arena_strdup(arena, name))) return no_memory(err);
     }
-    *out = (struct nnv_prune){names, json_array_size(keep), (size_t)json_integer_value(least)};
+    *out = (struct nnv_prune){
+        .keep_if_any = names, .n_keep = json_array_size(keep), .min_ops = (size_t)json_integer_value(least)};
     return NNV_OK;
 }
 

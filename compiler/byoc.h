@@ -99,11 +99,18 @@ struct nnv_partition {
     size_t n_composites, n_cuts, n_host;
 };
 
+/** Replaces the regions of a function, those that nnv_regions_find() finds, by others that are as valid. */
+typedef enum nnv_status nnv_select_fn(void *ctx, const char *function, const struct nnv_annotator *a,
+                                      const struct nnv_scoped *f, struct nnv_arena *arena, struct nnv_regions *regions,
+                                      struct nnv_err *err);
+
 /** Rules that give regions back to the host. */
 struct nnv_prune {
     const char *const *keep_if_any; /**< a region without one of these operators goes; none: all stay */
     size_t n_keep;
-    size_t min_ops; /**< so does one of fewer operations; a composite counts as one */
+    size_t min_ops;        /**< so does one of fewer operations; a composite counts as one */
+    nnv_select_fn *select; /**< asked before the rules; NULL: none */
+    void *select_ctx;
 };
 
 /** Reads {"keep_if_any": [names], "min_ops": n}, both optional. */

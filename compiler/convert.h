@@ -34,6 +34,14 @@ NNV_USE_RESULT enum nnv_status nnv_convert(const struct nnv_relay_module *m, str
                                            struct nnv_converted *out, struct nnv_err *err);
 
 /**
+ * Converts one call of an operator or composite alone: what support by trial tries. Inputs are its operands but for
+ * constants. out holds the model alone, which is not validated yet; of arena. NNV_UNSUPPORTED as above.
+ */
+NNV_USE_RESULT enum nnv_status nnv_convert_call(const struct nnv_relay_module *m, const struct nnv_relay_expr *call,
+                                                const struct nnv_convert_options *options, struct nnv_arena *arena,
+                                                struct nnv_converted *out, struct nnv_err *err);
+
+/**
  * Support by trial: a target takes a call, of an operator or a composite, if a function of this call alone converts.
  * Calls of equal structure are tried once. Bytes are taken as plain integers where the call itself does not say what
  * they stand for, so that a whole region can still be refused: where one part of it says otherwise than another.

@@ -133,20 +133,41 @@ static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const
     return reason;
 }
 
+/* The call alone as a flat graph. */
+static void flatten(struct nnv_rc *c, const struct nnv_relay_expr *call, struct nnv_rc_list *in,
+                    struct nnv_rc_list *results) {
+    c->bare = true;
+    struct nnv_rc_list *args = operands(c, call, in);
+    if (nnv_rc_ok(c) && call->callee->kind == NNV_RELAY_FUNCTION) {
+        *results = nnv_rc_flatten(c, call->callee, args);
+    } else if (nnv_rc_ok(c)) {
+        uint32_t node = nnv_rc_add_node(c, call, args);
+        if (nnv_rc_ok(c)) *results = c->nodes[node].out;
+    }
+}
+
+enum nnv_status nnv_convert_call(const struct nnv_relay_module *m, const struct nnv_relay_expr *call,
+                                 const struct nnv_convert_options *options, struct nnv_arena *arena,
+                                 struct nnv_converted *out, struct nnv_err *err) {
+    struct nnv_err own = {0};
+    struct nnv_rc_list in = {0}, results = {0};
+    struct nnv_arena *scratch = nnv_arena_new();
+    if (!scratch) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    struct nnv_rc c = nnv_rc_begin(m, options, arena, scratch, err ? err : &own);
+    *out = (struct nnv_converted){0};
+    flatten(&c, call, &in, &results);
+    if (nnv_rc_ok(&c)) nnv_rc_model(&c, in, results, options->relaxed, out);
+    nnv_arena_free(scratch);
+    return c.st;
+}
+
 /* The reason against a call, or NULL. */
 static const char *try(struct nnv_convert_support *s, const struct nnv_relay_expr *call, struct nnv_arena *arena,
                        struct nnv_arena *scratch) {
     struct nnv_err err = {0};
     struct nnv_rc c = nnv_rc_begin(s->m, &s->options, arena, scratch, &err);
     struct nnv_rc_list in = {0}, results = {0};
-    c.bare = true;
-    struct nnv_rc_list *args = operands(&c, call, &in);
-    if (nnv_rc_ok(&c) && call->callee->kind == NNV_RELAY_FUNCTION) {
-        results = nnv_rc_flatten(&c, call->callee, args);
-    } else if (nnv_rc_ok(&c)) {
-        uint32_t node = nnv_rc_add_node(&c, call, args);
-        if (nnv_rc_ok(&c)) results = c.nodes[node].out;
-    }
+    flatten(&c, call, &in, &results);
     if (nnv_rc_ok(&c)) {
         struct nnv_text structure = {0};
         describe(&structure, &c);

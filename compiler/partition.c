@@ -100,14 +100,20 @@ static struct nnv_relay_expr *projection(struct nnv_relay_module *m, struct nnv_
 }
 
 /* A tuple from outside, field by field. */
-static struct nnv_relay_expr *pass_fields(struct cut *cut, struct nnv_relay_expr *e, size_t n) {
+static struct nnv_relay_expr *pass_fields(struct cut *cut, struct nnv_relay_expr *e, size_t n, int nesting) {
     struct nnv_relay_expr **fields = NNV_NEW(cut->c->arena, struct nnv_relay_expr *, n);
+    cut->too_deep |= nesting == MOST_NESTING;
     for (size_t i = 0; fields && i < n; i++) {
         struct nnv_relay_expr *field = nnv_find_projection(cut->c, e, (int64_t)i);
         if (!field) field = projection(cut->c->m, e, i);
-        if (!field) return NULL;
+        if (!field || cut->too_deep) return NULL;
+        const struct nnv_relay_type *t = type_of(field);
         bool passed = field->id < cut->c->regions.n_ids && cut->c->inside_of[field->id] == cut->number;
-        if (!(fields[i] = passed ? cut->c->inside[field->id] : pass(cut, field))) return NULL;
+        bool tuple = t && t->kind == NNV_RELAY_TUPLE_TYPE;
+        fields[i] = passed  ? cut->c->inside[field->id]
+                    : tuple ? pass_fields(cut, field, t->n_fields, nesting + 1)
+                            : pass(cut, field);
+        if (!fields[i]) return NULL;
     }
     struct nnv_relay_expr *tuple = fields ? nnv_relay_tuple(cut->c->m, n, fields) : NULL;
     return tuple ? remember(cut, e, typed(tuple, type_of(e))) : NULL;
@@ -131,7 +137,7 @@ static struct nnv_relay_expr *inside(struct cut *cut, struct nnv_relay_expr *e, 
         return get ? remember(cut, e, get) : NULL;
     }
     const struct nnv_relay_type *t = type_of(e);
-    return t && t->kind == NNV_RELAY_TUPLE_TYPE ? pass_fields(cut, e, t->n_fields) : pass(cut, e);
+    return t && t->kind == NNV_RELAY_TUPLE_TYPE ? pass_fields(cut, e, t->n_fields, nesting) : pass(cut, e);
 }
 
 /* The operations, in evaluation order, each a copy: their old selves become what stands for them outside. */
@@ -276,6 +282,15 @@ static void replace_operands(const struct nnv_cutter *c, struct nnv_relay_expr *
         e->callee = c->instead[e->callee->id];
 }
 
+/* The call's operands, and what projections were made for it of. */
+static void replace_operands_of_call(const struct nnv_cutter *c, struct nnv_relay_expr *call) {
+    replace_operands(c, call);
+    for (size_t i = 0; i < call->n_args; i++)
+        for (struct nnv_relay_expr *e = call->args[i]; e->kind == NNV_RELAY_GET && e->id >= c->regions.n_ids;
+             e = e->args[0])
+            replace_operands(c, e);
+}
+
 enum nnv_status nnv_cut_regions(struct nnv_cutter *c, const struct nnv_annotator *a, const char *function,
                                 struct nnv_cut *cuts, struct nnv_err *err) {
     const struct nnv_relay_list *list = &c->scoped.list;
@@ -300,7 +315,7 @@ enum nnv_status nnv_cut_regions(struct nnv_cutter *c, const struct nnv_annotator
     }
     for (size_t i = 0; i < list->n; i++)
         if (!region_of(c, list->exprs[i]) && !nnv_scope_closed(list->exprs[i])) replace_operands(c, list->exprs[i]);
-    for (size_t i = 0; i < c->n_calls; i++) replace_operands(c, c->calls[i]);
+    for (size_t i = 0; i < c->n_calls; i++) replace_operands_of_call(c, c->calls[i]);
     replace_operands(c, c->scoped.function);
     return NNV_OK;
 }

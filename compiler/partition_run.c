@@ -162,13 +162,16 @@ static enum nnv_status partition_function(struct nnv_cutter *c, struct nnv_relay
     enum nnv_status s = nnv_graph_form(c->m, function, err);
     if (s == NNV_OK) s = nnv_scope_find(c->m, function, c->arena, &c->scoped, err);
     if (s == NNV_OK) s = nnv_regions_find(a, &c->scoped, c->arena, &c->regions, err);
+    if (s == NNV_OK && prune && prune->select)
+        s = prune->select(prune->select_ctx, name, a, &c->scoped, c->arena, &c->regions, err);
     if (s != NNV_OK) return s;
     if (prune) prune_regions(&c->regions, prune, c->arena);
     if (!make_tables(c)) return no_memory(err);
     s = record(c, out, err);
     if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.cuts + out->made.n_cuts, err);
-    if (s == NNV_OK) out->made.n_cuts += c->regions.n;
-    return s;
+    if (s != NNV_OK) return s;
+    out->made.n_cuts += c->regions.n;
+    return nnv_graph_form(c->m, function, err); /* a field of a tuple that left its region as a whole is the output */
 }
 
 enum nnv_status nnv_partition(struct nnv_relay_module *m, const struct nnv_annotator *a, const struct nnv_prune *prune,

@@ -70,7 +70,8 @@ static bool skip_blank(struct nnv_relay_lexer *x, struct nnv_relay_token *t) {
 /* Behind an identifier and its dotted parts. */
 static const char *word_end(const char *p, const char *end) {
     while (p < end && (in_word(*p) || (*p == '.' && left(p, end) > 1 && starts_word(p[1])))) {
-        if (two(p, end, "/*") || two(p, end, "//")) break;
+        const char *next = p + (*p == '.');
+        if (two(next, end, "/*") || two(next, end, "//")) break;
         p++;
     }
     return p;

@@ -21,6 +21,24 @@
 const char *const nnv_scenario_names[NNV_SCENARIO_COUNT + 1] = {"single", "multi", "offline", "poisson", NULL};
 const char *const nnv_bench_way_names[NNV_BENCH_WAY_COUNT + 1] = {"plain", "burst", "reusable", NULL};
 
+const char *nnv_bench_state_name(enum nnv_bench_state state) {
+    switch (state) {
+    case NNV_BENCH_DONE:
+        return "done";
+    case NNV_BENCH_UNSUPPORTED:
+        return "unsupported";
+    case NNV_BENCH_FAILED:
+        return "failed";
+    case NNV_BENCH_CRASHED:
+        return "crashed";
+    case NNV_BENCH_TIMED_OUT:
+        return "timeout";
+    case NNV_BENCH_ERROR:
+        return "error";
+    }
+    return "error";
+}
+
 bool nnv_bench_noisy(const struct nnv_bench_result *r) { return r->noise > 1.25; }
 
 /** What the measuring process tells; not trusted. */

@@ -83,6 +83,9 @@ NNV_USE_RESULT enum nnv_status nnv_bench_measure(const struct nnv_bench_work *wo
                                                  const struct nnv_bench_options *options, struct nnv_arena *arena,
                                                  struct nnv_bench_result *result, struct nnv_err *err);
 
+/** "done", "unsupported", "failed" ... */
+const char *nnv_bench_state_name(enum nnv_bench_state state);
+
 /** True if the noise makes quantiles worthless: they would be the machine's, not the driver's. */
 bool nnv_bench_noisy(const struct nnv_bench_result *r);
 

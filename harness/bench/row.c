@@ -8,24 +8,6 @@
 
 const double nnv_bench_quantiles[NNV_BENCH_QUANTILES] = {0.50, 0.90, 0.97, 0.99};
 
-const char *nnv_bench_state_name(enum nnv_bench_state state) {
-    switch (state) {
-    case NNV_BENCH_DONE:
-        return "done";
-    case NNV_BENCH_UNSUPPORTED:
-        return "unsupported";
-    case NNV_BENCH_FAILED:
-        return "failed";
-    case NNV_BENCH_CRASHED:
-        return "crashed";
-    case NNV_BENCH_TIMED_OUT:
-        return "timeout";
-    case NNV_BENCH_ERROR:
-        return "error";
-    }
-    return "error";
-}
-
 void nnv_bench_row_count(struct nnv_bench_row *row) {
     const struct nnv_bench_result *m = &row->measured;
     double *sorted = m->count ? malloc(m->count * sizeof *sorted) : NULL;

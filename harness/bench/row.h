@@ -45,7 +45,5 @@ void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *f
 void nnv_bench_row_layers(struct nnv_bench_row *row, const struct nnv_layers *layers);
 /** The row as JSON, samples thinned out to at most `samples`; NULL when out of memory. */
 json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples);
-/** "done", "unsupported", "failed" ... */
-const char *nnv_bench_state_name(enum nnv_bench_state state);
 
 #endif

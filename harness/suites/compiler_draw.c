@@ -35,7 +35,7 @@ struct writer {
     int visible[NNV_DRAW_NODES], n_visible;
     int left; /**< operations to be written */
     int depth, block;
-    bool *used;
+    bool used[NNV_DRAW_NODES];
 };
 
 static bool chance(struct writer *w, int percent) { return nnv_rng_int(&w->rng, 0, 99) < percent; }
@@ -63,7 +63,9 @@ static int choose(struct writer *w, enum nnv_draw_type type) {
         if (w->d->nodes[w->visible[i]].type == type) fit[n++] = w->visible[i];
     if (!n) return NNV_DRAW_NONE;
     int from = w->features & NNV_DRAW_FAR || n < 4 ? 0 : n - 4;
-    return fit[nnv_rng_int(&w->rng, from, n - 1)];
+    int chosen = fit[nnv_rng_int(&w->rng, from, n - 1)];
+    w->used[chosen] = true;
+    return chosen;
 }
 
 static int constant(struct writer *w) {
@@ -111,6 +113,7 @@ static void write_get(struct writer *w) {
 
 static void write_op(struct writer *w) {
     int number = (int)nnv_rng_int(&w->rng, 0, OPS - 1), args[NNV_DRAW_ARGS];
+    if (w->features & NNV_DRAW_DENSE && ops[number].n_args < 2) number = (int)nnv_rng_int(&w->rng, 0, OPS - 1);
     const struct op *op = &ops[number];
     if (op->from != NNV_DRAW_FOUR && !(w->features & NNV_DRAW_TUPLES)) return;
     if (!op->n_args && !chance(w, 30)) return;
@@ -215,21 +218,25 @@ static void write_block(struct writer *w, int block, int statements) {
 
 /* ------------------------------------------------------------------- the program */
 
-/* The whole body: its result is a tuple of the last value, some others, and, unless some may be dead, all unused. */
+/* The last value written, some others; or all that nothing uses. */
+static int choose_results(struct writer *w, int *fields) {
+    int n = 0;
+    for (int i = w->n_visible; i-- > 0 && n < NNV_DRAW_ARGS && !(w->features & NNV_DRAW_DEAD);) {
+        int v = w->visible[i];
+        bool fits = w->d->nodes[v].type == NNV_DRAW_FOUR && w->d->nodes[v].kind != NNV_DRAW_PARAM;
+        if (fits && (!n || (w->features & NNV_DRAW_DENSE && !w->used[v]))) fields[n++] = v;
+    }
+    while (n < 3) fields[n++] = choose(w, NNV_DRAW_FOUR);
+    return n;
+}
+
 static void write_body(struct writer *w) {
     int tries = 0, fields[NNV_DRAW_ARGS];
     while (w->left > 0 && tries++ < 1000 && w->d->n_nodes < NNV_DRAW_NODES - 24) write_statement(w);
-    for (int k = 0; k < NNV_DRAW_ARGS; k++) fields[k] = choose(w, NNV_DRAW_FOUR);
-    if (!(w->features & NNV_DRAW_DEAD)) /* the last one written */
-        for (int i = w->n_visible; i-- > 0;)
-            if (w->d->nodes[w->visible[i]].type == NNV_DRAW_FOUR) {
-                fields[0] = w->visible[i];
-                break;
-            }
-    int i = add_node(w, NNV_DRAW_TUPLE, NNV_DRAW_PAIR);
-    w->d->nodes[i].n_args = NNV_DRAW_ARGS;
+    int n = choose_results(w, fields), i = add_node(w, NNV_DRAW_TUPLE, NNV_DRAW_PAIR);
+    w->d->nodes[i].n_args = n;
     nnv_text_add(&w->d->text, "  (");
-    for (int k = 0; k < NNV_DRAW_ARGS; k++) {
+    for (int k = 0; k < n; k++) {
         w->d->nodes[i].args[k] = fields[k];
         nnv_text_addf(&w->d->text, "%s%s", k ? ", " : "", w->d->nodes[fields[k]].name);
     }

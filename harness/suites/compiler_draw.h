@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 
-enum { NNV_DRAW_ARGS = 3, NNV_DRAW_NODES = 256, NNV_DRAW_BLOCKS = 64, NNV_DRAW_NONE = -1 };
+enum { NNV_DRAW_ARGS = 20, NNV_DRAW_NODES = 256, NNV_DRAW_BLOCKS = 64, NNV_DRAW_NONE = -1 };
 
 enum nnv_draw_kind {
     NNV_DRAW_PARAM,
@@ -50,6 +50,7 @@ enum nnv_draw_feature {
     NNV_DRAW_FAR = 16,     /**< operands from far back */
     NNV_DRAW_TARGETS = 32, /**< up to three */
     NNV_DRAW_DEAD = 64,    /**< values that nothing uses */
+    NNV_DRAW_DENSE = 128,  /**< two operands where possible, and all that nothing uses is a result */
 };
 
 struct nnv_draw {

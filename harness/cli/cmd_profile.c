@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_profile.c nnvts profile: how long a device takes for the operations and regions of a Relay program. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "compiler/compile.h"
+#include "compiler/tables.h"
+#include "harness/cli/cli.h"
+#include "harness/cli/profile.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts profile MODEL.relay --connect HOST:PORT | --driver NAME|PATH [options]",
+    .summary = "Measures the operations of a Relay program one by one, and its regions, on a driver here or behind "
+               "nnvts serve, and writes a profile, which nnvts partition --cost chooses regions by. Operations of "
+               "equal structure are measured once.",
+    .examples =
+        "nnvts profile m.relay --driver cpu -o cpu.json               on this machine\n"
+        "nnvts profile m.relay --connect 192.168.0.7:7557 --key-file key -o phone.json\n"
+        "nnvts profile m.relay --connect 192.168.0.7:7557 --key-file key -o phone.json --resume   what is left\n"
+        "nnvts profile m.relay --driver ./npu.so --host cpu            the driver cpu as the host, too\n"
+        "nnvts partition m.relay --cost phone.json                     what to put on it\n",
+};
+
+struct command {
+    struct nnv_cli c;
+    const char *connect, *key_file, *params, *patterns, *host;
+    bool no_regions;
+    uint64_t time_ns;
+    struct nnv_arena *arena;
+    struct nnv_remote remote;
+    struct nnv_stopwatch host_watch;
+    struct nnv_profiler profiler;
+};
+
+static enum nnv_status read_file(struct command *x, const char *path, char **data, size_t *size, struct nnv_err *err) {
+    char *read = NULL;
+    enum nnv_status s = nnv_file_read(path, (size_t)1 << 32, &read, size, err);
+    if (s != NNV_OK) return s;
+    *data = nnv_arena_copy(x->arena, read, *size + 1);
+    free(read);
+    return *data ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+}
+
+static enum nnv_status merge_composites(struct command *x, struct nnv_relay_module *m, struct nnv_err *err) {
+    struct nnv_pattern_table table;
+    size_t len;
+    const char *known = nnv_shipped_table(x->patterns, &len);
+    enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->arena, &table, err)
+                              : nnv_pattern_load(x->patterns, x->arena, &table, err);
+    if (s == NNV_OK) s = nnv_merge_composite(m, &table, err);
+    return s == NNV_OK ? nnv_relay_check(m, err) : s;
+}
+
+static enum nnv_status load(struct command *x, struct nnv_err *err) {
+    char *text = NULL, *data = NULL;
+    size_t len = 0, size = 0;
+    struct nnv_relay_params params;
+    struct nnv_relay_module *m = NULL;
+    if (x->c.positional.count == 0) return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text");
+    const char *path = x->c.positional.item[0];
+    enum nnv_status s = read_file(x, path, &text, &len, err);
+    if (s == NNV_OK && x->params) s = read_file(x, x->params, &data, &size, err);
+    if (s == NNV_OK && x->params) s = nnv_relay_params_read(data, size, x->params, x->arena, &params, err);
+    if (s == NNV_OK) s = nnv_compile_load(text, len, path, x->params ? &params : NULL, x->arena, &m, err);
+    for (size_t f = 0; s == NNV_OK && f < m->n_functions; f++) s = nnv_graph_form(m, m->functions[f].expr, err);
+    if (s == NNV_OK && x->patterns) s = merge_composites(x, m, err);
+    x->profiler.m = m;
+    return s;
+}
+
+/* The driver behind an argument, here. */
+static enum nnv_status open_here(struct command *x, const char *driver, struct nnv_stopwatch *w,
+                                 struct nnv_driver_info *info, struct nnv_err *err) {
+    enum nnv_status s = nnv_client_resolve(driver, x->arena, &w->timing.path, &w->timing.options, err);
+    w->timing.time_ns = x->time_ns;
+    w->timing.timeout_ns = x->c.timeout_ns;
+    return s == NNV_OK ? nnv_driver_probe(w->timing.path, w->timing.options, x->arena, info, err) : s;
+}
+
+static enum nnv_status open_target(struct command *x, json_t **source, struct nnv_err *err) {
+    struct nnv_remote_key key = {.bytes = 0};
+    struct nnv_driver_info info = {0};
+    enum nnv_status s = NNV_OK;
+    if (!x->connect == !x->c.driver)
+        return nnv_fail(err, NNV_INVALID, "where to measure? give either --connect HOST:PORT or --driver");
+    if (x->key_file) s = nnv_remote_key_read(x->key_file, &key, err);
+    if (s != NNV_OK) return s;
+    if (x->c.driver) {
+        s = open_here(x, x->c.driver, &x->profiler.target, &info, err);
+    } else {
+        s = nnv_remote_connect(x->connect, &key, &x->remote, err);
+        x->profiler.target = (struct nnv_stopwatch){.remote = &x->remote, .timing = {.time_ns = x->time_ns}};
+    }
+    if (s != NNV_OK) return s;
+    *source = json_pack("{s:s,s:s,s:s}", "driver", x->c.driver ? x->c.driver : x->remote.driver, "device",
+                        x->c.driver ? info.name : x->remote.device, "version",
+                        x->c.driver ? info.version : x->remote.version);
+    return *source ? NNV_OK : nnv_fail(err, NNV_INVALID, "the device's name is no text");
+}
+
+static void told(void *context, const char *key, const json_t *record) {
+    const struct command *x = context;
+    const json_t *us = json_object_get(record, "target");
+    const char *reason = json_string_value(json_object_get(record, "reason"));
+    if (x->c.quiet) return;
+    if (json_is_number(us))
+        printf("%12.1f us  %.200s\n", json_number_value(us), key);
+    else
+        printf("  impossible    %.200s: %s\n", key, reason ? reason : "");
+    fflush(stdout);
+}
+
+static enum nnv_status profile(struct command *x, json_t **source, struct nnv_err *err) {
+    struct nnv_driver_info info;
+    enum nnv_status s = load(x, err);
+    if (s == NNV_OK) s = open_target(x, source, err);
+    if (s == NNV_OK && strcmp(x->host, "static") != 0) {
+        s = open_here(x, x->host, &x->host_watch, &info, err);
+        x->profiler.host = &x->host_watch;
+    }
+    if (s == NNV_OK) s = nnv_profile_open(x->c.out, x->c.resume, *source, &x->profiler.file, err);
+    if (s != NNV_OK) return s;
+    x->profiler.path = x->c.out;
+    x->profiler.regions = !x->no_regions;
+    x->profiler.told = told;
+    x->profiler.context = x;
+    s = nnv_profile_run(&x->profiler, err);
+    if (s == NNV_IO && x->connect) return nnv_at(err, s, "%s: measured so far is kept; --resume goes on", x->c.out);
+    if (s == NNV_OK)
+        printf("%s: %zu measured, %zu impossible, %zu known before\n", x->c.out, x->profiler.measured,
+               x->profiler.impossible, x->profiler.known);
+    return s;
+}
+
+static int run(int argc, char **argv) {
+    struct command x = {.host = "static", .time_ns = 200000000, .remote = {.fd = -1}};
+    nnv_cli_defaults(&x.c);
+    x.c.out = "profile.json";
+    if (!x.c.timeout_ns) x.c.timeout_ns = UINT64_C(60000000000);
+    const struct nnv_opt table[] = {
+        {0, "connect", NNV_OPT_STRING, &x.connect, "HOST:PORT", "where nnvts serve waits", NULL},
+        NNV_OPTION_DRIVER(x.c),
+        {0, "key-file", NNV_OPT_STRING, &x.key_file, "FILE", "the key that the server has, too", NULL},
+        {0, "params", NNV_OPT_STRING, &x.params, "FILE", "values of parameters, .params or .json", NULL},
+        {0, "patterns", NNV_OPT_STRING, &x.patterns, "P.json|nnapi|onednn",
+         "composites are measured, too: a pattern table, or one that nnvts has", NULL},
+        {0, "host", NNV_OPT_STRING, &x.host, "static|NAME|PATH",
+         "the host's times: by the static model, or measured on a driver here", NULL},
+        {0, "time", NNV_OPT_SECONDS, &x.time_ns, "S", "that each measurement takes, at most", NULL},
+        NNV_OPTION_TIMEOUT(x.c),
+        {0, "no-regions", NNV_OPT_FLAG, &x.no_regions, NULL, "single operations alone", NULL},
+        {'o', "out", NNV_OPT_STRING, &x.c.out, "FILE", "the profile", NULL},
+        {0, "resume", NNV_OPT_FLAG, &x.c.resume, NULL, "keep what the profile has, measure what it lacks", NULL},
+        NNV_OPTION_QUIET(x.c),
+        NNV_OPTION_END,
+    };
+    int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
+    if (code >= 0) return code;
+    struct nnv_err err = {0};
+    json_t *source = NULL;
+    x.arena = nnv_arena_new();
+    enum nnv_status s = x.arena ? profile(&x, &source, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    nnv_remote_close(&x.remote);
+    json_decref(source);
+    json_decref(x.profiler.file);
+    nnv_arena_free(x.arena);
+    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+}
+
+const struct nnv_verb nnv_verb_profile = {"profile", "compile models",
+                                          "measure a program's operations and regions on a device", run};
