@@ -12,7 +12,7 @@ struct checker {
     struct nnv_relay_module *m;
     struct nnv_err *err;
     const struct nnv_relay_expr **lets; /**< by the id of a variable: the LET that binds it */
-    bool *busy;                         /**< by the number of a function */
+    bool *busy;                         /**< by the id of a function that is being checked */
     int depth;
 };
 
@@ -131,17 +131,15 @@ static enum nnv_status check_var(struct checker *c, struct nnv_relay_expr *v) {
     return nnv_relay_fail(c->m, &v->span, c->err, "%%%s calls itself: its result's type must be written", v->name);
 }
 
-static enum nnv_status check_function(struct checker *c, size_t i);
+static enum nnv_status check_function(struct checker *c, struct nnv_relay_expr *f);
 
 static enum nnv_status check_global(struct checker *c, struct nnv_relay_expr *e) {
-    size_t i = 0;
-    while (i < c->m->n_functions && strcmp(c->m->functions[i].name, e->name) != 0) i++;
-    if (i == c->m->n_functions) return nnv_relay_fail(c->m, &e->span, c->err, "@%s is not defined", e->name);
-    const struct nnv_relay_expr *f = c->m->functions[i].expr;
+    struct nnv_relay_expr *f = nnv_relay_find(c->m, e->name);
+    if (f == NULL) return nnv_relay_fail(c->m, &e->span, c->err, "@%s is not defined", e->name);
     if (f->declared) return type_of_function(c, f, f->declared, &e->type);
-    if (c->busy[i] || c->depth > DEEPEST)
+    if (c->busy[f->id] || c->depth > DEEPEST)
         return nnv_relay_fail(c->m, &e->span, c->err, "@%s calls itself: its result's type must be written", e->name);
-    enum nnv_status st = check_function(c, i);
+    enum nnv_status st = f->type ? NNV_OK : check_function(c, f);
     e->type = f->type;
     return st;
 }
@@ -242,19 +240,19 @@ static enum nnv_status check_list(struct checker *c, const struct nnv_relay_list
     return st;
 }
 
-static enum nnv_status check_function(struct checker *c, size_t i) {
+static enum nnv_status check_function(struct checker *c, struct nnv_relay_expr *f) {
     struct nnv_relay_list list;
     struct nnv_arena *scratch = nnv_arena_new();
     enum nnv_status st = NNV_NO_MEMORY;
-    c->busy[i] = true;
+    c->busy[f->id] = true;
     c->depth++;
-    if (scratch && nnv_relay_post_order(c->m->functions[i].expr, NULL, NULL, scratch, &list) == NNV_OK)
+    if (scratch && nnv_relay_post_order(f, NULL, NULL, scratch, &list) == NNV_OK)
         st = check_list(c, &list);
     else
         st = no_memory(c);
     nnv_arena_free(scratch);
     c->depth--;
-    c->busy[i] = false;
+    c->busy[f->id] = false;
     return st;
 }
 
@@ -264,12 +262,12 @@ enum nnv_status nnv_relay_check(struct nnv_relay_module *m, struct nnv_err *err)
     enum nnv_status st = NNV_OK;
     if (scratch) {
         c.lets = NNV_NEW(scratch, const struct nnv_relay_expr *, m->n_exprs);
-        c.busy = NNV_NEW(scratch, bool, m->n_functions);
+        c.busy = NNV_NEW(scratch, bool, m->n_exprs);
     }
     if (c.lets == NULL || c.busy == NULL) st = no_memory(&c);
     for (size_t i = 0; i < m->n_functions; i++) m->functions[i].expr->type = NULL;
     for (size_t i = 0; i < m->n_functions && st == NNV_OK; i++)
-        if (m->functions[i].expr->type == NULL) st = check_function(&c, i);
+        if (m->functions[i].expr->type == NULL) st = check_function(&c, m->functions[i].expr);
     nnv_arena_free(scratch);
     return st;
 }
