@@ -22,7 +22,7 @@ harness/debug        include base reference/model reference/eval reference/ops h
 harness/explain      include base reference/model reference/eval reference/ops harness/core harness/explain
 harness/fuzz         include base reference/model reference/eval reference/ops randgraph harness/core harness/fuzz
 harness/suites       include base reference/model reference/eval reference/ops reference/runtime randgraph harness/core harness/fuzz harness/suites
-harness/cli          include base reference/model reference/eval reference/ops reference/runtime randgraph mlts reports harness/core harness/bench harness/debug harness/explain harness/fuzz harness/suites harness/cli
+harness/cli          include base reference/model reference/eval reference/ops reference/runtime randgraph mlts compiler reports harness/core harness/bench harness/debug harness/explain harness/fuzz harness/suites harness/cli
 drivers_under_test/reference  include base reference/model reference/eval reference/ops reference/runtime
 EOF
 }
