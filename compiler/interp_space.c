@@ -110,6 +110,7 @@ void nnv_interp_space_to_batch(struct nnv_interp_op *op) {
         int64_t from = in_images(&b, (int64_t)i);
         op->out->values[i] = from < 0 ? value : op->in[0]->values[from];
     }
+    nnv_interp_wrap_all(op);
 }
 
 void nnv_interp_batch_to_space(struct nnv_interp_op *op) {

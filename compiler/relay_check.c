@@ -190,7 +190,8 @@ static enum nnv_status check_get(struct checker *c, struct nnv_relay_expr *e) {
 
 static enum nnv_status check_literal_function(struct checker *c, struct nnv_relay_expr *f) {
     const struct nnv_relay_type *body = f->args[0]->type;
-    if (!nnv_relay_type_fits(f->declared, body)) return mismatch(c, &f->span, "the function's result", body, f->declared);
+    if (!nnv_relay_type_fits(f->declared, body))
+        return mismatch(c, &f->span, "the function's result", body, f->declared);
     return type_of_function(c, f, body, &f->type);
 }
 

@@ -101,12 +101,13 @@ nnv_relay_rule nnv_relay_rule_same, nnv_relay_rule_float, nnv_relay_rule_binary,
     nnv_relay_rule_squeeze, nnv_relay_rule_flatten, nnv_relay_rule_reduce, nnv_relay_rule_arg, nnv_relay_rule_filled,
     nnv_relay_rule_conv, nnv_relay_rule_dense, nnv_relay_rule_batch_matmul, nnv_relay_rule_pool,
     nnv_relay_rule_global_pool, nnv_relay_rule_quantize, nnv_relay_rule_qnn_binary, nnv_relay_rule_qnn_concatenate,
-    nnv_relay_rule_resize, nnv_relay_rule_test, nnv_relay_rule_bits, nnv_relay_rule_arange, nnv_relay_rule_cumulate,
-    nnv_relay_rule_topk, nnv_relay_rule_sort, nnv_relay_rule_tile, nnv_relay_rule_repeat, nnv_relay_rule_reverse,
-    nnv_relay_rule_stack, nnv_relay_rule_take, nnv_relay_rule_gather, nnv_relay_rule_gather_nd, nnv_relay_rule_one_hot,
-    nnv_relay_rule_broadcast_to, nnv_relay_rule_like, nnv_relay_rule_slice_like, nnv_relay_rule_layout_transform,
-    nnv_relay_rule_blocks, nnv_relay_rule_batches, nnv_relay_rule_upsampling, nnv_relay_rule_axes, nnv_relay_rule_norm,
-    nnv_relay_rule_dropout, nnv_relay_rule_matmul, nnv_relay_rule_conv_transpose, nnv_relay_rule_conv1d,
-    nnv_relay_rule_qnn_unary, nnv_relay_rule_valid_counts, nnv_relay_rule_nms;
+    nnv_relay_rule_resize, nnv_relay_rule_reduce_float, nnv_relay_rule_test, nnv_relay_rule_bits, nnv_relay_rule_arange,
+    nnv_relay_rule_cumulate, nnv_relay_rule_topk, nnv_relay_rule_sort, nnv_relay_rule_tile, nnv_relay_rule_repeat,
+    nnv_relay_rule_reverse, nnv_relay_rule_stack, nnv_relay_rule_take, nnv_relay_rule_gather, nnv_relay_rule_gather_nd,
+    nnv_relay_rule_one_hot, nnv_relay_rule_broadcast_to, nnv_relay_rule_like, nnv_relay_rule_slice_like,
+    nnv_relay_rule_layout_transform, nnv_relay_rule_blocks, nnv_relay_rule_batches, nnv_relay_rule_upsampling,
+    nnv_relay_rule_axes, nnv_relay_rule_norm, nnv_relay_rule_dropout, nnv_relay_rule_matmul,
+    nnv_relay_rule_conv_transpose, nnv_relay_rule_conv1d, nnv_relay_rule_qnn_unary, nnv_relay_rule_valid_counts,
+    nnv_relay_rule_nms;
 
 #endif

@@ -50,8 +50,8 @@ const struct nnv_relay_type *nnv_relay_tensor_type(struct nnv_arena *a, enum nnv
     if (t == NULL) return NULL;
     t->dtype = dtype;
     t->n_dims = n_dims;
-    if (n_dims && (t->dims = nnv_arena_copy(a, dims, n_dims * sizeof *dims)) == NULL) return NULL;
-    return t;
+    t->dims = nnv_arena_copy(a, dims, n_dims * sizeof *dims); /* also of a scalar: dims are never NULL */
+    return t->dims ? t : NULL;
 }
 
 static const struct nnv_relay_type *of_fields(struct nnv_arena *a, enum nnv_relay_type_kind kind, size_t n,

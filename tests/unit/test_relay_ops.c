@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of operators: each can be run and is documented, and calls that do not fit its rules are refused. */
 #include "base/file.h"
-#include "compiler/relay_ops.h"
+#include "base/rng.h"
+#include "compiler/interp_kernel.h"
 #include "relay_fixture.h"
 
 static void every_operator_has_a_kernel(void **state) {
@@ -87,6 +88,175 @@ static void what_does_not_fit_is_refused(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) refused(p, rows[i].body, rows[i].part);
 }
 
+/* ------------------------------------------------------------- random calls */
+
+static int64_t draw(struct nnv_rng *r, int64_t low, int64_t high) { return nnv_rng_int(r, low, high); }
+
+static const struct nnv_relay_type *random_tensor(struct nnv_rng *r, enum nnv_relay_dtype dtype) {
+    static const struct {
+        size_t n;
+        int64_t dims[4];
+    } shapes[] = {{0, {0}},          {0, {0}},          {1, {1}},          {1, {2}},          {1, {4}},
+                  {2, {2, 2}},       {2, {2, 3}},       {2, {1, 4}},       {3, {1, 2, 6}},    {3, {2, 1, 2}},
+                  {4, {1, 2, 4, 4}}, {4, {1, 4, 4, 2}}, {4, {2, 2, 3, 3}}, {4, {2, 1, 2, 2}}, {2, {2, 0}}};
+    size_t i = (size_t)draw(r, 0, sizeof shapes / sizeof *shapes - 1);
+    return nnv_relay_tensor_type(arena, dtype, shapes[i].n, shapes[i].dims);
+}
+
+/** Shapes that operands of an operator whose name holds `part` mostly have. */
+static const struct {
+    const char *part;
+    struct {
+        size_t n;
+        int64_t dims[4];
+    } operands[3];
+} shapes_of[] = {
+    {"conv1d", {{3, {1, 2, 6}}, {3, {2, 2, 3}}}},
+    {"conv2d", {{4, {1, 2, 4, 4}}, {4, {2, 2, 2, 2}}}},
+    {"norm", {{4, {1, 2, 4, 4}}, {1, {2}}, {1, {2}}}},
+    {"batch_matmul", {{3, {2, 1, 2}}, {3, {2, 1, 2}}}},
+    {"batch_to_space", {{3, {4, 2, 2}}}},
+    {"space_to_batch", {{3, {2, 4, 4}}}},
+    {"gather", {{2, {2, 3}}, {2, {2, 3}}}},
+    {"one_hot", {{1, {4}}, {0, {0}}, {0, {0}}}},
+    {"arange", {{0, {0}}, {0, {0}}, {0, {0}}}},
+    {"suppression", {{3, {1, 4, 6}}, {1, {1}}, {2, {1, 4}}}},
+};
+
+static const struct nnv_relay_type *likely_tensor(struct nnv_rng *r, const char *op, size_t i,
+                                                  enum nnv_relay_dtype dtype) {
+    if (strstr(op, "suppression") && i > 0 && i < 4) dtype = NNV_RELAY_INT32;
+    if (strcmp(op, "gather") == 0 && i == 1) dtype = NNV_RELAY_INT32;
+    if (strstr(op, "norm") && i > 2) i = 2;
+    for (size_t k = 0; i < 3 && draw(r, 0, 9) && k < sizeof shapes_of / sizeof *shapes_of; k++)
+        if (strstr(op, shapes_of[k].part) &&
+            (i == 0 || shapes_of[k].operands[i].n || strstr(op, "arange") || strstr(op, "one_hot")))
+            return nnv_relay_tensor_type(arena, dtype, shapes_of[k].operands[i].n, shapes_of[k].operands[i].dims);
+    return strstr(op, "suppression") ? nnv_relay_tensor_type(arena, dtype, 0, NULL) : random_tensor(r, dtype);
+}
+
+/* Operand i of a quantised operator is a scale (1), a zero point (-1), or data (0). */
+static int quantised_part(const char *op, size_t i) {
+    bool zeros_first = strstr(op, "conv") || strstr(op, "dense") || strstr(op, "matmul");
+    size_t data = zeros_first || strstr(op, "add") || strstr(op, "subtract") || strcmp(op, "qnn.mul") == 0 ? 2 : 1;
+    if (strncmp(op, "qnn.", 4) != 0 || i < data) return 0;
+    if (zeros_first) return i >= 4 ? 1 : -1;
+    return (i - data) % 2 == 0 ? 1 : -1;
+}
+
+/* Mostly of one type; scales and zero points of quantised operators where they belong. */
+static const struct nnv_relay_type *random_operand(struct nnv_rng *r, const char *op, size_t i,
+                                                   enum nnv_relay_dtype dtype) {
+    bool tuple = strstr(op, "concatenate") || strcmp(op, "stack") == 0;
+    int part = quantised_part(op, i);
+    if (part) dtype = part > 0 ? NNV_RELAY_FLOAT32 : NNV_RELAY_INT32;
+    if (!part && draw(r, 0, 9) == 0) dtype = (enum nnv_relay_dtype)draw(r, 0, NNV_RELAY_DTYPES - 1);
+    const struct nnv_relay_type *t =
+        part ? nnv_relay_tensor_type(arena, dtype, draw(r, 0, 7) == 0, (int64_t[]){2}) : likely_tensor(r, op, i, dtype);
+    if (!tuple || i > 2) return t;
+    return nnv_relay_tuple_type(arena, 2, (const struct nnv_relay_type *[]){t, t});
+}
+
+static struct nnv_relay_value random_value(struct nnv_rng *r, enum nnv_relay_attr_kind kind) {
+    static const char *const texts[] = {
+        "NCHW",          "NHWC",       "OIHW",    "HWOI",   "IOHW",    "float32",
+        "int8",          "int32",      "reflect", "edge",   "both",    "values",
+        "TONEAREST",     "size",       "CDR",     "linear", "cubic",   "nearest_neighbor",
+        "align_corners", "asymmetric", "wrap",    "fast",   "bilinear"};
+    struct nnv_relay_value v = {.kind = NNV_RELAY_INT, .i = draw(r, -2, 4)};
+    size_t n = (size_t)draw(r, 0, 4);
+    struct nnv_relay_value *list = NNV_NEW(arena, struct nnv_relay_value, n + 1);
+    switch (kind) {
+    case NNV_RELAY_ATTR_NUMBER:
+        return (struct nnv_relay_value){.kind = NNV_RELAY_FLOAT, .f = (double)draw(r, -4, 6) / 2};
+    case NNV_RELAY_ATTR_TEXT:
+        return (struct nnv_relay_value){.kind = NNV_RELAY_STRING,
+                                        .text = texts[draw(r, 0, sizeof texts / sizeof *texts - 1)]};
+    case NNV_RELAY_ATTR_INTS:
+        for (size_t i = 0; i < n; i++) list[i] = (struct nnv_relay_value){.kind = NNV_RELAY_INT, .i = draw(r, -1, 3)};
+        return draw(r, 0, 3) ? (struct nnv_relay_value){.kind = NNV_RELAY_LIST, .n = n, .list = list} : v;
+    case NNV_RELAY_ATTR_PAIRS:
+        for (size_t i = 0; i < n; i++) {
+            struct nnv_relay_value *pair = NNV_NEW(arena, struct nnv_relay_value, 2);
+            pair[0] = (struct nnv_relay_value){.kind = NNV_RELAY_INT, .i = draw(r, 0, 3)};
+            pair[1] = (struct nnv_relay_value){.kind = NNV_RELAY_INT, .i = draw(r, -1, 3)};
+            list[i] = (struct nnv_relay_value){.kind = NNV_RELAY_LIST, .n = 2, .list = pair};
+        }
+        return (struct nnv_relay_value){.kind = NNV_RELAY_LIST, .n = n, .list = list};
+    case NNV_RELAY_ATTR_INT:
+    case NNV_RELAY_ATTR_TRUTH:
+    case NNV_RELAY_ATTR_ANY:
+        break;
+    }
+    return v;
+}
+
+/* Whether all values are of the result's type: integers whole and in range. */
+static bool well_formed(const struct nnv_relay_datum *d) {
+    double low = -INFINITY, high = INFINITY;
+    for (size_t i = 0; i < d->n_fields; i++)
+        if (!well_formed(d->fields[i])) return false;
+    if (d->type->kind != NNV_RELAY_TENSOR || nnv_relay_dtype_is_float(d->type->dtype)) return true;
+    if (nnv_relay_dtype_size(d->type->dtype) < 8) nnv_interp_limits(d->type->dtype, &low, &high);
+    for (size_t i = 0; i < d->n; i++)
+        if (!(d->values[i] >= low && d->values[i] <= high && floor(d->values[i]) == d->values[i])) return false;
+    return true;
+}
+
+/* Scales are mostly above 0, integers of 32 bits mostly small. */
+static void tame(struct nnv_relay_datum *d, bool qnn, struct nnv_rng *r) {
+    for (size_t i = 0; i < d->n_fields; i++) tame(d->fields[i], qnn, r);
+    for (size_t i = 0; i < d->n; i++) {
+        if (qnn && d->type->dtype == NNV_RELAY_FLOAT32 && draw(r, 0, 9)) d->values[i] = fabs(d->values[i]) + 0.125;
+        if (d->type->dtype == NNV_RELAY_INT32 && draw(r, 0, 3)) d->values[i] = (double)draw(r, -1, 3);
+    }
+}
+
+/* A call of the operator on random operands: 1 if it ran, 0 if it was refused. */
+static size_t random_call(const struct nnv_relay_op_row *row, struct nnv_rng *r) {
+    static const enum nnv_relay_dtype likely[] = {NNV_RELAY_FLOAT32, NNV_RELAY_FLOAT32, NNV_RELAY_INT32,
+                                                  NNV_RELAY_BOOL,    NNV_RELAY_UINT8,   NNV_RELAY_INT8};
+    struct nnv_relay_module *m = nnv_relay_module_new(arena);
+    struct nnv_relay_expr *params[8], *call;
+    struct nnv_relay_datum *args[8], *out = NULL;
+    struct nnv_relay_attr attrs[NNV_RELAY_MOST_ATTRS];
+    size_t n = (size_t)draw(r, row->least, row->most), n_attrs = 0;
+    enum nnv_relay_dtype dtype = likely[draw(r, 0, sizeof likely / sizeof *likely - 1)];
+    for (size_t i = 0; i < n; i++) {
+        const struct nnv_relay_type *t = random_operand(r, row->name, i, dtype);
+        params[i] = nnv_relay_var(m, nnv_arena_printf(arena, "x%zu", i), t);
+        args[i] = nnv_relay_datum_random(t, nnv_rng_u64(r), arena);
+        tame(args[i], strncmp(row->name, "qnn.", 4) == 0, r);
+    }
+    for (size_t i = 0; i < NNV_RELAY_MOST_ATTRS && row->attrs[i].key; i++)
+        if (draw(r, 0, row->attrs[i].otherwise ? 3 : 1) == 0)
+            attrs[n_attrs++] = (struct nnv_relay_attr){row->attrs[i].key, random_value(r, row->attrs[i].kind)};
+    call = nnv_relay_call(m, nnv_relay_operator(m, row->name), n, params, n_attrs, attrs);
+    assert_true(nnv_relay_define(m, "main", nnv_relay_fn(m, n, params, NULL, call, 0, NULL)));
+    if (nnv_relay_check(m, NULL) != NNV_OK) return 0;
+    if (nnv_relay_run(m, "main", args, n, NULL, arena, &out, &err) != NNV_OK) return 0;
+    assert_true(nnv_relay_type_fits(call->type, out->type) && nnv_relay_type_known(out->type));
+    if (!well_formed(out)) fail_msg("%s gives numbers that are not of its type", row->name);
+    return 1;
+}
+
+/* None crashes, and what runs gives values of the type that the checker found. */
+static void random_calls_run_or_are_refused(void **state) {
+    (void)state;
+    enum { CALLS = 1500 };
+    size_t n;
+    const struct nnv_relay_op_row *rows = nnv_relay_ops(&n);
+    for (size_t i = 0; i < n; i++) {
+        size_t ran = 0;
+        for (uint64_t k = 0; k < CALLS; k++) {
+            struct nnv_rng r = nnv_rng_make(1, i, k);
+            ran += random_call(&rows[i], &r);
+            if (k % 100 == 99) nnv_arena_reset(arena);
+        }
+        if (ran < 5) fail_msg("%s ran %zu times", rows[i].name, ran);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -94,6 +264,7 @@ int main(void) {
         TEST(every_operator_has_a_kernel),
         TEST(every_operator_is_documented),
         TEST(what_does_not_fit_is_refused),
+        TEST(random_calls_run_or_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
