@@ -102,6 +102,15 @@ static enum nnv_status check_operator(struct checker *c, struct nnv_relay_expr *
 
 /* -------------------------------------------------------------- expressions */
 
+/* What follows types within types recurses. */
+static enum nnv_status check_depth(const struct checker *c, const struct nnv_relay_expr *e,
+                                   const struct nnv_relay_type *type) {
+    if (type == NULL) return no_memory(c);
+    if (type->depth <= NNV_RELAY_TYPE_DEPTH) return NNV_OK;
+    return nnv_relay_fail(c->m, &e->span, c->err, "the type has types within types, more than %d deep",
+                          NNV_RELAY_TYPE_DEPTH);
+}
+
 static enum nnv_status type_of_function(struct checker *c, const struct nnv_relay_expr *f,
                                         const struct nnv_relay_type *result, const struct nnv_relay_type **type) {
     const struct nnv_relay_type **params = NNV_NEW(c->m->arena, const struct nnv_relay_type *, f->n_params);
@@ -112,7 +121,7 @@ static enum nnv_status type_of_function(struct checker *c, const struct nnv_rela
             return nnv_relay_fail(c->m, &f->params[i]->span, c->err, "parameter %%%s has no type", f->params[i]->name);
     }
     *type = nnv_relay_fn_type(c->m->arena, f->n_params, params, result);
-    return *type ? NNV_OK : no_memory(c);
+    return check_depth(c, f, *type);
 }
 
 static enum nnv_status check_var(struct checker *c, struct nnv_relay_expr *v) {
@@ -176,7 +185,7 @@ static enum nnv_status check_tuple(struct checker *c, struct nnv_relay_expr *e) 
     const struct nnv_relay_type **fields = NNV_NEW(c->m->arena, const struct nnv_relay_type *, e->n_args);
     for (size_t i = 0; fields && i < e->n_args; i++) fields[i] = e->args[i]->type;
     e->type = fields ? nnv_relay_tuple_type(c->m->arena, e->n_args, fields) : NULL;
-    return e->type ? NNV_OK : no_memory(c);
+    return check_depth(c, e, e->type);
 }
 
 static enum nnv_status check_get(struct checker *c, struct nnv_relay_expr *e) {

@@ -227,6 +227,7 @@ static void shapes_and_slices(void **state) {
     gives(p, "strided_slice(%x, begin=[-1], end=[-4], strides=[-1], axes=[1])", v, "3 2 1 6 5 4");
     gives(p, "strided_slice(%x, begin=[0, 1], end=[1, 2], slice_mode=\"size\")", v, "2 3");
     gives(p, "nn.pad(%x, 9f, pad_width=[[0, 1], [1, 0]])", v, "9 1 2 3 9 4 5 6 9 9 9 9");
+    gives("%x: Tensor[(1), int8]", "nn.pad(%x, -1.5f, pad_width=[[1, 1]])", "5", "-1 5 -1");
     gives(p, "nn.pad(%x, 0f, pad_width=[[0, 0], [2, 2]], pad_mode=\"reflect\")", v, "3 2 1 2 3 2 1 6 5 4 5 6 5 4");
     gives(p, "nn.pad(%x, 0f, pad_width=[[1, 0], [0, 2]], pad_mode=\"edge\")", v, "1 2 3 3 3 1 2 3 3 3 4 5 6 6 6");
 }

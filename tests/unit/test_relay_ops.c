@@ -88,6 +88,17 @@ static void what_does_not_fit_is_refused(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) refused(p, rows[i].body, rows[i].part);
 }
 
+static void types_within_types_are_bounded(void **state) {
+    (void)state;
+    struct nnv_text t = {0};
+    nnv_text_add(&t, "%0 = (%x,);\n");
+    for (int i = 1; i < 300; i++) nnv_text_addf(&t, "%%%d = (%%%d,);\n", i, i - 1);
+    const char *bindings = t.data;
+    refused("%x: bool", nnv_arena_printf(arena, "%s %%299", bindings), "more than 256 deep");
+    gives("%x: bool", nnv_arena_printf(arena, "%s %%254", bindings), "1", "1");
+    nnv_text_free(&t);
+}
+
 /* ------------------------------------------------------------- random calls */
 
 static int64_t draw(struct nnv_rng *r, int64_t low, int64_t high) { return nnv_rng_int(r, low, high); }
@@ -261,10 +272,8 @@ static void random_calls_run_or_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_operator_has_a_kernel),
-        TEST(every_operator_is_documented),
-        TEST(what_does_not_fit_is_refused),
-        TEST(random_calls_run_or_are_refused),
+        TEST(every_operator_has_a_kernel),    TEST(every_operator_is_documented),    TEST(what_does_not_fit_is_refused),
+        TEST(types_within_types_are_bounded), TEST(random_calls_run_or_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
