@@ -48,8 +48,15 @@ const struct nnv_relay_op_row *nnv_relay_op(const char *name);
 /** All rows. */
 const struct nnv_relay_op_row *nnv_relay_ops(size_t *n);
 
-/** Fails at the call: "nn.conv2d: message". Its value is NULL. */
-void *nnv_relay_wrong(struct nnv_relay_typing *t, const char *format, ...) NNV_PRINTF(2, 3);
+/** Out-of-line parts of nnv_relay_wrong. */
+void nnv_relay_wrong_set(struct nnv_relay_typing *t, const char *format, ...) NNV_PRINTF(2, 3);
+static inline void *nnv_relay_nothing(void) { return NULL; }
+
+/**
+ * nnv_relay_wrong(t, format, ...): fails at the call: "nn.conv2d: message"; its value is NULL. A macro, so that
+ * analyzers see that nothing is returned.
+ */
+#define nnv_relay_wrong(t, ...) (nnv_relay_wrong_set((t), __VA_ARGS__), nnv_relay_nothing())
 
 /* What the rules share. Each fails at the call and gives NULL, false or 0 when something is not as it must be. */
 

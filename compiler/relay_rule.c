@@ -6,17 +6,16 @@
 
 #include "compiler/relay_ops.h"
 
-void *nnv_relay_wrong(struct nnv_relay_typing *t, const char *format, ...) {
+void nnv_relay_wrong_set(struct nnv_relay_typing *t, const char *format, ...) {
     struct nnv_text text = {0};
     va_list ap;
-    if (t->st != NNV_OK) return NULL;
+    if (t->st != NNV_OK) return;
     va_start(ap, format);
     nnv_text_vaddf(&text, format, ap);
     va_end(ap);
     t->st = nnv_relay_fail(t->m, &t->call->span, t->err, "%s: %s", t->call->callee->name,
                            text.data && !text.failed ? text.data : "out of memory");
     nnv_text_free(&text);
-    return NULL;
 }
 
 const struct nnv_relay_type *nnv_relay_in(struct nnv_relay_typing *t, size_t i) {
