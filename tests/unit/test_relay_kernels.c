@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interpreter's kernels: values worked by hand, for each family of operators. */
-#include "compiler/relay_ops.h"
 #include "relay_fixture.h"
 
 /* -------------------------------------------------------------- elementwise */
@@ -109,6 +108,8 @@ static void convolutions(void **state) {
     gives(p, "nn.conv2d(%x, %w, padding=[1, 0, 0, 1])", v, "2100 3200 300 5421 6532 603 8754 9865 906 ");
     gives(p, "nn.conv2d(%x, %w, padding=[0, 1], strides=[2, 2])", v, "4010 6532");
     gives(p, "nn.conv2d(%x, %w, dilation=[2, 2])", v, "9731");
+    gives(p, "(nn.conv2d(%x, %w, strides=[1, 2]), nn.conv2d(%x, %w, strides=[2, 1]))", v, "5421 8754 5421 6532");
+    gives(p, "(nn.conv2d(%x, %w, dilation=[1, 2]), nn.conv2d(%x, %w, dilation=[2, 1]))", v, "6431 9764 8721 9832");
     /* two channels in, two out; the weights of channel 1 see channel 1 tenfold */
     gives("%x: Tensor[(1, 2, 1, 2), float32], %w: Tensor[(2, 2, 1, 1), float32]", "nn.conv2d(%x, %w)",
           "1 2 3 4 1 1 1 10", "4 6 31 42");
@@ -134,17 +135,17 @@ static void convolutions(void **state) {
 /* Enough channels for matrix products, in pieces and as one: sums over channels, against loops written out. */
 static void convolutions_of_many_channels(void **state) {
     (void)state;
-    enum { IN = 5, OUT = 6, SIDE = 7, K = 3, OUT_SIDE = 4 };
+    enum { IN = 5, OUT = 6, SIDE = 7, K = 3, OUT_H = 4, OUT_W = 5 };
     struct nnv_text numbers = {0}, wanted = {0};
     double x[IN][SIDE][SIDE], w[OUT][IN][K][K];
     for (int i = 0; i < IN * SIDE * SIDE; i++) nnv_text_addf(&numbers, "%g ", (&x[0][0][0])[i] = i * 37 % 23 - 11);
     for (int i = 0; i < OUT * IN * K * K; i++) nnv_text_addf(&numbers, "%g ", (&w[0][0][0][0])[i] = i * 29 % 17 - 8);
     for (int o = 0; o < OUT; o++) {
-        for (int h = 0; h < OUT_SIDE; h++) {
-            for (int v = 0; v < OUT_SIDE; v++) {
+        for (int h = 0; h < OUT_H; h++) {
+            for (int v = 0; v < OUT_W; v++) {
                 double sum = 0;
                 for (int i = 0; i < IN * K * K; i++) {
-                    int c = i / 9, y = 2 * h - 1 + i / 3 % 3, z = 2 * v - 1 + i % 3;
+                    int c = i / 9, y = 2 * h - 1 + i / 3 % 3, z = v + 2 * (i % 3);
                     if (y >= 0 && y < SIDE && z >= 0 && z < SIDE) sum += x[c][y][z] * w[o][c][i / 3 % 3][i % 3];
                 }
                 nnv_text_addf(&wanted, "%g ", sum);
@@ -152,7 +153,7 @@ static void convolutions_of_many_channels(void **state) {
         }
     }
     gives("%x: Tensor[(1, 5, 7, 7), float32], %w: Tensor[(6, 5, 3, 3), float32]",
-          "nn.conv2d(%x, %w, padding=[1, 1], strides=[2, 2])", numbers.data, wanted.data);
+          "nn.conv2d(%x, %w, padding=[1, 0, 1, 2], strides=[2, 1], dilation=[1, 2])", numbers.data, wanted.data);
     nnv_text_free(&numbers);
     nnv_text_free(&wanted);
 }
@@ -228,6 +229,7 @@ static void shapes_and_slices(void **state) {
     gives(p, "strided_slice(%x, begin=[-1], end=[-4], strides=[-1], axes=[1])", v, "3 2 1 6 5 4");
     gives(p, "strided_slice(%x, begin=[0, 1], end=[1, 2], slice_mode=\"size\")", v, "2 3");
     gives(p, "nn.pad(%x, 9f, pad_width=[[0, 1], [1, 0]])", v, "9 1 2 3 9 4 5 6 9 9 9 9");
+    gives("%x: Tensor[(1), int8]", "nn.pad(%x, -1.5f, pad_width=[[1, 1]])", "5", "-1 5 -1");
     gives(p, "nn.pad(%x, 0f, pad_width=[[0, 0], [2, 2]], pad_mode=\"reflect\")", v, "3 2 1 2 3 2 1 6 5 4 5 6 5 4");
     gives(p, "nn.pad(%x, 0f, pad_width=[[1, 0], [0, 2]], pad_mode=\"edge\")", v, "1 2 3 3 3 1 2 3 3 3 4 5 6 6 6");
 }
@@ -304,19 +306,7 @@ static void quantised_layers(void **state) {
           "qnn.conv2d(%x, %w, 0, %z, 0.5f, 0.5f)", "2 10 20 1 2", "18 36");
 }
 
-/* -------------------------------------------------- every operator is there */
-
-static void every_operator_has_a_kernel(void **state) {
-    (void)state;
-    size_t n;
-    const struct nnv_relay_op_row *rows = nnv_relay_ops(&n);
-    assert_true(n >= 150);
-    for (size_t i = 0; i < n; i++) {
-        if (!nnv_relay_runs(rows[i].name)) fail_msg("%s has no kernel", rows[i].name);
-        if (nnv_relay_op(rows[i].name) != &rows[i]) fail_msg("%s is not at its place", rows[i].name);
-    }
-    assert_false(nnv_relay_runs("nn.conv9d"));
-}
+/* ------------------------------------------------------------- further ones */
 
 static void further_elementwise_operators(void **state) {
     (void)state;
@@ -485,7 +475,6 @@ int main(void) {
         TEST(requantisation_rounds_as_told),
         TEST(quantised_sums_and_products),
         TEST(quantised_layers),
-        TEST(every_operator_has_a_kernel),
         TEST(further_elementwise_operators),
         TEST(elements_are_picked_and_repeated),
         TEST(elements_are_put_in_order),
