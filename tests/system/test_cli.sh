@@ -14,7 +14,7 @@ test_help() {
     check 0 nnvts --help
     has "$OUT" "judge a driver"
     check 2 nnvts
-    for verb in run list drivers replay reduce bisect explain show import bench data partition op plan report audit; do
+    for verb in run list drivers replay reduce bisect explain show import bench data partition profile serve op plan report audit; do
         check 0 nnvts $verb --help
         has "$OUT" "nnvts $verb"
         has "$OUT" "xamples"
