@@ -61,7 +61,7 @@ BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 
-.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz soak-relay audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -172,7 +172,15 @@ audit: setup-run
 soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@for seed in 2 3 4 5 6; do $(B)/nnvts run --driver cpu --tier full --seed $$seed --out $(B)/soak-$$seed -q || exit 1; done
-	@$(MAKE) --no-print-directory soak-fuzz
+	@$(MAKE) --no-print-directory $(B)/tests/test_compiler_draw
+	NNVTS_PROGRAMS=10000 $(B)/tests/test_compiler_draw
+	@$(MAKE) --no-print-directory soak-relay soak-fuzz
+
+# Relay text, and the passes behind it, for ten minutes.
+soak-relay:
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-fuzz CC=clang CFLAGS="-O1 -g" \
+	  SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" build-fuzz/fuzz/fuzz_relay
+	@tools/fuzz-readers.sh build-fuzz 600 relay
 
 # Mutated models under the sanitizers, ten minutes in all.
 FUZZ_ASAN := detect_leaks=0:handle_segv=0:handle_abort=0:abort_on_error=1:allocator_may_return_null=1
