@@ -185,24 +185,36 @@ static void absorb_code_pool(struct nnv_rc *c, struct nnv_rc_node *cast) {
     c->nodes[c->values[pool->args[0].v[0]].node].absorbed = true;
 }
 
-/* qnn.quantize of an operation whose operands are all qnn.dequantize: perhaps one quantised operation. */
-static void find_real(struct nnv_rc *c, struct nnv_rc_node *root) {
-    struct nnv_rc_node *n = behind(c, root, 0);
-    if (!n || n->absorbed || n->inner != NNV_RC_NONE || !(n->row->flags & NNV_RC_REAL)) return;
+/* True if all operands are dequantised from bytes of one scale. */
+static bool reads_dequantized(struct nnv_rc *c, const struct nnv_rc_node *n) {
     for (size_t i = 0; i < n->e->n_args; i++)
         for (uint32_t k = 0; k < n->args[i].n; k++) {
             const struct nnv_rc_value *v = &c->values[n->args[i].v[k]];
             if (v->node == NNV_RC_NONE || !named(&c->nodes[v->node], "qnn.dequantize") ||
                 !nnv_rc_quant(c, c->nodes[v->node].args[0].v[0]).known)
-                return;
+                return false;
         }
-    if (!nnv_rc_quant(c, root->out.v[0]).known) return;
+    return n->e->n_args > 0;
+}
+
+/* qnn.quantize of an operation whose operands are all qnn.dequantize: perhaps one quantised operation. */
+static void find_real(struct nnv_rc *c, struct nnv_rc_node *root) {
+    struct nnv_rc_node *n = behind(c, root, 0), *before = n ? behind(c, n, 0) : NULL;
+    const uint8_t both = NNV_RC_REAL | NNV_RC_FUSES;
+    bool limits = n && (named(n, "nn.relu") || named(n, "clip")) && nnv_rc_act_of(n->e) > 0;
+    if (!n || n->absorbed || n->inner != NNV_RC_NONE || !nnv_rc_quant(c, root->out.v[0]).known) return;
+    if (limits && before && (before->row->flags & both) == both && reads_dequantized(c, before)) {
+        absorb(c, n, before);
+        n = before;
+    } else if (!(n->row->flags & NNV_RC_REAL) || !reads_dequantized(c, n)) {
+        return;
+    }
     root->real = true;
-    absorb(c, root, n);
+    absorb(c, root, behind(c, root, 0));
     for (size_t i = 0; i < n->e->n_args; i++)
         for (uint32_t k = 0; k < n->args[i].n; k++) {
-            const struct nnv_rc_value *v = &c->values[n->args[i].v[k]];
-            if (v->uses == 1) c->nodes[v->node].absorbed = true;
+            struct nnv_rc_value *v = &c->values[n->args[i].v[k]];
+            if (++v->real_uses == v->uses) c->nodes[v->node].absorbed = true;
         }
 }
 
@@ -248,6 +260,8 @@ static void convert_anchor(struct nnv_rc *c, const struct nnv_rc_node *root, con
 /* As one quantised operation: the operand of each qnn.dequantize instead of its result. */
 static bool convert_real(struct nnv_rc *c, const struct nnv_rc_node *root) {
     struct nnv_rc_node n = c->nodes[root->inner];
+    c->act = n.inner == NNV_RC_NONE ? ANEURALNETWORKS_FUSED_NONE : nnv_rc_act_of(n.e);
+    if (n.inner != NNV_RC_NONE) n = c->nodes[n.inner];
     struct nnv_rc_list *args = NNV_NEW(c->arena, struct nnv_rc_list, n.e->n_args);
     if (!args) nnv_rc_no_memory(c);
     for (size_t i = 0; args && i < n.e->n_args; i++) {
@@ -269,8 +283,9 @@ static bool convert_real(struct nnv_rc *c, const struct nnv_rc_node *root) {
 
 /* The operations that a quantised one would have replaced, one by one. */
 static void convert_apart(struct nnv_rc *c, struct nnv_rc_node *inner) {
-    for (size_t i = 0; i < inner->e->n_args; i++)
-        for (uint32_t k = 0; k < inner->args[i].n; k++) convert_node(c, &c->nodes[c->values[inner->args[i].v[k]].node]);
+    const struct nnv_rc_node *n = inner->inner == NNV_RC_NONE ? inner : &c->nodes[inner->inner];
+    for (size_t i = 0; i < n->e->n_args; i++)
+        for (uint32_t k = 0; k < n->args[i].n; k++) convert_node(c, &c->nodes[c->values[n->args[i].v[k]].node]);
     convert_node(c, inner);
 }
 

@@ -7,7 +7,7 @@
 #include "compiler/convert_in.h"
 
 uint32_t nnv_rc_act(struct nnv_rc *c) {
-    int act = c->root != c->node && !c->real ? nnv_rc_act_of(c->root->e) : 0;
+    int act = c->real ? c->act : c->root != c->node ? nnv_rc_act_of(c->root->e) : ANEURALNETWORKS_FUSED_NONE;
     return nnv_rc_int(c, act < 0 ? 0 : act);
 }
 

@@ -173,6 +173,25 @@ static void test_real(void **state) {
          "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = qnn.dequantize(%y, 0.25f, 100); %2 = add(%0, %1);"
          " qnn.quantize(%2, 0.5f, 127, out_dtype=\"uint8\")",
          "ADD");
+    same("%x: Tensor[(2, 5), uint8], %y: Tensor[(2, 5), uint8]",
+         "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = qnn.dequantize(%y, 0.25f, 100); %2 = add(%0, %1);"
+         " %3 = nn.relu(%2); qnn.quantize(%3, 0.5f, 127, out_dtype=\"uint8\")",
+         "ADD");
+    /* one value for two of them */
+    same("%x: Tensor[(2, 5), uint8]",
+         "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = sigmoid(%0); %2 = qnn.quantize(%1, 0.00390625f, 0,"
+         " out_dtype=\"uint8\"); %3 = tanh(%0); %4 = qnn.quantize(%3, 0.0078125f, 128, out_dtype=\"uint8\");"
+         " (%2, %4)",
+         "LOGISTIC TANH");
+    same("%x: Tensor[(2, 5), uint8]",
+         "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = sigmoid(%0); %2 = qnn.quantize(%1, 0.00390625f, 0,"
+         " out_dtype=\"uint8\"); (%2, %0)",
+         "DEQUANTIZE LOGISTIC");
+    /* the scale is not TANH's: all of it in real numbers, with the activation */
+    same("%x: Tensor[(2, 5), uint8]",
+         "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = add(%0, %0); %2 = nn.relu(%1); %3 = tanh(%2);"
+         " qnn.quantize(%3, 0.015625f, 128, out_dtype=\"uint8\")",
+         "DEQUANTIZE ADD TANH QUANTIZE");
 }
 
 int main(void) {

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "compiler/convert_in.h"
+#include "compiler/lift.h"
 
 #define M "%x: Tensor[(2, 3), float32]"
 #define MM "%x: Tensor[(2, 3), float32], %y: Tensor[(2, 3), float32]"
@@ -225,6 +226,48 @@ static void test_types(void **state) {
     assert_true(tried > 200);
 }
 
+/* The program of a row gives what its model gives as a Relay program again; false: the model has no Relay form. */
+static bool lifts(size_t i, const struct nnv_rc_row *row) {
+    const char *text = main_of(programs[i].params, programs[i].body);
+    struct conversion c = converted(text, 0);
+    struct nnv_relay_module *m = NULL;
+    struct nnv_relay_datum *args[16], *before = NULL, *after = NULL, *a[32], *b[32];
+    enum nnv_status st = nnv_lift(&c.out.model, NULL, arena, &m, &err);
+    if (st == NNV_UNSUPPORTED) return false;
+    if (st != NNV_OK) fail_msg("%s: %s", row->name, err.text);
+    for (size_t k = 0; k < c.f->n_params; k++) args[k] = random_datum(c.f->params[k], k + 1);
+    if (nnv_relay_run(c.m, "main", args, c.f->n_params, NULL, arena, &before, &err) != NNV_OK ||
+        nnv_relay_run(m, "main", args, c.f->n_params, NULL, arena, &after, &err) != NNV_OK)
+        fail_msg("%s: %s", row->name, err.text);
+    size_t n = flat(before, a), outputs = flat(after, b);
+    assert_int_equal(outputs, c.out.model.main.nout);
+    for (size_t k = 0; k < n; k++) {
+        if (c.out.from_input[k]) continue;
+        const struct nnv_relay_datum *was = a[k], *is = b[c.out.output_of[k]];
+        assert_int_equal(was->n, is->n);
+        double most = nnv_relay_dtype_is_float(was->type->dtype) ? 1e-4 : strncmp(row->name, "qnn.", 4) == 0 ? 1 : 0;
+        for (size_t j = 0; j < was->n; j++)
+            if (fabs(was->values[j] - is->values[j]) > most * (1 + (most < 1 ? fabs(was->values[j]) : 0)))
+                fail_msg("%s: element %zu is %g, not %g", row->name, j, is->values[j], was->values[j]);
+    }
+    /* and it converts again */
+    const struct nnv_convert_options options = {0};
+    struct nnv_converted again;
+    if (nnv_convert(m, nnv_relay_find(m, "main"), &options, arena, &again, &err) != NNV_OK)
+        fail_msg("%s, converted again: %s", row->name, err.text);
+    return true;
+}
+
+static void test_there_and_back(void **state) {
+    (void)state;
+    const struct nnv_rc_row *row;
+    size_t n = 0;
+    for (; (row = nnv_rc_row_at(n)); n++) {
+        if (!lifts(program_of(row->name), row)) fail_msg("no way back: %s: %s", row->name, err.text);
+    }
+    assert_true(n >= 90);
+}
+
 /* Each operator is known to the type checker and the interpreter, and has one row. */
 static void test_names(void **state) {
     (void)state;
@@ -273,6 +316,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_types, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_there_and_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_names, setup, teardown),
         cmocka_unit_test_setup_teardown(test_documentation, setup, teardown),
     };
