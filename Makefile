@@ -60,8 +60,9 @@ BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 
 READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
+READER_SOAK_SECONDS ?= 600
 
-.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz soak-relay audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench fuzz fuzz-targets soak soak-fuzz audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -174,13 +175,8 @@ soak: setup-run
 	@for seed in 2 3 4 5 6; do $(B)/nnvts run --driver cpu --tier full --seed $$seed --out $(B)/soak-$$seed -q || exit 1; done
 	@$(MAKE) --no-print-directory $(B)/tests/test_compiler_draw
 	NNVTS_PROGRAMS=10000 $(B)/tests/test_compiler_draw
-	@$(MAKE) --no-print-directory soak-relay soak-fuzz
-
-# Relay text, and the passes behind it, for ten minutes.
-soak-relay:
-	@$(MAKE) --no-print-directory -j$$(nproc) B=build-fuzz CC=clang CFLAGS="-O1 -g" \
-	  SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" build-fuzz/fuzz/fuzz_relay
-	@tools/fuzz-readers.sh build-fuzz 600 relay
+	@$(MAKE) --no-print-directory soak-fuzz
+	@$(MAKE) --no-print-directory fuzz READER_SECONDS=$(READER_SOAK_SECONDS)
 
 # Mutated models under the sanitizers, ten minutes in all.
 FUZZ_ASAN := detect_leaks=0:handle_segv=0:handle_abort=0:abort_on_error=1:allocator_may_return_null=1
@@ -194,10 +190,14 @@ install: all
 	install -m 755 $(B)/nnvts $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
 	install -m 755 $(B)/nnvts-host $(DESTDIR)$(PREFIX)/lib/nnvts/
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -d $(DESTDIR)$(PREFIX)/share/nnvts/tables
 	install -m 644 $(wildcard compiler/tables/*.json) $(DESTDIR)$(PREFIX)/share/nnvts/tables/
-	install -m 644 tools/nnvts.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(PREFIX)/share/man/man1
+	$(B)/nnvts completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
+	$(B)/nnvts completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_nnvts
+	$(B)/nnvts completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/nnvts.fish
+	$(B)/nnvts man --out $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 include/NeuralNetworks.h include/NeuralNetworksTypes.h include/NeuralNetworksOEM.h \
 	  include/NeuralNetworksSupportLibraryImpl.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(addprefix include/nnvts/,driver.h ndk.h planted.h result.h) $(DESTDIR)$(PREFIX)/include/nnvts/
@@ -280,8 +280,8 @@ $(B)/fuzz/%: tests/fuzz/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,FUZZ)
 	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
-# oneDNN, to compare with, where it is installed
-$(B)/bench/bench_layers: LIBS += $(if $(wildcard /usr/include/oneapi/dnnl/dnnl.h),-ldnnl)
+# The engines, to compare with, where they are installed
+$(B)/bench/bench_layers: LIBS += $(foreach e,$(FOUND),$(LIBS_$(e)))
 $(B)/bench/%: tests/bench/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,BENCH)

@@ -43,8 +43,12 @@ static uint32_t scaled(const struct net *n, uint32_t channels) {
 static void add_weights(struct net *n, uint32_t rank, const uint32_t *dims, uint32_t channels, double terms,
                         double gain, uint32_t *filter, uint32_t *bias) {
     double deviation = sqrt(gain / terms);
-    struct nnv_encoding w = encoding(n, -4 * deviation, 4 * deviation), c = {.type = n->what->type};
-    if (is_quant(n)) c = (struct nnv_encoding){ANEURALNETWORKS_TENSOR_INT32, n->code.scale * w.scale, 0};
+    struct nnv_encoding w = {.type = n->what->type}, c = w;
+    if (is_quant(n)) { /* symmetric, so that the weights are signed bytes beside their zero point */
+        w.scale = (float)(4 * deviation / 127);
+        w.zero_point = w.type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED ? 0 : 128;
+        c = (struct nnv_encoding){ANEURALNETWORKS_TENSOR_INT32, n->code.scale * w.scale, 0};
+    }
     *filter = nnv_builder_weights(&n->b, w, rank, dims, deviation);
     *bias = nnv_builder_weights(&n->b, c, 1, &channels, 0.1);
 }

@@ -13,7 +13,8 @@ export OPENBLAS_NUM_THREADS=1
 "$build/bench/bench_graph" "$build/drivers/cpu.so"
 "$build/bench/bench_plan" "$build/drivers"
 "$build/bench/bench_runtime" "$build/drivers"
-"$build/bench/bench_layers" "$build/drivers/cpu.so"
+"$build/bench/bench_layers" "$build/drivers"
+"$build/bench/bench_layers" "$build/drivers" --threads 2 MobileNet
 unset OPENBLAS_NUM_THREADS
 if [ -n "${NNVTS_SPECS:-}" ]; then
     out=$(mktemp -d)

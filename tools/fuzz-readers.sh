@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs the libFuzzer targets of BUILD for some seconds each, beginning with the test data that there are.
-#   tools/fuzz-readers.sh BUILD SECONDS [TARGET]
+#   tools/fuzz-readers.sh BUILD SECONDS
 set -eu
-build=$1 seconds=$2 only=${3:-}
+build=$1 seconds=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
@@ -20,6 +20,7 @@ seeds() {
         { cat "$d/journal.jsonl" && printf '\001' && cat "$d/cases.tsv"; } >"$2/$(basename "$d")" 2>/dev/null || true; done ;;
     tflite) find mlts/models -name '*.tflite' -size -64k -exec cp {} "$2" \; ;;
     relay) cp tests/relay/*.relay tests/relay/bad/*.relay "$2" ;;
+    serve) cp tests/fuzz/serve/* "$2" ;;
     input) printf 'base operation ADD sig 0 variant 0 mode normal index 0 seed 1\noperand-rank 0 1 9\nbase network small index 1 seed 2\n' >"$2/0" ;;
     esac
 }
@@ -27,7 +28,6 @@ code=0
 for target in "$build"/fuzz/fuzz_*; do
     case $target in *.d) continue ;; esac
     name=${target##*/fuzz_}
-    [ -z "$only" ] || [ "$name" = "$only" ] || continue
     mkdir -p "$work/$name"
     seeds "$name" "$work/$name"
     if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -artifact_prefix="$build/fuzz/" \

@@ -9,6 +9,7 @@
 /** Weights made ready for lines; all zero: they can't be had. */
 struct cpu_lines_weights {
     bool ready;
+    float *packed;                     /**< float: see struct cpu_lines_f32 */
     struct cpu_lines_block_u8 *blocks; /**< quantised */
     size_t count, pixels;
     uint32_t sets;

@@ -64,13 +64,30 @@ static bool prepare_u8(const struct cpu_layer *layer, const struct cpu_window *w
     return true;
 }
 
+/** What a tile needs of a vector of channels side by side: else these are ten places that may share a set of a cache.
+ */
+static bool pack_f32(const struct cpu_layer *layer, size_t lanes, struct cpu_arena *arena,
+                     struct cpu_lines_weights *out) {
+    const float *w = layer->weights->data, *bias = layer->bias->data;
+    out->count = (layer->n + lanes - 1) / lanes;
+    out->packed = cpu_arena_array(arena, out->count, (TAPS + 1) * lanes * sizeof *out->packed);
+    if (!out->packed) return false;
+    float *to = out->packed;
+    for (size_t i = 0; i < out->count; i++) {
+        const size_t c = i + 1 < out->count ? i * lanes : layer->n - lanes;
+        for (size_t t = 0; t <= TAPS; t++, to += lanes)
+            memcpy(to, t == 0 ? bias + c : w + (t - 1) * layer->n + c, lanes * sizeof *to);
+    }
+    return true;
+}
+
 bool cpu_lines_prepare(const struct cpu_kernels *kernels, const struct cpu_layer *layer, const struct cpu_window *w,
                        struct cpu_arena *arena, struct cpu_lines_weights *out) {
     *out = (struct cpu_lines_weights){0};
     if (w->filter_h != SIDE || w->filter_w != SIDE || layer->k != TAPS || layer->n == 0) return true;
     if (cpu_is_quant8(layer->input)) return !kernels->lines_u8 || prepare_u8(layer, w, arena, out);
     out->ready = all_finite(layer->weights->data, TAPS * layer->n);
-    return true;
+    return !out->ready || layer->n < kernels->panel / 2 || pack_f32(layer, kernels->panel / 2, arena, out);
 }
 
 /* ------------------------------------------------------------------------ run */
@@ -90,15 +107,15 @@ struct lines {
     const char *padding;   /**< a line */
 };
 
-static void run_f32(const struct cpu_depthwise *v, uint32_t rows, const char *const x[], char *const y[]) {
+static void run_f32(const struct cpu_depthwise *v, const float *packed, uint32_t rows, const char *const x[],
+                    char *const y[]) {
     struct cpu_lines_f32 l = {.channels = v->out.c,
                               .width = v->in.w,
                               .out_width = v->out.w,
                               .rows = rows,
                               .stride = (uint32_t)v->window.stride_w,
                               .left = (uint32_t)v->window.left,
-                              .w = v->weights,
-                              .bias = v->bias,
+                              .w = packed,
                               .lo = v->range.lo,
                               .hi = v->range.hi};
     for (uint32_t i = 0; i < rows + 2; i++) l.x[i] = (const float *)(const void *)x[i];
@@ -146,7 +163,7 @@ static void items(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
         if (v->quantised)
             run_u8(d, rows, x, y);
         else
-            run_f32(v, rows, x, y);
+            run_f32(v, d->weights->packed, rows, x, y);
     }
 }
 

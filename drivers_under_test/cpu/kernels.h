@@ -77,7 +77,7 @@ struct cpu_lines_f32 {
     uint32_t rows, stride;   /**< 1 or 2; stride: from column to column */
     uint32_t left;           /**< columns of padding: 0 or 1; on the right no more than 1 is needed */
     const float *x[4];       /**< rows + 2 lines */
-    const float *w, *bias;   /**< [3, 3, channels], finite */
+    const float *w;          /**< for each vector of channels bias and the nine taps, finite; the last may overlap */
     float lo, hi;
     float *y[2];
 };

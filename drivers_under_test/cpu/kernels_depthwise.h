@@ -12,19 +12,21 @@ enum { LINE_ROWS = 1, LINE_COLS = 4 };
 
 /** Channels [c, c + LANES) of one tile; first: input column of the first tap; rows, cols, stride: constants. */
 INLINE void line_tile(int rows, int cols, int stride, const struct cpu_lines_f32 *l, const float *const *lines,
-                      size_t row, size_t col, ptrdiff_t first, size_t c) {
+                      size_t row, size_t col, ptrdiff_t first, size_t c, const float *weights) {
     const int inputs = (cols - 1) * stride + 3;
     const size_t channels = l->channels;
     const bool before = first<0, behind = first + inputs>(ptrdiff_t) l->width;
     vf acc[LINE_ROWS][LINE_COLS], w[9];
-    UNROLL_LINE for (size_t t = 0; t < 9; t++) w[t] = VF_LOAD(l->w + t * channels + c);
-    UNROLL_LINE for (int o = 0; o < rows; o++) UNROLL_LINE for (int i = 0; i < cols; i++) acc[o][i] =
-        VF_LOAD(l->bias + c);
+    UNROLL_LINE for (size_t t = 0; t < 9; t++) w[t] = VF_LOAD(weights + (t + 1) * LANES);
+    UNROLL_LINE for (int o = 0; o < rows; o++) UNROLL_LINE for (int i = 0; i < cols; i++) acc[o][i] = VF_LOAD(weights);
     UNROLL_LINE for (int r = 0; r < rows + 2; r++) {
         const float *x = lines[r] + first * (ptrdiff_t)channels + (ptrdiff_t)c;
         UNROLL_LINE for (int j = 0; j < inputs; j++) {
             vf v = VF_SET1(0.0f);
-            if (!(j == 0 && before) && !(j == inputs - 1 && behind)) v = VF_LOAD(x + (size_t)j * channels);
+            if (!(j == 0 && before) && !(j == inputs - 1 && behind)) v = VF_LOAD(x);
+            x += channels;
+            __asm__(""
+                    : "+r"(x)); /* one addition a column: else all offsets are kept, in more registers than there are */
             UNROLL_LINE for (int o = 0; o < rows; o++) UNROLL_LINE for (int q = 0; q < 3; q++) {
                 const int p = r - o, i = (j - q) / stride;
                 if (p >= 0 && p < 3 && j >= q && (j - q) % stride == 0 && i < cols)
@@ -41,9 +43,11 @@ INLINE void line_tile(int rows, int cols, int stride, const struct cpu_lines_f32
 INLINE void line_channels(int rows, int cols, int stride, const struct cpu_lines_f32 *l, size_t row, size_t col) {
     const ptrdiff_t first = (ptrdiff_t)col * stride - (ptrdiff_t)l->left;
     const float *const *lines = l->x + row;
+    const float *w = l->w;
     size_t c = 0;
-    for (; c + LANES <= l->channels; c += LANES) line_tile(rows, cols, stride, l, lines, row, col, first, c);
-    if (c < l->channels) line_tile(rows, cols, stride, l, lines, row, col, first, l->channels - LANES);
+    for (; c + LANES <= l->channels; c += LANES, w += 10 * LANES)
+        line_tile(rows, cols, stride, l, lines, row, col, first, c, w);
+    if (c < l->channels) line_tile(rows, cols, stride, l, lines, row, col, first, l->channels - LANES, w);
 }
 
 #define LINE_FUNCTION(ROWS, COLS, STRIDE)                                                                              \

@@ -12,19 +12,24 @@
 #include "simd.h"
 
 enum { PANEL = 2 * LANES, MOST_ROWS = 8, SUMS = 16, BLOCK = 256 };
+#if CPU_LEVEL == 2
+enum { TALL_ROWS = 14 }; /* of tiles one vector wide: as many sums as hide how long a product takes */
+#else
+enum { TALL_ROWS = MOST_ROWS };
+#endif
 #define INLINE static inline __attribute__((always_inline)) CPU_TARGET
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL _Pragma("GCC unroll 16")
 
 /* ------------------------------------------------------------------- products */
 
 /** One tile: rows x vectors * LANES columns; both are constants of the caller. */
 INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, size_t row, size_t col, const float *b) {
-    vf acc[MOST_ROWS][2];
+    vf acc[TALL_ROWS][2];
     const size_t lda = g->lda, width = g->n - col, columns = vectors * LANES;
     UNROLL for (int i = 0; i < rows; i++) for (size_t v = 0; v < vectors; v++) acc[i][v] =
         VF_LOAD(g->bias + col + v * LANES);
     for (size_t r = 0; r < g->runs; r++) {
-        const float *a[(MOST_ROWS + 2) / 3];
+        const float *a[(TALL_ROWS + 2) / 3];
         UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = g->a[r] + (row + (size_t)i) * lda;
         for (size_t k = 0; k < g->length; k++, b += columns) {
             vf w[2];
@@ -76,12 +81,15 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
         break;
 
 static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
-    const size_t count = (g->m + ROWS - 1) / ROWS;
     const float *b = g->b;
     for (size_t col = 0; col < g->n; col += PANEL) {
         const bool narrow = g->n - col <= LANES;
+        size_t first = 0;
+        if (narrow && (int)TALL_ROWS > (int)MOST_ROWS)
+            for (; first + TALL_ROWS <= g->m; first += TALL_ROWS) tile_f32(TALL_ROWS, 1, g, first, col, b);
+        const size_t left = g->m - first, count = (left + ROWS - 1) / ROWS;
         for (size_t t = 0; t < count; t++) { /* tiles of nearly equal heights */
-            const size_t row = g->m * t / count, rows = g->m * (t + 1) / count - row;
+            const size_t row = first + left * t / count, rows = first + left * (t + 1) / count - row;
             if (narrow) switch (rows) {
                     TILE_CASES(tile_f32, 1, g, row, col, b)
                 }

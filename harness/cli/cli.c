@@ -2,6 +2,8 @@
 #include "harness/cli/cli.h"
 
 #include "base/driver.h"
+#include "harness/cli/settings.h"
+#include "harness/core/worth.h"
 
 #include <stdlib.h>
 #include <stdio.h>
@@ -57,10 +59,28 @@ static enum nnv_status go_through(struct nnv_cli *c, struct nnv_err *err) {
     return NNV_OK;
 }
 
+/* Set while a verb is described. */
+static nnv_cli_reader *reader;
+static void *reader_context;
+
+void nnv_cli_describe(const struct nnv_verb *verb, nnv_cli_reader *told, void *context) {
+    char name[32];
+    snprintf(name, sizeof name, "%s", verb->name);
+    reader = told;
+    reader_context = context;
+    verb->run(1, (char *[]){name, NULL});
+    reader = NULL;
+}
+
 int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
                   int argc, char **argv) {
     struct nnv_err err = {0};
-    enum nnv_status s = nnv_opts_parse(table, argc, argv, &c->positional, &c->help, &err);
+    if (reader != NULL) {
+        reader(reader_context, help, table);
+        return NNVTS_EXIT_PASS;
+    }
+    enum nnv_status s = nnv_settings_apply(argv[0], table, &err);
+    if (s == NNV_OK) s = nnv_opts_parse(table, argc, argv, &c->positional, &c->help, &err);
     if (s == NNV_OK && c->help) {
         nnv_opts_help(stdout, help, table);
         return NNVTS_EXIT_PASS;
@@ -91,6 +111,7 @@ enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena,
         .tier = c->tier,
         .count = c->count,
         .timeout_ns = c->timeout_ns,
+        .budget_ns = c->budget_ns,
         .jobs = (int)c->jobs,
     };
     if (c->driver == NULL) return NNV_OK;
@@ -108,5 +129,5 @@ enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_conf
         return all == 0 ? nnv_fail(err, NNV_INVALID, "the suites have no cases")
                         : nnv_fail(err, NNV_INVALID, "no case is selected by '%s' (of %zu; see them with nnvts list)",
                                    c->filter != NULL ? c->filter : "", all);
-    return NNV_OK;
+    return c->budget_ns > 0 ? nnv_worth_order(list->item, list->count, err) : NNV_OK;
 }

@@ -18,12 +18,13 @@ struct nnv_verb {
 extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_verb_replay, nnv_verb_reduce,
     nnv_verb_bisect, nnv_verb_explain, nnv_verb_show, nnv_verb_import, nnv_verb_op, nnv_verb_report, nnv_verb_fuzz,
     nnv_verb_audit, nnv_verb_data, nnv_verb_bench, nnv_verb_plan, nnv_verb_partition, nnv_verb_compile,
-    nnv_verb_run_compiled, nnv_verb_profile, nnv_verb_serve;
+    nnv_verb_run_compiled, nnv_verb_profile, nnv_verb_serve, nnv_verb_completion, nnv_verb_man, nnv_verb_doctor,
+    nnv_verb_pack, nnv_verb_verify;
 
 /** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
 struct nnv_cli {
     const char *driver, *suite, *filter, *out, *specs;
-    uint64_t seed, jobs, timeout_ns, count;
+    uint64_t seed, jobs, timeout_ns, count, budget_ns;
     int precision; /**< index into nnv_cli_precisions: 0 is the suite's default */
     int tier;      /**< index into nnv_cli_tiers */
     int via;       /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
@@ -56,6 +57,11 @@ extern const char *const nnv_cli_vias[];
     { 'j', "jobs", NNV_OPT_U64, &(c).jobs, "N", "worker processes", NULL }
 #define NNV_OPTION_TIMEOUT(c)                                                                                          \
     { 0, "timeout", NNV_OPT_SECONDS, &(c).timeout_ns, "S", "seconds that one case may take", NULL }
+#define NNV_OPTION_BUDGET(c)                                                                                           \
+    {                                                                                                                  \
+        0, "time-budget", NNV_OPT_SECONDS, &(c).budget_ns, "S",                                                        \
+            "run what is likeliest to find bugs first, begin no case after S seconds", NULL                            \
+    }
 #define NNV_OPTION_OUT(c)                                                                                              \
     { 'o', "out", NNV_OPT_STRING, &(c).out, "DIR", "folder of the run", NULL }
 #define NNV_OPTION_PRECISION(c)                                                                                        \
@@ -84,6 +90,15 @@ void nnv_cli_defaults(struct nnv_cli *c);
  */
 int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
                   int argc, char **argv);
+/** Told of a verb's options in place of parsing: their values are the defaults. */
+typedef void nnv_cli_reader(void *context, const struct nnv_verb_help *help, const struct nnv_opt *table);
+/** The verb's table and help, given to reader during the call. */
+void nnv_cli_describe(const struct nnv_verb *verb, nnv_cli_reader *reader, void *context);
+/** All verbs in the order of the overview. */
+extern const struct nnv_verb *const nnv_verbs[];
+extern const size_t nnv_verbs_count;
+/** The verb of this name, or NULL. */
+const struct nnv_verb *nnv_verb_by_name(const char *name);
 /** The spec of the file that is the verb's first argument; c->filter (a glob) chooses where it holds several. */
 NNV_USE_RESULT enum nnv_status nnv_cli_one_spec(const struct nnv_cli *c, struct nnv_arena *arena,
                                                 struct nnv_spec **spec, struct nnv_err *err);

@@ -15,6 +15,7 @@ static const struct nnv_verb_help help = {
     .examples = "nnvts run --driver cpu                        everything, on the cpu driver\n"
                 "nnvts run -d ./npu.so -k 'op:CONV_2D & type:quant8*'  convolutions in 8 bits, on your driver\n"
                 "nnvts run -d cpu -s spec --specs vectors/     your own vectors\n"
+                "nnvts run -d ./npu.so --time-budget 30        the most telling cases first, for half a minute\n"
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n",
 };
 
@@ -88,6 +89,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_SEED(c),
         NNV_OPTION_JOBS(c),
         NNV_OPTION_TIMEOUT(c),
+        NNV_OPTION_BUDGET(c),
         NNV_OPTION_OUT(c),
         {0, "resume", NNV_OPT_FLAG, &c.resume, NULL,
          "go on with the run in the folder: what has a verdict is not run again", NULL},

@@ -4,21 +4,28 @@
 
 #include "harness/cli/cli.h"
 
-static const struct nnv_verb *const verbs[] = {
-    &nnv_verb_run,          &nnv_verb_fuzz,    &nnv_verb_audit,  &nnv_verb_list,      &nnv_verb_drivers,
-    &nnv_verb_replay,       &nnv_verb_reduce,  &nnv_verb_bisect, &nnv_verb_explain,   &nnv_verb_show,
-    &nnv_verb_import,       &nnv_verb_bench,   &nnv_verb_data,   &nnv_verb_partition, &nnv_verb_compile,
-    &nnv_verb_run_compiled, &nnv_verb_profile, &nnv_verb_serve,  &nnv_verb_op,        &nnv_verb_plan,
-    &nnv_verb_report,
+const struct nnv_verb *const nnv_verbs[] = {
+    &nnv_verb_run,     &nnv_verb_fuzz,         &nnv_verb_audit,   &nnv_verb_list,   &nnv_verb_drivers,
+    &nnv_verb_doctor,  &nnv_verb_replay,       &nnv_verb_reduce,  &nnv_verb_bisect, &nnv_verb_explain,
+    &nnv_verb_show,    &nnv_verb_import,       &nnv_verb_bench,   &nnv_verb_data,   &nnv_verb_partition,
+    &nnv_verb_compile, &nnv_verb_run_compiled, &nnv_verb_profile, &nnv_verb_serve,  &nnv_verb_op,
+    &nnv_verb_plan,    &nnv_verb_report,       &nnv_verb_pack,    &nnv_verb_verify, &nnv_verb_completion,
+    &nnv_verb_man,
 };
-enum { VERBS = sizeof verbs / sizeof *verbs };
+const size_t nnv_verbs_count = sizeof nnv_verbs / sizeof *nnv_verbs;
+
+const struct nnv_verb *nnv_verb_by_name(const char *name) {
+    for (size_t i = 0; i < nnv_verbs_count; i++)
+        if (strcmp(nnv_verbs[i]->name, name) == 0) return nnv_verbs[i];
+    return NULL;
+}
 
 static void overview(FILE *to) {
     fprintf(to, "nnvts %s: judges neural-network drivers\n\nusage: nnvts VERB [options]\n", NNVTS_VERSION);
     const char *task = "";
-    for (size_t i = 0; i < VERBS; i++) {
-        if (strcmp(task, verbs[i]->task) != 0) fprintf(to, "\n%s\n", task = verbs[i]->task);
-        fprintf(to, "  %-12s %s\n", verbs[i]->name, verbs[i]->summary);
+    for (size_t i = 0; i < nnv_verbs_count; i++) {
+        if (strcmp(task, nnv_verbs[i]->task) != 0) fprintf(to, "\n%s\n", task = nnv_verbs[i]->task);
+        fprintf(to, "  %-12s %s\n", nnv_verbs[i]->name, nnv_verbs[i]->summary);
     }
     fputs("\nnnvts VERB --help shows the options and examples of a verb.\n", to);
 }
@@ -44,17 +51,17 @@ int main(int argc, char **argv) {
         return NNVTS_EXIT_PASS;
     }
     const struct nnv_verb *near = NULL;
-    for (size_t i = 0; i < VERBS; i++) {
-        if (strcmp(argv[1], verbs[i]->name) == 0) {
-            int code = verbs[i]->run(argc - 1, argv + 1);
+    for (size_t i = 0; i < nnv_verbs_count; i++) {
+        if (strcmp(argv[1], nnv_verbs[i]->name) == 0) {
+            int code = nnv_verbs[i]->run(argc - 1, argv + 1);
             if (fflush(stdout) != 0 || ferror(stdout)) {
                 perror("nnvts: standard output");
                 return code == NNVTS_EXIT_PASS ? NNVTS_EXIT_ERROR : code;
             }
             return code;
         }
-        if (near == NULL || common_prefix(argv[1], verbs[i]->name) > common_prefix(argv[1], near->name))
-            near = verbs[i];
+        if (near == NULL || common_prefix(argv[1], nnv_verbs[i]->name) > common_prefix(argv[1], near->name))
+            near = nnv_verbs[i];
     }
     fprintf(stderr, "nnvts: unknown verb '%s'", argv[1]);
     if (common_prefix(argv[1], near->name) > 0) fprintf(stderr, " (did you mean '%s'?)", near->name);

@@ -54,6 +54,8 @@ struct pool {
     bool gave_up;
     bool noted_close;
     uint64_t stop_ns; /* when the user asked to stop; 0: not */
+    uint64_t end_ns;  /* when the time budget is spent; 0: there is none */
+    bool spent;
     struct nnv_mortem mortem;
     char *buffer; /* of records */
     size_t cap;
@@ -260,7 +262,7 @@ static void end_all(struct pool *p) {
 }
 
 static bool work_left(const struct pool *p) {
-    return p->stop_ns == 0 && !p->gave_up && atomic_load(&p->hub->next) < p->work.count;
+    return p->stop_ns == 0 && !p->gave_up && !p->spent && atomic_load(&p->hub->next) < p->work.count;
 }
 
 /** Starts workers as far as there is work for them. */
@@ -297,6 +299,13 @@ static void heed_user(struct pool *p) {
     if (n > 1 || now - p->stop_ns > GRACE_NS) end_all(p);
 }
 
+/** Heeds the time budget: what runs may end. */
+static void heed_budget(struct pool *p) {
+    if (p->end_ns == 0 || p->spent || nnv_now_ns() < p->end_ns) return;
+    p->spent = true;
+    atomic_store(&p->hub->stop, 1);
+}
+
 static uint64_t nap(const struct pool *p) {
     for (int i = 0; i < p->nslots; i++)
         if (p->slots[i].w.pid != 0 && p->slots[i].stage != ALIVE) return 5 * MS;
@@ -316,6 +325,7 @@ static enum nnv_status run_round(struct pool *p, struct nnv_err *err) {
         if (st == NNV_OK && p->o->idle != NULL) st = p->o->idle(p->o->context, err);
         if (st != NNV_OK) break;
         heed_user(p);
+        heed_budget(p);
         if (p->gave_up) end_all(p);
         st = fill_slots(p, err);
         if (living(p, false) == 0 && !work_left(p)) break;
@@ -336,12 +346,12 @@ static void next_order(struct pool *p) {
     p->work.count = n;
 }
 
-/** What is left can't be run. */
-static enum nnv_status fail_rest(struct pool *p, const char *reason, struct nnv_err *err) {
+/** What is left is not run. */
+static enum nnv_status end_rest(struct pool *p, enum nnvts_verdict verdict, const char *reason, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < p->o->count && st == NNV_OK; i++) {
         if (p->done[i]) continue;
-        struct nnv_ended e = {.index = (uint32_t)i, .verdict = NNVTS_ERROR, .reason = {reason, strlen(reason)}};
+        struct nnv_ended e = {.index = (uint32_t)i, .verdict = verdict, .reason = {reason, strlen(reason)}};
         st = hand_on(p, &e, err);
     }
     return st;
@@ -353,12 +363,14 @@ static enum nnv_status run_all(struct pool *p, bool *interrupted, struct nnv_err
     for (next_order(p); p->work.count > 0; next_order(p)) {
         st = run_round(p, err);
         *interrupted = p->stop_ns != 0;
-        if (st != NNV_OK || p->gave_up || p->stop_ns != 0) break;
+        if (st != NNV_OK || p->gave_up || p->stop_ns != 0 || p->spent) break;
         stalled = p->judged > 0 ? 0 : stalled + 1;
         if (stalled == STALLED_ROUNDS)
-            return fail_rest(p, "nnvts: its worker ended again and again without a result", err);
+            return end_rest(p, NNVTS_ERROR, "nnvts: its worker ended again and again without a result", err);
     }
-    if (st == NNV_OK && p->gave_up) st = fail_rest(p, p->open_error, err);
+    if (st == NNV_OK && p->gave_up) st = end_rest(p, NNVTS_ERROR, p->open_error, err);
+    if (st == NNV_OK && p->spent && p->stop_ns == 0)
+        st = end_rest(p, NNVTS_SKIP, "the time budget was spent before it could begin", err);
     if (*interrupted) { /* not if everything was done nevertheless */
         next_order(p);
         *interrupted = p->work.count > 0;
@@ -402,6 +414,7 @@ enum nnv_status nnv_pool_run(const struct nnv_pool_options *o, bool *interrupted
     } else {
         if (o->skip != NULL) memcpy(p.done, o->skip, o->count * sizeof *p.done);
         p.work = (struct nnv_work){.config = o->config, .cases = o->cases, .order = p.order, .hub = p.hub};
+        if (o->config->budget_ns > 0) p.end_ns = nnv_now_ns() + o->config->budget_ns;
         struct nnv_signals signals;
         nnv_signals_take(&signals, p.hub);
         st = run_all(&p, interrupted, err);

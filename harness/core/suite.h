@@ -17,6 +17,7 @@ struct nnv_run_config {
     int tier;            /**< 0 smoke, 1 default, 2 full */
     uint64_t count;      /**< random graphs; 0: the tier says */
     uint64_t timeout_ns; /**< of one case */
+    uint64_t budget_ns;  /**< no case begins after so long; what is left is SKIP; 0: no limit */
     int jobs;
 };
 

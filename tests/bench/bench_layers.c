@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file bench_layers.c The driver "cpu" beside oneDNN and the peak of the processor: single layers, and all
- * convolutions of whole networks, one thread, in turns within one process. Usage: bench_layers DRIVER [FILTER]
+ * @file bench_layers.c The driver "cpu" beside the drivers over engines, the engines' own interfaces without a driver
+ * (oneDNN, XNNPACK), the golden reference and the peak of the processor: single layers, all convolutions of networks,
+ * and whole networks, one thread, in turns within one process.
+ * Usage: bench_layers DRIVERS [--threads N] [FILTER]; DRIVERS: the folder that holds cpu.so.
  *
- * What oneDNN gets is its convolutions and inner products alone, each in the memory format it likes best; the driver is
- * measured from request to answer. A quantised input has a zero point.
+ * Drivers are measured from request to answer, engines from their call to its return. A quantised input has a zero
+ * point. Engines take networks in the memory formats that they like best.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,10 +20,12 @@
 #include "harness/bench/lane.h"
 #include "mlts/mobilenet.h"
 #include "reference/model/builder.h"
-#include "tests/bench/engine.h"
+#include "reference/eval/eval.h"
 #include "tests/bench/peak.h"
+#include "tests/bench/rival_onednn.h"
+#include "tests/bench/rival_xnnpack.h"
 
-enum { MOST_SAMPLES = 400, LEAST_SAMPLES = 20, SAMPLE_NS = 150000, CASE_NS = 700000000 };
+enum { MOST_SAMPLES = 300, LEAST_SAMPLES = 15, SAMPLE_NS = 150000, CASE_NS = 900000000, MOST_RIVALS = 5, GOLDEN = 2 };
 
 static int by_value(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -107,12 +112,53 @@ static double products_of(const struct nnv_model *m) {
     return sum;
 }
 
-/* ------------------------------------------------------------------ the driver */
+/**
+ * The convolutions and fully connected layers of a network alone: what other operations make becomes an input, what
+ * only they read an output.
+ */
+static enum nnv_status products_only(struct nnv_model *m, struct nnv_arena *a, struct nnv_err *err) {
+    struct nnv_subgraph *g = &m->main;
+    enum { MADE = 1, READ = 2 };
+    uint8_t *seen = NNV_NEW(a, uint8_t, g->noperands);
+    uint32_t *in = NNV_NEW(a, uint32_t, g->noperands), *out = NNV_NEW(a, uint32_t, g->noperands), kept = 0;
+    if (!seen || !in || !out) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < g->noperations; i++) {
+        const struct nnv_operation *o = &g->operations[i];
+        if (o->type != ANEURALNETWORKS_CONV_2D && o->type != ANEURALNETWORKS_DEPTHWISE_CONV_2D &&
+            o->type != ANEURALNETWORKS_FULLY_CONNECTED)
+            continue;
+        seen[o->in[0]] |= READ;
+        seen[o->out[0]] |= MADE;
+        g->operations[kept++] = *o;
+    }
+    g->noperations = kept;
+    g->nin = g->nout = 0;
+    for (uint32_t i = 0; i < g->noperands; i++) {
+        struct nnv_operand *o = &g->operands[i];
+        if (nnv_is_constant(o)) continue;
+        if (!seen[i]) { /* of no operation any more: a constant may be without use */
+            *o = g->operands[g->operations[0].in[g->operations[0].nin - 1]];
+            continue;
+        }
+        o->lifetime = seen[i] == READ   ? NNV_SUBGRAPH_INPUT
+                      : seen[i] == MADE ? NNV_SUBGRAPH_OUTPUT
+                                        : NNV_TEMPORARY_VARIABLE;
+        if (seen[i] == READ) in[g->nin++] = i;
+        if (seen[i] == MADE) out[g->nout++] = i;
+    }
+    g->in = in;
+    g->out = out;
+    return NNV_OK;
+}
 
+/* ------------------------------------------------------------------ a driver */
+
+/** A driver, and the model that it runs. */
 struct driver {
     struct nnv_client client;
     struct nnvts_prepared_model *prepared;
     struct nnv_lane lane;
+    struct nnv_arena *arena;
 };
 
 static size_t bytes_of(const struct nnv_operand *o) {
@@ -141,95 +187,162 @@ static enum nnv_status make_input(const struct nnv_operand *o, struct nnv_arena 
     return NNV_OK;
 }
 
-static enum nnv_status driver_open(struct driver *d, const struct nnv_model *m, struct nnv_arena *a,
+static enum nnv_status make_inputs(const struct nnv_model *m, struct nnv_arena *a, struct nnv_value **values,
                                    struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    *values = NNV_NEW(a, struct nnv_value, m->main.nin);
+    if (!*values) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->main.nin && !st; i++)
+        st = make_input(&m->main.operands[m->main.in[i]], a, &(*values)[i], err);
+    return st;
+}
+
+/** NNV_UNSUPPORTED: the driver does not take the model. */
+static enum nnv_status driver_prepare(struct driver *d, const struct nnv_model *m, struct nnv_err *err) {
     static const struct nnvts_prepare_config config = {.deadline_ns = NNVTS_NO_TIME};
     struct nnvts_device *device = d->client.device;
     struct nnvts_model model;
     char reason[NNV_BENCH_REASON];
-    struct nnv_value *in = NNV_NEW(a, struct nnv_value, 1), *out = NNV_NEW(a, struct nnv_value, 1);
-    const struct nnv_value **inputs = NNV_NEW(a, const struct nnv_value *, 1);
-    if (!in || !out || !inputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
-    enum nnv_status st = make_input(&m->main.operands[m->main.in[0]], a, in, err);
+    struct nnv_value *in, *out = NNV_NEW(d->arena, struct nnv_value, m->main.nout);
+    const struct nnv_value **inputs = NNV_NEW(d->arena, const struct nnv_value *, m->main.nin);
+    if (!out || !inputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = make_inputs(m, d->arena, &in, err);
     if (st) return st;
-    value_of(&m->main.operands[m->main.out[0]], out);
-    inputs[0] = in;
+    for (uint32_t i = 0; i < m->main.nin; i++) inputs[i] = &in[i];
+    for (uint32_t i = 0; i < m->main.nout; i++) value_of(&m->main.operands[m->main.out[i]], &out[i]);
     const struct nnv_bench_work work = {.model = m, .sets = 1, .inputs = inputs, .output_shapes = out};
     int fd = -1;
-    st = nnv_abi_model(m, a, &model, &fd, err);
+    st = nnv_abi_model(m, d->arena, &model, &fd, err);
     if (st) return st;
     const bool prepared = device->prepare_model(device, &model, &config, &d->prepared) == NNVTS_STATUS_NONE;
     if (fd >= 0) close(fd);
-    if (!prepared) return nnv_fail(err, NNV_INVALID, "the driver does not prepare the model");
-    if (nnv_lane_open(&d->lane, &work, NNV_BENCH_PLAIN, d->prepared, a, reason) != NNV_BENCH_DONE)
+    if (!prepared) return NNV_UNSUPPORTED;
+    if (nnv_lane_open(&d->lane, &work, NNV_BENCH_PLAIN, d->prepared, d->arena, reason) != NNV_BENCH_DONE)
         return nnv_fail(err, NNV_INVALID, "%s", reason);
     if (nnv_lane_run(&d->lane, 0) != NNVTS_STATUS_NONE)
         return nnv_fail(err, NNV_INVALID, "the driver does not execute the model");
     return NNV_OK;
 }
 
-static void driver_close(struct driver *d) {
+static void *driver_open(const struct rival *r, const struct nnv_model *m) {
+    struct driver *d = r->own;
+    struct nnv_err err = {0};
+    d->arena = nnv_arena_new();
+    rival_must(d->arena, r->name, "memory", 0);
+    const enum nnv_status st = driver_prepare(d, m, &err);
+    if (st == NNV_OK) return d;
+    rival_must(st == NNV_UNSUPPORTED, r->name, err.text, (int)st);
+    nnv_arena_free(d->arena);
+    return NULL;
+}
+
+static void driver_run(void *state) {
+    struct driver *d = state;
+    rival_must(nnv_lane_run(&d->lane, 0) == NNVTS_STATUS_NONE, "driver", "execute", 0);
+}
+
+static void driver_close(void *state) {
+    struct driver *d = state;
     nnv_lane_close(&d->lane);
     if (d->prepared) d->prepared->release(d->prepared);
     d->prepared = NULL;
+    nnv_arena_free(d->arena);
+}
+
+/** The driver NAME.so of the folder; false where it was not built. */
+static bool rival_driver(struct rival *r, const char *folder, const char *name, int threads, struct nnv_err *err) {
+    char path[4096], options[64];
+    snprintf(path, sizeof path, "%s/%s.so", folder, name);
+    snprintf(options, sizeof options, "threads=%d", threads);
+    if (access(path, R_OK)) return false;
+    struct driver *d = calloc(1, sizeof *d);
+    rival_must(d, name, "memory", 0);
+    rival_must(nnv_client_open(&d->client, path, options, err) == NNV_OK, name, err->text, 0);
+    *r = (struct rival){.name = name, .open = driver_open, .run = driver_run, .close = driver_close, .own = d};
+    return true;
 }
 
 /* ----------------------------------------------------------------- comparisons */
 
-static double time_driver(struct driver *d, uint32_t times) {
+/** Who takes part, the driver cpu first; which of them are a driver and the engine behind it. */
+struct field {
+    struct rival rivals[MOST_RIVALS];
+    int n;
+    struct peak peak;
+    const char *filter;
+};
+
+/** Nanoseconds of one run. */
+static double time_rival(const struct rival *r, void *state, uint32_t times) {
     const uint64_t begun = nnv_now_ns();
-    for (uint32_t i = 0; i < times; i++)
-        if (nnv_lane_run(&d->lane, 0) != NNVTS_STATUS_NONE) exit(1);
+    for (uint32_t i = 0; i < times; i++) r->run(state);
     return (double)(nnv_now_ns() - begun) / times;
 }
 
-static double time_engine(struct engine *e, uint32_t times) {
-    const uint64_t begun = nnv_now_ns();
-    for (uint32_t i = 0; i < times; i++) engine_run(e);
-    return (double)(nnv_now_ns() - begun) / times;
+/** Nanoseconds of the golden result, the best of a few. */
+static double time_golden(const struct nnv_model *m, struct nnv_err *err) {
+    static const struct nnv_eval_options options = {.rows = 0};
+    double best = 0;
+    for (int i = 0; i < GOLDEN; i++) {
+        struct nnv_arena *a = nnv_arena_new();
+        rival_must(a, "golden", "memory", 0);
+        struct nnv_value *in;
+        struct nnv_golden *out = NNV_NEW(a, struct nnv_golden, m->main.nout);
+        rival_must(out && make_inputs(m, a, &in, err) == NNV_OK, "golden", "inputs", 0);
+        const uint64_t begun = nnv_now_ns();
+        rival_must(nnv_eval(m, in, &options, a, out, err) == NNV_OK, "golden", err->text, 0);
+        const double ns = (double)(nnv_now_ns() - begun);
+        best = i == 0 || ns < best ? ns : best;
+        nnv_arena_free(a);
+    }
+    return best;
 }
 
-/** Samples in turns; prints a line. peak: multiplications a nanosecond. */
-static void compare(const char *name, const char *type, struct driver *d, struct engine *e, double products,
-                    double peak) {
-    static double mine[MOST_SAMPLES], theirs[MOST_SAMPLES], ratio[MOST_SAMPLES];
-    for (int i = 0; i < 3; i++) {
-        time_driver(d, 1);
-        if (e) time_engine(e, 1);
+static double median(double *x, uint32_t n) {
+    qsort(x, n, sizeof *x, by_value);
+    return x[n / 2];
+}
+
+/** Samples of all rivals in turns; prints a line: least ms and per cent of the peak; ratios are medians of pairs. */
+static void compare(const struct field *f, const char *name, const char *type, const struct nnv_model *m, double peak,
+                    struct nnv_err *err) {
+    static double sample[MOST_RIVALS][MOST_SAMPLES], ratio[MOST_SAMPLES];
+    void *state[MOST_RIVALS];
+    uint32_t times[MOST_RIVALS], n = 0;
+    const double products = products_of(m);
+    for (int k = 0; k < f->n; k++) {
+        state[k] = f->rivals[k].open(&f->rivals[k], m);
+        if (!state[k]) continue;
+        time_rival(&f->rivals[k], state[k], 3);
+        const double once = time_rival(&f->rivals[k], state[k], 1);
+        times[k] = once < SAMPLE_NS ? (uint32_t)(SAMPLE_NS / once) + 1 : 1;
     }
-    const double once = time_driver(d, 1);
-    const uint32_t times = once < SAMPLE_NS ? (uint32_t)(SAMPLE_NS / once) + 1 : 1;
     const uint64_t begun = nnv_now_ns();
-    uint32_t n = 0;
-    while (n < MOST_SAMPLES && (n < LEAST_SAMPLES || nnv_now_ns() - begun < CASE_NS)) {
-        mine[n] = time_driver(d, times);
-        theirs[n] = e ? time_engine(e, times) : 0;
-        ratio[n] = e ? mine[n] / theirs[n] : 0;
-        n++;
+    for (; n < MOST_SAMPLES && (n < LEAST_SAMPLES || nnv_now_ns() - begun < CASE_NS); n++)
+        for (int k = 0; k < f->n; k++) sample[k][n] = state[k] ? time_rival(&f->rivals[k], state[k], times[k]) : 0;
+    printf("  %-26s %-7s", name, type);
+    for (int k = 0; k < f->n; k++) {
+        for (uint32_t i = 0; i < n && state[k]; i++) ratio[i] = sample[0][i] / sample[k][i];
+        const double pairs = state[k] ? median(ratio, n) : 0;
+        double best = sample[k][0];
+        for (uint32_t i = 1; i < n; i++) best = sample[k][i] < best ? sample[k][i] : best;
+        if (!state[k])
+            printf("  %21s", "-");
+        else if (k == 0)
+            printf(" %8.4f %3.0f %%", best / 1e6, 100 * products / best / peak);
+        else
+            printf("  %8.4f %3.0f %% %6.2f", best / 1e6, 100 * products / best / peak, pairs);
+        if (state[k]) f->rivals[k].close(state[k]);
     }
-    qsort(mine, n, sizeof *mine, by_value);
-    qsort(theirs, n, sizeof *theirs, by_value);
-    qsort(ratio, n, sizeof *ratio, by_value);
-    printf("  %-28s %-8s %8.4f %8.4f %4.0f %%", name, type, mine[0] / 1e6, mine[n / 2] / 1e6,
-           100 * products / mine[0] / peak);
-    if (e)
-        printf("  %8.4f %8.4f %4.0f %%   %5.2f %5.2f\n", theirs[0] / 1e6, theirs[n / 2] / 1e6,
-               100 * products / theirs[0] / peak, mine[0] / theirs[0], ratio[n / 2]);
-    else
-        puts("");
+    printf("  %9.2f\n", time_golden(m, err) / 1e6);
+    for (int k = 0; k < f->n; k++) /* a driver "xnnpack" and the engine behind it */
+        for (int e = 0; e < f->n; e++) {
+            if (e == k || strcasecmp(f->rivals[k].name, f->rivals[e].name) != 0 || !f->rivals[k].own) continue;
+            if (!state[k] || !state[e]) continue;
+            for (uint32_t i = 0; i < n; i++) ratio[i] = sample[k][i] / sample[e][i];
+            printf("%36s driver %s over %s itself: %.3f\n", "", f->rivals[k].name, f->rivals[e].name, median(ratio, n));
+        }
     fflush(stdout);
-}
-
-static enum nnv_status measure(struct driver *d, const char *name, const char *type, const struct nnv_model *m,
-                               const struct peak *peak, struct nnv_arena *arena, struct nnv_err *err) {
-    const bool quant = m->main.operands[m->main.in[0]].type != ANEURALNETWORKS_TENSOR_FLOAT32;
-    enum nnv_status st = driver_open(d, m, arena, err);
-    if (st) return st;
-    struct engine *e = engine_open(m);
-    compare(name, type, d, e, products_of(m), quant ? peak->int8 : peak->float32);
-    engine_close(e);
-    driver_close(d);
-    return NNV_OK;
 }
 
 /** Name and type contain the filter's words. */
@@ -239,50 +352,79 @@ static bool wanted(const char *filter, const char *name, const char *type) {
     return !filter || strstr(line, filter);
 }
 
-static enum nnv_status run(struct driver *d, const char *filter, struct nnv_err *err) {
+/** Row i: a layer, the convolutions of a network, or a network; false: there is none. */
+static bool make_row(size_t i, int32_t type, struct nnv_arena *a, const char **name, struct nnv_model *m,
+                     enum nnv_status *st, struct nnv_err *err) {
+    static const char *const nets[] = {"all convolutions of v1", "all convolutions of v2", "MobileNet v1 1.0 224",
+                                       "MobileNet v2 1.0 224"};
+    const size_t n = sizeof layers / sizeof *layers;
+    if (i >= n + sizeof nets / sizeof *nets) return false;
+    *name = i < n ? layers[i].name : nets[i - n];
+    if (!a) return true;
+    if (i < n) {
+        *st = build_layer(&layers[i], type, a, m, err);
+        return true;
+    }
+    const struct nnv_mobilenet net = {(int)(i - n) % 2 + 1, 1.0, 224, type, 1001, 1};
+    *st = nnv_mobilenet_build(&net, a, m, err);
+    if (!*st && i < n + 2) *st = products_only(m, a, err);
+    return true;
+}
+
+static enum nnv_status run(const struct field *f, struct nnv_err *err) {
     static const struct {
         int32_t type;
         const char *name;
     } types[] = {{ANEURALNETWORKS_TENSOR_FLOAT32, "float32"}, {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, "quant8"}};
-    const struct peak peak = peak_measure();
-    printf("one thread; measured peak: %.0f Gop/s float32, %.0f Gop/s int8 (two operations a multiplication)\n",
-           2 * peak.float32, 2 * peak.int8);
-    printf("%s; ms: least, median; per cent of the peak; ratio: of the least, median of the pairs'\n", engine_name());
-    puts("  layer                        type          cpu            peak     engine          peak    ratio");
-    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-        for (size_t i = 0; i < sizeof layers / sizeof *layers + 2; i++) {
-            const size_t n = sizeof layers / sizeof *layers;
-            const char *nets[] = {"MobileNet v1 1.0 224", "MobileNet v2 1.0 224"};
-            const char *name = i < n ? layers[i].name : nets[i - n];
-            const struct nnv_mobilenet net = {(int)(i - n) + 1, 1.0, 224, types[t].type, 1001, 1};
-            struct nnv_model m;
-            if (!wanted(filter, name, types[t].name)) continue;
+    printf("%d thread%s; measured peak: %.0f Gop/s float32, %.0f Gop/s int8 (two operations a multiplication)\n",
+           f->rivals[0].threads, f->rivals[0].threads == 1 ? "" : "s", 2 * f->peak.float32, 2 * f->peak.int8);
+    puts(
+        "least ms, per cent of one core's peak, and cpu's time over theirs (median of pairs); small letters: a driver");
+    printf("  %-26s %-7s %-14s", "layer", "type", " cpu");
+    for (int k = 1; k < f->n; k++) printf("  %-21s", f->rivals[k].name);
+    puts("  golden ms");
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const char *name;
+        struct nnv_model m;
+        enum nnv_status st = NNV_OK;
+        for (size_t i = 0; make_row(i, types[t].type, NULL, &name, &m, &st, err); i++) {
+            if (!wanted(f->filter, name, types[t].name)) continue;
             struct nnv_arena *arena = nnv_arena_new();
             if (!arena) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
-            enum nnv_status st = i < n ? build_layer(&layers[i], types[t].type, arena, &m, err)
-                                       : nnv_mobilenet_build(&net, arena, &m, err);
-            if (!st) st = measure(d, name, types[t].name, &m, &peak, arena, err);
+            make_row(i, types[t].type, arena, &name, &m, &st, err);
+            if (!st) compare(f, name, types[t].name, &m, t ? f->peak.int8 : f->peak.float32, err);
             nnv_arena_free(arena);
             if (st) return st;
         }
+    }
     return NNV_OK;
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2 || argc > 3) {
-        fprintf(stderr, "usage: bench_layers DRIVER [FILTER]\n");
+    int threads = 1, at = 2;
+    if (argc > 3 && !strcmp(argv[2], "--threads")) {
+        threads = atoi(argv[3]);
+        at = 4;
+    }
+    if (argc < 2 || argc > at + 1 || threads < 1 || threads > 64) {
+        fprintf(stderr, "usage: bench_layers DRIVERS [--threads N] [FILTER]\n");
         return 2;
     }
-    if (!getenv("OMP_NUM_THREADS")) { /* oneDNN's threads are counted when it is loaded */
-        setenv("OMP_NUM_THREADS", "1", 1);
-        execv("/proc/self/exe", argv);
-    }
-    struct driver d = {0};
+    struct field f = {.filter = argc > at ? argv[at] : NULL};
     struct nnv_err err = {0};
-    const char *options = getenv("NNVTS_CPU_OPTIONS");
-    enum nnv_status st = nnv_client_open(&d.client, argv[1], options ? options : "threads=1", &err);
-    if (!st) st = run(&d, argc == 3 ? argv[2] : NULL, &err);
+    rival_must(rival_driver(&f.rivals[f.n++], argv[1], "cpu", threads, &err), "cpu", "no such driver", 0);
+    f.n += rival_driver(&f.rivals[f.n], argv[1], "onednn", threads, &err);
+    f.n += rival_onednn(&f.rivals[f.n]);
+    f.n += rival_driver(&f.rivals[f.n], argv[1], "xnnpack", threads, &err);
+    f.n += rival_xnnpack(&f.rivals[f.n]);
+    for (int k = 0; k < f.n; k++) f.rivals[k].threads = threads;
+    f.peak = peak_measure();
+    const enum nnv_status st = run(&f, &err);
     if (st) fprintf(stderr, "bench_layers: %s\n", err.text);
-    nnv_client_close(&d.client);
+    for (int k = 0; k < f.n; k++)
+        if (f.rivals[k].own) {
+            nnv_client_close(&((struct driver *)f.rivals[k].own)->client);
+            free(f.rivals[k].own);
+        }
     return st ? 1 : 0;
 }

@@ -13,6 +13,7 @@ export PATH NO_COLOR=1
 # What is set outside must not change what a test runs; test_specs.sh asks for SPECS.
 SPECS=${NNVTS_SPECS:-}
 unset NNVTS_SPECS
+export NNVTS_CONFIG=
 WORK=$(mktemp -d)
 OUT=$WORK/stdout ERR=$WORK/stderr
 trap 'rm -rf "$WORK"' EXIT

@@ -14,7 +14,7 @@ test_help() {
     check 0 nnvts --help
     has "$OUT" "judge a driver"
     check 2 nnvts
-    for verb in run list drivers replay reduce bisect explain show import bench data partition op plan report audit; do
+    for verb in $(nnvts --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
         check 0 nnvts $verb --help
         has "$OUT" "nnvts $verb"
         has "$OUT" "xamples"
@@ -23,10 +23,13 @@ test_help() {
 }
 # complete WORD...: what bash would offer for the last word
 complete() {
-    bash -c '. "$0/tools/nnvts.bash-completion"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _nnvts; echo "${COMPREPLY[*]}"' "$ROOT" "$@"
+    bash -c '. <(nnvts completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _nnvts; echo "${COMPREPLY[*]}"' nnvts "$@"
 }
 test_completion() {
     same "$(complete nnvts re)" "replay reduce report"
+    same "$(complete nnvts run --tier f)" "full"
+    same "$(complete nnvts run --suite ops,ran)" "ops,randgraph"
+    same "$(complete nnvts completion z)" "zsh"
     same "$(complete nnvts reduce --timeout-t)" "--timeout-total"
     same "$(complete nnvts bi)" "bisect"
     same "$(complete nnvts run --pre)" "--precision"

@@ -50,6 +50,7 @@ test_findings() {
 test_host() { run_examples "$ROOT/docs/host.md"; }
 test_compiler() { run_examples "$ROOT/docs/compiler.md"; }
 test_bench() { run_examples "$ROOT/docs/bench.md"; }
+test_partition_cost() { run_examples "$ROOT/docs/partition-cost.md"; }
 test_runtime() { run_examples "$ROOT/docs/runtime.md"; }
 test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }
 test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/cli/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "harness/cli/cli.h"
+
+enum { SETTINGS_MOST = 1 << 20, NAME_MOST = 64 };
+
+const char *nnv_settings_path(void) {
+    static char path[4096];
+    const char *named = getenv("NNVTS_CONFIG"), *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (named) return *named ? named : NULL;
+    if (access(".nnvts", F_OK) == 0) return ".nnvts";
+    int n = -1;
+    if (config && *config)
+        n = snprintf(path, sizeof path, "%s/nnvts/config", config);
+    else if (home && *home)
+        n = snprintf(path, sizeof path, "%s/.config/nnvts/config", home);
+    return n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0 ? path : NULL;
+}
+
+/** One line of the file. */
+struct line {
+    const char *path;
+    size_t number;
+    char *text; /**< without comment and blanks at both ends */
+};
+
+static char *trim(char *s) {
+    s += strspn(s, " \t\r");
+    size_t n = strlen(s);
+    while (n > 0 && strchr(" \t\r", s[n - 1])) s[--n] = '\0';
+    return s;
+}
+
+/** A "#" at the beginning or behind a blank begins a comment. */
+static void cut_comment(char *s) {
+    for (char *p = s; *p; p++)
+        if (*p == '#' && (p == s || p[-1] == ' ' || p[-1] == '\t')) {
+            *p = '\0';
+            return;
+        }
+}
+
+static const struct nnv_opt *option_of(const struct nnv_opt *table, const char *name) {
+    for (; table->name; table++)
+        if (strcmp(table->name, name) == 0) return table;
+    return NULL;
+}
+
+static enum nnv_status wrong(const struct line *l, const char *what, const char *which, struct nnv_err *err) {
+    return nnv_fail(err, NNV_INVALID, "%s:%zu: %s '%s'", l->path, l->number, what, which);
+}
+
+/** "option = value" or "flag". all: under [*]. */
+static enum nnv_status apply(const struct line *l, bool all, const struct nnv_opt *table, struct nnv_err *err) {
+    char *equals = strchr(l->text, '='), *name = l->text, *value = NULL, argument[NAME_MOST + 4096];
+    if (equals) {
+        *equals = '\0';
+        value = trim(equals + 1);
+        name = trim(name);
+    }
+    const struct nnv_opt *o = option_of(table, name);
+    if (!o) return all ? NNV_OK : wrong(l, "no option", name, err);
+    if (o->kind == NNV_OPT_FLAG) {
+        if (value && strcmp(value, "false") == 0) return NNV_OK;
+        if (value && strcmp(value, "true") != 0) return wrong(l, "expected true or false, not", value, err);
+        *(bool *)o->value = true;
+        return NNV_OK;
+    }
+    if (!value) return wrong(l, "no value for", name, err);
+    const int n = snprintf(argument, sizeof argument, "--%s=%s", name, value);
+    if (n < 0 || (size_t)n >= sizeof argument) return wrong(l, "too long a value for", name, err);
+    char *kept = strdup(argument); /* the option may borrow it */
+    if (!kept) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    static struct nnv_opt_list none;
+    bool help;
+    char verb[] = "settings";
+    struct nnv_err inner = {0};
+    const bool borrowed = o->kind == NNV_OPT_STRING || o->kind == NNV_OPT_LIST;
+    const enum nnv_status s = nnv_opts_parse(table, 2, (char *[]){verb, kept, NULL}, &none, &help, &inner);
+    if (!borrowed || s != NNV_OK) free(kept);
+    if (s != NNV_OK) return nnv_fail(err, s, "%s:%zu: %s", l->path, l->number, inner.text);
+    return NNV_OK;
+}
+
+/** All lines of the file, which data holds. */
+static enum nnv_status apply_all(const char *path, char *data, const char *verb, const struct nnv_opt *table,
+                                 struct nnv_err *err) {
+    char section[NAME_MOST] = "";
+    struct line l = {.path = path};
+    enum nnv_status s = NNV_OK;
+    for (char *at = data; at && s == NNV_OK;) {
+        char *end = strchr(at, '\n');
+        if (end) *end = '\0';
+        l.number++;
+        cut_comment(at);
+        l.text = trim(at);
+        at = end ? end + 1 : NULL;
+        const size_t n = strlen(l.text);
+        if (n == 0) continue;
+        if (*l.text == '[') {
+            if (l.text[n - 1] != ']' || n < 3 || n - 2 >= sizeof section)
+                return wrong(&l, "expected a section such as [run], not", l.text, err);
+            snprintf(section, sizeof section, "%.*s", (int)n - 2, l.text + 1);
+            if (strcmp(section, "*") != 0 && !nnv_verb_by_name(section)) return wrong(&l, "no verb", section, err);
+        } else if (!*section) {
+            s = wrong(&l, "a section such as [run] must come before", l.text, err);
+        } else if (strcmp(section, "*") == 0 || strcmp(section, verb) == 0) {
+            s = apply(&l, *section == '*', table, err);
+        }
+    }
+    return s;
+}
+
+enum nnv_status nnv_settings_apply(const char *verb, const struct nnv_opt *table, struct nnv_err *err) {
+    char *data;
+    size_t size;
+    const char *path = nnv_settings_path();
+    if (!path) return NNV_OK;
+    enum nnv_status s = nnv_file_read(path, SETTINGS_MOST, &data, &size, err);
+    if (s != NNV_OK) return s;
+    if (strlen(data) != size) return nnv_fail(err, NNV_INVALID, "%s: a zero byte: not a configuration file", path);
+    s = apply_all(path, data, verb, table, err);
+    free(data);
+    return s;
+}

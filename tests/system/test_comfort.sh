@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Bundles and their verification, the configuration file, doctor, manual pages, the time budget.
+. "$(dirname "$0")/lib.sh"
+
+one_error() {
+    same "$(wc -l <"$ERR")" 1 "lines on stderr: $(cat "$ERR")"
+    has "$ERR" "$1"
+}
+
+# ------------------------------------------------------------- pack and verify
+
+# failing_run DIR: a run with passes, failures and dumps
+failing_run() { check 1 nnvts run -d faulty:dilation-ignored -k 'ops/CONV_2D/quant8_asymm/*' -q -o "$1"; }
+
+test_pack_and_verify() {
+    failing_run run
+    check 0 nnvts pack run
+    check 0 nnvts verify run.tar
+    has "$OUT" "verified"
+    has "$OUT" "from tensors"
+    hasnt "$OUT" " 0 of them from tensors"
+    check 0 nnvts verify run
+    has "$OUT" "not packed"
+    check 0 nnvts pack run/ -o again.tar
+    cmp run.tar again.tar || fail "the same folder gave other bytes"
+    mkdir plain && tar xf run.tar -C plain
+    check 0 nnvts verify plain
+    check 0 nnvts verify run.tar --json
+    has "$OUT" '"verified":true'
+    same "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'nnvts-verify-*' -newer run.tar | wc -l)" 0 "folders left behind"
+}
+
+# altered WORDS: verify of the unpacked run says WORDS and fails
+altered() {
+    check 1 nnvts verify plain
+    has "$OUT" "$1"
+    has "$OUT" "NOT VERIFIED"
+    rm -rf plain
+    mkdir plain
+    tar xf run.tar -C plain
+}
+test_what_was_changed_is_found() {
+    failing_run run
+    check 0 nnvts pack run
+    mkdir plain && tar xf run.tar -C plain
+    local dump
+    dump=$(sed -n 's/.*"dump":"\([^"]*\)".*/\1/p' run/journal.jsonl | head -n 1)
+    # a verdict
+    sed -i '0,/"verdict":"FAIL"/s//"verdict":"PASS"/' plain/journal.jsonl
+    altered "journal.jsonl: is not what was packed"
+    rm plain/manifest.json && sed -i '0,/"verdict":"FAIL"/s//"verdict":"PASS"/' plain/journal.jsonl
+    altered "PASS, but"
+    # the driver's answer
+    rm plain/manifest.json
+    python3 - "plain/$dump" <<'P'
+import json, sys
+spec = json.load(open(sys.argv[1]))
+for operand in spec["main"]["operands"]:
+    if "actual" in operand:
+        operand["actual"] = operand["data"]
+json.dump(spec, open(sys.argv[1], "w"))
+P
+    altered "but its tensors say"
+    # a record less, a record twice, a case more
+    rm plain/manifest.json && sed -i '2d' plain/journal.jsonl
+    altered "NOTRUN"
+    rm plain/manifest.json && sed -n '2p' run/journal.jsonl >>plain/journal.jsonl
+    altered "has two records"
+    rm plain/manifest.json && sed -i '1d' plain/cases.tsv
+    altered "not the list of cases"
+    # files
+    rm "plain/$dump" && altered "is missing"
+    echo more >plain/more.txt && altered "was not packed"
+}
+
+test_bad_bundles() {
+    failing_run run
+    check 0 nnvts pack run
+    check 2 nnvts pack nowhere
+    one_error "no journal.jsonl"
+    check 2 nnvts pack
+    one_error "which run?"
+    check 2 nnvts verify nowhere
+    one_error "no such folder"
+    mkdir empty
+    check 2 nnvts verify empty
+    one_error "no journal.jsonl"
+    head -c 5000 run.tar >cut.tar
+    check 2 nnvts verify cut.tar
+    one_error "cut off"
+    head -c 600 /dev/urandom >noise.tar
+    check 2 nnvts verify noise.tar
+    one_error "no archive"
+    echo x >outside.txt
+    tar cf evil.tar --format=ustar -P ../"$(basename "$PWD")"/outside.txt
+    check 2 nnvts verify evil.tar
+    one_error "a member that no bundle has"
+    ln -s /etc/passwd link
+    tar cf link.tar --format=ustar link
+    check 2 nnvts verify link.tar
+    one_error "a member that no bundle has"
+    check 2 nnvts pack run -o /nowhere/x.tar
+    one_error "/nowhere/x.tar"
+}
+
+# ---------------------------------------------------------------- configuration
+
+test_configuration() {
+    export HOME=$PWD/home
+    unset NNVTS_CONFIG
+    mkdir -p home/.config/nnvts
+    printf '# mine\n[*]\nseed = 7   # lucky\njobs=1\n[run]\ndriver = cpu\nfilter = op:ADD\nquiet\n[list]\nfilter = op:SUB\n' \
+        >home/.config/nnvts/config
+    check 0 nnvts run -o a
+    has a/journal.jsonl '"seed":7'
+    has a/journal.jsonl '"jobs":1'
+    has a/cases.tsv "ADD"
+    check 0 nnvts run -o b --seed 9 -k op:MUL
+    has b/journal.jsonl '"seed":9'
+    has b/cases.tsv "MUL"
+    check 0 nnvts list
+    has "$OUT" "SUB"
+    printf '[list]\nfilter = op:DIV\n' >.nnvts
+    check 0 nnvts list
+    has "$OUT" "DIV"
+    check 0 env NNVTS_CONFIG= nnvts list -k op:MUL
+    hasnt "$OUT" "DIV"
+}
+# wrong_configuration WORDS LINES
+wrong_configuration() {
+    printf "$2" >.nnvts
+    unset NNVTS_CONFIG
+    check 2 nnvts list
+    one_error "$1"
+}
+test_wrong_configuration() {
+    wrong_configuration ".nnvts:2: no option 'filtr'" '[list]\nfiltr = x\n'
+    wrong_configuration ".nnvts:1: no verb 'lst'" '[lst]\n'
+    wrong_configuration ".nnvts:1: a section" 'filter = x\n'
+    wrong_configuration ".nnvts:2: no value" '[list]\nfilter\n'
+    wrong_configuration ".nnvts:2: --seed: 'x'" '[list]\nseed = x\n'
+    wrong_configuration ".nnvts:1: expected a section" '[list\n'
+    wrong_configuration ".nnvts:2: expected true or false" '[list]\njson = perhaps\n'
+    wrong_configuration "zero byte" 'a\0b'
+    check 2 env NNVTS_CONFIG=/nowhere nnvts list
+    one_error "/nowhere"
+}
+
+# ------------------------------------------------------- doctor, man, completion
+
+test_doctor() {
+    check 0 nnvts doctor
+    has "$OUT" "ready"
+    has "$OUT" "level 7"
+    check 0 nnvts doctor --json
+    has "$OUT" '"usable": true'
+    mkdir alone
+    cp "$(command -v nnvts)" alone
+    check 1 alone/nnvts doctor
+    has "$OUT" "! folders"
+}
+test_manual_pages() {
+    check 0 nnvts man --out man1
+    for verb in $(nnvts --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do has "man1/nnvts-$verb.1" ".SH OPTIONS"; done
+    has man1/nnvts.1 "EXIT STATUS"
+    check 2 nnvts man nothing
+    one_error "no verb 'nothing'"
+    command -v groff >/dev/null || skip "no groff to format them"
+    for page in man1/*.1; do
+        check 0 groff -man -Tutf8 -ww "$page"
+        same "$(cat "$ERR")" "" "$page"
+    done
+}
+test_completions_are_scripts() {
+    check 0 nnvts completion bash
+    bash -n "$OUT" || fail "not bash"
+    for shell in zsh fish; do
+        check 0 nnvts completion $shell
+        has "$OUT" "time-budget"
+        if command -v $shell >/dev/null; then $shell -n "$OUT" || fail "not $shell"; fi
+    done
+    check 2 nnvts completion tcsh
+    one_error "which shell"
+}
+
+# ------------------------------------------------------------------ time budget
+
+test_time_budget() {
+    check 0 nnvts run -d cpu --time-budget 0.3 -q -o a
+    has "$OUT" "skipped"
+    has a/journal.jsonl "the time budget was spent"
+    [ "$(verdict a PASS)" -gt 20 ] || fail "$(verdict a PASS) cases in the time"
+    same "$(verdict a NOTRUN)" 0
+    # the order is the same each time, and not that of the suites
+    check 0 nnvts run -d cpu --time-budget 0.3 -q -o b
+    cmp a/cases.tsv b/cases.tsv || fail "another order"
+    check 0 nnvts run -d cpu --time-budget 1000 -k 'op:ADD & suite:ops' -q -o c
+    check 0 nnvts run -d cpu -k 'op:ADD & suite:ops' -q -o d
+    same "$(verdicts c)" "$(verdicts d)"
+    ! cmp -s c/cases.tsv d/cases.tsv || fail "the order of the suites"
+}
+# In the order of the suites this bug shows behind 5,000 cases.
+test_bugs_show_early() {
+    check 1 nnvts run -d faulty:dilation-ignored -s ops --time-budget 1000 -q -o run
+    sed -n 's/.*"case":"\([^"]*\)".*"verdict":"FAIL".*/\1/p' run/journal.jsonl >failed
+    local first
+    first=$(cut -f 1 run/cases.tsv | grep -nxF -f failed | head -n 1 | cut -d : -f 1)
+    [ "$first" -lt 1000 ] || fail "the first of $(wc -l <failed) failures is case $first"
+}
+
+run_tests
