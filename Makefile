@@ -173,6 +173,8 @@ audit: setup-run
 soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@for seed in 2 3 4 5 6; do $(B)/nnvts run --driver cpu --tier full --seed $$seed --out $(B)/soak-$$seed -q || exit 1; done
+	@$(MAKE) --no-print-directory $(B)/tests/test_compiler_draw
+	NNVTS_PROGRAMS=10000 $(B)/tests/test_compiler_draw
 	@$(MAKE) --no-print-directory soak-fuzz
 	@$(MAKE) --no-print-directory fuzz READER_SECONDS=$(READER_SOAK_SECONDS)
 
@@ -188,6 +190,8 @@ install: all
 	install -m 755 $(B)/nnvts $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
 	install -m 755 $(B)/nnvts-host $(DESTDIR)$(PREFIX)/lib/nnvts/
+	install -d $(DESTDIR)$(PREFIX)/share/nnvts/tables
+	install -m 644 $(wildcard compiler/tables/*.json) $(DESTDIR)$(PREFIX)/share/nnvts/tables/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(PREFIX)/share/man/man1
 	$(B)/nnvts completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts

@@ -56,45 +56,6 @@ static enum nnv_status merge_composites(const struct compiling *c) {
     return st == NNV_OK ? nnv_merge_composite(c->m, &table, c->err) : st;
 }
 
-/** A function of this call alone: constants stay what they are, other operands are parameters. */
-static struct nnv_relay_expr *alone(struct nnv_relay_module *m, const struct nnv_relay_expr *call,
-                                    struct nnv_arena *arena) {
-    struct nnv_relay_expr **args = NNV_NEW(arena, struct nnv_relay_expr *, call->n_args);
-    struct nnv_relay_expr **params = NNV_NEW(arena, struct nnv_relay_expr *, call->n_args);
-    size_t n = 0;
-    if (!args || !params) return NULL;
-    for (size_t i = 0; i < call->n_args; i++) {
-        args[i] = call->args[i];
-        if (args[i]->kind == NNV_RELAY_CONSTANT) continue;
-        args[i] = nnv_relay_var(m, "x", call->args[i]->type);
-        if (!args[i]) return NULL;
-        args[i]->type = call->args[i]->type;
-        params[n++] = args[i];
-    }
-    return nnv_relay_fn(m, n, params, call->type, nnv_relay_with(m, call, call->callee, args), 0, NULL);
-}
-
-/** A composite stays if it can be converted, at the level that is asked for. */
-static bool keeps(void *ctx, const struct nnv_relay_expr *call) {
-    const struct compiling *c = ctx;
-    const char *name = nnv_composite_name(call);
-    struct nnv_converted converted;
-    if (strncmp(name, "nnapi.", 6) != 0) return true;
-    struct nnv_arena *scratch = nnv_arena_new();
-    struct nnv_relay_expr *function = scratch ? alone(c->m, call, scratch) : NULL;
-    const bool kept = function && nnv_convert(c->m, function, &c->convert, scratch, &converted, NULL) == NNV_OK;
-    nnv_arena_free(scratch);
-    return kept;
-}
-
-static enum nnv_status make_composites(struct compiling *c) {
-    size_t dissolved = 0;
-    enum nnv_status st = merge_composites(c);
-    if (st == NNV_OK) st = nnv_relay_check(c->m, c->err);
-    if (st == NNV_OK) st = nnv_composites_dissolve(c->m, keeps, c, &dissolved, c->err);
-    return st == NNV_OK && dissolved ? nnv_relay_check(c->m, c->err) : st;
-}
-
 /* ----------------------------------------------------------------------- regions */
 
 static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
@@ -103,15 +64,12 @@ static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call)
            c->trial.accepts(c->trial.ctx, target, call);
 }
 
-/** Asks the converter, and before it the list of what is allowed, if there is one. */
-static enum nnv_status find_support(struct compiling *c) {
+/** What may leave the host, if that is asked for. */
+static enum nnv_status read_support(struct compiling *c) {
     static const char *const targets[] = {"nnapi"};
-    struct nnv_convert_support *trial = nnv_convert_support_new(c->m, &c->convert, c->arena);
     struct nnv_support *list = NULL;
     char *text;
     size_t len;
-    if (!trial) return no_memory(c->err);
-    c->trial = nnv_convert_annotator(trial);
     if (!c->options->supported) return NNV_OK;
     enum nnv_status st = read_file(c->options->supported, LONGEST_TABLE, c->arena, &text, &len, c->err);
     if (st == NNV_OK) st = nnv_support_read(text, len, c->options->supported, targets, 1, c->arena, &list, c->err);
@@ -119,15 +77,26 @@ static enum nnv_status find_support(struct compiling *c) {
     return st;
 }
 
-static enum nnv_status partition(struct compiling *c, struct nnv_partition *result) {
-    struct nnv_prune prune;
+static enum nnv_status read_prune(const struct compiling *c, struct nnv_prune *prune) {
     char *text;
     size_t len;
-    enum nnv_status st = find_support(c);
-    if (st == NNV_OK && c->options->prune) {
-        st = read_file(c->options->prune, LONGEST_TABLE, c->arena, &text, &len, c->err);
-        if (st == NNV_OK) st = nnv_prune_read(text, len, c->options->prune, c->arena, &prune, c->err);
-    }
+    if (!c->options->prune) return NNV_OK;
+    enum nnv_status st = read_file(c->options->prune, LONGEST_TABLE, c->arena, &text, &len, c->err);
+    return st == NNV_OK ? nnv_prune_read(text, len, c->options->prune, c->arena, prune, c->err) : st;
+}
+
+/** Composites, and of these only what can be converted at the level that is asked for; then regions. */
+static enum nnv_status partition(struct compiling *c, struct nnv_partition *result) {
+    struct nnv_convert_support *support = nnv_convert_support_new(c->m, &c->convert, c->arena);
+    struct nnv_prune prune = {0};
+    if (!support) return no_memory(c->err);
+    c->trial = nnv_convert_annotator(support);
+    enum nnv_status st = read_support(c);
+    if (st == NNV_OK) st = read_prune(c, &prune);
+    if (st == NNV_OK) st = merge_composites(c);
+    if (st == NNV_OK) st = nnv_relay_check(c->m, c->err);
+    if (st == NNV_OK) st = nnv_convert_dissolve(support, c->err);
+    if (st == NNV_OK) st = nnv_relay_check(c->m, c->err);
     if (st != NNV_OK) return st;
     const struct nnv_annotator a = {
         .targets = c->trial.targets, .n_targets = c->trial.n_targets, .accepts = accepts, .ctx = c};
@@ -184,8 +153,7 @@ enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_
                           .err = err};
     if (!nnv_relay_find(m, "main"))
         return nnv_fail(err, NNV_INVALID, "%s: there is no function @main", m->file ? m->file : "the program");
-    enum nnv_status st = make_composites(&c);
-    if (st == NNV_OK) st = partition(&c, &made.partition);
+    enum nnv_status st = partition(&c, &made.partition);
     if (st != NNV_OK) return st;
     made.regions = NNV_NEW(arena, struct nnv_emit, m->n_functions);
     made.refused = NNV_NEW(arena, struct nnv_compile_refused, m->n_functions);

@@ -60,14 +60,6 @@ NNV_USE_RESULT enum nnv_status nnv_compile_load(const char *text, size_t len, co
                                                 const struct nnv_relay_params *params, struct nnv_arena *arena,
                                                 struct nnv_relay_module **m, struct nnv_err *err);
 
-/**
- * Composites of a checked module that `keeps` refuses become calls of their operators again. The module is to be
- * checked anew if *dissolved is not 0.
- */
-typedef bool nnv_keep_fn(void *ctx, const struct nnv_relay_expr *call);
-NNV_USE_RESULT enum nnv_status nnv_composites_dissolve(struct nnv_relay_module *m, nnv_keep_fn *keeps, void *ctx,
-                                                       size_t *dissolved, struct nnv_err *err);
-
 /** Removes the operands that are no input or output of the model or of an operation. False: no memory. */
 bool nnv_compact(struct nnv_converted *c, struct nnv_arena *arena);
 

@@ -92,11 +92,66 @@ static void list_outputs(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_
     }
 }
 
+/* ------------------------------------------------------------------ what is left */
+
+/** Which operands and operations count, and what the operands' numbers become. */
+struct sweep {
+    bool *used, *kept;
+    uint32_t *number;
+};
+
+/* From the last operation to the first: one counts if an output of it does, and then its inputs count. */
+static void find_used(struct nnv_rc *c, struct sweep *s, uint32_t n_in, const uint32_t *outputs, uint32_t n_out) {
+    for (uint32_t i = 0; i < n_in; i++) s->used[i] = true;
+    for (uint32_t i = 0; i < n_out; i++) s->used[outputs[i]] = true;
+    for (uint32_t i = c->b.noperations; i-- > 0;) {
+        const struct nnv_operation *op = &c->b.operation[i];
+        for (uint32_t k = 0; k < op->nout; k++) s->kept[i] = s->kept[i] || s->used[op->out[k]];
+        for (uint32_t k = 0; s->kept[i] && k < op->nout; k++) s->used[op->out[k]] = true;
+        for (uint32_t k = 0; s->kept[i] && k < op->nin; k++) s->used[op->in[k]] = true;
+    }
+}
+
+static void renumber(const struct sweep *s, uint32_t *list, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) list[i] = s->number[list[i]];
+}
+
+/* Operations whose results nobody reads leave, and constants that only they read. */
+static void sweep(struct nnv_rc *c, uint32_t n_in, uint32_t *outputs, uint32_t n_out) {
+    struct sweep s = {NNV_NEW(c->scratch, bool, c->b.noperands), NNV_NEW(c->scratch, bool, c->b.noperations),
+                      NNV_NEW(c->scratch, uint32_t, c->b.noperands)};
+    uint32_t n = 0;
+    if (!s.used || !s.kept || !s.number) {
+        nnv_rc_no_memory(c);
+        return;
+    }
+    find_used(c, &s, n_in, outputs, n_out);
+    for (uint32_t i = 0; i < c->b.noperands; i++) {
+        s.number[i] = s.used[i] ? n : NNV_RC_NONE;
+        if (s.used[i]) c->b.operand[n++] = c->b.operand[i];
+    }
+    c->b.noperands = n;
+    n = 0;
+    for (uint32_t i = 0; i < c->b.noperations; i++) {
+        if (!s.kept[i]) continue;
+        renumber(&s, c->b.operation[i].in, c->b.operation[i].nin);
+        renumber(&s, c->b.operation[i].out, c->b.operation[i].nout);
+        c->from[n] = c->from[i];
+        c->b.operation[n++] = c->b.operation[i];
+    }
+    c->b.noperations = n;
+    renumber(&s, outputs, n_out);
+    for (uint32_t i = 0; i < c->n_values; i++)
+        if (c->values[i].operand != NNV_RC_NONE) c->values[i].operand = s.number[c->values[i].operand];
+}
+
 static void finish(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list results, bool relaxed,
                    struct nnv_converted *out) {
     uint32_t *inputs = NNV_NEW(c->arena, uint32_t, in.n), *outputs = NNV_NEW(c->arena, uint32_t, results.n), n = 0;
     if (!inputs || !outputs) nnv_rc_no_memory(c);
     if (nnv_rc_ok(c)) list_outputs(c, in, results, out, outputs, &n);
+    nnv_arena_reset(c->scratch);
+    if (nnv_rc_ok(c)) sweep(c, in.n, outputs, n);
     if (nnv_rc_ok(c)) name_operands(c, out);
     if (!nnv_rc_ok(c)) return;
     for (uint32_t i = 0; i < in.n; i++) inputs[i] = i;

@@ -51,6 +51,11 @@ struct nnv_convert_support;
 struct nnv_convert_support *nnv_convert_support_new(struct nnv_relay_module *m,
                                                     const struct nnv_convert_options *options, struct nnv_arena *arena);
 struct nnv_annotator nnv_convert_annotator(struct nnv_convert_support *s);
+/**
+ * After nnv_merge_composite(), before nnv_partition(): composites of the target that do not convert become the
+ * operations that they were, so that these can be taken one by one.
+ */
+NNV_USE_RESULT enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_err *err);
 /** Why a call was refused ("nn.conv2d: ..."), or NULL if it was not, or was not asked. */
 const char *nnv_convert_refusal(const struct nnv_convert_support *s, const struct nnv_relay_expr *call);
 /**

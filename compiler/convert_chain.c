@@ -40,8 +40,7 @@ int nnv_rc_act_of(const struct nnv_relay_expr *e) {
 
 /* ------------------------------------------------------------------- biases */
 
-/* The axis of the layer's result that its channels are along. */
-static uint32_t channel_axis(const struct nnv_rc *c, const struct nnv_rc_node *layer) {
+uint32_t nnv_rc_channel_axis(const struct nnv_rc *c, const struct nnv_rc_node *layer) {
     const struct nnv_relay_value *v = nnv_relay_attr(layer->e, "data_layout");
     uint32_t rank = (uint32_t)c->values[layer->out.v[0]].type->n_dims;
     if (v && v->kind == NNV_RELAY_STRING && strchr(v->text, 'C')) return (uint32_t)(strchr(v->text, 'C') - v->text);
@@ -62,7 +61,7 @@ static bool is_along(const struct nnv_relay_type *v, const struct nnv_relay_type
 static bool is_bias(const struct nnv_rc *c, const struct nnv_rc_node *n, const struct nnv_rc_node *layer) {
     const struct nnv_relay_type *out = c->values[n->out.v[0]].type;
     if (!(layer->row->flags & NNV_RC_BIAS)) return false;
-    uint32_t axis = channel_axis(c, layer);
+    uint32_t axis = nnv_rc_channel_axis(c, layer);
     if (named(n, "nn.bias_add")) {
         const struct nnv_relay_value *v = nnv_relay_attr(n->e, "axis");
         int64_t at = v ? v->i : 1;
@@ -82,8 +81,8 @@ static bool is_norm(const struct nnv_rc *c, const struct nnv_rc_node *n, const s
     for (size_t i = 1; i < 5; i++)
         if (!nnv_rc_is_const(c, n->args[i].v[0])) return false;
     if (at < 0) at += (int64_t)c->values[n->out.v[0]].type->n_dims;
-    return at == channel_axis(c, layer) && nnv_rc_is_const(c, layer->args[1].v[0]) && !c->values[n->out.v[1]].uses &&
-           !c->values[n->out.v[2]].uses;
+    return at == nnv_rc_channel_axis(c, layer) && nnv_rc_is_const(c, layer->args[1].v[0]) &&
+           !c->values[n->out.v[1]].uses && !c->values[n->out.v[2]].uses;
 }
 
 /* ------------------------------------------------------------------- chains */
@@ -186,24 +185,36 @@ static void absorb_code_pool(struct nnv_rc *c, struct nnv_rc_node *cast) {
     c->nodes[c->values[pool->args[0].v[0]].node].absorbed = true;
 }
 
-/* qnn.quantize of an operation whose operands are all qnn.dequantize: perhaps one quantised operation. */
-static void find_real(struct nnv_rc *c, struct nnv_rc_node *root) {
-    struct nnv_rc_node *n = behind(c, root, 0);
-    if (!n || n->absorbed || n->inner != NNV_RC_NONE || !(n->row->flags & NNV_RC_REAL)) return;
+/* True if all operands are dequantised from bytes of one scale. */
+static bool reads_dequantized(struct nnv_rc *c, const struct nnv_rc_node *n) {
     for (size_t i = 0; i < n->e->n_args; i++)
         for (uint32_t k = 0; k < n->args[i].n; k++) {
             const struct nnv_rc_value *v = &c->values[n->args[i].v[k]];
             if (v->node == NNV_RC_NONE || !named(&c->nodes[v->node], "qnn.dequantize") ||
                 !nnv_rc_quant(c, c->nodes[v->node].args[0].v[0]).known)
-                return;
+                return false;
         }
-    if (!nnv_rc_quant(c, root->out.v[0]).known) return;
+    return n->e->n_args > 0;
+}
+
+/* qnn.quantize of an operation whose operands are all qnn.dequantize: perhaps one quantised operation. */
+static void find_real(struct nnv_rc *c, struct nnv_rc_node *root) {
+    struct nnv_rc_node *n = behind(c, root, 0), *before = n ? behind(c, n, 0) : NULL;
+    const uint8_t both = NNV_RC_REAL | NNV_RC_FUSES;
+    bool limits = n && (named(n, "nn.relu") || named(n, "clip")) && nnv_rc_act_of(n->e) > 0;
+    if (!n || n->absorbed || n->inner != NNV_RC_NONE || !nnv_rc_quant(c, root->out.v[0]).known) return;
+    if (limits && before && (before->row->flags & both) == both && reads_dequantized(c, before)) {
+        absorb(c, n, before);
+        n = before;
+    } else if (!(n->row->flags & NNV_RC_REAL) || !reads_dequantized(c, n)) {
+        return;
+    }
     root->real = true;
-    absorb(c, root, n);
+    absorb(c, root, behind(c, root, 0));
     for (size_t i = 0; i < n->e->n_args; i++)
         for (uint32_t k = 0; k < n->args[i].n; k++) {
-            const struct nnv_rc_value *v = &c->values[n->args[i].v[k]];
-            if (v->uses == 1) c->nodes[v->node].absorbed = true;
+            struct nnv_rc_value *v = &c->values[n->args[i].v[k]];
+            if (++v->real_uses == v->uses) c->nodes[v->node].absorbed = true;
         }
 }
 
@@ -249,6 +260,8 @@ static void convert_anchor(struct nnv_rc *c, const struct nnv_rc_node *root, con
 /* As one quantised operation: the operand of each qnn.dequantize instead of its result. */
 static bool convert_real(struct nnv_rc *c, const struct nnv_rc_node *root) {
     struct nnv_rc_node n = c->nodes[root->inner];
+    c->act = n.inner == NNV_RC_NONE ? ANEURALNETWORKS_FUSED_NONE : nnv_rc_act_of(n.e);
+    if (n.inner != NNV_RC_NONE) n = c->nodes[n.inner];
     struct nnv_rc_list *args = NNV_NEW(c->arena, struct nnv_rc_list, n.e->n_args);
     if (!args) nnv_rc_no_memory(c);
     for (size_t i = 0; args && i < n.e->n_args; i++) {
@@ -270,8 +283,9 @@ static bool convert_real(struct nnv_rc *c, const struct nnv_rc_node *root) {
 
 /* The operations that a quantised one would have replaced, one by one. */
 static void convert_apart(struct nnv_rc *c, struct nnv_rc_node *inner) {
-    for (size_t i = 0; i < inner->e->n_args; i++)
-        for (uint32_t k = 0; k < inner->args[i].n; k++) convert_node(c, &c->nodes[c->values[inner->args[i].v[k]].node]);
+    const struct nnv_rc_node *n = inner->inner == NNV_RC_NONE ? inner : &c->nodes[inner->inner];
+    for (size_t i = 0; i < n->e->n_args; i++)
+        for (uint32_t k = 0; k < n->args[i].n; k++) convert_node(c, &c->nodes[c->values[n->args[i].v[k]].node]);
     convert_node(c, inner);
 }
 

@@ -266,6 +266,8 @@ void nnv_rc_back(struct nnv_rc *c, struct nnv_rc_mark mark) {
                 if (v->operand != NNV_RC_NONE && v->operand >= mark.operands) v->operand = NNV_RC_NONE;
             }
     }
+    for (uint32_t i = 0; i < c->cap_nhwc; i++)
+        if (i >= mark.operands || c->nhwc[i] >= mark.operands) c->nhwc[i] = 0;
     c->b.noperands = mark.operands;
     c->b.noperations = mark.operations;
     c->level = mark.level;
@@ -357,6 +359,32 @@ uint32_t nnv_rc_turned(struct nnv_rc *c, uint32_t operand, const uint32_t *perm,
 
 static const uint32_t TO_NHWC[] = {0, 2, 3, 1}, TO_NCHW[] = {0, 3, 1, 2};
 
+/* Remembers (with `to`) or tells what operand is the NHWC form of one; 0: none yet. */
+static uint32_t nhwc_form(struct nnv_rc *c, uint32_t operand, uint32_t to) {
+    if (to && operand >= c->cap_nhwc) {
+        uint32_t more = c->b.noperands * 2;
+        uint32_t *larger = NNV_NEW(c->arena, uint32_t, more);
+        if (!larger) {
+            nnv_rc_no_memory(c);
+            return 0;
+        }
+        if (c->cap_nhwc) memcpy(larger, c->nhwc, c->cap_nhwc * sizeof *larger);
+        c->nhwc = larger;
+        c->cap_nhwc = more;
+    }
+    if (to) c->nhwc[operand] = to;
+    return operand < c->cap_nhwc ? c->nhwc[operand] : 0;
+}
+
+/* Data in NHWC order, turned once. */
+static uint32_t as_nhwc(struct nnv_rc *c, uint32_t data) {
+    uint32_t known = nnv_rc_ok(c) ? nhwc_form(c, data, 0) : 0;
+    if (known) return known;
+    uint32_t turned = nnv_rc_turned(c, data, TO_NHWC, NNV_RC_NONE);
+    if (nnv_rc_ok(c)) (void)nhwc_form(c, data, turned);
+    return turned;
+}
+
 struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t result, const char *layout,
                                    bool has_flag) {
     struct nnv_rc_layout l = {.nchw = strcmp(layout, "NCHW") == 0, .c = 3, .h = 1, .w = 2};
@@ -373,7 +401,7 @@ struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t res
     } else if (l.nchw) {
         struct nnv_rc_shape s = nnv_rc_operand_shape(c, result), turned = s;
         for (uint32_t i = 0; i < 4; i++) turned.dims[i] = s.dims[TO_NHWC[i]];
-        l.in = nnv_rc_turned(c, data, TO_NHWC, NNV_RC_NONE);
+        l.in = as_nhwc(c, data);
         l.out = nnv_rc_temp(c, nnv_rc_operand_encoding(c, result), &turned);
     }
     l.shape = nnv_rc_operand_shape(c, l.in);
@@ -382,5 +410,7 @@ struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t res
 }
 
 void nnv_rc_layout_end(struct nnv_rc *c, const struct nnv_rc_layout *l, uint32_t result) {
-    if (l->out != result) nnv_rc_turned(c, l->out, TO_NCHW, result);
+    if (l->out == result || !nnv_rc_ok(c)) return;
+    nnv_rc_turned(c, l->out, TO_NCHW, result); /* it leaves again if only such operations read it */
+    if (nnv_rc_ok(c)) (void)nhwc_form(c, result, l->out);
 }

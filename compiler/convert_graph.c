@@ -39,6 +39,11 @@ uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const
                              i);
             return NNV_RC_NONE;
         }
+    size_t elems, bytes;
+    if (!nnv_relay_type_elems(type, &elems, &bytes) || bytes > UINT32_MAX) {
+        nnv_rc_refuse_at(c, e, "a tensor of 4 GiB or more");
+        return NNV_RC_NONE;
+    }
     array[c->n_values] =
         (struct nnv_rc_value){.type = type, .e = e, .node = NNV_RC_NONE, .like = c->n_values, .operand = NNV_RC_NONE};
     return c->n_values++;

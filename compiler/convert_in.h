@@ -12,7 +12,7 @@
 #include "compiler/convert.h"
 #include "reference/model/builder.h"
 
-enum { NNV_RC_NONE = UINT32_MAX };
+#define NNV_RC_NONE UINT32_MAX
 
 struct nnv_rc;
 struct nnv_rc_node;
@@ -74,6 +74,7 @@ struct nnv_rc_value {
     const struct nnv_relay_type *type;
     const struct nnv_relay_expr *e;        /**< what it was made for */
     uint32_t node, field;                  /**< its operation, or NNV_RC_NONE */
+    uint32_t real_uses;                    /**< of these by operations that may read the bytes themselves */
     uint32_t uses;                         /**< by operations and results of the function */
     uint32_t like;                         /**< a value that is quantised as this one, on the way to their root */
     struct nnv_rc_quant quant;             /**< of a root */
@@ -112,10 +113,13 @@ struct nnv_rc {
     struct nnv_builder b;
     const struct nnv_relay_expr **from; /**< by operation */
     uint32_t cap_from;
+    /** By operand: the same data in NHWC order, which was needed before, or 0. Room cap_nhwc. */
+    uint32_t *nhwc, cap_nhwc;
     /* What is being converted. */
     const struct nnv_rc_node *node; /**< the anchor: attributes and operands are its */
     const struct nnv_rc_node *root; /**< what absorbs it; results are its */
     bool bare;                      /**< messages have no place in the text */
+    int act;                        /**< with real: the fused activation */
     bool real; /**< bytes stand for real numbers: the node was between qnn.dequantize and qnn.quantize */
 };
 
@@ -147,6 +151,8 @@ struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr 
 struct nnv_rc_node *nnv_rc_code_pool(struct nnv_rc *c, const struct nnv_rc_node *cast);
 /** Finds scales and zero points of all byte values. */
 void nnv_rc_find_quant(struct nnv_rc *c);
+/** The axis of a layer's result that its channels are along. */
+uint32_t nnv_rc_channel_axis(const struct nnv_rc *c, const struct nnv_rc_node *layer);
 /** Finds which nodes absorb which. */
 void nnv_rc_find_chains(struct nnv_rc *c);
 /** Converts all nodes in order. */

@@ -114,6 +114,15 @@ static void float_weights(struct nnv_rc *c, struct making *k, bool widen) {
     k->l->weights = from;
 }
 
+/* Scales of the sums, if there are several, must be along the channels. The current node is the requantisation. */
+static void check_axis(struct nnv_rc *c, const struct making *k, const struct nnv_rc_node *anchor) {
+    const struct nnv_relay_type *out = nnv_rc_type(c, k->l->requantize->out.v[0]);
+    struct nnv_rc_shape scales = nnv_rc_shape(c, nnv_rc_arg(c, 1));
+    uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", -1), (uint32_t)out->n_dims);
+    if (nnv_rc_elems(&scales) > 1 && axis != nnv_rc_channel_axis(c, anchor))
+        nnv_rc_refuse(c, "scales along axis %u, which is not that of the channels", axis);
+}
+
 /* Scales of the weights such that data scale times weight scale is what the requantisation takes. */
 static void find_scales(struct nnv_rc *c, struct making *k) {
     uint32_t n = k->l->channels;
@@ -127,6 +136,7 @@ static void find_scales(struct nnv_rc *c, struct making *k) {
         c->node = k->l->requantize;
         if (nnv_rc_number(c, nnv_rc_arg(c, 2), "the zero point of the sums") != 0)
             nnv_rc_refuse(c, "the zero point of int32 sums must be 0");
+        check_axis(c, k, anchor);
         (void)by_channel(c, nnv_rc_arg(c, 1), n, "the scale of the sums", sums);
         c->node = anchor;
     }
@@ -252,6 +262,8 @@ static void make_quantised(struct nnv_rc *c, struct making *k) {
     if (!nnv_rc_is_byte(c, nnv_rc_out(c, 0))) nnv_rc_refuse(c, "requantised to int32; only to int8 or uint8");
     if (!nnv_rc_is_byte(c, k->l->data)) nnv_rc_refuse(c, "the data must be int8 or uint8");
     if (!nnv_rc_is_byte(c, nnv_rc_arg(c, 1))) nnv_rc_refuse(c, "the weights must be int8 or uint8");
+    if (nnv_rc_ok(c) && (!nnv_rc_quant(c, k->l->data).known || !nnv_rc_quant(c, nnv_rc_out(c, 0)).known))
+        nnv_rc_refuse(c, "data or result with a scale for each channel: NNAPI has those for weights alone");
     if (!nnv_rc_ok(c)) return;
     k->in_scale = nnv_rc_encoding(c, k->l->data).scale;
     k->l->in = nnv_rc_use(c, k->l->data);

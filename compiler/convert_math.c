@@ -7,7 +7,7 @@
 #include "compiler/convert_in.h"
 
 uint32_t nnv_rc_act(struct nnv_rc *c) {
-    int act = c->root != c->node && !c->real ? nnv_rc_act_of(c->root->e) : 0;
+    int act = c->real ? c->act : c->root != c->node ? nnv_rc_act_of(c->root->e) : ANEURALNETWORKS_FUSED_NONE;
     return nnv_rc_int(c, act < 0 ? 0 : act);
 }
 
@@ -252,8 +252,8 @@ static const struct nnv_rc_row rows[] = {
     {"zeros", filled, -1, 0, 0, 1, "(a constant)"},
     {"ones", filled, -1, 0, 0, 1, "(a constant)"},
     {"full", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
-    {"full_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
-    {"zeros_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
-    {"ones_like", filled, -1, NNV_RC_ALL, 0, 1, "(a constant)"},
+    {"full_like", filled, -1, NNV_RC_NUMBER, 0, 1, "(a constant)"},
+    {"zeros_like", filled, -1, NNV_RC_NUMBER, 0, 1, "(a constant)"},
+    {"ones_like", filled, -1, NNV_RC_NUMBER, 0, 1, "(a constant)"},
 };
 const struct nnv_rc_rows nnv_rc_math = {rows, sizeof rows / sizeof *rows};

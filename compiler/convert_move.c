@@ -61,12 +61,25 @@ static void concatenate(struct nnv_rc *c) {
     struct nnv_rc_list values = nnv_rc_args(c, 0);
     struct nnv_rc_shape out = nnv_rc_shape(c, nnv_rc_out(c, 0));
     uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 0), out.rank), *in = room_for(c, values.n);
-    for (uint32_t i = 0; i < values.n && nnv_rc_ok(c); i++) in[i] = nnv_rc_use(c, values.v[i]);
+    bool qnn = strcmp(c->node->row->name, "qnn.concatenate") == 0;
+    for (uint32_t i = 0; i < values.n && nnv_rc_ok(c); i++) {
+        if (qnn && !nnv_rc_quant(c, values.v[i]).known) nnv_rc_refuse(c, "operand %u must have one scale", i);
+        in[i] = nnv_rc_use(c, values.v[i]);
+    }
     if (!nnv_rc_ok(c)) return;
-    if (values.n == 1 && strcmp(c->node->row->name, "concatenate") == 0 && !c->real)
+    if (values.n == 1 && !qnn && !c->real)
         nnv_rc_is(c, 0, in[0]);
     else
         join(c, values.n, in, axis, nnv_rc_result(c, 0));
+}
+
+/* CONCATENATION does not take int32, PACK does. */
+static void pack(struct nnv_rc *c, struct nnv_rc_list values, uint32_t axis) {
+    uint32_t *in = room_for(c, values.n);
+    for (uint32_t i = 0; i < values.n && nnv_rc_ok(c); i++) in[i + 1] = nnv_rc_use(c, values.v[i]);
+    if (!nnv_rc_ok(c)) return;
+    in[0] = nnv_rc_int(c, axis);
+    nnv_rc_emit_n(c, ANEURALNETWORKS_PACK, values.n + 1, in, 1, &(uint32_t){nnv_rc_result(c, 0)});
 }
 
 static void stack(struct nnv_rc *c) {
@@ -74,6 +87,10 @@ static void stack(struct nnv_rc *c) {
     struct nnv_rc_shape out = nnv_rc_shape(c, nnv_rc_out(c, 0)), one = out;
     uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 0), out.rank), *in = room_for(c, values.n);
     one.dims[axis] = 1;
+    if (nnv_rc_ok(c) && nnv_rc_type(c, nnv_rc_out(c, 0))->dtype == NNV_RELAY_INT32) {
+        pack(c, values, axis);
+        return;
+    }
     for (uint32_t i = 0; i < values.n && nnv_rc_ok(c); i++)
         in[i] = nnv_rc_reshaped(c, nnv_rc_use(c, values.v[i]), &one, NNV_RC_NONE);
     if (nnv_rc_ok(c)) join(c, values.n, in, axis, nnv_rc_result(c, 0));
@@ -262,7 +279,7 @@ static void repeat(struct nnv_rc *c) {
     struct nnv_rc_shape from = {x.rank + 1, {0}}, to;
     for (uint32_t i = 0; i < from.rank; i++) from.dims[i] = i <= axis ? x.dims[i] : i == axis + 1 ? 1 : x.dims[i - 1];
     to = from;
-    to.dims[axis + 1] = y.dims[axis] / x.dims[axis];
+    to.dims[axis + 1] = x.dims[axis] ? y.dims[axis] / x.dims[axis] : 1;
     uint32_t in = nnv_rc_reshaped(c, nnv_rc_in(c, 0), &from, NNV_RC_NONE),
              out = nnv_rc_temp(c, nnv_rc_encoding(c, nnv_rc_out(c, 0)), &to);
     tiled(c, in, &from, &to, out);
@@ -335,30 +352,31 @@ static void batch_to_space(struct nnv_rc *c) {
 
 #define OP(name) ANEURALNETWORKS_##name
 #define ANY NNV_RC_NUMBER
+#define FB NNV_RC_FLOAT | NNV_RC_BYTE
 #define MOVES NNV_RC_MOVES
 #define LIKE NNV_RC_LIKE
 static const struct nnv_rc_row rows[] = {
-    {"reshape", reshape, -1, NNV_RC_ALL, MOVES, 1, "RESHAPE"},
+    {"reshape", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
     {"nn.batch_flatten", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
     {"squeeze", reshape, -1, ANY, MOVES, 1, "RESHAPE"},
     {"expand_dims", reshape, -1, ANY, MOVES, 1, "RESHAPE, EXPAND_DIMS"},
     {"reshape_like", reshape, -1, ANY, LIKE, 1, "RESHAPE"},
     {"transpose", transpose, -1, ANY, MOVES, 1, "TRANSPOSE, RESHAPE"},
-    {"concatenate", concatenate, -1, ANY, MOVES | NNV_RC_REAL, 1, "CONCATENATION"},
-    {"stack", stack, -1, ANY, MOVES, 1, "RESHAPE, CONCATENATION"},
+    {"concatenate", concatenate, -1, FB, MOVES | NNV_RC_REAL, 1, "CONCATENATION"},
+    {"stack", stack, -1, ANY, MOVES, 1, "CONCATENATION, PACK"},
     {"split", split, -1, ANY, MOVES, 2, "SPLIT, STRIDED_SLICE"},
     {"strided_slice", strided_slice, -1, ANY, MOVES, 2, "STRIDED_SLICE, SLICE"},
-    {"nn.pad", pad, -1, ANY, MOVES, 2, "PAD, PAD_V2, MIRROR_PAD"},
+    {"nn.pad", pad, -1, FB, MOVES, 2, "PAD, PAD_V2, MIRROR_PAD"},
     {"nn.mirror_pad", mirror_pad, -1, ANY, MOVES, 7, "MIRROR_PAD"},
     {"tile", tile, -1, ANY, MOVES, 3, "TILE"},
     {"broadcast_to", tile, -1, ANY, MOVES, 3, "TILE"},
     {"broadcast_to_like", tile, -1, ANY, LIKE, 3, "TILE"},
     {"repeat", repeat, -1, ANY, MOVES, 3, "RESHAPE, TILE"},
     {"reverse", reverse, -1, ANY, MOVES, 7, "REVERSE"},
-    {"nn.depth_to_space", depth_space, OP(DEPTH_TO_SPACE), ANY, MOVES, 1, "DEPTH_TO_SPACE"},
-    {"nn.space_to_depth", depth_space, OP(SPACE_TO_DEPTH), ANY, MOVES, 1, "SPACE_TO_DEPTH"},
-    {"nn.space_to_batch_nd", space_to_batch, -1, ANY, MOVES, 2, "SPACE_TO_BATCH_ND"},
-    {"nn.batch_to_space_nd", batch_to_space, -1, ANY, MOVES, 2, "BATCH_TO_SPACE_ND, STRIDED_SLICE"},
+    {"nn.depth_to_space", depth_space, OP(DEPTH_TO_SPACE), FB, MOVES, 1, "DEPTH_TO_SPACE"},
+    {"nn.space_to_depth", depth_space, OP(SPACE_TO_DEPTH), FB, MOVES, 1, "SPACE_TO_DEPTH"},
+    {"nn.space_to_batch_nd", space_to_batch, -1, FB, MOVES, 2, "SPACE_TO_BATCH_ND"},
+    {"nn.batch_to_space_nd", batch_to_space, -1, FB, MOVES, 2, "BATCH_TO_SPACE_ND, STRIDED_SLICE"},
     {"qnn.concatenate", concatenate, -1, NNV_RC_BYTE, 0, 1, "CONCATENATION"},
 };
 const struct nnv_rc_rows nnv_rc_move = {rows, sizeof rows / sizeof *rows};

@@ -11,6 +11,7 @@ static uint32_t limited_indices(struct nnv_rc *c, uint32_t value, uint32_t exten
     struct nnv_rc_shape shape = nnv_rc_shape(c, value);
     bool wrap = strcmp(mode, "wrap") == 0, fast = strcmp(mode, "fast") == 0;
     if (!wrap && !fast && strcmp(mode, "clip") != 0) nnv_rc_refuse(c, "mode %s: only clip, fast and wrap", mode);
+    if (extent == 0) nnv_rc_refuse(c, "elements of an empty axis");
     if (nnv_rc_is_const(c, value)) {
         const double *given = nnv_rc_numbers(c, value, "the indices");
         size_t n = nnv_rc_elems(&shape);
@@ -133,8 +134,8 @@ static void arg(struct nnv_rc *c) {
 
 #define OP(name) ANEURALNETWORKS_##name
 static const struct nnv_rc_row rows[] = {
-    {"take", take, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "GATHER"},
-    {"where", where, -1, NNV_RC_BOOL, NNV_RC_MOVES, 3, "SELECT"},
+    {"take", take, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "GATHER, MAXIMUM, MINIMUM"},
+    {"where", where, -1, NNV_RC_BOOL, NNV_RC_MOVES, 3, "SELECT, TILE"},
     {"topk", topk, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "TOPK_V2"},
     {"argmax", arg, OP(ARGMAX), NNV_RC_NUMBER, 0, 3, "ARGMAX"},
     {"argmin", arg, OP(ARGMIN), NNV_RC_NUMBER, 0, 3, "ARGMIN"},

@@ -179,19 +179,63 @@ static const char *try(struct nnv_convert_support *s, const struct nnv_relay_exp
     return reason ? reason : "out of memory";
 }
 
+/* The same with arenas of its own. */
+static const char *reason_against(struct nnv_convert_support *s, const struct nnv_relay_expr *call) {
+    struct nnv_arena *arena = nnv_arena_new(), *scratch = nnv_arena_new();
+    const char *reason = arena && scratch ? try(s, call, arena, scratch) : "out of memory";
+    nnv_arena_free(arena);
+    nnv_arena_free(scratch);
+    return reason;
+}
+
 static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
     struct nnv_convert_support *s = ctx;
     (void)target;
     struct entry *e = entry_of(s, &s->calls, call, false);
     if (!e) return false;
     if (e->key) return !e->reason;
-    struct nnv_arena *arena = nnv_arena_new(), *scratch = nnv_arena_new();
-    const char *reason = arena && scratch ? try(s, call, arena, scratch) : "out of memory";
-    nnv_arena_free(arena);
-    nnv_arena_free(scratch);
+    const char *reason = reason_against(s, call);
     *e = (struct entry){call, reason};
     s->calls.n++;
     return !reason;
+}
+
+/* ------------------------------------------------------------------- composites */
+
+/* The body in place of the call. A composite's body is its own, so it can be changed. */
+static bool dissolve(struct nnv_relay_expr *call, struct nnv_arena *scratch) {
+    struct nnv_relay_expr *function = call->callee, *body = function->args[0], keep = *call;
+    struct nnv_relay_list list;
+    if (nnv_relay_post_order(body, NULL, NULL, scratch, &list) != NNV_OK) return false;
+    for (size_t i = 0; i < list.n; i++)
+        for (size_t k = 0; k < list.exprs[i]->n_args; k++)
+            for (size_t p = 0; p < function->n_params; p++)
+                if (list.exprs[i]->args[k] == function->params[p]) list.exprs[i]->args[k] = keep.args[p];
+    *call = *body;
+    call->id = keep.id;
+    call->bound = keep.bound;
+    call->span = keep.span;
+    call->type = keep.type;
+    return true;
+}
+
+enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_err *err) {
+    struct nnv_arena *scratch = nnv_arena_new();
+    bool ok = scratch != NULL;
+    for (size_t f = 0; ok && f < s->m->n_functions; f++) {
+        struct nnv_relay_expr *function = s->m->functions[f].expr;
+        struct nnv_relay_list list = {0};
+        if (function->kind != NNV_RELAY_FUNCTION || nnv_scope_closed(function)) continue;
+        nnv_arena_reset(scratch);
+        ok = nnv_relay_post_order(function, NULL, NULL, scratch, &list) == NNV_OK;
+        for (size_t i = 0; ok && i < list.n; i++) {
+            const char *name = nnv_composite_name(list.exprs[i]);
+            if (name && strncmp(name, "nnapi.", 6) == 0 && reason_against(s, list.exprs[i]))
+                ok = dissolve(list.exprs[i], scratch);
+        }
+    }
+    nnv_arena_free(scratch);
+    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
 }
 
 struct nnv_convert_support *nnv_convert_support_new(struct nnv_relay_module *m,

@@ -92,13 +92,18 @@ void Sha256::mix() {
     for (int i = 0; i < 8; i++) state_[i] += s[i];
 }
 
+/** The result of a call that makes an object: a driver that says it did, but did not, is no reason to crash. */
+template <class T> int made(int code, T *const &object) {
+    return code == ANEURALNETWORKS_NO_ERROR && !object ? static_cast<int>(ANEURALNETWORKS_UNEXPECTED_NULL) : code;
+}
+
 } // namespace
 
 /* ---------------------------------------------------------------------- model */
 
 Region::Region(const nnapi_region_configuration &configuration, const nnapi_region_description &description)
     : configuration_(configuration), description_(description) {
-    check(ANeuralNetworksModel_create(&model_), "ANeuralNetworksModel_create");
+    check(made(ANeuralNetworksModel_create(&model_), model_), "ANeuralNetworksModel_create");
     if (description_.weights) open_weights();
 }
 
@@ -130,7 +135,8 @@ void Region::open_weights() {
         check(ANEURALNETWORKS_UNMAPPABLE, "the file of weights is missing or has another size");
         return;
     }
-    check(ANeuralNetworksMemory_createFromFd(static_cast<size_t>(s.st_size), PROT_READ, file_, 0, &memory_),
+    check(made(ANeuralNetworksMemory_createFromFd(static_cast<size_t>(s.st_size), PROT_READ, file_, 0, &memory_),
+               memory_),
           "ANeuralNetworksMemory_createFromFd");
 }
 
@@ -196,6 +202,8 @@ bool Region::find_devices() {
         !ANeuralNetworksDevice_getFeatureLevel || !ANeuralNetworksDevice_getVersion)
         return configuration_.device_count == 0 ||
                check(ANEURALNETWORKS_UNAVAILABLE_DEVICE, "devices have names from feature level 3 on");
+    if (configuration_.device_count > MOST_DEVICES)
+        return check(ANEURALNETWORKS_BAD_DATA, "more devices are configured than there can be");
     if (!check(ANeuralNetworks_getDeviceCount(&count), "ANeuralNetworks_getDeviceCount")) return false;
     const uint32_t wanted = configuration_.device_count ? configuration_.device_count : count;
     for (uint32_t w = 0; w < wanted && device_count_ < MOST_DEVICES; w++) {
@@ -221,9 +229,11 @@ bool Region::find_devices() {
 
 void Region::create_compilation() {
     if (configuration_.device_count == 0)
-        check(ANeuralNetworksCompilation_create(model_, &compilation_), "ANeuralNetworksCompilation_create");
+        check(made(ANeuralNetworksCompilation_create(model_, &compilation_), compilation_),
+              "ANeuralNetworksCompilation_create");
     else if (ANeuralNetworksCompilation_createForDevices)
-        check(ANeuralNetworksCompilation_createForDevices(model_, devices_, device_count_, &compilation_),
+        check(made(ANeuralNetworksCompilation_createForDevices(model_, devices_, device_count_, &compilation_),
+                   compilation_),
               "ANeuralNetworksCompilation_createForDevices");
     else
         check(ANEURALNETWORKS_UNAVAILABLE_DEVICE, "devices have names from feature level 3 on");
@@ -262,7 +272,7 @@ int Region::compute(ANeuralNetworksExecution *execution, ANeuralNetworksBurst *b
     if (burst) return ANeuralNetworksExecution_burstCompute(execution, burst);
     if (ANeuralNetworksExecution_compute) return ANeuralNetworksExecution_compute(execution);
     ANeuralNetworksEvent *event = nullptr;
-    int code = ANeuralNetworksExecution_startCompute(execution, &event);
+    int code = made(ANeuralNetworksExecution_startCompute(execution, &event), event);
     if (code == ANEURALNETWORKS_NO_ERROR) code = ANeuralNetworksEvent_wait(event);
     ANeuralNetworksEvent_free(event);
     return code;
@@ -272,7 +282,7 @@ int Region::start(const void *const *inputs, void *const *outputs, ANeuralNetwor
     if (error_) return error_;
     const nnapi_region_description &d = description_;
     ANeuralNetworksExecution *execution = nullptr;
-    int code = ANeuralNetworksExecution_create(compilation_, &execution);
+    int code = made(ANeuralNetworksExecution_create(compilation_, &execution), execution);
     for (uint32_t i = 0; i < d.input_count && code == ANEURALNETWORKS_NO_ERROR; i++)
         code =
             ANeuralNetworksExecution_setInput(execution, static_cast<int32_t>(i), nullptr, inputs[i], d.input_bytes[i]);

@@ -8,7 +8,7 @@
 #include "compiler/cost.h"
 #include "compiler/params.h"
 #include "compiler/tables.h"
-#include "harness/cli/cli.h"
+#include "harness/cli/partition_report.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts partition MODEL.relay [options]",
@@ -18,7 +18,8 @@ static const struct nnv_verb_help help = {
                 "nnvts partition m.relay --patterns nnapi --json     composites of the table for NNAPI, as JSON\n"
                 "nnvts partition m.relay --patterns p.json --targets onednn --text   the divided program\n"
                 "nnvts partition m.relay --supported s.json --prune r.json   without regions that are not worth it\n"
-                "nnvts partition m.relay --cost profile.json    what takes least time, of all that NNAPI can do\n",
+                "nnvts partition m.relay --cost profile.json    what takes least time, of all that NNAPI can do\n"
+                "nnvts partition m.relay --patterns nnapi --html m.html   the program before and after, as a page\n",
 };
 
 enum { MOST_TARGETS = 64 };
@@ -26,13 +27,14 @@ static const size_t LONGEST_PROGRAM = (size_t)1 << 32, LONGEST_TABLE = (size_t)1
 
 struct command {
     struct nnv_cli c;
-    const char *patterns, *supported, *targets, *prune, *params, *cost;
+    const char *patterns, *supported, *targets, *prune, *params, *cost, *html;
     int select;
     uint64_t states;
     bool text;
     struct nnv_arena *arena;
     const char *names[MOST_TARGETS]; /**< of --targets */
     size_t n_names;
+    struct nnv_convert_support *trial; /**< NULL: the converter is not asked */
 };
 
 /** Reads a file; what is read belongs to the arena. */
@@ -106,22 +108,68 @@ static enum nnv_status read_prune(const struct command *x, struct nnv_prune *out
     return s == NNV_OK ? nnv_prune_read(text, len, x->prune, x->arena, out, err) : s;
 }
 
-/** What targets support: the list, or else, where costs count, all that the converter to NNAPI takes. */
-static enum nnv_status find_support(const struct command *x, struct nnv_relay_module *m, struct nnv_annotator *out,
+/** What the converter says of one of several targets: of those that are not nnapi, nothing. */
+struct trial {
+    const struct command *x;
+    struct nnv_annotator converter;
+};
+
+static bool is_typed(const struct nnv_relay_expr *call) {
+    for (size_t i = 0; i < call->n_args; i++)
+        if (!call->args[i]->type) return false;
+    return call->type != NULL;
+}
+
+static bool asks_converter(const struct command *x, size_t target) {
+    return !x->n_names || !strcmp(x->names[target], "nnapi");
+}
+
+static bool try_call(void *ctx, size_t target, const struct nnv_relay_expr *call) {
+    const struct trial *t = ctx;
+    return asks_converter(t->x, target) && is_typed(call) && t->converter.accepts(t->converter.ctx, 0, call);
+}
+
+static bool try_composite(void *ctx, size_t target, const struct nnv_relay_expr *call) {
+    const struct trial *t = ctx;
+    return !asks_converter(t->x, target) || !is_typed(call) || !t->converter.accepts_composite ||
+           t->converter.accepts_composite(t->converter.ctx, 0, call);
+}
+
+/** True if nothing says what is supported, so that the converter to NNAPI is asked: composites of a table that is given
+ * are supported, and nothing else. */
+static bool by_trial(const struct command *x) {
+    size_t len;
+    bool nnapi = !x->n_names;
+    for (size_t i = 0; i < x->n_names; i++) nnapi = nnapi || !strcmp(x->names[i], "nnapi");
+    return !x->supported && nnapi && (x->cost || !x->patterns || nnv_shipped_table(x->patterns, &len));
+}
+
+/** The list, or else what the converter takes. */
+static enum nnv_status find_support(struct command *x, struct nnv_relay_module *m, struct nnv_annotator *out,
                                     struct nnv_err *err) {
-    struct nnv_support *list = NULL;
+    static const char *const nnapi[] = {"nnapi"};
     const struct nnv_convert_options options = {0};
-    if (x->supported || !x->cost || x->n_names) {
+    struct nnv_support *list = NULL;
+    x->trial = NULL;
+    if (!by_trial(x)) {
         enum nnv_status s = read_support(x, &list, err);
         if (s == NNV_OK) *out = nnv_support_annotator(list);
         return s;
     }
-    enum nnv_status s = nnv_relay_check(m, err);
-    if (s != NNV_OK) return s;
-    struct nnv_convert_support *trial = nnv_convert_support_new(m, &options, x->arena);
-    if (!trial) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
-    *out = nnv_convert_annotator(trial);
-    return NNV_OK;
+    struct nnv_err untyped = {0};
+    enum nnv_status s = nnv_relay_check(m, &untyped);
+    if (s != NNV_OK && x->cost) return nnv_relay_check(m, err);
+    struct trial *t = NNV_NEW(x->arena, struct trial, 1);
+    x->trial = nnv_convert_support_new(m, &options, x->arena);
+    if (!x->trial || !t) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    *t = (struct trial){x, nnv_convert_annotator(x->trial)};
+    *out = (struct nnv_annotator){.targets = x->n_names ? x->names : nnapi,
+                                  .n_targets = x->n_names ? x->n_names : 1,
+                                  .accepts = try_call,
+                                  .accepts_composite = try_composite,
+                                  .ctx = t};
+    if (s == NNV_OK) return nnv_convert_dissolve(x->trial, err);
+    return nnv_relay_infer(m, err); /* what has no type stays on the host */
 }
 
 /** --cost: "default", or a file. */
@@ -152,6 +200,61 @@ static void print(const struct command *x, const struct nnv_relay_module *m, con
     nnv_text_add(out, "}\n");
 }
 
+/** Loads the program and merges composites. */
+static enum nnv_status prepare(struct command *x, struct nnv_relay_module **m, struct nnv_annotator *annotator,
+                               struct nnv_err *err) {
+    enum nnv_status s = load_module(x, m, err);
+    if (s == NNV_OK && x->patterns) s = merge_composites(x, *m, err);
+    return s == NNV_OK ? find_support(x, *m, annotator, err) : s;
+}
+
+/** What there would be if a target supported one more operator: for the report. */
+struct more {
+    struct command *x;
+    const struct nnv_prune *prune;
+};
+
+struct one_more {
+    struct nnv_annotator real;
+    const char *op;
+};
+
+static bool accepts_more(void *ctx, size_t target, const struct nnv_relay_expr *call) {
+    const struct one_more *m = ctx;
+    return (target == 0 && nnv_relay_is_op(call, m->op)) || m->real.accepts(m->real.ctx, target, call);
+}
+
+static enum nnv_status divide_with(void *ctx, const char *op, struct nnv_partition *result, struct nnv_err *err) {
+    const struct more *more = ctx;
+    struct nnv_relay_module *m = NULL;
+    struct one_more one = {.op = op};
+    struct nnv_prune rules = *more->prune;
+    enum nnv_status s = prepare(more->x, &m, &one.real, err);
+    if (s != NNV_OK) return s;
+    struct nnv_annotator annotator = one.real;
+    annotator.accepts = accepts_more;
+    annotator.ctx = &one;
+    annotator.accepts_composite = NULL; /* those that do not convert are dissolved already */
+    rules.select = NULL;
+    return nnv_partition(m, &annotator, &rules, result, err);
+}
+
+/** Writes the page; the report has watched the partition. */
+static enum nnv_status write_page(struct command *x, struct nnv_report *report, const struct nnv_relay_module *m,
+                                  const struct nnv_partition *result, const struct nnv_cost_selection *selection,
+                                  const struct nnv_prune *prune, struct nnv_err *err) {
+    struct nnv_text page = {0};
+    struct more more = {x, prune};
+    report->title = x->c.positional.item[0];
+    report->cost = x->cost && selection->n_results ? &selection->results[0] : NULL;
+    report->divide_with = divide_with;
+    report->ctx = &more;
+    enum nnv_status s = nnv_report_page(report, m, result, &page, err);
+    if (s == NNV_OK) s = nnv_file_create(x->html, page.data, page.len, err);
+    nnv_text_free(&page);
+    return s;
+}
+
 static enum nnv_status partition(struct command *x, struct nnv_text *out, struct nnv_err *err) {
     struct nnv_relay_module *m = NULL;
     struct nnv_annotator annotator;
@@ -164,17 +267,22 @@ static enum nnv_status partition(struct command *x, struct nnv_text *out, struct
                                            .gains = true,
                                            .arena = x->arena};
     enum nnv_status s = split_targets(x, err);
-    if (s == NNV_OK) s = load_module(x, &m, err);
     if (s == NNV_OK && x->prune) s = read_prune(x, &prune, err);
     if (s == NNV_OK && x->cost) s = read_cost(x, &model, err);
-    if (s == NNV_OK && x->patterns) s = merge_composites(x, m, err);
-    if (s == NNV_OK) s = find_support(x, m, &annotator, err);
+    if (s == NNV_OK) s = prepare(x, &m, &annotator, err);
     if (s != NNV_OK) return s;
     if (x->cost) {
         prune.select = nnv_cost_select;
         prune.select_ctx = &selection;
     }
-    s = nnv_partition(m, &annotator, x->prune || x->cost ? &prune : NULL, &result, err);
+    struct nnv_prune rules = prune;
+    struct nnv_report report = {.arena = x->arena, .trial = x->trial, .select = prune.select, .select_ctx = &selection};
+    if (x->html) {
+        rules.select = nnv_report_watch;
+        rules.select_ctx = &report;
+    }
+    s = nnv_partition(m, &annotator, &rules, &result, err);
+    if (s == NNV_OK && x->html) s = write_page(x, &report, m, &result, &selection, &prune, err);
     if (s != NNV_OK) return s;
     print(x, m, &result, &selection, out);
     return out->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
@@ -186,7 +294,8 @@ static int run(int argc, char **argv) {
     const struct nnv_opt table[] = {
         {0, "patterns", NNV_OPT_STRING, &x.patterns, "P.json|nnapi|onednn", "pattern table, or one that nnvts has",
          NULL},
-        {0, "supported", NNV_OPT_STRING, &x.supported, "S.json", "the operators that targets support", NULL},
+        {0, "supported", NNV_OPT_STRING, &x.supported, "S.json",
+         "the operators that targets support; without: what the converter to NNAPI takes", NULL},
         {0, "targets", NNV_OPT_STRING, &x.targets, "A,B,...",
          "targets; the first that supports an operation takes it; default: those of --supported, or nnapi", NULL},
         {0, "prune", NNV_OPT_STRING, &x.prune, "R.json", "rules for regions that go back to the host", NULL},
@@ -197,6 +306,8 @@ static int run(int argc, char **argv) {
         {0, "states", NNV_OPT_U64, &x.states, "N", "what the search may look at; default: 2000000", NULL},
         {0, "params", NNV_OPT_STRING, &x.params, "FILE",
          "values of parameters, .params or .json: they become constants", NULL},
+        {0, "html", NNV_OPT_STRING, &x.html, "FILE", "write a page: the program before and after, regions, refusals",
+         NULL},
         {0, "text", NNV_OPT_FLAG, &x.text, NULL, "print the divided program as Relay text", NULL},
         NNV_OPTION_JSON(x.c),
         NNV_OPTION_END,

@@ -107,7 +107,11 @@ static void show(const struct command *x, const struct nnv_compiled_outcome *o) 
         if (out->rows) printf(", top-1 %zu of %zu", out->same_top, out->rows);
         printf("\n");
     }
-    if (o->compared) printf("%s\n", nnv_compiled_passes(&x->bundle, o) ? "PASS" : "FAIL");
+    if (!o->compared) return;
+    size_t compared = 0;
+    for (size_t i = 0; i < x->bundle.n_regions; i++) compared += o->regions[i].compared;
+    const bool passes = nnv_compiled_passes(&x->bundle, o);
+    printf("%s\n", passes ? "PASS" : compared ? "FAIL" : "FAIL: no region ran on NNAPI, so nothing of it was compared");
 }
 
 /* ---------------------------------------------------------------------------- JSON */

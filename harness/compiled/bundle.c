@@ -157,6 +157,7 @@ static enum nnv_status read_region(const struct reader *r, const json_t *entry, 
     const char *function = json_string_value(json_object_get(entry, "function"));
     const struct file *weights, *json;
     const char *name = function ? nnv_arena_printf(r->arena, "%s.json", function) : NULL;
+    if (function && nnv_bundle_find(&r->made, function)) return wrong(r, "function: '%s' is there twice", function);
     if (!(json = find_file(r, name))) return wrong(r, "function: expected a name, NAME.json being one of the files");
     enum nnv_status st = named_file(r, "weights", &weights);
     if (st == NNV_OK)

@@ -116,7 +116,7 @@ static enum nnv_status choose_devices(const struct nnv_loaded *s, const struct r
     if (drivers && count - 1 != wanted)
         return nnv_fail(err, NNV_INVALID, "--driver '%s': NNAPI's runtime can't use %s", drivers,
                         wanted == 1 ? "it" : "all of them");
-    const bool automatic = !drivers || (hash && strcmp(hash, "#auto") == 0);
+    const bool automatic = hash ? strcmp(hash, "#auto") == 0 : wanted == 0;
     struct nnv_text t = {0};
     if (hash && !automatic) {
         for (*n = 0; *n < count && strcmp(names[*n], hash + 1) != 0;) ++*n;

@@ -31,7 +31,11 @@ struct nnv_region_outcome {
 struct nnv_output_outcome {
     const struct nnv_relay_type *type;
     const struct nnv_relay_datum *value;
-    double max_abs, max_rel; /**< compared: the largest errors; infinite where one of both is NaN */
+    /**
+     * Compared: the largest errors, infinite where one of both is NaN; relative to the element, or to a thousandth of
+     * the output's largest where that is more.
+     */
+    double max_abs, max_rel;
     size_t rows,
         same_top; /**< compared, floats: lines along the last dimension, and those of the same largest element */
 };

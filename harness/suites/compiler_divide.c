@@ -16,10 +16,7 @@ struct spoiled {
 
 static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
     const struct spoiled *s = ctx;
-    if (s->bug->accepts) return s->bug->accepts(&s->real, target, call);
-    for (size_t later = target + 1; s->bug->last_target && later < s->real.n_targets; later++)
-        if (s->real.accepts(s->real.ctx, later, call)) return false;
-    return s->real.accepts(s->real.ctx, target, call);
+    return s->bug->accepts(&s->real, target, call);
 }
 
 static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *arena, struct nnv_annotator *out,
@@ -29,7 +26,7 @@ static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *ar
     enum nnv_status s = nnv_support_read(text, strlen(text), "support", d->targets, d->n_targets, arena, &support, err);
     if (s != NNV_OK) return s;
     *out = nnv_support_annotator(support);
-    if (!d->bug || (!d->bug->accepts && !d->bug->last_target)) return NNV_OK;
+    if (!d->bug || !d->bug->accepts) return NNV_OK;
     struct spoiled *spoiled = NNV_NEW(arena, struct spoiled, 1);
     if (!spoiled) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     *spoiled = (struct spoiled){*out, d->bug};
@@ -43,10 +40,8 @@ static enum nnv_status merge(const struct nnv_divide *d, struct nnv_relay_module
     struct nnv_pattern_table table;
     enum nnv_status s = nnv_pattern_read(d->patterns, strlen(d->patterns), "patterns", arena, &table, err);
     if (s != NNV_OK) return s;
-    if (d->bug && d->bug->table) d->bug->table(&table);
-    s = nnv_merge_composite(m, &table, err);
-    if (s == NNV_OK && d->bug && d->bug->merged) d->bug->merged(m);
-    return s;
+    if (d->bug && d->bug->table) d->bug->table(&table, arena);
+    return nnv_merge_composite(m, &table, err);
 }
 
 static enum nnv_status parse(const char *text, struct nnv_arena *arena, struct nnv_relay_module **m,
@@ -57,13 +52,16 @@ static enum nnv_status parse(const char *text, struct nnv_arena *arena, struct n
 
 enum nnv_status nnv_divide(const struct nnv_divide *d, struct nnv_arena *arena, struct nnv_divided *out,
                            struct nnv_err *err) {
-    struct nnv_prune prune;
+    struct nnv_prune *prune = NNV_NEW(arena, struct nnv_prune, 1);
+    if (!prune) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     enum nnv_status s = parse(d->text, arena, &out->before, err);
     if (s == NNV_OK) s = parse(d->text, arena, &out->m, err);
+    if (s == NNV_OK && d->bug && d->bug->parsed) d->bug->parsed(out->m);
     if (s == NNV_OK) s = annotate(d, arena, &out->annotator, err);
     if (s == NNV_OK && d->patterns) s = merge(d, out->m, arena, err);
-    if (s == NNV_OK && d->prune) s = nnv_prune_read(d->prune, strlen(d->prune), "prune", arena, &prune, err);
-    if (s == NNV_OK) s = nnv_partition(out->m, &out->annotator, d->prune ? &prune : NULL, &out->partition, err);
+    if (s == NNV_OK && d->prune) s = nnv_prune_read(d->prune, strlen(d->prune), "prune", arena, prune, err);
+    out->prune = d->prune && !(d->bug && d->bug->never_prune) ? prune : NULL;
+    if (s == NNV_OK) s = nnv_partition(out->m, &out->annotator, out->prune, &out->partition, err);
     if (s == NNV_OK && d->bug && d->bug->cut) d->bug->cut(out->m, &out->partition);
     return s;
 }
@@ -200,17 +198,16 @@ static bool parameters_differ(const struct nnv_divided *d, struct nnv_text *why)
     return ok;
 }
 
-static bool is_complete(const struct nnv_divided *d, struct nnv_arena *arena, struct nnv_text *why) {
+static bool is_complete(const struct nnv_divided *d, struct nnv_text *why) {
     struct nnv_partition again;
     struct nnv_err err = {0};
     struct nnv_text one = {0}, two = {0};
     nnv_relay_print(d->m, 0, &one);
-    if (nnv_partition(d->m, &d->annotator, NULL, &again, &err) != NNV_OK) return says(why, err.text);
+    if (nnv_partition(d->m, &d->annotator, d->prune, &again, &err) != NNV_OK) return says(why, err.text);
     nnv_relay_print(d->m, 0, &two);
     bool same = one.data && two.data && !strcmp(one.data, two.data);
     nnv_text_free(&one);
     nnv_text_free(&two);
-    (void)arena;
     return (again.n_cuts == 0 && same) || says(why, "a second run changes the program");
 }
 
@@ -242,7 +239,7 @@ bool nnv_divided_holds(const struct nnv_divided *d, bool run, uint64_t seed, str
                        struct nnv_text *why) {
     if (!round_trips(d->before, arena, why) || !round_trips(d->m, arena, why)) return false;
     if (run && !same_values(d, seed, arena, why)) return false;
-    if (!parameters_differ(d, why) || !is_complete(d, arena, why)) return false;
+    if (!parameters_differ(d, why) || !is_complete(d, why)) return false;
     struct nnv_relay_expr *before = normal(d->before), *after = normal(d->m);
     if (!before || !after) return says(why, "out of memory");
     return nnv_relay_equal(before, after) || says(why, "regions put back give another program");

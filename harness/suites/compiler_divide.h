@@ -12,23 +12,23 @@
 
 /**
  * A bug of the compiler, planted in what one stage hands to the next; the compiler itself stays as it is. The audit
- * addresses it as a bug of the driver "faulty", which only carries the name.
+ * addresses it as a bug of the driver "faulty", which only carries the name. Members but name may be NULL.
  */
 struct nnv_compiler_bug {
     const char *name;
+    /** Changes a program that was just read. */
+    void (*parsed)(struct nnv_relay_module *m);
     /** Changes a table before it is applied. */
-    void (*table)(struct nnv_pattern_table *t);
-    /** Whether a target takes a call; accepted: what the list says. */
+    void (*table)(struct nnv_pattern_table *t, struct nnv_arena *arena);
+    /** Whether a target takes a call, instead of what the real annotator says. */
     bool (*accepts)(const struct nnv_annotator *real, size_t target, const struct nnv_relay_expr *call);
-    bool last_target; /**< the last target that accepts an operation takes it */
-    /** Changes what MergeComposite made of the module. */
-    void (*merged)(struct nnv_relay_module *m);
+    bool never_prune;
     /** Changes the module that was cut, and what was said of it. */
     void (*cut)(struct nnv_relay_module *m, struct nnv_partition *p);
-    /** Changes one operation of a converted model; true if it did. */
-    bool (*model)(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena);
-    /** Changes a converted model as a whole; true if it did. */
-    bool (*whole)(struct nnv_model *m, struct nnv_arena *arena);
+    /** Changes one operation of a converted model. */
+    void (*operation)(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena);
+    /** Changes a converted model as a whole. */
+    void (*model)(struct nnv_model *m, struct nnv_arena *arena);
 };
 
 /** The bug that the driver's options name ("compiler-cyclic-merge", "compiler-...,over=cpu"), or NULL. */
@@ -49,6 +49,7 @@ struct nnv_divide {
 struct nnv_divided {
     struct nnv_relay_module *before, *m; /**< before: checked, as it was written */
     struct nnv_annotator annotator;
+    const struct nnv_prune *prune; /**< or NULL */
     struct nnv_partition partition;
 };
 

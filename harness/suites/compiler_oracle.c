@@ -243,6 +243,8 @@ struct search {
     int ops[NNV_DRAW_NODES], n, best;
 };
 
+static bool are_near(const struct search *s, int x, int y) { return s->near[x][y] || s->near[y][x]; }
+
 /* Whether every group hangs together. */
 static bool is_connected(const struct search *s, const int *group) {
     for (int i = 0; i < s->n; i++) {
@@ -253,13 +255,22 @@ static bool is_connected(const struct search *s, const int *group) {
             for (int x = 0; x < s->n; x++)
                 for (int y = 0; y < s->n; y++)
                     if (met[s->ops[x]] && !met[s->ops[y]] && group[s->ops[x]] == group[s->ops[y]] &&
-                        (s->near[s->ops[x]][s->ops[y]] || s->near[s->ops[y]][s->ops[x]]))
+                        are_near(s, s->ops[x], s->ops[y]))
                         more = met[s->ops[y]] = true;
         }
         for (int k = 0; k < s->n; k++)
             if (group[s->ops[k]] == group[s->ops[i]] && !met[s->ops[k]]) return false;
     }
     return true;
+}
+
+/* Whether operation number `at` hangs together with a group, or may do so by operations that come later. */
+static bool may_join(const struct search *s, int at, int leader, const int *group) {
+    for (int k = 0; k < s->n; k++) {
+        bool member = k < at && group[s->ops[k]] == leader;
+        if ((member || k > at) && are_near(s, s->ops[k], s->ops[at])) return true;
+    }
+    return false;
 }
 
 /* Gives the operations from number `at` on to groups in every way that could be better than the best so far. */
@@ -273,7 +284,7 @@ static void try_groups(struct search *s, int at, int *group, int groups) {
     for (int k = 0; k < at; k++) {
         int leader = group[s->ops[k]];
         if (leader != s->ops[k] || nnv_draw_target(s->d, leader) != nnv_draw_target(s->d, op) ||
-            s->d->nodes[leader].block != s->d->nodes[op].block)
+            s->d->nodes[leader].block != s->d->nodes[op].block || !may_join(s, at, leader, group))
             continue;
         group[op] = leader;
         if (has_order(s->a, &s->g, group)) try_groups(s, at + 1, group, groups);

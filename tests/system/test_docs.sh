@@ -48,6 +48,7 @@ test_findings() {
     run_examples "$ROOT/docs/findings.md"
 }
 test_host() { run_examples "$ROOT/docs/host.md"; }
+test_compiler() { run_examples "$ROOT/docs/compiler.md"; }
 test_bench() { run_examples "$ROOT/docs/bench.md"; }
 test_partition_cost() { run_examples "$ROOT/docs/partition-cost.md"; }
 test_runtime() { run_examples "$ROOT/docs/runtime.md"; }

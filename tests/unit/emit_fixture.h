@@ -86,6 +86,17 @@ EMIT_FN struct nnv_converted *emit_quantised(struct nnv_arena *arena) {
     return emit_converted(arena, &b, 1, &x, 1, &y);
 }
 
+/** %x + n weights: a large constant from 33 on. */
+EMIT_FN struct nnv_converted *emit_sum(struct nnv_arena *arena, uint32_t n) {
+    struct nnv_builder b = {.arena = arena, .seed = 3};
+    const uint32_t x = nnv_builder_tensor(&b, FLOAT32, 1, &n, NNV_SUBGRAPH_INPUT);
+    const uint32_t w = nnv_builder_weights(&b, FLOAT32, 1, &n, 1);
+    const uint32_t none = nnv_builder_int(&b, 0);
+    const uint32_t y = nnv_builder_tensor(&b, FLOAT32, 1, &n, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_ADD, 3, (const uint32_t[]){x, w, none}, y);
+    return emit_converted(arena, &b, 1, &x, 1, &y);
+}
+
 EMIT_FN bool equal_channels(const struct nnv_channel_quant *a, const struct nnv_channel_quant *b) {
     return a->count == b->count &&
            (a->count == 0 || (a->dim == b->dim && memcmp(a->scales, b->scales, a->count * sizeof *a->scales) == 0));

@@ -162,6 +162,11 @@ static void test_levels(void **state) {
     refused("%x: Tensor[(2, 3), float64]", "nn.relu(%x)", "float64");
     refused("%x: Tensor[(2, 3), int64]", "add(%x, %x)", "int64");
     refused("%x: Tensor[(2, 3), float32]", "erf(%x)", "no row");
+    refused("%x: Tensor[(2, ?), float32]", "nn.relu(%x)", "dimension 1 is not known");
+    refused("%x: Tensor[(3000000000), int8]", "nn.relu(%x)", "2^31");
+    refused("%x: Tensor[(65536, 65536), float32]", "nn.relu(%x)", "4 GiB");
+    refused("%x: Tensor[(0, 3), float32]", "tile(%x, reps=[2, 1])", "extent");
+    refused("%x: Tensor[(0, 3), float32], %i: Tensor[(2), int32]", "take(%x, %i, axis=0)", "empty");
     refused("%x: Tensor[(1, 1, 1, 2, 3), float32]", "add(%x, %x)", "rank 5");
 }
 

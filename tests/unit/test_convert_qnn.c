@@ -61,6 +61,11 @@ static void test_conv_depthwise_and_channels(void **state) {
                    "DEPTHWISE_CONV_2D");
     s = &c.out.model.main;
     assert_int_equal(s->operands[s->operations[0].in[1]].channel.dim, 3);
+    refused("%x: Tensor[(1, 4, 6, 3), uint8], %kw: Tensor[(3, 1, 3, 4), int8], %kps: Tensor[(4), float32]",
+            "%0 = qnn.conv2d(%x, %kw, 120, 0, 1f, %kps, channels=4, kernel_size=[3, 1], data_layout=\"NHWC\","
+            " kernel_layout=\"HWIO\", out_dtype=\"int32\");"
+            " qnn.requantize(%0, %kps, 0, 64f, 7, axis=1, out_dtype=\"uint8\")",
+            "scales along axis 1");
 }
 
 static void test_fused(void **state) {
@@ -168,6 +173,25 @@ static void test_real(void **state) {
          "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = qnn.dequantize(%y, 0.25f, 100); %2 = add(%0, %1);"
          " qnn.quantize(%2, 0.5f, 127, out_dtype=\"uint8\")",
          "ADD");
+    same("%x: Tensor[(2, 5), uint8], %y: Tensor[(2, 5), uint8]",
+         "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = qnn.dequantize(%y, 0.25f, 100); %2 = add(%0, %1);"
+         " %3 = nn.relu(%2); qnn.quantize(%3, 0.5f, 127, out_dtype=\"uint8\")",
+         "ADD");
+    /* one value for two of them */
+    same("%x: Tensor[(2, 5), uint8]",
+         "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = sigmoid(%0); %2 = qnn.quantize(%1, 0.00390625f, 0,"
+         " out_dtype=\"uint8\"); %3 = tanh(%0); %4 = qnn.quantize(%3, 0.0078125f, 128, out_dtype=\"uint8\");"
+         " (%2, %4)",
+         "LOGISTIC TANH");
+    same("%x: Tensor[(2, 5), uint8]",
+         "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = sigmoid(%0); %2 = qnn.quantize(%1, 0.00390625f, 0,"
+         " out_dtype=\"uint8\"); (%2, %0)",
+         "DEQUANTIZE LOGISTIC");
+    /* the scale is not TANH's: all of it in real numbers, with the activation */
+    same("%x: Tensor[(2, 5), uint8]",
+         "%0 = qnn.dequantize(%x, 0.125f, 128); %1 = add(%0, %0); %2 = nn.relu(%1); %3 = tanh(%2);"
+         " qnn.quantize(%3, 0.015625f, 128, out_dtype=\"uint8\")",
+         "DEQUANTIZE ADD TANH QUANTIZE");
 }
 
 int main(void) {

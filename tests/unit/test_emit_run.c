@@ -12,7 +12,7 @@
 #include "reference/eval/eval.h"
 #include "tests/unit/emit_fixture.h"
 
-enum { REGIONS = 3, MOST_BYTES = 4096 };
+enum { REGIONS = 4, MOST_BYTES = 4096, SUM = 3, SUMMANDS = 40 };
 
 static struct nnv_arena *arena;
 static struct nnv_emit regions[REGIONS];
@@ -45,6 +45,7 @@ static int set_up(void **state) {
     regions[0] = (struct nnv_emit){"small", emit_small(arena)};
     regions[1] = (struct nnv_emit){"conv", emit_conv(arena, 1)};
     regions[2] = (struct nnv_emit){"quantised", emit_quantised(arena)};
+    regions[SUM] = (struct nnv_emit){"sum", emit_sum(arena, SUMMANDS)};
     assert_int_equal(nnv_emit_gather(regions, REGIONS, "weights.bin", arena, &w, &err), NNV_OK);
     for (size_t r = 0; r < REGIONS; r++) {
         nnv_text_clear(&t);
@@ -101,15 +102,15 @@ static void headers_are_c(void **state) {
     (void)state;
     const char *command = nnv_arena_printf(
         arena,
-        "for f in small conv quantised; do gcc -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude "
+        "for f in small conv quantised sum; do gcc -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude "
         "'%s'/$f.h || exit 1; done",
         folder);
     assert_int_equal(system(command), 0);
 }
 
 static void build(const char *library) {
-    static const char *const sources[] = {"small.cpp", "conv.cpp", "quantised.cpp", "nnapi_region.cpp"};
-    if (nnv_build_library(folder, sources, 4, library, arena, &err) != NNV_OK) fail_msg("%s", err.text);
+    static const char *const sources[] = {"small.cpp", "conv.cpp", "quantised.cpp", "sum.cpp", "nnapi_region.cpp"};
+    if (nnv_build_library(folder, sources, 5, library, arena, &err) != NNV_OK) fail_msg("%s", err.text);
 }
 
 static void building_again_gives_the_same_bytes(void **state) {
@@ -148,6 +149,13 @@ static void *symbol(void *library, const char *function, const char *what) {
     return s;
 }
 
+/** Of any library that is loaded. */
+static bool load_symbol(const char *name, int (**to)(void)) {
+    void *s = dlsym(RTLD_DEFAULT, name);
+    memcpy(to, &s, sizeof s);
+    return s != NULL;
+}
+
 #define ENTRY(member)                                                                                                  \
     do {                                                                                                               \
         void *s = symbol(library, function, #member);                                                                  \
@@ -155,11 +163,8 @@ static void *symbol(void *library, const char *function, const char *what) {
     } while (0)
 
 /** Only in a process of its own: the library's runtime looks for its drivers once. */
-static bool load(const char *function, struct entries *e) {
-    const char *runtime = nnv_build_library_folder(arena);
-    if (!runtime || !dlopen(nnv_arena_printf(arena, "%s/libneuralnetworks.so", runtime), RTLD_NOW | RTLD_GLOBAL))
-        return false;
-    void *library = dlopen(in_folder("regions.so"), RTLD_NOW);
+static bool load_from(const char *file, const char *function, struct entries *e) {
+    void *library = dlopen(in_folder(file), RTLD_NOW | RTLD_GLOBAL);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         return false;
@@ -170,6 +175,12 @@ static bool load(const char *function, struct entries *e) {
     ENTRY(destroy);
     ENTRY(describe);
     return e->create && e->error && e->execute && e->destroy && e->describe;
+}
+
+static bool load(const char *function, struct entries *e) {
+    const char *runtime = nnv_build_library_folder(arena);
+    return runtime && dlopen(nnv_arena_printf(arena, "%s/libneuralnetworks.so", runtime), RTLD_NOW | RTLD_GLOBAL) &&
+           load_from("regions.so", function, e);
 }
 
 /** What a child process found, as its exit code; else 100 and more. */
@@ -287,6 +298,96 @@ static void errors_are_told(void **state) {
     check_error(1, ANEURALNETWORKS_UNMAPPABLE, "the file of weights is missing or has another size");
 }
 
+/* ------------------------------------------------------------ libraries that are tiny */
+
+/** What the test's tiny library (tests/nnapi/toy.c) is told, and what its region must answer. */
+static const struct toy_case {
+    const char *library, *lie, *device, *where;
+    int error, execution; /**< of creating; of running, where that worked */
+} * toy_case;
+
+static int run_on_toy(const struct nnv_emit *region) {
+    const char *const devices[] = {toy_case->device}, *where = NULL;
+    const struct nnapi_region_configuration c = {.folder = folder,
+                                                 .devices = devices,
+                                                 .device_count = toy_case->device != NULL,
+                                                 .cache_folder = "/nonexistent/"};
+    const float *constant = region->converted->model.main.operands[1].data;
+    float x[SUMMANDS], y[SUMMANDS];
+    const void *in[] = {x};
+    void *out[] = {y};
+    struct entries e;
+    int (*objects)(void);
+    setenv("TOY_LIE", toy_case->lie, 1);
+    if (!load_from(toy_case->library, region->function, &e) || !load_symbol("toy_objects", &objects)) return 100;
+    void *instance = e.create(&c);
+    if (!instance || e.error(instance, &where) != toy_case->error) return 101;
+    if (!strstr(where, toy_case->where)) return 102;
+    for (int burst = 0; burst < 2 && !toy_case->error; burst++) {
+        for (int i = 0; i < SUMMANDS; i++) x[i] = (float)(i + burst);
+        if (e.execute(instance, in, out, burst) != toy_case->execution) return 103;
+        for (int i = 0; i < SUMMANDS && !toy_case->execution; i++)
+            if (y[i] != x[i] + constant[i]) return 104;
+    }
+    e.destroy(instance);
+    return objects() == 0 ? 0 : 105; /* all was freed, whatever failed */
+}
+
+/* A library of feature level 1 will do: no names of devices, no cache, no burst, nothing that computes at once. */
+static void old_libraries_will_do(void **state) {
+    (void)state;
+    static const struct toy_case cases[] = {
+        {"old.so", "", NULL, "", 0, 0},
+        {"old.so", "", "toy-a", "devices have names from feature level 3 on", ANEURALNETWORKS_UNAVAILABLE_DEVICE, 0},
+        {"new.so", "", NULL, "", 0, 0},
+        {"new.so", "", "toy-b", "", 0, 0},
+        {"new.so", "", "toy-c", "there is no device of a name", ANEURALNETWORKS_UNAVAILABLE_DEVICE, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        toy_case = &cases[i];
+        const int code = in_child(run_on_toy, &regions[SUM]);
+        if (code) fail_msg("case %zu: %d", i, code);
+    }
+}
+
+/* A library that lies is told by its result codes, and never crashes the class. */
+static void lies_are_errors(void **state) {
+    (void)state;
+    static const struct toy_case cases[] = {
+        {"new.so", "model-nothing", NULL, "ANeuralNetworksModel_create", ANEURALNETWORKS_UNEXPECTED_NULL, 0},
+        {"new.so", "memory-nothing", NULL, "ANeuralNetworksMemory_createFromFd", ANEURALNETWORKS_UNEXPECTED_NULL, 0},
+        {"new.so", "finish-77", NULL, "ANeuralNetworksModel_finish", 77, 0},
+        {"new.so", "compilation-nothing", NULL, "ANeuralNetworksCompilation_create", ANEURALNETWORKS_UNEXPECTED_NULL,
+         0},
+        {"new.so", "compilation-nothing", "toy-a", "_createForDevices", ANEURALNETWORKS_UNEXPECTED_NULL, 0},
+        {"new.so", "execution-nothing", NULL, "", 0, ANEURALNETWORKS_UNEXPECTED_NULL},
+        {"new.so", "compute-77", NULL, "", 0, 77},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        toy_case = &cases[i];
+        const int code = in_child(run_on_toy, &regions[SUM]);
+        if (code) fail_msg("%s: %d", cases[i].lie, code);
+    }
+}
+
+/** Links the region with the tiny library, by its path. */
+static int link_with_toys(void **state) {
+    (void)state;
+    static const char *const toys[][2] = {{"toy.so", "new.so"}, {"toy_old.so", "old.so"}};
+    const char *drivers = getenv("NNVTS_TEST_DRIVERS");
+    for (size_t i = 0; i < 2; i++) {
+        const char *toy = nnv_arena_printf(arena, "%s/../tests/%s", drivers ? drivers : "build/drivers", toys[i][0]);
+        char full[4096];
+        if (!realpath(toy, full)) return -1;
+        if (system(nnv_arena_printf(arena,
+                                    "g++ -std=c++17 -shared -fPIC -fno-exceptions -fno-rtti -Iinclude -o '%s/%s' "
+                                    "'%s/sum.cpp' '%s/nnapi_region.cpp' '%s'",
+                                    folder, toys[i][1], folder, folder, full)) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_warnings_of_gcc),
@@ -295,6 +396,8 @@ int main(void) {
         cmocka_unit_test(building_again_gives_the_same_bytes),
         cmocka_unit_test(bad_sources_are_an_error),
         cmocka_unit_test(values_are_golden),
+        cmocka_unit_test_setup(old_libraries_will_do, link_with_toys),
+        cmocka_unit_test(lies_are_errors),
         cmocka_unit_test(errors_are_told), /* the last: it spoils the file of weights */
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,275 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# nnvts compile and nnvts run-compiled: programs become libraries that run on any driver, and give the program's values.
+. "$(dirname "$0")/lib.sh"
+
+TWO="$ROOT/tests/relay/two_regions.relay --params $ROOT/tests/relay/two_regions.json"
+PARTIAL=sample:float-slow,sample:minimal # convolutions on one, the rest on the other
+
+# compiled NAME...: the examples in folders of their names
+compiled() {
+    local name params
+    for name in "$@"; do
+        params=
+        [ -e "$ROOT/tests/relay/$name.json" ] && params="--params $ROOT/tests/relay/$name.json"
+        check 0 nnvts compile "$ROOT/tests/relay/$name.relay" $params -o "$name"
+    done
+}
+# passes FOLDER DRIVER...: judged and compared on each
+passes() {
+    local folder=$1 driver
+    shift
+    for driver in "$@"; do
+        check 0 nnvts run-compiled "$folder" --driver "$driver" --compare
+        has "$OUT" PASS
+        hasnt "$OUT" "on the host"
+    done
+}
+
+test_examples() {
+    compiled conv flow region two_regions
+    for name in conv flow region two_regions; do passes $name cpu host:cpu $PARTIAL reference; done
+}
+# The other branch of an if: another input.
+test_flow() {
+    compiled flow
+    check 0 nnvts run-compiled flow --driver cpu --compare --seed 1
+    cp "$OUT" one
+    check 0 nnvts run-compiled flow --driver cpu --compare --seed 2
+    has "$OUT" "was not called"
+}
+# model NAME [options]: a network of tools/relay_models.py, small, in the folder NAME
+model() {
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || skip "python3 is not there"
+    python3 "$ROOT/tools/relay_models.py" "$@" --size 32 --width 0.25 --classes 10 --out . >/dev/null
+    check 0 nnvts compile "$1.relay" --params "$1.params" -o "$1"
+}
+test_networks() {
+    local name
+    for name in mobilenet-v1 mobilenet-v2 resnet18 inception; do
+        model $name
+        has "$OUT" "1 region, "
+        has "$OUT" " 0 operations on the host"
+        passes $name cpu host:cpu $PARTIAL
+        has "$OUT" "top-1 1 of 1"
+    done
+}
+test_control_flow() {
+    model ssd
+    passes ssd cpu host:cpu cpu,sample:quant
+}
+# Each of two drivers leaves a region to the host; together they do not.
+test_quantised() {
+    model mobilenet-quant
+    passes mobilenet-quant cpu host:cpu
+    check 0 nnvts run-compiled mobilenet-quant --driver sample:quant --compare
+    has "$OUT" "on the host: ANeuralNetworksCompilation_finish: BAD_DATA"
+    check 1 nnvts run-compiled mobilenet-quant --driver sample:float-fast --compare
+    has "$OUT" "FAIL: no region ran on NNAPI"
+    check 0 nnvts run-compiled mobilenet-quant --driver 'sample:quant#auto' --compare
+    hasnt "$OUT" "on the host"
+}
+test_same_bytes() {
+    mkdir -p here/deeper
+    check 0 nnvts compile $TWO -o one
+    (cd here/deeper && check 0 nnvts compile $TWO -o two)
+    diff -r one here/deeper/two || fail "another folder gives other bytes"
+    check 0 nnvts compile $TWO -o one
+    diff -r one here/deeper/two || fail "compiling again gives other bytes"
+    strings -a one/libregions.so | grep -F "$PWD" && fail "the library holds its folder"
+    readelf -d one/libregions.so >dynamic
+    has dynamic "Shared library: [libneuralnetworks.so]"
+    hasnt dynamic RUNPATH
+    hasnt dynamic RPATH
+}
+# What is written compiles without a warning.
+warnings() {
+    command -v "$1" >/dev/null || skip "$1 is not there"
+    compiled flow two_regions
+    local f
+    for f in */*.cpp; do
+        check 0 "$1" -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only -I "$ROOT/include" "$f"
+    done
+}
+test_gcc() { warnings g++; }
+test_clang() { warnings clang++; }
+test_clang_builds() {
+    command -v clang++ >/dev/null || skip "clang++ is not there"
+    CXX=clang++ compiled two_regions
+    passes two_regions cpu
+}
+# A driver that is wrong, dies, hangs or fails: told as such, the host does the rest.
+test_bad_drivers() {
+    compiled two_regions
+    check 1 nnvts run-compiled two_regions --driver faulty:filter-flipped --compare
+    has "$OUT" "main_0"
+    has "$OUT" "values wrong; worst at"
+    check 0 nnvts run-compiled two_regions --driver faulty:filter-flipped # not asked
+    check 1 nnvts run-compiled two_regions --driver faulty:crash-execute
+    has "$ERR" "the driver's process died with SIGSEGV, running tvmgen_default_nnapi_main_1"
+    same "$(wc -l <"$ERR")" 1 "lines of error"
+    check 1 nnvts run-compiled two_regions --driver faulty:crash-prepare
+    has "$ERR" "the driver's process died with SIGSEGV, compiling tvmgen_default_nnapi_main_1"
+    check 1 nnvts run-compiled two_regions --driver faulty:exit-0
+    has "$ERR" "the driver's process called exit(0)"
+    check 1 nnvts run-compiled two_regions --driver faulty:hang-execute --timeout 1
+    has "$ERR" "no answer within --timeout, running tvmgen_default_nnapi_main_1"
+    check 1 nnvts run-compiled two_regions --driver faulty:nonsense-status
+    has "$OUT" "FAIL: execution answered"
+    check 0 nnvts run-compiled two_regions --driver faulty:claims-but-fails --compare
+    has "$OUT" "on the host: ANeuralNetworksCompilation_finish: OP_FAILED"
+}
+test_choosing_devices() {
+    compiled two_regions
+    check 0 nnvts run-compiled two_regions --driver 'cpu,sample:quant#nnvts-cpu'
+    has "$OUT" "devices: nnvts-cpu"
+    hasnt "$OUT" quant
+    check 0 nnvts run-compiled two_regions --driver 'sample:minimal#auto' --compare
+    has "$OUT" "devices: nnvts-sample-minimal, nnapi-reference"
+    NNVTS_DRIVERS=sample:quant check 0 nnvts run-compiled two_regions --compare
+    has "$OUT" "devices: nnvts-sample-quant, nnapi-reference"
+    check 2 nnvts run-compiled two_regions --driver nosuch
+    has "$ERR" "no driver named 'nosuch'"
+    check 2 nnvts run-compiled two_regions --driver cpu,cpu
+    has "$ERR" "another device has the same name"
+    check 2 nnvts run-compiled two_regions --driver 'cpu#nosuch'
+    has "$ERR" "there is no such device"
+}
+# Names of the cache's files follow the token: another model, or another weight, other files.
+test_cache() {
+    compiled two_regions
+    mkdir cache
+    check 0 nnvts run-compiled two_regions --driver sample:float-fast --cache cache --compare
+    ls cache >once
+    [ -s once ] || fail "nothing is in the cache"
+    check 0 nnvts run-compiled two_regions --driver sample:float-fast --cache cache --compare
+    ls cache >again
+    diff once again || fail "the same program has other tokens"
+    sed 's/-0.3125/-0.34375/' "$ROOT/tests/relay/two_regions.json" >other.json
+    check 0 nnvts compile "$ROOT/tests/relay/two_regions.relay" --params other.json -o other
+    check 0 nnvts run-compiled other --driver sample:float-fast --cache cache --compare
+    ls cache >more
+    [ "$(wc -l <more)" -gt "$(wc -l <once)" ] || fail "another weight has the same token"
+}
+test_inputs() {
+    compiled two_regions
+    head -c 432 /dev/zero >zeros
+    check 0 nnvts run-compiled two_regions --driver cpu --compare --input zeros
+    check 2 nnvts run-compiled two_regions --driver cpu --input zeros --input zeros
+    has "$ERR" "2 files, but the program has 1 parameters"
+    head -c 431 /dev/zero >short
+    check 2 nnvts run-compiled two_regions --driver cpu --input short
+    has "$ERR" "expected the 432 bytes of the parameter %x, got 431"
+    check 2 nnvts run-compiled two_regions --driver cpu --input nothing
+}
+test_json() {
+    compiled two_regions
+    check 0 nnvts run-compiled two_regions --driver cpu --compare --repeat 5 --burst --json
+    has "$OUT" '"passes": true'
+    has "$OUT" '{"function": "tvmgen_default_nnapi_main_0", "on": "nnapi", "calls": 1, "runs": 5, "refusal": null'
+    has "$OUT" '"same_top": 36'
+    check 1 nnvts run-compiled two_regions --driver faulty:filter-flipped --compare --json
+    has "$OUT" '"passes": false'
+    has "$OUT" '"verdict": "FAIL"'
+}
+# Levels below keep models that older devices take; what needs more stays on the host.
+test_levels() {
+    local level
+    for level in 1 2 3 4 7; do
+        check 0 nnvts compile "$ROOT/tests/relay/conv.relay" --level $level -o level$level
+        hasnt "$OUT" "feature level $((level + 1))"
+        check 0 nnvts run-compiled level$level --driver cpu
+    done
+    grep -q '"feature_level": 3' level3/plan.json || fail "level 3 is not used"
+    check 2 nnvts compile "$ROOT/tests/relay/conv.relay" --level 8
+    has "$ERR" "expected a feature level from 1 to 7"
+}
+test_choosing_operators() {
+    echo '["tanh"]' >s.json
+    echo '{"min_ops": 2}' >r.json
+    echo '[]' >p.json
+    check 0 nnvts compile $TWO --supported s.json --patterns p.json -o some
+    has "$OUT" "1 region, 0 bytes of weights, 5 operations on the host"
+    passes some cpu
+    check 0 nnvts compile $TWO --prune r.json -o pruned
+    has "$OUT" "tvmgen_default_nnapi_main_0"
+    has "$OUT" "1 region, "
+    passes pruned cpu
+    check 0 nnvts compile $TWO --relaxed -o relaxed
+    grep -q '"relaxed": true' relaxed/*_0.json || fail "the model is not relaxed"
+    passes relaxed cpu
+}
+# Files that are missing, changed or made up: one clear error.
+test_damage() {
+    compiled two_regions
+    damaged() { # MESSAGE, the folder being d
+        check 2 nnvts run-compiled d --driver cpu
+        has "$ERR" "$1"
+        same "$(wc -l <"$ERR")" 1 "lines of error"
+        rm -r d
+    }
+    cp -r two_regions d && printf x >>d/weights.bin
+    damaged "d/weights.bin: not the file that was written"
+    cp -r two_regions d && printf x >>d/libregions.so
+    damaged "d/libregions.so: not the file that was written"
+    cp -r two_regions d && sed -i 's/TANH/RELU/' d/tvmgen_default_nnapi_main_1.json
+    damaged "d/tvmgen_default_nnapi_main_1.json: not the file that was written"
+    cp -r two_regions d && rm d/module.relay
+    damaged "a file of the compiled program is missing: d/module.relay"
+    cp -r two_regions d && rm d/plan.json
+    damaged "not a folder that nnvts compile has written: d/plan.json"
+    cp -r two_regions d && sed -i 's/"format": 1/"format": 2/' d/plan.json
+    damaged "format: expected 1"
+    cp -r two_regions d && truncate -s 200 d/plan.json
+    damaged "d/plan.json:"
+    cp -r two_regions d && sed -i 's|"weights.bin": |"../weights.bin": |' d/plan.json
+    damaged "'../weights.bin' is not a name in this folder"
+    cp -r two_regions d && sed -i 's|{"output": 0}|{"output": 7}|' d/plan.json
+    damaged "regions[0]: results[0]: output: expected an integer from 0 to 0"
+    cp -r two_regions d && sed -i 's|"weights": "weights.bin"|"weights": "plan.json"|' d/plan.json
+    damaged "weights: expected null or one of the files"
+    cp -r two_regions d && sed -i 's|nnapi_main_1", "f|nnapi_main_0", "f|' d/plan.json
+    damaged "regions[1]: function: 'tvmgen_default_nnapi_main_0' is there twice"
+    check 2 nnvts run-compiled nowhere --driver cpu
+    has "$ERR" "not a folder that nnvts compile has written"
+}
+test_bad_input() {
+    check 2 nnvts compile
+    has "$ERR" "which program?"
+    check 2 nnvts compile nothing.relay
+    echo 'def @main(%x: Tensor[(2), float32]) { nn.reloo(%x) }' >typo.relay
+    check 2 nnvts compile typo.relay
+    has "$ERR" "typo.relay:1:"
+    echo 'def @other(%x: Tensor[(2), float32]) { nn.relu(%x) }' >nomain.relay
+    check 2 nnvts compile nomain.relay
+    has "$ERR" "nomain.relay: there is no function @main"
+    check 2 nnvts compile $TWO --target tvm
+    check 2 nnvts run-compiled
+    has "$ERR" "which program?"
+    check 2 nnvts compile "$ROOT/tests/relay/conv.relay" --params nothing.params
+    echo '{"b": {"dtype": "float32", "shape": [3], "data": [1, 2, 3]}}' >wrong.json
+    check 2 nnvts compile "$ROOT/tests/relay/conv.relay" --params wrong.json
+    compiled two_regions
+    check 2 nnvts run-compiled two_regions --repeat 0
+}
+test_no_compiler() {
+    CXX=nosuch check 2 nnvts compile $TWO -o out
+    has "$ERR" "CXX='nosuch': there is no such program; --no-build leaves the library out"
+    [ ! -e out/plan.json ] || fail "a plan for what was not built"
+    mkdir empty
+    PATH=$PWD/empty CXX= check 2 "$NNVTS_BUILD/nnvts" compile $TWO -o out
+    has "$ERR" "no C++ compiler: c++, g++ and clang++ are not there"
+    CXX=nosuch check 0 nnvts compile $TWO --no-build -o out
+    [ ! -e out/libregions.so ] || fail "it was built"
+    check 2 nnvts run-compiled out --driver cpu
+    has "$ERR" "compiled with --no-build"
+}
+# Nothing for NNAPI: the program runs on the host alone.
+test_host_only() {
+    echo 'def @main(%x: Tensor[(4), float32]) { erf(%x) }' >host.relay
+    check 0 nnvts compile host.relay -o host
+    has "$OUT" "0 regions, 0 bytes of weights, 1 operation on the host"
+    check 0 nnvts run-compiled host --driver cpu --compare
+    has "$OUT" "largest error 0"
+}
+run_tests
