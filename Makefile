@@ -192,6 +192,8 @@ gate-campaign: setup-run
 soak: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@for seed in 2 3 4 5 6; do $(B)/nnvts run --driver cpu --tier full --seed $$seed --out $(B)/soak-$$seed -q || exit 1; done
+	@$(MAKE) --no-print-directory $(B)/tests/test_compiler_draw
+	NNVTS_PROGRAMS=10000 $(B)/tests/test_compiler_draw
 	@$(MAKE) --no-print-directory soak-fuzz
 	@$(MAKE) --no-print-directory fuzz READER_SECONDS=$(READER_SOAK_SECONDS)
 

@@ -75,8 +75,14 @@ static const struct nnv_relay_type *parse_tensor(struct nnv_relay_parser *p) {
         if (!parse_dim(p, &dims[n++])) return NULL;
         if (!nnv_relay_take(p, ",") && !nnv_relay_at(p, ")")) return nnv_relay_expected(p, "',' or ')'");
     }
-    if (!nnv_relay_must(p, ",") || !parse_dtype(p, &dtype) || !nnv_relay_must(p, "]")) return NULL;
-    return nnv_relay_got(p, nnv_relay_tensor_type(p->m->arena, dtype, n, dims));
+    if (!nnv_relay_must(p, ",") || !parse_dtype(p, &dtype)) return NULL;
+    const struct nnv_relay_type *t = nnv_relay_got(p, nnv_relay_tensor_type(p->m->arena, dtype, n, dims));
+    size_t elems, bytes;
+    bool known = t != NULL;
+    for (size_t i = 0; i < n; i++) known = known && dims[i] >= 0;
+    if (known && !nnv_relay_type_elems(t, &elems, &bytes))
+        return nnv_relay_parse_fail(p, &p->tok.span, "the tensor is too large");
+    return t && nnv_relay_must(p, "]") ? t : NULL;
 }
 
 /* fn (types) -> type, "fn" being taken. */

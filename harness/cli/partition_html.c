@@ -71,6 +71,7 @@ static void crossing(const struct nnv_partition_graph *g, size_t r, double *in, 
 
 static void add_regions(const struct nnv_partition_page *p, struct nnv_text *t) {
     bool bytes = !p->drawn_after, cost = p->cost && p->cost->n_regions == p->partition->n_cuts;
+    if (!p->partition->n_cuts) return;
     nnv_text_add(t, "<h2>Regions</h2>\n<div class=\"rows\"><table><tr><th></th><th>target</th><th>function</th><th "
                     "class=\"n\">operations</th><th class=\"n\">parameters</th><th class=\"n\">outputs</th>");
     if (bytes) nnv_text_add(t, "<th class=\"n\">bytes in</th><th class=\"n\">bytes out</th>");

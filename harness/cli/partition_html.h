@@ -10,6 +10,7 @@
 struct nnv_host_row {
     const char *op, *reason;
     size_t calls;
+    bool refused; /**< no target takes it, though one could */
     /** What there would be if the first target supported it. */
     bool tried;
     size_t regions, on_host;

@@ -15,15 +15,24 @@ static bool region_before(void *ctx, const struct nnv_relay_expr *e, size_t *reg
     return true;
 }
 
-static const char *why_on_host(const struct nnv_report *r, const struct nnv_annotator *a,
-                               const struct nnv_relay_expr *e) {
+/* refused: support for the operator alone would change it. */
+static struct nnv_host_row why_on_host(const struct nnv_report *r, const struct nnv_annotator *a,
+                                       const struct nnv_relay_expr *e) {
     const char *why = r->trial ? nnv_convert_refusal(r->trial, e) : NULL;
-    if (why) return nnv_arena_strdup(r->arena, why);
-    if (nnv_annotate(a, e) != NNV_HOST) return "supported, but its region does not pay";
-    if (nnv_composite_name(e)) return "no target has the composite's name";
-    if (!e->n_args) return "it has no operands: it is a value like a constant";
-    if (r->trial && !e->type) return "nothing tells its type";
-    return "no target lists it";
+    bool composite = nnv_composite_name(e) != NULL;
+    struct nnv_host_row row = {.op = composite ? nnv_composite_name(e) : nnv_relay_op_name(e)};
+    row.refused = !composite && e->n_args;
+    if (why)
+        row.reason = nnv_arena_strdup(r->arena, why);
+    else if (nnv_annotate(a, e) != NNV_HOST)
+        row = (struct nnv_host_row){.op = row.op, .reason = "supported, but its region was given back"};
+    else if (composite)
+        row.reason = "no target has the composite's name";
+    else if (!e->n_args)
+        row.reason = "it has no operands: it is a value like a constant";
+    else
+        row.reason = r->trial && !e->type ? "nothing tells its type" : "no target lists it";
+    return row;
 }
 
 static bool remember_host(struct nnv_report *r, const struct nnv_annotator *a, const struct nnv_scoped *f) {
@@ -34,7 +43,7 @@ static bool remember_host(struct nnv_report *r, const struct nnv_annotator *a, c
         if (!name || r->regions->of[e->id]) continue;
         size_t k = 0;
         while (k < r->n_host && strcmp(r->host[k].op, name) != 0) k++;
-        if (k == r->n_host) r->host[r->n_host++] = (struct nnv_host_row){.op = name, .reason = why_on_host(r, a, e)};
+        if (k == r->n_host) r->host[r->n_host++] = why_on_host(r, a, e);
         r->host[k].calls++;
     }
     return r->host != NULL;
@@ -130,7 +139,7 @@ static enum nnv_status try_more(struct nnv_report *r, struct nnv_err *err) {
     enum nnv_status s = NNV_OK;
     for (size_t i = 0; s == NNV_OK && i < r->n_host && i < MOST_TRIED; i++) {
         struct nnv_partition with;
-        if (strchr(r->host[i].op, '.') && !strncmp(r->host[i].reason, "no target has", 13)) continue; /* a composite */
+        if (r->cost || !r->host[i].refused) continue; /* what it would cost is told by the choice by cost */
         s = r->divide_with(r->ctx, r->host[i].op, &with, err);
         if (s != NNV_OK) return s;
         r->host[i].tried = true;
@@ -140,6 +149,24 @@ static enum nnv_status try_more(struct nnv_report *r, struct nnv_err *err) {
     return s;
 }
 
+/* Counts what is on the host in the end: the rules may have given regions back. */
+static bool count_host(struct nnv_report *r, const struct nnv_partition *result) {
+    struct nnv_host_row *rows = NNV_NEW(r->arena, struct nnv_host_row, r->n_host + result->n_host);
+    if (!rows) return false;
+    if (r->n_host) memcpy(rows, r->host, r->n_host * sizeof *rows);
+    r->host = rows;
+    for (size_t i = 0; i < r->n_host; i++) rows[i].calls = 0;
+    for (size_t i = 0; i < result->n_host; i++) {
+        size_t k = 0;
+        while (k < r->n_host && strcmp(rows[k].op, result->host[i]) != 0) k++;
+        if (k == r->n_host)
+            rows[r->n_host++] =
+                (struct nnv_host_row){.op = result->host[i], .reason = "supported, but its region was given back"};
+        rows[k].calls++;
+    }
+    return true;
+}
+
 enum nnv_status nnv_report_page(struct nnv_report *r, const struct nnv_relay_module *m,
                                 const struct nnv_partition *result, struct nnv_text *out, struct nnv_err *err) {
     if (!r->function) return nnv_fail(err, NNV_INVALID, "%s: all functions are of a target already", r->title);
@@ -147,13 +174,13 @@ enum nnv_status nnv_report_page(struct nnv_report *r, const struct nnv_relay_mod
                                       .targets = r->annotator->targets,
                                       .n_targets = r->annotator->n_targets,
                                       .partition = result,
-                                      .cost = r->cost,
-                                      .host = r->host,
-                                      .n_host = r->n_host};
-    if (!number_regions(r, result)) return no_memory(err);
+                                      .cost = r->cost};
+    if (!number_regions(r, result) || !count_host(r, result)) return no_memory(err);
     enum nnv_status s = graph_after(r, m, result, &page.after, err);
     if (s == NNV_OK) s = try_more(r, err);
     if (s != NNV_OK) return s;
+    page.host = r->host;
+    page.n_host = r->n_host;
     page.before = r->before;
     page.drawn_before = nnv_graph_visible(&page.before) > MOST_DRAWN ? nnv_graph_visible(&page.before) : 0;
     page.drawn_after = nnv_graph_visible(&page.after) > MOST_DRAWN ? nnv_graph_visible(&page.after) : 0;

@@ -58,6 +58,7 @@ test_bench() { run_examples "$ROOT/docs/bench.md"; }
 test_comparing() { run_examples "$ROOT/docs/comparing.md"; }
 test_gating() { run_examples "$ROOT/docs/gating.md"; }
 test_reports() { run_examples "$ROOT/docs/reports.md"; }
+test_partition_cost() { run_examples "$ROOT/docs/partition-cost.md"; }
 test_runtime() { run_examples "$ROOT/docs/runtime.md"; }
 test_farms() { run_examples "$ROOT/docs/farms.md"; }
 test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }

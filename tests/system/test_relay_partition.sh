@@ -84,4 +84,53 @@ test_bad_input() {
     check 2 nnvts partition m.relay --prune r.json
     has "$ERR" "r.json"
 }
+# Stored bad programs: each gets one error with its place and the line, nothing else.
+test_bad_programs() {
+    cp "$ROOT"/tests/relay/bad/*.relay .
+    local name place words n=0
+    while IFS=$'\t' read -r name place words; do
+        case $name in '#'*) continue ;; esac
+        check 2 nnvts partition "$name.relay" --json
+        has "$ERR" "nnvts: $name.relay:$place: "
+        has <(head -n 1 "$ERR") "$words"
+        [ "$(wc -l <"$ERR")" -le 3 ] || fail "$name: more than one error"
+        [ ! -s "$OUT" ] || fail "$name: output beside an error"
+        n=$((n + 1))
+    done <"$ROOT/tests/relay/bad/expected.tsv"
+    same "$n" "$(ls ./*.relay | wc -l)" "rows and programs"
+    [ "$n" -ge 50 ] || fail "only $n bad programs"
+}
+# Without a list the converter says what is supported, and why not.
+test_support_by_trial() {
+    echo 'def @main(%x: Tensor[(2, 3), float32]) { %0 = nn.relu(%x); %1 = erf(%0); my.op(%1) /* ty=Tensor[(2, 3), float32] */ }' >m.relay
+    check 0 nnvts partition m.relay --json
+    has "$OUT" '"ops": ["nn.relu"], "nodes": ["%0"], "target": "nnapi"'
+    has "$OUT" '"host_ops": ["erf", "my.op"]'
+    # a table that is given says all that is supported
+    echo '[{"name": "nnapi.e", "pattern": {"op": "erf"}}]' >p.json
+    check 0 nnvts partition m.relay --patterns p.json --json
+    has "$OUT" '"ops": ["nnapi.e"]'
+    has "$OUT" '"host_ops": ["nn.relu", "my.op"]'
+}
+test_page() {
+    program flow
+    check 0 nnvts partition m.relay --html m.html
+    has m.html "<svg"
+    has m.html "instead of"
+    hasnt m.html "http"
+    echo '{"min_ops": 9}' >r.json
+    check 0 nnvts partition m.relay --prune r.json --html m.html
+    has m.html "its region was given back"
+    check 3 nnvts partition m.relay --html none/m.html
+}
+# A hundred thousand operations are divided in time: there is room to spare.
+test_large() {
+    awk 'BEGIN { print "def @main(%x: Tensor[(8), float32]) {"; v = "%x"; w = "%x"
+        for (i = 0; i < 100000; i++) { printf " %%%d = %s;\n", i, i % 3 ? "add(" v ", " w ")" : i % 2 ? "exp(" w ")" : "nn.relu(" v ")"; w = v; v = "%" i }
+        print " " v "\n}" }' >m.relay
+    echo '["nn.relu", "add"]' >s.json
+    check 0 timeout 15 nnvts partition m.relay --supported s.json --json
+    check 0 timeout 15 nnvts partition m.relay --supported s.json
+    has "$OUT" "of 99999 operations"
+}
 run_tests

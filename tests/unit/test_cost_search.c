@@ -277,6 +277,41 @@ static void test_budget_leaves_a_gap(void **state) {
     assert_true(gaps > 0);
 }
 
+/* Times that are wrong by up to a tenth: what is chosen by them costs at most 1.1 / 0.9 of the least. */
+static void test_noisy_times(void **state) {
+    (void)state;
+    size_t other = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct cost_shape shape = draw_shape(seed, 15, 40);
+        shape.reach = 1 + shape.reach % 5;
+        struct cost c = cost_random(&shape, seed);
+        struct nnv_rng r = nnv_rng_make(seed, 5, 5);
+        bool on[COST_NODES], noisy[COST_NODES];
+        c.p.launch *= 1000;
+        for (uint32_t i = 0; i < c.p.n; i++) {
+            c.p.host[i] *= 1000;
+            if (c.p.target[i] != NNV_COST_NEVER) c.p.target[i] *= 1000;
+        }
+        for (uint32_t v = 0; v < c.p.n_values; v++) c.p.values[v].in = c.p.values[v].out *= 1000;
+        int64_t best = cost_solve(&c, NNV_COST_EXACT, 0, on, NULL), cost = 0;
+        int64_t host[COST_NODES], target[COST_NODES];
+        for (uint32_t i = 0; i < c.p.n; i++) {
+            host[i] = c.p.host[i];
+            target[i] = c.p.target[i];
+            c.p.host[i] = host[i] * nnv_rng_int(&r, 900, 1100) / 1000;
+            if (target[i] != NNV_COST_NEVER) c.p.target[i] = target[i] * nnv_rng_int(&r, 900, 1100) / 1000;
+        }
+        cost_solve(&c, NNV_COST_EXACT, 0, noisy, NULL);
+        other += memcmp(on, noisy, c.p.n * sizeof *on) != 0;
+        memcpy(c.p.host, host, c.p.n * sizeof *host);
+        memcpy(c.p.target, target, c.p.n * sizeof *target);
+        assert_int_equal(nnv_cost_try(&c.p, noisy, &cost, &c.err), NNV_OK);
+        assert_true(cost >= best && (double)cost <= (double)best * 1.1 / 0.9);
+        cost_end(&c);
+    }
+    assert_true(other > 0);
+}
+
 /* More nodes in use at once than states can tell: greedy and cuts answer, with their gap. */
 static void test_too_wide(void **state) {
     (void)state;
@@ -310,6 +345,7 @@ int main(void) {
         cmocka_unit_test(test_splitting_never_pays),
         cmocka_unit_test(test_dropped_is_the_difference),
         cmocka_unit_test(test_budget_leaves_a_gap),
+        cmocka_unit_test(test_noisy_times),
         cmocka_unit_test(test_too_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
