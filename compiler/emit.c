@@ -32,6 +32,7 @@ struct gathering {
     struct nnv_emit_weights *out;
     struct entry {
         uint64_t hash;
+        const void *data;
         size_t offset, bytes; /**< bytes 0: free */
     } * table;
     size_t room; /**< a power of two */
@@ -55,10 +56,10 @@ static size_t place_of(struct gathering *g, const void *data, size_t bytes) {
     size_t i = hash & (g->room - 1);
     for (; g->table[i].bytes; i = (i + 1) & (g->room - 1)) {
         const struct entry *e = &g->table[i];
-        if (e->hash == hash && e->bytes == bytes && memcmp(file->data + e->offset, data, bytes) == 0) return e->offset;
+        if (e->hash == hash && e->bytes == bytes && memcmp(e->data, data, bytes) == 0) return e->offset;
     }
     nnv_text_add_n(file, zeros, -file->len % NNV_EMIT_ALIGN);
-    if (!file->failed) g->table[i] = (struct entry){hash, file->len, bytes};
+    g->table[i] = (struct entry){hash, data, file->len, bytes};
     const size_t offset = file->len;
     nnv_text_add_n(file, data, bytes);
     return offset;
@@ -123,9 +124,8 @@ bool nnv_emit_digest(const struct nnv_emit *regions, size_t r, const struct nnv_
 static bool same_type(const struct nnv_operand *a, const struct nnv_operand *b) {
     const struct nnv_channel_quant *p = &a->channel, *q = &b->channel;
     return a->type == b->type && a->rank == b->rank &&
-           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0) &&
-           memcmp(&a->scale, &b->scale, sizeof a->scale) == 0 && a->zero_point == b->zero_point &&
-           p->count == q->count &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0) && a->scale == b->scale &&
+           a->zero_point == b->zero_point && p->count == q->count &&
            (p->count == 0 || (p->dim == q->dim && memcmp(p->scales, q->scales, p->count * sizeof *p->scales) == 0));
 }
 
