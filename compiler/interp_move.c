@@ -124,6 +124,7 @@ static void pad(struct nnv_interp_op *op, const char *mode, double value) {
         op->out->values[i] = offset < 0 ? value : op->in[0]->values[offset];
         for (size_t d = x->n_dims; d-- > 0 && ++index[d] == y->dims[d];) index[d] = 0;
     }
+    nnv_interp_wrap_all(op);
 }
 
 void nnv_interp_pad(struct nnv_interp_op *op) {

@@ -218,6 +218,6 @@ void nnv_interp_qnn_unary(struct nnv_interp_op *op) {
     for (size_t i = 0; i < op->out->n; i++) {
         double v = (op->in[0]->values[i] - op->in[2]->values[0]) * op->in[1]->values[0];
         v = (op->row->one ? op->row->one(v) : op->row->two(v, alpha)) / op->in[3]->values[0] + op->in[4]->values[0];
-        op->out->values[i] = isnan(v) ? op->in[4]->values[0] : limited(op->out->type->dtype, round(v));
+        op->out->values[i] = limited(op->out->type->dtype, isnan(v) ? op->in[4]->values[0] : round(v));
     }
 }

@@ -88,8 +88,7 @@ static bool batches_of(struct nnv_interp_op *op, const char *key, const struct n
 
 /* Where element i of the batches is in the images; -1: in the margin. */
 static int64_t in_images(const struct batches *b, int64_t i) {
-    int64_t at = 0;
-    int64_t places[NNV_RELAY_RANK];
+    int64_t at = 0, places[NNV_RELAY_RANK] = {0};
     for (size_t d = b->batch->n_dims; d-- > 0; i /= b->batch->dims[d] ? b->batch->dims[d] : 1)
         places[d] = i % b->batch->dims[d];
     int64_t image = places[0] % b->image->dims[0], offset = places[0] / b->image->dims[0];
@@ -110,6 +109,7 @@ void nnv_interp_space_to_batch(struct nnv_interp_op *op) {
         int64_t from = in_images(&b, (int64_t)i);
         op->out->values[i] = from < 0 ? value : op->in[0]->values[from];
     }
+    nnv_interp_wrap_all(op);
 }
 
 void nnv_interp_batch_to_space(struct nnv_interp_op *op) {

@@ -39,14 +39,16 @@ enum nnv_relay_type_kind {
 };
 
 enum {
-    NNV_RELAY_ANY = -1, /**< a dimension that is not known ("?") */
-    NNV_RELAY_RANK = 16 /**< the most dimensions of a tensor */
+    NNV_RELAY_ANY = -1,  /**< a dimension that is not known ("?") */
+    NNV_RELAY_RANK = 16, /**< the most dimensions of a tensor */
+    NNV_RELAY_TYPE_DEPTH = 256,
 };
 
 struct nnv_relay_type {
     enum nnv_relay_type_kind kind;
     enum nnv_relay_dtype dtype;
     size_t n_dims, n_fields;
+    uint32_t depth; /**< of types within types; the checker refuses more than NNV_RELAY_TYPE_DEPTH */
     const int64_t *dims;
     const struct nnv_relay_type *const *fields;
     const struct nnv_relay_type *result; /**< of a function */

@@ -12,7 +12,7 @@ struct checker {
     struct nnv_relay_module *m;
     struct nnv_err *err;
     const struct nnv_relay_expr **lets; /**< by the id of a variable: the LET that binds it */
-    bool *busy, *done;                  /**< by the number of a function */
+    bool *busy, *done;                  /**< by the id of a function */
     int depth;
     bool lenient; /**< what nothing tells is no error: its type stays NULL */
 };
@@ -119,6 +119,15 @@ static enum nnv_status check_operator(struct checker *c, struct nnv_relay_expr *
 
 /* -------------------------------------------------------------- expressions */
 
+/* What follows types within types recurses. */
+static enum nnv_status check_depth(const struct checker *c, const struct nnv_relay_expr *e,
+                                   const struct nnv_relay_type *type) {
+    if (type == NULL) return no_memory(c);
+    if (type->depth <= NNV_RELAY_TYPE_DEPTH) return NNV_OK;
+    return nnv_relay_fail(c->m, &e->span, c->err, "the type has types within types, more than %d deep",
+                          NNV_RELAY_TYPE_DEPTH);
+}
+
 static enum nnv_status type_of_function(struct checker *c, const struct nnv_relay_expr *f,
                                         const struct nnv_relay_type *result, const struct nnv_relay_type **type) {
     const struct nnv_relay_type **params = NNV_NEW(c->m->arena, const struct nnv_relay_type *, f->n_params);
@@ -132,7 +141,7 @@ static enum nnv_status type_of_function(struct checker *c, const struct nnv_rela
             return nnv_relay_fail(c->m, &f->params[i]->span, c->err, "parameter %%%s has no type", f->params[i]->name);
     }
     *type = nnv_relay_fn_type(c->m->arena, f->n_params, params, result);
-    return *type ? NNV_OK : no_memory(c);
+    return check_depth(c, f, *type);
 }
 
 static enum nnv_status check_var(struct checker *c, struct nnv_relay_expr *v) {
@@ -154,21 +163,19 @@ static enum nnv_status check_var(struct checker *c, struct nnv_relay_expr *v) {
     return nnv_relay_fail(c->m, &v->span, c->err, "%%%s calls itself: its result's type must be written", v->name);
 }
 
-static enum nnv_status check_function(struct checker *c, size_t i);
+static enum nnv_status check_function(struct checker *c, struct nnv_relay_expr *f);
 
 static enum nnv_status check_global(struct checker *c, struct nnv_relay_expr *e) {
-    size_t i = 0;
-    while (i < c->m->n_functions && strcmp(c->m->functions[i].name, e->name) != 0) i++;
-    if (i == c->m->n_functions) return nnv_relay_fail(c->m, &e->span, c->err, "@%s is not defined", e->name);
-    const struct nnv_relay_expr *f = c->m->functions[i].expr;
+    struct nnv_relay_expr *f = nnv_relay_find(c->m, e->name);
+    if (f == NULL) return nnv_relay_fail(c->m, &e->span, c->err, "@%s is not defined", e->name);
     if (f->declared) return type_of_function(c, f, f->declared, &e->type);
-    if (c->lenient && (c->done[i] || c->busy[i] || c->depth > DEEPEST)) {
+    if (c->lenient && (c->done[f->id] || c->busy[f->id] || c->depth > DEEPEST)) {
         e->type = f->type;
         return NNV_OK;
     }
-    if (c->busy[i] || c->depth > DEEPEST)
+    if (c->busy[f->id] || c->depth > DEEPEST)
         return nnv_relay_fail(c->m, &e->span, c->err, "@%s calls itself: its result's type must be written", e->name);
-    enum nnv_status st = check_function(c, i);
+    enum nnv_status st = f->type ? NNV_OK : check_function(c, f);
     e->type = f->type;
     return st;
 }
@@ -210,7 +217,7 @@ static enum nnv_status check_tuple(struct checker *c, struct nnv_relay_expr *e) 
         if (fields[i] == NULL) return NNV_OK; /* lenient */
     }
     e->type = fields ? nnv_relay_tuple_type(c->m->arena, e->n_args, fields) : NULL;
-    return e->type ? NNV_OK : no_memory(c);
+    return check_depth(c, e, e->type);
 }
 
 static enum nnv_status check_get(struct checker *c, struct nnv_relay_expr *e) {
@@ -228,7 +235,8 @@ static enum nnv_status check_get(struct checker *c, struct nnv_relay_expr *e) {
 
 static enum nnv_status check_literal_function(struct checker *c, struct nnv_relay_expr *f) {
     const struct nnv_relay_type *body = f->args[0]->type;
-    if (!nnv_relay_type_fits(f->declared, body)) return mismatch(c, &f->span, "the function's result", body, f->declared);
+    if (!nnv_relay_type_fits(f->declared, body))
+        return mismatch(c, &f->span, "the function's result", body, f->declared);
     return type_of_function(c, f, body, &f->type);
 }
 
@@ -278,20 +286,20 @@ static enum nnv_status check_list(struct checker *c, const struct nnv_relay_list
     return st;
 }
 
-static enum nnv_status check_function(struct checker *c, size_t i) {
+static enum nnv_status check_function(struct checker *c, struct nnv_relay_expr *f) {
     struct nnv_relay_list list;
     struct nnv_arena *scratch = nnv_arena_new();
     enum nnv_status st = NNV_NO_MEMORY;
-    c->busy[i] = true;
+    c->busy[f->id] = true;
     c->depth++;
-    if (scratch && nnv_relay_post_order(c->m->functions[i].expr, NULL, NULL, scratch, &list) == NNV_OK)
+    if (scratch && nnv_relay_post_order(f, NULL, NULL, scratch, &list) == NNV_OK)
         st = check_list(c, &list);
     else
         st = no_memory(c);
     nnv_arena_free(scratch);
     c->depth--;
-    c->busy[i] = false;
-    c->done[i] = true;
+    c->busy[f->id] = false;
+    c->done[f->id] = true;
     return st;
 }
 
@@ -301,13 +309,13 @@ static enum nnv_status check_module(struct nnv_relay_module *m, bool lenient, st
     enum nnv_status st = NNV_OK;
     if (scratch) {
         c.lets = NNV_NEW(scratch, const struct nnv_relay_expr *, m->n_exprs);
-        c.busy = NNV_NEW(scratch, bool, m->n_functions);
-        c.done = NNV_NEW(scratch, bool, m->n_functions);
+        c.busy = NNV_NEW(scratch, bool, m->n_exprs);
+        c.done = NNV_NEW(scratch, bool, m->n_exprs);
     }
     if (c.lets == NULL || c.busy == NULL || c.done == NULL) st = no_memory(&c);
     for (size_t i = 0; i < m->n_functions; i++) m->functions[i].expr->type = NULL;
     for (size_t i = 0; i < m->n_functions && st == NNV_OK; i++)
-        if (!c.done[i]) st = check_function(&c, i);
+        if (!c.done[m->functions[i].expr->id]) st = check_function(&c, m->functions[i].expr);
     nnv_arena_free(scratch);
     return st;
 }

@@ -48,8 +48,15 @@ const struct nnv_relay_op_row *nnv_relay_op(const char *name);
 /** All rows. */
 const struct nnv_relay_op_row *nnv_relay_ops(size_t *n);
 
-/** Fails at the call: "nn.conv2d: message". Its value is NULL. */
-void *nnv_relay_wrong(struct nnv_relay_typing *t, const char *format, ...) NNV_PRINTF(2, 3);
+/** Out-of-line parts of nnv_relay_wrong. */
+void nnv_relay_wrong_set(struct nnv_relay_typing *t, const char *format, ...) NNV_PRINTF(2, 3);
+static inline void *nnv_relay_nothing(void) { return NULL; }
+
+/**
+ * nnv_relay_wrong(t, format, ...): fails at the call: "nn.conv2d: message"; its value is NULL. A macro, so that
+ * analyzers see that nothing is returned.
+ */
+#define nnv_relay_wrong(t, ...) (nnv_relay_wrong_set((t), __VA_ARGS__), nnv_relay_nothing())
 
 /* What the rules share. Each fails at the call and gives NULL, false or 0 when something is not as it must be. */
 
@@ -101,12 +108,13 @@ nnv_relay_rule nnv_relay_rule_same, nnv_relay_rule_float, nnv_relay_rule_binary,
     nnv_relay_rule_squeeze, nnv_relay_rule_flatten, nnv_relay_rule_reduce, nnv_relay_rule_arg, nnv_relay_rule_filled,
     nnv_relay_rule_conv, nnv_relay_rule_dense, nnv_relay_rule_batch_matmul, nnv_relay_rule_pool,
     nnv_relay_rule_global_pool, nnv_relay_rule_quantize, nnv_relay_rule_qnn_binary, nnv_relay_rule_qnn_concatenate,
-    nnv_relay_rule_resize, nnv_relay_rule_test, nnv_relay_rule_bits, nnv_relay_rule_arange, nnv_relay_rule_cumulate,
-    nnv_relay_rule_topk, nnv_relay_rule_sort, nnv_relay_rule_tile, nnv_relay_rule_repeat, nnv_relay_rule_reverse,
-    nnv_relay_rule_stack, nnv_relay_rule_take, nnv_relay_rule_gather, nnv_relay_rule_gather_nd, nnv_relay_rule_one_hot,
-    nnv_relay_rule_broadcast_to, nnv_relay_rule_like, nnv_relay_rule_slice_like, nnv_relay_rule_layout_transform,
-    nnv_relay_rule_blocks, nnv_relay_rule_batches, nnv_relay_rule_upsampling, nnv_relay_rule_axes, nnv_relay_rule_norm,
-    nnv_relay_rule_dropout, nnv_relay_rule_matmul, nnv_relay_rule_conv_transpose, nnv_relay_rule_conv1d,
-    nnv_relay_rule_qnn_unary, nnv_relay_rule_valid_counts, nnv_relay_rule_nms;
+    nnv_relay_rule_resize, nnv_relay_rule_reduce_float, nnv_relay_rule_test, nnv_relay_rule_bits, nnv_relay_rule_arange,
+    nnv_relay_rule_cumulate, nnv_relay_rule_topk, nnv_relay_rule_sort, nnv_relay_rule_tile, nnv_relay_rule_repeat,
+    nnv_relay_rule_reverse, nnv_relay_rule_stack, nnv_relay_rule_take, nnv_relay_rule_gather, nnv_relay_rule_gather_nd,
+    nnv_relay_rule_one_hot, nnv_relay_rule_broadcast_to, nnv_relay_rule_like, nnv_relay_rule_slice_like,
+    nnv_relay_rule_layout_transform, nnv_relay_rule_blocks, nnv_relay_rule_batches, nnv_relay_rule_upsampling,
+    nnv_relay_rule_axes, nnv_relay_rule_norm, nnv_relay_rule_dropout, nnv_relay_rule_matmul,
+    nnv_relay_rule_conv_transpose, nnv_relay_rule_conv1d, nnv_relay_rule_qnn_unary, nnv_relay_rule_valid_counts,
+    nnv_relay_rule_nms;
 
 #endif

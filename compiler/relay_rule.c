@@ -6,17 +6,16 @@
 
 #include "compiler/relay_ops.h"
 
-void *nnv_relay_wrong(struct nnv_relay_typing *t, const char *format, ...) {
+void nnv_relay_wrong_set(struct nnv_relay_typing *t, const char *format, ...) {
     struct nnv_text text = {0};
     va_list ap;
-    if (t->st != NNV_OK) return NULL;
+    if (t->st != NNV_OK) return;
     va_start(ap, format);
     nnv_text_vaddf(&text, format, ap);
     va_end(ap);
     t->st = nnv_relay_fail(t->m, &t->call->span, t->err, "%s: %s", t->call->callee->name,
                            text.data && !text.failed ? text.data : "out of memory");
     nnv_text_free(&text);
-    return NULL;
 }
 
 const struct nnv_relay_type *nnv_relay_in(struct nnv_relay_typing *t, size_t i) {
@@ -222,6 +221,11 @@ const struct nnv_relay_type *nnv_relay_rule_reduce(struct nnv_relay_typing *t) {
     return a ? reduced(t, a, a->dtype) : NULL;
 }
 
+const struct nnv_relay_type *nnv_relay_rule_reduce_float(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_rule_float(t);
+    return a ? reduced(t, a, a->dtype) : NULL;
+}
+
 const struct nnv_relay_type *nnv_relay_rule_arg(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     return a ? reduced(t, a, NNV_RELAY_INT32) : NULL;
@@ -248,7 +252,10 @@ const struct nnv_relay_type *nnv_relay_rule_quantize(struct nnv_relay_typing *t)
     if (a == NULL || !nnv_relay_scales(t, 1, t->call->n_args)) return NULL;
     if (nnv_relay_dtype_is_float(a->dtype) != quantize)
         return nnv_relay_wrong(t, "operand 0 is %s", nnv_relay_dtype_name(a->dtype));
+    bool to_float = strcmp(t->call->callee->name, "qnn.dequantize") == 0;
     if (!nnv_relay_dtype_attr(t, "out_dtype", NNV_RELAY_INT8, &dtype)) return NULL;
+    if (nnv_relay_dtype_is_float(dtype) != to_float || dtype == NNV_RELAY_BOOL)
+        return nnv_relay_wrong(t, "out_dtype is %s", nnv_relay_dtype_name(dtype));
     return nnv_relay_made(t, dtype, a->n_dims, a->dims);
 }
 

@@ -282,8 +282,7 @@ const struct nnv_relay_type *nnv_relay_rule_arange(struct nnv_relay_typing *t) {
     for (size_t i = 0; i < 3; i++)
         if (!scalar(t->call->args[i], &v[i])) return nnv_relay_made(t, dtype, 1, &n);
     double length = ceil((v[1] - v[0]) / v[2]);
-    if (!(fabs(v[2]) > 0) || !(length <= 1 << 26))
-        return nnv_relay_wrong(t, "the step is 0, or the range is too long");
+    if (!(fabs(v[2]) > 0) || !(length <= 1 << 26)) return nnv_relay_wrong(t, "the step is 0, or the range is too long");
     n = length > 0 ? (int64_t)length : 0;
     return nnv_relay_made(t, dtype, 1, &n);
 }

@@ -240,7 +240,9 @@ const struct nnv_relay_type *nnv_relay_rule_bias(struct nnv_relay_typing *t) {
     return x && along_axis(t, x, 1) ? x : NULL;
 }
 
-const struct nnv_relay_type *nnv_relay_rule_prelu(struct nnv_relay_typing *t) { return nnv_relay_rule_bias(t); }
+const struct nnv_relay_type *nnv_relay_rule_prelu(struct nnv_relay_typing *t) {
+    return nnv_relay_rule_float(t) ? nnv_relay_rule_bias(t) : NULL;
+}
 
 const struct nnv_relay_type *nnv_relay_rule_batch_norm(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *x = nnv_relay_rule_float(t);

@@ -50,8 +50,8 @@ const struct nnv_relay_type *nnv_relay_tensor_type(struct nnv_arena *a, enum nnv
     if (t == NULL) return NULL;
     t->dtype = dtype;
     t->n_dims = n_dims;
-    if (n_dims && (t->dims = nnv_arena_copy(a, dims, n_dims * sizeof *dims)) == NULL) return NULL;
-    return t;
+    t->dims = nnv_arena_copy(a, dims, n_dims * sizeof *dims); /* also of a scalar: dims are never NULL */
+    return t->dims ? t : NULL;
 }
 
 static const struct nnv_relay_type *of_fields(struct nnv_arena *a, enum nnv_relay_type_kind kind, size_t n,
@@ -61,6 +61,9 @@ static const struct nnv_relay_type *of_fields(struct nnv_arena *a, enum nnv_rela
     if (t == NULL) return NULL;
     t->n_fields = n;
     t->result = result;
+    t->depth = result ? result->depth + 1 : 1;
+    for (size_t i = 0; i < n; i++)
+        if (fields[i] && fields[i]->depth >= t->depth) t->depth = fields[i]->depth + 1;
     if (n && (t->fields = nnv_arena_copy(a, fields, n * sizeof *fields)) == NULL) return NULL;
     return t;
 }

@@ -3,6 +3,7 @@
 """Writes networks as Relay text with their parameters in TVM's binary form, from a seed: the same bytes anywhere."""
 import argparse
 import array
+import math
 import os
 import struct
 import sys
@@ -144,7 +145,7 @@ class Float(Graph):
         w = (channels, c // groups, kernel, kernel)
         if self.axis == 3:
             w = (kernel, kernel, channels, 1) if depthwise else (kernel, kernel, c, channels)
-        w = self.uniform(f"{name}.weight", w, (3 * gain / fan_in) ** 0.5)
+        w = self.uniform(f"{name}.weight", w, math.sqrt(3 * gain / fan_in))
         pad = (kernel - 1) // 2
         more = f", groups={groups}" if depthwise else ""
         y = self.op(
@@ -170,7 +171,7 @@ class Float(Graph):
         return self.op(f"{t}.0")
 
     def depthwise(self, x, name, stride, kernel=3):
-        return self.conv(x, name, x[1], kernel, stride, groups=x[1])
+        return self.conv(x, name, x[1], kernel, stride, groups=x[1], gain=5.0)
 
     def pool(self, x, kind, kernel, stride, pad):
         value, c, size = x
@@ -185,7 +186,7 @@ class Float(Graph):
         value, c, _ = x
         y = self.op(f'nn.global_avg_pool2d({value}, layout="{self.layout}")')
         y = self.op(f"nn.batch_flatten({y})")
-        w = self.uniform("fc.weight", (n, c), (3 / c) ** 0.5)
+        w = self.uniform("fc.weight", (n, c), math.sqrt(3 / c))
         y = self.op(f"nn.dense({y}, {w}, units={n})")
         y = self.op(f"nn.bias_add({y}, {self.uniform('fc.bias', (n,), 0.1)})")
         return f"nn.softmax({y})"
@@ -344,7 +345,7 @@ class Quantised(Graph):
 
     def weights(self, name, dims, fan_in, channels):
         """Weights, their zero point, and their scales: one, or one for each channel out. The scale is a list."""
-        scale = (6.0 / fan_in) ** 0.5 / 127
+        scale = math.sqrt(6.0 / fan_in) / 127
         w = self.random.integers(product(dims), -127, 127)
         if not self.per_channel:
             return self.param(f"{name}.weight", dims, [v + 128 for v in w], "uint8"), 128, [scale]
@@ -431,8 +432,8 @@ def chain(o):
     g = Graph(o.seed)
     x = last = g.input("data", (1, 16))
     for i in range(o.size):
-        op = ("nn.relu", "tanh", "add", "exp", "add", "sigmoid", "multiply")[g.random.bits() % 7]
-        last, x = x, g.op(f"{op}({x}, {last})" if op in ("add", "multiply") else f"{op}({x})")
+        op = ("nn.relu", "tanh", "add", "negative", "add", "sigmoid", "maximum")[g.random.bits() % 7]
+        last, x = x, g.op(f"{op}({x}, {last})" if op in ("add", "maximum") else f"{op}({x})")
     return g, x
 
 

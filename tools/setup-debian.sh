@@ -17,6 +17,7 @@ build libpng-dev           pictures in the HTML report
 build libxml2-dev          JUnit XML
 build libopenblas-serial-dev  matrix products of the golden kernels (serial: nnvts runs processes, not threads)
 test  libcmocka-dev        unit tests
+test  python3            writes the networks of the compiler's tests
 test  g++                  applications of the runtime in C++
 test  libxml2-utils        xmllint: the tests check junit.xml against its schema
 check clang                the second compiler

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/relay_show.h"
 #include "harness/cli/tflite.h"
 #include "harness/debug/spec_c.h"
 #include "reference/model/spec.h"
@@ -14,12 +15,13 @@ static const struct nnv_verb_help help = {
     .summary = "Shows the specs of .json, .jsonl and .example.cpp files: a summary with feature level and validity, or "
                "the spec in "
                "another form, on stdout. Of a .tflite file it shows tensors, operators with their counts, and what "
-               "NNAPI has no equal for.",
+               "NNAPI has no equal for; of a .relay program, its functions' types and operators.",
     .examples = "nnvts show x.json                       what the model does\n"
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
                 "nnvts show x.jsonl -k 'conv*' --as mod.py  in the form of AOSP's test generator\n"
                 "nnvts show x.json --as c > x.c          a program that runs it on a driver\n"
-                "nnvts show net.tflite                   what a TensorFlow Lite model holds\n",
+                "nnvts show net.tflite                   what a TensorFlow Lite model holds\n"
+                "nnvts show net.relay                    the operators of a Relay program\n",
 };
 
 enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C };
@@ -111,6 +113,27 @@ static enum nnv_status show_tflite(const char *path, enum form form, uint64_t se
     return s;
 }
 
+/** A .relay program, which is no spec: its summary. */
+static enum nnv_status show_relay(const char *path, enum form form, struct nnv_arena *arena, struct nnv_text *out,
+                                  size_t *shown, struct nnv_err *err) {
+    nnv_arena_reset(arena);
+    nnv_text_clear(out);
+    if (form != SUMMARY) return nnv_fail(err, NNV_INVALID, "%s: of a Relay program there is only the summary", path);
+    enum nnv_status s = nnv_cli_relay_summary(path, arena, out, err);
+    if (s == NNV_OK && out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
+    ++*shown;
+    return s;
+}
+
+/** A file of any kind. */
+static enum nnv_status show_any(const char *path, const struct nnv_cli *c, enum form form, struct nnv_arena *arena,
+                                struct nnv_text *out, size_t *shown, struct nnv_err *err) {
+    if (nnv_cli_is_tflite(path)) return show_tflite(path, form, c->seed, arena, out, shown, err);
+    if (nnv_cli_is_relay(path)) return show_relay(path, form, arena, out, shown, err);
+    return show_file(path, c->filter, form, arena, out, shown, err);
+}
+
 static int run(int argc, char **argv) {
     struct nnv_cli c;
     nnv_cli_defaults(&c);
@@ -130,11 +153,9 @@ static int run(int argc, char **argv) {
     size_t shown = 0;
     enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
     if (s == NNV_OK && c.positional.count == 0)
-        s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json, .jsonl, .example.cpp or .tflite file");
+        s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json, .jsonl, .example.cpp, .tflite or .relay file");
     for (int i = 0; s == NNV_OK && i < c.positional.count; i++)
-        s = nnv_cli_is_tflite(c.positional.item[i])
-                ? show_tflite(c.positional.item[i], (enum form)form, c.seed, arena, &out, &shown, &err)
-                : show_file(c.positional.item[i], c.filter, (enum form)form, arena, &out, &shown, &err);
+        s = show_any(c.positional.item[i], &c, (enum form)form, arena, &out, &shown, &err);
     if (s == NNV_OK && shown == 0)
         s = nnv_fail(&err, NNV_INVALID, "no spec matches '%s'", c.filter != NULL ? c.filter : "");
     nnv_text_free(&out);
