@@ -31,14 +31,14 @@ uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const
         nnv_rc_refuse_at(c, e, "a value that is no tensor; only tensors and tuples of them are converted");
         return NNV_RC_NONE;
     }
-    for (size_t i = 0; i < type->n_dims; i++)
-        if (type->dims[i] < 0 || type->dims[i] > INT32_MAX) {
-            nnv_rc_refuse_at(c, e,
-                             type->dims[i] < 0 ? "dimension %zu is not known; give the program fixed shapes"
-                                               : "dimension %zu is 2^31 or more",
-                             i);
-            return NNV_RC_NONE;
-        }
+    for (size_t i = 0; i < type->n_dims; i++) {
+        if (type->dims[i] > 0 && type->dims[i] <= INT32_MAX) continue;
+        const char *why = type->dims[i] < 0    ? "dimension %zu is not known; give the program fixed shapes"
+                          : type->dims[i] == 0 ? "dimension %zu is 0, which means unknown to NNAPI"
+                                               : "dimension %zu is 2^31 or more";
+        nnv_rc_refuse_at(c, e, why, i);
+        return NNV_RC_NONE;
+    }
     size_t elems, bytes;
     if (!nnv_relay_type_elems(type, &elems, &bytes) || bytes > UINT32_MAX) {
         nnv_rc_refuse_at(c, e, "a tensor of 4 GiB or more");

@@ -83,6 +83,9 @@ static void test_fused(void **state) {
          " kernel_layout=\"HWIO\", out_dtype=\"int32\"); qnn.requantize(%0, 0.125f, 0, 512f, 7, out_dtype=\"uint8\")",
          "CONV_2D");
     refused(p, nnv_arena_printf(arena, "%s (%%0, %%1)", conv), "gives int32 sums");
+    refused("%x: Tensor[(2, 5), uint8], %kw: Tensor[(3, 5), uint8]",
+            "%0 = qnn.dense(%x, %kw, 3, 430, 0.5f, 0.25f, units=3); qnn.requantize(%0, 0.125f, 0, 64f, 7)",
+            "zero point 430");
     refused(p, nnv_arena_printf(arena, "%s %%2 = qnn.dequantize(%%1, 256f, 7); %%2", conv), "qnn.requantize between");
 }
 
