@@ -62,6 +62,13 @@ static void test_conv_fused(void **state) {
     same(X ", %kw: Tensor[(4, 3, 3, 2), float32]",
          "%0 = nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 0], [0, 1]]); nn.conv2d(%0, %kw, kernel_size=[3, 2])",
          "CONV_2D");
+    /* not with zeros, and not of the image alone */
+    same(X ", %kw: Tensor[(4, 3, 3, 2), float32]",
+         "%0 = nn.pad(%x, 1f, pad_width=[[0, 0], [0, 0], [1, 0], [0, 1]]); nn.conv2d(%0, %kw, kernel_size=[3, 2])",
+         "PAD_V2 CONV_2D");
+    same(X ", %kw: Tensor[(4, 4, 3, 2), float32]",
+         "%0 = nn.pad(%x, 0f, pad_width=[[0, 0], [1, 0], [1, 0], [0, 1]]); nn.conv2d(%0, %kw, kernel_size=[3, 2])",
+         "PAD CONV_2D");
 }
 
 static void test_conv_transpose(void **state) {
@@ -84,6 +91,11 @@ static void test_batch_norm(void **state) {
     near_to(p,
             "%0 = nn.conv2d(%x, %kw, kernel_size=[3, 2]); %1 = nn.batch_norm(%0, %kg, %kb, %km, %kpv); %2 = %1.0;"
             " nn.relu(%2)",
+            1e-3, "CONV_2D");
+    near_to(X ", %kw: Tensor[(4, 3, 3, 2), float32], %kc: Tensor[(4), float32], %kg: Tensor[(4), float32],"
+              " %kb: Tensor[(4), float32], %km: Tensor[(4), float32], %kpv: Tensor[(4), float32]",
+            "%0 = nn.conv2d(%x, %kw, kernel_size=[3, 2]); %1 = nn.bias_add(%0, %kc);"
+            " %2 = nn.batch_norm(%1, %kg, %kb, %km, %kpv); %2.0",
             1e-3, "CONV_2D");
     near_to("%x: Tensor[(2, 4, 3), float32], %kg: Tensor[(4), float32], %kb: Tensor[(4), float32],"
             " %km: Tensor[(4), float32], %kpv: Tensor[(4), float32]",

@@ -82,6 +82,12 @@ static void test_fused(void **state) {
          " %0 = qnn.conv2d(%9, %kw, 120, 130, 0.5f, 0.25f, channels=4, kernel_size=[3, 2], data_layout=\"NHWC\","
          " kernel_layout=\"HWIO\", out_dtype=\"int32\"); qnn.requantize(%0, 0.125f, 0, 512f, 7, out_dtype=\"uint8\")",
          "CONV_2D");
+    /* padding with another code than the zero point */
+    same(p,
+         "%9 = nn.pad(%x, 7u8, pad_width=[[0, 0], [1, 0], [0, 1], [0, 0]]);"
+         " %0 = qnn.conv2d(%9, %kw, 120, 130, 0.5f, 0.25f, channels=4, kernel_size=[3, 2], data_layout=\"NHWC\","
+         " kernel_layout=\"HWIO\", out_dtype=\"int32\"); qnn.requantize(%0, 0.125f, 0, 512f, 7, out_dtype=\"uint8\")",
+         "PAD_V2 CONV_2D");
     refused(p, nnv_arena_printf(arena, "%s (%%0, %%1)", conv), "gives int32 sums");
     refused("%x: Tensor[(2, 5), uint8], %kw: Tensor[(3, 5), uint8]",
             "%0 = qnn.dense(%x, %kw, 3, 430, 0.5f, 0.25f, units=3); qnn.requantize(%0, 0.125f, 0, 64f, 7)",
