@@ -37,7 +37,7 @@ test_completion() {
     same "$(complete nnvts op SOF)" "SOFTMAX"
     same "$(complete nnvts im)" "import"
     same "$(complete nnvts pl)" "plan"
-    same "$(complete nnvts pa)" "partition"
+    same "$(complete nnvts part)" "partition"
     same "$(complete nnvts plan --pref)" "--preference"
     same "$(complete nnvts plan --drivers temp)" "template"
     same "$(complete nnvts plan --drivers cpu,temp)" "cpu,template"
