@@ -27,7 +27,7 @@ struct command {
     struct nnv_opt_list inputs;
     struct nnv_compiled_run how;
     struct nnv_arena *arena;
-    struct nnv_bundle bundle;
+    struct nnv_built bundle;
 };
 
 static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
@@ -73,6 +73,10 @@ static enum nnv_status make_inputs(struct command *x, struct nnv_err *err) {
 
 /* -------------------------------------------------------------------------- tables */
 
+static const char *verdict_name(enum nnvts_verdict v) {
+    return v == NNVTS_PASS ? "PASS" : v == NNVTS_NOTRUN ? NULL : v == NNVTS_UNTRUSTED ? "UNTRUSTED" : "FAIL";
+}
+
 static void show_region(const struct nnv_region_outcome *g) {
     printf("%-40s ", g->function);
     if (g->refusal)
@@ -81,12 +85,11 @@ static void show_region(const struct nnv_region_outcome *g) {
         printf("FAIL: %s\n", g->failure);
     else if (g->calls == 0)
         printf("was not called\n");
-    else
-        printf("%10.1f us (least %.1f), %llu runs%s%s%s\n", g->median_us, g->least_us, (unsigned long long)g->runs,
-               g->verdict == NNVTS_NOTRUN ? ""
-               : g->verdict == NNVTS_PASS ? ", PASS"
-                                          : ", FAIL",
-               g->reason ? ": " : "", g->reason ? g->reason : "");
+    else {
+        const char *verdict = verdict_name(g->verdict);
+        printf("%10.1f us (least %.1f), %llu runs%s%s%s%s\n", g->median_us, g->least_us, (unsigned long long)g->runs,
+               verdict ? ", " : "", verdict ? verdict : "", g->reason ? ": " : "", g->reason ? g->reason : "");
+    }
 }
 
 static void show_type(const struct nnv_relay_type *type) {
@@ -111,7 +114,7 @@ static void show(const struct command *x, const struct nnv_compiled_outcome *o) 
     size_t compared = 0;
     for (size_t i = 0; i < x->bundle.n_regions; i++) compared += o->regions[i].compared;
     const bool passes = nnv_compiled_passes(&x->bundle, o);
-    printf("%s\n", passes ? "PASS" : compared ? "FAIL" : "FAIL: no region ran on NNAPI, so nothing of it was compared");
+    printf("%s\n", passes ? "PASS" : compared ? "FAIL" : "FAIL: nothing that ran on NNAPI was compared");
 }
 
 /* ---------------------------------------------------------------------------- JSON */
@@ -124,10 +127,6 @@ static void add_text(struct nnv_text *t, const char *key, const char *value) {
 static void add_number(struct nnv_text *t, const char *key, double value) {
     nnv_text_addf(t, ", \"%s\": ", key);
     nnv_text_add_double(t, value);
-}
-
-static const char *verdict_name(enum nnvts_verdict v) {
-    return v == NNVTS_PASS ? "PASS" : v == NNVTS_NOTRUN ? NULL : v == NNVTS_UNTRUSTED ? "UNTRUSTED" : "FAIL";
 }
 
 static void add_region(const struct nnv_region_outcome *g, struct nnv_text *t) {
@@ -197,7 +196,7 @@ static int run_bundle(struct command *x) {
         nnv_fail(&err, NNV_INVALID, "which program? give a folder that nnvts compile has written");
         return nnv_cli_error(&err);
     }
-    enum nnv_status st = nnv_bundle_read(x->c.positional.item[0], x->arena, &x->bundle, &err);
+    enum nnv_status st = nnv_built_read(x->c.positional.item[0], x->arena, &x->bundle, &err);
     if (st == NNV_OK) st = make_inputs(x, &err);
     if (st != NNV_OK) return nnv_cli_error(&err);
     st = nnv_compiled_run(&x->bundle, &x->how, x->arena, &o, &err);

@@ -46,7 +46,7 @@ struct entries {
 };
 
 struct nnv_loaded {
-    const struct nnv_bundle *bundle;
+    const struct nnv_built *bundle;
     struct nnv_loaded_options options;
     struct nnv_arena *arena;
     struct shared *shared;
@@ -131,7 +131,7 @@ static enum nnv_status choose_devices(const struct nnv_loaded *s, const struct r
 }
 
 static enum nnv_status load_region(const struct nnv_loaded *s, void *library, size_t r, struct nnv_err *err) {
-    const struct nnv_bundle_region *g = &s->bundle->regions[r];
+    const struct nnv_built_region *g = &s->bundle->regions[r];
     struct entries *e = &s->entries[r];
     const struct {
         const char *name;
@@ -190,7 +190,7 @@ static enum nnv_status open_library(const struct nnv_loaded *s, struct nnv_err *
 
 /** Places of the inputs and outputs of region r in what is shared. */
 static void find_values(const struct nnv_loaded *s, size_t r, void **in, void **out) {
-    const struct nnv_bundle_region *g = &s->bundle->regions[r];
+    const struct nnv_built_region *g = &s->bundle->regions[r];
     char *at = s->values;
     for (uint32_t i = 0; i < g->model.main.nin; i++, at += round_up(g->in_bytes[i - 1])) in[i] = at;
     for (uint32_t i = 0; i < g->model.main.nout; i++, at += round_up(g->out_bytes[i - 1])) out[i] = at;
@@ -307,10 +307,10 @@ static enum nnv_status ask(struct nnv_loaded *s, enum work what, uint64_t timeou
 }
 
 /** Room for the values of any region. */
-static bool values_room(const struct nnv_bundle *b, size_t *room) {
+static bool values_room(const struct nnv_built *b, size_t *room) {
     *room = 0;
     for (size_t r = 0; r < b->n_regions; r++) {
-        const struct nnv_bundle_region *g = &b->regions[r];
+        const struct nnv_built_region *g = &b->regions[r];
         size_t n = 0;
         bool over = false;
         for (uint32_t i = 0; i < g->model.main.nin; i++)
@@ -336,7 +336,7 @@ static enum nnv_status share(struct nnv_loaded *s, struct nnv_err *err) {
     return NNV_OK;
 }
 
-enum nnv_status nnv_loaded_start(const struct nnv_bundle *b, const struct nnv_loaded_options *options,
+enum nnv_status nnv_loaded_start(const struct nnv_built *b, const struct nnv_loaded_options *options,
                                  struct nnv_arena *arena, struct nnv_loaded **loaded, struct nnv_err *err) {
     struct nnv_loaded *s = NNV_NEW(arena, struct nnv_loaded, 1);
     if (!s) return no_memory(err);
@@ -386,7 +386,7 @@ const char *nnv_loaded_devices(const struct nnv_loaded *s) {
 
 enum nnv_status nnv_loaded_run(struct nnv_loaded *s, size_t r, const void *const *inputs, void *const *outputs,
                                bool in_burst, uint64_t repeat, uint64_t *ns, struct nnv_err *err) {
-    const struct nnv_bundle_region *g = &s->bundle->regions[r];
+    const struct nnv_built_region *g = &s->bundle->regions[r];
     struct nnv_arena *arena = nnv_arena_new();
     void **in = arena ? NNV_NEW(arena, void *, g->model.main.nin) : NULL;
     void **out = arena ? NNV_NEW(arena, void *, g->model.main.nout) : NULL;

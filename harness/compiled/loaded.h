@@ -6,7 +6,7 @@
 #ifndef NNV_COMPILED_LOADED_H
 #define NNV_COMPILED_LOADED_H
 
-#include "harness/compiled/bundle.h"
+#include "harness/compiled/built.h"
 
 /** Where regions run. */
 struct nnv_loaded_options {
@@ -27,7 +27,7 @@ struct nnv_loaded;
  * bundle and its arena must outlive it. NNV_INVALID: there is no library, a driver can't be used; NNV_INTERNAL: the
  * driver died or hangs while it was opened.
  */
-NNV_USE_RESULT enum nnv_status nnv_loaded_start(const struct nnv_bundle *b, const struct nnv_loaded_options *options,
+NNV_USE_RESULT enum nnv_status nnv_loaded_start(const struct nnv_built *b, const struct nnv_loaded_options *options,
                                                 struct nnv_arena *arena, struct nnv_loaded **loaded,
                                                 struct nnv_err *err);
 void nnv_loaded_end(struct nnv_loaded *s);

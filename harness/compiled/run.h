@@ -53,11 +53,11 @@ struct nnv_compiled_outcome {
  * Runs @main of a bundle. All is of arena. Regions that NNAPI can't compile, or fails to run, are interpreted.
  * NNV_INTERNAL, NNV_TIMEOUT: the driver's process died or did not answer.
  */
-NNV_USE_RESULT enum nnv_status nnv_compiled_run(const struct nnv_bundle *b, const struct nnv_compiled_run *how,
+NNV_USE_RESULT enum nnv_status nnv_compiled_run(const struct nnv_built *b, const struct nnv_compiled_run *how,
                                                 struct nnv_arena *arena, struct nnv_compiled_outcome *out,
                                                 struct nnv_err *err);
 /** Whether the outcome is good: no region failed or was judged wrong, and, if it was compared, something was. */
-bool nnv_compiled_passes(const struct nnv_bundle *b, const struct nnv_compiled_outcome *o);
+bool nnv_compiled_passes(const struct nnv_built *b, const struct nnv_compiled_outcome *o);
 
 /** The tensors of a value, tuples opened, in order, appended to list (room for nnv_datum_tensors(d)). */
 size_t nnv_datum_tensors(const struct nnv_relay_datum *d);

@@ -58,16 +58,16 @@ test_control_flow() {
     model ssd
     passes ssd cpu host:cpu cpu,sample:quant
 }
-# Each of two drivers leaves a region to the host; together they do not.
+# The whole network is one region, of bytes and of floats at its end. Its budget is too wide to judge by: fixed tolerances
+# tell what is right, and what is not within them is not trusted.
 test_quantised() {
     model mobilenet-quant
-    passes mobilenet-quant cpu host:cpu
-    check 0 nnvts run-compiled mobilenet-quant --driver sample:quant --compare
+    passes mobilenet-quant cpu host:cpu reference sample:quant,sample:level-1.1 'sample:quant#auto'
+    check 1 nnvts run-compiled mobilenet-quant --driver sample:quant --compare
     has "$OUT" "on the host: ANeuralNetworksCompilation_finish: BAD_DATA"
-    check 1 nnvts run-compiled mobilenet-quant --driver sample:float-fast --compare
-    has "$OUT" "FAIL: no region ran on NNAPI"
-    check 0 nnvts run-compiled mobilenet-quant --driver 'sample:quant#auto' --compare
-    hasnt "$OUT" "on the host"
+    has "$OUT" "FAIL: nothing that ran on NNAPI was compared"
+    check 1 nnvts run-compiled mobilenet-quant --driver faulty:zero-point-off-by-one --compare
+    has "$OUT" "UNTRUSTED"
 }
 test_same_bytes() {
     mkdir -p here/deeper

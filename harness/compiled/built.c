@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/compiled/bundle.h"
+#include "harness/compiled/built.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct reader {
         size_t size;
     } * files;
     size_t n_files;
-    struct nnv_bundle made;
+    struct nnv_built made;
 };
 
 static enum nnv_status no_memory(const struct reader *r) { return nnv_fail(r->err, NNV_NO_MEMORY, "out of memory"); }
@@ -102,7 +102,7 @@ static enum nnv_status get_int(const struct reader *r, const json_t *object, con
     return NNV_OK;
 }
 
-static enum nnv_status read_results(const struct reader *r, const json_t *entry, struct nnv_bundle_region *to) {
+static enum nnv_status read_results(const struct reader *r, const json_t *entry, struct nnv_built_region *to) {
     const json_t *results = json_object_get(entry, "results");
     to->n_results = (uint32_t)json_array_size(results);
     to->number = NNV_NEW(r->arena, uint32_t, to->n_results);
@@ -139,7 +139,7 @@ static bool fit(const struct nnv_relay_type *type, const size_t *bytes, uint32_t
 }
 
 /** The model has the inputs and outputs of the function that it stands for. */
-static bool fits_function(const struct reader *r, const struct nnv_bundle_region *g) {
+static bool fits_function(const struct reader *r, const struct nnv_built_region *g) {
     const struct nnv_relay_expr *f = nnv_relay_find(r->made.module, g->function);
     size_t *results = NNV_NEW(r->arena, size_t, g->n_results);
     uint32_t at = 0;
@@ -153,11 +153,11 @@ static bool fits_function(const struct reader *r, const struct nnv_bundle_region
     return fit(f->type->result, results, g->n_results, &at) && at == g->n_results;
 }
 
-static enum nnv_status read_region(const struct reader *r, const json_t *entry, struct nnv_bundle_region *to) {
+static enum nnv_status read_region(const struct reader *r, const json_t *entry, struct nnv_built_region *to) {
     const char *function = json_string_value(json_object_get(entry, "function"));
     const struct file *weights, *json;
     const char *name = function ? nnv_arena_printf(r->arena, "%s.json", function) : NULL;
-    if (function && nnv_bundle_find(&r->made, function)) return wrong(r, "function: '%s' is there twice", function);
+    if (function && nnv_built_find(&r->made, function)) return wrong(r, "function: '%s' is there twice", function);
     if (!(json = find_file(r, name))) return wrong(r, "function: expected a name, NAME.json being one of the files");
     enum nnv_status st = named_file(r, "weights", &weights);
     if (st == NNV_OK)
@@ -177,7 +177,7 @@ static enum nnv_status read_region(const struct reader *r, const json_t *entry, 
 
 static enum nnv_status read_regions(struct reader *r) {
     const json_t *list = json_object_get(r->plan, "regions");
-    r->made.regions = NNV_NEW(r->arena, struct nnv_bundle_region, json_array_size(list));
+    r->made.regions = NNV_NEW(r->arena, struct nnv_built_region, json_array_size(list));
     if (!r->made.regions) return no_memory(r);
     for (; r->made.n_regions < json_array_size(list); r->made.n_regions++) {
         size_t i = r->made.n_regions;
@@ -192,7 +192,7 @@ static enum nnv_status read_regions(struct reader *r) {
 static enum nnv_status read_programs(struct reader *r) {
     const struct file *module, *program, *params, *library;
     struct nnv_relay_params values;
-    struct nnv_bundle *b = &r->made;
+    struct nnv_built *b = &r->made;
     enum nnv_status st = named_file(r, "module", &module);
     if (st == NNV_OK) st = named_file(r, "program", &program);
     if (st == NNV_OK) st = named_file(r, "params", &params);
@@ -213,8 +213,8 @@ static enum nnv_status read_programs(struct reader *r) {
     return st;
 }
 
-enum nnv_status nnv_bundle_read(const char *folder, struct nnv_arena *arena, struct nnv_bundle *out,
-                                struct nnv_err *err) {
+enum nnv_status nnv_built_read(const char *folder, struct nnv_arena *arena, struct nnv_built *out,
+                               struct nnv_err *err) {
     struct reader r = {.folder = folder, .arena = arena, .err = err, .made = {.folder = folder}};
     char *text;
     size_t len;
@@ -234,7 +234,7 @@ enum nnv_status nnv_bundle_read(const char *folder, struct nnv_arena *arena, str
     return st;
 }
 
-const struct nnv_bundle_region *nnv_bundle_find(const struct nnv_bundle *b, const char *function) {
+const struct nnv_built_region *nnv_built_find(const struct nnv_built *b, const char *function) {
     for (size_t i = 0; i < b->n_regions; i++)
         if (strcmp(b->regions[i].function, function) == 0) return &b->regions[i];
     return NULL;

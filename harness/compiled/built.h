@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bundle.h The folder that nnvts compile has written, read back. Nothing in it is trusted. */
-#ifndef NNV_COMPILED_BUNDLE_H
-#define NNV_COMPILED_BUNDLE_H
+/** @file built.h The folder that nnvts compile has written, read back. Nothing in it is trusted. */
+#ifndef NNV_COMPILED_BUILT_H
+#define NNV_COMPILED_BUILT_H
 
 #include "compiler/relay.h"
 #include "reference/model/model.h"
 
 /** A region, and how the fields of its function's result follow from the model. */
-struct nnv_bundle_region {
+struct nnv_built_region {
     const char *function;
     struct nnv_model model;
     uint32_t n_results;
@@ -16,12 +16,12 @@ struct nnv_bundle_region {
     size_t *in_bytes, *out_bytes; /**< of the model's inputs and outputs */
 };
 
-struct nnv_bundle {
+struct nnv_built {
     const char *folder;
     const char *library;              /**< path; NULL: none was built */
     struct nnv_relay_module *module;  /**< the divided program, checked */
     struct nnv_relay_module *program; /**< as it was before, checked; NULL: it is not there */
-    struct nnv_bundle_region *regions;
+    struct nnv_built_region *regions;
     size_t n_regions;
 };
 
@@ -29,9 +29,9 @@ struct nnv_bundle {
  * Reads and checks plan.json and all files that it lists. All is of arena. NNV_INVALID, with the file: it is missing,
  * it is not the one that was written, or it is wrong.
  */
-NNV_USE_RESULT enum nnv_status nnv_bundle_read(const char *folder, struct nnv_arena *arena, struct nnv_bundle *out,
-                                               struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_built_read(const char *folder, struct nnv_arena *arena, struct nnv_built *out,
+                                              struct nnv_err *err);
 /** The region of a function of the divided program, or NULL. */
-const struct nnv_bundle_region *nnv_bundle_find(const struct nnv_bundle *b, const char *function);
+const struct nnv_built_region *nnv_built_find(const struct nnv_built *b, const char *function);
 
 #endif
