@@ -76,6 +76,9 @@ static bool check_attr(struct nnv_relay_typing *t, const struct nnv_relay_op_row
         if (a->value.kind == NNV_RELAY_NONE || is_kind(&a->value, row->attrs[i].kind)) return true;
         return nnv_relay_wrong(t, "attribute %s must be %s", a->key, kind_names[row->attrs[i].kind]);
     }
+    /* what TVM's schedulers leave in any operator, and nobody else looks at */
+    if (!strcmp(a->key, "auto_scheduler_rewritten_layout") || !strcmp(a->key, "meta_schedule_original_shape"))
+        return true;
     return nnv_relay_wrong(t, "there is no attribute %s", a->key);
 }
 

@@ -19,9 +19,9 @@ seeds() {
         [ -f "$d/journal.jsonl" ] || continue
         { cat "$d/journal.jsonl" && printf '\001' && cat "$d/cases.tsv"; } >"$2/$(basename "$d")" 2>/dev/null || true; done ;;
     tflite) find mlts/models -name '*.tflite' -size -64k -exec cp {} "$2" \; ;;
-    emit) cp tests/emit/*.json "$2" ;;
     relay) cp tests/relay/*.relay tests/relay/bad/*.relay "$2" ;;
     serve) cp tests/fuzz/serve/* "$2" ;;
+    emit) cp tests/emit/*.json "$2" ;;
     input) printf 'base operation ADD sig 0 variant 0 mode normal index 0 seed 1\noperand-rank 0 1 9\nbase network small index 1 seed 2\n' >"$2/0" ;;
     esac
 }

@@ -52,6 +52,8 @@ test_findings() {
     needs_engines
     run_examples "$ROOT/docs/findings.md"
 }
+test_partitioning() { run_examples "$ROOT/docs/partitioning.md"; }
+test_suites() { run_examples "$ROOT/docs/suites.md"; }
 test_host() { run_examples "$ROOT/docs/host.md"; }
 test_compiler() { run_examples "$ROOT/docs/compiler.md"; }
 test_bench() { run_examples "$ROOT/docs/bench.md"; }

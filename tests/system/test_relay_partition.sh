@@ -84,6 +84,13 @@ test_bad_input() {
     check 2 nnvts partition m.relay --prune r.json
     has "$ERR" "r.json"
 }
+# What TVM's schedulers leave in a dump is no attribute that matters.
+test_hints_of_schedulers() {
+    sed 's/kernel_size=\[3, 3\]/&, auto_scheduler_rewritten_layout="", meta_schedule_original_shape=None/' "$ROOT/tests/relay/conv.relay" >m.relay
+    has m.relay meta_schedule
+    check 0 nnvts partition m.relay --patterns nnapi --json
+    has "$OUT" '"ops": ["nnapi.conv2d_bias"]'
+}
 # Stored bad programs: each gets one error with its place and the line, nothing else.
 test_bad_programs() {
     cp "$ROOT"/tests/relay/bad/*.relay .
