@@ -23,7 +23,7 @@ struct nnv_run_options {
     const struct nnv_case *cases;
     size_t count;
     struct nnv_expectations *expectations; /**< bound to the cases (expect.h); NULL: none */
-    const struct nnv_shard *shard; /**< cases are a shard of it; NULL: they are all */
+    const struct nnv_shard *shard;         /**< cases are a shard of it; NULL: they are all */
     bool resume; /**< go on with the journal in config->out: cases that have a record are not run again */
     int argc;
     char **argv;                             /**< for the journal's first line and for replay lines */

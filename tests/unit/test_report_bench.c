@@ -159,46 +159,46 @@ static void missing_members(void **state) {
 /** Hostile texts and numbers: the pages stay well-formed (make() parses them) and the text is text. */
 static void hostile_values(void **state) {
     (void)state;
-    struct made m = make(SHEET(
-        ROW("</style><script>alert(1)</script>", "\\u202e\\u0000\\u001b[2J\\ud83d\\ude00",
-            "\"latency\":"
-            "{\"state\":[],\"quantiles\":{\"p50\":{\"ns\":1e308,\"low_ns\":-1e308,\"high_ns\":1e300}},\"samples_"
-            "ns\":"
-            "[1e308,-1,0,1e-300,null,\"x\",5e299],\"peak_bytes\":9223372036854775807}") "," ROW("net", "twice",
-                                                                                                "\"latency\":{"
-                                                                                                "\"state\":"
-                                                                                                "\"done\","
-                                                                                                "\"samples_ns\":["
-                                                                                                "1e-2,1e29],"
-                                                                                                "\"quantiles\":{"
-                                                                                                "\"p50\":"
-                                                                                                "{\"ns\":1e29},"
-                                                                                                "\"p99\":{\"ns\":"
-                                                                                                "1e29}}},"
-                                                                                                "\"accuracy\":[1]"
-                                                                                                ",\"layers\":"
-                                                                                                "\"x\"") "," ROW("net",
-                                                                                                                 "twic"
-                                                                                                                 "e",
-                                                                                                                 "\"lat"
-                                                                                                                 "ency"
-                                                                                                                 "\":{"
-                                                                                                                 "\"sta"
-                                                                                                                 "te\":"
-                                                                                                                 "\"don"
-                                                                                                                 "e\","
-                                                                                                                 "\"sam"
-                                                                                                                 "ples_"
-                                                                                                                 "ns\":"
-                                                                                                                 "{\"a"
-                                                                                                                 "\":1}"
-                                                                                                                 ",\"qu"
-                                                                                                                 "antil"
-                                                                                                                 "es\":"
-                                                                                                                 "7}") "," ROW("net",
-                                                                                                                               "twice #2",
-                                                                                                                               "\"latency\":{\"state\":\"done\"},\"layers\":{\"worst\":[1,{\"operation\":-5}],"
-                                                                                                                               "\"operations\":-1,\"state\":\"done\"}")));
+    struct made m = make(SHEET(ROW(
+        "</style><script>alert(1)</script>", "\\u202e\\u0000\\u001b[2J\\ud83d\\ude00",
+        "\"latency\":"
+        "{\"state\":[],\"quantiles\":{\"p50\":{\"ns\":1e308,\"low_ns\":-1e308,\"high_ns\":1e300}},\"samples_"
+        "ns\":"
+        "[1e308,-1,0,1e-300,null,\"x\",5e299],\"peak_bytes\":9223372036854775807}") "," ROW("net", "twice",
+                                                                                            "\"latency\":{"
+                                                                                            "\"state\":"
+                                                                                            "\"done\","
+                                                                                            "\"samples_ns\":["
+                                                                                            "1e-2,1e29],"
+                                                                                            "\"quantiles\":{"
+                                                                                            "\"p50\":"
+                                                                                            "{\"ns\":1e29},"
+                                                                                            "\"p99\":{\"ns\":"
+                                                                                            "1e29}}},"
+                                                                                            "\"accuracy\":[1]"
+                                                                                            ",\"layers\":"
+                                                                                            "\"x\"") "," ROW("net",
+                                                                                                             "twic"
+                                                                                                             "e",
+                                                                                                             "\"lat"
+                                                                                                             "ency"
+                                                                                                             "\":{"
+                                                                                                             "\"sta"
+                                                                                                             "te\":"
+                                                                                                             "\"don"
+                                                                                                             "e\","
+                                                                                                             "\"sam"
+                                                                                                             "ples_"
+                                                                                                             "ns\":"
+                                                                                                             "{\"a"
+                                                                                                             "\":1}"
+                                                                                                             ",\"qu"
+                                                                                                             "antil"
+                                                                                                             "es\":"
+                                                                                                             "7}") "," ROW("net",
+                                                                                                                           "twice #2",
+                                                                                                                           "\"latency\":{\"state\":\"done\"},\"layers\":{\"worst\":[1,{\"operation\":-5}],"
+                                                                                                                           "\"operations\":-1,\"state\":\"done\"}")));
     assert_int_equal(fx_xpath(m.html, "count(//*[local-name()='script'])"), 0);
     has(&m, "&lt;/style&gt;&lt;script&gt;");
     assert_null(strchr(m.text, '\x1b'));
