@@ -68,6 +68,15 @@ static bool values_of(struct builder *b, const struct nnv_relay_expr *base, uint
     return true;
 }
 
+static bool grow_uses(struct builder *b) {
+    size_t cap = b->cap_uses ? b->cap_uses * 2 : 1024;
+    struct use *uses = cap < NONE ? realloc(b->uses, cap * sizeof *uses) : NULL;
+    if (!uses) return false;
+    b->uses = uses;
+    b->cap_uses = cap;
+    return true;
+}
+
 /* user: a node, or NONE: the function's result. */
 static bool use_value(struct builder *b, uint32_t value, uint32_t user) {
     if (user == NONE) {
@@ -75,13 +84,7 @@ static bool use_value(struct builder *b, uint32_t value, uint32_t user) {
         return true;
     }
     if (b->head[value] != NONE && b->uses[b->tail[value]].user == user) return true;
-    if (b->n_uses == b->cap_uses) {
-        size_t cap = b->cap_uses ? b->cap_uses * 2 : 1024;
-        struct use *uses = cap < NONE ? realloc(b->uses, cap * sizeof *uses) : NULL;
-        if (!uses) return false;
-        b->uses = uses;
-        b->cap_uses = cap;
-    }
+    if (b->n_uses == b->cap_uses && !grow_uses(b)) return false;
     uint32_t at = (uint32_t)b->n_uses++;
     b->uses[at] = (struct use){user, NONE};
     if (b->head[value] == NONE)
@@ -89,7 +92,6 @@ static bool use_value(struct builder *b, uint32_t value, uint32_t user) {
     else
         b->uses[b->tail[value]].next = at;
     b->tail[value] = at;
-    b->out->problem.values[value].n_users++;
     return true;
 }
 
@@ -226,7 +228,9 @@ static bool fill(struct builder *b) {
         values[v] = p->values[v];
         values[v].in = values[v].out = nnv_cost_ticks(p, crossing_us(b, b->bytes[v]));
         values[v].users = users;
-        for (uint32_t u = b->head[v]; u != NONE; u = b->uses[u].next) *users++ = b->uses[u].user;
+        for (uint32_t u = b->head[v]; u != NONE; u = b->uses[u].next)
+            values[v].users[values[v].n_users++] = b->uses[u].user;
+        users += values[v].n_users;
     }
     free(p->values);
     p->values = values;
@@ -249,7 +253,8 @@ enum nnv_status nnv_cost_build(const struct nnv_cost_model *m, const struct nnv_
     b.host_us = NNV_NEW(arena, double, g->n);
     b.target_us = NNV_NEW(arena, double, g->n);
     b.first_value = NNV_NEW(arena, uint32_t, f->n_ids);
-    bool ok = out->work && out->target_us && b.host_us && b.target_us && b.first_value && use_all(&b) && time_nodes(&b);
+    bool ok = out->work && out->target_us && b.host_us && b.target_us && b.first_value && grow_values(&b) &&
+              grow_uses(&b) && use_all(&b) && time_nodes(&b);
     struct nnv_cost_value *old = out->problem.values;
     ok = ok && fill(&b);
     if (!ok && out->problem.values == old) free(old);

@@ -171,17 +171,22 @@ static void refresh_around(const struct nnv_cost_problem *p, const bool *on, con
         }
 }
 
-/* Gives back the cluster that costs most, as long as one does not pay. */
+/* Gives back the cluster that costs most, as long as one does not pay. left: room for the clusters, in order. */
 static void give_back(const struct nnv_cost_problem *p, bool *on, const uint32_t *first, const struct members *m,
-                      int64_t *change) {
-    for (uint32_t c = 0; c < p->n; c++)
-        if (on[c] && first[c] == c) refresh(p, on, first, m, change, c);
-    for (;;) {
-        uint32_t worst = 0;
-        for (uint32_t c = 1; c < p->n; c++)
-            if (change[c] < change[worst]) worst = c;
-        if (!p->n || change[worst] >= 0) return;
-        change[worst] = 0;
+                      int64_t *change, uint32_t *left) {
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < p->n; c++) {
+        if (!on[c] || first[c] != c) continue;
+        refresh(p, on, first, m, change, c);
+        left[n++] = c;
+    }
+    while (n) {
+        uint32_t at = 0;
+        for (uint32_t k = 1; k < n; k++)
+            if (change[left[k]] < change[left[at]]) at = k;
+        uint32_t worst = left[at];
+        if (change[worst] >= 0) return;
+        memmove(left + at, left + at + 1, (--n - at) * sizeof *left);
         for (uint32_t k = m->at[worst]; k < m->at[worst + 1]; k++) on[m->by[k]] = false;
         for (uint32_t k = m->at[worst]; k < m->at[worst + 1]; k++) refresh_around(p, on, first, m, change, m->by[k]);
     }
@@ -198,15 +203,17 @@ enum nnv_status nnv_cost_drops(const struct nnv_cost_problem *p, const bool *on,
 
 enum nnv_status nnv_cost_greedy(const struct nnv_cost_problem *p, bool *on, int64_t *cost, struct nnv_err *err) {
     uint32_t *first = malloc((p->n + 1) * sizeof *first);
+    uint32_t *left = malloc((p->n + 1) * sizeof *left);
     int64_t *change = calloc(p->n + 1, sizeof *change);
     struct members m = {0};
     for (uint32_t i = 0; i < p->n; i++) on[i] = nnv_cost_can(p, i);
-    enum nnv_status s = first && change ? nnv_cost_clusters(p, on, first, err) : no_memory(err);
+    enum nnv_status s = first && left && change ? nnv_cost_clusters(p, on, first, err) : no_memory(err);
     if (s == NNV_OK && !find_members(p, on, first, &m)) s = no_memory(err);
-    if (s == NNV_OK) give_back(p, on, first, &m, change);
+    if (s == NNV_OK) give_back(p, on, first, &m, change, left);
     if (s == NNV_OK) s = nnv_cost_try(p, on, cost, err);
     free_members(&m);
     free(change);
+    free(left);
     free(first);
     return s;
 }

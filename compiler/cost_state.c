@@ -92,7 +92,8 @@ void nnv_cost_unpack(const struct nnv_cost_schedule *s, uint32_t i, const uint8_
     }
 }
 
-static uint64_t bit(uint32_t region) { return UINT64_C(1) << (region - 1); }
+/* 0: no region */
+static uint64_t bit(uint32_t region) { return region ? UINT64_C(1) << (region - 1) : 0; }
 
 /* Whether `to` depends on `from` through a third cluster. */
 static bool stands_between(const struct nnv_cost_state *s, uint32_t from, uint32_t to) {
@@ -204,6 +205,13 @@ static void move(const struct nnv_cost_problem *p, const struct nnv_cost_schedul
     }
 }
 
+/* A mask with the regions' new numbers. */
+static uint64_t renumbered(uint64_t mask, const uint32_t *number) {
+    uint64_t out = 0;
+    for (; mask; mask &= mask - 1) out |= bit(number[__builtin_ctzll(mask) + 1]);
+    return out;
+}
+
 /* Keeps what is still used, in the order of the next layer, with regions numbered by their first node. */
 static void pack(const struct nnv_cost_schedule *s, uint32_t i, uint32_t n, struct nnv_cost_state *state,
                  uint8_t *packed) {
@@ -224,14 +232,12 @@ static void pack(const struct nnv_cost_schedule *s, uint32_t i, uint32_t n, stru
     memset(at, 0, to->stride - to->n_nodes - to->n_values);
     for (uint32_t r = 1; r <= count; r++)
         for (int through = 0; through < 2; through++, at += 8) {
-            uint64_t mask = 0, from = through ? state->through[old[r]] : state->edge[old[r]];
-            for (; from; from &= from - 1) mask |= bit(number[__builtin_ctzll(from) + 1]);
+            uint64_t mask = renumbered(through ? state->through[old[r]] : state->edge[old[r]], number);
             memcpy(at, &mask, 8);
         }
     for (uint32_t k = 0; k < to->n_nodes; k++) {
         if (packed[k]) continue;
-        uint64_t mask = 0, from = state->host[s->place[to->nodes[k]]];
-        for (; from; from &= from - 1) mask |= bit(number[__builtin_ctzll(from) + 1]);
+        uint64_t mask = renumbered(state->host[s->place[to->nodes[k]]], number);
         memcpy(at, &mask, 8);
         at += 8;
     }
