@@ -108,6 +108,8 @@ static void convolutions(void **state) {
     gives(p, "nn.conv2d(%x, %w, padding=[1, 0, 0, 1])", v, "2100 3200 300 5421 6532 603 8754 9865 906 ");
     gives(p, "nn.conv2d(%x, %w, padding=[0, 1], strides=[2, 2])", v, "4010 6532");
     gives(p, "nn.conv2d(%x, %w, dilation=[2, 2])", v, "9731");
+    gives(p, "(nn.conv2d(%x, %w, strides=[1, 2]), nn.conv2d(%x, %w, strides=[2, 1]))", v, "5421 8754 5421 6532");
+    gives(p, "(nn.conv2d(%x, %w, dilation=[1, 2]), nn.conv2d(%x, %w, dilation=[2, 1]))", v, "6431 9764 8721 9832");
     /* two channels in, two out; the weights of channel 1 see channel 1 tenfold */
     gives("%x: Tensor[(1, 2, 1, 2), float32], %w: Tensor[(2, 2, 1, 1), float32]", "nn.conv2d(%x, %w)",
           "1 2 3 4 1 1 1 10", "4 6 31 42");
@@ -133,17 +135,17 @@ static void convolutions(void **state) {
 /* Enough channels for matrix products, in pieces and as one: sums over channels, against loops written out. */
 static void convolutions_of_many_channels(void **state) {
     (void)state;
-    enum { IN = 5, OUT = 6, SIDE = 7, K = 3, OUT_SIDE = 4 };
+    enum { IN = 5, OUT = 6, SIDE = 7, K = 3, OUT_H = 4, OUT_W = 5 };
     struct nnv_text numbers = {0}, wanted = {0};
     double x[IN][SIDE][SIDE], w[OUT][IN][K][K];
     for (int i = 0; i < IN * SIDE * SIDE; i++) nnv_text_addf(&numbers, "%g ", (&x[0][0][0])[i] = i * 37 % 23 - 11);
     for (int i = 0; i < OUT * IN * K * K; i++) nnv_text_addf(&numbers, "%g ", (&w[0][0][0][0])[i] = i * 29 % 17 - 8);
     for (int o = 0; o < OUT; o++) {
-        for (int h = 0; h < OUT_SIDE; h++) {
-            for (int v = 0; v < OUT_SIDE; v++) {
+        for (int h = 0; h < OUT_H; h++) {
+            for (int v = 0; v < OUT_W; v++) {
                 double sum = 0;
                 for (int i = 0; i < IN * K * K; i++) {
-                    int c = i / 9, y = 2 * h - 1 + i / 3 % 3, z = 2 * v - 1 + i % 3;
+                    int c = i / 9, y = 2 * h - 1 + i / 3 % 3, z = v + 2 * (i % 3);
                     if (y >= 0 && y < SIDE && z >= 0 && z < SIDE) sum += x[c][y][z] * w[o][c][i / 3 % 3][i % 3];
                 }
                 nnv_text_addf(&wanted, "%g ", sum);
@@ -151,7 +153,7 @@ static void convolutions_of_many_channels(void **state) {
         }
     }
     gives("%x: Tensor[(1, 5, 7, 7), float32], %w: Tensor[(6, 5, 3, 3), float32]",
-          "nn.conv2d(%x, %w, padding=[1, 1], strides=[2, 2])", numbers.data, wanted.data);
+          "nn.conv2d(%x, %w, padding=[1, 0, 1, 2], strides=[2, 1], dilation=[1, 2])", numbers.data, wanted.data);
     nnv_text_free(&numbers);
     nnv_text_free(&wanted);
 }
