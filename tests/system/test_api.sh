@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The suite api: it passes on the project's NNAPI library in all its forms, and finds each bug of planted_runtime.tsv.
 . "$(dirname "$0")/lib.sh"
+try_nothing_again
 TABLE=$ROOT/tests/system/planted_runtime.tsv
 LIBRARY=$NNVTS_BUILD/lib/libneuralnetworks.so
 FAULTY=$NNVTS_BUILD/lib/libneuralnetworks-faulty.so

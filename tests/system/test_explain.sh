@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # nnvts explain names the planted numerical bugs from their dumps (explain.tsv), and tells what it cannot explain.
 . "$(dirname "$0")/lib.sh"
+try_nothing_again
 TABLE=$ROOT/tests/system/explain.tsv
 MOST=25 # dumps of a bug
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bugs planted in the faulty driver fail a run, are named in the reports, and leave a dump that reproduces them.
 . "$(dirname "$0")/lib.sh"
+try_nothing_again
 
 # The bug fails the cases of some operations, the first replay line reproduces it, and its dump passes on cpu. A bug of the device as a
 # whole leaves no dump; a driver that supports nothing fails since nothing was compared.

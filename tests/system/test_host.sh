@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # host:NAME, a driver in a process of its own: the same verdicts, and a death that costs only what it must.
 . "$(dirname "$0")/lib.sh"
+try_nothing_again
 
 # A default run has the verdicts of the driver itself, but for the cases that need a process to kill.
 test_same_verdicts_as_direct() {

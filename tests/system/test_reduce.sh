@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # From a failing dump to a small one, to the operation to blame, and to a program in C.
 . "$(dirname "$0")/lib.sh"
+try_nothing_again
 
 # a + b, * c, relu: operations 0 ADD, 1 MUL, 2 RELU
 chain() {
