@@ -118,8 +118,9 @@ static void check_record(struct verifier *v, const char *name, enum nnvts_verdic
         wrong_case(v, name, "PASS, but with a reason to fail");
     if (verdict == NNVTS_FAIL && bad == 0 && !json_is_string(json_object_get(record, "reason")))
         wrong_case(v, name, "FAIL, but nothing is wrong and no reason is given");
-    if (json_is_array(outputs) && compared != json_integer_value(json_object_get(record, "compared")))
-        wrong_case(v, name, "the values compared are not the sum of its outputs'");
+    /* A suite may compare more than the outputs. */
+    if (compared > json_integer_value(json_object_get(record, "compared")))
+        wrong_case(v, name, "its outputs have more values than were compared");
     v->recomputed++;
 }
 
