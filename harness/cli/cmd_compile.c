@@ -55,7 +55,6 @@ static enum nnv_status compile_program(struct command *x, struct nnv_arena *aren
     enum nnv_status st =
         nnv_cli_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, arena, &p, err);
     if (st == NNV_OK) st = nnv_relay_check(p.m, err);
-    if (st == NNV_OK) st = nnv_cli_program_print(&p, arena, err);
     if (st == NNV_OK) st = nnv_compile_module(p.m, &x->options, arena, compiled, err);
     if (st != NNV_OK) return st;
     compiled->source = p.text;

@@ -97,10 +97,8 @@ static enum nnv_status read_relay(struct sink *sink, const char *path, struct nn
     *count = 0;
     enum nnv_status s = nnv_cli_program_read(path, NULL, sink->arena, &p, err);
     if (s == NNV_UNSUPPORTED) return forgive(sink, err);
-    if (s == NNV_OK && !sink->folder && sink->specs)
-        s = nnv_fail(err, NNV_INVALID, "%s: Relay programs of several models need a folder each: -o DIR", path);
     if (s != NNV_OK) return s;
-    nnv_relay_print(p.m, NNV_RELAY_PRINT_META, text);
+    nnv_text_add_n(text, p.text, p.len);
     *count = 1;
     return text->failed ? nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path) : NNV_OK;
 }
@@ -170,6 +168,8 @@ static enum nnv_status import_path(struct sink *sink, const char *root, struct n
     enum nnv_status s = nnv_file_list(root, sink->relay ? relay_suffixes : suffixes, &paths, &n, err);
     if (s != NNV_OK) return s;
     if (n == 0) s = nnv_fail(err, NNV_INVALID, "%s: no %s.tflite files", root, sink->relay ? "" : ".example.cpp or ");
+    if (sink->relay && !sink->folder && n + sink->files > 1)
+        s = nnv_fail(err, NNV_INVALID, "%s: the Relay programs of several models need a folder: -o DIR", root);
     for (size_t i = 0; i < n && s == NNV_OK; i++) s = import_file(sink, root, paths[i], err);
     nnv_file_list_free(paths, n);
     return s;

@@ -27,15 +27,21 @@ static bool is_tflite(const char *path, const char *data, size_t size) {
     return nnv_cli_is_tflite(path) || (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0);
 }
 
+/** A program that was no text becomes the text that `nnvts import` writes, so that both compile to the same bytes. */
 static enum nnv_status convert(const char *path, const char *data, size_t size, struct nnv_arena *arena,
-                               struct nnv_relay_module **m, struct nnv_err *err) {
+                               struct nnv_cli_program *p, struct nnv_err *err) {
     struct nnv_network net;
+    struct nnv_relay_module *m;
+    struct nnv_text text = {0};
     enum nnv_status s = nnv_tflite_import(data, size, path, arena, &net, err);
     if (s != NNV_OK) return s;
-    s = nnv_lift(&net.model, net.input_names, arena, m, err);
+    s = nnv_lift(&net.model, net.input_names, arena, &m, err);
     if (s != NNV_OK) return nnv_at(err, s, "%s", path);
-    (*m)->file = nnv_arena_strdup(arena, path);
-    return (*m)->file ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    nnv_relay_print(m, NNV_RELAY_PRINT_META, &text);
+    p->text = text.failed ? NULL : nnv_arena_copy(arena, text.data, text.len + 1);
+    p->len = text.len;
+    nnv_text_free(&text);
+    return p->text ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
 }
 
 static enum nnv_status bind(const char *path, struct nnv_arena *arena, struct nnv_cli_program *p, struct nnv_err *err) {
@@ -56,24 +62,13 @@ enum nnv_status nnv_cli_program_read(const char *path, const char *params, struc
     if (!path) return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text, or a .tflite model");
     enum nnv_status s = read_file(path, arena, &data, &size, err);
     if (s != NNV_OK) return s;
-    if (is_tflite(path, data, size)) {
-        if (params)
-            return nnv_fail(err, NNV_INVALID, "--params: %s is a TensorFlow Lite model, which holds all values itself",
-                            path);
-        return convert(path, data, size, arena, &p->m, err);
-    }
+    const bool tflite = is_tflite(path, data, size);
+    if (tflite && params)
+        return nnv_fail(err, NNV_INVALID, "--params: %s is a TensorFlow Lite model, which holds all values itself",
+                        path);
     p->text = data;
     p->len = size;
-    s = nnv_relay_parse(data, size, path, arena, &p->m, err);
+    if (tflite) s = convert(path, data, size, arena, p, err);
+    if (s == NNV_OK) s = nnv_relay_parse(p->text, p->len, path, arena, &p->m, err);
     return s == NNV_OK && params ? bind(params, arena, p, err) : s;
-}
-
-enum nnv_status nnv_cli_program_print(struct nnv_cli_program *p, struct nnv_arena *arena, struct nnv_err *err) {
-    struct nnv_text text = {0};
-    if (p->text) return NNV_OK;
-    nnv_relay_print(p->m, NNV_RELAY_PRINT_META, &text);
-    p->text = text.failed ? NULL : nnv_arena_copy(arena, text.data, text.len + 1);
-    p->len = text.len;
-    nnv_text_free(&text);
-    return p->text ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
 }

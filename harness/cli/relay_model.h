@@ -7,8 +7,8 @@
 #include "compiler/relay.h"
 
 struct nnv_cli_program {
-    struct nnv_relay_module *m; /**< parameters are bound; Relay text is not checked yet */
-    const char *text;           /**< as it was given; NULL: it was no text, see nnv_cli_program_print() */
+    struct nnv_relay_module *m; /**< parameters are bound; it is not checked yet */
+    const char *text;           /**< as it was given; or, with the values of constants, as it was made */
     size_t len;
     struct nnv_relay_params *params; /**< that were bound, or NULL */
 };
@@ -20,8 +20,5 @@ struct nnv_cli_program {
  */
 NNV_USE_RESULT enum nnv_status nnv_cli_program_read(const char *path, const char *params, struct nnv_arena *arena,
                                                     struct nnv_cli_program *p, struct nnv_err *err);
-/** Makes the text, with the values of constants, of a program that was none. To be called before m is changed. */
-NNV_USE_RESULT enum nnv_status nnv_cli_program_print(struct nnv_cli_program *p, struct nnv_arena *arena,
-                                                     struct nnv_err *err);
 
 #endif
