@@ -10,7 +10,7 @@
 #include "compiler/params.h"
 #include "compiler/tables.h"
 
-static const size_t LONGEST_PROGRAM = (size_t)1 << 32, LONGEST_TABLE = (size_t)1 << 26;
+static const size_t LONGEST_TABLE = (size_t)1 << 26;
 
 static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
 
@@ -167,28 +167,6 @@ enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_
     if (st == NNV_OK) st = nnv_emit_gather(made.regions, made.n_regions, "weights.bin", arena, &made.weights, err);
     if (st == NNV_OK) *out = made;
     return st;
-}
-
-enum nnv_status nnv_compile_file(const char *model, const char *params, const struct nnv_compile_options *options,
-                                 struct nnv_arena *arena, struct nnv_compiled *out, struct nnv_err *err) {
-    struct nnv_relay_params *values = NULL;
-    struct nnv_relay_module *m = NULL;
-    char *text, *data;
-    size_t len, size;
-    enum nnv_status st = read_file(model, LONGEST_PROGRAM, arena, &text, &len, err);
-    if (st == NNV_OK && params) {
-        values = NNV_NEW(arena, struct nnv_relay_params, 1);
-        if (!values) return no_memory(err);
-        st = read_file(params, LONGEST_PROGRAM, arena, &data, &size, err);
-        if (st == NNV_OK) st = nnv_relay_params_read(data, size, params, arena, values, err);
-    }
-    if (st == NNV_OK) st = nnv_compile_load(text, len, model, values, arena, &m, err);
-    if (st == NNV_OK) st = nnv_compile_module(m, options, arena, out, err);
-    if (st != NNV_OK) return st;
-    out->source = text;
-    out->source_len = len;
-    out->params = values;
-    return NNV_OK;
 }
 
 void nnv_compiled_free(struct nnv_compiled *c) { nnv_text_free(&c->weights.bytes); }

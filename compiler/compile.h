@@ -31,7 +31,7 @@ struct nnv_compiled {
     size_t n_refused;
     struct nnv_emit_weights weights;
     struct nnv_compile_options options;
-    const char *source; /**< text of the program as it was given; NULL: it was made in memory */
+    const char *source; /**< text of the program as it was given; the caller's to set, as params; NULL: none */
     size_t source_len;
     struct nnv_relay_params *params; /**< that were bound, or NULL */
 };
@@ -43,10 +43,6 @@ struct nnv_compiled {
 NNV_USE_RESULT enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_compile_options *options,
                                                   struct nnv_arena *arena, struct nnv_compiled *out,
                                                   struct nnv_err *err);
-/** The same for a file of Relay text, and a file of parameters, which may be NULL. */
-NNV_USE_RESULT enum nnv_status nnv_compile_file(const char *model, const char *params,
-                                                const struct nnv_compile_options *options, struct nnv_arena *arena,
-                                                struct nnv_compiled *out, struct nnv_err *err);
 void nnv_compiled_free(struct nnv_compiled *c);
 
 /**

@@ -267,8 +267,9 @@ static enum nnv_status refuse(const struct refusals *r, struct nnv_err *err) {
         if (r->count[i])
             nnv_text_addf(&t, "%s%s (%u)", t.len ? ", " : "", nnv_op((int32_t)i) ? nnv_op((int32_t)i)->name : "unknown",
                           r->count[i]);
-    enum nnv_status st = nnv_fail(err, NNV_UNSUPPORTED, "%u operations have no Relay form as they are used here: %s",
-                                  r->n, t.data && !t.failed ? t.data : "");
+    enum nnv_status st =
+        nnv_fail(err, NNV_UNSUPPORTED, "%u operation%s no Relay form as %s used here: %s", r->n,
+                 r->n == 1 ? " has" : "s have", r->n == 1 ? "it is" : "they are", t.data && !t.failed ? t.data : "");
     nnv_text_free(&t);
     return st;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file cmd_compile.c nnvts compile: a Relay program becomes NNAPI models, C++ classes and a shared library. */
+/** @file cmd_compile.c nnvts compile: a program becomes NNAPI models, C++ classes and a shared library. */
 #include "compiler/compile.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/relay_model.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts compile MODEL.relay [options]",
-    .summary = "Divides a Relay program between NNAPI and the host and writes a folder: the divided program, each "
+    .usage = "nnvts compile MODEL.relay|MODEL.tflite [options]",
+    .summary = "Divides a program, as Relay text or a TensorFlow Lite model, between NNAPI and the host and writes a "
+               "folder: the divided program, each "
                "region as JSON and as a C++ class, weights, a shared library, and the plan that nnvts run-compiled "
                "follows.",
     .examples =
         "nnvts compile m.relay --params m.params -o out      all that NNAPI can do goes to NNAPI\n"
+        "nnvts compile m.tflite -o out                       a TensorFlow Lite model, which holds its weights\n"
         "nnvts compile m.relay --level 3 -o out              with models for Android 10\n"
         "nnvts compile m.relay --supported s.json --prune r.json -o out   only some operators, no tiny regions\n"
         "nnvts compile m.relay --no-build -o out             sources only: no C++ compiler is needed\n",
@@ -25,7 +28,6 @@ struct command {
 };
 
 static enum nnv_status check_options(struct command *x, struct nnv_err *err) {
-    if (x->c.positional.count == 0) return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text");
     if (x->level < NNV_LEVEL_MIN || x->level > NNV_LEVEL_MAX)
         return nnv_fail(err, NNV_INVALID, "--level %llu: expected a feature level from %d to %d",
                         (unsigned long long)x->level, NNV_LEVEL_MIN, NNV_LEVEL_MAX);
@@ -46,10 +48,25 @@ static void show(const struct command *x, const struct nnv_compiled *c) {
            c->partition.n_host == 1 ? "" : "s");
 }
 
+/** Reads, checks and compiles. */
+static enum nnv_status compile_program(struct command *x, struct nnv_arena *arena, struct nnv_compiled *compiled,
+                                       struct nnv_err *err) {
+    struct nnv_cli_program p;
+    enum nnv_status st =
+        nnv_cli_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, arena, &p, err);
+    if (st == NNV_OK) st = nnv_relay_check(p.m, err);
+    if (st == NNV_OK) st = nnv_compile_module(p.m, &x->options, arena, compiled, err);
+    if (st != NNV_OK) return st;
+    compiled->source = p.text;
+    compiled->source_len = p.len;
+    compiled->params = p.params;
+    return NNV_OK;
+}
+
 static enum nnv_status compile(struct command *x, struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_compiled compiled = {0};
     enum nnv_status st = check_options(x, err);
-    if (st == NNV_OK) st = nnv_compile_file(x->c.positional.item[0], x->params, &x->options, arena, &compiled, err);
+    if (st == NNV_OK) st = compile_program(x, arena, &compiled, err);
     if (st == NNV_OK) st = nnv_compile_write(&compiled, x->c.out, !x->no_build, arena, err);
     if (st == NNV_OK) show(x, &compiled);
     nnv_compiled_free(&compiled);

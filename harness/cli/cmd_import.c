@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file cmd_import.c nnvts import: AOSP's generated test models, and TensorFlow Lite's, as spec files. */
+/** @file cmd_import.c nnvts import: AOSP's generated test models, and TensorFlow Lite's, as spec files; the latter as
+ * Relay programs, too. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/relay_model.h"
 #include "harness/cli/tflite.h"
 #include "reference/model/spec.h"
 
@@ -16,17 +18,19 @@ static const struct nnv_verb_help help = {
                "for each in a folder, all in one file, or to stdout. The C++ is parsed, never compiled. A file that "
                "does not fit, or a model with an operation that nnvts does not know, is left out, with one error that "
                "names line and column; the exit code is 2 then. A .tflite file becomes a spec with inputs drawn by "
-               "--seed and the outputs of the reference.",
+               "--seed and the outputs of the reference, or with --relay a Relay program that holds its weights.",
     .examples = "nnvts import add.example.cpp                    its models on stdout, one a line\n"
                 "nnvts import runtime/test/generated -o specs    a file of specs for each, in the same folders\n"
                 "nnvts import a.example.cpp b.example.cpp -o all.jsonl  all in one file\n"
-                "nnvts import net.tflite -o net.json             a TensorFlow Lite model as a spec\n",
+                "nnvts import net.tflite -o net.json             a TensorFlow Lite model as a spec\n"
+                "nnvts import net.tflite -o net.relay            and as a Relay program\n",
 };
 
 /** Where the specs go. */
 struct sink {
     const char *folder;   /**< NULL: text is gathered */
     struct nnv_text text; /**< for one file or stdout */
+    bool relay;           /**< Relay programs instead of specs */
     struct nnv_arena *arena;
     uint64_t seed; /**< of the inputs of .tflite files */
     json_t *taken; /**< files that are written and names that are in them, with the C++ file that they are of */
@@ -38,7 +42,7 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
-static const char *const suffixes[] = {".example.cpp", ".tflite", NULL};
+static const char *const suffixes[] = {".example.cpp", ".tflite", NULL}, *const *relay_suffixes = suffixes + 1;
 
 /** Prints what is wrong with a file; the import goes on. */
 static enum nnv_status forgive(struct sink *sink, struct nnv_err *err) {
@@ -85,6 +89,20 @@ static enum nnv_status read_tflite(struct sink *sink, const char *path, struct n
     return s;
 }
 
+/** Appends the Relay program that a .tflite file becomes. */
+static enum nnv_status read_relay(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
+                                  struct nnv_err *err) {
+    struct nnv_cli_program p;
+    nnv_arena_reset(sink->arena);
+    *count = 0;
+    enum nnv_status s = nnv_cli_program_read(path, NULL, sink->arena, &p, err);
+    if (s == NNV_UNSUPPORTED) return forgive(sink, err);
+    if (s != NNV_OK) return s;
+    nnv_text_add_n(text, p.text, p.len);
+    *count = 1;
+    return text->failed ? nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path) : NNV_OK;
+}
+
 /** Appends all specs of a file as lines. A model with an operation that nnvts does not know is left out. */
 static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
                                  struct nnv_err *err) {
@@ -113,7 +131,8 @@ static enum nnv_status write_file(struct sink *sink, const char *root, const cha
     if (!below) below = path;
     while (*below == '/') below++;
     char *to = NULL;
-    if (asprintf(&to, "%s/%.*s.jsonl", sink->folder, (int)(path + len - below), below) < 0)
+    if (asprintf(&to, "%s/%.*s.%s", sink->folder, (int)(path + len - below), below, sink->relay ? "relay" : "jsonl") <
+        0)
         return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
     enum nnv_status s = claim(sink, to, "", path, err);
     char *slash = strrchr(to, '/');
@@ -129,8 +148,9 @@ static enum nnv_status write_file(struct sink *sink, const char *root, const cha
 static enum nnv_status import_file(struct sink *sink, const char *root, const char *path, struct nnv_err *err) {
     struct nnv_text text = {0};
     size_t count;
-    enum nnv_status s = nnv_cli_is_tflite(path) ? read_tflite(sink, path, &text, &count, err)
-                                                : read_file(sink, path, &text, &count, err);
+    enum nnv_status s = sink->relay               ? read_relay(sink, path, &text, &count, err)
+                        : nnv_cli_is_tflite(path) ? read_tflite(sink, path, &text, &count, err)
+                                                  : read_file(sink, path, &text, &count, err);
     if (s == NNV_OK && count && sink->folder) s = write_file(sink, root, path, &text, err);
     if (s == NNV_OK && count && !sink->folder) nnv_text_add_n(&sink->text, text.data, text.len);
     if (s == NNV_OK && sink->text.failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
@@ -145,20 +165,39 @@ static enum nnv_status import_file(struct sink *sink, const char *root, const ch
 static enum nnv_status import_path(struct sink *sink, const char *root, struct nnv_err *err) {
     char **paths;
     size_t n;
-    enum nnv_status s = nnv_file_list(root, suffixes, &paths, &n, err);
+    enum nnv_status s = nnv_file_list(root, sink->relay ? relay_suffixes : suffixes, &paths, &n, err);
     if (s != NNV_OK) return s;
-    if (n == 0) s = nnv_fail(err, NNV_INVALID, "%s: no .example.cpp or .tflite files", root);
+    if (n == 0) s = nnv_fail(err, NNV_INVALID, "%s: no %s.tflite files", root, sink->relay ? "" : ".example.cpp or ");
+    if (sink->relay && !sink->folder && n + sink->files > 1)
+        s = nnv_fail(err, NNV_INVALID, "%s: the Relay programs of several models need a folder: -o DIR", root);
     for (size_t i = 0; i < n && s == NNV_OK; i++) s = import_file(sink, root, paths[i], err);
     nnv_file_list_free(paths, n);
     return s;
 }
 
+/** Where it all goes, by the name of --out. */
+static enum nnv_status choose_sink(struct sink *sink, const struct nnv_cli *c, struct nnv_err *err) {
+    const bool one_model = c->positional.count == 1 && nnv_cli_is_tflite(c->positional.item[0]);
+    const bool one_spec = c->out && ends_with(c->out, ".json");
+    if (c->out && ends_with(c->out, ".relay")) sink->relay = true;
+    if (sink->relay) {
+        if (c->out && !ends_with(c->out, ".relay")) sink->folder = c->out;
+        return NNV_OK;
+    }
+    if (c->out && !ends_with(c->out, ".jsonl") && !(one_spec && one_model)) sink->folder = c->out;
+    if (one_spec && !one_model)
+        return nnv_fail(err, NNV_INVALID, "--out %s: a file of several specs is called .jsonl", c->out);
+    return NNV_OK;
+}
+
 static int run(int argc, char **argv) {
     struct nnv_cli c;
+    bool relay = false;
     nnv_cli_defaults(&c);
     c.out = NULL;
     const struct nnv_opt table[] = {
         {'o', "out", NNV_OPT_STRING, &c.out, "DIR|FILE", "a folder, or a .jsonl file for all; default: stdout", NULL},
+        {0, "relay", NNV_OPT_FLAG, &relay, NULL, "Relay programs of .tflite files; -o NAME.relay says that, too", NULL},
         NNV_OPTION_SEED(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,
@@ -167,14 +206,10 @@ static int run(int argc, char **argv) {
     if (code >= 0) return code;
 
     struct nnv_err err = {0};
-    struct sink sink = {.arena = nnv_arena_new(), .taken = json_object(), .seed = c.seed};
-    const bool one_model = c.positional.count == 1 && nnv_cli_is_tflite(c.positional.item[0]);
+    struct sink sink = {.arena = nnv_arena_new(), .taken = json_object(), .seed = c.seed, .relay = relay};
     enum nnv_status s =
         sink.arena == NULL || sink.taken == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
-    const bool one_spec = c.out != NULL && ends_with(c.out, ".json");
-    if (c.out != NULL && !ends_with(c.out, ".jsonl") && !(one_spec && one_model)) sink.folder = c.out;
-    if (s == NNV_OK && one_spec && !one_model)
-        s = nnv_fail(&err, NNV_INVALID, "--out %s: a file of several specs is called .jsonl", c.out);
+    if (s == NNV_OK) s = choose_sink(&sink, &c, &err);
     if (s == NNV_OK && c.positional.count == 0)
         s = nnv_fail(&err, NNV_INVALID, "import what? give .example.cpp or .tflite files, or a folder of them");
     for (int i = 0; s == NNV_OK && i < c.positional.count; i++) s = import_path(&sink, c.positional.item[i], &err);
@@ -182,7 +217,7 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK && c.out != NULL && !sink.folder && sink.text.len)
         s = nnv_file_write(c.out, sink.text.data, sink.text.len, &err);
     if (s == NNV_OK && c.out != NULL && !c.quiet)
-        printf("%zu specs of %zu files in %s\n", sink.specs, sink.files, c.out);
+        printf("%zu %s of %zu files in %s\n", sink.specs, sink.relay ? "Relay programs" : "specs", sink.files, c.out);
     nnv_text_free(&sink.text);
     json_decref(sink.taken);
     nnv_arena_free(sink.arena);

@@ -6,24 +6,26 @@
 #include "base/file.h"
 #include "compiler/convert.h"
 #include "compiler/cost.h"
-#include "compiler/params.h"
 #include "compiler/tables.h"
 #include "harness/cli/partition_report.h"
+#include "harness/cli/relay_model.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts partition MODEL.relay [options]",
-    .summary = "Shows how a Relay program is divided: operators that match a pattern become composites, what a target "
+    .usage = "nnvts partition MODEL.relay|MODEL.tflite [options]",
+    .summary = "Shows how a program, as Relay text or a TensorFlow Lite model, is divided: operators that match a "
+               "pattern become composites, what a target "
                "supports is gathered in regions, the rest stays on the host.",
     .examples = "nnvts partition m.relay --supported s.json          regions as a table\n"
                 "nnvts partition m.relay --patterns nnapi --json     composites of the table for NNAPI, as JSON\n"
                 "nnvts partition m.relay --patterns p.json --targets onednn --text   the divided program\n"
                 "nnvts partition m.relay --supported s.json --prune r.json   without regions that are not worth it\n"
                 "nnvts partition m.relay --cost profile.json    what takes least time, of all that NNAPI can do\n"
+                "nnvts partition m.tflite                       what of a TensorFlow Lite model NNAPI can do\n"
                 "nnvts partition m.relay --patterns nnapi --html m.html   the program before and after, as a page\n",
 };
 
 enum { MOST_TARGETS = 64 };
-static const size_t LONGEST_PROGRAM = (size_t)1 << 32, LONGEST_TABLE = (size_t)1 << 26;
+static const size_t LONGEST_TABLE = (size_t)1 << 26;
 
 struct command {
     struct nnv_cli c;
@@ -66,18 +68,10 @@ static enum nnv_status split_targets(struct command *x, struct nnv_err *err) {
 }
 
 static enum nnv_status load_module(const struct command *x, struct nnv_relay_module **m, struct nnv_err *err) {
-    char *text, *data;
-    size_t len, size;
-    struct nnv_relay_params params;
-    if (x->c.positional.count == 0) return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text");
-    const char *path = x->c.positional.item[0];
-    enum nnv_status s = read_file(x, path, LONGEST_PROGRAM, &text, &len, err);
-    if (s == NNV_OK) s = nnv_relay_parse(text, len, path, x->arena, m, err);
-    if (s == NNV_OK && x->params) {
-        s = read_file(x, x->params, LONGEST_PROGRAM, &data, &size, err);
-        if (s == NNV_OK) s = nnv_relay_params_read(data, size, x->params, x->arena, &params, err);
-        if (s == NNV_OK) s = nnv_relay_params_bind(*m, &params, err);
-    }
+    struct nnv_cli_program p;
+    enum nnv_status s =
+        nnv_cli_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->arena, &p, err);
+    *m = p.m;
     return s == NNV_OK ? nnv_relay_infer(*m, err) : s;
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_profile.c nnvts profile: how long a device takes for the operations and regions of a Relay program. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "compiler/compile.h"
 #include "compiler/tables.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/profile.h"
+#include "harness/cli/relay_model.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts profile MODEL.relay --connect HOST:PORT | --driver NAME|PATH [options]",
-    .summary = "Measures the operations of a Relay program one by one, and its regions, on a driver here or behind "
+    .usage = "nnvts profile MODEL.relay|MODEL.tflite --connect HOST:PORT | --driver NAME|PATH [options]",
+    .summary = "Measures the operations of a Relay program or TensorFlow Lite model one by one, and its regions, on a "
+               "driver here or behind "
                "nnvts serve, and writes a profile, which nnvts partition --cost chooses regions by. Operations of "
                "equal structure are measured once.",
     .examples =
@@ -34,15 +34,6 @@ struct command {
     struct nnv_profiler profiler;
 };
 
-static enum nnv_status read_file(struct command *x, const char *path, char **data, size_t *size, struct nnv_err *err) {
-    char *read = NULL;
-    enum nnv_status s = nnv_file_read(path, (size_t)1 << 32, &read, size, err);
-    if (s != NNV_OK) return s;
-    *data = nnv_arena_copy(x->arena, read, *size + 1);
-    free(read);
-    return *data ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
-}
-
 static enum nnv_status merge_composites(struct command *x, struct nnv_relay_module *m, struct nnv_err *err) {
     struct nnv_pattern_table table;
     size_t len;
@@ -54,16 +45,11 @@ static enum nnv_status merge_composites(struct command *x, struct nnv_relay_modu
 }
 
 static enum nnv_status load(struct command *x, struct nnv_err *err) {
-    char *text = NULL, *data = NULL;
-    size_t len = 0, size = 0;
-    struct nnv_relay_params params;
-    struct nnv_relay_module *m = NULL;
-    if (x->c.positional.count == 0) return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text");
-    const char *path = x->c.positional.item[0];
-    enum nnv_status s = read_file(x, path, &text, &len, err);
-    if (s == NNV_OK && x->params) s = read_file(x, x->params, &data, &size, err);
-    if (s == NNV_OK && x->params) s = nnv_relay_params_read(data, size, x->params, x->arena, &params, err);
-    if (s == NNV_OK) s = nnv_compile_load(text, len, path, x->params ? &params : NULL, x->arena, &m, err);
+    struct nnv_cli_program p;
+    enum nnv_status s =
+        nnv_cli_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->arena, &p, err);
+    struct nnv_relay_module *m = p.m;
+    if (s == NNV_OK) s = nnv_relay_check(m, err);
     for (size_t f = 0; s == NNV_OK && f < m->n_functions; f++) s = nnv_graph_form(m, m->functions[f].expr, err);
     if (s == NNV_OK && x->patterns) s = merge_composites(x, m, err);
     x->profiler.m = m;

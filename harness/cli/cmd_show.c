@@ -3,7 +3,9 @@
 #include <fnmatch.h>
 
 #include "base/text.h"
+#include "compiler/lift.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/relay_model.h"
 #include "harness/cli/relay_show.h"
 #include "harness/cli/tflite.h"
 #include "harness/debug/spec_c.h"
@@ -15,17 +17,19 @@ static const struct nnv_verb_help help = {
     .summary = "Shows the specs of .json, .jsonl and .example.cpp files: a summary with feature level and validity, or "
                "the spec in "
                "another form, on stdout. Of a .tflite file it shows tensors, operators with their counts, and what "
-               "NNAPI has no equal for; of a .relay program, its functions' types and operators.",
+               "NNAPI has no equal for; of a .relay program, its functions' types and operators. All can "
+               "be shown as Relay text.",
     .examples = "nnvts show x.json                       what the model does\n"
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
                 "nnvts show x.jsonl -k 'conv*' --as mod.py  in the form of AOSP's test generator\n"
                 "nnvts show x.json --as c > x.c          a program that runs it on a driver\n"
                 "nnvts show net.tflite                   what a TensorFlow Lite model holds\n"
+                "nnvts show net.tflite --as relay        it as a Relay program\n"
                 "nnvts show net.relay                    the operators of a Relay program\n",
 };
 
-enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C };
-static const char *const forms[] = {"summary", "json", "jsonl", "mod.py", "dot", "c", NULL};
+enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C, RELAY };
+static const char *const forms[] = {"summary", "json", "jsonl", "mod.py", "dot", "c", "relay", NULL};
 
 /** As a program; it compares by the profile that nnvts replay would take. */
 static enum nnv_status write_c(const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out,
@@ -34,6 +38,16 @@ static enum nnv_status write_c(const struct nnv_spec *spec, struct nnv_arena *ar
     enum nnv_precision precision;
     enum nnv_status s = nnv_case_precision(&config, nnv_suite_by_name("spec"), spec, &precision, err);
     return s == NNV_OK ? nnv_spec_write_c(spec, precision, arena, out, err) : s;
+}
+
+/** The model as a Relay program. */
+static enum nnv_status write_relay(const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out,
+                                   struct nnv_err *err) {
+    struct nnv_relay_module *m;
+    enum nnv_status s = nnv_lift(&spec->model, NULL, arena, &m, err);
+    if (s != NNV_OK) return nnv_at(err, s, "%s", spec->name);
+    nnv_relay_print(m, NNV_RELAY_PRINT_META, out);
+    return NNV_OK;
 }
 
 static enum nnv_status write_form(const struct nnv_spec *spec, enum form form, struct nnv_arena *arena,
@@ -56,6 +70,8 @@ static enum nnv_status write_form(const struct nnv_spec *spec, enum form form, s
         return NNV_OK;
     case C:
         return write_c(spec, arena, out, err);
+    case RELAY:
+        return write_relay(spec, arena, out, err);
     }
     return NNV_OK;
 }
@@ -93,6 +109,16 @@ static enum nnv_status show_file(const char *path, const char *glob, enum form f
     return s;
 }
 
+/** A .tflite file or .relay program as Relay text. */
+static enum nnv_status write_program(const char *path, struct nnv_arena *arena, struct nnv_text *out,
+                                     struct nnv_err *err) {
+    struct nnv_cli_program p;
+    enum nnv_status s = nnv_cli_program_read(path, NULL, arena, &p, err);
+    if (s == NNV_OK) s = nnv_relay_check(p.m, err);
+    if (s == NNV_OK) nnv_relay_print(p.m, NNV_RELAY_PRINT_META, out);
+    return s;
+}
+
 /** A .tflite file: what it holds, or the spec that an import makes of it. */
 static enum nnv_status show_tflite(const char *path, enum form form, uint64_t seed, struct nnv_arena *arena,
                                    struct nnv_text *out, size_t *shown, struct nnv_err *err) {
@@ -102,6 +128,8 @@ static enum nnv_status show_tflite(const char *path, enum form form, uint64_t se
     nnv_text_clear(out);
     if (form == SUMMARY) {
         s = nnv_cli_tflite_summary(path, arena, out, err);
+    } else if (form == RELAY) {
+        s = write_program(path, arena, out, err);
     } else {
         s = nnv_cli_tflite_spec(path, seed, arena, &spec, err);
         if (s == NNV_OK) s = write_form(spec, form, arena, out, err);
@@ -113,13 +141,15 @@ static enum nnv_status show_tflite(const char *path, enum form form, uint64_t se
     return s;
 }
 
-/** A .relay program, which is no spec: its summary. */
+/** A .relay program, which is no spec: its summary, or its text. */
 static enum nnv_status show_relay(const char *path, enum form form, struct nnv_arena *arena, struct nnv_text *out,
                                   size_t *shown, struct nnv_err *err) {
     nnv_arena_reset(arena);
     nnv_text_clear(out);
-    if (form != SUMMARY) return nnv_fail(err, NNV_INVALID, "%s: of a Relay program there is only the summary", path);
-    enum nnv_status s = nnv_cli_relay_summary(path, arena, out, err);
+    if (form != SUMMARY && form != RELAY)
+        return nnv_fail(err, NNV_INVALID, "%s: of a Relay program there is only the summary, and --as relay", path);
+    enum nnv_status s =
+        form == SUMMARY ? nnv_cli_relay_summary(path, arena, out, err) : write_program(path, arena, out, err);
     if (s == NNV_OK && out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
     ++*shown;

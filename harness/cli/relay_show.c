@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "compiler/interp.h"
 #include "compiler/relay_ops.h"
+#include "harness/cli/relay_model.h"
 
-enum { MOST_BYTES = 1 << 30, MOST_PARAMS = 8, MOST_SHAPES = 3 };
+enum { MOST_PARAMS = 8, MOST_SHAPES = 3 };
 
 bool nnv_cli_is_relay(const char *path) {
     const size_t n = strlen(path), k = strlen(".relay");
@@ -81,16 +81,12 @@ static enum nnv_status write_function(const struct nnv_relay_function *f, struct
 
 enum nnv_status nnv_cli_relay_summary(const char *path, struct nnv_arena *arena, struct nnv_text *out,
                                       struct nnv_err *err) {
-    char *text = NULL;
-    size_t size = 0;
-    struct nnv_relay_module *m = NULL;
-    enum nnv_status st = nnv_file_read(path, MOST_BYTES, &text, &size, err);
-    if (st == NNV_OK) st = nnv_relay_parse(text, size, path, arena, &m, err);
-    if (st == NNV_OK) st = nnv_relay_check(m, err);
-    for (size_t i = 0; st == NNV_OK && i < m->n_functions; i++) {
-        st = write_function(&m->functions[i], arena, out);
+    struct nnv_cli_program p;
+    enum nnv_status st = nnv_cli_program_read(path, NULL, arena, &p, err);
+    if (st == NNV_OK) st = nnv_relay_check(p.m, err);
+    for (size_t i = 0; st == NNV_OK && i < p.m->n_functions; i++) {
+        st = write_function(&p.m->functions[i], arena, out);
         if (st != NNV_OK) st = nnv_fail(err, st, "%s: out of memory", path);
     }
-    free(text);
     return st;
 }

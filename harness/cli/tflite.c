@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "compiler/lift.h"
 #include "mlts/dataset.h"
 #include "mlts/tflite.h"
 #include "mlts/tflite_file.h"
@@ -118,6 +119,22 @@ static void write_graph(struct nnv_text *out, const struct nnv_tfl_graph *g, uin
     if (g->noperators <= MOST_LISTED) write_operators(out, g);
 }
 
+/** What it is in Relay, or what has no form there. */
+static void write_lift(struct nnv_text *out, const struct nnv_network *net, struct nnv_arena *arena) {
+    struct nnv_err err = {0};
+    struct nnv_relay_module *m;
+    struct nnv_relay_list list;
+    enum nnv_status st = nnv_lift(&net->model, net->input_names, arena, &m, &err);
+    if (st == NNV_OK) st = nnv_relay_post_order(nnv_relay_find(m, "main"), NULL, NULL, arena, &list);
+    if (st != NNV_OK) {
+        nnv_text_addf(out, "Relay: %s\n", err.text);
+        return;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < list.n; i++) n += list.exprs[i]->kind == NNV_RELAY_CALL;
+    nnv_text_addf(out, "Relay: %zu operations\n", n);
+}
+
 /** What the importer makes of it. */
 static enum nnv_status write_import(struct nnv_text *out, const char *path, const void *data, size_t size,
                                     struct nnv_arena *arena, struct nnv_err *err) {
@@ -130,9 +147,11 @@ static enum nnv_status write_import(struct nnv_text *out, const char *path, cons
         return NNV_OK;
     }
     if (st == NNV_OK) st = nnv_validate(&net.model, arena, &level, err);
-    if (st == NNV_OK)
+    if (st == NNV_OK) {
         nnv_text_addf(out, "NNAPI: %u operations, %u states, valid from feature level %d (%s)\n",
                       net.model.main.noperations, net.state_count, level, nnv_level_name(level));
+        write_lift(out, &net, arena);
+    }
     return st;
 }
 
