@@ -11,7 +11,7 @@
 #include "reference/model/op.h"
 
 #define SHAPE(...) nnv_shape_make(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (const uint32_t[]){__VA_ARGS__})
-enum { U = NNV_DIM_UNKNOWN };
+#define U NNV_DIM_UNKNOWN
 
 static void test_text(void **state) {
     (void)state;
