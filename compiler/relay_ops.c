@@ -23,6 +23,12 @@
 #define ANY NNV_RELAY_ATTR_ANY
 #define RULE(name) nnv_relay_rule_##name
 
+#define CONV_TRANSPOSE                                                                                                 \
+    {"channels", I, NULL}, {"kernel_size", L, NULL}, {"strides", L, PAIR(1)}, {"padding", L, PAIR(0)},                 \
+        {"output_padding", L, PAIR(0)}, {"dilation", L, PAIR(1)}, {"groups", I, INT(1)},                               \
+        {"data_layout", S, TEXT("NCHW")}, {"kernel_layout", S, TEXT("IOHW")}, {"out_layout", S, TEXT("")}, {           \
+        "out_dtype", S, TEXT("")                                                                                       \
+    }
 #define CONV                                                                                                           \
     {"strides", L, PAIR(1)}, {"padding", L, PAIR(0)}, {"dilation", L, PAIR(1)}, {"groups", I, INT(1)},                 \
         {"channels", I, NULL}, {"kernel_size", L, NULL}, {"data_layout", S, TEXT("NCHW")},                             \
@@ -156,21 +162,7 @@ static const struct nnv_relay_op_row rows[] = {
       {"out_layout", S, TEXT("")},
       {"out_dtype", S, TEXT("")}}},
     {"nn.conv2d", 2, 2, RULE(conv), {CONV}},
-    {"nn.conv2d_transpose",
-     2,
-     2,
-     RULE(conv_transpose),
-     {{"channels", I, NULL},
-      {"kernel_size", L, NULL},
-      {"strides", L, PAIR(1)},
-      {"padding", L, PAIR(0)},
-      {"output_padding", L, PAIR(0)},
-      {"dilation", L, PAIR(1)},
-      {"groups", I, INT(1)},
-      {"data_layout", S, TEXT("NCHW")},
-      {"kernel_layout", S, TEXT("IOHW")},
-      {"out_layout", S, TEXT("")},
-      {"out_dtype", S, TEXT("")}}},
+    {"nn.conv2d_transpose", 2, 2, RULE(conv_transpose), {CONV_TRANSPOSE}},
     {"nn.dense", 2, 2, RULE(dense), {{"units", I, NULL}, {"out_dtype", S, TEXT("")}}},
     {"nn.depth_to_space",
      1,
@@ -252,21 +244,7 @@ static const struct nnv_relay_op_row rows[] = {
      {{"out_dtype", S, TEXT("int32")}, {"transpose_a", B, TRUTH(0)}, {"transpose_b", B, TRUTH(1)}}},
     {"qnn.concatenate", 5, 5, RULE(qnn_concatenate), {{"axis", I, INT(0)}}},
     {"qnn.conv2d", 6, 6, RULE(conv), {CONV}},
-    {"qnn.conv2d_transpose",
-     6,
-     6,
-     RULE(conv_transpose),
-     {{"channels", I, NULL},
-      {"kernel_size", L, NULL},
-      {"strides", L, PAIR(1)},
-      {"padding", L, PAIR(0)},
-      {"output_padding", L, PAIR(0)},
-      {"dilation", L, PAIR(1)},
-      {"groups", I, INT(1)},
-      {"data_layout", S, TEXT("NCHW")},
-      {"kernel_layout", S, TEXT("IOHW")},
-      {"out_layout", S, TEXT("")},
-      {"out_dtype", S, TEXT("")}}},
+    {"qnn.conv2d_transpose", 6, 6, RULE(conv_transpose), {CONV_TRANSPOSE}},
     {"qnn.dense", 6, 6, RULE(dense), {{"units", I, NULL}, {"out_dtype", S, TEXT("int32")}}},
     {"qnn.dequantize", 3, 3, RULE(quantize), {{"axis", I, INT(-1)}, {"out_dtype", S, TEXT("float32")}}},
     {"qnn.erf", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
