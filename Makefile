@@ -22,15 +22,15 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) '$@')
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes
-ALL_CFLAGS = -std=c17 $(CFLAGS) $(WARN) $(WERROR) $(SAN) -fPIC -fno-omit-frame-pointer -fvisibility=hidden \
+ALL_CFLAGS = -std=c17 $(CFLAGS) $(WARN) $(WERROR) $(SAN) -fPIC -fno-semantic-interposition -fno-omit-frame-pointer \
              -ffp-contract=off -D_GNU_SOURCE -DNNVTS_VERSION='"$(VERSION)"' -MMD -MP
 PKG_CFLAGS := $(shell pkg-config --cflags jansson libxml-2.0 libpng 2>/dev/null)
 LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenblas -lm -lpthread -ldl
 
-REF_DIRS := base reference/model reference/eval reference/ops
+REF_DIRS := base reference/model reference/spec reference/eval reference/ops reference/cpu
 RUNTIME_DIRS := $(REF_DIRS) reference/runtime
-CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler harness/core harness/bench harness/compiled harness/debug harness/explain harness/fuzz harness/suites reports
-sources = $(foreach d,$(1),$(wildcard $(d)/*.c))
+CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler reports $(filter-out harness/cli,$(patsubst %/,%,$(wildcard harness/*/)))
+sources = $(sort $(shell find $(wildcard $(1)) -name '*.c'))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
 # The folder ndk makes several drivers: each has an entry of its own.
@@ -43,18 +43,20 @@ HERE_xnnpack := $(call has,xnnpack.h pthreadpool.h)
 LIBS_onednn := -ldnnl -lgomp
 LIBS_xnnpack := -lXNNPACK -lpthreadpool
 FOUND := $(strip $(foreach e,$(ENGINES),$(if $(HERE_$(e)),$(e))))
-DRIVERS := $(filter-out engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(dir $(wildcard drivers_under_test/*/*.c))))))
+DRIVERS := $(filter-out engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(wildcard drivers_under_test/*/)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
 # The process that the driver "host" starts; its tests link all of it but main.
-HOST_PARTS = $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
-HOST_SERVER = $(call objects,drivers_under_test/host/server) $(HOST_PARTS)
+HOST_PARTS := $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
+HOST_SERVER_OWN := $(call objects,drivers_under_test/host/server)
+HOST_SERVER := $(HOST_SERVER_OWN) $(HOST_PARTS)
 CORE_LIB := $(B)/obj/core.a
-# The CPU reference as a part of the runtime: all of the driver but its symbol.
-CPU_PARTS = $(filter-out %/entry.o,$(call objects,drivers_under_test/reference))
+# The same as a shared library: a change relinks one file, not every test.
+CORE_SO := $(B)/lib/libnnvts-core.so
 RUNTIME := $(B)/lib/libneuralnetworks.so
 RUNTIME_MAP := reference/runtime/libneuralnetworks.map
 REF_LIB := $(B)/obj/reference.a
-UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT_SRC := $(shell find tests/unit -name 'test_*.c')
+UNIT := $(sort $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC))))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
@@ -102,7 +104,7 @@ $(FAULTY_RUNTIME): tests/nnapi/faulty.c $(RUNTIME)
 	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -o $@ $< \
 	  -Wl,--no-as-needed $(RUNTIME) -ldl -lpthread
 
-unit: $(UNIT) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
+unit: $(UNIT) $(CORE_SO) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers
@@ -143,8 +145,8 @@ fuzz-targets: $(FUZZ)
 layers:
 	@tools/check-layers.sh
 
-LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/host/server $(if $(FOUND),drivers_under_test/engine))
-LINT_FLAGS = -std=c17 -I. -Iinclude -Idrivers_under_test $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
+LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/ndk $(if $(FOUND),drivers_under_test/engine))
+LINT_FLAGS = -std=c17 -I. -Iinclude -Idrivers_under_test -Idrivers_under_test/cpu -Idrivers_under_test/faulty $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
 lint:
 	@printf '%s\n' $(LINT_SRC) | xargs -P$$(nproc) -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(LINT_FLAGS)' sh
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
@@ -210,7 +212,7 @@ install: all
 	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
 	install -m 755 $(B)/nnvts-host $(DESTDIR)$(PREFIX)/lib/nnvts/
 	install -d $(DESTDIR)$(PREFIX)/share/nnvts/tables
-	install -m 644 $(wildcard compiler/tables/*.json) $(DESTDIR)$(PREFIX)/share/nnvts/tables/
+	install -m 644 $(wildcard compiler/byoc/tables/*.json) $(DESTDIR)$(PREFIX)/share/nnvts/tables/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(PREFIX)/share/man/man1
 	$(B)/nnvts completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nnvts
@@ -237,15 +239,19 @@ $(B)/nnvts-host: $(HOST_SERVER)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lm -lpthread -ldl
 
 # thin archives: a folder's objects under one name
-$(CORE_LIB): $(call objects,$(CORE_DIRS)) $(CPU_PARTS)
+$(CORE_LIB): $(call objects,$(CORE_DIRS))
 $(REF_LIB): $(call objects,$(REF_DIRS))
+$(CORE_SO): $(CORE_LIB) tests/kit/core.map
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,--version-script=tests/kit/core.map -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)
 $(CORE_LIB) $(REF_LIB):
 	@rm -f $@
 	$(Q)ar rcsT $@ $^
 
 # Only what the map names is seen from outside, and the library's own calls stay inside. It stays when it is closed:
 # threads that wait for work run in it.
-$(RUNTIME): $(call objects,$(RUNTIME_DIRS)) $(CPU_PARTS) $(RUNTIME_MAP)
+$(RUNTIME): $(call objects,$(RUNTIME_DIRS)) $(RUNTIME_MAP)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libneuralnetworks.so -Wl,--version-script=$(RUNTIME_MAP) \
@@ -263,11 +269,12 @@ $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc: tools/nnvts-neuralnetworks.pc.in
 # cpu: nobody reads errno or the flags of floating point exceptions, which keep loops from being vectorised.
 $(B)/obj/drivers_under_test/reference/%.o: PRIVATE_I := -I.
 $(foreach e,$(ENGINES),$(B)/obj/drivers_under_test/$(e)/%.o): PRIVATE_I := -Idrivers_under_test
-$(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -O3 -fno-math-errno -fno-trapping-math
+$(B)/obj/drivers_under_test/faulty/%.o: PRIVATE_I := -Idrivers_under_test/faulty
+$(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -Idrivers_under_test/cpu -O3 -fno-math-errno -fno-trapping-math
 $(B)/obj/drivers_under_test/%.o: drivers_under_test/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude $(PRIVATE_I) -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -fvisibility=hidden -Iinclude $(PRIVATE_I) -c -o $@ $<
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -275,26 +282,33 @@ $(B)/obj/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) -c -o $@ $<
 
 # the trained models are part of the program
-$(B)/obj/mlts/trained.o: $(wildcard mlts/models/*.tflite)
-$(B)/obj/compiler/tables.o: $(wildcard compiler/tables/*.json)
-$(B)/obj/compiler/emit_support.o: $(wildcard compiler/region/*)
+$(B)/obj/mlts/trained.o: $(wildcard mlts/networks/models/*.tflite)
+$(B)/obj/compiler/tables.o: $(wildcard compiler/byoc/tables/*.json)
+$(B)/obj/compiler/emit_support.o: $(wildcard compiler/nnapi/region/*)
 
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
-driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(call objects,drivers_under_test/$(1)))
+driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(filter-out $(HOST_SERVER_OWN),$(call objects,drivers_under_test/$(1))))
 define DRIVER_RULE
 $(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter reference,$(1)),$(REF_LIB)) $(if $(filter $(ENGINES),$(1)),$(call objects,drivers_under_test/engine))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),$(LIBS_$(1)) -lm -lpthread -ldl)
+	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -Wl,--exclude-libs,ALL -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),$(LIBS_$(1)) -lm -lpthread -ldl)
 endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 
 $(B)/tests/test_host_protocol: $(filter-out %/main.o,$(HOST_SERVER))
 $(B)/tests/test_host_lies: $(HOST_PARTS)
-$(B)/tests/%: tests/unit/%.c $(CORE_LIB)
+vpath test_%.c $(sort $(dir $(UNIT_SRC)))
+# What CORE_SO hides is seen by tests that link the objects themselves.
+UNIT_STATIC := $(patsubst tests/unit/reference/runtime/%.c,$(B)/tests/%,$(wildcard tests/unit/reference/runtime/*.c))
+$(UNIT_STATIC): $(CORE_LIB)
+$(UNIT_STATIC): CORE = $(CORE_LIB)
+$(B)/tests/test_%: CORE = $(CORE_SO)
+$(B)/tests/test_%: test_%.c | $(CORE_SO)
 	@mkdir -p $(@D)
 	$(call say,TEST)
-	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(CORE_LIB) -lcmocka $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $< \
+	  $(filter %.o,$^) $(CORE) -lcmocka $(LIBS)
 $(B)/fuzz/%: tests/fuzz/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,FUZZ)

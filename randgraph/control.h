@@ -3,7 +3,7 @@
 #ifndef NNV_RANDGRAPH_CONTROL_H
 #define NNV_RANDGRAPH_CONTROL_H
 
-#include "randgraph/single.h"
+#include "randgraph/single/single.h"
 #include "reference/model/sample.h"
 
 /** What a case of control flow is drawn from. */

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "reports/bench.h"
-#include "reports/load.h"
+#include "harness/journal/load.h"
 #include "reports/words.h"
 
 enum { LARGEST_FILE = 1 << 29 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "reports/load.h"
-#include "reports/outcome.h"
+#include "harness/journal/load.h"
+#include "harness/journal/outcome.h"
 #include "reports/words.h"
 
 enum { LIKE_MAX = 240 };

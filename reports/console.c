@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "reports/bucket.h"
-#include "reports/line.h"
-#include "reports/load.h"
-#include "reports/outcome.h"
+#include "harness/journal/line.h"
+#include "harness/journal/load.h"
+#include "harness/journal/outcome.h"
 #include "reports/suite_counts.h"
 #include "reports/words.h"
 

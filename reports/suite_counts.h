@@ -3,7 +3,7 @@
 #ifndef NNV_REPORTS_SUITE_COUNTS_H
 #define NNV_REPORTS_SUITE_COUNTS_H
 
-#include "reports/load.h"
+#include "harness/journal/load.h"
 
 struct nnv_suite_counts {
     size_t cases, verdicts[NNVTS_VERDICT_COUNT];

@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "reports/bucket.h"
-#include "reports/load.h"
-#include "reports/outcome.h"
+#include "harness/journal/load.h"
+#include "harness/journal/outcome.h"
 #include "reports/suite_counts.h"
 #include "reports/words.h"
 

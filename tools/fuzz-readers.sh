@@ -18,7 +18,7 @@ seeds() {
     report) for d in tests/reports/*/; do
         [ -f "$d/journal.jsonl" ] || continue
         { cat "$d/journal.jsonl" && printf '\001' && cat "$d/cases.tsv"; } >"$2/$(basename "$d")" 2>/dev/null || true; done ;;
-    tflite) find mlts/models -name '*.tflite' -size -64k -exec cp {} "$2" \; ;;
+    tflite) find mlts/networks/models -name '*.tflite' -size -64k -exec cp {} "$2" \; ;;
     relay) cp tests/relay/*.relay tests/relay/bad/*.relay "$2" ;;
     serve) cp tests/fuzz/serve/* "$2" ;;
     emit) cp tests/emit/*.json "$2" ;;

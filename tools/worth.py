@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes harness/core/worth.def: which cases find bugs, from an audit, and what they cost, from a run of all suites.
+"""Writes harness/runner/worth.def: which cases find bugs, from an audit, and what they cost, from a run of all suites.
 
-    tools/worth.py AUDIT.json RUN >harness/core/worth.def
+    tools/worth.py AUDIT.json RUN >harness/runner/worth.def
 """
 import collections
 import json

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file entry.c The symbol of the shared object; where the driver is linked in, this file is left out. */
-#include "reference/runtime/device.h"
+/** @file entry.c The driver "reference": the golden executor of reference/cpu as a shared object. */
+#include "reference/cpu/executor.h"
 
-const struct nnvts_driver *nnvts_driver_get(void) { return nnv_rt_cpu_driver(); }
+const struct nnvts_driver *nnvts_driver_get(void) { return nnv_golden_driver(); }

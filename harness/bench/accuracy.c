@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/type.h"
-#include "mlts/metric.h"
-#include "mlts/speech.h"
+#include "mlts/metrics/metric.h"
+#include "mlts/data/speech.h"
 
 enum { ROUNDS = 2000 };
 static const double significance = 0.01;

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "harness/bench/lane.h"
-#include "harness/core/channel.h"
-#include "harness/core/process.h"
+#include "harness/runner/channel.h"
+#include "harness/runner/process.h"
 #include "reference/eval/eval.h"
 
 enum { MOST_JOBS = 64, TICK_NS = 20000000 };

@@ -4,7 +4,7 @@
 #define NNV_BENCH_ANSWERS_H
 
 #include "harness/bench/measure.h"
-#include "mlts/dataset.h"
+#include "mlts/data/dataset.h"
 
 /** The outputs of all items: as many bytes an item, output after output, in the operands' types. */
 struct nnv_answers {

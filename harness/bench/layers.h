@@ -7,7 +7,7 @@
 
 #include "harness/bench/measure.h"
 #include "harness/debug/bisect.h"
-#include "mlts/network.h"
+#include "mlts/networks/network.h"
 
 struct nnv_layers {
     bool present;

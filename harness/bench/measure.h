@@ -3,7 +3,7 @@
 #ifndef NNV_BENCH_MEASURE_H
 #define NNV_BENCH_MEASURE_H
 
-#include "harness/core/client.h"
+#include "harness/client/client.h"
 
 /** How executions arrive, as MLPerf Inference names it. */
 enum nnv_scenario {

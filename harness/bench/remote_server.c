@@ -19,8 +19,8 @@
 
 #include "base/hmac.h"
 #include "harness/bench/remote_wire.h"
-#include "harness/core/process.h"
-#include "harness/core/signals.h"
+#include "harness/runner/process.h"
+#include "harness/runner/signals.h"
 
 enum { MOST_CLIENTS = 64, TICK_MS = 100 };
 

@@ -3,7 +3,7 @@
 
 #include "base/driver.h"
 #include "harness/cli/settings.h"
-#include "harness/core/worth.h"
+#include "harness/runner/worth.h"
 
 #include <stdlib.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define NNV_CLI_H
 
 #include "base/opts.h"
-#include "harness/core/run.h"
+#include "harness/runner/run.h"
 
 /** A verb: `nnvts NAME ...`. */
 struct nnv_verb {

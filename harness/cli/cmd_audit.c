@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 #include "harness/cli/cli.h"
-#include "harness/core/audit.h"
-#include "harness/core/planted.h"
-#include "harness/core/select.h"
+#include "harness/runner/audit.h"
+#include "harness/runner/planted.h"
+#include "harness/runner/select.h"
 #include "reports/words.h"
 
 static const struct nnv_verb_help help = {

@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "harness/bench/row.h"
 #include "harness/cli/cli.h"
-#include "harness/core/record.h"
-#include "mlts/networks.h"
+#include "harness/journal/record.h"
+#include "mlts/networks/networks.h"
 #include "reports/bench.h"
 
 enum { MOST_DRIVERS = 16, MOST_NETWORKS = 256, SETS = 8, LATENCY_SAMPLES = 2000 };

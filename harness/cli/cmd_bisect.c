@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "base/file.h"
-#include "harness/cli/bisect_html.h"
+#include "harness/debug/bisect_html.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/bisect.h"
 #include "reference/model/validate.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_compare.c nnvts compare: what changed between two runs, or two benches. */
 #include "harness/cli/cli.h"
-#include "reports/compare.h"
+#include "reports/compare/compare.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts compare A B [--html FILE] [--json]",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_compile.c nnvts compile: a program becomes NNAPI models, C++ classes and a shared library. */
-#include "compiler/compile.h"
+#include "compiler/nnapi/compile.h"
 #include "harness/cli/cli.h"
-#include "harness/cli/relay_model.h"
+#include "harness/compiled/relay_model.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts compile MODEL.relay|MODEL.tflite [options]",

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "harness/cli/cli.h"
-#include "harness/core/suite.h"
+#include "harness/runner/suite.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts completion bash|zsh|fish",

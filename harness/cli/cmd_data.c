@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
-#include "mlts/image.h"
-#include "mlts/pictures.h"
-#include "mlts/speech.h"
+#include "mlts/data/image.h"
+#include "mlts/data/pictures.h"
+#include "mlts/data/speech.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts data pictures|speech [-o DIR | --raw] [--count N] [--seed N]",

@@ -9,10 +9,10 @@
 #include "base/file.h"
 #include "base/stats.h"
 #include "harness/cli/expectations.h"
-#include "harness/core/select.h"
+#include "harness/runner/select.h"
 #include "reports/bucket.h"
-#include "reports/load.h"
-#include "reports/outcome.h"
+#include "harness/journal/load.h"
+#include "harness/journal/outcome.h"
 #include "reports/words.h"
 
 static const struct nnv_verb_help help = {

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/bisect.h"
-#include "harness/explain/explain.h"
-#include "reference/model/spec.h"
+#include "harness/debug/explain/explain.h"
+#include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 
 static const struct nnv_verb_help help = {

@@ -11,7 +11,7 @@
 #include "harness/bench/answers.h"
 #include "harness/bench/duel.h"
 #include "harness/cli/cli.h"
-#include "mlts/networks.h"
+#include "mlts/networks/networks.h"
 
 enum { SETS = 4 };
 

@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
-#include "harness/cli/relay_model.h"
+#include "harness/compiled/relay_model.h"
 #include "harness/cli/tflite.h"
-#include "reference/model/spec.h"
+#include "reference/spec/spec.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts import PATH... [-o DIR|FILE]",

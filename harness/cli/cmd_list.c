@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
-#include "randgraph/graph_coverage.h"
+#include "randgraph/graph/coverage.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts list [options]",

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "harness/cli/cli.h"
-#include "harness/core/merge.h"
-#include "reports/load.h"
+#include "harness/journal/merge.h"
+#include "harness/journal/load.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {

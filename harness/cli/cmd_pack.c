@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "harness/cli/bundle.h"
+#include "harness/journal/bundle.h"
 #include "harness/cli/cli.h"
 
 static const struct nnv_verb_help help = {

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/convert.h"
-#include "compiler/cost.h"
-#include "compiler/tables.h"
-#include "harness/cli/partition_report.h"
-#include "harness/cli/relay_model.h"
+#include "compiler/nnapi/convert/convert.h"
+#include "compiler/byoc/cost/cost.h"
+#include "compiler/byoc/tables.h"
+#include "harness/compiled/partition_report.h"
+#include "harness/compiled/relay_model.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts partition MODEL.relay|MODEL.tflite [options]",

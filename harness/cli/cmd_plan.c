@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/plan_show.h"
-#include "harness/core/process.h"
-#include "reference/model/spec.h"
-#include "reference/runtime/from_spec.h"
+#include "harness/runner/process.h"
+#include "reference/spec/spec.h"
+#include "reference/runtime/api/from_spec.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts plan SPEC [options]",

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/compile.h"
-#include "compiler/tables.h"
+#include "compiler/nnapi/compile.h"
+#include "compiler/byoc/tables.h"
 #include "harness/cli/cli.h"
-#include "harness/cli/profile.h"
-#include "harness/cli/relay_model.h"
+#include "harness/compiled/profile.h"
+#include "harness/compiled/relay_model.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts profile MODEL.relay|MODEL.tflite --connect HOST:PORT | --driver NAME|PATH [options]",

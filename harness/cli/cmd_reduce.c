@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
-#include "harness/core/dump.h"
-#include "harness/core/signals.h"
+#include "harness/runner/dump.h"
+#include "harness/runner/signals.h"
 #include "harness/debug/reduce.h"
 #include "harness/debug/spec_c.h"
 

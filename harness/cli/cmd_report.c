@@ -7,7 +7,7 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/expectations.h"
 #include "reports/bench.h"
-#include "reports/forms.h"
+#include "reports/forms/forms.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {

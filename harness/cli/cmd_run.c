@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/expectations.h"
-#include "harness/core/flakes.h"
-#include "reports/compare.h"
-#include "reports/forms.h"
+#include "harness/journal/flakes.h"
+#include "reports/compare/compare.h"
+#include "reports/forms/forms.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {

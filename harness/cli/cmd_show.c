@@ -3,13 +3,13 @@
 #include <fnmatch.h>
 
 #include "base/text.h"
-#include "compiler/lift.h"
+#include "compiler/nnapi/lift/lift.h"
 #include "harness/cli/cli.h"
-#include "harness/cli/relay_model.h"
+#include "harness/compiled/relay_model.h"
 #include "harness/cli/relay_show.h"
 #include "harness/cli/tflite.h"
 #include "harness/debug/spec_c.h"
-#include "reference/model/spec.h"
+#include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 
 static const struct nnv_verb_help help = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_trend.c nnvts trend: many runs in the order of time. */
 #include "harness/cli/cli.h"
-#include "reports/trend.h"
+#include "reports/compare/trend.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts trend RUN... [--html FILE] [--json]",

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "harness/cli/bundle.h"
+#include "harness/journal/bundle.h"
 #include "harness/cli/cli.h"
-#include "harness/core/record.h"
-#include "reference/model/spec.h"
+#include "harness/journal/record.h"
+#include "reference/spec/spec.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts verify RUN|BUNDLE [options]",

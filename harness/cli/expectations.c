@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "reports/load.h"
-#include "reports/outcome.h"
+#include "harness/journal/load.h"
+#include "harness/journal/outcome.h"
 #include "reports/words.h"
 
 static enum nnv_status read_all(const struct nnv_opt_list *files, struct nnv_expectations *x, struct nnv_err *err) {

@@ -4,7 +4,7 @@
 #define NNV_CLI_EXPECTATIONS_H
 
 #include "harness/cli/cli.h"
-#include "harness/core/expect.h"
+#include "harness/journal/expect.h"
 
 enum { NNV_REPEAT_MAX = 1000000 };
 

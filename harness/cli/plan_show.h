@@ -4,7 +4,7 @@
 #define NNV_CLI_PLAN_SHOW_H
 
 #include "base/text.h"
-#include "reference/runtime/plan.h"
+#include "reference/runtime/plan/plan.h"
 
 /** A plan with all that led to it. */
 struct nnv_plan_view {

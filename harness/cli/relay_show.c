@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/interp.h"
-#include "compiler/relay_ops.h"
-#include "harness/cli/relay_model.h"
+#include "compiler/relay/interp/interp.h"
+#include "compiler/relay/ops/ops.h"
+#include "harness/compiled/relay_model.h"
 
 enum { MOST_PARAMS = 8, MOST_SHAPES = 3 };
 

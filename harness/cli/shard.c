@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "harness/cli/cli.h"
-#include "reports/load.h"
+#include "harness/journal/load.h"
 
 /** What each case of the list took in an earlier run, microseconds; UINT64_MAX: not run there. Malloc'ed. */
 static enum nnv_status read_times(const char *folder, const struct nnv_case_list *list, uint64_t **us,

@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 
 #include "harness/cli/cli.h"
-#include "reference/model/spec.h"
+#include "reference/spec/spec.h"
 
 /** Index of the one spec whose name matches. */
 static enum nnv_status choose(const struct nnv_spec_file *file, const char *path, const char *glob,

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/lift.h"
-#include "mlts/dataset.h"
-#include "mlts/tflite.h"
-#include "mlts/tflite_file.h"
+#include "compiler/nnapi/lift/lift.h"
+#include "mlts/data/dataset.h"
+#include "mlts/tflite/tflite.h"
+#include "mlts/tflite/tflite_file.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
 

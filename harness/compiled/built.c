@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "compiler/compile.h"
-#include "compiler/params.h"
+#include "compiler/nnapi/compile.h"
+#include "compiler/relay/text/params.h"
 
 static const size_t LONGEST = (size_t)1 << 32;
 

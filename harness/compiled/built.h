@@ -3,7 +3,7 @@
 #ifndef NNV_COMPILED_BUILT_H
 #define NNV_COMPILED_BUILT_H
 
-#include "compiler/relay.h"
+#include "compiler/relay/relay.h"
 #include "reference/model/model.h"
 
 /** A region, and how the fields of its function's result follow from the model. */

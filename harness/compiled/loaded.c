@@ -12,10 +12,10 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "compiler/build.h"
-#include "compiler/region/nnapi_region.h"
-#include "harness/core/channel.h"
-#include "harness/core/process.h"
+#include "compiler/nnapi/build.h"
+#include "compiler/nnapi/region/nnapi_region.h"
+#include "harness/runner/channel.h"
+#include "harness/runner/process.h"
 #include "nnvts/ndk.h"
 
 enum { MOST_DEVICES = 32, REFUSAL = 192, DEVICES = 1024, REPEATS = 1 << 16, TAIL = 400 };

@@ -3,7 +3,7 @@
 #ifndef NNV_COMPILED_RUN_H
 #define NNV_COMPILED_RUN_H
 
-#include "compiler/interp.h"
+#include "compiler/relay/interp/interp.h"
 #include "harness/compiled/loaded.h"
 #include "nnvts/result.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/core/record.h"
+#include "harness/journal/record.h"
 
 static const uint32_t NONE = UINT32_MAX;
 

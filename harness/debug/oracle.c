@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "harness/core/channel.h"
-#include "harness/core/process.h"
+#include "harness/runner/channel.h"
+#include "harness/runner/process.h"
 
 /** What the process tells. A driver may have written over it: the supervisor believes no pointer and no length. */
 struct answer {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "harness/core/record.h"
+#include "harness/journal/record.h"
 #include "harness/debug/reducer.h"
 #include "reference/model/op.h"
 

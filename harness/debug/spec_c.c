@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/core/client.h"
-#include "harness/core/abi.h"
+#include "harness/client/client.h"
+#include "harness/client/abi.h"
 #include "harness/debug/spec_c_text.h"
 #include "reference/model/validate.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/core/limits.h"
+#include "harness/client/limits.h"
 
 enum { ANSWERS_MAX = 1024 };
 

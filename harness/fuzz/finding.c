@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "harness/core/channel.h"
-#include "harness/core/client_memory.h"
-#include "reference/model/spec.h"
+#include "harness/runner/channel.h"
+#include "harness/client/client_memory.h"
+#include "reference/spec/spec.h"
 
 /* -------------------------------------------------------------------- ended */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/guard.h"
-#include "harness/core/abi.h"
-#include "harness/core/client_memory.h"
+#include "harness/client/abi.h"
+#include "harness/client/client_memory.h"
 
 enum { POISON_SALT = 7 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "randgraph/graph.h"
-#include "randgraph/single.h"
+#include "randgraph/graph/graph.h"
+#include "randgraph/single/single.h"
 
 const struct nnv_fuzz_kind_info nnv_fuzz_kinds[NNV_FUZZ_KINDS] = {
 #define X(name, text, indices, value, draws) [NNV_FUZZ_##name] = {text, indices, value, draws},

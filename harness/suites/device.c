@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/core/abi.h"
-#include "harness/suites/session.h"
+#include "harness/client/abi.h"
+#include "harness/suites/kit/session.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "randgraph/single.h"
+#include "randgraph/single/single.h"
 
 /*
  * How many cases a tier takes. An operation has combinations of signature and variant, from 6 to some 200: each gets

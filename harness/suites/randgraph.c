@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file randgraph.c The suite "randgraph": random graphs of all profiles, judged by an error budget for each element.
  */
-#include "randgraph/graph.h"
+#include "randgraph/graph/graph.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file spec.c The suite "spec": specs from files. A case is a place in a file; its worker reads it from there. */
-#include "reference/model/spec.h"
+#include "reference/spec/spec.h"
 
 #include <ctype.h>
 #include <errno.h>

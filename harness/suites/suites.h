@@ -3,7 +3,7 @@
 #ifndef NNV_SUITES_SUITES_H
 #define NNV_SUITES_SUITES_H
 
-#include "harness/core/suite.h"
+#include "harness/runner/suite.h"
 
 #define X(name) extern const struct nnv_suite nnv_suite_##name;
 #include "harness/suites/suites.def"

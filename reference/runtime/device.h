@@ -62,7 +62,4 @@ static inline bool nnv_rt_is_extension(int32_t code) { return code > 0xffff; }
  */
 size_t nnv_rt_find_drivers(struct nnvts_device ***drivers);
 
-/** The driver behind the CPU reference: the golden kernels. Defined by drivers_under_test/reference, linked in. */
-const struct nnvts_driver *nnv_rt_cpu_driver(void);
-
 #endif

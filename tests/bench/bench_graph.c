@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "harness/core/suite.h"
+#include "harness/runner/suite.h"
 #include "nnvts/result.h"
-#include "randgraph/graph.h"
+#include "randgraph/graph/graph.h"
 
 static const struct row {
     const char *profile;

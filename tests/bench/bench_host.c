@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "harness/suites/session.h"
-#include "harness/suites/subjects.h"
+#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/subjects.h"
 #include "nnvts/result.h"
 
 enum { WARM = 200, ROUNDS = 2000 };

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "harness/bench/lane.h"
-#include "mlts/mobilenet.h"
+#include "mlts/networks/mobilenet.h"
 #include "reference/model/builder.h"
 #include "reference/eval/eval.h"
 #include "tests/bench/peak.h"

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "mlts/mobilenet.h"
+#include "mlts/networks/mobilenet.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "randgraph/single.h"
+#include "randgraph/single/single.h"
 #include "reference/eval/eval.h"
 
 enum { CASES = 24, REPEATS = 3 };

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/driver.h"
-#include "tests/unit/runtime_fixture.h"
+#include "tests/kit/runtime_fixture.h"
 
 enum { DRIVERS = 4, TYPES = 8 };
 

@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "base/driver.h"
-#include "reference/runtime/compilation.h"
+#include "reference/runtime/api/compilation.h"
 #include "reference/runtime/device.h"
-#include "reference/runtime/memory.h"
+#include "reference/runtime/api/memory.h"
 
 enum { N = 16, WARM = 500, ROUNDS = 4000 };
 

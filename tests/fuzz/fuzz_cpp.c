@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* AOSP's generated test models (.example.cpp): every piece is read, or refused with file, line and column. */
-#include "reference/model/spec.h"
+#include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 #include "tests/fuzz/target.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NNAPI JSON: one clear error, or a model that is written as JSON and C++ and reads back the same. */
-#include "compiler/emit.h"
+#include "compiler/nnapi/emit/emit.h"
 #include "tests/fuzz/target.h"
 
 enum { WEIGHTS = 512 };

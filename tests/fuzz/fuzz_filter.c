@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions that select cases: a syntax error that says where, or a part of the list in its order. */
-#include "harness/core/run.h"
+#include "harness/runner/run.h"
 #include "tests/fuzz/target.h"
 
 static const struct nnv_case all[] = {

@@ -3,9 +3,9 @@
  * Relay text: one clear error, or a module that prints as text that parses back to an equal module; and that the passes
  * divide once and for all: a second run finds nothing to do.
  */
-#include "compiler/byoc.h"
-#include "compiler/params.h"
-#include "compiler/tables.h"
+#include "compiler/byoc/byoc.h"
+#include "compiler/relay/text/params.h"
+#include "compiler/byoc/tables.h"
 #include "tests/fuzz/target.h"
 
 static void round_trip(struct nnv_relay_module *m, struct nnv_arena *arena) {

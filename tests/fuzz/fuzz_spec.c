@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spec JSON: one clear error, or a spec that the validator and all writers take and that reads back the same. */
-#include "reference/model/spec.h"
+#include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 #include "tests/fuzz/target.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* .tflite files: one clear error, or a network whose model is valid. */
-#include "mlts/tflite.h"
+#include "mlts/tflite/tflite.h"
 #include "reference/model/validate.h"
 #include "tests/fuzz/target.h"
 

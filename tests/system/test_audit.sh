@@ -93,7 +93,7 @@ test_refusals() {
 # Every bug that the suites device and ops are for, and no alarm on the variants that are legal.
 test_own() {
     check 0 audit --own --controls cpu,reference,faulty:none --bugs \
-        "$(grep -o '"[a-z][a-z0-9-]*"' "$ROOT/drivers_under_test/faulty/bugs_ops.c" | tr -d '"' | paste -sd,),legal-*"
+        "$(grep -o '"[a-z][a-z0-9-]*"' "$ROOT/drivers_under_test/faulty/bugs/ops.c" | tr -d '"' | paste -sd,),legal-*"
     has "$OUT" "(100.0 %)"
 }
 test_the_list() {

@@ -3,7 +3,7 @@
 # TensorFlow Lite models through the compiler: divided, compiled, run on a driver, and as Relay text.
 . "$(dirname "$0")/lib.sh"
 
-MODELS=$ROOT/mlts/models
+MODELS=$ROOT/mlts/networks/models
 LSTM='speech_float.tflite: 1 operation has no Relay form as it is used here: UNIDIRECTIONAL_SEQUENCE_LSTM (1)'
 
 # whole MODEL OPERATIONS: one region of NNAPI, which gives the program's values on the driver cpu

@@ -12,7 +12,7 @@ run_examples() {
     cp "$ROOT/tests/conformance/example.json" spec.json
     mkdir generated
     cp "$ROOT"/tests/import/*.example.cpp generated
-    cp "$ROOT/mlts/models/figures_int8.tflite" figures.tflite
+    cp "$ROOT/mlts/networks/models/figures_int8.tflite" figures.tflite
     gcc -std=c17 -shared -fPIC -I include -o acme.so drivers_under_test/template/template.c
     local line code n=0
     while IFS= read -r line; do

@@ -99,7 +99,7 @@ test_unknown_operation() {
 }
 # A TensorFlow Lite model: shown, imported, run; and cut off.
 test_tflite() {
-    cp "$ROOT/mlts/models/figures_int8.tflite" net.tflite
+    cp "$ROOT/mlts/networks/models/figures_int8.tflite" net.tflite
     check 0 nnvts show net.tflite
     has "$OUT" "  input  INT8 [1,48,48,3] scale 0.00784313772 zero point -1"
     has "$OUT" "      5  DEPTHWISE_CONV_2D"
@@ -110,7 +110,7 @@ test_tflite() {
     check 0 nnvts import net.tflite --seed 2 -o other.json
     cmp -s net.json other.json && fail "the seed changes nothing"
     mkdir models
-    cp net.tflite "$ROOT/mlts/models/speech_float.tflite" models
+    cp net.tflite "$ROOT/mlts/networks/models/speech_float.tflite" models
     check 0 nnvts import models -o specs
     same "$(cd specs && echo *)" "net.jsonl speech_float.jsonl"
     head -c 1000 net.tflite >cut.tflite

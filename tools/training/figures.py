@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the classifier of figures and writes mlts/models/figures_{float,uint8,int8}.tflite.
+"""Trains the classifier of figures and writes mlts/networks/models/figures_{float,uint8,int8}.tflite.
 
 usage: figures.py NNVTS OUT     NNVTS: the program nnvts, which draws the pictures
 Needs PyTorch (Debian: python3-torch). Nothing that builds or tests the project needs this script.

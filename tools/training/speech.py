@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the recogniser of made-up speech, an LSTM, and writes mlts/models/speech_float.tflite.
+"""Trains the recogniser of made-up speech, an LSTM, and writes mlts/networks/models/speech_float.tflite.
 
 usage: speech.py NNVTS OUT     NNVTS: the program nnvts, which makes the speech
 Needs PyTorch (Debian: python3-torch). Nothing that builds or tests the project needs this script.

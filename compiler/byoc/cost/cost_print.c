@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was chosen by cost, for programs and for people. */
+#include <stdio.h>
+
+#include "compiler/byoc/cost/cost.h"
+
+/* -------------------------------------------------------------------------- JSON */
+
+/* A member with six digits behind the point at most, the same on any machine. */
+static void add(struct nnv_text *out, const char *name, double value) {
+    char digits[64];
+    int n = snprintf(digits, sizeof digits, "%.6f", value);
+    while (n > 1 && digits[n - 1] == '0') n--;
+    if (digits[n - 1] == '.') n--;
+    nnv_text_addf(out, "\"%s\": %.*s", name, n, digits);
+}
+
+static void add_result(struct nnv_text *out, const struct nnv_cost_result *r) {
+    nnv_text_add(out, "{\"function\": ");
+    nnv_text_add_json(out, r->function);
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"us", r->us},
+                   {"host_only_us", r->host_us},
+                   {"lower_bound_us", r->lower_us},
+                   {"gap", r->us > 0 ? (r->us - r->lower_us) / r->us : 0},
+                   {"operations_us", r->operations_us},
+                   {"launch_us", r->launch_us},
+                   {"transfer_us", r->transfer_us}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        nnv_text_add(out, ", ");
+        add(out, numbers[i].name, numbers[i].value);
+    }
+    nnv_text_addf(out, ", \"states\": %zu, \"missing\": %zu,\n   \"regions\": [", r->states, r->missing);
+    for (size_t i = 0; i < r->n_regions; i++) {
+        nnv_text_add(out, i ? ",\n    {" : "\n    {");
+        add(out, "us", r->regions[i].us);
+        nnv_text_add(out, ", ");
+        add(out, "host_us", r->regions[i].host_us);
+        nnv_text_add(out, ", ");
+        add(out, "saved_us", r->regions[i].saved_us);
+        nnv_text_add(out, ", ");
+        add(out, "break_even_launch_us", r->regions[i].break_even_us);
+        nnv_text_add(out, "}");
+    }
+    nnv_text_add(out, "],\n   \"if_supported\": [");
+    for (size_t i = 0; i < r->n_gains; i++) {
+        nnv_text_add(out, i ? ",\n    {\"op\": " : "\n    {\"op\": ");
+        nnv_text_add_json(out, r->gains[i].op);
+        nnv_text_addf(out, ", \"calls\": %zu, ", r->gains[i].calls);
+        add(out, "gain_us", r->gains[i].us);
+        nnv_text_addf(out, ", \"proven\": %s}", r->gains[i].proven ? "true" : "false");
+    }
+    nnv_text_add(out, "]}");
+}
+
+void nnv_cost_print(const struct nnv_cost_selection *s, struct nnv_text *out) {
+    double sum = 0, host = 0, lower = 0;
+    for (size_t i = 0; i < s->n_results; i++) {
+        sum += s->results[i].us;
+        host += s->results[i].host_us;
+        lower += s->results[i].lower_us;
+    }
+    nnv_text_addf(out, "{\"method\": \"%s\", ", nnv_cost_methods[s->method]);
+    add(out, "us", sum);
+    nnv_text_add(out, ", ");
+    add(out, "host_only_us", host);
+    nnv_text_add(out, ", ");
+    add(out, "lower_bound_us", lower);
+    nnv_text_add(out, ",\n  \"functions\": [");
+    for (size_t i = 0; i < s->n_results; i++) {
+        if (i) nnv_text_add(out, ",\n   ");
+        add_result(out, &s->results[i]);
+    }
+    nnv_text_add(out, "]}\n");
+}
+
+/* ------------------------------------------------------------------------- lines */
+
+static double gap_of(const struct nnv_cost_result *r) { return r->us > 0 ? 100 * (r->us - r->lower_us) / r->us : 0; }
+
+void nnv_cost_table(const struct nnv_cost_selection *s, struct nnv_text *out) {
+    for (size_t f = 0; f < s->n_results; f++) {
+        const struct nnv_cost_result *r = &s->results[f];
+        nnv_text_addf(out, "\ncost of @%s by %s: %.1f us (host alone %.1f us), at least %.1f us: gap %.2f %%\n",
+                      r->function, nnv_cost_methods[s->method], r->us, r->host_us, r->lower_us, gap_of(r));
+        nnv_text_addf(out, "  operations %.1f us, launches %.1f us, transfers %.1f us\n", r->operations_us,
+                      r->launch_us, r->transfer_us);
+        if (r->missing)
+            nnv_text_addf(out, "  %zu operations are not in the profile: their times are the static model's\n",
+                          r->missing);
+        for (size_t i = 0; i < r->n_regions; i++)
+            nnv_text_addf(out, "  region %zu: %.1f us (host %.1f us), saves %.1f us, pays up to a launch of %.1f us\n",
+                          i, r->regions[i].us, r->regions[i].host_us, r->regions[i].saved_us,
+                          r->regions[i].break_even_us);
+        for (size_t i = 0; i < r->n_gains; i++)
+            nnv_text_addf(out, "  if %s (%zu calls) were supported: %s%.1f us less\n", r->gains[i].op,
+                          r->gains[i].calls, r->gains[i].proven ? "" : "about ", r->gains[i].us);
+    }
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The passes of the partitioner on a whole module, and what they did as JSON. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/byoc/partition.h"
+
+static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
+
+const char *nnv_region_name(struct nnv_cutter *c, const char *target, const char *function) {
+    for (;; c->made++) {
+        char *name = nnv_arena_printf(c->m->arena, "tvmgen_default_%s_%s_%zu", target, function, c->made);
+        if (!name) return NULL;
+        for (char *p = name; *p; p++)
+            if (!isalnum((unsigned char)*p)) *p = '_';
+        if (!nnv_relay_find(c->m, name)) return name;
+    }
+}
+
+struct nnv_relay_expr *nnv_find_projection(const struct nnv_cutter *c, const struct nnv_relay_expr *tuple,
+                                           int64_t index) {
+    if (tuple->id >= c->regions.n_ids) return NULL;
+    for (uint32_t at = c->first_get[tuple->id]; at;) {
+        struct nnv_relay_expr *get = c->scoped.list.exprs[at - 1];
+        if (get->index == index) return get;
+        at = c->next_get[get->id];
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------------- one function */
+
+/* The operators of a composite's body in evaluation order. */
+static enum nnv_status describe_composite(const struct nnv_relay_expr *call, struct nnv_arena *arena,
+                                          struct nnv_composite_use *out, struct nnv_err *err) {
+    struct nnv_relay_list list;
+    if (nnv_relay_post_order(call->callee->args[0], NULL, NULL, arena, &list) != NNV_OK) return no_memory(err);
+    *out = (struct nnv_composite_use){.name = nnv_composite_name(call), .params = call->callee->n_params};
+    if (!(out->ops = NNV_NEW(arena, const char *, list.n))) return no_memory(err);
+    for (size_t i = 0; i < list.n; i++)
+        if (nnv_relay_op_name(list.exprs[i])) out->ops[out->n_ops++] = nnv_relay_op_name(list.exprs[i]);
+    return NNV_OK;
+}
+
+static const char *operation_name(const struct nnv_relay_expr *e) {
+    const char *composite = nnv_composite_name(e);
+    return composite ? composite : nnv_relay_op_name(e);
+}
+
+static bool holds_op(const struct nnv_relay_expr *e, const char *name, struct nnv_arena *arena) {
+    struct nnv_composite_use inside;
+    const char *own = operation_name(e);
+    if (!strcmp(own, name)) return true;
+    if (!nnv_composite_name(e) || describe_composite(e, arena, &inside, NULL) != NNV_OK) return false;
+    for (size_t i = 0; i < inside.n_ops; i++)
+        if (!strcmp(inside.ops[i], name)) return true;
+    return false;
+}
+
+static bool is_kept(const struct nnv_region *r, const struct nnv_prune *p, struct nnv_arena *arena) {
+    if (r->n_ops < p->min_ops) return false;
+    for (size_t k = 0; k < p->n_keep; k++)
+        for (size_t i = 0; i < r->n_ops; i++)
+            if (holds_op(r->ops[i], p->keep_if_any[k], arena)) return true;
+    return !p->n_keep;
+}
+
+/* Gives the regions that the rules do not keep back to the host. */
+static void prune_regions(struct nnv_regions *regions, const struct nnv_prune *p, struct nnv_arena *arena) {
+    size_t n = 0;
+    for (size_t r = 0; r < regions->n; r++) {
+        struct nnv_region *region = &regions->regions[r];
+        bool keep = is_kept(region, p, arena);
+        for (size_t i = 0; i < region->n_ops; i++) regions->of[region->ops[i]->id] = keep ? (uint32_t)n + 1 : 0;
+        if (keep) regions->regions[n++] = *region;
+    }
+    regions->n = n;
+}
+
+/** The result in the making, with the room of its arrays. */
+struct record {
+    struct nnv_partition made;
+    size_t cap_composites, cap_cuts, cap_host;
+};
+
+/* Room for n more elements of an array of the result. */
+static void *grown(struct nnv_arena *arena, void *old, size_t have, size_t n, size_t *cap, size_t size) {
+    if (old && have + n <= *cap) return old;
+    *cap = (have + n) * 2;
+    char *array = nnv_arena_alloc(arena, *cap, size);
+    if (array && have) memcpy(array, old, have * size);
+    return array;
+}
+
+/* Adds what the function holds to the result, before it is cut. */
+static enum nnv_status record(struct nnv_cutter *c, struct record *r, struct nnv_err *err) {
+    struct nnv_arena *arena = c->m->arena;
+    struct nnv_partition *out = &r->made;
+    const struct nnv_relay_list *list = &c->scoped.list;
+    size_t composites = 0, host = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        composites += nnv_composite_name(list->exprs[i]) != NULL;
+        host += operation_name(list->exprs[i]) && !c->regions.of[list->exprs[i]->id];
+    }
+    out->composites =
+        grown(arena, out->composites, out->n_composites, composites, &r->cap_composites, sizeof *out->composites);
+    out->host = grown(arena, out->host, out->n_host, host, &r->cap_host, sizeof *out->host);
+    out->cuts = grown(arena, out->cuts, out->n_cuts, c->regions.n, &r->cap_cuts, sizeof *out->cuts);
+    if (!out->composites || !out->host || !out->cuts) return no_memory(err);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct nnv_relay_expr *e = list->exprs[i];
+        if (nnv_composite_name(e)) {
+            enum nnv_status s = describe_composite(e, arena, &out->composites[out->n_composites++], err);
+            if (s != NNV_OK) return s;
+        }
+        if (operation_name(e) && !c->regions.of[e->id]) out->host[out->n_host++] = operation_name(e);
+    }
+    for (size_t i = 0; i < c->regions.n; i++) {
+        const struct nnv_region *region = &c->regions.regions[i];
+        struct nnv_cut *cut = &out->cuts[out->n_cuts + i];
+        cut->ops = NNV_NEW(arena, const char *, region->n_ops);
+        cut->nodes = NNV_NEW(arena, const char *, region->n_ops);
+        if (!cut->ops || !cut->nodes) return no_memory(err);
+        for (; cut->n_ops < region->n_ops; cut->n_ops++) {
+            const struct nnv_relay_expr *op = region->ops[cut->n_ops];
+            cut->ops[cut->n_ops] = operation_name(op);
+            cut->nodes[cut->n_ops] = op->bound ? op->bound : "%ret";
+        }
+    }
+    return NNV_OK;
+}
+
+static bool make_tables(struct nnv_cutter *c) {
+    size_t n = c->regions.n_ids;
+    const struct nnv_relay_list *list = &c->scoped.list;
+    c->place = NNV_NEW(c->arena, uint32_t, n);
+    c->is_output = NNV_NEW(c->arena, bool, n);
+    c->outputs = NNV_NEW(c->arena, struct nnv_relay_expr *, list->n);
+    c->inside = NNV_NEW(c->arena, struct nnv_relay_expr *, n);
+    c->inside_of = NNV_NEW(c->arena, uint32_t, n);
+    c->instead = NNV_NEW(c->arena, struct nnv_relay_expr *, n);
+    c->calls = NNV_NEW(c->arena, struct nnv_relay_expr *, c->regions.n);
+    c->first_get = NNV_NEW(c->arena, uint32_t, n);
+    c->next_get = NNV_NEW(c->arena, uint32_t, n);
+    if (!c->place || !c->is_output || !c->outputs || !c->inside || !c->inside_of || !c->instead || !c->calls ||
+        !c->first_get || !c->next_get)
+        return false;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct nnv_relay_expr *e = list->exprs[i];
+        c->place[e->id] = (uint32_t)i + 1;
+        if (e->kind != NNV_RELAY_GET) continue;
+        c->next_get[e->id] = c->first_get[e->args[0]->id];
+        c->first_get[e->args[0]->id] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+static enum nnv_status partition_function(struct nnv_cutter *c, struct nnv_relay_expr *function, const char *name,
+                                          const struct nnv_annotator *a, const struct nnv_prune *prune,
+                                          struct record *out, struct nnv_err *err) {
+    enum nnv_status s = nnv_graph_form(c->m, function, err);
+    if (s == NNV_OK) s = nnv_scope_find(c->m, function, c->arena, &c->scoped, err);
+    if (s == NNV_OK) s = nnv_regions_find(a, &c->scoped, c->arena, &c->regions, err);
+    if (s == NNV_OK && prune && prune->select)
+        s = prune->select(prune->select_ctx, name, a, &c->scoped, c->arena, &c->regions, err);
+    if (s != NNV_OK) return s;
+    if (prune) prune_regions(&c->regions, prune, c->arena);
+    if (!make_tables(c)) return no_memory(err);
+    s = record(c, out, err);
+    if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.cuts + out->made.n_cuts, err);
+    if (s != NNV_OK) return s;
+    out->made.n_cuts += c->regions.n;
+    return nnv_graph_form(c->m, function, err); /* a field of a tuple that left its region as a whole is the output */
+}
+
+enum nnv_status nnv_partition(struct nnv_relay_module *m, const struct nnv_annotator *a, const struct nnv_prune *prune,
+                              struct nnv_partition *result, struct nnv_err *err) {
+    struct record out = {0};
+    size_t n = m->n_functions; /* those that are added behind are regions */
+    enum nnv_status s = NNV_OK;
+    for (size_t f = 0; s == NNV_OK && f < n; f++) {
+        struct nnv_relay_expr *function = m->functions[f].expr;
+        if (function->kind != NNV_RELAY_FUNCTION || nnv_scope_closed(function)) continue;
+        struct nnv_cutter c = {.m = m, .arena = nnv_arena_new()};
+        s = c.arena ? partition_function(&c, function, m->functions[f].name, a, prune, &out, err) : no_memory(err);
+        nnv_arena_free(c.arena);
+    }
+    if (s == NNV_OK) *result = out.made;
+    return s;
+}
+
+/* --------------------------------------------------------------------------- JSON */
+
+static void print_names(struct nnv_text *out, const char *const *names, size_t n) {
+    nnv_text_add(out, "[");
+    for (size_t i = 0; i < n; i++) {
+        if (i) nnv_text_add(out, ", ");
+        nnv_text_add_json(out, names[i]);
+    }
+    nnv_text_add(out, "]");
+}
+
+void nnv_partition_print(const struct nnv_partition *p, struct nnv_text *out) {
+    nnv_text_add(out, "{\"composites\": [");
+    for (size_t i = 0; i < p->n_composites; i++) {
+        const struct nnv_composite_use *c = &p->composites[i];
+        nnv_text_add(out, i ? ",\n  {\"name\": " : "\n  {\"name\": ");
+        nnv_text_add_json(out, c->name);
+        nnv_text_add(out, ", \"ops\": ");
+        print_names(out, c->ops, c->n_ops);
+        nnv_text_addf(out, ", \"num_params\": %zu}", c->params);
+    }
+    nnv_text_add(out, "],\n \"regions\": [");
+    for (size_t i = 0; i < p->n_cuts; i++) {
+        const struct nnv_cut *c = &p->cuts[i];
+        nnv_text_add(out, i ? ",\n  {\"ops\": " : "\n  {\"ops\": ");
+        print_names(out, c->ops, c->n_ops);
+        nnv_text_add(out, ", \"nodes\": ");
+        print_names(out, c->nodes, c->n_ops);
+        nnv_text_add(out, ", \"target\": ");
+        nnv_text_add_json(out, c->target);
+        nnv_text_addf(out, ", \"params\": %zu, \"outputs\": %zu}", c->params, c->outputs);
+    }
+    nnv_text_add(out, "],\n \"host_ops\": ");
+    print_names(out, p->host, p->n_host);
+    nnv_text_add(out, "}\n");
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program becomes regions: composites, support by trial, the partition, conversion, constants in one file. */
+#include "compiler/nnapi/compile.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "compiler/relay/text/params.h"
+#include "compiler/byoc/tables.h"
+
+static const size_t LONGEST_TABLE = (size_t)1 << 26;
+
+static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
+
+/** What the steps share. */
+struct compiling {
+    struct nnv_relay_module *m;
+    const struct nnv_compile_options *options;
+    struct nnv_convert_options convert;
+    struct nnv_arena *arena;
+    struct nnv_err *err;
+    struct nnv_annotator trial, list; /**< what can be converted; what --supported allows */
+};
+
+/* ------------------------------------------------------------------------- files */
+
+/** Reads a file; what is read belongs to the arena. */
+static enum nnv_status read_file(const char *path, size_t limit, struct nnv_arena *arena, char **data, size_t *size,
+                                 struct nnv_err *err) {
+    char *read = NULL;
+    enum nnv_status st = nnv_file_read(path, limit, &read, size, err);
+    if (st != NNV_OK) return st;
+    *data = nnv_arena_copy(arena, read, *size + 1);
+    free(read);
+    return *data ? NNV_OK : no_memory(err);
+}
+
+enum nnv_status nnv_compile_load(const char *text, size_t len, const char *name, const struct nnv_relay_params *params,
+                                 struct nnv_arena *arena, struct nnv_relay_module **m, struct nnv_err *err) {
+    enum nnv_status st = nnv_relay_parse(text, len, name, arena, m, err);
+    if (st == NNV_OK && params) st = nnv_relay_params_bind(*m, params, err);
+    return st == NNV_OK ? nnv_relay_check(*m, err) : st;
+}
+
+/* -------------------------------------------------------------------- composites */
+
+static enum nnv_status merge_composites(const struct compiling *c) {
+    struct nnv_pattern_table table;
+    size_t len;
+    const char *name = c->options->patterns ? c->options->patterns : "nnapi";
+    const char *shipped = nnv_shipped_table(name, &len);
+    enum nnv_status st = shipped ? nnv_pattern_read(shipped, len, name, c->arena, &table, c->err)
+                                 : nnv_pattern_load(name, c->arena, &table, c->err);
+    return st == NNV_OK ? nnv_merge_composite(c->m, &table, c->err) : st;
+}
+
+/* ----------------------------------------------------------------------- regions */
+
+static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
+    const struct compiling *c = ctx;
+    return (!c->list.accepts || c->list.accepts(c->list.ctx, target, call)) &&
+           c->trial.accepts(c->trial.ctx, target, call);
+}
+
+/** What may leave the host, if that is asked for. */
+static enum nnv_status read_support(struct compiling *c) {
+    static const char *const targets[] = {"nnapi"};
+    struct nnv_support *list = NULL;
+    char *text;
+    size_t len;
+    if (!c->options->supported) return NNV_OK;
+    enum nnv_status st = read_file(c->options->supported, LONGEST_TABLE, c->arena, &text, &len, c->err);
+    if (st == NNV_OK) st = nnv_support_read(text, len, c->options->supported, targets, 1, c->arena, &list, c->err);
+    if (st == NNV_OK) c->list = nnv_support_annotator(list);
+    return st;
+}
+
+static enum nnv_status read_prune(const struct compiling *c, struct nnv_prune *prune) {
+    char *text;
+    size_t len;
+    if (!c->options->prune) return NNV_OK;
+    enum nnv_status st = read_file(c->options->prune, LONGEST_TABLE, c->arena, &text, &len, c->err);
+    return st == NNV_OK ? nnv_prune_read(text, len, c->options->prune, c->arena, prune, c->err) : st;
+}
+
+/** Composites, and of these only what can be converted at the level that is asked for; then regions. */
+static enum nnv_status partition(struct compiling *c, struct nnv_partition *result) {
+    struct nnv_convert_support *support = nnv_convert_support_new(c->m, &c->convert, c->arena);
+    struct nnv_prune prune = {0};
+    if (!support) return no_memory(c->err);
+    c->trial = nnv_convert_annotator(support);
+    enum nnv_status st = read_support(c);
+    if (st == NNV_OK) st = read_prune(c, &prune);
+    if (st == NNV_OK) st = merge_composites(c);
+    if (st == NNV_OK) st = nnv_relay_check(c->m, c->err);
+    if (st == NNV_OK) st = nnv_convert_dissolve(support, c->err);
+    if (st == NNV_OK) st = nnv_relay_check(c->m, c->err);
+    if (st != NNV_OK) return st;
+    const struct nnv_annotator a = {
+        .targets = c->trial.targets, .n_targets = c->trial.n_targets, .accepts = accepts, .ctx = c};
+    st = nnv_partition(c->m, &a, c->options->prune ? &prune : NULL, result, c->err);
+    return st == NNV_OK ? nnv_relay_check(c->m, c->err) : st;
+}
+
+/** The function without the attributes that make it a region: the host interprets it like any other. */
+static void give_back(struct nnv_relay_expr *function) {
+    size_t n = 0;
+    for (size_t i = 0; i < function->n_attrs; i++)
+        if (strcmp(function->attrs[i].key, "Compiler") != 0 && strcmp(function->attrs[i].key, "Primitive") != 0)
+            function->attrs[n++] = function->attrs[i];
+    function->n_attrs = n;
+}
+
+/** Names become those of classes and files. */
+static bool is_identifier(const char *name) {
+    if (!isalpha((unsigned char)*name) && *name != '_') return false;
+    while (isalnum((unsigned char)*name) || *name == '_') name++;
+    return *name == '\0';
+}
+
+static enum nnv_status convert_region(struct compiling *c, const char *name, struct nnv_relay_expr *function,
+                                      struct nnv_compiled *out) {
+    struct nnv_converted *converted = NNV_NEW(c->arena, struct nnv_converted, 1);
+    struct nnv_err why = {0};
+    if (!converted) return no_memory(c->err);
+    enum nnv_status st = is_identifier(name) ? nnv_convert(c->m, function, &c->convert, c->arena, converted, &why)
+                                             : nnv_fail(&why, NNV_UNSUPPORTED, "its name is no C identifier");
+    if (st == NNV_OK && converted->model.main.nin == 0)
+        st = nnv_fail(&why, NNV_UNSUPPORTED, "it has no inputs, which each model of NNAPI has");
+    if (st == NNV_OK && converted->model.main.noperations == 0)
+        st = nnv_fail(&why, NNV_UNSUPPORTED, "nothing is left of it to compute");
+    if (st == NNV_OK && !nnv_compact(converted, c->arena)) return no_memory(c->err);
+    if (st == NNV_OK) {
+        out->regions[out->n_regions++] = (struct nnv_emit){name, converted};
+        return NNV_OK;
+    }
+    if (st != NNV_UNSUPPORTED) return nnv_fail(c->err, st, "%s", why.text);
+    struct nnv_compile_refused *r = &out->refused[out->n_refused++];
+    *r = (struct nnv_compile_refused){name, nnv_arena_strdup(c->arena, why.text)};
+    give_back(function);
+    return r->reason ? NNV_OK : no_memory(c->err);
+}
+
+enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_compile_options *options,
+                                   struct nnv_arena *arena, struct nnv_compiled *out, struct nnv_err *err) {
+    struct nnv_compiled made = {.m = m, .options = *options};
+    struct compiling c = {.m = m,
+                          .options = options,
+                          .convert = {options->level ? options->level : NNV_LEVEL_MAX, options->relaxed},
+                          .arena = arena,
+                          .err = err};
+    if (!nnv_relay_find(m, "main"))
+        return nnv_fail(err, NNV_INVALID, "%s: there is no function @main", m->file ? m->file : "the program");
+    enum nnv_status st = partition(&c, &made.partition);
+    if (st != NNV_OK) return st;
+    made.regions = NNV_NEW(arena, struct nnv_emit, m->n_functions);
+    made.refused = NNV_NEW(arena, struct nnv_compile_refused, m->n_functions);
+    if (!made.regions || !made.refused) return no_memory(err);
+    /* Those that the program had before, too. */
+    for (size_t i = 0; i < m->n_functions && st == NNV_OK; i++) {
+        const char *target = nnv_relay_fn_attr(m->functions[i].expr, "Compiler");
+        if (target && strcmp(target, "nnapi") == 0)
+            st = convert_region(&c, m->functions[i].name, m->functions[i].expr, &made);
+    }
+    if (st == NNV_OK) st = nnv_emit_gather(made.regions, made.n_regions, "weights.bin", arena, &made.weights, err);
+    if (st == NNV_OK) *out = made;
+    return st;
+}
+
+void nnv_compiled_free(struct nnv_compiled *c) { nnv_text_free(&c->weights.bytes); }

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions as flat graphs: composites opened, tuples and projections gone. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/nnapi/convert/convert_in.h"
+
+enum { DEEPEST = 16 }; /* functions within functions */
+
+/* Room for one more element behind n in an array of the arena. */
+static void *room(struct nnv_rc *c, void *array, uint32_t n, uint32_t *cap, size_t size) {
+    if (n < *cap) return array;
+    uint32_t more = *cap ? *cap * 2 : 16;
+    char *larger = more > *cap ? nnv_arena_alloc(c->arena, more, size) : NULL;
+    if (!larger) {
+        nnv_rc_no_memory(c);
+        return NULL;
+    }
+    if (n) memcpy(larger, array, n * size);
+    *cap = more;
+    return larger;
+}
+
+uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e) {
+    if (!nnv_rc_ok(c)) return NNV_RC_NONE;
+    struct nnv_rc_value *array = room(c, c->values, c->n_values, &c->cap_values, sizeof *c->values);
+    if (!array) return NNV_RC_NONE;
+    c->values = array;
+    if (!type || type->kind != NNV_RELAY_TENSOR) {
+        nnv_rc_refuse_at(c, e, "a value that is no tensor; only tensors and tuples of them are converted");
+        return NNV_RC_NONE;
+    }
+    for (size_t i = 0; i < type->n_dims; i++) {
+        if (type->dims[i] > 0 && type->dims[i] <= INT32_MAX) continue;
+        const char *why = type->dims[i] < 0    ? "dimension %zu is not known; give the program fixed shapes"
+                          : type->dims[i] == 0 ? "dimension %zu is 0, which means unknown to NNAPI"
+                                               : "dimension %zu is 2^31 or more";
+        nnv_rc_refuse_at(c, e, why, i);
+        return NNV_RC_NONE;
+    }
+    size_t elems, bytes;
+    if (!nnv_relay_type_elems(type, &elems, &bytes) || bytes > UINT32_MAX) {
+        nnv_rc_refuse_at(c, e, "a tensor of 4 GiB or more");
+        return NNV_RC_NONE;
+    }
+    array[c->n_values] =
+        (struct nnv_rc_value){.type = type, .e = e, .node = NNV_RC_NONE, .like = c->n_values, .operand = NNV_RC_NONE};
+    return c->n_values++;
+}
+
+/* The number of tensors in a type, at most 2^20. */
+static uint32_t count_fields(const struct nnv_relay_type *type) {
+    uint32_t n = 0;
+    if (!type || type->kind != NNV_RELAY_TUPLE_TYPE) return 1;
+    for (size_t i = 0; i < type->n_fields && n < 1 << 20; i++) n += count_fields(type->fields[i]);
+    return n;
+}
+
+static void add_fields(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e,
+                       struct nnv_rc_list *list) {
+    if (type && type->kind == NNV_RELAY_TUPLE_TYPE)
+        for (size_t i = 0; i < type->n_fields && nnv_rc_ok(c); i++) add_fields(c, type->fields[i], e, list);
+    else
+        list->v[list->n++] = nnv_rc_value(c, type, e);
+}
+
+struct nnv_rc_list nnv_rc_values(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e) {
+    struct nnv_rc_list list = {NNV_NEW(c->arena, uint32_t, count_fields(type)), 0};
+    if (list.v)
+        add_fields(c, type, e, &list);
+    else
+        nnv_rc_no_memory(c);
+    return list;
+}
+
+uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, struct nnv_rc_list *args) {
+    const struct nnv_rc_row *row = nnv_rc_row(call->callee->name);
+    if (!row) {
+        nnv_rc_refuse_at(c, call, "%s: the converter has no row for this operator", call->callee->name);
+        return NNV_RC_NONE;
+    }
+    struct nnv_rc_list out = nnv_rc_values(c, call->type, call);
+    struct nnv_rc_node *array = nnv_rc_ok(c) ? room(c, c->nodes, c->n_nodes, &c->cap_nodes, sizeof *c->nodes) : NULL;
+    if (!array) return NNV_RC_NONE;
+    c->nodes = array;
+    array[c->n_nodes] =
+        (struct nnv_rc_node){.e = call, .row = row, .args = args, .out = out, .inner = NNV_RC_NONE, .pad = NNV_RC_NONE};
+    for (uint32_t i = 0; i < out.n; i++) {
+        c->values[out.v[i]].node = c->n_nodes;
+        c->values[out.v[i]].field = i;
+    }
+    for (size_t i = 0; i < call->n_args; i++)
+        for (uint32_t k = 0; k < args[i].n; k++) c->values[args[i].v[k]].uses++;
+    return c->n_nodes++;
+}
+
+/* ---------------------------------------------------------------- one function */
+
+/** Values of the expressions of one function: a table by id with open addressing. */
+struct frame {
+    const struct nnv_relay_expr **keys;
+    struct nnv_rc_list *lists;
+    size_t mask;
+};
+
+static size_t slot_of(const struct frame *f, const struct nnv_relay_expr *e) {
+    size_t i = (size_t)(e->id * 2654435761u) & f->mask;
+    while (f->keys[i] && f->keys[i] != e) i = (i + 1) & f->mask;
+    return i;
+}
+
+static void put(struct frame *f, const struct nnv_relay_expr *e, struct nnv_rc_list list) {
+    size_t i = slot_of(f, e);
+    f->keys[i] = e;
+    f->lists[i] = list;
+}
+
+static struct nnv_rc_list constant(struct nnv_rc *c, const struct nnv_relay_expr *e) {
+    struct nnv_rc_list list = nnv_rc_values(c, e->tensor->type, e);
+    if (nnv_rc_ok(c)) c->values[list.v[0]].tensor = e->tensor;
+    return list;
+}
+
+/* Each use of a constant is a value of its own: it is quantised as what uses it. */
+static struct nnv_rc_list operand(struct nnv_rc *c, const struct frame *f, const struct nnv_relay_expr *e) {
+    if (e->kind == NNV_RELAY_CONSTANT) return constant(c, e);
+    size_t i = slot_of(f, e);
+    if (f->keys[i]) return f->lists[i];
+    nnv_rc_refuse_at(
+        c, e, e->kind == NNV_RELAY_VAR ? "%s is no parameter of the function" : "%s: functions are no values here",
+        e->name ? e->name : "a function");
+    return (struct nnv_rc_list){NULL, 0};
+}
+
+static struct nnv_rc_list *operands(struct nnv_rc *c, const struct frame *f, const struct nnv_relay_expr *e) {
+    struct nnv_rc_list *args = NNV_NEW(c->arena, struct nnv_rc_list, e->n_args);
+    if (!args) nnv_rc_no_memory(c);
+    for (size_t i = 0; i < e->n_args && nnv_rc_ok(c); i++) args[i] = operand(c, f, e->args[i]);
+    return args;
+}
+
+static struct nnv_rc_list tuple(struct nnv_rc *c, const struct nnv_relay_expr *e, const struct nnv_rc_list *args) {
+    size_t n = 0;
+    for (size_t i = 0; i < e->n_args; i++) n += args[i].n;
+    struct nnv_rc_list list = {n <= 1 << 24 ? NNV_NEW(c->arena, uint32_t, n) : NULL, 0};
+    if (!list.v) nnv_rc_no_memory(c);
+    for (size_t i = 0; i < e->n_args && nnv_rc_ok(c); i++)
+        for (uint32_t k = 0; k < args[i].n; k++) list.v[list.n++] = args[i].v[k];
+    return list;
+}
+
+static struct nnv_rc_list field(struct nnv_rc *c, const struct nnv_relay_expr *e, struct nnv_rc_list of) {
+    const struct nnv_relay_type *type = e->args[0]->type;
+    uint32_t first = 0;
+    if (!type || type->kind != NNV_RELAY_TUPLE_TYPE || e->index < 0 || (uint64_t)e->index >= type->n_fields) {
+        nnv_rc_refuse_at(c, e, "there is no field %" PRId64, e->index);
+        return of;
+    }
+    for (int64_t i = 0; i < e->index; i++) first += count_fields(type->fields[i]);
+    return (struct nnv_rc_list){of.v + first, count_fields(type->fields[e->index])};
+}
+
+static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
+                                  const struct nnv_rc_list *params, int depth);
+
+static struct nnv_rc_list call(struct nnv_rc *c, const struct nnv_relay_expr *e, struct nnv_rc_list *args, int depth) {
+    if (e->callee->kind == NNV_RELAY_FUNCTION) return flatten(c, e->callee, args, depth + 1);
+    if (e->callee->kind != NNV_RELAY_OP) {
+        nnv_rc_refuse_at(c, e, "a call of %s; only operators and composites are converted",
+                         e->callee->name ? e->callee->name : "a closure");
+        return (struct nnv_rc_list){NULL, 0};
+    }
+    uint32_t node = nnv_rc_add_node(c, e, args);
+    return node == NNV_RC_NONE ? (struct nnv_rc_list){NULL, 0} : c->nodes[node].out;
+}
+
+static void visit(struct nnv_rc *c, struct frame *f, const struct nnv_relay_expr *e, int depth) {
+    struct nnv_rc_list *args, list = {NULL, 0};
+    switch (e->kind) {
+    case NNV_RELAY_VAR:
+    case NNV_RELAY_OP:
+    case NNV_RELAY_CONSTANT:
+    case NNV_RELAY_FUNCTION:
+    case NNV_RELAY_GLOBAL:
+        return;
+    case NNV_RELAY_LET:
+        nnv_rc_refuse_at(c, e, "a let; graph form is converted, where lets are shared values");
+        return;
+    case NNV_RELAY_IF:
+        nnv_rc_refuse_at(c, e, "an if stays on the host; only its branches' operations are converted");
+        return;
+    case NNV_RELAY_TUPLE:
+    case NNV_RELAY_GET:
+    case NNV_RELAY_CALL:
+        break;
+    }
+    args = operands(c, f, e);
+    if (!nnv_rc_ok(c)) return;
+    if (e->kind == NNV_RELAY_TUPLE) list = tuple(c, e, args);
+    if (e->kind == NNV_RELAY_GET) list = field(c, e, args[0]);
+    if (e->kind == NNV_RELAY_CALL) list = call(c, e, args, depth);
+    put(f, e, list);
+}
+
+static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
+                                  const struct nnv_rc_list *params, int depth) {
+    struct nnv_rc_list none = {NULL, 0};
+    struct nnv_relay_list list;
+    struct frame f = {.mask = 15};
+    if (depth > DEEPEST) nnv_rc_refuse_at(c, function, "functions within functions, more than %d deep", DEEPEST);
+    if (!nnv_rc_ok(c)) return none;
+    struct nnv_relay_expr *body = function->args[0];
+    if (nnv_relay_post_order(body, nnv_relay_enter_scope, body, c->arena, &list) != NNV_OK) {
+        nnv_rc_no_memory(c);
+        return none;
+    }
+    while (f.mask < (list.n + function->n_params) * 2) f.mask = f.mask * 2 + 1;
+    f.keys = NNV_NEW(c->arena, const struct nnv_relay_expr *, f.mask + 1);
+    f.lists = NNV_NEW(c->arena, struct nnv_rc_list, f.mask + 1);
+    if (!f.keys || !f.lists) {
+        nnv_rc_no_memory(c);
+        return none;
+    }
+    for (size_t i = 0; i < function->n_params; i++) put(&f, function->params[i], params[i]);
+    for (size_t i = 0; i < list.n && nnv_rc_ok(c); i++) visit(c, &f, list.exprs[i], depth);
+    return nnv_rc_ok(c) ? operand(c, &f, body) : none;
+}
+
+struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
+                                  const struct nnv_rc_list *args) {
+    return flatten(c, function, args, 0);
+}

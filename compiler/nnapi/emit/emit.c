@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all texts of a region go by: large constants in one file, equal types and equal constants with one number. */
+#include "compiler/nnapi/emit/emit.h"
+
+#include <string.h>
+
+#include "base/sha256.h"
+#include "base/type.h"
+#include "compiler/nnapi/emit/emit_tables.h"
+
+static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
+
+static bool is_large(const struct nnv_operand *o) { return nnv_is_constant(o) && o->bytes > NNV_EMIT_SMALL; }
+
+/* -------------------------------------------------------------- the file of constants */
+
+/** What can be written at all. */
+static enum nnv_status check_model(const struct nnv_emit *e, struct nnv_err *err) {
+    const struct nnv_model *m = &e->converted->model;
+    if (m->nreferenced) return nnv_fail(err, NNV_UNSUPPORTED, "%s: a model that refers to subgraphs", e->function);
+    for (uint32_t i = 0; i < m->main.noperands; i++) {
+        const struct nnv_operand *o = &m->main.operands[i];
+        size_t elems, bytes;
+        if (o->lifetime != NNV_NO_VALUE && !nnv_operand_size(o, &elems, &bytes))
+            return nnv_fail(err, NNV_UNSUPPORTED, "%s: operand %u: its shape is not known", e->function, i);
+    }
+    return NNV_OK;
+}
+
+/** Where these bytes are already, or a new place behind the others. Equal bytes are found by their hash. */
+struct gathering {
+    struct nnv_emit_weights *out;
+    struct entry {
+        uint64_t hash;
+        const void *data;
+        size_t offset, bytes; /**< bytes 0: free */
+    } * table;
+    size_t room; /**< a power of two */
+};
+
+static uint64_t hash_of(const void *data, size_t bytes) {
+    uint8_t digest[NNV_SHA256_BYTES];
+    uint64_t hash;
+    struct nnv_sha256 h;
+    nnv_sha256_begin(&h);
+    nnv_sha256_add(&h, data, bytes);
+    nnv_sha256_end(&h, digest);
+    memcpy(&hash, digest, sizeof hash);
+    return hash;
+}
+
+static size_t place_of(struct gathering *g, const void *data, size_t bytes) {
+    static const char zeros[NNV_EMIT_ALIGN];
+    struct nnv_text *file = &g->out->bytes;
+    const uint64_t hash = hash_of(data, bytes);
+    size_t i = hash & (g->room - 1);
+    for (; g->table[i].bytes; i = (i + 1) & (g->room - 1)) {
+        const struct entry *e = &g->table[i];
+        if (e->hash == hash && e->bytes == bytes && memcmp(e->data, data, bytes) == 0) return e->offset;
+    }
+    nnv_text_add_n(file, zeros, -file->len % NNV_EMIT_ALIGN);
+    g->table[i] = (struct entry){hash, data, file->len, bytes};
+    const size_t offset = file->len;
+    nnv_text_add_n(file, data, bytes);
+    return offset;
+}
+
+static enum nnv_status gather_one(struct gathering *g, const struct nnv_subgraph *s, size_t r, struct nnv_arena *arena,
+                                  struct nnv_err *err) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->noperands; i++) n += is_large(&s->operands[i]);
+    struct nnv_emit_place *places = NNV_NEW(arena, struct nnv_emit_place, n);
+    if (!places) return no_memory(err);
+    g->out->places[r] = places;
+    for (uint32_t i = 0; i < s->noperands; i++) {
+        const struct nnv_operand *o = &s->operands[i];
+        if (is_large(o)) *places++ = (struct nnv_emit_place){i, place_of(g, o->data, o->bytes), o->bytes};
+    }
+    g->out->n_places[r] = n;
+    return g->out->bytes.failed ? no_memory(err) : NNV_OK;
+}
+
+enum nnv_status nnv_emit_gather(const struct nnv_emit *regions, size_t n, const char *file, struct nnv_arena *arena,
+                                struct nnv_emit_weights *out, struct nnv_err *err) {
+    struct nnv_emit_weights w = {
+        .file = file, .places = NNV_NEW(arena, struct nnv_emit_place *, n), .n_places = NNV_NEW(arena, size_t, n)};
+    struct gathering g = {.out = &w, .room = 16};
+    size_t constants = 0;
+    enum nnv_status st = w.places && w.n_places ? NNV_OK : no_memory(err);
+    for (size_t r = 0; r < n && st == NNV_OK; r++) {
+        const struct nnv_subgraph *s = &regions[r].converted->model.main;
+        st = check_model(&regions[r], err);
+        for (uint32_t i = 0; i < s->noperands; i++) constants += is_large(&s->operands[i]);
+    }
+    while (g.room < 2 * constants) g.room *= 2;
+    if (st == NNV_OK && !(g.table = NNV_NEW(arena, struct entry, g.room))) st = no_memory(err);
+    for (size_t r = 0; r < n && st == NNV_OK; r++)
+        st = gather_one(&g, &regions[r].converted->model.main, r, arena, err);
+    if (st == NNV_OK)
+        *out = w;
+    else
+        nnv_text_free(&w.bytes);
+    return st;
+}
+
+bool nnv_emit_digest(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, uint8_t digest[32]) {
+    struct nnv_text json = {0};
+    struct nnv_sha256 h;
+    nnv_emit_json(regions, r, w, &json);
+    nnv_sha256_begin(&h);
+    nnv_sha256_add(&h, json.data, json.len);
+    for (size_t i = 0; i < w->n_places[r]; i++) {
+        const struct nnv_operand *o = &regions[r].converted->model.main.operands[w->places[r][i].operand];
+        nnv_sha256_add(&h, o->data, o->bytes);
+    }
+    nnv_sha256_end(&h, digest);
+    const bool ok = !json.failed;
+    nnv_text_free(&json);
+    return ok;
+}
+
+/* -------------------------------------------------------------------------- numbers */
+
+static bool same_type(const struct nnv_operand *a, const struct nnv_operand *b) {
+    const struct nnv_channel_quant *p = &a->channel, *q = &b->channel;
+    return a->type == b->type && a->rank == b->rank &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0) && a->scale == b->scale &&
+           a->zero_point == b->zero_point && p->count == q->count &&
+           (p->count == 0 || (p->dim == q->dim && memcmp(p->scales, q->scales, p->count * sizeof *p->scales) == 0));
+}
+
+static bool same_constant(const struct nnv_operand *a, const struct nnv_operand *b) {
+    return a->bytes == b->bytes && nnv_type(a->type)->tensor == nnv_type(b->type)->tensor &&
+           strcmp(nnv_emit_dtype(a->type), nnv_emit_dtype(b->type)) == 0 && memcmp(a->data, b->data, a->bytes) == 0;
+}
+
+/** The number of o's equal among *n, or a new one. */
+static uint32_t number(const struct nnv_operand **all, uint32_t *n, const struct nnv_operand *o,
+                       bool (*same)(const struct nnv_operand *, const struct nnv_operand *)) {
+    for (uint32_t i = 0; i < *n; i++)
+        if (same(all[i], o)) return i;
+    all[*n] = o;
+    return (*n)++;
+}
+
+bool nnv_emit_tabulate(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w,
+                       struct nnv_arena *arena, struct nnv_emit_tables *t) {
+    const struct nnv_subgraph *s = &regions[r].converted->model.main;
+    *t = (struct nnv_emit_tables){
+        .region = &regions[r],
+        .main = s,
+        .weights = w,
+        .type_of = NNV_NEW(arena, uint32_t, s->noperands),
+        .constant_of = NNV_NEW(arena, uint32_t, s->noperands),
+        .type = NNV_NEW(arena, const struct nnv_operand *, s->noperands),
+        .constant = NNV_NEW(arena, const struct nnv_operand *, s->noperands),
+        .place = NNV_NEW(arena, const struct nnv_emit_place *, s->noperands),
+        .uses_file = w->n_places[r] > 0,
+    };
+    if (!t->type_of || !t->constant_of || !t->type || !t->constant || !t->place) return false;
+    for (size_t i = 0; i < w->n_places[r]; i++) t->place[w->places[r][i].operand] = &w->places[r][i];
+    for (uint32_t i = 0; i < s->noperands; i++) {
+        const struct nnv_operand *o = &s->operands[i];
+        t->type_of[i] = number(t->type, &t->n_types, o, same_type);
+        if (nnv_emit_is_small(o)) t->constant_of[i] = number(t->constant, &t->n_constants, o, same_constant);
+    }
+    return true;
+}
+
+const char *nnv_emit_dtype(int32_t type) {
+    const struct nnv_type *t = nnv_type(type);
+    const bool is_signed = t->min < 0;
+    if (t->kind == NNV_KIND_FLOAT) return t->size == 2 ? "float16" : "float32";
+    if (t->kind == NNV_KIND_BOOL) return "bool";
+    if (t->size == 4) return is_signed ? "int32" : "uint32";
+    if (t->size == 2) return is_signed ? "int16" : "uint16";
+    return is_signed ? "int8" : "uint8";
+}
+
+const char *nnv_emit_value_name(const struct nnv_emit_tables *t, uint32_t operand) {
+    const char *const *names = t->region->converted->operand_name;
+    return names && names[operand] ? names[operand] : "";
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file interp_kernel.h What the interpreter's kernels share: a kernel works out the values of one call of an operator.
+ */
+#ifndef NNV_COMPILER_INTERP_KERNEL_H
+#define NNV_COMPILER_INTERP_KERNEL_H
+
+#include "compiler/relay/interp/interp.h"
+#include "compiler/relay/ops/ops.h"
+
+/** One call. The operands have the types that the checker has seen, with all dimensions known. */
+struct nnv_interp_op {
+    struct nnv_relay_typing t; /**< the call with its attributes, and where an error goes (nnv_relay_wrong) */
+    const struct nnv_interp_row *row;
+    struct nnv_relay_datum *const *in;
+    size_t n_in;
+    struct nnv_relay_datum *out; /**< has its type, and zeros; a kernel may let values point to those of an operand */
+    struct nnv_arena *arena;     /**< lives as long as the result */
+    struct nnv_arena *scratch;   /**< until the kernel returns */
+};
+
+/** Fills out. Errors: nnv_relay_wrong(&op->t, ...) or nnv_interp_space(). */
+typedef void nnv_interp_kernel(struct nnv_interp_op *op);
+
+/** An operator's kernel, and the function on numbers that makes the difference within its family. */
+struct nnv_interp_row {
+    const char *name;
+    nnv_interp_kernel *run;
+    double (*one)(double);
+    double (*two)(double, double);
+    int64_t (*whole)(int64_t, int64_t); /**< instead of two, on integers; NULL: two is exact on them, too */
+    bool divides;                       /**< an integer second operand must not be 0 */
+};
+
+/** The operator's row, or NULL. */
+const struct nnv_interp_row *nnv_interp_row(const char *name);
+
+/* ------------------------------------------------------------ values, types */
+
+/** A datum of the type with zeros; NULL when out of memory, or when the type is not known. */
+struct nnv_relay_datum *nnv_interp_datum(const struct nnv_relay_type *type, struct nnv_arena *arena);
+/** n zeros that are gone when the kernel returns; NULL and an error if there are none. */
+double *nnv_interp_space(struct nnv_interp_op *op, size_t n);
+/** Rounds to nearest even into a floating-point type; others: to nearest even, saturated. */
+double nnv_interp_round(enum nnv_relay_dtype dtype, double v);
+/** The limits of an integer type: of 64 bits, those up to which numbers are exact. */
+void nnv_interp_limits(enum nnv_relay_dtype dtype, double *low, double *high);
+/** An integer as a type has it after an overflow: two's complement. */
+double nnv_interp_wrap(enum nnv_relay_dtype dtype, int64_t v);
+/** nnv_interp_wrap() of all values of the result if its type is one of integers. */
+void nnv_interp_wrap_all(struct nnv_interp_op *op);
+
+/* ------------------------------------------------------------------ indices */
+
+/** A tensor seen along one axis: outer times extent times inner elements. */
+struct nnv_interp_axis {
+    size_t at, outer, extent, inner;
+};
+/** Along the attribute `key`, or `otherwise` if it is absent. False after an error. */
+bool nnv_interp_axis_of(struct nnv_interp_op *op, const struct nnv_relay_type *type, const char *key, int64_t otherwise,
+                        struct nnv_interp_axis *axis);
+/** Along axis `at`. */
+struct nnv_interp_axis nnv_interp_along(const struct nnv_relay_type *type, size_t at);
+/** The distance between neighbours in each dimension of a dense tensor. */
+void nnv_interp_strides(const struct nnv_relay_type *type, int64_t *strides);
+/** to[i] = from[sum of index times stride], for all indices of dims in order; at most 2 * NNV_RELAY_RANK dimensions. */
+void nnv_interp_pick(const double *from, size_t n_dims, const int64_t *dims, const int64_t *strides, double *to);
+/** The values of operand i, stretched to the dimensions of the result; NULL after an error. */
+const double *nnv_interp_stretched(struct nnv_interp_op *op, size_t i);
+/** Value k of operand i, which has one value or many. */
+static inline double nnv_interp_nth(const struct nnv_interp_op *op, size_t i, size_t k) {
+    const struct nnv_relay_datum *d = op->in[i];
+    return d->values[d->n == 1 ? 0 : k];
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+nnv_interp_kernel nnv_interp_view, nnv_interp_unary, nnv_interp_binary, nnv_interp_fill, nnv_interp_clip,
+    nnv_interp_cast, nnv_interp_where, nnv_interp_leaky_relu, nnv_interp_prelu, nnv_interp_bias_add,
+    nnv_interp_batch_norm, nnv_interp_conv2d, nnv_interp_dense, nnv_interp_batch_matmul, nnv_interp_max_pool2d,
+    nnv_interp_avg_pool2d, nnv_interp_adaptive_pool, nnv_interp_reduce, nnv_interp_mean, nnv_interp_logsumexp,
+    nnv_interp_variance, nnv_interp_arg, nnv_interp_softmax, nnv_interp_lrn, nnv_interp_transpose,
+    nnv_interp_concatenate, nnv_interp_split, nnv_interp_slice, nnv_interp_pad, nnv_interp_quantize,
+    nnv_interp_dequantize, nnv_interp_requantize, nnv_interp_qnn_binary, nnv_interp_qnn_concatenate,
+    nnv_interp_resize2d, nnv_interp_arange, nnv_interp_cumulate, nnv_interp_topk, nnv_interp_sort, nnv_interp_argsort,
+    nnv_interp_tile, nnv_interp_repeat, nnv_interp_reverse, nnv_interp_stack, nnv_interp_take, nnv_interp_gather,
+    nnv_interp_gather_nd, nnv_interp_one_hot, nnv_interp_broadcast, nnv_interp_slice_like, nnv_interp_layout_transform,
+    nnv_interp_depth_to_space, nnv_interp_space_to_depth, nnv_interp_space_to_batch, nnv_interp_batch_to_space,
+    nnv_interp_mirror_pad, nnv_interp_upsampling, nnv_interp_l2_normalize, nnv_interp_norm, nnv_interp_dropout,
+    nnv_interp_matmul, nnv_interp_conv2d_transpose, nnv_interp_conv1d, nnv_interp_qnn_unary, nnv_interp_valid_counts,
+    nnv_interp_nms;
+
+#endif

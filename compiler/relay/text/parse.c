@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parsing Relay text: the module, and what all parts of the parser need. */
+#include "compiler/relay/text/parse.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SHOWN = 40, FIRST_SLOTS = 256 };
+
+/* ------------------------------------------------------------------- errors */
+
+void *nnv_relay_parse_fail(struct nnv_relay_parser *p, const struct nnv_relay_span *span, const char *format, ...) {
+    struct nnv_text t = {0};
+    va_list ap;
+    if (p->st != NNV_OK) return NULL;
+    va_start(ap, format);
+    nnv_text_vaddf(&t, format, ap);
+    va_end(ap);
+    p->st = nnv_relay_fail(p->m, span, p->err, "%s", t.data && !t.failed ? t.data : "out of memory");
+    nnv_text_free(&t);
+    return NULL;
+}
+
+void *nnv_relay_expected(struct nnv_relay_parser *p, const char *what) {
+    const struct nnv_relay_token *t = &p->tok;
+    int n = t->len < MOST_SHOWN ? (int)t->len : MOST_SHOWN;
+    const char *more = t->len > MOST_SHOWN ? "..." : "";
+    static const char *const before[] = {
+        [NNV_RELAY_LOCAL] = "%", [NNV_RELAY_GRAPH] = "%", [NNV_RELAY_AT] = "@", [NNV_RELAY_METADATA_MARK] = ""};
+    switch (t->kind) {
+    case NNV_RELAY_END:
+        return nnv_relay_parse_fail(p, &t->span, "expected %s, not the end of the text", what);
+    case NNV_RELAY_BROKEN:
+        return nnv_relay_parse_fail(p, &t->span, "%.*s", (int)t->len, t->text);
+    case NNV_RELAY_QUOTED:
+        return nnv_relay_parse_fail(p, &t->span, "expected %s, not the string \"%.*s%s\"", what, n, t->text, more);
+    case NNV_RELAY_HEADER:
+        return nnv_relay_parse_fail(p, &t->span, "expected %s, not a version, which stands first", what);
+    case NNV_RELAY_MARK:
+        if (!isprint((unsigned char)*t->text))
+            return nnv_relay_parse_fail(p, &t->span, "expected %s, not byte 0x%02x", what,
+                                        (unsigned)(unsigned char)*t->text);
+        break;
+    case NNV_RELAY_WORD:
+    case NNV_RELAY_LOCAL:
+    case NNV_RELAY_GRAPH:
+    case NNV_RELAY_AT:
+    case NNV_RELAY_WHOLE:
+    case NNV_RELAY_REAL:
+    case NNV_RELAY_METADATA_MARK:
+        break;
+    }
+    const char *sign = before[t->kind < NNV_RELAY_METADATA_MARK ? t->kind : NNV_RELAY_METADATA_MARK];
+    return nnv_relay_parse_fail(p, &t->span, "expected %s, not '%s%.*s%s'", what, sign ? sign : "", n, t->text, more);
+}
+
+void *nnv_relay_got(struct nnv_relay_parser *p, const void *pointer) {
+    if (pointer == NULL && p->st == NNV_OK) p->st = nnv_fail(p->err, NNV_NO_MEMORY, "%s: out of memory", p->m->file);
+    return (void *)(uintptr_t)pointer;
+}
+
+bool nnv_relay_parse_room(struct nnv_relay_parser *p, void **array, size_t n, size_t *cap, size_t size) {
+    if (n < *cap) return true;
+    size_t bigger = *cap ? *cap * 2 : 64;
+    void *grown = nnv_relay_got(p, realloc(*array, bigger * size));
+    if (grown == NULL) return false;
+    *array = grown;
+    *cap = bigger;
+    return true;
+}
+
+/* ------------------------------------------------------------------- tokens */
+
+void nnv_relay_next(struct nnv_relay_parser *p) { p->tok = nnv_relay_lex(&p->lexer); }
+
+bool nnv_relay_at(const struct nnv_relay_parser *p, const char *text) { return nnv_relay_lex_is(&p->tok, text); }
+
+bool nnv_relay_take(struct nnv_relay_parser *p, const char *text) {
+    if (!nnv_relay_at(p, text)) return false;
+    nnv_relay_next(p);
+    return true;
+}
+
+bool nnv_relay_must(struct nnv_relay_parser *p, const char *text) {
+    char what[24] = "'";
+    if (nnv_relay_take(p, text)) return true;
+    strcat(strncat(what, text, sizeof what - 4), "'");
+    nnv_relay_expected(p, what);
+    return false;
+}
+
+bool nnv_relay_deeper(struct nnv_relay_parser *p) {
+    if (p->depth < NNV_RELAY_DEPTH) return ++p->depth;
+    nnv_relay_parse_fail(p, &p->tok.span, "nested more than %d deep; bind inner parts to names", NNV_RELAY_DEPTH);
+    return false;
+}
+
+void nnv_relay_higher(struct nnv_relay_parser *p) { p->depth--; }
+
+const char *nnv_relay_token_name(struct nnv_relay_parser *p) {
+    return nnv_relay_got(p, nnv_relay_intern(p->m, p->tok.text, p->tok.len));
+}
+
+bool nnv_relay_pile(struct nnv_relay_parser *p, const void *pointer) {
+    if (!nnv_relay_parse_room(p, (void **)&p->pile, p->n_pile, &p->cap_pile, sizeof *p->pile)) return false;
+    p->pile[p->n_pile++] = (void *)(uintptr_t)pointer;
+    return true;
+}
+
+/* ------------------------------------------------------------------- scopes */
+
+static struct nnv_relay_binding *slot_of(struct nnv_relay_binding *slots, size_t cap, const char *name) {
+    size_t h = (size_t)(uintptr_t)name / 64 * 11400714819323198485u >> 20;
+    while (slots[h & (cap - 1)].name && slots[h & (cap - 1)].name != name) h++;
+    return &slots[h & (cap - 1)];
+}
+
+static bool grow_slots(struct nnv_relay_parser *p) {
+    size_t cap = p->cap_slots ? p->cap_slots * 2 : FIRST_SLOTS;
+    struct nnv_relay_binding *slots = nnv_relay_got(p, calloc(cap, sizeof *slots));
+    if (slots == NULL) return false;
+    for (size_t i = 0; i < p->cap_slots; i++)
+        if (p->slots[i].name) *slot_of(slots, cap, p->slots[i].name) = p->slots[i];
+    free(p->slots);
+    p->slots = slots;
+    p->cap_slots = cap;
+    return true;
+}
+
+bool nnv_relay_bind(struct nnv_relay_parser *p, const char *name, struct nnv_relay_expr *e) {
+    if (name == NULL || e == NULL || (p->n_slots * 2 >= p->cap_slots && !grow_slots(p))) return false;
+    if (!nnv_relay_parse_room(p, (void **)&p->undo, p->n_undo, &p->cap_undo, sizeof *p->undo)) return false;
+    struct nnv_relay_binding *slot = slot_of(p->slots, p->cap_slots, name);
+    p->n_slots += slot->name == NULL;
+    p->undo[p->n_undo++] = (struct nnv_relay_binding){name, e, slot->name ? slot->expr : NULL};
+    *slot = (struct nnv_relay_binding){.name = name, .expr = e};
+    return true;
+}
+
+struct nnv_relay_expr *nnv_relay_bound(const struct nnv_relay_parser *p, const char *name) {
+    return p->cap_slots ? slot_of(p->slots, p->cap_slots, name)->expr : NULL;
+}
+
+void nnv_relay_close_scope(struct nnv_relay_parser *p, size_t mark) {
+    while (p->n_undo > mark) {
+        const struct nnv_relay_binding *last = &p->undo[--p->n_undo];
+        slot_of(p->slots, p->cap_slots, last->name)->expr = last->before;
+    }
+}
+
+/* ------------------------------------------------------------------- module */
+
+static bool parse_definition(struct nnv_relay_parser *p) {
+    nnv_relay_next(p); /* def */
+    if (p->tok.kind != NNV_RELAY_AT) return nnv_relay_expected(p, "the function's name, such as '@main',");
+    struct nnv_relay_span span = p->tok.span;
+    const char *name = nnv_relay_token_name(p);
+    if (name == NULL) return false;
+    if (nnv_relay_find(p->m, name)) return nnv_relay_parse_fail(p, &span, "@%s is defined twice", name);
+    nnv_relay_next(p);
+    if (nnv_relay_at(p, "=")) return nnv_relay_parse_fail(p, &span, "external functions are not supported");
+    size_t scope = p->n_undo;
+    struct nnv_relay_expr *f = nnv_relay_parse_function(p);
+    nnv_relay_close_scope(p, scope);
+    if (f) f->span = span;
+    return f && nnv_relay_got(p, nnv_relay_define(p->m, name, f) ? f : NULL);
+}
+
+/* A text without definitions: the body of @main, whose parameters are the free variables. */
+static bool parse_bare(struct nnv_relay_parser *p) {
+    struct nnv_relay_span span = p->tok.span;
+    p->bare = true;
+    struct nnv_relay_expr *body = nnv_relay_parse_body(p);
+    if (body == NULL) return false;
+    struct nnv_relay_expr *f = nnv_relay_fn(p->m, p->n_free, p->free_vars, NULL, body, 0, NULL);
+    nnv_relay_close_scope(p, 0);
+    if (f) f->span = span;
+    return nnv_relay_got(p, nnv_relay_define(p->m, "main", f) ? f : NULL);
+}
+
+static bool parse_metadata(struct nnv_relay_parser *p) {
+    const char *json = p->lexer.at;
+    return nnv_relay_resolve_meta(p, json, (size_t)(p->lexer.end - json), &p->tok.span);
+}
+
+static bool parse_module(struct nnv_relay_parser *p) {
+    nnv_relay_next(p);
+    if (p->tok.kind == NNV_RELAY_HEADER) {
+        if (p->tok.len != 5 || memcmp(p->tok.text, "0.0.5", 5) != 0)
+            return nnv_relay_parse_fail(p, &p->tok.span, "version \"%.*s\" is not known, only \"0.0.5\" is",
+                                        p->tok.len < MOST_SHOWN ? (int)p->tok.len : MOST_SHOWN, p->tok.text);
+        nnv_relay_next(p);
+    }
+    while (nnv_relay_at(p, "def"))
+        if (!parse_definition(p)) return false;
+    if (nnv_relay_at(p, "type") || nnv_relay_at(p, "extern"))
+        return nnv_relay_parse_fail(p, &p->tok.span, "types of the program's own are not supported");
+    if (nnv_relay_at(p, "primfn") ||
+        (p->tok.kind == NNV_RELAY_AT && p->tok.len > 2 && memcmp(p->tok.text, "T.", 2) == 0))
+        return nnv_relay_parse_fail(p, &p->tok.span, "a lowered module (TIR) is not Relay; save it before lowering");
+    if (p->m->n_functions == 0 && !parse_bare(p)) return false;
+    if (p->tok.kind == NNV_RELAY_METADATA_MARK) return parse_metadata(p);
+    return p->tok.kind == NNV_RELAY_END || nnv_relay_expected(p, "'def' or the end of the text");
+}
+
+enum nnv_status nnv_relay_parse(const char *text, size_t len, const char *name, struct nnv_arena *arena,
+                                struct nnv_relay_module **module, struct nnv_err *err) {
+    struct nnv_relay_parser p = {.m = nnv_relay_module_new(arena), .err = err};
+    if (p.m == NULL || (p.m->file = nnv_arena_strdup(arena, name)) == NULL)
+        return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", name);
+    if (len > UINT32_MAX) return nnv_fail(err, NNV_INVALID, "%s: the text is above 4 GB", name);
+    p.m->text = text;
+    p.m->text_len = len;
+    nnv_relay_lex_start(&p.lexer, text, len);
+    bool ok = parse_module(&p);
+    if (!ok && p.st == NNV_OK) p.st = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", name);
+    free(p.slots);
+    free(p.undo);
+    free(p.pile);
+    free(p.opaque);
+    free(p.free_vars);
+    if (p.st == NNV_OK) *module = p.m;
+    return p.st;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file relay_parse.h What the parts of the parser of Relay text share. */
+#ifndef NNV_COMPILER_RELAY_PARSE_H
+#define NNV_COMPILER_RELAY_PARSE_H
+
+#include "compiler/relay/text/lex.h"
+
+enum { NNV_RELAY_DEPTH = 256 }; /* of blocks, parentheses, types and lists within each other */
+
+/** A name that is bound, and what it was bound to before: for the end of the scope. */
+struct nnv_relay_binding {
+    const char *name; /**< interned; digits for a graph binding */
+    struct nnv_relay_expr *expr, *before;
+};
+
+/**
+ * Reads the text from the left with one token in hand. Functions return NULL (or false) after the first error; it is in
+ * err then, and st is not NNV_OK.
+ */
+struct nnv_relay_parser {
+    struct nnv_relay_module *m;
+    struct nnv_relay_lexer lexer;
+    struct nnv_relay_token tok;
+    int depth;
+    struct nnv_relay_binding *slots; /**< by name: open addressing, cap_slots is a power of two */
+    size_t n_slots, cap_slots;
+    struct nnv_relay_binding *undo; /**< what the scopes have bound, the innermost last */
+    size_t n_undo, cap_undo;
+    void **pile; /**< operands, fields, values of lists that are being read */
+    size_t n_pile, cap_pile;
+    struct nnv_relay_expr **opaque; /**< constants that await the metadata */
+    size_t n_opaque, cap_opaque;
+    struct nnv_relay_expr **free_vars;
+    size_t n_free, cap_free;
+    bool bare; /**< a text without definitions */
+    enum nnv_status st;
+    struct nnv_err *err;
+};
+
+/** Fails at a place, or at the token in hand: "expected <what>, not <token>". Their value is NULL. */
+void *nnv_relay_parse_fail(struct nnv_relay_parser *p, const struct nnv_relay_span *span, const char *format, ...)
+    NNV_PRINTF(3, 4);
+void *nnv_relay_expected(struct nnv_relay_parser *p, const char *what);
+/** Fails if the pointer is NULL: out of memory. Its value is the pointer. */
+void *nnv_relay_got(struct nnv_relay_parser *p, const void *pointer);
+/** Room for one element behind n of *array (malloc'ed): false when out of memory, which is an error then. */
+bool nnv_relay_parse_room(struct nnv_relay_parser *p, void **array, size_t n, size_t *cap, size_t size);
+
+void nnv_relay_next(struct nnv_relay_parser *p);
+/** True if the token in hand is this mark or word. */
+bool nnv_relay_at(const struct nnv_relay_parser *p, const char *text);
+/** Takes the token if it is this mark or word. */
+bool nnv_relay_take(struct nnv_relay_parser *p, const char *text);
+/** Takes this mark or word, or fails. */
+bool nnv_relay_must(struct nnv_relay_parser *p, const char *text);
+/** One level deeper, or an error; and back. */
+bool nnv_relay_deeper(struct nnv_relay_parser *p);
+void nnv_relay_higher(struct nnv_relay_parser *p);
+/** The token's text, interned. */
+const char *nnv_relay_token_name(struct nnv_relay_parser *p);
+/** Puts a pointer on the pile; it is taken off by setting n_pile back. */
+bool nnv_relay_pile(struct nnv_relay_parser *p, const void *pointer);
+
+/** Binds name in the scope that is open. */
+bool nnv_relay_bind(struct nnv_relay_parser *p, const char *name, struct nnv_relay_expr *e);
+/** What name is bound to, or NULL. */
+struct nnv_relay_expr *nnv_relay_bound(const struct nnv_relay_parser *p, const char *name);
+/** A scope is what is bound since n_undo was mark; closing it brings back what was bound before. */
+void nnv_relay_close_scope(struct nnv_relay_parser *p, size_t mark);
+
+const struct nnv_relay_type *nnv_relay_parse_type(struct nnv_relay_parser *p);
+/** The type in a comment "ty=..." before the token in hand, or NULL. Never an error. */
+const struct nnv_relay_type *nnv_relay_noted_type(struct nnv_relay_parser *p);
+/** A value of an attribute. */
+bool nnv_relay_parse_value(struct nnv_relay_parser *p, struct nnv_relay_value *value);
+/** KEY = value {, KEY = value}; the array is the arena's. */
+bool nnv_relay_parse_attrs(struct nnv_relay_parser *p, struct nnv_relay_attr **attrs, size_t *n);
+/** The token is a key: a word, and an "=" behind it. */
+bool nnv_relay_at_key(const struct nnv_relay_parser *p);
+/** meta[KEY][index], "meta" being in hand. */
+bool nnv_relay_parse_meta(struct nnv_relay_parser *p, const char **key, int64_t *index);
+/** The whole number in hand without its suffix; false and an error if it is above 2^63 - 1. Not taken. */
+bool nnv_relay_whole(struct nnv_relay_parser *p, int64_t *value);
+/** The number in hand. Not taken. */
+double nnv_relay_real(const struct nnv_relay_parser *p);
+
+struct nnv_relay_expr *nnv_relay_parse_expr(struct nnv_relay_parser *p);
+/** { statements expression } */
+struct nnv_relay_expr *nnv_relay_parse_block(struct nnv_relay_parser *p);
+/** Statements and an expression, until what can't be one. */
+struct nnv_relay_expr *nnv_relay_parse_body(struct nnv_relay_parser *p);
+/** (params, attrs) -> type { body }, behind "fn" or a definition's name. */
+struct nnv_relay_expr *nnv_relay_parse_function(struct nnv_relay_parser *p);
+
+/** Gives the constants that await it their values: json is all behind #[metadata]. */
+bool nnv_relay_resolve_meta(struct nnv_relay_parser *p, const char *json, size_t len,
+                            const struct nnv_relay_span *span);
+
+#endif

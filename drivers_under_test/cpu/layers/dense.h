@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file dense.h Products of rows with a packed matrix of weights: convolution and fully connected layers. */
+#ifndef CPU_DENSE_H
+#define CPU_DENSE_H
+
+#include "driver/op.h"
+
+/** What products work on: floats; centred 16-bit integers; bytes as they are. */
+enum cpu_dense_form { CPU_DENSE_F32, CPU_DENSE_S16, CPU_DENSE_U8 };
+
+/** Weights [n, k] and bias [n], packed into panels. */
+struct cpu_dense {
+    enum cpu_dense_form form;
+    size_t n, k;        /**< k: of a gathered row; rounded up to even (S16), to 4 if it is less (U8) */
+    size_t run;         /**< values that lie side by side in the input; a divisor of k. S16: k */
+    int32_t zero_point; /**< of the input */
+    float *bias;        /**< F32 */
+    float *weights;     /**< F32 */
+    int16_t *weights16; /**< S16: centred */
+    double *bias64;     /**< S16 */
+    double *multiplier; /**< S16, U8 */
+    int8_t *weights8;   /**< U8: centred, and less by correction */
+    int32_t *bias32;    /**< U8 */
+    float *scale;       /**< U8 */
+    int32_t correction; /**< U8 */
+};
+
+/** The operands of a layer: output units of quantised ones are input scale * weight scale / output scale. */
+struct cpu_layer {
+    const struct cpu_tensor *input, *weights, *bias, *output;
+    size_t n, k;
+    size_t run;  /**< as in struct cpu_dense: what is wished; 0: k */
+    bool turned; /**< the weights are stored as [k, n] */
+};
+
+/** Bytes that packing takes. */
+size_t cpu_dense_bytes(const struct cpu_kernels *kernels, const struct cpu_layer *layer);
+/** Packs into memory that is aligned to CPU_ALIGN. */
+void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
+                    struct cpu_dense *out);
+/** From the node's constants into the arena, if weights and bias are constant; else *out is NULL. False: no memory. */
+bool cpu_dense_prepare(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_arena *arena,
+                       struct cpu_dense **out);
+/** The packed weights of this execution: prepared, or packed into scratch memory now (room provides the struct). NULL
+ * without memory. */
+const struct cpu_dense *cpu_dense_get(struct cpu_run *run, const struct cpu_layer *layer, const void *prepared,
+                                      struct cpu_dense *room);
+
+/** Real multiplier of channel c. */
+double cpu_layer_multiplier(const struct cpu_layer *layer, size_t c);
+/** What the weights of a quantised layer allow. */
+struct cpu_layer_ranges {
+    int32_t least, most; /**< of all centred weights, and 0 */
+    bool fits;           /**< no sum leaves 32 bits, no result is too large for fixed point */
+};
+struct cpu_layer_ranges cpu_layer_ranges(const struct cpu_layer *layer);
+/** Centred weight i of channel c of a quantised layer. */
+int32_t cpu_layer_weight(const struct cpu_layer *layer, size_t c, size_t i);
+/** Types and scales of filter and bias fit the input; channel_dim: where a per-channel filter must have its scales. */
+bool cpu_layer_check(const struct cpu_tensor *input, const struct cpu_tensor *weights, const struct cpu_tensor *bias,
+                     uint32_t channel_dim);
+
+/** m rows times the weights. */
+struct cpu_product {
+    const struct cpu_dense *weights;
+    size_t m;
+    const void *rows; /**< F32, U8: the rows themselves, k apart; NULL: gather them */
+    /** Writes rows [first, first + count), k values each, in the form of the weights. */
+    void (*gather)(const void *source, size_t first, size_t count, void *to);
+    const void *source;
+    void *out;       /**< [m, n] */
+    size_t out_step; /**< values between its rows; 0: n */
+    struct cpu_range range;
+    int32_t zero_point; /**< of the output */
+};
+/** False: no memory. */
+bool cpu_product_run(struct cpu_run *run, const struct cpu_product *product);
+
+/** Rows in runs, and where their results go. */
+struct cpu_runs {
+    const void **at; /**< where each run of row 0 begins: k / run of them */
+    size_t m, step;  /**< values between rows */
+    void *out;
+    size_t out_step;
+};
+/** Multiplies m rows by columns [col, col + cols) of the weights; col is a multiple of the panel. */
+void cpu_dense_multiply(const struct cpu_kernels *kernels, const struct cpu_product *product,
+                        const struct cpu_runs *rows, size_t col, size_t cols);
+/** Bytes of a gathered value. */
+size_t cpu_dense_element(const struct cpu_dense *weights);
+/** Writes count values of a row: copied, or centred. */
+void cpu_dense_copy(const struct cpu_kernels *kernels, const struct cpu_dense *weights, size_t count, const void *from,
+                    void *to);
+/** Writes count zeros of a row. */
+void cpu_dense_zero(const struct cpu_dense *weights, size_t count, void *to);
+
+#endif

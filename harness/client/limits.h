@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file limits.h What a driver may take of its worker process, and whether it left anything. */
+#ifndef NNV_HARNESS_LIMITS_H
+#define NNV_HARNESS_LIMITS_H
+
+#include <stdint.h>
+
+#include "harness/runner/suite.h"
+
+/**
+ * Limits the address space of this process to what it has now and that many bytes more. Sanitizers need theirs: with
+ * them this does nothing.
+ */
+void nnv_limit_memory(uint64_t bytes);
+
+/** Follows the file descriptors of a worker from case to case. */
+struct nnv_descriptors {
+    int low; /**< the lowest that was free after the last case */
+};
+/** Begins; before the first case. */
+void nnv_descriptors_begin(struct nnv_descriptors *d);
+/**
+ * A case has ended: where it left few or no descriptors, what comes next needs a new worker, and the case fails if it
+ * was it that took most of them.
+ */
+void nnv_descriptors_check(struct nnv_descriptors *d, struct nnv_result *r);
+
+#endif

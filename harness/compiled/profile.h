@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file profile.h Measures the operations and regions of a Relay program and keeps their times in a file. */
+#ifndef NNV_CLI_PROFILE_H
+#define NNV_CLI_PROFILE_H
+
+#include <jansson.h>
+
+#include "compiler/relay/relay.h"
+#include "harness/bench/remote.h"
+
+/** Where models are measured: on a server, or by a driver here. */
+struct nnv_stopwatch {
+    struct nnv_remote *remote; /**< NULL: here */
+    struct nnv_timing_options timing;
+};
+
+struct nnv_profiler {
+    struct nnv_relay_module *m; /**< checked */
+    struct nnv_stopwatch target;
+    const struct nnv_stopwatch *host; /**< NULL: the host's times are left to the static model */
+    json_t *file;                     /**< the profile, written after each measurement */
+    const char *path;
+    bool regions; /**< whole regions, too */
+    /** Told of each time and impossibility; NULL: nobody is. */
+    void (*told)(void *context, const char *key, const json_t *record);
+    void *context;
+    size_t measured, known, impossible;
+};
+
+/**
+ * Reads the profile at path, if resume is set and there is one, which must be of the same source; or begins one. The
+ * caller frees *file. source: which driver, device and version.
+ */
+NNV_USE_RESULT enum nnv_status nnv_profile_open(const char *path, bool resume, const json_t *source, json_t **file,
+                                                struct nnv_err *err);
+/**
+ * Measures launch and crossing, then each operation once by structure, then each region; what the file has is not
+ * measured again. NNV_IO: the connection is lost; the file has what was measured before.
+ */
+NNV_USE_RESULT enum nnv_status nnv_profile_run(struct nnv_profiler *p, struct nnv_err *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/compiled/relay_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "compiler/nnapi/lift/lift.h"
+#include "harness/cli/tflite.h"
+#include "mlts/tflite/tflite.h"
+
+static const size_t LONGEST = (size_t)1 << 32;
+
+/** Reads a file; what is read belongs to the arena. */
+static enum nnv_status read_file(const char *path, struct nnv_arena *arena, char **data, size_t *size,
+                                 struct nnv_err *err) {
+    char *read = NULL;
+    enum nnv_status s = nnv_file_read(path, LONGEST, &read, size, err);
+    if (s != NNV_OK) return s;
+    *data = nnv_arena_copy(arena, read, *size + 1);
+    free(read);
+    return *data ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+}
+
+/** Behind the first offset of such a file stands what it is. */
+static bool is_tflite(const char *path, const char *data, size_t size) {
+    return nnv_cli_is_tflite(path) || (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0);
+}
+
+/** A program that was no text becomes the text that `nnvts import` writes, so that both compile to the same bytes. */
+static enum nnv_status convert(const char *path, const char *data, size_t size, struct nnv_arena *arena,
+                               struct nnv_cli_program *p, struct nnv_err *err) {
+    struct nnv_network net;
+    struct nnv_relay_module *m;
+    struct nnv_text text = {0};
+    enum nnv_status s = nnv_tflite_import(data, size, path, arena, &net, err);
+    if (s != NNV_OK) return s;
+    s = nnv_lift(&net.model, net.input_names, arena, &m, err);
+    if (s != NNV_OK) return nnv_at(err, s, "%s", path);
+    nnv_relay_print(m, NNV_RELAY_PRINT_META, &text);
+    p->text = text.failed ? NULL : nnv_arena_copy(arena, text.data, text.len + 1);
+    p->len = text.len;
+    nnv_text_free(&text);
+    return p->text ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+}
+
+static enum nnv_status bind(const char *path, struct nnv_arena *arena, struct nnv_cli_program *p, struct nnv_err *err) {
+    char *data;
+    size_t size;
+    p->params = NNV_NEW(arena, struct nnv_relay_params, 1);
+    if (!p->params) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    enum nnv_status s = read_file(path, arena, &data, &size, err);
+    if (s == NNV_OK) s = nnv_relay_params_read(data, size, path, arena, p->params, err);
+    return s == NNV_OK ? nnv_relay_params_bind(p->m, p->params, err) : s;
+}
+
+enum nnv_status nnv_cli_program_read(const char *path, const char *params, struct nnv_arena *arena,
+                                     struct nnv_cli_program *p, struct nnv_err *err) {
+    char *data;
+    size_t size;
+    *p = (struct nnv_cli_program){0};
+    if (!path) return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text, or a .tflite model");
+    enum nnv_status s = read_file(path, arena, &data, &size, err);
+    if (s != NNV_OK) return s;
+    const bool tflite = is_tflite(path, data, size);
+    if (tflite && params)
+        return nnv_fail(err, NNV_INVALID, "--params: %s is a TensorFlow Lite model, which holds all values itself",
+                        path);
+    p->text = data;
+    p->len = size;
+    if (tflite) s = convert(path, data, size, arena, p, err);
+    if (s == NNV_OK) s = nnv_relay_parse(p->text, p->len, path, arena, &p->m, err);
+    return s == NNV_OK && params ? bind(params, arena, p, err) : s;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file changes_window.c Changes of filters, windows and their padding. */
+#include <string.h>
+
+#include "harness/debug/explain/mistakes.h"
+
+/** A filter [outer, height, width, inner] as stored numbers. */
+struct filter {
+    int pos;
+    uint32_t dims[4];
+    double *v;
+    size_t n;
+    double zero;
+};
+
+static bool take_filter(struct nnv_edit *e, struct filter *f) {
+    f->pos = nnv_edit_find(e, "filter");
+    if (f->pos < 0 || !nnv_is_constant(nnv_edit_operand(e, f->pos))) return false;
+    const struct nnv_operand *o = nnv_edit_operand(e, f->pos);
+    f->v = nnv_edit_numbers(e, f->pos, &f->n);
+    if (!f->v || o->rank != 4) return false;
+    memcpy(f->dims, o->dims, sizeof f->dims);
+    f->zero = o->zero_point;
+    return f->n == (size_t)f->dims[0] * f->dims[1] * f->dims[2] * f->dims[3] && f->n > 0;
+}
+
+static size_t tap(const uint32_t dims[4], uint32_t o, uint32_t h, uint32_t w) {
+    return (((size_t)o * dims[1] + h) * dims[2] + w) * dims[3];
+}
+
+static int32_t number(struct nnv_edit *e, const char *name, int32_t dflt) {
+    int pos = nnv_edit_find(e, name);
+    size_t n;
+    const double *v = pos < 0 ? NULL : nnv_edit_numbers(e, pos, &n);
+    return v && n == 1 ? (int32_t)*v : dflt;
+}
+
+/** Gives taps the places place(h), place(w) in a filter of the extents dims. */
+static void spread(struct nnv_edit *e, const struct filter *f, const uint32_t dims[4], bool flip) {
+    size_t n = (size_t)dims[0] * dims[1] * dims[2] * dims[3];
+    double *v = NNV_NEW(e->arena, double, n);
+    e->failed = e->failed || !v;
+    for (size_t i = 0; v && i < n; i++) v[i] = f->zero;
+    for (uint32_t o = 0; v && o < dims[0]; o++)
+        for (uint32_t h = 0; h < f->dims[1]; h++)
+            for (uint32_t w = 0; w < f->dims[2]; w++)
+                memcpy(v + tap(dims, o, flip ? dims[1] - 1 - h : h, flip ? dims[2] - 1 - w : w),
+                       f->v + tap(f->dims, o, h, w), dims[3] * sizeof *v);
+    if (v) nnv_edit_reshape(e, f->pos, 4, dims, v);
+}
+
+/** The taps lie side by side, where the window of the dilated filter begins. */
+bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_mistake *m) {
+    struct filter f;
+    int32_t dh = number(e, "dilation height", 1), dw = number(e, "dilation width", 1);
+    if ((dh <= 1 && dw <= 1) || dh > 4096 || dw > 4096 || !take_filter(e, &f)) return false;
+    uint32_t dims[4] = {f.dims[0], (f.dims[1] - 1) * (uint32_t)dh + 1, (f.dims[2] - 1) * (uint32_t)dw + 1, f.dims[3]};
+    if ((dims[1] == f.dims[1] && dims[2] == f.dims[2]) || dims[1] > 4096 || dims[2] > 4096) return false;
+    spread(e, &f, dims, false);
+    return nnv_change_set(e, m);
+}
+
+bool nnv_change_flip(struct nnv_edit *e, const struct nnv_mistake *m) {
+    struct filter f;
+    (void)m;
+    if (!take_filter(e, &f) || (f.dims[1] == 1 && f.dims[2] == 1)) return false;
+    spread(e, &f, f.dims, true);
+    return true;
+}
+
+bool nnv_change_turn(struct nnv_edit *e, const struct nnv_mistake *m) {
+    struct filter f;
+    (void)m;
+    if (!take_filter(e, &f) || f.dims[1] != f.dims[2] || f.dims[1] == 1) return false;
+    double *v = NNV_NEW(e->arena, double, f.n);
+    if (!v) return false;
+    for (uint32_t o = 0; o < f.dims[0]; o++)
+        for (uint32_t h = 0; h < f.dims[1]; h++)
+            for (uint32_t w = 0; w < f.dims[2]; w++)
+                memcpy(v + tap(f.dims, o, w, h), f.v + tap(f.dims, o, h, w), f.dims[3] * sizeof *v);
+    nnv_edit_set_numbers(e, f.pos, v, f.n);
+    return true;
+}
+
+/** Weights that lie multiplier by multiplier are read channel by channel. */
+bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_mistake *m) {
+    struct filter f;
+    (void)m;
+    uint32_t mult = (uint32_t)number(e, "multiplier", 1);
+    if (mult < 2 || !take_filter(e, &f) || f.dims[3] % mult != 0 || f.dims[3] / mult < 2) return false;
+    uint32_t channels = f.dims[3] / mult;
+    double *v = NNV_NEW(e->arena, double, f.n);
+    if (!v) return false;
+    for (size_t t = 0; t < f.n; t += f.dims[3])
+        for (uint32_t c = 0; c < channels; c++)
+            for (uint32_t r = 0; r < mult; r++) v[t + c * mult + r] = f.v[t + r * channels + c];
+    nnv_edit_set_numbers(e, f.pos, v, f.n);
+    return true;
+}
+
+/* -------------------------------------------------------------------- padding */
+
+/** Height and width of the window: its padding at [top, bottom] and [left, right]. */
+struct pads {
+    int32_t side[2][2];
+    bool nchw;
+};
+
+/** Finds the padding, explicit or implied by the scheme. */
+static bool take_pads(struct nnv_edit *e, struct pads *p) {
+    static const char *const given[2][2] = {{"padding top", "padding bottom"}, {"padding left", "padding right"}};
+    static const char *const extent[] = {"filter height", "filter width"}, *const stride[] = {"stride height",
+                                                                                              "stride width"};
+    static const char *const dilation[] = {"dilation height", "dilation width"};
+    const struct nnv_shape *x = &e->call->in[0].shape;
+    int filter = nnv_edit_find(e, "filter"), scheme = nnv_edit_find(e, "padding scheme");
+    p->nchw = number(e, "nchw", 0) != 0;
+    if (x->rank != 4) return false;
+    for (int i = 0; i < 2; i++) {
+        p->side[i][0] = number(e, given[i][0], 0);
+        p->side[i][1] = number(e, given[i][1], 0);
+        if (scheme < 0) continue;
+        uint32_t taps =
+            filter >= 0 ? nnv_dim(&e->call->in[filter].shape, 1 + (uint32_t)i) : (uint32_t)number(e, extent[i], 1);
+        struct nnv_window w;
+        struct nnv_err err = {0};
+        if (nnv_window(x->dims[(p->nchw ? 2 : 1) + i], taps, number(e, stride[i], 1), number(e, dilation[i], 1),
+                       number(e, "padding scheme", 0), &w, &err) != NNV_OK)
+            return false;
+        p->side[i][0] = w.head;
+        p->side[i][1] = w.tail;
+    }
+    return true;
+}
+
+/** Puts explicit padding in the place of the scheme, or of explicit padding. */
+static void put_pads(struct nnv_edit *e, int32_t left, int32_t right, int32_t top, int32_t bottom) {
+    const int32_t pad[] = {left, right, top, bottom};
+    int scheme = nnv_edit_find(e, "padding scheme"), at = nnv_edit_find(e, "padding left");
+    uint32_t in[4];
+    for (int i = 0; i < 4; i++) in[i] = nnv_edit_add_int(e, pad[i]);
+    if (scheme >= 0)
+        nnv_edit_replace(e, scheme, in, 4);
+    else
+        for (int i = 0; i < 4; i++) nnv_edit_op(e)->in[at + i] = in[i];
+}
+
+bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_mistake *m) {
+    struct pads p;
+    (void)m;
+    if (nnv_edit_find(e, "padding scheme") < 0 || !take_pads(e, &p)) return false;
+    if (p.side[0][0] == p.side[0][1] && p.side[1][0] == p.side[1][1]) return false;
+    put_pads(e, p.side[1][1], p.side[1][0], p.side[0][1], p.side[0][0]);
+    return true;
+}
+
+bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_mistake *m) {
+    struct pads p;
+    if (!take_pads(e, &p) || (!p.side[0][0] && !p.side[0][1] && !p.side[1][0] && !p.side[1][1])) return false;
+    const struct nnv_operand *x = nnv_edit_operand(e, 0);
+    bool stored = m->value != 0;
+    if (stored && (!nnv_is_quant(x->type) || x->zero_point == 0)) return false;
+    double *pad = NNV_NEW(e->arena, double, 8);
+    if (!pad) return false;
+    uint32_t h = p.nchw ? 2 : 1, eight[] = {4, 2}, more[2];
+    for (uint32_t i = 0; i < 4; i++) pad[2 * h + i] = p.side[i / 2][i % 2];
+    int32_t *stored_pad = NNV_NEW(e->arena, int32_t, 8);
+    uint32_t *dims = nnv_arena_copy(e->arena, eight, sizeof eight);
+    if (!stored_pad || !dims) return false;
+    nnv_store(ANEURALNETWORKS_TENSOR_INT32, pad, 8, stored_pad);
+    more[0] = nnv_edit_add(e, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_INT32,
+                                                   .rank = 2,
+                                                   .dims = dims,
+                                                   .lifetime = NNV_CONSTANT_COPY,
+                                                   .data = stored_pad,
+                                                   .bytes = 8 * sizeof *stored_pad});
+    put_pads(e, 0, 0, 0, 0);
+    if (stored) more[1] = nnv_edit_add_int(e, 0);
+    nnv_edit_insert(e, stored ? ANEURALNETWORKS_PAD_V2 : ANEURALNETWORKS_PAD, more, stored ? 2 : 1);
+    return true;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/debug/explain/edit.h"
+
+#include <string.h>
+
+#include "reference/model/validate.h"
+
+enum { ADDED_OPERANDS = 16, ADDED_OPERATIONS = 1 }; /* at most, an operation */
+
+static bool is_written(const struct nnv_operand *o) {
+    return o->lifetime == NNV_TEMPORARY_VARIABLE || o->lifetime == NNV_SUBGRAPH_OUTPUT;
+}
+
+enum nnv_status nnv_edit_calls(const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_call ***calls,
+                               struct nnv_err *err) {
+    const struct nnv_subgraph *s = &spec->model.main;
+    struct nnv_shape *shapes = NNV_NEW(arena, struct nnv_shape, s->noperands);
+    const void **data = NNV_NEW(arena, const void *, s->noperands);
+    bool *present = NNV_NEW(arena, bool, s->noperands);
+    struct nnv_call **bound = NNV_NEW(arena, struct nnv_call *, s->noperations);
+    if (!shapes || !data || !present || !bound) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = nnv_infer_shapes(&spec->model, arena, shapes, err);
+    for (uint32_t i = 0; i < s->noperands; i++) {
+        data[i] = s->operands[i].data;
+        present[i] = s->operands[i].lifetime != NNV_NO_VALUE;
+    }
+    for (uint32_t i = 0; i < s->nin; i++) {
+        const struct nnv_value *v = &spec->inputs[i];
+        present[s->in[i]] = !v->omitted;
+        if (v->omitted) continue;
+        data[s->in[i]] = v->data;
+        shapes[s->in[i]] = nnv_shape_make(v->rank, v->dims);
+    }
+    for (uint32_t i = 0; st == NNV_OK && i < s->noperations; i++)
+        st = nnv_bind(s, &s->operations[i], shapes, data, present, arena, &bound[i], NULL, err);
+    if (st == NNV_OK) *calls = bound;
+    return st;
+}
+
+static void *copy(struct nnv_edit *e, const void *from, size_t count, size_t room, size_t size) {
+    void *to = nnv_arena_alloc(e->arena, room, size);
+    e->failed = e->failed || !to;
+    if (to && count) memcpy(to, from, count * size);
+    return to;
+}
+
+void nnv_edit_begin(struct nnv_edit *e, const struct nnv_spec *spec, struct nnv_arena *arena) {
+    struct nnv_subgraph *s = &e->spec.model.main;
+    *e = (struct nnv_edit){.arena = arena, .spec = *spec};
+    e->spec.actual = NULL;
+    e->spec.bounds = NULL;
+    e->operand_room = s->noperands + s->noperations * ADDED_OPERANDS;
+    e->operation_room = s->noperations * (1 + ADDED_OPERATIONS);
+    s->operands = copy(e, s->operands, s->noperands, e->operand_room, sizeof *s->operands);
+    s->operations = copy(e, s->operations, s->noperations, e->operation_room, sizeof *s->operations);
+    e->spec.inputs = copy(e, spec->inputs, s->nin, s->nin, sizeof *spec->inputs);
+    if (e->failed) return;
+    for (uint32_t i = 0; i < s->noperands; i++) {
+        struct nnv_operand *o = &s->operands[i];
+        if (!is_written(o) || o->rank == 0) continue;
+        o->dims = NULL;
+        o->rank = 0;
+    }
+    for (uint32_t i = 0; i < s->noperations && !e->failed; i++) {
+        struct nnv_operation *op = &s->operations[i];
+        op->in = copy(e, op->in, op->nin, op->nin, sizeof *op->in);
+    }
+}
+
+struct nnv_operation *nnv_edit_op(struct nnv_edit *e) {
+    return &e->spec.model.main.operations[e->at];
+}
+
+int nnv_edit_find(const struct nnv_edit *e, const char *name) {
+    const struct nnv_form *f = e->call->form;
+    for (uint8_t i = 0; i < f->nin; i++) {
+        if (strcmp(f->in[i].name, name) != 0) continue;
+        int pos = e->call->pos[f->in[i].id];
+        return pos >= 0 && e->call->in[pos].present ? pos : -1;
+    }
+    return -1;
+}
+
+struct nnv_operand *nnv_edit_operand(struct nnv_edit *e, int pos) {
+    return &e->spec.model.main.operands[nnv_edit_op(e)->in[pos]];
+}
+
+uint32_t nnv_edit_add(struct nnv_edit *e, struct nnv_operand o) {
+    struct nnv_subgraph *s = &e->spec.model.main;
+    if (s->noperands == e->operand_room) {
+        e->failed = true;
+        return 0;
+    }
+    s->operands[s->noperands] = o;
+    return s->noperands++;
+}
+
+uint32_t nnv_edit_add_int(struct nnv_edit *e, int32_t v) {
+    void *data = copy(e, &v, 1, 1, sizeof v);
+    return nnv_edit_add(
+        e, (struct nnv_operand){
+               .type = ANEURALNETWORKS_INT32, .lifetime = NNV_CONSTANT_COPY, .data = data, .bytes = sizeof v});
+}
+
+struct nnv_operand *nnv_edit_own(struct nnv_edit *e, int pos) {
+    struct nnv_operand *o = nnv_edit_operand(e, pos);
+    if (!nnv_is_constant(o)) return o;
+    uint32_t index = nnv_edit_add(e, *o);
+    nnv_edit_op(e)->in[pos] = index;
+    return &e->spec.model.main.operands[index];
+}
+
+/** The model's input that operand index is; -1: none, or an omitted one. */
+static int input_of(const struct nnv_edit *e, uint32_t index) {
+    const struct nnv_subgraph *s = &e->spec.model.main;
+    for (uint32_t i = 0; i < s->nin; i++)
+        if (s->in[i] == index && !e->spec.inputs[i].omitted) return (int)i;
+    return -1;
+}
+
+bool nnv_edit_known(struct nnv_edit *e, int pos) {
+    return nnv_is_constant(nnv_edit_operand(e, pos)) || input_of(e, nnv_edit_op(e)->in[pos]) >= 0;
+}
+
+double *nnv_edit_numbers(struct nnv_edit *e, int pos, size_t *n) {
+    const struct nnv_operand *o = nnv_edit_operand(e, pos);
+    int input = input_of(e, nnv_edit_op(e)->in[pos]);
+    const struct nnv_type *type = nnv_type(o->type);
+    if (!nnv_edit_known(e, pos) || type == NULL || type->size == 0) return NULL;
+    const void *data = input >= 0 ? e->spec.inputs[input].data : o->data;
+    *n = (input >= 0 ? e->spec.inputs[input].bytes : o->bytes) / type->size;
+    double *v = NNV_NEW(e->arena, double, *n + 1);
+    e->failed = e->failed || !v;
+    if (v && *n) nnv_load(o->type, data, *n, v);
+    return v;
+}
+
+void nnv_edit_set_numbers(struct nnv_edit *e, int pos, const double *v, size_t n) {
+    struct nnv_operand *o = nnv_edit_own(e, pos);
+    int input = input_of(e, nnv_edit_op(e)->in[pos]);
+    void *data = nnv_arena_alloc(e->arena, n + 1, nnv_type(o->type)->size);
+    if (!data || e->failed) {
+        e->failed = true;
+        return;
+    }
+    nnv_store(o->type, v, n, data);
+    if (input >= 0)
+        e->spec.inputs[input].data = data;
+    else
+        o->data = data;
+}
+
+void nnv_edit_reshape(struct nnv_edit *e, int pos, uint32_t rank, const uint32_t *dims, const double *v) {
+    struct nnv_operand *o = nnv_edit_own(e, pos);
+    size_t elems, bytes;
+    uint32_t *extents = copy(e, dims, rank, rank, sizeof *dims);
+    if (!nnv_size_bytes(o->type, rank, dims, &elems, &bytes)) e->failed = true;
+    void *data = e->failed ? NULL : nnv_arena_alloc(e->arena, bytes + 1, 1);
+    if (!data) {
+        e->failed = true;
+        return;
+    }
+    nnv_store(o->type, v, elems, data);
+    o->rank = rank;
+    o->dims = extents;
+    o->data = data;
+    o->bytes = bytes;
+}
+
+void nnv_edit_replace(struct nnv_edit *e, int pos, const uint32_t *with, uint32_t count) {
+    struct nnv_operation *op = nnv_edit_op(e);
+    uint32_t *in = NNV_NEW(e->arena, uint32_t, op->nin + count);
+    if (!in) {
+        e->failed = true;
+        return;
+    }
+    memcpy(in, op->in, (size_t)pos * sizeof *in);
+    memcpy(in + pos, with, count * sizeof *in);
+    memcpy(in + (uint32_t)pos + count, op->in + pos + 1, (op->nin - (uint32_t)pos - 1) * sizeof *in);
+    op->in = in;
+    op->nin += count - 1;
+}
+
+void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uint32_t count) {
+    struct nnv_subgraph *s = &e->spec.model.main;
+    uint32_t *in = NNV_NEW(e->arena, uint32_t, count + 1), *out = NNV_NEW(e->arena, uint32_t, 1);
+    if (!in || !out || s->noperations == e->operation_room) {
+        e->failed = true;
+        return;
+    }
+    struct nnv_operand o = *nnv_edit_operand(e, 0);
+    o.lifetime = NNV_TEMPORARY_VARIABLE;
+    o.rank = 0;
+    o.dims = NULL;
+    o.data = NULL;
+    o.bytes = 0;
+    in[0] = nnv_edit_op(e)->in[0];
+    memcpy(in + 1, more, count * sizeof *in);
+    out[0] = nnv_edit_op(e)->in[0] = nnv_edit_add(e, o);
+    memmove(&s->operations[e->at + 1], &s->operations[e->at], (s->noperations - e->at) * sizeof *s->operations);
+    s->operations[e->at] = (struct nnv_operation){.type = code, .nin = count + 1, .nout = 1, .in = in, .out = out};
+    s->noperations++;
+    e->at++;
+}

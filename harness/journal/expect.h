@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file expect.h Expectations: files that say which cases of a driver are known to go wrong, why, who looks after it,
+ * and until when. Their form: docs/expectations.md. A verdict stays what was measured; its outcome is told beside it.
+ */
+#ifndef NNV_HARNESS_EXPECT_H
+#define NNV_HARNESS_EXPECT_H
+
+#include "harness/runner/run.h"
+
+enum nnv_expected_state {
+    NNV_EXPECTED_ACTIVE,
+    NNV_EXPECTED_EXPIRED,      /**< its last day is over: it covers nothing any more */
+    NNV_EXPECTED_UNMATCHED,    /**< no case of the suites that run is meant */
+    NNV_EXPECTED_INAPPLICABLE, /**< its conditions speak of another driver, or its suite does not run */
+};
+
+/** An entry of a file. Strings are the list's; those that are not given are "". */
+struct nnv_expected {
+    const char *at;           /**< "known.json:12" */
+    const char *const *cases; /**< selections, see nnv_select(); at least one */
+    size_t case_count;
+    uint32_t verdicts;            /**< a bit each (1 << verdict): what the case may end with; PASS: it may pass */
+    const char *message;          /**< what its reason must hold */
+    const char *reason;           /**< why it is expected */
+    const char *owner, *link;     /**< who looks after it, and where it is told about */
+    const char *expires;          /**< "2027-03-31": the last day on which it holds */
+    const char *driver, *version; /**< conditions: a glob of its name or argument; ">=2.0 <3" */
+    const char *level;            /**< of the driver: ">=5" */
+    const char *op, *type;        /**< globs of the case's */
+    double max_rate;              /**< it fails at most so often, and may pass; NaN: not said */
+    enum nnv_expected_state state;
+    size_t matches; /**< cases that it selects, of all that the suites have */
+};
+
+struct nnv_expected_link;
+
+/** Zero-initialise, but for strict; nnv_expect_free() ends it. */
+struct nnv_expectations {
+    struct nnv_arena *arena;
+    struct nnv_expected *item;
+    size_t count, cap;
+    bool strict;                    /**< outcomes that nobody expects fail the run, too */
+    uint32_t *first;                /**< of each case, the first of its links + 1; 0: none */
+    struct nnv_expected_link *link; /**< which entry is about which case */
+    size_t links, link_cap, cases;
+};
+
+/** Adds the entries of a file. NNV_INVALID says file and line, what is wrong and what would be right. */
+NNV_USE_RESULT enum nnv_status nnv_expect_read(const char *path, struct nnv_expectations *x, struct nnv_err *err);
+/** The same for text of n bytes; name is the file's in messages. */
+NNV_USE_RESULT enum nnv_status nnv_expect_parse(const char *name, const char *text, size_t n,
+                                                struct nnv_expectations *x, struct nnv_err *err);
+void nnv_expect_free(struct nnv_expectations *x);
+
+/**
+ * Counts of each entry the cases that it selects. all: what the suites of the run have, before any filter. An entry
+ * that selects none is UNMATCHED; INAPPLICABLE where its name begins with a suite that has no case in the list.
+ */
+NNV_USE_RESULT enum nnv_status nnv_expect_count(struct nnv_expectations *x, const struct nnv_case_list *all,
+                                                struct nnv_err *err);
+/** Finds out which entries are about which of these cases, those of the run. */
+NNV_USE_RESULT enum nnv_status nnv_expect_bind(struct nnv_expectations *x, const struct nnv_case *cases, size_t count,
+                                               struct nnv_err *err);
+/** Sets states by the driver and the day ("2026-01-31"). argument: as on the command line. */
+void nnv_expect_apply(struct nnv_expectations *x, const char *argument, const char *name, const char *version,
+                      int level, const char *day);
+/** The same for what a run is of; today in UTC. */
+void nnv_expect_apply_run(struct nnv_expectations *x, const struct nnv_run_options *o,
+                          const struct nnv_driver_info *driver);
+
+/**
+ * The outcome of case i (of those bound) that ended so. counts: of its runs by verdict, all 0 where it ran once.
+ * *entry: the number of the entry that is about it, where the outcome is not NONE.
+ */
+enum nnvts_outcome nnv_expect_judge(const struct nnv_expectations *x, size_t i, enum nnvts_verdict verdict,
+                                    const char *reason, size_t reason_bytes, const uint32_t *counts, uint32_t *entry);
+/** True if entry e is about case i, whatever its state. */
+bool nnv_expect_covers(const struct nnv_expectations *x, size_t i, size_t e);
+
+/** Adds {"strict", "hash", "entries"}, as the journal has it. */
+void nnv_expect_write(const struct nnv_expectations *x, struct nnv_text *out);
+/** Adds entries as a file of them, each in lines of its own. */
+void nnv_expect_write_file(const struct nnv_expected *const *entry, size_t count, struct nnv_text *out);
+/** A hash of all that is expected, hexadecimal, into buf (room for 17). */
+void nnv_expect_hash(const struct nnv_expectations *x, char *buf);
+/** "expired"... */
+const char *nnv_expect_state_name(enum nnv_expected_state s);
+
+/** True if a version ("2.1.3") is within a range: comparisons (< <= > >= =) with spaces between them, all of which
+ * hold. */
+bool nnv_version_within(const char *version, const char *range);
+/** NULL if range can be understood, else the part that cannot. */
+const char *nnv_version_bad(const char *range);
+/** True for a real day: "2027-02-28". */
+bool nnv_is_day(const char *s);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/journal/flakes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/stats.h"
+
+enum { FIRST_RUNS = 5, ORDER_RUNS = 3, LOAD_RUNS = 20, MOST_RUNS_OF_A_TEST = 5 };
+static const double CONFIDENCE = 0.95;
+
+const char *nnv_flake_class_name(enum nnv_flake_class c) {
+    static const char *const names[] = {
+        [NNV_FLAKE_DETERMINISTIC] = "deterministic", [NNV_FLAKE_FLAKY] = "flaky",
+        [NNV_FLAKE_ORDER] = "order-dependent",       [NNV_FLAKE_LOAD] = "load-dependent",
+        [NNV_FLAKE_LOST] = "not reproduced",         [NNV_FLAKE_UNKNOWN] = "unknown"};
+    return names[c];
+}
+
+void nnv_flake_free(struct nnv_flake *f) {
+    free(f->after);
+    *f = (struct nnv_flake){0};
+}
+
+static struct nnv_interval rate(const struct nnv_flake_runs *r) {
+    return nnv_proportion_interval(r->bad, r->runs, CONFIDENCE);
+}
+
+/** a shows to fail more often than b. */
+static bool exceeds(const struct nnv_flake_runs *a, const struct nnv_flake_runs *b) {
+    return a->runs > 0 && b->runs > 0 && rate(a).low > rate(b).high;
+}
+
+/* ------------------------------------------------------------------ running */
+
+/** Runs the subject once after these cases. */
+static enum nnv_status once(const struct nnv_flake_subject *s, const uint32_t *before, size_t n, bool load,
+                            struct nnv_flake_runs *runs, struct nnv_err *err) {
+    bool bad = false;
+    if (nnv_now_ns() >= s->until_ns) return nnv_fail(err, NNV_TIMEOUT, "no time is left");
+    enum nnv_status st = s->run(s->context, before, n, load, &bad, err);
+    if (st != NNV_OK) return st;
+    runs->runs++;
+    runs->bad += bad;
+    return NNV_OK;
+}
+
+static enum nnv_status alone(const struct nnv_flake_subject *s, uint32_t until, struct nnv_flake *f,
+                             struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    while (st == NNV_OK && f->alone.runs < until) st = once(s, NULL, 0, false, &f->alone, err);
+    return st;
+}
+
+/* ---------------------------------------------------------------- bisecting */
+
+/** A set of cases before the subject that is being made smaller. */
+struct bisection {
+    const struct nnv_flake_subject *s;
+    uint32_t *set, *part; /**< part: room for as many */
+    size_t count;
+    uint32_t tries; /**< of a set, until it counts as harmless */
+};
+
+/** *fails: the subject fails after these cases. */
+static enum nnv_status test(const struct bisection *b, const uint32_t *set, size_t n, bool *fails,
+                            struct nnv_err *err) {
+    struct nnv_flake_runs runs = {0};
+    enum nnv_status st = NNV_OK;
+    while (st == NNV_OK && runs.runs < b->tries && runs.bad == 0) st = once(b->s, set, n, false, &runs, err);
+    *fails = runs.bad > 0;
+    return st;
+}
+
+/** The last cases before the subject, as few as will do when their number is doubled. */
+static enum nnv_status find_tail(struct bisection *b, struct nnv_err *err) {
+    const size_t all = b->s->before_count;
+    enum nnv_status st = NNV_OK;
+    bool fails = false;
+    for (size_t n = 1; n < all && st == NNV_OK; n *= 2) {
+        st = test(b, b->s->before + all - n, n, &fails, err);
+        if (st != NNV_OK || !fails) continue;
+        b->count = n;
+        memcpy(b->set, b->s->before + all - n, n * sizeof *b->set);
+        break;
+    }
+    return st;
+}
+
+/** Tries the set without its cases from `from` to `to`, and keeps that if the subject still fails. */
+static enum nnv_status try_without(struct bisection *b, size_t from, size_t to, bool *fails, struct nnv_err *err) {
+    memcpy(b->part, b->set, from * sizeof *b->part);
+    memcpy(b->part + from, b->set + to, (b->count - to) * sizeof *b->part);
+    const size_t n = b->count - (to - from);
+    enum nnv_status st = test(b, b->part, n, fails, err);
+    if (st != NNV_OK || !*fails) return st;
+    memcpy(b->set, b->part, n * sizeof *b->set);
+    b->count = n;
+    return st;
+}
+
+/** Delta debugging (Zeller and Hildebrandt, 2002), by complements alone; one case left at least. */
+static enum nnv_status reduce(struct bisection *b, struct nnv_err *err) {
+    size_t parts = 2;
+    enum nnv_status st = NNV_OK;
+    while (b->count > 1 && st == NNV_OK) {
+        const size_t size = (b->count + parts - 1) / parts;
+        bool smaller = false;
+        for (size_t from = 0; from < b->count && b->count > 1 && st == NNV_OK;) {
+            const size_t to = from + size < b->count ? from + size : b->count;
+            bool fails = false;
+            if (to - from == b->count) break;
+            st = try_without(b, from, to, &fails, err);
+            smaller = smaller || fails;
+            if (!fails) from = to;
+        }
+        if (size == 1 && !smaller) break;
+        parts = smaller && parts > 2 ? parts - 1 : parts * 2;
+        if (parts > b->count) parts = b->count;
+    }
+    return st;
+}
+
+static enum nnv_status bisect(const struct nnv_flake_subject *s, struct nnv_flake *f, struct nnv_err *err) {
+    struct bisection b = {.s = s, .count = s->before_count, .tries = f->order.bad == f->order.runs ? 1 : 0};
+    if (b.tries == 0) b.tries = MOST_RUNS_OF_A_TEST;
+    b.set = calloc(b.count + 1, sizeof *b.set);
+    b.part = calloc(b.count + 1, sizeof *b.part);
+    enum nnv_status st = b.set && b.part ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) {
+        memcpy(b.set, s->before, b.count * sizeof *b.set);
+        st = find_tail(&b, err);
+    }
+    if (st == NNV_OK) st = reduce(&b, err);
+    f->minimal = st == NNV_OK;
+    f->after = b.set;
+    f->after_count = b.set != NULL ? b.count : 0;
+    free(b.part);
+    return st;
+}
+
+/* ----------------------------------------------------------------- studying */
+
+/** Cuts a long history down to its last cases, if the subject fails after them alone: they take less time. */
+static enum nnv_status cut_history(struct nnv_flake_subject *s, struct nnv_err *err) {
+    static const size_t tails[] = {32, 512};
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < sizeof tails / sizeof *tails && tails[i] < s->before_count && st == NNV_OK; i++) {
+        const uint32_t *tail = s->before + s->before_count - tails[i];
+        struct nnv_flake_runs runs = {0};
+        st = once(s, tail, tails[i], false, &runs, err);
+        if (runs.bad == 0) continue;
+        s->before = tail;
+        s->before_count = tails[i];
+    }
+    return st;
+}
+
+/** In the same order, and alone until the two differ or there is no more to learn. */
+static enum nnv_status compare_order(const struct nnv_flake_subject *s, struct nnv_flake *f, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    while (s->before_count > 0 && st == NNV_OK && f->order.runs < ORDER_RUNS)
+        st = once(s, s->before, s->before_count, false, &f->order, err);
+    while (st == NNV_OK && f->alone.runs < s->runs && !exceeds(&f->order, &f->alone))
+        st = alone(s, f->alone.runs + 1, f, err);
+    return st;
+}
+
+static enum nnv_status compare_load(const struct nnv_flake_subject *s, struct nnv_flake *f, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    while (st == NNV_OK && f->load.runs < LOAD_RUNS) st = once(s, NULL, 0, true, &f->load, err);
+    return st;
+}
+
+static void classify(const struct nnv_flake_subject *s, struct nnv_flake *f) {
+    if (exceeds(&f->order, &f->alone))
+        f->class = NNV_FLAKE_ORDER;
+    else if (exceeds(&f->load, &f->alone))
+        f->class = NNV_FLAKE_LOAD;
+    else if (f->alone.bad > 0 && (f->alone.bad < f->alone.runs || f->order.bad < f->order.runs))
+        f->class = NNV_FLAKE_FLAKY;
+    else if (f->alone.bad > 0)
+        f->class = f->alone.runs >= FIRST_RUNS ? NNV_FLAKE_DETERMINISTIC : NNV_FLAKE_UNKNOWN;
+    else if (f->alone.runs < s->runs)
+        f->class = NNV_FLAKE_UNKNOWN;
+    else
+        f->class = f->order.bad > 0 || f->load.bad > 0 ? NNV_FLAKE_FLAKY : NNV_FLAKE_LOST;
+}
+
+enum nnv_status nnv_flake_study(const struct nnv_flake_subject *subject, struct nnv_flake *f, struct nnv_err *err) {
+    struct nnv_flake_subject cut = *subject, *s = &cut;
+    struct nnv_err late = {0};
+    *f = (struct nnv_flake){0};
+    enum nnv_status st = alone(s, FIRST_RUNS, f, &late);
+    if (st == NNV_OK && f->alone.bad == 0) st = cut_history(s, &late);
+    if (st == NNV_OK && f->alone.bad < f->alone.runs) st = compare_order(s, f, &late);
+    if (st == NNV_OK && f->alone.bad == 0 && !exceeds(&f->order, &f->alone)) st = compare_load(s, f, &late);
+    classify(s, f);
+    if (st == NNV_OK && f->class == NNV_FLAKE_ORDER) st = bisect(s, f, &late);
+    if (st == NNV_TIMEOUT || st == NNV_OK) return NNV_OK;
+    *err = late;
+    nnv_flake_free(f);
+    return st;
+}
+
+/* -------------------------------------------------------------------- words */
+
+static void add_runs(struct nnv_text *t, const char *between, const struct nnv_flake_runs *r, const char *how) {
+    if (r->runs == 0) return;
+    nnv_text_addf(t, "%sfailed in %u of %u run%s %s", between, r->bad, r->runs, r->runs == 1 ? "" : "s", how);
+}
+
+static void add_rate(struct nnv_text *t, const struct nnv_flake_runs *r) {
+    const struct nnv_interval i = rate(r);
+    if (r->runs > 0) nnv_text_addf(t, " (%.1f %% to %.1f %% at 95 %% confidence)", i.low * 100, i.high * 100);
+}
+
+void nnv_flake_words(const struct nnv_flake *f, const struct nnv_case *cases, struct nnv_text *t) {
+    enum { NAMED = 3 };
+    nnv_text_addf(t, "%s", nnv_flake_class_name(f->class));
+    add_runs(t, ": ", &f->alone, "alone");
+    add_rate(t, &f->alone);
+    add_runs(t, ", ", &f->order, "after what its worker had run before");
+    add_runs(t, ", ", &f->load, "with all processors busy");
+    if (f->class == NNV_FLAKE_UNKNOWN) nnv_text_add(t, "; there was no time to find out more: --flakes S gives it");
+    for (size_t i = 0; i < f->after_count && i < NAMED; i++)
+        nnv_text_addf(t, "%s%s", i ? ", " : "; fails after ", cases[f->after[i]].name);
+    if (f->after_count > NAMED) nnv_text_addf(t, " and %zu more", f->after_count - NAMED);
+    if (f->after_count > 0 && !f->minimal) nnv_text_add(t, " (there was no time to find fewer: --flakes S gives more)");
+}

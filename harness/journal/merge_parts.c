@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/journal/merge_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "harness/journal/load.h"
+
+static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
+
+/* ------------------------------------------------------------------- opening */
+
+/** Refuses a folder that a run writes to, and the one that the merged run is to be in. */
+static enum nnv_status check_folder(const char *folder, const char *out, struct nnv_err *err) {
+    struct stat mine, its;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return nnv_fail(err, NNV_INVALID, "%s: %s", folder, strerror(errno));
+    const bool busy = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool same =
+        fstat(fd, &mine) == 0 && stat(out, &its) == 0 && mine.st_dev == its.st_dev && mine.st_ino == its.st_ino;
+    close(fd);
+    if (same)
+        return nnv_fail(err, NNV_INVALID, "%s: a shard and the merged run in one folder (give --out another)", folder);
+    return busy ? nnv_fail(err, NNV_INVALID, "%s: a run still writes to this folder (wait for its end)", folder)
+                : NNV_OK;
+}
+
+/** Takes what the first line says of the shard; a run that is whole is one of one. */
+static enum nnv_status take_header(struct nnv_part *p, struct nnv_err *err) {
+    const json_t *shard = json_object_get(p->header, "shard");
+    const char *format = nnv_json_text(p->header, "format", "");
+    if (strcmp(format, "nnvts-journal/1") != 0)
+        return nnv_fail(err, NNV_INVALID, "%s:1: not a journal that is known here (format '%s')", p->path, format);
+    p->is_shard = json_is_object(shard);
+    p->cases = nnv_json_count(p->header, "cases");
+    p->index = p->count = 1;
+    p->whole = p->cases;
+    p->by = "hash";
+    p->selection = nnv_json_text(p->header, "selection", "");
+    if (!p->is_shard) return NNV_OK;
+    uint64_t index = nnv_json_count(shard, "index"), count = nnv_json_count(shard, "count");
+    p->whole = nnv_json_count(shard, "cases");
+    p->selection = nnv_json_text(shard, "selection", "");
+    p->by = nnv_json_text(shard, "by", "");
+    if (index == 0 || index > count || count > UINT32_MAX || p->whole >= UINT32_MAX / 4 || p->cases > p->whole)
+        return nnv_fail(err, NNV_INVALID, "%s:1: the first line tells no sound shard; the journal is damaged", p->path);
+    p->index = (uint32_t)index;
+    p->count = (uint32_t)count;
+    return NNV_OK;
+}
+
+static enum nnv_status open_part(struct nnv_part *p, const char *folder, const char *out, struct nnv_err *err) {
+    char *line = NULL;
+    size_t cap = 0;
+    json_error_t why;
+    p->folder = folder;
+    enum nnv_status s = check_folder(folder, out, err);
+    if (s != NNV_OK) return s;
+    if (asprintf(&p->path, "%s/journal.jsonl", folder) < 0) {
+        p->path = NULL;
+        return no_memory(err);
+    }
+    p->journal = fopen(p->path, "re");
+    if (p->journal == NULL)
+        return nnv_fail(err, NNV_INVALID, "%s: %s; is '%s' the folder of a run (nnvts run --out)?", p->path,
+                        strerror(errno), folder);
+    setvbuf(p->journal, NULL, _IOFBF, 1 << 18);
+    ssize_t n = getline(&line, &cap, p->journal);
+    if (n <= 0 || line[n - 1] != '\n')
+        s = nnv_fail(err, NNV_INVALID, "%s:1: no whole first line; the run ended before it began", p->path);
+    if (s == NNV_OK) p->header = nnv_record_parse(line, (size_t)n - 1, &why);
+    if (s == NNV_OK && p->header == NULL) s = nnv_fail(err, NNV_INVALID, "%s:1: not a journal of nnvts", p->path);
+    if (s == NNV_OK) s = take_header(p, err);
+    free(line);
+    return s;
+}
+
+enum nnv_status nnv_parts_open(const struct nnv_merge_options *o, struct nnv_part *parts, struct nnv_err *err) {
+    memset(parts, 0, o->count * sizeof *parts);
+    enum nnv_status s = NNV_OK;
+    for (size_t i = 0; i < o->count && s == NNV_OK; i++) s = open_part(&parts[i], o->folders[i], o->out, err);
+    return s;
+}
+
+void nnv_parts_close(struct nnv_part *parts, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].journal != NULL) fclose(parts[i].journal);
+        json_decref(parts[i].header);
+        free(parts[i].path);
+    }
+}
+
+/* ------------------------------------------------------------------ checking */
+
+static int by_index(const void *pa, const void *pb) {
+    const struct nnv_part *a = pa, *b = pb;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/** What must be the same in all of them. */
+static const struct {
+    const char *object, *member, *words; /**< object: NULL is the first line itself */
+} same[] = {
+    {NULL, "nnvts", "the version of nnvts"},
+    {"build", "program", "the build of nnvts"},
+    {"driver", "argument", "the driver"},
+    {"driver", "name", "the driver's name"},
+    {"driver", "version", "the driver's version"},
+    {"build", "driver", "the build of the driver"},
+    {NULL, "seed", "the seed"},
+    {NULL, "precision", "the precision"},
+    {NULL, "tier", "the tier"},
+    {NULL, "count", "the count"},
+    {NULL, "repeat", "--repeat"},
+    {NULL, "determinism", "--determinism"},
+    {"expected", "hash", "what was expected"},
+};
+
+/** A member as text; malloc'ed. */
+static char *text_of(const struct nnv_part *p, const char *object, const char *member) {
+    const json_t *from = object == NULL ? p->header : json_object_get(p->header, object);
+    const json_t *value = json_object_get(from, member);
+    if (value == NULL) return strdup("none");
+    return json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
+}
+
+static enum nnv_status differs(const struct nnv_part *p, const struct nnv_part *first, const char *what,
+                               const char *its, const char *firsts, struct nnv_err *err) {
+    return nnv_fail(err, NNV_INVALID, "%s differs: '%s' in %s, '%s' in %s (shards of one run only)", what, its,
+                    p->folder, firsts, first->folder);
+}
+
+static enum nnv_status compare(const struct nnv_part *p, const struct nnv_part *first, struct nnv_err *err) {
+    enum nnv_status s = NNV_OK;
+    for (size_t i = 0; i < sizeof same / sizeof *same && s == NNV_OK; i++) {
+        char *its = text_of(p, same[i].object, same[i].member);
+        char *firsts = text_of(first, same[i].object, same[i].member);
+        if (its == NULL || firsts == NULL)
+            s = no_memory(err);
+        else if (strcmp(its, firsts) != 0)
+            s = differs(p, first, same[i].words, its, firsts, err);
+        free(its);
+        free(firsts);
+    }
+    if (s == NNV_OK && (strcmp(p->selection, first->selection) != 0 || p->whole != first->whole))
+        s = differs(p, first, "the selection of cases", p->selection, first->selection, err);
+    char its[16], firsts[16];
+    snprintf(its, sizeof its, "%" PRIu32, p->count);
+    snprintf(firsts, sizeof firsts, "%" PRIu32, first->count);
+    if (s == NNV_OK && p->count != first->count) s = differs(p, first, "the number of shards", its, firsts, err);
+    if (s == NNV_OK && strcmp(p->by, first->by) != 0)
+        s = differs(p, first, "how cases were divided", p->by, first->by, err);
+    return s;
+}
+
+/** Names the shards that are not there: "shards 2, 4 to 6 of 8 are missing". */
+static enum nnv_status missing(const struct nnv_part *parts, size_t count, struct nnv_err *err) {
+    enum { SHOWN = 8 };
+    struct nnv_text t = {0};
+    uint32_t expected = 1, gaps = 0, absent = parts[0].count - (uint32_t)count;
+    for (size_t i = 0; i <= count; i++) {
+        uint32_t here = i < count ? parts[i].index : parts[0].count + 1;
+        if (here > expected && gaps++ < SHOWN) {
+            nnv_text_addf(&t, "%s%" PRIu32, gaps > 1 ? ", " : "", expected);
+            if (here - 1 > expected) nnv_text_addf(&t, " to %" PRIu32, here - 1);
+        }
+        expected = here + 1;
+    }
+    enum nnv_status s =
+        nnv_fail(err, NNV_INVALID, "shard%s %s%s of %" PRIu32 " %s missing (give %s folder%s, or --partial)",
+                 absent == 1 ? "" : "s", t.data != NULL ? t.data : "", gaps > SHOWN ? " ..." : "", parts[0].count,
+                 absent == 1 ? "is" : "are", absent == 1 ? "its" : "their", absent == 1 ? "" : "s");
+    nnv_text_free(&t);
+    return s;
+}
+
+enum nnv_status nnv_parts_check(const struct nnv_merge_options *o, struct nnv_part *parts, struct nnv_err *err) {
+    enum nnv_status s = NNV_OK;
+    for (size_t i = 1; i < o->count && s == NNV_OK; i++) s = compare(&parts[i], &parts[0], err);
+    if (s != NNV_OK) return s;
+    qsort(parts, o->count, sizeof *parts, by_index);
+    for (size_t i = 1; i < o->count; i++)
+        if (parts[i].index == parts[i - 1].index)
+            return nnv_fail(err, NNV_INVALID, "shard %" PRIu32 " of %" PRIu32 " is there twice: %s and %s",
+                            parts[i].index, parts[i].count, parts[i - 1].folder, parts[i].folder);
+    return o->count < parts[0].count && !o->partial ? missing(parts, o->count, err) : NNV_OK;
+}
+
+/* ------------------------------------------------------------ the first line */
+
+/** Adds the cases that a part counts for each suite to those of all. */
+static bool add_suites(json_t *all, const struct nnv_part *p) {
+    const char *name;
+    json_t *suite;
+    json_object_foreach(json_object_get(p->header, "suites"), name, suite) {
+        json_t *sum = json_object_get(all, name);
+        if (sum == NULL) {
+            if (json_object_set_new(all, name, json_deep_copy(suite)) != 0) return false;
+            continue;
+        }
+        json_int_t n = (json_int_t)(nnv_json_count(sum, "cases") + nnv_json_count(suite, "cases"));
+        if (json_object_set_new(sum, "cases", json_integer(n)) != 0) return false;
+    }
+    return true;
+}
+
+/** A name from outside: what is not UTF-8 in it is replaced. */
+static json_t *clean_string(const char *s) {
+    struct nnv_text t = {0};
+    nnv_text_add_legal(&t, s);
+    json_t *value = t.failed ? NULL : json_string(t.data != NULL ? t.data : "");
+    nnv_text_free(&t);
+    return value;
+}
+
+/** Where a part was run. */
+static json_t *origin(const struct nnv_part *p) {
+    const json_t *machine = json_object_get(p->header, "machine");
+    return json_pack("{s:I,s:o,s:s,s:s,s:I,s:I}", "shard", (json_int_t)p->index, "folder", clean_string(p->folder),
+                     "host", nnv_json_text(machine, "host", ""), "start", nnv_json_text(p->header, "start", ""), "jobs",
+                     (json_int_t)nnv_json_count(p->header, "jobs"), "cases", (json_int_t)p->cases);
+}
+
+/** The members that a merged run has of its own. */
+static bool fill_header(json_t *header, const struct nnv_merge_options *o, const struct nnv_part *parts) {
+    json_t *suites = json_object(), *merged = json_array(), *argv = json_array();
+    uint64_t jobs = 0;
+    const char *start = nnv_json_text(parts[0].header, "start", "");
+    bool ok = suites != NULL && merged != NULL && argv != NULL;
+    for (size_t i = 0; i < o->count && ok; i++) {
+        const char *its = nnv_json_text(parts[i].header, "start", "");
+        if (strcmp(its, start) < 0) start = its;
+        jobs += nnv_json_count(parts[i].header, "jobs");
+        ok = add_suites(suites, &parts[i]) && json_array_append_new(merged, origin(&parts[i])) == 0;
+    }
+    for (int i = 0; i < o->argc && ok; i++) ok = json_array_append_new(argv, clean_string(o->argv[i])) == 0;
+    json_object_del(header, "shard");
+    ok = ok && json_object_set_new(header, "start", json_string(start)) == 0 &&
+         json_object_set_new(header, "jobs", json_integer((json_int_t)jobs)) == 0 &&
+         json_object_set_new(header, "cases", json_integer((json_int_t)parts[0].whole)) == 0 &&
+         json_object_set_new(header, "selection", json_string(parts[0].selection)) == 0 &&
+         json_object_set(header, "suites", suites) == 0 && json_object_set(header, "argv", argv) == 0 &&
+         json_object_set(header, "merged", merged) == 0;
+    json_decref(suites);
+    json_decref(merged);
+    json_decref(argv);
+    return ok;
+}
+
+enum nnv_status nnv_parts_header(const struct nnv_merge_options *o, const struct nnv_part *parts, struct nnv_text *out,
+                                 struct nnv_err *err) {
+    json_t *header = json_copy(parts[0].header);
+    char *text = header != NULL && fill_header(header, o, parts) ? json_dumps(header, JSON_COMPACT) : NULL;
+    if (text != NULL) nnv_text_add(out, text);
+    const bool ok = text != NULL && !out->failed;
+    free(text);
+    json_decref(header);
+    return ok ? NNV_OK : no_memory(err);
+}

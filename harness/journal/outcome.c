@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/journal/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+#include "reports/words.h"
+
+static const struct {
+    const char *name, *word;
+} names[NNVTS_OUTCOME_COUNT] = {
+    [NNVTS_OUTCOME_NONE] = {"NONE", ""},
+    [NNVTS_OUTCOME_XFAIL] = {"XFAIL", "failed as expected"},
+    [NNVTS_OUTCOME_XPASS] = {"XPASS", "expected to fail, but did not"},
+    [NNVTS_OUTCOME_FLAKY] = {"FLAKY", "flaky"},
+};
+
+const char *nnv_outcome_name(enum nnvts_outcome o) { return names[o].name; }
+const char *nnv_outcome_word(enum nnvts_outcome o) { return names[o].word; }
+
+bool nnv_outcome_parse(const char *name, enum nnvts_outcome *o) {
+    for (int i = 0; i < NNVTS_OUTCOME_COUNT; i++) {
+        if (strcmp(name, names[i].name) != 0) continue;
+        *o = (enum nnvts_outcome)i;
+        return true;
+    }
+    return false;
+}
+
+bool nnv_case_bad(const struct nnv_report_case *c) {
+    return nnv_verdict_bad(c->verdict) && c->outcome != NNVTS_OUTCOME_XFAIL;
+}
+
+/* -------------------------------------------------------------------- rates */
+
+void nnv_repeats_sum(const uint32_t *counts, uint32_t *runs, uint32_t *bad) {
+    *runs = *bad = 0;
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) {
+        *runs += counts[v];
+        if (nnv_verdict_bad((enum nnvts_verdict)v)) *bad += counts[v];
+    }
+}
+
+bool nnv_rate_exceeds(uint64_t bad, uint64_t runs, double rate) {
+    return runs > 0 && nnv_proportion_interval(bad, runs, 0.9).low > rate; /* 5 % on this side */
+}
+
+/* ------------------------------------------------------------------ records */
+
+/** An outcome that this verdict can have: a journal may say anything. */
+static bool fits(enum nnvts_outcome o, enum nnvts_verdict v) {
+    switch (o) {
+    case NNVTS_OUTCOME_NONE:
+        return true;
+    case NNVTS_OUTCOME_XFAIL: /* nnvts's own failures are nothing to expect of a driver */
+        return nnv_verdict_bad(v) && v != NNVTS_ERROR;
+    case NNVTS_OUTCOME_XPASS:
+        return v == NNVTS_PASS || v == NNVTS_UNSUPPORTED;
+    case NNVTS_OUTCOME_FLAKY:
+        return nnv_verdict_bad(v);
+    case NNVTS_OUTCOME_COUNT:
+        break;
+    }
+    return false;
+}
+
+/** The count that is the member of object, if it is one of 32 bits. */
+static uint32_t count_of(const json_t *object, const char *member) {
+    uint64_t n = nnv_json_count(object, member);
+    return n > UINT32_MAX ? 0 : (uint32_t)n;
+}
+
+static void take_outcome(struct nnv_report_case *c, const json_t *of) {
+    enum nnvts_outcome o;
+    const json_t *entry = json_object_get(of, "expectation");
+    c->outcome = NNVTS_OUTCOME_NONE;
+    c->expectation = NNV_MAP_NONE;
+    if (!nnv_outcome_parse(nnv_json_text(of, "outcome", "NONE"), &o) || !fits(o, c->verdict)) return;
+    c->outcome = o;
+    if (json_is_integer(entry)) c->expectation = count_of(of, "expectation");
+}
+
+void nnv_outcome_take(struct nnv_report_case *c, const json_t *record) {
+    const json_t *repeats = json_object_get(record, "repeats");
+    take_outcome(c, record);
+    c->worker = count_of(record, "worker");
+    c->turn = count_of(record, "turn");
+    c->runs = count_of(repeats, "runs");
+    c->bad_runs = count_of(repeats, "bad");
+    if (c->bad_runs > c->runs) c->runs = c->bad_runs = 0;
+}
+
+/* ------------------------------------------------------------- expectations */
+
+const json_t *nnv_expected_entry(const struct nnv_report *r, uint32_t i) {
+    return i == NNV_MAP_NONE ? NULL : json_array_get(json_object_get(r->expected, "entries"), i);
+}
+
+bool nnv_expected_stale(const json_t *entry) {
+    const char *state = nnv_json_text(entry, "state", "");
+    return strcmp(state, "expired") == 0 || strcmp(state, "unmatched") == 0;
+}
+
+void nnv_outcome_add_why(struct nnv_text *t, const struct nnv_report *r, uint32_t i) {
+    static const char *const members[] = {"owner", "link", "at"};
+    const json_t *entry = nnv_expected_entry(r, i);
+    if (entry == NULL) return;
+    const char *reason = nnv_json_text(entry, "reason", ""), *between = " (";
+    nnv_text_add(t, *reason != '\0' ? reason : "no reason is given");
+    for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
+        const char *s = nnv_json_text(entry, members[m], "");
+        if (*s == '\0') continue;
+        nnv_text_addf(t, "%s%s", between, s);
+        between = ", ";
+    }
+    if (*between == ',') nnv_text_add(t, ")");
+}
+
+void nnv_outcome_add_cases(struct nnv_text *t, const json_t *entry) {
+    const json_t *cases = json_object_get(entry, "cases"), *one;
+    size_t k;
+    nnv_text_add(t, json_is_string(cases) ? json_string_value(cases) : "");
+    json_array_foreach(cases, k, one) nnv_text_addf(t, "%s%s", k ? ", " : "", json_string_value(one));
+}
+
+void nnv_outcome_add_stale(struct nnv_text *t, const json_t *entry) {
+    struct nnv_text s = {0};
+    nnv_text_addf(&s, "%s: ", nnv_json_text(entry, "at", "?"));
+    if (strcmp(nnv_json_text(entry, "state", ""), "expired") == 0)
+        nnv_text_addf(&s, "has expired on %s: ", nnv_json_text(entry, "expires", "?"));
+    else
+        nnv_text_add(&s, "matches no case: ");
+    nnv_outcome_add_cases(&s, entry);
+    if (!s.failed) nnv_text_add_shown(t, s.data, s.len, 400);
+    nnv_text_free(&s);
+}
+
+/* ----------------------------------------------------------- the last word */
+
+static json_t *read_file(const struct nnv_report *r, const char *name) {
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, r->folder, name);
+    json_t *root = path.failed ? NULL : json_load_file(path.data, 0, NULL);
+    nnv_text_free(&path);
+    return root;
+}
+
+/** Outcomes by other expectations than the journal's, if the folder has them. */
+static void judge_anew(struct nnv_report *r) {
+    r->judged = read_file(r, NNV_OUTCOMES_FILE);
+    const json_t *expected = json_object_get(r->judged, "expected"), *cases = json_object_get(r->judged, "cases");
+    if (!json_is_object(expected) || !json_is_object(cases)) return;
+    r->expected = expected;
+    for (size_t i = 0; i < r->count; i++) take_outcome(&r->item[i], json_object_get(cases, r->item[i].name));
+}
+
+/** What so many runs of a case, of which some are bad, make of its outcome. */
+static void weigh(const struct nnv_report *r, struct nnv_report_case *c, uint64_t bad, uint64_t runs, bool unsteady) {
+    const json_t *rate = json_object_get(nnv_expected_entry(r, c->expectation), "max_rate");
+    if (c->outcome == NNVTS_OUTCOME_XFAIL && json_is_number(rate) &&
+        nnv_rate_exceeds(bad, runs, json_number_value(rate)))
+        c->outcome = NNVTS_OUTCOME_NONE;
+    if (c->outcome == NNVTS_OUTCOME_NONE && unsteady && nnv_verdict_bad(c->verdict)) c->outcome = NNVTS_OUTCOME_FLAKY;
+}
+
+static void weigh_flakes(struct nnv_report *r) {
+    r->flakes = read_file(r, NNV_FLAKES_FILE);
+    const json_t *item;
+    size_t k;
+    json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {
+        const uint32_t i = nnv_map_find(&r->names, nnv_json_text(item, "case", ""));
+        const json_t *alone = json_object_get(item, "alone");
+        const uint64_t bad = nnv_json_count(alone, "bad"), runs = nnv_json_count(alone, "runs");
+        if (i == NNV_MAP_NONE || bad > runs) continue;
+        weigh(r, &r->item[i], bad, runs, strcmp(nnv_json_text(item, "class", ""), "deterministic") != 0);
+    }
+}
+
+const json_t *nnv_flake_of(const struct nnv_report *r, const struct nnv_report_case *c) {
+    const json_t *item;
+    size_t k;
+    if (!nnv_verdict_bad(c->verdict)) return NULL;
+    json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {
+        if (strcmp(nnv_json_text(item, "case", ""), c->name) == 0) return item;
+    }
+    return NULL;
+}
+
+void nnv_outcomes_settle(struct nnv_report *r) {
+    size_t k;
+    const json_t *entry;
+    r->expected = json_object_get(r->header, "expected");
+    judge_anew(r);
+    r->strict = json_is_true(json_object_get(r->expected, "strict"));
+    json_array_foreach(json_object_get(r->expected, "entries"), k, entry) r->stale += nnv_expected_stale(entry);
+    for (size_t i = 0; i < r->count; i++) {
+        struct nnv_report_case *c = &r->item[i];
+        if (c->runs > 1) weigh(r, c, c->bad_runs, c->runs, c->bad_runs < c->runs);
+    }
+    weigh_flakes(r);
+}

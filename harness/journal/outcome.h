@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file outcome.h What verdicts are against what was expected. The journal's first line holds the expectations, its
+ * records say which entry is about a case; outcomes.json (nnvts report --expect) has the last word where it is there,
+ * and flakes.json says what does not fail every time. Their form: docs/expectations.md, docs/flakes.md.
+ */
+#ifndef NNV_REPORTS_OUTCOME_H
+#define NNV_REPORTS_OUTCOME_H
+
+#include "harness/journal/load.h"
+
+#define NNV_OUTCOMES_FILE "outcomes.json"
+#define NNV_FLAKES_FILE "flakes.json"
+
+/** "XFAIL"; "NONE". */
+const char *nnv_outcome_name(enum nnvts_outcome o);
+/** "expected failure"... for counts; "" for NONE. */
+const char *nnv_outcome_word(enum nnvts_outcome o);
+/** The outcome of that name; false if there is none. */
+bool nnv_outcome_parse(const char *name, enum nnvts_outcome *o);
+
+/** True if the case fails the run whatever else is there: a bad verdict that was not expected. */
+bool nnv_case_bad(const struct nnv_report_case *c);
+/** Takes the members worker, turn, outcome, expectation and repeats of a record. What makes no sense is left out. */
+void nnv_outcome_take(struct nnv_report_case *c, const json_t *record);
+/** The last word on all outcomes, when all records are read: from outcomes.json, flakes.json and repeats. */
+void nnv_outcomes_settle(struct nnv_report *r);
+/** Entry i of the expectations of the run, or NULL. */
+const json_t *nnv_expected_entry(const struct nnv_report *r, uint32_t i);
+/** True for an entry that strict runs fail for: it has expired, or matches no case. */
+bool nnv_expected_stale(const json_t *entry);
+/**
+ * Adds who said what of a case that has an entry: "dilation is ignored (npu team, https://..., known.json:12)"; nothing
+ * if there is no such entry.
+ */
+void nnv_outcome_add_why(struct nnv_text *t, const struct nnv_report *r, uint32_t entry);
+
+/** Adds what is wrong with a stale entry, as one line that a terminal can show, with where it stands. */
+void nnv_outcome_add_stale(struct nnv_text *t, const json_t *entry);
+/** Adds the selections of an entry, ", " between them. */
+void nnv_outcome_add_cases(struct nnv_text *t, const json_t *entry);
+
+/** What was found out when the failure was tried again, an item of flakes.json; NULL: it was not. Borrowed. */
+const json_t *nnv_flake_of(const struct nnv_report *r, const struct nnv_report_case *c);
+
+/** Runs of a case, and the bad ones, from the counts of its verdicts. */
+void nnv_repeats_sum(const uint32_t *counts, uint32_t *runs, uint32_t *bad);
+/** True if bad of so many runs show, at 95 % confidence, a failure rate above this one. */
+bool nnv_rate_exceeds(uint64_t bad, uint64_t runs, double rate);
+
+#endif

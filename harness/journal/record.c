@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/journal/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/rng.h"
+#include "harness/runner/crash.h"
+#include "harness/journal/expect.h"
+#include "harness/runner/select.h"
+#include "harness/journal/outcome.h"
+
+bool nnv_json_is_array(const char *s, size_t n) {
+    enum { DEPTH = 16 };
+    return n > 0 && *s == '[' && nnv_json_skip(s, s + n, DEPTH) == s + n;
+}
+
+/* --------------------------------------------------------------- first line */
+
+static void add_member(struct nnv_text *out, const char *name, const char *value) {
+    nnv_text_addf(out, ",\"%s\":", name);
+    nnv_text_add_json(out, value);
+}
+
+/** "model name" of the first processor. */
+static void add_cpu(struct nnv_text *out, const char *fallback) {
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    const char *name = NULL;
+    while (f != NULL && name == NULL && fgets(line, sizeof line, f) != NULL) {
+        if (strncmp(line, "model name", 10) != 0) continue;
+        line[strcspn(line, "\n")] = '\0';
+        name = strchr(line, ':');
+        if (name != NULL) name += 1 + strspn(name + 1, " ");
+    }
+    if (f != NULL) fclose(f);
+    add_member(out, "cpu", name != NULL ? name : fallback);
+}
+
+static void add_machine(struct nnv_text *out) {
+    struct utsname u;
+    struct sysinfo i;
+    nnv_text_add(out, ",\"machine\":{\"os\":");
+    bool named = uname(&u) == 0;
+    char os[160];
+    snprintf(os, sizeof os, "%s %s", named ? u.sysname : "?", named ? u.release : "");
+    nnv_text_add_json(out, os);
+    if (named) add_member(out, "host", u.nodename);
+    add_cpu(out, named ? u.machine : "?");
+    nnv_text_addf(out, ",\"cores\":%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    if (sysinfo(&i) == 0)
+        nnv_text_addf(out, ",\"memory_mb\":%" PRIu64, (uint64_t)i.totalram * i.mem_unit / (1024 * 1024));
+    nnv_text_add(out, "}");
+}
+
+static void add_start(struct nnv_text *out) {
+    time_t now = time(NULL);
+    struct tm utc;
+    char text[32] = "";
+    if (gmtime_r(&now, &utc) != NULL) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    add_member(out, "start", text);
+}
+
+void nnv_record_place(struct nnv_text *out) {
+    add_start(out);
+    add_machine(out);
+}
+
+static void add_suites(struct nnv_text *out, const struct nnv_case *cases, size_t count) {
+    size_t nsuites, written = 0;
+    const struct nnv_suite *const *suites = nnv_suites(&nsuites);
+    nnv_text_add(out, ",\"suites\":{");
+    for (size_t i = 0; i < nsuites; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < count; k++) n += strcmp(cases[k].suite, suites[i]->name) == 0;
+        if (n == 0) continue;
+        if (written++ > 0) nnv_text_add(out, ",");
+        nnv_text_add_json(out, suites[i]->name);
+        nnv_text_add(out, ":{\"summary\":");
+        nnv_text_add_json(out, suites[i]->summary);
+        nnv_text_addf(out, ",\"cases\":%zu}", n);
+    }
+    nnv_text_add(out, "}");
+}
+
+/* Which types each operation accepts: what a report may call untested. */
+static void add_coverage(struct nnv_text *out) {
+    size_t nops;
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    nnv_text_add(out, ",\"coverage\":{");
+    for (size_t i = 0; i < nops; i++) {
+        if (i > 0) nnv_text_add(out, ",");
+        nnv_text_add_json(out, ops[i]->name);
+        nnv_text_add(out, ":[");
+        int written = 0;
+        for (int sig = 0; sig < ops[i]->nsigs; sig++) {
+            int32_t type = ops[i]->sigs[sig].type[NNV_T];
+            bool seen = false;
+            for (int before = 0; before < sig; before++) seen |= ops[i]->sigs[before].type[NNV_T] == type;
+            if (seen) continue;
+            if (written++ > 0) nnv_text_add(out, ",");
+            nnv_text_add_json(out, nnv_type(type)->tag);
+        }
+        nnv_text_add(out, "]");
+    }
+    nnv_text_add(out, "}");
+}
+
+void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf) {
+    uint64_t h = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t pair[2] = {h, nnv_hash_str(cases[i].name)};
+        h = nnv_hash_bytes(pair, sizeof pair);
+    }
+    snprintf(buf, 17, "%016" PRIx64, h);
+}
+
+const char *nnv_record_precision(const struct nnv_run_config *config) {
+    return config->precision < 0 ? "default" : nnv_precision_name((enum nnv_precision)config->precision);
+}
+
+const char *nnv_record_tier(const struct nnv_run_config *config) {
+    static const char *const names[] = {"smoke", "default", "full"};
+    return config->tier >= 0 && config->tier < 3 ? names[config->tier] : "?";
+}
+
+static void add_shard(struct nnv_text *out, const struct nnv_shard *s) {
+    nnv_text_addf(out, ",\"shard\":{\"index\":%" PRIu32 ",\"count\":%" PRIu32, s->index, s->count);
+    add_member(out, "by", s->by);
+    nnv_text_addf(out, ",\"cases\":%zu", s->cases);
+    add_member(out, "selection", s->selection);
+    add_member(out, "from", s->from);
+    nnv_text_add(out, "}");
+}
+
+void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_info *driver, struct nnv_text *out) {
+    const struct nnv_run_config *config = o->config;
+    char selection[17];
+    nnv_text_add(out, "{\"nnvts\":");
+    nnv_text_add_json(out, NNVTS_VERSION);
+    add_member(out, "format", "nnvts-journal/1");
+    nnv_text_add(out, ",\"driver\":{\"argument\":");
+    nnv_text_add_json(out, config->driver);
+    add_member(out, "name", driver->name);
+    add_member(out, "version", driver->version);
+    add_member(out, "type", driver->type);
+    nnv_text_addf(out, ",\"level\":%d}", driver->level);
+    /* JSON readers hold integers in 64 bits with a sign. */
+    nnv_text_addf(out, config->seed <= INT64_MAX ? ",\"seed\":%" PRIu64 : ",\"seed\":\"%" PRIu64 "\"", config->seed);
+    nnv_text_addf(out, ",\"jobs\":%d", config->jobs);
+    add_member(out, "precision", nnv_record_precision(config));
+    add_member(out, "tier", nnv_record_tier(config));
+    if (config->count > 0) nnv_text_addf(out, ",\"count\":%" PRIu64, config->count);
+    if (config->repeat > 1) nnv_text_addf(out, ",\"repeat\":%" PRIu32, config->repeat);
+    if (config->determinism == NNV_DETERMINISM_JUDGE) nnv_text_add(out, ",\"determinism\":true");
+    if (o->expectations != NULL) {
+        nnv_text_add(out, ",\"expected\":");
+        nnv_expect_write(o->expectations, out);
+    }
+    nnv_text_add(out, ",\"argv\":[");
+    for (int i = 0; i < o->argc; i++) {
+        if (i > 0) nnv_text_add(out, ",");
+        nnv_text_add_json(out, o->argv[i]);
+    }
+    nnv_text_addf(out, "],\"cases\":%zu", o->count);
+    nnv_record_selection(o->cases, o->count, selection);
+    add_member(out, "selection", selection);
+    nnv_record_build(config, out);
+    if (o->shard != NULL && o->shard->count > 0) add_shard(out, o->shard);
+    nnv_record_place(out);
+    add_suites(out, o->cases, o->count);
+    add_coverage(out);
+    nnv_text_add(out, "}");
+}
+
+/* --------------------------------------------------------------- case lines */
+
+/** A member from bytes that may hold NULs; absent if empty. remark: a further line, or NULL. */
+static void add_bytes(struct nnv_text *out, const char *name, struct nnv_bytes b, const char *remark) {
+    if (b.len == 0 && remark == NULL) return;
+    struct nnv_text t = {0};
+    /* A text that was cut at its beginning may begin within a character. */
+    while (b.len > 0 && ((unsigned char)*b.data & 0xc0) == 0x80) b.data++, b.len--;
+    for (size_t at = 0; at < b.len;) {
+        size_t n = strnlen(b.data + at, b.len - at);
+        nnv_text_add_n(&t, b.data + at, n);
+        at += n;
+        if (at < b.len) nnv_text_add(&t, "\xef\xbf\xbd"), at++;
+    }
+    if (remark != NULL) nnv_text_addf(&t, "%s%s", t.len > 0 ? "\n" : "", remark);
+    out->failed = out->failed || t.failed;
+    add_member(out, name, t.data != NULL ? t.data : "");
+    nnv_text_free(&t);
+}
+
+static const char *const verdict_names[NNVTS_VERDICT_COUNT] = {
+#define X(name) [NNVTS_##name] = #name,
+    NNVTS_VERDICTS(X)
+#undef X
+};
+
+const char *nnv_record_verdict(enum nnvts_verdict v) { return verdict_names[v]; }
+
+/** How often the case ran, and ended how, where it was repeated. */
+static void add_repeats(struct nnv_text *out, const uint32_t *counts) {
+    uint32_t runs, bad;
+    nnv_repeats_sum(counts, &runs, &bad);
+    if (runs == 0) return;
+    nnv_text_addf(out, ",\"repeats\":{\"runs\":%" PRIu32 ",\"bad\":%" PRIu32, runs, bad);
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++)
+        if (counts[v] > 0) nnv_text_addf(out, ",\"%s\":%" PRIu32, verdict_names[v], counts[v]);
+    nnv_text_add(out, "}");
+}
+
+void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const struct nnv_record_extra *extra,
+                     struct nnv_text *out) {
+    char signal[32];
+    enum nnvts_verdict verdict = e->verdict;
+    const char *remark = extra->remark;
+    bool sound = e->outputs.len == 0 || nnv_json_is_array(e->outputs.data, e->outputs.len);
+    if (!sound) {
+        verdict = NNVTS_ERROR;
+        remark = "nnvts: the comparisons came damaged from the worker";
+    }
+    nnv_text_add(out, "{\"case\":");
+    nnv_text_add_json(out, c->name);
+    add_member(out, "suite", c->suite);
+    add_member(out, "op", c->op);
+    add_member(out, "type", c->type);
+    add_member(out, "tags", c->tags);
+    add_member(out, "verdict", verdict_names[verdict]);
+    if (verdict != NNVTS_PASS) add_bytes(out, "reason", e->reason, remark);
+    nnv_text_addf(out,
+                  ",\"compared\":%" PRIu64 ",\"not_compared\":%" PRIu64 ",\"ms\":%" PRIu64 ".%03" PRIu64
+                  ",\"driver_us\":%" PRIu64,
+                  e->compared, e->not_compared, e->ns / 1000000, e->ns / 1000 % 1000, e->driver_ns / 1000);
+    if (e->start_ns > 0) nnv_text_addf(out, ",\"began_us\":%" PRIu64, nnv_wall_us(e->start_ns));
+    if (e->worker > 0) nnv_text_addf(out, ",\"worker\":%" PRIu32, e->worker);
+    if (e->worker > 0 && e->turn > 0) nnv_text_addf(out, ",\"turn\":%" PRIu32, e->turn);
+    add_repeats(out, e->counts);
+    if (extra->outcome != NNVTS_OUTCOME_NONE) {
+        add_member(out, "outcome", nnv_outcome_name(extra->outcome));
+        nnv_text_addf(out, ",\"expectation\":%" PRIu32, extra->expectation);
+    }
+    if (e->phase != NNV_PHASE_NONE) add_member(out, "phase", nnv_phase_name(e->phase));
+    if (e->signal != 0) add_member(out, "signal", nnv_signal_name(e->signal, signal));
+    add_bytes(out, "backtrace", e->backtrace, NULL);
+    add_bytes(out, "log", e->log, NULL);
+    if (extra->dump != NULL) add_member(out, "dump", extra->dump);
+    if (extra->replay != NULL) add_member(out, "replay", extra->replay);
+    if (extra->again != NULL) add_member(out, "again", extra->again);
+    if (sound && e->outputs.len > 0) {
+        nnv_text_add(out, ",\"outputs\":");
+        nnv_text_add_n(out, e->outputs.data, e->outputs.len);
+    }
+    nnv_text_add(out, "}");
+}
+
+/* ------------------------------------------------------------------- replay */
+
+void nnv_record_quoted(struct nnv_text *out, const char *s) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^~";
+    if (*s != '\0' && s[strspn(s, plain)] == '\0') {
+        nnv_text_add(out, s);
+        return;
+    }
+    nnv_text_add(out, "'");
+    for (; *s != '\0'; s++)
+        if (*s == '\'')
+            nnv_text_add(out, "'\\''");
+        else
+            nnv_text_add_n(out, s, 1);
+    nnv_text_add(out, "'");
+}
+
+static void add_option(struct nnv_text *out, const char *option, const char *value) {
+    nnv_text_addf(out, " %s ", option);
+    nnv_record_quoted(out, value);
+}
+
+void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
+                       struct nnv_text *out) {
+    if (dump != NULL) { /* the dump says by which profile it is judged */
+        nnv_text_add(out, "nnvts replay ");
+        nnv_record_quoted(out, dump);
+        add_option(out, "--driver", config->driver);
+        return;
+    }
+    nnv_record_run(config, &c, 1, out);
+}
+
+/** True if a case before the i-th is of its suite. */
+static bool is_named(const struct nnv_case *const *cases, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(cases[k]->suite, cases[i]->suite) == 0) return true;
+    return false;
+}
+
+void nnv_record_run(const struct nnv_run_config *config, const struct nnv_case *const *cases, size_t count,
+                    struct nnv_text *out) {
+    struct nnv_text filter = {0}, suites = {0};
+    bool specs = false;
+    nnv_text_add(out, "nnvts run");
+    add_option(out, "--driver", config->driver);
+    if (config->precision >= 0) add_option(out, "--precision", nnv_record_precision(config));
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) nnv_text_add(&filter, " | ");
+        nnv_select_exactly(cases[i]->name, &filter);
+        specs = specs || strcmp(cases[i]->suite, "spec") == 0;
+        if (!is_named(cases, i)) nnv_text_addf(&suites, "%s%s", suites.len > 0 ? "," : "", cases[i]->suite);
+    }
+    add_option(out, "--suite", suites.data != NULL ? suites.data : "");
+    add_option(out, "--filter", filter.data != NULL ? filter.data : "");
+    if (config->specs != NULL && specs) add_option(out, "--specs", config->specs);
+    nnv_text_addf(out, " --seed %" PRIu64 " --tier %s", config->seed, nnv_record_tier(config));
+    if (config->count > 0) nnv_text_addf(out, " --count %" PRIu64, config->count);
+    if (config->determinism != NNV_DETERMINISM_OFF) nnv_text_add(out, " --determinism");
+    out->failed = out->failed || filter.failed || suites.failed;
+    nnv_text_free(&filter);
+    nnv_text_free(&suites);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/runner/suite.h"
+
+/** A copy of s in the list's arena; before: the same member of the case before, which is often equal. */
+static bool copy(struct nnv_arena *arena, const char *before, const char *s, const char **to) {
+    *to = before && strcmp(before, s) == 0 ? before : nnv_arena_strdup(arena, s);
+    return *to != NULL;
+}
+
+enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c, struct nnv_err *err) {
+    if (list->count == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 256;
+        struct nnv_case *grown = cap <= SIZE_MAX / 2 / sizeof *grown ? realloc(list->item, cap * sizeof *grown) : NULL;
+        if (!grown) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for %zu cases", cap);
+        list->item = grown;
+        list->cap = cap;
+    }
+    static const struct nnv_case none;
+    const struct nnv_case *before = list->count ? &list->item[list->count - 1] : &none;
+    struct nnv_case added = *c;
+    if (!copy(list->arena, NULL, c->name, &added.name) || !copy(list->arena, before->suite, c->suite, &added.suite) ||
+        !copy(list->arena, before->op, c->op, &added.op) || !copy(list->arena, before->type, c->type, &added.type) ||
+        !copy(list->arena, before->tags, c->tags, &added.tags))
+        return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a case");
+    list->item[list->count++] = added;
+    return NNV_OK;
+}

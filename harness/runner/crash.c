@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/runner/crash.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { FRAMES = 48, STACK_BYTES = 256 << 10 };
+
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
+
+/* A signal handler has no argument of its own: this is the one worker that the process is. */
+static struct nnv_channel *channel;
+static struct nnv_hub *hub;
+static pid_t worker;
+
+const char *nnv_signal_name(int signal, char *buf) {
+    const char *name = sigabbrev_np(signal);
+    if (name != NULL)
+        snprintf(buf, 32, "SIG%s", name);
+    else
+        snprintf(buf, 32, "signal %d", signal);
+    return buf;
+}
+
+int nnv_crash_probe_signal(void) { return SIGRTMAX - 2; }
+
+/** Appends to the trace as far as there is room. */
+static void NNV_PRINTF(1, 2) trace(const char *fmt, ...) {
+    uint32_t at = atomic_load(&channel->trace_bytes);
+    if (at >= NNV_CHANNEL_TRACE - 1) return;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(channel->trace + at, NNV_CHANNEL_TRACE - at, fmt, ap);
+    va_end(ap);
+    if (n < 0) return;
+    uint32_t end = at + (uint32_t)n;
+    atomic_store(&channel->trace_bytes, end < NNV_CHANNEL_TRACE ? end : NNV_CHANNEL_TRACE - 1);
+}
+
+/** Where the signal struck; NULL where the machine is not known here. */
+static void *struck_at(const void *context) {
+    const ucontext_t *u = context;
+#if defined(__x86_64__)
+    return (void *)u->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (void *)u->uc_mcontext.pc;
+#else
+    (void)u;
+    return NULL;
+#endif
+}
+
+/** "  #1 libnpu.so+0x12f0 npu_execute+0x40" */
+static void trace_frame(int number, const void *address) {
+    Dl_info info;
+    if (dladdr(address, &info) == 0 || info.dli_fname == NULL) {
+        trace("#%d %p\n", number, address);
+        return;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    trace("#%d %s+0x%tx", number, slash != NULL ? slash + 1 : info.dli_fname,
+          (const char *)address - (const char *)info.dli_fbase);
+    if (info.dli_sname != NULL)
+        trace(" %s+0x%tx", info.dli_sname, (const char *)address - (const char *)info.dli_saddr);
+    trace("\n");
+}
+
+/** Not all of this is safe in a handler; the supervisor's deadline bounds what may go wrong. */
+static void trace_stack(const void *context) {
+    void *frame[FRAMES], *struck = struck_at(context);
+    int n = backtrace(frame, FRAMES), first = 0;
+    /* Leaves out the handler's own frames. */
+    for (int i = 0; i < n && struck != NULL; i++)
+        if (frame[i] == struck) first = i;
+    if (first == 0 && struck != NULL) {
+        trace_frame(0, struck);
+        for (int i = 0; i < n; i++) trace_frame(i + 1, frame[i]);
+    } else {
+        for (int i = first; i < n; i++) trace_frame(i - first, frame[i]);
+    }
+    atomic_store(&channel->traced, 1);
+    nnv_hub_notify(hub);
+}
+
+static void on_fault(int number, siginfo_t *info, void *context) {
+    /* Only once, and not in a process that the driver forked. */
+    if (getpid() == worker && atomic_exchange(&channel->fault_signal, (uint32_t)number) == 0) {
+        atomic_store(&channel->fault_foreign, syscall(SYS_gettid) != worker);
+        atomic_store(&channel->trace_bytes, 0);
+        if (info->si_code > 0 && (number == SIGSEGV || number == SIGBUS)) trace("address %p\n", info->si_addr);
+        trace_stack(context);
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void on_probe(int number, siginfo_t *info, void *context) {
+    (void)number;
+    (void)info;
+    if (getpid() == worker) trace_stack(context);
+}
+
+bool nnv_crash_install(struct nnv_channel *c, struct nnv_hub *h) {
+    channel = c;
+    hub = h;
+    worker = getpid();
+    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) return false;
+    stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
+    if (sigaltstack(&alternate, NULL) != 0) return false;
+    /* The first backtrace() loads a library; a handler must not. */
+    void *frame[1];
+    (void)backtrace(frame, 1);
+    struct sigaction a = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&a.sa_mask);
+    a.sa_sigaction = on_fault;
+    bool ok = true;
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) ok = sigaction(fatal[i], &a, NULL) == 0 && ok;
+    a.sa_sigaction = on_probe;
+    a.sa_flags |= SA_RESTART;
+    return sigaction(nnv_crash_probe_signal(), &a, NULL) == 0 && ok;
+}

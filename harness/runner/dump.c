@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/runner/dump.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/rng.h"
+#include "harness/runner/channel.h"
+#include "harness/runner/process.h"
+#include "harness/journal/record.h"
+#include "harness/runner/signals.h"
+#include "harness/runner/trial.h"
+#include "reference/spec/spec.h"
+
+enum { NAME_BYTES = 200, PATH_BYTES = 4096, TRIALS_OF_A_KIND = 3, TRIALS_IN_ALL = 120 };
+
+static const uint64_t LEAST_TIMEOUT_NS = 10000000000;
+static const uint64_t LAST_DUMPS_NS = 2000000000; /* for what is left when the user has interrupted */
+
+/** A case that waits for its dump; its texts follow the struct. */
+struct pending {
+    struct pending *next;
+    struct nnv_ended ended;
+};
+
+/** Failures that are tried only a few times. */
+struct kind {
+    const char *op, *type;
+    enum nnvts_verdict verdict;
+    int trials;
+};
+
+struct nnv_dumper {
+    struct nnv_dumper_options o;
+    struct pending *first, *last;
+    pid_t pid; /* dumps the first; 0: none */
+    uint64_t start_ns;
+    struct nnv_err *failure; /* shared with the process */
+    size_t dumps;
+    bool noted;
+    int trials;  /* so far */
+    pid_t trial; /* tries the dump of the first; 0: none */
+    uint64_t trial_ns;
+    bool untried; /* no dump is tried any more */
+    bool with_more;
+    size_t more; /* dumps for which `also` was called */
+    struct kind kind[NNV_DUMPS_MAX];
+    size_t kinds;
+};
+
+void nnv_dump_name(const char *name, char *buf) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,@~";
+    size_t n = 0;
+    bool lossy = *name == '.' || *name == '\0';
+    for (const char *s = name; *s != '\0'; s++) {
+        if (n == NAME_BYTES) {
+            lossy = true;
+            break;
+        }
+        lossy = lossy || (*s != '/' && strchr(plain, *s) == NULL);
+        buf[n++] = *s == '/' ? '.' : strchr(plain, *s) != NULL ? *s : '_';
+    }
+    if (n > 0 && *buf == '.') *buf = '_';
+    buf[n] = '\0';
+    if (!lossy) return;
+    if (n > NAME_BYTES - 17) n = NAME_BYTES - 17;
+    snprintf(buf + n, 18, "-%016" PRIx64, nnv_hash_str(name));
+}
+
+/* -------------------------------------------------------- in the new process */
+
+typedef void write_fn(const struct nnv_spec *spec, struct nnv_text *out);
+
+static void write_json(const struct nnv_spec *spec, struct nnv_text *out) {
+    nnv_spec_write_json(spec, true, out);
+    nnv_text_add(out, "\n");
+}
+
+static void write_dot(const struct nnv_spec *spec, struct nnv_text *out) { nnv_spec_write_dot(spec, -1, out); }
+
+static enum nnv_status write_one(const char *path, const char *suffix, write_fn *write, const struct nnv_spec *spec,
+                                 struct nnv_err *err) {
+    char whole[PATH_BYTES + 8];
+    struct nnv_text t = {0};
+    write(spec, &t);
+    snprintf(whole, sizeof whole, "%s%s", path, suffix);
+    enum nnv_status st =
+        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_create(whole, t.data, t.len, err);
+    nnv_text_free(&t);
+    return st;
+}
+
+enum nnv_status nnv_dump_write(const char *path, const struct nnv_spec *spec, struct nnv_err *err) {
+    if (strlen(path) >= PATH_BYTES) return nnv_fail(err, NNV_INVALID, "%.200s...: the path is too long", path);
+    enum nnv_status st = write_one(path, ".mod.py", nnv_spec_write_modpy, spec, err);
+    if (st == NNV_OK) st = write_one(path, ".dot", write_dot, spec, err);
+    if (st == NNV_OK) st = write_one(path, ".json", write_json, spec, err);
+    return st;
+}
+
+/**
+ * What the driver answered beside the values that were expected, and the bounds. The answer comes from a worker that
+ * a driver may have written over: it is believed if it has the right size. A dump without bounds is a dump, too.
+ */
+static enum nnv_status add_answer(struct nnv_spec *spec, enum nnv_precision precision, struct nnv_bytes answer,
+                                  struct nnv_arena *arena, struct nnv_err *err) {
+    const uint32_t n = spec->model.main.nout;
+    struct nnv_bounds *bounds = NNV_NEW(arena, struct nnv_bounds, n);
+    struct nnv_value *actual = NNV_NEW(arena, struct nnv_value, n);
+    struct nnv_err why = {0};
+    size_t bytes = 0;
+    if (!bounds || !actual) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++) bytes += spec->outputs[i].bytes;
+    if (answer.len == 0 || answer.len != bytes) return NNV_OK;
+    for (uint32_t i = 0; i < n; i++) {
+        actual[i] = spec->outputs[i];
+        actual[i].data = nnv_arena_copy(arena, answer.data, actual[i].bytes);
+        if (!actual[i].data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        answer.data += actual[i].bytes;
+    }
+    spec->actual = actual;
+    if (nnv_judge_bounds(spec, precision, arena, bounds, &why) != NNV_OK) return NNV_OK;
+    spec->bounds = NNV_NEW(arena, double *, n);
+    for (uint32_t i = 0; spec->bounds && i < n; i++) spec->bounds[i] = bounds[i].bound;
+    return NNV_OK;
+}
+
+static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_case *c, struct nnv_bytes answer,
+                                  struct nnv_err *err) {
+    char path[PATH_BYTES], name[256];
+    struct nnv_spec *spec = NULL;
+    struct nnv_arena *arena = nnv_arena_new();
+    if (arena == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    nnv_dump_name(c->name, name);
+    if (snprintf(path, sizeof path, "%s/dumps/%s", d->o.folder, name) >= PATH_BYTES)
+        return nnv_fail(err, NNV_INVALID, "the path of the folder is too long");
+    *strrchr(path, '/') = '\0';
+    enum nnv_status st = nnv_file_mkdir(path, err);
+    path[strlen(path)] = '/';
+    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
+    enum nnv_precision precision;
+    if (st == NNV_OK) st = suite->build(d->o.config, c, arena, &spec, err);
+    if (st == NNV_OK) st = nnv_case_precision(d->o.config, suite, spec, &precision, err);
+    if (st == NNV_OK) spec->precision = nnv_precision_name(precision); /* so that a replay judges alike */
+    if (st == NNV_OK) st = add_answer(spec, precision, answer, arena, err);
+    if (st == NNV_OK) st = nnv_dump_write(path, spec, err);
+    if (st == NNV_OK && d->o.also && d->with_more) st = d->o.also(path, spec, precision, arena, err);
+    nnv_arena_free(arena);
+    return st;
+}
+
+/* --------------------------------------------------------- in the supervisor */
+
+struct nnv_dumper *nnv_dumper_new(const struct nnv_dumper_options *options) {
+    struct nnv_dumper *d = calloc(1, sizeof *d);
+    if (d == NULL) return NULL;
+    d->o = *options;
+    d->dumps = options->before;
+    d->failure = nnv_shared_new(sizeof *d->failure);
+    if (d->failure != NULL) return d;
+    free(d);
+    return NULL;
+}
+
+void nnv_dumper_free(struct nnv_dumper *d) {
+    if (d == NULL) return;
+    struct nnv_end end;
+    if (d->pid != 0) nnv_process_wait(d->pid, 0, &end);
+    if (d->trial != 0) nnv_trial_stop(d->trial);
+    while (d->first != NULL) {
+        struct pending *next = d->first->next;
+        free(d->first);
+        d->first = next;
+    }
+    nnv_shared_free(d->failure, sizeof *d->failure);
+    free(d);
+}
+
+static void keep(struct nnv_bytes *b, char **room) {
+    if (b->len > 0) memcpy(*room, b->data, b->len);
+    b->data = *room;
+    *room += b->len;
+}
+
+static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
+    struct pending *p =
+        malloc(sizeof *p + e->reason.len + e->outputs.len + e->backtrace.len + e->log.len + e->answer.len + 1);
+    if (p == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    *p = (struct pending){.ended = *e};
+    char *room = (char *)(p + 1);
+    keep(&p->ended.reason, &room);
+    keep(&p->ended.outputs, &room);
+    keep(&p->ended.backtrace, &room);
+    keep(&p->ended.log, &room);
+    keep(&p->ended.answer, &room);
+    if (d->last != NULL)
+        d->last->next = p;
+    else
+        d->first = p;
+    d->last = p;
+    d->dumps++;
+    return NNV_OK;
+}
+
+/** A case whose spec shows what went wrong, and can be made. */
+static bool is_wanted(const struct nnv_dumper *d, const struct nnv_ended *e) {
+    const struct nnv_suite *suite = nnv_suite_by_name(d->o.cases[e->index].suite);
+    if (suite == NULL || suite->build == NULL || e->phase == NNV_PHASE_BUILD) return false;
+    return e->verdict == NNVTS_FAIL || e->verdict == NNVTS_UNTRUSTED || e->verdict == NNVTS_CRASH ||
+           e->verdict == NNVTS_TIMEOUT;
+}
+
+enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
+    if (!is_wanted(d, e)) return d->o.dumped(d->o.context, e, &(struct nnv_dumped){0}, err);
+    if (d->dumps < NNV_DUMPS_MAX) return enqueue(d, e, err);
+    const char *remark = d->noted ? NULL : "no dump of this and later cases: the run has as many as it may have";
+    d->noted = true;
+    return d->o.dumped(d->o.context, e, &(struct nnv_dumped){.remark = remark}, err);
+}
+
+/** Starts the dump of the first case; false with a remark if that is impossible. */
+static bool start(struct nnv_dumper *d, char *remark, size_t room) {
+    *d->failure = (struct nnv_err){0};
+    d->with_more = d->more++ < NNV_DUMPS_MORE;
+    d->start_ns = nnv_now_ns();
+    pid_t pid = nnv_process_fork();
+    if (pid == 0) {
+        nnv_process_sandbox(-1);
+        _exit(write_dump(d, &d->o.cases[d->first->ended.index], d->first->ended.answer, d->failure) == NNV_OK ? 0 : 1);
+    }
+    d->pid = pid > 0 ? pid : 0;
+    if (pid < 0) snprintf(remark, room, "not dumped: no process for it");
+    return pid > 0;
+}
+
+/** Hands on the first case and forgets it. remark: why it has no dump; again: the verdict of its trial, if any. */
+static enum nnv_status hand_on(struct nnv_dumper *d, const char *remark, const char *again, struct nnv_err *err) {
+    struct pending *p = d->first;
+    char name[256], dump[300];
+    nnv_dump_name(d->o.cases[p->ended.index].name, name);
+    snprintf(dump, sizeof dump, "dumps/%s.json", name);
+    const struct nnv_dumped dumped = {.dump = remark == NULL ? dump : NULL, .remark = remark, .again = again};
+    enum nnv_status st = d->o.dumped(d->o.context, &p->ended, &dumped, err);
+    d->first = p->next;
+    if (d->first == NULL) d->last = NULL;
+    if (remark != NULL) d->dumps--;
+    free(p);
+    return st;
+}
+
+static void tell_failure(const struct nnv_dumper *d, const struct nnv_end *end, char *remark, size_t room) {
+    char how[64];
+    if (end->timed_out)
+        snprintf(remark, room, "not dumped: no end in time");
+    else if (end->code == CLD_EXITED)
+        snprintf(remark, room, "not dumped: %.700s", d->failure->text);
+    else
+        snprintf(remark, room, "not dumped: nnvts %s", nnv_end_text(end, how));
+}
+
+/** Counts a trial of the kind of the case; false if there were enough. */
+static bool count_trial(struct nnv_dumper *d, const struct nnv_ended *e) {
+    const struct nnv_case *c = &d->o.cases[e->index];
+    size_t i = 0;
+    while (i < d->kinds && (d->kind[i].verdict != e->verdict || strcmp(d->kind[i].op, c->op) != 0 ||
+                            strcmp(d->kind[i].type, c->type) != 0))
+        i++;
+    if (i == NNV_DUMPS_MAX) return false;
+    if (i == d->kinds) d->kind[d->kinds++] = (struct kind){c->op, c->type, e->verdict, 0};
+    if (d->trials >= TRIALS_IN_ALL || d->kind[i].trials >= TRIALS_OF_A_KIND) return false;
+    d->kind[i].trials++;
+    d->trials++;
+    return true;
+}
+
+/** Starts to try the dump of the first case; false if it is not to be tried. */
+static bool start_trial(struct nnv_dumper *d) {
+    char path[PATH_BYTES], name[256];
+    const struct nnv_suite *suite = nnv_suite_by_name(d->o.cases[d->first->ended.index].suite);
+    if (suite == NULL || suite->beyond_values) return false;           /* a replay judges by the values alone */
+    if (d->o.config->determinism != NNV_DETERMINISM_OFF) return false; /* one run does not show what differs */
+    if (d->untried || !count_trial(d, &d->first->ended)) return false;
+    nnv_dump_name(d->o.cases[d->first->ended.index].name, name);
+    if (snprintf(path, sizeof path, "%s/dumps/%s.json", d->o.folder, name) >= PATH_BYTES) return false;
+    pid_t pid = nnv_trial_start(d->o.config, path);
+    d->trial = pid > 0 ? pid : 0;
+    d->trial_ns = nnv_now_ns();
+    return pid > 0;
+}
+
+static void stop_trying(struct nnv_dumper *d) {
+    d->untried = true;
+    if (d->trial != 0) nnv_trial_stop(d->trial);
+    d->trial = 0;
+}
+
+/** Hands on the first case when its trial has ended; *waits if that is still to come. */
+static enum nnv_status end_trial(struct nnv_dumper *d, bool *waits, struct nnv_err *err) {
+    struct nnv_end end = {0};
+    *waits = false;
+    if (nnv_signals_interrupts() > 0 || nnv_now_ns() - d->trial_ns > nnv_trial_limit(d->o.config)) {
+        stop_trying(d);
+        return hand_on(d, NULL, NULL, err);
+    }
+    *waits = !nnv_process_ended(d->trial, &end);
+    if (*waits) return NNV_OK;
+    d->trial = 0;
+    enum nnvts_verdict again = nnv_trial_verdict(&end);
+    d->untried = d->untried || again == NNVTS_NOTRUN; /* as of a driver that can be opened only once at a time */
+    return hand_on(d, NULL, again == NNVTS_NOTRUN ? NULL : nnv_record_verdict(again), err);
+}
+
+/** Dumps the first case, and hands it on unless it is to be tried; *waits if the dump has not ended. */
+static enum nnv_status dump_first(struct nnv_dumper *d, bool *waits, struct nnv_err *err) {
+    uint64_t limit = d->o.config->timeout_ns > LEAST_TIMEOUT_NS ? d->o.config->timeout_ns : LEAST_TIMEOUT_NS;
+    char remark[NNV_ERR_TEXT];
+    struct nnv_end end = {0};
+    *waits = false;
+    if (d->pid == 0 && !start(d, remark, sizeof remark)) return hand_on(d, remark, NULL, err);
+    if (!nnv_process_ended(d->pid, &end)) {
+        *waits = nnv_now_ns() - d->start_ns < limit;
+        if (*waits) return NNV_OK;
+        nnv_process_wait(d->pid, 0, &end);
+    }
+    d->pid = 0;
+    bool ok = end.code == CLD_EXITED && end.status == 0 && !end.timed_out;
+    if (ok && start_trial(d)) return NNV_OK;
+    if (!ok) tell_failure(d, &end, remark, sizeof remark);
+    return hand_on(d, ok ? NULL : remark, NULL, err);
+}
+
+enum nnv_status nnv_dumper_step(struct nnv_dumper *d, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    bool waits = false;
+    if (nnv_signals_interrupts() > 0) d->untried = true;
+    while (d->first != NULL && st == NNV_OK && !waits)
+        st = d->trial != 0 ? end_trial(d, &waits, err) : dump_first(d, &waits, err);
+    return st;
+}
+
+bool nnv_dumper_opens(struct nnv_dumper *d) {
+    if (d->trial == 0) return false;
+    d->untried = true;
+    return true;
+}
+
+/** Goes on until nothing is left, or the time is over once the user has interrupted. */
+static enum nnv_status work_off(struct nnv_dumper *d, bool interrupted, struct nnv_err *err) {
+    uint64_t begin = nnv_now_ns();
+    enum nnv_status st = nnv_dumper_step(d, err);
+    while (d->first != NULL && st == NNV_OK && (!interrupted || nnv_now_ns() - begin < LAST_DUMPS_NS)) {
+        if (!interrupted && nnv_signals_interrupts() > 0) {
+            interrupted = true;
+            begin = nnv_now_ns();
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+        st = nnv_dumper_step(d, err);
+        if (st == NNV_OK) st = d->o.idle(d->o.context, err);
+    }
+    return st;
+}
+
+enum nnv_status nnv_dumper_finish(struct nnv_dumper *d, bool interrupted, struct nnv_err *err) {
+    struct nnv_signals signals;
+    struct nnv_end end;
+    enum nnv_status st = NNV_OK;
+    if (d->first == NULL) return st;
+    if (interrupted && d->trial != 0) {
+        stop_trying(d);
+        st = hand_on(d, NULL, NULL, err);
+    }
+    d->untried = d->untried || interrupted;
+    nnv_signals_take(&signals, NULL);
+    if (st == NNV_OK) st = work_off(d, interrupted, err);
+    nnv_signals_give_back(&signals);
+    if (d->pid != 0) nnv_process_wait(d->pid, 0, &end);
+    d->pid = 0;
+    while (d->first != NULL && st == NNV_OK) st = hand_on(d, "not dumped: the run was ended", NULL, err);
+    return st;
+}

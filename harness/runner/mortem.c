@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/runner/mortem.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+
+/** The phase as the worker told it, NONE for nonsense. */
+static enum nnv_phase phase_of(const struct nnv_worker *w) {
+    uint32_t p = w->channel->phase;
+    return p < NNV_PHASE_COUNT ? (enum nnv_phase)p : NNV_PHASE_NONE;
+}
+
+static bool is_own(enum nnv_phase p) { return p == NNV_PHASE_BUILD || p == NNV_PHASE_CHECK; }
+
+bool nnv_mortem_own(const struct nnv_worker *w) {
+    return is_own(phase_of(w)) && !atomic_load(&w->channel->fault_foreign);
+}
+
+/** " in execute", " while nnvts built the case", or nothing. */
+static const char *where(enum nnv_phase p, char *buf, size_t room) {
+    if (p == NNV_PHASE_BUILD)
+        snprintf(buf, room, " while nnvts built the case");
+    else if (p == NNV_PHASE_CHECK)
+        snprintf(buf, room, " while nnvts compared the results");
+    else if (p == NNV_PHASE_NONE)
+        *buf = '\0';
+    else
+        snprintf(buf, room, " in %s", nnv_phase_name(p));
+    return buf;
+}
+
+static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, struct nnv_mortem *room,
+                      struct nnv_ended *e) {
+    char how[64], place[64];
+    bool foreign = atomic_load(&w->channel->fault_foreign);
+    const char *hint = "";
+    e->verdict = NNVTS_CRASH;
+    if (nnv_mortem_own(w)) {
+        /* The driver did not run yet in a fresh worker that builds; before a comparison it did. */
+        if (e->phase == NNV_PHASE_BUILD) e->verdict = NNVTS_ERROR;
+        if (e->phase == NNV_PHASE_CHECK) hint = ": it wrote over memory that is not its own, or nnvts is at fault";
+    }
+    snprintf(room->reason, sizeof room->reason, "%s %s%s%s",
+             e->verdict == NNVTS_ERROR ? "nnvts itself"
+             : foreign                 ? "a thread of the driver"
+                                       : "driver",
+             nnv_end_text(end, how), where(e->phase, place, sizeof place), hint);
+    if (end->code != CLD_EXITED) e->signal = end->status;
+}
+
+void nnv_mortem_case(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_doom doom, uint64_t timeout_ns,
+                     struct nnv_mortem *room, struct nnv_ended *e) {
+    struct nnv_channel *c = w->channel;
+    char place[64];
+    uint64_t now = nnv_now_ns(), start = atomic_load(&c->start_ns);
+    e->worker = w->number;
+    e->phase = phase_of(w);
+    e->start_ns = start <= now ? start : 0;
+    e->ns = start <= now ? now - start : 0;
+    if (doom == NNV_DOOM_TIMEOUT) {
+        e->verdict = NNVTS_TIMEOUT;
+        snprintf(room->reason, sizeof room->reason, "no end within %g s%s", (double)timeout_ns / 1e9,
+                 where(e->phase, place, sizeof place));
+    } else if (doom == NNV_DOOM_CORRUPT) {
+        e->verdict = NNVTS_CRASH;
+        snprintf(room->reason, sizeof room->reason, "driver wrote over memory of nnvts%s",
+                 where(e->phase, place, sizeof place));
+    } else {
+        add_crash(w, end, room, e);
+    }
+    e->reason = (struct nnv_bytes){room->reason, strlen(room->reason)};
+    e->log = (struct nnv_bytes){room->log, nnv_log_read(w->log, atomic_load(&c->log_start), room->log)};
+    uint32_t n = atomic_load(&c->trace_bytes);
+    e->backtrace = (struct nnv_bytes){c->trace, n < NNV_CHANNEL_TRACE ? n : 0};
+}
+
+void nnv_mortem_open(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_doom doom, const char *driver,
+                     uint64_t timeout_ns, char *buf) {
+    char how[64];
+    if (atomic_load(&w->channel->state) == NNV_WORKER_REFUSED) {
+        memcpy(buf, w->channel->error.text, NNV_ERR_TEXT);
+        buf[NNV_ERR_TEXT - 1] = '\0';
+    } else if (doom == NNV_DOOM_TIMEOUT) {
+        snprintf(buf, NNV_ERR_TEXT, "driver '%s': no end within %g s in open", driver, (double)timeout_ns / 1e9);
+    } else {
+        snprintf(buf, NNV_ERR_TEXT, "driver '%s' %s in open", driver, nnv_end_text(end, how));
+    }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file pool.h The supervisor's heart: keeps workers busy, and knows of each case how it ended. */
+#ifndef NNV_HARNESS_POOL_H
+#define NNV_HARNESS_POOL_H
+
+#include "harness/runner/suite.h"
+#include "nnvts/result.h"
+
+/** A text that is not terminated. */
+struct nnv_bytes {
+    const char *data;
+    size_t len;
+};
+
+/** How a case ended. Texts live during the call. */
+struct nnv_ended {
+    uint32_t index; /**< of the case */
+    enum nnvts_verdict verdict;
+    uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns(); 0: it did not begin */
+    uint32_t worker;                                          /**< number of the worker process; 0: none */
+    uint32_t turn;                        /**< it was the worker's first, second, ... case; 0: no worker's */
+    uint32_t counts[NNVTS_VERDICT_COUNT]; /**< of the case's runs, where it is repeated; else all 0 */
+    enum nnv_phase phase;                 /**< of a CRASH or TIMEOUT */
+    int signal;                           /**< of a CRASH; 0: none */
+    struct nnv_bytes reason, outputs, backtrace, log, answer;
+};
+
+struct nnv_pool_options {
+    const struct nnv_run_config *config;
+    const struct nnv_case *cases;
+    size_t count;
+    const bool *skip; /**< count entries: cases that are not to be run; may be NULL */
+    uint32_t workers; /**< numbers that are taken already: those of the run that is resumed */
+    void *context;
+    /** A case has ended; each case once. An error ends the run. */
+    enum nnv_status (*ended)(void *context, const struct nnv_ended *e, struct nnv_err *err);
+    /** Called between rounds of work, at least every 50 ms. An error ends the run. May be NULL. */
+    enum nnv_status (*idle)(void *context, struct nnv_err *err);
+    /** Asked when a worker could not open the driver: true if somebody else has it open, which is no reason to give up.
+     * May be NULL: nobody. */
+    bool (*opened)(void *context);
+    /** Something that the user should know, one line. May be NULL. */
+    void (*note)(void *context, const char *text);
+};
+
+/**
+ * Runs the cases that are not to be skipped in workers. What happens to a worker decides the verdict of the case in
+ * progress and of no other: CRASH, TIMEOUT. A worker that dies while nnvts itself was at work (building, comparing)
+ * may have been damaged by an earlier case: the case is run again, in a fresh worker. SIGINT, SIGTERM, SIGHUP: no
+ * case begins any more, running ones have two seconds to end; *interrupted is set. A driver that can't be opened
+ * three times in a row ends the run: what is left is ERROR.
+ */
+NNV_USE_RESULT enum nnv_status nnv_pool_run(const struct nnv_pool_options *options, bool *interrupted,
+                                            struct nnv_err *err);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/runner/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "harness/runner/crash.h"
+
+static const uint64_t GIVE_UP_NS = 5000000000;
+
+static void default_signals(void) {
+    struct sigaction a = {.sa_handler = SIG_DFL};
+    sigemptyset(&a.sa_mask);
+    for (int i = 1; i < NSIG; i++) sigaction(i, &a, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+pid_t nnv_process_fork(void) {
+    fflush(NULL);
+    /* Blocked meanwhile, so that no handler of the parent's runs in the child. */
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t parent = getpid(), pid = fork();
+    int number = errno;
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(0);
+        setpgid(0, 0);
+        default_signals();
+        return 0;
+    }
+    if (pid > 0) setpgid(pid, pid); /* whoever comes first */
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = number;
+    return pid;
+}
+
+/** The kernel is to end this process rather than the supervisor when memory runs out. Not allowed everywhere. */
+static void volunteer_for_oom(void) {
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    ssize_t n = write(fd, "1000", 4);
+    (void)n;
+    close(fd);
+}
+
+void nnv_process_sandbox(int log) {
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    volunteer_for_oom();
+    int null = open("/dev/null", O_RDWR);
+    if (log < 0) log = null;
+    dup2(null, STDIN_FILENO);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    close_range(STDERR_FILENO + 1, ~0U, 0);
+    /* A new buffer: the mode of one in use changes only in part. It is the process's for good. */
+    setvbuf(stdout, malloc(BUFSIZ), _IOLBF, BUFSIZ);
+}
+
+bool nnv_process_ended(pid_t pid, struct nnv_end *end) {
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        *end = (struct nnv_end){.code = CLD_EXITED};
+        return errno == ECHILD; /* SIGCHLD is ignored here: how it ended is not known */
+    }
+    if (info.si_pid != pid) return false;
+    kill(-pid, SIGKILL); /* as long as it is not reaped, the number is no one else's */
+    end->code = info.si_code;
+    end->status = info.si_status;
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG);
+    return true;
+}
+
+void nnv_process_kill(pid_t pid) {
+    kill(-pid, SIGKILL);
+    kill(pid, SIGKILL);
+}
+
+/** Waits for the end for at most timeout_ns. */
+static bool wait_until(pid_t pid, uint64_t timeout_ns, struct nnv_end *end) {
+    uint64_t start = nnv_now_ns();
+    long pause_ns = 50000;
+    while (!nnv_process_ended(pid, end)) {
+        if (nnv_now_ns() - start >= timeout_ns) return false;
+        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+        if (pause_ns < 5000000) pause_ns *= 2;
+    }
+    return true;
+}
+
+void nnv_process_wait(pid_t pid, uint64_t timeout_ns, struct nnv_end *end) {
+    *end = (struct nnv_end){0};
+    if (wait_until(pid, timeout_ns, end)) return;
+    nnv_process_kill(pid);
+    if (!wait_until(pid, GIVE_UP_NS, end)) *end = (struct nnv_end){.code = CLD_KILLED, .status = SIGKILL};
+    end->timed_out = true;
+}
+
+const char *nnv_end_text(const struct nnv_end *end, char *buf) {
+    char name[32];
+    if (end->code == CLD_EXITED)
+        snprintf(buf, 64, "called exit(%d)", end->status);
+    else if (end->status == SIGKILL)
+        snprintf(buf, 64, "was killed by SIGKILL (out of memory?)");
+    else
+        snprintf(buf, 64, "died with %s", nnv_signal_name(end->status, name));
+    return buf;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/runner/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "harness/judge/determinism.h"
+#include "harness/runner/dump.h"
+#include "harness/journal/expect.h"
+#include "harness/journal/journal.h"
+#include "harness/runner/pool.h"
+#include "harness/journal/record.h"
+
+static const uint64_t TICK_NS = 200000000;
+
+/** A run, as the callbacks of pool and dumper see it. */
+struct run {
+    const struct nnv_run_options *o;
+    struct nnv_journal journal;
+    struct nnv_dumper *dumper;
+    struct nnv_text line;
+    uint64_t tick_ns;
+    const char *threads; /**< the driver's option for them ("threads="), or NULL */
+};
+
+static bool is_good(enum nnvts_verdict v) { return v == NNVTS_PASS || v == NNVTS_UNSUPPORTED || v == NNVTS_SKIP; }
+
+/** "out/dumps/x.json" from "dumps/x.json". */
+static void add_path(const char *folder, const char *dump, struct nnv_text *out) {
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/') n--;
+    nnv_text_add_n(out, folder, n);
+    nnv_text_addf(out, "/%s", dump);
+}
+
+/** The line of a case, into r->line. */
+static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, const struct nnv_dumped *d,
+                                  struct nnv_err *err) {
+    const struct nnv_case *c = &r->o->cases[e->index];
+    struct nnv_record_extra extra = {.dump = d->dump, .remark = d->remark, .again = d->again};
+    struct nnv_text replay = {0}, path = {0};
+    if (!is_good(e->verdict)) {
+        if (d->dump != NULL) add_path(r->o->config->out, d->dump, &path);
+        /* What a suite verifies in another way than by the spec's values, a replay does not. */
+        const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
+        const bool beyond = (suite && suite->beyond_values) || r->o->config->determinism != NNV_DETERMINISM_OFF;
+        nnv_record_replay(r->o->config, c, beyond ? NULL : path.data, &replay);
+        extra.replay = replay.data;
+    }
+    if (r->o->expectations != NULL)
+        extra.outcome = nnv_expect_judge(r->o->expectations, e->index, e->verdict, e->reason.data, e->reason.len,
+                                         e->counts, &extra.expectation);
+    nnv_text_clear(&r->line);
+    nnv_record_case(c, e, &extra, &r->line);
+    bool failed = r->line.failed || replay.failed || path.failed;
+    nnv_text_free(&replay);
+    nnv_text_free(&path);
+    return failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+}
+
+static enum nnv_status on_dumped(void *context, const struct nnv_ended *e, const struct nnv_dumped *dumped,
+                                 struct nnv_err *err) {
+    struct run *r = context;
+    enum nnv_status st = write_line(r, e, dumped, err);
+    if (st == NNV_OK) st = nnv_journal_append(&r->journal, r->line.data, r->line.len, !is_good(e->verdict), err);
+    if (r->o->bad != NULL && !is_good(e->verdict)) ++*r->o->bad;
+    const struct nnv_run_observer *o = r->o->observer;
+    if (st == NNV_OK && o != NULL && o->record != NULL) o->record(o->context, r->line.data);
+    return st;
+}
+
+static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct nnv_err *err) {
+    struct run *r = context;
+    return nnv_dumper_take(r->dumper, e, err);
+}
+
+static enum nnv_status on_waiting(void *context, struct nnv_err *err) {
+    struct run *r = context;
+    const struct nnv_run_observer *o = r->o->observer;
+    enum nnv_status st = nnv_journal_tend(&r->journal, false, err);
+    uint64_t now = nnv_now_ns();
+    if (o != NULL && o->tick != NULL && now - r->tick_ns >= TICK_NS) {
+        r->tick_ns = now;
+        o->tick(o->context);
+    }
+    return st;
+}
+
+static enum nnv_status on_idle(void *context, struct nnv_err *err) {
+    struct run *r = context;
+    enum nnv_status st = nnv_dumper_step(r->dumper, err);
+    return st == NNV_OK ? on_waiting(r, err) : st;
+}
+
+static bool on_opened(void *context) {
+    struct run *r = context;
+    return nnv_dumper_opens(r->dumper);
+}
+
+static void on_note(void *context, const char *text) {
+    (void)context;
+    fprintf(stderr, "nnvts: %s\n", text);
+}
+
+/** The lists of cases: what is run here and, of a shard, what all shards run. */
+static enum nnv_status write_lists(const struct run *r, struct nnv_err *err) {
+    const struct nnv_run_options *o = r->o;
+    enum nnv_status st = nnv_journal_cases(&r->journal, "cases.tsv", o->cases, o->count, err);
+    if (st == NNV_OK && o->shard != NULL && o->shard->count > 0)
+        st = nnv_journal_cases(&r->journal, "selection.tsv", o->shard->whole, o->shard->cases, err);
+    return st;
+}
+
+/** A new journal, with the results of an earlier run removed. */
+static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver, struct nnv_err *err) {
+    const struct nnv_run_options *o = r->o;
+    enum nnv_status st = r->journal.file >= 0 ? nnv_journal_clear(&r->journal, err) : NNV_OK;
+    if (st == NNV_OK) st = write_lists(r, err);
+    nnv_text_clear(&r->line);
+    nnv_record_header(o, driver, &r->line);
+    if (st == NNV_OK && r->line.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) st = nnv_journal_begin(&r->journal, r->line.data, err);
+    if (st == NNV_OK && o->observer != NULL && o->observer->header != NULL)
+        o->observer->header(o->observer->context, r->line.data);
+    return st;
+}
+
+/** The journal of a run that did not come to its end. */
+static enum nnv_status go_on(struct run *r, const struct nnv_driver_info *driver, struct nnv_journal_past *past,
+                             struct nnv_err *err) {
+    enum nnv_status st = nnv_journal_resume(&r->journal, r->o, driver, past, err);
+    if (st == NNV_OK) st = write_lists(r, err);
+    if (st == NNV_OK && r->o->observer != NULL) nnv_journal_tell(past, r->o->observer);
+    return st;
+}
+
+/** Runs what has no record yet. */
+static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bool *interrupted, struct nnv_err *err) {
+    const struct nnv_run_options *o = r->o;
+    r->dumper = nnv_dumper_new(&(struct nnv_dumper_options){
+        .config = o->config,
+        .cases = o->cases,
+        .folder = o->config->out,
+        .before = past->dumps,
+        .context = r,
+        .dumped = on_dumped,
+        .also = o->also,
+        .idle = on_waiting,
+    });
+    if (r->dumper == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    struct nnv_pool_options pool = {
+        .config = o->config,
+        .cases = o->cases,
+        .count = o->count,
+        .skip = past->done,
+        .workers = past->workers,
+        .context = r,
+        .ended = on_ended,
+        .idle = on_idle,
+        .opened = on_opened,
+        .note = on_note,
+    };
+    struct nnv_run_config judged = *o->config;
+    struct nnv_passes passes = {0};
+    enum nnv_status st = NNV_OK;
+    if (judged.determinism == NNV_DETERMINISM_JUDGE) {
+        st = nnv_passes_run(o->config, o->cases, o->count, past->done, r->threads, &passes, interrupted, err);
+        judged.passes = &passes;
+        pool.config = &judged;
+    }
+    if (st == NNV_OK && !*interrupted) st = nnv_pool_run(&pool, interrupted, err);
+    nnv_passes_free(&passes);
+    if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted, err);
+    if (st == NNV_OK) st = nnv_journal_tend(&r->journal, true, err);
+    return st == NNV_OK ? st : nnv_at(err, st, "after %zu of %zu cases", r->journal.lines, o->count);
+}
+
+/** "threads=" if the driver has that option. */
+static const char *threads_option(const struct nnv_driver_info *driver) {
+    static const char option[] = "threads=";
+    for (const char *const *o = driver->options; o != NULL && *o != NULL; o++)
+        if (strncmp(*o, option, strlen(option)) == 0) return option;
+    return NULL;
+}
+
+enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted, struct nnv_err *err) {
+    struct run r = {.o = options, .journal = NNV_JOURNAL_NONE};
+    const struct nnv_run_config *config = options->config;
+    struct nnv_driver_info driver;
+    struct nnv_journal_past past = {0};
+    bool exists = false;
+    *interrupted = false;
+    struct nnv_arena *arena = nnv_arena_new();
+    enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err)
+                                       : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK) st = nnv_driver_probe(config->driver_path, config->driver_options, arena, &driver, err);
+    if (st == NNV_OK) r.threads = threads_option(&driver);
+    if (st == NNV_OK && options->expectations != NULL) nnv_expect_apply_run(options->expectations, options, &driver);
+    if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);
+    if (st == NNV_OK) st = options->resume && exists ? go_on(&r, &driver, &past, err) : begin(&r, &driver, err);
+    if (st == NNV_OK) st = go(&r, &past, interrupted, err);
+    nnv_dumper_free(r.dumper);
+    nnv_journal_close(&r.journal);
+    nnv_text_free(&r.line);
+    nnv_journal_past_free(&past);
+    nnv_arena_free(arena);
+    return st;
+}
+
+/* ----------------------------------------------------------------- one case */
+
+struct one {
+    const struct nnv_case *c;
+    struct nnv_text line;
+};
+
+static enum nnv_status on_one_ended(void *context, const struct nnv_ended *e, struct nnv_err *err) {
+    struct one *one = context;
+    nnv_record_case(one->c, e, &(struct nnv_record_extra){0}, &one->line);
+    return one->line.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+}
+
+enum nnv_status nnv_run_one(const struct nnv_run_config *config, const struct nnv_case *c, char **record,
+                            struct nnv_err *err) {
+    struct one one = {.c = c};
+    struct nnv_pool_options pool = {
+        .config = config,
+        .cases = c,
+        .count = 1,
+        .context = &one,
+        .ended = on_one_ended,
+        .note = on_note,
+    };
+    bool interrupted = false;
+    enum nnv_status st = nnv_pool_run(&pool, &interrupted, err);
+    if (st == NNV_OK && one.line.data == NULL) st = nnv_fail(err, NNV_INVALID, "interrupted");
+    if (st == NNV_OK)
+        *record = one.line.data;
+    else
+        nnv_text_free(&one.line);
+    return st;
+}

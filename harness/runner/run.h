@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file run.h A run: cases over worker processes, into a journal. */
+#ifndef NNV_HARNESS_RUN_H
+#define NNV_HARNESS_RUN_H
+
+#include "harness/journal/shard.h"
+#include "harness/runner/suite.h"
+#include "nnvts/result.h"
+
+/**
+ * What becomes of the records while the run goes on. Called in the supervisor, in the order of the journal; a resumed
+ * run begins with the lines that are there already. Members may be NULL.
+ */
+struct nnv_run_observer {
+    void *context;
+    void (*header)(void *context, const char *record); /**< the first line of the journal */
+    void (*record)(void *context, const char *record); /**< a case line, terminated, without newline */
+    void (*tick)(void *context);                       /**< a few times a second */
+};
+
+struct nnv_run_options {
+    const struct nnv_run_config *config;
+    const struct nnv_case *cases;
+    size_t count;
+    struct nnv_expectations *expectations; /**< bound to the cases (expect.h); NULL: none */
+    const struct nnv_shard *shard;         /**< cases are a shard of it; NULL: they are all */
+    bool resume; /**< go on with the journal in config->out: cases that have a record are not run again */
+    int argc;
+    char **argv;                             /**< for the journal's first line and for replay lines */
+    const struct nnv_run_observer *observer; /**< may be NULL */
+    size_t *bad;                             /**< counts the cases that go wrong now, expected or not; may be NULL */
+    /** See nnv_dumper_options. */
+    enum nnv_status (*also)(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
+                            struct nnv_arena *arena, struct nnv_err *err);
+};
+
+/**
+ * Runs the cases in config->jobs worker processes and writes cases.tsv (one line a case: name, suite, op, type,
+ * tags, separated by tabs), journal.jsonl and dumps/ below config->out, and of a shard selection.tsv with all cases.
+ * The results of an earlier run of nnvts in this folder are removed, unless resume is set; a folder with a
+ * journal.jsonl that is not nnvts's is refused. The driver is only ever loaded in workers: one probe worker opens it
+ * first, so that a driver that can't be used is an error before anything is written. resume: the journal must be of the
+ * same driver, version, seed, precision, tier and selection; without a journal the run begins. nnvts may be killed at
+ * any moment: what is in the journal stays valid, what was running is run again. SIGINT, SIGTERM and SIGHUP end the run
+ * after what is judged is written; *interrupted tells so. Other verdicts than PASS do not make this fail: only the
+ * harness's own failures do, such as a full disk (NNV_IO). Not for two threads at once: it takes the process's signals
+ * while it runs.
+ */
+NNV_USE_RESULT enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted, struct nnv_err *err);
+
+/** What a probe tells of a driver without loading it here. Strings are arena's. */
+struct nnv_driver_info {
+    const char *name, *version, *type; /**< type: "CPU", "GPU", "ACCELERATOR", "OTHER", "UNKNOWN" */
+    int level;
+    const char *capabilities; /**< JSON object: relaxed_scalar, relaxed_tensor, if, while, operands: {type: [exec_time,
+                                 power]} */
+    const char *const *options; /**< NULL-terminated, or NULL */
+    uint32_t model_cache_files, data_cache_files;
+};
+/**
+ * Opens the driver in a process of its own, with a deadline, and describes it. NNV_INVALID: it can't be opened; then
+ * *info holds the options that it takes, if it lists them, and nothing else.
+ */
+NNV_USE_RESULT enum nnv_status nnv_driver_probe(const char *path, const char *options, struct nnv_arena *arena,
+                                                struct nnv_driver_info *info, struct nnv_err *err);
+
+/**
+ * Runs one case on the driver in a worker process, as replay does; *record is the journal line, malloc'ed. A driver
+ * that can't be opened gives the verdict ERROR. NNV_INVALID if the user interrupted.
+ */
+NNV_USE_RESULT enum nnv_status nnv_run_one(const struct nnv_run_config *config, const struct nnv_case *c, char **record,
+                                           struct nnv_err *err);
+
+/* ---------------------------------------------------------------- selection */
+
+/**
+ * Keeps the cases that the expression selects: globs over names ('ops/CONV_2D/' then '*'; * crosses slashes, ? is one
+ * character, [a-z] one of, \ takes the next character as it is), and terms op:NAME, type:TAG, suite:NAME, tag:TAG,
+ * name:GLOB, level:N, level<=N (also < > >=), combined with & | ! and parentheses. The values are globs, too; a type
+ * may be the beginning of several (quant8). A word without '/', ':' or '*' is a tag, an operation, a type or a suite.
+ * NULL keeps all. NNV_INVALID shows the column of a syntax error. An unknown operation, type or suite is NNV_INVALID
+ * with the nearest known one. An empty selection is no error here.
+ */
+NNV_USE_RESULT enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, struct nnv_err *err);
+/** Appends the cases of the suites (comma-separated names; NULL: the default ones; "all": all). */
+NNV_USE_RESULT enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char *suites,
+                                               struct nnv_case_list *list, struct nnv_err *err);
+
+#endif

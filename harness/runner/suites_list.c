@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "harness/runner/run.h"
+
+/** True if the comma-separated names hold this one. */
+static bool names_hold(const char *names, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = names;; at++) {
+        size_t k = strcspn(at, ",");
+        if (k == n && strncmp(at, name, n) == 0) return true;
+        at += k;
+        if (*at == '\0') return false;
+    }
+}
+
+/** Refuses names that no suite has. */
+static enum nnv_status check_names(const char *names, struct nnv_err *err) {
+    size_t count;
+    const struct nnv_suite *const *suites = nnv_suites(&count);
+    for (const char *at = names;; at++) {
+        char name[64];
+        size_t n = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        at += n;
+        if (nnv_suite_by_name(name) == NULL && strcmp(name, "all") != 0) {
+            struct nnv_nearest near = nnv_nearest_to(name);
+            struct nnv_text known = {0};
+            for (size_t i = 0; i < count; i++) {
+                nnv_nearest_see(&near, suites[i]->name);
+                nnv_text_addf(&known, "%s%s", i > 0 ? ", " : "", suites[i]->name);
+            }
+            enum nnv_status st =
+                near.best != NULL
+                    ? nnv_fail(err, NNV_INVALID, "unknown suite '%s' (did you mean '%s'?)", name, near.best)
+                    : nnv_fail(err, NNV_INVALID, "unknown suite '%s' (known: %s, all)", name,
+                               known.data ? known.data : "");
+            nnv_text_free(&known);
+            return st;
+        }
+        if (*at == '\0') return NNV_OK;
+    }
+}
+
+/** A driver argument that names an NNAPI library rather than a driver. */
+static bool is_library(const char *driver) {
+    return driver != NULL &&
+           (strncmp(driver, "ndk:", 4) == 0 || strncmp(driver, "sl:", 3) == 0 || strncmp(driver, "runtime:", 8) == 0);
+}
+
+enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char *suites, struct nnv_case_list *list,
+                                struct nnv_err *err) {
+    size_t count;
+    const struct nnv_suite *const *table = nnv_suites(&count);
+    enum nnv_status st = suites != NULL ? check_names(suites, err) : NNV_OK;
+    bool all = suites != NULL && names_hold(suites, "all");
+    for (size_t i = 0; i < count && st == NNV_OK; i++) {
+        const struct nnv_suite *s = table[i];
+        bool by_default = s->by_default || (s->for_libraries && is_library(config->driver));
+        if (!all && (suites == NULL ? !by_default : !names_hold(suites, s->name))) continue;
+        st = s->list(config, list, err);
+        if (st != NNV_OK) return nnv_at(err, st, "suite %s", s->name);
+    }
+    return st;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/runner/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "harness/runner/crash.h"
+#include "harness/judge/determinism.h"
+#include "harness/client/limits.h"
+#include "harness/runner/process.h"
+#include "nnvts/result.h"
+
+enum { LOG_COPY = 200 }; /* the worker's own descriptor of the log, out of the way of the driver's */
+
+/* ---------------------------------------------------------------------- log */
+
+size_t nnv_log_read(int log, uint64_t from, char *buf) {
+    off_t end = lseek(log, 0, SEEK_CUR);
+    if (end < 0 || end > NNV_LOG_BYTES || (uint64_t)end <= from) return 0;
+    uint64_t n = (uint64_t)end - from;
+    if (n > NNV_LOG_KEPT) n = NNV_LOG_KEPT;
+    ssize_t got = pread(log, buf, (size_t)n, end - (off_t)n);
+    return got < 0 ? 0 : (size_t)got;
+}
+
+/** A file in memory that can't grow beyond its size: a driver that prints without end fills only that. */
+static int log_new(void) {
+    int fd = memfd_create("nnvts-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return -1;
+    if (ftruncate(fd, NNV_LOG_BYTES) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/** The log in the worker: begins again at its start when half of it is used. Returns where the next case's begins. */
+static uint64_t log_begin(int log) {
+    off_t at = lseek(log, 0, SEEK_CUR);
+    if (at > NNV_LOG_BYTES / 2) at = lseek(log, 0, SEEK_SET);
+    return at < 0 ? 0 : (uint64_t)at;
+}
+
+/* ----------------------------------------------------------------- the work */
+
+/** A worker's own, from its start to its end. */
+struct worker {
+    const struct nnv_work *work;
+    struct nnv_channel *channel;
+    struct nnv_case_env env;
+    struct nnv_result result, other; /* other: of a further run of the case */
+    struct nnv_answers answers;      /* of the case, where they are to be handed on */
+    pid_t pid;
+    int log;
+    struct nnv_descriptors descriptors;
+    char printed[NNV_LOG_KEPT];
+};
+
+static void enter(struct nnv_channel *c, enum nnv_worker_state state) {
+    atomic_store(&c->state, state);
+    atomic_fetch_add(&c->serial, 1);
+}
+
+static uint32_t bytes_of(const struct nnv_text *t) {
+    return t->len < UINT32_MAX / 4 ? (uint32_t)t->len : UINT32_MAX / 4;
+}
+
+/** A driver that forked has made a second process of this one, which must not speak for it. */
+static void leave_if_forked(const struct worker *w) {
+    if (getpid() != w->pid) _exit(0);
+}
+
+static void publish(struct worker *w, uint32_t index, uint64_t ns) {
+    struct nnv_result *r = &w->result;
+    if (__fpending(stdout) > 0) fflush(stdout);
+    struct nnv_record record = {
+        .index = index,
+        .verdict = r->verdict,
+        .damaged = r->worker_damaged,
+        .compared = r->compared,
+        .not_compared = r->not_compared,
+        .start_ns = atomic_load(&w->channel->start_ns),
+        .ns = ns,
+        .driver_ns = r->driver_ns,
+        .reason = r->reason.data,
+        .reason_bytes = bytes_of(&r->reason),
+        .outputs = r->outputs.data,
+        .outputs_bytes = bytes_of(&r->outputs),
+        .log = w->printed,
+        .answer = r->answer.data,
+        .answer_bytes = r->answer.failed ? 0 : bytes_of(&r->answer),
+        .log_bytes = (uint32_t)nnv_log_read(w->log, atomic_load(&w->channel->log_start), w->printed),
+    };
+    if (w->work->config->determinism == NNV_DETERMINISM_PASS) {
+        record.answer = w->answers.blob.data;
+        record.answer_bytes = w->answers.blob.failed ? 0 : bytes_of(&w->answers.blob);
+    }
+    for (int v = 0; v < NNVTS_VERDICT_COUNT && w->work->config->repeat > 1; v++)
+        record.counts[v] = atomic_load(&w->channel->counts[v]);
+    if (r->reason.failed || r->outputs.failed) {
+        static const char reason[] = "nnvts: out of memory while the case was judged";
+        record.verdict = NNVTS_ERROR;
+        record.reason = reason;
+        record.reason_bytes = sizeof reason - 1;
+        record.outputs_bytes = 0;
+    }
+    nnv_channel_push(w->channel, w->work->hub, &record);
+}
+
+/** Empties a result and keeps the memory of its texts. */
+static void begin_result(struct nnv_result *r) {
+    struct nnv_text reason = r->reason, outputs = r->outputs, answer = r->answer;
+    nnv_text_clear(&answer);
+    nnv_text_clear(&reason);
+    nnv_text_clear(&outputs);
+    *r = (struct nnv_result){.verdict = NNVTS_ERROR, .reason = reason, .outputs = outputs, .answer = answer};
+}
+
+/** How bad a verdict is that a worker lives to tell. */
+static int badness(int verdict) {
+    static const int of[NNVTS_VERDICT_COUNT] = {[NNVTS_PASS] = 0,      [NNVTS_SKIP] = 1, [NNVTS_UNSUPPORTED] = 2,
+                                                [NNVTS_UNTRUSTED] = 3, [NNVTS_FAIL] = 4, [NNVTS_ERROR] = 5};
+    return of[verdict];
+}
+
+/** Runs the case as often as it is to be; the worst of its results is what it comes to. */
+static void repeat_case(struct worker *w, const struct nnv_case *c) {
+    const uint32_t runs = w->work->config->repeat;
+    uint32_t bad = 0, done = 0;
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) atomic_store(&w->channel->counts[v], 0);
+    begin_result(&w->result);
+    while (done < runs && !w->result.worker_damaged) {
+        struct nnv_result *r = done == 0 ? &w->result : &w->other;
+        begin_result(r);
+        nnv_case_run(&w->env, c, r);
+        leave_if_forked(w);
+        atomic_fetch_add(&w->channel->counts[r->verdict], 1);
+        bad += badness(r->verdict) > badness(NNVTS_UNSUPPORTED);
+        if (done++ > 0 && (badness(r->verdict) > badness(w->result.verdict) || r->worker_damaged)) {
+            struct nnv_result worse = w->other;
+            w->other = w->result;
+            w->result = worse;
+        }
+        nnv_arena_reset(w->env.arena);
+        atomic_fetch_add(&w->channel->serial, 1);
+    }
+    if (bad > 0 && bad < done) nnv_text_addf(&w->result.reason, "\nin %u of %u runs", bad, done);
+}
+
+static void run_case(struct worker *w, uint32_t index) {
+    const struct nnv_case *c = &w->work->cases[index];
+    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
+    struct nnv_channel *ch = w->channel;
+    uint64_t start = nnv_now_ns();
+    /* Suites that build are in the harness first; others may call the driver at once. */
+    ch->phase = suite != NULL && suite->run == NULL ? NNV_PHASE_BUILD : NNV_PHASE_NONE;
+    atomic_store(&ch->current, index);
+    atomic_store(&ch->start_ns, start);
+    atomic_store(&ch->log_start, log_begin(w->log));
+    enter(ch, NNV_WORKER_RUNNING);
+    begin_result(&w->result);
+    if (w->work->config->determinism == NNV_DETERMINISM_JUDGE) {
+        nnv_case_run_determinism(&w->env, c, index, w->work->config->passes, &w->result);
+    } else if (w->work->config->repeat > 1) {
+        repeat_case(w, c);
+    } else {
+        nnv_answers_clear(&w->answers);
+        w->env.answers = w->work->config->determinism == NNV_DETERMINISM_PASS ? &w->answers : NULL;
+        nnv_case_run(&w->env, c, &w->result);
+    }
+    leave_if_forked(w);
+    nnv_descriptors_check(&w->descriptors, &w->result);
+    publish(w, index, nnv_now_ns() - start);
+    ch->phase = NNV_PHASE_NONE;
+    enter(ch, NNV_WORKER_IDLE);
+    nnv_arena_reset(w->env.arena);
+}
+
+/** Loads and opens the driver; false after telling why that is impossible. */
+static bool open_driver(struct worker *w, struct nnv_client *client) {
+    const struct nnv_run_config *config = w->work->config;
+    struct nnv_err err = {0};
+    w->channel->phase = NNV_PHASE_OPEN;
+    enum nnv_status s = nnv_client_open(client, config->driver_path, config->driver_options, &err);
+    leave_if_forked(w);
+    w->channel->phase = NNV_PHASE_NONE;
+    w->env = (struct nnv_case_env){.config = config,
+                                   .client = client,
+                                   .arena = nnv_arena_new(),
+                                   .phase = &w->channel->phase,
+                                   .keep_answer = true,
+                                   .serial = &w->channel->serial};
+    if (s == NNV_OK && w->env.arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK) return true;
+    w->channel->error = err;
+    enter(w->channel, NNV_WORKER_REFUSED);
+    return false;
+}
+
+/** This process and what it starts run on one of the processors that they may use, workers on different ones. */
+static void use_one_cpu(void) {
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) == 0) return;
+    int skip = (int)(getpid() % CPU_COUNT(&all));
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &all) || skip-- > 0) continue;
+        CPU_SET(cpu, &one);
+        break;
+    }
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channel *channel) {
+    struct nnv_hub *hub = work->hub;
+    struct nnv_client client = {0};
+    struct worker self = {.work = work, .channel = channel, .pid = getpid()};
+    self.log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, LOG_COPY);
+    if (!nnv_crash_install(channel, hub)) {
+        nnv_fail(&channel->error, NNV_NO_MEMORY, "out of memory");
+        enter(channel, NNV_WORKER_REFUSED);
+        _exit(0);
+    }
+    if (work->config->one_cpu) use_one_cpu();
+    if (work->config->memory > 0) nnv_limit_memory(work->config->memory);
+    if (!open_driver(&self, &client)) _exit(0);
+    nnv_descriptors_begin(&self.descriptors);
+    enter(channel, NNV_WORKER_IDLE);
+    do {
+        if (atomic_load(&hub->stop)) break;
+        uint64_t at = atomic_fetch_add(&hub->next, 1);
+        if (at >= work->count) break;
+        run_case(&self, work->order[at]);
+    } while (!work->one_each && !self.result.worker_damaged);
+    if (!self.result.worker_damaged) {
+        channel->phase = NNV_PHASE_RELEASE;
+        enter(channel, NNV_WORKER_CLOSING);
+        nnv_client_close(&client);
+        leave_if_forked(&self);
+    }
+    enter(channel, NNV_WORKER_FINISHED);
+    _exit(0);
+}
+
+enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, struct nnv_worker *worker,
+                                 struct nnv_err *err) {
+    struct nnv_channel *channel = nnv_shared_new(sizeof *channel);
+    if (channel == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a worker");
+    enum nnv_status s = NNV_OK;
+    int log = log_new(); /* where that is impossible, there is no log */
+    pid_t pid = nnv_process_fork();
+    if (pid == 0) {
+        nnv_process_sandbox(log);
+        worker_main(work, channel);
+    }
+    if (pid < 0) {
+        s = nnv_fail(err, NNV_IO, "cannot start a worker process: %s", strerror(errno));
+        if (log >= 0) close(log);
+        nnv_shared_free(channel, sizeof *channel);
+        return s;
+    }
+    *worker = (struct nnv_worker){.pid = pid, .number = number, .channel = channel, .log = log};
+    return s;
+}
+
+void nnv_worker_free(struct nnv_worker *worker) {
+    nnv_shared_free(worker->channel, sizeof *worker->channel);
+    if (worker->log >= 0) close(worker->log);
+    *worker = (struct nnv_worker){.log = -1};
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file worker.h A worker process: the only place where a driver runs. */
+#ifndef NNV_HARNESS_WORKER_H
+#define NNV_HARNESS_WORKER_H
+
+#include <sys/types.h>
+
+#include "harness/runner/channel.h"
+#include "harness/runner/suite.h"
+
+enum {
+    NNV_LOG_BYTES = 1 << 20, /**< what the driver may print in one case before its writes fail */
+    NNV_LOG_KEPT = 4 << 10,  /**< what is kept of it: the end */
+};
+
+/** What the workers of a run have to do. Inherited by fork, so they see it as it was then. */
+struct nnv_work {
+    const struct nnv_run_config *config;
+    const struct nnv_case *cases;
+    const uint32_t *order; /**< indices of the cases to run, taken one by one through hub->next */
+    size_t count;          /**< of order */
+    bool one_each;         /**< a worker runs one case and ends */
+    struct nnv_hub *hub;
+};
+
+/** A worker as the supervisor sees it. */
+struct nnv_worker {
+    pid_t pid;       /**< also of its process group; 0: none */
+    uint32_t number; /**< 1, 2, 3 ... in the order of starting */
+    struct nnv_channel *channel;
+    int log; /**< descriptor of what it prints, -1: none; its offset is the worker's too */
+};
+
+/** Starts a worker. NNV_IO or NNV_NO_MEMORY; then *worker is as before. */
+NNV_USE_RESULT enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, struct nnv_worker *worker,
+                                                struct nnv_err *err);
+/** Frees channel and log of a worker that has ended. */
+void nnv_worker_free(struct nnv_worker *worker);
+/**
+ * The end of what was printed to log from byte `from` on, at most NNV_LOG_KEPT bytes, into buf (room for as much).
+ * Returns the number of bytes.
+ */
+size_t nnv_log_read(int log, uint64_t from, char *buf);
+
+#endif

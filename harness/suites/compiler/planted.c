@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file compiler_planted.c Planted bugs of the compiler: the list, and what changes converted models. The driver
+ * "faulty" has a row of each name (bugs_compiler.c), which says what it models.
+ */
+#include <string.h>
+
+#include "harness/suites/compiler/planted.h"
+#include "reference/model/op.h"
+
+static bool is_conv(const struct nnv_operation *op) {
+    return op->type == ANEURALNETWORKS_CONV_2D || op->type == ANEURALNETWORKS_DEPTHWISE_CONV_2D ||
+           op->type == ANEURALNETWORKS_GROUPED_CONV_2D;
+}
+
+static bool is_pool(const struct nnv_operation *op) {
+    return op->type == ANEURALNETWORKS_MAX_POOL_2D || op->type == ANEURALNETWORKS_AVERAGE_POOL_2D;
+}
+
+static struct nnv_operand *input(const struct nnv_model *m, const struct nnv_operation *op, uint32_t i) {
+    return i < op->nin ? &m->main.operands[op->in[i]] : NULL;
+}
+
+static void swap(struct nnv_operation *op, uint32_t a, uint32_t b) {
+    if (a >= op->nin || b >= op->nin) return;
+    uint32_t x = op->in[a];
+    op->in[a] = op->in[b];
+    op->in[b] = x;
+}
+
+/* Gives the operation an operand of its own for input i, a copy, whose bytes are returned; NULL: it has no value. */
+static void *own_input(struct nnv_model *m, struct nnv_operation *op, uint32_t i, struct nnv_arena *arena) {
+    const struct nnv_operand *o = input(m, op, i);
+    if (!o || !nnv_is_constant(o)) return NULL;
+    uint32_t n = m->main.noperands;
+    struct nnv_operand *all = NNV_NEW(arena, struct nnv_operand, n + 1);
+    void *data = nnv_arena_copy(arena, o->data, o->bytes);
+    if (!all || !data) return NULL;
+    memcpy(all, m->main.operands, n * sizeof *all);
+    all[n] = *o;
+    all[n].data = data;
+    m->main.operands = all;
+    m->main.noperands = n + 1;
+    op->in[i] = n;
+    return data;
+}
+
+static void set_int(struct nnv_model *m, struct nnv_operation *op, uint32_t i, int32_t value, struct nnv_arena *arena) {
+    const struct nnv_operand *o = input(m, op, i);
+    void *data = o && o->bytes == sizeof value ? own_input(m, op, i, arena) : NULL;
+    if (data) memcpy(data, &value, sizeof value);
+}
+
+static int32_t int_of(const struct nnv_model *m, const struct nnv_operation *op, uint32_t i) {
+    const struct nnv_operand *o = input(m, op, i);
+    int32_t value = 0;
+    if (o && nnv_is_constant(o) && o->bytes == sizeof value) memcpy(&value, o->data, sizeof value);
+    return value;
+}
+
+/* ---------------------------------------------------------------- windows and layers */
+
+/* Inputs of operations with explicit padding: 3 to 6 left, right, top, bottom; 7 and 8 the strides across and down. */
+enum { PADS = 3, STRIDES = 7 };
+
+static uint32_t pads_at(const struct nnv_operation *op) { return is_pool(op) ? 1 : PADS; }
+static bool is_explicit(const struct nnv_operation *op) {
+    return (is_conv(op) && op->nin >= 11) || (is_pool(op) && op->nin >= 10);
+}
+
+static void swap_strides(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    (void)m;
+    (void)arena;
+    if (is_explicit(op)) swap(op, pads_at(op) + 4, pads_at(op) + 5);
+}
+static void swap_axes_of_pads(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    (void)m;
+    (void)arena;
+    if (!is_explicit(op)) return;
+    swap(op, pads_at(op), pads_at(op) + 2);
+    swap(op, pads_at(op) + 1, pads_at(op) + 3);
+}
+static void swap_ends_of_pads(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    (void)m;
+    (void)arena;
+    if (!is_explicit(op)) return;
+    swap(op, pads_at(op), pads_at(op) + 1);
+    swap(op, pads_at(op) + 2, pads_at(op) + 3);
+}
+static void swap_window(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    (void)m;
+    (void)arena;
+    if (is_pool(op) && op->nin >= 10) swap(op, 7, 8);
+}
+static void drop_dilation(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    uint32_t at = op->type == ANEURALNETWORKS_DEPTHWISE_CONV_2D ? 12 : 11;
+    if (!is_conv(op) || op->type == ANEURALNETWORKS_GROUPED_CONV_2D || op->nin < at + 2) return;
+    set_int(m, op, at, 1, arena);
+    set_int(m, op, at + 1, 1, arena);
+}
+
+/* The filter's values in an order that its extents no longer describe. */
+static void permute_filter(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    const struct nnv_operand *o = input(m, op, 1);
+    uint8_t *to = is_conv(op) && o && o->rank == 4 ? own_input(m, op, 1, arena) : NULL;
+    if (!to) return;
+    o = input(m, op, 1);
+    const uint8_t *from = nnv_arena_copy(arena, to, o->bytes);
+    uint32_t area = o->dims[1] * o->dims[2], depth = o->dims[3];
+    size_t size = nnv_type(o->type)->size;
+    for (uint32_t n = 0, at = 0; from && n < o->dims[0]; n++)
+        for (uint32_t c = 0; c < depth; c++)
+            for (uint32_t k = 0; k < area; k++, at++)
+                memcpy(to + at * size, from + (((size_t)n * area + k) * depth + c) * size, size);
+}
+
+static void swap_groups(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    uint8_t *data = op->type == ANEURALNETWORKS_GROUPED_CONV_2D ? own_input(m, op, 1, arena) : NULL;
+    if (!data) return;
+    size_t half = input(m, op, 1)->bytes / 2;
+    for (size_t i = 0; i < half; i++) {
+        uint8_t byte = data[i];
+        data[i] = data[half + i];
+        data[half + i] = byte;
+    }
+}
+
+static void drop_bias(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    void *data = is_conv(op) || op->type == ANEURALNETWORKS_FULLY_CONNECTED ? own_input(m, op, 2, arena) : NULL;
+    if (data) memset(data, 0, input(m, op, 2)->bytes);
+}
+
+static uint32_t activation_at(const struct nnv_operation *op) {
+    if (is_pool(op)) return op->nin >= 10 ? 9 : UINT32_MAX;
+    switch (op->type) {
+    case ANEURALNETWORKS_CONV_2D:
+        return op->nin >= 10 ? 9 : 6;
+    case ANEURALNETWORKS_GROUPED_CONV_2D:
+    case ANEURALNETWORKS_DEPTHWISE_CONV_2D:
+        return op->nin >= 11 ? 10 : 7;
+    case ANEURALNETWORKS_FULLY_CONNECTED:
+        return 3;
+    case ANEURALNETWORKS_ADD:
+    case ANEURALNETWORKS_SUB:
+    case ANEURALNETWORKS_MUL:
+    case ANEURALNETWORKS_DIV:
+        return 2;
+    default:
+        return UINT32_MAX;
+    }
+}
+
+static void drop_activation(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    if (activation_at(op) != UINT32_MAX) set_int(m, op, activation_at(op), ANEURALNETWORKS_FUSED_NONE, arena);
+}
+static void relu6_as_relu(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    uint32_t at = activation_at(op);
+    if (op->type == ANEURALNETWORKS_RELU6) op->type = ANEURALNETWORKS_RELU;
+    if (at != UINT32_MAX && int_of(m, op, at) == ANEURALNETWORKS_FUSED_RELU6)
+        set_int(m, op, at, ANEURALNETWORKS_FUSED_RELU, arena);
+}
+static void relu1_as_relu6(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    uint32_t at = activation_at(op);
+    if (op->type == ANEURALNETWORKS_RELU1) op->type = ANEURALNETWORKS_RELU6;
+    if (at != UINT32_MAX && int_of(m, op, at) == ANEURALNETWORKS_FUSED_RELU1)
+        set_int(m, op, at, ANEURALNETWORKS_FUSED_RELU6, arena);
+}
+
+/* ------------------------------------------------------------------- other operations */
+
+static void swap_operands(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    (void)m;
+    (void)arena;
+    if (op->type == ANEURALNETWORKS_SUB || op->type == ANEURALNETWORKS_DIV || op->type == ANEURALNETWORKS_LESS)
+        swap(op, 0, 1);
+}
+static void last_axis(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    if (op->type == ANEURALNETWORKS_SOFTMAX) set_int(m, op, 2, -1, arena);
+    if (op->type == ANEURALNETWORKS_LOG_SOFTMAX) set_int(m, op, 2, -1, arena);
+}
+static void inverse_permutation(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    int32_t *p = op->type == ANEURALNETWORKS_TRANSPOSE ? own_input(m, op, 1, arena) : NULL, was[NNV_MAX_RANK];
+    size_t n = p ? input(m, op, 1)->bytes / sizeof *p : 0;
+    for (size_t i = 0; i < n && n <= NNV_MAX_RANK; i++) was[i] = p[i];
+    for (size_t i = 0; i < n && n <= NNV_MAX_RANK; i++)
+        if (was[i] >= 0 && (size_t)was[i] < n) p[was[i]] = (int32_t)i;
+}
+static void flip_adjoint(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    uint8_t *flag = op->type == ANEURALNETWORKS_BATCH_MATMUL ? own_input(m, op, 3, arena) : NULL;
+    if (flag) *flag = !*flag;
+}
+static void radius_plus_one(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    if (op->type == ANEURALNETWORKS_LOCAL_RESPONSE_NORMALIZATION) set_int(m, op, 1, int_of(m, op, 1) + 1, arena);
+}
+static void drop_corners(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena) {
+    bool resize = op->type == ANEURALNETWORKS_RESIZE_BILINEAR || op->type == ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR;
+    for (uint32_t i = 4; resize && i < op->nin; i++) {
+        uint8_t *flag = own_input(m, op, i, arena);
+        if (flag) *flag = 0;
+    }
+}
+
+/* ----------------------------------------------------------------------- quantisation */
+
+static void drop_zero_point(struct nnv_model *m, struct nnv_arena *arena) {
+    (void)arena;
+    for (uint32_t i = 0; i < m->main.nin; i++) m->main.operands[m->main.in[i]].zero_point = 0;
+}
+static void take_first_scale(struct nnv_model *m, struct nnv_arena *arena) {
+    (void)arena;
+    for (uint32_t i = 1; i < m->main.nin; i++) {
+        struct nnv_operand *o = &m->main.operands[m->main.in[i]];
+        if (o->scale > 0) o->scale = m->main.operands[m->main.in[0]].scale;
+    }
+}
+static void take_first_channel(struct nnv_model *m, struct nnv_arena *arena) {
+    for (uint32_t i = 0; i < m->main.noperands; i++) {
+        struct nnv_channel_quant *q = &m->main.operands[i].channel;
+        float *scales = NNV_NEW(arena, float, q->count);
+        for (uint32_t k = 0; scales && k < q->count; k++) scales[k] = q->scales[0];
+        if (scales && q->count) q->scales = scales;
+    }
+}
+static void take_other_channels(struct nnv_model *m, struct nnv_arena *arena) {
+    (void)arena;
+    for (uint32_t i = 0; i < m->main.noperands; i++)
+        if (m->main.operands[i].channel.count)
+            m->main.operands[i].channel.dim = m->main.operands[i].channel.dim ? 0 : 3;
+}
+static void double_output_scale(struct nnv_model *m, struct nnv_arena *arena) {
+    (void)arena;
+    for (uint32_t i = 0; i < m->main.nout; i++) m->main.operands[m->main.out[i]].scale *= 2;
+}
+
+static void swap_first(uint32_t *list, uint32_t n) {
+    if (n < 2) return;
+    uint32_t first = list[0];
+    list[0] = list[1];
+    list[1] = first;
+}
+static void swap_inputs(struct nnv_model *m, struct nnv_arena *arena) {
+    (void)arena;
+    swap_first(m->main.in, m->main.nin);
+}
+static void swap_outputs(struct nnv_model *m, struct nnv_arena *arena) {
+    (void)arena;
+    swap_first(m->main.out, m->main.nout);
+}
+
+/* ------------------------------------------------------------------------------- all */
+
+static const struct nnv_compiler_bug bugs[] = {
+    {.name = "compiler-escape-accepted", .parsed = nnv_plant_copies},
+    {.name = "compiler-sinks-into-branch", .parsed = nnv_plant_no_places},
+    {.name = "compiler-priority-reversed", .table = nnv_plant_reversed},
+    {.name = "compiler-alternatives-reversed", .table = nnv_plant_alternatives},
+    {.name = "compiler-wildcard-no-identity", .table = nnv_plant_no_identity},
+    {.name = "compiler-checks-ignored", .table = nnv_plant_no_checks},
+    {.name = "compiler-pattern-attributes-ignored", .table = nnv_plant_no_attrs},
+    {.name = "compiler-constant-pattern-any", .table = nnv_plant_any_constant},
+    {.name = "compiler-last-target", .accepts = nnv_plant_last_target},
+    {.name = "compiler-condition-on-default", .accepts = nnv_plant_defaults},
+    {.name = "compiler-never-prunes", .never_prune = true},
+    {.name = "compiler-cyclic-merge", .cut = nnv_plant_cycle},
+    {.name = "compiler-never-merges", .cut = nnv_plant_singles},
+    {.name = "compiler-constant-not-bound", .cut = nnv_plant_unbound},
+    {.name = "compiler-operand-passed-twice", .cut = nnv_plant_twice},
+    {.name = "compiler-output-dropped", .cut = nnv_plant_dropped},
+    {.name = "compiler-outputs-swapped", .cut = nnv_plant_swapped},
+    {.name = "compiler-operands-swapped", .cut = nnv_plant_arguments},
+    {.name = "compiler-axis-lost", .cut = nnv_plant_axis},
+    {.name = "compiler-strides-swapped", .operation = swap_strides},
+    {.name = "compiler-padding-axes-swapped", .operation = swap_axes_of_pads},
+    {.name = "compiler-padding-ends-swapped", .operation = swap_ends_of_pads},
+    {.name = "compiler-window-swapped", .operation = swap_window},
+    {.name = "compiler-dilation-ignored", .operation = drop_dilation},
+    {.name = "compiler-kernel-not-transposed", .operation = permute_filter},
+    {.name = "compiler-groups-swapped", .operation = swap_groups},
+    {.name = "compiler-bias-dropped", .operation = drop_bias},
+    {.name = "compiler-activation-dropped", .operation = drop_activation},
+    {.name = "compiler-relu6-as-relu", .operation = relu6_as_relu},
+    {.name = "compiler-relu1-as-relu6", .operation = relu1_as_relu6},
+    {.name = "compiler-order-of-operands", .operation = swap_operands},
+    {.name = "compiler-softmax-last-axis", .operation = last_axis},
+    {.name = "compiler-inverse-transpose", .operation = inverse_permutation},
+    {.name = "compiler-matmul-transposed", .operation = flip_adjoint},
+    {.name = "compiler-lrn-size-as-radius", .operation = radius_plus_one},
+    {.name = "compiler-resize-mode-ignored", .operation = drop_corners},
+    {.name = "compiler-zero-point-lost", .model = drop_zero_point},
+    {.name = "compiler-first-scale-for-all", .model = take_first_scale},
+    {.name = "compiler-first-channel-scale", .model = take_first_channel},
+    {.name = "compiler-channel-dimension", .model = take_other_channels},
+    {.name = "compiler-output-scale", .model = double_output_scale},
+    {.name = "compiler-model-inputs-swapped", .model = swap_inputs},
+    {.name = "compiler-model-outputs-swapped", .model = swap_outputs},
+};
+
+const struct nnv_compiler_bug *nnv_compiler_bugs(size_t *n) {
+    *n = sizeof bugs / sizeof *bugs;
+    return bugs;
+}
+
+const struct nnv_compiler_bug *nnv_compiler_bug(const char *driver_options) {
+    size_t len = driver_options ? strcspn(driver_options, ",@") : 0;
+    for (size_t i = 0; i < sizeof bugs / sizeof *bugs; i++)
+        if (strlen(bugs[i].name) == len && !memcmp(bugs[i].name, driver_options, len)) return &bugs[i];
+    return NULL;
+}
+
+void nnv_compiler_spoil(const struct nnv_compiler_bug *bug, struct nnv_model *m, struct nnv_arena *arena) {
+    for (uint32_t i = 0; bug && bug->operation && i < m->main.noperations; i++)
+        bug->operation(m, &m->main.operations[i], arena);
+    if (bug && bug->model) bug->model(m, arena);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file exec_fenced.c Fenced executions: what they wait for, when their fence signals, what they refuse.
+ *
+ * A driver may also wait within the launch. So a thread of its own signals fences: as soon as the launch has returned,
+ * or after a while if it does not. What is signalled late also brings the right inputs: who does not wait computes with
+ * wrong ones.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "harness/suites/exec/exec.h"
+
+enum { FENCES = 3, PATIENCE_MS = 25, MOMENT_US = 3000 };
+
+/* ------------------------------------------------------------------- signalling */
+
+/** Signals fences in the order given, behind a launch. */
+struct signaller {
+    struct nnv_exec_fence fences[FENCES];
+    uint32_t count;
+    const uint32_t *order;     /**< indices into fences; NULL: as they stand */
+    struct nnv_values *values; /**< gets its right inputs before the last fence; NULL: none */
+    const struct nnv_subject *right;
+    sem_t go;
+    pthread_t thread;
+    uint64_t signalled_ns; /**< before the last fence was signalled */
+};
+
+static void *signal_late(void *arg) {
+    struct signaller *g = arg;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PATIENCE_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    sem_timedwait(&g->go, &until);
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (i + 1 == g->count) {
+            if (g->values) nnv_values_fill(g->values, g->right);
+            g->signalled_ns = nnv_now_ns();
+        }
+        nnv_exec_fence_signal(&g->fences[g->order ? g->order[i] : i]);
+        if (i + 1 < g->count) nnv_exec_sleep_us(1000);
+    }
+    return NULL;
+}
+
+static void close_fences(struct signaller *g) {
+    for (uint32_t i = 0; i < g->count; i++) nnv_exec_fence_free(&g->fences[i]);
+}
+
+static bool make_fences(struct nnv_exec *x, struct signaller *g, uint32_t count, enum nnv_exec_fence_kind kind) {
+    *g = (struct signaller){.count = 0};
+    for (; g->count < count; g->count++)
+        if (!nnv_exec_fence_make(x, kind, &g->fences[g->count])) {
+            close_fences(g);
+            return false;
+        }
+    return true;
+}
+
+static bool start_signaller(struct nnv_exec *x, struct signaller *g) {
+    sem_init(&g->go, 0, 0);
+    if (pthread_create(&g->thread, NULL, signal_late, g) == 0) return true;
+    sem_destroy(&g->go);
+    close_fences(g);
+    return nnv_session_error(x->s, "no thread");
+}
+
+/** Lets the thread signal, and waits until it has. */
+static void finish_signaller(struct signaller *g) {
+    sem_post(&g->go);
+    pthread_join(g->thread, NULL);
+    sem_destroy(&g->go);
+}
+
+static void wait_numbers(const struct signaller *g, int *wait_for) {
+    for (uint32_t i = 0; i < g->count; i++) wait_for[i] = g->fences[i].wait;
+}
+
+static struct nnv_exec_fenced_run run_of(struct nnv_exec *x, struct nnv_values *v, const int *wait_for,
+                                         uint32_t count) {
+    return (struct nnv_exec_fenced_run){
+        .prepared = x->prepared, .v = v, .wait_for = wait_for, .wait_for_count = count, .duration_ns = NNVTS_NO_TIME};
+}
+
+/* ---------------------------------------------------------------- dependencies */
+
+static void no_fences(struct nnv_exec *x) {
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    for (int i = 0; i < 3; i++)
+        if (!nnv_exec_run(x, x->prepared, NNV_EXEC_FENCED, &x->values, NULL, NULL)) return;
+}
+
+/** Fences that had signalled before the launch, count of them. */
+static void signalled_before(struct nnv_exec *x) {
+    struct signaller g;
+    int wait_for[FENCES];
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    for (uint32_t count = 1; count <= FENCES; count++) {
+        if (!make_fences(x, &g, count, NNV_EXEC_EVENT)) return;
+        for (uint32_t i = 0; i < count; i++) nnv_exec_fence_signal(&g.fences[i]);
+        wait_numbers(&g, wait_for);
+        struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, count);
+        bool ok = nnv_exec_fenced_start(x, &run) && nnv_exec_fenced_finish(x, &run, NULL);
+        close_fences(&g);
+        if (!ok) return;
+    }
+}
+
+/** Launches with wrong inputs that become right before the last fence signals. */
+static bool wait_late(struct nnv_exec *x, struct signaller *g, const struct nnv_subject *wrong,
+                      const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
+    int wait_for[FENCES];
+    wait_numbers(g, wait_for);
+    nnv_values_fill(&x->values, wrong);
+    g->values = &x->values;
+    g->right = &x->subject;
+    if (!start_signaller(x, g)) return false;
+    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, g->count);
+    run.config = config;
+    bool ok = nnv_exec_fenced_start(x, &run);
+    const uint64_t returned = nnv_now_ns();
+    if (ok) nnv_exec_sleep_us(MOMENT_US);
+    const bool early = ok && nnv_exec_fenced_done(&run);
+    const uint64_t polled = nnv_now_ns();
+    finish_signaller(g);
+    if (ok && early)
+        ok = nnv_expect(x->s, polled > g->signalled_ns,
+                        "the sync_fence signalled while a fence to wait for had not; it must signal when the "
+                        "execution has ended");
+    if (run.out.release) ok = nnv_exec_fenced_finish(x, &run, times) && ok;
+    close_fences(g);
+    if (ok && times && config && config->measure_timing && times->launched.in_driver_ns != NNVTS_NO_TIME &&
+        returned < g->signalled_ns)
+        ok = nnv_expect(x->s, times->launched.in_driver_ns >= g->signalled_ns - returned,
+                        "a fenced execution reports %llu ns from its launch, but its fence kept it waiting for %llu",
+                        (unsigned long long)times->launched.in_driver_ns,
+                        (unsigned long long)(g->signalled_ns - returned));
+    return ok;
+}
+
+static void signalled_after(struct nnv_exec *x) {
+    static const uint32_t orders[][FENCES] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+    struct nnv_subject wrong;
+    struct signaller g;
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variant(x, 1, &wrong)) return;
+    if (!make_fences(x, &g, 1, NNV_EXEC_EVENT) || !wait_late(x, &g, &wrong, NULL, NULL)) return;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        if (!make_fences(x, &g, FENCES, NNV_EXEC_EVENT)) return;
+        g.order = orders[i];
+        if (!wait_late(x, &g, &wrong, NULL, NULL)) return;
+    }
+}
+
+/** Times from the launch hold the waiting, those from the fences do not. */
+static void times_of_waiting(struct nnv_exec *x) {
+    struct nnvts_execution_config config = nnv_session_execution_config;
+    struct nnv_exec_times times;
+    struct nnv_subject wrong;
+    struct signaller g;
+    config.measure_timing = true;
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+        !make_fences(x, &g, 1, NNV_EXEC_EVENT) || !wait_late(x, &g, &wrong, &config, &times))
+        return;
+    const uint64_t launched = times.launched.in_driver_ns, fenced = times.fenced.in_driver_ns;
+    if (launched != NNVTS_NO_TIME && fenced != NNVTS_NO_TIME)
+        nnv_expect(x->s, fenced <= launched,
+                   "a fenced execution reports %llu ns from its fences, but %llu ns from its "
+                   "launch, which was earlier",
+                   (unsigned long long)fenced, (unsigned long long)launched);
+}
+
+/** Several executions behind one fence, which nobody may consume. */
+static void shared_fence(struct nnv_exec *x) {
+    enum { COUNT = 4 };
+    struct nnv_subject subjects[COUNT];
+    struct nnv_values values[COUNT];
+    struct nnv_exec_fenced_run runs[COUNT];
+    struct signaller g;
+    int wait_for[FENCES];
+    uint32_t launched = 0;
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variants(x, NNV_SESSION_READ_ONLY, COUNT, subjects, values) ||
+        !make_fences(x, &g, 1, NNV_EXEC_EVENT))
+        return;
+    wait_numbers(&g, wait_for);
+    if (!start_signaller(x, &g)) return;
+    for (; launched < COUNT; launched++) {
+        runs[launched] = run_of(x, &values[launched], wait_for, 1);
+        if (!nnv_exec_fenced_start(x, &runs[launched])) break;
+    }
+    finish_signaller(&g);
+    while (launched-- > 0) nnv_exec_fenced_finish(x, &runs[launched], NULL);
+    close_fences(&g);
+}
+
+/** An execution that waits for another's sync_fence, which waits itself. */
+static void chained(struct nnv_exec *x) {
+    struct nnv_subject wrong;
+    struct nnv_values second;
+    struct signaller g;
+    int wait_for[FENCES];
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+        !nnv_session_values(x->s, &x->subject, NNV_SESSION_READ_ONLY, &second) ||
+        !make_fences(x, &g, 1, NNV_EXEC_EVENT))
+        return;
+    wait_numbers(&g, wait_for);
+    nnv_values_fill(&second, &wrong);
+    g.values = &second;
+    g.right = &x->subject;
+    if (!start_signaller(x, &g)) return;
+    struct nnv_exec_fenced_run a = run_of(x, &x->values, wait_for, 1), b;
+    bool ok = nnv_exec_fenced_start(x, &a);
+    const int between = a.out.sync_fence;
+    b = run_of(x, &second, &between, between >= 0);
+    ok = ok && nnv_exec_fenced_start(x, &b);
+    if (ok) nnv_exec_sleep_us(MOMENT_US);
+    finish_signaller(&g);
+    if (a.out.release) ok = nnv_exec_fenced_finish(x, &a, NULL) && ok; /* b keeps its own hold on a's fence */
+    if (ok) nnv_exec_fenced_finish(x, &b, NULL);
+    close_fences(&g);
+}
+
+/* --------------------------------------------------------------------- failures */
+
+/** One of two fences fails, before or after the launch. */
+static bool fail_one(struct nnv_exec *x, uint32_t which, bool late) {
+    struct signaller g;
+    int wait_for[FENCES];
+    enum nnvts_status st;
+    if (!make_fences(x, &g, 2, NNV_EXEC_EVENT)) return false;
+    nnv_exec_fence_free(&g.fences[which]);
+    bool ok = nnv_exec_fence_make(x, NNV_EXEC_BROKEN, &g.fences[which]);
+    wait_numbers(&g, wait_for);
+    if (!ok || (late && !start_signaller(x, &g))) return false;
+    for (uint32_t i = 0; i < g.count && !late; i++) nnv_exec_fence_signal(&g.fences[i]);
+    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, g.count);
+    ok = nnv_exec_fenced_launch(x, &run, &st);
+    if (late) finish_signaller(&g);
+    if (ok && st == NNVTS_STATUS_NONE)
+        ok = nnv_exec_fenced_fails(x, &run);
+    else if (ok)
+        ok = nnv_session_check_memory(x->s, "execute_fenced", &x->values) &&
+             nnv_expect(x->s, st > 0 && st <= NNVTS_STATUS_RESOURCE_EXHAUSTED_PERSISTENT,
+                        "execute_fenced answered %d, which is no status", (int)st);
+    close_fences(&g);
+    return ok;
+}
+
+static void failing_fence(struct nnv_exec *x) {
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    for (uint32_t i = 0; i < 4; i++)
+        if (!fail_one(x, i % 2, i / 2 > 0)) return;
+    no_fences(x); /* the driver serves on */
+}
+
+static void no_descriptor(struct nnv_exec *x) {
+    const int wait_for[] = {-1};
+    enum nnvts_status st;
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, 1);
+    if (!nnv_exec_fenced_launch(x, &run, &st)) return;
+    if (nnv_exec_refused(x, "execute_fenced that is to wait for descriptor -1", st, &x->values)) no_fences(x);
+}
+
+/** Outputs whose extents nobody states, or that are zero-sized. */
+static void open_outputs(struct nnv_exec *x) {
+    static const uint32_t none[] = {0, 4};
+    struct nnv_values *v = &x->values;
+    struct nnvts_fenced_execution out = {.sync_fence = -1};
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    for (int empty = 0; empty < 2; empty++) {
+        nnv_values_reset(v);
+        for (uint32_t i = 0; i < v->request.input_count && empty; i++) {
+            v->inputs[i].dimension_count = 2;
+            v->inputs[i].dimensions = none;
+            v->inputs[i].location.length = 0;
+        }
+        v->outputs[0].dimension_count = empty ? 2 : 0;
+        v->outputs[0].dimensions = empty ? none : NULL;
+        nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+        enum nnvts_status st = x->prepared->execute_fenced(x->prepared, &v->request, NULL, 0,
+                                                           &nnv_session_execution_config, NNVTS_NO_TIME, &out);
+        if (!nnv_exec_refused(x,
+                              empty ? "execute_fenced with a zero-sized output"
+                                    : "execute_fenced with an output whose extents are not stated",
+                              st, v))
+            return;
+    }
+}
+
+/* ------------------------------------------------------------------------- ends */
+
+/** get_result waits by itself. */
+static void result_waits(struct nnv_exec *x) {
+    struct nnv_subject wrong;
+    struct nnvts_fenced_result r = {.status = (enum nnvts_status) - 1};
+    struct signaller g;
+    int wait_for[FENCES];
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+        !make_fences(x, &g, 1, NNV_EXEC_EVENT))
+        return;
+    wait_numbers(&g, wait_for);
+    nnv_values_fill(&x->values, &wrong);
+    g.values = &x->values;
+    g.right = &x->subject;
+    if (!start_signaller(x, &g)) return;
+    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, 1);
+    const bool ok = nnv_exec_fenced_start(x, &run);
+    enum nnvts_status st = ok ? run.out.get_result(run.out.context, &r) : NNVTS_STATUS_NONE;
+    const uint64_t answered = nnv_now_ns();
+    finish_signaller(&g);
+    if (ok &&
+        nnv_expect(x->s, answered >= g.signalled_ns,
+                   "get_result answered before the fence to wait for had signalled; it must wait") &&
+        nnv_expect_status(x->s, "get_result", st, NNVTS_STATUS_NONE) &&
+        nnv_expect_status(x->s, "a fenced execution", r.status, NNVTS_STATUS_NONE) &&
+        nnv_expect(x->s, nnv_exec_fenced_done(&run), "get_result answered, but the sync_fence has not signalled"))
+        nnv_exec_fenced_finish(x, &run, NULL); /* may ask again */
+    close_fences(&g);
+}
+
+/** The object is released while the execution still waits; whoever holds the fence sees its end. */
+static void released_early(struct nnv_exec *x) {
+    struct signaller g;
+    int wait_for[FENCES];
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !make_fences(x, &g, 1, NNV_EXEC_EVENT)) return;
+    wait_numbers(&g, wait_for);
+    if (!start_signaller(x, &g)) return;
+    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, 1);
+    const bool ok = nnv_exec_fenced_start(x, &run);
+    if (ok) {
+        const int copy = run.out.sync_fence >= 0 ? dup(run.out.sync_fence) : -1;
+        nnv_session_enter(x->s, NNV_PHASE_RELEASE);
+        run.out.release(run.out.context);
+        finish_signaller(&g);
+        struct nnv_exec_fenced_run left = {.out = {.sync_fence = copy}};
+        for (int i = 0; i < 1000 && !nnv_exec_fenced_done(&left); i++) nnv_exec_sleep_us(MOMENT_US);
+        nnv_expect(x->s, nnv_exec_fenced_done(&left),
+                   "a copy of the sync_fence has not signalled seconds after the object was released");
+        if (copy >= 0) close(copy);
+        if (nnv_session_check_memory(x->s, "a fenced execution that was released early", &x->values)) no_fences(x);
+    } else {
+        finish_signaller(&g);
+    }
+    close_fences(&g);
+}
+
+/** Durations count from the fences, and the largest do not overflow. */
+static void durations(struct nnv_exec *x) {
+    static const uint64_t seconds = UINT64_C(1000000000);
+    const uint64_t longs[] = {60 * seconds, UINT64_MAX / 2, NNVTS_NO_TIME - 1};
+    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    for (size_t i = 0; i < sizeof longs / sizeof *longs; i++) {
+        struct nnv_exec_fenced_run run = run_of(x, &x->values, NULL, 0);
+        run.duration_ns = longs[i];
+        if (!nnv_exec_fenced_start(x, &run) || !nnv_exec_fenced_finish(x, &run, NULL)) return;
+    }
+}
+
+static const struct nnv_exec_case cases[] = {
+    {.name = "no_fences", .run = no_fences},
+    {.name = "signalled_before", .run = signalled_before},
+    {.name = "signalled_after", .run = signalled_after},
+    {.name = "times_of_waiting", .run = times_of_waiting},
+    {.name = "shared_fence", .run = shared_fence},
+    {.name = "chained", .run = chained},
+    {.name = "failing_fence", .run = failing_fence},
+    {.name = "no_descriptor", .run = no_descriptor},
+    {.name = "open_outputs", .run = open_outputs, .only = "open_"},
+    {.name = "result_waits", .run = result_waits, .only = "add_"},
+    {.name = "released_early", .run = released_early, .only = "add_"},
+    {.name = "durations", .run = durations},
+};
+const struct nnv_exec_group nnv_exec_fenced = NNV_EXEC_GROUP("fenced", cases);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file exec_many.c Several prepared models and several threads: nobody's result depends on what else goes on. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "harness/suites/exec/exec.h"
+
+enum { MODELS = 4, ROUNDS = 4, TURNS = 3 };
+
+/** One of the models: the same operations with other weights and inputs. */
+struct one {
+    struct nnv_subject subject;
+    struct nnvts_prepared_model *prepared;
+    struct nnv_values values[ROUNDS], alone; /**< alone: a result obtained while nothing else went on */
+};
+
+static bool make_values(struct nnv_exec *x, struct one *m) {
+    for (int i = 0; i < ROUNDS; i++)
+        if (!nnv_session_values(x->s, &m->subject, NNV_SESSION_READ_ONLY, &m->values[i])) return false;
+    return nnv_session_values(x->s, &m->subject, NNV_SESSION_READ_ONLY, &m->alone);
+}
+
+/** Model i of the same kind as the case's, not prepared. */
+static bool make_subject(struct nnv_exec *x, uint32_t i, struct one *m) {
+    struct nnv_spec *spec;
+    struct nnv_err err = {0};
+    const struct nnv_subject_kind *kind = nnv_subject_by_name(x->subject.spec->name);
+    m->prepared = NULL;
+    if (nnv_subject_build(kind, x->seed + 1 + i, x->s->env->arena, &spec, &err) != NNV_OK)
+        return nnv_session_error(x->s, "%s", err.text);
+    return nnv_session_subject(x->s, spec, &m->subject) && make_values(x, m);
+}
+
+static bool make_models(struct nnv_exec *x, struct one *models) {
+    for (uint32_t i = 0; i < MODELS; i++) models[i].prepared = NULL;
+    for (uint32_t i = 0; i < MODELS; i++)
+        if (!make_subject(x, i, &models[i]) || !(models[i].prepared = nnv_session_prepare(x->s, &models[i].subject)))
+            return false;
+    return true;
+}
+
+static void release_models(struct nnv_exec *x, struct one *models) {
+    for (int i = 0; i < MODELS; i++) {
+        nnv_session_release(x->s, models[i].prepared);
+        models[i].prepared = NULL;
+    }
+}
+
+/* ------------------------------------------------------------------ interleaved */
+
+/** Each model in turn, each mode in turn. */
+static void interleaved(struct nnv_exec *x) {
+    struct one models[MODELS];
+    bool ok = make_models(x, models);
+    for (int mode = 0; mode < NNV_EXEC_MODES && ok; mode++)
+        for (int i = 0; i < 2 * MODELS && ok && nnv_exec_has(x->prepared, (enum nnv_exec_mode)mode); i++) {
+            struct one *m = &models[i % MODELS];
+            ok = nnv_exec_run(x, m->prepared, (enum nnv_exec_mode)mode, &m->values[0], NULL, NULL);
+        }
+    release_models(x, models);
+}
+
+/** In whatever order they are released, those that live on serve on. */
+static void release_order(struct nnv_exec *x) {
+    static const int order[MODELS] = {2, 0, 3, 1};
+    struct one models[MODELS];
+    bool ok = make_models(x, models);
+    for (int gone = 0; gone < MODELS && ok; gone++) {
+        struct one *m = &models[order[gone]];
+        nnv_session_release(x->s, m->prepared);
+        m->prepared = NULL;
+        for (int i = gone + 1; i < MODELS && ok; i++)
+            ok = nnv_session_execute(x->s, models[order[i]].prepared, &models[order[i]].values[0]);
+        ok = ok && nnv_session_execute(x->s, x->prepared, &x->values);
+    }
+    release_models(x, models);
+}
+
+/* --------------------------------------------------------------------- parallel */
+
+/** What a thread does: it prepares where nobody has, executes in each round, and releases what it prepared. */
+struct lane {
+    struct nnv_session *s;
+    struct one *model;
+    struct nnvts_prepared_model *prepared; /**< NULL: prepare it here */
+    enum nnvts_status prepare_status, status[ROUNDS];
+    atomic_bool *go;
+    pthread_t thread;
+};
+
+static void *work(void *arg) {
+    struct lane *l = arg;
+    struct nnvts_prepared_model *p = l->prepared;
+    while (!atomic_load(l->go)) sched_yield();
+    l->prepare_status = NNVTS_STATUS_NONE;
+    if (!p)
+        l->prepare_status =
+            l->s->device->prepare_model(l->s->device, &l->model->subject.model, &nnv_session_prepare_config, &p);
+    for (int i = 0; i < ROUNDS && p && p->execute; i++) {
+        struct nnv_values *v = &l->model->values[i];
+        l->status[i] = p->execute(p, &v->request, &nnv_session_execution_config, &v->result);
+    }
+    if (!l->prepared && p && p->release) p->release(p);
+    return NULL;
+}
+
+static bool check_lane(struct nnv_exec *x, const struct lane *l) {
+    bool ok =
+        nnv_expect_status(x->s, "prepare_model, called from several threads,", l->prepare_status, NNVTS_STATUS_NONE);
+    for (int i = 0; i < ROUNDS && ok; i++)
+        ok =
+            nnv_session_check_values(x->s, "execute, while other threads execute,", l->status[i], &l->model->values[i]);
+    return ok;
+}
+
+/** All lanes at once. */
+static bool race(struct nnv_exec *x, struct lane *lanes) {
+    atomic_bool go = false;
+    int started = 0;
+    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+    for (; started < MODELS; started++) {
+        lanes[started].s = x->s;
+        lanes[started].go = &go;
+        for (int i = 0; i < ROUNDS; i++) nnv_values_reset(&lanes[started].model->values[i]);
+        if (pthread_create(&lanes[started].thread, NULL, work, &lanes[started]) != 0) break;
+    }
+    atomic_store(&go, true);
+    for (int i = 0; i < started; i++) pthread_join(lanes[i].thread, NULL);
+    bool ok = started == MODELS || nnv_session_error(x->s, "no thread");
+    for (int i = 0; i < MODELS && ok; i++) ok = check_lane(x, &lanes[i]);
+    return ok;
+}
+
+/** Each thread has a model of its own. */
+static void threads(struct nnv_exec *x) {
+    struct one models[MODELS];
+    bool ok = make_models(x, models);
+    for (int i = 0; i < MODELS && ok; i++) ok = nnv_session_execute(x->s, models[i].prepared, &models[i].alone);
+    for (int turn = 0; turn < TURNS && ok; turn++) {
+        struct lane lanes[MODELS] = {{0}};
+        for (int i = 0; i < MODELS; i++) lanes[i] = (struct lane){.model = &models[i], .prepared = models[i].prepared};
+        ok = race(x, lanes);
+    }
+    release_models(x, models);
+}
+
+/** All threads use one model, with inputs and memory of their own. */
+static void threads_one_model(struct nnv_exec *x) {
+    struct one models[MODELS];
+    for (uint32_t i = 0; i < MODELS; i++) {
+        models[i].prepared = x->prepared;
+        if (!nnv_exec_variant(x, i, &models[i].subject) || !make_values(x, &models[i]) ||
+            !nnv_session_execute(x->s, x->prepared, &models[i].alone))
+            return;
+    }
+    for (int turn = 0; turn < TURNS; turn++) {
+        struct lane lanes[MODELS];
+        for (int i = 0; i < MODELS; i++) lanes[i] = (struct lane){.model = &models[i], .prepared = x->prepared};
+        if (!race(x, lanes)) return;
+    }
+}
+
+/** Each thread prepares, executes and releases a model of its own. */
+static void threads_prepare(struct nnv_exec *x) {
+    struct one models[MODELS];
+    struct lane lanes[MODELS];
+    for (uint32_t i = 0; i < MODELS; i++) {
+        if (!make_subject(x, i, &models[i])) return;
+        lanes[i] = (struct lane){.model = &models[i]};
+    }
+    race(x, lanes);
+}
+
+static const struct nnv_exec_case cases[] = {
+    {.name = "interleaved", .run = interleaved},
+    {.name = "release_order", .run = release_order},
+    {.name = "threads", .run = threads},
+    {.name = "threads_one_model", .run = threads_one_model},
+    {.name = "threads_prepare", .run = threads_prepare},
+};
+const struct nnv_exec_group nnv_exec_many = NNV_EXEC_GROUP("many", cases);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file exec_timing.c Times: only where asked for, in order, and longer for more work. */
+#include "base/clock.h"
+#include "harness/suites/exec/exec.h"
+
+/** In each mode, asked and not asked in turns; the rules are nnv_exec_check_times(). */
+static void in_order(struct nnv_exec *x) {
+    struct nnvts_execution_config config = nnv_session_execution_config;
+    for (int mode = 0; mode < NNV_EXEC_MODES; mode++)
+        for (int i = 0; i < 4 && nnv_exec_has(x->prepared, (enum nnv_exec_mode)mode); i++) {
+            config.measure_timing = i % 2;
+            if (!nnv_exec_run(x, x->prepared, (enum nnv_exec_mode)mode, &x->values, &config, NULL)) return;
+        }
+}
+
+/** An execution that was refused took no time. */
+static void refused(struct nnv_exec *x) {
+    struct nnvts_execution_config config = nnv_session_execution_config;
+    struct nnvts_request request = x->values.request;
+    request.output_count = 0;
+    for (int i = 0; i < 2; i++) {
+        config.measure_timing = i;
+        nnv_values_reset(&x->values);
+        nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+        const uint64_t start = nnv_now_ns();
+        enum nnvts_status st = x->prepared->execute(x->prepared, &request, &config, &x->values.result);
+        if (!nnv_exec_refused(x, "execute without outputs", st, &x->values) ||
+            !nnv_exec_check_times(x->s, "execute without outputs", i, &x->values.result.timing, nnv_now_ns() - start))
+            return;
+    }
+}
+
+/** Runs the work once; *least becomes the shorter of the times on the device and in the driver so far. */
+static bool measure(struct nnv_exec *x, struct nnvts_prepared_model *p, struct nnv_values *v,
+                    struct nnvts_timing *least) {
+    struct nnvts_execution_config config = nnv_session_execution_config;
+    config.measure_timing = true;
+    nnv_values_reset(v);
+    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+    const uint64_t start = nnv_now_ns();
+    enum nnvts_status st = p->execute(p, &v->request, &config, &v->result);
+    const uint64_t wall = nnv_now_ns() - start;
+    const struct nnvts_timing *t = &v->result.timing;
+    if (t->on_device_ns < least->on_device_ns) least->on_device_ns = t->on_device_ns;
+    if (t->in_driver_ns < least->in_driver_ns) least->in_driver_ns = t->in_driver_ns;
+    return nnv_session_check_memory(x->s, "execute", v) && nnv_expect_status(x->s, "execute", st, NNVTS_STATUS_NONE) &&
+           nnv_exec_check_times(x->s, "execute", true, t, wall);
+}
+
+/** Longer, or not reported at all. */
+static bool longer(uint64_t less, uint64_t more) {
+    return (less == NNVTS_NO_TIME && more == NNVTS_NO_TIME) ||
+           (less != NNVTS_NO_TIME && more != NNVTS_NO_TIME && more > less);
+}
+
+/**
+ * Ten times the work takes longer. Noise only ever adds: the least of many times is compared, and rounds are added
+ * until it shows.
+ */
+static void grows(struct nnv_exec *x) {
+    enum { LESS = 4, MORE = 10 * LESS, FEW = 3, ROUNDS = 60, LONG_ENOUGH_NS = 300000000 };
+    const uint64_t start = nnv_now_ns();
+    struct nnv_subject subjects[2];
+    struct nnv_values values[2];
+    struct nnvts_prepared_model *more = NULL;
+    struct nnvts_timing least[2] = {{NNVTS_NO_TIME, NNVTS_NO_TIME}, {NNVTS_NO_TIME, NNVTS_NO_TIME}};
+    bool ok = nnv_exec_work(x, LESS, &subjects[0], &x->prepared, &values[0]) &&
+              nnv_exec_work(x, MORE, &subjects[1], &more, &values[1]),
+         shows = false;
+    for (int i = 0; i < ROUNDS && ok && !(shows && i >= FEW); i++) {
+        if (i >= 2 * FEW && nnv_now_ns() - start > LONG_ENOUGH_NS) break;
+        ok = measure(x, x->prepared, &values[0], &least[0]) && measure(x, more, &values[1], &least[1]);
+        shows = longer(least[0].on_device_ns, least[1].on_device_ns) &&
+                longer(least[0].in_driver_ns, least[1].in_driver_ns);
+    }
+    if (ok)
+        nnv_expect(x->s, shows,
+                   "%d products of matrices took at least %llu ns on the device and %llu in the driver, %d of them "
+                   "%llu and %llu: ten times the work must take longer",
+                   LESS, (unsigned long long)least[0].on_device_ns, (unsigned long long)least[0].in_driver_ns, MORE,
+                   (unsigned long long)least[1].on_device_ns, (unsigned long long)least[1].in_driver_ns);
+    if (ok && least[0].in_driver_ns == NNVTS_NO_TIME && least[0].on_device_ns == NNVTS_NO_TIME)
+        nnv_session_unsupported(x->s, "the driver reports no times");
+    nnv_session_release(x->s, more);
+}
+
+static const struct nnv_exec_case cases[] = {
+    {.name = "in_order", .run = in_order},
+    {.name = "refused", .run = refused, .only = "add_"},
+    {.name = "grows", .run = grows, .alone = true},
+};
+const struct nnv_exec_group nnv_exec_timing = NNV_EXEC_GROUP("timing", cases);

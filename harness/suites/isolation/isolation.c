@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file isolation.c The suite "isolation": clients of one driver do not notice each other, and nothing is left behind.
+ */
+#include "harness/suites/isolation/isolation.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "harness/suites/suites.h"
+#include "nnvts/result.h"
+
+/* -------------------------------------------------------------------- tenants */
+
+/** The tenant's session writes into the case's result, and goes on from its verdict. */
+static void begin_tenant(struct nnv_session *s, struct nnv_tenant *t, struct nnv_client *client) {
+    int verdict = s->result->verdict;
+    t->env = *s->env;
+    t->env.client = client;
+    nnv_session_begin(&t->session, &t->env, s->result);
+    s->result->verdict = verdict;
+}
+
+bool nnv_tenant_open(struct nnv_session *s, struct nnv_tenant *t) {
+    struct nnv_err err = {0};
+    *t = (struct nnv_tenant){0};
+    nnv_session_enter(s, NNV_PHASE_OPEN);
+    enum nnv_status st = nnv_client_attach(&t->client, s->env->client->driver, s->env->config->driver,
+                                           s->env->config->driver_options, &err);
+    if (!nnv_expect(s, st == NNV_OK, "a driver must open as many devices as it is asked for: %s", err.text))
+        return false;
+    begin_tenant(s, t, &t->client);
+    return true;
+}
+
+bool nnv_tenant_prepare(struct nnv_tenant *t, const struct nnv_subject_kind *kind, uint64_t seed) {
+    struct nnv_spec *spec;
+    struct nnv_err err = {0};
+    nnv_session_enter(&t->session, NNV_PHASE_BUILD);
+    if (nnv_subject_build(kind, seed, t->env.arena, &spec, &err) != NNV_OK)
+        return nnv_session_error(&t->session, "%s", err.text);
+    return nnv_session_subject(&t->session, spec, &t->subject) &&
+           (t->prepared = nnv_session_prepare(&t->session, &t->subject)) != NULL &&
+           nnv_session_values(&t->session, &t->subject, NNV_SESSION_READ_ONLY, &t->values);
+}
+
+bool nnv_tenant_execute(struct nnv_tenant *t) { return nnv_session_execute(&t->session, t->prepared, &t->values); }
+
+void nnv_tenant_leave(struct nnv_tenant *t) {
+    if (!t->session.env) return;
+    nnv_session_release(&t->session, t->prepared);
+    t->prepared = NULL;
+    const int verdict = t->session.result->verdict;
+    nnv_session_end(&t->session);
+    t->session.result->verdict = verdict; /* whether anything was expected is for the case to tell */
+    nnv_session_enter(&t->session, NNV_PHASE_RELEASE);
+    if (!t->session.result->worker_damaged) nnv_client_close(&t->client);
+    t->session.env = NULL;
+}
+
+/* ---------------------------------------------------------------------- pairs */
+
+enum { ROUNDS = 4 };
+
+/** Two tenants in turns; then the first or the last leaves, and the other must go on. */
+static void in_turns(struct nnv_session *s, struct nnv_tenant *leaves, struct nnv_tenant *stays) {
+    bool ok = true;
+    for (int i = 0; i < ROUNDS && ok; i++) ok = nnv_tenant_execute(leaves) && nnv_tenant_execute(stays);
+    if (!ok) {
+        nnv_expect(s, false, "two clients in turns: each must get the values of its own model and inputs");
+        return;
+    }
+    nnv_tenant_leave(leaves);
+    for (int i = 0; i < ROUNDS && ok; i++) ok = nnv_tenant_execute(stays);
+    if (!ok) nnv_expect(s, false, "a client that leaves must take nothing with it that another needs");
+}
+
+/** one_device: two models on one device; else a model on each of two. */
+static void pair(struct nnv_session *s, const struct nnv_subject_kind *kind, bool one_device, bool first_leaves) {
+    const uint64_t seed = s->env->config->seed;
+    struct nnv_tenant a = {0}, b = {0};
+    bool ok = nnv_tenant_open(s, &a);
+    if (ok && one_device) begin_tenant(s, &b, &a.client);
+    if (ok && !one_device) ok = nnv_tenant_open(s, &b);
+    if (ok && nnv_tenant_prepare(&a, kind, seed) && nnv_tenant_prepare(&b, kind, seed + 1)) {
+        if (!one_device)
+            in_turns(s, first_leaves ? &a : &b, first_leaves ? &b : &a);
+        else
+            in_turns(s, &b, &a); /* the device is a's */
+    }
+    nnv_tenant_leave(&b);
+    nnv_tenant_leave(&a);
+}
+
+static void first_leaves(struct nnv_session *s, const struct nnv_subject_kind *kind) { pair(s, kind, false, true); }
+static void last_leaves(struct nnv_session *s, const struct nnv_subject_kind *kind) { pair(s, kind, false, false); }
+static void two_models(struct nnv_session *s, const struct nnv_subject_kind *kind) { pair(s, kind, true, false); }
+
+/* -------------------------------------------------------------------- threads */
+
+/** A tenant on a thread, with a result and memory of its own. */
+struct runner {
+    struct nnv_tenant tenant;
+    struct nnv_result result;
+    pthread_t thread;
+    bool started;
+};
+
+static void *run_tenant(void *arg) {
+    enum { EXECUTIONS = 50 };
+    struct runner *r = arg;
+    for (int i = 0; i < EXECUTIONS; i++)
+        if (!nnv_tenant_execute(&r->tenant)) break;
+    return NULL;
+}
+
+/** Executes on both at once, then hands on what was found. */
+static void at_once(struct nnv_session *s, struct runner *runners, int count) {
+    for (int i = 0; i < count; i++) {
+        struct runner *r = &runners[i];
+        r->result = (struct nnv_result){.verdict = NNVTS_PASS};
+        r->tenant.env.arena = nnv_arena_new();
+        r->tenant.env.phase = NULL;
+        r->tenant.session.result = &r->result;
+        r->started = r->tenant.env.arena && pthread_create(&r->thread, NULL, run_tenant, r) == 0;
+    }
+    for (int i = 0; i < count; i++) {
+        struct runner *r = &runners[i];
+        if (r->started)
+            pthread_join(r->thread, NULL);
+        else
+            nnv_session_error(s, "no thread, or no memory for one");
+        s->result->compared += r->result.compared;
+        s->result->not_compared += r->result.not_compared;
+        s->result->worker_damaged |= r->result.worker_damaged;
+        nnv_expect(s, r->result.verdict == NNVTS_PASS,
+                   "two clients at once: each must get the values of its own model and inputs: %s",
+                   r->result.reason.data ? r->result.reason.data : "");
+        nnv_text_free(&r->result.reason);
+        nnv_arena_free(r->tenant.env.arena);
+        r->tenant.env.arena = s->env->arena;
+        r->tenant.env.phase = s->env->phase;
+        r->tenant.session.result = s->result;
+    }
+}
+
+static void threads(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+    enum { TENANTS = 2 };
+    struct runner *r = NNV_NEW(s->env->arena, struct runner, TENANTS);
+    if (!r) {
+        nnv_session_error(s, "out of memory");
+        return;
+    }
+    for (int i = 0; i < TENANTS; i++) r[i] = (struct runner){0};
+    bool ok = true;
+    for (int i = 0; i < TENANTS && ok; i++)
+        ok = nnv_tenant_open(s, &r[i].tenant) &&
+             nnv_tenant_prepare(&r[i].tenant, kind, s->env->config->seed + (uint64_t)i);
+    if (ok) {
+        nnv_session_enter(s, NNV_PHASE_EXECUTE);
+        at_once(s, r, TENANTS);
+    }
+    for (int i = 0; i < TENANTS; i++) nnv_tenant_leave(&r[i].tenant);
+}
+
+/* ------------------------------------------------------------------- registry */
+
+static const struct nnv_isolation_case cases[] = {
+    {"first_leaves", first_leaves},
+    {"last_leaves", last_leaves},
+    {"two_models", two_models},
+    {"threads", threads},
+    {"client_killed", nnv_isolation_client_killed},
+    {"leak_devices", nnv_isolation_leak_devices},
+    {"leak_models", nnv_isolation_leak_models},
+    {"leak_executions", nnv_isolation_leak_executions},
+    {"leak_bursts", nnv_isolation_leak_bursts},
+};
+
+static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
+    (void)config;
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < nnv_subject_count && st == NNV_OK; k++) {
+            const struct nnv_subject_kind *kind = &nnv_subjects[k];
+            char name[96];
+            snprintf(name, sizeof name, "isolation/%s/%s", cases[i].name, kind->name);
+            const struct nnv_case c = {
+                .name = name, .suite = "isolation", .op = kind->op, .type = kind->type, .tags = "", .a = i, .b = k};
+            st = nnv_case_add(list, &c, err);
+        }
+    return st;
+}
+
+static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
+    struct nnv_session s;
+    nnv_session_begin(&s, env, result);
+    cases[c->a].run(&s, &nnv_subjects[c->b]);
+    nnv_session_end(&s);
+}
+
+const struct nnv_suite nnv_suite_isolation = {
+    .name = "isolation",
+    .summary = "clients of one driver do not notice each other, also when one is killed; nothing leaks over many "
+               "devices, models, executions and bursts",
+    .precision = NNV_PRECISION_BUDGET,
+    .by_default = true,
+    .list = list,
+    .run = run,
+};

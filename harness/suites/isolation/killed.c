@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file isolation_killed.c A second client of the driver's process is killed while it executes. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "harness/runner/process.h"
+#include "harness/suites/isolation/isolation.h"
+#include "nnvts/result.h"
+
+enum { BESIDE = 5, AFTER = 5, BUSY = 3, MS = 1000000 };
+static const uint64_t START_NS = 4000000000, SETTLE_NS = 1000000000, REAP_NS = 2000000000;
+
+/** What the second client tells in shared memory. */
+struct progress {
+    _Atomic uint32_t executions;
+};
+
+/** The second client: executes until it is killed. Ends by itself only if the driver fails it. */
+static _Noreturn void second_client(struct nnv_session *s, const struct nnv_subject_kind *kind, struct progress *p) {
+    static const int64_t tokens[] = {1, 2};
+    struct nnv_tenant t;
+    struct nnvts_burst *burst = NULL;
+    struct nnv_values *v = &t.values;
+    if (!nnv_tenant_open(s, &t) || !nnv_tenant_prepare(&t, kind, s->env->config->seed + 1)) _exit(1);
+    if (t.prepared->create_burst && t.prepared->create_burst(t.prepared, &burst) != NNVTS_STATUS_NONE) _exit(1);
+    for (uint32_t i = 0;; i++) {
+        enum nnvts_status st;
+        nnv_values_reset(v);
+        if (burst && i % 2)
+            st = burst->execute(burst, &v->request, tokens, &nnv_session_execution_config, &v->result);
+        else
+            st = t.prepared->execute(t.prepared, &v->request, &nnv_session_execution_config, &v->result);
+        if (st != NNVTS_STATUS_NONE) _exit(1);
+        atomic_fetch_add(&p->executions, 1);
+    }
+}
+
+/** Until the second client has executed some; false if it has ended, or does not come so far. */
+static bool wait_until_busy(pid_t pid, struct progress *p) {
+    const uint64_t end = nnv_now_ns() + START_NS;
+    while (atomic_load(&p->executions) < BUSY && nnv_now_ns() < end) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid) return false;
+        nanosleep(&(struct timespec){0, MS}, NULL);
+    }
+    return atomic_load(&p->executions) >= BUSY;
+}
+
+static void kill_beside(struct nnv_session *s, struct nnv_tenant *t, const struct nnv_subject_kind *kind,
+                        struct progress *p) {
+    bool right = true;
+    struct nnv_end end;
+    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    pid_t pid = nnv_process_fork();
+    if (pid == 0) second_client(s, kind, p);
+    if (pid < 0) {
+        nnv_session_error(s, "cannot start a process");
+        return;
+    }
+    bool busy = wait_until_busy(pid, p);
+    for (int i = 0; i < BESIDE && right; i++) right = nnv_tenant_execute(t);
+    nnv_process_kill(pid);
+    nnv_process_wait(pid, REAP_NS, &end);
+    if (!nnv_expect(s, busy, "a second client of the driver's process must be served beside the first") || !right)
+        return;
+    for (int i = 0; i < AFTER && right; i++) right = nnv_tenant_execute(t);
+    if (!right) nnv_expect(s, false, "a client that was killed must take nothing with it that another needs");
+}
+
+static void expect_no_more(struct nnv_session *s, const struct nnv_resources *before) {
+    struct nnv_resources after;
+    if (!nnv_resources_settle(before, SETTLE_NS, &after)) return;
+    nnv_expect(s, after.descriptors <= before->descriptors,
+               "%" PRIu32 " descriptors before, %" PRIu32 " after a client was killed; what it had must be closed",
+               before->descriptors, after.descriptors);
+    nnv_expect(s, after.threads <= before->threads,
+               "%" PRIu32 " threads before, %" PRIu32 " after a client was killed; what served it must end",
+               before->threads, after.threads);
+}
+
+void nnv_isolation_client_killed(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+    struct nnv_tenant t = {0};
+    struct nnv_resources before;
+    if (!nnv_resources_count(&before) || before.processes < 2) {
+        nnv_session_unsupported(s, "the driver lives in the process of its client: none can be killed alone");
+        return;
+    }
+    void *shared = mmap(NULL, sizeof(struct progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        nnv_session_error(s, "out of memory");
+        return;
+    }
+    if (nnv_tenant_open(s, &t) && nnv_tenant_prepare(&t, kind, s->env->config->seed) && nnv_tenant_execute(&t) &&
+        nnv_resources_count(&before)) {
+        kill_beside(s, &t, kind, shared);
+        if (s->result->verdict == NNVTS_PASS) expect_no_more(s, &before);
+    }
+    nnv_tenant_leave(&t);
+    munmap(shared, sizeof(struct progress));
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file isolation_leaks.c What is left after the same thing was done many times: descriptors and threads must be as
+ * many as before, and memory must not grow on and on.
+ */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "harness/suites/isolation/isolation.h"
+
+/* Memory may grow now and then: pools, stacks, fragments. A leak grows in each part of the repeats. */
+enum { PARTS = 4, PART = 25, PART_OF_EXECUTIONS = 250, WARM = 20, GROWTH_BYTES = 32 << 10 };
+static const uint64_t SETTLE_NS = 400000000;
+
+#if defined(__SANITIZE_ADDRESS__)
+static const bool memory_tells = false; /* the sanitizer keeps what is freed */
+#elif defined(__has_feature)
+static const bool memory_tells = !__has_feature(address_sanitizer);
+#else
+static const bool memory_tells = true;
+#endif
+
+/** One repeat; false if it could not be done: the verdict is written. Allocates nothing of nnvts's. */
+typedef bool (*repeat_fn)(void *context);
+
+static bool repeat(repeat_fn fn, void *context, uint32_t times) {
+    for (uint32_t i = 0; i < times; i++)
+        if (!fn(context)) return false;
+    return true;
+}
+
+static void expect_same(struct nnv_session *s, const char *what, const struct nnv_resources *before,
+                        const struct nnv_resources *after, uint32_t times) {
+    nnv_expect(s, after->descriptors <= before->descriptors,
+               "%" PRIu32 " times %s: %" PRIu32 " descriptors before, %" PRIu32
+               " after; a driver must close what it opens",
+               times, what, before->descriptors, after->descriptors);
+    nnv_expect(s, after->threads <= before->threads,
+               "%" PRIu32 " times %s: %" PRIu32 " threads before, %" PRIu32 " after; a driver must end what it starts",
+               times, what, before->threads, after->threads);
+    nnv_expect(s, after->processes <= before->processes,
+               "%" PRIu32 " times %s: %" PRIu32 " processes before, %" PRIu32 " after", times, what, before->processes,
+               after->processes);
+}
+
+/** Warms up, repeats in parts, and compares what is held before and after. */
+static void measure(struct nnv_session *s, const char *what, uint32_t part, repeat_fn fn, void *context) {
+    struct nnv_resources first, at, previous;
+    bool grew = true;
+    uint64_t least = UINT64_MAX;
+    if (!repeat(fn, context, WARM)) return;
+    struct nnv_resources none = {0};
+    if (!nnv_resources_settle(&none, SETTLE_NS / 16, &first)) {
+        nnv_session_unsupported(s, "this system does not tell what a process holds");
+        return;
+    }
+    previous = first;
+    for (int i = 0; i < PARTS; i++) {
+        if (!repeat(fn, context, part) || !nnv_resources_count(&at)) return;
+        uint64_t growth = at.memory_bytes > previous.memory_bytes ? at.memory_bytes - previous.memory_bytes : 0;
+        grew = grew && growth >= GROWTH_BYTES;
+        if (growth < least) least = growth;
+        previous = at;
+    }
+    if (!nnv_resources_settle(&first, SETTLE_NS, &at)) return;
+    expect_same(s, what, &first, &at, PARTS * part);
+    if (memory_tells)
+        nnv_expect(s, !grew,
+                   "memory grows with each %s by %" PRIu64 " bytes or more; a driver must free what it allocates", what,
+                   least / part);
+}
+
+/* ------------------------------------------------------------------- what is repeated */
+
+/** A prepared model, and a burst where that is what is repeated. */
+struct leak {
+    struct nnv_session *s;
+    struct nnv_tenant *tenant;
+    struct nnvts_device *device;
+    struct nnvts_burst *burst;
+};
+
+static bool execute(struct leak *l, struct nnvts_prepared_model *prepared) {
+    struct nnv_values *v = &l->tenant->values;
+    nnv_values_reset(v);
+    nnv_session_enter(l->s, NNV_PHASE_EXECUTE);
+    enum nnvts_status st = prepared->execute(prepared, &v->request, &nnv_session_execution_config, &v->result);
+    return nnv_expect_status(l->s, "execute", st, NNVTS_STATUS_NONE);
+}
+
+static bool one_execution(void *context) {
+    struct leak *l = context;
+    return execute(l, l->tenant->prepared);
+}
+
+/** Asked, prepared, executed, released. */
+static bool one_model(void *context) {
+    struct leak *l = context;
+    struct nnv_session *s = l->s;
+    enum { OPERATIONS = 16 };
+    bool supported[OPERATIONS];
+    struct nnvts_prepared_model *prepared = NULL;
+    const struct nnvts_model *model = &l->tenant->subject.model;
+    if (model->main.operation_count > OPERATIONS) return nnv_session_error(s, "the subject is too large");
+    nnv_session_enter(s, NNV_PHASE_SUPPORTED);
+    enum nnvts_status st = l->device->get_supported_operations(l->device, model, supported);
+    if (!nnv_expect_status(s, "get_supported_operations", st, NNVTS_STATUS_NONE)) return false;
+    nnv_session_enter(s, NNV_PHASE_PREPARE);
+    st = l->device->prepare_model(l->device, model, &nnv_session_prepare_config, &prepared);
+    if (!nnv_expect_status(s, "prepare_model", st, NNVTS_STATUS_NONE) ||
+        !nnv_session_check_prepared(s, "prepare_model", prepared))
+        return false;
+    bool ok = execute(l, prepared);
+    nnv_session_release(s, prepared);
+    return ok;
+}
+
+static bool one_device(void *context) {
+    struct leak *l = context;
+    struct nnv_client client = {0};
+    struct nnv_err err = {0};
+    nnv_session_enter(l->s, NNV_PHASE_OPEN);
+    enum nnv_status st = nnv_client_attach(&client, l->s->env->client->driver, l->s->env->config->driver,
+                                           l->s->env->config->driver_options, &err);
+    if (!nnv_expect(l->s, st == NNV_OK, "a driver must open as many devices as it is asked for: %s", err.text))
+        return false;
+    l->device = client.device;
+    bool ok = one_model(l);
+    nnv_session_enter(l->s, NNV_PHASE_RELEASE);
+    nnv_client_close(&client);
+    return ok;
+}
+
+static bool one_burst(void *context) {
+    static const int64_t tokens[] = {1, 2};
+    struct leak *l = context;
+    struct nnv_session *s = l->s;
+    struct nnv_values *v = &l->tenant->values;
+    struct nnvts_burst *burst = NULL;
+    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    enum nnvts_status st = l->tenant->prepared->create_burst(l->tenant->prepared, &burst);
+    if (!nnv_expect_status(s, "create_burst", st, NNVTS_STATUS_NONE)) return false;
+    const bool whole = burst && burst->execute && burst->release;
+    nnv_expect(s, whole, "create_burst gave a burst without all required members");
+    if (!whole) return false;
+    nnv_values_reset(v);
+    st = burst->execute(burst, &v->request, tokens, &nnv_session_execution_config, &v->result);
+    burst->release(burst);
+    return nnv_expect_status(s, "a burst's execute", st, NNVTS_STATUS_NONE);
+}
+
+/* ---------------------------------------------------------------------- cases */
+
+static void leak(struct nnv_session *s, const struct nnv_subject_kind *kind, const char *what, uint32_t part,
+                 repeat_fn fn) {
+    struct nnv_tenant tenant;
+    if (!nnv_tenant_open(s, &tenant)) return;
+    struct leak l = {.s = s, .tenant = &tenant, .device = tenant.client.device};
+    if (nnv_tenant_prepare(&tenant, kind, s->env->config->seed) && nnv_tenant_execute(&tenant)) {
+        if (fn == one_burst && !tenant.prepared->create_burst)
+            nnv_session_unsupported(s, "the driver has no bursts");
+        else
+            measure(s, what, s->env->config->tier == 2 ? 4 * part : part, fn, &l);
+        nnv_session_check_memory(s, what, &tenant.values);
+    }
+    nnv_tenant_leave(&tenant);
+}
+
+void nnv_isolation_leak_devices(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+    leak(s, kind, "device that is opened, used and released", PART, one_device);
+}
+void nnv_isolation_leak_models(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+    leak(s, kind, "model that is prepared, executed and released", PART, one_model);
+}
+void nnv_isolation_leak_executions(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+    leak(s, kind, "execution", PART_OF_EXECUTIONS, one_execution);
+}
+void nnv_isolation_leak_bursts(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+    leak(s, kind, "burst that is made, used and released", PART, one_burst);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file memory.c The suite "memory": device memory, from allocation through copies and executions to release. */
+#include "harness/suites/memory/memory.h"
+
+#include <poll.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "harness/suites/suites.h"
+
+/* ----------------------------------------------------------- allocation, copies */
+
+static void allocate_each(struct nnv_memory_bench *b) {
+    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    struct nnv_memory_desc desc;
+    for (uint32_t i = 0; i < main->nin + main->nout; i++) {
+        bool input = i < main->nin;
+        nnv_memory_desc_init(b, &desc);
+        nnv_memory_add_role(&desc, 0, input ? i : i - main->nin, input);
+        if (!nnv_memory_allocate(b, &desc)) return;
+        if (!nnv_memory_for(b, input ? i : i - main->nin, input)) return; /* with its extents said again */
+    }
+}
+
+/* Tokens of living buffers differ, also when others were released in between. */
+static void many(struct nnv_memory_bench *b) {
+    enum { ROUNDS = 8 };
+    for (int round = 0; round < ROUNDS; round++) {
+        while (b->owned_count < NNV_MEMORY_MAX)
+            if (!nnv_memory_for(b, 0, true)) return;
+        for (uint32_t i = 0; i < b->owned_count; i += 2) nnv_memory_release(b, b->owned[i]);
+    }
+}
+
+static void copy(struct nnv_memory_bench *b) {
+    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    for (uint32_t i = 0; i < main->nin; i++) {
+        const struct nnv_value *v = nnv_memory_value(b, i, true);
+        struct nnvts_buffer *buffer = nnv_memory_for(b, i, true);
+        uint8_t *other = NNV_NEW(b->s->env->arena, uint8_t, v->bytes + 1);
+        if (!buffer || !other || !nnv_memory_fill(b, buffer, i) || !nnv_memory_holds(b, buffer, v->data, v->bytes))
+            return;
+        for (size_t k = 0; k < v->bytes; k++) other[k] = (uint8_t)(((const uint8_t *)v->data)[k] ^ 0xff);
+        enum nnvts_status st = nnv_memory_copy_from(b, buffer, other, v->bytes, NULL, 0);
+        if (!nnv_expect_status(b->s, "copy_from over another value", st, NNVTS_STATUS_NONE) ||
+            !nnv_memory_holds(b, buffer, other, v->bytes) || !nnv_memory_holds(b, buffer, other, v->bytes))
+            return;
+    }
+}
+
+/* ------------------------------------------------------------------ executions */
+
+static void run_twice(struct nnv_memory_bench *b, bool inputs, bool outputs) {
+    if (nnv_memory_use_all(b, inputs, outputs) && nnv_memory_run(b)) nnv_memory_run(b);
+}
+static void inputs(struct nnv_memory_bench *b) { run_twice(b, true, false); }
+static void outputs(struct nnv_memory_bench *b) { run_twice(b, false, true); }
+static void all(struct nnv_memory_bench *b) { run_twice(b, true, true); }
+
+static void burst(struct nnv_memory_bench *b) {
+    struct nnvts_burst *burst = NULL;
+    int64_t tokens[2 + NNV_MEMORY_MAX];
+    if (!b->prepared->create_burst) {
+        nnv_session_unsupported(b->s, "the driver has no bursts");
+        return;
+    }
+    if (!nnv_memory_use_all(b, true, true)) return;
+    for (int i = 0; i < 2 + NNV_MEMORY_MAX; i++) tokens[i] = 100 + i;
+    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
+    if (!nnv_expect_status(b->s, "create_burst", b->prepared->create_burst(b->prepared, &burst), NNVTS_STATUS_NONE) ||
+        !nnv_expect(b->s, burst && burst->execute && burst->release, "create_burst gave no whole burst"))
+        return;
+    for (int i = 0; i < 3; i++) {
+        nnv_memory_request(b);
+        nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
+        enum nnvts_status st =
+            burst->execute(burst, &b->values.request, tokens, &nnv_session_execution_config, &b->values.result);
+        if (!nnv_memory_check(b, "a burst's execute with device memory", st)) break;
+    }
+    if (!b->s->result->worker_damaged) burst->release(burst);
+}
+
+static void reusable(struct nnv_memory_bench *b) {
+    struct nnvts_execution *execution = NULL;
+    if (!b->prepared->create_execution) {
+        nnv_session_unsupported(b->s, "the driver has no reusable executions");
+        return;
+    }
+    if (!nnv_memory_use_all(b, true, true)) return;
+    nnv_memory_request(b);
+    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
+    enum nnvts_status st =
+        b->prepared->create_execution(b->prepared, &b->values.request, &nnv_session_execution_config, &execution);
+    const bool whole = execution && execution->execute && execution->release;
+    if (!nnv_expect_status(b->s, "create_execution with device memory", st, NNVTS_STATUS_NONE) ||
+        !nnv_expect(b->s, whole, "create_execution gave no whole execution") || !whole)
+        return;
+    for (int i = 0; i < 3; i++) {
+        nnv_memory_request(b);
+        nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
+        st = execution->execute(execution, NNVTS_NO_TIME, &b->values.result);
+        if (!nnv_memory_check(b, "a reusable execution's execute with device memory", st)) break;
+    }
+    if (!b->s->result->worker_damaged) execution->release(execution);
+}
+
+static void fenced(struct nnv_memory_bench *b) {
+    struct nnvts_fenced_execution f = {.sync_fence = -1};
+    struct nnvts_fenced_result result = {0};
+    if (!b->prepared->execute_fenced) {
+        nnv_session_unsupported(b->s, "the driver has no fenced executions");
+        return;
+    }
+    if (!nnv_memory_use_all(b, true, true)) return;
+    nnv_memory_request(b);
+    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
+    enum nnvts_status st = b->prepared->execute_fenced(b->prepared, &b->values.request, NULL, 0,
+                                                       &nnv_session_execution_config, NNVTS_NO_TIME, &f);
+    const bool whole = f.get_result && f.release;
+    if (!nnv_expect_status(b->s, "execute_fenced with device memory", st, NNVTS_STATUS_NONE) ||
+        !nnv_expect(b->s, whole, "execute_fenced gave no whole object") || !whole)
+        return;
+    nnv_expect_status(b->s, "get_result", f.get_result(f.context, &result), NNVTS_STATUS_NONE);
+    nnv_memory_check(b, "a fenced execution with device memory", result.status);
+    f.release(f.context);
+}
+
+struct done {
+    sem_t ended;
+    enum nnvts_status status;
+};
+
+static void when_done(void *context, enum nnvts_status status, const struct nnvts_execution_result *result) {
+    struct done *d = context;
+    (void)result;
+    d->status = status;
+    sem_post(&d->ended);
+}
+
+/** Shapes are the callback's; the values are looked at here. */
+static void async(struct nnv_memory_bench *b) {
+    struct done d = {.status = NNVTS_STATUS_NONE};
+    if (!b->prepared->execute_async) {
+        nnv_session_unsupported(b->s, "the driver has no asynchronous executions");
+        return;
+    }
+    if (!nnv_memory_use_all(b, true, true)) return;
+    sem_init(&d.ended, 0, 0);
+    nnv_memory_request(b);
+    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
+    enum nnvts_status st =
+        b->prepared->execute_async(b->prepared, &b->values.request, &nnv_session_execution_config, when_done, &d);
+    if (nnv_expect_status(b->s, "execute_async with device memory", st, NNVTS_STATUS_NONE)) {
+        while (sem_wait(&d.ended) != 0) continue; /* the case has a deadline */
+        nnv_memory_check(b, "an asynchronous execution with device memory", d.status);
+    }
+    sem_destroy(&d.ended);
+}
+
+/* A new value of an input is seen by the next execution; releasing one buffer does not touch the others. */
+static void release_early(struct nnv_memory_bench *b) {
+    struct nnvts_buffer *spare = nnv_memory_for(b, 0, true);
+    if (!spare || !nnv_memory_fill(b, spare, 0) || !nnv_memory_use_all(b, true, true) || !nnv_memory_run(b)) return;
+    nnv_memory_release(b, spare);
+    nnv_memory_run(b);
+}
+
+/* The prepared model goes first: its buffers are still there to be released. */
+static void released_last(struct nnv_memory_bench *b) {
+    if (!nnv_memory_use_all(b, true, true) || !nnv_memory_run(b)) return;
+    nnv_session_release(b->s, b->prepared);
+    b->prepared = NULL;
+    while (b->owned_count && !b->s->result->worker_damaged) nnv_memory_release(b, b->owned[0]);
+    b->prepared = nnv_session_prepare(b->s, &b->subject);
+    if (!b->prepared) return;
+    b->use_count = 0;
+    if (nnv_memory_use_all(b, true, true)) nnv_memory_run(b);
+}
+
+/* ------------------------------------------------------------ more than one role */
+
+/** The bench goes on with the same model and other inputs: golden values and a request of their own. */
+static bool go_on_with(struct nnv_memory_bench *b, const struct nnv_value *inputs) {
+    struct nnv_spec *spec = NNV_NEW(b->s->env->arena, struct nnv_spec, 1);
+    if (!spec) return nnv_session_error(b->s, "out of memory");
+    *spec = *b->subject.spec;
+    spec->inputs = (struct nnv_value *)inputs;
+    return nnv_session_subject(b->s, spec, &b->subject) &&
+           nnv_session_values(b->s, &b->subject, NNV_SESSION_READ_ONLY, &b->values);
+}
+
+static struct nnv_value *copy_inputs(struct nnv_memory_bench *b) {
+    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    struct nnv_value *inputs =
+        nnv_arena_copy(b->s->env->arena, b->subject.spec->inputs, main->nin * sizeof(struct nnv_value));
+    if (!inputs) nnv_session_error(b->s, "out of memory");
+    return inputs;
+}
+
+/* Output 0 of one prepared model is input 0 of another. */
+static void chain(struct nnv_memory_bench *b) {
+    struct nnv_memory_desc desc;
+    struct nnvts_prepared_model *first = b->prepared, *second = nnv_session_prepare(b->s, &b->subject);
+    if (!second) return;
+    nnv_memory_desc_init(b, &desc);
+    desc.prepared[1] = second;
+    desc.d.prepared_count = 2;
+    nnv_memory_add_role(&desc, 0, 0, false);
+    nnv_memory_add_role(&desc, 1, 0, true);
+    struct nnvts_buffer *buffer = nnv_memory_allocate(b, &desc);
+    struct nnv_value *inputs = buffer ? copy_inputs(b) : NULL;
+    const size_t bytes = nnv_memory_value(b, 0, false)->bytes;
+    uint8_t *between;
+    if (inputs) {
+        nnv_memory_use(b, buffer, 0, false);
+        bool right = nnv_memory_run(b);
+        right = right &&
+                nnv_expect_status(b->s, "copy_to", nnv_memory_copy_to(b, buffer, bytes, &between), NNVTS_STATUS_NONE);
+        if (right) {
+            inputs[0].data = between; /* what the second model gets */
+            b->use_count = 0;
+            nnv_memory_use(b, buffer, 0, true);
+            b->prepared = second;
+            if (go_on_with(b, inputs) && nnv_memory_run(b)) nnv_memory_run(b);
+            b->prepared = first;
+        }
+    }
+    nnv_session_release(b->s, second);
+}
+
+/* One buffer as two inputs of one request. */
+static void two_inputs(struct nnv_memory_bench *b) {
+    struct nnv_memory_desc desc;
+    nnv_memory_desc_init(b, &desc);
+    nnv_memory_add_role(&desc, 0, 0, true);
+    nnv_memory_add_role(&desc, 0, 1, true);
+    struct nnvts_buffer *buffer = nnv_memory_allocate(b, &desc);
+    struct nnv_value *values = buffer ? copy_inputs(b) : NULL;
+    if (!values || !nnv_memory_fill(b, buffer, 0)) return;
+    values[1] = values[0];
+    nnv_memory_use(b, buffer, 0, true);
+    nnv_memory_use(b, buffer, 1, true);
+    if (go_on_with(b, values)) nnv_memory_run(b);
+}
+
+/* ---------------------------------------------------------------- open extents */
+
+/** Without a hint; a driver may decline what it does not know the size of. */
+static struct nnvts_buffer *allocate_open(struct nnv_memory_bench *b, uint32_t io, bool input) {
+    struct nnv_memory_desc desc;
+    struct nnvts_buffer *buffer = NULL;
+    nnv_memory_desc_init(b, &desc);
+    nnv_memory_add_role(&desc, 0, io, input);
+    nnv_session_enter(b->s, NNV_PHASE_PREPARE);
+    enum nnvts_status st = b->s->device->allocate(b->s->device, &desc.d, &buffer);
+    if (st == NNVTS_STATUS_GENERAL_FAILURE) {
+        nnv_session_unsupported(b->s, "the driver has no device memory of open extents");
+        return NULL;
+    }
+    if (st == NNVTS_STATUS_NONE && buffer && buffer->release) buffer->release(buffer);
+    return nnv_memory_allocate(b, &desc);
+}
+
+/** Buffers for all inputs and outputs, inputs filled. */
+static bool use_open(struct nnv_memory_bench *b) {
+    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    for (uint32_t i = 0; i < main->nin + main->nout; i++) {
+        bool input = i < main->nin;
+        uint32_t io = input ? i : i - main->nin;
+        struct nnvts_buffer *buffer = allocate_open(b, io, input);
+        if (!buffer || (input && !nnv_memory_fill(b, buffer, io))) return false;
+        nnv_memory_use(b, buffer, io, input);
+    }
+    return true;
+}
+
+/** The first of the rows alone: another extent where the model leaves it open. */
+static bool shrink(struct nnv_memory_bench *b) {
+    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    struct nnv_value *values = copy_inputs(b);
+    for (uint32_t i = 0; values && i < main->nin; i++) {
+        values[i].bytes /= values[i].dims[0];
+        values[i].dims[0] = 1;
+    }
+    if (!values || !go_on_with(b, values)) return false;
+    for (uint32_t i = 0; i < b->use_count; i++)
+        if (b->use[i].input && !nnv_memory_fill(b, b->use[i].buffer, b->use[i].io)) return false;
+    return true;
+}
+
+/** Neither request nor model say the extents of inputs: the buffers know. */
+static void say_nothing(struct nnv_memory_bench *b) {
+    for (uint32_t i = 0; i < b->subject.spec->model.main.nin; i++) b->values.inputs[i].dimension_count = 0;
+}
+
+static void open_extents(struct nnv_memory_bench *b) {
+    if (!use_open(b) || !nnv_memory_run(b)) return;
+    say_nothing(b);
+    if (nnv_memory_run(b) && shrink(b) && nnv_memory_run(b)) {
+        say_nothing(b);
+        nnv_memory_run(b);
+    }
+}
+
+static void open_hint(struct nnv_memory_bench *b) {
+    if (!nnv_memory_use_all(b, true, true)) return;
+    say_nothing(b);
+    if (nnv_memory_run(b)) nnv_memory_run(b);
+}
+
+enum { INVALID = 1u << NNVTS_STATUS_INVALID_ARGUMENT, REFUSED = INVALID | 1u << NNVTS_STATUS_GENERAL_FAILURE };
+
+static void open_copy_refused(struct nnv_memory_bench *b) {
+    const struct nnv_value *v = nnv_memory_value(b, 0, true);
+    struct nnvts_buffer *hinted = nnv_memory_for(b, 0, true), *open = hinted ? allocate_open(b, 0, true) : NULL;
+    uint32_t dims[NNV_MAX_RANK];
+    if (!hinted) return;
+    memcpy(dims, v->dims, v->rank * sizeof *dims);
+    dims[0]--;
+    const size_t bytes = v->bytes / v->dims[0] * dims[0];
+    nnv_expect_status_in(b->s, "copy_from with other extents than allocated",
+                         nnv_memory_copy_from(b, hinted, v->data, bytes, dims, v->rank), INVALID);
+    if (!open) return;
+    nnv_expect_status_in(b->s, "copy_from that leaves an extent open",
+                         nnv_memory_copy_from(b, open, v->data, v->bytes, NULL, 0), INVALID);
+    nnv_expect_status_in(b->s, "copy_from of fewer bytes than the extents say",
+                         nnv_memory_copy_from(b, open, v->data, bytes, v->dims, v->rank), INVALID);
+    dims[0] = 0;
+    nnv_expect_status_in(b->s, "copy_from with an extent of 0",
+                         nnv_memory_copy_from(b, open, v->data, v->bytes, dims, v->rank), INVALID);
+}
+
+/* What the request says of an input is not what its buffer holds. */
+static void open_request_refused(struct nnv_memory_bench *b) {
+    uint32_t dims[NNV_MAX_RANK];
+    if (!use_open(b)) return;
+    const struct nnv_value *v = nnv_memory_value(b, 0, true);
+    memcpy(dims, v->dims, v->rank * sizeof *dims);
+    dims[0]--;
+    b->values.inputs[0].dimensions = dims;
+    b->values.inputs[0].dimension_count = v->rank;
+    nnv_memory_request(b);
+    enum nnvts_status st = nnv_memory_execute(b, b->prepared);
+    nnv_expect_status_in(b->s, "execute with other extents than the input's buffer holds", st, REFUSED);
+}
+
+/* ------------------------------------------------------------------- registry */
+
+static const struct nnv_memory_case cases[] = {
+    {"allocate_each", allocate_each, NNV_MEMORY_FIXED},
+    {"many", many, NNV_MEMORY_LINK},
+    {"copy", copy, NNV_MEMORY_FIXED},
+    {"inputs", inputs, NNV_MEMORY_FIXED},
+    {"outputs", outputs, NNV_MEMORY_FIXED},
+    {"all", all, NNV_MEMORY_FIXED},
+    {"burst", burst, NNV_MEMORY_FIXED},
+    {"reusable", reusable, NNV_MEMORY_FIXED},
+    {"fenced", fenced, NNV_MEMORY_FIXED},
+    {"async", async, NNV_MEMORY_FIXED},
+    {"release_early", release_early, NNV_MEMORY_FIXED},
+    {"released_last", released_last, NNV_MEMORY_FIXED},
+    {"chain", chain, NNV_MEMORY_LINK},
+    {"two_inputs", two_inputs, NNV_MEMORY_LINK},
+    {"open_extents", open_extents, NNV_MEMORY_OPEN},
+    {"open_hint", open_hint, NNV_MEMORY_OPEN},
+    {"open_copy_refused", open_copy_refused, NNV_MEMORY_OPEN},
+    {"open_request_refused", open_request_refused, NNV_MEMORY_OPEN},
+};
+enum { OWN = sizeof cases / sizeof *cases, LINKS = sizeof nnv_memory_links / sizeof *nnv_memory_links };
+
+static const struct nnv_memory_case *case_at(uint64_t i) {
+    if (i < OWN) return &cases[i];
+    return i - OWN < nnv_memory_refusal_count ? &nnv_memory_refusals[i - OWN] : NULL;
+}
+
+/** The k-th subject: this suite's own, then the common ones. NULL behind the last. */
+static const struct nnv_subject_kind *subject_at(uint64_t k) {
+    if (k < LINKS) return &nnv_memory_links[k];
+    return k - LINKS < nnv_subject_count ? &nnv_subjects[k - LINKS] : NULL;
+}
+
+static bool fits(const struct nnv_memory_case *c, uint64_t k) {
+    const bool open = strncmp(subject_at(k)->name, "open_", 5) == 0;
+    if (c->subjects == NNV_MEMORY_LINK) return k < LINKS;
+    return c->subjects == NNV_MEMORY_OPEN ? open : !open;
+}
+
+static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
+    (void)config;
+    enum nnv_status st = NNV_OK;
+    const struct nnv_memory_case *memory_case;
+    const struct nnv_subject_kind *kind;
+    for (uint64_t i = 0; (memory_case = case_at(i)); i++)
+        for (uint64_t k = 0; (kind = subject_at(k)) && st == NNV_OK; k++) {
+            char name[96];
+            if (!fits(memory_case, k)) continue;
+            snprintf(name, sizeof name, "memory/%s/%s", memory_case->name, kind->name);
+            const struct nnv_case c = {
+                .name = name, .suite = "memory", .op = kind->op, .type = kind->type, .tags = "", .a = i, .b = k};
+            st = nnv_case_add(list, &c, err);
+        }
+    return st;
+}
+
+static void end(struct nnv_memory_bench *b) {
+    for (uint32_t i = 0; i < b->owned_count && !b->s->result->worker_damaged; i++) b->owned[i]->release(b->owned[i]);
+    nnv_session_release(b->s, b->prepared);
+    nnv_session_end(b->s);
+}
+
+static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
+    struct nnv_session s;
+    struct nnv_memory_bench b = {.s = &s, .kind = subject_at(c->b)};
+    struct nnv_spec *spec;
+    struct nnv_err err = {0};
+    nnv_session_begin(&s, env, result);
+    if (!s.device->allocate)
+        nnv_session_unsupported(&s, "the driver has no device memory");
+    else if (nnv_subject_build(b.kind, env->config->seed, env->arena, &spec, &err) != NNV_OK)
+        nnv_session_error(&s, "%s", err.text);
+    else if (nnv_session_subject(&s, spec, &b.subject) && (b.prepared = nnv_session_prepare(&s, &b.subject)) &&
+             nnv_session_values(&s, &b.subject, NNV_SESSION_READ_ONLY, &b.values))
+        case_at(c->a)->run(&b);
+    end(&b);
+}
+
+const struct nnv_suite nnv_suite_memory = {
+    .name = "memory",
+    .summary = "device memory: allocation by roles, copies, use in every kind of execution, and misuse refused",
+    .precision = NNV_PRECISION_BUDGET,
+    .by_default = true,
+    .list = list,
+    .run = run,
+};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file partition_execute.c Executions of a case through the functions of the API, in all ways. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/guard.h"
+#include "harness/suites/partition/partition.h"
+#include "nnvts/result.h"
+
+enum { INPUT_SALT = 9 << 16, OUTPUT_SALT = 10 << 16 };
+
+/** Arguments in two pools of shared memory, guarded. */
+struct arguments {
+    struct nnvts_memory pools[2];
+    uint8_t *mapped[2];
+    ANeuralNetworksMemory *memory[2]; /* NULL: by pointers */
+    uint8_t **in, **out;              /* where each value lies; NULL: omitted */
+};
+
+static bool is_open(const struct nnv_operand *o) {
+    if (o->rank == 0) return nnv_type(o->type)->tensor;
+    for (uint32_t i = 0; i < o->rank; i++)
+        if (o->dims[i] == 0) return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------- arguments */
+
+static bool make_pool(struct nnv_partition *p, struct arguments *a, int which, const struct nnv_value *values,
+                      uint32_t count, uint32_t salt, uint8_t **at) {
+    size_t room = 64;
+    for (uint32_t i = 0; i < count; i++) room += values[i].omitted ? 0 : nnv_guard_room(values[i].bytes);
+    if (!nnv_session_memory(p->s, room, NNV_SESSION_WRITABLE, &a->pools[which], &a->mapped[which])) return false;
+    room = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i].omitted) continue;
+        at[i] = nnv_guard_init(a->mapped[which] + room, values[i].bytes, salt + i);
+        if (which == 0 && values[i].bytes) memcpy(at[i], values[i].data, values[i].bytes);
+        room += nnv_guard_room(values[i].bytes);
+    }
+    if (!p->from_memory) return true;
+    const int st = ANeuralNetworksMemory_createFromFd(a->pools[which].size, PROT_READ | PROT_WRITE, a->pools[which].fd,
+                                                      0, &a->memory[which]);
+    return nnv_partition_expect(p, "ANeuralNetworksMemory_createFromFd", st, ANEURALNETWORKS_NO_ERROR);
+}
+
+static bool make_arguments(struct nnv_partition *p, struct arguments *a) {
+    const struct nnv_subgraph *m = &p->spec->model.main;
+    *a = (struct arguments){.in = NNV_NEW(p->s->env->arena, uint8_t *, m->nin),
+                            .out = NNV_NEW(p->s->env->arena, uint8_t *, m->nout)};
+    if (!a->in || !a->out) return nnv_session_error(p->s, "out of memory");
+    return make_pool(p, a, 0, p->spec->inputs, m->nin, INPUT_SALT, a->in) &&
+           make_pool(p, a, 1, p->spec->outputs, m->nout, OUTPUT_SALT, a->out);
+}
+
+static void free_arguments(struct arguments *a) {
+    for (int i = 0; i < 2; i++) ANeuralNetworksMemory_free(a->memory[i]);
+}
+
+static bool arguments_whole(struct nnv_partition *p, const struct arguments *a) {
+    const struct nnv_subgraph *m = &p->spec->model.main;
+    int64_t at = 0;
+    bool whole = true;
+    for (uint32_t i = 0; i < m->nout; i++)
+        whole = nnv_expect(p->s, nnv_guard_check(a->out[i], p->spec->outputs[i].bytes, OUTPUT_SALT + i, &at),
+                           "the execution wrote outside output %u: at byte %lld of %zu", i, (long long)at,
+                           p->spec->outputs[i].bytes) &&
+                whole;
+    for (uint32_t i = 0; i < m->nin; i++) {
+        const struct nnv_value *v = &p->spec->inputs[i];
+        if (!a->in[i]) continue;
+        whole = nnv_expect(p->s,
+                           nnv_guard_check(a->in[i], v->bytes, INPUT_SALT + i, &at) &&
+                               (v->bytes == 0 || memcmp(a->in[i], v->data, v->bytes) == 0),
+                           "the execution changed input %u", i) &&
+                whole;
+    }
+    if (!whole) p->s->result->worker_damaged = true;
+    return whole;
+}
+
+/* The type that completes an operand's shape by a value. */
+static ANeuralNetworksOperandType whole_type(const struct nnv_operand *o, const struct nnv_value *v) {
+    return (ANeuralNetworksOperandType){.type = o->type,
+                                        .dimensionCount = v->rank,
+                                        .dimensions = v->dims,
+                                        .scale = o->scale,
+                                        .zeroPoint = o->zero_point};
+}
+
+static int set_input(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x, uint32_t i) {
+    const struct nnv_subgraph *m = &p->spec->model.main;
+    const struct nnv_value *v = &p->spec->inputs[i];
+    const ANeuralNetworksOperandType type = whole_type(&m->operands[m->in[i]], v);
+    const ANeuralNetworksOperandType *given = is_open(&m->operands[m->in[i]]) ? &type : NULL;
+    if (v->omitted) return ANeuralNetworksExecution_setInput(x, (int32_t)i, NULL, NULL, 0);
+    if (!a->memory[0] || v->bytes == 0)
+        return ANeuralNetworksExecution_setInput(x, (int32_t)i, given, a->in[i], v->bytes);
+    return ANeuralNetworksExecution_setInputFromMemory(x, (int32_t)i, given, a->memory[0],
+                                                       (size_t)(a->in[i] - a->mapped[0]), v->bytes);
+}
+
+static int set_output(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x, uint32_t i) {
+    const struct nnv_subgraph *m = &p->spec->model.main;
+    const struct nnv_value *v = &p->spec->outputs[i];
+    const ANeuralNetworksOperandType type = whole_type(&m->operands[m->out[i]], v);
+    const bool whole = is_open(&m->operands[m->out[i]]) && !p->open_outputs;
+    const size_t bytes = v->bytes - (p->small == i + 1);
+    if (!a->memory[1] || v->bytes == 0)
+        return ANeuralNetworksExecution_setOutput(x, (int32_t)i, whole ? &type : NULL, a->out[i], bytes);
+    return ANeuralNetworksExecution_setOutputFromMemory(x, (int32_t)i, whole ? &type : NULL, a->memory[1],
+                                                        (size_t)(a->out[i] - a->mapped[1]), bytes);
+}
+
+static bool set_arguments(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x) {
+    const struct nnv_subgraph *m = &p->spec->model.main;
+    for (uint32_t i = 0; i < m->nin; i++)
+        if (!nnv_partition_expect(p, "ANeuralNetworksExecution_setInput", set_input(p, a, x, i),
+                                  ANEURALNETWORKS_NO_ERROR))
+            return false;
+    for (uint32_t i = 0; i < m->nout; i++)
+        if (!nnv_partition_expect(p, "ANeuralNetworksExecution_setOutput", set_output(p, a, x, i),
+                                  ANEURALNETWORKS_NO_ERROR))
+            return false;
+    return true;
+}
+
+/* ------------------------------------------------------------------------- ways */
+
+static int wait_and_free(ANeuralNetworksEvent *event) {
+    const int st = ANeuralNetworksEvent_wait(event);
+    ANeuralNetworksEvent_free(event);
+    return st;
+}
+
+static int compute_async(ANeuralNetworksExecution *x) {
+    ANeuralNetworksEvent *event = NULL;
+    const int st = ANeuralNetworksExecution_startCompute(x, &event);
+    return st ? st : wait_and_free(event);
+}
+
+static int compute_burst(struct nnv_partition *p, ANeuralNetworksExecution *x) {
+    ANeuralNetworksBurst *burst = NULL;
+    int st = ANeuralNetworksBurst_create(p->compilation, &burst);
+    for (int i = 0; i < 2 && !st; i++) {
+        st = ANeuralNetworksExecution_burstCompute(x, burst);
+        p->executions++;
+    }
+    ANeuralNetworksBurst_free(burst);
+    return st;
+}
+
+/* Signals a fence a little later. */
+static void *signal_later(void *context) {
+    const uint64_t one = 1;
+    usleep(300);
+    return write(*(const int *)context, &one, sizeof one) == sizeof one ? context : NULL;
+}
+
+static int compute_fenced(struct nnv_partition *p, ANeuralNetworksExecution *x) {
+    const bool waits = nnv_rng_int(&p->rng, 0, 3) == 0;
+    ANeuralNetworksEvent *before = NULL, *event = NULL;
+    const ANeuralNetworksEvent *events[1];
+    pthread_t thread;
+    int fd = waits ? eventfd(0, EFD_CLOEXEC) : -1, st = ANEURALNETWORKS_NO_ERROR;
+    if (waits) st = ANeuralNetworksEvent_createFromSyncFenceFd(fd, &before);
+    events[0] = before;
+    const bool started = !st && waits && pthread_create(&thread, NULL, signal_later, &fd) == 0;
+    if (!st) st = ANeuralNetworksExecution_startComputeWithDependencies(x, events, started, 0, &event);
+    if (!st) st = wait_and_free(event);
+    if (started) pthread_join(thread, NULL);
+    ANeuralNetworksEvent_free(before);
+    if (fd >= 0) close(fd);
+    return st;
+}
+
+static int compute(struct nnv_partition *p, ANeuralNetworksExecution *x) {
+    int st = ANEURALNETWORKS_OP_FAILED;
+    if (p->way != NNV_WAY_BURST) p->executions++;
+    switch (p->way) {
+    case NNV_WAY_SYNC:
+        return ANeuralNetworksExecution_compute(x);
+    case NNV_WAY_BURST:
+        return compute_burst(p, x);
+    case NNV_WAY_REUSABLE:
+        st = ANeuralNetworksExecution_compute(x);
+        if (st) return st;
+        p->executions++;
+        return ANeuralNetworksExecution_compute(x);
+    case NNV_WAY_ASYNC:
+        return compute_async(x);
+    case NNV_WAY_FENCED:
+        return compute_fenced(p, x);
+    case NNV_WAY_COUNT:
+        break;
+    }
+    return st;
+}
+
+/* ---------------------------------------------------------------------- answers */
+
+/* Shapes as the execution tells them, and copies of the values. */
+static bool take_answer(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x) {
+    const struct nnv_subgraph *m = &p->spec->model.main;
+    p->answer = NNV_NEW(p->s->env->arena, struct nnv_value, m->nout);
+    if (!p->answer) return nnv_session_error(p->s, "out of memory");
+    for (uint32_t i = 0; i < m->nout; i++) {
+        struct nnv_value *v = &p->answer[i];
+        int st = ANeuralNetworksExecution_getOutputOperandRank(x, (int32_t)i, &v->rank);
+        if (!nnv_partition_expect(p, "ANeuralNetworksExecution_getOutputOperandRank", st, ANEURALNETWORKS_NO_ERROR))
+            return false;
+        if (!nnv_expect(p->s, v->rank <= NNV_MAX_RANK, "output %u has rank %u", i, v->rank)) return false;
+        st = v->rank ? ANeuralNetworksExecution_getOutputOperandDimensions(x, (int32_t)i, v->dims) : 0;
+        if (!nnv_partition_expect(p, "ANeuralNetworksExecution_getOutputOperandDimensions", st,
+                                  ANEURALNETWORKS_NO_ERROR))
+            return false;
+        v->bytes = p->spec->outputs[i].bytes;
+        v->data = nnv_arena_alloc(p->s->env->arena, v->bytes + 1, 1);
+        if (!v->data) return nnv_session_error(p->s, "out of memory");
+        if (v->bytes) memcpy(v->data, a->out[i], v->bytes);
+    }
+    return true;
+}
+
+/*
+ * After OUTPUT_INSUFFICIENT_SIZE: what is told of shapes is right, and the output that is too small is told. Over
+ * several steps the runtime finds out all sizes; a driver that does the whole model need not.
+ */
+static bool check_told(struct nnv_partition *p, ANeuralNetworksExecution *x) {
+    const bool all = !nnv_rt_compilation_plan(p->compilation)->simple;
+    for (uint32_t i = 0; i < p->spec->model.main.nout; i++) {
+        const struct nnv_value *due = &p->spec->outputs[i];
+        uint32_t rank = 0, dims[NNV_MAX_RANK] = {0};
+        const int want = p->small == i + 1 ? ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE : ANEURALNETWORKS_NO_ERROR;
+        const int st = ANeuralNetworksExecution_getOutputOperandRank(x, (int32_t)i, &rank);
+        if (!nnv_partition_expect(p, "ANeuralNetworksExecution_getOutputOperandRank", st, want)) return false;
+        if (rank == 0 && !all) continue;
+        if (!nnv_expect(p->s, rank == due->rank, "output %u is told to have rank %u instead of %u", i, rank, due->rank))
+            return false;
+        if (rank) ANeuralNetworksExecution_getOutputOperandDimensions(x, (int32_t)i, dims);
+        for (uint32_t k = 0; k < rank; k++)
+            if (!nnv_expect(p->s, (dims[k] == 0 && !all) || dims[k] == due->dims[k],
+                            "output %u is told to have extent %u in dimension %u instead of %u", i, dims[k], k,
+                            due->dims[k]))
+                return false;
+    }
+    return true;
+}
+
+bool nnv_partition_execute(struct nnv_partition *p, int *result) {
+    struct arguments a = {0};
+    ANeuralNetworksExecution *x = NULL;
+    nnv_session_enter(p->s, NNV_PHASE_EXECUTE);
+    p->answer = NULL;
+    bool ok = make_arguments(p, &a) &&
+              nnv_partition_expect(p, "ANeuralNetworksExecution_create",
+                                   ANeuralNetworksExecution_create(p->compilation, &x), ANEURALNETWORKS_NO_ERROR);
+    if (ok && (p->way == NNV_WAY_REUSABLE || p->way == NNV_WAY_BURST))
+        ok = nnv_partition_expect(p, "ANeuralNetworksExecution_setReusable",
+                                  ANeuralNetworksExecution_setReusable(x, true), ANEURALNETWORKS_NO_ERROR);
+    ok = ok && set_arguments(p, &a, x);
+    if (ok) {
+        *result = compute(p, x);
+        ok = arguments_whole(p, &a);
+        if (ok && *result == ANEURALNETWORKS_NO_ERROR) ok = take_answer(p, &a, x);
+        if (ok && p->small && *result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE) ok = check_told(p, x);
+    }
+    ANeuralNetworksExecution_free(x);
+    free_arguments(&a);
+    nnv_session_enter(p->s, NNV_PHASE_CHECK);
+    return ok;
+}
+
+uint32_t nnv_partition_open_output(const struct nnv_partition *p) {
+    const struct nnv_subgraph *m = &p->spec->model.main;
+    for (uint32_t i = 0; i < m->nout; i++)
+        if (is_open(&m->operands[m->out[i]]) && p->spec->outputs[i].bytes > 1) return i + 1;
+    return 0;
+}
+
+bool nnv_partition_execute_small(struct nnv_partition *p) {
+    int result = ANEURALNETWORKS_NO_ERROR;
+    p->small = nnv_partition_open_output(p);
+    const bool ok =
+        nnv_partition_execute(p, &result) && nnv_partition_expect(p, "an execution with too small an output", result,
+                                                                  ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE);
+    p->small = 0;
+    return ok;
+}
+
+/* --------------------------------------------------------------------- judgement */
+
+static bool same_shape(const struct nnv_value *a, const struct nnv_value *b) {
+    return a->rank == b->rank && (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
+}
+
+bool nnv_partition_judge(struct nnv_partition *p) {
+    const struct nnv_subgraph *m = &p->spec->model.main;
+    struct nnv_result judged = {.verdict = NNVTS_ERROR};
+    bool ok = true;
+    for (uint32_t i = 0; i < m->nout; i++)
+        if (!m->operands[m->out[i]].ignored)
+            ok = nnv_expect(p->s, same_shape(&p->answer[i], &p->spec->outputs[i]),
+                            "the execution tells a wrong shape for output %u", i) &&
+                 ok;
+    if (!ok) return false;
+    nnv_judge_answer(p->s->env, p->spec, NNV_PRECISION_BUDGET, p->answer, &judged);
+    const char *reason = judged.reason.data ? judged.reason.data : "";
+    p->s->result->compared += judged.compared;
+    p->s->result->not_compared += judged.not_compared;
+    if (judged.verdict == NNVTS_ERROR)
+        ok = nnv_session_error(p->s, "%s", reason);
+    else
+        ok = nnv_expect(p->s, judged.verdict != NNVTS_FAIL, "the split graph's values are wrong:\n%s", reason);
+    nnv_text_free(&judged.reason);
+    nnv_text_free(&judged.outputs);
+    return ok;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file relations.c The suite "relations": what a driver says of a random graph, against what the same driver says of
+ * the same graph in other words, or executed in another way. Golden values are never looked at.
+ */
+#include "harness/suites/relations/relations.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/suites/suites.h"
+#include "nnvts/result.h"
+
+enum { ROWS_AGAIN = 64 }; /* perturbed rows of the second look at a difference */
+
+/* ------------------------------------------------------------------ comparing */
+
+const uint8_t *nnv_values_output(const struct nnv_values *v, uint32_t i) {
+    return v->output_pool + v->outputs[i].location.offset;
+}
+
+bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_values *a, uint32_t i,
+                    const struct nnv_values *b, uint32_t k) {
+    const struct nnv_expectation *e = &a->subject->expected[i];
+    const size_t size = nnv_type(e->type)->size, bytes = e->value->bytes;
+    const uint8_t *was = nnv_values_output(a, i), *is = nnv_values_output(b, k);
+    size_t at = 0;
+    double x, y;
+    if (e->ignored) return true;
+    const bool truth = nnv_type(e->type)->kind == NNV_KIND_BOOL; /* anything but 0 is true */
+    while (at < bytes && (truth ? !was[at] == !is[at] : was[at] == is[at])) at++;
+    s->result->compared += bytes / size;
+    if (at == bytes) return true;
+    at /= size;
+    nnv_load(e->type, was + at * size, 1, &x);
+    nnv_load(e->type, is + at * size, 1, &y);
+    return nnv_expect(s, false, "%s: element %zu of output %u is %.9g instead of %.9g; the bytes must be the same",
+                      what, at, k, y, x);
+}
+
+/* Row i of `to` from row rows[i] of `from`; NULL: no memory, or they do not fit. */
+static void *take_rows(const struct nnv_related *r, const void *from, size_t from_bytes, uint32_t from_rows,
+                       size_t bytes) {
+    if (!r->rows) return from_bytes == bytes ? nnv_arena_copy(r->arena, from, bytes) : NULL;
+    const size_t row = from_rows ? from_bytes / from_rows : 0;
+    uint8_t *to = row * r->nrows == bytes ? nnv_arena_alloc(r->arena, bytes + 1, 1) : NULL;
+    for (uint32_t i = 0; to && i < r->nrows; i++) memcpy(to + i * row, (const uint8_t *)from + r->rows[i] * row, row);
+    return to;
+}
+
+/* The spread of output i by many fresh rows, where that is larger. */
+static bool look_again(struct nnv_session *s, struct nnv_subject *subject) {
+    const struct nnv_spec *spec = subject->spec;
+    const uint32_t n = spec->model.main.nout;
+    const struct nnv_eval_options options = {.rows = ROWS_AGAIN, .k = 2, .seed = nnv_hash_str(spec->name) + 1};
+    struct nnv_golden *golden = NNV_NEW(s->env->arena, struct nnv_golden, n);
+    struct nnv_err err = {0};
+    if (!golden || nnv_eval(&spec->model, spec->inputs, &options, s->env->arena, golden, &err) != NNV_OK)
+        return nnv_session_error(s, "no budgets: %s", err.text);
+    for (uint32_t i = 0; i < n; i++) {
+        struct nnv_expectation *e = &subject->expected[i];
+        const size_t elems = e->value->bytes / nnv_type(e->type)->size;
+        double *larger = nnv_arena_copy(s->env->arena, e->spread, elems * sizeof *larger);
+        if (!larger) return nnv_session_error(s, "out of memory");
+        for (size_t k = 0; k < elems; k++)
+            if (!(golden[i].spread[k] <= larger[k])) larger[k] = golden[i].spread[k];
+        e->spread = larger;
+    }
+    return true;
+}
+
+/* Compares output k of b with its counterpart, output i of a; *c says how. */
+static bool compare_budgets(struct nnv_session *s, const struct nnv_related *r, const struct nnv_values *a, uint32_t i,
+                            const struct nnv_values *b, uint32_t k, struct nnv_comparison *c) {
+    const struct nnv_expectation *ea = &a->subject->expected[i], *eb = &b->subject->expected[k];
+    const size_t size = nnv_type(ea->type)->size, elems = eb->value->bytes / size;
+    const uint32_t rows = ea->value->rank ? ea->value->dims[0] : 1;
+    struct nnv_value value = *eb->value;
+    value.data = take_rows(r, nnv_values_output(a, i), ea->value->bytes, rows, value.bytes);
+    double *spread = take_rows(r, ea->spread, ea->value->bytes / size * sizeof *spread, rows, elems * sizeof *spread);
+    if (!value.data || !spread) return nnv_session_error(s, "outputs %u and %u can't be related", i, k);
+    const bool half = r->from->model.relaxed || size == 2;
+    for (size_t n = 0; n < elems; n++) {
+        double x = 0;
+        nnv_load(ea->type, (const uint8_t *)value.data + n * size, 1, &x);
+        spread[n] += eb->spread[n];
+        /* Either side may be off by a rounding: nnv_check allows for one. */
+        if (nnv_is_float(ea->type) && x == x) spread[n] += (half ? 0x1p-10 : 0x1p-23) * (x < 0 ? -x : x) / 2;
+    }
+    struct nnv_expectation e = *eb;
+    e.value = &value;
+    e.spread = spread;
+    e.exact = NULL;
+    nnv_check(&e, nnv_values_output(b, k), NNV_PRECISION_BUDGET, c);
+    return true;
+}
+
+static void expect_related(struct nnv_session *s, const struct nnv_relation *relation, const struct nnv_related *r,
+                           struct nnv_side *a, struct nnv_side *b) {
+    struct nnv_comparison *c = NNV_NEW(s->env->arena, struct nnv_comparison, 1);
+    bool again = false;
+    if (!c) {
+        nnv_session_error(s, "out of memory");
+        return;
+    }
+    for (uint32_t k = 0; k < r->to->model.main.nout; k++) {
+        const uint32_t i = r->output[k];
+        if (i == NNV_RELATED_NONE || a->subject.expected[i].ignored) continue;
+        if (relation->compare == NNV_RELATION_BYTES) {
+            nnv_same_bytes(s, relation->says, &a->values, i, &b->values, k);
+            continue;
+        }
+        if (!compare_budgets(s, r, &a->values, i, &b->values, k, c)) return;
+        if (c->wrong && !again) {
+            if (!look_again(s, &a->subject) || !look_again(s, &b->subject)) return;
+            again = true;
+            if (!compare_budgets(s, r, &a->values, i, &b->values, k, c)) return;
+        }
+        s->result->compared += c->compared;
+        s->result->not_compared += c->not_compared;
+        nnv_expect(s, c->wrong == 0,
+                   "%s: output %u differs from that of the graph as it was drawn in %zu of %zu values; element %zu was "
+                   "%.9g and is %.9g, allowed %.4g",
+                   relation->says, k, c->wrong, c->compared, c->worst, c->worst_expected, c->worst_actual,
+                   c->worst_bound);
+    }
+}
+
+/* ------------------------------------------------------------------- the cases */
+
+bool nnv_side_prepare(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_side *side) {
+    if (spec->min_version > s->device->feature_level)
+        return nnv_session_unsupported(s, "the model needs feature level %d", spec->min_version);
+    return nnv_session_subject(s, spec, &side->subject) &&
+           (side->prepared = nnv_session_prepare(s, &side->subject)) != NULL &&
+           nnv_session_values(s, &side->subject, NNV_SESSION_READ_ONLY, &side->values);
+}
+
+bool nnv_side_execute(struct nnv_session *s, struct nnv_side *side) {
+    struct nnvts_prepared_model *p = side->prepared;
+    nnv_values_reset(&side->values);
+    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    enum nnvts_status st = p->execute(p, &side->values.request, &nnv_session_execution_config, &side->values.result);
+    return nnv_session_check_outcome(s, "execute", st, &side->values);
+}
+
+static void run_relation(struct nnv_session *s, const struct nnv_relation *relation, const struct nnv_related *r) {
+    struct nnv_side a = {0}, b = {0}, decoy = {0};
+    if ((!r->decoy || (nnv_side_prepare(s, r->decoy, &decoy) && nnv_side_execute(s, &decoy))) &&
+        nnv_side_prepare(s, r->from, &a) && nnv_side_execute(s, &a) && nnv_side_prepare(s, r->to, &b) &&
+        nnv_side_execute(s, &b))
+        expect_related(s, relation, r, &a, &b);
+    nnv_session_release(s, b.prepared);
+    nnv_session_release(s, a.prepared);
+    nnv_session_release(s, decoy.prepared);
+}
+
+static void run_way(struct nnv_session *s, const struct nnv_way *way, const struct nnv_spec *spec) {
+    struct nnv_side a = {0};
+    if (nnv_side_prepare(s, spec, &a) && nnv_side_execute(s, &a)) way->run(s, &a, way);
+    nnv_session_release(s, a.prepared);
+}
+
+/* ------------------------------------------------------------------- registry */
+
+static const char *name_of(size_t i) {
+    return i < nnv_relation_count ? nnv_relations[i].name : nnv_ways[i - nnv_relation_count].name;
+}
+
+static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
+    static const size_t tiers[] = {2, 12, 200};
+    const size_t n = nnv_relation_count + nnv_way_count;
+    const size_t each = config->count > 0 ? (config->count + n - 1) / n
+                                          : tiers[config->tier < 0   ? 0
+                                                  : config->tier > 2 ? 2
+                                                                     : config->tier];
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < each && !st; k++) {
+            char name[96];
+            snprintf(name, sizeof name, "relations/%s/%zu", name_of(i), k);
+            const struct nnv_case c = {
+                .name = name, .suite = "relations", .op = "", .type = "", .tags = "", .a = i, .b = k};
+            st = nnv_case_add(list, &c, err);
+        }
+    return st;
+}
+
+static const struct nnv_relation *relation_of(const struct nnv_case *c) {
+    return c->a < nnv_relation_count ? &nnv_relations[c->a] : NULL;
+}
+
+static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
+    const struct nnv_relation *relation = relation_of(c);
+    struct nnv_session s;
+    struct nnv_related r;
+    struct nnv_err err = {0};
+    nnv_session_begin(&s, env, result);
+    enum nnv_status st = nnv_relations_draw(env->config, c, relation, env->arena, &r, &err);
+    if (st == NNV_UNSUPPORTED) {
+        result->verdict = NNVTS_SKIP;
+        nnv_text_add(&result->reason, err.text);
+    } else if (st) {
+        nnv_session_error(&s, "%s", err.text);
+    } else if (relation) {
+        run_relation(&s, relation, &r);
+    } else {
+        run_way(&s, &nnv_ways[c->a - nnv_relation_count], r.from);
+    }
+    nnv_session_end(&s);
+}
+
+/* For dumps: the graph in other words, with golden values. */
+static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
+                             struct nnv_spec **spec, struct nnv_err *err) {
+    const struct nnv_relation *relation = relation_of(c);
+    struct nnv_related r;
+    enum nnv_status st = nnv_relations_draw(config, c, relation, arena, &r, err);
+    if (st) return st;
+    struct nnv_spec *to = r.to;
+    const uint32_t n = to->model.main.nout;
+    struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, n);
+    if (!golden) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    st = nnv_eval(&to->model, to->inputs, &(struct nnv_eval_options){0}, arena, golden, err);
+    for (uint32_t i = 0; !st && i < n; i++) to->outputs[i] = golden[i].value;
+    to->source = relation ? relation->says : nnv_ways[c->a - nnv_relation_count].says;
+    if (!st) *spec = to;
+    return st;
+}
+
+const struct nnv_suite nnv_suite_relations = {
+    .name = "relations",
+    .summary =
+        "random graphs against the same graphs in other words, and executed in other ways, without golden values",
+    .precision = NNV_PRECISION_BUDGET,
+    .by_default = true,
+    .beyond_values = true,
+    .list = list,
+    .build = build,
+    .run = run,
+};

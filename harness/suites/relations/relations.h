@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file relations.h Parts of the suite "relations". */
+#ifndef NNV_SUITES_RELATIONS_H
+#define NNV_SUITES_RELATIONS_H
+
+#include "harness/suites/kit/session.h"
+#include "randgraph/relate/relate.h"
+
+/** A model at the driver, with a request of its own. */
+struct nnv_side {
+    struct nnv_subject subject;
+    struct nnvts_prepared_model *prepared;
+    struct nnv_values values;
+};
+
+/**
+ * The graph of a case, and its other words. relation NULL: only the graph, in r->from and r->to. NNV_UNSUPPORTED: no
+ * graph of a reasonable number has what the relation changes.
+ */
+NNV_USE_RESULT enum nnv_status nnv_relations_draw(const struct nnv_run_config *config, const struct nnv_case *c,
+                                                  const struct nnv_relation *relation, struct nnv_arena *arena,
+                                                  struct nnv_related *r, struct nnv_err *err);
+/** Renders, prepares, and makes a request. False: the case is over. */
+bool nnv_side_prepare(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_side *side);
+/** Executes, and checks memory, status and shapes. */
+bool nnv_side_execute(struct nnv_session *s, struct nnv_side *side);
+/** What the driver wrote into output i. */
+const uint8_t *nnv_values_output(const struct nnv_values *v, uint32_t i);
+/** Expects output k of b to be output i of a, byte by byte; `what` says why. Outputs that are not compared pass. */
+bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_values *a, uint32_t i,
+                    const struct nnv_values *b, uint32_t k);
+
+/** Another way to the results of one and the same model: the bytes must be those of the first execution. */
+struct nnv_way {
+    const char *name;
+    const char *says;
+    /** first has been executed once. */
+    void (*run)(struct nnv_session *s, struct nnv_side *first, const struct nnv_way *way);
+};
+extern const struct nnv_way nnv_ways[];
+extern const size_t nnv_way_count;
+
+#endif

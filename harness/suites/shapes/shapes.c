@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file shapes.c The suite "shapes": models that leave shapes open, outputs that do not fit, requests that contradict.
+ */
+#include "harness/suites/shapes/shapes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/judge/ties.h"
+#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/subjects.h"
+#include "harness/suites/suites.h"
+#include "harness/suites/kit/way.h"
+#include "nnvts/result.h"
+#include "randgraph/graph/graph.h"
+#include "randgraph/single/single.h"
+
+enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, SUBJECT = 8, FREE = 16 };
+
+/** What a case does with each model of its sources. */
+struct shape_case {
+    const char *name;
+    unsigned open;    /**< enum nnv_open */
+    unsigned sources; /**< enum source */
+    void (*run)(struct nnv_shape_bench *b);
+    enum nnv_way way;
+};
+
+/* ---------------------------------------------------------------- executions */
+
+bool nnv_shapes_execute(struct nnv_shape_bench *b) {
+    struct nnv_session *s = b->s;
+    struct nnv_way_run run = {.way = b->way, .config = nnv_session_execution_config, .duration_ns = NNVTS_NO_TIME};
+    if (!nnv_way_execute(s, b->prepared, &b->values, &run)) return false;
+    const enum nnvts_status st = run.status;
+    if (st != NNVTS_STATUS_GENERAL_FAILURE) return nnv_session_check_values(s, "execute", st, &b->values);
+    if (!nnv_session_check_memory(s, "execute", &b->values)) return false;
+    return nnv_session_unsupported(s, "the driver can't execute a model whose shapes are left open");
+}
+
+static void execute_once(struct nnv_shape_bench *b) { nnv_shapes_execute(b); }
+
+/* The request says what the model does not. */
+static void give_outputs(struct nnv_shape_bench *b) {
+    for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) {
+        const struct nnv_value *want = b->subject.expected[i].value;
+        b->values.outputs[i].dimension_count = want->rank;
+        b->values.outputs[i].dimensions = want->dims;
+    }
+}
+
+/* An extent of 0 says nothing in a request: such an output stays open. */
+static void execute_given(struct nnv_shape_bench *b) {
+    bool empty = false;
+    give_outputs(b);
+    for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) empty = empty || b->subject.expected[i].value->bytes == 0;
+    if (empty)
+        nnv_shapes_execute(b);
+    else
+        nnv_session_execute(b->s, b->prepared, &b->values);
+}
+
+/* -------------------------------------------------------------- special models */
+
+/* Fenced executions can't report shapes: open ones are refused unless the request gives them. */
+static void fenced(struct nnv_shape_bench *b) {
+    struct nnv_session *s = b->s;
+    struct nnvts_prepared_model *p = b->prepared;
+    struct nnvts_fenced_execution fenced = {.sync_fence = -1};
+    struct nnvts_fenced_result result = {.status = NNVTS_STATUS_GENERAL_FAILURE};
+    if (!p->execute_fenced) {
+        nnv_session_unsupported(s, "the driver has no fenced executions");
+        return;
+    }
+    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    enum nnvts_status st =
+        p->execute_fenced(p, &b->values.request, NULL, 0, &nnv_session_execution_config, NNVTS_NO_TIME, &fenced);
+    if (st == NNVTS_STATUS_NONE && fenced.release) fenced.release(fenced.context);
+    if (!nnv_expect_status(s, "execute_fenced with outputs of open shapes", st, NNVTS_STATUS_INVALID_ARGUMENT)) return;
+    give_outputs(b);
+    nnv_values_reset(&b->values);
+    fenced = (struct nnvts_fenced_execution){.sync_fence = -1};
+    st = p->execute_fenced(p, &b->values.request, NULL, 0, &nnv_session_execution_config, NNVTS_NO_TIME, &fenced);
+    if (!nnv_expect_status(s, "execute_fenced with the shapes in the request", st, NNVTS_STATUS_NONE) ||
+        !nnv_expect(s, fenced.get_result && fenced.release, "execute_fenced gave no result"))
+        return;
+    st = fenced.get_result(fenced.context, &result);
+    fenced.release(fenced.context);
+    if (nnv_expect_status(s, "get_result", st, NNVTS_STATUS_NONE))
+        nnv_session_check_values(s, "execute_fenced", result.status, &b->values);
+}
+
+/* One prepared model, inputs of other extents from execution to execution: none must stick. */
+static void resized(struct nnv_shape_bench *b) {
+    static const uint32_t extents[] = {5, 1, 8, 2, 3};
+    struct nnv_session *s = b->s;
+    const struct nnv_subject_kind *kind = nnv_subject_by_name(b->subject.spec->name);
+    for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
+        struct nnv_subject other;
+        struct nnv_spec *spec, *open;
+        struct nnv_values values;
+        struct nnv_err err = {0};
+        uint32_t opened;
+        if (nnv_subject_build_as(kind, extents[i], s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK ||
+            nnv_shapes_open(spec, NNV_OPEN_OUTPUTS, s->env->arena, &open, &opened, &err) != NNV_OK) {
+            nnv_session_error(s, "%s", err.text);
+            return;
+        }
+        if (!nnv_session_subject(s, open, &other) || !nnv_session_values(s, &other, NNV_SESSION_READ_ONLY, &values) ||
+            !nnv_session_execute(s, b->prepared, &values))
+            return;
+    }
+}
+
+/* ------------------------------------------------------------------ registry */
+
+enum {
+    MODELS = SINGLE | GRAPH | SUBJECT,
+    EVERYTHING = NNV_OPEN_INPUTS | NNV_OPEN_TEMPORARIES | NNV_OPEN_OUTPUTS,
+};
+static const struct shape_case cases[] = {
+    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once, NNV_WAY_SYNC},
+    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once, NNV_WAY_SYNC},
+    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once, NNV_WAY_SYNC},
+    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once, NNV_WAY_SYNC},
+    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once, NNV_WAY_SYNC},
+    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once, NNV_WAY_SYNC},
+    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given, NNV_WAY_SYNC},
+    {"everything", EVERYTHING, MODELS, execute_once, NNV_WAY_SYNC},
+    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_WAY_SYNC},
+    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_WAY_SYNC},
+    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, SUBJECT | GRAPH, nnv_shapes_all_too_small, NNV_WAY_SYNC},
+    {"declared_too_small", 0, SUBJECT | GRAPH, nnv_shapes_one_too_small, NNV_WAY_SYNC},
+    {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_WAY_SYNC},
+    {"contradictions", 0, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_WAY_SYNC},
+    {"open_contradictions", EVERYTHING, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_WAY_SYNC},
+    {"fenced", NNV_OPEN_OUTPUTS, SUBJECT, fenced, NNV_WAY_SYNC},
+    {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_WAY_SYNC},
+    {"outputs_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_BURST},
+    {"outputs_reusable", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_REUSABLE},
+    {"outputs_async", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_ASYNC},
+    {"too_small_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_BURST},
+    {"too_small_reusable", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_REUSABLE},
+    {"too_small_async", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_ASYNC},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/* What nnv_case.b and .c hold: which source, and which model of it. */
+static enum nnv_status add(struct nnv_case_list *list, size_t i, enum source source, uint64_t which, const char *model,
+                           const struct nnv_op *op, const char *op_name, const char *type, struct nnv_err *err) {
+    char name[192];
+    snprintf(name, sizeof name, "shapes/%s/%s", cases[i].name, model);
+    const struct nnv_case c = {.name = name,
+                               .suite = "shapes",
+                               .op = op_name,
+                               .type = type,
+                               .tags = source == ZERO ? "zero" : "",
+                               .a = i,
+                               .b = source,
+                               .c = which,
+                               .data = op};
+    return nnv_case_add(list, &c, err);
+}
+
+/* Of each operation the first signature and one more; all in tier full. */
+static enum nnv_status add_op(struct nnv_case_list *list, int tier, size_t i, enum source source,
+                              const struct nnv_op *op, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    for (int sig = 0; sig < op->nsigs && !st; sig++) {
+        char types[96], model[160];
+        const bool chosen = sig == 0 || (tier > 0 && sig == (op->code + (int)i) % op->nsigs) || tier > 1;
+        if (!chosen || (source == ZERO && !nnv_single_has(op, sig, NNV_MODE_ZERO))) continue;
+        nnv_single_sig_name(op, sig, types, sizeof types);
+        snprintf(model, sizeof model, "%s/%s%s", op->name, types, source == ZERO ? "_zero" : "");
+        st = add(list, i, source, (uint64_t)sig, model, op, op->name, nnv_type(op->sigs[sig].type[NNV_T])->tag, err);
+    }
+    return st;
+}
+
+static enum nnv_status add_graphs(struct nnv_case_list *list, int tier, size_t i, struct nnv_err *err) {
+    const size_t each = tier < 1 ? 0 : tier > 1 ? 20 : 2;
+    enum { QUICK = 20 }; /* operations: longer graphs take their time */
+    enum nnv_status st = NNV_OK;
+    for (size_t p = 0; p < nnv_graph_profile_count; p++)
+        for (size_t k = 0; k < each && !st && (tier > 1 || nnv_graph_profiles[p].most <= QUICK); k++) {
+            char model[96];
+            snprintf(model, sizeof model, "%s/%zu", nnv_graph_profiles[p].name, k);
+            st = add(list, i, GRAPH, p << 32 | k, model, NULL, "", "", err);
+        }
+    return st;
+}
+
+static bool is_free(const struct nnv_subject_kind *kind) { return strncmp(kind->name, "open_", 5) == 0; }
+
+static enum nnv_status add_subjects(struct nnv_case_list *list, size_t i, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    for (size_t k = 0; k < nnv_subject_count && !st; k++)
+        if ((cases[i].sources & SUBJECT) || is_free(&nnv_subjects[k]))
+            st = add(list, i, SUBJECT, k, nnv_subjects[k].name, NULL, nnv_subjects[k].op, nnv_subjects[k].type, err);
+    return st;
+}
+
+static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
+    size_t n;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < CASES && !st; i++) {
+        if (cases[i].sources & (SUBJECT | FREE)) st = add_subjects(list, i, err);
+        for (size_t k = 0; k < n && !st && (cases[i].sources & SINGLE); k++)
+            st = add_op(list, config->tier, i, SINGLE, ops[k], err);
+        for (size_t k = 0; k < n && !st && (cases[i].sources & ZERO); k++)
+            st = add_op(list, config->tier, i, ZERO, ops[k], err);
+        if (!st && (cases[i].sources & GRAPH)) st = add_graphs(list, config->tier, i, err);
+    }
+    return st;
+}
+
+/* The model of a case, shapes declared. */
+static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
+                             struct nnv_spec **spec, struct nnv_err *err) {
+    if (c->b == SUBJECT) return nnv_subject_build(&nnv_subjects[c->c], config->seed, arena, spec, err);
+    if (c->b == GRAPH) {
+        const struct nnv_graph_options o = {.profile = &nnv_graph_profiles[c->c >> 32],
+                                            .seed = config->seed,
+                                            .index = c->c & UINT32_MAX,
+                                            .name = c->name};
+        return nnv_graph_build(&o, arena, spec, err);
+    }
+    const struct nnv_op *op = c->data;
+    const struct nnv_single w = {.op = op,
+                                 .sig = (int)c->c,
+                                 .variant = (int)c->a % nnv_single_variants(op),
+                                 .mode = c->b == ZERO ? NNV_MODE_ZERO : NNV_MODE_NORMAL,
+                                 .seed = config->seed,
+                                 .name = c->name};
+    return nnv_single_build(&w, arena, spec, err);
+}
+
+/* Indices of what is equally large, random samples: their shapes count here, their values are judged elsewhere. */
+static void forgive_choices(struct nnv_subject *subject) {
+    uint32_t run;
+    for (uint32_t i = 0; i < subject->spec->model.main.nout; i++)
+        if (nnv_output_rule(&subject->spec->model.main, i, &run) != NNV_JUDGED_VALUE)
+            subject->expected[i].ignored = true;
+}
+
+static bool begin(struct nnv_shape_bench *b, const struct nnv_case *c) {
+    struct nnv_session *s = b->s;
+    struct nnv_spec *declared, *spec;
+    struct nnv_err err = {0};
+    uint32_t opened;
+    const unsigned open = cases[c->a].open;
+    if (build(s->env->config, c, s->env->arena, &declared, &err) != NNV_OK ||
+        nnv_shapes_open(declared, open, s->env->arena, &spec, &opened, &err) != NNV_OK)
+        return nnv_session_error(s, "%s", err.text);
+    if ((open && !opened) || spec->min_version > s->device->feature_level) {
+        s->result->verdict = NNVTS_SKIP;
+        if (open && !opened)
+            nnv_text_addf(&s->result->reason, "this model has no shapes of that kind that could be left open");
+        else
+            nnv_text_addf(&s->result->reason, "needs feature level %d, the driver has %d", spec->min_version,
+                          s->device->feature_level);
+        return false;
+    }
+    if (!nnv_session_subject(s, spec, &b->subject)) return false;
+    forgive_choices(&b->subject);
+    b->prepared = nnv_session_prepare(s, &b->subject);
+    return b->prepared && nnv_session_values(s, &b->subject, NNV_SESSION_READ_ONLY, &b->values);
+}
+
+static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
+    struct nnv_session s;
+    struct nnv_shape_bench b = {.s = &s, .way = cases[c->a].way};
+    nnv_session_begin(&s, env, result);
+    if (begin(&b, c)) cases[c->a].run(&b);
+    nnv_session_release(&s, b.prepared);
+    nnv_session_end(&s);
+}
+
+const struct nnv_suite nnv_suite_shapes = {
+    .name = "shapes",
+    .summary = "shapes that the model leaves open, outputs that are too small or empty, requests that contradict",
+    .precision = NNV_PRECISION_BUDGET,
+    .by_default = true,
+    .list = list_all,
+    .run = run,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file shapes.h Models that leave shapes open, and what the cases of the suite "shapes" do with them. */
+#ifndef NNV_SUITES_SHAPES_H
+#define NNV_SUITES_SHAPES_H
+
+#include "harness/suites/kit/way.h"
+
+/** Which tensors of the main subgraph lose their shape, and how much of it. */
+enum nnv_open {
+    NNV_OPEN_INPUTS = 1,
+    NNV_OPEN_TEMPORARIES = 2,
+    NNV_OPEN_OUTPUTS = 4,
+    NNV_OPEN_RANKS = 8, /**< the rank, too, not the extents alone */
+};
+
+/**
+ * A copy of spec whose model leaves open what `which` (a sum of enum nnv_open) says, its min_version the level that the
+ * new model needs. Where the rules ask for a shape it stays. *opened: tensors that are open now. All memory is arena's.
+ */
+NNV_USE_RESULT enum nnv_status nnv_shapes_open(const struct nnv_spec *spec, unsigned which, struct nnv_arena *arena,
+                                               struct nnv_spec **out, uint32_t *opened, struct nnv_err *err);
+
+/** What a case has at hand: a prepared model that leaves shapes open, and a request. */
+struct nnv_shape_bench {
+    struct nnv_session *s;
+    struct nnv_subject subject;
+    struct nnvts_prepared_model *prepared;
+    struct nnv_values values;
+    enum nnv_way way;
+};
+
+static inline uint32_t nnv_shapes_outputs(const struct nnv_shape_bench *b) { return b->subject.spec->model.main.nout; }
+/**
+ * Executes and judges the values. An output of unknown shape is more than some drivers can do; they say so by
+ * GENERAL_FAILURE, and write nothing: UNSUPPORTED. False: the case is over.
+ */
+bool nnv_shapes_execute(struct nnv_shape_bench *b);
+
+/* Cases: each of the first outputs in turn is one byte short; all have one byte; all have room for more. */
+void nnv_shapes_one_too_small(struct nnv_shape_bench *b);
+void nnv_shapes_all_too_small(struct nnv_shape_bench *b);
+void nnv_shapes_roomy(struct nnv_shape_bench *b);
+/** A case: extents and ranks, of each input and output in turn, that are not the model's or the value's. */
+void nnv_shapes_contradictions(struct nnv_shape_bench *b);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file validate_edit.c Models as copies that may be changed, and the registry of what changes them. */
+#include <string.h>
+
+#include "harness/suites/validate/validate.h"
+#include "reference/model/validate.h"
+
+const struct nnv_model_mutator *nnv_model_mutator(size_t i) {
+    if (i < nnv_operand_mutator_count) return &nnv_operand_mutators[i];
+    i -= nnv_operand_mutator_count;
+    if (i < nnv_graph_mutator_count) return &nnv_graph_mutators[i];
+    i -= nnv_graph_mutator_count;
+    return i < nnv_abi_mutator_count ? &nnv_abi_mutators[i] : NULL;
+}
+
+/* -------------------------------------------------------------------- copying */
+
+void *nnv_mutation_dup(struct nnv_mutation *m, const void *from, size_t count, size_t size, size_t room) {
+    void *copy = nnv_arena_alloc(m->arena, count + room, size);
+    if (copy && count) memcpy(copy, from, count * size);
+    if (!copy) m->failed = true;
+    return copy;
+}
+
+#define DUP(m, from, count) nnv_mutation_dup((m), (from), (count), sizeof *(from), NNV_MUTATION_ROOM)
+
+static void copy_operand(struct nnv_mutation *m, struct nnv_operand *o) {
+    o->dims = DUP(m, o->dims, o->rank);
+    o->channel.scales = DUP(m, o->channel.scales, o->channel.count);
+}
+
+static void copy_operation(struct nnv_mutation *m, struct nnv_operation *op) {
+    op->in = DUP(m, op->in, op->nin);
+    op->out = DUP(m, op->out, op->nout);
+}
+
+bool nnv_mutation_copy(struct nnv_mutation *m, const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena) {
+    *m = (struct nnv_mutation){.arena = arena, .pick = pick, .config = nnv_session_prepare_config};
+    m->spec = nnv_mutation_dup(m, spec, 1, sizeof *spec, 0);
+    if (!m->spec) return false;
+    m->model = &m->spec->model;
+    struct nnv_subgraph *s = m->main = &m->model->main;
+    s->operands = DUP(m, s->operands, s->noperands);
+    s->operations = DUP(m, s->operations, s->noperations);
+    s->in = DUP(m, s->in, s->nin);
+    s->out = DUP(m, s->out, s->nout);
+    m->model->referenced = DUP(m, m->model->referenced, m->model->nreferenced);
+    m->spec->inputs = DUP(m, m->spec->inputs, s->nin);
+    for (uint32_t i = 0; i < s->noperands && !m->failed; i++) copy_operand(m, &s->operands[i]);
+    for (uint32_t i = 0; i < s->noperations && !m->failed; i++) copy_operation(m, &s->operations[i]);
+    return !m->failed;
+}
+
+bool nnv_mutation_take(struct nnv_mutation *m, const struct nnvts_model *abi) {
+    m->abi = *abi;
+    m->operands = DUP(m, abi->main.operands, abi->main.operand_count);
+    m->operations = DUP(m, abi->main.operations, abi->main.operation_count);
+    m->pools = DUP(m, abi->pools, abi->pool_count);
+    m->abi.main.operands = m->operands;
+    m->abi.main.operations = m->operations;
+    m->abi.pools = m->pools;
+    return !m->failed;
+}
+
+/* ------------------------------------------------------------------- choosing */
+
+static bool in_list(const uint32_t *list, uint32_t n, uint32_t index) {
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] == index) return true;
+    return false;
+}
+
+static bool is_used(const struct nnv_subgraph *s, uint32_t index) {
+    for (uint32_t i = 0; i < s->noperations; i++)
+        if (in_list(s->operations[i].in, s->operations[i].nin, index) ||
+            in_list(s->operations[i].out, s->operations[i].nout, index))
+            return true;
+    return false;
+}
+
+struct nnv_operand *nnv_mutation_find(struct nnv_mutation *m, bool (*test)(const struct nnv_operand *o)) {
+    const struct nnv_subgraph *s = m->main;
+    struct nnv_operand *found = NULL;
+    uint64_t count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        uint64_t left = pass ? m->pick % count + 1 : 0;
+        for (uint32_t i = 0; i < s->noperands && (!pass || left); i++) {
+            if (!is_used(s, i) || (test && !test(&s->operands[i]))) continue;
+            if (!pass)
+                count++;
+            else if (--left == 0)
+                found = &s->operands[i];
+        }
+        if (count == 0) return NULL;
+    }
+    return found;
+}
+
+struct nnvts_operand *nnv_mutation_find_abi(struct nnv_mutation *m, bool (*test)(const struct nnvts_operand *o)) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < m->main->noperands; i++) count += is_used(m->main, i) && test(&m->operands[i]);
+    uint64_t left = count ? m->pick % count + 1 : 0;
+    for (uint32_t i = 0; left; i++)
+        if (is_used(m->main, i) && test(&m->operands[i]) && --left == 0) return &m->operands[i];
+    return NULL;
+}
+
+/* --------------------------------------------------------------------- adding */
+
+uint32_t nnv_mutation_add(struct nnv_mutation *m, struct nnv_operand o) {
+    copy_operand(m, &o);
+    m->main->operands[m->main->noperands] = o;
+    return m->main->noperands++;
+}
+
+struct nnv_operand nnv_mutation_scalar(void) {
+    static const int32_t value = 1;
+    return (struct nnv_operand){
+        .type = ANEURALNETWORKS_INT32, .lifetime = NNV_CONSTANT_COPY, .data = &value, .bytes = sizeof value};
+}
+
+struct nnv_operation *nnv_mutation_add_operation(struct nnv_mutation *m, const struct nnv_operation *like) {
+    struct nnv_operation *op = &m->main->operations[m->main->noperations++];
+    *op = *like;
+    copy_operation(m, op);
+    return op;
+}
+
+uint32_t nnv_list_drop(uint32_t *list, uint32_t n, uint32_t index) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] != index) list[kept++] = list[i];
+    return kept;
+}
+
+/* --------------------------------------------------------------------- making */
+
+static bool change(struct nnv_mutation *m) {
+    const struct nnv_model_mutator *row = m->row;
+    if (row->change) return row->change(m);
+    if (!row->edit) return true; /* on the rendering, later */
+    struct nnv_operand *o = nnv_mutation_find(m, row->test);
+    if (o) row->edit(m, o);
+    return o != NULL;
+}
+
+static void put_in_pool(struct nnv_subgraph *s) {
+    for (uint32_t i = 0; i < s->noperands; i++)
+        if (nnv_is_constant(&s->operands[i])) s->operands[i].lifetime = NNV_CONSTANT_REFERENCE;
+}
+
+enum nnv_applied nnv_mutation_make(struct nnv_mutation *m, const struct nnv_model_mutator *row,
+                                   const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena) {
+    if (!nnv_mutation_copy(m, spec, pick, arena)) return NNV_APPLY_FAILED;
+    m->row = row;
+    m->a = row->a;
+    if (row->pooled) put_in_pool(m->main);
+    bool changed = change(m);
+    if (m->failed) return NNV_APPLY_FAILED;
+    if (!changed) return NNV_NOT_APPLIED;
+    return row->judged && nnv_validate(m->model, arena, NULL, NULL) != NNV_INVALID ? NNV_NOT_APPLIED : NNV_APPLIED;
+}
+
+enum nnv_applied nnv_mutation_rendered(struct nnv_mutation *m, const struct nnvts_model *abi) {
+    const struct nnv_model_mutator *row = m->row;
+    bool changed = true;
+    if (!nnv_mutation_take(m, abi)) return NNV_APPLY_FAILED;
+    if (row->abi_change) {
+        changed = row->abi_change(m);
+    } else if (row->abi_edit) {
+        struct nnvts_operand *o = nnv_mutation_find_abi(m, row->abi_test);
+        if (o) row->abi_edit(m, o);
+        changed = o != NULL;
+    }
+    if (m->failed) return NNV_APPLY_FAILED;
+    return changed ? NNV_APPLIED : NNV_NOT_APPLIED;
+}

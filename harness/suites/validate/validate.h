@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file validate.h The tables of the suite "validate": mistakes in models and requests, and what only looks like one.
+ *
+ * A mutator changes one thing of a valid model or request, and says which answers a driver may give. Mutators of models
+ * work on the model itself (then reference/model/validate.h must refuse what they make, too) or on its rendering for
+ * the driver ABI: locations, pools, arrays that are NULL.
+ */
+#ifndef NNV_SUITES_VALIDATE_H
+#define NNV_SUITES_VALIDATE_H
+
+#include "harness/suites/kit/session.h"
+#include "reference/model/op.h"
+
+/** A set of statuses: bits 1u << status. */
+enum {
+    NNV_ST_NONE = 1u << NNVTS_STATUS_NONE,
+    NNV_ST_INVALID = 1u << NNVTS_STATUS_INVALID_ARGUMENT,
+    NNV_ST_FAILURE = 1u << NNVTS_STATUS_GENERAL_FAILURE,
+    NNV_ST_TOO_SMALL = 1u << NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE,
+};
+
+/** What the models that a mutator is for have: a case is listed only where the operation's record says so. */
+enum nnv_needs {
+    NNV_NEEDS_INPUT = 1 << 0,    /**< a tensor that the request gives */
+    NNV_NEEDS_QUANT = 1 << 1,    /**< a quantised operand with one scale */
+    NNV_NEEDS_ASYMM = 1 << 2,    /**< one with a zero point */
+    NNV_NEEDS_SYMM = 1 << 3,     /**< one whose zero point is 0 */
+    NNV_NEEDS_CHANNELS = 1 << 4, /**< per-channel scales */
+    NNV_NEEDS_FLOAT = 1 << 5,    /**< a float tensor */
+    NNV_NEEDS_INT32 = 1 << 6,    /**< a TENSOR_INT32 */
+    NNV_NEEDS_WIDE = 1 << 7,     /**< elements of several bytes */
+    NNV_NEEDS_SCALAR = 1 << 8,   /**< a constant scalar */
+    NNV_NEEDS_CONSTANT = 1 << 9, /**< a constant, scalar or tensor */
+    NNV_NEEDS_TENSOR_CONSTANT = 1 << 10,
+    NNV_NEEDS_OMITTABLE = 1 << 11,   /**< an input that may be omitted */
+    NNV_NEEDS_ALIKE = 1 << 12,       /**< two inputs of one type */
+    NNV_NEEDS_TWO_INPUTS = 1 << 13,  /**< of the model */
+    NNV_NEEDS_TWO_OUTPUTS = 1 << 14, /**< of an operation */
+    NNV_NEEDS_RANKED = 1 << 15,      /**< the operation limits the rank of an input */
+    NNV_NEEDS_MATCHED = 1 << 16,     /**< input and output have one type */
+    NNV_NEEDS_TIED = 1 << 17,        /**< the quantisation of the output follows from the inputs */
+    NNV_NEEDS_BIAS = 1 << 18,        /**< a bias whose scale follows from the inputs */
+    NNV_NEEDS_FLOAT32 = 1 << 19,     /**< a TENSOR_FLOAT32 comes out */
+    NNV_NEEDS_NET = 1 << 20,         /**< several operations */
+    NNV_NEEDS_OPEN = 1 << 21,        /**< an extent that is known when it is executed */
+};
+
+struct nnv_mutation;
+struct nnv_request_mutation;
+
+/** A mistake in a model. One of change, edit, abi_change and abi_edit makes it. */
+struct nnv_model_mutator {
+    const char *name;
+    const char *rule; /**< what a driver must insist on: "a scale is finite" */
+    uint32_t needs;   /**< enum nnv_needs */
+    int level;        /**< the feature level that knows the rule; 0: all */
+    bool judged;      /**< the rule is one of the operation's: applies where nnv_validate() refuses the result */
+    bool pooled;      /**< all constants lie in a pool */
+    int32_t type;     /**< the type that it gives an operand: not for models of that type; 0: none */
+    int32_t a;        /**< a parameter of change and edit */
+    uint32_t supported, prepare; /**< statuses of get_supported_operations and prepare_model; 0: INVALID_ARGUMENT */
+    bool (*change)(struct nnv_mutation *m);
+    /** Operand by operand: test chooses among those that the operations use (NULL: all). */
+    bool (*test)(const struct nnv_operand *o);
+    void (*edit)(struct nnv_mutation *m, struct nnv_operand *o);
+    bool (*abi_change)(struct nnv_mutation *m);
+    bool (*abi_test)(const struct nnvts_operand *o);
+    void (*abi_edit)(struct nnv_mutation *m, struct nnvts_operand *o);
+};
+
+/** A model that is being changed. Arrays of the main subgraph have room for NNV_MUTATION_ROOM entries more. */
+struct nnv_mutation {
+    struct nnv_arena *arena;
+    const struct nnv_model_mutator *row; /**< NULL for near-misses */
+    int32_t a;                           /**< the row's parameter */
+    uint64_t pick;                       /**< which of several places */
+    struct nnv_spec *spec;               /**< a copy, and its model a deep one */
+    struct nnv_model *model;
+    struct nnv_subgraph *main;
+    bool failed; /**< out of memory */
+    /* As rendered, from nnv_mutation_rendered() on. */
+    struct nnvts_model abi;
+    struct nnvts_operand *operands; /**< abi's, to be changed */
+    struct nnvts_operation *operations;
+    struct nnvts_memory *pools; /**< at least one entry */
+    struct nnvts_prepare_config config;
+};
+enum { NNV_MUTATION_ROOM = 4 };
+
+extern const struct nnv_model_mutator nnv_operand_mutators[], nnv_graph_mutators[], nnv_abi_mutators[];
+extern const size_t nnv_operand_mutator_count, nnv_graph_mutator_count, nnv_abi_mutator_count;
+/** All of them: operands, graph, rendering. NULL behind the last. */
+const struct nnv_model_mutator *nnv_model_mutator(size_t i);
+
+enum nnv_applied { NNV_APPLIED, NNV_NOT_APPLIED, NNV_APPLY_FAILED };
+/**
+ * Copies the spec and makes the row's mistake in its model. NNV_NOT_APPLIED: there is no place for it in this model.
+ * Rows that work on the rendering are only prepared for it.
+ */
+enum nnv_applied nnv_mutation_make(struct nnv_mutation *m, const struct nnv_model_mutator *row,
+                                   const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena);
+/** Takes the rendering of m->model, and makes the mistakes of rows that work on it. */
+enum nnv_applied nnv_mutation_rendered(struct nnv_mutation *m, const struct nnvts_model *abi);
+
+/* ------------------------------------------------------- helpers of mutators */
+
+/** A deep copy of the spec's model and a copy of its list of inputs. */
+bool nnv_mutation_copy(struct nnv_mutation *m, const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena);
+/** Writable copies of the arrays of a rendering. */
+bool nnv_mutation_take(struct nnv_mutation *m, const struct nnvts_model *abi);
+/** An operand that an operation uses and that passes the test (NULL: any); NULL: there is none. */
+struct nnv_operand *nnv_mutation_find(struct nnv_mutation *m, bool (*test)(const struct nnv_operand *o));
+struct nnvts_operand *nnv_mutation_find_abi(struct nnv_mutation *m, bool (*test)(const struct nnvts_operand *o));
+/** Adds a copy of the operand; its index. */
+uint32_t nnv_mutation_add(struct nnv_mutation *m, struct nnv_operand o);
+/** An INT32 scalar constant. */
+struct nnv_operand nnv_mutation_scalar(void);
+/** Adds a copy of operation `like`, with lists of its own. */
+struct nnv_operation *nnv_mutation_add_operation(struct nnv_mutation *m, const struct nnv_operation *like);
+/** Copies bytes to where they may be changed; NULL (failed is set) when out of memory. */
+void *nnv_mutation_dup(struct nnv_mutation *m, const void *from, size_t count, size_t size, size_t room);
+/** Takes operand `index` out of a list of n; the new n. */
+uint32_t nnv_list_drop(uint32_t *list, uint32_t n, uint32_t index);
+
+/* ----------------------------------------------------------------- requests */
+
+/** The ways to execute, as bits of nnv_request_mutator.ways; 0: all. */
+enum nnv_way { NNV_WAY_SYNC = 1, NNV_WAY_ASYNC = 2, NNV_WAY_FENCED = 4, NNV_WAY_BURST = 8, NNV_WAY_REUSABLE = 16 };
+
+/** Which argument a row edits: of the inputs or the outputs, the first, the last, or the case's choice. */
+enum nnv_side { NNV_SIDE_NONE, NNV_SIDE_INPUT, NNV_SIDE_OUTPUT };
+
+/** A mistake in a request. change or edit makes it. */
+struct nnv_request_mutator {
+    const char *name, *rule;
+    uint32_t needs;
+    int level;         /**< the feature level that knows the rule; 0: all */
+    uint32_t ways;     /**< enum nnv_way; 0: all */
+    uint32_t statuses; /**< of the execution; 0: INVALID_ARGUMENT */
+    uint32_t fenced;   /**< of execute_fenced, where they are others; 0: the same */
+    bool late;         /**< only the execution can find it: launching or creating it may answer NONE */
+    bool omits;        /**< an argument is omitted that must not be */
+    enum nnv_side side;
+    int64_t a; /**< a parameter */
+    bool (*change)(struct nnv_request_mutation *m);
+    /** Changes an argument that has a value; o is its operand. False: not here. */
+    bool (*edit)(struct nnv_request_mutation *m, struct nnvts_argument *argument, const struct nnv_operand *o);
+};
+
+struct nnv_request_mutation {
+    struct nnv_arena *arena;
+    const struct nnv_request_mutator *row;
+    uint64_t pick;
+    const struct nnv_values *values;
+    struct nnvts_request request;
+    struct nnvts_argument *inputs, *outputs; /**< request's, with room for one more */
+    struct nnvts_memory pools[3];
+    int64_t tokens[3];
+    bool no_tokens;
+    const int *wait_for;
+    uint32_t wait_for_count;
+    bool failed;
+};
+
+extern const struct nnv_request_mutator nnv_request_mutators[];
+extern const size_t nnv_request_mutator_count;
+/** Copies the request of v and makes the row's mistake in it. */
+enum nnv_applied nnv_request_make(struct nnv_request_mutation *m, const struct nnv_request_mutator *row,
+                                  const struct nnv_values *v, uint64_t pick, struct nnv_arena *arena);
+/**
+ * Executes it in each way that the driver offers and the row is for, and expects it to be refused. False if something
+ * that was expected did not hold.
+ */
+bool nnv_request_refused(struct nnv_session *s, struct nnvts_prepared_model *prepared,
+                         const struct nnv_request_mutation *m, struct nnv_values *v);
+
+/* -------------------------------------------------------------- near-misses */
+
+/** What is legal, though a driver might think that it is not. The results are right, too. */
+struct nnv_near_miss {
+    const char *name, *what; /**< "a constant that nobody reads" */
+    uint32_t needs;
+    bool optional; /**< a driver may support the model without supporting this */
+    bool judged;   /**< it depends on the operation: applies where nnv_validate() accepts the result */
+    int32_t a;     /**< a parameter */
+    bool (*change)(struct nnv_mutation *m);
+    bool (*abi_change)(struct nnv_mutation *m);
+    bool (*request_change)(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v);
+};
+extern const struct nnv_near_miss nnv_near_misses[];
+extern const size_t nnv_near_miss_count;
+/** Copies the spec and makes the row's change of its model; its rendering and request come later. */
+enum nnv_applied nnv_near_miss_make(struct nnv_mutation *m, const struct nnv_near_miss *row,
+                                    const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constants, and the options of operators. */
+#include <math.h>
+#include <string.h>
+
+#include "mlts/tflite/convert.h"
+
+/* ----------------------------------------------------------------- constants */
+
+bool nnv_cv_room(struct nnv_cv *c, size_t bytes) {
+    /* Tensors may share a buffer; int4 becomes float32; a little is filled with zeros. */
+    enum { TIMES = 16, SPARE = 1 << 26 };
+    const size_t most = TIMES * c->all->file->flat.size + SPARE;
+    if (!nnv_cv_ok(c)) return false;
+    if (bytes <= most && c->all->constant <= most - bytes) {
+        c->all->constant += bytes;
+        return true;
+    }
+    nnv_cv_fail(c, "constants of more than %zu bytes are not what a file of %zu bytes makes", most,
+                c->all->file->flat.size);
+    return false;
+}
+
+/** Copies data to a new operand; rank 0 with a scalar's type is a scalar. */
+static uint32_t constant(struct nnv_cv *c, struct nnv_operand o, const void *data, size_t elements) {
+    if (!nnv_cv_ok(c)) return 0;
+    o.bytes = elements * nnv_type(o.type)->size;
+    if (!nnv_cv_room(c, o.bytes)) return 0;
+    o.lifetime = o.bytes <= 128 ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
+    o.data = nnv_arena_copy(c->b.arena, data, o.bytes);
+    o.dims = nnv_arena_copy(c->b.arena, o.dims, o.rank * sizeof *o.dims);
+    if (!o.data || !o.dims) c->b.failed = true;
+    return nnv_builder_operand(&c->b, o);
+}
+
+uint32_t nnv_cv_const(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, const void *data) {
+    uint32_t copy[NNV_MAX_RANK] = {1};
+    size_t n = 1;
+    memcpy(copy, dims, rank * sizeof *dims);
+    for (uint32_t i = 0; i < rank; i++) n *= dims[i];
+    struct nnv_operand o = {
+        .type = e.type, .scale = e.scale, .zero_point = e.zero_point, .rank = rank ? rank : 1, .dims = copy};
+    return constant(c, o, data, n);
+}
+
+uint32_t nnv_cv_int(struct nnv_cv *c, int32_t v) {
+    return constant(c, (struct nnv_operand){.type = ANEURALNETWORKS_INT32}, &v, 1);
+}
+
+uint32_t nnv_cv_float(struct nnv_cv *c, float v) {
+    return constant(c, (struct nnv_operand){.type = ANEURALNETWORKS_FLOAT32}, &v, 1);
+}
+
+uint32_t nnv_cv_bool(struct nnv_cv *c, bool v) {
+    return constant(c, (struct nnv_operand){.type = ANEURALNETWORKS_BOOL}, &(uint8_t){v}, 1);
+}
+
+uint32_t nnv_cv_ints(struct nnv_cv *c, uint32_t n, const int32_t *v) { return nnv_cv_const(c, NNV_CV_I32, 1, &n, v); }
+
+uint32_t nnv_cv_shape_of(struct nnv_cv *c, uint32_t operand) {
+    const struct nnv_operand *o = nnv_cv_at(c, operand);
+    int32_t dims[NNV_MAX_RANK] = {0};
+    for (uint32_t i = 0; i < o->rank; i++) dims[i] = (int32_t)o->dims[i];
+    return nnv_cv_ints(c, o->rank, dims);
+}
+
+uint32_t nnv_cv_filled(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, double number) {
+    size_t n = 1, size = nnv_type(e.type)->size;
+    for (uint32_t i = 0; i < rank; i++) n *= dims[i];
+    uint8_t *data = nnv_cv_room(c, n * size) ? nnv_arena_alloc(c->b.arena, n, size) : NULL;
+    if (!data) {
+        c->b.failed = c->b.failed || nnv_cv_ok(c);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) nnv_store(e.type, &number, 1, data + i * size);
+    return nnv_cv_const(c, e, rank, dims, data);
+}
+
+uint32_t nnv_cv_omitted(struct nnv_cv *c, int32_t type) {
+    static uint32_t none[1]; /* rank 1, no extent */
+    if (!nnv_cv_ok(c)) return 0;
+    struct nnv_operand o = {.type = type, .lifetime = NNV_NO_VALUE};
+    if (nnv_type(type)->tensor) o.rank = 1, o.dims = nnv_arena_copy(c->b.arena, none, sizeof none);
+    if (nnv_is_quant(type)) o.scale = 1;
+    return nnv_builder_operand(&c->b, o);
+}
+
+const int32_t *nnv_cv_ints_of(struct nnv_cv *c, uint32_t i, uint32_t *count) {
+    static const int32_t none[1];
+    const struct nnv_tfl_tensor *t = nnv_cv_in_tensor(c, i);
+    *count = 0;
+    if (t && t->rank == 1 && t->dims[0] == 0) return none; /* a list that is empty */
+    uint32_t operand = nnv_cv_in(c, i);
+    if (!nnv_cv_ok(c)) return NULL;
+    if (nnv_cv_at(c, operand)->type != ANEURALNETWORKS_TENSOR_INT32) {
+        nnv_cv_fail(c, "input %u holds %s, not integers", i, nnv_tfl_type_name(t->type));
+        return NULL;
+    }
+    if (!nnv_cv_is_const(c, operand)) {
+        nnv_cv_refuse(c, " with a computed input %u", i);
+        return NULL;
+    }
+    *count = (uint32_t)nnv_cv_elements(c, operand);
+    return nnv_cv_at(c, operand)->data;
+}
+
+const int32_t *nnv_cv_ints_exact(struct nnv_cv *c, uint32_t i, uint32_t n) {
+    uint32_t count;
+    const int32_t *v = nnv_cv_ints_of(c, i, &count);
+    if (v && count != n) nnv_cv_fail(c, "input %u holds %u numbers, not %u", i, count, n);
+    return nnv_cv_ok(c) ? v : NULL;
+}
+
+uint32_t nnv_cv_axis(struct nnv_cv *c, int32_t axis, uint32_t rank) {
+    if (axis < -(int32_t)rank || axis >= (int32_t)rank) {
+        nnv_cv_fail(c, "axis %d of a tensor of rank %u", axis, rank);
+        return 0;
+    }
+    return (uint32_t)(axis < 0 ? axis + (int32_t)rank : axis);
+}
+
+/** Which scale element i has. */
+static uint32_t channel_of(const struct nnv_tfl_tensor *t, size_t i) {
+    size_t inner = 1;
+    if (t->scale_count <= 1) return 0;
+    for (uint32_t d = t->axis + 1; d < t->rank; d++) inner *= t->dims[d];
+    return (uint32_t)(i / inner % t->scale_count);
+}
+
+static double stored_number(const struct nnv_tfl_tensor *t, size_t i, bool as_signed) {
+    if (t->type == NNV_TFL_INT4) {
+        int v = t->data[i / 2] >> (i % 2 ? 4 : 0) & 15;
+        return v < 8 ? v : v - 16;
+    }
+    return t->type == NNV_TFL_INT8 || as_signed ? (double)(int8_t)t->data[i] : (double)t->data[i];
+}
+
+uint32_t nnv_cv_weights_float(struct nnv_cv *c, uint32_t i) {
+    const struct nnv_tfl_tensor *t = nnv_cv_in_tensor(c, i);
+    if (!t || !nnv_cv_ok(c)) return 0;
+    if (t->type == NNV_TFL_FLOAT32 || t->type == NNV_TFL_FLOAT16) return nnv_cv_in(c, i);
+    if (!t->data || t->sparse || t->scale_count == 0 ||
+        (t->type != NNV_TFL_INT8 && t->type != NNV_TFL_UINT8 && t->type != NNV_TFL_INT4)) {
+        nnv_cv_refuse(c, " with weights of %s", nnv_tfl_type_name(t->type));
+        return 0;
+    }
+    /* Old files say UINT8 for bytes that are signed: no zero point tells them. */
+    const bool as_signed = t->type == NNV_TFL_UINT8 && t->zero_points[0] == 0;
+    size_t n = nnv_tfl_elements(t);
+    float *to = nnv_cv_room(c, n * sizeof *to) ? NNV_NEW(c->b.arena, float, n) : NULL;
+    if (!to) {
+        c->b.failed = c->b.failed || nnv_cv_ok(c);
+        return 0;
+    }
+    for (size_t e = 0; e < n; e++) {
+        uint32_t s = channel_of(t, e);
+        to[e] = (float)((stored_number(t, e, as_signed) - (double)t->zero_points[s]) * (double)t->scales[s]);
+    }
+    return nnv_cv_const(c, NNV_CV_F32, t->rank, t->dims, to);
+}
+
+/* ------------------------------------------------------------------- options */
+
+/** Takes over what went wrong in the file. */
+static bool sound(struct nnv_cv *c) {
+    if (nnv_flat_failed(c->op->options.file)) nnv_cv_fail(c, "options: %s", c->op->options.file->err.text);
+    return nnv_cv_ok(c);
+}
+
+int32_t nnv_cv_option(struct nnv_cv *c, unsigned slot, int32_t absent, const char *what) {
+    if (!nnv_cv_ok(c) || !nnv_flat_present(c->op->options)) return absent;
+    int32_t v = (int32_t)nnv_flat_int(c->op->options, slot, 4, true, absent, what);
+    return sound(c) ? v : absent;
+}
+
+int32_t nnv_cv_option_positive(struct nnv_cv *c, unsigned slot, int32_t absent, const char *what) {
+    int32_t v = nnv_cv_option(c, slot, absent, what);
+    if (v < 1) nnv_cv_fail(c, "%s is %d, not a number above 0", what, v);
+    return v < 1 ? 1 : v;
+}
+
+int nnv_cv_option_enum(struct nnv_cv *c, unsigned slot, int most, const char *what) {
+    if (!nnv_cv_ok(c) || !nnv_flat_present(c->op->options)) return 0;
+    int64_t v = nnv_flat_int(c->op->options, slot, 1, true, 0, what);
+    if (sound(c) && (v < 0 || v > most))
+        nnv_cv_fail(c, "%s is %lld, which the schema does not have", what, (long long)v);
+    return nnv_cv_ok(c) ? (int)v : 0;
+}
+
+bool nnv_cv_option_bool(struct nnv_cv *c, unsigned slot, bool absent, const char *what) {
+    if (!nnv_cv_ok(c) || !nnv_flat_present(c->op->options)) return absent;
+    int64_t v = nnv_flat_int(c->op->options, slot, 1, false, absent, what);
+    return sound(c) ? v != 0 : absent;
+}
+
+float nnv_cv_option_float(struct nnv_cv *c, unsigned slot, const char *what) {
+    if (!nnv_cv_ok(c) || !nnv_flat_present(c->op->options)) return 0;
+    float v = nnv_flat_float(c->op->options, slot, 0, what);
+    if (sound(c) && !isfinite(v)) nnv_cv_fail(c, "%s is %g, not a finite number", what, (double)v);
+    return nnv_cv_ok(c) ? v : 0;
+}
+
+uint32_t nnv_cv_padding(struct nnv_cv *c, unsigned slot) {
+    static const int32_t codes[] = {ANEURALNETWORKS_PADDING_SAME, ANEURALNETWORKS_PADDING_VALID};
+    return nnv_cv_int(c, codes[nnv_cv_option_enum(c, slot, 1, "padding")]);
+}
+
+uint32_t nnv_cv_fused(struct nnv_cv *c, unsigned slot) {
+    enum { RELU6 = 3, TANH = 4, SIGN_BIT = 5 };
+    int v = nnv_cv_option_enum(c, slot, SIGN_BIT, "fused_activation_function");
+    if (v > RELU6) nnv_cv_refuse(c, " with the activation %s", v == TANH ? "TANH" : "SIGN_BIT");
+    return nnv_cv_int(c, v); /* up to RELU6 the numbers are NNAPI's */
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file tflite.h TensorFlow Lite models as NNAPI models. */
+#ifndef NNV_MLTS_TFLITE_H
+#define NNV_MLTS_TFLITE_H
+
+#include "mlts/networks/network.h"
+
+/**
+ * Converts a .tflite file. where names it in errors; name, origin and task are left to the caller. All memory is
+ * arena's and data need not outlive the call. The model passes nnv_validate(). Its inputs are those of the file, then
+ * the states that the file's variable tensors hold; its outputs likewise. What is known when the file is read is
+ * computed then: shapes, weights of float16.
+ * NNV_INVALID: the file is damaged, one error with its place; NNV_UNSUPPORTED: names all operators that have no equal
+ * in NNAPI, with how often they stand in the file.
+ */
+NNV_USE_RESULT enum nnv_status nnv_tflite_import(const void *data, size_t size, const char *where,
+                                                 struct nnv_arena *arena, struct nnv_network *net, struct nnv_err *err);
+
+/** Operators that are converted; TensorFlow Lite's number of each through code: for documentation and tests. */
+size_t nnv_tflite_operator_count(void);
+int nnv_tflite_operator_code(size_t i);
+
+#endif

@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "randgraph/single/single.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "randgraph/control.h"
+#include "randgraph/single/exact.h"
+#include "randgraph/single/infinite.h"
+#include "randgraph/single/refused.h"
+#include "randgraph/single/quant.h"
+#include "reference/eval/eval.h"
+#include "reference/model/validate.h"
+
+enum { ATTEMPTS = 5, COPY_LIMIT = ANEURALNETWORKS_MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES };
+
+/* ------------------------------------------------------------------- what there is */
+
+static int32_t main_type(const struct nnv_op *op, int sig) { return op->sigs[sig].type[NNV_T]; }
+
+int nnv_single_variants(const struct nnv_op *op) {
+    int n = 0;
+    while (op->variants[n]) n++;
+    return n;
+}
+
+int nnv_single_sweep_cases(const struct nnv_op *op, int sig) {
+    const struct nnv_type *t = nnv_type(main_type(op, sig));
+    if (!op->unary || t->per_channel) return 0;
+    if (t->kind == NNV_KIND_QUANT && t->size == 1) return 3;
+    return t->code == ANEURALNETWORKS_TENSOR_FLOAT16 ? NNV_SWEEP_PARTS : 0;
+}
+
+bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_mode mode) {
+    switch (mode) {
+    case NNV_MODE_NORMAL:
+    case NNV_MODE_EDGE:
+    case NNV_MODE_RAMP:
+    case NNV_MODE_REFUSED:
+        return true;
+    case NNV_MODE_IMPULSE:
+        return op->code != ANEURALNETWORKS_REDUCE_PROD; /* a product with zeros says nothing */
+    case NNV_MODE_EXACT:
+        return op->linear;
+    case NNV_MODE_SWEEP:
+        return nnv_single_sweep_cases(op, sig) > 0;
+    case NNV_MODE_ZERO:
+        return op->zero != NNV_ZERO_REFUSED && (!op->check_subgraphs || nnv_control_has_zero(main_type(op, sig)));
+    case NNV_MODE_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool nnv_single_relaxable(const struct nnv_op *op, int sig) {
+    for (int v = 0; v < NNV_VARS; v++)
+        if (nnv_op_uses(op, v) && op->sigs[sig].type[v] == ANEURALNETWORKS_TENSOR_FLOAT32) return true;
+    return false;
+}
+
+static bool per_channel(const struct nnv_op *op, int sig) {
+    return nnv_op_uses(op, NNV_W) && nnv_type(op->sigs[sig].type[NNV_W])->per_channel;
+}
+
+/* Alike as far as the first part of the name tells. */
+static bool alike(const struct nnv_op *op, int a, int b) {
+    return main_type(op, a) == main_type(op, b) && per_channel(op, a) == per_channel(op, b);
+}
+
+char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t room) {
+    size_t at = (size_t)snprintf(buf, room, "%s%s", nnv_type(main_type(op, sig))->tag,
+                                 per_channel(op, sig) ? "_per_channel" : "");
+    for (int v = NNV_T + 1; v < NNV_VARS; v++) {
+        bool tells = false;
+        for (int i = 0; nnv_op_uses(op, v) && i < op->nsigs; i++)
+            tells |= alike(op, i, sig) && op->sigs[i].type[v] != op->sigs[sig].type[v];
+        if (tells && at < room)
+            at += (size_t)snprintf(buf + at, room - at, "_%s", nnv_type(op->sigs[sig].type[v])->tag);
+    }
+    return buf;
+}
+
+/* ----------------------------------------------------------------------- operands */
+
+/* A case under construction. */
+struct build {
+    const struct nnv_single *what;
+    struct nnv_arena *arena;
+    struct nnv_sample *sample;
+    struct nnv_spec *spec;
+    struct nnv_subgraph *s;
+    struct nnv_value *values;      /* one an operand; of model inputs */
+    const struct nnv_slot **slots; /* one an operand */
+    struct nnv_rng rng;
+    double magnitude, density; /* see nnv_fill */
+    int level;
+};
+
+static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
+
+static int32_t slot_type(const struct build *b, const struct nnv_slot *slot) {
+    return slot->var == NNV_FIXED ? slot->type : b->sample->sig->type[slot->var];
+}
+
+/* The last group of trailing inputs of which the hook set one. */
+static uint8_t last_group(const struct nnv_sample *s) {
+    uint8_t last = 0;
+    for (uint8_t i = 0; i < s->form->nin; i++)
+        if (s->arg[s->form->in[i].id].set && s->form->in[i].group > last) last = s->form->in[i].group;
+    return last;
+}
+
+static struct nnv_fill fill_of(const struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a) {
+    bool own = a->lo != 0 || a->hi != 0, is_int = slot_type(b, slot) == ANEURALNETWORKS_TENSOR_INT32;
+    struct nnv_fill f = {.mode = b->what->mode, .lo = own ? a->lo : slot->lo, .hi = own ? a->hi : slot->hi};
+    f.index = is_int && slot->var == NNV_FIXED && slot->quant != NNV_Q_BIAS;
+    f.half = b->what->relaxed;
+    f.magnitude = b->magnitude;
+    f.density = b->density;
+    f.part = (uint32_t)b->what->index;
+    return f;
+}
+
+/* Real value of a unit of the bias: its scale, or the product of the input's and each channel's. */
+static void bias_units(const struct build *b, const struct nnv_slot *slot, struct nnv_fill *f) {
+    if (slot->quant != NNV_Q_BIAS || slot_type(b, slot) != ANEURALNETWORKS_TENSOR_INT32) return;
+    const struct nnv_operand *w = &b->s->operands[1];
+    f->bias_scale = (double)b->s->operands[0].scale * (w->channel.count ? 1 : (double)w->scale);
+    f->bias_scales = w->channel.count ? w->channel.scales : NULL;
+}
+
+static void *scalar_data(const struct build *b, int32_t type, double v) {
+    void *data = nnv_arena_alloc(b->arena, 1, nnv_type(type)->size);
+    if (b->what->relaxed && type == ANEURALNETWORKS_FLOAT32) v = nnv_round_to(ANEURALNETWORKS_FLOAT16, v);
+    if (data) nnv_store(type, &v, 1, data);
+    return data;
+}
+
+/* The hook's own values in the operand's type. */
+static void put_reals(const struct build *b, const struct nnv_operand *o, const double *reals, size_t n, char *to) {
+    const struct nnv_type *t = nnv_type(o->type);
+    for (size_t i = 0; i < n; i++) {
+        double v = reals[i];
+        if (b->what->relaxed) v = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v);
+        if (t->kind == NNV_KIND_QUANT) v = nnv_round_half_away(v / (double)o->scale) + o->zero_point;
+        nnv_store(o->type, &v, 1, to + i * t->size);
+    }
+}
+
+static enum nnv_status tensor_data(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
+                                   const struct nnv_operand *o, struct nnv_value *v, struct nnv_err *err) {
+    size_t elems, bytes;
+    if (!nnv_size_bytes(o->type, a->rank, a->dims, &elems, &bytes))
+        return nnv_fail(err, NNV_INTERNAL, "the sample hook made a tensor that is too large");
+    *v = (struct nnv_value){.rank = a->rank, .bytes = bytes, .data = nnv_arena_alloc(b->arena, bytes, 1)};
+    memcpy(v->dims, a->dims, a->rank * sizeof *a->dims);
+    if (!v->data) return no_memory(err);
+    if (a->ints) {
+        memcpy(v->data, a->ints, bytes);
+        return NNV_OK;
+    }
+    if (a->reals) {
+        put_reals(b, o, a->reals, elems, v->data);
+        return NNV_OK;
+    }
+    struct nnv_fill f = fill_of(b, slot, a);
+    struct nnv_operand real = *o; /* with the real extents, for the channels */
+    real.dims = v->dims;
+    bias_units(b, slot, &f);
+    nnv_fill(&f, &real, &b->rng, elems, v->data);
+    return NNV_OK;
+}
+
+static bool is_constant(const struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a) {
+    if (a->constant) return true;
+    if (a->input || !(slot->flags & NNV_PARAM)) return false;
+    bool weights = !a->ints && slot->var != NNV_FIXED;
+    return !(weights && b->what->index % 4 == 3); /* weights as inputs, now and then */
+}
+
+static void make_constant(struct nnv_operand *o, const void *data, size_t bytes) {
+    o->data = data;
+    o->bytes = bytes;
+    o->lifetime = bytes <= COPY_LIMIT ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
+}
+
+static enum nnv_status add_scalar(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
+                                  struct nnv_operand *o, struct nnv_err *err) {
+    const void *data = scalar_data(b, o->type, a->set ? a->value : slot->dflt);
+    if (!data) return no_memory(err);
+    make_constant(o, data, nnv_type(o->type)->size);
+    return NNV_OK;
+}
+
+/* An omitted input: without a value in the model, or every third time only in the request. */
+static enum nnv_status add_omitted(struct build *b, const struct nnv_slot *slot, struct nnv_operand *o,
+                                   struct nnv_value *v, struct nnv_err *err) {
+    if (!(slot->flags & NNV_OMITTABLE))
+        return nnv_fail(err, NNV_INTERNAL, "the sample hook did not set input %s", slot->name);
+    bool late = b->what->index % 3 == 2 && !(slot->flags & NNV_SCALAR);
+    o->lifetime = late ? NNV_SUBGRAPH_INPUT : NNV_NO_VALUE;
+    o->rank = slot->flags & NNV_SCALAR ? 0 : slot->rank_min ? slot->rank_min : 1;
+    o->dims = NNV_NEW(b->arena, uint32_t, o->rank);
+    if (!o->dims) return no_memory(err);
+    if (nnv_is_quant(o->type) && !nnv_type(o->type)->per_channel) o->scale = 1;
+    *v = (struct nnv_value){.omitted = true};
+    return NNV_OK;
+}
+
+static enum nnv_status add_tensor(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
+                                  struct nnv_operand *o, struct nnv_value *v, struct nnv_err *err) {
+    o->rank = a->rank;
+    o->dims = nnv_arena_copy(b->arena, a->dims, a->rank * sizeof *a->dims);
+    if (!o->dims) return no_memory(err);
+    struct nnv_quant_choice q = {.mode = b->what->mode,
+                                 .slot = slot,
+                                 .arg = a,
+                                 .operands = b->s->operands,
+                                 .position = b->s->noperands,
+                                 .index = b->what->index};
+    struct nnv_fill f = fill_of(b, slot, a);
+    nnv_fill_range(&f, &q.lo, &q.hi);
+    enum nnv_status st = nnv_quant_input(&q, &b->rng, b->arena, o, err);
+    if (!st) st = tensor_data(b, slot, a, o, v, err);
+    if (st) return st;
+    bool constant = is_constant(b, slot, a) && v->bytes > 0;
+    o->lifetime = NNV_SUBGRAPH_INPUT;
+    if (constant) make_constant(o, v->data, v->bytes);
+    return NNV_OK;
+}
+
+static enum nnv_status add_input(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
+                                 struct nnv_err *err) {
+    struct nnv_operand *o = &b->s->operands[b->s->noperands];
+    struct nnv_value *v = &b->values[b->s->noperands];
+    b->slots[b->s->noperands] = slot;
+    o->type = slot_type(b, slot);
+    enum nnv_status st;
+    if (!a->set && (slot->flags & NNV_OMITTABLE || !(slot->flags & NNV_SCALAR) || slot->group == 0))
+        st = add_omitted(b, slot, o, v, err);
+    else if (slot->flags & NNV_SCALAR)
+        st = add_scalar(b, slot, a, o, err);
+    else
+        st = add_tensor(b, slot, a, o, v, err);
+    if (!st) b->s->noperands++;
+    return st;
+}
+
+static enum nnv_status add_inputs(struct build *b, struct nnv_err *err) {
+    const struct nnv_sample *s = b->sample;
+    uint8_t last = last_group(s);
+    for (uint8_t i = 0; i < s->form->nin; i++) {
+        const struct nnv_slot *slot = &s->form->in[i];
+        bool repeat = slot->flags & NNV_REPEAT;
+        for (uint32_t k = 0; slot->group <= last && k < (repeat ? s->nrep : 1); k++) {
+            enum nnv_status st = add_input(b, slot, repeat ? &s->rep[k] : &s->arg[slot->id], err);
+            if (st) return st;
+        }
+    }
+    return NNV_OK;
+}
+
+/* ------------------------------------------------------------------------ the spec */
+
+static void sweep_shape(const struct build *b) {
+    struct nnv_sample_arg *a = &b->sample->arg[b->sample->form->in[0].id];
+    bool half = slot_type(b, &b->sample->form->in[0]) == ANEURALNETWORKS_TENSOR_FLOAT16;
+    a->rank = 2;
+    a->dims[0] = half ? 8 : 4;
+    a->dims[1] = half ? NNV_SWEEP_HALVES / 8 : 64;
+}
+
+static enum nnv_status draw(struct build *b, int attempt, struct nnv_err *err) {
+    const struct nnv_single *w = b->what;
+    char sig[96], key[256];
+    snprintf(key, sizeof key, "%s/%s/%s/%s", w->op->name, nnv_single_sig_name(w->op, w->sig, sig, sizeof sig),
+             w->op->variants[w->variant], nnv_mode_name(w->mode));
+    uint64_t place = (uint64_t)(unsigned)w->index * 64 + (uint64_t)attempt;
+    b->sample = NNV_NEW(b->arena, struct nnv_sample, 1);
+    if (!b->sample) return no_memory(err);
+    *b->sample = (struct nnv_sample){.op = w->op,
+                                     .sig = &w->op->sigs[w->sig],
+                                     .variant = w->variant,
+                                     .index = w->index,
+                                     .exact = w->mode == NNV_MODE_EXACT,
+                                     .empty = w->mode == NNV_MODE_ZERO,
+                                     .rng = nnv_rng_make(w->seed, nnv_hash_str(key), place),
+                                     .arena = b->arena,
+                                     .form = w->op->forms};
+    b->rng = nnv_rng_make(w->seed, nnv_hash_str(key) + 1, place);
+    w->op->sample(b->sample);
+    if (b->sample->nout == 0) b->sample->nout = b->sample->form->nout;
+    if (w->mode == NNV_MODE_SWEEP) sweep_shape(b);
+    return NNV_OK;
+}
+
+static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
+    const struct nnv_form *f = b->sample->form;
+    uint32_t nout = b->sample->nout, room = f->nin + b->sample->nrep + nout;
+    struct nnv_spec *spec = b->spec = NNV_NEW(b->arena, struct nnv_spec, 1);
+    b->values = NNV_NEW(b->arena, struct nnv_value, room);
+    b->slots = NNV_NEW(b->arena, const struct nnv_slot *, room);
+    if (!spec || !b->values || !b->slots) return no_memory(err);
+    spec->name = b->what->name;
+    spec->exact = b->what->mode == NNV_MODE_EXACT;
+    spec->model.relaxed = b->what->relaxed;
+    b->s = &spec->model.main;
+    b->s->operands = NNV_NEW(b->arena, struct nnv_operand, room);
+    b->s->operations = NNV_NEW(b->arena, struct nnv_operation, 1);
+    b->s->noperations = 1;
+    b->s->in = NNV_NEW(b->arena, uint32_t, room);
+    b->s->out = NNV_NEW(b->arena, uint32_t, nout);
+    spec->inputs = NNV_NEW(b->arena, struct nnv_value, room);
+    spec->outputs = NNV_NEW(b->arena, struct nnv_value, nout);
+    if (!b->s->operands || !b->s->operations || !b->s->in || !b->s->out || !spec->inputs || !spec->outputs)
+        return no_memory(err);
+    return NNV_OK;
+}
+
+/* Gives output i the quantisation of the input that the hook named; false if it named none. */
+static bool quantised_as(const struct build *b, uint32_t i, struct nnv_operand *o) {
+    uint8_t as = i < NNV_MAX_OUT_AS ? b->sample->out_as[i] : 0;
+    return as && nnv_quant_as(as - 1, b->slots, b->s->operands, b->s->operations[0].nin, o);
+}
+
+/* Output operands of unknown shape with a quantisation that will do for the first evaluation. */
+static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
+    const struct nnv_form *f = b->sample->form;
+    struct nnv_operation *op = b->s->operations;
+    op->type = b->what->op->code;
+    op->nin = b->s->noperands;
+    op->in = NNV_NEW(b->arena, uint32_t, op->nin);
+    op->out = b->s->out;
+    op->nout = b->s->nout = b->sample->nout;
+    if (!op->in) return no_memory(err);
+    for (uint32_t i = 0; i < op->nin; i++) {
+        op->in[i] = i;
+        if (b->s->operands[i].lifetime != NNV_SUBGRAPH_INPUT) continue;
+        b->spec->inputs[b->s->nin] = b->values[i];
+        b->s->in[b->s->nin++] = i;
+    }
+    for (uint32_t i = 0; i < op->nout; i++) {
+        const struct nnv_slot *slot = nnv_out_slot(f, i);
+        struct nnv_operand *o = &b->s->operands[b->s->noperands];
+        o->type = slot_type(b, slot);
+        o->lifetime = NNV_SUBGRAPH_OUTPUT;
+        o->ignored = slot->flags & NNV_IGNORED;
+        if (!quantised_as(b, i, o)) nnv_quant_placeholder(slot, b->s->operands, o);
+        b->s->out[i] = b->s->noperands++;
+    }
+    return NNV_OK;
+}
+
+static enum nnv_status evaluate(const struct build *b, struct nnv_golden *golden, struct nnv_err *err) {
+    static const struct nnv_eval_options options = {.rows = 0};
+    return nnv_eval(&b->spec->model, b->spec->inputs, &options, b->arena, golden, err);
+}
+
+static void range_of(const struct nnv_golden *g, size_t n, double *lo, double *hi) {
+    *lo = *hi = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (g->exact[i] < *lo) *lo = g->exact[i];
+        if (g->exact[i] > *hi) *hi = g->exact[i];
+    }
+}
+
+/* Chooses the quantisation of the outputs from the range of the results; *changed if it differs from before. */
+static void choose_outputs(struct build *b, const struct nnv_golden *golden, bool *changed) {
+    const struct nnv_form *f = b->sample->form;
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        const struct nnv_slot *slot = nnv_out_slot(f, i);
+        struct nnv_operand *o = &b->s->operands[b->s->out[i]];
+        if (!nnv_is_quant(o->type) || slot->quant != NNV_Q_FREE || quantised_as(b, i, o)) continue;
+        struct nnv_quant_choice q = {.mode = b->what->mode,
+                                     .slot = slot,
+                                     .operands = b->s->operands,
+                                     .linear = b->what->op->rounding == NNV_ROUND_LINEAR && b->s->operations[0].nin > 1,
+                                     .index = b->what->index,
+                                     .wanted_scale = i ? 0 : b->sample->out_scale,
+                                     .wanted_zero_point = b->sample->out_zero_point};
+        range_of(&golden[i], golden[i].value.bytes / nnv_type(o->type)->size, &q.lo, &q.hi);
+        nnv_quant_output(&q, &b->rng, o);
+        *changed = true;
+    }
+}
+
+static enum nnv_status declare_shapes(const struct build *b, const struct nnv_golden *golden, struct nnv_err *err) {
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        struct nnv_operand *o = &b->s->operands[b->s->out[i]];
+        o->rank = golden[i].value.rank;
+        o->dims = nnv_arena_copy(b->arena, golden[i].value.dims, o->rank * sizeof *o->dims);
+        if (!o->dims) return no_memory(err);
+        if (b->what->op->sizes && b->what->index % 2) o->dims[0] = 0; /* for the driver to find out */
+    }
+    return NNV_OK;
+}
+
+/* Validates; a record that wants the output scale above the product of the inputs' gets it. */
+static enum nnv_status settle(struct build *b, struct nnv_err *err) {
+    struct nnv_err first = {0};
+    enum nnv_status st = nnv_validate(&b->spec->model, b->arena, &b->level, &first);
+    if (st == NNV_INVALID && nnv_quant_raise(b->sample->form, b->s))
+        return nnv_validate(&b->spec->model, b->arena, &b->level, err);
+    return st ? nnv_fail(err, st, "%s", first.text) : NNV_OK;
+}
+
+static enum nnv_status finish(struct build *b, struct nnv_golden *golden, struct nnv_err *err) {
+    bool changed = false;
+    enum nnv_status st = evaluate(b, golden, err);
+    if (st) return st;
+    choose_outputs(b, golden, &changed);
+    st = declare_shapes(b, golden, err);
+    if (!st) st = settle(b, err);
+    if (!st && changed) st = evaluate(b, golden, err);
+    for (uint32_t i = 0; !st && i < b->s->nout; i++) b->spec->outputs[i] = golden[i].value;
+    if (st) return st;
+    if (b->what->mode == NNV_MODE_ZERO && b->level < 3) b->level = 3; /* real extents of zero came with it */
+    b->spec->min_version = b->level;
+    return NNV_OK;
+}
+
+static enum nnv_status begin_control(struct build *b, struct nnv_err *err) {
+    struct nnv_control c = {.what = b->what, .sample = b->sample, .rng = b->rng, .magnitude = b->magnitude};
+    return nnv_control_build(&c, b->arena, &b->spec, err);
+}
+
+/* Control flow comes with subgraphs, and says itself what shapes it leaves open. */
+static enum nnv_status attempt_control(struct build *b, struct nnv_golden **golden, struct nnv_err *err) {
+    enum nnv_status st = begin_control(b, err);
+    if (st) return st;
+    b->s = &b->spec->model.main;
+    b->spec->outputs = NNV_NEW(b->arena, struct nnv_value, b->s->nout);
+    *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
+    if (!b->spec->outputs || !*golden) return no_memory(err);
+    st = nnv_validate(&b->spec->model, b->arena, &b->spec->min_version, err);
+    if (!st) st = evaluate(b, *golden, err);
+    for (uint32_t i = 0; !st && i < b->s->nout; i++) b->spec->outputs[i] = (*golden)[i].value;
+    return st;
+}
+
+/* The spec but for its results. */
+static enum nnv_status begin(struct build *b, struct nnv_err *err) {
+    enum nnv_status st = start_spec(b, err);
+    if (!st) st = add_inputs(b, err);
+    return st ? st : add_outputs(b, err);
+}
+
+static enum nnv_status attempt(struct build *b, int n, struct nnv_golden **golden, struct nnv_err *err) {
+    enum nnv_status st = draw(b, n, err);
+    if (!st && b->what->op->check_subgraphs) return attempt_control(b, golden, err);
+    if (!st) st = begin(b, err);
+    if (st) return st;
+    *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
+    return *golden ? finish(b, *golden, err) : no_memory(err);
+}
+
+/* -------------------------------------------------------------- does it say anything */
+
+static bool finite_results(const struct build *b) {
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
+        const char *data = b->spec->outputs[i].data;
+        size_t size = nnv_type(o->type)->size, n = b->spec->outputs[i].bytes / size;
+        for (size_t e = 0; e < n; e++) {
+            double v;
+            nnv_load(o->type, data + e * size, 1, &v);
+            if (!isfinite(v)) return false;
+            if (nnv_type(o->type)->kind == NNV_KIND_INT && (v <= INT32_MIN || v >= INT32_MAX)) return false;
+        }
+    }
+    return true;
+}
+
+/* True if the number of results is not certain: a correct driver may give more or fewer where a decision is open. */
+static bool open_results(const struct build *b) {
+    static const struct nnv_eval_options options = {.rows = 2, .k = 2};
+    struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
+    if (!b->what->op->sizes || !golden) return false;
+    enum nnv_status st = nnv_eval(&b->spec->model, b->spec->inputs, &options, b->arena, golden, NULL);
+    return st == NNV_OK && golden[0].open;
+}
+
+static int attempts_of(const struct nnv_op *op) { return op->sizes ? 4 * ATTEMPTS : ATTEMPTS; }
+
+/* All compared outputs of more than one element have equal elements. */
+static bool constant_results(const struct build *b) {
+    bool any = false;
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
+        const char *data = b->spec->outputs[i].data;
+        size_t size = nnv_type(o->type)->size, bytes = b->spec->outputs[i].bytes;
+        if (o->ignored || bytes < 2 * size) continue;
+        any = true;
+        for (size_t at = size; at < bytes; at += size)
+            if (memcmp(data, data + at, size) != 0) return false;
+    }
+    return any;
+}
+
+/* The results for the absolute values of all inputs bound every partial sum of a linear operation. */
+static enum nnv_status partial_sums(const struct build *b, double *most, struct nnv_err *err) {
+    struct build a = *b;
+    struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
+    if (!golden) return no_memory(err);
+    enum nnv_status st = nnv_exact_absolute(b->spec, b->slots, b->arena, &a.spec, err);
+    if (!st) st = evaluate(&a, golden, err);
+    if (st) return st;
+    *most = 0;
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        double lo, hi;
+        range_of(&golden[i], golden[i].value.bytes / nnv_type(b->s->operands[b->s->out[i]].type)->size, &lo, &hi);
+        if (hi > *most) *most = hi;
+    }
+    return NNV_OK;
+}
+
+/* Integers up to here, and sums of them, are exact: in float16 with its 11 bits, in 8 bits beside a zero point. */
+static double exact_limit(const struct build *b) {
+    int32_t type = b->s->operands[b->s->out[0]].type;
+    if (nnv_is_quant(type)) return 90;
+    if (nnv_type(type)->size == 2 || b->what->relaxed) return 2048;
+    return 16777216;
+}
+
+static enum nnv_status exact_case(struct build *b, struct nnv_err *err) {
+    struct nnv_golden *golden;
+    for (b->magnitude = 8, b->density = 1; b->density > 0.001;) {
+        double most = 0;
+        enum nnv_status st = attempt(b, 0, &golden, err);
+        if (!st) st = partial_sums(b, &most, err);
+        if (st || most <= exact_limit(b)) return st;
+        /* both factors of a product shrink */
+        while (most > exact_limit(b)) {
+            most /= 4;
+            if (b->magnitude > 1)
+                b->magnitude = floor(b->magnitude / 2);
+            else
+                b->density /= 2;
+        }
+    }
+    return nnv_fail(err, NNV_INTERNAL, "no exact values were found: the sample hook makes the sums too long");
+}
+
+static enum nnv_status edge_case(struct build *b, struct nnv_err *err) {
+    int32_t type = main_type(b->what->op, b->what->sig);
+    bool half = type == ANEURALNETWORKS_TENSOR_FLOAT16 || b->what->relaxed;
+    bool exact = b->what->op->rounding == NNV_ROUND_NONE || b->what->op->unary;
+    b->magnitude = half ? (exact ? 60000 : 64) : 0x1p30;
+    struct nnv_golden *golden;
+    enum nnv_status st = NNV_OK;
+    for (int n = 0; !st && n < attempts_of(b->what->op); n++, b->magnitude = floor(sqrt(b->magnitude))) {
+        st = attempt(b, n, &golden, err);
+        if (!st && finite_results(b) && !open_results(b)) break;
+    }
+    const bool plain = b->what->op->rounding == NNV_ROUND_NONE && !b->what->op->check_subgraphs && !b->what->op->sizes;
+    if (!st && plain && b->what->index % 2 == 1) nnv_infinite_values(b->spec, b->arena);
+    return st;
+}
+
+enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena *arena, struct nnv_spec **spec,
+                                 struct nnv_err *err) {
+    struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    struct nnv_golden *golden;
+    enum nnv_status st = NNV_OK;
+    if (what->mode == NNV_MODE_EXACT)
+        st = exact_case(&b, err);
+    else if (what->mode == NNV_MODE_EDGE)
+        st = edge_case(&b, err);
+    else
+        for (int n = 0; !st && n < attempts_of(what->op); n++) {
+            st = attempt(&b, n, &golden, err);
+            bool says = st || what->mode != NNV_MODE_NORMAL || (finite_results(&b) && !constant_results(&b));
+            if (!st && says && !open_results(&b)) break;
+        }
+    if (!st && what->mode == NNV_MODE_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
+    if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
+    *spec = b.spec;
+    return NNV_OK;
+}
+
+/* The drawn use reads a tensor of like's type and rank that it does not want as a constant. */
+static bool takes(const struct build *b, const struct nnv_operand *like) {
+    const struct nnv_sample *s = b->sample;
+    for (uint8_t i = 0; i < s->form->nin; i++) {
+        const struct nnv_slot *slot = &s->form->in[i];
+        const struct nnv_sample_arg *a = slot->flags & NNV_REPEAT ? &s->rep[0] : &s->arg[slot->id];
+        if (!(slot->flags & NNV_SCALAR) && a->set && a->rank == like->rank && slot_type(b, slot) == like->type &&
+            !is_constant(b, slot, a))
+            return true;
+    }
+    return false;
+}
+
+uint32_t nnv_single_ranks(const struct nnv_single *what, int32_t type, struct nnv_arena *arena) {
+    struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    struct nnv_operand like = {.type = type};
+    uint32_t ranks = 0;
+    if (what->op->check_subgraphs || draw(&b, 0, NULL) != NNV_OK) return UINT32_MAX;
+    for (like.rank = 1; like.rank <= 8; like.rank++) ranks |= (uint32_t)takes(&b, &like) << like.rank;
+    return ranks;
+}
+
+enum nnv_status nnv_single_draw(const struct nnv_single *what, const struct nnv_operand *like, struct nnv_arena *arena,
+                                struct nnv_spec **spec, struct nnv_err *err) {
+    enum { DRAWS = 8 };
+    struct nnv_single w = *what;
+    struct build b = {.what = &w, .arena = arena, .magnitude = 1, .density = 1};
+    enum nnv_status st = NNV_OK;
+    bool fits = false;
+    *spec = NULL;
+    for (int n = 0; n < DRAWS && !st && !fits; n++, w.index += !fits) {
+        st = draw(&b, 0, err);
+        fits = !st && (w.op->check_subgraphs || takes(&b, like));
+    }
+    if (!st && !fits) return NNV_OK;
+    if (!st) st = what->op->check_subgraphs ? begin_control(&b, err) : begin(&b, err);
+    if (st) return nnv_at(err, st, "%s", what->name ? what->name : what->op->name);
+    *spec = b.spec;
+    return NNV_OK;
+}

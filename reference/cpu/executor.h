@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file executor.h The golden executor: the driver "reference", and the CPU device of the runtime. */
+#ifndef NNV_REFERENCE_EXECUTOR_H
+#define NNV_REFERENCE_EXECUTOR_H
+
+#include "nnvts/driver.h"
+
+/** The golden kernels behind the driver ABI; static, never NULL. */
+const struct nnvts_driver *nnv_golden_driver(void);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file grouped_conv_2d.c GROUPED_CONV_2D. */
+#include "reference/ops/common.h"
+#include "reference/ops/conv/direct.h"
+
+#define TAIL                                                                                                           \
+    NNV_CONV_INT(STRIDE_W, "stride width", NNV_POSITIVE), NNV_CONV_INT(STRIDE_H, "stride height", NNV_POSITIVE),       \
+        NNV_CONV_INT(GROUPS, "groups", NNV_POSITIVE), NNV_CONV_INT(ACT, "activation", NNV_FUSE), NNV_DIRECT_NCHW
+static const struct nnv_slot explicit_inputs[] = {
+    NNV_CONV_TENSORS,
+    NNV_CONV_INT(PAD_LEFT, "padding left", NNV_NOT_NEGATIVE),
+    NNV_CONV_INT(PAD_RIGHT, "padding right", NNV_NOT_NEGATIVE),
+    NNV_CONV_INT(PAD_TOP, "padding top", NNV_NOT_NEGATIVE),
+    NNV_CONV_INT(PAD_BOTTOM, "padding bottom", NNV_NOT_NEGATIVE),
+    TAIL,
+};
+static const struct nnv_slot implicit_inputs[] = {NNV_CONV_TENSORS,
+                                                  NNV_CONV_INT(SCHEME, "padding scheme", NNV_PADDING_CODE), TAIL};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};
+static const struct nnv_form forms[] = {
+    {"implicit", implicit_inputs, sizeof implicit_inputs / sizeof *implicit_inputs, outputs, 1},
+    {"explicit", explicit_inputs, sizeof explicit_inputs / sizeof *explicit_inputs, outputs, 1},
+};
+
+static const struct nnv_window_ids rows_ids = {SCHEME, PAD_TOP, PAD_BOTTOM, STRIDE_H, -1};
+static const struct nnv_window_ids cols_ids = {SCHEME, PAD_LEFT, PAD_RIGHT, STRIDE_W, -1};
+
+/* The output channels; groups must divide them, and the input channels are groups times the filter's depth. */
+static enum nnv_status infer_channels(const struct nnv_call *c, uint32_t in, uint32_t *out, struct nnv_err *err) {
+    const struct nnv_shape *f = &nnv_in(c, FILTER)->shape;
+    uint32_t n = nnv_dim(f, 0), depth = nnv_dim(f, 3);
+    enum nnv_status st = nnv_extent_agree(c, BIAS, 0, &n, err);
+    if (st) return st;
+    if (nnv_known(c, GROUPS)) {
+        uint32_t groups = (uint32_t)nnv_int(c, GROUPS);
+        if (n != NNV_DIM_UNKNOWN && n % groups != 0)
+            return nnv_fail(err, NNV_INVALID, "%u output channels can't be divided into %u groups", n, groups);
+        if (in != NNV_DIM_UNKNOWN && depth != NNV_DIM_UNKNOWN && in != (uint64_t)depth * groups)
+            return nnv_fail(err, NNV_INVALID, "%u input channels are not %u groups of %u, the filter's depth", in,
+                            groups, depth);
+    }
+    *out = n;
+    return NNV_OK;
+}
+
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    const struct nnv_shape *x = &nnv_in(c, X)->shape, *f = &nnv_in(c, FILTER)->shape;
+    struct nnv_shape y = nnv_shape_of_rank(4);
+    y.dims[0] = nnv_dim(x, 0);
+    bool known = nnv_known(c, NCHW);
+    struct nnv_layout l = nnv_layout_of(known && nnv_int(c, NCHW));
+    uint32_t channels;
+    enum nnv_status st = infer_channels(c, known ? nnv_dim(x, l.c) : NNV_DIM_UNKNOWN, &channels, err);
+    if (!st && known) {
+        struct nnv_window h, w;
+        st = nnv_window_of(c, &rows_ids, nnv_dim(x, l.h), nnv_dim(f, 1), "height", &h, err);
+        if (!st) st = nnv_window_of(c, &cols_ids, nnv_dim(x, l.w), nnv_dim(f, 2), "width", &w, err);
+        if (st) return st;
+        y.dims[l.c] = channels;
+        y.dims[l.h] = h.out;
+        y.dims[l.w] = w.out;
+    }
+    if (!st) out[0] = y;
+    return st;
+}
+
+/* The input position of each tap of each output position. */
+static enum nnv_status positions(struct nnv_kernel *k, const struct nnv_window_ids *ids, uint32_t in, uint32_t filter,
+                                 uint32_t out, const int64_t **to, struct nnv_err *err) {
+    struct nnv_window w;
+    enum nnv_status st = nnv_window_of(k->call, ids, in, filter, "window", &w, err);
+    if (st) return st;
+    int64_t *t = NNV_NEW(k->scratch, int64_t, (size_t)out * filter);
+    if (!t) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < out; i++)
+        for (uint32_t p = 0; p < filter; p++) {
+            int64_t at = (int64_t)i * nnv_int(k->call, ids->stride) - w.head + p;
+            t[(size_t)i * filter + p] = at < in ? at : -1;
+        }
+    *to = t;
+    return NNV_OK;
+}
+
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    const struct nnv_shape *f = nnv_in_shape(k, FILTER);
+    bool nchw = nnv_int(k->call, NCHW);
+    struct nnv_direct d = {
+        .x = nnv_image_of(nnv_in_shape(k, X), nchw),
+        .y = nnv_image_of(nnv_out_shape(k, 0), nchw),
+        .fh = f->dims[1],
+        .fw = f->dims[2],
+        .groups = (uint32_t)nnv_int(k->call, GROUPS),
+    };
+    d.terms = (double)d.fh * d.fw * f->dims[3];
+    d.winograd = d.fh == 3 && d.fw == 3 && nnv_int(k->call, STRIDE_H) == 1 && nnv_int(k->call, STRIDE_W) == 1;
+    enum nnv_status st = positions(k, &rows_ids, d.x.h, d.fh, d.y.h, &d.rows, err);
+    if (!st) st = positions(k, &cols_ids, d.x.w, d.fw, d.y.w, &d.cols, err);
+    return st ? st : nnv_direct_eval(k, &d, err);
+}
+
+static const char *const variants[] = {"valid",
+                                       "same",
+                                       "explicit",
+                                       "stride_same",
+                                       "stride_valid",
+                                       "stride_explicit",
+                                       "nchw_same",
+                                       "nchw_stride_explicit",
+                                       "pointwise",
+                                       "even_same",
+                                       "relu",
+                                       "relu1",
+                                       "relu6",
+                                       "winograd",
+                                       "inputs",
+                                       "one",
+                                       "each",
+                                       "large_same",
+                                       NULL};
+
+/* one: a single group. each: a group for each input channel. */
+static void sample(struct nnv_sample *s) {
+    struct nnv_window_sample g = nnv_window_draw(s, 5);
+    uint32_t groups = 2 + (uint32_t)s->index % 3, depth = nnv_sample_dim(s, 2, 5), share = 3 - (uint32_t)s->index % 2;
+    if (nnv_sample_is(s, "one")) groups = 1;
+    if (nnv_sample_is(s, "each")) depth = 1;
+    g.c = groups * depth;
+    s->form = &forms[g.scheme ? 0 : 1];
+    nnv_direct_set(s, &g, groups * share, depth);
+    nnv_window_set(s, &rows_ids, &g, true);
+    nnv_window_set(s, &cols_ids, &g, false);
+    nnv_sample_scalar(s, GROUPS, groups);
+}
+
+const struct nnv_op nnv_op_GROUPED_CONV_2D = {
+    .code = ANEURALNETWORKS_GROUPED_CONV_2D,
+    .name = "GROUPED_CONV_2D",
+    .level = 3,
+    .formula = "y[n,i,j,k] = act(bias[k] + sum over p,q,c of x[n, i*sh-top+p, j*sw-left+q, g*D+c] * filter[k,p,q,c]), "
+               "D the filter's depth, g = floor(k / (channels / groups))",
+    .forms = forms,
+    .nforms = 2,
+    .sigs = nnv_direct_sigs,
+    .nsigs = NNV_DIRECT_SIGS,
+    .rounding = NNV_ROUND_LINEAR,
+    .linear = true,
+    .check = nnv_conv_check,
+    .infer = infer,
+    .eval = eval,
+    .variants = variants,
+    .sample = sample,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file comparison.c EQUAL, NOT_EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL. */
+#include "reference/ops/elementwise/binary.h"
+
+enum { A, B };
+
+static const struct nnv_slot inputs[] = {NNV_PAIR_INPUTS};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_BOOL8}};
+static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_BOOL8}},        {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},      {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}}, {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+};
+
+static double flushed(const struct nnv_kernel *k, double v) { return fabs(v) < k->eta ? 0 : v; }
+
+/*
+ * Numbers that are known exactly compare exactly; but the products of quantised ones are rounded to float32 or not,
+ * numbers below the smallest normal may be taken as 0, and numbers with a spread compare either way when near.
+ */
+static double decide(struct nnv_kernel *k, const struct nnv_pair *p, bool (*holds)(double, double)) {
+    double spread = nnv_spread(k, A, p->i) + nnv_spread(k, B, p->j), a = p->x, b = p->y;
+    if (nnv_is_quant(k->call->sig->type[NNV_T])) {
+        a = (double)(float)a;
+        b = (double)(float)b;
+    }
+    bool result = holds(a, b);
+    bool near = holds(p->x, p->y) != result || holds(flushed(k, a), flushed(k, b)) != result;
+    if (!(spread <= 0)) near |= !(fabs(a - b) > 2 * spread + 2 * k->u_i * (fabs(a) + fabs(b)) + k->eta);
+    return nnv_noise_branch(k, result ? 1 : -1, near ? 2 : 0);
+}
+
+#define RECORD(NAME, OPERATOR)                                                                                         \
+    static bool holds_##NAME(double a, double b) { return a OPERATOR b; }                                              \
+    static double decide_##NAME(struct nnv_kernel *k, const struct nnv_pair *p) { return decide(k, p, holds_##NAME); } \
+    static enum nnv_status eval_##NAME(struct nnv_kernel *k, struct nnv_err *err) {                                    \
+        (void)err;                                                                                                     \
+        nnv_pair_each(k, A, B, decide_##NAME, k->out[0]);                                                              \
+        return NNV_OK;                                                                                                 \
+    }                                                                                                                  \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        .code = ANEURALNETWORKS_##NAME,                                                                                \
+        .name = #NAME,                                                                                                 \
+        .level = 3,                                                                                                    \
+        .formula = "y = a " #OPERATOR " b, a and b broadcast",                                                         \
+        .forms = forms,                                                                                                \
+        .nforms = 1,                                                                                                   \
+        .sigs = sigs,                                                                                                  \
+        .nsigs = sizeof sigs / sizeof *sigs,                                                                           \
+        .rounding = NNV_ROUND_NONE,                                                                                    \
+        .linear = true,                                                                                                \
+        .infer = nnv_binary_infer,                                                                                     \
+        .eval = eval_##NAME,                                                                                           \
+        .variants = nnv_pair_variants,                                                                                 \
+        .sample = sample,                                                                                              \
+    }
+
+/*
+ * Every other case, and all of those that ask for equality, have many equal numbers and neighbours that only full
+ * precision tells apart; every fourth case those of float16, for relaxed models.
+ */
+static void sample(struct nnv_sample *s) {
+    int32_t type = s->sig->type[NNV_T], code = s->op->code;
+    bool equality = code == ANEURALNETWORKS_EQUAL || code == ANEURALNETWORKS_NOT_EQUAL;
+    double step = type == ANEURALNETWORKS_TENSOR_FLOAT16 || s->index % 4 == 3 ? 0x1p-10 : 0x1p-23;
+    nnv_binary_sample(s);
+    if (s->index % 2 == 0 && !equality) return;
+    for (int id = A; id <= B; id++) {
+        struct nnv_sample_arg *x = &s->arg[id];
+        bool small = !nnv_is_float(type);
+        x->lo = small ? -2 : 1;
+        x->hi = small ? 2 : 1 + 3 * step;
+        x->scale = id == A ? 0.25f : 0.125f;
+        x->zero_point = (type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM ? 128 : 0) + (id == A ? 7 : -5);
+    }
+}
+
+RECORD(EQUAL, ==);
+RECORD(NOT_EQUAL, !=);
+RECORD(GREATER, >);
+RECORD(GREATER_EQUAL, >=);
+RECORD(LESS, <);
+RECORD(LESS_EQUAL, <=);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file exp.c EXP, LOG, SIN. */
+#include "reference/ops/elementwise/unary.h"
+
+static const struct nnv_slot exp_inputs[] = {
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -5, .hi = 5}};
+static const struct nnv_slot log_inputs[] = {
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = 0.0625, .hi = 12}};
+static const struct nnv_slot sin_inputs[] = {
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -7, .hi = 7}};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
+static const struct nnv_form exp_forms[] = {{"", exp_inputs, 1, outputs, 1}};
+static const struct nnv_form log_forms[] = {{"", log_inputs, 1, outputs, 1}};
+static const struct nnv_form sin_forms[] = {{"", sin_inputs, 1, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
+};
+
+enum { ULPS_SIN = 4 };
+
+static enum nnv_status eval_exp(struct nnv_kernel *k, struct nnv_err *err) {
+    (void)err;
+    nnv_unary_eval(k, exp, NNV_ULPS_EXP);
+    return NNV_OK;
+}
+
+static enum nnv_status eval_log(struct nnv_kernel *k, struct nnv_err *err) {
+    (void)err;
+    const double *x = nnv_real(k, 0);
+    for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) {
+        bool hazard = !(x[e] > 2 * nnv_spread(k, 0, e) + k->eta);
+        k->out[0][e] = nnv_hazard(k, nnv_function(k, log(x[e]), NNV_ULPS_LOG), hazard);
+    }
+    return NNV_OK;
+}
+
+/* The argument is reduced to a period in the operand's precision. */
+static enum nnv_status eval_sin(struct nnv_kernel *k, struct nnv_err *err) {
+    (void)err;
+    const double *x = nnv_real(k, 0);
+    for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++)
+        k->out[0][e] = nnv_function(k, sin(nnv_round(k, x[e])), ULPS_SIN);
+    return NNV_OK;
+}
+
+#define RECORD(NAME, FORMULA, FORMS, EVAL)                                                                             \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        .code = ANEURALNETWORKS_##NAME,                                                                                \
+        .name = #NAME,                                                                                                 \
+        .level = 3,                                                                                                    \
+        .formula = FORMULA,                                                                                            \
+        .forms = FORMS,                                                                                                \
+        .nforms = 1,                                                                                                   \
+        .sigs = sigs,                                                                                                  \
+        .nsigs = sizeof sigs / sizeof *sigs,                                                                           \
+        .rounding = NNV_ROUND_TABLE,                                                                                   \
+        .unary = true,                                                                                                 \
+        .infer = nnv_same_shape_infer,                                                                                 \
+        .eval = EVAL,                                                                                                  \
+        .variants = nnv_any_rank_variants,                                                                             \
+        .sample = nnv_any_rank_sample,                                                                                 \
+    }
+
+RECORD(EXP, "y = e^x", exp_forms, eval_exp);
+RECORD(LOG, "y = ln x", log_forms, eval_log);
+RECORD(SIN, "y = sin x", sin_forms, eval_sin);

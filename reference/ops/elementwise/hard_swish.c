@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file hard_swish.c HARD_SWISH. */
+#include "reference/ops/elementwise/unary.h"
+
+static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -5, .hi = 5}};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
+static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+};
+
+/* The factors may be multiplied in any order; the division may be a product with 1/6. */
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    (void)err;
+    const double *x = nnv_real(k, 0);
+    for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) {
+        double t = nnv_round(k, x[e] + 3);
+        t = t < 0 ? 0 : t > 6 ? 6 : t;
+        k->out[0][e] = nnv_quotient(k, nnv_round(k, x[e] * t) / 6);
+    }
+    return NNV_OK;
+}
+
+const struct nnv_op nnv_op_HARD_SWISH = {
+    .code = ANEURALNETWORKS_HARD_SWISH,
+    .name = "HARD_SWISH",
+    .level = 4,
+    .formula = "y = x * min(6, max(0, x + 3)) / 6",
+    .forms = forms,
+    .nforms = 1,
+    .sigs = sigs,
+    .nsigs = sizeof sigs / sizeof *sigs,
+    .rounding = NNV_ROUND_TABLE,
+    .zero = NNV_ZERO_ANY,
+    .unary = true,
+    .infer = nnv_same_shape_infer,
+    .eval = eval,
+    .variants = nnv_any_rank_variants,
+    .sample = nnv_any_rank_sample,
+};

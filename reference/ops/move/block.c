@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reference/ops/move/block.h"
+
+const struct nnv_sig nnv_block_sigs[NNV_BLOCK_SIGS] = {
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+};
+
+const char *const nnv_block_variants[] = {"plain", "nhwc", "nchw", NULL};
+
+/* Positions of height, width and depth. */
+struct axes {
+    uint32_t h, w, c;
+};
+
+static struct axes axes_of(const struct nnv_call *c) {
+    return nnv_int(c, NNV_BLOCK_NCHW) ? (struct axes){2, 3, 1} : (struct axes){1, 2, 3};
+}
+
+static enum nnv_status multiply(uint32_t extent, uint64_t by, uint32_t *out, struct nnv_err *err) {
+    if (extent == NNV_DIM_UNKNOWN) return NNV_OK;
+    uint64_t v = extent * by; /* by is below 2^31 or a square checked against the depth's range */
+    if (by > NNV_DIM_MAX || v > NNV_DIM_MAX)
+        return nnv_fail(err, NNV_INVALID, "extent %u times %llu is too large", extent, (unsigned long long)by);
+    *out = (uint32_t)v;
+    return NNV_OK;
+}
+
+static enum nnv_status divide(uint32_t extent, uint64_t by, const char *what, uint32_t *out, struct nnv_err *err) {
+    if (extent == NNV_DIM_UNKNOWN) return NNV_OK;
+    if (extent % by != 0)
+        return nnv_fail(err, NNV_INVALID, "%s %u is not a multiple of %llu", what, extent, (unsigned long long)by);
+    *out = (uint32_t)(extent / by);
+    return NNV_OK;
+}
+
+static enum nnv_status infer(const struct nnv_call *c, bool to_space, struct nnv_shape *out, struct nnv_err *err) {
+    const struct nnv_shape *x = &nnv_in(c, NNV_BLOCK_X)->shape;
+    struct nnv_shape s = nnv_shape_of_rank(4);
+    s.dims[0] = nnv_dim(x, 0);
+    if (nnv_known(c, NNV_BLOCK_SIZE) && nnv_known(c, NNV_BLOCK_NCHW)) {
+        uint64_t b = (uint64_t)nnv_int(c, NNV_BLOCK_SIZE);
+        struct axes a = axes_of(c);
+        enum nnv_status st;
+        if (to_space) {
+            if ((st = multiply(nnv_dim(x, a.h), b, &s.dims[a.h], err)) ||
+                (st = multiply(nnv_dim(x, a.w), b, &s.dims[a.w], err)) ||
+                (st = divide(nnv_dim(x, a.c), b * b, "the depth", &s.dims[a.c], err)))
+                return st;
+        } else {
+            if ((st = divide(nnv_dim(x, a.h), b, "the height", &s.dims[a.h], err)) ||
+                (st = divide(nnv_dim(x, a.w), b, "the width", &s.dims[a.w], err)) ||
+                (st = multiply(nnv_dim(x, a.c), b * b, &s.dims[a.c], err)))
+                return st;
+        }
+    }
+    out[0] = s;
+    return NNV_OK;
+}
+
+enum nnv_status nnv_block_infer_to_space(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    return infer(c, true, out, err);
+}
+
+enum nnv_status nnv_block_infer_to_depth(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    return infer(c, false, out, err);
+}
+
+void nnv_block_eval(struct nnv_kernel *k, bool to_space) {
+    bool nchw = nnv_int(k->call, NNV_BLOCK_NCHW) != 0;
+    uint32_t b = (uint32_t)nnv_int(k->call, NNV_BLOCK_SIZE);
+    struct nnv_image x = nnv_image_of(nnv_in_shape(k, NNV_BLOCK_X), nchw);
+    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    const double *from = nnv_real(k, NNV_BLOCK_X);
+    const struct nnv_image *space = to_space ? &y : &x, *deep = to_space ? &x : &y;
+    for (uint32_t n = 0; n < space->n; n++)
+        for (uint32_t h = 0; h < space->h; h++)
+            for (uint32_t w = 0; w < space->w; w++)
+                for (uint32_t c = 0; c < space->c; c++) {
+                    uint32_t depth = (h % b * b + w % b) * space->c + c;
+                    size_t wide = nnv_image_at(space, n, h, w, c), tall = nnv_image_at(deep, n, h / b, w / b, depth);
+                    k->out[0][to_space ? wide : tall] = from[to_space ? tall : wide];
+                }
+}
+
+void nnv_block_sample(struct nnv_sample *s, bool to_space) {
+    static const uint32_t blocks[] = {2, 3, 4, 1};
+    uint32_t b = blocks[s->index % 4], dims[4];
+    bool nchw = nnv_sample_is(s, "nchw");
+    uint32_t n = nnv_sample_dim(s, 2, 3), h = nnv_sample_dim(s, 2, 3), w = h + nnv_sample_dim(s, 1, 2);
+    uint32_t c = nnv_sample_dim(s, 1, 3);
+    if (to_space)
+        nnv_sample_image(dims, n, h, w, c * b * b, nchw);
+    else
+        nnv_sample_image(dims, n, h * b, w * b, c, nchw);
+    nnv_sample_tensor(s, NNV_BLOCK_X, 4, dims);
+    nnv_sample_scalar(s, NNV_BLOCK_SIZE, b);
+    if (!nnv_sample_is(s, "plain")) nnv_sample_scalar(s, NNV_BLOCK_NCHW, nchw);
+}

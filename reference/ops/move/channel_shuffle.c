@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file channel_shuffle.c CHANNEL_SHUFFLE. */
+#include "reference/ops/move/move.h"
+
+enum { X, GROUPS, AXIS };
+
+static const struct nnv_slot inputs[] = {NNV_MOVE_X(4), NNV_MOVE_INT(GROUPS, "groups", NNV_POSITIVE),
+                                         NNV_MOVE_INT(AXIS, "axis", NNV_AXIS)};
+static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)};
+static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+};
+
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    const struct nnv_shape *x = &nnv_in(c, X)->shape;
+    if (x->known_rank && nnv_known(c, AXIS) && nnv_known(c, GROUPS)) {
+        uint32_t n = x->dims[nnv_axis(nnv_int(c, AXIS), x->rank)], groups = (uint32_t)nnv_int(c, GROUPS);
+        if (n != NNV_DIM_UNKNOWN && n % groups != 0)
+            return nnv_fail(err, NNV_INVALID, "extent %u of the axis does not divide into %u groups", n, groups);
+    }
+    out[0] = *x;
+    return NNV_OK;
+}
+
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    const struct nnv_shape *x = nnv_in_shape(k, X);
+    struct nnv_lines l = nnv_lines_of(x, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), x->rank));
+    size_t groups = (size_t)nnv_int(k->call, GROUPS), width = l.n / groups;
+    int64_t *at = NNV_NEW(k->scratch, int64_t, l.n);
+    if (!at) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < l.n; i++) at[i] = (int64_t)(i % groups * width + i / groups);
+    nnv_move_lines(l, at, (uint32_t)l.n, nnv_real(k, X), k->out[0]);
+    return NNV_OK;
+}
+
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", NULL};
+
+static void sample(struct nnv_sample *s) {
+    static const uint32_t groups[] = {3, 2, 5, 4, 1, 6}, widths[] = {4, 5, 3, 2, 7, 6}; /* unequal: not its inverse */
+    uint32_t rank = (uint32_t)s->variant + 1, at = (uint32_t)s->index * 3 % (2 * rank), dims[4];
+    nnv_sample_dims(s, rank, 60, dims);
+    dims[at % rank] = groups[s->index % 6] * widths[s->index % 6];
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_scalar(s, GROUPS, groups[s->index % 6]);
+    nnv_sample_scalar(s, AXIS, (double)at - rank);
+}
+
+NNV_MOVE_RECORD(CHANNEL_SHUFFLE, "y[i * groups + g] = x[g * n/groups + i] along axis, of extent n", .level = 3);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file gather.c GATHER. */
+#include "reference/ops/move/move.h"
+
+enum { X, AXIS, INDICES };
+
+static const struct nnv_slot inputs[] = {
+    NNV_MOVE_X(0),
+    NNV_MOVE_INT(AXIS, "axis", NNV_AXIS),
+    {.id = INDICES, .name = "indices", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1}};
+static const struct nnv_slot outputs[] = {NNV_MOVE_Y(0)};
+static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
+static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_3;
+
+/* The extents of the indices take the place of the axis. */
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    const struct nnv_shape *x = &nnv_in(c, X)->shape, *indices = &nnv_in(c, INDICES)->shape;
+    struct nnv_shape s = {0};
+    if (x->known_rank && indices->known_rank) {
+        uint32_t rank = x->rank + indices->rank - 1, at = 0;
+        if (rank > NNV_MAX_RANK) return nnv_fail(err, NNV_INVALID, "rank %u is above %d", rank, NNV_MAX_RANK);
+        s = nnv_shape_of_rank(rank);
+        uint32_t axis = nnv_known(c, AXIS) ? (uint32_t)nnv_axis(nnv_int(c, AXIS), x->rank) : x->rank;
+        for (uint32_t d = 0; axis < x->rank && d < x->rank; d++) {
+            if (d != axis) s.dims[at++] = x->dims[d];
+            for (uint32_t i = 0; d == axis && i < indices->rank; i++) s.dims[at++] = indices->dims[i];
+        }
+    }
+    out[0] = s;
+    return NNV_OK;
+}
+
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    const struct nnv_shape *x = nnv_in_shape(k, X);
+    struct nnv_lines l = nnv_lines_of(x, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), x->rank));
+    const double *indices = nnv_real(k, INDICES);
+    size_t n = nnv_elems(k, INDICES);
+    int64_t *at = NNV_NEW(k->scratch, int64_t, n);
+    if (!at) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        bool inside = indices[i] >= 0 && indices[i] < (double)l.n;
+        if (!inside && k->row == 0)
+            return nnv_fail(err, NNV_INVALID, "index %zu is %.0f, but the axis has extent %zu", i, indices[i], l.n);
+        at[i] = inside ? (int64_t)indices[i] : NNV_MOVE_FILL;
+    }
+    nnv_move_lines(l, at, (uint32_t)n, nnv_real(k, X), k->out[0]);
+    return NNV_OK;
+}
+
+/* "indices2", "indices3": indices of more than one dimension. */
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "indices2", "indices3", "rank5", NULL};
+
+static void sample(struct nnv_sample *s) {
+    bool two = nnv_sample_is(s, "indices2"), three = nnv_sample_is(s, "indices3");
+    uint32_t rank = two || three                ? 1 + (uint32_t)s->index % 3
+                    : nnv_sample_is(s, "rank5") ? 5
+                                                : (uint32_t)s->variant + 1,
+             dims[5];
+    uint32_t at = ((uint32_t)s->index + 1) % (2 * rank), shape[3] = {nnv_sample_dim(s, 3, 7), 1, 1}, n;
+    nnv_sample_dims(s, rank, rank == 1 ? 30 : 120, dims);
+    uint32_t *extent = &dims[at % rank];
+    if (*extent < 3) *extent = 3;
+    if (two || three) shape[1] = shape[0] == 3 ? 2 : 3;
+    if (three) shape[2] = 2;
+    n = shape[0] * shape[1] * shape[2];
+    int32_t indices[42], last = (int32_t)*extent - 1;
+    for (uint32_t i = 0; i < n; i++) indices[i] = nnv_sample_int(s, 0, last);
+    indices[0] = last; /* both ends, and one twice */
+    indices[1] = 0;
+    indices[2] = last;
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_scalar(s, AXIS, at < rank ? (double)at : (double)at - 2 * rank);
+    nnv_sample_tensor(s, INDICES,
+                      three ? 3
+                      : two ? 2
+                            : 1,
+                      shape)
+        ->ints = nnv_arena_copy(s->arena, indices, n * sizeof *indices);
+}
+
+NNV_MOVE_RECORD(GATHER, "y[..., i, ...] = x[..., indices[i], ...] along axis; i: all extents of the indices",
+                .level = 3);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file local_response_normalization.c LOCAL_RESPONSE_NORMALIZATION. */
+#include "reference/ops/norm/norm.h"
+
+enum { X = NNV_NORM_X, RADIUS, BIAS, ALPHA, BETA, AXIS };
+
+#define SCALAR(ID, NAME)                                                                                               \
+    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR }
+
+static const struct nnv_slot inputs[] = {
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
+    {.id = RADIUS,
+     .name = "radius",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
+     .rule = NNV_NOT_NEGATIVE},
+    SCALAR(BIAS, "bias"),
+    SCALAR(ALPHA, "alpha"),
+    SCALAR(BETA, "beta"),
+    NNV_NORM_AXIS(AXIS),
+};
+static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
+static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 1}};
+
+static const struct nnv_sig sigs[] = {
+    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
+};
+
+struct params {
+    int64_t radius;
+    double bias, alpha, beta;
+};
+
+/*
+ * base^exponent. Accelerators compute e^(exponent * ln base): the logarithm's error of some ulps becomes an error
+ * as many times larger in the result as the product is (its absolute error is the result's relative one), and the
+ * exponential adds its own. A product below 1 counts as 1: near base 1 the logarithm is good to an absolute error.
+ */
+static double power(struct nnv_kernel *k, double base, double exponent) {
+    double product = fabs(exponent * log(base));
+    return nnv_function(k, pow(base, exponent), NNV_ULPS_EXP + (NNV_ULPS_LOG + 1) * fmax(1, product));
+}
+
+static void line(struct nnv_kernel *k, const double *x, double *y, struct nnv_lines l, const struct params *p) {
+    int64_t n = (int64_t)l.n;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t first = i > p->radius ? i - p->radius : 0, last = p->radius < n - 1 - i ? i + p->radius : n - 1;
+        double sum = 0;
+        for (int64_t j = first; j <= last; j++) {
+            double v = x[(size_t)j * l.inner];
+            sum += v * v;
+        }
+        sum = nnv_round(k, nnv_sum(k, sum, (double)(last - first + 1), sum, 1));
+        double base = nnv_round(k, p->bias + nnv_round(k, p->alpha * sum));
+        double y_i = x[(size_t)i * l.inner] * power(k, base, -p->beta);
+        y[(size_t)i * l.inner] = nnv_hazard(k, y_i, !(base > 0));
+    }
+}
+
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+    (void)err;
+    const struct nnv_call *c = k->call;
+    const struct nnv_shape *s = nnv_in_shape(k, X);
+    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(c, AXIS), s->rank));
+    struct params p = {nnv_int(c, RADIUS), nnv_num(c, BIAS), nnv_num(c, ALPHA), nnv_num(c, BETA)};
+    const double *x = nnv_real(k, X);
+    for (size_t o = 0; o < l.outer; o++)
+        for (size_t i = 0; i < l.inner; i++) {
+            size_t at = o * l.n * l.inner + i;
+            line(k, x + at, k->out[0] + at, l, &p);
+        }
+    return NNV_OK;
+}
+
+static void sample(struct nnv_sample *s) {
+    static const int radii[] = {1, 2, 0, 5, 30};
+    static const double biases[] = {1, 0.5, 2}, alphas[] = {0.25, 1, 0.0625}, betas[] = {0.75, 0.5, 1, 1.5};
+    nnv_norm_sample(s, AXIS);
+    nnv_sample_scalar(s, RADIUS, radii[s->index % 5]);
+    nnv_sample_scalar(s, BIAS, biases[s->index % 3]);
+    nnv_sample_scalar(s, ALPHA, alphas[s->index % 3]);
+    nnv_sample_scalar(s, BETA, betas[s->index % 4]);
+}
+
+const struct nnv_op nnv_op_LOCAL_RESPONSE_NORMALIZATION = {
+    .code = ANEURALNETWORKS_LOCAL_RESPONSE_NORMALIZATION,
+    .name = "LOCAL_RESPONSE_NORMALIZATION",
+    .level = 1,
+    .formula = "y[i] = x[i] / (bias + alpha * sum over i-radius <= j <= i+radius of x[j]^2)^beta, along axis",
+    .forms = forms,
+    .nforms = 1,
+    .sigs = sigs,
+    .nsigs = sizeof sigs / sizeof *sigs,
+    .rounding = NNV_ROUND_TABLE,
+    .level_of = nnv_norm_level,
+    .infer = nnv_same_shape_infer,
+    .eval = eval,
+    .variants = nnv_norm_variants,
+    .sample = sample,
+};

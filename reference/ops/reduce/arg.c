@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reference/ops/reduce/arg.h"
+
+enum { X, AXIS };
+
+static const struct nnv_slot inputs[] = {
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
+    {.id = AXIS,
+     .name = "axis",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_INT32,
+     .flags = NNV_SCALAR,
+     .rule = NNV_AXIS},
+};
+#define OUTPUT(JUDGED)                                                                                                 \
+    { .name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .judged = JUDGED }
+static const struct nnv_slot largest[] = {OUTPUT(NNV_JUDGED_LARGEST)}, least[] = {OUTPUT(NNV_JUDGED_LEAST)};
+const struct nnv_form nnv_argmax_forms[1] = {{"", inputs, 2, largest, 1}};
+const struct nnv_form nnv_argmin_forms[1] = {{"", inputs, 2, least, 1}};
+
+const struct nnv_sig nnv_arg_sigs[NNV_ARG_SIGS] = {
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
+    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
+    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+};
+
+enum nnv_status nnv_arg_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    (void)err;
+    const struct nnv_shape *x = &nnv_in(c, X)->shape;
+    struct nnv_shape y = {0};
+    if (x->known_rank) y = nnv_shape_of_rank(x->rank > 1 ? x->rank - 1 : 1);
+    if (x->known_rank && x->rank == 1) y.dims[0] = 1;
+    if (x->known_rank && x->rank > 1 && nnv_known(c, AXIS)) {
+        uint32_t axis = (uint32_t)nnv_axis(nnv_int(c, AXIS), x->rank);
+        for (uint32_t d = 0; d < y.rank; d++) y.dims[d] = x->dims[d < axis ? d : d + 1];
+    }
+    out[0] = y;
+    return NNV_OK;
+}
+
+/* True if another element than i of the line may be the largest, or is as large: three spreads lie between surely
+   ordered ones. */
+static bool is_open(struct nnv_kernel *k, const double *x, size_t at, const struct nnv_lines *l, size_t i,
+                    double sign) {
+    size_t best = at + i * l->inner;
+    double d = nnv_spread(k, X, best);
+    for (size_t j = 0; j < l->n; j++) {
+        size_t e = at + j * l->inner;
+        double width = 3 * (d + nnv_spread(k, X, e));
+        if (j != i && !(sign * (x[best] - x[e]) > width)) return true;
+    }
+    return false;
+}
+
+void nnv_arg_eval(struct nnv_kernel *k, double sign) {
+    const struct nnv_shape *s = nnv_in_shape(k, X);
+    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
+    const double *x = nnv_real(k, X);
+    for (size_t o = 0; o < l.outer; o++)
+        for (size_t p = 0; p < l.inner; p++) {
+            size_t at = o * l.n * l.inner + p, i = 0;
+            for (size_t j = 1; j < l.n; j++)
+                if (sign * (x[at + j * l.inner] - x[at + i * l.inner]) > 0) i = j;
+            bool open = k->noise && k->row == 0 && is_open(k, x, at, &l, i, sign);
+            double *y = &k->out[0][o * l.inner + p];
+            *y = k->noise ? nnv_noise_add(k, (double)i, open ? (double)NAN : 0) : (double)i;
+        }
+}
+
+/* ------------------------------------------------------------------ samples */
+
+const char *const nnv_arg_variants[] = {"axis", "rank1", "rank3", "rank5", "long", NULL};
+
+void nnv_arg_sample(struct nnv_sample *s) {
+    uint32_t rank, dims[5];
+    int axis;
+    nnv_sample_axis(s->index, &rank, &axis);
+    for (uint32_t r = 1; r <= 5; r += 2) {
+        const char word[] = {'r', 'a', 'n', 'k', (char)('0' + r), 0};
+        if (!nnv_sample_is(s, word)) continue;
+        rank = r;
+        axis = s->index % (int)(2 * r) - (int)r;
+    }
+    nnv_sample_dims(s, rank, 400, dims);
+    if (nnv_sample_is(s, "long")) {
+        rank = 2;
+        axis = s->index % 2 ? 0 : -1;
+        dims[axis ? 0 : 1] = 3;
+        dims[axis ? 1 : 0] = nnv_sample_dim(s, 200, 500);
+    }
+    struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
+    if (s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32 && s->index % 2) { /* mostly without ties */
+        x->lo = -100000;
+        x->hi = 100000;
+    }
+    nnv_sample_scalar(s, AXIS, axis);
+}

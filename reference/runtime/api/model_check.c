@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file model_check.c Is what the application adds to a model legal, as far as can be told at that time? */
+#include <string.h>
+
+#include "NeuralNetworksOEM.h"
+#include "base/type.h"
+#include "reference/model/validate.h"
+#include "reference/runtime/api/building.h"
+#include "reference/runtime/device.h"
+#include "reference/runtime/log.h"
+
+enum { OK = ANEURALNETWORKS_NO_ERROR, BAD = ANEURALNETWORKS_BAD_DATA };
+
+bool nnv_rt_is_oem(int32_t type) {
+    return type == ANEURALNETWORKS_OEM_SCALAR || type == ANEURALNETWORKS_TENSOR_OEM_BYTE;
+}
+
+bool nnv_rt_is_foreign(int32_t operation) {
+    return operation == ANEURALNETWORKS_OEM_OPERATION || nnv_rt_is_extension(operation);
+}
+
+int nnv_rt_refuse(const char *function, const struct nnv_err *err) {
+    if (err->status == NNV_NO_MEMORY) return ANEURALNETWORKS_OUT_OF_MEMORY;
+    return nnv_rt_error(BAD, function, "%s", err->text);
+}
+
+/* ------------------------------------------------------------------- operands */
+
+/* Of types that are not the core's. */
+static int check_foreign_type(const ANeuralNetworksOperandType *type, const char *function) {
+    bool is_tensor;
+    uint64_t bytes = nnv_rt_type_bytes(type->type, &is_tensor);
+    if (bytes == 0) return nnv_rt_error(BAD, function, "type %d belongs to no extension that a device has", type->type);
+    if (!is_tensor && type->dimensionCount)
+        return nnv_rt_error(BAD, function, "type %d is a scalar, but rank %u is given", type->type,
+                            type->dimensionCount);
+    for (uint32_t i = 0; i < type->dimensionCount; i++) {
+        if (type->dimensions[i]) bytes *= type->dimensions[i];
+        if (bytes > UINT32_MAX) return nnv_rt_error(BAD, function, "its size does not fit into 32 bits");
+    }
+    if (!nnv_rt_is_oem(type->type) && (type->scale != 0 || type->zeroPoint != 0))
+        return nnv_rt_error(BAD, function, "a type of an extension has no scale and no zero point");
+    return OK;
+}
+
+int nnv_rt_check_type(const ANeuralNetworksOperandType *type, const char *function) {
+    if (type->dimensionCount && !type->dimensions)
+        return nnv_rt_error(BAD, function, "dimensionCount is %u, but dimensions is NULL", type->dimensionCount);
+    if (type->dimensionCount > NNV_MAX_RANK)
+        return nnv_rt_error(BAD, function, "rank %u is above %d", type->dimensionCount, NNV_MAX_RANK);
+    if (nnv_rt_is_extension(type->type) || nnv_rt_is_oem(type->type)) return check_foreign_type(type, function);
+    uint32_t dims[NNV_MAX_RANK];
+    if (type->dimensionCount) memcpy(dims, type->dimensions, type->dimensionCount * sizeof *dims);
+    const struct nnv_operand o = {.type = type->type,
+                                  .rank = type->dimensionCount,
+                                  .dims = dims,
+                                  .scale = type->scale,
+                                  .zero_point = type->zeroPoint};
+    struct nnv_err err = {0};
+    return nnv_operand_declared(&o, &err) ? nnv_rt_refuse(function, &err) : OK;
+}
+
+/* ----------------------------------------------------------------- operations */
+
+static int check_indices(const struct nnv_subgraph *g, uint32_t count, const uint32_t *list, const char *what,
+                         const char *function) {
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] >= g->noperands)
+            return nnv_rt_error(BAD, function, "%s %u: there is no operand %u, the model has %u", what, i, list[i],
+                                g->noperands);
+    return OK;
+}
+
+/* An input of which nothing has been said yet may become the model's: then it may stand for one that is omitted. */
+static void set_open(struct nnv_subgraph *g, const struct nnv_operation *op, enum nnv_lifetime from,
+                     enum nnv_lifetime to, bool *opened) {
+    for (uint32_t i = 0; i < op->nin; i++) {
+        struct nnv_operand *o = &g->operands[op->in[i]];
+        if (to == NNV_SUBGRAPH_INPUT) opened[i] = o->lifetime == from;
+        if (opened[i]) o->lifetime = to;
+    }
+}
+
+int nnv_rt_check_operation(const struct ANeuralNetworksModel *m, const struct nnv_operation *op, const char *function) {
+    struct nnv_rt_building *b = m->building;
+    int result = check_indices(&b->graph, op->nin, op->in, "input", function);
+    if (!result) result = check_indices(&b->graph, op->nout, op->out, "output", function);
+    if (result) return result;
+    if (nnv_rt_is_extension(op->type) && !nnv_rt_extension_name((uint16_t)(op->type >> 16)))
+        return nnv_rt_error(BAD, function, "operation type %d belongs to no extension", op->type);
+    if (nnv_rt_is_foreign(op->type)) return OK;
+    struct nnv_err err = {0};
+    struct nnv_call *call;
+    bool *opened = NNV_NEW(b->scratch, bool, op->nin);
+    if (!opened) return ANEURALNETWORKS_OUT_OF_MEMORY;
+    set_open(&b->graph, op, NNV_TEMPORARY_VARIABLE, NNV_SUBGRAPH_INPUT, opened);
+    enum nnv_status st = nnv_bind(&b->graph, op, b->shapes, b->data, NULL, b->scratch, &call, NULL, &err);
+    set_open(&b->graph, op, NNV_SUBGRAPH_INPUT, NNV_TEMPORARY_VARIABLE, opened);
+    const struct nnv_op *record = nnv_op(op->type);
+    if (st && record) st = nnv_at(&err, st, "%s", record->name);
+    nnv_arena_reset(b->scratch);
+    return st ? nnv_rt_refuse(function, &err) : OK;
+}

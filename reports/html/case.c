@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file html_case.c report.html: what there is to see of one failing case. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/html/heat.h"
+#include "reports/html/html.h"
+#include "reports/words.h"
+
+enum {
+    TEXT_MAX = 6000, /**< bytes of a reason, log or backtrace */
+    OUTPUTS_MAX = 4, /**< outputs of a case with picture and tables */
+    OUTPUTS_LISTED = 16,
+    WINDOW_SIDE = 12, /**< larger windows are not from nnvts */
+    PICTURE_WIDTH = 288,
+    PICTURE_HEIGHT = 192,
+};
+
+/* --------------------------------------------------------------- the picture */
+
+/** Size on the page of a side of n cells: whole pixels a cell. */
+static unsigned shown(uint32_t n, unsigned most) {
+    unsigned cell = most / n;
+    return n * (cell < 1 ? 1 : cell > 14 ? 14 : cell);
+}
+
+/** The bytes of a heat map, malloc'ed; NULL if it is absent or damaged. */
+static uint8_t *heat_cells(const json_t *heat, uint32_t *rows, uint32_t *cols) {
+    uint64_t r = nnv_json_count(heat, "rows"), c = nnv_json_count(heat, "cols");
+    const json_t *data = json_object_get(heat, "data");
+    if (r == 0 || c == 0 || r > NNV_HEAT_SIDE_MAX || c > NNV_HEAT_SIDE_MAX || !json_is_string(data)) return NULL;
+    uint8_t *cells = malloc(r * c);
+    if (cells != NULL && !nnv_base64_decode(json_string_value(data), json_string_length(data), cells, r * c)) {
+        free(cells);
+        cells = NULL;
+    }
+    *rows = (uint32_t)r;
+    *cols = (uint32_t)c;
+    return cells;
+}
+
+static void add_heat(struct nnv_text *t, const json_t *heat) {
+    uint32_t rows = 0, cols = 0;
+    uint8_t *cells = heat_cells(heat, &rows, &cols);
+    struct nnv_text png = {0};
+    if (cells != NULL && nnv_heat_png(&png, cells, rows, cols)) {
+        size_t beyond = 0;
+        for (size_t i = 0; i < (size_t)rows * cols; i++) beyond += cells[i] > 128;
+        nnv_text_addf(t,
+                      "<figure class=\"heat\"><figcaption>error over bound</figcaption><img width=\"%u\" "
+                      "height=\"%u\" alt=\"%zu of %zu cells are beyond the bound\" src=\"data:image/png;base64,",
+                      shown(cols, PICTURE_WIDTH), shown(rows, PICTURE_HEIGHT), beyond, (size_t)rows * cols);
+        nnv_text_add_base64(t, png.data, png.len);
+        nnv_text_addf(t,
+                      "\"/><p class=\"scale\"><span>0</span><i></i><span>bound</span><i class=\"hot\"></i>"
+                      "<span>128\xc3\x97</span></p><p class=\"soft\">%" PRIu32 " \xc3\x97 %" PRIu32
+                      " cells, %zu beyond the bound</p></figure>\n",
+                      rows, cols, beyond);
+    }
+    nnv_text_free(&png);
+    free(cells);
+}
+
+/* ---------------------------------------------------------------- the tables */
+
+/** The part of an output around its worst element. */
+struct window {
+    uint64_t row, col; /**< where it begins in the output */
+    size_t rows, cols;
+    uint64_t worst_row, worst_col; /**< in the output; UINT64_MAX: not known */
+    const json_t *expected, *actual, *bound;
+};
+
+static uint64_t item_count(const json_t *array, size_t i) {
+    json_int_t n = json_integer_value(json_array_get(array, i));
+    return n < 0 ? 0 : (uint64_t)n;
+}
+
+/** Row and column of the worst element in the output seen as a matrix. */
+static void find_worst(struct window *w, const json_t *output) {
+    const json_t *at = json_object_get(json_object_get(output, "worst"), "at");
+    const json_t *dims = json_object_get(output, "dims");
+    size_t rank = json_array_size(dims);
+    w->worst_row = w->worst_col = UINT64_MAX;
+    if (json_array_size(at) != rank) return;
+    w->worst_row = 0;
+    w->worst_col = rank == 0 ? 0 : item_count(at, rank - 1);
+    for (size_t i = 0; i + 1 < rank; i++) w->worst_row = w->worst_row * item_count(dims, i) + item_count(at, i);
+}
+
+/** False if there is no window, or one that does not fit together. */
+static bool read_window(struct window *w, const json_t *output) {
+    const json_t *window = json_object_get(output, "window"), *at = json_object_get(window, "at");
+    uint64_t rows = nnv_json_count(window, "rows"), cols = nnv_json_count(window, "cols");
+    if (rows == 0 || cols == 0 || rows > WINDOW_SIDE || cols > WINDOW_SIDE) return false;
+    w->row = item_count(at, 0);
+    w->col = item_count(at, 1);
+    w->rows = (size_t)rows;
+    w->cols = (size_t)cols;
+    w->expected = json_object_get(window, "expected");
+    w->actual = json_object_get(window, "actual");
+    w->bound = json_object_get(window, "bound");
+    size_t n = w->rows * w->cols;
+    find_worst(w, output);
+    return json_array_size(w->expected) == n && json_array_size(w->actual) == n && json_array_size(w->bound) == n;
+}
+
+static void add_number(struct nnv_text *t, const json_t *value) {
+    double v;
+    if (!nnv_json_number(value, &v))
+        nnv_text_add(t, "?");
+    else if (isnan(v))
+        nnv_text_add(t, "NaN");
+    else if (isinf(v))
+        nnv_text_add(t, v < 0 ? "\xe2\x88\x92\xe2\x88\x9e" : "\xe2\x88\x9e");
+    else
+        nnv_text_addf(t, "%.6g", v);
+}
+
+/** True if element i of the window is beyond its bound. */
+static bool is_wrong(const struct window *w, size_t i) {
+    double expected, actual, bound;
+    if (!nnv_json_number(json_array_get(w->expected, i), &expected)) return false;
+    if (!nnv_json_number(json_array_get(w->actual, i), &actual)) return false;
+    if (!nnv_json_number(json_array_get(w->bound, i), &bound)) return false;
+    if (isnan(expected) || isnan(actual)) return isnan(expected) != isnan(actual);
+    if (isinf(expected) || isinf(actual)) return expected != actual;
+    return !(fabs(actual - expected) <= bound);
+}
+
+static void add_table(struct nnv_text *t, const struct window *w, const char *caption, const json_t *values) {
+    nnv_text_addf(t, "<figure class=\"win\"><figcaption>%s</figcaption><div><table><thead><tr><td></td>", caption);
+    for (size_t c = 0; c < w->cols; c++) nnv_text_addf(t, "<th scope=\"col\">%" PRIu64 "</th>", w->col + c);
+    nnv_text_add(t, "</tr></thead><tbody>\n");
+    for (size_t r = 0; r < w->rows; r++) {
+        nnv_text_addf(t, "<tr><th scope=\"row\">%" PRIu64 "</th>", w->row + r);
+        for (size_t c = 0; c < w->cols; c++) {
+            size_t i = r * w->cols + c;
+            bool worst = w->row + r == w->worst_row && w->col + c == w->worst_col;
+            const char *class = worst ? " class=\"w x\"" : is_wrong(w, i) ? " class=\"w\"" : "";
+            nnv_text_addf(t, "<td%s>", class);
+            add_number(t, json_array_get(values, i));
+            nnv_text_add(t, "</td>");
+        }
+        nnv_text_add(t, "</tr>\n");
+    }
+    nnv_text_add(t, "</tbody></table></div></figure>\n");
+}
+
+/** True if all bounds of the window are the same number. */
+static bool one_bound(const struct window *w) {
+    for (size_t i = 1; i < w->rows * w->cols; i++)
+        if (!json_equal(json_array_get(w->bound, 0), json_array_get(w->bound, i))) return false;
+    return true;
+}
+
+static void add_window(struct nnv_text *t, const json_t *output) {
+    struct window w;
+    if (!read_window(&w, output)) return;
+    bool one = one_bound(&w);
+    nnv_text_add(t, "<div class=\"tables\">");
+    add_table(t, &w, "expected", w.expected);
+    add_table(t, &w, "actual", w.actual);
+    if (!one) add_table(t, &w, "allowed error", w.bound);
+    nnv_text_add(t, "</div>\n<p class=\"soft note\">Underlined values are beyond the allowed error");
+    if (one) {
+        nnv_text_add(t, ", here ");
+        add_number(t, json_array_get(w.bound, 0));
+        nnv_text_add(t, " everywhere");
+    }
+    nnv_text_add(t, "; the framed one is the worst. Rows count all dimensions but the last.</p>\n");
+}
+
+/* --------------------------------------------------------------- the outputs */
+
+/** Adds "[1,7,5,12]". */
+static void add_indices(struct nnv_text *t, const json_t *array) {
+    size_t n = json_array_size(array), most = 16;
+    nnv_text_add(t, "[");
+    for (size_t i = 0; i < n && i < most; i++) nnv_text_addf(t, "%s%" PRIu64, i == 0 ? "" : ",", item_count(array, i));
+    nnv_text_add(t, n > most ? ",\xe2\x80\xa6]" : "]");
+}
+
+static void add_stat(struct nnv_text *t, const char *name, const json_t *value) {
+    if (value == NULL) return;
+    nnv_text_addf(t, "<div><dt>%s</dt><dd>", name);
+    add_number(t, value);
+    nnv_text_add(t, "</dd></div>");
+}
+
+static void add_stats(struct nnv_text *t, const json_t *output) {
+    const json_t *worst = json_object_get(output, "worst");
+    nnv_text_addf(t, "<dl class=\"stats\"><div><dt>wrong</dt><dd>%s of %s</dd></div>",
+                  nnv_count(nnv_json_count(output, "wrong")).s, nnv_count(nnv_json_count(output, "compared")).s);
+    if (nnv_json_count(output, "not_compared") > 0)
+        nnv_text_addf(t, "<div><dt>not compared</dt><dd>%s</dd></div>",
+                      nnv_count(nnv_json_count(output, "not_compared")).s);
+    if (json_is_object(worst)) {
+        nnv_text_add(t, "<div><dt>worst at</dt><dd>");
+        add_indices(t, json_object_get(worst, "at"));
+        nnv_text_add(t, "</dd></div>");
+        add_stat(t, "expected", json_object_get(worst, "expected"));
+        add_stat(t, "actual", json_object_get(worst, "actual"));
+        add_stat(t, "error", json_object_get(worst, "error"));
+        add_stat(t, "allowed", json_object_get(worst, "bound"));
+    }
+    add_stat(t, "largest ULP", json_object_get(output, "max_ulp"));
+    add_stat(t, "bias", json_object_get(output, "bias"));
+    add_stat(t, "mean square", json_object_get(output, "mse"));
+    nnv_text_add(t, "</dl>\n");
+}
+
+static void add_output(struct nnv_text *t, const json_t *output, bool pictures) {
+    nnv_text_addf(t, "<div class=\"out\"><h4>output %" PRIu64 " <code>", nnv_json_count(output, "index"));
+    add_indices(t, json_object_get(output, "dims"));
+    nnv_text_add(t, "</code> ");
+    nnv_html_cut(t, nnv_json_text(output, "type", ""), 64);
+    nnv_text_add(t, " <span class=\"soft\">");
+    nnv_html_cut(t, nnv_json_text(output, "rule", ""), 200);
+    nnv_text_add(t, "</span></h4>\n");
+    add_stats(t, output);
+    if (pictures && nnv_json_count(output, "wrong") > 0) {
+        nnv_text_add(t, "<div class=\"views\">");
+        add_heat(t, json_object_get(output, "heat"));
+        add_window(t, output);
+        nnv_text_add(t, "</div>");
+    }
+    nnv_text_add(t, "</div>\n");
+}
+
+static void add_outputs(struct nnv_text *t, const json_t *outputs) {
+    size_t i, n = json_array_size(outputs), pictures = 0;
+    const json_t *output;
+    json_array_foreach(outputs, i, output) {
+        if (!json_is_object(output)) continue;
+        if (i == OUTPUTS_LISTED) {
+            nnv_text_addf(t, "<p class=\"soft\">and %zu more outputs</p>\n", n - i);
+            break;
+        }
+        bool wrong = nnv_json_count(output, "wrong") > 0;
+        add_output(t, output, wrong && pictures < OUTPUTS_MAX);
+        pictures += wrong;
+    }
+}
+
+/* ------------------------------------------------------------------ the case */
+
+/** True for a path that leads into the folder of the run and nowhere else. */
+static bool is_inside(const char *path) { return strncmp(path, "dumps/", 6) == 0 && strstr(path, "..") == NULL; }
+
+static void add_meta(struct nnv_text *t, const struct nnv_report_case *c, const json_t *record) {
+    const char *dump = nnv_json_text(record, "dump", NULL), *phase = nnv_json_text(record, "phase", NULL);
+    const json_t *signal = json_object_get(record, "signal");
+    nnv_text_add(t, "<p class=\"meta soft\">");
+    nnv_text_addf(t, "%.1f ms, %.1f of them in the driver", c->ms, c->driver_us / 1000);
+    if (phase != NULL) {
+        nnv_text_add(t, " \xc2\xb7 in ");
+        nnv_html_cut(t, phase, 64);
+    }
+    if (json_is_string(signal)) {
+        nnv_text_add(t, " \xc2\xb7 ");
+        nnv_html_cut(t, json_string_value(signal), 64);
+    } else if (json_is_integer(signal)) {
+        nnv_text_addf(t, " \xc2\xb7 signal %" JSON_INTEGER_FORMAT, json_integer_value(signal));
+    }
+    if (dump != NULL) {
+        bool inside = is_inside(dump);
+        nnv_text_add(t, " \xc2\xb7 dump ");
+        if (inside) {
+            nnv_text_add(t, "<a href=\"");
+            nnv_text_add_xml(t, dump);
+            nnv_text_add(t, "\">");
+        }
+        nnv_html_cut(t, dump, 1000);
+        nnv_text_add(t, inside ? "</a>" : "");
+    }
+    nnv_text_add(t, "</p>\n");
+}
+
+static void add_more(struct nnv_text *t, const char *title, const char *text) {
+    if (*text == '\0') return;
+    nnv_text_addf(t, "<details class=\"more\"><summary>%s</summary><pre>", title);
+    nnv_html_cut(t, text, TEXT_MAX);
+    nnv_text_add(t, "</pre></details>\n");
+}
+
+void nnv_html_case_body(struct nnv_html *h, const struct nnv_report_case *c, const json_t *record) {
+    struct nnv_text *t = &h->t;
+    const char *reason = nnv_json_text(record, "reason", ""), *replay = nnv_json_text(record, "replay", NULL);
+    nnv_text_add(t, "<pre class=\"reason\">");
+    nnv_html_cut(t, *reason == '\0' ? "no reason was recorded" : reason, TEXT_MAX);
+    nnv_text_add(t, "</pre>\n");
+    if (replay != NULL && *replay != '\0') {
+        struct nnv_text tried = {0};
+        nnv_text_add_tried(&tried, c->verdict, nnv_json_text(record, "again", NULL));
+        nnv_text_add(t, "<p class=\"again\"><code class=\"cmd\">");
+        nnv_html_cut(t, replay, TEXT_MAX);
+        nnv_text_add(t, "</code></p>\n");
+        if (tried.len > 0) nnv_text_addf(t, "<p class=\"soft\">%s</p>\n", tried.data);
+        nnv_text_free(&tried);
+    }
+    add_meta(t, c, record);
+    add_outputs(t, json_object_get(record, "outputs"));
+    add_more(t, "What the driver printed", nnv_json_text(record, "log", ""));
+    add_more(t, "Backtrace", nnv_json_text(record, "backtrace", ""));
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file html.c report.html: its frame, what stands at its top, and how it was made. */
+#include "reports/html/html.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "reports/words.h"
+
+/* -------------------------------------------------------------- small pieces */
+
+void nnv_html_sign(struct nnv_text *t, enum nnvts_verdict v) {
+    nnv_text_addf(t, "<b class=\"v %c\">%c</b>", nnv_verdict_letter(v), nnv_verdict_letter(v));
+}
+
+void nnv_html_cut(struct nnv_text *t, const char *s, size_t max) {
+    size_t n = strnlen(s, max + 1);
+    if (n <= max) {
+        nnv_text_add_xml(t, s);
+        return;
+    }
+    n = max;
+    while (n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80) n--;
+    char *part = strndup(s, n);
+    if (part == NULL)
+        t->failed = true;
+    else
+        nnv_text_add_xml(t, part);
+    free(part);
+    nnv_text_add(t, " \xe2\x80\xa6 (cut; all of it is in journal.jsonl)");
+}
+
+void nnv_html_counts(struct nnv_text *t, const size_t *verdicts) {
+    const char *comma = "";
+    for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
+        enum nnvts_verdict v = nnv_verdict_order[k];
+        if (verdicts[v] == 0) continue;
+        nnv_text_addf(t, "%s%s %s", comma, nnv_count(verdicts[v]).s, nnv_verdict_word(v));
+        comma = ", ";
+    }
+}
+
+enum nnvts_verdict nnv_html_worst(const size_t *verdicts) {
+    static const enum nnvts_verdict order[] = {NNVTS_CRASH,     NNVTS_TIMEOUT, NNVTS_FAIL, NNVTS_ERROR,
+                                               NNVTS_UNTRUSTED, NNVTS_NOTRUN,  NNVTS_PASS, NNVTS_UNSUPPORTED};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (verdicts[order[i]] > 0) return order[i];
+    return NNVTS_SKIP;
+}
+
+const char *nnv_html_name(const char *s) { return *s == '\0' ? "\xe2\x80\x93" : s; }
+
+/* ------------------------------------------------------------------- the top */
+
+/** Adds the command line, each argument as it was given. */
+static void add_command(struct nnv_text *t, const json_t *argv) {
+    size_t i;
+    const json_t *word;
+    nnv_text_add(t, "<code class=\"cmd\">");
+    json_array_foreach(argv, i, word) {
+        const char *s = json_string_value(word);
+        if (i > 0) nnv_text_add(t, " ");
+        nnv_text_add_xml(t, s == NULL ? "" : s);
+    }
+    nnv_text_add(t, "</code>");
+}
+
+static void add_driver(struct nnv_text *t, const json_t *driver) {
+    const char *argument = nnv_json_text(driver, "argument", "?"), *name = nnv_json_text(driver, "name", "?");
+    nnv_text_add_xml(t, argument);
+    if (strcmp(argument, name) != 0) {
+        nnv_text_add(t, " (");
+        nnv_text_add_xml(t, name);
+        nnv_text_add(t, ")");
+    }
+    nnv_text_add(t, " ");
+    nnv_text_add_xml(t, nnv_json_text(driver, "version", "?"));
+}
+
+/** Adds the facts that name the run. */
+static void add_facts(struct nnv_html *h) {
+    const json_t *header = h->r->header, *driver = json_object_get(header, "driver");
+    const json_t *machine = json_object_get(header, "machine");
+    struct nnv_text *t = &h->t;
+    nnv_text_add(t, "<dl class=\"facts\">\n<div><dt>Driver</dt><dd>");
+    add_driver(t, driver);
+    nnv_text_add(t, "<small>");
+    nnv_text_add_xml(t, nnv_json_text(driver, "type", "?"));
+    nnv_text_addf(t, ", feature level %" PRIu64 "</small></dd></div>\n", nnv_json_count(driver, "level"));
+    const char *start = nnv_json_text(header, "start", "?");
+    nnv_text_add(t, "<div><dt>Started</dt><dd>");
+    if (strlen(start) == 20 && start[10] == 'T' && start[19] == 'Z') {
+        char day[] = "0000-00-00", time[] = "00:00:00";
+        memcpy(day, start, 10);
+        memcpy(time, start + 11, 8);
+        nnv_text_add_xml(t, day);
+        nnv_text_add(t, "<small>");
+        nnv_text_add_xml(t, time);
+        nnv_text_add(t, " UTC</small>");
+    } else {
+        nnv_text_add_xml(t, start);
+    }
+    nnv_text_add(t, "</dd></div>\n");
+    nnv_text_add(t, "<div><dt>Took</dt><dd>");
+    nnv_text_add_seconds(t, h->r->seconds);
+    nnv_text_addf(t, "<small>%" PRIu64 " at once</small></dd></div>\n", nnv_json_count(header, "jobs"));
+    nnv_text_add(t, "<div><dt>Seed</dt><dd>");
+    struct nnv_text seed = {0};
+    nnv_report_add_seed(&seed, header);
+    nnv_text_add_xml(t, seed.data == NULL ? "" : seed.data);
+    t->failed = t->failed || seed.failed;
+    nnv_text_free(&seed);
+    nnv_text_add(t, "</dd></div>\n<div><dt>Precision, tier</dt><dd>");
+    nnv_text_add_xml(t, nnv_json_text(header, "precision", "?"));
+    nnv_text_add(t, ", ");
+    nnv_text_add_xml(t, nnv_json_text(header, "tier", "?"));
+    nnv_text_add(t, "</dd></div>\n<div><dt>Machine</dt><dd>");
+    nnv_text_add_xml(t, nnv_json_text(machine, "cpu", "?"));
+    nnv_text_add(t, "<small>");
+    nnv_text_add_xml(t, nnv_json_text(machine, "os", "?"));
+    nnv_text_addf(t, "</small></dd></div>\n<div class=\"wide\"><dt>Command</dt><dd>");
+    add_command(t, json_object_get(header, "argv"));
+    nnv_text_add(t, "</dd></div>\n</dl>\n");
+}
+
+/** Adds the verdict in one sentence. */
+static void add_sentence(struct nnv_html *h) {
+    struct nnv_text *t = &h->t;
+    const size_t *n = h->r->verdicts;
+    size_t failures = 0, bugs = h->buckets.map.count;
+    for (size_t b = 0; b < bugs; b++) failures += h->buckets.item[b].count;
+    if (bugs > 0) {
+        nnv_text_addf(t, "%s: %s bug%s behind %s failure%s", n[NNVTS_ERROR] == failures ? "Error of nnvts" : "Failed",
+                      nnv_count(bugs).s, bugs == 1 ? "" : "s", nnv_count(failures).s, failures == 1 ? "" : "s");
+        if (n[NNVTS_NOTRUN] > 0) nnv_text_addf(t, ", and %s cases were not run", nnv_count(n[NNVTS_NOTRUN]).s);
+    } else if (n[NNVTS_NOTRUN] > 0) {
+        nnv_text_addf(t, "Not finished: %s of %s cases were not run", nnv_count(n[NNVTS_NOTRUN]).s,
+                      nnv_count(h->r->count).s);
+    } else if (h->r->compared == 0 && !nnv_report_is_shard(h->r)) {
+        nnv_text_add(t, "Nothing was compared: this run proves nothing");
+    } else if (nnv_report_exit(h->r) != NNVTS_EXIT_PASS) {
+        const size_t passes = h->r->outcomes[NNVTS_OUTCOME_XPASS];
+        nnv_text_addf(t, "Failed: what was expected is not so: %s unexpected pass%s, %s stale expectation%s",
+                      nnv_count(passes).s, passes == 1 ? "" : "es", nnv_count(h->r->stale).s,
+                      h->r->stale == 1 ? "" : "s");
+    } else {
+        nnv_text_addf(t, "Passed: %s case%s", nnv_count(n[NNVTS_PASS]).s, n[NNVTS_PASS] == 1 ? "" : "s");
+        if (n[NNVTS_UNSUPPORTED] > 0) nnv_text_addf(t, ", %s honestly unsupported", nnv_count(n[NNVTS_UNSUPPORTED]).s);
+        if (h->r->outcomes[NNVTS_OUTCOME_XFAIL] > 0)
+            nnv_text_addf(t, ", %s failed as expected", nnv_count(h->r->outcomes[NNVTS_OUTCOME_XFAIL]).s);
+    }
+}
+
+/** Adds the bar of verdicts and, below it, what its letters mean. */
+static void add_bar(struct nnv_html *h) {
+    struct nnv_text *t = &h->t;
+    nnv_text_add(t, "<div class=\"bar\" aria-hidden=\"true\">");
+    for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
+        enum nnvts_verdict v = nnv_verdict_order[k];
+        if (h->r->verdicts[v] > 0)
+            nnv_text_addf(t, "<i class=\"%c\" style=\"flex-grow:%zu\"></i>", nnv_verdict_letter(v), h->r->verdicts[v]);
+    }
+    nnv_text_add(t, "</div>\n<ul class=\"legend\">");
+    for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
+        enum nnvts_verdict v = nnv_verdict_order[k];
+        if (h->r->verdicts[v] == 0) continue;
+        nnv_text_addf(t, "<li><a href=\"#cases\" data-q=\"is:%c\">", nnv_verdict_letter(v));
+        nnv_html_sign(t, v);
+        nnv_text_addf(t, " <span class=\"n\">%s</span> %s</a></li>\n", nnv_count(h->r->verdicts[v]).s,
+                      nnv_verdict_word(v));
+    }
+    nnv_text_addf(t, "<li class=\"soft\"><span class=\"n\">%s</span> values compared</li></ul>\n",
+                  nnv_count(h->r->compared).s);
+}
+
+static void add_head(struct nnv_html *h, const char *word) {
+    struct nnv_text *t = &h->t;
+    nnv_text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+                    "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+                    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n<title>");
+    nnv_text_addf(t, "%s: ", word);
+    add_driver(t, json_object_get(h->r->header, "driver"));
+    nnv_text_add(t, " \xe2\x80\x93 nnvts</title>\n<style>/*<![CDATA[*/\n");
+    for (size_t i = 0; nnv_html_css[i] != NULL; i++) nnv_text_add(t, nnv_html_css[i]);
+    nnv_text_add(t, "/*]]>*/</style>\n</head>\n<body>\n");
+}
+
+static void add_top(struct nnv_html *h) {
+    struct nnv_text *t = &h->t;
+    enum nnvts_exit code = nnv_report_exit(h->r);
+    enum nnvts_verdict v = code == NNVTS_EXIT_PASS ? NNVTS_PASS : nnv_html_worst(h->r->verdicts);
+    if (code != NNVTS_EXIT_PASS && !nnv_verdict_bad(v)) v = NNVTS_NOTRUN;
+    add_head(h, code == NNVTS_EXIT_PASS ? "Passed" : "Not passed");
+    nnv_text_addf(t, "<header class=\"top %c\">\n<p class=\"kicker\">nnvts ", nnv_verdict_letter(v));
+    nnv_text_add_xml(t, nnv_json_text(h->r->header, "nnvts", "?"));
+    nnv_text_add(t, " \xc2\xb7 test report</p>\n<h1>");
+    add_sentence(h);
+    nnv_text_add(t, "</h1>\n");
+    add_bar(h);
+    nnv_html_baseline_line(h);
+    add_facts(h);
+    nnv_text_add(t, "</header>\n<nav aria-label=\"Sections\"><div>");
+    if (h->buckets.map.count > 0) nnv_text_add(t, "<a href=\"#bugs\">Bugs</a>");
+    if (nnv_html_has_expected(h->r)) nnv_text_add(t, "<a href=\"#expected\">Expected</a>");
+    nnv_text_add(t, "<a href=\"#coverage\">Coverage</a>");
+    if (h->further > 0) nnv_text_add(t, "<a href=\"#failures\">Failures</a>");
+    nnv_text_add(t, "<a href=\"#suites\">Suites</a><a href=\"#cases\">Cases</a>"
+                    "<a href=\"#environment\">Environment</a>"
+                    "<input id=\"q\" type=\"search\" hidden=\"hidden\" aria-label=\"Search all cases\" "
+                    "placeholder=\"Search: name, op:ADD, type:float32, is:fail\"/></div>"
+                    "<div id=\"found\" hidden=\"hidden\" role=\"region\" aria-label=\"Cases found\"></div></nav>\n"
+                    "<main>\n");
+}
+
+/* --------------------------------------------------------------- environment */
+
+static void add_value(struct nnv_text *t, const json_t *value) {
+    if (json_is_string(value)) {
+        nnv_html_cut(t, json_string_value(value), 2000);
+    } else {
+        char *s = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        if (s == NULL) t->failed = true;
+        nnv_html_cut(t, s == NULL ? "" : s, 2000);
+        free(s);
+    }
+}
+
+/** Adds a row for each member of an object, those of objects inside it too, a level deep. */
+static void add_members(struct nnv_text *t, const json_t *object, const char *prefix) {
+    const char *key, *inner_key;
+    json_t *value, *inner;
+    json_object_foreach((json_t *)object, key, value) {
+        if (strcmp(key, "suites") == 0 || strcmp(key, "coverage") == 0 || strcmp(key, "expected") == 0) continue;
+        if (json_is_object(value)) {
+            json_object_foreach(value, inner_key, inner) {
+                nnv_text_addf(t, "<tr><th scope=\"row\">%s", prefix);
+                nnv_text_add_xml(t, key);
+                nnv_text_add(t, ".");
+                nnv_text_add_xml(t, inner_key);
+                nnv_text_add(t, "</th><td>");
+                add_value(t, inner);
+                nnv_text_add(t, "</td></tr>\n");
+            }
+            continue;
+        }
+        nnv_text_addf(t, "<tr><th scope=\"row\">%s", prefix);
+        nnv_text_add_xml(t, key);
+        nnv_text_add(t, "</th><td>");
+        if (strcmp(key, "argv") == 0)
+            add_command(t, value);
+        else
+            add_value(t, value);
+        nnv_text_add(t, "</td></tr>\n");
+    }
+}
+
+void nnv_html_environment(struct nnv_html *h) {
+    nnv_text_add(&h->t, "<section id=\"environment\">\n<h2>Environment</h2>\n<table class=\"plain env\"><tbody>\n");
+    add_members(&h->t, h->r->header, "");
+    nnv_text_add(&h->t, "</tbody></table>\n</section>\n");
+}
+
+/* ------------------------------------------------------------------ the page */
+
+/** Number of failing cases that are not shown as the smallest of a bug. */
+static size_t count_further(const struct nnv_buckets *b) {
+    size_t n = 0;
+    for (size_t k = 0; k < b->map.count; k++) n += b->item[k].count - (k < NNV_HTML_BUGS_MAX);
+    return n;
+}
+
+/**
+ * Replaces marks that turn the direction of text (U+202A to 202E, U+2066 to 2069) by U+FFFD, which is as long:
+ * what a driver says must not change how the words beside it read.
+ */
+static void neutralise(struct nnv_text *t) {
+    unsigned char *s = (unsigned char *)t->data;
+    for (size_t i = 0; i + 2 < t->len; i++) {
+        bool embed = s[i] == 0xe2 && s[i + 1] == 0x80 && s[i + 2] >= 0xaa && s[i + 2] <= 0xae;
+        bool isolate = s[i] == 0xe2 && s[i + 1] == 0x81 && s[i + 2] >= 0xa6 && s[i + 2] <= 0xa9;
+        if (!embed && !isolate) continue;
+        s[i] = 0xef;
+        s[i + 1] = 0xbf;
+        s[i + 2] = 0xbd;
+    }
+}
+
+static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
+    add_top(h);
+    enum nnv_status s = nnv_html_bugs(h, err);
+    if (s == NNV_OK) nnv_html_expected(h);
+    if (s == NNV_OK) nnv_html_baseline(h);
+    if (s == NNV_OK) s = nnv_html_matrix(h, err);
+    if (s == NNV_OK) s = nnv_html_failures(h, err);
+    if (s == NNV_OK) s = nnv_html_suites(h, err);
+    if (s == NNV_OK) s = nnv_html_cases(h, err);
+    if (s != NNV_OK) return s;
+    nnv_html_environment(h);
+    nnv_text_add(&h->t, "</main>\n<script>/*<![CDATA[*/\n");
+    for (size_t i = 0; nnv_html_js[i] != NULL; i++) nnv_text_add(&h->t, nnv_html_js[i]);
+    nnv_text_add(&h->t, "/*]]>*/</script>\n</body>\n</html>\n");
+    return NNV_OK;
+}
+
+enum nnv_status nnv_report_html(const struct nnv_report *r, struct nnv_err *err) {
+    struct nnv_suite_counts *suites = nnv_suite_counts(r);
+    struct nnv_html h = {.r = r, .suites = suites};
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, r->folder, "report.html");
+    h.bucket_of = malloc((r->count + 1) * sizeof *h.bucket_of);
+    enum nnv_status s = NNV_OK;
+    if (suites != NULL && h.bucket_of != NULL) {
+        s = nnv_buckets_of(r, &h.buckets, h.bucket_of, err);
+        h.further = count_further(&h.buckets);
+        if (s == NNV_OK) s = add_page(&h, err);
+        neutralise(&h.t);
+    }
+    if (s == NNV_OK && (h.t.len == 0 || h.t.failed || path.failed))
+        s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for report.html", r->folder);
+    if (s == NNV_OK) s = nnv_file_write(path.data, h.t.data, h.t.len, err);
+    nnv_buckets_free(&h.buckets);
+    nnv_text_free(&h.t);
+    nnv_text_free(&path);
+    free(h.bucket_of);
+    free(suites);
+    return s;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file junit.c junit.xml: the run for continuous-integration servers. The form is tests/junit.xsd. */
+#include <ctype.h>
+#include <libxml/xmlwriter.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stream.h"
+#include "harness/journal/load.h"
+#include "harness/journal/outcome.h"
+#include "reports/suite_counts.h"
+#include "reports/words.h"
+
+enum { NUMBER_TEXT = 400 }; /* any double with three decimals */
+
+/** What JUnit makes of a verdict. */
+enum kind { KIND_PASS, KIND_FAILURE, KIND_ERROR, KIND_SKIPPED };
+
+static const struct {
+    enum kind kind;
+    const char *element;
+} forms[NNVTS_VERDICT_COUNT] = {
+    [NNVTS_ERROR] = {KIND_ERROR, "error"},    [NNVTS_PASS] = {KIND_PASS, NULL},
+    [NNVTS_FAIL] = {KIND_FAILURE, "failure"}, [NNVTS_UNSUPPORTED] = {KIND_SKIPPED, "skipped"},
+    [NNVTS_SKIP] = {KIND_SKIPPED, "skipped"}, [NNVTS_UNTRUSTED] = {KIND_FAILURE, "failure"},
+    [NNVTS_CRASH] = {KIND_ERROR, "error"},    [NNVTS_TIMEOUT] = {KIND_ERROR, "error"},
+    [NNVTS_NOTRUN] = {KIND_ERROR, "error"},
+};
+
+/** What JUnit makes of a case: an expected failure is skipped, an unexpected pass fails where that is strict. */
+static enum kind kind_of(const struct nnv_report *r, const struct nnv_report_case *c) {
+    if (c->outcome == NNVTS_OUTCOME_XFAIL) return KIND_SKIPPED;
+    if (c->outcome == NNVTS_OUTCOME_XPASS && r->strict) return KIND_FAILURE;
+    return forms[c->verdict].kind;
+}
+
+/** Cases of each kind, of a suite, or of all (NNV_MAP_NONE), with the stale expectations among all. */
+static void count_kinds(const struct nnv_report *r, uint32_t suite, size_t *kinds) {
+    memset(kinds, 0, (KIND_SKIPPED + 1) * sizeof *kinds);
+    for (size_t i = 0; i < r->count; i++)
+        if (suite == NNV_MAP_NONE || r->item[i].suite == suite) kinds[kind_of(r, &r->item[i])]++;
+    if (suite == NNV_MAP_NONE) kinds[r->strict ? KIND_FAILURE : KIND_SKIPPED] += r->stale;
+}
+
+/** The document that is being written. What fails once stays failed, so only the end needs to ask. */
+struct document {
+    struct nnv_stream file;
+    struct nnv_err *err;    /**< of the file */
+    enum nnv_status status; /**< likewise */
+    xmlTextWriter *writer;
+    struct nnv_text legal; /**< scratch: a text whose every character XML 1.0 has */
+    bool failed;
+};
+
+/** Takes what a function of libxml2 returned: -1 is failure. */
+static void check(struct document *d, int result) { d->failed = d->failed || (result < 0 && d->status == NNV_OK); }
+
+static void close_document(struct document *d) {
+    xmlFreeTextWriter(d->writer);
+    nnv_stream_drop(&d->file);
+    nnv_text_free(&d->legal);
+}
+
+/** What libxml2 has ready goes to the file. */
+static int write_piece(void *context, const char *data, int n) {
+    struct document *d = context;
+    if (n == 0 || d->file.fd < 0) return n == 0 ? 0 : -1;
+    if (d->status == NNV_OK) d->status = nnv_stream_add(&d->file, data, (size_t)n, d->err);
+    return d->status == NNV_OK ? n : -1;
+}
+
+static int keep_open(void *context) {
+    (void)context;
+    return 0;
+}
+
+static void open_document(struct document *d, const char *path) {
+    xmlResetLastError();
+    d->status = nnv_stream_open(&d->file, path, d->err);
+    if (d->status != NNV_OK) return;
+    xmlOutputBuffer *out = xmlOutputBufferCreateIO(write_piece, keep_open, d, NULL);
+    d->writer = out == NULL ? NULL : xmlNewTextWriter(out);
+    if (d->writer == NULL) {
+        if (out != NULL) xmlOutputBufferClose(out);
+        d->failed = true;
+        return;
+    }
+    check(d, xmlTextWriterSetIndent(d->writer, 1));
+    check(d, xmlTextWriterSetIndentString(d->writer, BAD_CAST "  "));
+    check(d, xmlTextWriterStartDocument(d->writer, NULL, "UTF-8", NULL));
+}
+
+/** Ends the document; it is complete if it has not failed. */
+static void end_document(struct document *d) {
+    check(d, xmlTextWriterEndDocument(d->writer));
+    check(d, xmlTextWriterFlush(d->writer));
+    /* Some of libxml2's functions only leave a word about it when memory runs out. */
+    d->failed = d->failed || xmlGetLastError() != NULL;
+}
+
+static void open_element(struct document *d, const char *name) {
+    check(d, xmlTextWriterStartElement(d->writer, BAD_CAST name));
+}
+
+static void end_element(struct document *d) { check(d, xmlTextWriterEndElement(d->writer)); }
+
+/** s as libxml2 may have it; it lasts until the next call. */
+static const xmlChar *legal(struct document *d, const char *s) {
+    nnv_text_clear(&d->legal);
+    nnv_text_add_legal(&d->legal, s);
+    d->failed = d->failed || d->legal.failed || d->legal.len > INT_MAX;
+    return d->failed ? BAD_CAST "" : BAD_CAST d->legal.data;
+}
+
+static void add_attribute(struct document *d, const char *name, const char *value) {
+    check(d, xmlTextWriterWriteAttribute(d->writer, BAD_CAST name, legal(d, value)));
+}
+
+static void add_count(struct document *d, const char *name, size_t n) {
+    check(d, xmlTextWriterWriteFormatAttribute(d->writer, BAD_CAST name, "%zu", n));
+}
+
+static void add_seconds(struct document *d, double ms) {
+    char text[NUMBER_TEXT];
+    snprintf(text, sizeof text, "%.3f", ms / 1000);
+    check(d, xmlTextWriterWriteAttribute(d->writer, BAD_CAST "time", BAD_CAST text));
+}
+
+static void add_text(struct document *d, const char *s) { check(d, xmlTextWriterWriteString(d->writer, legal(d, s))); }
+
+static void add_property(struct document *d, const char *name, const char *value) {
+    open_element(d, "property");
+    add_attribute(d, "name", name);
+    add_attribute(d, "value", value);
+    end_element(d);
+}
+
+/** Adds the command line as one would type it, near enough to read. */
+static void add_command(struct nnv_text *t, const json_t *argv) {
+    size_t i;
+    const json_t *word;
+    json_array_foreach(argv, i, word) {
+        const char *s = json_string_value(word);
+        if (s != NULL) nnv_text_addf(t, "%s%s", t->len == 0 ? "" : " ", s);
+    }
+}
+
+static void add_properties(struct document *d, const json_t *header) {
+    const json_t *driver = json_object_get(header, "driver");
+    struct nnv_text seed = {0}, command = {0};
+    nnv_report_add_seed(&seed, header);
+    add_command(&command, json_object_get(header, "argv"));
+    d->failed = d->failed || seed.failed || command.failed;
+    open_element(d, "properties");
+    add_property(d, "driver", nnv_json_text(driver, "argument", ""));
+    add_property(d, "driver.name", nnv_json_text(driver, "name", ""));
+    add_property(d, "driver.version", nnv_json_text(driver, "version", ""));
+    add_property(d, "nnvts", nnv_json_text(header, "nnvts", ""));
+    add_property(d, "seed", seed.data == NULL ? "" : seed.data);
+    add_property(d, "argv", command.data == NULL ? "" : command.data);
+    end_element(d);
+    nnv_text_free(&seed);
+    nnv_text_free(&command);
+}
+
+static int two_digits(const char *s) { return (s[0] - '0') * 10 + s[1] - '0'; }
+
+/** True for a real "2026-01-31T12:00:00", with a Z behind it or nothing. */
+static bool is_time(const char *s) {
+    static const char form[] = "dddd-dd-ddTdd:dd:dd";
+    for (size_t i = 0; form[i] != '\0'; i++)
+        if (form[i] == 'd' ? !isdigit((unsigned char)s[i]) : s[i] != form[i]) return false;
+    static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year = two_digits(s) * 100 + two_digits(s + 2), month = two_digits(s + 5), day = two_digits(s + 8);
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (year == 0 || month < 1 || month > 12 || day < 1 || day > days[month - 1] || (month == 2 && day == 29 && !leap))
+        return false;
+    if (two_digits(s + 11) > 23 || two_digits(s + 14) > 59 || two_digits(s + 17) > 59) return false;
+    return s[19] == '\0' || strcmp(s + 19, "Z") == 0;
+}
+
+/** Adds what went wrong: the reason, where it died, the dump, and how to see it again. */
+static void add_block(struct document *d, const struct nnv_report *r, const struct nnv_report_case *c,
+                      const json_t *record) {
+    add_text(d, nnv_json_text(record, "reason", c->reason));
+    add_text(d, "\n");
+    const char *words = nnv_json_text(nnv_flake_of(r, c), "words", "");
+    if (*words != '\0') {
+        add_text(d, "tried again: ");
+        add_text(d, words);
+        add_text(d, "\n");
+    }
+    const char *dump = nnv_json_text(record, "dump", NULL), *replay = nnv_json_text(record, "replay", NULL);
+    const char *backtrace = nnv_json_text(record, "backtrace", NULL);
+    if (dump != NULL) {
+        struct nnv_text path = {0};
+        nnv_text_add_path(&path, r->folder, dump);
+        add_text(d, "dump ");
+        add_text(d, path.failed ? dump : path.data);
+        add_text(d, "\n");
+        nnv_text_free(&path);
+    }
+    if (replay != NULL && *replay != '\0') {
+        add_text(d, "again: ");
+        add_text(d, replay);
+        add_text(d, "\n");
+    }
+    if (backtrace != NULL) {
+        add_text(d, "backtrace:\n");
+        add_text(d, backtrace);
+        add_text(d, "\n");
+    }
+}
+
+/** Adds an outcome: what was expected, why, and what came. */
+static void add_expected(struct document *d, const struct nnv_report *r, const struct nnv_report_case *c) {
+    const bool xfail = c->outcome == NNVTS_OUTCOME_XFAIL;
+    struct nnv_text why = {0};
+    nnv_text_addf(&why, "%s: ", xfail ? "expected failure" : "expected to fail, but did not");
+    nnv_outcome_add_why(&why, r, c->expectation);
+    open_element(d, xfail ? "skipped" : "failure");
+    if (!xfail) add_attribute(d, "type", "XPASS");
+    add_attribute(d, "message", why.data != NULL ? why.data : "");
+    end_element(d);
+    if (xfail) {
+        open_element(d, "system-out");
+        add_text(d, nnv_verdict_name(c->verdict));
+        add_text(d, ": ");
+        add_text(d, c->reason);
+        end_element(d);
+    }
+    d->failed = d->failed || why.failed;
+    nnv_text_free(&why);
+}
+
+/** Adds the verdict of a case that did not pass. */
+static enum nnv_status add_verdict(struct document *d, const struct nnv_report *r, size_t i, struct nnv_err *err) {
+    const struct nnv_report_case *c = &r->item[i];
+    if (c->outcome == NNVTS_OUTCOME_XFAIL || (c->outcome == NNVTS_OUTCOME_XPASS && r->strict)) {
+        add_expected(d, r, c);
+        return NNV_OK;
+    }
+    const char *message = c->verdict == NNVTS_NOTRUN ? "not run" : c->reason;
+    json_t *record = NULL;
+    if (nnv_verdict_bad(c->verdict)) {
+        enum nnv_status s = nnv_report_record(r, i, &record, err);
+        if (s != NNV_OK) return s;
+    }
+    open_element(d, forms[c->verdict].element);
+    if (forms[c->verdict].kind != KIND_SKIPPED) add_attribute(d, "type", nnv_verdict_name(c->verdict));
+    add_attribute(d, "message", *message == '\0' ? nnv_verdict_word(c->verdict) : message);
+    if (nnv_verdict_bad(c->verdict)) add_block(d, r, c, record);
+    end_element(d);
+    const char *log = nnv_json_text(record, "log", "");
+    if (*log != '\0') {
+        open_element(d, "system-out");
+        add_text(d, log);
+        end_element(d);
+    }
+    json_decref(record);
+    return NNV_OK;
+}
+
+static enum nnv_status add_case(struct document *d, const struct nnv_report *r, size_t i, struct nnv_err *err) {
+    const struct nnv_report_case *c = &r->item[i];
+    const char *suite = r->suites.key[c->suite], *op = r->ops.key[c->op];
+    enum nnv_status s = NNV_OK;
+    open_element(d, "testcase");
+    check(d, xmlTextWriterStartAttribute(d->writer, BAD_CAST "classname"));
+    add_text(d, suite);
+    if (*op != '\0') {
+        add_text(d, ".");
+        add_text(d, op);
+    }
+    check(d, xmlTextWriterEndAttribute(d->writer));
+    add_attribute(d, "name", c->name);
+    add_seconds(d, c->ms);
+    if (kind_of(r, c) != KIND_PASS) s = add_verdict(d, r, i, err);
+    end_element(d);
+    return s;
+}
+
+static void open_suite(struct document *d, const struct nnv_report *r, uint32_t suite,
+                       const struct nnv_suite_counts *n) {
+    const char *start = nnv_json_text(r->header, "start", "");
+    const char *host = nnv_json_text(json_object_get(r->header, "machine"), "host", NULL);
+    open_element(d, "testsuite");
+    add_attribute(d, "name", r->suites.key[suite]);
+    add_count(d, "tests", n->cases);
+    size_t kinds[KIND_SKIPPED + 1];
+    count_kinds(r, suite, kinds);
+    add_count(d, "failures", kinds[KIND_FAILURE]);
+    add_count(d, "errors", kinds[KIND_ERROR]);
+    add_count(d, "skipped", kinds[KIND_SKIPPED]);
+    add_seconds(d, n->ms);
+    if (is_time(start)) add_attribute(d, "timestamp", start);
+    if (host != NULL) add_attribute(d, "hostname", host);
+    add_properties(d, r->header);
+}
+
+/** The cases of the run, suite by suite; malloc'ed, NULL when out of memory. */
+static size_t *by_suite(const struct nnv_report *r, const struct nnv_suite_counts *suites) {
+    size_t *order = malloc((r->count + 1) * sizeof *order);
+    size_t *next = malloc((r->suites.count + (size_t)1) * sizeof *next);
+    if (order != NULL && next != NULL) {
+        size_t sum = 0;
+        for (uint32_t s = 0; s < r->suites.count; s++) {
+            next[s] = sum;
+            sum += suites[s].cases;
+        }
+        for (size_t i = 0; i < r->count; i++) order[next[r->item[i].suite]++] = i;
+    }
+    bool ok = next != NULL;
+    free(next);
+    if (ok) return order;
+    free(order);
+    return NULL;
+}
+
+/** Adds a suite of the expectations that have expired or match nothing. */
+static void add_stale_suite(struct document *d, const struct nnv_report *r) {
+    open_element(d, "testsuite");
+    add_attribute(d, "name", "expectations");
+    add_count(d, "tests", r->stale);
+    add_count(d, "failures", r->strict ? r->stale : 0);
+    add_count(d, "errors", 0);
+    add_count(d, "skipped", r->strict ? 0 : r->stale);
+    add_seconds(d, 0);
+    add_properties(d, r->header);
+    const json_t *entry;
+    for (uint32_t i = 0; (entry = nnv_expected_entry(r, i)) != NULL; i++) {
+        if (!nnv_expected_stale(entry)) continue;
+        struct nnv_text why = {0};
+        nnv_outcome_add_stale(&why, entry);
+        open_element(d, "testcase");
+        add_attribute(d, "classname", "expectations");
+        add_attribute(d, "name", nnv_json_text(entry, "at", "?"));
+        add_seconds(d, 0);
+        open_element(d, r->strict ? "failure" : "skipped");
+        if (r->strict) add_attribute(d, "type", "STALE");
+        add_attribute(d, "message", why.data != NULL ? why.data : "");
+        end_element(d);
+        end_element(d);
+        d->failed = d->failed || why.failed;
+        nnv_text_free(&why);
+    }
+    end_element(d);
+}
+
+static enum nnv_status add_run(struct document *d, const struct nnv_report *r, const struct nnv_suite_counts *suites,
+                               const size_t *order, struct nnv_err *err) {
+    double ms = 0;
+    size_t kinds[KIND_SKIPPED + 1];
+    count_kinds(r, NNV_MAP_NONE, kinds);
+    for (uint32_t s = 0; s < r->suites.count; s++) ms += suites[s].ms;
+    open_element(d, "testsuites");
+    add_attribute(d, "name", "nnvts");
+    add_count(d, "tests", r->count + r->stale);
+    add_count(d, "failures", kinds[KIND_FAILURE]);
+    add_count(d, "errors", kinds[KIND_ERROR]);
+    add_seconds(d, ms);
+    enum nnv_status status = NNV_OK;
+    size_t k = 0;
+    for (uint32_t s = 0; s < r->suites.count && status == NNV_OK; s++) {
+        open_suite(d, r, s, &suites[s]);
+        for (size_t end = k + suites[s].cases; k < end && status == NNV_OK; k++) status = add_case(d, r, order[k], err);
+        end_element(d);
+    }
+    if (r->stale > 0) add_stale_suite(d, r);
+    end_element(d);
+    end_document(d);
+    return status;
+}
+
+enum nnv_status nnv_report_junit(const struct nnv_report *r, struct nnv_err *err) {
+    struct nnv_suite_counts *suites = nnv_suite_counts(r);
+    size_t *order = suites == NULL ? NULL : by_suite(r, suites);
+    struct nnv_text path = {0};
+    struct document d = {.file = NNV_STREAM_NONE, .err = err};
+    nnv_text_add_path(&path, r->folder, "junit.xml");
+    enum nnv_status s = NNV_OK;
+    if (order != NULL && !path.failed) {
+        open_document(&d, path.data);
+        if (d.status == NNV_OK && !d.failed) s = add_run(&d, r, suites, order, err);
+        if (s == NNV_OK) s = d.status;
+    }
+    if (s == NNV_OK && (order == NULL || path.failed || d.failed))
+        s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for junit.xml", r->folder);
+    if (s == NNV_OK) s = nnv_stream_end(&d.file, err);
+    close_document(&d);
+    nnv_text_free(&path);
+    free(order);
+    free(suites);
+    return s;
+}

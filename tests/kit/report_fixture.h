@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file report_fixture.h Run folders for the tests of reports: copies of tests/reports/ and ones made here. */
+#ifndef NNV_TESTS_REPORT_FIXTURE_H
+#define NNV_TESTS_REPORT_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <libxml/parser.h>
+#include <libxml/xpath.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "harness/journal/load.h"
+
+/** A folder of its own; fx_remove() ends it. */
+struct fx {
+    char folder[64];
+    struct nnv_report *report;
+};
+
+static inline char *fx_path(const struct fx *f, const char *name) {
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", f->folder, name);
+    return path;
+}
+
+static inline void fx_put(const struct fx *f, const char *name, const void *data, size_t n) {
+    struct nnv_err err = {0};
+    if (nnv_file_write(fx_path(f, name), data, n, &err) != NNV_OK) fail_msg("%s", err.text);
+}
+
+static inline char *fx_get(const struct fx *f, const char *name, size_t *n) {
+    struct nnv_err err = {0};
+    char *data = NULL;
+    size_t size = 0;
+    if (nnv_file_read(fx_path(f, name), (size_t)1 << 28, &data, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (n != NULL) *n = size;
+    return data;
+}
+
+static inline struct fx fx_new(void) {
+    struct fx f = {"/tmp/nnvts-report-XXXXXX", NULL};
+    assert_non_null(mkdtemp(f.folder));
+    return f;
+}
+
+static inline void fx_remove(struct fx *f) {
+    static const char *const names[] = {"cases.tsv", "journal.jsonl", "summary.json",
+                                        "junit.xml", "report.html",   "bench.json"};
+    nnv_report_free(f->report);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(fx_path(f, names[i]));
+    assert_int_equal(rmdir(f->folder), 0);
+}
+
+/** Loads the folder. Fails the test if it cannot be loaded. */
+static inline void fx_load(struct fx *f) {
+    struct nnv_err err = {0};
+    if (nnv_report_load(f->folder, &f->report, &err) != NNV_OK) fail_msg("%s", err.text);
+}
+
+/** A copy of tests/reports/NAME. */
+static inline struct fx fx_copy(const char *name) {
+    static const char *const names[] = {"cases.tsv", "journal.jsonl"};
+    struct fx f = fx_new();
+    for (size_t i = 0; i < 2; i++) {
+        char path[256];
+        char *data = NULL;
+        size_t n = 0;
+        struct nnv_err err = {0};
+        snprintf(path, sizeof path, "tests/reports/%s/%s", name, names[i]);
+        if (nnv_file_read(path, 1 << 24, &data, &n, &err) != NNV_OK) fail_msg("%s", err.text);
+        fx_put(&f, names[i], data, n);
+        free(data);
+    }
+    return f;
+}
+
+/** A copy of tests/reports/NAME, loaded. */
+static inline struct fx fx_golden(const char *name) {
+    struct fx f = fx_copy(name);
+    fx_load(&f);
+    return f;
+}
+
+#define FX_HEADER                                                                                                      \
+    "{\"nnvts\":\"1.0.0\",\"format\":\"nnvts-journal/1\",\"driver\":{\"argument\":\"cpu\",\"name\":\"cpu\","           \
+    "\"version\":\"1.0.0\",\"type\":\"CPU\",\"level\":7},\"seed\":1,\"jobs\":2,\"cases\":%d}\n"
+
+/** A folder with that list of cases (lines) and those records (lines). */
+static inline struct fx fx_make(const char *cases, const char *records) {
+    struct fx f = fx_new();
+    struct nnv_text t = {0};
+    int n = 0;
+    for (const char *p = cases; *p != '\0'; p++) n += *p == '\n';
+    nnv_text_addf(&t, FX_HEADER, n);
+    nnv_text_add(&t, records);
+    fx_put(&f, "cases.tsv", cases, strlen(cases));
+    fx_put(&f, "journal.jsonl", t.data, t.len);
+    nnv_text_free(&t);
+    return f;
+}
+
+/** The number that an XPath expression gives for a document. */
+static inline double fx_xpath(xmlDoc *doc, const char *expression) {
+    xmlXPathContext *context = xmlXPathNewContext(doc);
+    xmlXPathObject *value = xmlXPathEvalExpression((const xmlChar *)expression, context);
+    if (value == NULL) fail_msg("XPath: %s", expression);
+    double number = xmlXPathCastToNumber(value);
+    xmlXPathFreeObject(value);
+    xmlXPathFreeContext(context);
+    return number;
+}
+
+/** A file of the folder, which must be well-formed XML. */
+static inline xmlDoc *fx_xml(const struct fx *f, const char *name) {
+    size_t n = 0;
+    char *data = fx_get(f, name, &n);
+    xmlDoc *doc = xmlReadMemory(data, (int)n, name, NULL, XML_PARSE_NONET | XML_PARSE_HUGE);
+    if (doc == NULL) fail_msg("%s/%s is not well-formed", f->folder, name);
+    free(data);
+    return doc;
+}
+
+#endif

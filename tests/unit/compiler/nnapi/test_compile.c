@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a module to regions: what is converted, what is given back, and that operands that nothing reads leave. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compiler/nnapi/compile.h"
+#include "compiler/relay/interp/interp.h"
+#include "tests/kit/emit_fixture.h"
+
+static struct nnv_arena *arena;
+static struct nnv_compiled compiled;
+static struct nnv_err err;
+
+static int setup(void **state) {
+    (void)state;
+    arena = nnv_arena_new();
+    return arena ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    nnv_compiled_free(&compiled);
+    compiled = (struct nnv_compiled){0};
+    nnv_arena_free(arena);
+    return 0;
+}
+
+static struct nnv_relay_module *parse(const char *text) {
+    struct nnv_relay_module *m = NULL;
+    if (nnv_compile_load(text, strlen(text), "test", NULL, arena, &m, &err) != NNV_OK) fail_msg("%s", err.text);
+    return m;
+}
+
+static void compile(const char *text, struct nnv_compile_options options) {
+    if (nnv_compile_module(parse(text), &options, arena, &compiled, &err) != NNV_OK) fail_msg("%s", err.text);
+}
+
+/** "name:operations/level" for each region. */
+static void check_regions(const char *wanted) {
+    struct nnv_text t = {0};
+    for (size_t i = 0; i < compiled.n_regions; i++)
+        nnv_text_addf(&t, "%s%s:%u/%d", i ? " " : "", compiled.regions[i].function,
+                      compiled.regions[i].converted->model.main.noperations, compiled.regions[i].converted->level);
+    assert_string_equal(t.data ? t.data : "", wanted);
+    nnv_text_free(&t);
+}
+
+static const char sum[] = "def @main(%x: Tensor[(2, 4), float32], %y: Tensor[(2, 4), float32]) {\n"
+                          "  %0 = add(%x, %y);\n"
+                          "  %1 = erf(%0);\n"
+                          "  nn.relu(%1)\n"
+                          "}\n";
+
+static void operators_without_conversion_stay(void **state) {
+    (void)state;
+    compile(sum, (struct nnv_compile_options){0});
+    check_regions("tvmgen_default_nnapi_main_0:1/1 tvmgen_default_nnapi_main_1:1/1");
+    assert_int_equal(compiled.partition.n_host, 1);
+    assert_string_equal(compiled.partition.host[0], "erf");
+    assert_int_equal(compiled.n_refused, 0);
+}
+
+/* exp is an operation of level 3. */
+static void levels_limit_regions(void **state) {
+    (void)state;
+    static const char text[] = "def @main(%x: Tensor[(2, 4), float32]) { tanh(exp(%x)) }";
+    compile(text, (struct nnv_compile_options){.level = 2});
+    check_regions("tvmgen_default_nnapi_main_0:1/1");
+    nnv_compiled_free(&compiled);
+    compile(text, (struct nnv_compile_options){.level = 3});
+    check_regions("tvmgen_default_nnapi_main_0:2/3");
+}
+
+/* A model of NNAPI has inputs: a region of constants alone is the host's, and is no region any more. */
+static void regions_of_constants_are_given_back(void **state) {
+    (void)state;
+    compile("def @main(%x: Tensor[(2), float32]) {\n"
+            "  %0 = add(1f, 2f);\n  %1 = erf(%x);\n  add(%1, erf(%0))\n}\n",
+            (struct nnv_compile_options){0});
+    assert_int_equal(compiled.n_refused, 1);
+    assert_non_null(strstr(compiled.refused[0].reason, "it has no inputs"));
+    const struct nnv_relay_expr *f = nnv_relay_find(compiled.m, compiled.refused[0].function);
+    assert_non_null(f);
+    assert_null(nnv_relay_fn_attr(f, "Compiler"));
+    for (size_t i = 0; i < compiled.n_regions; i++)
+        assert_string_not_equal(compiled.regions[i].function, compiled.refused[0].function);
+}
+
+/* Functions that were regions before are converted under their own names, if these can be names of classes. */
+static void regions_of_before_are_converted(void **state) {
+    (void)state;
+    compile(
+        "def @main(%x: Tensor[(2), float32]) { @mine(@no.class(%x)) }\n"
+        "def @mine(%i: Tensor[(2), float32], Compiler=\"nnapi\", Primitive=1) -> Tensor[(2), float32] { tanh(%i) }\n"
+        "def @no.class(%i: Tensor[(2), float32], Compiler=\"nnapi\") -> Tensor[(2), float32] { tanh(%i) }\n",
+        (struct nnv_compile_options){0});
+    check_regions("mine:1/1");
+    assert_int_equal(compiled.n_refused, 1);
+    assert_string_equal(compiled.refused[0].reason, "its name is no C identifier");
+}
+
+/* What was divided gives the values of the program before, to the last bit: the interpreter is told of no region. */
+static void the_divided_program_is_the_program(void **state) {
+    (void)state;
+    struct nnv_relay_datum *args[2], *before = NULL, *after = NULL;
+    compile(sum, (struct nnv_compile_options){0});
+    struct nnv_relay_module *m = parse(sum);
+    for (size_t i = 0; i < 2; i++)
+        args[i] = nnv_relay_datum_random(nnv_relay_find(m, "main")->params[i]->type, 7 + i, arena);
+    assert_int_equal(nnv_relay_run(m, "main", args, 2, NULL, arena, &before, &err), NNV_OK);
+    assert_int_equal(nnv_relay_run(compiled.m, "main", args, 2, NULL, arena, &after, &err), NNV_OK);
+    assert_int_equal(before->n, 8);
+    assert_int_equal(after->n, 8);
+    assert_memory_equal(before->values, after->values, 8 * sizeof *before->values);
+}
+
+static void programs_without_main_are_refused(void **state) {
+    (void)state;
+    const struct nnv_compile_options options = {0};
+    struct nnv_relay_module *m = parse("def @f(%x: Tensor[(2), float32]) { tanh(%x) }");
+    assert_int_equal(nnv_compile_module(m, &options, arena, &compiled, &err), NNV_INVALID);
+    assert_string_equal(err.text, "test: there is no function @main");
+}
+
+/* Two operands that nothing reads: in front, and in the middle. The rest moves up, with its names. */
+static void unread_operands_leave(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena};
+    const uint32_t shape[] = {2};
+    const uint32_t lost = nnv_builder_ints(&b, 2, (const int32_t[]){5, 6});
+    const uint32_t x = nnv_builder_tensor(&b, FLOAT32, 1, shape, NNV_SUBGRAPH_INPUT);
+    const uint32_t too = nnv_builder_int(&b, 9), none = nnv_builder_int(&b, 0);
+    const uint32_t y = nnv_builder_tensor(&b, FLOAT32, 1, shape, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_ADD, 3, (const uint32_t[]){x, x, none}, y);
+    struct nnv_converted *c = emit_converted(arena, &b, 1, &x, 1, &y);
+    const char *const names[] = {"%lost", "%x", "%too", "%none", "%y"};
+    c->operand_name = nnv_arena_copy(arena, names, sizeof names);
+    assert_int_equal(lost + too, 0 + 2);
+    assert_true(nnv_compact(c, arena));
+    const struct nnv_subgraph *s = &c->model.main;
+    assert_int_equal(s->noperands, 3);
+    assert_int_equal(s->in[0], 0);
+    assert_int_equal(s->out[0], 2);
+    assert_true(equal_indices(s->operations[0].in, 3, (const uint32_t[]){0, 0, 1}, 3));
+    assert_int_equal(s->operations[0].out[0], 2);
+    assert_string_equal(c->operand_name[0], "%x");
+    assert_string_equal(c->operand_name[1], "%none");
+    assert_string_equal(c->operand_name[2], "%y");
+    assert_int_equal(nnv_validate(&c->model, arena, NULL, &err), NNV_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(operators_without_conversion_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(levels_limit_regions, setup, teardown),
+        cmocka_unit_test_setup_teardown(regions_of_constants_are_given_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(regions_of_before_are_converted, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_divided_program_is_the_program, setup, teardown),
+        cmocka_unit_test_setup_teardown(programs_without_main_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(unread_operands_leave, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Whole programs partitioned by what the converter takes, regions converted, and the numbers compared. */
+#include <time.h>
+
+#include "tests/kit/convert_fixture.h"
+
+/** Runs regions as the models that they became. */
+struct regions {
+    int level;
+    int converted; /**< how many ran */
+    char ops[1024];
+};
+
+static enum nnv_status run_region(void *ctx, const struct nnv_relay_module *m, const char *function,
+                                  struct nnv_relay_datum *const *args, size_t n_args, struct nnv_arena *into,
+                                  struct nnv_relay_datum **result, struct nnv_err *e) {
+    struct regions *r = ctx;
+    struct conversion c = {.f = nnv_relay_find(m, function)};
+    const struct nnv_convert_options options = {.level = r->level};
+    enum nnv_status st = nnv_convert(m, c.f, &options, into, &c.out, e);
+    if (st != NNV_OK) fail_msg("%s: %s", function, e->text);
+    r->converted++;
+    snprintf(r->ops + strlen(r->ops), sizeof r->ops - strlen(r->ops), "%s%s", *r->ops ? " | " : "", operations(&c));
+    const struct nnv_subgraph *s = &c.out.model.main;
+    struct nnv_value given[16];
+    struct nnv_golden golden[16];
+    assert_true(n_args == s->nin && s->nin <= 16 && s->nout <= 16);
+    for (size_t i = 0; i < n_args; i++) {
+        const struct nnv_operand *o = &s->operands[s->in[i]];
+        given[i] = (struct nnv_value){.rank = o->rank, .bytes = args[i]->n * nnv_type(o->type)->size};
+        memcpy(given[i].dims, o->dims, o->rank * sizeof *o->dims);
+        given[i].data = nnv_arena_alloc(into, given[i].bytes, 1);
+        nnv_relay_datum_write(args[i], given[i].data);
+    }
+    const struct nnv_eval_options plain = {0};
+    st = nnv_eval(&c.out.model, given, &plain, into, golden, e);
+    if (st != NNV_OK) return st;
+    const struct nnv_relay_type *type =
+        c.f->type && c.f->type->kind == NNV_RELAY_FN_TYPE ? c.f->type->result : c.f->args[0]->type;
+    struct nnv_relay_datum *d = NNV_NEW(into, struct nnv_relay_datum, 1), **fields = &d;
+    *d = (struct nnv_relay_datum){.type = type};
+    if (type->kind == NNV_RELAY_TUPLE_TYPE) {
+        d->n_fields = type->n_fields;
+        fields = d->fields = NNV_NEW(into, struct nnv_relay_datum *, d->n_fields);
+    }
+    for (size_t i = 0; i < c.out.n_results; i++) {
+        const struct nnv_relay_type *t = type->kind == NNV_RELAY_TUPLE_TYPE ? type->fields[i] : type;
+        if (c.out.from_input[i])
+            fields[i] = args[c.out.output_of[i]];
+        else if (nnv_relay_datum_read(t, golden[c.out.output_of[i]].value.data, into, &fields[i], e) != NNV_OK)
+            return e->status;
+    }
+    *result = d;
+    return NNV_OK;
+}
+
+static void partition_by_trial(struct nnv_relay_module *m, int level, struct nnv_partition *p) {
+    struct nnv_pattern_table table;
+    const struct nnv_convert_options options = {.level = level};
+    if (nnv_pattern_load("compiler/byoc/tables/nnapi.json", arena, &table, &err) != NNV_OK ||
+        nnv_merge_composite(m, &table, &err) != NNV_OK)
+        fail_msg("%s", err.text);
+    struct nnv_convert_support *s = nnv_convert_support_new(m, &options, arena);
+    assert_non_null(s);
+    struct nnv_annotator a = nnv_convert_annotator(s);
+    if (nnv_convert_dissolve(s, &err) != NNV_OK || nnv_partition(m, &a, NULL, p, &err) != NNV_OK ||
+        nnv_relay_check(m, &err) != NNV_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Partitioned, the program gives what it gave before; its regions are these models. */
+static void regions_are(const char *params, const char *body, int level, const char *ops, double most) {
+    const char *text = main_of(params, body);
+    struct conversion c = program(text);
+    struct nnv_relay_datum *args[16], *before = NULL, *after = NULL, *a[32], *b[32];
+    struct nnv_partition p = {0};
+    struct regions r = {.level = level};
+    const struct nnv_relay_external external = {run_region, &r};
+    for (size_t i = 0; i < c.f->n_params; i++) args[i] = random_datum(c.f->params[i], i + 1);
+    size_t n_args = c.f->n_params;
+    if (nnv_relay_run(c.m, "main", args, n_args, NULL, arena, &before, &err) != NNV_OK) fail_msg("%s", err.text);
+    partition_by_trial(c.m, level, &p);
+    if (nnv_relay_run(c.m, "main", args, n_args, &external, arena, &after, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (strcmp(r.ops, ops) != 0) fail_msg("%s, not %s\n%s", r.ops, ops, text);
+    size_t n = flat(before, a);
+    assert_int_equal(flat(after, b), n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < a[i]->n; k++) {
+            double by = fabs(a[i]->values[k] - b[i]->values[k]) / (1e-3 + fabs(a[i]->values[k]));
+            if (nnv_relay_dtype_is_float(a[i]->type->dtype) ? by > most : a[i]->values[k] != b[i]->values[k])
+                fail_msg("element %zu of %zu: %g, not %g\n%s", k, i, b[i]->values[k], a[i]->values[k], text);
+        }
+}
+
+static void test_float(void **state) {
+    (void)state;
+    const char *p = "%x: Tensor[(1, 3, 8, 8), float32], %kw: Tensor[(4, 3, 3, 3), float32], %kb: Tensor[(4), float32],"
+                    " %kd: Tensor[(4, 1, 3, 3), float32], %kg: Tensor[(4), float32], %ke: Tensor[(4), float32],"
+                    " %km: Tensor[(4), float32], %kpv: Tensor[(4), float32], %kf: Tensor[(5, 4), float32]";
+    const char *body =
+        "%0 = nn.conv2d(%x, %kw, padding=[1, 1], strides=[2, 2], channels=4, kernel_size=[3, 3]);"
+        " %1 = nn.bias_add(%0, %kb); %2 = clip(%1, a_min=0f, a_max=6f);"
+        " %3 = nn.conv2d(%2, %kd, padding=[1, 1], groups=4, channels=4, kernel_size=[3, 3]);"
+        " %4 = nn.batch_norm(%3, %kg, %ke, %km, %kpv); %5 = %4.0; %6 = nn.relu(%5);"
+        " %7 = nn.global_avg_pool2d(%6); %8 = nn.batch_flatten(%7); %9 = nn.dense(%8, %kf); nn.softmax(%9)";
+    regions_are(p, body, 0, "CONV_2D DEPTHWISE_CONV_2D AVERAGE_POOL_2D RESHAPE FULLY_CONNECTED SOFTMAX", 1e-2);
+    regions_are(p, body, 2,
+                "TRANSPOSE CONV_2D DEPTHWISE_CONV_2D AVERAGE_POOL_2D TRANSPOSE RESHAPE FULLY_CONNECTED SOFTMAX", 1e-2);
+}
+
+static void test_host_between(void **state) {
+    (void)state;
+    regions_are("%x: Tensor[(2, 3), float32]", "%0 = nn.relu(%x); %1 = erf(%0); %2 = tanh(%1); (%0, %2)", 0,
+                "RELU | TANH", 1e-6);
+    /* a composite that does not convert gives its parts: the padding of the convolution is not symmetric in type */
+    regions_are("%x: Tensor[(1, 3, 8, 8), float32], %kw: Tensor[(4, 3, 3, 3), float32]",
+                "%0 = nn.conv2d(%x, %kw, out_layout=\"NHWC\", channels=4, kernel_size=[3, 3]); nn.relu(%0)", 0, "RELU",
+                1e-6);
+}
+
+static void test_quantised(void **state) {
+    (void)state;
+    regions_are(
+        "%x: Tensor[(1, 6, 6, 3), uint8], %kw: Tensor[(3, 3, 3, 4), uint8], %kb: Tensor[(4), int32],"
+        " %kf: Tensor[(5, 4), uint8]",
+        "%0 = nn.pad(%x, 120u8, pad_width=[[0, 0], [1, 1], [1, 1], [0, 0]]);"
+        " %1 = qnn.conv2d(%0, %kw, 120, 130, 0.5f, 0.25f, channels=4, kernel_size=[3, 3],"
+        " data_layout=\"NHWC\", kernel_layout=\"HWIO\", out_dtype=\"int32\"); %2 = nn.bias_add(%1, %kb, axis=3);"
+        " %3 = qnn.requantize(%2, 0.125f, 0, 512f, 7, out_dtype=\"uint8\"); %4 = clip(%3, a_min=7f, a_max=255f);"
+        " %5 = nn.max_pool2d(%4, pool_size=[6, 6], layout=\"NHWC\"); %6 = reshape(%5, newshape=[1, 4]);"
+        " %7 = qnn.dense(%6, %kf, 7, 128, 512f, 0.25f, units=5, out_dtype=\"int32\");"
+        " %8 = qnn.requantize(%7, 128f, 0, 20000f, 5, out_dtype=\"uint8\"); qnn.dequantize(%8, 20000f, 5)",
+        0, "CONV_2D MAX_POOL_2D RESHAPE FULLY_CONNECTED DEQUANTIZE", 1e-6);
+}
+
+static void test_table(void **state) {
+    (void)state;
+    regions_are("%x: Tensor[(1, 4, 4, 2), uint8], %kw: Tensor[(2, 3, 3, 2), uint8], %kb: Tensor[(3), int32]",
+                "%0 = qnn.conv2d_transpose(%x, %kw, 120, 130, 0.5f, 0.25f, channels=3, kernel_size=[3, 2],"
+                " data_layout=\"NHWC\", out_dtype=\"int32\"); %1 = nn.bias_add(%0, %kb, axis=3);"
+                " %2 = qnn.requantize(%1, 0.125f, 0, 256f, 7, out_dtype=\"uint8\");"
+                " qnn.dequantize(%2, 256f, 7)",
+                0, "TRANSPOSE_CONV_2D DEQUANTIZE", 1e-6);
+    /* windows of one element: nothing to round */
+    static const char *const pools[] = {"nn.avg_pool2d(%0, layout=\"NHWC\", pool_size=[1, 1])",
+                                        "nn.global_avg_pool2d(%0, layout=\"NHWC\")",
+                                        "nn.adaptive_avg_pool2d(%0, layout=\"NHWC\", output_size=[1, 1])"};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+        regions_are("%x: Tensor[(1, 1, 1, 3), uint8]",
+                    nnv_arena_printf(arena,
+                                     "%%0 = cast(%%x, dtype=\"int32\"); %%1 = %s; %%2 = cast(%%1, dtype=\"uint8\");"
+                                     " qnn.dequantize(%%2, 0.5f, 7)",
+                                     pools[i]),
+                    0, "AVERAGE_POOL_2D DEQUANTIZE", 1e-6);
+}
+
+static void test_reasons(void **state) {
+    (void)state;
+    struct conversion c = program(main_of("%x: Tensor[(2, 3), float32]", "%0 = erf(%x); nn.relu(%0)"));
+    const struct nnv_convert_options options = {.level = 1};
+    struct nnv_convert_support *s = nnv_convert_support_new(c.m, &options, arena);
+    struct nnv_annotator a = nnv_convert_annotator(s);
+    const struct nnv_relay_expr *relu = c.f->args[0], *erf_call = relu->args[0];
+    assert_null(nnv_convert_refusal(s, erf_call));
+    assert_int_equal(nnv_annotate(&a, erf_call), NNV_HOST);
+    assert_int_equal(nnv_annotate(&a, relu), 0);
+    assert_string_equal(nnv_convert_refusal(s, erf_call), "erf: the converter has no row for this operator");
+    assert_null(nnv_convert_refusal(s, relu));
+    assert_true(nnv_converts("nn.relu") && !nnv_converts("erf"));
+}
+
+/* Constants of equal shape but other values may be refused; calls of equal structure are tried once. */
+static void test_structures(void **state) {
+    (void)state;
+    struct conversion c =
+        program(main_of("%x: Tensor[(2, 3), uint8]", "%0 = qnn.dequantize(%x, 1f, 3); %1 = qnn.dequantize(%x, 0f, 3);"
+                                                     " %2 = qnn.dequantize(%x, 1f, 3); (%0, %1, %2)"));
+    const struct nnv_convert_options options = {0};
+    struct nnv_convert_support *s = nnv_convert_support_new(c.m, &options, arena);
+    struct nnv_annotator a = nnv_convert_annotator(s);
+    const struct nnv_relay_expr *tuple = c.f->args[0];
+    assert_int_equal(nnv_annotate(&a, tuple->args[0]), 0);
+    assert_int_equal(nnv_annotate(&a, tuple->args[1]), NNV_HOST);
+    assert_int_equal(nnv_annotate(&a, tuple->args[2]), 0);
+}
+
+static void test_long_chain(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    struct nnv_text t = {0};
+    nnv_text_add(&t, "def @main(%x: Tensor[(2, 3), float32], %ky: Tensor[(2, 3), float32]) {\n %0 = nn.relu(%x);\n");
+    for (int i = 1; i < N; i++)
+        nnv_text_addf(&t, " %%%d = %s;\n", i,
+                      i % 2 ? nnv_arena_printf(arena, "add(%%%d, %%ky)", i - 1)
+                            : nnv_arena_printf(arena, "tanh(%%%d)", i - 1));
+    nnv_text_addf(&t, " nn.relu(%%%d)\n}", N - 1);
+    struct conversion c = program(t.data);
+    const struct nnv_convert_options options = {0};
+    clock_t start = clock();
+    if (nnv_convert(c.m, c.f, &options, arena, &c.out, &err) != NNV_OK) fail_msg("%s", err.text);
+    double converted_in = (double)(clock() - start) / CLOCKS_PER_SEC;
+    struct nnv_partition p = {0};
+    start = clock();
+    partition_by_trial(c.m, 0, &p);
+    double partitioned_in = (double)(clock() - start) / CLOCKS_PER_SEC;
+    print_message("%d operations: converted in %.2f s, partitioned by trial in %.2f s\n", N, converted_in,
+                  partitioned_in);
+    assert_int_equal(p.n_cuts, 1);
+    assert_true(converted_in < 10 && partitioned_in < 10);
+    nnv_text_free(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_float, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_host_between, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_quantised, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_table, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reasons, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_structures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long_chain, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file test_cpu_driver_execution.c How the driver "cpu" executes: memory, threads, deadlines, asynchronous, fenced,
+ * bursts. */
+#include "tests/kit/driver_fixture.h"
+
+/* --------------------------------------------------------------------- memory */
+
+static void test_files(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(3));
+    const float in[] = {-1, 2, -3}, expected[] = {0, 2, 0};
+    float out[3];
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct call c = {0};
+    give(&c, NULL, sizeof in);
+    take(&c, NULL, sizeof out);
+    c.pools[0] = shared(in, sizeof in, page, NNVTS_PROT_READ);
+    c.pools[1] = shared(NULL, sizeof out, 0, NNVTS_PROT_READ | NNVTS_PROT_WRITE);
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    assert_int_equal(pread(c.pools[1].fd, out, sizeof out, 0), (ssize_t)sizeof out);
+    assert_floats(out, expected, 3, 0);
+    assert_int_equal(ftruncate(c.pools[0].fd, (off_t)page), 0); /* the pool would lie behind the end */
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_INVALID_ARGUMENT);
+    const int fd = c.pools[0].fd;
+    c.pools[0].fd = -1;
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_INVALID_ARGUMENT);
+    close(fd);
+    close(c.pools[1].fd);
+    p->release(p);
+}
+
+static void test_constants_in_pool(void **state) {
+    (void)state;
+    const float addend[] = {1, 2};
+    struct net n = {0};
+    const uint32_t x = input(&n, F32, DIMS(2)), b = tensor(&n, NNVTS_CONSTANT_REFERENCE, F32, DIMS(2)),
+                   y = output(&n, F32, DIMS(2));
+    operation(&n, ANEURALNETWORKS_ADD, LIST(x, b, integer(&n, 0)), LIST(y));
+    struct nnvts_memory memory = shared(addend, sizeof addend, 0, NNVTS_PROT_READ);
+    n.operands[b].location.length = sizeof addend;
+    n.model.pools = &memory;
+    n.model.pool_count = 1;
+    struct nnvts_prepared_model *p = prepare(cpu, &n);
+    close(memory.fd);
+    const float in[] = {10, 20}, expected[] = {11, 22};
+    float out[2];
+    struct call c = {0};
+    give(&c, in, sizeof in);
+    take(&c, out, sizeof out);
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    assert_floats(out, expected, 2, 0);
+    p->release(p);
+}
+
+/* ------------------------------------------------------------------ execution */
+
+enum { BIG = 40, BIG_IN = 24, BIG_OUT = 40 };
+
+#ifndef MEMORY_IS_COPIED
+/** An output over an input, or over another output's memory, is refused. */
+static void test_overlapping_output(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(4));
+    float values[8] = {-1, 2, -3, 4};
+    struct call c = {0};
+    give(&c, values, 4 * sizeof *values);
+    take(&c, values + 3, 4 * sizeof *values);
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_true(values[3] == 4 && values[4] == 0);
+    c.pools[1].data = values + 4; /* side by side is no overlap */
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    assert_true(values[4] == 0 && values[5] == 2 && values[7] == 4);
+    p->release(p);
+}
+#endif
+
+static uint32_t next_random(uint32_t *seed) { return *seed = *seed * 1664525u + 1013904223u, *seed >> 8; }
+
+/** conv 3x3 on [1,40,40,24] to 40 channels, large enough for several threads; float32 or unsigned bytes. */
+struct big {
+    uint8_t x[BIG * BIG * BIG_IN * 4], y[BIG * BIG * BIG_OUT * 4];
+    uint32_t x_bytes, y_bytes;
+    uint8_t weights[BIG_OUT * 9 * BIG_IN * 4];
+};
+
+static struct nnvts_prepared_model *prepare_big(struct nnvts_device *device, struct big *b, bool quantised) {
+    static const int32_t options[] = {ANEURALNETWORKS_PADDING_SAME, 1, 1, ANEURALNETWORKS_FUSED_NONE};
+    const struct kind kx = quantised ? U8(0.5f, 120) : F32, kw = quantised ? U8(0.25f, 130) : F32,
+                      ky = quantised ? U8(100, 128) : F32,
+                      kb = quantised ? (struct kind){ANEURALNETWORKS_TENSOR_INT32, 0.125f, 0} : F32;
+    const uint32_t element = quantised ? 1 : 4;
+    uint32_t seed = 1;
+    b->x_bytes = BIG * BIG * BIG_IN * element;
+    b->y_bytes = BIG * BIG * BIG_OUT * element;
+    for (uint32_t i = 0; i < BIG * BIG * BIG_IN; i++) {
+        const float f = (float)next_random(&seed) * 0x1p-24f;
+        if (quantised)
+            b->x[i] = (uint8_t)next_random(&seed);
+        else
+            memcpy(b->x + 4 * i, &f, 4);
+    }
+    for (uint32_t i = 0; i < BIG_OUT * 9 * BIG_IN; i++) {
+        const float f = (float)next_random(&seed) * 0x1p-23f - 1;
+        if (quantised)
+            b->weights[i] = (uint8_t)next_random(&seed);
+        else
+            memcpy(b->weights + 4 * i, &f, 4);
+    }
+    const struct nnvts_memory pool = {.prot = NNVTS_PROT_READ, .fd = -1, .size = sizeof b->weights, .data = b->weights};
+    const int32_t bias[BIG_OUT] = {0};
+    struct net n = {0};
+    uint32_t list[8] = {input(&n, kx, DIMS(1, BIG, BIG, BIG_IN)),
+                        tensor(&n, NNVTS_CONSTANT_REFERENCE, kw, DIMS(BIG_OUT, 3, 3, BIG_IN)),
+                        constant(&n, kb, bias, sizeof bias, DIMS(BIG_OUT))};
+    n.operands[list[1]].location.length = BIG_OUT * 9 * BIG_IN * element;
+    for (int i = 0; i < 4; i++) list[3 + i] = integer(&n, options[i]);
+    list[7] = UINT32_MAX;
+    operation(&n, ANEURALNETWORKS_CONV_2D, list, LIST(output(&n, ky, DIMS(1, BIG, BIG, BIG_OUT))));
+    n.model.pools = &pool;
+    n.model.pool_count = 1;
+    return prepare(device, &n);
+}
+
+static void run_big(const char *options, struct big *b, bool quantised) {
+    struct nnvts_device *device = open_driver("cpu", options);
+    struct nnvts_prepared_model *p = prepare_big(device, b, quantised);
+    struct call c = {0};
+    give(&c, b->x, b->x_bytes);
+    take(&c, b->y, b->y_bytes);
+    for (int i = 0; i < 3; i++) assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    p->release(p);
+    device->release(device);
+}
+
+/** The number of threads changes nothing; neither does the instruction set for integers. */
+static void test_threads_and_levels(void **state) {
+    (void)state;
+    static struct big one, many;
+    for (int quantised = 0; quantised < 2; quantised++) {
+        run_big("threads=1", &one, quantised);
+        run_big("threads=5", &many, quantised);
+        assert_memory_equal(one.y, many.y, one.y_bytes);
+        run_big("isa=base", &many, quantised);
+        if (quantised) {
+            assert_memory_equal(one.y, many.y, one.y_bytes);
+            continue;
+        }
+        for (size_t i = 0; i < BIG * BIG * BIG_OUT; i++) {
+            float a, b;
+            memcpy(&a, one.y + 4 * i, 4);
+            memcpy(&b, many.y + 4 * i, 4);
+            assert_true(fabsf(a - b) <= 216 * 0x1p-22f); /* 216 terms below 1 */
+        }
+    }
+}
+
+struct client {
+    struct nnvts_prepared_model *prepared;
+    const struct big *big;
+    uint8_t *y;
+    bool ok;
+};
+
+static void *run_client(void *arg) {
+    struct client *t = arg;
+    struct call c = {0};
+    give(&c, t->big->x, t->big->x_bytes);
+    take(&c, t->y, t->big->y_bytes);
+    t->ok = true;
+    for (int i = 0; i < 5; i++) t->ok = t->ok && execute(t->prepared, &c) == NNVTS_STATUS_NONE;
+    return NULL;
+}
+
+static void test_concurrent_executions(void **state) {
+    (void)state;
+    enum { CLIENTS = 4 };
+    static struct big big;
+    static uint8_t y[CLIENTS][sizeof big.y];
+    struct nnvts_prepared_model *p = prepare_big(cpu, &big, true);
+    struct client clients[CLIENTS];
+    pthread_t threads[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = (struct client){p, &big, y[i], false};
+        assert_int_equal(pthread_create(&threads[i], NULL, run_client, &clients[i]), 0);
+    }
+    for (int i = 0; i < CLIENTS; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < CLIENTS; i++) {
+        assert_true(clients[i].ok);
+        assert_memory_equal(y[i], y[0], big.y_bytes);
+    }
+    p->release(p);
+}
+
+static void test_deadlines_and_timing(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(2));
+    const float in[] = {-1, 1};
+    float out[2];
+    struct call c = {0};
+    give(&c, in, sizeof in);
+    take(&c, out, sizeof out);
+    struct nnvts_execution_config config = plain;
+    config.deadline_ns = now_ns();
+    assert_int_equal(p->execute(p, ready(&c), &config, &c.result), NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT);
+    assert_int_equal(c.result.shape_count, 0);
+    config = (struct nnvts_execution_config){now_ns() + 10000000000u, NNVTS_NO_TIME, true};
+    const uint64_t start = now_ns();
+    assert_int_equal(p->execute(p, ready(&c), &config, &c.result), NNVTS_STATUS_NONE);
+    const uint64_t wall = now_ns() - start;
+    assert_true(c.result.timing.on_device_ns <= c.result.timing.in_driver_ns && c.result.timing.in_driver_ns <= wall);
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    assert_true(c.result.timing.in_driver_ns == NNVTS_NO_TIME && c.result.timing.on_device_ns == NNVTS_NO_TIME);
+    p->release(p);
+}
+
+struct answer {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    int count;
+    enum nnvts_status status;
+    uint32_t extent;
+};
+
+static void on_done(void *context, enum nnvts_status status, const struct nnvts_execution_result *result) {
+    struct answer *a = context;
+    pthread_mutex_lock(&a->lock);
+    a->count++;
+    a->status = status;
+    a->extent = result->shape_count == 1 ? result->shapes[0].dimensions[0] : 0;
+    pthread_cond_signal(&a->came);
+    pthread_mutex_unlock(&a->lock);
+}
+
+static void test_async(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(2));
+    const float in[] = {-1, 1}, expected[] = {0, 1};
+    struct answer a = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+    for (int i = 1; i <= 3; i++) {
+        float out[2] = {9, 9};
+        struct call c = {0};
+        give(&c, in, sizeof in);
+        take(&c, out, sizeof out);
+        assert_int_equal(p->execute_async(p, ready(&c), &plain, on_done, &a), NNVTS_STATUS_NONE);
+        pthread_mutex_lock(&a.lock);
+        while (a.count < i) pthread_cond_wait(&a.came, &a.lock);
+        pthread_mutex_unlock(&a.lock);
+        assert_int_equal(a.status, NNVTS_STATUS_NONE);
+        assert_int_equal(a.extent, 2);
+        assert_floats(out, expected, 2, 0);
+    }
+    struct call c = {0};
+    give(&c, in, sizeof in); /* no output: refused at once, and never called back */
+    assert_int_equal(p->execute_async(p, ready(&c), &plain, on_done, &a), NNVTS_STATUS_INVALID_ARGUMENT);
+    p->release(p);
+    assert_int_equal(a.count, 3);
+}
+
+static bool signalled(int fd) { return poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) == 1; }
+
+static void test_fenced(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(2));
+    const float in[] = {-1, 1}, expected[] = {0, 1};
+    float out[2] = {9, 9};
+    struct call c = {0};
+    give(&c, in, sizeof in);
+    take(&c, out, sizeof out);
+    const int wait[] = {eventfd(0, EFD_CLOEXEC), eventfd(1, EFD_CLOEXEC)};
+    const struct nnvts_execution_config timed = {NNVTS_NO_TIME, NNVTS_NO_TIME, true};
+    struct nnvts_fenced_execution f = {0};
+    assert_int_equal(p->execute_fenced(p, ready(&c), wait, 2, &timed, NNVTS_NO_TIME, &f), NNVTS_STATUS_NONE);
+    assert_true(f.sync_fence >= 0);
+    usleep(20000);
+    assert_false(signalled(f.sync_fence)); /* still waits */
+    assert_int_equal(eventfd_write(wait[0], 1), 0);
+    struct nnvts_fenced_result result;
+    assert_int_equal(f.get_result(f.context, &result), NNVTS_STATUS_NONE);
+    assert_true(signalled(f.sync_fence));
+    assert_int_equal(result.status, NNVTS_STATUS_NONE);
+    assert_true(result.launched.in_driver_ns >= 20000000 && result.fenced.in_driver_ns < result.launched.in_driver_ns);
+    assert_floats(out, expected, 2, 0);
+    f.release(f.context);
+
+    const int bad[] = {-1};
+    assert_int_equal(p->execute_fenced(p, ready(&c), bad, 1, &plain, NNVTS_NO_TIME, &f), NNVTS_STATUS_INVALID_ARGUMENT);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(p->execute_fenced(p, ready(&c), &ends[1], 1, &plain, NNVTS_NO_TIME, &f), NNVTS_STATUS_NONE);
+    close(ends[0]); /* the writing end of a pipe without reader reports an error */
+    assert_int_equal(f.get_result(f.context, &result), NNVTS_STATUS_NONE);
+    assert_int_equal(result.status, NNVTS_STATUS_GENERAL_FAILURE);
+    f.release(f.context);
+    close(ends[1]);
+    close(wait[0]);
+    close(wait[1]);
+    p->release(p);
+
+    p = prepare_relu(F32, DIMS(0));
+    const uint32_t dims[] = {2};
+    c.in[0].dimension_count = 1;
+    c.in[0].dimensions = dims;
+    assert_int_equal(p->execute_fenced(p, ready(&c), NULL, 0, &plain, NNVTS_NO_TIME, &f),
+                     NNVTS_STATUS_INVALID_ARGUMENT);
+    p->release(p);
+}
+
+/** An output that could be inferred, but that neither model nor request state, is refused; by extents or by rank. */
+static void test_fenced_open(void **state) {
+    (void)state;
+    const float x[] = {-1, 2};
+    const uint32_t dims[] = {2}, unknown[] = {0};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct net n = {0};
+        const uint32_t in = input(&n, F32, DIMS(2)), out = output(&n, F32, rank, unknown);
+        operation(&n, ANEURALNETWORKS_RELU, LIST(in), LIST(out));
+        struct nnvts_prepared_model *p = prepare(cpu, &n);
+        struct call c = {0};
+        struct nnvts_fenced_execution f = {0};
+        struct nnvts_fenced_result result;
+        float y[] = {7, 7};
+        give(&c, x, sizeof x);
+        take(&c, y, sizeof y);
+        assert_int_equal(p->execute_fenced(p, ready(&c), NULL, 0, &plain, NNVTS_NO_TIME, &f),
+                         NNVTS_STATUS_INVALID_ARGUMENT);
+        c.out[0].dimension_count = 1;
+        c.out[0].dimensions = dims;
+        assert_int_equal(p->execute_fenced(p, ready(&c), NULL, 0, &plain, NNVTS_NO_TIME, &f), NNVTS_STATUS_NONE);
+        assert_int_equal(f.get_result(f.context, &result), NNVTS_STATUS_NONE);
+        assert_int_equal(result.status, NNVTS_STATUS_NONE);
+        f.release(f.context);
+        assert_true(y[0] == 0 && y[1] == 2);
+        p->release(p);
+    }
+}
+
+static void test_burst_and_reuse(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(2));
+    float in[] = {-1, 1}, out[2];
+    const float expected[] = {0, 1}, again[] = {5, 0};
+    struct nnvts_burst *burst = NULL;
+    assert_int_equal(p->create_burst(p, &burst), NNVTS_STATUS_NONE);
+    struct call c = {0};
+    give(&c, NULL, sizeof in);
+    take(&c, out, sizeof out);
+    c.pools[0] = shared(in, sizeof in, 0, NNVTS_PROT_READ);
+    const int64_t tokens[] = {4, -1}, bad[] = {-2, -1};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(burst->execute(burst, ready(&c), tokens, &plain, &c.result), NNVTS_STATUS_NONE);
+        assert_floats(out, expected, 2, 0);
+    }
+    assert_int_equal(burst->execute(burst, ready(&c), bad, &plain, &c.result), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_int_equal(burst->release_memory(burst, 4), NNVTS_STATUS_NONE);
+    assert_int_equal(burst->release_memory(burst, 4), NNVTS_STATUS_NONE);
+    assert_int_equal(burst->release_memory(burst, -1), NNVTS_STATUS_INVALID_ARGUMENT);
+    close(c.pools[0].fd);
+
+    struct call d = {0};
+    struct nnvts_execution *execution = NULL;
+    give(&d, in, sizeof in);
+    take(&d, out, sizeof out);
+    assert_int_equal(p->create_execution(p, ready(&d), &plain, &execution), NNVTS_STATUS_NONE);
+    assert_int_equal(execution->execute(execution, NNVTS_NO_TIME, &d.result), NNVTS_STATUS_NONE);
+    assert_floats(out, expected, 2, 0);
+    in[0] = 5, in[1] = -5; /* bound once, read each time */
+    ready(&d);
+    assert_int_equal(execution->execute(execution, NNVTS_NO_TIME, &d.result), NNVTS_STATUS_NONE);
+    assert_floats(out, again, 2, 0);
+    assert_int_equal(execution->execute(execution, now_ns(), &d.result), NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT);
+    execution->release(execution);
+    p->release(p);
+    burst->release(burst); /* may outlive the prepared model */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_constants_in_pool),
+#ifndef MEMORY_IS_COPIED
+        cmocka_unit_test(test_overlapping_output),
+#endif
+        cmocka_unit_test(test_threads_and_levels),
+        cmocka_unit_test(test_concurrent_executions),
+        cmocka_unit_test(test_deadlines_and_timing),
+        cmocka_unit_test(test_async),
+        cmocka_unit_test(test_fenced),
+        cmocka_unit_test(test_fenced_open),
+        cmocka_unit_test(test_burst_and_reuse),
+    };
+    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The bank of mistakes, on answers worked by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "harness/debug/explain/explain.h"
+#include "reference/spec/spec.h"
+
+enum { MOST = 64 };
+
+static struct nnv_arena *arena;
+static struct nnv_explanation found;
+static const uint64_t LIMIT_NS = 20000000000;
+
+static int set_up(void **state) {
+    (void)state;
+    arena = nnv_arena_new();
+    return arena ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    nnv_arena_free(arena);
+    return 0;
+}
+
+#define F32(dims, lifetime, data)                                                                                      \
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[" dims "],\"lifetime\":\"" lifetime "\",\"data\":[" data "]}"
+#define Q8(dims, scale, zero, lifetime, data)                                                                          \
+    "{\"type\":\"TENSOR_QUANT8_ASYMM\",\"dims\":[" dims "],\"scale\":" scale ",\"zero_point\":" zero                   \
+    ",\"lifetime\":\"" lifetime "\",\"data\":[" data "]}"
+#define TEMPORARY "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[3],\"lifetime\":\"TEMPORARY_VARIABLE\"}"
+#define INT(v) "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[" v "]}"
+#define IN "SUBGRAPH_INPUT"
+#define CONST "CONSTANT_COPY"
+#define OUT "SUBGRAPH_OUTPUT"
+#define SPEC(operands, operations, inputs, outputs)                                                                    \
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"x\",\"source\":\"\",\"min_version\":\"1.3\",\"expect_failure\":false,"    \
+    "\"relaxed\":false,\"main\":{\"operands\":[" operands "],\"operations\":[" operations "],\"inputs\":[" inputs      \
+    "],\"outputs\":[" outputs "]},\"referenced\":[]}"
+#define OP(type, inputs, outputs) "{\"type\":\"" type "\",\"inputs\":[" inputs "],\"outputs\":[" outputs "]}"
+
+static const struct nnv_spec *read_spec(const char *json) {
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    if (nnv_spec_parse(json, strlen(json), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    return spec;
+}
+
+/** The spec's first output with these stored numbers. */
+static struct nnv_value *answer(const struct nnv_spec *spec, const double *v) {
+    struct nnv_value *out = nnv_arena_copy(arena, spec->outputs, sizeof *out);
+    int32_t type = spec->model.main.operands[spec->model.main.out[0]].type;
+    out->data = nnv_arena_alloc(arena, out->bytes + 1, 1);
+    nnv_store(type, v, out->bytes / nnv_type(type)->size, out->data);
+    return out;
+}
+
+static void explain_all(const struct nnv_spec *spec, const struct nnv_answers *answers) {
+    struct nnv_err err = {0};
+    if (nnv_explain(spec, NNV_PRECISION_BUDGET, answers, LIMIT_NS, arena, &found, &err) != NNV_OK)
+        fail_msg("%s", err.text);
+}
+
+static void explain(const char *json, const double *v) {
+    const struct nnv_spec *spec = read_spec(json);
+    const struct nnv_answers answers = {.count = 1, .outputs = {answer(spec, v)}};
+    explain_all(spec, &answers);
+}
+
+#define V(...)                                                                                                         \
+    (const double[]) { __VA_ARGS__ }
+
+static void assert_mistake(const char *name, int at) {
+    if (found.kind != NNV_EXPLAINED_MISTAKE) fail_msg("kind %d instead of %s", (int)found.kind, name);
+    assert_string_equal(found.finding[0].mistake->name, name);
+    assert_int_equal(found.finding[0].at, at);
+}
+
+/* a - b = [4, 5, 6, -2] */
+#define DIFFERENCE                                                                                                     \
+    SPEC(F32("4", IN, "5,7,9,2") "," F32("4", IN, "1,2,3,4") "," INT("0") "," F32("4", OUT, "4,5,6,-2"),               \
+         OP("SUB", "0,1,2", "3"), "0,1", "3")
+/* x * w + b, a 1x4 image, taps [1, 10], bias 0.5, RELU: [21.5, 32.5, 43.5] */
+#define CONVOLUTION                                                                                                    \
+    SPEC(F32("1,1,4,1", IN, "1,2,3,4") "," F32("1,1,2,1", CONST, "1,10") "," F32("1", CONST, "0.5") "," INT(           \
+             "2") "," INT("1") "," INT("1") "," INT("1") "," F32("1,1,3,1", OUT, "21.5,32.5,43.5"),                    \
+         OP("CONV_2D", "0,1,2,3,4,5,6", "7"), "0", "7")
+/* (a - 10) / 2 + (b - 4) = [-1, 1, 3, 5] + [2, 5, 10, 20], RELU; stored 20 more */
+#define QUANTISED_SUM                                                                                                  \
+    SPEC(Q8("4", "0.5", "10", IN, "8,12,16,20") "," Q8("4", "1", "4", IN, "6,9,14,24") "," INT("1") "," Q8(            \
+             "4", "1", "20", OUT, "21,26,33,45"),                                                                      \
+         OP("ADD", "0,1,2", "3"), "0,1", "3")
+
+static void right_answer(void **state) {
+    (void)state;
+    explain(DIFFERENCE, V(4, 5, 6, -2));
+    assert_int_equal(found.kind, NNV_EXPLAINED_RIGHT);
+    assert_int_equal(found.compared, 4);
+}
+
+static void nothing_known(void **state) {
+    (void)state;
+    explain(DIFFERENCE, V(17, 5.25, -3, 99));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+    assert_int_equal(found.wrong, 4);
+    assert_true(found.tried > 10);
+    assert_int_equal(found.findings, 0);
+}
+
+/** One wrong value more than the mistake would make is one too many. */
+static void all_values_must_fit(void **state) {
+    (void)state;
+    explain(DIFFERENCE, V(-4, -5, -6, 2.5));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+}
+
+static void two_that_are_the_same(void **state) {
+    (void)state;
+    explain(DIFFERENCE, V(-4, -5, -6, 2)); /* b - a is also -(a - b) */
+    assert_mistake("operands-swapped", -1);
+    assert_true(found.findings >= 2);
+    assert_string_equal(found.finding[1].mistake->name, "sign-flipped");
+    assert_true(found.finding[1].same);
+}
+
+static void filter_and_bias(void **state) {
+    (void)state;
+    explain(CONVOLUTION, V(12.5, 23.5, 34.5)); /* 10 x + next + 0.5 */
+    assert_mistake("filter-flipped", -1);
+    explain(CONVOLUTION, V(21, 32, 43));
+    assert_mistake("bias-ignored", -1);
+    explain(CONVOLUTION, V(22, 33, 44));
+    assert_mistake("bias-doubled", -1);
+}
+
+static void quantisation(void **state) {
+    (void)state;
+    explain(QUANTISED_SUM, V(21, 26, 33, 45));
+    assert_int_equal(found.kind, NNV_EXPLAINED_RIGHT);
+    explain(QUANTISED_SUM, V(1, 6, 13, 25));
+    assert_mistake("output-zero-point-ignored", -1);
+    /* b as a is: (b - 10) / 2 = -2, -0.5, 2, 7: sums -3, 0.5, 5, 12 */
+    explain(QUANTISED_SUM, V(20, 21, 25, 32));
+    assert_mistake("second-like-first", -1);
+    explain(QUANTISED_SUM, V(149, 154, 161, 173));
+    assert_mistake("signedness", -1);
+    explain(QUANTISED_SUM, V(20, 26, 32, 44));
+    assert_mistake("low-bit-dropped", -1);
+    explain(QUANTISED_SUM, V(21, 26, 32, 44)); /* not of all */
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+}
+
+/** TANH, then SUB: the second is the wrong one. */
+static void two_operations(void **state) {
+    (void)state;
+    explain(SPEC(F32("3", IN, "2,3,4") "," TEMPORARY "," F32("3", CONST, "1,2,5") "," INT("0") "," F32(
+                     "3", OUT, "2,2,-2") "," F32("3", CONST, "1,1,1"),
+                 OP("SUB", "0,5,3", "1") "," OP("SUB", "1,2,3", "4"), "0", "4"),
+            V(0, 0, 2)); /* [1, 2, 3] - [1, 2, 5] = [0, 0, -2] */
+    assert_mistake("operands-swapped", 1);
+}
+
+static void not_written(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = read_spec(DIFFERENCE);
+    struct nnv_value *v = answer(spec, V(4, 5, 6, 0));
+    uint8_t poison[16];
+    nnv_client_poison(0, sizeof poison, poison);
+    memcpy((uint8_t *)v->data + 12, poison + 12, 4);
+    explain_all(spec, &(struct nnv_answers){.count = 1, .outputs = {v}});
+    assert_mistake("last-element-unwritten", -1);
+    /* a wrong last element that is not what the buffer held */
+    explain(DIFFERENCE, V(4, 5, 6, 77));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+}
+
+static void unsteady(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = read_spec(DIFFERENCE);
+    struct nnv_value *right = answer(spec, V(4, 5, 6, -2)), *wrong = answer(spec, V(4, 5, 6, (double)NAN));
+    explain_all(spec, &(struct nnv_answers){.count = 3, .outputs = {right, wrong, right}});
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNSTEADY);
+    assert_int_equal(found.wrong, 1);
+    assert_true(found.nan);
+}
+
+static void no_answer(void **state) {
+    (void)state;
+    explain_all(read_spec(DIFFERENCE), &(struct nnv_answers){.reason = "it refused"});
+    assert_int_equal(found.kind, NNV_EXPLAINED_NO_ANSWER);
+    assert_string_equal(found.reason, "it refused");
+}
+
+/* --------------------------------------------------------------------- the bank */
+
+static bool is_slot(const char *name, const struct nnv_mistake *m) {
+    size_t count;
+    const struct nnv_op *const *op = nnv_ops(&count);
+    for (size_t i = 0; i < count; i++)
+        for (uint8_t f = 0; f < op[i]->nforms && nnv_mistake_fits(m, op[i]->code); f++)
+            for (uint8_t k = 0; k < op[i]->forms[f].nin; k++)
+                if (strcmp(op[i]->forms[f].in[k].name, name) == 0) return true;
+    return false;
+}
+
+static void rows_are_whole(void **state) {
+    (void)state;
+    size_t count;
+    const struct nnv_mistake *m = nnv_mistakes(&count);
+    assert_true(count >= 60);
+    for (size_t i = 0; i < count; i++) {
+        if (!m[i].name || !m[i].words || (!m[i].change && !m[i].spoil)) fail_msg("row %zu has a gap", i);
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(m[i].name, m[k].name);
+        for (uint8_t k = 0; k < m[i].nops; k++)
+            if (!nnv_op(m[i].ops[k])) fail_msg("%s: no operation %d", m[i].name, m[i].ops[k]);
+        for (int k = 0; k < NNV_MISTAKE_SLOTS && m[i].slots[k]; k++)
+            if (!is_slot(m[i].slots[k], &m[i])) fail_msg("%s: no input '%s'", m[i].name, m[i].slots[k]);
+        if (m[i].change == nnv_change_op && m[i].code == m[i].other_code) fail_msg("%s: no operation", m[i].name);
+        if (!nnv_op(m[i].code) || !nnv_op(m[i].other_code)) fail_msg("%s: no such operation", m[i].name);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_answer),
+        cmocka_unit_test(nothing_known),
+        cmocka_unit_test(all_values_must_fit),
+        cmocka_unit_test(filter_and_bias),
+        cmocka_unit_test(two_that_are_the_same),
+        cmocka_unit_test(quantisation),
+        cmocka_unit_test(two_operations),
+        cmocka_unit_test(not_written),
+        cmocka_unit_test(unsteady),
+        cmocka_unit_test(no_answer),
+        cmocka_unit_test(rows_are_whole),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

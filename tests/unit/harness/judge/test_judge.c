@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** From a spec and a driver's answer to the verdict. */
+#include <jansson.h>
+#include <math.h>
+
+#include "tests/kit/fake_driver.h"
+#include "harness/runner/suite.h"
+#include "nnvts/result.h"
+
+static struct nnv_arena *arena, *case_arena;
+static struct nnv_client client;
+static struct nnv_result result;
+static uint32_t phase;
+
+void fake_set_rounding(void) {}
+
+static int set_up(void **state) {
+    (void)state;
+    arena = nnv_arena_new();
+    case_arena = nnv_arena_new();
+    fake_start(&client, 7);
+    return arena && case_arena ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    nnv_client_close(&client);
+    nnv_arena_free(arena);
+    nnv_arena_free(case_arena);
+    nnv_text_free(&result.reason);
+    nnv_text_free(&result.outputs);
+    memset(&result, 0, sizeof result);
+    return 0;
+}
+
+static int judge_at(const struct nnv_spec *spec, int level, enum nnv_precision precision) {
+    const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = -1};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
+    nnv_judge(&env, spec, level, precision, &result);
+    nnv_arena_reset(case_arena);
+    return result.verdict;
+}
+
+static int judge(const struct nnv_spec *spec, enum nnv_precision precision) { return judge_at(spec, 0, precision); }
+
+static void assert_reason(const char *part) {
+    const char *reason = result.reason.data ? result.reason.data : "";
+    if (!strstr(reason, part)) fail_msg("'%s', expected '%s'", reason, part);
+}
+
+static double number(const json_t *object, const char *key) { return json_number_value(json_object_get(object, key)); }
+
+/* -------------------------------------------------------------------- verdicts */
+
+static void right_answers_pass(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    for (int p = 0; p < NNV_PRECISION_COUNT; p++) {
+        assert_int_equal(judge(spec, (enum nnv_precision)p), NNVTS_PASS);
+        assert_int_equal(result.compared, 6);
+        assert_int_equal(result.not_compared, 0);
+        assert_int_equal(result.reason.len, 0);
+        assert_false(result.worker_damaged);
+        json_t *outputs = json_loads(result.outputs.data, 0, NULL), *o = json_array_get(outputs, 0);
+        assert_int_equal(json_array_size(outputs), 1);
+        assert_true(number(o, "compared") == 6 && number(o, "wrong") == 0 && number(o, "index") == 0);
+        assert_string_equal(json_string_value(json_object_get(o, "type")), "TENSOR_FLOAT32");
+        assert_true(number(json_object_get(o, "worst"), "error") == 0);
+        assert_null(json_object_get(o, "window"));
+        json_decref(outputs);
+    }
+}
+
+static void wrong_answers_fail(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    const float answer[] = {11, 22, 33, 44.5f, 55, NAN};
+    fake.answer = answer;
+    for (int p = 0; p < NNV_PRECISION_COUNT; p++) {
+        assert_int_equal(judge(spec, (enum nnv_precision)p), NNVTS_FAIL);
+        assert_int_equal(result.compared, 6);
+        assert_reason("output 0 [2,3]: 2 of 6 values wrong; worst at [1,2]: expected 66, got nan, allowed ");
+        json_t *outputs = json_loads(result.outputs.data, 0, NULL), *o = json_array_get(outputs, 0);
+        assert_non_null(o);
+        const json_t *worst = json_object_get(o, "worst"), *window = json_object_get(o, "window");
+        assert_string_equal(json_string_value(json_object_get(worst, "actual")), "NaN");
+        assert_true(json_integer_value(json_array_get(json_object_get(worst, "at"), 1)) == 2);
+        assert_true(number(window, "rows") == 2 && number(window, "cols") == 3);
+        assert_true(json_number_value(json_array_get(json_object_get(window, "actual"), 3)) == 44.5);
+        const json_t *heat = json_object_get(o, "heat");
+        assert_int_equal(json_string_length(json_object_get(heat, "data")), 8); /* 6 bytes in base64 */
+        json_decref(outputs);
+    }
+}
+
+static void budgets_are_tight(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    float answer[] = {11, 22, 33, 44, 55, 66};
+    fake.answer = answer;
+    answer[4] = nextafterf(55, 100);
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_PASS);
+    answer[4] = 55.0001f; /* 26 units in the last place: within the published rule */
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_FAIL);
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS);
+    struct nnv_spec exact = *spec;
+    exact.exact = true;
+    assert_int_equal(judge(&exact, NNV_PRECISION_NNAPI), NNVTS_FAIL);
+    assert_int_equal(judge(&exact, NNV_PRECISION_BUDGET), NNVTS_FAIL);
+    answer[4] = 55;
+    assert_int_equal(judge(&exact, NNV_PRECISION_BUDGET), NNVTS_PASS);
+}
+
+static void relaxed_models_are_judged_as_float16(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(SUM, arena);
+    float answer[] = {11, 22, 33, 44, 55, 66.01f};
+    fake.answer = answer;
+    for (int p = 0; p < NNV_PRECISION_COUNT; p++) {
+        spec->model.relaxed = false;
+        assert_int_equal(judge(spec, (enum nnv_precision)p), NNVTS_FAIL);
+        spec->model.relaxed = true;
+        assert_int_equal(judge(spec, (enum nnv_precision)p), NNVTS_PASS);
+    }
+}
+
+#define Q8(lifetime, data) OPERAND("TENSOR_QUANT8_ASYMM", "4", lifetime, ",\"scale\":0.5,\"zero_point\":0" DATA(data))
+
+static void quantised_units(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(ADD_SPEC("\"name\":\"mobilenet_sum\",", Q8("SUBGRAPH_INPUT", "1,2,3,200"),
+                                               Q8("SUBGRAPH_INPUT", "1,2,3,100"), Q8("SUBGRAPH_OUTPUT", "2,4,6,255")),
+                                      arena);
+    uint8_t answer[] = {2, 4, 7, 255};
+    fake.answer = answer;
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_FAIL); /* no tie: it has to be exact */
+    assert_reason("worst at [2]: expected 6, got 7, allowed 0");
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS);
+    answer[2] = 8;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS); /* by its name */
+    spec->name = "sum";
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);
+}
+
+static void levels(void **state) {
+    (void)state;
+    fake_start(&client, 1);
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    assert_int_equal(judge_at(spec, 3, NNV_PRECISION_NNAPI), NNVTS_SKIP);
+    assert_reason("needs feature level 3, the driver has 1");
+    assert_int_equal(judge_at(spec, 1, NNV_PRECISION_NNAPI), NNVTS_PASS);
+#define H3(lifetime) OPERAND("TENSOR_FLOAT16", "3", lifetime, DATA("1,2,3"))
+    spec = fake_spec(ADD_SPEC("\"name\":\"half\",", H3("SUBGRAPH_INPUT"), H3("SUBGRAPH_INPUT"), H3("SUBGRAPH_OUTPUT")),
+                     arena);
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_SKIP); /* the spec is silent, the model is not */
+    assert_reason("needs feature level 3");
+    assert_int_equal(fake.prepared, 1);
+}
+
+static void honest_refusal(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    fake.fault = UNSUPPORTED;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_UNSUPPORTED);
+    assert_reason("operation 0 (ADD)");
+    fake.fault = PREPARE_FAILS;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);
+    assert_reason("although the driver had claimed to support the model");
+    fake.fault = EXECUTE_BEHIND;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);
+    assert_true(result.worker_damaged);
+    fake.fault = FINE;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS);
+    assert_false(result.worker_damaged);
+}
+
+static void expected_failures(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(SUM, arena);
+    static const int32_t nonsense = 9;
+    for (int invalid = 0; invalid < 2; invalid++) {
+        spec->expect_failure = true;
+        if (invalid) spec->model.main.operands[2].data = &nonsense; /* no such activation */
+        fake.fault = FINE;
+        assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);
+        assert_reason("executed a model that a driver must refuse");
+        const enum fault refusals[] = {SUPPORTED_INVALID, PREPARE_FAILS, EXECUTE_FAILS};
+        for (size_t i = 0; i < 3; i++) {
+            fake.fault = refusals[i];
+            assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS);
+            assert_int_equal(result.compared, 0);
+        }
+        fake.fault = UNSUPPORTED;
+        assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_UNSUPPORTED);
+        fake.fault = PREPARE_77;
+        assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);
+    }
+}
+
+static void bad_specs_are_errors(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(SUM, arena);
+    static const int32_t nonsense = 9;
+    spec->model.main.operands[2].data = &nonsense;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_ERROR);
+    assert_reason("the spec's model is invalid: operation 0 (ADD)");
+    spec = fake_spec(SUM, arena);
+    spec->model.main.operations[0].type = 10000; /* a vendor's own: nothing is known of it */
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_SKIP);
+    assert_int_equal(fake.prepared, 0);
+    spec = fake_spec(SUM, arena);
+    spec->model.main.operations[0].type = 9999;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_ERROR);
+    assert_int_equal(fake.prepared, 0);
+
+    spec = fake_spec(SUM, arena); /* the file expects another shape than the operation gives */
+    static uint32_t open[] = {0, 0};
+    spec->model.main.operands[3].dims = open;
+    spec->outputs[0].dims[0] = fake.dims[0] = 3;
+    spec->outputs[0].dims[1] = fake.dims[1] = 2;
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_ERROR);
+    assert_reason("output 0: the golden result's shape is not the expected one");
+}
+
+static void refused_values_are_errors(void **state) {
+    (void)state;
+    static const char lookup[] =
+        "{\"format\":\"nnvts-spec/1\"," NAMED
+        "\"main\":{\"operands\":[" OPERAND("TENSOR_INT32", "1", "SUBGRAPH_INPUT", DATA("5")) "," OPERAND(
+            "TENSOR_FLOAT32", "2,2", "SUBGRAPH_INPUT",
+            DATA("1,2,3,4")) "," OPERAND("TENSOR_FLOAT32", "1,2", "SUBGRAPH_OUTPUT",
+                                         DATA("1,2")) "],"
+                                                      "\"operations\":[{\"type\":\"EMBEDDING_LOOKUP\",\"inputs\":[0,1],"
+                                                      "\"outputs\":[2]}],"
+                                                      "\"inputs\":[0,1],\"outputs\":[2]}}";
+    assert_int_equal(judge(fake_spec(lookup, arena), NNV_PRECISION_BUDGET), NNVTS_ERROR);
+    assert_reason("no golden result: ");
+}
+
+/** x * 1.1 - x * 1.1 is nothing but rounding: no result is certain enough to be compared. */
+static void nothing_compared_is_not_trusted(void **state) {
+    (void)state;
+    static const char cancelled[] =
+        "{\"format\":\"nnvts-spec/1\"," NAMED "\"main\":{\"operands\":[" A23
+        "," OPERAND("TENSOR_FLOAT32", "1", "CONSTANT_COPY", DATA("1.1")) "," OPERAND(
+            "INT32", "", "CONSTANT_COPY",
+            DATA(
+                "0")) "," OPERAND("TENSOR_FLOAT32", "2,3", "TEMPORARY_VARIABLE",
+                                  "") "," OPERAND("TENSOR_FLOAT32", "2,3", "CONSTANT_COPY",
+                                                  DATA(
+                                                      "-1.1,-2.2,-3.3,-4.4,-5.5,-6.6")) "," Y23("") "],"
+                                                                                                    "\"operations\":[{"
+                                                                                                    "\"type\":\"MUL\","
+                                                                                                    "\"inputs\":[0,1,2]"
+                                                                                                    ",\"outputs\":[3]},"
+                                                                                                    "{\"type\":\"ADD\","
+                                                                                                    "\"inputs\":[3,4,2]"
+                                                                                                    ",\"outputs\":[5]}]"
+                                                                                                    ",\"inputs\":[0],"
+                                                                                                    "\"outputs\":[5]}}";
+    assert_int_equal(judge(fake_spec(cancelled, arena), NNV_PRECISION_BUDGET), NNVTS_UNTRUSTED);
+    assert_reason("nothing was compared: the budget of each of the 6 values is as large as the value");
+    assert_int_equal(result.not_compared, 6);
+}
+
+/** A spec that ignores all outputs asks for an execution, and for nothing to compare. */
+static void ignored_outputs_need_an_execution(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(ADD_SPEC(NAMED, A23, B23, Y23(",\"ignored\":true")), arena);
+    for (int p = 0; p < NNV_PRECISION_COUNT; p++) {
+        assert_int_equal(judge(spec, (enum nnv_precision)p), NNVTS_PASS);
+        assert_int_equal(result.compared, 0);
+        assert_int_equal(result.outputs.len, 0);
+        assert_int_equal(result.not_compared, 6);
+    }
+}
+
+static void empty_outputs_pass_by_their_shape(void **state) {
+    (void)state;
+#define E03(lifetime) OPERAND("TENSOR_FLOAT32", "0,3", lifetime, DATA(""))
+    struct nnv_spec *spec = fake_spec(
+        ADD_SPEC("\"name\":\"empty\",", E03("SUBGRAPH_INPUT"), E03("SUBGRAPH_INPUT"), E03("SUBGRAPH_OUTPUT")), arena);
+    for (int i = 0; i < 2; i++) spec->inputs[i].omitted = false; /* in a file, no data means omitted */
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS);
+    assert_int_equal(result.compared, 0);
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_PASS);
+    fake.fault = EXECUTE_WRONG_EXTENT;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);
+}
+
+static void doubtful_files(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(SUM, arena);
+    float right[] = {11, 22, 33, 44, 55, 66}, wrong[] = {11, 22, 33, 44, 55, 67}, files[] = {11, 22, 33, 44, 55, 68};
+    spec->outputs[0].data = files;
+    fake.answer = right;
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_PASS); /* the golden result counts */
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);  /* the file's expectation counts */
+    fake.answer = wrong;
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_FAIL);
+    assert_reason("expected 66, got 67");
+    assert_reason("note: the spec's own expectation of output 0 differs from the golden result in 1 values");
+}
+
+/* ----------------------------------------------------------------------- cases */
+
+static void cases(void **state) {
+    (void)state;
+    const struct nnv_run_config config = {.driver = "fake", .precision = -1};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
+    struct nnv_case c = {.name = "x/y", .suite = "no such suite", .op = "", .type = "", .tags = ""};
+    nnv_case_run(&env, &c, &result);
+    assert_int_equal(result.verdict, NNVTS_ERROR);
+    assert_reason("no suite named 'no such suite'");
+    c.suite = "device";
+    c.level = 8;
+    nnv_case_run(&env, &c, &result);
+    assert_int_equal(result.verdict, NNVTS_SKIP);
+    c.level = 0;
+    nnv_case_run(&env, &c, &result);
+    assert_int_equal(result.verdict, NNVTS_PASS);
+    assert_int_equal(result.reason.len, 0);
+    assert_true(result.compared > 0);
+    c.a = 9999;
+    nnv_case_run(&env, &c, &result);
+    assert_int_equal(result.verdict, NNVTS_ERROR);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(right_answers_pass),
+        TEST(wrong_answers_fail),
+        TEST(budgets_are_tight),
+        TEST(relaxed_models_are_judged_as_float16),
+        TEST(quantised_units),
+        TEST(levels),
+        TEST(honest_refusal),
+        TEST(expected_failures),
+        TEST(bad_specs_are_errors),
+        TEST(refused_values_are_errors),
+        TEST(nothing_compared_is_not_trusted),
+        TEST(ignored_outputs_need_an_execution),
+        TEST(empty_outputs_pass_by_their_shape),
+        TEST(doubtful_files),
+        TEST(cases),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

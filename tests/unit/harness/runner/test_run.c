@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whatever a driver does: each case has its own verdict, and no other case is harmed. */
+#include "tests/kit/run_fixture.h"
+
+#include <sys/file.h>
+
+#include "harness/runner/pool.h"
+
+/** What is expected of a fault. */
+struct expected {
+    const char *verdict, *reason, *signal, *phase; /* NULL: not looked at; reason: a part of it */
+};
+
+static const struct expected expected[FAULTS] = {
+    [FINE] = {"PASS", NULL, NULL, NULL},
+    [WRONG] = {"FAIL", "values wrong\nsecond", NULL, NULL},
+    [UNTRUSTED] = {"UNTRUSTED", NULL, NULL, NULL},
+    [REFUSED] = {"UNSUPPORTED", "does not support ADD", NULL, NULL},
+    [NULL_POINTER] = {"CRASH", "driver died with SIGSEGV in execute", "SIGSEGV", "execute"},
+    [ABORT] = {"CRASH", "driver died with SIGABRT in execute", "SIGABRT", "execute"},
+    [EXIT_0] = {"CRASH", "driver called exit(0) in execute", "", "execute"},
+    [EXIT_3] = {"CRASH", "driver called exit(3) in execute", "", "execute"},
+    [SIGKILL_SELF] = {"CRASH", "driver was killed by SIGKILL (out of memory?) in execute", "SIGKILL", "execute"},
+    [DIVISION] = {"CRASH", "SIGFPE", "SIGFPE", "execute"},
+    [ILLEGAL] = {"CRASH", "SIGILL", "SIGILL", "execute"},
+    [STACK_SMASH] = {"CRASH", " in execute", NULL, "execute"},
+    [STACK_OVERFLOW] = {"CRASH", "SIGSEGV in execute", "SIGSEGV", "execute"},
+    [FREE_GARBAGE] = {"CRASH", " in execute", NULL, "execute"},
+    [THREAD_CRASH] = {"CRASH", "a thread of the driver died with SIGSEGV while nnvts built", "SIGSEGV", "build"},
+    [HANG_BUSY] = {"TIMEOUT", "no end within 1 s in execute", "", "execute"},
+    [HANG_ASLEEP] = {"TIMEOUT", "no end within 1 s in execute", "", "execute"},
+    [STOPPED] = {"TIMEOUT", "no end within 1 s in execute", "", "execute"},
+    [CLOSES_ALL] = {"PASS", NULL, NULL, NULL},
+    [PRINTS] = {"PASS", NULL, NULL, NULL},
+    [PRINTS_MUCH] = {"PASS", NULL, NULL, NULL},
+    [FORKS] = {"PASS", NULL, NULL, NULL},
+    [FORKS_AND_HANGS] = {"PASS", NULL, NULL, NULL},
+    [DAMAGES] = {"FAIL", NULL, NULL, NULL},
+    [HUGE_RECORD] = {"FAIL", "much\n(too long", NULL, NULL},
+    [BUILD_CRASH] = {"ERROR", "nnvts itself died with SIGSEGV while nnvts built the case", "SIGSEGV", "build"},
+    [BUILD_CRASH_LATER] = {"PASS", NULL, NULL, NULL},
+    [CHECK_CRASH] = {"CRASH", "while nnvts compared the results", "SIGSEGV", "check"},
+    [ERROR_LATER] = {"PASS", NULL, NULL, NULL},
+    [ERROR_ALWAYS] = {"ERROR", "no file", NULL, NULL},
+    [BAD_OUTPUTS] = {"ERROR", "came damaged", NULL, NULL},
+    [WRITES_CHANNEL] = {"CRASH", "driver wrote over memory of nnvts in execute", NULL, NULL},
+    [SLOW] = {"PASS", NULL, NULL, NULL},
+};
+
+/* What is known of the moment of a corruption depends on what was hit. */
+static void check_record(const json_t *r, enum fault fault) {
+    const struct expected *e = &expected[fault];
+    if (strcmp(text_of(r, "verdict"), e->verdict) != 0)
+        fail_msg("%s: %s, expected %s: %s", text_of(r, "case"), text_of(r, "verdict"), e->verdict,
+                 text_of(r, "reason"));
+    if (e->reason != NULL && strstr(text_of(r, "reason"), e->reason) == NULL)
+        fail_msg("%s: '%s', expected '%s'", text_of(r, "case"), text_of(r, "reason"), e->reason);
+    if (strcmp(e->verdict, "PASS") == 0) assert_null(json_object_get(r, "reason"));
+    if (e->signal != NULL) assert_string_equal(text_of(r, "signal"), e->signal);
+    if (e->phase != NULL) assert_string_equal(text_of(r, "phase"), e->phase);
+    assert_int_equal(
+        json_integer_value(json_object_get(r, "compared")),
+        strcmp(e->verdict, "CRASH") == 0 || strcmp(e->verdict, "TIMEOUT") == 0 || fault == BUILD_CRASH ? 0 : 2);
+    assert_true(json_is_real(json_object_get(r, "ms")));
+}
+
+/* Every fault between two fine cases; each must have its own verdict, the fine ones PASS. */
+static void run_faults(int jobs, const char *out) {
+    struct setup s;
+    setup_init(&s, out);
+    s.config.jobs = jobs;
+    s.config.timeout_ns = 1000000000;
+    for (int f = 0; f < FAULTS; f++) {
+        add_case(&s, "fake", FINE, 0);
+        add_case(&s, "fake", (enum fault)f, 0);
+        add_case(&s, "fake", FINE, 0);
+    }
+    run_well(&s);
+    json_t *lines = read_journal(s.out);
+    assert_int_equal(json_array_size(lines), s.list.count + 1);
+    for (size_t i = 0; i < s.list.count; i++)
+        check_record(record_of(lines, s.list.item[i].name), (enum fault)s.list.item[i].a);
+    json_decref(lines);
+    setup_free(&s);
+}
+
+static void test_faults_one_job(void **state) {
+    (void)state;
+    run_faults(1, "faults1");
+}
+
+static void test_faults_three_jobs(void **state) {
+    (void)state;
+    run_faults(3, "faults3");
+}
+
+static json_t *run_single(enum fault fault, const char *out) {
+    struct setup s;
+    setup_init(&s, out);
+    s.config.timeout_ns = 1000000000;
+    add_case(&s, "fake", fault, 0);
+    run_well(&s);
+    json_t *lines = read_journal(s.out), *record = json_incref(json_array_get(lines, 1));
+    json_decref(lines);
+    setup_free(&s);
+    return record;
+}
+
+static void test_backtraces(void **state) {
+    (void)state;
+    static const enum fault with[] = {NULL_POINTER, ABORT,       DIVISION,    STACK_OVERFLOW,
+                                      HANG_BUSY,    HANG_ASLEEP, THREAD_CRASH};
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        json_t *r = run_single(with[i], "trace");
+        const char *trace = text_of(r, "backtrace");
+        if (strstr(trace, "#0 ") == NULL || strstr(trace, "#1 ") == NULL) fail_msg("fault %d: '%s'", with[i], trace);
+        json_decref(r);
+    }
+    json_t *r = run_single(NULL_POINTER, "trace");
+    assert_non_null(strstr(text_of(r, "backtrace"), "address 0x8\n"));
+    json_decref(r);
+}
+
+static void test_log(void **state) {
+    (void)state;
+    json_t *r = run_single(PRINTS, "log");
+    assert_string_equal(text_of(r, "log"), "hello from the driver\nand this is \xef\xbf\xbd stderr\nwithout newline");
+    json_decref(r);
+    r = run_single(PRINTS_MUCH, "log");
+    size_t n = strlen(text_of(r, "log"));
+    assert_true(n > 3000 && n <= 4096);
+    json_decref(r);
+    r = run_single(FINE, "log");
+    assert_null(json_object_get(r, "log"));
+    json_decref(r);
+}
+
+/* What one case printed is not another's, also when the log begins again. */
+static void test_log_of_each(void **state) {
+    (void)state;
+    struct setup s;
+    setup_init(&s, "logs");
+    for (int i = 0; i < 30; i++) {
+        add_case(&s, "fake", PRINTS, 0);
+        add_case(&s, "fake", FINE, 0);
+        if (i % 5 == 0) add_case(&s, "fake", PRINTS_MUCH, 0);
+    }
+    run_well(&s);
+    json_t *lines = read_journal(s.out);
+    for (size_t i = 0; i < s.list.count; i++) {
+        const json_t *r = record_of(lines, s.list.item[i].name);
+        if (s.list.item[i].a == FINE) assert_null(json_object_get(r, "log"));
+        if (s.list.item[i].a == PRINTS)
+            assert_int_equal(strlen(text_of(r, "log")),
+                             strlen("hello from the driver\nand this is xxx stderr\nwithout newline"));
+    }
+    json_decref(lines);
+    setup_free(&s);
+}
+
+static void test_header(void **state) {
+    (void)state;
+    struct setup s;
+    setup_init(&s, "header");
+    s.config.seed = UINT64_MAX;
+    s.config.precision = NNV_PRECISION_AOSP;
+    add_case(&s, "fake", FINE, 0);
+    add_case(&s, "made", FINE, 0);
+    run_well(&s);
+    json_t *lines = read_journal(s.out), *h = json_array_get(lines, 0);
+    assert_string_equal(text_of(h, "nnvts"), NNVTS_VERSION);
+    assert_string_equal(text_of(h, "format"), "nnvts-journal/1");
+    assert_string_equal(text_of(h, "seed"), "18446744073709551615");
+    assert_string_equal(text_of(h, "precision"), "aosp");
+    assert_string_equal(text_of(h, "tier"), "default");
+    assert_int_equal(strlen(text_of(h, "selection")), 16);
+    assert_int_equal(json_integer_value(json_object_get(h, "cases")), 2);
+    json_t *d = json_object_get(h, "driver");
+    assert_string_equal(text_of(d, "argument"), "fake");
+    assert_string_equal(text_of(d, "version"), "1.2");
+    assert_string_equal(text_of(d, "type"), "CPU");
+    assert_int_equal(json_integer_value(json_object_get(d, "level")), 7);
+    assert_string_equal(text_of(json_object_get(json_object_get(h, "suites"), "made"), "summary"),
+                        "misbehaves, and can be built");
+    assert_true(json_integer_value(json_object_get(json_object_get(h, "machine"), "cores")) > 0);
+    char host[256];
+    assert_int_equal(gethostname(host, sizeof host), 0);
+    assert_string_equal(text_of(json_object_get(h, "machine"), "host"), host);
+    json_decref(lines);
+    setup_free(&s);
+}
+
+/* Verdicts and counts don't depend on the number of workers, and no case is run twice. */
+static void test_many_jobs(void **state) {
+    (void)state;
+    for (int jobs = 1; jobs <= 8; jobs *= 2) {
+        struct setup s;
+        setup_init(&s, "many");
+        s.config.jobs = jobs;
+        for (int i = 0; i < 3000; i++) add_case(&s, "fake", i % 7 == 3 ? WRONG : FINE, 0);
+        run_well(&s);
+        json_t *lines = read_journal(s.out);
+        assert_int_equal(json_array_size(lines), s.list.count + 1);
+        size_t wrong = 0;
+        for (size_t i = 1; i < json_array_size(lines); i++)
+            wrong += strcmp(text_of(json_array_get(lines, i), "verdict"), "FAIL") == 0;
+        assert_int_equal(wrong, 429);
+        json_decref(lines);
+        setup_free(&s);
+    }
+}
+
+/* -------------------------------------------------------------- the driver's open */
+
+static void test_probe(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_driver_info info;
+    struct nnv_err err = {0};
+    assert_int_equal(nnv_driver_probe(driver_path, NULL, arena, &info, &err), NNV_OK);
+    assert_string_equal(info.name, "fake");
+    assert_string_equal(info.version, "1.2");
+    assert_string_equal(info.type, "CPU");
+    assert_int_equal(info.level, 7);
+    assert_string_equal(info.options[0], "segv");
+    assert_string_equal(info.options[2], "refuse");
+    assert_null(info.options[3]);
+    json_t *c = json_loads(info.capabilities, 0, NULL);
+    const json_t *p = json_object_get(json_object_get(c, "operands"), "TENSOR_FLOAT32");
+    assert_float_equal(json_real_value(json_array_get(p, 1)), 0.25, 0);
+    assert_non_null(json_object_get(c, "relaxed_scalar"));
+    json_decref(c);
+    static const struct {
+        const char *option, *text;
+    } bad[] = {
+        {"segv", "died with SIGSEGV in open"}, {"exit", "called exit(3) in open"}, {"refuse", "the device is on fire"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        err = (struct nnv_err){0};
+        assert_int_equal(nnv_driver_probe(driver_path, bad[i].option, arena, &info, &err), NNV_INVALID);
+        if (strstr(err.text, bad[i].text) == NULL) fail_msg("'%s', expected '%s'", err.text, bad[i].text);
+    }
+    assert_int_equal(nnv_driver_probe("/nonexistent.so", NULL, arena, &info, &err), NNV_INVALID);
+    nnv_arena_free(arena);
+}
+
+/* A driver that can't be used is an error before anything is written. */
+static void test_bad_driver(void **state) {
+    (void)state;
+    struct setup s;
+    struct nnv_err err = {0};
+    bool interrupted;
+    setup_init(&s, "bad-driver");
+    s.config.driver_options = "segv";
+    add_case(&s, "fake", FINE, 0);
+    assert_int_equal(run_setup(&s, NULL, &interrupted, &err), NNV_INVALID);
+    assert_int_equal(access(s.out, F_OK), -1);
+    setup_free(&s);
+}
+
+static void count_verdicts(const char *out, const char *verdict, const char *reason, size_t expected_count) {
+    json_t *lines = read_journal(out);
+    size_t n = 0;
+    for (size_t i = 1; i < json_array_size(lines); i++) {
+        const json_t *r = json_array_get(lines, i);
+        n += strcmp(text_of(r, "verdict"), verdict) == 0 && strstr(text_of(r, "reason"), reason) != NULL;
+    }
+    assert_int_equal(n, expected_count);
+    json_decref(lines);
+}
+
+/* It opens three times (one of them the probe), then never again. */
+static void test_open_fails_later(void **state) {
+    (void)state;
+    struct setup s;
+    char option[PATH_MAX];
+    setup_init(&s, "open-later");
+    snprintf(option, sizeof option, "thrice%s/opens", root);
+    s.config.driver_options = option;
+    for (int i = 0; i < 10; i++) add_case(&s, "fake", NULL_POINTER, 0);
+    run_well(&s);
+    count_verdicts(s.out, "CRASH", "SIGSEGV in execute", 2);
+    count_verdicts(s.out, "ERROR", "driver 'fake' died with SIGSEGV in open", 8);
+    setup_free(&s);
+}
+
+/* A device that only one process may use still gets all its verdicts. */
+static void test_exclusive_driver(void **state) {
+    (void)state;
+    struct setup s;
+    char option[PATH_MAX];
+    setup_init(&s, "alone");
+    snprintf(option, sizeof option, "alone%s/lock", root);
+    s.config.driver_options = option;
+    s.config.jobs = 3;
+    for (int i = 0; i < 40; i++) add_case(&s, "fake", i == 11 ? NULL_POINTER : SLOW, 0);
+    run_well(&s);
+    count_verdicts(s.out, "PASS", "", 39);
+    count_verdicts(s.out, "CRASH", "", 1);
+    setup_free(&s);
+}
+
+static void test_bad_close(void **state) {
+    (void)state;
+    struct setup s;
+    setup_init(&s, "bad-close");
+    s.config.driver_options = "badclose";
+    for (int i = 0; i < 10; i++) add_case(&s, "fake", FINE, 0);
+    run_well(&s);
+    count_verdicts(s.out, "PASS", "", 10);
+    setup_free(&s);
+}
+
+/* ------------------------------------------------------------------ one case */
+
+static void test_run_one(void **state) {
+    (void)state;
+    static const enum fault some[] = {FINE, WRONG, NULL_POINTER, HANG_BUSY, EXIT_0, BUILD_CRASH};
+    struct setup s;
+    setup_init(&s, "unused");
+    s.config.timeout_ns = 1000000000;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) add_case(&s, "fake", some[i], 0);
+    for (size_t i = 0; i < s.list.count; i++) {
+        char *line = NULL;
+        struct nnv_err err = {0};
+        assert_int_equal(nnv_run_one(&s.config, &s.list.item[i], &line, &err), NNV_OK);
+        json_t *r = json_loads(line, 0, NULL);
+        check_record(r, some[i]);
+        json_decref(r);
+        free(line);
+    }
+    assert_int_equal(access(s.out, F_OK), -1);
+    setup_free(&s);
+}
+
+/** Somebody who has the driver open until the pool has asked five times. */
+struct holder {
+    int file, asked;
+    enum nnvts_verdict verdict;
+};
+
+static bool is_held(void *context) {
+    struct holder *h = context;
+    if (++h->asked == 5) close(h->file);
+    return true;
+}
+
+static enum nnv_status keep_verdict(void *context, const struct nnv_ended *e, struct nnv_err *err) {
+    (void)err;
+    ((struct holder *)context)->verdict = e->verdict;
+    return NNV_OK;
+}
+
+/* A driver that somebody else has open is waited for. */
+static void test_driver_open_elsewhere(void **state) {
+    (void)state;
+    struct setup s;
+    struct holder h = {.verdict = NNVTS_NOTRUN};
+    struct nnv_err err = {0};
+    char options[PATH_MAX];
+    bool interrupted = true;
+    setup_init(&s, "elsewhere");
+    add_case(&s, "fake", FINE, 0);
+    snprintf(options, sizeof options, "alone%s/elsewhere", root);
+    s.config.driver_options = options;
+    h.file = open(options + strlen("alone"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(flock(h.file, LOCK_EX), 0);
+    const struct nnv_pool_options pool = {
+        .config = &s.config, .cases = s.list.item, .count = 1, .context = &h, .ended = keep_verdict, .opened = is_held};
+    assert_int_equal(nnv_pool_run(&pool, &interrupted, &err), NNV_OK);
+    assert_false(interrupted);
+    assert_int_equal(h.asked, 5);
+    assert_int_equal(h.verdict, NNVTS_PASS);
+    setup_free(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_faults_one_job),   cmocka_unit_test(test_faults_three_jobs),
+        cmocka_unit_test(test_backtraces),       cmocka_unit_test(test_log),
+        cmocka_unit_test(test_log_of_each),      cmocka_unit_test(test_header),
+        cmocka_unit_test(test_many_jobs),        cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_bad_driver),       cmocka_unit_test(test_open_fails_later),
+        cmocka_unit_test(test_exclusive_driver), cmocka_unit_test(test_bad_close),
+        cmocka_unit_test(test_run_one),          cmocka_unit_test(test_driver_open_elsewhere),
+    };
+    return cmocka_run_group_tests(tests, build_driver, remove_all);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The suite exec: its rules of times, callbacks and fences break where they should; cases have names of their own. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/kit/fake_driver.h"
+#include "harness/suites/exec/exec.h"
+#include "harness/suites/suites.h"
+#include "nnvts/result.h"
+
+static struct nnv_arena *arena;
+static struct nnv_client client;
+static struct nnv_result result;
+static struct nnv_session s;
+static struct nnv_exec x;
+static struct nnv_run_config config;
+
+void fake_set_rounding(void) {}
+
+/* ------------------------------------------------------------ a fake's executions */
+
+static enum way {
+    WELL,
+    TWICE,
+    EARLY, /**< the callback comes before the values */
+    NO_RESULT,
+    FAILED,
+    HUGE_RANK,
+    MANY_SHAPES,
+    WRITES_BEHIND,
+    UNASKED_TIME,
+    REFUSED_LOUDLY,
+    ENDS_WITHOUT_FENCE,
+    NO_GET_RESULT,
+    RESULT_FAILS,
+    LONG_TIME
+} way;
+
+static void write_answer(const struct nnvts_request *r) {
+    uint8_t *out = fake_data(r, &r->outputs[0]);
+    memcpy(out, fake.answer, r->outputs[0].location.length);
+    if (way == WRITES_BEHIND) out[r->outputs[0].location.length] ^= 1;
+}
+
+static enum nnvts_status fake_async(struct nnvts_prepared_model *self, const struct nnvts_request *r,
+                                    const struct nnvts_execution_config *c, nnvts_execute_callback callback,
+                                    void *context) {
+    uint32_t dims[] = {2, 3};
+    struct nnvts_output_shape shape = {true, way == HUGE_RANK ? 1000000 : 2, dims};
+    struct nnvts_execution_result answer = {
+        .shape_count = way == MANY_SHAPES ? 1 << 30 : 1, .shapes = &shape, .timing = {NNVTS_NO_TIME, NNVTS_NO_TIME}};
+    (void)self, (void)c;
+    if (way == REFUSED_LOUDLY) {
+        callback(context, NNVTS_STATUS_GENERAL_FAILURE, &answer);
+        return NNVTS_STATUS_GENERAL_FAILURE;
+    }
+    if (way == UNASKED_TIME) answer.timing = (struct nnvts_timing){1, 1};
+    if (way == MANY_SHAPES) answer.shapes = NULL;
+    if (way != EARLY) write_answer(r);
+    callback(context, way == FAILED ? NNVTS_STATUS_GENERAL_FAILURE : NNVTS_STATUS_NONE,
+             way == NO_RESULT ? NULL : &answer);
+    if (way == EARLY) write_answer(r);
+    if (way == TWICE) callback(context, NNVTS_STATUS_NONE, &answer);
+    return NNVTS_STATUS_NONE;
+}
+
+static enum nnvts_status fake_get_result(void *context, struct nnvts_fenced_result *r) {
+    struct nnvts_timing t = {NNVTS_NO_TIME, NNVTS_NO_TIME};
+    (void)context;
+    if (way == LONG_TIME) t.in_driver_ns = NNVTS_NO_TIME - 1;
+    *r = (struct nnvts_fenced_result){way == RESULT_FAILS ? NNVTS_STATUS_GENERAL_FAILURE : NNVTS_STATUS_NONE, t, t};
+    return NNVTS_STATUS_NONE;
+}
+
+static void fake_release_fenced(void *context) {
+    (void)context;
+    fake.released++;
+}
+
+static enum nnvts_status fake_fenced(struct nnvts_prepared_model *self, const struct nnvts_request *r,
+                                     const int *wait_for, uint32_t count, const struct nnvts_execution_config *c,
+                                     uint64_t duration_ns, struct nnvts_fenced_execution *out) {
+    (void)self, (void)wait_for, (void)count, (void)c, (void)duration_ns;
+    assert_int_equal(r->outputs[0].dimension_count, 2);
+    if (way != ENDS_WITHOUT_FENCE) write_answer(r);
+    *out =
+        (struct nnvts_fenced_execution){-1, NULL, way == NO_GET_RESULT ? NULL : fake_get_result, fake_release_fenced};
+    return NNVTS_STATUS_NONE;
+}
+
+/* --------------------------------------------------------------------- fixture */
+
+static struct nnvts_prepared_model prepared = {
+    .struct_size = sizeof prepared, .execute_async = fake_async, .execute_fenced = fake_fenced};
+
+/** A session on the model c = a + b of fake_driver.h, and a request for it. */
+static void begin(enum way w) {
+    static uint32_t phase;
+    static struct nnv_case_env env;
+    way = w;
+    nnv_text_free(&result.reason);
+    result = (struct nnv_result){0};
+    env = (struct nnv_case_env){.config = &config, .client = &client, .arena = arena, .phase = &phase};
+    nnv_session_begin(&s, &env, &result);
+    x = (struct nnv_exec){.s = &s, .seed = 1, .prepared = &prepared};
+    assert_true(nnv_session_subject(&s, fake_spec(SUM, arena), &x.subject));
+    assert_true(nnv_session_values(&s, &x.subject, NNV_SESSION_READ_ONLY, &x.values));
+}
+
+static int set_up(void **state) {
+    (void)state;
+    arena = nnv_arena_new();
+    config = (struct nnv_run_config){.driver = "fake", .precision = -1, .seed = 1};
+    fake_start(&client, 7);
+    return arena ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    nnv_client_close(&client);
+    nnv_text_free(&result.reason);
+    result = (struct nnv_result){0};
+    nnv_arena_free(arena);
+    return 0;
+}
+
+static void assert_failed(bool ok, const char *part) {
+    const char *reason = result.reason.data ? result.reason.data : "";
+    if (ok || !strstr(reason, part)) fail_msg("'%s', expected '%s'", reason, part);
+    nnv_session_end(&s);
+    assert_int_equal(result.verdict, NNVTS_FAIL);
+}
+
+/* ----------------------------------------------------------------------- times */
+
+static void times(void **state) {
+    (void)state;
+    const uint64_t no = NNVTS_NO_TIME;
+    const struct {
+        bool asked;
+        struct nnvts_timing t;
+        bool ok;
+    } rows[] = {
+        {false, {no, no}, true},  {false, {no, 5}, false},   {false, {0, no}, false}, {true, {no, no}, true},
+        {true, {0, 0}, true},     {true, {5, 5}, true},      {true, {5, 100}, true},  {true, {100, 100}, true},
+        {true, {no, 7}, true},    {true, {7, no}, true},     {true, {6, 5}, false},   {true, {5, 101}, false},
+        {true, {101, no}, false}, {true, {101, 102}, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(WELL);
+        bool ok = nnv_exec_check_times(&s, "a call", rows[i].asked, &rows[i].t, 100);
+        nnv_session_end(&s);
+        if (ok != rows[i].ok || (result.verdict == NNVTS_PASS) != ok) fail_msg("row %zu: %d", i, ok);
+    }
+}
+
+/* -------------------------------------------------------------------- variants */
+
+/** a = 1 2 .. 6 and b = 10 20 .. 60: turned by 1 and by 2 elements, the sum is 2 + 30, 3 + 40, .. */
+static void variants(void **state) {
+    (void)state;
+    static const float a[] = {2, 3, 4, 5, 6, 1}, b[] = {30, 40, 50, 60, 10, 20}, sum[] = {32, 43, 54, 65, 16, 21};
+    struct nnv_subject other;
+    begin(WELL);
+    assert_true(nnv_exec_variant(&x, 1, &other));
+    assert_memory_equal(other.spec->inputs[0].data, a, sizeof a);
+    assert_memory_equal(other.spec->inputs[1].data, b, sizeof b);
+    assert_memory_equal(other.expected[0].value->data, sum, sizeof sum);
+    nnv_values_fill(&x.values, &other);
+    assert_memory_equal(x.values.input_at[1], b, sizeof b);
+    assert_true(nnv_session_check_memory(&s, "nothing", &x.values));
+    nnv_session_end(&s);
+}
+
+/* ------------------------------------------------------------------- callbacks */
+
+static void callbacks(void **state) {
+    (void)state;
+    static const struct {
+        enum way way;
+        const char *reason;
+    } rows[] = {
+        {TWICE, "came 2 times, it must come once"},
+        {EARLY, "6 of 6 values wrong"},
+        {NO_RESULT, "came without a result"},
+        {FAILED, "answered GENERAL_FAILURE, expected NONE"},
+        {HUGE_RANK, "wrong shape for output 0"},
+        {MANY_SHAPES, "reports 1073741824 shapes"},
+        {WRITES_BEHIND, "wrote outside output 0: at byte 24"},
+        {UNASKED_TIME, "was not asked for times"},
+    };
+    begin(WELL);
+    assert_true(nnv_exec_run(&x, &prepared, NNV_EXEC_ASYNC, &x.values, NULL, NULL));
+    nnv_session_end(&s);
+    assert_int_equal(result.verdict, NNVTS_PASS);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(rows[i].way);
+        assert_failed(nnv_exec_run(&x, &prepared, NNV_EXEC_ASYNC, &x.values, NULL, NULL), rows[i].reason);
+    }
+}
+
+static void loud_refusal(void **state) {
+    (void)state;
+    enum nnvts_status st;
+    begin(REFUSED_LOUDLY);
+    struct nnv_exec_landing *l = nnv_exec_launch(&x, &prepared, &x.values, &x.values.request, NULL, &st);
+    assert_non_null(l);
+    assert_int_equal(st, NNVTS_STATUS_GENERAL_FAILURE);
+    assert_int_equal(nnv_exec_landings(l), 1); /* the case refused says that it must be 0 */
+    nnv_session_end(&s);
+    begin(REFUSED_LOUDLY);
+    assert_failed(nnv_exec_run(&x, &prepared, NNV_EXEC_ASYNC, &x.values, NULL, NULL), "execute_async answered");
+}
+
+/* ---------------------------------------------------------------------- fences */
+
+static void fenced(void **state) {
+    (void)state;
+    static const struct {
+        enum way way;
+        const char *reason;
+    } rows[] = {
+        {ENDS_WITHOUT_FENCE, "6 of 6 values wrong"},
+        {NO_GET_RESULT, "without get_result"},
+        {RESULT_FAILS, "answered GENERAL_FAILURE, expected NONE"},
+        {LONG_TIME, "was not asked for times"},
+    };
+    begin(WELL);
+    assert_true(nnv_exec_run(&x, &prepared, NNV_EXEC_FENCED, &x.values, NULL, NULL));
+    nnv_session_end(&s);
+    assert_int_equal(fake.released, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(rows[i].way);
+        assert_failed(nnv_exec_run(&x, &prepared, NNV_EXEC_FENCED, &x.values, NULL, NULL), rows[i].reason);
+    }
+    begin(LONG_TIME);
+    struct nnvts_execution_config measured = nnv_session_execution_config;
+    measured.measure_timing = true;
+    assert_failed(nnv_exec_run(&x, &prepared, NNV_EXEC_FENCED, &x.values, &measured, NULL), "by the wall clock");
+}
+
+/** The two kinds of fences are what they say before and after they are signalled. */
+static void fences(void **state) {
+    (void)state;
+    begin(WELL);
+    for (int kind = 0; kind < 2; kind++) {
+        struct nnv_exec_fence f;
+        assert_true(nnv_exec_fence_make(&x, kind ? NNV_EXEC_BROKEN : NNV_EXEC_EVENT, &f));
+        struct nnv_exec_fenced_run run = {.out = {.sync_fence = f.wait}, .v = &x.values};
+        assert_false(nnv_exec_fenced_done(&run));
+        nnv_exec_fence_signal(&f);
+        assert_true(nnv_exec_fenced_done(&run));
+        run.out.get_result = fake_get_result;
+        run.out.release = fake_release_fenced;
+        if (kind) assert_failed(nnv_exec_fenced_finish(&x, &run, NULL), "reports an error");
+        nnv_exec_fence_free(&f);
+    }
+}
+
+/* ----------------------------------------------------------------------- names */
+
+static void names(void **state) {
+    (void)state;
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_err err = {0};
+    assert_int_equal(nnv_suite_exec.list(&config, &list, &err), NNV_OK);
+    assert_true(list.count > 200);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_equal(strncmp(list.item[i].name, "exec/", 5), 0);
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(list.item[i].name, list.item[k].name);
+        if (strstr(list.item[i].name, "open_outputs"))
+            assert_non_null(strstr(list.item[i].name, "/open_outputs/open_"));
+    }
+    free(list.item);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(times), TEST(variants), TEST(callbacks), TEST(loud_refusal), TEST(fenced), TEST(fences), TEST(names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
