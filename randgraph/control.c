@@ -110,7 +110,7 @@ static void add_binary(struct build *b, struct nnv_subgraph *s, int32_t type, ui
 
 /* y = x, of any type. */
 static void add_copy(struct build *b, struct nnv_subgraph *s, uint32_t x, uint32_t y) {
-    if (b->c->what->mode == NNV_MODE_ZERO) /* no CAST takes them; there is nothing to add either */
+    if (b->c->what->mode == NNV_FILL_ZERO) /* no CAST takes them; there is nothing to add either */
         add_binary(b, s, ANEURALNETWORKS_ADD, x, x, y);
     else
         add_operation(b, s, ANEURALNETWORKS_CAST, 1, &x, 1, &y);
@@ -365,7 +365,7 @@ static uint32_t growing_body(struct build *b, const struct loop *l) {
     if (joined) {
         uint32_t operands[] = {in[l->x], in[l->z], add_int(b, s, &scalar, 0)};
         add_operation(b, s, ANEURALNETWORKS_CONCATENATION, 3, operands, 1, &out[l->x]);
-    } else if (b->x.type == ANEURALNETWORKS_TENSOR_INT32 && b->c->what->mode != NNV_MODE_ZERO) {
+    } else if (b->x.type == ANEURALNETWORKS_TENSOR_INT32 && b->c->what->mode != NNV_FILL_ZERO) {
         static const int32_t twice[NNV_MAX_RANK] = {2, 1, 1, 1};
         uint32_t rank = b->x.rank;
         struct nnv_operand like = {.type = ANEURALNETWORKS_TENSOR_INT32, .rank = 1};

@@ -3,24 +3,24 @@
 
 #include <string.h>
 
-const char *nnv_mode_name(enum nnv_mode m) {
+const char *nnv_fill_mode_name(enum nnv_fill_mode m) {
     switch (m) {
-    case NNV_MODE_EXACT:
+    case NNV_FILL_EXACT:
         return "exact";
-    case NNV_MODE_EDGE:
+    case NNV_FILL_EDGE:
         return "edge";
-    case NNV_MODE_SWEEP:
+    case NNV_FILL_SWEEP:
         return "sweep";
-    case NNV_MODE_ZERO:
+    case NNV_FILL_ZERO:
         return "zero";
-    case NNV_MODE_RAMP:
+    case NNV_FILL_RAMP:
         return "ramp";
-    case NNV_MODE_IMPULSE:
+    case NNV_FILL_IMPULSE:
         return "impulse";
-    case NNV_MODE_REFUSED:
+    case NNV_FILL_REFUSED:
         return "refused";
-    case NNV_MODE_NORMAL:
-    case NNV_MODE_COUNT:
+    case NNV_FILL_NORMAL:
+    case NNV_FILL_COUNT:
         break;
     }
     return "";
@@ -78,28 +78,28 @@ static double edge_value(const struct nnv_fill *f, struct nnv_rng *rng) {
 
 /* Element i of n: rising from lo to hi, or 0 (or what is nearest to it) but for the middle one. */
 static double pattern_value(const struct nnv_fill *f, double lo, double hi, size_t i, size_t n) {
-    if (f->mode == NNV_MODE_IMPULSE) return i == n / 2 ? hi : lo > 0 ? lo : hi < 0 ? hi : 0;
+    if (f->mode == NNV_FILL_IMPULSE) return i == n / 2 ? hi : lo > 0 ? lo : hi < 0 ? hi : 0;
     return n > 1 ? lo + (hi - lo) * (double)i / (double)(n - 1) : hi;
 }
 
-static bool is_pattern(const struct nnv_fill *f) { return f->mode == NNV_MODE_RAMP || f->mode == NNV_MODE_IMPULSE; }
+static bool is_pattern(const struct nnv_fill *f) { return f->mode == NNV_FILL_RAMP || f->mode == NNV_FILL_IMPULSE; }
 
 static double float_value(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng *rng) {
     double lo, hi;
     nnv_fill_range(f, &lo, &hi);
     switch (f->mode) {
-    case NNV_MODE_EXACT:
+    case NNV_FILL_EXACT:
         return exact_value(f, rng);
-    case NNV_MODE_EDGE:
+    case NNV_FILL_EDGE:
         return edge_value(f, rng);
-    case NNV_MODE_RAMP:
-    case NNV_MODE_IMPULSE:
+    case NNV_FILL_RAMP:
+    case NNV_FILL_IMPULSE:
         return pattern_value(f, lo, hi, i, n);
-    case NNV_MODE_NORMAL:
-    case NNV_MODE_SWEEP:
-    case NNV_MODE_ZERO:
-    case NNV_MODE_REFUSED:
-    case NNV_MODE_COUNT:
+    case NNV_FILL_NORMAL:
+    case NNV_FILL_SWEEP:
+    case NNV_FILL_ZERO:
+    case NNV_FILL_REFUSED:
+    case NNV_FILL_COUNT:
         break;
     }
     return nnv_rng_uniform(rng, lo, hi);
@@ -152,20 +152,20 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
     lo = clamp(nnv_round_half_away(lo / scale) + o->zero_point, min, max);
     hi = clamp(nnv_round_half_away(hi / scale) + o->zero_point, min, max);
     switch (f->mode) {
-    case NNV_MODE_EXACT:
+    case NNV_FILL_EXACT:
         return clamp(exact_value(f, rng) / scale + o->zero_point, min, max);
-    case NNV_MODE_SWEEP:
+    case NNV_FILL_SWEEP:
         return t->min + (double)(i % (size_t)(t->max - t->min + 1));
-    case NNV_MODE_EDGE:
+    case NNV_FILL_EDGE:
         if (f->lo == 0 && f->hi == 0) return edge_code(o, min, max, rng);
         return edge_code(o, lo, hi, rng);
-    case NNV_MODE_RAMP:
-    case NNV_MODE_IMPULSE:
+    case NNV_FILL_RAMP:
+    case NNV_FILL_IMPULSE:
         return o->zero_point + nnv_round_half_away(pattern_value(f, lo - o->zero_point, hi - o->zero_point, i, n));
-    case NNV_MODE_NORMAL:
-    case NNV_MODE_ZERO:
-    case NNV_MODE_REFUSED:
-    case NNV_MODE_COUNT:
+    case NNV_FILL_NORMAL:
+    case NNV_FILL_ZERO:
+    case NNV_FILL_REFUSED:
+    case NNV_FILL_COUNT:
         break;
     }
     return (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
@@ -188,10 +188,10 @@ static double int_value(const struct nnv_fill *f, size_t i, size_t n, struct nnv
     nnv_fill_range(f, &lo, &hi);
     double unit = f->bias_scales ? (double)f->bias_scales[i] * f->bias_scale : f->bias_scale;
     if (f->index) return (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
-    if (f->mode == NNV_MODE_EXACT) return exact_value(f, rng) / (unit > 0 ? unit : 1);
+    if (f->mode == NNV_FILL_EXACT) return exact_value(f, rng) / (unit > 0 ? unit : 1);
     if (is_pattern(f)) return nnv_round_half_away(pattern_value(f, lo, hi, i, n) / (unit > 0 ? unit : 1));
     if (unit > 0) return nnv_rng_uniform(rng, lo, hi) / unit;
-    return f->mode == NNV_MODE_EDGE ? edge_value(f, rng) : (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
+    return f->mode == NNV_FILL_EDGE ? edge_value(f, rng) : (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
 }
 
 void nnv_fill(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_rng *rng, size_t n, void *dst) {
@@ -199,7 +199,7 @@ void nnv_fill(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_
     char *to = dst;
     switch (t->kind) {
     case NNV_KIND_FLOAT:
-        if (f->mode == NNV_MODE_SWEEP && t->size == 2)
+        if (f->mode == NNV_FILL_SWEEP && t->size == 2)
             sweep_halves(f, n, to);
         else
             fill_floats(f, o, rng, n, to);

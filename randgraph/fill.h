@@ -7,22 +7,22 @@
 #include "reference/model/model.h"
 
 /** What a generated case is after. */
-enum nnv_mode {
-    NNV_MODE_NORMAL,  /**< typical values of the operation's active range */
-    NNV_MODE_EXACT,   /**< integer values: sums of products and results are exact, no tolerance */
-    NNV_MODE_EDGE,    /**< extremes, limits of clamps, zeros of both signs, ties */
-    NNV_MODE_SWEEP,   /**< all codes of an 8-bit type, all finite codes of float16 */
-    NNV_MODE_ZERO,    /**< zero-sized inputs */
-    NNV_MODE_RAMP,    /**< values that rise from element to element: a wrong index shows as a step */
-    NNV_MODE_IMPULSE, /**< zeros but for one element in the middle: the result is the operation's response to it */
-    NNV_MODE_REFUSED, /**< a model with one mistake, which a driver must refuse */
-    NNV_MODE_COUNT
+enum nnv_fill_mode {
+    NNV_FILL_NORMAL,  /**< typical values of the operation's active range */
+    NNV_FILL_EXACT,   /**< integer values: sums of products and results are exact, no tolerance */
+    NNV_FILL_EDGE,    /**< extremes, limits of clamps, zeros of both signs, ties */
+    NNV_FILL_SWEEP,   /**< all codes of an 8-bit type, all finite codes of float16 */
+    NNV_FILL_ZERO,    /**< zero-sized inputs */
+    NNV_FILL_RAMP,    /**< values that rise from element to element: a wrong index shows as a step */
+    NNV_FILL_IMPULSE, /**< zeros but for one element in the middle: the result is the operation's response to it */
+    NNV_FILL_REFUSED, /**< a model with one mistake, which a driver must refuse */
+    NNV_FILL_COUNT
 };
 /** "", "exact", "edge", "sweep", "zero", "ramp", "impulse", "refused". */
-const char *nnv_mode_name(enum nnv_mode m);
+const char *nnv_fill_mode_name(enum nnv_fill_mode m);
 
 struct nnv_fill {
-    enum nnv_mode mode;
+    enum nnv_fill_mode mode;
     double lo, hi;            /**< real values to draw from; both 0: [-8, 8] */
     bool index;               /**< integers that are indices or attributes: uniform in [lo, hi] whatever the mode */
     bool half;                /**< float32 values are such that float16 holds them */

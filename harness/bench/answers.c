@@ -232,12 +232,12 @@ static void answer_all(struct session *s, int32_t preference, struct nnv_arena *
 
 static _Noreturn void answer_and_exit(struct session *s, const struct nnv_bench_options *o) {
     struct nnv_arena *arena = nnv_arena_new();
-    int fd = -1;
+    struct nnv_abi_pool constants; /* until the process ends */
     nnv_process_sandbox(-1);
     s->told->status =
         arena ? nnv_client_open(&s->client, o->path, o->options, &s->told->err) : no_memory(&s->told->err);
     if (s->told->status == NNV_OK)
-        s->told->status = nnv_abi_model(&s->net->model, arena, &s->model, &fd, &s->told->err);
+        s->told->status = nnv_abi_model(&s->net->model, arena, NNV_POOL_FD_ONLY, &s->model, &constants, &s->told->err);
     if (s->told->status == NNV_OK) answer_all(s, o->preference, arena);
     atomic_store(&s->told->complete, 1);
     _exit(0);

@@ -105,12 +105,13 @@ static void play(struct player *p, struct table *t) {
 static _Noreturn void play_and_exit(const struct nnv_bench_work *work, const struct nnv_duel_options *o,
                                     const struct nnv_duel_driver *driver, struct table *t, struct seat *s) {
     struct player p = {.seat = s};
-    int fd = -1;
+    struct nnv_abi_pool constants; /* until the process ends */
     nnv_process_sandbox(-1);
     p.arena = nnv_arena_new();
     s->opened = p.arena ? nnv_client_open(&p.client, driver->path, driver->options, &s->err)
                         : nnv_fail(&s->err, NNV_NO_MEMORY, "out of memory");
-    if (s->opened == NNV_OK) s->opened = nnv_abi_model(work->model, p.arena, &p.model, &fd, &s->err);
+    if (s->opened == NNV_OK)
+        s->opened = nnv_abi_model(work->model, p.arena, NNV_POOL_FD_ONLY, &p.model, &constants, &s->err);
     bool ok = s->opened == NNV_OK;
     if (ok) {
         snprintf(s->device, sizeof s->device, "%s", p.client.device->name);

@@ -289,7 +289,7 @@ static void run_all(struct bench *b) {
 static _Noreturn void measure_and_exit(const struct nnv_bench_work *work, const struct nnv_bench_options *options,
                                        struct answer *a) {
     struct bench b = {.work = work, .options = options, .answer = a, .result = &a->result};
-    int fd = -1;
+    struct nnv_abi_pool constants; /* until the process ends */
     nnv_process_sandbox(-1);
     forget_peak();
     uint64_t before = memory_of("VmRSS:");
@@ -298,7 +298,8 @@ static _Noreturn void measure_and_exit(const struct nnv_bench_work *work, const 
     a->samples.room = NNV_BENCH_MOST_SAMPLES;
     a->opened = b.arena ? nnv_client_open(&b.client, options->path, options->options, &a->err)
                         : nnv_fail(&a->err, NNV_NO_MEMORY, "out of memory");
-    if (a->opened == NNV_OK) a->opened = nnv_abi_model(work->model, b.arena, &b.model, &fd, &a->err);
+    if (a->opened == NNV_OK)
+        a->opened = nnv_abi_model(work->model, b.arena, NNV_POOL_FD_ONLY, &b.model, &constants, &a->err);
     if (a->opened == NNV_OK) {
         snprintf(a->result.device, sizeof a->result.device, "%s", b.client.device->name);
         snprintf(a->result.version, sizeof a->result.version, "%s", b.client.device->version);

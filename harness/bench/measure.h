@@ -3,7 +3,7 @@
 #ifndef NNV_BENCH_MEASURE_H
 #define NNV_BENCH_MEASURE_H
 
-#include "harness/client/client.h"
+#include "harness/client/abi.h"
 
 /** How executions arrive, as MLPerf Inference names it. */
 enum nnv_scenario {

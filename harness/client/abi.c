@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/client/abi.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/guard.h"
 
@@ -121,36 +116,22 @@ enum nnv_status nnv_abi_model_at(const struct nnv_model *model, struct nnv_arena
     return NNV_OK;
 }
 
-enum nnv_status nnv_abi_model(const struct nnv_model *model, struct nnv_arena *arena, struct nnvts_model *out, int *fd,
-                              struct nnv_err *err) {
-    size_t size = nnv_abi_pool_bytes(model);
-    if (size == 0) {
-        enum nnv_status st = nnv_abi_model_at(model, arena, NULL, NULL, out, err);
-        if (st == NNV_OK) *fd = -1;
-        return st;
-    }
-    void *mapped = MAP_FAILED;
-    int file = memfd_create("nnvts-constants", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (file >= 0 && ftruncate(file, (off_t)size) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
-        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    enum nnv_status st;
-    if (mapped == MAP_FAILED) {
-        st = nnv_fail(err, NNV_NO_MEMORY, "%zu bytes of shared memory for constants: %s", size, strerror(errno));
-    } else {
-        struct nnvts_memory pool = {.prot = NNVTS_PROT_READ, .fd = file, .size = size};
-        st = nnv_abi_model_at(model, arena, &pool, mapped, out, err);
-        munmap(mapped, size);
-    }
+enum nnv_status nnv_abi_model(const struct nnv_model *model, struct nnv_arena *arena, enum nnv_pool_kind kind,
+                              struct nnvts_model *out, struct nnv_abi_pool *constants, struct nnv_err *err) {
+    const size_t bytes = nnv_abi_pool_bytes(model);
+    struct nnv_abi_pool pool = {0};
+    enum nnv_status st = bytes ? nnv_abi_pool_make(bytes, kind, &pool, err) : NNV_OK;
+    if (st == NNV_OK) st = nnv_abi_model_at(model, arena, &pool.memory, pool.data, out, err);
     if (st == NNV_OK)
-        *fd = file;
-    else if (file >= 0)
-        close(file);
+        *constants = pool;
+    else
+        nnv_abi_pool_free(&pool);
     return st;
 }
 
 /** One constant; g and i name it. */
 static bool constant_whole(const struct nnv_operand *o, const struct nnvts_operand *abi, const uint8_t *base,
-                           uint32_t g, uint32_t i, char *reason, size_t room) {
+                           uint32_t g, uint32_t i, struct nnv_breach *b) {
     const uint8_t *value = base + abi->location.offset;
     int64_t at;
     const char *what = NULL;
@@ -158,13 +139,12 @@ static bool constant_whole(const struct nnv_operand *o, const struct nnvts_opera
         what = at < 0 ? "wrote before" : "wrote behind";
     else if (o->bytes && memcmp(value, o->data, o->bytes) != 0)
         what = "changed";
-    if (!what) return true;
-    snprintf(reason, room, "%s the value of constant operand %u%s", what, i, g ? " of a referenced subgraph" : "");
-    return false;
+    return !what || nnv_breach(b, NNV_BREACH_MEMORY, i, "%s the value of constant operand %u%s", what, i,
+                               g ? " of a referenced subgraph" : "");
 }
 
-bool nnv_abi_constants_whole(const struct nnv_model *model, const struct nnvts_model *abi, const void *mapped,
-                             char *reason, size_t room) {
+bool nnv_verify_constants(const struct nnv_model *model, const struct nnvts_model *abi, const void *mapped,
+                          struct nnv_breach *b) {
     for (uint32_t g = 0; g <= model->nreferenced; g++) {
         const struct nnv_subgraph *s = subgraph_at(model, g);
         const struct nnvts_subgraph *a = g == 0 ? &abi->main : &abi->referenced[g - 1];
@@ -172,7 +152,7 @@ bool nnv_abi_constants_whole(const struct nnv_model *model, const struct nnvts_m
             const struct nnv_operand *o = &s->operands[i];
             if (!nnv_is_constant(o)) continue;
             const uint8_t *base = in_pool(o) ? mapped : abi->operand_values;
-            if (!constant_whole(o, &a->operands[i], base, g, i, reason, room)) return false;
+            if (!constant_whole(o, &a->operands[i], base, g, i, b)) return false;
         }
     }
     return true;

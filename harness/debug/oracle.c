@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "harness/client/run.h"
 #include "harness/runner/channel.h"
 #include "harness/runner/process.h"
 

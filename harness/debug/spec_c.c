@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/client/client.h"
+#include "harness/client/driver.h"
 #include "harness/client/abi.h"
 #include "harness/debug/spec_c_text.h"
 #include "reference/model/validate.h"
@@ -256,7 +256,7 @@ static size_t add_inputs(struct writer *w) {
         snprintf(name, sizeof name, "input_%u", i);
         add_data(w->out, name, m->operands[m->in[i]].type, v->data, v->bytes);
         snprintf(name, sizeof name, "input_dims_%u", i);
-        if (nnv_client_is_open(&m->operands[m->in[i]])) add_indices(w->out, name, v->dims, v->rank);
+        if (nnv_operand_is_open(&m->operands[m->in[i]])) add_indices(w->out, name, v->dims, v->rank);
     }
     nnv_text_addf(w->out, "enum { INPUTS = %u };\nstatic const struct input inputs[INPUTS + 1] = {\n", m->nin);
     for (uint32_t i = 0; i < m->nin; i++) {
@@ -266,7 +266,7 @@ static size_t add_inputs(struct writer *w) {
             continue;
         }
         nnv_text_addf(w->out, "    {.data = input_%u, .bytes = %zu, .offset = %zu", i, v->bytes, at);
-        if (nnv_client_is_open(&m->operands[m->in[i]]))
+        if (nnv_operand_is_open(&m->operands[m->in[i]]))
             nnv_text_addf(w->out, ", .rank = %u, .dims = input_dims_%u", v->rank, i);
         nnv_text_add(w->out, "},\n");
         at = round_up(at + v->bytes, GUARD) + GUARD;
@@ -292,7 +292,7 @@ static size_t add_outputs(struct writer *w) {
         const struct nnv_value *v = &w->spec->outputs[i];
         nnv_text_addf(w->out, "    {expected_%u, bound_%u, %zu, %zu, %zu, %d, %u, output_dims_%u, %d},\n", i, i,
                       w->bounds[i].elems, v->bytes, at, m->operands[m->out[i]].type, v->rank, i,
-                      nnv_client_is_open(&m->operands[m->out[i]]));
+                      nnv_operand_is_open(&m->operands[m->out[i]]));
         at = round_up(at + v->bytes, GUARD) + GUARD;
     }
     nnv_text_add(w->out, "    {0}};\n");

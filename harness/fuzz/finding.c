@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "harness/runner/channel.h"
-#include "harness/client/client_memory.h"
+#include "harness/client/memory.h"
 #include "reference/spec/spec.h"
 
 /* -------------------------------------------------------------------- ended */

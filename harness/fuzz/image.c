@@ -6,7 +6,7 @@
 
 #include "base/guard.h"
 #include "harness/client/abi.h"
-#include "harness/client/client_memory.h"
+#include "harness/client/memory.h"
 
 enum { POISON_SALT = 7 };
 

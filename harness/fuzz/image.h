@@ -8,7 +8,7 @@
 #ifndef NNV_FUZZ_IMAGE_H
 #define NNV_FUZZ_IMAGE_H
 
-#include "harness/client/client.h"
+#include "harness/client/driver.h"
 #include "harness/fuzz/input.h"
 
 struct nnv_fuzz_block;

@@ -21,7 +21,7 @@ static uint32_t below(struct nnv_rng *rng, size_t n) { return (uint32_t)(nnv_rng
 static bool one_in(struct nnv_rng *rng, unsigned n) { return below(rng, n) == 0; }
 
 struct nnv_fuzz_base nnv_fuzz_draw_base(struct nnv_rng *rng, const struct nnv_op *op) {
-    static const enum nnv_mode modes[] = {NNV_MODE_NORMAL, NNV_MODE_EDGE, NNV_MODE_ZERO};
+    static const enum nnv_fill_mode modes[] = {NNV_FILL_NORMAL, NNV_FILL_EDGE, NNV_FILL_ZERO};
     struct nnv_fuzz_base b = {.index = (int)below(rng, 64), .seed = 1 + below(rng, 1 << 16)};
     if (op == NULL && one_in(rng, 16)) {
         b.profile = &nnv_graph_profiles[below(rng, nnv_graph_profile_count)];
@@ -33,7 +33,7 @@ struct nnv_fuzz_base nnv_fuzz_draw_base(struct nnv_rng *rng, const struct nnv_op
     b.sig = (int)below(rng, (size_t)b.op->nsigs);
     b.variant = (int)below(rng, (size_t)nnv_single_variants(b.op));
     b.mode = modes[one_in(rng, 4) ? 1 + below(rng, 2) : 0];
-    if (!nnv_single_has(b.op, b.sig, b.mode)) b.mode = NNV_MODE_NORMAL;
+    if (!nnv_single_has(b.op, b.sig, b.mode)) b.mode = NNV_FILL_NORMAL;
     return b;
 }
 
@@ -110,7 +110,8 @@ void nnv_fuzz_print(struct nnv_text *t, const struct nnv_fuzz_input *input) {
         nnv_text_addf(t, "base network %s index %d seed %" PRIu64 "\n", b->profile->name, b->index, b->seed);
     else
         nnv_text_addf(t, "base operation %s sig %d variant %d mode %s index %d seed %" PRIu64 "\n", b->op->name, b->sig,
-                      b->variant, b->mode == NNV_MODE_NORMAL ? "normal" : nnv_mode_name(b->mode), b->index, b->seed);
+                      b->variant, b->mode == NNV_FILL_NORMAL ? "normal" : nnv_fill_mode_name(b->mode), b->index,
+                      b->seed);
     for (uint32_t i = 0; i < input->count; i++) {
         const struct nnv_fuzz_mutation *m = &input->mutation[i];
         const struct nnv_fuzz_kind_info *info = &nnv_fuzz_kinds[m->kind];
@@ -142,12 +143,12 @@ static enum nnv_status parse_base(const char *line, struct nnv_fuzz_base *b, str
     const struct nnv_op *const *ops = nnv_ops(&n);
     for (size_t i = 0; i < n; i++)
         if (strcmp(ops[i]->name, name) == 0) b->op = ops[i];
-    b->mode = NNV_MODE_COUNT;
-    for (int m = 0; m < NNV_MODE_COUNT; m++)
-        if (strcmp(mode, m == NNV_MODE_NORMAL ? "normal" : nnv_mode_name((enum nnv_mode)m)) == 0)
-            b->mode = (enum nnv_mode)m;
+    b->mode = NNV_FILL_COUNT;
+    for (int m = 0; m < NNV_FILL_COUNT; m++)
+        if (strcmp(mode, m == NNV_FILL_NORMAL ? "normal" : nnv_fill_mode_name((enum nnv_fill_mode)m)) == 0)
+            b->mode = (enum nnv_fill_mode)m;
     if (b->op == NULL) return nnv_fail(err, NNV_INVALID, "there is no operation '%s' (see them with nnvts op)", name);
-    if (b->mode == NNV_MODE_COUNT || b->sig < 0 || b->sig >= b->op->nsigs || b->variant < 0 || b->index < 0 ||
+    if (b->mode == NNV_FILL_COUNT || b->sig < 0 || b->sig >= b->op->nsigs || b->variant < 0 || b->index < 0 ||
         b->variant >= nnv_single_variants(b->op) || !nnv_single_has(b->op, b->sig, b->mode))
         return nnv_fail(err, NNV_INVALID, "%s has no such cases: sig %d of %d, variant %d of %d, mode %s, index %d",
                         name, b->sig, b->op->nsigs, b->variant, nnv_single_variants(b->op), mode, b->index);

@@ -16,7 +16,7 @@ struct nnv_fuzz_base {
     const struct nnv_op *op;                 /**< one operation; NULL: a small network */
     const struct nnv_graph_profile *profile; /**< of the network */
     int sig, variant;                        /**< as in nnv_single */
-    enum nnv_mode mode;
+    enum nnv_fill_mode mode;
     int index;
     uint64_t seed;
 };

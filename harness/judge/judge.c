@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "harness/client/run.h"
 #include "harness/judge/determinism.h"
 #include "harness/judge/match.h"
 #include "harness/judge/multinomial.h"

@@ -4,7 +4,7 @@
 #define NNV_HARNESS_SUITE_H
 
 #include "harness/judge/check.h"
-#include "harness/client/client.h"
+#include "harness/client/driver.h"
 
 struct nnv_answers;
 struct nnv_passes;

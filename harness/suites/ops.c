@@ -34,7 +34,7 @@ static struct nnv_single unpack(const struct nnv_run_config *config, const struc
     return (struct nnv_single){.op = c->data,
                                .sig = (int)(c->a >> 32),
                                .variant = (int)(c->a >> 16 & 0xffff),
-                               .mode = (enum nnv_mode)(c->a >> 8 & 0xff),
+                               .mode = (enum nnv_fill_mode)(c->a >> 8 & 0xff),
                                .relaxed = c->a & 1,
                                .index = (int)c->b,
                                .seed = config->seed,
@@ -45,8 +45,8 @@ static struct nnv_single unpack(const struct nnv_run_config *config, const struc
 static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *w, const char *sig,
                            struct nnv_err *err) {
     char name[192];
-    const char *mode = nnv_mode_name(w->mode), *variant = w->op->variants[w->variant];
-    bool sweep = w->mode == NNV_MODE_SWEEP || w->mode == NNV_MODE_REFUSED; /* of the signature as a whole */
+    const char *mode = nnv_fill_mode_name(w->mode), *variant = w->op->variants[w->variant];
+    bool sweep = w->mode == NNV_FILL_SWEEP || w->mode == NNV_FILL_REFUSED; /* of the signature as a whole */
     snprintf(name, sizeof name, "ops/%s/%s%s/%s%s%s/%d", w->op->name, sig, w->relaxed ? "_relaxed" : "",
              sweep ? "" : variant, mode[0] && !sweep ? "_" : "", mode, w->index);
     struct nnv_case c = {.name = name,
@@ -66,21 +66,21 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     int combinations = w->op->nsigs * nnv_single_variants(w->op), place = w->sig + w->variant;
     if (!nnv_single_has(w->op, w->sig, w->mode)) return 0;
     switch (w->mode) {
-    case NNV_MODE_SWEEP:
+    case NNV_FILL_SWEEP:
         return w->variant == 0 ? clamp(nnv_single_sweep_cases(w->op, w->sig), 0, t->sweep) : 0;
-    case NNV_MODE_NORMAL:
+    case NNV_FILL_NORMAL:
         return place % t->stride == 0 ? clamp(t->budget / combinations, t->least, t->most) : 0;
-    case NNV_MODE_EXACT:
-    case NNV_MODE_EDGE:
-    case NNV_MODE_ZERO:
+    case NNV_FILL_EXACT:
+    case NNV_FILL_EDGE:
+    case NNV_FILL_ZERO:
         if (combinations <= t->thin) return t->special;
         return (place + (int)w->mode) % (2 * t->stride) == 0 ? (t->special + 1) / 2 : 0;
-    case NNV_MODE_RAMP:
-    case NNV_MODE_IMPULSE:
+    case NNV_FILL_RAMP:
+    case NNV_FILL_IMPULSE:
         return place % (w->op->nsigs < 4 ? 3 : 5) == (int)w->mode % 3 ? 1 : 0;
-    case NNV_MODE_REFUSED:
+    case NNV_FILL_REFUSED:
         return w->variant == 0 ? t->refused : 0;
-    case NNV_MODE_COUNT:
+    case NNV_FILL_COUNT:
         break;
     }
     return 0;
@@ -92,7 +92,7 @@ static enum nnv_status add_all(struct nnv_case_list *list, const struct tier *t,
     enum nnv_status st = NNV_OK;
     int n = count_of(t, &w);
     for (w.index = 0; !st && w.index < n; w.index++) st = add(list, &w, sig, err);
-    bool relaxed = w.mode == NNV_MODE_NORMAL && w.variant % 3 == 1 && nnv_single_relaxable(w.op, w.sig);
+    bool relaxed = w.mode == NNV_FILL_NORMAL && w.variant % 3 == 1 && nnv_single_relaxable(w.op, w.sig);
     w.relaxed = true;
     for (w.index = 0; !st && relaxed && w.index < n; w.index++) st = add(list, &w, sig, err);
     return st;
@@ -104,8 +104,8 @@ static enum nnv_status list_op(struct nnv_case_list *list, const struct tier *t,
     for (int sig = 0; sig < op->nsigs; sig++) {
         nnv_single_sig_name(op, sig, name, sizeof name);
         for (int variant = 0, n = nnv_single_variants(op); variant < n; variant++)
-            for (int mode = 0; mode < NNV_MODE_COUNT; mode++) {
-                struct nnv_single w = {.op = op, .sig = sig, .variant = variant, .mode = (enum nnv_mode)mode};
+            for (int mode = 0; mode < NNV_FILL_COUNT; mode++) {
+                struct nnv_single w = {.op = op, .sig = sig, .variant = variant, .mode = (enum nnv_fill_mode)mode};
                 enum nnv_status st = add_all(list, t, w, name, err);
                 if (st) return st;
             }

@@ -92,7 +92,7 @@ static enum nnv_status channels(const struct nnv_quant_choice *q, struct nnv_rng
     if (!o->channel.scales) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
     double base = larger(fabs(q->lo), fabs(q->hi)) / 127;
     for (uint32_t c = 0; c < n; c++) {
-        bool exact = q->mode == NNV_MODE_EXACT;
+        bool exact = q->mode == NNV_FILL_EXACT;
         int halvings = exact ? 1 + (int)(c % 3) : (int)nnv_rng_int(rng, 0, 2);
         o->channel.scales[c] = (float)ldexp(exact ? 1 : base * nnv_rng_uniform(rng, 0.7, 1.0), -halvings);
     }
@@ -101,7 +101,7 @@ static enum nnv_status channels(const struct nnv_quant_choice *q, struct nnv_rng
 
 /* Input 0 and 1 of equal scale give ties, different ones show scales that were mixed up. */
 static bool equal_scales(const struct nnv_quant_choice *q) {
-    return q->mode == NNV_MODE_EDGE && q->index % 2 == 1 && q->position == 1 && q->operands[0].scale > 0;
+    return q->mode == NNV_FILL_EDGE && q->index % 2 == 1 && q->position == 1 && q->operands[0].scale > 0;
 }
 
 enum nnv_status nnv_quant_input(const struct nnv_quant_choice *q, struct nnv_rng *rng, struct nnv_arena *arena,
@@ -113,7 +113,7 @@ enum nnv_status nnv_quant_input(const struct nnv_quant_choice *q, struct nnv_rng
     if (t->kind != NNV_KIND_QUANT) return NNV_OK;
     if (t->per_channel) return channels(q, rng, arena, o, err);
     if (by_rule(q->slot->quant, q->operands, q->position, o)) return NNV_OK;
-    if (q->mode == NNV_MODE_EXACT) {
+    if (q->mode == NNV_FILL_EXACT) {
         o->scale = (float)ldexp(1, -1 - (int)((q->position + (uint32_t)q->index) % 3));
         o->zero_point = middle(t, 32, rng);
     } else if (q->arg->scale > 0) {
@@ -159,14 +159,14 @@ static double snap(double scale, double unit) {
 }
 
 void nnv_quant_output(const struct nnv_quant_choice *q, struct nnv_rng *rng, struct nnv_operand *o) {
-    if (q->mode == NNV_MODE_EXACT) {
+    if (q->mode == NNV_FILL_EXACT) {
         o->scale = 1;
         o->zero_point = middle(nnv_type(o->type), 20, rng);
     } else if (q->wanted_scale > 0) {
         o->scale = q->wanted_scale;
         o->zero_point = q->wanted_zero_point;
     } else {
-        bool edge = q->mode == NNV_MODE_EDGE;
+        bool edge = q->mode == NNV_FILL_EDGE;
         by_range(q->lo, q->hi, edge ? nnv_rng_uniform(rng, 1.2, 1.7) : nnv_rng_uniform(rng, 0.75, 0.95), rng, o);
         if (edge && q->index % 2 == 1) o->scale = (float)snap((double)o->scale, unit_of_sums(q));
     }

@@ -7,7 +7,7 @@
 #include "reference/model/sample.h"
 
 struct nnv_quant_choice {
-    enum nnv_mode mode;
+    enum nnv_fill_mode mode;
     const struct nnv_slot *slot;
     const struct nnv_sample_arg *arg;   /**< inputs: what the hook asked for */
     const struct nnv_operand *operands; /**< of the subgraph; those before this one are complete */

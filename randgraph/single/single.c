@@ -32,22 +32,22 @@ int nnv_single_sweep_cases(const struct nnv_op *op, int sig) {
     return t->code == ANEURALNETWORKS_TENSOR_FLOAT16 ? NNV_SWEEP_PARTS : 0;
 }
 
-bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_mode mode) {
+bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {
     switch (mode) {
-    case NNV_MODE_NORMAL:
-    case NNV_MODE_EDGE:
-    case NNV_MODE_RAMP:
-    case NNV_MODE_REFUSED:
+    case NNV_FILL_NORMAL:
+    case NNV_FILL_EDGE:
+    case NNV_FILL_RAMP:
+    case NNV_FILL_REFUSED:
         return true;
-    case NNV_MODE_IMPULSE:
+    case NNV_FILL_IMPULSE:
         return op->code != ANEURALNETWORKS_REDUCE_PROD; /* a product with zeros says nothing */
-    case NNV_MODE_EXACT:
+    case NNV_FILL_EXACT:
         return op->linear;
-    case NNV_MODE_SWEEP:
+    case NNV_FILL_SWEEP:
         return nnv_single_sweep_cases(op, sig) > 0;
-    case NNV_MODE_ZERO:
+    case NNV_FILL_ZERO:
         return op->zero != NNV_ZERO_REFUSED && (!op->check_subgraphs || nnv_control_has_zero(main_type(op, sig)));
-    case NNV_MODE_COUNT:
+    case NNV_FILL_COUNT:
         break;
     }
     return false;
@@ -275,7 +275,7 @@ static enum nnv_status draw(struct build *b, int attempt, struct nnv_err *err) {
     const struct nnv_single *w = b->what;
     char sig[96], key[256];
     snprintf(key, sizeof key, "%s/%s/%s/%s", w->op->name, nnv_single_sig_name(w->op, w->sig, sig, sizeof sig),
-             w->op->variants[w->variant], nnv_mode_name(w->mode));
+             w->op->variants[w->variant], nnv_fill_mode_name(w->mode));
     uint64_t place = (uint64_t)(unsigned)w->index * 64 + (uint64_t)attempt;
     b->sample = NNV_NEW(b->arena, struct nnv_sample, 1);
     if (!b->sample) return no_memory(err);
@@ -283,15 +283,15 @@ static enum nnv_status draw(struct build *b, int attempt, struct nnv_err *err) {
                                      .sig = &w->op->sigs[w->sig],
                                      .variant = w->variant,
                                      .index = w->index,
-                                     .exact = w->mode == NNV_MODE_EXACT,
-                                     .empty = w->mode == NNV_MODE_ZERO,
+                                     .exact = w->mode == NNV_FILL_EXACT,
+                                     .empty = w->mode == NNV_FILL_ZERO,
                                      .rng = nnv_rng_make(w->seed, nnv_hash_str(key), place),
                                      .arena = b->arena,
                                      .form = w->op->forms};
     b->rng = nnv_rng_make(w->seed, nnv_hash_str(key) + 1, place);
     w->op->sample(b->sample);
     if (b->sample->nout == 0) b->sample->nout = b->sample->form->nout;
-    if (w->mode == NNV_MODE_SWEEP) sweep_shape(b);
+    if (w->mode == NNV_FILL_SWEEP) sweep_shape(b);
     return NNV_OK;
 }
 
@@ -303,7 +303,7 @@ static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
     b->slots = NNV_NEW(b->arena, const struct nnv_slot *, room);
     if (!spec || !b->values || !b->slots) return no_memory(err);
     spec->name = b->what->name;
-    spec->exact = b->what->mode == NNV_MODE_EXACT;
+    spec->exact = b->what->mode == NNV_FILL_EXACT;
     spec->model.relaxed = b->what->relaxed;
     b->s = &spec->model.main;
     b->s->operands = NNV_NEW(b->arena, struct nnv_operand, room);
@@ -415,7 +415,7 @@ static enum nnv_status finish(struct build *b, struct nnv_golden *golden, struct
     if (!st && changed) st = evaluate(b, golden, err);
     for (uint32_t i = 0; !st && i < b->s->nout; i++) b->spec->outputs[i] = golden[i].value;
     if (st) return st;
-    if (b->what->mode == NNV_MODE_ZERO && b->level < 3) b->level = 3; /* real extents of zero came with it */
+    if (b->what->mode == NNV_FILL_ZERO && b->level < 3) b->level = 3; /* real extents of zero came with it */
     b->spec->min_version = b->level;
     return NNV_OK;
 }
@@ -563,17 +563,17 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
     struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
     struct nnv_golden *golden;
     enum nnv_status st = NNV_OK;
-    if (what->mode == NNV_MODE_EXACT)
+    if (what->mode == NNV_FILL_EXACT)
         st = exact_case(&b, err);
-    else if (what->mode == NNV_MODE_EDGE)
+    else if (what->mode == NNV_FILL_EDGE)
         st = edge_case(&b, err);
     else
         for (int n = 0; !st && n < attempts_of(what->op); n++) {
             st = attempt(&b, n, &golden, err);
-            bool says = st || what->mode != NNV_MODE_NORMAL || (finite_results(&b) && !constant_results(&b));
+            bool says = st || what->mode != NNV_FILL_NORMAL || (finite_results(&b) && !constant_results(&b));
             if (!st && says && !open_results(&b)) break;
         }
-    if (!st && what->mode == NNV_MODE_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
+    if (!st && what->mode == NNV_FILL_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;
     return NNV_OK;

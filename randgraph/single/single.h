@@ -12,14 +12,14 @@ struct nnv_single {
     int sig;     /**< index into op->sigs */
     int variant; /**< index into op->variants */
     int index;   /**< the how-manieth case of this variant */
-    enum nnv_mode mode;
+    enum nnv_fill_mode mode;
     uint64_t seed;
     bool relaxed;     /**< only where nnv_single_relaxable() */
     const char *name; /**< of the spec; borrowed */
 };
 
 /** True if the record has cases of this mode for the signature: exact only for linear operations ... */
-bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_mode mode);
+bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode);
 /** Number of cases that make a whole sweep: float16 takes several. */
 int nnv_single_sweep_cases(const struct nnv_op *op, int sig);
 /** True if the signature computes in float32, which a relaxed model may do in float16. */

@@ -33,10 +33,17 @@ bool nnv_is_constant(const struct nnv_operand *o) {
     return o->lifetime == NNV_CONSTANT_COPY || o->lifetime == NNV_CONSTANT_REFERENCE;
 }
 
-bool nnv_operand_size(const struct nnv_operand *o, size_t *elems, size_t *bytes) {
+bool nnv_shape_is_open(bool tensor, uint32_t rank, const uint32_t *dims) {
+    for (uint32_t i = 0; i < rank; i++)
+        if (dims[i] == 0) return true;
+    return tensor && rank == 0;
+}
+
+bool nnv_operand_is_open(const struct nnv_operand *o) {
     const struct nnv_type *t = nnv_type(o->type);
-    if (!t || (t->tensor && o->rank == 0)) return false; /* unknown rank */
-    for (uint32_t i = 0; i < o->rank; i++)
-        if (o->dims[i] == 0) return false;
-    return nnv_size_bytes(o->type, o->rank, o->dims, elems, bytes);
+    return nnv_shape_is_open(t && t->tensor, o->rank, o->dims);
+}
+
+bool nnv_operand_size(const struct nnv_operand *o, size_t *elems, size_t *bytes) {
+    return nnv_type(o->type) && !nnv_operand_is_open(o) && nnv_size_bytes(o->type, o->rank, o->dims, elems, bytes);
 }

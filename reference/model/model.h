@@ -108,6 +108,10 @@ const char *nnv_level_name(int level);
 int nnv_level_by_name(const char *name);
 /** True for CONSTANT_COPY and CONSTANT_REFERENCE. */
 bool nnv_is_constant(const struct nnv_operand *o);
+/** The rank of a tensor, or an extent of a shape, is left to the execution. */
+bool nnv_shape_is_open(bool tensor, uint32_t rank, const uint32_t *dims);
+/** The same of an operand; false for types that are not known. */
+bool nnv_operand_is_open(const struct nnv_operand *o);
 /** Elements and bytes of an operand whose dims are all known; false if not, or on overflow. */
 bool nnv_operand_size(const struct nnv_operand *o, size_t *elems, size_t *bytes);
 

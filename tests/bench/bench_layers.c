@@ -211,11 +211,11 @@ static enum nnv_status driver_prepare(struct driver *d, const struct nnv_model *
     for (uint32_t i = 0; i < m->main.nin; i++) inputs[i] = &in[i];
     for (uint32_t i = 0; i < m->main.nout; i++) value_of(&m->main.operands[m->main.out[i]], &out[i]);
     const struct nnv_bench_work work = {.model = m, .sets = 1, .inputs = inputs, .output_shapes = out};
-    int fd = -1;
-    st = nnv_abi_model(m, d->arena, &model, &fd, err);
+    struct nnv_abi_pool constants = {0};
+    st = nnv_abi_model(m, d->arena, NNV_POOL_FD_ONLY, &model, &constants, err);
     if (st) return st;
     const bool prepared = device->prepare_model(device, &model, &config, &d->prepared) == NNVTS_STATUS_NONE;
-    if (fd >= 0) close(fd);
+    nnv_abi_pool_free(&constants);
     if (!prepared) return NNV_UNSUPPORTED;
     if (nnv_lane_open(&d->lane, &work, NNV_BENCH_PLAIN, d->prepared, d->arena, reason) != NNV_BENCH_DONE)
         return nnv_fail(err, NNV_INVALID, "%s", reason);

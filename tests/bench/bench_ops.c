@@ -56,7 +56,7 @@ static enum nnv_status measure_op(const struct nnv_op *op, struct sums *sums, st
                                .sig = i % op->nsigs,
                                .variant = i % nnv_single_variants(op),
                                .index = i,
-                               .mode = NNV_MODE_NORMAL,
+                               .mode = NNV_FILL_NORMAL,
                                .seed = 1,
                                .name = "bench"};
         struct nnv_spec *spec;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "harness/client/client.h"
+#include "harness/client/run.h"
 #include "reference/spec/spec.h"
 
 enum fault {

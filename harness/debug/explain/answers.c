@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/client/run.h"
 #include "harness/runner/channel.h"
 #include "harness/runner/process.h"
 

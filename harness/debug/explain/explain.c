@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "harness/client/request.h"
 #include "harness/judge/ties.h"
 #include "reference/model/validate.h"
 
@@ -385,7 +386,7 @@ static enum nnv_status begin(struct explaining *x, struct nnv_err *err) {
         if (!poison) return no_memory(err);
         if (x->golden[i].value.bytes != bytes)
             return nnv_fail(err, NNV_INVALID, "output %u: the golden result's shape is not the expected one", i);
-        nnv_client_poison(i, bytes, poison);
+        nnv_request_poison(i, bytes, poison);
         nnv_load(output(x, i)->type, poison, elems_of(x, i), x->poison + at);
     }
     return st;

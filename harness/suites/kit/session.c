@@ -206,10 +206,10 @@ bool nnv_session_work(struct nnv_session *s, const struct nnv_spec *spec, struct
 }
 
 static bool constants_whole(struct nnv_session *s, const char *call, const struct nnv_subject *subject) {
-    char what[128] = "";
-    bool whole = nnv_abi_constants_whole(&subject->spec->model, &subject->model, subject->constants, what, sizeof what);
+    struct nnv_breach b = {0};
+    bool whole = nnv_verify_constants(&subject->spec->model, &subject->model, subject->constants, &b);
     if (!whole) s->result->worker_damaged = true;
-    return nnv_expect(s, whole, "%s %s", call, what);
+    return nnv_expect(s, whole, "%s %s", call, b.text);
 }
 
 /* In the words in which the other suites say it, so that reports gather them. */

@@ -234,7 +234,7 @@ static enum nnv_status add_signature(struct nnv_case_list *list, int tier, const
     char types[96], name[192];
     nnv_single_sig_name(op, sig, types, sizeof types);
     for (int group = DECLARED; group <= OPEN; group++) {
-        if (group == EMPTY && !nnv_single_has(op, sig, NNV_MODE_ZERO)) continue;
+        if (group == EMPTY && !nnv_single_has(op, sig, NNV_FILL_ZERO)) continue;
         for (int v = 0; v < n && v < most[tier] && (v == 0 || group == DECLARED) && !st; v++) {
             const int variant = (v + sig) % n; /* signatures differ in those that they take */
             snprintf(name, sizeof name, "levels/%s/%s/%s/%s", names[group], op->name, types, op->variants[variant]);
@@ -272,7 +272,7 @@ static void run_single(struct nnv_session *s, const struct nnv_case *c) {
     const struct nnv_single w = {.op = c->data,
                                  .sig = (int)c->b,
                                  .variant = (int)c->c,
-                                 .mode = c->a == EMPTY ? NNV_MODE_ZERO : NNV_MODE_NORMAL,
+                                 .mode = c->a == EMPTY ? NNV_FILL_ZERO : NNV_FILL_NORMAL,
                                  .seed = s->env->config->seed,
                                  .name = c->name};
     enum nnv_status st = nnv_single_build(&w, s->env->arena, &spec, &err);

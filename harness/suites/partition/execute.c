@@ -20,13 +20,6 @@ struct arguments {
     uint8_t **in, **out;              /* where each value lies; NULL: omitted */
 };
 
-static bool is_open(const struct nnv_operand *o) {
-    if (o->rank == 0) return nnv_type(o->type)->tensor;
-    for (uint32_t i = 0; i < o->rank; i++)
-        if (o->dims[i] == 0) return true;
-    return false;
-}
-
 /* ------------------------------------------------------------------- arguments */
 
 static bool make_pool(struct nnv_partition *p, struct arguments *a, int which, const struct nnv_value *values,
@@ -95,7 +88,7 @@ static int set_input(struct nnv_partition *p, const struct arguments *a, ANeural
     const struct nnv_subgraph *m = &p->spec->model.main;
     const struct nnv_value *v = &p->spec->inputs[i];
     const ANeuralNetworksOperandType type = whole_type(&m->operands[m->in[i]], v);
-    const ANeuralNetworksOperandType *given = is_open(&m->operands[m->in[i]]) ? &type : NULL;
+    const ANeuralNetworksOperandType *given = nnv_operand_is_open(&m->operands[m->in[i]]) ? &type : NULL;
     if (v->omitted) return ANeuralNetworksExecution_setInput(x, (int32_t)i, NULL, NULL, 0);
     if (!a->memory[0] || v->bytes == 0)
         return ANeuralNetworksExecution_setInput(x, (int32_t)i, given, a->in[i], v->bytes);
@@ -107,7 +100,7 @@ static int set_output(struct nnv_partition *p, const struct arguments *a, ANeura
     const struct nnv_subgraph *m = &p->spec->model.main;
     const struct nnv_value *v = &p->spec->outputs[i];
     const ANeuralNetworksOperandType type = whole_type(&m->operands[m->out[i]], v);
-    const bool whole = is_open(&m->operands[m->out[i]]) && !p->open_outputs;
+    const bool whole = nnv_operand_is_open(&m->operands[m->out[i]]) && !p->open_outputs;
     const size_t bytes = v->bytes - (p->small == i + 1);
     if (!a->memory[1] || v->bytes == 0)
         return ANeuralNetworksExecution_setOutput(x, (int32_t)i, whole ? &type : NULL, a->out[i], bytes);
@@ -277,7 +270,7 @@ bool nnv_partition_execute(struct nnv_partition *p, int *result) {
 uint32_t nnv_partition_open_output(const struct nnv_partition *p) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     for (uint32_t i = 0; i < m->nout; i++)
-        if (is_open(&m->operands[m->out[i]]) && p->spec->outputs[i].bytes > 1) return i + 1;
+        if (nnv_operand_is_open(&m->operands[m->out[i]]) && p->spec->outputs[i].bytes > 1) return i + 1;
     return 0;
 }
 

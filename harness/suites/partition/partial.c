@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "harness/client/client.h"
+#include "harness/client/driver.h"
 #include "harness/suites/kit/lift.h"
 #include "harness/suites/partition/partial_own.h"
 #include "reference/model/validate.h"

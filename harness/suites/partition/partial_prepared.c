@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/client/client.h"
+#include "harness/client/driver.h"
 #include "harness/suites/partition/partial_own.h"
 
 struct prepared {

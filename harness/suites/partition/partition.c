@@ -70,14 +70,6 @@ static bool is_computed(const struct nnv_operand *o) {
     return o->lifetime == NNV_TEMPORARY_VARIABLE || o->lifetime == NNV_SUBGRAPH_OUTPUT;
 }
 
-static bool is_open(const struct nnv_operand *o) {
-    if (!is_computed(o)) return false;
-    if (o->rank == 0) return nnv_type(o->type)->tensor;
-    for (uint32_t i = 0; i < o->rank; i++)
-        if (o->dims[i] == 0) return true;
-    return false;
-}
-
 static bool is_read(const struct nnv_subgraph *s, uint32_t operand) {
     for (uint32_t i = 0; i < s->noperations; i++)
         for (uint32_t k = 0; k < s->operations[i].nin; k++)
@@ -106,7 +98,7 @@ static bool may_not_form(const struct nnv_partition *p) {
     for (uint32_t g = 0; g <= m->nreferenced; g++) {
         const struct nnv_subgraph *s = g ? &m->referenced[g - 1] : &m->main;
         for (uint32_t i = 0; i < s->noperands; i++)
-            if (old && is_open(&s->operands[i])) return true;
+            if (old && is_computed(&s->operands[i]) && nnv_operand_is_open(&s->operands[i])) return true;
         for (uint32_t i = 0; i < s->noperations; i++)
             if (may_stand_alone(s, &s->operations[i])) return true;
     }

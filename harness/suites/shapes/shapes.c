@@ -169,7 +169,7 @@ static enum nnv_status add_op(struct nnv_case_list *list, int tier, size_t i, en
     for (int sig = 0; sig < op->nsigs && !st; sig++) {
         char types[96], model[160];
         const bool chosen = sig == 0 || (tier > 0 && sig == (op->code + (int)i) % op->nsigs) || tier > 1;
-        if (!chosen || (source == ZERO && !nnv_single_has(op, sig, NNV_MODE_ZERO))) continue;
+        if (!chosen || (source == ZERO && !nnv_single_has(op, sig, NNV_FILL_ZERO))) continue;
         nnv_single_sig_name(op, sig, types, sizeof types);
         snprintf(model, sizeof model, "%s/%s%s", op->name, types, source == ZERO ? "_zero" : "");
         st = add(list, i, source, (uint64_t)sig, model, op, op->name, nnv_type(op->sigs[sig].type[NNV_T])->tag, err);
@@ -230,7 +230,7 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
     const struct nnv_single w = {.op = op,
                                  .sig = (int)c->c,
                                  .variant = (int)c->a % nnv_single_variants(op),
-                                 .mode = c->b == ZERO ? NNV_MODE_ZERO : NNV_MODE_NORMAL,
+                                 .mode = c->b == ZERO ? NNV_FILL_ZERO : NNV_FILL_NORMAL,
                                  .seed = config->seed,
                                  .name = c->name};
     return nnv_single_build(&w, arena, spec, err);

@@ -4,12 +4,6 @@
 
 #include "harness/suites/validate/validate.h"
 
-static bool is_open(const struct nnv_operand *o) {
-    bool open = nnv_type(o->type)->tensor && o->rank == 0;
-    for (uint32_t i = 0; i < o->rank; i++) open = open || o->dims[i] == 0;
-    return open;
-}
-
 static const struct nnvts_memory *pool_of(const struct nnv_request_mutation *m, const struct nnvts_argument *a) {
     return &m->pools[a->location.pool];
 }
@@ -105,7 +99,7 @@ EDIT(extent_other) {
 }
 /* The product is what it was. */
 EDIT(extents_swapped) {
-    uint32_t *dims = o->rank > 1 && !is_open(o) ? state_dims(m, a, o) : NULL;
+    uint32_t *dims = o->rank > 1 && !nnv_operand_is_open(o) ? state_dims(m, a, o) : NULL;
     if (!dims || dims[0] == dims[1]) return false;
     uint32_t first = dims[0];
     dims[0] = dims[1];
@@ -136,24 +130,24 @@ EDIT(open_without_dimensions) {
     (void)m;
     a->dimension_count = 0;
     a->dimensions = NULL;
-    return is_open(o) && a->location.length > 0;
+    return nnv_operand_is_open(o) && a->location.length > 0;
 }
 EDIT(open_stays_open) {
-    uint32_t *dims = is_open(o) && a->location.length > 0 ? state_dims(m, a, o) : NULL;
+    uint32_t *dims = nnv_operand_is_open(o) && a->location.length > 0 ? state_dims(m, a, o) : NULL;
     for (uint32_t i = 0; dims && i < o->rank; i++)
         if (o->dims[i] == 0) dims[i] = 0;
     return dims != NULL;
 }
 /* What the model leaves open gets an extent that the length contradicts. */
 EDIT(open_extent_other) {
-    uint32_t *dims = is_open(o) ? state_dims(m, a, o) : NULL;
+    uint32_t *dims = nnv_operand_is_open(o) ? state_dims(m, a, o) : NULL;
     for (uint32_t i = 0; dims && i < o->rank; i++)
         if (o->dims[i] == 0) dims[i]++;
     return dims != NULL;
 }
 /* The output states another extent than the one that comes out. */
 EDIT(open_output_other) {
-    uint32_t *dims = is_open(o) ? state_dims(m, a, o) : NULL;
+    uint32_t *dims = nnv_operand_is_open(o) ? state_dims(m, a, o) : NULL;
     for (uint32_t i = 0; dims && i < o->rank; i++)
         if (o->dims[i] == 0) dims[i]--;
     return dims != NULL;
@@ -162,26 +156,26 @@ EDIT(open_too_small) {
     (void)m;
     if (a->location.length == 0) return false; /* an empty value fits */
     a->location.length--;
-    return is_open(o);
+    return nnv_operand_is_open(o);
 }
 EDIT(open_empty) {
     (void)m;
     bool some = a->location.length > 0;
     a->location.length = 0;
-    return is_open(o) && some;
+    return nnv_operand_is_open(o) && some;
 }
 EDIT(fixed_too_small) {
-    if (is_open(o)) return false;
+    if (nnv_operand_is_open(o)) return false;
     return length_moved(m, a, o);
 }
 EDIT(fixed_empty) {
-    if (is_open(o)) return false;
+    if (nnv_operand_is_open(o)) return false;
     return length_zero(m, a, o);
 }
 /* Fenced executions want outputs that are known before. */
 EDIT(open_output) {
     (void)m, (void)a;
-    return is_open(o);
+    return nnv_operand_is_open(o);
 }
 
 /* ------------------------------------------------------------ omitted arguments */

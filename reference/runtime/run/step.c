@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reference/model/model.h"
 #include "reference/runtime/api/burst.h"
 #include "reference/runtime/log.h"
 #include "reference/runtime/run/run.h"
@@ -12,10 +13,7 @@
 static bool is_open(const struct nnvts_operand *o) {
     bool tensor = false;
     nnv_rt_type_bytes(o->type, &tensor);
-    if (tensor && o->dimension_count == 0) return true;
-    for (uint32_t i = 0; i < o->dimension_count; i++)
-        if (o->dimensions[i] == 0) return true;
-    return false;
+    return nnv_shape_is_open(tensor, o->dimension_count, o->dimensions);
 }
 
 /** The pool of a value in the request, entered if it is not there yet. */

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "base/sha256.h"
 #include "drivers_under_test/cpu/driver/digest.c"
-#include "harness/client/client.h"
+#include "harness/client/run.h"
 #include "reference/spec/spec.h"
 
 /* -------------------------------------------------------------------- digests */

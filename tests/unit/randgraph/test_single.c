@@ -43,7 +43,7 @@ static struct nnv_spec *build(const struct nnv_single *w, struct nnv_arena *aren
     char sig[96];
     if (nnv_single_build(w, arena, &spec, &err))
         fail_msg("%s %s %s %s %d: %s", w->op->name, nnv_single_sig_name(w->op, w->sig, sig, sizeof sig),
-                 w->op->variants[w->variant], nnv_mode_name(w->mode), w->index, err.text);
+                 w->op->variants[w->variant], nnv_fill_mode_name(w->mode), w->index, err.text);
     return spec;
 }
 
@@ -52,7 +52,7 @@ static void check_case(const struct nnv_single *w, struct nnv_arena *arena, stru
     int level = 0;
     struct nnv_spec *s = build(w, arena);
     enum nnv_status st = nnv_validate(&s->model, arena, &level, &err);
-    assert_int_equal(s->expect_failure, w->mode == NNV_MODE_REFUSED);
+    assert_int_equal(s->expect_failure, w->mode == NNV_FILL_REFUSED);
     if (s->expect_failure) {
         assert_int_equal(st, NNV_INVALID);
         assert_non_null(s->source); /* says what is wrong */
@@ -100,16 +100,20 @@ static void test_every_mode(void **state) {
     size_t nops;
     const struct nnv_op *const *ops = nnv_ops(&nops);
     for (size_t i = 0; i < nops; i++)
-        for (int mode = NNV_MODE_EXACT; mode < NNV_MODE_COUNT; mode++) {
+        for (int mode = NNV_FILL_EXACT; mode < NNV_FILL_COUNT; mode++) {
             struct tally t = {0};
             for (int sig = 0; sig < ops[i]->nsigs; sig++)
                 for (int v = 0; v < nnv_single_variants(ops[i]); v++)
                     for (int k = 0; k < 2; k++) {
-                        struct nnv_single w = {
-                            .op = ops[i], .sig = sig, .variant = v, .index = k, .mode = (enum nnv_mode)mode, .seed = 7};
+                        struct nnv_single w = {.op = ops[i],
+                                               .sig = sig,
+                                               .variant = v,
+                                               .index = k,
+                                               .mode = (enum nnv_fill_mode)mode,
+                                               .seed = 7};
                         if (nnv_single_has(ops[i], sig, w.mode)) check_case(&w, arena, &t);
                     }
-            if (mode == NNV_MODE_EXACT && t.vacuous * 5 > t.cases)
+            if (mode == NNV_FILL_EXACT && t.vacuous * 5 > t.cases)
                 fail_msg("%s: %zu of %zu exact cases say nothing", ops[i]->name, t.vacuous, t.cases);
         }
     nnv_arena_free(arena);
@@ -118,8 +122,8 @@ static void test_every_mode(void **state) {
 static void test_patterns(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
-    for (int mode = NNV_MODE_RAMP; mode <= NNV_MODE_IMPULSE; mode++) {
-        struct nnv_single w = {.op = nnv_op_by_name("LOGISTIC"), .mode = (enum nnv_mode)mode, .seed = 1};
+    for (int mode = NNV_FILL_RAMP; mode <= NNV_FILL_IMPULSE; mode++) {
+        struct nnv_single w = {.op = nnv_op_by_name("LOGISTIC"), .mode = (enum nnv_fill_mode)mode, .seed = 1};
         const struct nnv_value *x = &build(&w, arena)->inputs[0];
         const size_t n = x->bytes / sizeof(float);
         const float *v = x->data;
@@ -129,7 +133,7 @@ static void test_patterns(void **state) {
             zeros += v[i] == 0;
         }
         assert_true(n > 3);
-        if (mode == NNV_MODE_RAMP)
+        if (mode == NNV_FILL_RAMP)
             assert_int_equal(rises, n - 1);
         else
             assert_true(zeros == n - 1 && v[n / 2] > 0);
@@ -143,7 +147,7 @@ static void test_refused_cases_differ(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
     const char *seen[4];
     for (int k = 0; k < 4; k++) {
-        struct nnv_single w = {.op = nnv_op_by_name("CONV_2D"), .mode = NNV_MODE_REFUSED, .index = k, .seed = 1};
+        struct nnv_single w = {.op = nnv_op_by_name("CONV_2D"), .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
         seen[k] = build(&w, arena)->source;
         for (int j = 0; j < k; j++) assert_string_not_equal(seen[j], seen[k]);
     }
@@ -163,7 +167,7 @@ static void test_zero_sized_inputs_are_empty(void **state) {
     const struct nnv_op *const *ops = nnv_ops(&nops);
     for (size_t i = 0; i < nops; i++)
         for (int v = 0; v < nnv_single_variants(ops[i]) && ops[i]->zero != NNV_ZERO_REFUSED; v++, n++) {
-            struct nnv_single w = {.op = ops[i], .variant = v, .mode = NNV_MODE_ZERO, .seed = 3};
+            struct nnv_single w = {.op = ops[i], .variant = v, .mode = NNV_FILL_ZERO, .seed = 3};
             struct nnv_spec *s = build(&w, arena);
             if (!has_empty_input(s)) fail_msg("%s %s: no input is empty", ops[i]->name, ops[i]->variants[v]);
             assert_true(s->min_version >= 3);
@@ -176,7 +180,7 @@ static void test_zero_sized_inputs_are_empty(void **state) {
 static void test_sweep_has_every_code(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_single w = {.op = nnv_op_by_name("TANH"), .mode = NNV_MODE_SWEEP, .seed = 1};
+    struct nnv_single w = {.op = nnv_op_by_name("TANH"), .mode = NNV_FILL_SWEEP, .seed = 1};
     for (; w.sig < w.op->nsigs; w.sig++) {
         static uint8_t seen[65536];
         size_t want = 0, got = 0;
@@ -202,7 +206,7 @@ static void test_sweep_has_every_code(void **state) {
 static void test_exact_cases_are_exact(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_single w = {.op = nnv_op_by_name("CONV_2D"), .mode = NNV_MODE_EXACT, .seed = 1};
+    struct nnv_single w = {.op = nnv_op_by_name("CONV_2D"), .mode = NNV_FILL_EXACT, .seed = 1};
     for (; w.sig < w.op->nsigs; w.sig++)
         for (w.variant = 0; w.variant < nnv_single_variants(w.op); w.variant++) {
             struct nnv_spec *s = build(&w, arena);
@@ -229,7 +233,7 @@ static void test_edge_cases_move_infinities(void **state) {
     for (size_t i = 0; i < 4; i++) {
         for (int index = 0; index < 2; index++) {
             const struct nnv_single w = {
-                .op = nnv_op_by_name(names[i]), .seed = 1, .mode = NNV_MODE_EDGE, .index = index};
+                .op = nnv_op_by_name(names[i]), .seed = 1, .mode = NNV_FILL_EDGE, .index = index};
             const struct nnv_spec *s = build(&w, arena);
             const struct nnv_value *v = &s->outputs[0];
             assert_int_equal(s->model.main.operands[s->model.main.out[0]].type, ANEURALNETWORKS_TENSOR_FLOAT32);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "harness/client/client.h"
+#include "harness/client/abi.h"
 #include "harness/suites/partition/partial.h"
 #include "harness/suites/partition/draw.h"
 #include "reference/model/builder.h"
@@ -150,12 +150,12 @@ static struct nnvts_model model_of(int32_t code) {
     struct nnv_err err = {0};
     struct nnv_model *model = NNV_NEW(arena, struct nnv_model, 1);
     struct nnvts_model out;
-    int fd = -1;
+    struct nnv_abi_pool constants = {0};
     const uint32_t x = nnv_builder_tensor(&b, real, 2, dims, NNV_SUBGRAPH_INPUT);
     const uint32_t y = nnv_builder_tensor(&b, real, 2, dims, NNV_SUBGRAPH_OUTPUT);
     nnv_builder_add(&b, code, 3, (uint32_t[]){x, x, nnv_builder_int(&b, 0)}, y);
     assert_int_equal(nnv_builder_end(&b, 1, &x, 1, &y, model, &err), NNV_OK);
-    if (nnv_abi_model(model, arena, &out, &fd, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_abi_model(model, arena, NNV_POOL_FD_ONLY, &out, &constants, &err) != NNV_OK) fail_msg("%s", err.text);
     return out;
 }
 
@@ -190,9 +190,10 @@ static void test_shares(void **state) {
     struct nnvts_device *d[3];
     struct nnvts_model m;
     struct nnv_err err = {0};
-    int fd = -1, taken = 0, left = 0;
+    struct nnv_abi_pool constants = {0};
+    int taken = 0, left = 0;
     (void)state;
-    assert_int_equal(nnv_abi_model(&spec->model, arena, &m, &fd, &err), NNV_OK);
+    assert_int_equal(nnv_abi_model(&spec->model, arena, NNV_POOL_FD_ONLY, &m, &constants, &err), NNV_OK);
     for (uint32_t i = 0; i < 3; i++)
         d[i] = part((struct nnv_partial_options){.share = NNV_PARTIAL_ONE, .seed = 4, .index = i, .count = 3});
     bool *supported[3];

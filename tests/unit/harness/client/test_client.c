@@ -79,8 +79,9 @@ static void broken_rules(void **state) {
         {PREPARE_77, BROKEN, NNV_PHASE_PREPARE, false, "answered status 77"},
         {PREPARE_NOTHING, BROKEN, NNV_PHASE_PREPARE, false, "NONE without a prepared model"},
         {PREPARE_FAILS_WITH_MODEL, BROKEN, NNV_PHASE_PREPARE, false, "GENERAL_FAILURE and a prepared model"},
-        {PREPARE_SMALL, BROKEN, NNV_PHASE_PREPARE, false, "struct_size 8 of the prepared model is too small"},
-        {PREPARE_NO_EXECUTE, BROKEN, NNV_PHASE_PREPARE, false, "no execute, which is required"},
+        {PREPARE_SMALL, BROKEN, NNV_PHASE_PREPARE, false,
+         "prepare_model gave a prepared model without all required members: its struct_size 8 is too small"},
+        {PREPARE_NO_EXECUTE, BROKEN, NNV_PHASE_PREPARE, false, "without all required members: it has no execute"},
         {PREPARE_CHANGES_CONSTANT, BROKEN, NNV_PHASE_PREPARE, true, "changed the value of constant operand 2"},
         {EXECUTE_FAILS, REFUSED, NNV_PHASE_EXECUTE, false, "execute answered GENERAL_FAILURE"},
         {EXECUTE_FAILS_WITH_SHAPES, BROKEN, NNV_PHASE_EXECUTE, false, "GENERAL_FAILURE and 1 shapes, expected none"},
@@ -205,9 +206,9 @@ static void abi_model(void **state) {
     struct nnv_spec *spec = spec_with_pool();
     struct nnvts_model m;
     struct nnv_err err = {0};
-    int fd = -2;
-    assert_int_equal(nnv_abi_model(&spec->model, arena, &m, &fd, &err), NNV_OK);
-    assert_true(fd >= 0);
+    struct nnv_abi_pool constants = {0};
+    assert_int_equal(nnv_abi_model(&spec->model, arena, NNV_POOL_FD_ONLY, &m, &constants, &err), NNV_OK);
+    assert_non_null(constants.data);
     assert_int_equal(m.pool_count, 1);
     assert_null(m.pools[0].data);
     assert_int_equal(m.operand_values_bytes, 0);
@@ -217,11 +218,11 @@ static void abi_model(void **state) {
     assert_memory_equal(pool + m.main.operands[1].location.offset, spec->model.main.operands[1].data, 256);
     assert_int_equal(m.main.operands[1].location.offset % 64, 0);
     munmap(pool, m.pools[0].size);
-    close(fd);
+    nnv_abi_pool_free(&constants);
 
     spec = fake_spec(SUM, arena);
-    assert_int_equal(nnv_abi_model(&spec->model, arena, &m, &fd, &err), NNV_OK);
-    assert_int_equal(fd, -1);
+    assert_int_equal(nnv_abi_model(&spec->model, arena, NNV_POOL_FD_ONLY, &m, &constants, &err), NNV_OK);
+    assert_null(constants.data);
     assert_int_equal(m.pool_count, 0);
     assert_int_equal(m.main.operands[2].location.length, 4);
     assert_int_equal(m.main.operation_count, 1);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "harness/client/request.h"
 #include "harness/debug/explain/explain.h"
 #include "reference/spec/spec.h"
 
@@ -174,7 +175,7 @@ static void not_written(void **state) {
     const struct nnv_spec *spec = read_spec(DIFFERENCE);
     struct nnv_value *v = answer(spec, V(4, 5, 6, 0));
     uint8_t poison[16];
-    nnv_client_poison(0, sizeof poison, poison);
+    nnv_request_poison(0, sizeof poison, poison);
     memcpy((uint8_t *)v->data + 12, poison + 12, 4);
     explain_all(spec, &(struct nnv_answers){.count = 1, .outputs = {v}});
     assert_mistake("last-element-unwritten", -1);

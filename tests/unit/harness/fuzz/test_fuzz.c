@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/client/client_memory.h"
+#include "harness/client/memory.h"
 #include "harness/fuzz/finding.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"

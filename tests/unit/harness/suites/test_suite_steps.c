@@ -90,7 +90,7 @@ static void test_every_operation_opens(void **state) {
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
     for (size_t i = 0; i < n; i++) {
-        const struct nnv_single w = {.op = ops[i], .mode = NNV_MODE_NORMAL, .seed = 1, .name = "open"};
+        const struct nnv_single w = {.op = ops[i], .mode = NNV_FILL_NORMAL, .seed = 1, .name = "open"};
         struct nnv_spec *spec = NULL, *out = NULL;
         struct nnv_err err = {0};
         uint32_t count;

@@ -243,10 +243,10 @@ static void test_empty_values_fit(void **state) {
     size_t n, checked = 0, applied[MOST_ROWS] = {0};
     const struct nnv_op *const *ops = nnv_ops(&n);
     for (size_t i = 0; i < n; i++) {
-        const struct nnv_single w = {.op = ops[i], .mode = NNV_MODE_ZERO, .seed = 1, .name = ops[i]->name};
+        const struct nnv_single w = {.op = ops[i], .mode = NNV_FILL_ZERO, .seed = 1, .name = ops[i]->name};
         struct nnv_err err = {0};
         struct nnv_spec *spec = NULL;
-        if (!nnv_single_has(ops[i], 0, NNV_MODE_ZERO)) continue;
+        if (!nnv_single_has(ops[i], 0, NNV_FILL_ZERO)) continue;
         if (nnv_single_build(&w, arena, &spec, &err)) fail_msg("%s", err.text);
         check_rows(spec, i, applied);
         checked++;

@@ -331,10 +331,10 @@ static void test_honest_support(void **state) {
     struct nnv_spec *spec = parse(CHOOSING("3", "11,22"));
     for (int unknown = 0; unknown < 2; unknown++) {
         struct nnvts_model model;
-        int fd;
+        struct nnv_abi_pool constants = {0};
         bool supported = !unknown;
         if (unknown) spec->model.referenced[3].operations[0].type = 10000; /* OEM_OPERATION */
-        assert_int_equal(nnv_abi_model(&spec->model, arena, &model, &fd, NULL), NNV_OK);
+        assert_int_equal(nnv_abi_model(&spec->model, arena, NNV_POOL_FD_ONLY, &model, &constants, NULL), NNV_OK);
         assert_int_equal(client.device->get_supported_operations(client.device, &model, &supported), NNVTS_STATUS_NONE);
         assert_int_equal(supported, !unknown);
     }
@@ -361,8 +361,8 @@ static void test_loop_timeout_of_a_driver(void **state) {
     const struct nnv_spec *spec = parse(ENDLESS(""));
     struct nnvts_model model;
     struct nnv_err err = {0};
-    int fd;
-    if (nnv_abi_model(&spec->model, arena, &model, &fd, &err)) fail_msg("%s", err.text);
+    struct nnv_abi_pool constants = {0};
+    if (nnv_abi_model(&spec->model, arena, NNV_POOL_FD_ONLY, &model, &constants, &err)) fail_msg("%s", err.text);
     const struct nnvts_prepare_config prepare = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER,
                                                  .priority = NNVTS_PRIORITY_MEDIUM,
                                                  .deadline_ns = NNVTS_NO_TIME};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file client.c Opening drivers. */
-#include "harness/client/client.h"
+/** @file driver.c Opening drivers. */
+#include "harness/client/driver.h"
 
-#include "harness/client/client_memory.h"
+#include "harness/client/memory.h"
 
 enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                    const char **options, struct nnv_err *err) {
