@@ -43,7 +43,7 @@ static enum nnv_status add_folder(struct folders *f, struct nnv_arena *arena, co
                                   struct nnv_err *err) {
     if (len == 0 || f->count == FOLDERS_MAX) return NNV_OK;
     char *copy = nnv_arena_printf(arena, "%.*s", (int)len, path);
-    if (!copy) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!copy) return nnv_no_memory(err);
     f->item[f->count++] = copy;
     return NNV_OK;
 }
@@ -54,7 +54,7 @@ static enum nnv_status add_below(struct folders *f, struct nnv_arena *arena, con
     const char *slash = strrchr(file, '/');
     if (!slash) return NNV_OK;
     const char *path = nnv_arena_printf(arena, "%.*s/%s", (int)(slash - file), file, name);
-    if (!path) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!path) return nnv_no_memory(err);
     return add_folder(f, arena, path, strlen(path), err);
 }
 
@@ -121,7 +121,7 @@ enum nnv_status nnv_driver_list(struct nnv_arena *arena, const char *const **nam
     size_t n = 0, cap = list ? 1 : 0;
     bool ok = list != NULL;
     for (size_t i = 0; i < f.count && ok; i++) ok = list_folder(f.item[i], arena, &list, &n, &cap);
-    if (!ok) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!ok) return nnv_no_memory(err);
     qsort(list, n, sizeof *list, by_name);
     size_t unique = 0;
     for (size_t i = 0; i < n; i++)
@@ -155,7 +155,7 @@ enum nnv_status nnv_driver_file(const char *name, struct nnv_arena *arena, const
     const char *found = NULL;
     for (size_t i = 0; i < f.count && !found && st == NNV_OK; i++) {
         const char *candidate = nnv_arena_printf(arena, "%s/%s", f.item[i], name);
-        if (!candidate) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!candidate) return nnv_no_memory(err);
         if (is_file(candidate)) found = candidate;
     }
     if (st == NNV_OK) *path = found;
@@ -167,7 +167,7 @@ enum nnv_status nnv_driver_resolve(const char *argument, struct nnv_arena *arena
     size_t len = strcspn(argument, ":");
     char *name = nnv_arena_printf(arena, "%.*s", (int)len, argument);
     char *opts = argument[len] == ':' ? nnv_arena_strdup(arena, argument + len + 1) : NULL;
-    if (!name || (argument[len] == ':' && !opts)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!name || (argument[len] == ':' && !opts)) return nnv_no_memory(err);
     if (opts && !*opts) opts = NULL;
     char known[256];
     const char *found = NULL;
@@ -177,7 +177,7 @@ enum nnv_status nnv_driver_resolve(const char *argument, struct nnv_arena *arena
         found = name;
     } else {
         const char *file = nnv_arena_printf(arena, "%s.so", name);
-        if (!file) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!file) return nnv_no_memory(err);
         if (*name) st = nnv_driver_file(file, arena, &found, err);
     }
     if (st != NNV_OK) return st;

@@ -39,6 +39,11 @@ static inline enum nnv_status nnv_status_is(enum nnv_status status) { return sta
  */
 #define nnv_fail(err, status, ...) (nnv_err_set((err), (status), __VA_ARGS__), nnv_status_is(status))
 
+/** NNV_NO_MEMORY; err (may be NULL) says "out of memory". */
+static inline enum nnv_status nnv_no_memory(struct nnv_err *err) {
+    return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+}
+
 /** nnv_at(err, status, format, ...): puts "location: " in front of err's message (may be NULL); its value is status. */
 #define nnv_at(err, status, ...) (nnv_err_at((err), (status), __VA_ARGS__), nnv_status_is(status))
 

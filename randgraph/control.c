@@ -444,7 +444,7 @@ enum nnv_status nnv_control_build(const struct nnv_control *control, struct nnv_
                       .rng = control->rng,
                       .spec = NNV_NEW(arena, struct nnv_spec, 1),
                       .index = control->what->index};
-    if (!b.spec) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!b.spec) return nnv_no_memory(err);
     b.spec->name = control->what->name;
     b.spec->model.relaxed = control->what->relaxed;
     b.spec->inputs = NNV_NEW(arena, struct nnv_value, MOST_LIST);
@@ -461,7 +461,7 @@ enum nnv_status nnv_control_build(const struct nnv_control *control, struct nnv_
         b.z.zero_point = b.x.zero_point;
         control->what->op->code == ANEURALNETWORKS_IF ? build_if(&b) : build_while(&b);
     }
-    if (b.failed) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (b.failed) return nnv_no_memory(err);
     *spec = b.spec;
     return NNV_OK;
 }

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "nnvts/result.h"
-#include "harness/journal/map.h"
+#include "base/map.h"
 
 /** A network on a driver. Strings live as long as the sheet; members of the file that are absent are NULL. */
 struct nnv_bench_line {

@@ -96,7 +96,7 @@ static enum nnv_status take_line(struct nnv_bench_sheet *s, const json_t *row, s
     judge(l);
     uint32_t before = s->networks.count;
     l->group = nnv_map_add(&s->networks, l->network);
-    if (l->group == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (l->group == NNV_MAP_NONE) return nnv_no_memory(err);
     if (l->group == before)
         s->first[l->group] = s->count;
     else
@@ -120,7 +120,7 @@ static enum nnv_status take_file(struct nnv_bench_sheet *s, const char *text, si
     s->line = calloc(count + 1, sizeof *s->line);
     s->first = calloc(count + 1, sizeof *s->first);
     s->last = calloc(count + 1, sizeof *s->last);
-    if (!s->line || !s->first || !s->last) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!s->line || !s->first || !s->last) return nnv_no_memory(err);
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < count && st == NNV_OK; i++) st = take_line(s, json_array_get(rows, i), err);
     return st;
@@ -134,7 +134,7 @@ enum nnv_status nnv_bench_load(const char *folder, struct nnv_bench_sheet **shee
     nnv_text_add_path(&path, folder, "bench.json");
     if (s) s->folder = strdup(folder);
     enum nnv_status st = NNV_OK;
-    if (!s || !s->folder || path.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!s || !s->folder || path.failed) st = nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_file_read(path.data, LARGEST_FILE, &text, &n, err);
     if (st == NNV_OK && (st = take_file(s, text, n, err)) != NNV_OK) st = nnv_at(err, st, "%s", path.data);
     free(text);

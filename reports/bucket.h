@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "nnvts/result.h"
-#include "harness/journal/map.h"
+#include "base/map.h"
 
 struct nnv_report;
 

@@ -54,8 +54,6 @@ struct nnv_annotator nnv_support_annotator(struct nnv_support *s) {
     return (struct nnv_annotator){.targets = s->targets, .n_targets = s->n, .accepts = accepts, .ctx = s};
 }
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static enum nnv_status read_entry(const json_t *json, const char *at, struct nnv_arena *arena, struct entry *e,
                                   struct nnv_err *err) {
     const json_t *op = json_is_object(json) ? json_object_get(json, "op") : json;
@@ -63,7 +61,7 @@ static enum nnv_status read_entry(const json_t *json, const char *at, struct nnv
         return nnv_fail(err, NNV_INVALID,
                         "%s: expected the name of an operator, or {\"op\": name, \"attr\": name, \"in\": [values]}",
                         at);
-    if (!(e->op = nnv_arena_strdup(arena, json_string_value(op)))) return no_memory(err);
+    if (!(e->op = nnv_arena_strdup(arena, json_string_value(op)))) return nnv_no_memory(err);
     e->conditional = json_object_get(json, "attr") || json_object_get(json, "in");
     return e->conditional ? nnv_condition_read(json, at, arena, &e->condition, err) : NNV_OK;
 }
@@ -73,7 +71,7 @@ static enum nnv_status read_list(const json_t *list, const char *at, struct nnv_
     if (!json_is_array(list))
         return nnv_fail(err, NNV_INVALID, "%s: expected a list of operators that are supported", at);
     out->n = json_array_size(list);
-    if (!(out->entries = NNV_NEW(arena, struct entry, out->n))) return no_memory(err);
+    if (!(out->entries = NNV_NEW(arena, struct entry, out->n))) return nnv_no_memory(err);
     for (size_t i = 0; i < out->n; i++) {
         char place[256];
         int cut = snprintf(place, sizeof place, "%.200s[%zu]", at, i);
@@ -91,11 +89,11 @@ static enum nnv_status name_targets(const json_t *document, const char *const *t
     s->n = n ? n : members;
     s->targets = NNV_NEW(arena, const char *, s->n);
     s->by_target = NNV_NEW(arena, struct entries, s->n);
-    if (!s->targets || !s->by_target) return no_memory(err);
+    if (!s->targets || !s->by_target) return nnv_no_memory(err);
     void *member = json_object_iter((json_t *)document);
     for (size_t i = 0; i < s->n; i++) {
         const char *name = n ? targets[i] : member ? json_object_iter_key(member) : "nnapi";
-        if (!(s->targets[i] = nnv_arena_strdup(arena, name))) return no_memory(err);
+        if (!(s->targets[i] = nnv_arena_strdup(arena, name))) return nnv_no_memory(err);
         if (member) member = json_object_iter_next((json_t *)document, member);
     }
     return NNV_OK;
@@ -122,7 +120,7 @@ enum nnv_status nnv_support_read(const char *text, size_t len, const char *where
     json_t *document = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
     if (!document) return nnv_fail(err, NNV_INVALID, "%s:%d:%d: %s", where, e.line, e.column, e.text);
     struct nnv_support *s = NNV_NEW(arena, struct nnv_support, 1);
-    enum nnv_status status = s ? NNV_OK : no_memory(err);
+    enum nnv_status status = s ? NNV_OK : nnv_no_memory(err);
     if (status == NNV_OK && !json_is_array(document) && !json_is_object(document))
         status = nnv_fail(err, NNV_INVALID, "%s: expected a list of operators, or an object of lists by target", where);
     if (status == NNV_OK) status = name_targets(document, targets, n_targets, arena, s, err);
@@ -141,11 +139,11 @@ static enum nnv_status read_prune(const json_t *document, const char *where, str
         (least && (!json_is_integer(least) || json_integer_value(least) < 0)))
         return nnv_fail(err, NNV_INVALID, "%s: expected {\"keep_if_any\": [operators], \"min_ops\": n}", where);
     const char **names = NNV_NEW(arena, const char *, json_array_size(keep));
-    if (!names) return no_memory(err);
+    if (!names) return nnv_no_memory(err);
     for (size_t i = 0; i < json_array_size(keep); i++) {
         const char *name = json_string_value(json_array_get(keep, i));
         if (!name) return nnv_fail(err, NNV_INVALID, "%s: keep_if_any[%zu]: expected an operator's name", where, i);
-        if (!(names[i] = nnv_arena_strdup(arena, name))) return no_memory(err);
+        if (!(names[i] = nnv_arena_strdup(arena, name))) return nnv_no_memory(err);
     }
     *out = (struct nnv_prune){
         .keep_if_any = names, .n_keep = json_array_size(keep), .min_ops = (size_t)json_integer_value(least)};

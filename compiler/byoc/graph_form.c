@@ -104,5 +104,5 @@ enum nnv_status nnv_graph_form(struct nnv_relay_module *m, struct nnv_relay_expr
     struct forms f = {.m = m, .function = function, .arena = nnv_arena_new()};
     enum nnv_status s = f.arena ? run(&f) : NNV_NO_MEMORY;
     nnv_arena_free(f.arena);
-    return s == NNV_OK ? NNV_OK : nnv_fail(err, s, "out of memory");
+    return s == NNV_OK ? NNV_OK : nnv_no_memory(err);
 }

@@ -186,7 +186,7 @@ static enum nnv_status try_root(struct merge *g, struct nnv_relay_expr *root, st
     for (size_t i = 0; i < g->n_inside; i++) g->taken[g->inside[i]->id] = true;
     if (!nnv_match_checks(g->entry, g->match)) return NNV_OK;
     find_parameters(g);
-    return build(g, root) ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return build(g, root) ? NNV_OK : nnv_no_memory(err);
 }
 
 static enum nnv_status merge_entry(struct merge *g, struct nnv_relay_expr *function, struct nnv_err *err) {
@@ -206,7 +206,7 @@ static enum nnv_status merge_entry(struct merge *g, struct nnv_relay_expr *funct
     g->inside = NNV_NEW(g->arena, struct nnv_relay_expr *, g->cap);
     g->outside = NNV_NEW(g->arena, struct nnv_relay_expr *, g->cap);
     if (!g->match || !g->place || !g->group || !g->embedded || !g->taken || !g->seen || !g->inside || !g->outside)
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     for (size_t i = 0; i < list->n; i++) g->place[list->exprs[i]->id] = (uint32_t)i + 1;
     for (size_t i = list->n; s == NNV_OK && i-- > 0;)
         if (!g->taken[list->exprs[i]->id]) s = try_root(g, list->exprs[i], err);
@@ -216,7 +216,7 @@ static enum nnv_status merge_entry(struct merge *g, struct nnv_relay_expr *funct
 enum nnv_status nnv_merge_composite(struct nnv_relay_module *m, const struct nnv_pattern_table *table,
                                     struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
-    if (!arena) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!arena) return nnv_no_memory(err);
     enum nnv_status s = NNV_OK;
     for (size_t f = 0; s == NNV_OK && f < m->n_functions; f++) {
         struct nnv_relay_expr *function = m->functions[f].expr;

@@ -233,7 +233,7 @@ static enum nnv_status cut_out(struct nnv_cutter *c, uint32_t r, const struct ou
     struct nnv_relay_expr *body = copy_operations(&cut) ? build_result(&cut, out) : NULL;
     if (cut.too_deep) return nnv_fail(err, NNV_UNSUPPORTED, "tuples nest deeper than %d", MOST_NESTING);
     struct nnv_relay_expr *call = body ? define(&cut, name, body) : NULL;
-    if (!call || !replace_values(&cut, out, call)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!call || !replace_values(&cut, out, call)) return nnv_no_memory(err);
     c->calls[c->n_calls++] = call;
     result->params = cut.n_params;
     result->outputs = out->n_leaves;
@@ -299,14 +299,14 @@ enum nnv_status nnv_cut_regions(struct nnv_cutter *c, const struct nnv_annotator
     if (!ok) return nnv_fail(err, NNV_UNSUPPORTED, "tuples nest deeper than %d", MOST_NESTING);
     size_t *end = NULL, from = 0;
     struct nnv_relay_expr **sorted = by_region(c, &end);
-    if (!sorted) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!sorted) return nnv_no_memory(err);
     for (uint32_t r = 0; r < c->regions.n; r++) {
         struct outputs out = {.values = sorted + from, .n = end[r + 1] - from};
         from = end[r + 1];
         qsort_r(out.values, out.n, sizeof *out.values, by_place, c);
         drop_fields(c, &out);
         const char *target = a->targets[c->regions.regions[r].target], *name = nnv_region_name(c, target, function);
-        if (!name) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!name) return nnv_no_memory(err);
         enum nnv_status s = cut_out(c, r, &out, target, name, &cuts[r], err);
         if (s != NNV_OK) return s;
         cuts[r].target = target;

@@ -6,8 +6,6 @@
 
 #include "compiler/byoc/partition.h"
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 const char *nnv_region_name(struct nnv_cutter *c, const char *target, const char *function) {
     for (;; c->made++) {
         char *name = nnv_arena_printf(c->m->arena, "tvmgen_default_%s_%s_%zu", target, function, c->made);
@@ -35,9 +33,9 @@ struct nnv_relay_expr *nnv_find_projection(const struct nnv_cutter *c, const str
 static enum nnv_status describe_composite(const struct nnv_relay_expr *call, struct nnv_arena *arena,
                                           struct nnv_composite_use *out, struct nnv_err *err) {
     struct nnv_relay_list list;
-    if (nnv_relay_post_order(call->callee->args[0], NULL, NULL, arena, &list) != NNV_OK) return no_memory(err);
+    if (nnv_relay_post_order(call->callee->args[0], NULL, NULL, arena, &list) != NNV_OK) return nnv_no_memory(err);
     *out = (struct nnv_composite_use){.name = nnv_composite_name(call), .params = call->callee->n_params};
-    if (!(out->ops = NNV_NEW(arena, const char *, list.n))) return no_memory(err);
+    if (!(out->ops = NNV_NEW(arena, const char *, list.n))) return nnv_no_memory(err);
     for (size_t i = 0; i < list.n; i++)
         if (nnv_relay_op_name(list.exprs[i])) out->ops[out->n_ops++] = nnv_relay_op_name(list.exprs[i]);
     return NNV_OK;
@@ -107,7 +105,7 @@ static enum nnv_status record(struct nnv_cutter *c, struct record *r, struct nnv
         grown(arena, out->composites, out->n_composites, composites, &r->cap_composites, sizeof *out->composites);
     out->host = grown(arena, out->host, out->n_host, host, &r->cap_host, sizeof *out->host);
     out->cuts = grown(arena, out->cuts, out->n_cuts, c->regions.n, &r->cap_cuts, sizeof *out->cuts);
-    if (!out->composites || !out->host || !out->cuts) return no_memory(err);
+    if (!out->composites || !out->host || !out->cuts) return nnv_no_memory(err);
     for (size_t i = 0; i < list->n; i++) {
         const struct nnv_relay_expr *e = list->exprs[i];
         if (nnv_composite_name(e)) {
@@ -121,7 +119,7 @@ static enum nnv_status record(struct nnv_cutter *c, struct record *r, struct nnv
         struct nnv_cut *cut = &out->cuts[out->n_cuts + i];
         cut->ops = NNV_NEW(arena, const char *, region->n_ops);
         cut->nodes = NNV_NEW(arena, const char *, region->n_ops);
-        if (!cut->ops || !cut->nodes) return no_memory(err);
+        if (!cut->ops || !cut->nodes) return nnv_no_memory(err);
         for (; cut->n_ops < region->n_ops; cut->n_ops++) {
             const struct nnv_relay_expr *op = region->ops[cut->n_ops];
             cut->ops[cut->n_ops] = operation_name(op);
@@ -166,7 +164,7 @@ static enum nnv_status partition_function(struct nnv_cutter *c, struct nnv_relay
         s = prune->select(prune->select_ctx, name, a, &c->scoped, c->arena, &c->regions, err);
     if (s != NNV_OK) return s;
     if (prune) prune_regions(&c->regions, prune, c->arena);
-    if (!make_tables(c)) return no_memory(err);
+    if (!make_tables(c)) return nnv_no_memory(err);
     s = record(c, out, err);
     if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.cuts + out->made.n_cuts, err);
     if (s != NNV_OK) return s;
@@ -183,7 +181,7 @@ enum nnv_status nnv_partition(struct nnv_relay_module *m, const struct nnv_annot
         struct nnv_relay_expr *function = m->functions[f].expr;
         if (function->kind != NNV_RELAY_FUNCTION || nnv_scope_closed(function)) continue;
         struct nnv_cutter c = {.m = m, .arena = nnv_arena_new()};
-        s = c.arena ? partition_function(&c, function, m->functions[f].name, a, prune, &out, err) : no_memory(err);
+        s = c.arena ? partition_function(&c, function, m->functions[f].name, a, prune, &out, err) : nnv_no_memory(err);
         nnv_arena_free(c.arena);
     }
     if (s == NNV_OK) *result = out.made;

@@ -230,7 +230,7 @@ enum nnv_status nnv_pattern_lint(const struct nnv_pattern_table *table, struct n
                                  struct nnv_lint **found, size_t *n, struct nnv_err *err) {
     struct lint l = {.arena = arena};
     for (size_t i = 0; i < table->n; i++)
-        if (!lint_entry(&l, table, i)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!lint_entry(&l, table, i)) return nnv_no_memory(err);
     *found = l.found;
     *n = l.n;
     return NNV_OK;

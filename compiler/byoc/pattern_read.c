@@ -36,8 +36,6 @@ static void NNV_PRINTF(2, 3) locate(char place[MOST_PATH], const char *fmt, ...)
     vsnprintf(place, MOST_PATH, fmt, ap);
     va_end(ap);
 }
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* ------------------------------------------------------------ values, conditions */
 
 static bool value_at(const json_t *json, struct nnv_arena *arena, struct nnv_relay_value *v, int depth) {
@@ -93,7 +91,7 @@ enum nnv_status nnv_condition_read(const json_t *object, const char *at, struct 
     c->attr = nnv_arena_strdup(arena, json_string_value(attr));
     c->n_in = json_array_size(in);
     struct nnv_relay_value *values = NNV_NEW(arena, struct nnv_relay_value, c->n_in + 1);
-    if (!c->attr || !values) return no_memory(err);
+    if (!c->attr || !values) return nnv_no_memory(err);
     c->in = values;
     for (size_t i = 0; i < c->n_in; i++)
         if (!nnv_pattern_value(json_array_get(in, i), arena, &values[i]))
@@ -127,7 +125,7 @@ static uint32_t id_of(struct reader *r, const char *name) {
 
 static enum nnv_status read_parts(struct reader *r, const json_t *list, const char *at, struct nnv_pattern *p) {
     const struct nnv_pattern **parts = NNV_NEW(r->arena, const struct nnv_pattern *, json_array_size(list));
-    if (!parts) return no_memory(r->err);
+    if (!parts) return nnv_no_memory(r->err);
     p->n_parts = json_array_size(list);
     p->parts = parts;
     for (size_t i = 0; i < p->n_parts; i++) {
@@ -142,14 +140,14 @@ static enum nnv_status read_parts(struct reader *r, const json_t *list, const ch
 static enum nnv_status read_attrs(struct reader *r, const json_t *object, const char *at, struct nnv_pattern *p) {
     if (!json_is_object(object)) return bad(r->err, at, "attributes are an object of names and values");
     struct nnv_pattern_attr *attrs = NNV_NEW(r->arena, struct nnv_pattern_attr, json_object_size(object));
-    if (!attrs) return no_memory(r->err);
+    if (!attrs) return nnv_no_memory(r->err);
     p->attrs = attrs;
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)object, key, value) {
         struct nnv_pattern_attr *a = &attrs[p->n_attrs++];
         a->key = nnv_arena_strdup(r->arena, key);
-        if (!a->key) return no_memory(r->err);
+        if (!a->key) return nnv_no_memory(r->err);
         if (!nnv_pattern_value(value, r->arena, &a->value))
             return bad(r->err, at, "an attribute is a number, a string, a truth value, null or a list of these");
     }
@@ -163,7 +161,7 @@ static enum nnv_status read_op(struct reader *r, const json_t *json, const char 
     if (!json_is_string(op) || !json_string_length(op)) return bad(r->err, at, "\"op\" is the name of an operator");
     if (args && !json_is_array(args)) return bad(r->err, at, "\"args\" is a list of patterns");
     struct nnv_pattern *p = *out = new_pattern(r, NNV_PATTERN_OP);
-    if (!p || !(p->name = nnv_arena_strdup(r->arena, json_string_value(op)))) return no_memory(r->err);
+    if (!p || !(p->name = nnv_arena_strdup(r->arena, json_string_value(op)))) return nnv_no_memory(r->err);
     p->any_parts = !args;
     enum nnv_status s = NNV_OK;
     if (attrs) {
@@ -179,7 +177,7 @@ static enum nnv_status read_tuple(struct reader *r, const json_t *json, const ch
     if (!json_is_null(fields) && !json_is_array(fields))
         return bad(r->err, at, "\"tuple\" is a list of patterns, or null for any fields");
     struct nnv_pattern *p = *out = new_pattern(r, NNV_PATTERN_TUPLE);
-    if (!p) return no_memory(r->err);
+    if (!p) return nnv_no_memory(r->err);
     p->any_parts = json_is_null(fields);
     char place[MOST_PATH];
     locate(place, "%s.tuple", at);
@@ -201,7 +199,7 @@ static enum nnv_status read_get(struct reader *r, const json_t *json, const char
         return bad(r->err, at, "\"index\" is the number of a field, from 0");
     struct nnv_pattern *p = *out = new_pattern(r, NNV_PATTERN_GET);
     const struct nnv_pattern **parts = NNV_NEW(r->arena, const struct nnv_pattern *, 1);
-    if (!p || !parts) return no_memory(r->err);
+    if (!p || !parts) return nnv_no_memory(r->err);
     if (index) p->index = json_integer_value(index);
     p->parts = parts;
     p->n_parts = 1;
@@ -212,7 +210,7 @@ static enum nnv_status read_alt(struct reader *r, const json_t *json, const char
     const json_t *list = json_object_get(json, "alt");
     if (!json_array_size(list)) return bad(r->err, at, "\"alt\" is a list of at least one pattern");
     struct nnv_pattern *p = *out = new_pattern(r, NNV_PATTERN_ALT);
-    if (!p) return no_memory(r->err);
+    if (!p) return nnv_no_memory(r->err);
     char place[MOST_PATH];
     locate(place, "%s.alt", at);
     return read_parts(r, list, place, p);
@@ -225,7 +223,7 @@ static enum nnv_status read_optional(struct reader *r, const json_t *json, const
     const json_t *o = json_object_get(json, "optional");
     struct nnv_pattern *p = *out = new_pattern(r, NNV_PATTERN_ALT);
     const struct nnv_pattern **parts = NNV_NEW(r->arena, const struct nnv_pattern *, 2), *outer = r->base;
-    if (!p || !parts) return no_memory(r->err);
+    if (!p || !parts) return nnv_no_memory(r->err);
     p->parts = parts;
     p->n_parts = 2;
     enum nnv_status s = read_one_part(r, o, place, "base", &parts[0]);
@@ -242,7 +240,7 @@ static enum nnv_status read_dominator(struct reader *r, const json_t *json, cons
     const json_t *o = json_object_get(json, "dominates");
     struct nnv_pattern *p = *out = new_pattern(r, NNV_PATTERN_DOMINATES);
     const struct nnv_pattern **parts = NNV_NEW(r->arena, const struct nnv_pattern *, 3);
-    if (!p || !parts) return no_memory(r->err);
+    if (!p || !parts) return nnv_no_memory(r->err);
     p->parts = parts;
     p->n_parts = 3;
     for (int i = 0; i < 3; i++) {
@@ -262,7 +260,7 @@ static enum nnv_status read_leaf(struct reader *r, const json_t *json, const cha
         if (!json_is_true(json_object_get(json, leaves[i].key)))
             return nnv_fail(r->err, NNV_INVALID, "%s: \"%s\" can only be true", at, leaves[i].key);
         *out = new_pattern(r, leaves[i].kind);
-        return *out ? NNV_OK : no_memory(r->err);
+        return *out ? NNV_OK : nnv_no_memory(r->err);
     }
     return bad(r->err, at,
                "not a pattern: expected \"*\" or an object with any, op, const, var, tuple, get, alt, optional, "
@@ -298,7 +296,7 @@ static enum nnv_status read_object(struct reader *r, const json_t *json, const c
     uint32_t number = 0;
     if (id) {
         if (!json_string_length(id)) return bad(r->err, at, "\"id\" is the name of a value");
-        if (!(number = id_of(r, json_string_value(id)))) return no_memory(r->err);
+        if (!(number = id_of(r, json_string_value(id)))) return nnv_no_memory(r->err);
     }
     enum nnv_status (*read)(struct reader *, const json_t *, const char *, struct nnv_pattern **) = read_leaf;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -325,7 +323,7 @@ static enum nnv_status read_pattern(struct reader *r, const json_t *json, const 
     if (json_is_object(json)) {
         s = read_object(r, json, at, out);
     } else if (json_is_string(json) && !strcmp(json_string_value(json), "*")) {
-        if (!(*out = new_pattern(r, NNV_PATTERN_ANY))) s = no_memory(r->err);
+        if (!(*out = new_pattern(r, NNV_PATTERN_ANY))) s = nnv_no_memory(r->err);
     } else if (json_is_string(json) && !strcmp(json_string_value(json), "@")) {
         *out = r->base;
         if (!*out) s = bad(r->err, at, "\"@\" stands only in the \"then\" of an optional part");
@@ -341,7 +339,7 @@ static enum nnv_status read_pattern(struct reader *r, const json_t *json, const 
 static enum nnv_status read_checks(struct reader *r, const json_t *list, const char *at, struct nnv_pattern_entry *e) {
     if (!json_is_array(list)) return bad(r->err, at, "\"check\" is a list of conditions");
     struct nnv_pattern_check *checks = NNV_NEW(r->arena, struct nnv_pattern_check, json_array_size(list));
-    if (!checks) return no_memory(r->err);
+    if (!checks) return nnv_no_memory(r->err);
     e->checks = checks;
     e->n_checks = json_array_size(list);
     for (size_t i = 0; i < e->n_checks; i++) {
@@ -366,7 +364,7 @@ static enum nnv_status read_entry(struct reader *r, const json_t *json, const ch
     if (!json_is_object(json)) return bad(r->err, at, "an entry is an object with name and pattern");
     if (!json_string_length(name)) return bad(r->err, at, "\"name\" is missing, such as \"nnapi.conv2d\"");
     if (!json_object_get(json, "pattern")) return bad(r->err, at, "\"pattern\" is missing");
-    if (!(e->name = nnv_arena_strdup(r->arena, json_string_value(name)))) return no_memory(r->err);
+    if (!(e->name = nnv_arena_strdup(r->arena, json_string_value(name)))) return nnv_no_memory(r->err);
     r->n_patterns = r->n_ids = 0;
     memset(r->scopes, 0, MOST_PATTERNS * sizeof *r->scopes);
     enum nnv_status s = read_one_part(r, json, at, "pattern", &e->root);
@@ -374,7 +372,7 @@ static enum nnv_status read_entry(struct reader *r, const json_t *json, const ch
     locate(place, "%s.check", at);
     if (check && (s = read_checks(r, check, place, e)) != NNV_OK) return s;
     const char **ids = NNV_NEW(r->arena, const char *, r->n_ids);
-    if (!ids) return no_memory(r->err);
+    if (!ids) return nnv_no_memory(r->err);
     for (uint32_t i = 0; i < r->n_ids; i++) ids[i] = r->scopes[i].name;
     e->ids = ids;
     e->n_patterns = r->n_patterns;
@@ -392,7 +390,7 @@ static enum nnv_status read_table(struct reader *r, const json_t *document, cons
         return bad(r->err, where, "\"define\" is an object of patterns by name");
     table->n = json_array_size(list);
     table->entries = NNV_NEW(r->arena, struct nnv_pattern_entry, table->n);
-    if (!table->entries) return no_memory(r->err);
+    if (!table->entries) return nnv_no_memory(r->err);
     for (size_t i = 0; i < table->n; i++) {
         char place[MOST_PATH];
         locate(place, "%s: [%zu]", where, i);
@@ -409,7 +407,7 @@ enum nnv_status nnv_pattern_read(const char *text, size_t len, const char *where
     if (!document) return nnv_fail(err, NNV_INVALID, "%s:%d:%d: %s", where, e.line, e.column, e.text);
     struct reader r = {.arena = arena, .err = err, .scopes = calloc(MOST_PATTERNS, sizeof *r.scopes)};
     struct nnv_pattern_table read = {0};
-    enum nnv_status s = r.scopes ? read_table(&r, document, where, &read) : no_memory(err);
+    enum nnv_status s = r.scopes ? read_table(&r, document, where, &read) : nnv_no_memory(err);
     if (s == NNV_OK) *table = read;
     free(r.scopes);
     json_decref(document);

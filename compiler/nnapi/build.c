@@ -15,8 +15,6 @@
 
 enum { MOST_WORDS = 16 /**< of $CXX */, SAID = 4096 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* ------------------------------------------------------------------------- finding */
 
 /** The first folder that holds the file; folders are named from that of this program. */
@@ -66,7 +64,7 @@ static enum nnv_status find_compiler(struct nnv_arena *arena, const char **words
     *n = 0;
     if (cxx && *cxx) {
         char *rest = nnv_arena_strdup(arena, cxx), *save = NULL;
-        if (!rest) return no_memory(err);
+        if (!rest) return nnv_no_memory(err);
         for (char *word = strtok_r(rest, " \t", &save); word && *n < MOST_WORDS; word = strtok_r(NULL, " \t", &save))
             words[(*n)++] = word;
         if (*n && is_program(words[0], arena)) return NNV_OK;
@@ -135,7 +133,7 @@ enum nnv_status nnv_build_library(const char *folder, const char *const *sources
     enum nnv_status st = find_compiler(arena, compiler, &n_compiler, err);
     if (st != NNV_OK) return st;
     char **words = NNV_NEW(arena, char *, n_compiler + FLAGS + n + 8);
-    if (!words) return no_memory(err);
+    if (!words) return nnv_no_memory(err);
     for (size_t i = 0; i < n_compiler; i++) words[k++] = nnv_arena_strdup(arena, compiler[i]);
     for (size_t i = 0; i < FLAGS; i++) words[k++] = nnv_arena_strdup(arena, flags[i]);
     words[k++] = nnv_arena_printf(arena, "-Wl,-soname,%s", library);
@@ -146,6 +144,6 @@ enum nnv_status nnv_build_library(const char *folder, const char *const *sources
     words[k++] = nnv_arena_printf(arena, "-L%s", libraries);
     words[k++] = nnv_arena_strdup(arena, "-lneuralnetworks");
     for (size_t i = 0; i < k; i++)
-        if (!words[i]) return no_memory(err);
+        if (!words[i]) return nnv_no_memory(err);
     return run(folder, words, err);
 }

@@ -12,8 +12,6 @@
 
 static const size_t LONGEST_TABLE = (size_t)1 << 26;
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /** What the steps share. */
 struct compiling {
     struct nnv_relay_module *m;
@@ -34,7 +32,7 @@ static enum nnv_status read_file(const char *path, size_t limit, struct nnv_aren
     if (st != NNV_OK) return st;
     *data = nnv_arena_copy(arena, read, *size + 1);
     free(read);
-    return *data ? NNV_OK : no_memory(err);
+    return *data ? NNV_OK : nnv_no_memory(err);
 }
 
 enum nnv_status nnv_compile_load(const char *text, size_t len, const char *name, const struct nnv_relay_params *params,
@@ -89,7 +87,7 @@ static enum nnv_status read_prune(const struct compiling *c, struct nnv_prune *p
 static enum nnv_status partition(struct compiling *c, struct nnv_partition *result) {
     struct nnv_convert_support *support = nnv_convert_support_new(c->m, &c->convert, c->arena);
     struct nnv_prune prune = {0};
-    if (!support) return no_memory(c->err);
+    if (!support) return nnv_no_memory(c->err);
     c->trial = nnv_convert_annotator(support);
     enum nnv_status st = read_support(c);
     if (st == NNV_OK) st = read_prune(c, &prune);
@@ -124,14 +122,14 @@ static enum nnv_status convert_region(struct compiling *c, const char *name, str
                                       struct nnv_compiled *out) {
     struct nnv_converted *converted = NNV_NEW(c->arena, struct nnv_converted, 1);
     struct nnv_err why = {0};
-    if (!converted) return no_memory(c->err);
+    if (!converted) return nnv_no_memory(c->err);
     enum nnv_status st = is_identifier(name) ? nnv_convert(c->m, function, &c->convert, c->arena, converted, &why)
                                              : nnv_fail(&why, NNV_UNSUPPORTED, "its name is no C identifier");
     if (st == NNV_OK && converted->model.main.nin == 0)
         st = nnv_fail(&why, NNV_UNSUPPORTED, "it has no inputs, which each model of NNAPI has");
     if (st == NNV_OK && converted->model.main.noperations == 0)
         st = nnv_fail(&why, NNV_UNSUPPORTED, "nothing is left of it to compute");
-    if (st == NNV_OK && !nnv_compact(converted, c->arena)) return no_memory(c->err);
+    if (st == NNV_OK && !nnv_compact(converted, c->arena)) return nnv_no_memory(c->err);
     if (st == NNV_OK) {
         out->regions[out->n_regions++] = (struct nnv_emit){name, converted};
         return NNV_OK;
@@ -140,7 +138,7 @@ static enum nnv_status convert_region(struct compiling *c, const char *name, str
     struct nnv_compile_refused *r = &out->refused[out->n_refused++];
     *r = (struct nnv_compile_refused){name, nnv_arena_strdup(c->arena, why.text)};
     give_back(function);
-    return r->reason ? NNV_OK : no_memory(c->err);
+    return r->reason ? NNV_OK : nnv_no_memory(c->err);
 }
 
 enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_compile_options *options,
@@ -157,7 +155,7 @@ enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_
     if (st != NNV_OK) return st;
     made.regions = NNV_NEW(arena, struct nnv_emit, m->n_functions);
     made.refused = NNV_NEW(arena, struct nnv_compile_refused, m->n_functions);
-    if (!made.regions || !made.refused) return no_memory(err);
+    if (!made.regions || !made.refused) return nnv_no_memory(err);
     /* Those that the program had before, too. */
     for (size_t i = 0; i < m->n_functions && st == NNV_OK; i++) {
         const char *target = nnv_relay_fn_attr(m->functions[i].expr, "Compiler");

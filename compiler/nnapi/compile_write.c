@@ -22,7 +22,7 @@ struct writer {
     struct nnv_err *err;
 };
 
-static enum nnv_status no_memory(struct writer *w) { return nnv_fail(w->err, NNV_NO_MEMORY, "out of memory"); }
+static enum nnv_status no_memory(struct writer *w) { return nnv_no_memory(w->err); }
 
 static const char *path_of(struct writer *w, const char *name) {
     return nnv_arena_printf(w->arena, "%s/%s", w->folder, name);

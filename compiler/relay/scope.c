@@ -58,16 +58,16 @@ enum nnv_status nnv_scope_find(const struct nnv_relay_module *m, struct nnv_rela
     *out = (struct nnv_scoped){.function = function, .n_ids = m->n_exprs, .n_scopes = 1};
     if (nnv_relay_post_order(function, enter, function, arena, &out->list) != NNV_OK ||
         nnv_relay_find_uses(m, &out->list, arena, &out->uses) != NNV_OK)
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     out->of = NNV_NEW(arena, const struct nnv_scope *, m->n_exprs);
     struct nnv_scope *body = NNV_NEW(arena, struct nnv_scope, 1);
-    if (!out->of || !body) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!out->of || !body) return nnv_no_memory(err);
     *body = (struct nnv_scope){.owner = function};
     /* users stand behind their operands, so from the end each has all its uses known */
     out->list.n--; /* the function itself */
     for (size_t i = 0; i < function->n_args; i++) use(out, function->args[i], body);
     for (size_t i = out->list.n; i-- > 0;)
-        if (!visit(out, out->list.exprs[i], arena)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!visit(out, out->list.exprs[i], arena)) return nnv_no_memory(err);
     return NNV_OK;
 }
 

@@ -146,5 +146,5 @@ enum nnv_status nnv_relay_rewrite(struct nnv_relay_module *m, struct nnv_relay_e
     st = NNV_OK;
 out:
     nnv_arena_free(scratch);
-    return st == NNV_OK ? st : nnv_fail(err, st, "out of memory");
+    return st == NNV_OK ? st : nnv_no_memory(err);
 }

@@ -185,14 +185,14 @@ enum nnv_status nnv_accuracy_compare(const struct nnv_network *net, const struct
     if (golden->outputs == 0) return nnv_fail(err, NNV_INVALID, "%s has no outputs", net->name);
     struct work w = {.net = net, .golden = golden, .driver = driver, .out = out, .scratch = nnv_arena_new()};
     w.loss = malloc(golden->items * sizeof *w.loss);
-    enum nnv_status st = w.loss && w.scratch ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = w.loss && w.scratch ? NNV_OK : nnv_no_memory(err);
     for (uint32_t item = 0; st == NNV_OK && item < golden->items; item++) {
         nnv_arena_reset(w.scratch);
         struct nnv_value *inputs = NNV_NEW(w.scratch, struct nnv_value, net->model.main.nin);
         struct nnv_truth truth;
         st = inputs ? nnv_dataset_item(d, item, net, w.scratch, inputs, &truth, err) : NNV_NO_MEMORY;
         if (st == NNV_OK && !compare_item(&w, item, inputs, &truth)) st = NNV_NO_MEMORY;
-        if (st == NNV_NO_MEMORY) st = nnv_fail(err, st, "out of memory");
+        if (st == NNV_NO_MEMORY) st = nnv_no_memory(err);
     }
     if (st == NNV_OK) conclude(&w, seed);
     nnv_arena_free(w.scratch);

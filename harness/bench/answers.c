@@ -26,24 +26,22 @@ struct told {
     char reason[NNV_BENCH_REASON];
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /** Answers of these shapes, without values yet. */
 static enum nnv_status shape_answers(uint32_t items, uint32_t outputs, const struct nnv_value *shape,
                                      struct nnv_arena *arena, struct nnv_answers *a, struct nnv_err *err) {
     struct nnv_value *copy = nnv_arena_copy(arena, shape, outputs * sizeof *shape);
     *a = (struct nnv_answers){.items = items, .outputs = outputs, .shape = copy};
     a->offset = NNV_NEW(arena, size_t, outputs);
-    if (!copy || !a->offset) return no_memory(err);
+    if (!copy || !a->offset) return nnv_no_memory(err);
     for (uint32_t i = 0; i < outputs; i++) {
         copy[i].data = NULL;
         a->offset[i] = a->item_bytes;
         a->item_bytes += (shape[i].bytes + 7) / 8 * 8;
     }
     if (a->item_bytes == 0) a->item_bytes = 8;
-    if (a->item_bytes > (SIZE_MAX >> 1) / items) return no_memory(err);
+    if (a->item_bytes > (SIZE_MAX >> 1) / items) return nnv_no_memory(err);
     a->data = nnv_shared_new(items * a->item_bytes);
-    return a->data ? NNV_OK : no_memory(err);
+    return a->data ? NNV_OK : nnv_no_memory(err);
 }
 
 void nnv_answers_free(struct nnv_answers *a) {
@@ -58,7 +56,7 @@ static enum nnv_status golden_item(const struct nnv_network *net, const struct n
     const struct nnv_eval_options options = {0};
     struct nnv_value *inputs = NNV_NEW(arena, struct nnv_value, net->model.main.nin);
     struct nnv_truth truth;
-    if (!inputs) return no_memory(err);
+    if (!inputs) return nnv_no_memory(err);
     enum nnv_status st = nnv_dataset_item(d, item, net, arena, inputs, &truth, err);
     if (st == NNV_OK) st = nnv_eval(&net->model, inputs, &options, arena, out, err);
     return st == NNV_OK ? st : nnv_at(err, st, "%s, item %u of %s", net->name, item, d->name);
@@ -78,11 +76,11 @@ static enum nnv_status store_golden(const struct nnv_answers *a, uint32_t item, 
 static _Noreturn void golden_and_exit(const struct nnv_network *net, const struct nnv_dataset *d, unsigned job,
                                       unsigned jobs, const struct nnv_answers *a, struct told *told) {
     struct nnv_arena *arena = nnv_arena_new();
-    told->status = arena ? NNV_OK : no_memory(&told->err);
+    told->status = arena ? NNV_OK : nnv_no_memory(&told->err);
     for (uint32_t item = job; told->status == NNV_OK && item < a->items; item += jobs) {
         nnv_arena_reset(arena);
         struct nnv_golden *g = NNV_NEW(arena, struct nnv_golden, a->outputs);
-        told->status = g ? golden_item(net, d, item, arena, g, &told->err) : no_memory(&told->err);
+        told->status = g ? golden_item(net, d, item, arena, g, &told->err) : nnv_no_memory(&told->err);
         if (told->status == NNV_OK) told->status = store_golden(a, item, g, &told->err);
         atomic_fetch_add(&told->items, 1);
     }
@@ -112,7 +110,7 @@ enum nnv_status nnv_answers_golden(const struct nnv_network *net, const struct n
     uint32_t outputs = net->model.main.nout;
     struct nnv_golden *g = NNV_NEW(arena, struct nnv_golden, outputs);
     struct nnv_value *shape = NNV_NEW(arena, struct nnv_value, outputs);
-    if (!g || !shape) return no_memory(err);
+    if (!g || !shape) return nnv_no_memory(err);
     enum nnv_status st = golden_item(net, d, 0, arena, g, err);
     for (uint32_t i = 0; st == NNV_OK && i < outputs; i++) shape[i] = g[i].value;
     if (st == NNV_OK) st = shape_answers(d->count, outputs, shape, arena, out, err);
@@ -120,7 +118,7 @@ enum nnv_status nnv_answers_golden(const struct nnv_network *net, const struct n
     if (jobs > MOST_JOBS) jobs = MOST_JOBS;
     if (jobs < 1) jobs = 1;
     struct told *told = nnv_shared_new(jobs * sizeof *told);
-    if (!told) return no_memory(err);
+    if (!told) return nnv_no_memory(err);
     pid_t pids[MOST_JOBS];
     unsigned started = 0;
     for (; started < jobs; started++) {
@@ -235,7 +233,7 @@ static _Noreturn void answer_and_exit(struct session *s, const struct nnv_bench_
     struct nnv_abi_pool constants; /* until the process ends */
     nnv_process_sandbox(-1);
     s->told->status =
-        arena ? nnv_client_open(&s->client, o->path, o->options, &s->told->err) : no_memory(&s->told->err);
+        arena ? nnv_client_open(&s->client, o->path, o->options, &s->told->err) : nnv_no_memory(&s->told->err);
     if (s->told->status == NNV_OK)
         s->told->status = nnv_abi_model(&s->net->model, arena, NNV_POOL_FD_ONLY, &s->model, &constants, &s->told->err);
     if (s->told->status == NNV_OK) answer_all(s, o->preference, arena);
@@ -266,7 +264,7 @@ enum nnv_status nnv_answers_driver(const struct nnv_network *net, const struct n
                                    struct nnv_arena *arena, struct nnv_answers *out, struct nnv_err *err) {
     enum nnv_status st = shape_answers(d->count, golden->outputs, golden->shape, arena, out, err);
     struct told *told = st == NNV_OK ? nnv_shared_new(sizeof *told) : NULL;
-    if (!told) return st != NNV_OK ? st : no_memory(err);
+    if (!told) return st != NNV_OK ? st : nnv_no_memory(err);
     struct session s = {.net = net, .dataset = d, .answers = out, .told = told};
     struct nnv_end end = {0};
     pid_t pid = nnv_process_fork();

@@ -108,8 +108,7 @@ static _Noreturn void play_and_exit(const struct nnv_bench_work *work, const str
     struct nnv_abi_pool constants; /* until the process ends */
     nnv_process_sandbox(-1);
     p.arena = nnv_arena_new();
-    s->opened = p.arena ? nnv_client_open(&p.client, driver->path, driver->options, &s->err)
-                        : nnv_fail(&s->err, NNV_NO_MEMORY, "out of memory");
+    s->opened = p.arena ? nnv_client_open(&p.client, driver->path, driver->options, &s->err) : nnv_no_memory(&s->err);
     if (s->opened == NNV_OK)
         s->opened = nnv_abi_model(work->model, p.arena, NNV_POOL_FD_ONLY, &p.model, &constants, &s->err);
     bool ok = s->opened == NNV_OK;
@@ -319,8 +318,7 @@ enum nnv_status nnv_duel_run(const struct nnv_bench_work *work, const struct nnv
     *result = (struct nnv_duel_result){.state = NNV_BENCH_DONE};
     d.table = nnv_shared_new(sizeof *d.table);
     for (int side = 0; side < 2; side++) d.all[side] = NNV_NEW(arena, double, most);
-    enum nnv_status st =
-        d.table && d.all[0] && d.all[1] ? run_blocks(&d) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = d.table && d.all[0] && d.all[1] ? run_blocks(&d) : nnv_no_memory(err);
     nnv_shared_free(d.table, sizeof *d.table);
     return st;
 }

@@ -58,13 +58,13 @@ enum nnv_status nnv_layers_judge(const struct nnv_network *net, const struct nnv
     *out = (struct nnv_layers){.present = true};
     spec.inputs = nnv_arena_copy(arena, inputs, net->model.main.nin * sizeof *inputs);
     spec.outputs = NNV_NEW(arena, struct nnv_value, net->model.main.nout);
-    if (!spec.inputs || !spec.outputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!spec.inputs || !spec.outputs) return nnv_no_memory(err);
     for (uint32_t i = 0; i < net->model.main.nout; i++) spec.outputs[i].omitted = true;
     enum nnv_status st = nnv_judge_steps(&spec, &oracle, arena, &out->found, err);
     if (st != NNV_OK) return nnv_at(err, st, "%s, operation by operation", net->name);
     out->count = out->found.spec->model.main.noperations;
     out->worst = NNV_NEW(arena, uint32_t, out->count);
-    if (!out->worst) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!out->worst) return nnv_no_memory(err);
     rank(out);
     return NNV_OK;
 }

@@ -296,8 +296,7 @@ static _Noreturn void measure_and_exit(const struct nnv_bench_work *work, const 
     b.arena = nnv_arena_new();
     a->samples.ns = a->ns;
     a->samples.room = NNV_BENCH_MOST_SAMPLES;
-    a->opened = b.arena ? nnv_client_open(&b.client, options->path, options->options, &a->err)
-                        : nnv_fail(&a->err, NNV_NO_MEMORY, "out of memory");
+    a->opened = b.arena ? nnv_client_open(&b.client, options->path, options->options, &a->err) : nnv_no_memory(&a->err);
     if (a->opened == NNV_OK)
         a->opened = nnv_abi_model(work->model, b.arena, NNV_POOL_FD_ONLY, &b.model, &constants, &a->err);
     if (a->opened == NNV_OK) {
@@ -339,13 +338,13 @@ static enum nnv_status take(const struct answer *a, struct nnv_arena *arena, str
     r->count = count < NNV_BENCH_MOST_SAMPLES ? count : NNV_BENCH_MOST_SAMPLES;
     r->elapsed_ns = (double)(a->samples.end_ns - a->samples.begin_ns);
     r->sample_ns = nnv_arena_copy(arena, a->ns, r->count * sizeof *r->sample_ns);
-    return r->sample_ns ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return r->sample_ns ? NNV_OK : nnv_no_memory(err);
 }
 
 enum nnv_status nnv_bench_measure(const struct nnv_bench_work *work, const struct nnv_bench_options *options,
                                   struct nnv_arena *arena, struct nnv_bench_result *result, struct nnv_err *err) {
     struct answer *a = nnv_shared_new(sizeof *a);
-    if (!a) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!a) return nnv_no_memory(err);
     struct nnv_bench_result *r = &a->result;
     r->state = NNV_BENCH_ERROR;
     r->compile_ns = r->compile_cached_ns = r->first_ns = r->in_driver_ns = r->on_device_ns = r->unique_ns =

@@ -159,7 +159,7 @@ enum nnv_status nnv_remote_get_model(struct nnv_remote_in *in, struct nnv_arena 
     m.nreferenced = get_count(&r, SUBGRAPH);
     m.referenced = new_array(&r, m.nreferenced, sizeof *m.referenced);
     for (uint32_t i = 0; !in->failed && i < m.nreferenced; i++) get_subgraph(&r, &m.referenced[i]);
-    if (r.no_memory) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (r.no_memory) return nnv_no_memory(err);
     if (!nnv_remote_in_done(in)) return nnv_fail(err, NNV_INVALID, "the message is no model");
     enum nnv_status s = nnv_validate(&m, arena, &level, err);
     if (s != NNV_OK) return nnv_at(err, s, "the model");

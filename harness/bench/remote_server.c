@@ -103,8 +103,7 @@ static bool measure(const struct client *c, const struct nnv_remote_message *m) 
     struct nnv_model model;
     struct nnv_err err = {0};
     uint64_t time_ns = 0;
-    enum nnv_status s = arena ? nnv_remote_get_measure(&in, arena, &time_ns, &model, &err)
-                              : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena ? nnv_remote_get_measure(&in, arena, &time_ns, &model, &err) : nnv_no_memory(&err);
     if (s == NNV_OK) {
         if (time_ns && time_ns < timing.time_ns) timing.time_ns = time_ns;
         while (c->lock >= 0 && flock(c->lock, LOCK_EX) != 0 && errno == EINTR) {}

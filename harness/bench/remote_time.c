@@ -30,7 +30,7 @@ static enum nnv_status make_value(const struct nnv_operand *o, struct nnv_rng *r
     *out = (struct nnv_value){.rank = o->rank, .bytes = bytes};
     for (uint32_t d = 0; d < o->rank; d++) out->dims[d] = o->dims[d];
     if (!r) return NNV_OK;
-    if (!(out->data = nnv_arena_alloc(arena, bytes + 1, 1))) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!(out->data = nnv_arena_alloc(arena, bytes + 1, 1))) return nnv_no_memory(err);
     fill(o, r, elems, bytes, out->data);
     return NNV_OK;
 }
@@ -39,10 +39,10 @@ static enum nnv_status make_work(const struct nnv_model *m, struct nnv_arena *ar
                                  struct nnv_err *err) {
     const struct nnv_value **inputs = NNV_NEW(arena, const struct nnv_value *, SETS);
     struct nnv_value *outputs = NNV_NEW(arena, struct nnv_value, m->main.nout);
-    enum nnv_status s = inputs && outputs ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = inputs && outputs ? NNV_OK : nnv_no_memory(err);
     for (uint32_t k = 0; s == NNV_OK && k < SETS; k++) {
         struct nnv_value *in = NNV_NEW(arena, struct nnv_value, m->main.nin);
-        if (!in) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!in) return nnv_no_memory(err);
         for (uint32_t i = 0; s == NNV_OK && i < m->main.nin; i++) {
             struct nnv_rng r = nnv_rng_make(1, k, i);
             s = make_value(&m->main.operands[m->main.in[i]], &r, arena, &in[i], err);
@@ -86,7 +86,7 @@ enum nnv_status nnv_time_model(const struct nnv_model *model, const struct nnv_t
                                             .least = 5,
                                             .timeout_ns = options->timeout_ns,
                                             .preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED};
-    enum nnv_status s = arena ? make_work(model, arena, &work, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena ? make_work(model, arena, &work, err) : nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_bench_measure(&work, &bench, arena, &result, err);
     if (s == NNV_OK) summarise(&result, out);
     nnv_arena_free(arena);

@@ -153,7 +153,7 @@ enum nnv_status nnv_remote_receive(int fd, size_t most, uint64_t idle_ns, uint64
         size_t piece = bytes - got < PIECE ? bytes - got : PIECE;
         uint8_t *grown = realloc(out->payload, got + piece);
         if (grown) out->payload = grown;
-        s = grown ? receive_all(fd, grown + got, piece, until, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        s = grown ? receive_all(fd, grown + got, piece, until, err) : nnv_no_memory(err);
         got += piece;
     }
     out->bytes = bytes;

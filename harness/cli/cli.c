@@ -48,8 +48,7 @@ static enum nnv_status go_through(struct nnv_cli *c, struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
     const char *path, *options;
     const char *first = arena ? nnv_arena_printf(arena, "%.*s", (int)strcspn(c->driver, ",#"), c->driver) : NULL;
-    enum nnv_status s =
-        first ? nnv_driver_resolve(first, arena, &path, &options, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = first ? nnv_driver_resolve(first, arena, &path, &options, err) : nnv_no_memory(err);
     nnv_arena_free(arena);
     if (s != NNV_OK) return s;
     int n = snprintf(c->via_driver, sizeof c->via_driver, "%s:%s", nnv_cli_vias[c->via], c->driver);

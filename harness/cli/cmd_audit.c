@@ -43,7 +43,7 @@ static enum nnv_status add(struct nnv_arena *arena, struct nnv_audit *a, struct 
                            struct nnv_err *err) {
     size_t n = strlen(driver) + strlen(s.name) + 2;
     char *argument = nnv_arena_alloc(arena, n, 1);
-    if (argument == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (argument == NULL) return nnv_no_memory(err);
     snprintf(argument, n, "%s%s%s", driver, *driver != '\0' ? ":" : "", s.name);
     s.argument = argument;
     a->subjects[a->count++] = s;
@@ -54,7 +54,7 @@ static enum nnv_status add(struct nnv_arena *arena, struct nnv_audit *a, struct 
 static enum nnv_status add_controls(const char *controls, struct nnv_arena *arena, struct nnv_audit *a,
                                     struct nnv_err *err) {
     char *names = nnv_arena_strdup(arena, controls), *rest = names;
-    if (names == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (names == NULL) return nnv_no_memory(err);
     enum nnv_status st = NNV_OK;
     for (char *name; st == NNV_OK && (name = strsep(&rest, ",")) != NULL;) {
         if (*name == '\0') continue;
@@ -75,7 +75,7 @@ static size_t commas(const char *s) {
 static enum nnv_status take_subjects(const struct asked *q, const struct nnv_planted *planted, struct nnv_arena *arena,
                                      struct nnv_audit *a, struct nnv_err *err) {
     a->subjects = NNV_NEW(arena, struct nnv_audit_subject, planted->count + commas(q->controls) + 1);
-    if (a->subjects == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (a->subjects == NULL) return nnv_no_memory(err);
     enum nnv_status st = add_controls(q->controls, arena, a, err);
     size_t controls = a->count;
     for (size_t i = 0; i < planted->count && st == NNV_OK; i++) {
@@ -105,7 +105,7 @@ static enum nnv_status take_suites(const struct nnv_case_list *list, struct nnv_
     size_t all;
     const struct nnv_suite *const *suites = nnv_suites(&all);
     const char **names = NNV_NEW(arena, const char *, all + 1);
-    if (names == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (names == NULL) return nnv_no_memory(err);
     a->suites = names;
     for (size_t i = 0; i < all; i++) {
         bool used = false;
@@ -175,7 +175,7 @@ static enum nnv_status print(struct nnv_text *t, struct nnv_err *err) {
     if (!failed && t->len > 0) fwrite(t->data, 1, t->len, stdout);
     fflush(stdout);
     nnv_text_free(t);
-    return failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    return failed ? nnv_no_memory(err) : NNV_OK;
 }
 
 static void on_done(void *context, const struct nnv_audit *a, const struct nnv_audit_subject *s) {
@@ -191,8 +191,8 @@ static void on_done(void *context, const struct nnv_audit *a, const struct nnv_a
 static enum nnv_status write_page(const char *folder, const char *name, struct nnv_text *t, struct nnv_err *err) {
     struct nnv_text path = {0};
     nnv_text_add_path(&path, folder, name);
-    enum nnv_status st = path.failed || t->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory")
-                                                  : nnv_file_create(path.data, t->data, t->len, err);
+    enum nnv_status st =
+        path.failed || t->failed ? nnv_no_memory(err) : nnv_file_create(path.data, t->data, t->len, err);
     nnv_text_free(&path);
     nnv_text_free(t);
     return st;
@@ -223,7 +223,7 @@ static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted,
     bool interrupted = false;
     if (q->cli.suite == NULL) q->cli.suite = default_suites(q, planted, arena);
     enum nnv_status st = nnv_cli_config(&q->cli, arena, &config, err);
-    if (st == NNV_OK && q->cli.suite == NULL) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK && q->cli.suite == NULL) st = nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_file_mkdir(q->cli.out, err);
     if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
     if (st == NNV_OK) st = take_suites(&list, arena, &a, err);
@@ -256,7 +256,7 @@ static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted,
 static enum nnv_status take_profiles(const char *list, struct nnv_arena *arena, struct nnv_audit_profile *out,
                                      int *precision, size_t room, size_t *count, struct nnv_err *err) {
     char *names = nnv_arena_strdup(arena, list), *rest = names;
-    if (names == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (names == NULL) return nnv_no_memory(err);
     *count = 0;
     for (char *name; (name = strsep(&rest, ",")) != NULL;) {
         int at = 1; /* 0 is the suite's default */
@@ -343,7 +343,7 @@ static int run(int argc, char **argv) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_planted planted;
     const char *path, *options;
-    enum nnv_status st = arena != NULL ? NNV_OK : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = arena != NULL ? NNV_OK : nnv_no_memory(&err);
     if (st == NNV_OK) st = nnv_client_resolve(q.cli.driver, arena, &path, &options, &err);
     if (st == NNV_OK) st = nnv_planted_read(path, arena, &planted, &err);
     if (st == NNV_OK && q.markdown) {

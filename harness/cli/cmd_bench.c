@@ -175,7 +175,7 @@ static enum nnv_status draw_sets(struct subject *s, struct nnv_err *err) {
     s->sets = s->dataset.count < SETS ? s->dataset.count : SETS;
     for (uint32_t i = 0; i < s->sets; i++) {
         struct nnv_value *in = NNV_NEW(s->arena, struct nnv_value, s->net.model.main.nin);
-        if (!in) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!in) return nnv_no_memory(err);
         enum nnv_status st = nnv_dataset_item(&s->dataset, i, &s->net, s->arena, in, &truth, err);
         if (st != NNV_OK) return st;
         s->inputs[i] = in;
@@ -271,7 +271,7 @@ static enum nnv_status run_row(struct bench *b, const struct subject *s, int dri
 
 static enum nnv_status run_network(struct bench *b, const char *name, struct nnv_err *err) {
     struct subject s = {.arena = nnv_arena_new()};
-    if (!s.arena) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!s.arena) return nnv_no_memory(err);
     enum nnv_status st = open_subject(b, name, &s, err);
     if (st == NNV_OK && !b->cli.json)
         printf("%s  %s, data %s, %s, %s\n", s.net.name, s.net.origin, s.data, nnv_scenario_names[b->scenario],
@@ -309,7 +309,7 @@ static enum nnv_status write_json(const struct bench *b, struct nnv_err *err) {
     char *text = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
     nnv_text_addf(&path, "%s/bench.json", b->cli.out);
     enum nnv_status st = nnv_file_mkdir(b->cli.out, err);
-    if (st == NNV_OK && (!text || path.failed)) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK && (!text || path.failed)) st = nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_file_write(path.data, text, strlen(text), err);
     if (st == NNV_OK && b->cli.json) puts(text);
     nnv_text_free(&path);
@@ -370,8 +370,7 @@ static enum nnv_status write_csv(const struct bench *b, struct nnv_err *err) {
     nnv_text_add(&t, "network,driver,state,compile_ns,first_ns,p50_ns,p90_ns,p97_ns,p99_ns,per_second,peak_bytes,"
                      "top1,reference_top1,agreement,largest_error,failed\n");
     for (size_t i = 0; i < b->row_count; i++) add_csv_row(&t, &b->rows[i]);
-    enum nnv_status st =
-        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_write(b->csv, t.data, t.len, err);
+    enum nnv_status st = t.failed ? nnv_no_memory(err) : nnv_file_write(b->csv, t.data, t.len, err);
     nnv_text_free(&t);
     return st;
 }
@@ -383,7 +382,7 @@ static enum nnv_status find_drivers(struct bench *b, struct nnv_err *err) {
     if (!b->cli.driver)
         return nnv_fail(err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     char *copy = nnv_arena_strdup(b->arena, b->cli.driver), *rest = NULL;
-    if (!copy) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!copy) return nnv_no_memory(err);
     for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (b->driver_count == MOST_DRIVERS)
             return nnv_fail(err, NNV_INVALID, "at most %d drivers at once", MOST_DRIVERS);
@@ -437,7 +436,7 @@ static enum nnv_status run_networks(struct bench *b, struct nnv_err *err) {
     for (size_t i = 0; b->cli.positional.count == 0 && i < nnv_network_count; i++)
         if (nnv_networks[i].by_default) names[n++] = nnv_networks[i].name;
     b->rows = NNV_NEW(b->arena, struct nnv_bench_row, n * (size_t)b->driver_count);
-    if (!b->rows) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!b->rows) return nnv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         enum nnv_status st = run_network(b, names[i], err);
         if (st != NNV_OK) return st;
@@ -496,7 +495,7 @@ static int run(int argc, char **argv) {
     b.options.early_stop = !whole;
     b.terminal = isatty(STDERR_FILENO) == 1;
     b.arena = nnv_arena_new();
-    enum nnv_status st = b.arena ? take_options(&b, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = b.arena ? take_options(&b, &err) : nnv_no_memory(&err);
     if (st == NNV_OK && model && b.cli.positional.count < NNV_OPT_LIST_MAX)
         b.cli.positional.item[b.cli.positional.count++] = model;
     if (st == NNV_OK) st = find_drivers(&b, &err);

@@ -140,8 +140,7 @@ static void print_json(const struct nnv_bisection *b) {
 static enum nnv_status write_html(const struct nnv_bisection *b, const char *path, struct nnv_err *err) {
     struct nnv_text t = {0};
     nnv_bisect_html(b, &t);
-    enum nnv_status st =
-        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_write(path, t.data, t.len, err);
+    enum nnv_status st = t.failed ? nnv_no_memory(err) : nnv_file_write(path, t.data, t.len, err);
     nnv_text_free(&t);
     return st;
 }
@@ -168,7 +167,7 @@ static int run(int argc, char **argv) {
     struct nnv_bisection b;
     struct nnv_spec *spec = NULL;
     enum nnv_precision precision;
-    enum nnv_status st = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status st = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
     if (st == NNV_OK) st = nnv_cli_subject(&c, arena, &config, &spec, &precision, &err);
     if (st == NNV_OK) {
         const struct nnv_oracle oracle = {.path = config.driver_path,

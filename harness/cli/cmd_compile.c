@@ -98,7 +98,7 @@ static int run(int argc, char **argv) {
     if (code >= 0) return code;
     struct nnv_err err = {0};
     struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena ? compile(&x, arena, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = arena ? compile(&x, arena, &err) : nnv_no_memory(&err);
     nnv_arena_free(arena);
     return st == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
 }

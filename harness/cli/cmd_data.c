@@ -49,8 +49,8 @@ static enum nnv_status write_text(const char *folder, const char *name, const st
                                   struct nnv_err *err) {
     struct nnv_text path = {0};
     nnv_text_addf(&path, "%s/%s", folder, name);
-    enum nnv_status st = path.failed || text->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory")
-                                                     : nnv_file_create(path.data, text->data, text->len, err);
+    enum nnv_status st =
+        path.failed || text->failed ? nnv_no_memory(err) : nnv_file_create(path.data, text->data, text->len, err);
     nnv_text_free(&path);
     return st;
 }
@@ -66,7 +66,7 @@ static enum nnv_status write_pictures(const struct nnv_cli *c, struct nnv_err *e
         nnv_text_clear(&path);
         nnv_text_addf(&path, "%s/%06llu.png", c->out, (unsigned long long)i);
         nnv_text_addf(&index, "%06llu.png\t%s\n", (unsigned long long)i, nnv_picture_class_names[class]);
-        st = path.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_image_write(path.data, &image, err);
+        st = path.failed ? nnv_no_memory(err) : nnv_image_write(path.data, &image, err);
     }
     if (st == NNV_OK) st = write_text(c->out, "labels.txt", &labels, err);
     if (st == NNV_OK) st = write_text(c->out, "index.tsv", &index, err);

@@ -241,7 +241,7 @@ static int run(int argc, char **argv) {
     struct nnv_err err = {0};
     if (!arena || (c.json && !d.list)) {
         nnv_arena_free(arena);
-        return nnv_cli_error((nnv_fail(&err, NNV_NO_MEMORY, "out of memory"), &err));
+        return nnv_cli_error((nnv_no_memory(&err), &err));
     }
     if (!c.json) puts("nnvts " NNVTS_VERSION " (" __VERSION__ ")");
     check_machine(&d);

@@ -125,7 +125,7 @@ static int run(int argc, char **argv) {
 
     struct nnv_err err = {0};
     struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status s = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
     code = NNVTS_EXIT_PASS;
     if (s == NNV_OK && c.positional.count == 1) {
         s = show(c.positional.item[0], true, c.json, arena, &err);

@@ -42,18 +42,16 @@ struct update {
     struct nnv_arena *arena;
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static enum nnv_status add_entry(struct update *u, const struct nnv_expected *e, struct nnv_err *err) {
     if (u->count == u->cap) {
         const size_t cap = u->cap ? 2 * u->cap : 64;
         struct nnv_expected **more = realloc(u->entry, cap * sizeof *more);
-        if (more == NULL) return no_memory(err);
+        if (more == NULL) return nnv_no_memory(err);
         u->entry = more;
         u->cap = cap;
     }
     u->entry[u->count] = nnv_arena_copy(u->arena, e, sizeof *e);
-    return u->entry[u->count++] != NULL ? NNV_OK : no_memory(err);
+    return u->entry[u->count++] != NULL ? NNV_OK : nnv_no_memory(err);
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -75,12 +73,12 @@ static enum nnv_status add_cases(struct update *u, const struct nnv_expected *of
     if (n == 0) return NNV_OK;
     const char **names = NNV_NEW(u->arena, const char *, n);
     struct nnv_expected e = *of;
-    if (names == NULL) return no_memory(err);
+    if (names == NULL) return nnv_no_memory(err);
     e.cases = names;
     e.case_count = n;
     for (size_t i = 0; i < u->r->count; i++) {
         if (!wanted[i]) continue;
-        if ((*names++ = exactly(u, u->r->item[i].name)) == NULL) return no_memory(err);
+        if ((*names++ = exactly(u, u->r->item[i].name)) == NULL) return nnv_no_memory(err);
     }
     qsort((void *)e.cases, n, sizeof *e.cases, by_text);
     return add_entry(u, &e, err);
@@ -98,7 +96,7 @@ static enum nnv_status keep(struct update *u, size_t e, struct nnv_err *err) {
     const struct nnv_expected *old = &u->old.item[e];
     size_t fails = 0, others = 0;
     bool *wanted = calloc(u->r->count + 1, sizeof *wanted);
-    if (wanted == NULL) return no_memory(err);
+    if (wanted == NULL) return nnv_no_memory(err);
     for (size_t i = 0; i < u->r->count; i++) {
         if (!nnv_expect_covers(&u->old, i, e) || u->r->item[i].verdict == NNVTS_NOTRUN) continue;
         wanted[i] = still_fails(u, i, e);
@@ -140,7 +138,7 @@ static enum nnv_status add_new(struct update *u, struct nnv_err *err) {
     struct nnv_buckets b = {0};
     uint32_t *of = malloc((u->r->count + 1) * sizeof *of);
     bool *wanted = malloc(u->r->count + 1);
-    enum nnv_status s = of && wanted ? nnv_buckets_of(u->r, &b, of, err) : no_memory(err);
+    enum nnv_status s = of && wanted ? nnv_buckets_of(u->r, &b, of, err) : nnv_no_memory(err);
     for (uint32_t n = 0; s == NNV_OK && n < b.map.count; n++) {
         struct nnv_expected e = {.verdicts = 1u << b.item[n].verdict,
                                  .message = "",
@@ -165,7 +163,7 @@ static enum nnv_status add_new(struct update *u, struct nnv_err *err) {
                 bool *one = calloc(u->r->count + 1, sizeof *one);
                 flaky.max_rate = rate_of(u, &u->r->item[i]);
                 if (one != NULL) one[i] = true;
-                s = one != NULL ? add_cases(u, &flaky, one, err) : no_memory(err);
+                s = one != NULL ? add_cases(u, &flaky, one, err) : nnv_no_memory(err);
                 wanted[i] = false;
                 u->added++;
                 free(one);
@@ -190,7 +188,7 @@ static enum nnv_status write_file(struct update *u, struct nnv_err *err) {
     struct nnv_text t = {0};
     if (u->count > 0) qsort(u->entry, u->count, sizeof(struct nnv_expected *), by_cases);
     nnv_expect_write_file((const struct nnv_expected *const *)u->entry, u->count, &t);
-    enum nnv_status s = t.failed ? no_memory(err) : nnv_file_write(u->file, t.data, t.len, err);
+    enum nnv_status s = t.failed ? nnv_no_memory(err) : nnv_file_write(u->file, t.data, t.len, err);
     nnv_text_free(&t);
     return s;
 }
@@ -205,7 +203,7 @@ static enum nnv_status update_all(struct update *u, const char *folder, struct n
     u->arena = nnv_arena_new();
     u->cases = nnv_cli_report_cases(u->r);
     u->told = calloc(u->r->count + 1, sizeof *u->told);
-    if (u->arena == NULL || u->cases == NULL || u->told == NULL) return no_memory(err);
+    if (u->arena == NULL || u->cases == NULL || u->told == NULL) return nnv_no_memory(err);
     s = nnv_expect_bind(&u->old, u->cases, u->r->count, err);
     if (s == NNV_OK) nnv_cli_expect_apply(&u->old, u->r);
     for (size_t e = 0; s == NNV_OK && e < u->old.count; e++) s = keep(u, e, err);
@@ -289,7 +287,7 @@ static int check(const struct nnv_cli *c, const struct nnv_opt_list *files) {
     struct tm utc;
     size_t wrong = 0;
     if (gmtime_r(&now, &utc) != NULL) strftime(day, sizeof day, "%Y-%m-%d", &utc);
-    enum nnv_status s = arena != NULL ? nnv_cli_config(c, arena, &config, &err) : no_memory(&err);
+    enum nnv_status s = arena != NULL ? nnv_cli_config(c, arena, &config, &err) : nnv_no_memory(&err);
     for (int i = 1; i < files->count && s == NNV_OK; i++) s = nnv_expect_read(files->item[i], &x, &err);
     if (s == NNV_OK) s = nnv_list_suites(&config, "all", &all, &err);
     if (s == NNV_OK) s = nnv_expect_count(&x, &all, &err);

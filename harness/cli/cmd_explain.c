@@ -151,7 +151,7 @@ static enum nnv_status explain_isolated(const struct nnv_run_config *config, str
     struct nnv_err ignored = {0};
     struct nnv_bisection b;
     struct nnv_explanation *alone = NNV_NEW(arena, struct nnv_explanation, 1);
-    if (!alone) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!alone) return nnv_no_memory(err);
     if (nnv_bisect(s->spec, &oracle, arena, &b, &ignored) != NNV_OK || b.isolated == NULL) return NNV_OK;
     if (b.spec->model.main.noperations != s->spec->model.main.noperations) return NNV_OK;
     enum nnv_status st = explain_answer(config, b.isolated, NNV_PRECISION_BUDGET, arena, alone, err);
@@ -170,7 +170,7 @@ static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_ru
     struct subject s = {.spec = spec};
     enum nnv_precision precision;
     struct nnv_text out = {0};
-    if (!x) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!x) return nnv_no_memory(err);
     if (spec->expect_failure)
         return nnv_fail(err, NNV_INVALID, "a model that a driver must refuse has no answer to explain");
     if (c->driver == NULL && spec->actual == NULL)
@@ -192,7 +192,7 @@ static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_ru
             add_json(&s, x, &out);
         else
             add_words(&s, x, &out);
-        if (out.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (out.failed) st = nnv_no_memory(err);
         if (x->kind != NNV_EXPLAINED_RIGHT) *code = NNVTS_EXIT_FAIL;
     }
     if (st == NNV_OK) {
@@ -207,7 +207,7 @@ static enum nnv_status explain_file(const struct nnv_cli *c, const struct nnv_ru
                                     size_t *explained, int *code, struct nnv_err *err) {
     struct nnv_spec_file *file = NULL;
     struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena ? nnv_spec_open(path, &file, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = arena ? nnv_spec_open(path, &file, err) : nnv_no_memory(err);
     size_t count = st == NNV_OK ? nnv_spec_count(file) : 0;
     for (size_t i = 0; st == NNV_OK && i < count; i++) {
         struct nnv_spec *spec;
@@ -252,7 +252,7 @@ static int run(int argc, char **argv) {
     struct nnv_run_config config;
     struct nnv_arena *arena = nnv_arena_new();
     size_t explained = 0;
-    enum nnv_status st = arena ? NNV_OK : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = arena ? NNV_OK : nnv_no_memory(&err);
     if (st == NNV_OK && c.positional.count == 0)
         st = nnv_fail(
             &err, NNV_INVALID,

@@ -120,7 +120,7 @@ static int run(int argc, char **argv) {
     struct nnv_driver_info info;
     struct view view = {.cli = &c, .terminal = isatty(STDERR_FILENO) == 1};
     bool interrupted = false;
-    if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (arena == NULL) s = nnv_no_memory(&err);
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);

@@ -43,8 +43,6 @@ struct gate {
     bool terminal;
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* ------------------------------------------------------------------- the work */
 
 static enum nnv_status take_network(struct gate *g, struct nnv_err *err) {
@@ -53,12 +51,12 @@ static enum nnv_status take_network(struct gate *g, struct nnv_err *err) {
     struct nnv_dataset dataset;
     struct nnv_truth truth;
     const char *data;
-    if (!net) return no_memory(err);
+    if (!net) return nnv_no_memory(err);
     enum nnv_status st = nnv_network_open(g->model ? g->model : some_network, g->arena, net, &data, err);
     if (st == NNV_OK) st = nnv_dataset_open(data, net, SETS, g->arena, &dataset, err);
     for (uint32_t i = 0; st == NNV_OK && i < dataset.count && i < SETS; i++) {
         struct nnv_value *in = NNV_NEW(g->arena, struct nnv_value, net->model.main.nin);
-        st = in ? nnv_dataset_item(&dataset, i, net, g->arena, in, &truth, err) : no_memory(err);
+        st = in ? nnv_dataset_item(&dataset, i, net, g->arena, in, &truth, err) : nnv_no_memory(err);
         g->inputs[i] = in;
         g->work.sets = i + 1;
     }
@@ -306,7 +304,7 @@ static int run(int argc, char **argv) {
     struct nnv_err err = {0};
     g.terminal = isatty(STDERR_FILENO) == 1;
     g.arena = nnv_arena_new();
-    enum nnv_status st = g.arena ? take_options(&g, &err) : no_memory(&err);
+    enum nnv_status st = g.arena ? take_options(&g, &err) : nnv_no_memory(&err);
     if (st == NNV_OK) st = nnv_duel_run(&g.work, &g.options, g.arena, &g.result, &err);
     if (g.terminal) fputs("\r\033[K", stderr);
     if (st == NNV_OK && g.cli.json) print_json(&g);

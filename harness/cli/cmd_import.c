@@ -207,8 +207,7 @@ static int run(int argc, char **argv) {
 
     struct nnv_err err = {0};
     struct sink sink = {.arena = nnv_arena_new(), .taken = json_object(), .seed = c.seed, .relay = relay};
-    enum nnv_status s =
-        sink.arena == NULL || sink.taken == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status s = sink.arena == NULL || sink.taken == NULL ? nnv_no_memory(&err) : NNV_OK;
     if (s == NNV_OK) s = choose_sink(&sink, &c, &err);
     if (s == NNV_OK && c.positional.count == 0)
         s = nnv_fail(&err, NNV_INVALID, "import what? give .example.cpp or .tflite files, or a folder of them");

@@ -33,14 +33,14 @@ static enum nnv_status print_coverage(const struct nnv_run_config *config, const
                                       struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_graph_coverage c = {0};
-    enum nnv_status s = arena == NULL ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status s = arena == NULL ? nnv_no_memory(err) : NNV_OK;
     for (size_t i = 0; s == NNV_OK && i < list->count; i++) {
         const struct nnv_suite *suite = nnv_suite_by_name(list->item[i].suite);
         struct nnv_spec *spec;
         if (suite == NULL || suite->build == NULL) continue;
         nnv_arena_reset(arena);
         s = suite->build(config, &list->item[i], arena, &spec, err);
-        if (s == NNV_OK && !nnv_graph_cover(&c, spec)) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (s == NNV_OK && !nnv_graph_cover(&c, spec)) s = nnv_no_memory(err);
     }
     if (s == NNV_OK)
         printf(
@@ -82,7 +82,7 @@ static int run(int argc, char **argv) {
     struct nnv_run_config config;
     struct nnv_shard shard = {0};
     struct nnv_text line = {0};
-    enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status s = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
     if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
     if (s == NNV_OK) s = nnv_cli_shard(&c, false, &list, &shard, &err);

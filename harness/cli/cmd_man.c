@@ -156,7 +156,7 @@ static enum nnv_status write_page(const char *folder, const char *verb, struct n
     struct nnv_text t = {0};
     const int n = snprintf(path, sizeof path, "%s/nnvts%s%s.1", folder, verb ? "-" : "", verb ? verb : "");
     make(verb, &t);
-    enum nnv_status s = t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status s = t.failed ? nnv_no_memory(err) : NNV_OK;
     if (s == NNV_OK && (n < 0 || (size_t)n >= sizeof path)) s = nnv_fail(err, NNV_INVALID, "--out: too long a path");
     if (s == NNV_OK) s = nnv_file_create(path, t.data, t.len, err);
     nnv_text_free(&t);
@@ -181,7 +181,7 @@ static int run(int argc, char **argv) {
     const char *name = c.positional.count == 1 ? c.positional.item[0] : NULL;
     enum nnv_status s = NNV_OK;
     if (!make(name, &t)) s = nnv_fail(&err, NNV_INVALID, "no verb '%s' (see them with nnvts --help)", name);
-    if (s == NNV_OK && t.failed) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && t.failed) s = nnv_no_memory(&err);
     if (s == NNV_OK) fwrite(t.data, 1, t.len, stdout);
     nnv_text_free(&t);
     return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);

@@ -59,7 +59,7 @@ static int run(int argc, char **argv) {
     struct nnv_err err = {0};
     struct nnv_arena *arena = nnv_arena_new();
     json_t *manifest = json_pack("{s:s, s:s}", "format", "nnvts-bundle/1", "nnvts", NNVTS_VERSION);
-    enum nnv_status s = arena && manifest ? NNV_OK : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena && manifest ? NNV_OK : nnv_no_memory(&err);
     char folder[4096] = "", path[4200];
     if (s == NNV_OK && c.positional.count == 0) s = nnv_fail(&err, NNV_INVALID, "which run? give its folder");
     if (s == NNV_OK) {

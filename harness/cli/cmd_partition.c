@@ -52,7 +52,7 @@ static enum nnv_status read_file(const struct command *x, const char *path, size
 
 static enum nnv_status split_targets(struct command *x, struct nnv_err *err) {
     char *list = x->targets ? nnv_arena_strdup(x->arena, x->targets) : NULL, *rest = list;
-    if (x->targets && !list) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (x->targets && !list) return nnv_no_memory(err);
     for (char *name; list && (name = strsep(&rest, ","));) {
         if (*name == '\0' || strchr(name, '.'))
             return nnv_fail(err, NNV_INVALID, "--targets '%s': expected names without dots, with commas between them",
@@ -88,7 +88,7 @@ static enum nnv_status merge_composites(const struct command *x, struct nnv_rela
 static enum nnv_status read_support(const struct command *x, struct nnv_support **out, struct nnv_err *err) {
     char *text = nnv_arena_strdup(x->arena, "[]");
     size_t len = 2;
-    enum nnv_status s = text ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = text ? NNV_OK : nnv_no_memory(err);
     if (s == NNV_OK && x->supported) s = read_file(x, x->supported, LONGEST_TABLE, &text, &len, err);
     if (s != NNV_OK) return s;
     return nnv_support_read(text, len, x->supported ? x->supported : "no list", x->names, x->n_names, x->arena, out,
@@ -155,7 +155,7 @@ static enum nnv_status find_support(struct command *x, struct nnv_relay_module *
     if (s != NNV_OK && x->cost) return nnv_relay_check(m, err);
     struct trial *t = NNV_NEW(x->arena, struct trial, 1);
     x->trial = nnv_convert_support_new(m, &options, x->arena);
-    if (!x->trial || !t) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!x->trial || !t) return nnv_no_memory(err);
     *t = (struct trial){x, nnv_convert_annotator(x->trial)};
     *out = (struct nnv_annotator){.targets = x->n_names ? x->names : nnapi,
                                   .n_targets = x->n_names ? x->n_names : 1,
@@ -279,7 +279,7 @@ static enum nnv_status partition(struct command *x, struct nnv_text *out, struct
     if (s == NNV_OK && x->html) s = write_page(x, &report, m, &result, &selection, &prune, err);
     if (s != NNV_OK) return s;
     print(x, m, &result, &selection, out);
-    return out->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    return out->failed ? nnv_no_memory(err) : NNV_OK;
 }
 
 static int run(int argc, char **argv) {
@@ -311,7 +311,7 @@ static int run(int argc, char **argv) {
     struct nnv_err err = {0};
     struct nnv_text out = {0};
     x.arena = nnv_arena_new();
-    enum nnv_status s = x.arena ? partition(&x, &out, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = x.arena ? partition(&x, &out, &err) : nnv_no_memory(&err);
     if (s == NNV_OK) fwrite(out.data, 1, out.len, stdout);
     nnv_text_free(&out);
     nnv_arena_free(x.arena);

@@ -43,7 +43,7 @@ struct command {
 /** Opens the drivers of the comma-separated list and makes them the runtime's devices. */
 static enum nnv_status open_drivers(struct command *x, struct nnv_err *err) {
     char *list = nnv_arena_strdup(x->arena, x->drivers), *rest = list;
-    if (list == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (list == NULL) return nnv_no_memory(err);
     for (char *argument = strsep(&rest, ","); argument != NULL; argument = strsep(&rest, ",")) {
         const char *path, *options;
         struct nnv_driver driver = {0};
@@ -107,7 +107,7 @@ static enum nnv_status write_dot(const struct command *x, const struct nnv_rt_pl
     struct nnv_text dot = {0};
     enum nnv_status s = nnv_rt_plan_dot(plan, &dot) == ANEURALNETWORKS_NO_ERROR
                             ? nnv_file_create(x->dot, dot.data, dot.len, err)
-                            : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+                            : nnv_no_memory(err);
     nnv_text_free(&dot);
     return s;
 }
@@ -124,8 +124,7 @@ static enum nnv_status show(const struct command *x, const char *name, const ANe
     for (uint32_t g = 0; result == ANEURALNETWORKS_NO_ERROR && g < plan->graph_count; g++)
         if (plan->graphs[g].planned) result = nnv_rt_plan_choices(model, &x->options, g, x->arena, &view.choices[g]);
     if (result == ANEURALNETWORKS_NO_ERROR) (x->c.json ? nnv_plan_write_json : nnv_plan_write_table)(&view, &out);
-    enum nnv_status s =
-        result != ANEURALNETWORKS_NO_ERROR || out.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status s = result != ANEURALNETWORKS_NO_ERROR || out.failed ? nnv_no_memory(err) : NNV_OK;
     if (s == NNV_OK && x->dot != NULL) s = write_dot(x, plan, err);
     if (s == NNV_OK) fwrite(out.data, 1, out.len, stdout);
     nnv_text_free(&out);
@@ -153,7 +152,7 @@ static enum nnv_status plan_spec(struct command *x, struct nnv_err *err) {
 static int run_here(struct command *x) {
     struct nnv_err err = {0};
     x->arena = nnv_arena_new();
-    enum nnv_status s = x->arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : plan_spec(x, &err);
+    enum nnv_status s = x->arena == NULL ? nnv_no_memory(&err) : plan_spec(x, &err);
     for (size_t i = 0; i < x->open_count; i++) x->open[i]->release(x->open[i]);
     nnv_arena_free(x->arena);
     if (s == NNV_OK && fflush(stdout) != 0) s = nnv_fail(&err, NNV_IO, "standard output cannot be written");

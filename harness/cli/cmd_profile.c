@@ -147,7 +147,7 @@ static int run(int argc, char **argv) {
     struct nnv_err err = {0};
     json_t *source = NULL;
     x.arena = nnv_arena_new();
-    enum nnv_status s = x.arena ? profile(&x, &source, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = x.arena ? profile(&x, &source, &err) : nnv_no_memory(&err);
     nnv_remote_close(&x.remote);
     json_decref(source);
     json_decref(x.profiler.file);

@@ -52,7 +52,7 @@ static enum nnv_status write_results(const struct nnv_spec *spec, enum nnv_preci
                                      struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_text t = {0};
     const char *path = stem ? nnv_arena_printf(arena, "%s.c", stem) : NULL;
-    if (!path) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!path) return nnv_no_memory(err);
     enum nnv_status st = nnv_dump_write(stem, spec, err);
     if (st == NNV_OK) st = nnv_spec_write_c(spec, precision, arena, &t, err);
     if (st == NNV_OK) st = nnv_file_create(path, t.data, t.len, err);
@@ -146,7 +146,7 @@ static int run(int argc, char **argv) {
     if (code >= 0) return code;
     struct nnv_err err = {0};
     struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status st = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
     bool interrupted = false;
     if (st == NNV_OK) st = reduce(&c, total_ns, arena, &interrupted, &err);
     nnv_arena_free(arena);

@@ -48,7 +48,7 @@ static enum nnv_status replay_file(struct nnv_cli *c, const char *path, int *cod
     struct nnv_run_config config;
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_case_list list = {.arena = arena};
-    enum nnv_status s = arena == NULL ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status s = arena == NULL ? nnv_no_memory(err) : NNV_OK;
     c->specs = path;
     if (s == NNV_OK) s = nnv_cli_config(c, arena, &config, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);

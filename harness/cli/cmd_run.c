@@ -192,7 +192,7 @@ static int run(int argc, char **argv) {
     struct nnv_run_observer observer = {&view, on_header, on_record, on_tick};
     bool interrupted = false;
     size_t bad = 0;
-    if (arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (arena == NULL) s = nnv_no_memory(&err);
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     if (s == NNV_OK && c.json && view.format >= 0)

@@ -30,8 +30,6 @@ struct command {
     struct nnv_built bundle;
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* ------------------------------------------------------------------------- inputs */
 
 static enum nnv_status read_input(const struct command *x, const char *path, const struct nnv_relay_expr *param,
@@ -57,7 +55,7 @@ static enum nnv_status make_inputs(struct command *x, struct nnv_err *err) {
         return nnv_fail(err, NNV_INVALID, "--input: %d files, but the program has %zu parameters", x->inputs.count,
                         main->n_params);
     x->how.inputs = NNV_NEW(x->arena, struct nnv_relay_datum *, main->n_params);
-    if (!x->how.inputs) return no_memory(err);
+    if (!x->how.inputs) return nnv_no_memory(err);
     for (size_t i = 0; i < main->n_params && st == NNV_OK; i++) {
         if (x->inputs.count) {
             st = read_input(x, x->inputs.item[i], main->params[i], &x->how.inputs[i], err);
@@ -175,7 +173,7 @@ static enum nnv_status show_json(const struct command *x, const struct nnv_compi
         add_output(&o->outputs[i], o->compared, &t);
     }
     nnv_text_add(&t, "]}\n");
-    enum nnv_status st = t.failed ? no_memory(err) : NNV_OK;
+    enum nnv_status st = t.failed ? nnv_no_memory(err) : NNV_OK;
     if (st == NNV_OK) fwrite(t.data, 1, t.len, stdout);
     nnv_text_free(&t);
     return st;

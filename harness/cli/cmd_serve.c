@@ -38,7 +38,7 @@ static enum nnv_status serve(struct nnv_cli *c, struct nnv_serve_options *o, con
     o->version = nnv_arena_printf(arena, "%.63s", info.version);
     o->key = &key;
     o->ready = ready;
-    if (!o->driver || !o->device || !o->version) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!o->driver || !o->device || !o->version) return nnv_no_memory(err);
     return nnv_serve(o, err);
 }
 
@@ -67,7 +67,7 @@ static int run(int argc, char **argv) {
     struct nnv_err err = {0};
     struct nnv_arena *arena = nnv_arena_new();
     o.most_clients = clients < 1 ? 1 : clients > 64 ? 64 : (uint32_t)clients;
-    enum nnv_status s = arena ? serve(&c, &o, key_file, arena, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena ? serve(&c, &o, key_file, arena, &err) : nnv_no_memory(&err);
     nnv_arena_free(arena);
     return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
 }

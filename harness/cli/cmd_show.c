@@ -101,7 +101,7 @@ static enum nnv_status show_file(const char *path, const char *glob, enum form f
         s = write_form(spec, form, arena, out, err);
         if (form == SUMMARY) write_validity(spec, arena, out);
         if (form == JSONL) nnv_text_add(out, "\n");
-        if (s == NNV_OK && out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (s == NNV_OK && out->failed) s = nnv_no_memory(err);
         if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
         ++*shown;
     }
@@ -135,7 +135,7 @@ static enum nnv_status show_tflite(const char *path, enum form form, uint64_t se
         if (s == NNV_OK) s = write_form(spec, form, arena, out, err);
         if (form == JSONL) nnv_text_add(out, "\n");
     }
-    if (s == NNV_OK && out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && out->failed) s = nnv_no_memory(err);
     if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
     ++*shown;
     return s;
@@ -150,7 +150,7 @@ static enum nnv_status show_relay(const char *path, enum form form, struct nnv_a
         return nnv_fail(err, NNV_INVALID, "%s: of a Relay program there is only the summary, and --as relay", path);
     enum nnv_status s =
         form == SUMMARY ? nnv_cli_relay_summary(path, arena, out, err) : write_program(path, arena, out, err);
-    if (s == NNV_OK && out->failed) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && out->failed) s = nnv_no_memory(err);
     if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
     ++*shown;
     return s;
@@ -181,7 +181,7 @@ static int run(int argc, char **argv) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_text out = {0};
     size_t shown = 0;
-    enum nnv_status s = arena == NULL ? nnv_fail(&err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    enum nnv_status s = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
     if (s == NNV_OK && c.positional.count == 0)
         s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json, .jsonl, .example.cpp, .tflite or .relay file");
     for (int i = 0; s == NNV_OK && i < c.positional.count; i++)

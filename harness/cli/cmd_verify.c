@@ -72,7 +72,7 @@ static enum nnv_status read_cases(struct verifier *v, const json_t *header, stru
     for (const char *p = v->list; (p = strchr(p, '\n')); p++) room++;
     v->cases = calloc(room + 1, sizeof *v->cases);
     v->seen = calloc(room + 1, sizeof *v->seen);
-    if (!v->cases || !v->seen) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!v->cases || !v->seen) return nnv_no_memory(err);
     for (char *p = v->list; *p;) {
         char *end = p + strcspn(p, "\n"), *tab = p + strcspn(p, "\t\n");
         const bool more = *end != '\0';
@@ -140,7 +140,7 @@ static enum nnv_status rejudge(struct verifier *v, const char *name, const char 
     struct nnv_spec *spec = NULL;
     struct nnv_run_config config = {.precision = -1};
     enum nnv_precision precision;
-    enum nnv_status s = arena ? nnv_spec_open(path, &file, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena ? nnv_spec_open(path, &file, err) : nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_spec_read(file, 0, arena, &spec, err);
     if (s == NNV_OK) s = nnv_case_precision(&config, nnv_suite_by_name("spec"), spec, &precision, err);
     if (s == NNV_OK && spec->actual) {

@@ -23,7 +23,7 @@ enum nnv_status nnv_cli_expect(const struct nnv_opt_list *files, const struct nn
     if (files->count == 0) return NNV_OK;
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_case_list all = {.arena = arena};
-    enum nnv_status s = arena != NULL ? read_all(files, x, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena != NULL ? read_all(files, x, err) : nnv_no_memory(err);
     /* An entry is out of date if no case at all is meant, not if this run's filter leaves its cases out. */
     if (s == NNV_OK) s = nnv_list_suites(config, c->suite, &all, err);
     if (s == NNV_OK) s = nnv_expect_count(x, &all, err);
@@ -89,7 +89,7 @@ static enum nnv_status write_outcomes(const struct nnv_report *r, const struct n
         if (x->first[i] != 0) s = add_outcome(r, x, i, &t, err);
     nnv_text_add(&t, "}}\n");
     nnv_text_add_path(&path, r->folder, NNV_OUTCOMES_FILE);
-    if (s == NNV_OK && (t.failed || path.failed)) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && (t.failed || path.failed)) s = nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_file_write(path.data, t.data, t.len, err);
     nnv_text_free(&path);
     nnv_text_free(&t);
@@ -102,7 +102,7 @@ enum nnv_status nnv_cli_judge_anew(const char *folder, const struct nnv_opt_list
     struct nnv_case *cases = NULL;
     enum nnv_status s = read_all(files, x, err);
     if (s == NNV_OK) s = nnv_report_load(folder, &r, err);
-    if (s == NNV_OK && (cases = nnv_cli_report_cases(r)) == NULL) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && (cases = nnv_cli_report_cases(r)) == NULL) s = nnv_no_memory(err);
     const struct nnv_case_list list = {.item = cases, .count = s == NNV_OK ? r->count : 0};
     if (s == NNV_OK) s = nnv_expect_count(x, &list, err);
     if (s == NNV_OK) s = nnv_expect_bind(x, cases, r->count, err);

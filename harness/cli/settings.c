@@ -77,7 +77,7 @@ static enum nnv_status apply(const struct line *l, bool all, const struct nnv_op
     const int n = snprintf(argument, sizeof argument, "--%s=%s", name, value);
     if (n < 0 || (size_t)n >= sizeof argument) return wrong(l, "too long a value for", name, err);
     char *kept = strdup(argument); /* the option may borrow it */
-    if (!kept) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!kept) return nnv_no_memory(err);
     static struct nnv_opt_list none;
     bool help;
     char verb[] = "settings";

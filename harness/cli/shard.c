@@ -20,7 +20,7 @@ static enum nnv_status read_times(const char *folder, const struct nnv_case_list
         known += ran;
     }
     nnv_report_free(past);
-    if (*us == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (*us == NULL) return nnv_no_memory(err);
     if (known == 0)
         return nnv_fail(err, NNV_INVALID, "--balance: the run in %s has none of these cases; give another", folder);
     return NNV_OK;

@@ -42,7 +42,7 @@ static enum nnv_status fill(const struct nnv_network *net, uint64_t seed, struct
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, s->nout);
     spec->inputs = NNV_NEW(arena, struct nnv_value, s->nin);
     spec->outputs = NNV_NEW(arena, struct nnv_value, s->nout);
-    if (!golden || !spec->inputs || !spec->outputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!golden || !spec->inputs || !spec->outputs) return nnv_no_memory(err);
     enum nnv_status st = nnv_dataset_open("random", net, 1, arena, &d, err);
     if (st != NNV_OK) return st;
     d.seed = seed;

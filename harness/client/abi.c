@@ -111,7 +111,7 @@ enum nnv_status nnv_abi_model_at(const struct nnv_model *model, struct nnv_arena
     bool ok = c.values && referenced && (pools || !pooled) && render_subgraph(&model->main, arena, &c, &m.main);
     for (uint32_t i = 0; i < model->nreferenced && ok; i++)
         ok = render_subgraph(&model->referenced[i], arena, &c, &referenced[i]);
-    if (!ok) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!ok) return nnv_no_memory(err);
     *out = m;
     return NNV_OK;
 }

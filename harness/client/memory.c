@@ -75,7 +75,7 @@ static enum nnv_status enlarge(struct nnv_client_memory *m, size_t bytes, struct
 enum nnv_status nnv_client_memory_get(struct nnv_client *client, size_t bytes, uint8_t **data, int *fd,
                                       struct nnv_err *err) {
     struct nnv_client_memory *m = client->memory;
-    if (!m && !(m = client->memory = calloc(1, sizeof *m))) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!m && !(m = client->memory = calloc(1, sizeof *m))) return nnv_no_memory(err);
     if (!m->pool.data || m->pool.memory.size < bytes) {
         enum nnv_status st = enlarge(m, bytes, err);
         if (st != NNV_OK) return st;

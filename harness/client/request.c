@@ -31,7 +31,7 @@ enum nnv_status nnv_request_init(struct nnv_request *r, const struct nnv_model *
     };
     if (!r->inputs || !r->outputs || !r->input_at || !r->output_at || !r->output_places || !r->result.shapes ||
         !r->dims)
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     if (r->bytes[0] > UINT32_MAX || r->bytes[1] > UINT32_MAX)
         return nnv_fail(err, NNV_INVALID, "the values take more than 4 GiB, which a request can't hold");
     r->abi = (struct nnvts_request){nin, nout, 2, r->inputs, r->outputs, r->pools};

@@ -28,7 +28,7 @@ struct reader {
     struct nnv_built made;
 };
 
-static enum nnv_status no_memory(const struct reader *r) { return nnv_fail(r->err, NNV_NO_MEMORY, "out of memory"); }
+static enum nnv_status no_memory(const struct reader *r) { return nnv_no_memory(r->err); }
 
 #define wrong(r, ...) nnv_fail((r)->err, NNV_INVALID, __VA_ARGS__)
 

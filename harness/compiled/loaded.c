@@ -58,8 +58,6 @@ struct nnv_loaded {
     struct entries *entries;   /**< worker only */
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static size_t round_up(size_t n) { return (n + 63) / 64 * 64; }
 
 /* -------------------------------------------------------------------- the library */
@@ -82,7 +80,7 @@ static enum nnv_status load_runtime(const struct nnv_loaded *s, struct runtime *
     const char *folder = nnv_build_library_folder(s->arena);
     if (!folder) return nnv_fail(err, NNV_INVALID, "there is no libneuralnetworks.so beside this program");
     const char *path = nnv_arena_printf(s->arena, "%s/libneuralnetworks.so", folder);
-    if (!path) return no_memory(err);
+    if (!path) return nnv_no_memory(err);
     /* Its name satisfies what the library of regions asks for. */
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (!library) return nnv_fail(err, NNV_INVALID, "%s", dlerror());
@@ -143,7 +141,7 @@ static enum nnv_status load_region(const struct nnv_loaded *s, void *library, si
                 {"describe", &e->describe}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         const char *name = nnv_arena_printf(s->arena, "%s_%s", g->function, list[i].name);
-        if (!name) return no_memory(err);
+        if (!name) return nnv_no_memory(err);
         if (!load_symbol(library, name, list[i].to))
             return nnv_fail(err, NNV_INVALID, "%s: there is no function %s", s->bundle->library, name);
     }
@@ -202,7 +200,7 @@ static enum nnv_status run_region(const struct nnv_loaded *s, struct nnv_err *er
     const struct nnv_subgraph *m = &s->bundle->regions[r].model.main;
     struct nnv_arena *arena = nnv_arena_new();
     void **in = arena ? NNV_NEW(arena, void *, m->nin) : NULL, **out = arena ? NNV_NEW(arena, void *, m->nout) : NULL;
-    enum nnv_status st = in && out ? NNV_OK : no_memory(err);
+    enum nnv_status st = in && out ? NNV_OK : nnv_no_memory(err);
     if (st == NNV_OK) find_values(s, r, in, out);
     for (uint64_t k = 0; k < h->repeat && st == NNV_OK; k++) {
         const uint64_t start = nnv_now_ns();
@@ -328,7 +326,7 @@ static enum nnv_status share(struct nnv_loaded *s, struct nnv_err *err) {
     if (!values_room(s->bundle, &values) || __builtin_add_overflow(head + refusals, values, &s->size))
         return nnv_fail(err, NNV_INVALID, "the values of a region take too much memory");
     char *all = nnv_shared_new(s->size);
-    if (!all) return no_memory(err);
+    if (!all) return nnv_no_memory(err);
     s->shared = (struct shared *)(void *)all;
     s->refusals = (char(*)[REFUSAL])(void *)(all + head);
     s->values = all + head + refusals;
@@ -339,12 +337,12 @@ static enum nnv_status share(struct nnv_loaded *s, struct nnv_err *err) {
 enum nnv_status nnv_loaded_start(const struct nnv_built *b, const struct nnv_loaded_options *options,
                                  struct nnv_arena *arena, struct nnv_loaded **loaded, struct nnv_err *err) {
     struct nnv_loaded *s = NNV_NEW(arena, struct nnv_loaded, 1);
-    if (!s) return no_memory(err);
+    if (!s) return nnv_no_memory(err);
     *s = (struct nnv_loaded){.bundle = b, .options = *options, .arena = arena, .log = -1};
     if (b->n_regions && !b->library)
         return nnv_fail(err, NNV_INVALID, "%s: it was compiled with --no-build: there is no library to run", b->folder);
     s->entries = NNV_NEW(arena, struct entries, b->n_regions);
-    enum nnv_status st = s->entries ? share(s, err) : no_memory(err);
+    enum nnv_status st = s->entries ? share(s, err) : nnv_no_memory(err);
     if (st != NNV_OK) return st;
     s->log = memfd_create("nnvts-loaded", MFD_CLOEXEC);
     s->pid = s->log < 0 ? -1 : nnv_process_fork();
@@ -390,7 +388,7 @@ enum nnv_status nnv_loaded_run(struct nnv_loaded *s, size_t r, const void *const
     struct nnv_arena *arena = nnv_arena_new();
     void **in = arena ? NNV_NEW(arena, void *, g->model.main.nin) : NULL;
     void **out = arena ? NNV_NEW(arena, void *, g->model.main.nout) : NULL;
-    enum nnv_status st = in && out ? NNV_OK : no_memory(err);
+    enum nnv_status st = in && out ? NNV_OK : nnv_no_memory(err);
     if (st == NNV_OK && !s->pid) st = nnv_fail(err, NNV_INTERNAL, "the driver's process has ended");
     if (st == NNV_OK) find_values(s, r, in, out);
     for (uint32_t i = 0; st == NNV_OK && i < g->model.main.nin; i++) memcpy(in[i], inputs[i], g->in_bytes[i]);

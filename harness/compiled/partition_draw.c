@@ -206,5 +206,5 @@ enum nnv_status nnv_graph_draw(const struct nnv_partition_graph *g, const char *
         nnv_text_add(out, "</svg>\n");
     }
     nnv_arena_free(d.arena);
-    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return ok ? NNV_OK : nnv_no_memory(err);
 }

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* -------------------------------------------------------------------- the graph */
 
 struct making {
@@ -108,7 +106,7 @@ enum nnv_status nnv_graph_make(const struct nnv_scoped *f, nnv_graph_region_fn *
     *out = (struct nnv_partition_graph){0};
     m.node = NNV_NEW(arena, uint32_t, f->n_ids);
     out->nodes = NNV_NEW(arena, struct nnv_graph_node, list->n + f->function->n_params);
-    if (!m.node || !out->nodes) return no_memory(err);
+    if (!m.node || !out->nodes) return nnv_no_memory(err);
     for (size_t i = 0; i < f->function->n_params; i++) {
         out->nodes[out->n_nodes] = describe(f->function->params[i], region_of, ctx);
         out->nodes[out->n_nodes].hidden = true; /* until it is somebody's first operand */
@@ -127,7 +125,7 @@ enum nnv_status nnv_graph_make(const struct nnv_scoped *f, nnv_graph_region_fn *
             ok = add_value(&m, to, e->args[k]);
             for (; k == 0 && had < out->n_edges; had++) out->nodes[out->edges[had].from].hidden = false;
         }
-        if (!ok) return no_memory(err);
+        if (!ok) return nnv_no_memory(err);
     }
     set_layers(out);
     return NNV_OK;
@@ -178,7 +176,7 @@ static enum nnv_status join_layers(struct nnv_partition_graph *g, int layers, in
     uint32_t *place = NNV_NEW(arena, uint32_t, g->n_nodes);
     struct nnv_graph_node *nodes = NNV_NEW(arena, struct nnv_graph_node, n);
     size_t count = 0;
-    if (!cells || !place || !nodes) return no_memory(err);
+    if (!cells || !place || !nodes) return nnv_no_memory(err);
     for (size_t i = 0; i < g->n_nodes; i++) {
         place[i] = UINT32_MAX;
         if (g->nodes[i].hidden) continue;
@@ -200,7 +198,7 @@ static enum nnv_status join_layers(struct nnv_partition_graph *g, int layers, in
                                       .layer = layer};
         to->label = label_of(&cells[at], lane, targets, arena);
         to->more = nnv_arena_printf(arena, "layers %d to %d", layer * layers, layer * layers + layers - 1);
-        if (!to->label) return no_memory(err);
+        if (!to->label) return nnv_no_memory(err);
     }
     size_t edges = 0;
     for (size_t i = 0; i < g->n_edges; i++) {

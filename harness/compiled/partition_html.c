@@ -201,5 +201,5 @@ enum nnv_status nnv_partition_html(const struct nnv_partition_page *p, struct nn
     enum nnv_status s = add_graph(&p->before, "Before", p->drawn_before, out, err);
     if (s == NNV_OK) s = add_graph(&p->after, "After", p->drawn_after, out, err);
     nnv_text_add(out, "</body></html>\n");
-    return s == NNV_OK && out->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : s;
+    return s == NNV_OK && out->failed ? nnv_no_memory(err) : s;
 }

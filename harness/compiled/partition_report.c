@@ -5,8 +5,6 @@
 
 enum { MOST_DRAWN = 400, MOST_TRIED = 12 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static bool region_before(void *ctx, const struct nnv_relay_expr *e, size_t *region, int *target) {
     const struct nnv_regions *r = ctx;
     if (e->id >= r->n_ids || !r->of[e->id]) return false;
@@ -74,7 +72,7 @@ enum nnv_status nnv_report_watch(void *ctx, const char *function, const struct n
     r->function = function;
     r->annotator = a;
     r->regions = regions;
-    if (!remember_regions(r, regions) || !remember_host(r, a, f)) return no_memory(err);
+    if (!remember_regions(r, regions) || !remember_host(r, a, f)) return nnv_no_memory(err);
     return nnv_graph_make(f, region_before, regions, r->arena, &r->before, err);
 }
 
@@ -130,7 +128,7 @@ static enum nnv_status graph_after(const struct nnv_report *r, const struct nnv_
         const struct nnv_cut *c = &result->cuts[n->region];
         n->more = n->label;
         n->label = c->n_ops == 1 ? c->ops[0] : nnv_arena_printf(r->arena, "%zu operations", c->n_ops);
-        if (!n->label) return no_memory(err);
+        if (!n->label) return nnv_no_memory(err);
     }
     return s;
 }
@@ -175,7 +173,7 @@ enum nnv_status nnv_report_page(struct nnv_report *r, const struct nnv_relay_mod
                                       .n_targets = r->annotator->n_targets,
                                       .partition = result,
                                       .cost = r->cost};
-    if (!number_regions(r, result) || !count_host(r, result)) return no_memory(err);
+    if (!number_regions(r, result) || !count_host(r, result)) return nnv_no_memory(err);
     enum nnv_status s = graph_after(r, m, result, &page.after, err);
     if (s == NNV_OK) s = try_more(r, err);
     if (s != NNV_OK) return s;

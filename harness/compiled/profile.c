@@ -17,8 +17,7 @@
 
 static enum nnv_status save(const struct nnv_profiler *p, struct nnv_err *err) {
     char *text = json_dumps(p->file, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(9));
-    enum nnv_status s =
-        text ? nnv_file_write(p->path, text, strlen(text), err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = text ? nnv_file_write(p->path, text, strlen(text), err) : nnv_no_memory(err);
     free(text);
     return s;
 }
@@ -31,8 +30,7 @@ static json_t *section(const struct nnv_profiler *p, const char *name) {
 
 static enum nnv_status store(struct nnv_profiler *p, const char *name, const char *key, json_t *record,
                              struct nnv_err *err) {
-    if (!record || json_object_set_new(section(p, name), key, record))
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!record || json_object_set_new(section(p, name), key, record)) return nnv_no_memory(err);
     if (p->told) p->told(p->context, key, record);
     return save(p, err);
 }
@@ -62,7 +60,7 @@ enum nnv_status nnv_profile_open(const char *path, bool resume, const json_t *so
         return NNV_OK;
     }
     *file = json_pack("{s:O}", "source", (json_t *)source);
-    return *file ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return *file ? NNV_OK : nnv_no_memory(err);
 }
 
 /* ------------------------------------------------------------------- measuring */
@@ -70,7 +68,7 @@ enum nnv_status nnv_profile_open(const char *path, bool resume, const json_t *so
 static enum nnv_status check(const struct nnv_model *m, struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
     int level = 0;
-    enum nnv_status s = arena ? nnv_validate(m, arena, &level, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena ? nnv_validate(m, arena, &level, err) : nnv_no_memory(err);
     nnv_arena_free(arena);
     return s;
 }
@@ -102,11 +100,10 @@ static enum nnv_status time_relus(const struct nnv_stopwatch *w, size_t n, int r
     struct nnv_relay_module *m = NULL;
     struct nnv_converted converted;
     struct nnv_timed t;
-    if (!arena) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!arena) return nnv_no_memory(err);
     const char *text = nnv_arena_printf(arena, "def @main(%%x: Tensor[(%zu), float32]) { %s }", n,
                                         relus == 2 ? "nn.relu(nn.relu(%x))" : "nn.relu(%x)");
-    enum nnv_status s = text ? nnv_relay_parse(text, strlen(text), "relus", arena, &m, err)
-                             : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = text ? nnv_relay_parse(text, strlen(text), "relus", arena, &m, err) : nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_relay_check(m, err);
     if (s == NNV_OK) s = nnv_convert(m, nnv_relay_find(m, "main"), &options, arena, &converted, err);
     if (s == NNV_OK) s = measure(w, &converted.model, &t, err);
@@ -171,7 +168,7 @@ static enum nnv_status measure_call(struct nnv_profiler *p, const struct nnv_rel
     struct nnv_timed t;
     struct nnv_err refused = {0};
     enum nnv_status s = nnv_convert_call(p->m, call, &options, arena, &converted, &refused);
-    if (s == NNV_NO_MEMORY) return nnv_fail(err, s, "out of memory");
+    if (s == NNV_NO_MEMORY) return nnv_no_memory(err);
     if (s == NNV_OK) s = check(&converted.model, &refused);
     if (s != NNV_OK) return store(p, "ops", key, impossible(p, "not converted", refused.text), err);
     s = measure(&p->target, &converted.model, &t, err);
@@ -194,7 +191,7 @@ static enum nnv_status measure_function(struct nnv_profiler *p, struct nnv_relay
                                         struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_relay_list list;
     if (nnv_relay_post_order(function, nnv_relay_enter_scope, function, arena, &list) != NNV_OK)
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     for (size_t i = 0; i < list.n; i++) {
         const struct nnv_relay_expr *e = list.exprs[i];
         if (e->kind == NNV_RELAY_FUNCTION && e != function && !nnv_scope_closed(e)) {
@@ -203,7 +200,7 @@ static enum nnv_status measure_function(struct nnv_profiler *p, struct nnv_relay
         }
         if (!nnv_composite_name(e) && (!nnv_relay_op_name(e) || !e->n_args)) continue;
         const char *key = nnv_cost_key(e, arena);
-        if (!key) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!key) return nnv_no_memory(err);
         if (json_object_get(section(p, "ops"), key)) {
             p->known++;
             continue;
@@ -265,7 +262,7 @@ static enum nnv_status measure_region(struct nnv_profiler *p, const struct nnv_c
     enum nnv_status s = nnv_convert(p->m, function, &options, arena, &converted, &refused);
     if (s == NNV_UNSUPPORTED || s == NNV_INVALID)
         return store(p, "regions", cut->function, impossible(p, "not converted", refused.text), err);
-    if (s != NNV_OK || !region_key(&converted.model, key)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s != NNV_OK || !region_key(&converted.model, key)) return nnv_no_memory(err);
     if (json_object_get(section(p, "regions"), key)) {
         p->known++;
         return NNV_OK;
@@ -305,7 +302,7 @@ static enum nnv_status measure_regions(struct nnv_profiler *p, struct nnv_arena 
     const struct nnv_convert_options options = {0};
     struct nnv_convert_support *support = nnv_convert_support_new(p->m, &options, arena);
     struct nnv_partition parts;
-    if (!support) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!support) return nnv_no_memory(err);
     struct doable d = {p, nnv_convert_annotator(support)};
     struct nnv_annotator a = d.trial;
     a.accepts = a.accepts_composite = accepts;
@@ -317,7 +314,7 @@ static enum nnv_status measure_regions(struct nnv_profiler *p, struct nnv_arena 
 
 enum nnv_status nnv_profile_run(struct nnv_profiler *p, struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status s = arena ? measure_basics(p, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = arena ? measure_basics(p, err) : nnv_no_memory(err);
     size_t n = p->m->n_functions;
     for (size_t f = 0; s == NNV_OK && f < n; f++)
         if (!nnv_scope_closed(p->m->functions[f].expr)) s = measure_function(p, p->m->functions[f].expr, arena, err);

@@ -26,8 +26,6 @@ struct run {
     struct times *times; /**< by region */
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 size_t nnv_datum_tensors(const struct nnv_relay_datum *d) {
     size_t n = 0;
     if (d->type->kind != NNV_RELAY_TUPLE_TYPE) return 1;
@@ -93,7 +91,7 @@ static enum nnv_status judge(const struct run *r, size_t region, void **in, void
     struct nnv_value *answer = arena ? NNV_NEW(arena, struct nnv_value, m->nout) : NULL;
     spec.inputs = arena ? NNV_NEW(arena, struct nnv_value, m->nin) : NULL;
     spec.outputs = arena ? NNV_NEW(arena, struct nnv_value, m->nout) : NULL;
-    enum nnv_status st = golden && answer && spec.inputs && spec.outputs ? NNV_OK : no_memory(err);
+    enum nnv_status st = golden && answer && spec.inputs && spec.outputs ? NNV_OK : nnv_no_memory(err);
     for (uint32_t i = 0; i < m->nin && st == NNV_OK; i++)
         spec.inputs[i] = value_of(&m->operands[m->in[i]], in[i], g->in_bytes[i]);
     if (st == NNV_OK) st = nnv_eval(&g->model, spec.inputs, &options, arena, golden, err);
@@ -129,7 +127,8 @@ static enum nnv_status make_result(const struct nnv_built_region *g, const struc
         return nnv_relay_datum_read(type, g->from_input[i] ? in[g->number[i]] : out[g->number[i]], arena, result, err);
     }
     struct nnv_relay_datum *tuple = NNV_NEW(arena, struct nnv_relay_datum, 1);
-    if (!tuple || !(tuple->fields = NNV_NEW(arena, struct nnv_relay_datum *, type->n_fields))) return no_memory(err);
+    if (!tuple || !(tuple->fields = NNV_NEW(arena, struct nnv_relay_datum *, type->n_fields)))
+        return nnv_no_memory(err);
     tuple->type = type;
     tuple->n_fields = type->n_fields;
     for (size_t i = 0; i < type->n_fields && st == NNV_OK; i++)
@@ -152,7 +151,7 @@ static enum nnv_status write_inputs(const struct nnv_built_region *g, struct nnv
     size_t tensors = 0, n = 0;
     for (size_t i = 0; i < n_args; i++) tensors += nnv_datum_tensors(args[i]);
     const struct nnv_relay_datum **list = NNV_NEW(arena, const struct nnv_relay_datum *, tensors);
-    if (!list) return no_memory(err);
+    if (!list) return nnv_no_memory(err);
     for (size_t i = 0; i < n_args; i++) nnv_datum_flatten(args[i], list, &n);
     for (size_t i = 0; i < n; i++) {
         size_t elems, bytes;
@@ -178,7 +177,7 @@ static enum nnv_status execute(struct run *r, size_t region, void **in, void **o
     }
     if (st != NNV_UNSUPPORTED) return nnv_fail(err, st, "%s", why.text);
     o->verdict = NNVTS_FAIL;
-    if (!o->failure && !(o->failure = nnv_arena_strdup(r->arena, why.text))) return no_memory(err);
+    if (!o->failure && !(o->failure = nnv_arena_strdup(r->arena, why.text))) return nnv_no_memory(err);
     return NNV_UNSUPPORTED;
 }
 
@@ -194,7 +193,7 @@ static enum nnv_status run_region(void *ctx, const struct nnv_relay_module *m, c
     struct nnv_arena *scratch = nnv_arena_new();
     void **in = scratch ? NNV_NEW(scratch, void *, g->model.main.nin) : NULL;
     void **out = scratch ? NNV_NEW(scratch, void *, g->model.main.nout) : NULL;
-    enum nnv_status st = in && out && make_room(g, scratch, in, out) ? NNV_OK : no_memory(err);
+    enum nnv_status st = in && out && make_room(g, scratch, in, out) ? NNV_OK : nnv_no_memory(err);
     if (st == NNV_OK) st = write_inputs(g, args, n_args, scratch, in, err);
     if (st == NNV_OK) st = execute(r, (size_t)(g - r->bundle->regions), in, out, err);
     if (st == NNV_OK) st = make_result(g, f->type->result, in, out, &at, arena, result, err);
@@ -237,7 +236,7 @@ static enum nnv_status set_outputs(struct run *r, const struct nnv_relay_datum *
     const size_t n = nnv_datum_tensors(result);
     const struct nnv_relay_datum **list = NNV_NEW(r->arena, const struct nnv_relay_datum *, n);
     o->outputs = NNV_NEW(r->arena, struct nnv_output_outcome, n);
-    if (!list || !o->outputs) return no_memory(err);
+    if (!list || !o->outputs) return nnv_no_memory(err);
     nnv_datum_flatten(result, list, &o->n_outputs);
     for (size_t i = 0; i < n; i++) o->outputs[i] = (struct nnv_output_outcome){.type = list[i]->type, .value = list[i]};
     return NNV_OK;
@@ -253,7 +252,7 @@ static enum nnv_status compare_outputs(struct run *r, struct nnv_err *err) {
     if (st != NNV_OK) return nnv_at(err, st, "the program that was compiled");
     const size_t tensors = nnv_datum_tensors(golden);
     const struct nnv_relay_datum **list = NNV_NEW(r->arena, const struct nnv_relay_datum *, tensors);
-    if (!list) return no_memory(err);
+    if (!list) return nnv_no_memory(err);
     nnv_datum_flatten(golden, list, &n);
     for (size_t i = 0; i < r->out->n_outputs; i++) {
         if (i >= n || list[i]->n != r->out->outputs[i].value->n)
@@ -292,15 +291,15 @@ enum nnv_status nnv_compiled_run(const struct nnv_built *b, const struct nnv_com
     struct nnv_compiled_outcome made = {.regions = NNV_NEW(arena, struct nnv_region_outcome, b->n_regions)};
     struct run r = {.bundle = b, .how = how, .arena = arena, .out = &made};
     r.times = NNV_NEW(arena, struct times, b->n_regions);
-    if (!made.regions || !r.times) return no_memory(err);
+    if (!made.regions || !r.times) return nnv_no_memory(err);
     enum nnv_status st = nnv_loaded_start(b, &how->session, arena, &r.session, err);
     if (st != NNV_OK) return st;
     made.devices = nnv_arena_strdup(arena, nnv_loaded_devices(r.session));
-    if (!made.devices) st = no_memory(err);
+    if (!made.devices) st = nnv_no_memory(err);
     for (size_t i = 0; i < b->n_regions && st == NNV_OK; i++) {
         const char *refusal = nnv_loaded_refusal(r.session, i);
         made.regions[i] = (struct nnv_region_outcome){.function = b->regions[i].function, .verdict = NNVTS_NOTRUN};
-        if (refusal && !(made.regions[i].refusal = nnv_arena_strdup(arena, refusal))) st = no_memory(err);
+        if (refusal && !(made.regions[i].refusal = nnv_arena_strdup(arena, refusal))) st = nnv_no_memory(err);
     }
     if (st == NNV_OK) st = run_program(&r, err);
     nnv_loaded_end(r.session);

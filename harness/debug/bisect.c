@@ -21,8 +21,6 @@ struct bisecting {
     struct nnv_bisection *out;
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static const struct nnv_subgraph *main_of(const struct bisecting *b) { return &b->known.spec->model.main; }
 
 /** The operations [from, to) as a spec; index as of nnv_cut. */
@@ -32,7 +30,7 @@ static enum nnv_status cut_into(struct bisecting *b, struct nnv_arena *arena, co
     bool *keep = NNV_NEW(arena, bool, main_of(b)->noperations);
     uint32_t *map = NNV_NEW(arena, uint32_t, main_of(b)->noperands);
     struct nnv_spec *spec;
-    if (!keep || !map) return no_memory(err);
+    if (!keep || !map) return nnv_no_memory(err);
     for (uint32_t i = from; i < to; i++) keep[i] = true;
     enum nnv_status st = nnv_cut(values, &(struct nnv_cut){.keep = keep, .index = map}, arena, &spec, err);
     if (st == NNV_OK) st = nnv_known_make(spec, false, arena, cut, err);
@@ -125,7 +123,7 @@ static void judge_step(struct bisecting *b, uint32_t operation, struct nnv_step 
 static enum nnv_status judge_steps(struct bisecting *b, struct nnv_err *err) {
     const uint32_t n = main_of(b)->noperations;
     b->out->step = NNV_NEW(b->arena, struct nnv_step, n);
-    if (!b->out->step) return no_memory(err);
+    if (!b->out->step) return nnv_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         judge_step(b, i, &b->out->step[i]);
         if (b->out->step[i].kind == NNV_STEP_WRONG && b->out->culprit == NONE) b->out->culprit = i;
@@ -173,14 +171,14 @@ static void find_beginning(struct bisecting *b) {
 static enum nnv_status find_joint(struct bisecting *b, struct nnv_err *err) {
     const struct nnv_subgraph *m = main_of(b);
     b->out->joint = NNV_NEW(b->arena, bool, m->noperands);
-    if (!b->out->joint) return no_memory(err);
+    if (!b->out->joint) return nnv_no_memory(err);
     for (uint32_t i = 0; i < m->noperands; i++) {
         struct nnv_spec *spec;
         struct nnv_opinion opinion;
         if (m->operands[i].lifetime != NNV_TEMPORARY_VARIABLE) continue;
         nnv_arena_reset(b->scratch);
         uint8_t *wish = NNV_NEW(b->scratch, uint8_t, m->noperands);
-        if (!wish) return no_memory(err);
+        if (!wish) return nnv_no_memory(err);
         wish[i] = NNV_WISH_SHOWN;
         enum nnv_status st = nnv_cut(&b->known, &(struct nnv_cut){.wish = wish}, b->scratch, &spec, err);
         if (st == NNV_OK) st = nnv_oracle_judge(&b->quick, spec, &opinion, err);
@@ -202,7 +200,7 @@ static enum nnv_status take_values(struct bisecting *b, const struct nnv_spec *a
     if (st != NNV_OK || opinion->verdict != NNVTS_PASS) return st;
     b->actual = b->known;
     b->actual.value = nnv_arena_copy(b->arena, b->known.value, main_of(b)->noperands * sizeof *b->known.value);
-    if (!b->actual.value) return no_memory(err);
+    if (!b->actual.value) return nnv_no_memory(err);
     for (uint32_t i = 0; i < all->model.main.nout; i++) b->actual.value[all->model.main.out[i]] = outputs[i];
     *ran = true;
     return NNV_OK;
@@ -249,7 +247,7 @@ enum nnv_status nnv_bisect(const struct nnv_spec *spec, const struct nnv_oracle 
                            struct nnv_bisection *out, struct nnv_err *err) {
     struct bisecting b = {.oracle = oracle, .arena = arena, .scratch = nnv_arena_new(), .out = out};
     *out = (struct nnv_bisection){.culprit = NONE};
-    if (!b.scratch) return no_memory(err);
+    if (!b.scratch) return nnv_no_memory(err);
     enum nnv_status st = NNV_OK;
     if (spec->expect_failure)
         st = nnv_fail(err, NNV_INVALID, "%s: a driver must refuse this model: there is nothing to bisect", spec->name);
@@ -268,7 +266,7 @@ enum nnv_status nnv_bisect(const struct nnv_spec *spec, const struct nnv_oracle 
 static enum nnv_status judge_alone(struct bisecting *b, struct nnv_err *err) {
     const uint32_t n = main_of(b)->noperations;
     b->out->step = NNV_NEW(b->arena, struct nnv_step, n);
-    if (!b->out->step) return no_memory(err);
+    if (!b->out->step) return nnv_no_memory(err);
     b->out->apart = true;
     for (uint32_t i = 0; i < n; i++) {
         struct nnv_step *s = &b->out->step[i];
@@ -293,7 +291,7 @@ enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_or
     struct bisecting b = {.oracle = oracle, .quick = *oracle, .arena = arena, .scratch = nnv_arena_new(), .out = out};
     struct nnv_opinion opinion;
     *out = (struct nnv_bisection){.culprit = NONE, .signature.verdict = NNVTS_PASS};
-    if (!b.scratch) return no_memory(err);
+    if (!b.scratch) return nnv_no_memory(err);
     bool ran = false;
     enum nnv_status st = nnv_known_make(spec, false, arena, &b.known, err);
     if (st == NNV_OK) {

@@ -8,8 +8,6 @@
 
 static const uint32_t ABSENT = UINT32_MAX;
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 uint32_t nnv_producer(const struct nnv_subgraph *s, uint32_t operand) {
     for (uint32_t i = 0; i < s->noperations; i++)
         for (uint32_t k = 0; k < s->operations[i].nout; k++)
@@ -227,7 +225,7 @@ static bool make_spec(struct cutting *c) {
 enum nnv_status nnv_cut(const struct nnv_known *known, const struct nnv_cut *cut, struct nnv_arena *arena,
                         struct nnv_spec **out, struct nnv_err *err) {
     struct cutting c = {.known = known, .old = &known->spec->model.main, .cut = cut, .arena = arena};
-    if (!make_spec(&c)) return no_memory(err);
+    if (!make_spec(&c)) return nnv_no_memory(err);
     *out = c.spec;
     return NNV_OK;
 }
@@ -238,7 +236,7 @@ enum nnv_status nnv_cut(const struct nnv_known *known, const struct nnv_cut *cut
 static enum nnv_status mark_ignored(struct nnv_subgraph *s, struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_shape *shapes = NNV_NEW(arena, struct nnv_shape, s->noperands);
     const void **data = NNV_NEW(arena, const void *, s->noperands);
-    if (!shapes || !data) return no_memory(err);
+    if (!shapes || !data) return nnv_no_memory(err);
     for (uint32_t i = 0; i < s->noperands; i++) {
         shapes[i] = nnv_operand_shape(&s->operands[i]);
         data[i] = s->operands[i].data;
@@ -281,7 +279,7 @@ static enum nnv_status find_values(struct nnv_known *k, struct nnv_arena *arena,
     if (st != NNV_OK) return st;
     const struct nnv_subgraph *m = &all->model.main;
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, m->nout);
-    if (!golden) return no_memory(err);
+    if (!golden) return nnv_no_memory(err);
     st = nnv_eval(&all->model, all->inputs, &options, arena, golden, err);
     for (uint32_t i = 0; i < m->nout && st == NNV_OK; i++) k->value[m->out[i]] = golden[i].value;
     return st;
@@ -295,13 +293,13 @@ enum nnv_status nnv_known_make(const struct nnv_spec *spec, bool relax, struct n
     given.bounds = NULL;
     struct nnv_known k = {.spec = &given, .value = NNV_NEW(arena, struct nnv_value, old->noperands)};
     uint32_t *index = NNV_NEW(arena, uint32_t, old->noperands);
-    if (!k.value || !index) return no_memory(err);
+    if (!k.value || !index) return nnv_no_memory(err);
     for (uint32_t i = 0; i < old->noperands; i++) k.value[i] = (struct nnv_value){.omitted = true};
     for (uint32_t i = 0; i < old->nin; i++) k.value[old->in[i]] = spec->inputs[i];
     enum nnv_status st = nnv_cut(&k, &(struct nnv_cut){.index = index}, arena, &k.spec, err);
     struct nnv_value *value = NNV_NEW(arena, struct nnv_value, old->noperands);
     bool *relaxed = NNV_NEW(arena, bool, old->noperands);
-    if (st == NNV_OK && (!value || !relaxed)) st = no_memory(err);
+    if (st == NNV_OK && (!value || !relaxed)) st = nnv_no_memory(err);
     if (st != NNV_OK) return st;
     for (uint32_t i = 0; i < old->noperands; i++)
         if (index[i] != ABSENT) value[index[i]] = k.value[i];

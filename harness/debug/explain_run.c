@@ -27,8 +27,7 @@ enum nnv_status nnv_cli_dump_also(const char *path, const struct nnv_spec *spec,
     /* models that a driver must refuse have no such program */
     if (nnv_spec_write_c(spec, precision, arena, &text, &why) == NNV_OK) {
         nnv_text_addf(&file, "%s.c", path);
-        st = text.failed || file.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory")
-                                        : nnv_file_create(file.data, text.data, text.len, err);
+        st = text.failed || file.failed ? nnv_no_memory(err) : nnv_file_create(file.data, text.data, text.len, err);
     }
     nnv_text_free(&text);
     nnv_text_free(&file);
@@ -102,7 +101,7 @@ static enum nnv_status explain_case(const struct nnv_report *r, size_t i, struct
 static enum nnv_status explain_cases(const struct nnv_report *r, const struct nnv_buckets *b, const uint32_t *of,
                                      struct nnv_text *t, struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = arena ? NNV_OK : nnv_no_memory(err);
     const uint64_t end = nnv_now_ns() + TOTAL_NS;
     int tried = 0;
     for (int pass = 0; pass < 2; pass++)
@@ -122,16 +121,16 @@ enum nnv_status nnv_cli_explain_run(const char *folder, struct nnv_err *err) {
     struct nnv_text t = {0}, path = {0};
     uint32_t *of = NULL;
     nnv_text_add_path(&path, folder, NNV_EXPLAINED_FILE);
-    if (path.failed) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (path.failed) return nnv_no_memory(err);
     unlink(path.data); /* an earlier run's */
     enum nnv_status st = nnv_report_load(folder, &report, err);
     if (st == NNV_OK && nnv_report_count(report, NNVTS_FAIL) > 0) {
         of = malloc((report->count + 1) * sizeof *of);
-        st = of ? nnv_buckets_of(report, &buckets, of, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        st = of ? nnv_buckets_of(report, &buckets, of, err) : nnv_no_memory(err);
         nnv_text_add(&t, "{");
         if (st == NNV_OK) st = explain_cases(report, &buckets, of, &t, err);
         nnv_text_add(&t, "\n}\n");
-        if (st == NNV_OK && t.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (st == NNV_OK && t.failed) st = nnv_no_memory(err);
         if (st == NNV_OK) st = nnv_file_write(path.data, t.data, t.len, err);
     }
     free(of);

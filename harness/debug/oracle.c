@@ -102,7 +102,7 @@ static _Noreturn void answer_and_exit(const struct nnv_oracle *o, const struct n
     a->status = nnv_client_open(&client, o->path, o->options, &a->err);
     struct nnv_case_env env = {.client = &client, .arena = nnv_arena_new(), .phase = &a->phase};
     a->phase = NNV_PHASE_BUILD;
-    if (a->status == NNV_OK && !env.arena) a->status = nnv_fail(&a->err, NNV_NO_MEMORY, "out of memory");
+    if (a->status == NNV_OK && !env.arena) a->status = nnv_no_memory(&a->err);
     if (a->status == NNV_OK && judged) judge(o, spec, &env, a);
     if (a->status == NNV_OK && !judged) run(spec, &env, a);
     atomic_store(&a->complete, 1);
@@ -126,7 +126,7 @@ static void set_end(const struct answer *a, const struct nnv_end *end, struct nn
 static enum nnv_status ask(const struct nnv_oracle *o, const struct nnv_spec *spec, bool judged, size_t size,
                            struct answer **answer, struct nnv_opinion *opinion, struct nnv_err *err) {
     struct answer *a = nnv_shared_new(size);
-    if (!a) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!a) return nnv_no_memory(err);
     uint64_t start = nnv_now_ns();
     enum nnv_status st = NNV_OK;
     pid_t pid = nnv_process_fork();
@@ -168,12 +168,12 @@ enum nnv_status nnv_oracle_run(const struct nnv_oracle *o, const struct nnv_spec
         if (__builtin_add_overflow(size, spec->outputs[i].bytes, &size))
             return nnv_fail(err, NNV_INVALID, "the outputs take too much memory");
     struct nnv_value *v = NNV_NEW(arena, struct nnv_value, n);
-    if (!v) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!v) return nnv_no_memory(err);
     enum nnv_status st = ask(o, spec, false, size, &a, opinion, err);
     for (uint32_t i = 0; i < n && st == NNV_OK; i++) {
         v[i] = spec->outputs[i];
         v[i].data = nnv_arena_copy(arena, a->values + at, v[i].bytes);
-        if (!v[i].data) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!v[i].data) st = nnv_no_memory(err);
         at += v[i].bytes;
     }
     nnv_shared_free(a, size);

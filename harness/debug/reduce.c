@@ -330,7 +330,7 @@ enum nnv_status nnv_reduce(const struct nnv_spec *spec, const struct nnv_reduce_
                             .end_ns = nnv_now_ns() + options->total_ns};
     *out = (struct nnv_reduction){0};
     enum nnv_status st = NNV_OK;
-    if (!r.kept || !r.trial) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!r.kept || !r.trial) st = nnv_no_memory(err);
     if (st == NNV_OK) st = begin(&r, spec, out, err);
     if (st == NNV_OK) reduce_all(&r);
     if (st == NNV_OK && !is_confirmed(&r)) {

@@ -323,11 +323,11 @@ enum nnv_status nnv_spec_write_c(const struct nnv_spec *spec, enum nnv_precision
     if (spec->expect_failure)
         return nnv_fail(err, NNV_INVALID, "%s: a model that a driver must refuse is not written as C", spec->name);
     struct nnv_bounds *bounds = NNV_NEW(arena, struct nnv_bounds, spec->model.main.nout);
-    if (!bounds) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!bounds) return nnv_no_memory(err);
     enum nnv_status st = nnv_validate(&spec->model, arena, NULL, err);
     if (st == NNV_OK) st = nnv_judge_bounds(spec, precision, arena, bounds, err);
     if (st != NNV_OK) return nnv_at(err, st, "%s", spec->name);
     struct writer w = {.spec = spec, .bounds = bounds, .out = out};
     add_program(&w, precision);
-    return out->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    return out->failed ? nnv_no_memory(err) : NNV_OK;
 }

@@ -57,8 +57,7 @@ static enum nnv_status save(const char *folder, const struct nnv_fuzz_input *inp
     struct nnv_text t = {0}, path = {0};
     nnv_fuzz_print(&t, input);
     nnv_text_addf(&path, "%s/%016" PRIx64 ".fuzz", folder, nnv_hash_bytes(t.data, t.len));
-    enum nnv_status st = t.failed || path.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory")
-                                                 : nnv_file_create(path.data, t.data, t.len, err);
+    enum nnv_status st = t.failed || path.failed ? nnv_no_memory(err) : nnv_file_create(path.data, t.data, t.len, err);
     nnv_text_free(&t);
     nnv_text_free(&path);
     return st;
@@ -234,7 +233,7 @@ enum nnv_status nnv_fuzz_campaign(const struct nnv_fuzz_options *o, struct nnv_f
     struct campaign *c = calloc(1, sizeof *c);
     *stats = (struct nnv_fuzz_stats){0};
     *interrupted = false;
-    if (c == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (c == NULL) return nnv_no_memory(err);
     c->o = o;
     c->stats = stats;
     c->start_ns = nnv_now_ns();

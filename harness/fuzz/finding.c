@@ -148,7 +148,7 @@ struct gathering {
 
 static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct nnv_err *err) {
     struct gathering *g = context;
-    if (!nnv_fuzz_ended_copy(&g->ended[e->index], e)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!nnv_fuzz_ended_copy(&g->ended[e->index], e)) return nnv_no_memory(err);
     if (e->verdict == NNVTS_ERROR && e->signal == 0)
         return nnv_fail(err, NNV_INTERNAL, "%.*s", (int)e->reason.len, e->reason.data);
     return NNV_OK;
@@ -168,7 +168,7 @@ enum nnv_status nnv_fuzz_run_batches(const struct nnv_run_config *config, struct
     struct nnv_case *cases = calloc(count ? count : 1, sizeof *cases);
     struct gathering g = {ended, until_ns};
     enum nnv_status st = NNV_OK;
-    if (boards == NULL || cases == NULL) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (boards == NULL || cases == NULL) st = nnv_no_memory(err);
     for (size_t i = 0; st == NNV_OK && i < count; i++) {
         batches[i].board = &boards[i];
         atomic_store(&boards[i].current, batches[i].first);
@@ -234,7 +234,7 @@ static enum nnv_status try_inputs(const struct nnv_run_config *config, struct nn
 static enum nnv_status reduce_inputs(const struct nnv_run_config *config, struct nnv_fuzz_finding *f,
                                      struct nnv_err *err) {
     struct nnv_fuzz_input *fewer = calloc(f->count, sizeof *fewer);
-    enum nnv_status st = fewer != NULL ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = fewer != NULL ? NNV_OK : nnv_no_memory(err);
     bool same = false;
     if (st == NNV_OK) {
         fewer[0] = f->inputs[f->count - 1];
@@ -289,7 +289,7 @@ static enum nnv_status lift(const struct nnv_fuzz_input *input, const char *name
     struct nnv_fuzz_image image = {0};
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_spec *spec = NULL, lifted;
-    enum nnv_status st = arena != NULL ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = arena != NULL ? NNV_OK : nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_fuzz_base_build(&input->base, arena, &spec, err);
     if (st == NNV_OK) st = nnv_fuzz_image_begin(&image, &client, spec, arena, err);
     if (st == NNV_OK) nnv_fuzz_apply(&image, input);
@@ -307,8 +307,8 @@ static enum nnv_status write_text(const struct nnv_text *t, const char *folder, 
                                   struct nnv_err *err) {
     struct nnv_text path = {0};
     nnv_text_addf(&path, "%s/%s%s", folder, name, suffix);
-    enum nnv_status st = t->failed || path.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory")
-                                                  : nnv_file_write(path.data, t->data, t->len, err);
+    enum nnv_status st =
+        t->failed || path.failed ? nnv_no_memory(err) : nnv_file_write(path.data, t->data, t->len, err);
     nnv_text_free(&path);
     return st;
 }

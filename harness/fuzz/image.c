@@ -90,7 +90,7 @@ static enum nnv_status render(struct nnv_fuzz_image *m, const struct nnv_spec *s
     out->referenced = referenced;
     out->operand_values = duplicate(m, out->operand_values, out->operand_values_bytes, 1);
     out->pools = duplicate(m, out->pools, out->pool_count, sizeof *out->pools);
-    return m->failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    return m->failed ? nnv_no_memory(err) : NNV_OK;
 }
 
 enum nnv_status nnv_fuzz_image_begin(struct nnv_fuzz_image *m, struct nnv_client *client, const struct nnv_spec *spec,

@@ -188,7 +188,7 @@ static enum nnv_status parse_line(const char *line, struct nnv_fuzz_input **inpu
     if (*line == '\0' || *line == '#') return NNV_OK;
     if (strncmp(line, "base ", 5) == 0) {
         struct nnv_fuzz_input *grown = realloc(*inputs, (*count + 1) * sizeof *grown);
-        if (grown == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (grown == NULL) return nnv_no_memory(err);
         *inputs = grown;
         grown[*count] = (struct nnv_fuzz_input){0};
         return parse_base(line, &grown[(*count)++].base, err);

@@ -125,7 +125,7 @@ static const char *below(const char *path, const char *folder) {
 static enum nnv_status add_files(const char *folder, char **paths, size_t count, json_t *manifest,
                                  struct nnv_err *err) {
     json_t *files = json_array();
-    enum nnv_status s = files ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = files ? NNV_OK : nnv_no_memory(err);
     for (size_t i = 0; s == NNV_OK && i < count; i++) {
         char hex[NNV_HEX_SHA256];
         struct stat st;
@@ -146,7 +146,7 @@ static enum nnv_status add_files(const char *folder, char **paths, size_t count,
 
 static enum nnv_status put_all(FILE *to, const char *folder, const json_t *manifest, struct nnv_err *err) {
     char *text = json_dumps(manifest, JSON_INDENT(1) | JSON_SORT_KEYS);
-    if (!text) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!text) return nnv_no_memory(err);
     enum nnv_status s = put_header(to, MANIFEST, strlen(text), err);
     if (s == NNV_OK) {
         fwrite(text, 1, strlen(text), to);

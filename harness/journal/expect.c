@@ -38,7 +38,7 @@ static int by_name(const void *a, const void *b) {
 
 static enum nnv_status names_make(struct names *n, const struct nnv_case_list *list, struct nnv_err *err) {
     n->sorted = malloc((list->count + 1) * sizeof *n->sorted);
-    if (n->sorted == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (n->sorted == NULL) return nnv_no_memory(err);
     n->count = list->count;
     for (size_t i = 0; i < n->count; i++) n->sorted[i] = &list->item[i];
     qsort(n->sorted, n->count, sizeof *n->sorted, by_name);
@@ -158,12 +158,11 @@ enum nnv_status nnv_expect_bind(struct nnv_expectations *x, const struct nnv_cas
     x->first = calloc(count + 1, sizeof *x->first);
     x->links = 0;
     x->cases = count;
-    enum nnv_status st = x->first != NULL && b.last != NULL ? names_make(&names, &list, err)
-                                                            : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = x->first != NULL && b.last != NULL ? names_make(&names, &list, err) : nnv_no_memory(err);
     for (size_t i = 0; i < x->count && st == NNV_OK; i++) {
         b.entry = (uint32_t)i;
         st = each_case(&x->item[i], &list, &names, bind_one, &b, err);
-        if (st == NNV_OK && b.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (st == NNV_OK && b.failed) st = nnv_no_memory(err);
     }
     free(names.sorted);
     free(b.last);

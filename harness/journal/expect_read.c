@@ -86,7 +86,7 @@ static enum nnv_status take_text(const struct reading *r, const json_t *object, 
     if (value == NULL) return NNV_OK;
     if (!json_is_string(value)) return refuse(r, "\"%s\" is to be a text", member);
     *out = nnv_arena_strdup(r->x->arena, json_string_value(value));
-    return *out != NULL ? NNV_OK : nnv_fail(r->err, NNV_NO_MEMORY, "out of memory");
+    return *out != NULL ? NNV_OK : nnv_no_memory(r->err);
 }
 
 /** True if the selection can be understood; else the error says why. */
@@ -104,13 +104,13 @@ static enum nnv_status take_cases(const struct reading *r, const json_t *object,
         return refuse(r, "\"cases\" is to be a name, glob or selection of cases, or an array of them "
                          "(\"ops/ADD/float32/*\")");
     const char **list = NNV_NEW(r->x->arena, const char *, n);
-    enum nnv_status st = list != NULL ? NNV_OK : nnv_fail(r->err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = list != NULL ? NNV_OK : nnv_no_memory(r->err);
     for (size_t i = 0; i < n && st == NNV_OK; i++) {
         const json_t *item = json_is_array(value) ? json_array_get(value, i) : value;
         const char *s = json_string_value(item);
         if (s == NULL) return refuse(r, "\"cases\" holds something that is not a text");
         list[i] = nnv_arena_strdup(r->x->arena, s);
-        st = list[i] != NULL ? check_selection(r, s) : nnv_fail(r->err, NNV_NO_MEMORY, "out of memory");
+        st = list[i] != NULL ? check_selection(r, s) : nnv_no_memory(r->err);
     }
     e->cases = list;
     e->case_count = n;
@@ -180,7 +180,7 @@ static enum nnv_status add_entry(struct nnv_expectations *x, const struct nnv_ex
     if (x->count == x->cap) {
         const size_t cap = x->cap ? 2 * x->cap : 16;
         struct nnv_expected *more = realloc(x->item, cap * sizeof *more);
-        if (more == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (more == NULL) return nnv_no_memory(err);
         x->item = more;
         x->cap = cap;
     }
@@ -213,7 +213,7 @@ enum nnv_status nnv_expect_parse(const char *name, const char *text, size_t n, s
     struct reading r = {.name = name, .text = text, .n = n, .line = 1, .x = x, .err = err};
     json_error_t why;
     if (x->arena == NULL) x->arena = nnv_arena_new();
-    if (x->arena == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (x->arena == NULL) return nnv_no_memory(err);
     json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
     if (root == NULL) return nnv_fail(err, NNV_INVALID, "%s:%d: not JSON: %s", name, why.line, why.text);
     const json_t *list = json_object_get(root, "expectations"), *form = json_object_get(root, "format");

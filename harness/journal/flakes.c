@@ -127,7 +127,7 @@ static enum nnv_status bisect(const struct nnv_flake_subject *s, struct nnv_flak
     if (b.tries == 0) b.tries = MOST_RUNS_OF_A_TEST;
     b.set = calloc(b.count + 1, sizeof *b.set);
     b.part = calloc(b.count + 1, sizeof *b.part);
-    enum nnv_status st = b.set && b.part ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = b.set && b.part ? NNV_OK : nnv_no_memory(err);
     if (st == NNV_OK) {
         memcpy(b.set, s->before, b.count * sizeof *b.set);
         st = find_tail(&b, err);

@@ -21,8 +21,6 @@ static const char begins[] = "{\"nnvts\":"; /* every journal of nnvts */
 
 enum { LOCK_ATTEMPTS = 100 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /** folder/name, malloc'ed. */
 static char *path_of(const struct nnv_journal *j, const char *name) {
     char *path = NULL;
@@ -69,7 +67,7 @@ static enum nnv_status open_file(struct nnv_journal *j, bool *exists, struct nnv
 enum nnv_status nnv_journal_open(const char *folder, struct nnv_journal *j, bool *exists, struct nnv_err *err) {
     *exists = false;
     j->folder = strdup(folder);
-    if (j->folder == NULL) return no_memory(err);
+    if (j->folder == NULL) return nnv_no_memory(err);
     enum nnv_status st = nnv_file_mkdir(folder, err);
     if (st == NNV_OK) st = lock(j, err);
     if (st == NNV_OK) st = open_file(j, exists, err);
@@ -127,7 +125,7 @@ enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const char *name,
     struct nnv_text t = {0};
     struct nnv_stream file = NNV_STREAM_NONE;
     char *path = path_of(j, name);
-    enum nnv_status st = path == NULL ? no_memory(err) : nnv_stream_open(&file, path, err);
+    enum nnv_status st = path == NULL ? nnv_no_memory(err) : nnv_stream_open(&file, path, err);
     for (size_t i = 0; i < count && st == NNV_OK; i++) {
         const struct nnv_case *c = &cases[i];
         const char *field[] = {c->name, c->suite, c->op, c->type, c->tags};
@@ -137,7 +135,7 @@ enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const char *name,
             nnv_text_add(&t, field[k]);
         }
         nnv_text_add(&t, "\n");
-        st = t.failed ? no_memory(err) : nnv_stream_add(&file, t.data, t.len, err);
+        st = t.failed ? nnv_no_memory(err) : nnv_stream_add(&file, t.data, t.len, err);
     }
     if (st == NNV_OK) st = nnv_stream_end(&file, err);
     nnv_stream_drop(&file);
@@ -151,7 +149,7 @@ enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, str
     nnv_text_add(&line, header);
     nnv_text_add(&line, "\n");
     char *path = path_of(j, "journal.jsonl");
-    enum nnv_status st = line.failed || path == NULL ? no_memory(err) : NNV_OK;
+    enum nnv_status st = line.failed || path == NULL ? nnv_no_memory(err) : NNV_OK;
     if (st == NNV_OK) st = nnv_file_write(path, line.data, line.len, err);
     if (st == NNV_OK && path != NULL) {
         if (j->file >= 0) close(j->file);
@@ -169,7 +167,7 @@ enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, str
 enum nnv_status nnv_journal_append(struct nnv_journal *j, const char *line, size_t n, bool urgent,
                                    struct nnv_err *err) {
     char small[4096], *whole = n < sizeof small ? small : malloc(n + 1);
-    if (whole == NULL) return no_memory(err);
+    if (whole == NULL) return nnv_no_memory(err);
     memcpy(whole, line, n);
     whole[n] = '\n';
     size_t done = 0;

@@ -57,15 +57,13 @@ void nnv_seen_free(struct nnv_seen *s) {
 
 /* ---------------------------------------------------------------------- lines */
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /** Opens a regular file, and only that. */
 static enum nnv_status open_file(const char *folder, const char *name, char **path, FILE **file, struct nnv_err *err) {
     struct nnv_text t = {0};
     struct stat st;
     nnv_text_add_path(&t, folder, name);
     *path = t.data;
-    if (t.failed || t.data == NULL) return no_memory(err);
+    if (t.failed || t.data == NULL) return nnv_no_memory(err);
     int fd = open(*path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return nnv_fail(err, NNV_INVALID, "%s: %s; is '%s' the folder of a run (nnvts run --out)?", *path,
@@ -77,7 +75,7 @@ static enum nnv_status open_file(const char *folder, const char *name, char **pa
     *file = fdopen(fd, "r");
     if (*file != NULL) return NNV_OK;
     close(fd);
-    return no_memory(err);
+    return nnv_no_memory(err);
 }
 
 /** Reads a line without its end; *n is -1 behind the last, or if that was cut short. */
@@ -85,7 +83,7 @@ static enum nnv_status read_line(FILE *file, const char *path, char **line, size
                                  struct nnv_err *err) {
     errno = 0;
     *n = getline(line, cap, file);
-    if (*n < 0 && errno == ENOMEM) return no_memory(err);
+    if (*n < 0 && errno == ENOMEM) return nnv_no_memory(err);
     if (*n < 0 && ferror(file)) return nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno));
     if (*n > 0 && (*line)[*n - 1] == '\n')
         (*line)[--*n] = '\0';
@@ -134,7 +132,7 @@ static enum nnv_status check_record(struct nnv_journal_reader *r, const json_t *
     if (!nnv_verdict_parse(verdict, &v))
         return nnv_fail(err, NNV_INVALID, "unknown verdict '%.40s' of case '%.200s'", verdict, name);
     int added = nnv_seen_add(&r->seen, name);
-    if (added < 0) return no_memory(err);
+    if (added < 0) return nnv_no_memory(err);
     return added ? NNV_OK : nnv_fail(err, NNV_INVALID, "case '%.200s' has a second record", name);
 }
 
@@ -198,7 +196,7 @@ enum nnv_status nnv_reader_listed(struct nnv_journal_reader *r, struct nnv_liste
     forget_replaced(r);
     for (i = 0; i < FIELDS; i++) {
         field[i] = as_in_journal(field[i], &r->replaced[i]);
-        if (field[i] == NULL) return no_memory(err);
+        if (field[i] == NULL) return nnv_no_memory(err);
     }
     *c = (struct nnv_listed){field[0], field[1], field[2], field[3], field[4]};
     return NNV_OK;

@@ -133,7 +133,7 @@ static enum nnv_status read_case(struct nnv_report *r, char *line, struct nnv_er
         return nnv_fail(err, NNV_INVALID, "not a case: name, suite, op, type and tags, with tabs between them");
     for (int i = 0; i < TAGS; i++) {
         field[i] = field_text(r, field[i]);
-        if (field[i] == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (field[i] == NULL) return nnv_no_memory(err);
     }
     uint32_t before = r->names.count;
     uint32_t name = nnv_map_add(&r->names, field[NAME]);
@@ -151,7 +151,7 @@ static enum nnv_status read_case(struct nnv_report *r, char *line, struct nnv_er
         .expectation = NNV_MAP_NONE,
     };
     if (name == NNV_MAP_NONE || c->suite == NNV_MAP_NONE || c->op == NNV_MAP_NONE || c->type == NNV_MAP_NONE)
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     r->count++;
     return NNV_OK;
 }
@@ -260,7 +260,7 @@ static enum nnv_status take_reason(struct nnv_report *r, const char *s, size_t n
     memcpy(cut, s, n);
     cut[n] = '\0';
     *out = keep_reason(r, cut);
-    return *out != NULL ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return *out != NULL ? NNV_OK : nnv_no_memory(err);
 }
 
 static enum nnv_status take_reason_member(struct nnv_report *r, const json_t *record, const char **out,

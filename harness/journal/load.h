@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "nnvts/result.h"
-#include "harness/journal/map.h"
+#include "base/map.h"
 #include "reports/report.h"
 
 enum { NNV_REPORT_REASON_MAX = 512 };

@@ -35,8 +35,6 @@ struct merge {
     struct nnv_merged *to;
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* ----------------------------------------------------------------- the lists */
 
 static void hash_name(uint64_t *h, const char *name) {
@@ -61,7 +59,7 @@ static enum nnv_status read_names(struct merge *m, const char *path, struct nnv_
         line[strcspn(line, "\t\n")] = '\0';
         hash_name(&hash, line);
         uint32_t before = m->names.count;
-        if (nnv_map_add(&m->names, line) == NNV_MAP_NONE) return no_memory(err);
+        if (nnv_map_add(&m->names, line) == NNV_MAP_NONE) return nnv_no_memory(err);
         if (m->names.count == before) return nnv_fail(err, NNV_INVALID, "%s: case '%s' is listed twice", path, line);
     }
     if (m->names.count != first->whole || !is_list(hash, first->selection))
@@ -75,11 +73,11 @@ static enum nnv_status take_selection(struct merge *m, struct nnv_err *err) {
     size_t size = 0;
     nnv_text_add_path(&from, m->parts[0].folder, m->parts[0].is_shard ? "selection.tsv" : "cases.tsv");
     nnv_text_add_path(&to, m->o->out, "cases.tsv");
-    enum nnv_status s = from.failed || to.failed ? no_memory(err) : NNV_OK;
+    enum nnv_status s = from.failed || to.failed ? nnv_no_memory(err) : NNV_OK;
     if (s == NNV_OK) s = nnv_file_read(from.data, list_limit, &m->list, &size, err);
     if (s == NNV_OK && memchr(m->list, '\0', size) != NULL)
         s = nnv_fail(err, NNV_INVALID, "%s: not a list of cases: it is not text", from.data);
-    if (s == NNV_OK && !nnv_map_reserve(&m->names, m->parts[0].whole + 1)) s = no_memory(err);
+    if (s == NNV_OK && !nnv_map_reserve(&m->names, m->parts[0].whole + 1)) s = nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_file_write(to.data, m->list, size, err);
     if (s == NNV_OK) s = read_names(m, from.data, err);
     nnv_text_free(&from);
@@ -160,7 +158,7 @@ static enum nnv_status mark_tree(struct merge *m, const struct nnv_part *p, cons
     if (s == NNV_OK && its != NULL) {
         s = nnv_merge_dump(p->folder, m->o->out, its, err);
         *dump = strdup(its);
-        if (s == NNV_OK && *dump == NULL) s = no_memory(err);
+        if (s == NNV_OK && *dump == NULL) s = nnv_no_memory(err);
     }
     json_decref(record);
     return s;
@@ -185,7 +183,7 @@ static enum nnv_status take_record(struct merge *m, const struct nnv_part *p, ch
     if (s == NNV_OK) {
         nnv_merge_line(line, n, m->workers, dump, m->o->out, &m->line, &number);
         nnv_text_add(&m->line, "\n");
-        s = m->line.failed ? no_memory(err) : nnv_stream_add(&m->journal, m->line.data, m->line.len, err);
+        s = m->line.failed ? nnv_no_memory(err) : nnv_stream_add(&m->journal, m->line.data, m->line.len, err);
     }
     if (number > *most) *most = number;
     m->to->records++;
@@ -226,7 +224,7 @@ static enum nnv_status clear_out(struct merge *m, struct nnv_err *err) {
     struct nnv_text dumps = {0};
     bool exists = false;
     nnv_text_add_path(&dumps, m->o->out, "dumps");
-    enum nnv_status s = dumps.failed ? no_memory(err) : nnv_journal_open(m->o->out, &m->folder, &exists, err);
+    enum nnv_status s = dumps.failed ? nnv_no_memory(err) : nnv_journal_open(m->o->out, &m->folder, &exists, err);
     if (s == NNV_OK && m->folder.file >= 0) s = nnv_journal_clear(&m->folder, err);
     if (s == NNV_OK) s = nnv_file_mkdir(dumps.data, err);
     nnv_text_free(&dumps);
@@ -238,7 +236,7 @@ static enum nnv_status write_journal(struct merge *m, struct nnv_err *err) {
     nnv_text_add_path(&path, m->o->out, "journal.jsonl");
     enum nnv_status s = nnv_parts_header(m->o, m->parts, &header, err);
     nnv_text_add(&header, "\n");
-    if (s == NNV_OK && (path.failed || header.failed)) s = no_memory(err);
+    if (s == NNV_OK && (path.failed || header.failed)) s = nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_stream_open(&m->journal, path.data, err);
     if (s == NNV_OK) s = nnv_stream_add(&m->journal, header.data, header.len, err);
     for (size_t i = 0; i < m->o->count && s == NNV_OK; i++) s = take_records(m, &m->parts[i], err);
@@ -257,7 +255,7 @@ static enum nnv_status merge_all(struct merge *m, struct nnv_err *err) {
     if (s != NNV_OK) return s;
     m->owner = calloc(m->names.count + (size_t)1, sizeof *m->owner);
     m->done = calloc(m->names.count + (size_t)1, sizeof *m->done);
-    if (m->owner == NULL || m->done == NULL) return no_memory(err);
+    if (m->owner == NULL || m->done == NULL) return nnv_no_memory(err);
     for (size_t i = 0; i < m->o->count && s == NNV_OK; i++) s = take_list(m, &m->parts[i], err);
     if (s == NNV_OK) s = check_owners(m, err);
     if (s == NNV_OK) s = write_journal(m, err);
@@ -274,7 +272,7 @@ enum nnv_status nnv_merge(const struct nnv_merge_options *options, struct nnv_me
     *merged = (struct nnv_merged){0};
     struct merge m = {.o = options, .folder = NNV_JOURNAL_NONE, .journal = NNV_STREAM_NONE, .to = merged};
     m.parts = calloc(options->count, sizeof *m.parts);
-    enum nnv_status s = m.parts == NULL ? no_memory(err) : merge_all(&m, err);
+    enum nnv_status s = m.parts == NULL ? nnv_no_memory(err) : merge_all(&m, err);
     if (m.parts != NULL) nnv_parts_close(m.parts, options->count);
     nnv_journal_close(&m.folder);
     nnv_map_free(&m.names);

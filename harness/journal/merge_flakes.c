@@ -37,14 +37,13 @@ enum nnv_status nnv_merge_flakes(const char *const *folders, size_t count, const
     if (all == NULL || path.failed) {
         json_decref(all);
         nnv_text_free(&path);
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     }
     for (size_t i = 0; i < count; i++) add(all, folders[i]);
     enum nnv_status s = NNV_OK;
     if (json_array_size(json_object_get(all, "cases")) > 0) {
         char *text = json_dumps(all, JSON_INDENT(1));
-        s = text == NULL ? nnv_fail(err, NNV_NO_MEMORY, "out of memory")
-                         : nnv_file_create(path.data, text, strlen(text), err);
+        s = text == NULL ? nnv_no_memory(err) : nnv_file_create(path.data, text, strlen(text), err);
         free(text);
     }
     json_decref(all);

@@ -110,8 +110,7 @@ enum nnv_status nnv_merge_dump(const char *from, const char *to, const char *dum
         nnv_text_clear(&target);
         nnv_text_addf(&source, "%s/%.*s%s", from, (int)(n - tail), dump, suffixes[i]);
         nnv_text_addf(&target, "%s/%.*s%s", to, (int)(n - tail), dump, suffixes[i]);
-        s = source.failed || target.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory")
-                                           : bring(source.data, target.data, err);
+        s = source.failed || target.failed ? nnv_no_memory(err) : bring(source.data, target.data, err);
     }
     nnv_text_free(&source);
     nnv_text_free(&target);

@@ -13,8 +13,6 @@
 #include "base/text.h"
 #include "harness/journal/load.h"
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* ------------------------------------------------------------------- opening */
 
 /** Refuses a folder that a run writes to, and the one that the merged run is to be in. */
@@ -65,7 +63,7 @@ static enum nnv_status open_part(struct nnv_part *p, const char *folder, const c
     if (s != NNV_OK) return s;
     if (asprintf(&p->path, "%s/journal.jsonl", folder) < 0) {
         p->path = NULL;
-        return no_memory(err);
+        return nnv_no_memory(err);
     }
     p->journal = fopen(p->path, "re");
     if (p->journal == NULL)
@@ -143,7 +141,7 @@ static enum nnv_status compare(const struct nnv_part *p, const struct nnv_part *
         char *its = text_of(p, same[i].object, same[i].member);
         char *firsts = text_of(first, same[i].object, same[i].member);
         if (its == NULL || firsts == NULL)
-            s = no_memory(err);
+            s = nnv_no_memory(err);
         else if (strcmp(its, firsts) != 0)
             s = differs(p, first, same[i].words, its, firsts, err);
         free(its);
@@ -262,5 +260,5 @@ enum nnv_status nnv_parts_header(const struct nnv_merge_options *o, const struct
     const bool ok = text != NULL && !out->failed;
     free(text);
     json_decref(header);
-    return ok ? NNV_OK : no_memory(err);
+    return ok ? NNV_OK : nnv_no_memory(err);
 }

@@ -18,8 +18,6 @@
 
 enum { LARGEST = 1 << 30 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* --------------------------------------------------------- cases by their names */
 
 /** A hash table with open addressing: indices + 1 of the cases. */
@@ -40,7 +38,7 @@ static enum nnv_status names_make(struct names *n, const struct nnv_case *cases,
     size_t room = 16;
     while (room < count * 2) room *= 2;
     *n = (struct names){.cases = cases, .slot = calloc(room, sizeof *n->slot), .mask = room - 1};
-    if (n->slot == NULL) return no_memory(err);
+    if (n->slot == NULL) return nnv_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         uint32_t *slot = slot_of(n, cases[i].name);
         if (*slot != 0) return nnv_fail(err, NNV_INVALID, "two cases have the name '%s'", cases[i].name);
@@ -260,7 +258,8 @@ enum nnv_status nnv_journal_resume(struct nnv_journal *j, const struct nnv_run_o
     char *path = NULL;
     enum nnv_status st = names_make(&r.names, o->cases, o->count, err);
     *past = (struct nnv_journal_past){.done = calloc(o->count + 1, sizeof *past->done)};
-    if (st == NNV_OK && (past->done == NULL || asprintf(&path, "%s/journal.jsonl", j->folder) < 0)) st = no_memory(err);
+    if (st == NNV_OK && (past->done == NULL || asprintf(&path, "%s/journal.jsonl", j->folder) < 0))
+        st = nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_file_read(path, LARGEST, &past->text, &r.size, err);
     r.text = past->text;
     if (st == NNV_OK) st = read_lines(&r, err);

@@ -161,7 +161,7 @@ static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct
     struct nnv_bytes *to = &p->answers[e->index];
     if (e->verdict != NNVTS_PASS || e->answer.len == 0 || p->bytes + e->answer.len > KEPT_OF_A_PASS) return NNV_OK;
     char *copy = malloc(e->answer.len);
-    if (copy == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (copy == NULL) return nnv_no_memory(err);
     memcpy(copy, e->answer.data, e->answer.len);
     *to = (struct nnv_bytes){copy, e->answer.len};
     p->bytes += e->answer.len;
@@ -188,7 +188,7 @@ static enum nnv_status run_pass(const struct nnv_pool_options *like, const char 
     *p = (struct nnv_pass){.what = what, .answers = calloc(like->count + 1, sizeof *p->answers)};
     if (p->answers == NULL || (n > 0 && threads != NULL && options == NULL)) {
         free(options);
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     }
     config.determinism = NNV_DETERMINISM_PASS;
     config.one_cpu = n == 1;

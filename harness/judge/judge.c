@@ -136,10 +136,10 @@ static enum nnv_status make_choices(struct judging *j, const struct nnv_golden *
     int most = golden[0].choices < NNV_MOST_CHOICES ? golden[0].choices : NNV_MOST_CHOICES;
     struct nnv_golden *one = NNV_NEW(j->env->arena, struct nnv_golden, n);
     if (!j->choices) j->choices = NNV_NEW(j->env->arena, struct nnv_golden *, n);
-    if (!one || !j->choices) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!one || !j->choices) return nnv_no_memory(err);
     for (uint32_t i = 0; i < n && !j->choices[i]; i++) {
         j->choices[i] = NNV_NEW(j->env->arena, struct nnv_golden, 2 * NNV_MOST_CHOICES);
-        if (!j->choices[i]) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!j->choices[i]) return nnv_no_memory(err);
     }
     for (int c = 1; c <= most; c++) {
         enum nnv_status st = evaluate(j, second, c, one, err);
@@ -153,7 +153,7 @@ static enum nnv_status make_choices(struct judging *j, const struct nnv_golden *
 /** An evaluation with all its choices. False: the case has ended. */
 static bool evaluate_all(struct judging *j, bool second, struct nnv_golden *golden) {
     struct nnv_err err = {0};
-    enum nnv_status st = golden ? evaluate(j, second, 0, golden, &err) : nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = golden ? evaluate(j, second, 0, golden, &err) : nnv_no_memory(&err);
     if (!st && uses_budget(j) && has_rule(j, NNV_JUDGED_CHOICE)) st = make_choices(j, golden, second, &err);
     if (st) end(j->result, NNVTS_ERROR, "no golden result: %s", err.text);
     return !st;

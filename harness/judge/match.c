@@ -27,8 +27,6 @@ struct table {
     size_t *reached; /**< per actual row: the expected row that reached it in this search, or NONE */
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* ---------------------------------------------------------------- the table */
 
 /** The model's output that operand is, or NONE. */
@@ -46,7 +44,7 @@ static enum nnv_status load_column(const struct nnv_expectation *e, const struct
     c->expected = NNV_NEW(arena, double, n);
     c->actual = NNV_NEW(arena, double, n);
     c->bound = NNV_NEW(arena, double, n);
-    if (!c->expected || !c->actual || !c->bound) return no_memory(err);
+    if (!c->expected || !c->actual || !c->bound) return nnv_no_memory(err);
     nnv_check_numbers(e, actual->data, precision, c->expected, c->actual, c->bound);
     return NNV_OK;
 }
@@ -71,7 +69,7 @@ static enum nnv_status make_table(const struct nnv_subgraph *main, const struct 
     t->from = NNV_NEW(arena, size_t, t->rows);
     t->queue = NNV_NEW(arena, size_t, t->rows);
     t->reached = NNV_NEW(arena, size_t, t->rows);
-    return t->to && t->from && t->queue && t->reached ? NNV_OK : no_memory(err);
+    return t->to && t->from && t->queue && t->reached ? NNV_OK : nnv_no_memory(err);
 }
 
 /* ----------------------------------------------------------------- matching */
@@ -143,7 +141,7 @@ static enum nnv_status reorder(const struct table *t, struct nnv_arena *arena, s
         struct nnv_value *v = &actual[t->column[i].output];
         size_t bytes = v->bytes / t->rows;
         char *data = nnv_arena_copy(arena, v->data, v->bytes);
-        if (!data) return no_memory(err);
+        if (!data) return nnv_no_memory(err);
         for (size_t r = 0; r < t->rows; r++) memcpy(data + r * bytes, (const char *)v->data + t->to[r] * bytes, bytes);
         v->data = data;
     }

@@ -48,7 +48,7 @@ static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct
             c->until = e->index + 1; /* its place, whatever was left out or ended before it */
             c->verdict = e->verdict;
             c->first = strdup(t->part->cases[e->index].name);
-            if (c->first == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+            if (c->first == NULL) return nnv_no_memory(err);
         }
         if (t->control) t->part->alarm[e->index] = true;
         t->stopped = !t->whole;
@@ -94,7 +94,7 @@ static enum nnv_status try_subject(const struct nnv_audit_options *o, struct nnv
                                    const struct part *parts, bool *interrupted, struct nnv_err *err) {
     struct nnv_run_config config = *o->config;
     struct nnv_arena *arena = nnv_arena_new();
-    if (arena == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (arena == NULL) return nnv_no_memory(err);
     config.driver = s->argument;
     enum nnv_status st = nnv_client_resolve(s->argument, arena, &config.driver_path, &config.driver_options, err);
     bool bug = s->kind == NNV_AUDIT_BUG, caught = false;
@@ -150,8 +150,7 @@ enum nnv_status nnv_audit_run(const struct nnv_audit_options *o, struct nnv_audi
     struct nnv_case *copy = calloc(o->count + 1, sizeof *copy);
     bool *alarm = calloc(o->count + 1, sizeof *alarm);
     struct part *parts = calloc(a->suite_count + 1, sizeof *parts);
-    enum nnv_status st =
-        room && copy != NULL && alarm != NULL && parts != NULL ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = room && copy != NULL && alarm != NULL && parts != NULL ? NNV_OK : nnv_no_memory(err);
     if (st == NNV_OK) split(o, a, copy, alarm, parts);
     if (st == NNV_OK) st = run_all(o, a, parts, interrupted, err);
     a->seconds = (double)(nnv_now_ns() - start) / 1e9;

@@ -91,8 +91,7 @@ static enum nnv_status write_one(const char *path, const char *suffix, write_fn 
     struct nnv_text t = {0};
     write(spec, &t);
     snprintf(whole, sizeof whole, "%s%s", path, suffix);
-    enum nnv_status st =
-        t.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : nnv_file_create(whole, t.data, t.len, err);
+    enum nnv_status st = t.failed ? nnv_no_memory(err) : nnv_file_create(whole, t.data, t.len, err);
     nnv_text_free(&t);
     return st;
 }
@@ -116,13 +115,13 @@ static enum nnv_status add_answer(struct nnv_spec *spec, enum nnv_precision prec
     struct nnv_value *actual = NNV_NEW(arena, struct nnv_value, n);
     struct nnv_err why = {0};
     size_t bytes = 0;
-    if (!bounds || !actual) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!bounds || !actual) return nnv_no_memory(err);
     for (uint32_t i = 0; i < n; i++) bytes += spec->outputs[i].bytes;
     if (answer.len == 0 || answer.len != bytes) return NNV_OK;
     for (uint32_t i = 0; i < n; i++) {
         actual[i] = spec->outputs[i];
         actual[i].data = nnv_arena_copy(arena, answer.data, actual[i].bytes);
-        if (!actual[i].data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!actual[i].data) return nnv_no_memory(err);
         answer.data += actual[i].bytes;
     }
     spec->actual = actual;
@@ -137,7 +136,7 @@ static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_c
     char path[PATH_BYTES], name[256];
     struct nnv_spec *spec = NULL;
     struct nnv_arena *arena = nnv_arena_new();
-    if (arena == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (arena == NULL) return nnv_no_memory(err);
     nnv_dump_name(c->name, name);
     if (snprintf(path, sizeof path, "%s/dumps/%s", d->o.folder, name) >= PATH_BYTES)
         return nnv_fail(err, NNV_INVALID, "the path of the folder is too long");
@@ -192,7 +191,7 @@ static void keep(struct nnv_bytes *b, char **room) {
 static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
     struct pending *p =
         malloc(sizeof *p + e->reason.len + e->outputs.len + e->backtrace.len + e->log.len + e->answer.len + 1);
-    if (p == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (p == NULL) return nnv_no_memory(err);
     *p = (struct pending){.ended = *e};
     char *room = (char *)(p + 1);
     keep(&p->ended.reason, &room);

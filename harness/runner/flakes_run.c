@@ -122,7 +122,7 @@ static enum nnv_status history(const struct nnv_report *r, uint32_t i, uint32_t 
         free(sorted);
         free(*before);
         *before = NULL;
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     }
     for (size_t k = 0; k < r->count && c->worker > 0; k++)
         if (r->item[k].worker == c->worker && r->item[k].turn < c->turn)
@@ -157,10 +157,9 @@ static enum nnv_status list_candidates(const struct nnv_report *r, const struct 
     uint32_t *of = malloc((r->count + 1) * sizeof *of);
     *list = malloc((r->count + 1) * sizeof **list);
     *count = 0;
-    enum nnv_status st =
-        of != NULL && *list != NULL ? nnv_buckets_of(r, &b, of, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = of != NULL && *list != NULL ? nnv_buckets_of(r, &b, of, err) : nnv_no_memory(err);
     uint32_t *seen = calloc(b.map.count + (size_t)2, sizeof *seen);
-    if (st == NNV_OK && seen == NULL) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK && seen == NULL) st = nnv_no_memory(err);
     for (uint32_t i = 0; i < r->count && st == NNV_OK; i++) {
         const struct nnv_report_case *c = &r->item[i];
         const bool rated = has_rate(r, c);
@@ -237,7 +236,7 @@ static enum nnv_status study_one(struct study *s, const struct nnv_report *r, st
     struct nnv_flake flake = {0};
     enum nnv_status st = history(r, s->index, &before, &count, err);
     s->cases = calloc(count + 1, sizeof *s->cases);
-    if (st == NNV_OK && s->cases == NULL) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK && s->cases == NULL) st = nnv_no_memory(err);
     const struct nnv_flake_subject subject = {.before = before,
                                               .before_count = count,
                                               .runs = NNV_FLAKE_RUNS,
@@ -268,7 +267,7 @@ static enum nnv_status write_flakes(const struct nnv_report *r, const struct nnv
     nnv_text_add(&t, items->data != NULL ? items->data : "");
     nnv_text_add(&t, "\n  ]\n}\n");
     if (t.failed || path.failed || items->failed)
-        st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        st = nnv_no_memory(err);
     else if (items->len > 0)
         st = nnv_file_write(path.data, t.data, t.len, err);
     else if (unlink(path.data) != 0 && errno != ENOENT)

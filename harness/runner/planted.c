@@ -63,7 +63,7 @@ static enum nnv_status unpack(const struct sheet *s, struct nnv_arena *arena, st
         int32_t kind = *at == 'L' ? NNVTS_PLANTED_LEGAL : NNVTS_PLANTED_BUG;
         at += strlen(at) + 1;
         for (size_t k = 0; k < TEXTS; k++, at += strlen(at) + 1)
-            if ((text[k] = nnv_arena_strdup(arena, at)) == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+            if ((text[k] = nnv_arena_strdup(arena, at)) == NULL) return nnv_no_memory(err);
         out->item[i] = (struct nnvts_planted){sizeof *out->item,
                                               kind,
                                               text[0],
@@ -73,13 +73,13 @@ static enum nnv_status unpack(const struct sheet *s, struct nnv_arena *arena, st
                                               *text[4] != '\0' ? text[4] : NULL,
                                               *text[5] != '\0' ? text[5] : NULL};
     }
-    return out->item != NULL ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return out->item != NULL ? NNV_OK : nnv_no_memory(err);
 }
 
 enum nnv_status nnv_planted_read(const char *path, struct nnv_arena *arena, struct nnv_planted *out,
                                  struct nnv_err *err) {
     struct sheet *s = nnv_shared_new(sizeof *s);
-    if (s == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NULL) return nnv_no_memory(err);
     enum nnv_status st;
     struct nnv_end end;
     pid_t pid = nnv_process_fork();

@@ -133,7 +133,7 @@ static enum nnv_status read_card(struct card *card, struct nnv_arena *arena, str
         .model_cache_files = card->model_cache_files,
         .data_cache_files = card->data_cache_files,
     };
-    if (failed || !got.name || !got.version || !got.capabilities) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (failed || !got.name || !got.version || !got.capabilities) return nnv_no_memory(err);
     *info = got;
     return NNV_OK;
 }
@@ -158,7 +158,7 @@ static enum nnv_status judge(struct card *card, const struct nnv_end *end, const
 enum nnv_status nnv_driver_probe(const char *path, const char *options, struct nnv_arena *arena,
                                  struct nnv_driver_info *info, struct nnv_err *err) {
     struct card *card = nnv_shared_new(sizeof *card);
-    if (card == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (card == NULL) return nnv_no_memory(err);
     enum nnv_status st;
     pid_t pid = nnv_process_fork();
     if (pid == 0) {

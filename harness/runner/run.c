@@ -57,7 +57,7 @@ static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, cons
     bool failed = r->line.failed || replay.failed || path.failed;
     nnv_text_free(&replay);
     nnv_text_free(&path);
-    return failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    return failed ? nnv_no_memory(err) : NNV_OK;
 }
 
 static enum nnv_status on_dumped(void *context, const struct nnv_ended *e, const struct nnv_dumped *dumped,
@@ -120,7 +120,7 @@ static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver
     if (st == NNV_OK) st = write_lists(r, err);
     nnv_text_clear(&r->line);
     nnv_record_header(o, driver, &r->line);
-    if (st == NNV_OK && r->line.failed) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (st == NNV_OK && r->line.failed) st = nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_journal_begin(&r->journal, r->line.data, err);
     if (st == NNV_OK && o->observer != NULL && o->observer->header != NULL)
         o->observer->header(o->observer->context, r->line.data);
@@ -149,7 +149,7 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
         .also = o->also,
         .idle = on_waiting,
     });
-    if (r->dumper == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (r->dumper == NULL) return nnv_no_memory(err);
     struct nnv_pool_options pool = {
         .config = o->config,
         .cases = o->cases,
@@ -193,8 +193,7 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     bool exists = false;
     *interrupted = false;
     struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err)
-                                       : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err) : nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_driver_probe(config->driver_path, config->driver_options, arena, &driver, err);
     if (st == NNV_OK) r.threads = threads_option(&driver);
     if (st == NNV_OK && options->expectations != NULL) nnv_expect_apply_run(options->expectations, options, &driver);
@@ -219,7 +218,7 @@ struct one {
 static enum nnv_status on_one_ended(void *context, const struct nnv_ended *e, struct nnv_err *err) {
     struct one *one = context;
     nnv_record_case(one->c, e, &(struct nnv_record_extra){0}, &one->line);
-    return one->line.failed ? nnv_fail(err, NNV_NO_MEMORY, "out of memory") : NNV_OK;
+    return one->line.failed ? nnv_no_memory(err) : NNV_OK;
 }
 
 enum nnv_status nnv_run_one(const struct nnv_run_config *config, const struct nnv_case *c, char **record,

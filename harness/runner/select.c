@@ -379,7 +379,7 @@ static enum nnv_status parse(const struct nnv_case_list *list, const char *expre
     if (strlen(expression) >= LONGEST)
         return nnv_fail(err, NNV_INVALID, "selection of more than %d characters", LONGEST - 1);
     struct parser *p = *parser = calloc(1, sizeof *p);
-    if (p == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (p == NULL) return nnv_no_memory(err);
     p->text = expression;
     p->list = list;
     p->any_word = any_word;

@@ -196,7 +196,7 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
                                    .phase = &w->channel->phase,
                                    .keep_answer = true,
                                    .serial = &w->channel->serial};
-    if (s == NNV_OK && w->env.arena == NULL) s = nnv_fail(&err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && w->env.arena == NULL) s = nnv_no_memory(&err);
     if (s == NNV_OK) return true;
     w->channel->error = err;
     enter(w->channel, NNV_WORKER_REFUSED);
@@ -223,7 +223,7 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
     struct worker self = {.work = work, .channel = channel, .pid = getpid()};
     self.log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, LOG_COPY);
     if (!nnv_crash_install(channel, hub)) {
-        nnv_fail(&channel->error, NNV_NO_MEMORY, "out of memory");
+        nnv_no_memory(&channel->error);
         enter(channel, NNV_WORKER_REFUSED);
         _exit(0);
     }

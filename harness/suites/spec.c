@@ -96,7 +96,7 @@ static enum nnv_status add_case(struct nnv_case_list *list, const struct source 
         .c = at.line,
         .data = source->path,
     };
-    return word && c.name ? nnv_case_add(list, &c, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return word && c.name ? nnv_case_add(list, &c, err) : nnv_no_memory(err);
 }
 
 /** Appends a spec in JSON. Text that is no JSON becomes a case, too: its worker tells what is wrong. */
@@ -145,10 +145,10 @@ static enum nnv_status add_file(const char *root, const char *path, struct nnv_c
     struct nnv_spec_file *file = NULL;
     char *stem = stem_of(root, path, list->arena);
     struct source source = {nnv_arena_strdup(list->arena, path), stem};
-    if (!source.path || !stem) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!source.path || !stem) return nnv_no_memory(err);
     make_word(stem, true);
     struct nnv_arena *arena = nnv_arena_new();
-    if (!arena) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!arena) return nnv_no_memory(err);
     enum nnv_status st = nnv_spec_open(path, &file, err);
     size_t n = st == NNV_OK ? nnv_spec_count(file) : 0;
     for (size_t i = 0; i < n && st == NNV_OK; i++) {
@@ -173,7 +173,7 @@ static int by_name(const void *a, const void *b) {
 static enum nnv_status make_unique(struct nnv_case_list *list, size_t first, struct nnv_err *err) {
     size_t n = list->count - first;
     struct nnv_case **sorted = calloc(n + 1, sizeof *sorted);
-    if (!sorted) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!sorted) return nnv_no_memory(err);
     for (size_t i = 0; i < n; i++) sorted[i] = &list->item[first + i];
     qsort(sorted, n, sizeof *sorted, by_name);
     bool ok = true;
@@ -186,7 +186,7 @@ static enum nnv_status make_unique(struct nnv_case_list *list, size_t first, str
         }
     }
     free(sorted);
-    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return ok ? NNV_OK : nnv_no_memory(err);
 }
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
@@ -206,7 +206,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 static enum nnv_status read_text(const struct nnv_case *c, struct nnv_arena *arena, char **text, struct nnv_err *err) {
     const char *path = c->data;
     char *buffer = NNV_NEW(arena, char, c->b + 1);
-    if (!buffer) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!buffer) return nnv_no_memory(err);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno));
     size_t done = 0;

@@ -141,7 +141,7 @@ static enum nnv_status put_utterance(const struct nnv_dataset *d, uint32_t i, co
                                      struct nnv_arena *arena, struct nnv_value *input, struct nnv_truth *truth,
                                      struct nnv_err *err) {
     struct nnv_utterance *u = NNV_NEW(arena, struct nnv_utterance, 1);
-    if (!u) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!u) return nnv_no_memory(err);
     nnv_speech_make(d->seed, i, u);
     for (size_t k = 0; k < NNV_SPEECH_FRAMES * NNV_SPEECH_FEATURES; k++) {
         double v = (double)u->frame[k / NNV_SPEECH_FEATURES][k % NNV_SPEECH_FEATURES];

@@ -11,8 +11,6 @@
 
 enum { MOST_TEXT = 16 << 20, MOST_ITEMS = 10000000 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /** A text file's lines without their ends; an empty last line is none. *lines is arena's. */
 static enum nnv_status read_lines(const char *path, struct nnv_arena *arena, const char ***lines, uint32_t *count,
                                   struct nnv_err *err) {
@@ -22,10 +20,10 @@ static enum nnv_status read_lines(const char *path, struct nnv_arena *arena, con
     if (st != NNV_OK) return st;
     char *copy = nnv_arena_copy(arena, text, size + 1);
     free(text);
-    if (!copy) return no_memory(err);
+    if (!copy) return nnv_no_memory(err);
     for (size_t i = 0; i < size; i++) n += copy[i] == '\n';
     *lines = NNV_NEW(arena, const char *, n + 1);
-    if (!*lines) return no_memory(err);
+    if (!*lines) return nnv_no_memory(err);
     *count = 0;
     for (char *at = copy, *end; at < copy + size; at = end + 1) {
         end = memchr(at, '\n', (size_t)(copy + size - at));
@@ -57,7 +55,7 @@ static enum nnv_status read_index(const char *folder, const char *path, struct n
     if (st != NNV_OK) return st;
     const char **files = NNV_NEW(arena, const char *, n);
     int32_t *labels = NNV_NEW(arena, int32_t, n);
-    if (!files || !labels) return no_memory(err);
+    if (!files || !labels) return nnv_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         const char *tab = strchr(lines[i], '\t');
         if (!tab || tab == lines[i]) return nnv_fail(err, NNV_INVALID, "%s:%u: expected FILE<tab>CLASS", path, i + 1);
@@ -66,7 +64,7 @@ static enum nnv_status read_index(const char *folder, const char *path, struct n
             return nnv_fail(err, NNV_INVALID, "%s:%u: no class '%s' (classes are lines of labels.txt)", path, i + 1,
                             tab + 1);
         if (!(files[i] = nnv_arena_printf(arena, "%s/%.*s", folder, (int)(tab - lines[i]), lines[i])))
-            return no_memory(err);
+            return nnv_no_memory(err);
     }
     d->files = files;
     d->labels = labels;
@@ -79,13 +77,13 @@ static enum nnv_status list_pictures(const char *folder, char **paths, size_t n,
                                      struct nnv_dataset *d, struct nnv_err *err) {
     const char **files = NNV_NEW(arena, const char *, n);
     int32_t *labels = NNV_NEW(arena, int32_t, n);
-    if (!files || !labels) return no_memory(err);
+    if (!files || !labels) return nnv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const char *rest = paths[i] + strlen(folder);
         while (*rest == '/') rest++;
         const char *slash = strchr(rest, '/');
         labels[i] = slash && d->class_names ? class_of(d, rest, (size_t)(slash - rest)) : -1;
-        if (!(files[i] = nnv_arena_strdup(arena, paths[i]))) return no_memory(err);
+        if (!(files[i] = nnv_arena_strdup(arena, paths[i]))) return nnv_no_memory(err);
     }
     d->files = files;
     d->labels = labels;
@@ -97,7 +95,7 @@ static enum nnv_status open_pictures(const char *folder, char **paths, size_t n,
                                      struct nnv_dataset *d, struct nnv_err *err) {
     char *names = nnv_arena_printf(arena, "%s/labels.txt", folder);
     char *index = nnv_arena_printf(arena, "%s/index.tsv", folder);
-    if (!names || !index) return no_memory(err);
+    if (!names || !index) return nnv_no_memory(err);
     d->kind = NNV_DATASET_IMAGES;
     if (access(names, F_OK) == 0) {
         const char **lines;
@@ -120,7 +118,7 @@ enum nnv_status nnv_dataset_folder(const char *path, const struct nnv_network *n
     d->name = path;
     for (d->count = 0; d->count < MOST_ITEMS; d->count++) {
         char *first = tensor_path(d, "input", 0, d->count, arena);
-        if (!first) return no_memory(err);
+        if (!first) return nnv_no_memory(err);
         if (access(first, F_OK) != 0) break;
     }
     if (d->count) {
@@ -158,22 +156,22 @@ enum nnv_status nnv_dataset_tensors(const struct nnv_dataset *d, uint32_t item, 
     const struct nnv_subgraph *s = &net->model.main;
     for (uint32_t i = 0; i < s->nin; i++) {
         char *path = tensor_path(d, "input", i, item, arena);
-        if (!path) return no_memory(err);
+        if (!path) return nnv_no_memory(err);
         if (nnv_network_is_state(net, i) && access(path, F_OK) != 0) continue;
         enum nnv_status st = read_tensor(path, inputs[i].bytes, inputs[i].data, err);
         if (st != NNV_OK) return st;
     }
     struct nnv_value *out = NNV_NEW(arena, struct nnv_value, s->nout);
-    if (!out) return no_memory(err);
+    if (!out) return nnv_no_memory(err);
     for (uint32_t i = 0; i < s->nout; i++) {
         const struct nnv_operand *o = &s->operands[s->out[i]];
         char *path = tensor_path(d, "output", i, item, arena);
         size_t elems;
         out[i] = (struct nnv_value){.omitted = true, .rank = o->rank};
         for (uint32_t k = 0; k < o->rank; k++) out[i].dims[k] = o->dims[k];
-        if (!path) return no_memory(err);
+        if (!path) return nnv_no_memory(err);
         if (access(path, F_OK) != 0 || !nnv_operand_size(o, &elems, &out[i].bytes)) continue;
-        if (!(out[i].data = nnv_arena_alloc(arena, out[i].bytes, 1))) return no_memory(err);
+        if (!(out[i].data = nnv_arena_alloc(arena, out[i].bytes, 1))) return nnv_no_memory(err);
         enum nnv_status st = read_tensor(path, out[i].bytes, out[i].data, err);
         if (st != NNV_OK) return st;
         out[i].omitted = false;

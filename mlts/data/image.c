@@ -82,7 +82,7 @@ enum nnv_status nnv_image_resize(const struct nnv_image *image, uint32_t width, 
     struct tap *across = taps(image->width, width, arena), *down = taps(image->height, height, arena);
     uint8_t *wide = nnv_arena_alloc(arena, (size_t)width * image->height, c);
     uint8_t *data = nnv_arena_alloc(arena, (size_t)width * height, c);
-    if (!across || !down || !wide || !data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!across || !down || !wide || !data) return nnv_no_memory(err);
     for (size_t y = 0; y < image->height; y++)
         for (size_t x = 0; x < width; x++)
             for (size_t k = 0; k < c; k++)

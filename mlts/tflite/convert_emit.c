@@ -115,7 +115,7 @@ static enum nnv_status check(const struct alone *a, struct nnv_arena *arena, str
     const void **data = NNV_NEW(arena, const void *, s->noperands);
     struct nnv_call *call;
     int level;
-    if (!shapes || !data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!shapes || !data) return nnv_no_memory(err);
     for (uint32_t i = 0; i < s->noperands; i++) {
         enum nnv_status st = nnv_operand_check(&s->operands[i], &level, err);
         if (st) return st;

@@ -217,7 +217,7 @@ static void convert_graph(struct nnv_cv_file *all, uint32_t number, struct nnv_s
             nnv_cv_fail(&c, "output %u is a tensor that is only for intermediate results", i);
         }
     if (nnv_cv_ok(&c) && all->refused == 0) finish(&c, s);
-    if (c.b.failed && all->status == NNV_OK) all->status = nnv_fail(&all->err, NNV_NO_MEMORY, "out of memory");
+    if (c.b.failed && all->status == NNV_OK) all->status = nnv_no_memory(&all->err);
 }
 
 uint32_t nnv_cv_subgraph(struct nnv_cv *c, int32_t number) {
@@ -282,7 +282,7 @@ static enum nnv_status fill_network(struct nnv_cv_file *all, const struct nnv_su
     net->model = (struct nnv_model){.main = *main, .nreferenced = all->nreferenced, .referenced = all->referenced};
     net->state_count = nstates;
     net->states = states;
-    if (!states || !net->input_names || !net->output_names) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!states || !net->input_names || !net->output_names) return nnv_no_memory(err);
     return nnv_validate(&net->model, all->arena, NULL, err);
 }
 
@@ -290,7 +290,7 @@ static enum nnv_status convert(struct nnv_cv_file *all, struct nnv_network *net,
     struct nnv_subgraph main = {0};
     all->parts = NNV_NEW(all->arena, struct nnv_cv_part, all->file->ngraphs);
     all->referenced = NNV_NEW(all->arena, struct nnv_subgraph, all->file->ngraphs);
-    if (!all->parts || !all->referenced) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!all->parts || !all->referenced) return nnv_no_memory(err);
     all->parts[0].begun = true;
     convert_graph(all, 0, &main);
     if (all->status != NNV_OK) return nnv_fail(err, all->status, "%s", all->err.text);
@@ -305,7 +305,7 @@ enum nnv_status nnv_tflite_import(const void *data, size_t size, const char *whe
     enum nnv_status st = nnv_tfl_read(data, size, where, arena, &file, err);
     if (st != NNV_OK) return st;
     struct nnv_cv_file all = {.arena = arena, .scratch = nnv_arena_new(), .file = &file};
-    st = all.scratch ? convert(&all, net, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    st = all.scratch ? convert(&all, net, err) : nnv_no_memory(err);
     nnv_arena_free(all.scratch);
     return st == NNV_OK ? NNV_OK : nnv_at(err, st, "%s", where);
 }

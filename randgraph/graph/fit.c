@@ -38,8 +38,6 @@ void nnv_graph_range(const struct nnv_operand *o, const struct nnv_value *v, dou
 
 /* --------------------------------------------------------------------- opening */
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* The slot of each input position, from the record's rules. */
 static enum nnv_status find_slots(struct nnv_graph_draft *d, struct nnv_err *err) {
     const struct nnv_subgraph *s = &d->spec->model.main;
@@ -47,7 +45,7 @@ static enum nnv_status find_slots(struct nnv_graph_draft *d, struct nnv_err *err
     const void **data = NNV_NEW(d->arena, const void *, s->noperands);
     struct nnv_call *call;
     d->slot = NNV_NEW(d->arena, const struct nnv_slot *, d->op->nin);
-    if (!shapes || !data || !d->slot) return no_memory(err);
+    if (!shapes || !data || !d->slot) return nnv_no_memory(err);
     for (uint32_t i = 0; i < s->noperands; i++) {
         shapes[i] = nnv_operand_shape(&s->operands[i]);
         data[i] = s->operands[i].data;
@@ -65,17 +63,17 @@ static enum nnv_status find_slots(struct nnv_graph_draft *d, struct nnv_err *err
 static enum nnv_status copy_arrays(struct nnv_graph_draft *d, const struct nnv_spec *spec, struct nnv_err *err) {
     const struct nnv_subgraph *s = &spec->model.main;
     d->spec = nnv_arena_copy(d->arena, spec, sizeof *spec);
-    if (!d->spec) return no_memory(err);
+    if (!d->spec) return nnv_no_memory(err);
     struct nnv_subgraph *copy = &d->spec->model.main;
     copy->operands = nnv_arena_copy(d->arena, s->operands, s->noperands * sizeof *s->operands);
     copy->operations = d->op = nnv_arena_copy(d->arena, s->operations, sizeof *s->operations);
     d->spec->inputs = nnv_arena_copy(d->arena, spec->inputs, s->nin * sizeof *spec->inputs);
     d->from = NNV_NEW(d->arena, const struct nnv_graph_value *, s->noperands);
-    if (!copy->operands || !copy->operations || !d->spec->inputs || !d->from) return no_memory(err);
+    if (!copy->operands || !copy->operations || !d->spec->inputs || !d->from) return nnv_no_memory(err);
     for (uint32_t i = 0; i < s->noperands; i++) {
         struct nnv_operand *o = &copy->operands[i];
         o->dims = nnv_arena_copy(d->arena, o->dims, o->rank * sizeof *o->dims);
-        if (!o->dims) return no_memory(err);
+        if (!o->dims) return nnv_no_memory(err);
     }
     return NNV_OK;
 }

@@ -129,7 +129,7 @@ static enum nnv_status take_outputs(struct nnv_growth *g, struct nnv_spec *spec,
     struct nnv_subgraph *m = &spec->model.main;
     m->out = NNV_NEW(g->arena, uint32_t, g->noperands);
     spec->outputs = NNV_NEW(g->arena, struct nnv_value, g->noperands);
-    if (!m->out || !spec->outputs) return nnv_growth_no_memory(err);
+    if (!m->out || !spec->outputs) return nnv_no_memory(err);
     for (uint32_t i = 0; i < g->noperands; i++) {
         if (g->operand[i].lifetime != NNV_TEMPORARY_VARIABLE) continue;
         if (g->value[i].reads > 0 && nnv_rng_unit(&g->rng) >= 0.1) continue;
@@ -196,7 +196,7 @@ static void take_empty(struct nnv_growth *g, struct nnv_spec *spec) {
 
 static enum nnv_status finish(struct nnv_growth *g, struct nnv_spec **out, struct nnv_err *err) {
     struct nnv_spec *spec = NNV_NEW(g->arena, struct nnv_spec, 1);
-    if (!spec) return nnv_growth_no_memory(err);
+    if (!spec) return nnv_no_memory(err);
     spec->name = g->what->name;
     spec->inputs = g->inputs;
     spec->model.main = (struct nnv_subgraph){.noperands = g->noperands,
@@ -235,7 +235,7 @@ static enum nnv_status attempt(const struct nnv_graph_options *what, int n, stru
     g.rng = nnv_rng_make(what->seed, nnv_hash_str(what->profile->name) + (uint64_t)n, what->index);
     g.in = NNV_NEW(arena, uint32_t, NNV_MAX_SLOTS + NNV_MAX_REPEAT);
     g.inputs = NNV_NEW(arena, struct nnv_value, NNV_MAX_SLOTS + NNV_MAX_REPEAT);
-    if (!g.in || !g.inputs) return nnv_growth_no_memory(err);
+    if (!g.in || !g.inputs) return nnv_no_memory(err);
     g.wanted = operations_of(&g);
     nnv_growth_begin(&g);
     enum nnv_status st = NNV_OK;
@@ -250,7 +250,7 @@ enum nnv_status nnv_graph_build(const struct nnv_graph_options *what, struct nnv
                                 struct nnv_err *err) {
     struct nnv_arena *step = nnv_arena_new();
     const struct nnv_graph_catalogue *catalogue = nnv_graph_catalogue();
-    enum nnv_status st = step && catalogue ? NNV_OK : nnv_growth_no_memory(err);
+    enum nnv_status st = step && catalogue ? NNV_OK : nnv_no_memory(err);
     for (int n = 0; !st && n < NNV_GRAPH_REDRAWS; n++) {
         bool whole = false;
         st = attempt(what, n, arena, step, catalogue, spec, &whole, err);

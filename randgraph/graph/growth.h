@@ -52,7 +52,6 @@ struct nnv_graph_step {
 /** Bounds that do not depend on the machine: with other inputs a loop may never end, or grow a value at each turn. */
 extern const struct nnv_eval_options nnv_growth_bounds;
 
-enum nnv_status nnv_growth_no_memory(struct nnv_err *err);
 /** Makes room for n more entries of size bytes behind count; false: out of memory. */
 bool nnv_growth_room(struct nnv_arena *arena, void *array, uint32_t count, uint32_t n, uint32_t *room, size_t size);
 

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum nnv_status nnv_growth_no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 bool nnv_growth_room(struct nnv_arena *arena, void *array, uint32_t count, uint32_t n, uint32_t *room, size_t size) {
     void **at = array;
     if (count + n <= *room) return true;
@@ -138,10 +136,10 @@ enum nnv_status nnv_growth_keep(struct nnv_growth *g, struct nnv_graph_step *s, 
     if (!map || !op.in || !op.out ||
         !nnv_growth_room(g->arena, &g->operand, g->noperands, m->noperands, &g->operand_room, sizeof *g->operand) ||
         !nnv_growth_room(g->arena, &g->operation, g->noperations, 1, &g->operation_room, sizeof *g->operation))
-        return nnv_growth_no_memory(err);
+        return nnv_no_memory(err);
     uint32_t room = values_room;
     if (!nnv_growth_room(g->arena, &g->value, g->noperands, g->operand_room - g->noperands, &room, sizeof *g->value))
-        return nnv_growth_no_memory(err);
+        return nnv_no_memory(err);
     memset(map, 0xff, m->noperands * sizeof *map);
     for (uint32_t i = 0; i < op.nin; i++) {
         const uint32_t operand = d->op->in[i];
@@ -152,21 +150,21 @@ enum nnv_status nnv_growth_keep(struct nnv_growth *g, struct nnv_graph_step *s, 
         }
         if (map[operand] == UINT32_MAX) {
             map[operand] = g->noperands;
-            if (!keep_input(g, d, operand)) return nnv_growth_no_memory(err);
+            if (!keep_input(g, d, operand)) return nnv_no_memory(err);
         }
         op.in[i] = map[operand];
     }
     for (uint32_t i = 0; i < op.nout; i++) {
         op.out[i] = g->noperands;
-        if (!keep_output(g, s, i)) return nnv_growth_no_memory(err);
+        if (!keep_output(g, s, i)) return nnv_no_memory(err);
     }
     g->mute += !nnv_graph_tells(nnv_op(op.type), 0);
     g->operation[g->noperations++] = op;
     if (g->noperations == 1 && g->empty) {
         g->empty = nnv_arena_copy(g->arena, g->empty, g->nin * sizeof *g->empty);
-        if (!g->empty) return nnv_growth_no_memory(err);
+        if (!g->empty) return nnv_no_memory(err);
         for (uint32_t i = 0; i < g->nin; i++)
-            if (!keep_value(g, &g->empty[i], &g->empty[i])) return nnv_growth_no_memory(err);
+            if (!keep_value(g, &g->empty[i], &g->empty[i])) return nnv_no_memory(err);
     }
-    return keep_subgraphs(g, &d->spec->model, g->nreferenced) ? NNV_OK : nnv_growth_no_memory(err);
+    return keep_subgraphs(g, &d->spec->model, g->nreferenced) ? NNV_OK : nnv_no_memory(err);
 }

@@ -118,7 +118,7 @@ static enum nnv_status settle_scales(struct nnv_growth *g, struct nnv_graph_step
     struct nnv_graph_draft *d = &s->draft;
     struct nnv_subgraph *m = &d->spec->model.main;
     struct nnv_operand *inputs = NNV_NEW(g->step, struct nnv_operand, d->op->nin);
-    if (!inputs) return nnv_growth_no_memory(err);
+    if (!inputs) return nnv_no_memory(err);
     for (uint32_t i = 0; i < d->op->nin; i++) inputs[i] = m->operands[d->op->in[i]];
     for (uint32_t i = 0; i < m->nout; i++) {
         const struct nnv_slot *slot = nnv_out_slot(s->form, i);
@@ -193,7 +193,7 @@ static bool is_small(struct nnv_growth *g, const struct nnv_graph_step *s) {
 enum nnv_status nnv_growth_evaluate(struct nnv_growth *g, struct nnv_graph_step *s, struct nnv_err *err) {
     const struct nnv_spec *spec = s->draft.spec;
     s->golden = NNV_NEW(g->step, struct nnv_golden, spec->model.main.nout);
-    if (!s->golden) return nnv_growth_no_memory(err);
+    if (!s->golden) return nnv_no_memory(err);
     return nnv_eval(&spec->model, spec->inputs, &nnv_growth_bounds, g->step, s->golden, err);
 }
 

@@ -107,7 +107,7 @@ enum nnv_status nnv_relate(const struct nnv_relation *relation, const struct nnv
     r->rng = nnv_rng_make(seed, nnv_hash_str(relation->name), 0);
     r->to = nnv_relate_copy(from, arena);
     r->output = NNV_NEW(arena, uint32_t, m->nout + SPARE);
-    if (!shapes || !r->to || !r->output) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!shapes || !r->to || !r->output) return nnv_no_memory(err);
     r->operand_room = m->noperands + SPARE;
     r->operation_room = m->noperations + SPARE;
     for (uint32_t i = 0; i < m->nout; i++) r->output[i] = i;

@@ -29,10 +29,10 @@ static enum nnv_status copy(const struct nnv_spec *spec, struct nnv_arena *arena
                             struct nnv_err *err) {
     const struct nnv_subgraph *s = &spec->model.main;
     struct nnv_spec *c = nnv_arena_copy(arena, spec, sizeof *spec);
-    if (!c) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!c) return nnv_no_memory(err);
     c->model.main.operands = nnv_arena_copy(arena, s->operands, s->noperands * sizeof *s->operands);
     c->inputs = nnv_arena_copy(arena, spec->inputs, s->nin * sizeof *spec->inputs);
-    if (!c->model.main.operands || !c->inputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!c->model.main.operands || !c->inputs) return nnv_no_memory(err);
     *out = c;
     return NNV_OK;
 }
@@ -47,13 +47,13 @@ enum nnv_status nnv_exact_absolute(const struct nnv_spec *spec, const struct nnv
         struct nnv_operand *o = &s->operands[i];
         if (!nnv_is_constant(o)) continue;
         o->data = absolute(o, slots[i], o->data, o->bytes, arena);
-        if (!o->data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!o->data) return nnv_no_memory(err);
     }
     for (uint32_t i = 0; i < s->nin; i++) {
         struct nnv_value *v = &c->inputs[i];
         if (v->omitted) continue;
         v->data = absolute(&s->operands[s->in[i]], slots[s->in[i]], v->data, v->bytes, arena);
-        if (!v->data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!v->data) return nnv_no_memory(err);
     }
     *out = c;
     return NNV_OK;

@@ -89,7 +89,7 @@ static enum nnv_status channels(const struct nnv_quant_choice *q, struct nnv_rng
     o->channel.dim = dim;
     o->channel.count = n;
     o->channel.scales = NNV_NEW(arena, float, n);
-    if (!o->channel.scales) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!o->channel.scales) return nnv_no_memory(err);
     double base = larger(fabs(q->lo), fabs(q->hi)) / 127;
     for (uint32_t c = 0; c < n; c++) {
         bool exact = q->mode == NNV_FILL_EXACT;

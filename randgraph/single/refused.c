@@ -146,7 +146,7 @@ enum nnv_status nnv_single_refuse(struct nnv_spec *spec, int index, struct nnv_a
     struct draft drafts[MISTAKES];
     for (int i = 0; i < MISTAKES; i++) {
         struct nnv_err why = {0};
-        if (!open_draft(&drafts[i], spec, arena)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!open_draft(&drafts[i], spec, arena)) return nnv_no_memory(err);
         if (!mistakes[i].make(&drafts[i])) continue;
         struct nnv_model m = spec->model;
         m.main = drafts[i].s;

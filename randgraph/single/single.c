@@ -97,8 +97,6 @@ struct build {
     int level;
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static int32_t slot_type(const struct build *b, const struct nnv_slot *slot) {
     return slot->var == NNV_FIXED ? slot->type : b->sample->sig->type[slot->var];
 }
@@ -155,7 +153,7 @@ static enum nnv_status tensor_data(struct build *b, const struct nnv_slot *slot,
         return nnv_fail(err, NNV_INTERNAL, "the sample hook made a tensor that is too large");
     *v = (struct nnv_value){.rank = a->rank, .bytes = bytes, .data = nnv_arena_alloc(b->arena, bytes, 1)};
     memcpy(v->dims, a->dims, a->rank * sizeof *a->dims);
-    if (!v->data) return no_memory(err);
+    if (!v->data) return nnv_no_memory(err);
     if (a->ints) {
         memcpy(v->data, a->ints, bytes);
         return NNV_OK;
@@ -188,7 +186,7 @@ static void make_constant(struct nnv_operand *o, const void *data, size_t bytes)
 static enum nnv_status add_scalar(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
                                   struct nnv_operand *o, struct nnv_err *err) {
     const void *data = scalar_data(b, o->type, a->set ? a->value : slot->dflt);
-    if (!data) return no_memory(err);
+    if (!data) return nnv_no_memory(err);
     make_constant(o, data, nnv_type(o->type)->size);
     return NNV_OK;
 }
@@ -202,7 +200,7 @@ static enum nnv_status add_omitted(struct build *b, const struct nnv_slot *slot,
     o->lifetime = late ? NNV_SUBGRAPH_INPUT : NNV_NO_VALUE;
     o->rank = slot->flags & NNV_SCALAR ? 0 : slot->rank_min ? slot->rank_min : 1;
     o->dims = NNV_NEW(b->arena, uint32_t, o->rank);
-    if (!o->dims) return no_memory(err);
+    if (!o->dims) return nnv_no_memory(err);
     if (nnv_is_quant(o->type) && !nnv_type(o->type)->per_channel) o->scale = 1;
     *v = (struct nnv_value){.omitted = true};
     return NNV_OK;
@@ -212,7 +210,7 @@ static enum nnv_status add_tensor(struct build *b, const struct nnv_slot *slot, 
                                   struct nnv_operand *o, struct nnv_value *v, struct nnv_err *err) {
     o->rank = a->rank;
     o->dims = nnv_arena_copy(b->arena, a->dims, a->rank * sizeof *a->dims);
-    if (!o->dims) return no_memory(err);
+    if (!o->dims) return nnv_no_memory(err);
     struct nnv_quant_choice q = {.mode = b->what->mode,
                                  .slot = slot,
                                  .arg = a,
@@ -278,7 +276,7 @@ static enum nnv_status draw(struct build *b, int attempt, struct nnv_err *err) {
              w->op->variants[w->variant], nnv_fill_mode_name(w->mode));
     uint64_t place = (uint64_t)(unsigned)w->index * 64 + (uint64_t)attempt;
     b->sample = NNV_NEW(b->arena, struct nnv_sample, 1);
-    if (!b->sample) return no_memory(err);
+    if (!b->sample) return nnv_no_memory(err);
     *b->sample = (struct nnv_sample){.op = w->op,
                                      .sig = &w->op->sigs[w->sig],
                                      .variant = w->variant,
@@ -301,7 +299,7 @@ static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
     struct nnv_spec *spec = b->spec = NNV_NEW(b->arena, struct nnv_spec, 1);
     b->values = NNV_NEW(b->arena, struct nnv_value, room);
     b->slots = NNV_NEW(b->arena, const struct nnv_slot *, room);
-    if (!spec || !b->values || !b->slots) return no_memory(err);
+    if (!spec || !b->values || !b->slots) return nnv_no_memory(err);
     spec->name = b->what->name;
     spec->exact = b->what->mode == NNV_FILL_EXACT;
     spec->model.relaxed = b->what->relaxed;
@@ -314,7 +312,7 @@ static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
     spec->inputs = NNV_NEW(b->arena, struct nnv_value, room);
     spec->outputs = NNV_NEW(b->arena, struct nnv_value, nout);
     if (!b->s->operands || !b->s->operations || !b->s->in || !b->s->out || !spec->inputs || !spec->outputs)
-        return no_memory(err);
+        return nnv_no_memory(err);
     return NNV_OK;
 }
 
@@ -333,7 +331,7 @@ static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
     op->in = NNV_NEW(b->arena, uint32_t, op->nin);
     op->out = b->s->out;
     op->nout = b->s->nout = b->sample->nout;
-    if (!op->in) return no_memory(err);
+    if (!op->in) return nnv_no_memory(err);
     for (uint32_t i = 0; i < op->nin; i++) {
         op->in[i] = i;
         if (b->s->operands[i].lifetime != NNV_SUBGRAPH_INPUT) continue;
@@ -390,7 +388,7 @@ static enum nnv_status declare_shapes(const struct build *b, const struct nnv_go
         struct nnv_operand *o = &b->s->operands[b->s->out[i]];
         o->rank = golden[i].value.rank;
         o->dims = nnv_arena_copy(b->arena, golden[i].value.dims, o->rank * sizeof *o->dims);
-        if (!o->dims) return no_memory(err);
+        if (!o->dims) return nnv_no_memory(err);
         if (b->what->op->sizes && b->what->index % 2) o->dims[0] = 0; /* for the driver to find out */
     }
     return NNV_OK;
@@ -432,7 +430,7 @@ static enum nnv_status attempt_control(struct build *b, struct nnv_golden **gold
     b->s = &b->spec->model.main;
     b->spec->outputs = NNV_NEW(b->arena, struct nnv_value, b->s->nout);
     *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
-    if (!b->spec->outputs || !*golden) return no_memory(err);
+    if (!b->spec->outputs || !*golden) return nnv_no_memory(err);
     st = nnv_validate(&b->spec->model, b->arena, &b->spec->min_version, err);
     if (!st) st = evaluate(b, *golden, err);
     for (uint32_t i = 0; !st && i < b->s->nout; i++) b->spec->outputs[i] = (*golden)[i].value;
@@ -452,7 +450,7 @@ static enum nnv_status attempt(struct build *b, int n, struct nnv_golden **golde
     if (!st) st = begin(b, err);
     if (st) return st;
     *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
-    return *golden ? finish(b, *golden, err) : no_memory(err);
+    return *golden ? finish(b, *golden, err) : nnv_no_memory(err);
 }
 
 /* -------------------------------------------------------------- does it say anything */
@@ -502,7 +500,7 @@ static bool constant_results(const struct build *b) {
 static enum nnv_status partial_sums(const struct build *b, double *most, struct nnv_err *err) {
     struct build a = *b;
     struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
-    if (!golden) return no_memory(err);
+    if (!golden) return nnv_no_memory(err);
     enum nnv_status st = nnv_exact_absolute(b->spec, b->slots, b->arena, &a.spec, err);
     if (!st) st = evaluate(&a, golden, err);
     if (st) return st;

@@ -7,8 +7,6 @@
 #include "reference/eval/frame.h"
 #include "reference/model/validate.h"
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* -------------------------------------------------------- units of the noise */
 
 struct units {
@@ -68,7 +66,7 @@ static enum nnv_status open_inputs(struct nnv_evaluator *ev, const struct nnv_fr
                                    struct job *j, struct nnv_err *err) {
     size_t numbers = 0;
     j->in = NNV_NEW(ev->op, struct nnv_row_input, j->call->nin);
-    if (!j->in) return no_memory(err);
+    if (!j->in) return nnv_no_memory(err);
     j->same_inputs = true;
     for (uint32_t i = 0; i < j->call->nin; i++) {
         const struct nnv_arg *a = &j->call->in[i];
@@ -84,7 +82,7 @@ static enum nnv_status open_inputs(struct nnv_evaluator *ev, const struct nnv_fr
         free(ev->space);
         ev->space_room = 0;
         ev->space = aligned_alloc(64, (numbers + 7) / 8 * 64);
-        if (!ev->space) return no_memory(err);
+        if (!ev->space) return nnv_no_memory(err);
         ev->space_room = numbers;
     }
     double *space = ev->space;
@@ -104,7 +102,7 @@ static enum nnv_status open_output(struct job *j, uint32_t i, struct nnv_err *er
         (j->numbers += j->elems[i] * rows) > j->most_numbers)
         return nnv_fail(err, NNV_NO_MEMORY, "output %u: is too large to be evaluated", i);
     j->y[i] = calloc(j->elems[i] * rows + 1, sizeof(double));
-    return j->y[i] ? NNV_OK : no_memory(err);
+    return j->y[i] ? NNV_OK : nnv_no_memory(err);
 }
 
 static enum nnv_status open_outputs(struct nnv_evaluator *ev, struct job *j, struct nnv_err *err) {
@@ -112,7 +110,7 @@ static enum nnv_status open_outputs(struct nnv_evaluator *ev, struct job *j, str
     j->y = NNV_NEW(ev->op, double *, c->nout);
     j->out = NNV_NEW(ev->op, double *, c->nout);
     j->elems = NNV_NEW(ev->op, size_t, c->nout);
-    if (!j->y || !j->out || !j->elems) return no_memory(err);
+    if (!j->y || !j->out || !j->elems) return nnv_no_memory(err);
     for (uint32_t i = 0; i < c->nout; i++) {
         bool known = nnv_shape_known(&c->out[i].shape);
         enum nnv_status st = known ? open_output(j, i, err) : NNV_OK;
@@ -122,7 +120,7 @@ static enum nnv_status open_outputs(struct nnv_evaluator *ev, struct job *j, str
     }
     if (j->rows > 0 && c->op->rounding == NNV_ROUND_LINEAR && nnv_is_quant(c->out[0].operand->type)) {
         j->multiplier = calloc(j->elems[0] + 1, sizeof(double));
-        if (!j->multiplier) return no_memory(err);
+        if (!j->multiplier) return nnv_no_memory(err);
     }
     return NNV_OK;
 }
@@ -195,7 +193,7 @@ static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row,
     struct nnv_kernel k = kernel_of(ev, j, row);
     enum nnv_status st = j->call->op->eval(&k, err);
     if (st) return st;
-    if (j->noise.no_memory) return no_memory(err);
+    if (j->noise.no_memory) return nnv_no_memory(err);
     if (j->noise.broken || (row > 0 && j->noise.at != j->noise.count))
         return nnv_fail(err, NNV_INTERNAL, "row %d calls other hooks than row 0", row);
     for (uint32_t i = 0; i < j->call->nout; i++)
@@ -228,7 +226,7 @@ static enum nnv_status keep_source(struct nnv_evaluator *ev, const struct nnv_fr
     if (judged != NNV_JUDGED_SAMPLES && j->rows == 0) return NNV_OK;
     struct nnv_kernel k = kernel_of(ev, j, 0);
     cell->source = nnv_source_of(&k, judged == NNV_JUDGED_LEAST ? -1 : 1, ev->results);
-    return cell->source ? NNV_OK : no_memory(err);
+    return cell->source ? NNV_OK : nnv_no_memory(err);
 }
 
 /* Makes output i of the job the value of its operand. */
@@ -240,7 +238,7 @@ static enum nnv_status store_output(struct nnv_evaluator *ev, struct nnv_frame *
     nnv_frame_free_cell(f, operand);
     cell->data = malloc(elems * nnv_type(o->type)->size + 1);
     if (nnv_frame_is_output(f, operand)) cell->exact = calloc(elems + 1, sizeof(double));
-    if (!cell->data || (nnv_frame_is_output(f, operand) && !cell->exact)) return no_memory(err);
+    if (!cell->data || (nnv_frame_is_output(f, operand) && !cell->exact)) return nnv_no_memory(err);
     struct nnv_store s = {
         .operand = o,
         .rounding = j->rounding,
@@ -342,10 +340,10 @@ static enum nnv_status give_output(struct nnv_evaluator *ev, const struct nnv_fr
     memcpy(g.value.dims, s->dims, s->rank * sizeof *s->dims);
     g.value.bytes = bytes;
     g.value.data = nnv_arena_copy(ev->results, c->data, bytes);
-    if (!g.value.data || !g.exact) return no_memory(err);
+    if (!g.value.data || !g.exact) return nnv_no_memory(err);
     if (ev->options->rows > 0) {
         double *spread = NNV_NEW(ev->results, double, elems);
-        if (!spread) return no_memory(err);
+        if (!spread) return nnv_no_memory(err);
         if (c->rows) nnv_spread_rows(c->rows, elems, ev->options->rows, spread);
         g.spread = spread;
         g.open = ev->open;
@@ -358,7 +356,7 @@ static enum nnv_status give_output(struct nnv_evaluator *ev, const struct nnv_fr
 static enum nnv_status give_outputs(struct nnv_evaluator *ev, const struct nnv_frame *f, struct nnv_arena *arena,
                                     struct nnv_golden *outputs, struct nnv_err *err) {
     struct nnv_golden *all = NNV_NEW(arena, struct nnv_golden, f->s->nout);
-    if (!all) return no_memory(err);
+    if (!all) return nnv_no_memory(err);
     for (uint32_t i = 0; i < f->s->nout; i++) {
         enum nnv_status st = give_output(ev, f, f->s->out[i], &all[i], err);
         if (st) return nnv_at(err, st, "output %u", i);
@@ -375,7 +373,7 @@ enum nnv_status nnv_eval(const struct nnv_model *model, const struct nnv_value *
     struct nnv_frame main = {0};
     ev.op = nnv_arena_new();
     ev.scratch = nnv_arena_new();
-    enum nnv_status st = frames && ev.op && ev.scratch ? NNV_OK : no_memory(err);
+    enum nnv_status st = frames && ev.op && ev.scratch ? NNV_OK : nnv_no_memory(err);
     if (!st && (options->rows < 0 || options->rows > NNV_MAX_ROWS))
         st = nnv_fail(err, NNV_INVALID, "%d rows: expected 0 to %d", options->rows, NNV_MAX_ROWS);
     if (!st) st = nnv_frame_open(&main, &model->main, 0, frames, err);

@@ -22,8 +22,6 @@ struct nnv_flow {
     bool doubt; /* rows disagreed about a condition */
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 void nnv_flow_free(struct nnv_flow_value *value) {
     if (!value->borrowed) {
         free(value->data);
@@ -81,7 +79,7 @@ enum nnv_status nnv_flow_run(struct nnv_flow *f, uint32_t pos, const struct nnv_
         return nnv_fail(err, NNV_TIMEOUT, "more than %llu subgraphs were run: does the model ever end?",
                         (unsigned long long)most);
     struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena ? NNV_OK : no_memory(err);
+    enum nnv_status st = arena ? NNV_OK : nnv_no_memory(err);
     if (!st) st = nnv_frame_open(&frame, nnv_flow_subgraph(f, pos), UINT64_C(1) + index, arena, err);
     if (!st) st = enter(&frame, values, err);
     if (!st) st = nnv_frame_relax(f->ev, &frame, err);
@@ -123,7 +121,7 @@ static enum nnv_status own(struct nnv_flow_value *v, size_t elems, size_t bytes,
     if (!data || (v->rows && !copy)) {
         free(data);
         free(copy);
-        return no_memory(err);
+        return nnv_no_memory(err);
     }
     if (bytes) memcpy(data, v->data, bytes);
     if (copy) memcpy(copy, v->rows, elems * ((size_t)rows + 1) * sizeof *copy);
@@ -134,7 +132,7 @@ static enum nnv_status own(struct nnv_flow_value *v, size_t elems, size_t bytes,
 /* Rows 1 to n become NaN, "not compared". */
 static enum nnv_status give_up(struct nnv_flow_value *v, int32_t type, size_t elems, int rows, struct nnv_err *err) {
     if (!v->rows) v->rows = malloc(elems * ((size_t)rows + 1) * sizeof *v->rows + 1);
-    if (!v->rows) return no_memory(err);
+    if (!v->rows) return nnv_no_memory(err);
     nnv_load(type, v->data, elems, v->rows);
     for (size_t e = elems; e < elems * ((size_t)rows + 1); e++) v->rows[e] = (double)NAN;
     return NNV_OK;
@@ -168,7 +166,7 @@ enum nnv_status nnv_flow_operation(struct nnv_evaluator *ev, struct nnv_frame *f
                                    struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_call *call = NULL;
-    enum nnv_status st = arena ? NNV_OK : no_memory(err);
+    enum nnv_status st = arena ? NNV_OK : nnv_no_memory(err);
     if (!st) st = nnv_bind(f->s, o, f->shapes, f->data, f->present, arena, &call, NULL, err);
     if (!st) {
         struct nnv_flow flow = {.ev = ev, .outer = f, .use = o, .call = call, .start_ns = nnv_now_ns()};

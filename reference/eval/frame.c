@@ -8,8 +8,6 @@
 /* Keys of the noise of relaxed values, apart from those of rows.h. */
 static const uint64_t RELAX_STREAM = UINT64_C(2) << 40;
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 bool nnv_frame_is_output(const struct nnv_frame *f, uint32_t operand) {
     return f->s->operands[operand].lifetime == NNV_SUBGRAPH_OUTPUT;
 }
@@ -40,7 +38,7 @@ enum nnv_status nnv_frame_open(struct nnv_frame *f, const struct nnv_subgraph *s
         .present = NNV_NEW(arena, bool, s->noperands),
         .cells = NNV_NEW(arena, struct nnv_cell, s->noperands),
     };
-    if (!f->shapes || !f->data || !f->present || !f->cells) return no_memory(err);
+    if (!f->shapes || !f->data || !f->present || !f->cells) return nnv_no_memory(err);
     for (uint32_t i = 0; i < s->noperands; i++) {
         f->shapes[i] = nnv_operand_shape(&s->operands[i]);
         f->data[i] = s->operands[i].data;
@@ -112,7 +110,7 @@ enum nnv_status nnv_frame_relax(const struct nnv_evaluator *ev, struct nnv_frame
         if (elems > NNV_MOST_NUMBERS / rows)
             return nnv_fail(err, NNV_NO_MEMORY, "operand %u: is too large to be evaluated", i);
         double *y = malloc((elems * rows + 1) * sizeof *y);
-        if (!y) return no_memory(err);
+        if (!y) return nnv_no_memory(err);
         nnv_load(ANEURALNETWORKS_TENSOR_FLOAT32, f->data[i], elems, y);
         if (all_half(y, elems)) {
             free(y);

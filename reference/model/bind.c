@@ -377,11 +377,11 @@ static enum nnv_status start(struct binding *b, struct nnv_arena *arena, struct 
     b->slot_in = NNV_NEW(arena, uint8_t, nin);
     b->slot_out = NNV_NEW(arena, uint8_t, nout);
     struct nnv_call *c = b->call = NNV_NEW(arena, struct nnv_call, 1);
-    if (!b->slot_in || !b->slot_out || !c) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!b->slot_in || !b->slot_out || !c) return nnv_no_memory(err);
     *c = (struct nnv_call){.op = b->op, .nin = nin, .nout = nout};
     c->in = NNV_NEW(arena, struct nnv_arg, nin);
     c->out = NNV_NEW(arena, struct nnv_arg, nout);
-    if (!c->in || !c->out) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!c->in || !c->out) return nnv_no_memory(err);
     for (uint32_t i = 0; i < nin; i++) fill(b, b->use->in[i], &c->in[i]);
     for (uint32_t i = 0; i < nout; i++) fill(b, b->use->out[i], &c->out[i]);
     return NNV_OK;
@@ -403,7 +403,7 @@ static enum nnv_status check_rules(struct binding *b, struct nnv_arena *arena, s
     for (uint32_t i = 0; !st && i < c->nin; i++) st = check_input(b, i, err);
     if (!st && b->op->check) st = b->op->check(c, err);
     struct nnv_shape *inferred = NNV_NEW(arena, struct nnv_shape, c->nout);
-    if (!inferred) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!inferred) return nnv_no_memory(err);
     if (!st) st = b->op->infer(c, inferred, err);
     for (uint32_t i = 0; !st && i < c->nout; i++) st = check_output(b, i, &inferred[i], err);
     if (st) return st;

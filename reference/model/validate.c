@@ -14,8 +14,6 @@ struct walk {
     int level;
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static enum nnv_status check_operands(struct walk *w, struct nnv_err *err) {
     if (w->s->noperands == 0) return nnv_fail(err, NNV_INVALID, "no operands");
     if (w->s->noperations == 0) return nnv_fail(err, NNV_INVALID, "no operations");
@@ -33,7 +31,7 @@ static enum nnv_status check_list(const struct nnv_subgraph *s, const uint32_t *
                                   enum nnv_lifetime lifetime, struct nnv_arena *arena, struct nnv_err *err) {
     const char *what = lifetime == NNV_SUBGRAPH_INPUT ? "input" : "output";
     bool *listed = NNV_NEW(arena, bool, s->noperands);
-    if (!listed) return no_memory(err);
+    if (!listed) return nnv_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         if (list[i] >= s->noperands)
             return nnv_fail(err, NNV_INVALID, "%s %u of the subgraph: there is no operand %u", what, i, list[i]);
@@ -81,7 +79,7 @@ static enum nnv_status walk_start(struct walk *w, struct nnv_err *err) {
     if (!w->shapes) w->shapes = NNV_NEW(w->arena, struct nnv_shape, n);
     w->data = NNV_NEW(w->arena, const void *, n);
     w->written = NNV_NEW(w->arena, bool, n);
-    if (!w->shapes || !w->data || !w->written) return no_memory(err);
+    if (!w->shapes || !w->data || !w->written) return nnv_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         w->shapes[i] = nnv_operand_shape(&w->s->operands[i]);
         w->data[i] = nnv_is_constant(&w->s->operands[i]) ? w->s->operands[i].data : NULL;
@@ -163,7 +161,7 @@ enum nnv_status nnv_validate(const struct nnv_model *model, struct nnv_arena *ar
     int needed = model->relaxed ? 2 : NNV_LEVEL_MIN;
     uint8_t *seen = NNV_NEW(arena, uint8_t, model->nreferenced);
     int height;
-    if (!seen) return no_memory(err);
+    if (!seen) return nnv_no_memory(err);
     enum nnv_status st = check_references(model, &model->main, 0, seen, &height, err);
     for (uint32_t i = 0; !st && i < model->nreferenced; i++) { /* those that main does not reach */
         if (seen[i] != UNSEEN) continue;

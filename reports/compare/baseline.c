@@ -29,7 +29,7 @@ enum nnv_status nnv_baseline_write(const char *baseline, const char *folder, str
     struct nnv_text path = {0};
     nnv_text_add_path(&path, folder, NNV_BASELINE_FILE);
     if (s == NNV_OK && sentence != NULL) nnv_compare_sentence(sentence, j);
-    if (s == NNV_OK && (text == NULL || path.failed)) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && (text == NULL || path.failed)) s = nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_file_write(path.data, text, strlen(text), err);
     nnv_text_free(&path);
     free(text);

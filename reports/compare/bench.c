@@ -142,7 +142,7 @@ enum nnv_status nnv_compare_benches(const char *a, const char *b, json_t **compa
     enum nnv_status s = nnv_bench_load(a, &of[0], err);
     if (s == NNV_OK) s = nnv_bench_load(b, &of[1], err);
     json_t *j = s == NNV_OK ? compare(of[0], of[1]) : NULL;
-    if (s == NNV_OK && j == NULL) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (s == NNV_OK && j == NULL) s = nnv_no_memory(err);
     nnv_bench_free(of[0]);
     nnv_bench_free(of[1]);
     if (s == NNV_OK) *comparison = j;

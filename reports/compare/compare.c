@@ -22,8 +22,6 @@ const struct nnv_compare_list nnv_compare_lists[NNV_CHANGE_COUNT] = {
     [NNV_CHANGE_ADDED] = {"added", "Cases only in B", "case only in B", "cases only in B"},
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* -------------------------------------------------------------------- changes */
 
 static bool is_pass(const struct nnv_compare_side *s) { return s->verdict == NNVTS_PASS; }
@@ -146,7 +144,7 @@ static enum nnv_status take_run(struct nnv_compare_table *t, int side, const cha
         bool taken = take_record(t, side, record);
         json_decref(record);
         if (!taken) {
-            s = no_memory(err);
+            s = nnv_no_memory(err);
             break;
         }
     }
@@ -155,7 +153,7 @@ static enum nnv_status take_run(struct nnv_compare_table *t, int side, const cha
         if (nnv_seen_has(&r.seen, c.name)) continue;
         struct nnv_compare_case *made = place(t, c.name, c.op, c.suite);
         if (made == NULL) {
-            s = no_memory(err);
+            s = nnv_no_memory(err);
             break;
         }
         made->side[side].listed = true;
@@ -261,7 +259,7 @@ static int by_name(const void *a, const void *b) {
 static enum nnv_status compare_runs(const char *a, const char *b, json_t **comparison, struct nnv_err *err) {
     struct nnv_compare_table t = {.arena = nnv_arena_new()};
     json_t *header[2] = {NULL, NULL}, *j = json_object();
-    enum nnv_status s = t.arena != NULL && j != NULL ? take_run(&t, 0, a, &header[0], err) : no_memory(err);
+    enum nnv_status s = t.arena != NULL && j != NULL ? take_run(&t, 0, a, &header[0], err) : nnv_no_memory(err);
     if (s == NNV_OK) s = take_run(&t, 1, b, &header[1], err);
     if (s == NNV_OK) {
         json_t *of[2] = {run_json(a, header[0], &t, 0), run_json(b, header[1], &t, 1)};
@@ -278,7 +276,7 @@ static enum nnv_status compare_runs(const char *a, const char *b, json_t **compa
         add_lists(j, &t);
         if (json_object_set_new(j, "time", nnv_compare_time(&t)) != 0 ||
             json_object_set_new(j, "error", nnv_compare_error(&t)) != 0)
-            s = no_memory(err);
+            s = nnv_no_memory(err);
     }
     json_decref(header[0]);
     json_decref(header[1]);

@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "nnvts/result.h"
-#include "harness/journal/map.h"
+#include "base/map.h"
 
 /** In the folder of a run: how it differs from its baseline. */
 #define NNV_BASELINE_FILE "baseline.json"

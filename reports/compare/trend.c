@@ -9,7 +9,7 @@
 #include "base/stats.h"
 #include "harness/journal/journal_read.h"
 #include "harness/journal/load.h"
-#include "harness/journal/map.h"
+#include "base/map.h"
 #include "reports/words.h"
 
 static const double RECORD = 1.25; /* nearer to its bound than ever: by a quarter than in all earlier runs */
@@ -36,8 +36,6 @@ struct trend {
     struct run *run;
     size_t count;
 };
-
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
 
 static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
@@ -149,7 +147,7 @@ static enum nnv_status read_run(struct trend *t, struct run *r, const char *fold
         bool taken = take_record(t, r, &s, record);
         json_decref(record);
         if (!taken) {
-            st = no_memory(err);
+            st = nnv_no_memory(err);
             break;
         }
     }
@@ -210,7 +208,7 @@ static json_t *trend_json(const struct trend *t) {
 enum nnv_status nnv_trend(const char *const *folders, size_t count, json_t **trend, struct nnv_err *err) {
     struct trend t = {.arena = nnv_arena_new(), .run = calloc(count + 1, sizeof *t.run)};
     enum nnv_status s = count > 0 ? NNV_OK : nnv_fail(err, NNV_INVALID, "which runs? give their folders");
-    if (s == NNV_OK && (t.arena == NULL || t.run == NULL)) s = no_memory(err);
+    if (s == NNV_OK && (t.arena == NULL || t.run == NULL)) s = nnv_no_memory(err);
     for (size_t i = 0; s == NNV_OK && i < count; i++) {
         t.run[i].number = i;
         s = read_run(&t, &t.run[i], folders[i], err);
@@ -219,7 +217,7 @@ enum nnv_status nnv_trend(const char *const *folders, size_t count, json_t **tre
     if (s == NNV_OK) {
         qsort(t.run, t.count, sizeof *t.run, by_start);
         *trend = trend_json(&t);
-        if (*trend == NULL) s = no_memory(err);
+        if (*trend == NULL) s = nnv_no_memory(err);
     }
     for (size_t i = 0; i < t.count; i++) {
         json_decref(t.run[i].json);

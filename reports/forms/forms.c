@@ -223,7 +223,7 @@ enum nnv_status nnv_form_end(struct nnv_form_writer *w, struct nnv_err *err) {
     flush(w);
     bool failed = w->failed, broken = fflush(w->to) != 0 || ferror(w->to);
     drop(w);
-    if (failed) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (failed) return nnv_no_memory(err);
     return broken ? nnv_fail(err, NNV_IO, "the report could not be written: %s", strerror(errno)) : NNV_OK;
 }
 
@@ -271,7 +271,7 @@ enum nnv_status nnv_form_write(enum nnv_report_form form, const char *folder, FI
     enum nnv_status s = nnv_reader_open(folder, &r, err);
     if (s != NNV_OK) return s;
     struct nnv_form_writer *w = nnv_form_begin(form, to, r.header);
-    if (w == NULL) s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (w == NULL) s = nnv_no_memory(err);
     while (s == NNV_OK) {
         s = nnv_reader_next(&r, &record, err);
         if (s != NNV_OK || record == NULL) break;

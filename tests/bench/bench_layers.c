@@ -121,7 +121,7 @@ static enum nnv_status products_only(struct nnv_model *m, struct nnv_arena *a, s
     enum { MADE = 1, READ = 2 };
     uint8_t *seen = NNV_NEW(a, uint8_t, g->noperands);
     uint32_t *in = NNV_NEW(a, uint32_t, g->noperands), *out = NNV_NEW(a, uint32_t, g->noperands), kept = 0;
-    if (!seen || !in || !out) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!seen || !in || !out) return nnv_no_memory(err);
     for (uint32_t i = 0; i < g->noperations; i++) {
         const struct nnv_operation *o = &g->operations[i];
         if (o->type != ANEURALNETWORKS_CONV_2D && o->type != ANEURALNETWORKS_DEPTHWISE_CONV_2D &&
@@ -177,7 +177,7 @@ static enum nnv_status make_input(const struct nnv_operand *o, struct nnv_arena 
     const size_t size = nnv_type(o->type)->size;
     value_of(o, in);
     in->data = nnv_arena_alloc(a, in->bytes, 1);
-    if (!in->data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!in->data) return nnv_no_memory(err);
     struct nnv_rng rng = nnv_rng_make(1, 2, 3);
     for (size_t i = 0; i < in->bytes / size; i++) {
         double x = nnv_rng_uniform(&rng, -1, 1);
@@ -191,7 +191,7 @@ static enum nnv_status make_inputs(const struct nnv_model *m, struct nnv_arena *
                                    struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     *values = NNV_NEW(a, struct nnv_value, m->main.nin);
-    if (!*values) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!*values) return nnv_no_memory(err);
     for (uint32_t i = 0; i < m->main.nin && !st; i++)
         st = make_input(&m->main.operands[m->main.in[i]], a, &(*values)[i], err);
     return st;
@@ -205,7 +205,7 @@ static enum nnv_status driver_prepare(struct driver *d, const struct nnv_model *
     char reason[NNV_BENCH_REASON];
     struct nnv_value *in, *out = NNV_NEW(d->arena, struct nnv_value, m->main.nout);
     const struct nnv_value **inputs = NNV_NEW(d->arena, const struct nnv_value *, m->main.nin);
-    if (!out || !inputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!out || !inputs) return nnv_no_memory(err);
     enum nnv_status st = make_inputs(m, d->arena, &in, err);
     if (st) return st;
     for (uint32_t i = 0; i < m->main.nin; i++) inputs[i] = &in[i];
@@ -390,7 +390,7 @@ static enum nnv_status run(const struct field *f, struct nnv_err *err) {
         for (size_t i = 0; make_row(i, types[t].type, NULL, &name, &m, &st, err); i++) {
             if (!wanted(f->filter, name, types[t].name)) continue;
             struct nnv_arena *arena = nnv_arena_new();
-            if (!arena) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+            if (!arena) return nnv_no_memory(err);
             make_row(i, types[t].type, arena, &name, &m, &st, err);
             if (!st) compare(f, name, types[t].name, &m, t ? f->peak.int8 : f->peak.float32, err);
             nnv_arena_free(arena);

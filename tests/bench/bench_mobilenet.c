@@ -21,7 +21,7 @@ static enum nnv_status make_image(const struct nnv_model *m, struct nnv_arena *a
     size_t size = nnv_type(o->type)->size;
     *in = (struct nnv_value){.rank = 4, .dims = {1, SIDE, SIDE, 3}, .bytes = PIXELS * size};
     in->data = nnv_arena_alloc(a, PIXELS, size);
-    if (!in->data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!in->data) return nnv_no_memory(err);
     struct nnv_rng rng = nnv_rng_make(1, 2, 3);
     for (size_t i = 0; i < PIXELS; i++) {
         double x = nnv_rng_uniform(&rng, -1, 1);
@@ -60,7 +60,7 @@ static enum nnv_status measure(const struct nnv_mobilenet *net, const char *type
     struct nnv_model m;
     struct nnv_value in;
     struct nnv_golden out;
-    enum nnv_status st = models && results ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = models && results ? NNV_OK : nnv_no_memory(err);
     if (!st) st = nnv_mobilenet_build(net, models, &m, err);
     if (!st) st = make_image(&m, models, &in, err);
     for (int r = 0; !st && r < RUNS; r++) {

@@ -36,7 +36,7 @@ static enum nnv_status measure(const struct nnv_spec *s, struct nnv_arena *arena
                                struct nnv_err *err) {
     double golden = 0, budget = 0;
     struct nnv_golden *out = calloc((size_t)s->model.main.nout + 1, sizeof *out);
-    if (!out) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!out) return nnv_no_memory(err);
     enum nnv_status st = time_rows(s, 0, arena, out, &golden, err);
     for (uint32_t i = 0; !st && i < s->model.main.nout; i++)
         sums->elems += out[i].value.bytes / nnv_type(s->model.main.operands[s->model.main.out[i]].type)->size;
@@ -50,7 +50,7 @@ static enum nnv_status measure(const struct nnv_spec *s, struct nnv_arena *arena
 
 static enum nnv_status measure_op(const struct nnv_op *op, struct sums *sums, struct nnv_err *err) {
     struct nnv_arena *specs = nnv_arena_new(), *results = nnv_arena_new();
-    enum nnv_status st = specs && results ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status st = specs && results ? NNV_OK : nnv_no_memory(err);
     for (int i = 0; !st && i < CASES; i++) {
         struct nnv_single w = {.op = op,
                                .sig = i % op->nsigs,

@@ -242,7 +242,7 @@ enum nnv_status nnv_cost_build(const struct nnv_cost_model *m, const struct nnv_
                                struct nnv_err *err) {
     struct builder b = {.model = m, .f = f, .arena = arena, .out = out};
     *out = (struct nnv_cost_function){.graph = NNV_NEW(arena, struct nnv_region_graph, 1)};
-    if (!out->graph) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!out->graph) return nnv_no_memory(err);
     enum nnv_status s = nnv_region_graph(a, f, arena, out->graph, err);
     if (s != NNV_OK) return s;
     struct nnv_region_graph *g = out->graph;

@@ -75,7 +75,7 @@ struct reader {
     struct nnv_err *err;
 };
 
-static enum nnv_status no_memory(const struct reader *r) { return nnv_fail(r->err, NNV_NO_MEMORY, "out of memory"); }
+static enum nnv_status no_memory(const struct reader *r) { return nnv_no_memory(r->err); }
 
 enum { NO_ZERO = 1 };
 #define MOST 1e12

@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum nnv_status no_memory(struct nnv_err *err) {
-    return nnv_fail(err, NNV_NO_MEMORY, "out of memory for choosing regions");
-}
-
 /* Lists by node: of[x] counted first, then filled. */
 static bool make_lists(struct nnv_arena *arena, uint32_t n, uint32_t **lists, const uint32_t *counts) {
     for (uint32_t i = 0; i < n; i++)
@@ -43,7 +39,7 @@ bool nnv_cost_index(struct nnv_cost_problem *p, struct nnv_arena *arena) {
 enum nnv_status nnv_cost_clusters(const struct nnv_cost_problem *p, const bool *on, uint32_t *first,
                                   struct nnv_err *err) {
     struct nnv_cluster_node *nodes = malloc((p->n + 1) * sizeof *nodes);
-    if (!nodes) return no_memory(err);
+    if (!nodes) return nnv_no_memory(err);
     for (uint32_t i = 0; i < p->n; i++) {
         nodes[i] = p->nodes[i];
         if (!on[i]) nodes[i].kind = NNV_CLUSTER_ALONE;
@@ -78,7 +74,7 @@ struct nnv_cost_parts nnv_cost_of(const struct nnv_cost_problem *p, const bool *
 
 enum nnv_status nnv_cost_try(const struct nnv_cost_problem *p, const bool *on, int64_t *cost, struct nnv_err *err) {
     uint32_t *first = malloc((p->n + 1) * sizeof *first);
-    if (!first) return no_memory(err);
+    if (!first) return nnv_no_memory(err);
     enum nnv_status s = nnv_cost_clusters(p, on, first, err);
     if (s == NNV_OK) {
         struct nnv_cost_parts c = nnv_cost_of(p, on, first);
@@ -198,7 +194,7 @@ enum nnv_status nnv_cost_drops(const struct nnv_cost_problem *p, const bool *on,
     bool ok = find_members(p, on, first, &m);
     for (uint32_t i = 0; i < p->n; i++) change[i] = ok && on[i] && first[i] == i ? dropped(p, on, first, &m, i) : 0;
     free_members(&m);
-    return ok ? NNV_OK : no_memory(err);
+    return ok ? NNV_OK : nnv_no_memory(err);
 }
 
 enum nnv_status nnv_cost_greedy(const struct nnv_cost_problem *p, bool *on, int64_t *cost, struct nnv_err *err) {
@@ -207,8 +203,8 @@ enum nnv_status nnv_cost_greedy(const struct nnv_cost_problem *p, bool *on, int6
     int64_t *change = calloc(p->n + 1, sizeof *change);
     struct members m = {0};
     for (uint32_t i = 0; i < p->n; i++) on[i] = nnv_cost_can(p, i);
-    enum nnv_status s = first && left && change ? nnv_cost_clusters(p, on, first, err) : no_memory(err);
-    if (s == NNV_OK && !find_members(p, on, first, &m)) s = no_memory(err);
+    enum nnv_status s = first && left && change ? nnv_cost_clusters(p, on, first, err) : nnv_no_memory(err);
+    if (s == NNV_OK && !find_members(p, on, first, &m)) s = nnv_no_memory(err);
     if (s == NNV_OK) give_back(p, on, first, &m, change, left);
     if (s == NNV_OK) s = nnv_cost_try(p, on, cost, err);
     free_members(&m);

@@ -58,7 +58,7 @@ static enum nnv_status bounds(struct search *x, struct nnv_err *err) {
     uint32_t cuts = !x->options->bounded ? 0 : p->n < 500 ? 500 : 200000 / p->n, every = cuts ? p->n / cuts + 1 : 0;
     x->rest = NNV_NEW(x->arena, int64_t, (size_t)p->n + 1);
     x->plain = NNV_NEW(x->arena, int64_t, (size_t)p->n + 1);
-    if (!x->rest || !x->plain) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!x->rest || !x->plain) return nnv_no_memory(err);
     for (uint32_t i = p->n; i-- > 0;) {
         x->rest[i] = x->rest[i + 1] + least_of(p, i, true);
         x->plain[i] = x->plain[i + 1] + least_of(p, i, false);
@@ -267,7 +267,7 @@ static enum nnv_status consider(const struct nnv_cost_problem *p, const bool *ot
 static enum nnv_status try_cuts(const struct nnv_cost_problem *p, bool take, struct nnv_cost_solution *out,
                                 struct nnv_err *err) {
     bool *on = calloc((size_t)p->n + 1, sizeof *on);
-    enum nnv_status s = on ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    enum nnv_status s = on ? NNV_OK : nnv_no_memory(err);
     if (s == NNV_OK && take) s = consider(p, on, out, err); /* all on the host */
     for (int launches = 0; s == NNV_OK && launches < 2; launches++) {
         int64_t bound = 0;

@@ -17,8 +17,6 @@ struct choosing {
     struct nnv_cost_result *result;
 };
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static double us(const struct nnv_cost_problem *p, int64_t ticks) { return (double)ticks / p->ticks_per_us; }
 
 /* ---------------------------------------------------------------------- regions */
@@ -84,7 +82,7 @@ static enum nnv_status try_operator(struct choosing *x, const struct nnv_scoped 
     struct nnv_cost_solution s = {.on = calloc((size_t)p.n + 1, sizeof *s.on)};
     p.nodes = malloc(((size_t)p.n + 1) * sizeof *p.nodes);
     p.target = malloc(((size_t)p.n + 1) * sizeof *p.target);
-    enum nnv_status status = s.on && p.nodes && p.target ? NNV_OK : no_memory(err);
+    enum nnv_status status = s.on && p.nodes && p.target ? NNV_OK : nnv_no_memory(err);
     for (uint32_t i = 0; status == NNV_OK && i < p.n; i++) {
         p.nodes[i] = x->function.problem.nodes[i];
         p.target[i] = x->function.problem.target[i];
@@ -124,13 +122,13 @@ static enum nnv_status find_gains(struct choosing *x, const struct nnv_scoped *f
         if (r->n_gains == cap) {
             cap = cap ? 2 * cap : 8;
             struct nnv_cost_gain *grown = NNV_NEW(x->selection->arena, struct nnv_cost_gain, cap);
-            if (!grown) return no_memory(err);
+            if (!grown) return nnv_no_memory(err);
             for (k = 0; k < r->n_gains; k++) grown[k] = r->gains[k];
             r->gains = grown;
         }
         struct nnv_cost_gain *gain = &r->gains[r->n_gains++];
         gain->op = nnv_arena_strdup(x->selection->arena, op);
-        if (!gain->op) return no_memory(err);
+        if (!gain->op) return nnv_no_memory(err);
         enum nnv_status s = try_operator(x, f, gain, err);
         if (s != NNV_OK) return s;
     }
@@ -173,12 +171,12 @@ static enum nnv_status choose(struct choosing *x, const struct nnv_annotator *a,
     struct nnv_cost_problem *p = &x->function.problem;
     x->solution.on = NNV_NEW(arena, bool, (size_t)p->n + 1);
     x->first = NNV_NEW(arena, uint32_t, (size_t)p->n + 1);
-    if (!x->solution.on || !x->first) return no_memory(err);
+    if (!x->solution.on || !x->first) return nnv_no_memory(err);
     s = nnv_cost_solve(p, x->selection->method, x->selection->most_states, &x->solution, err);
     if (s == NNV_OK) s = nnv_cost_clusters(p, x->solution.on, x->first, err);
     if (s != NNV_OK) return s;
     describe(x);
-    if (!describe_regions(x, arena, err)) return no_memory(err);
+    if (!describe_regions(x, arena, err)) return nnv_no_memory(err);
     if (x->selection->gains && (s = find_gains(x, f, err)) != NNV_OK) return s;
     for (uint32_t i = 0; i < p->n; i++)
         if (!x->solution.on[i]) p->nodes[i].kind = NNV_CLUSTER_ALONE;
@@ -189,6 +187,6 @@ enum nnv_status nnv_cost_select(void *ctx, const char *function, const struct nn
                                 const struct nnv_scoped *f, struct nnv_arena *arena, struct nnv_regions *regions,
                                 struct nnv_err *err) {
     struct choosing x = {.selection = ctx};
-    if (!(x.result = new_result(x.selection, function))) return no_memory(err);
+    if (!(x.result = new_result(x.selection, function))) return nnv_no_memory(err);
     return choose(&x, a, f, arena, regions, err);
 }

@@ -234,7 +234,7 @@ enum nnv_status nnv_convert(const struct nnv_relay_module *m, struct nnv_relay_e
     *out = (struct nnv_converted){0};
     if (function->kind != NNV_RELAY_FUNCTION) return nnv_fail(err, NNV_INVALID, "only functions are converted");
     struct nnv_arena *scratch = nnv_arena_new();
-    if (!scratch) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!scratch) return nnv_no_memory(err);
     struct nnv_rc c = nnv_rc_begin(m, options, arena, scratch, err ? err : &own);
     struct nnv_rc_list in = params_of(&c, function, &lists), results = {0};
     if (nnv_rc_ok(&c)) results = nnv_rc_flatten(&c, function, lists);

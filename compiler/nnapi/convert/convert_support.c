@@ -152,7 +152,7 @@ enum nnv_status nnv_convert_call(const struct nnv_relay_module *m, const struct 
     struct nnv_err own = {0};
     struct nnv_rc_list in = {0}, results = {0};
     struct nnv_arena *scratch = nnv_arena_new();
-    if (!scratch) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!scratch) return nnv_no_memory(err);
     struct nnv_rc c = nnv_rc_begin(m, options, arena, scratch, err ? err : &own);
     *out = (struct nnv_converted){0};
     flatten(&c, call, &in, &results);
@@ -235,7 +235,7 @@ enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_e
         }
     }
     nnv_arena_free(scratch);
-    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return ok ? NNV_OK : nnv_no_memory(err);
 }
 
 struct nnv_convert_support *nnv_convert_support_new(struct nnv_relay_module *m,

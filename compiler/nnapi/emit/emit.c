@@ -8,8 +8,6 @@
 #include "base/type.h"
 #include "compiler/nnapi/emit/emit_tables.h"
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static bool is_large(const struct nnv_operand *o) { return nnv_is_constant(o) && o->bytes > NNV_EMIT_SMALL; }
 
 /* -------------------------------------------------------------- the file of constants */
@@ -70,14 +68,14 @@ static enum nnv_status gather_one(struct gathering *g, const struct nnv_subgraph
     size_t n = 0;
     for (uint32_t i = 0; i < s->noperands; i++) n += is_large(&s->operands[i]);
     struct nnv_emit_place *places = NNV_NEW(arena, struct nnv_emit_place, n);
-    if (!places) return no_memory(err);
+    if (!places) return nnv_no_memory(err);
     g->out->places[r] = places;
     for (uint32_t i = 0; i < s->noperands; i++) {
         const struct nnv_operand *o = &s->operands[i];
         if (is_large(o)) *places++ = (struct nnv_emit_place){i, place_of(g, o->data, o->bytes), o->bytes};
     }
     g->out->n_places[r] = n;
-    return g->out->bytes.failed ? no_memory(err) : NNV_OK;
+    return g->out->bytes.failed ? nnv_no_memory(err) : NNV_OK;
 }
 
 enum nnv_status nnv_emit_gather(const struct nnv_emit *regions, size_t n, const char *file, struct nnv_arena *arena,
@@ -86,14 +84,14 @@ enum nnv_status nnv_emit_gather(const struct nnv_emit *regions, size_t n, const 
         .file = file, .places = NNV_NEW(arena, struct nnv_emit_place *, n), .n_places = NNV_NEW(arena, size_t, n)};
     struct gathering g = {.out = &w, .room = 16};
     size_t constants = 0;
-    enum nnv_status st = w.places && w.n_places ? NNV_OK : no_memory(err);
+    enum nnv_status st = w.places && w.n_places ? NNV_OK : nnv_no_memory(err);
     for (size_t r = 0; r < n && st == NNV_OK; r++) {
         const struct nnv_subgraph *s = &regions[r].converted->model.main;
         st = check_model(&regions[r], err);
         for (uint32_t i = 0; i < s->noperands; i++) constants += is_large(&s->operands[i]);
     }
     while (g.room < 2 * constants) g.room *= 2;
-    if (st == NNV_OK && !(g.table = NNV_NEW(arena, struct entry, g.room))) st = no_memory(err);
+    if (st == NNV_OK && !(g.table = NNV_NEW(arena, struct entry, g.room))) st = nnv_no_memory(err);
     for (size_t r = 0; r < n && st == NNV_OK; r++)
         st = gather_one(&g, &regions[r].converted->model.main, r, arena, err);
     if (st == NNV_OK)

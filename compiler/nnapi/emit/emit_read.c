@@ -22,7 +22,7 @@ struct reader {
 
 #define expected(r, ...) nnv_fail((r)->err, NNV_INVALID, __VA_ARGS__)
 
-static enum nnv_status no_memory(struct reader *r) { return nnv_fail(r->err, NNV_NO_MEMORY, "out of memory"); }
+static enum nnv_status no_memory(struct reader *r) { return nnv_no_memory(r->err); }
 
 /** A member that is an integer from lo to hi. */
 static enum nnv_status get_int(struct reader *r, const json_t *object, const char *key, int64_t lo, int64_t hi,

@@ -274,8 +274,6 @@ static enum nnv_status refuse(const struct refusals *r, struct nnv_err *err) {
     return st;
 }
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 /* A refused operation's outputs are variables, so that all that is refused can be named at once. */
 static enum nnv_status lift_operations(struct nnv_lift *l, struct nnv_err *err) {
     struct refusals refusals = {{0}, 0};
@@ -291,17 +289,17 @@ static enum nnv_status lift_operations(struct nnv_lift *l, struct nnv_err *err) 
         for (uint32_t k = 0; k < l->op->nout; k++)
             nnv_lift_put(l, k, nnv_relay_var(l->m, "refused", type_of(l, l->op->out[k])));
     }
-    if (l->failed) return no_memory(err);
+    if (l->failed) return nnv_no_memory(err);
     return refusals.n ? refuse(&refusals, err) : NNV_OK;
 }
 
 static enum nnv_status define_main(struct nnv_lift *l, struct nnv_relay_expr **params, struct nnv_err *err) {
     struct nnv_relay_expr **results = NNV_NEW(l->arena, struct nnv_relay_expr *, l->s->nout);
-    if (!results) return no_memory(err);
+    if (!results) return nnv_no_memory(err);
     for (uint32_t i = 0; i < l->s->nout; i++) results[i] = l->values[l->s->out[i]];
     struct nnv_relay_expr *body = l->s->nout == 1 ? results[0] : nnv_relay_tuple(l->m, l->s->nout, results);
     struct nnv_relay_expr *main = body ? nnv_relay_fn(l->m, l->s->nin, params, NULL, body, 0, NULL) : NULL;
-    if (!main || !nnv_relay_define(l->m, "main", main)) return no_memory(err);
+    if (!main || !nnv_relay_define(l->m, "main", main)) return nnv_no_memory(err);
     enum nnv_status st = nnv_relay_check(l->m, err);
     if (st != NNV_OK) return nnv_at(err, NNV_INTERNAL, "internal error: the program made of the model is wrong");
     return NNV_OK;
@@ -322,7 +320,7 @@ enum nnv_status nnv_lift(const struct nnv_model *model, const char *const *names
     struct nnv_shape *shapes = NNV_NEW(arena, struct nnv_shape, s->noperands);
     struct nnv_relay_expr **params = NNV_NEW(arena, struct nnv_relay_expr *, s->nin);
     l.values = NNV_NEW(arena, struct nnv_relay_expr *, s->noperands);
-    if (!l.m || !shapes || !params || !l.values) return no_memory(err);
+    if (!l.m || !shapes || !params || !l.values) return nnv_no_memory(err);
     enum nnv_status st = nnv_infer_shapes(model, arena, shapes, err);
     l.shapes = shapes;
     for (uint32_t i = 0; i < s->nin && st == NNV_OK; i++) {
@@ -333,7 +331,7 @@ enum nnv_status nnv_lift(const struct nnv_model *model, const char *const *names
         if (l.refused)
             return nnv_fail(err, NNV_UNSUPPORTED, "input %u has a type or shape that Relay programs do not have", i);
         params[i] = type && name ? nnv_relay_var(l.m, name, type) : NULL;
-        if (!params[i]) return no_memory(err);
+        if (!params[i]) return nnv_no_memory(err);
         l.values[s->in[i]] = params[i];
     }
     if (st == NNV_OK) st = lift_operations(&l, err);

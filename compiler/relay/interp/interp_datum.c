@@ -160,7 +160,7 @@ enum nnv_status nnv_relay_datum_read(const struct nnv_relay_type *type, const vo
         return nnv_fail(err, NNV_INVALID, "values can be read only for a tensor whose dimensions are known");
     if (data == NULL) return nnv_fail(err, NNV_INVALID, "the values are not known");
     *out = nnv_interp_datum(type, arena);
-    if (*out == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (*out == NULL) return nnv_no_memory(err);
     read_values(type->dtype, data, (*out)->n, (*out)->values);
     return NNV_OK;
 }

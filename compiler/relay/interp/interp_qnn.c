@@ -182,7 +182,7 @@ void nnv_interp_qnn_concatenate(struct nnv_interp_op *op) {
     data.fields = NNV_NEW(op->scratch, struct nnv_relay_datum *, data.n_fields);
     struct nnv_relay_datum *own = NNV_NEW(op->scratch, struct nnv_relay_datum, data.n_fields);
     if (data.fields == NULL || own == NULL || !result_scale(op, 3)) {
-        if (op->t.st == NNV_OK) op->t.st = nnv_fail(op->t.err, NNV_NO_MEMORY, "out of memory");
+        if (op->t.st == NNV_OK) op->t.st = nnv_no_memory(op->t.err);
         return;
     }
     for (size_t i = 0; i < data.n_fields; i++) {

@@ -67,7 +67,7 @@ static enum nnv_status read_type(struct input *in, struct nnv_arena *arena, cons
     for (int i = 0; i < n_dims; i++)
         if (dims[i] < 0) return nnv_fail(err, NNV_INVALID, "dimension %d is negative", i);
     *type = nnv_relay_tensor_type(arena, dtype, (size_t)n_dims, dims);
-    return *type ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return *type ? NNV_OK : nnv_no_memory(err);
 }
 
 static enum nnv_status read_array(struct input *in, struct nnv_arena *arena, const struct nnv_relay_tensor **tensor,
@@ -88,7 +88,7 @@ static enum nnv_status read_array(struct input *in, struct nnv_arena *arena, con
         return nnv_fail(err, NNV_INVALID, "the array ends %zu bytes before its values do", t.bytes - in->left);
     t.data = nnv_arena_copy(arena, in->at, t.bytes);
     *tensor = nnv_arena_copy(arena, &t, sizeof t);
-    if (t.data == NULL || *tensor == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (t.data == NULL || *tensor == NULL) return nnv_no_memory(err);
     in->at += t.bytes;
     in->left -= t.bytes;
     return NNV_OK;
@@ -131,11 +131,11 @@ static enum nnv_status read_names(struct input *in, struct nnv_arena *arena, str
         return nnv_fail(err, NNV_INVALID, "the number of names does not fit the file's length");
     params->n = (size_t)n;
     params->params = NNV_NEW(arena, struct nnv_relay_param, params->n);
-    if (params->params == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (params->params == NULL) return nnv_no_memory(err);
     for (size_t i = 0; i < params->n; i++) {
         if (!take(in, &len, 8) || len > in->left) return nnv_fail(err, NNV_INVALID, "the file ends within name %zu", i);
         char *name = nnv_arena_alloc(arena, (size_t)len + 1, 1);
-        if (name == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (name == NULL) return nnv_no_memory(err);
         (void)take(in, name, (size_t)len);
         params->params[i].name = name;
     }
@@ -222,7 +222,7 @@ enum nnv_status nnv_relay_params_bind(struct nnv_relay_module *m, const struct n
     if (f == NULL) return nnv_fail(err, NNV_INVALID, "%s: there is no @main to give parameters to", m->file);
     struct binding b = {NNV_NEW(m->arena, struct nnv_relay_expr *, m->n_exprs), m->n_exprs};
     struct nnv_relay_expr **left = NNV_NEW(m->arena, struct nnv_relay_expr *, f->n_params);
-    if (b.by_id == NULL || left == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (b.by_id == NULL || left == NULL) return nnv_no_memory(err);
     size_t n = 0;
     for (size_t i = 0; i < f->n_params; i++) {
         struct nnv_relay_expr *v = f->params[i];
@@ -232,12 +232,12 @@ enum nnv_status nnv_relay_params_bind(struct nnv_relay_module *m, const struct n
             continue;
         }
         if (v->declared && !nnv_relay_type_equal(v->declared, t->type)) return differs(m, v, t, err);
-        if ((b.by_id[v->id] = nnv_relay_constant(m, t)) == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if ((b.by_id[v->id] = nnv_relay_constant(m, t)) == NULL) return nnv_no_memory(err);
     }
     enum nnv_status st = nnv_relay_rewrite(m, f->args[0], replace, &b, &body, err);
     if (st != NNV_OK) return st;
     struct nnv_relay_expr *bound = nnv_relay_fn(m, n, left, f->declared, body, f->n_attrs, f->attrs);
-    if (bound == NULL || !nnv_relay_define(m, "main", bound)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (bound == NULL || !nnv_relay_define(m, "main", bound)) return nnv_no_memory(err);
     bound->span = f->span;
     return NNV_OK;
 }

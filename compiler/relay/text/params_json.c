@@ -67,7 +67,7 @@ static enum nnv_status read_values(const json_t *data, struct nnv_relay_tensor *
         return nnv_fail(err, NNV_INVALID, "data must be a list of %zu numbers (or base64 text)", elems);
     size_t size = nnv_relay_dtype_size(t->type->dtype);
     char *values = nnv_arena_alloc(arena, elems, size);
-    if (values == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (values == NULL) return nnv_no_memory(err);
     for (size_t i = 0; i < elems; i++)
         if (!store(t->type->dtype, json_array_get(data, i), values + i * size))
             return nnv_fail(err, NNV_INVALID, "data[%zu] does not fit in %s", i, nnv_relay_dtype_name(t->type->dtype));
@@ -91,8 +91,7 @@ static enum nnv_status read_tensor(const json_t *entry, struct nnv_arena *arena,
             return nnv_fail(err, NNV_INVALID, "shape[%zu] is no dimension", i);
     }
     struct nnv_relay_tensor *t = NNV_NEW(arena, struct nnv_relay_tensor, 1);
-    if (t == NULL || (t->type = nnv_relay_tensor_type(arena, d, n, dims)) == NULL)
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (t == NULL || (t->type = nnv_relay_tensor_type(arena, d, n, dims)) == NULL) return nnv_no_memory(err);
     if (!nnv_relay_type_elems(t->type, &elems, &t->bytes)) return nnv_fail(err, NNV_INVALID, "shape is too large");
     *tensor = t;
     return read_values(json_object_get(entry, "data"), t, elems, arena, err);
@@ -111,12 +110,12 @@ enum nnv_status nnv_relay_params_read_json(const void *data, size_t len, struct 
                         root ? "" : where.text);
     }
     params->params = NNV_NEW(arena, struct nnv_relay_param, json_object_size(root));
-    if (params->params == NULL) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (params->params == NULL) st = nnv_no_memory(err);
     json_object_foreach(root, key, entry) {
         if (st != NNV_OK) break;
         struct nnv_relay_param *p = &params->params[n++];
         p->name = nnv_arena_strdup(arena, key);
-        st = p->name ? read_tensor(entry, arena, &p->tensor, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        st = p->name ? read_tensor(entry, arena, &p->tensor, err) : nnv_no_memory(err);
         if (st != NNV_OK) st = nnv_at(err, st, "parameter '%s'", key);
     }
     params->n = n;

@@ -37,7 +37,7 @@ static void ask(const struct nnv_run_config *config, const struct nnv_spec *spec
     uint8_t *to = (uint8_t *)(told + 1);
     told->phase = NNV_PHASE_OPEN;
     told->status = arena ? nnv_client_open(&client, config->driver_path, config->driver_options, &told->err)
-                         : nnv_fail(&told->err, NNV_NO_MEMORY, "out of memory");
+                         : nnv_no_memory(&told->err);
     for (int i = 0; i < NNV_ANSWERS && told->status == NNV_OK; i++, to += bytes) {
         memset(&outcome, 0, sizeof outcome);
         nnv_client_run(&client, spec, arena, &told->phase, &outcome);
@@ -67,7 +67,7 @@ static enum nnv_status take(const struct told *told, const struct nnv_spec *spec
         bool ok = v != NULL;
         for (uint32_t o = 0; ok && o < spec->model.main.nout; at += v[o++].bytes)
             ok = (v[o].data = nnv_arena_copy(arena, at, v[o].bytes)) != NULL;
-        if (!ok) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!ok) return nnv_no_memory(err);
         answers->outputs[i] = v;
     }
     return NNV_OK;

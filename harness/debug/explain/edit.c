@@ -18,7 +18,7 @@ enum nnv_status nnv_edit_calls(const struct nnv_spec *spec, struct nnv_arena *ar
     const void **data = NNV_NEW(arena, const void *, s->noperands);
     bool *present = NNV_NEW(arena, bool, s->noperands);
     struct nnv_call **bound = NNV_NEW(arena, struct nnv_call *, s->noperations);
-    if (!shapes || !data || !present || !bound) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!shapes || !data || !present || !bound) return nnv_no_memory(err);
     enum nnv_status st = nnv_infer_shapes(&spec->model, arena, shapes, err);
     for (uint32_t i = 0; i < s->noperands; i++) {
         data[i] = s->operands[i].data;

@@ -51,8 +51,6 @@ static size_t elems_of(const struct explaining *x, uint32_t i) {
     return size ? x->spec->outputs[i].bytes / size : 0;
 }
 
-static enum nnv_status no_memory(struct nnv_err *err) { return nnv_fail(err, NNV_NO_MEMORY, "out of memory"); }
-
 static bool new_numbers(struct nnv_arena *arena, size_t n, struct numbers *to) {
     to->v = NNV_NEW(arena, double, 4 * n + 4);
     if (!to->v) return false;
@@ -70,7 +68,7 @@ static enum nnv_status evaluate(const struct explaining *x, const struct nnv_spe
                                                                         : 1.5,
                                              .seed = nnv_hash_str(spec->name)};
     *golden = NNV_NEW(arena, struct nnv_golden, spec->model.main.nout);
-    if (!*golden) return no_memory(err);
+    if (!*golden) return nnv_no_memory(err);
     return nnv_eval(&spec->model, spec->inputs, &options, arena, *golden, err);
 }
 
@@ -221,7 +219,7 @@ static enum nnv_status keep(struct explaining *x, const struct nnv_mistake *m, s
     if (i == NNV_FINDINGS) return NNV_OK;
     struct nnv_finding found = {m, p.at, p.kind, f->matched, false, f->distance, NULL};
     found.values = nnv_arena_copy(x->arena, c->v, x->n * sizeof *c->v);
-    if (!found.values) return no_memory(err);
+    if (!found.values) return nnv_no_memory(err);
     if (out->findings < NNV_FINDINGS) out->findings++;
     memmove(&out->finding[i + 1], &out->finding[i], (size_t)(out->findings - 1 - i) * sizeof found);
     out->finding[i] = found;
@@ -273,7 +271,7 @@ static enum nnv_status try_change(struct explaining *x, const struct nnv_mistake
 
 static enum nnv_status try_spoil(struct explaining *x, const struct nnv_mistake *m, struct nnv_err *err) {
     struct numbers c;
-    if (!new_numbers(x->work, x->n, &c)) return no_memory(err);
+    if (!new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
     memcpy(c.v, x->right.v, 2 * x->n * sizeof *c.v); /* and their bounds */
     if (!spoil_all(x, m, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
@@ -376,14 +374,14 @@ static enum nnv_status begin(struct explaining *x, struct nnv_err *err) {
     x->actual = NNV_NEW(x->arena, double, x->n + 1);
     x->poison = NNV_NEW(x->arena, double, x->n + 1);
     x->wrong = NNV_NEW(x->arena, bool, x->n + 1);
-    if (!x->actual || !x->poison || !x->wrong || !new_numbers(x->arena, x->n, &x->right)) return no_memory(err);
+    if (!x->actual || !x->poison || !x->wrong || !new_numbers(x->arena, x->n, &x->right)) return nnv_no_memory(err);
     enum nnv_status st = nnv_edit_calls(x->spec, x->arena, &x->calls, err);
     if (st == NNV_OK) st = evaluate(x, x->spec, ROWS_SECOND, x->arena, &x->golden, err);
     size_t at = 0;
     for (uint32_t i = 0; st == NNV_OK && i < main->nout; at += elems_of(x, i++)) {
         size_t bytes = x->spec->outputs[i].bytes;
         void *poison = nnv_arena_alloc(x->arena, bytes + 1, 1);
-        if (!poison) return no_memory(err);
+        if (!poison) return nnv_no_memory(err);
         if (x->golden[i].value.bytes != bytes)
             return nnv_fail(err, NNV_INVALID, "output %u: the golden result's shape is not the expected one", i);
         nnv_request_poison(i, bytes, poison);
@@ -399,7 +397,7 @@ static enum nnv_status explain(struct explaining *x, const struct nnv_answers *a
     int right = 0;
     bool nan, some = false, all = true;
     for (int i = answers->count - 1; i >= 0; i--) { /* the first last: it is the one that is explained */
-        if (!judge(x, answers->outputs[i], &wrong, &nan)) return no_memory(err);
+        if (!judge(x, answers->outputs[i], &wrong, &nan)) return nnv_no_memory(err);
         right += wrong == 0;
         some = some || nan;
         all = all && nan;
@@ -422,7 +420,7 @@ enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision prec
     memcpy(out->reason, answers->reason, sizeof out->reason);
     if (answers->count == 0) return NNV_OK;
     struct explaining x = {.spec = spec, .arena = arena, .work = nnv_arena_new(), .precision = precision, .out = out};
-    if (!x.work) return no_memory(err);
+    if (!x.work) return nnv_no_memory(err);
     enum nnv_status st = begin(&x, err);
     if (st == NNV_OK) st = explain(&x, answers, limit_ns, err);
     nnv_arena_free(x.work);

@@ -161,7 +161,7 @@ enum nnv_status nnv_api_library_open(const struct nnv_run_config *config, struct
     library->device = hash ? strdup(hash + 1) : NULL;
     if (!library->path && own)
         return nnv_fail(err, NNV_INVALID, "there is no libneuralnetworks.so beside the folder of the drivers");
-    if (!library->path || (hash && !library->device)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!library->path || (hash && !library->device)) return nnv_no_memory(err);
     return load(library, err);
 }
 

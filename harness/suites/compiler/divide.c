@@ -28,7 +28,7 @@ static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *ar
     *out = nnv_support_annotator(support);
     if (!d->bug || !d->bug->accepts) return NNV_OK;
     struct spoiled *spoiled = NNV_NEW(arena, struct spoiled, 1);
-    if (!spoiled) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!spoiled) return nnv_no_memory(err);
     *spoiled = (struct spoiled){*out, d->bug};
     out->accepts = accepts;
     out->ctx = spoiled;
@@ -53,7 +53,7 @@ static enum nnv_status parse(const char *text, struct nnv_arena *arena, struct n
 enum nnv_status nnv_divide(const struct nnv_divide *d, struct nnv_arena *arena, struct nnv_divided *out,
                            struct nnv_err *err) {
     struct nnv_prune *prune = NNV_NEW(arena, struct nnv_prune, 1);
-    if (!prune) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!prune) return nnv_no_memory(err);
     enum nnv_status s = parse(d->text, arena, &out->before, err);
     if (s == NNV_OK) s = parse(d->text, arena, &out->m, err);
     if (s == NNV_OK && d->bug && d->bug->parsed) d->bug->parsed(out->m);

@@ -52,7 +52,7 @@ static enum nnv_status load(const struct work *w, struct nnv_relay_module **out,
     struct nnv_relay_param bound[MOST_FIELDS];
     struct nnv_relay_params params = {bound, 0};
     const char *text = nnv_arena_printf(w->arena, "def @main(%s) {\n%s\n}\n", w->c->params, w->c->body);
-    if (!text) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!text) return nnv_no_memory(err);
     enum nnv_status s = nnv_relay_parse(text, strlen(text), w->c->name, w->arena, out, err);
     const struct nnv_relay_expr *main = s == NNV_OK ? nnv_relay_find(*out, "main") : NULL;
     for (size_t i = 0; main && i < main->n_params && params.n < MOST_FIELDS; i++) {
@@ -62,7 +62,7 @@ static enum nnv_status load(const struct work *w, struct nnv_relay_module **out,
         struct nnv_relay_datum *d = draw(p, i + 100, w->arena);
         struct nnv_relay_tensor *t = NNV_NEW(w->arena, struct nnv_relay_tensor, 1);
         void *data = nnv_arena_alloc(w->arena, bytes, 1);
-        if (!d || !t || !data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!d || !t || !data) return nnv_no_memory(err);
         nnv_relay_datum_write(d, data);
         *t = (struct nnv_relay_tensor){p->declared, data, bytes};
         bound[params.n++] = (struct nnv_relay_param){p->name, t};
@@ -93,7 +93,7 @@ static enum nnv_status divide(struct work *w, struct nnv_err *err) {
     if (s == NNV_OK) s = nnv_merge_composite(w->m, &table, err);
     if (s != NNV_OK) return s;
     struct nnv_convert_support *support = nnv_convert_support_new(w->m, &options, w->arena);
-    if (!support) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!support) return nnv_no_memory(err);
     struct nnv_annotator annotator = nnv_convert_annotator(support);
     s = nnv_partition(w->m, &annotator, NULL, &partition, err);
     if (s == NNV_OK && w->bug && w->bug->cut) w->bug->cut(w->m, &partition);
@@ -131,7 +131,7 @@ static enum nnv_status fill_inputs(struct nnv_spec *spec, struct nnv_relay_datum
         size_t elems, bytes;
         if (!nnv_operand_size(o, &elems, &bytes) || bytes != v->bytes)
             return nnv_fail(err, NNV_INVALID, "input %zu of the model is of another size than the parameter", i);
-        if (!(v->data = nnv_arena_alloc(arena, v->bytes, 1))) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!(v->data = nnv_arena_alloc(arena, v->bytes, 1))) return nnv_no_memory(err);
         nnv_relay_datum_write(flat[i], v->data);
     }
     return NNV_OK;
@@ -157,7 +157,7 @@ static enum nnv_status read_results(const struct nnv_relay_type *type, const str
     bool tuple = type->kind == NNV_RELAY_TUPLE_TYPE;
     struct nnv_relay_datum *d = NNV_NEW(arena, struct nnv_relay_datum, 1);
     struct nnv_relay_datum **fields = NNV_NEW(arena, struct nnv_relay_datum *, c->n_results);
-    if (!d || !fields) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!d || !fields) return nnv_no_memory(err);
     enum nnv_status s = NNV_OK;
     for (uint32_t i = 0; s == NNV_OK && i < c->n_results; i++) {
         uint32_t k = c->output_of[i];
@@ -181,7 +181,7 @@ static enum nnv_status evaluate(struct nnv_spec *spec, struct nnv_golden **golde
     if (s != NNV_OK) return nnv_at(err, s, "the converted model is not valid");
     *golden = NNV_NEW(arena, struct nnv_golden, g->nout);
     spec->outputs = NNV_NEW(arena, struct nnv_value, g->nout);
-    if (!*golden || !spec->outputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!*golden || !spec->outputs) return nnv_no_memory(err);
     s = nnv_eval(&spec->model, spec->inputs, &(struct nnv_eval_options){0}, arena, *golden, err);
     for (uint32_t i = 0; s == NNV_OK && i < g->nout; i++) spec->outputs[i] = (*golden)[i].value;
     return s;
@@ -204,7 +204,7 @@ static enum nnv_status run_region(void *ctx, const struct nnv_relay_module *m, c
     nnv_compiler_spoil(w->bug, &converted.model, w->arena);
     *spec = (struct nnv_spec){.name = w->c->name, .source = "a region of a Relay program", .model = converted.model};
     spec->inputs = NNV_NEW(w->arena, struct nnv_value, spec->model.main.nin);
-    if (!spec->inputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!spec->inputs) return nnv_no_memory(err);
     s = fill_inputs(spec, args, n_args, w->arena, err);
     if (s == NNV_OK) s = evaluate(spec, &golden, w->arena, err);
     if (s == NNV_OK) s = read_results(f->args[0]->type, &converted, spec, golden, args, w->arena, result, err);

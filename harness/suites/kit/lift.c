@@ -20,7 +20,7 @@ static enum nnv_status lift_indices(const uint32_t *list, uint32_t n, uint32_t l
     for (uint32_t i = 0; i < n; i++)
         if (list[i] >= limit) return nnv_fail(err, NNV_INVALID, "index %u of a list is %u of %u", i, list[i], limit);
     *out = nnv_arena_copy(arena, list, n * sizeof *list);
-    return *out ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return *out ? NNV_OK : nnv_no_memory(err);
 }
 
 static enum nnv_status lift_operand(const struct nnvts_model *m, const struct nnvts_operand *o, struct nnv_arena *arena,
@@ -38,7 +38,7 @@ static enum nnv_status lift_operand(const struct nnvts_model *m, const struct nn
         .channel = {q->channel_dim, q->scale_count, nnv_arena_copy(arena, q->scales, q->scale_count * sizeof(float))},
         .lifetime = (enum nnv_lifetime)o->lifetime,
     };
-    if (!out->dims || !out->channel.scales) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!out->dims || !out->channel.scales) return nnv_no_memory(err);
     if (out->lifetime == NNV_SUBGRAPH) {
         out->subgraph = o->location.offset;
         if (out->subgraph >= m->referenced_count) return nnv_fail(err, NNV_INVALID, "no subgraph %u", out->subgraph);
@@ -66,7 +66,7 @@ static enum nnv_status lift_subgraph(const struct nnvts_model *m, const struct n
         .operands = NNV_NEW(arena, struct nnv_operand, s->operand_count),
         .operations = NNV_NEW(arena, struct nnv_operation, s->operation_count),
     };
-    if (!out->operands || !out->operations) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!out->operands || !out->operations) return nnv_no_memory(err);
     enum nnv_status st = lift_indices(s->inputs, s->input_count, s->operand_count, arena, &out->in, err);
     if (!st) st = lift_indices(s->outputs, s->output_count, s->operand_count, arena, &out->out, err);
     for (uint32_t i = 0; !st && i < s->operand_count; i++) {
@@ -85,7 +85,7 @@ enum nnv_status nnv_lift_model(const struct nnvts_model *model, struct nnv_arena
     *out = (struct nnv_model){.relaxed = model->relax_float32_to_float16,
                               .nreferenced = model->referenced_count,
                               .referenced = NNV_NEW(arena, struct nnv_subgraph, model->referenced_count)};
-    if (!out->referenced) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!out->referenced) return nnv_no_memory(err);
     if (model->extension_count) return nnv_fail(err, NNV_UNSUPPORTED, "extensions");
     enum nnv_status st = lift_subgraph(model, &model->main, arena, &out->main, err);
     for (uint32_t i = 0; !st && i < model->referenced_count; i++) {

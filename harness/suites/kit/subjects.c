@@ -110,7 +110,7 @@ static enum nnv_status draw_input(const struct nnv_operand *o, uint32_t open, st
     for (uint32_t i = 0; i < o->rank; i++) elems *= v->dims[i] = o->dims[i] ? o->dims[i] : open;
     v->bytes = elems * size;
     v->data = nnv_arena_alloc(arena, elems, size);
-    if (!v->data) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!v->data) return nnv_no_memory(err);
     for (size_t i = 0; i < elems; i++) {
         double x = nnv_rng_uniform(&rng, -2, 2);
         if (o->scale > 0) x = x / (double)o->scale + o->zero_point;
@@ -125,11 +125,11 @@ static enum nnv_status finish(const char *name, uint32_t open, uint64_t seed, co
     const struct nnv_subgraph *main = &model->main;
     struct nnv_spec *spec = NNV_NEW(arena, struct nnv_spec, 1);
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, main->nout);
-    if (!spec || !golden) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!spec || !golden) return nnv_no_memory(err);
     *spec = (struct nnv_spec){.name = name, .model = *model};
     spec->inputs = NNV_NEW(arena, struct nnv_value, main->nin);
     spec->outputs = NNV_NEW(arena, struct nnv_value, main->nout);
-    if (!spec->inputs || !spec->outputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!spec->inputs || !spec->outputs) return nnv_no_memory(err);
     enum nnv_status st = nnv_validate(model, arena, &spec->min_version, err);
     for (uint32_t i = 0; !st && i < main->nin; i++)
         st = draw_input(&main->operands[main->in[i]], open, nnv_rng_make(seed, nnv_hash_str(name), i), arena,

@@ -208,7 +208,7 @@ static enum nnv_status evaluate(struct nnv_spec *spec, struct nnv_arena *arena, 
     const uint32_t n = spec->model.main.nout;
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, n);
     spec->outputs = NNV_NEW(arena, struct nnv_value, n);
-    if (!golden || !spec->outputs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!golden || !spec->outputs) return nnv_no_memory(err);
     enum nnv_status st = nnv_eval(&spec->model, spec->inputs, &(struct nnv_eval_options){0}, arena, golden, err);
     for (uint32_t i = 0; !st && i < n; i++) spec->outputs[i] = golden[i].value;
     return st;
@@ -224,19 +224,19 @@ enum nnv_status nnv_web_build(const struct nnv_web *web, struct nnv_arena *arena
     g.magnitude = NNV_NEW(arena, double, room);
     g.reads = NNV_NEW(arena, uint32_t, room);
     g.result = NNV_NEW(arena, uint32_t, room);
-    if (!made || !out || !g.magnitude || !g.reads || !g.result) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!made || !out || !g.magnitude || !g.reads || !g.result) return nnv_no_memory(err);
     g.side = (uint32_t)draw(&g, 1, MOST_SIDE);
     if (count <= SHORT && chance(&g, 0.06)) g.side = LARGE_SIDE; /* values of more than a page */
     g.rooted = web->plain || chance(&g, 0.75);
     if (g.rooted) pick_input(&g);
     for (uint32_t i = 0; i < count && !g.b.failed; i++) grow_once(&g);
-    if (g.b.failed) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (g.b.failed) return nnv_no_memory(err);
     if (g.nin == 0) g.in[g.nin++] = add_tensor(&g, NNV_SUBGRAPH_INPUT, 1);
     const uint32_t nout = take_outputs(&g, out);
     leave_open(&g);
     made->name = web->name;
     enum nnv_status st = nnv_builder_end(&g.b, g.nin, g.in, nout, out, &made->model, err);
-    if (!st && !fill_inputs(&g, made)) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!st && !fill_inputs(&g, made)) st = nnv_no_memory(err);
     if (!st) st = nnv_validate(&made->model, arena, &made->min_version, err);
     if (!st) st = evaluate(made, arena, err);
     if (!st) *spec = made;

@@ -69,14 +69,14 @@ static bool put(struct nnv_arena *arena, int32_t number, struct nnv_value *v) {
 enum nnv_status nnv_qos_loop(int32_t limit, int32_t step, struct nnv_arena *arena, struct nnv_spec **out,
                              struct nnv_err *err) {
     struct nnv_spec *spec = NNV_NEW(arena, struct nnv_spec, 1);
-    if (!spec) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!spec) return nnv_no_memory(err);
     *spec = (struct nnv_spec){.name = "loop", .inputs = NNV_NEW(arena, struct nnv_value, 3)};
     spec->outputs = NNV_NEW(arena, struct nnv_value, 1);
     /* The sum of the first steps; without steps it is never looked at. */
     const int32_t sum = step > 0 && limit > 0 ? (limit + step - 1) / step * step : 0;
     if (!spec->inputs || !spec->outputs || !put(arena, 0, &spec->inputs[0]) || !put(arena, limit, &spec->inputs[1]) ||
         !put(arena, step, &spec->inputs[2]) || !put(arena, sum, &spec->outputs[0]) || !describe(arena, &spec->model))
-        return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        return nnv_no_memory(err);
     enum nnv_status st = nnv_validate(&spec->model, arena, &spec->min_version, err);
     if (st == NNV_OK) *out = spec;
     return st;

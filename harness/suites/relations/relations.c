@@ -220,7 +220,7 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
     struct nnv_spec *to = r.to;
     const uint32_t n = to->model.main.nout;
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, n);
-    if (!golden) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!golden) return nnv_no_memory(err);
     st = nnv_eval(&to->model, to->inputs, &(struct nnv_eval_options){0}, arena, golden, err);
     for (uint32_t i = 0; !st && i < n; i++) to->outputs[i] = golden[i].value;
     to->source = relation ? relation->says : nnv_ways[c->a - nnv_relation_count].says;

@@ -54,7 +54,7 @@ enum nnv_status nnv_shapes_open(const struct nnv_spec *spec, unsigned which, str
     struct nnv_operand *operands = nnv_arena_copy(arena, from->operands, from->noperands * sizeof *from->operands);
     uint32_t *zeros = NNV_NEW(arena, uint32_t, NNV_MAX_RANK);
     struct nnv_err ignored = {0};
-    if (!copy || !operands || !zeros) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!copy || !operands || !zeros) return nnv_no_memory(err);
     copy->model.main.operands = operands;
     *opened = 0;
     for (uint32_t i = 0; i < from->noperands; i++) {

@@ -164,7 +164,7 @@ static enum nnv_status all_sources(struct sources *list, struct nnv_arena *arena
             s.name = nnv_arena_printf(arena, "%s_%s", s.op_name, nnv_single_sig_name(s.op, sig, tag, sizeof tag));
             ok = s.name && add_source(list, &s);
         }
-    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return ok ? NNV_OK : nnv_no_memory(err);
 }
 
 /* -------------------------------------------------------------------- listing */
@@ -234,7 +234,7 @@ static enum nnv_status list_specs(const struct nnv_run_config *config, struct nn
         c.name = nnv_arena_printf(list->arena, "validate/%s", c.name);
         c.suite = "validate";
         c.d = 1;
-        st = c.name ? nnv_case_add(list, &c, err) : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        st = c.name ? nnv_case_add(list, &c, err) : nnv_no_memory(err);
     }
     free(specs.item);
     return st;
@@ -246,7 +246,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     int tier = config->tier < 0 ? 0 : config->tier > last_tier ? last_tier : config->tier;
     enum nnv_status st = all_sources(&sources, list->arena, err);
     struct choice *chosen = calloc(sources.count + 1, sizeof *chosen);
-    if (!chosen && !st) st = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!chosen && !st) st = nnv_no_memory(err);
     for (int table = 0; table < TABLES; table++)
         for (size_t i = 0; !st && row_at((enum table)table, i, &row); i++)
             st = list_row(list, (enum table)table, i, &row, &sources, chosen, &tiers[tier], err);

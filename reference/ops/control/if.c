@@ -44,7 +44,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     uint32_t n = k->call->nin - ARGUMENTS, nout = k->call->nout;
     struct nnv_flow_value *values = NNV_NEW(k->scratch, struct nnv_flow_value, n);
     struct nnv_flow_value *results = NNV_NEW(k->scratch, struct nnv_flow_value, nout);
-    if (!values || !results) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!values || !results) return nnv_no_memory(err);
     for (uint32_t i = 0; i < n; i++) values[i] = nnv_flow_input(k->flow, ARGUMENTS + i);
     struct nnv_flow_value condition = nnv_flow_input(k->flow, CONDITION);
     bool taken = false;

@@ -92,7 +92,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     struct loop l = {.flow = k->flow, .carried = nnv_flow_subgraph(k->flow, BODY)->nout};
     l.state = NNV_NEW(k->scratch, struct nnv_flow_value, n);
     l.next = NNV_NEW(k->scratch, struct nnv_flow_value, l.carried);
-    if (!l.state || !l.next) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!l.state || !l.next) return nnv_no_memory(err);
     for (uint32_t i = 0; i < n; i++) l.state[i] = nnv_flow_input(k->flow, ARGUMENTS + i);
     enum nnv_status st = NNV_OK;
     unsigned long long iteration = 0;

@@ -87,14 +87,14 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     p.room_x = NNV_NEW(k->scratch, double, p.m *p.depth);
     p.room_y = NNV_NEW(k->scratch, double, p.n *p.depth);
     double *abs = NULL, *sums = k->out[0];
-    if (!p.room_x || !p.room_y) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!p.room_x || !p.room_y) return nnv_no_memory(err);
     const double *x = nnv_units(k, X), *y = nnv_units(k, Y), scale = nnv_scale(k, X, 0) * nnv_scale(k, Y, 0);
     multiply(&p, x, y, sums);
     if (nnv_linear_needs_abs(k)) {
         x = nnv_linear_abs(k, x, nnv_elems(k, X));
         y = nnv_linear_abs(k, y, nnv_elems(k, Y));
         abs = NNV_NEW(k->scratch, double, elems);
-        if (!x || !y || !abs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!x || !y || !abs) return nnv_no_memory(err);
         multiply(&p, x, y, abs);
     }
     for (size_t e = 0; e < elems; e++) {

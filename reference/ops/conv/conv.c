@@ -225,7 +225,7 @@ enum nnv_status nnv_conv_eval(struct nnv_kernel *k, struct nnv_err *err) {
         .y = &g.y,
         .winograd = !dw && g.fh == 3 && g.fw == 3 && g.sh == 1 && g.sw == 1 && g.dh == 1 && g.dw == 1,
     };
-    if (!nnv_linear_replays(k) && !sum_all(k, &g, &l)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!nnv_linear_replays(k) && !sum_all(k, &g, &l)) return nnv_no_memory(err);
     return nnv_linear_finish(k, &l, err);
 }
 

@@ -59,13 +59,13 @@ enum nnv_status nnv_direct_eval(struct nnv_kernel *k, const struct nnv_direct *d
     if (!nnv_linear_replays(k)) {
         const double *x = nnv_units(k, X), *f = nnv_units(k, FILTER);
         l.sums = NNV_NEW(k->scratch, double, l.positions * d->y.c);
-        if (!l.sums) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!l.sums) return nnv_no_memory(err);
         sum_all(d, x, f, l.sums);
         if (nnv_linear_needs_abs(k)) {
             x = nnv_linear_abs(k, x, nnv_elems(k, X));
             f = nnv_linear_abs(k, f, nnv_elems(k, FILTER));
             l.abs = NNV_NEW(k->scratch, double, l.positions * d->y.c);
-            if (!x || !f || !l.abs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+            if (!x || !f || !l.abs) return nnv_no_memory(err);
             sum_all(d, x, f, l.abs);
         }
     }

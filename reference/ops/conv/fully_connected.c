@@ -60,13 +60,13 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     if (!nnv_linear_replays(k)) {
         const double *x = nnv_units(k, X), *w = nnv_units(k, WEIGHTS);
         l.sums = NNV_NEW(k->scratch, double, batch *units);
-        if (!l.sums) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!l.sums) return nnv_no_memory(err);
         nnv_matmul(batch, units, size, x, w, l.sums);
         if (nnv_linear_needs_abs(k)) {
             x = nnv_linear_abs(k, x, batch * size);
             w = nnv_linear_abs(k, w, units * size);
             l.abs = NNV_NEW(k->scratch, double, batch *units);
-            if (!x || !w || !l.abs) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+            if (!x || !w || !l.abs) return nnv_no_memory(err);
             nnv_matmul(batch, units, size, x, w, l.abs);
         }
     }

@@ -71,7 +71,7 @@ static enum nnv_status positions(struct nnv_kernel *k, const struct nnv_window_i
     enum nnv_status st = nnv_window_of(k->call, ids, in, filter, "window", &w, err);
     if (st) return st;
     int64_t *t = NNV_NEW(k->scratch, int64_t, (size_t)out * filter);
-    if (!t) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!t) return nnv_no_memory(err);
     for (uint32_t i = 0; i < out; i++)
         for (uint32_t p = 0; p < filter; p++) {
             int64_t at = (int64_t)i * nnv_int(k->call, ids->stride) - w.head + p;

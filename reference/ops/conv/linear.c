@@ -70,14 +70,14 @@ enum nnv_status nnv_linear_finish(struct nnv_kernel *k, const struct nnv_linear 
     double factor = l->winograd ? 2 : 1, out_scale = (double)k->call->out[0].operand->scale;
     size_t step = l->y ? l->y->sc : 1;
     double *scale = NNV_NEW(k->scratch, double, l->channels);
-    if (!scale) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!scale) return nnv_no_memory(err);
     for (uint32_t c = 0; c < l->channels; c++) scale[c] = nnv_scale(k, l->x, 0) * nnv_scale(k, l->w, c);
     if (!k->noise) {
         finish_golden(k, l, bias, scale, step);
         return NNV_OK;
     }
     add_bias(l, bias);
-    if (l->abs && l->winograd && !spread_tile(k, l)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (l->abs && l->winograd && !spread_tile(k, l)) return nnv_no_memory(err);
     for (size_t p = 0; p < l->positions; p++) {
         size_t at = position(l, p);
         for (uint32_t c = 0; c < l->channels; c++) {

@@ -140,7 +140,7 @@ void nnv_pick_hard(struct nnv_kernel *k, struct nnv_picks *p, double threshold, 
 enum nnv_status nnv_pick_recall(struct nnv_kernel *k, struct nnv_picks *p, struct nnv_err *err) {
     p->count = (size_t)nnv_recall(k, (double)p->count);
     if (k->row > 0) p->item = NNV_NEW(k->scratch, struct nnv_pick, p->count);
-    if (!p->item) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!p->item) return nnv_no_memory(err);
     for (size_t i = 0; i < p->count; i++) {
         struct nnv_pick *q = &p->item[i];
         q->item = (size_t)nnv_recall(k, (double)q->item);

@@ -165,7 +165,7 @@ static enum nnv_status limit(struct nnv_kernel *k, const struct task *t, struct 
     size_t n = p->count - first;
     if (n <= t->most) return NNV_OK;
     struct nnv_picks all = {nnv_arena_copy(k->scratch, p->item + first, n * sizeof *p->item), n};
-    if (!all.item) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!all.item) return nnv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         all.item[i].item = first + i;
         p->item[first + i].kept = false;
@@ -180,7 +180,7 @@ static enum nnv_status choose_all(struct nnv_kernel *k, const struct task *t, st
     const double *batch = nnv_real(k, BATCH);
     size_t n = nnv_elems(k, BATCH), to;
     p->item = NNV_NEW(k->scratch, struct nnv_pick, nnv_elems(k, SCORES));
-    if (!p->item) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!p->item) return nnv_no_memory(err);
     for (size_t from = 0; from < n; from = to) {
         size_t first = p->count;
         for (to = from; to < n && batch[to] == batch[from];) to++;

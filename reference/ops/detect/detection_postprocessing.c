@@ -228,7 +228,7 @@ static enum nnv_status choose_all(struct nnv_kernel *k, struct nnv_picks *p, str
     t.some.item = NNV_NEW(k->scratch, struct nnv_pick, t.anchors);
     t.found.item = NNV_NEW(k->scratch, struct nnv_pick, (size_t)t.anchors * t.classes);
     p->item = NNV_NEW(k->scratch, struct nnv_pick, nnv_elems(k, SCORES));
-    if (!t.box || !t.some.item || !t.found.item || !p->item) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!t.box || !t.some.item || !t.found.item || !p->item) return nnv_no_memory(err);
     for (uint32_t b = 0; b < s->dims[0]; b++) {
         t.found.count = 0;
         for (uint32_t a = 0; a < t.anchors; a++) t.box[a] = box_of(k, b, a, false);

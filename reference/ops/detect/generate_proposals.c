@@ -136,7 +136,7 @@ static enum nnv_status choose_image(struct nnv_kernel *k, const struct task *t, 
     const double *scores = nnv_real(k, SCORES), *size = nnv_real(k, IMAGE) + 2 * (size_t)image;
     size_t n = (size_t)t->scores.h * t->scores.w * t->scores.c;
     struct nnv_picks c = {NNV_NEW(k->scratch, struct nnv_pick, n), n};
-    if (!c.item) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!c.item) return nnv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         size_t e = score_at(t, image, i);
         double off = k->noise ? nnv_box_off(k, SCORES, e) : 0;
@@ -161,7 +161,7 @@ static enum nnv_status choose_image(struct nnv_kernel *k, const struct task *t, 
 static enum nnv_status choose_all(struct nnv_kernel *k, const struct task *t, struct nnv_picks *p,
                                   struct nnv_err *err) {
     p->item = NNV_NEW(k->scratch, struct nnv_pick, nnv_elems(k, SCORES));
-    if (!p->item) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!p->item) return nnv_no_memory(err);
     enum nnv_status st = NNV_OK;
     for (uint32_t n = 0; !st && n < t->scores.n; n++) st = choose_image(k, t, n, p, err);
     return st;

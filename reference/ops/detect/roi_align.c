@@ -63,7 +63,7 @@ static enum nnv_status axis_of(struct nnv_kernel *k, const struct nnv_span *s, i
     if (!known) n = 1;
     if (n * out > MOST_SAMPLES) return nnv_fail(err, NNV_NO_MEMORY, "%.0f samples of a box are too many", n * out);
     *a = (struct axis){n, (uint32_t)out, NNV_NEW(k->scratch, struct tap, (size_t)(n * out))};
-    if (!a->taps) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!a->taps) return nnv_no_memory(err);
     for (int i = 0; known && i < out; i++)
         for (uint32_t j = 0; j < n; j++)
             a->taps[(uint32_t)i * (size_t)n + j] = tap_at(start + bin * (i + (j + 0.5) / n), extent);

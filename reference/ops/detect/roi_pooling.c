@@ -89,7 +89,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
         if (st) return st;
         if (!axis_of(k, &roi.y, nnv_int(c, NNV_ROI_HEIGHT), m.h, &down) ||
             !axis_of(k, &roi.x, nnv_int(c, NNV_ROI_WIDTH), m.w, &across))
-            return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+            return nnv_no_memory(err);
         pool(k, i, &roi, &down, &across, nchw);
     }
     return NNV_OK;

@@ -83,7 +83,7 @@ static enum nnv_status make_keys(struct nnv_kernel *k, struct keys *keys, struct
     keys->size = 4 + row * width;
     keys->bytes = NNV_NEW(k->scratch, unsigned char, keys->rows * keys->size);
     double *stored = nnv_arena_copy(k->scratch, nnv_units(k, INPUT), n * sizeof *stored);
-    if (!keys->bytes || !stored) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!keys->bytes || !stored) return nnv_no_memory(err);
     for (size_t e = 0; e < n; e++) {
         if (nnv_is_quant(o->type)) stored[e] += o->zero_point;
         keys->uncertain = keys->uncertain || !(nnv_spread(k, INPUT, e) == 0);

@@ -75,7 +75,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     const double *x = nnv_real(k, LOGITS), *seeds = nnv_real(k, SEEDS);
     size_t n = s->dims[1], samples = (size_t)nnv_int(k->call, SAMPLES);
     double *sums = NNV_NEW(k->scratch, double, n);
-    if (!sums) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!sums) return nnv_no_memory(err);
     for (uint32_t row = 0; row < s->dims[0]; row++) {
         struct nnv_rng rng = nnv_rng_make((uint64_t)(int64_t)seeds[0], (uint64_t)(int64_t)seeds[1], row);
         accumulate(x + row * n, n, sums);

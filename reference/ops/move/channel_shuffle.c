@@ -32,7 +32,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     struct nnv_lines l = nnv_lines_of(x, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), x->rank));
     size_t groups = (size_t)nnv_int(k->call, GROUPS), width = l.n / groups;
     int64_t *at = NNV_NEW(k->scratch, int64_t, l.n);
-    if (!at) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!at) return nnv_no_memory(err);
     for (size_t i = 0; i < l.n; i++) at[i] = (int64_t)(i % groups * width + i / groups);
     nnv_move_lines(l, at, (uint32_t)l.n, nnv_real(k, X), k->out[0]);
     return NNV_OK;

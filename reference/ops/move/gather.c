@@ -36,7 +36,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     const double *indices = nnv_real(k, INDICES);
     size_t n = nnv_elems(k, INDICES);
     int64_t *at = NNV_NEW(k->scratch, int64_t, n);
-    if (!at) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!at) return nnv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         bool inside = indices[i] >= 0 && indices[i] < (double)l.n;
         if (!inside && k->row == 0)

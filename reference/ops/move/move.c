@@ -43,7 +43,7 @@ enum nnv_status nnv_move_open(struct nnv_kernel *k, uint32_t rank, const uint32_
     for (uint32_t d = 0; d < rank; d++) {
         m->dims[d] = dims[d];
         m->at[d] = NNV_NEW(k->scratch, int64_t, dims[d]);
-        if (!m->at[d]) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        if (!m->at[d]) return nnv_no_memory(err);
     }
     return NNV_OK;
 }

@@ -36,7 +36,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     struct nnv_lines l = nnv_lines_of(x, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), x->rank));
     uint32_t width = (uint32_t)l.n / k->call->nout;
     int64_t *at = NNV_NEW(k->scratch, int64_t, l.n);
-    if (!at) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!at) return nnv_no_memory(err);
     for (size_t i = 0; i < l.n; i++) at[i] = (int64_t)i;
     for (uint32_t i = 0; i < k->call->nout; i++)
         nnv_move_lines(l, at + (size_t)i * width, width, nnv_real(k, X), k->out[i]);

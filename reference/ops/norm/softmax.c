@@ -49,7 +49,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     const struct nnv_shape *s = nnv_in_shape(k, X);
     struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
     double beta = nnv_num(k->call, BETA), *t = NNV_NEW(k->scratch, double, l.n);
-    if (!t) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!t) return nnv_no_memory(err);
     const double *x = nnv_real(k, X);
     for (size_t o = 0; o < l.outer; o++)
         for (size_t p = 0; p < l.inner; p++) {

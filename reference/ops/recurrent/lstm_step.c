@@ -56,7 +56,7 @@ enum nnv_status nnv_lstm_step(struct nnv_kernel *k, const struct nnv_lstm *l, co
                               struct nnv_err *err) {
     bool cifg = !l->weights[NNV_GATE_INPUT];
     double *m = NNV_NEW(k->scratch, double, l->units);
-    if (!m) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!m) return nnv_no_memory(err);
     for (size_t b = 0; b < l->batch; b++) {
         const double *c = s->c + b * l->units;
         double *c_out = s->c_out + b * l->units, *h_out = s->h_out + b * l->output, *a[NNV_GATES];
@@ -91,7 +91,7 @@ enum nnv_status nnv_lstm_sequence(struct nnv_kernel *k, const struct nnv_lstm *l
     struct states old = {NNV_NEW(k->scratch, double, outs), NNV_NEW(k->scratch, double, cells)};
     struct states new = {NNV_NEW(k->scratch, double, outs), NNV_NEW(k->scratch, double, cells)};
     double *gates = NNV_NEW(k->scratch, double, NNV_GATES *cells);
-    if (!old.h || !old.c || !new.h || !new.c || !gates) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!old.h || !old.c || !new.h || !new.c || !gates) return nnv_no_memory(err);
     memcpy(old.h, h, outs * sizeof *h);
     memcpy(old.c, c, cells * sizeof *c);
     for (uint32_t i = 0; i < steps->seq.time; i++) {

@@ -123,7 +123,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     size_t units = nnv_out_shape(k, 0)->dims[1], n = in + units;
     double cell_scale = (double)k->call->out[0].operand->scale, scale = (double)k->call->out[1].operand->scale;
     double *values = NNV_NEW(k->scratch, double, n);
-    if (!values) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!values) return nnv_no_memory(err);
     for (size_t b = 0; b < batch; b++) {
         memcpy(values, nnv_units(k, X) + b * in, in * sizeof *values);
         memcpy(values + in, nnv_units(k, STATE) + b * units, units * sizeof *values);

@@ -280,7 +280,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     int32_t *integers = NNV_NEW(k->scratch, int32_t, (NNV_GATES + 1) * r.units);
     double *m = NNV_NEW(k->scratch, double, r.units), *h = NNV_NEW(k->scratch, double, r.output);
     double *c = NNV_NEW(k->scratch, double, r.units);
-    if (!integers || !m || !h || !c) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!integers || !m || !h || !c) return nnv_no_memory(err);
     r.c = integers + NNV_GATES * r.units;
     for (size_t g = 0; g < NNV_GATES; g++) r.gates[g] = integers + g * r.units;
     for (size_t b = 0; b < x->dims[0]; b++) {

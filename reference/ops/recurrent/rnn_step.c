@@ -19,7 +19,7 @@ enum nnv_status nnv_rnn_sequence(struct nnv_kernel *k, const struct nnv_rnn *cel
                                  const double *h, double *h_out, struct nnv_err *err) {
     size_t n = cell->batch * cell->units;
     double *old = NNV_NEW(k->scratch, double, n), *new = NNV_NEW(k->scratch, double, n);
-    if (!old || !new) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!old || !new) return nnv_no_memory(err);
     memcpy(old, h, n * sizeof *h);
     for (uint32_t i = 0; i < steps->seq.time; i++) {
         uint32_t t = steps->backward ? steps->seq.time - 1 - i : i;

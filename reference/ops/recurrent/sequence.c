@@ -80,7 +80,7 @@ enum nnv_status nnv_linked_steps(struct nnv_kernel *k, int x, const struct nnv_l
     bool both = linking == NNV_LINK_CROSS;
     steps->x = nnv_sequence_steps(k, reads, &steps->seq, nnv_in_shape(k, reads)->dims[2]);
     if (both) steps->aux = nnv_sequence_steps(k, ids->aux, &steps->seq, nnv_in_shape(k, ids->aux)->dims[2]);
-    return steps->x && (!both || steps->aux) ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return steps->x && (!both || steps->aux) ? NNV_OK : nnv_no_memory(err);
 }
 
 enum nnv_status nnv_merge_check(const struct nnv_call *c, int id, bool merge, struct nnv_err *err) {

@@ -97,7 +97,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     struct sizes z = {x->dims[1], time->dims[0], time->dims[1], (size_t)nnv_int(k->call, RANK)};
     size_t state = z.filters * z.memory;
     double *memory = NNV_NEW(k->scratch, double, state);
-    if (!memory) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!memory) return nnv_no_memory(err);
     for (size_t b = 0; b < x->dims[0]; b++)
         step(k, &z, nnv_real(k, X) + b * z.input, nnv_real(k, STATE) + b * state, memory, k->out[0] + b * state,
              k->out[1] + b * (z.filters / z.rank));

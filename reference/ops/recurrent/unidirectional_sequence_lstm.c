@@ -80,7 +80,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     if (st) return st;
     bool states = k->call->nout > 1;
     steps.x = nnv_sequence_steps(k, X, &steps.seq, l.input);
-    if (!steps.x) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!steps.x) return nnv_no_memory(err);
     return nnv_lstm_sequence(k, &l, &steps, nnv_real(k, STATE), nnv_real(k, CELL_STATE), states ? k->out[1] : NULL,
                              states ? k->out[2] : NULL, err);
 }

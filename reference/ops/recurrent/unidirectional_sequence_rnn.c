@@ -60,7 +60,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     enum nnv_status st = extents(k->call, &steps.seq, &x, err);
     if (st) return st;
     steps.x = nnv_sequence_steps(k, X, &steps.seq, cell.input);
-    if (!steps.x) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!steps.x) return nnv_no_memory(err);
     return nnv_rnn_sequence(k, &cell, &steps, nnv_real(k, STATE), k->call->nout > 1 ? k->out[1] : NULL, err);
 }
 

@@ -73,7 +73,7 @@ enum nnv_status nnv_reduce_eval(struct nnv_kernel *k, const double *x, double un
     for (uint32_t d = 0; d < s->rank; d++) n *= reduced[d] ? s->dims[d] : 1;
     double *v = NNV_NEW(k->scratch, double, n);
     size_t *at = NNV_NEW(k->scratch, size_t, n);
-    if (!v || !at) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!v || !at) return nnv_no_memory(err);
     for (size_t i = 0; i < n; i++) at[i] = offset_of(s, reduced, true, i);
     for (size_t g = 0; g < groups; g++) {
         const double *from = x + offset_of(s, reduced, false, g);

@@ -43,7 +43,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
     const double *v = nnv_real(k, NNV_RESIZE_INPUT);
     const struct tap *rows = taps(k, x.h, y.h), *columns = taps(k, x.w, y.w);
-    if (!rows || !columns) return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    if (!rows || !columns) return nnv_no_memory(err);
     for (uint32_t n = 0; n < y.n; n++)
         for (uint32_t i = 0; i < y.h; i++)
             for (uint32_t j = 0; j < y.w; j++)

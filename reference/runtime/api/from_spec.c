@@ -85,7 +85,7 @@ enum nnv_status nnv_rt_model_from_spec(const struct nnv_model *model, struct nnv
     b.state = calloc(model->nreferenced + (size_t)1, 1);
     if (out->referenced == NULL || b.state == NULL) {
         b.result = ANEURALNETWORKS_OUT_OF_MEMORY;
-        s = nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+        s = nnv_no_memory(err);
     }
     if (s == NNV_OK) s = build_graph(&b, &model->main, &out->model);
     free(b.state);

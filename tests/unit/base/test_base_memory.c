@@ -25,6 +25,10 @@ static void errors_gain_locations(void **state) {
     assert_int_equal(err.status, NNV_INVALID);
     assert_int_equal(nnv_fail(NULL, NNV_IO, "x"), NNV_IO);
     assert_int_equal(nnv_at(NULL, NNV_IO, "x"), NNV_IO);
+    assert_int_equal(nnv_no_memory(&err), NNV_NO_MEMORY);
+    assert_int_equal(err.status, NNV_NO_MEMORY);
+    assert_string_equal(err.text, "out of memory");
+    assert_int_equal(nnv_no_memory(NULL), NNV_NO_MEMORY);
 }
 
 static void long_errors_are_cut(void **state) {

@@ -108,22 +108,6 @@ static void buckets_of_a_run(void **state) {
     fx_remove(&f);
 }
 
-static void maps_number_strings(void **state) {
-    (void)state;
-    struct nnv_map m = {0};
-    static char keys[5000][8];
-    assert_int_equal(nnv_map_find(&m, "0"), NNV_MAP_NONE);
-    for (uint32_t i = 0; i < 5000; i++) {
-        snprintf(keys[i], sizeof keys[i], "%u", i);
-        assert_int_equal(nnv_map_add(&m, keys[i]), i);
-    }
-    for (uint32_t i = 0; i < 5000; i++) assert_int_equal(nnv_map_add(&m, keys[i]), i);
-    assert_int_equal(nnv_map_find(&m, "5000"), NNV_MAP_NONE);
-    assert_int_equal(nnv_map_find(&m, ""), NNV_MAP_NONE);
-    assert_int_equal(m.count, 5000);
-    nnv_map_free(&m);
-}
-
 static void verdicts_have_words(void **state) {
     (void)state;
     bool letters[128] = {false}, placed[NNVTS_VERDICT_COUNT] = {false};
@@ -193,9 +177,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(explanations_make_bugs), cmocka_unit_test(numbers_do_not_divide_bugs),
         cmocka_unit_test(all_else_divides_them),  cmocka_unit_test(reasons_of_any_length),
-        cmocka_unit_test(buckets_of_a_run),       cmocka_unit_test(maps_number_strings),
-        cmocka_unit_test(verdicts_have_words),    cmocka_unit_test(numbers_for_people),
-        cmocka_unit_test(shown_text_is_harmless),
+        cmocka_unit_test(buckets_of_a_run),       cmocka_unit_test(verdicts_have_words),
+        cmocka_unit_test(numbers_for_people),     cmocka_unit_test(shown_text_is_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
