@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file jobs.c Executions on a thread of their own: asynchronous ones, and those that wait for fences. */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -211,7 +212,7 @@ static bool wait_for_fence(int fd, uint64_t deadline_ns, bool *late) {
         }
         const int n = poll(&p, 1, timeout_ms);
         if (n > 0) return (p.revents & POLLIN) && !(p.revents & (POLLERR | POLLNVAL));
-        if (n < 0) return false;
+        if (n < 0 && errno != EINTR) return false; /* a signal ends a wait, not the fence */
     }
 }
 

@@ -3,6 +3,10 @@
  * bursts. */
 #include "tests/kit/driver_fixture.h"
 
+#include <dirent.h>
+#include <signal.h>
+#include <stdatomic.h>
+
 /* --------------------------------------------------------------------- memory */
 
 static void test_files(void **state) {
@@ -305,6 +309,64 @@ static void test_fenced(void **state) {
     p->release(p);
 }
 
+static atomic_int interrupted;
+
+static void on_signal(int number) {
+    (void)number;
+    atomic_fetch_add(&interrupted, 1);
+}
+
+/** Sends the signal to every thread but the caller's; how many there are. */
+static int interrupt_others(int number) {
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    assert_non_null(tasks);
+    for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+        const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (thread > 0 && thread != gettid()) count += tgkill(getpid(), thread, number) == 0;
+    }
+    closedir(tasks);
+    return count;
+}
+
+/** A signal in the thread that waits for a fence changes nothing: it goes on to wait, and then to compute. */
+static void test_fenced_interrupted(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(2));
+    const float in[] = {-1, 1}, expected[] = {0, 1};
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    const struct nnvts_execution_config limited = {now_ns() + 5000000000u, NNVTS_NO_TIME, false};
+    struct sigaction before;
+    float out[2] = {9, 9};
+    struct call c = {0};
+    give(&c, in, sizeof in);
+    take(&c, out, sizeof out);
+    const int wait = eventfd(0, EFD_CLOEXEC);
+    assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+    for (int i = 0; i < 2; i++) { /* without a deadline, and with one */
+        struct nnvts_fenced_execution f = {0};
+        struct nnvts_fenced_result result;
+        assert_int_equal(p->execute_fenced(p, ready(&c), &wait, 1, i ? &limited : &plain, NNVTS_NO_TIME, &f),
+                         NNVTS_STATUS_NONE);
+        usleep(20000); /* the thread waits now */
+        atomic_store(&interrupted, 0);
+        const int sent = interrupt_others(SIGUSR1);
+        while (atomic_load(&interrupted) < sent) usleep(1000);
+        usleep(5000);
+        assert_false(signalled(f.sync_fence));
+        assert_int_equal(eventfd_write(wait, 1), 0);
+        assert_int_equal(f.get_result(f.context, &result), NNVTS_STATUS_NONE);
+        assert_int_equal(result.status, NNVTS_STATUS_NONE);
+        assert_floats(out, expected, 2, 0);
+        f.release(f.context);
+        eventfd_t value;
+        assert_int_equal(eventfd_read(wait, &value), 0);
+    }
+    sigaction(SIGUSR1, &before, NULL);
+    close(wait);
+    p->release(p);
+}
+
 /** An output that could be inferred, but that neither model nor request state, is refused; by extents or by rank. */
 static void test_fenced_open(void **state) {
     (void)state;
@@ -385,6 +447,7 @@ int main(void) {
         cmocka_unit_test(test_deadlines_and_timing),
         cmocka_unit_test(test_async),
         cmocka_unit_test(test_fenced),
+        cmocka_unit_test(test_fenced_interrupted),
         cmocka_unit_test(test_fenced_open),
         cmocka_unit_test(test_burst_and_reuse),
     };
