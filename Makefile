@@ -43,8 +43,10 @@ HERE_xnnpack := $(call has,xnnpack.h pthreadpool.h)
 LIBS_onednn := -ldnnl -lgomp
 LIBS_xnnpack := -lXNNPACK -lpthreadpool
 FOUND := $(strip $(foreach e,$(ENGINES),$(if $(HERE_$(e)),$(e))))
-DRIVERS := $(filter-out engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(wildcard drivers_under_test/*/)))))
+DRIVERS := $(filter-out common engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(wildcard drivers_under_test/*/)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
+# What several drivers need alike. The others stand alone: a real plug-in, and what a vendor starts from.
+WITH_COMMON := host sample $(NDK_DRIVERS) $(ENGINES)
 # The process that the driver "host" starts; its tests link all of it but main.
 HOST_PARTS := $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
 HOST_SERVER_OWN := $(call objects,drivers_under_test/host/server)
@@ -145,7 +147,7 @@ fuzz-targets: $(FUZZ)
 layers:
 	@tools/check-layers.sh
 
-LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/ndk $(if $(FOUND),drivers_under_test/engine))
+LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/ndk drivers_under_test/common $(if $(FOUND),drivers_under_test/engine))
 LINT_FLAGS = -std=c17 -I. -Iinclude -Idrivers_under_test -Idrivers_under_test/cpu -Idrivers_under_test/faulty $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
 lint:
 	@printf '%s\n' $(LINT_SRC) | xargs -P$$(nproc) -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(LINT_FLAGS)' sh
@@ -264,11 +266,11 @@ $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc: tools/nnvts-neuralnetworks.pc.in
 	@mkdir -p $(@D)
 	$(Q)$(call pc,$(abspath $(B)),$(abspath $(B)/lib),$(CURDIR)/include) >$@
 
-# A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference, and drivers
-# over engines what they have in common.
+# A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference, and some
+# drivers what they have in common.
 # cpu: nobody reads errno or the flags of floating point exceptions, which keep loops from being vectorised.
 $(B)/obj/drivers_under_test/reference/%.o: PRIVATE_I := -I.
-$(foreach e,$(ENGINES),$(B)/obj/drivers_under_test/$(e)/%.o): PRIVATE_I := -Idrivers_under_test
+$(foreach d,common engine host ndk sample $(ENGINES),$(B)/obj/drivers_under_test/$(d)/%.o): PRIVATE_I := -Idrivers_under_test
 $(B)/obj/drivers_under_test/faulty/%.o: PRIVATE_I := -Idrivers_under_test/faulty
 $(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -Idrivers_under_test/cpu -O3 -fno-math-errno -fno-trapping-math
 $(B)/obj/drivers_under_test/%.o: drivers_under_test/%.c
@@ -289,7 +291,7 @@ $(B)/obj/compiler/emit_support.o: $(wildcard compiler/nnapi/region/*)
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(filter-out $(HOST_SERVER_OWN),$(call objects,drivers_under_test/$(1))))
 define DRIVER_RULE
-$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter reference,$(1)),$(REF_LIB)) $(if $(filter $(ENGINES),$(1)),$(call objects,drivers_under_test/engine))
+$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter reference,$(1)),$(REF_LIB)) $(if $(filter $(ENGINES),$(1)),$(call objects,drivers_under_test/engine)) $(if $(filter $(WITH_COMMON),$(1)),$(call objects,drivers_under_test/common))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -Wl,--exclude-libs,ALL -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),$(LIBS_$(1)) -lm -lpthread -ldl)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "common/text.h"
 
 /* ----------------------------------------------------------------- processes */
 
@@ -23,11 +24,11 @@ struct host_process {
     pid_t pid, owner;
     int control;
     uint32_t links;
-    bool ended; /* it has been waited for */
+    bool retired; /* off the list, and told to end */
 };
 
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
-static struct host_process *living; /* guarded by registry, as is all that is in them */
+static struct host_process *living; /* guarded by registry, as is all that changes in them */
 
 enum { MS = 1000000, ENDS_MS = 2000 };
 
@@ -42,10 +43,9 @@ static void tell_end(const struct host_process *p, int status) {
         fprintf(stderr, "host: the process of driver %s ended with exit code %d\n", p->driver, WEXITSTATUS(status));
 }
 
-/** Waits for the end of the process; kills it if it does not end by itself. */
-static void wait_for_end(struct host_process *p, bool tell) {
+/** Waits for the end of a retired process; kills it if it does not end by itself. That takes time: no lock is held. */
+static void wait_for_end(const struct host_process *p, bool tell) {
     int status = 0;
-    p->ended = true;
     if (p->owner != getpid()) return; /* a child of this one's parent */
     for (int i = 0; i < ENDS_MS; i++) {
         pid_t got = waitpid(p->pid, &status, WNOHANG);
@@ -60,25 +60,37 @@ static void wait_for_end(struct host_process *p, bool tell) {
     while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR) {}
 }
 
-/** Off the list of those that live, and no more on its control socket. */
-static void process_stop(struct host_process *p, bool tell) {
-    if (p->ended) return;
-    for (struct host_process **at = &living; *at; at = &(*at)->next)
-        if (*at == p) {
-            *at = p->next;
-            break;
-        }
-    if (p->owner == getpid()) shutdown(p->control, SHUT_RDWR); /* by which it ends */
+/**
+ * Takes the process off the list of those that live and closes its control socket, by which it ends; the registry's
+ * lock is held. True: the caller is to wait for its end, without the lock. False: somebody does already.
+ */
+static bool retire(struct host_process *p) {
+    if (p->retired) return false;
+    struct host_process **at = &living;
+    while (*at && *at != p) at = &(*at)->next;
+    if (*at) *at = p->next;
+    if (p->owner == getpid()) shutdown(p->control, SHUT_RDWR);
     close(p->control);
-    wait_for_end(p, tell);
+    return p->retired = true;
 }
 
 static void process_unref(struct host_process *p) {
-    if (--p->links) return;
-    process_stop(p, false);
+    pthread_mutex_lock(&registry);
+    const bool last = --p->links == 0, wait = last && retire(p);
+    pthread_mutex_unlock(&registry);
+    if (wait) wait_for_end(p, false);
+    if (!last) return;
     free(p->driver);
     free(p->options);
     free(p);
+}
+
+/** Ends the process at once; the caller has a link to it. */
+static void process_stop(struct host_process *p) {
+    pthread_mutex_lock(&registry);
+    const bool wait = retire(p);
+    pthread_mutex_unlock(&registry);
+    if (wait) wait_for_end(p, true);
 }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -142,30 +154,39 @@ static struct host_process *process_new(const char *driver, const char *options,
     return NULL;
 }
 
-/** Asks the process for a connection on `socket`, the host's end. */
-static bool connect_to(struct host_process *p, int socket) {
+/** Asks the process for a connection on `socket`, the host's end; the registry's lock is held. */
+static bool connect_to(const struct host_process *p, int socket) {
     struct host_out o = {0};
     host_put_fd(&o, socket);
     return host_send(p->control, HOST_CONNECT, &o);
 }
 
+/**
+ * The process that serves this driver with these options, or a new one (*fresh), with one more link; NULL and *error.
+ * *connected: it was handed the socket.
+ */
+static struct host_process *process_take(const char *driver, const char *options, int socket, bool *fresh,
+                                         bool *connected, const char **error) {
+    pthread_mutex_lock(&registry);
+    struct host_process *p = living;
+    while (p && !(same_text(p->driver, driver) && same_text(p->options, options))) p = p->next;
+    *fresh = !p;
+    if (!p) p = process_new(driver, options, error);
+    if (p) p->links++;
+    *connected = p && connect_to(p, socket);
+    pthread_mutex_unlock(&registry);
+    return p;
+}
+
 /** A process of the driver with one more link, to which `socket` has been handed; NULL and *error. */
 static struct host_process *process_connect(const char *driver, const char *options, int socket, const char **error) {
-    for (struct host_process *p = living, *next; p; p = next) {
-        next = p->next;
-        if (!same_text(p->driver, driver) || !same_text(p->options, options)) continue;
-        if (connect_to(p, socket)) {
-            p->links++;
-            return p;
-        }
-        process_stop(p, true); /* its links will notice */
+    for (bool fresh = false, connected; !fresh;) {
+        struct host_process *p = process_take(driver, options, socket, &fresh, &connected, error);
+        if (!p || connected) return p;
+        process_stop(p); /* its links will notice */
+        process_unref(p);
     }
-    struct host_process *p = process_new(driver, options, error);
-    if (!p) return NULL;
-    p->links = 1;
-    if (connect_to(p, socket)) return p;
     *error = "the host process ended at once";
-    process_unref(p);
     return NULL;
 }
 
@@ -278,9 +299,7 @@ static void close_idle(struct host_link *link) {
 
 void host_link_died(struct host_link *link) {
     if (atomic_exchange(&link->dead, true)) return;
-    pthread_mutex_lock(&registry);
-    process_stop(link->process, true);
-    pthread_mutex_unlock(&registry);
+    process_stop(link->process);
     close_idle(link);
 }
 
@@ -290,9 +309,7 @@ void host_link_unref(struct host_link *link) {
     if (atomic_fetch_sub(&link->refs, 1) != 1) return;
     close_idle(link);
     close(link->root);
-    pthread_mutex_lock(&registry);
     process_unref(link->process);
-    pthread_mutex_unlock(&registry);
     pthread_mutex_destroy(&link->lock);
     free(link);
 }
@@ -304,13 +321,6 @@ void host_link_close(struct host_link *link) {
     free(in);
 }
 
-/** The texts that a host answers last as long as this process. */
-static const char *keep_text(const char *text) {
-    static _Thread_local char kept[512];
-    snprintf(kept, sizeof kept, "%s", text);
-    return kept;
-}
-
 static enum nnvts_status say_hello(struct host_link *link, struct host_in *hello, const char **error) {
     struct host_out o = {0};
     if (!ask_on_socket(link->root, HOST_HELLO, &o, hello)) {
@@ -320,7 +330,7 @@ static enum nnvts_status say_hello(struct host_link *link, struct host_in *hello
     }
     enum nnvts_status st = host_get_status(hello);
     const char *reason = host_get_text(hello);
-    if (reason) *error = keep_text(reason);
+    if (reason) *error = common_keep_text(reason);
     if (hello->failed) st = NNVTS_STATUS_GENERAL_FAILURE;
     if (st != NNVTS_STATUS_NONE) host_in_end(hello);
     return st;
@@ -335,9 +345,7 @@ enum nnvts_status host_link_open(const char *driver, const char *options, struct
         free(link);
         return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
-    pthread_mutex_lock(&registry);
     link->process = process_connect(driver, options, ends[1], error);
-    pthread_mutex_unlock(&registry);
     close(ends[1]);
     if (!link->process) {
         close(ends[0]);

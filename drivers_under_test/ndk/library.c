@@ -7,16 +7,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "common/text.h"
 #include "ndk.h"
 
 const char *ndk_message(const char *fmt, ...) {
-    static _Thread_local char text[1024];
-    char now[sizeof text]; /* what is said may be made of what was said before */
+    char text[COMMON_TEXT_BYTES];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(now, sizeof now, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return memcpy(text, now, sizeof text);
+    return common_keep_text(text);
 }
 
 void ndk_tell(const char *fmt, ...) {

@@ -11,11 +11,11 @@
 
 /* ------------------------------------------------------------------ processes */
 
-/** The one child of this process. */
-static pid_t host_pid(void) {
+/** The children of this process; *last: one of them. */
+static int find_children(pid_t *last) {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
-    pid_t found = 0;
+    int found = 0;
     assert_non_null(dir);
     while ((entry = readdir(dir)) != NULL) {
         char path[300], line[512] = "";
@@ -26,10 +26,22 @@ static pid_t host_pid(void) {
         long parent = 0;
         fclose(f);
         if (!behind || sscanf(behind + 1, " %c %ld", &state, &parent) != 2 || parent != (long)getpid()) continue;
-        found = (pid_t)strtol(entry->d_name, NULL, 10);
+        *last = (pid_t)strtol(entry->d_name, NULL, 10);
+        found++;
     }
     closedir(dir);
-    assert_true(found > 0);
+    return found;
+}
+
+static int count_children(void) {
+    pid_t any;
+    return find_children(&any);
+}
+
+/** The one child of this process. */
+static pid_t host_pid(void) {
+    pid_t found;
+    assert_int_equal(find_children(&found), 1);
     return found;
 }
 
@@ -90,6 +102,8 @@ static void test_opens_what_it_is_told(void **state) {
     (void)state;
     static const char *const refused[] = {"no such driver", "./none.so", "faulty:no-such-bug", "cpu:threads=0"};
     const struct nnvts_driver *host = load("host");
+    const char *errors[4];
+    char copies[4][256];
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct nnvts_device *device = NULL;
         const char *error = NULL;
@@ -97,7 +111,10 @@ static void test_opens_what_it_is_told(void **state) {
         assert_null(device);
         assert_non_null(error);
         if (i == 2) assert_non_null(strstr(error, "BUG")); /* the driver's own words */
+        errors[i] = error;
+        snprintf(copies[i], sizeof copies[i], "%s", error);
     }
+    for (size_t i = 0; i < 4; i++) assert_string_equal(errors[i], copies[i]); /* static: a later one changes nothing */
     assert_no_child();
     struct nnvts_device *direct = open_driver("cpu", NULL), *device = host_cpu();
     assert_string_equal(device->name, direct->name);
@@ -251,6 +268,23 @@ static void test_one_process_for_two_devices(void **state) {
     assert_no_child();
 }
 
+/** Other drivers, or the same with other options, have processes of their own. */
+static void test_one_process_for_each_driver(void **state) {
+    (void)state;
+    static const char *const options[] = {"cpu", "cpu:threads=1", "cpu:threads=2", "sample:minimal", "sample:quant"};
+    enum { DEVICES = sizeof options / sizeof *options };
+    struct nnvts_device *devices[DEVICES];
+    for (int i = 0; i < DEVICES; i++) {
+        devices[i] = open_driver("host", options[i]);
+        assert_int_equal(count_children(), i + 1);
+    }
+    assert_string_equal(devices[0]->name, "nnvts-cpu");
+    assert_string_equal(devices[3]->name, "nnvts-sample-minimal");
+    assert_string_equal(devices[4]->name, "nnvts-sample-quant");
+    for (int i = 0; i < DEVICES; i++) devices[i]->release(devices[i]);
+    assert_no_child();
+}
+
 /** Tokens: what is kept is not sent again, what is forgotten is; memory of this process alone is copied each time. */
 static void test_burst_memory(void **state) {
     (void)state;
@@ -329,6 +363,7 @@ int main(void) {
         cmocka_unit_test(test_dead_host_calls_back),
         cmocka_unit_test(test_dies_in_execution),
         cmocka_unit_test(test_one_process_for_two_devices),
+        cmocka_unit_test(test_one_process_for_each_driver),
         cmocka_unit_test(test_burst_memory),
         cmocka_unit_test(test_refused_requests),
     };

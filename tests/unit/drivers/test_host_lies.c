@@ -2,6 +2,7 @@
 /** The driver "host" and a host that lies: whatever is answered, the client goes on, and keeps nothing. */
 #include "tests/kit/driver_fixture.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "drivers_under_test/host/codec.h"
@@ -89,8 +90,43 @@ static void *lie(void *arg) {
     return NULL;
 }
 
+/** With option "slow", the host answers one question, then hangs up and takes its time to end. */
+enum { SLOW_MS = 1200 };
+
+static void *hang_up(void *arg) {
+    const int socket = (int)(intptr_t)arg;
+    struct host_in *in = malloc(sizeof *in);
+    struct nnvts_device *device;
+    struct host_out o = {0};
+    walker_open(NULL, &device, NULL);
+    host_put_u32(&o, 0);
+    host_put_text(&o, NULL);
+    host_put_device(&o, device);
+    if (host_receive(socket, in) == HOST_GOT) {
+        host_in_end(in);
+        host_send(socket, HOST_HELLO, &o);
+    }
+    if (host_receive(socket, in) == HOST_GOT) host_in_end(in);
+    host_out_end(&o);
+    close(socket);
+    free(in);
+    return NULL;
+}
+
+static int slow_host(void) {
+    static struct host_in in;
+    while (host_receive(HOST_CONTROL_FD, &in) == HOST_GOT) {
+        if (in.keep.fd_count == 1) hang_up((void *)(intptr_t)in.keep.fds[0]);
+        in.keep.fd_count = 0;
+        host_in_end(&in);
+        usleep(SLOW_MS * 1000);
+    }
+    _exit(0);
+}
+
 static int lying_host(const char *seed) {
     static struct host_in in;
+    if (seed && strcmp(seed, "slow") == 0) return slow_host();
     random_state = strtoull(seed ? seed : "0", NULL, 10);
     while (host_receive(HOST_CONTROL_FD, &in) == HOST_GOT) {
         pthread_t thread;
@@ -140,14 +176,18 @@ static void use_prepared(struct nnvts_prepared_model *p) {
     }
 }
 
-static void test_lying_host(void **state) {
+/** A folder in which this program is nnvts-host. */
+static const char *const links[] = {"drivers/host.so", "drivers/cpu.so", "nnvts-host"};
+static char folder[] = "/tmp/nnvts-lying-XXXXXX";
+static const struct nnvts_driver *host;
+
+static int make_folder(void **state) {
     (void)state;
-    char folder[] = "/tmp/nnvts-lying-XXXXXX", from[4096], to[4096], self[4096];
+    char from[4096], to[4096], self[4096];
     assert_non_null(mkdtemp(folder));
     assert_non_null(realpath("/proc/self/exe", self));
     snprintf(to, sizeof to, "%s/drivers", folder);
     assert_int_equal(mkdir(to, 0700), 0);
-    static const char *const links[] = {"drivers/host.so", "drivers/cpu.so", "nnvts-host"};
     for (int i = 0; i < 3; i++) {
         snprintf(from, sizeof from, "%s/../%s", drivers_folder(), links[i]);
         snprintf(to, sizeof to, "%s/%s", folder, links[i]);
@@ -159,6 +199,24 @@ static void test_lying_host(void **state) {
     nnvts_driver_get_fn get;
     void *symbol = dlsym(handle, NNVTS_DRIVER_SYMBOL);
     memcpy(&get, &symbol, sizeof get);
+    host = get();
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char path[4096];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, links[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/drivers", folder);
+    rmdir(path);
+    return rmdir(folder);
+}
+
+static void test_lying_host(void **state) {
+    (void)state;
     const int before = descriptors();
     size_t opened = 0, prepared = 0;
     int stuck = 0; /* objects without release, which nobody can release */
@@ -167,7 +225,7 @@ static void test_lying_host(void **state) {
         struct nnvts_device *device = NULL;
         const char *error = NULL;
         snprintf(options, sizeof options, "cpu:%d", seed);
-        if (get()->open(options, &device, &error) != NNVTS_STATUS_NONE) continue;
+        if (host->open(options, &device, &error) != NNVTS_STATUS_NONE) continue;
         opened++;
         struct net n = {0};
         const uint32_t x = input(&n, F32, DIMS(3)), y = output(&n, F32, DIMS(3));
@@ -191,18 +249,56 @@ static void test_lying_host(void **state) {
     enum { OF_ONE = 4 };
     assert_true(descriptors() <= before + OF_ONE * stuck && stuck < 10);
     if (opened <= 50 || prepared <= 20) fail_msg("opened %zu, prepared %zu", opened, prepared);
-    for (int i = 0; i < 3; i++) {
-        snprintf(to, sizeof to, "%s/%s", folder, links[i]);
-        unlink(to);
-    }
-    snprintf(to, sizeof to, "%s/drivers", folder);
-    rmdir(to);
-    rmdir(folder);
+}
+
+static void *ask_status(void *arg) {
+    struct nnvts_device *device = arg;
+    device->get_status(device);
+    return NULL;
+}
+
+/** While one call waits for the end of a process that takes its time, others go on. */
+static void test_slow_end(void **state) {
+    (void)state;
+    struct nnvts_device *slow = NULL, *other = NULL;
+    const char *error = NULL;
+    pthread_t thread;
+    assert_int_equal(host->open("cpu:slow", &slow, &error), NNVTS_STATUS_NONE);
+    assert_int_equal(pthread_create(&thread, NULL, ask_status, slow), 0);
+    usleep(200000); /* it has met the end of the socket, and waits for that of the process */
+    const uint64_t before = now_ns();
+    if (host->open("cpu:1", &other, &error) == NNVTS_STATUS_NONE) other->release(other);
+    assert_true(now_ns() - before < (uint64_t)SLOW_MS * 1000000 / 3);
+    pthread_join(thread, NULL);
+    slow->release(slow);
+}
+
+/** What does not fit fails the message for good: what comes after does not make it whole again. */
+static void test_too_large(void **state) {
+    (void)state;
+    struct host_out o = {0};
+    int ends[2];
+    host_put_u32(&o, 1);
+    host_put_bytes(&o, ends, (size_t)HOST_PAYLOAD_BYTES + 1); /* refused before it is read */
+    assert_true(o.failed);
+    host_put_u32(&o, 2);
+    assert_true(o.failed);
+    assert_int_equal(o.bytes, sizeof(uint32_t));
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    assert_false(host_send(ends[0], HOST_STATUS, &o));
+    assert_int_equal(recv(ends[1], &(char){0}, 1, MSG_DONTWAIT), -1);
+    close(ends[0]);
+    close(ends[1]);
+    host_out_end(&o);
 }
 
 int main(int argc, char **argv) {
     const char *name = strrchr(argv[0], '/');
     if (name && strcmp(name, "/nnvts-host") == 0) return lying_host(argc > 2 ? argv[2] : NULL);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lying_host)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lying_host),
+        cmocka_unit_test(test_slow_end),
+        cmocka_unit_test(test_too_large),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

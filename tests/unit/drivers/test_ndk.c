@@ -136,6 +136,12 @@ static void check_refused_by(const char *driver, const char *options, const char
     assert_non_null(error);
     if (!strstr(error, reason)) fail_msg("'%s', expected '%s'", error, reason);
     assert_null(strchr(error, '\n'));
+    /* The text is static: another one does not change it. */
+    char before[1024];
+    const char *other = NULL;
+    snprintf(before, sizeof before, "%s", error);
+    assert_int_equal(load(driver)->open("./another.so", &device, &other), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_string_equal(error, before);
 }
 
 static void check_refused(const char *options, const char *reason) { check_refused_by("ndk", options, reason); }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *texts[COMMON_TEXTS]; /* guarded by lock; never freed */
+
+const char *common_keep_text(const char *text) {
+    const size_t length = strnlen(text, COMMON_TEXT_BYTES - 1);
+    const char *kept = NULL;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < COMMON_TEXTS && !kept; i++) {
+        if (!texts[i]) texts[i] = strndup(text, length);
+        if (!texts[i]) break;
+        if (strncmp(texts[i], text, length) == 0 && texts[i][length] == '\0') kept = texts[i];
+    }
+    pthread_mutex_unlock(&lock);
+    return kept ? kept : "the driver refused, and gave more reasons before than can be kept";
+}
