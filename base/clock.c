@@ -11,8 +11,6 @@ static uint64_t read_clock(clockid_t id) {
 
 uint64_t nnv_now_ns(void) { return read_clock(CLOCK_MONOTONIC); }
 
-uint64_t nnv_cpu_ns(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
-
 uint64_t nnv_wall_us(uint64_t moment_ns) {
     uint64_t now = read_clock(CLOCK_MONOTONIC), wall = read_clock(CLOCK_REALTIME),
              ago = now > moment_ns ? now - moment_ns : 0;

@@ -7,8 +7,6 @@
 
 /** Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t nnv_now_ns(void);
-/** Nanoseconds of processor time of this process. */
-uint64_t nnv_cpu_ns(void);
 /** The moment that nnv_now_ns() gave, as microseconds since 1970 (UTC): as the clock on the wall sees it now. */
 uint64_t nnv_wall_us(uint64_t moment_ns);
 

@@ -21,13 +21,6 @@ double nnv_mean(const double *x, size_t n) {
     return sum / (double)n;
 }
 
-double nnv_variance(const double *x, size_t n) {
-    if (n < 2) return 0;
-    double mean = nnv_mean(x, n), sum = 0;
-    for (size_t i = 0; i < n; i++) sum += (x[i] - mean) * (x[i] - mean);
-    return sum / (double)(n - 1);
-}
-
 double nnv_quantile(const double *sorted, size_t n, double p) {
     double rank = ceil(p * (double)n * (1 - 1e-15)); /* p * n may lie a rounding above a whole number */
     size_t i = rank < 1 ? 0 : (size_t)rank - 1;
@@ -237,9 +230,4 @@ uint64_t nnv_early_stop_samples(uint64_t over, double p, double confidence) {
             high = middle;
     }
     return high;
-}
-
-double nnv_quantile_limit(const double *sorted, size_t n, double p, double confidence) {
-    int64_t above = largest_within(n, 1 - p, 1 - confidence);
-    return above >= 0 ? sorted[(int64_t)n - 1 - above] : INFINITY;
 }

@@ -20,7 +20,6 @@ struct nnv_interval {
 void nnv_sort(double *x, size_t n);
 /** Mean, and sample variance (n - 1 below the line; 0 where n < 2). n > 0. */
 double nnv_mean(const double *x, size_t n);
-double nnv_variance(const double *x, size_t n);
 /** The p-quantile of n > 0 sorted numbers by nearest rank: x[ceil(p n)], counted from 1. p in (0, 1]. */
 double nnv_quantile(const double *sorted, size_t n, double p);
 /** The usual median: the mean of the two in the middle where n is even. n > 0. */
@@ -66,10 +65,5 @@ double nnv_signed_rank(const double *x, size_t n);
  * the p-quantile is within it: the smallest n with P(Binomial(n, 1 - p) <= over) <= 1 - confidence.
  */
 uint64_t nnv_early_stop_samples(uint64_t over, double p, double confidence);
-/**
- * The upper confidence limit of the p-quantile from n sorted samples; INFINITY where n is too small to give one
- * (nnv_early_stop_samples(0, p, confidence)).
- */
-double nnv_quantile_limit(const double *sorted, size_t n, double p, double confidence);
 
 #endif

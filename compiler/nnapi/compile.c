@@ -129,7 +129,6 @@ static enum nnv_status convert_region(struct compiling *c, const char *name, str
         st = nnv_fail(&why, NNV_UNSUPPORTED, "it has no inputs, which each model of NNAPI has");
     if (st == NNV_OK && converted->model.main.noperations == 0)
         st = nnv_fail(&why, NNV_UNSUPPORTED, "nothing is left of it to compute");
-    if (st == NNV_OK && !nnv_compact(converted, c->arena)) return nnv_no_memory(c->err);
     if (st == NNV_OK) {
         out->regions[out->n_regions++] = (struct nnv_emit){name, converted};
         return NNV_OK;

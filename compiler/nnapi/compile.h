@@ -56,7 +56,4 @@ NNV_USE_RESULT enum nnv_status nnv_compile_load(const char *text, size_t len, co
                                                 const struct nnv_relay_params *params, struct nnv_arena *arena,
                                                 struct nnv_relay_module **m, struct nnv_err *err);
 
-/** Removes the operands that are no input or output of the model or of an operation. False: no memory. */
-bool nnv_compact(struct nnv_converted *c, struct nnv_arena *arena);
-
 #endif

@@ -100,16 +100,6 @@ bool nnv_relay_define(struct nnv_relay_module *m, const char *name, struct nnv_r
     return true;
 }
 
-void nnv_relay_keep(struct nnv_relay_module *m, const bool *keep) {
-    size_t n = 0;
-    for (size_t i = 0; i < m->n_functions; i++) {
-        struct entry *e = *slot_of(m->names, m->functions[i].name, strlen(m->functions[i].name));
-        if (keep[i]) m->functions[n++] = m->functions[i];
-        e->function = keep[i] ? n : 0;
-    }
-    m->n_functions = n;
-}
-
 /* -------------------------------------------------------------- expressions */
 
 static struct nnv_relay_expr *make(struct nnv_relay_module *m, enum nnv_relay_kind kind) {

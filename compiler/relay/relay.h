@@ -189,8 +189,6 @@ const char *nnv_relay_intern(struct nnv_relay_module *m, const char *name, size_
 struct nnv_relay_expr *nnv_relay_find(const struct nnv_relay_module *m, const char *name);
 /** Appends a function, or replaces the one of its name. False when out of memory. */
 bool nnv_relay_define(struct nnv_relay_module *m, const char *name, struct nnv_relay_expr *function);
-/** Removes the functions for which keep[i] is false. */
-void nnv_relay_keep(struct nnv_relay_module *m, const bool *keep);
 
 /*
  * New expressions. Arrays are copied, names interned, the span is that of nothing. NULL when out of memory, or when an

@@ -75,6 +75,17 @@ static enum nnv_status load_module(const struct command *x, struct nnv_relay_mod
     return s == NNV_OK ? nnv_relay_infer(*m, err) : s;
 }
 
+/** Says on stderr which entries of a user's table match nothing, or lose their matches to others. */
+static enum nnv_status warn_of_entries(const struct command *x, const struct nnv_pattern_table *table,
+                                       struct nnv_err *err) {
+    struct nnv_lint *found;
+    size_t n;
+    enum nnv_status s = nnv_pattern_lint(table, x->arena, &found, &n, err);
+    for (size_t i = 0; s == NNV_OK && i < n; i++)
+        fprintf(stderr, "nnvts: %s: [%zu]: %s\n", x->patterns, found[i].entry, found[i].text);
+    return s;
+}
+
 /** --patterns: the name of a table that nnvts has, or a file. */
 static enum nnv_status merge_composites(const struct command *x, struct nnv_relay_module *m, struct nnv_err *err) {
     struct nnv_pattern_table table;
@@ -82,6 +93,7 @@ static enum nnv_status merge_composites(const struct command *x, struct nnv_rela
     const char *known = nnv_shipped_table(x->patterns, &len);
     enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->arena, &table, err)
                               : nnv_pattern_load(x->patterns, x->arena, &table, err);
+    if (s == NNV_OK && !known) s = warn_of_entries(x, &table, err);
     return s == NNV_OK ? nnv_merge_composite(m, &table, err) : s;
 }
 

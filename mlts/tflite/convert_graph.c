@@ -19,18 +19,6 @@ static const struct nnv_converter *row_of(int code) {
     return NULL;
 }
 
-size_t nnv_tflite_operator_count(void) {
-    size_t n = 0;
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) n += tables[t]->count;
-    return n;
-}
-
-int nnv_tflite_operator_code(size_t i) {
-    size_t t = 0;
-    while (i >= tables[t]->count) i -= tables[t++]->count;
-    return tables[t]->row[i].code;
-}
-
 /* ------------------------------------------------------------------ operators */
 
 /** Counts of inputs and outputs, the options' type, the type of the main input. */

@@ -16,8 +16,4 @@
 NNV_USE_RESULT enum nnv_status nnv_tflite_import(const void *data, size_t size, const char *where,
                                                  struct nnv_arena *arena, struct nnv_network *net, struct nnv_err *err);
 
-/** Operators that are converted; TensorFlow Lite's number of each through code: for documentation and tests. */
-size_t nnv_tflite_operator_count(void);
-int nnv_tflite_operator_code(size_t i);
-
 #endif

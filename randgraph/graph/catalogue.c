@@ -152,12 +152,6 @@ static void join_ring(struct nnv_graph_catalogue *c, int32_t type) {
     r->count = (r->used + 1) / 2 * 2;
 }
 
-int nnv_graph_ring_number(const struct nnv_graph_ring *ring, const struct nnv_op *op) {
-    for (uint32_t i = 0; i < ring->used; i++)
-        if (ring->op[i] == op) return (int)i;
-    return -1;
-}
-
 /* Kept until the process ends. */
 static struct nnv_graph_catalogue catalogue;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -30,8 +30,6 @@ struct nnv_graph_catalogue {
 
 /** The uses that fit graphs: not the large ones. Made once; NULL: no memory. */
 const struct nnv_graph_catalogue *nnv_graph_catalogue(void);
-/** The number of an operation in a ring, or -1. */
-int nnv_graph_ring_number(const struct nnv_graph_ring *ring, const struct nnv_op *op);
 /** The operation writes values of the type. */
 bool nnv_graph_writes(const struct nnv_op *op, int32_t type);
 /** False for results that say nothing about the values of the inputs: random ones, and those known by shapes alone. */

@@ -53,8 +53,6 @@ struct nnv_graph_options {
  */
 NNV_USE_RESULT enum nnv_status nnv_graph_build(const struct nnv_graph_options *options, struct nnv_arena *arena,
                                                struct nnv_spec **spec, struct nnv_err *err);
-/** True if every compared output changes when the values of each input change. NNV_NO_MEMORY is told as false. */
-bool nnv_graph_depends(const struct nnv_spec *spec, struct nnv_arena *arena);
 /** True if at least half of the elements of its outputs have budgets that leave something to compare. */
 bool nnv_graph_comparable(const struct nnv_spec *spec, struct nnv_arena *arena);
 

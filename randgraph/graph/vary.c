@@ -109,22 +109,3 @@ bool nnv_graph_comparable(const struct nnv_spec *spec, struct nnv_arena *arena) 
     }
     return count * 2 >= elems;
 }
-
-bool nnv_graph_depends(const struct nnv_spec *spec, struct nnv_arena *arena) {
-    const struct nnv_subgraph *m = &spec->model.main;
-    struct nnv_value *inputs = nnv_arena_copy(arena, spec->inputs, m->nin * sizeof *inputs);
-    struct nnv_golden *was = NNV_NEW(arena, struct nnv_golden, m->nout),
-                      *is = NNV_NEW(arena, struct nnv_golden, m->nout);
-    struct nnv_err why = {0};
-    if (!inputs || !was || !is) return false;
-    for (uint32_t i = 0; i < m->nout; i++) was[i].value = spec->outputs[i];
-    for (uint32_t i = 0; i < m->nin; i++) {
-        if (spec->inputs[i].omitted) continue;
-        if (!nnv_growth_perturb(&m->operands[m->in[i]], &spec->inputs[i], arena, &inputs[i])) return false;
-        if (nnv_eval(&spec->model, inputs, &nnv_growth_bounds, arena, is, &why) != NNV_OK ||
-            !nnv_growth_changed(m, was, is))
-            return false;
-        inputs[i] = spec->inputs[i];
-    }
-    return true;
-}

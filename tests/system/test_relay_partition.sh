@@ -18,6 +18,15 @@ test_json() {
     check 0 nnvts partition m.relay --patterns nnapi --prune r.json --json
     has "$OUT" '"host_ops": ["nnapi.conv2d_bias"]'
 }
+# Entries that match nothing are named; the tables that nnvts has are not looked at.
+test_useless_entries_are_named() {
+    program conv
+    echo '[{"name": "t.any", "pattern": {"op": "nn.relu"}}, {"name": "t.exp", "pattern": {"op": "nn.relu", "args": [{"op": "exp"}]}}]' >p.json
+    check 0 nnvts partition m.relay --patterns p.json --json
+    has "$ERR" 'p.json: [1]: '
+    check 0 nnvts partition m.relay --patterns nnapi --json
+    [ ! -s "$ERR" ] || fail "words about the table nnapi"
+}
 test_targets_in_order() {
     program conv
     echo '{"a": ["clip", "nn.conv2d"], "b": ["clip", "nn.bias_add"]}' >s.json

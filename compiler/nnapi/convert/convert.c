@@ -25,8 +25,6 @@ const struct nnv_rc_row *nnv_rc_row(const char *op) {
     return NULL;
 }
 
-bool nnv_converts(const char *op) { return nnv_rc_row(op) != NULL; }
-
 /* ------------------------------------------------------------------- results */
 
 /* A result that no operation gives, a constant, is copied by one. */

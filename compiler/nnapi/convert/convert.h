@@ -58,9 +58,5 @@ struct nnv_annotator nnv_convert_annotator(struct nnv_convert_support *s);
 NNV_USE_RESULT enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_err *err);
 /** Why a call was refused ("nn.conv2d: ..."), or NULL if it was not, or was not asked. */
 const char *nnv_convert_refusal(const struct nnv_convert_support *s, const struct nnv_relay_expr *call);
-/**
- * Whether the converter has a row for the operator at all (at some level, type and attributes), for tables and docs.
- */
-bool nnv_converts(const char *op);
 
 #endif

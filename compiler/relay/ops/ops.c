@@ -340,7 +340,8 @@ const struct nnv_relay_op_row *nnv_relay_ops(size_t *n) {
 }
 
 const struct nnv_relay_op_row *nnv_relay_op(const char *name) {
-    size_t low = 0, high = sizeof rows / sizeof *rows;
+    size_t low = 0, high;
+    nnv_relay_ops(&high);
     while (low < high) {
         size_t middle = (low + high) / 2;
         int order = strcmp(name, rows[middle].name);

@@ -37,8 +37,6 @@ NNV_USE_RESULT enum nnv_status nnv_relay_params_read_json(const void *data, size
                                                           struct nnv_relay_params *params, struct nnv_err *err);
 /** The binary form. */
 void nnv_relay_params_write(const struct nnv_relay_params *params, struct nnv_text *out);
-/** The JSON form, with data in base64. */
-void nnv_relay_params_write_json(const struct nnv_relay_params *params, struct nnv_text *out);
 /**
  * Makes the parameters of @main that params name into constants. An error if one's type differs from what the
  * parameter declares; names that @main does not have are left.

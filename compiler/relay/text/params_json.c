@@ -123,21 +123,6 @@ enum nnv_status nnv_relay_params_read_json(const void *data, size_t len, struct 
     return st;
 }
 
-void nnv_relay_params_write_json(const struct nnv_relay_params *params, struct nnv_text *out) {
-    nnv_text_add(out, "{");
-    for (size_t i = 0; i < params->n; i++) {
-        const struct nnv_relay_tensor *t = params->params[i].tensor;
-        nnv_text_add(out, i ? ",\n" : "\n");
-        nnv_text_add_json(out, params->params[i].name);
-        nnv_text_addf(out, ": {\"dtype\": \"%s\", \"shape\": [", nnv_relay_dtype_name(t->type->dtype));
-        for (size_t k = 0; k < t->type->n_dims; k++) nnv_text_addf(out, "%s%" PRId64, k ? ", " : "", t->type->dims[k]);
-        nnv_text_add(out, "], \"data\": \"");
-        nnv_text_add_base64(out, t->data, t->bytes);
-        nnv_text_add(out, "\"}");
-    }
-    nnv_text_add(out, "\n}\n");
-}
-
 /* ----------------------------------------------------------------- metadata */
 
 /* nodes[i], i being a JSON number. */

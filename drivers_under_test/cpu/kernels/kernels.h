@@ -215,7 +215,6 @@ struct cpu_kernels {
 /** The best level the processor has, or the one that is named; NULL if it has none of that name. */
 const struct cpu_kernels *cpu_kernels_pick(const char *name);
 /** The table of each level; NULL where the processor lacks it. */
-const struct cpu_kernels *cpu_kernels_base(void);
 const struct cpu_kernels *cpu_kernels_avx2(void);
 const struct cpu_kernels *cpu_kernels_avx512(void);
 const struct cpu_kernels *cpu_kernels_vnni(void);

@@ -4,11 +4,8 @@
 #define CPU_LEVEL_NAME "base"
 #include "kernels_impl.h"
 
-const struct cpu_kernels *cpu_kernels_base(void) { return &table; }
-
 const struct cpu_kernels *cpu_kernels_pick(const char *name) {
-    const struct cpu_kernels *const levels[] = {cpu_kernels_vnni(), cpu_kernels_avx512(), cpu_kernels_avx2(),
-                                                cpu_kernels_base()};
+    const struct cpu_kernels *const levels[] = {cpu_kernels_vnni(), cpu_kernels_avx512(), cpu_kernels_avx2(), &table};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         if (levels[i] && (!name || strcmp(name, levels[i]->name) == 0)) return levels[i];
     return NULL;

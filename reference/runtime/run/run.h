@@ -80,8 +80,6 @@ int nnv_rt_bind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *step
                      const struct ANeuralNetworksDevice *device);
 /** Undoes what binding staged; ok: staged outputs go to where they belong. */
 int nnv_rt_unbind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *step, bool ok);
-/** True if the request of the last binding leaves no output open, and none is empty. */
-bool nnv_rt_is_fenceable(const struct nnv_rt_activation *a, const struct nnv_rt_step *step);
 /** Points the graph's ends at values, without running. */
 void nnv_rt_activation_attach(struct nnv_rt_activation *a, struct nnv_rt_value *const *inputs,
                               struct nnv_rt_value *const *outputs);

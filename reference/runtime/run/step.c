@@ -93,14 +93,6 @@ int nnv_rt_unbind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *s,
     return result;
 }
 
-bool nnv_rt_is_fenceable(const struct nnv_rt_activation *a, const struct nnv_rt_step *s) {
-    for (uint32_t i = 0; i < s->output_count; i++) {
-        struct nnv_rt_value v = *a->at[s->outputs[i]];
-        if (v.omitted || !nnv_rt_value_as_declared(&v)) return false;
-    }
-    return true;
-}
-
 /* --------------------------------------------------------------------- the call */
 
 /** A driver's execution that is kept for as long as the request is the same; NULL: it has none. */

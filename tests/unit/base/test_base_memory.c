@@ -217,11 +217,11 @@ static void hashes(void **state) {
 
 static void clocks_go_forward(void **state) {
     (void)state;
-    uint64_t t = nnv_now_ns(), c = nnv_cpu_ns();
+    uint64_t t = nnv_now_ns();
     assert_true(t > 0);
     volatile double x = 1;
     for (int i = 0; i < 1000000; i++) x = x * 1.0000001;
-    assert_true(nnv_now_ns() > t && nnv_cpu_ns() > c);
+    assert_true(nnv_now_ns() > t);
 }
 
 int main(void) {

@@ -20,8 +20,6 @@ static void moments_and_quantiles(void **state) {
     nnv_sort(x, 5);
     for (int i = 0; i < 5; i++) assert_true(x[i] == i + 1);
     near(nnv_mean(x, 5), 3, 0);
-    near(nnv_variance(x, 5), 2.5, 0);
-    near(nnv_variance(x, 1), 0, 0);
     near(nnv_median(x, 5), 3, 0);
     near(nnv_median(x, 4), 2.5, 0);
     near(nnv_quantile(x, 5, 0.2), 1, 0); /* rank 1 exactly */
@@ -129,7 +127,9 @@ static void bootstrap(void **state) {
     struct nnv_rng rng = nnv_rng_make(1, 2, 3);
     for (int k = 0; k < 200; k++) mixed[k] = nnv_rng_normal(&rng) + 1;
     i = nnv_bootstrap_mean(mixed, 200, 2000, 0.95, 1);
-    double mean = nnv_mean(mixed, 200), error = sqrt(nnv_variance(mixed, 200) / 200);
+    double mean = nnv_mean(mixed, 200), error = 0;
+    for (int k = 0; k < 200; k++) error += (mixed[k] - mean) * (mixed[k] - mean) / 199 / 200;
+    error = sqrt(error);
     near(i.low, mean - 1.96 * error, 0.3 * error);
     near(i.high, mean + 1.96 * error, 0.3 * error);
     struct nnv_interval again = nnv_bootstrap_mean(mixed, 200, 2000, 0.95, 1);
@@ -162,15 +162,9 @@ static void early_stopping(void **state) {
     assert_int_equal(nnv_early_stop_samples(0, 0.9, 0.99), 44); /* 0.9^43 = 0.01078, 0.9^44 = 0.00970 */
     assert_int_equal(nnv_early_stop_samples(0, 0.99, 0.99), 459);
     assert_true(nnv_early_stop_samples(1, 0.9, 0.99) > 44);
-    double x[459];
-    for (int i = 0; i < 459; i++) x[i] = i;
-    assert_true(isinf(nnv_quantile_limit(x, 43, 0.9, 0.99)));
-    near(nnv_quantile_limit(x, 44, 0.9, 0.99), 43, 0);
-    near(nnv_quantile_limit(x, 459, 0.99, 0.99), 458, 0);
     uint64_t n = nnv_early_stop_samples(3, 0.9, 0.99);
-    assert_true(n < 459);
-    near(nnv_quantile_limit(x, n, 0.9, 0.99), (double)n - 4, 0);
-    near(nnv_quantile_limit(x, n - 1, 0.9, 0.99), (double)n - 4, 0); /* one sample fewer: one fewer may be over */
+    /* as few as tell: with one sample fewer three over the quantile would still be likely */
+    assert_true(nnv_binomial_cdf(3, n, 0.1) <= 0.01 && nnv_binomial_cdf(3, n - 1, 0.1) > 0.01);
 }
 
 static void signed_ranks(void **state) {

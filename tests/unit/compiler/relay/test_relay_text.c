@@ -357,12 +357,10 @@ static void parameters_round_trip_and_bind(void **state) {
     assert_int_equal(nnv_relay_params_read(t.data, t.len, "p", arena, &binary, &err), NNV_OK);
     for (size_t cut = 0; cut < t.len; cut++)
         assert_int_equal(nnv_relay_params_read(t.data, cut, "p", arena, &again, &err), NNV_INVALID);
-    nnv_text_clear(&t);
-    nnv_relay_params_write_json(&binary, &t);
-    assert_int_equal(nnv_relay_params_read(t.data, t.len, "p", arena, &again, &err), NNV_OK);
-    assert_string_equal(again.params[1].name, "q");
-    assert_memory_equal(again.params[1].tensor->data, "\x80", 1);
-    assert_memory_equal(again.params[0].tensor->data, p.params[0].tensor->data, 8);
+    assert_int_equal(binary.n, 2);
+    assert_string_equal(binary.params[1].name, "q");
+    assert_memory_equal(binary.params[1].tensor->data, "\x80", 1);
+    assert_memory_equal(binary.params[0].tensor->data, p.params[0].tensor->data, 8);
     nnv_text_free(&t);
 
     struct nnv_relay_module *m = parsed("def @main(%x: float32, %w: Tensor[(2), float32]) { add(%x, %w) }");

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Functions that no shipped binary reaches: compiled into a section each, linked without the unused ones, and looked for
+# in what is left. Tests alone are no reason to keep a function.
+#   tools/check-unreached.sh BUILD    a build with CFLAGS="-O0 -ffunction-sections" LDFLAGS="-Wl,--gc-sections"
+set -eu
+build=$1
+functions() { xargs nm --defined-only 2>/dev/null | awk '$2 == "T" {print $3}' | sort -u; }
+dead=$(
+    find "$build/obj" -name '*.o' | functions >"$build/defined"
+    { echo "$build/nnvts"; echo "$build/nnvts-host"; find "$build/drivers" "$build/lib" -name 'lib*neuralnetworks.so' -o -name '*.so' ! -name 'libnnvts-core.so'; } |
+        xargs nm --defined-only | awk '$2 ~ /[Tt]/ {print $3}' | sort -u >"$build/reached"
+    comm -23 "$build/defined" "$build/reached"
+)
+if [ -n "$dead" ]; then
+    echo "$dead" | while read -r f; do
+        printf '%s: reached by nothing that is shipped (%s)\n' "$f" "$(git grep -lw "$f" -- '*.c' ':!tests' | head -1)"
+    done >&2
+    exit 1
+fi
+echo "unreached functions: none of $(wc -l <"$build/defined")"
