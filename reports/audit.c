@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file audit.c The audit's counts, its table on the console, and audit.json. */
 #include "reports/audit.h"
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 
 #include <string.h>
-
-#include "reports/words.h"
 
 enum { SHARE = 95, NAME_WIDTH = 32, CELL_WIDTH = 14 };
 

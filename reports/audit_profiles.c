@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file audit_profiles.c What the profiles find of the same bugs on the same cases. */
 #include "reports/audit.h"
-#include "reports/words.h"
 
 static const struct nnv_audit_cell *cell_of(const struct nnv_audit_profile *p, size_t subject) {
     return &p->audit.subjects[subject].cells[0];

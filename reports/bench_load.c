@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/bench.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 enum { LARGEST_FILE = 1 << 29 };
 

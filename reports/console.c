@@ -6,12 +6,14 @@
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
-#include "reports/bucket.h"
+#include "base/words.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/line.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
+#include "harness/journal/verdict.h"
 #include "reports/suite_counts.h"
-#include "reports/words.h"
+#include "reports/report.h"
 
 enum {
     SHOWN_OF_A_BUCKET = 20, /**< failures that look alike are printed this often, then counted */

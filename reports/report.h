@@ -12,16 +12,7 @@
 #include "base/status.h"
 #include "nnvts/result.h"
 
-/** A run, loaded from its folder: cases.tsv and journal.jsonl. */
 struct nnv_report;
-
-/** Loads a run. A damaged or foreign file is one clear error; a cut last line of the journal is ignored. */
-NNV_USE_RESULT enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err);
-void nnv_report_free(struct nnv_report *report);
-/** Number of cases with this verdict (NNVTS_NOTRUN: selected, without a record). */
-size_t nnv_report_count(const struct nnv_report *report, enum nnvts_verdict verdict);
-/** The exit code that the verdicts of the run demand. */
-enum nnvts_exit nnv_report_exit(const struct nnv_report *report);
 
 /** Writes FOLDER/summary.json. */
 NNV_USE_RESULT enum nnv_status nnv_report_summary(const struct nnv_report *report, bool interrupted,

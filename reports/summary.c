@@ -4,11 +4,13 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "reports/bucket.h"
+#include "base/words.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
+#include "harness/journal/verdict.h"
 #include "reports/suite_counts.h"
-#include "reports/words.h"
+#include "reports/report.h"
 
 /** Adds {"PASS": n, ...}; with zeros if all is set. */
 static void add_verdicts(struct nnv_text *t, const size_t *count, bool all) {

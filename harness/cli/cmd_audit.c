@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/audit.h"
 #include "harness/runner/planted.h"
 #include "harness/runner/select.h"
-#include "reports/words.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts audit [options]",

@@ -9,11 +9,11 @@
 #include "base/file.h"
 #include "base/stats.h"
 #include "harness/cli/expectations.h"
+#include "harness/journal/verdict.h"
 #include "harness/runner/select.h"
-#include "reports/bucket.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
-#include "reports/words.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts expect update [RUN] [-o FILE] | nnvts expect check FILE...",

@@ -9,6 +9,7 @@
 #include "reports/bench.h"
 #include "reports/forms/forms.h"
 #include "reports/report.h"
+#include "harness/journal/load.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts report [RUN] [--expect FILE]... [--format tap|csv|github|trace] [-o FILE]",

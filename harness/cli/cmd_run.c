@@ -11,6 +11,7 @@
 #include "reports/compare/compare.h"
 #include "reports/forms/forms.h"
 #include "reports/report.h"
+#include "harness/journal/load.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts run --driver NAME|PATH [options]",

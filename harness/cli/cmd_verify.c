@@ -16,6 +16,7 @@
 #include "harness/journal/bundle.h"
 #include "harness/cli/cli.h"
 #include "harness/journal/record.h"
+#include "harness/journal/verdict.h"
 #include "reference/spec/spec.h"
 
 static const struct nnv_verb_help help = {
@@ -96,7 +97,7 @@ static enum nnv_status read_cases(struct verifier *v, const json_t *header, stru
 static enum nnvts_verdict verdict_of(const json_t *record) {
     const char *name = json_string_value(json_object_get(record, "verdict"));
     for (int i = 0; name && i < NNVTS_VERDICT_COUNT; i++)
-        if (strcmp(name, nnv_record_verdict((enum nnvts_verdict)i)) == 0) return (enum nnvts_verdict)i;
+        if (strcmp(name, nnv_verdict_name((enum nnvts_verdict)i)) == 0) return (enum nnvts_verdict)i;
     return NNVTS_VERDICT_COUNT;
 }
 
@@ -148,8 +149,8 @@ static enum nnv_status rejudge(struct verifier *v, const char *name, const char 
         struct nnv_result result = {.verdict = NNVTS_ERROR};
         nnv_judge_answer(&env, spec, precision, spec->actual, &result);
         if (result.verdict != (int)verdict)
-            wrong_case(v, name, "%s, but its tensors say %s", nnv_record_verdict(verdict),
-                       nnv_record_verdict((enum nnvts_verdict)result.verdict));
+            wrong_case(v, name, "%s, but its tensors say %s", nnv_verdict_name(verdict),
+                       nnv_verdict_name((enum nnvts_verdict)result.verdict));
         else if (result.compared != (size_t)json_integer_value(json_object_get(record, "compared")))
             wrong_case(v, name, "its tensors have another number of values than its record");
         v->rejudged++;
@@ -196,7 +197,7 @@ static void check_summary(struct verifier *v) {
     json_t *summary = json_load_file(path, 0, NULL), *verdicts = json_object_get(summary, "verdicts");
     for (size_t i = 0; i < v->count; i++) v->verdicts[NNVTS_NOTRUN] += !v->seen[i];
     for (int i = 0; json_is_object(verdicts) && i < NNVTS_VERDICT_COUNT; i++) {
-        const char *name = nnv_record_verdict((enum nnvts_verdict)i);
+        const char *name = nnv_verdict_name((enum nnvts_verdict)i);
         if (json_integer_value(json_object_get(verdicts, name)) != (json_int_t)v->verdicts[i])
             wrong_case(v, "summary.json", "%s: %lld, but the journal has %zu", name,
                        (long long)json_integer_value(json_object_get(verdicts, name)), v->verdicts[i]);

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
-#include "reports/words.h"
+#include "harness/journal/verdict.h"
 
 static enum nnv_status read_all(const struct nnv_opt_list *files, struct nnv_expectations *x, struct nnv_err *err) {
     enum nnv_status s = NNV_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/journal/record.h"
+#include "harness/journal/verdict.h"
 
 static const uint32_t NONE = UINT32_MAX;
 
@@ -95,7 +96,7 @@ static void take_opinion(const struct nnv_spec *spec, const struct nnv_opinion *
     else if (nnv_is_bad(opinion->verdict))
         s->kind = NNV_STEP_WRONG;
     if (s->kind == NNV_STEP_UNJUDGED || (s->kind == NNV_STEP_WRONG && !opinion->has_outputs))
-        snprintf(s->note, sizeof s->note, "%s%s%.140s", nnv_record_verdict(opinion->verdict),
+        snprintf(s->note, sizeof s->note, "%s%s%.140s", nnv_verdict_name(opinion->verdict),
                  *opinion->reason ? ": " : "", opinion->reason);
 }
 
@@ -230,7 +231,7 @@ static enum nnv_status bisect(struct bisecting *b, struct nnv_err *err) {
     b->out->signature = nnv_signature_of(b->known.spec, &opinion);
     if (!nnv_is_bad(opinion.verdict))
         return nnv_fail(err, NNV_INVALID, "%s: it does not fail on this driver (%s%s%.300s): nothing to bisect",
-                        b->known.spec->name, nnv_record_verdict(opinion.verdict), *opinion.reason ? ": " : "",
+                        b->known.spec->name, nnv_verdict_name(opinion.verdict), *opinion.reason ? ": " : "",
                         opinion.reason);
     b->quick = *b->oracle;
     if (opinion.verdict == NNVTS_TIMEOUT && b->quick.timeout_ns > HANG_NS) b->quick.timeout_ns = HANG_NS;
@@ -303,7 +304,7 @@ enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_or
     if (st == NNV_OK && ran) st = judge_steps(&b, err);
     if (st == NNV_OK && !ran) {
         out->signature.verdict = opinion.verdict;
-        snprintf(out->shown, sizeof out->shown, "%s%s%s", nnv_record_verdict(opinion.verdict),
+        snprintf(out->shown, sizeof out->shown, "%s%s%s", nnv_verdict_name(opinion.verdict),
                  *opinion.reason ? ": " : "", opinion.reason);
         st = judge_alone(&b, err);
     }

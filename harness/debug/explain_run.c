@@ -6,14 +6,14 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/spec_c.h"
 #include "harness/debug/explain/explain.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
-#include "reports/bucket.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 enum { CASES_MAX = 24, TEXT_BYTES = 400 };
 

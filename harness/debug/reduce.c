@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "harness/journal/record.h"
 #include "harness/debug/reducer.h"
+#include "harness/journal/verdict.h"
 #include "reference/model/op.h"
 
 enum { MOST_SINGLES = 256, ROUNDS = 8 };
@@ -62,7 +63,7 @@ bool nnv_signature_equal(const struct nnv_signature *a, const struct nnv_signatu
 const char *nnv_signature_text(const struct nnv_signature *s, char *buf) {
     const struct nnv_op *op = nnv_op(s->operation);
     const size_t room = NNV_OPINION_REASON + 32;
-    const char *verdict = nnv_record_verdict(s->verdict);
+    const char *verdict = nnv_verdict_name(s->verdict);
     if (s->values)
         snprintf(buf, room, "%s: %s of %s", verdict, s->not_finite ? "a NaN or an infinity" : "wrong values",
                  op ? op->name : "an output");
@@ -255,7 +256,7 @@ static enum nnv_status judge_first(struct nnv_reducer *r, const struct nnv_spec 
     r->candidates++;
     if (nnv_is_bad(s->verdict)) return NNV_OK;
     return nnv_fail(err, NNV_INVALID, "%s: it does not fail on this driver (%s%s%.300s): nothing to reduce", spec->name,
-                    nnv_record_verdict(s->verdict), *opinion->reason ? ": " : "", opinion->reason);
+                    nnv_verdict_name(s->verdict), *opinion->reason ? ": " : "", opinion->reason);
 }
 
 /** True if an output is wrong in both; those of the first spec stand first in the second, too. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "harness/journal/verdict.h"
 #include "harness/runner/select.h"
 #include "harness/journal/outcome.h"
 

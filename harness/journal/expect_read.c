@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "harness/journal/expect.h"
 #include "harness/journal/record.h"
+#include "harness/journal/verdict.h"
 #include "harness/runner/select.h"
 
 enum { LARGEST = 64 << 20, MOST = 1 << 20 };
@@ -122,7 +123,7 @@ static const enum nnvts_verdict may_be[] = {NNVTS_FAIL, NNVTS_CRASH, NNVTS_TIMEO
 static enum nnv_status take_verdict(const struct reading *r, const char *s, struct nnv_expected *e) {
     struct nnv_nearest near = nnv_nearest_to(s);
     for (size_t i = 0; i < sizeof may_be / sizeof *may_be; i++) {
-        const char *name = nnv_record_verdict(may_be[i]);
+        const char *name = nnv_verdict_name(may_be[i]);
         nnv_nearest_see(&near, name);
         if (strcmp(name, s) != 0) continue;
         e->verdicts |= 1u << may_be[i];
@@ -259,7 +260,7 @@ static void add_verdicts(struct nnv_text *t, uint32_t verdicts) {
     nnv_text_add(t, one ? "" : "[");
     for (size_t i = 0; i < sizeof may_be / sizeof *may_be; i++) {
         if (!(verdicts >> may_be[i] & 1)) continue;
-        nnv_text_addf(t, "%s\"%s\"", comma, nnv_record_verdict(may_be[i]));
+        nnv_text_addf(t, "%s\"%s\"", comma, nnv_verdict_name(may_be[i]));
         comma = ", ";
     }
     nnv_text_add(t, one ? "" : "]");

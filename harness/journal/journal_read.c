@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "base/words.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
+#include "harness/journal/verdict.h"
 
 /* ---------------------------------------------------------------------- names */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "reports/words.h"
+#include "harness/journal/verdict.h"
 
 enum { DEPTH = 16, DIGITS_MAX = 15 }; /* so many digits are exact in a double */
 

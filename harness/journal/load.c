@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "reports/bucket.h"
+#include "base/words.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/line.h"
 #include "harness/journal/outcome.h"
-#include "reports/words.h"
+#include "harness/journal/verdict.h"
 
 static const size_t list_limit = (size_t)1 << 30;
 

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "nnvts/result.h"
 #include "base/map.h"
-#include "reports/report.h"
 
 enum { NNV_REPORT_REASON_MAX = 512 };
 
@@ -63,6 +62,13 @@ struct nnv_report {
     double seconds;
 };
 
+/** Loads a run. A damaged or foreign file is one clear error; a cut last line of the journal is ignored. */
+NNV_USE_RESULT enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err);
+void nnv_report_free(struct nnv_report *report);
+/** Number of cases with this verdict (NNVTS_NOTRUN: selected, without a record). */
+size_t nnv_report_count(const struct nnv_report *report, enum nnvts_verdict verdict);
+/** The exit code that the verdicts of the run demand. */
+enum nnvts_exit nnv_report_exit(const struct nnv_report *report);
 /** True if the run was one shard of several, which by itself need not prove anything. */
 bool nnv_report_is_shard(const struct nnv_report *report);
 /**

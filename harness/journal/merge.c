@@ -10,13 +10,14 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "base/stream.h"
+#include "base/words.h"
 #include "harness/journal/journal.h"
 #include "harness/journal/merge_flakes.h"
 #include "harness/journal/merge_line.h"
 #include "harness/journal/merge_parts.h"
 #include "harness/journal/line.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
+#include "harness/journal/verdict.h"
 
 static const size_t list_limit = (size_t)1 << 30;
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "harness/journal/outcome.h"
-#include "reports/words.h"
 
 /** Adds what the shard found out. What is not there, or not as nnvts writes it, adds nothing. */
 static void add(json_t *all, const char *folder) {

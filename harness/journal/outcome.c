@@ -5,42 +5,14 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "reports/words.h"
-
-static const struct {
-    const char *name, *word;
-} names[NNVTS_OUTCOME_COUNT] = {
-    [NNVTS_OUTCOME_NONE] = {"NONE", ""},
-    [NNVTS_OUTCOME_XFAIL] = {"XFAIL", "failed as expected"},
-    [NNVTS_OUTCOME_XPASS] = {"XPASS", "expected to fail, but did not"},
-    [NNVTS_OUTCOME_FLAKY] = {"FLAKY", "flaky"},
-};
-
-const char *nnv_outcome_name(enum nnvts_outcome o) { return names[o].name; }
-const char *nnv_outcome_word(enum nnvts_outcome o) { return names[o].word; }
-
-bool nnv_outcome_parse(const char *name, enum nnvts_outcome *o) {
-    for (int i = 0; i < NNVTS_OUTCOME_COUNT; i++) {
-        if (strcmp(name, names[i].name) != 0) continue;
-        *o = (enum nnvts_outcome)i;
-        return true;
-    }
-    return false;
-}
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 
 bool nnv_case_bad(const struct nnv_report_case *c) {
     return nnv_verdict_bad(c->verdict) && c->outcome != NNVTS_OUTCOME_XFAIL;
 }
 
 /* -------------------------------------------------------------------- rates */
-
-void nnv_repeats_sum(const uint32_t *counts, uint32_t *runs, uint32_t *bad) {
-    *runs = *bad = 0;
-    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) {
-        *runs += counts[v];
-        if (nnv_verdict_bad((enum nnvts_verdict)v)) *bad += counts[v];
-    }
-}
 
 bool nnv_rate_exceeds(uint64_t bad, uint64_t runs, double rate) {
     return runs > 0 && nnv_proportion_interval(bad, runs, 0.9).low > rate; /* 5 % on this side */

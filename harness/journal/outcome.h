@@ -12,13 +12,6 @@
 #define NNV_OUTCOMES_FILE "outcomes.json"
 #define NNV_FLAKES_FILE "flakes.json"
 
-/** "XFAIL"; "NONE". */
-const char *nnv_outcome_name(enum nnvts_outcome o);
-/** "expected failure"... for counts; "" for NONE. */
-const char *nnv_outcome_word(enum nnvts_outcome o);
-/** The outcome of that name; false if there is none. */
-bool nnv_outcome_parse(const char *name, enum nnvts_outcome *o);
-
 /** True if the case fails the run whatever else is there: a bad verdict that was not expected. */
 bool nnv_case_bad(const struct nnv_report_case *c);
 /** Takes the members worker, turn, outcome, expectation and repeats of a record. What makes no sense is left out. */
@@ -43,8 +36,6 @@ void nnv_outcome_add_cases(struct nnv_text *t, const json_t *entry);
 /** What was found out when the failure was tried again, an item of flakes.json; NULL: it was not. Borrowed. */
 const json_t *nnv_flake_of(const struct nnv_report *r, const struct nnv_report_case *c);
 
-/** Runs of a case, and the bad ones, from the counts of its verdicts. */
-void nnv_repeats_sum(const uint32_t *counts, uint32_t *runs, uint32_t *bad);
 /** True if bad of so many runs show, at 95 % confidence, a failure rate above this one. */
 bool nnv_rate_exceeds(uint64_t bad, uint64_t runs, double rate);
 

@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/rng.h"
+#include "harness/journal/verdict.h"
 #include "harness/runner/crash.h"
 #include "harness/journal/expect.h"
 #include "harness/runner/select.h"
-#include "harness/journal/outcome.h"
 
 bool nnv_json_is_array(const char *s, size_t n) {
     enum { DEPTH = 16 };
@@ -201,14 +201,6 @@ static void add_bytes(struct nnv_text *out, const char *name, struct nnv_bytes b
     nnv_text_free(&t);
 }
 
-static const char *const verdict_names[NNVTS_VERDICT_COUNT] = {
-#define X(name) [NNVTS_##name] = #name,
-    NNVTS_VERDICTS(X)
-#undef X
-};
-
-const char *nnv_record_verdict(enum nnvts_verdict v) { return verdict_names[v]; }
-
 /** How often the case ran, and ended how, where it was repeated. */
 static void add_repeats(struct nnv_text *out, const uint32_t *counts) {
     uint32_t runs, bad;
@@ -216,7 +208,7 @@ static void add_repeats(struct nnv_text *out, const uint32_t *counts) {
     if (runs == 0) return;
     nnv_text_addf(out, ",\"repeats\":{\"runs\":%" PRIu32 ",\"bad\":%" PRIu32, runs, bad);
     for (int v = 0; v < NNVTS_VERDICT_COUNT; v++)
-        if (counts[v] > 0) nnv_text_addf(out, ",\"%s\":%" PRIu32, verdict_names[v], counts[v]);
+        if (counts[v] > 0) nnv_text_addf(out, ",\"%s\":%" PRIu32, nnv_verdict_name((enum nnvts_verdict)v), counts[v]);
     nnv_text_add(out, "}");
 }
 
@@ -236,7 +228,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
     add_member(out, "op", c->op);
     add_member(out, "type", c->type);
     add_member(out, "tags", c->tags);
-    add_member(out, "verdict", verdict_names[verdict]);
+    add_member(out, "verdict", nnv_verdict_name(verdict));
     if (verdict != NNVTS_PASS) add_bytes(out, "reason", e->reason, remark);
     nnv_text_addf(out,
                   ",\"compared\":%" PRIu64 ",\"not_compared\":%" PRIu64 ",\"ms\":%" PRIu64 ".%03" PRIu64

@@ -37,8 +37,6 @@ void nnv_record_run(const struct nnv_run_config *config, const struct nnv_case *
                     struct nnv_text *out);
 /** Adds a word of a command line, quoted for a shell where needed. */
 void nnv_record_quoted(struct nnv_text *out, const char *s);
-/** "PASS". */
-const char *nnv_record_verdict(enum nnvts_verdict v);
 /** Hash of the names of the cases, hexadecimal, into buf (room for 17). */
 void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf);
 /** "default" or the profile of config. */

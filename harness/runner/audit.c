@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "harness/journal/verdict.h"
 #include "harness/runner/pool.h"
-#include "reports/words.h"
 
 /** The cases of one suite. */
 struct part {

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "harness/journal/verdict.h"
 #include "harness/runner/channel.h"
 #include "harness/runner/process.h"
 #include "harness/journal/record.h"
@@ -313,7 +314,7 @@ static enum nnv_status end_trial(struct nnv_dumper *d, bool *waits, struct nnv_e
     d->trial = 0;
     enum nnvts_verdict again = nnv_trial_verdict(&end);
     d->untried = d->untried || again == NNVTS_NOTRUN; /* as of a driver that can be opened only once at a time */
-    return hand_on(d, NULL, again == NNVTS_NOTRUN ? NULL : nnv_record_verdict(again), err);
+    return hand_on(d, NULL, again == NNVTS_NOTRUN ? NULL : nnv_verdict_name(again), err);
 }
 
 /** Dumps the first case, and hands it on unless it is to be tried; *waits if the dump has not ended. */

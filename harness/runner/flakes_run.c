@@ -9,14 +9,15 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/stats.h"
+#include "base/words.h"
 #include "harness/journal/flakes.h"
+#include "harness/journal/verdict.h"
 #include "harness/runner/pool.h"
 #include "harness/runner/process.h"
 #include "harness/journal/record.h"
-#include "reports/bucket.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
-#include "reports/words.h"
 
 enum { SPINNERS_MAX = 256, CACHE_BYTES = 1 << 20 };
 static const uint64_t SPIN_NS = 60000000000; /* a spinner ends by itself, whatever becomes of nnvts */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "reports/compare/compare.h"
 #include "reports/html/html.h"
 #include "harness/journal/journal_read.h"
-#include "reports/words.h"
 
 enum nnv_status nnv_baseline_check(const char *baseline, const char *folder, struct nnv_err *err) {
     struct nnv_journal_reader r;

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/bench.h"
 #include "reports/compare/compare.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 static const char *const measures[] = {"top1", "phone_error_rate", "mean_square_error"};
 

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/bench.h"
 #include "harness/journal/journal_read.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 enum { REASON = 240 };
 

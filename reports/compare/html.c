@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/compare/compare.h"
 #include "reports/html/html.h"
 #include "harness/journal/load.h"
 #include "reports/html/page.h"
-#include "reports/words.h"
 
 enum { SHOWN = 400, ROWS = 60, TEXT = 300 };
 

@@ -10,7 +10,6 @@
 
 #include "base/stats.h"
 #include "reports/compare/compare.h"
-#include "reports/words.h"
 
 enum { FEWEST = 8, BINS = 40, TOLD = 200 };
 

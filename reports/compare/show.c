@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "reports/compare/compare.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 enum { SHOWN = 10, WIDTH = 160 };
 

@@ -7,10 +7,11 @@
 
 #include "base/arena.h"
 #include "base/stats.h"
+#include "base/words.h"
 #include "harness/journal/journal_read.h"
 #include "harness/journal/load.h"
 #include "base/map.h"
-#include "reports/words.h"
+#include "harness/journal/verdict.h"
 
 static const double RECORD = 1.25; /* nearer to its bound than ever: by a quarter than in all earlier runs */
 static const double NEAR = 0.25;   /* and not far from it any more */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/journal/verdict.h"
 #include "reports/html/html.h"
 #include "harness/journal/load.h"
 #include "reports/html/page.h"
 #include "reports/compare/trend.h"
-#include "reports/words.h"
 
 enum { TEXT = 200, LAST = 24, ROWS = 200 };
 

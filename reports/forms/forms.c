@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file forms.c The frame of all forms; TAP and CSV. */
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/forms/own.h"
 
 #include <errno.h>
@@ -9,7 +11,6 @@
 #include <string.h>
 
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 enum { REASON = 400 };
 

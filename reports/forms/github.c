@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/forms/own.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 enum {
     SHOWN = 9,   /* errors; the server drops those behind the tenth of a step */

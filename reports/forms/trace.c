@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "harness/journal/verdict.h"
 #include "reports/forms/own.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 /** Separates events, and begins one. */
 static void begin_event(struct nnv_form_writer *w) { nnv_text_add(&w->t, w->events++ ? ",\n{" : "\n{"); }

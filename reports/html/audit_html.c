@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file audit_html.c audit.html: the matrix of bugs and suites, in the dress of report.html. */
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/audit.h"
 #include "reports/html/html.h"
-#include "reports/words.h"
 
 static void add_head(const struct nnv_audit *a, struct nnv_text *t) {
     struct nnv_audit_totals n = nnv_audit_count(a);

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/bench.h"
 #include "reports/html/html.h"
-#include "reports/words.h"
 
 enum {
     MOST_BYTES = 1500000, /* of the page; networks behind that are in the table only */

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "reports/bench.h"
-#include "reports/words.h"
 
 enum { LEFT = 236, WIDTH = 800, RIGHT = 14, ROW = 62, BARS_HIGH = 42, BINS = 160, MOST_ROWS = 16, LABEL = 27 };
 

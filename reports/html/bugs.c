@@ -2,8 +2,9 @@
 /** @file html_bugs.c report.html: the failures, as bugs and one by one. */
 #include <stdlib.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/html/html.h"
-#include "reports/words.h"
 
 enum {
     BUG_BYTES = 500 << 10, /**< beyond this bugs are without tables and pictures */

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/html/heat.h"
 #include "reports/html/html.h"
-#include "reports/words.h"
 
 enum {
     TEXT_MAX = 6000, /**< bytes of a reason, log or backtrace */

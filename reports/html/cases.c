@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/html/html.h"
-#include "reports/words.h"
 
 enum {
     ALL_MAX = 100000,       /**< more cases than these are not all listed */

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "reports/html/html.h"
 #include "harness/journal/outcome.h"
-#include "reports/words.h"
 
 enum { ENTRIES_MAX = 300, CASES_MAX = 300, SELECTION_BYTES = 300, TEXT_BYTES = 600 };
 

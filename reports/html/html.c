@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "reports/words.h"
+#include "base/words.h"
+#include "harness/journal/verdict.h"
+#include "harness/journal/load.h"
+#include "reports/report.h"
 
 /* -------------------------------------------------------------- small pieces */
 

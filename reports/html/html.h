@@ -6,7 +6,7 @@
 #ifndef NNV_REPORTS_HTML_H
 #define NNV_REPORTS_HTML_H
 
-#include "reports/bucket.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
 #include "reports/suite_counts.h"
 

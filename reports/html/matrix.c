@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/html/html.h"
-#include "reports/words.h"
 
 enum {
     COLUMNS_MAX = 20, /**< types beyond share a column */

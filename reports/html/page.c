@@ -2,8 +2,8 @@
 #include "reports/html/page.h"
 
 #include "base/file.h"
+#include "harness/journal/verdict.h"
 #include "reports/html/html.h"
-#include "reports/words.h"
 
 void nnv_page_begin(struct nnv_text *t, const char *title, const char *css, enum nnvts_verdict v, const char *kicker,
                     const char *heading) {

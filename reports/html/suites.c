@@ -2,8 +2,9 @@
 /** @file html_suites.c report.html: suites, the slowest cases, and what is not supported. */
 #include <string.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/html/html.h"
-#include "reports/words.h"
 
 enum { SLOWEST = 10, REFUSALS_MAX = 300 };
 

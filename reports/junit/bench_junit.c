@@ -4,9 +4,10 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "reports/bench.h"
 #include "harness/journal/load.h"
-#include "reports/words.h"
 
 enum kind { PASSED, FAILED, BROKEN, SKIPPED, KINDS };
 

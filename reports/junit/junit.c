@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "base/words.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
+#include "harness/journal/verdict.h"
 #include "reports/suite_counts.h"
-#include "reports/words.h"
+#include "reports/report.h"
 
 enum { NUMBER_TEXT = 400 }; /* any double with three decimals */
 

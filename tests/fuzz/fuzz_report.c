@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "reports/report.h"
 #include "tests/fuzz/target.h"
+#include "harness/journal/load.h"
 
 static char folder[64];
 

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/journal/load.h"
+#include "reports/report.h"
 
 /** A folder of its own; fx_remove() ends it. */
 struct fx {

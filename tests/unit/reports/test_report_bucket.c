@@ -2,10 +2,11 @@
 /** @file test_report_bucket.c Which failures are taken as one bug; the words and numbers of reports. */
 #include <math.h>
 
+#include "base/words.h"
+#include "harness/journal/verdict.h"
 #include "tests/kit/report_fixture.h"
 
-#include "reports/bucket.h"
-#include "reports/words.h"
+#include "harness/journal/bucket.h"
 
 static uint32_t add(struct nnv_buckets *b, enum nnvts_verdict v, const char *op, const char *type, const char *reason) {
     return nnv_buckets_add(b, &(struct nnv_bucket_case){v, op, type, reason, 10, 0, NULL, NULL});

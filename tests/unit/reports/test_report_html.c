@@ -6,7 +6,6 @@
 
 #include "base/rng.h"
 #include "reports/html/heat.h"
-#include "reports/words.h"
 
 /** Calls f for the text of each node that an XPath expression gives. */
 static void each(xmlDoc *doc, const char *expression, void (*f)(void *context, const char *text), void *to) {

@@ -4,8 +4,6 @@
 
 #include "tests/kit/report_fixture.h"
 
-#include "reports/words.h"
-
 static xmlSchema *schema;
 
 static int load_schema(void **state) {

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/stream.h"
-#include "reports/bucket.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/line.h"
 
 static bool scan(const char *line, struct nnv_line *l) { return nnv_line_scan(line, strlen(line), l); }

@@ -2,9 +2,9 @@
 /** @file test_report_load.c Run folders: whole, killed, cut, damaged, foreign; exit codes and summary.json. */
 #include <math.h>
 
+#include "harness/journal/verdict.h"
 #include "tests/kit/report_fixture.h"
-
-#include "reports/words.h"
+#include "harness/journal/load.h"
 
 static void loads_a_run(void **state) {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file words.h How reports speak: the words of verdicts, numbers for people, text that cannot harm a terminal. */
-#ifndef NNV_REPORTS_WORDS_H
-#define NNV_REPORTS_WORDS_H
+/** @file verdict.h The names and words of verdicts and outcomes. */
+#ifndef NNV_JOURNAL_VERDICT_H
+#define NNV_JOURNAL_VERDICT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,21 +29,14 @@ void nnv_text_add_tried(struct nnv_text *t, enum nnvts_verdict v, const char *ag
 /** All verdicts in the order in which people want to see them: PASS, what is bad, UNSUPPORTED, SKIP, NOTRUN. */
 extern const enum nnvts_verdict nnv_verdict_order[NNVTS_VERDICT_COUNT];
 
-struct nnv_count_text {
-    char s[32];
-};
-/** A count with separators: "12,480". */
-struct nnv_count_text nnv_count(uint64_t n);
-/** Adds a duration: "0.04 s", "11.2 s", "3 min 20 s", "2 h 5 min". Negative and NaN are taken as 0. */
-void nnv_text_add_seconds(struct nnv_text *t, double seconds);
-/**
- * Adds n bytes of s as one line that a terminal can show: control characters, line ends, marks that reorder text, and
- * bytes that are not UTF-8 become \xNN or \uNNNN. At most max bytes are added, then "...".
- */
-void nnv_text_add_shown(struct nnv_text *t, const char *s, size_t n, size_t max);
-/** The length of the first line of s, without its end. */
-size_t nnv_first_line(const char *s);
-/** Adds folder and name with one '/' between them. */
-void nnv_text_add_path(struct nnv_text *t, const char *folder, const char *name);
+/** "XFAIL"; "NONE". */
+const char *nnv_outcome_name(enum nnvts_outcome o);
+/** "expected failure"... for counts; "" for NONE. */
+const char *nnv_outcome_word(enum nnvts_outcome o);
+/** The outcome of that name; false if there is none. */
+bool nnv_outcome_parse(const char *name, enum nnvts_outcome *o);
+
+/** Runs of a case, and the bad ones, from the counts of its verdicts. */
+void nnv_repeats_sum(const uint32_t *counts, uint32_t *runs, uint32_t *bad);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/bucket.h"
+#include "harness/journal/bucket.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "base/words.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
-#include "reports/words.h"
+#include "harness/journal/verdict.h"
 
 enum { LIKE_MAX = 240 };
 
