@@ -36,7 +36,7 @@ static bool prepare_nodes(struct cpu_program *p) {
     struct cpu_model *m = &p->model;
     for (uint32_t i = 0; i < m->node_count; i++) {
         struct cpu_node *n = &m->nodes[i];
-        if (n->op->prepare && !n->op->prepare(n, m->tensors, &m->arena, p->kernels)) return false;
+        if (n->op->fns->prepare && !n->op->fns->prepare(n, m->tensors, &m->arena, p->kernels)) return false;
     }
     return true;
 }
@@ -194,7 +194,7 @@ static enum nnvts_status run_node(const struct execution *e, const struct cpu_no
         if (st != NNVTS_STATUS_NONE) return st;
         empty = empty && count == 0;
     }
-    if (!empty && !n->op->run(&call))
+    if (!empty && !n->op->fns->run(&call))
         return run->no_memory ? NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNVTS_STATUS_GENERAL_FAILURE;
     for (uint32_t i = 0; i < n->out_count; i++) {
         const struct cpu_tensor *t = cpu_out(&call, i);

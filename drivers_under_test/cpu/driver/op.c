@@ -3,38 +3,57 @@
 
 #include <string.h>
 
-static const struct cpu_op *const records[] = {
-#define X(name) &cpu_op_##name,
+/* The words of ops.def: types of a main operand, quantisation rules, flags. */
+enum {
+    F32 = 1,
+    F16 = 2,
+    U8 = 4,
+    S8 = 8,
+    I32 = 16,
+    BOOL = 32, /**< TENSOR_BOOL8: bytes, any but 0 is true */
+    SYMM8 = 64,
+    SYMM16 = 128,
+    U16 = 256,
+    FLOATS = F32 | F16,
+    QUANTS = U8 | S8,
+    NUMBERS = FLOATS | QUANTS | I32,
+};
+enum { FREE, SAME, UNIT_256, UNIT_128 };
+enum { ZERO = 1, IMAGE = 2 };
+
+static const struct cpu_op records[] = {
+#define OP(CODE, TYPES, RANK, QUANT, FLAGS, FNS, OUTS, ...)                                                            \
+    {ANEURALNETWORKS_##CODE, TYPES, RANK, QUANT, FLAGS, &cpu_op_##FNS, OUTS, {__VA_ARGS__}},
 #include "ops/ops.def"
-#undef X
+#undef OP
 };
 
 const struct cpu_op *cpu_op_find(int32_t code) {
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        if (records[i]->code == code) return records[i];
+        if (records[i].code == code) return &records[i];
     return NULL;
 }
 
 static uint32_t type_bit(int32_t type) {
     switch (type) {
     case ANEURALNETWORKS_TENSOR_FLOAT32:
-        return CPU_F32;
+        return F32;
     case ANEURALNETWORKS_TENSOR_FLOAT16:
-        return CPU_F16;
+        return F16;
     case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM:
-        return CPU_U8;
+        return U8;
     case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED:
-        return CPU_S8;
+        return S8;
     case ANEURALNETWORKS_TENSOR_INT32:
-        return CPU_I32;
+        return I32;
     case ANEURALNETWORKS_TENSOR_BOOL8:
-        return CPU_BOOL;
+        return BOOL;
     case ANEURALNETWORKS_TENSOR_QUANT8_SYMM:
-        return CPU_SYMM8;
+        return SYMM8;
     case ANEURALNETWORKS_TENSOR_QUANT16_SYMM:
-        return CPU_SYMM16;
+        return SYMM16;
     case ANEURALNETWORKS_TENSOR_QUANT16_ASYMM:
-        return CPU_U16;
+        return U16;
     default:
         return 0;
     }
@@ -67,7 +86,7 @@ static bool letter_fits(char letter, const struct cpu_tensor *t, int32_t main_ty
     case 'P':
         return type == ANEURALNETWORKS_TENSOR_INT32;
     case 'q':
-        return type_bit(type) & CPU_QUANTS || type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM ||
+        return type_bit(type) & QUANTS || type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM ||
                type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL;
     case 'w':
         return type == main_type || (quant && type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL);
@@ -133,7 +152,7 @@ static bool form_fits(const struct cpu_node *node, const struct cpu_tensor *tens
 }
 
 bool cpu_op_bind(struct cpu_node *node, const struct cpu_tensor *tensors) {
-    for (uint32_t f = 0; f < sizeof node->op->forms / sizeof *node->op->forms && node->op->forms[f]; f++)
+    for (uint32_t f = 0; f < CPU_FORMS && node->op->forms[f]; f++)
         if (form_fits(node, tensors, node->op->forms[f], node->op->types)) {
             node->form = f;
             return true;
@@ -186,14 +205,14 @@ static bool has_quant(const struct cpu_tensor *t, float scale, int32_t zero_poin
 static bool quant_fits(const struct cpu_call *c, uint32_t i, const struct cpu_tensor *main) {
     const struct cpu_tensor *out = cpu_out(c, i);
     if (!cpu_is_quant8(out)) return true;
-    switch ((enum cpu_quant_rule)c->node->op->quant) {
-    case CPU_Q_FREE:
+    switch (c->node->op->quant) {
+    case FREE:
         return true;
-    case CPU_Q_SAME:
+    case SAME:
         return main && cpu_same_quant(main, out);
-    case CPU_Q_UNIT_256:
+    case UNIT_256:
         return has_quant(out, 1.0f / 256, 0);
-    case CPU_Q_UNIT_128:
+    case UNIT_128:
         return has_quant(out, 1.0f / 128, 128);
     }
     return false;
@@ -206,7 +225,7 @@ static bool ranks_fit(const struct cpu_call *c) {
         if (letter_of(n, i) == 'x' && t->known_rank && t->shape.rank > n->op->max_rank) return false;
     }
     const struct cpu_tensor *first = cpu_in(c, 0);
-    return !n->op->image || (first && (!first->known_rank || first->shape.rank == 4));
+    return !(n->op->flags & IMAGE) || (first && (!first->known_rank || first->shape.rank == 4));
 }
 
 bool cpu_op_check(const struct cpu_call *c) {
@@ -217,7 +236,7 @@ bool cpu_op_check(const struct cpu_call *c) {
         if (!output_fits(c, i, main)) return false;
     for (uint32_t i = 0; i < (repeats_outputs(op) ? c->node->out_count : 1); i++)
         if (!quant_fits(c, i, main)) return false;
-    return ranks_fit(c) && (!op->check || op->check(c));
+    return ranks_fit(c) && (!op->fns->check || op->fns->check(c));
 }
 
 const struct cpu_shape *cpu_out_shape(const struct cpu_call *c, uint32_t i) {
@@ -236,7 +255,7 @@ bool cpu_op_can_infer(const struct cpu_call *c) {
 
 /** A zero-sized input where the operation takes none. */
 static bool zero_refused(const struct cpu_call *c) {
-    if (c->node->op->zero_ok) return false;
+    if (c->node->op->flags & ZERO) return false;
     for (uint32_t i = 0; i < c->node->in_count; i++) {
         const struct cpu_tensor *t = cpu_in(c, i);
         for (uint32_t d = 0; t && d < t->shape.rank; d++)
@@ -245,7 +264,7 @@ static bool zero_refused(const struct cpu_call *c) {
     return false;
 }
 
-bool cpu_op_infer(struct cpu_call *c) { return !zero_refused(c) && ranks_fit(c) && c->node->op->infer(c); }
+bool cpu_op_infer(struct cpu_call *c) { return !zero_refused(c) && ranks_fit(c) && c->node->op->fns->infer(c); }
 
 /* --------------------------------------------------------- for the operations */
 
@@ -287,9 +306,9 @@ size_t cpu_extent(const struct cpu_shape *s, uint32_t from, uint32_t to) {
 
 size_t cpu_count(const struct cpu_tensor *t) { return cpu_extent(&t->shape, 0, t->shape.rank); }
 
-bool cpu_is_quant8(const struct cpu_tensor *t) { return (type_bit(t->type) & CPU_QUANTS) != 0; }
+bool cpu_is_quant8(const struct cpu_tensor *t) { return (type_bit(t->type) & QUANTS) != 0; }
 
-bool cpu_is_float(const struct cpu_tensor *t) { return (type_bit(t->type) & CPU_FLOATS) != 0; }
+bool cpu_is_float(const struct cpu_tensor *t) { return (type_bit(t->type) & FLOATS) != 0; }
 
 bool cpu_same_quant(const struct cpu_tensor *a, const struct cpu_tensor *b) {
     return a->scale == b->scale && a->zero_point == b->zero_point;

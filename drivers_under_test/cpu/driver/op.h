@@ -30,52 +30,8 @@ struct cpu_call {
     struct cpu_run *run;                      /**< run only */
 };
 
-/** Types of an operation's main operand, as bits. */
-enum {
-    CPU_F32 = 1,
-    CPU_F16 = 2,
-    CPU_U8 = 4,
-    CPU_S8 = 8,
-    CPU_I32 = 16,
-    CPU_BOOL = 32, /**< TENSOR_BOOL8: bytes, any but 0 is true */
-    CPU_SYMM8 = 64,
-    CPU_SYMM16 = 128,
-    CPU_U16 = 256,
-    CPU_FLOATS = CPU_F32 | CPU_F16,
-    CPU_QUANTS = CPU_U8 | CPU_S8,
-    CPU_NUMBERS = CPU_FLOATS | CPU_QUANTS | CPU_I32,
-};
-
-enum cpu_quant_rule {
-    CPU_Q_FREE,
-    CPU_Q_SAME,     /**< output 0 as the main operand */
-    CPU_Q_UNIT_256, /**< 1/256, zero point at the least value */
-    CPU_Q_UNIT_128, /**< 1/128, zero point in the middle */
-};
-
-/**
- * The record. A list of inputs is a string, one letter an input:
- *   x  tensor of the main type T        o  the same, may be omitted      h  tensor of a float type, whatever T is
- *   i  INT32   b  BOOL   s  float scalar of T's kind                     t  TENSOR_INT32
- *   p  TENSOR_INT32 whose value decides the output's shape               q  any quantised 8-bit tensor
- *   w  filter of T, or per-channel      c  bias of a filter              a  any tensor
- *   l  TENSOR_BOOL8                     n  INT32, FLOAT32 or FLOAT16 scalar
- *   P  as p, may be omitted             e  coordinates: of T, or where T is quantised in eighths
- *   *  behind a letter: once or more    |  what follows may be absent, together with all that follows it
- */
-struct cpu_op {
-    int32_t code;
-    uint16_t types;       /**< of T */
-    uint8_t max_rank;     /**< of T tensors; 0: any */
-    uint8_t quant;        /**< enum cpu_quant_rule */
-    bool zero_ok;         /**< zero-sized inputs are computed, not refused */
-    bool image;           /**< the first input has rank 4 */
-    const char *forms[4]; /**< input lists; they differ in types or number */
-    /**
-     * Letters of the outputs: x, t, l, i, e, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor:
-     * check decides). "x*": one or more, all of the shape out_shapes[0]. '|' as in forms.
-     */
-    const char *outs;
+/** What the operations of one family do. */
+struct cpu_op_fns {
     /** Optional. Rules of types, quantisation, ranks, on what is known. */
     bool (*check)(const struct cpu_call *c);
     /**
@@ -88,6 +44,34 @@ struct cpu_op {
                     const struct cpu_kernels *kernels);
     /** Required. Computes the outputs, whose data are allocated. False: the values are not allowed. */
     bool (*run)(struct cpu_call *c);
+};
+
+enum { CPU_FORMS = 2 };
+
+/**
+ * The record of an operation, a row of ops/ops.def. A list of inputs is a string, one letter an input:
+ *   x  tensor of the main type T        o  the same, may be omitted      h  tensor of a float type, whatever T is
+ *   i  INT32   b  BOOL   s  float scalar of T's kind                     t  TENSOR_INT32
+ *   p  TENSOR_INT32 whose value decides the output's shape               q  any quantised 8-bit tensor
+ *   w  filter of T, or per-channel      c  bias of a filter              a  any tensor
+ *   l  TENSOR_BOOL8                     n  INT32, FLOAT32 or FLOAT16 scalar
+ *   P  as p, may be omitted             e  coordinates: of T, or where T is quantised in eighths
+ *   *  behind a letter: once or more    |  what follows may be absent, together with all that follows it
+ */
+struct cpu_op {
+    int32_t code;
+    uint16_t types;   /**< of T, as bits */
+    uint8_t max_rank; /**< of T tensors; 0: any */
+    /** Of output 0: FREE; SAME as T; UNIT_256: 1/256, zero point at the least value; UNIT_128: 1/128, in the middle. */
+    uint8_t quant;
+    uint8_t flags; /**< ZERO: zero-sized inputs are computed, not refused; IMAGE: the first input has rank 4 */
+    const struct cpu_op_fns *fns;
+    /**
+     * Letters of the outputs: x, t, l, i, e, f (FLOAT32 or FLOAT16 tensor), q (TENSOR_QUANT8_ASYMM), or a (any tensor:
+     * check decides). "x*": one or more, all of the shape out_shapes[0]. '|' as in forms.
+     */
+    const char *outs;
+    const char *forms[CPU_FORMS]; /**< input lists; they differ in types or number */
 };
 
 /** The record of code, or NULL. */
@@ -151,8 +135,8 @@ uint8_t cpu_quantize(double real, const struct cpu_tensor *t);
 /** The 256 bytes of `from` in the quantisation of `to`. */
 void cpu_requantize_table(const struct cpu_tensor *from, const struct cpu_tensor *to, uint8_t *table);
 
-#define X(name) extern const struct cpu_op cpu_op_##name;
+#define OP(CODE, TYPES, RANK, QUANT, FLAGS, FNS, ...) extern const struct cpu_op_fns cpu_op_##FNS;
 #include "ops/ops.def"
-#undef X
+#undef OP
 
 #endif

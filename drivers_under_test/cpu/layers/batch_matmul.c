@@ -203,14 +203,4 @@ static bool run(struct cpu_call *c) {
     return cpu_in(c, X)->type == ANEURALNETWORKS_TENSOR_INT32 ? run_integers(c) : run_packed(c);
 }
 
-const struct cpu_op cpu_op_batch_matmul = {
-    .code = ANEURALNETWORKS_BATCH_MATMUL,
-    .types = CPU_FLOATS | CPU_S8 | CPU_I32,
-    .max_rank = 4,
-    .forms = {"xxbb"},
-    .outs = "x",
-    .check = check,
-    .infer = infer,
-    .prepare = prepare,
-    .run = run,
-};
+const struct cpu_op_fns cpu_op_batch_matmul = {.check = check, .infer = infer, .prepare = prepare, .run = run};

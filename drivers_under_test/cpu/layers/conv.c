@@ -283,19 +283,4 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-#define CONV_OP(NAME, CODE, ZERO_OK, ...)                                                                              \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = CPU_FLOATS | CPU_QUANTS,                                                                              \
-        .max_rank = 4,                                                                                                 \
-        .zero_ok = ZERO_OK,                                                                                            \
-        .image = true,                                                                                                 \
-        .forms = {__VA_ARGS__},                                                                                        \
-        .outs = "x",                                                                                                   \
-        .check = check,                                                                                                \
-        .infer = infer,                                                                                                \
-        .prepare = prepare,                                                                                            \
-        .run = run,                                                                                                    \
-    }
-CONV_OP(cpu_op_conv, ANEURALNETWORKS_CONV_2D, true, "xwciiii|b|ii", "xwciiiiiii|b|ii");
-CONV_OP(cpu_op_grouped_conv, ANEURALNETWORKS_GROUPED_CONV_2D, false, "xwciiiiib", "xwciiiiiiiib");
+const struct cpu_op_fns cpu_op_conv = {.check = check, .infer = infer, .prepare = prepare, .run = run};

@@ -91,15 +91,4 @@ static bool run(struct cpu_call *c) {
     return cpu_product_run(c->run, &product);
 }
 
-const struct cpu_op cpu_op_fully_connected = {
-    .code = ANEURALNETWORKS_FULLY_CONNECTED,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .zero_ok = true,
-    .forms = {"xxci"},
-    .outs = "x",
-    .check = check,
-    .infer = infer,
-    .prepare = prepare,
-    .run = run,
-};
+const struct cpu_op_fns cpu_op_fully_connected = {.check = check, .infer = infer, .prepare = prepare, .run = run};

@@ -133,20 +133,4 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-#define POOL(NAME, CODE, TYPES)                                                                                        \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = TYPES,                                                                                                \
-        .max_rank = 4,                                                                                                 \
-        .quant = CPU_Q_SAME,                                                                                           \
-        .zero_ok = true,                                                                                               \
-        .image = true,                                                                                                 \
-        .forms = {"xiiiiii|b", "xiiiiiiiii|b"},                                                                        \
-        .outs = "x",                                                                                                   \
-        .check = check,                                                                                                \
-        .infer = infer,                                                                                                \
-        .run = run,                                                                                                    \
-    }
-POOL(cpu_op_average_pool, ANEURALNETWORKS_AVERAGE_POOL_2D, CPU_FLOATS | CPU_QUANTS);
-POOL(cpu_op_max_pool, ANEURALNETWORKS_MAX_POOL_2D, CPU_FLOATS | CPU_QUANTS);
-POOL(cpu_op_l2_pool, ANEURALNETWORKS_L2_POOL_2D, CPU_FLOATS);
+const struct cpu_op_fns cpu_op_pool = {.check = check, .infer = infer, .run = run};

@@ -301,16 +301,4 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_transpose_conv = {
-    .code = ANEURALNETWORKS_TRANSPOSE_CONV_2D,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .zero_ok = true,
-    .image = true,
-    .forms = {"xwcpiiiib", "xwciiiiiiib"},
-    .outs = "x",
-    .check = check,
-    .infer = infer,
-    .prepare = prepare,
-    .run = run,
-};
+const struct cpu_op_fns cpu_op_transpose_conv = {.check = check, .infer = infer, .prepare = prepare, .run = run};

@@ -82,17 +82,7 @@ static bool run_arg(struct cpu_call *c) {
     return true;
 }
 
-#define ARG(NAME, CODE)                                                                                                \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = CPU_NUMBERS,                                                                                          \
-        .forms = {"xi"},                                                                                               \
-        .outs = "t",                                                                                                   \
-        .infer = infer_arg,                                                                                            \
-        .run = run_arg,                                                                                                \
-    }
-ARG(cpu_op_argmax, ANEURALNETWORKS_ARGMAX);
-ARG(cpu_op_argmin, ANEURALNETWORKS_ARGMIN);
+const struct cpu_op_fns cpu_op_arg = {.infer = infer_arg, .run = run_arg};
 
 /* -------------------------------------------------------------------- TOPK_V2 */
 
@@ -178,12 +168,4 @@ static bool run_top(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_topk_v2 = {
-    .code = ANEURALNETWORKS_TOPK_V2,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .forms = {"xi"},
-    .outs = "xt",
-    .infer = infer_top,
-    .run = run_top,
-};
+const struct cpu_op_fns cpu_op_topk_v2 = {.infer = infer_top, .run = run_top};

@@ -56,18 +56,7 @@ static bool run_transpose(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_transpose = {
-    .code = ANEURALNETWORKS_TRANSPOSE,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .zero_ok = true,
-    .forms = {"xP"},
-    .outs = "x",
-    .check = check_transpose,
-    .infer = infer_transpose,
-    .run = run_transpose,
-};
+const struct cpu_op_fns cpu_op_transpose = {.check = check_transpose, .infer = infer_transpose, .run = run_transpose};
 
 /* ----------------------------------------------------------------------- TILE */
 
@@ -101,16 +90,7 @@ static bool run_tile(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_tile = {
-    .code = ANEURALNETWORKS_TILE,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .forms = {"xp"},
-    .outs = "x",
-    .check = check_tile,
-    .infer = infer_tile,
-    .run = run_tile,
-};
+const struct cpu_op_fns cpu_op_tile = {.check = check_tile, .infer = infer_tile, .run = run_tile};
 
 /* ------------------------------------------------------------ CHANNEL_SHUFFLE */
 
@@ -141,17 +121,7 @@ static bool run_shuffle(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_channel_shuffle = {
-    .code = ANEURALNETWORKS_CHANNEL_SHUFFLE,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .forms = {"xii"},
-    .outs = "x",
-    .check = check_shuffle,
-    .infer = infer_shuffle,
-    .run = run_shuffle,
-};
+const struct cpu_op_fns cpu_op_channel_shuffle = {.check = check_shuffle, .infer = infer_shuffle, .run = run_shuffle};
 
 /* --------------------------------------------------------------------- GATHER */
 
@@ -204,15 +174,7 @@ static bool run_gather(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_gather = {
-    .code = ANEURALNETWORKS_GATHER,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .forms = {"xit"},
-    .outs = "x",
-    .infer = infer_gather,
-    .run = run_gather,
-};
+const struct cpu_op_fns cpu_op_gather = {.infer = infer_gather, .run = run_gather};
 
 /* ----------------------------------------------------------------------- PACK */
 
@@ -254,16 +216,7 @@ static bool run_pack(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_pack = {
-    .code = ANEURALNETWORKS_PACK,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .forms = {"ix*"},
-    .outs = "x",
-    .check = check_pack,
-    .infer = infer_pack,
-    .run = run_pack,
-};
+const struct cpu_op_fns cpu_op_pack = {.check = check_pack, .infer = infer_pack, .run = run_pack};
 
 /* ------------------------------------------------------- EXPAND_DIMS, SQUEEZE */
 
@@ -285,15 +238,7 @@ static bool infer_expand(struct cpu_call *c) {
     return axis >= 0;
 }
 
-const struct cpu_op cpu_op_expand_dims = {
-    .code = ANEURALNETWORKS_EXPAND_DIMS,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .forms = {"xi"},
-    .outs = "x",
-    .infer = infer_expand,
-    .run = run_copy,
-};
+const struct cpu_op_fns cpu_op_expand_dims = {.infer = infer_expand, .run = run_copy};
 
 enum { SQUEEZE_AXES = 1 };
 
@@ -326,14 +271,4 @@ static bool infer_squeeze(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_squeeze = {
-    .code = ANEURALNETWORKS_SQUEEZE,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .forms = {"xP"},
-    .outs = "x",
-    .check = check_squeeze,
-    .infer = infer_squeeze,
-    .run = run_copy,
-};
+const struct cpu_op_fns cpu_op_squeeze = {.check = check_squeeze, .infer = infer_squeeze, .run = run_copy};

@@ -134,18 +134,4 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-#define BATCH_OP(NAME, CODE, FORM)                                                                                     \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = CPU_FLOATS | CPU_QUANTS,                                                                              \
-        .max_rank = 4,                                                                                                 \
-        .quant = CPU_Q_SAME,                                                                                           \
-        .image = true,                                                                                                 \
-        .forms = {FORM},                                                                                               \
-        .outs = "x",                                                                                                   \
-        .check = check,                                                                                                \
-        .infer = infer,                                                                                                \
-        .run = run,                                                                                                    \
-    }
-BATCH_OP(cpu_op_batch_to_space, ANEURALNETWORKS_BATCH_TO_SPACE_ND, "xp|b");
-BATCH_OP(cpu_op_space_to_batch, ANEURALNETWORKS_SPACE_TO_BATCH_ND, "xpp|b");
+const struct cpu_op_fns cpu_op_batch_space = {.check = check, .infer = infer, .run = run};

@@ -100,14 +100,4 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_bbox_transform = {
-    .code = ANEURALNETWORKS_AXIS_ALIGNED_BBOX_TRANSFORM,
-    .types = CPU_FLOATS | CPU_U16,
-    .max_rank = 2,
-    .zero_ok = true,
-    .forms = {"xatx"},
-    .outs = "x",
-    .check = check,
-    .infer = infer,
-    .run = run,
-};
+const struct cpu_op_fns cpu_op_bbox_transform = {.check = check, .infer = infer, .run = run};

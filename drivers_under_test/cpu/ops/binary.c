@@ -95,19 +95,4 @@ static bool run(struct cpu_call *c) {
     return cpu_broadcast_run(c, quantised ? 1.0 : 0.3, quantised ? row_u8 : cpu_is_float(out) ? row_f32 : row_i32, &s);
 }
 
-#define BINARY(NAME, CODE, TYPES)                                                                                      \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = TYPES,                                                                                                \
-        .max_rank = RANK,                                                                                              \
-        .zero_ok = true,                                                                                               \
-        .forms = {"xxi"},                                                                                              \
-        .outs = "x",                                                                                                   \
-        .check = check,                                                                                                \
-        .infer = infer,                                                                                                \
-        .run = run,                                                                                                    \
-    }
-BINARY(cpu_op_add, ANEURALNETWORKS_ADD, CPU_NUMBERS);
-BINARY(cpu_op_sub, ANEURALNETWORKS_SUB, CPU_NUMBERS);
-BINARY(cpu_op_mul, ANEURALNETWORKS_MUL, CPU_NUMBERS);
-BINARY(cpu_op_div, ANEURALNETWORKS_DIV, CPU_FLOATS | CPU_I32);
+const struct cpu_op_fns cpu_op_binary = {.check = check, .infer = infer, .run = run};

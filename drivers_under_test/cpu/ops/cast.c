@@ -104,15 +104,7 @@ static bool run_cast(struct cpu_call *c) {
     return run(c, &(struct cast){.values = from == OTHER ? copy : casts[from][to]});
 }
 
-const struct cpu_op cpu_op_cast = {
-    .code = ANEURALNETWORKS_CAST,
-    .types = CPU_NUMBERS | CPU_BOOL | CPU_SYMM8 | CPU_SYMM16 | CPU_U16,
-    .forms = {"x"},
-    .outs = "a",
-    .check = check_cast,
-    .infer = cpu_infer_same,
-    .run = run_cast,
-};
+const struct cpu_op_fns cpu_op_cast = {.check = check_cast, .infer = cpu_infer_same, .run = run_cast};
 
 /* ------------------------------------------------------------------- QUANTIZE */
 
@@ -124,13 +116,4 @@ static void quantize(const struct cast *c, size_t n, const void *x, void *y) {
 
 static bool run_quantize(struct cpu_call *c) { return run(c, &(struct cast){.values = quantize}); }
 
-const struct cpu_op cpu_op_quantize = {
-    .code = ANEURALNETWORKS_QUANTIZE,
-    .types = CPU_FLOATS,
-    .zero_ok = true,
-    .forms = {"x"},
-    .outs = "a",
-    .check = check_quantize,
-    .infer = cpu_infer_same,
-    .run = run_quantize,
-};
+const struct cpu_op_fns cpu_op_quantize = {.check = check_quantize, .infer = cpu_infer_same, .run = run_quantize};

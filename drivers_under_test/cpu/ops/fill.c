@@ -46,14 +46,7 @@ static bool run_fill(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_fill = {
-    .code = ANEURALNETWORKS_FILL,
-    .forms = {"pn"},
-    .outs = "a",
-    .check = check_fill,
-    .infer = infer_fill,
-    .run = run_fill,
-};
+const struct cpu_op_fns cpu_op_fill = {.check = check_fill, .infer = infer_fill, .run = run_fill};
 
 /* ----------------------------------------------------------------------- RANK */
 
@@ -68,13 +61,7 @@ static bool run_rank(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_rank = {
-    .code = ANEURALNETWORKS_RANK,
-    .forms = {"a"},
-    .outs = "i",
-    .infer = infer_rank,
-    .run = run_rank,
-};
+const struct cpu_op_fns cpu_op_rank = {.infer = infer_rank, .run = run_rank};
 
 /* --------------------------------------------------------------------- SELECT */
 
@@ -140,11 +127,4 @@ static bool run_select(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_select = {
-    .code = ANEURALNETWORKS_SELECT,
-    .types = CPU_NUMBERS,
-    .forms = {"lxx"},
-    .outs = "x",
-    .infer = infer_select,
-    .run = run_select,
-};
+const struct cpu_op_fns cpu_op_select = {.infer = infer_select, .run = run_select};

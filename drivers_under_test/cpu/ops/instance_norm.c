@@ -69,13 +69,4 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_instance_normalization = {
-    .code = ANEURALNETWORKS_INSTANCE_NORMALIZATION,
-    .types = CPU_FLOATS,
-    .max_rank = 4,
-    .image = true,
-    .forms = {"xsssb"},
-    .outs = "x",
-    .infer = cpu_infer_same,
-    .run = run,
-};
+const struct cpu_op_fns cpu_op_instance_normalization = {.infer = cpu_infer_same, .run = run};

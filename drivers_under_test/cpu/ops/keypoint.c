@@ -138,14 +138,4 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_heatmap = {
-    .code = ANEURALNETWORKS_HEATMAP_MAX_KEYPOINT,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .image = true,
-    .forms = {"xeb"},
-    .outs = "xe",
-    .check = check,
-    .infer = infer,
-    .run = run,
-};
+const struct cpu_op_fns cpu_op_heatmap = {.check = check, .infer = infer, .run = run};

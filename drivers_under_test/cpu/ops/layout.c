@@ -64,17 +64,8 @@ static bool run_concatenation(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_concatenation = {
-    .code = ANEURALNETWORKS_CONCATENATION,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .zero_ok = true,
-    .forms = {"x*i"},
-    .outs = "x",
-    .check = check_concatenation,
-    .infer = infer_concatenation,
-    .run = run_concatenation,
-};
+const struct cpu_op_fns cpu_op_concatenation = {
+    .check = check_concatenation, .infer = infer_concatenation, .run = run_concatenation};
 
 /* -------------------------------------------------------------------- RESHAPE */
 
@@ -120,17 +111,7 @@ static bool run_reshape(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_reshape = {
-    .code = ANEURALNETWORKS_RESHAPE,
-    .types = CPU_FLOATS | CPU_QUANTS | CPU_I32,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .forms = {"xp"},
-    .outs = "x",
-    .check = check_reshape,
-    .infer = infer_reshape,
-    .run = run_reshape,
-};
+const struct cpu_op_fns cpu_op_reshape = {.check = check_reshape, .infer = infer_reshape, .run = run_reshape};
 
 /* --------------------------------------------- DEPTH_TO_SPACE, SPACE_TO_DEPTH */
 
@@ -191,18 +172,4 @@ static bool run_block(struct cpu_call *c) {
     return true;
 }
 
-#define BLOCK_OP(NAME, CODE)                                                                                           \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = CPU_FLOATS | CPU_QUANTS,                                                                              \
-        .max_rank = 4,                                                                                                 \
-        .quant = CPU_Q_SAME,                                                                                           \
-        .image = true,                                                                                                 \
-        .forms = {"xi|b"},                                                                                             \
-        .outs = "x",                                                                                                   \
-        .check = check_block,                                                                                          \
-        .infer = infer_block,                                                                                          \
-        .run = run_block,                                                                                              \
-    }
-BLOCK_OP(cpu_op_depth_to_space, ANEURALNETWORKS_DEPTH_TO_SPACE);
-BLOCK_OP(cpu_op_space_to_depth, ANEURALNETWORKS_SPACE_TO_DEPTH);
+const struct cpu_op_fns cpu_op_depth_space = {.check = check_block, .infer = infer_block, .run = run_block};

@@ -39,16 +39,8 @@ static bool run_embedding(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_embedding_lookup = {
-    .code = ANEURALNETWORKS_EMBEDDING_LOOKUP,
-    .types = CPU_FLOATS | CPU_QUANTS | CPU_I32,
-    .quant = CPU_Q_SAME,
-    .forms = {"tx"},
-    .outs = "x",
-    .check = check_embedding,
-    .infer = infer_embedding,
-    .run = run_embedding,
-};
+const struct cpu_op_fns cpu_op_embedding_lookup = {
+    .check = check_embedding, .infer = infer_embedding, .run = run_embedding};
 
 /* ----------------------------------------------------------- HASHTABLE_LOOKUP */
 
@@ -98,16 +90,8 @@ static bool run_hashtable(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_hashtable_lookup = {
-    .code = ANEURALNETWORKS_HASHTABLE_LOOKUP,
-    .types = CPU_F32 | CPU_U8 | CPU_I32,
-    .quant = CPU_Q_SAME,
-    .forms = {"ttx"},
-    .outs = "xq",
-    .check = check_hashtable,
-    .infer = infer_hashtable,
-    .run = run_hashtable,
-};
+const struct cpu_op_fns cpu_op_hashtable_lookup = {
+    .check = check_hashtable, .infer = infer_hashtable, .run = run_hashtable};
 
 /* ------------------------------------------------------------- LSH_PROJECTION */
 
@@ -282,13 +266,4 @@ static bool run_lsh(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_lsh_projection = {
-    .code = ANEURALNETWORKS_LSH_PROJECTION,
-    .types = CPU_FLOATS,
-    .max_rank = 2,
-    .forms = {"xaoi"},
-    .outs = "t",
-    .check = check_lsh,
-    .infer = infer_lsh,
-    .run = run_lsh,
-};
+const struct cpu_op_fns cpu_op_lsh_projection = {.check = check_lsh, .infer = infer_lsh, .run = run_lsh};

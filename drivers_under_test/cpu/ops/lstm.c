@@ -256,16 +256,7 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_lstm = {
-    .code = ANEURALNETWORKS_LSTM,
-    .types = CPU_FLOATS,
-    .max_rank = 2,
-    .forms = {"xoxxxoxxxooooxxxooxxiss|oooo"},
-    .outs = "xxxx",
-    .check = check,
-    .infer = infer,
-    .run = run,
-};
+const struct cpu_op_fns cpu_op_lstm = {.check = check, .infer = infer, .run = run};
 
 /* ---------------------------------------------- UNIDIRECTIONAL_SEQUENCE_LSTM */
 
@@ -298,13 +289,4 @@ static bool run_sequence(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_sequence_lstm = {
-    .code = ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_LSTM,
-    .types = CPU_FLOATS,
-    .max_rank = 3,
-    .forms = {"xoxxxoxxxooooxxxooxxissboooo"},
-    .outs = "x|xx",
-    .check = check_sequence,
-    .infer = infer_sequence,
-    .run = run_sequence,
-};
+const struct cpu_op_fns cpu_op_sequence_lstm = {.check = check_sequence, .infer = infer_sequence, .run = run_sequence};

@@ -118,19 +118,8 @@ static bool run_softmax(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_softmax = {
-    .code = ANEURALNETWORKS_SOFTMAX,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_UNIT_256,
-    .zero_ok = true,
-    .forms = {"xs|i"},
-    .outs = "x",
-    .check = check_softmax,
-    .infer = infer_softmax,
-    .prepare = prepare_softmax,
-    .run = run_softmax,
-};
+const struct cpu_op_fns cpu_op_softmax = {
+    .check = check_softmax, .infer = infer_softmax, .prepare = prepare_softmax, .run = run_softmax};
 
 /* ---------------------------------------------------------------- LOG_SOFTMAX */
 
@@ -153,14 +142,7 @@ static bool run_log_softmax(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_log_softmax = {
-    .code = ANEURALNETWORKS_LOG_SOFTMAX,
-    .types = CPU_FLOATS,
-    .forms = {"xsi"},
-    .outs = "x",
-    .infer = infer_log_softmax,
-    .run = run_log_softmax,
-};
+const struct cpu_op_fns cpu_op_log_softmax = {.infer = infer_log_softmax, .run = run_log_softmax};
 
 /* ----------------------------------------------------------- L2_NORMALIZATION */
 
@@ -213,16 +195,7 @@ static bool run_l2(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_l2_normalization = {
-    .code = ANEURALNETWORKS_L2_NORMALIZATION,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_UNIT_128,
-    .forms = {"x|i"},
-    .outs = "x",
-    .infer = infer_l2,
-    .run = run_l2,
-};
+const struct cpu_op_fns cpu_op_l2_normalization = {.infer = infer_l2, .run = run_l2};
 
 /* ----------------------------------------------- LOCAL_RESPONSE_NORMALIZATION */
 
@@ -260,13 +233,4 @@ static bool run_lrn(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_local_response = {
-    .code = ANEURALNETWORKS_LOCAL_RESPONSE_NORMALIZATION,
-    .types = CPU_FLOATS,
-    .max_rank = 4,
-    .forms = {"xisss|i"},
-    .outs = "x",
-    .check = check_lrn,
-    .infer = infer_lrn,
-    .run = run_lrn,
-};
+const struct cpu_op_fns cpu_op_local_response = {.check = check_lrn, .infer = infer_lrn, .run = run_lrn};

@@ -83,17 +83,7 @@ static bool run_pad(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_pad = {
-    .code = ANEURALNETWORKS_PAD,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .forms = {"xp"},
-    .outs = "x",
-    .check = check_pad,
-    .infer = infer_pad,
-    .run = run_pad,
-};
+const struct cpu_op_fns cpu_op_pad = {.check = check_pad, .infer = infer_pad, .run = run_pad};
 
 /** The byte of the kernels' form that a quantised value, an API code, stands for; -1: it is none. */
 static int32_t code_of(const struct cpu_call *c) {
@@ -117,17 +107,7 @@ static bool run_pad_v2(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_pad_v2 = {
-    .code = ANEURALNETWORKS_PAD_V2,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .forms = {"xps", "xpi"},
-    .outs = "x",
-    .check = check_pad_v2,
-    .infer = infer_pad_v2,
-    .run = run_pad_v2,
-};
+const struct cpu_op_fns cpu_op_pad_v2 = {.check = check_pad_v2, .infer = infer_pad_v2, .run = run_pad_v2};
 
 /* ----------------------------------------------------------------- MIRROR_PAD */
 
@@ -151,13 +131,4 @@ static bool run_mirror(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_mirror_pad = {
-    .code = ANEURALNETWORKS_MIRROR_PAD,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .forms = {"xpi"},
-    .outs = "x",
-    .check = check_mirror,
-    .infer = infer_mirror,
-    .run = run_mirror,
-};
+const struct cpu_op_fns cpu_op_mirror_pad = {.check = check_mirror, .infer = infer_mirror, .run = run_mirror};

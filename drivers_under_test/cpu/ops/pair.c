@@ -55,16 +55,6 @@ static bool run_pair(const struct cpu_call *c, block_fn block, double value_ns, 
     return cpu_broadcast_run(c, value_ns, row, &p);
 }
 
-#define PAIR(NAME, CODE, TYPES, OUTS, RUN)                                                                             \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = TYPES,                                                                                                \
-        .forms = {"xx"},                                                                                               \
-        .outs = OUTS,                                                                                                  \
-        .infer = cpu_broadcast_infer,                                                                                  \
-        .run = RUN,                                                                                                    \
-    }
-
 /* ---------------------------------------------------------------- comparisons */
 
 /** The kernel of the code; a > b is asked as b < a. */
@@ -118,12 +108,7 @@ static bool run_compare(struct cpu_call *c) {
     return run_pair(c, a->type == ANEURALNETWORKS_TENSOR_BOOL8 ? compare_bool : compare_i32, 0.3, NULL);
 }
 
-PAIR(cpu_op_equal, ANEURALNETWORKS_EQUAL, CPU_NUMBERS | CPU_BOOL, "l", run_compare);
-PAIR(cpu_op_not_equal, ANEURALNETWORKS_NOT_EQUAL, CPU_NUMBERS | CPU_BOOL, "l", run_compare);
-PAIR(cpu_op_less, ANEURALNETWORKS_LESS, CPU_NUMBERS | CPU_BOOL, "l", run_compare);
-PAIR(cpu_op_less_equal, ANEURALNETWORKS_LESS_EQUAL, CPU_NUMBERS | CPU_BOOL, "l", run_compare);
-PAIR(cpu_op_greater, ANEURALNETWORKS_GREATER, CPU_NUMBERS | CPU_BOOL, "l", run_compare);
-PAIR(cpu_op_greater_equal, ANEURALNETWORKS_GREATER_EQUAL, CPU_NUMBERS | CPU_BOOL, "l", run_compare);
+const struct cpu_op_fns cpu_op_compare = {.infer = cpu_broadcast_infer, .run = run_compare};
 
 /* ---------------------------------------------------------------------- logic */
 
@@ -141,12 +126,11 @@ static void either(const struct pair *p, size_t n, const void *pa, const void *p
     for (size_t i = 0; i < n; i++) y[i] = (a[i] | b[i]) != 0;
 }
 
-static bool run_and(struct cpu_call *c) { return run_pair(c, both, 0.1, NULL); }
+static bool run_logic(struct cpu_call *c) {
+    return run_pair(c, c->node->code == ANEURALNETWORKS_LOGICAL_AND ? both : either, 0.1, NULL);
+}
 
-static bool run_or(struct cpu_call *c) { return run_pair(c, either, 0.1, NULL); }
-
-PAIR(cpu_op_logical_and, ANEURALNETWORKS_LOGICAL_AND, CPU_BOOL, "x", run_and);
-PAIR(cpu_op_logical_or, ANEURALNETWORKS_LOGICAL_OR, CPU_BOOL, "x", run_or);
+const struct cpu_op_fns cpu_op_logic = {.infer = cpu_broadcast_infer, .run = run_logic};
 
 /* ----------------------------------------------------------- MAXIMUM, MINIMUM */
 
@@ -184,8 +168,7 @@ static bool run_extreme(struct cpu_call *c) {
     return run_pair(c, cpu_is_float(a) ? extreme_f32 : extreme_i32, 0.3, NULL);
 }
 
-PAIR(cpu_op_maximum, ANEURALNETWORKS_MAXIMUM, CPU_NUMBERS, "x", run_extreme);
-PAIR(cpu_op_minimum, ANEURALNETWORKS_MINIMUM, CPU_NUMBERS, "x", run_extreme);
+const struct cpu_op_fns cpu_op_extreme = {.infer = cpu_broadcast_infer, .run = run_extreme};
 
 /* ----------------------------------------------------------------- POW, PRELU */
 
@@ -209,5 +192,5 @@ static bool run_prelu(struct cpu_call *c) {
     return cpu_is_quant8(cpu_in(c, A)) ? run_pair(c, slope_u8, 1.0, NULL) : run_pair(c, slope_f32, 0.3, NULL);
 }
 
-PAIR(cpu_op_pow, ANEURALNETWORKS_POW, CPU_FLOATS, "x", run_pow);
-PAIR(cpu_op_prelu, ANEURALNETWORKS_PRELU, CPU_FLOATS | CPU_QUANTS, "x", run_prelu);
+const struct cpu_op_fns cpu_op_pow = {.infer = cpu_broadcast_infer, .run = run_pow};
+const struct cpu_op_fns cpu_op_prelu = {.infer = cpu_broadcast_infer, .run = run_prelu};

@@ -109,16 +109,7 @@ static bool run_rnn(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_rnn = {
-    .code = ANEURALNETWORKS_RNN,
-    .types = CPU_FLOATS,
-    .max_rank = 2,
-    .forms = {"xxxxxi"},
-    .outs = "xx",
-    .check = check_rnn,
-    .infer = infer_rnn,
-    .run = run_rnn,
-};
+const struct cpu_op_fns cpu_op_rnn = {.check = check_rnn, .infer = infer_rnn, .run = run_rnn};
 
 /* ------------------------------------------------ UNIDIRECTIONAL_SEQUENCE_RNN */
 
@@ -163,16 +154,8 @@ static bool run_sequence_rnn(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_sequence_rnn = {
-    .code = ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_RNN,
-    .types = CPU_FLOATS,
-    .max_rank = 3,
-    .forms = {"xxxxxii"},
-    .outs = "x|x",
-    .check = check_sequence_rnn,
-    .infer = infer_sequence_rnn,
-    .run = run_sequence_rnn,
-};
+const struct cpu_op_fns cpu_op_sequence_rnn = {
+    .check = check_sequence_rnn, .infer = infer_sequence_rnn, .run = run_sequence_rnn};
 
 /* ----------------------------------------------------------------------- SVDF */
 
@@ -234,13 +217,4 @@ static bool run_svdf(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_svdf = {
-    .code = ANEURALNETWORKS_SVDF,
-    .types = CPU_FLOATS,
-    .max_rank = 2,
-    .forms = {"xxxoxii"},
-    .outs = "xx",
-    .check = check_svdf,
-    .infer = infer_svdf,
-    .run = run_svdf,
-};
+const struct cpu_op_fns cpu_op_svdf = {.check = check_svdf, .infer = infer_svdf, .run = run_svdf};

@@ -199,22 +199,4 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-#define REDUCE(NAME, CODE, TYPES, FORM)                                                                                \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = TYPES,                                                                                                \
-        .max_rank = RANK,                                                                                              \
-        .quant = CPU_Q_SAME,                                                                                           \
-        .forms = {FORM},                                                                                               \
-        .outs = "x",                                                                                                   \
-        .check = check,                                                                                                \
-        .infer = infer,                                                                                                \
-        .run = run,                                                                                                    \
-    }
-REDUCE(cpu_op_mean, ANEURALNETWORKS_MEAN, CPU_FLOATS | CPU_QUANTS, "xpi");
-REDUCE(cpu_op_reduce_all, ANEURALNETWORKS_REDUCE_ALL, CPU_BOOL, "xpb");
-REDUCE(cpu_op_reduce_any, ANEURALNETWORKS_REDUCE_ANY, CPU_BOOL, "xpb");
-REDUCE(cpu_op_reduce_max, ANEURALNETWORKS_REDUCE_MAX, CPU_FLOATS | CPU_QUANTS, "xpb");
-REDUCE(cpu_op_reduce_min, ANEURALNETWORKS_REDUCE_MIN, CPU_FLOATS | CPU_QUANTS, "xpb");
-REDUCE(cpu_op_reduce_prod, ANEURALNETWORKS_REDUCE_PROD, CPU_FLOATS, "xpb");
-REDUCE(cpu_op_reduce_sum, ANEURALNETWORKS_REDUCE_SUM, CPU_FLOATS, "xpb");
+const struct cpu_op_fns cpu_op_reduce = {.check = check, .infer = infer, .run = run};

@@ -127,19 +127,7 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_resize_bilinear = {
-    .code = ANEURALNETWORKS_RESIZE_BILINEAR,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .zero_ok = true,
-    .image = true,
-    .forms = {"xii|b|b|b", "xss|b|b|b"},
-    .outs = "x",
-    .check = check,
-    .infer = infer,
-    .run = run,
-};
+const struct cpu_op_fns cpu_op_resize_bilinear = {.check = check, .infer = infer, .run = run};
 
 /* ----------------------------------------------------------- nearest neighbour */
 
@@ -216,16 +204,4 @@ static bool run_nearest(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_resize_nearest = {
-    .code = ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .zero_ok = true,
-    .image = true,
-    .forms = {"xiib|b|b", "xssb|b|b"},
-    .outs = "x",
-    .check = check,
-    .infer = infer,
-    .run = run_nearest,
-};
+const struct cpu_op_fns cpu_op_resize_nearest = {.check = check, .infer = infer, .run = run_nearest};

@@ -191,18 +191,7 @@ static bool run_align(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_roi_align = {
-    .code = ANEURALNETWORKS_ROI_ALIGN,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .zero_ok = true,
-    .image = true,
-    .forms = {"xetiissiib"},
-    .outs = "x",
-    .check = check,
-    .infer = infer,
-    .run = run_align,
-};
+const struct cpu_op_fns cpu_op_roi_align = {.check = check, .infer = infer, .run = run_align};
 
 /* ---------------------------------------------------------------- ROI_POOLING */
 
@@ -259,15 +248,4 @@ static bool run_pool(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_roi_pooling = {
-    .code = ANEURALNETWORKS_ROI_POOLING,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .image = true,
-    .forms = {"xetiissb"},
-    .outs = "x",
-    .check = check,
-    .infer = infer,
-    .run = run_pool,
-};
+const struct cpu_op_fns cpu_op_roi_pooling = {.check = check, .infer = infer, .run = run_pool};

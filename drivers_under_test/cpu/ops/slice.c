@@ -43,17 +43,7 @@ static bool run_slice(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_slice = {
-    .code = ANEURALNETWORKS_SLICE,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .zero_ok = true,
-    .forms = {"xpp"},
-    .outs = "x",
-    .check = check_slice,
-    .infer = infer_slice,
-    .run = run_slice,
-};
+const struct cpu_op_fns cpu_op_slice = {.check = check_slice, .infer = infer_slice, .run = run_slice};
 
 /* -------------------------------------------------------------- STRIDED_SLICE */
 
@@ -121,17 +111,7 @@ static bool run_strided(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_strided_slice = {
-    .code = ANEURALNETWORKS_STRIDED_SLICE,
-    .types = CPU_FLOATS | CPU_QUANTS,
-    .max_rank = 4,
-    .quant = CPU_Q_SAME,
-    .forms = {"xpppiii"},
-    .outs = "x",
-    .check = check_strided,
-    .infer = infer_strided,
-    .run = run_strided,
-};
+const struct cpu_op_fns cpu_op_strided_slice = {.check = check_strided, .infer = infer_strided, .run = run_strided};
 
 /* ---------------------------------------------------------------------- SPLIT */
 
@@ -166,16 +146,7 @@ static bool run_split(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_split = {
-    .code = ANEURALNETWORKS_SPLIT,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .forms = {"xii"},
-    .outs = "x*",
-    .check = check_split,
-    .infer = infer_split,
-    .run = run_split,
-};
+const struct cpu_op_fns cpu_op_split = {.check = check_split, .infer = infer_split, .run = run_split};
 
 /* -------------------------------------------------------------------- REVERSE */
 
@@ -202,13 +173,4 @@ static bool run_reverse(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_reverse = {
-    .code = ANEURALNETWORKS_REVERSE,
-    .types = CPU_NUMBERS,
-    .quant = CPU_Q_SAME,
-    .forms = {"xp"},
-    .outs = "x",
-    .check = check_reverse,
-    .infer = infer_reverse,
-    .run = run_reverse,
-};
+const struct cpu_op_fns cpu_op_reverse = {.check = check_reverse, .infer = infer_reverse, .run = run_reverse};

@@ -135,11 +135,29 @@ static double hard_swish(double x) { return x * fmin(6, fmax(0, x + 3)) / 6; }
 /** Of numbers that have no root, and of 0: the largest. */
 static double reciprocal_root(double x) { return x > 0 ? 1 / sqrt(x) : (double)INFINITY; }
 
+/** Of the code, for quantised values; NULL for what needs no table. */
+static double (*function_of(int32_t code))(double) {
+    switch (code) {
+    case ANEURALNETWORKS_HARD_SWISH:
+        return hard_swish;
+    case ANEURALNETWORKS_LOGISTIC:
+        return logistic;
+    case ANEURALNETWORKS_RSQRT:
+        return reciprocal_root;
+    case ANEURALNETWORKS_TANH:
+        return tanh;
+    default:
+        return NULL;
+    }
+}
+
 /** All 256 results, in double. */
-static bool make_table(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                       double (*f)(double)) {
+static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
+                    const struct cpu_kernels *kernels) {
     const struct cpu_tensor *x = &tensors[node->in[X]], *out = &tensors[node->out[0]];
-    if (!cpu_is_quant8(x)) return true;
+    double (*const f)(double) = function_of(node->code);
+    (void)kernels;
+    if (!f || !cpu_is_quant8(x)) return true;
     uint8_t *table = cpu_arena_alloc(arena, 256);
     if (!table) return false;
     for (int32_t q = 0; q < 256; q++) table[q] = cpu_quantize(f((q - x->zero_point) * (double)x->scale), out);
@@ -147,48 +165,7 @@ static bool make_table(struct cpu_node *node, const struct cpu_tensor *tensors, 
     return true;
 }
 
-#define PREPARE(NAME, F)                                                                                               \
-    static bool NAME(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,                 \
-                     const struct cpu_kernels *kernels) {                                                              \
-        (void)kernels;                                                                                                 \
-        return make_table(node, tensors, arena, F);                                                                    \
-    }
-PREPARE(prepare_hard_swish, hard_swish)
-PREPARE(prepare_logistic, logistic)
-PREPARE(prepare_rsqrt, reciprocal_root)
-PREPARE(prepare_tanh, tanh)
-
-#define UNARY(NAME, CODE, TYPES, MAX_RANK, QUANT, ZERO, FORM, PREPARE)                                                 \
-    const struct cpu_op NAME = {                                                                                       \
-        .code = CODE,                                                                                                  \
-        .types = TYPES,                                                                                                \
-        .max_rank = MAX_RANK,                                                                                          \
-        .quant = QUANT,                                                                                                \
-        .zero_ok = ZERO,                                                                                               \
-        .forms = {FORM},                                                                                               \
-        .outs = "x",                                                                                                   \
-        .infer = cpu_infer_same,                                                                                       \
-        .prepare = PREPARE,                                                                                            \
-        .run = run,                                                                                                    \
-    }
-#define FLOATS_QUANTS (CPU_FLOATS | CPU_QUANTS)
-#define FLOATS_I32 (CPU_FLOATS | CPU_I32)
-UNARY(cpu_op_relu, ANEURALNETWORKS_RELU, FLOATS_QUANTS, 4, CPU_Q_SAME, true, "x", NULL);
-UNARY(cpu_op_relu1, ANEURALNETWORKS_RELU1, FLOATS_QUANTS, 4, CPU_Q_SAME, true, "x", NULL);
-UNARY(cpu_op_relu6, ANEURALNETWORKS_RELU6, FLOATS_QUANTS, 4, CPU_Q_SAME, true, "x", NULL);
-UNARY(cpu_op_floor, ANEURALNETWORKS_FLOOR, CPU_FLOATS, 4, CPU_Q_FREE, false, "x", NULL);
-UNARY(cpu_op_logistic, ANEURALNETWORKS_LOGISTIC, FLOATS_QUANTS, 4, CPU_Q_UNIT_256, true, "x", prepare_logistic);
-UNARY(cpu_op_tanh, ANEURALNETWORKS_TANH, FLOATS_QUANTS, 4, CPU_Q_UNIT_128, true, "x", prepare_tanh);
-UNARY(cpu_op_abs, ANEURALNETWORKS_ABS, FLOATS_I32, 0, CPU_Q_FREE, false, "x", NULL);
-UNARY(cpu_op_neg, ANEURALNETWORKS_NEG, FLOATS_I32, 0, CPU_Q_FREE, false, "x", NULL);
-UNARY(cpu_op_exp, ANEURALNETWORKS_EXP, CPU_FLOATS, 0, CPU_Q_FREE, false, "x", NULL);
-UNARY(cpu_op_log, ANEURALNETWORKS_LOG, CPU_FLOATS, 0, CPU_Q_FREE, false, "x", NULL);
-UNARY(cpu_op_sin, ANEURALNETWORKS_SIN, CPU_FLOATS, 0, CPU_Q_FREE, false, "x", NULL);
-UNARY(cpu_op_sqrt, ANEURALNETWORKS_SQRT, CPU_FLOATS, 0, CPU_Q_FREE, false, "x", NULL);
-UNARY(cpu_op_rsqrt, ANEURALNETWORKS_RSQRT, FLOATS_QUANTS, 0, CPU_Q_FREE, false, "x", prepare_rsqrt);
-UNARY(cpu_op_elu, ANEURALNETWORKS_ELU, CPU_FLOATS, 0, CPU_Q_FREE, false, "xs", NULL);
-UNARY(cpu_op_hard_swish, ANEURALNETWORKS_HARD_SWISH, FLOATS_QUANTS, 0, CPU_Q_FREE, true, "x", prepare_hard_swish);
-UNARY(cpu_op_logical_not, ANEURALNETWORKS_LOGICAL_NOT, CPU_BOOL, 0, CPU_Q_FREE, false, "x", NULL);
+const struct cpu_op_fns cpu_op_unary = {.infer = cpu_infer_same, .prepare = prepare, .run = run};
 
 /* ----------------------------------------------------------------- DEQUANTIZE */
 
@@ -218,12 +195,4 @@ static bool run_dequantize(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op cpu_op_dequantize = {
-    .code = ANEURALNETWORKS_DEQUANTIZE,
-    .zero_ok = true,
-    .forms = {"q"},
-    .outs = "f",
-    .check = check_dequantize,
-    .infer = cpu_infer_same,
-    .run = run_dequantize,
-};
+const struct cpu_op_fns cpu_op_dequantize = {.check = check_dequantize, .infer = cpu_infer_same, .run = run_dequantize};
