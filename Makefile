@@ -57,6 +57,8 @@ CORE_SO := $(B)/lib/libnnvts-core.so
 RUNTIME := $(B)/lib/libneuralnetworks.so
 RUNTIME_MAP := reference/runtime/libneuralnetworks.map
 REF_LIB := $(B)/obj/reference.a
+# What the unit tests share, compiled once.
+KIT_LIB := $(B)/obj/kit.a
 UNIT_SRC := $(shell find tests/unit -name 'test_*.c')
 UNIT := $(sort $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC))))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
@@ -247,7 +249,8 @@ $(CORE_SO): $(CORE_LIB) tests/kit/core.map
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,--version-script=tests/kit/core.map -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)
-$(CORE_LIB) $(REF_LIB):
+$(KIT_LIB): $(call objects,tests/kit)
+$(CORE_LIB) $(REF_LIB) $(KIT_LIB):
 	@rm -f $@
 	$(Q)ar rcsT $@ $^
 
@@ -306,11 +309,11 @@ UNIT_STATIC := $(patsubst tests/unit/reference/runtime/%.c,$(B)/tests/%,$(wildca
 $(UNIT_STATIC): $(CORE_LIB)
 $(UNIT_STATIC): CORE = $(CORE_LIB)
 $(B)/tests/test_%: CORE = $(CORE_SO)
-$(B)/tests/test_%: test_%.c | $(CORE_SO)
+$(B)/tests/test_%: test_%.c $(KIT_LIB) | $(CORE_SO)
 	@mkdir -p $(@D)
 	$(call say,TEST)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $< \
-	  $(filter %.o,$^) $(CORE) -lcmocka $(LIBS)
+	  $(filter %.o,$^) $(KIT_LIB) $(CORE) -lcmocka $(LIBS)
 $(B)/fuzz/%: tests/fuzz/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,FUZZ)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file compiler_numbers.c The suite "compiler": programs whose values are in question, a row for each operator and
+ * @file numbers.c The suite "compiler": programs whose values are in question, a row for each operator and
  * composite, type, and what goes wrong most easily: unequal heights and widths, strides, paddings, axes, scales.
  */
-#include "harness/suites/compiler/cases.h"
+#include "harness/suites/compiler/values.h"
 
 #define NCHW "%x: Tensor[(2, 3, 9, 7), float32]"
 #define NHWC "%x: Tensor[(2, 9, 7, 3), float32]"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file compiler_values.c The suite "compiler": a program is divided and converted; where the program calls a region
+ * @file values.c The suite "compiler": a program is divided and converted; where the program calls a region
  * its model is evaluated, so that the result can be compared with that of the program as it was written; then the
  * driver is judged on the models.
  */
@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/byoc/tables.h"
+#include "compiler/nnapi/convert/convert.h"
 #include "compiler/relay/interp/interp.h"
 #include "compiler/relay/text/params.h"
-#include "compiler/byoc/tables.h"
-#include "harness/suites/compiler/cases.h"
+#include "harness/suites/compiler/values.h"
 #include "nnvts/result.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
@@ -23,10 +24,10 @@ static const double USUAL = 5e-6; /* float32 rounds between the operations of a 
 struct work {
     struct nnv_session *s;
     const struct nnv_values_case *c;
-    const struct nnv_compiler_bug *bug;
+    const struct nnv_values_edit *edit;
     struct nnv_arena *arena;
     struct nnv_relay_module *before, *m;
-    struct nnv_spec *specs[MOST_MODELS];
+    struct nnv_spec **specs; /**< MOST_MODELS at most */
     size_t n_specs;
 };
 
@@ -96,7 +97,7 @@ static enum nnv_status divide(struct work *w, struct nnv_err *err) {
     if (!support) return nnv_no_memory(err);
     struct nnv_annotator annotator = nnv_convert_annotator(support);
     s = nnv_partition(w->m, &annotator, NULL, &partition, err);
-    if (s == NNV_OK && w->bug && w->bug->cut) w->bug->cut(w->m, &partition);
+    if (s == NNV_OK && w->edit && w->edit->cut) w->edit->cut(w->m, &partition);
     if (s == NNV_OK && !partition.n_cuts) return all_refused(w, support, err);
     return s == NNV_OK ? nnv_relay_check(w->m, err) : s;
 }
@@ -201,7 +202,7 @@ static enum nnv_status run_region(void *ctx, const struct nnv_relay_module *m, c
     if (!spec || w->n_specs == MOST_MODELS) return nnv_fail(err, NNV_NO_MEMORY, "too many regions");
     enum nnv_status s = nnv_convert(m, f, &options, w->arena, &converted, err);
     if (s != NNV_OK) return nnv_fail(err, NNV_INVALID, "%s: %s", function, err->text);
-    nnv_compiler_spoil(w->bug, &converted.model, w->arena);
+    if (w->edit && w->edit->model) w->edit->model(w->edit, &converted.model, w->arena);
     *spec = (struct nnv_spec){.name = w->c->name, .source = "a region of a Relay program", .model = converted.model};
     spec->inputs = NNV_NEW(w->arena, struct nnv_value, spec->model.main.nin);
     if (!spec->inputs) return nnv_no_memory(err);
@@ -269,14 +270,26 @@ static void check(struct work *w) {
         compare_results(w, want, got);
 }
 
-void nnv_values_run(struct nnv_session *s, const struct nnv_values_case *c, const struct nnv_compiler_bug *bug) {
-    struct work w = {.s = s, .c = c, .bug = bug, .arena = s->env->arena};
+void nnv_values_check(struct nnv_session *s, const struct nnv_values_case *c, const struct nnv_values_edit *edit,
+                      struct nnv_values_models *out) {
+    struct nnv_arena *arena = s->env->arena;
+    struct work w = {
+        .s = s, .c = c, .edit = edit, .arena = arena, .specs = NNV_NEW(arena, struct nnv_spec *, MOST_MODELS)};
+    if (w.specs)
+        check(&w);
+    else
+        nnv_session_error(s, "out of memory");
+    *out = (struct nnv_values_models){w.specs, w.n_specs};
+}
+
+void nnv_values_run(struct nnv_session *s, const struct nnv_values_case *c) {
+    struct nnv_values_models models;
     struct nnv_result *result = s->result;
-    check(&w);
-    for (size_t i = 0; i < w.n_specs && result->verdict == NNVTS_PASS; i++) {
+    nnv_values_check(s, c, NULL, &models);
+    for (size_t i = 0; i < models.n && result->verdict == NNVTS_PASS; i++) {
         size_t compared = result->compared;
         nnv_text_clear(&result->outputs);
-        nnv_judge(s->env, w.specs[i], w.specs[i]->min_version, NNV_PRECISION_BUDGET, result);
+        nnv_judge(s->env, models.specs[i], models.specs[i]->min_version, NNV_PRECISION_BUDGET, result);
         result->compared += compared;
     }
 }

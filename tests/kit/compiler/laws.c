@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file compiler_laws.c Random programs: what the compiler makes of them against what the rules say. */
+/** @file laws.c Random programs: what the compiler makes of them against what the rules say. */
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/suites/compiler/divide.h"
+#include "tests/kit/compiler/divide.h"
 
 enum { ALL = NNV_DRAW_TUPLES | NNV_DRAW_LETS | NNV_DRAW_BRANCHES | NNV_DRAW_CLOSURES | NNV_DRAW_TARGETS };
 
@@ -166,9 +166,9 @@ static bool same_partition(const struct nnv_partition *a, const struct nnv_parti
 }
 
 static bool judge(const struct nnv_draw_row *row, const struct nnv_draw *d, const struct nnv_draw *other,
-                  const char *table, uint64_t seed, const struct nnv_compiler_bug *bug, struct nnv_arena *arena,
+                  const char *table, uint64_t seed, const struct compiler_fault *fault, struct nnv_arena *arena,
                   struct nnv_draw_figures *f, struct nnv_text *why) {
-    struct nnv_divide ask = {.text = d->text.data, .patterns = table, .support = d->support.data, .bug = bug};
+    struct nnv_divide ask = {.text = d->text.data, .patterns = table, .support = d->support.data, .fault = fault};
     struct nnv_divided divided, renamed;
     struct nnv_draw_answer a = {.n_ops = 0};
     struct nnv_err err = {0};
@@ -190,7 +190,7 @@ static bool judge(const struct nnv_draw_row *row, const struct nnv_draw *d, cons
     return nnv_divided_holds(&divided, true, seed, arena, why);
 }
 
-bool nnv_draw_judge(const struct nnv_draw_row *row, uint64_t seed, uint64_t index, const struct nnv_compiler_bug *bug,
+bool nnv_draw_judge(const struct nnv_draw_row *row, uint64_t seed, uint64_t index, const struct compiler_fault *fault,
                     struct nnv_arena *arena, struct nnv_draw_figures *figures, struct nnv_text *why) {
     struct nnv_draw *d = NNV_NEW(arena, struct nnv_draw, 1), *other = NNV_NEW(arena, struct nnv_draw, 1);
     if (!d || !other) return says(why, "out of memory");
@@ -200,7 +200,7 @@ bool nnv_draw_judge(const struct nnv_draw_row *row, uint64_t seed, uint64_t inde
     nnv_draw_program(d, seed, key, n, row->features, false);
     nnv_draw_program(other, seed, key, n, row->features, true);
     const char *table = row->composites ? draw_table(seed, key, arena) : NULL;
-    bool ok = judge(row, d, other, table, seed ^ index, bug, arena, figures, why);
+    bool ok = judge(row, d, other, table, seed ^ index, fault, arena, figures, why);
     if (!ok)
         nnv_text_addf(why, "supported: %s\n%s%s%s\n", d->support.data, table ? table : "", table ? "\n" : "",
                       d->text.data);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file compiler_oracle.c How the rules divide a drawn program, worked out the slow way. */
+/** @file oracle.c How the rules divide a drawn program, worked out the slow way. */
 #include <string.h>
 
-#include "harness/suites/compiler/draw.h"
+#include "tests/kit/compiler/draw.h"
 
 enum { MOST = 512 };
 

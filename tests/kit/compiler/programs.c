@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file compiler_structure.c The suite "compiler": small programs and what each pass must make of them, worked out by
+ * @file programs.c Small programs and what each pass must make of them, worked out by
  * hand. %x and %y are vectors, %c a condition, %t a pair of vectors. ' stands for ".
  */
-#include "harness/suites/compiler/cases.h"
+#include "tests/kit/compiler/divide.h"
+
+#include <string.h>
 
 #define RULE(name, p) "{'name': 'nnapi." name "', 'pattern': " p "}"
 #define OP_1(name, a) "{'op': '" name "', 'args': [" a "]}"
@@ -16,7 +18,7 @@
 #define RELU_ADD "[" RULE("ra", RELU(OP("add", ANY, ANY))) "]"
 #define USUAL "['nn.relu', 'add', 'multiply', 'subtract', 'abs', 'concatenate', 'split']"
 
-const struct nnv_structure_case nnv_structure_cases[] = {
+const struct structure_case structure_cases[] = {
     /* -------------------------------------------------------- MergeComposite */
     {"merge/last_pair_first", "%0 = nn.relu(%x); %1 = nn.relu(%0); nn.relu(%1)", PAIR, NULL, NULL, NULL,
      "nnapi.two(nn.relu,nn.relu;1) | %ret>nnapi;1/1 | nn.relu"},
@@ -249,4 +251,50 @@ const struct nnv_structure_case nnv_structure_cases[] = {
     {"cut/composite_counts_as_one", "%0 = add(%x, %y); nn.relu(%0)", RELU_ADD, NULL, NULL, "{'min_ops': 2}",
      "nnapi.ra(add,nn.relu;2) | | nnapi.ra"},
 };
-const size_t nnv_structure_case_count = sizeof nnv_structure_cases / sizeof *nnv_structure_cases;
+const size_t structure_case_count = sizeof structure_cases / sizeof *structure_cases;
+
+enum { MOST_TARGETS = 8 };
+
+static const char *quoted(const char *text, struct nnv_arena *arena) {
+    char *copy = text ? nnv_arena_strdup(arena, text) : NULL;
+    for (char *p = copy; p && *p; p++)
+        if (*p == '\'') *p = '"';
+    return copy;
+}
+
+static bool same_line(const struct structure_case *c, const char *program, const struct nnv_partition *p,
+                      struct nnv_text *why) {
+    struct nnv_text line = {0};
+    nnv_divided_line(p, &line);
+    size_t len = line.len, want = strlen(c->expected);
+    while (len && line.data[len - 1] == ' ') len--;
+    while (want && c->expected[want - 1] == ' ') want--;
+    bool same = len == want && !memcmp(line.data, c->expected, want);
+    if (!same) nnv_text_addf(why, "%.*s\ninstead of\n%s\n%s", (int)len, line.data, c->expected, program);
+    nnv_text_free(&line);
+    return same;
+}
+
+bool structure_case_holds(const struct structure_case *c, const struct compiler_fault *fault, struct nnv_arena *arena,
+                          struct nnv_text *why) {
+    static const char head[] = "def @main(%x: Tensor[(8), float32], %y: Tensor[(8), float32], %c: bool, "
+                               "%t: (Tensor[(8), float32], Tensor[(8), float32])) {\n";
+    const char *targets[MOST_TARGETS];
+    struct nnv_divide d = {.patterns = quoted(c->patterns, arena),
+                           .support = quoted(c->support, arena),
+                           .prune = quoted(c->prune, arena),
+                           .targets = targets,
+                           .fault = fault};
+    char *rest = c->targets ? nnv_arena_strdup(arena, c->targets) : NULL;
+    for (char *name; rest && d.n_targets < MOST_TARGETS && (name = strsep(&rest, ","));) targets[d.n_targets++] = name;
+    d.text = quoted(nnv_arena_printf(arena, "%s%s\n}\n", head, c->body), arena);
+    struct nnv_divided divided;
+    struct nnv_err err = {0};
+    if (!d.text || nnv_divide(&d, arena, &divided, &err) != NNV_OK) {
+        nnv_text_add(why, d.text ? err.text : "out of memory");
+        return false;
+    }
+    /* the interpreter needs the values of constants, and an end */
+    bool runs = !strstr(c->body, "meta[") && !strstr(c->body, "%loop");
+    return same_line(c, d.text, &divided.partition, why) && nnv_divided_holds(&divided, runs, 1, arena, why);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file compiler_draw.c Random Relay programs: what is written is remembered as a graph of its own. */
-#include "harness/suites/compiler/draw.h"
+/** @file draw.c Random Relay programs: what is written is remembered as a graph of its own. */
+#include "tests/kit/compiler/draw.h"
 
 #include <stdio.h>
 #include <string.h>

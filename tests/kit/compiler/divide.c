@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file compiler_divide.c The suite "compiler": a program through the passes, and what must hold of any result. */
+/** @file divide.c A program through the passes, and what must hold of any result. */
 #include <math.h>
 #include <string.h>
 
 #include "compiler/relay/interp/interp.h"
-#include "harness/suites/compiler/divide.h"
+#include "tests/kit/compiler/divide.h"
 
 enum { MOST_TUPLES = 512 };
 
-/** An annotator with a bug. */
+/** An annotator with a fault. */
 struct spoiled {
     struct nnv_annotator real;
-    const struct nnv_compiler_bug *bug;
+    const struct compiler_fault *fault;
 };
 
 static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
     const struct spoiled *s = ctx;
-    return s->bug->accepts(&s->real, target, call);
+    return s->fault->accepts(&s->real, target, call);
 }
 
 static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *arena, struct nnv_annotator *out,
@@ -26,10 +26,10 @@ static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *ar
     enum nnv_status s = nnv_support_read(text, strlen(text), "support", d->targets, d->n_targets, arena, &support, err);
     if (s != NNV_OK) return s;
     *out = nnv_support_annotator(support);
-    if (!d->bug || !d->bug->accepts) return NNV_OK;
+    if (!d->fault || !d->fault->accepts) return NNV_OK;
     struct spoiled *spoiled = NNV_NEW(arena, struct spoiled, 1);
     if (!spoiled) return nnv_no_memory(err);
-    *spoiled = (struct spoiled){*out, d->bug};
+    *spoiled = (struct spoiled){*out, d->fault};
     out->accepts = accepts;
     out->ctx = spoiled;
     return NNV_OK;
@@ -40,7 +40,7 @@ static enum nnv_status merge(const struct nnv_divide *d, struct nnv_relay_module
     struct nnv_pattern_table table;
     enum nnv_status s = nnv_pattern_read(d->patterns, strlen(d->patterns), "patterns", arena, &table, err);
     if (s != NNV_OK) return s;
-    if (d->bug && d->bug->table) d->bug->table(&table, arena);
+    if (d->fault && d->fault->table) d->fault->table(&table, arena);
     return nnv_merge_composite(m, &table, err);
 }
 
@@ -56,13 +56,13 @@ enum nnv_status nnv_divide(const struct nnv_divide *d, struct nnv_arena *arena, 
     if (!prune) return nnv_no_memory(err);
     enum nnv_status s = parse(d->text, arena, &out->before, err);
     if (s == NNV_OK) s = parse(d->text, arena, &out->m, err);
-    if (s == NNV_OK && d->bug && d->bug->parsed) d->bug->parsed(out->m);
+    if (s == NNV_OK && d->fault && d->fault->parsed) d->fault->parsed(out->m);
     if (s == NNV_OK) s = annotate(d, arena, &out->annotator, err);
     if (s == NNV_OK && d->patterns) s = merge(d, out->m, arena, err);
     if (s == NNV_OK && d->prune) s = nnv_prune_read(d->prune, strlen(d->prune), "prune", arena, prune, err);
-    out->prune = d->prune && !(d->bug && d->bug->never_prune) ? prune : NULL;
+    out->prune = d->prune && !(d->fault && d->fault->never_prune) ? prune : NULL;
     if (s == NNV_OK) s = nnv_partition(out->m, &out->annotator, out->prune, &out->partition, err);
-    if (s == NNV_OK && d->bug && d->bug->cut) d->bug->cut(out->m, &out->partition);
+    if (s == NNV_OK && d->fault && d->fault->cut) d->fault->cut(out->m, &out->partition);
     return s;
 }
 

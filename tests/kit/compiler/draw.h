@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file compiler_draw.h Random Relay programs, and what the rules say of how they are divided, worked out the slow and
+ * @file draw.h Random Relay programs, and what the rules say of how they are divided, worked out the slow and
  * plain way from what was drawn: the compiler's own graph is never looked at.
  */
-#ifndef NNV_SUITES_COMPILER_DRAW_H
-#define NNV_SUITES_COMPILER_DRAW_H
+#ifndef KIT_COMPILER_DRAW_H
+#define KIT_COMPILER_DRAW_H
 
 #include <stdbool.h>
 

@@ -8,13 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "harness/runner/planted.h"
-#include "harness/suites/compiler/divide.h"
+#include "tests/kit/compiler/divide.h"
 
 static void test_programs(void **state) {
     (void)state;
@@ -47,35 +44,7 @@ static void test_programs(void **state) {
     nnv_arena_free(arena);
 }
 
-/* The list of the driver "faulty", which the audit reads, and that of the bugs are one list. */
-static void test_every_bug_has_a_row(void **state) {
-    (void)state;
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_planted planted = {0};
-    struct nnv_err err = {0};
-    char path[4096] = "";
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 32);
-    size_t n, at = 0;
-    const struct nnv_compiler_bug *bugs = nnv_compiler_bugs(&n);
-    assert_true(len > 0);
-    strcpy(strrchr(path, '/'), "/../drivers/faulty.so"); /* make builds it */
-    if (nnv_planted_read(path, arena, &planted, &err) != NNV_OK) fail_msg("%s", err.text);
-    for (size_t i = 0; i < planted.count; i++) {
-        if (strcmp(planted.item[i].suite, "compiler") != 0) continue;
-        assert_true(at < n);
-        assert_string_equal(planted.item[i].name, bugs[at].name);
-        assert_ptr_equal(nnv_compiler_bug(bugs[at].name), &bugs[at]);
-        at++;
-    }
-    assert_int_equal(at, n);
-    assert_true(n >= 24);
-    assert_null(nnv_compiler_bug(NULL));
-    assert_null(nnv_compiler_bug("compiler-"));
-    assert_ptr_equal(nnv_compiler_bug("compiler-cyclic-merge,over=cpu"), nnv_compiler_bug("compiler-cyclic-merge"));
-    nnv_arena_free(arena);
-}
-
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs), cmocka_unit_test(test_every_bug_has_a_row)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

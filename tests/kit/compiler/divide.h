@@ -1,49 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * @file compiler_divide.h The suite "compiler": a program through the passes, with a planted bug between them if one is
- * asked for; and what must hold of the result.
+/** @file divide.h A program through the passes, with a fault between them if one is asked for; and what must hold then.
  */
-#ifndef NNV_SUITES_COMPILER_DIVIDE_H
-#define NNV_SUITES_COMPILER_DIVIDE_H
+#ifndef KIT_COMPILER_DIVIDE_H
+#define KIT_COMPILER_DIVIDE_H
 
 #include "compiler/byoc/byoc.h"
-#include "compiler/nnapi/convert/convert.h"
-#include "harness/suites/compiler/draw.h"
-
-/**
- * A bug of the compiler, planted in what one stage hands to the next; the compiler itself stays as it is. The audit
- * addresses it as a bug of the driver "faulty", which only carries the name. Members but name may be NULL.
- */
-struct nnv_compiler_bug {
-    const char *name;
-    /** Changes a program that was just read. */
-    void (*parsed)(struct nnv_relay_module *m);
-    /** Changes a table before it is applied. */
-    void (*table)(struct nnv_pattern_table *t, struct nnv_arena *arena);
-    /** Whether a target takes a call, instead of what the real annotator says. */
-    bool (*accepts)(const struct nnv_annotator *real, size_t target, const struct nnv_relay_expr *call);
-    bool never_prune;
-    /** Changes the module that was cut, and what was said of it. */
-    void (*cut)(struct nnv_relay_module *m, struct nnv_partition *p);
-    /** Changes one operation of a converted model. */
-    void (*operation)(struct nnv_model *m, struct nnv_operation *op, struct nnv_arena *arena);
-    /** Changes a converted model as a whole. */
-    void (*model)(struct nnv_model *m, struct nnv_arena *arena);
-};
-
-/** The bug that the driver's options name ("compiler-cyclic-merge", "compiler-...,over=cpu"), or NULL. */
-const struct nnv_compiler_bug *nnv_compiler_bug(const char *driver_options);
-/** All of them. */
-const struct nnv_compiler_bug *nnv_compiler_bugs(size_t *n);
-/** Plants the bug, which may be NULL, in a converted model. */
-void nnv_compiler_spoil(const struct nnv_compiler_bug *bug, struct nnv_model *m, struct nnv_arena *arena);
+#include "tests/kit/compiler/draw.h"
+#include "tests/kit/compiler/faults.h"
 
 /** A program, and how it is to be divided. Members but text may be NULL. */
 struct nnv_divide {
     const char *text, *patterns, *support, *prune;
     const char *const *targets;
     size_t n_targets;
-    const struct nnv_compiler_bug *bug;
+    const struct compiler_fault *fault;
 };
 
 struct nnv_divided {
@@ -69,6 +39,22 @@ void nnv_divided_line(const struct nnv_partition *p, struct nnv_text *out);
 bool nnv_divided_holds(const struct nnv_divided *d, bool run, uint64_t seed, struct nnv_arena *arena,
                        struct nnv_text *why);
 
+/** A small program, and what must come of it. In the JSON and the program ' stands for ". */
+struct structure_case {
+    const char *name;                                 /**< "merge/escaping_value": the pass, and what is in question */
+    const char *body;                                 /**< of @main(%x, %y, %c, %t) */
+    const char *patterns, *support, *targets, *prune; /**< may be NULL; targets: "b,a" */
+    const char *expected;                             /**< as nnv_divided_line() writes it, but for blanks at the end */
+};
+extern const struct structure_case structure_cases[];
+extern const size_t structure_case_count;
+
+/** Divides the program, with a fault unless it is NULL. False: why says what does not hold. */
+bool structure_case_holds(const struct structure_case *c, const struct compiler_fault *fault, struct nnv_arena *arena,
+                          struct nnv_text *why);
+
+/* ---------------------------------------------------------------- random programs */
+
 /** What a row of random programs is like. */
 struct nnv_draw_row {
     const char *name;
@@ -89,7 +75,7 @@ struct nnv_draw_figures {
  * Draws a program, divides it, and looks whether all that the rules say holds. False: why says what does not, and shows
  * the program.
  */
-bool nnv_draw_judge(const struct nnv_draw_row *row, uint64_t seed, uint64_t index, const struct nnv_compiler_bug *bug,
+bool nnv_draw_judge(const struct nnv_draw_row *row, uint64_t seed, uint64_t index, const struct compiler_fault *fault,
                     struct nnv_arena *arena, struct nnv_draw_figures *figures, struct nnv_text *why);
 
 #endif

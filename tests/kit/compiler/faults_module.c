@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file compiler_planted_module.c Planted bugs of the compiler in programs, tables and divided modules. */
+/** @file faults_module.c Faults of the compiler in programs, tables and divided modules. */
 #include <string.h>
 
-#include "harness/suites/compiler/planted.h"
+#include "tests/kit/compiler/faults.h"
 
 /* Walks a function with its regions and composites. */
 static bool walk(struct nnv_relay_expr *function, struct nnv_arena *arena, struct nnv_relay_list *list) {
@@ -12,7 +12,7 @@ static bool walk(struct nnv_relay_expr *function, struct nnv_arena *arena, struc
 /* ------------------------------------------------------------------------- programs */
 
 /* A value that is used twice is computed twice, so nothing of a match is used outside. */
-void nnv_plant_copies(struct nnv_relay_module *m) {
+void fault_copies(struct nnv_relay_module *m) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_relay_list list;
     uint32_t n = m->n_exprs;
@@ -35,7 +35,7 @@ void nnv_plant_copies(struct nnv_relay_module *m) {
 }
 
 /* Where an expression is written is forgotten: it sinks into the branch that uses it. */
-void nnv_plant_no_places(struct nnv_relay_module *m) {
+void fault_no_places(struct nnv_relay_module *m) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_relay_list list;
     for (size_t f = 0; f < m->n_functions; f++)
@@ -46,7 +46,7 @@ void nnv_plant_no_places(struct nnv_relay_module *m) {
 
 /* --------------------------------------------------------------------------- tables */
 
-void nnv_plant_reversed(struct nnv_pattern_table *t, struct nnv_arena *arena) {
+void fault_reversed(struct nnv_pattern_table *t, struct nnv_arena *arena) {
     (void)arena;
     for (size_t i = 0; i < t->n / 2; i++) {
         struct nnv_pattern_entry e = t->entries[i];
@@ -104,30 +104,26 @@ static void drop_constants(struct nnv_pattern_entry *e, struct nnv_pattern *p, s
     if (p->kind == NNV_PATTERN_CONST) p->kind = NNV_PATTERN_ANY;
 }
 
-void nnv_plant_alternatives(struct nnv_pattern_table *t, struct nnv_arena *arena) {
+void fault_alternatives(struct nnv_pattern_table *t, struct nnv_arena *arena) {
     change_all(t, turn_alternatives, arena);
 }
-void nnv_plant_no_identity(struct nnv_pattern_table *t, struct nnv_arena *arena) {
-    change_all(t, part_wildcards, arena);
-}
-void nnv_plant_no_attrs(struct nnv_pattern_table *t, struct nnv_arena *arena) { change_all(t, drop_attrs, arena); }
-void nnv_plant_any_constant(struct nnv_pattern_table *t, struct nnv_arena *arena) {
-    change_all(t, drop_constants, arena);
-}
-void nnv_plant_no_checks(struct nnv_pattern_table *t, struct nnv_arena *arena) {
+void fault_no_identity(struct nnv_pattern_table *t, struct nnv_arena *arena) { change_all(t, part_wildcards, arena); }
+void fault_no_attrs(struct nnv_pattern_table *t, struct nnv_arena *arena) { change_all(t, drop_attrs, arena); }
+void fault_any_constant(struct nnv_pattern_table *t, struct nnv_arena *arena) { change_all(t, drop_constants, arena); }
+void fault_no_checks(struct nnv_pattern_table *t, struct nnv_arena *arena) {
     (void)arena;
     for (size_t i = 0; i < t->n; i++) t->entries[i].n_checks = 0;
 }
 
 /* ----------------------------------------------------------------------- annotators */
 
-bool nnv_plant_last_target(const struct nnv_annotator *real, size_t target, const struct nnv_relay_expr *call) {
+bool fault_last_target(const struct nnv_annotator *real, size_t target, const struct nnv_relay_expr *call) {
     for (size_t later = target + 1; later < real->n_targets; later++)
         if (real->accepts(real->ctx, later, call)) return false;
     return real->accepts(real->ctx, target, call);
 }
 
-bool nnv_plant_defaults(const struct nnv_annotator *real, size_t target, const struct nnv_relay_expr *call) {
+bool fault_defaults(const struct nnv_annotator *real, size_t target, const struct nnv_relay_expr *call) {
     struct nnv_relay_expr bare = *call;
     bare.n_attrs = 0;
     return real->accepts(real->ctx, target, &bare);
@@ -136,7 +132,7 @@ bool nnv_plant_defaults(const struct nnv_annotator *real, size_t target, const s
 /* -------------------------------------------------------------------------- modules */
 
 /* The first two regions of one target that are not neighbours in the list are said to be one. */
-void nnv_plant_cycle(struct nnv_relay_module *m, struct nnv_partition *p) {
+void fault_cycle(struct nnv_relay_module *m, struct nnv_partition *p) {
     for (size_t a = 0; a < p->n_cuts; a++)
         for (size_t b = a + 1; b < p->n_cuts; b++) {
             struct nnv_cut *x = &p->cuts[a], *y = &p->cuts[b];
@@ -157,7 +153,7 @@ void nnv_plant_cycle(struct nnv_relay_module *m, struct nnv_partition *p) {
 }
 
 /* Each operation is a region of its own. */
-void nnv_plant_singles(struct nnv_relay_module *m, struct nnv_partition *p) {
+void fault_singles(struct nnv_relay_module *m, struct nnv_partition *p) {
     size_t n = 0, at = 0;
     for (size_t i = 0; i < p->n_cuts; i++) n += p->cuts[i].n_ops;
     struct nnv_cut *cuts = NNV_NEW(m->arena, struct nnv_cut, n);
@@ -217,7 +213,7 @@ static struct nnv_relay_expr *add_parameter(struct nnv_relay_module *m, struct p
     return param;
 }
 
-void nnv_plant_unbound(struct nnv_relay_module *m, struct nnv_partition *p) {
+void fault_unbound(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct nnv_relay_list list;
     struct place r;
     for (size_t k = 0; k < p->n_cuts; k++) {
@@ -235,14 +231,14 @@ void nnv_plant_unbound(struct nnv_relay_module *m, struct nnv_partition *p) {
 }
 
 /* The first operand is passed again for each later use. */
-void nnv_plant_twice(struct nnv_relay_module *m, struct nnv_partition *p) {
+void fault_twice(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct place r;
     for (size_t k = 0; k < p->n_cuts; k++)
         if (find_region(m, p, k, &r) && r.call->n_args) (void)add_parameter(m, &r, r.call->args[0]);
 }
 
 /* The last output of a region is lost: its users get the first one. */
-void nnv_plant_dropped(struct nnv_relay_module *m, struct nnv_partition *p) {
+void fault_dropped(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct nnv_relay_list list;
     struct place r;
     for (size_t k = 0; k < p->n_cuts; k++) {
@@ -259,7 +255,7 @@ void nnv_plant_dropped(struct nnv_relay_module *m, struct nnv_partition *p) {
     }
 }
 
-void nnv_plant_swapped(struct nnv_relay_module *m, struct nnv_partition *p) {
+void fault_swapped(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct place r;
     for (size_t k = 0; k < p->n_cuts; k++) {
         if (!find_region(m, p, k, &r)) continue;
@@ -271,7 +267,7 @@ void nnv_plant_swapped(struct nnv_relay_module *m, struct nnv_partition *p) {
     }
 }
 
-void nnv_plant_arguments(struct nnv_relay_module *m, struct nnv_partition *p) {
+void fault_arguments(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct place r;
     for (size_t k = 0; k < p->n_cuts; k++) {
         if (!find_region(m, p, k, &r) || r.call->n_args < 2) continue;
@@ -282,7 +278,7 @@ void nnv_plant_arguments(struct nnv_relay_module *m, struct nnv_partition *p) {
 }
 
 /* An axis that is written is lost. */
-void nnv_plant_axis(struct nnv_relay_module *m, struct nnv_partition *p) {
+void fault_axis(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_relay_list list;
     (void)p;
