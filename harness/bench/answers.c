@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "harness/bench/lane.h"
 #include "harness/runner/channel.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "reference/eval/eval.h"
 
 enum { MOST_JOBS = 64, TICK_NS = 20000000 };

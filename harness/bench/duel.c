@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "harness/bench/scenario.h"
 #include "harness/runner/channel.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 
 static const double TURN_NS = 4e6; /* of timed executions */
 static const uint64_t TICK_NS = 20000000;

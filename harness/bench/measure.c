@@ -16,7 +16,7 @@
 #include "base/stats.h"
 #include "harness/bench/scenario.h"
 #include "harness/runner/channel.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 
 const char *const nnv_scenario_names[NNV_SCENARIO_COUNT + 1] = {"single", "multi", "offline", "poisson", NULL};
 const char *const nnv_bench_way_names[NNV_BENCH_WAY_COUNT + 1] = {"plain", "burst", "reusable", NULL};

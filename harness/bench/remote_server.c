@@ -19,7 +19,7 @@
 
 #include "base/hmac.h"
 #include "harness/bench/remote_wire.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "harness/runner/signals.h"
 
 enum { MOST_CLIENTS = 64, TICK_MS = 100 };

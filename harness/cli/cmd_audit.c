@@ -9,6 +9,7 @@
 #include "harness/runner/audit.h"
 #include "harness/runner/planted.h"
 #include "harness/runner/select.h"
+#include "harness/runner/ask.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts audit [options]",
@@ -345,7 +346,7 @@ static int run(int argc, char **argv) {
     const char *path, *options;
     enum nnv_status st = arena != NULL ? NNV_OK : nnv_no_memory(&err);
     if (st == NNV_OK) st = nnv_client_resolve(q.cli.driver, arena, &path, &options, &err);
-    if (st == NNV_OK) st = nnv_planted_read(path, arena, &planted, &err);
+    if (st == NNV_OK) st = nnv_planted_read(path, nnv_opening_ns(q.cli.timeout_ns, 0), arena, &planted, &err);
     if (st == NNV_OK && q.markdown) {
         struct nnv_text t = {0};
         add_list(&planted, q.cli.driver, &t);

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/settings.h"
+#include "harness/runner/ask.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts doctor [--json]",
@@ -186,7 +187,7 @@ static void check_driver(struct doctor *d, const char *name, struct nnv_arena *a
     struct nnv_err err = {0};
     struct nnv_driver_info info = {0};
     enum nnv_status s = nnv_driver_resolve(name, arena, &path, &options, &err);
-    if (s == NNV_OK) s = nnv_driver_probe(path, options, arena, &info, &err);
+    if (s == NNV_OK) s = nnv_driver_probe(path, options, nnv_opening_ns(0, 0), arena, &info, &err);
     if (s == NNV_OK)
         find(d, GOOD, name, "%s %s, level %d", info.name, info.version, info.level);
     else if (info.options && info.options[0])

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "harness/runner/ask.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts drivers [NAME|PATH[:OPTIONS]] [options]",
@@ -99,7 +100,7 @@ static enum nnv_status show(const char *argument, bool details, bool json, struc
     struct nnv_driver_info info;
     enum nnv_status s = nnv_client_resolve(argument, arena, &path, &options, err);
     if (s == NNV_OK) {
-        s = nnv_driver_probe(path, options, arena, &info, err);
+        s = nnv_driver_probe(path, options, nnv_opening_ns(0, 0), arena, &info, err);
         /* What takes options and opens with none of its own needs one. */
         if (s != NNV_OK && !options && info.options && !details) {
             print_needs(argument, info.options, json);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "harness/cli/cli.h"
 #include "harness/fuzz/campaign.h"
+#include "harness/runner/ask.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
@@ -124,7 +125,9 @@ static int run(int argc, char **argv) {
     if (s == NNV_OK && c.driver == NULL)
         s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
     if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
-    if (s == NNV_OK) s = nnv_driver_probe(config.driver_path, config.driver_options, arena, &info, &err);
+    if (s == NNV_OK)
+        s = nnv_driver_probe(config.driver_path, config.driver_options, nnv_opening_ns(c.timeout_ns, 0), arena, &info,
+                             &err);
     options.config = &config;
     options.context = &view;
     code = NNVTS_EXIT_PASS;

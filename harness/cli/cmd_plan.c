@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/plan_show.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "reference/spec/spec.h"
 #include "reference/runtime/api/from_spec.h"
 

@@ -8,6 +8,7 @@
 #include "harness/cli/cli.h"
 #include "harness/compiled/profile.h"
 #include "harness/compiled/relay_model.h"
+#include "harness/runner/ask.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts profile MODEL.relay|MODEL.tflite --connect HOST:PORT | --driver NAME|PATH [options]",
@@ -62,7 +63,9 @@ static enum nnv_status open_here(struct command *x, const char *driver, struct n
     enum nnv_status s = nnv_client_resolve(driver, x->arena, &w->timing.path, &w->timing.options, err);
     w->timing.time_ns = x->time_ns;
     w->timing.timeout_ns = x->c.timeout_ns;
-    return s == NNV_OK ? nnv_driver_probe(w->timing.path, w->timing.options, x->arena, info, err) : s;
+    return s == NNV_OK ? nnv_driver_probe(w->timing.path, w->timing.options, nnv_opening_ns(x->c.timeout_ns, 0),
+                                          x->arena, info, err)
+                       : s;
 }
 
 static enum nnv_status open_target(struct command *x, json_t **source, struct nnv_err *err) {

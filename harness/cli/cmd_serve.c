@@ -4,6 +4,7 @@
 
 #include "harness/bench/remote.h"
 #include "harness/cli/cli.h"
+#include "harness/runner/ask.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts serve --driver NAME|PATH [options]",
@@ -31,7 +32,9 @@ static enum nnv_status serve(struct nnv_cli *c, struct nnv_serve_options *o, con
         if (s != NNV_OK) return s;
     }
     enum nnv_status s = nnv_client_resolve(c->driver, arena, &o->timing.path, &o->timing.options, err);
-    if (s == NNV_OK) s = nnv_driver_probe(o->timing.path, o->timing.options, arena, &info, err);
+    if (s == NNV_OK)
+        s = nnv_driver_probe(o->timing.path, o->timing.options, nnv_opening_ns(o->timing.timeout_ns, 0), arena, &info,
+                             err);
     if (s != NNV_OK) return s;
     o->driver = nnv_arena_printf(arena, "%.255s", c->driver);
     o->device = nnv_arena_printf(arena, "%.63s", info.name);

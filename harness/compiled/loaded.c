@@ -15,7 +15,7 @@
 #include "compiler/nnapi/build.h"
 #include "compiler/nnapi/region/nnapi_region.h"
 #include "harness/runner/channel.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "nnvts/ndk.h"
 
 enum { MOST_DEVICES = 32, REFUSAL = 192, DEVICES = 1024, REPEATS = 1 << 16, TAIL = 400 };

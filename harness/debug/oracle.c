@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "harness/client/run.h"
 #include "harness/runner/channel.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 
 /** What the process tells. A driver may have written over it: the supervisor believes no pointer and no length. */
 struct answer {

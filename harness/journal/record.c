@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/rng.h"
-#include "harness/journal/verdict.h"
-#include "harness/runner/crash.h"
+#include "base/process.h"
 #include "harness/journal/expect.h"
+#include "harness/journal/verdict.h"
 #include "harness/runner/select.h"
 
 bool nnv_json_is_array(const char *s, size_t n) {

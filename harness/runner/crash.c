@@ -21,15 +21,6 @@ static struct nnv_channel *channel;
 static struct nnv_hub *hub;
 static pid_t worker;
 
-const char *nnv_signal_name(int signal, char *buf) {
-    const char *name = sigabbrev_np(signal);
-    if (name != NULL)
-        snprintf(buf, 32, "SIG%s", name);
-    else
-        snprintf(buf, 32, "signal %d", signal);
-    return buf;
-}
-
 int nnv_crash_probe_signal(void) { return SIGRTMAX - 2; }
 
 /** Appends to the trace as far as there is room. */

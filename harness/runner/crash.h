@@ -13,7 +13,5 @@
 bool nnv_crash_install(struct nnv_channel *channel, struct nnv_hub *hub);
 /** The signal that asks for a backtrace. */
 int nnv_crash_probe_signal(void);
-/** "SIGSEGV"; "signal 77" for one without a name. buf holds 32. */
-const char *nnv_signal_name(int signal, char *buf);
 
 #endif

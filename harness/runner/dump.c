@@ -5,24 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/rng.h"
-#include "harness/journal/verdict.h"
-#include "harness/runner/channel.h"
-#include "harness/runner/process.h"
 #include "harness/journal/record.h"
+#include "harness/journal/verdict.h"
 #include "harness/runner/signals.h"
-#include "harness/runner/trial.h"
+#include "harness/runner/replay.h"
 #include "reference/spec/spec.h"
 
-enum { NAME_BYTES = 200, PATH_BYTES = 4096, TRIALS_OF_A_KIND = 3, TRIALS_IN_ALL = 120 };
+enum { NAME_BYTES = 200, PATH_BYTES = 4096, REPLAYS_OF_A_KIND = 3, REPLAYS_IN_ALL = 120 };
 
-static const uint64_t LEAST_TIMEOUT_NS = 10000000000;
 static const uint64_t LAST_DUMPS_NS = 2000000000; /* for what is left when the user has interrupted */
 
 /** A case that waits for its dump; its texts follow the struct. */
@@ -31,25 +26,24 @@ struct pending {
     struct nnv_ended ended;
 };
 
-/** Failures that are tried only a few times. */
+/** Failures that are replayed only a few times. */
 struct kind {
     const char *op, *type;
     enum nnvts_verdict verdict;
-    int trials;
+    int replays;
 };
 
 struct nnv_dumper {
     struct nnv_dumper_options o;
     struct pending *first, *last;
-    pid_t pid; /* dumps the first; 0: none */
-    uint64_t start_ns;
-    struct nnv_err *failure; /* shared with the process */
+    struct nnv_ask ask; /* dumps the first, while dumping */
+    bool dumping;
     size_t dumps;
     bool noted;
-    int trials;  /* so far */
-    pid_t trial; /* tries the dump of the first; 0: none */
-    uint64_t trial_ns;
-    bool untried; /* no dump is tried any more */
+    int replays;              /* so far */
+    struct nnv_replay replay; /* of the dump of the first, while replaying */
+    bool replaying;
+    bool no_replays; /* no dump is replayed any more */
     bool with_more;
     size_t more; /* dumps for which `also` was called */
     struct kind kind[NNV_DUMPS_MAX];
@@ -132,12 +126,12 @@ static enum nnv_status add_answer(struct nnv_spec *spec, enum nnv_precision prec
     return NNV_OK;
 }
 
-static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_case *c, struct nnv_bytes answer,
-                                  struct nnv_err *err) {
+static enum nnv_status write_dump(struct nnv_answering *in, struct nnv_err *err) {
+    const struct nnv_dumper *d = in->context;
+    const struct nnv_case *c = &d->o.cases[d->first->ended.index];
+    struct nnv_arena *arena = in->arena;
     char path[PATH_BYTES], name[256];
     struct nnv_spec *spec = NULL;
-    struct nnv_arena *arena = nnv_arena_new();
-    if (arena == NULL) return nnv_no_memory(err);
     nnv_dump_name(c->name, name);
     if (snprintf(path, sizeof path, "%s/dumps/%s", d->o.folder, name) >= PATH_BYTES)
         return nnv_fail(err, NNV_INVALID, "the path of the folder is too long");
@@ -149,10 +143,9 @@ static enum nnv_status write_dump(const struct nnv_dumper *d, const struct nnv_c
     if (st == NNV_OK) st = suite->build(d->o.config, c, arena, &spec, err);
     if (st == NNV_OK) st = nnv_case_precision(d->o.config, suite, spec, &precision, err);
     if (st == NNV_OK) spec->precision = nnv_precision_name(precision); /* so that a replay judges alike */
-    if (st == NNV_OK) st = add_answer(spec, precision, answer, arena, err);
+    if (st == NNV_OK) st = add_answer(spec, precision, d->first->ended.answer, arena, err);
     if (st == NNV_OK) st = nnv_dump_write(path, spec, err);
     if (st == NNV_OK && d->o.also && d->with_more) st = d->o.also(path, spec, precision, arena, err);
-    nnv_arena_free(arena);
     return st;
 }
 
@@ -163,23 +156,18 @@ struct nnv_dumper *nnv_dumper_new(const struct nnv_dumper_options *options) {
     if (d == NULL) return NULL;
     d->o = *options;
     d->dumps = options->before;
-    d->failure = nnv_shared_new(sizeof *d->failure);
-    if (d->failure != NULL) return d;
-    free(d);
-    return NULL;
+    return d;
 }
 
 void nnv_dumper_free(struct nnv_dumper *d) {
     if (d == NULL) return;
-    struct nnv_end end;
-    if (d->pid != 0) nnv_process_wait(d->pid, 0, &end);
-    if (d->trial != 0) nnv_trial_stop(d->trial);
+    nnv_ask_free(&d->ask);
+    nnv_replay_stop(&d->replay);
     while (d->first != NULL) {
         struct pending *next = d->first->next;
         free(d->first);
         d->first = next;
     }
-    nnv_shared_free(d->failure, sizeof *d->failure);
     free(d);
 }
 
@@ -225,22 +213,18 @@ enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e,
     return d->o.dumped(d->o.context, e, &(struct nnv_dumped){.remark = remark}, err);
 }
 
-/** Starts the dump of the first case; false with a remark if that is impossible. */
-static bool start(struct nnv_dumper *d, char *remark, size_t room) {
-    *d->failure = (struct nnv_err){0};
+/** Starts the dump of the first case; false if that is impossible. */
+static bool start(struct nnv_dumper *d) {
+    struct nnv_err err = {0};
     d->with_more = d->more++ < NNV_DUMPS_MORE;
-    d->start_ns = nnv_now_ns();
-    pid_t pid = nnv_process_fork();
-    if (pid == 0) {
-        nnv_process_sandbox(-1);
-        _exit(write_dump(d, &d->o.cases[d->first->ended.index], d->first->ended.answer, d->failure) == NNV_OK ? 0 : 1);
-    }
-    d->pid = pid > 0 ? pid : 0;
-    if (pid < 0) snprintf(remark, room, "not dumped: no process for it");
-    return pid > 0;
+    d->ask =
+        (struct nnv_ask){.answer = write_dump, .context = d, .timeout_ns = nnv_opening_ns(d->o.config->timeout_ns, 0)};
+    d->dumping = nnv_ask_start(&d->ask, &err) == NNV_OK;
+    if (!d->dumping) nnv_ask_free(&d->ask);
+    return d->dumping;
 }
 
-/** Hands on the first case and forgets it. remark: why it has no dump; again: the verdict of its trial, if any. */
+/** Hands on the first case and forgets it. remark: why it has no dump; again: the verdict of its replay, if any. */
 static enum nnv_status hand_on(struct nnv_dumper *d, const char *remark, const char *again, struct nnv_err *err) {
     struct pending *p = d->first;
     char name[256], dump[300];
@@ -255,18 +239,8 @@ static enum nnv_status hand_on(struct nnv_dumper *d, const char *remark, const c
     return st;
 }
 
-static void tell_failure(const struct nnv_dumper *d, const struct nnv_end *end, char *remark, size_t room) {
-    char how[64];
-    if (end->timed_out)
-        snprintf(remark, room, "not dumped: no end in time");
-    else if (end->code == CLD_EXITED)
-        snprintf(remark, room, "not dumped: %.700s", d->failure->text);
-    else
-        snprintf(remark, room, "not dumped: nnvts %s", nnv_end_text(end, how));
-}
-
-/** Counts a trial of the kind of the case; false if there were enough. */
-static bool count_trial(struct nnv_dumper *d, const struct nnv_ended *e) {
+/** Counts a replay of the kind of the case; false if there were enough. */
+static bool count_replay(struct nnv_dumper *d, const struct nnv_ended *e) {
     const struct nnv_case *c = &d->o.cases[e->index];
     size_t i = 0;
     while (i < d->kinds && (d->kind[i].verdict != e->verdict || strcmp(d->kind[i].op, c->op) != 0 ||
@@ -274,81 +248,77 @@ static bool count_trial(struct nnv_dumper *d, const struct nnv_ended *e) {
         i++;
     if (i == NNV_DUMPS_MAX) return false;
     if (i == d->kinds) d->kind[d->kinds++] = (struct kind){c->op, c->type, e->verdict, 0};
-    if (d->trials >= TRIALS_IN_ALL || d->kind[i].trials >= TRIALS_OF_A_KIND) return false;
-    d->kind[i].trials++;
-    d->trials++;
+    if (d->replays >= REPLAYS_IN_ALL || d->kind[i].replays >= REPLAYS_OF_A_KIND) return false;
+    d->kind[i].replays++;
+    d->replays++;
     return true;
 }
 
-/** Starts to try the dump of the first case; false if it is not to be tried. */
-static bool start_trial(struct nnv_dumper *d) {
+/** Starts to replay the dump of the first case; false if it is not to be replayed. */
+static bool start_replay(struct nnv_dumper *d) {
     char path[PATH_BYTES], name[256];
     const struct nnv_suite *suite = nnv_suite_by_name(d->o.cases[d->first->ended.index].suite);
     if (suite == NULL || suite->beyond_values) return false;           /* a replay judges by the values alone */
     if (d->o.config->determinism != NNV_DETERMINISM_OFF) return false; /* one run does not show what differs */
-    if (d->untried || !count_trial(d, &d->first->ended)) return false;
+    if (d->no_replays || !count_replay(d, &d->first->ended)) return false;
     nnv_dump_name(d->o.cases[d->first->ended.index].name, name);
     if (snprintf(path, sizeof path, "%s/dumps/%s.json", d->o.folder, name) >= PATH_BYTES) return false;
-    pid_t pid = nnv_trial_start(d->o.config, path);
-    d->trial = pid > 0 ? pid : 0;
-    d->trial_ns = nnv_now_ns();
-    return pid > 0;
+    d->replaying = nnv_replay_start(&d->replay, d->o.config, path);
+    return d->replaying;
 }
 
-static void stop_trying(struct nnv_dumper *d) {
-    d->untried = true;
-    if (d->trial != 0) nnv_trial_stop(d->trial);
-    d->trial = 0;
+static void stop_replay(struct nnv_dumper *d) {
+    d->no_replays = true;
+    d->replaying = false;
+    nnv_replay_stop(&d->replay);
 }
 
-/** Hands on the first case when its trial has ended; *waits if that is still to come. */
-static enum nnv_status end_trial(struct nnv_dumper *d, bool *waits, struct nnv_err *err) {
-    struct nnv_end end = {0};
+/** Hands on the first case when its replay has ended; *waits if that is still to come. */
+static enum nnv_status end_replay(struct nnv_dumper *d, bool *waits, struct nnv_err *err) {
     *waits = false;
-    if (nnv_signals_interrupts() > 0 || nnv_now_ns() - d->trial_ns > nnv_trial_limit(d->o.config)) {
-        stop_trying(d);
+    if (nnv_signals_interrupts() > 0) {
+        stop_replay(d);
         return hand_on(d, NULL, NULL, err);
     }
-    *waits = !nnv_process_ended(d->trial, &end);
+    *waits = !nnv_replay_ended(&d->replay);
     if (*waits) return NNV_OK;
-    d->trial = 0;
-    enum nnvts_verdict again = nnv_trial_verdict(&end);
-    d->untried = d->untried || again == NNVTS_NOTRUN; /* as of a driver that can be opened only once at a time */
+    enum nnvts_verdict again = nnv_replay_verdict(&d->replay);
+    nnv_replay_stop(&d->replay);
+    d->replaying = false;
+    d->no_replays = d->no_replays || again == NNVTS_NOTRUN; /* a driver that can be opened only once at a time? */
     return hand_on(d, NULL, again == NNVTS_NOTRUN ? NULL : nnv_verdict_name(again), err);
 }
 
-/** Dumps the first case, and hands it on unless it is to be tried; *waits if the dump has not ended. */
+/** Dumps the first case, and hands it on unless it is to be replayed; *waits if the dump has not ended. */
 static enum nnv_status dump_first(struct nnv_dumper *d, bool *waits, struct nnv_err *err) {
-    uint64_t limit = d->o.config->timeout_ns > LEAST_TIMEOUT_NS ? d->o.config->timeout_ns : LEAST_TIMEOUT_NS;
-    char remark[NNV_ERR_TEXT];
-    struct nnv_end end = {0};
+    char remark[NNV_ERR_TEXT] = "";
+    struct nnv_err failure = {0};
     *waits = false;
-    if (d->pid == 0 && !start(d, remark, sizeof remark)) return hand_on(d, remark, NULL, err);
-    if (!nnv_process_ended(d->pid, &end)) {
-        *waits = nnv_now_ns() - d->start_ns < limit;
-        if (*waits) return NNV_OK;
-        nnv_process_wait(d->pid, 0, &end);
-    }
-    d->pid = 0;
-    bool ok = end.code == CLD_EXITED && end.status == 0 && !end.timed_out;
-    if (ok && start_trial(d)) return NNV_OK;
-    if (!ok) tell_failure(d, &end, remark, sizeof remark);
-    return hand_on(d, ok ? NULL : remark, NULL, err);
+    if (!d->dumping && !start(d)) return hand_on(d, "not dumped: no process for it", NULL, err);
+    *waits = !nnv_ask_ended(&d->ask);
+    if (*waits) return NNV_OK;
+    if (!d->ask.complete)
+        snprintf(remark, sizeof remark, "not dumped: nnvts %s", d->ask.how);
+    else if (nnv_ask_status(&d->ask, &failure) != NNV_OK)
+        snprintf(remark, sizeof remark, "not dumped: %.700s", failure.text);
+    nnv_ask_free(&d->ask);
+    d->dumping = false;
+    if (*remark == '\0' && start_replay(d)) return NNV_OK;
+    return hand_on(d, *remark == '\0' ? NULL : remark, NULL, err);
 }
 
 enum nnv_status nnv_dumper_step(struct nnv_dumper *d, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     bool waits = false;
-    if (nnv_signals_interrupts() > 0) d->untried = true;
+    if (nnv_signals_interrupts() > 0) d->no_replays = true;
     while (d->first != NULL && st == NNV_OK && !waits)
-        st = d->trial != 0 ? end_trial(d, &waits, err) : dump_first(d, &waits, err);
+        st = d->replaying ? end_replay(d, &waits, err) : dump_first(d, &waits, err);
     return st;
 }
 
 bool nnv_dumper_opens(struct nnv_dumper *d) {
-    if (d->trial == 0) return false;
-    d->untried = true;
-    return true;
+    if (d->replaying) d->no_replays = true;
+    return d->replaying;
 }
 
 /** Goes on until nothing is left, or the time is over once the user has interrupted. */
@@ -369,19 +339,18 @@ static enum nnv_status work_off(struct nnv_dumper *d, bool interrupted, struct n
 
 enum nnv_status nnv_dumper_finish(struct nnv_dumper *d, bool interrupted, struct nnv_err *err) {
     struct nnv_signals signals;
-    struct nnv_end end;
     enum nnv_status st = NNV_OK;
     if (d->first == NULL) return st;
-    if (interrupted && d->trial != 0) {
-        stop_trying(d);
+    if (interrupted && d->replaying) {
+        stop_replay(d);
         st = hand_on(d, NULL, NULL, err);
     }
-    d->untried = d->untried || interrupted;
+    d->no_replays = d->no_replays || interrupted;
     nnv_signals_take(&signals, NULL);
     if (st == NNV_OK) st = work_off(d, interrupted, err);
     nnv_signals_give_back(&signals);
-    if (d->pid != 0) nnv_process_wait(d->pid, 0, &end);
-    d->pid = 0;
+    nnv_ask_free(&d->ask);
+    d->dumping = false;
     while (d->first != NULL && st == NNV_OK) st = hand_on(d, "not dumped: the run was ended", NULL, err);
     return st;
 }

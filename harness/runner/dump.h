@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file dump.h Specs of cases that went wrong, written to dumps/ by processes without a driver, one after the other,
- * while the run goes on. The first few of each operation, type and verdict are also tried (trial.h).
+ * while the run goes on. The first few of each operation, type and verdict are also replayed (replay.h).
  */
 #ifndef NNV_HARNESS_DUMP_H
 #define NNV_HARNESS_DUMP_H
@@ -19,7 +19,7 @@ struct nnv_dumper;
 struct nnv_dumped {
     const char *dump;   /**< relative to the folder; NULL: none */
     const char *remark; /**< why there is no dump; NULL: nothing to say */
-    const char *again;  /**< the verdict that the dump was replayed with; NULL: it was not tried */
+    const char *again;  /**< the verdict that the dump was replayed with; NULL: it was not replayed */
 };
 
 struct nnv_dumper_options {
@@ -50,16 +50,16 @@ void nnv_dumper_free(struct nnv_dumper *d);
  * suite has no specs, or there are dumps enough), else later from nnv_dumper_step().
  */
 NNV_USE_RESULT enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err);
-/** Goes on as far as possible without waiting. Once the user has interrupted, nothing is tried any more. */
+/** Goes on as far as possible without waiting. Once the user has interrupted, nothing is replayed any more. */
 NNV_USE_RESULT enum nnv_status nnv_dumper_step(struct nnv_dumper *d, struct nnv_err *err);
 /**
- * True if a trial has the driver open now. Then a worker that could not open it is no reason to give up the driver, but
- * to try nothing any more: it may be one that can be opened only once at a time.
+ * True if a replay has the driver open now. Then a worker that could not open it is no reason to give up the driver,
+ * but to replay nothing any more: it may be one that can be opened only once at a time.
  */
 bool nnv_dumper_opens(struct nnv_dumper *d);
 /**
- * Waits until nothing is left. interrupted, or once the user interrupts: nothing is tried, and what is left after two
- * seconds is not dumped. Takes the process's signals meanwhile.
+ * Waits until nothing is left. interrupted, or once the user interrupts: nothing is replayed, and what is left after
+ * two seconds is not dumped. Takes the process's signals meanwhile.
  */
 NNV_USE_RESULT enum nnv_status nnv_dumper_finish(struct nnv_dumper *d, bool interrupted, struct nnv_err *err);
 /**

@@ -13,7 +13,7 @@
 #include "harness/journal/flakes.h"
 #include "harness/journal/verdict.h"
 #include "harness/runner/pool.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "harness/journal/record.h"
 #include "harness/journal/bucket.h"
 #include "harness/journal/load.h"

@@ -4,7 +4,7 @@
 #define NNV_HARNESS_MORTEM_H
 
 #include "harness/runner/pool.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "harness/runner/worker.h"
 
 /** Why the supervisor ended a worker. */

@@ -2,22 +2,14 @@
 #include "harness/runner/planted.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "harness/runner/channel.h"
-#include "harness/runner/process.h"
+#include "harness/runner/ask.h"
 
 enum { LIST_BYTES = 512 << 10, TEXTS = 6 };
 
-static const uint64_t READ_NS = 10000000000;
-
 /** What the process tells: rows of a kind's letter and TEXTS terminated texts; a 0 behind the last. */
 struct sheet {
-    _Atomic uint32_t complete;
     bool fits;
     char rows[LIST_BYTES];
 };
@@ -30,11 +22,12 @@ static bool put(struct sheet *s, size_t *at, const char *text) {
     return true;
 }
 
-static void fill(struct sheet *s, const char *path) {
+static enum nnv_status fill(struct nnv_answering *in, struct nnv_err *err) {
+    struct sheet *s = in->shared;
     nnvts_planted_at_fn planted_at = NULL;
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(in->context, RTLD_NOW | RTLD_LOCAL);
     void *symbol = handle != NULL ? dlsym(handle, NNVTS_PLANTED_SYMBOL) : NULL;
-    if (symbol == NULL) return;
+    if (symbol == NULL) return nnv_fail(err, NNV_INVALID, "has no list of planted bugs (" NNVTS_PLANTED_SYMBOL ")");
     memcpy(&planted_at, &symbol, sizeof planted_at);
     const struct nnvts_planted *p;
     size_t at = 0;
@@ -44,7 +37,7 @@ static void fill(struct sheet *s, const char *path) {
         const char *texts[TEXTS] = {p->name, p->suite, p->models, p->fires, p->survives, p->spoils};
         for (size_t k = 0; k < TEXTS && s->fits; k++) s->fits = put(s, &at, texts[k] != NULL ? texts[k] : "");
     }
-    atomic_store(&s->complete, 1);
+    return s->fits ? NNV_OK : nnv_fail(err, NNV_INVALID, "has a list of planted bugs of another version, or too long");
 }
 
 static enum nnv_status unpack(const struct sheet *s, struct nnv_arena *arena, struct nnv_planted *out,
@@ -54,7 +47,7 @@ static enum nnv_status unpack(const struct sheet *s, struct nnv_arena *arena, st
     for (const char *p = at; *p != '\0';) {
         for (size_t k = 0; k <= TEXTS && p < end; k++) p += strlen(p) + 1;
         texts += TEXTS + 1;
-        if (p >= end) return nnv_fail(err, NNV_INVALID, "its list of planted bugs is damaged");
+        if (p >= end) return nnv_fail(err, NNV_INVALID, "has a damaged list of planted bugs");
     }
     out->count = texts / (TEXTS + 1);
     out->item = NNV_NEW(arena, struct nnvts_planted, out->count + 1);
@@ -76,29 +69,17 @@ static enum nnv_status unpack(const struct sheet *s, struct nnv_arena *arena, st
     return out->item != NULL ? NNV_OK : nnv_no_memory(err);
 }
 
-enum nnv_status nnv_planted_read(const char *path, struct nnv_arena *arena, struct nnv_planted *out,
-                                 struct nnv_err *err) {
-    struct sheet *s = nnv_shared_new(sizeof *s);
-    if (s == NULL) return nnv_no_memory(err);
-    enum nnv_status st;
-    struct nnv_end end;
-    pid_t pid = nnv_process_fork();
-    if (pid == 0) {
-        nnv_process_sandbox(-1);
-        fill(s, path);
-        _exit(0);
-    }
-    if (pid > 0) nnv_process_wait(pid, READ_NS, &end);
-    s->rows[LIST_BYTES - 1] = '\0';
-    if (pid < 0)
-        st = nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
-    else if (!atomic_load(&s->complete))
-        st = nnv_fail(err, NNV_INVALID, "driver '%s' has no list of planted bugs (" NNVTS_PLANTED_SYMBOL ")", path);
-    else if (!s->fits)
-        st =
-            nnv_fail(err, NNV_INVALID, "driver '%s': its list of planted bugs is of another version or too long", path);
-    else
+enum nnv_status nnv_planted_read(const char *path, uint64_t timeout_ns, struct nnv_arena *arena,
+                                 struct nnv_planted *out, struct nnv_err *err) {
+    char *context = nnv_arena_strdup(arena, path);
+    struct nnv_ask ask = {.answer = fill, .context = context, .bytes = sizeof(struct sheet), .timeout_ns = timeout_ns};
+    enum nnv_status st = context != NULL ? nnv_ask(&ask, err) : nnv_no_memory(err);
+    struct sheet *s = ask.shared;
+    if (st == NNV_OK && !ask.complete) st = nnv_fail(err, NNV_INVALID, "%s", ask.how);
+    if (st == NNV_OK) {
+        s->rows[LIST_BYTES - 1] = '\0';
         st = unpack(s, arena, out, err);
-    nnv_shared_free(s, sizeof *s);
-    return st;
+    }
+    nnv_ask_free(&ask);
+    return st == NNV_OK ? st : nnv_at(err, st, "driver '%s'", path);
 }

@@ -11,8 +11,8 @@ struct nnv_planted {
     size_t count;
 };
 
-/** Reads the list of the driver at path. NNV_INVALID: it has none. */
-NNV_USE_RESULT enum nnv_status nnv_planted_read(const char *path, struct nnv_arena *arena, struct nnv_planted *out,
-                                                struct nnv_err *err);
+/** Reads the list of the driver at path, which has timeout_ns to tell it. NNV_INVALID: it has none. */
+NNV_USE_RESULT enum nnv_status nnv_planted_read(const char *path, uint64_t timeout_ns, struct nnv_arena *arena,
+                                                struct nnv_planted *out, struct nnv_err *err);
 
 #endif

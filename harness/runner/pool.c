@@ -12,15 +12,15 @@
 #include "harness/runner/crash.h"
 #include "harness/runner/mortem.h"
 #include "harness/runner/signals.h"
+#include "harness/runner/ask.h"
 
 enum { OPEN_ATTEMPTS = 3, STALLED_ROUNDS = 3 };
 
 static const uint64_t MS = 1000000;
-static const uint64_t OPEN_TIMEOUT_NS = 10000000000; /* at least, however short a case's deadline is */
-static const uint64_t TRACE_NS = 50000000;           /* for a backtrace of a worker that hangs */
-static const uint64_t GIVE_UP_NS = 5000000000;       /* for a killed process that is stuck in the kernel */
-static const uint64_t GRACE_NS = 2000000000;         /* after the first request to stop */
-static const uint64_t BACKOFF_NS = 100000000;        /* before the driver is opened again */
+static const uint64_t TRACE_NS = 50000000;     /* for a backtrace of a worker that hangs */
+static const uint64_t GIVE_UP_NS = 5000000000; /* for a killed process that is stuck in the kernel */
+static const uint64_t GRACE_NS = 2000000000;   /* after the first request to stop */
+static const uint64_t BACKOFF_NS = 100000000;  /* before the driver is opened again */
 
 enum stage { ALIVE, PROBED, KILLED };
 
@@ -167,7 +167,7 @@ static enum nnv_status judge_end(struct pool *p, struct slot *s, const struct nn
 }
 
 static uint64_t open_timeout(const struct pool *p) {
-    return p->o->config->timeout_ns > OPEN_TIMEOUT_NS ? p->o->config->timeout_ns : OPEN_TIMEOUT_NS;
+    return nnv_opening_ns(p->o->config->timeout_ns, p->o->config->least_opening_ns);
 }
 
 /** Workers that live; opened: only those that have opened the driver. */

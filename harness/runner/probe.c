@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file probe.c What a driver says of itself, told by a process of its own through shared memory. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/text.h"
-#include "harness/runner/channel.h"
-#include "harness/runner/process.h"
+#include "harness/runner/ask.h"
 #include "harness/runner/run.h"
 
 enum { CAPABILITIES_BYTES = 16 << 10, OPTIONS_BYTES = 64 << 10 };
 
-static const uint64_t PROBE_NS = 10000000000;
-
 /** What the process tells; all text is the driver's word. */
 struct card {
-    _Atomic uint32_t complete;
-    enum nnv_status status;
-    struct nnv_err err;
     char name[256], version[256];
     int32_t type, level;
     uint32_t model_cache_files, data_cache_files;
@@ -65,26 +56,33 @@ static void copy_options(const struct nnvts_driver *driver, char *to) {
     }
 }
 
-static void fill_card(struct card *card, const char *path, const char *options) {
-    struct nnv_client client = {0};
-    card->status = nnv_client_open(&client, path, options, &card->err);
-    if (card->status == NNV_OK) {
-        const struct nnvts_device *d = client.device;
-        struct nnv_text t = {0};
-        snprintf(card->name, sizeof card->name, "%s", d->name);
-        snprintf(card->version, sizeof card->version, "%s", d->version);
-        card->type = d->type;
-        card->level = d->feature_level;
-        card->model_cache_files = d->model_cache_files;
-        card->data_cache_files = d->data_cache_files;
-        add_capabilities(&t, &d->capabilities);
-        bool fits = !t.failed && t.len < CAPABILITIES_BYTES;
-        snprintf(card->capabilities, sizeof card->capabilities, "%s", fits ? t.data : "{}");
-        nnv_text_free(&t);
-    }
-    if (client.driver) copy_options(client.driver, card->options);
-    atomic_store(&card->complete, 1);
-    if (card->status == NNV_OK) nnv_client_close(&client);
+/** Who is probed. */
+struct probed {
+    const char *path, *options;
+};
+
+static enum nnv_status fill_card(struct nnv_answering *in, struct nnv_err *err) {
+    const struct probed *p = in->context;
+    struct card *card = in->shared;
+    *in->phase = NNV_PHASE_OPEN;
+    enum nnv_status st = nnv_client_open(in->client, p->path, p->options, err);
+    if (in->client->driver) copy_options(in->client->driver, card->options);
+    if (st != NNV_OK) return st;
+    const struct nnvts_device *d = in->client->device;
+    struct nnv_text t = {0};
+    snprintf(card->name, sizeof card->name, "%s", d->name);
+    snprintf(card->version, sizeof card->version, "%s", d->version);
+    card->type = d->type;
+    card->level = d->feature_level;
+    card->model_cache_files = d->model_cache_files;
+    card->data_cache_files = d->data_cache_files;
+    add_capabilities(&t, &d->capabilities);
+    bool fits = !t.failed && t.len < CAPABILITIES_BYTES;
+    snprintf(card->capabilities, sizeof card->capabilities, "%s", fits ? t.data : "{}");
+    nnv_text_free(&t);
+    atomic_store(in->answered, 1);
+    nnv_client_close(in->client);
+    return NNV_OK;
 }
 
 /* --------------------------------------------------------- in the supervisor */
@@ -138,41 +136,23 @@ static enum nnv_status read_card(struct card *card, struct nnv_arena *arena, str
     return NNV_OK;
 }
 
-static enum nnv_status judge(struct card *card, const struct nnv_end *end, const char *path, struct nnv_arena *arena,
-                             struct nnv_driver_info *info, struct nnv_err *err) {
-    char how[64];
-    *info = (struct nnv_driver_info){0};
-    if (atomic_load(&card->complete)) {
-        if (card->status == NNV_OK) return read_card(card, arena, info, err);
-        card->err.text[NNV_ERR_TEXT - 1] = '\0';
-        card->options[OPTIONS_BYTES - 1] = card->options[OPTIONS_BYTES - 2] = '\0';
-        bool failed = false;
-        *info = (struct nnv_driver_info){.options = unpack_options(card->options, arena, &failed)};
-        return nnv_fail(err, card->status, "%s", card->err.text);
-    }
-    if (end->timed_out)
-        return nnv_fail(err, NNV_INVALID, "driver '%s': no end within %g s in open", path, (double)PROBE_NS / 1e9);
-    return nnv_fail(err, NNV_INVALID, "driver '%s' %s in open", path, nnv_end_text(end, how));
-}
-
-enum nnv_status nnv_driver_probe(const char *path, const char *options, struct nnv_arena *arena,
+enum nnv_status nnv_driver_probe(const char *path, const char *options, uint64_t timeout_ns, struct nnv_arena *arena,
                                  struct nnv_driver_info *info, struct nnv_err *err) {
-    struct card *card = nnv_shared_new(sizeof *card);
-    if (card == NULL) return nnv_no_memory(err);
-    enum nnv_status st;
-    pid_t pid = nnv_process_fork();
-    if (pid == 0) {
-        nnv_process_sandbox(-1);
-        fill_card(card, path, options);
-        _exit(0);
+    struct probed probed = {path, options};
+    struct nnv_ask ask = {
+        .answer = fill_card, .context = &probed, .bytes = sizeof(struct card), .timeout_ns = timeout_ns};
+    *info = (struct nnv_driver_info){0};
+    enum nnv_status st = nnv_ask(&ask, err);
+    struct card *card = ask.shared;
+    if (st == NNV_OK && !ask.complete) {
+        st = nnv_fail(err, NNV_INVALID, "driver '%s' %s", path, ask.how);
+    } else if (st == NNV_OK) {
+        st = read_card(card, arena, info, err);
+    } else if (ask.complete) {
+        bool failed = false;
+        card->options[OPTIONS_BYTES - 1] = card->options[OPTIONS_BYTES - 2] = '\0';
+        info->options = unpack_options(card->options, arena, &failed);
     }
-    if (pid < 0) {
-        st = nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
-    } else {
-        struct nnv_end end;
-        nnv_process_wait(pid, PROBE_NS, &end);
-        st = judge(card, &end, path, arena, info, err);
-    }
-    nnv_shared_free(card, sizeof *card);
+    nnv_ask_free(&ask);
     return st;
 }

@@ -12,6 +12,7 @@
 #include "harness/journal/journal.h"
 #include "harness/runner/pool.h"
 #include "harness/journal/record.h"
+#include "harness/runner/ask.h"
 
 static const uint64_t TICK_NS = 200000000;
 
@@ -194,7 +195,9 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     *interrupted = false;
     struct nnv_arena *arena = nnv_arena_new();
     enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err) : nnv_no_memory(err);
-    if (st == NNV_OK) st = nnv_driver_probe(config->driver_path, config->driver_options, arena, &driver, err);
+    if (st == NNV_OK)
+        st = nnv_driver_probe(config->driver_path, config->driver_options,
+                              nnv_opening_ns(config->timeout_ns, config->least_opening_ns), arena, &driver, err);
     if (st == NNV_OK) r.threads = threads_option(&driver);
     if (st == NNV_OK && options->expectations != NULL) nnv_expect_apply_run(options->expectations, options, &driver);
     if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);

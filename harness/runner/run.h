@@ -58,11 +58,12 @@ struct nnv_driver_info {
     uint32_t model_cache_files, data_cache_files;
 };
 /**
- * Opens the driver in a process of its own, with a deadline, and describes it. NNV_INVALID: it can't be opened; then
- * *info holds the options that it takes, if it lists them, and nothing else.
+ * Opens the driver in a process of its own, which has timeout_ns (see nnv_opening_ns()), and describes it. NNV_INVALID:
+ * it can't be opened; then *info holds the options that it takes, if it lists them, and nothing else.
  */
-NNV_USE_RESULT enum nnv_status nnv_driver_probe(const char *path, const char *options, struct nnv_arena *arena,
-                                                struct nnv_driver_info *info, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_driver_probe(const char *path, const char *options, uint64_t timeout_ns,
+                                                struct nnv_arena *arena, struct nnv_driver_info *info,
+                                                struct nnv_err *err);
 
 /**
  * Runs one case on the driver in a worker process, as replay does; *record is the journal line, malloc'ed. A driver

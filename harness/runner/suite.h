@@ -23,12 +23,13 @@ struct nnv_run_config {
     const char *specs;                        /**< file or folder of specs, or NULL */
     const char *out;                          /**< the run's folder */
     uint64_t seed;
-    int precision;       /**< enum nnv_precision, or -1: the suite's default */
-    int tier;            /**< 0 smoke, 1 default, 2 full */
-    uint64_t count;      /**< random graphs; 0: the tier says */
-    uint64_t timeout_ns; /**< of one case */
-    uint64_t budget_ns;  /**< no case begins after so long; what is left is SKIP; 0: no limit */
-    uint64_t memory;     /**< bytes that a worker may map beyond what it has when it starts; 0: no limit */
+    int precision;             /**< enum nnv_precision, or -1: the suite's default */
+    int tier;                  /**< 0 smoke, 1 default, 2 full */
+    uint64_t count;            /**< random graphs; 0: the tier says */
+    uint64_t timeout_ns;       /**< of one case */
+    uint64_t least_opening_ns; /**< that a driver may take to open, however short timeout_ns is; 0: 10 s */
+    uint64_t budget_ns;        /**< no case begins after so long; what is left is SKIP; 0: no limit */
+    uint64_t memory;           /**< bytes that a worker may map beyond what it has when it starts; 0: no limit */
     int jobs;
     enum nnv_determinism determinism;
     const struct nnv_passes *passes; /**< JUDGE: what the answers are compared with; or NULL */

@@ -14,7 +14,7 @@
 #include "harness/runner/crash.h"
 #include "harness/judge/determinism.h"
 #include "harness/client/limits.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "nnvts/result.h"
 
 enum { LOG_COPY = 200 }; /* the worker's own descriptor of the log, out of the way of the driver's */

@@ -65,6 +65,7 @@ static const char driver_source[] =
     "  if (o && !strncmp(o, \"alone\", 5)) { int fd = open(o + 5, O_RDWR | O_CREAT, 0600);\n"
     "    if (flock(fd, LOCK_EX | LOCK_NB)) { *error = \"in use\"; return NNVTS_STATUS_DEVICE_UNAVAILABLE; } }\n"
     "  if (o && !strcmp(o, \"badclose\")) crash_on_close = 1;\n"
+    "  if (o && !strcmp(o, \"slow\")) usleep(700000);\n"
     "  *out = &device; return NNVTS_STATUS_NONE; }\n"
     "static const char *const options[] = {\"segv\", \"exit\", \"refuse\", 0};\n"
     "static const struct nnvts_driver driver = {.struct_size = sizeof driver,\n"

@@ -10,7 +10,7 @@
 
 #include "harness/client/run.h"
 #include "harness/runner/channel.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 
 /** What the process tells. The values of all answers follow, each of the outputs' bytes one behind the other. */
 struct told {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "harness/suites/isolation/isolation.h"
 #include "nnvts/result.h"
 

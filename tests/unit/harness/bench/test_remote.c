@@ -20,7 +20,7 @@
 #include "base/rng.h"
 #include "compiler/nnapi/convert/convert.h"
 #include "harness/bench/remote_wire.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 
 #define SECOND UINT64_C(1000000000)
 static char folder[4096];

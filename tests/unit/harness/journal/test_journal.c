@@ -6,7 +6,7 @@
 
 #include "harness/runner/channel.h"
 #include "harness/journal/journal.h"
-#include "harness/runner/process.h"
+#include "base/process.h"
 #include "base/clock.h"
 #include "harness/journal/record.h"
 

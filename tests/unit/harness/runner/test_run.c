@@ -4,6 +4,7 @@
 
 #include <sys/file.h>
 
+#include "harness/runner/ask.h"
 #include "harness/runner/pool.h"
 
 /** What is expected of a fault. */
@@ -217,7 +218,7 @@ static void test_probe(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_driver_info info;
     struct nnv_err err = {0};
-    assert_int_equal(nnv_driver_probe(driver_path, NULL, arena, &info, &err), NNV_OK);
+    assert_int_equal(nnv_driver_probe(driver_path, NULL, 0, arena, &info, &err), NNV_OK);
     assert_string_equal(info.name, "fake");
     assert_string_equal(info.version, "1.2");
     assert_string_equal(info.type, "CPU");
@@ -236,10 +237,10 @@ static void test_probe(void **state) {
         {"segv", "died with SIGSEGV in open"}, {"exit", "called exit(3) in open"}, {"refuse", "the device is on fire"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         err = (struct nnv_err){0};
-        assert_int_equal(nnv_driver_probe(driver_path, bad[i].option, arena, &info, &err), NNV_INVALID);
+        assert_int_equal(nnv_driver_probe(driver_path, bad[i].option, 0, arena, &info, &err), NNV_INVALID);
         if (strstr(err.text, bad[i].text) == NULL) fail_msg("'%s', expected '%s'", err.text, bad[i].text);
     }
-    assert_int_equal(nnv_driver_probe("/nonexistent.so", NULL, arena, &info, &err), NNV_INVALID);
+    assert_int_equal(nnv_driver_probe("/nonexistent.so", NULL, 0, arena, &info, &err), NNV_INVALID);
     nnv_arena_free(arena);
 }
 
@@ -266,6 +267,28 @@ static void count_verdicts(const char *out, const char *verdict, const char *rea
     }
     assert_int_equal(n, expected_count);
     json_decref(lines);
+}
+
+/* A driver may take as long to open as a case may take, and not longer; --timeout reaches the probe and the workers. */
+static void test_slow_opening(void **state) {
+    (void)state;
+    struct setup s;
+    struct nnv_err err = {0};
+    bool interrupted;
+    assert_int_equal(nnv_opening_ns(UINT64_C(60000000000), 0), UINT64_C(60000000000));
+    assert_int_equal(nnv_opening_ns(1000000, 0), UINT64_C(10000000000));
+    setup_init(&s, "slow-opening");
+    s.config.driver_options = "slow";
+    s.config.least_opening_ns = 100000000;
+    s.config.timeout_ns = 300000000;
+    add_case(&s, "fake", FINE, 0);
+    assert_int_equal(run_setup(&s, NULL, &interrupted, &err), NNV_INVALID);
+    if (strstr(err.text, "did not end within 0.3 s in open") == NULL) fail_msg("'%s'", err.text);
+    assert_int_equal(access(s.out, F_OK), -1);
+    s.config.timeout_ns = 5000000000;
+    run_well(&s);
+    count_verdicts(s.out, "PASS", "", 1);
+    setup_free(&s);
 }
 
 /* It opens three times (one of them the probe), then never again. */
@@ -375,13 +398,21 @@ static void test_driver_open_elsewhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_faults_one_job),   cmocka_unit_test(test_faults_three_jobs),
-        cmocka_unit_test(test_backtraces),       cmocka_unit_test(test_log),
-        cmocka_unit_test(test_log_of_each),      cmocka_unit_test(test_header),
-        cmocka_unit_test(test_many_jobs),        cmocka_unit_test(test_probe),
-        cmocka_unit_test(test_bad_driver),       cmocka_unit_test(test_open_fails_later),
-        cmocka_unit_test(test_exclusive_driver), cmocka_unit_test(test_bad_close),
-        cmocka_unit_test(test_run_one),          cmocka_unit_test(test_driver_open_elsewhere),
+        cmocka_unit_test(test_faults_one_job),
+        cmocka_unit_test(test_faults_three_jobs),
+        cmocka_unit_test(test_backtraces),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_log_of_each),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_many_jobs),
+        cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_slow_opening),
+        cmocka_unit_test(test_bad_driver),
+        cmocka_unit_test(test_open_fails_later),
+        cmocka_unit_test(test_exclusive_driver),
+        cmocka_unit_test(test_bad_close),
+        cmocka_unit_test(test_run_one),
+        cmocka_unit_test(test_driver_open_elsewhere),
     };
     return cmocka_run_group_tests(tests, build_driver, remove_all);
 }

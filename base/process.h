@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file process.h Processes for code that may do anything: forking, sandbox, ends and forced ends. */
-#ifndef NNV_HARNESS_PROCESS_H
-#define NNV_HARNESS_PROCESS_H
+#ifndef NNV_BASE_PROCESS_H
+#define NNV_BASE_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,9 +11,10 @@
 
 /** How a process ended. */
 struct nnv_end {
-    int code;       /**< CLD_EXITED, CLD_KILLED or CLD_DUMPED, of waitid(2) */
-    int status;     /**< exit code or signal */
-    bool timed_out; /**< it was killed at its deadline */
+    int code;            /**< CLD_EXITED, CLD_KILLED or CLD_DUMPED, of waitid(2) */
+    int status;          /**< exit code or signal */
+    bool timed_out;      /**< it was killed at its deadline */
+    uint64_t timeout_ns; /**< that it had */
 };
 
 /**
@@ -38,7 +39,12 @@ void nnv_process_kill(pid_t pid);
  * kernel) is given up after some seconds.
  */
 void nnv_process_wait(pid_t pid, uint64_t timeout_ns, struct nnv_end *end);
-/** "died with SIGSEGV", "called exit(3)", "was killed by SIGKILL (out of memory?)", into buf (room 64). */
+/**
+ * "died with SIGSEGV", "called exit(3)", "was killed by SIGKILL (out of memory?)", "did not end within 10 s", into buf
+ * (room 64).
+ */
 const char *nnv_end_text(const struct nnv_end *end, char *buf);
+/** "SIGSEGV"; "signal 77" for one without a name. buf holds 32. */
+const char *nnv_signal_name(int signal, char *buf);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/process.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "harness/runner/crash.h"
 
 static const uint64_t GIVE_UP_NS = 5000000000;
 
@@ -106,11 +106,23 @@ void nnv_process_wait(pid_t pid, uint64_t timeout_ns, struct nnv_end *end) {
     nnv_process_kill(pid);
     if (!wait_until(pid, GIVE_UP_NS, end)) *end = (struct nnv_end){.code = CLD_KILLED, .status = SIGKILL};
     end->timed_out = true;
+    end->timeout_ns = timeout_ns;
+}
+
+const char *nnv_signal_name(int signal, char *buf) {
+    const char *name = sigabbrev_np(signal);
+    if (name != NULL)
+        snprintf(buf, 32, "SIG%s", name);
+    else
+        snprintf(buf, 32, "signal %d", signal);
+    return buf;
 }
 
 const char *nnv_end_text(const struct nnv_end *end, char *buf) {
     char name[32];
-    if (end->code == CLD_EXITED)
+    if (end->timed_out)
+        snprintf(buf, 64, "did not end within %g s", (double)end->timeout_ns / 1e9);
+    else if (end->code == CLD_EXITED)
         snprintf(buf, 64, "called exit(%d)", end->status);
     else if (end->status == SIGKILL)
         snprintf(buf, 64, "was killed by SIGKILL (out of memory?)");
