@@ -258,9 +258,11 @@ enum nnv_status nnv_driver_attach(struct nnv_driver *to, const struct nnvts_driv
     if (status != NNVTS_STATUS_NONE) return open_refused(driver, name, options, status, reason, err);
     if (!device) return nnv_fail(err, NNV_INVALID, "driver '%s': open answered NONE without a device", name);
     st = nnv_driver_check_device(device, name, err);
-    if (st != NNV_OK) return st;
-    to->device = device;
-    return NNV_OK;
+    if (st == NNV_OK)
+        to->device = device;
+    else if (device->struct_size >= NNVTS_DEVICE_LEAST_BYTES && device->release)
+        device->release(device);
+    return st;
 }
 
 /** dlerror's text without the path in front. */
@@ -287,9 +289,9 @@ enum nnv_status nnv_driver_open(struct nnv_driver *to, const char *path, const c
     else
         st = nnv_fail(err, NNV_INVALID, "driver '%s': no symbol %s (is it an NNAPI library? try --driver ndk:%s)", path,
                       NNVTS_DRIVER_SYMBOL, path);
-    if (st == NNV_OK)
+    if (to->driver)
         to->handle = handle;
-    else if (!get)
+    else
         dlclose(handle);
     return st;
 }

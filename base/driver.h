@@ -6,11 +6,14 @@
 #include "base/arena.h"
 #include "nnvts/driver.h"
 
-/** An open driver. Zero-initialise. */
+/**
+ * An open driver. Zero-initialise. Where only opening the device failed, handle and driver are set all the same, so
+ * that the caller can read the table's options; it may close the handle.
+ */
 struct nnv_driver {
-    void *handle;                      /**< dlopen's; NULL for a table that is linked in */
-    const struct nnvts_driver *driver; /**< there, too, where only opening the device failed */
-    struct nnvts_device *device;       /**< released by the caller; the shared object stays mapped */
+    void *handle; /**< dlopen's; NULL for a table that is linked in */
+    const struct nnvts_driver *driver;
+    struct nnvts_device *device; /**< released by the caller; the shared object stays mapped */
 };
 
 /**
@@ -35,7 +38,7 @@ NNV_USE_RESULT enum nnv_status nnv_driver_open(struct nnv_driver *to, const char
                                                struct nnv_err *err);
 /**
  * As nnv_driver_open, for a table that is already in this process (NULL: what nnvts_driver_get returned); name is for
- * errors. Checks the table, opens the device, checks its required members.
+ * errors. Checks the table, opens the device, checks its required members; releases a device that lacks one.
  */
 NNV_USE_RESULT enum nnv_status nnv_driver_attach(struct nnv_driver *to, const struct nnvts_driver *driver,
                                                  const char *name, const char *options, struct nnv_err *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file device_find.c The drivers that the environment or a file names. */
+#include <dlfcn.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,12 @@ static void open_one(struct found *f, const char *argument) {
     if (f->count == MOST_DRIVERS) st = nnv_fail(&err, NNV_INVALID, "more than %d drivers", MOST_DRIVERS);
     if (!st) st = nnv_driver_resolve(argument, f->arena, &path, &options, &err);
     if (!st) st = nnv_driver_open(&opened, path, options, &err);
-    if (st)
-        complain(&err);
-    else
+    if (!st) {
         f->devices[f->count++] = opened.device;
+        return;
+    }
+    complain(&err);
+    if (opened.handle) dlclose(opened.handle);
 }
 
 /* "cpu,host:cpu" */

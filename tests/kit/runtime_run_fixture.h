@@ -49,6 +49,7 @@ struct fake {
     bool bad_token;                                                    /* allocate gives a buffer of token 0 */
     void (*lie)(struct nnvts_execution_result *, enum nnvts_status *); /* changes an answer */
     int delay_ms;
+    int late_fence;       /* > 0: a fenced execution tells of its end by a copy of this */
     pthread_mutex_t lock; /* guards what follows */
     int prepared, executed, bursts, in_burst, fenced, reused, allocated, released_bursts;
     int64_t forgotten; /* last token */
@@ -168,6 +169,7 @@ TEST_FN enum nnvts_status fake_create_execution(struct nnvts_prepared_model *sel
 /** A fenced execution of the reference's, whose result may be changed. */
 struct fake_fenced {
     struct fake *fake;
+    int late_fence;
     struct nnvts_fenced_execution inner;
 };
 
@@ -181,6 +183,7 @@ TEST_FN enum nnvts_status fake_fenced_result(void *context, struct nnvts_fenced_
 TEST_FN void fake_fenced_release(void *context) {
     struct fake_fenced *x = context;
     x->inner.release(x->inner.context);
+    if (x->late_fence > 0) close(x->late_fence);
     free(x);
 }
 
@@ -198,7 +201,9 @@ TEST_FN enum nnvts_status fake_execute_fenced(struct nnvts_prepared_model *self,
         free(x);
         return st;
     }
-    *out = (struct nnvts_fenced_execution){x->inner.sync_fence, x, fake_fenced_result, fake_fenced_release};
+    if (p->fake->late_fence > 0) x->late_fence = dup(p->fake->late_fence);
+    *out = (struct nnvts_fenced_execution){x->late_fence > 0 ? x->late_fence : x->inner.sync_fence, x,
+                                           fake_fenced_result, fake_fenced_release};
     return st;
 }
 

@@ -170,12 +170,28 @@ static void run_task(struct nnv_rt_task *task) {
     nnv_rt_event_drop(event);
 }
 
-/** Hands the event's execution to a thread, which holds the event, too. */
-static void start_task(struct ANeuralNetworksEvent *event) {
+/**
+ * Hands the event's execution to a thread, which holds the event, too. It never runs on this thread: startCompute would
+ * not return before the work is done, and the caller may have to signal a fence that the work waits for.
+ */
+static int start_task(struct ANeuralNetworksEvent *event) {
     atomic_fetch_add(&event->holders, 1);
     event->launched_ns = nnv_now_ns();
     event->task.run = run_task;
-    nnv_rt_worker_start(&event->task);
+    if (nnv_rt_worker_start(&event->task)) return ANEURALNETWORKS_NO_ERROR;
+    nnv_rt_event_drop(event);
+    return nnv_rt_error(ANEURALNETWORKS_OUT_OF_MEMORY, "Execution", "no thread can be started");
+}
+
+/** The end of both startCompute functions: the application gets the event of what has been started, or result. */
+static int finish_start(struct ANeuralNetworksEvent *made, int result, ANeuralNetworksEvent **event) {
+    ANeuralNetworksExecution *e = made->execution;
+    if (!result) {
+        *event = made;
+        return result;
+    }
+    nnv_rt_event_drop(made);
+    return nnv_rt_execution_end(e, result);
 }
 
 int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution, ANeuralNetworksEvent **event) {
@@ -190,10 +206,9 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution, A
     execution->trace_since = since;
     note_mode(execution, ANNDIAG_EXECUTION_MODE_ASYNC);
     made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
-    start_task(made);
-    *event = made;
+    result = finish_start(made, start_task(made), event);
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
-    return ANEURALNETWORKS_NO_ERROR;
+    return result;
 }
 
 /* ------------------------------------------------------------------ behind fences */
@@ -277,8 +292,7 @@ static int start_fenced(struct ANeuralNetworksEvent *event) {
         if (launched && (!result || !may_fall_back(event->execution))) return result;
     }
     nnv_rt_event_add_fence(event); /* without one the event can still be waited for */
-    start_task(event);
-    return ANEURALNETWORKS_NO_ERROR;
+    return start_task(event);
 }
 
 int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecution *execution,
@@ -299,12 +313,7 @@ int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecuti
     note_mode(execution, ANNDIAG_EXECUTION_MODE_ASYNC_WITH_DEPS);
     made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
     made->duration_ns = duration;
-    result = start_fenced(made);
-    if (result) {
-        nnv_rt_event_drop(made);
-        return nnv_rt_execution_end(execution, result);
-    }
-    *event = made;
+    result = finish_start(made, start_fenced(made), event);
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
-    return ANEURALNETWORKS_NO_ERROR;
+    return result;
 }

@@ -79,8 +79,8 @@ void nnv_rt_event_end(struct ANeuralNetworksEvent *event, int result) {
 
 /* ------------------------------------------------------------------- waiting */
 
-/** Polls until the fence has signalled or the deadline has passed. */
-static int wait_for_fence(int fence, uint64_t deadline_ns) {
+/** Polls until the fence has signalled (*result says how); false if the deadline passes before. */
+static bool wait_for_fence(int fence, uint64_t deadline_ns, int *result) {
     struct pollfd p = {.fd = fence, .events = POLLIN};
     for (;;) {
         int timeout_ms = -1;
@@ -89,56 +89,79 @@ static int wait_for_fence(int fence, uint64_t deadline_ns) {
             timeout_ms = left > 60000 ? 60000 : (int)left;
         }
         const int n = poll(&p, 1, timeout_ms);
-        if (n > 0) return p.revents & POLLIN ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OP_FAILED;
-        if (n < 0 && errno != EINTR && errno != EAGAIN) return ANEURALNETWORKS_OP_FAILED;
-        if (deadline_ns != NNVTS_NO_TIME && nnv_now_ns() >= deadline_ns)
-            return ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT;
+        const bool signalled = n > 0 && (p.revents & POLLIN), failed = n < 0 && errno != EINTR && errno != EAGAIN;
+        *result = signalled ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OP_FAILED;
+        if (n > 0 || failed) return true;
+        if (deadline_ns != NNVTS_NO_TIME && nnv_now_ns() >= deadline_ns) return false;
     }
 }
 
-/** What a driver says of an execution of its own, whose fence has signalled. The lock is held. */
-static void take_driver_result(struct ANeuralNetworksEvent *event) {
+/** Asks the driver how its execution, whose fence has signalled, has ended. */
+static int ask_driver(struct ANeuralNetworksEvent *event) {
     const struct nnvts_timing none = {NNVTS_NO_TIME, NNVTS_NO_TIME};
     struct nnvts_fenced_result answer = {NNVTS_STATUS_GENERAL_FAILURE, none, none};
     ANeuralNetworksExecution *e = event->execution;
-    struct ANeuralNetworksDevice *device = e->plan->graphs[0].steps[0].device;
     enum nnvts_status status = event->fenced.get_result(event->fenced.context, &answer);
     if (status == NNVTS_STATUS_NONE) status = answer.status;
-    event->result = nnv_rt_result(nnv_rt_device_note(device, status));
-    if (!event->result) event->result = nnv_rt_event_wait_dependencies(event, NNVTS_NO_TIME);
-    for (uint32_t i = 0; i < e->output_count && !event->result; i++)
-        if (!nnv_rt_value_as_declared(&e->outputs[i])) event->result = ANEURALNETWORKS_OP_FAILED;
-    if (!event->result && e->measure) {
+    if (status == NNVTS_STATUS_NONE && e->measure) {
         e->launched = answer.launched;
         e->fenced = answer.fenced;
     }
-    nnv_rt_diag_executed(e->compilation, e->mode, event->result, e->diag_since, &e->launched);
-    drop_dependencies(event);
-    event->done = true;
+    return nnv_rt_result(nnv_rt_device_note(e->plan->graphs[0].steps[0].device, status));
 }
 
-/** The lock is held. MISSED_DEADLINE_TRANSIENT: it is not done. */
-static int wait_until_done(struct ANeuralNetworksEvent *event, uint64_t deadline_ns) {
-    if (event->imported || event->in_driver) {
-        if (event->done) return event->result;
-        const int result = event->fence < 0 ? ANEURALNETWORKS_NO_ERROR : wait_for_fence(event->fence, deadline_ns);
-        if (result == ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT) return result;
-        if (event->imported) {
-            event->result = result;
-            event->done = true;
-        } else {
-            take_driver_result(event);
-        }
-        return event->result;
-    }
+/** The result of a driver's execution, whose fence has signalled; false if a dependency goes on after the deadline. */
+static bool take_driver_result(struct ANeuralNetworksEvent *event, uint64_t deadline_ns, int *result) {
+    ANeuralNetworksExecution *e = event->execution;
+    if (!event->answered) event->driver_result = ask_driver(event);
+    event->answered = true;
+    *result = event->driver_result;
+    if (!*result) *result = nnv_rt_event_wait_dependencies(event, deadline_ns);
+    if (!event->driver_result && *result == ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT) return false;
+    for (uint32_t i = 0; i < e->output_count && !*result; i++)
+        if (!nnv_rt_value_as_declared(&e->outputs[i])) *result = ANEURALNETWORKS_OP_FAILED;
+    if (*result) e->launched = e->fenced = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
+    nnv_rt_diag_executed(e->compilation, e->mode, *result, e->diag_since, &e->launched);
+    drop_dependencies(event);
+    return true;
+}
+
+/** Waits for a fence that nobody in the runtime signals. One thread at a time, without the lock. */
+static bool poll_fence(struct ANeuralNetworksEvent *event, uint64_t deadline_ns, int *result) {
+    *result = ANEURALNETWORKS_NO_ERROR;
+    if (event->fence >= 0 && !wait_for_fence(event->fence, deadline_ns, result)) return false;
+    return event->imported || take_driver_result(event, deadline_ns, result);
+}
+
+/** Until something changes, or the deadline (false). The lock is held, but for the time of waiting. */
+static bool wait_for_change(struct ANeuralNetworksEvent *event, uint64_t deadline_ns) {
+    if (deadline_ns == NNVTS_NO_TIME) return pthread_cond_wait(&event->ended, &event->lock) == 0;
     const struct timespec until = {(time_t)(deadline_ns / 1000000000), (long)(deadline_ns % 1000000000)};
-    while (!event->done) {
-        if (deadline_ns == NNVTS_NO_TIME)
-            pthread_cond_wait(&event->ended, &event->lock);
-        else if (pthread_cond_timedwait(&event->ended, &event->lock, &until) == ETIMEDOUT && !event->done)
-            return ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT;
+    return pthread_cond_timedwait(&event->ended, &event->lock, &until) != ETIMEDOUT;
+}
+
+/**
+ * The lock is held, but for the time of waiting. MISSED_DEADLINE_TRANSIENT: it is not done. A thread that polls a fence
+ * leaves the lock to others, whose deadlines may be earlier; when it gives up, one of them polls.
+ */
+static int wait_until_done(struct ANeuralNetworksEvent *event, uint64_t deadline_ns) {
+    bool in_time = true;
+    while (!event->done && in_time) {
+        if ((!event->imported && !event->in_driver) || event->polled) {
+            in_time = wait_for_change(event, deadline_ns);
+            continue;
+        }
+        int result;
+        event->polled = true;
+        pthread_mutex_unlock(&event->lock);
+        in_time = poll_fence(event, deadline_ns, &result);
+        pthread_mutex_lock(&event->lock);
+        event->polled = false;
+        if (in_time) event->result = result;
+        event->done = in_time;
+        pthread_cond_broadcast(&event->ended);
     }
-    return event->result;
+    return event->done ? event->result : ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT;
 }
 
 int nnv_rt_event_result(struct ANeuralNetworksEvent *event, uint64_t deadline_ns) {

@@ -15,10 +15,13 @@ struct ANeuralNetworksEvent {
     /* Guarded by the lock: */
     bool done;
     int result;
+    bool polled; /**< a thread waits for a fence that is not the runtime's own, with the lock released */
     ANeuralNetworksExecution *execution; /**< until the first that waited has told it */
     /* An execution that a driver does behind fences: */
     bool in_driver;
     struct nnvts_fenced_execution fenced;
+    bool answered; /**< driver_result is what the driver said; the thread that polls sets both */
+    int driver_result;
     /* What the work needs: */
     struct nnv_rt_task task;
     struct ANeuralNetworksEvent **dependencies; /**< held */

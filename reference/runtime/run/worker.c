@@ -41,14 +41,14 @@ static void *work(void *argument) {
     return NULL;
 }
 
-static int start_thread(struct nnv_rt_task *task) {
+static bool start_thread(struct nnv_rt_task *task) {
     pthread_attr_t attributes;
     pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0) return -1;
+    if (pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    const int failed = pthread_create(&thread, &attributes, work, task);
+    const bool started = pthread_create(&thread, &attributes, work, task) == 0;
     pthread_attr_destroy(&attributes);
-    return failed;
+    return started;
 }
 
 /** In a forked child: there is nobody yet. The lock is held. */
@@ -60,11 +60,11 @@ static void begin_anew(void) {
     wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }
 
-void nnv_rt_worker_start(struct nnv_rt_task *task) {
+bool nnv_rt_worker_start(struct nnv_rt_task *task) {
     task->next = NULL;
     pthread_mutex_lock(&lock);
     if (owner != getpid()) begin_anew();
-    const int someone_idle = waiting < idle;
+    const bool someone_idle = waiting < idle;
     if (someone_idle) {
         *last = task;
         last = &task->next;
@@ -72,5 +72,5 @@ void nnv_rt_worker_start(struct nnv_rt_task *task) {
         pthread_cond_signal(&wake);
     }
     pthread_mutex_unlock(&lock);
-    if (!someone_idle && start_thread(task) != 0) task->run(task);
+    return someone_idle || start_thread(task);
 }

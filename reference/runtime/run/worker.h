@@ -3,6 +3,8 @@
 #ifndef NNV_RUNTIME_WORKER_H
 #define NNV_RUNTIME_WORKER_H
 
+#include <stdbool.h>
+
 /** A piece of work; part of what it works on. */
 struct nnv_rt_task {
     void (*run)(struct nnv_rt_task *self); /**< may free what the task is part of */
@@ -10,9 +12,9 @@ struct nnv_rt_task {
 };
 
 /**
- * Runs the task on another thread: one that is idle, or a new one, so that tasks never wait for each other. Where no
- * thread can be had it has run when this returns.
+ * Runs the task on another thread: one that is idle, or a new one, so that tasks never wait for each other. False if no
+ * thread can be started: the task does not run.
  */
-void nnv_rt_worker_start(struct nnv_rt_task *task);
+bool nnv_rt_worker_start(struct nnv_rt_task *task);
 
 #endif

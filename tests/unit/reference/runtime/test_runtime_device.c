@@ -2,13 +2,17 @@
 /* Devices of the runtime: who becomes one, what it is asked, what it costs; extensions; shared memory. */
 #include "tests/kit/runtime_api.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "NeuralNetworksOEM.h"
 #include "base/clock.h"
+#include "base/driver.h"
 #include "reference/runtime/api/memory.h"
 #include "reference/runtime/plan/support.h"
 
@@ -125,6 +129,58 @@ static void unfit_drivers_are_left_out(void **state) {
     fakes[1].base.model_cache_files = fakes[1].base.data_cache_files = 32;
     use(fakes, 2);
     assert_int_equal(nnv_rt_device_count(), 3);
+}
+
+static int released;
+
+static void note_release(struct nnvts_device *self) {
+    (void)self;
+    released++;
+}
+
+static enum nnvts_status open_incomplete(const char *options, struct nnvts_device **out, const char **error) {
+    static struct fake f;
+    (void)error;
+    f = fake_of("incomplete", 7);
+    f.base.release = note_release;
+    if (strcmp(options, "small") == 0) f.base.struct_size = 8;
+    if (strcmp(options, "no-prepare") == 0) f.base.prepare_model = NULL;
+    if (strcmp(options, "no-release") == 0) f.base.release = NULL;
+    *out = &f.base;
+    return NNVTS_STATUS_NONE;
+}
+
+/** A device that is not taken is given back, and what was loaded for it is unloaded. */
+static void what_is_not_taken_does_not_stay(void **state) {
+    (void)state;
+    static const struct nnvts_driver driver = {.struct_size = sizeof driver,
+                                               .abi_version = NNVTS_DRIVER_ABI_VERSION,
+                                               .name = "incomplete",
+                                               .open = open_incomplete};
+    static const struct {
+        const char *options;
+        int released;
+    } rows[] = {{"no-prepare", 1}, {"no-release", 0}, {"small", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct nnv_driver opened = {0};
+        released = 0;
+        assert_int_equal(nnv_driver_attach(&opened, &driver, "it", rows[i].options, NULL), NNV_INVALID);
+        assert_null(opened.device);
+        assert_int_equal(released, rows[i].released);
+    }
+    const char *folder = getenv("NNVTS_TEST_DRIVERS"), *before = getenv("NNVTS_DRIVERS");
+    if (!folder) skip();
+    char path[4096], argument[4096 + 16], list[16] = {0};
+    struct nnvts_device **devices;
+    snprintf(list, sizeof list, "%s", before);
+    snprintf(path, sizeof path, "%s/template.so", folder);
+    snprintf(argument, sizeof argument, "%s:no such option", path);
+    setenv("NNVTS_DRIVERS", argument, 1);
+    assert_int_equal(nnv_rt_find_drivers(&devices), 0);
+    setenv("NNVTS_DRIVERS", list, 1);
+    free(devices);
+    assert_int_equal(access(path, R_OK), 0);
+    assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
 }
 
 static void a_type_below_zero_is_none(void **state) {
@@ -498,6 +554,7 @@ int main(void) {
         TEST(the_reference_is_always_there),
         TEST(levels_are_codes),
         TEST(unfit_drivers_are_left_out),
+        TEST(what_is_not_taken_does_not_stay),
         TEST(a_type_below_zero_is_none),
         TEST(devices_stay_valid),
         TEST(costs),

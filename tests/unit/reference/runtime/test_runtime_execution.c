@@ -719,10 +719,91 @@ static void a_deadline_ends_waiting(void **state) {
     close(fence);
 }
 
+static void *wait_for(void *event) {
+    OK(ANeuralNetworksEvent_wait(event));
+    return NULL;
+}
+
+/** While another thread waits, without a deadline, for what the execution depends on: a fence, or a driver. */
+static void deadlines_are_kept_beside_another_waiter(void **state) {
+    (void)state;
+    struct net n = sum(3), two = sum_times(3);
+    ANeuralNetworksCompilation *one = compile_for(&n, fake_device(&adder)),
+                               *cpu = compile_for(&two, nnv_rt_device_at(nnv_rt_device_count() - 1));
+    const uint64_t signal = 1;
+    for (int in_driver = 0; in_driver < 2; in_driver++) {
+        ANeuralNetworksEvent *first = NULL, *late = NULL;
+        ANeuralNetworksExecution *a = NULL, *b = execution_on(cpu, A, B, (float[3]){0}, 3);
+        float sums[3] = {0};
+        pthread_t waiter;
+        const int fence = adder.late_fence = eventfd(0, 0);
+        if (in_driver)
+            OK(fenced(one, sums, NULL, &first, &a));
+        else
+            OK(ANeuralNetworksEvent_createFromSyncFenceFd(fence, &first));
+        assert_int_equal(pthread_create(&waiter, NULL, wait_for, first), 0);
+        usleep(20000); /* until it polls */
+        OK(ANeuralNetworksExecution_setTimeout(b, 50000000));
+        alarm(20);
+        OK(ANeuralNetworksExecution_startComputeWithDependencies(b, (const ANeuralNetworksEvent *[]){first}, 1, 0,
+                                                                 &late));
+        IS(MISSED_DEADLINE_TRANSIENT, ANeuralNetworksEvent_wait(late));
+        alarm(0);
+        assert_int_equal(write(fence, &signal, sizeof signal), sizeof signal);
+        pthread_join(waiter, NULL);
+        if (in_driver) assert_memory_equal(sums, SUM, sizeof SUM);
+        ANeuralNetworksEvent_free(late);
+        ANeuralNetworksEvent_free(first);
+        ANeuralNetworksExecution_free(a);
+        ANeuralNetworksExecution_free(b);
+        close(fence);
+    }
+    assert_int_equal(adder.fenced, 1);
+    ANeuralNetworksCompilation_free(one);
+    ANeuralNetworksCompilation_free(cpu);
+    net_free(&n);
+    net_free(&two);
+}
+
+/** Nothing runs on the caller's thread instead: what it depends on may be for the caller to signal. */
+static void without_threads_nothing_starts(void **state) {
+    (void)state;
+    struct net n = sum_times(3);
+    ANeuralNetworksCompilation *c = compile(&n);
+    int fence = eventfd(0, 0); /* never signalled */
+    ANeuralNetworksEvent *start = NULL, *event = (void *)1;
+    pthread_attr_t usual, huge;
+    float out[3] = {0};
+    OK(ANeuralNetworksEvent_createFromSyncFenceFd(fence, &start));
+    assert_int_equal(pthread_getattr_default_np(&usual), 0);
+    assert_int_equal(pthread_attr_init(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 56), 0);
+    assert_int_equal(pthread_setattr_default_np(&huge), 0); /* no address space has room for such a stack */
+    alarm(20);
+    for (int behind_fence = 0; behind_fence < 2; behind_fence++) {
+        ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+        const ANeuralNetworksEvent *after = start;
+        IS(OUT_OF_MEMORY, behind_fence ? ANeuralNetworksExecution_startComputeWithDependencies(e, &after, 1, 0, &event)
+                                       : ANeuralNetworksExecution_startCompute(e, &event));
+        assert_null(event);
+        assert_int_equal(adder.executed, 0);
+        ANeuralNetworksExecution_free(e); /* it is not computing any more */
+    }
+    alarm(0);
+    assert_int_equal(pthread_setattr_default_np(&usual), 0);
+    pthread_attr_destroy(&huge);
+    pthread_attr_destroy(&usual);
+    ANeuralNetworksEvent_free(start);
+    close(fence);
+    ANeuralNetworksCompilation_free(c);
+    net_free(&n);
+}
+
 int main(void) {
     setenv("NNVTS_LOG", "0", 1);
 #define FAKES(f) cmocka_unit_test_setup_teardown(f, open_fakes, close_fakes)
     const struct CMUnitTest tests[] = {
+        FAKES(without_threads_nothing_starts), /* first: later a thread may be idle, and would do it */
         FAKES(computes_on_one_driver),
         FAKES(computes_on_two_drivers),
         FAKES(memories_are_passed_on),
@@ -743,6 +824,7 @@ int main(void) {
         FAKES(drivers_wait_for_fences),
         FAKES(fenced_executions_fail),
         FAKES(a_deadline_ends_waiting),
+        FAKES(deadlines_are_kept_beside_another_waiter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
