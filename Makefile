@@ -4,6 +4,7 @@
 #   make          builds                      make check    the full gate before a commit lands
 #   make bench    measures                    make soak     long runs: tier full, many seeds
 #   make fuzz     libFuzzer on what nnvts reads   make soak-fuzz   mutated models under the sanitizers
+#   make layers house unreached   the gates that need no tests   make coverage   lines that the tests execute, by folder
 #   make audit    judges the suites by planted bugs   make gate-campaign   how often the latency gate is wrong
 #   make recipes  runs in shards on Slurm and over ssh   make campaigns   kill -9 and driver faults, a thousand of each
 #   make docs     writes docs/ops from the operations' records, docs/planted-bugs.md from the bugs
@@ -69,7 +70,7 @@ READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 READER_SOAK_SECONDS ?= 600
 
-.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz gate-campaign audit docs profiles install clean unit lint layers format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz gate-campaign audit docs profiles install clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -111,7 +112,8 @@ $(FAULTY_RUNTIME): tests/nnapi/faulty.c $(RUNTIME)
 unit: $(UNIT) $(CORE_SO) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
-check: setup-check layers
+check: setup-check layers house
+	@$(MAKE) --no-print-directory unreached
 	@$(MAKE) --no-print-directory -j$$(nproc) B=build-gcc CC=gcc WERROR=-Werror all unit
 	@$(MAKE) --no-print-directory -j$$(nproc) B=build-clang CC=clang WERROR=-Werror all unit
 	@$(MAKE) --no-print-directory -j$$(nproc) lint
@@ -148,6 +150,20 @@ fuzz-targets: $(FUZZ)
 
 layers:
 	@tools/check-layers.sh
+
+house:
+	@tools/check-house.sh
+
+unreached:
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-reach CFLAGS="-O0 -ffunction-sections" LDFLAGS="-Wl,--gc-sections" all
+	@tools/check-unreached.sh build-reach
+
+# Lines that unit and system tests execute, by folder.
+coverage: setup-test
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-cov CFLAGS="-O0 -g" SAN=--coverage all unit
+	@find build-cov -name '*.gcda' -delete
+	-@tools/run-tests.sh build-cov $(SYSTEM) $(UNIT:$(B)/%=build-cov/%) >build-cov/tests.log; tail -n 1 build-cov/tests.log
+	@tools/coverage.sh build-cov
 
 LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/ndk drivers_under_test/common $(if $(FOUND),drivers_under_test/engine))
 LINT_FLAGS = -std=c17 -I. -Iinclude -Idrivers_under_test -Idrivers_under_test/cpu -Idrivers_under_test/faulty $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
@@ -231,7 +247,7 @@ install: all
 	$(call pc,$(PREFIX),$(PREFIX)/lib,$(PREFIX)/include) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/nnvts-neuralnetworks.pc
 
 clean:
-	rm -rf build build-gcc build-clang build-san build-tsan build-fuzz
+	rm -rf build build-gcc build-clang build-san build-tsan build-fuzz build-reach build-cov
 
 # Exports nothing: a library under test must find its own functions, not those of the runtime that is linked in.
 $(B)/nnvts: $(call objects,harness/cli) $(CORE_LIB)

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# One of each: mechanisms that once stood several times stay where they are. A row names what to look for (an extended
+# regular expression), in which files, and the only places where it may stand. docs/architecture.md says what they are.
+set -eu
+cd "$(dirname "$0")/.."
+
+rows() {
+    cat <<'T'
+HTML heads, in reports/html/page.c|<html|*.c|reports/html/page.c
+content security policies, in reports/html/page.c|Content-Security-Policy|*.c|reports/html/page.c
+memory errors, in base/status.c|"out of memory"|base/*.[ch] compiler/*.[ch] harness/*.[ch] mlts/*.[ch] randgraph/*.[ch] reference/*.[ch] reports/*.[ch]|base/status.c
+T
+}
+
+files() { git ls-files -co --exclude-standard "$@" | grep -v -e '^tests/' -e '^tools/'; }
+
+bad=$(
+    rows | while IFS='|' read -r what pattern where allowed; do
+        # shellcheck disable=SC2086
+        files $where | xargs grep -sHnE -e "$pattern" | while IFS=: read -r file line _; do
+            case " $allowed " in *" $file "*) ;; *) echo "$file:$line: $what" ;; esac
+        done
+    done
+    # A debugger, ctags and a newcomer know a struct by its tag.
+    files '*.h' | xargs grep -HoE '^(struct|union|enum) [A-Za-z_0-9]+ \{' | sort -t: -k2 |
+        awk -F: '{sub(/ \{$/, "", $2)} $2 == tag {print $1 ": " $2 " is also declared in " file} {tag = $2; file = $1}'
+    files '*.c' '*.h' '*.cpp' | xargs wc -l | awk '$2 != "total" && $1 > 500 {print $2 ": " $1 " lines: a file holds one idea in at most 500"}'
+    # Folders are read like maps.
+    files '*.c' '*.h' | sed 's|/[^/]*$||' | sort | uniq -c |
+        awk '$1 > 46 {print $2 ": " $1 " files: a folder holds one idea"}'
+)
+if [ -n "$bad" ]; then
+    echo "$bad" >&2
+    exit 1
+fi
+echo "house: ok"
