@@ -7,7 +7,7 @@
 #   make layers house unreached   the gates that need no tests   make coverage   lines that the tests execute, by folder
 #   make audit    judges the suites by planted bugs   make gate-campaign   how often the latency gate is wrong
 #   make recipes  runs in shards on Slurm and over ssh   make campaigns   kill -9 and driver faults, a thousand of each
-#   make docs     writes docs/ops from the operations' records, docs/planted-bugs.md from the bugs
+#   make docs     writes docs/ops from the operations' records, docs/use/planted-bugs.md from the bugs
 #   make setup-engines   brings the libraries of the drivers over engines; those are built where their library is
 #   make install PREFIX=/usr/local            make clean
 # No file lists: every .c file of a folder belongs to what the folder builds.
@@ -194,13 +194,13 @@ campaigns: all
 
 docs: all
 	$(B)/nnvts op --markdown --out docs/ops
-	$(B)/nnvts audit --markdown >docs/planted-bugs.md
+	$(B)/nnvts audit --markdown >docs/use/planted-bugs.md
 
-# The last section of docs/tolerances.md.
+# The last section of docs/use/tolerances.md.
 profiles: all
 	$(B)/nnvts audit --profiles budget,aosp,aosp-graph --count 400 >$(B)/profiles.md
-	sed -i '/^## Planted bugs by profile/,$$d' docs/tolerances.md
-	cat $(B)/profiles.md >>docs/tolerances.md
+	sed -i '/^## Planted bugs by profile/,$$d' docs/use/tolerances.md
+	cat $(B)/profiles.md >>docs/use/tolerances.md
 
 audit: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all

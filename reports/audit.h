@@ -73,7 +73,7 @@ struct nnv_audit_profile {
     struct nnv_audit audit;
 };
 /**
- * A section of docs/tolerances.md: cases until each bug is caught under each profile. The audits are of the same
+ * A section of docs/use/tolerances.md: cases until each bug is caught under each profile. The audits are of the same
  * subjects and of one suite of `cases` cases.
  */
 void nnv_audit_profiles_markdown(const struct nnv_audit_profile *p, size_t count, size_t cases, struct nnv_text *t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file bench.h A bench as the reports see it: bench.json, and the pages made of it. What a file lacks is shown as
- * unknown, whatever it says is shown as text: the file may come from anywhere. Its form: docs/bench.md.
+ * unknown, whatever it says is shown as text: the file may come from anywhere. Its form: docs/use/bench.md.
  */
 #ifndef NNV_REPORTS_BENCH_H
 #define NNV_REPORTS_BENCH_H

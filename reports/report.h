@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file report.h Reports: pure functions of a run folder (docs/journal.md). They know the journal record and
+ * @file report.h Reports: pure functions of a run folder (docs/use/journal.md). They know the journal record and
  * nothing else of nnvts.
  */
 #ifndef NNV_REPORTS_REPORT_H

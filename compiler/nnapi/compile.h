@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file compile.h The whole compiler: a Relay program becomes a divided program, and NNAPI models for its regions; and
- * the folder that they are written to. See docs/compiler.md.
+ * the folder that they are written to. See docs/compile/compiling.md.
  */
 #ifndef NNV_COMPILER_COMPILE_H
 #define NNV_COMPILER_COMPILE_H

@@ -34,7 +34,7 @@ static bool function_of(struct dn_plan *p, struct function *f) {
     case ANEURALNETWORKS_EXP:
         *f = (struct function){dnnl_eltwise_exp, 0, 0};
         return true;
-    case ANEURALNETWORKS_LOG: /* off by 3.4e-6 around 1, where the right result is small (docs/findings.md) */
+    case ANEURALNETWORKS_LOG: /* off by 3.4e-6 around 1, where the right result is small (docs/use/findings.md) */
         *f = (struct function){dnnl_eltwise_log, 0, 0};
         return p->engine->loose;
     case ANEURALNETWORKS_SQRT:

@@ -279,13 +279,14 @@ static bool in_centred_floats(struct dn_plan *p, const struct layer *l, const st
     return ok;
 }
 
-/** Below the height of its stride, the engine's filter of bytes is read beyond its end (docs/findings.md). */
+/** Below the height of its stride, the engine's filter of bytes is read beyond its end (docs/use/findings.md). */
 static bool reads_beyond(const struct layer *l) {
     const dn_form *w = &l->weights;
     return l->kind == DECONV && (w->dims[w->ndims - 2] < l->strides[0] || w->dims[w->ndims - 1] < l->strides[1]);
 }
 
-/** With groups, what the engine takes off for zero points where there is padding can be anything (docs/findings.md). */
+/** With groups, what the engine takes off for zero points where there is padding can be anything
+ * (docs/use/findings.md). */
 static bool pads_groups(const struct dn_plan *p, const struct layer *l) {
     const dn_form *w = &l->weights;
     const bool padded = l->before[0] > 0 || l->before[1] > 0 || l->after[0] > 0 || l->after[1] > 0;
@@ -294,7 +295,7 @@ static bool pads_groups(const struct dn_plan *p, const struct layer *l) {
 
 /**
  * Only with VNNI instructions does the engine sum up products of bytes as they are: elsewhere it halves signed weights
- * or lets sums of two products saturate at 16 bits (docs/findings.md).
+ * or lets sums of two products saturate at 16 bits (docs/use/findings.md).
  */
 static bool sums_are_exact(void) {
     return ((unsigned)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni;

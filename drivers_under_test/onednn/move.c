@@ -33,7 +33,7 @@ static bool copy_directly(struct dn_plan *p, int from, int to, const struct engi
 }
 
 /**
- * The engine forgets zero points where it rounds into a part of a larger tensor (docs/findings.md): there lie real
+ * The engine forgets zero points where it rounds into a part of a larger tensor (docs/use/findings.md): there lie real
  * values and whole codes between.
  */
 static bool copy_requantised(struct dn_plan *p, int from, int to, const struct engine_tensor *x,

@@ -37,7 +37,7 @@ bool dn_softmax(struct dn_plan *p) {
     const bool logarithm = p->node->code == ANEURALNETWORKS_LOG_SOFTMAX, quant = dn_is_quant(x);
     dn_form in, out;
     if (p->not_constant || !dn_form_of(x, &in) || !dn_form_of(y, &out)) return false;
-    if (logarithm && !p->engine->loose) return false; /* off by 3.4e-6 and more (docs/findings.md) */
+    if (logarithm && !p->engine->loose) return false; /* off by 3.4e-6 and more (docs/use/findings.md) */
     const dn_form form = dn_form_typed(&in, dnnl_f32);
     dnnl_softmax_v2_desc_t op;
     if (dnnl_softmax_v2_forward_desc_init(&op, dnnl_forward_inference,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file remote.h How long a driver takes for a model, here or on another machine: `nnvts serve` measures what clients
- * send it. docs/partition-cost.md has the protocol.
+ * send it. docs/compile/partitioning.md has the protocol.
  */
 #ifndef NNV_BENCH_REMOTE_H
 #define NNV_BENCH_REMOTE_H

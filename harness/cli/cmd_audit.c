@@ -141,7 +141,7 @@ static void add_cell(struct nnv_text *t, const char *text) {
     nnv_text_add(t, " ");
 }
 
-/** docs/planted-bugs.md. */
+/** docs/use/planted-bugs.md. */
 static void add_list(const struct nnv_planted *planted, const char *driver, struct nnv_text *t) {
     nnv_text_addf(
         t, "# Bugs planted in the driver `%s`\n\nWritten by `nnvts audit --markdown`; `nnvts audit` runs them.\n",

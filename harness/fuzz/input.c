@@ -172,7 +172,7 @@ static enum nnv_status parse_mutation(const char *line, struct nnv_fuzz_mutation
         if (strlen(nnv_fuzz_kinds[k].name) == len && strncmp(nnv_fuzz_kinds[k].name, line, len) == 0)
             m->kind = (enum nnv_fuzz_kind)k;
     if (m->kind == NNV_FUZZ_KINDS)
-        return nnv_fail(err, NNV_INVALID, "unknown mutation '%.*s' (docs/fuzzing.md lists them)", (int)len, line);
+        return nnv_fail(err, NNV_INVALID, "unknown mutation '%.*s' (docs/use/fuzzing.md lists them)", (int)len, line);
     const struct nnv_fuzz_kind_info *info = &nnv_fuzz_kinds[m->kind];
     const char *at = line + len;
     bool ok = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file expect.h Expectations: files that say which cases of a driver are known to go wrong, why, who looks after it,
- * and until when. Their form: docs/expectations.md. A verdict stays what was measured; its outcome is told beside it.
+ * and until when. Their form: docs/use/expectations.md. A verdict stays what was measured; its outcome is told beside
+ * it.
  */
 #ifndef NNV_HARNESS_EXPECT_H
 #define NNV_HARNESS_EXPECT_H

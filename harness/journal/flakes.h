@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file flakes.h Failures tried again: alone, in the same order, and while all processors are busy. What comes of it
- * says whether a failure is deterministic, now and then, or depends on what ran before or on load. See docs/flakes.md.
+ * says whether a failure is deterministic, now and then, or depends on what ran before or on load. See
+ * docs/use/flakes.md.
  */
 #ifndef NNV_HARNESS_FLAKES_H
 #define NNV_HARNESS_FLAKES_H

@@ -2,7 +2,7 @@
 /**
  * @file outcome.h What verdicts are against what was expected. The journal's first line holds the expectations, its
  * records say which entry is about a case; outcomes.json (nnvts report --expect) has the last word where it is there,
- * and flakes.json says what does not fail every time. Their form: docs/expectations.md, docs/flakes.md.
+ * and flakes.json says what does not fail every time. Their form: docs/use/expectations.md, docs/use/flakes.md.
  */
 #ifndef NNV_REPORTS_OUTCOME_H
 #define NNV_REPORTS_OUTCOME_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file record.h The lines of the journal: see docs/journal.md. */
+/** @file record.h The lines of the journal: see docs/use/journal.md. */
 #ifndef NNV_HARNESS_RECORD_H
 #define NNV_HARNESS_RECORD_H
 

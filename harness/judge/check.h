@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file check.h The checker: every element compared, by a stated rule. See docs/tolerances.md. */
+/** @file check.h The checker: every element compared, by a stated rule. See docs/use/tolerances.md. */
 #ifndef NNV_HARNESS_CHECK_H
 #define NNV_HARNESS_CHECK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file determinism.h Do the same model and inputs give the same bytes? From execution to execution, from compilation
- * to compilation, from process to process, and with any number of threads. See docs/flakes.md.
+ * to compilation, from process to process, and with any number of threads. See docs/use/flakes.md.
  */
 #ifndef NNV_HARNESS_DETERMINISM_H
 #define NNV_HARNESS_DETERMINISM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file match.h Results that may come in any order, compared as sets. See docs/tolerances.md. */
+/** @file match.h Results that may come in any order, compared as sets. See docs/use/tolerances.md. */
 #ifndef NNV_HARNESS_MATCH_H
 #define NNV_HARNESS_MATCH_H
 

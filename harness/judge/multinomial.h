@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file multinomial.h Are these samples drawn from that distribution? See docs/tolerances.md. */
+/** @file multinomial.h Are these samples drawn from that distribution? See docs/use/tolerances.md. */
 #ifndef NNV_HARNESS_MULTINOMIAL_H
 #define NNV_HARNESS_MULTINOMIAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file ties.h Where numbers tie, more than one answer is right: the expectation follows the driver's choice as far as
- * it is proven to be one among equals, and the checker compares the rest. See docs/tolerances.md.
+ * it is proven to be one among equals, and the checker compares the rest. See docs/use/tolerances.md.
  */
 #ifndef NNV_HARNESS_TIES_H
 #define NNV_HARNESS_TIES_H

@@ -57,7 +57,7 @@ struct nnv_case_list {
 /** Appends a copy of c (its strings are copied too, data is not). NNV_NO_MEMORY. */
 NNV_USE_RESULT enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c, struct nnv_err *err);
 
-/** What a case ends with: verdict, and the members of its journal record (docs/journal.md). Zero-initialise. */
+/** What a case ends with: verdict, and the members of its journal record (docs/use/journal.md). Zero-initialise. */
 struct nnv_result {
     int verdict; /**< enum nnvts_verdict; starts as ERROR */
     size_t compared, not_compared;

@@ -26,7 +26,7 @@ enum nnvts_verdict {
         NNVTS_VERDICT_COUNT
 };
 
-/** What the verdict of a case is against what was expected of it (docs/expectations.md). */
+/** What the verdict of a case is against what was expected of it (docs/use/expectations.md). */
 #define NNVTS_OUTCOMES(X)                                                                                              \
     X(NONE)  /* no expectation covers it: the verdict says all */                                                      \
     X(XFAIL) /* it went wrong as expected: this does not fail the run */                                               \

@@ -2,7 +2,7 @@
 /**
  * @file kernel.h What a golden kernel sees: one row of real numbers, and hooks where implementations may round.
  *
- * The evaluator runs a graph in 1 + n rows (Monte-Carlo arithmetic, docs/tolerances.md). Row 0 is the golden
+ * The evaluator runs a graph in 1 + n rows (Monte-Carlo arithmetic, docs/use/tolerances.md). Row 0 is the golden
  * result: reals in double, rounded once into the operand's type by the evaluator. Rows 1 to n get noise at each
  * hook: of either sign, of the size that row 0 wrote down for this hook. A kernel computes one row: it reads
  * real values, writes real values, and calls the hooks in an order that does not depend on the row.

@@ -74,7 +74,8 @@ enum nnv_quant_rule {
     NNV_Q_EIGHTH,   /**< 16 bits, coordinates of boxes: scale 1/8, zero point 0 */
 };
 
-/** How an output is judged where more than one answer may be right; the same in all forms. See docs/tolerances.md. */
+/** How an output is judged where more than one answer may be right; the same in all forms. See docs/use/tolerances.md.
+ */
 enum nnv_judged {
     NNV_JUDGED_VALUE,   /**< by its value */
     NNV_JUDGED_LARGEST, /**< indices of the largest numbers of input 0 along its axis (the slot with NNV_AXIS, else the

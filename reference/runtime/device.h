@@ -57,8 +57,8 @@ const struct nnvts_extension *nnv_rt_device_extension(const struct ANeuralNetwor
 static inline bool nnv_rt_is_extension(int32_t code) { return code > 0xffff; }
 
 /**
- * Opens the drivers that the environment names, see docs/runtime.md; what cannot be opened is told on stderr and left
- * out. *drivers is malloc'ed, the drivers stay open.
+ * Opens the drivers that the environment names, see docs/use/runtime.md; what cannot be opened is told on stderr and
+ * left out. *drivers is malloc'ed, the drivers stay open.
  */
 size_t nnv_rt_find_drivers(struct nnvts_device ***drivers);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file compare.h Two runs, or two benches, side by side. The comparison is a JSON object (docs/comparing.md); console
- * and page are made of it alone, so that report.html can show the one that lies in its folder.
+ * @file compare.h Two runs, or two benches, side by side. The comparison is a JSON object (docs/use/comparing.md);
+ * console and page are made of it alone, so that report.html can show the one that lies in its folder.
  */
 #ifndef NNV_REPORTS_COMPARE_H
 #define NNV_REPORTS_COMPARE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file trend.h Many runs in the order of time. The trend is a JSON object (docs/comparing.md); console and page are
- * made of it alone.
+ * @file trend.h Many runs in the order of time. The trend is a JSON object (docs/use/comparing.md); console and page
+ * are made of it alone.
  */
 #ifndef NNV_REPORTS_TREND_H
 #define NNV_REPORTS_TREND_H

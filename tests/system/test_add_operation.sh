@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/add-an-operation.md, followed: ELU is taken out of a copy of the sources and added again as the page says.
+# docs/extend/add-an-operation.md, followed: ELU is taken out of a copy of the sources and added again as the page says.
 . "$(dirname "$0")/lib.sh"
-PAGE=$ROOT/docs/add-an-operation.md
+PAGE=$ROOT/docs/extend/add-an-operation.md
 
 # The blocks of a language, one behind the other, a blank line between.
 blocks() { awk -v open="\`\`\`$1" '$0 == open { inside = 1; if (n++) print ""; next } /^```/ { inside = 0 } inside' "$PAGE"; }

@@ -53,15 +53,15 @@ test_quick() {
     has "$OUT" "0 of 1 planted bugs caught"
     has <(grep '"name": "beta-ignored"' audit/audit.json) '"device":'
 }
-# The rules of comparison on the same graphs. docs/tolerances.md holds the table of all bugs: some of its rows, again.
+# The rules of comparison on the same graphs. docs/use/tolerances.md holds the table of all bugs: some of its rows, again.
 test_profiles() {
     local bugs=low-bit-dropped,quant-plus-one,requantise-truncates,relu6-as-relu,add-scale-ignored row
     check 0 nnvts audit --profiles budget,aosp,aosp-graph --count 400 --bugs "$bugs"
     [ "$(grep -c '^| `[a-z]' "$OUT")" = 5 ] || fail "no row for each bug"
     grep '^| `[a-z]' "$OUT" | while read -r row; do
-        has "$ROOT/docs/tolerances.md" "$row" || fail "docs/tolerances.md is not what the audit says: run make profiles"
+        has "$ROOT/docs/use/tolerances.md" "$row" || fail "docs/use/tolerances.md is not what the audit says: run make profiles"
     done
-    has "$ROOT/docs/tolerances.md" "$(grep '^| cases that fail on a driver without a bug' "$OUT")"
+    has "$ROOT/docs/use/tolerances.md" "$(grep '^| cases that fail on a driver without a bug' "$OUT")"
     # a graph on which a bit more or less is right by AOSP's rule, and wrong by the budget
     [ "$(sed -n 's/^| `low-bit-dropped` | \(.*\) |.*|.*|/\1/p' "$OUT")" != – ] || fail "the budget does not see low-bit-dropped"
     [ "$(sed -n 's/^| \*\*bugs caught\*\* | \([0-9]*\) .*/\1/p' "$OUT")" = 5 ] || fail "the budget does not see all"
@@ -98,7 +98,7 @@ test_own() {
 }
 test_the_list() {
     check 0 nnvts audit --markdown
-    diff "$OUT" "$ROOT/docs/planted-bugs.md" || fail "docs/planted-bugs.md is not what the driver says: run make docs"
+    diff "$OUT" "$ROOT/docs/use/planted-bugs.md" || fail "docs/use/planted-bugs.md is not what the driver says: run make docs"
     [ "$(grep -c '^| `' "$OUT")" -ge 153 ] || fail "fewer than 150 bugs and 3 legal variants"
     [ "$(grep -c '^| `legal-' "$OUT")" -ge 3 ] || fail "fewer than 3 legal variants"
     same "$(grep '^| `' "$OUT" | cut -d '`' -f 2 | sort | uniq -d)" "" "names twice"

@@ -24,47 +24,46 @@ run_examples() {
     [ $n -gt 0 ] || fail "no examples in $1"
 }
 test_readme() { run_examples "$ROOT/README.md"; }
-test_cli() { run_examples "$ROOT/docs/cli.md"; }
-test_adding_a_driver() { run_examples "$ROOT/docs/add-a-driver.md"; }
-test_adding_an_operation() { run_examples "$ROOT/docs/add-an-operation.md"; }
-test_adding_a_suite() { run_examples "$ROOT/docs/add-a-suite.md"; }
+test_cli() { run_examples "$ROOT/docs/use/cli.md"; }
+test_adding_a_driver() { run_examples "$ROOT/docs/extend/add-a-driver.md"; }
+test_adding_an_operation() { run_examples "$ROOT/docs/extend/add-an-operation.md"; }
+test_adding_a_suite() { run_examples "$ROOT/docs/extend/add-a-suite.md"; }
 test_importing() {
-    run_examples "$ROOT/docs/importing.md"
-    has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/importing.md")"
+    run_examples "$ROOT/docs/use/importing.md"
+    has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/use/importing.md")"
 }
-test_debugging() { run_examples "$ROOT/docs/debugging.md"; }
-test_expectations() { run_examples "$ROOT/docs/expectations.md"; }
+test_debugging() { run_examples "$ROOT/docs/use/debugging.md"; }
+test_expectations() { run_examples "$ROOT/docs/use/expectations.md"; }
 test_flakes() {
-    run_examples "$ROOT/docs/flakes.md"
+    run_examples "$ROOT/docs/use/flakes.md"
     has run/flakes.json '"class": "order-dependent"'
 }
-test_explaining() { run_examples "$ROOT/docs/explaining.md"; }
-test_random_graphs() { run_examples "$ROOT/docs/random-graphs.md"; }
+test_explaining() { run_examples "$ROOT/docs/use/explaining.md"; }
+test_random_graphs() { run_examples "$ROOT/docs/use/random-graphs.md"; }
 needs_engines() {
     local e
     for e in xnnpack onednn; do [ -e "$NNVTS_BUILD/drivers/$e.so" ] || skip "the driver $e was not built"; done
 }
 test_engines() {
     needs_engines
-    run_examples "$ROOT/docs/engines.md"
+    run_examples "$ROOT/docs/use/engines.md"
 }
 test_findings() {
     needs_engines
-    run_examples "$ROOT/docs/findings.md"
+    run_examples "$ROOT/docs/use/findings.md"
 }
-test_partitioning() { run_examples "$ROOT/docs/partitioning.md"; }
-test_suites() { run_examples "$ROOT/docs/suites.md"; }
-test_host() { run_examples "$ROOT/docs/host.md"; }
-test_compiler() { run_examples "$ROOT/docs/compiler.md"; }
-test_bench() { run_examples "$ROOT/docs/bench.md"; }
-test_comparing() { run_examples "$ROOT/docs/comparing.md"; }
-test_gating() { run_examples "$ROOT/docs/gating.md"; }
-test_reports() { run_examples "$ROOT/docs/reports.md"; }
-test_partition_cost() { run_examples "$ROOT/docs/partition-cost.md"; }
-test_runtime() { run_examples "$ROOT/docs/runtime.md"; }
-test_farms() { run_examples "$ROOT/docs/farms.md"; }
-test_fuzzing() { run_examples "$ROOT/docs/fuzzing.md"; }
-test_spec_format() { run_examples "$ROOT/docs/spec-format.md"; }
+test_partitioning() { run_examples "$ROOT/docs/compile/partitioning.md"; }
+test_suites() { run_examples "$ROOT/docs/use/suites.md"; }
+test_host() { run_examples "$ROOT/docs/use/host.md"; }
+test_compiler() { run_examples "$ROOT/docs/compile/compiling.md"; }
+test_bench() { run_examples "$ROOT/docs/use/bench.md"; }
+test_comparing() { run_examples "$ROOT/docs/use/comparing.md"; }
+test_gating() { run_examples "$ROOT/docs/use/gating.md"; }
+test_reports() { run_examples "$ROOT/docs/use/reports.md"; }
+test_runtime() { run_examples "$ROOT/docs/use/runtime.md"; }
+test_farms() { run_examples "$ROOT/docs/use/farms.md"; }
+test_fuzzing() { run_examples "$ROOT/docs/use/fuzzing.md"; }
+test_spec_format() { run_examples "$ROOT/docs/use/spec-format.md"; }
 test_conformance() {
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || skip "python3 (3.10 or newer) is not there"
     run_examples "$ROOT/tests/conformance/README.md"
@@ -82,9 +81,16 @@ test_operation_pages() {
     check 0 nnvts op --markdown --out ops
     diff -r ops "$ROOT/docs/ops" || fail "docs/ops is not what the records say: run make docs"
 }
+# No page with examples is forgotten above.
+test_every_page_is_run() {
+    local page
+    grep -l '^ *```console' "$ROOT"/docs/*.md "$ROOT"/docs/{use,compile,extend}/*.md | while read -r page; do
+        grep -q "run_examples \"\$ROOT/docs/${page#"$ROOT/docs/"}\"" "$ROOT/tests/system/test_docs.sh" || fail "nobody runs the examples of $page"
+    done
+}
 test_links() {
     local file target
-    for file in "$ROOT"/README.md "$ROOT"/CONTRIBUTING.md "$ROOT"/docs/*.md "$ROOT"/docs/ops/README.md "$ROOT"/tests/conformance/README.md; do
+    for file in "$ROOT"/README.md "$ROOT"/CONTRIBUTING.md "$ROOT"/docs/*.md "$ROOT"/docs/{use,compile,extend}/*.md "$ROOT"/docs/ops/README.md "$ROOT"/tests/conformance/README.md; do
         for target in $(grep -o '](\([^)#]*\)' "$file" | sed 's/^](//' | grep -v '^http'); do
             [ -e "$(dirname "$file")/$target" ] || fail "$file: broken link $target"
         done

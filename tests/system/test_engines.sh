@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Drivers over engines, where they were built: what fails is in docs/findings.md, and nothing else does.
+# Drivers over engines, where they were built: what fails is in docs/use/findings.md, and nothing else does.
 . "$(dirname "$0")/lib.sh"
 try_nothing_again
 
@@ -14,7 +14,7 @@ run_all() {
     [ "$(verdict out PASS)" -gt 10000 ] || fail "only $(verdict out PASS) cases passed"
     verdicts out | awk '$2 != "PASS" && $2 != "UNSUPPORTED" && $2 != "SKIP"' >bad
     ! grep -v ' FAIL$' bad || fail "worse than a wrong value"
-    ! grep -Ev "$2" bad || fail "not in docs/findings.md"
+    ! grep -Ev "$2" bad || fail "not in docs/use/findings.md"
 }
 test_xnnpack() { needs xnnpack; run_all xnnpack '/(HARD_SWISH|RESIZE_BILINEAR)[/_]'; }
 test_xnnpack_vectors() {

@@ -29,8 +29,8 @@ struct nnv_cost_model {
 };
 
 /**
- * Reads a cost model or profile (docs/partition-cost.md): an object whose members, all optional, replace the defaults.
- * text NULL: the defaults. The model is of arena.
+ * Reads a cost model or profile (docs/compile/partitioning.md): an object whose members, all optional, replace the
+ * defaults. text NULL: the defaults. The model is of arena.
  */
 NNV_USE_RESULT enum nnv_status nnv_cost_read(const char *text, size_t len, const char *where, struct nnv_arena *arena,
                                              struct nnv_cost_model *out, struct nnv_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file emit.h What converted regions are written as: the NNAPI JSON description, and one C++ class each. See
- * docs/compiler.md. The same regions give the same bytes.
+ * docs/compile/compiling.md. The same regions give the same bytes.
  */
 #ifndef NNV_COMPILER_EMIT_H
 #define NNV_COMPILER_EMIT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A region as NNAPI JSON; docs/compiler.md says what it means. */
+/* A region as NNAPI JSON; docs/compile/compiling.md says what it means. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file explain.h Which plausible mistake makes an answer as wrong as it is. See docs/explaining.md. */
+/** @file explain.h Which plausible mistake makes an answer as wrong as it is. See docs/use/explaining.md. */
 #ifndef NNV_EXPLAIN_EXPLAIN_H
 #define NNV_EXPLAIN_EXPLAIN_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Every row of the converter: a program that converts at the row's level, gives what the interpreter gives, and is
- * refused one level below; and docs/compiler-operators.md, which says what the rows say.
+ * refused one level below; and docs/compile/compiling.md, which says what the rows say.
  */
 #include "tests/kit/convert_fixture.h"
 #include "tests/kit/convert_programs.h"
@@ -159,10 +159,10 @@ static void test_documentation(void **state) {
     }
     size_t size;
     char *text = NULL;
-    if (nnv_file_read("docs/compiler-operators.md", 1 << 20, &text, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_file_read("docs/compile/compiling.md", 1 << 20, &text, &size, &err) != NNV_OK) fail_msg("%s", err.text);
     if (!strstr(text, t.data)) {
         fputs(t.data, stderr); /* longer than a message may be */
-        fail_msg("the table of docs/compiler-operators.md must be the above");
+        fail_msg("the table of docs/compile/compiling.md must be the above");
     }
     free(text);
     nnv_text_free(&t);

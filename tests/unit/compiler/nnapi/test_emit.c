@@ -321,7 +321,7 @@ static void documentation_shows_the_json(void **state) {
     const struct nnv_emit region = {"tvmgen_default_nnapi_main_0", emit_small(arena)};
     char *page = NULL;
     size_t size;
-    if (nnv_file_read("docs/compiler.md", 1 << 20, &page, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_file_read("docs/compile/compiling.md", 1 << 20, &page, &size, &err) != NNV_OK) fail_msg("%s", err.text);
     char *from = strstr(page, "```json\n");
     char *to = from ? strstr(from += 8, "```") : NULL;
     assert_non_null(to);

@@ -22,10 +22,10 @@ static void every_operator_is_documented(void **state) {
     char *text = NULL;
     size_t n, size;
     const struct nnv_relay_op_row *rows = nnv_relay_ops(&n);
-    if (nnv_file_read("docs/relay.md", 1 << 20, &text, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_file_read("docs/compile/partitioning.md", 1 << 20, &text, &size, &err) != NNV_OK) fail_msg("%s", err.text);
     for (size_t i = 0; i < n; i++)
         if (strstr(text, nnv_arena_printf(arena, "`%s`", rows[i].name)) == NULL)
-            fail_msg("not in docs/relay.md: %s", rows[i].name);
+            fail_msg("not in docs/compile/partitioning.md: %s", rows[i].name);
     free(text);
 }
 
