@@ -28,9 +28,9 @@ ALL_CFLAGS = -std=c17 $(CFLAGS) $(WARN) $(WERROR) $(SAN) -fPIC -fno-semantic-int
 PKG_CFLAGS := $(shell pkg-config --cflags jansson libxml-2.0 libpng 2>/dev/null)
 LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenblas -lm -lpthread -ldl
 
-REF_DIRS := base reference/model reference/spec reference/eval reference/ops reference/cpu
+REF_DIRS := base reference/model reference/abi reference/spec reference/eval reference/ops reference/cpu
 RUNTIME_DIRS := $(REF_DIRS) reference/runtime
-CORE_DIRS := $(RUNTIME_DIRS) randgraph mlts compiler reports $(filter-out harness/cli,$(patsubst %/,%,$(wildcard harness/*/)))
+CORE_DIRS := $(RUNTIME_DIRS) reference/faults randgraph mlts compiler reports $(filter-out harness/cli,$(patsubst %/,%,$(wildcard harness/*/)))
 sources = $(sort $(shell find $(wildcard $(1)) -name '*.c'))
 objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 

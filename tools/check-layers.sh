@@ -13,7 +13,9 @@ reference/model      include base
 reference/spec       include base reference/model
 reference/eval       include base reference/model
 reference/ops        include base reference/model reference/eval
-reference/cpu        include base reference/model reference/spec reference/eval reference/ops
+reference/abi        include base reference/model
+reference/faults     include base reference/model
+reference/cpu        include base reference/model reference/abi reference/spec reference/eval reference/ops
 reference/runtime    include base reference/model reference/cpu
 randgraph            include base reference/model reference/spec reference/eval reference/ops
 mlts                 include base reference/model reference/spec reference/eval reference/ops
@@ -21,13 +23,13 @@ compiler/relay       include base
 compiler/byoc        include base compiler/relay
 compiler/nnapi       include base reference/model compiler/relay compiler/byoc
 compiler/nnapi/region include
-harness/client       include base reference/model harness/runner
+harness/client       include base reference/model reference/abi harness/runner
 harness/judge        include base reference/model reference/spec reference/eval harness/client harness/runner
 harness/journal      include base harness/runner
 harness/runner       include base reference/model reference/spec reference/eval harness/client harness/judge harness/journal reports
-harness/suites       include base reference/model reference/spec reference/eval reference/ops reference/runtime randgraph compiler harness/client harness/judge harness/runner harness/fuzz
-harness/debug        include base reference/model reference/spec reference/eval harness/client harness/judge harness/journal harness/runner reports harness/cli
-harness/fuzz         include base reference/model reference/spec reference/eval randgraph harness/client harness/judge harness/runner
+harness/suites       include base reference/model reference/abi reference/faults reference/spec reference/eval reference/ops reference/runtime randgraph compiler harness/client harness/judge harness/runner harness/fuzz
+harness/debug        include base reference/model reference/abi reference/faults reference/spec reference/eval harness/client harness/judge harness/journal harness/runner reports harness/cli
+harness/fuzz         include base reference/model reference/abi reference/faults reference/spec reference/eval randgraph harness/client harness/judge harness/runner
 harness/bench        include base reference/model reference/spec reference/eval mlts harness/client harness/judge harness/runner harness/debug
 harness/compiled     include base reference/model reference/spec reference/eval compiler compiler/nnapi/region mlts harness/client harness/judge harness/runner harness/bench harness/cli
 harness/cli          include base reference mlts randgraph compiler harness reports

@@ -4,27 +4,16 @@
 #define NNV_CLIENT_ABI_H
 
 #include "harness/client/verify.h"
+#include "reference/abi/render.h"
 
-/** Constants of more bytes than this lie in a pool. */
-enum { NNV_ABI_COPY_MAX = 128 };
-
-/** Bytes of the pool that the model's constants need, guard zones included; 0: it needs no pool. */
-size_t nnv_abi_pool_bytes(const struct nnv_model *model);
 /**
- * The model as the ABI renders it. Constants up to NNV_ABI_COPY_MAX bytes are CONSTANT_COPY in operand_values, larger
- * ones and those marked CONSTANT_REFERENCE lie in a pool of this kind, which the caller frees: *constants, zeros where
- * none is needed. All else is arena's, or the model's, which must outlive it. NNV_INVALID beyond 4 GiB of constants.
+ * The model as the ABI renders it. Constants that do not lie in operand_values lie in a pool of this kind, which the
+ * caller frees: *constants, zeros where none is needed. All else is arena's, or the model's, which must outlive it.
+ * NNV_INVALID beyond 4 GiB of constants.
  */
 NNV_USE_RESULT enum nnv_status nnv_abi_model(const struct nnv_model *model, struct nnv_arena *arena,
                                              enum nnv_pool_kind kind, struct nnvts_model *out,
                                              struct nnv_abi_pool *constants, struct nnv_err *err);
-/**
- * The same with the pool given: nnv_abi_pool_bytes() bytes, mapped and 64-aligned at `mapped`. pool (may be NULL if no
- * pool is needed) is copied into the model as it stands.
- */
-NNV_USE_RESULT enum nnv_status nnv_abi_model_at(const struct nnv_model *model, struct nnv_arena *arena,
-                                                const struct nnvts_memory *pool, void *mapped, struct nnvts_model *out,
-                                                struct nnv_err *err);
 /**
  * True if the constants, in the pool at `mapped` and in abi->operand_values, are still the model's and the guard zones
  * around those in the pool are whole; else *b says what the driver did.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file import.c Models and memory of a caller that is not trusted. */
+#include "reference/abi/import.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cpu.h"
 #include "reference/model/validate.h"
 
 enum { MAX_OPERANDS = 1 << 22, MAX_POOLS = 1 << 12, MAX_SUBGRAPHS = 1 << 10, MAX_EXTENSIONS = 1 << 10 };
