@@ -25,8 +25,8 @@ static const struct nnv_verb_help help = {
 static const uint64_t LIMIT_NS = 60000000000; /* for the mistakes of one spec */
 
 static const char *const kinds[] = {
-    [NNV_EXPLAINED_RIGHT] = "right",     [NNV_EXPLAINED_NO_ANSWER] = "no-answer", [NNV_EXPLAINED_UNSTEADY] = "unsteady",
-    [NNV_EXPLAINED_MISTAKE] = "mistake", [NNV_EXPLAINED_UNKNOWN] = "unknown",
+    [NNV_EXPLAINED_RIGHT] = "right",   [NNV_EXPLAINED_NO_ANSWER] = "no-answer", [NNV_EXPLAINED_UNSTEADY] = "unsteady",
+    [NNV_EXPLAINED_FAULT] = "mistake", [NNV_EXPLAINED_UNKNOWN] = "unknown",
 };
 
 /** What was explained: a spec, or one operation of it that was cut out. */
@@ -48,17 +48,18 @@ static int place_of(const struct subject *s, const struct nnv_finding *f) {
 
 static void add_finding(const struct subject *s, const struct nnv_finding *f, struct nnv_text *out) {
     int at = place_of(s, f);
-    nnv_text_addf(out, "  %-28s %s", f->mistake->name, f->mistake->words);
+    nnv_text_addf(out, "  %-28s %s", f->fault->name, f->fault->words);
     if (at >= 0)
         nnv_text_addf(out, " (operation %d, %s)", at, op_name(s, at));
     else if (f->kind >= 0)
         nnv_text_addf(out, " (all operations %s)", nnv_op(f->kind)->name);
     else
-        nnv_text_add(out, f->mistake->change ? " (all operations that it can happen to)" : " (the model's outputs)");
+        nnv_text_add(out, nnv_fault_is_edit(f->fault) ? " (all operations that it can happen to)"
+                                                      : " (the model's outputs)");
     nnv_text_add(out, "\n");
 }
 
-static void add_mistake(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
+static void add_fault(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
     nnv_text_addf(out, "%zu of %zu values are wrong, and all %zu are what this mistake would make of them:\n", x->wrong,
                   x->compared, x->finding[0].matched);
     add_finding(s, &x->finding[0], out);
@@ -93,8 +94,8 @@ static void add_words(const struct subject *s, const struct nnv_explanation *x, 
                              : "a race, or memory that is not initialised",
                       x->wrong, x->compared);
         break;
-    case NNV_EXPLAINED_MISTAKE:
-        add_mistake(s, x, out);
+    case NNV_EXPLAINED_FAULT:
+        add_fault(s, x, out);
         break;
     case NNV_EXPLAINED_UNKNOWN:
         nnv_text_addf(out, "no known mistake explains it: %zu of %zu values are wrong, %zu mistakes tried%s\n",
@@ -119,7 +120,7 @@ static void add_json(const struct subject *s, const struct nnv_explanation *x, s
         const struct nnv_finding *f = &x->finding[i];
         int at = place_of(s, f);
         nnv_text_addf(out, "%s{\"name\":\"%s\",\"words\":\"%s\",\"matched\":%zu,\"same_values\":%s", i ? "," : "",
-                      f->mistake->name, f->mistake->words, f->matched, i == 0 || f->same ? "true" : "false");
+                      f->fault->name, f->fault->words, f->matched, i == 0 || f->same ? "true" : "false");
         if (at >= 0)
             nnv_text_addf(out, ",\"operation\":%d,\"op\":\"%s\"", at, op_name(s, at));
         else if (f->kind >= 0)
@@ -155,7 +156,7 @@ static enum nnv_status explain_isolated(const struct nnv_run_config *config, str
     if (nnv_bisect(s->spec, &oracle, arena, &b, &ignored) != NNV_OK || b.isolated == NULL) return NNV_OK;
     if (b.spec->model.main.noperations != s->spec->model.main.noperations) return NNV_OK;
     enum nnv_status st = explain_answer(config, b.isolated, NNV_PRECISION_BUDGET, arena, alone, err);
-    if (st != NNV_OK || alone->kind != NNV_EXPLAINED_MISTAKE) return st;
+    if (st != NNV_OK || alone->kind != NNV_EXPLAINED_FAULT) return st;
     *x = *alone;
     s->cut = b.isolated;
     s->at = (int)b.culprit;
@@ -223,9 +224,9 @@ static enum nnv_status explain_file(const struct nnv_cli *c, const struct nnv_ru
     return st;
 }
 
-static int list_mistakes(void) {
+static int list_faults(void) {
     size_t count;
-    const struct nnv_mistake *m = nnv_mistakes(&count);
+    const struct nnv_fault *m = nnv_faults(&count);
     for (size_t i = 0; i < count; i++) printf("%-28s %s\n", m[i].name, m[i].words);
     return NNVTS_EXIT_PASS;
 }
@@ -246,7 +247,7 @@ static int run(int argc, char **argv) {
     };
     int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
     if (code >= 0) return code;
-    if (list) return list_mistakes();
+    if (list) return list_faults();
 
     struct nnv_err err = {0};
     struct nnv_run_config config;

@@ -12,7 +12,7 @@
 
 enum { ROWS_FLOAT = 8, ROWS_QUANTISED = 16, ROWS_SECOND = 64, FEW = 3 };
 
-/** Where a mistake is tried. */
+/** Where a fault is tried. */
 struct place {
     int at;   /* operation, or -1: all */
     int kind; /* of this code, or -1: of any */
@@ -28,7 +28,7 @@ struct numbers {
 /** What explaining one answer knows. */
 struct explaining {
     const struct nnv_spec *spec;
-    struct nnv_arena *arena, *work; /* work: reset after each mistake */
+    struct nnv_arena *arena, *work; /* work: reset after each fault */
     enum nnv_precision precision;
     const struct nnv_value *actual_values;
     struct nnv_call **calls;
@@ -96,7 +96,7 @@ static bool take_numbers(const struct explaining *x, const struct nnv_golden *go
                                     .must_equal = x->spec->exact,
                                     .low_precision = x->spec->model.relaxed,
                                     .graph = nnv_graph_rule(&x->spec->model)};
-        /* where numbers tie, the mistaken index may be any of theirs, too */
+        /* where numbers tie, the wrong index may be any of theirs, too */
         if (golden[i].spread && golden[i].source &&
             !nnv_follow_indices(&e, golden[i].source, x->actual_values[i].data, arena))
             return false;
@@ -114,8 +114,8 @@ static bool take_numbers(const struct explaining *x, const struct nnv_golden *go
 
 /* -------------------------------------------------------------------- spoiling */
 
-/** Moves what is right by `side` bounds, then spoils it, all outputs. False if the mistake fits none. */
-static bool spoil(const struct explaining *x, const struct nnv_mistake *m, const struct nnv_golden *golden,
+/** Moves what is right by `side` bounds, then spoils it, all outputs. False if that changes none. */
+static bool spoil(const struct explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
                   const struct numbers *from, int side, struct nnv_arena *arena, double *to) {
     size_t at = 0;
     bool any = false;
@@ -124,33 +124,39 @@ static bool spoil(const struct explaining *x, const struct nnv_mistake *m, const
         const struct nnv_type *t = nnv_type(o->type);
         size_t n = elems_of(x, i);
         double *exact = golden[i].exact ? nnv_arena_copy(arena, golden[i].exact, n * sizeof *exact) : NULL;
+        double *right = NNV_NEW(arena, double, n + 1);
+        if (!right) return false;
         for (size_t k = 0; k < n; k++) {
             double v = from->v[at + k] + (isnan(from->bound[at + k]) ? 0 : side * from->bound[at + k]);
             if (exact) exact[k] += side * 0.01 * (double)o->scale;
-            to[at + k] = t->kind == NNV_KIND_FLOAT ? v : fmin(fmax(v, t->min), t->max);
+            right[k] = t->kind == NNV_KIND_FLOAT ? v : fmin(fmax(v, t->min), t->max);
         }
-        struct nnv_spoiled s = {.type = o->type,
-                                .scale = o->scale,
-                                .zero_point = o->zero_point,
-                                .rank = x->spec->outputs[i].rank,
-                                .dims = x->spec->outputs[i].dims,
-                                .n = n,
-                                .v = to + at,
-                                .exact = exact,
-                                .poison = x->poison + at};
-        if (n > 0 && m->spoil && !o->ignored) any |= m->spoil(&s, m);
+        const struct nnv_fault_output y = {.type = o->type,
+                                           .scale = o->scale,
+                                           .zero_point = o->zero_point,
+                                           .rank = x->spec->outputs[i].rank,
+                                           .dims = x->spec->outputs[i].dims,
+                                           .n = n,
+                                           .v = right,
+                                           .exact = exact,
+                                           .poison = x->poison + at};
+        if (n > 0 && fault->element && !o->ignored)
+            any |= nnv_fault_spoil(fault, &y, to + at);
+        else
+            memcpy(to + at, right, n * sizeof *right);
         at += n;
     }
-    return any || !m->spoil;
+    return any;
 }
 
-/** What the mistake may make of right values: their hull when they are moved to either side by their bounds. */
-static bool spoil_all(const struct explaining *x, const struct nnv_mistake *m, const struct nnv_golden *golden,
+/** What the fault may make of right values: their hull when they are moved to either side by their bounds. */
+static bool spoil_all(const struct explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
                       struct nnv_arena *arena, struct numbers *to) {
     double *v = NNV_NEW(arena, double, x->n + 1);
-    if (!v || !spoil(x, m, golden, to, 1, arena, to->high) || !spoil(x, m, golden, to, -1, arena, to->low) ||
-        !spoil(x, m, golden, to, 0, arena, v))
-        return false;
+    if (!v) return false;
+    (void)spoil(x, fault, golden, to, 1, arena, to->high);
+    (void)spoil(x, fault, golden, to, -1, arena, to->low);
+    if (!spoil(x, fault, golden, to, 0, arena, v) && !nnv_fault_is_edit(fault)) return false;
     for (size_t k = 0; k < x->n; k++) {
         double a = to->low[k], b = to->high[k];
         to->low[k] = fmin(fmin(a, b), v[k]);
@@ -167,7 +173,7 @@ static bool is_as(const struct numbers *c, size_t k, double actual) {
     return actual >= c->low[k] && actual <= c->high[k];
 }
 
-/** How well a mistake's values fit. */
+/** How well a fault's values fit. */
 struct fit {
     size_t matched, explained,
         sharp; /* of the compared; of the wrong ones, and those where what is right would not fit */
@@ -191,8 +197,8 @@ static struct fit compare(const struct explaining *x, const struct numbers *c) {
 }
 
 /** All values fit, and what is right would not; one or two wrong values fit too much by chance. */
-static bool is_explained(const struct explaining *x, const struct nnv_mistake *m, const struct fit *f) {
-    if (!m->change && !m->few && x->out->wrong < FEW) return false;
+static bool is_explained(const struct explaining *x, const struct nnv_fault *fault, const struct fit *f) {
+    if (!nnv_fault_is_edit(fault) && !fault->few && x->out->wrong < FEW) return false;
     return f->matched == x->out->compared && f->explained == x->out->wrong && 2 * f->sharp >= x->out->wrong;
 }
 
@@ -208,16 +214,16 @@ static bool is_same(const struct explaining *x, const double *a, const double *b
     return true;
 }
 
-/** Keeps a mistake that explains the answer: those that come nearer to it first, else in the order of the bank. */
-static enum nnv_status keep(struct explaining *x, const struct nnv_mistake *m, struct place p, const struct numbers *c,
-                            const struct fit *f, struct nnv_err *err) {
+/** Keeps a fault that explains the answer: those that come nearer to it first, else in the order of the catalogue. */
+static enum nnv_status keep(struct explaining *x, const struct nnv_fault *fault, struct place p,
+                            const struct numbers *c, const struct fit *f, struct nnv_err *err) {
     struct nnv_explanation *out = x->out;
     int i = out->findings;
     for (int k = 0; k < out->findings; k++)
-        if (out->finding[k].mistake == m && out->finding[k].distance <= f->distance) return NNV_OK;
+        if (out->finding[k].fault == fault && out->finding[k].distance <= f->distance) return NNV_OK;
     while (i > 0 && f->distance < 0.9 * out->finding[i - 1].distance - 1e-9) i--;
     if (i == NNV_FINDINGS) return NNV_OK;
-    struct nnv_finding found = {m, p.at, p.kind, f->matched, false, f->distance, NULL};
+    struct nnv_finding found = {fault, p.at, p.kind, f->matched, false, f->distance, NULL};
     found.values = nnv_arena_copy(x->arena, c->v, x->n * sizeof *c->v);
     if (!found.values) return nnv_no_memory(err);
     if (out->findings < NNV_FINDINGS) out->findings++;
@@ -228,55 +234,56 @@ static enum nnv_status keep(struct explaining *x, const struct nnv_mistake *m, s
 
 /* ---------------------------------------------------------------------- trying */
 
-/** Makes the spec wrong at a place; false if the mistake can't happen there. */
-static bool make_wrong(const struct explaining *x, const struct nnv_mistake *m, struct place p, struct nnv_edit *e) {
+/** Makes the spec wrong at a place; false if the fault can't happen there. */
+static bool make_wrong(const struct explaining *x, const struct nnv_fault *fault, struct place p, struct nnv_edit *e) {
     bool any = false;
     nnv_edit_begin(e, x->spec, x->work);
+    if (!e->failed) nnv_edit_open_shapes(e);
     for (uint32_t i = x->spec->model.main.noperations; i-- > 0 && !e->failed;) {
         int32_t code = x->spec->model.main.operations[i].type;
         if ((p.at >= 0 && (uint32_t)p.at != i) || (p.kind >= 0 && p.kind != code)) continue;
-        if (!nnv_mistake_fits(m, code)) continue;
+        if (!nnv_fault_fits(fault, code)) continue;
         e->at = i;
         e->call = x->calls[i];
-        any |= m->change(e, m);
+        any |= nnv_fault_apply(fault, e);
     }
     return any && !e->failed;
 }
 
 /** Evaluates the wrong model; false if it can't be, or gives other numbers of elements. */
-static bool candidate(const struct explaining *x, const struct nnv_mistake *m, const struct nnv_spec *wrong, int rows,
+static bool candidate(const struct explaining *x, const struct nnv_fault *fault, const struct nnv_spec *wrong, int rows,
                       struct numbers *c) {
     struct nnv_golden *golden;
     struct nnv_err err = {0};
     return evaluate(x, wrong, rows, x->work, &golden, &err) == NNV_OK && take_numbers(x, golden, x->work, c) &&
-           spoil_all(x, m, golden, x->work, c);
+           spoil_all(x, fault, golden, x->work, c);
 }
 
-/** Tries a mistake of the model: golden values alone first, then, if they come near, with a budget. */
-static enum nnv_status try_change(struct explaining *x, const struct nnv_mistake *m, struct place p, bool *can,
+/** Tries a fault of the model: golden values alone first, then, if they come near, with a budget. */
+static enum nnv_status try_change(struct explaining *x, const struct nnv_fault *fault, struct place p, bool *can,
                                   struct nnv_err *err) {
     struct nnv_edit e;
     struct numbers c;
     struct nnv_err ignored = {0};
-    *can = make_wrong(x, m, p, &e);
+    *can = make_wrong(x, fault, p, &e);
     if (!*can || nnv_validate(&e.spec.model, x->work, NULL, &ignored) != NNV_OK) return NNV_OK;
     x->out->tried++;
-    if (!candidate(x, m, &e.spec, 0, &c)) return NNV_OK;
+    if (!candidate(x, fault, &e.spec, 0, &c)) return NNV_OK;
     struct fit f = compare(x, &c);
     if (!is_promising(x, &f)) return NNV_OK;
-    if (!candidate(x, m, &e.spec, x->quantised ? ROWS_QUANTISED : ROWS_FLOAT, &c)) return NNV_OK;
+    if (!candidate(x, fault, &e.spec, x->quantised ? ROWS_QUANTISED : ROWS_FLOAT, &c)) return NNV_OK;
     f = compare(x, &c);
-    return is_explained(x, m, &f) ? keep(x, m, p, &c, &f, err) : NNV_OK;
+    return is_explained(x, fault, &f) ? keep(x, fault, p, &c, &f, err) : NNV_OK;
 }
 
-static enum nnv_status try_spoil(struct explaining *x, const struct nnv_mistake *m, struct nnv_err *err) {
+static enum nnv_status try_spoil(struct explaining *x, const struct nnv_fault *fault, struct nnv_err *err) {
     struct numbers c;
     if (!new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
     memcpy(c.v, x->right.v, 2 * x->n * sizeof *c.v); /* and their bounds */
-    if (!spoil_all(x, m, x->golden, x->work, &c)) return NNV_OK;
+    if (!spoil_all(x, fault, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
     struct fit f = compare(x, &c);
-    return is_explained(x, m, &f) ? keep(x, m, everywhere, &c, &f, err) : NNV_OK;
+    return is_explained(x, fault, &f) ? keep(x, fault, everywhere, &c, &f, err) : NNV_OK;
 }
 
 /** True if operation i is the first of its kind, and not the only one. */
@@ -289,19 +296,19 @@ static bool is_kind(const struct nnv_subgraph *main, uint32_t i) {
     return before == 0 && behind > 0;
 }
 
-/** Tries a mistake at all operations, at those of each kind, and at each alone. */
-static enum nnv_status try_mistake(struct explaining *x, const struct nnv_mistake *m, uint64_t end_ns,
-                                   struct nnv_err *err) {
+/** Tries a fault at all operations, at those of each kind, and at each alone. */
+static enum nnv_status try_fault(struct explaining *x, const struct nnv_fault *fault, uint64_t end_ns,
+                                 struct nnv_err *err) {
     const struct nnv_subgraph *main = &x->spec->model.main;
     bool can;
-    if (!m->change) return try_spoil(x, m, err);
-    enum nnv_status st = try_change(x, m, everywhere, &can, err);
+    if (!nnv_fault_is_edit(fault)) return try_spoil(x, fault, err);
+    enum nnv_status st = try_change(x, fault, everywhere, &can, err);
     for (uint32_t i = 0; st == NNV_OK && can && main->noperations > 1 && i < main->noperations && !x->out->cut; i++) {
         bool there;
         nnv_arena_reset(x->work);
-        st = try_change(x, m, (struct place){(int)i, -1}, &there, err);
+        st = try_change(x, fault, (struct place){(int)i, -1}, &there, err);
         if (st == NNV_OK && there && is_kind(main, i))
-            st = try_change(x, m, (struct place){-1, main->operations[i].type}, &there, err);
+            st = try_change(x, fault, (struct place){-1, main->operations[i].type}, &there, err);
         x->out->cut = nnv_now_ns() > end_ns;
     }
     return st;
@@ -309,11 +316,11 @@ static enum nnv_status try_mistake(struct explaining *x, const struct nnv_mistak
 
 static enum nnv_status try_all(struct explaining *x, uint64_t limit_ns, struct nnv_err *err) {
     size_t count;
-    const struct nnv_mistake *m = nnv_mistakes(&count);
+    const struct nnv_fault *faults = nnv_faults(&count);
     uint64_t end_ns = nnv_now_ns() + limit_ns;
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; st == NNV_OK && i < count && !x->out->cut; i++) {
-        st = try_mistake(x, &m[i], end_ns, err);
+        st = try_fault(x, &faults[i], end_ns, err);
         nnv_arena_reset(x->work);
         x->out->cut = x->out->cut || (i + 1 < count && nnv_now_ns() > end_ns);
     }
@@ -409,7 +416,7 @@ static enum nnv_status explain(struct explaining *x, const struct nnv_answers *a
     if (right > 0) return NNV_OK;
     x->out->wrong = wrong;
     enum nnv_status st = try_all(x, limit_ns, err);
-    x->out->kind = x->out->findings ? NNV_EXPLAINED_MISTAKE : NNV_EXPLAINED_UNKNOWN;
+    x->out->kind = x->out->findings ? NNV_EXPLAINED_FAULT : NNV_EXPLAINED_UNKNOWN;
     return st;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The bank of mistakes, on answers worked by hand. */
+/** The catalogue of faults, on answers worked by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,9 +80,9 @@ static void explain(const char *json, const double *v) {
 #define V(...)                                                                                                         \
     (const double[]) { __VA_ARGS__ }
 
-static void assert_mistake(const char *name, int at) {
-    if (found.kind != NNV_EXPLAINED_MISTAKE) fail_msg("kind %d instead of %s", (int)found.kind, name);
-    assert_string_equal(found.finding[0].mistake->name, name);
+static void assert_fault(const char *name, int at) {
+    if (found.kind != NNV_EXPLAINED_FAULT) fail_msg("kind %d instead of %s", (int)found.kind, name);
+    assert_string_equal(found.finding[0].fault->name, name);
     assert_int_equal(found.finding[0].at, at);
 }
 
@@ -127,20 +127,20 @@ static void all_values_must_fit(void **state) {
 static void two_that_are_the_same(void **state) {
     (void)state;
     explain(DIFFERENCE, V(-4, -5, -6, 2)); /* b - a is also -(a - b) */
-    assert_mistake("operands-swapped", -1);
+    assert_fault("operands-swapped", -1);
     assert_true(found.findings >= 2);
-    assert_string_equal(found.finding[1].mistake->name, "sign-flipped");
+    assert_string_equal(found.finding[1].fault->name, "sign-flipped");
     assert_true(found.finding[1].same);
 }
 
 static void filter_and_bias(void **state) {
     (void)state;
     explain(CONVOLUTION, V(12.5, 23.5, 34.5)); /* 10 x + next + 0.5 */
-    assert_mistake("filter-flipped", -1);
+    assert_fault("filter-flipped", -1);
     explain(CONVOLUTION, V(21, 32, 43));
-    assert_mistake("bias-ignored", -1);
+    assert_fault("bias-ignored", -1);
     explain(CONVOLUTION, V(22, 33, 44));
-    assert_mistake("bias-doubled", -1);
+    assert_fault("bias-doubled", -1);
 }
 
 static void quantisation(void **state) {
@@ -148,14 +148,14 @@ static void quantisation(void **state) {
     explain(QUANTISED_SUM, V(21, 26, 33, 45));
     assert_int_equal(found.kind, NNV_EXPLAINED_RIGHT);
     explain(QUANTISED_SUM, V(1, 6, 13, 25));
-    assert_mistake("output-zero-point-ignored", -1);
+    assert_fault("output-zero-point-ignored", -1);
     /* b as a is: (b - 10) / 2 = -2, -0.5, 2, 7: sums -3, 0.5, 5, 12 */
     explain(QUANTISED_SUM, V(20, 21, 25, 32));
-    assert_mistake("second-like-first", -1);
+    assert_fault("second-like-first", -1);
     explain(QUANTISED_SUM, V(149, 154, 161, 173));
-    assert_mistake("signedness", -1);
+    assert_fault("signedness", -1);
     explain(QUANTISED_SUM, V(20, 26, 32, 44));
-    assert_mistake("low-bit-dropped", -1);
+    assert_fault("low-bit-dropped", -1);
     explain(QUANTISED_SUM, V(21, 26, 32, 44)); /* not of all */
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
 }
@@ -167,7 +167,7 @@ static void two_operations(void **state) {
                      "3", OUT, "2,2,-2") "," F32("3", CONST, "1,1,1"),
                  OP("SUB", "0,5,3", "1") "," OP("SUB", "1,2,3", "4"), "0", "4"),
             V(0, 0, 2)); /* [1, 2, 3] - [1, 2, 5] = [0, 0, -2] */
-    assert_mistake("operands-swapped", 1);
+    assert_fault("operands-swapped", 1);
 }
 
 static void not_written(void **state) {
@@ -178,7 +178,7 @@ static void not_written(void **state) {
     nnv_request_poison(0, sizeof poison, poison);
     memcpy((uint8_t *)v->data + 12, poison + 12, 4);
     explain_all(spec, &(struct nnv_answers){.count = 1, .outputs = {v}});
-    assert_mistake("last-element-unwritten", -1);
+    assert_fault("last-element-unwritten", -1);
     /* a wrong last element that is not what the buffer held */
     explain(DIFFERENCE, V(4, 5, 6, 77));
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
@@ -203,11 +203,11 @@ static void no_answer(void **state) {
 
 /* --------------------------------------------------------------------- the bank */
 
-static bool is_slot(const char *name, const struct nnv_mistake *m) {
+static bool is_slot(const char *name, const struct nnv_fault *m) {
     size_t count;
     const struct nnv_op *const *op = nnv_ops(&count);
     for (size_t i = 0; i < count; i++)
-        for (uint8_t f = 0; f < op[i]->nforms && nnv_mistake_fits(m, op[i]->code); f++)
+        for (uint8_t f = 0; f < op[i]->nforms && nnv_fault_fits(m, op[i]->code); f++)
             for (uint8_t k = 0; k < op[i]->forms[f].nin; k++)
                 if (strcmp(op[i]->forms[f].in[k].name, name) == 0) return true;
     return false;
@@ -216,16 +216,18 @@ static bool is_slot(const char *name, const struct nnv_mistake *m) {
 static void rows_are_whole(void **state) {
     (void)state;
     size_t count;
-    const struct nnv_mistake *m = nnv_mistakes(&count);
+    const struct nnv_fault *m = nnv_faults(&count);
     assert_true(count >= 60);
     for (size_t i = 0; i < count; i++) {
-        if (!m[i].name || !m[i].words || (!m[i].change && !m[i].spoil)) fail_msg("row %zu has a gap", i);
+        if (!m[i].name || !m[i].words || (!nnv_fault_is_edit(&m[i]) && !m[i].element))
+            fail_msg("row %zu has a gap", i);
+        if (m[i].numbers && !m[i].slots[0]) fail_msg("%s: numbers of no input", m[i].name);
+        assert_ptr_equal(nnv_fault_by_name(m[i].name), &m[i]);
         for (size_t k = 0; k < i; k++) assert_string_not_equal(m[i].name, m[k].name);
         for (uint8_t k = 0; k < m[i].nops; k++)
             if (!nnv_op(m[i].ops[k])) fail_msg("%s: no operation %d", m[i].name, m[i].ops[k]);
-        for (int k = 0; k < NNV_MISTAKE_SLOTS && m[i].slots[k]; k++)
+        for (int k = 0; k < NNV_FAULT_SLOTS && m[i].slots[k]; k++)
             if (!is_slot(m[i].slots[k], &m[i])) fail_msg("%s: no input '%s'", m[i].name, m[i].slots[k]);
-        if (m[i].change == nnv_change_op && m[i].code == m[i].other_code) fail_msg("%s: no operation", m[i].name);
         if (!nnv_op(m[i].code) || !nnv_op(m[i].other_code)) fail_msg("%s: no such operation", m[i].name);
     }
 }

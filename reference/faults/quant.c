@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "harness/debug/explain/mistakes.h"
+#include "reference/faults/faults.h"
 
 /** The operand of an input whose encoding may be changed, of this use alone, or NULL. */
 static struct nnv_operand *asymmetric(struct nnv_edit *e, const char *slot, int *pos) {
@@ -15,34 +15,43 @@ static struct nnv_operand *asymmetric(struct nnv_edit *e, const char *slot, int 
     return fits ? nnv_edit_own(e, *pos) : NULL;
 }
 
-bool nnv_change_zero_point(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_zero_point(struct nnv_edit *e, const struct nnv_fault *f) {
     bool any = false;
-    for (int i = 0, pos; i < NNV_MISTAKE_SLOTS && m->slots[i]; i++) {
-        struct nnv_operand *o = asymmetric(e, m->slots[i], &pos);
+    for (int i = 0, pos; i < NNV_FAULT_SLOTS && f->slots[i]; i++) {
+        struct nnv_operand *o = asymmetric(e, f->slots[i], &pos);
         if (!o) continue;
         const struct nnv_type *t = nnv_type(o->type);
-        int32_t z = o->zero_point + (int32_t)m->value;
-        if (z < t->min || z > t->max) z = o->zero_point - (int32_t)m->value;
+        int32_t z = o->zero_point + (int32_t)f->value;
+        if (z < t->min || z > t->max) z = o->zero_point - (int32_t)f->value;
         o->zero_point = z;
         any = true;
     }
     return any;
 }
 
-bool nnv_change_no_zero_point(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_no_zero_point(struct nnv_edit *e, const struct nnv_fault *f) {
     bool any = false;
-    for (int i = 0, pos; i < NNV_MISTAKE_SLOTS && m->slots[i]; i++) {
-        struct nnv_operand *o = asymmetric(e, m->slots[i], &pos);
-        if (!o || o->zero_point == (int32_t)m->value) continue;
-        o->zero_point = (int32_t)m->value;
+    for (int i = 0, pos; i < NNV_FAULT_SLOTS && f->slots[i]; i++) {
+        struct nnv_operand *o = asymmetric(e, f->slots[i], &pos);
+        if (!o || o->zero_point == (int32_t)f->value) continue;
+        o->zero_point = (int32_t)f->value;
         any = true;
     }
     return any;
 }
 
+bool nnv_change_output_zero_point(struct nnv_edit *e, const struct nnv_fault *f) {
+    struct nnv_operand *o = &e->spec.model.main.operands[nnv_edit_op(e)->out[0]];
+    const struct nnv_type *t = nnv_type(o->type);
+    const int32_t z = o->zero_point + (int32_t)f->value;
+    if (o->lifetime != NNV_SUBGRAPH_OUTPUT || t->kind != NNV_KIND_QUANT || t->size != 1) return false;
+    o->zero_point = z < t->min || z > t->max ? o->zero_point - (int32_t)f->value : z;
+    return true;
+}
+
 /** Gives channel i the scale of channel from(i, n). */
-static bool move_scales(struct nnv_edit *e, const struct nnv_mistake *m, bool next) {
-    int pos = nnv_edit_find(e, m->slots[0]);
+static bool move_scales(struct nnv_edit *e, const struct nnv_fault *f, bool next) {
+    int pos = nnv_edit_find(e, f->slots[0]);
     if (pos < 0 || !nnv_is_constant(nnv_edit_operand(e, pos))) return false;
     struct nnv_operand *o = nnv_edit_own(e, pos);
     uint32_t n = o->channel.count;
@@ -56,8 +65,8 @@ static bool move_scales(struct nnv_edit *e, const struct nnv_mistake *m, bool ne
     return any;
 }
 
-bool nnv_change_first_scale(struct nnv_edit *e, const struct nnv_mistake *m) { return move_scales(e, m, false); }
-bool nnv_change_next_scale(struct nnv_edit *e, const struct nnv_mistake *m) { return move_scales(e, m, true); }
+bool nnv_change_first_scale(struct nnv_edit *e, const struct nnv_fault *f) { return move_scales(e, f, false); }
+bool nnv_change_next_scale(struct nnv_edit *e, const struct nnv_fault *f) { return move_scales(e, f, true); }
 
 static bool encode(struct nnv_operand *o, const struct nnv_operand *like) {
     if (o->type != like->type) return false;
@@ -67,8 +76,8 @@ static bool encode(struct nnv_operand *o, const struct nnv_operand *like) {
     return differs;
 }
 
-bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_mistake *m) {
-    (void)m;
+bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_fault *f) {
+    (void)f;
     const struct nnv_operand y = *e->call->out[0].operand;
     bool any = false;
     for (uint32_t i = 0; i < e->call->nin; i++) {
@@ -78,23 +87,23 @@ bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_mistake *m) {
     return any;
 }
 
-bool nnv_change_like(struct nnv_edit *e, const struct nnv_mistake *m) {
-    int pos, from = nnv_edit_find(e, m->slots[1]);
-    struct nnv_operand *o = from < 0 ? NULL : asymmetric(e, m->slots[0], &pos);
+bool nnv_change_like(struct nnv_edit *e, const struct nnv_fault *f) {
+    int pos, from = nnv_edit_find(e, f->slots[1]);
+    struct nnv_operand *o = from < 0 ? NULL : asymmetric(e, f->slots[0], &pos);
     if (!o || nnv_edit_op(e)->in[pos] == nnv_edit_op(e)->in[from]) return false;
     return encode(o, nnv_edit_operand(e, from));
 }
 
-bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_fault *f) {
     const struct nnv_operand *y = e->call->out[0].operand;
     bool fits = y->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM || y->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
-    return fits && y->zero_point != 0 && nnv_change_from_to(e, m);
+    return fits && y->zero_point != 0 && nnv_change_numbers(e, f);
 }
 
-bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_fault *f) {
     const struct nnv_operand *y = e->call->out[0].operand;
     struct nnv_operation *op = nnv_edit_op(e);
-    (void)m;
+    (void)f;
     if (!nnv_is_quant(y->type) || y->zero_point == 0 || op->nin != 2) return false;
     uint32_t *in = NNV_NEW(e->arena, uint32_t, 3);
     if (!in) return false;
@@ -108,8 +117,8 @@ bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_mistake *m) {
     return true;
 }
 
-bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_mistake *m) {
-    int x = nnv_edit_find(e, "input"), w = nnv_edit_find(e, m->slots[1]), b = nnv_edit_find(e, m->slots[0]);
+bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f) {
+    int x = nnv_edit_find(e, "input"), w = nnv_edit_find(e, f->slots[1]), b = nnv_edit_find(e, f->slots[0]);
     if (x < 0 || w < 0 || b < 0 || nnv_edit_operand(e, b)->type != ANEURALNETWORKS_TENSOR_INT32) return false;
     const struct nnv_operand *xo = nnv_edit_operand(e, x), *wo = nnv_edit_operand(e, w);
     size_t n;
@@ -118,7 +127,7 @@ bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_mistake *m) {
     if (!bias || (wo->channel.count && wo->channel.count != n)) return false;
     for (size_t i = 0; i < n; i++) {
         double scale = (double)xo->scale * (double)(wo->channel.count ? wo->channel.scales[i] : wo->scale);
-        double half = nearbyint(m->value * (double)e->call->out[0].operand->scale / scale);
+        double half = nearbyint(f->value * (double)e->call->out[0].operand->scale / scale);
         if (!(fabs(half) >= 1 && fabs(half) < 0x1p30 && fabs(bias[i] - half) < 0x1p31)) continue;
         bias[i] -= half;
         any = true;

@@ -2,7 +2,7 @@
 /** @file changes_window.c Changes of filters, windows and their padding. */
 #include <string.h>
 
-#include "harness/debug/explain/mistakes.h"
+#include "reference/faults/faults.h"
 
 /** A filter [outer, height, width, inner] as stored numbers. */
 struct filter {
@@ -50,27 +50,27 @@ static void spread(struct nnv_edit *e, const struct filter *f, const uint32_t di
 }
 
 /** The taps lie side by side, where the window of the dilated filter begins. */
-bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct filter f;
     int32_t dh = number(e, "dilation height", 1), dw = number(e, "dilation width", 1);
     if ((dh <= 1 && dw <= 1) || dh > 4096 || dw > 4096 || !take_filter(e, &f)) return false;
     uint32_t dims[4] = {f.dims[0], (f.dims[1] - 1) * (uint32_t)dh + 1, (f.dims[2] - 1) * (uint32_t)dw + 1, f.dims[3]};
     if ((dims[1] == f.dims[1] && dims[2] == f.dims[2]) || dims[1] > 4096 || dims[2] > 4096) return false;
     spread(e, &f, dims, false);
-    return nnv_change_set(e, m);
+    return nnv_change_numbers(e, fault);
 }
 
-bool nnv_change_flip(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_flip(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct filter f;
-    (void)m;
+    (void)fault;
     if (!take_filter(e, &f) || (f.dims[1] == 1 && f.dims[2] == 1)) return false;
     spread(e, &f, f.dims, true);
     return true;
 }
 
-bool nnv_change_turn(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_transpose_filter(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct filter f;
-    (void)m;
+    (void)fault;
     if (!take_filter(e, &f) || f.dims[1] != f.dims[2] || f.dims[1] == 1) return false;
     double *v = NNV_NEW(e->arena, double, f.n);
     if (!v) return false;
@@ -83,9 +83,9 @@ bool nnv_change_turn(struct nnv_edit *e, const struct nnv_mistake *m) {
 }
 
 /** Weights that lie multiplier by multiplier are read channel by channel. */
-bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct filter f;
-    (void)m;
+    (void)fault;
     uint32_t mult = (uint32_t)number(e, "multiplier", 1);
     if (mult < 2 || !take_filter(e, &f) || f.dims[3] % mult != 0 || f.dims[3] / mult < 2) return false;
     uint32_t channels = f.dims[3] / mult;
@@ -145,37 +145,38 @@ static void put_pads(struct nnv_edit *e, int32_t left, int32_t right, int32_t to
         for (int i = 0; i < 4; i++) nnv_edit_op(e)->in[at + i] = in[i];
 }
 
-bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads p;
-    (void)m;
+    (void)fault;
     if (nnv_edit_find(e, "padding scheme") < 0 || !take_pads(e, &p)) return false;
     if (p.side[0][0] == p.side[0][1] && p.side[1][0] == p.side[1][1]) return false;
     put_pads(e, p.side[1][1], p.side[1][0], p.side[0][1], p.side[0][0]);
     return true;
 }
 
-bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_mistake *m) {
+bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads p;
     if (!take_pads(e, &p) || (!p.side[0][0] && !p.side[0][1] && !p.side[1][0] && !p.side[1][1])) return false;
     const struct nnv_operand *x = nnv_edit_operand(e, 0);
-    bool stored = m->value != 0;
+    bool stored = fault->value != 0;
     if (stored && (!nnv_is_quant(x->type) || x->zero_point == 0)) return false;
-    double *pad = NNV_NEW(e->arena, double, 8);
-    if (!pad) return false;
+    int32_t *pad = NNV_NEW(e->arena, int32_t, 8);
     uint32_t h = p.nchw ? 2 : 1, eight[] = {4, 2}, more[2];
-    for (uint32_t i = 0; i < 4; i++) pad[2 * h + i] = p.side[i / 2][i % 2];
-    int32_t *stored_pad = NNV_NEW(e->arena, int32_t, 8);
     uint32_t *dims = nnv_arena_copy(e->arena, eight, sizeof eight);
-    if (!stored_pad || !dims) return false;
-    nnv_store(ANEURALNETWORKS_TENSOR_INT32, pad, 8, stored_pad);
+    struct nnv_shape padded = e->call->in[0].shape;
+    if (!pad || !dims) return false;
+    for (uint32_t i = 0; i < 4; i++) {
+        pad[2 * h + i] = p.side[i / 2][i % 2];
+        padded.dims[h + i / 2] += (uint32_t)p.side[i / 2][i % 2];
+    }
     more[0] = nnv_edit_add(e, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_INT32,
                                                    .rank = 2,
                                                    .dims = dims,
                                                    .lifetime = NNV_CONSTANT_COPY,
-                                                   .data = stored_pad,
-                                                   .bytes = 8 * sizeof *stored_pad});
+                                                   .data = pad,
+                                                   .bytes = 8 * sizeof *pad});
     put_pads(e, 0, 0, 0, 0);
     if (stored) more[1] = nnv_edit_add_int(e, 0);
-    nnv_edit_insert(e, stored ? ANEURALNETWORKS_PAD_V2 : ANEURALNETWORKS_PAD, more, stored ? 2 : 1);
+    nnv_edit_insert(e, stored ? ANEURALNETWORKS_PAD_V2 : ANEURALNETWORKS_PAD, more, stored ? 2 : 1, &padded);
     return true;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/explain/edit.h"
+#include "reference/faults/edit.h"
 
 #include <string.h>
 
 #include "reference/model/validate.h"
 
-enum { ADDED_OPERANDS = 16, ADDED_OPERATIONS = 1 }; /* at most, an operation */
+enum { ADDED_OPERANDS = 16 }; /* at most, an operation */
 
 static bool is_written(const struct nnv_operand *o) {
     return o->lifetime == NNV_TEMPORARY_VARIABLE || o->lifetime == NNV_SUBGRAPH_OUTPUT;
@@ -24,7 +24,7 @@ enum nnv_status nnv_edit_calls(const struct nnv_spec *spec, struct nnv_arena *ar
         data[i] = s->operands[i].data;
         present[i] = s->operands[i].lifetime != NNV_NO_VALUE;
     }
-    for (uint32_t i = 0; i < s->nin; i++) {
+    for (uint32_t i = 0; spec->inputs && i < s->nin; i++) {
         const struct nnv_value *v = &spec->inputs[i];
         present[s->in[i]] = !v->omitted;
         if (v->omitted) continue;
@@ -37,33 +37,46 @@ enum nnv_status nnv_edit_calls(const struct nnv_spec *spec, struct nnv_arena *ar
     return st;
 }
 
-static void *copy(struct nnv_edit *e, const void *from, size_t count, size_t room, size_t size) {
-    void *to = nnv_arena_alloc(e->arena, room, size);
+void *nnv_edit_copy(struct nnv_edit *e, const void *from, size_t count, size_t room, size_t size) {
+    void *to = nnv_arena_alloc(e->arena, count + room, size);
     e->failed = e->failed || !to;
     if (to && count) memcpy(to, from, count * size);
     return to;
 }
 
+#define COPY(e, list, count, room) nnv_edit_copy((e), (list), (count), (room), sizeof *(list))
+
 void nnv_edit_begin(struct nnv_edit *e, const struct nnv_spec *spec, struct nnv_arena *arena) {
     struct nnv_subgraph *s = &e->spec.model.main;
     *e = (struct nnv_edit){.arena = arena, .spec = *spec};
-    e->spec.actual = NULL;
-    e->spec.bounds = NULL;
-    e->operand_room = s->noperands + s->noperations * ADDED_OPERANDS;
-    e->operation_room = s->noperations * (1 + ADDED_OPERATIONS);
-    s->operands = copy(e, s->operands, s->noperands, e->operand_room, sizeof *s->operands);
-    s->operations = copy(e, s->operations, s->noperations, e->operation_room, sizeof *s->operations);
-    e->spec.inputs = copy(e, spec->inputs, s->nin, s->nin, sizeof *spec->inputs);
-    if (e->failed) return;
-    for (uint32_t i = 0; i < s->noperands; i++) {
+    const uint32_t operands = s->noperations * ADDED_OPERANDS + NNV_EDIT_ROOM, operations = s->noperations + 1;
+    e->operand_room = s->noperands + operands;
+    e->operation_room = s->noperations + operations;
+    s->operands = COPY(e, s->operands, s->noperands, operands);
+    s->operations = COPY(e, s->operations, s->noperations, operations);
+    s->in = COPY(e, s->in, s->nin, NNV_EDIT_ROOM);
+    s->out = COPY(e, s->out, s->nout, NNV_EDIT_ROOM);
+    e->spec.model.referenced = COPY(e, spec->model.referenced, spec->model.nreferenced, NNV_EDIT_ROOM);
+    if (spec->inputs) e->spec.inputs = COPY(e, spec->inputs, s->nin, NNV_EDIT_ROOM);
+    for (uint32_t i = 0; i < s->noperands && !e->failed; i++) {
         struct nnv_operand *o = &s->operands[i];
-        if (!is_written(o) || o->rank == 0) continue;
-        o->dims = NULL;
-        o->rank = 0;
+        o->dims = COPY(e, o->dims, o->rank, NNV_EDIT_ROOM);
+        o->channel.scales = COPY(e, o->channel.scales, o->channel.count, NNV_EDIT_ROOM);
     }
     for (uint32_t i = 0; i < s->noperations && !e->failed; i++) {
         struct nnv_operation *op = &s->operations[i];
-        op->in = copy(e, op->in, op->nin, op->nin, sizeof *op->in);
+        op->in = COPY(e, op->in, op->nin, NNV_EDIT_ROOM);
+        op->out = COPY(e, op->out, op->nout, NNV_EDIT_ROOM);
+    }
+}
+
+void nnv_edit_open_shapes(struct nnv_edit *e) {
+    e->open = true;
+    e->spec.actual = NULL;
+    e->spec.bounds = NULL;
+    for (uint32_t i = 0; i < e->spec.model.main.noperands; i++) {
+        struct nnv_operand *o = &e->spec.model.main.operands[i];
+        if (is_written(o)) o->rank = 0;
     }
 }
 
@@ -96,7 +109,7 @@ uint32_t nnv_edit_add(struct nnv_edit *e, struct nnv_operand o) {
 }
 
 uint32_t nnv_edit_add_int(struct nnv_edit *e, int32_t v) {
-    void *data = copy(e, &v, 1, 1, sizeof v);
+    void *data = COPY(e, &v, 1, 0);
     return nnv_edit_add(
         e, (struct nnv_operand){
                .type = ANEURALNETWORKS_INT32, .lifetime = NNV_CONSTANT_COPY, .data = data, .bytes = sizeof v});
@@ -114,7 +127,7 @@ struct nnv_operand *nnv_edit_own(struct nnv_edit *e, int pos) {
 static int input_of(const struct nnv_edit *e, uint32_t index) {
     const struct nnv_subgraph *s = &e->spec.model.main;
     for (uint32_t i = 0; i < s->nin; i++)
-        if (s->in[i] == index && !e->spec.inputs[i].omitted) return (int)i;
+        if (s->in[i] == index && !(e->spec.inputs && e->spec.inputs[i].omitted)) return (int)i;
     return -1;
 }
 
@@ -126,7 +139,7 @@ double *nnv_edit_numbers(struct nnv_edit *e, int pos, size_t *n) {
     const struct nnv_operand *o = nnv_edit_operand(e, pos);
     int input = input_of(e, nnv_edit_op(e)->in[pos]);
     const struct nnv_type *type = nnv_type(o->type);
-    if (!nnv_edit_known(e, pos) || type == NULL || type->size == 0) return NULL;
+    if (!nnv_edit_known(e, pos) || type == NULL || type->size == 0 || (input >= 0 && !e->spec.inputs)) return NULL;
     const void *data = input >= 0 ? e->spec.inputs[input].data : o->data;
     *n = (input >= 0 ? e->spec.inputs[input].bytes : o->bytes) / type->size;
     double *v = NNV_NEW(e->arena, double, *n + 1);
@@ -150,10 +163,15 @@ void nnv_edit_set_numbers(struct nnv_edit *e, int pos, const double *v, size_t n
         o->data = data;
 }
 
+void nnv_edit_set_bytes(struct nnv_edit *e, int pos, const void *value) {
+    struct nnv_operand *o = nnv_edit_own(e, pos);
+    o->data = nnv_edit_copy(e, value, o->bytes, 0, 1);
+}
+
 void nnv_edit_reshape(struct nnv_edit *e, int pos, uint32_t rank, const uint32_t *dims, const double *v) {
     struct nnv_operand *o = nnv_edit_own(e, pos);
     size_t elems, bytes;
-    uint32_t *extents = copy(e, dims, rank, rank, sizeof *dims);
+    uint32_t *extents = COPY(e, dims, rank, 0);
     if (!nnv_size_bytes(o->type, rank, dims, &elems, &bytes)) e->failed = true;
     void *data = e->failed ? NULL : nnv_arena_alloc(e->arena, bytes + 1, 1);
     if (!data) {
@@ -165,6 +183,24 @@ void nnv_edit_reshape(struct nnv_edit *e, int pos, uint32_t rank, const uint32_t
     o->dims = extents;
     o->data = data;
     o->bytes = bytes;
+}
+
+struct nnv_operation *nnv_edit_add_operation(struct nnv_edit *e, const struct nnv_operation *like) {
+    struct nnv_subgraph *s = &e->spec.model.main;
+    struct nnv_operation op = *like;
+    op.in = COPY(e, like->in, like->nin, NNV_EDIT_ROOM);
+    op.out = COPY(e, like->out, like->nout, NNV_EDIT_ROOM);
+    e->failed = e->failed || s->noperations == e->operation_room;
+    if (e->failed) return NULL;
+    s->operations[s->noperations] = op;
+    return &s->operations[s->noperations++];
+}
+
+uint32_t nnv_edit_drop(uint32_t *list, uint32_t n, uint32_t index) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] != index) list[kept++] = list[i];
+    return kept;
 }
 
 void nnv_edit_replace(struct nnv_edit *e, int pos, const uint32_t *with, uint32_t count) {
@@ -181,7 +217,8 @@ void nnv_edit_replace(struct nnv_edit *e, int pos, const uint32_t *with, uint32_
     op->nin += count - 1;
 }
 
-void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uint32_t count) {
+void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uint32_t count,
+                     const struct nnv_shape *shape) {
     struct nnv_subgraph *s = &e->spec.model.main;
     uint32_t *in = NNV_NEW(e->arena, uint32_t, count + 1), *out = NNV_NEW(e->arena, uint32_t, 1);
     if (!in || !out || s->noperations == e->operation_room) {
@@ -190,8 +227,8 @@ void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uin
     }
     struct nnv_operand o = *nnv_edit_operand(e, 0);
     o.lifetime = NNV_TEMPORARY_VARIABLE;
-    o.rank = 0;
-    o.dims = NULL;
+    o.rank = e->open || !nnv_shape_known(shape) ? 0 : shape->rank;
+    o.dims = COPY(e, shape->dims, o.rank, 0);
     o.data = NULL;
     o.bytes = 0;
     in[0] = nnv_edit_op(e)->in[0];

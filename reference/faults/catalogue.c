@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file catalogue.c The catalogue: a row for each fault, and what rows do to numbers. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "reference/faults/faults.h"
+
+/* ----------------------------------------------------- elements of an output */
+
+#define ELEMENT(name) static double y_##name(const struct nnv_fault_output *y, const struct nnv_fault *f, size_t i)
+
+static double clamp(const struct nnv_fault_output *y, double v) {
+    const struct nnv_type *t = nnv_type(y->type);
+    return t->kind == NNV_KIND_FLOAT ? v : v < t->min ? t->min : v > t->max ? t->max : v;
+}
+
+/** The stored number of the real number 0. */
+static double zero_of(const struct nnv_fault_output *y) { return nnv_is_quant(y->type) ? y->zero_point : 0; }
+
+ELEMENT(clamp_stored) { return (void)f, fmax(y->v[i], 0); }
+
+/** The unrounded result rounded otherwise. */
+static double rounded(const struct nnv_fault_output *y, size_t i, double (*round_by)(double)) {
+    return y->exact ? clamp(y, round_by(y->exact[i] / (double)y->scale) + y->zero_point) : y->v[i];
+}
+ELEMENT(floor) { return (void)f, rounded(y, i, floor); }
+ELEMENT(truncate) { return (void)f, rounded(y, i, trunc); }
+ELEMENT(ceil) { return (void)f, rounded(y, i, ceil); }
+ELEMENT(low_bit) { return (void)f, 2 * floor(y->v[i] / 2); }
+
+/** A significand of so many bits. */
+static double with_bits(double v, int bits, double (*round_by)(double)) {
+    int exponent;
+    if (!isfinite(v) || v == 0) return v;
+    const double m = frexp(v, &exponent);
+    return ldexp(round_by(ldexp(m, bits)), exponent - bits);
+}
+ELEMENT(half) { return (void)f, with_bits(y->v[i], 11, nnv_round_half_away); }
+ELEMENT(bfloat) { return (void)f, with_bits(y->v[i], 8, nnv_round_half_away); }
+/** Floats of `other` bytes are cut to value bits. */
+ELEMENT(cut_bits) {
+    return nnv_type(y->type)->size == (size_t)f->other ? with_bits(y->v[i], (int)f->value, trunc) : y->v[i];
+}
+ELEMENT(through_float) {
+    (void)f;
+    return y->type == ANEURALNETWORKS_TENSOR_INT32 ? fmin((double)(float)y->v[i], INT32_MAX) : y->v[i];
+}
+ELEMENT(never_negative) { return (void)f, y->v[i] < 0 ? 0 : y->v[i]; }
+ELEMENT(flush) { return fabs(y->v[i]) < f->value ? 0 : y->v[i]; }
+ELEMENT(finite) { return (void)f, isinf(y->v[i]) ? copysign((double)FLT_MAX, y->v[i]) : y->v[i]; }
+ELEMENT(wrap_top) { return (void)f, y->v[i] < nnv_type(y->type)->max ? y->v[i] : nnv_type(y->type)->min; }
+ELEMENT(add) { return clamp(y, y->v[i] + f->value); }
+/** The top bit is flipped. */
+ELEMENT(wrap) { return (void)f, y->v[i] + (y->v[i] < nnv_type(y->type)->min + 128 ? 128 : -128); }
+ELEMENT(times) {
+    const enum nnv_kind kind = nnv_type(y->type)->kind;
+    const double v = (y->v[i] - zero_of(y)) * f->value;
+    if (kind == NNV_KIND_BOOL) return y->v[i];
+    return clamp(y, (kind == NNV_KIND_FLOAT ? v : nnv_round_half_away(v)) + zero_of(y));
+}
+ELEMENT(no_zero_point) { return (void)f, clamp(y, y->v[i] - y->zero_point); }
+ELEMENT(half_range) { return (void)f, fmin(y->v[i], 127); }
+/** The real number 0; other: the stored one, where it is not the same. */
+ELEMENT(constant) { return f->other == 0 ? zero_of(y) : nnv_is_quant(y->type) ? f->value : y->v[i]; }
+ELEMENT(absolute) {
+    (void)f;
+    return nnv_type(y->type)->kind == NNV_KIND_BOOL ? y->v[i] : clamp(y, fabs(y->v[i] - zero_of(y)) + zero_of(y));
+}
+ELEMENT(bytes) {
+    const size_t size = nnv_type(y->type)->size;
+    unsigned char b[8] = {0}, r[8];
+    double v;
+    (void)f;
+    nnv_store(y->type, &y->v[i], 1, b);
+    for (size_t k = 0; k < size; k++) r[k] = b[size - 1 - k];
+    nnv_load(y->type, r, 1, &v);
+    return v;
+}
+
+/* Places: which element stands there instead. */
+
+/** The last value elements, 0: all, are as they were. */
+ELEMENT(unwritten) {
+    if (f->value >= (double)y->n) return y->v[i];
+    return f->value > 0 && i < y->n - (size_t)f->value ? y->v[i] : y->poison[i];
+}
+ELEMENT(first_unwritten) { return (void)f, i == 0 && y->n > 1 ? y->poison[0] : y->v[i]; }
+static size_t batch_elems(const struct nnv_fault_output *y) {
+    return y->rank && y->dims[0] > 1 ? y->n / y->dims[0] : y->n;
+}
+/** The first batch for the second; value 1: for all, of more than two. */
+ELEMENT(batch) {
+    const size_t n = batch_elems(y);
+    if (f->value != 0) return y->v[y->n / n > 2 ? i % n : i];
+    return y->v[i / n == 1 ? i - n : i];
+}
+/** First and last. */
+ELEMENT(batches_swapped) {
+    const size_t n = batch_elems(y), last = y->n - n;
+    (void)f;
+    return y->v[last == 0 ? i : i < n ? i + last : i >= last ? i - last : i];
+}
+ELEMENT(overlap) { return (void)f, y->v[y->n > 4 && i + 4 >= y->n ? i - 1 : i]; }
+ELEMENT(first) { return (void)f, (void)i, y->v[0]; }
+ELEMENT(reverse_all) { return (void)f, y->v[y->n - 1 - i]; }
+/** By value places. */
+ELEMENT(shift) {
+    const size_t from = f->value < 0 ? i + 1 : i ? i - 1 : 0;
+    return y->v[y->n < 3 || from == y->n ? i : from];
+}
+static size_t columns(const struct nnv_fault_output *y) { return y->rank ? y->dims[y->rank - 1] : 1; }
+ELEMENT(reverse) { return (void)f, y->v[i - i % columns(y) + columns(y) - 1 - i % columns(y)]; }
+ELEMENT(first_channel) { return (void)f, y->v[i - i % columns(y)]; }
+/** Matrices of so many rows and columns, written column by column. */
+static double transposed(const struct nnv_fault_output *y, size_t i, size_t rows, size_t cols) {
+    const size_t at = i % (rows * cols);
+    return y->v[i - at + at % rows * cols + at / rows];
+}
+ELEMENT(transpose) {
+    (void)f;
+    return y->rank < 2 ? y->v[i] : transposed(y, i, y->dims[y->rank - 2], y->dims[y->rank - 1]);
+}
+/** NHWC as NCHW; value 1: the other way. */
+ELEMENT(layout) {
+    if (y->rank != 4) return y->v[i];
+    const size_t rows = f->value != 0 ? y->dims[1] : (size_t)y->dims[1] * y->dims[2];
+    return transposed(y, i, rows, y->n / y->dims[0] / rows);
+}
+
+/* ----------------------------------------------------------------------- rows */
+
+/* Each list is of distinct codes; COUNT makes "none" mean all. */
+#define OPS(...) .ops = {__VA_ARGS__}, .nops = sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)
+#define SLOTS(...) .slots = {__VA_ARGS__}
+#define OPERATION(label, says, from, to)                                                                               \
+    { .name = (label), .words = (says), OTHER_OP(from, to) }
+/* What follows begins with the function's name. */
+#define MODEL(label, says, ...)                                                                                        \
+    { .name = (label), .words = (says), .change = nnv_change_##__VA_ARGS__ }
+#define NUMBERS(label, says, ...)                                                                                      \
+    { .name = (label), .words = (says), .numbers = nnv_numbers_##__VA_ARGS__ }
+#define VALUES(label, says, ...)                                                                                       \
+    { .name = (label), .words = (says), .element = y_##__VA_ARGS__ }
+
+#define OP(name) ANEURALNETWORKS_##name
+#define CONVOLUTIONS OP(CONV_2D), OP(DEPTHWISE_CONV_2D), OP(GROUPED_CONV_2D), OP(TRANSPOSE_CONV_2D)
+#define POOLS OP(AVERAGE_POOL_2D), OP(MAX_POOL_2D), OP(L2_POOL_2D)
+#define RESIZES OP(RESIZE_BILINEAR), OP(RESIZE_NEAREST_NEIGHBOR)
+#define LSTMS OP(LSTM), OP(UNIDIRECTIONAL_SEQUENCE_LSTM), OP(QUANTIZED_LSTM)
+#define OTHER_OP(from, to) .code = ANEURALNETWORKS_##from, .other_code = ANEURALNETWORKS_##to
+#define ACTIVATION SLOTS("activation")
+
+static const struct nnv_fault faults[] = {
+    /* windows and filters */
+    MODEL("dilation-ignored", "dilation ignored: the taps lie side by side", dense_taps,
+          SLOTS("dilation width", "dilation height"), .value = 1, .numbers = nnv_numbers_set),
+    NUMBERS("dilation-one", "dilation taken for 1, also where padding is worked out", set,
+            SLOTS("dilation width", "dilation height"), .value = 1),
+    MODEL("dilation-swapped", "dilation of width and height swapped", swap, SLOTS("dilation width", "dilation height")),
+    MODEL("stride-swapped", "strides of width and height swapped", swap, SLOTS("stride width", "stride height")),
+    NUMBERS("stride-one", "strides taken for 1", set, SLOTS("stride width", "stride height"), .value = 1),
+    MODEL("same-padding-odd-first", "SAME padding with the odd cell put first instead of last", odd_first),
+    MODEL("padding-sides-swapped", "padding before and behind swapped", swap,
+          SLOTS("padding left", "padding right", "padding top", "padding bottom")),
+    MODEL("padding-axes-swapped", "padding of width and height swapped", swap,
+          SLOTS("padding left", "padding top", "padding right", "padding bottom")),
+    NUMBERS("same-as-valid", "padding scheme SAME taken for VALID", from_to, SLOTS("padding scheme"),
+            .value = OP(PADDING_SAME), .other = OP(PADDING_VALID)),
+    NUMBERS("valid-as-same", "padding scheme VALID taken for SAME", from_to, SLOTS("padding scheme"),
+            .value = OP(PADDING_VALID), .other = OP(PADDING_SAME)),
+    MODEL("padding-counted", "cells of padding counted in the mean", pad_first,
+          OPS(OP(AVERAGE_POOL_2D), OP(L2_POOL_2D))),
+    MODEL("padding-in-maximum", "cells of padding taken as 0 in the maximum", pad_first, OPS(OP(MAX_POOL_2D))),
+    MODEL("padded-with-stored-zero", "padded with the stored number 0 instead of the zero point", pad_first,
+          OPS(CONVOLUTIONS, POOLS), .value = 1),
+    NUMBERS("maximum-starts-at-zero", "maximum that starts at 0: never negative", from_to, OPS(OP(MAX_POOL_2D)),
+            ACTIVATION, .value = OP(FUSED_NONE), .other = OP(FUSED_RELU)),
+    MODEL("filter-flipped", "convolution for correlation: the filter is flipped", flip),
+    MODEL("filter-transposed", "filter height and width swapped", transpose_filter),
+    MODEL("window-swapped", "filter width and height swapped", swap, SLOTS("filter width", "filter height")),
+    MODEL("depthwise-channel-order", "channel and multiplier swapped in the order of the filter", channel_order,
+          OPS(OP(DEPTHWISE_CONV_2D))),
+    MODEL("filters-shifted", "each filter taken for its neighbour", rotate, OPS(CONVOLUTIONS), SLOTS("filter")),
+    MODEL("padding-left-right-swapped", "padding left and right swapped", swap, SLOTS("padding left", "padding right")),
+    MODEL("padding-top-bottom-swapped", "padding above and below swapped", swap,
+          SLOTS("padding top", "padding bottom")),
+    NUMBERS("layout-mixed-up", "NCHW taken for NHWC or the other way round", toggle, SLOTS("nchw")),
+    /* resizing */
+    NUMBERS("align-corners-ignored", "align corners ignored", set, OPS(RESIZES), SLOTS("align corners")),
+    NUMBERS("half-pixel-ignored", "half pixel centres ignored", set, OPS(RESIZES), SLOTS("half pixel centres")),
+    NUMBERS("align-corners-assumed", "align corners although they were not asked for", set, OPS(RESIZES),
+            SLOTS("align corners"), .value = 1),
+    NUMBERS("half-pixel-assumed", "half pixel centres although they were not asked for", set, OPS(RESIZES),
+            SLOTS("half pixel centres"), .value = 1),
+    MODEL("resize-flags-swapped", "align corners and half pixel centres swapped", swap, OPS(RESIZES),
+          SLOTS("align corners", "half pixel centres")),
+    MODEL("width-height-swapped", "width and height swapped", swap,
+          SLOTS("output width", "output height", "width scale", "height scale", "width ratio", "height ratio")),
+    MODEL("strides-swapped", "strides of width and height swapped", swap, SLOTS("width stride", "height stride")),
+    MODEL("box-scales-swapped", "scales of position and extent swapped", swap,
+          SLOTS("y scale", "height scale", "x scale", "width scale")),
+    MODEL("box-scales-swapped-in-y", "scales of position and extent swapped, in y", swap,
+          SLOTS("y scale", "height scale")),
+    NUMBERS("height-samples-ignored", "one sample in the height of a cell", set, SLOTS("height samples"), .value = 1),
+    NUMBERS("width-samples-ignored", "one sample in the width of a cell", set, SLOTS("width samples"), .value = 1),
+    MODEL("samples-swapped", "samples of width and height swapped", swap, SLOTS("width samples", "height samples")),
+    OPERATION("bilinear-as-nearest", "the nearest cell for the bilinear mean", RESIZE_BILINEAR,
+              RESIZE_NEAREST_NEIGHBOR),
+    OPERATION("nearest-as-bilinear", "the bilinear mean for the nearest cell", RESIZE_NEAREST_NEIGHBOR,
+              RESIZE_BILINEAR),
+    /* attributes */
+    NUMBERS("axis-last", "axis taken for the last", set, SLOTS("axis", "axes"), .value = -1),
+    NUMBERS("axis-first", "axis taken for the first", set, SLOTS("axis", "axes"), .value = 0),
+    NUMBERS("axis-plus-one", "axis one too far", add, SLOTS("axis", "axes"), .value = 1),
+    NUMBERS("axis-minus-one", "axis one too early", add, SLOTS("axis", "axes"), .value = -1),
+    NUMBERS("beta-ignored", "beta taken for 1", set,
+            OPS(OP(SOFTMAX), OP(LOG_SOFTMAX), OP(LOCAL_RESPONSE_NORMALIZATION)), SLOTS("beta"), .value = 1),
+    NUMBERS("square-root-for-power", "square root for the power of beta", set, OPS(OP(LOCAL_RESPONSE_NORMALIZATION)),
+            SLOTS("beta"), .value = 0.5),
+    NUMBERS("alpha-doubled", "alpha taken twice", times, OPS(OP(LOCAL_RESPONSE_NORMALIZATION)), SLOTS("alpha"),
+            .value = 2),
+    NUMBERS("shift-ignored", "beta left out", set, OPS(OP(INSTANCE_NORMALIZATION)), SLOTS("beta")),
+    NUMBERS("gamma-ignored", "gamma left out", set, OPS(OP(INSTANCE_NORMALIZATION)), SLOTS("gamma"), .value = 1),
+    NUMBERS("epsilon-missing", "epsilon left out", set, SLOTS("epsilon")),
+    NUMBERS("alpha-ignored", "alpha taken for 1", set, SLOTS("alpha"), .value = 1),
+    NUMBERS("normalisation-bias-ignored", "bias taken for 1", set, OPS(OP(LOCAL_RESPONSE_NORMALIZATION)), SLOTS("bias"),
+            .value = 1),
+    NUMBERS("radius-plus-one", "radius one too large", add, SLOTS("radius"), .value = 1),
+    NUMBERS("radius-minus-one", "radius one too small", add, SLOTS("radius"), .value = -1),
+    NUMBERS("radius-doubled", "diameter for radius", times, SLOTS("radius"), .value = 2),
+    NUMBERS("transpose-ignored", "transposing of a factor ignored", set, SLOTS("transpose lhs", "transpose rhs")),
+    NUMBERS("transpose-first-ignored", "transposing of the first factor ignored", set, SLOTS("transpose lhs")),
+    NUMBERS("transpose-second-ignored", "transposing of the second factor ignored", set, SLOTS("transpose rhs")),
+    MODEL("transposes-swapped", "transposing of the wrong factor", swap, SLOTS("transpose lhs", "transpose rhs")),
+    NUMBERS("begin-mask-ignored", "begin mask ignored", set, SLOTS("begin mask")),
+    NUMBERS("end-mask-ignored", "end mask ignored", set, SLOTS("end mask")),
+    MODEL("begin-ignored", "begin taken for 0", zero, SLOTS("begin")),
+    NUMBERS("paddings-swapped", "padding before and behind swapped", pairs, SLOTS("paddings")),
+    MODEL("pad-value-ignored", "padded with 0 instead of the value", zero, OPS(OP(PAD_V2)), SLOTS("value")),
+    MODEL("fill-value-ignored", "filled with 0 instead of the value", zero, OPS(OP(FILL)), SLOTS("value")),
+    MODEL("padded-with-stored-number", "padded with the stored number 0 instead of the zero point", pad_stored,
+          OPS(OP(PAD))),
+    MODEL("groups-swapped", "groups and the channels of a group swapped", groups, SLOTS("groups", "axis")),
+    NUMBERS("score-threshold-ignored", "score threshold taken for 0", set, SLOTS("score threshold")),
+    NUMBERS("limit-ignored", "most boxes of an image ignored", set, SLOTS("most boxes of an image"), .value = -1),
+    NUMBERS("mirror-mode-mixed-up", "REFLECT taken for SYMMETRIC or the other way round", toggle, SLOTS("mode")),
+    NUMBERS("permutation-inverse", "the inverse of the permutation", inverse, SLOTS("permutation")),
+    NUMBERS("permutation-ignored", "values not permuted, only the shape", identity, SLOTS("permutation")),
+    NUMBERS("permutation-reversed", "the permutation read from its end", reverse, SLOTS("permutation")),
+    NUMBERS("block-sizes-swapped", "block height and width swapped", reverse, SLOTS("block sizes")),
+    NUMBERS("multiples-reversed", "multiples read from the end", reverse, SLOTS("multiples")),
+    MODEL("index-zero", "index 0 for all indices", zero, SLOTS("indices", "batch indices", "lookups")),
+    NUMBERS("indices-reversed", "indices read from the end", reverse, SLOTS("indices")),
+    NUMBERS("time-major-ignored", "time major and batch major mixed up", toggle, SLOTS("time major")),
+    /* activations */
+    MODEL("clamp-at-stored-zero", "RELU clamps at the stored number 0 instead of the zero point", bare_relu, ACTIVATION,
+          .numbers = nnv_numbers_from_to, .value = OP(FUSED_RELU), .other = OP(FUSED_NONE), .element = y_clamp_stored),
+    NUMBERS("relu6-as-relu", "upper limit of RELU6 ignored", from_to, ACTIVATION, .value = OP(FUSED_RELU6),
+            .other = OP(FUSED_RELU), OTHER_OP(RELU6, RELU)),
+    NUMBERS("relu1-as-relu", "RELU1 taken for RELU", from_to, ACTIVATION, .value = OP(FUSED_RELU1),
+            .other = OP(FUSED_RELU), OTHER_OP(RELU1, RELU)),
+    NUMBERS("relu1-as-relu6", "RELU1 and RELU6 mixed up", from_to, ACTIVATION, .value = OP(FUSED_RELU1),
+            .other = OP(FUSED_RELU6)),
+    NUMBERS("relu-as-relu6", "RELU taken for RELU6", from_to, ACTIVATION, .value = OP(FUSED_RELU),
+            .other = OP(FUSED_RELU6)),
+    NUMBERS("activation-ignored", "fused activation ignored", set, ACTIVATION, .value = OP(FUSED_NONE)),
+    MODEL("slope-ignored", "alpha taken for 0: RELU", zero, OPS(OP(PRELU), OP(ELU)), SLOTS("alpha")),
+    NUMBERS("bare-activation-added", "RELU although none was asked for", from_to, ACTIVATION, .value = OP(FUSED_NONE),
+            .other = OP(FUSED_RELU)),
+    /* bias */
+    NUMBERS("bias-first-missing", "bias of the first channel left out", zero_one, SLOTS("bias")),
+    NUMBERS("bias-last-missing", "bias of the last channel left out", zero_one, SLOTS("bias"), .value = -1),
+    MODEL("bias-ignored", "bias left out", zero, SLOTS("bias")),
+    NUMBERS("bias-first-for-all", "bias of the first channel for all", first, SLOTS("bias")),
+    NUMBERS("bias-doubled", "bias added twice", times, SLOTS("bias"), .value = 2),
+    NUMBERS("bias-subtracted", "bias subtracted", times, SLOTS("bias"), .value = -1),
+    /* quantisation */
+    MODEL("concat-not-rescaled", "inputs joined without rescaling", like_output, OPS(OP(CONCATENATION))),
+    MODEL("not-rescaled", "stored numbers taken over without rescaling", like_output),
+    MODEL("second-like-first", "the second input's scale and zero point taken for the first's", like, SLOTS("b", "a")),
+    MODEL("slope-like-input", "the slope's scale and zero point taken for the input's", like, SLOTS("alpha", "input")),
+    MODEL("first-like-second", "the first input's scale and zero point taken for the second's", like, SLOTS("a", "b")),
+    MODEL("input-zero-point-plus-one", "zero point of the input one too large", zero_point, SLOTS("input", "a", "lhs"),
+          .value = 1),
+    MODEL("input-zero-point-minus-one", "zero point of the input one too small", zero_point, SLOTS("input", "a", "lhs"),
+          .value = -1),
+    MODEL("input-zero-point-ignored", "zero point of the input taken for 0", no_zero_point,
+          SLOTS("input", "a", "b", "lhs", "rhs")),
+    MODEL("input-zero-point-128", "zero point of the input taken for 128", no_zero_point,
+          SLOTS("input", "a", "b", "lhs", "rhs"), .value = 128),
+    MODEL("second-zero-point-plus-one", "zero point of the second input one too large", zero_point,
+          SLOTS("b", "rhs", "alpha"), .value = 1),
+    MODEL("filter-zero-point-plus-one", "zero point of the filter one too large", zero_point,
+          SLOTS("filter", "weights"), .value = 1),
+    MODEL("filter-zero-point-minus-one", "zero point of the filter one too small", zero_point,
+          SLOTS("filter", "weights"), .value = -1),
+    MODEL("filter-zero-point-ignored", "zero point of the filter taken for 0", no_zero_point,
+          SLOTS("filter", "weights")),
+    MODEL("first-scale-for-all", "scale of the first channel for all", first_scale, SLOTS("filter")),
+    MODEL("scales-shifted", "scales per channel one channel off", next_scale, SLOTS("filter")),
+    VALUES("output-zero-point-ignored", "zero point of the output not added", no_zero_point, .types = NNV_FAULT_8BIT),
+    /* operands */
+    MODEL("choices-swapped", "the choices of the condition swapped", swap, OPS(OP(SELECT)), SLOTS("a", "b")),
+    MODEL("inputs-swapped", "first and second input swapped", neighbours, OPS(OP(CONCATENATION), OP(PACK)),
+          SLOTS("input")),
+    MODEL("outputs-swapped", "first and second output swapped", outputs, OPS(OP(SPLIT))),
+    MODEL("operands-swapped", "first and second operand swapped", swap, SLOTS("a", "b", "base", "exponent")),
+    MODEL("factors-swapped", "the factors of the product swapped", swap, SLOTS("lhs", "rhs")),
+    MODEL("branches-swapped", "then and else swapped", swap, OPS(OP(IF)), SLOTS("then", "else")),
+    OPERATION("minimum-for-maximum", "minimum for maximum", MAXIMUM, MINIMUM),
+    OPERATION("maximum-for-minimum", "maximum for minimum", MINIMUM, MAXIMUM),
+    OPERATION("reduce-minimum", "minimum for maximum", REDUCE_MAX, REDUCE_MIN),
+    OPERATION("reduce-maximum", "maximum for minimum", REDUCE_MIN, REDUCE_MAX),
+    OPERATION("least-for-largest", "position of the least for that of the largest", ARGMAX, ARGMIN),
+    OPERATION("largest-for-least", "position of the largest for that of the least", ARGMIN, ARGMAX),
+    OPERATION("sum-for-product", "sum for product", REDUCE_PROD, REDUCE_SUM),
+    OPERATION("any-for-all", "any for all", REDUCE_ALL, REDUCE_ANY),
+    OPERATION("all-for-any", "all for any", REDUCE_ANY, REDUCE_ALL),
+    OPERATION("and-for-or", "and for or", LOGICAL_OR, LOGICAL_AND),
+    OPERATION("or-for-and", "or for and", LOGICAL_AND, LOGICAL_OR),
+    OPERATION("equal-inverted", "unequal for equal", EQUAL, NOT_EQUAL),
+    OPERATION("unequal-inverted", "equal for unequal", NOT_EQUAL, EQUAL),
+    OPERATION("relu-for-absolute", "negative numbers to 0 instead of their absolute values", ABS, RELU),
+    OPERATION("relu6-for-hard-swish", "RELU6 for HARD_SWISH", HARD_SWISH, RELU6),
+    OPERATION("greater-or-equal", "equal numbers said to be greater", GREATER, GREATER_EQUAL),
+    OPERATION("greater-not-equal", "equal numbers said not to be greater or equal", GREATER_EQUAL, GREATER),
+    OPERATION("less-or-equal", "equal numbers said to be less", LESS, LESS_EQUAL),
+    OPERATION("less-not-equal", "equal numbers said not to be less or equal", LESS_EQUAL, LESS),
+    OPERATION("reciprocal-missing", "square root for its reciprocal", RSQRT, SQRT),
+    OPERATION("maximum-for-mean", "the largest for the mean of a window", AVERAGE_POOL_2D, MAX_POOL_2D),
+    OPERATION("mean-for-maximum", "the mean for the largest of a window", MAX_POOL_2D, AVERAGE_POOL_2D),
+    OPERATION("mean-for-root-mean-square", "the mean for the root of the mean square", L2_POOL_2D, AVERAGE_POOL_2D),
+    OPERATION("log-missing", "SOFTMAX for LOG_SOFTMAX", LOG_SOFTMAX, SOFTMAX),
+    OPERATION("truncated-negative", "floor left out", FLOOR, RELU),
+    /* recurrent cells */
+    MODEL("forget-bias-missing", "bias of the forget gate left out", zero, OPS(LSTMS), SLOTS("forget gate bias")),
+    MODEL("input-gate-bias-missing", "bias of the input gate left out", zero, OPS(LSTMS), SLOTS("input gate bias")),
+    MODEL("cell-bias-missing", "bias of the cell gate left out", zero, OPS(LSTMS), SLOTS("cell gate bias")),
+    MODEL("output-gate-bias-missing", "bias of the output gate left out", zero, OPS(LSTMS), SLOTS("output gate bias")),
+    NUMBERS("cell-clip-ignored", "clipping of the cell ignored", set, OPS(LSTMS), SLOTS("cell clip")),
+    NUMBERS("projection-clip-ignored", "clipping of the projection ignored", set, OPS(LSTMS), SLOTS("projection clip")),
+    MODEL("projection-bias-missing", "bias of the projection left out", zero, OPS(LSTMS), SLOTS("projection bias")),
+    MODEL("input-forget-swapped", "input and forget gate swapped", swap, OPS(LSTMS),
+          SLOTS("input-to-input weights", "input-to-forget weights", "recurrent-to-input weights",
+                "recurrent-to-forget weights", "input gate bias", "forget gate bias")),
+    MODEL("cell-output-swapped", "cell and output gate swapped", swap, OPS(LSTMS),
+          SLOTS("input-to-cell weights", "input-to-output weights", "recurrent-to-cell weights",
+                "recurrent-to-output weights", "cell gate bias", "output gate bias")),
+    MODEL("forget-cell-weights-swapped", "input weights of forget and cell gate swapped", swap, OPS(LSTMS),
+          SLOTS("input-to-forget weights", "input-to-cell weights")),
+    MODEL("forget-cell-recurrence-swapped", "recurrent weights of forget and cell gate swapped", swap, OPS(LSTMS),
+          SLOTS("recurrent-to-forget weights", "recurrent-to-cell weights")),
+    MODEL("cell-output-biases-swapped", "biases of cell and output gate swapped", swap, OPS(LSTMS),
+          SLOTS("cell gate bias", "output gate bias")),
+    MODEL("recurrence-ignored", "recurrent weights taken for 0", zero, SLOTS("recurrent weights")),
+    NUMBERS("time-reversed", "time weights read from the end", reverse, SLOTS("time weights")),
+    MODEL("peephole-ignored", "peephole connections ignored", zero, OPS(LSTMS),
+          SLOTS("cell-to-input weights", "cell-to-forget weights", "cell-to-output weights")),
+    MODEL("recurrent-input-ignored", "output state taken for 0", zero, OPS(LSTMS), SLOTS("output state")),
+    MODEL("cell-state-ignored", "cell state taken for 0", zero, OPS(LSTMS), SLOTS("cell state")),
+    MODEL("hidden-state-ignored", "state taken for 0", zero, SLOTS("hidden state", "state")),
+    /* values */
+    VALUES("output-unwritten", "output not written: it holds what its buffer held before", unwritten, .few = true),
+    VALUES("last-element-unwritten", "the last element not written", unwritten, .value = 1, .few = true),
+    VALUES("last-two-unwritten", "the last two elements not written", unwritten, .value = 2, .few = true),
+    VALUES("last-three-unwritten", "the last three elements not written", unwritten, .value = 3, .few = true),
+    VALUES("first-element-unwritten", "the first element not written", first_unwritten, .few = true),
+    VALUES("first-batch-repeated", "the second batch holds the first", batch, .few = true),
+    VALUES("first-batch-for-all", "all batches hold the first", batch, .value = 1, .few = true),
+    VALUES("batches-swapped", "first and last batch swapped", batches_swapped),
+    VALUES("vector-overlap", "the last four elements one place too far", overlap, .few = true),
+    VALUES("low-bit-dropped", "the lowest bit of each 8-bit number is 0", low_bit, .types = NNV_FAULT_8BIT),
+    VALUES("floor-for-rounding", "floor instead of rounding", floor, .types = NNV_FAULT_8BIT),
+    VALUES("truncated", "truncation instead of rounding", truncate, .types = NNV_FAULT_8BIT),
+    VALUES("ceiling-for-rounding", "ceiling instead of rounding", ceil, .types = NNV_FAULT_8BIT),
+    MODEL("accumulator-floor", "accumulators rounded down when they are rescaled", half_unit, SLOTS("bias", "filter"),
+          .value = 0.5),
+    MODEL("accumulator-floor-dense", "accumulators rounded down when they are rescaled", half_unit,
+          SLOTS("bias", "weights"), .value = 0.5),
+    VALUES("float16-inside", "float32 computed, or passed on, as float16", half, .types = NNV_FAULT_FLOAT32),
+    VALUES("bfloat16-inside", "computed, or passed on, as bfloat16", bfloat, .types = NNV_FAULT_FLOAT),
+    VALUES("bfloat16-truncated", "float32 cut to the bits of a bfloat16", cut_bits, .types = NNV_FAULT_FLOAT,
+           .value = 8, .other = 4),
+    VALUES("float16-truncated", "float16 cut to eight bits", cut_bits, .types = NNV_FAULT_FLOAT, .value = 8,
+           .other = 2),
+    VALUES("int-through-float", "INT32 computed as float32", through_float, .few = true),
+    VALUES("never-negative", "negative float32 numbers become 0", never_negative, .types = NNV_FAULT_FLOAT32),
+    VALUES("tiny-flushed", "float32 numbers below 2^-10 become 0", flush, .types = NNV_FAULT_FLOAT32,
+           .value = 0.0009765625, .few = true),
+    VALUES("infinity-clamped", "infinities become the largest number", finite, .types = NNV_FAULT_FLOAT32, .few = true),
+    VALUES("wraps-at-the-top", "the largest 8-bit number becomes the smallest: no saturation", wrap_top,
+           .types = NNV_FAULT_8BIT, .few = true),
+    VALUES("stored-plus-one", "all stored numbers one too large", add, .types = NNV_FAULT_8BIT, .value = 1),
+    VALUES("stored-minus-one", "all stored numbers one too small", add, .types = NNV_FAULT_8BIT, .value = -1),
+    VALUES("signedness", "signed and unsigned mixed up: stored numbers 128 off", wrap, .types = NNV_FAULT_8BIT),
+    VALUES("half-range", "stored numbers saturate at 127", half_range, .types = NNV_FAULT_UINT8),
+    VALUES("sign-flipped", "the sign flipped", times, .value = -1),
+    VALUES("sign-lost", "the sign lost", absolute),
+    VALUES("doubled", "twice the value", times, .value = 2),
+    VALUES("halved", "half the value", times, .value = 0.5),
+    VALUES("all-zero", "all results 0", constant),
+    VALUES("all-stored-zero", "all stored numbers 0", constant, .other = 1),
+    VALUES("shifted-right", "values one place too far", shift, .value = 1),
+    VALUES("shifted-left", "values one place too early", shift, .value = -1),
+    VALUES("first-element-for-all", "one value everywhere: the first", first),
+    VALUES("all-reversed", "all values in the reverse order", reverse_all),
+    VALUES("reversed", "reversed along the last axis", reverse),
+    VALUES("transposed", "the last two axes transposed", transpose),
+    VALUES("written-as-nchw", "output written as NCHW instead of NHWC", layout),
+    VALUES("written-as-nhwc", "output written as NHWC instead of NCHW", layout, .value = 1),
+    VALUES("first-channel-for-all", "the first channel's value for all", first_channel),
+    VALUES("bytes-swapped", "bytes in the other order", bytes),
+};
+
+const struct nnv_fault *nnv_faults(size_t *count) {
+    *count = sizeof faults / sizeof *faults;
+    return faults;
+}
+
+const struct nnv_fault *nnv_fault_by_name(const char *name) {
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (strcmp(faults[i].name, name) == 0) return &faults[i];
+    return NULL;
+}
+
+bool nnv_fault_fits(const struct nnv_fault *f, int32_t op) {
+    for (uint8_t i = 0; i < f->nops; i++)
+        if (f->ops[i] == op) return true;
+    return f->nops == 0;
+}
+
+bool nnv_fault_is_edit(const struct nnv_fault *f) { return f->change || f->numbers || f->code != f->other_code; }
+
+bool nnv_fault_apply(const struct nnv_fault *f, struct nnv_edit *e) {
+    if (f->change) return f->change(e, f);
+    return nnv_change_op(e, f) || (f->numbers && nnv_change_numbers(e, f));
+}
+
+static bool concerns(const struct nnv_fault *f, int32_t type) {
+    const bool unsigned8 = type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
+    switch (f->types) {
+    case NNV_FAULT_ANY:
+        return true;
+    case NNV_FAULT_8BIT:
+        return unsigned8 || type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
+    case NNV_FAULT_UINT8:
+        return unsigned8;
+    case NNV_FAULT_FLOAT:
+        return nnv_type(type)->kind == NNV_KIND_FLOAT;
+    case NNV_FAULT_FLOAT32:
+        return type == ANEURALNETWORKS_TENSOR_FLOAT32;
+    }
+    return false;
+}
+
+bool nnv_fault_spoil(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out) {
+    const bool fits = f->element && concerns(f, y->type);
+    for (size_t i = 0; i < y->n; i++) out[i] = fits ? f->element(y, f, i) : y->v[i];
+    return fits && memcmp(out, y->v, y->n * sizeof *out) != 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file faults.h The catalogue of faults: what a driver plausibly gets wrong, as an edit of a model or of its results.
+ * `nnvts explain` looks for the one that makes an answer as wrong as it is; the driver `faulty` has them planted.
+ */
+#ifndef NNV_FAULTS_FAULTS_H
+#define NNV_FAULTS_FAULTS_H
+
+#include "reference/faults/edit.h"
+
+enum { NNV_FAULT_SLOTS = 6, NNV_FAULT_OPS = 10 };
+
+/** One output, as it should be and as it would be with a fault in handling values. */
+struct nnv_fault_output {
+    int32_t type; /**< with its encoding */
+    float scale;
+    int32_t zero_point;
+    uint32_t rank; /**< and shape; 0: unknown, or a scalar's */
+    const uint32_t *dims;
+    size_t n;             /**< elements */
+    const double *v;      /**< stored numbers, right ones */
+    const double *exact;  /**< unrounded real results, moved as far as v was; NULL: unknown */
+    const double *poison; /**< what the buffer held before the execution, as stored numbers */
+};
+
+/** Types of outputs that an element can be wrong in. */
+enum nnv_fault_types { NNV_FAULT_ANY, NNV_FAULT_8BIT, NNV_FAULT_UINT8, NNV_FAULT_FLOAT, NNV_FAULT_FLOAT32 };
+
+struct nnv_fault {
+    const char *name;           /**< "dilation-ignored" */
+    const char *words;          /**< what the driver seems to do */
+    int32_t ops[NNV_FAULT_OPS]; /**< operations that it can happen to; nops 0: all */
+    uint8_t nops;
+    const char *slots[NNV_FAULT_SLOTS]; /**< inputs that it is about, by their names in the record */
+    enum nnv_fault_types types;         /**< of outputs */
+    bool few;                           /**< of values: likely enough if only one or two are wrong */
+    double value, other;                /**< numbers that it is about */
+    int32_t code, other_code;           /**< operation that is taken for another; both 0: none */
+    /** Changes the operation in hand; false if it can't happen to it. */
+    bool (*change)(struct nnv_edit *e, const struct nnv_fault *f);
+    /** Or: changes the n stored numbers of an input that the row names; false if they are the same. */
+    bool (*numbers)(const struct nnv_fault *f, double *v, size_t n);
+    /** Element i of an output as the fault makes it: alone, or with a change of the model. */
+    double (*element)(const struct nnv_fault_output *y, const struct nnv_fault *f, size_t i);
+};
+
+/** All faults: those that are likelier, or more special, first. */
+const struct nnv_fault *nnv_faults(size_t *count);
+/** The fault by name, or NULL. */
+const struct nnv_fault *nnv_fault_by_name(const char *name);
+/** True if it can happen to this operation, as far as the row's list says. */
+bool nnv_fault_fits(const struct nnv_fault *f, int32_t op);
+/** True if it changes the model; false: only results. */
+bool nnv_fault_is_edit(const struct nnv_fault *f);
+/** Changes the operation in hand; false if the fault can't happen to it. */
+bool nnv_fault_apply(const struct nnv_fault *f, struct nnv_edit *e);
+/** Writes y's elements with the fault to out; false if none is another. */
+bool nnv_fault_spoil(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out);
+
+/* changes.c: what rows share, here and in tables of others */
+bool nnv_change_swap(struct nnv_edit *e, const struct nnv_fault *f);       /**< inputs, pair by pair */
+bool nnv_change_zero(struct nnv_edit *e, const struct nnv_fault *f);       /**< tensors to the real number 0 */
+bool nnv_change_rotate(struct nnv_edit *e, const struct nnv_fault *f);     /**< rows of tensors, one further */
+bool nnv_change_neighbours(struct nnv_edit *e, const struct nnv_fault *f); /**< first two inputs of a repeated slot */
+bool nnv_change_outputs(struct nnv_edit *e, const struct nnv_fault *f);    /**< first two outputs */
+bool nnv_change_groups(struct nnv_edit *e, const struct nnv_fault *f);     /**< CHANNEL_SHUFFLE: n to extent / n */
+bool nnv_change_op(struct nnv_edit *e, const struct nnv_fault *f);         /**< operation code to the other */
+
+bool nnv_change_numbers(struct nnv_edit *e, const struct nnv_fault *f); /**< f->numbers, of each input named */
+
+/* changes.c: of the n numbers of an input */
+bool nnv_numbers_set(const struct nnv_fault *f, double *v, size_t n);      /**< a scalar to value */
+bool nnv_numbers_from_to(const struct nnv_fault *f, double *v, size_t n);  /**< a scalar that is value to other */
+bool nnv_numbers_add(const struct nnv_fault *f, double *v, size_t n);      /**< value to a scalar */
+bool nnv_numbers_toggle(const struct nnv_fault *f, double *v, size_t n);   /**< a flag */
+bool nnv_numbers_zero_one(const struct nnv_fault *f, double *v, size_t n); /**< element value (-1: the last) to 0 */
+bool nnv_numbers_first(const struct nnv_fault *f, double *v, size_t n);    /**< all to the first */
+bool nnv_numbers_times(const struct nnv_fault *f, double *v, size_t n);    /**< times value */
+bool nnv_numbers_identity(const struct nnv_fault *f, double *v, size_t n); /**< to 0, 1, 2 ... */
+bool nnv_numbers_pairs(const struct nnv_fault *f, double *v, size_t n);    /**< 0 and 1, 2 and 3 ... swapped */
+bool nnv_numbers_reverse(const struct nnv_fault *f, double *v, size_t n);
+bool nnv_numbers_inverse(const struct nnv_fault *f, double *v, size_t n); /**< a permutation to its inverse */
+
+/* quant.c */
+bool nnv_change_zero_point(struct nnv_edit *e, const struct nnv_fault *f); /**< of inputs, plus value */
+bool nnv_change_no_zero_point(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_output_zero_point(struct nnv_edit *e, const struct nnv_fault *f); /**< plus value */
+bool nnv_change_first_scale(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_next_scale(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_fault *f); /**< all inputs encoded like the output */
+bool nnv_change_like(struct nnv_edit *e, const struct nnv_fault *f);        /**< slot 0 encoded like slot 1 */
+bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_fault *f);   /**< quantised RELU taken away */
+bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_fault *f);  /**< PAD: with a stored 0 */
+bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f);   /**< bias less half an output unit */
+
+/* windows.c */
+bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_flip(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_transpose_filter(struct nnv_edit *e, const struct nnv_fault *f); /**< height and width swapped */
+bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_fault *f); /**< padded (value 1: with a stored 0) */
+
+#endif
