@@ -60,6 +60,8 @@ RUNTIME_MAP := reference/runtime/libneuralnetworks.map
 REF_LIB := $(B)/obj/reference.a
 # What the unit tests share, compiled once.
 KIT_LIB := $(B)/obj/kit.a
+FAULT_LIB := $(B)/obj/faults.a
+OVER_REFERENCE := reference faulty
 UNIT_SRC := $(shell find tests/unit -name 'test_*.c')
 UNIT := $(sort $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC))))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
@@ -261,12 +263,13 @@ $(B)/nnvts-host: $(HOST_SERVER)
 # thin archives: a folder's objects under one name
 $(CORE_LIB): $(call objects,$(CORE_DIRS))
 $(REF_LIB): $(call objects,$(REF_DIRS))
+$(FAULT_LIB): $(call objects,reference/faults)
 $(CORE_SO): $(CORE_LIB) tests/kit/core.map
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,--version-script=tests/kit/core.map -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)
 $(KIT_LIB): $(call objects,tests/kit)
-$(CORE_LIB) $(REF_LIB) $(KIT_LIB):
+$(CORE_LIB) $(REF_LIB) $(KIT_LIB) $(FAULT_LIB):
 	@rm -f $@
 	$(Q)ar rcsT $@ $^
 
@@ -285,12 +288,12 @@ $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc: tools/nnvts-neuralnetworks.pc.in
 	@mkdir -p $(@D)
 	$(Q)$(call pc,$(abspath $(B)),$(abspath $(B)/lib),$(CURDIR)/include) >$@
 
-# A driver sees what a vendor sees: include alone. Only the reference adapter also sees base and reference, and some
-# drivers what they have in common.
+# A driver sees what a vendor sees: include alone. Only the reference adapter and the driver of planted faults also see
+# base and reference, and some drivers what they have in common.
 # cpu: nobody reads errno or the flags of floating point exceptions, which keep loops from being vectorised.
 $(B)/obj/drivers_under_test/reference/%.o: PRIVATE_I := -I.
 $(foreach d,common engine host ndk sample $(ENGINES),$(B)/obj/drivers_under_test/$(d)/%.o): PRIVATE_I := -Idrivers_under_test
-$(B)/obj/drivers_under_test/faulty/%.o: PRIVATE_I := -Idrivers_under_test/faulty
+$(B)/obj/drivers_under_test/faulty/%.o: PRIVATE_I := -I. -Idrivers_under_test/faulty
 $(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -Idrivers_under_test/cpu -O3 -fno-math-errno -fno-trapping-math
 $(B)/obj/drivers_under_test/%.o: drivers_under_test/%.c
 	@mkdir -p $(@D)
@@ -310,10 +313,10 @@ $(B)/obj/compiler/emit_support.o: $(wildcard compiler/nnapi/region/*)
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(filter-out $(HOST_SERVER_OWN),$(call objects,drivers_under_test/$(1))))
 define DRIVER_RULE
-$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter reference,$(1)),$(REF_LIB)) $(if $(filter $(ENGINES),$(1)),$(call objects,drivers_under_test/engine)) $(if $(filter $(WITH_COMMON),$(1)),$(call objects,drivers_under_test/common))
+$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter faulty,$(1)),$(FAULT_LIB)) $(if $(filter $(OVER_REFERENCE),$(1)),$(REF_LIB)) $(if $(filter $(ENGINES),$(1)),$(call objects,drivers_under_test/engine)) $(if $(filter $(WITH_COMMON),$(1)),$(call objects,drivers_under_test/common))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -Wl,--exclude-libs,ALL -o $$@ $$^ $(if $(filter reference,$(1)),$$(LIBS),$(LIBS_$(1)) -lm -lpthread -ldl)
+	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -Wl,--exclude-libs,ALL -o $$@ $$^ $(if $(filter $(OVER_REFERENCE),$(1)),$$(LIBS),$(LIBS_$(1)) -lm -lpthread -ldl)
 endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 

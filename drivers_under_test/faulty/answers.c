@@ -14,49 +14,6 @@ static enum nnvts_status each_output(struct tamper *t, enum nnvts_status status,
     return status;
 }
 
-static void keep_tail(const struct tamper_value *v, uint64_t count) {
-    (void)count;
-    uint32_t n = v->elem && v->elem <= v->bytes ? v->elem : v->bytes;
-    memcpy(v->data + v->bytes - n, v->before + v->bytes - n, n);
-}
-
-enum nnvts_status tamper_stale_tail(struct tamper *t, enum nnvts_status status) {
-    return each_output(t, status, keep_tail);
-}
-
-static void repeat_batch(const struct tamper_value *v, uint64_t count) {
-    (void)count;
-    if (v->batches < 2) return;
-    uint32_t n = v->bytes / v->batches;
-    memcpy(v->data + n, v->data, n);
-}
-
-enum nnvts_status tamper_batch(struct tamper *t, enum nnvts_status status) {
-    return each_output(t, status, repeat_batch);
-}
-
-static void drop_bit(const struct tamper_value *v, uint64_t count) {
-    (void)count;
-    for (uint32_t i = 0; i < v->bytes && type_is_quant8(v->type); i++) v->data[i] &= 0xfe;
-}
-
-enum nnvts_status tamper_low_bit(struct tamper *t, enum nnvts_status status) {
-    return each_output(t, status, drop_bit);
-}
-
-/** float32 rounded to the 11 bits of a float16. */
-static void round_half(const struct tamper_value *v, uint64_t count) {
-    (void)count;
-    for (uint32_t i = 0; i + 4 <= v->bytes && v->type == ANEURALNETWORKS_TENSOR_FLOAT32; i += 4) {
-        uint32_t bits;
-        memcpy(&bits, v->data + i, 4);
-        if ((bits & 0x7f800000) != 0x7f800000) bits = (bits + 0x1000) & ~UINT32_C(0x1fff);
-        memcpy(v->data + i, &bits, 4);
-    }
-}
-
-enum nnvts_status tamper_half(struct tamper *t, enum nnvts_status status) { return each_output(t, status, round_half); }
-
 static void put_nan(const struct tamper_value *v, uint64_t count) {
     const uint32_t nan32 = 0x7fc00000;
     const uint16_t nan16 = 0x7e00;

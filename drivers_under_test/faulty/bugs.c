@@ -44,10 +44,15 @@ const struct bug *bug_by_name(const char *name, size_t len) {
     return NULL;
 }
 
+const struct nnv_fault *bug_fault(const struct bug *bug, int i) {
+    if (i == 0 && (bug->own.change || bug->own.numbers || bug->own.code != bug->own.other_code)) return &bug->own;
+    return i < BUG_FAULTS && bug->fault[i] ? nnv_fault_by_name(bug->fault[i]) : NULL;
+}
+
 /** Operations whose results the bug makes wrong, or NULL. */
 static const char *spoilt_by(const struct bug *bug) {
     if (bug->spoils || bug->legal || bug->op == ANY_OPERATION) return bug->spoils;
-    return bug->rewrite || bug->change.kind != CHANGE_NOTHING ? operation_name(bug->op) : NULL;
+    return faulty_edits(bug) ? nnv_op(bug->op)->name : NULL;
 }
 
 const struct nnvts_planted *nnvts_planted_at(uint32_t i) {

@@ -95,11 +95,13 @@ static void take_values(struct faulty_prepared *p, struct tampering *x, const st
         struct tamper_value *v = &x->t.inputs[i];
         *v = (struct tamper_value){.data = reach(r, a, &x->mapped[i]),
                                    .bytes = a->location.length,
-                                   .elem = type_bytes(s->type),
+                                   .elem = nnv_type(s->type) ? nnv_type(s->type)->size : 0,
                                    .type = s->type,
                                    .scale = s->scale,
                                    .zero_point = s->zero_point,
-                                   .batches = s->fixed && s->rank > 1 ? s->dims[0] : 0};
+                                   .batches = s->fixed && s->rank > 1 ? s->dims[0] : 0,
+                                   .rank = s->rank,
+                                   .dims = s->dims};
         if (in || !v->data) continue;
         memcpy(copy, v->data, v->bytes);
         v->before = copy;
@@ -137,11 +139,12 @@ static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct
     struct faulty_prepared *p = (struct faulty_prepared *)self;
     const struct bug *bug = p->device->bug;
     struct tampering x = {0};
-    bool tampers = p->fires && bug->execute && begin_tampering(p, request, result, &x);
+    const bool spoils = bug_fault(bug, 0) && !faulty_edits(bug);
+    bool tampers = p->fires && (bug->execute || spoils) && begin_tampering(p, request, result, &x);
     strike(p->device, STRIKE_EXECUTE, p->fires);
     enum nnvts_status status = p->inner->execute(p->inner, request, config, result);
     if (status == NNVTS_STATUS_NONE && p->rewritten) restore_shapes(p, result);
-    if (tampers) status = bug->execute(&x.t, status);
+    if (tampers) status = spoils ? faulty_spoil(bug, &x.t, status) : bug->execute(&x.t, status);
     end_tampering(&x);
     return status;
 }
@@ -224,21 +227,6 @@ static struct faulty_prepared *wrap(struct faulty_device *d, const struct nnvts_
     return p;
 }
 
-/** Lets the bug rewrite a copy of the model and prepares that. False if there is nothing to rewrite, or it won't do. */
-static bool prepare_rewritten(struct faulty_device *d, const struct nnvts_model *model,
-                              const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    struct edit e;
-    bool changed = false;
-    if (edit_begin(&e, model))
-        for (uint32_t i = 0; i < model->main.operation_count; i++)
-            if (d->op == ANY_OPERATION || e.operations[i].type == d->op)
-                changed |= d->bug->rewrite ? d->bug->rewrite(&e, &e.operations[i])
-                                           : apply_change(&e, &e.operations[i], &d->bug->change);
-    bool done = changed && !e.failed && d->inner->prepare_model(d->inner, &e.model, config, out) == NNVTS_STATUS_NONE;
-    edit_end(&e);
-    return done;
-}
-
 enum nnvts_status faulty_prepare(struct nnvts_device *self, const struct nnvts_model *model,
                                  const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
     struct faulty_device *d = (struct faulty_device *)self;
@@ -249,8 +237,8 @@ enum nnvts_status faulty_prepare(struct nnvts_device *self, const struct nnvts_m
     bool fired = fires(d, model);
     strike(d, STRIKE_PREPARE, fired);
     struct nnvts_prepared_model *other = NULL;
-    bool rewrites = d->bug->rewrite || d->bug->change.kind != CHANGE_NOTHING;
-    bool rewritten = fired && rewrites && prepare_rewritten(d, model, config, &other);
+    bool rewritten =
+        fired && faulty_edits(d->bug) && faulty_prepare_edited(d->inner, d->bug, d->op, model, config, &other);
     if (rewritten) {
         inner->release(inner);
         inner = other;
@@ -352,8 +340,11 @@ static const char *read_option(const char *text, struct option *out) {
     text += n;
     if (*text == '@') {
         n = strcspn(++text, ",");
-        out->op = operation_by_name(text, n);
-        if (out->op < 0) return "expected the name of an operation behind '@'";
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)n, text);
+        const struct nnv_op *op = nnv_op_by_name(name);
+        if (!op || n >= sizeof name) return "expected the name of an operation behind '@'";
+        out->op = op->code;
         text += n;
     }
     snprintf(out->over, sizeof out->over, "%s", out->bug->over ? out->bug->over : "cpu");

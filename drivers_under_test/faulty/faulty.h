@@ -13,46 +13,7 @@
 #include <stdint.h>
 
 #include "nnvts/driver.h"
-
-/* --------------------------------------------------------- editing of models */
-
-struct edit_block;
-
-/** A model as a copy that may be changed. */
-struct edit {
-    struct nnvts_model model; /**< what the other driver is given */
-    struct nnvts_operand *operands;
-    uint32_t operand_cap;
-    struct nnvts_operation *operations;
-    uint8_t *values; /**< model.operand_values */
-    struct edit_block *blocks;
-    bool failed; /**< memory ran out: the copy is of no use */
-};
-
-bool edit_begin(struct edit *e, const struct nnvts_model *model);
-void edit_end(struct edit *e);
-/** Memory that edit_end frees, zeroed; NULL (and failed set) when there is none. */
-void *edit_alloc(struct edit *e, size_t bytes);
-/** The operand that input pos of op names; NULL if there is no such input. Valid until an operand is added. */
-struct nnvts_operand *edit_input(struct edit *e, const struct nnvts_operation *op, uint32_t pos);
-struct nnvts_operand *edit_output(struct edit *e, const struct nnvts_operation *op, uint32_t pos);
-/** A copy of the value of constant o, or NULL if o is none. */
-void *edit_value(struct edit *e, const struct nnvts_operand *o);
-/** INT32 or BOOL scalar constant at input pos; dflt if it is absent or not constant. */
-int32_t edit_int(struct edit *e, const struct nnvts_operation *op, uint32_t pos, int32_t dflt);
-/** Appends a constant of the type, quantisation and shape of `like`; returns its index. */
-uint32_t edit_add(struct edit *e, struct nnvts_operand like, const void *value, uint32_t bytes);
-uint32_t edit_add_int(struct edit *e, int32_t value);
-/** Makes input pos of op a new constant, like the operand that it names now. */
-void edit_replace(struct edit *e, struct nnvts_operation *op, uint32_t pos, const void *value, uint32_t bytes);
-void edit_replace_int(struct edit *e, struct nnvts_operation *op, uint32_t pos, int32_t value);
-void edit_set_inputs(struct edit *e, struct nnvts_operation *op, const uint32_t *inputs, uint32_t count);
-
-/** Bytes of an element, 0 for what is unknown. */
-uint32_t type_bytes(int32_t type);
-bool type_is_quant8(int32_t type);
-/** Elements of an operand of known shape; 0 if it is unknown. */
-uint32_t operand_elems(const struct nnvts_operand *o);
+#include "reference/faults/faults.h"
 
 /* -------------------------------------------------------------------- bugs */
 
@@ -68,41 +29,14 @@ struct tamper {
         int32_t zero_point;
         const uint8_t *before; /**< outputs: what the buffer held before */
         uint32_t batches;      /**< outputs: the first extent, 0 where unknown */
+        uint32_t rank;
+        const uint32_t *dims; /**< where batches are known */
     } * inputs, *outputs;
     uint64_t count; /**< executions of the process so far */
 };
 
-/** How a change alters an operation. Nothing happens where the operation has nothing like it. */
-enum change_kind {
-    CHANGE_NOTHING,
-    CHANGE_INT,        /**< INT32 or BOOL scalar `at` becomes `value` */
-    CHANGE_INT_BY,     /**< INT32 scalar `at` grows by `value` */
-    CHANGE_FLOAT,      /**< float scalar `at`, of either type, becomes `real` */
-    CHANGE_FLOAT_BY,   /**< float scalar `at` is multiplied by `real` */
-    CHANGE_CODE,       /**< the operation becomes operation `value`, its inputs from `at` on dropped (0: none) */
-    CHANGE_SWAP,       /**< inputs `at` and `value`, of one type and shape, change places */
-    CHANGE_SWAP_OUT,   /**< outputs `at` and `value` likewise */
-    CHANGE_ZERO,       /**< constant tensor `at` becomes all 0 */
-    CHANGE_REVERSE,    /**< the elements of constant tensor `at` in reverse order */
-    CHANGE_ROTATE,     /**< the rows (first axis) of constant tensor `at`, one further */
-    CHANGE_PAIRS,      /**< the two columns of constant int tensor `at` change places */
-    CHANGE_ELEMENTS,   /**< the elements of constant int tensor `at` become `value` */
-    CHANGE_ZERO_POINT, /**< zero point of quantised input `at` moved by `value` */
-    CHANGE_OUT_POINT,  /**< zero point of quantised output `at` moved by `value` */
-    CHANGE_TAKE_SCALE, /**< quantised input `at` read with the scale and zero point of input `value` */
-    CHANGE_ACTIVATION, /**< fused activation `value` becomes none; -1: any does */
-    CHANGE_GROUPS,     /**< CHANNEL_SHUFFLE: groups and channels of a group change places */
-    CHANGE_PAD_ZERO,   /**< quantised PAD fills with stored 0 instead of the zero point */
-};
-struct change {
-    enum change_kind kind;
-    uint32_t at;
-    int32_t value;
-    float real;
-};
-
 enum strike_place { STRIKE_NOWHERE, STRIKE_SUPPORTED, STRIKE_PREPARE, STRIKE_EXECUTE, STRIKE_RELEASE };
-enum { ANY_OPERATION = -1 };
+enum { ANY_OPERATION = -1, BUG_FAULTS = 2 };
 
 struct bug {
     const char *name;
@@ -110,10 +44,13 @@ struct bug {
     const char *fires;  /**< where */
     const char *over;   /**< the driver that it is planted in unless over= says another; NULL: cpu */
     int32_t op;         /**< fires only for models with this operation (unless @OP says another), or ANY_OPERATION */
-    /** Changes operation op; true if it did. */
-    bool (*rewrite)(struct edit *e, struct nnvts_operation *op);
-    struct change change; /**< likewise, as data; without @OP it needs op */
-    bool alone;           /**< fires only for models of one operation */
+    /** Faults of the catalogue: the first that can happen. Edits of operation op, or of those that spoils lists. */
+    const char *fault[BUG_FAULTS];
+    struct nnv_fault own;                /**< instead: a fault that the catalogue does not have */
+    bool (*type)(int32_t type);          /**< of outputs that the fault concerns; NULL: all */
+    bool resized;                        /**< the output takes the extents that the edit gives it */
+    bool (*rewrite)(struct nnv_edit *e); /**< changes the operation in hand; true if it did */
+    bool alone;                          /**< fires only for models of one operation */
     /** Each gets the other driver's answer and returns what is answered instead. */
     enum nnvts_status (*supported)(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
     enum nnvts_status (*prepare)(const struct nnvts_model *model, enum nnvts_status status);
@@ -133,6 +70,13 @@ struct bug {
     const char *spoils;   /**< see planted.h; rewrites and changes for one operation need not say it */
 };
 
+/* Rows: what else there is to say stands behind. */
+#define BUG(label, class, where, ...)                                                                                  \
+    { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, __VA_ARGS__ }
+#define BUG_OF(operation, label, class, where, ...)                                                                    \
+    { .name = (label), .models = (class), .fires = (where), .op = ANEURALNETWORKS_##operation, __VA_ARGS__ }
+#define WITH_TANH "models with a TANH, unless @OP says another"
+
 /** The bugs that one suite is for. */
 struct bug_group {
     const struct bug *bugs;
@@ -144,10 +88,8 @@ const struct bug *bug_at(size_t i);
 const char *bug_suite(size_t i);
 /** The bug by name of len characters, or NULL. */
 const struct bug *bug_by_name(const char *name, size_t len);
-/** Code of an operation by name of len characters ("TANH"), or -1. */
-int32_t operation_by_name(const char *name, size_t len);
-/** The name of operation code, or NULL. */
-const char *operation_name(int32_t code);
+/** The i-th fault of the bug, or NULL. */
+const struct nnv_fault *bug_fault(const struct bug *bug, int i);
 
 /* ------------------------------------------------------------ the other driver */
 
@@ -167,46 +109,20 @@ enum nnvts_status faulty_prepare_from_cache(struct nnvts_device *self, const str
 enum nnvts_status faulty_allocate(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
                                   struct nnvts_buffer **out);
 
-/* rewrite.c, window.c */
-bool rewrite_bias0(struct edit *e, struct nnvts_operation *op);
-bool rewrite_relu6(struct edit *e, struct nnvts_operation *op);
-bool rewrite_quantised_relu(struct edit *e, struct nnvts_operation *op);
-bool rewrite_no_activation(struct edit *e, struct nnvts_operation *op);
-bool rewrite_beta(struct edit *e, struct nnvts_operation *op);
-bool rewrite_axis(struct edit *e, struct nnvts_operation *op);
-bool rewrite_align_corners(struct edit *e, struct nnvts_operation *op);
-bool rewrite_half_pixel(struct edit *e, struct nnvts_operation *op);
-bool rewrite_width_height(struct edit *e, struct nnvts_operation *op);
-bool rewrite_first_scale(struct edit *e, struct nnvts_operation *op);
-bool rewrite_concat_scale(struct edit *e, struct nnvts_operation *op);
-bool rewrite_add_scale(struct edit *e, struct nnvts_operation *op);
-bool rewrite_zero_point(struct edit *e, struct nnvts_operation *op);
-bool rewrite_truncate(struct edit *e, struct nnvts_operation *op);
-bool rewrite_forget_bias(struct edit *e, struct nnvts_operation *op);
-bool rewrite_cell_clip(struct edit *e, struct nnvts_operation *op);
-bool rewrite_lrn_radius(struct edit *e, struct nnvts_operation *op);
-bool rewrite_dilation(struct edit *e, struct nnvts_operation *op);
-bool rewrite_pads(struct edit *e, struct nnvts_operation *op);
-bool rewrite_flip(struct edit *e, struct nnvts_operation *op);
-bool rewrite_channel_order(struct edit *e, struct nnvts_operation *op);
-bool rewrite_average(struct edit *e, struct nnvts_operation *op);
-bool rewrite_max_pool(struct edit *e, struct nnvts_operation *op);
-
-/* change.c */
-bool apply_change(struct edit *e, struct nnvts_operation *op, const struct change *c);
+/* model.c */
+/** True if the bug works by editing models. */
+bool faulty_edits(const struct bug *bug);
+/** Prepares the model as the bug changes it, at op or at all operations. False: nothing to change, or it won't do. */
+bool faulty_prepare_edited(struct nnvts_device *inner, const struct bug *bug, int32_t op,
+                           const struct nnvts_model *model, const struct nnvts_prepare_config *config,
+                           struct nnvts_prepared_model **out);
+/** Spoils the outputs as the bug's fault would. */
+enum nnvts_status faulty_spoil(const struct bug *bug, struct tamper *t, enum nnvts_status status);
 
 /* control.c */
-bool rewrite_branch(struct edit *e, struct nnvts_operation *op);
-bool rewrite_last_iteration(struct edit *e, struct nnvts_operation *op);
-
-/** Where the activation of op stands; -1: it has none. */
-int activation_at(struct edit *e, const struct nnvts_operation *op);
+bool rewrite_last_iteration(struct nnv_edit *e);
 
 /* answers.c */
-enum nnvts_status tamper_stale_tail(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_batch(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_low_bit(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_half(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_shape(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_behind(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_before(struct tamper *t, enum nnvts_status status);
@@ -228,23 +144,9 @@ void device_unsorted(struct nnvts_device *device);
 void device_greedy(struct nnvts_device *device);
 
 /* values.c */
-enum nnvts_status tamper_signed(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_bfloat(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_half_truncated(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_constant(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_plus_one(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_true_255(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_reverse(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_stale_head(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_int_as_float(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_never_negative(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_flush(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_finite(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_batches_reversed(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_overlap(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_towards_zero(struct tamper *t, enum nnvts_status status);
 enum nnvts_status tamper_ties_down(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_saturation(struct tamper *t, enum nnvts_status status);
 
 /* strikes.c */
 void strike_crash(void);

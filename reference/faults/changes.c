@@ -179,6 +179,10 @@ bool nnv_change_groups(struct nnv_edit *e, const struct nnv_fault *f) {
 bool nnv_change_op(struct nnv_edit *e, const struct nnv_fault *f) {
     struct nnv_operation *op = nnv_edit_op(e);
     if (f->code == f->other_code || op->type != f->code) return false;
+    const struct nnv_op *other = nnv_op(f->other_code);
+    uint32_t most = 0;
+    for (uint8_t i = 0; i < other->nforms; i++) most = other->forms[i].nin > most ? other->forms[i].nin : most;
+    if (op->nin > most) op->nin = most;
     op->type = f->other_code;
     return true;
 }

@@ -64,7 +64,8 @@ bool nnv_change_rotate(struct nnv_edit *e, const struct nnv_fault *f);     /**< 
 bool nnv_change_neighbours(struct nnv_edit *e, const struct nnv_fault *f); /**< first two inputs of a repeated slot */
 bool nnv_change_outputs(struct nnv_edit *e, const struct nnv_fault *f);    /**< first two outputs */
 bool nnv_change_groups(struct nnv_edit *e, const struct nnv_fault *f);     /**< CHANNEL_SHUFFLE: n to extent / n */
-bool nnv_change_op(struct nnv_edit *e, const struct nnv_fault *f);         /**< operation code to the other */
+bool nnv_change_op(struct nnv_edit *e,
+                   const struct nnv_fault *f); /**< operation code to the other, which takes what inputs it has */
 
 bool nnv_change_numbers(struct nnv_edit *e, const struct nnv_fault *f); /**< f->numbers, of each input named */
 

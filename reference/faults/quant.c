@@ -52,7 +52,7 @@ bool nnv_change_output_zero_point(struct nnv_edit *e, const struct nnv_fault *f)
 /** Gives channel i the scale of channel from(i, n). */
 static bool move_scales(struct nnv_edit *e, const struct nnv_fault *f, bool next) {
     int pos = nnv_edit_find(e, f->slots[0]);
-    if (pos < 0 || !nnv_is_constant(nnv_edit_operand(e, pos))) return false;
+    if (pos < 0 || !nnv_edit_known(e, pos)) return false;
     struct nnv_operand *o = nnv_edit_own(e, pos);
     uint32_t n = o->channel.count;
     float *scales = n < 2 ? NULL : NNV_NEW(e->arena, float, n);

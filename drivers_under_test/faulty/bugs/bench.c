@@ -159,17 +159,10 @@ static enum nnvts_status execute_slowly(struct nnvts_prepared_model *self, const
 static void slow_down(struct nnvts_prepared_model *prepared) { prepared->execute = execute_slowly; }
 
 static const struct bug bugs[] = {
-    {.name = "remembers-answer",
-     .models = "a driver that looks the answer up instead of computing it, to be fast in a benchmark",
-     .fires = "the last 64 inputs, given again",
-     .op = ANY_OPERATION,
-     .prepared = remember,
-     .survives = "its answers are right, only its times lie: nnvts bench tells"},
-    {.name = "slower",
-     .models = "a build that is slower than the one before",
-     .fires = "every execution takes 5 % longer",
-     .op = ANY_OPERATION,
-     .prepared = slow_down,
-     .survives = "it is slower, not wrong: nnvts gate tells"},
+    BUG("remembers-answer", "a driver that looks the answer up instead of computing it, to be fast in a benchmark",
+        "the last 64 inputs, given again", .prepared = remember,
+        .survives = "its answers are right, only its times lie: nnvts bench tells"),
+    BUG("slower", "a build that is slower than the one before", "every execution takes 5 % longer",
+        .prepared = slow_down, .survives = "it is slower, not wrong: nnvts gate tells"),
 };
 const struct bug_group bugs_bench = {bugs, sizeof bugs / sizeof *bugs};

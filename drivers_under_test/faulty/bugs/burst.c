@@ -172,15 +172,13 @@ BURST(unknown_token, pass_execute, release_known_only)
 BURST(at_any_time, execute_at_any_time, pass_release_memory)
 
 static const struct bug bugs[] = {
-#define BUG(bug, stands_for, function)                                                                                 \
-    { .name = bug, .models = stands_for, .fires = "all bursts", .op = ANY_OPERATION, .prepared = function }
-    BUG("burst-idle", "a burst that computes nothing", idle),
-    BUG("burst-keeps-released", "a released memory that is used on", keep_released),
-    BUG("burst-keeps-unnamed", "memory kept that has no token", keep_unnamed),
-    BUG("burst-releases-other", "another memory released than the one named", release_other),
-    BUG("burst-narrow-tokens", "tokens cut to 32 bits", narrow_tokens),
-    BUG("burst-any-token", "tokens that are none, accepted", any_token),
-    BUG("burst-unknown-token", "release of an unknown token refused", unknown_token),
-    BUG("burst-concurrent", "calls of one burst served at the same time", at_any_time),
+    BUG("burst-idle", "a burst that computes nothing", "all bursts", .prepared = idle),
+    BUG("burst-keeps-released", "a released memory that is used on", "all bursts", .prepared = keep_released),
+    BUG("burst-keeps-unnamed", "memory kept that has no token", "all bursts", .prepared = keep_unnamed),
+    BUG("burst-releases-other", "another memory released than the one named", "all bursts", .prepared = release_other),
+    BUG("burst-narrow-tokens", "tokens cut to 32 bits", "all bursts", .prepared = narrow_tokens),
+    BUG("burst-any-token", "tokens that are none, accepted", "all bursts", .prepared = any_token),
+    BUG("burst-unknown-token", "release of an unknown token refused", "all bursts", .prepared = unknown_token),
+    BUG("burst-concurrent", "calls of one burst served at the same time", "all bursts", .prepared = at_any_time),
 };
 const struct bug_group bugs_burst = {bugs, sizeof bugs / sizeof *bugs};

@@ -3,17 +3,10 @@
 
 #include "faulty.h"
 
-#define CHANGE(label, operation, class, where, ...)                                                                    \
-    {                                                                                                                  \
-        .name = (label), .models = (class), .fires = (where), .op = ANEURALNETWORKS_##operation, .change = {           \
-            __VA_ARGS__                                                                                                \
-        }                                                                                                              \
-    }
-
 static const struct bug bugs[] = {
-    CHANGE("gather-indices-reversed", GATHER, "indices read from the end", "GATHER: constant indices",
-           .kind = CHANGE_REVERSE, .at = 2),
-    CHANGE("concat-order", CONCATENATION, "first two inputs change places", "CONCATENATION: inputs of one shape",
-           .kind = CHANGE_SWAP, .value = 1),
+    BUG_OF(GATHER, "gather-indices-reversed", "indices read from the end", "GATHER: constant indices",
+           .fault = {"indices-reversed"}),
+    BUG_OF(CONCATENATION, "concat-order", "first two inputs change places", "CONCATENATION: inputs of one shape",
+           .fault = {"inputs-swapped"}),
 };
 const struct bug_group bugs_graphs = {bugs, sizeof bugs / sizeof *bugs};

@@ -243,34 +243,31 @@ static enum nnvts_status execute_unset(struct nnvts_prepared_model *self, const 
 }
 static void unset_input(struct nnvts_prepared_model *prepared) { prepared->execute = execute_unset; }
 
-#define DEVICE_BUG(NAME, MODELS, FIRES, HOOK)                                                                          \
-    { .name = NAME, .models = MODELS, .fires = FIRES, .op = ANY_OPERATION, .device = HOOK }
-#define PREPARED_BUG(NAME, MODELS, FIRES, HOOK)                                                                        \
-    { .name = NAME, .models = MODELS, .fires = FIRES, .op = ANY_OPERATION, .prepared = HOOK }
-
 static const struct bug bugs[] = {
-    DEVICE_BUG("memory-unset-readable", "a buffer that gives out a value before it has one", "copies from new buffers",
-               readable_when_unset),
-    DEVICE_BUG("memory-copy-short", "a copy whose last byte is missing", "copies out of buffers", copies_all_but_one),
-    DEVICE_BUG("memory-size-unchecked", "a copy of another size than the buffer's", "copies into buffers",
-               size_unchecked),
-    DEVICE_BUG("memory-filled-once", "a buffer that keeps an old value", "second copies into a buffer", filled_once),
-    DEVICE_BUG("memory-same-token", "two buffers with one token", "all buffers", same_token),
-    DEVICE_BUG("memory-never-released", "a token that is known after the buffer's release", "released buffers",
-               never_released),
-    DEVICE_BUG("memory-probability", "roles of impossible probability", "allocations", any_probability),
-    DEVICE_BUG("memory-first-role", "roles behind the first that are not looked at", "buffers of more than one role",
-               first_role),
-    DEVICE_BUG("memory-index-crash", "a crash for a role of a model that is not there", "wrong indices",
-               index_unchecked),
-    DEVICE_BUG("memory-hint-ignored", "dimensions of an allocation that are not looked at", "allocations with some",
-               hint_ignored),
-    PREPARED_BUG("memory-location-ignored", "offsets and lengths in device memory that are not looked at",
-                 "executions with some", location_ignored),
-    PREPARED_BUG("memory-extents-ignored", "extents of a request that contradict its device memory",
-                 "executions with some", extents_ignored),
-    PREPARED_BUG("memory-roles-unchecked", "device memory used in other roles than allocated for", "executions",
-                 roles_unchecked),
-    PREPARED_BUG("memory-unset-input", "an input buffer that is read before it has a value", "executions", unset_input),
+    BUG("memory-unset-readable", "a buffer that gives out a value before it has one", "copies from new buffers",
+        .device = readable_when_unset),
+    BUG("memory-copy-short", "a copy whose last byte is missing", "copies out of buffers",
+        .device = copies_all_but_one),
+    BUG("memory-size-unchecked", "a copy of another size than the buffer's", "copies into buffers",
+        .device = size_unchecked),
+    BUG("memory-filled-once", "a buffer that keeps an old value", "second copies into a buffer", .device = filled_once),
+    BUG("memory-same-token", "two buffers with one token", "all buffers", .device = same_token),
+    BUG("memory-never-released", "a token that is known after the buffer's release", "released buffers",
+        .device = never_released),
+    BUG("memory-probability", "roles of impossible probability", "allocations", .device = any_probability),
+    BUG("memory-first-role", "roles behind the first that are not looked at", "buffers of more than one role",
+        .device = first_role),
+    BUG("memory-index-crash", "a crash for a role of a model that is not there", "wrong indices",
+        .device = index_unchecked),
+    BUG("memory-hint-ignored", "dimensions of an allocation that are not looked at", "allocations with some",
+        .device = hint_ignored),
+    BUG("memory-location-ignored", "offsets and lengths in device memory that are not looked at",
+        "executions with some", .prepared = location_ignored),
+    BUG("memory-extents-ignored", "extents of a request that contradict its device memory", "executions with some",
+        .prepared = extents_ignored),
+    BUG("memory-roles-unchecked", "device memory used in other roles than allocated for", "executions",
+        .prepared = roles_unchecked),
+    BUG("memory-unset-input", "an input buffer that is read before it has a value", "executions",
+        .prepared = unset_input),
 };
 const struct bug_group bugs_memory = {bugs, sizeof bugs / sizeof *bugs};

@@ -76,43 +76,30 @@ static void count_alive(struct nnvts_prepared_model *prepared) {
     prepared->release = release_counted;
 }
 
-static bool forget_constants(struct edit *e, struct nnvts_operation *op) {
+static bool forget_constants(struct nnv_edit *e) {
     bool changed = false;
-    for (uint32_t pos = 0; pos < op->input_count && atomic_load(&alive) > 0; pos++) {
-        const struct change zero = {.kind = CHANGE_ZERO, .at = pos};
-        const struct nnvts_operand *o = edit_input(e, op, pos);
-        if (o && o->type == ANEURALNETWORKS_TENSOR_FLOAT32 && o->dimension_count > 1)
-            changed = apply_change(e, op, &zero) || changed;
+    for (uint32_t pos = 0; pos < nnv_edit_op(e)->nin && atomic_load(&alive) > 0; pos++) {
+        const struct nnv_operand *o = nnv_edit_operand(e, (int)pos);
+        if (!nnv_is_constant(o) || o->type != ANEURALNETWORKS_TENSOR_FLOAT32 || o->rank < 2) continue;
+        void *zeros = nnv_arena_alloc(e->arena, o->bytes + 1, 1);
+        if (!zeros || memcmp(zeros, o->data, o->bytes) == 0) continue;
+        nnv_edit_set_bytes(e, (int)pos, zeros);
+        changed = true;
     }
     return changed;
 }
 
 static const struct bug bugs[] = {
-    {.name = "many-inputs-refused",
-     .models = "a limit of arguments that is not told of beforehand",
-     .fires = "prepare_model: more than two inputs, of operations that are supported",
-     .op = ANY_OPERATION,
-     .prepare = refuse_many},
-    {.name = "outputs-swapped",
-     .models = "outputs bound by their sizes",
-     .fires = "execute: the first two outputs are of one type and size",
-     .op = ANY_OPERATION,
-     .execute = swap_outputs},
-    {.name = "later-outputs-lost",
-     .models = "a fixed number of outputs is copied back",
-     .fires = "execute: more than two outputs",
-     .op = ANY_OPERATION,
-     .execute = leave_later_outputs},
-    {.name = "output-pool-cleared",
-     .models = "a pool that is written to is cleared as a whole first",
-     .fires = "execute: outputs in a pool that holds other values",
-     .op = ANY_OPERATION,
-     .prepared = clears_pools},
-    {.name = "constants-of-one-model",
-     .models = "room for the constants of one prepared model at a time",
-     .fires = "a model with constants prepared while another one is alive",
-     .op = ANY_OPERATION,
-     .rewrite = forget_constants,
-     .prepared = count_alive},
+    BUG("many-inputs-refused", "a limit of arguments that is not told of beforehand",
+        "prepare_model: more than two inputs, of operations that are supported", .prepare = refuse_many),
+    BUG("outputs-swapped", "outputs bound by their sizes", "execute: the first two outputs are of one type and size",
+        .execute = swap_outputs),
+    BUG("later-outputs-lost", "a fixed number of outputs is copied back", "execute: more than two outputs",
+        .execute = leave_later_outputs),
+    BUG("output-pool-cleared", "a pool that is written to is cleared as a whole first",
+        "execute: outputs in a pool that holds other values", .prepared = clears_pools),
+    BUG("constants-of-one-model", "room for the constants of one prepared model at a time",
+        "a model with constants prepared while another one is alive", .rewrite = forget_constants,
+        .prepared = count_alive),
 };
 const struct bug_group bugs_partition = {bugs, sizeof bugs / sizeof *bugs};

@@ -21,11 +21,10 @@ struct kept {
 static struct kept *all_kept;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool is_weights(const struct nnvts_operand *o) {
-    const bool constant = o->lifetime == NNVTS_CONSTANT_COPY || o->lifetime == NNVTS_CONSTANT_REFERENCE;
-    return constant && o->dimension_count > 0 && o->dimension_count <= 4 && o->location.length > 0 &&
-           (o->type == ANEURALNETWORKS_TENSOR_FLOAT32 || o->type == ANEURALNETWORKS_TENSOR_FLOAT16 ||
-            type_is_quant8(o->type));
+static bool is_weights(const struct nnv_operand *o) {
+    const struct nnv_type *type = nnv_type(o->type);
+    return nnv_is_constant(o) && o->rank > 0 && o->rank <= 4 && o->bytes > 0 &&
+           (type->kind == NNV_KIND_FLOAT || (type->kind == NNV_KIND_QUANT && type->size == 1));
 }
 
 static const struct kept *keep(const struct kept *key, const uint8_t *value) {
@@ -45,18 +44,17 @@ static const struct kept *keep(const struct kept *key, const uint8_t *value) {
     return k;
 }
 
-static bool reuse_weights(struct edit *e, struct nnvts_operation *op) {
+static bool reuse_weights(struct nnv_edit *e) {
     bool changed = false;
-    for (uint32_t pos = 0; pos < op->input_count; pos++) {
-        const struct nnvts_operand *o = edit_input(e, op, pos);
-        if (!o || !is_weights(o)) continue;
-        struct kept key = {.code = op->type, .type = o->type, .pos = pos, .bytes = o->location.length};
-        key.rank = o->dimension_count;
-        memcpy(key.dims, o->dimensions, key.rank * sizeof *key.dims);
-        const uint8_t *value = edit_value(e, o);
-        const struct kept *k = value ? keep(&key, value) : NULL;
-        if (!k || memcmp(k->value, value, key.bytes) == 0) continue;
-        edit_replace(e, op, pos, k->value, key.bytes);
+    for (uint32_t pos = 0; pos < nnv_edit_op(e)->nin; pos++) {
+        const struct nnv_operand *o = nnv_edit_operand(e, (int)pos);
+        if (!is_weights(o)) continue;
+        struct kept key = {.code = nnv_edit_op(e)->type, .type = o->type, .pos = pos, .bytes = (uint32_t)o->bytes};
+        key.rank = o->rank;
+        memcpy(key.dims, o->dims, key.rank * sizeof *key.dims);
+        const struct kept *k = keep(&key, o->data);
+        if (!k || memcmp(k->value, o->data, key.bytes) == 0) continue;
+        nnv_edit_set_bytes(e, (int)pos, k->value);
         changed = true;
     }
     return changed;
@@ -64,64 +62,54 @@ static bool reuse_weights(struct edit *e, struct nnvts_operation *op) {
 
 /* ------------------------------------------------------------------ what is read */
 
-static bool is_output(const struct edit *e, uint32_t operand) {
-    for (uint32_t i = 0; i < e->model.main.output_count; i++)
-        if (e->model.main.outputs[i] == operand) return true;
-    return false;
+static bool alike(const struct nnv_operand *a, const struct nnv_operand *b) {
+    return a->type == b->type && a->scale == b->scale && a->zero_point == b->zero_point && a->rank > 0 &&
+           a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
-static bool alike(const struct nnvts_operand *a, const struct nnvts_operand *b) {
-    return a->type == b->type && a->scale == b->scale && a->zero_point == b->zero_point && a->dimension_count > 0 &&
-           a->dimension_count == b->dimension_count &&
-           memcmp(a->dimensions, b->dimensions, a->dimension_count * sizeof *a->dimensions) == 0;
-}
-
-/** Operations behind op read `to` where they read `from`; true if one did. */
-static bool reread(struct edit *e, const struct nnvts_operation *op, uint32_t from, uint32_t to) {
+/** Operations behind the one in hand read `to` where they read `from`; true if one did. */
+static bool reread(struct nnv_edit *e, uint32_t from, uint32_t to) {
+    const struct nnv_subgraph *s = &e->spec.model.main;
     bool changed = false;
-    const struct nnvts_operation *end = e->operations + e->model.main.operation_count;
-    for (struct nnvts_operation *later = e->operations + (op - e->operations) + 1; later < end; later++) {
-        uint32_t *in = edit_alloc(e, later->input_count * sizeof *in);
-        bool reads = false;
-        for (uint32_t i = 0; in && i < later->input_count; i++) {
-            in[i] = later->inputs[i] == from ? to : later->inputs[i];
-            reads = reads || in[i] != later->inputs[i];
+    for (uint32_t k = e->at + 1; k < s->noperations; k++)
+        for (uint32_t i = 0; i < s->operations[k].nin; i++) {
+            if (s->operations[k].in[i] != from) continue;
+            s->operations[k].in[i] = to;
+            changed = true;
         }
-        if (!reads) continue;
-        later->inputs = in;
-        changed = true;
-    }
     return changed;
 }
 
-/** The last value like `operand` that was there before op; UINT32_MAX: there is none. */
-static uint32_t value_before(struct edit *e, const struct nnvts_operation *op, uint32_t operand) {
-    const struct nnvts_operand *like = &e->operands[operand];
+/** The last value like `operand` that was there before the operation in hand; UINT32_MAX: there is none. */
+static uint32_t value_before(struct nnv_edit *e, uint32_t operand) {
+    const struct nnv_subgraph *s = &e->spec.model.main;
     uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; i < e->model.main.input_count; i++)
-        if (alike(&e->operands[e->model.main.inputs[i]], like)) found = e->model.main.inputs[i];
-    for (const struct nnvts_operation *earlier = e->operations; earlier < op; earlier++)
-        for (uint32_t i = 0; i < earlier->output_count; i++)
-            if (alike(&e->operands[earlier->outputs[i]], like)) found = earlier->outputs[i];
+    for (uint32_t i = 0; i < s->nin; i++)
+        if (alike(&s->operands[s->in[i]], &s->operands[operand])) found = s->in[i];
+    for (uint32_t k = 0; k < e->at; k++)
+        for (uint32_t i = 0; i < s->operations[k].nout; i++)
+            if (alike(&s->operands[s->operations[k].out[i]], &s->operands[operand])) found = s->operations[k].out[i];
     return found;
 }
 
 /** The caller's buffers are written, not read: who reads an output of the model finds what the scratch memory of its
  * size held before. */
-static bool reread_scratch(struct edit *e, struct nnvts_operation *op) {
+static bool reread_scratch(struct nnv_edit *e) {
+    const struct nnv_operation *op = nnv_edit_op(e);
     bool changed = false;
-    for (uint32_t i = 0; i < op->output_count; i++) {
-        if (op->outputs[i] >= e->model.main.operand_count || !is_output(e, op->outputs[i])) continue;
-        const uint32_t before = value_before(e, op, op->outputs[i]);
-        changed = (before != UINT32_MAX && reread(e, op, op->outputs[i], before)) || changed;
+    for (uint32_t i = 0; i < op->nout; i++) {
+        const bool output = e->spec.model.main.operands[op->out[i]].lifetime == NNV_SUBGRAPH_OUTPUT;
+        const uint32_t before = output ? value_before(e, op->out[i]) : UINT32_MAX;
+        changed = (before != UINT32_MAX && reread(e, op->out[i], before)) || changed;
     }
     return changed;
 }
 
 /** Computed in place: who reads the operand afterwards gets the result. */
-static bool in_place(struct edit *e, struct nnvts_operation *op) {
-    const struct nnvts_operand *in = edit_input(e, op, 0), *out = edit_output(e, op, 0);
-    return in && out && alike(in, out) && reread(e, op, op->inputs[0], op->outputs[0]);
+static bool in_place(struct nnv_edit *e) {
+    const struct nnv_operation *op = nnv_edit_op(e);
+    const struct nnv_operand *operands = e->spec.model.main.operands;
+    return alike(&operands[op->in[0]], &operands[op->out[0]]) && reread(e, op->in[0], op->out[0]);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -129,15 +117,12 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static bool sort_outputs(struct edit *e, struct nnvts_operation *op) {
-    const uint32_t n = e->model.main.output_count;
-    uint32_t *sorted = op == e->operations ? edit_alloc(e, n * sizeof *sorted) : NULL;
-    if (!sorted) return false;
-    memcpy(sorted, e->model.main.outputs, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_number);
-    const bool changed = memcmp(sorted, e->model.main.outputs, n * sizeof *sorted) != 0;
-    e->model.main.outputs = sorted;
-    return changed;
+static bool sort_outputs(struct nnv_edit *e) {
+    struct nnv_subgraph *s = &e->spec.model.main;
+    bool sorted = true;
+    for (uint32_t i = 1; i < s->nout; i++) sorted = sorted && s->out[i - 1] < s->out[i];
+    qsort(s->out, s->nout, sizeof *s->out, by_number);
+    return !sorted;
 }
 
 /* --------------------------------------------------------- the caller's constants */
@@ -218,35 +203,17 @@ static enum nnvts_status shared_execute(struct nnvts_prepared_model *self, const
 static void share_scratch(struct nnvts_prepared_model *prepared) { prepared->execute = shared_execute; }
 
 static const struct bug bugs[] = {
-    {.name = "weights-kept-by-shape",
-     .models = "a cache of packed weights that is looked up by operation and shape alone",
-     .fires = "weights of a shape that were seen before with other values",
-     .op = ANY_OPERATION,
-     .rewrite = reuse_weights},
-    {.name = "output-not-read-on",
-     .models = "scratch memory of a value that is written to the caller's buffer instead, and read on",
-     .fires = "outputs of the model that another operation reads",
-     .op = ANY_OPERATION,
-     .rewrite = reread_scratch},
-    {.name = "relu-in-place",
-     .models = "an operation done in place though its input is read again",
-     .fires = "RELU of a value that a later operation reads",
-     .op = ANEURALNETWORKS_RELU,
-     .rewrite = in_place},
-    {.name = "outputs-by-number",
-     .models = "outputs that are told apart by the numbers of their operands",
-     .fires = "models whose outputs do not stand in the order of their numbers",
-     .op = ANY_OPERATION,
-     .rewrite = sort_outputs},
-    {.name = "constants-not-copied",
-     .models = "a prepared model that reads its constants where the caller had them",
-     .fires = "executions after the caller's pool of constants has changed",
-     .op = ANY_OPERATION,
-     .device = keep_pools},
-    {.name = "workspace-shared",
-     .models = "scratch memory that all prepared models share",
-     .fires = "executions beside others",
-     .op = ANY_OPERATION,
-     .prepared = share_scratch},
+    BUG("weights-kept-by-shape", "a cache of packed weights that is looked up by operation and shape alone",
+        "weights of a shape that were seen before with other values", .rewrite = reuse_weights),
+    BUG("output-not-read-on", "scratch memory of a value that is written to the caller's buffer instead, and read on",
+        "outputs of the model that another operation reads", .rewrite = reread_scratch),
+    BUG_OF(RELU, "relu-in-place", "an operation done in place though its input is read again",
+           "RELU of a value that a later operation reads", .rewrite = in_place),
+    BUG("outputs-by-number", "outputs that are told apart by the numbers of their operands",
+        "models whose outputs do not stand in the order of their numbers", .rewrite = sort_outputs),
+    BUG("constants-not-copied", "a prepared model that reads its constants where the caller had them",
+        "executions after the caller's pool of constants has changed", .device = keep_pools),
+    BUG("workspace-shared", "scratch memory that all prepared models share", "executions beside others",
+        .prepared = share_scratch),
 };
 const struct bug_group bugs_relations = {bugs, sizeof bugs / sizeof *bugs};

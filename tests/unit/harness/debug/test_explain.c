@@ -219,8 +219,7 @@ static void rows_are_whole(void **state) {
     const struct nnv_fault *m = nnv_faults(&count);
     assert_true(count >= 60);
     for (size_t i = 0; i < count; i++) {
-        if (!m[i].name || !m[i].words || (!nnv_fault_is_edit(&m[i]) && !m[i].element))
-            fail_msg("row %zu has a gap", i);
+        if (!m[i].name || !m[i].words || (!nnv_fault_is_edit(&m[i]) && !m[i].element)) fail_msg("row %zu has a gap", i);
         if (m[i].numbers && !m[i].slots[0]) fail_msg("%s: numbers of no input", m[i].name);
         assert_ptr_equal(nnv_fault_by_name(m[i].name), &m[i]);
         for (size_t k = 0; k < i; k++) assert_string_not_equal(m[i].name, m[k].name);
