@@ -51,10 +51,11 @@ bool nnv_ask_supported(struct nnv_preparation *p, struct nnv_arena *arena) {
     return true;
 }
 
-void nnv_add_unsupported(const struct nnv_preparation *p, struct nnv_text *out) {
+void nnv_add_unsupported(const struct nnv_preparation *p, uint32_t most, struct nnv_text *out) {
     const char *before = "the driver does not support";
-    for (uint32_t i = 0; i < p->abi->main.operation_count; i++) {
+    for (uint32_t i = 0; i < p->abi->main.operation_count && most > 0; i++) {
         if (p->supported[i]) continue;
+        most--;
         const int32_t code = p->abi->main.operations[i].type;
         const struct nnv_op *op = nnv_op(code);
         nnv_text_addf(out, "%s operation %u (", before, i);

@@ -29,8 +29,8 @@ struct nnv_preparation {
 
 /** get_supported_operations. True: it answered NONE, and an answer for each operation. What it needs is arena's. */
 bool nnv_ask_supported(struct nnv_preparation *p, struct nnv_arena *arena);
-/** Adds "the driver does not support operation 0 (CONV_2D), operation 3 (ADD)". */
-void nnv_add_unsupported(const struct nnv_preparation *p, struct nnv_text *out);
+/** Adds "the driver does not support operation 0 (CONV_2D), operation 3 (ADD)", at most so many operations. */
+void nnv_add_unsupported(const struct nnv_preparation *p, uint32_t most, struct nnv_text *out);
 /** prepare_model. True: it answered NONE and gave a whole prepared model, which the caller releases. */
 bool nnv_prepare(struct nnv_preparation *p);
 /** The same by prepare_from_cache, which the device must have. */

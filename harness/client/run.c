@@ -93,7 +93,7 @@ static void forget_constants(struct run *r) {
 
 static bool unsupported(struct run *r, const struct nnv_preparation *p) {
     struct nnv_text t = {0};
-    nnv_add_unsupported(p, &t);
+    nnv_add_unsupported(p, p->refused, &t);
     stop(r, NNV_OUTCOME_UNSUPPORTED, "%s", t.data ? t.data : "the driver does not support an operation");
     nnv_text_free(&t);
     return false;

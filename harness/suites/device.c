@@ -171,7 +171,7 @@ static bool ask(struct nnv_session *p, const struct nnvts_model *model, bool *su
 static enum nnvts_status prepare(struct nnv_session *p, const struct nnvts_model *model,
                                  struct nnvts_prepared_model **out) {
     nnv_session_enter(p, NNV_PHASE_PREPARE);
-    return p->device->prepare_model(p->device, model, &nnv_session_prepare_config, out);
+    return p->device->prepare_model(p->device, model, &nnv_prepare_config, out);
 }
 
 static void supported_stable(struct nnv_session *p) {

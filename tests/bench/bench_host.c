@@ -22,7 +22,7 @@ struct bench {
     struct nnv_session session;
     struct nnv_subject subject;
     struct nnvts_prepared_model *prepared;
-    struct nnv_values values;
+    struct nnv_request values;
     struct nnvts_burst *burst;
 };
 
@@ -40,7 +40,7 @@ static bool start(struct bench *b, const char *folder, const char *driver, const
     nnv_session_begin(&b->session, &b->env, &b->result);
     return nnv_session_subject(&b->session, spec, &b->subject) &&
            (b->prepared = nnv_session_prepare(&b->session, &b->subject)) != NULL &&
-           nnv_session_values(&b->session, &b->subject, NNV_SESSION_WRITABLE, &b->values) &&
+           nnv_session_request(&b->session, &b->subject, NNV_POOL_WRITABLE, &b->values) &&
            b->prepared->create_burst(b->prepared, &b->burst) == NNVTS_STATUS_NONE;
 }
 
@@ -55,10 +55,8 @@ static void stop(struct bench *b) {
 
 static enum nnvts_status once(struct bench *b, bool burst) {
     static const int64_t tokens[] = {1, 2};
-    if (burst)
-        return b->burst->execute(b->burst, &b->values.request, tokens, &nnv_session_execution_config,
-                                 &b->values.result);
-    return b->prepared->execute(b->prepared, &b->values.request, &nnv_session_execution_config, &b->values.result);
+    if (burst) return b->burst->execute(b->burst, &b->values.abi, tokens, &nnv_execution_config, &b->values.result);
+    return b->prepared->execute(b->prepared, &b->values.abi, &nnv_execution_config, &b->values.result);
 }
 
 static int compare(const void *a, const void *b) {
@@ -70,7 +68,7 @@ static int compare(const void *a, const void *b) {
 static void measure(const char *what, struct bench *b, bool burst) {
     static uint64_t ns[ROUNDS];
     for (int i = -WARM; i < ROUNDS; i++) {
-        nnv_values_reset(&b->values);
+        nnv_request_reset(&b->values);
         const uint64_t begun = nnv_now_ns();
         const enum nnvts_status st = once(b, burst);
         if (i >= 0) ns[i] = nnv_now_ns() - begun;

@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------ numbers of files */
 
-static void counts(struct nnv_cache_bench *b) {
+static void counts(struct nnv_cache_fixture *b) {
     const struct nnvts_device *d = b->s->device;
     nnv_expect(b->s, d->model_cache_files <= NNVTS_MAX_CACHE_FILES && d->data_cache_files <= NNVTS_MAX_CACHE_FILES,
                "%u model and %u data cache files are announced, at most %u of each are allowed", d->model_cache_files,
@@ -36,7 +36,7 @@ static bool is_wrong(const struct nnvts_device *d, uint32_t models, uint32_t dat
 }
 
 /* A wrong number of files: the driver does not cache, and does not fail. */
-static void save_wrong_count(struct nnv_cache_bench *b) {
+static void save_wrong_count(struct nnv_cache_fixture *b) {
     const struct nnvts_device *d = b->s->device;
     uint32_t models, datas;
     for (uint32_t i = 0; wrong_count(d, i, &models, &datas); i++) {
@@ -52,7 +52,7 @@ static void save_wrong_count(struct nnv_cache_bench *b) {
     }
 }
 
-static void load_wrong_count(struct nnv_cache_bench *b) {
+static void load_wrong_count(struct nnv_cache_fixture *b) {
     const struct nnvts_device *d = b->s->device;
     struct nnv_cache_content content;
     uint32_t models, datas;
@@ -77,7 +77,7 @@ static void load_wrong_count(struct nnv_cache_bench *b) {
 
 /* ------------------------------------------------------------------ round trips */
 
-static void round_trip(struct nnv_cache_bench *b) {
+static void round_trip(struct nnv_cache_fixture *b) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     struct nnvts_prepared_model *first = nnv_cache_prepare(b, &b->subject, &cache, "empty cache files"), *second;
     enum nnvts_status st;
@@ -97,7 +97,7 @@ static void round_trip(struct nnv_cache_bench *b) {
 }
 
 /* The offsets of the descriptors say nothing. */
-static void any_offset(struct nnv_cache_bench *b) {
+static void any_offset(struct nnv_cache_fixture *b) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     for (uint32_t i = 0; i < nnv_cache_count(&b->files); i++) lseek(b->files.fd[i], 1000, SEEK_SET);
     if (!nnv_cache_prepare_right(b, &cache, "descriptors that stand at byte 1000")) return;
@@ -106,7 +106,7 @@ static void any_offset(struct nnv_cache_bench *b) {
 }
 
 /* What the files held before does not matter: they are written anew. */
-static void twice(struct nnv_cache_bench *b) {
+static void twice(struct nnv_cache_fixture *b) {
     enum { OLD = 1 << 16 };
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     uint8_t *old = NNV_NEW(b->s->env->arena, uint8_t, OLD);
@@ -124,7 +124,7 @@ static void twice(struct nnv_cache_bench *b) {
 }
 
 /** The same kind of model, drawn by another seed: other weights, where it has any. */
-static bool other_subject(struct nnv_cache_bench *b, struct nnv_subject *other) {
+static bool other_subject(struct nnv_cache_fixture *b, struct nnv_subject *other) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
     if (nnv_subject_build(b->kind, b->s->env->config->seed + 1, b->s->env->arena, &spec, &err) != NNV_OK)
@@ -133,7 +133,7 @@ static bool other_subject(struct nnv_cache_bench *b, struct nnv_subject *other) 
 }
 
 /** Saves the other model under this token into the bench's files, and reads them; the bench's token is kept. */
-static bool save_other(struct nnv_cache_bench *b, const uint8_t *token, struct nnv_cache_content *content) {
+static bool save_other(struct nnv_cache_fixture *b, const uint8_t *token, struct nnv_cache_content *content) {
     struct nnv_subject other;
     if (!other_subject(b, &other)) return false;
     struct nnvts_cache cache = nnv_cache_view(&b->files);
@@ -144,7 +144,7 @@ static bool save_other(struct nnv_cache_bench *b, const uint8_t *token, struct n
     return nnv_cache_read(b->s, &b->files, content);
 }
 
-static void files_used_again(struct nnv_cache_bench *b) {
+static void files_used_again(struct nnv_cache_fixture *b) {
     uint8_t token[NNVTS_CACHE_TOKEN_BYTES] = {1, 2, 3};
     struct nnv_cache_content content;
     struct nnvts_cache cache = nnv_cache_view(&b->files);
@@ -158,7 +158,7 @@ static void files_used_again(struct nnv_cache_bench *b) {
 
 /* ------------------------------------------------------- tokens, exchanged files */
 
-static void other_token(struct nnv_cache_bench *b) {
+static void other_token(struct nnv_cache_fixture *b) {
     struct nnv_cache_content content;
     if (!nnv_cache_save(b, &content)) return;
     for (uint32_t i = 0; i < NNVTS_CACHE_TOKEN_BYTES; i++) {
@@ -171,7 +171,7 @@ static void other_token(struct nnv_cache_bench *b) {
 }
 
 /* Another model's cache, made under another token. */
-static void other_model(struct nnv_cache_bench *b) {
+static void other_model(struct nnv_cache_fixture *b) {
     uint8_t token[NNVTS_CACHE_TOKEN_BYTES] = {9, 8, 7};
     struct nnv_cache_content content;
     struct nnvts_cache cache = nnv_cache_view(&b->files);
@@ -180,7 +180,7 @@ static void other_model(struct nnv_cache_bench *b) {
 }
 
 /* Model files of one model, data files of another, of one token. */
-static void mixed_files(struct nnv_cache_bench *b) {
+static void mixed_files(struct nnv_cache_fixture *b) {
     struct nnv_cache_content own, other;
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     if (!nnv_cache_save(b, &own) || !save_other(b, b->files.token, &other)) return;
@@ -193,8 +193,8 @@ static void mixed_files(struct nnv_cache_bench *b) {
 /* --------------------------------------------------------------- descriptors */
 
 /** The cache with file i opened by flags (or, where flags is -1, closed), handed to judge. */
-static bool with_descriptor(struct nnv_cache_bench *b, uint32_t i, int flags, const char *how,
-                            bool (*judge)(struct nnv_cache_bench *b, const struct nnvts_cache *cache,
+static bool with_descriptor(struct nnv_cache_fixture *b, uint32_t i, int flags, const char *how,
+                            bool (*judge)(struct nnv_cache_fixture *b, const struct nnvts_cache *cache,
                                           const char *what)) {
     struct nnv_cache_files files = b->files;
     char path[64], name[32], what[96];
@@ -209,7 +209,7 @@ static bool with_descriptor(struct nnv_cache_bench *b, uint32_t i, int flags, co
     return right;
 }
 
-static void save_read_only(struct nnv_cache_bench *b) {
+static void save_read_only(struct nnv_cache_fixture *b) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     for (uint32_t i = 0; i < nnv_cache_count(&b->files); i++) {
         if (!with_descriptor(b, i, O_RDONLY, "can't be written", nnv_cache_prepare_right)) return;
@@ -217,18 +217,18 @@ static void save_read_only(struct nnv_cache_bench *b) {
     }
 }
 
-static void load_write_only(struct nnv_cache_bench *b) {
+static void load_write_only(struct nnv_cache_fixture *b) {
     struct nnv_cache_content content;
     if (!nnv_cache_save(b, &content)) return;
     for (uint32_t i = 0; i < nnv_cache_count(&b->files); i++)
         if (!with_descriptor(b, i, O_WRONLY, "can't be read", nnv_cache_may_load)) return;
 }
 
-static bool must_be_refused(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what) {
+static bool must_be_refused(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what) {
     return nnv_cache_must_fail(b, cache, NNV_CACHE_REFUSED, what);
 }
 
-static void load_closed(struct nnv_cache_bench *b) {
+static void load_closed(struct nnv_cache_fixture *b) {
     struct nnv_cache_content content;
     if (!nnv_cache_save(b, &content)) return;
     for (uint32_t i = 0; i < b->files.models; i++)
@@ -237,7 +237,7 @@ static void load_closed(struct nnv_cache_bench *b) {
         if (!with_descriptor(b, i, -1, "is closed", nnv_cache_may_load)) return;
 }
 
-static void load_never_saved(struct nnv_cache_bench *b) {
+static void load_never_saved(struct nnv_cache_fixture *b) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     nnv_cache_must_fail(b, &cache, NNV_CACHE_UNFIT, "files that were never written");
 }
@@ -290,7 +290,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 }
 
 /** What the driver must have for the case: caching, and the subject's operations. */
-static bool applies(struct nnv_cache_bench *b, const struct nnv_cache_case *c) {
+static bool applies(struct nnv_cache_fixture *b, const struct nnv_cache_case *c) {
     const struct nnvts_device *d = b->s->device;
     if (!c->always && d->model_cache_files == 0 && d->data_cache_files == 0)
         return nnv_session_unsupported(b->s, "the driver has no compilation caching");
@@ -305,7 +305,7 @@ static bool applies(struct nnv_cache_bench *b, const struct nnv_cache_case *c) {
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_session s;
-    struct nnv_cache_bench b = {.s = &s, .kind = &nnv_subjects[c->b]};
+    struct nnv_cache_fixture b = {.s = &s, .kind = &nnv_subjects[c->b]};
     const struct nnv_cache_case *cache_case = case_at(c->a);
     struct nnv_spec *spec;
     struct nnv_err err = {0};
@@ -314,7 +314,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
         nnv_session_error(&s, "%s", err.text);
     else if (applies(&b, cache_case) && nnv_session_subject(&s, spec, &b.subject) &&
              nnv_session_supports(&s, &b.subject) &&
-             nnv_session_values(&s, &b.subject, NNV_SESSION_READ_ONLY, &b.values) &&
+             nnv_session_request(&s, &b.subject, NNV_POOL_READ_ONLY, &b.values) &&
              nnv_cache_open(&s, s.device->model_cache_files, s.device->data_cache_files, 77, &b.files))
         cache_case->run(&b);
     nnv_cache_close(&b.files);

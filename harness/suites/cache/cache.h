@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file cache.h What the parts of the suite "cache" share: a bench with cache files, and what may come of a load. */
+/** @file cache.h What the parts of the suite "cache" share: a fixture with cache files, and what may come of a load. */
 #ifndef NNV_SUITES_CACHE_H
 #define NNV_SUITES_CACHE_H
 
@@ -23,17 +23,17 @@ struct nnv_cache_content {
 };
 
 /** What a case has at hand: a subject that the driver supports, a request, and files for its cache. */
-struct nnv_cache_bench {
+struct nnv_cache_fixture {
     struct nnv_session *s;
     const struct nnv_subject_kind *kind;
     struct nnv_subject subject;
-    struct nnv_values values;
+    struct nnv_request values;
     struct nnv_cache_files files; /**< as many as the driver announces, empty */
 };
 
 struct nnv_cache_case {
     const char *name;
-    void (*run)(struct nnv_cache_bench *b);
+    void (*run)(struct nnv_cache_fixture *b);
     bool few;    /**< only of a few subjects: what is damaged is the file, whatever the model */
     bool always; /**< also for drivers without caching */
 };
@@ -59,24 +59,24 @@ const char *nnv_cache_name(const struct nnv_cache_files *files, uint32_t i, char
 /* ------------------------------------------------------- saving, loading, judging */
 
 /** prepare_model with this cache: NONE is expected, whatever the files are like. NULL: the case is over. */
-struct nnvts_prepared_model *nnv_cache_prepare(struct nnv_cache_bench *b, const struct nnv_subject *subject,
+struct nnvts_prepared_model *nnv_cache_prepare(struct nnv_cache_fixture *b, const struct nnv_subject *subject,
                                                const struct nnvts_cache *cache, const char *what);
 /** As above with the bench's subject, the model executed and released. */
-bool nnv_cache_prepare_right(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what);
+bool nnv_cache_prepare_right(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what);
 /** Saves the bench's subject into its files and reads back what they hold. */
-bool nnv_cache_save(struct nnv_cache_bench *b, struct nnv_cache_content *content);
+bool nnv_cache_save(struct nnv_cache_fixture *b, struct nnv_cache_content *content);
 /** prepare_from_cache; what is given out is checked, and NULL unless the status is NONE. False: FAIL. */
-bool nnv_cache_load(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what,
+bool nnv_cache_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what,
                     enum nnvts_status *status, struct nnvts_prepared_model **out);
 /** The values of the bench's subject. */
-bool nnv_cache_execute(struct nnv_cache_bench *b, struct nnvts_prepared_model *prepared, const char *what);
+bool nnv_cache_execute(struct nnv_cache_fixture *b, struct nnvts_prepared_model *prepared, const char *what);
 /** It must load, and give the right values. */
-bool nnv_cache_must_load(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what);
+bool nnv_cache_must_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what);
 /** It must be refused, by one of the statuses whose bits are set. */
-bool nnv_cache_must_fail(struct nnv_cache_bench *b, const struct nnvts_cache *cache, uint32_t statuses,
+bool nnv_cache_must_fail(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, uint32_t statuses,
                          const char *what);
 /** It must be refused or give the right values. */
-bool nnv_cache_may_load(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what);
+bool nnv_cache_may_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what);
 
 enum {
     NNV_CACHE_UNFIT = 1u << NNVTS_STATUS_GENERAL_FAILURE,

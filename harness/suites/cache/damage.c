@@ -14,7 +14,7 @@
 
 /** One file of a cache that was saved, and a copy to be damaged with room for more. */
 struct victim {
-    struct nnv_cache_bench *b;
+    struct nnv_cache_fixture *b;
     uint32_t i;
     const uint8_t *data;
     size_t size;
@@ -25,7 +25,7 @@ enum { EXTENSION = 256 };
 
 /** Puts size bytes of the copy into the file and loads; false if that went wrong. */
 static bool try_damage(const struct victim *v, size_t size, const char *what) {
-    struct nnv_cache_bench *b = v->b;
+    struct nnv_cache_fixture *b = v->b;
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     char call[96];
     snprintf(call, sizeof call, "a cache whose %s %s", v->name, what);
@@ -35,7 +35,7 @@ static bool try_damage(const struct victim *v, size_t size, const char *what) {
 }
 
 /** Saves, damages each file in turn, and sees that the undamaged files still load. */
-static void damage_each(struct nnv_cache_bench *b, bool (*damage)(const struct victim *v)) {
+static void damage_each(struct nnv_cache_fixture *b, bool (*damage)(const struct victim *v)) {
     struct nnv_cache_content content;
     if (!nnv_cache_save(b, &content)) return;
     for (uint32_t i = 0; i < nnv_cache_count(&b->files); i++) {
@@ -130,21 +130,21 @@ static bool flip_tail(const struct victim *v) {
     return true;
 }
 
-static void truncated_empty(struct nnv_cache_bench *b) { damage_each(b, make_empty); }
-static void truncated_header(struct nnv_cache_bench *b) { damage_each(b, cut_header); }
-static void truncated_middle(struct nnv_cache_bench *b) { damage_each(b, cut_middle); }
-static void truncated_last(struct nnv_cache_bench *b) { damage_each(b, cut_last); }
-static void extended(struct nnv_cache_bench *b) { damage_each(b, extend); }
-static void zeroed(struct nnv_cache_bench *b) { damage_each(b, zero); }
-static void randomised(struct nnv_cache_bench *b) { damage_each(b, noise); }
-static void flipped_header(struct nnv_cache_bench *b) { damage_each(b, flip_header); }
-static void flipped_body(struct nnv_cache_bench *b) { damage_each(b, flip_body); }
-static void flipped_tail(struct nnv_cache_bench *b) { damage_each(b, flip_tail); }
+static void truncated_empty(struct nnv_cache_fixture *b) { damage_each(b, make_empty); }
+static void truncated_header(struct nnv_cache_fixture *b) { damage_each(b, cut_header); }
+static void truncated_middle(struct nnv_cache_fixture *b) { damage_each(b, cut_middle); }
+static void truncated_last(struct nnv_cache_fixture *b) { damage_each(b, cut_last); }
+static void extended(struct nnv_cache_fixture *b) { damage_each(b, extend); }
+static void zeroed(struct nnv_cache_fixture *b) { damage_each(b, zero); }
+static void randomised(struct nnv_cache_fixture *b) { damage_each(b, noise); }
+static void flipped_header(struct nnv_cache_fixture *b) { damage_each(b, flip_header); }
+static void flipped_body(struct nnv_cache_fixture *b) { damage_each(b, flip_body); }
+static void flipped_tail(struct nnv_cache_fixture *b) { damage_each(b, flip_tail); }
 
 /* ------------------------------------------------- files that change meanwhile */
 
 /* What was loaded lives on its own, whatever becomes of the files. */
-static void exchanged_after_load(struct nnv_cache_bench *b) {
+static void exchanged_after_load(struct nnv_cache_fixture *b) {
     struct nnv_cache_content content;
     struct nnvts_prepared_model *prepared;
     enum nnvts_status st;
@@ -209,7 +209,7 @@ static bool spoil(struct nnv_session *s, const struct nnv_cache_files *files, co
 }
 
 /** Loads or not, which is chance: it counts as one comparison either way, so that runs are alike. */
-static bool load_by_chance(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what) {
+static bool load_by_chance(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what) {
     const size_t compared = b->s->result->compared, not_compared = b->s->result->not_compared;
     if (!nnv_cache_may_load(b, cache, what)) return false;
     b->s->result->compared = compared + 1;
@@ -217,7 +217,7 @@ static bool load_by_chance(struct nnv_cache_bench *b, const struct nnvts_cache *
     return true;
 }
 
-static void changed_while_loading(struct nnv_cache_bench *b) {
+static void changed_while_loading(struct nnv_cache_fixture *b) {
     enum { TIMES = 40 };
     struct nnv_cache_content content, spoilt;
     if (!nnv_cache_save(b, &content) || !spoil(b->s, &b->files, &content, &spoilt)) return;
@@ -229,7 +229,7 @@ static void changed_while_loading(struct nnv_cache_bench *b) {
     meddle_end(&m);
 }
 
-static void changed_while_saving(struct nnv_cache_bench *b) {
+static void changed_while_saving(struct nnv_cache_fixture *b) {
     enum { TIMES = 20 };
     struct nnv_cache_content content, spoilt;
     if (!nnv_cache_save(b, &content) || !spoil(b->s, &b->files, &content, &spoilt)) return;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file cache_files.c Cache files, and saving into and loading from them. */
+/** @file files.c Cache files, and saving into and loading from them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +20,7 @@ bool nnv_cache_open(struct nnv_session *s, uint32_t models, uint32_t datas, uint
     if (models + datas > NNV_CACHE_MAX_FILES) return nnv_session_error(s, "%u cache files", models + datas);
     for (uint32_t i = 0; i < NNVTS_CACHE_TOKEN_BYTES; i++) files->token[i] = (uint8_t)nnv_rng_u64(&rng);
     for (uint32_t i = 0; i < models + datas; i++) {
-        files->fd[i] = memfd_create("nnvts-cache", MFD_CLOEXEC);
+        files->fd[i] = nnv_memory_file("nnvts-cache", 0, 0);
         if (files->fd[i] < 0) return nnv_session_error(s, "no file for a cache: %s", strerror(errno));
         if (i < models)
             files->models++;
@@ -77,32 +76,25 @@ const char *nnv_cache_name(const struct nnv_cache_files *files, uint32_t i, char
 
 /* ------------------------------------------------------- saving, loading, judging */
 
-struct nnvts_prepared_model *nnv_cache_prepare(struct nnv_cache_bench *b, const struct nnv_subject *subject,
+struct nnvts_prepared_model *nnv_cache_prepare(struct nnv_cache_fixture *b, const struct nnv_subject *subject,
                                                const struct nnvts_cache *cache, const char *what) {
-    struct nnv_session *s = b->s;
-    struct nnvts_prepare_config config = nnv_session_prepare_config;
-    struct nnvts_prepared_model *prepared = NULL;
+    struct nnvts_prepare_config config = nnv_prepare_config;
+    struct nnvts_prepared_model *prepared;
     char call[160];
     snprintf(call, sizeof call, "prepare_model with %s", what);
     config.cache = cache;
-    nnv_session_enter(s, NNV_PHASE_PREPARE);
-    enum nnvts_status st = s->device->prepare_model(s->device, &subject->model, &config, &prepared);
-    if (!nnv_expect_status(s, call, st, NNVTS_STATUS_NONE) || !nnv_session_check_prepared(s, call, prepared))
-        return NULL;
+    nnv_session_compile(b->s, subject, call, &config, 1u << NNVTS_STATUS_NONE, &prepared);
     return prepared;
 }
 
-bool nnv_cache_execute(struct nnv_cache_bench *b, struct nnvts_prepared_model *prepared, const char *what) {
+bool nnv_cache_execute(struct nnv_cache_fixture *b, struct nnvts_prepared_model *prepared, const char *what) {
     char call[160];
     snprintf(call, sizeof call, "execute of a model prepared with %s", what);
-    nnv_values_reset(&b->values);
-    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st =
-        prepared->execute(prepared, &b->values.request, &nnv_session_execution_config, &b->values.result);
-    return nnv_session_check_values(b->s, call, st, &b->values);
+    nnv_request_reset(&b->values);
+    return nnv_session_check_values(b->s, call, nnv_session_sync(b->s, prepared, &b->values), &b->values);
 }
 
-bool nnv_cache_prepare_right(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what) {
+bool nnv_cache_prepare_right(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what) {
     struct nnvts_prepared_model *prepared = nnv_cache_prepare(b, &b->subject, cache, what);
     if (!prepared) return false;
     bool right = nnv_cache_execute(b, prepared, what);
@@ -110,7 +102,7 @@ bool nnv_cache_prepare_right(struct nnv_cache_bench *b, const struct nnvts_cache
     return right;
 }
 
-bool nnv_cache_save(struct nnv_cache_bench *b, struct nnv_cache_content *content) {
+bool nnv_cache_save(struct nnv_cache_fixture *b, struct nnv_cache_content *content) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     struct nnvts_prepared_model *prepared = nnv_cache_prepare(b, &b->subject, &cache, "empty cache files");
     if (!prepared) return false;
@@ -118,25 +110,19 @@ bool nnv_cache_save(struct nnv_cache_bench *b, struct nnv_cache_content *content
     return nnv_cache_read(b->s, &b->files, content);
 }
 
-bool nnv_cache_load(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what,
+bool nnv_cache_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what,
                     enum nnvts_status *status, struct nnvts_prepared_model **out) {
     struct nnv_session *s = b->s;
     char call[160];
     snprintf(call, sizeof call, "prepare_from_cache of %s", what);
-    *out = NULL;
-    nnv_session_enter(s, NNV_PHASE_PREPARE);
-    *status = s->device->prepare_from_cache(s->device, cache, NNVTS_NO_TIME, out);
-    if (*status == NNVTS_STATUS_NONE) {
-        if (nnv_session_check_prepared(s, call, *out)) return true;
-        *out = NULL;
-        return false;
-    }
-    bool nothing = nnv_expect(s, !*out, "%s failed, but gave a prepared model", call);
-    *out = NULL;
-    return nothing;
+    struct nnv_preparation p = {.device = s->device, .abi = &b->subject.model, .phase = s->env->phase};
+    nnv_prepare_from_cache(&p, cache, NNVTS_NO_TIME);
+    *status = p.status;
+    *out = p.prepared;
+    return nnv_expect_kept(s, call, &p.breach, p.status == NNVTS_STATUS_NONE ? 2 : 1);
 }
 
-bool nnv_cache_must_load(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what) {
+bool nnv_cache_must_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what) {
     struct nnvts_prepared_model *prepared;
     enum nnvts_status st;
     char call[160];
@@ -149,7 +135,7 @@ bool nnv_cache_must_load(struct nnv_cache_bench *b, const struct nnvts_cache *ca
     return right;
 }
 
-bool nnv_cache_must_fail(struct nnv_cache_bench *b, const struct nnvts_cache *cache, uint32_t statuses,
+bool nnv_cache_must_fail(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, uint32_t statuses,
                          const char *what) {
     struct nnvts_prepared_model *prepared;
     enum nnvts_status st;
@@ -160,7 +146,7 @@ bool nnv_cache_must_fail(struct nnv_cache_bench *b, const struct nnvts_cache *ca
     return nnv_expect_status_in(b->s, call, st, statuses);
 }
 
-bool nnv_cache_may_load(struct nnv_cache_bench *b, const struct nnvts_cache *cache, const char *what) {
+bool nnv_cache_may_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what) {
     struct nnvts_prepared_model *prepared;
     enum nnvts_status st;
     char call[160];

@@ -53,7 +53,7 @@ static bool prepare(struct nnv_exec *x, const struct nnv_subject_kind *kind) {
     if (nnv_subject_build(kind, x->seed, x->s->env->arena, &spec, &err) != NNV_OK)
         return nnv_session_error(x->s, "%s", err.text);
     return nnv_session_subject(x->s, spec, &x->subject) && (x->prepared = nnv_session_prepare(x->s, &x->subject)) &&
-           nnv_session_values(x->s, &x->subject, NNV_SESSION_READ_ONLY, &x->values);
+           nnv_session_request(x->s, &x->subject, NNV_POOL_READ_ONLY, &x->values);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file exec_fenced.c Fenced executions: what they wait for, when their fence signals, what they refuse.
+ * @file fenced.c Fenced executions: what they wait for, when their fence signals, what they refuse.
  *
  * A driver may also wait within the launch. So a thread of its own signals fences: as soon as the launch has returned,
  * or after a while if it does not. What is signalled late also brings the right inputs: who does not wait computes with
@@ -23,8 +23,8 @@ enum { FENCES = 3, PATIENCE_MS = 25, MOMENT_US = 3000 };
 struct signaller {
     struct nnv_exec_fence fences[FENCES];
     uint32_t count;
-    const uint32_t *order;     /**< indices into fences; NULL: as they stand */
-    struct nnv_values *values; /**< gets its right inputs before the last fence; NULL: none */
+    const uint32_t *order;      /**< indices into fences; NULL: as they stand */
+    struct nnv_request *values; /**< gets its right inputs before the last fence; NULL: none */
     const struct nnv_subject *right;
     sem_t go;
     pthread_t thread;
@@ -41,7 +41,7 @@ static void *signal_late(void *arg) {
     sem_timedwait(&g->go, &until);
     for (uint32_t i = 0; i < g->count; i++) {
         if (i + 1 == g->count) {
-            if (g->values) nnv_values_fill(g->values, g->right);
+            if (g->values) nnv_session_fill(g->values, g->right);
             g->signalled_ns = nnv_now_ns();
         }
         nnv_exec_fence_signal(&g->fences[g->order ? g->order[i] : i]);
@@ -83,92 +83,107 @@ static void wait_numbers(const struct signaller *g, int *wait_for) {
     for (uint32_t i = 0; i < g->count; i++) wait_for[i] = g->fences[i].wait;
 }
 
-static struct nnv_exec_fenced_run run_of(struct nnv_exec *x, struct nnv_values *v, const int *wait_for,
-                                         uint32_t count) {
-    return (struct nnv_exec_fenced_run){
-        .prepared = x->prepared, .v = v, .wait_for = wait_for, .wait_for_count = count, .duration_ns = NNVTS_NO_TIME};
+/** A fenced execution behind these fences. */
+static bool make_run(struct nnv_exec *x, struct nnv_exec_run *run, struct nnv_request *v, const int *wait_for,
+                     uint32_t count) {
+    if (!nnv_exec_make(x, run, x->prepared, NNV_MODE_FENCED, v, NULL)) return false;
+    run->x.wait_for = wait_for;
+    run->x.wait_for_count = count;
+    return true;
+}
+
+/** Waits for the end of an execution that must have failed, and releases it. */
+static bool must_fail(struct nnv_exec *x, struct nnv_exec_run *run) {
+    struct nnv_execution *e = &run->x;
+    const bool ended = nnv_execution_wait(e);
+    bool ok = nnv_session_check_memory(x->s, "a fenced execution", run->v) &&
+              nnv_expect(x->s, !ended || e->status != NNVTS_STATUS_NONE,
+                         "a fence to wait for reported an error; the execution must fail, but get_result answered "
+                         "NONE and the status NONE");
+    nnv_exec_end(x, run);
+    return ok;
 }
 
 /* ---------------------------------------------------------------- dependencies */
 
 static void no_fences(struct nnv_exec *x) {
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (int i = 0; i < 3; i++)
-        if (!nnv_exec_run(x, x->prepared, NNV_EXEC_FENCED, &x->values, NULL, NULL)) return;
+        if (!nnv_exec_run(x, x->prepared, NNV_MODE_FENCED, &x->values, NULL)) return;
 }
 
 /** Fences that had signalled before the launch, count of them. */
 static void signalled_before(struct nnv_exec *x) {
     struct signaller g;
     int wait_for[FENCES];
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (uint32_t count = 1; count <= FENCES; count++) {
         if (!make_fences(x, &g, count, NNV_EXEC_EVENT)) return;
         for (uint32_t i = 0; i < count; i++) nnv_exec_fence_signal(&g.fences[i]);
         wait_numbers(&g, wait_for);
-        struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, count);
-        bool ok = nnv_exec_fenced_start(x, &run) && nnv_exec_fenced_finish(x, &run, NULL);
+        struct nnv_exec_run run;
+        bool ok = make_run(x, &run, &x->values, wait_for, count) && nnv_exec_once(x, &run);
         close_fences(&g);
         if (!ok) return;
     }
 }
 
 /** Launches with wrong inputs that become right before the last fence signals. */
-static bool wait_late(struct nnv_exec *x, struct signaller *g, const struct nnv_subject *wrong,
-                      const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
+static bool wait_late(struct nnv_exec *x, struct signaller *g, const struct nnv_subject *wrong, bool measured,
+                      struct nnv_execution *answer) {
     int wait_for[FENCES];
+    struct nnv_exec_run run;
     wait_numbers(g, wait_for);
-    nnv_values_fill(&x->values, wrong);
+    nnv_session_fill(&x->values, wrong);
     g->values = &x->values;
     g->right = &x->subject;
-    if (!start_signaller(x, g)) return false;
-    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, g->count);
-    run.config = config;
-    bool ok = nnv_exec_fenced_start(x, &run);
+    if (!make_run(x, &run, &x->values, wait_for, g->count) || !start_signaller(x, g)) return false;
+    run.x.config.measure_timing = measured;
+    bool ok = nnv_exec_launch(x, &run);
+    const bool launched = run.x.launched;
     const uint64_t returned = nnv_now_ns();
     if (ok) nnv_exec_sleep_us(MOMENT_US);
-    const bool early = ok && nnv_exec_fenced_done(&run);
+    const bool early = ok && nnv_execution_fence_signalled(&run.x);
     const uint64_t polled = nnv_now_ns();
     finish_signaller(g);
     if (ok && early)
         ok = nnv_expect(x->s, polled > g->signalled_ns,
                         "the sync_fence signalled while a fence to wait for had not; it must signal when the "
                         "execution has ended");
-    if (run.out.release) ok = nnv_exec_fenced_finish(x, &run, times) && ok;
+    if (launched) ok = nnv_exec_finish(x, &run) && ok;
     close_fences(g);
-    if (ok && times && config && config->measure_timing && times->launched.in_driver_ns != NNVTS_NO_TIME &&
-        returned < g->signalled_ns)
-        ok = nnv_expect(x->s, times->launched.in_driver_ns >= g->signalled_ns - returned,
+    *answer = run.x;
+    const uint64_t told = x->values.result.timing.in_driver_ns;
+    if (ok && measured && told != NNVTS_NO_TIME && returned < g->signalled_ns)
+        ok = nnv_expect(x->s, told >= g->signalled_ns - returned,
                         "a fenced execution reports %llu ns from its launch, but its fence kept it waiting for %llu",
-                        (unsigned long long)times->launched.in_driver_ns,
-                        (unsigned long long)(g->signalled_ns - returned));
+                        (unsigned long long)told, (unsigned long long)(g->signalled_ns - returned));
     return ok;
 }
 
 static void signalled_after(struct nnv_exec *x) {
     static const uint32_t orders[][FENCES] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+    struct nnv_execution answer;
     struct nnv_subject wrong;
     struct signaller g;
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variant(x, 1, &wrong)) return;
-    if (!make_fences(x, &g, 1, NNV_EXEC_EVENT) || !wait_late(x, &g, &wrong, NULL, NULL)) return;
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong)) return;
+    if (!make_fences(x, &g, 1, NNV_EXEC_EVENT) || !wait_late(x, &g, &wrong, false, &answer)) return;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         if (!make_fences(x, &g, FENCES, NNV_EXEC_EVENT)) return;
         g.order = orders[i];
-        if (!wait_late(x, &g, &wrong, NULL, NULL)) return;
+        if (!wait_late(x, &g, &wrong, false, &answer)) return;
     }
 }
 
 /** Times from the launch hold the waiting, those from the fences do not. */
 static void times_of_waiting(struct nnv_exec *x) {
-    struct nnvts_execution_config config = nnv_session_execution_config;
-    struct nnv_exec_times times;
+    struct nnv_execution answer;
     struct nnv_subject wrong;
     struct signaller g;
-    config.measure_timing = true;
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
-        !make_fences(x, &g, 1, NNV_EXEC_EVENT) || !wait_late(x, &g, &wrong, &config, &times))
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+        !make_fences(x, &g, 1, NNV_EXEC_EVENT) || !wait_late(x, &g, &wrong, true, &answer))
         return;
-    const uint64_t launched = times.launched.in_driver_ns, fenced = times.fenced.in_driver_ns;
+    const uint64_t launched = x->values.result.timing.in_driver_ns, fenced = answer.fenced.in_driver_ns;
     if (launched != NNVTS_NO_TIME && fenced != NNVTS_NO_TIME)
         nnv_expect(x->s, fenced <= launched,
                    "a fenced execution reports %llu ns from its fences, but %llu ns from its "
@@ -180,49 +195,46 @@ static void times_of_waiting(struct nnv_exec *x) {
 static void shared_fence(struct nnv_exec *x) {
     enum { COUNT = 4 };
     struct nnv_subject subjects[COUNT];
-    struct nnv_values values[COUNT];
-    struct nnv_exec_fenced_run runs[COUNT];
+    struct nnv_request values[COUNT];
+    struct nnv_exec_run runs[COUNT];
     struct signaller g;
     int wait_for[FENCES];
     uint32_t launched = 0;
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variants(x, NNV_SESSION_READ_ONLY, COUNT, subjects, values) ||
-        !make_fences(x, &g, 1, NNV_EXEC_EVENT))
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) ||
+        !nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, subjects, values) || !make_fences(x, &g, 1, NNV_EXEC_EVENT))
         return;
     wait_numbers(&g, wait_for);
     if (!start_signaller(x, &g)) return;
-    for (; launched < COUNT; launched++) {
-        runs[launched] = run_of(x, &values[launched], wait_for, 1);
-        if (!nnv_exec_fenced_start(x, &runs[launched])) break;
-    }
+    while (launched < COUNT && make_run(x, &runs[launched], &values[launched], wait_for, 1) &&
+           nnv_exec_launch(x, &runs[launched]))
+        launched++;
     finish_signaller(&g);
-    while (launched-- > 0) nnv_exec_fenced_finish(x, &runs[launched], NULL);
+    while (launched-- > 0) nnv_exec_finish(x, &runs[launched]);
     close_fences(&g);
 }
 
 /** An execution that waits for another's sync_fence, which waits itself. */
 static void chained(struct nnv_exec *x) {
     struct nnv_subject wrong;
-    struct nnv_values second;
+    struct nnv_request second;
     struct signaller g;
     int wait_for[FENCES];
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
-        !nnv_session_values(x->s, &x->subject, NNV_SESSION_READ_ONLY, &second) ||
-        !make_fences(x, &g, 1, NNV_EXEC_EVENT))
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+        !nnv_session_request(x->s, &x->subject, NNV_POOL_READ_ONLY, &second) || !make_fences(x, &g, 1, NNV_EXEC_EVENT))
         return;
     wait_numbers(&g, wait_for);
-    nnv_values_fill(&second, &wrong);
+    nnv_session_fill(&second, &wrong);
     g.values = &second;
     g.right = &x->subject;
     if (!start_signaller(x, &g)) return;
-    struct nnv_exec_fenced_run a = run_of(x, &x->values, wait_for, 1), b;
-    bool ok = nnv_exec_fenced_start(x, &a);
-    const int between = a.out.sync_fence;
-    b = run_of(x, &second, &between, between >= 0);
-    ok = ok && nnv_exec_fenced_start(x, &b);
+    struct nnv_exec_run a, b;
+    const bool first = make_run(x, &a, &x->values, wait_for, 1) && nnv_exec_launch(x, &a);
+    const int between = a.x.fence.sync_fence;
+    bool ok = first && make_run(x, &b, &second, &between, between >= 0) && nnv_exec_launch(x, &b);
     if (ok) nnv_exec_sleep_us(MOMENT_US);
     finish_signaller(&g);
-    if (a.out.release) ok = nnv_exec_fenced_finish(x, &a, NULL) && ok; /* b keeps its own hold on a's fence */
-    if (ok) nnv_exec_fenced_finish(x, &b, NULL);
+    if (first) ok = nnv_exec_finish(x, &a) && ok; /* b keeps its own hold on a's fence */
+    if (ok) nnv_exec_finish(x, &b);
     close_fences(&g);
 }
 
@@ -232,28 +244,27 @@ static void chained(struct nnv_exec *x) {
 static bool fail_one(struct nnv_exec *x, uint32_t which, bool late) {
     struct signaller g;
     int wait_for[FENCES];
-    enum nnvts_status st;
+    struct nnv_exec_run run;
     if (!make_fences(x, &g, 2, NNV_EXEC_EVENT)) return false;
     nnv_exec_fence_free(&g.fences[which]);
     bool ok = nnv_exec_fence_make(x, NNV_EXEC_BROKEN, &g.fences[which]);
     wait_numbers(&g, wait_for);
     if (!ok || (late && !start_signaller(x, &g))) return false;
     for (uint32_t i = 0; i < g.count && !late; i++) nnv_exec_fence_signal(&g.fences[i]);
-    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, g.count);
-    ok = nnv_exec_fenced_launch(x, &run, &st);
+    ok = make_run(x, &run, &x->values, wait_for, g.count) && nnv_exec_try_launch(x, &run);
     if (late) finish_signaller(&g);
-    if (ok && st == NNVTS_STATUS_NONE)
-        ok = nnv_exec_fenced_fails(x, &run);
+    if (ok && run.x.launched)
+        ok = must_fail(x, &run);
     else if (ok)
         ok = nnv_session_check_memory(x->s, "execute_fenced", &x->values) &&
-             nnv_expect(x->s, st > 0 && st <= NNVTS_STATUS_RESOURCE_EXHAUSTED_PERSISTENT,
-                        "execute_fenced answered %d, which is no status", (int)st);
+             nnv_expect(x->s, run.x.status != NNVTS_STATUS_DEAD_OBJECT,
+                        "execute_fenced answered DEAD_OBJECT: the driver died of a failing fence");
     close_fences(&g);
     return ok;
 }
 
 static void failing_fence(struct nnv_exec *x) {
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (uint32_t i = 0; i < 4; i++)
         if (!fail_one(x, i % 2, i / 2 > 0)) return;
     no_fences(x); /* the driver serves on */
@@ -261,22 +272,22 @@ static void failing_fence(struct nnv_exec *x) {
 
 static void no_descriptor(struct nnv_exec *x) {
     const int wait_for[] = {-1};
-    enum nnvts_status st;
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
-    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, 1);
-    if (!nnv_exec_fenced_launch(x, &run, &st)) return;
-    if (nnv_exec_refused(x, "execute_fenced that is to wait for descriptor -1", st, &x->values)) no_fences(x);
+    struct nnv_exec_run run;
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !make_run(x, &run, &x->values, wait_for, 1) ||
+        !nnv_exec_try_launch(x, &run))
+        return;
+    if (nnv_exec_refused(x, "execute_fenced that is to wait for descriptor -1", run.x.status, &x->values)) no_fences(x);
 }
 
 /** Outputs whose extents nobody states, or that are zero-sized. */
 static void open_outputs(struct nnv_exec *x) {
     static const uint32_t none[] = {0, 4};
-    struct nnv_values *v = &x->values;
-    struct nnvts_fenced_execution out = {.sync_fence = -1};
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    struct nnv_request *v = &x->values;
+    struct nnv_execution e = nnv_execution_make(NNV_MODE_FENCED, x->prepared, v);
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (int empty = 0; empty < 2; empty++) {
-        nnv_values_reset(v);
-        for (uint32_t i = 0; i < v->request.input_count && empty; i++) {
+        nnv_request_reset(v);
+        for (uint32_t i = 0; i < v->abi.input_count && empty; i++) {
             v->inputs[i].dimension_count = 2;
             v->inputs[i].dimensions = none;
             v->inputs[i].location.length = 0;
@@ -284,13 +295,13 @@ static void open_outputs(struct nnv_exec *x) {
         v->outputs[0].dimension_count = empty ? 2 : 0;
         v->outputs[0].dimensions = empty ? none : NULL;
         nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-        enum nnvts_status st = x->prepared->execute_fenced(x->prepared, &v->request, NULL, 0,
-                                                           &nnv_session_execution_config, NNVTS_NO_TIME, &out);
-        if (!nnv_exec_refused(x,
-                              empty ? "execute_fenced with a zero-sized output"
-                                    : "execute_fenced with an output whose extents are not stated",
-                              st, v))
-            return;
+        nnv_execution_launch(&e);
+        const bool refused = nnv_exec_refused(x,
+                                              empty ? "execute_fenced with a zero-sized output"
+                                                    : "execute_fenced with an output whose extents are not stated",
+                                              e.status, v);
+        nnv_session_close(x->s, &e);
+        if (!refused) return;
     }
 }
 
@@ -302,17 +313,17 @@ static void result_waits(struct nnv_exec *x) {
     struct nnvts_fenced_result r = {.status = (enum nnvts_status) - 1};
     struct signaller g;
     int wait_for[FENCES];
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
         !make_fences(x, &g, 1, NNV_EXEC_EVENT))
         return;
     wait_numbers(&g, wait_for);
-    nnv_values_fill(&x->values, &wrong);
+    nnv_session_fill(&x->values, &wrong);
     g.values = &x->values;
     g.right = &x->subject;
     if (!start_signaller(x, &g)) return;
-    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, 1);
-    const bool ok = nnv_exec_fenced_start(x, &run);
-    enum nnvts_status st = ok ? run.out.get_result(run.out.context, &r) : NNVTS_STATUS_NONE;
+    struct nnv_exec_run run;
+    const bool ok = make_run(x, &run, &x->values, wait_for, 1) && nnv_exec_launch(x, &run);
+    enum nnvts_status st = ok ? run.x.fence.get_result(run.x.fence.context, &r) : NNVTS_STATUS_NONE;
     const uint64_t answered = nnv_now_ns();
     finish_signaller(&g);
     if (ok &&
@@ -320,8 +331,9 @@ static void result_waits(struct nnv_exec *x) {
                    "get_result answered before the fence to wait for had signalled; it must wait") &&
         nnv_expect_status(x->s, "get_result", st, NNVTS_STATUS_NONE) &&
         nnv_expect_status(x->s, "a fenced execution", r.status, NNVTS_STATUS_NONE) &&
-        nnv_expect(x->s, nnv_exec_fenced_done(&run), "get_result answered, but the sync_fence has not signalled"))
-        nnv_exec_fenced_finish(x, &run, NULL); /* may ask again */
+        nnv_expect(x->s, nnv_execution_fence_signalled(&run.x),
+                   "get_result answered, but the sync_fence has not signalled"))
+        nnv_exec_finish(x, &run); /* may ask again */
     close_fences(&g);
 }
 
@@ -329,19 +341,18 @@ static void result_waits(struct nnv_exec *x) {
 static void released_early(struct nnv_exec *x) {
     struct signaller g;
     int wait_for[FENCES];
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED) || !make_fences(x, &g, 1, NNV_EXEC_EVENT)) return;
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !make_fences(x, &g, 1, NNV_EXEC_EVENT)) return;
     wait_numbers(&g, wait_for);
     if (!start_signaller(x, &g)) return;
-    struct nnv_exec_fenced_run run = run_of(x, &x->values, wait_for, 1);
-    const bool ok = nnv_exec_fenced_start(x, &run);
+    struct nnv_exec_run run;
+    const bool ok = make_run(x, &run, &x->values, wait_for, 1) && nnv_exec_launch(x, &run);
     if (ok) {
-        const int copy = run.out.sync_fence >= 0 ? dup(run.out.sync_fence) : -1;
-        nnv_session_enter(x->s, NNV_PHASE_RELEASE);
-        run.out.release(run.out.context);
+        const int copy = run.x.fence.sync_fence >= 0 ? dup(run.x.fence.sync_fence) : -1;
+        nnv_exec_end(x, &run);
         finish_signaller(&g);
-        struct nnv_exec_fenced_run left = {.out = {.sync_fence = copy}};
-        for (int i = 0; i < 1000 && !nnv_exec_fenced_done(&left); i++) nnv_exec_sleep_us(MOMENT_US);
-        nnv_expect(x->s, nnv_exec_fenced_done(&left),
+        const struct nnv_execution left = {.fence = {.sync_fence = copy}};
+        for (int i = 0; i < 1000 && !nnv_execution_fence_signalled(&left); i++) nnv_exec_sleep_us(MOMENT_US);
+        nnv_expect(x->s, nnv_execution_fence_signalled(&left),
                    "a copy of the sync_fence has not signalled seconds after the object was released");
         if (copy >= 0) close(copy);
         if (nnv_session_check_memory(x->s, "a fenced execution that was released early", &x->values)) no_fences(x);
@@ -355,11 +366,12 @@ static void released_early(struct nnv_exec *x) {
 static void durations(struct nnv_exec *x) {
     static const uint64_t seconds = UINT64_C(1000000000);
     const uint64_t longs[] = {60 * seconds, UINT64_MAX / 2, NNVTS_NO_TIME - 1};
-    if (!nnv_exec_needs(x, NNV_EXEC_FENCED)) return;
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (size_t i = 0; i < sizeof longs / sizeof *longs; i++) {
-        struct nnv_exec_fenced_run run = run_of(x, &x->values, NULL, 0);
-        run.duration_ns = longs[i];
-        if (!nnv_exec_fenced_start(x, &run) || !nnv_exec_fenced_finish(x, &run, NULL)) return;
+        struct nnv_exec_run run;
+        if (!make_run(x, &run, &x->values, NULL, 0)) return;
+        run.x.duration_ns = longs[i];
+        if (!nnv_exec_once(x, &run)) return;
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file exec_many.c Several prepared models and several threads: nobody's result depends on what else goes on. */
+/** @file many.c Several prepared models and several threads: nobody's result depends on what else goes on. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -12,13 +12,13 @@ enum { MODELS = 4, ROUNDS = 4, TURNS = 3 };
 struct one {
     struct nnv_subject subject;
     struct nnvts_prepared_model *prepared;
-    struct nnv_values values[ROUNDS], alone; /**< alone: a result obtained while nothing else went on */
+    struct nnv_request values[ROUNDS], alone; /**< alone: a result obtained while nothing else went on */
 };
 
 static bool make_values(struct nnv_exec *x, struct one *m) {
     for (int i = 0; i < ROUNDS; i++)
-        if (!nnv_session_values(x->s, &m->subject, NNV_SESSION_READ_ONLY, &m->values[i])) return false;
-    return nnv_session_values(x->s, &m->subject, NNV_SESSION_READ_ONLY, &m->alone);
+        if (!nnv_session_request(x->s, &m->subject, NNV_POOL_READ_ONLY, &m->values[i])) return false;
+    return nnv_session_request(x->s, &m->subject, NNV_POOL_READ_ONLY, &m->alone);
 }
 
 /** Model i of the same kind as the case's, not prepared. */
@@ -53,10 +53,10 @@ static void release_models(struct nnv_exec *x, struct one *models) {
 static void interleaved(struct nnv_exec *x) {
     struct one models[MODELS];
     bool ok = make_models(x, models);
-    for (int mode = 0; mode < NNV_EXEC_MODES && ok; mode++)
-        for (int i = 0; i < 2 * MODELS && ok && nnv_exec_has(x->prepared, (enum nnv_exec_mode)mode); i++) {
+    for (int mode = 0; mode < NNV_MODES && ok; mode++)
+        for (int i = 0; i < 2 * MODELS && ok && nnv_mode_offered(x->prepared, (enum nnv_mode)mode); i++) {
             struct one *m = &models[i % MODELS];
-            ok = nnv_exec_run(x, m->prepared, (enum nnv_exec_mode)mode, &m->values[0], NULL, NULL);
+            ok = nnv_exec_run(x, m->prepared, (enum nnv_mode)mode, &m->values[0], NULL);
         }
     release_models(x, models);
 }
@@ -80,55 +80,59 @@ static void release_order(struct nnv_exec *x) {
 /* --------------------------------------------------------------------- parallel */
 
 /** What a thread does: it prepares where nobody has, executes in each round, and releases what it prepared. */
-struct lane {
-    struct nnv_session *s;
+struct client {
     struct one *model;
     struct nnvts_prepared_model *prepared; /**< NULL: prepare it here */
-    enum nnvts_status prepare_status, status[ROUNDS];
+    struct nnv_preparation preparation;
+    enum nnvts_status status[ROUNDS];
     atomic_bool *go;
     pthread_t thread;
 };
 
 static void *work(void *arg) {
-    struct lane *l = arg;
-    struct nnvts_prepared_model *p = l->prepared;
-    while (!atomic_load(l->go)) sched_yield();
-    l->prepare_status = NNVTS_STATUS_NONE;
-    if (!p)
-        l->prepare_status =
-            l->s->device->prepare_model(l->s->device, &l->model->subject.model, &nnv_session_prepare_config, &p);
-    for (int i = 0; i < ROUNDS && p && p->execute; i++) {
-        struct nnv_values *v = &l->model->values[i];
-        l->status[i] = p->execute(p, &v->request, &nnv_session_execution_config, &v->result);
+    struct client *c = arg;
+    struct nnvts_prepared_model *p = c->prepared;
+    while (!atomic_load(c->go)) sched_yield();
+    if (!p && nnv_prepare(&c->preparation)) p = c->preparation.prepared;
+    for (int i = 0; i < ROUNDS && p; i++) {
+        struct nnv_execution x = nnv_execution_make(NNV_MODE_SYNC, p, &c->model->values[i]);
+        nnv_execute(&x);
+        c->status[i] = x.status;
     }
-    if (!l->prepared && p && p->release) p->release(p);
+    if (!c->prepared && p) p->release(p);
     return NULL;
 }
 
-static bool check_lane(struct nnv_exec *x, const struct lane *l) {
-    bool ok =
-        nnv_expect_status(x->s, "prepare_model, called from several threads,", l->prepare_status, NNVTS_STATUS_NONE);
+static bool check_client(struct nnv_exec *x, const struct client *c) {
+    const char *const call = "prepare_model, called from several threads,";
+    bool ok = nnv_expect_kept(x->s, call, &c->preparation.breach, 0) &&
+              nnv_expect_status(x->s, call, c->preparation.status, NNVTS_STATUS_NONE);
     for (int i = 0; i < ROUNDS && ok; i++)
         ok =
-            nnv_session_check_values(x->s, "execute, while other threads execute,", l->status[i], &l->model->values[i]);
+            nnv_session_check_values(x->s, "execute, while other threads execute,", c->status[i], &c->model->values[i]);
     return ok;
 }
 
-/** All lanes at once. */
-static bool race(struct nnv_exec *x, struct lane *lanes) {
+/** A client of the model, which it prepares if prepared is NULL. */
+static struct client client_of(struct nnv_exec *x, struct one *model, struct nnvts_prepared_model *prepared) {
+    return (struct client){
+        .model = model, .prepared = prepared, .preparation = {.device = x->s->device, .abi = &model->subject.model}};
+}
+
+/** All clients at once. */
+static bool race(struct nnv_exec *x, struct client *clients) {
     atomic_bool go = false;
     int started = 0;
     nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
     for (; started < MODELS; started++) {
-        lanes[started].s = x->s;
-        lanes[started].go = &go;
-        for (int i = 0; i < ROUNDS; i++) nnv_values_reset(&lanes[started].model->values[i]);
-        if (pthread_create(&lanes[started].thread, NULL, work, &lanes[started]) != 0) break;
+        clients[started].go = &go;
+        for (int i = 0; i < ROUNDS; i++) nnv_request_reset(&clients[started].model->values[i]);
+        if (pthread_create(&clients[started].thread, NULL, work, &clients[started]) != 0) break;
     }
     atomic_store(&go, true);
-    for (int i = 0; i < started; i++) pthread_join(lanes[i].thread, NULL);
+    for (int i = 0; i < started; i++) pthread_join(clients[i].thread, NULL);
     bool ok = started == MODELS || nnv_session_error(x->s, "no thread");
-    for (int i = 0; i < MODELS && ok; i++) ok = check_lane(x, &lanes[i]);
+    for (int i = 0; i < MODELS && ok; i++) ok = check_client(x, &clients[i]);
     return ok;
 }
 
@@ -138,9 +142,9 @@ static void threads(struct nnv_exec *x) {
     bool ok = make_models(x, models);
     for (int i = 0; i < MODELS && ok; i++) ok = nnv_session_execute(x->s, models[i].prepared, &models[i].alone);
     for (int turn = 0; turn < TURNS && ok; turn++) {
-        struct lane lanes[MODELS] = {{0}};
-        for (int i = 0; i < MODELS; i++) lanes[i] = (struct lane){.model = &models[i], .prepared = models[i].prepared};
-        ok = race(x, lanes);
+        struct client clients[MODELS];
+        for (int i = 0; i < MODELS; i++) clients[i] = client_of(x, &models[i], models[i].prepared);
+        ok = race(x, clients);
     }
     release_models(x, models);
 }
@@ -155,21 +159,21 @@ static void threads_one_model(struct nnv_exec *x) {
             return;
     }
     for (int turn = 0; turn < TURNS; turn++) {
-        struct lane lanes[MODELS];
-        for (int i = 0; i < MODELS; i++) lanes[i] = (struct lane){.model = &models[i], .prepared = x->prepared};
-        if (!race(x, lanes)) return;
+        struct client clients[MODELS];
+        for (int i = 0; i < MODELS; i++) clients[i] = client_of(x, &models[i], x->prepared);
+        if (!race(x, clients)) return;
     }
 }
 
 /** Each thread prepares, executes and releases a model of its own. */
 static void threads_prepare(struct nnv_exec *x) {
     struct one models[MODELS];
-    struct lane lanes[MODELS];
+    struct client clients[MODELS];
     for (uint32_t i = 0; i < MODELS; i++) {
         if (!make_subject(x, i, &models[i])) return;
-        lanes[i] = (struct lane){.model = &models[i]};
+        clients[i] = client_of(x, &models[i], NULL);
     }
-    race(x, lanes);
+    race(x, clients);
 }
 
 static const struct nnv_exec_case cases[] = {

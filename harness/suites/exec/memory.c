@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file exec_memory.c Requests whose arguments lie in memory of every legal kind and place, in each mode. */
+/** @file memory.c Requests whose arguments lie in memory of every legal kind and place, in each mode. */
 #include <string.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 /** Where the arguments of a request lie. */
 struct layout {
-    enum nnv_session_memory_kind inputs, outputs;
+    enum nnv_pool_kind inputs, outputs;
     enum { SPLIT, TOGETHER, APART } pools; /**< inputs and outputs, all in one pool, each in a pool of its own */
     uint32_t front_pages;                  /**< of the file before each pool */
     uint32_t shift_elems;                  /**< arguments begin so many elements behind a multiple of 64 */
@@ -32,19 +32,19 @@ static uint32_t pool_of(const struct layout *l, uint32_t nin, uint32_t arg) {
     return l->spare ? 2 * plain + 1 : plain;
 }
 
-static size_t argument_bytes(const struct nnv_values *v, uint32_t arg) {
-    const uint32_t nin = v->request.input_count;
+static size_t argument_bytes(const struct nnv_request *v, uint32_t arg) {
+    const uint32_t nin = v->abi.input_count;
     return arg < nin ? v->subject->spec->inputs[arg].bytes : v->subject->expected[arg - nin].value->bytes;
 }
 
-static size_t element_bytes(const struct nnv_values *v, uint32_t arg) {
+static size_t element_bytes(const struct nnv_request *v, uint32_t arg) {
     const struct nnv_subgraph *main = &v->subject->spec->model.main;
     return nnv_type(main->operands[arg < main->nin ? main->in[arg] : main->out[arg - main->nin]].type)->size;
 }
 
 /** Makes the pools, each as large as its arguments need. */
-static bool make_pools(struct nnv_exec *x, const struct layout *l, const struct nnv_values *v, struct placement *p) {
-    const uint32_t nin = v->request.input_count, n = nin + v->request.output_count;
+static bool make_pools(struct nnv_exec *x, const struct layout *l, const struct nnv_request *v, struct placement *p) {
+    const uint32_t nin = v->abi.input_count, n = nin + v->abi.output_count;
     *p = (struct placement){.front_bytes = l->front_pages * (size_t)sysconf(_SC_PAGESIZE)};
     for (uint32_t a = 0; a < n; a++) {
         const uint32_t pool = pool_of(l, nin, a);
@@ -67,8 +67,8 @@ static bool make_pools(struct nnv_exec *x, const struct layout *l, const struct 
 }
 
 /** Moves a request's arguments into the pools of the layout. */
-static bool lay_out(struct nnv_exec *x, const struct layout *l, struct nnv_values *v, struct placement *p) {
-    const uint32_t nin = v->request.input_count, n = nin + v->request.output_count;
+static bool lay_out(struct nnv_exec *x, const struct layout *l, struct nnv_request *v, struct placement *p) {
+    const uint32_t nin = v->abi.input_count, n = nin + v->abi.output_count;
     if (!make_pools(x, l, v, p)) return false;
     for (uint32_t a = 0; a < n; a++) {
         const uint32_t pool = pool_of(l, nin, a);
@@ -85,9 +85,9 @@ static bool lay_out(struct nnv_exec *x, const struct layout *l, struct nnv_value
             v->output_at[a - nin] = data;
         }
     }
-    nnv_values_fill(v, v->subject);
-    v->request.pools = p->pools;
-    v->request.pool_count = p->count;
+    nnv_request_fill(v, v->in);
+    v->abi.pools = p->pools;
+    v->abi.pool_count = p->count;
     return true;
 }
 
@@ -100,9 +100,9 @@ static bool fronts_whole(const struct placement *p) {
 
 /** Two executions in each mode that the driver has. */
 static bool run_modes(struct nnv_exec *x) {
-    for (int mode = 0; mode < NNV_EXEC_MODES; mode++)
-        for (int i = 0; i < 2 && nnv_exec_has(x->prepared, (enum nnv_exec_mode)mode); i++)
-            if (!nnv_exec_run(x, x->prepared, (enum nnv_exec_mode)mode, &x->values, NULL, NULL)) return false;
+    for (int mode = 0; mode < NNV_MODES; mode++)
+        for (int i = 0; i < 2 && nnv_mode_offered(x->prepared, (enum nnv_mode)mode); i++)
+            if (!nnv_exec_run(x, x->prepared, (enum nnv_mode)mode, &x->values, NULL)) return false;
     return true;
 }
 
@@ -112,9 +112,9 @@ static bool run_layout(struct nnv_exec *x, struct layout l) {
     return nnv_expect(x->s, fronts_whole(&p), "the driver wrote to a pool's file before the pool's offset");
 }
 
-#define READ_ONLY NNV_SESSION_READ_ONLY
-#define WRITABLE NNV_SESSION_WRITABLE
-#define FD_ONLY NNV_SESSION_FD_ONLY
+#define READ_ONLY NNV_POOL_READ_ONLY
+#define WRITABLE NNV_POOL_WRITABLE
+#define FD_ONLY NNV_POOL_FD_ONLY
 
 static void fd_only(struct nnv_exec *x) { run_layout(x, (struct layout){.inputs = FD_ONLY, .outputs = FD_ONLY}); }
 static void fd_and_pointer(struct nnv_exec *x) {
@@ -146,7 +146,7 @@ static void input_twice(struct nnv_exec *x) {
     struct nnv_subject same;
     inputs[1].data = inputs[0].data;
     spec.inputs = inputs;
-    if (!nnv_session_subject(x->s, &spec, &same) || !nnv_session_values(x->s, &same, READ_ONLY, &x->values)) return;
+    if (!nnv_session_subject(x->s, &spec, &same) || !nnv_session_request(x->s, &same, READ_ONLY, &x->values)) return;
     x->values.inputs[1].location = x->values.inputs[0].location;
     run_modes(x);
 }

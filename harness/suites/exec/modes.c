@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file exec_modes.c One execution in each mode, judged; models with other inputs; work. */
+/** @file modes.c One execution in each mode, judged; models with other inputs; work. */
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/guard.h"
 #include "harness/suites/exec/exec.h"
 
 void nnv_exec_sleep_us(unsigned us) {
@@ -43,47 +44,38 @@ bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_subject *out) 
     return nnv_session_subject(x->s, spec, out);
 }
 
-bool nnv_exec_variants(struct nnv_exec *x, enum nnv_session_memory_kind kind, uint32_t count,
-                       struct nnv_subject *subjects, struct nnv_values *values) {
+bool nnv_exec_variants(struct nnv_exec *x, enum nnv_pool_kind kind, uint32_t count, struct nnv_subject *subjects,
+                       struct nnv_request *values) {
     for (uint32_t i = 0; i < count; i++)
-        if (!nnv_exec_variant(x, i, &subjects[i]) || !nnv_session_values(x->s, &subjects[i], kind, &values[i]))
+        if (!nnv_exec_variant(x, i, &subjects[i]) || !nnv_session_request(x->s, &subjects[i], kind, &values[i]))
             return false;
     return true;
 }
 
 bool nnv_exec_work(struct nnv_exec *x, uint32_t times, struct nnv_subject *subject,
-                   struct nnvts_prepared_model **prepared, struct nnv_values *values) {
+                   struct nnvts_prepared_model **prepared, struct nnv_request *values) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
     *prepared = NULL;
     if (nnv_subject_work(times, x->s->env->arena, &spec, &err) != NNV_OK)
         return nnv_session_error(x->s, "%s", err.text);
     return nnv_session_work(x->s, spec, subject) && (*prepared = nnv_session_prepare(x->s, subject)) &&
-           nnv_session_values(x->s, subject, NNV_SESSION_READ_ONLY, values);
+           nnv_session_request(x->s, subject, NNV_POOL_READ_ONLY, values);
 }
 
 /* -------------------------------------------------------------------- judging */
 
 bool nnv_exec_check_times(struct nnv_session *s, const char *call, bool asked, const struct nnvts_timing *t,
                           uint64_t wall_ns) {
-    const unsigned long long device = t->on_device_ns, driver = t->in_driver_ns, wall = wall_ns;
-    if (!asked)
-        return nnv_expect(s, device == NNVTS_NO_TIME && driver == NNVTS_NO_TIME,
-                          "%s was not asked for times; it must report NNVTS_NO_TIME for both, not %llu and %llu ns",
-                          call, device, driver);
-    bool ok = nnv_expect(s, driver == NNVTS_NO_TIME || driver <= wall,
-                         "%s reports %llu ns in the driver, but took %llu ns by the wall clock", call, driver, wall);
-    ok = nnv_expect(s, device == NNVTS_NO_TIME || device <= wall,
-                    "%s reports %llu ns on the device, but took %llu ns by the wall clock", call, device, wall) &&
-         ok;
-    return nnv_expect(s, device == NNVTS_NO_TIME || driver == NNVTS_NO_TIME || device <= driver,
-                      "%s reports %llu ns on the device, more than the %llu ns in the driver", call, device, driver) &&
-           ok;
+    struct nnv_breach b = {0};
+    nnv_verify_times(asked, t, wall_ns, &b);
+    return nnv_expect_kept(s, call, &b, asked ? 3 : 1);
 }
 
-bool nnv_exec_same_bits(struct nnv_exec *x, const char *call, const struct nnv_values *a, const struct nnv_values *b) {
-    for (uint32_t i = 0; i < a->request.output_count; i++) {
-        const size_t bytes = a->subject->expected[i].value->bytes;
+bool nnv_exec_same_bits(struct nnv_exec *x, const char *call, const struct nnv_request *a,
+                        const struct nnv_request *b) {
+    for (uint32_t i = 0; i < a->abi.output_count; i++) {
+        const size_t bytes = a->out[i].bytes;
         if (bytes == 0 || memcmp(a->output_at[i], b->output_at[i], bytes) == 0) continue;
         nnv_session_note(x->s, "%s: output %u is not the same to the bit as the first time; both are within the budget",
                          call, i);
@@ -92,164 +84,136 @@ bool nnv_exec_same_bits(struct nnv_exec *x, const char *call, const struct nnv_v
     return true;
 }
 
-bool nnv_exec_refused(struct nnv_exec *x, const char *call, enum nnvts_status status, const struct nnv_values *v) {
+bool nnv_exec_refused(struct nnv_exec *x, const char *call, enum nnvts_status status, const struct nnv_request *v) {
     return nnv_session_check_memory(x->s, call, v) &&
            nnv_expect_status(x->s, call, status, NNVTS_STATUS_INVALID_ARGUMENT);
 }
 
-/** Judges an execution that ended when the call returned. */
-static bool judge(struct nnv_exec *x, const char *call, enum nnvts_status st, const struct nnv_values *v, bool asked,
-                  uint64_t wall_ns, struct nnv_exec_times *times) {
-    if (times) *times = (struct nnv_exec_times){.launched = v->result.timing, .wall_ns = wall_ns};
-    return nnv_session_check_values(x->s, call, st, v) &&
-           nnv_exec_check_times(x->s, call, asked, &v->result.timing, wall_ns);
+/* ----------------------------------------------------------------- executions */
+
+/** Keeps the outputs as they are now. */
+static void look(void *context) {
+    const struct nnv_exec_run *run = context;
+    for (uint32_t i = 0; i < run->v->model->main.nout; i++)
+        memcpy(run->seen[i], run->v->output_at[i] - NNV_GUARD_BYTES, nnv_guard_room(run->v->out[i].bytes));
 }
 
-/* ---------------------------------------------------------------------- modes */
+static bool is_looked_at(enum nnv_mode mode) { return mode == NNV_MODE_ASYNC || mode == NNV_MODE_FENCED; }
 
-static bool run_sync(struct nnv_exec *x, struct nnvts_prepared_model *p, struct nnv_values *v,
-                     const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
-    nnv_values_reset(v);
+bool nnv_exec_make(struct nnv_exec *x, struct nnv_exec_run *run, struct nnvts_prepared_model *p, enum nnv_mode mode,
+                   struct nnv_request *v, const struct nnvts_execution_config *config) {
+    *run = (struct nnv_exec_run){.x = nnv_execution_make(mode, p, v), .v = v};
+    if (config) run->x.config = *config;
+    for (uint32_t i = 0; i < v->model->main.nout && is_looked_at(mode); i++)
+        if (!(run->seen[i] = nnv_arena_alloc(x->s->env->arena, nnv_guard_room(v->out[i].bytes), 1)))
+            return nnv_session_error(x->s, "out of memory");
+    return true;
+}
+
+/** Resets the request; fenced executions need outputs whose dimensions are all stated, for the launch. */
+static void begin(struct nnv_exec_run *run) {
+    nnv_request_reset(run->v);
+    if (run->x.mode == NNV_MODE_FENCED) nnv_request_state_outputs(run->v, true);
+    run->x.ended = is_looked_at(run->x.mode) ? look : NULL;
+    run->x.context = run;
+}
+
+static void begun(struct nnv_exec_run *run) {
+    if (run->x.mode == NNV_MODE_FENCED) nnv_request_state_outputs(run->v, false);
+}
+
+bool nnv_exec_launch(struct nnv_exec *x, struct nnv_exec_run *run) {
+    begin(run);
+    const bool launched = nnv_session_launch(x->s, &run->x);
+    begun(run);
+    return launched;
+}
+
+bool nnv_exec_try_launch(struct nnv_exec *x, struct nnv_exec_run *run) {
+    begin(run);
     nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    const uint64_t start = nnv_now_ns();
-    enum nnvts_status st = p->execute(p, &v->request, config, &v->result);
-    return judge(x, "execute", st, v, config->measure_timing, nnv_now_ns() - start, times);
+    nnv_execution_launch(&run->x);
+    begun(run);
+    return nnv_expect_kept(x->s, run->x.call, &run->x.breach, run->x.launched && run->x.mode == NNV_MODE_FENCED);
 }
 
-static bool run_async(struct nnv_exec *x, struct nnvts_prepared_model *p, struct nnv_values *v,
-                      const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
-    enum nnvts_status st;
-    struct nnv_exec_landing *landing = nnv_exec_launch(x, p, v, &v->request, config, &st);
-    return landing && nnv_expect_status(x->s, "execute_async", st, NNVTS_STATUS_NONE) &&
-           nnv_exec_land(x, landing, times);
+/** The shapes of a fenced execution are those that its launch stated. */
+static void state_shapes(struct nnv_request *v) {
+    v->result.shape_count = v->model->main.nout;
+    for (uint32_t i = 0; i < v->model->main.nout; i++) {
+        struct nnvts_output_shape *s = &v->result.shapes[i];
+        s->is_sufficient = true;
+        s->dimension_count = v->out[i].rank;
+        memcpy(s->dimensions, v->out[i].dims, v->out[i].rank * sizeof *s->dimensions);
+    }
 }
 
-static bool run_fenced(struct nnv_exec *x, struct nnvts_prepared_model *p, struct nnv_values *v,
-                       const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
-    struct nnv_exec_fenced_run run = {.prepared = p, .v = v, .config = config, .duration_ns = NNVTS_NO_TIME};
-    return nnv_exec_fenced_start(x, &run) && nnv_exec_fenced_finish(x, &run, times);
+/** The request with the outputs that were seen. */
+static struct nnv_request as_seen(const struct nnv_exec_run *run, uint8_t **at) {
+    struct nnv_request then = *run->v;
+    for (uint32_t i = 0; i < then.model->main.nout; i++) at[i] = run->seen[i] + NNV_GUARD_BYTES;
+    then.output_at = at;
+    return then;
 }
 
-static bool run_burst(struct nnv_exec *x, struct nnvts_prepared_model *p, struct nnv_values *v,
-                      const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
-    enum { POOLS = 16 };
-    int64_t tokens[POOLS];
-    struct nnvts_burst *burst = nnv_exec_burst_make(x, p);
-    if (!burst) return false;
-    for (int i = 0; i < POOLS; i++) tokens[i] = 40 + i;
-    bool ok = nnv_expect(x->s, v->request.pool_count <= POOLS, "more pools than tokens") &&
-              nnv_exec_burst_run(x, burst, v, tokens, config, times) &&
-              nnv_exec_burst_run(x, burst, v, tokens, config, times);
-    nnv_exec_burst_free(x, burst);
+static bool finish_async(struct nnv_exec *x, struct nnv_exec_run *run) {
+    uint8_t *at[NNV_SUBJECT_MAX_IO];
+    struct nnv_session *s = x->s;
+    const bool called = nnv_session_wait(s, &run->x);
+    const struct nnv_request then = as_seen(run, at);
+    s->result->compared++; /* the callback has a result */
+    bool ok = called && nnv_session_check_values(s, run->x.call, run->x.status, &then) &&
+              nnv_session_check_memory(s, run->x.call, run->v) &&
+              nnv_exec_check_times(s, run->x.call, run->x.config.measure_timing, &then.result.timing, run->x.ns);
+    const uint32_t calls = nnv_execution_callbacks(&run->x);
+    return nnv_expect(s, calls == 1, "the callback of one execution came %u times, it must come once", calls) && ok;
+}
+
+static bool finish_fenced(struct nnv_exec *x, struct nnv_exec_run *run) {
+    uint8_t *at[NNV_SUBJECT_MAX_IO];
+    struct nnv_session *s = x->s;
+    struct nnv_execution *e = &run->x;
+    const bool asked = e->config.measure_timing, ended = nnv_session_wait(s, e);
+    state_shapes(run->v);
+    const struct nnv_request then = as_seen(run, at);
+    bool ok = ended &&
+              nnv_expect(s, (e->events & POLLIN) && !(e->events & (POLLERR | POLLNVAL)),
+                         "the sync_fence of an execution that has no reason to fail reports an error (poll: 0x%x)",
+                         (unsigned)e->events) &&
+              nnv_session_check_values(s, e->call, NNVTS_STATUS_NONE, &then) &&
+              nnv_expect_status(s, e->call, e->status, NNVTS_STATUS_NONE);
+    if (ok) {
+        ok = nnv_exec_check_times(s, "a fenced execution, from its launch,", asked, &then.result.timing, e->ns);
+        ok = nnv_exec_check_times(s, "a fenced execution, from its fences,", asked, &e->fenced, e->ns) && ok;
+    }
+    nnv_session_close(s, e);
     return ok;
 }
 
-static bool run_reusable(struct nnv_exec *x, struct nnvts_prepared_model *p, struct nnv_values *v,
-                         const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
-    struct nnvts_execution *e = nnv_exec_reusable_make(x, p, v, config);
-    if (!e) return false;
-    bool ok = nnv_exec_reusable_run(x, e, v, config->deadline_ns, config->measure_timing, times) &&
-              nnv_exec_reusable_run(x, e, v, config->deadline_ns, config->measure_timing, times);
-    nnv_exec_reusable_free(x, e);
+bool nnv_exec_finish(struct nnv_exec *x, struct nnv_exec_run *run) {
+    if (run->x.mode == NNV_MODE_ASYNC) return finish_async(x, run);
+    if (run->x.mode == NNV_MODE_FENCED) return finish_fenced(x, run);
+    return nnv_session_wait(x->s, &run->x) && nnv_session_check_values(x->s, run->x.call, run->x.status, run->v) &&
+           nnv_exec_check_times(x->s, run->x.call, run->x.config.measure_timing, &run->v->result.timing, run->x.ns);
+}
+
+bool nnv_exec_once(struct nnv_exec *x, struct nnv_exec_run *run) {
+    return nnv_exec_launch(x, run) && nnv_exec_finish(x, run);
+}
+
+void nnv_exec_end(struct nnv_exec *x, struct nnv_exec_run *run) { nnv_session_close(x->s, &run->x); }
+
+bool nnv_exec_run(struct nnv_exec *x, struct nnvts_prepared_model *p, enum nnv_mode mode, struct nnv_request *v,
+                  const struct nnvts_execution_config *config) {
+    struct nnv_exec_run run;
+    int64_t tokens[NNV_MOST_TOKENS];
+    const bool again = mode == NNV_MODE_BURST || mode == NNV_MODE_REUSABLE;
+    if (!nnv_exec_make(x, &run, p, mode, v, config)) return false;
+    for (int i = 0; i < NNV_MOST_TOKENS; i++) tokens[i] = 40 + i;
+    run.x.tokens = tokens;
+    const bool ok =
+        (mode != NNV_MODE_BURST || nnv_expect(x->s, v->abi.pool_count <= NNV_MOST_TOKENS, "more pools than tokens")) &&
+        nnv_exec_once(x, &run) && (!again || nnv_exec_once(x, &run));
+    nnv_exec_end(x, &run);
     return ok;
-}
-
-bool nnv_exec_has(const struct nnvts_prepared_model *p, enum nnv_exec_mode mode) {
-    switch (mode) {
-    case NNV_EXEC_SYNC:
-        return true;
-    case NNV_EXEC_ASYNC:
-        return p->execute_async != NULL;
-    case NNV_EXEC_FENCED:
-        return p->execute_fenced != NULL;
-    case NNV_EXEC_BURST:
-        return p->create_burst != NULL;
-    case NNV_EXEC_REUSABLE:
-        return p->create_execution != NULL;
-    case NNV_EXEC_MODES:
-        break;
-    }
-    return false;
-}
-
-bool nnv_exec_needs(struct nnv_exec *x, enum nnv_exec_mode mode) {
-    static const char *const names[] = {"synchronous executions", "asynchronous executions", "fenced executions",
-                                        "bursts", "reusable executions"};
-    return nnv_exec_has(x->prepared, mode) || nnv_session_unsupported(x->s, "the driver has no %s", names[mode]);
-}
-
-bool nnv_exec_run(struct nnv_exec *x, struct nnvts_prepared_model *p, enum nnv_exec_mode mode, struct nnv_values *v,
-                  const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
-    static bool (*const runs[])(struct nnv_exec *, struct nnvts_prepared_model *, struct nnv_values *,
-                                const struct nnvts_execution_config *,
-                                struct nnv_exec_times *) = {run_sync, run_async, run_fenced, run_burst, run_reusable};
-    return runs[mode](x, p, v, config ? config : &nnv_session_execution_config, times);
-}
-
-/* --------------------------------------------------------------------- bursts */
-
-struct nnvts_burst *nnv_exec_burst_make(struct nnv_exec *x, struct nnvts_prepared_model *p) {
-    struct nnvts_burst *burst = NULL;
-    if (!p->create_burst) {
-        nnv_session_unsupported(x->s, "the driver has no bursts");
-        return NULL;
-    }
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    if (!nnv_expect_status(x->s, "create_burst", p->create_burst(p, &burst), NNVTS_STATUS_NONE) ||
-        !nnv_expect(x->s,
-                    burst && burst->struct_size >= sizeof *burst && burst->execute && burst->release_memory &&
-                        burst->release,
-                    "create_burst answered NONE without a burst that has all required members"))
-        return NULL;
-    return burst;
-}
-
-bool nnv_exec_burst_run(struct nnv_exec *x, struct nnvts_burst *burst, struct nnv_values *v, const int64_t *tokens,
-                        const struct nnvts_execution_config *config, struct nnv_exec_times *times) {
-    if (!config) config = &nnv_session_execution_config;
-    nnv_values_reset(v);
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    const uint64_t start = nnv_now_ns();
-    enum nnvts_status st = burst->execute(burst, &v->request, tokens, config, &v->result);
-    return judge(x, "execute of a burst", st, v, config->measure_timing, nnv_now_ns() - start, times);
-}
-
-void nnv_exec_burst_free(struct nnv_exec *x, struct nnvts_burst *burst) {
-    if (!burst || x->s->result->worker_damaged) return;
-    nnv_session_enter(x->s, NNV_PHASE_RELEASE);
-    burst->release(burst);
-}
-
-/* ------------------------------------------------------------------- reusable */
-
-struct nnvts_execution *nnv_exec_reusable_make(struct nnv_exec *x, struct nnvts_prepared_model *p,
-                                               const struct nnv_values *v,
-                                               const struct nnvts_execution_config *config) {
-    struct nnvts_execution *e = NULL;
-    if (!p->create_execution) {
-        nnv_session_unsupported(x->s, "the driver has no reusable executions");
-        return NULL;
-    }
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = p->create_execution(p, &v->request, config ? config : &nnv_session_execution_config, &e);
-    if (!nnv_expect_status(x->s, "create_execution", st, NNVTS_STATUS_NONE) ||
-        !nnv_expect(x->s, e && e->struct_size >= sizeof *e && e->execute && e->release,
-                    "create_execution answered NONE without an execution that has all required members"))
-        return NULL;
-    return e;
-}
-
-bool nnv_exec_reusable_run(struct nnv_exec *x, struct nnvts_execution *e, struct nnv_values *v, uint64_t deadline_ns,
-                           bool measured, struct nnv_exec_times *times) {
-    nnv_values_reset(v);
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    const uint64_t start = nnv_now_ns();
-    enum nnvts_status st = e->execute(e, deadline_ns, &v->result);
-    return judge(x, "execute of a reusable execution", st, v, measured, nnv_now_ns() - start, times);
-}
-
-void nnv_exec_reusable_free(struct nnv_exec *x, struct nnvts_execution *e) {
-    if (!e || x->s->result->worker_damaged) return;
-    nnv_session_enter(x->s, NNV_PHASE_RELEASE);
-    e->release(e);
 }

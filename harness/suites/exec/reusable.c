@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file exec_reusable.c Synchronous executions one after the other, and reusable ones: bound once, executed often. */
+/** @file reusable.c Synchronous executions one after the other, and reusable ones: bound once, executed often. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,8 +10,8 @@ static const uint64_t minute_ns = UINT64_C(60000000000);
 /* ----------------------------------------------------------------- synchronous */
 
 static void repeated(struct nnv_exec *x) {
-    struct nnv_values first;
-    if (!nnv_session_values(x->s, &x->subject, NNV_SESSION_READ_ONLY, &first) ||
+    struct nnv_request first;
+    if (!nnv_session_request(x->s, &x->subject, NNV_POOL_READ_ONLY, &first) ||
         !nnv_session_execute(x->s, x->prepared, &first))
         return;
     for (int i = 0; i < 5; i++)
@@ -25,25 +25,25 @@ static void inputs_changed(struct nnv_exec *x) {
     struct nnv_subject other;
     if (!nnv_exec_variant(x, 1, &other)) return;
     for (int i = 0; i < 6; i++) {
-        nnv_values_fill(&x->values, i % 3 == 1 ? &other : &x->subject);
+        nnv_session_fill(&x->values, i % 3 == 1 ? &other : &x->subject);
         if (!nnv_session_execute(x->s, x->prepared, &x->values)) return;
     }
 }
 
 /** After a request that is refused, good ones are served as before. */
 static void after_refusal(struct nnv_exec *x) {
-    struct nnvts_request request = x->values.request;
+    struct nnvts_request request = x->values.abi;
+    struct nnv_execution e = nnv_execution_make(NNV_MODE_SYNC, x->prepared, &x->values);
     for (int i = 0; i < 3; i++) {
-        nnv_values_reset(&x->values);
-        request.input_count = i % 2 ? x->values.request.input_count + 1 : x->values.request.input_count - 1;
+        nnv_request_reset(&x->values);
+        request.input_count = i % 2 ? x->values.abi.input_count + 1 : x->values.abi.input_count - 1;
         struct nnvts_argument args[NNV_SUBJECT_MAX_IO + 1] = {0};
-        memcpy(args, x->values.inputs, x->values.request.input_count * sizeof *args);
-        args[x->values.request.input_count] = args[0];
+        memcpy(args, x->values.inputs, x->values.abi.input_count * sizeof *args);
+        args[x->values.abi.input_count] = args[0];
         request.inputs = args;
-        nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-        enum nnvts_status st =
-            x->prepared->execute(x->prepared, &request, &nnv_session_execution_config, &x->values.result);
-        if (!nnv_exec_refused(x, i % 2 ? "execute with an input too many" : "execute with an input too few", st,
+        e.request = &request;
+        if (!nnv_session_run(x->s, &e) ||
+            !nnv_exec_refused(x, i % 2 ? "execute with an input too many" : "execute with an input too few", e.status,
                               &x->values) ||
             !nnv_session_execute(x->s, x->prepared, &x->values))
             return;
@@ -59,22 +59,28 @@ const struct nnv_exec_group nnv_exec_sync = NNV_EXEC_GROUP("sync", sync_cases);
 
 /* ------------------------------------------------------------------- reusable */
 
+/** An execution of the request, open. */
+static bool make(struct nnv_exec *x, struct nnv_exec_run *run, struct nnv_request *v) {
+    return nnv_exec_make(x, run, x->prepared, NNV_MODE_REUSABLE, v, NULL) && nnv_session_open(x->s, &run->x);
+}
+
 static void often(struct nnv_exec *x) {
     struct nnv_subject other;
-    struct nnvts_execution *e = nnv_exec_reusable_make(x, x->prepared, &x->values, NULL);
-    bool ok = e && nnv_exec_variant(x, 1, &other);
+    struct nnv_exec_run run;
+    bool ok = make(x, &run, &x->values) && nnv_exec_variant(x, 1, &other);
     for (int i = 0; i < 20 && ok; i++) {
-        nnv_values_fill(&x->values, i % 3 ? &other : &x->subject);
-        ok = nnv_exec_reusable_run(x, e, &x->values, NNVTS_NO_TIME, false, NULL);
+        nnv_session_fill(&x->values, i % 3 ? &other : &x->subject);
+        ok = nnv_exec_once(x, &run);
     }
-    nnv_exec_reusable_free(x, e);
+    nnv_exec_end(x, &run);
 }
 
 /** One whose time has passed: it gives up, or is done nonetheless; never wrong. */
-static bool run_late(struct nnv_exec *x, struct nnvts_execution *e) {
-    nnv_values_reset(&x->values);
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = e->execute(e, 1, &x->values.result);
+static bool run_late(struct nnv_exec *x, struct nnv_exec_run *run) {
+    run->x.config.deadline_ns = 1;
+    nnv_request_reset(&x->values);
+    if (!nnv_session_run(x->s, &run->x)) return false;
+    const enum nnvts_status st = run->x.status;
     if (st == NNVTS_STATUS_NONE) return nnv_session_check_values(x->s, "a late execution", st, &x->values);
     return nnv_session_check_memory(x->s, "a late execution", &x->values) &&
            nnv_expect_status_in(x->s, "an execution whose deadline has passed", st,
@@ -82,15 +88,19 @@ static bool run_late(struct nnv_exec *x, struct nnvts_execution *e) {
                                     1u << NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT);
 }
 
+static bool run_by(struct nnv_exec *x, struct nnv_exec_run *run, uint64_t deadline_ns) {
+    run->x.config.deadline_ns = deadline_ns;
+    return nnv_exec_once(x, run);
+}
+
 /** Each execution has its own deadline: none, a far one, one that has passed, and again. */
 static void deadlines(struct nnv_exec *x) {
-    struct nnvts_execution *e = nnv_exec_reusable_make(x, x->prepared, &x->values, NULL);
-    bool ok = e != NULL;
+    struct nnv_exec_run run;
+    bool ok = make(x, &run, &x->values);
     for (int i = 0; i < 2 && ok; i++)
-        ok = nnv_exec_reusable_run(x, e, &x->values, NNVTS_NO_TIME, false, NULL) &&
-             nnv_exec_reusable_run(x, e, &x->values, nnv_now_ns() + minute_ns, false, NULL) && run_late(x, e);
-    if (ok) nnv_exec_reusable_run(x, e, &x->values, NNVTS_NO_TIME, false, NULL);
-    nnv_exec_reusable_free(x, e);
+        ok = run_by(x, &run, NNVTS_NO_TIME) && run_by(x, &run, nnv_now_ns() + minute_ns) && run_late(x, &run);
+    if (ok) run_by(x, &run, NNVTS_NO_TIME);
+    nnv_exec_end(x, &run);
 }
 
 /** Several of one model, in turns, released in another order than made. */
@@ -98,52 +108,55 @@ static void several(struct nnv_exec *x) {
     enum { COUNT = 3 };
     static const int order[COUNT] = {1, 0, 2};
     struct nnv_subject subjects[COUNT];
-    struct nnv_values values[COUNT];
-    struct nnvts_execution *e[COUNT] = {NULL};
-    bool ok =
-        nnv_exec_needs(x, NNV_EXEC_REUSABLE) && nnv_exec_variants(x, NNV_SESSION_READ_ONLY, COUNT, subjects, values);
-    for (int i = 0; i < COUNT && ok; i++) ok = (e[i] = nnv_exec_reusable_make(x, x->prepared, &values[i], NULL));
+    struct nnv_request values[COUNT];
+    struct nnv_exec_run runs[COUNT] = {{.v = NULL}};
+    bool ok = nnv_session_needs(x->s, x->prepared, NNV_MODE_REUSABLE) &&
+              nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, subjects, values);
+    for (int i = 0; i < COUNT && ok; i++) ok = make(x, &runs[i], &values[i]);
     for (int gone = 0; gone < COUNT; gone++) {
-        for (int i = gone; i < COUNT && ok; i++)
-            ok = nnv_exec_reusable_run(x, e[order[i]], &values[order[i]], NNVTS_NO_TIME, false, NULL);
+        for (int i = gone; i < COUNT && ok; i++) ok = nnv_exec_once(x, &runs[order[i]]);
         ok = ok && nnv_session_execute(x->s, x->prepared, &x->values);
-        nnv_exec_reusable_free(x, e[order[gone]]);
+        nnv_exec_end(x, &runs[order[gone]]);
     }
 }
 
 /** create_execution borrows the request's structs for the call alone. */
 static void borrowed(struct nnv_exec *x) {
-    struct nnv_values *v = &x->values, bound = x->values;
+    struct nnv_request *v = &x->values;
     struct nnvts_argument args[2 * NNV_SUBJECT_MAX_IO];
     struct nnvts_memory pools[2];
-    struct nnvts_execution_config config = nnv_session_execution_config;
-    nnv_values_reset(v);
-    memcpy(args, v->inputs, v->request.input_count * sizeof *args);
-    memcpy(args + v->request.input_count, v->outputs, v->request.output_count * sizeof *args);
-    memcpy(pools, v->request.pools, sizeof pools);
-    bound.request.inputs = args;
-    bound.request.outputs = args + v->request.input_count;
-    bound.request.pools = pools;
-    struct nnvts_execution *e = nnv_exec_reusable_make(x, x->prepared, &bound, &config);
+    struct nnvts_request request = v->abi;
+    struct nnv_exec_run run;
+    nnv_request_reset(v);
+    memcpy(args, v->inputs, request.input_count * sizeof *args);
+    memcpy(args + request.input_count, v->outputs, request.output_count * sizeof *args);
+    memcpy(pools, v->abi.pools, sizeof pools);
+    request.inputs = args;
+    request.outputs = args + request.input_count;
+    request.pools = pools;
+    nnv_exec_make(x, &run, x->prepared, NNV_MODE_REUSABLE, v, NULL);
+    run.x.request = &request;
+    bool ok = nnv_session_open(x->s, &run.x);
     memset(args, 0xee, sizeof args);
     memset(pools, 0xee, sizeof pools);
-    config.loop_timeout_ns = 0;
-    for (int i = 0; i < 3 && e; i++)
-        if (!nnv_exec_reusable_run(x, e, v, NNVTS_NO_TIME, false, NULL)) break;
-    nnv_exec_reusable_free(x, e);
+    memset(&request, 0xee, sizeof request);
+    for (int i = 0; i < 3 && ok; i++) ok = nnv_exec_once(x, &run);
+    nnv_exec_end(x, &run);
 }
 
 static void refused(struct nnv_exec *x) {
-    struct nnvts_execution *e = NULL;
-    struct nnvts_request request = x->values.request;
-    if (!nnv_exec_needs(x, NNV_EXEC_REUSABLE)) return;
+    struct nnvts_request request = x->values.abi;
+    struct nnv_execution e = nnv_execution_make(NNV_MODE_REUSABLE, x->prepared, &x->values);
+    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_REUSABLE)) return;
     request.output_count = 0;
-    nnv_values_reset(&x->values);
+    e.request = &request;
+    nnv_request_reset(&x->values);
     nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = x->prepared->create_execution(x->prepared, &request, &nnv_session_execution_config, &e);
-    if (st == NNVTS_STATUS_NONE && e) e->release(e);
-    if (nnv_exec_refused(x, "create_execution of a request without outputs", st, &x->values))
-        nnv_exec_run(x, x->prepared, NNV_EXEC_REUSABLE, &x->values, NULL, NULL);
+    nnv_execution_open(&e);
+    const bool refused = nnv_expect_kept(x->s, e.call, &e.breach, 0) &&
+                         nnv_exec_refused(x, "create_execution of a request without outputs", e.status, &x->values);
+    nnv_session_close(x->s, &e);
+    if (refused) nnv_exec_run(x, x->prepared, NNV_MODE_REUSABLE, &x->values, NULL);
 }
 
 static const struct nnv_exec_case cases[] = {

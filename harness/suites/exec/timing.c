@@ -1,50 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file exec_timing.c Times: only where asked for, in order, and longer for more work. */
+/** @file timing.c Times: only where asked for, in order, and longer for more work. */
 #include "base/clock.h"
 #include "harness/suites/exec/exec.h"
 
 /** In each mode, asked and not asked in turns; the rules are nnv_exec_check_times(). */
 static void in_order(struct nnv_exec *x) {
-    struct nnvts_execution_config config = nnv_session_execution_config;
-    for (int mode = 0; mode < NNV_EXEC_MODES; mode++)
-        for (int i = 0; i < 4 && nnv_exec_has(x->prepared, (enum nnv_exec_mode)mode); i++) {
+    struct nnvts_execution_config config = nnv_execution_config;
+    for (int mode = 0; mode < NNV_MODES; mode++)
+        for (int i = 0; i < 4 && nnv_mode_offered(x->prepared, (enum nnv_mode)mode); i++) {
             config.measure_timing = i % 2;
-            if (!nnv_exec_run(x, x->prepared, (enum nnv_exec_mode)mode, &x->values, &config, NULL)) return;
+            if (!nnv_exec_run(x, x->prepared, (enum nnv_mode)mode, &x->values, &config)) return;
         }
 }
 
 /** An execution that was refused took no time. */
 static void refused(struct nnv_exec *x) {
-    struct nnvts_execution_config config = nnv_session_execution_config;
-    struct nnvts_request request = x->values.request;
+    struct nnvts_request request = x->values.abi;
+    struct nnv_execution e = nnv_execution_make(NNV_MODE_SYNC, x->prepared, &x->values);
     request.output_count = 0;
+    e.request = &request;
     for (int i = 0; i < 2; i++) {
-        config.measure_timing = i;
-        nnv_values_reset(&x->values);
-        nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-        const uint64_t start = nnv_now_ns();
-        enum nnvts_status st = x->prepared->execute(x->prepared, &request, &config, &x->values.result);
-        if (!nnv_exec_refused(x, "execute without outputs", st, &x->values) ||
-            !nnv_exec_check_times(x->s, "execute without outputs", i, &x->values.result.timing, nnv_now_ns() - start))
+        e.config.measure_timing = i;
+        nnv_request_reset(&x->values);
+        if (!nnv_session_run(x->s, &e) || !nnv_exec_refused(x, "execute without outputs", e.status, &x->values) ||
+            !nnv_exec_check_times(x->s, "execute without outputs", i, &x->values.result.timing, e.ns))
             return;
     }
 }
 
 /** Runs the work once; *least becomes the shorter of the times on the device and in the driver so far. */
-static bool measure(struct nnv_exec *x, struct nnvts_prepared_model *p, struct nnv_values *v,
+static bool measure(struct nnv_exec *x, struct nnvts_prepared_model *p, struct nnv_request *v,
                     struct nnvts_timing *least) {
-    struct nnvts_execution_config config = nnv_session_execution_config;
-    config.measure_timing = true;
-    nnv_values_reset(v);
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    const uint64_t start = nnv_now_ns();
-    enum nnvts_status st = p->execute(p, &v->request, &config, &v->result);
-    const uint64_t wall = nnv_now_ns() - start;
+    struct nnv_execution e = nnv_execution_make(NNV_MODE_SYNC, p, v);
     const struct nnvts_timing *t = &v->result.timing;
+    e.config.measure_timing = true;
+    nnv_request_reset(v);
+    if (!nnv_session_run(x->s, &e)) return false;
     if (t->on_device_ns < least->on_device_ns) least->on_device_ns = t->on_device_ns;
     if (t->in_driver_ns < least->in_driver_ns) least->in_driver_ns = t->in_driver_ns;
-    return nnv_session_check_memory(x->s, "execute", v) && nnv_expect_status(x->s, "execute", st, NNVTS_STATUS_NONE) &&
-           nnv_exec_check_times(x->s, "execute", true, t, wall);
+    return nnv_session_check_memory(x->s, "execute", v) &&
+           nnv_expect_status(x->s, "execute", e.status, NNVTS_STATUS_NONE) &&
+           nnv_exec_check_times(x->s, "execute", true, t, e.ns);
 }
 
 /** Longer, or not reported at all. */
@@ -61,7 +57,7 @@ static void grows(struct nnv_exec *x) {
     enum { LESS = 4, MORE = 10 * LESS, FEW = 3, ROUNDS = 60, LONG_ENOUGH_NS = 300000000 };
     const uint64_t start = nnv_now_ns();
     struct nnv_subject subjects[2];
-    struct nnv_values values[2];
+    struct nnv_request values[2];
     struct nnvts_prepared_model *more = NULL;
     struct nnvts_timing least[2] = {{NNVTS_NO_TIME, NNVTS_NO_TIME}, {NNVTS_NO_TIME, NNVTS_NO_TIME}};
     bool ok = nnv_exec_work(x, LESS, &subjects[0], &x->prepared, &values[0]) &&

@@ -40,7 +40,7 @@ bool nnv_tenant_prepare(struct nnv_tenant *t, const struct nnv_subject_kind *kin
         return nnv_session_error(&t->session, "%s", err.text);
     return nnv_session_subject(&t->session, spec, &t->subject) &&
            (t->prepared = nnv_session_prepare(&t->session, &t->subject)) != NULL &&
-           nnv_session_values(&t->session, &t->subject, NNV_SESSION_READ_ONLY, &t->values);
+           nnv_session_request(&t->session, &t->subject, NNV_POOL_READ_ONLY, &t->values);
 }
 
 bool nnv_tenant_execute(struct nnv_tenant *t) { return nnv_session_execute(&t->session, t->prepared, &t->values); }

@@ -14,7 +14,7 @@ struct nnv_tenant {
     struct nnv_session session;
     struct nnv_subject subject;
     struct nnvts_prepared_model *prepared;
-    struct nnv_values values;
+    struct nnv_request values;
 };
 
 /** Opens a device as the worker's was opened. False: the verdict is written. */

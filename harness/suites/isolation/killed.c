@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file isolation_killed.c A second client of the driver's process is killed while it executes. */
+/** @file killed.c A second client of the driver's process is killed while it executes. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -25,18 +25,15 @@ struct progress {
 static _Noreturn void second_client(struct nnv_session *s, const struct nnv_subject_kind *kind, struct progress *p) {
     static const int64_t tokens[] = {1, 2};
     struct nnv_tenant t;
-    struct nnvts_burst *burst = NULL;
-    struct nnv_values *v = &t.values;
     if (!nnv_tenant_open(s, &t) || !nnv_tenant_prepare(&t, kind, s->env->config->seed + 1)) _exit(1);
-    if (t.prepared->create_burst && t.prepared->create_burst(t.prepared, &burst) != NNVTS_STATUS_NONE) _exit(1);
+    struct nnv_execution plain = nnv_execution_make(NNV_MODE_SYNC, t.prepared, &t.values);
+    struct nnv_execution burst = nnv_execution_make(NNV_MODE_BURST, t.prepared, &t.values);
+    const bool bursts = nnv_mode_offered(t.prepared, NNV_MODE_BURST);
+    burst.tokens = tokens;
     for (uint32_t i = 0;; i++) {
-        enum nnvts_status st;
-        nnv_values_reset(v);
-        if (burst && i % 2)
-            st = burst->execute(burst, &v->request, tokens, &nnv_session_execution_config, &v->result);
-        else
-            st = t.prepared->execute(t.prepared, &v->request, &nnv_session_execution_config, &v->result);
-        if (st != NNVTS_STATUS_NONE) _exit(1);
+        struct nnv_execution *x = bursts && i % 2 ? &burst : &plain;
+        nnv_request_reset(&t.values);
+        if (!nnv_execute(x) || x->status != NNVTS_STATUS_NONE) _exit(1);
         atomic_fetch_add(&p->executions, 1);
     }
 }

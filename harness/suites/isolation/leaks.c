@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file isolation_leaks.c What is left after the same thing was done many times: descriptors and threads must be as
+ * @file leaks.c What is left after the same thing was done many times: descriptors and threads must be as
  * many as before, and memory must not grow on and on.
  */
 #include <inttypes.h>
@@ -72,20 +72,18 @@ static void measure(struct nnv_session *s, const char *what, uint32_t part, repe
 
 /* ------------------------------------------------------------------- what is repeated */
 
-/** A prepared model, and a burst where that is what is repeated. */
+/** What is at hand for a repeat. */
 struct leak {
     struct nnv_session *s;
     struct nnv_tenant *tenant;
     struct nnvts_device *device;
-    struct nnvts_burst *burst;
+    struct nnv_arena *scratch; /**< reset by each repeat: what nnvts needs does not grow */
 };
 
 static bool execute(struct leak *l, struct nnvts_prepared_model *prepared) {
-    struct nnv_values *v = &l->tenant->values;
-    nnv_values_reset(v);
-    nnv_session_enter(l->s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = prepared->execute(prepared, &v->request, &nnv_session_execution_config, &v->result);
-    return nnv_expect_status(l->s, "execute", st, NNVTS_STATUS_NONE);
+    struct nnv_request *v = &l->tenant->values;
+    nnv_request_reset(v);
+    return nnv_expect_status(l->s, "execute", nnv_session_sync(l->s, prepared, v), NNVTS_STATUS_NONE);
 }
 
 static bool one_execution(void *context) {
@@ -97,21 +95,16 @@ static bool one_execution(void *context) {
 static bool one_model(void *context) {
     struct leak *l = context;
     struct nnv_session *s = l->s;
-    enum { OPERATIONS = 16 };
-    bool supported[OPERATIONS];
-    struct nnvts_prepared_model *prepared = NULL;
-    const struct nnvts_model *model = &l->tenant->subject.model;
-    if (model->main.operation_count > OPERATIONS) return nnv_session_error(s, "the subject is too large");
-    nnv_session_enter(s, NNV_PHASE_SUPPORTED);
-    enum nnvts_status st = l->device->get_supported_operations(l->device, model, supported);
-    if (!nnv_expect_status(s, "get_supported_operations", st, NNVTS_STATUS_NONE)) return false;
-    nnv_session_enter(s, NNV_PHASE_PREPARE);
-    st = l->device->prepare_model(l->device, model, &nnv_session_prepare_config, &prepared);
-    if (!nnv_expect_status(s, "prepare_model", st, NNVTS_STATUS_NONE) ||
-        !nnv_session_check_prepared(s, "prepare_model", prepared))
+    struct nnv_preparation p = {.device = l->device, .abi = &l->tenant->subject.model, .phase = s->env->phase};
+    nnv_arena_reset(l->scratch);
+    nnv_ask_supported(&p, l->scratch);
+    if (!nnv_expect_kept(s, p.call, &p.breach, 0) || !nnv_expect_status(s, p.call, p.status, NNVTS_STATUS_NONE))
         return false;
-    bool ok = execute(l, prepared);
-    nnv_session_release(s, prepared);
+    nnv_prepare(&p);
+    if (!nnv_expect_kept(s, p.call, &p.breach, 2) || !nnv_expect_status(s, p.call, p.status, NNVTS_STATUS_NONE))
+        return false;
+    bool ok = execute(l, p.prepared);
+    nnv_session_release(s, p.prepared);
     return ok;
 }
 
@@ -134,19 +127,10 @@ static bool one_device(void *context) {
 static bool one_burst(void *context) {
     static const int64_t tokens[] = {1, 2};
     struct leak *l = context;
-    struct nnv_session *s = l->s;
-    struct nnv_values *v = &l->tenant->values;
-    struct nnvts_burst *burst = NULL;
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = l->tenant->prepared->create_burst(l->tenant->prepared, &burst);
-    if (!nnv_expect_status(s, "create_burst", st, NNVTS_STATUS_NONE)) return false;
-    const bool whole = burst && burst->execute && burst->release;
-    nnv_expect(s, whole, "create_burst gave a burst without all required members");
-    if (!whole) return false;
-    nnv_values_reset(v);
-    st = burst->execute(burst, &v->request, tokens, &nnv_session_execution_config, &v->result);
-    burst->release(burst);
-    return nnv_expect_status(s, "a burst's execute", st, NNVTS_STATUS_NONE);
+    struct nnv_execution x = nnv_execution_make(NNV_MODE_BURST, l->tenant->prepared, &l->tenant->values);
+    x.tokens = tokens;
+    nnv_request_reset(&l->tenant->values);
+    return nnv_session_try(l->s, &x) && nnv_expect_status(l->s, x.call, x.status, NNVTS_STATUS_NONE);
 }
 
 /* ---------------------------------------------------------------------- cases */
@@ -155,14 +139,14 @@ static void leak(struct nnv_session *s, const struct nnv_subject_kind *kind, con
                  repeat_fn fn) {
     struct nnv_tenant tenant;
     if (!nnv_tenant_open(s, &tenant)) return;
-    struct leak l = {.s = s, .tenant = &tenant, .device = tenant.client.device};
-    if (nnv_tenant_prepare(&tenant, kind, s->env->config->seed) && nnv_tenant_execute(&tenant)) {
-        if (fn == one_burst && !tenant.prepared->create_burst)
-            nnv_session_unsupported(s, "the driver has no bursts");
-        else
+    struct leak l = {.s = s, .tenant = &tenant, .device = tenant.client.device, .scratch = nnv_arena_new()};
+    if (!l.scratch) nnv_session_error(s, "out of memory");
+    if (l.scratch && nnv_tenant_prepare(&tenant, kind, s->env->config->seed) && nnv_tenant_execute(&tenant)) {
+        if (fn != one_burst || nnv_session_needs(s, tenant.prepared, NNV_MODE_BURST))
             measure(s, what, s->env->config->tier == 2 ? 4 * part : part, fn, &l);
         nnv_session_check_memory(s, what, &tenant.values);
     }
+    nnv_arena_free(l.scratch);
     nnv_tenant_leave(&tenant);
 }
 

@@ -12,6 +12,8 @@
 #include <fenv.h>
 
 #include "harness/client/abi.h"
+#include "harness/client/execute.h"
+#include "harness/client/prepare.h"
 #include "harness/runner/suite.h"
 
 struct nnv_session_memory;
@@ -34,6 +36,8 @@ void nnv_session_enter(struct nnv_session *s, enum nnv_phase phase);
 bool nnv_expect(struct nnv_session *s, bool ok, const char *fmt, ...) NNV_PRINTF(3, 4);
 /** "call answered GENERAL_FAILURE, expected NONE". */
 bool nnv_expect_status(struct nnv_session *s, const char *call, enum nnvts_status got, enum nnvts_status want);
+/** The rules of the ABI that a client verifies, so many of them: "call wrote behind the end of output 0 ...". */
+bool nnv_expect_kept(struct nnv_session *s, const char *call, const struct nnv_breach *b, uint32_t rules);
 /** Any of the statuses whose bits (1u << status) are set. */
 bool nnv_expect_status_in(struct nnv_session *s, const char *call, enum nnvts_status got, uint32_t wanted);
 /** The case does not apply to this driver: UNSUPPORTED unless it failed already. Returns false. */
@@ -45,14 +49,9 @@ bool nnv_session_error(struct nnv_session *s, const char *fmt, ...) NNV_PRINTF(2
 
 /* ------------------------------------------------------------------- memory */
 
-enum nnv_session_memory_kind {
-    NNV_SESSION_WRITABLE,
-    NNV_SESSION_READ_ONLY, /**< the pool's own mapping can't be written: a driver that tries dies */
-    NNV_SESSION_FD_ONLY,   /**< the pool has no pointer: the driver must map the file itself */
-};
 /** size bytes of shared memory as a pool, zeroed, until the session ends. *writable is where nnvts writes. */
-bool nnv_session_memory(struct nnv_session *s, size_t size, enum nnv_session_memory_kind kind,
-                        struct nnvts_memory *pool, uint8_t **writable);
+bool nnv_session_memory(struct nnv_session *s, size_t size, enum nnv_pool_kind kind, struct nnvts_memory *pool,
+                        uint8_t **writable);
 
 /* ------------------------------------------------------------------- models */
 
@@ -61,7 +60,8 @@ struct nnv_subject {
     const struct nnv_spec *spec;
     struct nnvts_model model;         /**< its constants lie in memory of the session */
     uint8_t *constants;               /**< where the pool of the constants can be written */
-    struct nnv_expectation *expected; /**< one an output: golden values with budgets */
+    const struct nnv_value *outputs;  /**< golden values, or those that the spec has */
+    struct nnv_expectation *expected; /**< one an output: its golden value with a budget */
 };
 
 /** Renders the model alone, without expectations: nothing can be executed. */
@@ -80,44 +80,52 @@ bool nnv_session_supports(struct nnv_session *s, const struct nnv_subject *subje
  * over, UNSUPPORTED or FAIL. The constants are checked to be unchanged.
  */
 struct nnvts_prepared_model *nnv_session_prepare(struct nnv_session *s, const struct nnv_subject *subject);
+/**
+ * prepare_model alone, by this configuration (NULL: the usual one): one of the allowed statuses (bits 1u << status),
+ * and *prepared whole or NULL accordingly. call is named in the reason.
+ */
+bool nnv_session_compile(struct nnv_session *s, const struct nnv_subject *subject, const char *call,
+                         const struct nnvts_prepare_config *config, uint32_t allowed,
+                         struct nnvts_prepared_model **prepared);
 /** What a driver gives out on NONE: not NULL, whole, with all required members. */
 bool nnv_session_check_prepared(struct nnv_session *s, const char *call, const struct nnvts_prepared_model *prepared);
 void nnv_session_release(struct nnv_session *s, struct nnvts_prepared_model *prepared);
-/** The usual configuration. */
-extern const struct nnvts_prepare_config nnv_session_prepare_config;
-extern const struct nnvts_execution_config nnv_session_execution_config;
 
 /* ----------------------------------------------------------------- requests */
 
-/** A request of a subject's inputs, pool 0, and of guarded buffers for its outputs, pool 1. */
-struct nnv_values {
-    const struct nnv_subject *subject;
-    struct nnvts_request request;
-    struct nnvts_argument *inputs, *outputs; /**< request's, to be changed by cases */
-    struct nnvts_memory pools[2];
-    uint8_t *input_pool, *output_pool;    /**< where nnvts writes */
-    uint8_t **input_at, **output_at;      /**< bytes of each argument, guarded, where nnvts writes; NULL: omitted */
-    struct nnvts_location *output_places; /**< of outputs, as nnv_values_reset() puts them */
-    struct nnvts_execution_result result;
-    uint32_t *dims; /**< of result.shapes: NNV_MAX_RANK an output */
-};
-
-/** Makes the request; kind is that of the input pool. Outputs have the buffers that the expected values need. */
-bool nnv_session_values(struct nnv_session *s, const struct nnv_subject *subject, enum nnv_session_memory_kind kind,
-                        struct nnv_values *v);
+/** Makes a request of the subject; kind is that of the input pool. Outputs have the buffers that they need. */
+bool nnv_session_request(struct nnv_session *s, const struct nnv_subject *subject, enum nnv_pool_kind kind,
+                         struct nnv_request *r);
 /** Puts other inputs into the same memory: subject is the same model with other values. */
-void nnv_values_fill(struct nnv_values *v, const struct nnv_subject *subject);
-/** Poisons the outputs and empties the result, for another execution. */
-void nnv_values_reset(struct nnv_values *v);
+void nnv_session_fill(struct nnv_request *r, const struct nnv_subject *subject);
 /** Guard zones are whole and inputs unchanged. call is named in the reason; "burst". */
-bool nnv_session_check_memory(struct nnv_session *s, const char *call, const struct nnv_values *v);
+bool nnv_session_check_memory(struct nnv_session *s, const char *call, const struct nnv_request *r);
 /** As above, and: status is NONE, and the shapes are right, whatever the values are. */
 bool nnv_session_check_outcome(struct nnv_session *s, const char *call, enum nnvts_status status,
-                               const struct nnv_values *v);
+                               const struct nnv_request *r);
 /** As above, and: every value is within its budget. */
 bool nnv_session_check_values(struct nnv_session *s, const char *call, enum nnvts_status status,
-                              const struct nnv_values *v);
-/** nnvts_prepared_model.execute by the usual configuration on a fresh result, and nnv_session_check_values. */
-bool nnv_session_execute(struct nnv_session *s, struct nnvts_prepared_model *prepared, struct nnv_values *v);
+                              const struct nnv_request *r);
+
+/* --------------------------------------------------------------- executions */
+
+/** UNSUPPORTED, and false, if the driver does not offer the mode. */
+bool nnv_session_needs(struct nnv_session *s, const struct nnvts_prepared_model *prepared, enum nnv_mode mode);
+/** Creates what the mode executes by, which must go well. */
+bool nnv_session_open(struct nnv_session *s, struct nnv_execution *x);
+/** Opens if need be, and launches, which must go well. */
+bool nnv_session_launch(struct nnv_session *s, struct nnv_execution *x);
+/** Waits for the end. What the execution itself answered is in x->status, and not judged. */
+bool nnv_session_wait(struct nnv_session *s, struct nnv_execution *x);
+/** Launches and waits. */
+bool nnv_session_run(struct nnv_session *s, struct nnv_execution *x);
+/** Releases what the execution holds unless the worker is damaged. */
+void nnv_session_close(struct nnv_session *s, struct nnv_execution *x);
+/** One execution and its release. The launch may be refused: x->status is then the launch's, and not judged either. */
+bool nnv_session_try(struct nnv_session *s, struct nnv_execution *x);
+/** What one synchronous execution of the request as it is answers, by the usual configuration; nothing is judged. */
+enum nnvts_status nnv_session_sync(struct nnv_session *s, struct nnvts_prepared_model *prepared, struct nnv_request *r);
+/** One synchronous execution by the usual configuration on a fresh result, and nnv_session_check_values. */
+bool nnv_session_execute(struct nnv_session *s, struct nnvts_prepared_model *prepared, struct nnv_request *r);
 
 #endif

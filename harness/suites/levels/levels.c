@@ -55,7 +55,7 @@ bool nnv_receive(struct nnv_session *s, const struct nnvts_model *model, struct 
     *r = (struct nnv_reception){0};
     if (!ask(s, model, r)) return false;
     nnv_session_enter(s, NNV_PHASE_PREPARE);
-    r->prepare_status = s->device->prepare_model(s->device, model, &nnv_session_prepare_config, &r->prepared);
+    r->prepare_status = s->device->prepare_model(s->device, model, &nnv_prepare_config, &r->prepared);
     if (r->prepare_status == NNVTS_STATUS_NONE && !nnv_session_check_prepared(s, "prepare_model", r->prepared)) {
         r->prepared = NULL;
         return false;
@@ -116,7 +116,7 @@ static bool add_pool(struct nnv_session *s, const struct nnv_subject *subject, s
     if (n) memcpy(pools, model->pools, n * sizeof *pools);
     model->pools = pools;
     model->pool_count = n + 1;
-    return nnv_session_memory(s, 64, NNV_SESSION_READ_ONLY, &pools[n], &writable);
+    return nnv_session_memory(s, 64, NNV_POOL_READ_ONLY, &pools[n], &writable);
 }
 
 /* Bytes behind the values that no operand names. */
@@ -185,7 +185,7 @@ enum { DISGUISES = sizeof disguises / sizeof *disguises };
 /* What means the same is answered the same, and computes the same. */
 static void expect_same(struct nnv_session *s, const struct nnv_spec *spec, const struct disguise *d) {
     struct nnv_subject subject;
-    struct nnv_values values;
+    struct nnv_request values;
     struct nnv_reception plain = {0}, disguised = {0};
     if (!nnv_session_subject(s, spec, &subject)) return;
     struct nnvts_model model = subject.model;
@@ -197,7 +197,7 @@ static void expect_same(struct nnv_session *s, const struct nnv_spec *spec, cons
     for (uint32_t i = 0; i < plain.count; i++)
         nnv_expect(s, plain.supported[i] == disguised.supported[i], "operation %u: with %s, the answer is another", i,
                    d->name);
-    if (disguised.prepared && nnv_session_values(s, &subject, NNV_SESSION_READ_ONLY, &values))
+    if (disguised.prepared && nnv_session_request(s, &subject, NNV_POOL_READ_ONLY, &values))
         nnv_session_execute(s, disguised.prepared, &values);
     else if (!disguised.prepared)
         nnv_session_unsupported(s, "the driver does not support the model");

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file memory_bench.c Buffers of a driver, and requests that use them. */
+/** @file fixture.c Buffers of a driver, and requests that use them. */
 #include <stdio.h>
 #include <string.h>
-
-#include "base/guard.h"
 
 #include "harness/suites/memory/memory.h"
 
@@ -34,7 +32,7 @@ const struct nnv_subject_kind nnv_memory_links[2] = {
 
 /* -------------------------------------------------------------------- buffers */
 
-void nnv_memory_desc_init(const struct nnv_memory_bench *b, struct nnv_memory_desc *desc) {
+void nnv_memory_desc_init(const struct nnv_memory_fixture *b, struct nnv_memory_desc *desc) {
     *desc = (struct nnv_memory_desc){.prepared = {b->prepared}};
     desc->d = (struct nnvts_buffer_desc){.dimensions = desc->dims,
                                          .prepared_count = 1,
@@ -56,13 +54,13 @@ void nnv_memory_hint(struct nnv_memory_desc *desc, uint32_t rank, const uint32_t
     desc->d.dimension_count = rank;
 }
 
-static bool token_is_new(const struct nnv_memory_bench *b, uint32_t token) {
+static bool token_is_new(const struct nnv_memory_fixture *b, uint32_t token) {
     for (uint32_t i = 0; i < b->owned_count; i++)
         if (b->owned[i]->token == token) return false;
     return true;
 }
 
-struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_bench *b, const struct nnv_memory_desc *desc) {
+struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_fixture *b, const struct nnv_memory_desc *desc) {
     struct nnv_session *s = b->s;
     struct nnvts_buffer *buffer = NULL;
     nnv_session_enter(s, NNV_PHASE_PREPARE);
@@ -82,7 +80,7 @@ struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_bench *b, const struc
     return b->owned[b->owned_count++] = buffer;
 }
 
-struct nnvts_buffer *nnv_memory_for(struct nnv_memory_bench *b, uint32_t io, bool input) {
+struct nnvts_buffer *nnv_memory_for(struct nnv_memory_fixture *b, uint32_t io, bool input) {
     struct nnv_memory_desc desc;
     const struct nnv_value *v = nnv_memory_value(b, io, input);
     nnv_memory_desc_init(b, &desc);
@@ -91,7 +89,7 @@ struct nnvts_buffer *nnv_memory_for(struct nnv_memory_bench *b, uint32_t io, boo
     return nnv_memory_allocate(b, &desc);
 }
 
-void nnv_memory_release(struct nnv_memory_bench *b, struct nnvts_buffer *buffer) {
+void nnv_memory_release(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer) {
     uint32_t i = 0;
     while (i < b->owned_count && b->owned[i] != buffer) i++;
     if (i == b->owned_count || b->s->result->worker_damaged) return;
@@ -100,7 +98,7 @@ void nnv_memory_release(struct nnv_memory_bench *b, struct nnvts_buffer *buffer)
     buffer->release(buffer);
 }
 
-void nnv_memory_use(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, uint32_t io, bool input) {
+void nnv_memory_use(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, uint32_t io, bool input) {
     if (b->use_count == NNV_MEMORY_MAX) {
         nnv_session_error(b->s, "too many buffers in one request");
         return;
@@ -108,7 +106,7 @@ void nnv_memory_use(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, uin
     b->use[b->use_count++] = (struct nnv_memory_use){buffer, io, input};
 }
 
-bool nnv_memory_use_all(struct nnv_memory_bench *b, bool inputs, bool outputs) {
+bool nnv_memory_use_all(struct nnv_memory_fixture *b, bool inputs, bool outputs) {
     const struct nnv_subgraph *main = &b->subject.spec->model.main;
     for (uint32_t i = 0; i < main->nin && inputs; i++) {
         struct nnvts_buffer *buffer = nnv_memory_for(b, i, true);
@@ -123,38 +121,37 @@ bool nnv_memory_use_all(struct nnv_memory_bench *b, bool inputs, bool outputs) {
     return true;
 }
 
-const struct nnv_value *nnv_memory_value(const struct nnv_memory_bench *b, uint32_t io, bool input) {
+const struct nnv_value *nnv_memory_value(const struct nnv_memory_fixture *b, uint32_t io, bool input) {
     return input ? &b->subject.spec->inputs[io] : b->subject.expected[io].value;
 }
 
-enum nnvts_status nnv_memory_copy_from(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, const void *data,
+enum nnvts_status nnv_memory_copy_from(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, const void *data,
                                        size_t bytes, const uint32_t *dims, uint32_t rank) {
     struct nnvts_memory pool;
     uint8_t *room;
-    if (!nnv_session_memory(b->s, bytes, NNV_SESSION_READ_ONLY, &pool, &room)) return NNVTS_STATUS_GENERAL_FAILURE;
+    if (!nnv_session_memory(b->s, bytes, NNV_POOL_READ_ONLY, &pool, &room)) return NNVTS_STATUS_GENERAL_FAILURE;
     if (bytes) memcpy(room, data, bytes);
     nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
     return buffer->copy_from(buffer, &pool, dims, rank);
 }
 
-bool nnv_memory_fill(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, uint32_t io) {
+bool nnv_memory_fill(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, uint32_t io) {
     const struct nnv_value *v = nnv_memory_value(b, io, true);
-    const struct nnvts_operand *o = &b->subject.model.main.operands[b->subject.model.main.inputs[io]];
-    bool open = false;
-    for (uint32_t i = 0; i < o->dimension_count; i++) open = open || o->dimensions[i] == 0;
+    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const bool open = nnv_operand_is_open(&main->operands[main->in[io]]);
     enum nnvts_status st = nnv_memory_copy_from(b, buffer, v->data, v->bytes, v->dims, open ? v->rank : 0);
     return nnv_expect_status(b->s, "copy_from", st, NNVTS_STATUS_NONE);
 }
 
-enum nnvts_status nnv_memory_copy_to(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, size_t bytes,
+enum nnvts_status nnv_memory_copy_to(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, size_t bytes,
                                      uint8_t **data) {
     struct nnvts_memory pool;
-    if (!nnv_session_memory(b->s, bytes, NNV_SESSION_WRITABLE, &pool, data)) return NNVTS_STATUS_GENERAL_FAILURE;
+    if (!nnv_session_memory(b->s, bytes, NNV_POOL_WRITABLE, &pool, data)) return NNVTS_STATUS_GENERAL_FAILURE;
     nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
     return buffer->copy_to(buffer, &pool);
 }
 
-bool nnv_memory_holds(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, const void *data, size_t bytes) {
+bool nnv_memory_holds(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, const void *data, size_t bytes) {
     uint8_t *copy;
     enum nnvts_status st = nnv_memory_copy_to(b, buffer, bytes, &copy);
     return nnv_expect_status(b->s, "copy_to", st, NNVTS_STATUS_NONE) &&
@@ -163,53 +160,51 @@ bool nnv_memory_holds(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, c
 
 /* ------------------------------------------------------------------ executions */
 
-void nnv_memory_request(struct nnv_memory_bench *b) {
-    struct nnv_values *v = &b->values;
-    nnv_values_reset(v);
+void nnv_memory_request(struct nnv_memory_fixture *b) {
+    struct nnv_request *v = &b->values;
+    nnv_request_reset(v);
     memcpy(b->pools, v->pools, sizeof v->pools);
-    v->request.pools = b->pools;
-    v->request.pool_count = 2;
+    v->abi.pools = b->pools;
+    v->abi.pool_count = 2;
     for (uint32_t i = 0; i < b->use_count; i++) {
         const struct nnv_memory_use *u = &b->use[i];
         struct nnvts_argument *a = u->input ? &v->inputs[u->io] : &v->outputs[u->io];
-        a->location = (struct nnvts_location){.pool = v->request.pool_count};
-        b->pools[v->request.pool_count++] = (struct nnvts_memory){.kind = NNVTS_MEMORY_DEVICE,
-                                                                  .prot = NNVTS_PROT_READ | NNVTS_PROT_WRITE,
-                                                                  .fd = -1,
-                                                                  .token = u->buffer->token};
+        a->location = (struct nnvts_location){.pool = v->abi.pool_count};
+        b->pools[v->abi.pool_count++] = (struct nnvts_memory){.kind = NNVTS_MEMORY_DEVICE,
+                                                              .prot = NNVTS_PROT_READ | NNVTS_PROT_WRITE,
+                                                              .fd = -1,
+                                                              .token = u->buffer->token};
     }
 }
 
-enum nnvts_status nnv_memory_execute(struct nnv_memory_bench *b, struct nnvts_prepared_model *prepared) {
-    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
-    return prepared->execute(prepared, &b->values.request, &nnv_session_execution_config, &b->values.result);
+enum nnvts_status nnv_memory_execute(struct nnv_memory_fixture *b, struct nnvts_prepared_model *prepared) {
+    return nnv_session_sync(b->s, prepared, &b->values);
 }
 
 /** Brings the outputs that lie in buffers to where shared ones lie. */
-static bool fetch(struct nnv_memory_bench *b, const char *call) {
+static bool fetch(struct nnv_memory_fixture *b, const char *call) {
     for (uint32_t i = 0; i < b->use_count; i++) {
         const struct nnv_memory_use *u = &b->use[i];
-        uint8_t *to = b->values.output_pool, *data;
+        uint8_t *data;
         if (u->input) continue;
         const size_t bytes = nnv_memory_value(b, u->io, false)->bytes;
-        for (uint32_t k = 0; k < u->io; k++) to += nnv_guard_room(nnv_memory_value(b, k, false)->bytes);
         enum nnvts_status st = nnv_memory_copy_to(b, u->buffer, bytes, &data);
         if (st != NNVTS_STATUS_NONE) {
             char what[96];
             snprintf(what, sizeof what, "copy_to of output %u behind %s", u->io, call);
             return nnv_expect_status(b->s, what, st, NNVTS_STATUS_NONE);
         }
-        memcpy(to + NNV_GUARD_BYTES, data, bytes);
+        memcpy(b->values.output_at[u->io], data, bytes);
     }
     return true;
 }
 
-bool nnv_memory_check(struct nnv_memory_bench *b, const char *call, enum nnvts_status status) {
+bool nnv_memory_check(struct nnv_memory_fixture *b, const char *call, enum nnvts_status status) {
     if (status == NNVTS_STATUS_NONE && !fetch(b, call)) return false;
     return nnv_session_check_values(b->s, call, status, &b->values);
 }
 
-bool nnv_memory_run(struct nnv_memory_bench *b) {
+bool nnv_memory_run(struct nnv_memory_fixture *b) {
     nnv_memory_request(b);
     return nnv_memory_check(b, "execute with device memory", nnv_memory_execute(b, b->prepared));
 }

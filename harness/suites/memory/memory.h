@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file memory.h What the parts of the suite "memory" share: a bench whose arguments may lie in device memory. */
+/** @file memory.h What the parts of the suite "memory" share: a fixture whose arguments may lie in device memory. */
 #ifndef NNV_SUITES_MEMORY_H
 #define NNV_SUITES_MEMORY_H
 
@@ -16,12 +16,12 @@ struct nnv_memory_use {
 };
 
 /** What a case has at hand: a subject that is prepared, and a request some of whose arguments are buffers. */
-struct nnv_memory_bench {
+struct nnv_memory_fixture {
     struct nnv_session *s;
     const struct nnv_subject_kind *kind;
     struct nnv_subject subject;
     struct nnvts_prepared_model *prepared;
-    struct nnv_values values;
+    struct nnv_request values;
     struct nnvts_memory pools[2 + NNV_MEMORY_MAX]; /**< the request's */
     struct nnv_memory_use use[NNV_MEMORY_MAX];     /**< in effect from the next request on */
     uint32_t use_count;
@@ -36,7 +36,7 @@ enum nnv_memory_subjects {
 };
 struct nnv_memory_case {
     const char *name;
-    void (*run)(struct nnv_memory_bench *b);
+    void (*run)(struct nnv_memory_fixture *b);
     enum nnv_memory_subjects subjects;
 };
 extern const struct nnv_memory_case nnv_memory_refusals[];
@@ -54,43 +54,43 @@ struct nnv_memory_desc {
     struct nnvts_buffer_role in[4], out[4];
     uint32_t dims[NNV_MAX_RANK + 1];
 };
-/** Of the bench's prepared model, without roles. */
-void nnv_memory_desc_init(const struct nnv_memory_bench *b, struct nnv_memory_desc *desc);
+/** Of the fixture's prepared model, without roles. */
+void nnv_memory_desc_init(const struct nnv_memory_fixture *b, struct nnv_memory_desc *desc);
 void nnv_memory_add_role(struct nnv_memory_desc *desc, uint32_t model, uint32_t io, bool input);
 void nnv_memory_hint(struct nnv_memory_desc *desc, uint32_t rank, const uint32_t *dims);
 
-/** allocate: the buffer must be whole; it is the bench's. NULL: the case is over. */
-struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_bench *b, const struct nnv_memory_desc *desc);
+/** allocate: the buffer must be whole; it is the fixture's. NULL: the case is over. */
+struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_fixture *b, const struct nnv_memory_desc *desc);
 /** A buffer for one input or output, with the extents that the subject has in the end as a hint. */
-struct nnvts_buffer *nnv_memory_for(struct nnv_memory_bench *b, uint32_t io, bool input);
-/** Releases one that is the bench's. */
-void nnv_memory_release(struct nnv_memory_bench *b, struct nnvts_buffer *buffer);
+struct nnvts_buffer *nnv_memory_for(struct nnv_memory_fixture *b, uint32_t io, bool input);
+/** Releases one that is the fixture's. */
+void nnv_memory_release(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer);
 /** A buffer for each input (and output), inputs filled; they are used in the next request. */
-bool nnv_memory_use_all(struct nnv_memory_bench *b, bool inputs, bool outputs);
+bool nnv_memory_use_all(struct nnv_memory_fixture *b, bool inputs, bool outputs);
 /** The argument lies in this buffer from the next request on. */
-void nnv_memory_use(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, uint32_t io, bool input);
+void nnv_memory_use(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, uint32_t io, bool input);
 
 /** The value of an input, or the expected one of an output. */
-const struct nnv_value *nnv_memory_value(const struct nnv_memory_bench *b, uint32_t io, bool input);
+const struct nnv_value *nnv_memory_value(const struct nnv_memory_fixture *b, uint32_t io, bool input);
 /** copy_from of bytes; the status is the caller's to judge. */
-enum nnvts_status nnv_memory_copy_from(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, const void *data,
+enum nnvts_status nnv_memory_copy_from(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, const void *data,
                                        size_t bytes, const uint32_t *dims, uint32_t rank);
 /** Fills the buffer with the value of input io; extents are given where the model leaves them open. */
-bool nnv_memory_fill(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, uint32_t io);
+bool nnv_memory_fill(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, uint32_t io);
 /** copy_to into shared memory of this size, zeroed before; *data is where the bytes are. */
-enum nnvts_status nnv_memory_copy_to(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, size_t bytes,
+enum nnvts_status nnv_memory_copy_to(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, size_t bytes,
                                      uint8_t **data);
 /** copy_to must give these bytes. */
-bool nnv_memory_holds(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, const void *data, size_t bytes);
+bool nnv_memory_holds(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, const void *data, size_t bytes);
 
 /* ------------------------------------------------------------------ executions */
 
 /** Makes the next request: shared memory, except what is used from buffers. */
-void nnv_memory_request(struct nnv_memory_bench *b);
-enum nnvts_status nnv_memory_execute(struct nnv_memory_bench *b, struct nnvts_prepared_model *prepared);
+void nnv_memory_request(struct nnv_memory_fixture *b);
+enum nnvts_status nnv_memory_execute(struct nnv_memory_fixture *b, struct nnvts_prepared_model *prepared);
 /** Fetches outputs from their buffers and checks all values; `call` gave the status. */
-bool nnv_memory_check(struct nnv_memory_bench *b, const char *call, enum nnvts_status status);
-/** nnv_memory_request, _execute by the bench's prepared model, _check. */
-bool nnv_memory_run(struct nnv_memory_bench *b);
+bool nnv_memory_check(struct nnv_memory_fixture *b, const char *call, enum nnvts_status status);
+/** nnv_memory_request, _execute by the fixture's prepared model, _check. */
+bool nnv_memory_run(struct nnv_memory_fixture *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file memory_refusals.c What a driver must refuse: descriptions of buffers, copies, requests. */
+/** @file refusals.c What a driver must refuse: descriptions of buffers, copies, requests. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum {
 
 /* ------------------------------------------------------------------ allocation */
 
-static bool must_refuse(struct nnv_memory_bench *b, const struct nnv_memory_desc *desc, uint32_t statuses,
+static bool must_refuse(struct nnv_memory_fixture *b, const struct nnv_memory_desc *desc, uint32_t statuses,
                         const char *what) {
     struct nnv_session *s = b->s;
     struct nnvts_buffer *buffer = NULL;
@@ -27,26 +27,26 @@ static bool must_refuse(struct nnv_memory_bench *b, const struct nnv_memory_desc
     return nnv_expect_status_in(s, call, st, statuses);
 }
 
-/** Of the bench's model, with one role. */
-static struct nnv_memory_desc *one_role(const struct nnv_memory_bench *b, struct nnv_memory_desc *desc, bool input) {
+/** Of the fixture's model, with one role. */
+static struct nnv_memory_desc *one_role(const struct nnv_memory_fixture *b, struct nnv_memory_desc *desc, bool input) {
     nnv_memory_desc_init(b, desc);
     nnv_memory_add_role(desc, 0, 0, input);
     return desc;
 }
 
-static void no_roles(struct nnv_memory_bench *b) {
+static void no_roles(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
     nnv_memory_desc_init(b, &desc);
     must_refuse(b, &desc, REFUSED, "without roles");
 }
 
-static void no_model(struct nnv_memory_bench *b) {
+static void no_model(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
     one_role(b, &desc, true)->prepared[0] = NULL;
     must_refuse(b, &desc, REFUSED, "for a prepared model that is NULL");
 }
 
-static void model_index(struct nnv_memory_bench *b) {
+static void model_index(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
     one_role(b, &desc, true)->in[0].model = 1;
     must_refuse(b, &desc, REFUSED, "for an input of model 1 of 1");
@@ -56,7 +56,7 @@ static void model_index(struct nnv_memory_bench *b) {
     must_refuse(b, &desc, REFUSED, "for an input of model 4294967295 of 1");
 }
 
-static void io_index(struct nnv_memory_bench *b) {
+static void io_index(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
     const struct nnv_subgraph *main = &b->subject.spec->model.main;
     one_role(b, &desc, true)->in[0].io = main->nin;
@@ -67,7 +67,7 @@ static void io_index(struct nnv_memory_bench *b) {
     must_refuse(b, &desc, REFUSED, "for input 4294967295");
 }
 
-static void probability(struct nnv_memory_bench *b) {
+static void probability(struct nnv_memory_fixture *b) {
     static const float wrong[] = {0, -0.5f, 1.0009766f, 10, INFINITY, NAN};
     struct nnv_memory_desc desc;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -82,7 +82,7 @@ static void probability(struct nnv_memory_bench *b) {
     nnv_memory_allocate(b, &desc);
 }
 
-static void doubled_role(struct nnv_memory_bench *b) {
+static void doubled_role(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
     nnv_memory_add_role(one_role(b, &desc, true), 0, 0, true);
     desc.in[1].probability = 1;
@@ -92,7 +92,7 @@ static void doubled_role(struct nnv_memory_bench *b) {
 }
 
 /** Output 1 has other extents than input 0. */
-static void conflicting_extents(struct nnv_memory_bench *b) {
+static void conflicting_extents(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
     nnv_memory_add_role(one_role(b, &desc, true), 0, 1, false);
     must_refuse(b, &desc, INVALID, "for an input and an output of other extents");
@@ -100,7 +100,7 @@ static void conflicting_extents(struct nnv_memory_bench *b) {
     must_refuse(b, &desc, INVALID, "for two inputs of other extents");
 }
 
-static void conflicting_hint(struct nnv_memory_bench *b) {
+static void conflicting_hint(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
     const struct nnv_value *v = nnv_memory_value(b, 0, true);
     nnv_memory_hint(one_role(b, &desc, true), v->rank, v->dims);
@@ -111,8 +111,8 @@ static void conflicting_hint(struct nnv_memory_bench *b) {
     must_refuse(b, &desc, INVALID, "with more extents than the input's");
 }
 
-/** Roles of two models: like the bench's, but of another type or quantisation. */
-static void conflicting_type(struct nnv_memory_bench *b) {
+/** Roles of two models: like the fixture's, but of another type or quantisation. */
+static void conflicting_type(struct nnv_memory_fixture *b) {
     const bool quantised = b->kind == &nnv_memory_links[1];
     struct nnv_subject other;
     struct nnv_spec *spec;
@@ -132,7 +132,7 @@ static void conflicting_type(struct nnv_memory_bench *b) {
     nnv_session_release(b->s, prepared);
 }
 
-static void input_and_output(struct nnv_memory_bench *b) {
+static void input_and_output(struct nnv_memory_fixture *b) {
     const struct nnv_subgraph *main = &b->subject.spec->model.main;
     const struct nnv_operand *x = &main->operands[main->in[0]], *y = &main->operands[main->out[0]];
     struct nnv_memory_desc desc;
@@ -147,7 +147,7 @@ static void input_and_output(struct nnv_memory_bench *b) {
 
 /* ---------------------------------------------------------------------- copies */
 
-static void copy_unset(struct nnv_memory_bench *b) {
+static void copy_unset(struct nnv_memory_fixture *b) {
     uint8_t *data;
     for (int input = 0; input < 2; input++) {
         struct nnvts_buffer *buffer = nnv_memory_for(b, 0, input);
@@ -157,7 +157,7 @@ static void copy_unset(struct nnv_memory_bench *b) {
     }
 }
 
-static void copy_size(struct nnv_memory_bench *b) {
+static void copy_size(struct nnv_memory_fixture *b) {
     const struct nnv_value *v = nnv_memory_value(b, 0, true);
     struct nnvts_buffer *buffer = nnv_memory_for(b, 0, true);
     uint8_t *data, *more = NNV_NEW(b->s->env->arena, uint8_t, v->bytes + 64);
@@ -178,7 +178,7 @@ static void copy_size(struct nnv_memory_bench *b) {
     }
 }
 
-static void copy_extents(struct nnv_memory_bench *b) {
+static void copy_extents(struct nnv_memory_fixture *b) {
     const struct nnv_value *v = nnv_memory_value(b, 0, true);
     uint32_t dims[NNV_MAX_RANK + 1];
     struct nnvts_buffer *buffer = nnv_memory_for(b, 0, true);
@@ -197,7 +197,7 @@ static void copy_extents(struct nnv_memory_bench *b) {
 
 /* -------------------------------------------------------------------- requests */
 
-static bool must_fail(struct nnv_memory_bench *b, struct nnvts_prepared_model *prepared, uint32_t statuses,
+static bool must_fail(struct nnv_memory_fixture *b, struct nnvts_prepared_model *prepared, uint32_t statuses,
                       const char *what) {
     char call[128];
     snprintf(call, sizeof call, "execute with %s", what);
@@ -205,7 +205,7 @@ static bool must_fail(struct nnv_memory_bench *b, struct nnvts_prepared_model *p
     return nnv_session_check_memory(b->s, call, &b->values) && nnv_expect_status_in(b->s, call, st, statuses);
 }
 
-static void unset_input(struct nnv_memory_bench *b) {
+static void unset_input(struct nnv_memory_fixture *b) {
     struct nnvts_buffer *buffer = nnv_memory_for(b, 0, true);
     if (!buffer) return;
     nnv_memory_use(b, buffer, 0, true);
@@ -214,7 +214,7 @@ static void unset_input(struct nnv_memory_bench *b) {
     if (nnv_memory_fill(b, buffer, 0)) nnv_memory_run(b);
 }
 
-static void location(struct nnv_memory_bench *b) {
+static void location(struct nnv_memory_fixture *b) {
     if (!nnv_memory_use_all(b, true, true)) return;
     struct nnvts_argument *const argument[] = {&b->values.inputs[0], &b->values.outputs[0]};
     for (int i = 0; i < 2; i++) {
@@ -228,7 +228,7 @@ static void location(struct nnv_memory_bench *b) {
     nnv_memory_run(b);
 }
 
-static void unknown_token(struct nnv_memory_bench *b) {
+static void unknown_token(struct nnv_memory_fixture *b) {
     if (!nnv_memory_use_all(b, true, true)) return;
     for (uint32_t i = 0; i < b->use_count; i++) {
         nnv_memory_request(b);
@@ -239,7 +239,7 @@ static void unknown_token(struct nnv_memory_bench *b) {
     }
 }
 
-static void released_token(struct nnv_memory_bench *b) {
+static void released_token(struct nnv_memory_fixture *b) {
     struct nnvts_buffer *buffer = nnv_memory_for(b, 0, true);
     if (!buffer || !nnv_memory_fill(b, buffer, 0)) return;
     nnv_memory_use(b, buffer, 0, true);
@@ -250,7 +250,7 @@ static void released_token(struct nnv_memory_bench *b) {
 }
 
 /** The argument's extents contradict the buffer's. */
-static void request_extents(struct nnv_memory_bench *b) {
+static void request_extents(struct nnv_memory_fixture *b) {
     uint32_t dims[NNV_MAX_RANK];
     if (!nnv_memory_use_all(b, true, true)) return;
     for (int i = 0; i < 2; i++) {
@@ -270,7 +270,7 @@ static void request_extents(struct nnv_memory_bench *b) {
 }
 
 /** Inputs 0 and 1 and output 0 are alike: nothing but the role is wrong. */
-static void wrong_role(struct nnv_memory_bench *b) {
+static void wrong_role(struct nnv_memory_fixture *b) {
     struct nnvts_buffer *input = nnv_memory_for(b, 0, true), *output = nnv_memory_for(b, 0, false);
     if (!input || !output || !nnv_memory_fill(b, input, 0)) return;
     static const char *const what[] = {"input 0's buffer as input 1", "input 0's buffer as output 0",
@@ -284,7 +284,7 @@ static void wrong_role(struct nnv_memory_bench *b) {
     }
 }
 
-static void wrong_model(struct nnv_memory_bench *b) {
+static void wrong_model(struct nnv_memory_fixture *b) {
     if (!nnv_memory_use_all(b, true, true)) return;
     struct nnvts_prepared_model *other = nnv_session_prepare(b->s, &b->subject);
     if (!other) return;
@@ -294,7 +294,7 @@ static void wrong_model(struct nnv_memory_bench *b) {
 }
 
 /** The model that the buffer was made for is gone; a later one may lie where it was, but has no role. */
-static void stale_role(struct nnv_memory_bench *b) {
+static void stale_role(struct nnv_memory_fixture *b) {
     struct nnvts_buffer *buffer = nnv_memory_for(b, 0, true);
     if (!buffer || !nnv_memory_fill(b, buffer, 0)) return;
     nnv_memory_use(b, buffer, 0, true);
@@ -308,7 +308,7 @@ static void stale_role(struct nnv_memory_bench *b) {
     }
 }
 
-static void read_and_written(struct nnv_memory_bench *b) {
+static void read_and_written(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
     nnv_memory_add_role(one_role(b, &desc, true), 0, 0, false);
     struct nnvts_buffer *buffer = nnv_memory_allocate(b, &desc);
@@ -321,7 +321,7 @@ static void read_and_written(struct nnv_memory_bench *b) {
 
 /* ------------------------------------------------------------- failed executions */
 
-static bool is_unset(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, uint32_t io, const char *when) {
+static bool is_unset(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, uint32_t io, const char *when) {
     uint8_t *data;
     char call[128];
     snprintf(call, sizeof call, "copy_to of an output buffer behind %s", when);
@@ -330,7 +330,7 @@ static bool is_unset(struct nnv_memory_bench *b, struct nnvts_buffer *buffer, ui
 }
 
 /** Output 1's shared buffer is too small: output 0's has no value then, whatever it held before. */
-static void failed_leaves_unset(struct nnv_memory_bench *b) {
+static void failed_leaves_unset(struct nnv_memory_fixture *b) {
     struct nnvts_buffer *buffer = nnv_memory_for(b, 0, false);
     if (!buffer) return;
     nnv_memory_use(b, buffer, 0, false);
@@ -350,16 +350,15 @@ static void failed_leaves_unset(struct nnv_memory_bench *b) {
     }
 }
 
-static void late_leaves_unset(struct nnv_memory_bench *b) {
+static void late_leaves_unset(struct nnv_memory_fixture *b) {
     struct nnvts_buffer *buffer = nnv_memory_for(b, 0, false);
-    struct nnvts_execution_config late = nnv_session_execution_config;
+    struct nnv_execution late = nnv_execution_make(NNV_MODE_SYNC, b->prepared, &b->values);
     if (!buffer) return;
     nnv_memory_use(b, buffer, 0, false);
     nnv_memory_request(b);
-    late.deadline_ns = 1;
-    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = b->prepared->execute(b->prepared, &b->values.request, &late, &b->values.result);
-    if (st != NNVTS_STATUS_NONE && !is_unset(b, buffer, 0, "an execution that missed its deadline")) return;
+    late.config.deadline_ns = 1;
+    if (!nnv_session_run(b->s, &late)) return;
+    if (late.status != NNVTS_STATUS_NONE && !is_unset(b, buffer, 0, "an execution that missed its deadline")) return;
     nnv_memory_run(b);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file partition_devices.c Partial devices for a case, and what became of them. */
+/** @file devices.c Partial devices for a case, and what became of them. */
 #include <string.h>
 
 #include "harness/suites/partition/partition.h"
@@ -42,18 +42,18 @@ void nnv_partition_draw_devices(struct nnv_partition *p) {
 bool nnv_partition_supported(struct nnv_partition *p, uint32_t *op) {
     struct nnv_subject subject;
     if (!nnv_session_render(p->s, p->spec, &subject)) return false;
-    const uint32_t n = subject.model.main.operation_count;
-    bool *supported = NNV_NEW(p->s->env->arena, bool, n);
-    if (!supported) return nnv_session_error(p->s, "out of memory");
-    nnv_session_enter(p->s, NNV_PHASE_SUPPORTED);
-    enum nnvts_status st = p->s->device->get_supported_operations(p->s->device, &subject.model, supported);
+    struct nnv_preparation asked = {.device = p->s->device, .abi = &subject.model, .phase = p->s->env->phase};
+    const bool answered = nnv_ask_supported(&asked, p->s->env->arena);
     nnv_session_enter(p->s, NNV_PHASE_BUILD);
     /* a driver below the level of the model refuses it: the runtime will ask for parts of it */
-    const bool refused = st == NNVTS_STATUS_INVALID_ARGUMENT && p->s->device->feature_level < p->spec->min_version;
+    const bool refused =
+        asked.status == NNVTS_STATUS_INVALID_ARGUMENT && p->s->device->feature_level < p->spec->min_version;
     if (refused) return nnv_session_unsupported(p->s, "the driver does not have the feature level of the graph");
-    if (!nnv_expect_status(p->s, "get_supported_operations", st, NNVTS_STATUS_NONE)) return false;
-    for (*op = 0; *op < n; ++*op)
-        if (supported[*op]) return true;
+    if (!nnv_expect_kept(p->s, asked.call, &asked.breach, 0) ||
+        !nnv_expect_status(p->s, asked.call, asked.status, NNVTS_STATUS_NONE))
+        return false;
+    for (*op = 0; answered && *op < subject.model.main.operation_count; ++*op)
+        if (asked.supported[*op]) return true;
     return nnv_session_unsupported(p->s, "the driver does not support any operation of the graph");
 }
 
@@ -102,7 +102,7 @@ static void describe(const struct nnv_partition *p) {
     const struct nnv_rt_plan *plan = p->compilation ? nnv_rt_compilation_plan(p->compilation) : NULL;
     nnv_text_addf(out,
                   "\nseed %llu, %s execution, %s, preference %d; devices:", (unsigned long long)p->s->env->config->seed,
-                  nnv_way_name(p->way),
+                  nnv_mode_name(p->mode),
                   p->explicit_devices ? "devices named"
                   : p->strict         ? "no fallback"
                                       : "with fallback",

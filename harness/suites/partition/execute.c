@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file partition_execute.c Executions of a case through the functions of the API, in all ways. */
+/** @file execute.c Executions of a case through the functions of the API, in all modes. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -26,7 +26,7 @@ static bool make_pool(struct nnv_partition *p, struct arguments *a, int which, c
                       uint32_t count, uint32_t salt, uint8_t **at) {
     size_t room = 64;
     for (uint32_t i = 0; i < count; i++) room += values[i].omitted ? 0 : nnv_guard_room(values[i].bytes);
-    if (!nnv_session_memory(p->s, room, NNV_SESSION_WRITABLE, &a->pools[which], &a->mapped[which])) return false;
+    if (!nnv_session_memory(p->s, room, NNV_POOL_WRITABLE, &a->pools[which], &a->mapped[which])) return false;
     room = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (values[i].omitted) continue;
@@ -121,7 +121,7 @@ static bool set_arguments(struct nnv_partition *p, const struct arguments *a, AN
     return true;
 }
 
-/* ------------------------------------------------------------------------- ways */
+/* ------------------------------------------------------------------------ modes */
 
 static int wait_and_free(ANeuralNetworksEvent *event) {
     const int st = ANeuralNetworksEvent_wait(event);
@@ -172,22 +172,22 @@ static int compute_fenced(struct nnv_partition *p, ANeuralNetworksExecution *x) 
 
 static int compute(struct nnv_partition *p, ANeuralNetworksExecution *x) {
     int st = ANEURALNETWORKS_OP_FAILED;
-    if (p->way != NNV_WAY_BURST) p->executions++;
-    switch (p->way) {
-    case NNV_WAY_SYNC:
+    if (p->mode != NNV_MODE_BURST) p->executions++;
+    switch (p->mode) {
+    case NNV_MODE_SYNC:
         return ANeuralNetworksExecution_compute(x);
-    case NNV_WAY_BURST:
+    case NNV_MODE_BURST:
         return compute_burst(p, x);
-    case NNV_WAY_REUSABLE:
+    case NNV_MODE_REUSABLE:
         st = ANeuralNetworksExecution_compute(x);
         if (st) return st;
         p->executions++;
         return ANeuralNetworksExecution_compute(x);
-    case NNV_WAY_ASYNC:
+    case NNV_MODE_ASYNC:
         return compute_async(x);
-    case NNV_WAY_FENCED:
+    case NNV_MODE_FENCED:
         return compute_fenced(p, x);
-    case NNV_WAY_COUNT:
+    case NNV_MODES:
         break;
     }
     return st;
@@ -243,6 +243,12 @@ static bool check_told(struct nnv_partition *p, ANeuralNetworksExecution *x) {
     return true;
 }
 
+void nnv_partition_draw_mode(struct nnv_partition *p) {
+    static const enum nnv_mode modes[NNV_MODES] = {NNV_MODE_SYNC, NNV_MODE_BURST, NNV_MODE_REUSABLE, NNV_MODE_ASYNC,
+                                                   NNV_MODE_FENCED}; /* a seed draws the same as ever */
+    p->mode = modes[nnv_rng_int(&p->rng, 0, NNV_MODES - 1)];
+}
+
 bool nnv_partition_execute(struct nnv_partition *p, int *result) {
     struct arguments a = {0};
     ANeuralNetworksExecution *x = NULL;
@@ -251,7 +257,7 @@ bool nnv_partition_execute(struct nnv_partition *p, int *result) {
     bool ok = make_arguments(p, &a) &&
               nnv_partition_expect(p, "ANeuralNetworksExecution_create",
                                    ANeuralNetworksExecution_create(p->compilation, &x), ANEURALNETWORKS_NO_ERROR);
-    if (ok && (p->way == NNV_WAY_REUSABLE || p->way == NNV_WAY_BURST))
+    if (ok && (p->mode == NNV_MODE_REUSABLE || p->mode == NNV_MODE_BURST))
         ok = nnv_partition_expect(p, "ANeuralNetworksExecution_setReusable",
                                   ANeuralNetworksExecution_setReusable(x, true), ANEURALNETWORKS_NO_ERROR);
     ok = ok && set_arguments(p, &a, x);

@@ -71,7 +71,7 @@ static bool draw_devices(struct nnv_partition *p, const struct nnv_partition_fai
     o->status = f->status;
     o->variant = f->variant;
     p->preference = (int32_t)nnv_rng_int(&p->rng, 0, 2);
-    p->way = (enum nnv_way)nnv_rng_int(&p->rng, 0, NNV_WAY_COUNT - 1);
+    nnv_partition_draw_mode(p);
     p->from_memory = nnv_rng_int(&p->rng, 0, 1) == 1;
     return true;
 }
@@ -81,7 +81,7 @@ static bool succeeds(struct nnv_partition *p, const struct nnv_partition_failure
     int result = ANEURALNETWORKS_OP_FAILED;
     if (!nnv_partition_execute(p, &result)) return false;
     /* its fence was given out before it failed: nobody can go back behind that */
-    if (f->fault == NNV_PARTIAL_LATE && p->way == NNV_WAY_FENCED && result == f->code)
+    if (f->fault == NNV_PARTIAL_LATE && p->mode == NNV_MODE_FENCED && result == f->code)
         return nnv_expect(p->s, true, "a failure behind a fence is told");
     return nnv_partition_expect(p, "an execution that another device can do", result, ANEURALNETWORKS_NO_ERROR) &&
            nnv_partition_judge(p);
@@ -91,7 +91,8 @@ static bool fails(struct nnv_partition *p, const struct nnv_partition_failure *f
     int result = ANEURALNETWORKS_NO_ERROR;
     if (!nnv_partition_execute(p, &result)) return false;
     /* that an output is too small is no failure of a driver, as far as anybody can see, unless its shapes tell */
-    if (f->fault == NNV_PARTIAL_NONSENSE && result == ANEURALNETWORKS_BAD_DATA && p->way == NNV_WAY_FENCED) return true;
+    if (f->fault == NNV_PARTIAL_NONSENSE && result == ANEURALNETWORKS_BAD_DATA && p->mode == NNV_MODE_FENCED)
+        return true;
     return nnv_partition_expect(p, "the execution on the failing device", result, f->code);
 }
 

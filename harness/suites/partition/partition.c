@@ -120,13 +120,13 @@ static bool may_be_nobodys(const struct nnv_partition *p) {
 
 /* ------------------------------------------------------------------ random cases */
 
-static void draw_way(struct nnv_partition *p) {
+static void draw_execution(struct nnv_partition *p) {
     p->preference = (int32_t)nnv_rng_int(&p->rng, 0, 2);
-    p->way = (enum nnv_way)nnv_rng_int(&p->rng, 0, NNV_WAY_COUNT - 1);
+    nnv_partition_draw_mode(p);
     p->from_memory = nnv_rng_int(&p->rng, 0, 1) == 1;
     for (uint32_t i = 0; i < p->spec->model.main.nout; i++)
-        if (p->spec->outputs[i].bytes == 0 && p->way == NNV_WAY_FENCED) p->way = NNV_WAY_SYNC;
-    p->open_outputs = nnv_rng_int(&p->rng, 0, 1) == 1 && p->way != NNV_WAY_FENCED;
+        if (p->spec->outputs[i].bytes == 0 && p->mode == NNV_MODE_FENCED) p->mode = NNV_MODE_SYNC;
+    p->open_outputs = nnv_rng_int(&p->rng, 0, 1) == 1 && p->mode != NNV_MODE_FENCED;
 }
 
 /* A compilation with a plan: where the named devices can't do it, and need not, by others. *planned: the plan is one of
@@ -158,7 +158,7 @@ static void run_random(struct nnv_partition *p) {
     bool planned;
     if (!nnv_partition_supported(p, &op)) return;
     nnv_partition_draw_devices(p);
-    draw_way(p);
+    draw_execution(p);
     if (!nnv_partition_begin(p) || !compile(p, &planned)) return;
     if (planned && !nnv_partition_check_plan(p)) return;
     if (!nnv_partition_execute(p, &result)) return;

@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "harness/suites/partition/partial.h"
 #include "harness/suites/kit/session.h"
-#include "harness/suites/kit/way.h"
 #include "reference/runtime/api/compilation.h"
 #include "reference/runtime/api/from_spec.h"
 
@@ -31,7 +30,7 @@ struct nnv_partition {
     bool strict;           /**< they were not, but there is no fallback either: NNVTS_PARTITIONING=strict */
     int32_t preference;
     ANeuralNetworksCompilation *compilation; /**< of the last nnv_partition_compile() */
-    enum nnv_way way;
+    enum nnv_mode mode;
     bool from_memory;         /**< arguments are parts of memory objects */
     bool open_outputs;        /**< shapes that the model leaves open stay so */
     uint32_t small;           /**< 1 + the output whose buffer is too small; 0: none */
@@ -67,9 +66,12 @@ bool nnv_partition_check_counts(struct nnv_partition *p);
 
 /* -------------------------------------------------------------------- executions */
 
+/** Draws p->mode. */
+void nnv_partition_draw_mode(struct nnv_partition *p);
+
 /**
- * One execution in the way of p (reusable, burst: two). *result is the code of the last that was asked for. Guard zones
- * are whole and inputs unchanged, or false.
+ * One execution in the mode of p (reusable, burst: two). *result is the code of the last that was asked for. Guard
+ * zones are whole and inputs unchanged, or false.
  */
 bool nnv_partition_execute(struct nnv_partition *p, int *result);
 /** An output that the model leaves open and that has elements, counted from 1; 0: there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file relations.c The suite "relations": what a driver says of a random graph, against what the same driver says of
- * the same graph in other words, or executed in another way. Golden values are never looked at.
+ * the same graph in other words, or executed in another manner. Golden values are never looked at.
  */
 #include "harness/suites/relations/relations.h"
 
@@ -15,15 +15,11 @@ enum { ROWS_AGAIN = 64 }; /* perturbed rows of the second look at a difference *
 
 /* ------------------------------------------------------------------ comparing */
 
-const uint8_t *nnv_values_output(const struct nnv_values *v, uint32_t i) {
-    return v->output_pool + v->outputs[i].location.offset;
-}
-
-bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_values *a, uint32_t i,
-                    const struct nnv_values *b, uint32_t k) {
+bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_request *a, uint32_t i,
+                    const struct nnv_request *b, uint32_t k) {
     const struct nnv_expectation *e = &a->subject->expected[i];
     const size_t size = nnv_type(e->type)->size, bytes = e->value->bytes;
-    const uint8_t *was = nnv_values_output(a, i), *is = nnv_values_output(b, k);
+    const uint8_t *was = a->output_at[i], *is = b->output_at[k];
     size_t at = 0;
     double x, y;
     if (e->ignored) return true;
@@ -70,13 +66,13 @@ static bool look_again(struct nnv_session *s, struct nnv_subject *subject) {
 }
 
 /* Compares output k of b with its counterpart, output i of a; *c says how. */
-static bool compare_budgets(struct nnv_session *s, const struct nnv_related *r, const struct nnv_values *a, uint32_t i,
-                            const struct nnv_values *b, uint32_t k, struct nnv_comparison *c) {
+static bool compare_budgets(struct nnv_session *s, const struct nnv_related *r, const struct nnv_request *a, uint32_t i,
+                            const struct nnv_request *b, uint32_t k, struct nnv_comparison *c) {
     const struct nnv_expectation *ea = &a->subject->expected[i], *eb = &b->subject->expected[k];
     const size_t size = nnv_type(ea->type)->size, elems = eb->value->bytes / size;
     const uint32_t rows = ea->value->rank ? ea->value->dims[0] : 1;
     struct nnv_value value = *eb->value;
-    value.data = take_rows(r, nnv_values_output(a, i), ea->value->bytes, rows, value.bytes);
+    value.data = take_rows(r, a->output_at[i], ea->value->bytes, rows, value.bytes);
     double *spread = take_rows(r, ea->spread, ea->value->bytes / size * sizeof *spread, rows, elems * sizeof *spread);
     if (!value.data || !spread) return nnv_session_error(s, "outputs %u and %u can't be related", i, k);
     const bool half = r->from->model.relaxed || size == 2;
@@ -91,7 +87,7 @@ static bool compare_budgets(struct nnv_session *s, const struct nnv_related *r, 
     e.value = &value;
     e.spread = spread;
     e.exact = NULL;
-    nnv_check(&e, nnv_values_output(b, k), NNV_PRECISION_BUDGET, c);
+    nnv_check(&e, b->output_at[k], NNV_PRECISION_BUDGET, c);
     return true;
 }
 
@@ -133,14 +129,12 @@ bool nnv_side_prepare(struct nnv_session *s, const struct nnv_spec *spec, struct
         return nnv_session_unsupported(s, "the model needs feature level %d", spec->min_version);
     return nnv_session_subject(s, spec, &side->subject) &&
            (side->prepared = nnv_session_prepare(s, &side->subject)) != NULL &&
-           nnv_session_values(s, &side->subject, NNV_SESSION_READ_ONLY, &side->values);
+           nnv_session_request(s, &side->subject, NNV_POOL_READ_ONLY, &side->values);
 }
 
 bool nnv_side_execute(struct nnv_session *s, struct nnv_side *side) {
-    struct nnvts_prepared_model *p = side->prepared;
-    nnv_values_reset(&side->values);
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = p->execute(p, &side->values.request, &nnv_session_execution_config, &side->values.result);
+    nnv_request_reset(&side->values);
+    const enum nnvts_status st = nnv_session_sync(s, side->prepared, &side->values);
     return nnv_session_check_outcome(s, "execute", st, &side->values);
 }
 
@@ -155,21 +149,21 @@ static void run_relation(struct nnv_session *s, const struct nnv_relation *relat
     nnv_session_release(s, decoy.prepared);
 }
 
-static void run_way(struct nnv_session *s, const struct nnv_way *way, const struct nnv_spec *spec) {
+static void run_variation(struct nnv_session *s, const struct nnv_variation *variation, const struct nnv_spec *spec) {
     struct nnv_side a = {0};
-    if (nnv_side_prepare(s, spec, &a) && nnv_side_execute(s, &a)) way->run(s, &a, way);
+    if (nnv_side_prepare(s, spec, &a) && nnv_side_execute(s, &a)) variation->run(s, &a, variation);
     nnv_session_release(s, a.prepared);
 }
 
 /* ------------------------------------------------------------------- registry */
 
 static const char *name_of(size_t i) {
-    return i < nnv_relation_count ? nnv_relations[i].name : nnv_ways[i - nnv_relation_count].name;
+    return i < nnv_relation_count ? nnv_relations[i].name : nnv_variations[i - nnv_relation_count].name;
 }
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     static const size_t tiers[] = {2, 12, 200};
-    const size_t n = nnv_relation_count + nnv_way_count;
+    const size_t n = nnv_relation_count + nnv_variation_count;
     const size_t each = config->count > 0 ? (config->count + n - 1) / n
                                           : tiers[config->tier < 0   ? 0
                                                   : config->tier > 2 ? 2
@@ -205,7 +199,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     } else if (relation) {
         run_relation(&s, relation, &r);
     } else {
-        run_way(&s, &nnv_ways[c->a - nnv_relation_count], r.from);
+        run_variation(&s, &nnv_variations[c->a - nnv_relation_count], r.from);
     }
     nnv_session_end(&s);
 }
@@ -223,7 +217,7 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
     if (!golden) return nnv_no_memory(err);
     st = nnv_eval(&to->model, to->inputs, &(struct nnv_eval_options){0}, arena, golden, err);
     for (uint32_t i = 0; !st && i < n; i++) to->outputs[i] = golden[i].value;
-    to->source = relation ? relation->says : nnv_ways[c->a - nnv_relation_count].says;
+    to->source = relation ? relation->says : nnv_variations[c->a - nnv_relation_count].says;
     if (!st) *spec = to;
     return st;
 }

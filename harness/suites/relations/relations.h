@@ -10,7 +10,7 @@
 struct nnv_side {
     struct nnv_subject subject;
     struct nnvts_prepared_model *prepared;
-    struct nnv_values values;
+    struct nnv_request values;
 };
 
 /**
@@ -24,20 +24,19 @@ NNV_USE_RESULT enum nnv_status nnv_relations_draw(const struct nnv_run_config *c
 bool nnv_side_prepare(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_side *side);
 /** Executes, and checks memory, status and shapes. */
 bool nnv_side_execute(struct nnv_session *s, struct nnv_side *side);
-/** What the driver wrote into output i. */
-const uint8_t *nnv_values_output(const struct nnv_values *v, uint32_t i);
 /** Expects output k of b to be output i of a, byte by byte; `what` says why. Outputs that are not compared pass. */
-bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_values *a, uint32_t i,
-                    const struct nnv_values *b, uint32_t k);
+bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_request *a, uint32_t i,
+                    const struct nnv_request *b, uint32_t k);
 
-/** Another way to the results of one and the same model: the bytes must be those of the first execution. */
-struct nnv_way {
+/** One and the same model executed in another manner: the bytes must be those of the first execution. */
+struct nnv_variation {
     const char *name;
     const char *says;
     /** first has been executed once. */
-    void (*run)(struct nnv_session *s, struct nnv_side *first, const struct nnv_way *way);
+    void (*run)(struct nnv_session *s, struct nnv_side *first, const struct nnv_variation *variation);
+    enum nnv_mode mode; /**< what it is executed in */
 };
-extern const struct nnv_way nnv_ways[];
-extern const size_t nnv_way_count;
+extern const struct nnv_variation nnv_variations[];
+extern const size_t nnv_variation_count;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file shapes_contradict.c Requests whose shapes are not those of the model, or of the values. */
+/** @file contradict.c Requests whose shapes are not those of the model, or of the values. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,14 +8,12 @@
 
 enum { INVALID = 1u << NNVTS_STATUS_INVALID_ARGUMENT, FAILS = 1u << NNVTS_STATUS_GENERAL_FAILURE };
 
-static void expect_refused(struct nnv_shape_bench *b, const char *what, uint32_t io, uint32_t allowed) {
+static void expect_refused(struct nnv_shape_fixture *b, const char *what, uint32_t io, uint32_t allowed) {
     struct nnv_session *s = b->s;
     char call[128];
     snprintf(call, sizeof call, "execute with %s %u", what, io);
-    nnv_values_reset(&b->values);
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st =
-        b->prepared->execute(b->prepared, &b->values.request, &nnv_session_execution_config, &b->values.result);
+    nnv_request_reset(&b->values);
+    enum nnvts_status st = nnv_session_sync(s, b->prepared, &b->values);
     nnv_session_enter(s, NNV_PHASE_CHECK);
     if (!nnv_session_check_memory(s, call, &b->values)) return;
     nnv_expect_status_in(s, call, st, allowed);
@@ -30,7 +28,7 @@ static uint32_t bend(const struct nnv_value *value, bool rank, uint32_t *wrong) 
     return value->rank + rank;
 }
 
-static void contradict(struct nnv_shape_bench *b, const struct nnv_operand *o, struct nnvts_argument *a,
+static void contradict(struct nnv_shape_fixture *b, const struct nnv_operand *o, struct nnvts_argument *a,
                        const struct nnv_value *value, bool input, uint32_t io) {
     uint32_t wrong[NNV_MAX_RANK + 1];
     const struct nnvts_argument before = *a;
@@ -53,7 +51,7 @@ static void contradict(struct nnv_shape_bench *b, const struct nnv_operand *o, s
 }
 
 /* A shape that is neither in the model nor in the request. */
-static void leave_open(struct nnv_shape_bench *b, uint32_t io) {
+static void leave_open(struct nnv_shape_fixture *b, uint32_t io) {
     struct nnvts_argument *a = &b->values.inputs[io], before = *a;
     if (a->dimension_count == 0 || a->location.length == 0) return;
     a->dimension_count = 0;
@@ -62,9 +60,9 @@ static void leave_open(struct nnv_shape_bench *b, uint32_t io) {
     *a = before;
 }
 
-void nnv_shapes_contradictions(struct nnv_shape_bench *b) {
+void nnv_shapes_contradictions(struct nnv_shape_fixture *b) {
     const struct nnv_subgraph *main = &b->subject.spec->model.main;
-    struct nnv_values *v = &b->values;
+    struct nnv_request *v = &b->values;
     for (uint32_t i = 0; i < main->nin && !b->s->result->worker_damaged; i++) {
         contradict(b, &main->operands[main->in[i]], &v->inputs[i], &b->subject.spec->inputs[i], true, i);
         leave_open(b, i);

@@ -10,7 +10,6 @@
 #include "harness/suites/kit/session.h"
 #include "harness/suites/kit/subjects.h"
 #include "harness/suites/suites.h"
-#include "harness/suites/kit/way.h"
 #include "nnvts/result.h"
 #include "randgraph/graph/graph.h"
 #include "randgraph/single/single.h"
@@ -22,37 +21,29 @@ struct shape_case {
     const char *name;
     unsigned open;    /**< enum nnv_open */
     unsigned sources; /**< enum source */
-    void (*run)(struct nnv_shape_bench *b);
-    enum nnv_way way;
+    void (*run)(struct nnv_shape_fixture *b);
+    enum nnv_mode mode;
 };
 
 /* ---------------------------------------------------------------- executions */
 
-bool nnv_shapes_execute(struct nnv_shape_bench *b) {
+bool nnv_shapes_execute(struct nnv_shape_fixture *b) {
     struct nnv_session *s = b->s;
-    struct nnv_way_run run = {.way = b->way, .config = nnv_session_execution_config, .duration_ns = NNVTS_NO_TIME};
-    if (!nnv_way_execute(s, b->prepared, &b->values, &run)) return false;
+    struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &b->values);
+    nnv_request_reset(&b->values);
+    if (!nnv_session_try(s, &run)) return false;
     const enum nnvts_status st = run.status;
     if (st != NNVTS_STATUS_GENERAL_FAILURE) return nnv_session_check_values(s, "execute", st, &b->values);
     if (!nnv_session_check_memory(s, "execute", &b->values)) return false;
     return nnv_session_unsupported(s, "the driver can't execute a model whose shapes are left open");
 }
 
-static void execute_once(struct nnv_shape_bench *b) { nnv_shapes_execute(b); }
-
-/* The request says what the model does not. */
-static void give_outputs(struct nnv_shape_bench *b) {
-    for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) {
-        const struct nnv_value *want = b->subject.expected[i].value;
-        b->values.outputs[i].dimension_count = want->rank;
-        b->values.outputs[i].dimensions = want->dims;
-    }
-}
+static void execute_once(struct nnv_shape_fixture *b) { nnv_shapes_execute(b); }
 
 /* An extent of 0 says nothing in a request: such an output stays open. */
-static void execute_given(struct nnv_shape_bench *b) {
+static void execute_given(struct nnv_shape_fixture *b) {
     bool empty = false;
-    give_outputs(b);
+    nnv_request_state_outputs(&b->values, true);
     for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) empty = empty || b->subject.expected[i].value->bytes == 0;
     if (empty)
         nnv_shapes_execute(b);
@@ -63,42 +54,31 @@ static void execute_given(struct nnv_shape_bench *b) {
 /* -------------------------------------------------------------- special models */
 
 /* Fenced executions can't report shapes: open ones are refused unless the request gives them. */
-static void fenced(struct nnv_shape_bench *b) {
+static void fenced(struct nnv_shape_fixture *b) {
     struct nnv_session *s = b->s;
-    struct nnvts_prepared_model *p = b->prepared;
-    struct nnvts_fenced_execution fenced = {.sync_fence = -1};
-    struct nnvts_fenced_result result = {.status = NNVTS_STATUS_GENERAL_FAILURE};
-    if (!p->execute_fenced) {
-        nnv_session_unsupported(s, "the driver has no fenced executions");
-        return;
-    }
+    struct nnv_execution x = nnv_execution_make(NNV_MODE_FENCED, b->prepared, &b->values);
+    if (!nnv_session_needs(s, b->prepared, NNV_MODE_FENCED)) return;
     nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    enum nnvts_status st =
-        p->execute_fenced(p, &b->values.request, NULL, 0, &nnv_session_execution_config, NNVTS_NO_TIME, &fenced);
-    if (st == NNVTS_STATUS_NONE && fenced.release) fenced.release(fenced.context);
-    if (!nnv_expect_status(s, "execute_fenced with outputs of open shapes", st, NNVTS_STATUS_INVALID_ARGUMENT)) return;
-    give_outputs(b);
-    nnv_values_reset(&b->values);
-    fenced = (struct nnvts_fenced_execution){.sync_fence = -1};
-    st = p->execute_fenced(p, &b->values.request, NULL, 0, &nnv_session_execution_config, NNVTS_NO_TIME, &fenced);
-    if (!nnv_expect_status(s, "execute_fenced with the shapes in the request", st, NNVTS_STATUS_NONE) ||
-        !nnv_expect(s, fenced.get_result && fenced.release, "execute_fenced gave no result"))
+    nnv_execution_launch(&x);
+    nnv_session_close(s, &x);
+    if (!nnv_expect_status(s, "execute_fenced with outputs of open shapes", x.status, NNVTS_STATUS_INVALID_ARGUMENT))
         return;
-    st = fenced.get_result(fenced.context, &result);
-    fenced.release(fenced.context);
-    if (nnv_expect_status(s, "get_result", st, NNVTS_STATUS_NONE))
-        nnv_session_check_values(s, "execute_fenced", result.status, &b->values);
+    nnv_request_state_outputs(&b->values, true);
+    nnv_request_reset(&b->values);
+    if (!nnv_session_run(s, &x)) return;
+    nnv_session_close(s, &x);
+    nnv_session_check_values(s, x.call, x.status, &b->values);
 }
 
 /* One prepared model, inputs of other extents from execution to execution: none must stick. */
-static void resized(struct nnv_shape_bench *b) {
+static void resized(struct nnv_shape_fixture *b) {
     static const uint32_t extents[] = {5, 1, 8, 2, 3};
     struct nnv_session *s = b->s;
     const struct nnv_subject_kind *kind = nnv_subject_by_name(b->subject.spec->name);
     for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
         struct nnv_subject other;
         struct nnv_spec *spec, *open;
-        struct nnv_values values;
+        struct nnv_request values;
         struct nnv_err err = {0};
         uint32_t opened;
         if (nnv_subject_build_as(kind, extents[i], s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK ||
@@ -106,7 +86,7 @@ static void resized(struct nnv_shape_bench *b) {
             nnv_session_error(s, "%s", err.text);
             return;
         }
-        if (!nnv_session_subject(s, open, &other) || !nnv_session_values(s, &other, NNV_SESSION_READ_ONLY, &values) ||
+        if (!nnv_session_subject(s, open, &other) || !nnv_session_request(s, &other, NNV_POOL_READ_ONLY, &values) ||
             !nnv_session_execute(s, b->prepared, &values))
             return;
     }
@@ -119,29 +99,29 @@ enum {
     EVERYTHING = NNV_OPEN_INPUTS | NNV_OPEN_TEMPORARIES | NNV_OPEN_OUTPUTS,
 };
 static const struct shape_case cases[] = {
-    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once, NNV_WAY_SYNC},
-    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once, NNV_WAY_SYNC},
-    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once, NNV_WAY_SYNC},
-    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once, NNV_WAY_SYNC},
-    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once, NNV_WAY_SYNC},
-    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once, NNV_WAY_SYNC},
-    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given, NNV_WAY_SYNC},
-    {"everything", EVERYTHING, MODELS, execute_once, NNV_WAY_SYNC},
-    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_WAY_SYNC},
-    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_WAY_SYNC},
-    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, SUBJECT | GRAPH, nnv_shapes_all_too_small, NNV_WAY_SYNC},
-    {"declared_too_small", 0, SUBJECT | GRAPH, nnv_shapes_one_too_small, NNV_WAY_SYNC},
-    {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_WAY_SYNC},
-    {"contradictions", 0, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_WAY_SYNC},
-    {"open_contradictions", EVERYTHING, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_WAY_SYNC},
-    {"fenced", NNV_OPEN_OUTPUTS, SUBJECT, fenced, NNV_WAY_SYNC},
-    {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_WAY_SYNC},
-    {"outputs_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_BURST},
-    {"outputs_reusable", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_REUSABLE},
-    {"outputs_async", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_WAY_ASYNC},
-    {"too_small_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_BURST},
-    {"too_small_reusable", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_REUSABLE},
-    {"too_small_async", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_WAY_ASYNC},
+    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once, NNV_MODE_SYNC},
+    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC},
+    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once, NNV_MODE_SYNC},
+    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once, NNV_MODE_SYNC},
+    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once, NNV_MODE_SYNC},
+    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once, NNV_MODE_SYNC},
+    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given, NNV_MODE_SYNC},
+    {"everything", EVERYTHING, MODELS, execute_once, NNV_MODE_SYNC},
+    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC},
+    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_MODE_SYNC},
+    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, SUBJECT | GRAPH, nnv_shapes_all_too_small, NNV_MODE_SYNC},
+    {"declared_too_small", 0, SUBJECT | GRAPH, nnv_shapes_one_too_small, NNV_MODE_SYNC},
+    {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_MODE_SYNC},
+    {"contradictions", 0, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_MODE_SYNC},
+    {"open_contradictions", EVERYTHING, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_MODE_SYNC},
+    {"fenced", NNV_OPEN_OUTPUTS, SUBJECT, fenced, NNV_MODE_SYNC},
+    {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC},
+    {"outputs_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_MODE_BURST},
+    {"outputs_reusable", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_MODE_REUSABLE},
+    {"outputs_async", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_MODE_ASYNC},
+    {"too_small_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_MODE_BURST},
+    {"too_small_reusable", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_MODE_REUSABLE},
+    {"too_small_async", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_MODE_ASYNC},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -244,7 +224,7 @@ static void forgive_choices(struct nnv_subject *subject) {
             subject->expected[i].ignored = true;
 }
 
-static bool begin(struct nnv_shape_bench *b, const struct nnv_case *c) {
+static bool begin(struct nnv_shape_fixture *b, const struct nnv_case *c) {
     struct nnv_session *s = b->s;
     struct nnv_spec *declared, *spec;
     struct nnv_err err = {0};
@@ -265,12 +245,12 @@ static bool begin(struct nnv_shape_bench *b, const struct nnv_case *c) {
     if (!nnv_session_subject(s, spec, &b->subject)) return false;
     forgive_choices(&b->subject);
     b->prepared = nnv_session_prepare(s, &b->subject);
-    return b->prepared && nnv_session_values(s, &b->subject, NNV_SESSION_READ_ONLY, &b->values);
+    return b->prepared && nnv_session_request(s, &b->subject, NNV_POOL_READ_ONLY, &b->values);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_session s;
-    struct nnv_shape_bench b = {.s = &s, .way = cases[c->a].way};
+    struct nnv_shape_fixture b = {.s = &s, .mode = cases[c->a].mode};
     nnv_session_begin(&s, env, result);
     if (begin(&b, c)) cases[c->a].run(&b);
     nnv_session_release(&s, b.prepared);

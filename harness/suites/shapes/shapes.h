@@ -3,7 +3,7 @@
 #ifndef NNV_SUITES_SHAPES_H
 #define NNV_SUITES_SHAPES_H
 
-#include "harness/suites/kit/way.h"
+#include "harness/suites/kit/session.h"
 
 /** Which tensors of the main subgraph lose their shape, and how much of it. */
 enum nnv_open {
@@ -21,26 +21,28 @@ NNV_USE_RESULT enum nnv_status nnv_shapes_open(const struct nnv_spec *spec, unsi
                                                struct nnv_spec **out, uint32_t *opened, struct nnv_err *err);
 
 /** What a case has at hand: a prepared model that leaves shapes open, and a request. */
-struct nnv_shape_bench {
+struct nnv_shape_fixture {
     struct nnv_session *s;
     struct nnv_subject subject;
     struct nnvts_prepared_model *prepared;
-    struct nnv_values values;
-    enum nnv_way way;
+    struct nnv_request values;
+    enum nnv_mode mode;
 };
 
-static inline uint32_t nnv_shapes_outputs(const struct nnv_shape_bench *b) { return b->subject.spec->model.main.nout; }
+static inline uint32_t nnv_shapes_outputs(const struct nnv_shape_fixture *b) {
+    return b->subject.spec->model.main.nout;
+}
 /**
  * Executes and judges the values. An output of unknown shape is more than some drivers can do; they say so by
  * GENERAL_FAILURE, and write nothing: UNSUPPORTED. False: the case is over.
  */
-bool nnv_shapes_execute(struct nnv_shape_bench *b);
+bool nnv_shapes_execute(struct nnv_shape_fixture *b);
 
 /* Cases: each of the first outputs in turn is one byte short; all have one byte; all have room for more. */
-void nnv_shapes_one_too_small(struct nnv_shape_bench *b);
-void nnv_shapes_all_too_small(struct nnv_shape_bench *b);
-void nnv_shapes_roomy(struct nnv_shape_bench *b);
+void nnv_shapes_one_too_small(struct nnv_shape_fixture *b);
+void nnv_shapes_all_too_small(struct nnv_shape_fixture *b);
+void nnv_shapes_roomy(struct nnv_shape_fixture *b);
 /** A case: extents and ranks, of each input and output in turn, that are not the model's or the value's. */
-void nnv_shapes_contradictions(struct nnv_shape_bench *b);
+void nnv_shapes_contradictions(struct nnv_shape_fixture *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file shapes_size.c Output buffers that are too small, or larger than the outputs. */
+/** @file size.c Output buffers that are too small, or larger than the outputs. */
 #include <string.h>
 
 #include "harness/suites/shapes/shapes.h"
@@ -8,7 +8,7 @@
 /* ------------------------------------------------------------ outputs too small */
 
 /* What the driver says of one output that it was given `length` bytes for. */
-static void expect_shape(struct nnv_shape_bench *b, uint32_t i, uint32_t length) {
+static void expect_shape(struct nnv_shape_fixture *b, uint32_t i, uint32_t length) {
     struct nnv_session *s = b->s;
     const struct nnvts_output_shape *got = &b->values.result.shapes[i];
     const struct nnv_value *want = b->subject.expected[i].value;
@@ -29,13 +29,13 @@ static void expect_shape(struct nnv_shape_bench *b, uint32_t i, uint32_t length)
 }
 
 /* Bytes of the output pool that the request's buffers do not have are as they were. */
-static void expect_untouched(struct nnv_shape_bench *b, const uint8_t *before) {
-    const struct nnv_values *v = &b->values;
+static void expect_untouched(struct nnv_shape_fixture *b, const uint8_t *before) {
+    const struct nnv_request *v = &b->values;
     uint64_t from = 0;
     for (uint32_t i = 0; i <= nnv_shapes_outputs(b); i++) {
         const struct nnvts_location *l = i < nnv_shapes_outputs(b) ? &v->outputs[i].location : NULL;
         const uint64_t to = l ? l->offset : v->pools[1].size;
-        if (!nnv_expect(b->s, memcmp(before + from, v->output_pool + from, to - from) == 0,
+        if (!nnv_expect(b->s, memcmp(before + from, v->pool_data[1] + from, to - from) == 0,
                         "execute wrote behind the buffer of output %u, which was given as too small", i ? i - 1 : 0))
             b->s->result->worker_damaged = true;
         if (l) from = (uint64_t)l->offset + l->length;
@@ -46,18 +46,18 @@ static void expect_untouched(struct nnv_shape_bench *b, const uint8_t *before) {
  * Executes with buffers of these lengths, of which one at least is too small; allowed: bits of the statuses. Then with
  * buffers of the right size.
  */
-static void execute_short(struct nnv_shape_bench *b, const uint32_t *lengths, uint32_t allowed) {
+static void execute_short(struct nnv_shape_fixture *b, const uint32_t *lengths, uint32_t allowed) {
     struct nnv_session *s = b->s;
-    struct nnv_values *v = &b->values;
-    struct nnv_way_run run = {.way = b->way, .config = nnv_session_execution_config, .duration_ns = NNVTS_NO_TIME};
-    nnv_values_reset(v);
+    struct nnv_request *v = &b->values;
+    struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, v);
+    nnv_request_reset(v);
     for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) v->outputs[i].location.length = lengths[i];
-    const uint8_t *before = nnv_arena_copy(s->env->arena, v->output_pool, (size_t)v->pools[1].size);
+    const uint8_t *before = nnv_arena_copy(s->env->arena, v->pool_data[1], (size_t)v->pools[1].size);
     if (!before) {
         nnv_session_error(s, "out of memory");
         return;
     }
-    if (!nnv_way_execute_as_it_is(s, b->prepared, v, &run)) return;
+    if (!nnv_session_try(s, &run)) return;
     const enum nnvts_status st = run.status;
     nnv_session_enter(s, NNV_PHASE_CHECK);
     expect_untouched(b, before);
@@ -76,7 +76,7 @@ static void execute_short(struct nnv_shape_bench *b, const uint32_t *lengths, ui
     if (s->result->verdict == NNVTS_PASS) nnv_shapes_execute(b);
 }
 
-static uint32_t insufficient(const struct nnv_shape_bench *b) {
+static uint32_t insufficient(const struct nnv_shape_fixture *b) {
     const struct nnv_subgraph *main = &b->subject.spec->model.main;
     uint32_t allowed = 1u << NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
     for (uint32_t i = 0; i < main->nout; i++) {
@@ -89,7 +89,7 @@ static uint32_t insufficient(const struct nnv_shape_bench *b) {
 }
 
 /* Each of the first outputs in turn is one byte short. */
-void nnv_shapes_one_too_small(struct nnv_shape_bench *b) {
+void nnv_shapes_one_too_small(struct nnv_shape_fixture *b) {
     enum { MOST = 4 };
     bool any = false;
     uint32_t *lengths = NNV_NEW(b->s->env->arena, uint32_t, nnv_shapes_outputs(b));
@@ -104,7 +104,7 @@ void nnv_shapes_one_too_small(struct nnv_shape_bench *b) {
     if (!any) nnv_session_execute(b->s, b->prepared, &b->values);
 }
 
-void nnv_shapes_all_too_small(struct nnv_shape_bench *b) {
+void nnv_shapes_all_too_small(struct nnv_shape_fixture *b) {
     uint32_t *lengths = NNV_NEW(b->s->env->arena, uint32_t, nnv_shapes_outputs(b));
     for (uint32_t i = 0; i < nnv_shapes_outputs(b) && lengths; i++) lengths[i] = 1;
     if (lengths) execute_short(b, lengths, insufficient(b));
@@ -113,37 +113,37 @@ void nnv_shapes_all_too_small(struct nnv_shape_bench *b) {
 /* ------------------------------------------------------------ outputs too large */
 
 /* Buffers with room for more: the values stand at their beginnings, and nothing behind their ends. */
-void nnv_shapes_roomy(struct nnv_shape_bench *b) {
+void nnv_shapes_roomy(struct nnv_shape_fixture *b) {
     enum { MORE = 64, FILL = 0x5a };
     struct nnv_session *s = b->s;
-    struct nnv_values wide = b->values;
+    struct nnv_request wide = b->values;
     const uint32_t n = nnv_shapes_outputs(b);
-    struct nnv_way_run run = {.way = b->way, .config = nnv_session_execution_config, .duration_ns = NNVTS_NO_TIME};
+    struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &wide);
     struct nnvts_location *exact = NNV_NEW(s->env->arena, struct nnvts_location, n);
     uint64_t size = MORE;
-    nnv_values_reset(&b->values);
+    nnv_request_reset(&b->values);
     for (uint32_t i = 0; i < n && exact; i++) {
         struct nnvts_location *l = &b->values.outputs[i].location;
         exact[i] = *l;
         *l = (struct nnvts_location){.pool = 1, .offset = (uint32_t)size, .length = l->length + MORE};
         size += ((uint64_t)l->length + MORE) / MORE * MORE + MORE;
     }
-    if (!exact || !nnv_session_memory(s, (size_t)size, NNV_SESSION_WRITABLE, &wide.pools[1], &wide.output_pool)) return;
-    memset(wide.output_pool, FILL, (size_t)size);
-    wide.request.pools = wide.pools;
-    if (!nnv_way_execute_as_it_is(s, b->prepared, &wide, &run)) return;
+    if (!exact || !nnv_session_memory(s, (size_t)size, NNV_POOL_WRITABLE, &wide.pools[1], &wide.pool_data[1])) return;
+    memset(wide.pool_data[1], FILL, (size_t)size);
+    wide.abi.pools = wide.pools;
+    if (!nnv_session_try(s, &run)) return;
     b->values.result = wide.result;
     uint64_t from = 0;
     for (uint32_t i = 0; i <= n; i++) {
         const struct nnvts_location *l = &b->values.outputs[i < n ? i : 0].location;
         for (const uint64_t to = i < n ? l->offset : size; from < to; from++)
-            if (!nnv_expect(s, wide.output_pool[from] == FILL, "execute wrote outside its output buffers")) return;
+            if (!nnv_expect(s, wide.pool_data[1][from] == FILL, "execute wrote outside its output buffers")) return;
         if (i < n) from = (uint64_t)l->offset + l->length;
     }
     for (uint32_t i = 0; i < n; i++) {
         struct nnvts_location *l = &b->values.outputs[i].location;
         if (exact[i].length)
-            memcpy(b->values.output_pool + exact[i].offset, wide.output_pool + l->offset, exact[i].length);
+            memcpy(b->values.pool_data[1] + exact[i].offset, wide.pool_data[1] + l->offset, exact[i].length);
         *l = exact[i];
     }
     if (run.status == NNVTS_STATUS_GENERAL_FAILURE)

@@ -35,7 +35,7 @@ static void copy_operation(struct nnv_mutation *m, struct nnv_operation *op) {
 }
 
 bool nnv_mutation_copy(struct nnv_mutation *m, const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena) {
-    *m = (struct nnv_mutation){.arena = arena, .pick = pick, .config = nnv_session_prepare_config};
+    *m = (struct nnv_mutation){.arena = arena, .pick = pick, .config = nnv_prepare_config};
     m->spec = nnv_mutation_dup(m, spec, 1, sizeof *spec, 0);
     if (!m->spec) return false;
     m->model = &m->spec->model;

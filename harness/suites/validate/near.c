@@ -259,12 +259,12 @@ static bool priority(struct nnv_mutation *m) {
 
 /* -------------------------------------------------------------------- requests */
 
-static bool dims_stated(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
+static bool dims_stated(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
     const struct nnv_spec *spec = v->subject->spec;
     const bool inputs = row->a == 0;
     bool any = false;
     (void)s;
-    for (uint32_t i = 0; i < (inputs ? v->request.input_count : v->request.output_count); i++) {
+    for (uint32_t i = 0; i < (inputs ? v->abi.input_count : v->abi.output_count); i++) {
         const struct nnv_value *value = inputs ? &spec->inputs[i] : v->subject->expected[i].value;
         const struct nnv_operand *o =
             &spec->model.main.operands[inputs ? spec->model.main.in[i] : spec->model.main.out[i]];
@@ -277,10 +277,10 @@ static bool dims_stated(struct nnv_session *s, const struct nnv_near_miss *row, 
     return any;
 }
 /* Dimensions of 0 where the model knows them. */
-static bool dims_left_open(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
+static bool dims_left_open(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
     static const uint32_t zeros[NNV_MAX_RANK];
     if (!dims_stated(s, row, v)) return false;
-    for (uint32_t i = 0; i < v->request.input_count; i++) {
+    for (uint32_t i = 0; i < v->abi.input_count; i++) {
         const struct nnv_operand *o = &v->subject->spec->model.main.operands[v->subject->spec->model.main.in[i]];
         bool known = true;
         for (uint32_t d = 0; d < o->rank; d++) known = known && o->dims[d];
@@ -289,28 +289,28 @@ static bool dims_left_open(struct nnv_session *s, const struct nnv_near_miss *ro
     return true;
 }
 /* The guard zones behind the values are padding: inputs' may be read; outputs' must stay unwritten here. */
-static bool padding_given(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
+static bool padding_given(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
     (void)s, (void)row;
-    for (uint32_t i = 0; i < v->request.input_count; i++)
+    for (uint32_t i = 0; i < v->abi.input_count; i++)
         if (!v->inputs[i].has_no_value) v->inputs[i].location.padding = 16;
-    return v->request.input_count > 0;
+    return v->abi.input_count > 0;
 }
-static struct nnvts_memory *more_pools(struct nnv_session *s, struct nnv_values *v, uint32_t more) {
-    struct nnvts_memory *pools = NNV_NEW(s->env->arena, struct nnvts_memory, v->request.pool_count + more);
+static struct nnvts_memory *more_pools(struct nnv_session *s, struct nnv_request *v, uint32_t more) {
+    struct nnvts_memory *pools = NNV_NEW(s->env->arena, struct nnvts_memory, v->abi.pool_count + more);
     if (!pools) {
         nnv_session_error(s, "out of memory");
         return NULL;
     }
     memcpy(pools, v->pools, sizeof v->pools);
-    v->request.pools = pools;
+    v->abi.pools = pools;
     return pools;
 }
-static bool extra_pool(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
+static bool extra_pool(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
     static uint8_t bytes[16];
     struct nnvts_memory *pools = more_pools(s, v, 1);
     (void)row;
     if (!pools) return false;
-    pools[v->request.pool_count++] = (struct nnvts_memory){
+    pools[v->abi.pool_count++] = (struct nnvts_memory){
         .prot = NNVTS_PROT_READ | NNVTS_PROT_WRITE, .fd = -1, .size = sizeof bytes, .data = bytes};
     return true;
 }
@@ -322,38 +322,38 @@ static void own_pool(const struct nnvts_memory *from, struct nnvts_argument *a, 
     a->location.pool = at;
     a->location.offset = 0;
 }
-static bool pool_each(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
-    struct nnvts_memory *pools = more_pools(s, v, v->request.input_count + v->request.output_count);
+static bool pool_each(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+    struct nnvts_memory *pools = more_pools(s, v, v->abi.input_count + v->abi.output_count);
     (void)row;
     if (!pools) return false;
-    for (uint32_t i = 0; i < v->request.input_count; i++)
-        if (!v->inputs[i].has_no_value) own_pool(&v->pools[0], &v->inputs[i], pools, v->request.pool_count++);
-    for (uint32_t i = 0; i < v->request.output_count; i++)
-        own_pool(&v->pools[1], &v->outputs[i], pools, v->request.pool_count++);
+    for (uint32_t i = 0; i < v->abi.input_count; i++)
+        if (!v->inputs[i].has_no_value) own_pool(&v->pools[0], &v->inputs[i], pools, v->abi.pool_count++);
+    for (uint32_t i = 0; i < v->abi.output_count; i++)
+        own_pool(&v->pools[1], &v->outputs[i], pools, v->abi.pool_count++);
     return true;
 }
-static bool pools_swapped(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
+static bool pools_swapped(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
     struct nnvts_memory *pools = more_pools(s, v, 0);
     (void)row;
     if (!pools) return false;
     pools[0] = v->pools[1];
     pools[1] = v->pools[0];
-    for (uint32_t i = 0; i < v->request.input_count; i++)
+    for (uint32_t i = 0; i < v->abi.input_count; i++)
         if (!v->inputs[i].has_no_value) v->inputs[i].location.pool = 1;
-    for (uint32_t i = 0; i < v->request.output_count; i++) v->outputs[i].location.pool = 0;
+    for (uint32_t i = 0; i < v->abi.output_count; i++) v->outputs[i].location.pool = 0;
     return true;
 }
-static bool pools_by_file(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
+static bool pools_by_file(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[0].data = v->pools[1].data = NULL;
     return true;
 }
-static bool output_pool_write_only(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
+static bool output_pool_write_only(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[1].prot = NNVTS_PROT_WRITE;
     return true;
 }
-static bool input_pool_writable(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v) {
+static bool input_pool_writable(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[0].prot = NNVTS_PROT_READ | NNVTS_PROT_WRITE;
     return true;

@@ -355,7 +355,7 @@ static bool fences_null(struct nnv_request_mutation *m) {
         "output_" what, rule, .side = NNV_SIDE_OUTPUT, __VA_ARGS__                                                     \
     }
 #define UNMAPPABLE .statuses = NNV_ST_INVALID | NNV_ST_FAILURE
-#define ALL_BUT_FENCED (NNV_WAY_SYNC | NNV_WAY_ASYNC | NNV_WAY_BURST | NNV_WAY_REUSABLE)
+enum { FENCED = 1u << NNV_MODE_FENCED, BURST = 1u << NNV_MODE_BURST };
 #define OPEN NNV_NEEDS_OPEN
 #define TOO_SMALL .statuses = NNV_ST_TOO_SMALL, .fenced = NNV_ST_INVALID, .late = true
 
@@ -383,7 +383,7 @@ const struct nnv_request_mutator nnv_request_mutators[] = {
     {"open_output_empty", "a driver says which output is too small", .needs = OPEN, .side = NNV_SIDE_OUTPUT, TOO_SMALL,
      .edit = open_empty},
     {"open_output_fenced", "a fenced execution has outputs that are fully specified", .needs = OPEN,
-     .side = NNV_SIDE_OUTPUT, .ways = NNV_WAY_FENCED, .edit = open_output},
+     .side = NNV_SIDE_OUTPUT, .modes = FENCED, .edit = open_output},
     BOTH("extent_above", SHAPE, .a = 1, .edit = extent_other),
     BOTH("extent_below", SHAPE, .a = -1, .edit = extent_other),
     BOTH("extents_swapped", SHAPE, .edit = extents_swapped),
@@ -431,12 +431,11 @@ const struct nnv_request_mutator nnv_request_mutators[] = {
      .change = pool_prot},
     {"output_pool_read_only", "outputs lie in pools that may be written", .side = NNV_SIDE_OUTPUT, .a = NNVTS_PROT_READ,
      .change = pool_prot},
-    {"burst_token_below", "memory tokens are -1 or above", .ways = NNV_WAY_BURST, .a = -2, .change = token_negative},
-    {"burst_token_least", "memory tokens are -1 or above", .ways = NNV_WAY_BURST, .a = INT64_MIN,
-     .change = token_negative},
-    {"burst_tokens_null", ARRAY, .ways = NNV_WAY_BURST, .change = tokens_null},
-    {"fence_negative", "fences are file descriptors", .ways = NNV_WAY_FENCED, .change = fence_negative},
-    {"fences_null", ARRAY, .ways = NNV_WAY_FENCED, .change = fences_null},
+    {"burst_token_below", "memory tokens are -1 or above", .modes = BURST, .a = -2, .change = token_negative},
+    {"burst_token_least", "memory tokens are -1 or above", .modes = BURST, .a = INT64_MIN, .change = token_negative},
+    {"burst_tokens_null", ARRAY, .modes = BURST, .change = tokens_null},
+    {"fence_negative", "fences are file descriptors", .modes = FENCED, .change = fence_negative},
+    {"fences_null", ARRAY, .modes = FENCED, .change = fences_null},
 };
 const size_t nnv_request_mutator_count = sizeof nnv_request_mutators / sizeof *nnv_request_mutators;
 
@@ -459,15 +458,15 @@ static bool edit_argument(struct nnv_request_mutation *m) {
 }
 
 enum nnv_applied nnv_request_make(struct nnv_request_mutation *m, const struct nnv_request_mutator *row,
-                                  const struct nnv_values *v, uint64_t pick, struct nnv_arena *arena) {
-    *m = (struct nnv_request_mutation){.arena = arena, .row = row, .pick = pick, .values = v, .request = v->request};
-    m->inputs = NNV_NEW(arena, struct nnvts_argument, v->request.input_count + 1);
-    m->outputs = NNV_NEW(arena, struct nnvts_argument, v->request.output_count + 1);
+                                  const struct nnv_request *v, uint64_t pick, struct nnv_arena *arena) {
+    *m = (struct nnv_request_mutation){.arena = arena, .row = row, .pick = pick, .values = v, .request = v->abi};
+    m->inputs = NNV_NEW(arena, struct nnvts_argument, v->abi.input_count + 1);
+    m->outputs = NNV_NEW(arena, struct nnvts_argument, v->abi.output_count + 1);
     if (!m->inputs || !m->outputs) return NNV_APPLY_FAILED;
-    if (v->request.input_count) memcpy(m->inputs, v->inputs, v->request.input_count * sizeof *m->inputs);
-    if (v->request.output_count) memcpy(m->outputs, v->outputs, v->request.output_count * sizeof *m->outputs);
-    m->inputs[v->request.input_count] = m->inputs[0]; /* surplus ones are like the first */
-    m->outputs[v->request.output_count] = m->outputs[0];
+    if (v->abi.input_count) memcpy(m->inputs, v->inputs, v->abi.input_count * sizeof *m->inputs);
+    if (v->abi.output_count) memcpy(m->outputs, v->outputs, v->abi.output_count * sizeof *m->outputs);
+    m->inputs[v->abi.input_count] = m->inputs[0]; /* surplus ones are like the first */
+    m->outputs[v->abi.output_count] = m->outputs[0];
     memcpy(m->pools, v->pools, sizeof v->pools);
     m->tokens[0] = m->tokens[1] = m->tokens[2] = -1;
     m->request.inputs = m->inputs;

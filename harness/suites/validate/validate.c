@@ -258,7 +258,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 /* ------------------------------------------------------------------- the model */
 
 /** What a case has at hand. */
-struct bench {
+struct fixture {
     struct nnv_session *s;
     const struct nnv_case *c;
     const struct nnv_spec *spec;
@@ -278,7 +278,7 @@ static bool applied(struct nnv_session *s, enum nnv_applied a) {
 }
 
 /** A model of the case: the how-manieth attempt, with another variant or other values each time. */
-static bool build(struct bench *b, int attempt) {
+static bool build(struct fixture *b, int attempt) {
     enum { INDICES = 3 }; /* the third index of a variant leaves more to the request than the others */
     struct nnv_arena *arena = b->s->env->arena;
     struct nnv_err err = {0};
@@ -317,10 +317,10 @@ static bool take_subject(struct nnv_session *s, const struct nnv_spec *spec, str
 /* ------------------------------------------------------------------ the verdicts */
 
 /** The valid model is prepared, executed and right. */
-static bool still_serves(struct bench *b) {
-    struct nnv_values v;
+static bool still_serves(struct fixture *b) {
+    struct nnv_request v;
     struct nnvts_prepared_model *prepared = nnv_session_prepare(b->s, &b->subject);
-    bool ok = prepared && nnv_session_values(b->s, &b->subject, NNV_SESSION_READ_ONLY, &v) &&
+    bool ok = prepared && nnv_session_request(b->s, &b->subject, NNV_POOL_READ_ONLY, &v) &&
               nnv_session_execute(b->s, prepared, &v);
     nnv_session_release(b->s, prepared);
     return ok;
@@ -349,23 +349,24 @@ static bool offer_prepare(struct nnv_session *s, const struct nnv_mutation *m, c
 }
 
 /** Renders a model into memory of the session. */
-static bool render(struct nnv_session *s, const struct nnv_model *model, struct nnvts_model *abi) {
-    struct nnvts_memory pool = {0};
-    uint8_t *mapped;
-    struct nnv_err err = {0};
-    if (!nnv_session_memory(s, nnv_abi_pool_bytes(model), NNV_SESSION_READ_ONLY, &pool, &mapped)) return false;
-    if (nnv_abi_model_at(model, s->env->arena, &pool, mapped, abi, &err) == NNV_OK) return true;
-    return nnv_session_error(s, "%s", err.text);
+static bool render(struct nnv_session *s, const struct nnv_spec *spec, const struct nnv_model *model,
+                   struct nnvts_model *abi) {
+    struct nnv_spec changed = *spec;
+    struct nnv_subject subject;
+    changed.model = *model;
+    if (!nnv_session_render(s, &changed, &subject)) return false;
+    *abi = subject.model;
+    return true;
 }
 
 /** The mutant is refused. *did: there was a place for it. */
-static bool refuse_model(struct bench *b, const struct nnv_model_mutator *row, bool *did) {
+static bool refuse_model(struct fixture *b, const struct nnv_model_mutator *row, bool *did) {
     struct nnv_session *s = b->s;
     struct nnv_mutation m;
     struct nnvts_model abi;
     char call[256];
-    *did = applied(s, nnv_mutation_make(&m, row, b->spec, b->pick, s->env->arena)) && render(s, m.model, &abi) &&
-           applied(s, nnv_mutation_rendered(&m, &abi));
+    *did = applied(s, nnv_mutation_make(&m, row, b->spec, b->pick, s->env->arena)) &&
+           render(s, b->spec, m.model, &abi) && applied(s, nnv_mutation_rendered(&m, &abi));
     if (!*did) return s->result->verdict == NNVTS_PASS;
     const uint32_t refused = NNV_ST_INVALID;
     snprintf(call, sizeof call, "that breaks a rule (%s)", row->rule);
@@ -373,14 +374,14 @@ static bool refuse_model(struct bench *b, const struct nnv_model_mutator *row, b
     return offer_prepare(s, &m, call, row->prepare ? row->prepare : refused) && ok;
 }
 
-static bool run_model(struct bench *b) {
+static bool run_model(struct fixture *b) {
     bool did;
     if (refuse_model(b, nnv_model_mutator(b->c->a), &did) && did) still_serves(b);
     return did;
 }
 
-static bool refuse_request(struct bench *b, const struct nnv_request_mutator *row,
-                           struct nnvts_prepared_model *prepared, struct nnv_values *v, bool *did) {
+static bool refuse_request(struct fixture *b, const struct nnv_request_mutator *row,
+                           struct nnvts_prepared_model *prepared, struct nnv_request *v, bool *did) {
     struct nnv_request_mutation m;
     *did = applied(b->s, nnv_request_make(&m, row, v, b->pick, b->s->env->arena));
     if (!*did) return b->s->result->verdict == NNVTS_PASS;
@@ -388,11 +389,11 @@ static bool refuse_request(struct bench *b, const struct nnv_request_mutator *ro
     return nnv_session_execute(b->s, prepared, v);
 }
 
-static bool run_request(struct bench *b) {
-    struct nnv_values v;
+static bool run_request(struct fixture *b) {
+    struct nnv_request v;
     struct nnvts_prepared_model *prepared = nnv_session_prepare(b->s, &b->subject);
     bool did = true;
-    if (prepared && nnv_session_values(b->s, &b->subject, NNV_SESSION_READ_ONLY, &v))
+    if (prepared && nnv_session_request(b->s, &b->subject, NNV_POOL_READ_ONLY, &v))
         refuse_request(b, &nnv_request_mutators[b->c->a], prepared, &v, &did);
     nnv_session_release(b->s, prepared);
     return did;
@@ -400,29 +401,26 @@ static bool run_request(struct bench *b) {
 
 /** All operations are supported, unless the row is one that may be declined. */
 static bool near_supported(struct nnv_session *s, const struct nnv_mutation *m, const struct nnv_near_miss *row) {
-    const uint32_t n = m->abi.main.operation_count;
-    bool *supported = NNV_NEW(s->env->arena, bool, n);
+    struct nnv_preparation p = {.device = s->device, .abi = &m->abi, .phase = s->env->phase};
     char call[256];
-    if (!supported) return nnv_session_error(s, "out of memory");
     snprintf(call, sizeof call, "get_supported_operations of a valid model (%s)", row->what);
-    nnv_session_enter(s, NNV_PHASE_SUPPORTED);
-    if (!nnv_expect_status(s, call, s->device->get_supported_operations(s->device, &m->abi, supported),
-                           NNVTS_STATUS_NONE))
+    const bool answered = nnv_ask_supported(&p, s->env->arena);
+    if (!nnv_expect_kept(s, call, &p.breach, 0) || !nnv_expect_status(s, call, p.status, NNVTS_STATUS_NONE))
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        if (supported[i]) continue;
+    for (uint32_t i = 0; answered && i < m->abi.main.operation_count; i++) {
+        if (p.supported[i]) continue;
         if (row->optional) return nnv_session_unsupported(s, "the driver does not support %s", row->what);
         return nnv_expect(s, false, "the driver supports the model, but operation %u no longer: %s", i, row->what);
     }
-    return true;
+    return answered;
 }
 
 /** The near-miss is accepted, and right. */
-static bool accept_near_miss(struct bench *b, const struct nnv_near_miss *row, bool *did) {
+static bool accept_near_miss(struct fixture *b, const struct nnv_near_miss *row, bool *did) {
     struct nnv_session *s = b->s;
     struct nnv_mutation m;
     struct nnv_subject subject;
-    struct nnv_values v;
+    struct nnv_request v;
     struct nnvts_prepared_model *prepared = NULL;
     int level = 0;
     char call[256];
@@ -431,7 +429,7 @@ static bool accept_near_miss(struct bench *b, const struct nnv_near_miss *row, b
     if (!*did) return s->result->verdict == NNVTS_PASS;
     if (!take_subject(s, m.spec, &subject)) return false;
     if (!nnv_mutation_take(&m, &subject.model)) return nnv_session_error(s, "out of memory");
-    *did = (!row->abi_change || row->abi_change(&m)) && nnv_session_values(s, &subject, NNV_SESSION_WRITABLE, &v) &&
+    *did = (!row->abi_change || row->abi_change(&m)) && nnv_session_request(s, &subject, NNV_POOL_WRITABLE, &v) &&
            (!row->request_change || row->request_change(s, row, &v));
     if (!*did) return s->result->verdict == NNVTS_PASS;
     if (!near_supported(s, &m, row)) return false;
@@ -441,14 +439,12 @@ static bool accept_near_miss(struct bench *b, const struct nnv_near_miss *row, b
     if (!nnv_expect_status(s, call, st, NNVTS_STATUS_NONE) || !nnv_session_check_prepared(s, call, prepared))
         return false;
     snprintf(call, sizeof call, "execute (%s)", row->what);
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    st = prepared->execute(prepared, &v.request, &nnv_session_execution_config, &v.result);
-    bool ok = nnv_session_check_values(s, call, st, &v);
+    bool ok = nnv_session_check_values(s, call, nnv_session_sync(s, prepared, &v), &v);
     nnv_session_release(s, prepared);
     return ok;
 }
 
-static bool run_near_miss(struct bench *b) {
+static bool run_near_miss(struct fixture *b) {
     bool did;
     accept_near_miss(b, &nnv_near_misses[b->c->a], &did);
     return did;
@@ -457,15 +453,15 @@ static bool run_near_miss(struct bench *b) {
 /* ----------------------------------------------------------------------- specs */
 
 /** Whether a row's turn is in this spec: all in tier full, else one in a few. */
-static bool has_turn(const struct bench *b, enum table table, size_t i, const struct row *row) {
+static bool has_turn(const struct fixture *b, enum table table, size_t i, const struct row *row) {
     enum { ONE_IN = 16 };
     const int tier = b->s->env->config->tier;
     if (row->level > b->s->device->feature_level) return false;
     return tier >= last_tier || (b->pick + i * 7 + (uint64_t)table) % ONE_IN == 0;
 }
 
-static bool run_row(struct bench *b, enum table table, size_t i, struct nnvts_prepared_model *prepared,
-                    struct nnv_values *v) {
+static bool run_row(struct fixture *b, enum table table, size_t i, struct nnvts_prepared_model *prepared,
+                    struct nnv_request *v) {
     bool did;
     switch (table) {
     case MODEL:
@@ -481,13 +477,13 @@ static bool run_row(struct bench *b, enum table table, size_t i, struct nnvts_pr
 }
 
 /** Many rows on the model of a spec file, those that have a place in it; and the valid model at the end. */
-static void run_spec(struct bench *b) {
+static void run_spec(struct fixture *b) {
     struct nnv_session *s = b->s;
-    struct nnv_values v;
+    struct nnv_request v;
     struct row row;
     struct nnvts_prepared_model *prepared = nnv_session_prepare(s, &b->subject);
-    bool ok = prepared && nnv_session_values(s, &b->subject, NNV_SESSION_READ_ONLY, &v) &&
-              nnv_session_execute(s, prepared, &v);
+    bool ok =
+        prepared && nnv_session_request(s, &b->subject, NNV_POOL_READ_ONLY, &v) && nnv_session_execute(s, prepared, &v);
     for (int table = 0; table < TABLES && ok; table++)
         for (size_t i = 0; ok && row_at((enum table)table, i, &row); i++)
             if (has_turn(b, (enum table)table, i, &row) && !run_row(b, (enum table)table, i, prepared, &v))
@@ -496,7 +492,7 @@ static void run_spec(struct bench *b) {
     if (ok) still_serves(b);
 }
 
-static bool build_spec(struct bench *b) {
+static bool build_spec(struct fixture *b) {
     enum { LARGE_BYTES = 1 << 20, LARGE_OPERATIONS = 20 };
     struct nnv_session *s = b->s;
     struct nnv_spec *spec;
@@ -516,8 +512,8 @@ static bool build_spec(struct bench *b) {
 /* -------------------------------------------------------------------- the suite */
 
 /** The case's row on the first model that has a place for it. */
-static void run_row_case(struct bench *b) {
-    static bool (*const runs[TABLES])(struct bench * b) = {run_model, run_request, run_near_miss};
+static void run_row_case(struct fixture *b) {
+    static bool (*const runs[TABLES])(struct fixture * b) = {run_model, run_request, run_near_miss};
     const int attempts = b->c->data ? 24 : 1;
     for (int i = 0; i < attempts; i++)
         if (!build(b, i) || !take_subject(b->s, b->spec, &b->subject) || !nnv_session_supports(b->s, &b->subject) ||
@@ -528,7 +524,7 @@ static void run_row_case(struct bench *b) {
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_session s;
-    struct bench b = {.s = &s, .c = c, .pick = nnv_hash_str(c->name)};
+    struct fixture b = {.s = &s, .c = c, .pick = nnv_hash_str(c->name)};
     nnv_session_begin(&s, env, result);
     if (!c->d)
         run_row_case(&b);

@@ -125,9 +125,6 @@ uint32_t nnv_list_drop(uint32_t *list, uint32_t n, uint32_t index);
 
 /* ----------------------------------------------------------------- requests */
 
-/** The ways to execute, as bits of nnv_request_mutator.ways; 0: all. */
-enum nnv_way { NNV_WAY_SYNC = 1, NNV_WAY_ASYNC = 2, NNV_WAY_FENCED = 4, NNV_WAY_BURST = 8, NNV_WAY_REUSABLE = 16 };
-
 /** Which argument a row edits: of the inputs or the outputs, the first, the last, or the case's choice. */
 enum nnv_side { NNV_SIDE_NONE, NNV_SIDE_INPUT, NNV_SIDE_OUTPUT };
 
@@ -136,7 +133,7 @@ struct nnv_request_mutator {
     const char *name, *rule;
     uint32_t needs;
     int level;         /**< the feature level that knows the rule; 0: all */
-    uint32_t ways;     /**< enum nnv_way; 0: all */
+    uint32_t modes;    /**< bits 1u << enum nnv_mode; 0: all */
     uint32_t statuses; /**< of the execution; 0: INVALID_ARGUMENT */
     uint32_t fenced;   /**< of execute_fenced, where they are others; 0: the same */
     bool late;         /**< only the execution can find it: launching or creating it may answer NONE */
@@ -152,7 +149,7 @@ struct nnv_request_mutation {
     struct nnv_arena *arena;
     const struct nnv_request_mutator *row;
     uint64_t pick;
-    const struct nnv_values *values;
+    const struct nnv_request *values;
     struct nnvts_request request;
     struct nnvts_argument *inputs, *outputs; /**< request's, with room for one more */
     struct nnvts_memory pools[3];
@@ -167,13 +164,13 @@ extern const struct nnv_request_mutator nnv_request_mutators[];
 extern const size_t nnv_request_mutator_count;
 /** Copies the request of v and makes the row's mistake in it. */
 enum nnv_applied nnv_request_make(struct nnv_request_mutation *m, const struct nnv_request_mutator *row,
-                                  const struct nnv_values *v, uint64_t pick, struct nnv_arena *arena);
+                                  const struct nnv_request *v, uint64_t pick, struct nnv_arena *arena);
 /**
- * Executes it in each way that the driver offers and the row is for, and expects it to be refused. False if something
+ * Executes it in each mode that the driver offers and the row is for, and expects it to be refused. False if something
  * that was expected did not hold.
  */
 bool nnv_request_refused(struct nnv_session *s, struct nnvts_prepared_model *prepared,
-                         const struct nnv_request_mutation *m, struct nnv_values *v);
+                         const struct nnv_request_mutation *m, struct nnv_request *v);
 
 /* -------------------------------------------------------------- near-misses */
 
@@ -186,7 +183,7 @@ struct nnv_near_miss {
     int32_t a;     /**< a parameter */
     bool (*change)(struct nnv_mutation *m);
     bool (*abi_change)(struct nnv_mutation *m);
-    bool (*request_change)(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_values *v);
+    bool (*request_change)(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v);
 };
 extern const struct nnv_near_miss nnv_near_misses[];
 extern const size_t nnv_near_miss_count;

@@ -104,7 +104,7 @@ static void begin(enum way w) {
     nnv_session_begin(&s, &env, &result);
     x = (struct nnv_exec){.s = &s, .seed = 1, .prepared = &prepared};
     assert_true(nnv_session_subject(&s, fake_spec(SUM, arena), &x.subject));
-    assert_true(nnv_session_values(&s, &x.subject, NNV_SESSION_READ_ONLY, &x.values));
+    assert_true(nnv_session_request(&s, &x.subject, NNV_POOL_READ_ONLY, &x.values));
 }
 
 static int set_up(void **state) {
@@ -166,7 +166,7 @@ static void variants(void **state) {
     assert_memory_equal(other.spec->inputs[0].data, a, sizeof a);
     assert_memory_equal(other.spec->inputs[1].data, b, sizeof b);
     assert_memory_equal(other.expected[0].value->data, sum, sizeof sum);
-    nnv_values_fill(&x.values, &other);
+    nnv_session_fill(&x.values, &other);
     assert_memory_equal(x.values.input_at[1], b, sizeof b);
     assert_true(nnv_session_check_memory(&s, "nothing", &x.values));
     nnv_session_end(&s);
@@ -184,32 +184,33 @@ static void callbacks(void **state) {
         {EARLY, "6 of 6 values wrong"},
         {NO_RESULT, "came without a result"},
         {FAILED, "answered GENERAL_FAILURE, expected NONE"},
-        {HUGE_RANK, "wrong shape for output 0"},
+        {HUGE_RANK, "reports rank 1000000 for output 0"},
         {MANY_SHAPES, "reports 1073741824 shapes"},
-        {WRITES_BEHIND, "wrote outside output 0: at byte 24"},
-        {UNASKED_TIME, "was not asked for times"},
+        {WRITES_BEHIND, "wrote behind the end of output 0: byte 24"},
+        {UNASKED_TIME, "reports a time although none was asked for"},
     };
     begin(WELL);
-    assert_true(nnv_exec_run(&x, &prepared, NNV_EXEC_ASYNC, &x.values, NULL, NULL));
+    assert_true(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL));
     nnv_session_end(&s);
     assert_int_equal(result.verdict, NNVTS_PASS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(rows[i].way);
-        assert_failed(nnv_exec_run(&x, &prepared, NNV_EXEC_ASYNC, &x.values, NULL, NULL), rows[i].reason);
+        assert_failed(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL), rows[i].reason);
     }
 }
 
 static void loud_refusal(void **state) {
     (void)state;
-    enum nnvts_status st;
+    struct nnv_exec_run run;
     begin(REFUSED_LOUDLY);
-    struct nnv_exec_landing *l = nnv_exec_launch(&x, &prepared, &x.values, &x.values.request, NULL, &st);
-    assert_non_null(l);
-    assert_int_equal(st, NNVTS_STATUS_GENERAL_FAILURE);
-    assert_int_equal(nnv_exec_landings(l), 1); /* the case refused says that it must be 0 */
+    assert_true(nnv_exec_make(&x, &run, &prepared, NNV_MODE_ASYNC, &x.values, NULL));
+    assert_true(nnv_exec_try_launch(&x, &run));
+    assert_false(run.x.launched);
+    assert_int_equal(run.x.status, NNVTS_STATUS_GENERAL_FAILURE);
+    assert_int_equal(nnv_execution_callbacks(&run.x), 1); /* the case refused says that it must be 0 */
     nnv_session_end(&s);
     begin(REFUSED_LOUDLY);
-    assert_failed(nnv_exec_run(&x, &prepared, NNV_EXEC_ASYNC, &x.values, NULL, NULL), "execute_async answered");
+    assert_failed(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL), "execute_async answered");
 }
 
 /* ---------------------------------------------------------------------- fences */
@@ -223,20 +224,20 @@ static void fenced(void **state) {
         {ENDS_WITHOUT_FENCE, "6 of 6 values wrong"},
         {NO_GET_RESULT, "without get_result"},
         {RESULT_FAILS, "answered GENERAL_FAILURE, expected NONE"},
-        {LONG_TIME, "was not asked for times"},
+        {LONG_TIME, "reports a time although none was asked for"},
     };
     begin(WELL);
-    assert_true(nnv_exec_run(&x, &prepared, NNV_EXEC_FENCED, &x.values, NULL, NULL));
+    assert_true(nnv_exec_run(&x, &prepared, NNV_MODE_FENCED, &x.values, NULL));
     nnv_session_end(&s);
     assert_int_equal(fake.released, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(rows[i].way);
-        assert_failed(nnv_exec_run(&x, &prepared, NNV_EXEC_FENCED, &x.values, NULL, NULL), rows[i].reason);
+        assert_failed(nnv_exec_run(&x, &prepared, NNV_MODE_FENCED, &x.values, NULL), rows[i].reason);
     }
     begin(LONG_TIME);
-    struct nnvts_execution_config measured = nnv_session_execution_config;
+    struct nnvts_execution_config measured = nnv_execution_config;
     measured.measure_timing = true;
-    assert_failed(nnv_exec_run(&x, &prepared, NNV_EXEC_FENCED, &x.values, &measured, NULL), "by the wall clock");
+    assert_failed(nnv_exec_run(&x, &prepared, NNV_MODE_FENCED, &x.values, &measured), "by the wall clock");
 }
 
 /** The two kinds of fences are what they say before and after they are signalled. */
@@ -246,13 +247,13 @@ static void fences(void **state) {
     for (int kind = 0; kind < 2; kind++) {
         struct nnv_exec_fence f;
         assert_true(nnv_exec_fence_make(&x, kind ? NNV_EXEC_BROKEN : NNV_EXEC_EVENT, &f));
-        struct nnv_exec_fenced_run run = {.out = {.sync_fence = f.wait}, .v = &x.values};
-        assert_false(nnv_exec_fenced_done(&run));
+        struct nnv_exec_run run;
+        assert_true(nnv_exec_make(&x, &run, &prepared, NNV_MODE_FENCED, &x.values, NULL));
+        run.x.fence = (struct nnvts_fenced_execution){f.wait, NULL, fake_get_result, fake_release_fenced};
+        assert_false(nnv_execution_fence_signalled(&run.x));
         nnv_exec_fence_signal(&f);
-        assert_true(nnv_exec_fenced_done(&run));
-        run.out.get_result = fake_get_result;
-        run.out.release = fake_release_fenced;
-        if (kind) assert_failed(nnv_exec_fenced_finish(&x, &run, NULL), "reports an error");
+        assert_true(nnv_execution_fence_signalled(&run.x));
+        if (kind) assert_failed(nnv_exec_finish(&x, &run), "reports an error");
         nnv_exec_fence_free(&f);
     }
 }

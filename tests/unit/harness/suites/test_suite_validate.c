@@ -140,7 +140,7 @@ static bool render_differs(const struct nnv_model_mutator *row, size_t k) {
     if (nnv_abi_model_at(m.model, scratch, &pool, mapped, &abi, &err)) fail_msg("%s", err.text);
     if (nnv_mutation_rendered(&m, &abi) != NNV_APPLIED) return false;
     const struct nnvts_model *a = &m.abi;
-    bool same = memcmp(&m.config, &nnv_session_prepare_config, sizeof m.config) == 0;
+    bool same = memcmp(&m.config, &nnv_prepare_config, sizeof m.config) == 0;
     same = same && a->operand_values == abi.operand_values && a->operand_values_bytes == abi.operand_values_bytes;
     same = same && a->pool_count == abi.pool_count && a->pools && a->main.operands && a->main.operations;
     same = same && a->main.inputs == abi.main.inputs && a->main.outputs == abi.main.outputs;
@@ -188,8 +188,8 @@ static void test_near_misses_are_valid(void **state) {
 
 /* ---------------------------------------------------------------------- requests */
 
-static bool same_request(const struct nnv_request_mutation *m, const struct nnv_values *v) {
-    const struct nnvts_request *a = &m->request, *b = &v->request;
+static bool same_request(const struct nnv_request_mutation *m, const struct nnv_request *v) {
+    const struct nnvts_request *a = &m->request, *b = &v->abi;
     if (m->no_tokens || m->wait_for_count || m->tokens[0] != -1 || m->tokens[1] != -1) return false;
     if (a->input_count != b->input_count || a->output_count != b->output_count || a->pool_count != b->pool_count)
         return false;
@@ -204,10 +204,10 @@ static void check_rows(const struct nnv_spec *model, size_t k, size_t *applied) 
     struct nnv_case_env env = {.config = &config, .client = &client, .arena = scratch, .phase = &phase};
     struct nnv_session s;
     struct nnv_subject subject;
-    struct nnv_values v, before;
+    struct nnv_request v, before;
     nnv_session_begin(&s, &env, &result);
     assert_true(nnv_session_subject(&s, model, &subject));
-    assert_true(nnv_session_values(&s, &subject, NNV_SESSION_WRITABLE, &v));
+    assert_true(nnv_session_request(&s, &subject, NNV_POOL_WRITABLE, &v));
     before = v;
     for (size_t i = 0; i < nnv_request_mutator_count; i++) {
         const struct nnv_request_mutator *row = &nnv_request_mutators[i];
