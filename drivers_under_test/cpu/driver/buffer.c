@@ -27,33 +27,12 @@ struct cpu_buffer {
 
 /* ---------------------------------------------------------------------- shapes */
 
-/** *known_rank and *to take what else `from` knows; false if they contradict each other. */
-static bool merge(bool *known_rank, struct cpu_shape *to, const struct cpu_shape *from) {
-    if (!*known_rank) {
-        *known_rank = true;
-        *to = *from;
-        return true;
-    }
-    if (to->rank != from->rank) return false;
-    for (uint32_t i = 0; i < to->rank; i++) {
-        if (!cpu_agree(to->dims[i], from->dims[i])) return false;
-        to->dims[i] = cpu_merge(to->dims[i], from->dims[i]);
-    }
-    return true;
-}
-
 /** Extents of a caller, 0 where open. False if there are too many. */
 static bool read_shape(const uint32_t *dims, uint32_t rank, struct cpu_shape *out) {
     if (rank > CPU_MAX_RANK || !dims) return false;
     *out = (struct cpu_shape){.rank = rank};
     for (uint32_t i = 0; i < rank; i++) out->dims[i] = dims[i] ? dims[i] : CPU_UNKNOWN;
     return true;
-}
-
-static bool is_open(const struct cpu_shape *shape) {
-    for (uint32_t i = 0; i < shape->rank; i++)
-        if (shape->dims[i] == CPU_UNKNOWN) return true;
-    return false;
 }
 
 /* --------------------------------------------------------------------- copying */
@@ -95,10 +74,10 @@ static enum nnvts_status copy_from(struct nnvts_buffer *self, const struct nnvts
     bool known_rank = b->known_rank;
     size_t count;
     if (!source) return NNVTS_STATUS_INVALID_ARGUMENT;
-    if (dimension_count &&
-        (!read_shape(dimensions, dimension_count, &given) || is_open(&given) || !merge(&known_rank, &shape, &given)))
+    if (dimension_count && (!read_shape(dimensions, dimension_count, &given) || !cpu_extents_known(&given) ||
+                            !cpu_shape_refine(&known_rank, &shape, &given)))
         return NNVTS_STATUS_INVALID_ARGUMENT;
-    if (!known_rank || is_open(&shape) || !cpu_elements(b->type, &shape, &count) ||
+    if (!known_rank || !cpu_extents_known(&shape) || !cpu_elements(b->type, &shape, &count) ||
         source->size != count * cpu_api_element(b->type))
         return NNVTS_STATUS_INVALID_ARGUMENT;
     enum nnvts_status st = cpu_memory_map(source, NNVTS_PROT_READ, &mapping);
@@ -157,12 +136,12 @@ static bool agree(const struct cpu_role_operand *roles, uint32_t count, const ui
         for (uint32_t k = 0; k < i; k++)
             if (same_role(&roles[i].role, &roles[k].role)) return false;
         if (!same_encoding(t, roles[0].tensor)) return false;
-        if (t->known_rank && !merge(&b->known_rank, &b->shape, &t->shape)) return false;
+        if (t->known_rank && !cpu_shape_refine(&b->known_rank, &b->shape, &t->shape)) return false;
     }
-    if (hint_rank &&
-        (!cpu_is_tensor(b->type) || !read_shape(hint, hint_rank, &given) || !merge(&b->known_rank, &b->shape, &given)))
+    if (hint_rank && (!cpu_is_tensor(b->type) || !read_shape(hint, hint_rank, &given) ||
+                      !cpu_shape_refine(&b->known_rank, &b->shape, &given)))
         return false;
-    return !b->known_rank || is_open(&b->shape) || cpu_elements(b->type, &b->shape, &elements);
+    return !b->known_rank || !cpu_extents_known(&b->shape) || cpu_elements(b->type, &b->shape, &elements);
 }
 
 static bool token_is_free(const struct cpu_buffers *buffers, uint32_t token) {
@@ -229,7 +208,7 @@ enum nnvts_status cpu_buffer_read(struct cpu_buffer *b, const struct cpu_kernels
     pthread_mutex_lock(&b->lock);
     if (!b->initialised) {
         st = NNVTS_STATUS_GENERAL_FAILURE;
-    } else if (!merge(&known_rank, &shape, &b->now)) {
+    } else if (!cpu_shape_refine(&known_rank, &shape, &b->now)) {
         st = NNVTS_STATUS_INVALID_ARGUMENT;
     } else {
         t->known_rank = true;

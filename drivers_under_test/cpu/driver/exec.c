@@ -36,7 +36,8 @@ static bool prepare_nodes(struct cpu_program *p) {
     struct cpu_model *m = &p->model;
     for (uint32_t i = 0; i < m->node_count; i++) {
         struct cpu_node *n = &m->nodes[i];
-        if (n->op->fns->prepare && !n->op->fns->prepare(n, m->tensors, &m->arena, p->kernels)) return false;
+        const struct cpu_call call = {.node = n, .tensors = m->tensors, .kernels = p->kernels};
+        if (n->op->fns->prepare && !n->op->fns->prepare(&call, &m->arena, &n->state)) return false;
     }
     return true;
 }
@@ -154,11 +155,8 @@ static enum nnvts_status bind_inputs(const struct execution *e) {
 
 /** What a shape has that is known must be as inferred. */
 static bool shape_agrees(bool known_rank, const struct cpu_shape *declared, const struct cpu_shape *inferred) {
-    if (!known_rank) return true;
-    if (declared->rank != inferred->rank) return false;
-    for (uint32_t i = 0; i < inferred->rank; i++)
-        if (!cpu_agree(declared->dims[i], inferred->dims[i])) return false;
-    return true;
+    struct cpu_shape both = *inferred;
+    return !known_rank || cpu_shape_merge(&both, declared);
 }
 
 /** Gives output tensor index its shape and memory. */
@@ -185,7 +183,7 @@ static void release_inputs(const struct execution *e, const struct cpu_node *n) 
 
 static enum nnvts_status run_node(const struct execution *e, const struct cpu_node *n) {
     struct cpu_run *run = &e->context->run;
-    struct cpu_call call = {.node = n, .tensors = e->context->tensors, .run = run};
+    struct cpu_call call = {.node = n, .tensors = e->context->tensors, .kernels = run->kernels, .run = run};
     if (!cpu_op_can_infer(&call) || !cpu_op_infer(&call)) return NNVTS_STATUS_GENERAL_FAILURE;
     bool empty = true;
     for (uint32_t i = 0; i < n->out_count; i++) {

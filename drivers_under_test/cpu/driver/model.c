@@ -54,10 +54,27 @@ bool cpu_elements(int32_t type, const struct cpu_shape *shape, size_t *count) {
     return total * element <= UINT32_MAX;
 }
 
-bool cpu_shape_known(const struct cpu_tensor *t) {
-    if (!t->known_rank) return false;
-    for (uint32_t i = 0; i < t->shape.rank; i++)
-        if (t->shape.dims[i] == CPU_UNKNOWN) return false;
+bool cpu_extents_known(const struct cpu_shape *shape) {
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (shape->dims[i] == CPU_UNKNOWN) return false;
+    return true;
+}
+
+bool cpu_shape_known(const struct cpu_tensor *t) { return t->known_rank && cpu_extents_known(&t->shape); }
+
+bool cpu_shape_merge(struct cpu_shape *to, const struct cpu_shape *from) {
+    if (to->rank != from->rank) return false;
+    for (uint32_t i = 0; i < to->rank; i++) {
+        if (!cpu_agree(to->dims[i], from->dims[i])) return false;
+        to->dims[i] = cpu_merge(to->dims[i], from->dims[i]);
+    }
+    return true;
+}
+
+bool cpu_shape_refine(bool *known_rank, struct cpu_shape *to, const struct cpu_shape *from) {
+    if (*known_rank) return cpu_shape_merge(to, from);
+    *known_rank = true;
+    *to = *from;
     return true;
 }
 
@@ -164,21 +181,6 @@ static bool import_graph(struct cpu_model *m, const struct nnvts_model *model, c
     return true;
 }
 
-/** A computed operand takes what is known of it now; false if that contradicts what it declares. */
-static bool refine(struct cpu_tensor *t, const struct cpu_shape *inferred) {
-    if (!t->known_rank) {
-        t->known_rank = true;
-        t->shape = *inferred;
-        return true;
-    }
-    if (t->shape.rank != inferred->rank) return false;
-    for (uint32_t i = 0; i < inferred->rank; i++) {
-        if (!cpu_agree(t->shape.dims[i], inferred->dims[i])) return false;
-        t->shape.dims[i] = cpu_merge(t->shape.dims[i], inferred->dims[i]);
-    }
-    return true;
-}
-
 /** Every operation against its record, shapes passed on as far as they are known. */
 static bool check_nodes(const struct cpu_model *m) {
     struct cpu_tensor *const tensors = m->tensors;
@@ -190,12 +192,11 @@ static bool check_nodes(const struct cpu_model *m) {
         if (!cpu_op_can_infer(&call)) continue;
         if (!cpu_op_infer(&call)) return false;
         for (uint32_t o = 0; o < n->out_count; o++) {
+            struct cpu_tensor *t = &tensors[n->out[o]];
             size_t count;
             if (cpu_out_shape(&call, o)->rank == CPU_UNKNOWN) continue;
-            if (!refine(&tensors[n->out[o]], cpu_out_shape(&call, o))) return false;
-            if (cpu_shape_known(&tensors[n->out[o]]) &&
-                !cpu_elements(tensors[n->out[o]].type, &tensors[n->out[o]].shape, &count))
-                return false;
+            if (!cpu_shape_refine(&t->known_rank, &t->shape, cpu_out_shape(&call, o))) return false;
+            if (cpu_shape_known(t) && !cpu_elements(t->type, &t->shape, &count)) return false;
         }
     }
     return true;

@@ -83,8 +83,13 @@ uint32_t cpu_element(int32_t type);
 bool cpu_is_tensor(int32_t type);
 /** Elements; false if they would take UINT32_MAX bytes or more as the API has them. No extent may be unknown. */
 bool cpu_elements(int32_t type, const struct cpu_shape *shape, size_t *count);
-/** True if rank and all extents are known. */
+/** True if all extents are known; and of a tensor its rank, too. */
+bool cpu_extents_known(const struct cpu_shape *shape);
 bool cpu_shape_known(const struct cpu_tensor *t);
+/** *to takes what else `from` knows; false if they contradict each other: what agreed before that is taken. */
+bool cpu_shape_merge(struct cpu_shape *to, const struct cpu_shape *from);
+/** The same where the rank of *to may be unknown. */
+bool cpu_shape_refine(bool *known_rank, struct cpu_shape *to, const struct cpu_shape *from);
 
 /** API form to kernel form and back, count elements; from and to don't overlap. Types without conversion are copied. */
 void cpu_convert_in(const struct cpu_kernels *kernels, int32_t type, size_t count, const void *from, void *to);

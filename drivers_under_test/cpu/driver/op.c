@@ -264,7 +264,10 @@ static bool zero_refused(const struct cpu_call *c) {
     return false;
 }
 
-bool cpu_op_infer(struct cpu_call *c) { return !zero_refused(c) && ranks_fit(c) && c->node->op->fns->infer(c); }
+bool cpu_op_infer(struct cpu_call *c) {
+    const struct cpu_op_fns *fns = c->node->op->fns;
+    return !zero_refused(c) && ranks_fit(c) && (!fns->check || fns->check(c)) && fns->infer(c);
+}
 
 /* --------------------------------------------------------- for the operations */
 
@@ -296,6 +299,28 @@ uint32_t cpu_merge(uint32_t a, uint32_t b) { return a == CPU_UNKNOWN ? b : a; }
 int32_t cpu_axis(int32_t axis, uint32_t rank) {
     int64_t a = axis < 0 ? (int64_t)axis + rank : axis;
     return a >= 0 && a < rank ? (int32_t)a : -1;
+}
+
+uint32_t cpu_rank(const struct cpu_tensor *t) { return t->known_rank ? t->shape.rank : CPU_UNKNOWN; }
+
+bool cpu_values_known(const struct cpu_call *c, uint32_t first) {
+    for (uint32_t i = first; i < c->node->in_count; i++)
+        if (!c->tensors[c->node->in[i]].data) return false;
+    return true;
+}
+
+bool cpu_shape_fits(const struct cpu_tensor *t, uint32_t rank, uint32_t first, uint32_t second) {
+    if (!t || !t->known_rank) return true;
+    return t->shape.rank == rank && cpu_agree(t->shape.dims[0], first) &&
+           (rank < 2 || cpu_agree(t->shape.dims[1], second));
+}
+
+const void *cpu_values_at(const struct cpu_tensor *t, const void *data, size_t values) {
+    return (const char *)data + values * cpu_element(t->type);
+}
+
+void *cpu_values_to(const struct cpu_tensor *t, void *data, size_t values) {
+    return (char *)data + values * cpu_element(t->type);
 }
 
 size_t cpu_extent(const struct cpu_shape *s, uint32_t from, uint32_t to) {

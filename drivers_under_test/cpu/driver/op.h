@@ -27,21 +27,21 @@ struct cpu_call {
     const struct cpu_node *node;
     struct cpu_tensor *tensors;               /**< of the model, or of this execution */
     struct cpu_shape out_shapes[CPU_MAX_OUT]; /**< infer's answer */
+    const struct cpu_kernels *kernels;        /**< prepare and run */
     struct cpu_run *run;                      /**< run only */
 };
 
 /** What the operations of one family do. */
 struct cpu_op_fns {
-    /** Optional. Rules of types, quantisation, ranks, on what is known. */
+    /** Optional. Rules of types, quantisation, ranks and values, on what is known; asked again before infer. */
     bool (*check)(const struct cpu_call *c);
     /**
-     * Required. Fills out_shapes, and checks values and shapes. Scalars and p inputs are known; extents may be
+     * Required. Fills out_shapes, and checks extents. Scalars and p inputs are known; extents may be
      * CPU_UNKNOWN while the model is checked, ranks are known. A rank of CPU_UNKNOWN: unknown extents decide it.
      */
     bool (*infer)(struct cpu_call *c);
-    /** Optional. Makes node->state from constants, in arena memory. False: not enough memory. */
-    bool (*prepare)(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                    const struct cpu_kernels *kernels);
+    /** Optional. Makes what node->state is to be from constants, in arena memory. False: not enough memory. */
+    bool (*prepare)(const struct cpu_call *c, struct cpu_arena *arena, void **state);
     /** Required. Computes the outputs, whose data are allocated. False: the values are not allowed. */
     bool (*run)(struct cpu_call *c);
 };
@@ -110,6 +110,15 @@ bool cpu_agree(uint32_t a, uint32_t b);
 uint32_t cpu_merge(uint32_t a, uint32_t b);
 /** axis in [-rank, rank) as [0, rank); -1 outside. */
 int32_t cpu_axis(int32_t axis, uint32_t rank);
+/** The rank, or CPU_UNKNOWN. */
+uint32_t cpu_rank(const struct cpu_tensor *t);
+/** True if inputs from number `first` on, as far as there are any, have values. */
+bool cpu_values_known(const struct cpu_call *c, uint32_t first);
+/** True if t is absent, or its rank and first extents (the second for ranks above 1) agree as far as is known. */
+bool cpu_shape_fits(const struct cpu_tensor *t, uint32_t rank, uint32_t first, uint32_t second);
+/** data, so many values of t's type later. */
+const void *cpu_values_at(const struct cpu_tensor *t, const void *data, size_t values);
+void *cpu_values_to(const struct cpu_tensor *t, void *data, size_t values);
 /** Elements of a tensor whose shape is known. */
 size_t cpu_count(const struct cpu_tensor *t);
 /** Product of the extents [from, to). */

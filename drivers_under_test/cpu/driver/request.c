@@ -47,10 +47,8 @@ static bool merge_shape(const struct cpu_tensor *t, const struct nnvts_argument 
 
 static bool input_size_fits(const struct cpu_tensor *t, const struct cpu_argument *a) {
     size_t count;
-    if (!a->known_rank) return false;
-    for (uint32_t i = 0; i < a->shape.rank; i++)
-        if (a->shape.dims[i] == CPU_UNKNOWN) return false;
-    return cpu_elements(t->type, &a->shape, &count) && count * cpu_api_element(t->type) == a->length;
+    return a->known_rank && cpu_extents_known(&a->shape) && cpu_elements(t->type, &a->shape, &count) &&
+           count * cpu_api_element(t->type) == a->length;
 }
 
 /** Device memory: the whole buffer, in a role that it was allocated for. */
@@ -190,9 +188,9 @@ void cpu_binding_free(struct cpu_binding *binding) {
 bool cpu_binding_outputs_known(const struct cpu_program *program, const struct cpu_binding *binding) {
     for (uint32_t i = 0; i < program->model.out_count; i++) {
         const struct cpu_argument *a = &binding->out[i];
-        if (!a->known_rank || a->open) return false;
+        if (!a->known_rank || a->open || !cpu_extents_known(&a->shape)) return false;
         for (uint32_t d = 0; d < a->shape.rank; d++)
-            if (a->shape.dims[d] == CPU_UNKNOWN || a->shape.dims[d] == 0) return false;
+            if (a->shape.dims[d] == 0) return false;
     }
     return true;
 }

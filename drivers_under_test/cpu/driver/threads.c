@@ -119,6 +119,26 @@ void cpu_threads_run(struct cpu_threads *threads, uint32_t count, double work_ns
     pthread_mutex_unlock(&threads->region);
 }
 
+enum { CHUNK = 8192 };
+
+struct chunks {
+    cpu_chunk_fn fn;
+    const void *arg;
+    size_t count;
+};
+
+static void do_chunks(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
+    (void)worker;
+    const struct chunks *c = arg;
+    const size_t to = (size_t)end * CHUNK;
+    c->fn(c->arg, (size_t)begin * CHUNK, to < c->count ? to : c->count);
+}
+
+void cpu_threads_chunks(struct cpu_threads *threads, size_t count, double value_ns, cpu_chunk_fn fn, const void *arg) {
+    struct chunks c = {fn, arg, count};
+    cpu_threads_run(threads, (uint32_t)((count + CHUNK - 1) / CHUNK), (double)count * value_ns, do_chunks, &c);
+}
+
 void cpu_threads_destroy(struct cpu_threads *threads) {
     if (!threads) return;
     pthread_mutex_lock(&threads->lock);

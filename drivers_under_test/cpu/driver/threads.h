@@ -3,6 +3,7 @@
 #ifndef CPU_THREADS_H
 #define CPU_THREADS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct cpu_threads;
@@ -20,6 +21,10 @@ uint32_t cpu_threads_count(const struct cpu_threads *threads);
  * runs on its caller's thread.
  */
 void cpu_threads_run(struct cpu_threads *threads, uint32_t count, double work_ns, cpu_items_fn fn, void *arg);
+/** Does values [from, to). */
+typedef void (*cpu_chunk_fn)(const void *arg, size_t from, size_t to);
+/** As cpu_threads_run, for count values in chunks; value_ns: what a value costs on one thread. */
+void cpu_threads_chunks(struct cpu_threads *threads, size_t count, double value_ns, cpu_chunk_fn fn, const void *arg);
 /** Ends and joins the threads; NULL is allowed. */
 void cpu_threads_destroy(struct cpu_threads *threads);
 

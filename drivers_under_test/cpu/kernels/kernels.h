@@ -110,8 +110,18 @@ struct cpu_lines_u8 {
     uint8_t *y[2];
 };
 
+enum cpu_arithmetic { CPU_ADD, CPU_SUB, CPU_MUL, CPU_DIV, CPU_ARITHMETIC };
 enum cpu_compare { CPU_EQUAL, CPU_NOT_EQUAL, CPU_LESS, CPU_LESS_EQUAL, CPU_COMPARES };
 enum cpu_fold { CPU_SUM, CPU_PRODUCT, CPU_LARGEST, CPU_SMALLEST, CPU_FOLDS };
+
+/** Quantised operands a and b, and the result y. */
+struct cpu_pair_u8 {
+    int32_t zero[3]; /**< of a, b, y */
+    double scale[3];
+    int32_t lo, hi; /**< of y */
+};
+/** y = clamp(zero point + round(f(real a, real b) / scale)), halves away from zero. */
+typedef void (*cpu_pair_u8_fn)(size_t n, const uint8_t *a, const uint8_t *b, const struct cpu_pair_u8 *s, uint8_t *y);
 
 struct cpu_kernels {
     const char *name;
@@ -139,17 +149,12 @@ struct cpu_kernels {
     void (*pool_square_f32)(const struct cpu_taps *t, const float *x, float divisor, float lo, float hi, float *y);
     void (*pool_max_u8)(const struct cpu_taps *t, const uint8_t *x, int32_t lo, int32_t hi, uint8_t *y);
 
-    /** Rows of n values; a_step and b_step are 0 for a value that stands for the whole row, else 1. */
-    void (*add_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi,
-                    float *y);
-    void (*mul_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi,
-                    float *y);
-    /** y = clamp(zero_point + round((a - a_zero) * ka + (b - b_zero) * kb)). */
-    void (*add_u8)(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step, const int32_t zero[3],
-                   double ka, double kb, int32_t lo, int32_t hi, uint8_t *y);
-    /** y = clamp(zero_point + round((a - a_zero) * (b - b_zero) * k)). */
-    void (*mul_u8)(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step, const int32_t zero[3],
-                   double k, int32_t lo, int32_t hi, uint8_t *y);
+    /** Pairs of values; the arrays don't overlap. y = clamp(a + b) and so on. */
+    void (*arithmetic_f32[CPU_ARITHMETIC])(size_t n, const float *a, const float *b, float lo, float hi, float *y);
+    /** The same of quantised values; there is no CPU_DIV. */
+    cpu_pair_u8_fn arithmetic_u8[CPU_DIV];
+    /** y = a < 0 ? a * b : a. */
+    cpu_pair_u8_fn prelu_u8;
     /** y may be x. */
     void (*clamp_f32)(size_t n, const float *x, float lo, float hi, float *y);
     void (*floor_f32)(size_t n, const float *x, float *y);
@@ -171,19 +176,11 @@ struct cpu_kernels {
     /** x becomes the nearest float16, in place. */
     void (*round_to_half)(size_t n, float *x);
 
-    void (*sub_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi,
-                    float *y);
-    void (*div_f32)(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo, float hi,
-                    float *y);
-    /** Pairs of values; the arrays don't overlap. */
     void (*max_f32)(size_t n, const float *a, const float *b, float *y);
     void (*min_f32)(size_t n, const float *a, const float *b, float *y);
     void (*pow_f32)(size_t n, const float *base, const float *exponent, float *y);
     /** y = a < 0 ? a * b : a. */
     void (*prelu_f32)(size_t n, const float *a, const float *b, float *y);
-    /** The same of centred a and b: y = clamp(zero_point + round(a < 0 ? a * b * kb : a * ka)). */
-    void (*prelu_u8)(size_t n, const uint8_t *a, const uint8_t *b, const int32_t zero[3], double ka, double kb,
-                     uint8_t *y);
     void (*compare_f32[CPU_COMPARES])(size_t n, const float *a, const float *b, uint8_t *y);
     void (*compare_i32[CPU_COMPARES])(size_t n, const int32_t *a, const int32_t *b, uint8_t *y);
     /** y may be x. */

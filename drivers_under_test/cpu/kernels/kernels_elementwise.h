@@ -6,14 +6,6 @@
  * library for all others (zeros, infinities, NaN, huge ones), which are rare.
  */
 
-/** Defines a row function of two operands, neither of which stands still: EXPR of a and b. */
-#define PAIR(NAME, TYPE, RESULT, EXPR)                                                                                 \
-    static CPU_TARGET void NAME(size_t n, const TYPE *restrict pa, const TYPE *restrict pb, RESULT *restrict y) {      \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            const TYPE a = pa[i], b = pb[i];                                                                           \
-            y[i] = EXPR;                                                                                               \
-        }                                                                                                              \
-    }
 PAIR(max_f32, float, float, a > b ? a : a == a ? b : a) /* a NaN stays */
 PAIR(min_f32, float, float, a < b ? a : a == a ? b : a)
 PAIR(prelu_f32, float, float, a < 0.0f ? a * b : a)
@@ -25,15 +17,6 @@ PAIR(equal_i32, int32_t, uint8_t, a == b)
 PAIR(not_equal_i32, int32_t, uint8_t, a != b)
 PAIR(less_i32, int32_t, uint8_t, a < b)
 PAIR(less_equal_i32, int32_t, uint8_t, a <= b)
-
-BINARY_F32(sub_f32, a - b)
-BINARY_F32(div_f32, a / b)
-BINARY_U8(prelu_u8_any, TWO_FACTORS, a < 0 ? (double)(a * b) * kb : a * ka)
-
-static CPU_TARGET void prelu_u8(size_t n, const uint8_t *a, const uint8_t *b, const int32_t zero[3], double ka,
-                                double kb, uint8_t *y) {
-    prelu_u8_any_row(n, a, 1, b, 1, zero, (const double[]){ka, kb}, 0, 255, y);
-}
 
 /* ------------------------------------------------------------------ functions */
 

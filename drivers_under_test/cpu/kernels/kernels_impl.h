@@ -290,61 +290,46 @@ static CPU_TARGET void pool_max_u8(const struct cpu_taps *t, const uint8_t *rest
 
 /* ---------------------------------------------------------------- elementwise */
 
-/** Defines a row function of two operands, of which one may stand still: EXPR of a and b. */
-#define BINARY_F32(NAME, EXPR)                                                                                         \
-    INLINE void NAME##_row(size_t n, const float *restrict pa, size_t a_step, const float *restrict pb, size_t b_step, \
-                           float lo, float hi, float *restrict y) {                                                    \
+/** Defines a row function of two operands: EXPR of a and b. */
+#define PAIR(NAME, TYPE, RESULT, EXPR)                                                                                 \
+    static CPU_TARGET void NAME(size_t n, const TYPE *restrict pa, const TYPE *restrict pb, RESULT *restrict y) {      \
         for (size_t i = 0; i < n; i++) {                                                                               \
-            const float a = pa[i * a_step], b = pb[i * b_step];                                                        \
+            const TYPE a = pa[i], b = pb[i];                                                                           \
+            y[i] = EXPR;                                                                                               \
+        }                                                                                                              \
+    }
+/** The same, clamped. */
+#define PAIR_F32(NAME, EXPR)                                                                                           \
+    static CPU_TARGET void NAME(size_t n, const float *restrict pa, const float *restrict pb, float lo, float hi,      \
+                                float *restrict y) {                                                                   \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            const float a = pa[i], b = pb[i];                                                                          \
             y[i] = clamp(EXPR, lo, hi);                                                                                \
         }                                                                                                              \
-    }                                                                                                                  \
-    static CPU_TARGET void NAME(size_t n, const float *a, size_t a_step, const float *b, size_t b_step, float lo,      \
-                                float hi, float *y) {                                                                  \
-        if (a_step && b_step)                                                                                          \
-            NAME##_row(n, a, 1, b, 1, lo, hi, y);                                                                      \
-        else if (a_step)                                                                                               \
-            NAME##_row(n, a, 1, b, 0, lo, hi, y);                                                                      \
-        else                                                                                                           \
-            NAME##_row(n, a, 0, b, b_step, lo, hi, y);                                                                 \
     }
-BINARY_F32(add_f32, a + b)
-BINARY_F32(mul_f32, a *b)
+PAIR_F32(add_f32, a + b)
+PAIR_F32(sub_f32, a - b)
+PAIR_F32(mul_f32, a *b)
+PAIR_F32(div_f32, a / b)
 
-/** The same for quantised operands: EXPR of the centred integers a and b is the result in output units. */
-#define BINARY_U8(NAME, FACTORS, EXPR)                                                                                 \
-    INLINE void NAME##_row(size_t n, const uint8_t *restrict pa, size_t a_step, const uint8_t *restrict pb,            \
-                           size_t b_step, const int32_t zero[3], const double *factor, int32_t lo, int32_t hi,         \
-                           uint8_t *restrict y) {                                                                      \
-        const int32_t za = zero[0], zb = zero[1], zy = zero[2];                                                        \
-        const double least = lo - zy, most = hi - zy, FACTORS;                                                         \
+/** Quantised operands: EXPR of centred integers a and b, and of scales ka, kb and that of a product, kab, in output
+ * units, is the result in these. */
+#define PAIR_U8(NAME, PRODUCT, EXPR)                                                                                   \
+    static CPU_TARGET void NAME(size_t n, const uint8_t *restrict pa, const uint8_t *restrict pb,                      \
+                                const struct cpu_pair_u8 *s, uint8_t *restrict y) {                                    \
+        const int32_t za = s->zero[0], zb = s->zero[1], zy = s->zero[2];                                               \
+        const double ka = s->scale[0] / s->scale[2], kb = s->scale[1] / s->scale[2], kab = PRODUCT;                    \
+        const double least = s->lo - zy, most = s->hi - zy;                                                            \
+        (void)ka, (void)kb, (void)kab;                                                                                 \
         for (size_t i = 0; i < n; i++) {                                                                               \
-            const int32_t a = pa[i * a_step] - za, b = pb[i * b_step] - zb;                                            \
+            const int32_t a = pa[i] - za, b = pb[i] - zb;                                                              \
             y[i] = (uint8_t)(round_away(clamp_f64(EXPR, least, most)) + zy);                                           \
         }                                                                                                              \
-    }                                                                                                                  \
-    INLINE void NAME##_steps(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step,               \
-                             const int32_t zero[3], const double *factor, int32_t lo, int32_t hi, uint8_t *y) {        \
-        if (a_step && b_step)                                                                                          \
-            NAME##_row(n, a, 1, b, 1, zero, factor, lo, hi, y);                                                        \
-        else if (a_step)                                                                                               \
-            NAME##_row(n, a, 1, b, 0, zero, factor, lo, hi, y);                                                        \
-        else                                                                                                           \
-            NAME##_row(n, a, 0, b, b_step, zero, factor, lo, hi, y);                                                   \
     }
-#define TWO_FACTORS ka = factor[0], kb = factor[1]
-BINARY_U8(add_u8, TWO_FACTORS, a *ka + b * kb)
-BINARY_U8(mul_u8, k = factor[0], (double)(a *b) * k)
-
-static CPU_TARGET void add_u8(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step,
-                              const int32_t zero[3], double ka, double kb, int32_t lo, int32_t hi, uint8_t *y) {
-    add_u8_steps(n, a, a_step, b, b_step, zero, (const double[]){ka, kb}, lo, hi, y);
-}
-
-static CPU_TARGET void mul_u8(size_t n, const uint8_t *a, size_t a_step, const uint8_t *b, size_t b_step,
-                              const int32_t zero[3], double k, int32_t lo, int32_t hi, uint8_t *y) {
-    mul_u8_steps(n, a, a_step, b, b_step, zero, &k, lo, hi, y);
-}
+PAIR_U8(add_u8, 0, a *ka + b * kb)
+PAIR_U8(sub_u8, 0, a *ka - b * kb)
+PAIR_U8(mul_u8, s->scale[0] * s->scale[1] / s->scale[2], (double)(a *b) * kab)
+PAIR_U8(prelu_u8, ka * s->scale[1], a < 0 ? (double)(a * b) * kab : a * ka)
 
 /** Defines a row function of one operand, EXPR of a; y may be x: the operand goes through a block of its own. */
 #define UNARY_F32(NAME, EXPR, ...)                                                                                     \
@@ -508,12 +493,12 @@ static CPU_TARGET void round_to_half(size_t n, float *x) {
 #define CPU_MEMBERS                                                                                                    \
     .panel = PANEL, .rows = ROWS, .gemm_f32 = gemm_f32, .gemm_s16 = gemm_s16, .depthwise_f32 = depthwise_f32,          \
     .depthwise_s32 = depthwise_s32, .requantize = requantize, .lines_f32 = lines_f32, .pool_sum_f32 = pool_sum_f32,    \
-    .pool_max_f32 = pool_max_f32, .pool_square_f32 = pool_square_f32, .pool_max_u8 = pool_max_u8, .add_f32 = add_f32,  \
-    .mul_f32 = mul_f32, .add_u8 = add_u8, .mul_u8 = mul_u8, .clamp_f32 = clamp_f32, .clamp_u8 = clamp_u8,              \
-    .floor_f32 = floor_f32, .logistic_f32 = logistic_f32, .tanh_f32 = tanh_f32, .softmax_f32 = softmax_f32,            \
-    .dot_f32 = dot_f32, .dequantize_u8 = dequantize_u8, .center_u8 = center_u8, .lerp_f32 = lerp_f32,                  \
-    .half_to_float = half_to_float, .float_to_half = float_to_half, .round_to_half = round_to_half,                    \
-    .sub_f32 = sub_f32, .div_f32 = div_f32, .max_f32 = max_f32, .min_f32 = min_f32, .pow_f32 = pow_f32,                \
+    .pool_max_f32 = pool_max_f32, .pool_square_f32 = pool_square_f32, .pool_max_u8 = pool_max_u8,                      \
+    .arithmetic_f32 = {add_f32, sub_f32, mul_f32, div_f32}, .arithmetic_u8 = {add_u8, sub_u8, mul_u8},                 \
+    .clamp_f32 = clamp_f32, .clamp_u8 = clamp_u8, .floor_f32 = floor_f32, .logistic_f32 = logistic_f32,                \
+    .tanh_f32 = tanh_f32, .softmax_f32 = softmax_f32, .dot_f32 = dot_f32, .dequantize_u8 = dequantize_u8,              \
+    .center_u8 = center_u8, .lerp_f32 = lerp_f32, .half_to_float = half_to_float, .float_to_half = float_to_half,      \
+    .round_to_half = round_to_half, .max_f32 = max_f32, .min_f32 = min_f32, .pow_f32 = pow_f32,                        \
     .prelu_f32 = prelu_f32, .prelu_u8 = prelu_u8, .compare_f32 = {equal_f32, not_equal_f32, less_f32, less_equal_f32}, \
     .compare_i32 = {equal_i32, not_equal_i32, less_i32, less_equal_i32}, .abs_f32 = abs_f32, .neg_f32 = neg_f32,       \
     .exp_f32 = exp_f32, .log_f32 = log_f32, .sin_f32 = sin_f32, .sqrt_f32 = sqrt_f32, .rsqrt_f32 = rsqrt_f32,          \

@@ -14,25 +14,22 @@ struct factors {
 };
 
 /** Both ranks are known and alike. */
-static struct factors factors_of(const struct cpu_node *node, const struct cpu_tensor *tensors) {
-    const struct cpu_call c = {.node = node, .tensors = (struct cpu_tensor *)(uintptr_t)tensors};
-    const struct cpu_shape *x = &tensors[node->in[X]].shape, *y = &tensors[node->in[Y]].shape;
+static struct factors factors_of(const struct cpu_call *c) {
+    const struct cpu_shape *x = &cpu_in(c, X)->shape, *y = &cpu_in(c, Y)->shape;
     const uint32_t *a = x->dims + x->rank - 2, *b = y->dims + y->rank - 2;
-    const bool turn_x = cpu_int(&c, TURN_X, 0) != 0, turn_y = cpu_int(&c, TURN_Y, 0) != 0;
+    const bool turn_x = cpu_int(c, TURN_X, 0) != 0, turn_y = cpu_int(c, TURN_Y, 0) != 0;
     return (struct factors){turn_x, turn_y, a[turn_x], b[!turn_y], a[!turn_x], b[turn_y]};
 }
 
 static bool check(const struct cpu_call *c) {
     const struct cpu_tensor *x = cpu_in(c, X), *y = cpu_in(c, Y);
-    if ((x->known_rank && x->shape.rank < 2) || (y->known_rank && y->shape.rank < 2)) return false;
-    return !x->known_rank || !y->known_rank || x->shape.rank == y->shape.rank;
+    return cpu_rank(x) >= 2 && cpu_rank(y) >= 2 && cpu_agree(cpu_rank(x), cpu_rank(y));
 }
 
 static bool infer(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape, *y = &cpu_in(c, Y)->shape;
     struct cpu_shape *out = &c->out_shapes[0];
-    if (x->rank < 2 || x->rank != y->rank) return false;
-    const struct factors f = factors_of(c->node, c->tensors);
+    const struct factors f = factors_of(c);
     if (!cpu_agree(f.k, f.other_k)) return false;
     out->rank = x->rank;
     for (uint32_t d = 0; d + 2 < x->rank; d++) {
@@ -46,48 +43,49 @@ static bool infer(struct cpu_call *c) {
 
 static size_t batches_of(const struct cpu_tensor *y) { return cpu_extent(&y->shape, 0, y->shape.rank - 2); }
 
-/** The layer whose weights are batch 0 of Y; bias: zeros. */
-static struct cpu_layer layer_of(const struct cpu_node *node, const struct cpu_tensor *tensors,
-                                 const struct cpu_tensor *weights, const struct cpu_tensor *bias) {
-    const struct factors f = factors_of(node, tensors);
-    return (struct cpu_layer){
-        .input = &tensors[node->in[X]],
-        .weights = weights,
-        .bias = bias,
-        .output = &tensors[node->out[0]],
-        .n = f.n,
-        .k = f.other_k,
-        .turned = !f.turn_y,
-    };
-}
-
 static struct cpu_tensor batch_of(const struct cpu_tensor *t, size_t batch, size_t values) {
     struct cpu_tensor one = *t;
     one.data = (void *)(uintptr_t)cpu_values_at(t, t->data, batch * values);
     return one;
 }
 
-/** A constant Y is packed once: an array of struct cpu_dense, one a batch. */
-static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                    const struct cpu_kernels *kernels) {
-    const struct cpu_tensor *y = &tensors[node->in[Y]], *x = &tensors[node->in[X]];
+/** Batches of Y as weights, and one bias of zeros for all. */
+struct batches {
+    const struct cpu_call *c;
+    struct factors f;
+    void *zeros;
+};
+
+static void describe(const void *source, uint32_t i, void *room, struct cpu_part *out) {
+    const struct batches *b = source;
+    (void)room;
+    out->weights = batch_of(cpu_in(b->c, Y), i, (size_t)b->f.n * b->f.other_k);
+    out->bias = (struct cpu_tensor){.type = out->weights.type, .data = b->zeros};
+    out->layer = (struct cpu_layer){
+        .input = cpu_in(b->c, X),
+        .weights = &out->weights,
+        .bias = &out->bias,
+        .output = cpu_out(b->c, 0),
+        .n = b->f.n,
+        .k = b->f.other_k,
+        .turned = !b->f.turn_y,
+    };
+}
+
+static struct cpu_parts parts_of(const struct batches *b) {
+    return (struct cpu_parts){
+        .c = b->c, .count = (uint32_t)batches_of(cpu_in(b->c, Y)), .describe = describe, .source = b};
+}
+
+/** A constant Y is packed once. */
+static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
+    const struct cpu_tensor *x = cpu_in(c, X), *y = cpu_in(c, Y);
     if (!y->data || !x->known_rank || y->type == ANEURALNETWORKS_TENSOR_INT32) return true;
-    for (uint32_t i = TURN_X; i <= TURN_Y; i++)
-        if (!tensors[node->in[i]].data) return true;
-    struct cpu_tensor weights = *y, bias = {.type = y->type};
-    const struct cpu_layer layer = layer_of(node, tensors, &weights, &bias);
-    const size_t batches = batches_of(y), bytes = cpu_dense_bytes(kernels, &layer);
-    struct cpu_dense *dense = cpu_arena_array(arena, batches, sizeof *dense);
-    bias.data = cpu_arena_array(arena, layer.n, sizeof(float));
-    if (!dense || !bias.data) return false;
-    for (size_t b = 0; b < batches; b++) {
-        void *memory = cpu_arena_raw(arena, bytes);
-        if (!memory) return false;
-        weights = batch_of(y, b, layer.n * layer.k);
-        cpu_dense_pack(kernels, &layer, memory, &dense[b]);
-    }
-    node->state = dense;
-    return true;
+    if (!cpu_values_known(c, TURN_X)) return true;
+    const struct factors f = factors_of(c);
+    const struct batches b = {c, f, cpu_arena_array(arena, f.n, sizeof(float))};
+    const struct cpu_parts parts = parts_of(&b);
+    return b.zeros && cpu_parts_prepare(&parts, arena, state);
 }
 
 /** The rows of the left factor of one batch. */
@@ -122,34 +120,29 @@ static void gather(const void *source, size_t first, size_t count, void *to) {
 
 static bool run_packed(const struct cpu_call *c) {
     struct cpu_run *r = c->run;
-    const struct cpu_tensor *x = cpu_in(c, X), *y = cpu_in(c, Y), *out = cpu_out(c, 0);
-    struct cpu_tensor part, weights = *y, bias = {.type = y->type};
-    const struct cpu_layer layer = layer_of(c->node, c->tensors, &weights, &bias);
-    const struct cpu_dense *prepared = c->node->state;
-    struct rows rows = {.kernels = r->kernels, .x = &part, .f = factors_of(c->node, c->tensors)};
-    const size_t m = rows.f.m, batches = batches_of(y);
-    bias.data = cpu_scratch(r, layer.n * sizeof(float));
-    void *memory = prepared ? NULL : cpu_scratch(r, cpu_dense_bytes(r->kernels, &layer));
-    if (!bias.data || !(prepared || memory)) return false;
-    memset(bias.data, 0, layer.n * sizeof(float));
-    for (size_t b = 0; b < batches; b++) {
-        struct cpu_dense room;
-        part = batch_of(x, b, m * layer.k);
-        if (!prepared) {
-            weights = batch_of(y, b, layer.n * layer.k);
-            cpu_dense_pack(r->kernels, &layer, memory, &room);
-        }
+    const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
+    const struct factors f = factors_of(c);
+    const struct batches b = {c, f, cpu_scratch(r, f.n * sizeof(float))};
+    const struct cpu_parts parts = parts_of(&b);
+    const size_t m = f.m;
+    struct cpu_tensor part;
+    struct cpu_packed packed;
+    struct rows rows = {.kernels = r->kernels, .x = &part, .f = f};
+    if (!b.zeros || !cpu_packed_begin(&parts, c->node->state, &packed)) return false;
+    memset(b.zeros, 0, f.n * sizeof(float));
+    for (uint32_t i = 0; i < parts.count; i++) {
+        part = batch_of(x, i, m * f.other_k);
+        rows.weights = cpu_packed_get(&packed, i);
         const struct cpu_product product = {
-            .weights = prepared ? &prepared[b] : &room,
+            .weights = rows.weights,
             .m = m,
-            .rows = cpu_is_quant8(x) || rows.f.turn_x ? NULL : part.data,
+            .rows = cpu_is_quant8(x) || f.turn_x ? NULL : part.data,
             .gather = gather,
             .source = &rows,
-            .out = cpu_values_to(out, out->data, b * m * layer.n),
+            .out = cpu_values_to(out, out->data, i * m * f.n),
             .range = cpu_activation(ANEURALNETWORKS_FUSED_NONE, out),
             .zero_point = out->zero_point,
         };
-        rows.weights = product.weights;
         if (!cpu_product_run(r, &product)) return false;
     }
     return true;
@@ -182,7 +175,7 @@ static void integer_rows(void *arg, uint32_t begin, uint32_t end, uint32_t worke
 
 static bool run_integers(const struct cpu_call *c) {
     const struct cpu_tensor *y = cpu_in(c, Y);
-    struct integers t = {factors_of(c->node, c->tensors), cpu_in(c, X)->data, y->data, cpu_out(c, 0)->data};
+    struct integers t = {factors_of(c), cpu_in(c, X)->data, y->data, cpu_out(c, 0)->data};
     const size_t batches = batches_of(y), n = t.f.n, k = t.f.k;
     if (t.f.turn_y) {
         uint32_t *straight = cpu_scratch(c->run, cpu_count(y) * sizeof *straight);

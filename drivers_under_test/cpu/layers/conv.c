@@ -3,7 +3,6 @@
  * filter; of groups, as many at once as fill a panel. */
 #include "conv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ops/move.h"
@@ -23,15 +22,14 @@ static bool check(const struct cpu_call *c) {
     const struct cpu_tensor *filter = cpu_in(c, FILTER);
     struct cpu_window w;
     uint32_t groups;
-    if (filter->known_rank && filter->shape.rank != 4) return false;
-    return cpu_layer_check(cpu_in(c, X), filter, cpu_in(c, BIAS), 0) && read_options(c, &w, &groups);
+    return cpu_agree(cpu_rank(filter), 4) && cpu_layer_check(cpu_in(c, X), filter, cpu_in(c, BIAS), 0) &&
+           read_options(c, &w, &groups);
 }
 
 static bool describe(const struct cpu_call *c, struct cpu_conv *v, uint32_t *groups) {
     const struct cpu_tensor *x = cpu_in(c, X), *filter = cpu_in(c, FILTER), *bias = cpu_in(c, BIAS);
     const uint32_t *f = filter->shape.dims;
     *v = (struct cpu_conv){.quantised = cpu_is_quant8(x), .zero_point = x->zero_point, .depth = f[3]};
-    if (filter->shape.rank != 4 || bias->shape.rank != 1) return false;
     if (!read_options(c, &v->window, groups)) return false;
     v->in = cpu_image_of(&x->shape, v->window.nchw);
     v->window.filter_h = f[1];
@@ -56,59 +54,30 @@ static bool infer(struct cpu_call *c) {
 
 /** Groups, and how many of them one product takes. */
 struct grouping {
+    const struct cpu_call *c;
     uint32_t groups, merged;
-    const struct cpu_window *window;
+    struct cpu_window window;
 };
 
 /** Thin groups fill a panel together, with zeros where channels of different groups meet. */
-static struct grouping grouping_of(const struct cpu_kernels *kernels, const struct cpu_window *window,
-                                   uint32_t channels, uint32_t groups) {
-    uint32_t merged = kernels->panel / (channels / groups);
+static struct grouping grouping_of(const struct cpu_call *c, const struct cpu_window *window, uint32_t groups) {
+    uint32_t merged = c->kernels->panel / (cpu_in(c, FILTER)->shape.dims[0] / groups);
     if (merged > groups) merged = groups;
     while (merged > 1 && groups % merged != 0) merged--;
-    return (struct grouping){groups, merged ? merged : 1, window};
+    return (struct grouping){c, groups, merged ? merged : 1, *window};
 }
 
-/** The weights and bias of one product, and the layer that they make. */
-struct part {
-    struct cpu_tensor weights, bias;
-    struct cpu_layer layer;
-};
-
-/** Product i of the groups; data and scales of its operands begin there. Merged weights: see merge_weights. */
-static void part_of(const struct cpu_node *node, const struct cpu_tensor *tensors, const struct grouping *g, uint32_t i,
-                    struct part *out) {
-    out->weights = tensors[node->in[FILTER]];
-    out->bias = tensors[node->in[BIAS]];
-    struct cpu_window w = *g->window;
-    w.filter_w = out->weights.shape.dims[2];
-    const size_t share = out->weights.shape.dims[0] / g->groups, k = cpu_extent(&out->weights.shape, 1, 4);
-    const size_t first = (size_t)i * g->merged * share;
-    out->weights.data = (void *)(uintptr_t)cpu_values_at(&out->weights, out->weights.data, first * k);
-    out->bias.data = (void *)(uintptr_t)cpu_values_at(&out->bias, out->bias.data, first);
-    if (out->weights.scales) out->weights.scales += first;
-    out->layer = (struct cpu_layer){
-        .input = &tensors[node->in[X]],
-        .weights = &out->weights,
-        .bias = &out->bias,
-        .output = &tensors[node->out[0]],
-        .n = share * g->merged,
-        .k = k * g->merged,
-        .run = cpu_conv_run_length(&w, out->weights.shape.dims[3] * (size_t)g->merged, g->merged == g->groups),
-    };
+/** Channels of the output that one product computes, and values of the filter for each of them. */
+static size_t part_n(const struct grouping *g) {
+    return (size_t)cpu_in(g->c, FILTER)->shape.dims[0] / g->groups * g->merged;
 }
-
-/** Room that merge_weights takes; 0: none. */
-static size_t merge_bytes(const struct grouping *g, const struct part *p) {
-    return g->merged > 1 ? p->layer.n * p->layer.k * cpu_element(p->weights.type) : 0;
-}
+static size_t part_k(const struct grouping *g) { return cpu_extent(&cpu_in(g->c, FILTER)->shape, 1, 4) * g->merged; }
 
 /** Brings the weights of merged groups into room: [n, taps, channels of all of them]. */
-static void merge_weights(const struct grouping *g, struct part *p, void *room) {
-    if (g->merged == 1) return;
+static void merge_weights(const struct grouping *g, struct cpu_part *p, void *room) {
     const struct cpu_tensor *w = &p->weights;
-    const size_t share = p->layer.n / g->merged, k = p->layer.k, depth = w->shape.dims[3];
-    memset(room, cpu_is_quant8(w) ? w->zero_point : 0, merge_bytes(g, p));
+    const size_t k = part_k(g), share = part_n(g) / g->merged, depth = w->shape.dims[3];
+    memset(room, cpu_is_quant8(w) ? w->zero_point : 0, part_n(g) * k * cpu_element(w->type));
     struct cpu_move m = cpu_move_of(w);
     cpu_move_axis(&m, share, (ptrdiff_t)(k / g->merged), (ptrdiff_t)k);
     cpu_move_axis(&m, k / g->merged / depth, (ptrdiff_t)depth, (ptrdiff_t)(g->merged * depth));
@@ -119,33 +88,50 @@ static void merge_weights(const struct grouping *g, struct part *p, void *room) 
     p->weights.data = room;
 }
 
-/** Constant weights are packed once: an array of struct cpu_dense, one a product. */
-static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                    const struct cpu_kernels *kernels) {
-    const struct cpu_call c = {.node = node, .tensors = (struct cpu_tensor *)(uintptr_t)tensors};
+/** Product i of the groups; data and scales of its operands begin there. */
+static void describe_part(const void *source, uint32_t i, void *room, struct cpu_part *out) {
+    const struct grouping *g = source;
+    const struct cpu_tensor *filter = cpu_in(g->c, FILTER), *bias = cpu_in(g->c, BIAS);
+    const size_t first = i * part_n(g), k = part_k(g) / g->merged;
+    struct cpu_window w = g->window;
+    w.filter_w = filter->shape.dims[2];
+    out->weights = *filter;
+    out->bias = *bias;
+    out->weights.data = (void *)(uintptr_t)cpu_values_at(filter, filter->data, first * k);
+    out->bias.data = (void *)(uintptr_t)cpu_values_at(bias, bias->data, first);
+    if (filter->scales) out->weights.scales += first;
+    out->layer = (struct cpu_layer){
+        .input = cpu_in(g->c, X),
+        .weights = &out->weights,
+        .bias = &out->bias,
+        .output = cpu_out(g->c, 0),
+        .n = part_n(g),
+        .k = part_k(g),
+        .run = cpu_conv_run_length(&w, filter->shape.dims[3] * (size_t)g->merged, g->merged == g->groups),
+    };
+    if (g->merged > 1 && room) merge_weights(g, out, room);
+}
+
+static struct cpu_parts parts_of(const struct grouping *g) {
+    return (struct cpu_parts){
+        .c = g->c,
+        .count = g->groups / g->merged,
+        .room = g->merged > 1 ? part_n(g) * part_k(g) * cpu_element(cpu_in(g->c, FILTER)->type) : 0,
+        .describe = describe_part,
+        .source = g,
+    };
+}
+
+/** Constant weights are packed once. */
+static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
     struct cpu_window w;
-    struct part part;
     uint32_t groups;
-    if (!tensors[node->in[FILTER]].data || !tensors[node->in[BIAS]].data) return true;
-    for (uint32_t i = FIRST_OPTION; i < node->in_count; i++)
-        if (!tensors[node->in[i]].data) return true;
-    const uint32_t channels = tensors[node->in[FILTER]].shape.dims[0];
-    if (!read_options(&c, &w, &groups) || channels % groups != 0) return true; /* an execution says so */
-    const struct grouping g = grouping_of(kernels, &w, channels, groups);
-    part_of(node, tensors, &g, 0, &part);
-    struct cpu_dense *dense = cpu_arena_array(arena, groups / g.merged, sizeof *dense);
-    void *room = malloc(merge_bytes(&g, &part) + 1);
-    bool ok = dense && room;
-    for (uint32_t i = 0; ok && i < groups / g.merged; i++) {
-        void *memory = cpu_arena_raw(arena, cpu_dense_bytes(kernels, &part.layer));
-        part_of(node, tensors, &g, i, &part);
-        merge_weights(&g, &part, room);
-        ok = memory != NULL;
-        if (ok) cpu_dense_pack(kernels, &part.layer, memory, &dense[i]);
-    }
-    free(room);
-    node->state = dense;
-    return ok;
+    if (!cpu_values_known(c, FILTER)) return true;
+    if (!read_options(c, &w, &groups) || cpu_in(c, FILTER)->shape.dims[0] % groups != 0)
+        return true; /* an execution says so */
+    const struct grouping g = grouping_of(c, &w, groups);
+    const struct cpu_parts parts = parts_of(&g);
+    return cpu_parts_prepare(&parts, arena, state);
 }
 
 /* --------------------------------------------------------------------- pixels */
@@ -234,29 +220,17 @@ static bool is_finite(const struct cpu_conv *v) {
 }
 
 /** All products, into y; prepared: their weights, or NULL. */
-static bool run_parts(const struct cpu_call *c, struct cpu_conv *v, const struct grouping *g,
-                      const struct cpu_dense *prepared, void *y) {
-    struct cpu_run *r = c->run;
+static bool run_parts(const struct cpu_call *c, struct cpu_conv *v, const struct grouping *g, const void *prepared,
+                      void *y) {
     const struct cpu_tensor *out = cpu_out(c, 0);
-    struct part part;
-    void *memory = NULL, *room = NULL;
-    part_of(c->node, c->tensors, g, 0, &part);
-    if (!prepared) {
-        memory = cpu_scratch(r, cpu_dense_bytes(r->kernels, &part.layer));
-        room = cpu_scratch(r, merge_bytes(g, &part));
-        if (!memory || !room) return false;
-    }
+    const struct cpu_parts parts = parts_of(g);
+    struct cpu_packed packed;
+    if (!cpu_packed_begin(&parts, prepared, &packed)) return false;
     v->depth = cpu_in(c, FILTER)->shape.dims[3] * g->merged;
-    for (uint32_t i = 0; i < g->groups / g->merged; i++) {
-        struct cpu_dense packed;
-        if (!prepared) {
-            part_of(c->node, c->tensors, g, i, &part);
-            merge_weights(g, &part, room);
-            cpu_dense_pack(r->kernels, &part.layer, memory, &packed);
-        }
+    for (uint32_t i = 0; i < parts.count; i++) {
         v->channel_at = i * v->depth;
-        void *to = cpu_values_to(out, y, i * part.layer.n);
-        if (!cpu_conv_run(r, v, prepared ? &prepared[i] : &packed, out, to, v->out.c)) return false;
+        void *to = cpu_values_to(out, y, i * part_n(g));
+        if (!cpu_conv_run(c->run, v, cpu_packed_get(&packed, i), out, to, v->out.c)) return false;
     }
     return true;
 }
@@ -264,7 +238,7 @@ static bool run_parts(const struct cpu_call *c, struct cpu_conv *v, const struct
 static bool run(struct cpu_call *c) {
     struct cpu_run *r = c->run;
     const struct cpu_tensor *out = cpu_out(c, 0);
-    const struct cpu_dense *prepared = c->node->state;
+    const void *prepared = c->node->state;
     struct cpu_conv v;
     uint32_t groups;
     if (!describe(c, &v, &groups)) return false;
@@ -273,7 +247,7 @@ static bool run(struct cpu_call *c) {
     void *y = cpu_image_out(r, out, v.window.nchw);
     v.cols = cpu_window_columns(r, &v.window, v.in.w, v.out.w);
     if (!v.x || !y || !v.cols) return false;
-    struct grouping g = grouping_of(r->kernels, &v.window, v.out.c, groups);
+    struct grouping g = grouping_of(c, &v.window, groups);
     if (g.merged > 1 && !is_finite(&v)) {
         g.merged = 1;
         prepared = NULL;

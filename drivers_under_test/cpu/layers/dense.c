@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dense.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static size_t padded(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -190,25 +191,51 @@ void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *l
         pack_u8(kernels, layer, memory, out);
 }
 
-bool cpu_dense_prepare(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_arena *arena,
-                       struct cpu_dense **out) {
-    *out = NULL;
-    if (!layer->weights->data || !layer->bias->data) return true;
-    struct cpu_dense *dense = cpu_arena_alloc(arena, sizeof *dense);
-    void *memory = cpu_arena_raw(arena, cpu_dense_bytes(kernels, layer));
-    if (!dense || !memory) return false;
-    cpu_dense_pack(kernels, layer, memory, dense);
-    *out = dense;
-    return true;
+/** Bytes that any of the parts takes. */
+static size_t most_bytes(const struct cpu_parts *parts) {
+    size_t most = 0;
+    for (uint32_t i = 0; i < parts->count; i++) {
+        struct cpu_part part;
+        parts->describe(parts->source, i, NULL, &part);
+        const size_t bytes = cpu_dense_bytes(parts->c->kernels, &part.layer);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }
 
-const struct cpu_dense *cpu_dense_get(struct cpu_run *run, const struct cpu_layer *layer, const void *prepared,
-                                      struct cpu_dense *room) {
-    if (prepared) return prepared;
-    void *memory = cpu_scratch(run, cpu_dense_bytes(run->kernels, layer));
-    if (!memory) return NULL;
-    cpu_dense_pack(run->kernels, layer, memory, room);
-    return room;
+static void pack_part(const struct cpu_parts *parts, uint32_t i, void *room, void *memory, struct cpu_dense *out) {
+    struct cpu_part part;
+    parts->describe(parts->source, i, room, &part);
+    cpu_dense_pack(parts->c->kernels, &part.layer, memory, out);
+}
+
+bool cpu_parts_prepare(const struct cpu_parts *parts, struct cpu_arena *arena, void **state) {
+    struct cpu_dense *dense = *state = cpu_arena_array(arena, parts->count, sizeof *dense);
+    void *room = malloc(parts->room + 1);
+    bool ok = dense && room;
+    for (uint32_t i = 0; ok && i < parts->count; i++) {
+        struct cpu_part part;
+        parts->describe(parts->source, i, NULL, &part);
+        void *memory = cpu_arena_raw(arena, cpu_dense_bytes(parts->c->kernels, &part.layer));
+        ok = memory != NULL;
+        if (ok) pack_part(parts, i, room, memory, &dense[i]);
+    }
+    free(room);
+    return ok;
+}
+
+bool cpu_packed_begin(const struct cpu_parts *parts, const void *prepared, struct cpu_packed *out) {
+    *out = (struct cpu_packed){.parts = parts, .prepared = prepared};
+    if (prepared) return true;
+    out->memory = cpu_scratch(parts->c->run, most_bytes(parts));
+    out->room = cpu_scratch(parts->c->run, parts->room);
+    return out->memory && out->room;
+}
+
+const struct cpu_dense *cpu_packed_get(struct cpu_packed *p, uint32_t i) {
+    if (p->prepared) return &p->prepared[i];
+    pack_part(p->parts, i, p->room, p->memory, &p->now);
+    return &p->now;
 }
 
 /** The bias is in units of input scale times weight scale, to 1e-6. */
@@ -221,7 +248,7 @@ static bool bias_scale_fits(const struct cpu_tensor *input, const struct cpu_ten
 
 bool cpu_layer_check(const struct cpu_tensor *input, const struct cpu_tensor *weights, const struct cpu_tensor *bias,
                      uint32_t channel_dim) {
-    if (bias->known_rank && bias->shape.rank != 1) return false;
+    if (!cpu_shape_fits(bias, 1, CPU_UNKNOWN, 0)) return false;
     if (!cpu_is_quant8(input)) return true;
     if (weights->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL && weights->channel_dim != channel_dim)
         return false;

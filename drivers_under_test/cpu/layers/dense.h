@@ -38,13 +38,36 @@ size_t cpu_dense_bytes(const struct cpu_kernels *kernels, const struct cpu_layer
 /** Packs into memory that is aligned to CPU_ALIGN. */
 void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                     struct cpu_dense *out);
-/** From the node's constants into the arena, if weights and bias are constant; else *out is NULL. False: no memory. */
-bool cpu_dense_prepare(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_arena *arena,
-                       struct cpu_dense **out);
-/** The packed weights of this execution: prepared, or packed into scratch memory now (room provides the struct). NULL
- * without memory. */
-const struct cpu_dense *cpu_dense_get(struct cpu_run *run, const struct cpu_layer *layer, const void *prepared,
-                                      struct cpu_dense *room);
+/** One of several layers that make up an operation: a batch, some groups, a phase. */
+struct cpu_part {
+    struct cpu_tensor weights, bias; /**< what layer points to */
+    struct cpu_layer layer;
+};
+
+/** The layers of an operation, whose weights are packed once where they are constant. */
+struct cpu_parts {
+    const struct cpu_call *c;
+    uint32_t count;
+    size_t room; /**< bytes in which `describe` brings weights into another order */
+    /** Describes part i; room may be NULL: then only the sizes matter. */
+    void (*describe)(const void *source, uint32_t i, void *room, struct cpu_part *out);
+    const void *source;
+};
+
+/** Packs all parts into the arena, as *state. False: no memory. */
+bool cpu_parts_prepare(const struct cpu_parts *parts, struct cpu_arena *arena, void **state);
+
+/** The packed weights of an execution. */
+struct cpu_packed {
+    const struct cpu_parts *parts;
+    const struct cpu_dense *prepared; /**< what cpu_parts_prepare made, or NULL: they are packed now, one by one */
+    void *memory, *room;
+    struct cpu_dense now;
+};
+/** prepared may be NULL. False: no memory. */
+bool cpu_packed_begin(const struct cpu_parts *parts, const void *prepared, struct cpu_packed *out);
+/** The weights of part i, until the next is asked for. */
+const struct cpu_dense *cpu_packed_get(struct cpu_packed *p, uint32_t i);
 
 /** Real multiplier of channel c. */
 double cpu_layer_multiplier(const struct cpu_layer *layer, size_t c);

@@ -13,13 +13,19 @@ struct prepared {
     struct cpu_lines_weights lines; /**< of any type */
 };
 
+static bool read_options(const struct cpu_call *c, struct cpu_window *w, uint32_t *multiplier) {
+    int32_t times = 1;
+    const bool ok = cpu_window_read(c, FIRST_OPTION, 1, &times, w) && times >= 1;
+    *multiplier = (uint32_t)times;
+    return ok;
+}
+
 static bool check(const struct cpu_call *c) {
     const struct cpu_tensor *filter = cpu_in(c, FILTER);
     struct cpu_window w;
-    int32_t multiplier = 1;
-    if (filter->known_rank && (filter->shape.rank != 4 || !cpu_agree(filter->shape.dims[0], 1))) return false;
-    return cpu_layer_check(cpu_in(c, X), filter, cpu_in(c, BIAS), 3) &&
-           cpu_window_read(c, FIRST_OPTION, 1, &multiplier, &w) && multiplier >= 1;
+    uint32_t multiplier;
+    return cpu_shape_fits(filter, 4, 1, CPU_UNKNOWN) && cpu_layer_check(cpu_in(c, X), filter, cpu_in(c, BIAS), 3) &&
+           read_options(c, &w, &multiplier);
 }
 
 /** One execution. */
@@ -32,15 +38,12 @@ struct depthwise {
 static bool describe(const struct cpu_call *c, struct cpu_depthwise *v) {
     const struct cpu_tensor *x = cpu_in(c, X), *filter = cpu_in(c, FILTER), *bias = cpu_in(c, BIAS);
     const uint32_t *f = filter->shape.dims;
-    int32_t multiplier = 1;
     *v = (struct cpu_depthwise){.quantised = cpu_is_quant8(x)};
-    if (filter->shape.rank != 4 || bias->shape.rank != 1) return false;
-    if (!cpu_window_read(c, FIRST_OPTION, 1, &multiplier, &v->window) || multiplier < 1) return false;
-    v->multiplier = (uint32_t)multiplier;
+    if (!read_options(c, &v->window, &v->multiplier)) return false;
     v->in = cpu_image_of(&x->shape, v->window.nchw);
     v->window.filter_h = f[1];
     v->window.filter_w = f[2];
-    if (!cpu_agree(f[0], 1) || !cpu_agree(bias->shape.dims[0], f[3]) || v->in.c == 0 || f[3] == 0) return false;
+    if (!cpu_agree(bias->shape.dims[0], f[3]) || v->in.c == 0 || f[3] == 0) return false;
     if (v->in.c != CPU_UNKNOWN && f[3] != CPU_UNKNOWN && (uint64_t)v->in.c * v->multiplier != f[3]) return false;
     v->out.n = v->in.n;
     v->out.c = f[3];
@@ -54,16 +57,15 @@ static bool infer(struct cpu_call *c) {
     return true;
 }
 
-static struct cpu_layer layer_of(const struct cpu_node *node, const struct cpu_tensor *tensors) {
-    const struct cpu_tensor *filter = &tensors[node->in[FILTER]];
-    const bool known = filter->known_rank && filter->shape.rank == 4;
+static struct cpu_layer layer_of(const struct cpu_call *c) {
+    const struct cpu_tensor *filter = cpu_in(c, FILTER);
     return (struct cpu_layer){
-        .input = &tensors[node->in[X]],
+        .input = cpu_in(c, X),
         .weights = filter,
-        .bias = &tensors[node->in[BIAS]],
-        .output = &tensors[node->out[0]],
-        .n = known ? filter->shape.dims[3] : 0,
-        .k = known ? cpu_extent(&filter->shape, 1, 3) : 0,
+        .bias = cpu_in(c, BIAS),
+        .output = cpu_out(c, 0),
+        .n = filter->shape.dims[3],
+        .k = cpu_extent(&filter->shape, 1, 3),
     };
 }
 
@@ -88,35 +90,30 @@ static void pack(const struct cpu_layer *l, void *memory, struct prepared *out) 
 }
 
 /** 3x3 filters whose options are known are made ready for lines. */
-static bool prepare_lines(const struct cpu_node *node, const struct cpu_tensor *tensors, const struct cpu_layer *layer,
-                          struct cpu_arena *arena, const struct cpu_kernels *kernels, struct cpu_lines_weights *out) {
-    const struct cpu_call c = {.node = node, .tensors = (struct cpu_tensor *)(uintptr_t)tensors};
+static bool prepare_lines(const struct cpu_call *c, const struct cpu_layer *layer, struct cpu_arena *arena,
+                          struct cpu_lines_weights *out) {
     const uint32_t *f = layer->weights->shape.dims;
     struct cpu_window w;
-    int32_t multiplier = 1;
-    for (uint32_t i = FIRST_OPTION; i < node->in_count; i++)
-        if (!tensors[node->in[i]].data) return true;
-    if (!cpu_window_read(&c, FIRST_OPTION, 1, &multiplier, &w)) return true; /* an execution says so */
+    uint32_t multiplier;
+    if (!cpu_values_known(c, FIRST_OPTION) || !read_options(c, &w, &multiplier)) return true; /* an execution says so */
     w.filter_h = f[1];
     w.filter_w = f[2];
     struct cpu_layer turned = *layer;
     turned.turned = true;
-    return multiplier != 1 || cpu_lines_prepare(kernels, &turned, &w, arena, out);
+    return multiplier != 1 || cpu_lines_prepare(c->kernels, &turned, &w, arena, out);
 }
 
-static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                    const struct cpu_kernels *kernels) {
-    const struct cpu_layer layer = layer_of(node, tensors);
-    if (!layer.weights->data || !layer.bias->data) return true;
-    struct prepared *p = cpu_arena_alloc(arena, sizeof *p);
+static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
+    if (!cpu_in(c, FILTER)->data || !cpu_in(c, BIAS)->data) return true;
+    const struct cpu_layer layer = layer_of(c);
+    struct prepared *p = *state = cpu_arena_alloc(arena, sizeof *p);
     if (!p) return false;
     if (cpu_is_quant8(layer.input)) {
         void *memory = cpu_arena_alloc(arena, pack_bytes(&layer));
         if (!memory) return false;
         pack(&layer, memory, p);
     }
-    node->state = p;
-    return prepare_lines(node, tensors, &layer, arena, kernels, &p->lines);
+    return prepare_lines(c, &layer, arena, &p->lines);
 }
 
 /** x with each channel `multiplier` times; x itself for 1. NULL without memory. */
@@ -182,7 +179,7 @@ static void lines(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
 /** Weights in the form the kernels take. False: no memory. */
 static bool bring_weights(const struct cpu_call *c, struct depthwise *d) {
     struct cpu_depthwise *v = &d->c;
-    const struct cpu_layer layer = layer_of(c->node, c->tensors);
+    const struct cpu_layer layer = layer_of(c);
     if (!cpu_is_quant8(layer.input)) {
         v->weights = layer.weights->data;
         v->bias = layer.bias->data;

@@ -8,15 +8,13 @@ enum { X, WEIGHTS, BIAS, ACTIVATION };
 
 static bool check(const struct cpu_call *c) {
     const struct cpu_tensor *x = cpu_in(c, X), *weights = cpu_in(c, WEIGHTS);
-    if (x->known_rank && x->shape.rank < 2) return false;
-    if (weights->known_rank && weights->shape.rank != 2) return false;
-    return cpu_int_within(c, ACTIVATION, ANEURALNETWORKS_FUSED_NONE, ANEURALNETWORKS_FUSED_RELU6) &&
+    return cpu_rank(x) >= 2 && cpu_shape_fits(weights, 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+           cpu_int_within(c, ACTIVATION, ANEURALNETWORKS_FUSED_NONE, ANEURALNETWORKS_FUSED_RELU6) &&
            cpu_layer_check(x, weights, cpu_in(c, BIAS), 0);
 }
 
 static bool infer(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape, *w = &cpu_in(c, WEIGHTS)->shape, *b = &cpu_in(c, BIAS)->shape;
-    if (x->rank < 2 || w->rank != 2 || b->rank != 1) return false;
     const uint32_t units = w->dims[0], inputs = w->dims[1];
     if (!cpu_agree(units, b->dims[0]) || units == 0 || inputs == 0) return false;
     uint64_t total = 1;
@@ -32,25 +30,28 @@ static bool infer(struct cpu_call *c) {
     return true;
 }
 
-static struct cpu_layer layer_of(const struct cpu_node *node, const struct cpu_tensor *tensors) {
-    const struct cpu_tensor *weights = &tensors[node->in[WEIGHTS]];
-    return (struct cpu_layer){
-        .input = &tensors[node->in[X]],
+/** The only part. */
+static void describe(const void *source, uint32_t i, void *room, struct cpu_part *out) {
+    const struct cpu_call *c = source;
+    const struct cpu_tensor *weights = cpu_in(c, WEIGHTS);
+    (void)i, (void)room;
+    out->layer = (struct cpu_layer){
+        .input = cpu_in(c, X),
         .weights = weights,
-        .bias = &tensors[node->in[BIAS]],
-        .output = &tensors[node->out[0]],
+        .bias = cpu_in(c, BIAS),
+        .output = cpu_out(c, 0),
         .n = weights->shape.dims[0],
         .k = weights->shape.dims[1],
     };
 }
 
-static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                    const struct cpu_kernels *kernels) {
-    const struct cpu_layer layer = layer_of(node, tensors);
-    struct cpu_dense *dense;
-    if (!cpu_dense_prepare(kernels, &layer, arena, &dense)) return false;
-    node->state = dense;
-    return true;
+static struct cpu_parts parts_of(const struct cpu_call *c) {
+    return (struct cpu_parts){.c = c, .count = 1, .describe = describe, .source = c};
+}
+
+static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
+    const struct cpu_parts parts = parts_of(c);
+    return !cpu_in(c, WEIGHTS)->data || !cpu_in(c, BIAS)->data || cpu_parts_prepare(&parts, arena, state);
 }
 
 struct rows {
@@ -73,15 +74,16 @@ static void gather(const void *source, size_t first, size_t count, void *to) {
 
 static bool run(struct cpu_call *c) {
     const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
-    const struct cpu_layer layer = layer_of(c->node, c->tensors);
-    struct cpu_dense room;
-    const struct cpu_dense *dense = cpu_dense_get(c->run, &layer, c->node->state, &room);
-    if (!dense) return false;
-    const struct rows rows = {c->run->kernels, dense, x->data, layer.k};
+    const struct cpu_parts parts = parts_of(c);
+    struct cpu_packed packed;
+    if (!cpu_packed_begin(&parts, c->node->state, &packed)) return false;
+    const struct cpu_dense *dense = cpu_packed_get(&packed, 0);
+    const size_t inputs = cpu_in(c, WEIGHTS)->shape.dims[1];
+    const struct rows rows = {c->kernels, dense, x->data, inputs};
     const struct cpu_product product = {
         .weights = dense,
         .m = out->shape.dims[0],
-        .rows = dense->form != CPU_DENSE_S16 && dense->k == layer.k ? x->data : NULL,
+        .rows = dense->form != CPU_DENSE_S16 && dense->k == inputs ? x->data : NULL,
         .gather = gather,
         .source = &rows,
         .out = out->data,

@@ -59,8 +59,8 @@ void cpu_image_done(const struct cpu_tensor *out, bool nchw, const void *data) {
 /* -------------------------------------------------------------------- windows */
 
 static bool window_values_ok(const struct cpu_window *w) {
-    return w->left >= 0 && w->right >= 0 && w->top >= 0 && w->bottom >= 0 && w->stride_w >= 1 && w->stride_h >= 1 &&
-           w->dilation_w >= 1 && w->dilation_h >= 1 && w->activation >= ANEURALNETWORKS_FUSED_NONE &&
+    return w->left >= 0 && w->top >= 0 && w->stride_w >= 1 && w->stride_h >= 1 && w->dilation_w >= 1 &&
+           w->dilation_h >= 1 && w->activation >= ANEURALNETWORKS_FUSED_NONE &&
            w->activation <= ANEURALNETWORKS_FUSED_RELU6 && w->scheme >= 0 && w->scheme <= ANEURALNETWORKS_PADDING_VALID;
 }
 
@@ -84,6 +84,8 @@ bool cpu_window_read(const struct cpu_call *c, uint32_t first, uint32_t extra, i
     w->nchw = cpu_int(c, i++, 0) != 0;
     w->dilation_w = cpu_int(c, i++, 1);
     w->dilation_h = cpu_int(c, i++, 1);
+    if (c->node->code != ANEURALNETWORKS_TRANSPOSE_CONV_2D && (w->right < 0 || w->bottom < 0))
+        return false; /* there a tail may add cells */
     return window_values_ok(w);
 }
 

@@ -3,8 +3,6 @@
  * @file transpose_conv.c TRANSPOSE_CONV_2D. Output positions that leave the same remainders by the strides see the same
  * taps of the filter: each such phase is a convolution of stride 1 with a part of the filter, turned round.
  */
-#include <stdlib.h>
-
 #include "conv.h"
 #include "ops/move.h"
 
@@ -16,40 +14,16 @@ struct axis {
     int32_t stride, head;
 };
 
-/** Options in the order of the inputs; out_shape, or tails, decide the extents. */
-struct options {
-    int32_t scheme; /**< 0: explicit */
-    int32_t left, right, top, bottom, stride_w, stride_h, activation;
-    bool nchw;
-};
-
-static bool read_options(const struct cpu_call *c, struct options *o) {
-    uint32_t i = FIRST_OPTION;
-    *o = (struct options){0};
-    if (c->node->form == IMPLICIT) {
-        o->scheme = cpu_int(c, ++i, ANEURALNETWORKS_PADDING_SAME);
-        if (o->scheme != ANEURALNETWORKS_PADDING_SAME && o->scheme != ANEURALNETWORKS_PADDING_VALID) return false;
-        i++;
-    } else {
-        o->left = cpu_int(c, i++, 0);
-        o->right = cpu_int(c, i++, 0);
-        o->top = cpu_int(c, i++, 0);
-        o->bottom = cpu_int(c, i++, 0);
-    }
-    o->stride_w = cpu_int(c, i++, 1);
-    o->stride_h = cpu_int(c, i++, 1);
-    o->activation = cpu_int(c, i++, ANEURALNETWORKS_FUSED_NONE);
-    o->nchw = cpu_int(c, i++, 0) != 0;
-    return o->left >= 0 && o->top >= 0 && o->stride_w >= 1 && o->stride_h >= 1 &&
-           o->activation >= ANEURALNETWORKS_FUSED_NONE && o->activation <= ANEURALNETWORKS_FUSED_RELU6;
+/** Behind an output shape, if there is one, stand the options of any window. */
+static bool read_options(const struct cpu_call *c, struct cpu_window *o) {
+    return cpu_window_read(c, FIRST_OPTION + (c->node->form == IMPLICIT), 0, NULL, o);
 }
 
 static bool check(const struct cpu_call *c) {
-    const struct cpu_tensor *filter = cpu_in(c, FILTER);
-    struct options o;
-    if (filter->known_rank && filter->shape.rank != 4) return false;
-    if (c->node->form == IMPLICIT && !cpu_list_fits(c, FIRST_OPTION, 4)) return false;
-    return cpu_layer_check(cpu_in(c, X), filter, cpu_in(c, BIAS), 0) && read_options(c, &o);
+    struct cpu_window o;
+    return cpu_agree(cpu_rank(cpu_in(c, FILTER)), 4) &&
+           (c->node->form != IMPLICIT || cpu_shape_fits(cpu_in(c, FIRST_OPTION), 1, 4, 0)) &&
+           cpu_layer_check(cpu_in(c, X), cpu_in(c, FILTER), cpu_in(c, BIAS), 0) && read_options(c, &o);
 }
 
 /** Settles out and head; wanted: what the output's shape says, for implicit padding. False: they don't go together. */
@@ -73,7 +47,7 @@ static bool settle(struct axis *a, int32_t scheme, int32_t tail, int32_t wanted)
 }
 
 struct geometry {
-    struct options options;
+    struct cpu_window options;
     struct cpu_image in, out;
     struct axis h, w;
 };
@@ -81,8 +55,8 @@ struct geometry {
 static bool describe(const struct cpu_call *c, struct geometry *g) {
     const struct cpu_tensor *filter = cpu_in(c, FILTER), *bias = cpu_in(c, BIAS);
     const uint32_t *f = filter->shape.dims;
-    struct options *o = &g->options;
-    if (filter->shape.rank != 4 || bias->shape.rank != 1 || !check(c) || !read_options(c, o)) return false;
+    struct cpu_window *o = &g->options;
+    if (!read_options(c, o)) return false;
     g->in = cpu_image_of(&cpu_in(c, X)->shape, o->nchw);
     if (!cpu_agree(g->in.c, f[3]) || !cpu_agree(f[0], bias->shape.dims[0]) || g->in.c == 0 || f[0] == 0) return false;
     const uint32_t height_at = o->nchw ? 2 : 1;
@@ -126,20 +100,6 @@ static struct phase phase_of(const struct axis *a, uint32_t r) {
     return p;
 }
 
-static struct cpu_layer layer_of(const struct cpu_node *node, const struct cpu_tensor *tensors,
-                                 const struct cpu_tensor *part, size_t rows, size_t cols) {
-    const struct cpu_tensor *filter = &tensors[node->in[FILTER]];
-    return (struct cpu_layer){
-        .input = &tensors[node->in[X]],
-        .weights = part,
-        .bias = &tensors[node->in[BIAS]],
-        .output = &tensors[node->out[0]],
-        .n = filter->shape.dims[0],
-        .k = rows * cols * filter->shape.dims[3],
-        .run = cols * filter->shape.dims[3],
-    };
-}
-
 /** Copies the taps of phase (r, s), in both directions the last one first. */
 static void copy_part(const struct cpu_tensor *filter, int32_t stride_h, int32_t stride_w, uint32_t r, uint32_t s,
                       void *part) {
@@ -156,54 +116,70 @@ static void copy_part(const struct cpu_tensor *filter, int32_t stride_h, int32_t
     cpu_move_run(NULL, &m, cpu_values_at(filter, filter->data, last), part);
 }
 
-/** Packs phase (r, s); memory as cpu_dense_bytes asks for the whole filter, part: room for the filter. */
-static void pack_phase(const struct cpu_kernels *kernels, const struct cpu_node *node, const struct cpu_tensor *tensors,
-                       const struct options *o, uint32_t r, uint32_t s, void *part, void *memory,
-                       struct cpu_dense *out) {
-    struct cpu_tensor weights = tensors[node->in[FILTER]];
-    const uint32_t *f = weights.shape.dims;
-    const size_t rows = taps_of(f[1], o->stride_h, r), cols = taps_of(f[2], o->stride_w, s);
-    copy_part(&tensors[node->in[FILTER]], o->stride_h, o->stride_w, r, s, part);
-    weights.data = part;
-    const struct cpu_layer layer = layer_of(node, tensors, &weights, rows, cols);
-    cpu_dense_pack(kernels, &layer, memory, out);
+/** Phases of a filter, row by row. */
+struct phases {
+    const struct cpu_call *c;
+    struct cpu_window options;
+    uint32_t rows, cols;
+};
+
+static struct phases phases_of_filter(const struct cpu_call *c, const struct cpu_window *o) {
+    const uint32_t *f = cpu_in(c, FILTER)->shape.dims;
+    return (struct phases){c, *o, phases_of(f[1], o->stride_h), phases_of(f[2], o->stride_w)};
 }
 
-/** Constant weights are packed once: an array of struct cpu_dense, one a phase, row by row. */
-static bool prepare(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                    const struct cpu_kernels *kernels) {
-    const struct cpu_call c = {.node = node, .tensors = (struct cpu_tensor *)(uintptr_t)tensors};
-    const struct cpu_tensor *filter = &tensors[node->in[FILTER]];
-    const uint32_t *f = filter->shape.dims;
-    struct options o;
-    if (!filter->data || !tensors[node->in[BIAS]].data) return true;
-    for (uint32_t i = FIRST_OPTION; i < node->in_count; i++)
-        if (!tensors[node->in[i]].data) return true;
-    if (!read_options(&c, &o)) return true; /* an execution says so */
-    const uint32_t rows = phases_of(f[1], o.stride_h), cols = phases_of(f[2], o.stride_w);
-    struct cpu_dense *dense = cpu_arena_array(arena, (size_t)rows * cols, sizeof *dense);
-    void *part = malloc(cpu_count(filter) * cpu_element(filter->type) + 1);
-    bool ok = dense && part;
-    for (uint32_t i = 0; ok && i < rows * cols; i++) {
-        const struct cpu_layer layer =
-            layer_of(node, tensors, filter, taps_of(f[1], o.stride_h, i / cols), taps_of(f[2], o.stride_w, i % cols));
-        void *memory = cpu_arena_raw(arena, cpu_dense_bytes(kernels, &layer));
-        ok = memory != NULL;
-        if (ok) pack_phase(kernels, node, tensors, &o, i / cols, i % cols, part, memory, &dense[i]);
-    }
-    free(part);
-    node->state = dense;
-    return ok;
+/** The layer of rows x cols taps, of the operation's own filter. */
+static void describe_taps(const struct cpu_call *c, size_t rows, size_t cols, struct cpu_part *out) {
+    out->weights = *cpu_in(c, FILTER);
+    out->layer = (struct cpu_layer){
+        .input = cpu_in(c, X),
+        .weights = &out->weights,
+        .bias = cpu_in(c, BIAS),
+        .output = cpu_out(c, 0),
+        .n = out->weights.shape.dims[0],
+        .k = rows * cols * out->weights.shape.dims[3],
+        .run = cols * out->weights.shape.dims[3],
+    };
+}
+
+static void describe_phase(const void *source, uint32_t i, void *room, struct cpu_part *out) {
+    const struct phases *p = source;
+    const struct cpu_tensor *filter = cpu_in(p->c, FILTER);
+    const uint32_t r = i / p->cols, s = i % p->cols;
+    describe_taps(p->c, taps_of(filter->shape.dims[1], p->options.stride_h, r),
+                  taps_of(filter->shape.dims[2], p->options.stride_w, s), out);
+    if (!room) return;
+    copy_part(filter, p->options.stride_h, p->options.stride_w, r, s, room);
+    out->weights.data = room;
+}
+
+static struct cpu_parts parts_of(const struct phases *p) {
+    const struct cpu_tensor *filter = cpu_in(p->c, FILTER);
+    return (struct cpu_parts){
+        .c = p->c,
+        .count = p->rows * p->cols,
+        .room = cpu_count(filter) * cpu_element(filter->type),
+        .describe = describe_phase,
+        .source = p,
+    };
+}
+
+/** Constant weights are packed once. */
+static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
+    struct cpu_window o;
+    if (!cpu_values_known(c, FILTER) || !read_options(c, &o)) return true; /* an execution says so */
+    const struct phases phases = phases_of_filter(c, &o);
+    const struct cpu_parts parts = parts_of(&phases);
+    return cpu_parts_prepare(&parts, arena, state);
 }
 
 /* ------------------------------------------------------------------------ run */
 
-/** One execution: memory for packing where nothing is prepared, and for a phase's pixels. */
+/** One execution. */
 struct transposed {
     struct geometry g;
     struct cpu_conv conv;
-    const struct cpu_dense *prepared;
-    void *part, *memory, *pixels;
+    void *pixels; /**< of a phase */
     struct cpu_span *cols;
     void *y; /**< [N,H,W,C] */
 };
@@ -211,20 +187,22 @@ struct transposed {
 /** Positions that no tap reaches get the bias alone; the others are written again. */
 static bool fill_bias(struct cpu_call *c, const struct transposed *t) {
     const struct cpu_tensor *out = cpu_out(c, 0);
-    const struct cpu_layer layer = layer_of(c->node, c->tensors, cpu_in(c, FILTER), 0, 0);
-    void *memory = cpu_scratch(c->run, cpu_dense_bytes(c->run->kernels, &layer));
-    void *row = cpu_scratch(c->run, layer.n * cpu_element(out->type));
+    struct cpu_part part;
+    describe_taps(c, 0, 0, &part);
+    const size_t n = part.layer.n;
+    void *memory = cpu_scratch(c->run, cpu_dense_bytes(c->kernels, &part.layer));
+    void *row = cpu_scratch(c->run, n * cpu_element(out->type));
     struct cpu_conv one = {.kernels = c->run->kernels, .quantised = t->conv.quantised, .out = {1, 1, 1, 0}};
     struct cpu_span none = {0, 0};
     struct cpu_dense bias;
     if (!memory || !row) return false;
     one.window.activation = t->g.options.activation;
     one.cols = &none;
-    cpu_dense_pack(c->run->kernels, &layer, memory, &bias);
-    if (!cpu_conv_run(c->run, &one, &bias, out, row, layer.n)) return false;
+    cpu_dense_pack(c->kernels, &part.layer, memory, &bias);
+    if (!cpu_conv_run(c->run, &one, &bias, out, row, n)) return false;
     struct cpu_move m = cpu_move_of(out);
-    cpu_move_axis(&m, cpu_count(out) / layer.n, 0, (ptrdiff_t)layer.n);
-    cpu_move_axis(&m, layer.n, 1, 1);
+    cpu_move_axis(&m, cpu_count(out) / n, 0, (ptrdiff_t)n);
+    cpu_move_axis(&m, n, 1, 1);
     cpu_move_run(c->run->threads, &m, row, t->y);
     return true;
 }
@@ -242,35 +220,26 @@ static void spread(struct cpu_call *c, const struct transposed *t, const struct 
     cpu_move_run(c->run->threads, &m, t->pixels, cpu_values_to(out, t->y, ((size_t)h->first * o->w + w->first) * o->c));
 }
 
-static bool run_phase(struct cpu_call *c, struct transposed *t, uint32_t r, uint32_t s) {
-    struct cpu_run *run = c->run;
+static bool run_phase(struct cpu_call *c, struct transposed *t, struct cpu_packed *packed, uint32_t r, uint32_t s) {
     const struct phase h = phase_of(&t->g.h, r), w = phase_of(&t->g.w, s);
-    const uint32_t *f = cpu_in(c, FILTER)->shape.dims;
-    const struct cpu_dense *weights = t->prepared ? t->prepared + (size_t)r * phases_of(f[2], t->g.w.stride) + s : NULL;
     struct cpu_conv *v = &t->conv;
-    struct cpu_dense room;
     if (h.count == 0 || w.count == 0) return true;
-    if (!weights) {
-        pack_phase(run->kernels, c->node, c->tensors, &t->g.options, r, s, t->part, t->memory, &room);
-        weights = &room;
-    }
+    const struct cpu_dense *weights = cpu_packed_get(packed, r * phases_of(t->g.w.filter, t->g.w.stride) + s);
     v->window.filter_h = h.taps;
     v->window.filter_w = w.taps;
     v->window.top = -h.start;
     v->window.left = -w.start;
     v->out = (struct cpu_image){t->g.out.n, h.count, w.count, t->g.out.c};
     for (uint32_t i = 0; i < w.count; i++) t->cols[i] = cpu_window_span((int64_t)i + w.start, w.taps, 1, v->in.w);
-    if (!cpu_conv_run(run, v, weights, cpu_out(c, 0), t->pixels, t->g.out.c)) return false;
+    if (!cpu_conv_run(c->run, v, weights, cpu_out(c, 0), t->pixels, t->g.out.c)) return false;
     if (t->pixels != t->y) spread(c, t, &h, &w);
     return true;
 }
 
 static bool prepare_run(struct cpu_call *c, struct transposed *t) {
     struct cpu_run *run = c->run;
-    const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0), *filter = cpu_in(c, FILTER);
-    const struct options *o = &t->g.options;
-    const struct cpu_layer layer = layer_of(c->node, c->tensors, filter, t->g.h.filter, t->g.w.filter);
-    t->prepared = c->node->state;
+    const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
+    const struct cpu_window *o = &t->g.options;
     t->conv = (struct cpu_conv){.in = t->g.in,
                                 .depth = t->g.in.c,
                                 .x = cpu_image_in(run, x, o->nchw),
@@ -282,21 +251,20 @@ static bool prepare_run(struct cpu_call *c, struct transposed *t) {
     t->y = cpu_image_out(run, out, o->nchw);
     t->conv.cols = t->cols = cpu_scratch(run, t->g.out.w * sizeof *t->cols);
     t->pixels = o->stride_h == 1 && o->stride_w == 1 ? t->y : cpu_scratch(run, cpu_count(out) * cpu_element(out->type));
-    if (!t->conv.x || !t->y || !t->cols || !t->pixels) return false;
-    if (t->prepared) return true;
-    t->part = cpu_scratch(run, cpu_count(filter) * cpu_element(filter->type));
-    t->memory = cpu_scratch(run, cpu_dense_bytes(run->kernels, &layer));
-    return t->part && t->memory;
+    return t->conv.x && t->y && t->cols && t->pixels;
 }
 
 static bool run(struct cpu_call *c) {
     struct transposed t;
+    struct cpu_packed packed;
     if (!describe(c, &t.g) || !prepare_run(c, &t)) return false;
-    const uint32_t rows = phases_of(t.g.h.filter, t.g.h.stride), cols = phases_of(t.g.w.filter, t.g.w.stride);
-    if ((rows < (uint32_t)t.g.h.stride || cols < (uint32_t)t.g.w.stride) && !fill_bias(c, &t)) return false;
-    for (uint32_t r = 0; r < rows; r++)
-        for (uint32_t s = 0; s < cols; s++)
-            if (!run_phase(c, &t, r, s)) return false;
+    const struct phases phases = phases_of_filter(c, &t.g.options);
+    const struct cpu_parts parts = parts_of(&phases);
+    if (!cpu_packed_begin(&parts, c->node->state, &packed)) return false;
+    const bool all = phases.rows == (uint32_t)t.g.h.stride && phases.cols == (uint32_t)t.g.w.stride;
+    if (!all && !fill_bias(c, &t)) return false;
+    for (uint32_t i = 0; i < parts.count; i++)
+        if (!run_phase(c, &t, &packed, i / phases.cols, i % phases.cols)) return false;
     cpu_image_done(cpu_out(c, 0), t.g.options.nchw, t.y);
     return true;
 }

@@ -9,8 +9,6 @@
 
 enum { X };
 
-static uint32_t rank_of(const struct cpu_tensor *t) { return t->known_rank ? t->shape.rank : CPU_UNKNOWN; }
-
 /** The axis INT32 input `input` names, or -1; its value and the rank of input 0 are known. */
 static int32_t axis_of(const struct cpu_call *c, uint32_t input) {
     return cpu_axis(cpu_int(c, input, 0), cpu_in(c, X)->shape.rank);
@@ -21,8 +19,8 @@ static int32_t axis_of(const struct cpu_call *c, uint32_t input) {
 enum { PERMUTATION = 1 };
 
 static bool check_transpose(const struct cpu_call *c) {
-    const uint32_t rank = rank_of(cpu_in(c, X));
-    return cpu_in(c, PERMUTATION) ? cpu_list_fits(c, PERMUTATION, rank) : cpu_agree(rank, 2);
+    const uint32_t rank = cpu_rank(cpu_in(c, X));
+    return cpu_in(c, PERMUTATION) ? cpu_shape_fits(cpu_in(c, PERMUTATION), 1, rank, 0) : cpu_agree(rank, 2);
 }
 
 /** Which axis of the input becomes axis d. */
@@ -34,7 +32,6 @@ static bool infer_transpose(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape;
     uint32_t seen = 0;
     c->out_shapes[0].rank = x->rank;
-    if (!check_transpose(c)) return false;
     for (uint32_t d = 0; d < x->rank; d++) {
         const int32_t axis = source_axis(c, d);
         if (axis < 0 || (uint32_t)axis >= x->rank || seen >> axis & 1) return false;
@@ -46,13 +43,10 @@ static bool infer_transpose(struct cpu_call *c) {
 
 static bool run_transpose(struct cpu_call *c) {
     const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
-    struct cpu_move m = cpu_move_of(x);
-    ptrdiff_t from[CPU_MAX_RANK], to[CPU_MAX_RANK];
+    ptrdiff_t from[CPU_MAX_RANK], step[CPU_MAX_RANK];
     cpu_steps(&x->shape, from);
-    cpu_steps(&out->shape, to);
-    for (uint32_t d = 0; d < out->shape.rank; d++)
-        cpu_move_axis(&m, out->shape.dims[d], from[source_axis(c, d)], to[d]);
-    cpu_move_run(c->run->threads, &m, x->data, out->data);
+    for (uint32_t d = 0; d < out->shape.rank; d++) step[d] = from[source_axis(c, d)];
+    cpu_move_view(c, out, &out->shape, 0, step);
     return true;
 }
 
@@ -62,12 +56,13 @@ const struct cpu_op_fns cpu_op_transpose = {.check = check_transpose, .infer = i
 
 enum { MULTIPLES = 1 };
 
-static bool check_tile(const struct cpu_call *c) { return cpu_list_fits(c, MULTIPLES, rank_of(cpu_in(c, X))); }
+static bool check_tile(const struct cpu_call *c) {
+    return cpu_shape_fits(cpu_in(c, MULTIPLES), 1, cpu_rank(cpu_in(c, X)), 0);
+}
 
 static bool infer_tile(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape;
     c->out_shapes[0].rank = x->rank;
-    if (!check_tile(c)) return false;
     for (uint32_t d = 0; d < x->rank; d++) {
         const int32_t times = cpu_list_at(c, MULTIPLES, d);
         if (times < 0 || !cpu_extent_mul(x->dims[d], (uint64_t)times, &c->out_shapes[0].dims[d])) return false;
@@ -100,24 +95,19 @@ static bool check_shuffle(const struct cpu_call *c) { return cpu_int_within(c, G
 
 static bool infer_shuffle(struct cpu_call *c) {
     const int32_t axis = axis_of(c, SHUFFLE_AXIS);
-    if (axis < 0 || !check_shuffle(c)) return false;
+    if (axis < 0) return false;
     const uint32_t n = cpu_in(c, X)->shape.dims[axis], groups = (uint32_t)cpu_int(c, GROUPS, 1);
     return (n == CPU_UNKNOWN || n % groups == 0) && cpu_infer_same(c);
 }
 
 /** Place g of group i's turn comes from place i of group g. */
 static bool run_shuffle(struct cpu_call *c) {
-    const struct cpu_tensor *x = cpu_in(c, X);
-    const struct cpu_shape *s = &x->shape;
-    const uint32_t axis = (uint32_t)axis_of(c, SHUFFLE_AXIS);
-    const ptrdiff_t inner = (ptrdiff_t)cpu_extent(s, axis + 1, s->rank), line = inner * (ptrdiff_t)s->dims[axis];
-    const ptrdiff_t groups = cpu_int(c, GROUPS, 1), width = (ptrdiff_t)s->dims[axis] / groups;
-    struct cpu_move m = cpu_move_of(x);
-    cpu_move_axis(&m, cpu_extent(s, 0, axis), line, line);
-    cpu_move_axis(&m, (size_t)width, inner, groups * inner);
-    cpu_move_axis(&m, (size_t)groups, width * inner, inner);
-    cpu_move_axis(&m, (size_t)inner, 1, 1);
-    cpu_move_run(c->run->threads, &m, x->data, cpu_out(c, 0)->data);
+    const struct cpu_shape *s = &cpu_in(c, X)->shape;
+    const uint32_t axis = (uint32_t)axis_of(c, SHUFFLE_AXIS), n = s->dims[axis];
+    const uint32_t outer = (uint32_t)cpu_extent(s, 0, axis), inner = (uint32_t)cpu_extent(s, axis + 1, s->rank);
+    const uint32_t groups = (uint32_t)cpu_int(c, GROUPS, 1), width = n / groups;
+    const ptrdiff_t step[] = {(ptrdiff_t)n * inner, inner, (ptrdiff_t)width * inner, 1};
+    cpu_move_view(c, cpu_out(c, 0), &(struct cpu_shape){4, {outer, width, groups, inner}}, 0, step);
     return true;
 }
 
@@ -190,14 +180,8 @@ static bool infer_pack(struct cpu_call *c) {
     struct cpu_shape x = cpu_in(c, FIRST_PART)->shape, *out = &c->out_shapes[0];
     const uint32_t axis = (uint32_t)cpu_int(c, PACK_AXIS, 0);
     if (axis > x.rank || x.rank == CPU_MAX_RANK) return false;
-    for (uint32_t i = FIRST_PART + 1; i < c->node->in_count; i++) {
-        const struct cpu_shape *s = &cpu_in(c, i)->shape;
-        if (s->rank != x.rank) return false;
-        for (uint32_t d = 0; d < x.rank; d++) {
-            if (!cpu_agree(s->dims[d], x.dims[d])) return false;
-            x.dims[d] = cpu_merge(x.dims[d], s->dims[d]);
-        }
-    }
+    for (uint32_t i = FIRST_PART + 1; i < c->node->in_count; i++)
+        if (!cpu_shape_merge(&x, &cpu_in(c, i)->shape)) return false;
     out->rank = x.rank + 1;
     for (uint32_t d = 0, e = 0; d < out->rank; d++)
         out->dims[d] = d == axis ? c->node->in_count - FIRST_PART : x.dims[e++];
@@ -242,7 +226,9 @@ const struct cpu_op_fns cpu_op_expand_dims = {.infer = infer_expand, .run = run_
 
 enum { SQUEEZE_AXES = 1 };
 
-static bool check_squeeze(const struct cpu_call *c) { return cpu_list_fits(c, SQUEEZE_AXES, CPU_UNKNOWN); }
+static bool check_squeeze(const struct cpu_call *c) {
+    return cpu_shape_fits(cpu_in(c, SQUEEZE_AXES), 1, CPU_UNKNOWN, 0);
+}
 
 /** Bits of the axes that go: those listed, or all of extent 1. False: they can't. */
 static bool squeezed(const struct cpu_call *c, uint32_t *gone) {
@@ -262,7 +248,7 @@ static bool infer_squeeze(struct cpu_call *c) {
     const struct cpu_tensor *x = cpu_in(c, X);
     struct cpu_shape *out = &c->out_shapes[0];
     uint32_t gone;
-    if (!check_squeeze(c) || !squeezed(c, &gone)) return false;
+    if (!squeezed(c, &gone)) return false;
     out->rank = 0;
     for (uint32_t d = 0; d < x->shape.rank; d++)
         if (!(gone >> d & 1)) out->dims[out->rank++] = x->shape.dims[d];

@@ -31,7 +31,7 @@ static bool read_blocks(const struct cpu_call *c, struct blocks *b) {
 }
 
 static bool check(const struct cpu_call *c) {
-    return cpu_list_fits(c, BLOCK, 2) && (!to_batch(c) || cpu_pairs_fit(c, 2, 2));
+    return cpu_shape_fits(cpu_in(c, BLOCK), 1, 2, 0) && (!to_batch(c) || cpu_shape_fits(cpu_in(c, 2), 2, 2, 2));
 }
 
 /** The extent with its cells, in blocks; false if they don't fill it. */
@@ -45,7 +45,7 @@ static bool in_blocks(uint32_t extent, int32_t head, int32_t tail, uint32_t bloc
 
 static bool infer(struct cpu_call *c) {
     struct blocks b;
-    if (!check(c) || !read_blocks(c, &b)) return false;
+    if (!read_blocks(c, &b)) return false;
     const struct cpu_image in = cpu_image_of(&cpu_in(c, X)->shape, is_nchw(c));
     struct cpu_image out = in;
     const uint64_t places = (uint64_t)b.h * b.w;

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file bbox.c AXIS_ALIGNED_BBOX_TRANSFORM: regions moved and stretched, once for each class, inside their image. */
-#include "driver/op.h"
+#include "regions.h"
 
 enum { REGIONS, DELTAS, BATCH, IMAGES };
-
-static bool rows_of(const struct cpu_tensor *t, uint32_t rows, uint32_t columns) {
-    return !t->known_rank ||
-           (t->shape.rank == 2 && cpu_agree(t->shape.dims[0], rows) && cpu_agree(t->shape.dims[1], columns));
-}
 
 static bool in_eighths(const struct cpu_tensor *t) {
     return t->type != ANEURALNETWORKS_TENSOR_QUANT16_ASYMM || (t->scale == 0.125f && t->zero_point == 0);
@@ -19,30 +14,17 @@ static bool check(const struct cpu_call *c) {
     const uint32_t count = regions->known_rank && regions->shape.rank == 2 ? regions->shape.dims[0] : CPU_UNKNOWN;
     if (quantised ? !cpu_is_quant8(deltas) : deltas->type != regions->type) return false;
     if (!in_eighths(regions) || !in_eighths(cpu_in(c, IMAGES)) || !in_eighths(cpu_out(c, 0))) return false;
-    if (batch->known_rank && (batch->shape.rank != 1 || !cpu_agree(batch->shape.dims[0], count))) return false;
-    return rows_of(regions, CPU_UNKNOWN, 4) && rows_of(deltas, count, CPU_UNKNOWN) &&
-           rows_of(cpu_in(c, IMAGES), CPU_UNKNOWN, 2);
+    return cpu_shape_fits(regions, 2, CPU_UNKNOWN, 4) && cpu_shape_fits(deltas, 2, count, CPU_UNKNOWN) &&
+           cpu_shape_fits(batch, 1, count, 0) && cpu_shape_fits(cpu_in(c, IMAGES), 2, CPU_UNKNOWN, 2);
 }
 
 static bool infer(struct cpu_call *c) {
-    if (!check(c)) return false;
     const uint32_t *deltas = cpu_in(c, DELTAS)->shape.dims;
     if (deltas[1] != CPU_UNKNOWN && (deltas[1] == 0 || deltas[1] % 4 != 0)) return false;
     if (cpu_in(c, IMAGES)->shape.dims[0] == 0) return false;
     const uint32_t count = cpu_merge(cpu_in(c, REGIONS)->shape.dims[0], cpu_in(c, BATCH)->shape.dims[0]);
     c->out_shapes[0] = (struct cpu_shape){2, {cpu_merge(count, deltas[0]), deltas[1]}};
     return true;
-}
-
-/** A coordinate or extent, in pixels. */
-static double pixels(const struct cpu_tensor *t, size_t i) {
-    if (t->type == ANEURALNETWORKS_TENSOR_QUANT16_ASYMM) return ((const uint16_t *)t->data)[i] * 0.125;
-    return (double)((const float *)t->data)[i];
-}
-
-static double delta(const struct cpu_tensor *t, size_t i) {
-    if (cpu_is_quant8(t)) return (((const uint8_t *)t->data)[i] - t->zero_point) * (double)t->scale;
-    return (double)((const float *)t->data)[i];
 }
 
 /** One direction of one region: both ends, moved by a part of its length and stretched, inside [0, limit]. */
@@ -58,30 +40,21 @@ struct boxes {
     size_t count; /**< deltas of a region */
 };
 
-static void write(const struct cpu_tensor *t, size_t i, double v) {
-    if (t->type == ANEURALNETWORKS_TENSOR_QUANT16_ASYMM) {
-        const int32_t eighths = cpu_round(v * 8);
-        ((uint16_t *)t->data)[i] = (uint16_t)(eighths < 0 ? 0 : eighths > UINT16_MAX ? UINT16_MAX : eighths);
-    } else {
-        ((float *)t->data)[i] = (float)v;
-    }
-}
-
 static void regions_of(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     (void)worker;
     const struct boxes *b = arg;
     for (size_t r = begin; r < end; r++) {
-        const double x1 = pixels(b->regions, 4 * r), y1 = pixels(b->regions, 4 * r + 1);
-        const double x2 = pixels(b->regions, 4 * r + 2), y2 = pixels(b->regions, 4 * r + 3);
+        const double x1 = cpu_coordinate(b->regions, 4 * r), y1 = cpu_coordinate(b->regions, 4 * r + 1);
+        const double x2 = cpu_coordinate(b->regions, 4 * r + 2), y2 = cpu_coordinate(b->regions, 4 * r + 3);
         const size_t image = 2 * (size_t)b->batch[r];
-        const double height = pixels(b->images, image), width = pixels(b->images, image + 1);
+        const double height = cpu_coordinate(b->images, image), width = cpu_coordinate(b->images, image + 1);
         for (size_t i = r * b->count; i < (r + 1) * b->count; i += 4) {
             double x[2], y[2];
-            transform(x1, x2, delta(b->deltas, i), delta(b->deltas, i + 2), width, x);
-            transform(y1, y2, delta(b->deltas, i + 1), delta(b->deltas, i + 3), height, y);
+            transform(x1, x2, cpu_real(b->deltas, i), cpu_real(b->deltas, i + 2), width, x);
+            transform(y1, y2, cpu_real(b->deltas, i + 1), cpu_real(b->deltas, i + 3), height, y);
             for (size_t e = 0; e < 2; e++) {
-                write(b->out, i + 2 * e, x[e]);
-                write(b->out, i + 2 * e + 1, y[e]);
+                cpu_put_coordinate(b->out, i + 2 * e, x[e]);
+                cpu_put_coordinate(b->out, i + 2 * e + 1, y[e]);
             }
         }
     }
@@ -94,7 +67,8 @@ static bool run(struct cpu_call *c) {
     for (uint32_t r = 0; r < regions; r++) {
         if (b.batch[r] < 0 || (uint32_t)b.batch[r] >= images) return false;
         for (size_t d = 0; d < 2; d++)
-            if (pixels(b.regions, (size_t)r * 4 + d) > pixels(b.regions, (size_t)r * 4 + d + 2)) return false;
+            if (cpu_coordinate(b.regions, (size_t)r * 4 + d) > cpu_coordinate(b.regions, (size_t)r * 4 + d + 2))
+                return false;
     }
     cpu_threads_run(c->run->threads, regions, (double)cpu_count(b.out) * 8, regions_of, &b);
     return true;

@@ -2,7 +2,7 @@
 /** @file fill.c FILL, RANK, SELECT. */
 #include <string.h>
 
-#include "driver/op.h"
+#include "move.h"
 
 /* ----------------------------------------------------------------------- FILL */
 
@@ -10,7 +10,7 @@ enum { DIMENSIONS, VALUE };
 
 static bool check_fill(const struct cpu_call *c) {
     const struct cpu_tensor *dims = cpu_in(c, DIMENSIONS);
-    if (dims->known_rank && dims->shape.rank != 1) return false;
+    if (!cpu_shape_fits(dims, 1, CPU_UNKNOWN, 0)) return false;
     switch (cpu_in(c, VALUE)->type) {
     case ANEURALNETWORKS_FLOAT32:
         return cpu_out(c, 0)->type == ANEURALNETWORKS_TENSOR_FLOAT32;
@@ -26,11 +26,10 @@ static bool check_fill(const struct cpu_call *c) {
 static bool infer_fill(struct cpu_call *c) {
     const struct cpu_tensor *dims = cpu_in(c, DIMENSIONS);
     struct cpu_shape *out = &c->out_shapes[0];
-    if (dims->shape.rank != 1 || dims->shape.dims[0] == 0 || dims->shape.dims[0] > CPU_MAX_RANK) return false;
+    if (dims->shape.dims[0] == 0 || dims->shape.dims[0] > CPU_MAX_RANK) return false;
     out->rank = dims->shape.dims[0];
     for (uint32_t i = 0; i < out->rank; i++) {
-        int32_t extent;
-        memcpy(&extent, (const char *)dims->data + i * sizeof extent, sizeof extent);
+        const int32_t extent = cpu_list_at(c, DIMENSIONS, i);
         if (extent < 0) return false;
         out->dims[i] = (uint32_t)extent;
     }
@@ -65,65 +64,43 @@ const struct cpu_op_fns cpu_op_rank = {.infer = infer_rank, .run = run_rank};
 
 /* --------------------------------------------------------------------- SELECT */
 
-enum { CONDITION, A, B, CHUNK = 8192 };
+enum { CONDITION, A, B };
 
 static bool infer_select(struct cpu_call *c) {
     struct cpu_shape *out = &c->out_shapes[0];
     *out = cpu_in(c, CONDITION)->shape;
-    for (uint32_t i = A; i <= B; i++) {
-        const struct cpu_shape *s = &cpu_in(c, i)->shape;
-        if (s->rank != out->rank) return false;
-        for (uint32_t d = 0; d < s->rank; d++) {
-            if (!cpu_agree(s->dims[d], out->dims[d])) return false;
-            out->dims[d] = cpu_merge(out->dims[d], s->dims[d]);
-        }
-    }
-    return true;
+    return cpu_shape_merge(out, &cpu_in(c, A)->shape) && cpu_shape_merge(out, &cpu_in(c, B)->shape);
 }
 
 struct select {
     const uint8_t *condition;
     const struct cpu_tensor *a, *b, *out;
-    size_t count;
     uint8_t from_a[256], from_b[256]; /**< codes in the result's quantisation */
 };
 
-static void select_u8(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
-    (void)worker;
-    const struct select *s = arg;
-    const uint8_t *a = s->a->data, *b = s->b->data;
-    uint8_t *y = s->out->data;
-    const size_t to = (size_t)end * CHUNK < s->count ? (size_t)end * CHUNK : s->count;
-    for (size_t i = (size_t)begin * CHUNK; i < to; i++) {
-        const uint8_t va = s->from_a[a[i]], vb = s->from_b[b[i]];
-        y[i] = s->condition[i] ? va : vb;
+/** Both are read, so that a choice among them needs no jump. */
+#define SELECT(NAME, TYPE, FROM_A, FROM_B)                                                                             \
+    static void NAME(const void *arg, size_t from, size_t to) {                                                        \
+        const struct select *s = arg;                                                                                  \
+        const TYPE *a = s->a->data, *b = s->b->data;                                                                   \
+        TYPE *y = s->out->data;                                                                                        \
+        for (size_t i = from; i < to; i++) {                                                                           \
+            const TYPE u = FROM_A, v = FROM_B;                                                                         \
+            y[i] = s->condition[i] ? u : v;                                                                            \
+        }                                                                                                              \
     }
-}
-
-/** float and int32 alike. */
-static void select_word(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
-    (void)worker;
-    const struct select *s = arg;
-    const uint32_t *a = s->a->data, *b = s->b->data;
-    uint32_t *y = s->out->data;
-    const size_t to = (size_t)end * CHUNK < s->count ? (size_t)end * CHUNK : s->count;
-    for (size_t i = (size_t)begin * CHUNK; i < to; i++) {
-        const uint32_t va = a[i], vb = b[i];
-        y[i] = s->condition[i] ? va : vb;
-    }
-}
+SELECT(select_u8, uint8_t, s->from_a[a[i]], s->from_b[b[i]])
+SELECT(select_word, uint32_t, a[i], b[i]) /* float and int32 alike */
 
 static bool run_select(struct cpu_call *c) {
     struct select s = {
         .condition = cpu_in(c, CONDITION)->data, .a = cpu_in(c, A), .b = cpu_in(c, B), .out = cpu_out(c, 0)};
     const bool quantised = cpu_is_quant8(s.out);
-    s.count = cpu_count(s.out);
     if (quantised) {
         cpu_requantize_table(s.a, s.out, s.from_a);
         cpu_requantize_table(s.b, s.out, s.from_b);
     }
-    cpu_threads_run(c->run->threads, (uint32_t)((s.count + CHUNK - 1) / CHUNK), 0.5 * (double)s.count,
-                    quantised ? select_u8 : select_word, &s);
+    cpu_threads_chunks(c->run->threads, cpu_count(s.out), 0.5, quantised ? select_u8 : select_word, &s);
     return true;
 }
 

@@ -3,19 +3,17 @@
  * neighbours.
  */
 #include "layers/image.h"
+#include "regions.h"
 
 enum { X, BOXES, NCHW };
 enum { SCORE, KEYPOINT };
 
-static bool check(const struct cpu_call *c) {
-    const struct cpu_tensor *boxes = cpu_in(c, BOXES);
-    return !boxes->known_rank || (boxes->shape.rank == 2 && cpu_agree(boxes->shape.dims[1], 4));
-}
+static bool check(const struct cpu_call *c) { return cpu_shape_fits(cpu_in(c, BOXES), 2, CPU_UNKNOWN, 4); }
 
 static bool infer(struct cpu_call *c) {
     const struct cpu_image in = cpu_image_of(&cpu_in(c, X)->shape, cpu_int(c, NCHW, 0) != 0);
     const uint32_t boxes = cpu_in(c, BOXES)->shape.dims[0];
-    if (!check(c) || !cpu_agree(in.n, boxes) || !cpu_agree(in.h, in.w) || cpu_merge(in.h, in.w) < 2) return false;
+    if (!cpu_agree(in.n, boxes) || !cpu_agree(in.h, in.w) || cpu_merge(in.h, in.w) < 2) return false;
     c->out_shapes[SCORE] = (struct cpu_shape){2, {cpu_merge(in.n, boxes), in.c}};
     c->out_shapes[KEYPOINT] = (struct cpu_shape){3, {cpu_merge(in.n, boxes), in.c, 2}};
     return true;
@@ -29,18 +27,13 @@ struct maps {
     double epsilon;
 };
 
-static double value(const struct maps *m, size_t at) {
-    if (cpu_is_quant8(m->x)) return (((const uint8_t *)m->x->data)[at] - m->x->zero_point) * (double)m->x->scale;
-    return (double)((const float *)m->x->data)[at];
-}
-
 /** The first of the highest places of a map that begins at `first`. */
 static void find_top(const struct maps *m, size_t first, uint32_t *top_y, uint32_t *top_x) {
-    double most = value(m, first);
+    double most = cpu_real(m->x, first);
     *top_y = *top_x = 0;
     for (uint32_t y = 0; y < m->in.h; y++)
         for (uint32_t x = 0; x < m->in.w; x++) {
-            const double v = value(m, first + y * m->row + x * m->col);
+            const double v = cpu_real(m->x, first + y * m->row + x * m->col);
             if (v > most) most = v, *top_y = y, *top_x = x;
         }
 }
@@ -62,7 +55,8 @@ static struct top refine(const struct maps *m, size_t first, uint32_t y, uint32_
     double n[3][3];
     for (int p = 0; p < 3; p++)
         for (int q = 0; q < 3; q++)
-            n[p][q] = value(m, first + mirrored(y, p - 1, m->in.h) * m->row + mirrored(x, q - 1, m->in.w) * m->col);
+            n[p][q] =
+                cpu_real(m->x, first + mirrored(y, p - 1, m->in.h) * m->row + mirrored(x, q - 1, m->in.w) * m->col);
     const double gx = (n[1][2] - n[1][0]) / 2, gy = (n[2][1] - n[0][1]) / 2;
     const double xx = n[1][0] - 2 * n[1][1] + n[1][2], yy = n[0][1] - 2 * n[1][1] + n[2][1];
     const double xy = (n[2][2] - n[2][0] - n[0][2] + n[0][0]) / 4, det = xx * yy - xy * xy;
@@ -79,25 +73,11 @@ static struct top refine(const struct maps *m, size_t first, uint32_t y, uint32_
     return t;
 }
 
-static double side(const struct maps *m, size_t i) {
-    if (cpu_is_quant8(m->x)) return ((const uint16_t *)m->boxes->data)[i] * 0.125;
-    return (double)((const float *)m->boxes->data)[i];
-}
-
 static void write_score(const struct maps *m, size_t at, double v) {
     if (cpu_is_quant8(m->x))
         ((uint8_t *)m->score->data)[at] = cpu_quantize(v, m->score);
     else
         ((float *)m->score->data)[at] = (float)v;
-}
-
-static void write_coordinate(const struct maps *m, size_t at, double v) {
-    if (!cpu_is_quant8(m->x)) {
-        ((float *)m->keypoint->data)[at] = (float)v;
-        return;
-    }
-    const int32_t eighths = cpu_round(v * 8);
-    ((uint16_t *)m->keypoint->data)[at] = (uint16_t)(eighths < 0 ? 0 : eighths > UINT16_MAX ? UINT16_MAX : eighths);
 }
 
 /** Maps, in the order of the scores. */
@@ -109,11 +89,12 @@ static void maps_of(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
         uint32_t y, x;
         find_top(m, first, &y, &x);
         const struct top t = refine(m, first, y, x);
-        const double x1 = side(m, 4 * box), y1 = side(m, 4 * box + 1);
-        const double width = side(m, 4 * box + 2) - x1, height = side(m, 4 * box + 3) - y1;
+        const double x1 = cpu_coordinate(m->boxes, 4 * box), y1 = cpu_coordinate(m->boxes, 4 * box + 1);
+        const double width = cpu_coordinate(m->boxes, 4 * box + 2) - x1,
+                     height = cpu_coordinate(m->boxes, 4 * box + 3) - y1;
         write_score(m, i, t.score);
-        write_coordinate(m, 2 * (size_t)i, (x + t.x + 0.5) / m->in.w * width + x1);
-        write_coordinate(m, 2 * (size_t)i + 1, (y + t.y + 0.5) / m->in.h * height + y1);
+        cpu_put_coordinate(m->keypoint, 2 * (size_t)i, (x + t.x + 0.5) / m->in.w * width + x1);
+        cpu_put_coordinate(m->keypoint, 2 * (size_t)i + 1, (y + t.y + 0.5) / m->in.h * height + y1);
     }
 }
 

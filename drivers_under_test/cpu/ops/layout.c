@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "layers/image.h"
+#include "move.h"
 
 enum { X };
 
@@ -71,21 +72,17 @@ const struct cpu_op_fns cpu_op_concatenation = {
 
 enum { NEW_SHAPE = 1 };
 
-static bool check_reshape(const struct cpu_call *c) {
-    const struct cpu_tensor *shape = cpu_in(c, NEW_SHAPE);
-    return !shape->known_rank || shape->shape.rank == 1;
-}
+static bool check_reshape(const struct cpu_call *c) { return cpu_shape_fits(cpu_in(c, NEW_SHAPE), 1, CPU_UNKNOWN, 0); }
 
 static bool infer_reshape(struct cpu_call *c) {
     const struct cpu_tensor *x = cpu_in(c, X), *shape = cpu_in(c, NEW_SHAPE);
     struct cpu_shape *out = &c->out_shapes[0];
-    if (shape->shape.rank != 1 || shape->shape.dims[0] > CPU_MAX_RANK || shape->shape.dims[0] == 0) return false;
+    if (shape->shape.dims[0] > CPU_MAX_RANK || shape->shape.dims[0] == 0) return false;
     out->rank = shape->shape.dims[0];
     uint64_t total = 1, stated = 1;
     uint32_t stretch = CPU_MAX_RANK;
     for (uint32_t i = 0; i < out->rank; i++) {
-        int32_t extent;
-        memcpy(&extent, (const char *)shape->data + i * sizeof extent, sizeof extent);
+        const int32_t extent = cpu_list_at(c, NEW_SHAPE, i);
         if (extent == -1 && stretch == CPU_MAX_RANK)
             stretch = i;
         else if (extent <= 0)
@@ -125,21 +122,15 @@ static bool shrink(uint32_t extent, uint32_t by, uint32_t *out) {
     return extent == CPU_UNKNOWN || extent % by == 0;
 }
 
-static bool grow(uint32_t extent, uint32_t by, uint32_t *out) {
-    const uint64_t grown = (uint64_t)extent * by;
-    *out = extent == CPU_UNKNOWN ? CPU_UNKNOWN : (uint32_t)grown;
-    return extent == CPU_UNKNOWN || grown < UINT32_MAX;
-}
-
 static bool infer_block(struct cpu_call *c) {
     const bool nchw = cpu_int(c, NCHW, 0) != 0, to_space = c->node->code == ANEURALNETWORKS_DEPTH_TO_SPACE;
-    if (!check_block(c)) return false;
     const uint32_t block = (uint32_t)cpu_int(c, BLOCK, 1);
     const struct cpu_image in = cpu_image_of(&cpu_in(c, X)->shape, nchw);
     struct cpu_image out = in;
-    const bool ok =
-        to_space ? grow(in.h, block, &out.h) && grow(in.w, block, &out.w) && shrink(in.c, block * block, &out.c)
-                 : shrink(in.h, block, &out.h) && shrink(in.w, block, &out.w) && grow(in.c, block * block, &out.c);
+    const bool ok = to_space ? cpu_extent_mul(in.h, block, &out.h) && cpu_extent_mul(in.w, block, &out.w) &&
+                                   shrink(in.c, block * block, &out.c)
+                             : shrink(in.h, block, &out.h) && shrink(in.w, block, &out.w) &&
+                                   cpu_extent_mul(in.c, block * block, &out.c);
     c->out_shapes[0] = cpu_image_shape(out, nchw);
     return ok;
 }

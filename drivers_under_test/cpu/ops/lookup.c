@@ -11,19 +11,16 @@ static struct cpu_shape rows_shape(uint32_t count, const struct cpu_shape *value
     return s;
 }
 
-static bool rank_is(const struct cpu_tensor *t, uint32_t rank) { return !t->known_rank || t->shape.rank == rank; }
-
 /* ----------------------------------------------------------- EMBEDDING_LOOKUP */
 
 enum { INDICES, TABLE };
 
 static bool check_embedding(const struct cpu_call *c) {
     const struct cpu_tensor *table = cpu_in(c, TABLE);
-    return rank_is(cpu_in(c, INDICES), 1) && (!table->known_rank || table->shape.rank >= 2);
+    return cpu_shape_fits(cpu_in(c, INDICES), 1, CPU_UNKNOWN, 0) && (!table->known_rank || table->shape.rank >= 2);
 }
 
 static bool infer_embedding(struct cpu_call *c) {
-    if (!check_embedding(c)) return false;
     c->out_shapes[0] = rows_shape(cpu_in(c, INDICES)->shape.dims[0], &cpu_in(c, TABLE)->shape);
     return true;
 }
@@ -48,13 +45,14 @@ enum { LOOKUPS, KEYS, VALUES };
 
 static bool check_hashtable(const struct cpu_call *c) {
     const struct cpu_tensor *values = cpu_in(c, VALUES), *hits = cpu_out(c, 1);
-    return rank_is(cpu_in(c, LOOKUPS), 1) && rank_is(cpu_in(c, KEYS), 1) &&
-           (!values->known_rank || values->shape.rank >= 2) && hits->scale == 1 && hits->zero_point == 0;
+    return cpu_shape_fits(cpu_in(c, LOOKUPS), 1, CPU_UNKNOWN, 0) &&
+           cpu_shape_fits(cpu_in(c, KEYS), 1, CPU_UNKNOWN, 0) && (!values->known_rank || values->shape.rank >= 2) &&
+           hits->scale == 1 && hits->zero_point == 0;
 }
 
 static bool infer_hashtable(struct cpu_call *c) {
     const struct cpu_shape *values = &cpu_in(c, VALUES)->shape;
-    if (!check_hashtable(c) || !cpu_agree(cpu_in(c, KEYS)->shape.dims[0], values->dims[0])) return false;
+    if (!cpu_agree(cpu_in(c, KEYS)->shape.dims[0], values->dims[0])) return false;
     const uint32_t count = cpu_in(c, LOOKUPS)->shape.dims[0];
     c->out_shapes[0] = rows_shape(count, values);
     c->out_shapes[1] = (struct cpu_shape){1, {count}};
@@ -101,13 +99,13 @@ static bool check_lsh(const struct cpu_call *c) {
     const struct cpu_tensor *input = cpu_in(c, INPUT), *weight = cpu_in(c, WEIGHT);
     const bool floats = cpu_is_float(input), others = input->type == ANEURALNETWORKS_TENSOR_INT32 ||
                                                       input->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
-    return (floats || others) && rank_is(cpu_in(c, HASH), 2) && (!input->known_rank || input->shape.rank >= 1) &&
-           (!weight || rank_is(weight, 1)) && cpu_int_within(c, KIND, SPARSE_DEPRECATED, SPARSE);
+    return (floats || others) && cpu_shape_fits(cpu_in(c, HASH), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+           (!input->known_rank || input->shape.rank >= 1) && cpu_shape_fits(weight, 1, CPU_UNKNOWN, 0) &&
+           cpu_int_within(c, KIND, SPARSE_DEPRECATED, SPARSE);
 }
 
 static bool infer_lsh(struct cpu_call *c) {
     const struct cpu_tensor *hash = cpu_in(c, HASH), *input = cpu_in(c, INPUT), *weight = cpu_in(c, WEIGHT);
-    if (!check_lsh(c)) return false;
     const uint32_t hashes = hash->shape.dims[0], bits = hash->shape.dims[1];
     const bool dense = cpu_int(c, KIND, 0) == DENSE, known = hashes != CPU_UNKNOWN && bits != CPU_UNKNOWN;
     if (bits != CPU_UNKNOWN && bits > MOST_BITS) return false;

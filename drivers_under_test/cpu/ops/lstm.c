@@ -85,24 +85,24 @@ static bool read_sizes(const struct cpu_call *c, struct sizes *s) {
 
 static bool shapes_agree(const struct cpu_call *c, const struct sizes *s) {
     for (uint32_t g = 0; g < GATES; g++) {
-        const bool ok = cpu_recurrent_shape(cpu_in(c, INPUT_WEIGHTS + g), 2, s->units, s->inputs) &&
-                        cpu_recurrent_shape(cpu_in(c, RECURRENT_WEIGHTS + g), 2, s->units, s->outputs) &&
-                        cpu_recurrent_shape(cpu_in(c, BIASES + g), 1, s->units, 0) &&
-                        cpu_recurrent_shape(cpu_in(c, norm_at(c) + g), 1, s->units, 0);
+        const bool ok = cpu_shape_fits(cpu_in(c, INPUT_WEIGHTS + g), 2, s->units, s->inputs) &&
+                        cpu_shape_fits(cpu_in(c, RECURRENT_WEIGHTS + g), 2, s->units, s->outputs) &&
+                        cpu_shape_fits(cpu_in(c, BIASES + g), 1, s->units, 0) &&
+                        cpu_shape_fits(cpu_in(c, norm_at(c) + g), 1, s->units, 0);
         if (!ok) return false;
     }
     for (uint32_t p = PEEPHOLE_I; p <= PEEPHOLE_O; p++)
-        if (!cpu_recurrent_shape(cpu_in(c, p), 1, s->units, 0)) return false;
+        if (!cpu_shape_fits(cpu_in(c, p), 1, s->units, 0)) return false;
     if (!cpu_in(c, PROJECTION) && !cpu_agree(s->units, s->outputs)) return false;
-    return cpu_recurrent_shape(cpu_in(c, PROJECTION), 2, s->outputs, s->units) &&
-           cpu_recurrent_shape(cpu_in(c, PROJECTION_BIAS), 1, s->outputs, 0) &&
-           cpu_recurrent_shape(cpu_in(c, STATE), 2, s->batch, s->outputs) &&
-           cpu_recurrent_shape(cpu_in(c, CELL), 2, s->batch, s->units);
+    return cpu_shape_fits(cpu_in(c, PROJECTION), 2, s->outputs, s->units) &&
+           cpu_shape_fits(cpu_in(c, PROJECTION_BIAS), 1, s->outputs, 0) &&
+           cpu_shape_fits(cpu_in(c, STATE), 2, s->batch, s->outputs) &&
+           cpu_shape_fits(cpu_in(c, CELL), 2, s->batch, s->units);
 }
 
 static bool infer(struct cpu_call *c) {
     struct sizes s;
-    if (!check(c) || !read_sizes(c, &s) || !shapes_agree(c, &s)) return false;
+    if (!read_sizes(c, &s) || !shapes_agree(c, &s)) return false;
     const uint32_t gates = cpu_in(c, INPUT_WEIGHTS) ? GATES : GATES - 1;
     const bool known = s.units != CPU_UNKNOWN && !undecided(c, INPUT_WEIGHTS);
     if (known && (uint64_t)s.units * gates >= UINT32_MAX) return false;
@@ -266,7 +266,7 @@ static bool check_sequence(const struct cpu_call *c) {
 
 static bool infer_sequence(struct cpu_call *c) {
     struct sizes s;
-    if (!check_sequence(c) || !read_sizes(c, &s) || !shapes_agree(c, &s)) return false;
+    if (!read_sizes(c, &s) || !shapes_agree(c, &s)) return false;
     const uint32_t outer = s.time_major ? s.time : s.batch, inner = s.time_major ? s.batch : s.time;
     c->out_shapes[SEQUENCE_Y] = (struct cpu_shape){3, {outer, inner, s.outputs}};
     c->out_shapes[SEQUENCE_STATE] = (struct cpu_shape){2, {s.batch, s.outputs}};

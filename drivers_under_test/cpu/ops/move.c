@@ -129,12 +129,14 @@ void cpu_move_run(struct cpu_threads *threads, const struct cpu_move *m, const v
         move_rows(&j, 0, (uint32_t)rows, 0);
 }
 
-const void *cpu_values_at(const struct cpu_tensor *t, const void *data, size_t values) {
-    return (const char *)data + values * cpu_element(t->type);
-}
-
-void *cpu_values_to(const struct cpu_tensor *t, void *data, size_t values) {
-    return (char *)data + values * cpu_element(t->type);
+void cpu_move_view(const struct cpu_call *c, const struct cpu_tensor *out, const struct cpu_shape *as, size_t first,
+                   const ptrdiff_t step[]) {
+    const struct cpu_tensor *x = cpu_in(c, 0);
+    struct cpu_move m = cpu_move_of(x);
+    ptrdiff_t to[CPU_MAX_RANK];
+    cpu_steps(as, to);
+    for (uint32_t d = 0; d < as->rank; d++) cpu_move_axis(&m, as->dims[d], step[d], to[d]);
+    cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, first), out->data);
 }
 
 void cpu_steps(const struct cpu_shape *s, ptrdiff_t step[CPU_MAX_RANK]) {
@@ -148,17 +150,6 @@ int32_t cpu_list_at(const struct cpu_call *c, uint32_t input, uint32_t i) {
     int32_t value;
     memcpy(&value, (const char *)cpu_in(c, input)->data + i * sizeof value, sizeof value);
     return value;
-}
-
-bool cpu_list_fits(const struct cpu_call *c, uint32_t input, uint32_t length) {
-    const struct cpu_tensor *t = cpu_in(c, input);
-    return !t || !t->known_rank || (t->shape.rank == 1 && cpu_agree(t->shape.dims[0], length));
-}
-
-bool cpu_pairs_fit(const struct cpu_call *c, uint32_t input, uint32_t length) {
-    const struct cpu_tensor *t = cpu_in(c, input);
-    return !t || !t->known_rank ||
-           (t->shape.rank == 2 && cpu_agree(t->shape.dims[0], length) && cpu_agree(t->shape.dims[1], 2));
 }
 
 bool cpu_extent_add(uint32_t extent, uint64_t more, uint32_t *out) {

@@ -27,18 +27,17 @@ void cpu_move_axis(struct cpu_move *m, size_t count, ptrdiff_t from, ptrdiff_t t
  */
 void cpu_move_run(struct cpu_threads *threads, const struct cpu_move *m, const void *from, void *to);
 
-/** data, so many values of t's type later. */
-const void *cpu_values_at(const struct cpu_tensor *t, const void *data, size_t values);
-void *cpu_values_to(const struct cpu_tensor *t, void *data, size_t values);
+/**
+ * Fills `out` with values of input 0: output axis d, of the extents `as`, walks the input in steps of step[d] values,
+ * from value `first` on.
+ */
+void cpu_move_view(const struct cpu_call *c, const struct cpu_tensor *out, const struct cpu_shape *as, size_t first,
+                   const ptrdiff_t step[]);
 /** Distances between neighbours along each axis of a row-major array. */
 void cpu_steps(const struct cpu_shape *s, ptrdiff_t step[CPU_MAX_RANK]);
 
 /** Number i of a TENSOR_INT32 input whose value is known. */
 int32_t cpu_list_at(const struct cpu_call *c, uint32_t input, uint32_t i);
-/** The input is absent, or a list of `length` numbers as far as is known (CPU_UNKNOWN: of any length). */
-bool cpu_list_fits(const struct cpu_call *c, uint32_t input, uint32_t length);
-/** As cpu_list_fits, for [length, 2]. */
-bool cpu_pairs_fit(const struct cpu_call *c, uint32_t input, uint32_t length);
 /** The sum or product as an extent; CPU_UNKNOWN if extent is. False: it is too large. */
 bool cpu_extent_add(uint32_t extent, uint64_t more, uint32_t *out);
 bool cpu_extent_mul(uint32_t extent, uint64_t by, uint32_t *out);

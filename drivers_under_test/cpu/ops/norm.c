@@ -4,19 +4,21 @@
 
 #include "driver/op.h"
 
+struct lines;
+typedef void (*line_fn)(const struct lines *l, const float *x, float *y, float *room);
+
 /** Lines along an axis: `outer` blocks of `inner` lines of n values that stand `inner` apart. */
 struct lines {
     struct cpu_run *run;
     const struct cpu_tensor *x, *out;
     size_t outer, n, inner;
-    float *room; /**< 2n values per thread */
+    float *room;  /**< 2n values per thread */
+    line_fn line; /**< of floats */
     /* operation */
     float beta, bias, alpha;
     int32_t radius;
     const double *table; /**< quantised SOFTMAX: exp(-d * scale * beta) */
 };
-
-typedef void (*line_fn)(const struct lines *l, const float *x, float *y, float *room);
 
 static bool infer(struct cpu_call *c, uint32_t axis_input) {
     const struct cpu_tensor *x = cpu_in(c, 0);
@@ -38,18 +40,32 @@ static bool cut(struct cpu_call *c, uint32_t axis_input, struct lines *l) {
     return l->room != NULL;
 }
 
-/** Line i of float data: gathered, computed, scattered. */
-static void float_line(const struct lines *l, size_t i, line_fn f, float *room) {
-    const size_t at = i / l->inner * l->n * l->inner + i % l->inner;
-    const float *x = (const float *)l->x->data + at;
-    float *y = (float *)l->out->data + at;
-    if (l->inner == 1) {
-        f(l, x, y, room);
-        return;
+/** Where line i begins. */
+static size_t line_at(const struct lines *l, size_t i) { return i / l->inner * l->n * l->inner + i % l->inner; }
+
+/** Lines of float data: gathered, computed, scattered. */
+static void float_lines(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
+    const struct lines *l = arg;
+    float *room = l->room + worker * 2 * l->n;
+    for (size_t i = begin; i < end; i++) {
+        const float *x = (const float *)l->x->data + line_at(l, i);
+        float *y = (float *)l->out->data + line_at(l, i);
+        if (l->inner == 1) {
+            l->line(l, x, y, room);
+            continue;
+        }
+        for (size_t k = 0; k < l->n; k++) room[k] = x[k * l->inner];
+        l->line(l, room, room, room + l->n);
+        for (size_t k = 0; k < l->n; k++) y[k * l->inner] = room[k];
     }
-    for (size_t k = 0; k < l->n; k++) room[k] = x[k * l->inner];
-    f(l, room, room, room + l->n);
-    for (size_t k = 0; k < l->n; k++) y[k * l->inner] = room[k];
+}
+
+/** items: of quantised data; value_ns: what a value costs. */
+static bool run_lines(struct lines *l, cpu_items_fn items, line_fn line, double value_ns) {
+    l->line = line;
+    cpu_threads_run(l->run->threads, (uint32_t)(l->outer * l->inner), value_ns * (double)cpu_count(l->x),
+                    cpu_is_quant8(l->x) ? items : float_lines, l);
+    return true;
 }
 
 /* -------------------------------------------------------------------- SOFTMAX */
@@ -58,22 +74,18 @@ enum { BETA = 1, SOFTMAX_AXIS = 2, LEVELS = 256 };
 
 static bool check_softmax(const struct cpu_call *c) { return cpu_float(c, BETA, 1) > 0; }
 
-static bool infer_softmax(struct cpu_call *c) { return check_softmax(c) && infer(c, SOFTMAX_AXIS); }
+static bool infer_softmax(struct cpu_call *c) { return infer(c, SOFTMAX_AXIS); }
 
 static void fill_table(double step, double *table) {
     for (int d = 0; d < LEVELS; d++) table[d] = exp(-d * step);
 }
 
-static bool prepare_softmax(struct cpu_node *node, const struct cpu_tensor *tensors, struct cpu_arena *arena,
-                            const struct cpu_kernels *kernels) {
-    (void)kernels;
-    const struct cpu_tensor *x = &tensors[node->in[0]], *beta = &tensors[node->in[BETA]];
-    if (!cpu_is_quant8(x) || !beta->data) return true;
-    double *table = cpu_arena_array(arena, LEVELS, sizeof *table);
-    if (!table) return false;
-    fill_table((double)x->scale * (double)*(const float *)beta->data, table);
-    node->state = table;
-    return true;
+static bool prepare_softmax(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
+    const struct cpu_tensor *x = cpu_in(c, 0);
+    if (!cpu_is_quant8(x) || !cpu_values_known(c, BETA)) return true;
+    double *table = *state = cpu_arena_array(arena, LEVELS, sizeof *table);
+    if (table) fill_table((double)x->scale * (double)cpu_float(c, BETA, 1), table);
+    return table != NULL;
 }
 
 static void softmax_line(const struct lines *l, const float *x, float *y, float *room) {
@@ -81,16 +93,11 @@ static void softmax_line(const struct lines *l, const float *x, float *y, float 
     l->run->kernels->softmax_f32(l->n, x, l->beta, y);
 }
 
-static void softmax_float(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
-    const struct lines *l = arg;
-    for (uint32_t i = begin; i < end; i++) float_line(l, i, softmax_line, l->room + worker * 2 * l->n);
-}
-
 static void softmax_u8(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     (void)worker;
     const struct lines *l = arg;
     for (uint32_t i = begin; i < end; i++) {
-        const size_t at = i / l->inner * l->n * l->inner + i % l->inner;
+        const size_t at = line_at(l, i);
         const uint8_t *x = (const uint8_t *)l->x->data + at;
         uint8_t *y = (uint8_t *)l->out->data + at;
         uint8_t most = 0;
@@ -107,15 +114,12 @@ static bool run_softmax(struct cpu_call *c) {
     double table[LEVELS];
     if (!cut(c, SOFTMAX_AXIS, &l)) return false;
     l.beta = cpu_float(c, BETA, 1);
-    const bool quantised = cpu_is_quant8(l.x);
     l.table = c->node->state;
-    if (quantised && !l.table) {
+    if (cpu_is_quant8(l.x) && !l.table) {
         fill_table((double)l.x->scale * (double)l.beta, table);
         l.table = table;
     }
-    cpu_threads_run(c->run->threads, (uint32_t)(l.outer * l.inner), 3.0 * (double)cpu_count(l.x),
-                    quantised ? softmax_u8 : softmax_float, &l);
-    return true;
+    return run_lines(&l, softmax_u8, softmax_line, 3.0);
 }
 
 const struct cpu_op_fns cpu_op_softmax = {
@@ -123,26 +127,18 @@ const struct cpu_op_fns cpu_op_softmax = {
 
 /* ---------------------------------------------------------------- LOG_SOFTMAX */
 
-static bool infer_log_softmax(struct cpu_call *c) { return infer(c, SOFTMAX_AXIS); }
-
 static void log_softmax_line(const struct lines *l, const float *x, float *y, float *room) {
     l->run->kernels->log_softmax_f32(l->n, x, l->beta, room, y);
-}
-
-static void log_softmax(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
-    const struct lines *l = arg;
-    for (uint32_t i = begin; i < end; i++) float_line(l, i, log_softmax_line, l->room + worker * 2 * l->n);
 }
 
 static bool run_log_softmax(struct cpu_call *c) {
     struct lines l;
     if (!cut(c, SOFTMAX_AXIS, &l)) return false;
     l.beta = cpu_float(c, BETA, 1);
-    cpu_threads_run(c->run->threads, (uint32_t)(l.outer * l.inner), 3.0 * (double)cpu_count(l.x), log_softmax, &l);
-    return true;
+    return run_lines(&l, NULL, log_softmax_line, 3.0);
 }
 
-const struct cpu_op_fns cpu_op_log_softmax = {.infer = infer_log_softmax, .run = run_log_softmax};
+const struct cpu_op_fns cpu_op_log_softmax = {.infer = infer_softmax, .run = run_log_softmax};
 
 /* ----------------------------------------------------------- L2_NORMALIZATION */
 
@@ -163,17 +159,12 @@ static void l2_line(const struct lines *l, const float *x, float *y, float *room
     for (size_t k = 0; k < l->n; k++) y[k] = (float)((double)x[k] / norm);
 }
 
-static void l2_float(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
-    const struct lines *l = arg;
-    for (uint32_t i = begin; i < end; i++) float_line(l, i, l2_line, l->room + worker * 2 * l->n);
-}
-
 static void l2_u8(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     (void)worker;
     const struct lines *l = arg;
     const double scale = (double)l->x->scale;
     for (uint32_t i = begin; i < end; i++) {
-        const size_t at = i / l->inner * l->n * l->inner + i % l->inner;
+        const size_t at = line_at(l, i);
         const uint8_t *x = (const uint8_t *)l->x->data + at;
         uint8_t *y = (uint8_t *)l->out->data + at;
         int64_t sum = 0;
@@ -190,9 +181,7 @@ static void l2_u8(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
 static bool run_l2(struct cpu_call *c) {
     struct lines l;
     if (!cut(c, L2_AXIS, &l)) return false;
-    cpu_threads_run(c->run->threads, (uint32_t)(l.outer * l.inner), 3.0 * (double)cpu_count(l.x),
-                    cpu_is_quant8(l.x) ? l2_u8 : l2_float, &l);
-    return true;
+    return run_lines(&l, l2_u8, l2_line, 3.0);
 }
 
 const struct cpu_op_fns cpu_op_l2_normalization = {.infer = infer_l2, .run = run_l2};
@@ -203,7 +192,7 @@ enum { RADIUS = 1, LRN_BIAS, LRN_ALPHA, LRN_BETA, LRN_AXIS };
 
 static bool check_lrn(const struct cpu_call *c) { return cpu_int_within(c, RADIUS, 0, INT32_MAX); }
 
-static bool infer_lrn(struct cpu_call *c) { return check_lrn(c) && infer(c, LRN_AXIS); }
+static bool infer_lrn(struct cpu_call *c) { return infer(c, LRN_AXIS); }
 
 /** Squares are added in double, window by window. */
 static void lrn_line(const struct lines *l, const float *x, float *y, float *room) {
@@ -217,11 +206,6 @@ static void lrn_line(const struct lines *l, const float *x, float *y, float *roo
     }
 }
 
-static void lrn_lines(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
-    const struct lines *l = arg;
-    for (uint32_t i = begin; i < end; i++) float_line(l, i, lrn_line, l->room + worker * 2 * l->n);
-}
-
 static bool run_lrn(struct cpu_call *c) {
     struct lines l;
     if (!cut(c, LRN_AXIS, &l)) return false;
@@ -229,8 +213,7 @@ static bool run_lrn(struct cpu_call *c) {
     l.bias = cpu_float(c, LRN_BIAS, 0);
     l.alpha = cpu_float(c, LRN_ALPHA, 0);
     l.beta = cpu_float(c, LRN_BETA, 0);
-    cpu_threads_run(c->run->threads, (uint32_t)(l.outer * l.inner), 40.0 * (double)cpu_count(l.x), lrn_lines, &l);
-    return true;
+    return run_lines(&l, NULL, lrn_line, 40.0);
 }
 
 const struct cpu_op_fns cpu_op_local_response = {.check = check_lrn, .infer = infer_lrn, .run = run_lrn};

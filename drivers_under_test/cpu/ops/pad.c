@@ -11,14 +11,12 @@ static int32_t head_of(const struct cpu_call *c, uint32_t d) { return cpu_list_a
 static int32_t tail_of(const struct cpu_call *c, uint32_t d) { return cpu_list_at(c, PADDINGS, 2 * d + 1); }
 
 static bool check_pad(const struct cpu_call *c) {
-    const struct cpu_tensor *x = cpu_in(c, X);
-    return cpu_pairs_fit(c, PADDINGS, x->known_rank ? x->shape.rank : CPU_UNKNOWN);
+    return cpu_shape_fits(cpu_in(c, PADDINGS), 2, cpu_rank(cpu_in(c, X)), 2);
 }
 
 static bool infer_pad(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape;
     c->out_shapes[0].rank = x->rank;
-    if (!check_pad(c)) return false;
     for (uint32_t d = 0; d < x->rank; d++) {
         const int32_t head = head_of(c, d), tail = tail_of(c, d);
         if (head < 0 || tail < 0) return false;
@@ -98,8 +96,6 @@ static bool check_pad_v2(const struct cpu_call *c) {
     return quantised == (c->node->form == 1) && (!quantised || code_of(c) >= 0) && check_pad(c);
 }
 
-static bool infer_pad_v2(struct cpu_call *c) { return check_pad_v2(c) && infer_pad(c); }
-
 static bool run_pad_v2(struct cpu_call *c) {
     const float value = cpu_float(c, VALUE, 0);
     const uint8_t code = (uint8_t)code_of(c);
@@ -107,7 +103,7 @@ static bool run_pad_v2(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op_fns cpu_op_pad_v2 = {.check = check_pad_v2, .infer = infer_pad_v2, .run = run_pad_v2};
+const struct cpu_op_fns cpu_op_pad_v2 = {.check = check_pad_v2, .infer = infer_pad, .run = run_pad_v2};
 
 /* ----------------------------------------------------------------- MIRROR_PAD */
 
@@ -118,7 +114,7 @@ static bool check_mirror(const struct cpu_call *c) {
 static bool infer_mirror(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape;
     const int64_t edge = cpu_int(c, MODE, REFLECT) == SYMMETRIC ? 0 : 1;
-    if (!check_mirror(c) || !infer_pad(c)) return false;
+    if (!infer_pad(c)) return false;
     for (uint32_t d = 0; d < x->rank; d++) {
         const int64_t most = (int64_t)x->dims[d] - edge;
         if (x->dims[d] != CPU_UNKNOWN && (head_of(c, d) > most || tail_of(c, d) > most)) return false;

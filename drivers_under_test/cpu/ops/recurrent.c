@@ -40,13 +40,6 @@ void cpu_recurrent_product(const struct cpu_kernels *kernels, const struct cpu_t
         for (size_t b = 0; b < batch; b++) y[b * units + u] += kernels->dot_f32(inputs, x + b * inputs, w);
 }
 
-bool cpu_recurrent_shape(const struct cpu_tensor *t, uint32_t rank, uint32_t first, uint32_t second) {
-    if (!t) return true;
-    if (!t->known_rank) return true;
-    if (t->shape.rank != rank || !cpu_agree(t->shape.dims[0], first)) return false;
-    return rank < 2 || cpu_agree(t->shape.dims[1], second);
-}
-
 /* ------------------------------------------------------------------ sequences */
 
 /** [inner, outer, values] from [outer, inner, values]. */
@@ -77,85 +70,54 @@ void cpu_recurrent_done(struct cpu_run *run, const struct cpu_tensor *out, bool 
 
 /* ------------------------------------------------------------------------ RNN */
 
-enum { RNN_X, RNN_W, RNN_R, RNN_BIAS, RNN_H, RNN_ACT };
+/** RNN is the sequence of one step, whose input has no time. */
+enum { RNN_X, RNN_W, RNN_R, RNN_BIAS, RNN_H, RNN_ACT, RNN_TIME_MAJOR };
+
+static bool is_sequence(const struct cpu_call *c) {
+    return c->node->code == ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_RNN;
+}
+
+static bool is_time_major(const struct cpu_call *c) { return is_sequence(c) && cpu_int(c, RNN_TIME_MAJOR, 0) != 0; }
 
 static bool check_rnn(const struct cpu_call *c) {
-    return cpu_recurrent_activation_ok(c, RNN_ACT) &&
-           cpu_recurrent_shape(cpu_in(c, RNN_X), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
-           cpu_recurrent_shape(cpu_in(c, RNN_W), 2, CPU_UNKNOWN, CPU_UNKNOWN);
+    return cpu_recurrent_activation_ok(c, RNN_ACT) && cpu_int_within(c, RNN_TIME_MAJOR, 0, 1) &&
+           cpu_shape_fits(cpu_in(c, RNN_X), is_sequence(c) ? 3 : 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+           cpu_shape_fits(cpu_in(c, RNN_W), 2, CPU_UNKNOWN, CPU_UNKNOWN);
 }
 
 static bool infer_rnn(struct cpu_call *c) {
-    if (!check_rnn(c)) return false;
-    const struct cpu_shape *x = &cpu_in(c, RNN_X)->shape, *w = &cpu_in(c, RNN_W)->shape;
-    const uint32_t batch = x->dims[0], units = w->dims[0];
-    if (!cpu_agree(x->dims[1], w->dims[1]) || !cpu_recurrent_shape(cpu_in(c, RNN_R), 2, units, units) ||
-        !cpu_recurrent_shape(cpu_in(c, RNN_BIAS), 1, units, 0) ||
-        !cpu_recurrent_shape(cpu_in(c, RNN_H), 2, batch, units))
+    const struct cpu_shape *x = &cpu_in(c, RNN_X)->shape;
+    const uint32_t *w = cpu_in(c, RNN_W)->shape.dims, batch = x->dims[is_time_major(c)];
+    if (!cpu_agree(x->dims[x->rank - 1], w[1]) || !cpu_shape_fits(cpu_in(c, RNN_R), 2, w[0], w[0]) ||
+        !cpu_shape_fits(cpu_in(c, RNN_BIAS), 1, w[0], 0) || !cpu_shape_fits(cpu_in(c, RNN_H), 2, batch, w[0]))
         return false;
-    c->out_shapes[0] = c->out_shapes[1] = (struct cpu_shape){2, {batch, units}};
-    return true;
-}
-
-static bool run_rnn(struct cpu_call *c) {
-    const struct cpu_kernels *k = c->run->kernels;
-    const size_t batch = cpu_in(c, RNN_X)->shape.dims[0], units = cpu_in(c, RNN_W)->shape.dims[0];
-    float *y = cpu_out(c, 1)->data;
-    for (size_t b = 0; b < batch; b++) memcpy(y + b * units, cpu_in(c, RNN_BIAS)->data, units * sizeof *y);
-    cpu_recurrent_product(k, cpu_in(c, RNN_W), batch, cpu_in(c, RNN_X)->data, y);
-    cpu_recurrent_product(k, cpu_in(c, RNN_R), batch, cpu_in(c, RNN_H)->data, y);
-    cpu_recurrent_activate(k, cpu_int(c, RNN_ACT, 0), batch * units, y);
-    memcpy(cpu_out(c, 0)->data, y, batch * units * sizeof *y);
-    return true;
-}
-
-const struct cpu_op_fns cpu_op_rnn = {.check = check_rnn, .infer = infer_rnn, .run = run_rnn};
-
-/* ------------------------------------------------ UNIDIRECTIONAL_SEQUENCE_RNN */
-
-enum { RNN_TIME_MAJOR = RNN_ACT + 1 };
-
-static bool check_sequence_rnn(const struct cpu_call *c) {
-    const struct cpu_tensor *x = cpu_in(c, RNN_X);
-    return cpu_recurrent_activation_ok(c, RNN_ACT) && cpu_int_within(c, RNN_TIME_MAJOR, 0, 1) &&
-           (!x->known_rank || x->shape.rank == 3) && cpu_recurrent_shape(cpu_in(c, RNN_W), 2, CPU_UNKNOWN, CPU_UNKNOWN);
-}
-
-static bool infer_sequence_rnn(struct cpu_call *c) {
-    if (!check_sequence_rnn(c)) return false;
-    const bool time_major = cpu_int(c, RNN_TIME_MAJOR, 0) != 0;
-    const uint32_t *x = cpu_in(c, RNN_X)->shape.dims, *w = cpu_in(c, RNN_W)->shape.dims;
-    if (!cpu_agree(x[2], w[1]) || !cpu_recurrent_shape(cpu_in(c, RNN_R), 2, w[0], w[0]) ||
-        !cpu_recurrent_shape(cpu_in(c, RNN_BIAS), 1, w[0], 0) ||
-        !cpu_recurrent_shape(cpu_in(c, RNN_H), 2, x[time_major], w[0]))
-        return false;
-    c->out_shapes[0] = (struct cpu_shape){3, {x[0], x[1], w[0]}};
-    c->out_shapes[1] = (struct cpu_shape){2, {x[time_major], w[0]}};
+    c->out_shapes[0] = *x; /* of a single step that is the hidden state: the same as the output */
+    c->out_shapes[0].dims[x->rank - 1] = w[0];
+    c->out_shapes[1] = (struct cpu_shape){2, {batch, w[0]}};
     return true;
 }
 
 /** What the inputs give is computed for all steps at once; then each step adds what its predecessor gives. */
-static bool run_sequence_rnn(struct cpu_call *c) {
-    const struct cpu_kernels *k = c->run->kernels;
-    const bool time_major = cpu_int(c, RNN_TIME_MAJOR, 0) != 0;
+static bool run_rnn(struct cpu_call *c) {
+    const bool time_major = !is_sequence(c) || is_time_major(c);
     const struct cpu_tensor *in = cpu_in(c, RNN_X), *w = cpu_in(c, RNN_W);
-    const size_t time = in->shape.dims[!time_major], batch = in->shape.dims[time_major], units = w->shape.dims[0];
+    const size_t batch = cpu_in(c, RNN_H)->shape.dims[0], units = w->shape.dims[0];
+    const size_t rows = cpu_extent(&in->shape, 0, in->shape.rank - 1); /* steps times batch */
     const float *x = cpu_recurrent_in(c->run, in, time_major), *h = cpu_in(c, RNN_H)->data;
     float *all = cpu_recurrent_out(c->run, cpu_out(c, 0), time_major), *y = all;
     if (!x || !y) return false;
-    for (size_t i = 0; i < time * batch; i++) memcpy(y + i * units, cpu_in(c, RNN_BIAS)->data, units * sizeof *y);
-    cpu_recurrent_product(k, w, time * batch, x, y);
-    for (size_t t = 0; t < time; t++, h = y, y += batch * units) {
-        cpu_recurrent_product(k, cpu_in(c, RNN_R), batch, h, y);
-        cpu_recurrent_activate(k, cpu_int(c, RNN_ACT, 0), batch * units, y);
+    for (size_t i = 0; i < rows; i++) memcpy(y + i * units, cpu_in(c, RNN_BIAS)->data, units * sizeof *y);
+    cpu_recurrent_product(c->kernels, w, rows, x, y);
+    for (size_t t = 0; t < rows; t += batch, h = y, y += batch * units) {
+        cpu_recurrent_product(c->kernels, cpu_in(c, RNN_R), batch, h, y);
+        cpu_recurrent_activate(c->kernels, cpu_int(c, RNN_ACT, 0), batch * units, y);
     }
     if (c->node->out_count > 1) memcpy(cpu_out(c, 1)->data, h, batch * units * sizeof *y);
     cpu_recurrent_done(c->run, cpu_out(c, 0), time_major, all);
     return true;
 }
 
-const struct cpu_op_fns cpu_op_sequence_rnn = {
-    .check = check_sequence_rnn, .infer = infer_sequence_rnn, .run = run_sequence_rnn};
+const struct cpu_op_fns cpu_op_rnn = {.check = check_rnn, .infer = infer_rnn, .run = run_rnn};
 
 /* ----------------------------------------------------------------------- SVDF */
 
@@ -163,13 +125,12 @@ enum { SVDF_X, SVDF_FEATURE, SVDF_TIME, SVDF_BIAS, SVDF_STATE, SVDF_RANK, SVDF_A
 
 static bool check_svdf(const struct cpu_call *c) {
     return cpu_recurrent_activation_ok(c, SVDF_ACT) && cpu_int_within(c, SVDF_RANK, 1, INT32_MAX) &&
-           cpu_recurrent_shape(cpu_in(c, SVDF_X), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
-           cpu_recurrent_shape(cpu_in(c, SVDF_FEATURE), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
-           cpu_recurrent_shape(cpu_in(c, SVDF_TIME), 2, CPU_UNKNOWN, CPU_UNKNOWN);
+           cpu_shape_fits(cpu_in(c, SVDF_X), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+           cpu_shape_fits(cpu_in(c, SVDF_FEATURE), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
+           cpu_shape_fits(cpu_in(c, SVDF_TIME), 2, CPU_UNKNOWN, CPU_UNKNOWN);
 }
 
 static bool infer_svdf(struct cpu_call *c) {
-    if (!check_svdf(c)) return false;
     const struct cpu_shape *x = &cpu_in(c, SVDF_X)->shape, *feature = &cpu_in(c, SVDF_FEATURE)->shape,
                            *time = &cpu_in(c, SVDF_TIME)->shape;
     const uint32_t batch = x->dims[0], rank = (uint32_t)cpu_int(c, SVDF_RANK, 1), memory = time->dims[1];
@@ -180,8 +141,8 @@ static bool infer_svdf(struct cpu_call *c) {
     const uint32_t units = known ? filters / rank : CPU_UNKNOWN;
     const uint64_t state = known && memory != CPU_UNKNOWN ? (uint64_t)filters * memory : CPU_UNKNOWN;
     if (state > CPU_UNKNOWN) return false;
-    if (!cpu_recurrent_shape(cpu_in(c, SVDF_BIAS), 1, units, 0) ||
-        !cpu_recurrent_shape(cpu_in(c, SVDF_STATE), 2, batch, (uint32_t)state))
+    if (!cpu_shape_fits(cpu_in(c, SVDF_BIAS), 1, units, 0) ||
+        !cpu_shape_fits(cpu_in(c, SVDF_STATE), 2, batch, (uint32_t)state))
         return false;
     c->out_shapes[0] = (struct cpu_shape){2, {batch, (uint32_t)state}};
     c->out_shapes[1] = (struct cpu_shape){2, {batch, units}};

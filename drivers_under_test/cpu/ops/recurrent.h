@@ -22,7 +22,5 @@ const float *cpu_recurrent_in(struct cpu_run *run, const struct cpu_tensor *t, b
  */
 float *cpu_recurrent_out(struct cpu_run *run, const struct cpu_tensor *out, bool time_major);
 void cpu_recurrent_done(struct cpu_run *run, const struct cpu_tensor *out, bool time_major, const float *data);
-/** True if t is absent, or its rank and extents (second only for rank 2) agree. */
-bool cpu_recurrent_shape(const struct cpu_tensor *t, uint32_t rank, uint32_t first, uint32_t second);
 
 #endif

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file reduce.c Folds over several axes: MEAN, REDUCE_ALL, _ANY, _MAX, _MIN, _PROD, _SUM. */
-#include <string.h>
-
-#include "driver/op.h"
+#include "move.h"
 
 enum { X, AXES, KEEP, RANK = 4, GROUPS = RANK / 2, BLOCK = 256 };
 
 /* ---------------------------------------------------------------------- shape */
 
-static bool check(const struct cpu_call *c) {
-    const struct cpu_tensor *axes = cpu_in(c, AXES);
-    return !axes->known_rank || axes->shape.rank == 1;
-}
+static bool check(const struct cpu_call *c) { return cpu_shape_fits(cpu_in(c, AXES), 1, CPU_UNKNOWN, 0); }
 
 static bool read_axes(const struct cpu_call *c, bool reduced[RANK]) {
     const struct cpu_tensor *axes = cpu_in(c, AXES);
     const uint32_t rank = cpu_in(c, X)->shape.rank;
-    if (rank > RANK || axes->shape.rank != 1) return false;
+    if (rank > RANK) return false;
     for (uint32_t d = 0; d < RANK; d++) reduced[d] = false;
     for (uint32_t i = 0; i < axes->shape.dims[0]; i++) {
-        int32_t axis;
-        memcpy(&axis, (const char *)axes->data + i * sizeof axis, sizeof axis);
-        axis = cpu_axis(axis, rank);
+        const int32_t axis = cpu_axis(cpu_list_at(c, AXES, i), rank);
         if (axis < 0) return false;
         reduced[axis] = true;
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "layers/image.h"
+#include "regions.h"
 
 enum { X, BOXES, BATCH, OUT_H, OUT_W, RATIO_H, RATIO_W, SAMPLES_H, SAMPLES_W, ALIGN_NCHW, POOL_NCHW = SAMPLES_H };
 
@@ -12,9 +13,8 @@ static bool is_nchw(const struct cpu_call *c) { return cpu_int(c, is_align(c) ? 
 
 static bool check(const struct cpu_call *c) {
     const struct cpu_tensor *boxes = cpu_in(c, BOXES), *batch = cpu_in(c, BATCH);
-    if (boxes->known_rank && (boxes->shape.rank != 2 || !cpu_agree(boxes->shape.dims[1], 4))) return false;
-    if (batch->known_rank && batch->shape.rank != 1) return false;
-    if (boxes->known_rank && batch->known_rank && !cpu_agree(boxes->shape.dims[0], batch->shape.dims[0])) return false;
+    const uint32_t count = boxes->known_rank && boxes->shape.rank == 2 ? boxes->shape.dims[0] : CPU_UNKNOWN;
+    if (!cpu_shape_fits(boxes, 2, CPU_UNKNOWN, 4) || !cpu_shape_fits(batch, 1, count, 0)) return false;
     for (uint32_t i = RATIO_H; i <= RATIO_W; i++)
         if (!(cpu_float(c, i, 1) > 0)) return false;
     for (uint32_t i = SAMPLES_H; is_align(c) && i <= SAMPLES_W; i++)
@@ -24,7 +24,7 @@ static bool check(const struct cpu_call *c) {
 
 static bool infer(struct cpu_call *c) {
     const struct cpu_image in = cpu_image_of(&cpu_in(c, X)->shape, is_nchw(c));
-    if (!check(c) || in.n == 0 || in.h == 0 || in.w == 0 || in.c == 0) return false;
+    if (in.n == 0 || in.h == 0 || in.w == 0 || in.c == 0) return false;
     const uint32_t boxes = cpu_merge(cpu_in(c, BOXES)->shape.dims[0], cpu_in(c, BATCH)->shape.dims[0]);
     const struct cpu_image out = {boxes, (uint32_t)cpu_int(c, OUT_H, 1), (uint32_t)cpu_int(c, OUT_W, 1), in.c};
     c->out_shapes[0] = cpu_image_shape(out, is_nchw(c));
@@ -53,15 +53,10 @@ struct roi {
     float *sums;        /**< ROI_ALIGN: one pixel per thread */
 };
 
-static double coordinate(const struct roi *r, uint32_t box, uint32_t i) {
-    const size_t at = (size_t)box * 4 + i;
-    if (r->quantised) return ((const uint16_t *)r->boxes->data)[at] * 0.125;
-    return (double)((const float *)r->boxes->data)[at];
-}
-
 /** Dimension d (0 height, 1 width) of a box. */
 static struct span span_of(const struct roi *r, uint32_t box, int d) {
-    return (struct span){coordinate(r, box, d ? 0 : 1) / r->ratio[d], coordinate(r, box, d ? 2 : 3) / r->ratio[d]};
+    const size_t at = (size_t)box * 4 + (d ? 0 : 1);
+    return (struct span){cpu_coordinate(r->boxes, at) / r->ratio[d], cpu_coordinate(r->boxes, at + 2) / r->ratio[d]};
 }
 
 static bool boxes_ok(const struct roi *r) {

@@ -9,15 +9,13 @@ enum { X };
 enum { SLICE_BEGIN = 1, SLICE_SIZE };
 
 static bool check_slice(const struct cpu_call *c) {
-    const struct cpu_tensor *x = cpu_in(c, X);
-    const uint32_t rank = x->known_rank ? x->shape.rank : CPU_UNKNOWN;
-    return cpu_list_fits(c, SLICE_BEGIN, rank) && cpu_list_fits(c, SLICE_SIZE, rank);
+    const uint32_t rank = cpu_rank(cpu_in(c, X));
+    return cpu_shape_fits(cpu_in(c, SLICE_BEGIN), 1, rank, 0) && cpu_shape_fits(cpu_in(c, SLICE_SIZE), 1, rank, 0);
 }
 
 static bool infer_slice(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape;
     c->out_shapes[0].rank = x->rank;
-    if (!check_slice(c)) return false;
     for (uint32_t d = 0; d < x->rank; d++) {
         const int64_t begin = cpu_list_at(c, SLICE_BEGIN, d), size = cpu_list_at(c, SLICE_SIZE, d);
         const uint32_t n = x->dims[d];
@@ -30,16 +28,11 @@ static bool infer_slice(struct cpu_call *c) {
 
 static bool run_slice(struct cpu_call *c) {
     const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
-    struct cpu_move m = cpu_move_of(x);
-    ptrdiff_t from[CPU_MAX_RANK], to[CPU_MAX_RANK];
+    ptrdiff_t step[CPU_MAX_RANK];
     size_t first = 0;
-    cpu_steps(&x->shape, from);
-    cpu_steps(&out->shape, to);
-    for (uint32_t d = 0; d < x->shape.rank; d++) {
-        first += (size_t)cpu_list_at(c, SLICE_BEGIN, d) * (size_t)from[d];
-        cpu_move_axis(&m, out->shape.dims[d], from[d], to[d]);
-    }
-    cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, first), out->data);
+    cpu_steps(&x->shape, step);
+    for (uint32_t d = 0; d < x->shape.rank; d++) first += (size_t)cpu_list_at(c, SLICE_BEGIN, d) * (size_t)step[d];
+    cpu_move_view(c, out, &out->shape, first, step);
     return true;
 }
 
@@ -54,9 +47,9 @@ static bool bit(const struct cpu_call *c, uint32_t input, uint32_t d) {
 }
 
 static bool check_strided(const struct cpu_call *c) {
-    const struct cpu_tensor *x = cpu_in(c, X);
-    const uint32_t rank = x->known_rank ? x->shape.rank : CPU_UNKNOWN;
-    return cpu_list_fits(c, BEGIN, rank) && cpu_list_fits(c, END, rank) && cpu_list_fits(c, STRIDES, rank);
+    const uint32_t rank = cpu_rank(cpu_in(c, X));
+    return cpu_shape_fits(cpu_in(c, BEGIN), 1, rank, 0) && cpu_shape_fits(cpu_in(c, END), 1, rank, 0) &&
+           cpu_shape_fits(cpu_in(c, STRIDES), 1, rank, 0);
 }
 
 /** A position that may count from the end, moved to where a walk upwards or downwards may start or end. */
@@ -79,7 +72,6 @@ static uint32_t walk(const struct cpu_call *c, uint32_t d, uint32_t extent, int6
 static bool infer_strided(struct cpu_call *c) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape;
     struct cpu_shape *out = &c->out_shapes[0];
-    if (!check_strided(c)) return false;
     out->rank = 0;
     for (uint32_t d = 0; d < x->rank; d++) {
         const int32_t stride = cpu_list_at(c, STRIDES, d);
@@ -95,19 +87,18 @@ static bool infer_strided(struct cpu_call *c) {
 }
 
 static bool run_strided(struct cpu_call *c) {
-    const struct cpu_tensor *x = cpu_in(c, X), *out = cpu_out(c, 0);
-    struct cpu_move m = cpu_move_of(x);
+    const struct cpu_tensor *x = cpu_in(c, X);
     struct cpu_shape counts = {.rank = x->shape.rank}; /* the output with the axes that are taken out of it */
-    ptrdiff_t from[CPU_MAX_RANK], to[CPU_MAX_RANK];
-    int64_t first[CPU_MAX_RANK], start = 0;
-    for (uint32_t d = 0; d < counts.rank; d++) counts.dims[d] = walk(c, d, x->shape.dims[d], &first[d]);
-    cpu_steps(&x->shape, from);
-    cpu_steps(&counts, to);
+    ptrdiff_t step[CPU_MAX_RANK];
+    int64_t start = 0;
+    cpu_steps(&x->shape, step);
     for (uint32_t d = 0; d < counts.rank; d++) {
-        start += first[d] * from[d];
-        cpu_move_axis(&m, counts.dims[d], from[d] * cpu_list_at(c, STRIDES, d), to[d]);
+        int64_t first;
+        counts.dims[d] = walk(c, d, x->shape.dims[d], &first);
+        start += first * step[d];
+        step[d] *= cpu_list_at(c, STRIDES, d);
     }
-    cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, (size_t)start), out->data);
+    cpu_move_view(c, cpu_out(c, 0), &counts, (size_t)start, step);
     return true;
 }
 
@@ -126,7 +117,7 @@ static bool infer_split(struct cpu_call *c) {
     const uint32_t parts = c->node->out_count;
     *out = cpu_in(c, X)->shape;
     const int32_t axis = cpu_axis(cpu_int(c, SPLIT_AXIS, 0), out->rank);
-    if (axis < 0 || !check_split(c)) return false;
+    if (axis < 0) return false;
     if (out->dims[axis] == CPU_UNKNOWN) return true;
     if (out->dims[axis] % parts != 0) return false;
     out->dims[axis] /= parts;
@@ -134,15 +125,12 @@ static bool infer_split(struct cpu_call *c) {
 }
 
 static bool run_split(struct cpu_call *c) {
-    const struct cpu_tensor *x = cpu_in(c, X);
-    const struct cpu_shape *s = &x->shape;
+    const struct cpu_shape *s = &cpu_in(c, X)->shape;
     const uint32_t axis = (uint32_t)cpu_axis(cpu_int(c, SPLIT_AXIS, 0), s->rank), parts = c->node->out_count;
-    const size_t line = cpu_extent(s, axis, s->rank), piece = line / parts;
-    struct cpu_move m = cpu_move_of(x);
-    cpu_move_axis(&m, cpu_extent(s, 0, axis), (ptrdiff_t)line, (ptrdiff_t)piece);
-    cpu_move_axis(&m, piece, 1, 1);
+    ptrdiff_t step[CPU_MAX_RANK];
+    cpu_steps(s, step);
     for (uint32_t i = 0; i < parts; i++)
-        cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, i * piece), cpu_out(c, i)->data);
+        cpu_move_view(c, cpu_out(c, i), &cpu_out(c, i)->shape, i * cpu_extent(s, axis, s->rank) / parts, step);
     return true;
 }
 
@@ -152,24 +140,21 @@ const struct cpu_op_fns cpu_op_split = {.check = check_split, .infer = infer_spl
 
 enum { REVERSE_AXIS = 1 };
 
-static bool check_reverse(const struct cpu_call *c) { return cpu_list_fits(c, REVERSE_AXIS, 1); }
+static bool check_reverse(const struct cpu_call *c) { return cpu_shape_fits(cpu_in(c, REVERSE_AXIS), 1, 1, 0); }
 
 static bool infer_reverse(struct cpu_call *c) {
-    if (!check_reverse(c)) return false;
     const int32_t axis = cpu_list_at(c, REVERSE_AXIS, 0);
     return axis >= 0 && (uint32_t)axis < cpu_in(c, X)->shape.rank && cpu_infer_same(c);
 }
 
 static bool run_reverse(struct cpu_call *c) {
-    const struct cpu_tensor *x = cpu_in(c, X);
-    const struct cpu_shape *s = &x->shape;
+    const struct cpu_shape *s = &cpu_in(c, X)->shape;
     const uint32_t axis = (uint32_t)cpu_list_at(c, REVERSE_AXIS, 0);
-    const size_t n = s->dims[axis], inner = cpu_extent(s, axis + 1, s->rank);
-    struct cpu_move m = cpu_move_of(x);
-    cpu_move_axis(&m, cpu_extent(s, 0, axis), (ptrdiff_t)(n * inner), (ptrdiff_t)(n * inner));
-    cpu_move_axis(&m, n, -(ptrdiff_t)inner, (ptrdiff_t)inner);
-    cpu_move_axis(&m, inner, 1, 1);
-    cpu_move_run(c->run->threads, &m, cpu_values_at(x, x->data, (n - 1) * inner), cpu_out(c, 0)->data);
+    ptrdiff_t step[CPU_MAX_RANK];
+    cpu_steps(s, step);
+    const size_t last = (s->dims[axis] - 1) * (size_t)step[axis];
+    step[axis] = -step[axis];
+    cpu_move_view(c, cpu_out(c, 0), s, last, step);
     return true;
 }
 
