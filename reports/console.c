@@ -129,7 +129,7 @@ static void print_opening(struct nnv_console *c, const json_t *header) {
     nnv_text_add(&t, "  driver ");
     add_driver(&t, json_object_get(header, "driver"));
     nnv_text_addf(&t, "  %s case%s  seed ", nnv_count(c->total).s, c->total == 1 ? "" : "s");
-    nnv_report_add_seed(&t, header);
+    nnv_header_add_seed(&t, header);
     nnv_text_addf(&t, "  %" PRIu64 " job%s", jobs, jobs == 1 ? "" : "s");
     add_shard(&t, json_object_get(header, "shard"));
     nnv_text_add(&t, "  out ");

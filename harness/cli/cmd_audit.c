@@ -8,7 +8,7 @@
 #include "harness/cli/cli.h"
 #include "harness/runner/audit.h"
 #include "harness/runner/planted.h"
-#include "harness/runner/select.h"
+#include "harness/journal/select.h"
 #include "harness/runner/ask.h"
 
 static const struct nnv_verb_help help = {

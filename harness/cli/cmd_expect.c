@@ -10,7 +10,7 @@
 #include "base/stats.h"
 #include "harness/cli/expectations.h"
 #include "harness/journal/verdict.h"
-#include "harness/runner/select.h"
+#include "harness/journal/select.h"
 #include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
@@ -243,7 +243,7 @@ static bool check_entry(const struct nnv_expected *e, const struct nnv_case_list
     if (e->state == NNV_EXPECTED_UNMATCHED) {
         wrong[n++] = "matches no case";
         for (size_t k = 0; k < e->case_count; k++)
-            if (nnv_select_each(all, e->cases[k], false, NULL, NULL, &why) != NNV_OK) break;
+            if (nnv_select_each(all, e->cases[k], nnv_known_names, NULL, NULL, &why) != NNV_OK) break;
     }
     if (*e->owner == '\0') wrong[n++] = "has no owner: who looks after it?";
     if (*e->reason == '\0') wrong[n++] = "has no reason: why does it fail?";
@@ -290,7 +290,7 @@ static int check(const struct nnv_cli *c, const struct nnv_opt_list *files) {
     enum nnv_status s = arena != NULL ? nnv_cli_config(c, arena, &config, &err) : nnv_no_memory(&err);
     for (int i = 1; i < files->count && s == NNV_OK; i++) s = nnv_expect_read(files->item[i], &x, &err);
     if (s == NNV_OK) s = nnv_list_suites(&config, "all", &all, &err);
-    if (s == NNV_OK) s = nnv_expect_count(&x, &all, &err);
+    if (s == NNV_OK) s = nnv_expect_count(&x, &all, nnv_known_names, &err);
     if (s == NNV_OK) s = nnv_expect_bind(&x, all.item, all.count, &err);
     if (s == NNV_OK) {
         for (size_t i = 0; i < x.count; i++) wrong += !check_entry(&x.item[i], &all, day);

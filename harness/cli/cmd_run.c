@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/expectations.h"
-#include "harness/journal/flakes.h"
+#include "harness/runner/flakes_run.h"
 #include "reports/compare/compare.h"
 #include "reports/forms/forms.h"
 #include "reports/report.h"

@@ -27,7 +27,7 @@ enum nnv_status nnv_cli_expect(const struct nnv_opt_list *files, const struct nn
     enum nnv_status s = arena != NULL ? read_all(files, x, err) : nnv_no_memory(err);
     /* An entry is out of date if no case at all is meant, not if this run's filter leaves its cases out. */
     if (s == NNV_OK) s = nnv_list_suites(config, c->suite, &all, err);
-    if (s == NNV_OK) s = nnv_expect_count(x, &all, err);
+    if (s == NNV_OK) s = nnv_expect_count(x, &all, nnv_known_names, err);
     if (s == NNV_OK) s = nnv_expect_bind(x, cases, count, err);
     free(all.item);
     nnv_arena_free(arena);
@@ -105,7 +105,7 @@ enum nnv_status nnv_cli_judge_anew(const char *folder, const struct nnv_opt_list
     if (s == NNV_OK) s = nnv_report_load(folder, &r, err);
     if (s == NNV_OK && (cases = nnv_cli_report_cases(r)) == NULL) s = nnv_no_memory(err);
     const struct nnv_case_list list = {.item = cases, .count = s == NNV_OK ? r->count : 0};
-    if (s == NNV_OK) s = nnv_expect_count(x, &list, err);
+    if (s == NNV_OK) s = nnv_expect_count(x, &list, nnv_known_names, err);
     if (s == NNV_OK) s = nnv_expect_bind(x, cases, r->count, err);
     if (s == NNV_OK) {
         nnv_cli_expect_apply(x, r);

@@ -5,10 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "harness/journal/verdict.h"
-#include "harness/runner/select.h"
+#include "harness/journal/select.h"
 #include "harness/journal/outcome.h"
 
 /** Case and entry; the links of a case are a list, in the order of the entries. */
@@ -78,7 +77,7 @@ static enum nnv_status each_case(const struct nnv_expected *e, const struct nnv_
             if (found != NULL) see_filtered(&f, (size_t)(*found - list->item));
             continue;
         }
-        enum nnv_status st = nnv_select_each(list, e->cases[k], true, see_filtered, &f, err);
+        enum nnv_status st = nnv_select_each(list, e->cases[k], NULL, see_filtered, &f, err);
         if (st != NNV_OK) return nnv_at(err, st, "%s", e->at);
     }
     return NNV_OK;
@@ -95,29 +94,32 @@ static bool list_has_suite(const struct nnv_case_list *list, const char *name, s
     return false;
 }
 
+static bool is_same(void *context, const char *name) { return strcmp(context, name) == 0; }
+
 /** True if each selection of the entry begins with the name of a suite that has no case in the list. */
-static bool is_elsewhere(const struct nnv_expected *e, const struct nnv_case_list *all) {
+static bool is_elsewhere(const struct nnv_expected *e, const struct nnv_case_list *all, nnv_select_names *names) {
     for (size_t k = 0; k < e->case_count; k++) {
         char suite[64];
         const size_t n = strcspn(e->cases[k], "/*?[\\&|!(): ");
         if (e->cases[k][n] != '/' || n >= sizeof suite) return false;
         memcpy(suite, e->cases[k], n);
         suite[n] = '\0';
-        if (nnv_suite_by_name(suite) == NULL || list_has_suite(all, suite, n)) return false;
+        if (!names(false, true, is_same, suite) || list_has_suite(all, suite, n)) return false;
     }
     return true;
 }
 
-enum nnv_status nnv_expect_count(struct nnv_expectations *x, const struct nnv_case_list *all, struct nnv_err *err) {
+enum nnv_status nnv_expect_count(struct nnv_expectations *x, const struct nnv_case_list *all, nnv_select_names *known,
+                                 struct nnv_err *err) {
     struct names names = {0};
     enum nnv_status st = names_make(&names, all, err);
     for (size_t i = 0; i < x->count && st == NNV_OK; i++) {
         struct nnv_expected *e = &x->item[i];
         e->matches = 0;
         st = each_case(e, all, &names, count_one, &e->matches, err);
-        e->state = e->matches > 0         ? NNV_EXPECTED_ACTIVE
-                   : is_elsewhere(e, all) ? NNV_EXPECTED_INAPPLICABLE
-                                          : NNV_EXPECTED_UNMATCHED;
+        e->state = e->matches > 0                ? NNV_EXPECTED_ACTIVE
+                   : is_elsewhere(e, all, known) ? NNV_EXPECTED_INAPPLICABLE
+                                                 : NNV_EXPECTED_UNMATCHED;
     }
     free(names.sorted);
     return st;
@@ -263,15 +265,6 @@ void nnv_expect_apply(struct nnv_expectations *x, const char *argument, const ch
         else if (e->state == NNV_EXPECTED_ACTIVE && *e->expires != '\0' && strcmp(e->expires, day) < 0)
             e->state = NNV_EXPECTED_EXPIRED;
     }
-}
-
-void nnv_expect_apply_run(struct nnv_expectations *x, const struct nnv_run_options *o,
-                          const struct nnv_driver_info *driver) {
-    char day[16] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc) != NULL) strftime(day, sizeof day, "%Y-%m-%d", &utc);
-    nnv_expect_apply(x, o->config->driver, driver->name, driver->version, driver->level, day);
 }
 
 /* ------------------------------------------------------------------ judging */

@@ -4,10 +4,16 @@
  * and until when. Their form: docs/use/expectations.md. A verdict stays what was measured; its outcome is told beside
  * it.
  */
-#ifndef NNV_HARNESS_EXPECT_H
-#define NNV_HARNESS_EXPECT_H
+#ifndef NNV_JOURNAL_EXPECT_H
+#define NNV_JOURNAL_EXPECT_H
 
-#include "harness/runner/run.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "harness/journal/case.h"
+#include "harness/journal/select.h"
+#include "nnvts/result.h"
 
 enum nnv_expected_state {
     NNV_EXPECTED_ACTIVE,
@@ -59,17 +65,13 @@ void nnv_expect_free(struct nnv_expectations *x);
  * that selects none is UNMATCHED; INAPPLICABLE where its name begins with a suite that has no case in the list.
  */
 NNV_USE_RESULT enum nnv_status nnv_expect_count(struct nnv_expectations *x, const struct nnv_case_list *all,
-                                                struct nnv_err *err);
+                                                nnv_select_names *known, struct nnv_err *err);
 /** Finds out which entries are about which of these cases, those of the run. */
 NNV_USE_RESULT enum nnv_status nnv_expect_bind(struct nnv_expectations *x, const struct nnv_case *cases, size_t count,
                                                struct nnv_err *err);
 /** Sets states by the driver and the day ("2026-01-31"). argument: as on the command line. */
 void nnv_expect_apply(struct nnv_expectations *x, const char *argument, const char *name, const char *version,
                       int level, const char *day);
-/** The same for what a run is of; today in UTC. */
-void nnv_expect_apply_run(struct nnv_expectations *x, const struct nnv_run_options *o,
-                          const struct nnv_driver_info *driver);
-
 /**
  * The outcome of case i (of those bound) that ended so. counts: of its runs by verdict, all 0 where it ran once.
  * *entry: the number of the entry that is about it, where the outcome is not NONE.

@@ -11,9 +11,8 @@
 #include "base/nearest.h"
 #include "base/rng.h"
 #include "harness/journal/expect.h"
-#include "harness/journal/record.h"
 #include "harness/journal/verdict.h"
-#include "harness/runner/select.h"
+#include "harness/journal/select.h"
 
 enum { LARGEST = 64 << 20, MOST = 1 << 20 };
 static const char format[] = "nnvts-expectations/1";
@@ -94,7 +93,7 @@ static enum nnv_status take_text(const struct reading *r, const json_t *object, 
 static enum nnv_status check_selection(const struct reading *r, const char *s) {
     const struct nnv_case_list none = {0};
     struct nnv_err why = {0};
-    enum nnv_status st = nnv_select_each(&none, s, true, NULL, NULL, &why);
+    enum nnv_status st = nnv_select_each(&none, s, NULL, NULL, NULL, &why);
     return st == NNV_OK ? st : refuse(r, "\"cases\": %s", why.text);
 }
 

@@ -4,10 +4,13 @@
  * says whether a failure is deterministic, now and then, or depends on what ran before or on load. See
  * docs/use/flakes.md.
  */
-#ifndef NNV_HARNESS_FLAKES_H
-#define NNV_HARNESS_FLAKES_H
+#ifndef NNV_JOURNAL_FLAKES_H
+#define NNV_JOURNAL_FLAKES_H
 
-#include "harness/runner/run.h"
+#include <stdbool.h>
+
+#include "base/text.h"
+#include "harness/journal/case.h"
 
 enum nnv_flake_class {
     NNV_FLAKE_DETERMINISTIC, /**< fails each time, alone */
@@ -52,19 +55,5 @@ NNV_USE_RESULT enum nnv_status nnv_flake_study(const struct nnv_flake_subject *s
 void nnv_flake_words(const struct nnv_flake *f, const struct nnv_case *cases, struct nnv_text *t);
 
 enum { NNV_FLAKE_RUNS = 60, NNV_FLAKES_FEW = 5, NNV_FLAKES_MOST = 200 };
-
-struct nnv_flakes_options {
-    const struct nnv_run_config *config;
-    const struct nnv_case *cases; /**< those of the run, as listed in its cases.tsv */
-    size_t count;
-    uint64_t budget_ns; /**< for all */
-    size_t most;        /**< failures to study */
-};
-/**
- * Studies failures of the finished run in config->out, of each bug one, then a second ..., and writes flakes.json;
- * removes it where there is nothing to tell. Only failures that nobody expects, and those that are expected at a
- * rate. Hanging ones only if there is time for them.
- */
-NNV_USE_RESULT enum nnv_status nnv_flakes(const struct nnv_flakes_options *o, struct nnv_err *err);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/stream.h"
+#include "base/text.h"
 
 static const uint64_t SYNC_NS = 50000000;
 static const char begins[] = "{\"nnvts\":"; /* every journal of nnvts */

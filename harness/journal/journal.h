@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file journal.h The run folder: cases.tsv and journal.jsonl, such that a run can be killed at any moment and
  * resumed. */
-#ifndef NNV_HARNESS_JOURNAL_H
-#define NNV_HARNESS_JOURNAL_H
+#ifndef NNV_JOURNAL_JOURNAL_H
+#define NNV_JOURNAL_JOURNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "harness/runner/run.h"
+#include "harness/journal/case.h"
 
 /** An open run folder. Zero-initialise with folder and file -1: NNV_JOURNAL_NONE. */
 struct nnv_journal {
@@ -26,8 +26,17 @@ struct nnv_journal_past {
     bool *done;       /**< count entries: cases that have a record */
     size_t dumps;     /**< records with a dump */
     uint32_t workers; /**< highest number of a worker */
-    char *text;       /**< the whole lines */
-    size_t size;
+};
+
+/**
+ * What becomes of the records while the run goes on. Called in the supervisor, in the order of the journal; a resumed
+ * run begins with the lines that are there already. Members may be NULL.
+ */
+struct nnv_run_observer {
+    void *context;
+    void (*header)(void *context, const char *record); /**< the first line of the journal */
+    void (*record)(void *context, const char *record); /**< a case line, terminated, without newline */
+    void (*tick)(void *context);                       /**< a few times a second */
 };
 
 /**
@@ -44,15 +53,16 @@ NNV_USE_RESULT enum nnv_status nnv_journal_cases(const struct nnv_journal *j, co
 /** Makes a new journal that holds the first line (without newline), in one step. */
 NNV_USE_RESULT enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, struct nnv_err *err);
 /**
- * Goes on with the journal: checks that it is of the same run (driver argument and version, seed, precision, tier,
- * selection), removes a cut last line and marks what has a record. The error names what differs; then nothing was
- * changed.
+ * Goes on with the journal: checks that it is of the same run as the first line that it would have now (driver argument
+ * and version, seed, precision, tier, selection), removes a cut last line and marks what has a record. The error names
+ * what differs; then nothing was changed.
  */
-NNV_USE_RESULT enum nnv_status nnv_journal_resume(struct nnv_journal *j, const struct nnv_run_options *o,
-                                                  const struct nnv_driver_info *driver, struct nnv_journal_past *past,
-                                                  struct nnv_err *err);
-/** Tells the observer of the lines of the past; once: it cuts the text. */
-void nnv_journal_tell(struct nnv_journal_past *past, const struct nnv_run_observer *observer);
+NNV_USE_RESULT enum nnv_status nnv_journal_resume(struct nnv_journal *j, const char *header,
+                                                  const struct nnv_case *cases, size_t count,
+                                                  struct nnv_journal_past *past, struct nnv_err *err);
+/** Tells the observer of the lines of the journal. */
+NNV_USE_RESULT enum nnv_status nnv_journal_tell(const struct nnv_journal *j, const struct nnv_run_observer *observer,
+                                                struct nnv_err *err);
 void nnv_journal_past_free(struct nnv_journal_past *past);
 /** Appends a line (without newline) by one write. urgent: sync it at the next nnv_journal_tend(). */
 NNV_USE_RESULT enum nnv_status nnv_journal_append(struct nnv_journal *j, const char *line, size_t n, bool urgent,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file load.h A run as the reports see it: the cases with their small members; the rest is read when asked for. */
-#ifndef NNV_REPORTS_LOAD_H
-#define NNV_REPORTS_LOAD_H
+#ifndef NNV_JOURNAL_LOAD_H
+#define NNV_JOURNAL_LOAD_H
 
 #include <jansson.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "harness/journal/line.h"
 #include "nnvts/result.h"
 #include "base/map.h"
 
@@ -30,7 +31,7 @@ struct nnv_report_case {
     off_t offset;                         /**< of its line in the journal */
     size_t length;                        /**< 0: no record */
     enum nnvts_outcome outcome;           /**< against the expectations of the run */
-    uint32_t expectation;                 /**< number of its entry, NNV_MAP_NONE: none */
+    uint32_t expectation;                 /**< number of its entry, NNV_ENTRY_NONE: none */
     uint32_t worker, turn;                /**< it was this worker's case of this number; 0: not known */
     uint32_t runs, bad_runs;              /**< where it was repeated; else 0 */
 };
@@ -38,13 +39,12 @@ struct nnv_report_case {
 struct nnv_report {
     char *folder;
     struct nnv_arena *arena;
-    char *list;     /**< cases.tsv, cut into its fields */
     int journal;    /**< descriptor of journal.jsonl, or -1 */
     json_t *header; /**< its first line */
     struct nnv_report_case *item;
     size_t count;
-    struct nnv_map names, suites, ops, types; /**< names: the number of a case */
-    struct nnv_map reasons;                   /**< distinct ones; those beyond a bound with their numbers as '#' */
+    struct nnv_map names, suites, ops, types, tags; /**< names: the number of a case */
+    struct nnv_map reasons; /**< distinct ones; those beyond a bound with their numbers as '#' */
     size_t reason_bytes;
     size_t verdicts[NNVTS_VERDICT_COUNT];
     size_t outcomes[NNVTS_OUTCOME_COUNT];
@@ -77,15 +77,5 @@ bool nnv_report_is_shard(const struct nnv_report *report);
  */
 NNV_USE_RESULT enum nnv_status nnv_report_record(const struct nnv_report *report, size_t i, json_t **record,
                                                  struct nnv_err *err);
-/** Parses one line of a journal in that way. NULL if it is not a JSON object; *why says why. */
-json_t *nnv_record_parse(const char *line, size_t n, json_error_t *why);
-/** The string member of object, or fallback if it is absent or not a string. Borrowed. */
-const char *nnv_json_text(const json_t *object, const char *member, const char *fallback);
-/** The count that is the member of object; 0 if it is absent, negative or not an integer. */
-uint64_t nnv_json_count(const json_t *object, const char *member);
-/** A number of the journal: "NaN", "Infinity" and "-Infinity" too. False if value is none; then *out is NaN. */
-bool nnv_json_number(const json_t *value, double *out);
-/** Adds the seed of the run, which may be written as a number or as a string. */
-void nnv_report_add_seed(struct nnv_text *t, const json_t *header);
 
 #endif

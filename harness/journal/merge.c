@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/journal/merge.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include "base/file.h"
-#include "base/rng.h"
 #include "base/stream.h"
 #include "base/words.h"
 #include "harness/journal/journal.h"
 #include "harness/journal/merge_flakes.h"
 #include "harness/journal/merge_line.h"
 #include "harness/journal/merge_parts.h"
-#include "harness/journal/line.h"
-#include "harness/journal/load.h"
-#include "harness/journal/verdict.h"
 
 static const size_t list_limit = (size_t)1 << 30;
 
@@ -27,60 +21,55 @@ struct merge {
     struct nnv_part *parts;
     struct nnv_journal folder; /**< out */
     struct nnv_stream journal;
-    char *list; /**< the whole selection, cut into lines that end behind the name */
-    struct nnv_map names;
-    uint32_t *owner;  /**< of each case, the number of its shard; 0: none */
-    bool *done;       /**< it has a record */
-    uint32_t workers; /**< numbers that are taken */
+    struct nnv_arena *arena;
+    struct nnv_map names; /**< of the whole selection */
+    uint32_t *owner;      /**< of each case, the number of its shard; 0: none */
+    bool *done;           /**< it has a record */
+    uint32_t workers;     /**< numbers that are taken */
     struct nnv_text line;
     struct nnv_merged *to;
 };
 
 /* ----------------------------------------------------------------- the lists */
 
-static void hash_name(uint64_t *h, const char *name) {
-    uint64_t pair[2] = {*h, nnv_hash_str(name)};
-    *h = nnv_hash_bytes(pair, sizeof pair);
+static enum nnv_status not_its_list(const char *path, struct nnv_err *err) {
+    return nnv_fail(err, NNV_INVALID, "%s: not the list of cases that the journal beside it is of", path);
 }
 
-/** True if the list of cases with this hash is the one that a first line speaks of. */
-static bool is_list(uint64_t h, const char *selection) {
-    char text[17];
-    snprintf(text, sizeof text, "%016" PRIx64, h);
-    return strcmp(text, selection) == 0;
-}
-
-/** Cuts the selection into names. */
-static enum nnv_status read_names(struct merge *m, const char *path, struct nnv_err *err) {
+/** Reads the names of the selection. */
+static enum nnv_status read_names(struct merge *m, const char *name, struct nnv_err *err) {
     const struct nnv_part *first = &m->parts[0];
-    uint64_t hash = 0;
-    for (char *line = m->list, *next; *line != '\0'; line = next) {
-        size_t n = strcspn(line, "\n");
-        next = line + n + (line[n] == '\n');
-        line[strcspn(line, "\t\n")] = '\0';
-        hash_name(&hash, line);
-        uint32_t before = m->names.count;
-        if (nnv_map_add(&m->names, line) == NNV_MAP_NONE) return nnv_no_memory(err);
-        if (m->names.count == before) return nnv_fail(err, NNV_INVALID, "%s: case '%s' is listed twice", path, line);
+    struct nnv_list_reader l;
+    struct nnv_listed c;
+    bool more;
+    enum nnv_status s = nnv_list_open(first->folder, name, &l, err);
+    while (s == NNV_OK && (s = nnv_list_next(&l, &c, &more, err)) == NNV_OK && more) {
+        const uint32_t before = m->names.count;
+        const char *copy = nnv_arena_strdup(m->arena, c.name);
+        if (copy == NULL || nnv_map_add(&m->names, copy) == NNV_MAP_NONE)
+            s = nnv_no_memory(err);
+        else if (m->names.count == before)
+            s = nnv_fail(err, NNV_INVALID, "%s: case '%s' is listed twice", l.lines.path, c.name);
     }
-    if (m->names.count != first->whole || !is_list(hash, first->selection))
-        return nnv_fail(err, NNV_INVALID, "%s: not the list of cases that the journal beside it is of", path);
-    return NNV_OK;
+    if (s == NNV_OK && !nnv_list_is(&l, first->selection, first->whole)) s = not_its_list(l.lines.path, err);
+    nnv_list_close(&l);
+    return s;
 }
 
 /** The whole selection: its names, and cases.tsv of the merged run. */
 static enum nnv_status take_selection(struct merge *m, struct nnv_err *err) {
     struct nnv_text from = {0}, to = {0};
+    const char *name = m->parts[0].is_shard ? "selection.tsv" : "cases.tsv";
+    char *list = NULL;
     size_t size = 0;
-    nnv_text_add_path(&from, m->parts[0].folder, m->parts[0].is_shard ? "selection.tsv" : "cases.tsv");
+    nnv_text_add_path(&from, m->parts[0].folder, name);
     nnv_text_add_path(&to, m->o->out, "cases.tsv");
     enum nnv_status s = from.failed || to.failed ? nnv_no_memory(err) : NNV_OK;
-    if (s == NNV_OK) s = nnv_file_read(from.data, list_limit, &m->list, &size, err);
-    if (s == NNV_OK && memchr(m->list, '\0', size) != NULL)
-        s = nnv_fail(err, NNV_INVALID, "%s: not a list of cases: it is not text", from.data);
+    if (s == NNV_OK) s = nnv_file_read(from.data, list_limit, &list, &size, err);
+    if (s == NNV_OK) s = nnv_file_write(to.data, list, size, err);
+    free(list);
     if (s == NNV_OK && !nnv_map_reserve(&m->names, m->parts[0].whole + 1)) s = nnv_no_memory(err);
-    if (s == NNV_OK) s = nnv_file_write(to.data, m->list, size, err);
-    if (s == NNV_OK) s = read_names(m, from.data, err);
+    if (s == NNV_OK) s = read_names(m, name, err);
     nnv_text_free(&from);
     nnv_text_free(&to);
     return s;
@@ -98,26 +87,17 @@ static enum nnv_status take_own(struct merge *m, const struct nnv_part *p, const
 
 /** The cases of a shard. */
 static enum nnv_status take_list(struct merge *m, const struct nnv_part *p, struct nnv_err *err) {
-    struct nnv_text path = {0};
-    char *line = NULL;
-    size_t cap = 0, count = 0;
-    uint64_t hash = 0;
-    nnv_text_add_path(&path, p->folder, "cases.tsv");
-    FILE *file = path.failed ? NULL : fopen(path.data, "re");
-    enum nnv_status s =
-        file == NULL ? nnv_fail(err, NNV_INVALID, "%s/cases.tsv: %s", p->folder, strerror(errno)) : NNV_OK;
-    while (s == NNV_OK && getline(&line, &cap, file) > 0) {
-        line[strcspn(line, "\t\n")] = '\0';
-        hash_name(&hash, line);
-        count++;
-        s = take_own(m, p, line, err);
-        if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", path.data, count);
+    struct nnv_list_reader l;
+    struct nnv_listed c;
+    bool more;
+    enum nnv_status s = nnv_list_open(p->folder, "cases.tsv", &l, err);
+    while (s == NNV_OK && (s = nnv_list_next(&l, &c, &more, err)) == NNV_OK && more) {
+        s = take_own(m, p, c.name, err);
+        if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", l.lines.path, l.lines.number);
     }
-    if (s == NNV_OK && (count != p->cases || !is_list(hash, nnv_json_text(p->header, "selection", ""))))
-        s = nnv_fail(err, NNV_INVALID, "%s: not the list of cases that the journal beside it is of", path.data);
-    if (file != NULL) fclose(file);
-    free(line);
-    nnv_text_free(&path);
+    if (s == NNV_OK && !nnv_list_is(&l, nnv_json_text(p->reader.header, "selection", ""), p->cases))
+        s = not_its_list(l.lines.path, err);
+    nnv_list_close(&l);
     return s;
 }
 
@@ -143,71 +123,32 @@ static enum nnv_status mark(struct merge *m, const struct nnv_part *p, const cha
     return NNV_OK;
 }
 
-/** A line that is read as a tree: of a case that went wrong, or with rare characters. *dump: malloc'ed, or NULL. */
-static enum nnv_status mark_tree(struct merge *m, const struct nnv_part *p, const char *line, size_t n, char **dump,
-                                 struct nnv_err *err) {
-    json_error_t why;
-    enum nnvts_verdict verdict;
-    json_t *record = nnv_record_parse(line, n, &why);
-    if (record == NULL)
-        return nnv_fail(err, NNV_INVALID, "not a record: %s at column %d; the journal is damaged", why.text,
-                        why.column);
-    const char *name = nnv_json_text(record, "case", ""), *its = nnv_json_text(record, "dump", NULL);
-    enum nnv_status s = mark(m, p, name, err);
-    if (s == NNV_OK && !nnv_verdict_parse(nnv_json_text(record, "verdict", ""), &verdict))
-        s = nnv_fail(err, NNV_INVALID, "no known verdict of case '%s'", name);
-    if (s == NNV_OK && its != NULL) {
-        s = nnv_merge_dump(p->folder, m->o->out, its, err);
-        *dump = strdup(its);
-        if (s == NNV_OK && *dump == NULL) s = nnv_no_memory(err);
-    }
-    json_decref(record);
-    return s;
-}
-
-/** One line of a shard's journal. *most: the largest worker's number so far. */
-static enum nnv_status take_record(struct merge *m, const struct nnv_part *p, char *line, size_t n, uint32_t *most,
-                                   struct nnv_err *err) {
-    struct nnv_line l;
-    char *dump = NULL;
-    uint32_t number = 0;
-    enum nnv_status s;
-    if (nnv_line_scan(line, n, &l)) {
-        char *end = line + (l.name - line) + l.name_bytes;
-        *end = '\0';
-        s = mark(m, p, l.name, err);
-        *end = '"';
-    } else {
-        s = mark_tree(m, p, line, n, &dump, err);
-    }
+/** The record that was read last. *most: the largest worker's number so far. */
+static enum nnv_status take_record(struct merge *m, const struct nnv_part *p, uint32_t *most, struct nnv_err *err) {
+    const struct nnv_line *l = &p->reader.at;
+    enum nnv_status s = mark(m, p, l->name, err);
+    if (s == NNV_OK && l->dump != NULL) s = nnv_merge_dump(p->folder, m->o->out, l->dump, err);
+    if (s != NNV_OK) return s;
+    uint32_t number;
     nnv_text_clear(&m->line);
-    if (s == NNV_OK) {
-        nnv_merge_line(line, n, m->workers, dump, m->o->out, &m->line, &number);
-        nnv_text_add(&m->line, "\n");
-        s = m->line.failed ? nnv_no_memory(err) : nnv_stream_add(&m->journal, m->line.data, m->line.len, err);
-    }
+    nnv_merge_line(p->reader.lines.line, p->reader.lines.bytes, m->workers, l->dump, m->o->out, &m->line, &number);
+    nnv_text_add(&m->line, "\n");
     if (number > *most) *most = number;
     m->to->records++;
-    m->to->dumps += dump != NULL;
-    free(dump);
-    return s;
+    m->to->dumps += l->dump != NULL;
+    return m->line.failed ? nnv_no_memory(err) : nnv_stream_add(&m->journal, m->line.data, m->line.len, err);
 }
 
-/** The records of a shard; a last line without its end was cut short and is ignored. */
-static enum nnv_status take_records(struct merge *m, const struct nnv_part *p, struct nnv_err *err) {
-    char *line = NULL;
-    size_t cap = 0, number = 1, before = m->to->records;
+/** The records of a shard. */
+static enum nnv_status take_records(struct merge *m, struct nnv_part *p, struct nnv_err *err) {
+    const size_t before = m->to->records;
     uint32_t most = 0;
+    bool more;
     enum nnv_status s = NNV_OK;
-    while (s == NNV_OK) {
-        ssize_t n = getline(&line, &cap, p->journal);
-        if (n < 0 && !feof(p->journal)) s = nnv_fail(err, NNV_IO, "%s: %s", p->path, strerror(errno));
-        if (n <= 0 || line[n - 1] != '\n') break;
-        number++;
-        s = take_record(m, p, line, (size_t)n - 1, &most, err);
-        if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", p->path, number);
+    while (s == NNV_OK && (s = nnv_reader_next(&p->reader, &more, err)) == NNV_OK && more) {
+        s = take_record(m, p, &most, err);
+        if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", p->reader.lines.path, p->reader.lines.number);
     }
-    free(line);
     m->workers += most;
     const size_t records = m->to->records - before;
     if (s == NNV_OK && records < p->cases && !m->o->partial)
@@ -273,13 +214,14 @@ enum nnv_status nnv_merge(const struct nnv_merge_options *options, struct nnv_me
     *merged = (struct nnv_merged){0};
     struct merge m = {.o = options, .folder = NNV_JOURNAL_NONE, .journal = NNV_STREAM_NONE, .to = merged};
     m.parts = calloc(options->count, sizeof *m.parts);
-    enum nnv_status s = m.parts == NULL ? nnv_no_memory(err) : merge_all(&m, err);
+    m.arena = nnv_arena_new();
+    enum nnv_status s = m.parts == NULL || m.arena == NULL ? nnv_no_memory(err) : merge_all(&m, err);
     if (m.parts != NULL) nnv_parts_close(m.parts, options->count);
     nnv_journal_close(&m.folder);
     nnv_map_free(&m.names);
     nnv_text_free(&m.line);
     free(m.parts);
-    free(m.list);
+    nnv_arena_free(m.arena);
     free(m.owner);
     free(m.done);
     return s;

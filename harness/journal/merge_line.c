@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "harness/journal/record.h"
+#include "harness/journal/command.h"
 
 enum { DEPTH = 16 };
 
@@ -29,33 +29,17 @@ static bool find_member(const char *line, size_t n, const char *member, const ch
     return *end != NULL;
 }
 
-/** Behind the first word of a shell command. */
-static const char *skip_word(const char *s) {
-    bool quoted = false;
-    for (; *s != '\0' && (quoted || *s != ' '); s++) {
-        if (*s == '\\' && !quoted && s[1] != '\0')
-            s++;
-        else if (*s == '\'')
-            quoted = !quoted;
-    }
-    return s;
-}
-
 /** Adds the replay line from begin to end, a JSON string, with another path of its dump. */
 static void add_replay(const char *begin, const char *end, const char *dump, const char *out, struct nnv_text *text) {
-    static const char verb[] = "nnvts replay ";
     struct nnv_text path = {0}, line = {0};
     json_t *value = json_loadb(begin, (size_t)(end - begin), JSON_DECODE_ANY, NULL);
     const char *replay = json_string_value(value);
-    if (replay == NULL || strncmp(replay, verb, sizeof verb - 1) != 0) {
-        nnv_text_add_n(text, begin, (size_t)(end - begin));
-    } else {
-        nnv_text_addf(&path, "%s/%s", out, dump);
-        nnv_text_add(&line, verb);
-        nnv_record_quoted(&line, path.data != NULL ? path.data : "");
-        nnv_text_add(&line, skip_word(replay + sizeof verb - 1));
+    nnv_text_addf(&path, "%s/%s", out, dump);
+    if (replay != NULL && !path.failed) nnv_command_retarget(replay, path.data, &line);
+    if (replay != NULL)
         nnv_text_add_json(text, line.data);
-    }
+    else
+        nnv_text_add_n(text, begin, (size_t)(end - begin));
     text->failed = text->failed || path.failed || line.failed;
     json_decref(value);
     nnv_text_free(&path);

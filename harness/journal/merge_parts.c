@@ -32,52 +32,31 @@ static enum nnv_status check_folder(const char *folder, const char *out, struct 
 
 /** Takes what the first line says of the shard; a run that is whole is one of one. */
 static enum nnv_status take_header(struct nnv_part *p, struct nnv_err *err) {
-    const json_t *shard = json_object_get(p->header, "shard");
-    const char *format = nnv_json_text(p->header, "format", "");
-    if (strcmp(format, "nnvts-journal/1") != 0)
-        return nnv_fail(err, NNV_INVALID, "%s:1: not a journal that is known here (format '%s')", p->path, format);
+    const json_t *header = p->reader.header, *shard = json_object_get(header, "shard");
     p->is_shard = json_is_object(shard);
-    p->cases = nnv_json_count(p->header, "cases");
+    p->cases = nnv_json_count(header, "cases");
     p->index = p->count = 1;
     p->whole = p->cases;
     p->by = "hash";
-    p->selection = nnv_json_text(p->header, "selection", "");
+    p->selection = nnv_json_text(header, "selection", "");
     if (!p->is_shard) return NNV_OK;
     uint64_t index = nnv_json_count(shard, "index"), count = nnv_json_count(shard, "count");
     p->whole = nnv_json_count(shard, "cases");
     p->selection = nnv_json_text(shard, "selection", "");
     p->by = nnv_json_text(shard, "by", "");
     if (index == 0 || index > count || count > UINT32_MAX || p->whole >= UINT32_MAX / 4 || p->cases > p->whole)
-        return nnv_fail(err, NNV_INVALID, "%s:1: the first line tells no sound shard; the journal is damaged", p->path);
+        return nnv_fail(err, NNV_INVALID, "%s:1: the first line tells no sound shard; the journal is damaged",
+                        p->reader.lines.path);
     p->index = (uint32_t)index;
     p->count = (uint32_t)count;
     return NNV_OK;
 }
 
 static enum nnv_status open_part(struct nnv_part *p, const char *folder, const char *out, struct nnv_err *err) {
-    char *line = NULL;
-    size_t cap = 0;
-    json_error_t why;
     p->folder = folder;
     enum nnv_status s = check_folder(folder, out, err);
-    if (s != NNV_OK) return s;
-    if (asprintf(&p->path, "%s/journal.jsonl", folder) < 0) {
-        p->path = NULL;
-        return nnv_no_memory(err);
-    }
-    p->journal = fopen(p->path, "re");
-    if (p->journal == NULL)
-        return nnv_fail(err, NNV_INVALID, "%s: %s; is '%s' the folder of a run (nnvts run --out)?", p->path,
-                        strerror(errno), folder);
-    setvbuf(p->journal, NULL, _IOFBF, 1 << 18);
-    ssize_t n = getline(&line, &cap, p->journal);
-    if (n <= 0 || line[n - 1] != '\n')
-        s = nnv_fail(err, NNV_INVALID, "%s:1: no whole first line; the run ended before it began", p->path);
-    if (s == NNV_OK) p->header = nnv_record_parse(line, (size_t)n - 1, &why);
-    if (s == NNV_OK && p->header == NULL) s = nnv_fail(err, NNV_INVALID, "%s:1: not a journal of nnvts", p->path);
-    if (s == NNV_OK) s = take_header(p, err);
-    free(line);
-    return s;
+    if (s == NNV_OK) s = nnv_reader_open(folder, &p->reader, err);
+    return s == NNV_OK ? take_header(p, err) : s;
 }
 
 enum nnv_status nnv_parts_open(const struct nnv_merge_options *o, struct nnv_part *parts, struct nnv_err *err) {
@@ -88,11 +67,7 @@ enum nnv_status nnv_parts_open(const struct nnv_merge_options *o, struct nnv_par
 }
 
 void nnv_parts_close(struct nnv_part *parts, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (parts[i].journal != NULL) fclose(parts[i].journal);
-        json_decref(parts[i].header);
-        free(parts[i].path);
-    }
+    for (size_t i = 0; i < count; i++) nnv_reader_close(&parts[i].reader);
 }
 
 /* ------------------------------------------------------------------ checking */
@@ -100,33 +75,6 @@ void nnv_parts_close(struct nnv_part *parts, size_t count) {
 static int by_index(const void *pa, const void *pb) {
     const struct nnv_part *a = pa, *b = pb;
     return a->index < b->index ? -1 : a->index > b->index;
-}
-
-/** What must be the same in all of them. */
-static const struct {
-    const char *object, *member, *words; /**< object: NULL is the first line itself */
-} same[] = {
-    {NULL, "nnvts", "the version of nnvts"},
-    {"build", "program", "the build of nnvts"},
-    {"driver", "argument", "the driver"},
-    {"driver", "name", "the driver's name"},
-    {"driver", "version", "the driver's version"},
-    {"build", "driver", "the build of the driver"},
-    {NULL, "seed", "the seed"},
-    {NULL, "precision", "the precision"},
-    {NULL, "tier", "the tier"},
-    {NULL, "count", "the count"},
-    {NULL, "repeat", "--repeat"},
-    {NULL, "determinism", "--determinism"},
-    {"expected", "hash", "what was expected"},
-};
-
-/** A member as text; malloc'ed. */
-static char *text_of(const struct nnv_part *p, const char *object, const char *member) {
-    const json_t *from = object == NULL ? p->header : json_object_get(p->header, object);
-    const json_t *value = json_object_get(from, member);
-    if (value == NULL) return strdup("none");
-    return json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
 }
 
 static enum nnv_status differs(const struct nnv_part *p, const struct nnv_part *first, const char *what,
@@ -137,16 +85,11 @@ static enum nnv_status differs(const struct nnv_part *p, const struct nnv_part *
 
 static enum nnv_status compare(const struct nnv_part *p, const struct nnv_part *first, struct nnv_err *err) {
     enum nnv_status s = NNV_OK;
-    for (size_t i = 0; i < sizeof same / sizeof *same && s == NNV_OK; i++) {
-        char *its = text_of(p, same[i].object, same[i].member);
-        char *firsts = text_of(first, same[i].object, same[i].member);
-        if (its == NULL || firsts == NULL)
-            s = nnv_no_memory(err);
-        else if (strcmp(its, firsts) != 0)
-            s = differs(p, first, same[i].words, its, firsts, err);
-        free(its);
-        free(firsts);
-    }
+    struct nnv_difference d = {0};
+    if (nnv_headers_differ(p->reader.header, first->reader.header, true, &d))
+        s = d.a.failed || d.b.failed ? nnv_no_memory(err) : differs(p, first, d.what, d.a.data, d.b.data, err);
+    nnv_text_free(&d.a);
+    nnv_text_free(&d.b);
     if (s == NNV_OK && (strcmp(p->selection, first->selection) != 0 || p->whole != first->whole))
         s = differs(p, first, "the selection of cases", p->selection, first->selection, err);
     char its[16], firsts[16];
@@ -197,7 +140,7 @@ enum nnv_status nnv_parts_check(const struct nnv_merge_options *o, struct nnv_pa
 static bool add_suites(json_t *all, const struct nnv_part *p) {
     const char *name;
     json_t *suite;
-    json_object_foreach(json_object_get(p->header, "suites"), name, suite) {
+    json_object_foreach(json_object_get(p->reader.header, "suites"), name, suite) {
         json_t *sum = json_object_get(all, name);
         if (sum == NULL) {
             if (json_object_set_new(all, name, json_deep_copy(suite)) != 0) return false;
@@ -220,22 +163,22 @@ static json_t *clean_string(const char *s) {
 
 /** Where a part was run. */
 static json_t *origin(const struct nnv_part *p) {
-    const json_t *machine = json_object_get(p->header, "machine");
+    const json_t *machine = json_object_get(p->reader.header, "machine");
     return json_pack("{s:I,s:o,s:s,s:s,s:I,s:I}", "shard", (json_int_t)p->index, "folder", clean_string(p->folder),
-                     "host", nnv_json_text(machine, "host", ""), "start", nnv_json_text(p->header, "start", ""), "jobs",
-                     (json_int_t)nnv_json_count(p->header, "jobs"), "cases", (json_int_t)p->cases);
+                     "host", nnv_json_text(machine, "host", ""), "start", nnv_json_text(p->reader.header, "start", ""),
+                     "jobs", (json_int_t)nnv_json_count(p->reader.header, "jobs"), "cases", (json_int_t)p->cases);
 }
 
 /** The members that a merged run has of its own. */
 static bool fill_header(json_t *header, const struct nnv_merge_options *o, const struct nnv_part *parts) {
     json_t *suites = json_object(), *merged = json_array(), *argv = json_array();
     uint64_t jobs = 0;
-    const char *start = nnv_json_text(parts[0].header, "start", "");
+    const char *start = nnv_json_text(parts[0].reader.header, "start", "");
     bool ok = suites != NULL && merged != NULL && argv != NULL;
     for (size_t i = 0; i < o->count && ok; i++) {
-        const char *its = nnv_json_text(parts[i].header, "start", "");
+        const char *its = nnv_json_text(parts[i].reader.header, "start", "");
         if (strcmp(its, start) < 0) start = its;
-        jobs += nnv_json_count(parts[i].header, "jobs");
+        jobs += nnv_json_count(parts[i].reader.header, "jobs");
         ok = add_suites(suites, &parts[i]) && json_array_append_new(merged, origin(&parts[i])) == 0;
     }
     for (int i = 0; i < o->argc && ok; i++) ok = json_array_append_new(argv, clean_string(o->argv[i])) == 0;
@@ -254,7 +197,7 @@ static bool fill_header(json_t *header, const struct nnv_merge_options *o, const
 
 enum nnv_status nnv_parts_header(const struct nnv_merge_options *o, const struct nnv_part *parts, struct nnv_text *out,
                                  struct nnv_err *err) {
-    json_t *header = json_copy(parts[0].header);
+    json_t *header = json_copy(parts[0].reader.header);
     char *text = header != NULL && fill_header(header, o, parts) ? json_dumps(header, JSON_COMPACT) : NULL;
     if (text != NULL) nnv_text_add(out, text);
     const bool ok = text != NULL && !out->failed;

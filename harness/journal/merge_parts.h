@@ -3,19 +3,13 @@
 #ifndef NNV_HARNESS_MERGE_PARTS_H
 #define NNV_HARNESS_MERGE_PARTS_H
 
-#include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include "base/text.h"
 #include "harness/journal/merge.h"
+#include "harness/journal/reader.h"
 
 /** A folder with a run, or a shard of one. */
 struct nnv_part {
     const char *folder;
-    char *path;    /**< of its journal */
-    FILE *journal; /**< behind its first line */
-    json_t *header;
+    struct nnv_reader reader;
     uint32_t index, count;
     size_t cases; /**< of its own */
     size_t whole; /**< of the whole selection */

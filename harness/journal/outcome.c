@@ -18,55 +18,10 @@ bool nnv_rate_exceeds(uint64_t bad, uint64_t runs, double rate) {
     return runs > 0 && nnv_proportion_interval(bad, runs, 0.9).low > rate; /* 5 % on this side */
 }
 
-/* ------------------------------------------------------------------ records */
-
-/** An outcome that this verdict can have: a journal may say anything. */
-static bool fits(enum nnvts_outcome o, enum nnvts_verdict v) {
-    switch (o) {
-    case NNVTS_OUTCOME_NONE:
-        return true;
-    case NNVTS_OUTCOME_XFAIL: /* nnvts's own failures are nothing to expect of a driver */
-        return nnv_verdict_bad(v) && v != NNVTS_ERROR;
-    case NNVTS_OUTCOME_XPASS:
-        return v == NNVTS_PASS || v == NNVTS_UNSUPPORTED;
-    case NNVTS_OUTCOME_FLAKY:
-        return nnv_verdict_bad(v);
-    case NNVTS_OUTCOME_COUNT:
-        break;
-    }
-    return false;
-}
-
-/** The count that is the member of object, if it is one of 32 bits. */
-static uint32_t count_of(const json_t *object, const char *member) {
-    uint64_t n = nnv_json_count(object, member);
-    return n > UINT32_MAX ? 0 : (uint32_t)n;
-}
-
-static void take_outcome(struct nnv_report_case *c, const json_t *of) {
-    enum nnvts_outcome o;
-    const json_t *entry = json_object_get(of, "expectation");
-    c->outcome = NNVTS_OUTCOME_NONE;
-    c->expectation = NNV_MAP_NONE;
-    if (!nnv_outcome_parse(nnv_json_text(of, "outcome", "NONE"), &o) || !fits(o, c->verdict)) return;
-    c->outcome = o;
-    if (json_is_integer(entry)) c->expectation = count_of(of, "expectation");
-}
-
-void nnv_outcome_take(struct nnv_report_case *c, const json_t *record) {
-    const json_t *repeats = json_object_get(record, "repeats");
-    take_outcome(c, record);
-    c->worker = count_of(record, "worker");
-    c->turn = count_of(record, "turn");
-    c->runs = count_of(repeats, "runs");
-    c->bad_runs = count_of(repeats, "bad");
-    if (c->bad_runs > c->runs) c->runs = c->bad_runs = 0;
-}
-
 /* ------------------------------------------------------------- expectations */
 
 const json_t *nnv_expected_entry(const struct nnv_report *r, uint32_t i) {
-    return i == NNV_MAP_NONE ? NULL : json_array_get(json_object_get(r->expected, "entries"), i);
+    return i == NNV_ENTRY_NONE ? NULL : json_array_get(json_object_get(r->expected, "entries"), i);
 }
 
 bool nnv_expected_stale(const json_t *entry) {
@@ -124,7 +79,9 @@ static void judge_anew(struct nnv_report *r) {
     const json_t *expected = json_object_get(r->judged, "expected"), *cases = json_object_get(r->judged, "cases");
     if (!json_is_object(expected) || !json_is_object(cases)) return;
     r->expected = expected;
-    for (size_t i = 0; i < r->count; i++) take_outcome(&r->item[i], json_object_get(cases, r->item[i].name));
+    for (size_t i = 0; i < r->count; i++)
+        nnv_outcome_read(json_object_get(cases, r->item[i].name), r->item[i].verdict, &r->item[i].outcome,
+                         &r->item[i].expectation);
 }
 
 /** What so many runs of a case, of which some are bad, make of its outcome. */

@@ -4,8 +4,8 @@
  * records say which entry is about a case; outcomes.json (nnvts report --expect) has the last word where it is there,
  * and flakes.json says what does not fail every time. Their form: docs/use/expectations.md, docs/use/flakes.md.
  */
-#ifndef NNV_REPORTS_OUTCOME_H
-#define NNV_REPORTS_OUTCOME_H
+#ifndef NNV_JOURNAL_OUTCOME_H
+#define NNV_JOURNAL_OUTCOME_H
 
 #include "harness/journal/load.h"
 
@@ -14,8 +14,6 @@
 
 /** True if the case fails the run whatever else is there: a bad verdict that was not expected. */
 bool nnv_case_bad(const struct nnv_report_case *c);
-/** Takes the members worker, turn, outcome, expectation and repeats of a record. What makes no sense is left out. */
-void nnv_outcome_take(struct nnv_report_case *c, const json_t *record);
 /** The last word on all outcomes, when all records are read: from outcomes.json, flakes.json and repeats. */
 void nnv_outcomes_settle(struct nnv_report *r);
 /** Entry i of the expectations of the run, or NULL. */

@@ -16,7 +16,6 @@
 #include "base/process.h"
 #include "harness/journal/expect.h"
 #include "harness/journal/verdict.h"
-#include "harness/runner/select.h"
 
 bool nnv_json_is_array(const char *s, size_t n) {
     enum { DEPTH = 16 };
@@ -74,62 +73,15 @@ void nnv_record_place(struct nnv_text *out) {
     add_machine(out);
 }
 
-static void add_suites(struct nnv_text *out, const struct nnv_case *cases, size_t count) {
-    size_t nsuites, written = 0;
-    const struct nnv_suite *const *suites = nnv_suites(&nsuites);
-    nnv_text_add(out, ",\"suites\":{");
-    for (size_t i = 0; i < nsuites; i++) {
-        size_t n = 0;
-        for (size_t k = 0; k < count; k++) n += strcmp(cases[k].suite, suites[i]->name) == 0;
-        if (n == 0) continue;
-        if (written++ > 0) nnv_text_add(out, ",");
-        nnv_text_add_json(out, suites[i]->name);
-        nnv_text_add(out, ":{\"summary\":");
-        nnv_text_add_json(out, suites[i]->summary);
-        nnv_text_addf(out, ",\"cases\":%zu}", n);
-    }
-    nnv_text_add(out, "}");
-}
-
-/* Which types each operation accepts: what a report may call untested. */
-static void add_coverage(struct nnv_text *out) {
-    size_t nops;
-    const struct nnv_op *const *ops = nnv_ops(&nops);
-    nnv_text_add(out, ",\"coverage\":{");
-    for (size_t i = 0; i < nops; i++) {
-        if (i > 0) nnv_text_add(out, ",");
-        nnv_text_add_json(out, ops[i]->name);
-        nnv_text_add(out, ":[");
-        int written = 0;
-        for (int sig = 0; sig < ops[i]->nsigs; sig++) {
-            int32_t type = ops[i]->sigs[sig].type[NNV_T];
-            bool seen = false;
-            for (int before = 0; before < sig; before++) seen |= ops[i]->sigs[before].type[NNV_T] == type;
-            if (seen) continue;
-            if (written++ > 0) nnv_text_add(out, ",");
-            nnv_text_add_json(out, nnv_type(type)->tag);
-        }
-        nnv_text_add(out, "]");
-    }
-    nnv_text_add(out, "}");
+uint64_t nnv_selection_add(uint64_t hash, const char *name) {
+    const uint64_t pair[2] = {hash, nnv_hash_str(name)};
+    return nnv_hash_bytes(pair, sizeof pair);
 }
 
 void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf) {
     uint64_t h = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t pair[2] = {h, nnv_hash_str(cases[i].name)};
-        h = nnv_hash_bytes(pair, sizeof pair);
-    }
+    for (size_t i = 0; i < count; i++) h = nnv_selection_add(h, cases[i].name);
     snprintf(buf, 17, "%016" PRIx64, h);
-}
-
-const char *nnv_record_precision(const struct nnv_run_config *config) {
-    return config->precision < 0 ? "default" : nnv_precision_name((enum nnv_precision)config->precision);
-}
-
-const char *nnv_record_tier(const struct nnv_run_config *config) {
-    static const char *const names[] = {"smoke", "default", "full"};
-    return config->tier >= 0 && config->tier < 3 ? names[config->tier] : "?";
 }
 
 static void add_shard(struct nnv_text *out, const struct nnv_shard *s) {
@@ -141,43 +93,41 @@ static void add_shard(struct nnv_text *out, const struct nnv_shard *s) {
     nnv_text_add(out, "}");
 }
 
-void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_info *driver, struct nnv_text *out) {
-    const struct nnv_run_config *config = o->config;
+void nnv_record_header(const struct nnv_run_facts *f, struct nnv_text *out) {
     char selection[17];
     nnv_text_add(out, "{\"nnvts\":");
     nnv_text_add_json(out, NNVTS_VERSION);
-    add_member(out, "format", "nnvts-journal/1");
+    add_member(out, "format", NNV_JOURNAL_FORMAT);
     nnv_text_add(out, ",\"driver\":{\"argument\":");
-    nnv_text_add_json(out, config->driver);
-    add_member(out, "name", driver->name);
-    add_member(out, "version", driver->version);
-    add_member(out, "type", driver->type);
-    nnv_text_addf(out, ",\"level\":%d}", driver->level);
+    nnv_text_add_json(out, f->driver);
+    add_member(out, "name", f->name);
+    add_member(out, "version", f->version);
+    add_member(out, "type", f->type);
+    nnv_text_addf(out, ",\"level\":%d}", f->level);
     /* JSON readers hold integers in 64 bits with a sign. */
-    nnv_text_addf(out, config->seed <= INT64_MAX ? ",\"seed\":%" PRIu64 : ",\"seed\":\"%" PRIu64 "\"", config->seed);
-    nnv_text_addf(out, ",\"jobs\":%d", config->jobs);
-    add_member(out, "precision", nnv_record_precision(config));
-    add_member(out, "tier", nnv_record_tier(config));
-    if (config->count > 0) nnv_text_addf(out, ",\"count\":%" PRIu64, config->count);
-    if (config->repeat > 1) nnv_text_addf(out, ",\"repeat\":%" PRIu32, config->repeat);
-    if (config->determinism == NNV_DETERMINISM_JUDGE) nnv_text_add(out, ",\"determinism\":true");
-    if (o->expectations != NULL) {
+    nnv_text_addf(out, f->seed <= INT64_MAX ? ",\"seed\":%" PRIu64 : ",\"seed\":\"%" PRIu64 "\"", f->seed);
+    nnv_text_addf(out, ",\"jobs\":%d", f->jobs);
+    add_member(out, "precision", f->precision);
+    add_member(out, "tier", f->tier);
+    if (f->count > 0) nnv_text_addf(out, ",\"count\":%" PRIu64, f->count);
+    if (f->repeat > 1) nnv_text_addf(out, ",\"repeat\":%" PRIu32, f->repeat);
+    if (f->determinism) nnv_text_add(out, ",\"determinism\":true");
+    if (f->expectations != NULL) {
         nnv_text_add(out, ",\"expected\":");
-        nnv_expect_write(o->expectations, out);
+        nnv_expect_write(f->expectations, out);
     }
     nnv_text_add(out, ",\"argv\":[");
-    for (int i = 0; i < o->argc; i++) {
+    for (int i = 0; i < f->argc; i++) {
         if (i > 0) nnv_text_add(out, ",");
-        nnv_text_add_json(out, o->argv[i]);
+        nnv_text_add_json(out, f->argv[i]);
     }
-    nnv_text_addf(out, "],\"cases\":%zu", o->count);
-    nnv_record_selection(o->cases, o->count, selection);
+    nnv_text_addf(out, "],\"cases\":%zu", f->case_count);
+    nnv_record_selection(f->cases, f->case_count, selection);
     add_member(out, "selection", selection);
-    nnv_record_build(config, out);
-    if (o->shard != NULL && o->shard->count > 0) add_shard(out, o->shard);
+    nnv_text_addf(out, ",\"build\":{\"program\":\"%s\",\"driver\":\"%s\"}", f->program_build, f->driver_build);
+    if (f->shard != NULL && f->shard->count > 0) add_shard(out, f->shard);
     nnv_record_place(out);
-    add_suites(out, o->cases, o->count);
-    add_coverage(out);
+    nnv_text_add(out, f->more);
     nnv_text_add(out, "}");
 }
 
@@ -242,7 +192,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
         add_member(out, "outcome", nnv_outcome_name(extra->outcome));
         nnv_text_addf(out, ",\"expectation\":%" PRIu32, extra->expectation);
     }
-    if (e->phase != NNV_PHASE_NONE) add_member(out, "phase", nnv_phase_name(e->phase));
+    if (extra->phase != NULL) add_member(out, "phase", extra->phase);
     if (e->signal != 0) add_member(out, "signal", nnv_signal_name(e->signal, signal));
     add_bytes(out, "backtrace", e->backtrace, NULL);
     add_bytes(out, "log", e->log, NULL);
@@ -254,68 +204,4 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
         nnv_text_add_n(out, e->outputs.data, e->outputs.len);
     }
     nnv_text_add(out, "}");
-}
-
-/* ------------------------------------------------------------------- replay */
-
-void nnv_record_quoted(struct nnv_text *out, const char *s) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^~";
-    if (*s != '\0' && s[strspn(s, plain)] == '\0') {
-        nnv_text_add(out, s);
-        return;
-    }
-    nnv_text_add(out, "'");
-    for (; *s != '\0'; s++)
-        if (*s == '\'')
-            nnv_text_add(out, "'\\''");
-        else
-            nnv_text_add_n(out, s, 1);
-    nnv_text_add(out, "'");
-}
-
-static void add_option(struct nnv_text *out, const char *option, const char *value) {
-    nnv_text_addf(out, " %s ", option);
-    nnv_record_quoted(out, value);
-}
-
-void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
-                       struct nnv_text *out) {
-    if (dump != NULL) { /* the dump says by which profile it is judged */
-        nnv_text_add(out, "nnvts replay ");
-        nnv_record_quoted(out, dump);
-        add_option(out, "--driver", config->driver);
-        return;
-    }
-    nnv_record_run(config, &c, 1, out);
-}
-
-/** True if a case before the i-th is of its suite. */
-static bool is_named(const struct nnv_case *const *cases, size_t i) {
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(cases[k]->suite, cases[i]->suite) == 0) return true;
-    return false;
-}
-
-void nnv_record_run(const struct nnv_run_config *config, const struct nnv_case *const *cases, size_t count,
-                    struct nnv_text *out) {
-    struct nnv_text filter = {0}, suites = {0};
-    bool specs = false;
-    nnv_text_add(out, "nnvts run");
-    add_option(out, "--driver", config->driver);
-    if (config->precision >= 0) add_option(out, "--precision", nnv_record_precision(config));
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) nnv_text_add(&filter, " | ");
-        nnv_select_exactly(cases[i]->name, &filter);
-        specs = specs || strcmp(cases[i]->suite, "spec") == 0;
-        if (!is_named(cases, i)) nnv_text_addf(&suites, "%s%s", suites.len > 0 ? "," : "", cases[i]->suite);
-    }
-    add_option(out, "--suite", suites.data != NULL ? suites.data : "");
-    add_option(out, "--filter", filter.data != NULL ? filter.data : "");
-    if (config->specs != NULL && specs) add_option(out, "--specs", config->specs);
-    nnv_text_addf(out, " --seed %" PRIu64 " --tier %s", config->seed, nnv_record_tier(config));
-    if (config->count > 0) nnv_text_addf(out, " --count %" PRIu64, config->count);
-    if (config->determinism != NNV_DETERMINISM_OFF) nnv_text_add(out, " --determinism");
-    out->failed = out->failed || filter.failed || suites.failed;
-    nnv_text_free(&filter);
-    nnv_text_free(&suites);
 }

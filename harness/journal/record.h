@@ -1,13 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file record.h The lines of the journal: see docs/use/journal.md. */
-#ifndef NNV_HARNESS_RECORD_H
-#define NNV_HARNESS_RECORD_H
+#ifndef NNV_JOURNAL_RECORD_H
+#define NNV_JOURNAL_RECORD_H
 
-#include "harness/runner/pool.h"
-#include "harness/runner/run.h"
+#include "harness/journal/expect.h"
+#include "harness/journal/shard.h"
+
+#define NNV_JOURNAL_FORMAT "nnvts-journal/1"
+
+/** A run, as the first line of its journal tells of it, and as commands repeat it (command.h). */
+struct nnv_run_facts {
+    const char *driver;                /**< as on the command line */
+    const char *name, *version, *type; /**< of the driver */
+    int level;
+    uint64_t seed;
+    int jobs;
+    const char *precision; /**< a profile, or "default" */
+    const char *tier;      /**< "smoke", "default", "full" */
+    const char *specs;     /**< file or folder of specs, or NULL */
+    uint64_t count;        /**< random graphs; 0: the tier says */
+    uint32_t repeat;       /**< times that each case is run; 0 is 1 */
+    bool determinism;
+    int argc;
+    char **argv;
+    const struct nnv_case *cases;
+    size_t case_count;
+    const struct nnv_expectations *expectations; /**< NULL: none */
+    const struct nnv_shard *shard;               /**< NULL: the cases are all */
+    char program_build[17], driver_build[17];    /**< hashes of the files */
+    const char *more;                            /**< further members, a comma before each */
+};
+
+/** A text that is not terminated. */
+struct nnv_bytes {
+    const char *data;
+    size_t len;
+};
+
+/** How a case ended. Texts live during the call. */
+struct nnv_ended {
+    uint32_t index; /**< of the case */
+    enum nnvts_verdict verdict;
+    uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns(); 0: it did not begin */
+    uint32_t worker;                                          /**< number of the worker process; 0: none */
+    uint32_t turn;                        /**< it was the worker's first, second, ... case; 0: no worker's */
+    uint32_t counts[NNVTS_VERDICT_COUNT]; /**< of the case's runs, where it is repeated; else all 0 */
+    uint32_t phase;                       /**< enum nnv_phase, of a CRASH or TIMEOUT; 0: none */
+    int signal;                           /**< of a CRASH; 0: none */
+    struct nnv_bytes reason, outputs, backtrace, log, answer;
+};
 
 /** What a case line has beyond what the case and its end tell. */
 struct nnv_record_extra {
+    const char *phase;          /**< its name; NULL: none */
     const char *dump;           /**< relative to the run folder; NULL: none */
     const char *replay;         /**< NULL: none */
     const char *remark;         /**< added to the reason as a line of its own; NULL: none */
@@ -17,7 +62,7 @@ struct nnv_record_extra {
 };
 
 /** Appends the first line of a journal, without newline. */
-void nnv_record_header(const struct nnv_run_options *o, const struct nnv_driver_info *driver, struct nnv_text *out);
+void nnv_record_header(const struct nnv_run_facts *facts, struct nnv_text *out);
 /** Adds the members ,"start":...,"machine":{...}: when and where. */
 void nnv_record_place(struct nnv_text *out);
 /**
@@ -26,23 +71,10 @@ void nnv_record_place(struct nnv_text *out);
  */
 void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const struct nnv_record_extra *extra,
                      struct nnv_text *out);
-/**
- * Appends the command that runs the case again: `replay` of the dump (a path), or `run` with a filter where dump is
- * NULL. It judges by the same profile: where replay's own default differs, --precision says so.
- */
-void nnv_record_replay(const struct nnv_run_config *config, const struct nnv_case *c, const char *dump,
-                       struct nnv_text *out);
-/** Appends the command that runs these cases again, of the suites that they are of. */
-void nnv_record_run(const struct nnv_run_config *config, const struct nnv_case *const *cases, size_t count,
-                    struct nnv_text *out);
-/** Adds a word of a command line, quoted for a shell where needed. */
-void nnv_record_quoted(struct nnv_text *out, const char *s);
 /** Hash of the names of the cases, hexadecimal, into buf (room for 17). */
 void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf);
-/** "default" or the profile of config. */
-const char *nnv_record_precision(const struct nnv_run_config *config);
-/** "smoke", "default", "full". */
-const char *nnv_record_tier(const struct nnv_run_config *config);
+/** That hash with one name more; it begins as 0. */
+uint64_t nnv_selection_add(uint64_t hash, const char *name);
 /** True if the n bytes are one JSON array on one line. */
 bool nnv_json_is_array(const char *s, size_t n);
 

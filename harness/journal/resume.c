@@ -1,49 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file resume.c Reading back the journal of a run that did not come to its end. */
 #include <errno.h>
-#include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/json.h"
-#include "base/rng.h"
-#include "harness/journal/expect.h"
 #include "harness/journal/journal.h"
-#include "harness/journal/record.h"
-#include "harness/journal/line.h"
+#include "harness/journal/reader.h"
 
-enum { LARGEST = 1 << 30 };
-
-/* --------------------------------------------------------- cases by their names */
-
-/** A hash table with open addressing: indices + 1 of the cases. */
-struct names {
-    const struct nnv_case *cases;
-    uint32_t *slot;
-    size_t mask;
-};
-
-/** The slot of the name, or the free one where it belongs. */
-static uint32_t *slot_of(const struct names *n, const char *name) {
-    size_t at = (size_t)nnv_hash_str(name) & n->mask;
-    while (n->slot[at] != 0 && strcmp(n->cases[n->slot[at] - 1].name, name) != 0) at = (at + 1) & n->mask;
-    return &n->slot[at];
-}
-
-static enum nnv_status names_make(struct names *n, const struct nnv_case *cases, size_t count, struct nnv_err *err) {
-    size_t room = 16;
-    while (room < count * 2) room *= 2;
-    *n = (struct names){.cases = cases, .slot = calloc(room, sizeof *n->slot), .mask = room - 1};
-    if (n->slot == NULL) return nnv_no_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t *slot = slot_of(n, cases[i].name);
-        if (*slot != 0) return nnv_fail(err, NNV_INVALID, "two cases have the name '%s'", cases[i].name);
-        *slot = (uint32_t)i + 1;
-    }
+/** The numbers of the cases by their names. */
+static enum nnv_status number_names(struct nnv_map *names, const struct nnv_case *cases, size_t count,
+                                    struct nnv_err *err) {
+    if (!nnv_map_reserve(names, count)) return nnv_no_memory(err);
+    for (size_t i = 0; i < count; i++)
+        if (nnv_map_add(names, cases[i].name) != i)
+            return nnv_fail(err, NNV_INVALID, "two cases have the name '%s'", cases[i].name);
     return NNV_OK;
 }
 
@@ -55,9 +27,9 @@ static bool is_plain(const char *s) {
 }
 
 enum nnv_status nnv_journal_check(const struct nnv_case *cases, size_t count, struct nnv_err *err) {
-    struct names names = {0};
+    struct nnv_map names = {0};
     if (count >= UINT32_MAX / 4) return nnv_fail(err, NNV_INVALID, "%zu cases are too many for one run", count);
-    enum nnv_status st = names_make(&names, cases, count, err);
+    enum nnv_status st = number_names(&names, cases, count, err);
     for (size_t i = 0; i < count && st == NNV_OK; i++) {
         const struct nnv_case *c = &cases[i];
         if (*c->name == '\0' || !is_plain(c->name) || !is_plain(c->suite) || !is_plain(c->op) || !is_plain(c->type) ||
@@ -67,207 +39,102 @@ enum nnv_status nnv_journal_check(const struct nnv_case *cases, size_t count, st
                           "or are not UTF-8",
                           i + 1);
     }
-    free(names.slot);
+    nnv_map_free(&names);
     return st;
 }
 
-/* --------------------------------------------------------------- the same run */
+/* -------------------------------------------------------------------- resuming */
 
-/** Compares one member of the first line with what this run has. */
-static enum nnv_status same(const char *what, const char *then, const char *now, const char *remedy,
+static enum nnv_status check_header(const json_t *then, const char *header, struct nnv_err *err) {
+    json_error_t why;
+    json_t *now = nnv_record_parse(header, strlen(header), &why);
+    struct nnv_difference d = {0};
+    enum nnv_status st = now == NULL ? nnv_no_memory(err) : NNV_OK;
+    if (st == NNV_OK && nnv_headers_differ(then, now, false, &d))
+        st = d.a.failed || d.b.failed
+                 ? nnv_no_memory(err)
+                 : nnv_fail(err, NNV_INVALID,
+                            "--resume: %s differs: '%s' in the journal, '%s' now (%s, or run without --resume)", d.what,
+                            d.a.data, d.b.data, d.remedy);
+    nnv_text_free(&d.a);
+    nnv_text_free(&d.b);
+    json_decref(now);
+    return st;
+}
+
+/** Takes the record that was read last. */
+static enum nnv_status take(const struct nnv_reader *r, const struct nnv_map *names, struct nnv_journal_past *past,
                             struct nnv_err *err) {
-    if (then != NULL && strcmp(then, now) == 0) return NNV_OK;
-    return nnv_fail(err, NNV_INVALID,
-                    "--resume: %s differs: '%s' in the journal, '%s' now (%s, or run without --resume)", what,
-                    then != NULL ? then : "", now, remedy);
-}
-
-static const char *text_of(const json_t *object, const char *member, const char *instead) {
-    const char *s = json_string_value(json_object_get(object, member));
-    return s != NULL ? s : instead;
-}
-
-static enum nnv_status check_header(const json_t *header, const struct nnv_run_options *o,
-                                    const struct nnv_driver_info *driver, struct nnv_err *err) {
-    const struct nnv_run_config *config = o->config;
-    const json_t *d = json_object_get(header, "driver"), *seed = json_object_get(header, "seed");
-    char now[24], then[24] = "", selection[17];
-    enum nnv_status st =
-        same("the journal's format", text_of(header, "format", ""), "nnvts-journal/1", "it is of another version", err);
-    if (st == NNV_OK) st = same("--driver", text_of(d, "argument", ""), config->driver, "give the same", err);
-    if (st == NNV_OK)
-        st = same("the driver's version", text_of(d, "version", ""), driver->version,
-                  "verdicts of two versions don't mix", err);
-    snprintf(now, sizeof now, "%" PRIu64, config->seed);
-    if (json_is_integer(seed))
-        snprintf(then, sizeof then, "%" JSON_INTEGER_FORMAT, json_integer_value(seed));
-    else
-        snprintf(then, sizeof then, "%s", json_is_string(seed) ? json_string_value(seed) : "");
-    if (st == NNV_OK) st = same("--seed", then, now, "give the same", err);
-    if (st == NNV_OK)
-        st = same("--precision", text_of(header, "precision", ""), nnv_record_precision(config), "give the same", err);
-    if (st == NNV_OK) st = same("--tier", text_of(header, "tier", ""), nnv_record_tier(config), "give the same", err);
-    snprintf(now, sizeof now, "%" PRIu32, config->repeat > 1 ? config->repeat : 1);
-    snprintf(then, sizeof then, "%" JSON_INTEGER_FORMAT,
-             json_is_integer(json_object_get(header, "repeat")) ? json_integer_value(json_object_get(header, "repeat"))
-                                                                : 1);
-    if (st == NNV_OK) st = same("--repeat", then, now, "give the same", err);
-    if (st == NNV_OK)
-        st = same("--determinism", json_is_true(json_object_get(header, "determinism")) ? "on" : "off",
-                  config->determinism != NNV_DETERMINISM_OFF ? "on" : "off", "give the same", err);
-    if (o->expectations != NULL)
-        nnv_expect_hash(o->expectations, selection);
-    else
-        *selection = '\0';
-    if (st == NNV_OK)
-        st = same("--expect or --strict", text_of(json_object_get(header, "expected"), "hash", ""), selection,
-                  "give the same, or judge the finished run by nnvts report --expect", err);
-    nnv_record_selection(o->cases, o->count, selection);
-    if (st == NNV_OK)
-        st = same("the selection of cases", text_of(header, "selection", ""), selection,
-                  "give the same suites, filter, specs and shard", err);
-    const uint32_t index = o->shard == NULL ? 0 : o->shard->index;
-    snprintf(now, sizeof now, "%" PRIu32, index);
-    snprintf(then, sizeof then, "%" JSON_INTEGER_FORMAT,
-             json_integer_value(json_object_get(json_object_get(header, "shard"), "index")));
-    if (st == NNV_OK) st = same("the shard", then, now, "give the same", err);
-    return st;
-}
-
-/* ------------------------------------------------------------------ the lines */
-
-struct reading {
-    struct nnv_journal *j;
-    const struct nnv_run_options *o;
-    const struct nnv_driver_info *driver;
-    struct names names;
-    struct nnv_journal_past *past;
-    const char *text;
-    size_t size;
-    size_t good; /**< end of the last whole line that is JSON */
-    size_t line; /**< its number */
-};
-
-static json_t *parse(const char *line, size_t n) { return json_loadb(line, n, JSON_ALLOW_NUL, NULL); }
-
-/** Takes the record of a case. */
-static enum nnv_status take_case(struct reading *r, const char *name, struct nnv_err *err) {
-    uint32_t slot = *slot_of(&r->names, name);
-    if (slot == 0)
-        return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: no such case: '%s'", r->j->folder, r->line, name);
-    if (r->past->done[slot - 1])
-        return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: a second record of '%s'", r->j->folder, r->line, name);
-    r->past->done[slot - 1] = true;
-    r->j->lines++;
+    const struct nnv_line *l = &r->at;
+    const uint32_t i = nnv_map_find(names, l->name);
+    if (i == NNV_MAP_NONE || past->done[i])
+        return nnv_fail(err, NNV_INVALID, "%s:%zu: %s: '%s'", r->lines.path, r->lines.number,
+                        i == NNV_MAP_NONE ? "no such case" : "a second record", l->name);
+    past->done[i] = true;
+    past->dumps += l->dump != NULL;
+    /* Workers of the run that goes on are numbered behind those before. */
+    if (l->worker > past->workers && l->worker < UINT32_MAX / 2) past->workers = l->worker;
     return NNV_OK;
 }
 
-/** Workers of the run that goes on are numbered behind those before. */
-static void see_worker(struct reading *r, uint64_t worker) {
-    if (worker > r->past->workers && worker < UINT32_MAX / 2) r->past->workers = (uint32_t)worker;
-}
-
-/** Takes one line that is JSON. */
-static enum nnv_status take(struct reading *r, const json_t *value, struct nnv_err *err) {
-    if (r->line == 1) return check_header(value, r->o, r->driver, err);
-    r->past->dumps += json_is_string(json_object_get(value, "dump"));
-    const json_int_t worker = json_integer_value(json_object_get(value, "worker"));
-    if (worker > 0) see_worker(r, (uint64_t)worker);
-    return take_case(r, text_of(value, "case", ""), err);
-}
-
-/** Takes the line of n bytes if it can be read the quick way; *taken tells. */
-static enum nnv_status take_quickly(struct reading *r, size_t n, bool *taken, struct nnv_err *err) {
-    struct nnv_line l;
-    char *line = r->past->text + r->good;
-    *taken = r->line > 0 && nnv_line_scan(line, n, &l);
-    if (!*taken) return NNV_OK;
-    char *end = line + (l.name - line) + l.name_bytes;
-    *end = '\0';
-    r->line++;
-    see_worker(r, l.worker);
-    enum nnv_status st = take_case(r, l.name, err);
-    *end = '"';
-    return st;
-}
-
-/** True if a whole line that is JSON follows: then what comes before it is damage, not a cut end. */
-static bool more_follows(const struct reading *r, size_t at) {
-    while (at < r->size) {
-        const char *newline = memchr(r->text + at, '\n', r->size - at);
-        if (newline == NULL) return false;
-        size_t n = (size_t)(newline - (r->text + at));
-        json_t *value = parse(r->text + at, n);
-        json_decref(value);
-        if (value != NULL) return true;
-        at += n + 1;
-    }
-    return false;
-}
-
-static enum nnv_status read_lines(struct reading *r, struct nnv_err *err) {
-    enum nnv_status st = NNV_OK;
-    while (r->good < r->size && st == NNV_OK) {
-        const char *newline = memchr(r->text + r->good, '\n', r->size - r->good);
-        if (newline == NULL) break;
-        size_t n = (size_t)(newline - (r->text + r->good));
-        bool taken = false;
-        st = take_quickly(r, n, &taken, err);
-        if (st != NNV_OK) break;
-        if (taken) {
-            r->good += n + 1;
+/** Reads the records; *good is the end of the last one. What is behind it is a cut end, unless a record follows. */
+static enum nnv_status read_records(struct nnv_reader *r, const struct nnv_map *names, struct nnv_journal *j,
+                                    struct nnv_journal_past *past, struct nnv_err *err) {
+    size_t damaged = 0;
+    bool more = true;
+    for (;;) {
+        struct nnv_err why = {0};
+        enum nnv_status st = nnv_reader_next(r, &more, &why);
+        if (st == NNV_OK && !more) return NNV_OK;
+        if (st == NNV_INVALID && r->damaged) {
+            if (damaged == 0) damaged = r->lines.number;
             continue;
         }
-        json_t *value = parse(r->text + r->good, n);
-        if (!json_is_object(value)) {
-            json_decref(value);
-            if (!more_follows(r, r->good + n + 1)) break;
-            return nnv_fail(err, NNV_INVALID, "%s/journal.jsonl:%zu: damaged (run without --resume)", r->j->folder,
-                            r->line + 1);
+        if (damaged > 0)
+            return nnv_fail(err, NNV_INVALID, "%s:%zu: damaged (run without --resume)", r->lines.path, damaged);
+        if (st == NNV_OK) st = take(r, names, past, &why);
+        if (st != NNV_OK) {
+            *err = why;
+            return st;
         }
-        r->line++;
-        st = take(r, value, err);
-        json_decref(value);
-        if (st == NNV_OK) r->good += n + 1;
+        j->lines++;
+        j->size = (uint64_t)r->lines.end;
     }
-    if (st == NNV_OK && r->line == 0)
-        st = nnv_fail(err, NNV_INVALID, "%s/journal.jsonl: no first line (run without --resume)", r->j->folder);
+}
+
+enum nnv_status nnv_journal_resume(struct nnv_journal *j, const char *header, const struct nnv_case *cases,
+                                   size_t count, struct nnv_journal_past *past, struct nnv_err *err) {
+    struct nnv_reader r = {0};
+    struct nnv_map names = {0};
+    *past = (struct nnv_journal_past){.done = calloc(count + 1, sizeof *past->done)};
+    enum nnv_status st = past->done == NULL ? nnv_no_memory(err) : number_names(&names, cases, count, err);
+    if (st == NNV_OK && (st = nnv_reader_open(j->folder, &r, err)) != NNV_OK)
+        st = nnv_at(err, st, "cannot resume (run without --resume)");
+    j->size = (uint64_t)r.lines.end;
+    if (st == NNV_OK) st = check_header(r.header, header, err);
+    if (st == NNV_OK) st = read_records(&r, &names, j, past, err);
+    if (st == NNV_OK && ftruncate(j->file, (off_t)j->size) != 0)
+        st = nnv_fail(err, NNV_IO, "%s: cannot remove the cut last line: %s", r.lines.path, strerror(errno));
+    if (st != NNV_OK) nnv_journal_past_free(past);
+    nnv_reader_close(&r);
+    nnv_map_free(&names);
     return st;
 }
 
-void nnv_journal_tell(struct nnv_journal_past *past, const struct nnv_run_observer *observer) {
-    for (size_t at = 0, line = 0; at < past->size; line++) {
-        char *start = past->text + at, *newline = memchr(start, '\n', past->size - at);
-        *newline = '\0';
-        void (*see)(void *, const char *) = line == 0 ? observer->header : observer->record;
-        if (see != NULL) see(observer->context, start);
-        at += (size_t)(newline - start) + 1;
-    }
+enum nnv_status nnv_journal_tell(const struct nnv_journal *j, const struct nnv_run_observer *observer,
+                                 struct nnv_err *err) {
+    struct nnv_reader r;
+    bool more = true;
+    enum nnv_status st = nnv_reader_open(j->folder, &r, err);
+    if (st != NNV_OK) return st;
+    if (observer->header != NULL) observer->header(observer->context, r.lines.line);
+    while ((st = nnv_reader_raw(&r, &more, err)) == NNV_OK && more)
+        if (observer->record != NULL) observer->record(observer->context, r.lines.line);
+    nnv_reader_close(&r);
+    return st;
 }
 
 void nnv_journal_past_free(struct nnv_journal_past *past) {
     free(past->done);
-    free(past->text);
     *past = (struct nnv_journal_past){0};
-}
-
-enum nnv_status nnv_journal_resume(struct nnv_journal *j, const struct nnv_run_options *o,
-                                   const struct nnv_driver_info *driver, struct nnv_journal_past *past,
-                                   struct nnv_err *err) {
-    struct reading r = {.j = j, .o = o, .driver = driver, .past = past};
-    char *path = NULL;
-    enum nnv_status st = names_make(&r.names, o->cases, o->count, err);
-    *past = (struct nnv_journal_past){.done = calloc(o->count + 1, sizeof *past->done)};
-    if (st == NNV_OK && (past->done == NULL || asprintf(&path, "%s/journal.jsonl", j->folder) < 0))
-        st = nnv_no_memory(err);
-    if (st == NNV_OK) st = nnv_file_read(path, LARGEST, &past->text, &r.size, err);
-    r.text = past->text;
-    if (st == NNV_OK) st = read_lines(&r, err);
-    if (st == NNV_OK && r.good < r.size && ftruncate(j->file, (off_t)r.good) != 0)
-        st = nnv_fail(err, NNV_IO, "%s: cannot remove the cut last line: %s", path, strerror(errno));
-    j->size = past->size = r.good;
-    if (st != NNV_OK) nnv_journal_past_free(past);
-    free(path);
-    free(r.names.slot);
-    return st;
 }

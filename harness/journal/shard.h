@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file shard.h A run divided between machines: which part of its cases is run here. */
-#ifndef NNV_HARNESS_SHARD_H
-#define NNV_HARNESS_SHARD_H
+#ifndef NNV_JOURNAL_SHARD_H
+#define NNV_JOURNAL_SHARD_H
 
-#include "harness/runner/suite.h"
+#include "harness/journal/case.h"
 
 enum { NNV_SHARDS_MAX = 100000 };
 
@@ -38,13 +38,5 @@ uint32_t nnv_shard_of(const char *name, uint32_t count);
 NNV_USE_RESULT enum nnv_status nnv_shard_keep(struct nnv_shard *shard, struct nnv_case_list *list, const uint64_t *us,
                                               struct nnv_err *err);
 void nnv_shard_free(struct nnv_shard *shard);
-
-/** A hash of the file that tells builds apart, 16 hexadecimal digits into buf (room 17); "" if it can't be read. */
-void nnv_build_hash(const char *path, char *buf);
-/**
- * Adds the member ,"build":{"program":hash,"driver":hash}: of this program, and of the driver with the drivers or
- * libraries that its options name.
- */
-void nnv_record_build(const struct nnv_run_config *config, struct nnv_text *out);
 
 #endif

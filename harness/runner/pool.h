@@ -3,27 +3,8 @@
 #ifndef NNV_HARNESS_POOL_H
 #define NNV_HARNESS_POOL_H
 
+#include "harness/journal/record.h"
 #include "harness/runner/suite.h"
-#include "nnvts/result.h"
-
-/** A text that is not terminated. */
-struct nnv_bytes {
-    const char *data;
-    size_t len;
-};
-
-/** How a case ended. Texts live during the call. */
-struct nnv_ended {
-    uint32_t index; /**< of the case */
-    enum nnvts_verdict verdict;
-    uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns(); 0: it did not begin */
-    uint32_t worker;                                          /**< number of the worker process; 0: none */
-    uint32_t turn;                        /**< it was the worker's first, second, ... case; 0: no worker's */
-    uint32_t counts[NNVTS_VERDICT_COUNT]; /**< of the case's runs, where it is repeated; else all 0 */
-    enum nnv_phase phase;                 /**< of a CRASH or TIMEOUT */
-    int signal;                           /**< of a CRASH; 0: none */
-    struct nnv_bytes reason, outputs, backtrace, log, answer;
-};
 
 struct nnv_pool_options {
     const struct nnv_run_config *config;

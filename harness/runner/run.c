@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
+#include "base/words.h"
+#include "harness/journal/command.h"
 #include "harness/judge/determinism.h"
 #include "harness/runner/dump.h"
 #include "harness/journal/expect.h"
@@ -28,12 +31,11 @@ struct run {
 
 static bool is_good(enum nnvts_verdict v) { return v == NNVTS_PASS || v == NNVTS_UNSUPPORTED || v == NNVTS_SKIP; }
 
-/** "out/dumps/x.json" from "dumps/x.json". */
-static void add_path(const char *folder, const char *dump, struct nnv_text *out) {
-    size_t n = strlen(folder);
-    while (n > 1 && folder[n - 1] == '/') n--;
-    nnv_text_add_n(out, folder, n);
-    nnv_text_addf(out, "/%s", dump);
+/** Adds the line of a case, with the name of its phase. */
+static void add_case(const struct nnv_case *c, const struct nnv_ended *e, struct nnv_record_extra *extra,
+                     struct nnv_text *out) {
+    if (e->phase != NNV_PHASE_NONE) extra->phase = nnv_phase_name((enum nnv_phase)e->phase);
+    nnv_record_case(c, e, extra, out);
 }
 
 /** The line of a case, into r->line. */
@@ -43,18 +45,23 @@ static enum nnv_status write_line(struct run *r, const struct nnv_ended *e, cons
     struct nnv_record_extra extra = {.dump = d->dump, .remark = d->remark, .again = d->again};
     struct nnv_text replay = {0}, path = {0};
     if (!is_good(e->verdict)) {
-        if (d->dump != NULL) add_path(r->o->config->out, d->dump, &path);
+        if (d->dump != NULL) nnv_text_add_path(&path, r->o->config->out, d->dump);
         /* What a suite verifies in another way than by the spec's values, a replay does not. */
         const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
         const bool beyond = (suite && suite->beyond_values) || r->o->config->determinism != NNV_DETERMINISM_OFF;
-        nnv_record_replay(r->o->config, c, beyond ? NULL : path.data, &replay);
+        struct nnv_run_facts facts;
+        nnv_config_facts(r->o->config, &facts);
+        if (path.data != NULL && !beyond)
+            nnv_command_replay(facts.driver, path.data, &replay);
+        else
+            nnv_command_run(&facts, &c, 1, &replay);
         extra.replay = replay.data;
     }
     if (r->o->expectations != NULL)
         extra.outcome = nnv_expect_judge(r->o->expectations, e->index, e->verdict, e->reason.data, e->reason.len,
                                          e->counts, &extra.expectation);
     nnv_text_clear(&r->line);
-    nnv_record_case(c, e, &extra, &r->line);
+    add_case(c, e, &extra, &r->line);
     bool failed = r->line.failed || replay.failed || path.failed;
     nnv_text_free(&replay);
     nnv_text_free(&path);
@@ -120,7 +127,7 @@ static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver
     enum nnv_status st = r->journal.file >= 0 ? nnv_journal_clear(&r->journal, err) : NNV_OK;
     if (st == NNV_OK) st = write_lists(r, err);
     nnv_text_clear(&r->line);
-    nnv_record_header(o, driver, &r->line);
+    nnv_run_header(o, driver, &r->line);
     if (st == NNV_OK && r->line.failed) st = nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_journal_begin(&r->journal, r->line.data, err);
     if (st == NNV_OK && o->observer != NULL && o->observer->header != NULL)
@@ -131,9 +138,13 @@ static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver
 /** The journal of a run that did not come to its end. */
 static enum nnv_status go_on(struct run *r, const struct nnv_driver_info *driver, struct nnv_journal_past *past,
                              struct nnv_err *err) {
-    enum nnv_status st = nnv_journal_resume(&r->journal, r->o, driver, past, err);
+    const struct nnv_run_options *o = r->o;
+    nnv_text_clear(&r->line);
+    nnv_run_header(o, driver, &r->line);
+    enum nnv_status st = r->line.failed ? nnv_no_memory(err)
+                                        : nnv_journal_resume(&r->journal, r->line.data, o->cases, o->count, past, err);
     if (st == NNV_OK) st = write_lists(r, err);
-    if (st == NNV_OK && r->o->observer != NULL) nnv_journal_tell(past, r->o->observer);
+    if (st == NNV_OK && o->observer != NULL) st = nnv_journal_tell(&r->journal, o->observer, err);
     return st;
 }
 
@@ -186,6 +197,16 @@ static const char *threads_option(const struct nnv_driver_info *driver) {
     return NULL;
 }
 
+/** Sets the states of the expectations by the driver and the day. */
+static void apply(struct nnv_expectations *x, const struct nnv_run_config *config,
+                  const struct nnv_driver_info *driver) {
+    char day[16] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc) != NULL) strftime(day, sizeof day, "%Y-%m-%d", &utc);
+    nnv_expect_apply(x, config->driver, driver->name, driver->version, driver->level, day);
+}
+
 enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted, struct nnv_err *err) {
     struct run r = {.o = options, .journal = NNV_JOURNAL_NONE};
     const struct nnv_run_config *config = options->config;
@@ -199,7 +220,7 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
         st = nnv_driver_probe(config->driver_path, config->driver_options,
                               nnv_opening_ns(config->timeout_ns, config->least_opening_ns), arena, &driver, err);
     if (st == NNV_OK) r.threads = threads_option(&driver);
-    if (st == NNV_OK && options->expectations != NULL) nnv_expect_apply_run(options->expectations, options, &driver);
+    if (st == NNV_OK && options->expectations != NULL) apply(options->expectations, config, &driver);
     if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);
     if (st == NNV_OK) st = options->resume && exists ? go_on(&r, &driver, &past, err) : begin(&r, &driver, err);
     if (st == NNV_OK) st = go(&r, &past, interrupted, err);
@@ -220,7 +241,7 @@ struct one {
 
 static enum nnv_status on_one_ended(void *context, const struct nnv_ended *e, struct nnv_err *err) {
     struct one *one = context;
-    nnv_record_case(one->c, e, &(struct nnv_record_extra){0}, &one->line);
+    add_case(one->c, e, &(struct nnv_record_extra){0}, &one->line);
     return one->line.failed ? nnv_no_memory(err) : NNV_OK;
 }
 

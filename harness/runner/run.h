@@ -3,20 +3,10 @@
 #ifndef NNV_HARNESS_RUN_H
 #define NNV_HARNESS_RUN_H
 
-#include "harness/journal/shard.h"
+#include "harness/journal/journal.h"
+#include "harness/journal/record.h"
 #include "harness/runner/suite.h"
 #include "nnvts/result.h"
-
-/**
- * What becomes of the records while the run goes on. Called in the supervisor, in the order of the journal; a resumed
- * run begins with the lines that are there already. Members may be NULL.
- */
-struct nnv_run_observer {
-    void *context;
-    void (*header)(void *context, const char *record); /**< the first line of the journal */
-    void (*record)(void *context, const char *record); /**< a case line, terminated, without newline */
-    void (*tick)(void *context);                       /**< a few times a second */
-};
 
 struct nnv_run_options {
     const struct nnv_run_config *config;
@@ -72,17 +62,17 @@ NNV_USE_RESULT enum nnv_status nnv_driver_probe(const char *path, const char *op
 NNV_USE_RESULT enum nnv_status nnv_run_one(const struct nnv_run_config *config, const struct nnv_case *c, char **record,
                                            struct nnv_err *err);
 
+/** What commands say of a run: the members of facts that the config has; the others are 0. */
+void nnv_config_facts(const struct nnv_run_config *config, struct nnv_run_facts *facts);
+/** Appends the first line of the journal. */
+void nnv_run_header(const struct nnv_run_options *options, const struct nnv_driver_info *driver, struct nnv_text *out);
+
 /* ---------------------------------------------------------------- selection */
 
-/**
- * Keeps the cases that the expression selects: globs over names ('ops/CONV_2D/' then '*'; * crosses slashes, ? is one
- * character, [a-z] one of, \ takes the next character as it is), and terms op:NAME, type:TAG, suite:NAME, tag:TAG,
- * name:GLOB, level:N, level<=N (also < > >=), combined with & | ! and parentheses. The values are globs, too; a type
- * may be the beginning of several (quant8). A word without '/', ':' or '*' is a tag, an operation, a type or a suite.
- * NULL keeps all. NNV_INVALID shows the column of a syntax error. An unknown operation, type or suite is NNV_INVALID
- * with the nearest known one. An empty selection is no error here.
- */
+/** Keeps the cases that the expression selects, see nnv_select_keep(); names are those of operations and suites. */
 NNV_USE_RESULT enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, struct nnv_err *err);
+/** The names of operations and suites that nnvts knows: a nnv_select_names. */
+bool nnv_known_names(bool operations, bool suites, bool (*see)(void *context, const char *name), void *context);
 /** Appends the cases of the suites (comma-separated names; NULL: the default ones; "all": all). */
 NNV_USE_RESULT enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char *suites,
                                                struct nnv_case_list *list, struct nnv_err *err);

@@ -3,6 +3,7 @@
 #ifndef NNV_HARNESS_SUITE_H
 #define NNV_HARNESS_SUITE_H
 
+#include "harness/journal/case.h"
 #include "harness/judge/check.h"
 #include "harness/client/driver.h"
 
@@ -36,26 +37,6 @@ struct nnv_run_config {
     bool one_cpu;                    /**< workers may use one processor only */
     uint32_t repeat;                 /**< times that each case is run; 0 is 1 */
 };
-
-/** One test case: a stable name and what its suite needs to make it. Strings live as long as the list. */
-struct nnv_case {
-    const char *name;    /**< "ops/CONV_2D/quant8_asymm/nchw_dilation/3" */
-    const char *suite;   /**< "ops" */
-    const char *op;      /**< main operation, or "" */
-    const char *type;    /**< type tag of the main operand, or "" */
-    const char *tags;    /**< space-separated further tags, "" if none: "exact", "edge", "slow" */
-    int level;           /**< feature level that a driver must have to be asked; 0: any */
-    uint64_t a, b, c, d; /**< the suite's own */
-    const void *data;    /**< the suite's own */
-};
-
-struct nnv_case_list {
-    struct nnv_arena *arena; /**< of the strings */
-    struct nnv_case *item;   /**< malloc'ed: the list's owner frees it */
-    size_t count, cap;
-};
-/** Appends a copy of c (its strings are copied too, data is not). NNV_NO_MEMORY. */
-NNV_USE_RESULT enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c, struct nnv_err *err);
 
 /** What a case ends with: verdict, and the members of its journal record (docs/use/journal.md). Zero-initialise. */
 struct nnv_result {

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "harness/journal/select.h"
 #include "harness/runner/run.h"
+#include "reference/model/op.h"
 
 /** True if the comma-separated names hold this one. */
 static bool names_hold(const char *names, const char *name) {
@@ -64,4 +66,19 @@ enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char 
         if (st != NNV_OK) return nnv_at(err, st, "suite %s", s->name);
     }
     return st;
+}
+
+bool nnv_known_names(bool operations, bool suites, nnv_select_see *see, void *context) {
+    size_t n;
+    const struct nnv_op *const *op = nnv_ops(&n);
+    for (size_t i = 0; operations && i < n; i++)
+        if (see(context, op[i]->name)) return true;
+    const struct nnv_suite *const *suite = nnv_suites(&n);
+    for (size_t i = 0; suites && i < n; i++)
+        if (see(context, suite[i]->name)) return true;
+    return false;
+}
+
+enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, struct nnv_err *err) {
+    return nnv_select_keep(list, expression, nnv_known_names, err);
 }

@@ -8,10 +8,10 @@
 #include "base/words.h"
 #include "reports/compare/compare.h"
 #include "reports/html/html.h"
-#include "harness/journal/journal_read.h"
+#include "harness/journal/reader.h"
 
 enum nnv_status nnv_baseline_check(const char *baseline, const char *folder, struct nnv_err *err) {
-    struct nnv_journal_reader r;
+    struct nnv_reader r;
     char a[PATH_MAX], b[PATH_MAX];
     if (realpath(baseline, a) != NULL && realpath(folder, b) != NULL && strcmp(a, b) == 0)
         return nnv_fail(err, NNV_INVALID, "--baseline %s is the folder of the run itself: give another with --out",

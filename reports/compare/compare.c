@@ -8,7 +8,7 @@
 #include "base/words.h"
 #include "harness/journal/verdict.h"
 #include "reports/bench.h"
-#include "harness/journal/journal_read.h"
+#include "harness/journal/reader.h"
 #include "harness/journal/load.h"
 
 enum { REASON = 240 };
@@ -135,29 +135,20 @@ static bool take_record(struct nnv_compare_table *t, int side, const json_t *rec
 /** Reads one run into its side; *header is a new reference. */
 static enum nnv_status take_run(struct nnv_compare_table *t, int side, const char *folder, json_t **header,
                                 struct nnv_err *err) {
-    struct nnv_journal_reader r;
+    struct nnv_reader r;
     struct nnv_listed c;
-    json_t *record;
+    const json_t *record;
     bool more;
     enum nnv_status s = nnv_reader_open(folder, &r, err);
     if (s != NNV_OK) return s;
-    for (s = nnv_reader_next(&r, &record, err); s == NNV_OK && record != NULL; s = nnv_reader_next(&r, &record, err)) {
-        bool taken = take_record(t, side, record);
-        json_decref(record);
-        if (!taken) {
-            s = nnv_no_memory(err);
-            break;
-        }
-    }
-    if (s == NNV_OK) s = nnv_reader_listed(&r, &c, &more, err);
-    for (; s == NNV_OK && more; s = nnv_reader_listed(&r, &c, &more, err)) {
-        if (nnv_seen_has(&r.seen, c.name)) continue;
+    while (s == NNV_OK && (s = nnv_reader_record(&r, &record, err)) == NNV_OK && record != NULL)
+        if (!take_record(t, side, record)) s = nnv_no_memory(err);
+    while (s == NNV_OK && (s = nnv_reader_missing(&r, &c, &more, err)) == NNV_OK && more) {
         struct nnv_compare_case *made = place(t, c.name, c.op, c.suite);
-        if (made == NULL) {
+        if (made != NULL)
+            made->side[side].listed = true;
+        else
             s = nnv_no_memory(err);
-            break;
-        }
-        made->side[side].listed = true;
     }
     if (s == NNV_OK) *header = json_incref(r.header);
     nnv_reader_close(&r);
@@ -194,7 +185,7 @@ static json_t *run_json(const char *folder, const json_t *header, const struct n
     json_object_set_new(j, "version", json_string(nnv_json_text(driver, "version", "?")));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         json_object_set_new(j, texts[i], json_string(nnv_json_text(header, texts[i], "?")));
-    nnv_report_add_seed(&seed, header);
+    nnv_header_add_seed(&seed, header);
     json_object_set_new(j, "seed", json_string(seed.data != NULL ? seed.data : "?"));
     json_object_set_new(j, "host", json_string(nnv_json_text(json_object_get(header, "machine"), "host", "?")));
     json_object_set_new(j, "cases", json_integer((json_int_t)cases));

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/stats.h"
 #include "base/words.h"
-#include "harness/journal/journal_read.h"
+#include "harness/journal/reader.h"
 #include "harness/journal/load.h"
 #include "base/map.h"
 #include "harness/journal/verdict.h"
@@ -113,7 +113,7 @@ static json_t *run_json(const char *folder, const json_t *header, struct sums *s
         json_object_set_new(j, texts[i], json_string(nnv_json_text(header, texts[i], "?")));
     json_object_set_new(j, "driver", json_string(nnv_json_text(driver, "argument", "?")));
     json_object_set_new(j, "version", json_string(nnv_json_text(driver, "version", "?")));
-    nnv_report_add_seed(&seed, header);
+    nnv_header_add_seed(&seed, header);
     json_object_set_new(j, "seed", json_string(seed.data != NULL ? seed.data : "?"));
     for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) {
         cases += s->verdicts[v];
@@ -138,22 +138,16 @@ static json_t *run_json(const char *folder, const json_t *header, struct sums *s
 
 static enum nnv_status read_run(struct trend *t, struct run *r, const char *folder, struct nnv_err *err) {
     struct sums s = {.worst = (double)NAN};
-    struct nnv_journal_reader reader;
+    struct nnv_reader reader;
     struct nnv_listed c;
-    json_t *record;
-    bool more = true;
+    const json_t *record;
+    bool more;
     enum nnv_status st = nnv_reader_open(folder, &reader, err);
     if (st != NNV_OK) return st;
-    while ((st = nnv_reader_next(&reader, &record, err)) == NNV_OK && record != NULL) {
-        bool taken = take_record(t, r, &s, record);
-        json_decref(record);
-        if (!taken) {
-            st = nnv_no_memory(err);
-            break;
-        }
-    }
-    while (st == NNV_OK && (st = nnv_reader_listed(&reader, &c, &more, err)) == NNV_OK && more)
-        s.verdicts[NNVTS_NOTRUN] += !nnv_seen_has(&reader.seen, c.name);
+    while (st == NNV_OK && (st = nnv_reader_record(&reader, &record, err)) == NNV_OK && record != NULL)
+        if (!take_record(t, r, &s, record)) st = nnv_no_memory(err);
+    while (st == NNV_OK && (st = nnv_reader_missing(&reader, &c, &more, err)) == NNV_OK && more)
+        s.verdicts[NNVTS_NOTRUN]++;
     if (st == NNV_OK) {
         r->json = run_json(folder, reader.header, &s);
         r->start = nnv_json_text(r->json, "start", "");

@@ -68,7 +68,7 @@ static void begin_tap(struct nnv_form_writer *w) {
     nnv_text_add(&w->t, " ");
     nnv_text_add(&w->t, nnv_form_shown(w, nnv_json_text(driver, "version", "?"), REASON));
     nnv_text_add(&w->t, ", seed ");
-    nnv_report_add_seed(&w->t, w->header);
+    nnv_header_add_seed(&w->t, w->header);
     nnv_text_add(&w->t, "\n");
 }
 
@@ -180,7 +180,7 @@ static void drop(struct nnv_form_writer *w) {
     }
     free(w->bug);
     nnv_buckets_free(&w->buckets);
-    nnv_seen_free(&w->workers);
+    nnv_id_free(&w->workers);
     nnv_text_free(&w->t);
     nnv_text_free(&w->shown);
     json_decref((json_t *)w->header);
@@ -205,12 +205,11 @@ void nnv_form_record(struct nnv_form_writer *w, const json_t *record) {
     flush(w);
 }
 
-enum nnv_status nnv_form_rest(struct nnv_form_writer *w, struct nnv_journal_reader *r, struct nnv_err *err) {
+enum nnv_status nnv_form_rest(struct nnv_form_writer *w, struct nnv_reader *r, struct nnv_err *err) {
     struct nnv_listed c;
     bool more;
-    enum nnv_status s = nnv_reader_listed(r, &c, &more, err);
-    for (; s == NNV_OK && more; s = nnv_reader_listed(r, &c, &more, err)) {
-        if (nnv_seen_has(&r->seen, c.name)) continue;
+    enum nnv_status s = NNV_OK;
+    while (s == NNV_OK && (s = nnv_reader_missing(r, &c, &more, err)) == NNV_OK && more) {
         w->number++;
         w->verdicts[NNVTS_NOTRUN]++;
         if (kind_of(w->form)->missing != NULL) kind_of(w->form)->missing(w, &c);
@@ -247,43 +246,36 @@ void nnv_form_line(struct nnv_form_writer *w, const char *line) {
     fflush(w->to);
 }
 
+/** What all cases of the run come to; writes their records if that has not been done. */
+static enum nnv_status finish(struct nnv_form_writer *w, struct nnv_reader *r, bool write, struct nnv_err *err) {
+    const json_t *record;
+    enum nnv_status s = NNV_OK;
+    while (s == NNV_OK && (s = nnv_reader_record(r, &record, err)) == NNV_OK && record != NULL)
+        if (write) nnv_form_record(w, record);
+    if (s == NNV_OK) s = nnv_form_rest(w, r, err);
+    if (s == NNV_OK) return nnv_form_end(w, err);
+    drop(w);
+    return s;
+}
+
 enum nnv_status nnv_form_finish(struct nnv_form_writer *w, const char *folder, struct nnv_err *err) {
-    struct nnv_journal_reader r;
-    json_t *record;
+    struct nnv_reader r;
     enum nnv_status s = nnv_reader_open(folder, &r, err);
-    bool open = s == NNV_OK;
-    while (s == NNV_OK) {
-        s = nnv_reader_next(&r, &record, err);
-        if (record == NULL) break;
-        json_decref(record);
-    }
-    if (s == NNV_OK) s = nnv_form_rest(w, &r, err);
-    if (s == NNV_OK)
-        s = nnv_form_end(w, err);
-    else
+    if (s != NNV_OK) {
         drop(w);
-    if (open) nnv_reader_close(&r);
+        return s;
+    }
+    s = finish(w, &r, false, err);
+    nnv_reader_close(&r);
     return s;
 }
 
 enum nnv_status nnv_form_write(enum nnv_report_form form, const char *folder, FILE *to, struct nnv_err *err) {
-    struct nnv_journal_reader r;
-    json_t *record;
+    struct nnv_reader r;
     enum nnv_status s = nnv_reader_open(folder, &r, err);
     if (s != NNV_OK) return s;
     struct nnv_form_writer *w = nnv_form_begin(form, to, r.header);
-    if (w == NULL) s = nnv_no_memory(err);
-    while (s == NNV_OK) {
-        s = nnv_reader_next(&r, &record, err);
-        if (s != NNV_OK || record == NULL) break;
-        nnv_form_record(w, record);
-        json_decref(record);
-    }
-    if (s == NNV_OK) s = nnv_form_rest(w, &r, err);
-    if (s == NNV_OK)
-        s = nnv_form_end(w, err);
-    else if (w != NULL)
-        drop(w);
+    s = w != NULL ? finish(w, &r, true, err) : nnv_no_memory(err);
     nnv_reader_close(&r);
     return s;
 }

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "harness/journal/journal_read.h"
+#include "harness/journal/reader.h"
 
 enum nnv_report_form {
     NNV_FORM_TAP,    /**< Test Anything Protocol 14 */
@@ -25,11 +25,10 @@ struct nnv_form_writer;
 
 /** Begins a form on `to`, which stays the caller's. NULL when out of memory. */
 struct nnv_form_writer *nnv_form_begin(enum nnv_report_form form, FILE *to, const json_t *header);
-/** Adds a record, as nnv_reader_next() gives it. */
+/** Adds a record, as nnv_reader_record() gives it. */
 void nnv_form_record(struct nnv_form_writer *w, const json_t *record);
 /** Adds the selected cases of the folder that have no record: r has none left. */
-NNV_USE_RESULT enum nnv_status nnv_form_rest(struct nnv_form_writer *w, struct nnv_journal_reader *r,
-                                             struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_form_rest(struct nnv_form_writer *w, struct nnv_reader *r, struct nnv_err *err);
 /** Ends the form and frees the writer. NNV_IO if something could not be written, NNV_NO_MEMORY. */
 NNV_USE_RESULT enum nnv_status nnv_form_end(struct nnv_form_writer *w, struct nnv_err *err);
 
@@ -40,7 +39,7 @@ void nnv_form_line(struct nnv_form_writer *w, const char *line);
 /** The run is over: adds what its folder lists and has no record of, ends the form and frees the writer. */
 NNV_USE_RESULT enum nnv_status nnv_form_finish(struct nnv_form_writer *w, const char *folder, struct nnv_err *err);
 
-/** Writes the form of the run in the folder. Errors as nnv_reader_open(), nnv_reader_next() and nnv_form_end(). */
+/** Writes the form of the run in the folder. Errors as nnv_reader_open(), nnv_reader_record() and nnv_form_end(). */
 NNV_USE_RESULT enum nnv_status nnv_form_write(enum nnv_report_form form, const char *folder, FILE *to,
                                               struct nnv_err *err);
 

@@ -28,7 +28,7 @@ struct nnv_form_writer {
     struct nnv_form_bug *bug; /**< one a bucket */
     size_t bugs, bug_cap, others;
     /* TRACE */
-    struct nnv_seen workers;
+    struct nnv_id_map workers;
     int64_t start_us;
     size_t events, timeless;
 };

@@ -26,11 +26,9 @@ static void begin_trace(struct nnv_form_writer *w) {
 
 /** A track is named when its first case comes. */
 static void name_track(struct nnv_form_writer *w, uint64_t worker) {
-    char key[24];
-    snprintf(key, sizeof key, "%" PRIu64, worker);
-    int added = nnv_seen_add(&w->workers, key);
-    w->failed = w->failed || added < 0;
-    if (added <= 0) return;
+    const uint32_t before = w->workers.count;
+    if (nnv_id_add(&w->workers, worker) == NNV_MAP_NONE) w->failed = true;
+    if (w->workers.count == before) return;
     begin_event(w);
     nnv_text_addf(&w->t,
                   "\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu64

@@ -111,7 +111,7 @@ static void add_facts(struct nnv_html *h) {
     nnv_text_addf(t, "<small>%" PRIu64 " at once</small></dd></div>\n", nnv_json_count(header, "jobs"));
     nnv_text_add(t, "<div><dt>Seed</dt><dd>");
     struct nnv_text seed = {0};
-    nnv_report_add_seed(&seed, header);
+    nnv_header_add_seed(&seed, header);
     nnv_text_add_xml(t, seed.data == NULL ? "" : seed.data);
     t->failed = t->failed || seed.failed;
     nnv_text_free(&seed);

@@ -152,7 +152,7 @@ static void add_command(struct nnv_text *t, const json_t *argv) {
 static void add_properties(struct document *d, const json_t *header) {
     const json_t *driver = json_object_get(header, "driver");
     struct nnv_text seed = {0}, command = {0};
-    nnv_report_add_seed(&seed, header);
+    nnv_header_add_seed(&seed, header);
     add_command(&command, json_object_get(header, "argv"));
     d->failed = d->failed || seed.failed || command.failed;
     open_element(d, "properties");

@@ -260,22 +260,6 @@ static void damaged_folders(void **state) {
     fx_remove(&f);
 }
 
-static void names_are_told_apart(void **state) {
-    (void)state;
-    struct nnv_seen s = {0};
-    char name[32];
-    for (int i = 0; i < 5000; i++) {
-        snprintf(name, sizeof name, "case/%d", i);
-        assert_false(nnv_seen_has(&s, name));
-        assert_int_equal(nnv_seen_add(&s, name), 1);
-        assert_int_equal(nnv_seen_add(&s, name), 0);
-    }
-    assert_int_equal(s.count, 5000);
-    assert_true(nnv_seen_has(&s, "case/0") && nnv_seen_has(&s, "case/4999"));
-    assert_false(nnv_seen_has(&s, "case/5000"));
-    nnv_seen_free(&s);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tap),
@@ -288,7 +272,6 @@ int main(void) {
         cmocka_unit_test(times),
         cmocka_unit_test(live_and_later_are_the_same),
         cmocka_unit_test(damaged_folders),
-        cmocka_unit_test(names_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

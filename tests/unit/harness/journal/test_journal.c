@@ -5,10 +5,12 @@
 #include <sys/mman.h>
 
 #include "harness/runner/channel.h"
+#include "harness/journal/command.h"
 #include "harness/journal/journal.h"
 #include "base/process.h"
 #include "base/clock.h"
 #include "harness/journal/record.h"
+#include "harness/runner/run.h"
 
 /* ------------------------------------------------------------------- record */
 
@@ -43,9 +45,11 @@ static void test_record(void **state) {
                           .outputs = bytes("[{\"index\":0}]"),
                           .backtrace = bytes("#0 x\n"),
                           .log = {"a\0b", 3}};
-    json_t *r =
-        record(&e, &(struct nnv_record_extra){
-                       .dump = "dumps/x.json", .replay = "nnvts replay", .remark = "a remark", .again = "PASS"});
+    json_t *r = record(&e, &(struct nnv_record_extra){.phase = "prepare_model",
+                                                      .dump = "dumps/x.json",
+                                                      .replay = "nnvts replay",
+                                                      .remark = "a remark",
+                                                      .again = "PASS"});
     assert_string_equal(text_of(r, "case"), "made/ADD/1");
     assert_string_equal(text_of(r, "tags"), "exact edge");
     assert_string_equal(text_of(r, "verdict"), "CRASH");
@@ -132,26 +136,29 @@ static void test_json(void **state) {
     assert_false(nnv_json_is_array("[\"a\0b\"]", 7));
 }
 
-static void test_replay(void **state) {
+static void test_commands(void **state) {
     (void)state;
-    struct nnv_run_config config = {
-        .driver = "./my driver.so:a'b", .precision = -1, .seed = 7, .tier = 2, .specs = "v"};
+    const struct nnv_run_config config = {.driver = "cpu", .precision = -1, .seed = 7, .tier = 2, .specs = "v"};
+    struct nnv_run_facts facts;
     struct nnv_text t = {0};
-    nnv_record_replay(&config, &one_case, "out/x y.json", &t);
+    nnv_command_replay("./my driver.so:a'b", "out/x y.json", &t);
     assert_string_equal(t.data, "nnvts replay 'out/x y.json' --driver './my driver.so:a'\\''b'");
+    struct nnv_text other = {0};
+    nnv_command_retarget(t.data, "z.json", &other);
+    assert_string_equal(other.data, "nnvts replay z.json --driver './my driver.so:a'\\''b'");
     nnv_text_clear(&t);
-    config.driver = "cpu";
-    config.precision = NNV_PRECISION_AOSP;
-    nnv_record_replay(&config, &one_case, "out/x.json", &t);
-    assert_string_equal(t.data, "nnvts replay out/x.json --driver cpu");
-    nnv_text_clear(&t);
-    config.precision = -1;
+    nnv_config_facts(&config, &facts);
     struct nnv_case c = one_case;
+    const struct nnv_case *cases[] = {&c};
     c.suite = "fake";
     c.name = "odd name/*";
-    nnv_record_replay(&config, &c, NULL, &t);
+    nnv_command_run(&facts, cases, 1, &t);
     assert_string_equal(t.data, "nnvts run --driver cpu --suite fake --filter 'odd\\ name/\\*' --seed 7 --tier full");
+    nnv_text_clear(&other);
+    nnv_command_retarget(t.data, "z.json", &other);
+    assert_string_equal(other.data, t.data);
     nnv_text_free(&t);
+    nnv_text_free(&other);
 }
 
 static void test_check(void **state) {
@@ -372,7 +379,7 @@ static void test_process_deadline(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record),           cmocka_unit_test(test_json),
-        cmocka_unit_test(test_replay),           cmocka_unit_test(test_check),
+        cmocka_unit_test(test_commands),         cmocka_unit_test(test_check),
         cmocka_unit_test(test_appending),        cmocka_unit_test(test_ring),
         cmocka_unit_test(test_too_large),        cmocka_unit_test(test_full_ring),
         cmocka_unit_test(test_damaged_channel),  cmocka_unit_test(test_guard_pages),

@@ -13,6 +13,8 @@
 
 #include "base/file.h"
 #include "harness/journal/shard.h"
+#include "harness/runner/build.h"
+#include "harness/runner/suite.h"
 
 static void numbers(void **state) {
     (void)state;

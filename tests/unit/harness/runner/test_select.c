@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "harness/runner/run.h"
-#include "harness/runner/select.h"
+#include "harness/journal/select.h"
 
 static enum nnv_status list_one(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     if (config->tier == 2) return nnv_fail(err, NNV_IO, "no file");

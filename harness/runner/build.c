@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file build.c Which build of nnvts judged which build of a driver. */
+#include "harness/runner/build.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 
 #include "base/driver.h"
 #include "base/rng.h"
-#include "harness/journal/shard.h"
 
 /** A file of many megabytes in a few milliseconds: four sums side by side, each over every fourth word. */
 static uint64_t hash_words(const uint8_t *data, size_t n) {
@@ -48,8 +48,7 @@ void nnv_build_hash(const char *path, char *buf) {
     if (hash_file(path, &h)) snprintf(buf, 17, "%016" PRIx64, h);
 }
 
-/** The driver, and what its options name, and so on: "runtime:host:cpu" is three files. */
-static void hash_driver(const struct nnv_run_config *config, char *buf) {
+void nnv_build_hash_driver(const struct nnv_run_config *config, char *buf) {
     enum { DEEPEST = 8 };
     uint64_t chain[2] = {0};
     const char *path = config->driver_path, *options = config->driver_options;
@@ -65,11 +64,4 @@ static void hash_driver(const struct nnv_run_config *config, char *buf) {
         if (next == NULL || *next == '\0' || nnv_driver_resolve(next, arena, &path, &options, &none) != NNV_OK) break;
     }
     nnv_arena_free(arena);
-}
-
-void nnv_record_build(const struct nnv_run_config *config, struct nnv_text *out) {
-    char program[17], driver[17];
-    nnv_build_hash("/proc/self/exe", program);
-    hash_driver(config, driver);
-    nnv_text_addf(out, ",\"build\":{\"program\":\"%s\",\"driver\":\"%s\"}", program, driver);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/select.h"
+#include "harness/journal/select.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "harness/runner/run.h"
-#include "reference/model/op.h"
+#include "base/type.h"
 
 enum { LONGEST = 4096, DEEPEST = 64, WORD_MAX = 48 };
 
@@ -94,7 +93,7 @@ struct parser {
     struct node node[LONGEST];
     uint16_t count;
     const struct nnv_case_list *list;
-    bool any_word; /**< names that nothing has are no error */
+    nnv_select_names *names; /**< NULL: names that nothing has are no error */
     struct nnv_err *err;
 };
 
@@ -117,12 +116,9 @@ static uint16_t add(struct parser *p, struct node n) {
     return p->count++;
 }
 
-/* Names that a term may mean: calls see() for each until it returns true. */
-typedef bool see_fn(void *context, const char *name);
-
 static const char *const common_tags[] = {"edge", "exact", "slow"};
 
-static bool see_tags(const char *tags, see_fn *see, void *context) {
+static bool see_tags(const char *tags, nnv_select_see *see, void *context) {
     while (*tags != '\0') {
         char tag[WORD_MAX];
         size_t n = strcspn(tags, " ");
@@ -135,14 +131,9 @@ static bool see_tags(const char *tags, see_fn *see, void *context) {
     return false;
 }
 
-static bool see_known(const struct parser *p, enum node_kind kind, see_fn *see, void *context) {
-    size_t n;
-    const struct nnv_op *const *ops = nnv_ops(&n);
-    for (size_t i = 0; (kind == OP || kind == WORD) && i < n; i++)
-        if (see(context, ops[i]->name)) return true;
-    const struct nnv_suite *const *suites = nnv_suites(&n);
-    for (size_t i = 0; (kind == SUITE || kind == WORD) && i < n; i++)
-        if (see(context, suites[i]->name)) return true;
+/** Names that a term may mean: calls see() for each until it returns true. */
+static bool see_known(const struct parser *p, enum node_kind kind, nnv_select_see *see, void *context) {
+    if (p->names(kind == OP || kind == WORD, kind == SUITE || kind == WORD, see, context)) return true;
     for (int32_t i = 0; (kind == TYPE || kind == WORD) && i < NNV_TYPE_COUNT; i++)
         if (nnv_type(i) != NULL && see(context, nnv_type(i)->tag)) return true;
     for (size_t i = 0; kind == WORD && i < sizeof common_tags / sizeof *common_tags; i++)
@@ -250,7 +241,7 @@ static enum nnv_status check_known(const struct parser *p, const struct node *n,
     static const char *const what[] = {
         [WORD] = "operation, type, suite or tag", [OP] = "operation", [TYPE] = "type", [SUITE] = "suite"};
     struct node copy = *n;
-    if (p->any_word || see_known(p, n->kind, means, &copy)) return NNV_OK;
+    if (p->names == NULL || see_known(p, n->kind, means, &copy)) return NNV_OK;
     struct search s = {0};
     snprintf(s.word, sizeof s.word, "%.*s", (int)n->n, n->word);
     s.near = nnv_nearest_to(s.word);
@@ -373,7 +364,7 @@ static enum nnv_status read_all(struct parser *p, uint16_t *out) { return read_c
 static enum nnv_status read_any(struct parser *p, uint16_t *out) { return read_chain(p, '|', OR, read_all, out); }
 
 /** Parses the expression; *parser is malloc'ed, also where that fails. */
-static enum nnv_status parse(const struct nnv_case_list *list, const char *expression, bool any_word,
+static enum nnv_status parse(const struct nnv_case_list *list, const char *expression, nnv_select_names *names,
                              struct parser **parser, uint16_t *root, struct nnv_err *err) {
     *parser = NULL;
     if (strlen(expression) >= LONGEST)
@@ -382,18 +373,19 @@ static enum nnv_status parse(const struct nnv_case_list *list, const char *expre
     if (p == NULL) return nnv_no_memory(err);
     p->text = expression;
     p->list = list;
-    p->any_word = any_word;
+    p->names = names;
     p->err = err;
     enum nnv_status st = read_any(p, root);
     if (st == NNV_OK && peek(p) != '\0') st = refuse(p, p->at, "expected & or |, found '%c'", expression[p->at]);
     return st;
 }
 
-enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, struct nnv_err *err) {
+enum nnv_status nnv_select_keep(struct nnv_case_list *list, const char *expression, nnv_select_names *names,
+                                struct nnv_err *err) {
     if (expression == NULL) return NNV_OK;
     struct parser *p;
     uint16_t root = 0;
-    enum nnv_status st = parse(list, expression, false, &p, &root, err);
+    enum nnv_status st = parse(list, expression, names, &p, &root, err);
     size_t kept = 0;
     for (size_t i = 0; st == NNV_OK && i < list->count; i++)
         if (matches(p->node, root, &list->item[i])) list->item[kept++] = list->item[i];
@@ -402,11 +394,11 @@ enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, s
     return st;
 }
 
-enum nnv_status nnv_select_each(const struct nnv_case_list *list, const char *expression, bool any_word,
+enum nnv_status nnv_select_each(const struct nnv_case_list *list, const char *expression, nnv_select_names *names,
                                 void (*see)(void *context, size_t i), void *context, struct nnv_err *err) {
     struct parser *p;
     uint16_t root = 0;
-    enum nnv_status st = parse(list, expression, any_word, &p, &root, err);
+    enum nnv_status st = parse(list, expression, names, &p, &root, err);
     for (size_t i = 0; st == NNV_OK && i < list->count; i++)
         if (see != NULL && matches(p->node, root, &list->item[i])) see(context, i);
     free(p);

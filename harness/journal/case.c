@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/journal/case.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "harness/runner/suite.h"
 
 /** A copy of s in the list's arena; before: the same member of the case before, which is often equal. */
 static bool copy(struct nnv_arena *arena, const char *before, const char *s, const char **to) {
