@@ -51,11 +51,6 @@ uint32_t nnv_index_add(struct nnv_index *ix, uint64_t hash) {
     return ix->count++;
 }
 
-void nnv_index_clear(struct nnv_index *ix) {
-    if (ix->count) memset(ix->slot, 0, ix->cap * sizeof *ix->slot);
-    ix->count = 0;
-}
-
 void nnv_index_free(struct nnv_index *ix) {
     if (!ix->arena) free(ix->slot);
     *ix = (struct nnv_index){.arena = ix->arena};
@@ -79,9 +74,13 @@ static void *keys_reserve(struct nnv_index *ix, struct nnv_arena *arena, void *k
 /* -------------------------------------------------------------------- strings */
 
 bool nnv_map_reserve(struct nnv_map *m, size_t n) {
+    size_t cap = m->cap;
+    void **value = keys_reserve(&m->index, m->arena, m->value, &cap, n, sizeof *value);
+    if (!value) return n == 0;
+    m->value = value;
     const char **key = keys_reserve(&m->index, m->arena, m->key, &m->cap, n, sizeof *key);
     if (key) m->key = key;
-    return key || n == 0;
+    return key;
 }
 
 static uint32_t find(const struct nnv_map *m, const char *key, size_t len, uint64_t hash) {
@@ -102,11 +101,19 @@ uint32_t nnv_map_add(struct nnv_map *m, const char *key) {
     uint64_t hash = nnv_hash_bytes(key, len);
     uint32_t k = find(m, key, len, hash);
     if (k != NNV_MAP_NONE || !nnv_map_reserve(m, (size_t)m->count + 1)) return k;
-    m->key[m->count++] = key;
+    m->key[m->count] = key;
+    m->value[m->count++] = NULL;
     return nnv_index_add(&m->index, hash);
 }
 
+bool nnv_map_put(struct nnv_map *m, const char *key, void *value) {
+    const uint32_t k = nnv_map_add(m, key);
+    if (k != NNV_MAP_NONE) m->value[k] = value;
+    return k != NNV_MAP_NONE;
+}
+
 void nnv_map_free(struct nnv_map *m) {
+    if (!m->arena) free(m->value);
     if (!m->arena) free(m->key);
     nnv_index_free(&m->index);
     *m = (struct nnv_map){.arena = m->arena};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file map.h Hash tables. nnv_map numbers strings, nnv_id_map keeps a pointer for each integer or address, nnv_index
- * is the open addressing beneath both, for callers that keep and compare the keys themselves.
+ * @file map.h Hash tables: nnv_map of strings, nnv_id_map of integers and addresses. Both number their keys in the
+ * order in which they were added, and keep a pointer for each. nnv_index is the open addressing beneath, for callers
+ * that keep and compare the keys themselves.
  *
  * Zero-initialise each; with arena set, memory comes from there, outgrown tables stay in it, and freeing does nothing.
  */
@@ -33,14 +34,13 @@ bool nnv_index_reserve(struct nnv_index *ix, size_t n);
 uint32_t nnv_index_next(const struct nnv_index *ix, uint64_t hash, size_t *at);
 /** A new number, the old count. NNV_MAP_NONE when out of memory. */
 uint32_t nnv_index_add(struct nnv_index *ix, uint64_t hash);
-/** Forgets all numbers and keeps the memory. */
-void nnv_index_clear(struct nnv_index *ix);
 void nnv_index_free(struct nnv_index *ix);
 
-/** Distinct strings, numbered in the order in which they were added. The keys are borrowed. */
+/** Distinct strings. The keys are borrowed. */
 struct nnv_map {
     struct nnv_arena *arena; /**< NULL: malloc */
     const char **key;        /**< count keys, by number */
+    void **value;            /**< one for each; NULL unless nnv_map_put() has set it */
     uint32_t count;
     size_t cap;
     struct nnv_index index;
@@ -54,16 +54,18 @@ uint32_t nnv_map_find(const struct nnv_map *m, const char *key);
 uint32_t nnv_map_find_n(const struct nnv_map *m, const char *key, size_t len);
 /** The number of key, added if it is new (then it is the old count). NNV_MAP_NONE when out of memory. */
 uint32_t nnv_map_add(struct nnv_map *m, const char *key);
+/** Sets the value of key, old or new; false when out of memory. */
+bool nnv_map_put(struct nnv_map *m, const char *key, void *value);
 /** Forgets all keys and frees the memory. */
 void nnv_map_free(struct nnv_map *m);
 
-/** A pointer for each 64-bit key; the address of an object is a key, too: nnv_id(). */
+/** Distinct 64-bit numbers; the address of an object is one, too: nnv_id(). */
 struct nnv_id_map {
     struct nnv_arena *arena; /**< NULL: malloc */
     struct nnv_id_item {
         uint64_t key;
         void *value;
-    } * item; /**< count of them, in the order in which they were added */
+    } * item; /**< count of them, by number */
     uint32_t count;
     size_t cap;
     struct nnv_index index;

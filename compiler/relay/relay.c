@@ -4,19 +4,19 @@
 
 #include <string.h>
 
-enum { FIRST_NAMES = 64, FIRST_FUNCTIONS = 8 };
+#include "base/map.h"
+
+enum { FIRST_FUNCTIONS = 8 };
 
 /** An interned name; op: the node of the operator of this name, when one has been asked for. */
 struct entry {
     const char *text;
-    size_t len;
     struct nnv_relay_expr *op;
     size_t function; /**< place + 1 of the function of this name */
 };
 
 struct nnv_relay_names {
-    struct entry **slots; /**< open addressing; cap is a power of two */
-    size_t n, cap;
+    struct nnv_map entries;
 };
 
 struct nnv_relay_module *nnv_relay_module_new(struct nnv_arena *arena) {
@@ -25,47 +25,24 @@ struct nnv_relay_module *nnv_relay_module_new(struct nnv_arena *arena) {
     m->arena = arena;
     m->names = NNV_NEW(arena, struct nnv_relay_names, 1);
     if (m->names == NULL) return NULL;
-    m->names->cap = FIRST_NAMES;
-    m->names->slots = NNV_NEW(arena, struct entry *, FIRST_NAMES);
-    return m->names->slots ? m : NULL;
+    m->names->entries.arena = arena;
+    return m;
 }
 
-static size_t hash(const char *s, size_t len) {
-    size_t h = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * 1099511628211u;
-    return h ^ h >> 32;
-}
-
-/* The slot that holds the name, or the empty one where it belongs. */
-static struct entry **slot_of(const struct nnv_relay_names *t, const char *s, size_t len) {
-    for (size_t i = hash(s, len);; i++) {
-        struct entry **slot = &t->slots[i & (t->cap - 1)];
-        if (*slot == NULL || ((*slot)->len == len && memcmp((*slot)->text, s, len) == 0)) return slot;
-    }
-}
-
-static bool grow_names(struct nnv_relay_module *m) {
-    struct nnv_relay_names *t = m->names, bigger = {.n = t->n, .cap = t->cap * 2};
-    bigger.slots = NNV_NEW(m->arena, struct entry *, bigger.cap);
-    if (bigger.slots == NULL) return false;
-    for (size_t i = 0; i < t->cap; i++)
-        if (t->slots[i]) *slot_of(&bigger, t->slots[i]->text, t->slots[i]->len) = t->slots[i];
-    *t = bigger;
-    return true;
+static struct entry *entry_of(const struct nnv_relay_module *m, const char *name, size_t len) {
+    const uint32_t k = nnv_map_find_n(&m->names->entries, name, len);
+    return k != NNV_MAP_NONE ? m->names->entries.value[k] : NULL;
 }
 
 static struct entry *intern(struct nnv_relay_module *m, const char *name, size_t len) {
-    if (m->names->n * 2 >= m->names->cap && !grow_names(m)) return NULL;
-    struct entry **slot = slot_of(m->names, name, len);
-    if (*slot) return *slot;
-    struct entry *e = NNV_NEW(m->arena, struct entry, 1);
+    struct entry *e = entry_of(m, name, len);
+    if (e) return e;
+    e = NNV_NEW(m->arena, struct entry, 1);
     char *text = nnv_arena_alloc(m->arena, len + 1, 1);
     if (e == NULL || text == NULL) return NULL;
     if (len) memcpy(text, name, len);
-    *e = (struct entry){.text = text, .len = len};
-    *slot = e;
-    m->names->n++;
-    return e;
+    e->text = text;
+    return nnv_map_put(&m->names->entries, text, e) ? e : NULL;
 }
 
 const char *nnv_relay_intern(struct nnv_relay_module *m, const char *name, size_t len) {
@@ -76,7 +53,7 @@ const char *nnv_relay_intern(struct nnv_relay_module *m, const char *name, size_
 /* ---------------------------------------------------------------- functions */
 
 struct nnv_relay_expr *nnv_relay_find(const struct nnv_relay_module *m, const char *name) {
-    const struct entry *e = *slot_of(m->names, name, strlen(name));
+    const struct entry *e = entry_of(m, name, strlen(name));
     return e && e->function ? m->functions[e->function - 1].expr : NULL;
 }
 

@@ -44,11 +44,10 @@ static enum nnv_status print_coverage(const struct nnv_run_config *config, const
     }
     if (s == NNV_OK)
         printf(
-            json
-                ? "{\"graphs\":%zu,\"operations\":%zu,\"kinds\":%zu,\"uses\":%zu,\"pairs\":%zu,\"all_pairs\":%zu,"
-                  "\"ways\":%zu}\n"
-                : "%zu graphs of %zu operations: %zu kinds of operations in %zu uses (type, rank, layout, attributes); "
-                  "%zu of %zu pairs (operation, type, operation), in %zu ways\n",
+            json ? "{\"graphs\":%zu,\"operations\":%zu,\"kinds\":%u,\"uses\":%u,\"pairs\":%u,\"all_pairs\":%zu,"
+                   "\"ways\":%u}\n"
+                 : "%zu graphs of %zu operations: %u kinds of operations in %u uses (type, rank, layout, attributes); "
+                   "%u of %zu pairs (operation, type, operation), in %u ways\n",
             c.graphs, c.operations, c.ops.count, c.uses.count, c.pairs.count, nnv_graph_all_pairs(), c.ways.count);
     nnv_graph_coverage_free(&c);
     nnv_arena_free(arena);

@@ -7,9 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "harness/client/limits.h"
 
-enum { ANSWERS_MAX = 1024 };
+enum { ANSWERS_MAX = 512 };
 
 /* Address space that a driver may take on top of what a worker has: a model that asks for more must be refused. */
 #define HEADROOM (UINT64_C(2) << 30)
@@ -43,20 +44,15 @@ struct running {
     struct nnv_arena *base_arena, *arena;
     struct nnv_fuzz_base base; /**< of spec */
     struct nnv_spec *spec;
-    uint64_t answers[ANSWERS_MAX]; /**< a set, open addressing; 0: free */
+    struct nnv_id_map answers; /**< that were written down */
     bool supported;
 };
 
 static void note_answer(struct running *r, uint64_t hash, uint32_t input) {
-    uint64_t key = hash | 1;
-    for (size_t i = 0; i < ANSWERS_MAX / 2; i++) {
-        uint64_t *at = &r->answers[(key + i) % ANSWERS_MAX];
-        if (*at == key) return;
-        if (*at != 0) continue;
-        *at = key;
-        nnv_text_addf(&r->result->outputs, "a %016" PRIx64 " %" PRIu32 "\n", key, input);
-        return;
-    }
+    const uint64_t key = hash | 1;
+    const uint32_t known = r->answers.count;
+    if (known < ANSWERS_MAX) nnv_id_add(&r->answers, key);
+    if (r->answers.count > known) nnv_text_addf(&r->result->outputs, "a %016" PRIx64 " %" PRIu32 "\n", key, input);
 }
 
 static void note_wrong(struct running *r, enum nnv_fuzz_wrong kind, uint32_t input, const char *text) {
@@ -134,5 +130,6 @@ void nnv_fuzz_batch_run(struct nnv_case_env *env, const struct nnv_fuzz_batch *b
     }
     nnv_arena_free(arena);
     nnv_arena_free(base_arena);
+    if (r != NULL) nnv_id_free(&r->answers);
     free(r);
 }

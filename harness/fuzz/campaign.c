@@ -8,11 +8,12 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "harness/fuzz/finding.h"
 
 enum {
-    GENERATION = 16,           /* batches */
-    ANSWERS_MAX = 1 << 18,     /* a power of two */
+    GENERATION = 16, /* batches */
+    ANSWERS_MAX = 1 << 17,
     CORPUS_FILE_MAX = 1 << 20, /* bytes */
 };
 
@@ -35,7 +36,7 @@ struct campaign {
     struct nnv_fuzz_finding finding[NNV_FUZZ_FINDINGS_MAX];
     struct corpus given; /* what the folder of the corpus held: run first */
     size_t given_run;
-    uint64_t answers[ANSWERS_MAX]; /* a set; 0: free */
+    struct nnv_id_map answers;
 };
 
 /* -------------------------------------------------------------------- corpus */
@@ -132,15 +133,10 @@ static void next_generation(struct campaign *c) {
 
 /** True if the answer is new. */
 static bool new_answer(struct campaign *c, uint64_t hash) {
-    for (size_t i = 0; hash != 0 && c->stats->answers < ANSWERS_MAX / 2; i++) {
-        uint64_t *at = &c->answers[(hash + i) % ANSWERS_MAX];
-        if (*at == hash) return false;
-        if (*at != 0) continue;
-        *at = hash;
-        c->stats->answers++;
-        return true;
-    }
-    return false;
+    const uint32_t known = c->answers.count;
+    if (hash != 0 && known < ANSWERS_MAX) nnv_id_add(&c->answers, hash);
+    c->stats->answers = c->answers.count;
+    return c->answers.count > known;
 }
 
 static enum nnv_status take_answers(struct campaign *c, const struct nnv_fuzz_batch *b, const char *lines,
@@ -244,6 +240,7 @@ enum nnv_status nnv_fuzz_campaign(const struct nnv_fuzz_options *o, struct nnv_f
     for (size_t i = 0; i < NNV_FUZZ_FINDINGS_MAX; i++) nnv_fuzz_finding_free(&c->finding[i]);
     free(c->corpus.item);
     free(c->given.item);
+    nnv_id_free(&c->answers);
     free(c);
     return st;
 }

@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "randgraph/graph/coverage.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "randgraph/graph/catalogue.h"
 
-static bool insert(struct nnv_graph_cells *c, uint64_t cell);
-
-static bool enlarge(struct nnv_graph_cells *c) {
-    struct nnv_graph_cells larger = {.room = c->room ? 2 * c->room : 1024};
-    larger.slot = calloc(larger.room, sizeof *larger.slot);
-    if (!larger.slot) return false;
-    for (size_t i = 0; i < c->room; i++)
-        if (c->slot[i]) insert(&larger, c->slot[i]);
-    free(c->slot);
-    *c = larger;
-    return true;
-}
-
 /* False: out of memory. */
-static bool insert(struct nnv_graph_cells *c, uint64_t cell) {
-    if (c->count * 2 >= c->room && !enlarge(c)) return false;
-    cell |= !cell;
-    size_t at = (size_t)(cell * UINT64_C(0x9e3779b97f4a7c15) >> 20) % c->room;
-    while (c->slot[at] && c->slot[at] != cell) at = (at + 1) % c->room;
-    c->count += c->slot[at] == 0;
-    c->slot[at] = cell;
-    return true;
-}
+static bool insert(struct nnv_id_map *cells, uint64_t cell) { return nnv_id_add(cells, cell) != NNV_MAP_NONE; }
 
 /* Flags, codes of activation and padding, layouts: scalars that are booleans or small integers. Larger ones are alike.
  */
@@ -99,9 +77,9 @@ size_t nnv_graph_all_pairs(void) {
 }
 
 void nnv_graph_coverage_free(struct nnv_graph_coverage *c) {
-    free(c->ops.slot);
-    free(c->uses.slot);
-    free(c->pairs.slot);
-    free(c->ways.slot);
+    nnv_id_free(&c->ops);
+    nnv_id_free(&c->uses);
+    nnv_id_free(&c->pairs);
+    nnv_id_free(&c->ways);
     *c = (struct nnv_graph_coverage){0};
 }

@@ -4,21 +4,16 @@
 #ifndef NNV_RANDGRAPH_GRAPH_COVERAGE_H
 #define NNV_RANDGRAPH_GRAPH_COVERAGE_H
 
+#include "base/map.h"
 #include "reference/model/op.h"
-
-/** A set of numbers that grows. */
-struct nnv_graph_cells {
-    uint64_t *slot; /**< malloc'ed; 0: free */
-    size_t count, room;
-};
 
 /** Zero-initialise. */
 struct nnv_graph_coverage {
     size_t graphs, operations;
-    struct nnv_graph_cells ops;   /**< operations */
-    struct nnv_graph_cells uses;  /**< operation x type and rank of its first input x flags, codes and small integers */
-    struct nnv_graph_cells pairs; /**< operation x type of the value x operation that reads it */
-    struct nnv_graph_cells ways;  /**< pair x use of the operation that reads */
+    struct nnv_id_map ops;   /**< operations */
+    struct nnv_id_map uses;  /**< operation x type and rank of its first input x flags, codes and small integers */
+    struct nnv_id_map pairs; /**< operation x type of the value x operation that reads it */
+    struct nnv_id_map ways;  /**< pair x use of the operation that reads */
 };
 
 /** Adds a graph: the operations of its main subgraph. False: out of memory. */

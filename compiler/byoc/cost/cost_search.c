@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/rng.h"
 #include "compiler/byoc/cost/cost_state.h"
 
@@ -17,7 +18,7 @@ struct front {
     int64_t *cost, *bound; /**< bound: of any choice that goes on from there */
     uint32_t *from;        /**< 2 * state of the layer before + choice */
     uint32_t n, cap;
-    uint32_t *slots, n_slots; /**< hash table of states + 1 */
+    struct nnv_index index; /**< of the states, by the hashes of `packed` */
 };
 
 struct search {
@@ -87,39 +88,31 @@ static void front_free(struct front *f) {
     free(f->cost);
     free(f->bound);
     free(f->from);
-    free(f->slots);
+    nnv_index_free(&f->index);
     *f = (struct front){0};
 }
 
 static bool front_grow(struct front *f, size_t stride) {
-    uint32_t cap = f->cap ? f->cap * 2 : 64, n_slots = cap * 2;
+    uint32_t cap = f->cap ? f->cap * 2 : 64;
     if (cap >= 1u << 30) return false;
     uint8_t *packed = realloc(f->packed, cap * (stride + 1));
     if (packed) f->packed = packed;
     int64_t *cost = realloc(f->cost, cap * sizeof *cost), *bound = realloc(f->bound, cap * sizeof *bound);
     if (cost) f->cost = cost;
     if (bound) f->bound = bound;
-    uint32_t *from = realloc(f->from, cap * sizeof *from), *slots = realloc(f->slots, n_slots * sizeof *slots);
+    uint32_t *from = realloc(f->from, cap * sizeof *from);
     if (from) f->from = from;
-    if (slots) f->slots = slots;
-    if (!packed || !cost || !bound || !from || !slots) return false;
+    if (!packed || !cost || !bound || !from || !nnv_index_reserve(&f->index, cap)) return false;
     f->cap = cap;
-    f->n_slots = n_slots;
-    memset(slots, 0, n_slots * sizeof *slots);
-    for (uint32_t k = 0; k < f->n; k++) {
-        uint32_t at = (uint32_t)nnv_hash_bytes(f->packed + k * stride, stride) & (n_slots - 1);
-        while (slots[at]) at = (at + 1) & (n_slots - 1);
-        slots[at] = k + 1;
-    }
     return true;
 }
 
 /* Puts the state behind the last one into the front, or its cost and way to the equal one that is there. */
 static void front_add(struct front *f, size_t stride, int64_t cost, int64_t bound, uint32_t from) {
     const uint8_t *packed = f->packed + f->n * stride;
-    uint32_t at = (uint32_t)nnv_hash_bytes(packed, stride) & (f->n_slots - 1);
-    for (; f->slots[at]; at = (at + 1) & (f->n_slots - 1)) {
-        uint32_t k = f->slots[at] - 1;
+    const uint64_t hash = nnv_hash_bytes(packed, stride);
+    size_t at = 0;
+    for (uint32_t k; (k = nnv_index_next(&f->index, hash, &at)) != NNV_MAP_NONE;) {
         if (memcmp(f->packed + k * stride, packed, stride) != 0) continue;
         if (cost < f->cost[k]) {
             f->cost[k] = cost;
@@ -128,7 +121,7 @@ static void front_add(struct front *f, size_t stride, int64_t cost, int64_t boun
         }
         return;
     }
-    f->slots[at] = f->n + 1;
+    nnv_index_add(&f->index, hash); /* n: there is room */
     f->cost[f->n] = cost;
     f->bound[f->n] = bound;
     f->from[f->n++] = from;

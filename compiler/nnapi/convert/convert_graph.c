@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "compiler/nnapi/convert/convert_in.h"
 
 enum { DEEPEST = 16 }; /* functions within functions */
@@ -97,23 +98,18 @@ uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, st
 
 /* ---------------------------------------------------------------- one function */
 
-/** Values of the expressions of one function: a table by id with open addressing. */
+/** Values of the expressions of one function. */
 struct frame {
-    const struct nnv_relay_expr **keys;
+    struct nnv_id_map ids; /**< by address */
     struct nnv_rc_list *lists;
-    size_t mask;
 };
 
-static size_t slot_of(const struct frame *f, const struct nnv_relay_expr *e) {
-    size_t i = (size_t)(e->id * 2654435761u) & f->mask;
-    while (f->keys[i] && f->keys[i] != e) i = (i + 1) & f->mask;
-    return i;
-}
-
-static void put(struct frame *f, const struct nnv_relay_expr *e, struct nnv_rc_list list) {
-    size_t i = slot_of(f, e);
-    f->keys[i] = e;
-    f->lists[i] = list;
+static void put(struct nnv_rc *c, struct frame *f, const struct nnv_relay_expr *e, struct nnv_rc_list list) {
+    const uint32_t i = nnv_id_add(&f->ids, nnv_id(e));
+    if (i == NNV_MAP_NONE)
+        nnv_rc_no_memory(c);
+    else
+        f->lists[i] = list;
 }
 
 static struct nnv_rc_list constant(struct nnv_rc *c, const struct nnv_relay_expr *e) {
@@ -125,8 +121,8 @@ static struct nnv_rc_list constant(struct nnv_rc *c, const struct nnv_relay_expr
 /* Each use of a constant is a value of its own: it is quantised as what uses it. */
 static struct nnv_rc_list operand(struct nnv_rc *c, const struct frame *f, const struct nnv_relay_expr *e) {
     if (e->kind == NNV_RELAY_CONSTANT) return constant(c, e);
-    size_t i = slot_of(f, e);
-    if (f->keys[i]) return f->lists[i];
+    const uint32_t i = nnv_id_find(&f->ids, nnv_id(e));
+    if (i != NNV_MAP_NONE) return f->lists[i];
     nnv_rc_refuse_at(
         c, e, e->kind == NNV_RELAY_VAR ? "%s is no parameter of the function" : "%s: functions are no values here",
         e->name ? e->name : "a function");
@@ -200,14 +196,14 @@ static void visit(struct nnv_rc *c, struct frame *f, const struct nnv_relay_expr
     if (e->kind == NNV_RELAY_TUPLE) list = tuple(c, e, args);
     if (e->kind == NNV_RELAY_GET) list = field(c, e, args[0]);
     if (e->kind == NNV_RELAY_CALL) list = call(c, e, args, depth);
-    put(f, e, list);
+    put(c, f, e, list);
 }
 
 static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
                                   const struct nnv_rc_list *params, int depth) {
     struct nnv_rc_list none = {NULL, 0};
     struct nnv_relay_list list;
-    struct frame f = {.mask = 15};
+    struct frame f = {.ids.arena = c->arena};
     if (depth > DEEPEST) nnv_rc_refuse_at(c, function, "functions within functions, more than %d deep", DEEPEST);
     if (!nnv_rc_ok(c)) return none;
     struct nnv_relay_expr *body = function->args[0];
@@ -215,14 +211,12 @@ static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr 
         nnv_rc_no_memory(c);
         return none;
     }
-    while (f.mask < (list.n + function->n_params) * 2) f.mask = f.mask * 2 + 1;
-    f.keys = NNV_NEW(c->arena, const struct nnv_relay_expr *, f.mask + 1);
-    f.lists = NNV_NEW(c->arena, struct nnv_rc_list, f.mask + 1);
-    if (!f.keys || !f.lists) {
+    f.lists = NNV_NEW(c->arena, struct nnv_rc_list, list.n + function->n_params);
+    if (!f.lists) {
         nnv_rc_no_memory(c);
         return none;
     }
-    for (size_t i = 0; i < function->n_params; i++) put(&f, function->params[i], params[i]);
+    for (size_t i = 0; i < function->n_params; i++) put(c, &f, function->params[i], params[i]);
     for (size_t i = 0; i < list.n && nnv_rc_ok(c); i++) visit(c, &f, list.exprs[i], depth);
     return nnv_rc_ok(c) ? operand(c, &f, body) : none;
 }

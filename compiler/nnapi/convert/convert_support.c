@@ -3,25 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "compiler/nnapi/convert/convert_in.h"
 
 enum { WHOLE = 1 << 14 }; /* bytes of a constant up to which its values may matter */
-
-/** A table with open addressing: of texts (structures), and of calls. */
-struct entry {
-    const void *key;
-    const char *reason; /**< NULL: supported */
-};
-struct table {
-    struct entry *entries;
-    size_t n, mask;
-};
 
 struct nnv_convert_support {
     struct nnv_relay_module *m;
     struct nnv_convert_options options;
     struct nnv_arena *arena;
-    struct table structures, calls;
+    struct nnv_map structures; /**< the reasons against them; NULL: supported */
+    struct nnv_id_map calls;   /**< the same, by address */
 };
 
 static const char *const targets[] = {"nnapi"};
@@ -30,26 +22,6 @@ static uint64_t mix(uint64_t h, const void *data, size_t n) {
     const unsigned char *p = data;
     for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 1099511628211u;
     return h;
-}
-
-static size_t slot(const struct table *t, const void *key, bool text) {
-    uint64_t h = text ? mix(14695981039346656037u, key, strlen(key)) : mix(14695981039346656037u, &key, sizeof key);
-    size_t i = (size_t)(h ^ h >> 29) & t->mask;
-    while (t->entries[i].key && (text ? strcmp(t->entries[i].key, key) != 0 : t->entries[i].key != key))
-        i = (i + 1) & t->mask;
-    return i;
-}
-
-/* The entry of a key, made if it is not there; NULL when out of memory. */
-static struct entry *entry_of(struct nnv_convert_support *s, struct table *t, const void *key, bool text) {
-    if (t->n * 2 >= t->mask) {
-        struct table larger = {.n = t->n, .mask = t->mask ? t->mask * 2 + 1 : 63};
-        if (!(larger.entries = NNV_NEW(s->arena, struct entry, larger.mask + 1))) return NULL;
-        for (size_t i = 0; t->mask && i <= t->mask; i++)
-            if (t->entries[i].key) larger.entries[slot(&larger, t->entries[i].key, text)] = t->entries[i];
-        *t = larger;
-    }
-    return &t->entries[slot(t, key, text)];
 }
 
 /* ------------------------------------------------------------------ structure */
@@ -121,15 +93,12 @@ static struct nnv_rc_list *operands(struct nnv_rc *c, const struct nnv_relay_exp
 static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const char *structure, struct nnv_rc_list in,
                           struct nnv_rc_list results) {
     struct nnv_converted converted;
-    struct entry *known = entry_of(s, &s->structures, structure, true);
-    if (!known) return "out of memory";
-    if (known->key) return known->reason;
+    const uint32_t known = nnv_map_find(&s->structures, structure);
+    if (known != NNV_MAP_NONE) return s->structures.value[known];
     nnv_rc_model(c, in, results, false, &converted);
     char *key = nnv_arena_strdup(s->arena, structure);
-    const char *reason = nnv_rc_ok(c) ? NULL : nnv_arena_strdup(s->arena, c->err->text);
-    if (!key || (!reason && !nnv_rc_ok(c))) return "out of memory";
-    *known = (struct entry){key, reason};
-    s->structures.n++;
+    char *reason = nnv_rc_ok(c) ? NULL : nnv_arena_strdup(s->arena, c->err->text);
+    if (!key || (!reason && !nnv_rc_ok(c)) || !nnv_map_put(&s->structures, key, reason)) return "out of memory";
     return reason;
 }
 
@@ -191,13 +160,10 @@ static const char *reason_against(struct nnv_convert_support *s, const struct nn
 static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call) {
     struct nnv_convert_support *s = ctx;
     (void)target;
-    struct entry *e = entry_of(s, &s->calls, call, false);
-    if (!e) return false;
-    if (e->key) return !e->reason;
+    const uint32_t known = nnv_id_find(&s->calls, nnv_id(call));
+    if (known != NNV_MAP_NONE) return !s->calls.item[known].value;
     const char *reason = reason_against(s, call);
-    *e = (struct entry){call, reason};
-    s->calls.n++;
-    return !reason;
+    return nnv_id_put(&s->calls, nnv_id(call), (void *)(uintptr_t)reason) && !reason;
 }
 
 /* ------------------------------------------------------------------- composites */
@@ -242,7 +208,9 @@ struct nnv_convert_support *nnv_convert_support_new(struct nnv_relay_module *m,
                                                     const struct nnv_convert_options *options,
                                                     struct nnv_arena *arena) {
     struct nnv_convert_support *s = NNV_NEW(arena, struct nnv_convert_support, 1);
-    if (s) *s = (struct nnv_convert_support){.m = m, .options = *options, .arena = arena};
+    if (s)
+        *s = (struct nnv_convert_support){
+            .m = m, .options = *options, .arena = arena, .structures.arena = arena, .calls.arena = arena};
     return s;
 }
 
@@ -252,5 +220,5 @@ struct nnv_annotator nnv_convert_annotator(struct nnv_convert_support *s) {
 }
 
 const char *nnv_convert_refusal(const struct nnv_convert_support *s, const struct nnv_relay_expr *call) {
-    return s->calls.mask ? s->calls.entries[slot(&s->calls, call, false)].reason : NULL;
+    return nnv_id_get(&s->calls, nnv_id(call));
 }

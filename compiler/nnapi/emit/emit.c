@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/map.h"
 #include "base/sha256.h"
 #include "base/type.h"
 #include "compiler/nnapi/emit/emit_tables.h"
@@ -28,12 +29,11 @@ static enum nnv_status check_model(const struct nnv_emit *e, struct nnv_err *err
 /** Where these bytes are already, or a new place behind the others. Equal bytes are found by their hash. */
 struct gathering {
     struct nnv_emit_weights *out;
+    struct nnv_index index; /**< of the entries, by their hashes */
     struct entry {
-        uint64_t hash;
         const void *data;
-        size_t offset, bytes; /**< bytes 0: free */
-    } * table;
-    size_t room; /**< a power of two */
+        size_t offset, bytes;
+    } * entry;
 };
 
 static uint64_t hash_of(const void *data, size_t bytes) {
@@ -51,14 +51,14 @@ static size_t place_of(struct gathering *g, const void *data, size_t bytes) {
     static const char zeros[NNV_EMIT_ALIGN];
     struct nnv_text *file = &g->out->bytes;
     const uint64_t hash = hash_of(data, bytes);
-    size_t i = hash & (g->room - 1);
-    for (; g->table[i].bytes; i = (i + 1) & (g->room - 1)) {
-        const struct entry *e = &g->table[i];
-        if (e->hash == hash && e->bytes == bytes && memcmp(e->data, data, bytes) == 0) return e->offset;
+    size_t at = 0;
+    for (uint32_t k; (k = nnv_index_next(&g->index, hash, &at)) != NNV_MAP_NONE;) {
+        const struct entry *e = &g->entry[k];
+        if (e->bytes == bytes && memcmp(e->data, data, bytes) == 0) return e->offset;
     }
     nnv_text_add_n(file, zeros, -file->len % NNV_EMIT_ALIGN);
-    g->table[i] = (struct entry){hash, data, file->len, bytes};
     const size_t offset = file->len;
+    g->entry[nnv_index_add(&g->index, hash)] = (struct entry){data, offset, bytes}; /* there is room */
     nnv_text_add_n(file, data, bytes);
     return offset;
 }
@@ -82,7 +82,7 @@ enum nnv_status nnv_emit_gather(const struct nnv_emit *regions, size_t n, const 
                                 struct nnv_emit_weights *out, struct nnv_err *err) {
     struct nnv_emit_weights w = {
         .file = file, .places = NNV_NEW(arena, struct nnv_emit_place *, n), .n_places = NNV_NEW(arena, size_t, n)};
-    struct gathering g = {.out = &w, .room = 16};
+    struct gathering g = {.out = &w, .index.arena = arena};
     size_t constants = 0;
     enum nnv_status st = w.places && w.n_places ? NNV_OK : nnv_no_memory(err);
     for (size_t r = 0; r < n && st == NNV_OK; r++) {
@@ -90,8 +90,8 @@ enum nnv_status nnv_emit_gather(const struct nnv_emit *regions, size_t n, const 
         st = check_model(&regions[r], err);
         for (uint32_t i = 0; i < s->noperands; i++) constants += is_large(&s->operands[i]);
     }
-    while (g.room < 2 * constants) g.room *= 2;
-    if (st == NNV_OK && !(g.table = NNV_NEW(arena, struct entry, g.room))) st = nnv_no_memory(err);
+    g.entry = NNV_NEW(arena, struct entry, constants);
+    if (st == NNV_OK && (!g.entry || !nnv_index_reserve(&g.index, constants))) st = nnv_no_memory(err);
     for (size_t r = 0; r < n && st == NNV_OK; r++)
         st = gather_one(&g, &regions[r].converted->model.main, r, arena, err);
     if (st == NNV_OK)

@@ -6,19 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "compiler/relay/interp/interp_kernel.h"
 
-enum { DEEPEST = 1000, MOST_CALLS = 1 << 20, FIRST_SLOTS = 16 };
+enum { DEEPEST = 1000, MOST_CALLS = 1 << 20 };
 static const size_t most_bytes = (size_t)4 << 30; /* of all values of a run */
 
 /** Values of expressions by their id, for one call of a function; the outer frames' values are seen, too. */
 struct frame {
     struct frame *up; /**< of the function in which this one is written; the outermost has the constants */
-    struct slot {
-        uint32_t id;
-        struct nnv_relay_datum *value;
-    } * slots; /**< open addressing; cap is a power of two */
-    uint32_t n, cap;
+    struct nnv_id_map values;
 };
 
 /** A function as a value. */
@@ -57,38 +54,19 @@ static enum nnv_status no_memory(struct machine *m) {
 
 /* ------------------------------------------------------------------- frames */
 
-static struct slot *slot_of(const struct frame *f, uint32_t id) {
-    for (uint32_t i = id * 2654435761u;; i++) {
-        struct slot *s = &f->slots[i & (f->cap - 1)];
-        if (s->value == NULL || s->id == id) return s;
-    }
-}
-
 static struct frame *new_frame(struct machine *m, struct frame *up) {
     struct frame *f = NNV_NEW(m->arena, struct frame, 1);
-    if (f == NULL) return NULL;
-    *f = (struct frame){.up = up, .cap = FIRST_SLOTS, .slots = NNV_NEW(m->arena, struct slot, FIRST_SLOTS)};
-    return f->slots ? f : NULL;
+    if (f) *f = (struct frame){.up = up, .values.arena = m->arena};
+    return f;
 }
 
-static bool bind(struct machine *m, struct frame *f, uint32_t id, struct nnv_relay_datum *value) {
-    if (f->n * 2 >= f->cap) {
-        struct frame bigger = {.cap = f->cap * 2, .slots = NNV_NEW(m->arena, struct slot, (size_t)f->cap * 2)};
-        if (bigger.slots == NULL) return false;
-        for (uint32_t i = 0; i < f->cap; i++)
-            if (f->slots[i].value) *slot_of(&bigger, f->slots[i].id) = f->slots[i];
-        f->cap = bigger.cap;
-        f->slots = bigger.slots;
-    }
-    struct slot *s = slot_of(f, id);
-    if (s->value == NULL) f->n++;
-    *s = (struct slot){id, value};
-    return true;
+static bool bind(struct frame *f, uint32_t id, struct nnv_relay_datum *value) {
+    return nnv_id_put(&f->values, id, value);
 }
 
 static struct nnv_relay_datum *find(const struct frame *f, const struct nnv_relay_expr *e) {
     for (; f; f = f->up) {
-        struct nnv_relay_datum *value = slot_of(f, e->id)->value;
+        struct nnv_relay_datum *value = nnv_id_get(&f->values, e->id);
         if (value) return value;
     }
     return NULL;
@@ -114,7 +92,7 @@ static enum nnv_status done(struct machine *m, struct nnv_relay_datum *value) {
     if (value == NULL) return no_memory(m);
     if (!nnv_relay_type_fits(top->expr->type, value->type))
         return nnv_relay_fail(&m->m, &top->expr->span, m->err, "the value is not of the type that it should have");
-    return bind(m, top->frame, top->expr->id, value) ? NNV_OK : no_memory(m);
+    return bind(top->frame, top->expr->id, value) ? NNV_OK : no_memory(m);
 }
 
 /* True if the value is there; else it is evaluated first, or *st is an error. */
@@ -130,7 +108,7 @@ static enum nnv_status constant(struct machine *m, const struct nnv_relay_expr *
         return nnv_relay_fail(&m->m, &e->span, m->err, "the constant's values are not known: the text has no metadata");
     enum nnv_status st = nnv_relay_datum_read(e->tensor->type, e->tensor->data, m->arena, &value, m->err);
     if (st != NNV_OK) return st;
-    if (!bind(m, m->root, e->id, value)) return no_memory(m);
+    if (!bind(m->root, e->id, value)) return no_memory(m);
     m->depth--;
     return NNV_OK;
 }
@@ -303,7 +281,7 @@ static enum nnv_status function_call(struct machine *m, struct step *s) {
         if (!nnv_relay_type_fits(c->function->params[i]->declared, arg->type))
             return nnv_relay_fail(&m->m, &e->span, m->err, "operand %zu does not fit the parameter %%%s", i,
                                   c->function->params[i]->name);
-        if (!bind(m, inner, c->function->params[i]->id, arg)) return no_memory(m);
+        if (!bind(inner, c->function->params[i]->id, arg)) return no_memory(m);
     }
     s->inner = inner;
     s->body = c->function->args[0];
@@ -335,7 +313,7 @@ static enum nnv_status let(struct machine *m, struct step *s) {
     enum nnv_status st = NNV_OK;
     struct nnv_relay_expr *const *args = s->expr->args;
     if (!have(m, args[0], s->frame, &st)) return st;
-    if (s->next++ == 0 && !bind(m, s->frame, s->expr->var->id, find(s->frame, args[0]))) return no_memory(m);
+    if (s->next++ == 0 && !bind(s->frame, s->expr->var->id, find(s->frame, args[0]))) return no_memory(m);
     if (!have(m, args[1], s->frame, &st)) return st;
     return done(m, find(s->frame, args[1]));
 }
@@ -385,7 +363,7 @@ static enum nnv_status run(struct machine *m, const struct nnv_relay_expr *f, st
     struct frame *frame = new_frame(m, m->root);
     if (frame == NULL) return no_memory(m);
     for (size_t i = 0; i < f->n_params; i++)
-        if (!bind(m, frame, f->params[i]->id, args[i])) return no_memory(m);
+        if (!bind(frame, f->params[i]->id, args[i])) return no_memory(m);
     enum nnv_status st = find(frame, f->args[0]) ? NNV_OK : push(m, f->args[0], frame);
     while (st == NNV_OK && m->depth) st = step(m);
     if (st != NNV_OK) return st;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHOWN = 40, FIRST_SLOTS = 256 };
+enum { MOST_SHOWN = 40 };
 
 /* ------------------------------------------------------------------- errors */
 
@@ -111,42 +111,21 @@ bool nnv_relay_pile(struct nnv_relay_parser *p, const void *pointer) {
 
 /* ------------------------------------------------------------------- scopes */
 
-static struct nnv_relay_binding *slot_of(struct nnv_relay_binding *slots, size_t cap, const char *name) {
-    size_t h = (size_t)(uintptr_t)name / 64 * 11400714819323198485u >> 20;
-    while (slots[h & (cap - 1)].name && slots[h & (cap - 1)].name != name) h++;
-    return &slots[h & (cap - 1)];
-}
-
-static bool grow_slots(struct nnv_relay_parser *p) {
-    size_t cap = p->cap_slots ? p->cap_slots * 2 : FIRST_SLOTS;
-    struct nnv_relay_binding *slots = nnv_relay_got(p, calloc(cap, sizeof *slots));
-    if (slots == NULL) return false;
-    for (size_t i = 0; i < p->cap_slots; i++)
-        if (p->slots[i].name) *slot_of(slots, cap, p->slots[i].name) = p->slots[i];
-    free(p->slots);
-    p->slots = slots;
-    p->cap_slots = cap;
-    return true;
-}
-
 bool nnv_relay_bind(struct nnv_relay_parser *p, const char *name, struct nnv_relay_expr *e) {
-    if (name == NULL || e == NULL || (p->n_slots * 2 >= p->cap_slots && !grow_slots(p))) return false;
+    if (name == NULL || e == NULL) return false;
     if (!nnv_relay_parse_room(p, (void **)&p->undo, p->n_undo, &p->cap_undo, sizeof *p->undo)) return false;
-    struct nnv_relay_binding *slot = slot_of(p->slots, p->cap_slots, name);
-    p->n_slots += slot->name == NULL;
-    p->undo[p->n_undo++] = (struct nnv_relay_binding){name, e, slot->name ? slot->expr : NULL};
-    *slot = (struct nnv_relay_binding){.name = name, .expr = e};
-    return true;
+    p->undo[p->n_undo++] = (struct nnv_relay_binding){name, e, nnv_relay_bound(p, name)};
+    return nnv_relay_got(p, nnv_id_put(&p->bound, nnv_id(name), e) ? e : NULL);
 }
 
 struct nnv_relay_expr *nnv_relay_bound(const struct nnv_relay_parser *p, const char *name) {
-    return p->cap_slots ? slot_of(p->slots, p->cap_slots, name)->expr : NULL;
+    return nnv_id_get(&p->bound, nnv_id(name));
 }
 
 void nnv_relay_close_scope(struct nnv_relay_parser *p, size_t mark) {
     while (p->n_undo > mark) {
         const struct nnv_relay_binding *last = &p->undo[--p->n_undo];
-        slot_of(p->slots, p->cap_slots, last->name)->expr = last->before;
+        nnv_id_put(&p->bound, nnv_id(last->name), last->before); /* the name is there */
     }
 }
 
@@ -216,7 +195,7 @@ enum nnv_status nnv_relay_parse(const char *text, size_t len, const char *name, 
     nnv_relay_lex_start(&p.lexer, text, len);
     bool ok = parse_module(&p);
     if (!ok && p.st == NNV_OK) p.st = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", name);
-    free(p.slots);
+    nnv_id_free(&p.bound);
     free(p.undo);
     free(p.pile);
     free(p.opaque);

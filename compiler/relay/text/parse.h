@@ -3,11 +3,12 @@
 #ifndef NNV_COMPILER_RELAY_PARSE_H
 #define NNV_COMPILER_RELAY_PARSE_H
 
+#include "base/map.h"
 #include "compiler/relay/text/lex.h"
 
 enum { NNV_RELAY_DEPTH = 256 }; /* of blocks, parentheses, types and lists within each other */
 
-/** A name that is bound, and what it was bound to before: for the end of the scope. */
+/** A name that a scope has bound, and what it was bound to before: for the end of the scope. */
 struct nnv_relay_binding {
     const char *name; /**< interned; digits for a graph binding */
     struct nnv_relay_expr *expr, *before;
@@ -22,8 +23,7 @@ struct nnv_relay_parser {
     struct nnv_relay_lexer lexer;
     struct nnv_relay_token tok;
     int depth;
-    struct nnv_relay_binding *slots; /**< by name: open addressing, cap_slots is a power of two */
-    size_t n_slots, cap_slots;
+    struct nnv_id_map bound;        /**< what names are bound to, by the address of the interned name */
     struct nnv_relay_binding *undo; /**< what the scopes have bound, the innermost last */
     size_t n_undo, cap_undo;
     void **pile; /**< operands, fields, values of lists that are being read */

@@ -133,7 +133,7 @@ static int describe(struct ANeuralNetworksModel *m, struct nnv_rt_graph_info *in
 
 /* A copy of another model's main graph, whose constants and references are numbered as here. */
 static int export_reference(struct ANeuralNetworksModel *m, const struct ANeuralNetworksModel *from,
-                            const struct nnv_rt_set *refs, struct nnv_rt_pack *pack, struct nnvts_subgraph *to) {
+                            const struct nnv_id_map *refs, struct nnv_rt_pack *pack, struct nnvts_subgraph *to) {
     *to = from->model.main;
     struct nnvts_operand *operands = nnv_arena_copy(m->arena, to->operands, to->operand_count * sizeof *operands);
     if (!operands) return NO_MEMORY;
@@ -141,7 +141,7 @@ static int export_reference(struct ANeuralNetworksModel *m, const struct ANeural
     for (uint32_t i = 0; i < to->operand_count && !result; i++) {
         result = nnv_rt_pack_operand(pack, &from->model, &operands[i]);
         if (operands[i].lifetime == NNVTS_SUBGRAPH)
-            operands[i].location.offset = nnv_rt_set_find(refs, from->building->refs[operands[i].location.offset]);
+            operands[i].location.offset = nnv_id_find(refs, nnv_id(from->building->refs[operands[i].location.offset]));
     }
     to->operands = operands;
     return result;
@@ -150,16 +150,16 @@ static int export_reference(struct ANeuralNetworksModel *m, const struct ANeural
 static int export_references(struct ANeuralNetworksModel *m, struct nnv_rt_pack *pack) {
     const struct nnv_rt_building *b = m->building;
     struct nnvts_subgraph *list = NNV_NEW(m->arena, struct nnvts_subgraph, b->ref_count);
-    struct nnv_rt_set refs = {0};
+    struct nnv_id_map refs = {0};
     int result = list ? OK : NO_MEMORY;
     for (uint32_t i = 0; i < b->ref_count && !result; i++)
-        if (nnv_rt_set_add(&refs, b->refs[i], NULL) != i) result = NO_MEMORY;
+        if (nnv_id_add(&refs, nnv_id(b->refs[i])) != i) result = NO_MEMORY;
     for (uint32_t i = 0; i < b->ref_count && !result; i++) {
         result = export_reference(m, b->refs[i], &refs, pack, &list[i]);
         m->info[1 + i] = b->refs[i]->info[0];
         m->info[1 + i].added = NULL;
     }
-    nnv_rt_set_free(&refs);
+    nnv_id_free(&refs);
     m->model.referenced = list;
     m->model.referenced_count = b->ref_count;
     return result;

@@ -53,25 +53,30 @@ int nnv_rt_place_constants(struct ANeuralNetworksModel *m) {
 
 int nnv_rt_collect_references(struct ANeuralNetworksModel *m) {
     struct nnv_rt_building *b = m->building;
-    struct nnv_rt_set set = {0};
+    struct nnv_id_map set = {0};
     int result = OK;
     for (uint32_t i = 0; i < b->graph.noperands && !result; i++) {
         const struct ANeuralNetworksModel *value = b->extra[i].value;
         if (b->graph.operands[i].lifetime != NNV_SUBGRAPH) continue;
-        bool is_new;
-        b->graph.operands[i].subgraph = nnv_rt_set_add(&set, value, &is_new);
-        bool ok = b->graph.operands[i].subgraph != UINT32_MAX;
-        for (uint32_t k = 0; ok && is_new && k < value->building->ref_count; k++)
-            ok = nnv_rt_set_add(&set, value->building->refs[k], NULL) != UINT32_MAX;
+        const uint32_t known = set.count;
+        b->graph.operands[i].subgraph = nnv_id_add(&set, nnv_id(value));
+        bool ok = b->graph.operands[i].subgraph != NNV_MAP_NONE;
+        if (ok && set.count > known) {
+            set.item[known].value = (void *)(uintptr_t)value;
+            for (uint32_t k = 0; ok && k < value->building->ref_count; k++)
+                ok = nnv_id_put(&set, nnv_id(value->building->refs[k]), (void *)(uintptr_t)value->building->refs[k]);
+        }
         if (b->depth < value->building->depth + 1) b->depth = value->building->depth + 1;
         m->has_extension = m->has_extension || value->has_extension;
         m->has_oem = m->has_oem || value->has_oem;
         if (!ok) result = NO_MEMORY;
     }
     b->ref_count = set.count;
-    b->refs = nnv_arena_copy(m->arena, set.items, set.count * sizeof *set.items);
-    nnv_rt_set_free(&set);
-    return b->refs ? result : NO_MEMORY;
+    const struct ANeuralNetworksModel **refs = NNV_NEW(m->arena, const struct ANeuralNetworksModel *, set.count);
+    for (uint32_t i = 0; refs && i < set.count; i++) refs[i] = set.item[i].value;
+    b->refs = refs;
+    nnv_id_free(&set);
+    return refs ? result : NO_MEMORY;
 }
 
 /* ------------------------------------------------------------------- run order */

@@ -3,27 +3,14 @@
 #ifndef NNV_RUNTIME_PACK_H
 #define NNV_RUNTIME_PACK_H
 
-#include "base/arena.h"
+#include "base/map.h"
 #include "nnvts/driver.h"
-
-/** Numbers pointers in the order in which they come. Zero-initialise; nnv_rt_set_free(). */
-struct nnv_rt_set {
-    const void **items;
-    uint32_t count, room;
-    uint32_t *table; /**< open addressing: number + 1 of the pointer, 0 free */
-    uint32_t slots;  /**< a power of two, or 0 */
-};
-/** The number of a pointer; *is_new (may be NULL) tells whether it came now. UINT32_MAX when out of memory. */
-uint32_t nnv_rt_set_add(struct nnv_rt_set *s, const void *item, bool *is_new);
-/** The number of a pointer that is in the set, else UINT32_MAX. */
-uint32_t nnv_rt_set_find(const struct nnv_rt_set *s, const void *item);
-void nnv_rt_set_free(struct nnv_rt_set *s);
 
 /** Zero-initialise; nnv_rt_pack_free(). */
 struct nnv_rt_pack {
     uint8_t *values; /**< malloc'ed */
     size_t used, room;
-    struct nnv_rt_set pools; /**< by their address */
+    struct nnv_id_map pools; /**< by their address */
     struct nnvts_memory *memories;
     uint32_t memory_room;
 };

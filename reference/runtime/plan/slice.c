@@ -132,7 +132,7 @@ static int take_lists(struct nnv_rt_slicer *s, struct nnv_arena *arena, struct n
 struct taking {
     const struct nnvts_model *from;
     struct nnv_rt_pack pack;
-    struct nnv_rt_set graphs; /* by address */
+    struct nnv_id_map graphs; /* by their numbers in `from` */
 };
 
 static int take_values(struct taking *t, struct nnvts_operand *operands, uint32_t count) {
@@ -141,8 +141,8 @@ static int take_values(struct taking *t, struct nnvts_operand *operands, uint32_
         struct nnvts_operand *o = &operands[i];
         result = nnv_rt_pack_operand(&t->pack, t->from, o);
         if (o->lifetime != NNVTS_SUBGRAPH) continue;
-        o->location.offset = nnv_rt_set_add(&t->graphs, &t->from->referenced[o->location.offset], NULL);
-        if (o->location.offset == UINT32_MAX) result = NO_MEMORY;
+        o->location.offset = nnv_id_add(&t->graphs, o->location.offset);
+        if (o->location.offset == NNV_MAP_NONE) result = NO_MEMORY;
     }
     return result;
 }
@@ -157,7 +157,7 @@ static int take_graphs(struct taking *t, struct nnv_arena *arena, struct nnvts_m
             if (longer && i) memcpy(longer, list, i * sizeof *list);
             if (!(list = longer)) return NO_MEMORY;
         }
-        list[i] = *(const struct nnvts_subgraph *)t->graphs.items[i];
+        list[i] = t->from->referenced[t->graphs.item[i].key];
         struct nnvts_operand *operands =
             nnv_arena_copy(arena, list[i].operands, list[i].operand_count * sizeof *operands);
         if (!operands) return NO_MEMORY;
@@ -198,6 +198,6 @@ int nnv_rt_slice_make(struct nnv_rt_slicer *slicer, const uint32_t *operations, 
     int result = take_operations(slicer, operations, operation_count, arena, &out->model.main);
     if (!result) result = take_all(slicer, &t, arena, out);
     nnv_rt_pack_free(&t.pack);
-    nnv_rt_set_free(&t.graphs);
+    nnv_id_free(&t.graphs);
     return result;
 }
