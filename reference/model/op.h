@@ -2,9 +2,9 @@
 /**
  * @file op.h The operation record: all that is known of an operation, in one place.
  *
- * reference/model declares the record, reference/ops defines one a file, ops.def lists them, the linker
- * joins them. Validation, shape inference, feature levels, generated cases, the reference executor,
- * documentation and dumps follow from the record.
+ * reference/model declares the record, reference/ops defines them, one operation or tight family a file, ops.def
+ * lists them, the linker joins them. Validation, shape inference, feature levels, generated cases, the reference
+ * executor, documentation and dumps follow from the record.
  */
 #ifndef NNV_MODEL_OP_H
 #define NNV_MODEL_OP_H
@@ -184,6 +184,35 @@ struct nnv_op {
     /** Required. Draws shapes, attributes and options for s->variant; see reference/model/sample.h. */
     void (*sample)(struct nnv_sample *s);
 };
+
+/** What records are written with: each says one thing that the struct spreads over several members. */
+#define NNV_COUNT_OF(array) (sizeof(array) / sizeof *(array))
+/** Code and name of an operation. */
+#define NNV_OP_NAMED(NAME) .code = ANEURALNETWORKS_##NAME, .name = #NAME
+/** A list of inputs and outputs, arrays of slots. */
+#define NNV_FORM(NAME, IN, OUT)                                                                                        \
+    { NAME, IN, NNV_COUNT_OF(IN), OUT, NNV_COUNT_OF(OUT) }
+/** The forms of a record, an array. */
+#define NNV_OP_FORMS(FORMS) .forms = FORMS, .nforms = NNV_COUNT_OF(FORMS)
+/** Its only form. */
+#define NNV_OP_FORM(IN, OUT) .forms = (const struct nnv_form[]){NNV_FORM("", IN, OUT)}, .nforms = 1
+/** Its signatures, an array. */
+#define NNV_OP_SIGS(SIGS) .sigs = SIGS, .nsigs = NNV_COUNT_OF(SIGS)
+/** A signature where T is the only type. */
+#define NNV_SIG(LEVEL, TYPE)                                                                                           \
+    {                                                                                                                  \
+        LEVEL, { [NNV_T] = ANEURALNETWORKS_TENSOR_##TYPE }                                                             \
+    }
+/** Inputs: an INT32 or BOOL scalar, and a list of numbers that is usually constant. */
+#define NNV_SLOT_INT(ID, NAME, RULE)                                                                                   \
+    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE }
+#define NNV_SLOT_BOOL(ID, NAME)                                                                                        \
+    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR }
+#define NNV_SLOT_INTS(ID, NAME)                                                                                        \
+    {                                                                                                                  \
+        .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .flags = NNV_PARAM,            \
+        .rank_min = 1, .rank_max = 1                                                                                   \
+    }
 
 /** The record of code, or NULL. */
 const struct nnv_op *nnv_op(int32_t code);

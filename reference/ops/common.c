@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/ops/common.h"
 
+const struct nnv_slot nnv_output[1] = {{.name = "output", .var = NNV_T}};
+
 struct nnv_lines nnv_lines_of(const struct nnv_shape *s, uint32_t axis) {
     struct nnv_lines l = {1, s->dims[axis], 1};
     for (uint32_t i = 0; i < axis; i++) l.outer *= s->dims[i];

@@ -6,6 +6,9 @@
 #include "reference/eval/kernel.h"
 #include "reference/model/sample.h"
 
+/** The only output of most operations: "output", of type T and any rank. */
+extern const struct nnv_slot nnv_output[1];
+
 /** A tensor seen along one axis: element (o, i, p) lies at (o * n + i) * inner + p. */
 struct nnv_lines {
     size_t outer, n, inner;

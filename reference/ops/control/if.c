@@ -16,7 +16,6 @@ static const struct nnv_slot inputs[] = {
     NNV_CONTROL_ARGUMENTS(ARGUMENTS, 1),
 };
 static const struct nnv_slot outputs[] = {NNV_CONTROL_OUTPUTS};
-static const struct nnv_form forms[] = {{"", inputs, 4, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_CONTROL_SIGS;
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
@@ -71,14 +70,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_IF = {
-    .code = ANEURALNETWORKS_IF,
-    .name = "IF",
+    NNV_OP_NAMED(IF),
     .level = 4,
     .formula = "y = then(arguments) where the condition is true, else(arguments) where it is false",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .zero = NNV_ZERO_ANY,
     .check = check,

@@ -17,7 +17,6 @@ static const struct nnv_slot inputs[] = {
     NNV_CONTROL_ARGUMENTS(ARGUMENTS, 0),
 };
 static const struct nnv_slot outputs[] = {NNV_CONTROL_OUTPUTS};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_CONTROL_SIGS;
 
 static enum nnv_status check_condition(const struct nnv_call *c, const struct nnv_subgraph *s, struct nnv_err *err) {
@@ -118,14 +117,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_WHILE = {
-    .code = ANEURALNETWORKS_WHILE,
-    .name = "WHILE",
+    NNV_OP_NAMED(WHILE),
     .level = 4,
     .formula = "while condition(state): state = body(state); y = the state's first values",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .zero = NNV_ZERO_ANY,
     .check_subgraphs = check_subgraphs,

@@ -15,14 +15,9 @@ static const struct nnv_slot inputs[] = {
     FLAG(ADJ_Y, "transpose rhs"),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 2, .rank_max = 4}};
-static const struct nnv_form forms[] = {{"", inputs, 4, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {6, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {6, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {6, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-    {6, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(6, FLOAT32), NNV_SIG(6, FLOAT16), NNV_SIG(6, QUANT8_ASYMM_SIGNED),
+                                      NNV_SIG(6, INT32)};
 
 /* Extent i of the last two of a shape of rank at least 2, of the transposed one if flipped. */
 static uint32_t side(const struct nnv_shape *s, bool flipped, uint32_t i) {
@@ -129,14 +124,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_BATCH_MATMUL = {
-    .code = ANEURALNETWORKS_BATCH_MATMUL,
-    .name = "BATCH_MATMUL",
+    NNV_OP_NAMED(BATCH_MATMUL),
     .level = 6,
     .formula = "z[...,i,j] = sum over p of x[...,i,p] * y[...,p,j], either factor transposed if wanted",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .linear = true,
     .infer = infer,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/** @file conv.c CONV_2D, DEPTHWISE_CONV_2D. */
 #include "reference/ops/conv/conv.h"
 
 #include <string.h>
@@ -6,29 +7,67 @@
 #include "reference/ops/common.h"
 #include "reference/ops/elementwise/fuse.h"
 
-#define SIG(LEVEL, T, W, B)                                                                                            \
+#define OPTIONS                                                                                                        \
+    {.id = NNV_CONV_NCHW,                                                                                              \
+     .name = "nchw",                                                                                                   \
+     .var = NNV_FIXED,                                                                                                 \
+     .type = ANEURALNETWORKS_BOOL,                                                                                     \
+     .flags = NNV_SCALAR,                                                                                              \
+     .group = 1,                                                                                                       \
+     .level = 3},                                                                                                      \
+        {.id = NNV_CONV_DILATION_W,                                                                                    \
+         .name = "dilation width",                                                                                     \
+         .var = NNV_FIXED,                                                                                             \
+         .type = ANEURALNETWORKS_INT32,                                                                                \
+         .flags = NNV_SCALAR,                                                                                          \
+         .group = 2,                                                                                                   \
+         .level = 3,                                                                                                   \
+         .rule = NNV_POSITIVE,                                                                                         \
+         .dflt = 1},                                                                                                   \
     {                                                                                                                  \
-        LEVEL, {                                                                                                       \
-            [NNV_T] = ANEURALNETWORKS_TENSOR_##T, [NNV_W] = ANEURALNETWORKS_TENSOR_##W,                                \
-            [NNV_B] = ANEURALNETWORKS_TENSOR_##B                                                                       \
-        }                                                                                                              \
+        .id = NNV_CONV_DILATION_H, .name = "dilation height", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32,         \
+        .flags = NNV_SCALAR, .group = 2, .level = 3, .rule = NNV_POSITIVE, .dflt = 1                                   \
     }
-const struct nnv_sig nnv_conv_sigs[NNV_CONV_SIGS] = {
-    SIG(1, FLOAT32, FLOAT32, FLOAT32),
-    SIG(1, QUANT8_ASYMM, QUANT8_ASYMM, INT32),
-    SIG(3, FLOAT16, FLOAT16, FLOAT16),
-    SIG(3, QUANT8_ASYMM, QUANT8_SYMM_PER_CHANNEL, INT32),
-    SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_ASYMM_SIGNED, INT32),
-    SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_SYMM_PER_CHANNEL, INT32),
+
+static const struct nnv_slot conv_explicit[] = {NNV_CONV_TENSORS, NNV_CONV_PADDING(NNV_NOT_NEGATIVE), NNV_CONV_STRIDES,
+                                                NNV_CONV_ACTIVATION, OPTIONS};
+static const struct nnv_slot conv_implicit[] = {NNV_CONV_TENSORS, NNV_CONV_PADDING_SCHEME, NNV_CONV_STRIDES,
+                                                NNV_CONV_ACTIVATION, OPTIONS};
+static const struct nnv_form conv_forms[] = {
+    NNV_FORM("implicit", conv_implicit, nnv_conv_output),
+    NNV_FORM("explicit", conv_explicit, nnv_conv_output),
 };
 
-static const struct nnv_window_ids rows_ids = {SCHEME, PAD_TOP, PAD_BOTTOM, STRIDE_H, DILATION_H};
-static const struct nnv_window_ids cols_ids = {SCHEME, PAD_LEFT, PAD_RIGHT, STRIDE_W, DILATION_W};
+#define DEPTHWISE_TAIL                                                                                                 \
+    NNV_CONV_STRIDES, NNV_SLOT_INT(NNV_CONV_MULTIPLIER, "multiplier", NNV_POSITIVE), NNV_CONV_ACTIVATION, OPTIONS
+static const struct nnv_slot depthwise_explicit[] = {NNV_CONV_TENSORS, NNV_CONV_PADDING(NNV_NOT_NEGATIVE),
+                                                     DEPTHWISE_TAIL};
+static const struct nnv_slot depthwise_implicit[] = {NNV_CONV_TENSORS, NNV_CONV_PADDING_SCHEME, DEPTHWISE_TAIL};
+static const struct nnv_form depthwise_forms[] = {
+    NNV_FORM("implicit", depthwise_implicit, nnv_conv_output),
+    NNV_FORM("explicit", depthwise_explicit, nnv_conv_output),
+};
+
+const struct nnv_slot nnv_conv_output[1] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};
+
+static const struct nnv_sig sigs[] = {
+    NNV_CONV_SIG(1, FLOAT32, FLOAT32, FLOAT32),
+    NNV_CONV_SIG(1, QUANT8_ASYMM, QUANT8_ASYMM, INT32),
+    NNV_CONV_SIG(3, FLOAT16, FLOAT16, FLOAT16),
+    NNV_CONV_SIG(3, QUANT8_ASYMM, QUANT8_SYMM_PER_CHANNEL, INT32),
+    NNV_CONV_SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_ASYMM_SIGNED, INT32),
+    NNV_CONV_SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_SYMM_PER_CHANNEL, INT32),
+};
+
+static const struct nnv_window_ids rows_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_TOP, NNV_CONV_PAD_BOTTOM,
+                                               NNV_CONV_STRIDE_H, NNV_CONV_DILATION_H};
+static const struct nnv_window_ids cols_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_LEFT, NNV_CONV_PAD_RIGHT,
+                                               NNV_CONV_STRIDE_W, NNV_CONV_DILATION_W};
 
 static bool depthwise(const struct nnv_op *op) { return op->code == ANEURALNETWORKS_DEPTHWISE_CONV_2D; }
 
 enum nnv_status nnv_conv_check(const struct nnv_call *c, struct nnv_err *err) {
-    const struct nnv_operand *w = nnv_in(c, FILTER)->operand;
+    const struct nnv_operand *w = nnv_in(c, NNV_CONV_FILTER)->operand;
     uint32_t want = depthwise(c->op) ? 3 : 0;
     if (w->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL && w->channel.dim != want)
         return nnv_fail(err, NNV_INVALID, "filter: the scales run along dimension %u, expected %u", w->channel.dim,
@@ -38,28 +77,29 @@ enum nnv_status nnv_conv_check(const struct nnv_call *c, struct nnv_err *err) {
 
 /* The output channels, from filter, bias and (depthwise) input channels times multiplier. */
 static enum nnv_status infer_channels(const struct nnv_call *c, uint32_t in, uint32_t *out, struct nnv_err *err) {
-    uint32_t one = 1, n = nnv_dim(&nnv_in(c, FILTER)->shape, depthwise(c->op) ? 3 : 0);
-    enum nnv_status st = nnv_extent_agree(c, BIAS, 0, &n, err);
-    if (!st && !depthwise(c->op)) st = nnv_extent_agree(c, FILTER, 3, &in, err);
-    if (!st && depthwise(c->op)) st = nnv_extent_agree(c, FILTER, 0, &one, err);
+    uint32_t one = 1, n = nnv_dim(&nnv_in(c, NNV_CONV_FILTER)->shape, depthwise(c->op) ? 3 : 0);
+    enum nnv_status st = nnv_extent_agree(c, NNV_CONV_BIAS, 0, &n, err);
+    if (!st && !depthwise(c->op)) st = nnv_extent_agree(c, NNV_CONV_FILTER, 3, &in, err);
+    if (!st && depthwise(c->op)) st = nnv_extent_agree(c, NNV_CONV_FILTER, 0, &one, err);
     if (st) return st;
-    if (depthwise(c->op) && in != NNV_DIM_UNKNOWN && nnv_known(c, MULTIPLIER)) {
-        uint64_t product = (uint64_t)in * (uint32_t)nnv_int(c, MULTIPLIER);
+    if (depthwise(c->op) && in != NNV_DIM_UNKNOWN && nnv_known(c, NNV_CONV_MULTIPLIER)) {
+        uint64_t product = (uint64_t)in * (uint32_t)nnv_int(c, NNV_CONV_MULTIPLIER);
         if (n == NNV_DIM_UNKNOWN && product <= NNV_DIM_MAX) n = (uint32_t)product;
         if (n != product)
             return nnv_fail(err, NNV_INVALID, "%u input channels times multiplier %d are not %u output channels", in,
-                            nnv_int(c, MULTIPLIER), n);
+                            nnv_int(c, NNV_CONV_MULTIPLIER), n);
     }
     *out = n;
     return NNV_OK;
 }
 
-enum nnv_status nnv_conv_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    const struct nnv_shape *x = &nnv_in(c, X)->shape, *f = &nnv_in(c, FILTER)->shape;
+/* [N,H',W',Cout], or in the order of NCHW. */
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    const struct nnv_shape *x = &nnv_in(c, NNV_CONV_X)->shape, *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
     struct nnv_shape y = nnv_shape_of_rank(4);
     y.dims[0] = nnv_dim(x, 0);
-    bool known = nnv_known(c, NCHW);
-    struct nnv_layout l = nnv_layout_of(known && nnv_int(c, NCHW));
+    bool known = nnv_known(c, NNV_CONV_NCHW);
+    struct nnv_layout l = nnv_layout_of(known && nnv_int(c, NNV_CONV_NCHW));
     uint32_t channels = NNV_DIM_UNKNOWN;
     enum nnv_status st = infer_channels(c, known ? nnv_dim(x, l.c) : NNV_DIM_UNKNOWN, &channels, err);
     if (!st && known) {
@@ -86,10 +126,11 @@ struct conv {
 };
 
 static enum nnv_status conv_of(const struct nnv_call *c, struct conv *g, struct nnv_err *err) {
-    bool nchw = nnv_int(c, NCHW);
-    const struct nnv_shape *f = &nnv_in(c, FILTER)->shape;
+    bool nchw = nnv_int(c, NNV_CONV_NCHW);
+    const struct nnv_shape *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
     struct nnv_window h, w;
-    *g = (struct conv){.x = nnv_image_of(&nnv_in(c, X)->shape, nchw), .y = nnv_image_of(&c->out[0].shape, nchw)};
+    *g = (struct conv){.x = nnv_image_of(&nnv_in(c, NNV_CONV_X)->shape, nchw),
+                       .y = nnv_image_of(&c->out[0].shape, nchw)};
     g->fh = f->dims[1];
     g->fw = f->dims[2];
     enum nnv_status st = nnv_window_of(c, &rows_ids, g->x.h, g->fh, "height", &h, err);
@@ -97,10 +138,10 @@ static enum nnv_status conv_of(const struct nnv_call *c, struct conv *g, struct 
     if (st) return st;
     g->top = h.head;
     g->left = w.head;
-    g->sh = nnv_int(c, STRIDE_H);
-    g->sw = nnv_int(c, STRIDE_W);
-    g->dh = nnv_int(c, DILATION_H);
-    g->dw = nnv_int(c, DILATION_W);
+    g->sh = nnv_int(c, NNV_CONV_STRIDE_H);
+    g->sw = nnv_int(c, NNV_CONV_STRIDE_W);
+    g->dh = nnv_int(c, NNV_CONV_DILATION_H);
+    g->dw = nnv_int(c, NNV_CONV_DILATION_W);
     g->positions = (size_t)g->y.n * g->y.h * g->y.w;
     g->taps = (size_t)g->fh * g->fw * g->x.c;
     return NNV_OK;
@@ -198,27 +239,27 @@ static bool sum_depthwise(struct nnv_kernel *k, const struct conv *g, const doub
 static bool sum_all(struct nnv_kernel *k, const struct conv *g, struct nnv_linear *l) {
     bool (*sum)(struct nnv_kernel *, const struct conv *, const double *, const double *, double *) =
         depthwise(k->call->op) ? sum_depthwise : sum_dense;
-    const double *f = nnv_units(k, FILTER), *x = channels_last(k, &g->x, nnv_units(k, X));
+    const double *f = nnv_units(k, NNV_CONV_FILTER), *x = channels_last(k, &g->x, nnv_units(k, NNV_CONV_X));
     size_t n = g->positions * g->y.c;
     bool in_place = !k->noise && g->y.sc == 1;
     l->sums = in_place ? k->out[0] : NNV_NEW(k->scratch, double, n);
     if (!x || !l->sums || !sum(k, g, x, f, l->sums)) return false;
     if (!nnv_linear_needs_abs(k)) return true;
-    x = nnv_linear_abs(k, x, nnv_elems(k, X));
-    f = nnv_linear_abs(k, f, nnv_elems(k, FILTER));
+    x = nnv_linear_abs(k, x, nnv_elems(k, NNV_CONV_X));
+    f = nnv_linear_abs(k, f, nnv_elems(k, NNV_CONV_FILTER));
     l->abs = NNV_NEW(k->scratch, double, n);
     return x && f && l->abs && sum(k, g, x, f, l->abs);
 }
 
-enum nnv_status nnv_conv_eval(struct nnv_kernel *k, struct nnv_err *err) {
+static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     struct conv g;
     enum nnv_status st = conv_of(k->call, &g, err);
     if (st) return st;
     bool dw = depthwise(k->call->op);
     struct nnv_linear l = {
-        .x = X,
-        .w = FILTER,
-        .bias = BIAS,
+        .x = NNV_CONV_X,
+        .w = NNV_CONV_FILTER,
+        .bias = NNV_CONV_BIAS,
         .positions = g.positions,
         .channels = g.y.c,
         .terms = (double)(dw ? (size_t)g.fh * g.fw : g.taps),
@@ -235,29 +276,29 @@ enum nnv_status nnv_conv_eval(struct nnv_kernel *k, struct nnv_err *err) {
     "valid", "same", "explicit", "stride_same", "stride_valid", "stride_explicit", "nchw_same", "nchw_explicit",       \
         "nchw_stride_valid", "dilation_same", "dilation_valid", "dilation_explicit", "nchw_dilation_explicit",         \
         "pointwise", "pointwise_stride_valid", "even_same", "relu", "relu1", "relu6", "wide", "large_same", "inputs"
-const char *const nnv_conv_variants[] = {VARIANTS, "winograd", NULL};
-const char *const nnv_depthwise_variants[] = {VARIANTS, "multiplier", "nchw_multiplier_stride_same", NULL};
+static const char *const conv_variants[] = {VARIANTS, "winograd", NULL};
+static const char *const depthwise_variants[] = {VARIANTS, "multiplier", "nchw_multiplier_stride_same", NULL};
 
 /* Values that put the results around the activation's range; exact: that keep sums below 2^11. */
 static void set_tensors(struct nnv_sample *s, const struct nnv_window_sample *g, uint32_t channels) {
     uint32_t dims[4];
     bool dw = depthwise(s->op);
     nnv_sample_image(dims, g->n, g->h, g->w, g->c, g->nchw);
-    struct nnv_sample_arg *x = nnv_sample_tensor(s, X, 4, dims);
+    struct nnv_sample_arg *x = nnv_sample_tensor(s, NNV_CONV_X, 4, dims);
     bool relu1 = nnv_fuse_drawn(s) == ANEURALNETWORKS_FUSED_RELU1;
     x->hi = s->exact ? (relu1 ? 1 : nnv_sample_is(s, "wide") ? 2 : 4) : relu1 ? 0.5 : 4;
     x->lo = -x->hi;
     uint32_t filter[4] = {dw ? 1 : channels, g->fh, g->fw, dw ? channels : g->c};
-    struct nnv_sample_arg *f = nnv_sample_tensor(s, FILTER, 4, filter);
+    struct nnv_sample_arg *f = nnv_sample_tensor(s, NNV_CONV_FILTER, 4, filter);
     f->channel_dim = dw ? 3 : 0;
     f->input = nnv_sample_is(s, "inputs");
-    struct nnv_sample_arg *b = nnv_sample_tensor(s, BIAS, 1, &channels);
+    struct nnv_sample_arg *b = nnv_sample_tensor(s, NNV_CONV_BIAS, 1, &channels);
     b->lo = relu1 ? -0.5 : -3;
     b->hi = relu1 ? 0.5 : 3;
     b->input = f->input;
 }
 
-void nnv_conv_sample(struct nnv_sample *s) {
+static void sample(struct nnv_sample *s) {
     bool dw = depthwise(s->op), wide = nnv_sample_is(s, "wide"), large = nnv_sample_is(s, "large");
     struct nnv_window_sample g = nnv_window_draw(s, dw ? 9 : 5);
     uint32_t multiplier = nnv_sample_is(s, "multiplier") ? 2 + (uint32_t)s->index % 3 : 1;
@@ -266,7 +307,22 @@ void nnv_conv_sample(struct nnv_sample *s) {
     set_tensors(s, &g, channels);
     nnv_window_set(s, &rows_ids, &g, true);
     nnv_window_set(s, &cols_ids, &g, false);
-    if (dw) nnv_sample_scalar(s, MULTIPLIER, multiplier);
-    nnv_sample_scalar(s, ACT, nnv_fuse_drawn(s));
-    if (g.nchw || nnv_sample_is(s, "dilation")) nnv_sample_scalar(s, NCHW, g.nchw);
+    if (dw) nnv_sample_scalar(s, NNV_CONV_MULTIPLIER, multiplier);
+    nnv_sample_scalar(s, NNV_CONV_ACT, nnv_fuse_drawn(s));
+    if (g.nchw || nnv_sample_is(s, "dilation")) nnv_sample_scalar(s, NNV_CONV_NCHW, g.nchw);
 }
+
+#define RECORD(NAME, KIND, FORMULA)                                                                                    \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),           .level = 1,        .formula = FORMULA,                                           \
+        NNV_OP_FORMS(KIND##_forms),   NNV_OP_SIGS(sigs), .rounding = NNV_ROUND_LINEAR,                                 \
+        .zero = NNV_ZERO_BATCH,       .linear = true,    .check = nnv_conv_check,                                      \
+        .level_of = nnv_linear_level, .infer = infer,    .eval = eval,                                                 \
+        .variants = KIND##_variants,  .sample = sample,                                                                \
+    }
+
+RECORD(CONV_2D, conv,
+       "y[n,i,j,k] = act(bias[k] + sum over p,q,c of x[n, i*sh-top+p*dh, j*sw-left+q*dw, c] * filter[k,p,q,c])");
+RECORD(DEPTHWISE_CONV_2D, depthwise,
+       "y[n,i,j,c*m+r] = act(bias[c*m+r] + sum over p,q of x[n, i*sh-top+p*dh, j*sw-left+q*dw, c] * "
+       "filter[0,p,q,c*m+r]), 0 <= r < m = multiplier");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file conv.h What CONV_2D and DEPTHWISE_CONV_2D share. */
+/** @file conv.h What the convolutions share: ids and slots of their inputs. */
 #ifndef NNV_OPS_CONV_H
 #define NNV_OPS_CONV_H
 
@@ -7,31 +7,30 @@
 #include "reference/ops/conv/linear.h"
 #include "reference/ops/conv/window.h"
 
-/** Input ids. */
+/** Input ids of the convolutions. */
 enum {
-    X,
-    FILTER,
-    BIAS,
-    PAD_LEFT,
-    PAD_RIGHT,
-    PAD_TOP,
-    PAD_BOTTOM,
-    SCHEME,
-    STRIDE_W,
-    STRIDE_H,
-    ACT,
-    NCHW,
-    DILATION_W,
-    DILATION_H,
-    MULTIPLIER,
+    NNV_CONV_X,
+    NNV_CONV_FILTER,
+    NNV_CONV_BIAS,
+    NNV_CONV_PAD_LEFT,
+    NNV_CONV_PAD_RIGHT,
+    NNV_CONV_PAD_TOP,
+    NNV_CONV_PAD_BOTTOM,
+    NNV_CONV_SCHEME,
+    NNV_CONV_STRIDE_W,
+    NNV_CONV_STRIDE_H,
+    NNV_CONV_ACT,
+    NNV_CONV_NCHW,
+    NNV_CONV_DILATION_W,
+    NNV_CONV_DILATION_H,
+    NNV_CONV_MULTIPLIER, /**< of DEPTHWISE_CONV_2D */
+    NNV_CONV_GROUPS,
+    NNV_CONV_OUT_SHAPE,
 };
 
-#define NNV_CONV_INT(ID, NAME, RULE)                                                                                   \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE }
-
 #define NNV_CONV_TENSORS                                                                                               \
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},                                            \
-        {.id = FILTER,                                                                                                 \
+    {.id = NNV_CONV_X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},                                   \
+        {.id = NNV_CONV_FILTER,                                                                                        \
          .name = "filter",                                                                                             \
          .var = NNV_W,                                                                                                 \
          .rank_min = 4,                                                                                                \
@@ -40,45 +39,35 @@ enum {
          .lo = -1,                                                                                                     \
          .hi = 1},                                                                                                     \
     {                                                                                                                  \
-        .id = BIAS, .name = "bias", .var = NNV_B, .rank_min = 1, .rank_max = 1, .flags = NNV_PARAM,                    \
+        .id = NNV_CONV_BIAS, .name = "bias", .var = NNV_B, .rank_min = 1, .rank_max = 1, .flags = NNV_PARAM,           \
         .quant = NNV_Q_BIAS                                                                                            \
     }
 
-#define NNV_CONV_OPTIONS                                                                                               \
-    {.id = NCHW,                                                                                                       \
-     .name = "nchw",                                                                                                   \
-     .var = NNV_FIXED,                                                                                                 \
-     .type = ANEURALNETWORKS_BOOL,                                                                                     \
-     .flags = NNV_SCALAR,                                                                                              \
-     .group = 1,                                                                                                       \
-     .level = 3},                                                                                                      \
-        {.id = DILATION_W,                                                                                             \
-         .name = "dilation width",                                                                                     \
-         .var = NNV_FIXED,                                                                                             \
-         .type = ANEURALNETWORKS_INT32,                                                                                \
-         .flags = NNV_SCALAR,                                                                                          \
-         .group = 2,                                                                                                   \
-         .level = 3,                                                                                                   \
-         .rule = NNV_POSITIVE,                                                                                         \
-         .dflt = 1},                                                                                                   \
+/** Explicit padding, where the cells behind may be any number or must not be negative (RULE); strides. */
+#define NNV_CONV_PADDING(RULE)                                                                                         \
+    NNV_SLOT_INT(NNV_CONV_PAD_LEFT, "padding left", NNV_NOT_NEGATIVE),                                                 \
+        NNV_SLOT_INT(NNV_CONV_PAD_RIGHT, "padding right", RULE),                                                       \
+        NNV_SLOT_INT(NNV_CONV_PAD_TOP, "padding top", NNV_NOT_NEGATIVE),                                               \
+        NNV_SLOT_INT(NNV_CONV_PAD_BOTTOM, "padding bottom", RULE)
+#define NNV_CONV_PADDING_SCHEME NNV_SLOT_INT(NNV_CONV_SCHEME, "padding scheme", NNV_PADDING_CODE)
+#define NNV_CONV_STRIDES                                                                                               \
+    NNV_SLOT_INT(NNV_CONV_STRIDE_W, "stride width", NNV_POSITIVE),                                                     \
+        NNV_SLOT_INT(NNV_CONV_STRIDE_H, "stride height", NNV_POSITIVE)
+#define NNV_CONV_ACTIVATION NNV_SLOT_INT(NNV_CONV_ACT, "activation", NNV_FUSE)
+
+/** A signature of input, filter and bias. */
+#define NNV_CONV_SIG(LEVEL, T, W, B)                                                                                   \
     {                                                                                                                  \
-        .id = DILATION_H, .name = "dilation height", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32,                  \
-        .flags = NNV_SCALAR, .group = 2, .level = 3, .rule = NNV_POSITIVE, .dflt = 1                                   \
+        LEVEL, {                                                                                                       \
+            [NNV_T] = ANEURALNETWORKS_TENSOR_##T, [NNV_W] = ANEURALNETWORKS_TENSOR_##W,                                \
+            [NNV_B] = ANEURALNETWORKS_TENSOR_##B                                                                       \
+        }                                                                                                              \
     }
 
-enum { NNV_CONV_SIGS = 6 };
-extern const struct nnv_sig nnv_conv_sigs[NNV_CONV_SIGS];
+/** The output of all of them. */
+extern const struct nnv_slot nnv_conv_output[1];
 
 /** Per-channel scales must run along the filter's output channels. */
 enum nnv_status nnv_conv_check(const struct nnv_call *c, struct nnv_err *err);
-/** [N,H',W',Cout], or in the order of NCHW. */
-enum nnv_status nnv_conv_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err);
-/** The kernel of both. */
-enum nnv_status nnv_conv_eval(struct nnv_kernel *k, struct nnv_err *err);
-
-/** Sampling; the variants of both but for winograd (CONV_2D) and multiplier (DEPTHWISE_CONV_2D). */
-extern const char *const nnv_conv_variants[];
-extern const char *const nnv_depthwise_variants[];
-void nnv_conv_sample(struct nnv_sample *s);
 
 #endif

@@ -3,20 +3,13 @@
 
 #include "reference/ops/elementwise/fuse.h"
 
-#define SIG(LEVEL, T, W, B)                                                                                            \
-    {                                                                                                                  \
-        LEVEL, {                                                                                                       \
-            [NNV_T] = ANEURALNETWORKS_TENSOR_##T, [NNV_W] = ANEURALNETWORKS_TENSOR_##W,                                \
-            [NNV_B] = ANEURALNETWORKS_TENSOR_##B                                                                       \
-        }                                                                                                              \
-    }
 const struct nnv_sig nnv_direct_sigs[NNV_DIRECT_SIGS] = {
-    SIG(3, FLOAT32, FLOAT32, FLOAT32),
-    SIG(3, FLOAT16, FLOAT16, FLOAT16),
-    SIG(3, QUANT8_ASYMM, QUANT8_ASYMM, INT32),
-    SIG(3, QUANT8_ASYMM, QUANT8_SYMM_PER_CHANNEL, INT32),
-    SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_ASYMM_SIGNED, INT32),
-    SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_SYMM_PER_CHANNEL, INT32),
+    NNV_CONV_SIG(3, FLOAT32, FLOAT32, FLOAT32),
+    NNV_CONV_SIG(3, FLOAT16, FLOAT16, FLOAT16),
+    NNV_CONV_SIG(3, QUANT8_ASYMM, QUANT8_ASYMM, INT32),
+    NNV_CONV_SIG(3, QUANT8_ASYMM, QUANT8_SYMM_PER_CHANNEL, INT32),
+    NNV_CONV_SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_ASYMM_SIGNED, INT32),
+    NNV_CONV_SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_SYMM_PER_CHANNEL, INT32),
 };
 
 /* The sums of one output position, of all channels. */
@@ -47,9 +40,9 @@ static void sum_all(const struct nnv_direct *d, const double *x, const double *f
 
 enum nnv_status nnv_direct_eval(struct nnv_kernel *k, const struct nnv_direct *d, struct nnv_err *err) {
     struct nnv_linear l = {
-        .x = X,
-        .w = FILTER,
-        .bias = BIAS,
+        .x = NNV_CONV_X,
+        .w = NNV_CONV_FILTER,
+        .bias = NNV_CONV_BIAS,
         .positions = (size_t)d->y.n * d->y.h * d->y.w,
         .channels = d->y.c,
         .terms = d->terms,
@@ -57,13 +50,13 @@ enum nnv_status nnv_direct_eval(struct nnv_kernel *k, const struct nnv_direct *d
         .winograd = d->winograd,
     };
     if (!nnv_linear_replays(k)) {
-        const double *x = nnv_units(k, X), *f = nnv_units(k, FILTER);
+        const double *x = nnv_units(k, NNV_CONV_X), *f = nnv_units(k, NNV_CONV_FILTER);
         l.sums = NNV_NEW(k->scratch, double, l.positions * d->y.c);
         if (!l.sums) return nnv_no_memory(err);
         sum_all(d, x, f, l.sums);
         if (nnv_linear_needs_abs(k)) {
-            x = nnv_linear_abs(k, x, nnv_elems(k, X));
-            f = nnv_linear_abs(k, f, nnv_elems(k, FILTER));
+            x = nnv_linear_abs(k, x, nnv_elems(k, NNV_CONV_X));
+            f = nnv_linear_abs(k, f, nnv_elems(k, NNV_CONV_FILTER));
             l.abs = NNV_NEW(k->scratch, double, l.positions * d->y.c);
             if (!x || !f || !l.abs) return nnv_no_memory(err);
             sum_all(d, x, f, l.abs);
@@ -79,14 +72,14 @@ void nnv_direct_set(struct nnv_sample *s, const struct nnv_window_sample *g, uin
     int act = nnv_fuse_drawn(s);
     bool relu1 = act == ANEURALNETWORKS_FUSED_RELU1;
     nnv_sample_image(dims, g->n, g->h, g->w, g->c, g->nchw);
-    struct nnv_sample_arg *x = nnv_sample_tensor(s, X, 4, dims);
+    struct nnv_sample_arg *x = nnv_sample_tensor(s, NNV_CONV_X, 4, dims);
     x->hi = relu1 ? 0.5 : 4;
     x->lo = -x->hi;
-    struct nnv_sample_arg *f = nnv_sample_tensor(s, FILTER, 4, (uint32_t[]){channels, g->fh, g->fw, depth});
-    struct nnv_sample_arg *b = nnv_sample_tensor(s, BIAS, 1, &channels);
+    struct nnv_sample_arg *f = nnv_sample_tensor(s, NNV_CONV_FILTER, 4, (uint32_t[]){channels, g->fh, g->fw, depth});
+    struct nnv_sample_arg *b = nnv_sample_tensor(s, NNV_CONV_BIAS, 1, &channels);
     b->hi = relu1 ? 0.5 : 3;
     b->lo = -b->hi;
     b->input = f->input = nnv_sample_is(s, "inputs");
-    nnv_sample_scalar(s, ACT, act);
-    nnv_sample_scalar(s, NCHW, g->nchw);
+    nnv_sample_scalar(s, NNV_CONV_ACT, act);
+    nnv_sample_scalar(s, NNV_CONV_NCHW, g->nchw);
 }

@@ -5,12 +5,8 @@
 
 #include "reference/ops/conv/conv.h"
 
-/** Further input ids. */
-enum { GROUPS = MULTIPLIER + 1, OUT_SHAPE };
-
 /** Stride, activation and layout end the list of either operation's inputs. */
-#define NNV_DIRECT_NCHW                                                                                                \
-    { .id = NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR }
+#define NNV_DIRECT_NCHW NNV_SLOT_BOOL(NNV_CONV_NCHW, "nchw")
 
 enum { NNV_DIRECT_SIGS = 6 };
 extern const struct nnv_sig nnv_direct_sigs[NNV_DIRECT_SIGS];

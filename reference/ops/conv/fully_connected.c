@@ -18,15 +18,9 @@ static const struct nnv_slot inputs[] = {
      .lo = -1,
      .hi = 1},
     {.id = BIAS, .name = "bias", .var = NNV_B, .rank_min = 1, .rank_max = 1, .flags = NNV_PARAM, .quant = NNV_Q_BIAS},
-    {.id = ACT,
-     .name = "activation",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR,
-     .rule = NNV_FUSE},
+    NNV_SLOT_INT(ACT, "activation", NNV_FUSE),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 2, .rank_max = 2}};
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
     {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_B] = ANEURALNETWORKS_TENSOR_FLOAT32}},
@@ -112,14 +106,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_FULLY_CONNECTED = {
-    .code = ANEURALNETWORKS_FULLY_CONNECTED,
-    .name = "FULLY_CONNECTED",
+    NNV_OP_NAMED(FULLY_CONNECTED),
     .level = 1,
     .formula = "y[n,u] = act(bias[u] + sum over i of x[n,i] * weights[u,i]), x reshaped to [elements / size, size]",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .zero = NNV_ZERO_BATCH,
     .linear = true,

@@ -4,35 +4,31 @@
 #include "reference/ops/conv/direct.h"
 
 #define TAIL                                                                                                           \
-    NNV_CONV_INT(STRIDE_W, "stride width", NNV_POSITIVE), NNV_CONV_INT(STRIDE_H, "stride height", NNV_POSITIVE),       \
-        NNV_CONV_INT(GROUPS, "groups", NNV_POSITIVE), NNV_CONV_INT(ACT, "activation", NNV_FUSE), NNV_DIRECT_NCHW
+    NNV_CONV_STRIDES, NNV_SLOT_INT(NNV_CONV_GROUPS, "groups", NNV_POSITIVE), NNV_CONV_ACTIVATION, NNV_DIRECT_NCHW
 static const struct nnv_slot explicit_inputs[] = {
     NNV_CONV_TENSORS,
-    NNV_CONV_INT(PAD_LEFT, "padding left", NNV_NOT_NEGATIVE),
-    NNV_CONV_INT(PAD_RIGHT, "padding right", NNV_NOT_NEGATIVE),
-    NNV_CONV_INT(PAD_TOP, "padding top", NNV_NOT_NEGATIVE),
-    NNV_CONV_INT(PAD_BOTTOM, "padding bottom", NNV_NOT_NEGATIVE),
+    NNV_CONV_PADDING(NNV_NOT_NEGATIVE),
     TAIL,
 };
-static const struct nnv_slot implicit_inputs[] = {NNV_CONV_TENSORS,
-                                                  NNV_CONV_INT(SCHEME, "padding scheme", NNV_PADDING_CODE), TAIL};
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};
+static const struct nnv_slot implicit_inputs[] = {NNV_CONV_TENSORS, NNV_CONV_PADDING_SCHEME, TAIL};
 static const struct nnv_form forms[] = {
-    {"implicit", implicit_inputs, sizeof implicit_inputs / sizeof *implicit_inputs, outputs, 1},
-    {"explicit", explicit_inputs, sizeof explicit_inputs / sizeof *explicit_inputs, outputs, 1},
+    NNV_FORM("implicit", implicit_inputs, nnv_conv_output),
+    NNV_FORM("explicit", explicit_inputs, nnv_conv_output),
 };
 
-static const struct nnv_window_ids rows_ids = {SCHEME, PAD_TOP, PAD_BOTTOM, STRIDE_H, -1};
-static const struct nnv_window_ids cols_ids = {SCHEME, PAD_LEFT, PAD_RIGHT, STRIDE_W, -1};
+static const struct nnv_window_ids rows_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_TOP, NNV_CONV_PAD_BOTTOM,
+                                               NNV_CONV_STRIDE_H, -1};
+static const struct nnv_window_ids cols_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_LEFT, NNV_CONV_PAD_RIGHT,
+                                               NNV_CONV_STRIDE_W, -1};
 
 /* The output channels; groups must divide them, and the input channels are groups times the filter's depth. */
 static enum nnv_status infer_channels(const struct nnv_call *c, uint32_t in, uint32_t *out, struct nnv_err *err) {
-    const struct nnv_shape *f = &nnv_in(c, FILTER)->shape;
+    const struct nnv_shape *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
     uint32_t n = nnv_dim(f, 0), depth = nnv_dim(f, 3);
-    enum nnv_status st = nnv_extent_agree(c, BIAS, 0, &n, err);
+    enum nnv_status st = nnv_extent_agree(c, NNV_CONV_BIAS, 0, &n, err);
     if (st) return st;
-    if (nnv_known(c, GROUPS)) {
-        uint32_t groups = (uint32_t)nnv_int(c, GROUPS);
+    if (nnv_known(c, NNV_CONV_GROUPS)) {
+        uint32_t groups = (uint32_t)nnv_int(c, NNV_CONV_GROUPS);
         if (n != NNV_DIM_UNKNOWN && n % groups != 0)
             return nnv_fail(err, NNV_INVALID, "%u output channels can't be divided into %u groups", n, groups);
         if (in != NNV_DIM_UNKNOWN && depth != NNV_DIM_UNKNOWN && in != (uint64_t)depth * groups)
@@ -44,11 +40,11 @@ static enum nnv_status infer_channels(const struct nnv_call *c, uint32_t in, uin
 }
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    const struct nnv_shape *x = &nnv_in(c, X)->shape, *f = &nnv_in(c, FILTER)->shape;
+    const struct nnv_shape *x = &nnv_in(c, NNV_CONV_X)->shape, *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
     struct nnv_shape y = nnv_shape_of_rank(4);
     y.dims[0] = nnv_dim(x, 0);
-    bool known = nnv_known(c, NCHW);
-    struct nnv_layout l = nnv_layout_of(known && nnv_int(c, NCHW));
+    bool known = nnv_known(c, NNV_CONV_NCHW);
+    struct nnv_layout l = nnv_layout_of(known && nnv_int(c, NNV_CONV_NCHW));
     uint32_t channels;
     enum nnv_status st = infer_channels(c, known ? nnv_dim(x, l.c) : NNV_DIM_UNKNOWN, &channels, err);
     if (!st && known) {
@@ -82,17 +78,18 @@ static enum nnv_status positions(struct nnv_kernel *k, const struct nnv_window_i
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
-    const struct nnv_shape *f = nnv_in_shape(k, FILTER);
-    bool nchw = nnv_int(k->call, NCHW);
+    const struct nnv_shape *f = nnv_in_shape(k, NNV_CONV_FILTER);
+    bool nchw = nnv_int(k->call, NNV_CONV_NCHW);
     struct nnv_direct d = {
-        .x = nnv_image_of(nnv_in_shape(k, X), nchw),
+        .x = nnv_image_of(nnv_in_shape(k, NNV_CONV_X), nchw),
         .y = nnv_image_of(nnv_out_shape(k, 0), nchw),
         .fh = f->dims[1],
         .fw = f->dims[2],
-        .groups = (uint32_t)nnv_int(k->call, GROUPS),
+        .groups = (uint32_t)nnv_int(k->call, NNV_CONV_GROUPS),
     };
     d.terms = (double)d.fh * d.fw * f->dims[3];
-    d.winograd = d.fh == 3 && d.fw == 3 && nnv_int(k->call, STRIDE_H) == 1 && nnv_int(k->call, STRIDE_W) == 1;
+    d.winograd =
+        d.fh == 3 && d.fw == 3 && nnv_int(k->call, NNV_CONV_STRIDE_H) == 1 && nnv_int(k->call, NNV_CONV_STRIDE_W) == 1;
     enum nnv_status st = positions(k, &rows_ids, d.x.h, d.fh, d.y.h, &d.rows, err);
     if (!st) st = positions(k, &cols_ids, d.x.w, d.fw, d.y.w, &d.cols, err);
     return st ? st : nnv_direct_eval(k, &d, err);
@@ -129,19 +126,16 @@ static void sample(struct nnv_sample *s) {
     nnv_direct_set(s, &g, groups * share, depth);
     nnv_window_set(s, &rows_ids, &g, true);
     nnv_window_set(s, &cols_ids, &g, false);
-    nnv_sample_scalar(s, GROUPS, groups);
+    nnv_sample_scalar(s, NNV_CONV_GROUPS, groups);
 }
 
 const struct nnv_op nnv_op_GROUPED_CONV_2D = {
-    .code = ANEURALNETWORKS_GROUPED_CONV_2D,
-    .name = "GROUPED_CONV_2D",
+    NNV_OP_NAMED(GROUPED_CONV_2D),
     .level = 3,
     .formula = "y[n,i,j,k] = act(bias[k] + sum over p,q,c of x[n, i*sh-top+p, j*sw-left+q, g*D+c] * filter[k,p,q,c]), "
                "D the filter's depth, g = floor(k / (channels / groups))",
-    .forms = forms,
-    .nforms = 2,
-    .sigs = nnv_direct_sigs,
-    .nsigs = NNV_DIRECT_SIGS,
+    NNV_OP_FORMS(forms),
+    NNV_OP_SIGS(nnv_direct_sigs),
     .rounding = NNV_ROUND_LINEAR,
     .linear = true,
     .check = nnv_conv_check,

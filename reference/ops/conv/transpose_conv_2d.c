@@ -5,40 +5,30 @@
 #include "reference/ops/common.h"
 #include "reference/ops/conv/direct.h"
 
-#define TAIL                                                                                                           \
-    NNV_CONV_INT(STRIDE_W, "stride width", NNV_POSITIVE), NNV_CONV_INT(STRIDE_H, "stride height", NNV_POSITIVE),       \
-        NNV_CONV_INT(ACT, "activation", NNV_FUSE), NNV_DIRECT_NCHW
+#define TAIL NNV_CONV_STRIDES, NNV_CONV_ACTIVATION, NNV_DIRECT_NCHW
 static const struct nnv_slot explicit_inputs[] = {
     NNV_CONV_TENSORS,
-    NNV_CONV_INT(PAD_LEFT, "padding left", NNV_NOT_NEGATIVE),
-    NNV_CONV_INT(PAD_RIGHT, "padding right", NNV_ANY),
-    NNV_CONV_INT(PAD_TOP, "padding top", NNV_NOT_NEGATIVE),
-    NNV_CONV_INT(PAD_BOTTOM, "padding bottom", NNV_ANY),
+    NNV_CONV_PADDING(NNV_ANY),
     TAIL,
 };
 static const struct nnv_slot implicit_inputs[] = {
     NNV_CONV_TENSORS,
-    {.id = OUT_SHAPE,
-     .name = "output shape",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .flags = NNV_PARAM,
-     .rank_min = 1,
-     .rank_max = 1},
-    NNV_CONV_INT(SCHEME, "padding scheme", NNV_PADDING_CODE),
+    NNV_SLOT_INTS(NNV_CONV_OUT_SHAPE, "output shape"),
+    NNV_CONV_PADDING_SCHEME,
     TAIL,
 };
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};
 static const struct nnv_form forms[] = {
-    {"implicit", implicit_inputs, sizeof implicit_inputs / sizeof *implicit_inputs, outputs, 1},
-    {"explicit", explicit_inputs, sizeof explicit_inputs / sizeof *explicit_inputs, outputs, 1},
+    NNV_FORM("implicit", implicit_inputs, nnv_conv_output),
+    NNV_FORM("explicit", explicit_inputs, nnv_conv_output),
 };
 
-static const struct nnv_window_ids rows_ids = {SCHEME, PAD_TOP, PAD_BOTTOM, STRIDE_H, -1};
-static const struct nnv_window_ids cols_ids = {SCHEME, PAD_LEFT, PAD_RIGHT, STRIDE_W, -1};
+static const struct nnv_window_ids rows_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_TOP, NNV_CONV_PAD_BOTTOM,
+                                               NNV_CONV_STRIDE_H, -1};
+static const struct nnv_window_ids cols_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_LEFT, NNV_CONV_PAD_RIGHT,
+                                               NNV_CONV_STRIDE_W, -1};
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
-    const struct nnv_arg *a = nnv_in(c, OUT_SHAPE);
+    const struct nnv_arg *a = nnv_in(c, NNV_CONV_OUT_SHAPE);
     if (a && !nnv_dim_agree(nnv_dim(&a->shape, 0), 4))
         return nnv_fail(err, NNV_INVALID, "output shape: %u numbers, expected 4", nnv_dim(&a->shape, 0));
     return nnv_conv_check(c, err);
@@ -47,12 +37,12 @@ static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
 /* Padding where it is implicit: whatever the output lacks or has in excess, the odd cell at the tail. */
 static enum nnv_status implicit_window(const struct nnv_call *c, int32_t stride, uint32_t in, uint32_t filter,
                                        uint32_t at, struct nnv_window *w, struct nnv_err *err) {
-    const void *data = nnv_in(c, OUT_SHAPE)->data;
+    const void *data = nnv_in(c, NNV_CONV_OUT_SHAPE)->data;
     int32_t wanted;
     if (!data) return NNV_OK;
     memcpy(&wanted, (const char *)data + at * sizeof wanted, sizeof wanted);
     int64_t full = ((int64_t)in - 1) * stride + filter, total = full - wanted;
-    bool same = nnv_int(c, SCHEME) == ANEURALNETWORKS_PADDING_SAME;
+    bool same = nnv_int(c, NNV_CONV_SCHEME) == ANEURALNETWORKS_PADDING_SAME;
     if (wanted < 1) return nnv_fail(err, NNV_INVALID, "the output shape has extent %d", wanted);
     if (in > 0 && (same ? ((int64_t)wanted + stride - 1) / stride != in : total != 0))
         return nnv_fail(err, NNV_INVALID, "%u elements, stride %d and filter %u give no output of %d", in, stride,
@@ -78,26 +68,27 @@ static enum nnv_status explicit_window(const struct nnv_call *c, const struct nn
 static enum nnv_status window(const struct nnv_call *c, const struct nnv_window_ids *ids, uint32_t in, uint32_t filter,
                               uint32_t at, struct nnv_window *w, struct nnv_err *err) {
     *w = (struct nnv_window){.out = NNV_DIM_UNKNOWN};
-    if (in == NNV_DIM_UNKNOWN || filter == NNV_DIM_UNKNOWN || !nnv_known(c, ids->stride) || !nnv_known(c, SCHEME))
+    if (in == NNV_DIM_UNKNOWN || filter == NNV_DIM_UNKNOWN || !nnv_known(c, ids->stride) ||
+        !nnv_known(c, NNV_CONV_SCHEME))
         return NNV_OK;
     if (filter == 0) return nnv_fail(err, NNV_INVALID, "the filter is empty");
     int32_t stride = nnv_int(c, ids->stride);
-    enum nnv_status st = nnv_in(c, SCHEME) ? implicit_window(c, stride, in, filter, at, w, err)
-                                           : explicit_window(c, ids, stride, in, filter, w, err);
+    enum nnv_status st = nnv_in(c, NNV_CONV_SCHEME) ? implicit_window(c, stride, in, filter, at, w, err)
+                                                    : explicit_window(c, ids, stride, in, filter, w, err);
     return st ? nnv_at(err, st, "%s", at == 3 || ids == &cols_ids ? "width" : "height") : NNV_OK;
 }
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    const struct nnv_shape *x = &nnv_in(c, X)->shape, *f = &nnv_in(c, FILTER)->shape;
+    const struct nnv_shape *x = &nnv_in(c, NNV_CONV_X)->shape, *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
     struct nnv_shape y = nnv_shape_of_rank(4);
     y.dims[0] = nnv_dim(x, 0);
     uint32_t channels = nnv_dim(f, 0);
-    enum nnv_status st = nnv_extent_agree(c, BIAS, 0, &channels, err);
-    if (!st && nnv_known(c, NCHW)) {
-        struct nnv_layout l = nnv_layout_of(nnv_int(c, NCHW));
+    enum nnv_status st = nnv_extent_agree(c, NNV_CONV_BIAS, 0, &channels, err);
+    if (!st && nnv_known(c, NNV_CONV_NCHW)) {
+        struct nnv_layout l = nnv_layout_of(nnv_int(c, NNV_CONV_NCHW));
         struct nnv_window h, w;
         uint32_t depth = nnv_dim(x, l.c);
-        st = nnv_extent_agree(c, FILTER, 3, &depth, err);
+        st = nnv_extent_agree(c, NNV_CONV_FILTER, 3, &depth, err);
         if (!st) st = window(c, &rows_ids, nnv_dim(x, l.h), nnv_dim(f, 1), l.h, &h, err);
         if (!st) st = window(c, &cols_ids, nnv_dim(x, l.w), nnv_dim(f, 2), l.w, &w, err);
         if (st) return st;
@@ -130,18 +121,20 @@ static enum nnv_status positions(struct nnv_kernel *k, const struct nnv_window_i
 static uint32_t meeting(uint32_t filter, int32_t stride) { return (filter - 1) / (uint32_t)stride + 1; }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
-    const struct nnv_shape *f = nnv_in_shape(k, FILTER);
-    bool nchw = nnv_int(k->call, NCHW);
+    const struct nnv_shape *f = nnv_in_shape(k, NNV_CONV_FILTER);
+    bool nchw = nnv_int(k->call, NNV_CONV_NCHW);
     struct nnv_layout l = nnv_layout_of(nchw);
     struct nnv_direct d = {
-        .x = nnv_image_of(nnv_in_shape(k, X), nchw),
+        .x = nnv_image_of(nnv_in_shape(k, NNV_CONV_X), nchw),
         .y = nnv_image_of(nnv_out_shape(k, 0), nchw),
         .fh = f->dims[1],
         .fw = f->dims[2],
         .groups = 1,
     };
-    d.terms = (double)meeting(d.fh, nnv_int(k->call, STRIDE_H)) * meeting(d.fw, nnv_int(k->call, STRIDE_W)) * d.x.c;
-    d.winograd = d.fh == 3 && d.fw == 3 && nnv_int(k->call, STRIDE_H) == 1 && nnv_int(k->call, STRIDE_W) == 1;
+    d.terms = (double)meeting(d.fh, nnv_int(k->call, NNV_CONV_STRIDE_H)) *
+              meeting(d.fw, nnv_int(k->call, NNV_CONV_STRIDE_W)) * d.x.c;
+    d.winograd =
+        d.fh == 3 && d.fw == 3 && nnv_int(k->call, NNV_CONV_STRIDE_H) == 1 && nnv_int(k->call, NNV_CONV_STRIDE_W) == 1;
     enum nnv_status st = positions(k, &rows_ids, d.x.h, d.fh, d.y.h, l.h, &d.rows, err);
     if (!st) st = positions(k, &cols_ids, d.x.w, d.fw, d.y.w, l.w, &d.cols, err);
     return st ? st : nnv_direct_eval(k, &d, err);
@@ -192,20 +185,17 @@ static void sample(struct nnv_sample *s) {
     uint32_t dims[4];
     nnv_sample_image(dims, g.n, (uint32_t)output_extent(s, g.scheme, g.h, g.stride_h, g.fh),
                      (uint32_t)output_extent(s, g.scheme, g.w, g.stride_w, g.fw), channels, g.nchw);
-    nnv_sample_ints(s, OUT_SHAPE, 4,
+    nnv_sample_ints(s, NNV_CONV_OUT_SHAPE, 4,
                     (int32_t[]){(int32_t)dims[0], (int32_t)dims[1], (int32_t)dims[2], (int32_t)dims[3]});
 }
 
 const struct nnv_op nnv_op_TRANSPOSE_CONV_2D = {
-    .code = ANEURALNETWORKS_TRANSPOSE_CONV_2D,
-    .name = "TRANSPOSE_CONV_2D",
+    NNV_OP_NAMED(TRANSPOSE_CONV_2D),
     .level = 3,
     .formula = "y[n, i*sh-top+p, j*sw-left+q, k] = act(bias[k] + sum over all i,j,p,q,c that lead there of "
                "x[n,i,j,c] * filter[k,p,q,c])",
-    .forms = forms,
-    .nforms = 2,
-    .sigs = nnv_direct_sigs,
-    .nsigs = NNV_DIRECT_SIGS,
+    NNV_OP_FORMS(forms),
+    NNV_OP_SIGS(nnv_direct_sigs),
     .rounding = NNV_ROUND_LINEAR,
     .zero = NNV_ZERO_BATCH,
     .linear = true,

@@ -17,7 +17,6 @@ static const struct nnv_slot inputs[] = {
 };
 static const struct nnv_slot outputs[] = {
     {.name = "boxes", .var = NNV_T, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH}};
-static const struct nnv_form forms[] = {{"", inputs, 4, outputs, 1}};
 
 #define SIG(LEVEL, BOXES, DELTAS)                                                                                      \
     {                                                                                                                  \
@@ -113,15 +112,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_AXIS_ALIGNED_BBOX_TRANSFORM = {
-    .code = ANEURALNETWORKS_AXIS_ALIGNED_BBOX_TRANSFORM,
-    .name = "AXIS_ALIGNED_BBOX_TRANSFORM",
+    NNV_OP_NAMED(AXIS_ALIGNED_BBOX_TRANSFORM),
     .level = 3,
     .formula = "w = x2 - x1, h = y2 - y1, centre' = centre + (dx w, dy h), w' = w e^dw, h' = h e^dh; the corners "
                "centre' -+ (w', h') / 2, clipped to the image, whose size is (height, width)",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .zero = NNV_ZERO_ANY,
     .infer = infer,

@@ -8,8 +8,7 @@ enum { HARD, LINEAR, GAUSSIAN, KERNELS };
 
 #define NUMBER(ID, NAME, RULE)                                                                                         \
     { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = RULE }
-#define INTEGER(ID, NAME)                                                                                              \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR }
+#define INTEGER(ID, NAME) NNV_SLOT_INT(ID, NAME, NNV_ANY)
 static const struct nnv_slot inputs[] = {
     {.id = SCORES, .name = "scores", .var = NNV_T, .rank_min = 2, .rank_max = 2, .lo = 0.05, .hi = 0.95},
     {.id = BOXES, .name = "boxes", .var = NNV_V, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
@@ -42,7 +41,6 @@ static const struct nnv_slot outputs[] = {
      .rank_min = 1,
      .rank_max = 1},
 };
-static const struct nnv_form forms[] = {{"", inputs, 9, outputs, 4}};
 
 #define SIG(LEVEL, T, BOX, NUMBERS)                                                                                    \
     {                                                                                                                  \
@@ -290,17 +288,14 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_BOX_WITH_NMS_LIMIT = {
-    .code = ANEURALNETWORKS_BOX_WITH_NMS_LIMIT,
-    .name = "BOX_WITH_NMS_LIMIT",
+    NNV_OP_NAMED(BOX_WITH_NMS_LIMIT),
     .level = 3,
     .formula =
         "of each image and class but 0, of scores above the threshold: takes the highest and scales the others by "
         "k(IoU) until none is at or above the NMS threshold; hard k = IoU < threshold, linear "
         "k = IoU < threshold ? 1 : 1 - IoU, gaussian k = e^(-IoU^2 / sigma); of each image the best",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .zero = NNV_ZERO_ANY,
     .sizes = true,

@@ -56,7 +56,6 @@ static const struct nnv_slot outputs[] = {
      .rank_min = 1,
      .rank_max = 1},
 };
-static const struct nnv_form forms[] = {{"", inputs, 14, outputs, 4}};
 
 static const struct nnv_sig sigs[] = {
     {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
@@ -327,17 +326,14 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_DETECTION_POSTPROCESSING = {
-    .code = ANEURALNETWORKS_DETECTION_POSTPROCESSING,
-    .name = "DETECTION_POSTPROCESSING",
+    NNV_OP_NAMED(DETECTION_POSTPROCESSING),
     .level = 3,
     .formula =
         "boxes: centre' = centre + size * delta / scale, size' = size * e^(delta / scale); regular: hard NMS for "
         "each class but 0, of all the best; fast: hard NMS by the best class of each anchor, of each the best "
         "classes; by falling score, then zeros",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .check = check,
     .infer = infer,

@@ -32,7 +32,6 @@ static const struct nnv_slot outputs[] = {
      .rank_min = 1,
      .rank_max = 1},
 };
-static const struct nnv_form forms[] = {{"", inputs, 11, outputs, 3}};
 
 #define SIG(LEVEL, T, ANCHOR, BOX, NUMBERS)                                                                            \
     {                                                                                                                  \
@@ -285,16 +284,13 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_GENERATE_PROPOSALS = {
-    .code = ANEURALNETWORKS_GENERATE_PROPOSALS,
-    .name = "GENERATE_PROPOSALS",
+    NNV_OP_NAMED(GENERATE_PROPOSALS),
     .level = 3,
     .formula = "of each image: the anchors moved to (w stride, h stride), transformed by their deltas as in "
                "AXIS_ALIGNED_BBOX_TRANSFORM; of the best those larger than the least size; takes the highest score and "
                "drops what overlaps it by IoU >= threshold",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .sizes = true,
     .any_order = true,

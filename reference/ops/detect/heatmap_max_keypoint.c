@@ -8,7 +8,7 @@ enum { SCORE, KEYPOINT };
 static const struct nnv_slot inputs[] = {
     {.id = HEATMAP, .name = "heatmap", .var = NNV_T, .rank_min = 4, .rank_max = 4},
     {.id = BOXES, .name = "boxes", .var = NNV_V, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
-    {.id = NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR},
+    NNV_SLOT_BOOL(NCHW, "nchw"),
 };
 static const struct nnv_slot outputs[] = {
     {.id = SCORE, .name = "score", .var = NNV_T, .rank_min = 2, .rank_max = 2, .judged = NNV_JUDGED_CHOICE, .run = 1},
@@ -21,7 +21,6 @@ static const struct nnv_slot outputs[] = {
      .judged = NNV_JUDGED_CHOICE,
      .run = 2},
 };
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 2}};
 
 static const struct nnv_sig sigs[] = {
     {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_V] = ANEURALNETWORKS_TENSOR_FLOAT32}},
@@ -216,17 +215,14 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_HEATMAP_MAX_KEYPOINT = {
-    .code = ANEURALNETWORKS_HEATMAP_MAX_KEYPOINT,
-    .name = "HEATMAP_MAX_KEYPOINT",
+    NNV_OP_NAMED(HEATMAP_MAX_KEYPOINT),
     .level = 3,
     .formula =
         "p = the place of the largest of a map (of equals any), H, g its second and first differences; "
         "d = -H^-1 g, at most 1.5; score = M[p] + g.d + d.H.d/2; keypoint = (p + d + 1/2)/size*(box end - start) "
         "+ start",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .check = check,
     .infer = infer,

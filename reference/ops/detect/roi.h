@@ -18,8 +18,6 @@ enum {
     NNV_ROI_NCHW,
 };
 
-#define NNV_ROI_INT(ID, NAME, RULE)                                                                                    \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE }
 #define NNV_ROI_RATIO(ID, NAME)                                                                                        \
     { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = NNV_POSITIVE }
 /** All inputs before the numbers of samples or the layout. */
@@ -32,11 +30,10 @@ enum {
          .type = ANEURALNETWORKS_TENSOR_INT32,                                                                         \
          .rank_min = 1,                                                                                                \
          .rank_max = 1},                                                                                               \
-        NNV_ROI_INT(NNV_ROI_HEIGHT, "output height", NNV_POSITIVE),                                                    \
-        NNV_ROI_INT(NNV_ROI_WIDTH, "output width", NNV_POSITIVE), NNV_ROI_RATIO(NNV_ROI_HEIGHT_RATIO, "height ratio"), \
-        NNV_ROI_RATIO(NNV_ROI_WIDTH_RATIO, "width ratio")
-#define NNV_ROI_LAYOUT                                                                                                 \
-    { .id = NNV_ROI_NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR }
+        NNV_SLOT_INT(NNV_ROI_HEIGHT, "output height", NNV_POSITIVE),                                                   \
+        NNV_SLOT_INT(NNV_ROI_WIDTH, "output width", NNV_POSITIVE),                                                     \
+        NNV_ROI_RATIO(NNV_ROI_HEIGHT_RATIO, "height ratio"), NNV_ROI_RATIO(NNV_ROI_WIDTH_RATIO, "width ratio")
+#define NNV_ROI_LAYOUT NNV_SLOT_BOOL(NNV_ROI_NCHW, "nchw")
 
 enum { NNV_ROI_SIGS = 4 };
 extern const struct nnv_sig nnv_roi_sigs[NNV_ROI_SIGS];

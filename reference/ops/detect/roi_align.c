@@ -4,12 +4,11 @@
 
 static const struct nnv_slot inputs[] = {
     NNV_ROI_INPUTS,
-    NNV_ROI_INT(NNV_ROI_HEIGHT_SAMPLES, "height samples", NNV_NOT_NEGATIVE),
-    NNV_ROI_INT(NNV_ROI_WIDTH_SAMPLES, "width samples", NNV_NOT_NEGATIVE),
+    NNV_SLOT_INT(NNV_ROI_HEIGHT_SAMPLES, "height samples", NNV_NOT_NEGATIVE),
+    NNV_SLOT_INT(NNV_ROI_WIDTH_SAMPLES, "width samples", NNV_NOT_NEGATIVE),
     NNV_ROI_LAYOUT,
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 1}};
 
 /* Boxes may be none, images may not be empty. */
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
@@ -149,15 +148,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_ROI_ALIGN = {
-    .code = ANEURALNETWORKS_ROI_ALIGN,
-    .name = "ROI_ALIGN",
+    NNV_OP_NAMED(ROI_ALIGN),
     .level = 3,
     .formula = "y[b,i,j] = the mean of x, bilinear, at n*n samples of bin i,j of box b; sample s of a bin: start + "
                "size*(i + (s+1/2)/n)/out, size = max(end - start, 1); n = samples, if 0: ceil(size/out)",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = nnv_roi_sigs,
-    .nsigs = NNV_ROI_SIGS,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(nnv_roi_sigs),
     .rounding = NNV_ROUND_RESCALE,
     .zero = NNV_ZERO_ANY,
     .check = check,

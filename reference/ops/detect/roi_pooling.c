@@ -7,7 +7,6 @@
 static const struct nnv_slot inputs[] = {NNV_ROI_INPUTS, NNV_ROI_LAYOUT};
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4, .quant = NNV_Q_SAME}};
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 1}};
 
 /* The bins along one dimension of a box: pixels lo[i] to hi[i] - 1. */
 struct axis {
@@ -98,15 +97,12 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 static const char *const variants[] = {"nhwc", "nchw", NULL};
 
 const struct nnv_op nnv_op_ROI_POOLING = {
-    .code = ANEURALNETWORKS_ROI_POOLING,
-    .name = "ROI_POOLING",
+    NNV_OP_NAMED(ROI_POOLING),
     .level = 3,
     .formula = "y[b,i,j] = the largest x of bin i,j of box b, 0 if it is empty; coordinates are rounded, size = end - "
                "start + 1; bin i: [floor(start + i*size/out), ceil(start + (i+1)*size/out))",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = nnv_roi_sigs,
-    .nsigs = NNV_ROI_SIGS,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(nnv_roi_sigs),
     .rounding = NNV_ROUND_NONE,
     .check = nnv_roi_check,
     .infer = nnv_roi_infer,

@@ -29,4 +29,11 @@ void nnv_binary_sample(struct nnv_sample *s);
 /** The variants that go with them: no activation, ranks up to 5; drawn by nnv_binary_sample. */
 extern const char *const nnv_pair_variants[];
 
+/** The record of an operation of level 3 on two broadcast inputs; then what else it has. */
+#define NNV_PAIR_RECORD(NAME, FORMULA, INPUTS, OUTPUTS, SIGS, EVAL, ...)                                               \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),        .level = 3,   .formula = FORMULA, NNV_OP_FORM(INPUTS, OUTPUTS), NNV_OP_SIGS(SIGS),  \
+        .infer = nnv_binary_infer, .eval = EVAL, __VA_ARGS__,                                                          \
+    }
+
 #endif

@@ -6,13 +6,9 @@ enum { A, B };
 
 static const struct nnv_slot inputs[] = {NNV_PAIR_INPUTS};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_BOOL8}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_BOOL8}},        {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},      {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}}, {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, BOOL8), NNV_SIG(3, FLOAT16),      NNV_SIG(3, FLOAT32),
+                                      NNV_SIG(3, INT32), NNV_SIG(3, QUANT8_ASYMM), NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 static double flushed(const struct nnv_kernel *k, double v) { return fabs(v) < k->eta ? 0 : v; }
 
@@ -40,22 +36,8 @@ static double decide(struct nnv_kernel *k, const struct nnv_pair *p, bool (*hold
         nnv_pair_each(k, A, B, decide_##NAME, k->out[0]);                                                              \
         return NNV_OK;                                                                                                 \
     }                                                                                                                  \
-    const struct nnv_op nnv_op_##NAME = {                                                                              \
-        .code = ANEURALNETWORKS_##NAME,                                                                                \
-        .name = #NAME,                                                                                                 \
-        .level = 3,                                                                                                    \
-        .formula = "y = a " #OPERATOR " b, a and b broadcast",                                                         \
-        .forms = forms,                                                                                                \
-        .nforms = 1,                                                                                                   \
-        .sigs = sigs,                                                                                                  \
-        .nsigs = sizeof sigs / sizeof *sigs,                                                                           \
-        .rounding = NNV_ROUND_NONE,                                                                                    \
-        .linear = true,                                                                                                \
-        .infer = nnv_binary_infer,                                                                                     \
-        .eval = eval_##NAME,                                                                                           \
-        .variants = nnv_pair_variants,                                                                                 \
-        .sample = sample,                                                                                              \
-    }
+    NNV_PAIR_RECORD(NAME, "y = a " #OPERATOR " b, a and b broadcast", inputs, outputs, sigs, eval_##NAME,              \
+                    .rounding = NNV_ROUND_NONE, .linear = true, .variants = nnv_pair_variants, .sample = sample)
 
 /*
  * Every other case, and all of those that ask for equality, have many equal numbers and neighbours that only full

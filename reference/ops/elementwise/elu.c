@@ -9,7 +9,6 @@ static const struct nnv_slot inputs[] = {
     {.id = ALPHA, .name = "alpha", .var = NNV_S, .flags = NNV_SCALAR},
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
     {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
@@ -41,14 +40,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_ELU = {
-    .code = ANEURALNETWORKS_ELU,
-    .name = "ELU",
+    NNV_OP_NAMED(ELU),
     .level = 4,
     .formula = "y = max(0, x) + min(0, alpha * (e^x - 1))",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .unary = true,
     .infer = nnv_same_shape_infer,

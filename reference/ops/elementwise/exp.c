@@ -8,15 +8,8 @@ static const struct nnv_slot log_inputs[] = {
     {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = 0.0625, .hi = 12}};
 static const struct nnv_slot sin_inputs[] = {
     {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -7, .hi = 7}};
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form exp_forms[] = {{"", exp_inputs, 1, outputs, 1}};
-static const struct nnv_form log_forms[] = {{"", log_inputs, 1, outputs, 1}};
-static const struct nnv_form sin_forms[] = {{"", sin_inputs, 1, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32)};
 
 enum { ULPS_SIN = 4 };
 
@@ -45,24 +38,10 @@ static enum nnv_status eval_sin(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-#define RECORD(NAME, FORMULA, FORMS, EVAL)                                                                             \
-    const struct nnv_op nnv_op_##NAME = {                                                                              \
-        .code = ANEURALNETWORKS_##NAME,                                                                                \
-        .name = #NAME,                                                                                                 \
-        .level = 3,                                                                                                    \
-        .formula = FORMULA,                                                                                            \
-        .forms = FORMS,                                                                                                \
-        .nforms = 1,                                                                                                   \
-        .sigs = sigs,                                                                                                  \
-        .nsigs = sizeof sigs / sizeof *sigs,                                                                           \
-        .rounding = NNV_ROUND_TABLE,                                                                                   \
-        .unary = true,                                                                                                 \
-        .infer = nnv_same_shape_infer,                                                                                 \
-        .eval = EVAL,                                                                                                  \
-        .variants = nnv_any_rank_variants,                                                                             \
-        .sample = nnv_any_rank_sample,                                                                                 \
-    }
+#define RECORD(NAME, FORMULA, INPUTS, EVAL)                                                                            \
+    NNV_UNARY_RECORD(NAME, 3, FORMULA, INPUTS, nnv_output, sigs, EVAL, NNV_ANY_RANK_SAMPLED,                           \
+                     .rounding = NNV_ROUND_TABLE)
 
-RECORD(EXP, "y = e^x", exp_forms, eval_exp);
-RECORD(LOG, "y = ln x", log_forms, eval_log);
-RECORD(SIN, "y = sin x", sin_forms, eval_sin);
+RECORD(EXP, "y = e^x", exp_inputs, eval_exp);
+RECORD(LOG, "y = ln x", log_inputs, eval_log);
+RECORD(SIN, "y = sin x", sin_inputs, eval_sin);

@@ -3,15 +3,9 @@
 #include "reference/ops/elementwise/unary.h"
 
 static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -5, .hi = 5}};
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(4, FLOAT16), NNV_SIG(4, FLOAT32), NNV_SIG(4, QUANT8_ASYMM),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 /* The factors may be multiplied in any order; the division may be a product with 1/6. */
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
@@ -25,20 +19,5 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-const struct nnv_op nnv_op_HARD_SWISH = {
-    .code = ANEURALNETWORKS_HARD_SWISH,
-    .name = "HARD_SWISH",
-    .level = 4,
-    .formula = "y = x * min(6, max(0, x + 3)) / 6",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
-    .rounding = NNV_ROUND_TABLE,
-    .zero = NNV_ZERO_ANY,
-    .unary = true,
-    .infer = nnv_same_shape_infer,
-    .eval = eval,
-    .variants = nnv_any_rank_variants,
-    .sample = nnv_any_rank_sample,
-};
+NNV_UNARY_RECORD(HARD_SWISH, 4, "y = x * min(6, max(0, x + 3)) / 6", inputs, nnv_output, sigs, eval,
+                 NNV_ANY_RANK_SAMPLED, .rounding = NNV_ROUND_TABLE, .zero = NNV_ZERO_ANY);

@@ -6,12 +6,9 @@
 enum { A, B };
 
 static const struct nnv_slot inputs[] = {NNV_PAIR_INPUTS};
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form pair_forms[] = {{"", inputs, 2, outputs, 1}};
 static const struct nnv_slot input[] = {{.id = A, .name = "input", .var = NNV_T, .rank_min = 1}};
-static const struct nnv_form not_forms[] = {{"", input, 1, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {{3, {[NNV_T] = ANEURALNETWORKS_TENSOR_BOOL8}}};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, BOOL8)};
 
 /* NaN, "not compared", spreads unless the other input decides. */
 static double both(double a, double b) {
@@ -24,18 +21,6 @@ static double either(double a, double b) {
     return isnan(a) || isnan(b) ? (double)NAN : 0;
 }
 
-static enum nnv_status eval_and(struct nnv_kernel *k, struct nnv_err *err) {
-    (void)err;
-    nnv_binary_eval(k, A, B, both);
-    return NNV_OK;
-}
-
-static enum nnv_status eval_or(struct nnv_kernel *k, struct nnv_err *err) {
-    (void)err;
-    nnv_binary_eval(k, A, B, either);
-    return NNV_OK;
-}
-
 static enum nnv_status eval_not(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
     const double *x = nnv_real(k, A);
@@ -43,25 +28,20 @@ static enum nnv_status eval_not(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-#define RECORD(NAME, FORMULA, FORMS, INFER, EVAL, VARIANTS, SAMPLE)                                                    \
-    const struct nnv_op nnv_op_##NAME = {                                                                              \
-        .code = ANEURALNETWORKS_##NAME,                                                                                \
-        .name = #NAME,                                                                                                 \
-        .level = 3,                                                                                                    \
-        .formula = FORMULA,                                                                                            \
-        .forms = FORMS,                                                                                                \
-        .nforms = 1,                                                                                                   \
-        .sigs = sigs,                                                                                                  \
-        .nsigs = 1,                                                                                                    \
-        .rounding = NNV_ROUND_NONE,                                                                                    \
-        .infer = INFER,                                                                                                \
-        .eval = EVAL,                                                                                                  \
-        .variants = VARIANTS,                                                                                          \
-        .sample = SAMPLE,                                                                                              \
-    }
+#define RECORD(NAME, WORD, DECISION)                                                                                   \
+    static enum nnv_status eval_##WORD(struct nnv_kernel *k, struct nnv_err *err) {                                    \
+        (void)err;                                                                                                     \
+        nnv_binary_eval(k, A, B, DECISION);                                                                            \
+        return NNV_OK;                                                                                                 \
+    }                                                                                                                  \
+    NNV_PAIR_RECORD(NAME, "y = a " #WORD " b, broadcast", inputs, nnv_output, sigs, eval_##WORD,                       \
+                    .rounding = NNV_ROUND_NONE, .variants = nnv_pair_variants, .sample = nnv_binary_sample)
 
-RECORD(LOGICAL_AND, "y = a and b, broadcast", pair_forms, nnv_binary_infer, eval_and, nnv_pair_variants,
-       nnv_binary_sample);
-RECORD(LOGICAL_OR, "y = a or b, broadcast", pair_forms, nnv_binary_infer, eval_or, nnv_pair_variants,
-       nnv_binary_sample);
-RECORD(LOGICAL_NOT, "y = not x", not_forms, nnv_same_shape_infer, eval_not, nnv_any_rank_variants, nnv_any_rank_sample);
+RECORD(LOGICAL_AND, and, both);
+RECORD(LOGICAL_OR, or, either);
+
+const struct nnv_op nnv_op_LOGICAL_NOT = {
+    NNV_OP_NAMED(LOGICAL_NOT),      .level = 3,        .formula = "y = not x",
+    NNV_OP_FORM(input, nnv_output), NNV_OP_SIGS(sigs), .rounding = NNV_ROUND_NONE,
+    .infer = nnv_same_shape_infer,  .eval = eval_not,  NNV_ANY_RANK_SAMPLED,
+};

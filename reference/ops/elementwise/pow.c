@@ -8,13 +8,8 @@ static const struct nnv_slot inputs[] = {
     {.id = BASE, .name = "base", .var = NNV_T, .rank_min = 1, .lo = 0.25, .hi = 4},
     {.id = EXPONENT, .name = "exponent", .var = NNV_T, .rank_min = 1, .lo = -2.5, .hi = 2.5},
 };
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32)};
 
 /* An implementation may take e^(y ln x): errors of the logarithm, of the product and of the exponential. */
 static double power(struct nnv_kernel *k, const struct nnv_pair *p) {
@@ -45,18 +40,5 @@ static void sample(struct nnv_sample *s) {
     s->arg[EXPONENT].lo = s->arg[EXPONENT].hi = 2 + s->index % 2;
 }
 
-const struct nnv_op nnv_op_POW = {
-    .code = ANEURALNETWORKS_POW,
-    .name = "POW",
-    .level = 3,
-    .formula = "y = base ^ exponent, base and exponent broadcast",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
-    .rounding = NNV_ROUND_TABLE,
-    .infer = nnv_binary_infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
-};
+NNV_PAIR_RECORD(POW, "y = base ^ exponent, base and exponent broadcast", inputs, nnv_output, sigs, eval,
+                .rounding = NNV_ROUND_TABLE, .variants = variants, .sample = sample);

@@ -9,14 +9,9 @@ static const struct nnv_slot inputs[] = {
     {.id = ALPHA, .name = "alpha", .var = NNV_T, .flags = NNV_PARAM, .rank_min = 1, .lo = -1.5, .hi = 2},
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(3, QUANT8_ASYMM),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 static double slope(struct nnv_kernel *k, const struct nnv_pair *p) {
     (void)k;
@@ -36,19 +31,6 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-const struct nnv_op nnv_op_PRELU = {
-    .code = ANEURALNETWORKS_PRELU,
-    .name = "PRELU",
-    .level = 3,
-    .formula = "y = x where x >= 0, else alpha * x, input and alpha broadcast",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
-    .rounding = NNV_ROUND_LINEAR,
-    .linear = true,
-    .infer = nnv_binary_infer,
-    .eval = eval,
-    .variants = nnv_pair_variants,
-    .sample = nnv_binary_sample,
-};
+NNV_PAIR_RECORD(PRELU, "y = x where x >= 0, else alpha * x, input and alpha broadcast", inputs, outputs, sigs, eval,
+                .rounding = NNV_ROUND_LINEAR, .linear = true, .variants = nnv_pair_variants,
+                .sample = nnv_binary_sample);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file relu.c RELU, RELU1, RELU6. */
-#include "reference/ops/common.h"
+#include "reference/ops/elementwise/unary.h"
 
 static const struct nnv_slot relu_inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
 static const struct nnv_slot relu1_inputs[] = {
@@ -8,16 +8,9 @@ static const struct nnv_slot relu1_inputs[] = {
 static const struct nnv_slot relu6_inputs[] = {
     {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 9}};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_SAME}};
-static const struct nnv_form relu_forms[] = {{"", relu_inputs, 1, outputs, 1}};
-static const struct nnv_form relu1_forms[] = {{"", relu1_inputs, 1, outputs, 1}};
-static const struct nnv_form relu6_forms[] = {{"", relu6_inputs, 1, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(1, QUANT8_ASYMM), NNV_SIG(3, FLOAT16),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 /* NaN stays NaN: in a perturbed row it means "not compared". */
 static enum nnv_status clamp(struct nnv_kernel *k, double lo, double hi) {
@@ -26,41 +19,14 @@ static enum nnv_status clamp(struct nnv_kernel *k, double lo, double hi) {
     return NNV_OK;
 }
 
-static enum nnv_status relu(struct nnv_kernel *k, struct nnv_err *err) {
-    (void)err;
-    return clamp(k, 0, INFINITY);
-}
+#define RECORD(NAME, FORMULA, INPUTS, LO, HI)                                                                          \
+    static enum nnv_status eval_##NAME(struct nnv_kernel *k, struct nnv_err *err) {                                    \
+        (void)err;                                                                                                     \
+        return clamp(k, LO, HI);                                                                                       \
+    }                                                                                                                  \
+    NNV_UNARY_RECORD(NAME, 1, FORMULA, INPUTS, outputs, sigs, eval_##NAME, NNV_RANK_4_SAMPLED,                         \
+                     .rounding = NNV_ROUND_NONE, .zero = NNV_ZERO_ANY, .linear = true)
 
-static enum nnv_status relu1(struct nnv_kernel *k, struct nnv_err *err) {
-    (void)err;
-    return clamp(k, -1, 1);
-}
-
-static enum nnv_status relu6(struct nnv_kernel *k, struct nnv_err *err) {
-    (void)err;
-    return clamp(k, 0, 6);
-}
-
-#define RECORD(NAME, FORMS, FORMULA, EVAL)                                                                             \
-    const struct nnv_op nnv_op_##NAME = {                                                                              \
-        .code = ANEURALNETWORKS_##NAME,                                                                                \
-        .name = #NAME,                                                                                                 \
-        .level = 1,                                                                                                    \
-        .formula = FORMULA,                                                                                            \
-        .forms = FORMS,                                                                                                \
-        .nforms = 1,                                                                                                   \
-        .sigs = sigs,                                                                                                  \
-        .nsigs = sizeof sigs / sizeof *sigs,                                                                           \
-        .rounding = NNV_ROUND_NONE,                                                                                    \
-        .zero = NNV_ZERO_ANY,                                                                                          \
-        .linear = true,                                                                                                \
-        .unary = true,                                                                                                 \
-        .infer = nnv_same_shape_infer,                                                                                 \
-        .eval = EVAL,                                                                                                  \
-        .variants = nnv_unary_variants,                                                                                \
-        .sample = nnv_sample_unary,                                                                                    \
-    }
-
-RECORD(RELU, relu_forms, "y = max(0, x)", relu);
-RECORD(RELU1, relu1_forms, "y = min(1, max(-1, x))", relu1);
-RECORD(RELU6, relu6_forms, "y = min(6, max(0, x))", relu6);
+RECORD(RELU, "y = max(0, x)", relu_inputs, 0, INFINITY);
+RECORD(RELU1, "y = min(1, max(-1, x))", relu1_inputs, -1, 1);
+RECORD(RELU6, "y = min(6, max(0, x))", relu6_inputs, 0, 6);

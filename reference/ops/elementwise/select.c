@@ -9,16 +9,9 @@ static const struct nnv_slot inputs[] = {
     {.id = A, .name = "a", .var = NNV_T, .rank_min = 1},
     {.id = B, .name = "b", .var = NNV_T, .rank_min = 1},
 };
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(3, INT32),
+                                      NNV_SIG(3, QUANT8_ASYMM), NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 /* All three inputs have one shape. */
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
@@ -57,14 +50,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_SELECT = {
-    .code = ANEURALNETWORKS_SELECT,
-    .name = "SELECT",
+    NNV_OP_NAMED(SELECT),
     .level = 3,
     .formula = "y = condition ? a : b",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, nnv_output),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .linear = true,
     .infer = infer,

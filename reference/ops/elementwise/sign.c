@@ -3,19 +3,9 @@
 #include "reference/ops/elementwise/unary.h"
 
 static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1}};
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
 
-static const struct nnv_sig abs_sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-};
-static const struct nnv_sig neg_sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-};
+static const struct nnv_sig abs_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(4, INT32)};
+static const struct nnv_sig neg_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(3, INT32)};
 
 /* The smallest integer has no opposite. */
 static enum nnv_status each(struct nnv_kernel *k, double (*f)(double)) {
@@ -39,23 +29,8 @@ static enum nnv_status eval_neg(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 #define RECORD(NAME, FORMULA, SIGS, EVAL)                                                                              \
-    const struct nnv_op nnv_op_##NAME = {                                                                              \
-        .code = ANEURALNETWORKS_##NAME,                                                                                \
-        .name = #NAME,                                                                                                 \
-        .level = 3,                                                                                                    \
-        .formula = FORMULA,                                                                                            \
-        .forms = forms,                                                                                                \
-        .nforms = 1,                                                                                                   \
-        .sigs = SIGS,                                                                                                  \
-        .nsigs = sizeof SIGS / sizeof *SIGS,                                                                           \
-        .rounding = NNV_ROUND_NONE,                                                                                    \
-        .linear = true,                                                                                                \
-        .unary = true,                                                                                                 \
-        .infer = nnv_same_shape_infer,                                                                                 \
-        .eval = EVAL,                                                                                                  \
-        .variants = nnv_any_rank_variants,                                                                             \
-        .sample = nnv_any_rank_sample,                                                                                 \
-    }
+    NNV_UNARY_RECORD(NAME, 3, FORMULA, inputs, nnv_output, SIGS, EVAL, NNV_ANY_RANK_SAMPLED,                           \
+                     .rounding = NNV_ROUND_NONE, .linear = true)
 
 RECORD(ABS, "y = |x|", abs_sigs, eval_abs);
 RECORD(NEG, "y = -x", neg_sigs, eval_neg);

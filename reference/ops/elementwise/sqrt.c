@@ -4,16 +4,10 @@
 
 static const struct nnv_slot inputs[] = {
     {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = 0.0625, .hi = 9}};
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {7, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {7, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
-enum { FLOAT_SIGS = 2, ALL_SIGS = 4 };
+static const struct nnv_sig sqrt_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32)};
+static const struct nnv_sig rsqrt_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(7, QUANT8_ASYMM),
+                                            NNV_SIG(7, QUANT8_ASYMM_SIGNED)};
 
 /* The root of 0 is 0; but a number below the smallest normal may be taken as 0. */
 static enum nnv_status eval_sqrt(struct nnv_kernel *k, struct nnv_err *err) {
@@ -47,23 +41,7 @@ static void sample_rsqrt(struct nnv_sample *s) {
     s->out_zero_point = s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM ? 11 : -117;
 }
 
-#define RECORD(NAME, FORMULA, NSIGS, EVAL, SAMPLE)                                                                     \
-    const struct nnv_op nnv_op_##NAME = {                                                                              \
-        .code = ANEURALNETWORKS_##NAME,                                                                                \
-        .name = #NAME,                                                                                                 \
-        .level = 3,                                                                                                    \
-        .formula = FORMULA,                                                                                            \
-        .forms = forms,                                                                                                \
-        .nforms = 1,                                                                                                   \
-        .sigs = sigs,                                                                                                  \
-        .nsigs = NSIGS,                                                                                                \
-        .rounding = NNV_ROUND_TABLE,                                                                                   \
-        .unary = true,                                                                                                 \
-        .infer = nnv_same_shape_infer,                                                                                 \
-        .eval = EVAL,                                                                                                  \
-        .variants = nnv_any_rank_variants,                                                                             \
-        .sample = SAMPLE,                                                                                              \
-    }
-
-RECORD(SQRT, "y = the square root of x", FLOAT_SIGS, eval_sqrt, nnv_any_rank_sample);
-RECORD(RSQRT, "y = 1 / the square root of x", ALL_SIGS, eval_rsqrt, sample_rsqrt);
+NNV_UNARY_RECORD(SQRT, 3, "y = the square root of x", inputs, nnv_output, sqrt_sigs, eval_sqrt, NNV_ANY_RANK_SAMPLED,
+                 .rounding = NNV_ROUND_TABLE);
+NNV_UNARY_RECORD(RSQRT, 3, "y = 1 / the square root of x", inputs, nnv_output, rsqrt_sigs, eval_rsqrt,
+                 .rounding = NNV_ROUND_TABLE, .variants = nnv_any_rank_variants, .sample = sample_rsqrt);

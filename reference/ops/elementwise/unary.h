@@ -12,4 +12,21 @@ void nnv_unary_eval(struct nnv_kernel *k, double (*f)(double), double ulps);
 extern const char *const nnv_any_rank_variants[];
 void nnv_any_rank_sample(struct nnv_sample *s);
 
+/** The record of an operation of one input slot and one output slot; then what else it has. */
+#define NNV_UNARY_RECORD(NAME, LEVEL, FORMULA, INPUTS, OUTPUTS, SIGS, EVAL, ...)                                       \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = LEVEL,                                                                                                \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(INPUTS, OUTPUTS),                                                                                  \
+        NNV_OP_SIGS(SIGS),                                                                                             \
+        .unary = true,                                                                                                 \
+        .infer = nnv_same_shape_infer,                                                                                 \
+        .eval = EVAL,                                                                                                  \
+        __VA_ARGS__,                                                                                                   \
+    }
+/** How those of ranks 1 to 4 are sampled, and those of any rank. */
+#define NNV_RANK_4_SAMPLED .variants = nnv_unary_variants, .sample = nnv_sample_unary
+#define NNV_ANY_RANK_SAMPLED .variants = nnv_any_rank_variants, .sample = nnv_any_rank_sample
+
 #endif

@@ -14,15 +14,9 @@ static const struct nnv_slot inputs[] = {
     {.id = VALUES, .name = "values", .var = NNV_T, .rank_min = 2},
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 2, .quant = NNV_Q_SAME_1}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, INT32), NNV_SIG(3, QUANT8_ASYMM),
+                                      NNV_SIG(4, FLOAT16), NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     (void)err;
@@ -56,14 +50,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_EMBEDDING_LOOKUP = {
-    .code = ANEURALNETWORKS_EMBEDDING_LOOKUP,
-    .name = "EMBEDDING_LOOKUP",
+    NNV_OP_NAMED(EMBEDDING_LOOKUP),
     .level = 1,
     .formula = "y[i, ...] = values[lookups[i], ...]",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .linear = true,
     .infer = infer,

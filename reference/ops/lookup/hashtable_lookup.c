@@ -24,13 +24,8 @@ static const struct nnv_slot outputs[] = {
      .rank_max = 1,
      .quant = NNV_Q_ONE},
 };
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 2}};
 
-static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(1, INT32), NNV_SIG(1, QUANT8_ASYMM)};
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     uint32_t rows = nnv_dim(&nnv_in(c, KEYS)->shape, 0), n = nnv_dim(&nnv_in(c, LOOKUPS)->shape, 0);
@@ -101,14 +96,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_HASHTABLE_LOOKUP = {
-    .code = ANEURALNETWORKS_HASHTABLE_LOOKUP,
-    .name = "HASHTABLE_LOOKUP",
+    NNV_OP_NAMED(HASHTABLE_LOOKUP),
     .level = 1,
     .formula = "j = index of lookups[i] in keys: y[i, ...] = values[j, ...], hits[i] = 1; no such key: zero bytes, 0",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .linear = true,
     .infer = infer,

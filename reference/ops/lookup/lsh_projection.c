@@ -20,11 +20,10 @@ static const struct nnv_slot inputs[] = {
      .rank_max = 1,
      .lo = -1,
      .hi = 1},
-    {.id = TYPE, .name = "type", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
+    NNV_SLOT_INT(TYPE, "type", NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .rank_max = 1}};
-static const struct nnv_form forms[] = {{"", inputs, 4, outputs, 1}};
 
 #define SIG(LEVEL, SEED, DATA)                                                                                         \
     {                                                                                                                  \
@@ -143,15 +142,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_LSH_PROJECTION = {
-    .code = ANEURALNETWORKS_LSH_PROJECTION,
-    .name = "LSH_PROJECTION",
+    NNV_OP_NAMED(LSH_PROJECTION),
     .level = 1,
     .formula = "bit[h,b] = 0 < sum over rows r of weight[r] * int64(Fingerprint64(hash[h,b], input[r, ...])); "
                "DENSE: the bits; SPARSE: the bits of h as a number, first bit highest, plus h << bits",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .check = check,
     .level_of = level_of,

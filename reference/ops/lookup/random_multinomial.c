@@ -6,19 +6,8 @@ enum { LOGITS, SAMPLES, SEEDS };
 
 static const struct nnv_slot inputs[] = {
     {.id = LOGITS, .name = "logits", .var = NNV_T, .rank_min = 2, .rank_max = 2},
-    {.id = SAMPLES,
-     .name = "samples",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR,
-     .rule = NNV_POSITIVE},
-    {.id = SEEDS,
-     .name = "seeds",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .flags = NNV_PARAM,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INT(SAMPLES, "samples", NNV_POSITIVE),
+    NNV_SLOT_INTS(SEEDS, "seeds"),
 };
 static const struct nnv_slot outputs[] = {{.name = "classes",
                                            .var = NNV_FIXED,
@@ -26,12 +15,8 @@ static const struct nnv_slot outputs[] = {{.name = "classes",
                                            .rank_min = 2,
                                            .rank_max = 2,
                                            .judged = NNV_JUDGED_SAMPLES}};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16)};
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
     uint32_t two = 2;
@@ -102,14 +87,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_RANDOM_MULTINOMIAL = {
-    .code = ANEURALNETWORKS_RANDOM_MULTINOMIAL,
-    .name = "RANDOM_MULTINOMIAL",
+    NNV_OP_NAMED(RANDOM_MULTINOMIAL),
     .level = 3,
     .formula = "y[b,i] = a class j, drawn with probability e^x[b,j] / (the sum of e^x[b,.])",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .check = check,
     .infer = infer,

@@ -2,10 +2,9 @@
 /** @file batch_to_space_nd.c BATCH_TO_SPACE_ND. */
 #include "reference/ops/move/batch.h"
 
-static const struct nnv_slot inputs[] = {NNV_BATCH_INPUT, NNV_MOVE_INTS(NNV_BATCH_BLOCK, "block sizes", 1),
+static const struct nnv_slot inputs[] = {NNV_BATCH_INPUT, NNV_SLOT_INTS(NNV_BATCH_BLOCK, "block sizes"),
                                          NNV_BATCH_LAYOUT};
 static const struct nnv_slot outputs[] = {NNV_BATCH_OUTPUT};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_2;
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reference/ops/move/block.h"
+/** @file block.c DEPTH_TO_SPACE and SPACE_TO_DEPTH: each is the other's inverse. */
+#include "reference/ops/common.h"
 
-const struct nnv_sig nnv_block_sigs[NNV_BLOCK_SIGS] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
+enum { X, SIZE, NCHW };
+
+static const struct nnv_slot inputs[] = {
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},
+    NNV_SLOT_INT(SIZE, "block size", NNV_POSITIVE),
+    {.id = NCHW,
+     .name = "nchw",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_BOOL,
+     .flags = NNV_SCALAR,
+     .group = 1,
+     .level = 3},
 };
+static const struct nnv_slot outputs[] = {
+    {.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4, .quant = NNV_Q_SAME}};
 
-const char *const nnv_block_variants[] = {"plain", "nhwc", "nchw", NULL};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(1, QUANT8_ASYMM), NNV_SIG(3, FLOAT16),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
+
+static const char *const variants[] = {"plain", "nhwc", "nchw", NULL};
 
 /* Positions of height, width and depth. */
 struct axes {
@@ -16,7 +29,7 @@ struct axes {
 };
 
 static struct axes axes_of(const struct nnv_call *c) {
-    return nnv_int(c, NNV_BLOCK_NCHW) ? (struct axes){2, 3, 1} : (struct axes){1, 2, 3};
+    return nnv_int(c, NCHW) ? (struct axes){2, 3, 1} : (struct axes){1, 2, 3};
 }
 
 static enum nnv_status multiply(uint32_t extent, uint64_t by, uint32_t *out, struct nnv_err *err) {
@@ -36,12 +49,13 @@ static enum nnv_status divide(uint32_t extent, uint64_t by, const char *what, ui
     return NNV_OK;
 }
 
+/* [N, H, W, C] to [N, H*b, W*b, C/(b*b)], or to [N, H/b, W/b, C*b*b]. NNV_INVALID if an extent does not divide. */
 static enum nnv_status infer(const struct nnv_call *c, bool to_space, struct nnv_shape *out, struct nnv_err *err) {
-    const struct nnv_shape *x = &nnv_in(c, NNV_BLOCK_X)->shape;
+    const struct nnv_shape *x = &nnv_in(c, X)->shape;
     struct nnv_shape s = nnv_shape_of_rank(4);
     s.dims[0] = nnv_dim(x, 0);
-    if (nnv_known(c, NNV_BLOCK_SIZE) && nnv_known(c, NNV_BLOCK_NCHW)) {
-        uint64_t b = (uint64_t)nnv_int(c, NNV_BLOCK_SIZE);
+    if (nnv_known(c, SIZE) && nnv_known(c, NCHW)) {
+        uint64_t b = (uint64_t)nnv_int(c, SIZE);
         struct axes a = axes_of(c);
         enum nnv_status st;
         if (to_space) {
@@ -60,20 +74,16 @@ static enum nnv_status infer(const struct nnv_call *c, bool to_space, struct nnv
     return NNV_OK;
 }
 
-enum nnv_status nnv_block_infer_to_space(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    return infer(c, true, out, err);
-}
-
-enum nnv_status nnv_block_infer_to_depth(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    return infer(c, false, out, err);
-}
-
-void nnv_block_eval(struct nnv_kernel *k, bool to_space) {
-    bool nchw = nnv_int(k->call, NNV_BLOCK_NCHW) != 0;
-    uint32_t b = (uint32_t)nnv_int(k->call, NNV_BLOCK_SIZE);
-    struct nnv_image x = nnv_image_of(nnv_in_shape(k, NNV_BLOCK_X), nchw);
+/*
+ * Copies between the spatial image [N,H*b,W*b,C] and the deep one [N,H,W,C*b*b]: space[n, h*b+p, w*b+q, c] and
+ * deep[n, h, w, (p*b+q)*C + c] are the same element.
+ */
+static void eval(struct nnv_kernel *k, bool to_space) {
+    bool nchw = nnv_int(k->call, NCHW) != 0;
+    uint32_t b = (uint32_t)nnv_int(k->call, SIZE);
+    struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw);
     struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
-    const double *from = nnv_real(k, NNV_BLOCK_X);
+    const double *from = nnv_real(k, X);
     const struct nnv_image *space = to_space ? &y : &x, *deep = to_space ? &x : &y;
     for (uint32_t n = 0; n < space->n; n++)
         for (uint32_t h = 0; h < space->h; h++)
@@ -85,7 +95,7 @@ void nnv_block_eval(struct nnv_kernel *k, bool to_space) {
                 }
 }
 
-void nnv_block_sample(struct nnv_sample *s, bool to_space) {
+static void sample(struct nnv_sample *s, bool to_space) {
     static const uint32_t blocks[] = {2, 3, 4, 1};
     uint32_t b = blocks[s->index % 4], dims[4];
     bool nchw = nnv_sample_is(s, "nchw");
@@ -95,7 +105,29 @@ void nnv_block_sample(struct nnv_sample *s, bool to_space) {
         nnv_sample_image(dims, n, h, w, c * b * b, nchw);
     else
         nnv_sample_image(dims, n, h * b, w * b, c, nchw);
-    nnv_sample_tensor(s, NNV_BLOCK_X, 4, dims);
-    nnv_sample_scalar(s, NNV_BLOCK_SIZE, b);
-    if (!nnv_sample_is(s, "plain")) nnv_sample_scalar(s, NNV_BLOCK_NCHW, nchw);
+    nnv_sample_tensor(s, X, 4, dims);
+    nnv_sample_scalar(s, SIZE, b);
+    if (!nnv_sample_is(s, "plain")) nnv_sample_scalar(s, NCHW, nchw);
 }
+
+#define RECORD(NAME, FORMULA, TO_SPACE)                                                                                \
+    static enum nnv_status infer_##NAME(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {        \
+        return infer(c, TO_SPACE, out, err);                                                                           \
+    }                                                                                                                  \
+    static enum nnv_status eval_##NAME(struct nnv_kernel *k, struct nnv_err *err) {                                    \
+        (void)err;                                                                                                     \
+        eval(k, TO_SPACE);                                                                                             \
+        return NNV_OK;                                                                                                 \
+    }                                                                                                                  \
+    static void sample_##NAME(struct nnv_sample *s) { sample(s, TO_SPACE); }                                           \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),      .level = 1,                                                                           \
+        .formula = FORMULA,      NNV_OP_FORM(inputs, outputs),                                                         \
+        NNV_OP_SIGS(sigs),       .rounding = NNV_ROUND_NONE,                                                           \
+        .linear = true,          .infer = infer_##NAME,                                                                \
+        .eval = eval_##NAME,     .variants = variants,                                                                 \
+        .sample = sample_##NAME,                                                                                       \
+    }
+
+RECORD(DEPTH_TO_SPACE, "y[n, h*b+p, w*b+q, c] = x[n, h, w, (p*b+q)*(C/b^2) + c], 0 <= p,q < b", true);
+RECORD(SPACE_TO_DEPTH, "y[n, h, w, (p*b+q)*C + c] = x[n, h*b+p, w*b+q, c], 0 <= p,q < b", false);

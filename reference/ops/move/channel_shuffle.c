@@ -4,17 +4,12 @@
 
 enum { X, GROUPS, AXIS };
 
-static const struct nnv_slot inputs[] = {NNV_MOVE_X(4), NNV_MOVE_INT(GROUPS, "groups", NNV_POSITIVE),
-                                         NNV_MOVE_INT(AXIS, "axis", NNV_AXIS)};
+static const struct nnv_slot inputs[] = {NNV_MOVE_X(4), NNV_SLOT_INT(GROUPS, "groups", NNV_POSITIVE),
+                                         NNV_SLOT_INT(AXIS, "axis", NNV_AXIS)};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16), NNV_SIG(3, QUANT8_ASYMM),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     const struct nnv_shape *x = &nnv_in(c, X)->shape;

@@ -8,22 +8,12 @@ enum { X, AXIS };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .flags = NNV_REPEAT, .rank_min = 1, .rank_max = 4},
-    {.id = AXIS,
-     .name = "axis",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR,
-     .rule = NNV_NOT_NEGATIVE},
+    NNV_SLOT_INT(AXIS, "axis", NNV_NOT_NEGATIVE),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(1, QUANT8_ASYMM), NNV_SIG(3, FLOAT16),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 static const struct nnv_arg *input(const struct nnv_call *c, uint32_t i) { return &c->in[(uint32_t)c->pos[X] + i]; }
 
@@ -131,14 +121,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_CONCATENATION = {
-    .code = ANEURALNETWORKS_CONCATENATION,
-    .name = "CONCATENATION",
+    NNV_OP_NAMED(CONCATENATION),
     .level = 1,
     .formula = "y = inputs one behind the other along axis",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .zero = NNV_ZERO_ANY,
     .linear = true,

@@ -6,9 +6,8 @@
 
 enum { X, AXIS };
 
-static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_MOVE_INT(AXIS, "axis", NNV_ANY)};
+static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_SLOT_INT(AXIS, "axis", NNV_ANY)};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(0)};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_3;
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {

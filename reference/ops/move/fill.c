@@ -7,17 +7,9 @@
 enum { DIMS, VALUE };
 
 static const struct nnv_slot inputs[] = {
-    {.id = DIMS,
-     .name = "dimensions",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .flags = NNV_PARAM,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INTS(DIMS, "dimensions"),
     {.id = VALUE, .name = "value", .var = NNV_S, .flags = NNV_SCALAR},
 };
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
     {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
@@ -64,14 +56,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_FILL = {
-    .code = ANEURALNETWORKS_FILL,
-    .name = "FILL",
+    NNV_OP_NAMED(FILL),
     .level = 4,
     .formula = "y = value everywhere, in the given shape",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, nnv_output),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .infer = infer,
     .eval = eval,

@@ -6,10 +6,9 @@ enum { X, AXIS, INDICES };
 
 static const struct nnv_slot inputs[] = {
     NNV_MOVE_X(0),
-    NNV_MOVE_INT(AXIS, "axis", NNV_AXIS),
+    NNV_SLOT_INT(AXIS, "axis", NNV_AXIS),
     {.id = INDICES, .name = "indices", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1}};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(0)};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_3;
 
 /* The extents of the indices take the place of the axis. */

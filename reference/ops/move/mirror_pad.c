@@ -4,9 +4,8 @@
 
 enum { MODE = NNV_PADDINGS + 1, REFLECT = 0, SYMMETRIC = 1 };
 
-static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_PAD_PADDINGS, NNV_MOVE_INT(MODE, "mode", NNV_ANY)};
+static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_PAD_PADDINGS, NNV_SLOT_INT(MODE, "mode", NNV_ANY)};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(0)};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_OF(7);
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {

@@ -18,44 +18,28 @@
         .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .flags = NNV_PARAM,            \
         .rank_min = RANK, .rank_max = RANK                                                                             \
     }
-/** An INT32 scalar. */
-#define NNV_MOVE_INT(ID, NAME, RULE)                                                                                   \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE }
-
 /** The types of operations of level 2; of level 3; of level 6 and above. */
 #define NNV_MOVE_SIGS_2                                                                                                \
-    {                                                                                                                  \
-        {2, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}}, {2, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},         \
-            {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}}, {                                                         \
-            4, { [NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED }                                                \
-        }                                                                                                              \
-    }
+    { NNV_SIG(2, FLOAT32), NNV_SIG(2, QUANT8_ASYMM), NNV_SIG(3, FLOAT16), NNV_SIG(4, QUANT8_ASYMM_SIGNED) }
 #define NNV_MOVE_SIGS_3                                                                                                \
     {                                                                                                                  \
-        {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}}, {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},              \
-            {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}}, {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}}, {     \
-            4, { [NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED }                                                \
-        }                                                                                                              \
+        NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16), NNV_SIG(3, INT32), NNV_SIG(3, QUANT8_ASYMM),                         \
+            NNV_SIG(4, QUANT8_ASYMM_SIGNED)                                                                            \
     }
 #define NNV_MOVE_SIGS_OF(LEVEL)                                                                                        \
     {                                                                                                                  \
-        {LEVEL, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}}, {LEVEL, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},      \
-            {LEVEL, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},                                                         \
-            {LEVEL, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}}, {                                                \
-            LEVEL, { [NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED }                                            \
-        }                                                                                                              \
+        NNV_SIG(LEVEL, FLOAT32), NNV_SIG(LEVEL, FLOAT16), NNV_SIG(LEVEL, INT32), NNV_SIG(LEVEL, QUANT8_ASYMM),         \
+            NNV_SIG(LEVEL, QUANT8_ASYMM_SIGNED)                                                                        \
     }
 
-/** The record of the file's forms, sigs, infer, eval, variants and sample; then .level and what else it has. */
+/** The record of the file's inputs, outputs, sigs, infer, eval, variants and sample; then .level and what else it has.
+ */
 #define NNV_MOVE_RECORD(NAME, FORMULA, ...)                                                                            \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        .code = ANEURALNETWORKS_##NAME,                                                                                \
-        .name = #NAME,                                                                                                 \
+        NNV_OP_NAMED(NAME),                                                                                            \
         .formula = FORMULA,                                                                                            \
-        .forms = forms,                                                                                                \
-        .nforms = 1,                                                                                                   \
-        .sigs = sigs,                                                                                                  \
-        .nsigs = sizeof sigs / sizeof *sigs,                                                                           \
+        NNV_OP_FORM(inputs, outputs),                                                                                  \
+        NNV_OP_SIGS(sigs),                                                                                             \
         .rounding = NNV_ROUND_NONE,                                                                                    \
         .linear = true,                                                                                                \
         .infer = infer,                                                                                                \

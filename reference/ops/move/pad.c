@@ -4,7 +4,6 @@
 
 static const struct nnv_slot inputs[] = {NNV_MOVE_X(4), NNV_PAD_PADDINGS};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_2;
 
 static int level_of(const struct nnv_call *c) { return nnv_pad_shifted_zero(c) ? 3 : 2; }

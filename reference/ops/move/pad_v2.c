@@ -7,7 +7,6 @@ enum { VALUE = NNV_PADDINGS + 1 };
 static const struct nnv_slot inputs[] = {
     NNV_MOVE_X(4), NNV_PAD_PADDINGS, {.id = VALUE, .name = "value", .var = NNV_S, .flags = NNV_SCALAR}};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
     {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},

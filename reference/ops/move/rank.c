@@ -5,20 +5,17 @@
 static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1}};
 static const struct nnv_slot outputs[] = {
     {.name = "rank", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR}};
-static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT16_SYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_BOOL8}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT16_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_SYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(4, FLOAT16),
+                                      NNV_SIG(4, FLOAT32),
+                                      NNV_SIG(4, INT32),
+                                      NNV_SIG(4, QUANT8_ASYMM),
+                                      NNV_SIG(4, QUANT16_SYMM),
+                                      NNV_SIG(4, BOOL8),
+                                      NNV_SIG(4, QUANT8_SYMM_PER_CHANNEL),
+                                      NNV_SIG(4, QUANT16_ASYMM),
+                                      NNV_SIG(4, QUANT8_SYMM),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     (void)c;
@@ -39,14 +36,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_RANK = {
-    .code = ANEURALNETWORKS_RANK,
-    .name = "RANK",
+    NNV_OP_NAMED(RANK),
     .level = 4,
     .formula = "y = the number of dimensions, a scalar",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .infer = infer,
     .eval = eval,

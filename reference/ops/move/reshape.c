@@ -8,23 +8,13 @@ enum { X, SHAPE };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4},
-    {.id = SHAPE,
-     .name = "shape",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .flags = NNV_PARAM,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INTS(SHAPE, "shape"),
 };
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4, .quant = NNV_Q_SAME}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}}, {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}}, {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-    {6, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(1, QUANT8_ASYMM), NNV_SIG(3, FLOAT16),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED), NNV_SIG(6, INT32)};
 
 /* The wanted extents; *wild is the position of -1, or the rank. */
 static enum nnv_status read_shape(const struct nnv_arg *a, uint32_t rank, struct nnv_shape *s, uint32_t *wild,
@@ -105,14 +95,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_RESHAPE = {
-    .code = ANEURALNETWORKS_RESHAPE,
-    .name = "RESHAPE",
+    NNV_OP_NAMED(RESHAPE),
     .level = 1,
     .formula = "y = the elements of x in their order, in another shape; an extent of -1 follows from the others",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .linear = true,
     .infer = infer,

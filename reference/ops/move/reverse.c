@@ -4,9 +4,8 @@
 
 enum { X, AXIS };
 
-static const struct nnv_slot inputs[] = {NNV_MOVE_X(8), NNV_MOVE_INTS(AXIS, "axis", 1)};
+static const struct nnv_slot inputs[] = {NNV_MOVE_X(8), NNV_SLOT_INTS(AXIS, "axis")};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(8)};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_OF(7);
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {

@@ -4,10 +4,8 @@
 
 enum { X, BEGIN, SIZE };
 
-static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_MOVE_INTS(BEGIN, "begin", 1),
-                                         NNV_MOVE_INTS(SIZE, "size", 1)};
+static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_SLOT_INTS(BEGIN, "begin"), NNV_SLOT_INTS(SIZE, "size")};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(0)};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_3;
 
 static enum nnv_status extent(const struct nnv_call *c, uint32_t d, uint32_t n, uint32_t *out, struct nnv_err *err) {

@@ -3,10 +3,9 @@
 #include "reference/ops/move/batch.h"
 #include "reference/ops/move/pad.h"
 
-static const struct nnv_slot inputs[] = {NNV_BATCH_INPUT, NNV_MOVE_INTS(NNV_BATCH_BLOCK, "block sizes", 1),
+static const struct nnv_slot inputs[] = {NNV_BATCH_INPUT, NNV_SLOT_INTS(NNV_BATCH_BLOCK, "block sizes"),
                                          NNV_MOVE_INTS(NNV_BATCH_PADDINGS, "paddings", 2), NNV_BATCH_LAYOUT};
 static const struct nnv_slot outputs[] = {NNV_BATCH_OUTPUT};
-static const struct nnv_form forms[] = {{"", inputs, 4, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_2;
 
 static int level_of(const struct nnv_call *c) { return nnv_pad_shifted_zero(c) ? 3 : 2; }

@@ -4,11 +4,10 @@
 
 enum { X, AXIS, COUNT };
 
-static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_MOVE_INT(AXIS, "axis", NNV_AXIS),
-                                         NNV_MOVE_INT(COUNT, "number of splits", NNV_POSITIVE)};
+static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_SLOT_INT(AXIS, "axis", NNV_AXIS),
+                                         NNV_SLOT_INT(COUNT, "number of splits", NNV_POSITIVE)};
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .flags = NNV_REPEAT, .rank_min = 1, .quant = NNV_Q_SAME}};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_3;
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {

@@ -17,7 +17,6 @@ static const struct nnv_slot inputs[] = {
      .rank_max = 1},
 };
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_2;
 
 /* Which axes go: those listed, or where none are, all of extent 1. */

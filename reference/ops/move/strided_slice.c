@@ -6,15 +6,14 @@ enum { X, BEGIN, END, STRIDES, BEGIN_MASK, END_MASK, SHRINK_MASK };
 
 static const struct nnv_slot inputs[] = {
     NNV_MOVE_X(4),
-    NNV_MOVE_INTS(BEGIN, "begin", 1),
-    NNV_MOVE_INTS(END, "end", 1),
-    NNV_MOVE_INTS(STRIDES, "strides", 1),
-    NNV_MOVE_INT(BEGIN_MASK, "begin mask", NNV_ANY),
-    NNV_MOVE_INT(END_MASK, "end mask", NNV_ANY),
-    NNV_MOVE_INT(SHRINK_MASK, "shrink axis mask", NNV_ANY),
+    NNV_SLOT_INTS(BEGIN, "begin"),
+    NNV_SLOT_INTS(END, "end"),
+    NNV_SLOT_INTS(STRIDES, "strides"),
+    NNV_SLOT_INT(BEGIN_MASK, "begin mask", NNV_ANY),
+    NNV_SLOT_INT(END_MASK, "end mask", NNV_ANY),
+    NNV_SLOT_INT(SHRINK_MASK, "shrink axis mask", NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)};
-static const struct nnv_form forms[] = {{"", inputs, 7, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_2;
 
 /* Elements first, first + stride, ... of one axis, count of them. */

@@ -4,9 +4,8 @@
 
 enum { X, MULTIPLES };
 
-static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_MOVE_INTS(MULTIPLES, "multiples", 1)};
+static const struct nnv_slot inputs[] = {NNV_MOVE_X(0), NNV_SLOT_INTS(MULTIPLES, "multiples")};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(0)};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_3;
 
 static enum nnv_status extent(const struct nnv_call *c, uint32_t d, uint32_t n, uint32_t *out, struct nnv_err *err) {

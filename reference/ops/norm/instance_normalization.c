@@ -11,10 +11,9 @@ static const struct nnv_slot inputs[] = {
     NUMBER(GAMMA, "gamma"),
     NUMBER(BETA, "beta"),
     NUMBER(EPSILON, "epsilon"),
-    {.id = NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR},
+    NNV_SLOT_BOOL(NCHW, "nchw"),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
     {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
@@ -77,14 +76,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_INSTANCE_NORMALIZATION = {
-    .code = ANEURALNETWORKS_INSTANCE_NORMALIZATION,
-    .name = "INSTANCE_NORMALIZATION",
+    NNV_OP_NAMED(INSTANCE_NORMALIZATION),
     .level = 3,
     .formula = "y = gamma * (x - mean) / sqrt(variance + epsilon) + beta, mean and variance over height and width",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .infer = nnv_same_shape_infer,
     .eval = eval,

@@ -9,14 +9,9 @@ static const struct nnv_slot inputs[] = {
     NNV_NORM_AXIS(AXIS),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_UNIT_128}};
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 1}};
 
-static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, FLOAT16), NNV_SIG(3, QUANT8_ASYMM),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 /*
  * An all-zero line gives zeros. Between that and this sum of squares the result hangs on the implementation's
@@ -58,14 +53,11 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 static void sample(struct nnv_sample *s) { nnv_norm_sample(s, AXIS); }
 
 const struct nnv_op nnv_op_L2_NORMALIZATION = {
-    .code = ANEURALNETWORKS_L2_NORMALIZATION,
-    .name = "L2_NORMALIZATION",
+    NNV_OP_NAMED(L2_NORMALIZATION),
     .level = 1,
     .formula = "y[i] = x[i] / sqrt(sum over j of x[j]^2), along axis; 0 where all are 0",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .level_of = nnv_norm_level,
     .infer = nnv_same_shape_infer,

@@ -9,19 +9,12 @@ enum { X = NNV_NORM_X, RADIUS, BIAS, ALPHA, BETA, AXIS };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
-    {.id = RADIUS,
-     .name = "radius",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR,
-     .rule = NNV_NOT_NEGATIVE},
+    NNV_SLOT_INT(RADIUS, "radius", NNV_NOT_NEGATIVE),
     SCALAR(BIAS, "bias"),
     SCALAR(ALPHA, "alpha"),
     SCALAR(BETA, "beta"),
     NNV_NORM_AXIS(AXIS),
 };
-static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
     {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
@@ -85,14 +78,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_LOCAL_RESPONSE_NORMALIZATION = {
-    .code = ANEURALNETWORKS_LOCAL_RESPONSE_NORMALIZATION,
-    .name = "LOCAL_RESPONSE_NORMALIZATION",
+    NNV_OP_NAMED(LOCAL_RESPONSE_NORMALIZATION),
     .level = 1,
     .formula = "y[i] = x[i] / (bias + alpha * sum over i-radius <= j <= i+radius of x[j]^2)^beta, along axis",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, nnv_output),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .level_of = nnv_norm_level,
     .infer = nnv_same_shape_infer,

@@ -7,15 +7,9 @@ enum { X, BETA, AXIS };
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
     {.id = BETA, .name = "beta", .var = NNV_S, .flags = NNV_SCALAR},
-    {.id = AXIS,
-     .name = "axis",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR,
-     .rule = NNV_AXIS},
+    NNV_SLOT_INT(AXIS, "axis", NNV_AXIS),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 1}};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
     {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
@@ -71,14 +65,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_LOG_SOFTMAX = {
-    .code = ANEURALNETWORKS_LOG_SOFTMAX,
-    .name = "LOG_SOFTMAX",
+    NNV_OP_NAMED(LOG_SOFTMAX),
     .level = 3,
     .formula = "y[i] = z[i] - ln(sum over j of e^z[j]), z[i] = beta * (x[i] - max x), along axis",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .infer = nnv_same_shape_infer,
     .eval = eval,

@@ -18,7 +18,6 @@ static const struct nnv_slot inputs[] = {
      .dflt = -1},
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_UNIT_256}};
-static const struct nnv_form forms[] = {{"", inputs, 3, outputs, 1}};
 
 static const struct nnv_sig sigs[] = {
     {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
@@ -79,14 +78,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_SOFTMAX = {
-    .code = ANEURALNETWORKS_SOFTMAX,
-    .name = "SOFTMAX",
+    NNV_OP_NAMED(SOFTMAX),
     .level = 1,
     .formula = "y[i] = e^(beta * (x[i] - max x)) / sum over j of e^(beta * (x[j] - max x)), along axis",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .zero = NNV_ZERO_ANY,
     .level_of = level_of,

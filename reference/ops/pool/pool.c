@@ -1,53 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reference/ops/pool/pool.h"
-
+/** @file pool.c AVERAGE_POOL_2D, L2_POOL_2D, MAX_POOL_2D. */
+#include "reference/ops/conv/window.h"
 #include "reference/ops/elementwise/fuse.h"
 
 enum { X, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, SCHEME, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACT, NCHW };
 
-#define INT(ID, NAME, RULE)                                                                                            \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE }
 #define INPUT                                                                                                          \
     { .id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4 }
 #define WINDOW                                                                                                         \
-    INT(STRIDE_W, "stride width", NNV_POSITIVE), INT(STRIDE_H, "stride height", NNV_POSITIVE),                         \
-        INT(FILTER_W, "filter width", NNV_POSITIVE), INT(FILTER_H, "filter height", NNV_POSITIVE),                     \
-        INT(ACT, "activation", NNV_FUSE)
+    NNV_SLOT_INT(STRIDE_W, "stride width", NNV_POSITIVE), NNV_SLOT_INT(STRIDE_H, "stride height", NNV_POSITIVE),       \
+        NNV_SLOT_INT(FILTER_W, "filter width", NNV_POSITIVE), NNV_SLOT_INT(FILTER_H, "filter height", NNV_POSITIVE),   \
+        NNV_SLOT_INT(ACT, "activation", NNV_FUSE)
 #define LAYOUT                                                                                                         \
     {                                                                                                                  \
         .id = NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR, .group = 1,   \
         .level = 3                                                                                                     \
     }
 
-static const struct nnv_slot implicit_inputs[] = {INPUT, INT(SCHEME, "padding scheme", NNV_PADDING_CODE), WINDOW,
-                                                  LAYOUT};
+static const struct nnv_slot implicit_inputs[] = {INPUT, NNV_SLOT_INT(SCHEME, "padding scheme", NNV_PADDING_CODE),
+                                                  WINDOW, LAYOUT};
 static const struct nnv_slot explicit_inputs[] = {
     INPUT,
-    INT(PAD_LEFT, "padding left", NNV_NOT_NEGATIVE),
-    INT(PAD_RIGHT, "padding right", NNV_NOT_NEGATIVE),
-    INT(PAD_TOP, "padding top", NNV_NOT_NEGATIVE),
-    INT(PAD_BOTTOM, "padding bottom", NNV_NOT_NEGATIVE),
+    NNV_SLOT_INT(PAD_LEFT, "padding left", NNV_NOT_NEGATIVE),
+    NNV_SLOT_INT(PAD_RIGHT, "padding right", NNV_NOT_NEGATIVE),
+    NNV_SLOT_INT(PAD_TOP, "padding top", NNV_NOT_NEGATIVE),
+    NNV_SLOT_INT(PAD_BOTTOM, "padding bottom", NNV_NOT_NEGATIVE),
     WINDOW,
     LAYOUT,
 };
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4, .quant = NNV_Q_SAME}};
 
-const struct nnv_form nnv_pool_forms[NNV_POOL_FORMS] = {
-    {"implicit", implicit_inputs, sizeof implicit_inputs / sizeof *implicit_inputs, outputs, 1},
-    {"explicit", explicit_inputs, sizeof explicit_inputs / sizeof *explicit_inputs, outputs, 1},
+static const struct nnv_form forms[] = {
+    NNV_FORM("implicit", implicit_inputs, outputs),
+    NNV_FORM("explicit", explicit_inputs, outputs),
 };
 
-const struct nnv_sig nnv_pool_sigs[NNV_POOL_SIGS] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
-const struct nnv_sig nnv_pool_float_sigs[NNV_POOL_FLOAT_SIGS] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(1, QUANT8_ASYMM), NNV_SIG(3, FLOAT16),
+                                      NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
+static const struct nnv_sig float_sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, FLOAT16)};
 
 static const struct nnv_window_ids rows_ids = {SCHEME, PAD_TOP, PAD_BOTTOM, STRIDE_H, -1};
 static const struct nnv_window_ids cols_ids = {SCHEME, PAD_LEFT, PAD_RIGHT, STRIDE_W, -1};
@@ -62,7 +53,7 @@ static enum nnv_status windows(const struct nnv_call *c, uint32_t in_h, uint32_t
     return st ? st : nnv_window_of(c, &cols_ids, in_w, filter_extent(c, FILTER_W), "width", w, err);
 }
 
-enum nnv_status nnv_pool_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     const struct nnv_shape *x = &nnv_in(c, X)->shape;
     struct nnv_shape y = nnv_shape_of_rank(4);
     y.dims[0] = nnv_dim(x, 0);
@@ -89,8 +80,15 @@ static void clip(uint32_t i, int32_t stride, int32_t head, uint32_t filter, uint
     *count = end > begin ? (uint32_t)(end - begin) : 0;
 }
 
-enum nnv_status nnv_pool_eval(struct nnv_kernel *k, double (*pool)(struct nnv_kernel *k, const struct nnv_pool_area *a),
-                              struct nnv_err *err) {
+/* The cells of one channel that lie both in the window and in the tensor; there is at least one. */
+struct area {
+    const double *cell; /**< the first, in units */
+    uint32_t h, w;
+    size_t sh, sw; /**< element strides */
+};
+/* out = scale of the input times pool(area), for each output element. */
+static enum nnv_status eval(struct nnv_kernel *k, double (*pool)(struct nnv_kernel *k, const struct area *a),
+                            struct nnv_err *err) {
     const struct nnv_call *c = k->call;
     bool nchw = nnv_int(c, NCHW);
     struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw), y = nnv_image_of(nnv_out_shape(k, 0), nchw);
@@ -98,7 +96,7 @@ enum nnv_status nnv_pool_eval(struct nnv_kernel *k, double (*pool)(struct nnv_ke
     enum nnv_status st = windows(c, x.h, x.w, &h, &w, err);
     if (st) return st;
     const double *in = nnv_units(k, X), scale = nnv_scale(k, X, 0);
-    struct nnv_pool_area a = {.sh = x.sh, .sw = x.sw};
+    struct area a = {.sh = x.sh, .sw = x.sw};
     for (uint32_t n = 0; n < y.n; n++)
         for (uint32_t i = 0; i < y.h; i++)
             for (uint32_t j = 0; j < y.w; j++) {
@@ -114,26 +112,61 @@ enum nnv_status nnv_pool_eval(struct nnv_kernel *k, double (*pool)(struct nnv_ke
     return NNV_OK;
 }
 
+/* Padding is not counted: the divisor is the number of cells inside the tensor. */
+static double average(struct nnv_kernel *k, const struct area *a) {
+    double sum = 0, abs = 0, n = (double)a->h * a->w;
+    for (uint32_t i = 0; i < a->h; i++)
+        for (uint32_t j = 0; j < a->w; j++) {
+            double v = a->cell[i * a->sh + j * a->sw];
+            sum += v;
+            abs += fabs(v);
+        }
+    return nnv_round(k, nnv_sum(k, sum, n, abs, 1) / n);
+}
+
+/* A NaN, which in a perturbed row means "not compared", wins. */
+static double maximum(struct nnv_kernel *k, const struct area *a) {
+    (void)k;
+    double most = a->cell[0];
+    for (uint32_t i = 0; i < a->h; i++)
+        for (uint32_t j = 0; j < a->w; j++) {
+            double v = a->cell[i * a->sh + j * a->sw];
+            if (v > most || isnan(v)) most = v;
+        }
+    return most;
+}
+
+static double root_mean_square(struct nnv_kernel *k, const struct area *a) {
+    double sum = 0, n = (double)a->h * a->w;
+    for (uint32_t i = 0; i < a->h; i++)
+        for (uint32_t j = 0; j < a->w; j++) {
+            double v = a->cell[i * a->sh + j * a->sw];
+            sum += v * v;
+        }
+    double mean = nnv_round(k, nnv_sum(k, sum, n, sum, 1) / n);
+    return nnv_function(k, sqrt(mean < 0 ? 0 : mean), NNV_ULPS_SQRT);
+}
+
 /* ------------------------------------------------------------------ samples */
 
-const char *const nnv_pool_variants[] = {"valid",
-                                         "same",
-                                         "explicit",
-                                         "stride_same",
-                                         "stride_valid",
-                                         "stride_explicit",
-                                         "nchw_same",
-                                         "nchw_stride_explicit",
-                                         "pointwise_stride_valid",
-                                         "global",
-                                         "relu",
-                                         "relu1",
-                                         "relu6",
-                                         "wide",
-                                         "large_same",
-                                         NULL};
+static const char *const variants[] = {"valid",
+                                       "same",
+                                       "explicit",
+                                       "stride_same",
+                                       "stride_valid",
+                                       "stride_explicit",
+                                       "nchw_same",
+                                       "nchw_stride_explicit",
+                                       "pointwise_stride_valid",
+                                       "global",
+                                       "relu",
+                                       "relu1",
+                                       "relu6",
+                                       "wide",
+                                       "large_same",
+                                       NULL};
 
-void nnv_pool_sample(struct nnv_sample *s) {
+static void sample(struct nnv_sample *s) {
     struct nnv_window_sample g = nnv_window_draw(s, 9);
     int act = nnv_fuse_drawn(s);
     uint32_t dims[4];
@@ -150,3 +183,23 @@ void nnv_pool_sample(struct nnv_sample *s) {
     nnv_sample_scalar(s, ACT, act);
     if (g.nchw) nnv_sample_scalar(s, NCHW, g.nchw);
 }
+
+/** The record of an operation; then what else it has. */
+#define RECORD(NAME, FORMULA, SIGS, POOL, ...)                                                                         \
+    static enum nnv_status eval_##POOL(struct nnv_kernel *k, struct nnv_err *err) { return eval(k, POOL, err); }       \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),  .level = 1,          .formula = FORMULA,                                                  \
+        NNV_OP_FORMS(forms), NNV_OP_SIGS(SIGS),   .zero = NNV_ZERO_BATCH,                                              \
+        .infer = infer,      .eval = eval_##POOL, .variants = variants,                                                \
+        .sample = sample,    __VA_ARGS__,                                                                              \
+    }
+
+RECORD(AVERAGE_POOL_2D,
+       "y[n,i,j,c] = act(mean of x[n, i*sh-top+p, j*sw-left+q, c] over those p < fh, q < fw that lie inside x)", sigs,
+       average, .rounding = NNV_ROUND_RESCALE);
+RECORD(L2_POOL_2D,
+       "y[n,i,j,c] = act(sqrt(mean of x[n, i*sh-top+p, j*sw-left+q, c]^2 over those p < fh, q < fw inside x))",
+       float_sigs, root_mean_square, .rounding = NNV_ROUND_RESCALE);
+RECORD(MAX_POOL_2D,
+       "y[n,i,j,c] = act(largest x[n, i*sh-top+p, j*sw-left+q, c] over those p < fh, q < fw that lie inside x)", sigs,
+       maximum, .rounding = NNV_ROUND_NONE, .linear = true);

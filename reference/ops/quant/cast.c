@@ -4,7 +4,6 @@
 
 static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1}};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_O}};
-static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
 
 #define SIG(LEVEL, FROM, TO)                                                                                           \
     {                                                                                                                  \
@@ -80,14 +79,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_CAST = {
-    .code = ANEURALNETWORKS_CAST,
-    .name = "CAST",
+    NNV_OP_NAMED(CAST),
     .level = 3,
     .formula = "y = x in another type, truncated towards 0 and saturated; quantised numbers are their bare codes",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .unary = true,
     .infer = nnv_same_shape_infer,

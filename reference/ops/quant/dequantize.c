@@ -6,7 +6,6 @@
 
 static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_O}};
-static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
 
 #define SIG(LEVEL, FROM, TO)                                                                                           \
     {                                                                                                                  \
@@ -40,14 +39,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_DEQUANTIZE = {
-    .code = ANEURALNETWORKS_DEQUANTIZE,
-    .name = "DEQUANTIZE",
+    NNV_OP_NAMED(DEQUANTIZE),
     .level = 1,
     .formula = "y = (q - zero_point) * scale; per channel: q * scale[c]",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .zero = NNV_ZERO_ANY,
     .linear = true,

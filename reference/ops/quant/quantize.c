@@ -4,7 +4,6 @@
 
 static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1}};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_O}};
-static const struct nnv_form forms[] = {{"", inputs, 1, outputs, 1}};
 
 #define SIG(LEVEL, FROM, TO)                                                                                           \
     {                                                                                                                  \
@@ -26,20 +25,9 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 const struct nnv_op nnv_op_QUANTIZE = {
-    .code = ANEURALNETWORKS_QUANTIZE,
-    .name = "QUANTIZE",
-    .level = 3,
-    .formula = "q = round(x / scale) + zero_point, saturated",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
-    .rounding = NNV_ROUND_RESCALE,
-    .zero = NNV_ZERO_ANY,
-    .linear = true,
-    .unary = true,
-    .infer = nnv_same_shape_infer,
-    .eval = eval,
-    .variants = nnv_any_rank_variants,
+    NNV_OP_NAMED(QUANTIZE),        .level = 3,        .formula = "q = round(x / scale) + zero_point, saturated",
+    NNV_OP_FORM(inputs, outputs),  NNV_OP_SIGS(sigs), .rounding = NNV_ROUND_RESCALE,
+    .zero = NNV_ZERO_ANY,          .linear = true,    .unary = true,
+    .infer = nnv_same_shape_infer, .eval = eval,      .variants = nnv_any_rank_variants,
     .sample = nnv_any_rank_sample,
 };

@@ -58,7 +58,7 @@ static const struct nnv_slot inputs[] = {
     NNV_LSTM_TENSOR(AUX, "auxiliary input", 3, NNV_OMITTABLE, 2),
     AUX_SLOTS(AUX_FORWARD, "forward"),
     AUX_SLOTS(AUX_BACKWARD, "backward"),
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
+    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
     NNV_LSTM_CLIP_SLOT(CELL_CLIP, "cell clip"),
     NNV_LSTM_CLIP_SLOT(PROJECTION_CLIP, "projection clip"),
     FLAG(MERGE, "merge outputs"),
@@ -174,16 +174,13 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_BIDIRECTIONAL_SEQUENCE_LSTM = {
-    .code = ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_LSTM,
-    .name = "BIDIRECTIONAL_SEQUENCE_LSTM",
+    NNV_OP_NAMED(BIDIRECTIONAL_SEQUENCE_LSTM),
     .level = 3,
     .formula = "two LSTMs over the sequence, forward from t = 0 and backward from the last t; with an auxiliary input "
                "the backward one reads that instead (parallel linking, without auxiliary weights), or both read it "
                "beside the input (cross linking)",
-    .forms = forms,
-    .nforms = 2,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORMS(forms),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     .infer = infer,

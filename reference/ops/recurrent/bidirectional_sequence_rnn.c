@@ -26,7 +26,7 @@ static const struct nnv_slot inputs[] = {
     NNV_RNN_TENSOR(AUX, "auxiliary input", 3, NNV_OMITTABLE, 2),
     NNV_RNN_TENSOR(AUX_FORWARD, "forward auxiliary weights", 2, NNV_PARAM | NNV_OMITTABLE, 0.75),
     NNV_RNN_TENSOR(AUX_BACKWARD, "backward auxiliary weights", 2, NNV_PARAM | NNV_OMITTABLE, 0.75),
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
+    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
     FLAG(TIME_MAJOR, "time major"),
     FLAG(MERGE, "merge outputs"),
 };
@@ -42,10 +42,7 @@ static const struct nnv_slot merged[] = {OUTPUT(0, "output"), STATE(1, "forward"
 enum { NIN = sizeof inputs / sizeof *inputs, SEPARATE = 0, MERGED = 1 };
 static const struct nnv_form forms[] = {{"separate", inputs, NIN, separate, 4}, {"merged", inputs, NIN, merged, 3}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16)};
 
 static bool is_merged(const struct nnv_call *c) { return c->form == &forms[MERGED]; }
 
@@ -126,16 +123,13 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_BIDIRECTIONAL_SEQUENCE_RNN = {
-    .code = ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_RNN,
-    .name = "BIDIRECTIONAL_SEQUENCE_RNN",
+    NNV_OP_NAMED(BIDIRECTIONAL_SEQUENCE_RNN),
     .level = 3,
     .formula = "two RNNs over the sequence, forward from t = 0 and backward from the last t; with an auxiliary input "
                "the backward one reads that instead (parallel linking, without auxiliary weights), or both read it "
                "beside the input (cross linking)",
-    .forms = forms,
-    .nforms = 2,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORMS(forms),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     .infer = infer,

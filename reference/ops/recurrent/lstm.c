@@ -27,7 +27,7 @@ static const struct nnv_slot inputs[] = {
     NNV_LSTM_SLOTS(CELL, ""),
     NNV_LSTM_TENSOR(STATE, "output state", 2, 0, 1),
     NNV_LSTM_TENSOR(CELL_STATE, "cell state", 2, 0, 2),
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
+    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
     NNV_LSTM_CLIP_SLOT(CELL_CLIP, "cell clip"),
     NNV_LSTM_CLIP_SLOT(PROJECTION_CLIP, "projection clip"),
     NNV_LSTM_NORM_SLOTS(NORM, "", 1, 3),
@@ -41,7 +41,6 @@ static const struct nnv_slot outputs[] = {
     OUTPUT(2, "cell state", 0),
     OUTPUT(3, "output", 0),
 };
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 4}};
 
 static const struct nnv_sig sigs[] = {
     {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
@@ -114,15 +113,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_LSTM = {
-    .code = ANEURALNETWORKS_LSTM,
-    .name = "LSTM",
+    NNV_OP_NAMED(LSTM),
     .level = 1,
     .formula = "f, i, o = logistic(z_f), logistic(z_i) or 1 - f, logistic(z_o); c' = clip(f c + i act(z_g)); "
                "y = o act(c'), or clip(projection of it); z_k = x W_k^T + h R_k^T + P_k c + b_k, or normalised",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     .infer = infer,

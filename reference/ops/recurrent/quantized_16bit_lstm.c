@@ -40,8 +40,7 @@ static const struct nnv_slot outputs[] = {
     TENSOR(0, "cell state", 2, QUANT16_SYMM, 0, NNV_Q_FREE, 0),
     TENSOR(1, "output", 2, QUANT8_ASYMM, 0, NNV_Q_UNIT_128, 0),
 };
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 2}};
-static const struct nnv_sig sigs[] = {{3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}}};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, QUANT8_ASYMM)};
 
 static enum nnv_status check_cell(const struct nnv_operand *o, const char *what, struct nnv_err *err) {
     const double scale = 1.0 / (1 << CELL_BITS);
@@ -159,15 +158,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_QUANTIZED_16BIT_LSTM = {
-    .code = ANEURALNETWORKS_QUANTIZED_16BIT_LSTM,
-    .name = "QUANTIZED_16BIT_LSTM",
+    NNV_OP_NAMED(QUANTIZED_16BIT_LSTM),
     .level = 3,
     .formula = "i, f, o = logistic(z_i), logistic(z_f), logistic(z_o); c' = f c + i tanh(z_g); y = o tanh(c'); "
                "z_k = [x h] [R_k W_k]^T + b_k: the columns of R come first, as Android's tests have it",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .check = check,
     .infer = infer,

@@ -78,11 +78,7 @@ static const struct nnv_slot inputs[] = {
     NUMBER(SUM_SCALE + 1, "forget gate sum scale", 0, NNV_POSITIVE),
     NUMBER(SUM_SCALE + 2, "cell gate sum scale", 0, NNV_POSITIVE),
     NUMBER(SUM_SCALE + 3, "output gate sum scale", 0, NNV_POSITIVE),
-    {.id = HIDDEN_ZERO,
-     .name = "hidden state zero point",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR},
+    NNV_SLOT_INT(HIDDEN_ZERO, "hidden state zero point", NNV_ANY),
     NUMBER(HIDDEN_SCALE, "hidden state scale", 0, NNV_POSITIVE),
 };
 static const struct nnv_slot outputs[] = {
@@ -90,7 +86,6 @@ static const struct nnv_slot outputs[] = {
     TENSOR(1, "cell state", 2, NNV_V, 0, 0),
     TENSOR(2, "output", 2, NNV_T, 0, 0),
 };
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 3}};
 static const struct nnv_sig sigs[] = {{4,
                                        {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED,
                                         [NNV_W] = ANEURALNETWORKS_TENSOR_QUANT8_SYMM,
@@ -367,15 +362,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_QUANTIZED_LSTM = {
-    .code = ANEURALNETWORKS_QUANTIZED_LSTM,
-    .name = "QUANTIZED_LSTM",
+    NNV_OP_NAMED(QUANTIZED_LSTM),
     .level = 4,
     .formula = "LSTM on integers: sums of 16 bits in the given units, layer normalisation, logistic and tanh in fixed "
                "point, cell state of 16 bits, output of 8 bits",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .check = check,
     .infer = infer,

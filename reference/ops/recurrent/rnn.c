@@ -14,18 +14,14 @@ static const struct nnv_slot inputs[] = {
     NNV_RNN_TENSOR(RECURRENT, "recurrent weights", 2, NNV_PARAM, 1),
     NNV_RNN_TENSOR(BIAS, "bias", 1, NNV_PARAM, 1),
     NNV_RNN_TENSOR(STATE, "hidden state", 2, 0, 2),
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
+    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {
     {.id = 0, .name = "hidden state", .var = NNV_T, .rank_min = 2, .rank_max = 2},
     {.id = 1, .name = "output", .var = NNV_T, .rank_min = 2, .rank_max = 2},
 };
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 2}};
 
-static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, FLOAT16)};
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
     return nnv_activation_check(c, ACT, true, err);
@@ -63,14 +59,11 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_RNN = {
-    .code = ANEURALNETWORKS_RNN,
-    .name = "RNN",
+    NNV_OP_NAMED(RNN),
     .level = 1,
     .formula = "y = state' = act(x * weights^T + state * recurrent^T + bias)",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     .infer = infer,

@@ -16,24 +16,15 @@ static const struct nnv_slot inputs[] = {
     TENSOR(TIME, "time weights", 2, NNV_PARAM, 1),
     TENSOR(BIAS, "bias", 1, NNV_PARAM | NNV_OMITTABLE, 2),
     TENSOR(STATE, "state", 2, 0, 2),
-    {.id = RANK,
-     .name = "rank",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR,
-     .rule = NNV_POSITIVE},
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
+    NNV_SLOT_INT(RANK, "rank", NNV_POSITIVE),
+    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {
     {.id = 0, .name = "state", .var = NNV_T, .rank_min = 2, .rank_max = 2},
     {.id = 1, .name = "output", .var = NNV_T, .rank_min = 2, .rank_max = 2},
 };
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 2}};
 
-static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, FLOAT16)};
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
     return nnv_activation_check(c, ACT, true, err);
@@ -120,15 +111,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_SVDF = {
-    .code = ANEURALNETWORKS_SVDF,
-    .name = "SVDF",
+    NNV_OP_NAMED(SVDF),
     .level = 1,
     .formula = "m = state with its last column replaced by x * feature^T; y[u] = act(bias[u] + sum over the rank "
                "filters of u and over t of m[f,t] * time[f,t]); state' = m moved left by one column",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     .infer = infer,

@@ -26,10 +26,10 @@ static const struct nnv_slot inputs[] = {
     NNV_LSTM_SLOTS(CELL, ""),
     NNV_LSTM_TENSOR(STATE, "output state", 2, 0, 1),
     NNV_LSTM_TENSOR(CELL_STATE, "cell state", 2, 0, 2),
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
+    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
     NNV_LSTM_CLIP_SLOT(CELL_CLIP, "cell clip"),
     NNV_LSTM_CLIP_SLOT(PROJECTION_CLIP, "projection clip"),
-    {.id = TIME_MAJOR, .name = "time major", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR},
+    NNV_SLOT_BOOL(TIME_MAJOR, "time major"),
     NNV_LSTM_NORM_SLOTS(NORM, "", 0, 0),
 };
 static const struct nnv_slot outputs[] = {
@@ -37,7 +37,6 @@ static const struct nnv_slot outputs[] = {
     {.id = 1, .name = "output state", .var = NNV_T, .rank_min = 2, .rank_max = 2, .group = 1, .level = 4},
     {.id = 2, .name = "cell state", .var = NNV_T, .rank_min = 2, .rank_max = 2, .group = 1, .level = 4},
 };
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 3}};
 
 static const struct nnv_sig sigs[] = {
     {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
@@ -104,15 +103,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_UNIDIRECTIONAL_SEQUENCE_LSTM = {
-    .code = ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_LSTM,
-    .name = "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    NNV_OP_NAMED(UNIDIRECTIONAL_SEQUENCE_LSTM),
     .level = 3,
     .formula = "y[t], c[t] = LSTM(x[t], y[t-1], c[t-1]) for t = 0, 1, ..., from the states given; optionally the last "
                "states",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     .infer = infer,

@@ -12,19 +12,15 @@ static const struct nnv_slot inputs[] = {
     NNV_RNN_TENSOR(RECURRENT, "recurrent weights", 2, NNV_PARAM, 0.5),
     NNV_RNN_TENSOR(BIAS, "bias", 1, NNV_PARAM, 1),
     NNV_RNN_TENSOR(STATE, "hidden state", 2, 0, 2),
-    {.id = ACT, .name = "activation", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
-    {.id = TIME_MAJOR, .name = "time major", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR},
+    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
+    NNV_SLOT_INT(TIME_MAJOR, "time major", NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {
     {.id = 0, .name = "output", .var = NNV_T, .rank_min = 3, .rank_max = 3},
     {.id = 1, .name = "hidden state", .var = NNV_T, .rank_min = 2, .rank_max = 2, .group = 1, .level = 4},
 };
-static const struct nnv_form forms[] = {{"", inputs, sizeof inputs / sizeof *inputs, outputs, 2}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16)};
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
     if (nnv_known(c, TIME_MAJOR) && (nnv_int(c, TIME_MAJOR) < 0 || nnv_int(c, TIME_MAJOR) > 1))
@@ -84,15 +80,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_UNIDIRECTIONAL_SEQUENCE_RNN = {
-    .code = ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_RNN,
-    .name = "UNIDIRECTIONAL_SEQUENCE_RNN",
+    NNV_OP_NAMED(UNIDIRECTIONAL_SEQUENCE_RNN),
     .level = 3,
     .formula = "y[t] = act(x[t] * weights^T + y[t-1] * recurrent^T + bias) for t = 0, 1, ..., from the state given; "
                "optionally the last state",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     .infer = infer,

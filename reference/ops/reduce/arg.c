@@ -1,32 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reference/ops/reduce/arg.h"
+/** @file arg.c ARGMAX, ARGMIN. */
+#include "reference/ops/common.h"
 
 enum { X, AXIS };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
-    {.id = AXIS,
-     .name = "axis",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR,
-     .rule = NNV_AXIS},
+    NNV_SLOT_INT(AXIS, "axis", NNV_AXIS),
 };
 #define OUTPUT(JUDGED)                                                                                                 \
     { .name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .judged = JUDGED }
-static const struct nnv_slot largest[] = {OUTPUT(NNV_JUDGED_LARGEST)}, least[] = {OUTPUT(NNV_JUDGED_LEAST)};
-const struct nnv_form nnv_argmax_forms[1] = {{"", inputs, 2, largest, 1}};
-const struct nnv_form nnv_argmin_forms[1] = {{"", inputs, 2, least, 1}};
+static const struct nnv_slot largest[] = {OUTPUT(NNV_JUDGED_LARGEST)}, smallest[] = {OUTPUT(NNV_JUDGED_LEAST)};
 
-const struct nnv_sig nnv_arg_sigs[NNV_ARG_SIGS] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16), NNV_SIG(3, INT32),
+                                      NNV_SIG(3, QUANT8_ASYMM), NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
-enum nnv_status nnv_arg_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+/* The input's shape without the axis; [1] for rank 1. */
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     (void)err;
     const struct nnv_shape *x = &nnv_in(c, X)->shape;
     struct nnv_shape y = {0};
@@ -54,7 +44,11 @@ static bool is_open(struct nnv_kernel *k, const double *x, size_t at, const stru
     return false;
 }
 
-void nnv_arg_eval(struct nnv_kernel *k, double sign) {
+/*
+ * The first position of the largest of sign * x along the axis. Where equals, or the noise of the input, leave it open
+ * which one that is, the other rows are NaN, so that what follows from it is not compared.
+ */
+static void eval(struct nnv_kernel *k, double sign) {
     const struct nnv_shape *s = nnv_in_shape(k, X);
     struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
     const double *x = nnv_real(k, X);
@@ -71,9 +65,9 @@ void nnv_arg_eval(struct nnv_kernel *k, double sign) {
 
 /* ------------------------------------------------------------------ samples */
 
-const char *const nnv_arg_variants[] = {"axis", "rank1", "rank3", "rank5", "long", NULL};
+static const char *const variants[] = {"axis", "rank1", "rank3", "rank5", "long", NULL};
 
-void nnv_arg_sample(struct nnv_sample *s) {
+static void sample(struct nnv_sample *s) {
     uint32_t rank, dims[5];
     int axis;
     nnv_sample_axis(s->index, &rank, &axis);
@@ -97,3 +91,25 @@ void nnv_arg_sample(struct nnv_sample *s) {
     }
     nnv_sample_scalar(s, AXIS, axis);
 }
+
+#define RECORD(NAME, WHICH, SIGN)                                                                                      \
+    static enum nnv_status eval_##WHICH(struct nnv_kernel *k, struct nnv_err *err) {                                   \
+        (void)err;                                                                                                     \
+        eval(k, SIGN);                                                                                                 \
+        return NNV_OK;                                                                                                 \
+    }                                                                                                                  \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = 3,                                                                                                    \
+        .formula = "y = the position of the " #WHICH " of x along axis; of equals any",                                \
+        NNV_OP_FORM(inputs, WHICH),                                                                                    \
+        NNV_OP_SIGS(sigs),                                                                                             \
+        .rounding = NNV_ROUND_NONE,                                                                                    \
+        .infer = infer,                                                                                                \
+        .eval = eval_##WHICH,                                                                                          \
+        .variants = variants,                                                                                          \
+        .sample = sample,                                                                                              \
+    }
+
+RECORD(ARGMAX, largest, 1);
+RECORD(ARGMIN, smallest, -1);

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reference/ops/reduce/reduce.h"
+/** @file reduce.c MEAN and the REDUCE operations: a tensor, a set of axes, and whether they stay as 1. */
+#include "reference/ops/common.h"
 
 #include <string.h>
 
-const struct nnv_sig nnv_reduce_sigs[NNV_REDUCE_SIGS] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+enum { X, AXES, KEEP };
 
-static const struct nnv_slot inputs[] = {NNV_REDUCE_INPUTS(ANEURALNETWORKS_BOOL)};
-static const struct nnv_slot outputs[] = {
+/* KEEP_TYPE is that of "keep dims". */
+#define INPUTS(KEEP_TYPE)                                                                                              \
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4}, NNV_SLOT_INTS(AXES, "axes"), {             \
+        .id = KEEP, .name = "keep dims", .var = NNV_FIXED, .type = KEEP_TYPE, .flags = NNV_SCALAR                      \
+    }
+static const struct nnv_slot inputs[] = {INPUTS(ANEURALNETWORKS_BOOL)}, mean_inputs[] = {INPUTS(ANEURALNETWORKS_INT32)};
+static const struct nnv_slot logical[] = {{.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
+static const struct nnv_slot number[] = {
     {.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4, .quant = NNV_Q_SAME}};
-const struct nnv_form nnv_reduce_forms[1] = {{"", inputs, 3, outputs, 1}};
 
-static bool keeps(const struct nnv_call *c) { return nnv_int(c, NNV_REDUCE_KEEP) > 0; }
+static const struct nnv_sig logical_sigs[] = {NNV_SIG(3, BOOL8)};
+static const struct nnv_sig float_sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16)};
+static const struct nnv_sig order_sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16), NNV_SIG(3, QUANT8_ASYMM),
+                                            NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
+static const struct nnv_sig mean_sigs[] = {NNV_SIG(2, FLOAT32), NNV_SIG(2, QUANT8_ASYMM), NNV_SIG(3, FLOAT16),
+                                           NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
+
+static bool keeps(const struct nnv_call *c) { return nnv_int(c, KEEP) > 0; }
 
 /* Marks the axes that are reduced. */
 static enum nnv_status read_axes(const struct nnv_call *c, bool reduced[NNV_MAX_RANK], struct nnv_err *err) {
-    const struct nnv_arg *a = nnv_in(c, NNV_REDUCE_AXES);
-    uint32_t rank = nnv_in(c, NNV_REDUCE_X)->shape.rank, n = nnv_dim(&a->shape, 0);
+    const struct nnv_arg *a = nnv_in(c, AXES);
+    uint32_t rank = nnv_in(c, X)->shape.rank, n = nnv_dim(&a->shape, 0);
     memset(reduced, 0, NNV_MAX_RANK * sizeof *reduced);
     for (uint32_t i = 0; i < n; i++) {
         int32_t axis;
@@ -33,10 +41,14 @@ static enum nnv_status read_axes(const struct nnv_call *c, bool reduced[NNV_MAX_
     return NNV_OK;
 }
 
-enum nnv_status nnv_reduce_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    const struct nnv_shape *x = &nnv_in(c, NNV_REDUCE_X)->shape;
-    const struct nnv_arg *axes = nnv_in(c, NNV_REDUCE_AXES);
-    bool known = nnv_known(c, NNV_REDUCE_KEEP), keep = known && keeps(c), reduced[NNV_MAX_RANK];
+/*
+ * Negative axes count from the end; an axis may stand more than once. Kept axes have extent 1; where all are reduced
+ * and none is kept, the output is [1].
+ */
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    const struct nnv_shape *x = &nnv_in(c, X)->shape;
+    const struct nnv_arg *axes = nnv_in(c, AXES);
+    bool known = nnv_known(c, KEEP), keep = known && keeps(c), reduced[NNV_MAX_RANK];
     struct nnv_shape y = {0};
     if (x->known_rank && keep) y = nnv_shape_of_rank(x->rank);
     if (x->known_rank && axes->data && nnv_dim(&axes->shape, 0) != NNV_DIM_UNKNOWN) {
@@ -63,9 +75,12 @@ static size_t offset_of(const struct nnv_shape *x, const bool *which, bool wante
     return offset;
 }
 
-enum nnv_status nnv_reduce_eval(struct nnv_kernel *k, const double *x, double unit, nnv_fold *fold,
-                                struct nnv_err *err) {
-    const struct nnv_shape *s = nnv_in_shape(k, NNV_REDUCE_X);
+/* The value of the n numbers that are reduced into one, real ones or those of nnv_units, in row-major order. */
+typedef double fold_fn(struct nnv_kernel *k, const double *v, size_t n);
+
+/* out[e] = unit * fold(the elements of x that fall together in e); x: nnv_real or nnv_units of the input. */
+static enum nnv_status reduce(struct nnv_kernel *k, const double *x, double unit, fold_fn *fold, struct nnv_err *err) {
+    const struct nnv_shape *s = nnv_in_shape(k, X);
     bool reduced[NNV_MAX_RANK];
     enum nnv_status st = read_axes(k->call, reduced, err);
     if (st) return st;
@@ -83,12 +98,74 @@ enum nnv_status nnv_reduce_eval(struct nnv_kernel *k, const double *x, double un
     return NNV_OK;
 }
 
+/* -------------------------------------------------------------------- folds */
+
+static double all_of(struct nnv_kernel *k, const double *v, size_t n) {
+    (void)k;
+    bool unknown = false; /* NaN: "not compared" in a row */
+    for (size_t i = 0; i < n; i++) {
+        if (v[i] == 0) return 0;
+        unknown = unknown || isnan(v[i]);
+    }
+    return unknown ? (double)NAN : 1;
+}
+
+static double any_of(struct nnv_kernel *k, const double *v, size_t n) {
+    (void)k;
+    bool unknown = false; /* NaN: "not compared" in a row */
+    for (size_t i = 0; i < n; i++) {
+        if (v[i] != 0 && !isnan(v[i])) return 1;
+        unknown = unknown || isnan(v[i]);
+    }
+    return unknown ? (double)NAN : 0;
+}
+
+/* Unlike fmax and fmin these keep NaN, which means "not compared" in a row. */
+static double largest(struct nnv_kernel *k, const double *v, size_t n) {
+    (void)k;
+    double max = v[0];
+    for (size_t i = 1; i < n; i++)
+        if (v[i] > max || isnan(v[i])) max = v[i];
+    return max;
+}
+
+static double smallest(struct nnv_kernel *k, const double *v, size_t n) {
+    (void)k;
+    double min = v[0];
+    for (size_t i = 1; i < n; i++)
+        if (v[i] < min || isnan(v[i])) min = v[i];
+    return min;
+}
+
+static double product(struct nnv_kernel *k, const double *v, size_t n) {
+    double product = 1;
+    for (size_t i = 0; i < n; i++) product = nnv_round(k, product * v[i]);
+    return product;
+}
+
+static double sum(struct nnv_kernel *k, const double *v, size_t n) {
+    double sum = 0, abs = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += v[i];
+        abs += fabs(v[i]);
+    }
+    return nnv_sum(k, sum, (double)n, abs, 1);
+}
+
+static double mean(struct nnv_kernel *k, const double *v, size_t n) { return nnv_round(k, sum(k, v, n) / (double)n); }
+
+static enum nnv_status eval_mean(struct nnv_kernel *k, struct nnv_err *err) {
+    return reduce(k, nnv_units(k, X), nnv_scale(k, X, 0), mean, err);
+}
+
 /* ------------------------------------------------------------------ samples */
 
-const char *const nnv_reduce_variants[] = {"axis",  "axis_keep",  "several", "several_keep", "all", "all_keep",
-                                           "twice", "twice_keep", NULL};
+/* One axis (each place, from either end), several, all, an axis twice, kept axes. */
+static const char *const variants[] = {"axis",  "axis_keep",  "several", "several_keep", "all", "all_keep",
+                                       "twice", "twice_keep", NULL};
 
-void nnv_reduce_sample(struct nnv_sample *s, uint32_t limit, double lo, double hi) {
+/* limit: elements of the input at most. Values from lo to hi. */
+static void sample(struct nnv_sample *s, uint32_t limit, double lo, double hi) {
     uint32_t rank = 4, dims[4], n = 1;
     int at;
     int32_t axes[4];
@@ -104,16 +181,17 @@ void nnv_reduce_sample(struct nnv_sample *s, uint32_t limit, double lo, double h
     if (nnv_sample_is(s, "all"))
         for (n = 0; n < rank; n++) axes[n] = n % 2 ? (int32_t)n : (int32_t)n - (int32_t)rank;
     nnv_sample_dims(s, rank, limit, dims);
-    struct nnv_sample_arg *x = nnv_sample_tensor(s, NNV_REDUCE_X, rank, dims);
+    struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
     x->lo = lo;
     x->hi = hi;
-    nnv_sample_ints(s, NNV_REDUCE_AXES, n, axes);
-    nnv_sample_scalar(s, NNV_REDUCE_KEEP, nnv_sample_is(s, "keep"));
+    nnv_sample_ints(s, AXES, n, axes);
+    nnv_sample_scalar(s, KEEP, nnv_sample_is(s, "keep"));
 }
 
-void nnv_reduce_sample_few(struct nnv_sample *s) {
-    nnv_reduce_sample(s, 300, 0, 1);
-    struct nnv_sample_arg *x = &s->arg[NNV_REDUCE_X], *axes = &s->arg[NNV_REDUCE_AXES];
+/* Booleans: reduces so few elements at a time that both results occur. */
+static void sample_logical(struct nnv_sample *s) {
+    sample(s, 300, 0, 1);
+    struct nnv_sample_arg *x = &s->arg[X], *axes = &s->arg[AXES];
     bool reduced[NNV_MAX_RANK] = {false};
     for (uint32_t i = 0; i < axes->dims[0]; i++) reduced[nnv_axis(axes->ints[i], x->rank)] = true;
     int seen = 0;
@@ -124,3 +202,41 @@ void nnv_reduce_sample_few(struct nnv_sample *s) {
             x->dims[d] += 4;
     }
 }
+
+static void sample_order(struct nnv_sample *s) { sample(s, 400, 0, 0); }
+
+/* Not around 0: sums that cancel leave little to compare. */
+static void sample_sum(struct nnv_sample *s) { sample(s, 400, -4, 10); }
+
+/* Factors about 1, of either sign: products of many neither overflow nor vanish, also in float16. */
+static void sample_product(struct nnv_sample *s) {
+    bool negative = s->index % 2;
+    sample(s, nnv_sample_is(s, "all") ? 15 : 100, negative ? -1.75 : 0.5, negative ? -0.5 : 1.75);
+}
+
+/* ------------------------------------------------------------------ records */
+
+/** The record of an operation; then what else it has. */
+#define RECORD(NAME, INPUTS, OUTPUT, SIGS, EVAL, SAMPLE, ROUNDING, ...)                                                \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME), NNV_OP_FORM(INPUTS, OUTPUT), NNV_OP_SIGS(SIGS), .rounding = ROUNDING, .infer = infer,      \
+        .eval = EVAL,       .variants = variants,        .sample = SAMPLE,  __VA_ARGS__,                               \
+    }
+#define REDUCE(NAME, WHAT, FOLD, OUTPUT, SIGS, SAMPLE, ROUNDING, LINEAR)                                               \
+    static enum nnv_status eval_##NAME(struct nnv_kernel *k, struct nnv_err *err) {                                    \
+        return reduce(k, nnv_real(k, X), 1, FOLD, err);                                                                \
+    }                                                                                                                  \
+    RECORD(NAME, inputs, OUTPUT, SIGS, eval_##NAME, SAMPLE, ROUNDING, .level = 3, .linear = LINEAR,                    \
+           .formula = "y = " WHAT ", which vanish or (keep dims) stay as 1")
+
+REDUCE(REDUCE_ALL, "true where all of x are, over the axes", all_of, logical, logical_sigs, sample_logical,
+       NNV_ROUND_NONE, false);
+REDUCE(REDUCE_ANY, "true where any of x is, over the axes", any_of, logical, logical_sigs, sample_logical,
+       NNV_ROUND_NONE, false);
+REDUCE(REDUCE_MAX, "the largest of x over the axes", largest, number, order_sigs, sample_order, NNV_ROUND_NONE, true);
+REDUCE(REDUCE_MIN, "the smallest of x over the axes", smallest, number, order_sigs, sample_order, NNV_ROUND_NONE, true);
+REDUCE(REDUCE_PROD, "the product of x over the axes", product, number, float_sigs, sample_product, NNV_ROUND_RESCALE,
+       false);
+REDUCE(REDUCE_SUM, "the sum of x over the axes", sum, number, float_sigs, sample_sum, NNV_ROUND_RESCALE, true);
+RECORD(MEAN, mean_inputs, number, mean_sigs, eval_mean, sample_sum, NNV_ROUND_RESCALE, .level = 2,
+       .formula = "y = the mean of x over the axes, which vanish or (keep dims > 0) stay as 1");

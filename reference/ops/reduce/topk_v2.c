@@ -6,7 +6,7 @@ enum { X, K };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
-    {.id = K, .name = "k", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = NNV_POSITIVE},
+    NNV_SLOT_INT(K, "k", NNV_POSITIVE),
 };
 static const struct nnv_slot outputs[] = {
     {.id = 0, .name = "values", .var = NNV_T, .rank_min = 1, .quant = NNV_Q_SAME},
@@ -17,15 +17,9 @@ static const struct nnv_slot outputs[] = {
      .rank_min = 1,
      .judged = NNV_JUDGED_LARGEST},
 };
-static const struct nnv_form forms[] = {{"", inputs, 2, outputs, 2}};
 
-static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED}},
-};
+static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16), NNV_SIG(3, INT32),
+                                      NNV_SIG(3, QUANT8_ASYMM), NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     struct nnv_shape s = nnv_in(c, X)->shape;
@@ -96,15 +90,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_TOPK_V2 = {
-    .code = ANEURALNETWORKS_TOPK_V2,
-    .name = "TOPK_V2",
+    NNV_OP_NAMED(TOPK_V2),
     .level = 3,
     .formula =
         "values = the k largest of x along the last axis, falling; indices = where they stand (of equals: any order)",
-    .forms = forms,
-    .nforms = 1,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORM(inputs, outputs),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .infer = infer,
     .eval = eval,

@@ -9,8 +9,8 @@ static const struct nnv_slot by_scale[] = {NNV_RESIZE_X, NNV_RESIZE_BY_SCALE, NN
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4, .quant = NNV_Q_SAME}};
 static const struct nnv_form forms[] = {
-    {"by shape", by_shape, sizeof by_shape / sizeof *by_shape, outputs, 1},
-    {"by scale", by_scale, sizeof by_scale / sizeof *by_scale, outputs, 1},
+    NNV_FORM("by shape", by_shape, outputs),
+    NNV_FORM("by scale", by_scale, outputs),
 };
 
 static const struct nnv_sig sigs[] = {
@@ -66,15 +66,12 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 const struct nnv_op nnv_op_RESIZE_BILINEAR = {
-    .code = ANEURALNETWORKS_RESIZE_BILINEAR,
-    .name = "RESIZE_BILINEAR",
+    NNV_OP_NAMED(RESIZE_BILINEAR),
     .level = 1,
     .formula = "y[i,j] = the bilinear mean of x around p(i), p(j); r = in/out (align corners: (in-1)/(out-1)); "
                "p(i) = i*r (half pixel: (i+1/2)*r - 1/2)",
-    .forms = forms,
-    .nforms = 2,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORMS(forms),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .zero = NNV_ZERO_BATCH,
     .check = nnv_resize_check,

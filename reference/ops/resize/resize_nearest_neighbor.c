@@ -11,8 +11,8 @@ static const struct nnv_slot by_scale[] = {NNV_RESIZE_X, NNV_RESIZE_BY_SCALE, NN
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4, .quant = NNV_Q_SAME}};
 static const struct nnv_form forms[] = {
-    {"by shape", by_shape, sizeof by_shape / sizeof *by_shape, outputs, 1},
-    {"by scale", by_scale, sizeof by_scale / sizeof *by_scale, outputs, 1},
+    NNV_FORM("by shape", by_shape, outputs),
+    NNV_FORM("by scale", by_scale, outputs),
 };
 
 static const struct nnv_sig sigs[] = {
@@ -76,15 +76,12 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_RESIZE_NEAREST_NEIGHBOR = {
-    .code = ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR,
-    .name = "RESIZE_NEAREST_NEIGHBOR",
+    NNV_OP_NAMED(RESIZE_NEAREST_NEIGHBOR),
     .level = 3,
     .formula = "y[i,j] = x[p(i), p(j)]; p(i) = floor(i*in/out) (half pixel: floor((i+1/2)*in/out); align corners: "
                "round(i*(in-1)/(out-1))), at most in-1",
-    .forms = forms,
-    .nforms = 2,
-    .sigs = sigs,
-    .nsigs = sizeof sigs / sizeof *sigs,
+    NNV_OP_FORMS(forms),
+    NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .zero = NNV_ZERO_BATCH,
     .check = nnv_resize_check,
