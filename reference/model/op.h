@@ -198,6 +198,11 @@ struct nnv_op {
 #define NNV_OP_FORM(IN, OUT) .forms = (const struct nnv_form[]){NNV_FORM("", IN, OUT)}, .nforms = 1
 /** Its signatures, an array. */
 #define NNV_OP_SIGS(SIGS) .sigs = SIGS, .nsigs = NNV_COUNT_OF(SIGS)
+/** A signature of a tensor and a scalar. */
+#define NNV_SIG_SCALAR(LEVEL, TYPE, SCALAR)                                                                            \
+    {                                                                                                                  \
+        LEVEL, { [NNV_T] = ANEURALNETWORKS_TENSOR_##TYPE, [NNV_S] = ANEURALNETWORKS_##SCALAR }                         \
+    }
 /** A signature where T is the only type. */
 #define NNV_SIG(LEVEL, TYPE)                                                                                           \
     {                                                                                                                  \
@@ -206,8 +211,13 @@ struct nnv_op {
 /** Inputs: an INT32 or BOOL scalar, and a list of numbers that is usually constant. */
 #define NNV_SLOT_INT(ID, NAME, RULE)                                                                                   \
     { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE }
-#define NNV_SLOT_BOOL(ID, NAME)                                                                                        \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR }
+#define NNV_SLOT_BOOL(ID, NAME) NNV_SLOT_FLAG(ID, NAME, 0, 0)
+/** A BOOL scalar of a trailing group (0: required) that came with a level (0: the operation's). */
+#define NNV_SLOT_FLAG(ID, NAME, GROUP, LEVEL)                                                                          \
+    {                                                                                                                  \
+        .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR, .group = GROUP,   \
+        .level = LEVEL                                                                                                 \
+    }
 #define NNV_SLOT_INTS(ID, NAME)                                                                                        \
     {                                                                                                                  \
         .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .flags = NNV_PARAM,            \

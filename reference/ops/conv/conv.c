@@ -8,13 +8,7 @@
 #include "reference/ops/elementwise/fuse.h"
 
 #define OPTIONS                                                                                                        \
-    {.id = NNV_CONV_NCHW,                                                                                              \
-     .name = "nchw",                                                                                                   \
-     .var = NNV_FIXED,                                                                                                 \
-     .type = ANEURALNETWORKS_BOOL,                                                                                     \
-     .flags = NNV_SCALAR,                                                                                              \
-     .group = 1,                                                                                                       \
-     .level = 3},                                                                                                      \
+    NNV_SLOT_FLAG(NNV_CONV_NCHW, "nchw", 1, 3),                                                                        \
         {.id = NNV_CONV_DILATION_W,                                                                                    \
          .name = "dilation width",                                                                                     \
          .var = NNV_FIXED,                                                                                             \

@@ -58,8 +58,8 @@ static const struct nnv_slot outputs[] = {
 };
 
 static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
+    NNV_SIG_SCALAR(3, FLOAT32, FLOAT32),
+    NNV_SIG_SCALAR(3, FLOAT16, FLOAT16),
 };
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {

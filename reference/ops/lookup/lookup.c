@@ -1,14 +1,161 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reference/ops/lookup/lookup.h"
+/** @file lookup.c EMBEDDING_LOOKUP and HASHTABLE_LOOKUP: output 0 is rows of a tensor of values. */
+#include "reference/ops/common.h"
 
-struct nnv_shape nnv_lookup_shape(const struct nnv_call *c, int lookups, int values) {
-    struct nnv_shape s = nnv_in(c, values)->shape;
-    if (s.known_rank) s.dims[0] = nnv_dim(&nnv_in(c, lookups)->shape, 0);
+#define NO_ROW SIZE_MAX
+
+enum { LOOKUPS, VALUES, KEYS };
+
+#define INTS(ID, NAME)                                                                                                 \
+    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .rank_max = 1 }
+#define TABLE                                                                                                          \
+    { .id = VALUES, .name = "values", .var = NNV_T, .rank_min = 2 }
+static const struct nnv_slot embedding_inputs[] = {INTS(LOOKUPS, "lookups"), TABLE};
+static const struct nnv_slot embedding_outputs[] = {
+    {.name = "output", .var = NNV_T, .rank_min = 2, .quant = NNV_Q_SAME_1}};
+static const struct nnv_slot hashtable_inputs[] = {INTS(LOOKUPS, "lookups"), INTS(KEYS, "keys"), TABLE};
+static const struct nnv_slot hashtable_outputs[] = {
+    {.id = 0, .name = "output", .var = NNV_T, .rank_min = 2, .quant = NNV_Q_SAME_2},
+    {.id = 1,
+     .name = "hits",
+     .var = NNV_FIXED,
+     .type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
+     .rank_min = 1,
+     .rank_max = 1,
+     .quant = NNV_Q_ONE},
+};
+
+static const struct nnv_sig embedding_sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, INT32), NNV_SIG(3, QUANT8_ASYMM),
+                                                NNV_SIG(4, FLOAT16), NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
+static const struct nnv_sig hashtable_sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(1, INT32), NNV_SIG(1, QUANT8_ASYMM)};
+
+/* The shape of output 0: that of values with as many rows as lookups has elements. */
+static struct nnv_shape shape_of(const struct nnv_call *c) {
+    struct nnv_shape s = nnv_in(c, VALUES)->shape;
+    if (s.known_rank) s.dims[0] = nnv_dim(&nnv_in(c, LOOKUPS)->shape, 0);
     return s;
 }
 
-void nnv_lookup_row(struct nnv_kernel *k, int values, size_t i, size_t row) {
-    const double *from = nnv_real(k, values);
-    struct nnv_lines v = nnv_lines_of(nnv_in_shape(k, values), 0);
-    for (size_t e = 0; e < v.inner; e++) k->out[0][i * v.inner + e] = row == NNV_NO_ROW ? NAN : from[row * v.inner + e];
+/* Copies row `row` of values to row i of output 0; NO_ROW (a perturbed row's) gives NaN. */
+static void copy_row(struct nnv_kernel *k, size_t i, size_t row) {
+    const double *from = nnv_real(k, VALUES);
+    struct nnv_lines v = nnv_lines_of(nnv_in_shape(k, VALUES), 0);
+    for (size_t e = 0; e < v.inner; e++) k->out[0][i * v.inner + e] = row == NO_ROW ? NAN : from[row * v.inner + e];
 }
+
+/* ------------------------------------------------------------------ embedding */
+
+static enum nnv_status embedding_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    (void)err;
+    out[0] = shape_of(c);
+    return NNV_OK;
+}
+
+static enum nnv_status embedding_eval(struct nnv_kernel *k, struct nnv_err *err) {
+    const double *lookups = nnv_real(k, LOOKUPS);
+    uint32_t rows = nnv_in_shape(k, VALUES)->dims[0];
+    for (size_t i = 0; i < nnv_elems(k, LOOKUPS); i++) {
+        bool in_range = lookups[i] >= 0 && lookups[i] < rows;
+        if (!in_range && k->row == 0)
+            return nnv_fail(err, NNV_INVALID, "lookup %zu: row %.0f is not one of the %u rows of values", i, lookups[i],
+                            rows);
+        copy_row(k, i, in_range ? (size_t)lookups[i] : NO_ROW);
+    }
+    return NNV_OK;
+}
+
+static const char *const embedding_variants[] = {"rank2", "rank3", "rank4", NULL};
+
+static void embedding_sample(struct nnv_sample *s) {
+    uint32_t rank = (uint32_t)s->variant + 2, dims[4] = {nnv_sample_dim(s, 5, 9)};
+    nnv_sample_dims(s, rank - 1, 60, dims + 1);
+    nnv_sample_tensor(s, VALUES, rank, dims);
+    /* The first and the last row, a row twice, and others. */
+    int32_t last = (int32_t)dims[0] - 1, any = nnv_sample_int(s, 1, last - 1);
+    int32_t rows[] = {any, last, 0, any, nnv_sample_int(s, 0, last), nnv_sample_int(s, 0, last), last - 1};
+    nnv_sample_ints(s, LOOKUPS, 4 + (uint32_t)s->index % 4, rows);
+}
+
+/* ----------------------------------------------------------------- hash table */
+
+static enum nnv_status hashtable_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    uint32_t rows = nnv_dim(&nnv_in(c, KEYS)->shape, 0), n = nnv_dim(&nnv_in(c, LOOKUPS)->shape, 0);
+    enum nnv_status st = nnv_extent_agree(c, VALUES, 0, &rows, err);
+    if (st) return st;
+    out[0] = shape_of(c);
+    out[1] = nnv_shape_make(1, &n);
+    return NNV_OK;
+}
+
+/* Binary search: keys ascend. */
+static size_t find(const double *keys, size_t n, double key) {
+    size_t lo = 0, hi = n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (keys[mid] < key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < n && keys[lo] == key ? lo : NO_ROW;
+}
+
+/* A miss gives bytes of zero, whatever number they stand for. */
+static void miss(struct nnv_kernel *k, size_t i) {
+    const struct nnv_operand *v = nnv_in(k->call, VALUES)->operand;
+    double zero = nnv_is_quant(v->type) ? -(double)v->zero_point * v->scale : 0;
+    size_t n = nnv_lines_of(nnv_in_shape(k, VALUES), 0).inner;
+    for (size_t e = 0; e < n; e++) k->out[0][i * n + e] = zero;
+}
+
+static enum nnv_status hashtable_eval(struct nnv_kernel *k, struct nnv_err *err) {
+    const double *lookups = nnv_real(k, LOOKUPS), *keys = nnv_real(k, KEYS);
+    size_t n = nnv_elems(k, KEYS);
+    for (size_t i = 1; i < n && k->row == 0; i++)
+        if (!(keys[i - 1] < keys[i]))
+            return nnv_fail(err, NNV_INVALID, "keys must ascend: key %zu is %.0f, key %zu is %.0f", i - 1, keys[i - 1],
+                            i, keys[i]);
+    for (size_t i = 0; i < nnv_elems(k, LOOKUPS); i++) {
+        size_t row = find(keys, n, lookups[i]);
+        if (row == NO_ROW)
+            miss(k, i);
+        else
+            copy_row(k, i, row);
+        k->out[1][i] = row != NO_ROW;
+    }
+    return NNV_OK;
+}
+
+static const char *const hashtable_variants[] = {"mixed", "hits", "misses", NULL};
+
+static void hashtable_sample(struct nnv_sample *s) {
+    enum { KEY_COUNT = 7, LOOKUP_COUNT = 6 };
+    uint32_t rank = 2 + (uint32_t)s->index % 3, dims[4] = {KEY_COUNT};
+    int32_t keys[KEY_COUNT], lookups[LOOKUP_COUNT];
+    keys[0] = nnv_sample_int(s, -20, -10);
+    for (int i = 1; i < KEY_COUNT; i++) keys[i] = keys[i - 1] + 2 * nnv_sample_int(s, 1, 3); /* even gaps */
+    for (int i = 0; i < LOOKUP_COUNT; i++) {
+        bool hit = nnv_sample_is(s, "hits") || (nnv_sample_is(s, "mixed") && i % 2 == 0);
+        /* First and last key, others; misses lie between, before and behind them. */
+        int key = i == 0 ? KEY_COUNT - 1 : i == 2 ? 0 : nnv_sample_int(s, 0, KEY_COUNT - 1);
+        lookups[i] = keys[key] + (hit ? 0 : i == 3 ? -1 : 1);
+    }
+    nnv_sample_ints(s, LOOKUPS, LOOKUP_COUNT, lookups);
+    nnv_sample_ints(s, KEYS, KEY_COUNT, keys);
+    nnv_sample_dims(s, rank - 1, 40, dims + 1);
+    nnv_sample_tensor(s, VALUES, rank, dims);
+}
+
+#define RECORD(NAME, KIND, FORMULA)                                                                                    \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),       .level = 1,                                                                          \
+        .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
+        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_NONE,                                                          \
+        .linear = true,           .infer = KIND##_infer,                                                               \
+        .eval = KIND##_eval,      .variants = KIND##_variants,                                                         \
+        .sample = KIND##_sample,                                                                                       \
+    }
+
+RECORD(EMBEDDING_LOOKUP, embedding, "y[i, ...] = values[lookups[i], ...]");
+RECORD(HASHTABLE_LOOKUP, hashtable,
+       "j = index of lookups[i] in keys: y[i, ...] = values[j, ...], hits[i] = 1; no such key: zero bytes, 0");

@@ -7,13 +7,7 @@ enum { X, SIZE, NCHW };
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},
     NNV_SLOT_INT(SIZE, "block size", NNV_POSITIVE),
-    {.id = NCHW,
-     .name = "nchw",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_BOOL,
-     .flags = NNV_SCALAR,
-     .group = 1,
-     .level = 3},
+    NNV_SLOT_FLAG(NCHW, "nchw", 1, 3),
 };
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4, .quant = NNV_Q_SAME}};

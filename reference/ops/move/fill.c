@@ -12,9 +12,9 @@ static const struct nnv_slot inputs[] = {
 };
 
 static const struct nnv_sig sigs[] = {
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_INT32, [NNV_S] = ANEURALNETWORKS_INT32}},
+    NNV_SIG_SCALAR(4, FLOAT16, FLOAT16),
+    NNV_SIG_SCALAR(4, FLOAT32, FLOAT32),
+    NNV_SIG_SCALAR(4, INT32, INT32),
 };
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {

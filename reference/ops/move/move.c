@@ -90,3 +90,8 @@ void nnv_move_lines(struct nnv_lines l, const int64_t *at, uint32_t n, const dou
             for (size_t p = 0; p < l.inner; p++) y[p] = at[j] < 0 ? (double)NAN : from[p];
         }
 }
+
+bool nnv_shifted_zero(const struct nnv_call *c) {
+    const struct nnv_operand *x = nnv_in(c, 0)->operand;
+    return x->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM && x->zero_point != 0;
+}

@@ -97,4 +97,7 @@ enum nnv_status nnv_move_axes(struct nnv_kernel *k, nnv_move_index *index, doubl
 /** Along the axis of l: line j of the n lines of y is line at[j] of x; NaN ("not compared") if at[j] < 0. */
 void nnv_move_lines(struct nnv_lines l, const int64_t *at, uint32_t n, const double *x, double *y);
 
+/** True for TENSOR_QUANT8_ASYMM whose zero point is not 0: cells of padding are its zero point since level 3 only. */
+bool nnv_shifted_zero(const struct nnv_call *c);
+
 #endif

@@ -16,8 +16,8 @@ static const struct nnv_slot inputs[] = {
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};
 
 static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
+    NNV_SIG_SCALAR(3, FLOAT32, FLOAT32),
+    NNV_SIG_SCALAR(3, FLOAT16, FLOAT16),
 };
 
 /* One channel of one batch: x and y lie at its first element. */

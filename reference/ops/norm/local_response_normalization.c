@@ -17,8 +17,8 @@ static const struct nnv_slot inputs[] = {
 };
 
 static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
+    NNV_SIG_SCALAR(1, FLOAT32, FLOAT32),
+    NNV_SIG_SCALAR(3, FLOAT16, FLOAT16),
 };
 
 struct params {

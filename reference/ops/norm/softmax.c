@@ -20,10 +20,10 @@ static const struct nnv_slot inputs[] = {
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_UNIT_256}};
 
 static const struct nnv_sig sigs[] = {
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
-    {1, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
-    {4, {[NNV_T] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
+    NNV_SIG_SCALAR(1, FLOAT32, FLOAT32),
+    NNV_SIG_SCALAR(1, QUANT8_ASYMM, FLOAT32),
+    NNV_SIG_SCALAR(3, FLOAT16, FLOAT16),
+    NNV_SIG_SCALAR(4, QUANT8_ASYMM_SIGNED, FLOAT32),
 };
 
 /* Ranks 2 and 4 came first. */

@@ -11,11 +11,7 @@ enum { X, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, SCHEME, STRIDE_W, STRIDE_H, 
     NNV_SLOT_INT(STRIDE_W, "stride width", NNV_POSITIVE), NNV_SLOT_INT(STRIDE_H, "stride height", NNV_POSITIVE),       \
         NNV_SLOT_INT(FILTER_W, "filter width", NNV_POSITIVE), NNV_SLOT_INT(FILTER_H, "filter height", NNV_POSITIVE),   \
         NNV_SLOT_INT(ACT, "activation", NNV_FUSE)
-#define LAYOUT                                                                                                         \
-    {                                                                                                                  \
-        .id = NCHW, .name = "nchw", .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR, .group = 1,   \
-        .level = 3                                                                                                     \
-    }
+#define LAYOUT NNV_SLOT_FLAG(NCHW, "nchw", 1, 3)
 
 static const struct nnv_slot implicit_inputs[] = {INPUT, NNV_SLOT_INT(SCHEME, "padding scheme", NNV_PADDING_CODE),
                                                   WINDOW, LAYOUT};

@@ -81,8 +81,8 @@ enum { NIN = sizeof inputs / sizeof *inputs, SEPARATE = 0, MERGED = 1 };
 static const struct nnv_form forms[] = {{"separate", inputs, NIN, separate, 6}, {"merged", inputs, NIN, merged, 5}};
 
 static const struct nnv_sig sigs[] = {
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT32, [NNV_S] = ANEURALNETWORKS_FLOAT32}},
-    {3, {[NNV_T] = ANEURALNETWORKS_TENSOR_FLOAT16, [NNV_S] = ANEURALNETWORKS_FLOAT16}},
+    NNV_SIG_SCALAR(3, FLOAT32, FLOAT32),
+    NNV_SIG_SCALAR(3, FLOAT16, FLOAT16),
 };
 
 static bool is_merged(const struct nnv_call *c) { return c->form == &forms[MERGED]; }

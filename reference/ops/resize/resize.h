@@ -18,29 +18,20 @@ enum {
 
 #define NNV_RESIZE_X                                                                                                   \
     { .id = NNV_RESIZE_INPUT, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4 }
-#define NNV_RESIZE_EXTENT(ID, NAME)                                                                                    \
-    {                                                                                                                  \
-        .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR,                  \
-        .rule = NNV_POSITIVE                                                                                           \
-    }
 #define NNV_RESIZE_BY_SHAPE                                                                                            \
-    NNV_RESIZE_EXTENT(NNV_RESIZE_WIDTH, "output width"), NNV_RESIZE_EXTENT(NNV_RESIZE_HEIGHT, "output height")
+    NNV_SLOT_INT(NNV_RESIZE_WIDTH, "output width", NNV_POSITIVE),                                                      \
+        NNV_SLOT_INT(NNV_RESIZE_HEIGHT, "output height", NNV_POSITIVE)
 #define NNV_RESIZE_FACTOR(ID, NAME)                                                                                    \
     { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .level = 3, .rule = NNV_POSITIVE }
 #define NNV_RESIZE_BY_SCALE                                                                                            \
     NNV_RESIZE_FACTOR(NNV_RESIZE_WIDTH_SCALE, "width scale"), NNV_RESIZE_FACTOR(NNV_RESIZE_HEIGHT_SCALE, "height "     \
                                                                                                          "scale")
-#define NNV_RESIZE_BOOL(ID, NAME, GROUP, LEVEL)                                                                        \
-    {                                                                                                                  \
-        .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR, .group = GROUP,   \
-        .level = LEVEL                                                                                                 \
-    }
 /** The data layout: group 0 (required) or a trailing group. */
-#define NNV_RESIZE_LAYOUT(GROUP) NNV_RESIZE_BOOL(NNV_RESIZE_NCHW, "nchw", GROUP, 3)
+#define NNV_RESIZE_LAYOUT(GROUP) NNV_SLOT_FLAG(NNV_RESIZE_NCHW, "nchw", GROUP, 3)
 /** Align corners and half pixel centres, each a trailing group of its own. */
 #define NNV_RESIZE_FLAGS(ALIGN, HALF)                                                                                  \
-    NNV_RESIZE_BOOL(NNV_RESIZE_ALIGN, "align corners", ALIGN, 4),                                                      \
-        NNV_RESIZE_BOOL(NNV_RESIZE_HALF, "half pixel centres", HALF, 4)
+    NNV_SLOT_FLAG(NNV_RESIZE_ALIGN, "align corners", ALIGN, 4),                                                        \
+        NNV_SLOT_FLAG(NNV_RESIZE_HALF, "half pixel centres", HALF, 4)
 
 /** Not both flags. */
 enum nnv_status nnv_resize_check(const struct nnv_call *c, struct nnv_err *err);
