@@ -274,3 +274,10 @@ void nnv_text_add_double(struct nnv_text *t, double v) {
     }
     add_number(t, buf);
 }
+
+void nnv_text_add_dot(struct nnv_text *t, const char *s) {
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\') nnv_text_add(t, "\\");
+        nnv_text_addf(t, "%c", (unsigned char)*s < 0x20 ? ' ' : *s);
+    }
+}

@@ -29,6 +29,8 @@ void nnv_text_add_json(struct nnv_text *t, const char *s);
 void nnv_text_add_xml(struct nnv_text *t, const char *s);
 /** s for an XML library, which escapes: only what is illegal in XML 1.0 or not UTF-8 becomes U+FFFD. */
 void nnv_text_add_legal(struct nnv_text *t, const char *s);
+/** Text inside a quoted string of the dot language; control characters become spaces. */
+void nnv_text_add_dot(struct nnv_text *t, const char *s);
 /** Standard base64 with padding. */
 void nnv_text_add_base64(struct nnv_text *t, const void *data, size_t n);
 /** The shortest decimal that reads back as the same float32 / double; NaN and infinities as "NaN" "Infinity"

@@ -73,21 +73,10 @@ static const struct nnv_graph_use *any_operation(struct nnv_growth *g, int32_t t
     return NULL;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* A walk over the n things that there are takes steps of this many: it comes to all of them. */
 static uint64_t stride_of(uint64_t seed, size_t n) {
     struct nnv_rng order = nnv_rng_make(seed, 0x9a7, n);
-    uint64_t stride = (nnv_rng_u64(&order) % n) | 1;
-    while (common_divisor(n, stride) > 1) stride += 2;
-    return stride;
+    return nnv_graph_stride(&order, n);
 }
 
 void nnv_growth_begin(struct nnv_growth *g) {

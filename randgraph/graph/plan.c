@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "randgraph/graph/plan.h"
 
-#include "base/rng.h"
-
 /*
  * Row 0 is 0, 1, n-1, 2, n-2 ...: for an even n the differences of neighbours are all the numbers but 0, once each. Row
  * r has r added to each, so that a pair (a, b) is in one row alone: the one that has a where the difference b - a is.
@@ -13,13 +11,19 @@ uint32_t nnv_graph_tape(uint32_t n, uint64_t place) {
     return (zigzag + row) % n;
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b) {
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
     while (b) {
-        const uint32_t rest = a % b;
+        const uint64_t rest = a % b;
         a = b;
         b = rest;
     }
     return a;
+}
+
+uint64_t nnv_graph_stride(struct nnv_rng *rng, uint64_t n) {
+    uint64_t stride = (nnv_rng_u64(rng) % n) | 1;
+    while (common_divisor(n, stride) > 1) stride += 2;
+    return stride;
 }
 
 int nnv_graph_plan_next(const struct nnv_graph_plan *p, const struct nnv_graph_catalogue *c, int32_t type,
@@ -30,8 +34,7 @@ int nnv_graph_plan_next(const struct nnv_graph_plan *p, const struct nnv_graph_c
     struct nnv_rng rng = nnv_rng_make(p->key, 0x5e0, (uint64_t)type);
     const uint64_t start = nnv_rng_u64(&rng) % n;
     const uint32_t add = (uint32_t)(nnv_rng_u64(&rng) % n);
-    uint32_t times = (uint32_t)(nnv_rng_u64(&rng) % n) | 1;
-    while (common_divisor(n, times) > 1) times += 2;
+    const uint64_t times = nnv_graph_stride(&rng, n);
     const uint64_t label = nnv_graph_tape(n, start * n + p->index * p->length + step);
     const uint32_t number = (uint32_t)((label * times + add) % n);
     return number < c->ring[type].used ? (int)number : -1;

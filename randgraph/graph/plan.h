@@ -11,6 +11,7 @@
 #ifndef NNV_RANDGRAPH_GRAPH_PLAN_H
 #define NNV_RANDGRAPH_GRAPH_PLAN_H
 
+#include "base/rng.h"
 #include "randgraph/graph/catalogue.h"
 
 /** Of one graph. */
@@ -20,6 +21,8 @@ struct nnv_graph_plan {
     uint32_t length; /**< operations of such graphs, at least 1 */
 };
 
+/** A step that a walk over n things in a circle can take and come to all of them: odd, and coprime to n. */
+uint64_t nnv_graph_stride(struct nnv_rng *rng, uint64_t n);
 /** What the tape of n (even) labels has at a place. */
 uint32_t nnv_graph_tape(uint32_t n, uint64_t place);
 /** The number in the ring of the operation that is to read a value of the type at a step; -1: any. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "randgraph/single/refused.h"
+#include "randgraph/single/parts.h"
 
 #include <string.h>
 

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "randgraph/control.h"
-#include "randgraph/single/exact.h"
-#include "randgraph/single/infinite.h"
-#include "randgraph/single/refused.h"
+#include "randgraph/single/parts.h"
 #include "randgraph/single/quant.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"

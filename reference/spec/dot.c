@@ -12,14 +12,6 @@ struct drawing {
     const char *prefix; /* of node names: "m" or "r0_" */
 };
 
-/* Text inside a quoted string of the dot language. */
-static void add_escaped(struct nnv_text *t, const char *s) {
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\') nnv_text_add(t, "\\");
-        nnv_text_addf(t, "%c", (unsigned char)*s < 0x20 ? ' ' : *s);
-    }
-}
-
 static void add_operand_label(struct nnv_text *t, const struct nnv_operand *o, uint32_t i) {
     nnv_text_addf(t, "%%%u", i);
     if (o->lifetime == NNV_SUBGRAPH) {
@@ -37,7 +29,7 @@ static void add_operand_label(struct nnv_text *t, const struct nnv_operand *o, u
     struct nnv_text value = {0};
     if (nnv_spec_add_small_constant(&value, o) && value.data) {
         nnv_text_add(t, "\\n= ");
-        add_escaped(t, value.data);
+        nnv_text_add_dot(t, value.data);
     }
     nnv_text_free(&value);
 }
@@ -93,9 +85,9 @@ static void add_graph(struct drawing *d, int mark) {
 void nnv_spec_write_dot(const struct nnv_spec *spec, int mark, struct nnv_text *out) {
     const char *name = spec->name ? spec->name : "";
     nnv_text_add(out, "digraph \"");
-    add_escaped(out, name);
+    nnv_text_add_dot(out, name);
     nnv_text_add(out, "\" {\n  label=\"");
-    add_escaped(out, name);
+    nnv_text_add_dot(out, name);
     nnv_text_add(out, "\";\n  node [fontname=\"sans-serif\", fontsize=10];\n"
                       "  edge [fontname=\"sans-serif\", fontsize=7, fontcolor=\"#666666\"];\n");
     struct drawing d = {.t = out, .s = &spec->model.main, .prefix = "m"};

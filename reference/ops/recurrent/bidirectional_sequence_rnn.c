@@ -16,8 +16,6 @@ static const struct nnv_linking_ids linking = {AUX, AUX_FORWARD, AUX_BACKWARD};
     NNV_RNN_TENSOR(FIRST, OF " weights", 2, NNV_PARAM, 0.75),                                                          \
         NNV_RNN_TENSOR(FIRST + 1, OF " recurrent weights", 2, NNV_PARAM, 0.5),                                         \
         NNV_RNN_TENSOR(FIRST + 2, OF " bias", 1, NNV_PARAM, 1), NNV_RNN_TENSOR(FIRST + 3, OF " hidden state", 2, 0, 2)
-#define FLAG(ID, NAME)                                                                                                 \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR }
 
 static const struct nnv_slot inputs[] = {
     NNV_RNN_TENSOR(X, "input", 3, 0, 2),
@@ -27,8 +25,8 @@ static const struct nnv_slot inputs[] = {
     NNV_RNN_TENSOR(AUX_FORWARD, "forward auxiliary weights", 2, NNV_PARAM | NNV_OMITTABLE, 0.75),
     NNV_RNN_TENSOR(AUX_BACKWARD, "backward auxiliary weights", 2, NNV_PARAM | NNV_OMITTABLE, 0.75),
     NNV_SLOT_INT(ACT, "activation", NNV_ANY),
-    FLAG(TIME_MAJOR, "time major"),
-    FLAG(MERGE, "merge outputs"),
+    NNV_SLOT_BOOL(TIME_MAJOR, "time major"),
+    NNV_SLOT_BOOL(MERGE, "merge outputs"),
 };
 
 #define OUTPUT(ID, NAME)                                                                                               \

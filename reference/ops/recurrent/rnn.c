@@ -51,10 +51,7 @@ static void sample(struct nnv_sample *s) {
     uint32_t batch = nnv_sample_dim(s, 2, 4), in = nnv_sample_dim(s, 3, 17), units = nnv_sample_dim(s, 2, 9);
     if (in == units) in++;
     nnv_sample_tensor(s, X, 2, (uint32_t[]){batch, in});
-    nnv_sample_tensor(s, WEIGHTS, 2, (uint32_t[]){units, in});
-    nnv_sample_tensor(s, RECURRENT, 2, (uint32_t[]){units, units});
-    nnv_sample_tensor(s, BIAS, 1, &units);
-    nnv_sample_tensor(s, STATE, 2, (uint32_t[]){batch, units});
+    nnv_rnn_sample(s, &ids, &(struct nnv_rnn_extents){.batch = batch, .input = in, .units = units});
     nnv_sample_scalar(s, ACT, codes[s->variant]);
 }
 

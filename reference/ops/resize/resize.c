@@ -1,9 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reference/ops/resize/resize.h"
+/** @file resize.c RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR: two forms, by shape and by scale; width before height. */
+#include <float.h>
 
-enum nnv_status nnv_resize_check(const struct nnv_call *c, struct nnv_err *err) {
-    if (nnv_known(c, NNV_RESIZE_ALIGN) && nnv_known(c, NNV_RESIZE_HALF) && nnv_int(c, NNV_RESIZE_ALIGN) &&
-        nnv_int(c, NNV_RESIZE_HALF))
+#include "reference/ops/common.h"
+
+enum { X, WIDTH, HEIGHT, WIDTH_SCALE, HEIGHT_SCALE, NCHW, ALIGN, HALF };
+
+#define INPUT                                                                                                          \
+    { .id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4 }
+#define BY_SHAPE NNV_SLOT_INT(WIDTH, "output width", NNV_POSITIVE), NNV_SLOT_INT(HEIGHT, "output height", NNV_POSITIVE)
+#define FACTOR(ID, NAME)                                                                                               \
+    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .level = 3, .rule = NNV_POSITIVE }
+#define BY_SCALE FACTOR(WIDTH_SCALE, "width scale"), FACTOR(HEIGHT_SCALE, "height scale")
+/* The layout is in group FIRST, 0 (required) or a trailing one; align corners and half pixel centres follow. */
+#define FLAGS(FIRST)                                                                                                   \
+    NNV_SLOT_FLAG(NCHW, "nchw", FIRST, 3), NNV_SLOT_FLAG(ALIGN, "align corners", (FIRST) + 1, 4),                      \
+        NNV_SLOT_FLAG(HALF, "half pixel centres", (FIRST) + 2, 4)
+static const struct nnv_slot bilinear_shape[] = {INPUT, BY_SHAPE, FLAGS(1)};
+static const struct nnv_slot bilinear_scale[] = {INPUT, BY_SCALE, FLAGS(1)};
+static const struct nnv_slot nearest_shape[] = {INPUT, BY_SHAPE, FLAGS(0)};
+static const struct nnv_slot nearest_scale[] = {INPUT, BY_SCALE, FLAGS(0)};
+static const struct nnv_slot outputs[] = {
+    {.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4, .quant = NNV_Q_SAME}};
+static const struct nnv_form bilinear_forms[] = {
+    NNV_FORM("by shape", bilinear_shape, outputs),
+    NNV_FORM("by scale", bilinear_scale, outputs),
+};
+static const struct nnv_form nearest_forms[] = {
+    NNV_FORM("by shape", nearest_shape, outputs),
+    NNV_FORM("by scale", nearest_scale, outputs),
+};
+
+#define SIGS(LEVEL)                                                                                                    \
+    {                                                                                                                  \
+        NNV_SIG_SCALAR(LEVEL, FLOAT32, FLOAT32), NNV_SIG_SCALAR(3, FLOAT16, FLOAT16),                                  \
+            NNV_SIG_SCALAR(3, QUANT8_ASYMM, FLOAT32), NNV_SIG_SCALAR(4, QUANT8_ASYMM_SIGNED, FLOAT32)                  \
+    }
+static const struct nnv_sig bilinear_sigs[] = SIGS(1), nearest_sigs[] = SIGS(3);
+
+/* Not both flags. */
+static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
+    if (nnv_known(c, ALIGN) && nnv_known(c, HALF) && nnv_int(c, ALIGN) && nnv_int(c, HALF))
         return nnv_fail(err, NNV_INVALID, "align corners and half pixel centres exclude each other");
     return NNV_OK;
 }
@@ -24,40 +61,147 @@ static enum nnv_status output_extent(const struct nnv_call *c, uint32_t in, int 
     return NNV_OK;
 }
 
-enum nnv_status nnv_resize_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    const struct nnv_shape *x = &nnv_in(c, NNV_RESIZE_INPUT)->shape;
+/* By scale: floor(extent * scale) in float32. */
+static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    const struct nnv_shape *x = &nnv_in(c, X)->shape;
     struct nnv_shape s = nnv_shape_of_rank(4);
     s.dims[0] = nnv_dim(x, 0);
-    if (nnv_known(c, NNV_RESIZE_NCHW)) {
-        bool nchw = nnv_int(c, NNV_RESIZE_NCHW) != 0;
+    if (nnv_known(c, NCHW)) {
+        bool nchw = nnv_int(c, NCHW) != 0;
         uint32_t h = nchw ? 2 : 1, w = h + 1, depth = nchw ? 1 : 3;
         s.dims[depth] = nnv_dim(x, depth);
         enum nnv_status st;
-        if ((st = output_extent(c, nnv_dim(x, w), NNV_RESIZE_WIDTH, NNV_RESIZE_WIDTH_SCALE, &s.dims[w], err)) ||
-            (st = output_extent(c, nnv_dim(x, h), NNV_RESIZE_HEIGHT, NNV_RESIZE_HEIGHT_SCALE, &s.dims[h], err)))
+        if ((st = output_extent(c, nnv_dim(x, w), WIDTH, WIDTH_SCALE, &s.dims[w], err)) ||
+            (st = output_extent(c, nnv_dim(x, h), HEIGHT, HEIGHT_SCALE, &s.dims[h], err)))
             return st;
     }
     out[0] = s;
     return NNV_OK;
 }
 
-struct nnv_resize_axis nnv_resize_axis(const struct nnv_call *c, uint32_t in, uint32_t out) {
-    bool align = nnv_int(c, NNV_RESIZE_ALIGN) != 0, half = nnv_int(c, NNV_RESIZE_HALF) != 0;
+/* How output positions of one axis map to input positions. */
+struct axis {
+    double ratio, offset; /* position of i: (i + offset) * ratio - offset */
+    bool inexact;         /* the ratio is not a float32 number */
+};
+
+static struct axis axis_of(const struct nnv_call *c, uint32_t in, uint32_t out) {
+    bool align = nnv_int(c, ALIGN) != 0, half = nnv_int(c, HALF) != 0;
     double ratio = align && out > 1 ? (in - 1.0) / (out - 1.0) : (double)in / out;
-    return (struct nnv_resize_axis){ratio, half ? 0.5 : 0, (double)(float)ratio != ratio};
+    return (struct axis){ratio, half ? 0.5 : 0, (double)(float)ratio != ratio};
 }
 
-double nnv_resize_position(struct nnv_kernel *k, const struct nnv_resize_axis *a, uint32_t i) {
+/* Input position of output i, with the noise of an implementation that computes it in float32, whatever the type. */
+static double position_of(struct nnv_kernel *k, const struct axis *a, uint32_t i) {
     double p = (i + a->offset) * a->ratio;
     /* Two roundings, of the ratio and of the product. */
     if (k->noise) p = nnv_noise_add(k, p, a->inexact ? 0x1p-23 * fabs(p) : 0);
     return p - a->offset;
 }
 
-const char *const nnv_resize_variants[] = {"shape_plain", "shape_nchw",  "shape_align", "shape_half", "scale_plain",
-                                           "scale_nchw",  "scale_align", "scale_half",  NULL};
+/* ------------------------------------------------------------------- bilinear */
 
-void nnv_resize_sample(struct nnv_sample *s) {
+/* Between which two input positions an output position lies, and how far it is from the first. */
+struct tap {
+    uint32_t lo, hi;
+    double t;
+};
+
+static struct tap *taps(struct nnv_kernel *k, uint32_t in, uint32_t out) {
+    struct axis a = axis_of(k->call, in, out);
+    struct tap *taps = NNV_NEW(k->scratch, struct tap, out);
+    for (uint32_t i = 0; taps && i < out; i++) {
+        double p = position_of(k, &a, i), lo = fmax(floor(p), 0), hi = fmin(ceil(p), in - 1.0);
+        lo = fmin(lo, in - 1.0);
+        taps[i] = (struct tap){(uint32_t)lo, (uint32_t)fmax(hi, lo), p - lo};
+    }
+    return taps;
+}
+
+static enum nnv_status eval_bilinear(struct nnv_kernel *k, struct nnv_err *err) {
+    bool nchw = nnv_int(k->call, NCHW) != 0;
+    struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw);
+    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    const double *v = nnv_real(k, X);
+    const struct tap *rows = taps(k, x.h, y.h), *columns = taps(k, x.w, y.w);
+    if (!rows || !columns) return nnv_no_memory(err);
+    for (uint32_t n = 0; n < y.n; n++)
+        for (uint32_t i = 0; i < y.h; i++)
+            for (uint32_t j = 0; j < y.w; j++)
+                for (uint32_t c = 0; c < y.c; c++) {
+                    const struct tap *r = &rows[i], *q = &columns[j];
+                    double terms[] = {
+                        (1 - r->t) * (1 - q->t) * v[nnv_image_at(&x, n, r->lo, q->lo, c)],
+                        (1 - r->t) * q->t * v[nnv_image_at(&x, n, r->lo, q->hi, c)],
+                        r->t * (1 - q->t) * v[nnv_image_at(&x, n, r->hi, q->lo, c)],
+                        r->t * q->t * v[nnv_image_at(&x, n, r->hi, q->hi, c)],
+                    };
+                    double sum = 0, abs = 0;
+                    for (int t = 0; t < 4; t++) {
+                        sum += terms[t];
+                        abs += fabs(terms[t]);
+                    }
+                    k->out[0][nnv_image_at(&y, n, i, j, c)] = nnv_sum(k, sum, 4, abs, 1);
+                }
+    return NNV_OK;
+}
+
+/* ------------------------------------------------------------ nearest neighbour */
+
+/*
+ * The input position of output i: the exact coordinate is a fraction num / den. Implementations compute it in
+ * float32; where the ratio is no float32 number and the next step of floor or round is within four roundings, they
+ * may take either side.
+ */
+static uint32_t source(struct nnv_kernel *k, uint32_t in, uint32_t out, uint32_t i, bool inexact) {
+    bool align = nnv_int(k->call, ALIGN), half = nnv_int(k->call, HALF);
+    uint64_t num = (uint64_t)i * in, den = out;
+    if (align && out > 1) {
+        num = (uint64_t)i * (in - 1);
+        den = out - 1;
+    } else if (half) {
+        num = (2 * (uint64_t)i + 1) * in;
+        den = 2 * (uint64_t)out;
+    }
+    uint64_t low = num / den, rest = num % den;
+    bool above = align ? 2 * rest >= den : 2 * rest < den; /* which side of the nearest step */
+    uint64_t to_step = align ? (above ? 2 * rest - den : den - 2 * rest) : 2 * (above ? rest : den - rest);
+    double score = fmax((double)to_step / (2 * (double)den), DBL_MIN);
+    double width = inexact ? 0x1p-22 * (double)num / (double)den : 0;
+    int64_t upper = (int64_t)(align || !above ? low + 1 : low);
+    int64_t at = nnv_noise_branch(k, above ? score : -score, width) ? upper : upper - 1;
+    return at < 0 ? 0 : at < in ? (uint32_t)at : in - 1;
+}
+
+static uint32_t *sources(struct nnv_kernel *k, uint32_t in, uint32_t out) {
+    bool inexact = axis_of(k->call, in, out).inexact;
+    uint32_t *at = NNV_NEW(k->scratch, uint32_t, out);
+    for (uint32_t i = 0; at && i < out; i++) at[i] = source(k, in, out, i, inexact);
+    return at;
+}
+
+static enum nnv_status eval_nearest(struct nnv_kernel *k, struct nnv_err *err) {
+    bool nchw = nnv_int(k->call, NCHW);
+    struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw);
+    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    const double *v = nnv_real(k, X);
+    const uint32_t *rows = sources(k, x.h, y.h), *columns = sources(k, x.w, y.w);
+    if (!rows || !columns) return nnv_no_memory(err);
+    for (uint32_t n = 0; n < y.n; n++)
+        for (uint32_t i = 0; i < y.h; i++)
+            for (uint32_t j = 0; j < y.w; j++)
+                for (uint32_t c = 0; c < y.c; c++)
+                    k->out[0][nnv_image_at(&y, n, i, j, c)] = v[nnv_image_at(&x, n, rows[i], columns[j], c)];
+    return NNV_OK;
+}
+
+/* ------------------------------------------------------------------ samples */
+
+/* "shape" or "scale", each "plain", "nchw", "align", "half". */
+static const char *const variants[] = {"shape_plain", "shape_nchw",  "shape_align", "shape_half", "scale_plain",
+                                       "scale_nchw",  "scale_align", "scale_half",  NULL};
+
+static void sample(struct nnv_sample *s) {
     /* Up, down, both, to one, onto itself; the factors are exact in float16. */
     static const struct {
         uint32_t h, w, out_h, out_w;
@@ -73,16 +217,36 @@ void nnv_resize_sample(struct nnv_sample *s) {
     nnv_sample_image(dims, n, sizes[i].h, sizes[i].w, c, nchw);
     if (nnv_sample_is(s, "scale")) {
         s->form = &s->op->forms[1];
-        nnv_sample_scalar(s, NNV_RESIZE_WIDTH_SCALE, sizes[i].scale_w);
-        nnv_sample_scalar(s, NNV_RESIZE_HEIGHT_SCALE, sizes[i].scale_h);
+        nnv_sample_scalar(s, WIDTH_SCALE, sizes[i].scale_w);
+        nnv_sample_scalar(s, HEIGHT_SCALE, sizes[i].scale_h);
     } else {
-        nnv_sample_scalar(s, NNV_RESIZE_WIDTH, sizes[i].out_w);
-        nnv_sample_scalar(s, NNV_RESIZE_HEIGHT, sizes[i].out_h);
+        nnv_sample_scalar(s, WIDTH, sizes[i].out_w);
+        nnv_sample_scalar(s, HEIGHT, sizes[i].out_h);
     }
-    nnv_sample_tensor(s, NNV_RESIZE_INPUT, 4, dims);
+    nnv_sample_tensor(s, X, 4, dims);
     if (nnv_sample_is(s, "plain")) return;
-    nnv_sample_scalar(s, NNV_RESIZE_NCHW, nchw);
+    nnv_sample_scalar(s, NCHW, nchw);
     if (!flags) return;
-    nnv_sample_scalar(s, NNV_RESIZE_ALIGN, nnv_sample_is(s, "align"));
-    if (nnv_sample_is(s, "half")) nnv_sample_scalar(s, NNV_RESIZE_HALF, 1);
+    nnv_sample_scalar(s, ALIGN, nnv_sample_is(s, "align"));
+    if (nnv_sample_is(s, "half")) nnv_sample_scalar(s, HALF, 1);
 }
+
+/* The layout is required here. */
+static void sample_nearest(struct nnv_sample *s) {
+    sample(s);
+    if (!s->arg[NCHW].set) nnv_sample_scalar(s, NCHW, 0);
+}
+
+#define RECORD(NAME, LEVEL, KIND, ROUNDING, SAMPLE, FORMULA)                                                           \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),       .level = LEVEL,       .formula = FORMULA,     NNV_OP_FORMS(KIND##_forms),            \
+        NNV_OP_SIGS(KIND##_sigs), .rounding = ROUNDING, .zero = NNV_ZERO_BATCH, .check = check,                        \
+        .infer = infer,           .eval = eval_##KIND,  .variants = variants,   .sample = SAMPLE,                      \
+    }
+
+RECORD(RESIZE_BILINEAR, 1, bilinear, NNV_ROUND_RESCALE, sample,
+       "y[i,j] = the bilinear mean of x around p(i), p(j); r = in/out (align corners: (in-1)/(out-1)); "
+       "p(i) = i*r (half pixel: (i+1/2)*r - 1/2)");
+RECORD(RESIZE_NEAREST_NEIGHBOR, 3, nearest, NNV_ROUND_NONE, sample_nearest,
+       "y[i,j] = x[p(i), p(j)]; p(i) = floor(i*in/out) (half pixel: floor((i+1/2)*in/out); align corners: "
+       "round(i*(in-1)/(out-1))), at most in-1");

@@ -9,38 +9,23 @@
 #include "reference/runtime/device.h"
 
 static void add_type(struct nnv_text *t, int32_t type) {
+    static const struct {
+        int32_t type;
+        const char *name;
+    } brief[] = {
+        {ANEURALNETWORKS_FLOAT32, "F32"},       {ANEURALNETWORKS_INT32, "I32"},
+        {ANEURALNETWORKS_UINT32, "U32"},        {ANEURALNETWORKS_TENSOR_FLOAT32, "TF32"},
+        {ANEURALNETWORKS_TENSOR_INT32, "TI32"}, {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, "TQ8A"},
+        {ANEURALNETWORKS_OEM_SCALAR, "OEM"},    {ANEURALNETWORKS_TENSOR_OEM_BYTE, "TOEMB"},
+    };
     const struct nnv_type *known = nnv_type(type);
-    switch (type) {
-    case ANEURALNETWORKS_FLOAT32:
-        nnv_text_add(t, "F32");
-        break;
-    case ANEURALNETWORKS_INT32:
-        nnv_text_add(t, "I32");
-        break;
-    case ANEURALNETWORKS_UINT32:
-        nnv_text_add(t, "U32");
-        break;
-    case ANEURALNETWORKS_TENSOR_FLOAT32:
-        nnv_text_add(t, "TF32");
-        break;
-    case ANEURALNETWORKS_TENSOR_INT32:
-        nnv_text_add(t, "TI32");
-        break;
-    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM:
-        nnv_text_add(t, "TQ8A");
-        break;
-    case ANEURALNETWORKS_OEM_SCALAR:
-        nnv_text_add(t, "OEM");
-        break;
-    case ANEURALNETWORKS_TENSOR_OEM_BYTE:
-        nnv_text_add(t, "TOEMB");
-        break;
-    default:
-        if (known)
-            nnv_text_add(t, known->name);
-        else
-            nnv_text_addf(t, "extension %d type %d", type >> 16, type & 0xffff);
-    }
+    const char *name = known ? known->name : NULL;
+    for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
+        if (brief[i].type == type) name = brief[i].name;
+    if (name)
+        nnv_text_add(t, name);
+    else
+        nnv_text_addf(t, "extension %d type %d", type >> 16, type & 0xffff);
 }
 
 /* Scalar constants of three types show their value. */

@@ -18,14 +18,6 @@ struct drawing {
     uint32_t *step_of; /**< of the graph being drawn, one an operation */
 };
 
-/** Text inside a quoted string of the dot language. */
-static void add_escaped(struct nnv_text *t, const char *s) {
-    for (; *s != '\0'; s++) {
-        if (*s == '"' || *s == '\\') nnv_text_add(t, "\\");
-        nnv_text_addf(t, "%c", (unsigned char)*s < 0x20 ? ' ' : *s);
-    }
-}
-
 static const char *colour_of(struct drawing *d, struct ANeuralNetworksDevice *device) {
     if (device == NULL || device->is_cpu) return grey;
     uint32_t i = 0;
@@ -47,7 +39,7 @@ static void add_step(struct drawing *d, uint32_t graph, uint32_t s) {
     const struct nnvts_subgraph *g = nnv_rt_graph_at(d->plan->model, graph);
     const struct nnv_rt_step *step = &d->plan->graphs[graph].steps[s];
     nnv_text_addf(d->t, "    subgraph cluster_g%u_s%u {\n      label=\"step %u: ", graph, s, s);
-    add_escaped(d->t, step->device != NULL ? step->device->name : "the runtime");
+    nnv_text_add_dot(d->t, step->device != NULL ? step->device->name : "the runtime");
     nnv_text_add(d->t, "\"; color=\"#888888\";\n");
     for (uint32_t k = 0; k < step->operation_count; k++) {
         uint32_t i = step->operations[k];

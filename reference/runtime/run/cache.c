@@ -114,37 +114,21 @@ static bool wants_cache(const struct nnvts_device *d, const struct nnv_rt_prepar
 
 /* ------------------------------------------------------------------ prepare */
 
-/** The driver's result; a driver that answers NONE without a model has failed. */
-static int answer(struct ANeuralNetworksDevice *device, enum nnvts_status status,
-                  const struct nnvts_prepared_model *prepared) {
-    nnv_rt_device_note(device, status);
-    if (status == NNVTS_STATUS_NONE && prepared == NULL) return ANEURALNETWORKS_OP_FAILED;
-    return nnv_rt_result(status);
-}
-
-static int from_cache(struct nnv_rt_step *step, const struct files *f, uint64_t deadline_ns) {
+/** From the cache's files (config NULL) or from the model. A driver that answers NONE without a model has failed. */
+static int prepare(struct nnv_rt_step *step, const struct nnvts_prepare_config *config, const struct files *f,
+                   uint64_t deadline_ns) {
     struct nnvts_device *driver = step->device->driver;
     struct nnvts_prepared_model *prepared = NULL;
     uint64_t since = nnv_rt_trace_begin();
-    enum nnvts_status status = driver->prepare_from_cache(driver, &f->cache, deadline_ns, &prepared);
-    nnv_rt_trace_end(since, NNV_RT_TRACE_DRIVER, "compilation", "prepare_from_cache");
-    int result = answer(step->device, status, prepared);
+    enum nnvts_status status = config ? driver->prepare_model(driver, &step->model, config, &prepared)
+                                      : driver->prepare_from_cache(driver, &f->cache, deadline_ns, &prepared);
+    nnv_rt_trace_end(since, NNV_RT_TRACE_DRIVER, "compilation", config ? "prepare_model" : "prepare_from_cache");
+    nnv_rt_device_note(step->device, status);
+    int result = nnv_rt_result(status);
+    if (status == NNVTS_STATUS_NONE && prepared == NULL) result = ANEURALNETWORKS_OP_FAILED;
     if (result == ANEURALNETWORKS_NO_ERROR) step->prepared = prepared;
-    nnv_rt_vlog(NNV_RT_LOG_COMPILATION, "%s: a step of %u operations from the cache: result %d", step->device->name,
-                step->operation_count, result);
-    return result;
-}
-
-static int from_model(struct nnv_rt_step *step, const struct nnvts_prepare_config *config) {
-    struct nnvts_device *driver = step->device->driver;
-    struct nnvts_prepared_model *prepared = NULL;
-    uint64_t since = nnv_rt_trace_begin();
-    enum nnvts_status status = driver->prepare_model(driver, &step->model, config, &prepared);
-    nnv_rt_trace_end(since, NNV_RT_TRACE_DRIVER, "compilation", "prepare_model");
-    int result = answer(step->device, status, prepared);
-    if (result == ANEURALNETWORKS_NO_ERROR) step->prepared = prepared;
-    nnv_rt_vlog(NNV_RT_LOG_COMPILATION, "%s: a step of %u operations prepared: result %d", step->device->name,
-                step->operation_count, result);
+    nnv_rt_vlog(NNV_RT_LOG_COMPILATION, "%s: a step of %u operations %s: result %d", step->device->name,
+                step->operation_count, config ? "prepared" : "from the cache", result);
     return result;
 }
 
@@ -166,11 +150,11 @@ int nnv_rt_prepare_step(const struct nnv_rt_plan *plan, uint32_t graph, struct n
     if (wants_cache(driver, options)) {
         nnv_rt_cache_token(plan, graph, step, options, files.cache.token);
         if (driver->prepare_from_cache != NULL && files_open(&files, driver, options, false))
-            result = from_cache(step, &files, config.deadline_ns);
+            result = prepare(step, NULL, &files, config.deadline_ns);
         if (result != ANEURALNETWORKS_NO_ERROR && files_open(&files, driver, options, true))
             config.cache = &files.cache;
     }
-    if (result != ANEURALNETWORKS_NO_ERROR) result = from_model(step, &config);
+    if (result != ANEURALNETWORKS_NO_ERROR) result = prepare(step, &config, &files, config.deadline_ns);
     files_close(&files);
     return result;
 }
