@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "NeuralNetworks.h"
+
 static const char *const tags[NNV_RT_LOG_TAG_COUNT] = {
     [NNV_RT_LOG_MODEL] = "model",   [NNV_RT_LOG_COMPILATION] = "compilation", [NNV_RT_LOG_EXECUTION] = "execution",
     [NNV_RT_LOG_CPUEXE] = "cpuexe", [NNV_RT_LOG_MANAGER] = "manager",         [NNV_RT_LOG_DRIVER] = "driver",
@@ -69,4 +71,8 @@ int nnv_rt_error(int code, const char *function, const char *fmt, ...) {
     write_line(function, fmt, ap);
     va_end(ap);
     return code;
+}
+
+int nnv_rt_null_pointer(const char *function) {
+    return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, function, "a pointer is NULL");
 }

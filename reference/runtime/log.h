@@ -29,6 +29,8 @@ void nnv_rt_vlog_write(enum nnv_rt_tag tag, const char *fmt, ...) NNV_PRINTF(2, 
     } while (0)
 /** A misuse: one line "nnapi: FUNCTION: what and remedy" on stderr unless NNVTS_LOG=0; its value is code. */
 int nnv_rt_error(int code, const char *function, const char *fmt, ...) NNV_PRINTF(3, 4) __attribute__((cold));
+/** A misuse: a required pointer is NULL. UNEXPECTED_NULL. */
+int nnv_rt_null_pointer(const char *function) __attribute__((cold));
 
 /** The name of the function of the API that this stands in, without the prefix, for messages. */
 #define NNV_RT_FUNCTION (__func__ + sizeof "ANeuralNetworks" - 1)

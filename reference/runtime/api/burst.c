@@ -128,8 +128,7 @@ static void close_all(ANeuralNetworksBurst *b) {
 }
 
 int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation, ANeuralNetworksBurst **burst) {
-    if (!compilation || !burst)
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!compilation || !burst) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     *burst = NULL;
     const struct nnv_rt_plan *plan = nnv_rt_compilation_plan(compilation);
     if (!plan)

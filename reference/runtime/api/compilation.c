@@ -378,34 +378,15 @@ static int preferred(const char *function, const ANeuralNetworksCompilation *c, 
     return nnv_rt_plan_roles(plan, is_output, index, join_preferred, p);
 }
 
-int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForInput(const ANeuralNetworksCompilation *compilation,
-                                                                   uint32_t index, uint32_t *alignment) {
-    struct preferred p;
-    int result = preferred(__func__, compilation, false, index, alignment, &p);
-    if (result == ANEURALNETWORKS_NO_ERROR) *alignment = p.alignment;
-    return result;
-}
-
-int ANeuralNetworksCompilation_getPreferredMemoryPaddingForInput(const ANeuralNetworksCompilation *compilation,
-                                                                 uint32_t index, uint32_t *padding) {
-    struct preferred p;
-    int result = preferred(__func__, compilation, false, index, padding, &p);
-    if (result == ANEURALNETWORKS_NO_ERROR) *padding = p.padding;
-    return result;
-}
-
-int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForOutput(const ANeuralNetworksCompilation *compilation,
-                                                                    uint32_t index, uint32_t *alignment) {
-    struct preferred p;
-    int result = preferred(__func__, compilation, true, index, alignment, &p);
-    if (result == ANEURALNETWORKS_NO_ERROR) *alignment = p.alignment;
-    return result;
-}
-
-int ANeuralNetworksCompilation_getPreferredMemoryPaddingForOutput(const ANeuralNetworksCompilation *compilation,
-                                                                  uint32_t index, uint32_t *padding) {
-    struct preferred p;
-    int result = preferred(__func__, compilation, true, index, padding, &p);
-    if (result == ANEURALNETWORKS_NO_ERROR) *padding = p.padding;
-    return result;
-}
+#define PREFERRED_MEMORY(WHAT, DIRECTION, IS_OUTPUT, MEMBER)                                                           \
+    int ANeuralNetworksCompilation_getPreferredMemory##WHAT##For##DIRECTION(                                           \
+        const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *MEMBER) {                             \
+        struct preferred p;                                                                                            \
+        int result = preferred(__func__, compilation, IS_OUTPUT, index, MEMBER, &p);                                   \
+        if (result == ANEURALNETWORKS_NO_ERROR) *MEMBER = p.MEMBER;                                                    \
+        return result;                                                                                                 \
+    }
+PREFERRED_MEMORY(Alignment, Input, false, alignment)
+PREFERRED_MEMORY(Padding, Input, false, padding)
+PREFERRED_MEMORY(Alignment, Output, true, alignment)
+PREFERRED_MEMORY(Padding, Output, true, padding)

@@ -135,8 +135,7 @@ int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution) {
 }
 
 int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution, ANeuralNetworksBurst *burst) {
-    if (!execution || !burst)
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!execution || !burst) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const uint64_t since = nnv_rt_trace_begin();
     if (nnv_rt_burst_compilation(burst) != execution->compilation)
         return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, NNV_RT_FUNCTION, "the burst is of another compilation");
@@ -196,8 +195,7 @@ static int finish_start(struct ANeuralNetworksEvent *made, int result, ANeuralNe
 
 int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution, ANeuralNetworksEvent **event) {
     if (event) *event = NULL;
-    if (!execution || !event)
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!execution || !event) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const uint64_t since = nnv_rt_trace_begin();
     int result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
     if (result) return result;
@@ -302,7 +300,7 @@ int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecuti
     if (event) *event = NULL;
     bool missing = !execution || !event || (!dependencies && num_dependencies);
     for (uint32_t i = 0; !missing && i < num_dependencies; i++) missing = !dependencies[i];
-    if (missing) return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (missing) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const uint64_t since = nnv_rt_trace_begin();
     int result = check_fenced(execution, duration, NNV_RT_FUNCTION);
     if (!result) result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);

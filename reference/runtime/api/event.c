@@ -231,8 +231,7 @@ int ANeuralNetworksEvent_createFromSyncFenceFd(int sync_fence_fd, ANeuralNetwork
 
 int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *sync_fence_fd) {
     if (sync_fence_fd) *sync_fence_fd = -1;
-    if (!event || !sync_fence_fd)
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!event || !sync_fence_fd) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     if (event->fence < 0) return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, NNV_RT_FUNCTION, "the event has no fence");
     *sync_fence_fd = fcntl(event->fence, F_DUPFD_CLOEXEC, 1);
     if (*sync_fence_fd >= 0) return ANEURALNETWORKS_NO_ERROR;

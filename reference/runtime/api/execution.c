@@ -33,8 +33,7 @@ static ANeuralNetworksExecution *execution_new(uint32_t ins, uint32_t outs) {
 }
 
 int ANeuralNetworksExecution_create(ANeuralNetworksCompilation *compilation, ANeuralNetworksExecution **execution) {
-    if (!compilation || !execution)
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!compilation || !execution) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     *execution = NULL;
     const struct nnv_rt_plan *plan = nnv_rt_compilation_plan(compilation);
     if (!plan)
@@ -128,12 +127,8 @@ static int check_one_device(const ANeuralNetworksExecution *e, const char *funct
                         "the compilation is not for one device; make it with Compilation_createForDevices");
 }
 
-static int null_pointer(const char *function) {
-    return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, function, "a pointer is NULL");
-}
-
 int ANeuralNetworksExecution_setMeasureTiming(ANeuralNetworksExecution *execution, bool measure) {
-    if (!execution) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     int result = check_one_device(execution, NNV_RT_FUNCTION);
     if (!result) result = check_unstarted(execution, NNV_RT_FUNCTION);
     if (!result) execution->measure = measure;
@@ -141,7 +136,7 @@ int ANeuralNetworksExecution_setMeasureTiming(ANeuralNetworksExecution *executio
 }
 
 int ANeuralNetworksExecution_setTimeout(ANeuralNetworksExecution *execution, uint64_t duration) {
-    if (!execution) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     int result = check_one_device(execution, NNV_RT_FUNCTION);
     if (!result) result = check_unstarted(execution, NNV_RT_FUNCTION);
     if (!result) execution->timeout_ns = duration;
@@ -149,7 +144,7 @@ int ANeuralNetworksExecution_setTimeout(ANeuralNetworksExecution *execution, uin
 }
 
 int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution *execution, uint64_t duration) {
-    if (!execution) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     int result = check_unstarted(execution, NNV_RT_FUNCTION);
     if (result) return result;
     if (duration > NNVTS_LOOP_TIMEOUT_MAX_NS) {
@@ -162,14 +157,14 @@ int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution *execution,
 }
 
 int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution *execution, bool reusable) {
-    if (!execution) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     int result = check_unstarted(execution, NNV_RT_FUNCTION);
     if (!result) execution->reusable = reusable;
     return result;
 }
 
 int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecution *execution, bool enable) {
-    if (!execution) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     int result = check_unstarted(execution, NNV_RT_FUNCTION);
     if (result) return result;
     if (execution->has_arguments)
@@ -181,7 +176,7 @@ int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecutio
 int ANeuralNetworksExecution_addExtensionAttribute(ANeuralNetworksExecution *execution, const char *extensionName,
                                                    uint16_t attributeCodeWithinExtension, const void *data,
                                                    size_t length) {
-    if (!execution || !extensionName || (!data && length)) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution || !extensionName || (!data && length)) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     int result = check_one_device(execution, NNV_RT_FUNCTION);
     if (!result) result = check_unstarted(execution, NNV_RT_FUNCTION);
     if (result) return result;
@@ -204,7 +199,7 @@ int ANeuralNetworksExecution_addExtensionAttribute(ANeuralNetworksExecution *exe
 
 int ANeuralNetworksExecution_getDuration(const ANeuralNetworksExecution *execution, int32_t durationCode,
                                          uint64_t *duration) {
-    if (!execution || !duration) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution || !duration) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     *duration = UINT64_MAX;
     const ANeuralNetworksExecution *e = execution;
     if (durationCode < ANEURALNETWORKS_DURATION_ON_HARDWARE || durationCode > ANEURALNETWORKS_FENCED_DURATION_IN_DRIVER)
@@ -245,7 +240,7 @@ static int sufficiency(const struct nnv_rt_value *v) {
 
 int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution *execution, int32_t index, uint32_t *rank) {
     int result = ANEURALNETWORKS_NO_ERROR;
-    if (!execution || !rank) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution || !rank) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const struct nnv_rt_value *v = output_of(execution, index, NNV_RT_FUNCTION, &result);
     if (!v) return result;
     *rank = v->rank;
@@ -255,7 +250,7 @@ int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution *exec
 int ANeuralNetworksExecution_getOutputOperandDimensions(ANeuralNetworksExecution *execution, int32_t index,
                                                         uint32_t *dimensions) {
     int result = ANEURALNETWORKS_NO_ERROR;
-    if (!execution || !dimensions) return null_pointer(NNV_RT_FUNCTION);
+    if (!execution || !dimensions) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const struct nnv_rt_value *v = output_of(execution, index, NNV_RT_FUNCTION, &result);
     if (!v) return result;
     if (v->rank == 0)

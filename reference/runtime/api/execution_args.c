@@ -144,16 +144,14 @@ static int set_memory(const struct setting *s, const struct ANeuralNetworksMemor
 
 int ANeuralNetworksExecution_setInput(ANeuralNetworksExecution *execution, int32_t index,
                                       const ANeuralNetworksOperandType *type, const void *buffer, size_t length) {
-    if (!execution || (!buffer && length))
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!execution || (!buffer && length)) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const struct setting s = {execution, NNV_RT_FUNCTION, false, index, type};
     return set_pointer(&s, (void *)(uintptr_t)buffer, length);
 }
 
 int ANeuralNetworksExecution_setOutput(ANeuralNetworksExecution *execution, int32_t index,
                                        const ANeuralNetworksOperandType *type, void *buffer, size_t length) {
-    if (!execution || (!buffer && length))
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!execution || (!buffer && length)) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const struct setting s = {execution, NNV_RT_FUNCTION, true, index, type};
     return set_pointer(&s, buffer, length);
 }
@@ -161,8 +159,7 @@ int ANeuralNetworksExecution_setOutput(ANeuralNetworksExecution *execution, int3
 int ANeuralNetworksExecution_setInputFromMemory(ANeuralNetworksExecution *execution, int32_t index,
                                                 const ANeuralNetworksOperandType *type,
                                                 const ANeuralNetworksMemory *memory, size_t offset, size_t length) {
-    if (!execution || !memory)
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!execution || !memory) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const struct setting s = {execution, NNV_RT_FUNCTION, false, index, type};
     return set_memory(&s, memory, offset, length);
 }
@@ -170,8 +167,7 @@ int ANeuralNetworksExecution_setInputFromMemory(ANeuralNetworksExecution *execut
 int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution *execution, int32_t index,
                                                  const ANeuralNetworksOperandType *type,
                                                  const ANeuralNetworksMemory *memory, size_t offset, size_t length) {
-    if (!execution || !memory)
-        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!execution || !memory) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     const struct setting s = {execution, NNV_RT_FUNCTION, true, index, type};
     return set_memory(&s, memory, offset, length);
 }

@@ -8,9 +8,7 @@
 #include "reference/runtime/api/execution.h"
 #include "reference/runtime/log.h"
 
-static int null_pointer(const char *function) {
-    return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, function, "a pointer is NULL");
-}
+static int null_pointer(const char *function) { return nnv_rt_null_pointer(function); }
 
 int ANeuralNetworksMemoryDesc_create(ANeuralNetworksMemoryDesc **desc) {
     if (!desc) return null_pointer(NNV_RT_FUNCTION);

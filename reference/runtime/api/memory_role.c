@@ -141,7 +141,7 @@ static int copy_bytes(const struct ANeuralNetworksMemory *src, const struct ANeu
 }
 
 int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst) {
-    if (!src || !dst) return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, NNV_RT_FUNCTION, "a pointer is NULL");
+    if (!src || !dst) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     if (src == dst) return ANEURALNETWORKS_NO_ERROR;
     const struct content from = content_of(src);
     struct content to = from;
