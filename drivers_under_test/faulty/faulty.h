@@ -2,8 +2,8 @@
 /**
  * @file faulty.h The driver "faulty": another driver with one planted bug, to test the tests.
  *
- * A bug is a row of the table in bugs.c. It works by rewriting the model before the other driver prepares it, by
- * tampering with memory and answers, or by misbehaving as a process.
+ * A bug is a row of a table in bugs/. It plants a fault of the catalogue in a model or in values, or it comes between
+ * the other driver and its caller: which call, under which condition, and what it changes before or after.
  */
 #ifndef NNVTS_FAULTY_H
 #define NNVTS_FAULTY_H
@@ -17,25 +17,76 @@
 
 /* -------------------------------------------------------------------- bugs */
 
-/** One execution, after the other driver has done it. */
-struct tamper {
-    const struct nnvts_request *request;
-    struct nnvts_execution_result *result;
-    struct tamper_value {
-        uint8_t *data; /**< NULL where it can't be reached */
-        uint32_t bytes, elem;
-        int32_t type;
-        float scale; /**< of a quantised operand, and its zero point */
-        int32_t zero_point;
-        const uint8_t *before; /**< outputs: what the buffer held before */
-        uint32_t batches;      /**< outputs: the first extent, 0 where unknown */
-        uint32_t rank;
-        const uint32_t *dims; /**< where batches are known */
-    } * inputs, *outputs;
-    uint64_t count; /**< executions of the process so far */
+/** Calls that a bug may come between. */
+enum call_kind {
+    CALL_SUPPORTED,
+    CALL_PREPARE,
+    CALL_LOAD, /**< prepare_from_cache */
+    CALL_ALLOCATE,
+    CALL_EXECUTE,
+    CALL_ASYNC,
+    CALL_FENCED,
+    CALL_BURST,    /**< create_burst */
+    CALL_REUSABLE, /**< create_execution */
+    CALL_RELEASE,  /**< of a prepared model */
+    CALL_CLOSE,    /**< of the device */
+};
+#define ON(kind) (1u << CALL_##kind)
+
+/** An input or output of an execution. */
+struct value {
+    uint8_t *data; /**< NULL where it can't be reached */
+    uint32_t bytes, elem;
+    int32_t type;
+    float scale; /**< of a quantised operand, and its zero point */
+    int32_t zero_point;
+    const uint8_t *before; /**< outputs: what the buffer held before */
+    uint32_t batches;      /**< the first extent, 0 where unknown */
+    uint32_t rank;
+    const uint32_t *dims; /**< where batches are known */
 };
 
-enum strike_place { STRIKE_NOWHERE, STRIKE_SUPPORTED, STRIKE_PREPARE, STRIKE_EXECUTE, STRIKE_RELEASE };
+/** A call under way. What a bug changes before, it puts into `own` and has the pointer point there. */
+struct call {
+    enum call_kind kind;
+    struct nnvts_device *device, *inner_device;            /**< this driver's, and the other's */
+    struct nnvts_prepared_model *prepared, *inner;         /**< likewise, of executions */
+    bool answered;                                         /**< before: status stands, the other driver is not asked */
+    enum nnvts_status status;                              /**< after: the other driver's */
+    void *note;                                            /**< the bug's own, from before to after */
+    const struct nnvts_model *model;                       /* SUPPORTED, PREPARE */
+    bool *supported;                                       /* SUPPORTED */
+    const struct nnvts_prepare_config *config;             /* PREPARE */
+    const struct nnvts_cache *cache;                       /* LOAD */
+    uint64_t deadline_ns;                                  /* LOAD */
+    struct nnvts_prepared_model **out;                     /* PREPARE, LOAD */
+    const struct nnvts_buffer_desc *desc;                  /* ALLOCATE */
+    struct nnvts_buffer **buffer;                          /* ALLOCATE */
+    const struct nnvts_request *request;                   /* executions */
+    const struct nnvts_execution_config *execution_config; /* executions */
+    struct nnvts_execution_result *result;                 /* EXECUTE */
+    struct value *inputs, *outputs;                        /* EXECUTE, for bugs that tamper */
+    uint64_t count;                                        /* EXECUTE, likewise: executions of the process so far */
+    nnvts_execute_callback callback;                       /* ASYNC */
+    void *context;                                         /* ASYNC */
+    const int *wait_for;                                   /* FENCED */
+    uint32_t wait_for_count;                               /* FENCED */
+    uint64_t duration_ns;                                  /* FENCED */
+    struct nnvts_fenced_execution *fenced;                 /* FENCED */
+    struct nnvts_burst **burst;                            /* BURST */
+    struct nnvts_execution **reusable;                     /* REUSABLE */
+    struct {
+        struct nnvts_model model;
+        struct nnvts_prepare_config config;
+        struct nnvts_cache cache;
+        struct nnvts_buffer_desc desc;
+        struct nnvts_request request;
+    } own;
+    struct call_block *blocks;
+};
+
+struct burst;
+struct burst_call;
 enum { ANY_OPERATION = -1, BUG_FAULTS = 2 };
 
 struct bug {
@@ -44,30 +95,30 @@ struct bug {
     const char *fires;  /**< where */
     const char *over;   /**< the driver that it is planted in unless over= says another; NULL: cpu */
     int32_t op;         /**< fires only for models with this operation (unless @OP says another), or ANY_OPERATION */
+    bool alone;         /**< fires only for models of one operation */
     /** Faults of the catalogue: the first that can happen. Edits of operation op, or of those that spoils lists. */
     const char *fault[BUG_FAULTS];
     struct nnv_fault own;                /**< instead: a fault that the catalogue does not have */
     bool (*type)(int32_t type);          /**< of outputs that the fault concerns; NULL: all */
     bool resized;                        /**< the output takes the extents that the edit gives it */
     bool (*rewrite)(struct nnv_edit *e); /**< changes the operation in hand; true if it did */
-    bool alone;                          /**< fires only for models of one operation */
-    /** Each gets the other driver's answer and returns what is answered instead. */
-    enum nnvts_status (*supported)(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
-    enum nnvts_status (*prepare)(const struct nnvts_model *model, enum nnvts_status status);
-    enum nnvts_status (*execute)(struct tamper *t, enum nnvts_status status);
-    /**
-     * Changes what the device says of itself, or its functions: one that is put in reaches what it stands for through
-     * faulty_inner_device().
-     */
-    void (*device)(struct nnvts_device *device);
-    /** Changes functions of a prepared model of which the bug fires; they reach the other's through faulty_inner(). */
-    void (*prepared)(struct nnvts_prepared_model *prepared);
-    void (*strike)(void); /**< ends or blocks the process */
-    enum strike_place place;
+    unsigned on;                         /**< ON(): the calls that what follows is for */
+    bool (*when)(const struct call *c);  /**< NULL: always */
+    void (*before)(struct call *c);
+    void (*after)(struct call *c);
+    void (*tamper)(struct call *c); /**< after each execution whose values can be reached */
+    uint32_t from;                  /**< bits of statuses that become `to`; 0: of NONE, if `to` is another */
+    enum nnvts_status to;           /**< what was made is given back then */
+    void (*strike)(void);           /**< ends or blocks the process: before, or else after, the other driver is asked */
+    void (*device)(struct nnvts_device *device); /**< changes what the device says of itself, when it is opened */
+    struct nnvts_buffer buffer;                  /**< functions that replace those of buffers */
+    /** Of bursts: what replaces execute and release_memory; burst.c. */
+    enum nnvts_status (*burst_execute)(struct burst *b, const struct burst_call *k);
+    enum nnvts_status (*burst_release)(struct burst *b, int64_t memory_token);
     bool no_prepared;     /**< prepare_model answers NONE without a prepared model */
     bool legal;           /**< no bug: it differs within what the rules allow */
     const char *survives; /**< why no suite can see it; NULL: one must */
-    const char *spoils;   /**< see planted.h; rewrites and changes for one operation need not say it */
+    const char *spoils;   /**< see planted.h; edits for one operation need not say it */
 };
 
 /* Rows: what else there is to say stands behind. */
@@ -75,6 +126,8 @@ struct bug {
     { .name = (label), .models = (class), .fires = (where), .op = ANY_OPERATION, __VA_ARGS__ }
 #define BUG_OF(operation, label, class, where, ...)                                                                    \
     { .name = (label), .models = (class), .fires = (where), .op = ANEURALNETWORKS_##operation, __VA_ARGS__ }
+#define WAS(status) (1u << NNVTS_STATUS_##status)
+#define MISSED (WAS(MISSED_DEADLINE_TRANSIENT) | WAS(MISSED_DEADLINE_PERSISTENT))
 #define WITH_TANH "models with a TANH, unless @OP says another"
 
 /** The bugs that one suite is for. */
@@ -91,23 +144,44 @@ const struct bug *bug_by_name(const char *name, size_t len);
 /** The i-th fault of the bug, or NULL. */
 const struct nnv_fault *bug_fault(const struct bug *bug, int i);
 
-/* ------------------------------------------------------------ the other driver */
+/* ----------------------------------------------------------------- for hooks */
 
-/** The other driver's device and prepared model behind those of this driver. */
-struct nnvts_device *faulty_inner_device(struct nnvts_device *device);
-struct nnvts_prepared_model *faulty_inner(struct nnvts_prepared_model *prepared);
+/** Zeroed memory until the call is over; NULL (and the call is answered) when there is none. */
+void *call_alloc(struct call *c, size_t bytes);
+/** The request, to be changed in this call alone. */
+struct nnvts_request *own_request(struct call *c);
+struct nnvts_prepare_config *own_config(struct call *c);
+struct nnvts_cache *own_cache(struct call *c);
+struct nnvts_buffer_desc *own_desc(struct call *c);
+/** Answers instead of the other driver. */
+void answer(struct call *c, enum nnvts_status status);
+bool succeeded(const struct call *c);
+bool was_missed(const struct call *c);
+/** Calls work for each output that can be reached, after an execution that went well. */
+void each_output(struct call *c, void (*work)(const struct call *c, const struct value *v));
+/** The value of an argument, or NULL where it is not mapped. */
+uint8_t *data_of(const struct nnvts_request *r, const struct nnvts_argument *a);
+/** Flips a high bit of each output of an execution that went well. */
+void flip_outputs(struct call *c);
+/** The functions of the other driver's buffers, of which a bug replaces some. */
+extern struct nnvts_buffer their_buffer;
+/** What a bug keeps of a prepared model of this driver. */
+void **state_of(struct nnvts_prepared_model *prepared);
 /** Executions of this process so far, for bugs that show now and then; counts this one. */
-uint64_t faulty_count(struct nnvts_prepared_model *prepared);
-/**
- * What this driver would do without the bug: a function that is put into the device calls these. faulty_prepare also
- * makes prepared models of this driver.
- */
-enum nnvts_status faulty_prepare(struct nnvts_device *self, const struct nnvts_model *model,
-                                 const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out);
-enum nnvts_status faulty_prepare_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
-                                            uint64_t deadline_ns, struct nnvts_prepared_model **out);
-enum nnvts_status faulty_allocate(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
-                                  struct nnvts_buffer **out);
+uint64_t count_execution(struct call *c);
+/** prepare_from_cache as this driver does it without the bug. */
+enum nnvts_status faulty_load(struct nnvts_device *self, const struct nnvts_cache *cache, uint64_t deadline_ns,
+                              struct nnvts_prepared_model **out);
+uint64_t clock_ns(void); /**< monotonic */
+void sleep_us(long us);
+/** Room for the shapes of a few outputs. */
+struct room {
+    struct nnvts_execution_result result;
+    struct nnvts_output_shape shapes[8];
+    uint32_t dims[8][8];
+};
+struct nnvts_execution_result *make_room(struct room *r);
+bool is_float32(int32_t type);
 
 /* model.c */
 /** True if the bug works by editing models. */
@@ -116,37 +190,15 @@ bool faulty_edits(const struct bug *bug);
 bool faulty_prepare_edited(struct nnvts_device *inner, const struct bug *bug, int32_t op,
                            const struct nnvts_model *model, const struct nnvts_prepare_config *config,
                            struct nnvts_prepared_model **out);
-/** Spoils the outputs as the bug's fault would. */
-enum nnvts_status faulty_spoil(const struct bug *bug, struct tamper *t, enum nnvts_status status);
+/** Spoils an output as the bug's fault would. */
+void faulty_spoil(const struct bug *bug, const struct value *v);
 
 /* control.c */
 bool rewrite_last_iteration(struct nnv_edit *e);
 
-/* answers.c */
-enum nnvts_status tamper_shape(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_behind(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_before(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_input(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_unwritten(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_nonsense(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_nan(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_unsteady(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_insufficient(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_shape_count(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_time(struct tamper *t, enum nnvts_status status);
-enum nnvts_status answer_unsupported(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
-enum nnvts_status answer_unfilled(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
-enum nnvts_status answer_invalid(const struct nnvts_model *model, bool *supported, enum nnvts_status status);
-enum nnvts_status prepare_fails(const struct nnvts_model *model, enum nnvts_status status);
-enum nnvts_status prepare_writes(const struct nnvts_model *model, enum nnvts_status status);
-void device_nameless(struct nnvts_device *device);
-void device_unsorted(struct nnvts_device *device);
-void device_greedy(struct nnvts_device *device);
-
-/* values.c */
-enum nnvts_status tamper_true_255(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_towards_zero(struct tamper *t, enum nnvts_status status);
-enum nnvts_status tamper_ties_down(struct tamper *t, enum nnvts_status status);
+/* bugs/burst.c */
+/** Puts a burst with the bug's functions round the one that was made. */
+void faulty_wrap_burst(const struct bug *bug, struct call *c);
 
 /* strikes.c */
 void strike_crash(void);

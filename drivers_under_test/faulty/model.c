@@ -132,9 +132,10 @@ bool faulty_prepare_edited(struct nnvts_device *inner, const struct bug *bug, in
 
 /* --------------------------------------------------------------------- values */
 
-static void spoil(const struct bug *bug, const struct tamper_value *v) {
+void faulty_spoil(const struct bug *bug, const struct value *v) {
     const size_t n = v->elem ? v->bytes / v->elem : 0;
     double *numbers = v->data && n ? malloc(3 * n * sizeof *numbers) : NULL;
+    bool any = false;
     if (!numbers) return;
     const struct nnv_fault_output y = {.type = v->type,
                                        .scale = v->scale,
@@ -146,12 +147,8 @@ static void spoil(const struct bug *bug, const struct tamper_value *v) {
                                        .poison = numbers + n};
     nnv_load(v->type, v->data, n, numbers);
     nnv_load(v->type, v->before, n, numbers + n);
-    if (nnv_fault_spoil(bug_fault(bug, 0), &y, numbers + 2 * n)) nnv_store(v->type, numbers + 2 * n, n, v->data);
+    for (int i = 0; i < BUG_FAULTS && bug_fault(bug, i) && !any; i++)
+        any = nnv_fault_spoil(bug_fault(bug, i), &y, numbers + 2 * n);
+    if (any) nnv_store(v->type, numbers + 2 * n, n, v->data);
     free(numbers);
-}
-
-enum nnvts_status faulty_spoil(const struct bug *bug, struct tamper *t, enum nnvts_status status) {
-    for (uint32_t i = 0; i < t->request->output_count && status == NNVTS_STATUS_NONE; i++)
-        if (!bug->type || bug->type(t->outputs[i].type)) spoil(bug, &t->outputs[i]);
-    return status;
 }

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "faulty.h"
 
@@ -36,10 +35,6 @@ static struct answer {
 static uint64_t next;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static uint8_t *place_of(const struct nnvts_request *r, const struct nnvts_argument *a) {
-    return (uint8_t *)r->pools[a->location.pool].data + a->location.offset;
-}
-
 /** Adds arguments, and their values if asked; fails where they can't be reached. */
 static void append_all(struct bytes *b, const struct nnvts_request *r, const struct nnvts_argument *a, uint32_t count,
                        bool values) {
@@ -53,7 +48,7 @@ static void append_all(struct bytes *b, const struct nnvts_request *r, const str
         append(b, &a[i].location.length, sizeof a[i].location.length);
         append(b, &a[i].dimension_count, sizeof a[i].dimension_count);
         if (a[i].dimension_count) append(b, a[i].dimensions, a[i].dimension_count * sizeof *a[i].dimensions);
-        if (values) append(b, place_of(r, &a[i]), a[i].location.length);
+        if (values) append(b, data_of(r, &a[i]), a[i].location.length);
     }
 }
 
@@ -67,7 +62,7 @@ static bool recall(const struct nnvts_prepared_model *self, const struct bytes *
     if (x == end) return false;
     const uint8_t *from = x->outputs.data;
     for (uint32_t i = 0; i < r->output_count; from += r->outputs[i++].location.length)
-        memcpy(place_of(r, &r->outputs[i]), from, r->outputs[i].location.length);
+        memcpy(data_of(r, &r->outputs[i]), from, r->outputs[i].location.length);
     result->shape_count = x->shape_count;
     for (uint32_t i = 0; i < x->shape_count; i++) {
         struct nnvts_output_shape *s = &result->shapes[i];
@@ -99,7 +94,7 @@ static void keep(const struct nnvts_prepared_model *self, struct bytes *asked, c
         if (s->dimension_count) memcpy(x->dims[i], s->dimensions, s->dimension_count * sizeof *s->dimensions);
     }
     for (uint32_t i = 0; i < r->output_count; i++)
-        append(&x->outputs, place_of(r, &r->outputs[i]), r->outputs[i].location.length);
+        append(&x->outputs, data_of(r, &r->outputs[i]), r->outputs[i].location.length);
     if (x->outputs.failed) {
         forget(x);
         return;
@@ -110,59 +105,55 @@ static void keep(const struct nnvts_prepared_model *self, struct bytes *asked, c
     *asked = (struct bytes){0};
 }
 
-static enum nnvts_status execute_once(struct nnvts_prepared_model *self, const struct nnvts_request *r,
-                                      const struct nnvts_execution_config *config,
-                                      struct nnvts_execution_result *result) {
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    struct bytes asked = {.failed = config->deadline_ns != NNVTS_NO_TIME || !r->pools || !r->inputs || !r->outputs};
-    append_all(&asked, r, r->inputs, r->input_count, true);
-    append_all(&asked, r, r->outputs, r->output_count, false);
+static void look_up(struct call *c) {
+    const struct nnvts_request *r = c->request;
+    if (c->kind != CALL_EXECUTE) return;
+    struct bytes *asked = call_alloc(c, sizeof *asked);
+    if (!asked) return;
+    asked->failed = c->execution_config->deadline_ns != NNVTS_NO_TIME || !r->pools || !r->inputs || !r->outputs;
+    append_all(asked, r, r->inputs, r->input_count, true);
+    append_all(asked, r, r->outputs, r->output_count, false);
     pthread_mutex_lock(&lock);
-    bool known = !asked.failed && recall(self, &asked, r, result);
+    if (!asked->failed && recall(c->prepared, asked, r, c->result)) answer(c, NNVTS_STATUS_NONE);
     pthread_mutex_unlock(&lock);
-    enum nnvts_status status = known ? NNVTS_STATUS_NONE : inner->execute(inner, r, config, result);
-    pthread_mutex_lock(&lock);
-    if (!known && !asked.failed && status == NNVTS_STATUS_NONE) keep(self, &asked, r, result);
-    pthread_mutex_unlock(&lock);
-    free(asked.data);
-    return status;
+    c->note = asked;
 }
 
 /** A new prepared model may lie where one was that is released by now. */
-static void remember(struct nnvts_prepared_model *prepared) {
+static void forget_model(const struct nnvts_prepared_model *prepared) {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < ANSWERS; i++)
         if (answers[i].of == prepared) forget(&answers[i]);
     pthread_mutex_unlock(&lock);
-    prepared->execute = execute_once;
 }
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+static void remember(struct call *c) {
+    if (c->kind != CALL_EXECUTE) {
+        if (succeeded(c)) forget_model(*c->out);
+        return;
+    }
+    struct bytes *asked = c->note;
+    if (!asked) return;
+    pthread_mutex_lock(&lock);
+    if (!c->answered && !asked->failed && succeeded(c)) keep(c->prepared, asked, c->request, c->result);
+    pthread_mutex_unlock(&lock);
+    free(asked->data);
 }
+
+static void start_clock(struct call *c) { c->note = (void *)(uintptr_t)clock_ns(); }
 
 /** Busy, not asleep: as work that was not there before. */
-static enum nnvts_status execute_slowly(struct nnvts_prepared_model *self, const struct nnvts_request *r,
-                                        const struct nnvts_execution_config *config,
-                                        struct nnvts_execution_result *result) {
+static void slow_down(struct call *c) {
     enum { PART = 20 };
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    uint64_t begin = now_ns();
-    enum nnvts_status status = inner->execute(inner, r, config, result);
-    uint64_t end = now_ns(), until = end + (end - begin) / PART;
-    while (now_ns() < until) continue;
-    return status;
+    const uint64_t end = clock_ns(), until = end + (end - (uintptr_t)c->note) / PART;
+    while (clock_ns() < until) continue;
 }
-
-static void slow_down(struct nnvts_prepared_model *prepared) { prepared->execute = execute_slowly; }
 
 static const struct bug bugs[] = {
     BUG("remembers-answer", "a driver that looks the answer up instead of computing it, to be fast in a benchmark",
-        "the last 64 inputs, given again", .prepared = remember,
-        .survives = "its answers are right, only its times lie: nnvts bench tells"),
-    BUG("slower", "a build that is slower than the one before", "every execution takes 5 % longer",
-        .prepared = slow_down, .survives = "it is slower, not wrong: nnvts gate tells"),
+        "the last 64 inputs, given again", .on = ON(PREPARE) | ON(LOAD) | ON(EXECUTE), .before = look_up,
+        .after = remember, .survives = "its answers are right, only its times lie: nnvts bench tells"),
+    BUG("slower", "a build that is slower than the one before", "every execution takes 5 % longer", .on = ON(EXECUTE),
+        .before = start_clock, .after = slow_down, .survives = "it is slower, not wrong: nnvts gate tells"),
 };
 const struct bug_group bugs_bench = {bugs, sizeof bugs / sizeof *bugs};

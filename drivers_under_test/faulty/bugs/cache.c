@@ -66,8 +66,8 @@ static bool are_same(const struct copy *copy, const struct nnvts_cache *c, uint3
     return true;
 }
 
-/** prepare_from_cache of what was saved last, in files of its own. */
-static enum nnvts_status load_saved(struct nnvts_device *self, struct nnvts_prepared_model **out) {
+/** Loads what was saved last, in files of its own. */
+static void load_saved(struct call *c) {
     int fd[MOST_FILES];
     uint32_t n = saved.models + saved.datas;
     struct nnvts_cache cache = {
@@ -77,17 +77,14 @@ static enum nnvts_status load_saved(struct nnvts_device *self, struct nnvts_prep
         fd[i] = memfd_create("faulty", MFD_CLOEXEC);
         (void)!pwrite(fd[i], saved.file[i].data, saved.file[i].size, 0);
     }
-    enum nnvts_status st = faulty_prepare_from_cache(self, &cache, NNVTS_NO_TIME, out);
+    c->status = faulty_load(c->device, &cache, NNVTS_NO_TIME, c->out);
     for (uint32_t i = 0; i < n; i++) close(fd[i]);
-    return st;
 }
 
-static enum nnvts_status prepare_remembering(struct nnvts_device *self, const struct nnvts_model *model,
-                                             const struct nnvts_prepare_config *config,
-                                             struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare(self, model, config, out);
-    if (st == NNVTS_STATUS_NONE) remember(&saved, config->cache);
-    return st;
+/** Remembers what was cached. */
+static bool was_saved(struct call *c) {
+    if (c->kind == CALL_PREPARE && succeeded(c)) remember(&saved, c->config->cache);
+    return c->kind == CALL_PREPARE;
 }
 
 /* ----------------------------------------------------------------- verification */
@@ -96,152 +93,85 @@ static bool is_saved_kind(const struct nnvts_cache *c) {
     return c->model_fd_count == saved.models && c->data_fd_count == saved.datas && saved.models + saved.datas > 0;
 }
 
-static enum nnvts_status load_unverified(struct nnvts_device *self, const struct nnvts_cache *c, uint64_t deadline_ns,
-                                         struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare_from_cache(self, c, deadline_ns, out);
-    if (st == NNVTS_STATUS_NONE || !is_saved_kind(c) || memcmp(c->token, saved.token, sizeof c->token) != 0) return st;
-    return load_saved(self, out);
-}
-static void unverified(struct nnvts_device *device) {
-    device->prepare_model = prepare_remembering;
-    device->prepare_from_cache = load_unverified;
+/** Refused, though it has the token and numbers of files of what was saved last. */
+static bool was_refused(const struct call *c) {
+    return !succeeded(c) && is_saved_kind(c->cache) && memcmp(c->cache->token, saved.token, sizeof saved.token) == 0;
 }
 
-static enum nnvts_status load_by_header(struct nnvts_device *self, const struct nnvts_cache *c, uint64_t deadline_ns,
-                                        struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare_from_cache(self, c, deadline_ns, out);
-    if (st == NNVTS_STATUS_NONE || !is_saved_kind(c) || memcmp(c->token, saved.token, sizeof c->token) != 0 ||
-        !are_same(&saved, c, 0, file_count(c), HEADER))
-        return st;
-    return load_saved(self, out);
-}
-static void header_only(struct nnvts_device *device) {
-    device->prepare_model = prepare_remembering;
-    device->prepare_from_cache = load_by_header;
+static void verify_nothing(struct call *c) {
+    if (!was_saved(c) && was_refused(c)) load_saved(c);
 }
 
-static enum nnvts_status execute_wrong(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                       const struct nnvts_execution_config *config,
-                                       struct nnvts_execution_result *result) {
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    enum nnvts_status st = inner->execute(inner, request, config, result);
-    for (uint32_t i = 0; st == NNVTS_STATUS_NONE && i < request->output_count; i++) {
-        const struct nnvts_location *l = &request->outputs[i].location;
-        uint8_t *data = request->pools[l->pool].data;
-        if (data && l->length) data[l->offset + l->length - 1] ^= 0x40; /* the top byte of the last value */
+static void verify_headers(struct call *c) {
+    if (!was_saved(c) && was_refused(c) && are_same(&saved, c->cache, 0, file_count(c->cache), HEADER)) load_saved(c);
+}
+
+/** Other weights than those that were saved give other results. */
+static void verify_models(struct call *c) {
+    if (c->kind == CALL_EXECUTE) {
+        if (*state_of(c->prepared)) flip_outputs(c);
+        return;
     }
-    return st;
+    if (was_saved(c) || !was_refused(c) || !are_same(&saved, c->cache, 0, c->cache->model_fd_count, SIZE_MAX)) return;
+    load_saved(c);
+    if (succeeded(c)) *state_of(*c->out) = &saved;
 }
 
-/** Other weights than those that were saved. */
-static enum nnvts_status load_any_data(struct nnvts_device *self, const struct nnvts_cache *c, uint64_t deadline_ns,
-                                       struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare_from_cache(self, c, deadline_ns, out);
-    if (st == NNVTS_STATUS_NONE || !is_saved_kind(c) || memcmp(c->token, saved.token, sizeof c->token) != 0 ||
-        !are_same(&saved, c, 0, c->model_fd_count, SIZE_MAX))
-        return st;
-    st = load_saved(self, out);
-    if (st == NNVTS_STATUS_NONE) (*out)->execute = execute_wrong;
-    return st;
-}
-static void data_unverified(struct nnvts_device *device) {
-    device->prepare_model = prepare_remembering;
-    device->prepare_from_cache = load_any_data;
+static void verify_all_but_count(struct call *c) {
+    if (!was_saved(c) && !succeeded(c) && !is_saved_kind(c->cache) && saved.models) load_saved(c);
 }
 
-static enum nnvts_status load_any_count(struct nnvts_device *self, const struct nnvts_cache *c, uint64_t deadline_ns,
-                                        struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare_from_cache(self, c, deadline_ns, out);
-    return st == NNVTS_STATUS_NONE || is_saved_kind(c) || !saved.models ? st : load_saved(self, out);
-}
-static void any_count(struct nnvts_device *device) {
-    device->prepare_model = prepare_remembering;
-    device->prepare_from_cache = load_any_count;
+static void forget_token(struct call *c) {
+    if (c->kind == CALL_PREPARE && !c->config->cache) return;
+    if (c->kind == CALL_PREPARE) c->cache = c->config->cache;
+    memset(own_cache(c)->token, 0, NNVTS_CACHE_TOKEN_BYTES);
+    if (c->kind == CALL_PREPARE) own_config(c)->cache = c->cache;
 }
 
-static const uint8_t no_token[NNVTS_CACHE_TOKEN_BYTES];
-
-static enum nnvts_status prepare_tokenless(struct nnvts_device *self, const struct nnvts_model *model,
-                                           const struct nnvts_prepare_config *config,
-                                           struct nnvts_prepared_model **out) {
-    struct nnvts_prepare_config other = *config;
-    struct nnvts_cache cache;
-    if (config->cache) {
-        cache = *config->cache;
-        memcpy(cache.token, no_token, sizeof cache.token);
-        other.cache = &cache;
-    }
-    return faulty_prepare(self, model, &other, out);
-}
-static enum nnvts_status load_tokenless(struct nnvts_device *self, const struct nnvts_cache *c, uint64_t deadline_ns,
-                                        struct nnvts_prepared_model **out) {
-    struct nnvts_cache cache = *c;
-    memcpy(cache.token, no_token, sizeof cache.token);
-    return faulty_prepare_from_cache(self, &cache, deadline_ns, out);
-}
-static void token_ignored(struct nnvts_device *device) {
-    device->prepare_model = prepare_tokenless;
-    device->prepare_from_cache = load_tokenless;
-}
-
-static enum nnvts_status load_or_crash(struct nnvts_device *self, const struct nnvts_cache *c, uint64_t deadline_ns,
-                                       struct nnvts_prepared_model **out) {
+static bool has_empty_file(const struct call *c) {
     char byte;
-    for (uint32_t i = 0; i < file_count(c); i++)
-        if (pread(file_at(c, i), &byte, 1, 0) == 0) strike_crash();
-    return faulty_prepare_from_cache(self, c, deadline_ns, out);
+    for (uint32_t i = 0; i < file_count(c->cache); i++)
+        if (pread(file_at(c->cache, i), &byte, 1, 0) == 0) return true;
+    return false;
 }
-static void empty_crash(struct nnvts_device *device) { device->prepare_from_cache = load_or_crash; }
 
 /* ----------------------------------------------------------------------- saving */
 
 /** Takes a cache that can't be written for a failure of the compilation. */
-static enum nnvts_status prepare_strict(struct nnvts_device *self, const struct nnvts_model *model,
-                                        const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    const struct nnvts_cache *c = config->cache;
-    if (c && (c->model_fd_count != self->model_cache_files || c->data_fd_count != self->data_cache_files))
-        return NNVTS_STATUS_INVALID_ARGUMENT;
-    for (uint32_t i = 0; c && i < file_count(c); i++)
-        if ((fcntl(file_at(c, i), F_GETFL) & O_ACCMODE) == O_RDONLY) return NNVTS_STATUS_GENERAL_FAILURE;
-    return faulty_prepare(self, model, config, out);
+static void be_strict(struct call *c) {
+    const struct nnvts_cache *k = c->config->cache;
+    if (!k) return;
+    for (uint32_t i = 0; i < file_count(k); i++)
+        if ((fcntl(file_at(k, i), F_GETFL) & O_ACCMODE) == O_RDONLY) answer(c, NNVTS_STATUS_GENERAL_FAILURE);
+    if (k->model_fd_count != c->device->model_cache_files || k->data_fd_count != c->device->data_cache_files)
+        answer(c, NNVTS_STATUS_INVALID_ARGUMENT);
 }
-static void strict(struct nnvts_device *device) { device->prepare_model = prepare_strict; }
 
 /** Files that were longer keep their ends. */
-static enum nnvts_status prepare_untruncated(struct nnvts_device *self, const struct nnvts_model *model,
-                                             const struct nnvts_prepare_config *config,
-                                             struct nnvts_prepared_model **out) {
-    const struct nnvts_cache *c = config->cache;
-    struct copy before = {0};
-    remember(&before, c);
-    enum nnvts_status st = faulty_prepare(self, model, config, out);
-    for (uint32_t i = 0; c && i < before.models + before.datas; i++) {
-        struct content now = read_content(file_at(c, i)), then = before.file[i];
+static void note_files(struct call *c) {
+    struct copy *before = call_alloc(c, sizeof *before);
+    if (before) remember(before, c->config->cache);
+    c->note = before;
+}
+static void leave_ends(struct call *c) {
+    const struct nnvts_cache *k = c->config->cache;
+    struct copy *before = c->note;
+    for (uint32_t i = 0; before && i < before->models + before->datas; i++) {
+        struct content now = read_content(file_at(k, i)), then = before->file[i];
         if (then.size > now.size)
-            (void)!pwrite(file_at(c, i), then.data + now.size, then.size - now.size, (off_t)now.size);
+            (void)!pwrite(file_at(k, i), then.data + now.size, then.size - now.size, (off_t)now.size);
         free(now.data);
     }
-    forget(&before);
-    return st;
+    if (before) forget(before);
 }
-static void untruncated(struct nnvts_device *device) { device->prepare_model = prepare_untruncated; }
 
-static enum nnvts_status load_at_offset(struct nnvts_device *self, const struct nnvts_cache *c, uint64_t deadline_ns,
-                                        struct nnvts_prepared_model **out) {
-    for (uint32_t i = 0; i < file_count(c); i++)
-        if (lseek(file_at(c, i), 0, SEEK_CUR) > 0) return NNVTS_STATUS_GENERAL_FAILURE;
-    return faulty_prepare_from_cache(self, c, deadline_ns, out);
+static void read_on(struct call *c) {
+    for (uint32_t i = 0; c->kind == CALL_LOAD && i < file_count(c->cache); i++)
+        if (lseek(file_at(c->cache, i), 0, SEEK_CUR) > 0) answer(c, NNVTS_STATUS_GENERAL_FAILURE);
 }
-static enum nnvts_status prepare_rewound(struct nnvts_device *self, const struct nnvts_model *model,
-                                         const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare(self, model, config, out);
-    for (uint32_t i = 0; config->cache && i < file_count(config->cache); i++)
-        lseek(file_at(config->cache, i), 0, SEEK_SET);
-    return st;
-}
-static void offset_matters(struct nnvts_device *device) {
-    device->prepare_model = prepare_rewound;
-    device->prepare_from_cache = load_at_offset;
+static void rewind_files(struct call *c) {
+    const struct nnvts_cache *k = c->kind == CALL_PREPARE ? c->config->cache : NULL;
+    for (uint32_t i = 0; k && i < file_count(k); i++) lseek(file_at(k, i), 0, SEEK_SET);
 }
 
 /* --------------------------------------------------------------- files that change */
@@ -252,44 +182,43 @@ static struct {
 } followed; /**< the files of the model that was loaded last */
 
 /** Uses the files as if they were mapped: what changes in them changes the model. */
-static enum nnvts_status execute_mapped(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                        const struct nnvts_execution_config *config,
-                                        struct nnvts_execution_result *result) {
-    struct nnvts_cache c = {.model_fds = followed.fd, .model_fd_count = followed.copy.models + followed.copy.datas};
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    if (!are_same(&followed.copy, &c, 0, file_count(&c), SIZE_MAX)) return execute_wrong(self, request, config, result);
-    return inner->execute(inner, request, config, result);
+static void map_files(struct call *c) {
+    const uint32_t count = followed.copy.models + followed.copy.datas;
+    const struct nnvts_cache files = {.model_fds = followed.fd, .model_fd_count = count};
+    if (c->kind == CALL_EXECUTE) {
+        if (*state_of(c->prepared) && !are_same(&followed.copy, &files, 0, count, SIZE_MAX)) flip_outputs(c);
+        return;
+    }
+    if (!succeeded(c)) return;
+    for (uint32_t i = 0; i < count; i++) close(followed.fd[i]);
+    remember(&followed.copy, c->cache);
+    for (uint32_t i = 0; i < file_count(c->cache); i++)
+        followed.fd[i] = fcntl(file_at(c->cache, i), F_DUPFD_CLOEXEC, 0);
+    *state_of(*c->out) = &followed;
 }
-static enum nnvts_status load_mapped(struct nnvts_device *self, const struct nnvts_cache *c, uint64_t deadline_ns,
-                                     struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare_from_cache(self, c, deadline_ns, out);
-    if (st != NNVTS_STATUS_NONE) return st;
-    for (uint32_t i = 0; i < followed.copy.models + followed.copy.datas; i++) close(followed.fd[i]);
-    remember(&followed.copy, c);
-    for (uint32_t i = 0; i < file_count(c); i++) followed.fd[i] = fcntl(file_at(c, i), F_DUPFD_CLOEXEC, 0);
-    (*out)->execute = execute_mapped;
-    return st;
-}
-static void mapped(struct nnvts_device *device) { device->prepare_from_cache = load_mapped; }
+
+#define SAVED ON(PREPARE) | ON(LOAD)
 
 static const struct bug bugs[] = {
     BUG("cache-unverified", "a cache that is loaded though a model file was changed", "all changed caches of one token",
-        .device = unverified),
+        .on = SAVED, .after = verify_nothing),
     BUG("cache-header-only", "a cache of which only the start is verified", "caches changed behind byte 256",
-        .device = header_only),
+        .on = SAVED, .after = verify_headers),
     BUG("cache-data-unverified", "weights from a changed data file", "caches of which only data files were changed",
-        .device = data_unverified),
-    BUG("cache-token-ignored", "a cache that is loaded under another token", "all caches", .device = token_ignored),
+        .on = SAVED | ON(EXECUTE), .after = verify_models),
+    BUG("cache-token-ignored", "a cache that is loaded under another token", "all caches", .on = SAVED,
+        .before = forget_token),
     BUG("cache-count-unchecked", "a cache that is loaded from a wrong number of files", "wrong numbers of files",
-        .device = any_count),
-    BUG("cache-empty-crash", "a crash where a cache file is empty", "empty files", .device = empty_crash),
+        .on = SAVED, .after = verify_all_but_count),
+    BUG("cache-empty-crash", "a crash where a cache file is empty", "empty files", .on = ON(LOAD),
+        .when = has_empty_file, .strike = strike_crash),
     BUG("cache-strict", "a compilation that fails where it can't be cached", "wrong numbers of files, read-only files",
-        .device = strict),
+        .on = ON(PREPARE), .before = be_strict),
     BUG("cache-untruncated", "a cache that is written over an old one, whose end stays", "files that were longer",
-        .device = untruncated),
+        .on = ON(PREPARE), .before = note_files, .after = leave_ends),
     BUG("cache-offset", "reading on where a descriptor stands", "descriptors that do not stand at the start",
-        .device = offset_matters),
+        .on = SAVED, .before = read_on, .after = rewind_files),
     BUG("cache-mapped", "a model that changes with the files that it was loaded from", "files that change later",
-        .device = mapped),
+        .on = ON(LOAD) | ON(EXECUTE), .after = map_files),
 };
 const struct bug_group bugs_cache = {bugs, sizeof bugs / sizeof *bugs};

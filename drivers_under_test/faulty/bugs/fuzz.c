@@ -27,113 +27,78 @@ static bool is_huge(const struct nnvts_operand *o) {
     return false;
 }
 
-static bool has_rank_9(const struct nnvts_model *m) { return any_operand(m, is_rank_9); }
-static bool has_empty_constant(const struct nnvts_model *m) { return any_operand(m, is_empty_constant); }
-static bool has_negative_zero_point(const struct nnvts_model *m) { return any_operand(m, is_below_zero); }
-static bool has_huge_extent(const struct nnvts_model *m) { return any_operand(m, is_huge); }
+static bool has_rank_9(const struct call *c) { return any_operand(c->model, is_rank_9); }
+static bool has_empty_constant(const struct call *c) { return any_operand(c->model, is_empty_constant); }
+static bool has_negative_zero_point(const struct call *c) { return any_operand(c->model, is_below_zero); }
+static bool has_huge_extent(const struct call *c) { return any_operand(c->model, is_huge); }
 
-static bool has_unknown_operation(const struct nnvts_model *m) {
-    for (uint32_t i = 0; i < m->main.operation_count; i++)
-        if (m->main.operations[i].type < 0 || m->main.operations[i].type > 0xfff) return true;
+static bool has_unknown_operation(const struct call *c) {
+    for (uint32_t i = 0; i < c->model->main.operation_count; i++)
+        if (c->model->main.operations[i].type < 0 || c->model->main.operations[i].type > 0xfff) return true;
     return false;
 }
 
 /** Reads the constants; offset plus length in 32 bits may seem to lie within the values. */
-static bool reads_constants(const struct nnvts_model *m) {
-    const volatile uint8_t *values = m->operand_values;
-    for (uint32_t i = 0; i < m->main.operand_count; i++) {
-        const struct nnvts_operand *o = &m->main.operands[i];
+static void read_constants(struct call *c) {
+    const volatile uint8_t *values = c->model->operand_values;
+    for (uint32_t i = 0; i < c->model->main.operand_count; i++) {
+        const struct nnvts_operand *o = &c->model->main.operands[i];
         if (o->lifetime != NNVTS_CONSTANT_COPY || o->location.length == 0) continue;
         uint32_t end = o->location.offset + o->location.length;
-        if (end <= m->operand_values_bytes) (void)values[o->location.offset];
+        if (end <= c->model->operand_values_bytes) (void)values[o->location.offset];
     }
-    return false;
 }
-
-/** A prepare_model that strikes at models of a kind, and the device hook that puts it in. */
-#define STRIKE_AT(name, is_bad, strike)                                                                                \
-    static enum nnvts_status prepare_##name(struct nnvts_device *self, const struct nnvts_model *model,                \
-                                            const struct nnvts_prepare_config *config,                                 \
-                                            struct nnvts_prepared_model **out) {                                       \
-        if (is_bad(model)) strike();                                                                                   \
-        return faulty_prepare(self, model, config, out);                                                               \
-    }                                                                                                                  \
-    static void name(struct nnvts_device *device) { device->prepare_model = prepare_##name; }
-
-STRIKE_AT(dies_of_rank, has_rank_9, strike_crash)
-STRIKE_AT(dies_of_empty, has_empty_constant, strike_abort)
-STRIKE_AT(dies_of_operation, has_unknown_operation, strike_exit)
-STRIKE_AT(dies_of_zero_point, has_negative_zero_point, strike_crash)
-STRIKE_AT(hangs_of_extent, has_huge_extent, strike_hang)
-STRIKE_AT(trusts_locations, reads_constants, strike_abort)
 
 /* --------------------------------------------------------- wrong, but alive */
 
 static bool soured; /* of the process: a model was refused */
 
-static enum nnvts_status prepare_sour(struct nnvts_device *self, const struct nnvts_model *model,
-                                      const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    enum nnvts_status status = faulty_prepare(self, model, config, out);
-    soured = soured || status == NNVTS_STATUS_INVALID_ARGUMENT;
-    return status;
+static void note_refusal(struct call *c) { soured = soured || c->status == NNVTS_STATUS_INVALID_ARGUMENT; }
+
+static void answer_sour(struct call *c) {
+    for (uint32_t i = 0; soured && i < c->request->output_count; i++)
+        for (uint32_t k = 0; c->outputs[i].data && k < c->outputs[i].bytes; k++) c->outputs[i].data[k] ^= 0x55;
 }
 
-static void sours(struct nnvts_device *device) { device->prepare_model = prepare_sour; }
-
-static enum nnvts_status answer_sour(struct tamper *t, enum nnvts_status status) {
-    for (uint32_t i = 0; soured && i < t->request->output_count; i++)
-        for (uint32_t k = 0; t->outputs[i].data && k < t->outputs[i].bytes; k++) t->outputs[i].data[k] ^= 0x55;
-    return status;
+static void refuse_two(struct call *c) {
+    if (c->model->main.operation_count > 1) answer(c, NNVTS_STATUS_GENERAL_FAILURE);
 }
 
-static enum nnvts_status prepare_strict(struct nnvts_device *self, const struct nnvts_model *model,
-                                        const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    if (model->main.operation_count > 1) return NNVTS_STATUS_GENERAL_FAILURE;
-    return faulty_prepare(self, model, config, out);
+static void refuse_deadline(struct call *c) {
+    if (c->config->deadline_ns != NNVTS_NO_TIME) answer(c, (enum nnvts_status)77);
 }
 
-static void one_operation(struct nnvts_device *device) { device->prepare_model = prepare_strict; }
-
-static enum nnvts_status prepare_late(struct nnvts_device *self, const struct nnvts_model *model,
-                                      const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    if (config->deadline_ns != NNVTS_NO_TIME) return (enum nnvts_status)77;
-    return faulty_prepare(self, model, config, out);
-}
-
-static void late_status(struct nnvts_device *device) { device->prepare_model = prepare_late; }
-
-/** Takes the first bytes of a cache for a number of records. */
-static enum nnvts_status prepare_trusting(struct nnvts_device *self, const struct nnvts_cache *cache,
-                                          uint64_t deadline_ns, struct nnvts_prepared_model **out) {
+/** The first bytes of a cache are taken for a number of records. */
+static bool has_short_cache(const struct call *c) {
+    const struct nnvts_cache *cache = c->cache;
     uint32_t records = 0;
     int fd = cache->model_fd_count ? cache->model_fds[0] : cache->data_fd_count ? cache->data_fds[0] : -1;
-    if (pread(fd, &records, sizeof records, 0) != sizeof records) strike_crash();
-    return faulty_prepare_from_cache(self, cache, deadline_ns, out);
+    return pread(fd, &records, sizeof records, 0) != sizeof records;
 }
 
-static void trusts_caches(struct nnvts_device *device) {
-    if (device->prepare_from_cache) device->prepare_from_cache = prepare_trusting;
-}
+#define STRIKES(condition, how) .on = ON(PREPARE), .when = condition, .strike = how
 
 static const struct bug bugs[] = {
     BUG("fuzz-rank", "a list of extents on the stack that is too short", "prepare_model, an operand of rank 9",
-        .device = dies_of_rank),
+        STRIKES(has_rank_9, strike_crash)),
     BUG("fuzz-empty-constant", "a check that a constant has bytes, as an assertion",
-        "prepare_model, a constant of length 0", .device = dies_of_empty),
+        "prepare_model, a constant of length 0", STRIKES(has_empty_constant, strike_abort)),
     BUG("fuzz-unknown-operation", "a driver that gives up its process",
-        "prepare_model, an operation type that does not exist", .device = dies_of_operation),
+        "prepare_model, an operation type that does not exist", STRIKES(has_unknown_operation, strike_exit)),
     BUG("fuzz-zero-point", "a table that is indexed by the zero point", "prepare_model, a negative zero point",
-        .device = dies_of_zero_point),
+        STRIKES(has_negative_zero_point, strike_crash)),
     BUG("fuzz-huge-extent", "a loop over an extent", "prepare_model, an extent above INT32_MAX",
-        .device = hangs_of_extent),
+        STRIKES(has_huge_extent, strike_hang)),
     BUG("fuzz-location-overflow", "offset + length computed in 32 bits",
-        "prepare_model, a constant whose location wraps around", .device = trusts_locations),
+        "prepare_model, a constant whose location wraps around", .on = ON(PREPARE), .before = read_constants),
     BUG("fuzz-sour", "a state that a refused model leaves behind", "execute, after a model was refused",
-        .device = sours, .execute = answer_sour),
+        .on = ON(PREPARE), .after = note_refusal, .tamper = answer_sour),
     BUG("fuzz-one-operation", "a compiler that can do less than get_supported_operations claims",
-        "prepare_model, two operations", .device = one_operation),
+        "prepare_model, two operations", .on = ON(PREPARE), .before = refuse_two),
     BUG("fuzz-short-cache", "a cache file that is read without asking how long it is",
-        "prepare_from_cache, a file of fewer than 4 bytes", .device = trusts_caches),
-    BUG("fuzz-late-status", "a status of the driver's own", "prepare_model with a deadline", .device = late_status),
+        "prepare_from_cache, a file of fewer than 4 bytes", .on = ON(LOAD), .when = has_short_cache,
+        .strike = strike_crash),
+    BUG("fuzz-late-status", "a status of the driver's own", "prepare_model with a deadline", .on = ON(PREPARE),
+        .before = refuse_deadline),
 };
 const struct bug_group bugs_fuzz = {bugs, sizeof bugs / sizeof *bugs};

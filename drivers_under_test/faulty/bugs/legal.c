@@ -1,9 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_legal.c No bugs: variants that differ within what the rules allow. A suite that complains is wrong. */
+/** @file legal.c No bugs: variants that differ within what the rules allow. A suite that complains is wrong. */
+#include <string.h>
 
 #include "faulty.h"
 
-#define ROUNDED .alone = true, .execute = tamper_towards_zero, .legal = true
+static void true_is_255(const struct call *c, const struct value *v) {
+    (void)c;
+    for (uint32_t i = 0; i < v->bytes && v->type == ANEURALNETWORKS_TENSOR_BOOL8; i++)
+        if (v->data[i]) v->data[i] = 255;
+}
+static void odd_truth(struct call *c) { each_output(c, true_is_255); }
+
+/** Each float32 that was rounded (all its bits are in use) one unit in the last place nearer to 0. */
+static void towards_zero(const struct call *c, const struct value *v) {
+    (void)c;
+    for (uint32_t at = 0; at + 4 <= v->bytes && is_float32(v->type); at += 4) {
+        uint32_t bits;
+        memcpy(&bits, v->data + at, 4);
+        const uint32_t exponent = bits & 0x7f800000;
+        if (exponent != 0x7f800000 && exponent && bits & 0xff) bits--;
+        memcpy(v->data + at, &bits, 4);
+    }
+}
+static void rounds_down(struct call *c) { each_output(c, towards_zero); }
+
+/** The real value of 8-bit element i. */
+static double real_of(const struct value *v, uint32_t i) {
+    double stored;
+    nnv_load(v->type, v->data + i, 1, &stored);
+    return (double)v->scale * (stored - v->zero_point);
+}
+
+/** A model of one QUANTIZE of float32: what lies exactly between two numbers goes to the lower one. */
+static void ties_down(struct call *c) {
+    const struct value *x = c->inputs, *y = c->outputs;
+    const struct nnv_type *t = nnv_type(y->type);
+    if (!succeeded(c) || c->request->input_count != 1 || c->request->output_count != 1 || !x->data || !y->data ||
+        !is_float32(x->type) || t->kind != NNV_KIND_QUANT || t->size != 1)
+        return;
+    const uint8_t lowest = (uint8_t)(int)t->min;
+    for (uint32_t i = 0; i < y->bytes && i < x->bytes / 4; i++) {
+        float v;
+        memcpy(&v, x->data + 4 * (size_t)i, 4);
+        /* half a unit below what was stored: it was rounded up */
+        if ((double)v == real_of(y, i) - (double)y->scale / 2 && y->data[i] != lowest) y->data[i]--;
+    }
+}
+
+#define ROUNDED .alone = true, .tamper = rounds_down, .legal = true
 
 static const struct bug bugs[] = {
     BUG_OF(ADD, "legal-sum-commuted", "operands in the other order", "ADD: operands of one type and shape",
@@ -30,11 +74,11 @@ static const struct bug bugs[] = {
     BUG_OF(SOFTMAX, "legal-softmax-rounds-down", "the other neighbour in float32: one unit in the last place",
            "SOFTMAX alone in a model, float32 outputs", ROUNDED),
     BUG_OF(QUANTIZE, "legal-ties-round-down", "ties of a quantised number to the lower neighbour instead of the upper",
-           "QUANTIZE alone in a model, float32 inputs halfway between two units", .alone = true,
-           .execute = tamper_ties_down, .legal = true),
+           "QUANTIZE alone in a model, float32 inputs halfway between two units", .alone = true, .tamper = ties_down,
+           .legal = true),
     BUG("legal-true-is-255", "truth stored as another value than 1: anything but 0 is true", "TENSOR_BOOL8 outputs",
-        .execute = tamper_true_255, .legal = true),
+        .tamper = odd_truth, .legal = true),
     BUG_OF(TANH, "legal-prints", "much noise on standard output and standard error", WITH_TANH, .strike = strike_print,
-           .place = STRIKE_EXECUTE, .legal = true),
+           .on = ON(EXECUTE), .legal = true),
 };
 const struct bug_group bugs_legal = {bugs, sizeof bugs / sizeof *bugs};

@@ -1,10 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_ops.c Bugs that single operations show, and those of the device and the process: a row each. */
+/** @file ops.c Bugs that single operations show, and those of the device and the process: a row each. */
+#include <string.h>
 
 #include "faulty.h"
 
-static bool is_float32(int32_t type) { return type == ANEURALNETWORKS_TENSOR_FLOAT32; }
+/* --------------------------------------------------------------------- values */
+
 static bool is_uint8(int32_t type) { return type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM; }
+
+static void put_nan(const struct call *c, const struct value *v) {
+    const uint32_t nan32 = 0x7fc00000;
+    const uint16_t nan16 = 0x7e00;
+    uint32_t n = v->elem ? v->bytes / v->elem : 0;
+    uint8_t *at = n ? v->data + (c->count * 7919 % n) * v->elem : NULL;
+    if (at && v->type == ANEURALNETWORKS_TENSOR_FLOAT32) memcpy(at, &nan32, 4);
+    if (at && v->type == ANEURALNETWORKS_TENSOR_FLOAT16) memcpy(at, &nan16, 2);
+}
+
+static void some_nan(struct call *c) {
+    if (c->count % 3 == 2) each_output(c, put_nan);
+}
+
+static void flip_high_bit(const struct call *c, const struct value *v) {
+    uint32_t n = v->elem ? v->bytes / v->elem : 0;
+    /* A quarter of the first byte that counts: the sign of a float, 64 units of a byte. */
+    if (n) v->data[(c->count * 104729 % n + 1) * v->elem - 1] ^= v->elem == 1 ? 0x40 : 0x80;
+}
+
+static void unsteady(struct call *c) {
+    if (c->count % 2) each_output(c, flip_high_bit);
+}
+
+static void restore(const struct call *c, const struct value *v) { (void)c, memcpy(v->data, v->before, v->bytes); }
+static void unwritten(struct call *c) { each_output(c, restore); }
+
+/* ---------------------------------------------------------- memory not its own */
+
+static void zero_behind(const struct call *c, const struct value *v) { (void)c, memset(v->data + v->bytes, 0, 4); }
+static void write_behind(struct call *c) { each_output(c, zero_behind); }
+static void zero_before(const struct call *c, const struct value *v) { (void)c, memset(v->data - 4, 0, 4); }
+static void write_before(struct call *c) { each_output(c, zero_before); }
+
+static void write_inputs(struct call *c) {
+    for (uint32_t i = 0; i < c->request->input_count; i++)
+        if (c->inputs[i].data && c->inputs[i].bytes) c->inputs[i].data[c->inputs[i].bytes - 1] ^= 1;
+}
+
+static void write_constants(struct call *c) {
+    const struct nnvts_model *m = c->model;
+    if (!succeeded(c)) return;
+    if (m->operand_values_bytes) *(uint8_t *)m->operand_values ^= 1;
+    for (uint32_t i = 0; i < m->pool_count; i++)
+        if (m->pools[i].data && m->pools[i].size) *(uint8_t *)m->pools[i].data ^= 1;
+}
+
+/* -------------------------------------------------------------------- answers */
+
+static void wrong_extent(struct call *c) {
+    for (uint32_t i = 0; i < c->result->shape_count; i++) {
+        struct nnvts_output_shape *s = &c->result->shapes[i];
+        if (s->dimension_count) s->dimensions[s->dimension_count - 1]++;
+    }
+}
+
+static void insufficient(struct call *c) {
+    for (uint32_t i = 0; i < c->result->shape_count; i++) c->result->shapes[i].is_sufficient = false;
+}
+
+static void one_shape_more(struct call *c) { c->result->shape_count = c->request->output_count + 1; }
+static void give_times(struct call *c) { c->result->timing = (struct nnvts_timing){2, 1}; }
+
+static void deny_all(struct call *c) {
+    for (uint32_t i = 0; i < c->model->main.operation_count && succeeded(c); i++) c->supported[i] = false;
+}
+
+/** What an array held that nobody wrote. */
+static void leave_last(struct call *c) {
+    if (succeeded(c) && c->model->main.operation_count)
+        memset((uint8_t *)c->supported + c->model->main.operation_count - 1, 0xa5, 1);
+}
+
+static void lose_prepared(struct call *c) {
+    if (!succeeded(c)) return;
+    (*c->out)->release(*c->out);
+    *c->out = NULL;
+}
+
+/* --------------------------------------------------------------------- device */
+
+static void nameless(struct nnvts_device *device) { device->name = ""; }
+
+static void unsorted(struct nnvts_device *device) {
+    static const struct nnvts_operand_performance table[] = {
+        {ANEURALNETWORKS_TENSOR_FLOAT32, {1, 1}}, {ANEURALNETWORKS_FLOAT32, {1, 1}}, {ANEURALNETWORKS_FLOAT32, {1, 1}}};
+    device->capabilities.operand_performance = table;
+    device->capabilities.operand_performance_count = 3;
+}
+
+static void greedy(struct nnvts_device *device) { device->model_cache_files = NNVTS_MAX_CACHE_FILES + 1; }
 
 static const struct bug bugs[] = {
     BUG("none", "no bug: the control", "never", .legal = false),
@@ -70,55 +163,58 @@ static const struct bug bugs[] = {
         .spoils = "*"),
     /* values */
     BUG("float16-inside", "float32 computed as float16", "float32 outputs", .fault = {"float16-inside"}, .spoils = "*"),
-    BUG("stale-tail-element", "SIMD tail not written", "all outputs", .fault = {"last-element-unwritten"},
-        .spoils = "*"),
+    BUG("stale-tail-element", "SIMD tail not written", "all outputs",
+        .fault = {"last-element-unwritten", "output-unwritten"}, .spoils = "*"),
     BUG("batch1-uses-batch0", "batches above the first wrong", "outputs of two or more batches",
         .fault = {"first-batch-repeated"}, .spoils = "*"),
-    BUG("output-unwritten", "result left in scratch memory", "all outputs", .execute = tamper_unwritten, .spoils = "*"),
-    BUG("random-nan", "uninitialised scratch memory", "each third execution, float outputs", .execute = tamper_nan,
+    BUG("output-unwritten", "result left in scratch memory", "all outputs", .tamper = unwritten, .spoils = "*"),
+    BUG("random-nan", "uninitialised scratch memory", "each third execution, float outputs", .tamper = some_nan,
         .spoils = "*"),
-    BUG("nondeterministic", "race between threads", "each second execution", .execute = tamper_unsteady, .spoils = "*"),
+    BUG("nondeterministic", "race between threads", "each second execution", .tamper = unsteady, .spoils = "*"),
     /* memory */
-    BUG("guard-write-after", "write behind a buffer", "all outputs", .execute = tamper_behind),
-    BUG("guard-write-before", "write before a buffer", "all outputs", .execute = tamper_before),
-    BUG("input-modified", "in-place computation on an input", "all inputs", .execute = tamper_input),
-    BUG("constant-modified", "in-place repacking of constants", "models with constants", .prepare = prepare_writes),
+    BUG("guard-write-after", "write behind a buffer", "all outputs", .tamper = write_behind),
+    BUG("guard-write-before", "write before a buffer", "all outputs", .tamper = write_before),
+    BUG("input-modified", "in-place computation on an input", "all inputs", .tamper = write_inputs),
+    BUG("constant-modified", "in-place repacking of constants", "models with constants", .on = ON(PREPARE),
+        .after = write_constants),
     /* answers */
-    BUG("wrong-output-shape", "reported shape wrong", "outputs of known rank", .execute = tamper_shape),
-    BUG("says-insufficient", "NONE and an insufficient buffer at once", "all executions",
-        .execute = tamper_insufficient),
-    BUG("shape-count-wrong", "more shapes than outputs", "all executions", .execute = tamper_shape_count),
-    BUG("unasked-timing", "times although none were asked for", "all executions", .execute = tamper_time),
-    BUG_OF(TANH, "nonsense-status", "a status that does not exist", WITH_TANH, .execute = tamper_nonsense),
-    BUG_OF(TANH, "claims-but-fails", "claimed operations that do not compile", WITH_TANH, .prepare = prepare_fails),
-    BUG_OF(TANH, "null-prepared", "NONE without a prepared model", WITH_TANH, .no_prepared = true),
-    BUG("refuses-everything", "nothing supported", "all models", .supported = answer_unsupported),
-    BUG("supported-unfilled", "answers left out", "all models", .supported = answer_unfilled),
-    BUG_OF(TANH, "refuses-valid", "a legal model called invalid", WITH_TANH, .supported = answer_invalid),
-    BUG("nameless", "no name", "device", .device = device_nameless),
-    BUG("unsorted-capabilities", "operand performances not sorted", "device", .device = device_unsorted),
-    BUG("greedy-cache", "too many cache files", "device", .device = device_greedy),
+    BUG("wrong-output-shape", "reported shape wrong", "outputs of known rank", .tamper = wrong_extent),
+    BUG("says-insufficient", "NONE and an insufficient buffer at once", "all executions", .tamper = insufficient),
+    BUG("shape-count-wrong", "more shapes than outputs", "all executions", .tamper = one_shape_more),
+    BUG("unasked-timing", "times although none were asked for", "all executions", .tamper = give_times),
+    BUG_OF(TANH, "nonsense-status", "a status that does not exist", WITH_TANH, .on = ON(EXECUTE),
+           .to = (enum nnvts_status)77),
+    BUG_OF(TANH, "claims-but-fails", "claimed operations that do not compile", WITH_TANH, .on = ON(PREPARE),
+           .to = NNVTS_STATUS_GENERAL_FAILURE),
+    BUG_OF(TANH, "null-prepared", "NONE without a prepared model", WITH_TANH, .on = ON(PREPARE),
+           .after = lose_prepared),
+    BUG("refuses-everything", "nothing supported", "all models", .on = ON(SUPPORTED), .after = deny_all),
+    BUG("supported-unfilled", "answers left out", "all models", .on = ON(SUPPORTED), .after = leave_last),
+    BUG_OF(TANH, "refuses-valid", "a legal model called invalid", WITH_TANH, .on = ON(SUPPORTED),
+           .to = NNVTS_STATUS_INVALID_ARGUMENT),
+    BUG("nameless", "no name", "device", .device = nameless),
+    BUG("unsorted-capabilities", "operand performances not sorted", "device", .device = unsorted),
+    BUG("greedy-cache", "too many cache files", "device", .device = greedy),
     /* the process */
-    BUG_OF(TANH, "crash-supported", "invalid pointer", WITH_TANH, .strike = strike_crash, .place = STRIKE_SUPPORTED),
-    BUG_OF(TANH, "crash-prepare", "invalid pointer", WITH_TANH, .strike = strike_crash, .place = STRIKE_PREPARE),
-    BUG_OF(TANH, "crash-execute", "invalid pointer", WITH_TANH, .strike = strike_crash, .place = STRIKE_EXECUTE),
-    BUG_OF(TANH, "crash-release", "invalid pointer", WITH_TANH, .strike = strike_crash, .place = STRIKE_RELEASE),
-    BUG_OF(TANH, "abort", "failed assertion", WITH_TANH, .strike = strike_abort, .place = STRIKE_EXECUTE),
+    BUG_OF(TANH, "crash-supported", "invalid pointer", WITH_TANH, .strike = strike_crash, .on = ON(SUPPORTED)),
+    BUG_OF(TANH, "crash-prepare", "invalid pointer", WITH_TANH, .strike = strike_crash, .on = ON(PREPARE)),
+    BUG_OF(TANH, "crash-execute", "invalid pointer", WITH_TANH, .strike = strike_crash, .on = ON(EXECUTE)),
+    BUG_OF(TANH, "crash-release", "invalid pointer", WITH_TANH, .strike = strike_crash, .on = ON(RELEASE)),
+    BUG_OF(TANH, "abort", "failed assertion", WITH_TANH, .strike = strike_abort, .on = ON(EXECUTE)),
     BUG_OF(TANH, "exit-0", "a driver that ends the process as if all were well", WITH_TANH, .strike = strike_exit,
-           .place = STRIKE_EXECUTE),
-    BUG_OF(TANH, "hang-prepare", "endless wait", WITH_TANH, .strike = strike_hang, .place = STRIKE_PREPARE),
-    BUG_OF(TANH, "hang-execute", "endless wait", WITH_TANH, .strike = strike_hang, .place = STRIKE_EXECUTE),
-    BUG_OF(TANH, "close-descriptors", "files of others closed", WITH_TANH, .strike = strike_close,
-           .place = STRIKE_EXECUTE),
+           .on = ON(EXECUTE)),
+    BUG_OF(TANH, "hang-prepare", "endless wait", WITH_TANH, .strike = strike_hang, .on = ON(PREPARE)),
+    BUG_OF(TANH, "hang-execute", "endless wait", WITH_TANH, .strike = strike_hang, .on = ON(EXECUTE)),
+    BUG_OF(TANH, "close-descriptors", "files of others closed", WITH_TANH, .strike = strike_close, .on = ON(EXECUTE)),
     BUG_OF(TANH, "stack-smash", "write over the end of a local array", WITH_TANH, .strike = strike_stack,
-           .place = STRIKE_EXECUTE),
+           .on = ON(EXECUTE)),
     BUG_OF(TANH, "heap-smash", "write over the end of an allocation", WITH_TANH, .strike = strike_heap,
-           .place = STRIKE_EXECUTE),
+           .on = ON(EXECUTE)),
     BUG_OF(TANH, "stops-itself", "a signal that stops the process", WITH_TANH, .strike = strike_stop,
-           .place = STRIKE_EXECUTE),
+           .on = ON(EXECUTE)),
     BUG_OF(TANH, "out-of-memory", "memory that is not there, unnoticed", WITH_TANH, .strike = strike_memory,
-           .place = STRIKE_EXECUTE),
+           .on = ON(EXECUTE)),
     BUG_OF(TANH, "out-of-descriptors", "files opened and never closed, until none can be opened", WITH_TANH,
-           .strike = strike_descriptors, .place = STRIKE_EXECUTE),
+           .strike = strike_descriptors, .on = ON(EXECUTE)),
 };
 const struct bug_group bugs_ops = {bugs, sizeof bugs / sizeof *bugs};

@@ -10,27 +10,23 @@
 
 enum { FEW_INPUTS = 2, FEW_OUTPUTS = 2 };
 
-static enum nnvts_status refuse_many(const struct nnvts_model *model, enum nnvts_status status) {
-    return model->main.input_count > FEW_INPUTS ? NNVTS_STATUS_GENERAL_FAILURE : status;
-}
+static bool has_many_inputs(const struct call *c) { return c->model->main.input_count > FEW_INPUTS; }
 
-static enum nnvts_status swap_outputs(struct tamper *t, enum nnvts_status status) {
-    if (status != NNVTS_STATUS_NONE || t->request->output_count < 2) return status;
-    struct tamper_value *a = &t->outputs[0], *b = &t->outputs[1];
-    if (!a->data || !b->data || a->bytes != b->bytes || a->type != b->type) return status;
+static void swap_outputs(struct call *c) {
+    if (!succeeded(c) || c->request->output_count < 2) return;
+    const struct value *a = &c->outputs[0], *b = &c->outputs[1];
+    if (!a->data || !b->data || a->bytes != b->bytes || a->type != b->type) return;
     for (uint32_t i = 0; i < a->bytes; i++) {
         const uint8_t byte = a->data[i];
         a->data[i] = b->data[i];
         b->data[i] = byte;
     }
-    return status;
 }
 
-static enum nnvts_status leave_later_outputs(struct tamper *t, enum nnvts_status status) {
-    for (uint32_t i = FEW_OUTPUTS; i < t->request->output_count; i++)
-        if (t->outputs[i].data && t->outputs[i].before)
-            memcpy(t->outputs[i].data, t->outputs[i].before, t->outputs[i].bytes);
-    return status;
+static void leave_later_outputs(struct call *c) {
+    for (uint32_t i = FEW_OUTPUTS; i < c->request->output_count; i++)
+        if (c->outputs[i].data && c->outputs[i].before)
+            memcpy(c->outputs[i].data, c->outputs[i].before, c->outputs[i].bytes);
 }
 
 /* ---------------------------------------------------------------------- shared pools */
@@ -45,35 +41,27 @@ static bool holds_input(const struct nnvts_request *r, uint32_t pool, uint64_t a
 }
 
 /* A pool that is written to holds nothing else of worth: but for the inputs of this request. */
-static enum nnvts_status execute_cleared(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                         const struct nnvts_execution_config *config,
-                                         struct nnvts_execution_result *result) {
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    for (uint32_t i = 0; i < request->output_count; i++) {
-        const uint32_t pool = request->outputs[i].location.pool;
-        if (pool >= request->pool_count || !request->pools[pool].data) continue;
-        uint8_t *data = request->pools[pool].data;
-        for (uint64_t at = 0; at < request->pools[pool].size; at++)
-            if (!holds_input(request, pool, at)) data[at] = 0;
+static void clear_pools(struct call *c) {
+    const struct nnvts_request *r = c->request;
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        const uint32_t pool = r->outputs[i].location.pool;
+        if (pool >= r->pool_count || !r->pools[pool].data) continue;
+        uint8_t *data = r->pools[pool].data;
+        for (uint64_t at = 0; at < r->pools[pool].size; at++)
+            if (!holds_input(r, pool, at)) data[at] = 0;
     }
-    return inner->execute(inner, request, config, result);
 }
-static void clears_pools(struct nnvts_prepared_model *prepared) { prepared->execute = execute_cleared; }
 
 /* ------------------------------------------------------------------------ neighbours */
 
 /* Constants of one model at a time: prepared models that others outlive count. */
 static atomic_int alive;
-static void (*release_one)(struct nnvts_prepared_model *self);
 
-static void release_counted(struct nnvts_prepared_model *self) {
-    atomic_fetch_sub(&alive, 1);
-    release_one(self);
-}
-static void count_alive(struct nnvts_prepared_model *prepared) {
-    atomic_fetch_add(&alive, 1);
-    release_one = prepared->release;
-    prepared->release = release_counted;
+static void count_alive(struct call *c) {
+    if (c->kind == CALL_RELEASE)
+        atomic_fetch_sub(&alive, 1);
+    else if (succeeded(c))
+        atomic_fetch_add(&alive, 1);
 }
 
 static bool forget_constants(struct nnv_edit *e) {
@@ -91,15 +79,16 @@ static bool forget_constants(struct nnv_edit *e) {
 
 static const struct bug bugs[] = {
     BUG("many-inputs-refused", "a limit of arguments that is not told of beforehand",
-        "prepare_model: more than two inputs, of operations that are supported", .prepare = refuse_many),
+        "prepare_model: more than two inputs, of operations that are supported", .on = ON(PREPARE),
+        .when = has_many_inputs, .to = NNVTS_STATUS_GENERAL_FAILURE),
     BUG("outputs-swapped", "outputs bound by their sizes", "execute: the first two outputs are of one type and size",
-        .execute = swap_outputs),
+        .tamper = swap_outputs),
     BUG("later-outputs-lost", "a fixed number of outputs is copied back", "execute: more than two outputs",
-        .execute = leave_later_outputs),
+        .tamper = leave_later_outputs),
     BUG("output-pool-cleared", "a pool that is written to is cleared as a whole first",
-        "execute: outputs in a pool that holds other values", .prepared = clears_pools),
+        "execute: outputs in a pool that holds other values", .on = ON(EXECUTE), .before = clear_pools),
     BUG("constants-of-one-model", "room for the constants of one prepared model at a time",
         "a model with constants prepared while another one is alive", .rewrite = forget_constants,
-        .prepared = count_alive),
+        .on = ON(PREPARE) | ON(LOAD) | ON(RELEASE), .after = count_alive),
 };
 const struct bug_group bugs_partition = {bugs, sizeof bugs / sizeof *bugs};

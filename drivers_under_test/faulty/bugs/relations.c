@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "faulty.h"
 
@@ -130,77 +129,39 @@ static bool sort_outputs(struct nnv_edit *e) {
 /** The pool of the caller's constants, mapped for as long as the process lives, and what it held when it was compiled.
  */
 struct pool_kept {
-    struct pool_kept *next;
-    struct nnvts_prepared_model *prepared;
     const uint8_t *mapped;
     size_t size;
     uint8_t then[];
 };
-static struct pool_kept *all_pools;
-static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void spoil_outputs(const struct nnvts_request *request) {
-    for (uint32_t i = 0; i < request->output_count; i++) {
-        const struct nnvts_location *at = &request->outputs[i].location;
-        uint8_t *data = at->pool < request->pool_count ? request->pools[at->pool].data : NULL;
-        if (data && at->length) data[at->offset + at->length - 1] ^= 0x40;
-    }
-}
 
 /** Constants that are others now give other results. */
-static enum nnvts_status execute_from_pool(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                           const struct nnvts_execution_config *config,
-                                           struct nnvts_execution_result *result) {
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    pthread_mutex_lock(&pools_lock);
-    const struct pool_kept *k = all_pools;
-    while (k && k->prepared != self) k = k->next;
-    pthread_mutex_unlock(&pools_lock);
-    enum nnvts_status st = inner->execute(inner, request, config, result);
-    if (st == NNVTS_STATUS_NONE && k && memcmp(k->mapped, k->then, k->size) != 0) spoil_outputs(request);
-    return st;
-}
-
-static enum nnvts_status prepare_from_pool(struct nnvts_device *self, const struct nnvts_model *model,
-                                           const struct nnvts_prepare_config *config,
-                                           struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare(self, model, config, out);
-    const struct nnvts_memory *m = model && model->pool_count ? model->pools : NULL;
-    if (st != NNVTS_STATUS_NONE || !m || m->kind != NNVTS_MEMORY_SHARED || m->fd < 0 || m->size == 0) return st;
+static void read_pool(struct call *c) {
+    if (c->kind == CALL_EXECUTE) {
+        const struct pool_kept *k = *state_of(c->prepared);
+        if (k && memcmp(k->mapped, k->then, k->size) != 0) flip_outputs(c);
+        return;
+    }
+    const struct nnvts_memory *m = c->model && c->model->pool_count ? c->model->pools : NULL;
+    if (!succeeded(c) || !m || m->kind != NNVTS_MEMORY_SHARED || m->fd < 0 || m->size == 0) return;
     void *mapped = mmap(NULL, m->size, PROT_READ, MAP_SHARED, m->fd, (off_t)m->offset);
     struct pool_kept *k = mapped != MAP_FAILED ? malloc(sizeof *k + m->size) : NULL;
-    if (!k) return st;
-    *k = (struct pool_kept){.prepared = *out, .mapped = mapped, .size = m->size};
+    if (!k) return;
+    *k = (struct pool_kept){.mapped = mapped, .size = m->size};
     memcpy(k->then, mapped, m->size);
-    pthread_mutex_lock(&pools_lock);
-    k->next = all_pools;
-    all_pools = k;
-    pthread_mutex_unlock(&pools_lock);
-    (*out)->execute = execute_from_pool;
-    return st;
+    *state_of(*c->out) = k;
 }
-
-static void keep_pools(struct nnvts_device *device) { device->prepare_model = prepare_from_pool; }
 
 /* ------------------------------------------------------------------ shared memory */
 
 static atomic_int running;
 
 /** Who comes while another is at work finds the scratch memory spoiled. */
-static enum nnvts_status shared_execute(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                        const struct nnvts_execution_config *config,
-                                        struct nnvts_execution_result *result) {
-    const struct timespec work = {.tv_nsec = 3000000};
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    const bool shared = atomic_fetch_add(&running, 1) > 0;
-    enum nnvts_status st = inner->execute(inner, request, config, result);
-    nanosleep(&work, NULL);
-    if (shared && st == NNVTS_STATUS_NONE) spoil_outputs(request);
+static void enter(struct call *c) { c->note = atomic_fetch_add(&running, 1) > 0 ? &running : NULL; }
+static void leave(struct call *c) {
+    sleep_us(3000);
+    if (c->note) flip_outputs(c);
     atomic_fetch_sub(&running, 1);
-    return st;
 }
-
-static void share_scratch(struct nnvts_prepared_model *prepared) { prepared->execute = shared_execute; }
 
 static const struct bug bugs[] = {
     BUG("weights-kept-by-shape", "a cache of packed weights that is looked up by operation and shape alone",
@@ -212,8 +173,9 @@ static const struct bug bugs[] = {
     BUG("outputs-by-number", "outputs that are told apart by the numbers of their operands",
         "models whose outputs do not stand in the order of their numbers", .rewrite = sort_outputs),
     BUG("constants-not-copied", "a prepared model that reads its constants where the caller had them",
-        "executions after the caller's pool of constants has changed", .device = keep_pools),
+        "executions after the caller's pool of constants has changed", .on = ON(PREPARE) | ON(EXECUTE),
+        .after = read_pool),
     BUG("workspace-shared", "scratch memory that all prepared models share", "executions beside others",
-        .prepared = share_scratch),
+        .on = ON(EXECUTE), .before = enter, .after = leave),
 };
 const struct bug_group bugs_relations = {bugs, sizeof bugs / sizeof *bugs};

@@ -2,46 +2,24 @@
 /** @file bugs_validate.c Bugs of validation: classes of mistakes that are not noticed, and what is refused without
  * need. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "faulty.h"
 
 /* ------------------------------------------------- mistakes that are overlooked */
 
-/** Makes an operand right that is wrong in the bug's way: so the other driver does not notice. */
-typedef void (*repair_fn)(const struct nnvts_model *model, uint32_t index, struct nnvts_operand *o);
-
-/** A model of which each operand is repaired; false if it is too broken to be looked at. Free m->main.operands. */
-static bool begin_repair(const struct nnvts_model *model, repair_fn repair, struct nnvts_model *m) {
+/** Makes operands right that are wrong in the bug's way, so that the other driver does not notice. */
+static void repair(struct call *c,
+                   void (*operand)(const struct nnvts_model *model, uint32_t index, struct nnvts_operand *o)) {
+    const struct nnvts_model *model = c->model;
     const uint32_t n = model->main.operand_count;
-    struct nnvts_operand *operands = model->main.operands ? malloc(((size_t)n + 1) * sizeof *operands) : NULL;
-    if (!operands) return false;
+    struct nnvts_operand *operands = model->main.operands ? call_alloc(c, ((size_t)n + 1) * sizeof *operands) : NULL;
+    if (!operands) return; /* too broken to be looked at */
     memcpy(operands, model->main.operands, n * sizeof *operands);
-    for (uint32_t i = 0; i < n; i++) repair(model, i, &operands[i]);
-    *m = *model;
-    m->main.operands = operands;
-    return true;
-}
-
-static enum nnvts_status supported_repaired(struct nnvts_device *self, const struct nnvts_model *model, bool *supported,
-                                            repair_fn repair) {
-    struct nnvts_device *inner = faulty_inner_device(self);
-    struct nnvts_model m = *model;
-    const bool repaired = begin_repair(model, repair, &m);
-    enum nnvts_status st = inner->get_supported_operations(inner, &m, supported);
-    if (repaired) free((void *)(uintptr_t)m.main.operands);
-    return st;
-}
-
-static enum nnvts_status prepare_repaired(struct nnvts_device *self, const struct nnvts_model *model,
-                                          const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out,
-                                          repair_fn repair) {
-    struct nnvts_model m = *model;
-    const bool repaired = begin_repair(model, repair, &m);
-    enum nnvts_status st = faulty_prepare(self, &m, config, out);
-    if (repaired) free((void *)(uintptr_t)m.main.operands);
-    return st;
+    for (uint32_t i = 0; i < n; i++) operand(model, i, &operands[i]);
+    c->own.model = *model;
+    c->own.model.main.operands = operands;
+    c->model = &c->own.model;
 }
 
 static bool is_asymmetric(int32_t type) {
@@ -90,21 +68,8 @@ static void repair_dead(const struct nnvts_model *model, uint32_t index, struct 
     if (o->lifetime == NNVTS_TEMPORARY_VARIABLE && !is_used(model, index)) o->lifetime = NNVTS_NO_VALUE;
 }
 
-/* A device that overlooks what repair_NAME repairs. */
 #define OVERLOOKS(name)                                                                                                \
-    static enum nnvts_status supported_##name(struct nnvts_device *self, const struct nnvts_model *model,              \
-                                              bool *supported) {                                                       \
-        return supported_repaired(self, model, supported, repair_##name);                                              \
-    }                                                                                                                  \
-    static enum nnvts_status prepare_##name(struct nnvts_device *self, const struct nnvts_model *model,                \
-                                            const struct nnvts_prepare_config *config,                                 \
-                                            struct nnvts_prepared_model **out) {                                       \
-        return prepare_repaired(self, model, config, out, repair_##name);                                              \
-    }                                                                                                                  \
-    static void device_overlooks_##name(struct nnvts_device *device) {                                                 \
-        device->get_supported_operations = supported_##name;                                                           \
-        device->prepare_model = prepare_##name;                                                                        \
-    }
+    static void overlook_##name(struct call *c) { repair(c, repair_##name); }
 OVERLOOKS(quantisation)
 OVERLOOKS(rank)
 OVERLOOKS(location)
@@ -113,125 +78,88 @@ OVERLOOKS(dead)
 /* ------------------------------------------------------------- wrong refusals */
 
 /* Asked for support, it says yes to what it would not prepare. */
-static enum nnvts_status supported_unchecked(struct nnvts_device *self, const struct nnvts_model *model,
-                                             bool *supported) {
-    struct nnvts_device *inner = faulty_inner_device(self);
-    enum nnvts_status st = inner->get_supported_operations(inner, model, supported);
-    if (st != NNVTS_STATUS_INVALID_ARGUMENT) return st;
-    for (uint32_t i = 0; i < model->main.operation_count; i++) supported[i] = true;
-    return NNVTS_STATUS_NONE;
+static void claim_all(struct call *c) {
+    if (c->status != NNVTS_STATUS_INVALID_ARGUMENT) return;
+    for (uint32_t i = 0; i < c->model->main.operation_count; i++) c->supported[i] = true;
+    c->status = NNVTS_STATUS_NONE;
 }
-static void device_supported_unchecked(struct nnvts_device *device) {
-    device->get_supported_operations = supported_unchecked;
-}
-
-static enum nnvts_status prepare_vaguely(struct nnvts_device *self, const struct nnvts_model *model,
-                                         const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare(self, model, config, out);
-    return st == NNVTS_STATUS_INVALID_ARGUMENT ? NNVTS_STATUS_GENERAL_FAILURE : st;
-}
-static void device_vague(struct nnvts_device *device) { device->prepare_model = prepare_vaguely; }
 
 /* An index is used before it is looked at. */
-static enum nnvts_status supported_careless(struct nnvts_device *self, const struct nnvts_model *model,
-                                            bool *supported) {
-    for (uint32_t i = 0; i < model->main.operation_count && model->main.operations; i++)
-        for (uint32_t k = 0; k < model->main.operations[i].input_count && model->main.operations[i].inputs; k++)
-            if (model->main.operations[i].inputs[k] >= model->main.operand_count) abort();
-    struct nnvts_device *inner = faulty_inner_device(self);
-    return inner->get_supported_operations(inner, model, supported);
+static bool has_bad_index(const struct call *c) {
+    const struct nnvts_subgraph *s = &c->model->main;
+    for (uint32_t i = 0; i < s->operation_count && s->operations; i++)
+        for (uint32_t k = 0; k < s->operations[i].input_count && s->operations[i].inputs; k++)
+            if (s->operations[i].inputs[k] >= s->operand_count) return true;
+    return false;
 }
-static void device_careless(struct nnvts_device *device) { device->get_supported_operations = supported_careless; }
 
 /* What is refused leaves something behind that spoils the next execution. */
 static bool spoiled;
 
-static enum nnvts_status prepare_spoiling(struct nnvts_device *self, const struct nnvts_model *model,
-                                          const struct nnvts_prepare_config *config,
-                                          struct nnvts_prepared_model **out) {
-    enum nnvts_status st = faulty_prepare(self, model, config, out);
-    spoiled = spoiled || st == NNVTS_STATUS_INVALID_ARGUMENT;
-    return st;
-}
-static void device_spoiling(struct nnvts_device *device) { device->prepare_model = prepare_spoiling; }
-static enum nnvts_status tamper_spoiled(struct tamper *t, enum nnvts_status status) {
-    const struct tamper_value *v = t->outputs;
+static void note_refusal(struct call *c) { spoiled = spoiled || c->status == NNVTS_STATUS_INVALID_ARGUMENT; }
+static void spoil_once(struct call *c) {
+    const struct value *v = c->outputs;
     for (uint32_t i = 0; spoiled && v->data && i < v->bytes; i++) v->data[i] ^= 0x40;
     spoiled = false;
-    return status;
 }
 
 /* ---------------------------------------------------------------- overcautious */
 
-static enum nnvts_status refuse_unused(const struct nnvts_model *model, enum nnvts_status status) {
-    for (uint32_t i = 0; i < model->main.operand_count; i++)
-        if (!is_used(model, i)) return NNVTS_STATUS_INVALID_ARGUMENT;
-    return status;
+static bool has_unused_operand(const struct call *c) {
+    for (uint32_t i = 0; i < c->model->main.operand_count; i++)
+        if (!is_used(c->model, i)) return true;
+    return false;
 }
 
-static enum nnvts_status execute_mapped(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                        const struct nnvts_execution_config *config,
-                                        struct nnvts_execution_result *result) {
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    result->shape_count = 0;
-    for (uint32_t i = 0; i < request->pool_count && request->pools; i++)
-        if (!request->pools[i].data) return NNVTS_STATUS_INVALID_ARGUMENT;
-    return inner->execute(inner, request, config, result);
+static void refuse_unmapped(struct call *c) {
+    c->result->shape_count = 0;
+    for (uint32_t i = 0; i < c->request->pool_count && c->request->pools; i++)
+        if (!c->request->pools[i].data) answer(c, NNVTS_STATUS_INVALID_ARGUMENT);
 }
-static void prepared_mapped(struct nnvts_prepared_model *prepared) { prepared->execute = execute_mapped; }
 
 /* -------------------------------------------------------------------- requests */
 
-static enum nnvts_status execute_unpadded(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                          const struct nnvts_execution_config *config,
-                                          struct nnvts_execution_result *result) {
-    struct nnvts_prepared_model *inner = faulty_inner(self);
-    struct nnvts_request r = *request;
-    struct nnvts_argument *inputs = request->inputs ? malloc(((size_t)r.input_count + 1) * sizeof *inputs) : NULL;
-    if (!inputs) return inner->execute(inner, request, config, result);
-    memcpy(inputs, request->inputs, r.input_count * sizeof *inputs);
-    for (uint32_t i = 0; i < r.input_count; i++) inputs[i].location.padding = 0;
-    r.inputs = inputs;
-    enum nnvts_status st = inner->execute(inner, &r, config, result);
-    free(inputs);
-    return st;
+static void forget_padding(struct call *c) {
+    const uint32_t n = c->request->input_count;
+    struct nnvts_argument *inputs = c->request->inputs ? call_alloc(c, ((size_t)n + 1) * sizeof *inputs) : NULL;
+    if (!inputs) return;
+    memcpy(inputs, c->request->inputs, n * sizeof *inputs);
+    for (uint32_t i = 0; i < n; i++) inputs[i].location.padding = 0;
+    own_request(c)->inputs = inputs;
 }
-static void prepared_unpadded(struct nnvts_prepared_model *prepared) { prepared->execute = execute_unpadded; }
 
-static enum nnvts_status async_unchecked(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                         const struct nnvts_execution_config *config, nnvts_execute_callback callback,
-                                         void *context) {
-    struct nnvts_prepared_model *inner = faulty_inner(self);
+static void call_back_anyway(struct call *c) {
     static const struct nnvts_execution_result nothing = {.timing = {NNVTS_NO_TIME, NNVTS_NO_TIME}};
-    enum nnvts_status st = inner->execute_async(inner, request, config, callback, context);
-    if (st == NNVTS_STATUS_INVALID_ARGUMENT) callback(context, NNVTS_STATUS_NONE, &nothing);
-    return st == NNVTS_STATUS_INVALID_ARGUMENT ? NNVTS_STATUS_NONE : st;
+    if (c->status != NNVTS_STATUS_INVALID_ARGUMENT) return;
+    c->callback(c->context, NNVTS_STATUS_NONE, &nothing);
+    c->status = NNVTS_STATUS_NONE;
 }
-static void prepared_async_unchecked(struct nnvts_prepared_model *prepared) {
-    if (prepared->execute_async) prepared->execute_async = async_unchecked;
-}
+
+#define MODELS ON(SUPPORTED) | ON(PREPARE)
 
 static const struct bug bugs[] = {
-    BUG("quantisation-unchecked", "scales and zero points that nobody looks at", "all models",
-        .device = device_overlooks_quantisation),
-    BUG("rank-unchecked", "a scalar's dimensions are ignored", "all models", .device = device_overlooks_rank),
-    BUG("location-unchecked", "a constant may lie outside of its pool", "all models",
-        .device = device_overlooks_location),
-    BUG("dead-values-unchecked", "a value that nobody writes goes unnoticed", "all models",
-        .device = device_overlooks_dead),
-    BUG("supported-unchecked", "get_supported_operations says yes to broken models", "all models",
-        .device = device_supported_unchecked),
-    BUG("vague-refusal", "GENERAL_FAILURE where the model is wrong", "all models", .device = device_vague),
-    BUG("bad-index-aborts", "an operand index that is used unchecked", "all models", .device = device_careless),
+    BUG("quantisation-unchecked", "scales and zero points that nobody looks at", "all models", .on = MODELS,
+        .before = overlook_quantisation),
+    BUG("rank-unchecked", "a scalar's dimensions are ignored", "all models", .on = MODELS, .before = overlook_rank),
+    BUG("location-unchecked", "a constant may lie outside of its pool", "all models", .on = MODELS,
+        .before = overlook_location),
+    BUG("dead-values-unchecked", "a value that nobody writes goes unnoticed", "all models", .on = MODELS,
+        .before = overlook_dead),
+    BUG("supported-unchecked", "get_supported_operations says yes to broken models", "all models", .on = ON(SUPPORTED),
+        .after = claim_all),
+    BUG("vague-refusal", "GENERAL_FAILURE where the model is wrong", "all models", .on = ON(PREPARE),
+        .from = WAS(INVALID_ARGUMENT), .to = NNVTS_STATUS_GENERAL_FAILURE),
+    BUG("bad-index-aborts", "an operand index that is used unchecked", "all models", .on = ON(SUPPORTED),
+        .when = has_bad_index, .strike = strike_abort),
     BUG("spoiled-by-refusal", "a refused model leaves state behind", "the first execution after a refusal",
-        .device = device_spoiling, .execute = tamper_spoiled),
+        .on = ON(PREPARE), .after = note_refusal, .tamper = spoil_once),
     BUG("unused-operand-refused", "a legal model is refused: an operand without readers", "models with such an operand",
-        .prepare = refuse_unused),
+        .on = ON(PREPARE), .when = has_unused_operand, .to = NNVTS_STATUS_INVALID_ARGUMENT),
     BUG("unmapped-pool-refused", "a legal request is refused: pools without a pointer", "all executions",
-        .prepared = prepared_mapped),
-    BUG("padding-unchecked", "padding of an input may exceed the pool", "all executions",
-        .prepared = prepared_unpadded),
+        .on = ON(EXECUTE), .before = refuse_unmapped),
+    BUG("padding-unchecked", "padding of an input may exceed the pool", "all executions", .on = ON(EXECUTE),
+        .before = forget_padding),
     BUG("async-unchecked", "an asynchronous execution that is wrong reports success", "asynchronous executions",
-        .prepared = prepared_async_unchecked),
+        .on = ON(ASYNC), .after = call_back_anyway),
 };
 const struct bug_group bugs_validate = {bugs, sizeof bugs / sizeof *bugs};
