@@ -46,6 +46,16 @@ void *nnv_edit_copy(struct nnv_edit *e, const void *from, size_t count, size_t r
 
 #define COPY(e, list, count, room) nnv_edit_copy((e), (list), (count), (room), sizeof *(list))
 
+static void own_lists(struct nnv_edit *e, struct nnv_operand *o) {
+    o->dims = COPY(e, o->dims, o->rank, NNV_EDIT_ROOM);
+    o->channel.scales = COPY(e, o->channel.scales, o->channel.count, NNV_EDIT_ROOM);
+}
+
+static void own_operands(struct nnv_edit *e, struct nnv_operation *op) {
+    op->in = COPY(e, op->in, op->nin, NNV_EDIT_ROOM);
+    op->out = COPY(e, op->out, op->nout, NNV_EDIT_ROOM);
+}
+
 void nnv_edit_begin(struct nnv_edit *e, const struct nnv_spec *spec, struct nnv_arena *arena) {
     struct nnv_subgraph *s = &e->spec.model.main;
     *e = (struct nnv_edit){.arena = arena, .spec = *spec};
@@ -58,16 +68,8 @@ void nnv_edit_begin(struct nnv_edit *e, const struct nnv_spec *spec, struct nnv_
     s->out = COPY(e, s->out, s->nout, NNV_EDIT_ROOM);
     e->spec.model.referenced = COPY(e, spec->model.referenced, spec->model.nreferenced, NNV_EDIT_ROOM);
     if (spec->inputs) e->spec.inputs = COPY(e, spec->inputs, s->nin, NNV_EDIT_ROOM);
-    for (uint32_t i = 0; i < s->noperands && !e->failed; i++) {
-        struct nnv_operand *o = &s->operands[i];
-        o->dims = COPY(e, o->dims, o->rank, NNV_EDIT_ROOM);
-        o->channel.scales = COPY(e, o->channel.scales, o->channel.count, NNV_EDIT_ROOM);
-    }
-    for (uint32_t i = 0; i < s->noperations && !e->failed; i++) {
-        struct nnv_operation *op = &s->operations[i];
-        op->in = COPY(e, op->in, op->nin, NNV_EDIT_ROOM);
-        op->out = COPY(e, op->out, op->nout, NNV_EDIT_ROOM);
-    }
+    for (uint32_t i = 0; i < s->noperands && !e->failed; i++) own_lists(e, &s->operands[i]);
+    for (uint32_t i = 0; i < s->noperations && !e->failed; i++) own_operands(e, &s->operations[i]);
 }
 
 void nnv_edit_open_shapes(struct nnv_edit *e) {
@@ -104,6 +106,7 @@ uint32_t nnv_edit_add(struct nnv_edit *e, struct nnv_operand o) {
         e->failed = true;
         return 0;
     }
+    own_lists(e, &o);
     s->operands[s->noperands] = o;
     return s->noperands++;
 }
@@ -188,8 +191,7 @@ void nnv_edit_reshape(struct nnv_edit *e, int pos, uint32_t rank, const uint32_t
 struct nnv_operation *nnv_edit_add_operation(struct nnv_edit *e, const struct nnv_operation *like) {
     struct nnv_subgraph *s = &e->spec.model.main;
     struct nnv_operation op = *like;
-    op.in = COPY(e, like->in, like->nin, NNV_EDIT_ROOM);
-    op.out = COPY(e, like->out, like->nout, NNV_EDIT_ROOM);
+    own_operands(e, &op);
     e->failed = e->failed || s->noperations == e->operation_room;
     if (e->failed) return NULL;
     s->operations[s->noperations] = op;

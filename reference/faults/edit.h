@@ -46,7 +46,7 @@ void nnv_edit_set_numbers(struct nnv_edit *e, int pos, const double *v, size_t n
 void nnv_edit_set_bytes(struct nnv_edit *e, int pos, const void *value);
 /** Gives input pos, a constant, a tensor of these extents. */
 void nnv_edit_reshape(struct nnv_edit *e, int pos, uint32_t rank, const uint32_t *dims, const double *v);
-/** Adds an operand; returns its index. */
+/** Adds a copy of the operand, with lists of its own; returns its index. */
 uint32_t nnv_edit_add(struct nnv_edit *e, struct nnv_operand o);
 /** Adds a constant INT32 scalar; returns its index. */
 uint32_t nnv_edit_add_int(struct nnv_edit *e, int32_t v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file validate_edit.c Models as copies that may be changed, and the registry of what changes them. */
+/** @file edit.c Mutated models, and the registry of what mutates them. */
 #include <string.h>
 
 #include "harness/suites/validate/validate.h"
@@ -15,41 +15,16 @@ const struct nnv_model_mutator *nnv_model_mutator(size_t i) {
 
 /* -------------------------------------------------------------------- copying */
 
-void *nnv_mutation_dup(struct nnv_mutation *m, const void *from, size_t count, size_t size, size_t room) {
-    void *copy = nnv_arena_alloc(m->arena, count + room, size);
-    if (copy && count) memcpy(copy, from, count * size);
-    if (!copy) m->failed = true;
-    return copy;
-}
-
-#define DUP(m, from, count) nnv_mutation_dup((m), (from), (count), sizeof *(from), NNV_MUTATION_ROOM)
-
-static void copy_operand(struct nnv_mutation *m, struct nnv_operand *o) {
-    o->dims = DUP(m, o->dims, o->rank);
-    o->channel.scales = DUP(m, o->channel.scales, o->channel.count);
-}
-
-static void copy_operation(struct nnv_mutation *m, struct nnv_operation *op) {
-    op->in = DUP(m, op->in, op->nin);
-    op->out = DUP(m, op->out, op->nout);
-}
-
 bool nnv_mutation_copy(struct nnv_mutation *m, const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena) {
-    *m = (struct nnv_mutation){.arena = arena, .pick = pick, .config = nnv_prepare_config};
-    m->spec = nnv_mutation_dup(m, spec, 1, sizeof *spec, 0);
-    if (!m->spec) return false;
+    *m = (struct nnv_mutation){.pick = pick, .config = nnv_prepare_config};
+    nnv_edit_begin(&m->edit, spec, arena);
+    m->spec = &m->edit.spec;
     m->model = &m->spec->model;
-    struct nnv_subgraph *s = m->main = &m->model->main;
-    s->operands = DUP(m, s->operands, s->noperands);
-    s->operations = DUP(m, s->operations, s->noperations);
-    s->in = DUP(m, s->in, s->nin);
-    s->out = DUP(m, s->out, s->nout);
-    m->model->referenced = DUP(m, m->model->referenced, m->model->nreferenced);
-    m->spec->inputs = DUP(m, m->spec->inputs, s->nin);
-    for (uint32_t i = 0; i < s->noperands && !m->failed; i++) copy_operand(m, &s->operands[i]);
-    for (uint32_t i = 0; i < s->noperations && !m->failed; i++) copy_operation(m, &s->operations[i]);
-    return !m->failed;
+    m->main = &m->model->main;
+    return !m->edit.failed;
 }
+
+#define DUP(m, from, count) nnv_edit_copy(&(m)->edit, (from), (count), NNV_EDIT_ROOM, sizeof *(from))
 
 bool nnv_mutation_take(struct nnv_mutation *m, const struct nnvts_model *abi) {
     m->abi = *abi;
@@ -59,7 +34,7 @@ bool nnv_mutation_take(struct nnv_mutation *m, const struct nnvts_model *abi) {
     m->abi.main.operands = m->operands;
     m->abi.main.operations = m->operations;
     m->abi.pools = m->pools;
-    return !m->failed;
+    return !m->edit.failed;
 }
 
 /* ------------------------------------------------------------------- choosing */
@@ -105,32 +80,10 @@ struct nnvts_operand *nnv_mutation_find_abi(struct nnv_mutation *m, bool (*test)
     return NULL;
 }
 
-/* --------------------------------------------------------------------- adding */
-
-uint32_t nnv_mutation_add(struct nnv_mutation *m, struct nnv_operand o) {
-    copy_operand(m, &o);
-    m->main->operands[m->main->noperands] = o;
-    return m->main->noperands++;
-}
-
 struct nnv_operand nnv_mutation_scalar(void) {
     static const int32_t value = 1;
     return (struct nnv_operand){
         .type = ANEURALNETWORKS_INT32, .lifetime = NNV_CONSTANT_COPY, .data = &value, .bytes = sizeof value};
-}
-
-struct nnv_operation *nnv_mutation_add_operation(struct nnv_mutation *m, const struct nnv_operation *like) {
-    struct nnv_operation *op = &m->main->operations[m->main->noperations++];
-    *op = *like;
-    copy_operation(m, op);
-    return op;
-}
-
-uint32_t nnv_list_drop(uint32_t *list, uint32_t n, uint32_t index) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (list[i] != index) list[kept++] = list[i];
-    return kept;
 }
 
 /* --------------------------------------------------------------------- making */
@@ -156,7 +109,7 @@ enum nnv_applied nnv_mutation_make(struct nnv_mutation *m, const struct nnv_mode
     m->a = row->a;
     if (row->pooled) put_in_pool(m->main);
     bool changed = change(m);
-    if (m->failed) return NNV_APPLY_FAILED;
+    if (m->edit.failed) return NNV_APPLY_FAILED;
     if (!changed) return NNV_NOT_APPLIED;
     return row->judged && nnv_validate(m->model, arena, NULL, NULL) != NNV_INVALID ? NNV_NOT_APPLIED : NNV_APPLIED;
 }
@@ -172,6 +125,6 @@ enum nnv_applied nnv_mutation_rendered(struct nnv_mutation *m, const struct nnvt
         if (o) row->abi_edit(m, o);
         changed = o != NULL;
     }
-    if (m->failed) return NNV_APPLY_FAILED;
+    if (m->edit.failed) return NNV_APPLY_FAILED;
     return changed ? NNV_APPLIED : NNV_NOT_APPLIED;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file validate_graph.c Mistakes in the graph: codes, indices, order, writers, lists, subgraphs. */
+/** @file graph.c Mistakes in the graph: codes, indices, order, writers, lists, subgraphs. */
 #include <string.h>
 
 #include "harness/suites/validate/validate.h"
@@ -51,14 +51,14 @@ static bool operation_last_input_removed(struct nnv_mutation *m) {
 }
 static bool operation_input_added(struct nnv_mutation *m) {
     struct nnv_operation *op = an_operation(m);
-    op->in[op->nin++] = nnv_mutation_add(m, nnv_mutation_scalar());
+    op->in[op->nin++] = nnv_edit_add_int(&m->edit, 1);
     return true;
 }
 static bool operation_output_removed(struct nnv_mutation *m) {
     struct nnv_operation *op = an_operation(m);
     if (op->nout < 2) return false;
     op->nout--; /* what it wrote goes with it */
-    m->main->nout = nnv_list_drop(m->main->out, m->main->nout, op->out[op->nout]);
+    m->main->nout = nnv_edit_drop(m->main->out, m->main->nout, op->out[op->nout]);
     struct nnv_operand *o = &m->main->operands[op->out[op->nout]];
     *o = nnv_mutation_scalar();
     return true;
@@ -67,7 +67,7 @@ static bool operation_output_added(struct nnv_mutation *m) {
     struct nnv_operation *op = an_operation(m);
     struct nnv_operand like = m->main->operands[op->out[0]];
     like.lifetime = NNV_SUBGRAPH_OUTPUT;
-    uint32_t added = nnv_mutation_add(m, like);
+    uint32_t added = nnv_edit_add(&m->edit, like);
     op->out[op->nout++] = added;
     m->main->out[m->main->nout++] = added;
     return true;
@@ -79,7 +79,7 @@ static bool operation_writes_twice(struct nnv_mutation *m) {
     return true;
 }
 static bool operation_repeated(struct nnv_mutation *m) {
-    nnv_mutation_add_operation(m, an_operation(m));
+    nnv_edit_add_operation(&m->edit, an_operation(m));
     return true;
 }
 static bool operation_removed(struct nnv_mutation *m) {
@@ -101,7 +101,7 @@ static bool writes_input(struct nnv_mutation *m) {
     return true;
 }
 static bool writes_constant(struct nnv_mutation *m) {
-    an_operation(m)->out[0] = nnv_mutation_add(m, nnv_mutation_scalar());
+    an_operation(m)->out[0] = nnv_edit_add_int(&m->edit, 1);
     return true;
 }
 /* The result goes into a new temporary value; the old one is never written. */
@@ -109,7 +109,7 @@ static bool write_redirected(struct nnv_mutation *m) {
     struct nnv_operation *op = an_operation(m);
     struct nnv_operand like = m->main->operands[op->out[0]];
     like.lifetime = NNV_TEMPORARY_VARIABLE;
-    op->out[0] = nnv_mutation_add(m, like);
+    op->out[0] = nnv_edit_add(&m->edit, like);
     return true;
 }
 static bool reads_itself(struct nnv_mutation *m) {
@@ -127,13 +127,13 @@ static bool reads_unwritten(struct nnv_mutation *m) {
     like.lifetime = NNV_TEMPORARY_VARIABLE;
     like.data = NULL;
     like.bytes = 0;
-    *at = nnv_mutation_add(m, like);
+    *at = nnv_edit_add(&m->edit, like);
     return true;
 }
 static bool dead_value(struct nnv_mutation *m) {
     struct nnv_operand like = m->main->operands[m->main->operations[0].out[0]];
     like.lifetime = (enum nnv_lifetime)m->a;
-    uint32_t added = nnv_mutation_add(m, like);
+    uint32_t added = nnv_edit_add(&m->edit, like);
     if (like.lifetime == NNV_SUBGRAPH_OUTPUT) m->main->out[m->main->nout++] = added;
     return true;
 }
@@ -202,12 +202,12 @@ static bool model_output_missing(struct nnv_mutation *m) {
     return true;
 }
 static bool constant_is_model_input(struct nnv_mutation *m) {
-    uint32_t added = nnv_mutation_add(m, nnv_mutation_scalar());
+    uint32_t added = nnv_edit_add_int(&m->edit, 1);
     m->main->in[m->main->nin++] = added;
     return true;
 }
 static bool constant_is_model_output(struct nnv_mutation *m) {
-    uint32_t added = nnv_mutation_add(m, nnv_mutation_scalar());
+    uint32_t added = nnv_edit_add_int(&m->edit, 1);
     m->main->out[m->main->nout++] = added;
     return true;
 }
@@ -236,14 +236,14 @@ static struct nnv_operand reference(uint32_t subgraph) {
 }
 
 static bool reference_missing(struct nnv_mutation *m) {
-    nnv_mutation_add(m, reference(m->a ? UINT32_MAX : m->model->nreferenced));
+    nnv_edit_add(&m->edit, reference(m->a ? UINT32_MAX : m->model->nreferenced));
     return true;
 }
 /* A subgraph like the main one, with operand o added to it. */
 static struct nnv_subgraph *add_subgraph(struct nnv_mutation *m, const struct nnv_operand *o) {
     struct nnv_subgraph *s = &m->model->referenced[m->model->nreferenced];
     *s = *m->main;
-    s->operands = nnv_mutation_dup(m, s->operands, s->noperands, sizeof *s->operands, NNV_MUTATION_ROOM);
+    s->operands = nnv_edit_copy(&m->edit, s->operands, s->noperands, NNV_EDIT_ROOM, sizeof *s->operands);
     if (!s->operands) return NULL;
     if (o) s->operands[s->noperands++] = *o;
     m->model->nreferenced++;
@@ -256,32 +256,32 @@ static bool recursion(struct nnv_mutation *m) {
         struct nnv_operand next = reference(first + (i + 1) % n);
         if (!add_subgraph(m, &next)) return false;
     }
-    nnv_mutation_add(m, reference(first));
+    nnv_edit_add(&m->edit, reference(first));
     return true;
 }
 static bool broken_subgraph(struct nnv_mutation *m) {
     struct nnv_subgraph *s = add_subgraph(m, NULL);
     if (!s) return false;
-    s->operations = nnv_mutation_dup(m, s->operations, s->noperations, sizeof *s->operations, 0);
+    s->operations = nnv_edit_copy(&m->edit, s->operations, s->noperations, 0, sizeof *s->operations);
     if (!s->operations) return false;
     struct nnv_operation *op = &s->operations[0];
-    op->in = nnv_mutation_dup(m, op->in, op->nin, sizeof *op->in, 1);
+    op->in = nnv_edit_copy(&m->edit, op->in, op->nin, 1, sizeof *op->in);
     if (!op->in) return false;
     op->in[0] = s->noperands;
-    nnv_mutation_add(m, reference(m->model->nreferenced - 1));
+    nnv_edit_add(&m->edit, reference(m->model->nreferenced - 1));
     return true;
 }
 static bool subgraph_without_operations(struct nnv_mutation *m) {
     struct nnv_subgraph *s = add_subgraph(m, NULL);
     if (!s) return false;
     s->noperations = 0;
-    nnv_mutation_add(m, reference(m->model->nreferenced - 1));
+    nnv_edit_add(&m->edit, reference(m->model->nreferenced - 1));
     return true;
 }
 static bool model_operand_lives(struct nnv_mutation *m) {
     struct nnv_operand o = reference(0);
     o.lifetime = (enum nnv_lifetime)m->a;
-    uint32_t added = nnv_mutation_add(m, o);
+    uint32_t added = nnv_edit_add(&m->edit, o);
     if (o.lifetime == NNV_SUBGRAPH_INPUT) m->main->in[m->main->nin++] = added;
     return true;
 }
@@ -292,7 +292,7 @@ static bool model_operand_ranked(struct nnv_mutation *m) {
     o.subgraph = m->model->nreferenced - 1;
     o.rank = 1;
     o.dims = one;
-    nnv_mutation_add(m, o);
+    nnv_edit_add(&m->edit, o);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file validate_operand.c Mistakes in operands: type, rank, extents, quantisation, lifetime. */
+/** @file operand.c Mistakes in operands: type, rank, extents, quantisation, lifetime. */
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static void type_tensor(struct nnv_mutation *m, struct nnv_operand *o) {
               : o->type == ANEURALNETWORKS_BOOL    ? ANEURALNETWORKS_TENSOR_BOOL8
                                                    : ANEURALNETWORKS_TENSOR_INT32;
     static const uint32_t one = 1;
-    o->dims = nnv_mutation_dup(m, &one, 1, sizeof one, 0);
+    o->dims = nnv_edit_copy(&m->edit, &one, 1, 0, sizeof one);
     o->rank = 1;
 }
 
@@ -67,7 +67,7 @@ static void type_tensor(struct nnv_mutation *m, struct nnv_operand *o) {
 
 /* Dimensions of 1 are added until the rank is a. */
 static void rank_raised(struct nnv_mutation *m, struct nnv_operand *o) {
-    uint32_t *dims = nnv_mutation_dup(m, o->dims, o->rank, sizeof *dims, NNV_MAX_RANK);
+    uint32_t *dims = nnv_edit_copy(&m->edit, o->dims, o->rank, NNV_MAX_RANK, sizeof *dims);
     if (!dims) return;
     for (uint32_t i = o->rank; i < (uint32_t)m->a; i++) dims[i] = 1;
     o->dims = dims;
@@ -91,7 +91,7 @@ static void product_32(struct nnv_mutation *m, struct nnv_operand *o) {
 /* The product of four extents is 2^64: it is 0 where it is not checked. */
 static void product_64(struct nnv_mutation *m, struct nnv_operand *o) {
     static const uint32_t dims[] = {1u << 16, 1u << 16, 1u << 16, 1u << 16};
-    o->dims = nnv_mutation_dup(m, dims, 4, sizeof *dims, 0);
+    o->dims = nnv_edit_copy(&m->edit, dims, 4, 0, sizeof *dims);
     o->rank = 4;
 }
 
@@ -138,10 +138,10 @@ static void channel_dim(struct nnv_mutation *m, struct nnv_operand *o) {
 static void channel_dim_other(struct nnv_mutation *m, struct nnv_operand *o) {
     o->channel.dim = (o->channel.dim + 1) % o->rank;
     o->channel.count = o->dims[o->channel.dim];
-    float *scales = nnv_arena_alloc(m->arena, o->channel.count, sizeof *scales);
+    float *scales = nnv_arena_alloc(m->edit.arena, o->channel.count, sizeof *scales);
     for (uint32_t i = 0; scales && i < o->channel.count; i++) scales[i] = 0.5f;
     o->channel.scales = scales;
-    m->failed = m->failed || !scales;
+    m->edit.failed = m->edit.failed || !scales;
 }
 static float *a_scale(struct nnv_mutation *m, struct nnv_operand *o) {
     return &o->channel.scales[m->pick / 7 % o->channel.count];
@@ -153,7 +153,7 @@ static void channels_given(struct nnv_mutation *m, struct nnv_operand *o) {
     static const float one = 1;
     o->channel.dim = 0;
     o->channel.count = 1;
-    o->channel.scales = nnv_mutation_dup(m, &one, 1, sizeof one, 0);
+    o->channel.scales = nnv_edit_copy(&m->edit, &one, 1, 0, sizeof one);
 }
 
 /* ------------------------------------------------------------------- lifetimes */
@@ -175,8 +175,8 @@ static void lifetime_listed(struct nnv_mutation *m, struct nnv_operand *o) {
     struct nnv_subgraph *s = m->main;
     uint32_t i = index_of(m, o);
     lifetime(m, o);
-    s->nin = nnv_list_drop(s->in, s->nin, i);
-    s->nout = nnv_list_drop(s->out, s->nout, i);
+    s->nin = nnv_edit_drop(s->in, s->nin, i);
+    s->nout = nnv_edit_drop(s->out, s->nout, i);
     if (o->lifetime == NNV_SUBGRAPH_INPUT) s->in[s->nin++] = i;
     if (o->lifetime == NNV_SUBGRAPH_OUTPUT) s->out[s->nout++] = i;
 }

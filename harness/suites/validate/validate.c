@@ -15,7 +15,7 @@
 /* ----------------------------------------------------------------- the tables */
 
 /** The three kinds of rows, as nnv_case.b holds them. */
-enum table { MODEL, REQUEST, NEAR_MISS, TABLES };
+enum table { MODEL, REQUEST, BOUNDARY, TABLES };
 static const char *const table_names[TABLES] = {"model", "request", "near_miss"};
 
 /** What listing asks of a row. */
@@ -38,8 +38,8 @@ static bool row_at(enum table table, size_t i, struct row *row) {
         *row = (struct row){m->name, m->needs | (m->side == NNV_SIDE_INPUT ? NNV_NEEDS_INPUT : 0), m->level, 0};
         return true;
     }
-    if (table == NEAR_MISS && i < nnv_near_miss_count) {
-        *row = (struct row){nnv_near_misses[i].name, nnv_near_misses[i].needs, 0, 0};
+    if (table == BOUNDARY && i < nnv_boundary_case_count) {
+        *row = (struct row){nnv_boundary_cases[i].name, nnv_boundary_cases[i].needs, 0, 0};
         return true;
     }
     return false;
@@ -400,7 +400,8 @@ static bool run_request(struct fixture *b) {
 }
 
 /** All operations are supported, unless the row is one that may be declined. */
-static bool near_supported(struct nnv_session *s, const struct nnv_mutation *m, const struct nnv_near_miss *row) {
+static bool boundary_supported(struct nnv_session *s, const struct nnv_mutation *m,
+                               const struct nnv_boundary_case *row) {
     struct nnv_preparation p = {.device = s->device, .abi = &m->abi, .phase = s->env->phase};
     char call[256];
     snprintf(call, sizeof call, "get_supported_operations of a valid model (%s)", row->what);
@@ -415,8 +416,8 @@ static bool near_supported(struct nnv_session *s, const struct nnv_mutation *m, 
     return answered;
 }
 
-/** The near-miss is accepted, and right. */
-static bool accept_near_miss(struct fixture *b, const struct nnv_near_miss *row, bool *did) {
+/** The valid boundary case is accepted, and right. */
+static bool accept_boundary_case(struct fixture *b, const struct nnv_boundary_case *row, bool *did) {
     struct nnv_session *s = b->s;
     struct nnv_mutation m;
     struct nnv_subject subject;
@@ -424,7 +425,7 @@ static bool accept_near_miss(struct fixture *b, const struct nnv_near_miss *row,
     struct nnvts_prepared_model *prepared = NULL;
     int level = 0;
     char call[256];
-    *did = applied(s, nnv_near_miss_make(&m, row, b->spec, b->pick, s->env->arena)) &&
+    *did = applied(s, nnv_boundary_case_make(&m, row, b->spec, b->pick, s->env->arena)) &&
            nnv_validate(m.model, s->env->arena, &level, NULL) == NNV_OK && level <= s->device->feature_level;
     if (!*did) return s->result->verdict == NNVTS_PASS;
     if (!take_subject(s, m.spec, &subject)) return false;
@@ -432,7 +433,7 @@ static bool accept_near_miss(struct fixture *b, const struct nnv_near_miss *row,
     *did = (!row->abi_change || row->abi_change(&m)) && nnv_session_request(s, &subject, NNV_POOL_WRITABLE, &v) &&
            (!row->request_change || row->request_change(s, row, &v));
     if (!*did) return s->result->verdict == NNVTS_PASS;
-    if (!near_supported(s, &m, row)) return false;
+    if (!boundary_supported(s, &m, row)) return false;
     snprintf(call, sizeof call, "prepare_model of a valid model (%s)", row->what);
     nnv_session_enter(s, NNV_PHASE_PREPARE);
     enum nnvts_status st = s->device->prepare_model(s->device, &m.abi, &m.config, &prepared);
@@ -444,9 +445,9 @@ static bool accept_near_miss(struct fixture *b, const struct nnv_near_miss *row,
     return ok;
 }
 
-static bool run_near_miss(struct fixture *b) {
+static bool run_boundary_case(struct fixture *b) {
     bool did;
-    accept_near_miss(b, &nnv_near_misses[b->c->a], &did);
+    accept_boundary_case(b, &nnv_boundary_cases[b->c->a], &did);
     return did;
 }
 
@@ -468,8 +469,8 @@ static bool run_row(struct fixture *b, enum table table, size_t i, struct nnvts_
         return refuse_model(b, nnv_model_mutator(i), &did);
     case REQUEST:
         return refuse_request(b, &nnv_request_mutators[i], prepared, v, &did);
-    case NEAR_MISS:
-        return nnv_near_misses[i].optional || accept_near_miss(b, &nnv_near_misses[i], &did);
+    case BOUNDARY:
+        return nnv_boundary_cases[i].optional || accept_boundary_case(b, &nnv_boundary_cases[i], &did);
     case TABLES:
         break;
     }
@@ -513,7 +514,7 @@ static bool build_spec(struct fixture *b) {
 
 /** The case's row on the first model that has a place for it. */
 static void run_row_case(struct fixture *b) {
-    static bool (*const runs[TABLES])(struct fixture * b) = {run_model, run_request, run_near_miss};
+    static bool (*const runs[TABLES])(struct fixture * b) = {run_model, run_request, run_boundary_case};
     const int attempts = b->c->data ? 24 : 1;
     for (int i = 0; i < attempts; i++)
         if (!build(b, i) || !take_subject(b->s, b->spec, &b->subject) || !nnv_session_supports(b->s, &b->subject) ||

@@ -10,7 +10,7 @@
 #define NNV_SUITES_VALIDATE_H
 
 #include "harness/suites/kit/session.h"
-#include "reference/model/op.h"
+#include "reference/faults/edit.h"
 
 /** A set of statuses: bits 1u << status. */
 enum {
@@ -69,16 +69,15 @@ struct nnv_model_mutator {
     void (*abi_edit)(struct nnv_mutation *m, struct nnvts_operand *o);
 };
 
-/** A model that is being changed. Arrays of the main subgraph have room for NNV_MUTATION_ROOM entries more. */
+/** A model that is being changed. */
 struct nnv_mutation {
-    struct nnv_arena *arena;
-    const struct nnv_model_mutator *row; /**< NULL for near-misses */
+    struct nnv_edit edit;
+    const struct nnv_model_mutator *row; /**< NULL for valid boundary cases */
     int32_t a;                           /**< the row's parameter */
     uint64_t pick;                       /**< which of several places */
-    struct nnv_spec *spec;               /**< a copy, and its model a deep one */
+    struct nnv_spec *spec;               /**< the edit's */
     struct nnv_model *model;
     struct nnv_subgraph *main;
-    bool failed; /**< out of memory */
     /* As rendered, from nnv_mutation_rendered() on. */
     struct nnvts_model abi;
     struct nnvts_operand *operands; /**< abi's, to be changed */
@@ -86,7 +85,6 @@ struct nnv_mutation {
     struct nnvts_memory *pools; /**< at least one entry */
     struct nnvts_prepare_config config;
 };
-enum { NNV_MUTATION_ROOM = 4 };
 
 extern const struct nnv_model_mutator nnv_operand_mutators[], nnv_graph_mutators[], nnv_abi_mutators[];
 extern const size_t nnv_operand_mutator_count, nnv_graph_mutator_count, nnv_abi_mutator_count;
@@ -112,16 +110,8 @@ bool nnv_mutation_take(struct nnv_mutation *m, const struct nnvts_model *abi);
 /** An operand that an operation uses and that passes the test (NULL: any); NULL: there is none. */
 struct nnv_operand *nnv_mutation_find(struct nnv_mutation *m, bool (*test)(const struct nnv_operand *o));
 struct nnvts_operand *nnv_mutation_find_abi(struct nnv_mutation *m, bool (*test)(const struct nnvts_operand *o));
-/** Adds a copy of the operand; its index. */
-uint32_t nnv_mutation_add(struct nnv_mutation *m, struct nnv_operand o);
 /** An INT32 scalar constant. */
 struct nnv_operand nnv_mutation_scalar(void);
-/** Adds a copy of operation `like`, with lists of its own. */
-struct nnv_operation *nnv_mutation_add_operation(struct nnv_mutation *m, const struct nnv_operation *like);
-/** Copies bytes to where they may be changed; NULL (failed is set) when out of memory. */
-void *nnv_mutation_dup(struct nnv_mutation *m, const void *from, size_t count, size_t size, size_t room);
-/** Takes operand `index` out of a list of n; the new n. */
-uint32_t nnv_list_drop(uint32_t *list, uint32_t n, uint32_t index);
 
 /* ----------------------------------------------------------------- requests */
 
@@ -172,10 +162,10 @@ enum nnv_applied nnv_request_make(struct nnv_request_mutation *m, const struct n
 bool nnv_request_refused(struct nnv_session *s, struct nnvts_prepared_model *prepared,
                          const struct nnv_request_mutation *m, struct nnv_request *v);
 
-/* -------------------------------------------------------------- near-misses */
+/* -------------------------------------------------------------- valid boundary cases */
 
 /** What is legal, though a driver might think that it is not. The results are right, too. */
-struct nnv_near_miss {
+struct nnv_boundary_case {
     const char *name, *what; /**< "a constant that nobody reads" */
     uint32_t needs;
     bool optional; /**< a driver may support the model without supporting this */
@@ -183,12 +173,12 @@ struct nnv_near_miss {
     int32_t a;     /**< a parameter */
     bool (*change)(struct nnv_mutation *m);
     bool (*abi_change)(struct nnv_mutation *m);
-    bool (*request_change)(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v);
+    bool (*request_change)(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v);
 };
-extern const struct nnv_near_miss nnv_near_misses[];
-extern const size_t nnv_near_miss_count;
+extern const struct nnv_boundary_case nnv_boundary_cases[];
+extern const size_t nnv_boundary_case_count;
 /** Copies the spec and makes the row's change of its model; its rendering and request come later. */
-enum nnv_applied nnv_near_miss_make(struct nnv_mutation *m, const struct nnv_near_miss *row,
-                                    const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena);
+enum nnv_applied nnv_boundary_case_make(struct nnv_mutation *m, const struct nnv_boundary_case *row,
+                                        const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The suite `validate`: its mutants are wrong, its near-misses are not, and what a driver answers is judged. */
+/* The suite `validate`: mutants are wrong, boundary cases are valid, and what a driver answers is judged. */
 #include <stdlib.h>
 
 #include "tests/kit/fake_driver.h"
@@ -95,11 +95,11 @@ static void test_tables(void **state) {
         assert_true(!r->edit || r->side != NNV_SIDE_NONE);
         for (size_t i = 0; i < k; i++) assert_string_not_equal(nnv_request_mutators[i].name, r->name);
     }
-    assert_true(nnv_near_miss_count >= 15);
-    for (size_t k = 0; k < nnv_near_miss_count; k++) {
-        const struct nnv_near_miss *r = &nnv_near_misses[k];
+    assert_true(nnv_boundary_case_count >= 15);
+    for (size_t k = 0; k < nnv_boundary_case_count; k++) {
+        const struct nnv_boundary_case *r = &nnv_boundary_cases[k];
         assert_int_equal((r->change != NULL) + (r->abi_change != NULL) + (r->request_change != NULL), 1);
-        for (size_t i = 0; i < k; i++) assert_string_not_equal(nnv_near_misses[i].name, r->name);
+        for (size_t i = 0; i < k; i++) assert_string_not_equal(nnv_boundary_cases[i].name, r->name);
     }
 }
 
@@ -166,16 +166,16 @@ static void test_renderings_are_changed(void **state) {
     }
 }
 
-static void test_near_misses_are_valid(void **state) {
+static void test_boundary_cases_are_valid(void **state) {
     (void)state;
     build_models();
-    for (size_t i = 0; i < nnv_near_miss_count; i++) {
-        const struct nnv_near_miss *row = &nnv_near_misses[i];
+    for (size_t i = 0; i < nnv_boundary_case_count; i++) {
+        const struct nnv_boundary_case *row = &nnv_boundary_cases[i];
         size_t applied = 0;
         for (size_t k = 0; k < nmodels; k++) {
             struct nnv_mutation m;
             struct nnv_err err = {0};
-            enum nnv_applied how = nnv_near_miss_make(&m, row, models[k], pick_of(row->name, k), scratch);
+            enum nnv_applied how = nnv_boundary_case_make(&m, row, models[k], pick_of(row->name, k), scratch);
             assert_int_not_equal(how, NNV_APPLY_FAILED);
             if (how == NNV_APPLIED && nnv_validate(m.model, scratch, NULL, &err) != NNV_OK)
                 fail_msg("%s of a model with %s: %s", row->name, models[k]->name, err.text);
@@ -385,7 +385,7 @@ int main(void) {
         TEST(test_tables),
         TEST(test_mutants_are_invalid),
         TEST(test_renderings_are_changed),
-        TEST(test_near_misses_are_valid),
+        TEST(test_boundary_cases_are_valid),
         TEST(test_requests_are_changed),
         TEST(test_empty_values_fit),
         TEST(test_what_is_accepted_fails),

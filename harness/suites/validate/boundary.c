@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file validate_near.c What is legal, though a driver might refuse it: models, renderings, requests. */
+/** @file boundary.c What is legal, though a driver might refuse it: models, renderings, requests. */
 #include <string.h>
 
 #include "harness/suites/validate/validate.h"
@@ -8,24 +8,25 @@
 /* --------------------------------------------------------------------- models */
 
 static bool unused_scalar(struct nnv_mutation *m) {
-    nnv_mutation_add(m, nnv_mutation_scalar());
+    nnv_edit_add_int(&m->edit, 1);
     return true;
 }
 static bool unused_tensor(struct nnv_mutation *m) {
     static const float values[64] = {1, 2, 3};
     static uint32_t dims[] = {4, 16};
-    nnv_mutation_add(m, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_FLOAT32,
-                                             .rank = 2,
-                                             .dims = dims,
-                                             .lifetime = NNV_CONSTANT_REFERENCE,
-                                             .data = values,
-                                             .bytes = sizeof values});
+    nnv_edit_add(&m->edit, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_FLOAT32,
+                                                .rank = 2,
+                                                .dims = dims,
+                                                .lifetime = NNV_CONSTANT_REFERENCE,
+                                                .data = values,
+                                                .bytes = sizeof values});
     return true;
 }
 static bool unused_no_value(struct nnv_mutation *m) {
     static uint32_t dims[] = {2};
-    nnv_mutation_add(m, (struct nnv_operand){
-                            .type = ANEURALNETWORKS_TENSOR_FLOAT32, .rank = 1, .dims = dims, .lifetime = NNV_NO_VALUE});
+    nnv_edit_add(&m->edit,
+                 (struct nnv_operand){
+                     .type = ANEURALNETWORKS_TENSOR_FLOAT32, .rank = 1, .dims = dims, .lifetime = NNV_NO_VALUE});
     return true;
 }
 /* The model leaves open what the request states. a: of the inputs, of the outputs. */
@@ -91,10 +92,10 @@ static bool operands_reversed(struct nnv_mutation *m) {
 /* A second operation reads the same operands, and writes outputs of its own. */
 static bool operands_read_twice(struct nnv_mutation *m) {
     struct nnv_subgraph *s = m->main;
-    if (s->noperations != 1 || s->operations[0].nout > NNV_MUTATION_ROOM) return false;
-    struct nnv_operation *op = nnv_mutation_add_operation(m, &s->operations[0]);
-    for (uint32_t i = 0; i < op->nout && !m->failed; i++) {
-        op->out[i] = nnv_mutation_add(m, s->operands[op->out[i]]);
+    if (s->noperations != 1 || s->operations[0].nout > NNV_EDIT_ROOM) return false;
+    struct nnv_operation *op = nnv_edit_add_operation(&m->edit, &s->operations[0]);
+    for (uint32_t i = 0; op && i < op->nout && !m->edit.failed; i++) {
+        op->out[i] = nnv_edit_add(&m->edit, s->operands[op->out[i]]);
         s->out[s->nout++] = op->out[i];
     }
     return true;
@@ -107,9 +108,9 @@ static bool output_read_on(struct nnv_mutation *m) {
     const uint32_t from = s->out[at];
     const struct nnv_operand *o = &s->operands[from];
     if (o->type != ANEURALNETWORKS_TENSOR_FLOAT32 || o->rank == 0 || o->rank > 4 || o->ignored) return false;
-    struct nnv_operation *op = nnv_mutation_add_operation(m, &s->operations[0]);
-    const uint32_t to = nnv_mutation_add(m, *o);
-    if (m->failed) return false;
+    struct nnv_operation *op = nnv_edit_add_operation(&m->edit, &s->operations[0]);
+    const uint32_t to = nnv_edit_add(&m->edit, *o);
+    if (m->edit.failed) return false;
     op->type = ANEURALNETWORKS_RELU;
     op->nin = op->nout = 1;
     op->in[0] = from;
@@ -132,14 +133,14 @@ static bool make_no_value(struct nnv_mutation *m, uint32_t index) {
     struct nnv_subgraph *s = m->main;
     struct nnv_operand *o = &s->operands[index];
     const struct nnv_operand before = *o;
-    const uint32_t *in = nnv_mutation_dup(m, s->in, s->nin, sizeof *s->in, 0);
+    const uint32_t *in = nnv_edit_copy(&m->edit, s->in, s->nin, 0, sizeof *s->in);
     const uint32_t n = s->nin;
     if (!in) return false;
     o->lifetime = NNV_NO_VALUE;
     o->data = NULL;
     o->bytes = 0;
-    s->nin = nnv_list_drop(s->in, n, index);
-    if (nnv_validate(m->model, m->arena, NULL, NULL) == NNV_OK) {
+    s->nin = nnv_edit_drop(s->in, n, index);
+    if (nnv_validate(m->model, m->edit.arena, NULL, NULL) == NNV_OK) {
         for (uint32_t i = 0, kept = 0; i < n; i++)
             if (in[i] != index) m->spec->inputs[kept++] = m->spec->inputs[i];
         return true;
@@ -154,7 +155,7 @@ static bool make_no_value(struct nnv_mutation *m, uint32_t index) {
 static bool input_omitted(struct nnv_mutation *m) {
     struct nnv_subgraph *s = m->main;
     const struct nnv_operation *op = &s->operations[0];
-    for (uint32_t i = 0; i < op->nin && !m->failed; i++) {
+    for (uint32_t i = 0; i < op->nin && !m->edit.failed; i++) {
         struct nnv_operand *o = &s->operands[op->in[i]];
         if (o->lifetime == NNV_NO_VALUE || !nnv_type(o->type)->tensor || !make_no_value(m, op->in[i])) continue;
         if (m->a) {
@@ -199,10 +200,10 @@ static bool lay_out(struct nnv_mutation *m, int how, bool odd, uint32_t padding)
     if (n == 0 || n > MOST_CONSTANTS || m->abi.referenced_count) return false;
     for (uint32_t i = 0; i < m->abi.main.operand_count; i++)
         if (is_constant(&m->operands[i])) room += m->operands[i].location.length + padding + 16;
-    uint8_t *bytes = nnv_arena_alloc(m->arena, room, 1);
-    struct nnvts_memory *pools = NNV_NEW(m->arena, struct nnvts_memory, n);
-    m->failed = m->failed || !bytes || !pools;
-    if (m->failed) return false;
+    uint8_t *bytes = nnv_arena_alloc(m->edit.arena, room, 1);
+    struct nnvts_memory *pools = NNV_NEW(m->edit.arena, struct nnvts_memory, n);
+    m->edit.failed = m->edit.failed || !bytes || !pools;
+    if (m->edit.failed) return false;
     uint32_t at = 0, count = 0;
     for (uint32_t i = m->abi.main.operand_count; i-- > 0;) {
         struct nnvts_operand *o = &m->operands[i];
@@ -259,7 +260,7 @@ static bool priority(struct nnv_mutation *m) {
 
 /* -------------------------------------------------------------------- requests */
 
-static bool dims_stated(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool dims_stated(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     const struct nnv_spec *spec = v->subject->spec;
     const bool inputs = row->a == 0;
     bool any = false;
@@ -277,7 +278,7 @@ static bool dims_stated(struct nnv_session *s, const struct nnv_near_miss *row, 
     return any;
 }
 /* Dimensions of 0 where the model knows them. */
-static bool dims_left_open(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool dims_left_open(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     static const uint32_t zeros[NNV_MAX_RANK];
     if (!dims_stated(s, row, v)) return false;
     for (uint32_t i = 0; i < v->abi.input_count; i++) {
@@ -289,7 +290,7 @@ static bool dims_left_open(struct nnv_session *s, const struct nnv_near_miss *ro
     return true;
 }
 /* The guard zones behind the values are padding: inputs' may be read; outputs' must stay unwritten here. */
-static bool padding_given(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool padding_given(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     (void)s, (void)row;
     for (uint32_t i = 0; i < v->abi.input_count; i++)
         if (!v->inputs[i].has_no_value) v->inputs[i].location.padding = 16;
@@ -305,7 +306,7 @@ static struct nnvts_memory *more_pools(struct nnv_session *s, struct nnv_request
     v->abi.pools = pools;
     return pools;
 }
-static bool extra_pool(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool extra_pool(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     static uint8_t bytes[16];
     struct nnvts_memory *pools = more_pools(s, v, 1);
     (void)row;
@@ -322,7 +323,7 @@ static void own_pool(const struct nnvts_memory *from, struct nnvts_argument *a, 
     a->location.pool = at;
     a->location.offset = 0;
 }
-static bool pool_each(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool pool_each(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     struct nnvts_memory *pools = more_pools(s, v, v->abi.input_count + v->abi.output_count);
     (void)row;
     if (!pools) return false;
@@ -332,7 +333,7 @@ static bool pool_each(struct nnv_session *s, const struct nnv_near_miss *row, st
         own_pool(&v->pools[1], &v->outputs[i], pools, v->abi.pool_count++);
     return true;
 }
-static bool pools_swapped(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool pools_swapped(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     struct nnvts_memory *pools = more_pools(s, v, 0);
     (void)row;
     if (!pools) return false;
@@ -343,17 +344,17 @@ static bool pools_swapped(struct nnv_session *s, const struct nnv_near_miss *row
     for (uint32_t i = 0; i < v->abi.output_count; i++) v->outputs[i].location.pool = 0;
     return true;
 }
-static bool pools_by_file(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool pools_by_file(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[0].data = v->pools[1].data = NULL;
     return true;
 }
-static bool output_pool_write_only(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool output_pool_write_only(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[1].prot = NNVTS_PROT_WRITE;
     return true;
 }
-static bool input_pool_writable(struct nnv_session *s, const struct nnv_near_miss *row, struct nnv_request *v) {
+static bool input_pool_writable(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[0].prot = NNVTS_PROT_READ | NNVTS_PROT_WRITE;
     return true;
@@ -361,7 +362,7 @@ static bool input_pool_writable(struct nnv_session *s, const struct nnv_near_mis
 
 /* ----------------------------------------------------------------------- rows */
 
-const struct nnv_near_miss nnv_near_misses[] = {
+const struct nnv_boundary_case nnv_boundary_cases[] = {
     {"unused_scalar", "a scalar that nobody reads", .change = unused_scalar},
     {"unused_tensor", "a constant tensor in a pool that nobody reads", .change = unused_tensor},
     {"unused_no_value", "an operand without a value that nobody reads", .change = unused_no_value},
@@ -414,14 +415,14 @@ const struct nnv_near_miss nnv_near_misses[] = {
     {"output_pool_write_only", "outputs in a pool that must not be read", .request_change = output_pool_write_only},
     {"input_pool_writable", "inputs in a pool that might be written", .request_change = input_pool_writable},
 };
-const size_t nnv_near_miss_count = sizeof nnv_near_misses / sizeof *nnv_near_misses;
+const size_t nnv_boundary_case_count = sizeof nnv_boundary_cases / sizeof *nnv_boundary_cases;
 
-enum nnv_applied nnv_near_miss_make(struct nnv_mutation *m, const struct nnv_near_miss *row,
-                                    const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena) {
+enum nnv_applied nnv_boundary_case_make(struct nnv_mutation *m, const struct nnv_boundary_case *row,
+                                        const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena) {
     if (!nnv_mutation_copy(m, spec, pick, arena)) return NNV_APPLY_FAILED;
     m->a = row->a;
     bool changed = !row->change || row->change(m);
-    if (m->failed) return NNV_APPLY_FAILED;
+    if (m->edit.failed) return NNV_APPLY_FAILED;
     if (changed && row->judged) changed = nnv_validate(m->model, arena, NULL, NULL) == NNV_OK;
     return changed ? NNV_APPLIED : NNV_NOT_APPLIED;
 }
