@@ -134,7 +134,7 @@ static void add_json(const struct subject *s, const struct nnv_explanation *x, s
 static enum nnv_status explain_answer(const struct nnv_run_config *config, const struct nnv_spec *spec,
                                       enum nnv_precision precision, struct nnv_arena *arena, struct nnv_explanation *x,
                                       struct nnv_err *err) {
-    struct nnv_answers answers;
+    struct nnv_explain_answers answers;
     enum nnv_status st = nnv_answers_ask(config, spec, arena, &answers, err);
     return st != NNV_OK ? st : nnv_explain(spec, precision, &answers, LIMIT_NS, arena, x, err);
 }
@@ -181,7 +181,7 @@ static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_ru
     if (st != NNV_OK) return nnv_at(err, st, "the model is not valid");
     st = nnv_case_precision(config, nnv_suite_by_name("spec"), spec, &precision, err);
     if (st == NNV_OK && c->driver == NULL) {
-        const struct nnv_answers recorded = {.count = 1, .outputs = {spec->actual}};
+        const struct nnv_explain_answers recorded = {.count = 1, .outputs = {spec->actual}};
         st = nnv_explain(spec, precision, &recorded, LIMIT_NS, arena, x, err);
     } else if (st == NNV_OK) {
         st = explain_answer(config, spec, precision, arena, x, err);

@@ -56,7 +56,7 @@ static void explain_dump(const char *path, struct nnv_arena *arena, const char *
         nnv_spec_read(file, 0, arena, &spec, &why) == NNV_OK && spec->actual &&
         nnv_validate(&spec->model, arena, NULL, &why) == NNV_OK &&
         nnv_case_precision(&config, nnv_suite_by_name("spec"), spec, &precision, &why) == NNV_OK) {
-        const struct nnv_answers answers = {.count = 1, .outputs = {spec->actual}};
+        const struct nnv_explain_answers answers = {.count = 1, .outputs = {spec->actual}};
         if (nnv_explain(spec, precision, &answers, CASE_NS, arena, x, &why) == NNV_OK &&
             x->kind == NNV_EXPLAINED_FAULT) {
             *op = op_of(spec, &x->finding[0]);

@@ -57,7 +57,7 @@ static void ask(const struct nnv_run_config *config, const struct nnv_spec *spec
 /* ------------------------------------------------------------ in this process */
 
 static enum nnv_status take(const struct told *told, const struct nnv_spec *spec, size_t bytes, struct nnv_arena *arena,
-                            struct nnv_answers *answers, struct nnv_err *err) {
+                            struct nnv_explain_answers *answers, struct nnv_err *err) {
     const uint8_t *from = (const uint8_t *)(told + 1);
     int count = atomic_load(&told->count);
     answers->count = count < 0 ? 0 : count > NNV_ANSWERS ? NNV_ANSWERS : count;
@@ -74,7 +74,7 @@ static enum nnv_status take(const struct told *told, const struct nnv_spec *spec
 }
 
 /** Why the process told of fewer answers than it was asked for. An error: it could not open the driver. */
-static enum nnv_status conclude(struct told *told, const struct nnv_end *end, struct nnv_answers *answers,
+static enum nnv_status conclude(struct told *told, const struct nnv_end *end, struct nnv_explain_answers *answers,
                                 struct nnv_err *err) {
     char how[64];
     uint32_t phase = told->phase < NNV_PHASE_COUNT ? told->phase : NNV_PHASE_NONE;
@@ -91,9 +91,9 @@ static enum nnv_status conclude(struct told *told, const struct nnv_end *end, st
 }
 
 enum nnv_status nnv_answers_ask(const struct nnv_run_config *config, const struct nnv_spec *spec,
-                                struct nnv_arena *arena, struct nnv_answers *answers, struct nnv_err *err) {
+                                struct nnv_arena *arena, struct nnv_explain_answers *answers, struct nnv_err *err) {
     size_t bytes = bytes_of(spec), room;
-    *answers = (struct nnv_answers){0};
+    *answers = (struct nnv_explain_answers){0};
     if (__builtin_mul_overflow(bytes, (size_t)NNV_ANSWERS, &room) || room > SIZE_MAX / 2)
         return nnv_fail(err, NNV_INVALID, "the outputs are too large");
     room += sizeof(struct told);

@@ -398,7 +398,7 @@ static enum nnv_status begin(struct explaining *x, struct nnv_err *err) {
 }
 
 /** Looks which answers are wrong, and explains the first if all are. */
-static enum nnv_status explain(struct explaining *x, const struct nnv_answers *answers, uint64_t limit_ns,
+static enum nnv_status explain(struct explaining *x, const struct nnv_explain_answers *answers, uint64_t limit_ns,
                                struct nnv_err *err) {
     size_t wrong = 0, most = 0;
     int right = 0;
@@ -421,7 +421,7 @@ static enum nnv_status explain(struct explaining *x, const struct nnv_answers *a
 }
 
 enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision precision,
-                            const struct nnv_answers *answers, uint64_t limit_ns, struct nnv_arena *arena,
+                            const struct nnv_explain_answers *answers, uint64_t limit_ns, struct nnv_arena *arena,
                             struct nnv_explanation *out, struct nnv_err *err) {
     *out = (struct nnv_explanation){.kind = NNV_EXPLAINED_NO_ANSWER};
     memcpy(out->reason, answers->reason, sizeof out->reason);

@@ -43,7 +43,7 @@ struct nnv_explanation {
  * golden result, out of memory.
  */
 NNV_USE_RESULT enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision precision,
-                                           const struct nnv_answers *answers, uint64_t limit_ns,
+                                           const struct nnv_explain_answers *answers, uint64_t limit_ns,
                                            struct nnv_arena *arena, struct nnv_explanation *out, struct nnv_err *err);
 
 #endif

@@ -65,7 +65,7 @@ static struct nnv_value *answer(const struct nnv_spec *spec, const double *v) {
     return out;
 }
 
-static void explain_all(const struct nnv_spec *spec, const struct nnv_answers *answers) {
+static void explain_all(const struct nnv_spec *spec, const struct nnv_explain_answers *answers) {
     struct nnv_err err = {0};
     if (nnv_explain(spec, NNV_PRECISION_BUDGET, answers, LIMIT_NS, arena, &found, &err) != NNV_OK)
         fail_msg("%s", err.text);
@@ -73,7 +73,7 @@ static void explain_all(const struct nnv_spec *spec, const struct nnv_answers *a
 
 static void explain(const char *json, const double *v) {
     const struct nnv_spec *spec = read_spec(json);
-    const struct nnv_answers answers = {.count = 1, .outputs = {answer(spec, v)}};
+    const struct nnv_explain_answers answers = {.count = 1, .outputs = {answer(spec, v)}};
     explain_all(spec, &answers);
 }
 
@@ -177,7 +177,7 @@ static void not_written(void **state) {
     uint8_t poison[16];
     nnv_request_poison(0, sizeof poison, poison);
     memcpy((uint8_t *)v->data + 12, poison + 12, 4);
-    explain_all(spec, &(struct nnv_answers){.count = 1, .outputs = {v}});
+    explain_all(spec, &(struct nnv_explain_answers){.count = 1, .outputs = {v}});
     assert_fault("last-element-unwritten", -1);
     /* a wrong last element that is not what the buffer held */
     explain(DIFFERENCE, V(4, 5, 6, 77));
@@ -188,7 +188,7 @@ static void unsteady(void **state) {
     (void)state;
     const struct nnv_spec *spec = read_spec(DIFFERENCE);
     struct nnv_value *right = answer(spec, V(4, 5, 6, -2)), *wrong = answer(spec, V(4, 5, 6, (double)NAN));
-    explain_all(spec, &(struct nnv_answers){.count = 3, .outputs = {right, wrong, right}});
+    explain_all(spec, &(struct nnv_explain_answers){.count = 3, .outputs = {right, wrong, right}});
     assert_int_equal(found.kind, NNV_EXPLAINED_UNSTEADY);
     assert_int_equal(found.wrong, 1);
     assert_true(found.nan);
@@ -196,7 +196,7 @@ static void unsteady(void **state) {
 
 static void no_answer(void **state) {
     (void)state;
-    explain_all(read_spec(DIFFERENCE), &(struct nnv_answers){.reason = "it refused"});
+    explain_all(read_spec(DIFFERENCE), &(struct nnv_explain_answers){.reason = "it refused"});
     assert_int_equal(found.kind, NNV_EXPLAINED_NO_ANSWER);
     assert_string_equal(found.reason, "it refused");
 }
