@@ -111,7 +111,14 @@ $(FAULTY_RUNTIME): tests/nnapi/faulty.c $(RUNTIME)
 	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -o $@ $< \
 	  -Wl,--no-as-needed $(RUNTIME) -ldl -lpthread
 
-unit: $(UNIT) $(CORE_SO) $(TOYS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
+# Drivers that tests load.
+TEST_DRIVERS := $(patsubst tests/kit/drivers/%.c,$(B)/tests/%.so,$(wildcard tests/kit/drivers/*.c))
+$(B)/tests/%.so: tests/kit/drivers/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude -shared -o $@ $<
+
+unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers house
@@ -268,7 +275,8 @@ $(CORE_SO): $(CORE_LIB) tests/kit/core.map
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,--version-script=tests/kit/core.map -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)
-$(KIT_LIB): $(call objects,tests/kit)
+KIT_RUN := $(call objects,tests/kit/run)
+$(KIT_LIB): $(filter-out $(KIT_RUN) $(B)/obj/tests/kit/drivers/%,$(call objects,tests/kit))
 $(CORE_LIB) $(REF_LIB) $(KIT_LIB) $(FAULT_LIB):
 	@rm -f $@
 	$(Q)ar rcsT $@ $^
@@ -320,6 +328,8 @@ $(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter faulty,$(1)),$(F
 endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 
+# The suites of these stand in the place of those of nnvts.
+$(B)/tests/test_run $(B)/tests/test_run_resume $(B)/tests/test_journal: $(KIT_RUN) | $(TEST_DRIVERS)
 $(B)/tests/test_host_protocol: $(filter-out %/main.o,$(HOST_SERVER))
 $(B)/tests/test_host_lies: $(HOST_PARTS)
 vpath test_%.c $(sort $(dir $(UNIT_SRC)))
@@ -339,9 +349,10 @@ $(B)/fuzz/%: tests/fuzz/%.c $(CORE_LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
 # The engines, to compare with, where they are installed
 $(B)/bench/bench_layers: LIBS += $(foreach e,$(FOUND),$(LIBS_$(e)))
+$(B)/bench/bench_plan: $(KIT_LIB)
 $(B)/bench/%: tests/bench/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,BENCH)
-	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.a,$^) $(LIBS)
 
 -include $(shell test -d $(B) && find $(B) -name '*.d')

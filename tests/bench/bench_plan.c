@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/driver.h"
-#include "tests/kit/runtime_fixture.h"
+#include "tests/kit/toy.h"
 
 enum { DRIVERS = 4, TYPES = 8 };
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "tests/kit/test.h"
 
 static char folder[64];
 
@@ -24,17 +25,15 @@ static const char *in_folder(const char *name) {
     return path[turn];
 }
 
-static int make_folder(void **state) {
+static int begin(void **state) {
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/nnvts-test-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return make_folder(folder);
 }
 
-static int remove_folder(void **state) {
+static int end(void **state) {
     (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
-    return system(command);
+    return remove_folder(folder);
 }
 
 static void writes_and_reads(void **state) {
@@ -163,5 +162,5 @@ int main(void) {
         cmocka_unit_test(folders_are_made_with_parents),
         cmocka_unit_test(listings_are_sorted_and_filtered),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, begin, end);
 }

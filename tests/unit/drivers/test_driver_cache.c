@@ -3,7 +3,10 @@
  * @file test_driver_cache.c Compilation caching of the drivers "cpu" and "reference", the digests it rests on, and what
  * they do with files that are sealed rightly but hold nonsense.
  */
-#include "tests/kit/driver_fixture.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/kit/driver.h"
 
 #include "base/file.h"
 #include "base/rng.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_driver_memory.c Device memory of the drivers "cpu" and "reference", with values worked by hand. */
-#include "tests/kit/driver_fixture.h"
+#include <pthread.h>
+
+#include "tests/kit/driver.h"
 
 static const char *const drivers[] = {"cpu", "reference"};
 static const float nothing[6];

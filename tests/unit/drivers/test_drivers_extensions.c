@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_drivers_extensions.c What our drivers make of extensions, and old ones of new uses of operations. */
-#include "tests/kit/driver_fixture.h"
+#include "tests/kit/driver.h"
 
 enum { EXTENSION = 5 << 16 | 3 };
 

@@ -11,8 +11,6 @@
 static struct nnv_arena *arena, *case_arena;
 static const char *path, *options;
 
-void fake_set_rounding(void) {}
-
 /** The drivers lie beside the folder of the tests. */
 static int find_drivers(void **state) {
     (void)state;

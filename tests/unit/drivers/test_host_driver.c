@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The driver "host": what becomes of its objects when the process dies, and that it leaves nothing behind. */
-#include "tests/kit/driver_fixture.h"
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "tests/kit/driver.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The driver "host" and a host that lies: whatever is answered, the client goes on, and keeps nothing. */
-#include "tests/kit/driver_fixture.h"
+#include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/kit/driver.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,7 +26,7 @@ static void put_nonsense(struct host_out *o, uint32_t kind) {
     }
     if (kind == HOST_HELLO) {
         struct nnvts_device *device;
-        walker_open(NULL, &device, NULL);
+        walker.open(NULL, &device, NULL);
         host_put_u32(o, 0);
         host_put_text(o, NULL);
         host_put_device(o, device);
@@ -98,7 +104,7 @@ static void *hang_up(void *arg) {
     struct host_in *in = malloc(sizeof *in);
     struct nnvts_device *device;
     struct host_out o = {0};
-    walker_open(NULL, &device, NULL);
+    walker.open(NULL, &device, NULL);
     host_put_u32(&o, 0);
     host_put_text(&o, NULL);
     host_put_device(&o, device);
@@ -181,10 +187,10 @@ static const char *const links[] = {"drivers/host.so", "drivers/cpu.so", "nnvts-
 static char folder[] = "/tmp/nnvts-lying-XXXXXX";
 static const struct nnvts_driver *host;
 
-static int make_folder(void **state) {
+static int open_host(void **state) {
     (void)state;
     char from[4096], to[4096], self[4096];
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(make_folder(folder), 0);
     assert_non_null(realpath("/proc/self/exe", self));
     snprintf(to, sizeof to, "%s/drivers", folder);
     assert_int_equal(mkdir(to, 0700), 0);
@@ -203,16 +209,9 @@ static int make_folder(void **state) {
     return 0;
 }
 
-static int remove_folder(void **state) {
+static int close_host(void **state) {
     (void)state;
-    char path[4096];
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, links[i]);
-        unlink(path);
-    }
-    snprintf(path, sizeof path, "%s/drivers", folder);
-    rmdir(path);
-    return rmdir(folder);
+    return remove_folder(folder);
 }
 
 static void test_lying_host(void **state) {
@@ -300,5 +299,5 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_slow_end),
         cmocka_unit_test(test_too_large),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, open_host, close_host);
 }

@@ -3,7 +3,12 @@
  * The protocol of the driver "host" against garbage: mutated messages and rings to a server in this process and to a
  * real one. Deterministic: seeds are numbers of iterations.
  */
-#include "tests/kit/driver_fixture.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+#include "tests/kit/driver.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The driver "ndk": a tiny library of tests (tests/nnapi/toy.c) in all ways to execute, and the lies that it tells. */
-#include "tests/kit/driver_fixture.h"
+#include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "tests/kit/driver.h"
 
 /* ------------------------------------------------------------------- the library */
 

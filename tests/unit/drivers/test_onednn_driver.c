@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_onednn_driver.c The driver "onednn", where oneDNN is: values worked by hand, and what it refuses. */
 #define CPU_DRIVER "onednn", NULL
+#include <pthread.h>
+#include <unistd.h>
+
 #include "tests/kit/op_net.h"
 
 enum { SAME = ANEURALNETWORKS_PADDING_SAME, VALID = ANEURALNETWORKS_PADDING_VALID };

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_xnnpack_driver.c The driver "xnnpack", where it was built: values worked by hand, and what it refuses. */
 #define CPU_DRIVER "xnnpack", "threads=1"
-#include "tests/kit/driver_op_fixture.h"
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/kit/driver_op.h"
 
 #define OP(NAME) ANEURALNETWORKS_##NAME
 #define ABSENT_SKIPS                                                                                                   \

@@ -18,6 +18,7 @@
 #include "mlts/data/image.h"
 #include "mlts/data/pictures.h"
 #include "mlts/data/speech.h"
+#include "tests/kit/test.h"
 
 struct fixture {
     struct nnv_arena *arena;
@@ -45,9 +46,7 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     struct fixture *f = *state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", f->folder);
-    int failed = system(command);
+    int failed = remove_folder(f->folder);
     nnv_arena_free(f->arena);
     free(f);
     return failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_tflite_graphs.c Whole files: states, control flow, outputs; and what is refused, with its place. */
 #include "mlts/tflite/convert.h"
-#include "tests/kit/tflite_fixture.h"
+#include "tests/kit/tflite.h"
 
 /* ----------------------------------------------------------- states, control flow */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_tflite_import.c Arithmetic and sums of products of TensorFlow Lite as NNAPI's, with values worked by
  * hand. */
-#include "tests/kit/tflite_fixture.h"
+#include "tests/kit/tflite.h"
 
 /* --------------------------------------------------------------- one after the other */
 

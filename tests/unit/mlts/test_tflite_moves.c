@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_tflite_moves.c Moves, choices and reductions of TensorFlow Lite as NNAPI's, with values worked by hand.
  */
-#include "tests/kit/tflite_fixture.h"
+#include "tests/kit/tflite.h"
 
 #define L NNV_TFL_INT64
 

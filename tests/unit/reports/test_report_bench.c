@@ -4,7 +4,7 @@
 #include <libxml/xmlschemas.h>
 #include <math.h>
 
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 
 #include "reports/bench.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/words.h"
 #include "harness/journal/verdict.h"
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 
 #include "harness/journal/bucket.h"
 

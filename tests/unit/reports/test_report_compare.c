@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two runs side by side, runs in order of time, and what changed since a baseline. */
-#include "tests/kit/report_fixture.h"
+#include <unistd.h>
+
+#include "tests/kit/report.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_report_console.c What a person sees while a run goes on. */
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 
 static const struct nnv_console_style plain = {0};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The forms that other programs read: TAP, CSV, GitHub's annotations, traces. */
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 
 #include "reports/forms/forms.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_report_html.c report.html: well-formed, whole, harmless, small. */
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 
 #include <png.h>
 

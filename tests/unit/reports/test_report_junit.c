@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_report_junit.c junit.xml: valid by tests/junit.xsd, and every count in it is right. */
 #include <libxml/xmlschemas.h>
+#include <unistd.h>
 
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 
 static xmlSchema *schema;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Regions and their functions: small programs worked by hand, random ones put together again. */
-#include "tests/kit/byoc_fixture.h"
+#include "tests/kit/byoc.h"
 
 #include "base/rng.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Pattern tables: what matches, what is refused, what is wrong with a table. */
-#include "tests/kit/byoc_fixture.h"
+#include "tests/kit/byoc.h"
 
 #include "base/rng.h"
 

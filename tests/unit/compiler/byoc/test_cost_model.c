@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "compiler/byoc/cost/cost.h"
-#include "tests/kit/byoc_fixture.h"
+#include "tests/kit/byoc.h"
 
 #define assert_near(a, b, within) assert_true(fabs((double)(a) - (double)(b)) <= (within))
 

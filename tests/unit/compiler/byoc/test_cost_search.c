@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing devices: worked examples, all choices of small problems, and what must hold of any. */
-#include "tests/kit/cost_fixture.h"
+#include "tests/kit/cost.h"
 
 #define NEVER (-1)
 

@@ -10,7 +10,7 @@
 
 #include "compiler/nnapi/compile.h"
 #include "compiler/relay/interp/interp.h"
-#include "tests/kit/emit_fixture.h"
+#include "tests/kit/emit.h"
 
 static struct nnv_arena *arena;
 static struct nnv_compiled compiled;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Relay functions as NNAPI models: layers, elementwise operators, pools, and what is fused. */
-#include "tests/kit/convert_fixture.h"
+#include "tests/kit/convert.h"
 
 #define X "%x: Tensor[(1, 3, 7, 9), float32]"
 #define Y "%x: Tensor[(1, 7, 9, 3), float32]"
@@ -184,15 +184,15 @@ static void test_levels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_conv, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_conv_groups, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_conv_fused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_conv_transpose, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_batch_norm, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_dense, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_elementwise, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_pools, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_conv, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_conv_groups, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_conv_fused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_conv_transpose, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_batch_norm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_dense, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_elementwise, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pools, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

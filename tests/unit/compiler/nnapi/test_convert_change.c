@@ -45,7 +45,7 @@ static int one_changed(size_t i, struct nnv_rng *rng) {
     int level = (int)nnv_rng_int(rng, 1, 7);
     struct conversion c = converted(text, level);
     if (c.st == NNV_UNSUPPORTED) return 0;
-    if (c.st != NNV_OK) fail_msg("status %d: %s\n%s", (int)c.st, err.text, text);
+    if (c.st != NNV_OK) fail_msg("status %d: %s\n%s", (int)c.st, relay_err.text, text);
     bool quantised = strncmp(programs[i].op, "qnn.", 4) == 0;
     double by = compare(text, level, NULL);
     if (!(by <= (quantised ? 1 : 1e-4))) fail_msg("differs by %g at level %d: %s\n%s", by, level, operations(&c), text);
@@ -58,7 +58,7 @@ static void test_changed(void **state) {
     struct nnv_arena *all = arena;
     int converted_programs = 0;
     for (size_t round = 0; round < ROUNDS; round++)
-        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        for (size_t i = 0; i < program_count; i++) {
             arena = nnv_arena_new();
             assert_non_null(arena);
             converted_programs += one_changed(i, &rng);
@@ -71,7 +71,7 @@ static void test_changed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_changed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_changed, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Relay functions as NNAPI models: what moves, chooses, reduces and normalises. */
-#include "tests/kit/convert_fixture.h"
+#include "tests/kit/convert.h"
 
 #define F(shape) "%x: Tensor[" shape ", float32]"
 #define B(shape) "%x: Tensor[" shape ", uint8]"
@@ -169,17 +169,17 @@ static void test_results(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_joins, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_slices_and_pads, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_repetition, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_depth_and_batch, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_reductions, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_normalisations, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_resizing, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_casts, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_results, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_joins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_slices_and_pads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_repetition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_depth_and_batch, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_choices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reductions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_normalisations, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_resizing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_casts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_results, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

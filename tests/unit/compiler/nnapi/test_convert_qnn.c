@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Quantised Relay functions as NNAPI models: scales and zero points found, layers joined with their requantisation. */
-#include "tests/kit/convert_fixture.h"
+#include "tests/kit/convert.h"
 
 #define UX "%x: Tensor[(1, 5, 6, 3), uint8]"
 #define SX "%x: Tensor[(1, 3, 5, 6), int8]"
@@ -205,15 +205,15 @@ static void test_real(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_conv, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_conv_depthwise_and_channels, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_fused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_dense, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_elementwise, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_functions, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_code_pool, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_scales_are_handed_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_real, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_conv, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_conv_depthwise_and_channels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_dense, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_elementwise, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_functions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_code_pool, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_scales_are_handed_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_real, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /** Whole programs partitioned by what the converter takes, regions converted, and the numbers compared. */
 #include <time.h>
 
-#include "tests/kit/convert_fixture.h"
+#include "tests/kit/convert.h"
 
 /** Runs regions as the models that they became. */
 struct regions {
@@ -57,15 +57,15 @@ static enum nnv_status run_region(void *ctx, const struct nnv_relay_module *m, c
 static void partition_by_trial(struct nnv_relay_module *m, int level, struct nnv_partition *p) {
     struct nnv_pattern_table table;
     const struct nnv_convert_options options = {.level = level};
-    if (nnv_pattern_load("compiler/byoc/tables/nnapi.json", arena, &table, &err) != NNV_OK ||
-        nnv_merge_composite(m, &table, &err) != NNV_OK)
-        fail_msg("%s", err.text);
+    if (nnv_pattern_load("compiler/byoc/tables/nnapi.json", arena, &table, &relay_err) != NNV_OK ||
+        nnv_merge_composite(m, &table, &relay_err) != NNV_OK)
+        fail_msg("%s", relay_err.text);
     struct nnv_convert_support *s = nnv_convert_support_new(m, &options, arena);
     assert_non_null(s);
     struct nnv_annotator a = nnv_convert_annotator(s);
-    if (nnv_convert_dissolve(s, &err) != NNV_OK || nnv_partition(m, &a, NULL, p, &err) != NNV_OK ||
-        nnv_relay_check(m, &err) != NNV_OK)
-        fail_msg("%s", err.text);
+    if (nnv_convert_dissolve(s, &relay_err) != NNV_OK || nnv_partition(m, &a, NULL, p, &relay_err) != NNV_OK ||
+        nnv_relay_check(m, &relay_err) != NNV_OK)
+        fail_msg("%s", relay_err.text);
 }
 
 /* Partitioned, the program gives what it gave before; its regions are these models. */
@@ -78,9 +78,11 @@ static void regions_are(const char *params, const char *body, int level, const c
     const struct nnv_relay_external external = {run_region, &r};
     for (size_t i = 0; i < c.f->n_params; i++) args[i] = random_datum(c.f->params[i], i + 1);
     size_t n_args = c.f->n_params;
-    if (nnv_relay_run(c.m, "main", args, n_args, NULL, arena, &before, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_relay_run(c.m, "main", args, n_args, NULL, arena, &before, &relay_err) != NNV_OK)
+        fail_msg("%s", relay_err.text);
     partition_by_trial(c.m, level, &p);
-    if (nnv_relay_run(c.m, "main", args, n_args, &external, arena, &after, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_relay_run(c.m, "main", args, n_args, &external, arena, &after, &relay_err) != NNV_OK)
+        fail_msg("%s", relay_err.text);
     if (strcmp(r.ops, ops) != 0) fail_msg("%s, not %s\n%s", r.ops, ops, text);
     size_t n = flat(before, a);
     assert_int_equal(flat(after, b), n);
@@ -196,7 +198,7 @@ static void test_long_chain(void **state) {
     struct conversion c = program(t.data);
     const struct nnv_convert_options options = {0};
     clock_t start = clock();
-    if (nnv_convert(c.m, c.f, &options, arena, &c.out, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_convert(c.m, c.f, &options, arena, &c.out, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
     double converted_in = (double)(clock() - start) / CLOCKS_PER_SEC;
     struct nnv_partition p = {0};
     start = clock();
@@ -211,13 +213,13 @@ static void test_long_chain(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_float, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_host_between, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_quantised, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_table, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_reasons, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_structures, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_long_chain, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_float, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_host_between, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_quantised, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_table, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reasons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_structures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_long_chain, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

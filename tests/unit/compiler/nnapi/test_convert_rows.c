@@ -3,7 +3,7 @@
  * Every row of the converter: a program that converts at the row's level, gives what the interpreter gives, and is
  * refused one level below; and docs/compile/compiling.md, which says what the rows say.
  */
-#include "tests/kit/convert_fixture.h"
+#include "tests/kit/convert.h"
 #include "tests/kit/convert_programs.h"
 
 #include "base/file.h"
@@ -35,10 +35,10 @@ static void test_rows(void **state) {
         if (row->makes[0] != '(' && other) fail_msg("%s becomes %s, which its row does not name", row->name, other);
         if (row->level == 1) continue;
         c = converted(text, row->level - 1);
-        if (c.st != NNV_UNSUPPORTED || !strstr(err.text, "level"))
-            fail_msg("%s at level %d: status %d, %s", row->name, row->level - 1, (int)c.st, err.text);
+        if (c.st != NNV_UNSUPPORTED || !strstr(relay_err.text, "level"))
+            fail_msg("%s at level %d: status %d, %s", row->name, row->level - 1, (int)c.st, relay_err.text);
     }
-    assert_int_equal(n, sizeof programs / sizeof *programs);
+    assert_int_equal(n, program_count);
     assert_true(n >= 60);
 }
 
@@ -73,9 +73,10 @@ static void test_types(void **state) {
                 continue; /* the operator has no such type */
             struct conversion c = converted(text, 0);
             bool named = row->types >> types[k] & 1;
-            if (strstr(err.text, "bilinear means of integers")) continue; /* the row is right for the nearest */
+            if (strstr(relay_err.text, "bilinear means of integers")) continue; /* the row is right for the nearest */
             if ((c.st == NNV_OK) != named)
-                fail_msg("%s of %s: %s", row->name, nnv_relay_dtype_name(types[k]), named ? err.text : "converts");
+                fail_msg("%s of %s: %s", row->name, nnv_relay_dtype_name(types[k]),
+                         named ? relay_err.text : "converts");
             tried++;
         }
     }
@@ -88,13 +89,13 @@ static bool lifts(size_t i, const struct nnv_rc_row *row) {
     struct conversion c = converted(text, 0);
     struct nnv_relay_module *m = NULL;
     struct nnv_relay_datum *args[16], *before = NULL, *after = NULL, *a[32], *b[32];
-    enum nnv_status st = nnv_lift(&c.out.model, NULL, arena, &m, &err);
+    enum nnv_status st = nnv_lift(&c.out.model, NULL, arena, &m, &relay_err);
     if (st == NNV_UNSUPPORTED) return false;
-    if (st != NNV_OK) fail_msg("%s: %s", row->name, err.text);
+    if (st != NNV_OK) fail_msg("%s: %s", row->name, relay_err.text);
     for (size_t k = 0; k < c.f->n_params; k++) args[k] = random_datum(c.f->params[k], k + 1);
-    if (nnv_relay_run(c.m, "main", args, c.f->n_params, NULL, arena, &before, &err) != NNV_OK ||
-        nnv_relay_run(m, "main", args, c.f->n_params, NULL, arena, &after, &err) != NNV_OK)
-        fail_msg("%s: %s", row->name, err.text);
+    if (nnv_relay_run(c.m, "main", args, c.f->n_params, NULL, arena, &before, &relay_err) != NNV_OK ||
+        nnv_relay_run(m, "main", args, c.f->n_params, NULL, arena, &after, &relay_err) != NNV_OK)
+        fail_msg("%s: %s", row->name, relay_err.text);
     size_t n = flat(before, a), outputs = flat(after, b);
     assert_int_equal(outputs, c.out.model.main.nout);
     for (size_t k = 0; k < n; k++) {
@@ -109,8 +110,8 @@ static bool lifts(size_t i, const struct nnv_rc_row *row) {
     /* and it converts again */
     const struct nnv_convert_options options = {0};
     struct nnv_converted again;
-    if (nnv_convert(m, nnv_relay_find(m, "main"), &options, arena, &again, &err) != NNV_OK)
-        fail_msg("%s, converted again: %s", row->name, err.text);
+    if (nnv_convert(m, nnv_relay_find(m, "main"), &options, arena, &again, &relay_err) != NNV_OK)
+        fail_msg("%s, converted again: %s", row->name, relay_err.text);
     return true;
 }
 
@@ -119,7 +120,7 @@ static void test_there_and_back(void **state) {
     const struct nnv_rc_row *row;
     size_t n = 0;
     for (; (row = nnv_rc_row_at(n)); n++) {
-        if (!lifts(program_of(row->name), row)) fail_msg("no way back: %s: %s", row->name, err.text);
+        if (!lifts(program_of(row->name), row)) fail_msg("no way back: %s: %s", row->name, relay_err.text);
     }
     assert_true(n >= 90);
 }
@@ -159,7 +160,8 @@ static void test_documentation(void **state) {
     }
     size_t size;
     char *text = NULL;
-    if (nnv_file_read("docs/compile/compiling.md", 1 << 20, &text, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_file_read("docs/compile/compiling.md", 1 << 20, &text, &size, &relay_err) != NNV_OK)
+        fail_msg("%s", relay_err.text);
     if (!strstr(text, t.data)) {
         fputs(t.data, stderr); /* longer than a message may be */
         fail_msg("the table of docs/compile/compiling.md must be the above");
@@ -170,11 +172,11 @@ static void test_documentation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_types, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_there_and_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_names, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_documentation, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_there_and_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_documentation, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "reference/spec/spec.h"
-#include "tests/kit/emit_fixture.h"
+#include "tests/kit/emit.h"
 
 static struct nnv_arena *arena;
 static struct nnv_emit_weights weights;

@@ -10,7 +10,7 @@
 #include "compiler/nnapi/build.h"
 #include "compiler/nnapi/region/nnapi_region.h"
 #include "reference/eval/eval.h"
-#include "tests/kit/emit_fixture.h"
+#include "tests/kit/emit.h"
 
 enum { REGIONS = 4, MOST_BYTES = 4096, SUM = 3, SUMMANDS = 40 };
 
@@ -67,7 +67,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
-    const int removed = system(nnv_arena_printf(arena, "rm -r '%s'", folder));
+    const int removed = remove_folder(folder);
     nnv_arena_free(arena);
     return removed;
 }

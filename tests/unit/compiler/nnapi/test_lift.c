@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** .tflite files as Relay programs: the programs give what the models give; and models that have no Relay form. */
-#include "tests/kit/convert_fixture.h"
+#include "tests/kit/convert.h"
 
 #include "base/file.h"
 #include "compiler/nnapi/lift/lift.h"
@@ -14,7 +14,7 @@ static void lifted_gives(const struct nnv_model *model, double most) {
     struct nnv_value given[8];
     struct nnv_golden golden[8];
     const struct nnv_subgraph *s = &model->main;
-    if (nnv_lift(model, NULL, arena, &m, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_lift(model, NULL, arena, &m, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
     const struct nnv_relay_expr *f = nnv_relay_find(m, "main");
     assert_true(f->n_params == s->nin && s->nin <= 8 && s->nout <= 8);
     for (size_t i = 0; i < f->n_params; i++) {
@@ -26,9 +26,9 @@ static void lifted_gives(const struct nnv_model *model, double most) {
         nnv_relay_datum_write(args[i], given[i].data);
     }
     const struct nnv_eval_options options = {0};
-    if (nnv_relay_run(m, "main", args, f->n_params, NULL, arena, &result, &err) != NNV_OK ||
-        nnv_eval(model, given, &options, arena, golden, &err) != NNV_OK)
-        fail_msg("%s", err.text);
+    if (nnv_relay_run(m, "main", args, f->n_params, NULL, arena, &result, &relay_err) != NNV_OK ||
+        nnv_eval(model, given, &options, arena, golden, &relay_err) != NNV_OK)
+        fail_msg("%s", relay_err.text);
     assert_int_equal(flat(result, fields), s->nout);
     for (size_t i = 0; i < s->nout; i++) {
         double by = difference(fields[i], &golden[i], &s->operands[s->out[i]]);
@@ -37,7 +37,8 @@ static void lifted_gives(const struct nnv_model *model, double most) {
     /* the program converts again, as a whole */
     const struct nnv_convert_options all = {0};
     struct nnv_converted again;
-    if (nnv_convert(m, nnv_relay_find(m, "main"), &all, arena, &again, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_convert(m, nnv_relay_find(m, "main"), &all, arena, &again, &relay_err) != NNV_OK)
+        fail_msg("%s", relay_err.text);
     assert_int_equal(again.model.main.nin, s->nin);
     assert_int_equal(again.model.main.nout, s->nout);
     /* and not into more operations than it had */
@@ -57,9 +58,9 @@ static void test_files(void **state) {
         struct nnv_network net;
         char *data = NULL;
         size_t size;
-        if (nnv_file_read(files[i].path, 1 << 26, &data, &size, &err) != NNV_OK ||
-            nnv_tflite_import(data, size, files[i].path, arena, &net, &err) != NNV_OK)
-            fail_msg("%s", err.text);
+        if (nnv_file_read(files[i].path, 1 << 26, &data, &size, &relay_err) != NNV_OK ||
+            nnv_tflite_import(data, size, files[i].path, arena, &net, &relay_err) != NNV_OK)
+            fail_msg("%s", relay_err.text);
         print_message("%s\n", files[i].path);
         lifted_gives(&net.model, files[i].most);
         free(data);
@@ -82,11 +83,11 @@ static void test_refusals(void **state) {
     nnv_builder_add(&b, ANEURALNETWORKS_SOFTMAX, 2, (uint32_t[]){v[2], beta}, v[3]);
     struct nnv_model model;
     struct nnv_relay_module *m = NULL;
-    assert_int_equal(nnv_builder_end(&b, 1, &x, 1, &v[3], &model, &err), NNV_OK);
-    assert_int_equal(nnv_lift(&model, NULL, arena, &m, &err), NNV_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "3 operations"));
-    assert_non_null(strstr(err.text, "SOFTMAX (1)"));
-    assert_non_null(strstr(err.text, "ELU (2)"));
+    assert_int_equal(nnv_builder_end(&b, 1, &x, 1, &v[3], &model, &relay_err), NNV_OK);
+    assert_int_equal(nnv_lift(&model, NULL, arena, &m, &relay_err), NNV_UNSUPPORTED);
+    assert_non_null(strstr(relay_err.text, "3 operations"));
+    assert_non_null(strstr(relay_err.text, "SOFTMAX (1)"));
+    assert_non_null(strstr(relay_err.text, "ELU (2)"));
 }
 
 static void test_names(void **state) {
@@ -103,23 +104,24 @@ static void test_names(void **state) {
     struct nnv_model model;
     struct nnv_relay_module *m = NULL;
     static const char *const names[] = {"serving/in:0", "serving/in:0", NULL};
-    assert_int_equal(nnv_builder_end(&b, 3, in, 1, &out, &model, &err), NNV_OK);
-    if (nnv_lift(&model, names, arena, &m, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_int_equal(nnv_builder_end(&b, 3, in, 1, &out, &model, &relay_err), NNV_OK);
+    if (nnv_lift(&model, names, arena, &m, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
     struct nnv_text t = {0};
     nnv_relay_print(m, NNV_RELAY_PRINT_META, &t);
     assert_non_null(strstr(t.data, "%serving_in_0: Tensor[(2, 3), float32], %serving_in_0_1: Tensor[(2, 3), float32], "
                                    "%x2: Tensor[(2, 3), float32]"));
     struct nnv_relay_module *again = NULL;
-    if (nnv_relay_parse(t.data, t.len, "again", arena, &again, &err) != NNV_OK) fail_msg("%s\n%s", err.text, t.data);
+    if (nnv_relay_parse(t.data, t.len, "again", arena, &again, &relay_err) != NNV_OK)
+        fail_msg("%s\n%s", relay_err.text, t.data);
     assert_true(nnv_relay_module_equal(m, again));
     nnv_text_free(&t);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_files, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

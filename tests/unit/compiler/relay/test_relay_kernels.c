@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interpreter's kernels: values worked by hand, for each family of operators. */
-#include "tests/kit/relay_fixture.h"
+#include "tests/kit/relay.h"
 
 /* -------------------------------------------------------------- elementwise */
 
@@ -454,7 +454,7 @@ static void boxes_are_counted_and_suppressed(void **state) {
           v, "0 0.9 0 0 2 1 0 0.5 5 5 6 6 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -7,20 +7,18 @@
 #include "base/rng.h"
 #include "compiler/relay/text/params.h"
 #include "compiler/relay/ops/ops.h"
-#include "tests/kit/relay_fixture.h"
+#include "tests/kit/relay.h"
 
 static char folder[] = "/tmp/nnvts-relay-XXXXXX";
 
-static int make_folder(void **state) {
+static int begin(void **state) {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return make_folder(folder);
 }
 
-static int drop_folder(void **state) {
-    char command[128];
+static int end(void **state) {
     (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command); /* NOLINT(cert-env33-c) */
+    return remove_folder(folder);
 }
 
 /** A network in files, and as a module with its parameters. */
@@ -32,7 +30,7 @@ struct network {
 static char *file_of(const char *name, const char *suffix, size_t *size) {
     char *data = NULL;
     const char *path = nnv_arena_printf(arena, "%s/%s.%s", folder, name, suffix);
-    if (nnv_file_read(path, (size_t)1 << 30, &data, size, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_file_read(path, (size_t)1 << 30, &data, size, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
     char *own = nnv_arena_copy(arena, data, *size + 1);
     free(data);
     return own;
@@ -48,10 +46,10 @@ static struct network network(const char *name, const char *options) {
     const char *text = file_of(name, "relay", &text_len), *values = file_of(name, "params", &size);
     n.text_hash = nnv_hash_bytes(text, text_len);
     n.params_hash = nnv_hash_bytes(values, size);
-    if (nnv_relay_parse(text, text_len, name, arena, &n.m, &err) != NNV_OK ||
-        nnv_relay_params_read(values, size, name, arena, &params, &err) != NNV_OK ||
-        nnv_relay_params_bind(n.m, &params, &err) != NNV_OK || nnv_relay_check(n.m, &err) != NNV_OK)
-        fail_msg("%s %s: %s", name, options, err.text);
+    if (nnv_relay_parse(text, text_len, name, arena, &n.m, &relay_err) != NNV_OK ||
+        nnv_relay_params_read(values, size, name, arena, &params, &relay_err) != NNV_OK ||
+        nnv_relay_params_bind(n.m, &params, &relay_err) != NNV_OK || nnv_relay_check(n.m, &relay_err) != NNV_OK)
+        fail_msg("%s %s: %s", name, options, relay_err.text);
     assert_int_equal(nnv_relay_find(n.m, "main")->n_params, 1);
     return n;
 }
@@ -59,7 +57,7 @@ static struct network network(const char *name, const char *options) {
 static const struct nnv_relay_datum *run_network(const struct network *n, uint64_t seed) {
     const struct nnv_relay_expr *f = nnv_relay_find(n->m, "main");
     struct nnv_relay_datum *in = nnv_relay_datum_random(f->params[0]->declared, seed, arena), *out = NULL;
-    if (nnv_relay_run(n->m, "main", &in, 1, NULL, arena, &out, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_relay_run(n->m, "main", &in, 1, NULL, arena, &out, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
     return out;
 }
 
@@ -144,7 +142,7 @@ static void a_long_chain_runs(void **state) {
     for (size_t i = 0; i < out->n; i++) assert_true(isfinite(out->values[i]));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -152,5 +150,5 @@ int main(void) {
         TEST(a_detector_picks_boxes_if_there_are_any),
         TEST(a_long_chain_runs),
     };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+    return cmocka_run_group_tests(tests, begin, end);
 }

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "compiler/relay/interp/interp_kernel.h"
-#include "tests/kit/relay_fixture.h"
+#include "tests/kit/relay.h"
 
 static void every_operator_has_a_kernel(void **state) {
     (void)state;
@@ -22,7 +22,8 @@ static void every_operator_is_documented(void **state) {
     char *text = NULL;
     size_t n, size;
     const struct nnv_relay_op_row *rows = nnv_relay_ops(&n);
-    if (nnv_file_read("docs/compile/partitioning.md", 1 << 20, &text, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_file_read("docs/compile/partitioning.md", 1 << 20, &text, &size, &relay_err) != NNV_OK)
+        fail_msg("%s", relay_err.text);
     for (size_t i = 0; i < n; i++)
         if (strstr(text, nnv_arena_printf(arena, "`%s`", rows[i].name)) == NULL)
             fail_msg("not in docs/compile/partitioning.md: %s", rows[i].name);
@@ -33,9 +34,10 @@ static void every_operator_is_documented(void **state) {
 static void refused(const char *params, const char *body, const char *part) {
     const char *text = main_of(params, body);
     struct nnv_relay_module *m = NULL;
-    err = (struct nnv_err){0};
-    if (nnv_relay_parse(text, strlen(text), "a.relay", arena, &m, &err) != NNV_OK) fail_msg("%s", err.text);
-    if (nnv_relay_check(m, &err) != NNV_INVALID || strstr(err.text, part) == NULL) fail_msg("%s\n%s", err.text, text);
+    relay_err = (struct nnv_err){0};
+    if (nnv_relay_parse(text, strlen(text), "a.relay", arena, &m, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
+    if (nnv_relay_check(m, &relay_err) != NNV_INVALID || strstr(relay_err.text, part) == NULL)
+        fail_msg("%s\n%s", relay_err.text, text);
 }
 
 static void what_does_not_fit_is_refused(void **state) {
@@ -245,7 +247,7 @@ static size_t random_call(const struct nnv_relay_op_row *row, struct nnv_rng *r)
     call = nnv_relay_call(m, nnv_relay_operator(m, row->name), n, params, n_attrs, attrs);
     assert_true(nnv_relay_define(m, "main", nnv_relay_fn(m, n, params, NULL, call, 0, NULL)));
     if (nnv_relay_check(m, NULL) != NNV_OK) return 0;
-    if (nnv_relay_run(m, "main", args, n, NULL, arena, &out, &err) != NNV_OK) return 0;
+    if (nnv_relay_run(m, "main", args, n, NULL, arena, &out, &relay_err) != NNV_OK) return 0;
     assert_true(nnv_relay_type_fits(call->type, out->type) && nnv_relay_type_known(out->type));
     if (!well_formed(out)) fail_msg("%s gives numbers that are not of its type", row->name);
     return 1;
@@ -268,7 +270,7 @@ static void random_calls_run_or_are_refused(void **state) {
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

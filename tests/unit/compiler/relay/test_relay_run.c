@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interpreter: control flow, sharing, closures, bounds, the hook for compiled functions, errors. */
-#include "tests/kit/relay_fixture.h"
+#include "tests/kit/relay.h"
 
 static void operands_bindings_and_tuples(void **state) {
     (void)state;
@@ -121,9 +121,9 @@ static void what_can_not_run_says_why(void **state) {
     struct nnv_relay_module *m = checked("def @main(%x: Tensor[(2), float32]) { %x }");
     struct nnv_relay_datum *out,
         *arg = nnv_relay_datum_random(nnv_relay_tensor_type(arena, NNV_RELAY_INT8, 1, (int64_t[]){2}), 1, arena);
-    assert_int_equal(nnv_relay_run(m, "main", &arg, 1, NULL, arena, &out, &err), NNV_INVALID);
-    assert_int_equal(nnv_relay_run(m, "main", &arg, 0, NULL, arena, &out, &err), NNV_INVALID);
-    assert_int_equal(nnv_relay_run(m, "other", &arg, 1, NULL, arena, &out, &err), NNV_INVALID);
+    assert_int_equal(nnv_relay_run(m, "main", &arg, 1, NULL, arena, &out, &relay_err), NNV_INVALID);
+    assert_int_equal(nnv_relay_run(m, "main", &arg, 0, NULL, arena, &out, &relay_err), NNV_INVALID);
+    assert_int_equal(nnv_relay_run(m, "other", &arg, 1, NULL, arena, &out, &relay_err), NNV_INVALID);
 }
 
 /* ------------------------------------------------------------------- values */
@@ -158,7 +158,7 @@ static void bytes_are_read_and_written(void **state) {
         struct nnv_relay_datum d = {.type = t, .values = &v, .n = 1}, *back = NULL;
         char bytes[8] = {0};
         nnv_relay_datum_write(&d, bytes);
-        assert_int_equal(nnv_relay_datum_read(t, bytes, arena, &back, &err), NNV_OK);
+        assert_int_equal(nnv_relay_datum_read(t, bytes, arena, &back, &relay_err), NNV_OK);
         if (back->values[0] != rows[i].to) fail_msg("row %zu: %g", i, back->values[0]);
     }
 }
@@ -182,7 +182,7 @@ static void random_values_fit_their_type_and_repeat(void **state) {
     assert_memory_not_equal(a->fields[1]->values, c->fields[1]->values, 1000 * sizeof(double));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

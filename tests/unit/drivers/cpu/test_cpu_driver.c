@@ -3,7 +3,9 @@
  * @file test_cpu_driver.c The drivers "cpu" and "template" as plug-ins: what they refuse, what they compute, and how
  * they execute. They are loaded from the folder NNVTS_TEST_DRIVERS (build/drivers); nothing else is linked.
  */
-#include "tests/kit/driver_fixture.h"
+#include <unistd.h>
+
+#include "tests/kit/driver.h"
 
 /* --------------------------------------------------------------------- device */
 

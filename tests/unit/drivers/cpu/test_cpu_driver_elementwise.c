@@ -3,7 +3,7 @@
  * @file test_cpu_driver_elementwise.c Operations of the driver "cpu" on single values and pairs: values worked by
  * hand, and models that are refused.
  */
-#include "tests/kit/driver_op_fixture.h"
+#include "tests/kit/driver_op.h"
 
 #define OP(NAME) ANEURALNETWORKS_##NAME
 #define NONE INT_SCALAR(ANEURALNETWORKS_FUSED_NONE)

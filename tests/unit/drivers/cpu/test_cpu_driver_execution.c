@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_cpu_driver_execution.c How the driver "cpu" executes: memory, threads, deadlines, asynchronous, fenced,
  * bursts. */
-#include "tests/kit/driver_fixture.h"
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "tests/kit/driver.h"
 
 #include <dirent.h>
 #include <signal.h>

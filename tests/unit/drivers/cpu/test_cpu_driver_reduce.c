@@ -3,7 +3,7 @@
  * @file test_cpu_driver_reduce.c Operations of the driver "cpu" along axes: reductions, positions, normalisations.
  * Values worked by hand, and models that are refused.
  */
-#include "tests/kit/driver_op_fixture.h"
+#include "tests/kit/driver_op.h"
 
 #define OP(NAME) ANEURALNETWORKS_##NAME
 #define DROP BOOL_SCALAR(0)

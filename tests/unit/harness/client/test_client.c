@@ -15,8 +15,6 @@
 static struct nnv_arena *arena;
 static struct nnv_client client;
 
-void fake_set_rounding(void) { fesetround(FE_UPWARD); }
-
 static int set_up(void **state) {
     (void)state;
     arena = nnv_arena_new();
@@ -310,10 +308,10 @@ static void bad_tables(void **state) {
 
 static char folder[64];
 
-static int make_folder(void **state) {
+static int make_drivers(void **state) {
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/nnvts-client-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (make_folder(folder)) return -1;
     char path[128];
     const char *const names[] = {"zebra.so", "apple.so", "notes.txt"};
     for (size_t i = 0; i < 3; i++) {
@@ -326,11 +324,9 @@ static int make_folder(void **state) {
     return setenv("NNVTS_DRIVER_PATH", folder, 1) || set_up(state);
 }
 
-static int remove_folder(void **state) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
+static int remove_drivers(void **state) {
     unsetenv("NNVTS_DRIVER_PATH");
-    return system(command) || tear_down(state);
+    return remove_folder(folder) || tear_down(state);
 }
 
 static void resolving(void **state) {
@@ -407,7 +403,7 @@ static void phases_have_names(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, make_drivers, remove_drivers)
     const struct CMUnitTest tests[] = {
         TEST(a_fine_driver_is_done),
         TEST(broken_rules),

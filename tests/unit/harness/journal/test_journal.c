@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of the journal, and the shared memory that results come through. */
-#include "tests/kit/run_fixture.h"
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/kit/run/run.h"
 
 #include <sys/mman.h>
 
@@ -385,5 +389,5 @@ int main(void) {
         cmocka_unit_test(test_damaged_channel),  cmocka_unit_test(test_guard_pages),
         cmocka_unit_test(test_process_deadline),
     };
-    return cmocka_run_group_tests(tests, build_driver, remove_all);
+    return cmocka_run_group_tests(tests, begin_runs, end_runs);
 }

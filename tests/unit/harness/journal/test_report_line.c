@@ -2,7 +2,7 @@
 /** @file test_report_line.c Lines read the quick way say what their tree says; what is rare or wrong is left to it. */
 #include <math.h>
 
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 
 #include "base/json.h"
 #include "base/stream.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_report_load.c Run folders: whole, killed, cut, damaged, foreign; exit codes and summary.json. */
 #include <math.h>
+#include <unistd.h>
 
 #include "harness/journal/verdict.h"
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 #include "harness/journal/load.h"
 
 static void loads_a_run(void **state) {

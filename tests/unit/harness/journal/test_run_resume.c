@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nothing that happens to nnvts itself loses a verdict: kill -9, interruption, a full disk, and --resume. */
-#include "tests/kit/run_fixture.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/clock.h"
+#include "tests/kit/run/run.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -570,5 +576,5 @@ int main(void) {
         cmocka_unit_test(test_trial_is_killed),
         cmocka_unit_test(test_trials_of_a_single),
     };
-    return cmocka_run_group_tests(tests, build_driver, remove_all);
+    return cmocka_run_group_tests(tests, begin_runs, end_runs);
 }

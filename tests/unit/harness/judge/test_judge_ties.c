@@ -12,8 +12,6 @@ static struct nnv_client client;
 static struct nnv_result result;
 static uint32_t phase;
 
-void fake_set_rounding(void) {}
-
 static int set_up(void **state) {
     (void)state;
     arena = nnv_arena_new();

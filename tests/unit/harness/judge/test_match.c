@@ -7,8 +7,6 @@
 #include "harness/runner/suite.h"
 #include "nnvts/result.h"
 
-void fake_set_rounding(void) {}
-
 /* --------------------------------------------------------------------- the set */
 
 enum { ROWS = 5 };

@@ -16,8 +16,6 @@ static double logits[MAX_CLASSES];
 static int32_t samples[MAX_SAMPLES];
 static struct nnv_comparison c;
 
-void fake_set_rounding(void) {}
-
 static int set_up(void **state) {
     (void)state;
     arena = nnv_arena_new();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever a driver does: each case has its own verdict, and no other case is harmed. */
-#include "tests/kit/run_fixture.h"
+#include <unistd.h>
+
+#include "tests/kit/run/run.h"
 
 #include <sys/file.h>
 
@@ -414,5 +416,5 @@ int main(void) {
         cmocka_unit_test(test_run_one),
         cmocka_unit_test(test_driver_open_elsewhere),
     };
-    return cmocka_run_group_tests(tests, build_driver, remove_all);
+    return cmocka_run_group_tests(tests, begin_runs, end_runs);
 }

@@ -15,8 +15,6 @@ static struct nnv_session s;
 static struct nnv_exec x;
 static struct nnv_run_config config;
 
-void fake_set_rounding(void) {}
-
 /* ------------------------------------------------------------ a fake's executions */
 
 static enum way {

@@ -20,8 +20,6 @@ static struct nnv_session session;
 static struct nnv_case_env env;
 static struct nnv_run_config config;
 
-void fake_set_rounding(void) {}
-
 static int set_up(void **state) {
     (void)state;
     arena = nnv_arena_new();

@@ -10,8 +10,6 @@
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
 
-void fake_set_rounding(void) {}
-
 static struct nnv_arena *arena, *scratch;
 static struct nnv_client client;
 static struct nnv_result result;

@@ -17,8 +17,6 @@ static struct nnv_case_list list;
 static struct nnv_run_config config;
 static char folder[64];
 
-void fake_set_rounding(void) {}
-
 static void write_file(const char *name, const char *text) {
     char path[256];
     struct nnv_err err = {0};
@@ -39,8 +37,6 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
     nnv_client_close(&client);
     free(list.item);
     nnv_arena_free(arena);
@@ -48,7 +44,7 @@ static int tear_down(void **state) {
     nnv_text_free(&result.reason);
     nnv_text_free(&result.outputs);
     memset(&result, 0, sizeof result);
-    return system(command);
+    return remove_folder(folder);
 }
 
 static int run(const struct nnv_case *c) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_reference_driver.c How the driver "reference" executes behind fences. */
-#include "tests/kit/driver_fixture.h"
+#include <unistd.h>
+
+#include "tests/kit/driver.h"
 
 #include <pthread.h>
 #include <sys/eventfd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control flow: IF and WHILE evaluated, in one row and in many, and loops without end. */
-#include "tests/kit/control_fixture.h"
+#include "tests/kit/control.h"
 
 #include "base/clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The evaluator: rounding, budgets, forced branches, graphs. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 /* ------------------------------------------------------------ a small graph */
 

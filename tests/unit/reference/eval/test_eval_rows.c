@@ -2,7 +2,7 @@
 /* The rows behind the kernels: hooks and their tape, branches, inputs, the shared matrix product. */
 #include <stdlib.h>
 
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 #include "reference/eval/rows.h"
 
 enum { ROWS = 16 };

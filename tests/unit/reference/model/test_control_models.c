@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models with control flow: refused, written, and carried to drivers. */
-#include "tests/kit/control_fixture.h"
+#include "tests/kit/control.h"
 
 #include "base/clock.h"
 #include "harness/client/abi.h"

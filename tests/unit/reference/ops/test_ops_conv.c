@@ -2,7 +2,7 @@
 /* CONV_2D and DEPTHWISE_CONV_2D: hand-worked values, all options against direct loops, budgets, refusals. */
 #include <stdlib.h>
 
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 enum { PC = ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, SAME = ANEURALNETWORKS_PADDING_SAME, VALID };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ADD, MUL, RELU, RELU1, RELU6, FLOOR, DEQUANTIZE, FULLY_CONNECTED and the pools. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 enum { SAME = ANEURALNETWORKS_PADDING_SAME, VALID = ANEURALNETWORKS_PADDING_VALID };
 

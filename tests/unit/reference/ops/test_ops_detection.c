@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* AXIS_ALIGNED_BBOX_TRANSFORM, BOX_WITH_NMS_LIMIT, GENERATE_PROPOSALS, DETECTION_POSTPROCESSING. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 #include "randgraph/single/single.h"
 
 enum { Q16 = ANEURALNETWORKS_TENSOR_QUANT16_ASYMM, Q16S = ANEURALNETWORKS_TENSOR_QUANT16_SYMM };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise operations beyond level 1: values worked by hand, levels, broadcasts, hazards, refusals. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 enum { B8 = ANEURALNETWORKS_TENSOR_BOOL8, PC = ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LOGISTIC, TANH, SOFTMAX, the normalisations, RESIZE_BILINEAR, LSH_PROJECTION. */
 #include "reference/model/builder.h"
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 #include "reference/ops/lookup/farmhash.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations that move values: slices, permutations, padding, tiles, blocks. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 enum { IOTA = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* QUANTIZED_16BIT_LSTM and QUANTIZED_LSTM, and the fixed-point arithmetic of both. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 #include "reference/ops/quant/fixed.h"
 
 enum {

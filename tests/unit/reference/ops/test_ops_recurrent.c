@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RNN, SVDF and LSTM. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 static double sigmoid(double v) { return 1 / (1 + exp(-v)); }
 

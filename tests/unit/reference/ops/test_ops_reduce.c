@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MEAN, the REDUCE operations, ARGMAX, ARGMIN, LOG_SOFTMAX, INSTANCE_NORMALIZATION, BATCH_MATMUL,
    GROUPED_CONV_2D, TRANSPOSE_CONV_2D, RESIZE_NEAREST_NEIGHBOR, TOPK_V2. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 enum { B8 = ANEURALNETWORKS_TENSOR_BOOL8 };
 

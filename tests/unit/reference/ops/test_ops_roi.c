@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ROI_ALIGN, ROI_POOLING, HEATMAP_MAX_KEYPOINT, RANDOM_MULTINOMIAL. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 enum { Q16 = ANEURALNETWORKS_TENSOR_QUANT16_ASYMM };
 

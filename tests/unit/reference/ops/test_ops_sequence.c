@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The LSTMs and RNNs over sequences. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 /* The values of [batch, time, width], in the order that the operation has them. */
 static const double *ordered(struct use *u, bool time_major, uint32_t batch, uint32_t time, uint32_t width,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations that move values: CONCATENATION, DEPTH_TO_SPACE, SPACE_TO_DEPTH, RESHAPE, the lookups. */
-#include "tests/kit/op_fixture.h"
+#include "tests/kit/op.h"
 
 /* ------------------------------------------------------------------ CONCATENATION */
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Bursts: one of the driver's for each step, exclusive use, and memories that drivers may keep. */
-#include "tests/kit/runtime_run_fixture.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/kit/runtime.h"
 
 static void uses_the_drivers_bursts(void **state) {
     (void)state;
-    struct net n = sum_times(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum_times(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksBurst *burst = NULL;
     int64_t between = 0;
     OK(ANeuralNetworksBurst_create(c, &burst));
@@ -13,7 +16,7 @@ static void uses_the_drivers_bursts(void **state) {
     assert_int_equal(multiplier.bursts, 1);
     for (int i = 0; i < 3; i++) {
         float out[3] = {0};
-        ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+        ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
         OK(ANeuralNetworksExecution_burstCompute(e, burst));
         assert_memory_equal(out, SUM_TIMES, sizeof out);
         IS(BAD_STATE, ANeuralNetworksExecution_burstCompute(e, burst)); /* as compute: once */
@@ -30,7 +33,7 @@ static void uses_the_drivers_bursts(void **state) {
     ANeuralNetworksBurst_free(burst);
     assert_int_equal(adder.released_bursts + multiplier.released_bursts, 2);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static ANeuralNetworksMemory *file_memory(size_t bytes) {
@@ -44,7 +47,7 @@ static ANeuralNetworksMemory *file_memory(size_t bytes) {
 
 static int64_t run_on(ANeuralNetworksCompilation *c, ANeuralNetworksBurst *burst, ANeuralNetworksMemory *m) {
     float out[3] = {0};
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     memcpy(m->memory.data, A, sizeof A);
     OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 0, sizeof A));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, B, sizeof B));
@@ -57,8 +60,8 @@ static int64_t run_on(ANeuralNetworksCompilation *c, ANeuralNetworksBurst *burst
 
 static void memories_have_names(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksBurst *burst = NULL;
     ANeuralNetworksMemory *m = file_memory(64), *other = file_memory(64);
     OK(ANeuralNetworksBurst_create(c, &burst));
@@ -74,13 +77,13 @@ static void memories_have_names(void **state) {
     ANeuralNetworksMemory_free(m); /* after the burst is as well */
     ANeuralNetworksMemory_free(other);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void misuse_is_refused(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n), *other = compile(&n), *unfinished = NULL;
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n), *other = api_compile(&n), *unfinished = NULL;
     ANeuralNetworksBurst *burst = NULL;
     float out[3];
     OK(ANeuralNetworksCompilation_create(n.model, &unfinished));
@@ -89,7 +92,7 @@ static void misuse_is_refused(void **state) {
     IS(BAD_STATE, ANeuralNetworksBurst_create(unfinished, &burst));
     assert_null(burst);
     OK(ANeuralNetworksBurst_create(other, &burst));
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     IS(UNEXPECTED_NULL, ANeuralNetworksExecution_burstCompute(e, NULL));
     IS(UNEXPECTED_NULL, ANeuralNetworksExecution_burstCompute(NULL, burst));
     IS(BAD_DATA, ANeuralNetworksExecution_burstCompute(e, burst));
@@ -100,7 +103,7 @@ static void misuse_is_refused(void **state) {
     ANeuralNetworksCompilation_free(c);
     ANeuralNetworksCompilation_free(other);
     ANeuralNetworksCompilation_free(unfinished);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 struct slow {
@@ -117,8 +120,8 @@ static void *compute_slowly(void *argument) {
 
 static void one_at_a_time(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksBurst *burst = NULL;
     float slow_out[3], out[3];
     pthread_t thread;
@@ -126,10 +129,10 @@ static void one_at_a_time(void **state) {
     OK(ANeuralNetworksBurst_create(c, &burst));
     const int64_t token = run_on(c, burst, m);
     adder.delay_ms = 300;
-    struct slow slow = {execution_on(c, A, B, slow_out, 3), burst, -1};
+    struct slow slow = {api_execution_on(c, A, B, slow_out, 3), burst, -1};
     assert_int_equal(pthread_create(&thread, NULL, compute_slowly, &slow), 0);
     while (seen(&adder, &adder.in_burst) < 2) usleep(1000);
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     IS(BAD_STATE, ANeuralNetworksExecution_burstCompute(e, burst));
     ANeuralNetworksMemory_free(m); /* told to the driver when the burst is free again */
     pthread_join(thread, NULL);
@@ -141,18 +144,18 @@ static void one_at_a_time(void **state) {
     ANeuralNetworksExecution_free(slow.e);
     ANeuralNetworksBurst_free(burst);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void falls_back(void **state) {
     (void)state;
-    struct net n = sum_times(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum_times(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksBurst *burst = NULL;
     float out[3] = {0};
     OK(ANeuralNetworksBurst_create(c, &burst));
     adder.fail = NNVTS_STATUS_GENERAL_FAILURE;
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_burstCompute(e, burst));
     assert_memory_equal(out, SUM_TIMES, sizeof out);
     assert_int_equal(adder.in_burst, 1);
@@ -160,18 +163,18 @@ static void falls_back(void **state) {
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksBurst_free(burst);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void works_without_drivers_bursts(void **state) {
     (void)state;
-    struct net n = sum(3);
+    struct api_net n = api_sum(3);
     adder.plain = true;
-    ANeuralNetworksCompilation *c = compile(&n);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksBurst *burst = NULL;
     float out[3] = {0};
     OK(ANeuralNetworksBurst_create(c, &burst));
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_setReusable(e, true));
     for (int i = 0; i < 2; i++) OK(ANeuralNetworksExecution_burstCompute(e, burst));
     assert_memory_equal(out, SUM, sizeof out);
@@ -179,7 +182,7 @@ static void works_without_drivers_bursts(void **state) {
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksBurst_free(burst);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 int main(void) {

@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "reference/runtime/run/cache.h"
 #include "reference/runtime/api/compilation.h"
-#include "tests/kit/runtime_fixture.h"
+#include "tests/kit/toy.h"
 
 enum { ADD = ANEURALNETWORKS_ADD, MUL = ANEURALNETWORKS_MUL };
 #define OK ANEURALNETWORKS_NO_ERROR

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "reference/runtime/api/compilation.h"
-#include "tests/kit/runtime_fixture.h"
+#include "tests/kit/toy.h"
 
 #define OK ANEURALNETWORKS_NO_ERROR
 #define BAD ANEURALNETWORKS_BAD_DATA

@@ -28,7 +28,7 @@ enum {
     RELU = ANEURALNETWORKS_RELU,
 };
 
-static void use(struct fake *fakes, size_t count) {
+static void use(struct answering *fakes, size_t count) {
     struct nnvts_device *list[8] = {0};
     for (size_t i = 0; i < count; i++) list[i] = &fakes[i].base;
     nnv_rt_device_override(list, count);
@@ -86,8 +86,8 @@ static void levels_are_codes(void **state) {
     (void)state;
     static const int64_t codes[8] = {27, 28, 29, 30, 31, 1000006, 1000007, 1000007}; /* the runtime's own is 7 */
     static const char *const names[8] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    struct fake fakes[8];
-    for (int i = 0; i < 8; i++) fakes[i] = fake_of(names[i], i + 1);
+    struct answering fakes[8];
+    for (int i = 0; i < 8; i++) fakes[i] = answering(names[i], i + 1);
     use(fakes, 8);
     assert_int_equal(nnv_rt_device_count(), 9);
     for (size_t i = 0; i < 8; i++) {
@@ -100,32 +100,32 @@ static void levels_are_codes(void **state) {
 }
 
 /* Each is no device for another reason. */
-static void spoil_files(struct fake *f) { f->base.model_cache_files = 33; }
-static void spoil_data_files(struct fake *f) { f->base.data_cache_files = 33; }
-static void spoil_level(struct fake *f) { f->base.feature_level = 9; }
-static void spoil_low_level(struct fake *f) { f->base.feature_level = 0; }
-static void spoil_name(struct fake *f) { f->base.name = ""; }
-static void spoil_twin(struct fake *f) { f->base.name = "fine"; }
-static void spoil_reference(struct fake *f) { f->base.name = "nnapi-reference"; }
-static void spoil_table(struct fake *f) { f->base.prepare_model = NULL; }
-static void spoil_size(struct fake *f) { f->base.struct_size = 8; }
-static void spoil_capabilities(struct fake *f) { f->base.capabilities.operand_performance_count = 1; }
-static void spoil_extensions(struct fake *f) { f->base.extension_count = 1; }
+static void spoil_files(struct answering *f) { f->base.model_cache_files = 33; }
+static void spoil_data_files(struct answering *f) { f->base.data_cache_files = 33; }
+static void spoil_level(struct answering *f) { f->base.feature_level = 9; }
+static void spoil_low_level(struct answering *f) { f->base.feature_level = 0; }
+static void spoil_name(struct answering *f) { f->base.name = ""; }
+static void spoil_twin(struct answering *f) { f->base.name = "fine"; }
+static void spoil_reference(struct answering *f) { f->base.name = "nnapi-reference"; }
+static void spoil_table(struct answering *f) { f->base.prepare_model = NULL; }
+static void spoil_size(struct answering *f) { f->base.struct_size = 8; }
+static void spoil_capabilities(struct answering *f) { f->base.capabilities.operand_performance_count = 1; }
+static void spoil_extensions(struct answering *f) { f->base.extension_count = 1; }
 
 static void unfit_drivers_are_left_out(void **state) {
     (void)state;
-    void (*const spoil[])(struct fake *) = {
+    void (*const spoil[])(struct answering *) = {
         spoil_files,     spoil_data_files, spoil_level, spoil_low_level,    spoil_name,       spoil_twin,
         spoil_reference, spoil_table,      spoil_size,  spoil_capabilities, spoil_extensions,
     };
     for (size_t i = 0; i < sizeof spoil / sizeof *spoil; i++) {
-        struct fake fakes[2] = {fake_of("fine", 7), fake_of("spoilt", 7)};
+        struct answering fakes[2] = {answering("fine", 7), answering("spoilt", 7)};
         spoil[i](&fakes[1]);
         use(fakes, 2);
         if (nnv_rt_device_count() != 2) fail_msg("driver %zu is a device", i);
         assert_string_equal(nnv_rt_device_at(0)->name, "fine");
     }
-    struct fake fakes[2] = {fake_of("fine", 7), fake_of("also fine", 7)};
+    struct answering fakes[2] = {answering("fine", 7), answering("also fine", 7)};
     fakes[1].base.model_cache_files = fakes[1].base.data_cache_files = 32;
     use(fakes, 2);
     assert_int_equal(nnv_rt_device_count(), 3);
@@ -139,9 +139,9 @@ static void note_release(struct nnvts_device *self) {
 }
 
 static enum nnvts_status open_incomplete(const char *options, struct nnvts_device **out, const char **error) {
-    static struct fake f;
+    static struct answering f;
     (void)error;
-    f = fake_of("incomplete", 7);
+    f = answering("incomplete", 7);
     f.base.release = note_release;
     if (strcmp(options, "small") == 0) f.base.struct_size = 8;
     if (strcmp(options, "no-prepare") == 0) f.base.prepare_model = NULL;
@@ -185,7 +185,7 @@ static void what_is_not_taken_does_not_stay(void **state) {
 
 static void a_type_below_zero_is_none(void **state) {
     (void)state;
-    struct fake f = fake_of("npu", 7);
+    struct answering f = answering("npu", 7);
     f.base.type = -1;
     use(&f, 1);
     int32_t type;
@@ -194,7 +194,7 @@ static void a_type_below_zero_is_none(void **state) {
 
 static void devices_stay_valid(void **state) {
     (void)state;
-    struct fake f = fake_of("first", 3), g = fake_of("second", 3);
+    struct answering f = answering("first", 3), g = answering("second", 3);
     use(&f, 1);
     struct ANeuralNetworksDevice *first = nnv_rt_device_at(0);
     use(&g, 1);
@@ -210,7 +210,7 @@ static void costs(void **state) {
         {F32, {0.5f, 0.25f}},
         {ANEURALNETWORKS_FLOAT32, {0.75f, 0.125f}},
     };
-    struct fake f = fake_of("npu", 7);
+    struct answering f = answering("npu", 7);
     f.base.capabilities = (struct nnvts_capabilities){.relaxed_scalar = {3, 4},
                                                       .relaxed_tensor = {5, 6},
                                                       .operand_performance = performance,
@@ -231,7 +231,7 @@ static void costs(void **state) {
 
 static void the_dead_are_marked_until_they_answer(void **state) {
     (void)state;
-    struct fake f = fake_of("npu", 7);
+    struct answering f = answering("npu", 7);
     use(&f, 1);
     struct ANeuralNetworksDevice *d = nnv_rt_device_at(0);
     assert_true(nnv_rt_device_is_alive(d));
@@ -263,8 +263,8 @@ static void results(void **state) {
 /* added in this order: relu(3) -> 4, max(2, 1) -> 3, add(0, 1) -> 2, which is not that of running */
 static ANeuralNetworksModel *three(bool relaxed) {
     ANeuralNetworksModel *m = new_model();
-    for (int i = 0; i < 5; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 5; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     set_int(m, 5, 0);
     OPERATION(m, RELU, LIST(3), LIST(4));
     OPERATION(m, MAX, LIST(2, 1), LIST(3));
@@ -284,7 +284,7 @@ static bool can_max(int32_t operation) { return operation == MAX; }
 
 static void support_is_told_in_the_order_of_adding(void **state) {
     (void)state;
-    struct fake f[2] = {fake_of("adds", 7), fake_of("maxes", 3)};
+    struct answering f[2] = {answering("adds", 7), answering("maxes", 3)};
     f[0].can = can_add;
     f[1].can = can_max;
     use(f, 2);
@@ -312,7 +312,7 @@ static void support_is_told_in_the_order_of_adding(void **state) {
 
 static void older_drivers_see_what_they_know(void **state) {
     (void)state;
-    struct fake f = fake_of("old", 2);
+    struct answering f = answering("old", 2);
     use(&f, 1);
     ANeuralNetworksModel *m = three(true);
     assert_int_equal(m->level, 3);
@@ -341,7 +341,7 @@ static void older_drivers_see_what_they_know(void **state) {
 
 static void the_dead_are_not_asked(void **state) {
     (void)state;
-    struct fake f = fake_of("npu", 7);
+    struct answering f = answering("npu", 7);
     use(&f, 1);
     ANeuralNetworksModel *m = three(false);
     ANeuralNetworksDevice *device = nnv_rt_device_at(0);
@@ -368,8 +368,8 @@ static const struct nnvts_extension acme = {"com.acme.ops", 2, acme_types};
 static const struct nnvts_extension same_acme = {"com.acme.ops", 2, acme_types};
 static const struct nnvts_extension other_acme = {"com.acme.ops", 2, other_types};
 
-static struct fake with_extension(const char *name, const struct nnvts_extension *e) {
-    struct fake f = fake_of(name, 7);
+static struct answering with_extension(const char *name, const struct nnvts_extension *e) {
+    struct answering f = answering(name, 7);
     f.base.extension_count = 1;
     f.base.extensions = e;
     return f;
@@ -377,7 +377,7 @@ static struct fake with_extension(const char *name, const struct nnvts_extension
 
 static void extensions_have_prefixes(void **state) {
     (void)state;
-    struct fake f[2] = {with_extension("one", &acme), with_extension("two", &same_acme)};
+    struct answering f[2] = {with_extension("one", &acme), with_extension("two", &same_acme)};
     use(f, 2);
     ANeuralNetworksModel *m = new_model();
     int32_t tensor = 0, scalar = 0, again = 0, operation = 0;
@@ -442,19 +442,19 @@ static void extensions_have_prefixes(void **state) {
 
 static void if_passes_extensions_on(void **state) {
     (void)state;
-    struct fake f = with_extension("one", &acme);
+    struct answering f = with_extension("one", &acme);
     use(&f, 1);
     ANeuralNetworksModel *branch = new_model(), *m = new_model();
     int32_t tensor = 0, operation = 0;
     assert_int_equal(ANeuralNetworksModel_getExtensionOperandType(m, "com.acme.ops", 3, &tensor), OK);
     assert_int_equal(ANeuralNetworksModel_getExtensionOperationType(m, "com.acme.ops", 9, &operation), OK);
-    for (int i = 0; i < 2; i++) operand(branch, tensor, DIMS(2));
+    for (int i = 0; i < 2; i++) add_operand(branch, tensor, DIMS(2));
     OPERATION(branch, operation, LIST(0), LIST(1));
     IN_OUT(branch, LIST(0), LIST(1));
     FINISH(branch);
-    operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
-    operand(m, ANEURALNETWORKS_MODEL, SCALAR);
-    for (int i = 0; i < 2; i++) operand(m, tensor, DIMS(2));
+    add_operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
+    add_operand(m, ANEURALNETWORKS_MODEL, SCALAR);
+    for (int i = 0; i < 2; i++) add_operand(m, tensor, DIMS(2));
     assert_int_equal(ANeuralNetworksModel_setOperandValueFromModel(m, 1, branch), OK);
     OPERATION(m, ANEURALNETWORKS_IF, LIST(0, 1, 1, 2), LIST(3));
     IN_OUT(m, LIST(0, 2), LIST(3));
@@ -467,7 +467,7 @@ static void if_passes_extensions_on(void **state) {
 
 static void devices_must_agree_on_extensions(void **state) {
     (void)state;
-    struct fake f[2] = {with_extension("one", &acme), with_extension("two", &other_acme)};
+    struct answering f[2] = {with_extension("one", &acme), with_extension("two", &other_acme)};
     use(f, 2);
     ANeuralNetworksModel *m = new_model();
     int32_t type;
@@ -481,7 +481,7 @@ static void makers_have_codes_of_their_own(void **state) {
     assert_int_equal(try_operand(m, ANEURALNETWORKS_TENSOR_OEM_BYTE, DIMS(5), 0, 0), OK);
     assert_int_equal(try_operand(m, ANEURALNETWORKS_OEM_SCALAR, 0, NULL, 0, 0), OK);
     assert_int_equal(try_operand(m, ANEURALNETWORKS_OEM_SCALAR, DIMS(5), 0, 0), BAD);
-    operand(m, F32, DIMS(2));
+    add_operand(m, F32, DIMS(2));
     static const char blob[7] = "abcdef";
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 1, blob, sizeof blob), OK); /* of any length */
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 0, blob, sizeof blob), BAD);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Executions: arguments, states, results, fallback, drivers that lie, threads and fences. */
-#include "tests/kit/runtime_run_fixture.h"
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "tests/kit/runtime.h"
 
 #include <sys/wait.h>
 
@@ -8,10 +13,10 @@
 
 static void computes_on_one_driver(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     float out[3] = {0};
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
     assert_memory_equal(out, SUM, sizeof out);
     assert_int_equal(adder.executed, 1);
@@ -22,16 +27,16 @@ static void computes_on_one_driver(void **state) {
     assert_int_equal(adder.in[0].dimension_count, 0); /* the model says it */
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void computes_on_two_drivers(void **state) {
     (void)state;
-    struct net n = sum_times(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum_times(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     float out[3] = {0};
     assert_false(c->plan->simple);
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
     assert_memory_equal(out, SUM_TIMES, sizeof out);
     assert_int_equal(adder.executed, 1);
@@ -40,7 +45,7 @@ static void computes_on_two_drivers(void **state) {
     assert_true(between->fd >= 0); /* shared memory, so that a driver of another process could read it */
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static ANeuralNetworksMemory *file_memory(size_t bytes, int prot, uint8_t **data) {
@@ -55,13 +60,13 @@ static ANeuralNetworksMemory *file_memory(size_t bytes, int prot, uint8_t **data
 
 static void memories_are_passed_on(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     uint8_t *data;
     ANeuralNetworksMemory *m = file_memory(4096, PROT_READ | PROT_WRITE, &data);
     memcpy(data + 64, A, sizeof A);
     memcpy(data + 128, B, sizeof B);
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     IS(BAD_DATA, ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 4088, sizeof A));
     IS(BAD_DATA, ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 0, 0));
     IS(BAD_DATA, ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 64, 8));
@@ -79,16 +84,16 @@ static void memories_are_passed_on(void **state) {
     ANeuralNetworksMemory_free(m);
     munmap(data, 4096);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /* ---------------------------------------------------------- arguments and states */
 
 static void arguments_are_checked(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
-    ANeuralNetworksExecution *e = execution_of(c);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     float out[4];
     const uint32_t two = 2, three = 3;
     ANeuralNetworksOperandType t = {.type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimensionCount = 1, .dimensions = &two};
@@ -115,14 +120,14 @@ static void arguments_are_checked(void **state) {
     assert_int_equal(adder.executed, 0);
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void padding_is_told_to_drivers(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
-    ANeuralNetworksExecution *e = execution_of(c);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     float a[4] = {1, 2, 3, 0}, out[4] = {0};
     OK(ANeuralNetworksExecution_enableInputAndOutputPadding(e, true));
     IS(BAD_DATA, ANeuralNetworksExecution_setInput(e, 0, NULL, a, 8));
@@ -136,23 +141,23 @@ static void padding_is_told_to_drivers(void **state) {
     assert_int_equal(adder.out[0].location.padding, 4);
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void runs_once_or_is_reusable(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     float out[3] = {0}, a[3] = {1, 2, 3};
     uint32_t rank;
-    ANeuralNetworksExecution *e = execution_on(c, a, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, a, B, out, 3);
     IS(BAD_STATE, ANeuralNetworksExecution_getOutputOperandRank(e, 0, &rank));
     OK(ANeuralNetworksExecution_compute(e));
     IS(BAD_STATE, ANeuralNetworksExecution_compute(e));
     IS(BAD_STATE, ANeuralNetworksExecution_setReusable(e, true));
     IS(BAD_STATE, ANeuralNetworksExecution_setLoopTimeout(e, 1));
     ANeuralNetworksExecution_free(e);
-    e = execution_on(c, a, B, out, 3);
+    e = api_execution_on(c, a, B, out, 3);
     OK(ANeuralNetworksExecution_setReusable(e, true));
     for (int i = 0; i < 3; i++) {
         a[0] = (float)i;
@@ -167,19 +172,19 @@ static void runs_once_or_is_reusable(void **state) {
     assert_int_equal(rank, 1);
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void shapes_are_completed_and_told(void **state) {
     (void)state;
-    struct net n = sum(0);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(0);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     float out[3] = {0};
     uint32_t rank = 0, dims[1] = {0};
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     IS(BAD_DATA, ANeuralNetworksExecution_setInput(e, 0, NULL, A, 12)); /* of what shape? */
     ANeuralNetworksExecution_free(e);
-    e = execution_on(c, A, B, out, 3);
+    e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
     assert_memory_equal(out, SUM, sizeof out);
     assert_int_equal(adder.in[0].dimension_count, 1);
@@ -189,7 +194,7 @@ static void shapes_are_completed_and_told(void **state) {
     assert_int_equal(dims[0], 3);
     ANeuralNetworksExecution_free(e);
 
-    e = execution_of(c);
+    e = api_execution_of(c);
     const uint32_t three = 3;
     const ANeuralNetworksOperandType t = {
         .type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimensionCount = 1, .dimensions = &three};
@@ -202,7 +207,7 @@ static void shapes_are_completed_and_told(void **state) {
     assert_int_equal(dims[0], 3);
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void tell_times(struct nnvts_execution_result *r, enum nnvts_status *st) {
@@ -217,17 +222,17 @@ static void tell_wrong_times(struct nnvts_execution_result *r, enum nnvts_status
 
 static void time_is_measured(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *any = compile(&n), *c = compile_for(&n, fake_device(&adder));
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *any = api_compile(&n), *c = api_compile_for(&n, wrapped_device(&adder));
     float out[3];
     uint64_t ns = 0;
-    ANeuralNetworksExecution *e = execution_on(any, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(any, A, B, out, 3);
     IS(BAD_DATA, ANeuralNetworksExecution_setMeasureTiming(e, true));
     IS(BAD_DATA, ANeuralNetworksExecution_setTimeout(e, 1));
     ANeuralNetworksExecution_free(e);
 
     adder.lie = tell_times;
-    e = execution_on(c, A, B, out, 3);
+    e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_setMeasureTiming(e, true));
     OK(ANeuralNetworksExecution_setTimeout(e, UINT64_C(60000000000)));
     OK(ANeuralNetworksExecution_setLoopTimeout(e, UINT64_MAX)); /* clamped */
@@ -250,19 +255,19 @@ static void time_is_measured(void **state) {
     ANeuralNetworksExecution_free(e);
 
     adder.lie = tell_wrong_times;
-    e = execution_on(c, A, B, out, 3);
+    e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_setMeasureTiming(e, true));
     OK(ANeuralNetworksExecution_compute(e));
     OK(ANeuralNetworksExecution_getDuration(e, ANEURALNETWORKS_DURATION_IN_DRIVER, &ns));
     assert_true(ns == UINT64_MAX); /* what can't be is not passed on */
     ANeuralNetworksExecution_free(e);
-    e = execution_on(c, A, B, out, 3);
+    e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
     IS(BAD_STATE, ANeuralNetworksExecution_getDuration(e, ANEURALNETWORKS_DURATION_IN_DRIVER, &ns));
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(any);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /* -------------------------------------------------------------- drivers that fail */
@@ -284,34 +289,34 @@ static void statuses_are_results(void **state) {
         {(enum nnvts_status)77, ANEURALNETWORKS_OP_FAILED},
         {NNVTS_STATUS_DEAD_OBJECT, ANEURALNETWORKS_DEAD_OBJECT},
     };
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *named = compile_for(&n, fake_device(&adder)), *any = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *named = api_compile_for(&n, wrapped_device(&adder)), *any = api_compile(&n);
     for (uint32_t i = 0; i < COUNT_OF(table); i++) {
         float out[3] = {0};
         uint32_t rank;
         adder.fail = table[i].status;
-        ANeuralNetworksExecution *e = execution_on(named, A, B, out, 3);
+        ANeuralNetworksExecution *e = api_execution_on(named, A, B, out, 3);
         assert_int_equal(ANeuralNetworksExecution_compute(e), table[i].result);
         IS(BAD_STATE, ANeuralNetworksExecution_getOutputOperandRank(e, 0, &rank));
         ANeuralNetworksExecution_free(e);
-        e = execution_on(any, A, B, out, 3); /* falls back to the CPU */
+        e = api_execution_on(any, A, B, out, 3); /* falls back to the CPU */
         OK(ANeuralNetworksExecution_compute(e));
         assert_memory_equal(out, SUM, sizeof out);
         ANeuralNetworksExecution_free(e);
     }
-    assert_true(atomic_load(&fake_device(&adder)->dead));
+    assert_true(atomic_load(&wrapped_device(&adder)->dead));
     ANeuralNetworksCompilation_free(named);
     ANeuralNetworksCompilation_free(any);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void one_step_falls_back(void **state) {
     (void)state;
-    struct net n = sum_times(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum_times(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     float out[3] = {0};
     multiplier.fail = NNVTS_STATUS_GENERAL_FAILURE;
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
     assert_memory_equal(out, SUM_TIMES, sizeof out);
     assert_int_equal(adder.executed, 1); /* its work was not done again */
@@ -319,7 +324,7 @@ static void one_step_falls_back(void **state) {
     assert_null(c->cpu_plan);
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /* ------------------------------------------------------------- drivers that lie */
@@ -361,49 +366,49 @@ static void lies_are_failures(void **state) {
     (void)state;
     void (*const lies[])(struct nnvts_execution_result *, enum nnvts_status *) = {
         lie_count, lie_rank, lie_extent, lie_not_sufficient, lie_insufficient, lie_too_small};
-    struct net known = sum(3), open = sum(0);
-    ANeuralNetworksCompilation *c = compile_for(&known, fake_device(&adder)),
-                               *o = compile_for(&open, fake_device(&adder));
+    struct api_net known = api_sum(3), open = api_sum(0);
+    ANeuralNetworksCompilation *c = api_compile_for(&known, wrapped_device(&adder)),
+                               *o = api_compile_for(&open, wrapped_device(&adder));
     float out[3];
     for (uint32_t i = 0; i < COUNT_OF(lies); i++) {
         adder.lie = lies[i];
-        ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+        ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
         IS(OP_FAILED, ANeuralNetworksExecution_compute(e));
         ANeuralNetworksExecution_free(e);
-        e = execution_on(o, A, B, out, 3);
+        e = api_execution_on(o, A, B, out, 3);
         IS(OP_FAILED, ANeuralNetworksExecution_compute(e));
         ANeuralNetworksExecution_free(e);
     }
     adder.lie = lie_smaller;
-    ANeuralNetworksExecution *small = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *small = api_execution_on(c, A, B, out, 3);
     IS(OP_FAILED, ANeuralNetworksExecution_compute(small));
     ANeuralNetworksExecution_free(small);
-    struct net ranks = net_new(); /* nothing is known of the output */
-    const uint32_t x = vec(&ranks, 3), y = vec(&ranks, 3),
-                   unknown = operand(&ranks, ANEURALNETWORKS_TENSOR_FLOAT32, 0, NULL);
-    binary(&ranks, ANEURALNETWORKS_ADD, x, y, unknown);
-    net_finish(&ranks, LIST(x, y), LIST(unknown));
-    ANeuralNetworksCompilation *r = compile_for(&ranks, fake_device(&adder));
+    struct api_net ranks = api_net_new(); /* nothing is known of the output */
+    const uint32_t x = api_vec(&ranks, 3), y = api_vec(&ranks, 3),
+                   unknown = api_operand(&ranks, ANEURALNETWORKS_TENSOR_FLOAT32, 0, NULL);
+    api_binary(&ranks, ANEURALNETWORKS_ADD, x, y, unknown);
+    api_net_finish(&ranks, LIST(x, y), LIST(unknown));
+    ANeuralNetworksCompilation *r = api_compile_for(&ranks, wrapped_device(&adder));
     for (int lies_of_rank = 0; lies_of_rank < 2; lies_of_rank++) {
         adder.lie = lies_of_rank ? lie_rank : NULL;
-        ANeuralNetworksExecution *f = execution_on(r, A, B, out, 3);
+        ANeuralNetworksExecution *f = api_execution_on(r, A, B, out, 3);
         const int result = ANeuralNetworksExecution_compute(f);
         assert_int_equal(result, lies_of_rank ? ANEURALNETWORKS_OP_FAILED : ANEURALNETWORKS_NO_ERROR);
         ANeuralNetworksExecution_free(f);
     }
     ANeuralNetworksCompilation_free(r);
-    net_free(&ranks);
+    api_net_free(&ranks);
     adder.lie = lie_nothing; /* allowed where the shapes are known */
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     OK(ANeuralNetworksExecution_compute(e));
     ANeuralNetworksExecution_free(e);
-    e = execution_on(o, A, B, out, 3);
+    e = api_execution_on(o, A, B, out, 3);
     IS(OP_FAILED, ANeuralNetworksExecution_compute(e));
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
     ANeuralNetworksCompilation_free(o);
-    net_free(&known);
-    net_free(&open);
+    api_net_free(&known);
+    api_net_free(&open);
 }
 
 /* ----------------------------------------------------------------- dynamic shapes */
@@ -411,15 +416,15 @@ static void lies_are_failures(void **state) {
 static void unknown_sizes_pass_between_steps(void **state) {
     (void)state;
     enum { MANY = 5000 }; /* more than the room that is tried first */
-    struct net n = sum_times(0);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum_times(0);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     static float a[MANY], b[MANY], out[MANY];
     assert_false(c->plan->simple);
     for (int i = 0; i < MANY; i++) {
         a[i] = (float)i;
         b[i] = 2;
     }
-    ANeuralNetworksExecution *e = execution_on(c, a, b, out, MANY);
+    ANeuralNetworksExecution *e = api_execution_on(c, a, b, out, MANY);
     OK(ANeuralNetworksExecution_setReusable(e, true));
     OK(ANeuralNetworksExecution_compute(e));
     for (int i = 0; i < MANY; i++) assert_true(out[i] == (float)(2 * i + 4));
@@ -433,7 +438,7 @@ static void unknown_sizes_pass_between_steps(void **state) {
     const ANeuralNetworksOperandType t = {
         .type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimensionCount = 1, .dimensions = &three};
     uint32_t dims = 0;
-    e = execution_of(c);
+    e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInput(e, 0, &t, A, 12));
     OK(ANeuralNetworksExecution_setInput(e, 1, &t, B, 12));
     OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, out, 4));
@@ -442,21 +447,21 @@ static void unknown_sizes_pass_between_steps(void **state) {
     assert_int_equal(dims, 3);
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /* Both outputs are too small; the step that writes the second has not run when that of the first fails. */
 static void all_sizes_are_told_at_once(void **state) {
     (void)state;
-    struct net n = net_new();
-    const uint32_t a = vec(&n, 0), b = vec(&n, 0), sum = vec(&n, 0), out = vec(&n, 0), three = 3;
-    binary(&n, ANEURALNETWORKS_ADD, a, b, sum);
-    binary(&n, ANEURALNETWORKS_MUL, sum, b, out);
-    net_finish(&n, LIST(a, b), LIST(sum, out));
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_net_new();
+    const uint32_t a = api_vec(&n, 0), b = api_vec(&n, 0), sum = api_vec(&n, 0), out = api_vec(&n, 0), three = 3;
+    api_binary(&n, ANEURALNETWORKS_ADD, a, b, sum);
+    api_binary(&n, ANEURALNETWORKS_MUL, sum, b, out);
+    api_net_finish(&n, LIST(a, b), LIST(sum, out));
+    ANeuralNetworksCompilation *c = api_compile(&n);
     const ANeuralNetworksOperandType t = {
         .type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimensionCount = 1, .dimensions = &three};
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     float got[2] = {7, 7};
     uint32_t dims = 0;
     OK(ANeuralNetworksExecution_setInput(e, 0, &t, A, 12));
@@ -472,20 +477,20 @@ static void all_sizes_are_told_at_once(void **state) {
     assert_true(got[1] == 7);
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /* ------------------------------------------------------------------ other threads */
 
 static void runs_on_another_thread(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     float out[3] = {0};
     uint32_t rank;
     int fd = 7;
     ANeuralNetworksEvent *event = (void *)1;
-    ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
     IS(UNEXPECTED_NULL, ANeuralNetworksExecution_startCompute(e, NULL));
     IS(UNEXPECTED_NULL, ANeuralNetworksExecution_startCompute(NULL, &event));
     assert_null(event);
@@ -505,7 +510,7 @@ static void runs_on_another_thread(void **state) {
     ANeuralNetworksEvent_free(NULL);
     IS(UNEXPECTED_NULL, ANeuralNetworksEvent_wait(NULL));
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /** The threads that wait for work are the parent's. */
@@ -514,15 +519,15 @@ static void runs_in_a_forked_child(void **state) {
 #ifdef __SANITIZE_THREAD__
     skip(); /* it allows no threads in the child of a process that had some */
 #endif
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     for (int child = 0; child < 2; child++) {
         const pid_t pid = child ? fork() : 0;
         float out[3] = {0};
         int status = 0;
         if (pid == 0) {
             ANeuralNetworksEvent *event = NULL;
-            ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+            ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
             if (child) alarm(10);
             OK(ANeuralNetworksExecution_startCompute(e, &event));
             OK(ANeuralNetworksEvent_wait(event));
@@ -537,7 +542,7 @@ static void runs_in_a_forked_child(void **state) {
         assert_int_equal(status, 0);
     }
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void *compute_often(void *argument) {
@@ -545,7 +550,7 @@ static void *compute_often(void *argument) {
     for (int i = 0; i < 20; i++) {
         float out[3] = {0};
         ANeuralNetworksEvent *event = NULL;
-        ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+        ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
         OK(i % 2 ? ANeuralNetworksExecution_compute(e) : ANeuralNetworksExecution_startCompute(e, &event));
         ANeuralNetworksEvent_free(event);
         assert_memory_equal(out, SUM_TIMES, sizeof out);
@@ -557,15 +562,15 @@ static void *compute_often(void *argument) {
 static void threads_share_a_compilation(void **state) {
     (void)state;
     enum { THREADS = 6 };
-    struct net n = sum_times(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum_times(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     pthread_t threads[THREADS];
     multiplier.fail = NNVTS_STATUS_GENERAL_FAILURE; /* all want the CPU's step at once */
     for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, compute_often, c), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     assert_int_equal(adder.executed, THREADS * 20);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /* --------------------------------------------------------------------- fences */
@@ -577,8 +582,8 @@ static bool has_signalled(int fd) {
 
 static void waits_for_fences(void **state) {
     (void)state;
-    struct net n = sum_times(3), one = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n), *d = compile(&one);
+    struct api_net n = api_sum_times(3), one = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n), *d = api_compile(&one);
     float sums[3] = {0}, out[3] = {0};
     int fence = eventfd(0, 0), fd = -1;
     const uint64_t signal = 1;
@@ -587,7 +592,7 @@ static void waits_for_fences(void **state) {
     IS(BAD_DATA, ANeuralNetworksEvent_createFromSyncFenceFd(0, &start));
     IS(UNEXPECTED_NULL, ANeuralNetworksEvent_createFromSyncFenceFd(fence, NULL));
     OK(ANeuralNetworksEvent_createFromSyncFenceFd(fence, &start));
-    ANeuralNetworksExecution *a = execution_on(c, A, B, sums, 3), *b = execution_on(d, sums, B, out, 3);
+    ANeuralNetworksExecution *a = api_execution_on(c, A, B, sums, 3), *b = api_execution_on(d, sums, B, out, 3);
     const ANeuralNetworksEvent *none = NULL;
     IS(UNEXPECTED_NULL, ANeuralNetworksExecution_startComputeWithDependencies(a, NULL, 1, 0, &first));
     IS(UNEXPECTED_NULL, ANeuralNetworksExecution_startComputeWithDependencies(a, &none, 1, 0, &first));
@@ -614,21 +619,21 @@ static void waits_for_fences(void **state) {
     ANeuralNetworksExecution_free(b);
     ANeuralNetworksCompilation_free(c);
     ANeuralNetworksCompilation_free(d);
-    net_free(&n);
-    net_free(&one);
+    api_net_free(&n);
+    api_net_free(&one);
 }
 
 static void drivers_wait_for_fences(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     float sums[3] = {0}, out[3] = {0};
     const uint64_t signal = 1;
     int fence = eventfd(0, 0);
     ANeuralNetworksEvent *start = NULL, *first = NULL, *second = NULL;
     OK(ANeuralNetworksEvent_createFromSyncFenceFd(fence, &start));
     assert_int_equal(write(fence, &signal, sizeof signal), sizeof signal);
-    ANeuralNetworksExecution *a = execution_on(c, A, B, sums, 3), *b = execution_on(c, sums, B, out, 3);
+    ANeuralNetworksExecution *a = api_execution_on(c, A, B, sums, 3), *b = api_execution_on(c, sums, B, out, 3);
     OK(ANeuralNetworksExecution_startComputeWithDependencies(a, (const ANeuralNetworksEvent *[]){start}, 1, 0, &first));
     OK(ANeuralNetworksExecution_startComputeWithDependencies(b, (const ANeuralNetworksEvent *[]){start, first}, 2, 0,
                                                              &second));
@@ -643,20 +648,20 @@ static void drivers_wait_for_fences(void **state) {
     ANeuralNetworksExecution_free(a);
     ANeuralNetworksExecution_free(b);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static int fenced(ANeuralNetworksCompilation *c, float *out, const ANeuralNetworksEvent *after,
                   ANeuralNetworksEvent **event, ANeuralNetworksExecution **e) {
-    *e = execution_on(c, A, B, out, 3);
+    *e = api_execution_on(c, A, B, out, 3);
     return ANeuralNetworksExecution_startComputeWithDependencies(*e, &after, after != NULL, 0, event);
 }
 
 static void fenced_executions_fail(void **state) {
     (void)state;
-    struct net n = sum(3), open = sum(0), two = sum_times(3);
-    ANeuralNetworksCompilation *named = compile_for(&n, fake_device(&adder)), *any = compile(&n), *o = compile(&open),
-                               *compound = compile(&two);
+    struct api_net n = api_sum(3), open = api_sum(0), two = api_sum_times(3);
+    ANeuralNetworksCompilation *named = api_compile_for(&n, wrapped_device(&adder)), *any = api_compile(&n),
+                               *o = api_compile(&open), *compound = api_compile(&two);
     ANeuralNetworksEvent *event = NULL, *next = NULL;
     ANeuralNetworksExecution *e, *f;
     float out[3] = {0};
@@ -689,23 +694,23 @@ static void fenced_executions_fail(void **state) {
     ANeuralNetworksCompilation_free(any);
     ANeuralNetworksCompilation_free(o);
     ANeuralNetworksCompilation_free(compound);
-    net_free(&n);
-    net_free(&open);
-    net_free(&two);
+    api_net_free(&n);
+    api_net_free(&open);
+    api_net_free(&two);
 }
 
 static void a_deadline_ends_waiting(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile_for(&n, fake_device(&adder));
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile_for(&n, wrapped_device(&adder));
     int fence = eventfd(0, 0); /* never signalled */
     ANeuralNetworksEvent *start = NULL, *event = NULL;
     float out[3] = {0};
     adder.base.feature_level = 3; /* no fences of its own below level 4 */
     nnv_rt_device_override((struct nnvts_device *[]){&adder.base}, 1);
-    ANeuralNetworksCompilation *old = compile_for(&n, fake_device(&adder));
+    ANeuralNetworksCompilation *old = api_compile_for(&n, wrapped_device(&adder));
     OK(ANeuralNetworksEvent_createFromSyncFenceFd(fence, &start));
-    ANeuralNetworksExecution *e = execution_on(old, A, B, out, 3);
+    ANeuralNetworksExecution *e = api_execution_on(old, A, B, out, 3);
     OK(ANeuralNetworksExecution_setTimeout(e, 20000000));
     OK(ANeuralNetworksExecution_startComputeWithDependencies(e, (const ANeuralNetworksEvent *[]){start}, 1, 0, &event));
     IS(MISSED_DEADLINE_TRANSIENT, ANeuralNetworksEvent_wait(event));
@@ -715,7 +720,7 @@ static void a_deadline_ends_waiting(void **state) {
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(old);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
     close(fence);
 }
 
@@ -727,13 +732,13 @@ static void *wait_for(void *event) {
 /** While another thread waits, without a deadline, for what the execution depends on: a fence, or a driver. */
 static void deadlines_are_kept_beside_another_waiter(void **state) {
     (void)state;
-    struct net n = sum(3), two = sum_times(3);
-    ANeuralNetworksCompilation *one = compile_for(&n, fake_device(&adder)),
-                               *cpu = compile_for(&two, nnv_rt_device_at(nnv_rt_device_count() - 1));
+    struct api_net n = api_sum(3), two = api_sum_times(3);
+    ANeuralNetworksCompilation *one = api_compile_for(&n, wrapped_device(&adder)),
+                               *cpu = api_compile_for(&two, nnv_rt_device_at(nnv_rt_device_count() - 1));
     const uint64_t signal = 1;
     for (int in_driver = 0; in_driver < 2; in_driver++) {
         ANeuralNetworksEvent *first = NULL, *late = NULL;
-        ANeuralNetworksExecution *a = NULL, *b = execution_on(cpu, A, B, (float[3]){0}, 3);
+        ANeuralNetworksExecution *a = NULL, *b = api_execution_on(cpu, A, B, (float[3]){0}, 3);
         float sums[3] = {0};
         pthread_t waiter;
         const int fence = adder.late_fence = eventfd(0, 0);
@@ -761,15 +766,15 @@ static void deadlines_are_kept_beside_another_waiter(void **state) {
     assert_int_equal(adder.fenced, 1);
     ANeuralNetworksCompilation_free(one);
     ANeuralNetworksCompilation_free(cpu);
-    net_free(&n);
-    net_free(&two);
+    api_net_free(&n);
+    api_net_free(&two);
 }
 
 /** Nothing runs on the caller's thread instead: what it depends on may be for the caller to signal. */
 static void without_threads_nothing_starts(void **state) {
     (void)state;
-    struct net n = sum_times(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum_times(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     int fence = eventfd(0, 0); /* never signalled */
     ANeuralNetworksEvent *start = NULL, *event = (void *)1;
     pthread_attr_t usual, huge;
@@ -781,7 +786,7 @@ static void without_threads_nothing_starts(void **state) {
     assert_int_equal(pthread_setattr_default_np(&huge), 0); /* no address space has room for such a stack */
     alarm(20);
     for (int behind_fence = 0; behind_fence < 2; behind_fence++) {
-        ANeuralNetworksExecution *e = execution_on(c, A, B, out, 3);
+        ANeuralNetworksExecution *e = api_execution_on(c, A, B, out, 3);
         const ANeuralNetworksEvent *after = start;
         IS(OUT_OF_MEMORY, behind_fence ? ANeuralNetworksExecution_startComputeWithDependencies(e, &after, 1, 0, &event)
                                        : ANeuralNetworksExecution_startCompute(e, &event));
@@ -796,7 +801,7 @@ static void without_threads_nothing_starts(void **state) {
     ANeuralNetworksEvent_free(start);
     close(fence);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 int main(void) {

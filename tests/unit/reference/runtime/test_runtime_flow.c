@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** IF and WHILE that the runtime walks through, since what is below them is best done by several devices. */
-#include "tests/kit/runtime_run_fixture.h"
+#include "base/clock.h"
+#include "tests/kit/runtime.h"
 
 /** One graph: x OP c -> y. */
-static struct net step_graph(int32_t type, float value) {
-    struct net n = net_new();
-    const uint32_t x = vec(&n, 2), y = vec(&n, 2), c = constant(&n, 2, (float[]){value, value});
-    binary(&n, type, x, c, y);
-    net_finish(&n, LIST(x), LIST(y));
+static struct api_net step_graph(int32_t type, float value) {
+    struct api_net n = api_net_new();
+    const uint32_t x = api_vec(&n, 2), y = api_vec(&n, 2), c = api_constant(&n, 2, (float[]){value, value});
+    api_binary(&n, type, x, c, y);
+    api_net_finish(&n, LIST(x), LIST(y));
     return n;
 }
 
 /** IF flag: x + 1, else x * 3; then minus 1. */
 struct choice {
-    struct net yes, no, main;
+    struct api_net yes, no, main;
 };
 
 static struct choice choice_new(void) {
-    struct choice t = {step_graph(ANEURALNETWORKS_ADD, 1), step_graph(ANEURALNETWORKS_MUL, 3), net_new()};
-    struct net *n = &t.main;
-    const uint32_t condition = flag(n), x = vec(n, 2), chosen = vec(n, 2), out = vec(n, 2);
-    operation(n, ANEURALNETWORKS_IF, LIST(condition, graph(n, &t.yes), graph(n, &t.no), x), LIST(chosen));
-    binary(n, ANEURALNETWORKS_SUB, chosen, constant(n, 2, (float[]){1, 1}), out);
-    net_finish(n, LIST(condition, x), LIST(out));
+    struct choice t = {step_graph(ANEURALNETWORKS_ADD, 1), step_graph(ANEURALNETWORKS_MUL, 3), api_net_new()};
+    struct api_net *n = &t.main;
+    const uint32_t condition = api_flag(n), x = api_vec(n, 2), chosen = api_vec(n, 2), out = api_vec(n, 2);
+    api_operation(n, ANEURALNETWORKS_IF, LIST(condition, api_graph(n, &t.yes), api_graph(n, &t.no), x), LIST(chosen));
+    api_binary(n, ANEURALNETWORKS_SUB, chosen, api_constant(n, 2, (float[]){1, 1}), out);
+    api_net_finish(n, LIST(condition, x), LIST(out));
     return t;
 }
 
 static void choice_free(struct choice *t) {
-    net_free(&t->main);
-    net_free(&t->yes);
-    net_free(&t->no);
+    api_net_free(&t->main);
+    api_net_free(&t->yes);
+    api_net_free(&t->no);
 }
 
 static void if_takes_one_branch(void **state) {
     (void)state;
     struct choice t = choice_new();
-    ANeuralNetworksCompilation *c = compile(&t.main);
+    ANeuralNetworksCompilation *c = api_compile(&t.main);
     assert_int_equal(c->plan->graphs[0].steps[0].kind, NNV_RT_IF); /* else this tests nothing */
     uint8_t yes = 1;
     float x[] = {5, 7}, out[2];
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInput(e, 0, NULL, &yes, 1));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, x, sizeof x));
     OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, out, sizeof out));
@@ -62,11 +63,11 @@ static void if_takes_one_branch(void **state) {
 static void a_branch_falls_back(void **state) {
     (void)state;
     struct choice t = choice_new();
-    ANeuralNetworksCompilation *c = compile(&t.main);
+    ANeuralNetworksCompilation *c = api_compile(&t.main);
     const uint8_t no = 0;
     float x[] = {5, 7}, out[2];
     multiplier.fail = NNVTS_STATUS_GENERAL_FAILURE;
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInput(e, 0, NULL, &no, 1));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, x, sizeof x));
     OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, out, sizeof out));
@@ -81,38 +82,39 @@ static void a_branch_falls_back(void **state) {
 
 /** WHILE i[0] < limit[0]: i = i + 1, x = x * 2. Out: i and x. limit is carried along, unchanged. */
 struct loop {
-    struct net condition, body, main;
+    struct api_net condition, body, main;
 };
 
 static struct loop loop_new(bool endless) {
-    struct loop t = {net_new(), net_new(), net_new()};
-    struct net *n = &t.condition;
-    uint32_t i = vec(n, 1), x = vec(n, 2), limit = vec(n, 1), go_on = flag(n);
-    operation(n, endless ? ANEURALNETWORKS_EQUAL : ANEURALNETWORKS_LESS, LIST(i, endless ? i : limit), LIST(go_on));
-    net_finish(n, LIST(i, x, limit), LIST(go_on));
+    struct loop t = {api_net_new(), api_net_new(), api_net_new()};
+    struct api_net *n = &t.condition;
+    uint32_t i = api_vec(n, 1), x = api_vec(n, 2), limit = api_vec(n, 1), go_on = api_flag(n);
+    api_operation(n, endless ? ANEURALNETWORKS_EQUAL : ANEURALNETWORKS_LESS, LIST(i, endless ? i : limit), LIST(go_on));
+    api_net_finish(n, LIST(i, x, limit), LIST(go_on));
     n = &t.body;
-    i = vec(n, 1), x = vec(n, 2), limit = vec(n, 1);
-    uint32_t next = vec(n, 1), more = vec(n, 2);
-    binary(n, ANEURALNETWORKS_ADD, i, constant(n, 1, (float[]){1}), next);
-    binary(n, ANEURALNETWORKS_MUL, x, constant(n, 2, (float[]){2, 2}), more);
-    net_finish(n, LIST(i, x, limit), LIST(next, more));
+    i = api_vec(n, 1), x = api_vec(n, 2), limit = api_vec(n, 1);
+    uint32_t next = api_vec(n, 1), more = api_vec(n, 2);
+    api_binary(n, ANEURALNETWORKS_ADD, i, api_constant(n, 1, (float[]){1}), next);
+    api_binary(n, ANEURALNETWORKS_MUL, x, api_constant(n, 2, (float[]){2, 2}), more);
+    api_net_finish(n, LIST(i, x, limit), LIST(next, more));
     n = &t.main;
-    i = constant(n, 1, (float[]){0}), x = vec(n, 2), limit = vec(n, 1);
-    next = vec(n, 1), more = vec(n, 2);
-    operation(n, ANEURALNETWORKS_WHILE, LIST(graph(n, &t.condition), graph(n, &t.body), i, x, limit), LIST(next, more));
-    net_finish(n, LIST(x, limit), LIST(next, more));
+    i = api_constant(n, 1, (float[]){0}), x = api_vec(n, 2), limit = api_vec(n, 1);
+    next = api_vec(n, 1), more = api_vec(n, 2);
+    api_operation(n, ANEURALNETWORKS_WHILE, LIST(api_graph(n, &t.condition), api_graph(n, &t.body), i, x, limit),
+                  LIST(next, more));
+    api_net_finish(n, LIST(x, limit), LIST(next, more));
     return t;
 }
 
 static void loop_free(struct loop *t) {
-    net_free(&t->main);
-    net_free(&t->condition);
-    net_free(&t->body);
+    api_net_free(&t->main);
+    api_net_free(&t->condition);
+    api_net_free(&t->body);
 }
 
 static ANeuralNetworksExecution *loop_execution(ANeuralNetworksCompilation *c, const float *x, const float *limit,
                                                 float *count, float *out) {
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInput(e, 0, NULL, x, 8));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, limit, 4));
     OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, count, 4));
@@ -123,7 +125,7 @@ static ANeuralNetworksExecution *loop_execution(ANeuralNetworksCompilation *c, c
 static void while_carries_values(void **state) {
     (void)state;
     struct loop t = loop_new(false);
-    ANeuralNetworksCompilation *c = compile(&t.main);
+    ANeuralNetworksCompilation *c = api_compile(&t.main);
     assert_int_equal(c->plan->graphs[0].steps[0].kind, NNV_RT_WHILE);
     float x[] = {3, 5}, limit = 4, count = -1, out[2] = {0};
     ANeuralNetworksExecution *e = loop_execution(c, x, &limit, &count, out);
@@ -150,7 +152,7 @@ static void while_carries_values(void **state) {
 static void while_in_a_burst(void **state) {
     (void)state;
     struct loop t = loop_new(false);
-    ANeuralNetworksCompilation *c = compile(&t.main);
+    ANeuralNetworksCompilation *c = api_compile(&t.main);
     ANeuralNetworksBurst *burst = NULL;
     float x[] = {3, 5}, limit = 3, count, out[2];
     OK(ANeuralNetworksBurst_create(c, &burst));
@@ -172,7 +174,7 @@ static void while_in_a_burst(void **state) {
 static void while_has_a_timeout(void **state) {
     (void)state;
     struct loop t = loop_new(true);
-    ANeuralNetworksCompilation *c = compile(&t.main);
+    ANeuralNetworksCompilation *c = api_compile(&t.main);
     assert_int_equal(c->plan->graphs[0].steps[0].kind, NNV_RT_WHILE);
     float x[] = {3, 5}, limit = 3, count, out[2];
     uint32_t rank;
@@ -192,9 +194,9 @@ static void while_has_a_timeout(void **state) {
 static void while_output_too_small(void **state) {
     (void)state;
     struct loop t = loop_new(false);
-    ANeuralNetworksCompilation *c = compile(&t.main);
+    ANeuralNetworksCompilation *c = api_compile(&t.main);
     float x[] = {3, 5}, limit = 3, count, out[2];
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInput(e, 0, NULL, x, 8));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, &limit, 4));
     OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, &count, 4));
@@ -208,24 +210,26 @@ static void while_output_too_small(void **state) {
 static void control_flow_nests(void **state) {
     (void)state;
     struct loop loop = loop_new(false);
-    struct net yes = net_new(), no = net_new(), n = net_new();
-    uint32_t x = vec(&yes, 2), limit = vec(&yes, 1), i = constant(&yes, 1, (float[]){0}), next = vec(&yes, 1);
-    uint32_t more = vec(&yes, 2);
-    operation(&yes, ANEURALNETWORKS_WHILE, LIST(graph(&yes, &loop.condition), graph(&yes, &loop.body), i, x, limit),
-              LIST(next, more));
-    net_finish(&yes, LIST(x, limit), LIST(more));
-    x = vec(&no, 2), limit = vec(&no, 1), more = vec(&no, 2);
-    binary(&no, ANEURALNETWORKS_ADD, x, constant(&no, 2, (float[]){1, 1}), more);
-    net_finish(&no, LIST(x, limit), LIST(more));
-    const uint32_t condition = flag(&n);
-    x = vec(&n, 2), limit = vec(&n, 1), more = vec(&n, 2);
-    operation(&n, ANEURALNETWORKS_IF, LIST(condition, graph(&n, &yes), graph(&n, &no), x, limit), LIST(more));
-    net_finish(&n, LIST(condition, x, limit), LIST(more));
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net yes = api_net_new(), no = api_net_new(), n = api_net_new();
+    uint32_t x = api_vec(&yes, 2), limit = api_vec(&yes, 1), i = api_constant(&yes, 1, (float[]){0}),
+             next = api_vec(&yes, 1);
+    uint32_t more = api_vec(&yes, 2);
+    api_operation(&yes, ANEURALNETWORKS_WHILE,
+                  LIST(api_graph(&yes, &loop.condition), api_graph(&yes, &loop.body), i, x, limit), LIST(next, more));
+    api_net_finish(&yes, LIST(x, limit), LIST(more));
+    x = api_vec(&no, 2), limit = api_vec(&no, 1), more = api_vec(&no, 2);
+    api_binary(&no, ANEURALNETWORKS_ADD, x, api_constant(&no, 2, (float[]){1, 1}), more);
+    api_net_finish(&no, LIST(x, limit), LIST(more));
+    const uint32_t condition = api_flag(&n);
+    x = api_vec(&n, 2), limit = api_vec(&n, 1), more = api_vec(&n, 2);
+    api_operation(&n, ANEURALNETWORKS_IF, LIST(condition, api_graph(&n, &yes), api_graph(&n, &no), x, limit),
+                  LIST(more));
+    api_net_finish(&n, LIST(condition, x, limit), LIST(more));
+    ANeuralNetworksCompilation *c = api_compile(&n);
     uint8_t flags = 1;
     const float values[] = {3, 5}, times = 5;
     float out[2] = {0};
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInput(e, 0, NULL, &flags, 1));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, values, 8));
     OK(ANeuralNetworksExecution_setInput(e, 2, NULL, &times, 4));
@@ -239,9 +243,9 @@ static void control_flow_nests(void **state) {
     assert_memory_equal(out, ((float[]){4, 6}), sizeof out);
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
-    net_free(&yes);
-    net_free(&no);
+    api_net_free(&n);
+    api_net_free(&yes);
+    api_net_free(&no);
     loop_free(&loop);
 }
 

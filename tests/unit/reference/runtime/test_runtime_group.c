@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "reference/runtime/plan/planning.h"
-#include "tests/kit/runtime_fixture.h"
+#include "tests/kit/toy.h"
 
 enum { MOST = 12 };
 

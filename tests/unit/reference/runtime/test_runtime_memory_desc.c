@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Memory descriptors, memory of devices, the shared memory that stands in for it, and copies. */
-#include "tests/kit/runtime_run_fixture.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/kit/runtime.h"
 
 static ANeuralNetworksMemoryDesc *desc_of(ANeuralNetworksCompilation *from, ANeuralNetworksCompilation *to) {
     ANeuralNetworksMemoryDesc *d = NULL;
@@ -33,13 +36,14 @@ static ANeuralNetworksMemory *file_memory(size_t bytes, const void *data) {
 
 static void roles_are_checked(void **state) {
     (void)state;
-    struct net n = sum(3), other = sum(4), open = sum(0), integers = net_new();
+    struct api_net n = api_sum(3), other = api_sum(4), open = api_sum(0), integers = api_net_new();
     const uint32_t three = 3, four = 4, dims[] = {3, 1};
-    const uint32_t x = operand(&integers, ANEURALNETWORKS_TENSOR_INT32, 1, &three);
-    const uint32_t y = operand(&integers, ANEURALNETWORKS_TENSOR_INT32, 1, &three);
-    binary(&integers, ANEURALNETWORKS_ADD, x, x, y);
-    net_finish(&integers, LIST(x), LIST(y));
-    ANeuralNetworksCompilation *c = compile(&n), *o = compile(&other), *u = compile(&open), *i = compile(&integers);
+    const uint32_t x = api_operand(&integers, ANEURALNETWORKS_TENSOR_INT32, 1, &three);
+    const uint32_t y = api_operand(&integers, ANEURALNETWORKS_TENSOR_INT32, 1, &three);
+    api_binary(&integers, ANEURALNETWORKS_ADD, x, x, y);
+    api_net_finish(&integers, LIST(x), LIST(y));
+    ANeuralNetworksCompilation *c = api_compile(&n), *o = api_compile(&other), *u = api_compile(&open),
+                               *i = api_compile(&integers);
     ANeuralNetworksCompilation *unfinished = NULL;
     OK(ANeuralNetworksCompilation_create(n.model, &unfinished));
     ANeuralNetworksMemoryDesc *d = NULL;
@@ -81,11 +85,11 @@ static void roles_are_checked(void **state) {
     IS(BAD_DATA, ANeuralNetworksMemoryDesc_addInputRole(d, c, 0, 1));
     OK(ANeuralNetworksMemoryDesc_addInputRole(d, o, 0, 1));
     ANeuralNetworksMemoryDesc_free(d);
-    for (struct net *each[] = {&n, &other, &open, &integers}, **p = each; p < each + 4; p++) {
+    for (struct api_net *each[] = {&n, &other, &open, &integers}, **p = each; p < each + 4; p++) {
         ANeuralNetworksCompilation *all[] = {c, o, u, i};
         ANeuralNetworksCompilation_free(all[p - each]);
         if (p == each) ANeuralNetworksCompilation_free(unfinished);
-        net_free(*p);
+        api_net_free(*p);
     }
 }
 
@@ -93,14 +97,14 @@ static void roles_are_checked(void **state) {
 
 static void stays_in_the_device(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksMemory *m = NULL;
     float out[3] = {0};
     OK(memory_between(c, c, &m));
     assert_int_equal(adder.allocated, 1);
     assert_int_equal(m->memory.kind, NNVTS_MEMORY_DEVICE);
-    ANeuralNetworksExecution *first = execution_of(c), *second = execution_of(c), *early = execution_of(c);
+    ANeuralNetworksExecution *first = api_execution_of(c), *second = api_execution_of(c), *early = api_execution_of(c);
     IS(BAD_DATA, ANeuralNetworksExecution_setInputFromMemory(first, 1, NULL, m, 0, 0)); /* no role */
     IS(BAD_DATA, ANeuralNetworksExecution_setInputFromMemory(first, 0, NULL, m, 0, 12));
     IS(BAD_DATA, ANeuralNetworksExecution_setOutputFromMemory(first, 0, NULL, m, 4, 0));
@@ -126,18 +130,18 @@ static void stays_in_the_device(void **state) {
     ANeuralNetworksExecution_free(early);
     ANeuralNetworksMemory_free(m);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void a_failure_leaves_nothing(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile_for(&n, fake_device(&adder));
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile_for(&n, wrapped_device(&adder));
     ANeuralNetworksMemory *m = NULL, *file = file_memory(12, A);
     float out[3];
     OK(memory_between(c, c, &m));
     OK(ANeuralNetworksMemory_copy(file, m));
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInput(e, 0, NULL, A, sizeof A));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, B, sizeof B));
     OK(ANeuralNetworksExecution_setOutputFromMemory(e, 0, NULL, m, 0, 0));
@@ -146,7 +150,7 @@ static void a_failure_leaves_nothing(void **state) {
     IS(BAD_DATA, ANeuralNetworksMemory_copy(m, file));
     ANeuralNetworksExecution_free(e);
     adder.fail = NNVTS_STATUS_NONE;
-    e = execution_of(c);
+    e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 0, 0));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, B, sizeof B));
     OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, out, sizeof out));
@@ -155,19 +159,19 @@ static void a_failure_leaves_nothing(void **state) {
     ANeuralNetworksMemory_free(m);
     ANeuralNetworksMemory_free(file);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void the_cpu_can_use_it(void **state) {
     (void)state;
-    struct net n = sum(3);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(3);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksMemory *in = NULL, *out = NULL, *file = file_memory(12, A);
     OK(memory_between(NULL, c, &in));
     OK(memory_between(c, NULL, &out));
     OK(ANeuralNetworksMemory_copy(file, in));
     adder.fail = NNVTS_STATUS_GENERAL_FAILURE;
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, in, 0, 0));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, B, sizeof B));
     OK(ANeuralNetworksExecution_setOutputFromMemory(e, 0, NULL, out, 0, 0));
@@ -180,14 +184,14 @@ static void the_cpu_can_use_it(void **state) {
     ANeuralNetworksMemory_free(out);
     ANeuralNetworksMemory_free(file);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /** Of a compilation that is split, one device has all steps that use an argument, or it has not. */
 static void roles_of_split_models(void **state) {
     (void)state;
-    struct net n = sum_times(3); /* a: the adder's; b: both; the result: the multiplier's */
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum_times(3); /* a: the adder's; b: both; the result: the multiplier's */
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksMemory *a = NULL, *b = NULL, *result = NULL, *file = file_memory(12, A), *more = file_memory(12, B);
     OK(memory_between(NULL, c, &a));
     assert_int_equal(adder.allocated, 1);
@@ -203,7 +207,7 @@ static void roles_of_split_models(void **state) {
     assert_int_equal(adder.allocated + multiplier.allocated, 2);
     OK(ANeuralNetworksMemory_copy(file, a));
     OK(ANeuralNetworksMemory_copy(more, b));
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, a, 0, 0));
     OK(ANeuralNetworksExecution_setInputFromMemory(e, 1, NULL, b, 0, 0));
     OK(ANeuralNetworksExecution_setOutputFromMemory(e, 0, NULL, result, 0, 0));
@@ -214,15 +218,16 @@ static void roles_of_split_models(void **state) {
     for (ANeuralNetworksMemory *all[] = {a, b, result, file, more}, **p = all; p < all + 5; p++)
         ANeuralNetworksMemory_free(*p);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /* ------------------------------------------------------------- shared memory instead */
 
 static void shared_memory_stands_in(void **state) {
     (void)state;
-    struct net n = sum(3), open = sum(0);
-    ANeuralNetworksCompilation *any = compile(&n), *named = compile_for(&n, fake_device(&adder)), *o = compile(&open);
+    struct api_net n = api_sum(3), open = api_sum(0);
+    ANeuralNetworksCompilation *any = api_compile(&n), *named = api_compile_for(&n, wrapped_device(&adder)),
+                               *o = api_compile(&open);
     ANeuralNetworksMemory *m = NULL;
     float out[3] = {0};
     adder.fail_allocate = NNVTS_STATUS_GENERAL_FAILURE;
@@ -233,7 +238,7 @@ static void shared_memory_stands_in(void **state) {
     assert_int_equal(m->memory.kind, NNVTS_MEMORY_SHARED);
     assert_int_equal(m->memory.size, 12);
     adder.fail_allocate = NNVTS_STATUS_NONE;
-    ANeuralNetworksExecution *e = execution_of(any), *f = execution_of(any);
+    ANeuralNetworksExecution *e = api_execution_of(any), *f = api_execution_of(any);
     OK(ANeuralNetworksExecution_setInput(e, 0, NULL, A, sizeof A));
     OK(ANeuralNetworksExecution_setInput(e, 1, NULL, B, sizeof B));
     OK(ANeuralNetworksExecution_setOutputFromMemory(e, 0, NULL, m, 0, 0));
@@ -256,22 +261,22 @@ static void shared_memory_stands_in(void **state) {
     ANeuralNetworksCompilation_free(any);
     ANeuralNetworksCompilation_free(named);
     ANeuralNetworksCompilation_free(o);
-    net_free(&n);
-    net_free(&open);
+    api_net_free(&n);
+    api_net_free(&open);
 }
 
 /* ------------------------------------------------------------------ unknown shapes */
 
 static void holds_the_shape_of_its_value(void **state) {
     (void)state;
-    struct net n = sum(0);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(0);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksMemory *m = NULL;
     const uint32_t two = 2, three = 3;
     ANeuralNetworksOperandType t = {.type = ANEURALNETWORKS_TENSOR_FLOAT32, .dimensionCount = 1, .dimensions = &three};
     float out[3] = {0};
     OK(memory_between(c, c, &m));
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     OK(ANeuralNetworksExecution_setInput(e, 0, &t, A, sizeof A));
     OK(ANeuralNetworksExecution_setInput(e, 1, &t, B, sizeof B));
     OK(ANeuralNetworksExecution_setOutputFromMemory(e, 0, NULL, m, 0, 0));
@@ -279,7 +284,7 @@ static void holds_the_shape_of_its_value(void **state) {
     ANeuralNetworksExecution_free(e);
     for (int right = 0; right < 2; right++) {
         t.dimensions = right ? &three : &two;
-        e = execution_of(c);
+        e = api_execution_of(c);
         IS(BAD_DATA, ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 0, 0)); /* of unknown shape */
         OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, &t, m, 0, 0));
         OK(ANeuralNetworksExecution_setInput(e, 1, &t, B, 4 * *t.dimensions));
@@ -300,22 +305,22 @@ static void holds_the_shape_of_its_value(void **state) {
     ANeuralNetworksMemory_free(small);
     ANeuralNetworksMemory_free(m);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 /** A scalar has no extents; its memory is as uninitialised as any. */
 static void scalar_memory(bool shared) {
-    struct net n = net_new();
+    struct api_net n = api_net_new();
     const uint32_t one = 1;
     const int32_t two[] = {2};
-    const uint32_t shape = operand(&n, ANEURALNETWORKS_TENSOR_INT32, 1, &one);
-    const uint32_t value = operand(&n, ANEURALNETWORKS_FLOAT32, 0, NULL), out = vec(&n, 2);
+    const uint32_t shape = api_operand(&n, ANEURALNETWORKS_TENSOR_INT32, 1, &one);
+    const uint32_t value = api_operand(&n, ANEURALNETWORKS_FLOAT32, 0, NULL), out = api_vec(&n, 2);
     OK(ANeuralNetworksModel_setOperandValue(n.model, (int32_t)shape, two, sizeof two));
-    operation(&n, ANEURALNETWORKS_FILL, LIST(shape, value), LIST(out));
-    net_finish(&n, LIST(value), LIST(out));
+    api_operation(&n, ANEURALNETWORKS_FILL, LIST(shape, value), LIST(out));
+    api_net_finish(&n, LIST(value), LIST(out));
     adder.supports[ANEURALNETWORKS_FILL] = true;
     adder.fail_allocate = shared ? NNVTS_STATUS_GENERAL_FAILURE : NNVTS_STATUS_NONE;
-    ANeuralNetworksCompilation *c = compile(&n);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksMemoryDesc *d = NULL;
     ANeuralNetworksMemory *m = NULL, *file = file_memory(4, &A[1]);
     OK(ANeuralNetworksMemoryDesc_create(&d));
@@ -332,7 +337,7 @@ static void scalar_memory(bool shared) {
     assert_int_equal(m->memory.kind, shared ? NNVTS_MEMORY_SHARED : NNVTS_MEMORY_DEVICE);
     for (int filled = 0; filled < 2; filled++) {
         float values[2] = {0};
-        ANeuralNetworksExecution *e = execution_of(c);
+        ANeuralNetworksExecution *e = api_execution_of(c);
         OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 0, 0));
         OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, values, sizeof values));
         if (filled) OK(ANeuralNetworksMemory_copy(file, m));
@@ -344,7 +349,7 @@ static void scalar_memory(bool shared) {
     ANeuralNetworksMemory_free(m);
     ANeuralNetworksMemory_free(file);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void scalars_have_memory(void **state) {
@@ -356,12 +361,12 @@ static void scalars_have_memory(void **state) {
 /* ---------------------------------------------------------------------- copies */
 
 /** x + x, of a shape. */
-static struct net doubled(uint32_t rank, const uint32_t *dims) {
-    struct net n = net_new();
-    const uint32_t x = operand(&n, ANEURALNETWORKS_TENSOR_FLOAT32, rank, dims);
-    const uint32_t y = operand(&n, ANEURALNETWORKS_TENSOR_FLOAT32, rank, dims);
-    binary(&n, ANEURALNETWORKS_ADD, x, x, y);
-    net_finish(&n, LIST(x), LIST(y));
+static struct api_net doubled(uint32_t rank, const uint32_t *dims) {
+    struct api_net n = api_net_new();
+    const uint32_t x = api_operand(&n, ANEURALNETWORKS_TENSOR_FLOAT32, rank, dims);
+    const uint32_t y = api_operand(&n, ANEURALNETWORKS_TENSOR_FLOAT32, rank, dims);
+    api_binary(&n, ANEURALNETWORKS_ADD, x, x, y);
+    api_net_finish(&n, LIST(x), LIST(y));
     return n;
 }
 
@@ -370,12 +375,12 @@ static void copies_keep_the_shape(void **state) {
     (void)state;
     static const uint32_t shapes[][2] = {{2, 3}, {3, 2}, {6, 1}, {6, 0}};
     static const float six[] = {1, 2, 3, 4, 5, 6};
-    struct net n[4];
+    struct api_net n[4];
     ANeuralNetworksCompilation *c[4];
     ANeuralNetworksMemory *m[4], *file = file_memory(sizeof six, six);
     for (int i = 0; i < 4; i++) {
         n[i] = doubled(i < 3 ? 2 : 1, shapes[i]);
-        c[i] = compile(&n[i]);
+        c[i] = api_compile(&n[i]);
         OK(memory_between(NULL, c[i], &m[i]));
     }
     OK(ANeuralNetworksMemory_copy(file, m[0]));
@@ -385,7 +390,7 @@ static void copies_keep_the_shape(void **state) {
     for (int i = 0; i < 4; i++) {
         ANeuralNetworksMemory_free(m[i]);
         ANeuralNetworksCompilation_free(c[i]);
-        net_free(&n[i]);
+        api_net_free(&n[i]);
     }
     ANeuralNetworksMemory_free(file);
 }
@@ -393,8 +398,8 @@ static void copies_keep_the_shape(void **state) {
 /** A memory of three is no argument of two, though the model would take it. */
 static void arguments_have_its_shape(void **state) {
     (void)state;
-    struct net n = sum(0);
-    ANeuralNetworksCompilation *c = compile(&n);
+    struct api_net n = api_sum(0);
+    ANeuralNetworksCompilation *c = api_compile(&n);
     ANeuralNetworksMemoryDesc *d = desc_of(c, c);
     ANeuralNetworksMemory *m = NULL;
     const uint32_t two = 2, three = 3;
@@ -403,7 +408,7 @@ static void arguments_have_its_shape(void **state) {
     OK(ANeuralNetworksMemoryDesc_finish(d));
     OK(ANeuralNetworksMemory_createFromDesc(d, &m));
     ANeuralNetworksMemoryDesc_free(d);
-    ANeuralNetworksExecution *e = execution_of(c);
+    ANeuralNetworksExecution *e = api_execution_of(c);
     IS(BAD_DATA, ANeuralNetworksExecution_setInputFromMemory(e, 0, &t, m, 0, 0));
     IS(BAD_DATA, ANeuralNetworksExecution_setOutputFromMemory(e, 0, &t, m, 0, 0));
     t.dimensions = &three;
@@ -411,13 +416,13 @@ static void arguments_have_its_shape(void **state) {
     ANeuralNetworksExecution_free(e);
     ANeuralNetworksMemory_free(m);
     ANeuralNetworksCompilation_free(c);
-    net_free(&n);
+    api_net_free(&n);
 }
 
 static void copies(void **state) {
     (void)state;
-    struct net n = sum(3), other = sum(4);
-    ANeuralNetworksCompilation *c = compile(&n), *o = compile(&other);
+    struct api_net n = api_sum(3), other = api_sum(4);
+    ANeuralNetworksCompilation *c = api_compile(&n), *o = api_compile(&other);
     ANeuralNetworksMemory *file = file_memory(12, A), *file2 = file_memory(12, NULL), *large = file_memory(16, NULL);
     ANeuralNetworksMemory *a = NULL, *b = NULL, *four = NULL, *shared = NULL;
     OK(memory_between(NULL, c, &a));
@@ -445,8 +450,8 @@ static void copies(void **state) {
         ANeuralNetworksMemory_free(*p);
     ANeuralNetworksCompilation_free(c);
     ANeuralNetworksCompilation_free(o);
-    net_free(&n);
-    net_free(&other);
+    api_net_free(&n);
+    api_net_free(&other);
 }
 
 static void copies_need_access(void **state) {

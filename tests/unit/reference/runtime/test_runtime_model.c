@@ -24,10 +24,10 @@ enum {
 /* 0 + 1 -> 3, with 2 the activation; not finished. */
 static ANeuralNetworksModel *add_model(void) {
     ANeuralNetworksModel *m = new_model();
-    operand(m, F32, DIMS(2, 2));
-    operand(m, F32, DIMS(2, 2));
-    operand(m, I32, SCALAR);
-    operand(m, F32, DIMS(2, 2));
+    add_operand(m, F32, DIMS(2, 2));
+    add_operand(m, F32, DIMS(2, 2));
+    add_operand(m, I32, SCALAR);
+    add_operand(m, F32, DIMS(2, 2));
     set_int(m, 2, 0);
     OPERATION(m, ADD, LIST(0, 1, 2), LIST(3));
     return m;
@@ -88,10 +88,10 @@ static void values(void **state) {
     (void)state;
     ANeuralNetworksModel *m = new_model();
     static const float data[64] = {1, 2, 3, 4};
-    operand(m, F32, DIMS(2, 2));
-    operand(m, F32, DIMS(0, 2)); /* open */
-    operand(m, F32, SCALAR);     /* of unknown rank */
-    operand(m, ANEURALNETWORKS_MODEL, SCALAR);
+    add_operand(m, F32, DIMS(2, 2));
+    add_operand(m, F32, DIMS(0, 2)); /* open */
+    add_operand(m, F32, SCALAR);     /* of unknown rank */
+    add_operand(m, ANEURALNETWORKS_MODEL, SCALAR);
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 4, data, 16), BAD);
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, -1, data, 16), BAD);
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 0, data, 12), BAD);
@@ -116,8 +116,8 @@ static void channel_scales(void **state) {
     ANeuralNetworksModel *m = new_model();
     static const float fine[3] = {1, 2, 3}, zero[3] = {1, 0, 3};
     ANeuralNetworksSymmPerChannelQuantParams q = {.channelDim = 0, .scaleCount = 3, .scales = fine};
-    operand(m, ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, DIMS(3, 2));
-    operand(m, F32, DIMS(3, 2));
+    add_operand(m, ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, DIMS(3, 2));
+    add_operand(m, F32, DIMS(3, 2));
     assert_int_equal(ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(m, 0, &q), OK);
     assert_int_equal(ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(m, 1, &q), BAD);
     assert_int_equal(ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(m, 2, &q), BAD);
@@ -138,8 +138,8 @@ static void channel_scales(void **state) {
 static void operations(void **state) {
     (void)state;
     ANeuralNetworksModel *m = new_model();
-    for (int i = 0; i < 3; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 3; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     assert_int_equal(ANeuralNetworksModel_addOperation(m, ADD, LIST(0, 1, 4), LIST(2)), BAD);  /* no operand 4 */
     assert_int_equal(ANeuralNetworksModel_addOperation(m, ADD, LIST(0, 1, 3), LIST(99)), BAD); /* no operand 99 */
     assert_int_equal(ANeuralNetworksModel_addOperation(m, ADD, LIST(0, 1), LIST(2)), BAD);     /* too few */
@@ -184,32 +184,32 @@ static void states(void **state) {
 /* Each of these builds a model that finish must refuse. */
 static void build_empty(ANeuralNetworksModel *m) { (void)m; }
 static void build_cycle(ANeuralNetworksModel *m) {
-    for (int i = 0; i < 3; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 3; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     set_int(m, 3, 0);
     OPERATION(m, ADD, LIST(0, 2, 3), LIST(1));
     OPERATION(m, ADD, LIST(0, 1, 3), LIST(2));
     IN_OUT(m, LIST(0), LIST(2));
 }
 static void build_written_twice(ANeuralNetworksModel *m) {
-    for (int i = 0; i < 2; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 2; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     set_int(m, 2, 0);
     OPERATION(m, ADD, LIST(0, 0, 2), LIST(1));
     OPERATION(m, ADD, LIST(0, 0, 2), LIST(1));
     IN_OUT(m, LIST(0), LIST(1));
 }
 static void build_unwritten_output(ANeuralNetworksModel *m) {
-    for (int i = 0; i < 3; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 3; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     set_int(m, 3, 0);
     OPERATION(m, ADD, LIST(0, 0, 3), LIST(1));
     IN_OUT(m, LIST(0), LIST(1, 2));
 }
 static void build_writes_constant(ANeuralNetworksModel *m) {
     static const float two[2] = {1, 2};
-    for (int i = 0; i < 2; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 2; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     set_int(m, 2, 0);
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 1, two, sizeof two), OK);
     OPERATION(m, ADD, LIST(0, 0, 2), LIST(1));
@@ -217,33 +217,33 @@ static void build_writes_constant(ANeuralNetworksModel *m) {
 }
 static void build_constant_input(ANeuralNetworksModel *m) { /* identified, then set */
     static const float two[2] = {1, 2};
-    for (int i = 0; i < 2; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 2; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     set_int(m, 2, 0);
     OPERATION(m, ADD, LIST(0, 0, 2), LIST(1));
     IN_OUT(m, LIST(0), LIST(1));
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 0, two, sizeof two), OK);
 }
 static void build_bad_scalar(ANeuralNetworksModel *m) { /* told only after the operation was added */
-    for (int i = 0; i < 2; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 2; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     OPERATION(m, ADD, LIST(0, 0, 2), LIST(1));
     set_int(m, 2, 4); /* no fuse code */
     IN_OUT(m, LIST(0), LIST(1));
 }
 static void build_shapes_that_differ(ANeuralNetworksModel *m) { /* seen only along the way */
-    operand(m, F32, DIMS(2));
-    operand(m, F32, DIMS(0));
-    operand(m, F32, DIMS(3));
-    operand(m, I32, SCALAR);
+    add_operand(m, F32, DIMS(2));
+    add_operand(m, F32, DIMS(0));
+    add_operand(m, F32, DIMS(3));
+    add_operand(m, I32, SCALAR);
     set_int(m, 3, 0);
     OPERATION(m, ADD, LIST(1, 1, 3), LIST(2));
     OPERATION(m, ADD, LIST(0, 0, 3), LIST(1));
     IN_OUT(m, LIST(0), LIST(2));
 }
 static void build_without_scales(ANeuralNetworksModel *m) {
-    operand(m, ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, DIMS(2, 2));
-    operand(m, F32, DIMS(2, 2));
+    add_operand(m, ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, DIMS(2, 2));
+    add_operand(m, F32, DIMS(2, 2));
     OPERATION(m, ANEURALNETWORKS_DEQUANTIZE, LIST(0), LIST(1));
     IN_OUT(m, LIST(0), LIST(1));
 }
@@ -268,9 +268,9 @@ static void finish_refuses(void **state) {
 static void run_order(void **state) {
     (void)state;
     ANeuralNetworksModel *m = new_model();
-    for (int i = 0; i < 5; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
-    operand(m, F32, DIMS(7)); /* nothing uses it */
+    for (int i = 0; i < 5; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
+    add_operand(m, F32, DIMS(7)); /* nothing uses it */
     set_int(m, 5, 0);
     OPERATION(m, ADD, LIST(2, 3, 5), LIST(4)); /* last */
     OPERATION(m, ADD, LIST(2, 0, 5), LIST(3));
@@ -309,13 +309,13 @@ static void constants(void **state) {
     ANeuralNetworksMemory *memory = NULL;
     assert_int_equal(ANeuralNetworksMemory_createFromFd(page, PROT_READ, fd, page, &memory), OK);
     close(fd);
-    operand(m, F32, DIMS(32));
-    operand(m, F32, DIMS(33));
-    operand(m, F32, DIMS(33));
-    operand(m, I32, SCALAR);
-    operand(m, F32, DIMS(32));
-    operand(m, F32, DIMS(33));
-    operand(m, F32, DIMS(32));
+    add_operand(m, F32, DIMS(32));
+    add_operand(m, F32, DIMS(33));
+    add_operand(m, F32, DIMS(33));
+    add_operand(m, I32, SCALAR);
+    add_operand(m, F32, DIMS(32));
+    add_operand(m, F32, DIMS(33));
+    add_operand(m, F32, DIMS(32));
     set_int(m, 3, 0);
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 0, small, sizeof small), OK);
     small[5] = -1; /* copied at once: not seen any more */
@@ -352,10 +352,10 @@ static void constants(void **state) {
 /* if (0) 1 + 2 else 1 + 2; the same model twice */
 static ANeuralNetworksModel *if_model(const ANeuralNetworksModel *branch) {
     ANeuralNetworksModel *m = new_model();
-    operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
-    operand(m, ANEURALNETWORKS_MODEL, SCALAR);
-    operand(m, ANEURALNETWORKS_MODEL, SCALAR);
-    for (int i = 0; i < 3; i++) operand(m, F32, DIMS(2, 2));
+    add_operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
+    add_operand(m, ANEURALNETWORKS_MODEL, SCALAR);
+    add_operand(m, ANEURALNETWORKS_MODEL, SCALAR);
+    for (int i = 0; i < 3; i++) add_operand(m, F32, DIMS(2, 2));
     OPERATION(m, ANEURALNETWORKS_IF, LIST(0, 1, 2, 3, 4), LIST(5));
     assert_int_equal(ANeuralNetworksModel_setOperandValueFromModel(m, 1, branch), OK);
     assert_int_equal(ANeuralNetworksModel_setOperandValueFromModel(m, 2, branch), OK);
@@ -376,10 +376,10 @@ static void references(void **state) {
     ANeuralNetworksModel_free(top);
 
     top = new_model(); /* if (0) middle(1, 4, 5) else middle(...), nested in one */
-    operand(top, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
-    operand(top, ANEURALNETWORKS_MODEL, SCALAR);
-    operand(top, ANEURALNETWORKS_MODEL, SCALAR);
-    for (int i = 0; i < 3; i++) operand(top, F32, DIMS(2, 2));
+    add_operand(top, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
+    add_operand(top, ANEURALNETWORKS_MODEL, SCALAR);
+    add_operand(top, ANEURALNETWORKS_MODEL, SCALAR);
+    for (int i = 0; i < 3; i++) add_operand(top, F32, DIMS(2, 2));
     OPERATION(top, ANEURALNETWORKS_IF, LIST(0, 1, 2, 0, 3, 4), LIST(5));
     assert_int_equal(ANeuralNetworksModel_setOperandValueFromModel(top, 1, middle), OK);
     assert_int_equal(ANeuralNetworksModel_setOperandValueFromModel(top, 2, middle), OK);
@@ -407,13 +407,13 @@ static void references(void **state) {
 static ANeuralNetworksModel *convolution(bool nchw, int32_t dilation) {
     ANeuralNetworksModel *m = new_model();
     static const float weights[4] = {1, 1, 1, 1};
-    operand(m, F32, DIMS(1, 2, 2, 1));                   /* 0 input */
-    operand(m, F32, DIMS(1, 2, 2, 1));                   /* 1 filter */
-    operand(m, F32, DIMS(1));                            /* 2 bias */
-    for (int i = 0; i < 4; i++) operand(m, I32, SCALAR); /* 3 scheme, 4 5 strides, 6 activation */
-    operand(m, ANEURALNETWORKS_BOOL, SCALAR);            /* 7 layout */
-    for (int i = 0; i < 2; i++) operand(m, I32, SCALAR); /* 8 9 dilations */
-    operand(m, F32, DIMS(0, 0, 0, 0));                   /* 10 output */
+    add_operand(m, F32, DIMS(1, 2, 2, 1));                   /* 0 input */
+    add_operand(m, F32, DIMS(1, 2, 2, 1));                   /* 1 filter */
+    add_operand(m, F32, DIMS(1));                            /* 2 bias */
+    for (int i = 0; i < 4; i++) add_operand(m, I32, SCALAR); /* 3 scheme, 4 5 strides, 6 activation */
+    add_operand(m, ANEURALNETWORKS_BOOL, SCALAR);            /* 7 layout */
+    for (int i = 0; i < 2; i++) add_operand(m, I32, SCALAR); /* 8 9 dilations */
+    add_operand(m, F32, DIMS(0, 0, 0, 0));                   /* 10 output */
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 1, weights, 16), OK);
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 2, weights, 4), OK);
     set_int(m, 3, ANEURALNETWORKS_PADDING_SAME);
@@ -445,10 +445,10 @@ static void default_arguments(void **state) {
 
     m = new_model(); /* SOFTMAX along axis -1, then along 0 */
     static const float beta = 1;
-    for (int i = 0; i < 3; i++) operand(m, F32, DIMS(2, 2));
-    operand(m, ANEURALNETWORKS_FLOAT32, SCALAR);
-    operand(m, I32, SCALAR);
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 3; i++) add_operand(m, F32, DIMS(2, 2));
+    add_operand(m, ANEURALNETWORKS_FLOAT32, SCALAR);
+    add_operand(m, I32, SCALAR);
+    add_operand(m, I32, SCALAR);
     assert_int_equal(ANeuralNetworksModel_setOperandValue(m, 3, &beta, 4), OK);
     set_int(m, 4, -1);
     set_int(m, 5, 0);
@@ -473,8 +473,8 @@ static void levels(void **state) {
     assert_true(m->model.relax_float32_to_float16);
     ANeuralNetworksModel_free(m);
     m = new_model();
-    operand(m, F32, SCALAR); /* of unknown rank: level 3 */
-    operand(m, F32, SCALAR);
+    add_operand(m, F32, SCALAR); /* of unknown rank: level 3 */
+    add_operand(m, F32, SCALAR);
     OPERATION(m, ANEURALNETWORKS_RELU, LIST(0), LIST(1));
     IN_OUT(m, LIST(0), LIST(1));
     FINISH(m);
@@ -535,8 +535,8 @@ static void dot(void **state) {
 /* a = 0 + 0; b = a + 0; c = a + b; d = relu(c): outputs b and d */
 static ANeuralNetworksModel *chain(void) {
     ANeuralNetworksModel *m = new_model();
-    for (int i = 0; i < 5; i++) operand(m, F32, DIMS(2));
-    operand(m, I32, SCALAR);
+    for (int i = 0; i < 5; i++) add_operand(m, F32, DIMS(2));
+    add_operand(m, I32, SCALAR);
     set_int(m, 5, 0);
     OPERATION(m, ADD, LIST(0, 0, 5), LIST(1));
     OPERATION(m, ADD, LIST(1, 0, 5), LIST(2));
@@ -583,9 +583,9 @@ static void slices(void **state) {
 static void slices_take_what_they_refer_to(void **state) {
     (void)state;
     ANeuralNetworksModel *leaf = finished_add(), *other = finished_add(), *m = new_model();
-    operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
-    for (int i = 0; i < 2; i++) operand(m, ANEURALNETWORKS_MODEL, SCALAR);
-    for (int i = 0; i < 4; i++) operand(m, F32, DIMS(2, 2));
+    add_operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
+    for (int i = 0; i < 2; i++) add_operand(m, ANEURALNETWORKS_MODEL, SCALAR);
+    for (int i = 0; i < 4; i++) add_operand(m, F32, DIMS(2, 2));
     OPERATION(m, ANEURALNETWORKS_IF, LIST(0, 1, 1, 3, 4), LIST(5));
     OPERATION(m, ANEURALNETWORKS_IF, LIST(0, 2, 2, 3, 5), LIST(6));
     assert_int_equal(ANeuralNetworksModel_setOperandValueFromModel(m, 1, leaf), OK);
@@ -615,9 +615,9 @@ static void large_models_take_linear_time(void **state) {
     enum { N = 100000 };
     uint64_t since = nnv_now_ns();
     ANeuralNetworksModel *m = new_model();
-    operand(m, I32, SCALAR);
+    add_operand(m, I32, SCALAR);
     set_int(m, 0, 0);
-    for (uint32_t i = 0; i <= N; i++) operand(m, F32, DIMS(2));
+    for (uint32_t i = 0; i <= N; i++) add_operand(m, F32, DIMS(2));
     for (uint32_t i = N; i > 0; i--) OPERATION(m, ADD, LIST(i, i, 0), LIST(i + 1)); /* in the worst order */
     IN_OUT(m, LIST(1), LIST(N + 1));
     FINISH(m);
@@ -642,12 +642,12 @@ static void many_references_take_linear_time(void **state) {
     static ANeuralNetworksModel *branches[N];
     uint64_t since = nnv_now_ns();
     ANeuralNetworksModel *m = new_model();
-    operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
-    operand(m, F32, DIMS(2, 2));
+    add_operand(m, ANEURALNETWORKS_TENSOR_BOOL8, DIMS(1));
+    add_operand(m, F32, DIMS(2, 2));
     for (uint32_t i = 0; i < N; i++) { /* v = if (0) branch(1, v) else branch(1, v) */
         branches[i] = finished_add();
-        operand(m, ANEURALNETWORKS_MODEL, SCALAR);
-        operand(m, F32, DIMS(2, 2));
+        add_operand(m, ANEURALNETWORKS_MODEL, SCALAR);
+        add_operand(m, F32, DIMS(2, 2));
         assert_int_equal(ANeuralNetworksModel_setOperandValueFromModel(m, (int32_t)(2 * i + 2), branches[i]), OK);
         OPERATION(m, ANEURALNETWORKS_IF, LIST(0, 2 * i + 2, 2 * i + 2, 1, 2 * i + 1), LIST(2 * i + 3));
     }

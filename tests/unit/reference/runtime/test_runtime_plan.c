@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "reference/runtime/plan/planning.h"
-#include "tests/kit/runtime_fixture.h"
+#include "tests/kit/toy.h"
 
 enum { ADD = ANEURALNETWORKS_ADD, MUL = ANEURALNETWORKS_MUL, SUB = ANEURALNETWORKS_SUB, DIV = ANEURALNETWORKS_DIV };
 #define OK ANEURALNETWORKS_NO_ERROR

@@ -76,7 +76,7 @@ static void devices(void **state) {
     static const struct nnvts_operand_performance performance[] = {{0, {2, 3}}, {3, {4, 5}}};
     static const struct nnvts_extension_operand_type operand_types[] = {{3, true, 2}, {9, false, 12}};
     static const struct nnvts_extension extensions[] = {{"com.acme.a", 0, NULL}, {"com.acme.b", 2, operand_types}};
-    struct fake f = fake_of("npu", 7);
+    struct answering f = answering("npu", 7);
     f.base.capabilities = (struct nnvts_capabilities){{1, 2}, {3, 4}, {5, 6}, {7, 8}, 2, performance};
     f.base.extension_count = 2;
     f.base.extensions = extensions;
@@ -172,9 +172,9 @@ static void on_executed(const void *context, const ANeuralNetworksDiagnosticExec
 /* relu of a tensor with so many rows (0: open), beside an input that nothing reads */
 static ANeuralNetworksModel *relu(uint32_t rows, int32_t second) {
     ANeuralNetworksModel *m = new_model();
-    operand(m, F32, DIMS(rows, 2));
-    operand(m, second, DIMS(1));
-    operand(m, F32, DIMS(rows, 2));
+    add_operand(m, F32, DIMS(rows, 2));
+    add_operand(m, second, DIMS(1));
+    add_operand(m, F32, DIMS(rows, 2));
     OPERATION(m, ANEURALNETWORKS_RELU, LIST(0), LIST(2));
     IN_OUT(m, LIST(0, 1), LIST(2));
     FINISH(m);
@@ -271,7 +271,7 @@ static void models_are_told_apart(void **state) {
     (void)state;
     struct told told = {0};
     table()->base.SL_ANeuralNetworksDiagnostic_registerCallbacks(on_compiled, NULL, &told);
-    struct fake f = fake_of("npu", 7); /* refuses to prepare */
+    struct answering f = answering("npu", 7); /* refuses to prepare */
     nnv_rt_device_override((struct nnvts_device *[]){&f.base}, 1);
     ANeuralNetworksModel *models[3] = {relu(1, F32), relu(0, F32), relu(1, ANEURALNETWORKS_TENSOR_INT32)};
     uint8_t hashes[3][32];

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * @file convert_fixture.h Relay text converted, and the model's golden result compared with the interpreter's.
- *
- * Parameters whose names begin with "k" become constants of random values, "p" and "kp" are positive, "i" hold 0 to 2.
- */
-#ifndef NNV_TESTS_CONVERT_FIXTURE_H
-#define NNV_TESTS_CONVERT_FIXTURE_H
+/** @file convert.c See convert.h. */
+#include "tests/kit/convert.h"
 
-#include "relay_fixture.h"
+#include <math.h>
 
-#include "compiler/nnapi/convert/convert.h"
-#include "compiler/relay/text/params.h"
-#include "reference/eval/eval.h"
-#include "reference/model/op.h"
-
-/** One program and what it became. */
-struct conversion {
-    struct nnv_relay_module *m;
-    struct nnv_relay_expr *f;
-    struct nnv_converted out;
-    enum nnv_status st;
-};
-
-static inline struct nnv_relay_datum *random_datum(const struct nnv_relay_expr *param, uint64_t seed) {
+struct nnv_relay_datum *random_datum(const struct nnv_relay_expr *param, uint64_t seed) {
     struct nnv_relay_datum *d = nnv_relay_datum_random(param->declared, seed, arena);
     assert_non_null(d);
     for (size_t i = 0; i < d->n && param->name[0] == 'i'; i++) d->values[i] = (double)((i * 7 + 1) % 3);
@@ -33,8 +15,7 @@ static inline struct nnv_relay_datum *random_datum(const struct nnv_relay_expr *
     return d;
 }
 
-/** Parses, binds the constants, checks. */
-static inline struct conversion program(const char *text) {
+struct conversion program(const char *text) {
     struct conversion c = {.m = checked(text)};
     struct nnv_relay_param bound[32];
     struct nnv_relay_params params = {bound, 0};
@@ -51,22 +32,21 @@ static inline struct conversion program(const char *text) {
         *t = (struct nnv_relay_tensor){p->declared, data, bytes};
         bound[params.n++] = (struct nnv_relay_param){p->name, t};
     }
-    if (nnv_relay_params_bind(c.m, &params, &err) != NNV_OK || nnv_relay_check(c.m, &err) != NNV_OK)
-        fail_msg("%s\n%s", err.text, text);
+    if (nnv_relay_params_bind(c.m, &params, &relay_err) != NNV_OK || nnv_relay_check(c.m, &relay_err) != NNV_OK)
+        fail_msg("%s\n%s", relay_err.text, text);
     c.f = nnv_relay_find(c.m, "main");
     return c;
 }
 
-static inline struct conversion converted(const char *text, int level) {
+struct conversion converted(const char *text, int level) {
     struct conversion c = program(text);
     const struct nnv_convert_options options = {.level = level};
-    err = (struct nnv_err){0};
-    c.st = nnv_convert(c.m, c.f, &options, arena, &c.out, &err);
+    relay_err = (struct nnv_err){0};
+    c.st = nnv_convert(c.m, c.f, &options, arena, &c.out, &relay_err);
     return c;
 }
 
-/** "CONV_2D RELU": the model's operations. */
-static inline const char *operations(const struct conversion *c) {
+const char *operations(const struct conversion *c) {
     const char *text = "";
     for (uint32_t i = 0; i < c->out.model.main.noperations; i++)
         text =
@@ -74,7 +54,7 @@ static inline const char *operations(const struct conversion *c) {
     return text;
 }
 
-static inline size_t flat(struct nnv_relay_datum *d, struct nnv_relay_datum **to) {
+size_t flat(struct nnv_relay_datum *d, struct nnv_relay_datum **to) {
     size_t n = 0;
     if (d->type->kind == NNV_RELAY_TENSOR) {
         to[0] = d;
@@ -84,9 +64,7 @@ static inline size_t flat(struct nnv_relay_datum *d, struct nnv_relay_datum **to
     return n;
 }
 
-/** Largest difference of a field from what the model gives, in units of its type (floats: relative). */
-static inline double difference(const struct nnv_relay_datum *d, const struct nnv_golden *g,
-                                const struct nnv_operand *o) {
+double difference(const struct nnv_relay_datum *d, const struct nnv_golden *g, const struct nnv_operand *o) {
     double worst = 0;
     double *stored = NNV_NEW(arena, double, d->n);
     nnv_load(o->type, g->value.data, d->n, stored);
@@ -105,10 +83,9 @@ static inline double difference(const struct nnv_relay_datum *d, const struct nn
     return worst;
 }
 
-/** Converts, runs both on the same random inputs, and gives the largest difference. */
-static inline double compare(const char *text, int level, const char *ops) {
+double compare(const char *text, int level, const char *ops) {
     struct conversion c = converted(text, level);
-    if (c.st != NNV_OK) fail_msg("%s\n%s", err.text, text);
+    if (c.st != NNV_OK) fail_msg("%s\n%s", relay_err.text, text);
     if (ops) {
         if (strcmp(operations(&c), ops) != 0) fail_msg("%s, not %s\n%s", operations(&c), ops, text);
     }
@@ -119,8 +96,8 @@ static inline double compare(const char *text, int level, const char *ops) {
         args[i] = random_datum(c.f->params[i], i + 1);
         n_in += flat(args[i], inputs + n_in);
     }
-    if (nnv_relay_run(c.m, "main", args, c.f->n_params, NULL, arena, &result, &err) != NNV_OK)
-        fail_msg("%s\n%s", err.text, text);
+    if (nnv_relay_run(c.m, "main", args, c.f->n_params, NULL, arena, &result, &relay_err) != NNV_OK)
+        fail_msg("%s\n%s", relay_err.text, text);
     const struct nnv_subgraph *s = &c.out.model.main;
     struct nnv_value *given = NNV_NEW(arena, struct nnv_value, n_in);
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, s->nout);
@@ -134,7 +111,8 @@ static inline double compare(const char *text, int level, const char *ops) {
         nnv_relay_datum_write(inputs[i], given[i].data);
     }
     const struct nnv_eval_options options = {0};
-    if (nnv_eval(&c.out.model, given, &options, arena, golden, &err) != NNV_OK) fail_msg("%s\n%s", err.text, text);
+    if (nnv_eval(&c.out.model, given, &options, arena, golden, &relay_err) != NNV_OK)
+        fail_msg("%s\n%s", relay_err.text, text);
     double worst = 0;
     size_t n = flat(result, fields);
     assert_int_equal(n, c.out.n_results);
@@ -151,31 +129,25 @@ static inline double compare(const char *text, int level, const char *ops) {
     return worst;
 }
 
-/** Both agree: integers exactly but where halves are rounded, floats to 1e-9, or what float32 between operations allows
- * if ops has several. */
-static inline void same_at(const char *params, const char *body, int level, const char *ops) {
+void same_at(const char *params, const char *body, int level, const char *ops) {
     const char *text = main_of(params, body);
     double by = compare(text, level, ops);
     if (!(by <= (strchr(ops, ' ') ? 1e-6 : 1e-9))) fail_msg("the model differs from the program by %g:\n%s", by, text);
 }
-static inline void same(const char *params, const char *body, const char *ops) { same_at(params, body, 0, ops); }
 
-/** To a tolerance: of units for integers, relative for floats. */
-static inline void near_to(const char *params, const char *body, double most, const char *ops) {
+void same(const char *params, const char *body, const char *ops) { same_at(params, body, 0, ops); }
+
+void near_to(const char *params, const char *body, double most, const char *ops) {
     const char *text = main_of(params, body);
     double by = compare(text, 0, ops);
     if (!(by <= most)) fail_msg("the model differs from the program by %g:\n%s", by, text);
 }
 
-/** The conversion is refused, with a message that holds `part` and the place. */
-static inline void refused_at(const char *params, const char *body, int level, const char *part) {
+void refused_at(const char *params, const char *body, int level, const char *part) {
     const char *text = main_of(params, body);
     struct conversion c = converted(text, level);
-    if (c.st != NNV_UNSUPPORTED || !strstr(err.text, part) || !strstr(err.text, "a.relay:1:"))
-        fail_msg("status %d: %s\n%s", (int)c.st, err.text, text);
-}
-static inline void refused(const char *params, const char *body, const char *part) {
-    refused_at(params, body, 0, part);
+    if (c.st != NNV_UNSUPPORTED || !strstr(relay_err.text, part) || !strstr(relay_err.text, "a.relay:1:"))
+        fail_msg("status %d: %s\n%s", (int)c.st, relay_err.text, text);
 }
 
-#endif
+void refused(const char *params, const char *body, const char *part) { refused_at(params, body, 0, part); }

@@ -1,54 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file op_fixture.h For tests of operation records: a model of one operation, its evaluation, and expectations. */
-#ifndef NNV_TESTS_OP_FIXTURE_H
-#define NNV_TESTS_OP_FIXTURE_H
+/** @file op.c See op.h. */
+#include "tests/kit/op.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "reference/eval/eval.h"
-#include "reference/model/validate.h"
-
-enum {
-    F32 = ANEURALNETWORKS_TENSOR_FLOAT32,
-    F16 = ANEURALNETWORKS_TENSOR_FLOAT16,
-    I32 = ANEURALNETWORKS_TENSOR_INT32,
-    Q8 = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
-    Q8S = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED,
-    INT = ANEURALNETWORKS_INT32,
-    FLT = ANEURALNETWORKS_FLOAT32,
-    HALF = ANEURALNETWORKS_FLOAT16,
-    BOOL = ANEURALNETWORKS_BOOL,
-    FIXTURE_OPERANDS = 72,
-    FIXTURE_OUTPUTS = 6,
-};
-
-/** Rank and extents, and values, as arguments. */
-#define D(...)                                                                                                         \
-    (uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), (uint32_t[]) { __VA_ARGS__ }
-#define V(...)                                                                                                         \
-    (double[]) { __VA_ARGS__ }
-
-/** One operation; inputs and outputs are added in their order. */
-struct use {
-    struct nnv_arena *arena;
-    struct nnv_model model;
-    struct nnv_operation op;
-    struct nnv_operand operands[FIXTURE_OPERANDS];
-    uint32_t in[FIXTURE_OPERANDS], out[FIXTURE_OUTPUTS], model_in[FIXTURE_OPERANDS];
-    struct nnv_value values[FIXTURE_OPERANDS];
-    struct nnv_golden results[FIXTURE_OUTPUTS];
-    struct nnv_err err;
-    int level, rows;
-};
-
-static inline struct use *use_new(int32_t code) {
+struct use *use_new(int32_t code) {
     struct nnv_arena *a = nnv_arena_new();
     assert_non_null(a);
     struct use *u = NNV_NEW(a, struct use, 1);
@@ -58,9 +14,9 @@ static inline struct use *use_new(int32_t code) {
     return u;
 }
 
-static inline void use_free(struct use *u) { nnv_arena_free(u->arena); }
+void use_free(struct use *u) { nnv_arena_free(u->arena); }
 
-static inline struct nnv_operand *use_operand(struct use *u, int32_t type, uint32_t rank, const uint32_t *dims) {
+struct nnv_operand *use_operand(struct use *u, int32_t type, uint32_t rank, const uint32_t *dims) {
     struct nnv_operand *o = &u->operands[u->model.main.noperands++];
     o->type = type;
     o->rank = rank;
@@ -68,8 +24,7 @@ static inline struct nnv_operand *use_operand(struct use *u, int32_t type, uint3
     return o;
 }
 
-/** A model input of stored numbers; quantised: give scale and zero point with use_quant afterwards. */
-static inline void use_in(struct use *u, int32_t type, uint32_t rank, const uint32_t *dims, const double *values) {
+void use_in(struct use *u, int32_t type, uint32_t rank, const uint32_t *dims, const double *values) {
     u->in[u->op.nin++] = u->model.main.noperands;
     struct nnv_value *v = &u->values[u->model.main.nin];
     u->model_in[u->model.main.nin++] = u->model.main.noperands;
@@ -82,8 +37,7 @@ static inline void use_in(struct use *u, int32_t type, uint32_t rank, const uint
     nnv_store(type, values, elems, v->data);
 }
 
-/** A constant, here always for a scalar of rank 0 or a parameter. */
-static inline void use_const(struct use *u, int32_t type, uint32_t rank, const uint32_t *dims, const double *values) {
+void use_const(struct use *u, int32_t type, uint32_t rank, const uint32_t *dims, const double *values) {
     u->in[u->op.nin++] = u->model.main.noperands;
     struct nnv_operand *o = use_operand(u, type, rank, dims);
     size_t elems;
@@ -94,10 +48,9 @@ static inline void use_const(struct use *u, int32_t type, uint32_t rank, const u
     o->data = data;
 }
 
-static inline void use_scalar(struct use *u, int32_t type, double value) { use_const(u, type, 0, NULL, &value); }
+void use_scalar(struct use *u, int32_t type, double value) { use_const(u, type, 0, NULL, &value); }
 
-/** An omitted input: NO_VALUE, or (late) a model input that the request omits. */
-static inline void use_omit(struct use *u, int32_t type, uint32_t rank, bool late) {
+void use_omit(struct use *u, int32_t type, uint32_t rank, bool late) {
     static const uint32_t unknown[4] = {0};
     u->in[u->op.nin++] = u->model.main.noperands;
     if (late) {
@@ -107,29 +60,25 @@ static inline void use_omit(struct use *u, int32_t type, uint32_t rank, bool lat
     use_operand(u, type, rank, unknown)->lifetime = late ? NNV_SUBGRAPH_INPUT : NNV_NO_VALUE;
 }
 
-/** Takes constant input `position` away: it has no value any more. */
-static inline void use_drop(struct use *u, int position) {
+void use_drop(struct use *u, int position) {
     struct nnv_operand *o = &u->operands[u->in[position]];
     o->lifetime = NNV_NO_VALUE;
     o->data = NULL;
     o->bytes = 0;
 }
 
-/** Scale and zero point of the operand that was added last. */
-static inline void use_quant(struct use *u, double scale, int32_t zero_point) {
+void use_quant(struct use *u, double scale, int32_t zero_point) {
     struct nnv_operand *o = &u->operands[u->model.main.noperands - 1];
     o->scale = (float)scale;
     o->zero_point = zero_point;
 }
 
-/** An output of unknown shape. */
-static inline void use_out(struct use *u, int32_t type) {
+void use_out(struct use *u, int32_t type) {
     u->out[u->op.nout++] = u->model.main.noperands;
     use_operand(u, type, 0, NULL)->lifetime = NNV_SUBGRAPH_OUTPUT;
 }
 
-/** Validates and evaluates, with u->rows perturbed rows. */
-static inline enum nnv_status use_run(struct use *u) {
+enum nnv_status use_run(struct use *u) {
     struct nnv_eval_options options = {.rows = u->rows, .k = 2, .seed = 1};
     struct nnv_subgraph *s = &u->model.main;
     s->operands = u->operands;
@@ -143,9 +92,8 @@ static inline enum nnv_status use_run(struct use *u) {
     return st ? st : nnv_eval(&u->model, u->values, &options, u->arena, u->results, &u->err);
 }
 
-/** Runs; output `out` then has these extents and, within the tolerance, these stored numbers. */
-static inline void use_expect(struct use *u, uint32_t out, uint32_t rank, const uint32_t *dims, const double *values,
-                              double tolerance) {
+void use_expect(struct use *u, uint32_t out, uint32_t rank, const uint32_t *dims, const double *values,
+                double tolerance) {
     if (use_run(u)) fail_msg("%s", u->err.text);
     const struct nnv_value *v = &u->results[out].value;
     assert_int_equal(v->rank, rank);
@@ -161,15 +109,13 @@ static inline void use_expect(struct use *u, uint32_t out, uint32_t rank, const 
             fail_msg("output %u, element %zu: expected %.9g, got %.9g", out, e, values[e], got[e]);
 }
 
-/** Runs; it is refused with a reason that contains the words. */
-static inline void use_refuse(struct use *u, const char *words) {
+void use_refuse(struct use *u, const char *words) {
     enum nnv_status st = use_run(u);
     if (st != NNV_INVALID) fail_msg("not refused (%d)", st);
     if (!strstr(u->err.text, words)) fail_msg("refused with \"%s\", which lacks \"%s\"", u->err.text, words);
 }
 
-/** Runs with 8 perturbed rows: the largest spread of output `out`; NaN if an element is not compared. */
-static inline double use_spread(struct use *u, uint32_t out) {
+double use_spread(struct use *u, uint32_t out) {
     u->rows = 8;
     if (use_run(u)) fail_msg("%s", u->err.text);
     const struct nnv_golden *g = &u->results[out];
@@ -181,5 +127,3 @@ static inline double use_spread(struct use *u, uint32_t out) {
     }
     return most;
 }
-
-#endif

@@ -1,35 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file tflite_fixture.h A file that is written, imported and evaluated. */
-#ifndef NNV_TEST_TFLITE_FIXTURE_H
-#define NNV_TEST_TFLITE_FIXTURE_H
+/** @file tflite.c See tflite.h. */
+#include "tests/kit/tflite.h"
 
 #include <math.h>
-#include <stdio.h>
 
-#include "mlts/networks/networks.h"
-#include "reference/model/validate.h"
-#include "tests/kit/tflite_writer.h"
-
-#define F NNV_TFL_FLOAT32
-#define Q NNV_TFL_INT8
-#define U NNV_TFL_UINT8
-#define I NNV_TFL_INT32
-#define B NNV_TFL_BOOL
-
-struct fixture {
-    struct nnv_arena *arena;
-    struct writer *w;
-    struct nnv_network net;
-};
-
-WRITER_FN int setup(void **state) {
+int setup(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     f->arena = nnv_arena_new();
     f->w = w_new();
     *state = f;
     return 0;
 }
-WRITER_FN int teardown(void **state) {
+
+int teardown(void **state) {
     struct fixture *f = *state;
     nnv_arena_free(f->arena);
     free(f->w);
@@ -37,34 +20,31 @@ WRITER_FN int teardown(void **state) {
     return 0;
 }
 
-/** Another file. */
-WRITER_FN struct writer *fresh(struct fixture *f) {
+struct writer *fresh(struct fixture *f) {
     free(f->w);
     nnv_arena_reset(f->arena);
     return f->w = w_new();
 }
 
-WRITER_FN void import_ok(struct fixture *f) {
+void import_ok(struct fixture *f) {
     struct nnv_err err = {0};
     if (w_import(f->w, f->arena, &f->net, &err) != NNV_OK) fail_msg("%s", err.text);
 }
 
-/** The import fails with this status and these words. */
-WRITER_FN void import_bad(struct fixture *f, enum nnv_status status, const char *words) {
+void import_bad(struct fixture *f, enum nnv_status status, const char *words) {
     struct nnv_err err = {0};
     assert_int_equal(w_import(f->w, f->arena, &f->net, &err), status);
     if (!strstr(err.text, words)) fail_msg("'%s' is not in '%s'", words, err.text);
 }
 
-WRITER_FN bool uses(const struct fixture *f, int32_t code) {
+bool uses(const struct fixture *f, int32_t code) {
     const struct nnv_subgraph *s = &f->net.model.main;
     for (uint32_t i = 0; i < s->noperations; i++)
         if (s->operations[i].type == code) return true;
     return false;
 }
 
-/** Runs the model: the inputs' stored numbers one behind the other; output o must be these stored numbers. */
-WRITER_FN void expect_output(struct fixture *f, const double *in, uint32_t o, size_t n, const double *out) {
+void expect_output(struct fixture *f, const double *in, uint32_t o, size_t n, const double *out) {
     const struct nnv_subgraph *s = &f->net.model.main;
     struct nnv_value *v = NNV_NEW(f->arena, struct nnv_value, s->nin);
     struct nnv_golden *result = NNV_NEW(f->arena, struct nnv_golden, s->nout);
@@ -92,17 +72,8 @@ WRITER_FN void expect_output(struct fixture *f, const double *in, uint32_t o, si
             fail_msg("number %zu is %.9g, expected %.9g", i, got[i], out[i]);
 }
 
-#define NUMBERS(...)                                                                                                   \
-    sizeof((double[]){__VA_ARGS__}) / sizeof(double), (const double[]) { __VA_ARGS__ }
-#define GIVEN(...) ((const double[]){__VA_ARGS__})
-
-/** y = op(x) of a vector of three with one option. */
-WRITER_FN struct w_operator *with_option(struct fixture *f, int code, int tag) {
+struct w_operator *with_option(struct fixture *f, int code, int tag) {
     struct writer *w = fresh(f);
     const int x = w_input(w, W_TENSOR(w, F, 3)), y = w_output(w, W_TENSOR(w, F, 3));
     return W_OP(w, code, tag, y, x);
 }
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-#endif

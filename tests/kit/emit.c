@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file emit_fixture.h Models for the emitters, built in code, and whether two models are equal. */
-#ifndef NNV_TESTS_EMIT_FIXTURE_H
-#define NNV_TESTS_EMIT_FIXTURE_H
+/** @file emit.c See emit.h. */
+#include "tests/kit/emit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "compiler/nnapi/emit/emit.h"
-#include "reference/model/builder.h"
-#include "reference/model/validate.h"
-
-#define EMIT_FN __attribute__((unused)) static
-
-#define FLOAT32 ((struct nnv_encoding){ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0})
-#define SIGNED ((struct nnv_encoding){ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, 0.5f, 3})
-
-EMIT_FN struct nnv_converted *emit_converted(struct nnv_arena *arena, struct nnv_builder *b, uint32_t nin,
-                                             const uint32_t *in, uint32_t nout, const uint32_t *out) {
+static struct nnv_converted *emit_converted(struct nnv_arena *arena, struct nnv_builder *b, uint32_t nin,
+                                            const uint32_t *in, uint32_t nout, const uint32_t *out) {
     struct nnv_converted *c = NNV_NEW(arena, struct nnv_converted, 1);
     struct nnv_err err = {0};
     if (nnv_builder_end(b, nin, in, nout, out, &c->model, &err) != NNV_OK ||
@@ -30,8 +12,7 @@ EMIT_FN struct nnv_converted *emit_converted(struct nnv_arena *arena, struct nnv
     return c;
 }
 
-/** relu(%x + [0.5, -0]), with names. */
-EMIT_FN struct nnv_converted *emit_small(struct nnv_arena *arena) {
+struct nnv_converted *emit_small(struct nnv_arena *arena) {
     struct nnv_builder b = {.arena = arena};
     const uint32_t shape[] = {1, 2};
     const float half[] = {0.5f, -0.0f};
@@ -48,11 +29,7 @@ EMIT_FN struct nnv_converted *emit_small(struct nnv_arena *arena) {
     return converted;
 }
 
-/**
- * A convolution with large weights, whose bias is small, and two outputs: the convolution's and its tanh. seed: of the
- * weights.
- */
-EMIT_FN struct nnv_converted *emit_conv(struct nnv_arena *arena, uint64_t seed) {
+struct nnv_converted *emit_conv(struct nnv_arena *arena, uint64_t seed) {
     struct nnv_builder b = {.arena = arena, .seed = seed};
     const uint32_t x = nnv_builder_tensor(&b, FLOAT32, 4, (const uint32_t[]){1, 6, 5, 3}, NNV_SUBGRAPH_INPUT);
     const uint32_t w = nnv_builder_weights(&b, FLOAT32, 4, (const uint32_t[]){4, 3, 3, 3}, 0.5);
@@ -66,8 +43,7 @@ EMIT_FN struct nnv_converted *emit_conv(struct nnv_arena *arena, uint64_t seed) 
     return emit_converted(arena, &b, 1, &x, 2, out);
 }
 
-/** A convolution of int8 with a scale for each channel: feature level 4. */
-EMIT_FN struct nnv_converted *emit_quantised(struct nnv_arena *arena) {
+struct nnv_converted *emit_quantised(struct nnv_arena *arena) {
     struct nnv_builder b = {.arena = arena, .seed = 7};
     const uint32_t shape[] = {1, 4, 4, 2}, filter[] = {2, 1, 1, 2};
     const int8_t values[] = {127, -127, 5, -6};
@@ -86,8 +62,7 @@ EMIT_FN struct nnv_converted *emit_quantised(struct nnv_arena *arena) {
     return emit_converted(arena, &b, 1, &x, 1, &y);
 }
 
-/** %x + n weights: a large constant from 33 on. */
-EMIT_FN struct nnv_converted *emit_sum(struct nnv_arena *arena, uint32_t n) {
+struct nnv_converted *emit_sum(struct nnv_arena *arena, uint32_t n) {
     struct nnv_builder b = {.arena = arena, .seed = 3};
     const uint32_t x = nnv_builder_tensor(&b, FLOAT32, 1, &n, NNV_SUBGRAPH_INPUT);
     const uint32_t w = nnv_builder_weights(&b, FLOAT32, 1, &n, 1);
@@ -97,17 +72,16 @@ EMIT_FN struct nnv_converted *emit_sum(struct nnv_arena *arena, uint32_t n) {
     return emit_converted(arena, &b, 1, &x, 1, &y);
 }
 
-EMIT_FN bool equal_channels(const struct nnv_channel_quant *a, const struct nnv_channel_quant *b) {
+static bool equal_channels(const struct nnv_channel_quant *a, const struct nnv_channel_quant *b) {
     return a->count == b->count &&
            (a->count == 0 || (a->dim == b->dim && memcmp(a->scales, b->scales, a->count * sizeof *a->scales) == 0));
 }
 
-EMIT_FN bool equal_indices(const uint32_t *a, uint32_t n, const uint32_t *b, uint32_t m) {
+static bool equal_indices(const uint32_t *a, uint32_t n, const uint32_t *b, uint32_t m) {
     return n == m && (n == 0 || memcmp(a, b, n * sizeof *a) == 0);
 }
 
-/** Equal in all that a driver sees. Constants of either kind are alike. */
-EMIT_FN bool equal_models(const struct nnv_model *a, const struct nnv_model *b) {
+bool equal_models(const struct nnv_model *a, const struct nnv_model *b) {
     const struct nnv_subgraph *p = &a->main, *q = &b->main;
     bool same = a->relaxed == b->relaxed && p->noperands == q->noperands && p->noperations == q->noperations &&
                 equal_indices(p->in, p->nin, q->in, q->nin) && equal_indices(p->out, p->nout, q->out, q->nout);
@@ -125,5 +99,3 @@ EMIT_FN bool equal_models(const struct nnv_model *a, const struct nnv_model *b) 
     }
     return same;
 }
-
-#endif

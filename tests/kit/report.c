@@ -1,44 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file report_fixture.h Run folders for the tests of reports: copies of tests/reports/ and ones made here. */
-#ifndef NNV_TESTS_REPORT_FIXTURE_H
-#define NNV_TESTS_REPORT_FIXTURE_H
+/** @file report.c See report.h. */
+#include "tests/kit/report.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <libxml/parser.h>
-#include <libxml/xpath.h>
-
-#include "base/file.h"
-#include "base/text.h"
-#include "harness/journal/load.h"
-#include "reports/report.h"
-
-/** A folder of its own; fx_remove() ends it. */
-struct fx {
-    char folder[64];
-    struct nnv_report *report;
-};
-
-static inline char *fx_path(const struct fx *f, const char *name) {
+char *fx_path(const struct fx *f, const char *name) {
     static char path[512];
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
     return path;
 }
 
-static inline void fx_put(const struct fx *f, const char *name, const void *data, size_t n) {
+void fx_put(const struct fx *f, const char *name, const void *data, size_t n) {
     struct nnv_err err = {0};
     if (nnv_file_write(fx_path(f, name), data, n, &err) != NNV_OK) fail_msg("%s", err.text);
 }
 
-static inline char *fx_get(const struct fx *f, const char *name, size_t *n) {
+char *fx_get(const struct fx *f, const char *name, size_t *n) {
     struct nnv_err err = {0};
     char *data = NULL;
     size_t size = 0;
@@ -47,13 +24,13 @@ static inline char *fx_get(const struct fx *f, const char *name, size_t *n) {
     return data;
 }
 
-static inline struct fx fx_new(void) {
+struct fx fx_new(void) {
     struct fx f = {"/tmp/nnvts-report-XXXXXX", NULL};
     assert_non_null(mkdtemp(f.folder));
     return f;
 }
 
-static inline void fx_remove(struct fx *f) {
+void fx_remove(struct fx *f) {
     static const char *const names[] = {"cases.tsv", "journal.jsonl", "summary.json",
                                         "junit.xml", "report.html",   "bench.json"};
     nnv_report_free(f->report);
@@ -61,14 +38,12 @@ static inline void fx_remove(struct fx *f) {
     assert_int_equal(rmdir(f->folder), 0);
 }
 
-/** Loads the folder. Fails the test if it cannot be loaded. */
-static inline void fx_load(struct fx *f) {
+void fx_load(struct fx *f) {
     struct nnv_err err = {0};
     if (nnv_report_load(f->folder, &f->report, &err) != NNV_OK) fail_msg("%s", err.text);
 }
 
-/** A copy of tests/reports/NAME. */
-static inline struct fx fx_copy(const char *name) {
+struct fx fx_copy(const char *name) {
     static const char *const names[] = {"cases.tsv", "journal.jsonl"};
     struct fx f = fx_new();
     for (size_t i = 0; i < 2; i++) {
@@ -84,19 +59,13 @@ static inline struct fx fx_copy(const char *name) {
     return f;
 }
 
-/** A copy of tests/reports/NAME, loaded. */
-static inline struct fx fx_golden(const char *name) {
+struct fx fx_golden(const char *name) {
     struct fx f = fx_copy(name);
     fx_load(&f);
     return f;
 }
 
-#define FX_HEADER                                                                                                      \
-    "{\"nnvts\":\"1.0.0\",\"format\":\"nnvts-journal/1\",\"driver\":{\"argument\":\"cpu\",\"name\":\"cpu\","           \
-    "\"version\":\"1.0.0\",\"type\":\"CPU\",\"level\":7},\"seed\":1,\"jobs\":2,\"cases\":%d}\n"
-
-/** A folder with that list of cases (lines) and those records (lines). */
-static inline struct fx fx_make(const char *cases, const char *records) {
+struct fx fx_make(const char *cases, const char *records) {
     struct fx f = fx_new();
     struct nnv_text t = {0};
     int n = 0;
@@ -109,8 +78,7 @@ static inline struct fx fx_make(const char *cases, const char *records) {
     return f;
 }
 
-/** The number that an XPath expression gives for a document. */
-static inline double fx_xpath(xmlDoc *doc, const char *expression) {
+double fx_xpath(xmlDoc *doc, const char *expression) {
     xmlXPathContext *context = xmlXPathNewContext(doc);
     xmlXPathObject *value = xmlXPathEvalExpression((const xmlChar *)expression, context);
     if (value == NULL) fail_msg("XPath: %s", expression);
@@ -120,8 +88,7 @@ static inline double fx_xpath(xmlDoc *doc, const char *expression) {
     return number;
 }
 
-/** A file of the folder, which must be well-formed XML. */
-static inline xmlDoc *fx_xml(const struct fx *f, const char *name) {
+xmlDoc *fx_xml(const struct fx *f, const char *name) {
     size_t n = 0;
     char *data = fx_get(f, name, &n);
     xmlDoc *doc = xmlReadMemory(data, (int)n, name, NULL, XML_PARSE_NONET | XML_PARSE_HUGE);
@@ -129,5 +96,3 @@ static inline xmlDoc *fx_xml(const struct fx *f, const char *name) {
     free(data);
     return doc;
 }
-
-#endif

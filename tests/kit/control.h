@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file control_fixture.h For tests of control flow: models as texts, and their evaluation. */
-#ifndef NNV_TESTS_CONTROL_FIXTURE_H
-#define NNV_TESTS_CONTROL_FIXTURE_H
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+/** @file control.h For tests of control flow: models as texts, and their evaluation. */
+#ifndef KIT_CONTROL_H
+#define KIT_CONTROL_H
 
 #include "reference/eval/eval.h"
-#include "reference/spec/spec.h"
 #include "reference/model/validate.h"
-
-static struct nnv_arena *arena;
-
-static inline int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static inline int tear_down(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
+#include "reference/spec/spec.h"
+#include "tests/kit/arena.h"
 
 /* ----------------------------------------------------------------- spec texts */
 
@@ -121,47 +97,16 @@ static inline int tear_down(void **state) {
              I("1", IN) "," I("1", OUT) "," ICONST("1") "," NUMBER("0"), USE("ADD", "0,2,3", "1"), "0", "1"))
 
 /* Specs are written with ' for ". */
-static inline struct nnv_spec *parse_as(const char *json, enum nnv_status want, struct nnv_err *err) {
-    char *text = nnv_arena_strdup(arena, json);
-    for (char *p = text; *p; p++)
-        if (*p == '\'') *p = '"';
-    struct nnv_spec *spec = NULL;
-    *err = (struct nnv_err){0};
-    if (nnv_spec_parse(text, strlen(text), "t", arena, &spec, err) != want) fail_msg("%s", err->text);
-    return spec;
-}
+struct nnv_spec *parse_as(const char *json, enum nnv_status want, struct nnv_err *err);
 
-static inline struct nnv_spec *parse(const char *json) {
-    struct nnv_err err;
-    return parse_as(json, NNV_OK, &err);
-}
+struct nnv_spec *parse(const char *json);
 
 /* ---------------------------------------------------------------- evaluating */
 
-static inline enum nnv_status evaluate(const struct nnv_spec *spec, const struct nnv_eval_options *options,
-                                       struct nnv_golden *out, struct nnv_err *err) {
-    *err = (struct nnv_err){0};
-    enum nnv_status st = nnv_validate(&spec->model, arena, NULL, err);
-    return st ? st : nnv_eval(&spec->model, spec->inputs, options, arena, out, err);
-}
+enum nnv_status evaluate(const struct nnv_spec *spec, const struct nnv_eval_options *options, struct nnv_golden *out,
+                         struct nnv_err *err);
 
 /* The golden results are the spec's own expectations, with and without perturbed rows. */
-static inline void holds(const char *json) {
-    const struct nnv_spec *spec = parse(json);
-    for (int rows = 0; rows <= 8; rows += 8) {
-        struct nnv_golden out[4];
-        struct nnv_err err;
-        const struct nnv_eval_options options = {.rows = rows, .k = 2, .seed = 1};
-        if (evaluate(spec, &options, out, &err)) fail_msg("%s", err.text);
-        for (uint32_t i = 0; i < spec->model.main.nout; i++) {
-            const struct nnv_value *want = &spec->outputs[i], *got = &out[i].value;
-            assert_int_equal(got->rank, want->rank);
-            for (uint32_t d = 0; d < got->rank; d++) assert_int_equal(got->dims[d], want->dims[d]);
-            assert_int_equal(got->bytes, want->bytes);
-            assert_memory_equal(got->data, want->data, want->bytes);
-            assert_non_null(out[i].exact);
-        }
-    }
-}
+void holds(const char *json);
 
 #endif

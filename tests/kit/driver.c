@@ -1,33 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file driver_fixture.h A driver as a plug-in, small models for it, and requests. Nothing of nnvts is linked. */
-#ifndef NNV_TEST_DRIVER_FIXTURE_H
-#define NNV_TEST_DRIVER_FIXTURE_H
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+/** @file driver.c See driver.h. */
+#include "tests/kit/driver.h"
 
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "nnvts/driver.h"
+struct nnvts_device *cpu;
+const struct nnvts_prepare_config prepare_config = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER,
+                                                    .priority = NNVTS_PRIORITY_MEDIUM,
+                                                    .deadline_ns = NNVTS_NO_TIME};
+const struct nnvts_execution_config plain = {NNVTS_NO_TIME, NNVTS_NO_TIME, false};
 
-#define TEST_FN __attribute__((unused)) static
-
-/* -------------------------------------------------------------------- drivers */
-
-TEST_FN const struct nnvts_driver *load(const char *name) {
+const struct nnvts_driver *load(const char *name) {
     char path[4096];
     const char *folder = getenv("NNVTS_TEST_DRIVERS");
     snprintf(path, sizeof path, "%s/%s.so", folder ? folder : "build/drivers", name);
@@ -40,7 +30,7 @@ TEST_FN const struct nnvts_driver *load(const char *name) {
     return get();
 }
 
-TEST_FN struct nnvts_device *open_driver(const char *name, const char *options) {
+struct nnvts_device *open_driver(const char *name, const char *options) {
     struct nnvts_device *device = NULL;
     const char *error = NULL;
     assert_int_equal(load(name)->open(options, &device, &error), NNVTS_STATUS_NONE);
@@ -48,61 +38,24 @@ TEST_FN struct nnvts_device *open_driver(const char *name, const char *options) 
     return device;
 }
 
-static struct nnvts_device *cpu; /* set up once for all tests */
-
-#ifndef CPU_DRIVER
-#define CPU_DRIVER "cpu", "threads=2"
-#endif
-
-TEST_FN int open_cpu(void **state) {
-    (void)state;
-    cpu = open_driver(CPU_DRIVER);
+int open_as_cpu(const char *name, const char *options) {
+    cpu = open_driver(name, options);
     return 0;
 }
 
-TEST_FN int close_cpu(void **state) {
+int close_cpu(void **state) {
     (void)state;
     cpu->release(cpu);
     return 0;
 }
 
-TEST_FN uint64_t now_ns(void) {
+uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* --------------------------------------------------------------------- models */
-
-enum { MOST = 40, ROOM = 8192 };
-
-/** A model in the making. */
-struct net {
-    struct nnvts_operand operands[MOST];
-    uint32_t dims[MOST][8];
-    struct nnvts_operation operations[4];
-    uint32_t inputs[4][32], outputs[4][4];
-    uint32_t ends_in[MOST], ends_out[MOST];
-    uint8_t values[ROOM];
-    struct nnvts_model model;
-};
-
-/** The types that tests use, with their quantisation. */
-struct kind {
-    int32_t type;
-    float scale;
-    int32_t zero_point;
-};
-#define F32 ((struct kind){ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0})
-#define F16 ((struct kind){ANEURALNETWORKS_TENSOR_FLOAT16, 0, 0})
-#define I32 ((struct kind){ANEURALNETWORKS_TENSOR_INT32, 0, 0})
-#define U8(SCALE, ZERO) ((struct kind){ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, SCALE, ZERO})
-#define S8(SCALE, ZERO) ((struct kind){ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, SCALE, ZERO})
-#define INT ((struct kind){ANEURALNETWORKS_INT32, 0, 0})
-#define DIMS(...)                                                                                                      \
-    (uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), (const uint32_t[]) { __VA_ARGS__ }
-
-TEST_FN uint32_t tensor(struct net *n, uint32_t lifetime, struct kind k, uint32_t rank, const uint32_t *dims) {
+uint32_t tensor(struct net *n, uint32_t lifetime, struct kind k, uint32_t rank, const uint32_t *dims) {
     const uint32_t i = n->model.main.operand_count++;
     for (uint32_t d = 0; d < rank; d++) n->dims[i][d] = dims[d];
     n->operands[i] = (struct nnvts_operand){.type = k.type,
@@ -114,20 +67,19 @@ TEST_FN uint32_t tensor(struct net *n, uint32_t lifetime, struct kind k, uint32_
     return i;
 }
 
-TEST_FN uint32_t input(struct net *n, struct kind k, uint32_t rank, const uint32_t *dims) {
+uint32_t input(struct net *n, struct kind k, uint32_t rank, const uint32_t *dims) {
     const uint32_t i = tensor(n, NNVTS_SUBGRAPH_INPUT, k, rank, dims);
     n->ends_in[n->model.main.input_count++] = i;
     return i;
 }
 
-TEST_FN uint32_t output(struct net *n, struct kind k, uint32_t rank, const uint32_t *dims) {
+uint32_t output(struct net *n, struct kind k, uint32_t rank, const uint32_t *dims) {
     const uint32_t i = tensor(n, NNVTS_SUBGRAPH_OUTPUT, k, rank, dims);
     n->ends_out[n->model.main.output_count++] = i;
     return i;
 }
 
-TEST_FN uint32_t constant(struct net *n, struct kind k, const void *data, uint32_t bytes, uint32_t rank,
-                          const uint32_t *dims) {
+uint32_t constant(struct net *n, struct kind k, const void *data, uint32_t bytes, uint32_t rank, const uint32_t *dims) {
     const uint32_t i = tensor(n, NNVTS_CONSTANT_COPY, k, rank, dims), at = n->model.operand_values_bytes;
     assert_true(at + bytes + 4 <= ROOM);
     memcpy(n->values + at, data, bytes);
@@ -136,18 +88,17 @@ TEST_FN uint32_t constant(struct net *n, struct kind k, const void *data, uint32
     return i;
 }
 
-TEST_FN uint32_t integer(struct net *n, int32_t value) { return constant(n, INT, &value, sizeof value, 0, NULL); }
+uint32_t integer(struct net *n, int32_t value) { return constant(n, INT, &value, sizeof value, 0, NULL); }
 
-TEST_FN uint32_t real(struct net *n, float value) {
+uint32_t real(struct net *n, float value) {
     return constant(n, (struct kind){ANEURALNETWORKS_FLOAT32, 0, 0}, &value, sizeof value, 0, NULL);
 }
 
-TEST_FN uint32_t boolean(struct net *n, uint8_t value) {
+uint32_t boolean(struct net *n, uint8_t value) {
     return constant(n, (struct kind){ANEURALNETWORKS_BOOL, 0, 0}, &value, 1, 0, NULL);
 }
 
-/** inputs: ends with UINT32_MAX; outputs likewise. */
-TEST_FN void operation(struct net *n, int32_t code, const uint32_t *inputs, const uint32_t *outputs) {
+void operation(struct net *n, int32_t code, const uint32_t *inputs, const uint32_t *outputs) {
     const uint32_t i = n->model.main.operation_count++;
     struct nnvts_operation *op = &n->operations[i];
     *op = (struct nnvts_operation){.type = code, .inputs = n->inputs[i], .outputs = n->outputs[i]};
@@ -156,9 +107,8 @@ TEST_FN void operation(struct net *n, int32_t code, const uint32_t *inputs, cons
     while (outputs[op->output_count] != UINT32_MAX)
         n->outputs[i][op->output_count] = outputs[op->output_count], op->output_count++;
 }
-#define LIST(...) ((const uint32_t[]){__VA_ARGS__, UINT32_MAX})
 
-TEST_FN const struct nnvts_model *finish(struct net *n) {
+const struct nnvts_model *finish(struct net *n) {
     n->model.main.operands = n->operands;
     n->model.main.operations = n->operations;
     n->model.main.inputs = n->ends_in;
@@ -167,12 +117,7 @@ TEST_FN const struct nnvts_model *finish(struct net *n) {
     return &n->model;
 }
 
-static const struct nnvts_prepare_config prepare_config = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER,
-                                                           .priority = NNVTS_PRIORITY_MEDIUM,
-                                                           .deadline_ns = NNVTS_NO_TIME};
-static const struct nnvts_execution_config plain = {NNVTS_NO_TIME, NNVTS_NO_TIME, false};
-
-TEST_FN struct nnvts_prepared_model *prepare(struct nnvts_device *device, struct net *n) {
+struct nnvts_prepared_model *prepare(struct nnvts_device *device, struct net *n) {
     struct nnvts_prepared_model *prepared = NULL;
     bool supported[4] = {false};
     assert_int_equal(device->get_supported_operations(device, finish(n), supported), NNVTS_STATUS_NONE);
@@ -182,36 +127,24 @@ TEST_FN struct nnvts_prepared_model *prepare(struct nnvts_device *device, struct
     return prepared;
 }
 
-/* ------------------------------------------------------------------- requests */
-
-/** Each argument has a pool of its own. */
-struct call {
-    struct nnvts_argument in[8], out[4];
-    struct nnvts_memory pools[12];
-    struct nnvts_request request;
-    uint32_t dims[4][8];
-    struct nnvts_output_shape shapes[4];
-    struct nnvts_execution_result result;
-};
-
-TEST_FN uint32_t pool(struct call *c, void *data, uint64_t size, uint32_t prot) {
+uint32_t pool(struct call *c, void *data, uint64_t size, uint32_t prot) {
     c->pools[c->request.pool_count] = (struct nnvts_memory){.prot = prot, .fd = -1, .size = size, .data = data};
     return c->request.pool_count++;
 }
 
-TEST_FN void give(struct call *c, const void *data, uint32_t bytes) {
+void give(struct call *c, const void *data, uint32_t bytes) {
     struct nnvts_argument *a = &c->in[c->request.input_count++];
     *a = (struct nnvts_argument){
         .location = {.pool = pool(c, (void *)(uintptr_t)data, bytes, NNVTS_PROT_READ), .length = bytes}};
 }
 
-TEST_FN void take(struct call *c, void *data, uint32_t bytes) {
+void take(struct call *c, void *data, uint32_t bytes) {
     const uint32_t i = c->request.output_count++;
     c->out[i] = (struct nnvts_argument){
         .location = {.pool = pool(c, data, bytes, NNVTS_PROT_READ | NNVTS_PROT_WRITE), .length = bytes}};
 }
 
-TEST_FN const struct nnvts_request *ready(struct call *c) {
+const struct nnvts_request *ready(struct call *c) {
     c->request.inputs = c->in;
     c->request.outputs = c->out;
     c->request.pools = c->pools;
@@ -220,12 +153,11 @@ TEST_FN const struct nnvts_request *ready(struct call *c) {
     return &c->request;
 }
 
-TEST_FN enum nnvts_status execute(struct nnvts_prepared_model *p, struct call *c) {
+enum nnvts_status execute(struct nnvts_prepared_model *p, struct call *c) {
     return p->execute(p, ready(c), &plain, &c->result);
 }
 
-/** One model, one input, one output. */
-TEST_FN void check_run(struct net *n, const void *x, uint32_t x_bytes, void *y, uint32_t y_bytes) {
+void check_run(struct net *n, const void *x, uint32_t x_bytes, void *y, uint32_t y_bytes) {
     struct nnvts_prepared_model *p = prepare(cpu, n);
     struct call c = {0};
     if (x) give(&c, x, x_bytes);
@@ -234,28 +166,23 @@ TEST_FN void check_run(struct net *n, const void *x, uint32_t x_bytes, void *y, 
     p->release(p);
 }
 
-TEST_FN void assert_floats(const float *actual, const float *expected, size_t n, double relative) {
+void assert_floats(const float *actual, const float *expected, size_t n, double relative) {
     for (size_t i = 0; i < n; i++)
         if (!(fabs((double)actual[i] - (double)expected[i]) <= relative * fabs((double)expected[i])))
             fail_msg("value %zu is %.9g, expected %.9g", i, (double)actual[i], (double)expected[i]);
 }
-#define ULPS(N) ((N)*0x1p-23)
 
-/** y = relu(x), x of the given extents. */
-TEST_FN struct nnvts_prepared_model *prepare_relu(struct kind k, uint32_t rank, const uint32_t *dims) {
+struct nnvts_prepared_model *prepare_relu(struct kind k, uint32_t rank, const uint32_t *dims) {
     struct net n = {0};
     const uint32_t x = input(&n, k, rank, dims), y = output(&n, k, rank, dims);
     operation(&n, ANEURALNETWORKS_RELU, LIST(x), LIST(y));
     return prepare(cpu, &n);
 }
 
-/** A memfd with bytes at offset; data stays NULL, so that the driver must map it. */
-TEST_FN struct nnvts_memory shared(const void *data, uint64_t size, uint64_t offset, uint32_t prot) {
+struct nnvts_memory shared(const void *data, uint64_t size, uint64_t offset, uint32_t prot) {
     const int fd = memfd_create("test", MFD_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)(offset + size)), 0);
     if (data) assert_int_equal(pwrite(fd, data, size, (off_t)offset), (ssize_t)size);
     return (struct nnvts_memory){.prot = prot, .fd = fd, .size = size, .offset = offset};
 }
-
-#endif

@@ -1,48 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file relay_fixture.h Relay text run by the interpreter on numbers that are written in a test. */
-#ifndef NNV_TESTS_RELAY_FIXTURE_H
-#define NNV_TESTS_RELAY_FIXTURE_H
+/** @file relay.c See relay.h. */
+#include "tests/kit/relay.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+struct nnv_err relay_err;
 
-#include "compiler/relay/interp/interp.h"
-
-static struct nnv_arena *arena;
-static struct nnv_err err;
-
-static inline int setup(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    err = (struct nnv_err){0};
-    return arena ? 0 : -1;
-}
-
-static inline int teardown(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
-
-/** A checked module; text may be gone afterwards. */
-static inline struct nnv_relay_module *checked(const char *text) {
+struct nnv_relay_module *checked(const char *text) {
     struct nnv_relay_module *m = NULL;
     char *kept = nnv_arena_strdup(arena, text);
-    if (nnv_relay_parse(kept, strlen(kept), "a.relay", arena, &m, &err) != NNV_OK || nnv_relay_check(m, &err) != NNV_OK)
-        fail_msg("%s\n%s", err.text, text);
+    if (nnv_relay_parse(kept, strlen(kept), "a.relay", arena, &m, &relay_err) != NNV_OK ||
+        nnv_relay_check(m, &relay_err) != NNV_OK)
+        fail_msg("%s\n%s", relay_err.text, text);
     return m;
 }
 
 /** A value of the type from the numbers at *at, which moves on; dimensions that are not known are 2. */
-static inline struct nnv_relay_datum *datum_of(const struct nnv_relay_type *type, const char **at) {
+static struct nnv_relay_datum *datum_of(const struct nnv_relay_type *type, const char **at) {
     struct nnv_relay_datum *d = NNV_NEW(arena, struct nnv_relay_datum, 1);
     size_t bytes;
     assert_non_null(d);
@@ -66,19 +40,17 @@ static inline struct nnv_relay_datum *datum_of(const struct nnv_relay_type *type
     return d;
 }
 
-/** Runs @main on the numbers. */
-static inline enum nnv_status run_on(const struct nnv_relay_module *m, const char *numbers,
-                                     const struct nnv_relay_external *external, struct nnv_relay_datum **out) {
+enum nnv_status run_on(const struct nnv_relay_module *m, const char *numbers, const struct nnv_relay_external *external,
+                       struct nnv_relay_datum **out) {
     const struct nnv_relay_expr *f = nnv_relay_find(m, "main");
     struct nnv_relay_datum *args[16];
     assert_true(f->n_params <= 16);
     for (size_t i = 0; i < f->n_params; i++) args[i] = datum_of(f->params[i]->declared, &numbers);
     if (strspn(numbers, " ") != strlen(numbers)) fail_msg("numbers are left: %s", numbers);
-    return nnv_relay_run(m, "main", args, f->n_params, external, arena, out, &err);
+    return nnv_relay_run(m, "main", args, f->n_params, external, arena, out, &relay_err);
 }
 
-/** Compares with numbers at *at, to 1e-9. */
-static inline void equals(const struct nnv_relay_datum *d, const char **at, const char *text) {
+void equals(const struct nnv_relay_datum *d, const char **at, const char *text) {
     for (size_t i = 0; i < d->n; i++) {
         char *end;
         double wanted = strtod(*at, &end);
@@ -92,34 +64,29 @@ static inline void equals(const struct nnv_relay_datum *d, const char **at, cons
     for (size_t i = 0; i < d->n_fields; i++) equals(d->fields[i], at, text);
 }
 
-/** The module's @main gives these numbers, all fields in order. */
-static inline void module_gives(const char *text, const char *numbers, const char *wanted) {
+void module_gives(const char *text, const char *numbers, const char *wanted) {
     struct nnv_relay_datum *out = NULL;
-    if (run_on(checked(text), numbers, NULL, &out) != NNV_OK) fail_msg("%s\n%s", err.text, text);
+    if (run_on(checked(text), numbers, NULL, &out) != NNV_OK) fail_msg("%s\n%s", relay_err.text, text);
     equals(out, &wanted, text);
     if (strspn(wanted, " ") != strlen(wanted)) fail_msg("fewer values than wanted: %s are left\n%s", wanted, text);
 }
 
-static inline const char *main_of(const char *params, const char *body) {
+const char *main_of(const char *params, const char *body) {
     return nnv_arena_printf(arena, "def @main(%s) { %s }", params, body);
 }
 
-/** A body over parameters: "%x: Tensor[(2), float32]". */
-static inline void gives(const char *params, const char *body, const char *numbers, const char *wanted) {
+void gives(const char *params, const char *body, const char *numbers, const char *wanted) {
     module_gives(main_of(params, body), numbers, wanted);
 }
 
-/** One float32 vector %x of n elements. */
-static inline void of_x(size_t n, const char *body, const char *numbers, const char *wanted) {
+void of_x(size_t n, const char *body, const char *numbers, const char *wanted) {
     gives(nnv_arena_printf(arena, "%%x: Tensor[(%zu), float32]", n), body, numbers, wanted);
 }
 
-/** The run fails, with a message that holds `part`. */
-static inline void run_fails(const char *text, const char *numbers, enum nnv_status status, const char *part) {
+void run_fails(const char *text, const char *numbers, enum nnv_status status, const char *part) {
     struct nnv_relay_datum *out = NULL;
-    err = (struct nnv_err){0};
+    relay_err = (struct nnv_err){0};
     enum nnv_status st = run_on(checked(text), numbers, NULL, &out);
-    if (st != status || strstr(err.text, part) == NULL) fail_msg("status %d: %s\n%s", (int)st, err.text, text);
+    if (st != status || strstr(relay_err.text, part) == NULL)
+        fail_msg("status %d: %s\n%s", (int)st, relay_err.text, text);
 }
-
-#endif

@@ -1,39 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file driver_op_fixture.h Models of one operation from lists of operands: what comes out, and what is refused. */
-#ifndef NNV_TEST_DRIVER_OP_FIXTURE_H
-#define NNV_TEST_DRIVER_OP_FIXTURE_H
+/** @file driver_op.c See driver_op.h. */
+#include "tests/kit/driver_op.h"
 
-#include "tests/kit/driver_fixture.h"
+#include <math.h>
 
-enum { CONSTANT = 0x100, MOST_BYTES = 1 << 20 };
+uint8_t op_results[2][MOST_BYTES] __attribute__((aligned(64)));
 
-/** An input, or an expected output. */
-struct given {
-    struct kind kind;
-    uint32_t rank; /**< with CONSTANT: the data lie in the model, as those of scalars do */
-    const uint32_t *dims;
-    const void *data; /**< NULL: all zero */
-};
-
-#define BOOL8 ((struct kind){ANEURALNETWORKS_TENSOR_BOOL8, 0, 0})
-#define ANY(TYPE) ((struct kind){ANEURALNETWORKS_##TYPE, 0, 0})
-#define FLOATS(...) ((const float[]){__VA_ARGS__})
-#define HALVES(...) ((const uint16_t[]){__VA_ARGS__})
-#define INTS(...) ((const int32_t[]){__VA_ARGS__})
-#define BYTES(...) ((const uint8_t[]){__VA_ARGS__})
-#define SIGNED(...) ((const int8_t[]){__VA_ARGS__})
-#define SCALAR(KIND, DATA)                                                                                             \
-    { KIND, CONSTANT, NULL, DATA }
-#define INT_SCALAR(VALUE) SCALAR(INT, INTS(VALUE))
-#define REAL_SCALAR(VALUE) SCALAR(ANY(FLOAT32), FLOATS(VALUE))
-#define BOOL_SCALAR(VALUE) SCALAR(ANY(BOOL), BYTES(VALUE))
-#define AXES(...)                                                                                                      \
-    { I32, CONSTANT | 1, &(const uint32_t){sizeof INTS(__VA_ARGS__) / sizeof(int32_t)}, INTS(__VA_ARGS__) }
-#define INPUTS(...) ((const struct given[]){__VA_ARGS__, {.kind = {-1, 0, 0}}})
-#define OUTPUTS INPUTS
-#define OUTPUT(...) OUTPUTS({__VA_ARGS__})
-
-TEST_FN uint32_t bytes_of(const struct given *g) {
+uint32_t bytes_of(const struct given *g) {
     uint32_t bytes = 0;
     switch (g->kind.type) {
     case ANEURALNETWORKS_FLOAT32:
@@ -56,7 +29,7 @@ TEST_FN uint32_t bytes_of(const struct given *g) {
     return bytes;
 }
 
-TEST_FN void make_op(struct net *n, int32_t code, const struct given *in, const struct given *out) {
+void make_op(struct net *n, int32_t code, const struct given *in, const struct given *out) {
     static const uint8_t zeros[ROOM];
     uint32_t inputs[16], outputs[4], i = 0;
     for (; in[i].kind.type >= 0; i++)
@@ -69,10 +42,7 @@ TEST_FN void make_op(struct net *n, int32_t code, const struct given *in, const 
     operation(n, code, inputs, outputs);
 }
 
-static uint8_t op_results[2][MOST_BYTES] __attribute__((aligned(64)));
-
-/** Runs the operation; op_results: its outputs. */
-TEST_FN enum nnvts_status run_op(int32_t code, const struct given *in, const struct given *out) {
+enum nnvts_status run_op(int32_t code, const struct given *in, const struct given *out) {
     static const uint8_t zeros[ROOM];
     struct net n = {0};
     struct call c = {0};
@@ -90,14 +60,12 @@ TEST_FN enum nnvts_status run_op(int32_t code, const struct given *in, const str
     return st;
 }
 
-/** All outputs are as expected, byte for byte. */
-TEST_FN void check_op(int32_t code, const struct given *in, const struct given *out) {
+void check_op(int32_t code, const struct given *in, const struct given *out) {
     assert_int_equal(run_op(code, in, out), NNVTS_STATUS_NONE);
     for (uint32_t i = 0; out[i].kind.type >= 0; i++) assert_memory_equal(op_results[i], out[i].data, bytes_of(&out[i]));
 }
 
-/** The float32 output is as expected, NaN where NaN is. */
-TEST_FN void check_op_near(int32_t code, const struct given *in, const struct given *out, double relative) {
+void check_op_near(int32_t code, const struct given *in, const struct given *out, double relative) {
     assert_int_equal(run_op(code, in, out), NNVTS_STATUS_NONE);
     const float *actual = (const float *)(const void *)op_results[0], *expected = out->data;
     for (size_t i = 0; i < bytes_of(out) / sizeof(float); i++) {
@@ -107,8 +75,7 @@ TEST_FN void check_op_near(int32_t code, const struct given *in, const struct gi
     }
 }
 
-/** The model is refused as invalid. */
-TEST_FN void refuse_op(const char *what, int32_t code, const struct given *in, const struct given *out) {
+void refuse_op(const char *what, int32_t code, const struct given *in, const struct given *out) {
     struct net n = {0};
     struct nnvts_prepared_model *none = NULL;
     bool supported[4];
@@ -118,5 +85,3 @@ TEST_FN void refuse_op(const char *what, int32_t code, const struct given *in, c
     if (cpu->prepare_model(cpu, &n.model, &prepare_config, &none) != NNVTS_STATUS_INVALID_ARGUMENT || none)
         fail_msg("prepare_model accepts: %s", what);
 }
-
-#endif

@@ -1,57 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file byoc_fixture.h Relay text through the partitioning passes, for tests. */
-#ifndef NNV_TESTS_BYOC_FIXTURE_H
-#define NNV_TESTS_BYOC_FIXTURE_H
+/** @file byoc.c See byoc.h. */
+#include "tests/kit/byoc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "compiler/byoc/byoc.h"
-
-/** One program and all that belongs to it; byoc_end() frees it. */
-struct byoc {
-    struct nnv_arena *arena;
-    struct nnv_relay_module *m;
-    struct nnv_partition partition;
-    struct nnv_text json;
-    struct nnv_err err;
-};
-
-static inline void byoc_end(struct byoc *b) {
+void byoc_end(struct byoc *b) {
     nnv_text_free(&b->json);
     nnv_arena_free(b->arena);
 }
 
-static inline struct nnv_relay_module *byoc_parse(struct byoc *b, const char *text) {
+struct nnv_relay_module *byoc_parse(struct byoc *b, const char *text) {
     struct nnv_relay_module *m = NULL;
     char *kept = nnv_arena_strdup(b->arena, text);
     if (nnv_relay_parse(kept, strlen(kept), "test", b->arena, &m, &b->err) != NNV_OK) fail_msg("%s", b->err.text);
     return m;
 }
 
-static inline struct byoc byoc_begin(const char *text) {
+struct byoc byoc_begin(const char *text) {
     struct byoc b = {.arena = nnv_arena_new()};
     assert_non_null(b.arena);
     b.m = byoc_parse(&b, text);
     return b;
 }
 
-static inline void byoc_merge(struct byoc *b, const char *patterns) {
+void byoc_merge(struct byoc *b, const char *patterns) {
     struct nnv_pattern_table table;
     if (nnv_pattern_read(patterns, strlen(patterns), "P.json", b->arena, &table, &b->err) != NNV_OK ||
         nnv_merge_composite(b->m, &table, &b->err) != NNV_OK)
         fail_msg("%s", b->err.text);
 }
 
-/** Partitions; the result as JSON without blanks and line ends is b->json. */
-static inline void byoc_partition(struct byoc *b, const char *supported, const char *prune_text) {
+void byoc_partition(struct byoc *b, const char *supported, const char *prune_text) {
     struct nnv_support *s = NULL;
     struct nnv_prune prune;
     if (nnv_support_read(supported, strlen(supported), "S.json", NULL, 0, b->arena, &s, &b->err) != NNV_OK)
@@ -70,8 +47,7 @@ static inline void byoc_partition(struct byoc *b, const char *supported, const c
     b->json.data[n] = 0;
 }
 
-/** "nnapi.a(relu,add;2)" for each composite, in evaluation order. */
-static inline void byoc_composites(struct byoc *b, const char *wanted) {
+void byoc_composites(struct byoc *b, const char *wanted) {
     byoc_partition(b, "[]", NULL);
     struct nnv_text t = {0};
     for (size_t i = 0; i < b->partition.n_composites; i++) {
@@ -84,8 +60,7 @@ static inline void byoc_composites(struct byoc *b, const char *wanted) {
     nnv_text_free(&t);
 }
 
-/** "%0,%1>nnapi;params/outputs" for each region, in evaluation order, then "|" and what stays on the host. */
-static inline void byoc_regions(struct byoc *b, const char *wanted) {
+void byoc_regions(struct byoc *b, const char *wanted) {
     struct nnv_text t = {0};
     for (size_t i = 0; i < b->partition.n_cuts; i++) {
         const struct nnv_cut *c = &b->partition.cuts[i];
@@ -98,5 +73,3 @@ static inline void byoc_regions(struct byoc *b, const char *wanted) {
     assert_string_equal(t.data, wanted);
     nnv_text_free(&t);
 }
-
-#endif

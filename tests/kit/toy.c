@@ -1,42 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Models made by hand, as a finished model is seen by plans, and devices that support what they are told to. */
-#ifndef NNV_TEST_RUNTIME_FIXTURE_H
-#define NNV_TEST_RUNTIME_FIXTURE_H
+/** @file toy.c See toy.h. */
+#include "tests/kit/toy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/rng.h"
-#include "reference/runtime/plan/plan.h"
-
-/* ------------------------------------------------------------------- models */
-
-enum { TOY_GRAPHS = 8, TOY_MANY = 400000 };
-
-struct toy_graph {
-    struct nnvts_subgraph g;
-    struct nnvts_operand *operands;
-    struct nnvts_operation *operations;
-    uint32_t *inputs, *outputs;
-    struct nnv_rt_graph_info info;
-    uint32_t room;
-};
-
-struct toy {
-    struct nnv_arena *arena;
-    struct toy_graph graphs[TOY_GRAPHS];
-    uint32_t graph_count;
-    struct ANeuralNetworksModel model;
-};
-
-/** A model of so many graphs (main, and those that IF and WHILE refer to) with room for so many operations each. */
-static inline void toy_begin(struct toy *t, uint32_t graphs, uint32_t room) {
+void toy_begin(struct toy *t, uint32_t graphs, uint32_t room) {
     *t = (struct toy){.arena = nnv_arena_new(), .graph_count = graphs};
     for (uint32_t i = 0; i < graphs; i++) {
         struct toy_graph *x = &t->graphs[i];
@@ -54,8 +20,7 @@ static inline void toy_begin(struct toy *t, uint32_t graphs, uint32_t room) {
     }
 }
 
-/** An operand of type TENSOR_FLOAT32 and one dimension; 0: unknown. */
-static inline uint32_t toy_operand(struct toy *t, uint32_t graph, enum nnvts_lifetime lifetime, uint32_t extent) {
+uint32_t toy_operand(struct toy *t, uint32_t graph, enum nnvts_lifetime lifetime, uint32_t extent) {
     struct toy_graph *x = &t->graphs[graph];
     uint32_t i = x->g.operand_count++;
     x->operands[i] = (struct nnvts_operand){.type = ANEURALNETWORKS_TENSOR_FLOAT32,
@@ -70,15 +35,13 @@ static inline uint32_t toy_operand(struct toy *t, uint32_t graph, enum nnvts_lif
     return i;
 }
 
-/** A temporary becomes an output of its graph. */
-static inline void toy_make_output(struct toy *t, uint32_t graph, uint32_t operand) {
+void toy_make_output(struct toy *t, uint32_t graph, uint32_t operand) {
     struct toy_graph *x = &t->graphs[graph];
     x->operands[operand].lifetime = NNVTS_SUBGRAPH_OUTPUT;
     x->outputs[x->g.output_count++] = operand;
 }
 
-/** An operand that refers to a graph. */
-static inline uint32_t toy_graph_operand(struct toy *t, uint32_t graph, uint32_t refers_to) {
+uint32_t toy_graph_operand(struct toy *t, uint32_t graph, uint32_t refers_to) {
     uint32_t i = toy_operand(t, graph, NNVTS_SUBGRAPH, 0);
     struct nnvts_operand *o = &t->graphs[graph].operands[i];
     o->type = ANEURALNETWORKS_MODEL;
@@ -87,17 +50,15 @@ static inline uint32_t toy_graph_operand(struct toy *t, uint32_t graph, uint32_t
     return i;
 }
 
-/** A boolean of one element. */
-static inline uint32_t toy_flag(struct toy *t, uint32_t graph, enum nnvts_lifetime lifetime) {
+uint32_t toy_flag(struct toy *t, uint32_t graph, enum nnvts_lifetime lifetime) {
     uint32_t i = toy_operand(t, graph, lifetime, 1);
     t->graphs[graph].operands[i].type = ANEURALNETWORKS_TENSOR_BOOL8;
     t->graphs[graph].info.bytes[i] = 1;
     return i;
 }
 
-/** An operation of a level; returns its index. */
-static inline uint32_t toy_operation(struct toy *t, uint32_t graph, int32_t type, int32_t level, uint32_t nin,
-                                     const uint32_t *in, uint32_t nout, const uint32_t *out) {
+uint32_t toy_operation(struct toy *t, uint32_t graph, int32_t type, int32_t level, uint32_t nin, const uint32_t *in,
+                       uint32_t nout, const uint32_t *out) {
     struct toy_graph *x = &t->graphs[graph];
     uint32_t i = x->g.operation_count++;
     x->operations[i] = (struct nnvts_operation){.type = type,
@@ -110,15 +71,13 @@ static inline uint32_t toy_operation(struct toy *t, uint32_t graph, int32_t type
     return i;
 }
 
-/** An operation of level 1 on two operands (the same twice: one); returns its new result. */
-static inline uint32_t toy_binary(struct toy *t, uint32_t graph, int32_t type, uint32_t a, uint32_t b,
-                                  enum nnvts_lifetime lifetime) {
+uint32_t toy_binary(struct toy *t, uint32_t graph, int32_t type, uint32_t a, uint32_t b, enum nnvts_lifetime lifetime) {
     uint32_t result = toy_operand(t, graph, lifetime, 4), in[] = {a, b};
     toy_operation(t, graph, type, 1, a == b ? 1 : 2, in, 1, &result);
     return result;
 }
 
-static inline struct ANeuralNetworksModel *toy_end(struct toy *t) {
+struct ANeuralNetworksModel *toy_end(struct toy *t) {
     struct nnvts_subgraph *referenced = NNV_NEW(t->arena, struct nnvts_subgraph, t->graph_count);
     struct nnv_rt_graph_info *info = NNV_NEW(t->arena, struct nnv_rt_graph_info, t->graph_count);
     t->model = (struct ANeuralNetworksModel){.state = NNV_RT_MODEL_FINISHED, .arena = t->arena, .level = 1};
@@ -137,41 +96,11 @@ static inline struct ANeuralNetworksModel *toy_end(struct toy *t) {
     return &t->model;
 }
 
-static inline void toy_free(struct toy *t) { nnv_arena_free(t->arena); }
+void toy_free(struct toy *t) { nnv_arena_free(t->arena); }
 
-/* ------------------------------------------------------------------ devices */
+static enum nnvts_device_status toy_status(struct nnvts_device *self) { return ((struct toy_device *)self)->status; }
 
-enum { TOY_TYPES = 256 };
-
-/** A driver that knows what it is asked and answers as it is told. */
-struct toy_device {
-    struct nnvts_device driver; /**< first: what functions are given */
-    struct nnvts_operand_performance performance[16];
-    struct ANeuralNetworksDevice device;
-    bool supports[TOY_TYPES]; /**< operation types */
-    enum nnvts_status supported_status, prepare_status, cache_status;
-    enum nnvts_device_status status;
-    int asked, prepared, from_cache;        /**< calls */
-    int living;                             /**< prepared models that are not yet released */
-    uint32_t asked_operations;              /**< of the last model that it was asked about */
-    struct nnvts_prepare_config config;     /**< of the last prepare_model */
-    bool had_cache;                         /**< it was given files */
-    uint8_t token[NNVTS_CACHE_TOKEN_BYTES]; /**< of the last call with files */
-    uint32_t files;
-    bool answers_nothing; /**< prepare_model: NONE without a model */
-};
-
-struct toy_prepared {
-    struct nnvts_prepared_model base;
-    struct toy_device *device;
-};
-
-static inline enum nnvts_device_status toy_status(struct nnvts_device *self) {
-    return ((struct toy_device *)self)->status;
-}
-
-static inline enum nnvts_status toy_supported(struct nnvts_device *self, const struct nnvts_model *model,
-                                              bool *supported) {
+static enum nnvts_status toy_supported(struct nnvts_device *self, const struct nnvts_model *model, bool *supported) {
     struct toy_device *d = (struct toy_device *)self;
     d->asked++;
     d->asked_operations = model->main.operation_count;
@@ -180,9 +109,9 @@ static inline enum nnvts_status toy_supported(struct nnvts_device *self, const s
     return d->supported_status;
 }
 
-static inline enum nnvts_status toy_execute(struct nnvts_prepared_model *self, const struct nnvts_request *request,
-                                            const struct nnvts_execution_config *config,
-                                            struct nnvts_execution_result *result) {
+static enum nnvts_status toy_execute(struct nnvts_prepared_model *self, const struct nnvts_request *request,
+                                     const struct nnvts_execution_config *config,
+                                     struct nnvts_execution_result *result) {
     (void)self;
     (void)request;
     (void)config;
@@ -190,12 +119,12 @@ static inline enum nnvts_status toy_execute(struct nnvts_prepared_model *self, c
     return NNVTS_STATUS_GENERAL_FAILURE;
 }
 
-static inline void toy_release(struct nnvts_prepared_model *self) {
+static void toy_release(struct nnvts_prepared_model *self) {
     ((struct toy_prepared *)self)->device->living--;
     free(self);
 }
 
-static inline enum nnvts_status toy_new_prepared(struct toy_device *d, struct nnvts_prepared_model **out) {
+static enum nnvts_status toy_new_prepared(struct toy_device *d, struct nnvts_prepared_model **out) {
     struct toy_prepared *p = calloc(1, sizeof *p);
     if (p == NULL) return NNVTS_STATUS_GENERAL_FAILURE;
     p->base =
@@ -206,16 +135,15 @@ static inline enum nnvts_status toy_new_prepared(struct toy_device *d, struct nn
     return NNVTS_STATUS_NONE;
 }
 
-static inline void toy_see_cache(struct toy_device *d, const struct nnvts_cache *cache) {
+static void toy_see_cache(struct toy_device *d, const struct nnvts_cache *cache) {
     d->had_cache = cache != NULL;
     if (cache == NULL) return;
     memcpy(d->token, cache->token, sizeof d->token);
     d->files = cache->model_fd_count + cache->data_fd_count;
 }
 
-static inline enum nnvts_status toy_prepare(struct nnvts_device *self, const struct nnvts_model *model,
-                                            const struct nnvts_prepare_config *config,
-                                            struct nnvts_prepared_model **out) {
+static enum nnvts_status toy_prepare(struct nnvts_device *self, const struct nnvts_model *model,
+                                     const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
     struct toy_device *d = (struct toy_device *)self;
     (void)model;
     d->prepared++;
@@ -225,8 +153,8 @@ static inline enum nnvts_status toy_prepare(struct nnvts_device *self, const str
     return toy_new_prepared(d, out);
 }
 
-static inline enum nnvts_status toy_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
-                                               uint64_t deadline_ns, struct nnvts_prepared_model **out) {
+static enum nnvts_status toy_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
+                                        uint64_t deadline_ns, struct nnvts_prepared_model **out) {
     struct toy_device *d = (struct toy_device *)self;
     (void)deadline_ns;
     d->from_cache++;
@@ -234,11 +162,9 @@ static inline enum nnvts_status toy_from_cache(struct nnvts_device *self, const 
     return d->cache_status != NNVTS_STATUS_NONE ? d->cache_status : toy_new_prepared(d, out);
 }
 
-static inline void toy_device_release(struct nnvts_device *self) { (void)self; }
+static void toy_device_release(struct nnvts_device *self) { (void)self; }
 
-/** A driver of level 8 that supports every operation at this cost for TENSOR_FLOAT32, in time and in power. */
-static inline struct ANeuralNetworksDevice *toy_device(struct toy_device *d, const char *name, float time,
-                                                       float power) {
+struct ANeuralNetworksDevice *toy_device(struct toy_device *d, const char *name, float time, float power) {
     *d = (struct toy_device){0};
     d->performance[0] =
         (struct nnvts_operand_performance){ANEURALNETWORKS_TENSOR_FLOAT32, {.exec_time = time, .power_usage = power}};
@@ -262,17 +188,13 @@ static inline struct ANeuralNetworksDevice *toy_device(struct toy_device *d, con
     return &d->device;
 }
 
-/** A device in the place of the CPU reference. */
-static inline struct ANeuralNetworksDevice *toy_cpu(struct toy_device *d) {
+struct ANeuralNetworksDevice *toy_cpu(struct toy_device *d) {
     struct ANeuralNetworksDevice *device = toy_device(d, "nnapi-reference", 1, 1);
     device->is_cpu = true;
     return device;
 }
 
-/** It supports these operation types alone; the list ends with -1. */
-static inline void toy_supports_only(struct toy_device *d, const int32_t *types) {
+void toy_supports_only(struct toy_device *d, const int32_t *types) {
     memset(d->supports, 0, sizeof d->supports);
     for (; *types >= 0; types++) d->supports[*types] = true;
 }
-
-#endif
