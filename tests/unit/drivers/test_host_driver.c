@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include "tests/kit/asleep.h"
 #include "tests/kit/driver.h"
 
 #include <dirent.h>
@@ -241,7 +242,7 @@ static void test_dies_in_execution(void **state) {
     pthread_t thread;
     void *status = NULL;
     assert_int_equal(pthread_create(&thread, NULL, execute_dying, p), 0);
-    usleep(20000);
+    await_others_asleep();
     assert_int_equal(device->get_status(device), NNVTS_DEVICE_AVAILABLE); /* other calls have sockets of their own */
     kill_host();
     pthread_join(thread, &status);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include "tests/kit/asleep.h"
 #include "tests/kit/driver.h"
 
 #include <dirent.h>
@@ -352,11 +353,11 @@ static void test_fenced_interrupted(void **state) {
         struct nnvts_fenced_result result;
         assert_int_equal(p->execute_fenced(p, ready(&c), &wait, 1, i ? &limited : &plain, NNVTS_NO_TIME, &f),
                          NNVTS_STATUS_NONE);
-        usleep(20000); /* the thread waits now */
+        await_others_asleep();
         atomic_store(&interrupted, 0);
         const int sent = interrupt_others(SIGUSR1);
         while (atomic_load(&interrupted) < sent) usleep(1000);
-        usleep(5000);
+        await_others_asleep();
         assert_false(signalled(f.sync_fence));
         assert_int_equal(eventfd_write(wait, 1), 0);
         assert_int_equal(f.get_result(f.context, &result), NNVTS_STATUS_NONE);

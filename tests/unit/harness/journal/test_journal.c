@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/kit/asleep.h"
 #include "tests/kit/run/run.h"
 
 #include <sys/mman.h>
@@ -302,7 +303,7 @@ static void test_full_ring(void **state) {
         }
         _exit(0);
     }
-    usleep(20000);
+    await_asleep(pid); /* the ring is full */
     for (uint32_t i = 0; i < RECORDS;) {
         uint32_t seen = atomic_load(&hub->wake);
         int got = nnv_channel_pop(c, &r, &buffer, &cap);

@@ -2,6 +2,7 @@
 /** @file test_reference_driver.c How the driver "reference" executes behind fences. */
 #include <unistd.h>
 
+#include "tests/kit/asleep.h"
 #include "tests/kit/driver.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@ static int open_reference(void **state) {
 }
 
 static void *signal_later(void *arg) {
-    usleep(20000);
+    await_asleep(getpid()); /* the test waits for the fence */
     eventfd_write(*(const int *)arg, 1);
     return NULL;
 }

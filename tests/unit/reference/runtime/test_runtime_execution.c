@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "tests/kit/asleep.h"
 #include "tests/kit/runtime.h"
 
 #include <sys/wait.h>
@@ -535,7 +536,7 @@ static void runs_in_a_forked_child(void **state) {
             if (child) _exit(0);
             ANeuralNetworksEvent_free(event);
             ANeuralNetworksExecution_free(e);
-            usleep(10000); /* until the thread is idle */
+            await_others_asleep();
             continue;
         }
         assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -600,7 +601,7 @@ static void waits_for_fences(void **state) {
     IS(BAD_DATA, ANeuralNetworksExecution_startComputeWithDependencies(a, NULL, 0, 5, &first));
     OK(ANeuralNetworksExecution_startComputeWithDependencies(a, (const ANeuralNetworksEvent *[]){start}, 1, 0, &first));
     OK(ANeuralNetworksEvent_getSyncFenceFd(first, &fd));
-    usleep(20000);
+    await_others_asleep();
     assert_false(has_signalled(fd));
     assert_int_equal(seen(&adder, &adder.executed), 0);
     OK(ANeuralNetworksExecution_startComputeWithDependencies(b, (const ANeuralNetworksEvent *[]){first}, 1, 0,
@@ -747,7 +748,7 @@ static void deadlines_are_kept_beside_another_waiter(void **state) {
         else
             OK(ANeuralNetworksEvent_createFromSyncFenceFd(fence, &first));
         assert_int_equal(pthread_create(&waiter, NULL, wait_for, first), 0);
-        usleep(20000); /* until it polls */
+        await_others_asleep(); /* it polls */
         OK(ANeuralNetworksExecution_setTimeout(b, 50000000));
         alarm(20);
         OK(ANeuralNetworksExecution_startComputeWithDependencies(b, (const ANeuralNetworksEvent *[]){first}, 1, 0,

@@ -320,118 +320,119 @@ static void a_file_has_many_models(void **state) {
 
 /* --------------------------------------------------------------------- bad */
 
+static const struct {
+    const char *from, *to, *error; /* behind "dir/x.example.cpp:" */
+} every_rule[] = {
+    /* tokens and lists */
+    {"{1, 2},\n", "{1, 2};\n", "7:68: expected ',' or '}', got ';'"},
+    {"{1, 2}", "{1 2}", "7:65: expected ',' or '}', got '2'"},
+    {"{1, 2}", "{,}", "7:63: expected a value, got ','"},
+    {"{1, 2}", "{1, \"2\"}", "7:66: expected a value, got '\"2\"'"},
+    {".type =", ".type :", "7:13: expected '=', got ':'"},
+    {".type =", ".7 =", "7:10: expected ',' or '}', got '='"},
+    {".dimensions = {1, 2}", "{1, 2}", "7:48: expected '.field =', like the members before it, got '{'"},
+    {"{1, 2}", "{1, .x = 2}", "7:66: expected a value without a field name, like those before it, got '.'"},
+    {"{1, 2}", "{1, \x01}", "7:66: expected a value, got byte 0x01"},
+    {"{1, 2}", "{1, /* 2}", "7:66: expected a value, got a comment that does not end"},
+    {"<float>", "<float", "9:49: expected '>', got '('"},
+    {"::createFrom", "::-", "9:27: expected a name, got '-'"},
+    {"return model;", "return;", "27:11: expected the name of the model, 'model', got ';'"},
+    {"static ", "", "4:5: expected 'static', got 'TestModel'"},
+    {"static TestModel model =", "static Model model =", "4:12: expected 'TestModel', got 'Model'"},
+    {"get_test_model_small", "make",
+     "3:18: expected a function called get_test_model or get_test_model_NAME, got "
+     "'make'"},
+    /* fields */
+    {".isIgnored", ".isIgnord",
+     "17:58: expected a field of an operand (type, dimensions, numberOfConsumers, scale, zeroPoint, lifetime, "
+     "channelQuant, extraParams, isIgnored, data), got 'isIgnord'"},
+    {".inputs", ".input", "21:41: expected a field of an operation (type, inputs, outputs), got 'input'"},
+    {".isRelaxed", ".relaxed",
+     "25:4: expected a field of a TestModel (operands, operations, inputIndexes, outputIndexes, main, referenced, "
+     "isRelaxed, expectedMultinomialDistributionTolerance, expectFailure, minSupportedVersion), got 'relaxed'"},
+    {".scale = 0.5f, .zeroPoint", ".scale = 0.5f, .scale",
+     "12:23: expected each field of an operand once, got "
+     "'scale'"},
+    {".type = TestOperandType::TENSOR_FLOAT32, ", "",
+     "6:18: expected '.type' among the fields of an operand, got "
+     "'{'"},
+    {".lifetime = TestOperandLifeTime::SUBGRAPH_INPUT,\n", "\n",
+     "6:18: expected '.lifetime' among the fields of an operand, got '{'"},
+    {".type = TestOperationType::RELU, ", "", "20:20: expected '.type' among the fields of an operation, got '{'"},
+    {"  .main = {", "  .referenced = {", "5:17: expected a list of subgraphs, {{...}, {...}}, got '{'"},
+    {"{{ // in", "{ 7, { // in", "6:19: expected an operand, {.field = value, ...}, got '7'"},
+    {"{{ // in", "{{{ // in", "20:5: expected a value without a field name, like those before it, got '.'"},
+    {".isRelaxed", ".operands = {}, .isRelaxed",
+     "25:4: expected a main subgraph once, in 'main' or in the model "
+     "itself, got 'operands'"},
+    /* names */
+    {"TENSOR_FLOAT32", "TENSOR_FLOAT33",
+     "7:15: expected an operand type such as TestOperandType::TENSOR_FLOAT32, "
+     "got 'TestOperandType::TENSOR_FLOAT33'"},
+    {"TestOperandType::TENSOR_FLOAT32", "3",
+     "7:15: expected an enumerator such as "
+     "TestOperandType::TENSOR_FLOAT32, got '3'"},
+    {"TestOperandLifeTime::", "TestLifeTime::",
+     "8:19: expected an enumerator such as TestOperandLifeTime::CONSTANT_COPY, got 'TestLifeTime::SUBGRAPH_INPUT'"},
+    {"::SUBGRAPH_INPUT", "::INPUT",
+     "8:19: expected a lifetime such as TestOperandLifeTime::CONSTANT_COPY, got "
+     "'TestOperandLifeTime::INPUT'"},
+    {"AIDL_V2", "V1_4",
+     "25:45: expected TestHalVersion::UNKNOWN, V1_0, V1_1, V1_2, V1_3, AIDL_V1, AIDL_V2 or "
+     "AIDL_V3, got 'TestHalVersion::V1_4'"},
+    {"= true,\n", "= 1,\n", "17:70: expected true or false, got '1'"},
+    /* numbers and their ranges */
+    {"{1, 2}", "{1, -2}", "7:66: expected an extent, an integer from 0 to 4294967295, got '-2'"},
+    {"{1, 2}", "{1, 4294967296}", "7:66: expected an extent, an integer from 0 to 4294967295, got '4294967296'"},
+    {"{1, 2}", "{1, 2.0}", "7:66: expected an extent, an integer from 0 to 4294967295, got '2.0'"},
+    {"{1, 2}", "{1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2}", "7:62: expected at most 16 extents, got '{'"},
+    {"-128, .n", "2147483648, .n",
+     "12:35: expected a zero point, an integer from -2147483648 to 2147483647, got "
+     "'2147483648'"},
+    {"0.5f", "1e39f", "12:16: expected a number of float32's range, got '1e39f'"},
+    {"0.5f", "0.5q", "12:16: expected a number of float32's range, got '0.5q'"},
+    {"1.5f", "1e39f", "9:52: expected a number within TENSOR_FLOAT32's range, +-3.40282e+38, got '1e39f'"},
+    {"1.5f", "1.5.f", "9:52: expected a number for TENSOR_FLOAT32, got '1.5.f'"},
+    {"1.5f", "one", "9:52: expected a number for TENSOR_FLOAT32, got 'one'"},
+    {"{-128, 0", "{-129, 0",
+     "14:53: expected an integer from -128 to 127 for TENSOR_QUANT8_ASYMM_SIGNED, got "
+     "'-129'"},
+    {"0, 127", "0, 128", "14:62: expected an integer from -128 to 127 for TENSOR_QUANT8_ASYMM_SIGNED, got '128'"},
+    {"0, 127", "0, 1.0f", "14:62: expected an integer from -128 to 127 for TENSOR_QUANT8_ASYMM_SIGNED, got '1.0f'"},
+    {"{0}", "{3}", "21:51: expected an operand index, an integer from 0 to 2, got '3'"},
+    {".inputIndexes = {0}", ".inputIndexes = {-1}",
+     "23:22: expected an operand index, an integer from 0 to 2, got "
+     "'-1'"},
+    /* counts and element types */
+    {"{1.5f, -2e-3f}", "{1.5f}", "9:51: expected 2 elements for dimensions [1,2] instead of the 1 here, got '{'"},
+    {"{-128, 0, 127}", "{-128, 0, 1, 2}",
+     "14:52: expected 3 elements for dimensions [3] instead of the 4 here, "
+     "got '{'"},
+    {"{3}", "{4294967294, 4294967294}",
+     "14:15: expected dimensions of at most 4294967295 bytes instead of [4294967294,4294967294] for these data, "
+     "got "
+     "'TestBuffer::createFromVector<int8_t>'"},
+    {"<int8_t>", "<uint8_t>",
+     "14:15: expected TestBuffer::createFromVector<int8_t>({...}) for TENSOR_QUANT8_ASYMM_SIGNED, got "
+     "'TestBuffer::createFromVector<uint8_t>'"},
+    {"TestBuffer::createFromVector<float>({1.5f, -2e-3f})", "{1.5f, -2e-3f}",
+     "9:15: expected TestBuffer::createFromVector<float>({...}) for TENSOR_FLOAT32, got '{'"},
+    {"({1.5f, -2e-3f})", "(1.5f, -2e-3f)", "9:51: expected one list of elements, ({...}), got '1.5f'"},
+    {"CONSTANT_COPY", "TEMPORARY_VARIABLE",
+     "14:52: expected no elements for a TEMPORARY_VARIABLE that is not in inputIndexes or outputIndexes, got '{'"},
+    {"CONSTANT_COPY", "SUBGRAPH", "10:8: expected TestOperandType::SUBGRAPH for the lifetime SUBGRAPH, got '{'"},
+    {",\n      .data = TestBuffer::createFromVector<int8_t>({-128, 0, 127})", "",
+     "10:8: expected '.data' of a constant among these fields, got '{'"},
+};
+
 static void every_rule_has_its_error(void **state) {
     (void)state;
-    static const struct {
-        const char *from, *to, *error; /* behind "dir/x.example.cpp:" */
-    } rows[] = {
-        /* tokens and lists */
-        {"{1, 2},\n", "{1, 2};\n", "7:68: expected ',' or '}', got ';'"},
-        {"{1, 2}", "{1 2}", "7:65: expected ',' or '}', got '2'"},
-        {"{1, 2}", "{,}", "7:63: expected a value, got ','"},
-        {"{1, 2}", "{1, \"2\"}", "7:66: expected a value, got '\"2\"'"},
-        {".type =", ".type :", "7:13: expected '=', got ':'"},
-        {".type =", ".7 =", "7:10: expected ',' or '}', got '='"},
-        {".dimensions = {1, 2}", "{1, 2}", "7:48: expected '.field =', like the members before it, got '{'"},
-        {"{1, 2}", "{1, .x = 2}", "7:66: expected a value without a field name, like those before it, got '.'"},
-        {"{1, 2}", "{1, \x01}", "7:66: expected a value, got byte 0x01"},
-        {"{1, 2}", "{1, /* 2}", "7:66: expected a value, got a comment that does not end"},
-        {"<float>", "<float", "9:49: expected '>', got '('"},
-        {"::createFrom", "::-", "9:27: expected a name, got '-'"},
-        {"return model;", "return;", "27:11: expected the name of the model, 'model', got ';'"},
-        {"static ", "", "4:5: expected 'static', got 'TestModel'"},
-        {"static TestModel model =", "static Model model =", "4:12: expected 'TestModel', got 'Model'"},
-        {"get_test_model_small", "make",
-         "3:18: expected a function called get_test_model or get_test_model_NAME, got "
-         "'make'"},
-        /* fields */
-        {".isIgnored", ".isIgnord",
-         "17:58: expected a field of an operand (type, dimensions, numberOfConsumers, scale, zeroPoint, lifetime, "
-         "channelQuant, extraParams, isIgnored, data), got 'isIgnord'"},
-        {".inputs", ".input", "21:41: expected a field of an operation (type, inputs, outputs), got 'input'"},
-        {".isRelaxed", ".relaxed",
-         "25:4: expected a field of a TestModel (operands, operations, inputIndexes, outputIndexes, main, referenced, "
-         "isRelaxed, expectedMultinomialDistributionTolerance, expectFailure, minSupportedVersion), got 'relaxed'"},
-        {".scale = 0.5f, .zeroPoint", ".scale = 0.5f, .scale",
-         "12:23: expected each field of an operand once, got "
-         "'scale'"},
-        {".type = TestOperandType::TENSOR_FLOAT32, ", "",
-         "6:18: expected '.type' among the fields of an operand, got "
-         "'{'"},
-        {".lifetime = TestOperandLifeTime::SUBGRAPH_INPUT,\n", "\n",
-         "6:18: expected '.lifetime' among the fields of an operand, got '{'"},
-        {".type = TestOperationType::RELU, ", "", "20:20: expected '.type' among the fields of an operation, got '{'"},
-        {"  .main = {", "  .referenced = {", "5:17: expected a list of subgraphs, {{...}, {...}}, got '{'"},
-        {"{{ // in", "{ 7, { // in", "6:19: expected an operand, {.field = value, ...}, got '7'"},
-        {"{{ // in", "{{{ // in", "20:5: expected a value without a field name, like those before it, got '.'"},
-        {".isRelaxed", ".operands = {}, .isRelaxed",
-         "25:4: expected a main subgraph once, in 'main' or in the model "
-         "itself, got 'operands'"},
-        /* names */
-        {"TENSOR_FLOAT32", "TENSOR_FLOAT33",
-         "7:15: expected an operand type such as TestOperandType::TENSOR_FLOAT32, "
-         "got 'TestOperandType::TENSOR_FLOAT33'"},
-        {"TestOperandType::TENSOR_FLOAT32", "3",
-         "7:15: expected an enumerator such as "
-         "TestOperandType::TENSOR_FLOAT32, got '3'"},
-        {"TestOperandLifeTime::", "TestLifeTime::",
-         "8:19: expected an enumerator such as TestOperandLifeTime::CONSTANT_COPY, got 'TestLifeTime::SUBGRAPH_INPUT'"},
-        {"::SUBGRAPH_INPUT", "::INPUT",
-         "8:19: expected a lifetime such as TestOperandLifeTime::CONSTANT_COPY, got "
-         "'TestOperandLifeTime::INPUT'"},
-        {"AIDL_V2", "V1_4",
-         "25:45: expected TestHalVersion::UNKNOWN, V1_0, V1_1, V1_2, V1_3, AIDL_V1, AIDL_V2 or "
-         "AIDL_V3, got 'TestHalVersion::V1_4'"},
-        {"= true,\n", "= 1,\n", "17:70: expected true or false, got '1'"},
-        /* numbers and their ranges */
-        {"{1, 2}", "{1, -2}", "7:66: expected an extent, an integer from 0 to 4294967295, got '-2'"},
-        {"{1, 2}", "{1, 4294967296}", "7:66: expected an extent, an integer from 0 to 4294967295, got '4294967296'"},
-        {"{1, 2}", "{1, 2.0}", "7:66: expected an extent, an integer from 0 to 4294967295, got '2.0'"},
-        {"{1, 2}", "{1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2}", "7:62: expected at most 16 extents, got '{'"},
-        {"-128, .n", "2147483648, .n",
-         "12:35: expected a zero point, an integer from -2147483648 to 2147483647, got "
-         "'2147483648'"},
-        {"0.5f", "1e39f", "12:16: expected a number of float32's range, got '1e39f'"},
-        {"0.5f", "0.5q", "12:16: expected a number of float32's range, got '0.5q'"},
-        {"1.5f", "1e39f", "9:52: expected a number within TENSOR_FLOAT32's range, +-3.40282e+38, got '1e39f'"},
-        {"1.5f", "1.5.f", "9:52: expected a number for TENSOR_FLOAT32, got '1.5.f'"},
-        {"1.5f", "one", "9:52: expected a number for TENSOR_FLOAT32, got 'one'"},
-        {"{-128, 0", "{-129, 0",
-         "14:53: expected an integer from -128 to 127 for TENSOR_QUANT8_ASYMM_SIGNED, got "
-         "'-129'"},
-        {"0, 127", "0, 128", "14:62: expected an integer from -128 to 127 for TENSOR_QUANT8_ASYMM_SIGNED, got '128'"},
-        {"0, 127", "0, 1.0f", "14:62: expected an integer from -128 to 127 for TENSOR_QUANT8_ASYMM_SIGNED, got '1.0f'"},
-        {"{0}", "{3}", "21:51: expected an operand index, an integer from 0 to 2, got '3'"},
-        {".inputIndexes = {0}", ".inputIndexes = {-1}",
-         "23:22: expected an operand index, an integer from 0 to 2, got "
-         "'-1'"},
-        /* counts and element types */
-        {"{1.5f, -2e-3f}", "{1.5f}", "9:51: expected 2 elements for dimensions [1,2] instead of the 1 here, got '{'"},
-        {"{-128, 0, 127}", "{-128, 0, 1, 2}",
-         "14:52: expected 3 elements for dimensions [3] instead of the 4 here, "
-         "got '{'"},
-        {"{3}", "{4294967294, 4294967294}",
-         "14:15: expected dimensions of at most 4294967295 bytes instead of [4294967294,4294967294] for these data, "
-         "got "
-         "'TestBuffer::createFromVector<int8_t>'"},
-        {"<int8_t>", "<uint8_t>",
-         "14:15: expected TestBuffer::createFromVector<int8_t>({...}) for TENSOR_QUANT8_ASYMM_SIGNED, got "
-         "'TestBuffer::createFromVector<uint8_t>'"},
-        {"TestBuffer::createFromVector<float>({1.5f, -2e-3f})", "{1.5f, -2e-3f}",
-         "9:15: expected TestBuffer::createFromVector<float>({...}) for TENSOR_FLOAT32, got '{'"},
-        {"({1.5f, -2e-3f})", "(1.5f, -2e-3f)", "9:51: expected one list of elements, ({...}), got '1.5f'"},
-        {"CONSTANT_COPY", "TEMPORARY_VARIABLE",
-         "14:52: expected no elements for a TEMPORARY_VARIABLE that is not in inputIndexes or outputIndexes, got '{'"},
-        {"CONSTANT_COPY", "SUBGRAPH", "10:8: expected TestOperandType::SUBGRAPH for the lifetime SUBGRAPH, got '{'"},
-        {",\n      .data = TestBuffer::createFromVector<int8_t>({-128, 0, 127})", "",
-         "10:8: expected '.data' of a constant among these fields, got '{'"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof every_rule / sizeof *every_rule; i++) {
         struct nnv_spec *s = NULL;
-        enum nnv_status status = parse(changed(rows[i].from, rows[i].to), &s);
+        enum nnv_status status = parse(changed(every_rule[i].from, every_rule[i].to), &s);
         const char *text = strncmp(err.text, "dir/x.example.cpp:", 18) == 0 ? err.text + 18 : err.text;
-        if (status != NNV_INVALID || s) fail_msg("'%s' for '%s' is accepted", rows[i].to, rows[i].from);
-        assert_string_equal(text, rows[i].error);
+        if (status != NNV_INVALID || s) fail_msg("'%s' for '%s' is accepted", every_rule[i].to, every_rule[i].from);
+        assert_string_equal(text, every_rule[i].error);
     }
 }
 
