@@ -2,6 +2,8 @@
 /** @file byoc.c See byoc.h. */
 #include "tests/kit/byoc.h"
 
+#include "tests/kit/compiler/divide.h"
+
 void byoc_end(struct byoc *b) {
     nnv_text_free(&b->json);
     nnv_arena_free(b->arena);
@@ -47,29 +49,28 @@ void byoc_partition(struct byoc *b, const char *supported, const char *prune_tex
     b->json.data[n] = 0;
 }
 
+static void trim(struct nnv_text *t) {
+    while (t->len && t->data[t->len - 1] == ' ') t->data[--t->len] = '\0';
+}
+
+static void assert_line(struct nnv_text *t, const char *wanted) {
+    assert_string_equal(t->data ? t->data : "", wanted);
+    nnv_text_free(t);
+}
+
 void byoc_composites(struct byoc *b, const char *wanted) {
-    byoc_partition(b, "[]", NULL);
     struct nnv_text t = {0};
-    for (size_t i = 0; i < b->partition.n_composites; i++) {
-        const struct nnv_composite_use *c = &b->partition.composites[i];
-        nnv_text_addf(&t, "%s%s(", i ? " " : "", c->name);
-        for (size_t k = 0; k < c->n_ops; k++) nnv_text_addf(&t, "%s%s", k ? "," : "", c->ops[k]);
-        nnv_text_addf(&t, ";%zu)", c->params);
-    }
-    assert_string_equal(t.data ? t.data : "", wanted);
-    nnv_text_free(&t);
+    byoc_partition(b, "[]", NULL);
+    nnv_divided_composites(&b->partition, &t);
+    trim(&t);
+    assert_line(&t, wanted);
 }
 
 void byoc_regions(struct byoc *b, const char *wanted) {
     struct nnv_text t = {0};
-    for (size_t i = 0; i < b->partition.n_cuts; i++) {
-        const struct nnv_cut *c = &b->partition.cuts[i];
-        if (i) nnv_text_add(&t, " ");
-        for (size_t k = 0; k < c->n_ops; k++) nnv_text_addf(&t, "%s%s", k ? "," : "", c->nodes[k]);
-        nnv_text_addf(&t, ">%s;%zu/%zu", c->target, c->params, c->outputs);
-    }
+    nnv_divided_regions(&b->partition, &t);
+    trim(&t);
     nnv_text_add(&t, "|");
-    for (size_t i = 0; i < b->partition.n_host; i++) nnv_text_addf(&t, "%s%s", i ? "," : "", b->partition.host[i]);
-    assert_string_equal(t.data, wanted);
-    nnv_text_free(&t);
+    nnv_divided_host(&b->partition, &t);
+    assert_line(&t, wanted);
 }

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/type.h"
+
 struct nnvts_device *cpu;
 const struct nnvts_prepare_config prepare_config = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER,
                                                     .priority = NNVTS_PRIORITY_MEDIUM,
@@ -185,4 +187,20 @@ struct nnvts_memory shared(const void *data, uint64_t size, uint64_t offset, uin
     assert_int_equal(ftruncate(fd, (off_t)(offset + size)), 0);
     if (data) assert_int_equal(pwrite(fd, data, size, (off_t)offset), (ssize_t)size);
     return (struct nnvts_memory){.prot = prot, .fd = fd, .size = size, .offset = offset};
+}
+
+void expect_refused(const char *what, struct net *n) {
+    struct nnvts_prepared_model *none = NULL;
+    bool supported[4];
+    if (cpu->get_supported_operations(cpu, finish(n), supported) != NNVTS_STATUS_INVALID_ARGUMENT)
+        fail_msg("get_supported_operations accepts: %s", what);
+    if (cpu->prepare_model(cpu, &n->model, &prepare_config, &none) != NNVTS_STATUS_INVALID_ARGUMENT || none)
+        fail_msg("prepare_model accepts: %s", what);
+}
+
+uint32_t kind_bytes(struct kind k, uint32_t rank, const uint32_t *dims) {
+    const struct nnv_type *t = nnv_type(k.type);
+    size_t bytes = t ? t->size : 1;
+    for (uint32_t d = 0; d < rank; d++) bytes *= dims[d];
+    return (uint32_t)bytes;
 }

@@ -117,4 +117,9 @@ struct nnvts_prepared_model *prepare_relu(struct kind k, uint32_t rank, const ui
 /** A memfd with bytes at offset; data stays NULL, so that the driver must map it. */
 struct nnvts_memory shared(const void *data, uint64_t size, uint64_t offset, uint32_t prot);
 
+/** Both calls refuse the model as invalid; what: its name if one does not. */
+void expect_refused(const char *what, struct net *n);
+/** Of the values of an operand. */
+uint32_t kind_bytes(struct kind k, uint32_t rank, const uint32_t *dims);
+
 #endif

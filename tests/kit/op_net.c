@@ -2,33 +2,12 @@
 /** @file op_net.c See op_net.h. */
 #include "tests/kit/op_net.h"
 
-static uint32_t element_of(int32_t type) {
-    switch (type) {
-    case ANEURALNETWORKS_TENSOR_QUANT16_ASYMM:
-    case ANEURALNETWORKS_FLOAT16:
-        return 2;
-    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM:
-    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED:
-    case ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL:
-    case ANEURALNETWORKS_BOOL:
-        return 1;
-    default:
-        return 4;
-    }
-}
-
-uint32_t values_of(const struct arg *a) {
-    uint32_t count = 1;
-    for (uint32_t d = 0; d < a->rank; d++) count *= a->dims[d];
-    return count;
-}
-
 uint32_t operand(struct net *n, const struct arg *a) {
     switch (a->what) {
     case TENSOR:
         return input(n, a->kind, a->rank, a->dims);
     case VALUES:
-        assert_int_equal(values_of(a) * element_of(a->kind.type), a->bytes);
+        assert_int_equal(kind_bytes(a->kind, a->rank, a->dims), a->bytes);
         return constant(n, a->kind, a->values, a->bytes, a->rank, a->dims);
     case OMITTED:
         break;
@@ -71,13 +50,8 @@ void check_fails(int32_t code, struct arg y, const struct arg *args, size_t coun
 
 void check_refused(const char *what, int32_t code, struct arg y, const struct arg *args, size_t count) {
     struct net n = {0};
-    struct nnvts_prepared_model *none = NULL;
-    bool supported[4];
     build(&n, code, y, args, count);
-    if (cpu->get_supported_operations(cpu, &n.model, supported) != NNVTS_STATUS_INVALID_ARGUMENT)
-        fail_msg("get_supported_operations accepts: %s", what);
-    if (cpu->prepare_model(cpu, &n.model, &prepare_config, &none) != NNVTS_STATUS_INVALID_ARGUMENT || none)
-        fail_msg("prepare_model accepts: %s", what);
+    expect_refused(what, &n);
 }
 
 void check_accepted(const char *what, int32_t code, struct arg y, const struct arg *args, size_t count) {

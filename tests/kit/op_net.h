@@ -46,8 +46,6 @@ struct arg {
 #define NO_LIST ((struct arg){OMITTED, I32, 0, {0}, NULL, 0})
 #define ARGS(...) (const struct arg[]){__VA_ARGS__}, sizeof((struct arg[]){__VA_ARGS__}) / sizeof(struct arg)
 
-uint32_t values_of(const struct arg *a);
-
 uint32_t operand(struct net *n, const struct arg *a);
 
 #define BYTES(...) ((const uint8_t[]){__VA_ARGS__}), sizeof((uint8_t[]){__VA_ARGS__})

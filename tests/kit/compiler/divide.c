@@ -70,19 +70,29 @@ static void add_list(const char *const *names, size_t n, struct nnv_text *out) {
     for (size_t i = 0; i < n; i++) nnv_text_addf(out, "%s%s", i ? "," : "", names[i]);
 }
 
-void nnv_divided_line(const struct nnv_partition *p, struct nnv_text *out) {
+void nnv_divided_composites(const struct nnv_partition *p, struct nnv_text *out) {
     for (size_t i = 0; i < p->n_composites; i++) {
         nnv_text_addf(out, "%s(", p->composites[i].name);
         add_list(p->composites[i].ops, p->composites[i].n_ops, out);
         nnv_text_addf(out, ";%zu) ", p->composites[i].params);
     }
-    nnv_text_add(out, "| ");
+}
+
+void nnv_divided_regions(const struct nnv_partition *p, struct nnv_text *out) {
     for (size_t i = 0; i < p->n_cuts; i++) {
         add_list(p->cuts[i].nodes, p->cuts[i].n_ops, out);
         nnv_text_addf(out, ">%s;%zu/%zu ", p->cuts[i].target, p->cuts[i].params, p->cuts[i].outputs);
     }
+}
+
+void nnv_divided_host(const struct nnv_partition *p, struct nnv_text *out) { add_list(p->host, p->n_host, out); }
+
+void nnv_divided_line(const struct nnv_partition *p, struct nnv_text *out) {
+    nnv_divided_composites(p, out);
     nnv_text_add(out, "| ");
-    add_list(p->host, p->n_host, out);
+    nnv_divided_regions(p, out);
+    nnv_text_add(out, "| ");
+    nnv_divided_host(p, out);
 }
 
 /* --------------------------------------------------------------------- putting back */

@@ -28,6 +28,10 @@ NNV_USE_RESULT enum nnv_status nnv_divide(const struct nnv_divide *d, struct nnv
                                           struct nnv_err *err);
 /** The partition in a line: "nnapi.pair(add,nn.relu;2) | %0,%1>nnapi;1/1 %ret>nnapi;2/1 | exp,tanh". */
 void nnv_divided_line(const struct nnv_partition *p, struct nnv_text *out);
+/** Its three parts. */
+void nnv_divided_composites(const struct nnv_partition *p, struct nnv_text *out);
+void nnv_divided_regions(const struct nnv_partition *p, struct nnv_text *out);
+void nnv_divided_host(const struct nnv_partition *p, struct nnv_text *out);
 
 /* -------------------------------------------------------------- what must hold */
 
