@@ -263,14 +263,11 @@ int seen(struct wrapped_device *f, const int *counter) {
 }
 
 struct api_net api_net_new(void) {
-    struct api_net n = {0};
-    OK(ANeuralNetworksModel_create(&n.model));
-    return n;
+    return (struct api_net){.model = new_model()};
 }
 
 uint32_t api_operand(struct api_net *n, int32_t type, uint32_t rank, const uint32_t *dims) {
-    const ANeuralNetworksOperandType t = {.type = type, .dimensionCount = rank, .dimensions = dims};
-    OK(ANeuralNetworksModel_addOperand(n->model, &t));
+    add_operand(n->model, type, rank, dims);
     return n->count++;
 }
 
@@ -285,7 +282,7 @@ uint32_t api_flag(struct api_net *n) {
 
 uint32_t api_integer(struct api_net *n, int32_t value) {
     const uint32_t i = api_operand(n, ANEURALNETWORKS_INT32, 0, NULL);
-    OK(ANeuralNetworksModel_setOperandValue(n->model, (int32_t)i, &value, sizeof value));
+    set_int(n->model, (int32_t)i, value);
     return i;
 }
 

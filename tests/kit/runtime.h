@@ -11,7 +11,7 @@
 #include "reference/runtime/api/compilation.h"
 #include "reference/runtime/api/memory.h"
 #include "reference/runtime/device.h"
-#include "tests/kit/test.h"
+#include "tests/kit/runtime_api.h"
 
 #define COUNT_OF(array) (uint32_t)(sizeof(array) / sizeof *(array))
 #define OK(call) assert_int_equal(call, ANEURALNETWORKS_NO_ERROR)
@@ -73,9 +73,6 @@ uint32_t api_integer(struct api_net *n, int32_t value);
 uint32_t api_constant(struct api_net *n, uint32_t extent, const float *values);
 
 uint32_t api_graph(struct api_net *n, const struct api_net *to);
-
-#define LIST(...)                                                                                                      \
-    COUNT_OF(((uint32_t[]){__VA_ARGS__})), (const uint32_t[]) { __VA_ARGS__ }
 
 void api_operation(struct api_net *n, int32_t type, uint32_t nin, const uint32_t *in, uint32_t nout,
                    const uint32_t *out);

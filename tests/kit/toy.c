@@ -103,9 +103,16 @@ static enum nnvts_device_status toy_status(struct nnvts_device *self) { return (
 static enum nnvts_status toy_supported(struct nnvts_device *self, const struct nnvts_model *model, bool *supported) {
     struct toy_device *d = (struct toy_device *)self;
     d->asked++;
-    d->asked_operations = model->main.operation_count;
-    for (uint32_t i = 0; i < model->main.operation_count; i++)
-        supported[i] = d->supports[(uint32_t)model->main.operations[i].type % TOY_TYPES];
+    d->operations = model->main.operation_count;
+    d->inputs = model->main.input_count;
+    d->outputs = model->main.output_count;
+    d->operands = model->main.operand_count;
+    d->referenced = model->referenced_count;
+    d->relaxed = model->relax_float32_to_float16;
+    for (uint32_t i = 0; i < d->operations; i++) {
+        const int32_t type = model->main.operations[i].type;
+        supported[i] = d->can ? d->can(type) : d->supports[(uint32_t)type % TOY_TYPES];
+    }
     return d->supported_status;
 }
 
@@ -164,25 +171,29 @@ static enum nnvts_status toy_from_cache(struct nnvts_device *self, const struct 
 
 static void toy_device_release(struct nnvts_device *self) { (void)self; }
 
+struct toy_device toy_driver(const char *name, int32_t level) {
+    struct toy_device d = {.prepare_status = NNVTS_STATUS_GENERAL_FAILURE,
+                           .driver = {.struct_size = sizeof d.driver,
+                                      .feature_level = level,
+                                      .type = ANEURALNETWORKS_DEVICE_ACCELERATOR,
+                                      .name = name,
+                                      .version = "7",
+                                      .get_status = toy_status,
+                                      .get_supported_operations = toy_supported,
+                                      .prepare_model = toy_prepare,
+                                      .release = toy_device_release}};
+    for (int i = 0; i < TOY_TYPES; i++) d.supports[i] = true;
+    return d;
+}
+
 struct ANeuralNetworksDevice *toy_device(struct toy_device *d, const char *name, float time, float power) {
-    *d = (struct toy_device){0};
-    d->performance[0] =
-        (struct nnvts_operand_performance){ANEURALNETWORKS_TENSOR_FLOAT32, {.exec_time = time, .power_usage = power}};
     const struct nnvts_performance all = {time, power};
-    d->driver = (struct nnvts_device){
-        .struct_size = sizeof d->driver,
-        .feature_level = 8,
-        .type = ANEURALNETWORKS_DEVICE_ACCELERATOR,
-        .name = name,
-        .version = "1",
-        .capabilities = {all, all, all, all, 1, d->performance},
-        .get_status = toy_status,
-        .get_supported_operations = toy_supported,
-        .prepare_model = toy_prepare,
-        .prepare_from_cache = toy_from_cache,
-        .release = toy_device_release,
-    };
-    for (int i = 0; i < TOY_TYPES; i++) d->supports[i] = true;
+    *d = toy_driver(name, 8);
+    d->prepare_status = NNVTS_STATUS_NONE;
+    d->performance[0] = (struct nnvts_operand_performance){ANEURALNETWORKS_TENSOR_FLOAT32, all};
+    d->driver.version = "1";
+    d->driver.capabilities = (struct nnvts_capabilities){all, all, all, all, 1, d->performance};
+    d->driver.prepare_from_cache = toy_from_cache;
     d->device = (struct ANeuralNetworksDevice){
         .driver = &d->driver, .name = name, .version = "1", .type = d->driver.type, .driver_level = 8};
     return &d->device;

@@ -62,12 +62,14 @@ struct toy_device {
     struct nnvts_device driver; /**< first: what functions are given */
     struct nnvts_operand_performance performance[16];
     struct ANeuralNetworksDevice device;
-    bool supports[TOY_TYPES]; /**< operation types */
+    bool supports[TOY_TYPES];       /**< operation types */
+    bool (*can)(int32_t operation); /**< where set: what it supports, instead */
     enum nnvts_status supported_status, prepare_status, cache_status;
     enum nnvts_device_status status;
-    int asked, prepared, from_cache;        /**< calls */
-    int living;                             /**< prepared models that are not yet released */
-    uint32_t asked_operations;              /**< of the last model that it was asked about */
+    int asked, prepared, from_cache;                            /**< calls */
+    int living;                                                 /**< prepared models that are not yet released */
+    uint32_t operations, inputs, outputs, operands, referenced; /**< of the last model that it was asked about */
+    bool relaxed;
     struct nnvts_prepare_config config;     /**< of the last prepare_model */
     bool had_cache;                         /**< it was given files */
     uint8_t token[NNVTS_CACHE_TOKEN_BYTES]; /**< of the last call with files */
@@ -80,7 +82,9 @@ struct toy_prepared {
     struct toy_device *device;
 };
 
-/** A driver of level 8 that supports every operation at this cost for TENSOR_FLOAT32, in time and in power. */
+/** A driver of this level, not yet a device, that supports every operation and prepares nothing. */
+struct toy_device toy_driver(const char *name, int32_t level);
+/** A device of level 8 that supports every operation at this cost for TENSOR_FLOAT32, in time and in power. */
 struct ANeuralNetworksDevice *toy_device(struct toy_device *d, const char *name, float time, float power);
 
 /** A device in the place of the CPU reference. */

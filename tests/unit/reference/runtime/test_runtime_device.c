@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices of the runtime: who becomes one, what it is asked, what it costs; extensions; shared memory. */
 #include "tests/kit/runtime_api.h"
+#include "tests/kit/toy.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,9 +29,9 @@ enum {
     RELU = ANEURALNETWORKS_RELU,
 };
 
-static void use(struct answering *fakes, size_t count) {
+static void use(struct toy_device *fakes, size_t count) {
     struct nnvts_device *list[8] = {0};
-    for (size_t i = 0; i < count; i++) list[i] = &fakes[i].base;
+    for (size_t i = 0; i < count; i++) list[i] = &fakes[i].driver;
     nnv_rt_device_override(list, count);
 }
 
@@ -86,8 +87,8 @@ static void levels_are_codes(void **state) {
     (void)state;
     static const int64_t codes[8] = {27, 28, 29, 30, 31, 1000006, 1000007, 1000007}; /* the runtime's own is 7 */
     static const char *const names[8] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    struct answering fakes[8];
-    for (int i = 0; i < 8; i++) fakes[i] = answering(names[i], i + 1);
+    struct toy_device fakes[8];
+    for (int i = 0; i < 8; i++) fakes[i] = toy_driver(names[i], i + 1);
     use(fakes, 8);
     assert_int_equal(nnv_rt_device_count(), 9);
     for (size_t i = 0; i < 8; i++) {
@@ -100,33 +101,33 @@ static void levels_are_codes(void **state) {
 }
 
 /* Each is no device for another reason. */
-static void spoil_files(struct answering *f) { f->base.model_cache_files = 33; }
-static void spoil_data_files(struct answering *f) { f->base.data_cache_files = 33; }
-static void spoil_level(struct answering *f) { f->base.feature_level = 9; }
-static void spoil_low_level(struct answering *f) { f->base.feature_level = 0; }
-static void spoil_name(struct answering *f) { f->base.name = ""; }
-static void spoil_twin(struct answering *f) { f->base.name = "fine"; }
-static void spoil_reference(struct answering *f) { f->base.name = "nnapi-reference"; }
-static void spoil_table(struct answering *f) { f->base.prepare_model = NULL; }
-static void spoil_size(struct answering *f) { f->base.struct_size = 8; }
-static void spoil_capabilities(struct answering *f) { f->base.capabilities.operand_performance_count = 1; }
-static void spoil_extensions(struct answering *f) { f->base.extension_count = 1; }
+static void spoil_files(struct toy_device *f) { f->driver.model_cache_files = 33; }
+static void spoil_data_files(struct toy_device *f) { f->driver.data_cache_files = 33; }
+static void spoil_level(struct toy_device *f) { f->driver.feature_level = 9; }
+static void spoil_low_level(struct toy_device *f) { f->driver.feature_level = 0; }
+static void spoil_name(struct toy_device *f) { f->driver.name = ""; }
+static void spoil_twin(struct toy_device *f) { f->driver.name = "fine"; }
+static void spoil_reference(struct toy_device *f) { f->driver.name = "nnapi-reference"; }
+static void spoil_table(struct toy_device *f) { f->driver.prepare_model = NULL; }
+static void spoil_size(struct toy_device *f) { f->driver.struct_size = 8; }
+static void spoil_capabilities(struct toy_device *f) { f->driver.capabilities.operand_performance_count = 1; }
+static void spoil_extensions(struct toy_device *f) { f->driver.extension_count = 1; }
 
 static void unfit_drivers_are_left_out(void **state) {
     (void)state;
-    void (*const spoil[])(struct answering *) = {
+    void (*const spoil[])(struct toy_device *) = {
         spoil_files,     spoil_data_files, spoil_level, spoil_low_level,    spoil_name,       spoil_twin,
         spoil_reference, spoil_table,      spoil_size,  spoil_capabilities, spoil_extensions,
     };
     for (size_t i = 0; i < sizeof spoil / sizeof *spoil; i++) {
-        struct answering fakes[2] = {answering("fine", 7), answering("spoilt", 7)};
+        struct toy_device fakes[2] = {toy_driver("fine", 7), toy_driver("spoilt", 7)};
         spoil[i](&fakes[1]);
         use(fakes, 2);
         if (nnv_rt_device_count() != 2) fail_msg("driver %zu is a device", i);
         assert_string_equal(nnv_rt_device_at(0)->name, "fine");
     }
-    struct answering fakes[2] = {answering("fine", 7), answering("also fine", 7)};
-    fakes[1].base.model_cache_files = fakes[1].base.data_cache_files = 32;
+    struct toy_device fakes[2] = {toy_driver("fine", 7), toy_driver("also fine", 7)};
+    fakes[1].driver.model_cache_files = fakes[1].driver.data_cache_files = 32;
     use(fakes, 2);
     assert_int_equal(nnv_rt_device_count(), 3);
 }
@@ -139,14 +140,14 @@ static void note_release(struct nnvts_device *self) {
 }
 
 static enum nnvts_status open_incomplete(const char *options, struct nnvts_device **out, const char **error) {
-    static struct answering f;
+    static struct toy_device f;
     (void)error;
-    f = answering("incomplete", 7);
-    f.base.release = note_release;
-    if (strcmp(options, "small") == 0) f.base.struct_size = 8;
-    if (strcmp(options, "no-prepare") == 0) f.base.prepare_model = NULL;
-    if (strcmp(options, "no-release") == 0) f.base.release = NULL;
-    *out = &f.base;
+    f = toy_driver("incomplete", 7);
+    f.driver.release = note_release;
+    if (strcmp(options, "small") == 0) f.driver.struct_size = 8;
+    if (strcmp(options, "no-prepare") == 0) f.driver.prepare_model = NULL;
+    if (strcmp(options, "no-release") == 0) f.driver.release = NULL;
+    *out = &f.driver;
     return NNVTS_STATUS_NONE;
 }
 
@@ -185,8 +186,8 @@ static void what_is_not_taken_does_not_stay(void **state) {
 
 static void a_type_below_zero_is_none(void **state) {
     (void)state;
-    struct answering f = answering("npu", 7);
-    f.base.type = -1;
+    struct toy_device f = toy_driver("npu", 7);
+    f.driver.type = -1;
     use(&f, 1);
     int32_t type;
     assert_int_equal(ANeuralNetworksDevice_getType(nnv_rt_device_at(0), &type), ANEURALNETWORKS_OP_FAILED);
@@ -194,7 +195,7 @@ static void a_type_below_zero_is_none(void **state) {
 
 static void devices_stay_valid(void **state) {
     (void)state;
-    struct answering f = answering("first", 3), g = answering("second", 3);
+    struct toy_device f = toy_driver("first", 3), g = toy_driver("second", 3);
     use(&f, 1);
     struct ANeuralNetworksDevice *first = nnv_rt_device_at(0);
     use(&g, 1);
@@ -210,11 +211,11 @@ static void costs(void **state) {
         {F32, {0.5f, 0.25f}},
         {ANEURALNETWORKS_FLOAT32, {0.75f, 0.125f}},
     };
-    struct answering f = answering("npu", 7);
-    f.base.capabilities = (struct nnvts_capabilities){.relaxed_scalar = {3, 4},
-                                                      .relaxed_tensor = {5, 6},
-                                                      .operand_performance = performance,
-                                                      .operand_performance_count = 2};
+    struct toy_device f = toy_driver("npu", 7);
+    f.driver.capabilities = (struct nnvts_capabilities){.relaxed_scalar = {3, 4},
+                                                        .relaxed_tensor = {5, 6},
+                                                        .operand_performance = performance,
+                                                        .operand_performance_count = 2};
     use(&f, 1);
     const struct ANeuralNetworksDevice *d = nnv_rt_device_at(0), *cpu = nnv_rt_device_cpu();
     const int fast = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, low = ANEURALNETWORKS_PREFER_LOW_POWER;
@@ -231,7 +232,7 @@ static void costs(void **state) {
 
 static void the_dead_are_marked_until_they_answer(void **state) {
     (void)state;
-    struct answering f = answering("npu", 7);
+    struct toy_device f = toy_driver("npu", 7);
     use(&f, 1);
     struct ANeuralNetworksDevice *d = nnv_rt_device_at(0);
     assert_true(nnv_rt_device_is_alive(d));
@@ -284,7 +285,7 @@ static bool can_max(int32_t operation) { return operation == MAX; }
 
 static void support_is_told_in_the_order_of_adding(void **state) {
     (void)state;
-    struct answering f[2] = {answering("adds", 7), answering("maxes", 3)};
+    struct toy_device f[2] = {toy_driver("adds", 7), toy_driver("maxes", 3)};
     f[0].can = can_add;
     f[1].can = can_max;
     use(f, 2);
@@ -301,7 +302,7 @@ static void support_is_told_in_the_order_of_adding(void **state) {
     ANeuralNetworksDevice *twice[2] = {devices[0], devices[0]}, *none[2] = {devices[0], NULL};
     assert_int_equal(SUPPORT(m, twice, 2, out), BAD);
     assert_int_equal(SUPPORT(m, none, 2, out), IS_NULL);
-    f[0].answer = NNVTS_STATUS_GENERAL_FAILURE; /* a driver that does not answer supports nothing */
+    f[0].supported_status = NNVTS_STATUS_GENERAL_FAILURE; /* a driver that does not answer supports nothing */
     assert_int_equal(SUPPORT(m, devices, 1, out), OK);
     assert_true(!out[0] && !out[1] && !out[2]);
     ANeuralNetworksModel *unfinished = new_model();
@@ -312,7 +313,7 @@ static void support_is_told_in_the_order_of_adding(void **state) {
 
 static void older_drivers_see_what_they_know(void **state) {
     (void)state;
-    struct answering f = answering("old", 2);
+    struct toy_device f = toy_driver("old", 2);
     use(&f, 1);
     ANeuralNetworksModel *m = three(true);
     assert_int_equal(m->level, 3);
@@ -324,13 +325,13 @@ static void older_drivers_see_what_they_know(void **state) {
     assert_int_equal(f.inputs, 3);  /* 0, 1, and what MAXIMUM would have given */
     assert_int_equal(f.outputs, 2); /* what MAXIMUM would have read, and the model's */
     assert_true(f.relaxed);
-    f.base.feature_level = 1;
+    f.driver.feature_level = 1;
     use(&f, 1);
     device = nnv_rt_device_at(0);
     assert_int_equal(SUPPORT(m, &device, 1, out), OK);
     assert_true(out[0] && !out[1] && out[2]);
     assert_false(f.relaxed); /* which level 1 does not know */
-    f.base.feature_level = 7;
+    f.driver.feature_level = 7;
     use(&f, 1);
     device = nnv_rt_device_at(0);
     assert_int_equal(SUPPORT(m, &device, 1, out), OK);
@@ -341,19 +342,19 @@ static void older_drivers_see_what_they_know(void **state) {
 
 static void the_dead_are_not_asked(void **state) {
     (void)state;
-    struct answering f = answering("npu", 7);
+    struct toy_device f = toy_driver("npu", 7);
     use(&f, 1);
     ANeuralNetworksModel *m = three(false);
     ANeuralNetworksDevice *device = nnv_rt_device_at(0);
     bool out[3];
-    f.answer = NNVTS_STATUS_DEAD_OBJECT;
+    f.supported_status = NNVTS_STATUS_DEAD_OBJECT;
     f.status = NNVTS_DEVICE_OFFLINE;
     assert_int_equal(SUPPORT(m, &device, 1, out), OK);
     assert_int_equal(f.asked, 1);
     assert_int_equal(SUPPORT(m, &device, 1, out), OK);
     assert_int_equal(f.asked, 1);
     assert_false(out[2]);
-    f.answer = NNVTS_STATUS_NONE; /* a new process */
+    f.supported_status = NNVTS_STATUS_NONE; /* a new process */
     f.status = NNVTS_DEVICE_AVAILABLE;
     assert_int_equal(SUPPORT(m, &device, 1, out), OK);
     assert_true(out[0] && out[1] && out[2]);
@@ -368,16 +369,16 @@ static const struct nnvts_extension acme = {"com.acme.ops", 2, acme_types};
 static const struct nnvts_extension same_acme = {"com.acme.ops", 2, acme_types};
 static const struct nnvts_extension other_acme = {"com.acme.ops", 2, other_types};
 
-static struct answering with_extension(const char *name, const struct nnvts_extension *e) {
-    struct answering f = answering(name, 7);
-    f.base.extension_count = 1;
-    f.base.extensions = e;
+static struct toy_device with_extension(const char *name, const struct nnvts_extension *e) {
+    struct toy_device f = toy_driver(name, 7);
+    f.driver.extension_count = 1;
+    f.driver.extensions = e;
     return f;
 }
 
 static void extensions_have_prefixes(void **state) {
     (void)state;
-    struct answering f[2] = {with_extension("one", &acme), with_extension("two", &same_acme)};
+    struct toy_device f[2] = {with_extension("one", &acme), with_extension("two", &same_acme)};
     use(f, 2);
     ANeuralNetworksModel *m = new_model();
     int32_t tensor = 0, scalar = 0, again = 0, operation = 0;
@@ -442,7 +443,7 @@ static void extensions_have_prefixes(void **state) {
 
 static void if_passes_extensions_on(void **state) {
     (void)state;
-    struct answering f = with_extension("one", &acme);
+    struct toy_device f = with_extension("one", &acme);
     use(&f, 1);
     ANeuralNetworksModel *branch = new_model(), *m = new_model();
     int32_t tensor = 0, operation = 0;
@@ -467,7 +468,7 @@ static void if_passes_extensions_on(void **state) {
 
 static void devices_must_agree_on_extensions(void **state) {
     (void)state;
-    struct answering f[2] = {with_extension("one", &acme), with_extension("two", &other_acme)};
+    struct toy_device f[2] = {with_extension("one", &acme), with_extension("two", &other_acme)};
     use(f, 2);
     ANeuralNetworksModel *m = new_model();
     int32_t type;

@@ -136,7 +136,7 @@ static void test_levels(void **state) {
     assert_int_equal(chosen(&t, &o, 1, NULL), 2);
     assert_int_equal(chosen(&t, &o, 2, NULL), 0);
     assert_int_equal(a.asked, 3);
-    assert_int_equal(a.asked_operations, 2);
+    assert_int_equal(a.operations, 2);
     assert_int_equal(b.asked, 0);
     toy_free(&t);
 }

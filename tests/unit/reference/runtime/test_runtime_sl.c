@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Support Library's table: its layout, and what only a Support Library is asked. */
 #include "tests/kit/runtime_api.h"
+#include "tests/kit/toy.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -76,13 +77,13 @@ static void devices(void **state) {
     static const struct nnvts_operand_performance performance[] = {{0, {2, 3}}, {3, {4, 5}}};
     static const struct nnvts_extension_operand_type operand_types[] = {{3, true, 2}, {9, false, 12}};
     static const struct nnvts_extension extensions[] = {{"com.acme.a", 0, NULL}, {"com.acme.b", 2, operand_types}};
-    struct answering f = answering("npu", 7);
-    f.base.capabilities = (struct nnvts_capabilities){{1, 2}, {3, 4}, {5, 6}, {7, 8}, 2, performance};
-    f.base.extension_count = 2;
-    f.base.extensions = extensions;
-    f.base.model_cache_files = 2;
-    f.base.data_cache_files = 1;
-    nnv_rt_device_override((struct nnvts_device *[]){&f.base}, 1);
+    struct toy_device f = toy_driver("npu", 7);
+    f.driver.capabilities = (struct nnvts_capabilities){{1, 2}, {3, 4}, {5, 6}, {7, 8}, 2, performance};
+    f.driver.extension_count = 2;
+    f.driver.extensions = extensions;
+    f.driver.model_cache_files = 2;
+    f.driver.data_cache_files = 1;
+    nnv_rt_device_override((struct nnvts_device *[]){&f.driver}, 1);
     const ANeuralNetworksDevice *d = nnv_rt_device_at(0);
     const NnApiSLDriverImplFL5 *t = &table()->base;
 
@@ -271,8 +272,8 @@ static void models_are_told_apart(void **state) {
     (void)state;
     struct told told = {0};
     table()->base.SL_ANeuralNetworksDiagnostic_registerCallbacks(on_compiled, NULL, &told);
-    struct answering f = answering("npu", 7); /* refuses to prepare */
-    nnv_rt_device_override((struct nnvts_device *[]){&f.base}, 1);
+    struct toy_device f = toy_driver("npu", 7); /* refuses to prepare */
+    nnv_rt_device_override((struct nnvts_device *[]){&f.driver}, 1);
     ANeuralNetworksModel *models[3] = {relu(1, F32), relu(0, F32), relu(1, ANEURALNETWORKS_TENSOR_INT32)};
     uint8_t hashes[3][32];
     static const bool dynamic[3] = {false, true, false};
