@@ -16,6 +16,12 @@ struct nnv_text {
     bool failed;
 };
 
+/** A text that is not terminated. */
+struct nnv_bytes {
+    const char *data;
+    size_t len;
+};
+
 void nnv_text_free(struct nnv_text *t);
 /** Empties the text and keeps its memory. */
 void nnv_text_clear(struct nnv_text *t);

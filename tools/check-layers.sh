@@ -23,8 +23,8 @@ compiler/relay       include base
 compiler/byoc        include base compiler/relay
 compiler/nnapi       include base reference/model compiler/relay compiler/byoc
 compiler/nnapi/region include
-harness/client       include base reference/model reference/abi harness/runner
-harness/judge        include base reference/model reference/spec reference/eval harness/client harness/runner
+harness/client       include base reference/model reference/abi
+harness/judge        include base reference/model reference/spec reference/eval harness/client
 harness/journal      include base
 harness/runner       include base reference/model reference/spec reference/eval harness/client harness/judge harness/journal reports
 harness/suites       include base reference/model reference/abi reference/faults reference/spec reference/eval reference/ops reference/runtime randgraph compiler harness/client harness/judge harness/runner harness/fuzz

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
-#include "harness/runner/suite.h"
+#include "harness/judge/judge.h"
 #include "reference/eval/eval.h"
 
 enum { MOST_TIMES = 4096, MOST_REASON = 400, SMALL = 1000 };

@@ -3,7 +3,7 @@
 #ifndef NNV_DEBUG_ORACLE_H
 #define NNV_DEBUG_ORACLE_H
 
-#include "harness/runner/suite.h"
+#include "harness/judge/judge.h"
 #include "nnvts/result.h"
 
 enum {

@@ -3,7 +3,7 @@
 #ifndef NNV_DEBUG_SPEC_C_H
 #define NNV_DEBUG_SPEC_C_H
 
-#include "harness/runner/suite.h"
+#include "harness/judge/judge.h"
 
 /**
  * Appends a C17 program that opens a driver (a path, and options, as its arguments), runs the spec's model on the

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
-#include "harness/client/limits.h"
+#include "harness/runner/limits.h"
 
 enum { ANSWERS_MAX = 512 };
 

@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#include "harness/runner/suite.h"
+#include "harness/judge/judge.h"
 
 #include "harness/fuzz/image.h"
 #include "nnvts/result.h"

@@ -31,12 +31,6 @@ struct nnv_run_facts {
     const char *more;                            /**< further members, a comma before each */
 };
 
-/** A text that is not terminated. */
-struct nnv_bytes {
-    const char *data;
-    size_t len;
-};
-
 /** How a case ended. Texts live during the call. */
 struct nnv_ended {
     uint32_t index; /**< of the case */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file judge.c From a spec to a verdict. */
+#include "harness/judge/judge.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "harness/client/run.h"
-#include "harness/judge/determinism.h"
+#include "harness/judge/answers.h"
 #include "harness/judge/match.h"
 #include "harness/judge/multinomial.h"
-#include "harness/runner/suite.h"
 #include "harness/judge/ties.h"
 #include "nnvts/result.h"
 #include "reference/model/validate.h"
@@ -35,8 +35,7 @@ static void enter(const struct judging *j, enum nnv_phase phase) {
     if (j->env->phase) *j->env->phase = (uint32_t)phase;
 }
 
-/** Ends with a verdict and one line of reason. */
-NNV_PRINTF(3, 4) static void end(struct nnv_result *result, enum nnvts_verdict verdict, const char *fmt, ...) {
+void nnv_result_end(struct nnv_result *result, enum nnvts_verdict verdict, const char *fmt, ...) {
     va_list ap;
     result->verdict = (int)verdict;
     va_start(ap, fmt);
@@ -44,7 +43,7 @@ NNV_PRINTF(3, 4) static void end(struct nnv_result *result, enum nnvts_verdict v
     va_end(ap);
 }
 
-static void start(struct nnv_result *result) {
+void nnv_result_start(struct nnv_result *result) {
     result->verdict = NNVTS_ERROR;
     result->compared = result->not_compared = 0;
     result->driver_ns = 0;
@@ -54,11 +53,10 @@ static void start(struct nnv_result *result) {
     nnv_text_clear(&result->answer);
 }
 
-/** True if the driver knows this level; otherwise the case is skipped. */
-static bool has_level(const struct nnv_case_env *env, int level, struct nnv_result *result) {
+bool nnv_result_level(const struct nnv_case_env *env, int level, struct nnv_result *result) {
     int has = env->client->device->feature_level;
     if (level <= has) return true;
-    end(result, NNVTS_SKIP, "needs feature level %d, the driver has %d", level, has);
+    nnv_result_end(result, NNVTS_SKIP, "needs feature level %d, the driver has %d", level, has);
     return false;
 }
 
@@ -155,7 +153,7 @@ static bool evaluate_all(struct judging *j, bool second, struct nnv_golden *gold
     struct nnv_err err = {0};
     enum nnv_status st = golden ? evaluate(j, second, 0, golden, &err) : nnv_no_memory(&err);
     if (!st && uses_budget(j) && has_rule(j, NNV_JUDGED_CHOICE)) st = make_choices(j, golden, second, &err);
-    if (st) end(j->result, NNVTS_ERROR, "no golden result: %s", err.text);
+    if (st) nnv_result_end(j->result, NNVTS_ERROR, "no golden result: %s", err.text);
     return !st;
 }
 
@@ -172,7 +170,7 @@ static bool make_golden(struct judging *j) {
     if (!evaluate_all(j, false, j->golden)) return false;
     for (uint32_t i = 0; i < n; i++) {
         if (output_operand(j, i)->ignored || same_shape(&j->golden[i].value, &j->spec->outputs[i])) continue;
-        end(j->result, NNVTS_ERROR, "output %u: the golden result's shape is not the expected one", i);
+        nnv_result_end(j->result, NNVTS_ERROR, "output %u: the golden result's shape is not the expected one", i);
         return false;
     }
     return true;
@@ -185,7 +183,7 @@ static bool make_expectations(struct judging *j) {
     j->followed = NNV_NEW(j->env->arena, struct nnv_expectation, n);
     j->comparison = NNV_NEW(j->env->arena, struct nnv_comparison, n);
     if (!j->expected || !j->followed || !j->comparison) {
-        end(j->result, NNVTS_ERROR, "out of memory");
+        nnv_result_end(j->result, NNVTS_ERROR, "out of memory");
         return false;
     }
     if ((budget || has_rule(j, NNV_JUDGED_SAMPLES)) && !make_golden(j)) return false;
@@ -245,7 +243,7 @@ static bool compare(struct judging *j, size_t *wrong) {
     for (uint32_t i = 0; i < j->spec->model.main.nout; i++) {
         j->followed[i] = j->expected[i];
         if (!compare_output(j, i, j->outcome.outputs[i].data, &j->followed[i], &j->comparison[i])) {
-            end(j->result, NNVTS_ERROR, "out of memory");
+            nnv_result_end(j->result, NNVTS_ERROR, "out of memory");
             return false;
         }
         *wrong += j->comparison[i].wrong;
@@ -280,7 +278,7 @@ static bool second_stage(struct judging *j) {
         if (!j->expected[i].spread || !fresh[i].spread || j->expected[i].ignored) continue;
         j->expected[i].spread = join_spreads(j, j->expected[i].spread, fresh[i].spread, j->comparison[i].elems);
         if (j->expected[i].spread && join_sources(j, &j->golden[i].source, fresh[i].source)) continue;
-        end(j->result, NNVTS_ERROR, "out of memory");
+        nnv_result_end(j->result, NNVTS_ERROR, "out of memory");
         return false;
     }
     return true;
@@ -498,8 +496,8 @@ static void conclude(struct judging *j) {
            an execution by the rules */
         r->verdict = NNVTS_PASS;
     } else {
-        end(r, NNVTS_UNTRUSTED, "nothing was compared: the budget of each of the %zu values is as large as the value",
-            elems);
+        nnv_result_end(r, NNVTS_UNTRUSTED,
+                       "nothing was compared: the budget of each of the %zu values is as large as the value", elems);
     }
 }
 
@@ -513,12 +511,12 @@ static bool check_model(const struct judging *j, int *level) {
     enter(j, NNV_PHASE_BUILD);
     enum nnv_status st = nnv_validate(&j->spec->model, j->env->arena, &needed, &err);
     if (st == NNV_UNSUPPORTED) {
-        end(j->result, NNVTS_SKIP, "%s", err.text);
+        nnv_result_end(j->result, NNVTS_SKIP, "%s", err.text);
         return false;
     }
     if (st == NNV_INVALID && j->spec->expect_failure) return true;
     if (st != NNV_OK) {
-        end(j->result, NNVTS_ERROR, "the spec's model is invalid: %s", err.text);
+        nnv_result_end(j->result, NNVTS_ERROR, "the spec's model is invalid: %s", err.text);
         return false;
     }
     /* some vectors declare less than they need: a driver that knows only the declared level may refuse them */
@@ -533,22 +531,22 @@ static bool judge_outcome(const struct judging *j) {
     switch (o->kind) {
     case NNV_OUTCOME_DONE:
         if (!j->spec->expect_failure) return false;
-        end(j->result, NNVTS_FAIL, "executed a model that a driver must refuse");
+        nnv_result_end(j->result, NNVTS_FAIL, "executed a model that a driver must refuse");
         return true;
     case NNV_OUTCOME_UNSUPPORTED:
-        end(j->result, NNVTS_UNSUPPORTED, "%s", o->reason);
+        nnv_result_end(j->result, NNVTS_UNSUPPORTED, "%s", o->reason);
         return true;
     case NNV_OUTCOME_REFUSED:
         if (j->spec->expect_failure)
             j->result->verdict = NNVTS_PASS;
         else
-            end(j->result, NNVTS_FAIL, "%s", o->reason);
+            nnv_result_end(j->result, NNVTS_FAIL, "%s", o->reason);
         return true;
     case NNV_OUTCOME_BROKEN:
-        end(j->result, NNVTS_FAIL, "%s", o->reason);
+        nnv_result_end(j->result, NNVTS_FAIL, "%s", o->reason);
         return true;
     case NNV_OUTCOME_HARNESS:
-        end(j->result, NNVTS_ERROR, "%s", o->reason);
+        nnv_result_end(j->result, NNVTS_ERROR, "%s", o->reason);
         return true;
     }
     return true;
@@ -576,8 +574,8 @@ static void keep_answers(const struct judging *j) {
         add_answers(j, j->outcome.again, &two);
         if (nnv_answers_differ((struct nnv_bytes){one.blob.data, one.blob.len},
                                (struct nnv_bytes){two.blob.data, two.blob.len}, &where))
-            end(j->result, NNVTS_FAIL, "not deterministic: other bytes when it is executed again: %s",
-                where.data != NULL ? where.data : "");
+            nnv_result_end(j->result, NNVTS_FAIL, "not deterministic: other bytes when it is executed again: %s",
+                           where.data != NULL ? where.data : "");
     }
     nnv_text_free(&one.blob);
     nnv_text_free(&two.blob);
@@ -598,8 +596,9 @@ static void judge_outputs(struct judging *j) {
 void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level, enum nnv_precision precision,
                struct nnv_result *result) {
     struct judging j = {.env = env, .spec = spec, .precision = precision, .result = result};
-    start(result);
-    if (!has_level(env, level, result) || !check_model(&j, &level) || !has_level(env, level, result)) return;
+    nnv_result_start(result);
+    if (!nnv_result_level(env, level, result) || !check_model(&j, &level) || !nnv_result_level(env, level, result))
+        return;
     find_quantised(&j);
     env->client->twice = env->answers != NULL && env->twice;
     nnv_client_run(env->client, spec, env->arena, env->phase, &j.outcome);
@@ -615,7 +614,7 @@ void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level,
 void nnv_judge_answer(struct nnv_case_env *env, const struct nnv_spec *spec, enum nnv_precision precision,
                       struct nnv_value *outputs, struct nnv_result *result) {
     struct judging j = {.env = env, .spec = spec, .precision = precision, .result = result};
-    start(result);
+    nnv_result_start(result);
     find_quantised(&j);
     j.outcome = (struct nnv_outcome){.kind = NNV_OUTCOME_DONE, .outputs = outputs};
     judge_outputs(&j);
@@ -647,42 +646,4 @@ enum nnv_status nnv_judge_bounds(const struct nnv_spec *spec, enum nnv_precision
     nnv_text_free(&result.reason);
     nnv_text_free(&result.outputs);
     return st;
-}
-
-enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const struct nnv_suite *suite,
-                                   const struct nnv_spec *spec, enum nnv_precision *precision, struct nnv_err *err) {
-    int found = config->precision >= 0 ? config->precision : suite->precision;
-    if (config->precision < 0 && spec->precision) {
-        for (found = 0; found < NNV_PRECISION_COUNT; found++)
-            if (strcmp(spec->precision, nnv_precision_name((enum nnv_precision)found)) == 0) break;
-        if (found == NNV_PRECISION_COUNT)
-            return nnv_fail(err, NNV_INVALID, "precision: expected \"nnapi\", \"aosp\" or \"budget\", got \"%s\"",
-                            spec->precision);
-    }
-    *precision = (enum nnv_precision)found;
-    return NNV_OK;
-}
-
-void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
-    struct nnv_spec *spec = NULL;
-    struct nnv_err err = {0};
-    start(result);
-    if (!suite) {
-        end(result, NNVTS_ERROR, "no suite named '%s'", c->suite);
-        return;
-    }
-    if (!has_level(env, c->level, result)) return;
-    if (suite->run) {
-        suite->run(env, c, result);
-        return;
-    }
-    if (env->phase) *env->phase = NNV_PHASE_BUILD;
-    enum nnv_status st = suite->build(env->config, c, env->arena, &spec, &err);
-    enum nnv_precision precision = NNV_PRECISION_NNAPI;
-    if (st == NNV_OK) st = nnv_case_precision(env->config, suite, spec, &precision, &err);
-    if (st == NNV_OK)
-        nnv_judge(env, spec, c->level, precision, result);
-    else
-        end(result, st == NNV_UNSUPPORTED ? NNVTS_SKIP : NNVTS_ERROR, "%s", err.text);
 }

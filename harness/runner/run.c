@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/words.h"
 #include "harness/journal/command.h"
-#include "harness/judge/determinism.h"
+#include "harness/runner/determinism.h"
 #include "harness/runner/dump.h"
 #include "harness/journal/expect.h"
 #include "harness/journal/journal.h"

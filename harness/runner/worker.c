@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "harness/runner/crash.h"
-#include "harness/judge/determinism.h"
-#include "harness/client/limits.h"
+#include "harness/runner/determinism.h"
+#include "harness/runner/limits.h"
 #include "base/process.h"
 #include "nnvts/result.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "harness/judge/determinism.h"
+#include "harness/runner/determinism.h"
 #include "harness/journal/flakes.h"
 #include "harness/runner/worker.h"
 

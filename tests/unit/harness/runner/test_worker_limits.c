@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file test_limits.c What a driver takes of its worker: descriptors and memory. */
+/** @file test_worker_limits.c What a driver takes of its worker: descriptors and memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "harness/client/limits.h"
+#include "harness/runner/limits.h"
 #include "nnvts/result.h"
 
 enum { LIMIT = 256 };
