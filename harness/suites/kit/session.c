@@ -125,30 +125,22 @@ bool nnv_session_memory(struct nnv_session *s, size_t size, enum nnv_pool_kind k
 /* -------------------------------------------------------------------- models */
 
 static bool make_expectations(struct nnv_session *s, struct nnv_subject *subject) {
-    const struct nnv_spec *spec = subject->spec;
-    const uint32_t n = spec->model.main.nout;
-    const struct nnv_eval_options options = {.rows = ROWS, .k = 2, .seed = nnv_hash_str(spec->name)};
-    struct nnv_golden *golden = NNV_NEW(s->env->arena, struct nnv_golden, n);
+    const uint32_t n = subject->spec->model.main.nout;
     struct nnv_value *outputs = NNV_NEW(s->env->arena, struct nnv_value, n);
+    struct nnv_comparer *c = NNV_NEW(s->env->arena, struct nnv_comparer, 1);
     struct nnv_err err = {0};
+    if (!c || !outputs) return nnv_session_error(s, "out of memory");
+    const int asked = s->env->config ? s->env->config->precision : -1;
+    *c = (struct nnv_comparer){.spec = subject->spec,
+                               .precision = asked < 0 ? NNV_PRECISION_BUDGET : (enum nnv_precision)asked,
+                               .arena = s->env->arena,
+                               .rows = ROWS,
+                               .leave_ties = true};
+    if (nnv_comparer_make(c, &err) != NNV_OK) return nnv_session_error(s, "%s", err.text);
+    for (uint32_t i = 0; i < n; i++) outputs[i] = *c->expected[i].value;
     subject->outputs = outputs;
-    subject->expected = NNV_NEW(s->env->arena, struct nnv_expectation, n);
-    if (!golden || !outputs || !subject->expected) return nnv_session_error(s, "out of memory");
-    if (nnv_eval(&spec->model, spec->inputs, &options, s->env->arena, golden, &err) != NNV_OK)
-        return nnv_session_error(s, "no golden result: %s", err.text);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct nnv_operand *o = &spec->model.main.operands[spec->model.main.out[i]];
-        outputs[i] = golden[i].value;
-        subject->expected[i] = (struct nnv_expectation){.type = o->type,
-                                                        .scale = o->scale,
-                                                        .zero_point = o->zero_point,
-                                                        .value = &outputs[i],
-                                                        .spread = golden[i].spread,
-                                                        .exact = golden[i].exact,
-                                                        .k = 2,
-                                                        .low_precision = spec->model.relaxed,
-                                                        .ignored = o->ignored};
-    }
+    subject->expected = c->expected;
+    subject->compare = c;
     return true;
 }
 
@@ -273,18 +265,27 @@ bool nnv_session_check_memory(struct nnv_session *s, const char *call, const str
 }
 
 static bool compare(struct nnv_session *s, const char *call, const struct nnv_request *r) {
-    struct nnv_comparison *c = NNV_NEW(s->env->arena, struct nnv_comparison, 1);
+    const uint32_t n = r->model->main.nout;
+    struct nnv_comparer *c = r->subject->compare;
+    struct nnv_value *outputs = nnv_arena_copy(s->env->arena, r->subject->outputs, n * sizeof *outputs);
+    struct nnv_err err = {0};
     bool right = true;
-    if (!c) return nnv_session_error(s, "out of memory");
-    for (uint32_t i = 0; i < r->subject->spec->model.main.nout; i++) {
-        const struct nnv_expectation *e = &r->subject->expected[i];
-        nnv_check(e, r->output_at[i], NNV_PRECISION_BUDGET, c);
-        s->result->compared += c->compared;
-        s->result->not_compared += c->not_compared;
-        if (c->wrong == 0) continue;
-        right = nnv_expect(
-            s, false, "%s: output %u: %zu of %zu values wrong; element %zu: expected %.9g, got %.9g, allowed %.4g",
-            call, i, c->wrong, c->compared, c->worst, c->worst_expected, c->worst_actual, c->worst_bound);
+    size_t wrong;
+    if (!c) return nnv_session_error(s, "nothing is expected of this model's values");
+    if (!outputs) return nnv_session_error(s, "out of memory");
+    for (uint32_t i = 0; i < n; i++) outputs[i].data = r->output_at[i];
+    if (nnv_comparer_run(c, outputs, &wrong, &err) != NNV_OK) return nnv_session_error(s, "%s", err.text);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct nnv_comparison *o = &c->comparison[i];
+        s->result->compared += o->compared;
+        s->result->not_compared += o->not_compared;
+        if (o->wrong == 0) continue;
+        right = o->note[0] ? nnv_expect(s, false, "%s: output %u: %s", call, i, o->note)
+                           : nnv_expect(s, false,
+                                        "%s: output %u: %zu of %zu values wrong; element %zu: expected %.9g, got %.9g, "
+                                        "allowed %.4g",
+                                        call, i, o->wrong, o->compared, o->worst, o->worst_expected, o->worst_actual,
+                                        o->worst_bound);
     }
     return right;
 }

@@ -14,6 +14,7 @@
 #include "harness/client/abi.h"
 #include "harness/client/execute.h"
 #include "harness/client/prepare.h"
+#include "harness/judge/compare.h"
 #include "harness/runner/suite.h"
 
 struct nnv_session_memory;
@@ -62,6 +63,7 @@ struct nnv_subject {
     uint8_t *constants;               /**< where the pool of the constants can be written */
     const struct nnv_value *outputs;  /**< golden values, or those that the spec has */
     struct nnv_expectation *expected; /**< one an output: its golden value with a budget */
+    struct nnv_comparer *compare;     /**< compares with it, as a verdict on a spec does; NULL: values are not judged */
 };
 
 /** Renders the model alone, without expectations: nothing can be executed. */

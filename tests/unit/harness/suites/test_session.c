@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Suites that execute step by step judge values as the verdict on a spec does, by the precision that the user asked
+ * for.
+ */
+#include "tests/kit/fake_driver.h"
+#include "harness/suites/kit/session.h"
+#include "nnvts/result.h"
+
+static struct nnv_client client;
+
+void fake_set_rounding(void) {}
+
+static int set_up(void **state) {
+    (void)state;
+    fake_start(&client, 7);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    nnv_client_close(&client);
+    return 0;
+}
+
+/** The verdict of a session that executes once, and how many values it compared. */
+static int verdict(const char *text, int precision, const void *answer, size_t *values) {
+    const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = precision};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = nnv_arena_new()};
+    struct nnv_result result = {0};
+    struct nnv_session s;
+    struct nnv_subject subject;
+    struct nnv_request request;
+    struct nnvts_prepared_model *prepared = NULL;
+    const struct nnv_spec *spec = fake_spec(text, env.arena);
+    fake.answer = answer;
+    nnv_session_begin(&s, &env, &result);
+    assert_true(nnv_session_subject(&s, spec, &subject));
+    prepared = nnv_session_prepare(&s, &subject);
+    assert_non_null(prepared);
+    assert_true(nnv_session_request(&s, &subject, NNV_POOL_WRITABLE, &request));
+    nnv_request_reset(&request);
+    const enum nnvts_status status = nnv_session_sync(&s, prepared, &request);
+    assert_true(nnv_session_check_outcome(&s, "execute", status, &request));
+    const size_t before = result.compared;
+    const bool right = nnv_session_check_values(&s, "execute", status, &request);
+    *values = result.compared - before;
+    nnv_session_release(&s, prepared);
+    nnv_session_end(&s);
+    assert_int_equal(right, result.verdict == NNVTS_PASS);
+    nnv_text_free(&result.reason);
+    nnv_text_free(&result.outputs);
+    nnv_arena_free(env.arena);
+    return result.verdict;
+}
+
+#define VERDICT(spec, precision, type, ...) verdict(spec, precision, (const type[]){__VA_ARGS__}, &values)
+
+/* What is out of the budget is within the published tolerance; what is out of both is wrong by each. */
+static void test_precision(void **state) {
+    (void)state;
+    size_t values;
+    static const char relu[] =
+        "{\"format\":\"nnvts-spec/1\",\"name\":\"session\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" OPERAND(
+            "TENSOR_FLOAT32", "2", "SUBGRAPH_INPUT",
+            DATA("3,-2")) "," OPERAND("TENSOR_FLOAT32", "2", "SUBGRAPH_OUTPUT",
+                                      DATA("3,0")) "],\"operations\":[{\"type\":\"RELU\",\"inputs\":[0],\"outputs\":"
+                                                   "[1]}],\"inputs\":[0],\"outputs\":[1]}}";
+    assert_int_equal(VERDICT(relu, -1, float, 3, 0), NNVTS_PASS);
+    assert_int_equal(VERDICT(relu, -1, float, 3.00002f, 0), NNVTS_FAIL);
+    assert_int_equal(VERDICT(relu, NNV_PRECISION_BUDGET, float, 3.00002f, 0), NNVTS_FAIL);
+    assert_int_equal(VERDICT(relu, NNV_PRECISION_NNAPI, float, 3.00002f, 0), NNVTS_PASS);
+    assert_int_equal(VERDICT(relu, NNV_PRECISION_NNAPI, float, 3.001f, 0), NNVTS_FAIL);
+    assert_int_equal(VERDICT(relu, NNV_PRECISION_AOSP, float, 3.00002f, 0), NNVTS_FAIL);
+    assert_int_equal(VERDICT(relu, NNV_PRECISION_AOSP, float, 3.000001f, 0), NNVTS_PASS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_precision, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
