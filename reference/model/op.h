@@ -208,21 +208,24 @@ struct nnv_op {
     {                                                                                                                  \
         LEVEL, { [NNV_T] = ANEURALNETWORKS_TENSOR_##TYPE }                                                             \
     }
-/** Inputs: an INT32 or BOOL scalar, and a list of numbers that is usually constant. */
+/** An INT32 scalar. */
 #define NNV_SLOT_INT(ID, NAME, RULE)                                                                                   \
     { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .rule = RULE }
-#define NNV_SLOT_BOOL(ID, NAME) NNV_SLOT_FLAG(ID, NAME, 0, 0)
 /** A BOOL scalar of a trailing group (0: required) that came with a level (0: the operation's). */
 #define NNV_SLOT_FLAG(ID, NAME, GROUP, LEVEL)                                                                          \
     {                                                                                                                  \
         .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR, .group = GROUP,   \
         .level = LEVEL                                                                                                 \
     }
-#define NNV_SLOT_INTS(ID, NAME)                                                                                        \
+#define NNV_SLOT_BOOL(ID, NAME) NNV_SLOT_FLAG(ID, NAME, 0, 0)
+/** An INT32 tensor of one rank. */
+#define NNV_SLOT_INT_TENSOR(ID, NAME, RANK, FLAGS)                                                                     \
     {                                                                                                                  \
-        .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .flags = NNV_PARAM,            \
-        .rank_min = 1, .rank_max = 1                                                                                   \
+        .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .flags = FLAGS,                \
+        .rank_min = RANK, .rank_max = RANK                                                                             \
     }
+/** A list of numbers that is usually constant. */
+#define NNV_SLOT_INTS(ID, NAME) NNV_SLOT_INT_TENSOR(ID, NAME, 1, NNV_PARAM)
 
 /** The record of code, or NULL. */
 const struct nnv_op *nnv_op(int32_t code);

@@ -7,12 +7,7 @@ enum { ROI, DELTA, BATCH, IMAGE };
 static const struct nnv_slot inputs[] = {
     {.id = ROI, .name = "regions", .var = NNV_T, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
     {.id = DELTA, .name = "deltas", .var = NNV_V, .rank_min = 2, .rank_max = 2, .lo = -1, .hi = 1},
-    {.id = BATCH,
-     .name = "batch index",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INT_TENSOR(BATCH, "batch index", 1, 0),
     {.id = IMAGE, .name = "image sizes", .var = NNV_T, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
 };
 static const struct nnv_slot outputs[] = {

@@ -12,12 +12,7 @@ enum { HARD, LINEAR, GAUSSIAN, KERNELS };
 static const struct nnv_slot inputs[] = {
     {.id = SCORES, .name = "scores", .var = NNV_T, .rank_min = 2, .rank_max = 2, .lo = 0.05, .hi = 0.95},
     {.id = BOXES, .name = "boxes", .var = NNV_V, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
-    {.id = BATCH,
-     .name = "batch index",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INT_TENSOR(BATCH, "batch index", 1, 0),
     NUMBER(SCORE_THRESHOLD, "score threshold", NNV_ANY),
     INTEGER(MOST, "most boxes of an image"),
     INTEGER(KERNEL, "kernel"),
@@ -28,18 +23,8 @@ static const struct nnv_slot inputs[] = {
 static const struct nnv_slot outputs[] = {
     {.id = OUT_SCORES, .name = "scores", .var = NNV_T, .rank_min = 1, .rank_max = 1, .quant = NNV_Q_SAME},
     {.id = OUT_BOXES, .name = "boxes", .var = NNV_V, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
-    {.id = OUT_CLASSES,
-     .name = "classes",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .rank_min = 1,
-     .rank_max = 1},
-    {.id = OUT_BATCH,
-     .name = "batch index",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INT_TENSOR(OUT_CLASSES, "classes", 1, 0),
+    NNV_SLOT_INT_TENSOR(OUT_BATCH, "batch index", 1, 0),
 };
 
 #define SIG(LEVEL, T, BOX, NUMBERS)                                                                                    \

@@ -43,18 +43,8 @@ static const struct nnv_slot inputs[] = {
 static const struct nnv_slot outputs[] = {
     {.id = OUT_SCORES, .name = "scores", .var = NNV_T, .rank_min = 2, .rank_max = 2},
     {.id = OUT_BOXES, .name = "boxes", .var = NNV_T, .rank_min = 3, .rank_max = 3},
-    {.id = OUT_CLASSES,
-     .name = "classes",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .rank_min = 2,
-     .rank_max = 2},
-    {.id = OUT_COUNT,
-     .name = "detections",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INT_TENSOR(OUT_CLASSES, "classes", 2, 0),
+    NNV_SLOT_INT_TENSOR(OUT_COUNT, "detections", 1, 0),
 };
 
 static const struct nnv_sig sigs[] = {

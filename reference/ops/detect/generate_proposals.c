@@ -25,12 +25,7 @@ static const struct nnv_slot inputs[] = {
 static const struct nnv_slot outputs[] = {
     {.id = OUT_SCORES, .name = "scores", .var = NNV_T, .rank_min = 1, .rank_max = 1, .quant = NNV_Q_SAME},
     {.id = OUT_BOXES, .name = "boxes", .var = NNV_O, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
-    {.id = OUT_BATCH,
-     .name = "batch index",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INT_TENSOR(OUT_BATCH, "batch index", 1, 0),
 };
 
 #define SIG(LEVEL, T, ANCHOR, BOX, NUMBERS)                                                                            \

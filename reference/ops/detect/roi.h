@@ -24,12 +24,7 @@ enum {
 #define NNV_ROI_INPUTS                                                                                                 \
     {.id = NNV_ROI_INPUT, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},                                \
         {.id = NNV_ROI_BOXES, .name = "boxes", .var = NNV_V, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},     \
-        {.id = NNV_ROI_BATCH,                                                                                          \
-         .name = "batch indices",                                                                                      \
-         .var = NNV_FIXED,                                                                                             \
-         .type = ANEURALNETWORKS_TENSOR_INT32,                                                                         \
-         .rank_min = 1,                                                                                                \
-         .rank_max = 1},                                                                                               \
+        NNV_SLOT_INT_TENSOR(NNV_ROI_BATCH, "batch indices", 1, 0),                                                     \
         NNV_SLOT_INT(NNV_ROI_HEIGHT, "output height", NNV_POSITIVE),                                                   \
         NNV_SLOT_INT(NNV_ROI_WIDTH, "output width", NNV_POSITIVE),                                                     \
         NNV_ROI_RATIO(NNV_ROI_HEIGHT_RATIO, "height ratio"), NNV_ROI_RATIO(NNV_ROI_WIDTH_RATIO, "width ratio")

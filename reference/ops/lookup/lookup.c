@@ -6,14 +6,13 @@
 
 enum { LOOKUPS, VALUES, KEYS };
 
-#define INTS(ID, NAME)                                                                                                 \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .rank_min = 1, .rank_max = 1 }
 #define TABLE                                                                                                          \
     { .id = VALUES, .name = "values", .var = NNV_T, .rank_min = 2 }
-static const struct nnv_slot embedding_inputs[] = {INTS(LOOKUPS, "lookups"), TABLE};
+static const struct nnv_slot embedding_inputs[] = {NNV_SLOT_INT_TENSOR(LOOKUPS, "lookups", 1, 0), TABLE};
 static const struct nnv_slot embedding_outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 2, .quant = NNV_Q_SAME_1}};
-static const struct nnv_slot hashtable_inputs[] = {INTS(LOOKUPS, "lookups"), INTS(KEYS, "keys"), TABLE};
+static const struct nnv_slot hashtable_inputs[] = {NNV_SLOT_INT_TENSOR(LOOKUPS, "lookups", 1, 0),
+                                                   NNV_SLOT_INT_TENSOR(KEYS, "keys", 1, 0), TABLE};
 static const struct nnv_slot hashtable_outputs[] = {
     {.id = 0, .name = "output", .var = NNV_T, .rank_min = 2, .quant = NNV_Q_SAME_2},
     {.id = 1,

@@ -9,7 +9,7 @@ enum { X, BLOCK, PADDINGS, NCHW };
 static const struct nnv_slot to_space_inputs[] = {INPUT, NNV_SLOT_INTS(BLOCK, "block sizes"),
                                                   NNV_SLOT_FLAG(NCHW, "nchw", 1, 3)};
 static const struct nnv_slot to_batch_inputs[] = {INPUT, NNV_SLOT_INTS(BLOCK, "block sizes"),
-                                                  NNV_MOVE_INTS(PADDINGS, "paddings", 2),
+                                                  NNV_SLOT_INT_TENSOR(PADDINGS, "paddings", 2, NNV_PARAM),
                                                   NNV_SLOT_FLAG(NCHW, "nchw", 1, 3)};
 static const struct nnv_slot outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4, .quant = NNV_Q_SAME}};
@@ -163,12 +163,14 @@ static int to_batch_level(const struct nnv_call *c) { return nnv_shifted_zero(c)
         return NNV_OK;                                                                                                 \
     }                                                                                                                  \
     static void sample_##WHERE(struct nnv_sample *s) { sample(s, TO_BATCH); }                                          \
-    const struct nnv_op nnv_op_##NAME = {NNV_OP_NAMED(NAME),       .level = 2,                                         \
-                                         .formula = FORMULA,       NNV_OP_FORM(WHERE##_inputs, outputs),               \
-                                         NNV_OP_SIGS(sigs),        .rounding = NNV_ROUND_NONE,                         \
-                                         .linear = true,           .infer = infer_##WHERE,                             \
-                                         .eval = eval_##WHERE,     .variants = variants,                               \
-                                         .sample = sample_##WHERE, __VA_ARGS__}
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),       .level = 2,                                                                          \
+        .formula = FORMULA,       NNV_OP_FORM(WHERE##_inputs, outputs),                                                \
+        NNV_OP_SIGS(sigs),        .rounding = NNV_ROUND_NONE,                                                          \
+        .linear = true,           .infer = infer_##WHERE,                                                              \
+        .eval = eval_##WHERE,     .variants = variants,                                                                \
+        .sample = sample_##WHERE, __VA_ARGS__,                                                                         \
+    }
 
 RECORD(BATCH_TO_SPACE_ND, "y[n, i*p+u, j*q+v, c] = x[(u*q+v)*N + n, i, j, c], N batches of y, blocks p by q", to_space,
        false, .level_of = NULL);

@@ -12,12 +12,6 @@
     { .id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = MAX }
 #define NNV_MOVE_Y(MAX)                                                                                                \
     { .name = "output", .var = NNV_T, .rank_min = 1, .rank_max = MAX, .quant = NNV_Q_SAME }
-/** A TENSOR_INT32 attribute of the given rank. */
-#define NNV_MOVE_INTS(ID, NAME, RANK)                                                                                  \
-    {                                                                                                                  \
-        .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .flags = NNV_PARAM,            \
-        .rank_min = RANK, .rank_max = RANK                                                                             \
-    }
 /** The types of operations of level 2; of level 3; of level 6 and above. */
 #define NNV_MOVE_SIGS_2                                                                                                \
     { NNV_SIG(2, FLOAT32), NNV_SIG(2, QUANT8_ASYMM), NNV_SIG(3, FLOAT16), NNV_SIG(4, QUANT8_ASYMM_SIGNED) }

@@ -6,7 +6,7 @@
 enum { PADDINGS = 1, VALUE, MODE };
 enum { REFLECT, SYMMETRIC };
 
-#define INPUTS(MAX) NNV_MOVE_X(MAX), NNV_MOVE_INTS(PADDINGS, "paddings", 2)
+#define INPUTS(MAX) NNV_MOVE_X(MAX), NNV_SLOT_INT_TENSOR(PADDINGS, "paddings", 2, NNV_PARAM)
 static const struct nnv_slot pad_inputs[] = {INPUTS(4)};
 static const struct nnv_slot value_inputs[] = {INPUTS(4),
                                                {.id = VALUE, .name = "value", .var = NNV_S, .flags = NNV_SCALAR}};

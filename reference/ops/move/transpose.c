@@ -6,13 +6,7 @@ enum { X, PERM };
 
 static const struct nnv_slot inputs[] = {
     NNV_MOVE_X(4),
-    {.id = PERM,
-     .name = "permutation",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_TENSOR_INT32,
-     .flags = NNV_PARAM | NNV_OMITTABLE,
-     .rank_min = 1,
-     .rank_max = 1},
+    NNV_SLOT_INT_TENSOR(PERM, "permutation", 1, NNV_PARAM | NNV_OMITTABLE),
 };
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_2;
