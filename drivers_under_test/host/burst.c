@@ -234,7 +234,7 @@ static void release(struct nnvts_burst *self) {
     burst_free(b);
 }
 
-/** Maps the rings and hands them over; *has: HOST_HAS_* of the driver's burst, 0: it gave none. */
+/** Maps the rings and hands them over; *has: functions of the driver's burst, 0: it gave none. */
 static enum nnvts_status open_burst(struct burst *b, uint32_t *has) {
     struct host_out o = {0};
     struct host_in in;
@@ -271,10 +271,8 @@ enum nnvts_status host_create_burst(struct nnvts_prepared_model *self, struct nn
         burst_free(b);
         return st;
     }
-    b->base = (struct nnvts_burst){.struct_size = sizeof b->base,
-                                   .execute = has & HOST_HAS_EXECUTE ? execute : NULL,
-                                   .release_memory = has & HOST_HAS_FORGET ? release_memory : NULL,
-                                   .release = has & HOST_HAS_RELEASE ? release : NULL};
+    b->base = (struct nnvts_burst){sizeof b->base, execute, release_memory, release};
+    HOST_KEEP_FUNCTIONS(&b->base, nnvts_burst, execute, has);
     host_link_ref(b->link);
     *out = &b->base;
     return st;

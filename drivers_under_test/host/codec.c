@@ -3,285 +3,281 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------------- memory */
+/* ---------------------------------------------------------------------- parts */
 
-void host_put_memory(struct host_out *o, const struct nnvts_memory *m) {
-    host_put_u32(o, m->kind);
-    host_put_u32(o, m->prot);
-    host_put_u32(o, host_put_fd(o, m->kind == NNVTS_MEMORY_SHARED ? m->fd : -1));
-    host_put_u32(o, m->token);
-    host_put_u64(o, m->offset);
-    host_put_u64(o, m->size);
+static void u32(struct host_codec c, uint32_t *value) {
+    if (c.in)
+        *value = host_get_u32(c.in);
+    else
+        host_put_u32(c.out, *value);
+}
+
+static void i32(struct host_codec c, int32_t *value) {
+    uint32_t word = (uint32_t)*value;
+    u32(c, &word);
+    *value = (int32_t)word;
+}
+
+static void u64(struct host_codec c, uint64_t *value) {
+    if (c.in)
+        *value = host_get_u64(c.in);
+    else
+        host_put_u64(c.out, *value);
+}
+
+static void f32(struct host_codec c, float *value) {
+    if (c.in)
+        *value = host_get_f32(c.in);
+    else
+        host_put_f32(c.out, *value);
+}
+
+static void boolean(struct host_codec c, bool *value) {
+    uint32_t word = *value;
+    u32(c, &word);
+    *value = word != 0;
+}
+
+static void text(struct host_codec c, const char **value) {
+    if (c.in)
+        *value = host_get_text(c.in);
+    else
+        host_put_text(c.out, *value);
+}
+
+static void descriptor(struct host_codec c, int *fd) {
+    if (c.in)
+        *fd = host_get_fd(c.in);
+    else
+        host_put_u32(c.out, host_put_fd(c.out, *fd));
+}
+
+/** count elements of `size` bytes as they stand; what is read is new. */
+static const void *array(struct host_codec c, const void *elements, uint32_t *count, size_t size) {
+    if (c.in) return host_get_array(c.in, size, count);
+    host_put_array(c.out, elements, *count, size);
+    return elements;
+}
+#define ARRAY(c, elements, count) ((elements) = array(c, elements, count, sizeof *(elements)))
+
+/** The message can go on. */
+static bool goes_on(struct host_codec c) { return c.in ? !c.in->failed : !c.out->failed && !c.out->invalid; }
+
+/** Room for one of the structs that `each` hands on. */
+union thing {
+    struct nnvts_memory memory;
+    struct nnvts_operand operand;
+    struct nnvts_operation operation;
+    struct nnvts_subgraph subgraph;
+    struct nnvts_extension_prefix prefix;
+    struct nnvts_argument argument;
+    struct nnvts_extension extension;
+    struct nnvts_extension_operand_type type;
+    struct nnvts_operand_performance performance;
+    int descriptor;
+};
+
+/**
+ * Things that are told one by one, of at least least_bytes each in the message and `size` bytes in memory: those
+ * given, which stay as they are, or new ones. A count without things makes the message invalid.
+ */
+static const void *each(struct host_codec c, const void *given, uint32_t *count, size_t least_bytes, size_t size,
+                        void (*one)(struct host_codec c, void *thing)) {
+    union thing copy;
+    char *made = NULL;
+    if (c.in) {
+        *count = host_get_count(c.in, least_bytes);
+        given = made = host_in_alloc(c.in, (size_t)*count + 1, size);
+    } else {
+        if (*count && !given) c.out->invalid = true;
+        if (!c.out->invalid) host_put_u32(c.out, *count);
+    }
+    for (uint32_t i = 0; i < *count && goes_on(c); i++) {
+        memcpy(&copy, (const char *)given + i * size, size);
+        one(c, &copy);
+        if (made) memcpy(made + i * size, &copy, size);
+    }
+    return given;
+}
+#define EACH(c, things, count, least_bytes, one) ((things) = each(c, things, count, least_bytes, sizeof *(things), one))
+
+/* ---------------------------------------------------------------------- memory */
+
+static void memory(struct host_codec c, void *thing) {
+    struct nnvts_memory *m = thing;
+    int fd = m->kind == NNVTS_MEMORY_SHARED ? m->fd : -1;
+    u32(c, &m->kind);
+    u32(c, &m->prot);
+    descriptor(c, &fd);
+    u32(c, &m->token);
+    u64(c, &m->offset);
+    u64(c, &m->size);
+    if (!c.in) return;
+    m->fd = fd;
+    if (fd >= 0 && !host_memory_holds(fd, m->offset, m->size)) c.in->invalid = true;
 }
 
 struct nnvts_memory host_get_memory(struct host_in *in) {
-    struct nnvts_memory m = {.kind = host_get_u32(in)};
-    m.prot = host_get_u32(in);
-    m.fd = host_get_fd(in);
-    m.token = host_get_u32(in);
-    m.offset = host_get_u64(in);
-    m.size = host_get_u64(in);
-    if (m.fd >= 0 && !host_memory_holds(m.fd, m.offset, m.size)) in->invalid = true;
+    struct nnvts_memory m = {0};
+    memory(host_reading(in), &m);
     return m;
 }
 
-enum { MEMORY_BYTES = 32 };
-
-static void put_pools(struct host_out *o, const struct nnvts_memory *pools, uint32_t count) {
-    if (count && !pools) o->invalid = true;
-    if (o->invalid) return;
-    host_put_u32(o, count);
-    for (uint32_t i = 0; i < count && !o->failed; i++) host_put_memory(o, &pools[i]);
+void host_put_memory(struct host_out *o, const struct nnvts_memory *m) {
+    struct nnvts_memory copy = *m;
+    memory(host_writing(o), &copy);
 }
 
-static const struct nnvts_memory *get_pools(struct host_in *in, uint32_t *count) {
-    *count = host_get_count(in, MEMORY_BYTES);
-    struct nnvts_memory *pools = host_in_alloc(in, *count + 1, sizeof *pools);
-    for (uint32_t i = 0; i < *count && !in->failed; i++) pools[i] = host_get_memory(in);
-    return pools;
+static void pools(struct host_codec c, const struct nnvts_memory **list, uint32_t *count) {
+    enum { MEMORY_BYTES = 32 };
+    EACH(c, *list, count, MEMORY_BYTES, memory);
 }
 
-static void put_location(struct host_out *o, const struct nnvts_location *l) { host_put_bytes(o, l, sizeof *l); }
-
-static struct nnvts_location get_location(struct host_in *in) {
-    struct nnvts_location l = {.pool = host_get_u32(in)};
-    l.offset = host_get_u32(in);
-    l.length = host_get_u32(in);
-    l.padding = host_get_u32(in);
-    return l;
+static void location(struct host_codec c, struct nnvts_location *l) {
+    u32(c, &l->pool);
+    u32(c, &l->offset);
+    u32(c, &l->length);
+    u32(c, &l->padding);
 }
 
-/* --------------------------------------------------------------------- model */
+/* ----------------------------------------------------------------------- model */
 
 /** Extents; a rank that no driver takes is refused here, since nobody knows whether there is such an array. */
-static void put_dimensions(struct host_out *o, const uint32_t *dimensions, uint32_t count) {
-    if (count > HOST_DIMS) o->invalid = true;
-    host_put_array(o, dimensions, count, sizeof *dimensions);
+static void dimensions(struct host_codec c, const uint32_t **list, uint32_t *count) {
+    if (!c.in && *count > HOST_DIMS) c.out->invalid = true;
+    ARRAY(c, *list, count);
 }
 
 /** More scales than any known extent: likewise. */
-static bool too_many_scales(const struct nnvts_operand *p) {
+static bool too_many_scales(const struct nnvts_operand *o) {
     uint32_t most = 0;
-    for (uint32_t i = 0; i < p->dimension_count; i++) {
-        if (p->dimensions[i] == 0) return false;
-        if (p->dimensions[i] > most) most = p->dimensions[i];
+    for (uint32_t i = 0; i < o->dimension_count; i++) {
+        if (o->dimensions[i] == 0) return false;
+        if (o->dimensions[i] > most) most = o->dimensions[i];
     }
-    return p->channel_quant.scale_count > most;
+    return o->channel_quant.scale_count > most;
 }
 
-static void put_operand(struct host_out *o, const struct nnvts_operand *p) {
-    host_put_u32(o, (uint32_t)p->type);
-    put_dimensions(o, p->dimensions, p->dimension_count);
-    if (o->invalid || too_many_scales(p)) {
-        o->invalid = true;
-        return;
-    }
-    host_put_f32(o, p->scale);
-    host_put_u32(o, (uint32_t)p->zero_point);
-    host_put_u32(o, p->lifetime);
-    put_location(o, &p->location);
-    host_put_u32(o, p->channel_quant.channel_dim);
-    host_put_array(o, p->channel_quant.scales, p->channel_quant.scale_count, sizeof *p->channel_quant.scales);
-    host_put_array(o, p->extension_data, p->extension_data_bytes, 1);
+static void operand(struct host_codec c, void *thing) {
+    struct nnvts_operand *o = thing;
+    i32(c, &o->type);
+    dimensions(c, &o->dimensions, &o->dimension_count);
+    if (!c.in && !c.out->invalid && too_many_scales(o)) c.out->invalid = true;
+    if (!goes_on(c)) return;
+    f32(c, &o->scale);
+    i32(c, &o->zero_point);
+    u32(c, &o->lifetime);
+    location(c, &o->location);
+    u32(c, &o->channel_quant.channel_dim);
+    ARRAY(c, o->channel_quant.scales, &o->channel_quant.scale_count);
+    o->extension_data = array(c, o->extension_data, &o->extension_data_bytes, 1);
 }
 
-static void get_operand(struct host_in *in, struct nnvts_operand *p) {
-    p->type = (int32_t)host_get_u32(in);
-    p->dimensions = host_get_array(in, sizeof *p->dimensions, &p->dimension_count);
-    p->scale = host_get_f32(in);
-    p->zero_point = (int32_t)host_get_u32(in);
-    p->lifetime = host_get_u32(in);
-    p->location = get_location(in);
-    p->channel_quant.channel_dim = host_get_u32(in);
-    p->channel_quant.scales = host_get_array(in, sizeof *p->channel_quant.scales, &p->channel_quant.scale_count);
-    p->extension_data = host_get_array(in, 1, &p->extension_data_bytes);
+static void operation(struct host_codec c, void *thing) {
+    struct nnvts_operation *o = thing;
+    i32(c, &o->type);
+    ARRAY(c, o->inputs, &o->input_count);
+    ARRAY(c, o->outputs, &o->output_count);
 }
 
-enum { OPERAND_BYTES = 48, OPERATION_BYTES = 12, SUBGRAPH_BYTES = 16, PREFIX_BYTES = 8, ARGUMENT_BYTES = 24 };
-
-static void put_subgraph(struct host_out *o, const struct nnvts_subgraph *s) {
-    if ((s->operand_count && !s->operands) || (s->operation_count && !s->operations)) o->invalid = true;
-    if (o->invalid) return;
-    host_put_u32(o, s->operand_count);
-    for (uint32_t i = 0; i < s->operand_count && !o->failed && !o->invalid; i++) put_operand(o, &s->operands[i]);
-    host_put_u32(o, s->operation_count);
-    for (uint32_t i = 0; i < s->operation_count && !o->failed && !o->invalid; i++) {
-        const struct nnvts_operation *op = &s->operations[i];
-        host_put_u32(o, (uint32_t)op->type);
-        host_put_array(o, op->inputs, op->input_count, sizeof *op->inputs);
-        host_put_array(o, op->outputs, op->output_count, sizeof *op->outputs);
-    }
-    host_put_array(o, s->inputs, s->input_count, sizeof *s->inputs);
-    host_put_array(o, s->outputs, s->output_count, sizeof *s->outputs);
+static void subgraph(struct host_codec c, void *thing) {
+    struct nnvts_subgraph *s = thing;
+    enum { OPERAND_BYTES = 48, OPERATION_BYTES = 12 };
+    EACH(c, s->operands, &s->operand_count, OPERAND_BYTES, operand);
+    EACH(c, s->operations, &s->operation_count, OPERATION_BYTES, operation);
+    ARRAY(c, s->inputs, &s->input_count);
+    ARRAY(c, s->outputs, &s->output_count);
 }
 
-static void get_subgraph(struct host_in *in, struct nnvts_subgraph *s) {
-    s->operand_count = host_get_count(in, OPERAND_BYTES);
-    struct nnvts_operand *operands = host_in_alloc(in, s->operand_count + 1, sizeof *operands);
-    for (uint32_t i = 0; i < s->operand_count && !in->failed; i++) get_operand(in, &operands[i]);
-    s->operation_count = host_get_count(in, OPERATION_BYTES);
-    struct nnvts_operation *operations = host_in_alloc(in, s->operation_count + 1, sizeof *operations);
-    for (uint32_t i = 0; i < s->operation_count && !in->failed; i++) {
-        operations[i].type = (int32_t)host_get_u32(in);
-        operations[i].inputs = host_get_array(in, sizeof(uint32_t), &operations[i].input_count);
-        operations[i].outputs = host_get_array(in, sizeof(uint32_t), &operations[i].output_count);
-    }
-    s->operands = operands;
-    s->operations = operations;
-    s->inputs = host_get_array(in, sizeof *s->inputs, &s->input_count);
-    s->outputs = host_get_array(in, sizeof *s->outputs, &s->output_count);
+static void extension_prefix(struct host_codec c, void *thing) {
+    struct nnvts_extension_prefix *e = thing;
+    uint32_t prefix = e->prefix;
+    text(c, &e->name);
+    u32(c, &prefix);
+    e->prefix = (uint16_t)prefix;
 }
 
-void host_put_model(struct host_out *o, const struct nnvts_model *m) {
-    if ((m->referenced_count && !m->referenced) || (m->extension_count && !m->extensions)) o->invalid = true;
-    put_subgraph(o, &m->main);
-    if (o->invalid) return;
-    host_put_u32(o, m->referenced_count);
-    for (uint32_t i = 0; i < m->referenced_count && !o->failed && !o->invalid; i++) put_subgraph(o, &m->referenced[i]);
-    host_put_array(o, m->operand_values, m->operand_values_bytes, 1);
-    put_pools(o, m->pools, m->pool_count);
-    const uint32_t extensions = m->extensions ? m->extension_count : 0;
-    host_put_u32(o, extensions);
-    for (uint32_t i = 0; i < extensions && !o->failed && !o->invalid; i++) {
-        host_put_text(o, m->extensions[i].name);
-        host_put_u32(o, m->extensions[i].prefix);
-    }
-    host_put_u32(o, m->relax_float32_to_float16);
+void host_model(struct host_codec c, struct nnvts_model *m) {
+    enum { SUBGRAPH_BYTES = 16, PREFIX_BYTES = 8 };
+    if (c.in) *m = (struct nnvts_model){0};
+    subgraph(c, &m->main);
+    EACH(c, m->referenced, &m->referenced_count, SUBGRAPH_BYTES, subgraph);
+    m->operand_values = array(c, m->operand_values, &m->operand_values_bytes, 1);
+    pools(c, &m->pools, &m->pool_count);
+    EACH(c, m->extensions, &m->extension_count, PREFIX_BYTES, extension_prefix);
+    boolean(c, &m->relax_float32_to_float16);
 }
 
-void host_get_model(struct host_in *in, struct nnvts_model *m) {
-    *m = (struct nnvts_model){0};
-    get_subgraph(in, &m->main);
-    m->referenced_count = host_get_count(in, SUBGRAPH_BYTES);
-    struct nnvts_subgraph *referenced = host_in_alloc(in, m->referenced_count + 1, sizeof *referenced);
-    for (uint32_t i = 0; i < m->referenced_count && !in->failed; i++) get_subgraph(in, &referenced[i]);
-    m->referenced = referenced;
-    m->operand_values = host_get_array(in, 1, &m->operand_values_bytes);
-    m->pools = get_pools(in, &m->pool_count);
-    m->extension_count = host_get_count(in, PREFIX_BYTES);
-    struct nnvts_extension_prefix *extensions = host_in_alloc(in, m->extension_count + 1, sizeof *extensions);
-    for (uint32_t i = 0; extensions && i < m->extension_count && !in->failed; i++) {
-        extensions[i].name = host_get_text(in);
-        extensions[i].prefix = (uint16_t)host_get_u32(in);
-    }
-    m->extensions = extensions;
-    m->relax_float32_to_float16 = host_get_u32(in) != 0;
-}
+static void one_descriptor(struct host_codec c, void *thing) { descriptor(c, thing); }
 
-void host_put_cache(struct host_out *o, const struct nnvts_cache *c) {
-    host_put_u32(o, c != NULL);
-    if (!c) return;
-    const struct {
-        const int *fds;
-        uint32_t count;
-    } lists[] = {{c->model_fds, c->model_fd_count}, {c->data_fds, c->data_fd_count}};
-    for (int k = 0; k < 2; k++) {
-        if (lists[k].count && !lists[k].fds) o->invalid = true;
-        if (o->invalid) return;
-        host_put_u32(o, lists[k].count);
-        for (uint32_t i = 0; i < lists[k].count && !o->failed; i++) host_put_u32(o, host_put_fd(o, lists[k].fds[i]));
-    }
-    host_put_bytes(o, c->token, sizeof c->token);
-}
-
-const struct nnvts_cache *host_get_cache(struct host_in *in) {
-    if (!host_get_u32(in)) return NULL;
-    struct nnvts_cache *c = host_in_alloc(in, 1, sizeof *c);
-    if (!c) return NULL;
-    for (int k = 0; k < 2; k++) {
-        uint32_t count = host_get_count(in, sizeof(uint32_t));
-        int *fds = host_in_alloc(in, count + 1, sizeof *fds);
-        for (uint32_t i = 0; i < count && !in->failed; i++) fds[i] = host_get_fd(in);
-        *(k ? &c->data_fds : &c->model_fds) = fds;
-        *(k ? &c->data_fd_count : &c->model_fd_count) = count;
-    }
-    for (size_t i = 0; i < sizeof c->token; i += sizeof(uint32_t)) {
-        uint32_t word = host_get_u32(in);
-        memcpy(c->token + i, &word, sizeof word);
-    }
-    return c;
-}
-
-void host_put_prepare_config(struct host_out *o, const struct nnvts_prepare_config *c) {
-    host_put_u32(o, c != NULL);
-    if (!c) return;
-    host_put_u32(o, c->preference);
-    host_put_u32(o, c->priority);
-    host_put_u64(o, c->deadline_ns);
-    host_put_cache(o, c->cache);
-}
-
-void host_get_prepare_config(struct host_in *in, struct nnvts_prepare_config *c) {
-    *c = (struct nnvts_prepare_config){.preference = host_get_u32(in)};
-    c->priority = host_get_u32(in);
-    c->deadline_ns = host_get_u64(in);
-    c->cache = host_get_cache(in);
-}
-
-/* ------------------------------------------------------------------- request */
-
-static void put_arguments(struct host_out *o, const struct nnvts_argument *a, uint32_t count) {
-    if (count && !a) o->invalid = true;
-    if (o->invalid) return;
-    host_put_u32(o, count);
-    for (uint32_t i = 0; i < count && !o->failed && !o->invalid; i++) {
-        host_put_u32(o, a[i].has_no_value);
-        put_location(o, &a[i].location);
-        put_dimensions(o, a[i].dimensions, a[i].dimension_count);
+void host_cache(struct host_codec c, const struct nnvts_cache **cache) {
+    bool there = !c.in && *cache;
+    struct nnvts_cache *all = NULL, copy;
+    boolean(c, &there);
+    if (there && c.in) all = host_in_alloc(c.in, 1, sizeof *all);
+    if (there && !c.in) copy = **cache, all = &copy;
+    if (c.in) *cache = all;
+    if (!all) return;
+    EACH(c, all->model_fds, &all->model_fd_count, sizeof(uint32_t), one_descriptor);
+    EACH(c, all->data_fds, &all->data_fd_count, sizeof(uint32_t), one_descriptor);
+    for (size_t i = 0; i < sizeof all->token; i += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, all->token + i, sizeof word);
+        u32(c, &word);
+        memcpy(all->token + i, &word, sizeof word);
     }
 }
 
-static const struct nnvts_argument *get_arguments(struct host_in *in, uint32_t *count) {
-    *count = host_get_count(in, ARGUMENT_BYTES);
-    struct nnvts_argument *a = host_in_alloc(in, *count + 1, sizeof *a);
-    for (uint32_t i = 0; i < *count && !in->failed; i++) {
-        a[i].has_no_value = host_get_u32(in) != 0;
-        a[i].location = get_location(in);
-        a[i].dimensions = host_get_array(in, sizeof *a[i].dimensions, &a[i].dimension_count);
-    }
-    return a;
+void host_prepare_config(struct host_codec c, struct nnvts_prepare_config *config) {
+    u32(c, &config->preference);
+    u32(c, &config->priority);
+    u64(c, &config->deadline_ns);
+    host_cache(c, &config->cache);
 }
 
-void host_put_request(struct host_out *o, const struct nnvts_request *r, const struct nnvts_memory *pools) {
-    put_arguments(o, r->inputs, r->input_count);
-    put_arguments(o, r->outputs, r->output_count);
-    put_pools(o, pools, r->pool_count);
+/* --------------------------------------------------------------------- request */
+
+static void argument(struct host_codec c, void *thing) {
+    struct nnvts_argument *a = thing;
+    boolean(c, &a->has_no_value);
+    location(c, &a->location);
+    dimensions(c, &a->dimensions, &a->dimension_count);
 }
 
-void host_get_request(struct host_in *in, struct nnvts_request *r) {
-    *r = (struct nnvts_request){0};
-    r->inputs = get_arguments(in, &r->input_count);
-    r->outputs = get_arguments(in, &r->output_count);
-    r->pools = get_pools(in, &r->pool_count);
+void host_request(struct host_codec c, struct nnvts_request *r) {
+    enum { ARGUMENT_BYTES = 24 };
+    if (c.in) *r = (struct nnvts_request){0};
+    EACH(c, r->inputs, &r->input_count, ARGUMENT_BYTES, argument);
+    EACH(c, r->outputs, &r->output_count, ARGUMENT_BYTES, argument);
+    pools(c, &r->pools, &r->pool_count);
+}
+
+void host_put_request(struct host_out *o, const struct nnvts_request *r, const struct nnvts_memory *sent) {
+    struct nnvts_request copy = *r;
+    copy.pools = sent;
+    host_request(host_writing(o), &copy);
+}
+
+void host_config(struct host_codec c, struct nnvts_execution_config *config) {
+    u64(c, &config->deadline_ns);
+    u64(c, &config->loop_timeout_ns);
+    boolean(c, &config->measure_timing);
 }
 
 void host_put_config(struct host_out *o, const struct nnvts_execution_config *c) {
-    static const struct nnvts_execution_config usual = {NNVTS_NO_TIME, NNVTS_NO_TIME, false};
-    if (!c) c = &usual;
-    host_put_u64(o, c->deadline_ns);
-    host_put_u64(o, c->loop_timeout_ns);
-    host_put_u32(o, c->measure_timing);
+    struct nnvts_execution_config sent = {NNVTS_NO_TIME, NNVTS_NO_TIME, false};
+    if (c) sent = *c;
+    host_config(host_writing(o), &sent);
 }
 
-struct nnvts_execution_config host_get_config(struct host_in *in) {
-    struct nnvts_execution_config c = {.deadline_ns = host_get_u64(in)};
-    c.loop_timeout_ns = host_get_u64(in);
-    c.measure_timing = host_get_u32(in) != 0;
-    return c;
+/* ---------------------------------------------------------------------- result */
+
+void host_timing(struct host_codec c, struct nnvts_timing *t) {
+    u64(c, &t->on_device_ns);
+    u64(c, &t->in_driver_ns);
 }
 
-/* -------------------------------------------------------------------- result */
-
-void host_put_timing(struct host_out *o, const struct nnvts_timing *t) {
-    host_put_u64(o, t->on_device_ns);
-    host_put_u64(o, t->in_driver_ns);
-}
-
-struct nnvts_timing host_get_timing(struct host_in *in) {
-    struct nnvts_timing t = {.on_device_ns = host_get_u64(in)};
-    t.in_driver_ns = host_get_u64(in);
-    return t;
-}
+static void put_timing(struct host_out *o, struct nnvts_timing t) { host_timing(host_writing(o), &t); }
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
@@ -293,14 +289,14 @@ static uint32_t room_of(const struct nnvts_output_shape *s) {
 void host_put_room(struct host_out *o, const struct nnvts_execution_result *r, uint32_t shapes) {
     if (!r->shapes) shapes = 0;
     host_put_u32(o, r->shape_count);
-    host_put_timing(o, &r->timing);
+    put_timing(o, r->timing);
     host_put_u32(o, shapes);
     for (uint32_t i = 0; i < shapes && !o->failed; i++) host_put_u32(o, room_of(&r->shapes[i]));
 }
 
 void host_get_room(struct host_in *in, uint32_t shapes, struct nnvts_execution_result *r, uint32_t *given) {
     *r = (struct nnvts_execution_result){.shape_count = host_get_u32(in)};
-    r->timing = host_get_timing(in);
+    host_timing(host_reading(in), &r->timing);
     *given = host_get_count(in, sizeof(uint32_t));
     uint32_t count = *given > shapes ? *given : shapes;
     struct nnvts_output_shape *s = host_in_alloc(in, (size_t)count + 1, sizeof *s);
@@ -315,7 +311,7 @@ void host_get_room(struct host_in *in, uint32_t shapes, struct nnvts_execution_r
 void host_put_result(struct host_out *o, const struct nnvts_execution_result *r, uint32_t given) {
     uint32_t count = smaller(r->shape_count, given);
     host_put_u32(o, r->shape_count);
-    host_put_timing(o, &r->timing);
+    put_timing(o, r->timing);
     host_put_u32(o, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct nnvts_output_shape *s = &r->shapes[i];
@@ -328,7 +324,7 @@ void host_put_result(struct host_out *o, const struct nnvts_execution_result *r,
 void host_get_result(struct host_in *in, struct nnvts_execution_result *r, uint32_t shapes) {
     enum { SHAPE_BYTES = 12 };
     r->shape_count = host_get_u32(in);
-    r->timing = host_get_timing(in);
+    host_timing(host_reading(in), &r->timing);
     uint32_t count = host_get_count(in, SHAPE_BYTES);
     for (uint32_t i = 0; i < count && !in->failed; i++) {
         bool sufficient = host_get_u32(in) != 0;
@@ -341,97 +337,70 @@ void host_get_result(struct host_in *in, struct nnvts_execution_result *r, uint3
     }
 }
 
-/* -------------------------------------------------------------------- device */
+/* ---------------------------------------------------------------------- device */
 
-static void put_performance(struct host_out *o, const struct nnvts_performance *p) {
-    host_put_f32(o, p->exec_time);
-    host_put_f32(o, p->power_usage);
+static void performance(struct host_codec c, struct nnvts_performance *p) {
+    f32(c, &p->exec_time);
+    f32(c, &p->power_usage);
 }
 
-static struct nnvts_performance get_performance(struct host_in *in) {
-    struct nnvts_performance p = {.exec_time = host_get_f32(in)};
-    p.power_usage = host_get_f32(in);
-    return p;
+static void extension_type(struct host_codec c, void *thing) {
+    struct nnvts_extension_operand_type *t = thing;
+    uint32_t type = t->type;
+    u32(c, &type);
+    t->type = (uint16_t)type;
+    boolean(c, &t->is_tensor);
+    u32(c, &t->byte_size);
 }
 
-enum { OPERAND_PERFORMANCE_BYTES = 12, EXTENSION_BYTES = 8, EXTENSION_TYPE_BYTES = 12 };
+static void extension(struct host_codec c, void *thing) {
+    struct nnvts_extension *e = thing;
+    enum { TYPE_BYTES = 12 };
+    if (!e->operand_types) e->operand_type_count = 0;
+    text(c, &e->name);
+    EACH(c, e->operand_types, &e->operand_type_count, TYPE_BYTES, extension_type);
+}
 
-static void put_extensions(struct host_out *o, const struct nnvts_device *d) {
-    uint32_t count = d->extensions ? d->extension_count : 0;
-    host_put_u32(o, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct nnvts_extension *e = &d->extensions[i];
-        uint32_t types = e->operand_types ? e->operand_type_count : 0;
-        host_put_text(o, e->name);
-        host_put_u32(o, types);
-        for (uint32_t k = 0; k < types; k++) {
-            host_put_u32(o, e->operand_types[k].type);
-            host_put_u32(o, e->operand_types[k].is_tensor);
-            host_put_u32(o, e->operand_types[k].byte_size);
-        }
+static void operand_performance(struct host_codec c, void *thing) {
+    struct nnvts_operand_performance *p = thing;
+    i32(c, &p->type);
+    performance(c, &p->info);
+}
+
+void host_device(struct host_codec c, struct nnvts_device *d, uint32_t *has) {
+    enum { PERFORMANCE_BYTES = 12, EXTENSION_BYTES = 8 };
+    struct nnvts_capabilities *p = &d->capabilities;
+    u32(c, has);
+    i32(c, &d->feature_level);
+    i32(c, &d->type);
+    text(c, &d->name);
+    text(c, &d->version);
+    performance(c, &p->relaxed_scalar);
+    performance(c, &p->relaxed_tensor);
+    performance(c, &p->if_performance);
+    performance(c, &p->while_performance);
+    if (!p->operand_performance) p->operand_performance_count = 0;
+    EACH(c, p->operand_performance, &p->operand_performance_count, PERFORMANCE_BYTES, operand_performance);
+    if (!d->extensions) d->extension_count = 0;
+    EACH(c, d->extensions, &d->extension_count, EXTENSION_BYTES, extension);
+    u32(c, &d->model_cache_files);
+    u32(c, &d->data_cache_files);
+    u32(c, &d->limits);
+}
+
+/* ------------------------------------------------------------------- functions */
+
+uint32_t host_functions(const void *object, size_t first, size_t size) {
+    uint32_t has = 0;
+    for (size_t i = 0; first + (i + 1) * sizeof(void *) <= size; i++) {
+        void (*function)(void);
+        memcpy(&function, (const char *)object + first + i * sizeof function, sizeof function);
+        if (function) has |= 1u << i;
     }
+    return has;
 }
 
-static void get_extensions(struct host_in *in, struct nnvts_device *d) {
-    d->extension_count = host_get_count(in, EXTENSION_BYTES);
-    struct nnvts_extension *e = host_in_alloc(in, d->extension_count + 1, sizeof *e);
-    for (uint32_t i = 0; i < d->extension_count && !in->failed; i++) {
-        e[i].name = host_get_text(in);
-        e[i].operand_type_count = host_get_count(in, EXTENSION_TYPE_BYTES);
-        struct nnvts_extension_operand_type *types = host_in_alloc(in, e[i].operand_type_count + 1, sizeof *types);
-        for (uint32_t k = 0; k < e[i].operand_type_count && !in->failed; k++) {
-            types[k].type = (uint16_t)host_get_u32(in);
-            types[k].is_tensor = host_get_u32(in) != 0;
-            types[k].byte_size = host_get_u32(in);
-        }
-        e[i].operand_types = types;
-    }
-    d->extensions = e;
-}
-
-void host_put_device(struct host_out *o, const struct nnvts_device *d) {
-    const struct nnvts_capabilities *c = &d->capabilities;
-    uint32_t count = c->operand_performance ? c->operand_performance_count : 0;
-    host_put_u32(o, (d->prepare_from_cache ? HOST_HAS_CACHE : 0u) | (d->allocate ? HOST_HAS_ALLOCATE : 0u));
-    host_put_u32(o, (uint32_t)d->feature_level);
-    host_put_u32(o, (uint32_t)d->type);
-    host_put_text(o, d->name);
-    host_put_text(o, d->version);
-    put_performance(o, &c->relaxed_scalar);
-    put_performance(o, &c->relaxed_tensor);
-    put_performance(o, &c->if_performance);
-    put_performance(o, &c->while_performance);
-    host_put_u32(o, count);
-    for (uint32_t i = 0; i < count; i++) {
-        host_put_u32(o, (uint32_t)c->operand_performance[i].type);
-        put_performance(o, &c->operand_performance[i].info);
-    }
-    put_extensions(o, d);
-    host_put_u32(o, d->model_cache_files);
-    host_put_u32(o, d->data_cache_files);
-    host_put_u32(o, d->struct_size >= sizeof *d ? d->limits : 0);
-}
-
-void host_get_device(struct host_in *in, struct nnvts_device *d, uint32_t *has) {
-    struct nnvts_capabilities *c = &d->capabilities;
-    *has = host_get_u32(in);
-    d->feature_level = (int32_t)host_get_u32(in);
-    d->type = (int32_t)host_get_u32(in);
-    d->name = host_get_text(in);
-    d->version = host_get_text(in);
-    c->relaxed_scalar = get_performance(in);
-    c->relaxed_tensor = get_performance(in);
-    c->if_performance = get_performance(in);
-    c->while_performance = get_performance(in);
-    c->operand_performance_count = host_get_count(in, OPERAND_PERFORMANCE_BYTES);
-    struct nnvts_operand_performance *p = host_in_alloc(in, c->operand_performance_count + 1, sizeof *p);
-    for (uint32_t i = 0; i < c->operand_performance_count && !in->failed; i++) {
-        p[i].type = (int32_t)host_get_u32(in);
-        p[i].info = get_performance(in);
-    }
-    c->operand_performance = p;
-    get_extensions(in, d);
-    d->model_cache_files = host_get_u32(in);
-    d->data_cache_files = host_get_u32(in);
-    d->limits = host_get_u32(in);
+void host_keep_functions(void *object, size_t first, size_t size, uint32_t has) {
+    for (size_t i = 0; first + (i + 1) * sizeof(void *) <= size; i++)
+        if (!(has >> i & 1)) memset((char *)object + first + i * sizeof(void *), 0, sizeof(void *));
 }

@@ -62,7 +62,7 @@ static enum nnvts_status put_model(struct host_out *o, const struct nnvts_model 
     if (st != NNVTS_STATUS_NONE) return st;
     struct nnvts_model sent = *model;
     sent.pools = pools->sent;
-    host_put_model(o, &sent);
+    host_model(host_writing(o), &sent);
     return NNVTS_STATUS_NONE;
 }
 
@@ -113,7 +113,8 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     if (!model || !config || !out) return NNVTS_STATUS_INVALID_ARGUMENT;
     struct host_link *link = host_device_link((struct host_device *)self);
     if (!link) return NNVTS_STATUS_DEAD_OBJECT;
-    host_put_prepare_config(&o, config);
+    struct nnvts_prepare_config sent = *config;
+    host_prepare_config(host_writing(&o), &sent);
     enum nnvts_status st = put_model(&o, model, &pools);
     if (st == NNVTS_STATUS_NONE) {
         st = host_ask(link, HOST_PREPARE, &o, &in);
@@ -133,7 +134,7 @@ static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const str
     if (!cache || !out) return NNVTS_STATUS_INVALID_ARGUMENT;
     struct host_link *link = host_device_link((struct host_device *)self);
     if (!link) return NNVTS_STATUS_DEAD_OBJECT;
-    host_put_cache(&o, cache);
+    host_cache(host_writing(&o), &cache);
     host_put_u64(&o, deadline_ns);
     enum nnvts_status st = host_ask(link, HOST_PREPARE_FROM_CACHE, &o, &in);
     if (st == NNVTS_STATUS_NONE) st = take_prepared((struct host_device *)self, link, &in, UINT32_MAX, out);
@@ -207,11 +208,13 @@ static void fill_device(struct host_device *d) {
         .get_status = get_status,
         .get_supported_operations = get_supported_operations,
         .prepare_model = prepare_model,
+        .prepare_from_cache = prepare_from_cache,
+        .allocate = host_allocate,
         .release = release,
     };
-    host_get_device(&d->hello, &d->base, &has);
-    if (has & HOST_HAS_CACHE) d->base.prepare_from_cache = prepare_from_cache;
-    if (has & HOST_HAS_ALLOCATE) d->base.allocate = host_allocate;
+    host_device(host_reading(&d->hello), &d->base, &has);
+    host_keep_functions(&d->base, offsetof(struct nnvts_device, prepare_from_cache),
+                        offsetof(struct nnvts_device, release), has);
 }
 
 static enum nnvts_status open_device(const char *options, struct nnvts_device **out, const char **error) {

@@ -186,8 +186,8 @@ static enum nnvts_status fenced_result(void *context, struct nnvts_fenced_result
     }
     st = host_get_status(&in);
     struct nnvts_fenced_result got = {.status = host_get_status(&in)};
-    got.launched = host_get_timing(&in);
-    got.fenced = host_get_timing(&in);
+    host_timing(host_reading(&in), &got.launched);
+    host_timing(host_reading(&in), &got.fenced);
     st = host_answered(x->link, &in, st);
     if (st == NNVTS_STATUS_NONE) *result = got;
     return st;

@@ -73,13 +73,14 @@ struct nnvts_prepared_model *host_prepared_new(struct host_device *device, struc
     }
     p->base = (struct nnvts_prepared_model){
         .struct_size = size < sizeof p->base ? size : (uint32_t)sizeof p->base,
-        .execute = has & HOST_HAS_EXECUTE ? execute : NULL,
-        .execute_async = has & HOST_HAS_ASYNC ? host_execute_async : NULL,
-        .execute_fenced = has & HOST_HAS_FENCED ? host_execute_fenced : NULL,
-        .create_burst = has & HOST_HAS_BURST ? host_create_burst : NULL,
-        .create_execution = has & HOST_HAS_EXECUTION ? host_create_execution : NULL,
-        .release = has & HOST_HAS_RELEASE ? host_prepared_release : NULL,
+        .execute = execute,
+        .execute_async = host_execute_async,
+        .execute_fenced = host_execute_fenced,
+        .create_burst = host_create_burst,
+        .create_execution = host_create_execution,
+        .release = host_prepared_release,
     };
+    HOST_KEEP_FUNCTIONS(&p->base, nnvts_prepared_model, execute, has);
     p->device = device;
     p->link = link;
     p->id = id;
@@ -153,9 +154,8 @@ enum nnvts_status host_create_execution(struct nnvts_prepared_model *self, const
         free(e);
         return st;
     }
-    e->base = (struct nnvts_execution){.struct_size = sizeof e->base,
-                                       .execute = has & HOST_HAS_EXECUTE ? run_execution : NULL,
-                                       .release = has & HOST_HAS_RELEASE ? release_execution : NULL};
+    e->base = (struct nnvts_execution){sizeof e->base, run_execution, release_execution};
+    HOST_KEEP_FUNCTIONS(&e->base, nnvts_execution, execute, has);
     e->link = p->link;
     e->shapes = host_shapes(p, request);
     host_link_ref(e->link);
@@ -218,11 +218,8 @@ static enum nnvts_status take_buffer(struct host_link *link, struct host_in *in,
         host_release(link, id);
         return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
-    b->base = (struct nnvts_buffer){.struct_size = sizeof b->base,
-                                    .token = token,
-                                    .copy_to = has & HOST_HAS_COPY_TO ? copy_to : NULL,
-                                    .copy_from = has & HOST_HAS_COPY_FROM ? copy_from : NULL,
-                                    .release = has & HOST_HAS_RELEASE ? release_buffer : NULL};
+    b->base = (struct nnvts_buffer){sizeof b->base, token, copy_to, copy_from, release_buffer};
+    HOST_KEEP_FUNCTIONS(&b->base, nnvts_buffer, copy_to, has);
     b->link = link;
     b->id = id;
     host_link_ref(link);

@@ -61,10 +61,11 @@ static bool serve_execute(struct burst *b, struct host_out *out) {
     struct nnvts_request request;
     struct nnvts_execution_result result;
     uint32_t given, token_count, once_count;
-    host_get_request(in, &request);
+    host_request(host_reading(in), &request);
     const int64_t *tokens = host_get_array(in, sizeof *tokens, &token_count);
     const uint32_t *once = host_get_array(in, sizeof *once, &once_count);
-    struct nnvts_execution_config config = host_get_config(in);
+    struct nnvts_execution_config config;
+    host_config(host_reading(in), &config);
     host_get_room(in, host_shapes_needed(b->outputs, &request), &result, &given);
     if (!host_in_done(in) || token_count != request.pool_count) return false;
     for (uint32_t i = 0; i < once_count; i++)
@@ -151,9 +152,7 @@ static struct host_rings *map_rings(int fd) {
 /** Serves the burst that the driver gave; the lane is a burst's until that ends. */
 static enum host_reply serve_burst(struct burst *b, struct host_out *out) {
     host_put_status(out, NNVTS_STATUS_NONE);
-    host_put_u32(out, (b->members.execute ? HOST_HAS_EXECUTE : 0u) |
-                          (b->members.release_memory ? HOST_HAS_FORGET : 0u) |
-                          (b->members.release ? HOST_HAS_RELEASE : 0u));
+    host_put_u32(out, HOST_FUNCTIONS(&b->members, nnvts_burst, execute));
     bool released = host_send(b->lane->socket, HOST_CREATE_BURST, out) && serve_rings(b);
     if (b->members.release) b->members.release(b->inner);
     for (uint32_t i = 0; i < HOST_BURST_SLOTS; i++) slot_close(b, i);

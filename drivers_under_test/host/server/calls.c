@@ -17,7 +17,7 @@ static enum host_reply serve_status(struct host_lane_server *lane, struct host_i
 static enum host_reply serve_supported(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
     struct host_session *s = lane->session;
     struct nnvts_model model;
-    host_get_model(in, &model);
+    host_model(host_reading(in), &model);
     uint8_t *supported = host_in_alloc(in, model.main.operation_count + 1, 1);
     if (!host_in_done(in)) return HOST_END;
     memset(supported, UNFILLED, model.main.operation_count);
@@ -37,9 +37,7 @@ static enum host_reply put_prepared(struct host_session *s, enum nnvts_status st
     uint32_t has = 0;
     if (status == NNVTS_STATUS_NONE && prepared) {
         host_members(m, sizeof *m, prepared, prepared->struct_size);
-        has = (m->execute ? HOST_HAS_EXECUTE : 0u) | (m->execute_async ? HOST_HAS_ASYNC : 0u) |
-              (m->execute_fenced ? HOST_HAS_FENCED : 0u) | (m->create_burst ? HOST_HAS_BURST : 0u) |
-              (m->create_execution ? HOST_HAS_EXECUTION : 0u) | (m->release ? HOST_HAS_RELEASE : 0u);
+        has = HOST_FUNCTIONS(m, nnvts_prepared_model, execute);
         if (!host_object_add(s, &o, &id)) {
             if (m->release) m->release(prepared);
             status = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -57,9 +55,8 @@ static enum host_reply serve_prepare(struct host_lane_server *lane, struct host_
     struct nnvts_prepare_config config;
     struct nnvts_model model;
     struct nnvts_prepared_model *prepared = NULL;
-    if (!host_get_u32(in)) return HOST_END; /* there is always a configuration */
-    host_get_prepare_config(in, &config);
-    host_get_model(in, &model);
+    host_prepare_config(host_reading(in), &config);
+    host_model(host_reading(in), &model);
     if (!host_in_done(in)) return HOST_END;
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
     if (!in->invalid) st = s->members.prepare_model(s->device, &model, &config, &prepared);
@@ -69,7 +66,8 @@ static enum host_reply serve_prepare(struct host_lane_server *lane, struct host_
 static enum host_reply serve_from_cache(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
     struct host_session *s = lane->session;
     struct nnvts_prepared_model *prepared = NULL;
-    const struct nnvts_cache *cache = host_get_cache(in);
+    const struct nnvts_cache *cache = NULL;
+    host_cache(host_reading(in), &cache);
     uint64_t deadline_ns = host_get_u64(in);
     if (!host_in_done(in) || !cache || !s->members.prepare_from_cache) return HOST_END;
     enum nnvts_status st = s->members.prepare_from_cache(s->device, cache, deadline_ns, &prepared);
@@ -109,8 +107,7 @@ static void put_buffer(struct host_session *s, enum nnvts_status status, struct 
     host_put_status(out, status);
     host_put_u64(out, id);
     host_put_u32(out, m->token);
-    host_put_u32(out, (m->copy_to ? HOST_HAS_COPY_TO : 0u) | (m->copy_from ? HOST_HAS_COPY_FROM : 0u) |
-                          (m->release ? HOST_HAS_RELEASE : 0u));
+    host_put_u32(out, HOST_FUNCTIONS(m, nnvts_buffer, copy_to));
 }
 
 static enum host_reply serve_allocate(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {

@@ -26,7 +26,7 @@ struct question {
 
 static void get_question(struct host_session *s, struct host_in *in, struct question *q) {
     uint64_t id = host_get_u64(in);
-    host_get_request(in, &q->request);
+    host_request(host_reading(in), &q->request);
     q->prepared = in->failed ? NULL : host_object_get(s, id, HOST_PREPARED);
 }
 
@@ -42,7 +42,7 @@ enum host_reply host_serve_execute(struct host_lane_server *lane, struct host_in
     struct nnvts_execution_result result;
     uint32_t given;
     get_question(lane->session, in, &q);
-    q.config = host_get_config(in);
+    host_config(host_reading(in), &q.config);
     host_get_room(in, q.prepared ? host_shapes_needed(q.prepared->outputs, &q.request) : 0, &result, &given);
     bool done = host_in_done(in);
     if (done && q.prepared && !in->invalid && q.prepared->members.prepared.execute) {
@@ -125,7 +125,7 @@ static enum host_reply follow(struct host_lane_server *lane, struct callback *c,
 enum host_reply host_serve_async(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
     struct question q;
     get_question(lane->session, in, &q);
-    q.config = host_get_config(in);
+    host_config(host_reading(in), &q.config);
     bool done = host_in_done(in);
     struct callback *c = done ? callback_take() : NULL;
     enum host_reply reply = HOST_END;
@@ -189,7 +189,7 @@ enum host_reply host_serve_fenced(struct host_lane_server *lane, struct host_in 
     uint32_t count;
     get_question(lane->session, in, &q);
     int *fences = get_fences(in, &count);
-    q.config = host_get_config(in);
+    host_config(host_reading(in), &q.config);
     uint64_t duration_ns = host_get_u64(in);
     bool done = host_in_done(in);
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
@@ -224,8 +224,8 @@ enum host_reply host_serve_fenced_result(struct host_lane_server *lane, struct h
     host_object_put(lane->session, o);
     host_put_status(out, st);
     host_put_status(out, r.status);
-    host_put_timing(out, &r.launched);
-    host_put_timing(out, &r.fenced);
+    host_timing(host_writing(out), &r.launched);
+    host_timing(host_writing(out), &r.fenced);
     return HOST_REPLY;
 }
 
@@ -235,7 +235,7 @@ enum host_reply host_serve_create_execution(struct host_lane_server *lane, struc
     struct host_session *s = lane->session;
     struct question q;
     get_question(s, in, &q);
-    q.config = host_get_config(in);
+    host_config(host_reading(in), &q.config);
     bool done = host_in_done(in);
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
     struct host_object o = {.type = HOST_EXECUTION, .parent = q.prepared};
@@ -258,7 +258,7 @@ enum host_reply host_serve_create_execution(struct host_lane_server *lane, struc
     host_object_put(s, q.prepared);
     host_put_status(out, st);
     host_put_u64(out, id);
-    host_put_u32(out, (m->execute ? HOST_HAS_EXECUTE : 0u) | (m->release ? HOST_HAS_RELEASE : 0u));
+    host_put_u32(out, HOST_FUNCTIONS(m, nnvts_execution, execute));
     return done ? HOST_REPLY : HOST_END;
 }
 

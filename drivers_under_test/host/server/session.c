@@ -43,7 +43,9 @@ static void hello(struct host_session *s, struct host_out *out) {
     host_put_text(out, error);
     if (st != NNVTS_STATUS_NONE) return;
     host_members(&s->members, sizeof s->members, device, device->struct_size);
-    host_put_device(out, &s->members);
+    uint32_t has = host_functions(&s->members, offsetof(struct nnvts_device, prepare_from_cache),
+                                  offsetof(struct nnvts_device, release));
+    host_device(host_writing(out), &s->members, &has);
     pthread_mutex_lock(&s->lock);
     s->device = device;
     pthread_mutex_unlock(&s->lock);

@@ -29,7 +29,8 @@ static void put_nonsense(struct host_out *o, uint32_t kind) {
         walker.open(NULL, &device, NULL);
         host_put_u32(o, 0);
         host_put_text(o, NULL);
-        host_put_device(o, device);
+        uint32_t has = 3;
+        host_device(host_writing(o), device, &has);
     } else {
         host_put_u32(o, below(4) ? 0 : nasty());
         if (kind == HOST_PREPARE || kind == HOST_ALLOCATE || kind == HOST_CREATE_EXECUTION ||
@@ -107,7 +108,8 @@ static void *hang_up(void *arg) {
     walker.open(NULL, &device, NULL);
     host_put_u32(&o, 0);
     host_put_text(&o, NULL);
-    host_put_device(&o, device);
+    uint32_t has = 0;
+    host_device(host_writing(&o), device, &has);
     if (host_receive(socket, in) == HOST_GOT) {
         host_in_end(in);
         host_send(socket, HOST_HELLO, &o);

@@ -65,7 +65,7 @@ static void put_model(struct host_out *o) {
     m.extension_count = 1;
     m.referenced = &m.main;
     m.referenced_count = 1;
-    host_put_model(o, &m);
+    host_model(host_writing(o), &m);
 }
 
 static void put_request(struct host_out *o, int fd) {
@@ -84,14 +84,15 @@ static void put_room(struct host_out *o) {
 }
 
 static void put_cache(struct host_out *o) {
-    const struct nnvts_cache c = {
+    const struct nnvts_cache all = {
         .model_fds = &files[UNSEALED], .model_fd_count = 1, .data_fds = &files[SEALED], .data_fd_count = 1};
-    host_put_cache(o, &c);
+    const struct nnvts_cache *c = &all;
+    host_cache(host_writing(o), &c);
 }
 
 /** A message of this kind as a client would send it. */
 static void put_message(struct host_out *o, uint32_t kind) {
-    static const struct nnvts_prepare_config config = {.deadline_ns = NNVTS_NO_TIME};
+    struct nnvts_prepare_config config = {.deadline_ns = NNVTS_NO_TIME};
     static const struct nnvts_buffer_role role = {0, 0, 1};
     const struct nnvts_memory pool = {.prot = NNVTS_PROT_READ, .fd = files[SEALED], .size = 4096};
     switch (kind) {
@@ -102,7 +103,7 @@ static void put_message(struct host_out *o, uint32_t kind) {
         put_model(o);
         break;
     case HOST_PREPARE:
-        host_put_prepare_config(o, &config);
+        host_prepare_config(host_writing(o), &config);
         put_model(o);
         break;
     case HOST_PREPARE_FROM_CACHE:
@@ -466,7 +467,7 @@ static void test_mutated_rings(void **state) {
         assert_true(rings != MAP_FAILED);
         files[SEALED] = fd;
         ask(s.socket, HOST_CREATE_BURST, &in);
-        assert_int_equal(host_get_u32(&in), HOST_HAS_EXECUTE | HOST_HAS_FORGET | HOST_HAS_RELEASE);
+        assert_int_equal(host_get_u32(&in), 7 /* all functions of a burst */);
         host_in_end(&in);
         files[SEALED] = sealed;
         close(fd);
