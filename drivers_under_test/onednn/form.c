@@ -5,50 +5,6 @@
 
 #include "plan.h"
 
-/* -------------------------------------------------------------------- operands */
-
-const struct engine_tensor *dn_in(const struct dn_plan *p, uint32_t i) {
-    return i < p->node->in_count ? &p->tensors[p->node->in[i]] : NULL;
-}
-
-const struct engine_tensor *dn_out(const struct dn_plan *p) { return &p->tensors[p->node->out[0]]; }
-
-int32_t dn_int(struct dn_plan *p, uint32_t i, int32_t fallback) {
-    const struct engine_tensor *t = dn_in(p, i);
-    int32_t value = 0;
-    if (!t) return fallback;
-    if (t->value && t->bytes <= sizeof value)
-        memcpy(&value, t->value, t->bytes); /* BOOL is one byte */
-    else
-        p->not_constant = true;
-    return value;
-}
-
-float dn_float(struct dn_plan *p, uint32_t i, float fallback) {
-    const struct engine_tensor *t = dn_in(p, i);
-    float value = fallback;
-    if (t && t->value && t->type == ANEURALNETWORKS_FLOAT32)
-        memcpy(&value, t->value, sizeof value);
-    else if (t)
-        p->not_constant = true;
-    return value;
-}
-
-const int32_t *dn_list(struct dn_plan *p, uint32_t i) {
-    const struct engine_tensor *t = dn_in(p, i);
-    if (t && t->value && t->type == ANEURALNETWORKS_TENSOR_INT32) return t->value;
-    p->not_constant = true;
-    return NULL;
-}
-
-bool dn_is_quant(const struct engine_tensor *t) {
-    return t->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM || t->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
-}
-
-bool dn_same_quant(const struct engine_tensor *a, const struct engine_tensor *b) {
-    return a->type == b->type && a->scale == b->scale && a->zero_point == b->zero_point;
-}
-
 /* ----------------------------------------------------------------------- forms */
 
 bool dn_type_of(const struct engine_tensor *t, dnnl_data_type_t *out) {
@@ -150,10 +106,10 @@ void dn_attr_then(struct dn_attr *a, dnnl_alg_kind_t what, float alpha, float be
 
 /** The range of a fused activation: real, or in steps from the zero point. False: there is none. */
 static bool range_of(int32_t code, const struct engine_tensor *t, float *lo, float *hi) {
-    const float unit = dn_is_quant(t) ? t->scale : 1.0f;
+    const float unit = engine_is_quant(t) ? t->scale : 1.0f;
     const float most = code == ANEURALNETWORKS_FUSED_RELU1 ? 1.0f : 6.0f;
     if (code == ANEURALNETWORKS_FUSED_NONE) return false;
-    *hi = code == ANEURALNETWORKS_FUSED_RELU ? INFINITY : dn_is_quant(t) ? roundf(most / unit) : most;
+    *hi = code == ANEURALNETWORKS_FUSED_RELU ? INFINITY : engine_is_quant(t) ? roundf(most / unit) : most;
     *lo = code == ANEURALNETWORKS_FUSED_RELU1 ? -*hi : 0.0f;
     return true;
 }
@@ -171,7 +127,7 @@ bool dn_activate(struct dn_plan *p, int from, int to, int32_t code, const struct
     float lo, hi;
     if (from == DN_NOWHERE || to == DN_NOWHERE) return false;
     if (!range_of(code, t, &lo, &hi)) return from == to || dn_copy(p, from, to, NULL);
-    if (!dn_is_quant(t))
+    if (!engine_is_quant(t))
         return dn_apply(p, from, to, code == ANEURALNETWORKS_FUSED_RELU ? dnnl_eltwise_relu : dnnl_eltwise_clip,
                         code == ANEURALNETWORKS_FUSED_RELU ? 0 : lo, code == ANEURALNETWORKS_FUSED_RELU ? 0 : hi);
     const float zero = (float)t->zero_point; /* the engine limits floats only */

@@ -23,7 +23,7 @@ struct layer {
 
 /* -------------------------------------------------------------------- geometry */
 
-static void set_window(struct layer *l, const struct dn_window *w) {
+static void set_window(struct layer *l, const struct engine_window *w) {
     l->strides[0] = w->stride_h;
     l->strides[1] = w->stride_w;
     l->dilations[0] = w->dilation_h - 1;
@@ -35,11 +35,21 @@ static void set_window(struct layer *l, const struct dn_window *w) {
     l->activation = w->activation;
 }
 
+/** The window of a filter [., h, w, .], its implicit padding settled. */
+static bool pad_window(struct layer *l, const struct engine_tensor *f, struct engine_window *w) {
+    engine_window_pad(w->scheme, l->x.dims[2], l->y.dims[2], f->dims[1], w->stride_h, w->dilation_h, &w->top,
+                      &w->bottom);
+    engine_window_pad(w->scheme, l->x.dims[3], l->y.dims[3], f->dims[2], w->stride_w, w->dilation_w, &w->left,
+                      &w->right);
+    set_window(l, w);
+    return true;
+}
+
 static bool set_images(const struct dn_plan *p, bool nchw, struct layer *l) {
     dnnl_data_type_t type;
     const dnnl_dim_t channels[] = {l->channels};
-    return dn_form_image(dn_in(p, X), nchw, &l->x) && dn_form_image(dn_out(p), nchw, &l->y) &&
-           dn_type_of(dn_in(p, BIAS), &type) && dn_form_dense(type, 1, channels, &l->bias);
+    return dn_form_image(engine_in(&p->op, X), nchw, &l->x) && dn_form_image(engine_out(&p->op, 0), nchw, &l->y) &&
+           dn_type_of(engine_in(&p->op, BIAS), &type) && dn_form_dense(type, 1, channels, &l->bias);
 }
 
 /** Filters [O, h, w, I / groups]; a single group has no extent of its own. */
@@ -53,32 +63,26 @@ static bool set_filter(const struct engine_tensor *t, dnnl_dim_t groups, struct 
 }
 
 static bool conv(struct dn_plan *p, struct layer *l) {
-    const bool grouped = p->node->code == ANEURALNETWORKS_GROUPED_CONV_2D;
-    const struct engine_tensor *f = dn_in(p, WEIGHTS);
-    struct dn_window w;
+    const bool grouped = p->op.node->code == ANEURALNETWORKS_GROUPED_CONV_2D;
+    const struct engine_tensor *f = engine_in(&p->op, WEIGHTS);
+    struct engine_window w;
     if (!dn_window_read(p, FIRST_OPTION, grouped, &w)) return false;
     l->channels = (int)f->dims[0];
     if (!set_images(p, w.nchw, l) || !set_filter(f, grouped ? w.more[0] : 1, l)) return false;
-    dn_window_pad(w.scheme, l->x.dims[2], l->y.dims[2], f->dims[1], w.stride_h, w.dilation_h, &w.top, &w.bottom);
-    dn_window_pad(w.scheme, l->x.dims[3], l->y.dims[3], f->dims[2], w.stride_w, w.dilation_w, &w.left, &w.right);
-    set_window(l, &w);
-    return true;
+    return pad_window(l, f, &w);
 }
 
 /** A group for each channel of the input; filter [1, h, w, O]. */
 static bool depthwise(struct dn_plan *p, struct layer *l) {
-    const struct engine_tensor *f = dn_in(p, WEIGHTS);
-    struct dn_window w;
+    const struct engine_tensor *f = engine_in(&p->op, WEIGHTS);
+    struct engine_window w;
     dnnl_data_type_t type;
     if (!dn_window_read(p, FIRST_OPTION, 1, &w) || !dn_type_of(f, &type)) return false;
     l->channels = (int)f->dims[3];
     const dnnl_dim_t m = w.more[0], o = f->dims[3];
     const dnnl_dim_t dims[] = {o / m, m, 1, f->dims[1], f->dims[2]}, steps[] = {m, 1, 1, f->dims[2] * o, o};
     if (!set_images(p, w.nchw, l) || !dn_form_make(type, 5, dims, steps, &l->weights)) return false;
-    dn_window_pad(w.scheme, l->x.dims[2], l->y.dims[2], f->dims[1], w.stride_h, w.dilation_h, &w.top, &w.bottom);
-    dn_window_pad(w.scheme, l->x.dims[3], l->y.dims[3], f->dims[2], w.stride_w, w.dilation_w, &w.left, &w.right);
-    set_window(l, &w);
-    return true;
+    return pad_window(l, f, &w);
 }
 
 /** What the full result of a transposed convolution has too much is cut off: head, and the rest behind. */
@@ -89,21 +93,11 @@ static void cut(bool same, int64_t in, int64_t out, int64_t filter, int32_t stri
 }
 
 static bool transposed(struct dn_plan *p, struct layer *l) {
-    const struct engine_tensor *f = dn_in(p, WEIGHTS);
-    const bool implicit = dn_in(p, FIRST_OPTION)->type == ANEURALNETWORKS_TENSOR_INT32;
-    uint32_t i = FIRST_OPTION + (implicit ? 2 : 4);
-    struct dn_window w = {.dilation_w = 1, .dilation_h = 1};
-    if (implicit)
-        w.scheme = dn_int(p, FIRST_OPTION + 1, 0);
-    else
-        w.left = dn_int(p, FIRST_OPTION, 0), w.top = dn_int(p, FIRST_OPTION + 2, 0);
-    w.stride_w = dn_int(p, i++, 1);
-    w.stride_h = dn_int(p, i++, 1);
-    w.activation = dn_int(p, i++, 0);
-    w.nchw = dn_int(p, i, 0) != 0;
+    const struct engine_tensor *f = engine_in(&p->op, WEIGHTS);
+    struct engine_window w;
     l->kind = DECONV;
     l->channels = (int)f->dims[0];
-    if (p->not_constant || !dn_window_sane(&w) || !set_images(p, w.nchw, l) || !set_filter(f, 1, l)) return false;
+    if (!dn_window_read(p, FIRST_OPTION, 0, &w) || !set_images(p, w.nchw, l) || !set_filter(f, 1, l)) return false;
     const bool same = w.scheme == ANEURALNETWORKS_PADDING_SAME;
     cut(same, l->x.dims[2], l->y.dims[2], f->dims[1], w.stride_h, &w.top, &w.bottom);
     cut(same, l->x.dims[3], l->y.dims[3], f->dims[2], w.stride_w, &w.left, &w.right);
@@ -112,22 +106,23 @@ static bool transposed(struct dn_plan *p, struct layer *l) {
 }
 
 static bool fully_connected(struct dn_plan *p, struct layer *l) {
-    const struct engine_tensor *x = dn_in(p, X), *f = dn_in(p, WEIGHTS);
+    const struct engine_tensor *x = engine_in(&p->op, X), *f = engine_in(&p->op, WEIGHTS);
     dnnl_data_type_t xt, wt, bt, yt;
-    if (!dn_type_of(x, &xt) || !dn_type_of(f, &wt) || !dn_type_of(dn_in(p, BIAS), &bt) || !dn_type_of(dn_out(p), &yt))
+    if (!dn_type_of(x, &xt) || !dn_type_of(f, &wt) || !dn_type_of(engine_in(&p->op, BIAS), &bt) ||
+        !dn_type_of(engine_out(&p->op, 0), &yt))
         return false;
     const dnnl_dim_t n = f->dims[0], k = f->dims[1], m = (dnnl_dim_t)x->count / k;
     const dnnl_dim_t xd[] = {m, k}, wd[] = {k, n}, ws[] = {1, k}, bd[] = {1, n}, yd[] = {m, n}, inner[] = {n, k};
-    l->kind = dn_is_quant(x) ? PRODUCT : INNER;
+    l->kind = engine_is_quant(x) ? PRODUCT : INNER;
     l->channels = (int)n;
-    l->activation = dn_int(p, FIRST_OPTION, 0);
-    if (p->not_constant || !dn_form_dense(xt, 2, xd, &l->x) || !dn_form_dense(yt, 2, yd, &l->y)) return false;
+    l->activation = engine_int(&p->op, FIRST_OPTION, 0);
+    if (p->op.not_constant || !dn_form_dense(xt, 2, xd, &l->x) || !dn_form_dense(yt, 2, yd, &l->y)) return false;
     if (l->kind == INNER) return dn_form_dense(wt, 2, inner, &l->weights) && dn_form_dense(bt, 1, inner, &l->bias);
     return dn_form_make(wt, 2, wd, ws, &l->weights) && dn_form_dense(bt, 2, bd, &l->bias);
 }
 
 static bool describe(struct dn_plan *p, struct layer *l) {
-    switch (p->node->code) {
+    switch (p->op.node->code) {
     case ANEURALNETWORKS_DEPTHWISE_CONV_2D:
         return depthwise(p, l);
     case ANEURALNETWORKS_TRANSPOSE_CONV_2D:
@@ -188,9 +183,10 @@ static bool add_primitive(struct dn_plan *p, const struct layer *l, const struct
 
 static bool in_float(struct dn_plan *p, const struct layer *l) {
     struct dn_attr attr = dn_attr_new();
-    dn_attr_activation(&attr, l->activation, dn_out(p));
-    const struct parts s = {dn_see(p, p->node->in[X], &l->x), dn_see(p, p->node->in[WEIGHTS], &l->weights),
-                            dn_see(p, p->node->in[BIAS], &l->bias), dn_see(p, p->node->out[0], &l->y), DN_NOWHERE};
+    dn_attr_activation(&attr, l->activation, engine_out(&p->op, 0));
+    const struct parts s = {dn_see(p, p->op.node->in[X], &l->x), dn_see(p, p->op.node->in[WEIGHTS], &l->weights),
+                            dn_see(p, p->op.node->in[BIAS], &l->bias), dn_see(p, p->op.node->out[0], &l->y),
+                            DN_NOWHERE};
     const bool ok = add_primitive(p, l, &attr, &s);
     dn_attr_free(&attr);
     return ok;
@@ -205,7 +201,7 @@ struct multipliers {
 };
 
 static bool multipliers_of(const struct dn_plan *p, const struct layer *l, struct multipliers *m) {
-    const struct engine_tensor *x = dn_in(p, X), *w = dn_in(p, WEIGHTS), *y = dn_out(p);
+    const struct engine_tensor *x = engine_in(&p->op, X), *w = engine_in(&p->op, WEIGHTS), *y = engine_out(&p->op, 0);
     m->count = w->channels ? l->channels : 1;
     m->values = malloc((size_t)m->count * sizeof *m->values);
     if (!m->values || (w->channels && (int)w->channels != l->channels)) return false;
@@ -216,10 +212,10 @@ static bool multipliers_of(const struct dn_plan *p, const struct layer *l, struc
 
 /** Weights as signed bytes without a zero point; DN_NOWHERE if they don't fit. */
 static int signed_weights(struct dn_plan *p, const struct layer *l) {
-    const struct engine_tensor *w = dn_in(p, WEIGHTS);
+    const struct engine_tensor *w = engine_in(&p->op, WEIGHTS);
     const dn_form form = dn_form_typed(&l->weights, dnnl_s8);
     if (w->type != ANEURALNETWORKS_TENSOR_QUANT8_ASYMM)
-        return w->zero_point == 0 ? dn_see(p, p->node->in[WEIGHTS], &form) : DN_NOWHERE;
+        return w->zero_point == 0 ? dn_see(p, p->op.node->in[WEIGHTS], &form) : DN_NOWHERE;
     if (!w->value) return DN_NOWHERE;
     int8_t *values = malloc(w->bytes);
     const uint8_t *codes = w->value;
@@ -235,7 +231,7 @@ static int signed_weights(struct dn_plan *p, const struct layer *l) {
 }
 
 static bool in_bytes(struct dn_plan *p, const struct layer *l, const struct multipliers *m) {
-    const struct engine_tensor *x = dn_in(p, X), *y = dn_out(p);
+    const struct engine_tensor *x = engine_in(&p->op, X), *y = engine_out(&p->op, 0);
     struct layer bytes = *l;
     bytes.weights.data_type = dnnl_s8;
     const int weights = signed_weights(p, l);
@@ -245,8 +241,8 @@ static bool in_bytes(struct dn_plan *p, const struct layer *l, const struct mult
     dn_attr_zero_point(&attr, DNNL_ARG_SRC, x->zero_point);
     dn_attr_zero_point(&attr, DNNL_ARG_DST, y->zero_point);
     dn_attr_activation(&attr, l->activation, y);
-    const struct parts s = {dn_see(p, p->node->in[X], &l->x), weights, dn_see(p, p->node->in[BIAS], &l->bias),
-                            dn_see(p, p->node->out[0], &l->y), DN_NOWHERE};
+    const struct parts s = {dn_see(p, p->op.node->in[X], &l->x), weights, dn_see(p, p->op.node->in[BIAS], &l->bias),
+                            dn_see(p, p->op.node->out[0], &l->y), DN_NOWHERE};
     const bool ok = add_primitive(p, &bytes, &attr, &s);
     dn_attr_free(&attr);
     return ok;
@@ -254,7 +250,7 @@ static bool in_bytes(struct dn_plan *p, const struct layer *l, const struct mult
 
 /** Centred codes in float32; the result is scaled, limited, and rounded at last. */
 static bool in_centred_floats(struct dn_plan *p, const struct layer *l, const struct multipliers *m) {
-    const struct engine_tensor *x = dn_in(p, X), *w = dn_in(p, WEIGHTS), *y = dn_out(p);
+    const struct engine_tensor *x = engine_in(&p->op, X), *w = engine_in(&p->op, WEIGHTS), *y = engine_out(&p->op, 0);
     struct layer f = *l;
     struct parts s = {.scales = DN_NOWHERE};
     f.x.data_type = f.weights.data_type = f.bias.data_type = f.y.data_type = dnnl_f32;
@@ -270,11 +266,11 @@ static bool in_centred_floats(struct dn_plan *p, const struct layer *l, const st
         dn_attr_then(&attr, dnnl_eltwise_linear, m->values[0], 0);
     }
     dn_attr_activation(&attr, l->activation, y);
-    s.x = dn_real(p, dn_see(p, p->node->in[X], &l->x), x, 1.0f);
-    s.weights = dn_real(p, dn_see(p, p->node->in[WEIGHTS], &l->weights), w, 1.0f);
-    s.bias = dn_real(p, dn_see(p, p->node->in[BIAS], &l->bias), dn_in(p, BIAS), 1.0f);
+    s.x = dn_real(p, dn_see(p, p->op.node->in[X], &l->x), x, 1.0f);
+    s.weights = dn_real(p, dn_see(p, p->op.node->in[WEIGHTS], &l->weights), w, 1.0f);
+    s.bias = dn_real(p, dn_see(p, p->op.node->in[BIAS], &l->bias), engine_in(&p->op, BIAS), 1.0f);
     s.y = dn_own(p, &f.y);
-    const bool ok = add_primitive(p, &f, &attr, &s) && dn_store(p, s.y, dn_see(p, p->node->out[0], &l->y), y, 1.0f);
+    const bool ok = add_primitive(p, &f, &attr, &s) && dn_store(p, s.y, dn_see(p, p->op.node->out[0], &l->y), y, 1.0f);
     dn_attr_free(&attr);
     return ok;
 }
@@ -290,7 +286,7 @@ static bool reads_beyond(const struct layer *l) {
 static bool pads_groups(const struct dn_plan *p, const struct layer *l) {
     const dn_form *w = &l->weights;
     const bool padded = l->before[0] > 0 || l->before[1] > 0 || l->after[0] > 0 || l->after[1] > 0;
-    return w->ndims == 5 && (w->dims[1] > 1 || w->dims[2] > 1) && padded && dn_in(p, X)->zero_point != 0;
+    return w->ndims == 5 && (w->dims[1] > 1 || w->dims[2] > 1) && padded && engine_in(&p->op, X)->zero_point != 0;
 }
 
 /**
@@ -308,7 +304,7 @@ static bool bytes_will_do(const struct dn_plan *p, const struct layer *l) {
 bool dn_layer(struct dn_plan *p) {
     struct layer l = {.kind = CONV};
     if (!describe(p, &l)) return false;
-    if (!dn_is_quant(dn_in(p, X))) return in_float(p, &l);
+    if (!engine_is_quant(engine_in(&p->op, X))) return in_float(p, &l);
     struct multipliers m = {0};
     bool ok = multipliers_of(p, &l, &m);
     if (ok && !(bytes_will_do(p, &l) && in_bytes(p, &l, &m))) {

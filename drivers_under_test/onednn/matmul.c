@@ -20,24 +20,21 @@ static bool multiply(struct dn_plan *p, int a, int b, int y) {
     if (a == DN_NOWHERE || b == DN_NOWHERE || y == DN_NOWHERE) return false;
     if (dnnl_matmul_desc_init(&op, &p->slots[a].form, &p->slots[b].form, NULL, &p->slots[y].form) != dnnl_success)
         return false;
-    struct dn_attr attr = dn_attr_new();
     const struct dn_arg args[] = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, y}};
-    const bool ok = dn_step(p, dn_describe(p, &op, &attr), args, 3);
-    dn_attr_free(&attr);
-    return ok;
+    return dn_plain(p, &op, args, 3);
 }
 
 bool dn_batch_matmul(struct dn_plan *p) {
-    const struct engine_tensor *a = dn_in(p, A), *b = dn_in(p, B), *y = dn_out(p);
-    const bool turn_a = dn_int(p, TURN_A, 0) != 0, turn_b = dn_int(p, TURN_B, 0) != 0;
+    const struct engine_tensor *a = engine_in(&p->op, A), *b = engine_in(&p->op, B), *y = engine_out(&p->op, 0);
+    const bool turn_a = engine_int(&p->op, TURN_A, 0) != 0, turn_b = engine_int(&p->op, TURN_B, 0) != 0;
     dn_form fa, fb, fy;
-    if (p->not_constant || (a->type != ANEURALNETWORKS_TENSOR_FLOAT32 && !dn_is_quant(a))) return false;
+    if (p->op.not_constant || (a->type != ANEURALNETWORKS_TENSOR_FLOAT32 && !engine_is_quant(a))) return false;
     if (!dn_form_of(a, &fa) || !dn_form_of(b, &fb) || !dn_form_of(y, &fy) || !turned(&fa, turn_a, &fa) ||
         !turned(&fb, turn_b, &fb))
         return false;
-    const int from_a = dn_see(p, p->node->in[A], &fa), from_b = dn_see(p, p->node->in[B], &fb);
-    const int to = dn_see(p, p->node->out[0], &fy);
-    if (!dn_is_quant(a)) return multiply(p, from_a, from_b, to);
+    const int from_a = dn_see(p, p->op.node->in[A], &fa), from_b = dn_see(p, p->op.node->in[B], &fb);
+    const int to = dn_see(p, p->op.node->out[0], &fy);
+    if (!engine_is_quant(a)) return multiply(p, from_a, from_b, to);
     const dn_form form = dn_form_typed(&fy, dnnl_f32);
     const int sums = dn_own(p, &form);
     return multiply(p, dn_real(p, from_a, a, 1.0f), dn_real(p, from_b, b, 1.0f), sums) &&

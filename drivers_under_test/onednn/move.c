@@ -14,7 +14,7 @@ static bool part_of(const dn_form *whole, const dnnl_dim_t *at, const dnnl_dim_t
 
 /** Copies seen parts: from input 0 to output o. */
 static bool copy(struct dn_plan *p, const dn_form *from, const dn_form *to, uint32_t o) {
-    return dn_copy(p, dn_see(p, p->node->in[0], from), dn_see(p, p->node->out[o], to), NULL);
+    return dn_copy(p, dn_see(p, p->op.node->in[0], from), dn_see(p, p->op.node->out[o], to), NULL);
 }
 
 /* --------------------------------------------------------------- CONCATENATION */
@@ -52,11 +52,12 @@ static bool join(struct dn_plan *p, uint32_t parts, int axis, const dn_form *who
     dnnl_primitive_desc_t desc = NULL;
     if (parts + 2 > DN_MOST_ARGS) return false;
     for (uint32_t i = 0; i < parts; i++) {
-        const struct engine_tensor *x = dn_in(p, i);
-        if ((dn_is_quant(x) && !dn_same_quant(x, dn_out(p))) || !dn_form_of(x, &forms[i])) return false;
-        args[i] = (struct dn_arg){DNNL_ARG_MULTIPLE_SRC + (int)i, dn_see(p, p->node->in[i], &forms[i])};
+        const struct engine_tensor *x = engine_in(&p->op, i);
+        if ((engine_is_quant(x) && !engine_same_quant(x, engine_out(&p->op, 0))) || !dn_form_of(x, &forms[i]))
+            return false;
+        args[i] = (struct dn_arg){DNNL_ARG_MULTIPLE_SRC + (int)i, dn_see(p, p->op.node->in[i], &forms[i])};
     }
-    args[parts] = (struct dn_arg){DNNL_ARG_DST, dn_see(p, p->node->out[0], whole)};
+    args[parts] = (struct dn_arg){DNNL_ARG_DST, dn_see(p, p->op.node->out[0], whole)};
     struct dn_attr attr = dn_attr_new();
     if (attr.failed || dnnl_concat_primitive_desc_create(&desc, whole, (int)parts, axis, forms, attr.attr,
                                                          p->engine->cpu) != dnnl_success)
@@ -66,20 +67,20 @@ static bool join(struct dn_plan *p, uint32_t parts, int axis, const dn_form *who
 }
 
 bool dn_concat(struct dn_plan *p) {
-    const struct engine_tensor *y = dn_out(p);
-    const uint32_t parts = p->node->in_count - 1;
-    const int32_t axis = dn_int(p, parts, 0);
+    const struct engine_tensor *y = engine_out(&p->op, 0);
+    const uint32_t parts = p->op.node->in_count - 1;
+    const int32_t axis = engine_int(&p->op, parts, 0);
     dnnl_dims_t at = {0};
     dn_form whole;
-    if (p->not_constant || axis < 0 || axis >= (int32_t)y->rank || !dn_form_of(y, &whole)) return false;
+    if (p->op.not_constant || axis < 0 || axis >= (int32_t)y->rank || !dn_form_of(y, &whole)) return false;
     if (join(p, parts, axis, &whole)) return true;
     dn_clear(p);
     for (uint32_t i = 0; i < parts; i++) {
-        const struct engine_tensor *x = dn_in(p, i);
+        const struct engine_tensor *x = engine_in(&p->op, i);
         dn_form from, to;
         if (!dn_form_of(x, &from) || !part_of(&whole, at, from.dims, &to)) return false;
-        const int a = dn_see(p, p->node->in[i], &from), b = dn_see(p, p->node->out[0], &to);
-        const bool same = !dn_is_quant(x) || dn_same_quant(x, y);
+        const int a = dn_see(p, p->op.node->in[i], &from), b = dn_see(p, p->op.node->out[0], &to);
+        const bool same = !engine_is_quant(x) || engine_same_quant(x, y);
         if (!(same ? dn_copy(p, a, b, NULL) : copy_requantised(p, a, b, x, y))) return false;
         at[axis] += x->dims[axis];
     }
@@ -90,7 +91,7 @@ bool dn_concat(struct dn_plan *p) {
 
 /** All values in their order. */
 static bool in_order(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0);
+    const struct engine_tensor *x = engine_in(&p->op, 0);
     const dnnl_dim_t count[] = {(dnnl_dim_t)x->count};
     dnnl_data_type_t type;
     dn_form form;
@@ -102,7 +103,7 @@ static bool permuted(struct dn_plan *p, int rank, const dnnl_dim_t *dims, const 
     dnnl_data_type_t type;
     dn_form in, from, to;
     dnnl_dims_t d, s;
-    if (!dn_type_of(dn_in(p, 0), &type) || !dn_form_dense(type, rank, dims, &in)) return false;
+    if (!dn_type_of(engine_in(&p->op, 0), &type) || !dn_form_dense(type, rank, dims, &in)) return false;
     for (int i = 0; i < rank; i++) {
         d[i] = in.dims[order[i]];
         s[i] = in.format_desc.blocking.strides[order[i]];
@@ -111,13 +112,13 @@ static bool permuted(struct dn_plan *p, int rank, const dnnl_dim_t *dims, const 
 }
 
 static bool transpose(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0);
-    const bool given = p->node->in_count > 1 && dn_in(p, 1)->known;
-    const int32_t *list = given ? dn_list(p, 1) : NULL;
+    const struct engine_tensor *x = engine_in(&p->op, 0);
+    const bool given = p->op.node->in_count > 1 && engine_in(&p->op, 1)->known;
+    const int32_t *list = given ? engine_list(&p->op, 1) : NULL;
     const int rank = (int)x->rank;
     dnnl_dims_t dims;
     int order[ENGINE_MAX_RANK];
-    if (p->not_constant) return false;
+    if (p->op.not_constant) return false;
     for (int i = 0; i < rank; i++) {
         dims[i] = x->dims[i];
         order[i] = list ? list[i] : rank - 1 - i;
@@ -126,23 +127,23 @@ static bool transpose(struct dn_plan *p) {
 }
 
 static bool slice(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0), *y = dn_out(p);
-    const int32_t *begin = dn_list(p, 1);
+    const struct engine_tensor *x = engine_in(&p->op, 0), *y = engine_out(&p->op, 0);
+    const int32_t *begin = engine_list(&p->op, 1);
     dnnl_dims_t at;
     dn_form in, out, from;
-    if (p->not_constant || !dn_form_of(x, &in) || !dn_form_of(y, &out)) return false;
+    if (p->op.not_constant || !dn_form_of(x, &in) || !dn_form_of(y, &out)) return false;
     for (uint32_t i = 0; i < x->rank; i++) at[i] = begin[i];
     return part_of(&in, at, out.dims, &from) && copy(p, &from, &out, 0);
 }
 
 static bool split(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0);
-    const int32_t given = dn_int(p, 1, 0), axis = given < 0 ? given + (int32_t)x->rank : given;
+    const struct engine_tensor *x = engine_in(&p->op, 0);
+    const uint32_t axis = engine_axis(engine_int(&p->op, 1, 0), x->rank);
     dnnl_dims_t at = {0};
     dn_form in;
-    if (p->not_constant || !dn_form_of(x, &in)) return false;
-    for (uint32_t o = 0; o < p->node->out_count; o++) {
-        const struct engine_tensor *y = &p->tensors[p->node->out[o]];
+    if (p->op.not_constant || !dn_form_of(x, &in)) return false;
+    for (uint32_t o = 0; o < p->op.node->out_count; o++) {
+        const struct engine_tensor *y = &p->op.tensors[p->op.node->out[o]];
         dn_form from, to;
         if (!dn_form_of(y, &to) || !part_of(&in, at, to.dims, &from) || !copy(p, &from, &to, o)) return false;
         at[axis] += y->dims[axis];
@@ -152,10 +153,10 @@ static bool split(struct dn_plan *p) {
 
 /** Blocks of channels become blocks of pixels, or back. */
 static bool blocks(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0);
-    const dnnl_dim_t b = dn_int(p, 1, 1);
-    const bool nchw = dn_int(p, 2, 0) != 0, to_space = p->node->code == ANEURALNETWORKS_DEPTH_TO_SPACE;
-    if (p->not_constant || x->rank != 4) return false;
+    const struct engine_tensor *x = engine_in(&p->op, 0);
+    const dnnl_dim_t b = engine_int(&p->op, 1, 1);
+    const bool nchw = engine_int(&p->op, 2, 0) != 0, to_space = p->op.node->code == ANEURALNETWORKS_DEPTH_TO_SPACE;
+    if (p->op.not_constant || x->rank != 4) return false;
     const dnnl_dim_t n = x->dims[0], c = x->dims[nchw ? 1 : 3], h = x->dims[nchw ? 2 : 1], w = x->dims[nchw ? 3 : 2];
     if (to_space && nchw) {
         const dnnl_dim_t dims[] = {n, b, b, c / (b * b), h, w};
@@ -174,23 +175,20 @@ static bool blocks(struct dn_plan *p) {
 }
 
 static bool shuffle(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0);
-    const dnnl_dim_t groups = dn_int(p, 1, 1);
-    const int32_t given = dn_int(p, 2, 0), axis = given < 0 ? given + (int32_t)x->rank : given;
-    if (p->not_constant) return false;
-    dnnl_dim_t outer = 1, inner = 1;
-    for (int32_t d = 0; d < (int32_t)x->rank; d++) {
-        if (d < axis) outer *= x->dims[d];
-        if (d > axis) inner *= x->dims[d];
-    }
+    const struct engine_tensor *x = engine_in(&p->op, 0);
+    const dnnl_dim_t groups = engine_int(&p->op, 1, 1);
+    const uint32_t axis = engine_axis(engine_int(&p->op, 2, 0), x->rank);
+    if (p->op.not_constant) return false;
+    const dnnl_dim_t outer = (dnnl_dim_t)engine_extent(x, 0, axis),
+                     inner = (dnnl_dim_t)engine_extent(x, axis + 1, x->rank);
     const dnnl_dim_t dims[] = {outer, groups, x->dims[axis] / groups, inner};
     return permuted(p, 4, dims, (const int[]){0, 2, 1, 3});
 }
 
 bool dn_move(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0), *y = dn_out(p);
-    if (dn_is_quant(x) && !dn_same_quant(x, y)) return false;
-    switch (p->node->code) {
+    const struct engine_tensor *x = engine_in(&p->op, 0), *y = engine_out(&p->op, 0);
+    if (engine_is_quant(x) && !engine_same_quant(x, y)) return false;
+    switch (p->op.node->code) {
     case ANEURALNETWORKS_TRANSPOSE:
         return transpose(p);
     case ANEURALNETWORKS_SLICE:

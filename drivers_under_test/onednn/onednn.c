@@ -90,7 +90,7 @@ static void discard(void *state) {
 
 static bool plan(struct dn_plan *p) {
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-        if (operations[i].code == p->node->code) return operations[i].plan(p);
+        if (operations[i].code == p->op.node->code) return operations[i].plan(p);
     return false;
 }
 
@@ -99,7 +99,7 @@ static void *compile(void *self, const struct engine_node *node, const struct en
     const struct dn_engine *e = self;
     struct dn_plan *p = calloc(1, sizeof *p);
     if (!p) return NULL;
-    *p = (struct dn_plan){.engine = e, .node = node, .tensors = tensors};
+    *p = (struct dn_plan){.engine = e, .op = {.node = node, .tensors = tensors}};
     const int before = omp_get_max_threads();
     omp_set_num_threads(e->threads);
     const bool ok = plan(p);

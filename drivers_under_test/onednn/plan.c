@@ -18,7 +18,7 @@ static int add_slot(struct dn_plan *p, const dn_form *form, uint32_t tensor, voi
 }
 
 int dn_see(struct dn_plan *p, uint32_t tensor, const dn_form *form) {
-    const void *value = p->tensors[tensor].value;
+    const void *value = p->op.tensors[tensor].value;
     return add_slot(p, form, tensor, value ? (void *)(uintptr_t)value : DNNL_MEMORY_NONE, value != NULL);
 }
 
@@ -57,7 +57,7 @@ int dn_real(struct dn_plan *p, int slot, const struct engine_tensor *t, float sc
     const int to = dn_own(p, &form);
     struct dn_attr attr = dn_attr_new();
     dn_attr_scales(&attr, 1, 0, &scale);
-    if (dn_is_quant(t)) dn_attr_zero_point(&attr, DNNL_ARG_SRC, t->zero_point);
+    if (engine_is_quant(t)) dn_attr_zero_point(&attr, DNNL_ARG_SRC, t->zero_point);
     const bool ok = to != DN_NOWHERE && dn_copy(p, slot, to, &attr);
     dn_attr_free(&attr);
     return ok ? to : DN_NOWHERE;
@@ -66,7 +66,7 @@ int dn_real(struct dn_plan *p, int slot, const struct engine_tensor *t, float sc
 bool dn_store(struct dn_plan *p, int from, int to, const struct engine_tensor *t, float scale) {
     struct dn_attr attr = dn_attr_new();
     dn_attr_scales(&attr, 1, 0, &scale);
-    if (dn_is_quant(t)) dn_attr_zero_point(&attr, DNNL_ARG_DST, t->zero_point);
+    if (engine_is_quant(t)) dn_attr_zero_point(&attr, DNNL_ARG_DST, t->zero_point);
     const bool ok = dn_copy(p, from, to, &attr);
     dn_attr_free(&attr);
     return ok;
@@ -130,6 +130,13 @@ bool dn_step(struct dn_plan *p, dnnl_primitive_desc_t desc, const struct dn_arg 
     return ok;
 }
 
+bool dn_plain(struct dn_plan *p, const_dnnl_op_desc_t op, const struct dn_arg *args, int count) {
+    struct dn_attr none = dn_attr_new();
+    const bool ok = dn_step(p, dn_describe(p, op, &none), args, count);
+    dn_attr_free(&none);
+    return ok;
+}
+
 bool dn_copy(struct dn_plan *p, int from, int to, const struct dn_attr *attr) {
     struct dn_attr none = {0};
     if (from == DN_NOWHERE || to == DN_NOWHERE || (attr && attr->failed)) return false;
@@ -148,11 +155,8 @@ bool dn_apply(struct dn_plan *p, int from, int to, dnnl_alg_kind_t what, float a
     if (dnnl_eltwise_forward_desc_init(&op, dnnl_forward_inference, what, &p->slots[from].form, alpha, beta) !=
         dnnl_success)
         return false;
-    struct dn_attr attr = dn_attr_new();
     const struct dn_arg args[] = {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}};
-    const bool ok = dn_step(p, dn_describe(p, &op, &attr), args, 2);
-    dn_attr_free(&attr);
-    return ok;
+    return dn_plain(p, &op, args, 2);
 }
 
 bool dn_run(const struct dn_engine *engine, struct dn_plan *p, void *const *data) {

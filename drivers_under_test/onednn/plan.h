@@ -10,7 +10,7 @@
 
 #include <oneapi/dnnl/dnnl.h>
 
-#include "engine/engine.h"
+#include "engine/operation.h"
 
 typedef dnnl_memory_desc_t dn_form; /**< type, extents and layout */
 
@@ -43,26 +43,11 @@ struct dn_step {
 
 struct dn_plan {
     const struct dn_engine *engine;
-    const struct engine_node *node;
-    const struct engine_tensor *tensors;
+    struct engine_operation op;
     struct dn_slot *slots;
     struct dn_step *steps;
     int slot_count, step_count;
-    bool not_constant; /**< a parameter was asked for that only executions know */
 };
-
-/* -------------------------------------------------------------------- operands */
-
-/** Input i of the operation; NULL where it is absent. */
-const struct engine_tensor *dn_in(const struct dn_plan *p, uint32_t i);
-const struct engine_tensor *dn_out(const struct dn_plan *p);
-/** A constant INT32, BOOL or FLOAT32 input; fallback where it is absent. Sets not_constant. */
-int32_t dn_int(struct dn_plan *p, uint32_t i, int32_t fallback);
-float dn_float(struct dn_plan *p, uint32_t i, float fallback);
-/** The values of a constant TENSOR_INT32; NULL (and not_constant) if it is none. */
-const int32_t *dn_list(struct dn_plan *p, uint32_t i);
-bool dn_is_quant(const struct engine_tensor *t);
-bool dn_same_quant(const struct engine_tensor *a, const struct engine_tensor *b);
 
 /* ----------------------------------------------------------------------- forms */
 
@@ -120,6 +105,8 @@ dnnl_primitive_desc_t dn_describe(const struct dn_plan *p, const_dnnl_op_desc_t 
 dn_form dn_chosen(const_dnnl_primitive_desc_t desc, int arg);
 /** Adds the primitive, or runs it if all is constant. Takes desc (NULL: fails). The last argument is the result. */
 bool dn_step(struct dn_plan *p, dnnl_primitive_desc_t desc, const struct dn_arg *args, int count);
+/** The same of a primitive without attributes. */
+bool dn_plain(struct dn_plan *p, const_dnnl_op_desc_t op, const struct dn_arg *args, int count);
 /** Copies from one slot to the other, with attributes. attr may be NULL. */
 bool dn_copy(struct dn_plan *p, int from, int to, const struct dn_attr *attr);
 /** An elementwise function from one slot to another, or in place. */
@@ -149,18 +136,7 @@ bool dn_move(struct dn_plan *p); /**< other places, same values */
 bool dn_resize(struct dn_plan *p);
 bool dn_quantize(struct dn_plan *p);
 
-/** Padding, strides, dilation. */
-struct dn_window {
-    int32_t scheme; /**< 0: explicit */
-    int32_t left, right, top, bottom, stride_w, stride_h, dilation_w, dilation_h, more[2], activation;
-    bool nchw;
-};
-/** Reads the inputs from number first on, with that many values of the operation behind the strides. */
-bool dn_window_read(struct dn_plan *p, uint32_t first, uint32_t more, struct dn_window *w);
-/** False for numbers of which the engine would compile for ever. */
-bool dn_window_sane(const struct dn_window *w);
-/** Settles implicit padding of one dimension. */
-void dn_window_pad(int32_t scheme, int64_t in, int64_t out, int64_t filter, int32_t stride, int32_t dilation,
-                   int32_t *head, int32_t *tail);
+/** engine_window_read; false also for numbers of which the engine would compile for ever. */
+bool dn_window_read(struct dn_plan *p, uint32_t first, uint32_t more, struct engine_window *w);
 
 #endif

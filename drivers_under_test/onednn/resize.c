@@ -13,12 +13,12 @@ static bool same_by_centres(dnnl_dim_t in, dnnl_dim_t out, bool nearest) {
 }
 
 bool dn_resize(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, X), *y = dn_out(p);
-    const bool nchw = dn_int(p, NCHW, 0) != 0, align = dn_int(p, ALIGN_CORNERS, 0) != 0,
-               half = dn_int(p, HALF_PIXEL, 0) != 0;
-    const bool nearest = p->node->code == ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR;
+    const struct engine_tensor *x = engine_in(&p->op, X), *y = engine_out(&p->op, 0);
+    const bool nchw = engine_int(&p->op, NCHW, 0) != 0, align = engine_int(&p->op, ALIGN_CORNERS, 0) != 0,
+               half = engine_int(&p->op, HALF_PIXEL, 0) != 0;
+    const bool nearest = p->op.node->code == ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR;
     dn_form in, out;
-    if (p->not_constant || !dn_form_image(x, nchw, &in) || !dn_form_image(y, nchw, &out) || !dn_same_quant(x, y))
+    if (p->op.not_constant || !dn_form_image(x, nchw, &in) || !dn_form_image(y, nchw, &out) || !engine_same_quant(x, y))
         return false;
     for (int d = 2; d < 4 && !half; d++)
         if (!same_by_centres(in.dims[d], out.dims[d], nearest && !align)) return false;
@@ -27,10 +27,7 @@ bool dn_resize(struct dn_plan *p) {
                                           nearest ? dnnl_resampling_nearest : dnnl_resampling_linear, NULL, &in,
                                           &out) != dnnl_success)
         return false;
-    struct dn_attr attr = dn_attr_new();
-    const struct dn_arg args[] = {{DNNL_ARG_SRC, dn_see(p, p->node->in[X], &in)},
-                                  {DNNL_ARG_DST, dn_see(p, p->node->out[0], &out)}};
-    const bool ok = dn_step(p, dn_describe(p, &op, &attr), args, 2);
-    dn_attr_free(&attr);
-    return ok;
+    const struct dn_arg args[] = {{DNNL_ARG_SRC, dn_see(p, p->op.node->in[X], &in)},
+                                  {DNNL_ARG_DST, dn_see(p, p->op.node->out[0], &out)}};
+    return dn_plain(p, &op, args, 2);
 }

@@ -2,8 +2,6 @@
 /** @file rows.c Along axes: SOFTMAX, LOG_SOFTMAX, LOCAL_RESPONSE_NORMALIZATION, MEAN and the REDUCE_ operations. */
 #include "plan.h"
 
-static int axis_of(int32_t axis, uint32_t rank) { return axis < 0 ? axis + (int)rank : axis; }
-
 /* --------------------------------------------------------------------- SOFTMAX */
 
 /** beta * (value - the greatest of its line): multiplied before, large values would lose their last digits. */
@@ -31,12 +29,12 @@ static int scaled(struct dn_plan *p, int from, float beta, int axis) {
 }
 
 bool dn_softmax(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0), *y = dn_out(p);
-    const float beta = dn_float(p, 1, 1);
-    const int axis = axis_of(dn_int(p, 2, -1), x->rank);
-    const bool logarithm = p->node->code == ANEURALNETWORKS_LOG_SOFTMAX, quant = dn_is_quant(x);
+    const struct engine_tensor *x = engine_in(&p->op, 0), *y = engine_out(&p->op, 0);
+    const float beta = engine_float(&p->op, 1, 1);
+    const int axis = (int)engine_axis(engine_int(&p->op, 2, -1), x->rank);
+    const bool logarithm = p->op.node->code == ANEURALNETWORKS_LOG_SOFTMAX, quant = engine_is_quant(x);
     dn_form in, out;
-    if (p->not_constant || !dn_form_of(x, &in) || !dn_form_of(y, &out)) return false;
+    if (p->op.not_constant || !dn_form_of(x, &in) || !dn_form_of(y, &out)) return false;
     if (logarithm && !p->engine->loose) return false; /* off by 3.4e-6 and more (docs/use/findings.md) */
     const dn_form form = dn_form_typed(&in, dnnl_f32);
     dnnl_softmax_v2_desc_t op;
@@ -44,33 +42,28 @@ bool dn_softmax(struct dn_plan *p) {
                                           logarithm ? dnnl_softmax_log : dnnl_softmax_accurate, &form, &form,
                                           axis) != dnnl_success)
         return false;
-    const int to = dn_see(p, p->node->out[0], &out), result = quant ? dn_own(p, &form) : to;
-    int from = dn_see(p, p->node->in[0], &in);
+    const int to = dn_see(p, p->op.node->out[0], &out), result = quant ? dn_own(p, &form) : to;
+    int from = dn_see(p, p->op.node->in[0], &in);
     if (quant)
         from = dn_real(p, from, x, x->scale * beta);
     else if (beta != 1.0f && from != DN_NOWHERE)
         from = scaled(p, from, beta, axis);
-    struct dn_attr attr = dn_attr_new();
     const struct dn_arg args[] = {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, result}};
-    const bool ok = dn_step(p, dn_describe(p, &op, &attr), args, 2);
-    dn_attr_free(&attr);
-    return ok && (!quant || dn_store(p, result, to, y, 1.0f / y->scale));
+    return dn_plain(p, &op, args, 2) && (!quant || dn_store(p, result, to, y, 1.0f / y->scale));
 }
 
 /* ------------------------------------------------- LOCAL_RESPONSE_NORMALIZATION */
 
 /** The engine divides alpha by the length of the window. */
 bool dn_lrn(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0);
-    const int64_t window = 2 * (int64_t)dn_int(p, 1, 0) + 1;
-    const float bias = dn_float(p, 2, 1), alpha = dn_float(p, 3, 0), beta = dn_float(p, 4, 0);
-    const int axis = axis_of(dn_int(p, 5, -1), x->rank);
-    if (p->not_constant || x->type != ANEURALNETWORKS_TENSOR_FLOAT32 || window > INT32_MAX) return false;
-    dnnl_dim_t outer = 1, inner = 1;
-    for (int d = 0; d < (int)x->rank; d++) {
-        if (d < axis) outer *= x->dims[d];
-        if (d > axis) inner *= x->dims[d];
-    }
+    const struct engine_tensor *x = engine_in(&p->op, 0);
+    const int64_t window = 2 * (int64_t)engine_int(&p->op, 1, 0) + 1;
+    const float bias = engine_float(&p->op, 2, 1), alpha = engine_float(&p->op, 3, 0),
+                beta = engine_float(&p->op, 4, 0);
+    const int axis = (int)engine_axis(engine_int(&p->op, 5, -1), x->rank);
+    if (p->op.not_constant || x->type != ANEURALNETWORKS_TENSOR_FLOAT32 || window > INT32_MAX) return false;
+    const dnnl_dim_t outer = (dnnl_dim_t)engine_extent(x, 0, (uint32_t)axis),
+                     inner = (dnnl_dim_t)engine_extent(x, (uint32_t)axis + 1, x->rank);
     const dnnl_dim_t n = x->dims[axis], dims[] = {outer, n, inner, 1}, steps[] = {n * inner, inner, 1, 1},
                      last[] = {n, 1, n, n}; /* the axis is the last: positions are rows of an image */
     const dnnl_dim_t flat[] = {1, n, outer, 1};
@@ -81,12 +74,9 @@ bool dn_lrn(struct dn_plan *p) {
     if (dnnl_lrn_forward_desc_init(&op, dnnl_forward_inference, dnnl_lrn_across_channels, &form, window,
                                    alpha * (float)window, beta, bias) != dnnl_success)
         return false;
-    struct dn_attr attr = dn_attr_new();
-    const struct dn_arg args[] = {{DNNL_ARG_SRC, dn_see(p, p->node->in[0], &form)},
-                                  {DNNL_ARG_DST, dn_see(p, p->node->out[0], &form)}};
-    const bool ok = dn_step(p, dn_describe(p, &op, &attr), args, 2);
-    dn_attr_free(&attr);
-    return ok;
+    const struct dn_arg args[] = {{DNNL_ARG_SRC, dn_see(p, p->op.node->in[0], &form)},
+                                  {DNNL_ARG_DST, dn_see(p, p->op.node->out[0], &form)}};
+    return dn_plain(p, &op, args, 2);
 }
 
 /* ------------------------------------------------------------------ reductions */
@@ -115,23 +105,20 @@ static bool algorithm_of(int32_t code, dnnl_alg_kind_t *out) {
 
 /** Codes keep their order and have the mean of what they stand for: quantised values are folded as codes. */
 bool dn_reduce(struct dn_plan *p) {
-    const struct engine_tensor *x = dn_in(p, 0), *axes = dn_in(p, 1), *y = dn_out(p);
-    const int32_t *list = dn_list(p, 1);
+    const struct engine_tensor *x = engine_in(&p->op, 0), *axes = engine_in(&p->op, 1), *y = engine_out(&p->op, 0);
+    const int32_t *list = engine_list(&p->op, 1);
     dnnl_alg_kind_t what;
     dn_form in, out;
-    if (p->not_constant || !algorithm_of(p->node->code, &what) || !dn_form_of(x, &in)) return false;
-    if (x->type != ANEURALNETWORKS_TENSOR_FLOAT32 && (!dn_is_quant(x) || !dn_same_quant(x, y))) return false;
+    if (p->op.not_constant || !algorithm_of(p->op.node->code, &what) || !dn_form_of(x, &in)) return false;
+    if (x->type != ANEURALNETWORKS_TENSOR_FLOAT32 && (!engine_is_quant(x) || !engine_same_quant(x, y))) return false;
     dnnl_dims_t dims;
     for (uint32_t d = 0; d < x->rank; d++) dims[d] = x->dims[d];
-    for (size_t i = 0; i < axes->count; i++) dims[axis_of(list[i], x->rank)] = 1;
+    for (size_t i = 0; i < axes->count; i++) dims[engine_axis(list[i], x->rank)] = 1;
     if (!dn_form_dense(in.data_type, (int)x->rank, dims, &out)) return false;
-    const int from = dn_see(p, p->node->in[0], &in), to = dn_see(p, p->node->out[0], &out);
+    const int from = dn_see(p, p->op.node->in[0], &in), to = dn_see(p, p->op.node->out[0], &out);
     if (x->count == y->count) return dn_copy(p, from, to, NULL); /* nothing to fold: the engine refuses */
     dnnl_reduction_desc_t op;
     if (dnnl_reduction_desc_init(&op, what, &in, &out, 0, 0) != dnnl_success) return false;
-    struct dn_attr attr = dn_attr_new();
     const struct dn_arg args[] = {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}};
-    const bool ok = dn_step(p, dn_describe(p, &op, &attr), args, 2);
-    dn_attr_free(&attr);
-    return ok;
+    return dn_plain(p, &op, args, 2);
 }

@@ -77,46 +77,13 @@ enum xp_kind xp_kind_of(const struct engine_tensor *t) {
 
 struct xp_step *xp_add(struct xp_build *b, xp_setup setup) {
     struct xp_step *s = &b->state->steps[b->state->count++];
-    *s = (struct xp_step){.setup = setup, .a = b->node->in[0], .b = XP_NONE, .y = b->node->out[0], .batch = 1};
+    *s = (struct xp_step){.setup = setup, .a = b->op.node->in[0], .b = XP_NONE, .y = b->op.node->out[0], .batch = 1};
     return s;
 }
 
 bool xp_scratch(struct xp_build *b, size_t bytes) {
     b->state->scratch = calloc(1, bytes + ENGINE_SLACK);
     return b->state->scratch != NULL;
-}
-
-bool xp_constant(const struct xp_build *b, uint32_t first, uint32_t last) {
-    for (uint32_t i = first; i <= last && i < b->node->in_count; i++)
-        if (!xp_in(b, i)->value) return false;
-    return true;
-}
-
-int32_t xp_int(const struct xp_build *b, uint32_t i, int32_t fallback) {
-    if (i >= b->node->in_count) return fallback;
-    const struct engine_tensor *t = xp_in(b, i);
-    if (t->type == ANEURALNETWORKS_BOOL) return *(const uint8_t *)t->value != 0;
-    int32_t value;
-    memcpy(&value, t->value, sizeof value);
-    return value;
-}
-
-float xp_float(const struct xp_build *b, uint32_t i, float fallback) {
-    float value = fallback;
-    if (i < b->node->in_count) memcpy(&value, xp_in(b, i)->value, sizeof value);
-    return value;
-}
-
-uint32_t xp_axis(int32_t axis, uint32_t rank) { return axis < 0 ? (uint32_t)axis + rank : (uint32_t)axis; }
-
-size_t xp_extent(const struct engine_tensor *t, uint32_t from, uint32_t to) {
-    size_t product = 1;
-    for (uint32_t i = from; i < to; i++) product *= t->dims[i];
-    return product;
-}
-
-bool xp_same_quant(const struct engine_tensor *a, const struct engine_tensor *b) {
-    return a->scale == b->scale && a->zero_point == b->zero_point;
 }
 
 static int32_t code_of(float real, const struct engine_tensor *t, int32_t lo, int32_t hi) {
@@ -176,8 +143,7 @@ static void *compile(void *self, const struct engine_node *node, const struct en
         if (table[i].code == node->code) fn = table[i].compile;
     if (!fn) return NULL;
     const size_t room = (size_t)node->in_count + node->out_count + MORE_STEPS;
-    struct xp_build b = {.node = node,
-                         .tensors = tensors,
+    struct xp_build b = {.op = {.node = node, .tensors = tensors},
                          .loose = d->loose,
                          .state = calloc(1, sizeof *b.state + room * sizeof *b.state->steps)};
     if (!b.state) return NULL;

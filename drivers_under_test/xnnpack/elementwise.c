@@ -48,9 +48,9 @@ static const struct {
 
 static bool unary_f32(struct xp_build *b) {
     struct xp_step *s = xp_add(b, NULL);
-    s->batch = xp_in(b, 0)->count;
+    s->batch = engine_in(&b->op, 0)->count;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (plain[i].code != b->node->code) continue;
+        if (plain[i].code != b->op.node->code) continue;
         s->setup = plain[i].setup;
         return plain[i].create(1, 1, 1, 0, &s->op) == xnn_status_success;
     }
@@ -61,9 +61,9 @@ static bool unary_f32(struct xp_build *b) {
 
 /** LOGISTIC and TANH of quantised values: tables. */
 static bool unary_quant(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
-    const bool tanh = b->node->code == ANEURALNETWORKS_TANH, is_signed = xp_kind_of(x) == XP_QS8;
-    if (!tanh && b->node->code != ANEURALNETWORKS_LOGISTIC) return false;
+    const struct engine_tensor *x = engine_in(&b->op, 0), *y = engine_out(&b->op, 0);
+    const bool tanh = b->op.node->code == ANEURALNETWORKS_TANH, is_signed = xp_kind_of(x) == XP_QS8;
+    if (!tanh && b->op.node->code != ANEURALNETWORKS_LOGISTIC) return false;
     struct xp_step *s = xp_add(b, NULL);
     s->batch = x->count;
     enum xnn_status st;
@@ -80,30 +80,27 @@ static bool unary_quant(struct xp_build *b) {
 }
 
 bool xp_unary(struct xp_build *b) {
-    const enum xp_kind kind = xp_kind_of(xp_in(b, 0));
+    const enum xp_kind kind = xp_kind_of(engine_in(&b->op, 0));
     return kind == XP_F32 ? unary_f32(b) : kind != XP_OTHER && unary_quant(b);
 }
 
 bool xp_relu(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
-    const int32_t code = b->node->code;
+    const struct engine_tensor *x = engine_in(&b->op, 0), *y = engine_out(&b->op, 0);
+    const int32_t code = b->op.node->code;
     const struct xp_range r = xp_activation(code == ANEURALNETWORKS_RELU    ? ANEURALNETWORKS_FUSED_RELU
                                             : code == ANEURALNETWORKS_RELU1 ? ANEURALNETWORKS_FUSED_RELU1
                                                                             : ANEURALNETWORKS_FUSED_RELU6,
                                             y);
     struct xp_step *s = xp_add(b, NULL);
     s->batch = x->count;
-    if (xp_kind_of(x) != XP_F32 && !xp_same_quant(x, y)) return false;
+    if (xp_kind_of(x) != XP_F32 && !engine_same_quant(x, y)) return false;
     switch (xp_kind_of(x)) {
     case XP_F32:
-        s->setup = setup_clamp_nc_f32;
-        return xnn_create_clamp_nc_f32(1, 1, 1, r.lo, r.hi, 0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, clamp_nc_f32, 1, 1, 1, r.lo, r.hi, 0);
     case XP_QU8:
-        s->setup = setup_clamp_nc_u8;
-        return xnn_create_clamp_nc_u8(1, 1, 1, (uint8_t)r.qlo, (uint8_t)r.qhi, 0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, clamp_nc_u8, 1, 1, 1, (uint8_t)r.qlo, (uint8_t)r.qhi, 0);
     case XP_QS8:
-        s->setup = setup_clamp_nc_s8;
-        return xnn_create_clamp_nc_s8(1, 1, 1, (int8_t)r.qlo, (int8_t)r.qhi, 0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, clamp_nc_s8, 1, 1, 1, (int8_t)r.qlo, (int8_t)r.qhi, 0);
     case XP_OTHER:
         break;
     }
@@ -112,15 +109,16 @@ bool xp_relu(struct xp_build *b) {
 
 bool xp_elu(struct xp_build *b) {
     struct xp_step *s = xp_add(b, setup_elu_nc_f32);
-    s->batch = xp_in(b, 0)->count;
-    return xp_constant(b, 1, 1) && xp_kind_of(xp_in(b, 0)) == XP_F32 &&
-           xnn_create_elu_nc_f32(1, 1, 1, xp_float(b, 1, 1), 0, &s->op) == xnn_status_success;
+    s->batch = engine_in(&b->op, 0)->count;
+    return engine_constant(&b->op, 1, 1) && xp_kind_of(engine_in(&b->op, 0)) == XP_F32 &&
+           XP_MAKE(s, elu_nc_f32, 1, 1, 1, engine_float(&b->op, 1, 1), 0);
 }
 
 /** Slopes along the last dimension, or one for all. */
 bool xp_prelu(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0), *slope = xp_in(b, 1);
-    if (!xp_constant(b, 1, 1) || xp_kind_of(x) != XP_F32 || x->count != xp_out(b, 0)->count) return false;
+    const struct engine_tensor *x = engine_in(&b->op, 0), *slope = engine_in(&b->op, 1);
+    if (!engine_constant(&b->op, 1, 1) || xp_kind_of(x) != XP_F32 || x->count != engine_out(&b->op, 0)->count)
+        return false;
     const size_t c = x->dims[x->rank - 1];
     if (slope->count != 1 && (slope->count != c || slope->dims[slope->rank - 1] != c)) return false;
     float *slopes = calloc(c, sizeof *slopes);
@@ -134,33 +132,23 @@ bool xp_prelu(struct xp_build *b) {
 }
 
 bool xp_quantize(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
+    const struct engine_tensor *x = engine_in(&b->op, 0), *y = engine_out(&b->op, 0);
     struct xp_step *s = xp_add(b, NULL);
     s->batch = x->count;
     if (xp_kind_of(x) != XP_F32) return false;
-    if (xp_kind_of(y) == XP_QU8) {
-        s->setup = setup_convert_nc_f32_qu8;
-        return xnn_create_convert_nc_f32_qu8(1, 1, 1, y->scale, (uint8_t)y->zero_point, 0, UINT8_MAX, 0, &s->op) ==
-               xnn_status_success;
-    }
-    s->setup = setup_convert_nc_f32_qs8;
-    return xp_kind_of(y) == XP_QS8 && xnn_create_convert_nc_f32_qs8(1, 1, 1, y->scale, (int8_t)y->zero_point, INT8_MIN,
-                                                                    INT8_MAX, 0, &s->op) == xnn_status_success;
+    if (xp_kind_of(y) == XP_QU8)
+        return XP_MAKE(s, convert_nc_f32_qu8, 1, 1, 1, y->scale, (uint8_t)y->zero_point, 0, UINT8_MAX, 0);
+    return xp_kind_of(y) == XP_QS8 &&
+           XP_MAKE(s, convert_nc_f32_qs8, 1, 1, 1, y->scale, (int8_t)y->zero_point, INT8_MIN, INT8_MAX, 0);
 }
 
 bool xp_dequantize(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0);
+    const struct engine_tensor *x = engine_in(&b->op, 0);
     struct xp_step *s = xp_add(b, NULL);
     s->batch = x->count;
-    if (xp_kind_of(xp_out(b, 0)) != XP_F32) return false;
-    if (xp_kind_of(x) == XP_QU8) {
-        s->setup = setup_convert_nc_qu8_f32;
-        return xnn_create_convert_nc_qu8_f32(1, 1, 1, x->scale, (uint8_t)x->zero_point, 0, &s->op) ==
-               xnn_status_success;
-    }
-    s->setup = setup_convert_nc_qs8_f32;
-    return xp_kind_of(x) == XP_QS8 &&
-           xnn_create_convert_nc_qs8_f32(1, 1, 1, x->scale, (int8_t)x->zero_point, 0, &s->op) == xnn_status_success;
+    if (xp_kind_of(engine_out(&b->op, 0)) != XP_F32) return false;
+    if (xp_kind_of(x) == XP_QU8) return XP_MAKE(s, convert_nc_qu8_f32, 1, 1, 1, x->scale, (uint8_t)x->zero_point, 0);
+    return xp_kind_of(x) == XP_QS8 && XP_MAKE(s, convert_nc_qs8_f32, 1, 1, 1, x->scale, (int8_t)x->zero_point, 0);
 }
 
 /* ------------------------------------------------------------------------ two operands */
@@ -185,36 +173,30 @@ SETUP_ND(multiply_nd_qs8, int8_t)
 SETUP_ND(subtract_nd_qs8, int8_t)
 
 static void nd_sizes(struct xp_build *b, struct xp_step *s) {
-    const struct engine_tensor *x = xp_in(b, 0), *z = xp_in(b, 1);
-    s->b = b->node->in[1];
+    const struct engine_tensor *x = engine_in(&b->op, 0), *z = engine_in(&b->op, 1);
+    s->b = b->op.node->in[1];
     s->a_rank = x->rank;
     s->b_rank = z->rank;
     for (uint32_t i = 0; i < x->rank; i++) s->a_dims[i] = x->dims[i];
     for (uint32_t i = 0; i < z->rank; i++) s->b_dims[i] = z->dims[i];
 }
 
-static enum xnn_status binary_f32(int32_t code, const struct xp_range *r, struct xp_step *s) {
+static bool binary_f32(int32_t code, const struct xp_range *r, struct xp_step *s) {
     switch (code) {
     case ANEURALNETWORKS_ADD:
-        s->setup = setup_add_nd_f32;
-        return xnn_create_add_nd_f32(r->lo, r->hi, 0, &s->op);
+        return XP_MAKE(s, add_nd_f32, r->lo, r->hi, 0);
     case ANEURALNETWORKS_SUB:
-        s->setup = setup_subtract_nd_f32;
-        return xnn_create_subtract_nd_f32(r->lo, r->hi, 0, &s->op);
+        return XP_MAKE(s, subtract_nd_f32, r->lo, r->hi, 0);
     case ANEURALNETWORKS_MUL:
-        s->setup = setup_multiply_nd_f32;
-        return xnn_create_multiply_nd_f32(r->lo, r->hi, 0, &s->op);
+        return XP_MAKE(s, multiply_nd_f32, r->lo, r->hi, 0);
     case ANEURALNETWORKS_DIV:
-        s->setup = setup_divide_nd_f32;
-        return xnn_create_divide_nd_f32(r->lo, r->hi, 0, &s->op);
+        return XP_MAKE(s, divide_nd_f32, r->lo, r->hi, 0);
     case ANEURALNETWORKS_MAXIMUM:
-        s->setup = setup_maximum_nd_f32;
-        return xnn_create_maximum_nd_f32(0, &s->op);
+        return XP_MAKE(s, maximum_nd_f32, 0);
     case ANEURALNETWORKS_MINIMUM:
-        s->setup = setup_minimum_nd_f32;
-        return xnn_create_minimum_nd_f32(0, &s->op);
+        return XP_MAKE(s, minimum_nd_f32, 0);
     default:
-        return xnn_status_unsupported_parameter;
+        return false;
     }
 }
 
@@ -222,55 +204,38 @@ static enum xnn_status binary_f32(int32_t code, const struct xp_range *r, struct
     (KIND)(X)->zero_point, (X)->scale, (KIND)(Z)->zero_point, (Z)->scale, (KIND)(Y)->zero_point, (Y)->scale,           \
         (KIND)(R)->qlo, (KIND)(R)->qhi, 0
 
-static enum xnn_status binary_qu8(struct xp_build *b, const struct xp_range *r, struct xp_step *s) {
-    const struct engine_tensor *x = xp_in(b, 0), *z = xp_in(b, 1), *y = xp_out(b, 0);
-    switch (b->node->code) {
-    case ANEURALNETWORKS_ADD:
-        s->setup = setup_add_nd_qu8;
-        return xnn_create_add_nd_qu8(QUANT3(uint8_t, x, z, y, r), &s->op);
-    case ANEURALNETWORKS_SUB:
-        s->setup = setup_subtract_nd_qu8;
-        return xnn_create_subtract_nd_qu8(QUANT3(uint8_t, x, z, y, r), &s->op);
-    case ANEURALNETWORKS_MUL:
-        s->setup = setup_multiply_nd_qu8;
-        return xnn_create_multiply_nd_qu8(QUANT3(uint8_t, x, z, y, r), &s->op);
-    default:
-        return xnn_status_unsupported_parameter;
+#define BINARY_QUANT(Q, KIND)                                                                                          \
+    static bool binary_##Q(struct xp_build *b, const struct xp_range *r, struct xp_step *s) {                          \
+        const struct engine_tensor *x = engine_in(&b->op, 0), *z = engine_in(&b->op, 1), *y = engine_out(&b->op, 0);   \
+        switch (b->op.node->code) {                                                                                    \
+        case ANEURALNETWORKS_ADD:                                                                                      \
+            return XP_MAKE(s, add_nd_##Q, QUANT3(KIND, x, z, y, r));                                                   \
+        case ANEURALNETWORKS_SUB:                                                                                      \
+            return XP_MAKE(s, subtract_nd_##Q, QUANT3(KIND, x, z, y, r));                                              \
+        case ANEURALNETWORKS_MUL:                                                                                      \
+            return XP_MAKE(s, multiply_nd_##Q, QUANT3(KIND, x, z, y, r));                                              \
+        default:                                                                                                       \
+            return false;                                                                                              \
+        }                                                                                                              \
     }
-}
-
-static enum xnn_status binary_qs8(struct xp_build *b, const struct xp_range *r, struct xp_step *s) {
-    const struct engine_tensor *x = xp_in(b, 0), *z = xp_in(b, 1), *y = xp_out(b, 0);
-    switch (b->node->code) {
-    case ANEURALNETWORKS_ADD:
-        s->setup = setup_add_nd_qs8;
-        return xnn_create_add_nd_qs8(QUANT3(int8_t, x, z, y, r), &s->op);
-    case ANEURALNETWORKS_SUB:
-        s->setup = setup_subtract_nd_qs8;
-        return xnn_create_subtract_nd_qs8(QUANT3(int8_t, x, z, y, r), &s->op);
-    case ANEURALNETWORKS_MUL:
-        s->setup = setup_multiply_nd_qs8;
-        return xnn_create_multiply_nd_qs8(QUANT3(int8_t, x, z, y, r), &s->op);
-    default:
-        return xnn_status_unsupported_parameter;
-    }
-}
+BINARY_QUANT(qu8, uint8_t)
+BINARY_QUANT(qs8, int8_t)
 
 bool xp_binary(struct xp_build *b) {
     enum { X, Z, ACTIVATION };
-    const struct engine_tensor *x = xp_in(b, X), *y = xp_out(b, 0);
-    if (!xp_constant(b, ACTIVATION, ACTIVATION)) return false;
-    if (x->rank > XNN_MAX_TENSOR_DIMS || xp_in(b, Z)->rank > XNN_MAX_TENSOR_DIMS) return false;
-    const struct xp_range r = xp_activation(xp_int(b, ACTIVATION, 0), y);
+    const struct engine_tensor *x = engine_in(&b->op, X), *y = engine_out(&b->op, 0);
+    if (!engine_constant(&b->op, ACTIVATION, ACTIVATION)) return false;
+    if (x->rank > XNN_MAX_TENSOR_DIMS || engine_in(&b->op, Z)->rank > XNN_MAX_TENSOR_DIMS) return false;
+    const struct xp_range r = xp_activation(engine_int(&b->op, ACTIVATION, 0), y);
     struct xp_step *s = xp_add(b, NULL);
     nd_sizes(b, s);
     switch (xp_kind_of(x)) {
     case XP_F32:
-        return binary_f32(b->node->code, &r, s) == xnn_status_success;
+        return binary_f32(b->op.node->code, &r, s);
     case XP_QU8:
-        return binary_qu8(b, &r, s) == xnn_status_success;
+        return binary_qu8(b, &r, s);
     case XP_QS8:
-        return binary_qs8(b, &r, s) == xnn_status_success;
+        return binary_qs8(b, &r, s);
     case XP_OTHER:
         break;
     }
@@ -280,16 +245,15 @@ bool xp_binary(struct xp_build *b) {
 /* ----------------------------------------------------------------------------- softmax */
 
 static bool softmax_qu8(struct xp_build *b, size_t c, float beta) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
+    const struct engine_tensor *x = engine_in(&b->op, 0), *y = engine_out(&b->op, 0);
     struct xp_step *s = xp_add(b, setup_softmax_nc_qu8);
     s->batch = x->count / c;
-    return xnn_create_softmax_nc_qu8(c, c, c, x->scale * beta, (uint8_t)y->zero_point, y->scale, 0, &s->op) ==
-           xnn_status_success;
+    return XP_MAKE(s, softmax_nc_qu8, c, c, c, x->scale * beta, (uint8_t)y->zero_point, y->scale, 0);
 }
 
 /** Of signed values there is no softmax: real numbers in between. beta goes with the scale. */
 static bool softmax_qs8(struct xp_build *b, size_t c, float beta) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
+    const struct engine_tensor *x = engine_in(&b->op, 0), *y = engine_out(&b->op, 0);
     if (!xp_scratch(b, x->count * sizeof(float))) return false;
     struct xp_step *in = xp_add(b, setup_convert_nc_qs8_f32);
     in->batch = x->count;
@@ -300,11 +264,9 @@ static bool softmax_qs8(struct xp_build *b, size_t c, float beta) {
     struct xp_step *out = xp_add(b, setup_convert_nc_f32_qs8);
     out->batch = x->count;
     out->a = XP_SCRATCH;
-    return xnn_create_convert_nc_qs8_f32(1, 1, 1, x->scale * beta, (int8_t)x->zero_point, 0, &in->op) ==
-               xnn_status_success &&
-           xnn_create_softmax_nc_f32(c, c, c, 0, &real->op) == xnn_status_success &&
-           xnn_create_convert_nc_f32_qs8(1, 1, 1, y->scale, (int8_t)y->zero_point, INT8_MIN, INT8_MAX, 0, &out->op) ==
-               xnn_status_success;
+    return XP_MAKE(in, convert_nc_qs8_f32, 1, 1, 1, x->scale * beta, (int8_t)x->zero_point, 0) &&
+           XP_MAKE(real, softmax_nc_f32, c, c, c, 0) &&
+           XP_MAKE(out, convert_nc_f32_qs8, 1, 1, 1, y->scale, (int8_t)y->zero_point, INT8_MIN, INT8_MAX, 0);
 }
 
 /**
@@ -312,29 +274,29 @@ static bool softmax_qs8(struct xp_build *b, size_t c, float beta) {
  * since the largest of them is taken off afterwards: for powers of two.
  */
 static bool softmax_f32(struct xp_build *b, size_t c, float beta) {
-    const struct engine_tensor *x = xp_in(b, 0);
+    const struct engine_tensor *x = engine_in(&b->op, 0);
     int exponent;
     if (frexpf(beta, &exponent) != 0.5f) return false;
     if (beta != 1) {
         struct xp_step *scaled = xp_add(b, setup_multiply_nd_f32);
-        scaled->b = b->node->in[1];
+        scaled->b = b->op.node->in[1];
         scaled->a_rank = scaled->b_rank = scaled->b_dims[0] = 1;
         scaled->a_dims[0] = x->count;
-        if (xnn_create_multiply_nd_f32(-INFINITY, INFINITY, 0, &scaled->op) != xnn_status_success) return false;
+        if (!XP_MAKE(scaled, multiply_nd_f32, -INFINITY, INFINITY, 0)) return false;
     }
     struct xp_step *s = xp_add(b, setup_softmax_nc_f32);
     s->batch = x->count / c;
     if (beta != 1) s->a = s->y;
-    return xnn_create_softmax_nc_f32(c, c, c, 0, &s->op) == xnn_status_success;
+    return XP_MAKE(s, softmax_nc_f32, c, c, c, 0);
 }
 
 /** Along the last dimension. */
 bool xp_softmax(struct xp_build *b) {
     enum { X, BETA, AXIS };
-    const struct engine_tensor *x = xp_in(b, X);
-    if (!xp_constant(b, BETA, AXIS) || xp_in(b, BETA)->type != ANEURALNETWORKS_FLOAT32) return false;
-    if (xp_axis(xp_int(b, AXIS, -1), x->rank) != x->rank - 1) return false;
-    const float beta = xp_float(b, BETA, 1);
+    const struct engine_tensor *x = engine_in(&b->op, X);
+    if (!engine_constant(&b->op, BETA, AXIS) || engine_in(&b->op, BETA)->type != ANEURALNETWORKS_FLOAT32) return false;
+    if (engine_axis(engine_int(&b->op, AXIS, -1), x->rank) != x->rank - 1) return false;
+    const float beta = engine_float(&b->op, BETA, 1);
     const size_t c = x->dims[x->rank - 1];
     switch (xp_kind_of(x)) {
     case XP_F32:

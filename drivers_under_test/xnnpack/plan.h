@@ -5,7 +5,7 @@
 
 #include <xnnpack.h>
 
-#include "engine/engine.h"
+#include "engine/operation.h"
 
 #define XP_NONE UINT32_MAX
 #define XP_SCRATCH (UINT32_MAX - 1) /**< in place of a tensor: the scratch memory of the state */
@@ -39,8 +39,7 @@ struct xp_state {
 
 /** One operation that is being compiled. */
 struct xp_build {
-    const struct engine_node *node;
-    const struct engine_tensor *tensors;
+    struct engine_operation op;
     struct xp_state *state;
     bool loose; /**< also what XNNPACK computes otherwise than NNAPI */
 };
@@ -57,27 +56,8 @@ struct xp_step *xp_add(struct xp_build *b, xp_setup setup);
 /** Scratch memory for the state; false without memory. Once a state. */
 bool xp_scratch(struct xp_build *b, size_t bytes);
 
-static inline const struct engine_tensor *xp_in(const struct xp_build *b, uint32_t i) {
-    return &b->tensors[b->node->in[i]];
-}
-static inline const struct engine_tensor *xp_out(const struct xp_build *b, uint32_t i) {
-    return &b->tensors[b->node->out[i]];
-}
 /** Of a TENSOR_ type; XP_OTHER for what isn't listed. */
 enum xp_kind xp_kind_of(const struct engine_tensor *t);
-/** Inputs [first, last] are constants, as far as there are any. */
-bool xp_constant(const struct xp_build *b, uint32_t first, uint32_t last);
-/** A constant INT32 or BOOL; fallback if the input is absent. */
-int32_t xp_int(const struct xp_build *b, uint32_t i, int32_t fallback);
-/** A constant FLOAT32. */
-float xp_float(const struct xp_build *b, uint32_t i, float fallback);
-/** axis in [-rank, rank) as [0, rank). */
-uint32_t xp_axis(int32_t axis, uint32_t rank);
-/** Product of the extents [from, to). */
-size_t xp_extent(const struct engine_tensor *t, uint32_t from, uint32_t to);
-/** Same scale and zero point. */
-bool xp_same_quant(const struct engine_tensor *a, const struct engine_tensor *b);
-
 /** The range of a fused activation: real numbers, and codes of t. */
 struct xp_range {
     float lo, hi;
@@ -109,13 +89,9 @@ bool xp_split(struct xp_build *b);
 bool xp_pad(struct xp_build *b);
 bool xp_channel_shuffle(struct xp_build *b);
 
-/** Padding, stride and dilation of a window. */
-struct xp_window {
-    uint32_t top, right, bottom, left, stride_h, stride_w, dilation_h, dilation_w;
-};
-/** The extra pixels that a SAME padding adds to one dimension, in front and behind. */
-void xp_same_padding(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stride, uint32_t dilation, uint32_t *before,
-                     uint32_t *after);
+/** Creates operator NAME of a step, with the setup that goes with it; false if XNNPACK refuses. */
+#define XP_MAKE(step, NAME, ...)                                                                                       \
+    ((step)->setup = setup_##NAME, xnn_create_##NAME(__VA_ARGS__, &(step)->op) == xnn_status_success)
 
 /** setup functions of operators that take sizes alike: batch, input, output. */
 #define XP_SETUP_NC(NAME, IN, OUT)                                                                                     \

@@ -5,56 +5,12 @@
 
 #include "plan.h"
 
-void xp_same_padding(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stride, uint32_t dilation, uint32_t *before,
-                     uint32_t *after) {
-    const int64_t total = ((int64_t)out - 1) * stride + ((int64_t)kernel - 1) * dilation + 1 - in;
-    const uint32_t pad = total > 0 ? (uint32_t)total : 0;
-    *before = pad / 2;
-    *after = pad - pad / 2;
-}
-
-/** What stands behind the tensors among the inputs of a convolution or pool. */
-struct options {
-    struct xp_window w;
-    bool same, nchw;
-    int32_t more[2]; /**< groups, or depth multiplier; window sizes of a pool: width, height */
-    int32_t activation;
-};
-
-/**
- * first: index of the first scalar; extra: how many of `more` there are between strides and activation. With explicit
- * padding there are three scalars more, and the input behind the activation (if any) is still a BOOL.
- */
-static bool read_options(const struct xp_build *b, uint32_t first, uint32_t extra, struct options *o) {
-    const uint32_t implicit = first + 3 + extra; /* index of the activation */
-    const uint32_t behind = implicit + 1;
-    const bool explicit_padding = b->node->in_count > behind && xp_in(b, behind)->type == ANEURALNETWORKS_INT32;
-    *o = (struct options){0};
-    if (!xp_constant(b, first, b->node->in_count)) return false;
-    uint32_t i = first;
-    if (explicit_padding) {
-        o->w.left = (uint32_t)xp_int(b, i++, 0);
-        o->w.right = (uint32_t)xp_int(b, i++, 0);
-        o->w.top = (uint32_t)xp_int(b, i++, 0);
-        o->w.bottom = (uint32_t)xp_int(b, i++, 0);
-    } else {
-        o->same = xp_int(b, i++, 0) == ANEURALNETWORKS_PADDING_SAME;
-    }
-    o->w.stride_w = (uint32_t)xp_int(b, i++, 1);
-    o->w.stride_h = (uint32_t)xp_int(b, i++, 1);
-    for (uint32_t e = 0; e < extra; e++) o->more[e] = xp_int(b, i++, 1);
-    o->activation = xp_int(b, i++, 0);
-    o->nchw = xp_int(b, i++, 0) != 0;
-    o->w.dilation_w = (uint32_t)xp_int(b, i++, 1);
-    o->w.dilation_h = (uint32_t)xp_int(b, i++, 1);
-    return !o->nchw;
-}
-
-static void settle_same(struct options *o, const struct engine_tensor *x, const struct engine_tensor *y,
-                        uint32_t kernel_h, uint32_t kernel_w) {
-    if (!o->same) return;
-    xp_same_padding(x->dims[1], y->dims[1], kernel_h, o->w.stride_h, o->w.dilation_h, &o->w.top, &o->w.bottom);
-    xp_same_padding(x->dims[2], y->dims[2], kernel_w, o->w.stride_w, o->w.dilation_w, &o->w.left, &o->w.right);
+/** The window of an operation whose kernel has these extents, its implicit padding settled; XNNPACK has no NCHW. */
+static bool settle(struct engine_window *w, const struct engine_tensor *x, const struct engine_tensor *y,
+                   uint32_t kernel_h, uint32_t kernel_w) {
+    engine_window_pad(w->scheme, x->dims[1], y->dims[1], kernel_h, w->stride_h, w->dilation_h, &w->top, &w->bottom);
+    engine_window_pad(w->scheme, x->dims[2], y->dims[2], kernel_w, w->stride_w, w->dilation_w, &w->left, &w->right);
+    return !w->nchw;
 }
 
 static void image_sizes(struct xp_step *s, const struct engine_tensor *x, const struct engine_tensor *y) {
@@ -68,7 +24,8 @@ static void image_sizes(struct xp_step *s, const struct engine_tensor *x, const 
 /* ---------------------------------------------------------------------- convolutions */
 
 /** Arguments that all convolutions begin with. */
-#define WINDOW(W) (W).top, (W).right, (W).bottom, (W).left
+#define WINDOW(W) (uint32_t)(W).top, (uint32_t)(W).right, (uint32_t)(W).bottom, (uint32_t)(W).left
+#define STRIDES(W) (uint32_t)(W).stride_h, (uint32_t)(W).stride_w
 
 XP_SETUP_2D(convolution2d_nhwc_f32, float)
 XP_SETUP_2D(convolution2d_nhwc_qu8, uint8_t)
@@ -90,7 +47,7 @@ static bool scales_ok(const struct engine_tensor *x, const struct engine_tensor 
 }
 
 struct convolution {
-    struct xp_window w;
+    struct engine_window w;
     const struct engine_tensor *x, *filter, *bias, *y;
     uint32_t kernel_h, kernel_w, groups, flags;
     size_t group_in, group_out, channels_in, channels_out;
@@ -98,21 +55,18 @@ struct convolution {
 };
 
 #define GEOMETRY(V)                                                                                                    \
-    WINDOW((V)->w), (V)->kernel_h, (V)->kernel_w, (V)->w.stride_h, (V)->w.stride_w, (V)->w.dilation_h,                 \
-        (V)->w.dilation_w, (V)->groups, (V)->group_in, (V)->group_out, (V)->channels_in, (V)->channels_out
+    WINDOW((V)->w), (V)->kernel_h, (V)->kernel_w, STRIDES((V)->w), (uint32_t)(V)->w.dilation_h,                        \
+        (uint32_t)(V)->w.dilation_w, (V)->groups, (V)->group_in, (V)->group_out, (V)->channels_in, (V)->channels_out
 
 static bool create_f32(const struct convolution *v, struct xp_step *s) {
-    s->setup = setup_convolution2d_nhwc_f32;
-    return xnn_create_convolution2d_nhwc_f32(GEOMETRY(v), v->filter->value, v->bias->value, v->range.lo, v->range.hi,
-                                             v->flags, &s->op) == xnn_status_success;
+    return XP_MAKE(s, convolution2d_nhwc_f32, GEOMETRY(v), v->filter->value, v->bias->value, v->range.lo, v->range.hi,
+                   v->flags);
 }
 
 static bool create_qu8(const struct convolution *v, struct xp_step *s) {
-    s->setup = setup_convolution2d_nhwc_qu8;
-    return xnn_create_convolution2d_nhwc_qu8(
-               GEOMETRY(v), (uint8_t)v->x->zero_point, v->x->scale, (uint8_t)v->filter->zero_point, v->filter->scale,
-               v->filter->value, v->bias->value, (uint8_t)v->y->zero_point, v->y->scale, (uint8_t)v->range.qlo,
-               (uint8_t)v->range.qhi, v->flags, &s->op) == xnn_status_success;
+    return XP_MAKE(s, convolution2d_nhwc_qu8, GEOMETRY(v), (uint8_t)v->x->zero_point, v->x->scale,
+                   (uint8_t)v->filter->zero_point, v->filter->scale, v->filter->value, v->bias->value,
+                   (uint8_t)v->y->zero_point, v->y->scale, (uint8_t)v->range.qlo, (uint8_t)v->range.qhi, v->flags);
 }
 
 /**
@@ -135,21 +89,17 @@ static int8_t *centred_filter(const struct engine_tensor *filter) {
 
 static bool create_qs8(const struct convolution *v, struct xp_step *s) {
     int8_t *filter = centred_filter(v->filter);
-    s->setup = setup_convolution2d_nhwc_qs8;
-    const bool ok = filter && xnn_create_convolution2d_nhwc_qs8(
-                                  GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale, v->filter->scale, filter,
-                                  v->bias->value, (int8_t)v->y->zero_point, v->y->scale, (int8_t)v->range.qlo,
-                                  (int8_t)v->range.qhi, v->flags, &s->op) == xnn_status_success;
+    const bool ok = filter && XP_MAKE(s, convolution2d_nhwc_qs8, GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale,
+                                      v->filter->scale, filter, v->bias->value, (int8_t)v->y->zero_point, v->y->scale,
+                                      (int8_t)v->range.qlo, (int8_t)v->range.qhi, v->flags);
     free(filter);
     return ok;
 }
 
 static bool create_qc8(const struct convolution *v, struct xp_step *s) {
-    s->setup = setup_convolution2d_nhwc_qc8;
-    return xnn_create_convolution2d_nhwc_qc8(GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale, v->filter->scales,
-                                             v->filter->value, v->bias->value, (int8_t)v->y->zero_point, v->y->scale,
-                                             (int8_t)v->range.qlo, (int8_t)v->range.qhi, v->flags,
-                                             &s->op) == xnn_status_success;
+    return XP_MAKE(s, convolution2d_nhwc_qc8, GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale, v->filter->scales,
+                   v->filter->value, v->bias->value, (int8_t)v->y->zero_point, v->y->scale, (int8_t)v->range.qlo,
+                   (int8_t)v->range.qhi, v->flags);
 }
 
 /** Filters for each channel go with signed values only: XNNPACK has no unsigned form. */
@@ -170,23 +120,25 @@ static bool create_convolution(const struct convolution *v, struct xp_step *s) {
 
 bool xp_convolution(struct xp_build *b) {
     enum { X, FILTER, BIAS, SCALARS };
-    const bool depthwise = b->node->code == ANEURALNETWORKS_DEPTHWISE_CONV_2D;
-    const bool grouped = b->node->code == ANEURALNETWORKS_GROUPED_CONV_2D;
-    struct convolution v = {.x = xp_in(b, X), .filter = xp_in(b, FILTER), .bias = xp_in(b, BIAS), .y = xp_out(b, 0)};
-    struct options o;
-    if (!xp_constant(b, FILTER, BIAS) || !read_options(b, SCALARS, depthwise || grouped ? 1 : 0, &o)) return false;
+    const bool depthwise = b->op.node->code == ANEURALNETWORKS_DEPTHWISE_CONV_2D;
+    const bool grouped = b->op.node->code == ANEURALNETWORKS_GROUPED_CONV_2D;
+    struct convolution v = {.x = engine_in(&b->op, X),
+                            .filter = engine_in(&b->op, FILTER),
+                            .bias = engine_in(&b->op, BIAS),
+                            .y = engine_out(&b->op, 0)};
+    if (!engine_constant(&b->op, FILTER, BIAS) || !engine_window_read(&b->op, SCALARS, depthwise || grouped, &v.w))
+        return false;
     if (!b->loose && !scales_ok(v.x, v.filter, v.y)) return false;
     v.kernel_h = v.filter->dims[1];
     v.kernel_w = v.filter->dims[2];
-    settle_same(&o, v.x, v.y, v.kernel_h, v.kernel_w);
-    v.w = o.w;
+    if (!settle(&v.w, v.x, v.y, v.kernel_h, v.kernel_w)) return false;
     v.channels_in = v.x->dims[3];
     v.channels_out = v.y->dims[3];
-    v.groups = depthwise ? v.x->dims[3] : grouped ? (uint32_t)o.more[0] : 1;
+    v.groups = depthwise ? v.x->dims[3] : grouped ? (uint32_t)v.w.more[0] : 1;
     v.group_in = v.channels_in / v.groups;
     v.group_out = v.channels_out / v.groups;
     v.flags = depthwise ? XNN_FLAG_DEPTHWISE_CONVOLUTION : 0;
-    v.range = xp_activation(o.activation, v.y);
+    v.range = xp_activation(v.w.activation, v.y);
     struct xp_step *s = xp_add(b, NULL);
     image_sizes(s, v.x, v.y);
     return create_convolution(&v, s);
@@ -207,11 +159,9 @@ SETUP_DECONVOLUTION(deconvolution2d_nhwc_qs8, int8_t)
 
 static bool create_deconvolution_qs8(const struct convolution *v, struct xp_step *s) {
     int8_t *filter = centred_filter(v->filter);
-    s->setup = setup_deconvolution2d_nhwc_qs8;
-    const bool ok = filter && xnn_create_deconvolution2d_nhwc_qs8(
-                                  GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale, v->filter->scale, filter,
-                                  v->bias->value, (int8_t)v->y->zero_point, v->y->scale, (int8_t)v->range.qlo,
-                                  (int8_t)v->range.qhi, 0, &s->op) == xnn_status_success;
+    const bool ok = filter && XP_MAKE(s, deconvolution2d_nhwc_qs8, GEOMETRY(v), (int8_t)v->x->zero_point, v->x->scale,
+                                      v->filter->scale, filter, v->bias->value, (int8_t)v->y->zero_point, v->y->scale,
+                                      (int8_t)v->range.qlo, (int8_t)v->range.qhi, 0);
     free(filter);
     return ok;
 }
@@ -219,15 +169,12 @@ static bool create_deconvolution_qs8(const struct convolution *v, struct xp_step
 static bool create_deconvolution(const struct convolution *v, struct xp_step *s) {
     switch (xp_kind_of(v->x)) {
     case XP_F32:
-        s->setup = setup_deconvolution2d_nhwc_f32;
-        return xnn_create_deconvolution2d_nhwc_f32(GEOMETRY(v), v->filter->value, v->bias->value, v->range.lo,
-                                                   v->range.hi, 0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, deconvolution2d_nhwc_f32, GEOMETRY(v), v->filter->value, v->bias->value, v->range.lo,
+                       v->range.hi, 0);
     case XP_QU8:
-        s->setup = setup_deconvolution2d_nhwc_qu8;
-        return xnn_create_deconvolution2d_nhwc_qu8(
-                   GEOMETRY(v), (uint8_t)v->x->zero_point, v->x->scale, (uint8_t)v->filter->zero_point,
-                   v->filter->scale, v->filter->value, v->bias->value, (uint8_t)v->y->zero_point, v->y->scale,
-                   (uint8_t)v->range.qlo, (uint8_t)v->range.qhi, 0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, deconvolution2d_nhwc_qu8, GEOMETRY(v), (uint8_t)v->x->zero_point, v->x->scale,
+                       (uint8_t)v->filter->zero_point, v->filter->scale, v->filter->value, v->bias->value,
+                       (uint8_t)v->y->zero_point, v->y->scale, (uint8_t)v->range.qlo, (uint8_t)v->range.qhi, 0);
     case XP_QS8:
         return create_deconvolution_qs8(v, s);
     case XP_OTHER:
@@ -237,13 +184,13 @@ static bool create_deconvolution(const struct convolution *v, struct xp_step *s)
 }
 
 /** How much larger the output is than what input, stride, kernel and padding give; false if it is smaller. */
-static bool adjustment(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stride, bool same, uint32_t *before,
-                       uint32_t *after, size_t *extra) {
+static bool adjustment(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stride, bool same, int32_t *before,
+                       int32_t *after, size_t *extra) {
     const int64_t whole = ((int64_t)in - 1) * stride + kernel;
     if (same) {
         const int64_t total = whole > out ? whole - out : 0;
-        *before = (uint32_t)(total / 2);
-        *after = (uint32_t)(total - total / 2);
+        *before = (int32_t)(total / 2);
+        *after = (int32_t)(total - total / 2);
     }
     const int64_t more = (int64_t)out + *before + *after - whole;
     if (more < 0 || more >= stride) return false;
@@ -252,36 +199,28 @@ static bool adjustment(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stri
 }
 
 bool xp_transpose_convolution(struct xp_build *b) {
-    enum { X, FILTER, BIAS, SCALARS, IMPLICIT_INPUTS = 9 };
-    struct convolution v = {.x = xp_in(b, X), .filter = xp_in(b, FILTER), .bias = xp_in(b, BIAS), .y = xp_out(b, 0)};
-    if (!xp_constant(b, FILTER, b->node->in_count)) return false;
+    enum { X, FILTER, BIAS, SCALARS };
+    struct convolution v = {.x = engine_in(&b->op, X),
+                            .filter = engine_in(&b->op, FILTER),
+                            .bias = engine_in(&b->op, BIAS),
+                            .y = engine_out(&b->op, 0)};
+    if (!engine_constant(&b->op, FILTER, b->op.node->in_count)) return false;
     if (v.filter->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL || !scales_ok(v.x, v.filter, v.y))
         return false;
-    const bool implicit = b->node->in_count == IMPLICIT_INPUTS;
-    uint32_t i = SCALARS;
-    bool same = false;
-    if (implicit) {
-        same = xp_int(b, SCALARS + 1, 0) == ANEURALNETWORKS_PADDING_SAME;
-        i = SCALARS + 2;
-    } else {
-        v.w.left = (uint32_t)xp_int(b, i++, 0);
-        v.w.right = (uint32_t)xp_int(b, i++, 0);
-        v.w.top = (uint32_t)xp_int(b, i++, 0);
-        v.w.bottom = (uint32_t)xp_int(b, i++, 0);
-    }
-    v.w.stride_w = (uint32_t)xp_int(b, i++, 1);
-    v.w.stride_h = (uint32_t)xp_int(b, i++, 1);
-    v.range = xp_activation(xp_int(b, i++, 0), v.y);
-    if (xp_int(b, i, 0)) return false; /* NCHW */
-    v.w.dilation_h = v.w.dilation_w = v.groups = 1;
+    if (!engine_window_read(&b->op, SCALARS, 0, &v.w) || v.w.nchw) return false;
+    const bool same = v.w.scheme == ANEURALNETWORKS_PADDING_SAME;
+    v.range = xp_activation(v.w.activation, v.y);
+    v.groups = 1;
     v.kernel_h = v.filter->dims[1];
     v.kernel_w = v.filter->dims[2];
     v.group_in = v.channels_in = v.x->dims[3];
     v.group_out = v.channels_out = v.y->dims[3];
     struct xp_step *s = xp_add(b, NULL);
     image_sizes(s, v.x, v.y);
-    return adjustment(v.x->dims[1], v.y->dims[1], v.kernel_h, v.w.stride_h, same, &v.w.top, &v.w.bottom, &s->out_h) &&
-           adjustment(v.x->dims[2], v.y->dims[2], v.kernel_w, v.w.stride_w, same, &v.w.left, &v.w.right, &s->out_w) &&
+    return adjustment(v.x->dims[1], v.y->dims[1], v.kernel_h, (uint32_t)v.w.stride_h, same, &v.w.top, &v.w.bottom,
+                      &s->out_h) &&
+           adjustment(v.x->dims[2], v.y->dims[2], v.kernel_w, (uint32_t)v.w.stride_w, same, &v.w.left, &v.w.right,
+                      &s->out_w) &&
            create_deconvolution(&v, s);
 }
 
@@ -292,32 +231,27 @@ XP_SETUP_NC(fully_connected_nc_qu8, uint8_t, uint8_t)
 XP_SETUP_NC(fully_connected_nc_qs8, int8_t, int8_t)
 
 bool xp_fully_connected(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0), *w = xp_in(b, 1), *bias = xp_in(b, 2), *y = xp_out(b, 0);
-    if (!xp_constant(b, 1, 3) || w->type != x->type || (!b->loose && !scales_ok(x, w, y))) return false;
+    const struct engine_tensor *x = engine_in(&b->op, 0), *w = engine_in(&b->op, 1), *bias = engine_in(&b->op, 2),
+                               *y = engine_out(&b->op, 0);
+    if (!engine_constant(&b->op, 1, 3) || w->type != x->type || (!b->loose && !scales_ok(x, w, y))) return false;
     const size_t units = w->dims[0], width = w->dims[1];
-    const struct xp_range r = xp_activation(xp_int(b, 3, 0), y);
+    const struct xp_range r = xp_activation(engine_int(&b->op, 3, 0), y);
     struct xp_step *s = xp_add(b, NULL);
     int8_t *centred;
     bool ok;
     s->batch = x->count / width;
     switch (xp_kind_of(x)) {
     case XP_F32:
-        s->setup = setup_fully_connected_nc_f32;
-        return xnn_create_fully_connected_nc_f32(width, units, width, units, w->value, bias->value, r.lo, r.hi, 0,
-                                                 &s->op) == xnn_status_success;
+        return XP_MAKE(s, fully_connected_nc_f32, width, units, width, units, w->value, bias->value, r.lo, r.hi, 0);
     case XP_QU8:
-        s->setup = setup_fully_connected_nc_qu8;
-        return xnn_create_fully_connected_nc_qu8(width, units, width, units, (uint8_t)x->zero_point, x->scale,
-                                                 (uint8_t)w->zero_point, w->scale, w->value, bias->value,
-                                                 (uint8_t)y->zero_point, y->scale, (uint8_t)r.qlo, (uint8_t)r.qhi, 0,
-                                                 &s->op) == xnn_status_success;
+        return XP_MAKE(s, fully_connected_nc_qu8, width, units, width, units, (uint8_t)x->zero_point, x->scale,
+                       (uint8_t)w->zero_point, w->scale, w->value, bias->value, (uint8_t)y->zero_point, y->scale,
+                       (uint8_t)r.qlo, (uint8_t)r.qhi, 0);
     case XP_QS8:
-        s->setup = setup_fully_connected_nc_qs8;
         centred = centred_filter(w);
         ok = centred &&
-             xnn_create_fully_connected_nc_qs8(width, units, width, units, (int8_t)x->zero_point, x->scale, w->scale,
-                                               centred, bias->value, (int8_t)y->zero_point, y->scale, (int8_t)r.qlo,
-                                               (int8_t)r.qhi, 0, &s->op) == xnn_status_success;
+             XP_MAKE(s, fully_connected_nc_qs8, width, units, width, units, (int8_t)x->zero_point, x->scale, w->scale,
+                     centred, bias->value, (int8_t)y->zero_point, y->scale, (int8_t)r.qlo, (int8_t)r.qhi, 0);
         free(centred);
         return ok;
     case XP_OTHER:
@@ -334,18 +268,17 @@ XP_SETUP_2D(max_pooling2d_nhwc_s8, int8_t)
 XP_SETUP_2D(average_pooling2d_nhwc_f32, float)
 XP_SETUP_2D(average_pooling2d_nhwc_qu8, uint8_t)
 
-enum { WINDOW_W, WINDOW_H }; /* of options.more */
+enum { WINDOW_W, WINDOW_H }; /* of more */
 
-static bool read_pool(const struct xp_build *b, struct options *o) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
-    if (!read_options(b, 1, 2, o) || (xp_kind_of(x) != XP_F32 && !xp_same_quant(x, y))) return false;
-    settle_same(o, x, y, (uint32_t)o->more[WINDOW_H], (uint32_t)o->more[WINDOW_W]);
-    return true;
+static bool read_pool(struct xp_build *b, struct engine_window *w) {
+    const struct engine_tensor *x = engine_in(&b->op, 0), *y = engine_out(&b->op, 0);
+    return engine_window_read(&b->op, 1, 2, w) && (xp_kind_of(x) == XP_F32 || engine_same_quant(x, y)) &&
+           settle(w, x, y, (uint32_t)w->more[WINDOW_H], (uint32_t)w->more[WINDOW_W]);
 }
 
 bool xp_max_pool(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
-    struct options o;
+    const struct engine_tensor *x = engine_in(&b->op, 0), *y = engine_out(&b->op, 0);
+    struct engine_window o;
     if (!read_pool(b, &o)) return false;
     const uint32_t h = (uint32_t)o.more[WINDOW_H], w = (uint32_t)o.more[WINDOW_W];
     const size_t c = x->dims[3];
@@ -354,17 +287,13 @@ bool xp_max_pool(struct xp_build *b) {
     image_sizes(s, x, y);
     switch (xp_kind_of(x)) {
     case XP_F32:
-        s->setup = setup_max_pooling2d_nhwc_f32;
-        return xnn_create_max_pooling2d_nhwc_f32(WINDOW(o.w), h, w, o.w.stride_h, o.w.stride_w, 1, 1, c, c, c, r.lo,
-                                                 r.hi, 0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, max_pooling2d_nhwc_f32, WINDOW(o), h, w, STRIDES(o), 1, 1, c, c, c, r.lo, r.hi, 0);
     case XP_QU8:
-        s->setup = setup_max_pooling2d_nhwc_u8;
-        return xnn_create_max_pooling2d_nhwc_u8(WINDOW(o.w), h, w, o.w.stride_h, o.w.stride_w, 1, 1, c, c, c,
-                                                (uint8_t)r.qlo, (uint8_t)r.qhi, 0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, max_pooling2d_nhwc_u8, WINDOW(o), h, w, STRIDES(o), 1, 1, c, c, c, (uint8_t)r.qlo,
+                       (uint8_t)r.qhi, 0);
     case XP_QS8:
-        s->setup = setup_max_pooling2d_nhwc_s8;
-        return xnn_create_max_pooling2d_nhwc_s8(WINDOW(o.w), h, w, o.w.stride_h, o.w.stride_w, 1, 1, c, c, c,
-                                                (int8_t)r.qlo, (int8_t)r.qhi, 0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, max_pooling2d_nhwc_s8, WINDOW(o), h, w, STRIDES(o), 1, 1, c, c, c, (int8_t)r.qlo,
+                       (int8_t)r.qhi, 0);
     case XP_OTHER:
         break;
     }
@@ -376,24 +305,20 @@ bool xp_max_pool(struct xp_build *b) {
  * of padding.
  */
 bool xp_average_pool(struct xp_build *b) {
-    const struct engine_tensor *x = xp_in(b, 0), *y = xp_out(b, 0);
-    struct options o;
+    const struct engine_tensor *x = engine_in(&b->op, 0), *y = engine_out(&b->op, 0);
+    struct engine_window o;
     if (!read_pool(b, &o)) return false;
     const uint32_t h = (uint32_t)o.more[WINDOW_H], w = (uint32_t)o.more[WINDOW_W];
-    const bool padded = o.w.top || o.w.right || o.w.bottom || o.w.left;
+    const bool padded = o.top || o.right || o.bottom || o.left;
     if (!padded && h == x->dims[1] && w == x->dims[2]) return xp_global_average(b, o.activation);
     const size_t c = x->dims[3];
     const struct xp_range r = xp_activation(o.activation, y);
     struct xp_step *s = xp_add(b, NULL);
     image_sizes(s, x, y);
     if (xp_kind_of(x) == XP_F32) {
-        s->setup = setup_average_pooling2d_nhwc_f32;
-        return xnn_create_average_pooling2d_nhwc_f32(WINDOW(o.w), h, w, o.w.stride_h, o.w.stride_w, c, c, c, r.lo, r.hi,
-                                                     0, &s->op) == xnn_status_success;
+        return XP_MAKE(s, average_pooling2d_nhwc_f32, WINDOW(o), h, w, STRIDES(o), c, c, c, r.lo, r.hi, 0);
     }
-    s->setup = setup_average_pooling2d_nhwc_qu8;
     return xp_kind_of(x) == XP_QU8 && (!padded || b->loose) &&
-           xnn_create_average_pooling2d_nhwc_qu8(WINDOW(o.w), h, w, o.w.stride_h, o.w.stride_w, c, c, c,
-                                                 (uint8_t)x->zero_point, x->scale, (uint8_t)y->zero_point, y->scale,
-                                                 (uint8_t)r.qlo, (uint8_t)r.qhi, 0, &s->op) == xnn_status_success;
+           XP_MAKE(s, average_pooling2d_nhwc_qu8, WINDOW(o), h, w, STRIDES(o), c, c, c, (uint8_t)x->zero_point,
+                   x->scale, (uint8_t)y->zero_point, y->scale, (uint8_t)r.qlo, (uint8_t)r.qhi, 0);
 }
