@@ -2,7 +2,7 @@
 /**
  * @file kernels.h The inner loops, once for each instruction set.
  *
- * kernels_impl.h holds them; kernels_base.c, kernels_avx2.c and kernels_avx512.c compile it. A level's packing
+ * level.h holds them; base.c, avx2.c and avx512.c compile it. A level's packing
  * of weights is its own, so a device keeps to the level it has picked.
  */
 #ifndef CPU_KERNELS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file simd.h Vectors of one instruction set, chosen by CPU_LEVEL (0 base, 1 AVX2, 2 AVX-512); included once by
- * each of kernels_*.c. Functions that use them must be marked CPU_TARGET.
+ * level.h. Functions that use them must be marked CPU_TARGET.
  */
 #ifndef CPU_LEVEL
 #error "CPU_LEVEL must be defined"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file vnni.h What the kernels for AVX-512 VNNI share; only for kernels_vnni*.c.
+ * @file vnni.h What the kernels for AVX-512 VNNI share; only for vnni_*.c.
  *
  * Requantising is exact though it goes through float. With t = sum * multiplier in units of 2^-16 of an output step,
  * the float result f = fma(sum, multiplier, zero point and a half) is less than 4 units off wherever the result is not

@@ -253,7 +253,7 @@ static bool run(struct cpu_call *c) {
         prepared = NULL;
     }
     if (!run_parts(c, &v, &g, prepared, y)) return false;
-    cpu_image_done(out, v.window.nchw, y);
+    cpu_image_done(c->run, out, v.window.nchw, y);
     return true;
 }
 

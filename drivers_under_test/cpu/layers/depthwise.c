@@ -216,7 +216,7 @@ static bool run(struct cpu_call *c) {
         const double work_ns = (double)cpu_count(out) * v->window.filter_h * v->window.filter_w / 8.0;
         cpu_threads_run(r->threads, v->out.n * v->out.h, work_ns, lines, &d);
     }
-    cpu_image_done(out, v->window.nchw, v->y);
+    cpu_image_done(c->run, out, v->window.nchw, v->y);
     return true;
 }
 

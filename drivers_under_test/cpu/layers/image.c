@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image.h"
 
-#include <string.h>
+#include "ops/move.h"
 
 struct cpu_image cpu_image_of(const struct cpu_shape *s, bool nchw) {
     if (nchw) return (struct cpu_image){s->dims[0], s->dims[2], s->dims[3], s->dims[1]};
@@ -13,36 +13,21 @@ struct cpu_shape cpu_image_shape(struct cpu_image image, bool nchw) {
     return (struct cpu_shape){4, {image.n, image.h, image.w, image.c}};
 }
 
-/** [rows, cols] to [cols, rows], in blocks that stay in the cache. */
-#define TRANSPOSE(NAME, TYPE)                                                                                          \
-    static void NAME(size_t rows, size_t cols, const TYPE *from, TYPE *to) {                                           \
-        enum { BLOCK = 16 };                                                                                           \
-        for (size_t r0 = 0; r0 < rows; r0 += BLOCK)                                                                    \
-            for (size_t c0 = 0; c0 < cols; c0 += BLOCK)                                                                \
-                for (size_t r = r0; r < rows && r < r0 + BLOCK; r++)                                                   \
-                    for (size_t c = c0; c < cols && c < c0 + BLOCK; c++) to[c * rows + r] = from[r * cols + c];        \
-    }
-TRANSPOSE(transpose_4, uint32_t)
-TRANSPOSE(transpose_1, uint8_t)
-
-/** n matrices of elements of 4 bytes or 1. */
-static void transpose(uint32_t element, size_t n, size_t rows, size_t cols, const void *from, void *to) {
-    for (size_t i = 0; i < n; i++) {
-        size_t at = i * rows * cols * element;
-        if (element == 4)
-            transpose_4(rows, cols, (const uint32_t *)((const char *)from + at), (uint32_t *)((char *)to + at));
-        else
-            transpose_1(rows, cols, (const uint8_t *)from + at, (uint8_t *)to + at);
-    }
+/** n matrices [rows, cols] to [cols, rows], of values of t's type. */
+static void transpose(struct cpu_run *run, const struct cpu_tensor *t, size_t n, size_t rows, size_t cols,
+                      const void *from, void *to) {
+    struct cpu_move m = cpu_move_of(t);
+    cpu_move_axis(&m, n, (ptrdiff_t)(rows * cols), (ptrdiff_t)(rows * cols));
+    cpu_move_axis(&m, cols, 1, (ptrdiff_t)rows);
+    cpu_move_axis(&m, rows, (ptrdiff_t)cols, 1);
+    cpu_move_run(run->threads, &m, from, to);
 }
 
 const void *cpu_image_in(struct cpu_run *run, const struct cpu_tensor *t, bool nchw) {
     if (!nchw) return t->data;
-    const uint32_t element = cpu_element(t->type);
-    void *copy = cpu_scratch(run, cpu_count(t) * element);
-    if (!copy) return NULL;
     const struct cpu_image m = cpu_image_of(&t->shape, true);
-    transpose(element, m.n, m.c, (size_t)m.h * m.w, t->data, copy);
+    void *copy = cpu_scratch(run, cpu_count(t) * cpu_element(t->type));
+    if (copy) transpose(run, t, m.n, m.c, (size_t)m.h * m.w, t->data, copy);
     return copy;
 }
 
@@ -50,10 +35,9 @@ void *cpu_image_out(struct cpu_run *run, const struct cpu_tensor *out, bool nchw
     return nchw ? cpu_scratch(run, cpu_count(out) * cpu_element(out->type)) : out->data;
 }
 
-void cpu_image_done(const struct cpu_tensor *out, bool nchw, const void *data) {
-    if (!nchw) return;
+void cpu_image_done(struct cpu_run *run, const struct cpu_tensor *out, bool nchw, const void *data) {
     const struct cpu_image m = cpu_image_of(&out->shape, true);
-    transpose(cpu_element(out->type), m.n, (size_t)m.h * m.w, m.c, data, out->data);
+    if (nchw) transpose(run, out, m.n, (size_t)m.h * m.w, m.c, data, out->data);
 }
 
 /* -------------------------------------------------------------------- windows */

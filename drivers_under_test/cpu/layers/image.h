@@ -16,7 +16,7 @@ struct cpu_shape cpu_image_shape(struct cpu_image image, bool nchw);
 const void *cpu_image_in(struct cpu_run *run, const struct cpu_tensor *t, bool nchw);
 /** Where to write [N,H,W,C]: out's data, or scratch memory that cpu_image_done turns round; NULL without memory. */
 void *cpu_image_out(struct cpu_run *run, const struct cpu_tensor *out, bool nchw);
-void cpu_image_done(const struct cpu_tensor *out, bool nchw, const void *data);
+void cpu_image_done(struct cpu_run *run, const struct cpu_tensor *out, bool nchw, const void *data);
 
 /** Padding, strides, dilation of convolutions and pooling. */
 struct cpu_window {

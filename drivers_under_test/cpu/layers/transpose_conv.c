@@ -265,7 +265,7 @@ static bool run(struct cpu_call *c) {
     if (!all && !fill_bias(c, &t)) return false;
     for (uint32_t i = 0; i < parts.count; i++)
         if (!run_phase(c, &t, &packed, i / phases.cols, i % phases.cols)) return false;
-    cpu_image_done(cpu_out(c, 0), t.g.options.nchw, t.y);
+    cpu_image_done(c->run, cpu_out(c, 0), t.g.options.nchw, t.y);
     return true;
 }
 

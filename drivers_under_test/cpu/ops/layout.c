@@ -159,7 +159,7 @@ static bool run_block(struct cpu_call *c) {
     void *to = cpu_image_out(c->run, out, nchw);
     if (!from || !to) return false;
     move_blocks(deep, block, deep.c / block * cpu_element(x->type), from, to, to_space);
-    cpu_image_done(out, nchw, to);
+    cpu_image_done(c->run, out, nchw, to);
     return true;
 }
 

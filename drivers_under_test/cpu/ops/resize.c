@@ -123,7 +123,7 @@ static bool run(struct cpu_call *c) {
     r.cols = mixes + r.out.h;
     const double work_ns = (double)cpu_count(out) * (r.quantised ? 8 : 1);
     cpu_threads_run(c->run->threads, r.out.n * r.out.h, work_ns, lines, &r);
-    cpu_image_done(out, nchw, r.y);
+    cpu_image_done(c->run, out, nchw, r.y);
     return true;
 }
 

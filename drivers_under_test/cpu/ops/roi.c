@@ -182,7 +182,7 @@ static bool run_align(struct cpu_call *c) {
     r.sums = cpu_scratch(c->run, cpu_threads_count(c->run->threads) * (size_t)r.in.c * sizeof *r.sums);
     if (!r.sums || work > most_work) return false;
     cpu_threads_run(c->run->threads, r.out.n * r.out.h, work * 4, align_rows, &r);
-    cpu_image_done(r.output, is_nchw(c), r.y);
+    cpu_image_done(c->run, r.output, is_nchw(c), r.y);
     return true;
 }
 
@@ -239,7 +239,7 @@ static bool run_pool(struct cpu_call *c) {
     if (!read_roi(c, &r)) return false;
     const double pixels = (double)r.in.h * r.in.w / ((double)r.out.h * r.out.w) + 1;
     cpu_threads_run(c->run->threads, r.out.n * r.out.h, (double)cpu_count(r.output) * pixels * 0.3, pool_rows, &r);
-    cpu_image_done(r.output, is_nchw(c), r.y);
+    cpu_image_done(c->run, r.output, is_nchw(c), r.y);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file kernels_depthwise.h Depthwise 3x3 filters over whole lines; part of kernels_impl.h. A tile is some columns of
+ * @file depthwise_lines.h Depthwise 3x3 filters over whole lines; part of level.h. A tile is some columns of
  * one or two rows of the output: each value of the input is loaded once for all taps that need it.
  */
 #if CPU_LEVEL == 2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file kernels_vnni.h Quantised products and depthwise filters by AVX-512 VNNI; only for processors that have it. */
-#ifndef CPU_KERNELS_VNNI_H
-#define CPU_KERNELS_VNNI_H
+/** @file vnni_kernels.h Quantised products and depthwise filters by AVX-512 VNNI; only for processors that have it. */
+#ifndef CPU_VNNI_KERNELS_H
+#define CPU_VNNI_KERNELS_H
 
 #include "kernels.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file kernels_vnni_lines.c Depthwise 3x3 filters on bytes: four lines of the input are interleaved so that each four
+ * @file vnni_lines.c Depthwise 3x3 filters on bytes: four lines of the input are interleaved so that each four
  * bytes are one column of a filter's window, which one instruction multiplies with three weights and a zero. The same
  * four serve the output row below with the zero in front. Few channels: neighbouring pixels fill the vector.
  */
-#include "kernels_vnni.h"
+#include "vnni_kernels.h"
 
 #if defined(__x86_64__)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file kernels_vnni.c Products of unsigned bytes by signed weights, four at a time. */
-#include "kernels_vnni.h"
+/** @file vnni_products.c Products of unsigned bytes by signed weights, four at a time. */
+#include "vnni_kernels.h"
 
 #if defined(__x86_64__)
 

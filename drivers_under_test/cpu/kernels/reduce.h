@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file kernels_reduce.h Inner loops that fold many values into few, in double; part of kernels_impl.h. */
+/** @file reduce.h Inner loops that fold many values into few, in double; part of level.h. */
 
 /**
  * Defines the fold of a row into one value, of SUMS partial ones, and the fold of a row into a row of them. EXPR of the

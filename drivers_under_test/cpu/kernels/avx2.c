@@ -5,7 +5,7 @@
 
 #define CPU_LEVEL 1
 #define CPU_LEVEL_NAME "avx2"
-#include "kernels_impl.h"
+#include "level.h"
 
 const struct cpu_kernels *cpu_kernels_avx2(void) {
     __builtin_cpu_init();

@@ -5,8 +5,8 @@
 
 #define CPU_LEVEL 2
 #define CPU_LEVEL_NAME "avx512"
-#include "kernels_impl.h"
-#include "kernels_vnni.h"
+#include "level.h"
+#include "vnni_kernels.h"
 
 /** The same with quantised products of its own. */
 static const struct cpu_kernels vnni = {.name = "avx512vnni",

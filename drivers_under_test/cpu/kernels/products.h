@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file products.h Products of rows with packed weights; part of level.h. */
+
+/** One tile: rows x vectors * LANES columns; both are constants of the caller. */
+INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, size_t row, size_t col, const float *b) {
+    vf acc[TALL_ROWS][2];
+    const size_t lda = g->lda, width = g->n - col, columns = vectors * LANES;
+    UNROLL for (int i = 0; i < rows; i++) for (size_t v = 0; v < vectors; v++) acc[i][v] =
+        VF_LOAD(g->bias + col + v * LANES);
+    for (size_t r = 0; r < g->runs; r++) {
+        const float *a[(TALL_ROWS + 2) / 3];
+        UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = g->a[r] + (row + (size_t)i) * lda;
+        for (size_t k = 0; k < g->length; k++, b += columns) {
+            vf w[2];
+            for (size_t v = 0; v < vectors; v++) w[v] = VF_LOAD(b + v * LANES);
+            UNROLL for (int i = 0; i < rows; i++) {
+                const vf x = VF_SET1(a[i / 3][(size_t)(i % 3) * lda]);
+                for (size_t v = 0; v < vectors; v++) acc[i][v] = VF_FMA(x, w[v], acc[i][v]);
+            }
+            UNROLL for (int i = 0; i < rows; i += 3) {
+                a[i / 3]++;
+                __asm__("" : "+r"(a[i / 3])); /* one pointer for three rows, not one each */
+            }
+        }
+    }
+    const vf lo = VF_SET1(g->lo), hi = VF_SET1(g->hi);
+    float *c = g->c + row * g->ldc + col;
+    UNROLL for (int i = 0; i < rows; i++, c += g->ldc) {
+        float edge[PANEL], *to = width >= columns ? c : edge;
+        for (size_t v = 0; v < vectors; v++) VF_STORE(to + v * LANES, VF_MIN(hi, VF_MAX(lo, acc[i][v])));
+        if (width < columns) memcpy(c, edge, width * sizeof *edge);
+    }
+}
+
+/** The remaining rows, once for each number of them. */
+#define TILE_CASES(TILE, ...)                                                                                          \
+    case 1:                                                                                                            \
+        TILE(1, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        TILE(2, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 3:                                                                                                            \
+        TILE(3, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        TILE(4, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 5:                                                                                                            \
+        TILE(5, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 6:                                                                                                            \
+        TILE(6, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    case 7:                                                                                                            \
+        TILE(7, __VA_ARGS__);                                                                                          \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        TILE(ROWS, __VA_ARGS__);                                                                                       \
+        break;
+
+static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
+    const float *b = g->b;
+    for (size_t col = 0; col < g->n; col += PANEL) {
+        const bool narrow = g->n - col <= LANES;
+        size_t first = 0;
+        if (narrow && (int)TALL_ROWS > (int)MOST_ROWS)
+            for (; first + TALL_ROWS <= g->m; first += TALL_ROWS) tile_f32(TALL_ROWS, 1, g, first, col, b);
+        const size_t left = g->m - first, count = (left + ROWS - 1) / ROWS;
+        for (size_t t = 0; t < count; t++) { /* tiles of nearly equal heights */
+            const size_t row = first + left * t / count, rows = first + left * (t + 1) / count - row;
+            if (narrow) switch (rows) {
+                    TILE_CASES(tile_f32, 1, g, row, col, b)
+                }
+            else
+                switch (rows) { TILE_CASES(tile_f32, 2, g, row, col, b) }
+        }
+        b += g->runs * g->length * (narrow ? LANES : PANEL);
+    }
+}
+
+static CPU_TARGET void requantize(size_t n, const int32_t *restrict acc, const double *restrict bias,
+                                  const double *restrict multiplier, int32_t zero_point, int32_t lo, int32_t hi,
+                                  uint8_t *restrict y) {
+    const double least = lo - zero_point, most = hi - zero_point;
+    for (size_t i = 0; i < n; i++) {
+        double r = clamp_f64(((double)acc[i] + bias[i]) * multiplier[i], least, most);
+        y[i] = (uint8_t)(round_away(r) + zero_point);
+    }
+}
+
+INLINE int32_t pair_at(const int16_t *p) {
+    int32_t pair;
+    memcpy(&pair, p, sizeof pair);
+    return pair;
+}
+
+INLINE void tile_s16(int rows, const struct cpu_gemm_s16 *g, const int16_t *a, const int16_t *b, size_t col,
+                     uint8_t *c) {
+    vi acc[MOST_ROWS][2];
+    const size_t lda = g->lda, width = g->n - col < PANEL ? g->n - col : PANEL;
+    UNROLL for (int i = 0; i < rows; i++) acc[i][0] = acc[i][1] = VI_SET1(0);
+    for (size_t k = 0; k < g->k; k += 2, b += 2 * PANEL) {
+        const vi b0 = VI_LOAD(b), b1 = VI_LOAD(b + PANEL);
+        UNROLL for (int i = 0; i < rows; i++) {
+            const vi x = VI_SET1(pair_at(a + (size_t)i * lda + k));
+            acc[i][0] = VI_ADD(acc[i][0], VI_MADD16(x, b0));
+            acc[i][1] = VI_ADD(acc[i][1], VI_MADD16(x, b1));
+        }
+    }
+    int32_t sums[MOST_ROWS][PANEL];
+    UNROLL for (int i = 0; i < rows; i++) {
+        VI_STORE(sums[i], acc[i][0]);
+        VI_STORE(sums[i] + LANES, acc[i][1]);
+    }
+    for (int i = 0; i < rows; i++)
+        requantize(width, sums[i], g->bias + col, g->multiplier + col, g->zero_point, g->lo, g->hi,
+                   c + (size_t)i * g->ldc);
+}
+
+static CPU_TARGET void gemm_s16(const struct cpu_gemm_s16 *g) {
+    for (size_t col = 0; col < g->n; col += PANEL) {
+        const int16_t *b = g->b + col * g->k;
+        for (size_t row = 0; row < g->m; row += ROWS) {
+            const int16_t *a = g->a + row * g->lda;
+            uint8_t *c = g->c + row * g->ldc + col;
+            switch (g->m - row < ROWS ? g->m - row : ROWS) { TILE_CASES(tile_s16, g, a, b, col, c) }
+        }
+    }
+}
+
+static CPU_TARGET float dot_f32(size_t n, const float *a, const float *b) {
+    vf acc[4] = {VF_SET1(0.0f), VF_SET1(0.0f), VF_SET1(0.0f), VF_SET1(0.0f)};
+    size_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES)
+        UNROLL for (size_t v = 0; v < 4; v++) acc[v] =
+            VF_FMA(VF_LOAD(a + i + v * LANES), VF_LOAD(b + i + v * LANES), acc[v]);
+    for (; i + LANES <= n; i += LANES) acc[0] = VF_FMA(VF_LOAD(a + i), VF_LOAD(b + i), acc[0]);
+    float lanes[4 * LANES], sum = 0;
+    UNROLL for (size_t v = 0; v < 4; v++) VF_STORE(lanes + v * LANES, acc[v]);
+    for (size_t v = 0; v < 4 * LANES; v++) sum += lanes[v];
+    for (; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
