@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "shell.h"
 
 enum { MOST_THREADS = 64 };
@@ -129,7 +130,7 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     const char *reason = read_options(options, &o) ? NULL : options_expected;
     struct engine_device *d = out ? calloc(1, sizeof *d) : NULL;
     if (!d) return out ? NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNVTS_STATUS_INVALID_ARGUMENT;
-    if (!reason) reason = engine_open_judge(&d->judge);
+    if (!reason) reason = common_open_cpu("threads=1", &d->judge);
     if (!reason) {
         d->self = this_engine.open(o.threads, o.loose);
         if (!d->self) reason = "the engine can't run on this machine";

@@ -3,47 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/type.h"
 #include "shell.h"
 
 enum { ALIGN = 64 };
 
-static uint32_t element_bytes(int32_t type) {
-    switch (type) {
-    case ANEURALNETWORKS_FLOAT32:
-    case ANEURALNETWORKS_INT32:
-    case ANEURALNETWORKS_UINT32:
-    case ANEURALNETWORKS_TENSOR_FLOAT32:
-    case ANEURALNETWORKS_TENSOR_INT32:
-        return 4;
-    case ANEURALNETWORKS_FLOAT16:
-    case ANEURALNETWORKS_TENSOR_FLOAT16:
-    case ANEURALNETWORKS_TENSOR_QUANT16_SYMM:
-    case ANEURALNETWORKS_TENSOR_QUANT16_ASYMM:
-        return 2;
-    case ANEURALNETWORKS_BOOL:
-    case ANEURALNETWORKS_TENSOR_BOOL8:
-    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM:
-    case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED:
-    case ANEURALNETWORKS_TENSOR_QUANT8_SYMM:
-    case ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-static bool is_scalar(int32_t type) {
-    return type == ANEURALNETWORKS_FLOAT32 || type == ANEURALNETWORKS_INT32 || type == ANEURALNETWORKS_UINT32 ||
-           type == ANEURALNETWORKS_BOOL || type == ANEURALNETWORKS_FLOAT16;
-}
-
 static size_t aligned(size_t bytes) { return (bytes + ENGINE_SLACK + ALIGN - 1) / ALIGN * ALIGN; }
 
 static void import_operand(const struct nnvts_operand *o, struct engine_tensor *t) {
-    const uint32_t element = element_bytes(o->type);
+    const uint32_t element = common_element_bytes(o->type);
     *t = (struct engine_tensor){
         .type = o->type, .rank = o->dimension_count, .scale = o->scale, .zero_point = o->zero_point};
-    if (element == 0 || o->dimension_count > ENGINE_MAX_RANK || (o->dimension_count == 0) != is_scalar(o->type)) return;
+    if (element == 0 || o->dimension_count > ENGINE_MAX_RANK || (o->dimension_count == 0) != common_is_scalar(o->type))
+        return;
     if (o->lifetime == NNVTS_NO_VALUE || o->lifetime == NNVTS_SUBGRAPH) return;
     uint64_t count = 1;
     for (uint32_t d = 0; d < o->dimension_count; d++) {
@@ -67,10 +39,10 @@ static enum nnvts_status copy_value(const struct nnvts_model *model, const struc
         memcpy(to, (const uint8_t *)model->operand_values + l->offset, l->length);
         return NNVTS_STATUS_NONE;
     }
-    struct engine_mapping pool;
-    const enum nnvts_status st = engine_map(&model->pools[l->pool], &pool);
+    struct common_mapping pool;
+    const enum nnvts_status st = common_map(&model->pools[l->pool], &pool);
     if (st == NNVTS_STATUS_NONE && l->length) memcpy(to, pool.data + l->offset, l->length);
-    engine_unmap(&pool);
+    common_unmap(&pool);
     return st;
 }
 

@@ -60,12 +60,12 @@ static enum nnvts_status run(struct engine_prepared *p, const struct engine_argu
 }
 
 static enum nnvts_status map_bind_run(struct engine_prepared *p, const struct nnvts_request *r,
-                                      struct engine_mapping *mappings, struct engine_argument *arguments,
+                                      struct common_mapping *mappings, struct engine_argument *arguments,
                                       struct nnvts_execution_result *result, uint64_t *device_ns) {
     enum nnvts_status st = NNVTS_STATUS_NONE;
     uint32_t mapped = 0;
     while (st == NNVTS_STATUS_NONE && mapped < r->pool_count) {
-        st = engine_map(&r->pools[mapped], &mappings[mapped]);
+        st = common_map(&r->pools[mapped], &mappings[mapped]);
         mapped += st == NNVTS_STATUS_NONE;
     }
     if (st == NNVTS_STATUS_NONE) st = engine_bind(&p->model, r, mappings, arguments, result);
@@ -75,7 +75,7 @@ static enum nnvts_status map_bind_run(struct engine_prepared *p, const struct nn
         if (st != NNVTS_STATUS_NONE) result->shape_count = 0;
     }
     *device_ns = engine_now_ns() - start;
-    while (mapped) engine_unmap(&mappings[--mapped]);
+    while (mapped) common_unmap(&mappings[--mapped]);
     return st;
 }
 
@@ -90,7 +90,7 @@ static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct
         (r->input_count && !r->inputs) || (r->output_count && !r->outputs) || (r->pool_count && !r->pools))
         return NNVTS_STATUS_INVALID_ARGUMENT;
     if (config && config->deadline_ns <= start) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
-    struct engine_mapping few_mappings[MOST_KEPT], *mappings = few_mappings;
+    struct common_mapping few_mappings[MOST_KEPT], *mappings = few_mappings;
     struct engine_argument few_arguments[MOST_KEPT], *arguments = few_arguments;
     const size_t count = (size_t)r->input_count + r->output_count;
     if (r->pool_count > MOST_KEPT) mappings = calloc(r->pool_count, sizeof *mappings);

@@ -6,7 +6,7 @@
 
 /** The argument agrees with the model and lies inside its pool. */
 static bool bind(const struct engine_tensor *t, const struct nnvts_request *r, const struct nnvts_argument *a,
-                 const struct engine_mapping *mappings, uint32_t need, struct engine_argument *out) {
+                 const struct common_mapping *mappings, uint32_t need, struct engine_argument *out) {
     const struct nnvts_location *l = &a->location;
     if (a->has_no_value || l->pool >= r->pool_count) return false;
     const struct nnvts_memory *pool = &r->pools[l->pool];
@@ -35,7 +35,7 @@ static bool apart(const struct engine_argument *arguments, uint32_t in_count, ui
 }
 
 static bool request_ok(const struct engine_model *m, const struct nnvts_request *r,
-                       const struct engine_mapping *mappings, struct engine_argument *arguments) {
+                       const struct common_mapping *mappings, struct engine_argument *arguments) {
     for (uint32_t i = 0; i < m->in_count; i++) {
         const struct engine_tensor *t = &m->tensors[m->in[i]];
         if (!bind(t, r, &r->inputs[i], mappings, NNVTS_PROT_READ, &arguments[i])) return false;
@@ -48,7 +48,7 @@ static bool request_ok(const struct engine_model *m, const struct nnvts_request 
 }
 
 enum nnvts_status engine_bind(const struct engine_model *m, const struct nnvts_request *r,
-                              const struct engine_mapping *mappings, struct engine_argument *arguments,
+                              const struct common_mapping *mappings, struct engine_argument *arguments,
                               struct nnvts_execution_result *result) {
     if (!request_ok(m, r, mappings, arguments)) return NNVTS_STATUS_INVALID_ARGUMENT;
     bool sufficient = true;

@@ -5,23 +5,11 @@
 
 #include <pthread.h>
 
+#include "common/pool.h"
 #include "engine.h"
-
-/** Opens cpu, which judges models. A static string says why it can't. */
-const char *engine_open_judge(struct nnvts_device **out);
 
 /* ---------------------------------------------------------------------- memory */
 
-/** A pool that is mapped. */
-struct engine_mapping {
-    uint8_t *data;
-    void *base; /**< what to unmap; NULL: the caller's mapping */
-    size_t bytes;
-};
-
-/** INVALID_ARGUMENT for what is no shared memory or a file that is too short. */
-enum nnvts_status engine_map(const struct nnvts_memory *memory, struct engine_mapping *out);
-void engine_unmap(struct engine_mapping *mapping);
 /** True if ENGINE_SLACK bytes behind p can be read for certain: they lie before `end`, or on p's own page. */
 bool engine_has_slack(const uint8_t *p, const uint8_t *end);
 /** CLOCK_MONOTONIC. */
@@ -92,7 +80,7 @@ struct engine_argument {
  * OUTPUT_INSUFFICIENT_SIZE (with shapes in *result in both cases) or an error.
  */
 enum nnvts_status engine_bind(const struct engine_model *model, const struct nnvts_request *request,
-                              const struct engine_mapping *mappings, struct engine_argument *arguments,
+                              const struct common_mapping *mappings, struct engine_argument *arguments,
                               struct nnvts_execution_result *result);
 
 #endif

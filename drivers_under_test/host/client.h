@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "codec.h"
+#include "common/pool.h"
 #include "nnvts/driver.h"
 #include "wire.h"
 
@@ -70,8 +71,8 @@ struct host_pools {
 
 struct host_copy {
     int fd; /**< -1: the pool is sent as it is */
-    uint8_t *shared, *before, *theirs;
-    void *mapped; /**< theirs, where it had to be mapped */
+    uint8_t *shared, *before;
+    struct common_mapping theirs;
     uint64_t bytes;
     bool writable;
 };

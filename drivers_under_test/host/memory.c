@@ -3,29 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client.h"
 
-/** The pool as it is mapped here; NULL if it can't be. */
-static uint8_t *map(const struct nnvts_memory *m, struct host_copy *c) {
-    struct stat s;
-    if (m->data) return m->data;
-    if (fstat(m->fd, &s) != 0 || s.st_size < 0 || m->offset > (uint64_t)s.st_size ||
-        m->size > (uint64_t)s.st_size - m->offset)
-        return NULL;
-    int prot = PROT_READ | (c->writable ? PROT_WRITE : 0);
-    void *p = mmap(NULL, m->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
-    if (p != MAP_FAILED) c->mapped = p;
-    return c->mapped;
-}
-
 static enum nnvts_status copy_begin(struct nnvts_memory *m, struct host_copy *c) {
     c->bytes = m->size;
     c->writable = m->prot & NNVTS_PROT_WRITE;
-    c->theirs = map(m, c);
-    if (!c->theirs) return NNVTS_STATUS_INVALID_ARGUMENT;
+    struct nnvts_memory readable = *m;
+    readable.prot |= NNVTS_PROT_READ;
+    const enum nnvts_status st = common_map(&readable, &c->theirs);
+    if (st != NNVTS_STATUS_NONE) return st;
     c->fd = host_memory_new(c->bytes);
     void *shared = c->fd < 0 ? MAP_FAILED : mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
     if (shared != MAP_FAILED) c->shared = shared;
@@ -66,8 +54,8 @@ void host_pools_copy_in(struct host_pools *p) {
     for (uint32_t i = 0; i < p->count; i++) {
         struct host_copy *c = &p->copies[i];
         if (c->fd < 0) continue;
-        memcpy(c->shared, c->theirs, c->bytes);
-        if (c->writable) memcpy(c->before, c->theirs, c->bytes);
+        memcpy(c->shared, c->theirs.data, c->bytes);
+        if (c->writable) memcpy(c->before, c->theirs.data, c->bytes);
     }
 }
 
@@ -76,7 +64,7 @@ void host_pools_copy_out(struct host_pools *p) {
         struct host_copy *c = &p->copies[i];
         if (c->fd < 0 || !c->writable) continue;
         for (uint64_t k = 0; k < c->bytes; k++)
-            if (c->shared[k] != c->before[k]) c->theirs[k] = c->shared[k];
+            if (c->shared[k] != c->before[k]) c->theirs.data[k] = c->shared[k];
     }
 }
 
@@ -84,7 +72,7 @@ void host_pools_end(struct host_pools *p) {
     for (uint32_t i = 0; i < p->count; i++) {
         struct host_copy *c = &p->copies[i];
         if (c->shared) munmap(c->shared, c->bytes);
-        if (c->mapped) munmap(c->mapped, c->bytes);
+        common_unmap(&c->theirs);
         if (c->fd >= 0) close(c->fd);
         free(c->before);
     }

@@ -110,26 +110,26 @@ static enum nnvts_status copy(struct ndk_buffer *b, const struct nnvts_memory *p
     const struct ndk_library *lib = &b->device->lib;
     const uint32_t need = to_buffer ? NNVTS_PROT_READ : NNVTS_PROT_WRITE;
     ANeuralNetworksMemory *memory = NULL;
-    struct ndk_mapping at, own = {0};
+    struct common_mapping at, own = {0};
     int fd = -1;
     if (!pool || pool->size == 0 || (pool->prot & need) != need) return NNVTS_STATUS_INVALID_ARGUMENT;
-    enum nnvts_status st = ndk_map(pool, &at);
+    enum nnvts_status st = common_map(pool, &at);
     if (st != NNVTS_STATUS_NONE) return st;
     if (pool->fd >= 0)
         st = ndk_memory_new(lib, pool, &memory);
     else
-        st = ndk_memory_copy(lib, at.data, at.size, &fd, &memory);
+        st = ndk_memory_copy(lib, at.data, at.bytes, &fd, &memory);
     if (st == NNVTS_STATUS_NONE)
         st = to_buffer ? NDK_CALL(lib, Memory_copy, memory, b->memory) : NDK_CALL(lib, Memory_copy, b->memory, memory);
     if (st == NNVTS_STATUS_NONE && !to_buffer && fd >= 0) { /* the caller has only a pointer */
-        const struct nnvts_memory written = {.fd = fd, .prot = NNVTS_PROT_READ, .size = at.size};
-        st = ndk_map(&written, &own);
-        for (size_t i = 0; st == NNVTS_STATUS_NONE && i < at.size; i++) at.data[i] = own.data[i];
-        ndk_unmap(&own);
+        const struct nnvts_memory written = {.fd = fd, .prot = NNVTS_PROT_READ, .size = at.bytes};
+        st = common_map(&written, &own);
+        for (size_t i = 0; st == NNVTS_STATUS_NONE && i < at.bytes; i++) at.data[i] = own.data[i];
+        common_unmap(&own);
     }
     if (memory) lib->fn.Memory_free(memory);
     if (fd >= 0 && close(fd) != 0) ndk_tell("the library has closed a descriptor that is not its own");
-    ndk_unmap(&at);
+    common_unmap(&at);
     return st;
 }
 

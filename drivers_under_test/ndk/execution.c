@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/type.h"
 #include "ndk.h"
 
 enum { MAX_POOLS = 1 << 12, MAX_RANK = 64 };
@@ -13,10 +14,8 @@ enum { MAX_POOLS = 1 << 12, MAX_RANK = 64 };
 static uint64_t known_bytes(const struct ndk_end *end, const struct nnvts_argument *a) {
     const ANeuralNetworksOperandType *t = &end->type;
     const uint32_t rank = a->dimension_count ? a->dimension_count : t->dimensionCount;
-    const bool scalar =
-        t->type <= ANEURALNETWORKS_UINT32 || t->type == ANEURALNETWORKS_BOOL || t->type == ANEURALNETWORKS_FLOAT16;
     uint64_t bytes = end->element_bytes;
-    if (rank == 0 && !scalar) return 0;
+    if (rank == 0 && !common_is_scalar(t->type)) return 0;
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t extent = a->dimension_count ? a->dimensions[i] : 0;
         if (extent == 0 && i < t->dimensionCount) extent = t->dimensions[i];

@@ -29,13 +29,13 @@ static enum nnvts_status copy_pools(struct build *b) {
     if (m->operand_values_bytes) memcpy(b->to->values, m->operand_values, m->operand_values_bytes);
     enum nnvts_status st = NNVTS_STATUS_NONE;
     for (uint32_t i = 0; i < m->pool_count && st == NNVTS_STATUS_NONE; i++) {
-        struct ndk_mapping at;
-        st = ndk_map(&m->pools[i], &at);
+        struct common_mapping at;
+        st = common_map(&m->pools[i], &at);
         if (st != NNVTS_STATUS_NONE) break;
         b->to->fds[i] = -1;
         b->to->memory_count = i + 1;
-        if (at.size) st = ndk_memory_copy(b->lib, at.data, at.size, &b->to->fds[i], &b->to->memories[i]);
-        ndk_unmap(&at);
+        if (at.bytes) st = ndk_memory_copy(b->lib, at.data, at.bytes, &b->to->fds[i], &b->to->memories[i]);
+        common_unmap(&at);
     }
     return st;
 }

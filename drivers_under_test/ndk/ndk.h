@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "NeuralNetworksSupportLibraryImpl.h"
+#include "common/pool.h"
 #include "nnvts/driver.h"
 #include "nnvts/ndk.h"
 
@@ -79,16 +80,6 @@ uint64_t ndk_time_left(uint64_t deadline_ns);
 
 /* ---------------------------------------------------------------------- memory */
 
-/** A mapped pool. */
-struct ndk_mapping {
-    uint8_t *data, *mapped; /**< mapped: to unmap, or NULL */
-    size_t size;
-};
-/** True if the file has all of the pool: reading behind its end would end the process. */
-bool ndk_file_holds(const struct nnvts_memory *m);
-/** Maps a SHARED pool; its own pointer where it has one. INVALID_ARGUMENT. */
-enum nnvts_status ndk_map(const struct nnvts_memory *m, struct ndk_mapping *out);
-void ndk_unmap(struct ndk_mapping *m);
 /** A memory of the library for a SHARED pool with a descriptor; *out is to be freed with Memory_free. */
 enum nnvts_status ndk_memory_new(const struct ndk_library *lib, const struct nnvts_memory *m,
                                  ANeuralNetworksMemory **out);

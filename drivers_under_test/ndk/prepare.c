@@ -3,31 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/type.h"
 #include "ndk.h"
 
 /* ------------------------------------------------------------------ the interface */
-
-/** Bytes of an element of a type of the core; 0: of another. */
-static uint32_t element_bytes(int32_t type) {
-    static const uint8_t bytes[] = {
-        [ANEURALNETWORKS_FLOAT32] = 4,
-        [ANEURALNETWORKS_INT32] = 4,
-        [ANEURALNETWORKS_UINT32] = 4,
-        [ANEURALNETWORKS_TENSOR_FLOAT32] = 4,
-        [ANEURALNETWORKS_TENSOR_INT32] = 4,
-        [ANEURALNETWORKS_TENSOR_QUANT8_ASYMM] = 1,
-        [ANEURALNETWORKS_BOOL] = 1,
-        [ANEURALNETWORKS_TENSOR_QUANT16_SYMM] = 2,
-        [ANEURALNETWORKS_TENSOR_FLOAT16] = 2,
-        [ANEURALNETWORKS_TENSOR_BOOL8] = 1,
-        [ANEURALNETWORKS_FLOAT16] = 2,
-        [ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL] = 1,
-        [ANEURALNETWORKS_TENSOR_QUANT16_ASYMM] = 2,
-        [ANEURALNETWORKS_TENSOR_QUANT8_SYMM] = 1,
-        [ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED] = 1,
-    };
-    return type >= 0 && (size_t)type < sizeof bytes ? bytes[type] : 0;
-}
 
 /** Copies the operands of main that the list names; extents go to *dims, which moves on. */
 static enum nnvts_status take_ends(struct ndk_prepared *p, const struct nnvts_model *from, const uint32_t *list,
@@ -35,8 +14,8 @@ static enum nnvts_status take_ends(struct ndk_prepared *p, const struct nnvts_mo
     enum nnvts_status st = NNVTS_STATUS_NONE;
     for (uint32_t i = 0; i < count && st == NNVTS_STATUS_NONE; i++) {
         const struct nnvts_operand *o = &from->main.operands[list[i]];
-        ends[i] =
-            (struct ndk_end){{o->type, o->dimension_count, *dims, o->scale, o->zero_point}, element_bytes(o->type)};
+        ends[i] = (struct ndk_end){{o->type, o->dimension_count, *dims, o->scale, o->zero_point},
+                                   common_element_bytes(o->type)};
         if (o->dimension_count) memcpy(*dims, o->dimensions, o->dimension_count * sizeof **dims);
         *dims += o->dimension_count;
         st = ndk_model_code(&p->device->lib, from, p->model.models[0], o->type, false, &ends[i].type.type);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file driver.c The device: a part of what cpu can do. Option: random-SEED, the name of a row of the table, or none:
  * the first row. */
-#include <dlfcn.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "sample.h"
 
 enum { OPERAND_TYPES = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED + 1 };
@@ -131,25 +131,6 @@ static const struct sample *find_row(const char *name) {
     return NULL;
 }
 
-/** Loads cpu from the folder that this driver lies in; a static string says why not. */
-static const char *open_cpu(struct nnvts_device **out) {
-    Dl_info here;
-    char path[4096];
-    const char *error = NULL;
-    if (!dladdr((void *)(uintptr_t)nnvts_driver_get, &here) || !here.dli_fname) return "it can't find its own file";
-    const char *slash = strrchr(here.dli_fname, '/');
-    int n = snprintf(path, sizeof path, "%.*scpu.so", slash ? (int)(slash + 1 - here.dli_fname) : 0, here.dli_fname);
-    void *handle = n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!handle) return "the driver cpu can't be loaded from this one's folder";
-    nnvts_driver_get_fn get = NULL;
-    void *symbol = dlsym(handle, NNVTS_DRIVER_SYMBOL);
-    memcpy(&get, &symbol, sizeof get);
-    const struct nnvts_driver *driver = get ? get() : NULL;
-    if (!driver || driver->abi_version != NNVTS_DRIVER_ABI_VERSION) return "cpu is no driver of this ABI";
-    if (driver->open(NULL, out, &error) == NNVTS_STATUS_NONE) return NULL;
-    return error ? error : "cpu refused to open";
-}
-
 static void fill_capabilities(struct sample_device *d) {
     const struct sample *row = d->row;
     const struct nnvts_capabilities *theirs = &d->inner->capabilities;
@@ -195,7 +176,7 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     struct sample drawn;
     const struct sample *row = !options ? &samples[0] : sample_random(options, &drawn) ? &drawn : find_row(options);
     const char *reason =
-        row ? open_cpu(&inner)
+        row ? common_open_cpu(NULL, &inner)
             : "expected random-SEED, float-fast, float-slow, quant, minimal, level-1.0 or level-1.1 behind the colon";
     if (reason) {
         if (error) *error = reason;
