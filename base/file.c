@@ -101,7 +101,8 @@ enum nnv_status nnv_write_all(int fd, const void *data, size_t n, const char *na
     const char *from = data;
     while (n) {
         ssize_t put = write(fd, from, n);
-        if (put >= 0) {
+        if (put == 0) errno = EIO; /* it set none */
+        if (put > 0) {
             from += put;
             n -= (size_t)put;
         } else if (errno == EAGAIN) {

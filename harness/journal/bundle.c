@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -304,20 +305,33 @@ static enum nnv_status compare_file(const char *folder, const json_t *file, void
     return s;
 }
 
-static bool is_listed(const json_t *files, const char *name) {
-    size_t i;
-    json_t *file;
+/** Tells of the files below the folder that are not listed. */
+static enum nnv_status compare_list(const char *folder, const json_t *files, void (*wrong)(void *, const char *),
+                                    void *context, struct nnv_err *err) {
+    struct nnv_map names = {0};
+    char **paths = NULL;
+    size_t count = 0, i;
+    const json_t *file;
+    enum nnv_status s = NNV_OK;
     json_array_foreach(files, i, file) {
-        const char *other = json_string_value(json_object_get(file, "name"));
-        if (other && strcmp(other, name) == 0) return true;
+        if (nnv_map_add(&names, json_string_value(json_object_get(file, "name"))) == NNV_MAP_NONE)
+            s = nnv_no_memory(err);
     }
-    return false;
+    if (s == NNV_OK) s = nnv_file_list(folder, everything, &paths, &count, err);
+    for (i = 0; s == NNV_OK && i < count; i++) {
+        const char *name = below(paths[i], folder);
+        if (strcmp(name, MANIFEST) != 0 && nnv_map_find(&names, name) == NNV_MAP_NONE)
+            tell(wrong, context, name, "was not packed");
+    }
+    nnv_file_list_free(paths, count);
+    nnv_map_free(&names);
+    return s;
 }
 
 enum nnv_status nnv_bundle_compare(const char *folder, void (*wrong)(void *context, const char *text), void *context,
                                    json_t **manifest, struct nnv_err *err) {
-    char path[4096], **paths = NULL, *data = NULL;
-    size_t size, count = 0;
+    char path[4096], *data = NULL;
+    size_t size;
     *manifest = NULL;
     if (snprintf(path, sizeof path, "%s/" MANIFEST, folder) >= (int)sizeof path)
         return nnv_fail(err, NNV_INVALID, "%s: too long a path", folder);
@@ -337,12 +351,7 @@ enum nnv_status nnv_bundle_compare(const char *folder, void (*wrong)(void *conte
     json_array_foreach(files, i, file) {
         if (s == NNV_OK) s = compare_file(folder, file, wrong, context, err);
     }
-    if (s == NNV_OK) s = nnv_file_list(folder, everything, &paths, &count, err);
-    for (i = 0; s == NNV_OK && i < count; i++) {
-        const char *name = below(paths[i], folder);
-        if (strcmp(name, MANIFEST) != 0 && !is_listed(files, name)) tell(wrong, context, name, "was not packed");
-    }
-    nnv_file_list_free(paths, count);
+    if (s == NNV_OK) s = compare_list(folder, files, wrong, context, err);
     if (s != NNV_OK) {
         json_decref(*manifest);
         *manifest = NULL;

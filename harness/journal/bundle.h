@@ -3,8 +3,8 @@
  * @file bundle.h A run folder as one file to hand in: a tar archive (POSIX ustar) whose first member, manifest.json,
  * holds the size and SHA-256 of every other.
  */
-#ifndef NNV_CLI_BUNDLE_H
-#define NNV_CLI_BUNDLE_H
+#ifndef NNV_JOURNAL_BUNDLE_H
+#define NNV_JOURNAL_BUNDLE_H
 
 #include <jansson.h>
 

@@ -171,22 +171,15 @@ enum nnv_status nnv_journal_append(struct nnv_journal *j, const char *line, size
     if (whole == NULL) return nnv_no_memory(err);
     memcpy(whole, line, n);
     whole[n] = '\n';
-    size_t done = 0;
-    enum nnv_status st = NNV_OK;
-    while (done < n + 1 && st == NNV_OK) {
-        ssize_t k = write(j->file, whole + done, n + 1 - done);
-        if (k > 0)
-            done += (size_t)k;
-        else if (errno != EINTR)
-            st = failed(j, "cannot write", err);
-    }
+    enum nnv_status st = nnv_write_all(j->file, whole, n + 1, "", NULL);
+    if (st != NNV_OK) st = failed(j, "cannot write", err);
     if (whole != small) free(whole);
     if (st == NNV_OK) {
         j->size += n + 1;
         j->lines++;
         j->dirty = true;
         j->urgent = j->urgent || urgent;
-    } else if (done > 0 && ftruncate(j->file, (off_t)j->size) != 0) {
+    } else if (ftruncate(j->file, (off_t)j->size) != 0) {
         nnv_at(err, st, "with a cut last line"); /* which readers ignore */
     }
     return st;

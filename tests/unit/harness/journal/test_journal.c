@@ -7,6 +7,8 @@
 #include "tests/kit/asleep.h"
 #include "tests/kit/run/run.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
 #include <sys/mman.h>
 
 #include "harness/runner/channel.h"
@@ -219,6 +221,37 @@ static void test_appending(void **state) {
     free(big);
 }
 
+/* write() of all that is tested here; to `stubborn` it writes nothing, and says so. */
+static int stubborn = -1;
+static int refusals;
+
+ssize_t write(int fd, const void *data, size_t n) {
+    if (fd != stubborn) return syscall(SYS_write, fd, data, n);
+    errno = ++refusals < 100 ? EINTR : ENOSPC; /* left behind by an earlier call */
+    return refusals < 100 ? 0 : -1;
+}
+
+static void test_nothing_is_written(void **state) {
+    (void)state;
+    struct nnv_journal j = NNV_JOURNAL_NONE;
+    struct nnv_err err = {0};
+    char folder[PATH_MAX];
+    bool there;
+    snprintf(folder, sizeof folder, "%s/stubborn", root);
+    assert_int_equal(nnv_journal_open(folder, &j, &there, &err), NNV_OK);
+    assert_int_equal(nnv_journal_begin(&j, "{\"nnvts\":\"x\"}", &err), NNV_OK);
+    stubborn = j.file;
+    const enum nnv_status st = nnv_journal_append(&j, "{\"a\":1}", 7, false, &err);
+    stubborn = -1;
+    assert_int_equal(st, NNV_IO);
+    assert_int_equal(refusals, 1);
+    assert_int_equal(nnv_journal_append(&j, "{\"a\":1}", 7, false, &err), NNV_OK);
+    nnv_journal_close(&j);
+    json_t *lines = read_journal(folder);
+    assert_int_equal(json_array_size(lines), 2);
+    json_decref(lines);
+}
+
 /* ------------------------------------------------------------------ channel */
 
 static char *filled(size_t n, char c) {
@@ -383,12 +416,12 @@ static void test_process_deadline(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record),           cmocka_unit_test(test_json),
-        cmocka_unit_test(test_commands),         cmocka_unit_test(test_check),
-        cmocka_unit_test(test_appending),        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_too_large),        cmocka_unit_test(test_full_ring),
-        cmocka_unit_test(test_damaged_channel),  cmocka_unit_test(test_guard_pages),
-        cmocka_unit_test(test_process_deadline),
+        cmocka_unit_test(test_record),      cmocka_unit_test(test_json),
+        cmocka_unit_test(test_commands),    cmocka_unit_test(test_check),
+        cmocka_unit_test(test_appending),   cmocka_unit_test(test_nothing_is_written),
+        cmocka_unit_test(test_ring),        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_full_ring),   cmocka_unit_test(test_damaged_channel),
+        cmocka_unit_test(test_guard_pages), cmocka_unit_test(test_process_deadline),
     };
     return cmocka_run_group_tests(tests, begin_runs, end_runs);
 }
