@@ -211,6 +211,12 @@ enum nnv_status nnv_reader_next(struct nnv_reader *r, bool *more, struct nnv_err
     return next(r, true, more, err);
 }
 
+const json_t *nnv_reader_tree(struct nnv_reader *r) {
+    json_error_t why;
+    if (r->tree == NULL) r->tree = nnv_record_parse(r->lines.line, r->lines.bytes, &why);
+    return r->tree;
+}
+
 enum nnv_status nnv_reader_record(struct nnv_reader *r, const json_t **record, struct nnv_err *err) {
     bool more;
     enum nnv_status s = next(r, false, &more, err);

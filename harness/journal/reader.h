@@ -64,7 +64,9 @@ NNV_USE_RESULT enum nnv_status nnv_reader_open(const char *folder, struct nnv_re
  * short is left out. After NNV_INVALID, the next call reads the next line.
  */
 NNV_USE_RESULT enum nnv_status nnv_reader_next(struct nnv_reader *r, bool *more, struct nnv_err *err);
-/** The same, as a tree too, each name once; NULL behind the last. Borrowed until the next call. */
+/** The last record as a tree; NULL when out of memory. Borrowed until the next call. */
+const json_t *nnv_reader_tree(struct nnv_reader *r);
+/** The next record as a tree, each name once; NULL behind the last. Borrowed until the next call. */
 NNV_USE_RESULT enum nnv_status nnv_reader_record(struct nnv_reader *r, const json_t **record, struct nnv_err *err);
 /** The next line as it stands there; false behind the last. */
 NNV_USE_RESULT enum nnv_status nnv_reader_raw(struct nnv_reader *r, bool *more, struct nnv_err *err);
