@@ -22,6 +22,9 @@ NNV_USE_RESULT enum nnv_status nnv_report_junit(const struct nnv_report *report,
 /** Writes FOLDER/report.html. */
 NNV_USE_RESULT enum nnv_status nnv_report_html(const struct nnv_report *report, struct nnv_err *err);
 
+/** Writes all three. */
+NNV_USE_RESULT enum nnv_status nnv_report_write(const struct nnv_report *report, bool interrupted, struct nnv_err *err);
+
 /* ------------------------------------------------------------------ console */
 
 /** The lines that a person sees while a run goes on. */

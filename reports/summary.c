@@ -97,3 +97,9 @@ enum nnv_status nnv_report_summary(const struct nnv_report *r, bool interrupted,
     free(suites);
     return s;
 }
+
+enum nnv_status nnv_report_write(const struct nnv_report *r, bool interrupted, struct nnv_err *err) {
+    enum nnv_status s = nnv_report_summary(r, interrupted, err);
+    if (s == NNV_OK) s = nnv_report_junit(r, err);
+    return s == NNV_OK ? nnv_report_html(r, err) : s;
+}

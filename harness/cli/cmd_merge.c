@@ -40,9 +40,7 @@ static enum nnv_status make_reports(const struct nnv_cli *c, const struct nnv_me
     struct nnv_report *report = NULL;
     enum nnv_status s = merged->dumps > 0 ? nnv_cli_explain_run(c->out, err) : NNV_OK;
     if (s == NNV_OK) s = nnv_report_load(c->out, &report, err);
-    if (s == NNV_OK) s = nnv_report_summary(report, merged->records < merged->cases, err);
-    if (s == NNV_OK) s = nnv_report_junit(report, err);
-    if (s == NNV_OK) s = nnv_report_html(report, err);
+    if (s == NNV_OK) s = nnv_report_write(report, merged->records < merged->cases, err);
     if (s == NNV_OK) s = tell(c, report, err);
     if (s == NNV_OK) *code = (int)nnv_report_exit(report);
     nnv_report_free(report);

@@ -77,9 +77,7 @@ static int run(int argc, char **argv) {
     enum nnv_status s = NNV_OK;
     if (expect.count > 0) s = nnv_cli_judge_anew(folder, &expect, &expectations, &err);
     if (s == NNV_OK) s = nnv_report_load(folder, &report, &err);
-    if (s == NNV_OK) s = nnv_report_summary(report, nnv_report_count(report, NNVTS_NOTRUN) > 0, &err);
-    if (s == NNV_OK) s = nnv_report_junit(report, &err);
-    if (s == NNV_OK) s = nnv_report_html(report, &err);
+    if (s == NNV_OK) s = nnv_report_write(report, nnv_report_count(report, NNVTS_NOTRUN) > 0, &err);
     if (s == NNV_OK) {
         code = (int)nnv_report_exit(report);
         tell(folder);

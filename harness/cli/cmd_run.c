@@ -86,9 +86,7 @@ static enum nnv_status reports(struct view *v, bool interrupted, double seconds,
     enum nnv_status s = interrupted ? NNV_OK : nnv_cli_explain_run(v->cli->out, err);
     if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
-    if (s == NNV_OK) s = nnv_report_summary(report, interrupted, err);
-    if (s == NNV_OK) s = nnv_report_junit(report, err);
-    if (s == NNV_OK) s = nnv_report_html(report, err);
+    if (s == NNV_OK) s = nnv_report_write(report, interrupted, err);
     if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds);
     if (s == NNV_OK && v->console != NULL && since.len > 0) printf("since %s: %s\n", v->baseline, since.data);
     nnv_text_free(&since);

@@ -14,7 +14,7 @@ static bool region_before(void *ctx, const struct nnv_relay_expr *e, size_t *reg
 }
 
 /* refused: support for the operator alone would change it. */
-static struct nnv_host_row why_on_host(const struct nnv_report *r, const struct nnv_annotator *a,
+static struct nnv_host_row why_on_host(const struct nnv_partition_report *r, const struct nnv_annotator *a,
                                        const struct nnv_relay_expr *e) {
     const char *why = r->trial ? nnv_convert_refusal(r->trial, e) : NULL;
     bool composite = nnv_composite_name(e) != NULL;
@@ -33,7 +33,7 @@ static struct nnv_host_row why_on_host(const struct nnv_report *r, const struct 
     return row;
 }
 
-static bool remember_host(struct nnv_report *r, const struct nnv_annotator *a, const struct nnv_scoped *f) {
+static bool remember_host(struct nnv_partition_report *r, const struct nnv_annotator *a, const struct nnv_scoped *f) {
     r->host = NNV_NEW(r->arena, struct nnv_host_row, f->list.n);
     for (size_t i = 0; r->host && i < f->list.n; i++) {
         const struct nnv_relay_expr *e = f->list.exprs[i];
@@ -48,7 +48,7 @@ static bool remember_host(struct nnv_report *r, const struct nnv_annotator *a, c
 }
 
 /* The names of the values of each region: the rules may still give regions back. */
-static bool remember_regions(struct nnv_report *r, const struct nnv_regions *regions) {
+static bool remember_regions(struct nnv_partition_report *r, const struct nnv_regions *regions) {
     r->n_regions = regions->n;
     r->nodes = NNV_NEW(r->arena, const char *const *, regions->n);
     r->n_nodes = NNV_NEW(r->arena, size_t, regions->n);
@@ -66,7 +66,7 @@ static bool remember_regions(struct nnv_report *r, const struct nnv_regions *reg
 enum nnv_status nnv_report_watch(void *ctx, const char *function, const struct nnv_annotator *a,
                                  const struct nnv_scoped *f, struct nnv_arena *arena, struct nnv_regions *regions,
                                  struct nnv_err *err) {
-    struct nnv_report *r = ctx;
+    struct nnv_partition_report *r = ctx;
     enum nnv_status s = r->select ? r->select(r->select_ctx, function, a, f, arena, regions, err) : NNV_OK;
     if (s != NNV_OK || r->function) return s;
     r->function = function;
@@ -79,7 +79,7 @@ enum nnv_status nnv_report_watch(void *ctx, const char *function, const struct n
 /* ----------------------------------------------------------------------- afterwards */
 
 /* Numbers the regions before as those that were cut; regions that were given back are of the host again. */
-static bool number_regions(struct nnv_report *r, const struct nnv_partition *result) {
+static bool number_regions(struct nnv_partition_report *r, const struct nnv_partition *result) {
     size_t *number = NNV_NEW(r->arena, size_t, r->n_regions), at = 0;
     for (size_t i = 0; number && i < r->n_regions; i++) {
         const struct nnv_cut *c = at < result->n_cuts ? &result->cuts[at] : NULL;
@@ -115,7 +115,7 @@ static bool region_after(void *ctx, const struct nnv_relay_expr *e, size_t *regi
     return false;
 }
 
-static enum nnv_status graph_after(const struct nnv_report *r, const struct nnv_relay_module *m,
+static enum nnv_status graph_after(const struct nnv_partition_report *r, const struct nnv_relay_module *m,
                                    const struct nnv_partition *result, struct nnv_partition_graph *out,
                                    struct nnv_err *err) {
     struct calls calls = {result, r->annotator};
@@ -133,7 +133,7 @@ static enum nnv_status graph_after(const struct nnv_report *r, const struct nnv_
     return s;
 }
 
-static enum nnv_status try_more(struct nnv_report *r, struct nnv_err *err) {
+static enum nnv_status try_more(struct nnv_partition_report *r, struct nnv_err *err) {
     enum nnv_status s = NNV_OK;
     for (size_t i = 0; s == NNV_OK && i < r->n_host && i < MOST_TRIED; i++) {
         struct nnv_partition with;
@@ -148,7 +148,7 @@ static enum nnv_status try_more(struct nnv_report *r, struct nnv_err *err) {
 }
 
 /* Counts what is on the host in the end: the rules may have given regions back. */
-static bool count_host(struct nnv_report *r, const struct nnv_partition *result) {
+static bool count_host(struct nnv_partition_report *r, const struct nnv_partition *result) {
     struct nnv_host_row *rows = NNV_NEW(r->arena, struct nnv_host_row, r->n_host + result->n_host);
     if (!rows) return false;
     if (r->n_host) memcpy(rows, r->host, r->n_host * sizeof *rows);
@@ -165,7 +165,7 @@ static bool count_host(struct nnv_report *r, const struct nnv_partition *result)
     return true;
 }
 
-enum nnv_status nnv_report_page(struct nnv_report *r, const struct nnv_relay_module *m,
+enum nnv_status nnv_report_page(struct nnv_partition_report *r, const struct nnv_relay_module *m,
                                 const struct nnv_partition *result, struct nnv_text *out, struct nnv_err *err) {
     if (!r->function) return nnv_fail(err, NNV_INVALID, "%s: all functions are of a target already", r->title);
     struct nnv_partition_page page = {.title = r->title,

@@ -8,7 +8,7 @@
 #include "harness/compiled/partition_html.h"
 
 /** What a report asks for and gathers. The first members are the caller's. */
-struct nnv_report {
+struct nnv_partition_report {
     struct nnv_arena *arena;
     const struct nnv_convert_support *trial; /**< tells reasons; may be NULL */
     nnv_select_fn *select;                   /**< the choice of regions that is watched; may be NULL */
@@ -32,7 +32,7 @@ struct nnv_report {
 /** A struct nnv_prune's select: chooses as the report's own does, and remembers the first function. */
 nnv_select_fn nnv_report_watch;
 /** Appends the page. m has been divided. */
-NNV_USE_RESULT enum nnv_status nnv_report_page(struct nnv_report *r, const struct nnv_relay_module *m,
+NNV_USE_RESULT enum nnv_status nnv_report_page(struct nnv_partition_report *r, const struct nnv_relay_module *m,
                                                const struct nnv_partition *result, struct nnv_text *out,
                                                struct nnv_err *err);
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "harness/journal/verdict.h"
-#include "harness/journal/select.h"
+#include "base/map.h"
+#include "base/rng.h"
 #include "harness/journal/outcome.h"
 
 /** Case and entry; the links of a case are a list, in the order of the entries. */
@@ -25,23 +26,10 @@ void nnv_expect_free(struct nnv_expectations *x) {
 
 /* ----------------------------------------------------------- which are meant */
 
-/** Cases by their names, for selections that are a name. */
-struct names {
-    const struct nnv_case **sorted;
-    size_t count;
-};
-
-static int by_name(const void *a, const void *b) {
-    const struct nnv_case *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
-static enum nnv_status names_make(struct names *n, const struct nnv_case_list *list, struct nnv_err *err) {
-    n->sorted = malloc((list->count + 1) * sizeof *n->sorted);
-    if (n->sorted == NULL) return nnv_no_memory(err);
-    n->count = list->count;
-    for (size_t i = 0; i < n->count; i++) n->sorted[i] = &list->item[i];
-    qsort(n->sorted, n->count, sizeof *n->sorted, by_name);
+/** Cases by hashes of their names, for selections that are a name. */
+static enum nnv_status names_make(struct nnv_id_map *names, const struct nnv_case_list *list, struct nnv_err *err) {
+    for (size_t i = 0; i < list->count; i++)
+        if (!nnv_id_put(names, nnv_hash_str(list->item[i].name), &list->item[i])) return nnv_no_memory(err);
     return NNV_OK;
 }
 
@@ -66,15 +54,13 @@ static void see_filtered(void *context, size_t i) {
 
 /** Calls see for each case that the entry is about; for one that two of its selections select, twice. */
 static enum nnv_status each_case(const struct nnv_expected *e, const struct nnv_case_list *list,
-                                 const struct names *names, void (*see)(void *context, size_t i), void *context,
+                                 const struct nnv_id_map *names, void (*see)(void *context, size_t i), void *context,
                                  struct nnv_err *err) {
     struct filter f = {e, list->item, see, context};
     for (size_t k = 0; k < e->case_count; k++) {
         if (is_name(e->cases[k])) {
-            const struct nnv_case key = {.name = e->cases[k]}, *wanted = &key;
-            const struct nnv_case **found =
-                bsearch(&wanted, names->sorted, names->count, sizeof *names->sorted, by_name);
-            if (found != NULL) see_filtered(&f, (size_t)(*found - list->item));
+            const struct nnv_case *found = nnv_id_get(names, nnv_hash_str(e->cases[k]));
+            if (found != NULL) see_filtered(&f, (size_t)(found - list->item));
             continue;
         }
         enum nnv_status st = nnv_select_each(list, e->cases[k], NULL, see_filtered, &f, err);
@@ -111,7 +97,7 @@ static bool is_elsewhere(const struct nnv_expected *e, const struct nnv_case_lis
 
 enum nnv_status nnv_expect_count(struct nnv_expectations *x, const struct nnv_case_list *all, nnv_select_names *known,
                                  struct nnv_err *err) {
-    struct names names = {0};
+    struct nnv_id_map names = {0};
     enum nnv_status st = names_make(&names, all, err);
     for (size_t i = 0; i < x->count && st == NNV_OK; i++) {
         struct nnv_expected *e = &x->item[i];
@@ -121,7 +107,7 @@ enum nnv_status nnv_expect_count(struct nnv_expectations *x, const struct nnv_ca
                    : is_elsewhere(e, all, known) ? NNV_EXPECTED_INAPPLICABLE
                                                  : NNV_EXPECTED_UNMATCHED;
     }
-    free(names.sorted);
+    nnv_id_free(&names);
     return st;
 }
 
@@ -155,7 +141,7 @@ static void bind_one(void *context, size_t i) {
 enum nnv_status nnv_expect_bind(struct nnv_expectations *x, const struct nnv_case *cases, size_t count,
                                 struct nnv_err *err) {
     const struct nnv_case_list list = {.item = (struct nnv_case *)cases, .count = count};
-    struct names names = {0};
+    struct nnv_id_map names = {0};
     struct binding b = {.x = x, .last = calloc(count + 1, sizeof *b.last)};
     free(x->first);
     x->first = calloc(count + 1, sizeof *x->first);
@@ -167,7 +153,7 @@ enum nnv_status nnv_expect_bind(struct nnv_expectations *x, const struct nnv_cas
         st = each_case(&x->item[i], &list, &names, bind_one, &b, err);
         if (st == NNV_OK && b.failed) st = nnv_no_memory(err);
     }
-    free(names.sorted);
+    nnv_id_free(&names);
     free(b.last);
     return st;
 }

@@ -132,7 +132,7 @@ static enum nnv_status take_reason(struct nnv_report *r, const char *s, size_t n
 }
 
 /** Takes the record that was read last. */
-static enum nnv_status take_record(struct nnv_report *r, const struct nnv_reader *from, struct nnv_err *err) {
+static enum nnv_status take_record(struct nnv_report *r, const struct nnv_journal_reader *from, struct nnv_err *err) {
     const struct nnv_line *l = &from->at;
     const uint32_t i = nnv_map_find(&r->names, l->name);
     if (i == NNV_MAP_NONE) return nnv_fail(err, NNV_INVALID, "case '%s' is not in cases.tsv", l->name);
@@ -155,7 +155,7 @@ static enum nnv_status take_record(struct nnv_report *r, const struct nnv_reader
 }
 
 static enum nnv_status read_journal(struct nnv_report *r, struct nnv_err *err) {
-    struct nnv_reader from;
+    struct nnv_journal_reader from;
     bool more = true;
     enum nnv_status s = nnv_reader_open(r->folder, &from, err);
     if (s != NNV_OK) return s;
@@ -189,11 +189,17 @@ static void total(struct nnv_report *r) {
     r->seconds = (shared > longest ? shared : longest) / 1000;
 }
 
+json_t *nnv_report_file(const struct nnv_report *r, const char *name) {
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, r->folder, name);
+    json_t *root = path.failed ? NULL : json_load_file(path.data, 0, NULL);
+    nnv_text_free(&path);
+    return root;
+}
+
 /** Explanations of failures, if the folder has any: what cannot be read is left out. */
 static void read_explained(struct nnv_report *r) {
-    struct nnv_text path = {0};
-    nnv_text_add_path(&path, r->folder, NNV_EXPLAINED_FILE);
-    json_t *root = path.failed ? NULL : json_load_file(path.data, 0, NULL);
+    json_t *root = nnv_report_file(r, NNV_EXPLAINED_FILE);
     const char *name;
     json_t *value;
     json_object_foreach(root, name, value) {
@@ -204,7 +210,6 @@ static void read_explained(struct nnv_report *r) {
         r->item[i].explained = r->item[i].explained_op ? nnv_arena_strdup(r->arena, words) : NULL;
     }
     json_decref(root);
-    nnv_text_free(&path);
 }
 
 enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err) {

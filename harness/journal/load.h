@@ -69,6 +69,8 @@ void nnv_report_free(struct nnv_report *report);
 size_t nnv_report_count(const struct nnv_report *report, enum nnvts_verdict verdict);
 /** The exit code that the verdicts of the run demand. */
 enum nnvts_exit nnv_report_exit(const struct nnv_report *report);
+/** The JSON of a file in the folder of the run, a new reference; NULL: there is none that can be read. */
+json_t *nnv_report_file(const struct nnv_report *report, const char *name);
 /** True if the run was one shard of several, which by itself need not prove anything. */
 bool nnv_report_is_shard(const struct nnv_report *report);
 /**

@@ -9,7 +9,7 @@
 /** A folder with a run, or a shard of one. */
 struct nnv_part {
     const char *folder;
-    struct nnv_reader reader;
+    struct nnv_journal_reader reader;
     uint32_t index, count;
     size_t cases; /**< of its own */
     size_t whole; /**< of the whole selection */

@@ -65,17 +65,9 @@ void nnv_outcome_add_stale(struct nnv_text *t, const json_t *entry) {
 
 /* ----------------------------------------------------------- the last word */
 
-static json_t *read_file(const struct nnv_report *r, const char *name) {
-    struct nnv_text path = {0};
-    nnv_text_add_path(&path, r->folder, name);
-    json_t *root = path.failed ? NULL : json_load_file(path.data, 0, NULL);
-    nnv_text_free(&path);
-    return root;
-}
-
 /** Outcomes by other expectations than the journal's, if the folder has them. */
 static void judge_anew(struct nnv_report *r) {
-    r->judged = read_file(r, NNV_OUTCOMES_FILE);
+    r->judged = nnv_report_file(r, NNV_OUTCOMES_FILE);
     const json_t *expected = json_object_get(r->judged, "expected"), *cases = json_object_get(r->judged, "cases");
     if (!json_is_object(expected) || !json_is_object(cases)) return;
     r->expected = expected;
@@ -94,7 +86,7 @@ static void weigh(const struct nnv_report *r, struct nnv_report_case *c, uint64_
 }
 
 static void weigh_flakes(struct nnv_report *r) {
-    r->flakes = read_file(r, NNV_FLAKES_FILE);
+    r->flakes = nnv_report_file(r, NNV_FLAKES_FILE);
     const json_t *item;
     size_t k;
     json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {

@@ -15,13 +15,13 @@
 
 /* ---------------------------------------------------------------------- lines */
 
-static enum nnv_status cannot_open(const struct nnv_lines *l, const char *folder, struct nnv_err *err) {
+static enum nnv_status cannot_open(const struct nnv_line_file *l, const char *folder, struct nnv_err *err) {
     return nnv_fail(err, NNV_INVALID, "%s: %s; is '%s' the folder of a run (nnvts run --out)?", l->path,
                     strerror(errno), folder);
 }
 
 /** Opens a regular file, and only that. */
-static enum nnv_status open_lines(const char *folder, const char *name, struct nnv_lines *l, struct nnv_err *err) {
+static enum nnv_status open_lines(const char *folder, const char *name, struct nnv_line_file *l, struct nnv_err *err) {
     struct nnv_text t = {0};
     struct stat st;
     nnv_text_add_path(&t, folder, name);
@@ -40,7 +40,7 @@ static enum nnv_status open_lines(const char *folder, const char *name, struct n
 }
 
 /** Reads a line; *more is false behind the last. *whole: it has its end. */
-static enum nnv_status read_line(struct nnv_lines *l, bool *more, bool *whole, struct nnv_err *err) {
+static enum nnv_status read_line(struct nnv_line_file *l, bool *more, bool *whole, struct nnv_err *err) {
     errno = 0;
     const ssize_t n = getline(&l->line, &l->cap, l->file);
     *more = n > 0;
@@ -56,11 +56,11 @@ static enum nnv_status read_line(struct nnv_lines *l, bool *more, bool *whole, s
     return NNV_OK;
 }
 
-static void close_lines(struct nnv_lines *l) {
+static void close_lines(struct nnv_line_file *l) {
     if (l->file != NULL) fclose(l->file);
     free(l->path);
     free(l->line);
-    *l = (struct nnv_lines){0};
+    *l = (struct nnv_line_file){0};
 }
 
 /* ---------------------------------------------------------------------- lists */
@@ -140,10 +140,10 @@ static enum nnv_status check_header(const json_t *header, struct nnv_err *err) {
     return NNV_OK;
 }
 
-enum nnv_status nnv_reader_open(const char *folder, struct nnv_reader *r, struct nnv_err *err) {
+enum nnv_status nnv_reader_open(const char *folder, struct nnv_journal_reader *r, struct nnv_err *err) {
     json_error_t why;
     bool more = false;
-    *r = (struct nnv_reader){.folder = folder};
+    *r = (struct nnv_journal_reader){.folder = folder};
     enum nnv_status s = open_lines(folder, "cases.tsv", &r->lines, err);
     close_lines(&r->lines);
     if (s == NNV_OK) s = open_lines(folder, "journal.jsonl", &r->lines, err);
@@ -164,7 +164,7 @@ enum nnv_status nnv_reader_open(const char *folder, struct nnv_reader *r, struct
     return s;
 }
 
-enum nnv_status nnv_reader_raw(struct nnv_reader *r, bool *more, struct nnv_err *err) {
+enum nnv_status nnv_reader_raw(struct nnv_journal_reader *r, bool *more, struct nnv_err *err) {
     bool whole;
     enum nnv_status s = read_line(&r->lines, more, &whole, err);
     if (s == NNV_OK && *more) *more = whole;
@@ -172,7 +172,7 @@ enum nnv_status nnv_reader_raw(struct nnv_reader *r, bool *more, struct nnv_err 
 }
 
 /** The record as a tree, and what it says. */
-static enum nnv_status read_tree(struct nnv_reader *r, struct nnv_err *err) {
+static enum nnv_status read_tree(struct nnv_journal_reader *r, struct nnv_err *err) {
     json_error_t why;
     r->tree = nnv_record_parse(r->lines.line, r->lines.bytes, &why);
     r->damaged = r->tree == NULL;
@@ -183,7 +183,7 @@ static enum nnv_status read_tree(struct nnv_reader *r, struct nnv_err *err) {
 }
 
 /** A terminated copy of the name of a record that was read quickly. */
-static enum nnv_status keep_name(struct nnv_reader *r, struct nnv_err *err) {
+static enum nnv_status keep_name(struct nnv_journal_reader *r, struct nnv_err *err) {
     if (r->at.name_bytes >= r->name_cap) {
         char *name = realloc(r->name, 2 * r->at.name_bytes + 64);
         if (name == NULL) return nnv_no_memory(err);
@@ -196,7 +196,7 @@ static enum nnv_status keep_name(struct nnv_reader *r, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static enum nnv_status next(struct nnv_reader *r, bool quickly, bool *more, struct nnv_err *err) {
+static enum nnv_status next(struct nnv_journal_reader *r, bool quickly, bool *more, struct nnv_err *err) {
     json_decref(r->tree);
     r->tree = NULL;
     r->damaged = false;
@@ -207,17 +207,17 @@ static enum nnv_status next(struct nnv_reader *r, bool quickly, bool *more, stru
     return s == NNV_OK ? s : nnv_at(err, s, "%s:%zu", r->lines.path, r->lines.number);
 }
 
-enum nnv_status nnv_reader_next(struct nnv_reader *r, bool *more, struct nnv_err *err) {
+enum nnv_status nnv_reader_next(struct nnv_journal_reader *r, bool *more, struct nnv_err *err) {
     return next(r, true, more, err);
 }
 
-const json_t *nnv_reader_tree(struct nnv_reader *r) {
+const json_t *nnv_reader_tree(struct nnv_journal_reader *r) {
     json_error_t why;
     if (r->tree == NULL) r->tree = nnv_record_parse(r->lines.line, r->lines.bytes, &why);
     return r->tree;
 }
 
-enum nnv_status nnv_reader_record(struct nnv_reader *r, const json_t **record, struct nnv_err *err) {
+enum nnv_status nnv_reader_record(struct nnv_journal_reader *r, const json_t **record, struct nnv_err *err) {
     bool more;
     enum nnv_status s = next(r, false, &more, err);
     *record = s == NNV_OK && more ? r->tree : NULL;
@@ -229,7 +229,8 @@ enum nnv_status nnv_reader_record(struct nnv_reader *r, const json_t **record, s
                     r->at.name);
 }
 
-enum nnv_status nnv_reader_missing(struct nnv_reader *r, struct nnv_listed *c, bool *more, struct nnv_err *err) {
+enum nnv_status nnv_reader_missing(struct nnv_journal_reader *r, struct nnv_listed *c, bool *more,
+                                   struct nnv_err *err) {
     enum nnv_status s = r->list.lines.file == NULL ? nnv_list_open(r->folder, "cases.tsv", &r->list, err) : NNV_OK;
     do
         if (s == NNV_OK) s = nnv_list_next(&r->list, c, more, err);
@@ -237,14 +238,14 @@ enum nnv_status nnv_reader_missing(struct nnv_reader *r, struct nnv_listed *c, b
     return s;
 }
 
-void nnv_reader_close(struct nnv_reader *r) {
+void nnv_reader_close(struct nnv_journal_reader *r) {
     close_lines(&r->lines);
     nnv_list_close(&r->list);
     json_decref(r->header);
     json_decref(r->tree);
     free(r->name);
     nnv_id_free(&r->seen);
-    *r = (struct nnv_reader){0};
+    *r = (struct nnv_journal_reader){0};
 }
 
 /* ----------------------------------------------------------------- one run */

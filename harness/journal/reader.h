@@ -13,7 +13,7 @@
 #include "harness/journal/line.h"
 
 /** A file that is read line by line. */
-struct nnv_lines {
+struct nnv_line_file {
     char *path;
     FILE *file;
     char *line; /**< the last one, without its end */
@@ -29,7 +29,7 @@ struct nnv_listed {
 
 /** A list of cases that is being read: cases.tsv, or selection.tsv. Zero-initialise. */
 struct nnv_list_reader {
-    struct nnv_lines lines;
+    struct nnv_line_file lines;
     uint64_t hash;       /**< of the names so far, see nnv_selection_add() */
     json_t *replaced[5]; /**< fields that were not UTF-8 */
 };
@@ -43,9 +43,9 @@ bool nnv_list_is(const struct nnv_list_reader *l, const char *selection, uint64_
 void nnv_list_close(struct nnv_list_reader *l);
 
 /** A journal that is being read. Zero-initialise. */
-struct nnv_reader {
+struct nnv_journal_reader {
     const char *folder;
-    struct nnv_lines lines;
+    struct nnv_line_file lines;
     struct nnv_list_reader list; /**< of nnv_reader_missing() */
     json_t *header;              /**< the first line */
     struct nnv_line at;          /**< the last record; its name is terminated */
@@ -58,23 +58,24 @@ struct nnv_reader {
 
 /** Opens the journal of a folder, which is kept, and reads its first line. NNV_INVALID: it is none of a run; the error
  * says how to get one. NNV_UNSUPPORTED: of a newer nnvts. */
-NNV_USE_RESULT enum nnv_status nnv_reader_open(const char *folder, struct nnv_reader *r, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_reader_open(const char *folder, struct nnv_journal_reader *r, struct nnv_err *err);
 /**
  * The next record, in r->at, with a name and a known verdict; *more is false behind the last. A last line that was cut
  * short is left out. After NNV_INVALID, the next call reads the next line.
  */
-NNV_USE_RESULT enum nnv_status nnv_reader_next(struct nnv_reader *r, bool *more, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_reader_next(struct nnv_journal_reader *r, bool *more, struct nnv_err *err);
 /** The last record as a tree; NULL when out of memory. Borrowed until the next call. */
-const json_t *nnv_reader_tree(struct nnv_reader *r);
+const json_t *nnv_reader_tree(struct nnv_journal_reader *r);
 /** The next record as a tree, each name once; NULL behind the last. Borrowed until the next call. */
-NNV_USE_RESULT enum nnv_status nnv_reader_record(struct nnv_reader *r, const json_t **record, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_reader_record(struct nnv_journal_reader *r, const json_t **record,
+                                                 struct nnv_err *err);
 /** The next line as it stands there; false behind the last. */
-NNV_USE_RESULT enum nnv_status nnv_reader_raw(struct nnv_reader *r, bool *more, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_reader_raw(struct nnv_journal_reader *r, bool *more, struct nnv_err *err);
 /** Behind the last record: the next case of cases.tsv that nnv_reader_record() gave none of; *more is false behind the
  * last. */
-NNV_USE_RESULT enum nnv_status nnv_reader_missing(struct nnv_reader *r, struct nnv_listed *c, bool *more,
+NNV_USE_RESULT enum nnv_status nnv_reader_missing(struct nnv_journal_reader *r, struct nnv_listed *c, bool *more,
                                                   struct nnv_err *err);
-void nnv_reader_close(struct nnv_reader *r);
+void nnv_reader_close(struct nnv_journal_reader *r);
 
 /** Where two runs differ that were to be one. */
 struct nnv_difference {

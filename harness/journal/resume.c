@@ -63,8 +63,8 @@ static enum nnv_status check_header(const json_t *then, const char *header, stru
 }
 
 /** Takes the record that was read last. */
-static enum nnv_status take(const struct nnv_reader *r, const struct nnv_map *names, struct nnv_journal_past *past,
-                            struct nnv_err *err) {
+static enum nnv_status take(const struct nnv_journal_reader *r, const struct nnv_map *names,
+                            struct nnv_journal_past *past, struct nnv_err *err) {
     const struct nnv_line *l = &r->at;
     const uint32_t i = nnv_map_find(names, l->name);
     if (i == NNV_MAP_NONE || past->done[i])
@@ -78,7 +78,7 @@ static enum nnv_status take(const struct nnv_reader *r, const struct nnv_map *na
 }
 
 /** Reads the records; *good is the end of the last one. What is behind it is a cut end, unless a record follows. */
-static enum nnv_status read_records(struct nnv_reader *r, const struct nnv_map *names, struct nnv_journal *j,
+static enum nnv_status read_records(struct nnv_journal_reader *r, const struct nnv_map *names, struct nnv_journal *j,
                                     struct nnv_journal_past *past, struct nnv_err *err) {
     size_t damaged = 0;
     bool more = true;
@@ -104,7 +104,7 @@ static enum nnv_status read_records(struct nnv_reader *r, const struct nnv_map *
 
 enum nnv_status nnv_journal_resume(struct nnv_journal *j, const char *header, const struct nnv_case *cases,
                                    size_t count, struct nnv_journal_past *past, struct nnv_err *err) {
-    struct nnv_reader r = {0};
+    struct nnv_journal_reader r = {0};
     struct nnv_map names = {0};
     *past = (struct nnv_journal_past){.done = calloc(count + 1, sizeof *past->done)};
     enum nnv_status st = past->done == NULL ? nnv_no_memory(err) : number_names(&names, cases, count, err);
@@ -123,7 +123,7 @@ enum nnv_status nnv_journal_resume(struct nnv_journal *j, const char *header, co
 
 enum nnv_status nnv_journal_tell(const struct nnv_journal *j, const struct nnv_run_observer *observer,
                                  struct nnv_err *err) {
-    struct nnv_reader r;
+    struct nnv_journal_reader r;
     bool more = true;
     enum nnv_status st = nnv_reader_open(j->folder, &r, err);
     if (st != NNV_OK) return st;

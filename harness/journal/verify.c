@@ -14,7 +14,7 @@
 struct verifier {
     const struct nnv_verify *v;
     struct nnv_verified *found;
-    struct nnv_reader r;
+    struct nnv_journal_reader r;
     struct nnv_arena *arena;
     struct nnv_map names;
     bool *seen; /**< of each name */

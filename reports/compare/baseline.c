@@ -11,7 +11,7 @@
 #include "harness/journal/reader.h"
 
 enum nnv_status nnv_baseline_check(const char *baseline, const char *folder, struct nnv_err *err) {
-    struct nnv_reader r;
+    struct nnv_journal_reader r;
     char a[PATH_MAX], b[PATH_MAX];
     if (realpath(baseline, a) != NULL && realpath(folder, b) != NULL && strcmp(a, b) == 0)
         return nnv_fail(err, NNV_INVALID, "--baseline %s is the folder of the run itself: give another with --out",

@@ -135,7 +135,7 @@ static bool take_record(struct nnv_compare_table *t, int side, const json_t *rec
 /** Reads one run into its side; *header is a new reference. */
 static enum nnv_status take_run(struct nnv_compare_table *t, int side, const char *folder, json_t **header,
                                 struct nnv_err *err) {
-    struct nnv_reader r;
+    struct nnv_journal_reader r;
     struct nnv_listed c;
     const json_t *record;
     bool more;

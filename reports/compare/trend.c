@@ -138,7 +138,7 @@ static json_t *run_json(const char *folder, const json_t *header, struct sums *s
 
 static enum nnv_status read_run(struct trend *t, struct run *r, const char *folder, struct nnv_err *err) {
     struct sums s = {.worst = (double)NAN};
-    struct nnv_reader reader;
+    struct nnv_journal_reader reader;
     struct nnv_listed c;
     const json_t *record;
     bool more;

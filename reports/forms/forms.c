@@ -205,7 +205,7 @@ void nnv_form_record(struct nnv_form_writer *w, const json_t *record) {
     flush(w);
 }
 
-enum nnv_status nnv_form_rest(struct nnv_form_writer *w, struct nnv_reader *r, struct nnv_err *err) {
+enum nnv_status nnv_form_rest(struct nnv_form_writer *w, struct nnv_journal_reader *r, struct nnv_err *err) {
     struct nnv_listed c;
     bool more;
     enum nnv_status s = NNV_OK;
@@ -247,7 +247,8 @@ void nnv_form_line(struct nnv_form_writer *w, const char *line) {
 }
 
 /** What all cases of the run come to; writes their records if that has not been done. */
-static enum nnv_status finish(struct nnv_form_writer *w, struct nnv_reader *r, bool write, struct nnv_err *err) {
+static enum nnv_status finish(struct nnv_form_writer *w, struct nnv_journal_reader *r, bool write,
+                              struct nnv_err *err) {
     const json_t *record;
     enum nnv_status s = NNV_OK;
     while (s == NNV_OK && (s = nnv_reader_record(r, &record, err)) == NNV_OK && record != NULL)
@@ -259,7 +260,7 @@ static enum nnv_status finish(struct nnv_form_writer *w, struct nnv_reader *r, b
 }
 
 enum nnv_status nnv_form_finish(struct nnv_form_writer *w, const char *folder, struct nnv_err *err) {
-    struct nnv_reader r;
+    struct nnv_journal_reader r;
     enum nnv_status s = nnv_reader_open(folder, &r, err);
     if (s != NNV_OK) {
         drop(w);
@@ -271,7 +272,7 @@ enum nnv_status nnv_form_finish(struct nnv_form_writer *w, const char *folder, s
 }
 
 enum nnv_status nnv_form_write(enum nnv_report_form form, const char *folder, FILE *to, struct nnv_err *err) {
-    struct nnv_reader r;
+    struct nnv_journal_reader r;
     enum nnv_status s = nnv_reader_open(folder, &r, err);
     if (s != NNV_OK) return s;
     struct nnv_form_writer *w = nnv_form_begin(form, to, r.header);
