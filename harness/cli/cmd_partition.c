@@ -246,9 +246,10 @@ static enum nnv_status divide_with(void *ctx, const char *op, struct nnv_partiti
 }
 
 /** Writes the page; the report has watched the partition. */
-static enum nnv_status write_page(struct command *x, struct nnv_partition_report *report, const struct nnv_relay_module *m,
-                                  const struct nnv_partition *result, const struct nnv_cost_selection *selection,
-                                  const struct nnv_prune *prune, struct nnv_err *err) {
+static enum nnv_status write_page(struct command *x, struct nnv_partition_report *report,
+                                  const struct nnv_relay_module *m, const struct nnv_partition *result,
+                                  const struct nnv_cost_selection *selection, const struct nnv_prune *prune,
+                                  struct nnv_err *err) {
     struct nnv_text page = {0};
     struct more more = {x, prune};
     report->title = x->c.positional.item[0];
@@ -282,7 +283,8 @@ static enum nnv_status partition(struct command *x, struct nnv_text *out, struct
         prune.select_ctx = &selection;
     }
     struct nnv_prune rules = prune;
-    struct nnv_partition_report report = {.arena = x->arena, .trial = x->trial, .select = prune.select, .select_ctx = &selection};
+    struct nnv_partition_report report = {
+        .arena = x->arena, .trial = x->trial, .select = prune.select, .select_ctx = &selection};
     if (x->html) {
         rules.select = nnv_report_watch;
         rules.select_ctx = &report;

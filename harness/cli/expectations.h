@@ -30,10 +30,4 @@ NNV_USE_RESULT enum nnv_status nnv_cli_expect(const struct nnv_opt_list *files, 
 NNV_USE_RESULT enum nnv_status nnv_cli_judge_anew(const char *folder, const struct nnv_opt_list *files,
                                                   struct nnv_expectations *x, struct nnv_err *err);
 
-struct nnv_report;
-/** The cases of a report as those of a run; their strings are the report's. malloc'ed, NULL when out of memory. */
-struct nnv_case *nnv_cli_report_cases(const struct nnv_report *report);
-/** Sets the states of the entries as the run in the report would have, on the day that it began. */
-void nnv_cli_expect_apply(struct nnv_expectations *x, const struct nnv_report *report);
-
 #endif
