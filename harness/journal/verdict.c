@@ -48,21 +48,17 @@ void nnv_text_add_tried(struct nnv_text *t, enum nnvts_verdict v, const char *ag
 
 /* ----------------------------------------------------------------- outcomes */
 
-static const struct {
-    const char *name, *word;
-} outcomes[NNVTS_OUTCOME_COUNT] = {
-    [NNVTS_OUTCOME_NONE] = {"NONE", ""},
-    [NNVTS_OUTCOME_XFAIL] = {"XFAIL", "failed as expected"},
-    [NNVTS_OUTCOME_XPASS] = {"XPASS", "expected to fail, but did not"},
-    [NNVTS_OUTCOME_FLAKY] = {"FLAKY", "flaky"},
+static const char *const outcomes[NNVTS_OUTCOME_COUNT] = {
+#define X(name) [NNVTS_OUTCOME_##name] = #name,
+    NNVTS_OUTCOMES(X)
+#undef X
 };
 
-const char *nnv_outcome_name(enum nnvts_outcome o) { return outcomes[o].name; }
-const char *nnv_outcome_word(enum nnvts_outcome o) { return outcomes[o].word; }
+const char *nnv_outcome_name(enum nnvts_outcome o) { return outcomes[o]; }
 
 bool nnv_outcome_parse(const char *name, enum nnvts_outcome *o) {
     for (int i = 0; i < NNVTS_OUTCOME_COUNT; i++) {
-        if (strcmp(name, outcomes[i].name) != 0) continue;
+        if (strcmp(name, outcomes[i]) != 0) continue;
         *o = (enum nnvts_outcome)i;
         return true;
     }

@@ -31,8 +31,6 @@ extern const enum nnvts_verdict nnv_verdict_order[NNVTS_VERDICT_COUNT];
 
 /** "XFAIL"; "NONE". */
 const char *nnv_outcome_name(enum nnvts_outcome o);
-/** "expected failure"... for counts; "" for NONE. */
-const char *nnv_outcome_word(enum nnvts_outcome o);
 /** The outcome of that name; false if there is none. */
 bool nnv_outcome_parse(const char *name, enum nnvts_outcome *o);
 
