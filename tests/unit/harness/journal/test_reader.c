@@ -2,8 +2,10 @@
 /** @file test_reader.c The one reader of run folders: lists, records, damage, and what is one run. */
 #include "harness/journal/reader.h"
 
+#include <unistd.h>
+
 #include "harness/journal/record.h"
-#include "tests/kit/report_fixture.h"
+#include "tests/kit/report.h"
 
 static const char three[] = "a\ts\tADD\tfloat32\tx y\nb\ts\t\t\t\nc\ts\t\t\t";
 
