@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -10,21 +12,6 @@ static bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c 
 static const char *skip_space(const char *s, const char *end) {
     while (s < end && (*s == ' ' || *s == '\t')) s++;
     return s;
-}
-
-const char *nnv_utf8_skip(const char *s, const char *end) {
-    unsigned char first = (unsigned char)*s;
-    if (first < 0x80) return s + 1;
-    if (first < 0xc2 || first > 0xf4) return NULL;
-    int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-    unsigned point = first & (0x3fu >> more);
-    for (s++; more > 0; more--, s++) {
-        if (s == end || ((unsigned char)*s & 0xc0) != 0x80) return NULL;
-        point = point << 6 | ((unsigned char)*s & 0x3f);
-    }
-    bool wrong = (first == 0xe0 && point < 0x800) || (first == 0xf0 && point < 0x10000) || point > 0x10ffff ||
-                 (point >= 0xd800 && point <= 0xdfff);
-    return wrong ? NULL : s;
 }
 
 /** Behind the escape whose backslash is at s; surrogates, which nnvts never writes, count as malformed. */
@@ -39,7 +26,7 @@ static const char *skip_escape(const char *s, const char *end) {
 static const char *skip_string(const char *s, const char *end) {
     for (s++; s != NULL && s < end && (unsigned char)*s >= 0x20;) {
         if (*s == '"') return s + 1;
-        s = *s == '\\' ? skip_escape(s, end) : nnv_utf8_skip(s, end);
+        s = *s == '\\' ? skip_escape(s, end) : nnv_utf8_next(s, end, NULL);
     }
     return NULL;
 }

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Behind the UTF-8 character at s < end; NULL if it is malformed. */
-const char *nnv_utf8_skip(const char *s, const char *end);
 /**
  * Behind the JSON value at s; NULL if there is none, it is damaged or deeper than depth. Stricter than JSON in that
  * escaped surrogates, which nnvts never writes, count as damage.

@@ -73,47 +73,43 @@ void nnv_text_addf(struct nnv_text *t, const char *fmt, ...) {
 
 /* ----------------------------------------------------------------- escaping */
 
-/* Bytes of the UTF-8 character at s and its code point; 1 and -1 if it is malformed. */
-static size_t decode_utf8(const unsigned char *s, int32_t *point) {
-    static const int32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
-    *point = -1;
-    if (s[0] < 0x80) {
-        *point = s[0];
-        return 1;
-    }
-    size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4) return 1;
-    int32_t c = s[0] & (0x7f >> n);
+const char *nnv_utf8_next(const char *s, const char *end, uint32_t *point) {
+    static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char first = (unsigned char)*s;
+    const size_t n = first < 0x80 ? 1 : first < 0xc2 || first > 0xf4 ? 0 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    uint32_t c = n > 1 ? first & (0x7fu >> n) : first;
+    if (n == 0 || (size_t)(end - s) < n) return NULL;
     for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80) return 1; /* the terminator, too */
-        c = c << 6 | (s[i] & 0x3f);
+        if (((unsigned char)s[i] & 0xc0) != 0x80) return NULL;
+        c = c << 6 | ((unsigned char)s[i] & 0x3f);
     }
-    if (c < lowest[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return 1;
-    *point = c;
-    return n;
+    if (c < lowest[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return NULL;
+    if (point) *point = c;
+    return s + n;
 }
 
 /* How a format writes one code point: NULL as it is, else the text that stands for it (buf may hold it). */
-typedef const char *escape_fn(int32_t point, char buf[8]);
+typedef const char *escape_fn(uint32_t point, char buf[8]);
 
 static void add_escaped(struct nnv_text *t, const char *s, escape_fn *escape) {
-    const char *plain = s; /* start of what is copied as it is */
-    while (*s) {
-        int32_t point;
-        size_t n = decode_utf8((const unsigned char *)s, &point);
+    const char *plain = s, *end = s + strlen(s); /* plain: start of what is copied as it is */
+    while (s < end) {
+        uint32_t point;
+        const char *next = nnv_utf8_next(s, end, &point);
         char buf[8];
-        const char *instead = point < 0 ? REPLACEMENT : escape(point, buf);
+        const char *instead = next ? escape(point, buf) : REPLACEMENT;
+        if (!next) next = s + 1;
         if (instead) {
             nnv_text_add_n(t, plain, (size_t)(s - plain));
             nnv_text_add(t, instead);
-            plain = s + n;
+            plain = next;
         }
-        s += n;
+        s = next;
     }
     nnv_text_add_n(t, plain, (size_t)(s - plain));
 }
 
-static const char *escape_json(int32_t point, char buf[8]) {
+static const char *escape_json(uint32_t point, char buf[8]) {
     switch (point) {
     case '"':
         return "\\\"";
@@ -127,17 +123,17 @@ static const char *escape_json(int32_t point, char buf[8]) {
         return "\\r";
     }
     if (point >= 0x20) return NULL;
-    snprintf(buf, 8, "\\u%04x", (unsigned)point);
+    snprintf(buf, 8, "\\u%04x", point);
     return buf;
 }
 
-static const char *replace_illegal(int32_t point, char buf[8]) {
+static const char *replace_illegal(uint32_t point, char buf[8]) {
     (void)buf;
     bool control = point < 0x20 && point != '\t' && point != '\n' && point != '\r';
     return control || point == 0xfffe || point == 0xffff ? REPLACEMENT : NULL;
 }
 
-static const char *escape_xml(int32_t point, char buf[8]) {
+static const char *escape_xml(uint32_t point, char buf[8]) {
     switch (point) {
     case '&':
         return "&amp;";

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -37,6 +38,8 @@ void nnv_text_add_xml(struct nnv_text *t, const char *s);
 void nnv_text_add_legal(struct nnv_text *t, const char *s);
 /** Text inside a quoted string of the dot language; control characters become spaces. */
 void nnv_text_add_dot(struct nnv_text *t, const char *s);
+/** Behind the UTF-8 character at s < end, whose code point *point (may be NULL) becomes; NULL if it is malformed. */
+const char *nnv_utf8_next(const char *s, const char *end, uint32_t *point);
 /** Standard base64 with padding. */
 void nnv_text_add_base64(struct nnv_text *t, const void *data, size_t n);
 /** The shortest decimal that reads back as the same float32 / double; NaN and infinities as "NaN" "Infinity"

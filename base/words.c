@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
-
 struct nnv_count_text nnv_count(uint64_t n) {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
@@ -35,14 +33,6 @@ void nnv_text_add_seconds(struct nnv_text *t, double s) {
     }
 }
 
-/** The code point of the well-formed UTF-8 sequence from s to end. */
-static uint32_t code_of(const char *s, const char *end) {
-    static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = (unsigned char)*s & mask[end - s];
-    while (++s < end) code = code << 6 | ((unsigned char)*s & 0x3f);
-    return code;
-}
-
 /** Code points that would do something to a terminal, or to the order of what is read. */
 static bool harmful(uint32_t c) {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || (c >= 0x200e && c <= 0x200f) ||
@@ -57,8 +47,8 @@ void nnv_text_add_shown(struct nnv_text *t, const char *s, size_t n, size_t max)
             nnv_text_add(t, "...");
             return;
         }
-        next = nnv_utf8_skip(s, last);
-        uint32_t code = next != NULL ? code_of(s, next) : (unsigned char)*s;
+        uint32_t code = (unsigned char)*s;
+        next = nnv_utf8_next(s, last, &code);
         if (next == NULL) {
             nnv_text_addf(t, "\\x%02x", (unsigned)code);
             next = s + 1;

@@ -136,13 +136,4 @@ NNV_USE_RESULT enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const stru
 NNV_USE_RESULT enum nnv_status nnv_cli_shard(const struct nnv_cli *c, bool ask_environment, struct nnv_case_list *list,
                                              struct nnv_shard *shard, struct nnv_err *err);
 
-/** A dump in a further form: path.c, the C program that reproduces it. For nnv_run_options. */
-enum nnv_status nnv_cli_dump_also(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
-                                  struct nnv_arena *arena, struct nnv_err *err);
-/**
- * Explains failures of the run in the folder by what their dumps hold of the driver's answers, of each bucket one, then
- * more, within a few seconds, and writes explained.json, which buckets are then made by.
- */
-NNV_USE_RESULT enum nnv_status nnv_cli_explain_run(const char *folder, struct nnv_err *err);
-
 #endif

@@ -51,9 +51,9 @@ static void show(const struct command *x, const struct nnv_compiled *c) {
 /** Reads, checks and compiles. */
 static enum nnv_status compile_program(struct command *x, struct nnv_arena *arena, struct nnv_compiled *compiled,
                                        struct nnv_err *err) {
-    struct nnv_cli_program p;
+    struct nnv_relay_program p;
     enum nnv_status st =
-        nnv_cli_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, arena, &p, err);
+        nnv_relay_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, arena, &p, err);
     if (st == NNV_OK) st = nnv_relay_check(p.m, err);
     if (st == NNV_OK) st = nnv_compile_module(p.m, &x->options, arena, compiled, err);
     if (st != NNV_OK) return st;

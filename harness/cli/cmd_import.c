@@ -10,6 +10,7 @@
 #include "harness/cli/cli.h"
 #include "harness/compiled/relay_model.h"
 #include "harness/cli/tflite.h"
+#include "mlts/tflite/tflite.h"
 #include "reference/spec/spec.h"
 
 static const struct nnv_verb_help help = {
@@ -92,10 +93,10 @@ static enum nnv_status read_tflite(struct sink *sink, const char *path, struct n
 /** Appends the Relay program that a .tflite file becomes. */
 static enum nnv_status read_relay(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
                                   struct nnv_err *err) {
-    struct nnv_cli_program p;
+    struct nnv_relay_program p;
     nnv_arena_reset(sink->arena);
     *count = 0;
-    enum nnv_status s = nnv_cli_program_read(path, NULL, sink->arena, &p, err);
+    enum nnv_status s = nnv_relay_program_read(path, NULL, sink->arena, &p, err);
     if (s == NNV_UNSUPPORTED) return forgive(sink, err);
     if (s != NNV_OK) return s;
     nnv_text_add_n(text, p.text, p.len);
@@ -125,7 +126,7 @@ static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv
 /** Writes the specs of a file to the folder, below which it gets the place that it has below root. */
 static enum nnv_status write_file(struct sink *sink, const char *root, const char *path, const struct nnv_text *text,
                                   struct nnv_err *err) {
-    const char *suffix = suffixes[nnv_cli_is_tflite(path) ? 1 : 0];
+    const char *suffix = suffixes[nnv_is_tflite(path) ? 1 : 0];
     size_t n = strlen(root), len = strlen(path) - strlen(suffix);
     const char *below = strncmp(path, root, n) == 0 && path[n] ? path + n : strrchr(path, '/');
     if (!below) below = path;
@@ -148,9 +149,9 @@ static enum nnv_status write_file(struct sink *sink, const char *root, const cha
 static enum nnv_status import_file(struct sink *sink, const char *root, const char *path, struct nnv_err *err) {
     struct nnv_text text = {0};
     size_t count;
-    enum nnv_status s = sink->relay               ? read_relay(sink, path, &text, &count, err)
-                        : nnv_cli_is_tflite(path) ? read_tflite(sink, path, &text, &count, err)
-                                                  : read_file(sink, path, &text, &count, err);
+    enum nnv_status s = sink->relay           ? read_relay(sink, path, &text, &count, err)
+                        : nnv_is_tflite(path) ? read_tflite(sink, path, &text, &count, err)
+                                              : read_file(sink, path, &text, &count, err);
     if (s == NNV_OK && count && sink->folder) s = write_file(sink, root, path, &text, err);
     if (s == NNV_OK && count && !sink->folder) nnv_text_add_n(&sink->text, text.data, text.len);
     if (s == NNV_OK && sink->text.failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
@@ -177,7 +178,7 @@ static enum nnv_status import_path(struct sink *sink, const char *root, struct n
 
 /** Where it all goes, by the name of --out. */
 static enum nnv_status choose_sink(struct sink *sink, const struct nnv_cli *c, struct nnv_err *err) {
-    const bool one_model = c->positional.count == 1 && nnv_cli_is_tflite(c->positional.item[0]);
+    const bool one_model = c->positional.count == 1 && nnv_is_tflite(c->positional.item[0]);
     const bool one_spec = c->out && ends_with(c->out, ".json");
     if (c->out && ends_with(c->out, ".relay")) sink->relay = true;
     if (sink->relay) {

@@ -7,6 +7,7 @@
 #include "compiler/nnapi/convert/convert.h"
 #include "compiler/byoc/cost/cost.h"
 #include "compiler/byoc/tables.h"
+#include "harness/cli/cli.h"
 #include "harness/compiled/partition_report.h"
 #include "harness/compiled/relay_model.h"
 
@@ -68,9 +69,9 @@ static enum nnv_status split_targets(struct command *x, struct nnv_err *err) {
 }
 
 static enum nnv_status load_module(const struct command *x, struct nnv_relay_module **m, struct nnv_err *err) {
-    struct nnv_cli_program p;
+    struct nnv_relay_program p;
     enum nnv_status s =
-        nnv_cli_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->arena, &p, err);
+        nnv_relay_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->arena, &p, err);
     *m = p.m;
     return s == NNV_OK ? nnv_relay_infer(*m, err) : s;
 }

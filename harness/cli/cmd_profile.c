@@ -46,9 +46,9 @@ static enum nnv_status merge_composites(struct command *x, struct nnv_relay_modu
 }
 
 static enum nnv_status load(struct command *x, struct nnv_err *err) {
-    struct nnv_cli_program p;
+    struct nnv_relay_program p;
     enum nnv_status s =
-        nnv_cli_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->arena, &p, err);
+        nnv_relay_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->arena, &p, err);
     struct nnv_relay_module *m = p.m;
     if (s == NNV_OK) s = nnv_relay_check(m, err);
     for (size_t f = 0; s == NNV_OK && f < m->n_functions; f++) s = nnv_graph_form(m, m->functions[f].expr, err);

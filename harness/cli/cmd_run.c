@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "harness/cli/cli.h"
+#include "harness/debug/explain_run.h"
 #include "harness/cli/expectations.h"
 #include "harness/runner/flakes_run.h"
 #include "reports/compare/compare.h"
@@ -83,7 +84,7 @@ static void on_tick(void *context) {
 static enum nnv_status reports(struct view *v, bool interrupted, double seconds, int *code, struct nnv_err *err) {
     struct nnv_report *report = NULL;
     struct nnv_text since = {0};
-    enum nnv_status s = interrupted ? NNV_OK : nnv_cli_explain_run(v->cli->out, err);
+    enum nnv_status s = interrupted ? NNV_OK : nnv_explain_run(v->cli->out, err);
     if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
     if (s == NNV_OK) s = nnv_report_write(report, interrupted, err);
@@ -213,7 +214,7 @@ static int run(int argc, char **argv) {
         .argv = argv,
         .observer = &observer,
         .bad = &bad,
-        .also = nnv_cli_dump_also,
+        .also = nnv_dump_also,
     };
     if (s == NNV_OK) s = judge(&view, &options, flakes_ns, &interrupted, &code, &err);
     nnv_console_free(view.console);

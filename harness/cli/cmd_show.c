@@ -8,6 +8,7 @@
 #include "harness/compiled/relay_model.h"
 #include "harness/cli/relay_show.h"
 #include "harness/cli/tflite.h"
+#include "mlts/tflite/tflite.h"
 #include "harness/debug/spec_c.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
@@ -112,8 +113,8 @@ static enum nnv_status show_file(const char *path, const char *glob, enum form f
 /** A .tflite file or .relay program as Relay text. */
 static enum nnv_status write_program(const char *path, struct nnv_arena *arena, struct nnv_text *out,
                                      struct nnv_err *err) {
-    struct nnv_cli_program p;
-    enum nnv_status s = nnv_cli_program_read(path, NULL, arena, &p, err);
+    struct nnv_relay_program p;
+    enum nnv_status s = nnv_relay_program_read(path, NULL, arena, &p, err);
     if (s == NNV_OK) s = nnv_relay_check(p.m, err);
     if (s == NNV_OK) nnv_relay_print(p.m, NNV_RELAY_PRINT_META, out);
     return s;
@@ -159,7 +160,7 @@ static enum nnv_status show_relay(const char *path, enum form form, struct nnv_a
 /** A file of any kind. */
 static enum nnv_status show_any(const char *path, const struct nnv_cli *c, enum form form, struct nnv_arena *arena,
                                 struct nnv_text *out, size_t *shown, struct nnv_err *err) {
-    if (nnv_cli_is_tflite(path)) return show_tflite(path, form, c->seed, arena, out, shown, err);
+    if (nnv_is_tflite(path)) return show_tflite(path, form, c->seed, arena, out, shown, err);
     if (nnv_cli_is_relay(path)) return show_relay(path, form, arena, out, shown, err);
     return show_file(path, c->filter, form, arena, out, shown, err);
 }

@@ -81,8 +81,8 @@ static enum nnv_status write_function(const struct nnv_relay_function *f, struct
 
 enum nnv_status nnv_cli_relay_summary(const char *path, struct nnv_arena *arena, struct nnv_text *out,
                                       struct nnv_err *err) {
-    struct nnv_cli_program p;
-    enum nnv_status st = nnv_cli_program_read(path, NULL, arena, &p, err);
+    struct nnv_relay_program p;
+    enum nnv_status st = nnv_relay_program_read(path, NULL, arena, &p, err);
     if (st == NNV_OK) st = nnv_relay_check(p.m, err);
     for (size_t i = 0; st == NNV_OK && i < p.m->n_functions; i++) {
         st = write_function(&p.m->functions[i], arena, out);

@@ -14,11 +14,6 @@
 
 enum { MOST_BYTES = 1 << 30 };
 
-bool nnv_cli_is_tflite(const char *path) {
-    const size_t n = strlen(path), k = strlen(".tflite");
-    return n > k && strcmp(path + n - k, ".tflite") == 0;
-}
-
 /* --------------------------------------------------------------------- a spec */
 
 /** "dir/net.tflite" is called net, "net/model.tflite" too. */

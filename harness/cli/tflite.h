@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "reference/model/model.h"
 
-/** True if the path is called .tflite. */
-bool nnv_cli_is_tflite(const char *path);
 /**
  * The model with inputs drawn by seed and the outputs of the golden evaluation; it is called as the file, or as its
  * folder if that is "model.tflite". Memory is arena's.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file partition_graph.h The graph of a program, and how it is drawn: in layers, from top to bottom, as SVG. */
-#ifndef NNV_CLI_PARTITION_GRAPH_H
-#define NNV_CLI_PARTITION_GRAPH_H
+#ifndef NNV_COMPILED_PARTITION_GRAPH_H
+#define NNV_COMPILED_PARTITION_GRAPH_H
 
 #include "compiler/byoc/byoc.h"
 

@@ -3,30 +3,28 @@
 
 #include <string.h>
 
+#include "reports/html/page.h"
+
 enum { MOST_OPS = 12 };
 
 /* Targets differ by colour and by the region's number in the node; the host by a broken outline. */
 static const char style[] =
-    ":root{--bg:#fff;--ink:#20242a;--soft:#666e78;--line:#d9dde3;--host:#f4f5f7;--edge:#8a94a0;--t0:#cfe3fb;--t1:#"
-    "d6f0d2;"
-    "--t2:#fde2c4;--t3:#ead9f7;--t4:#fbd5dd;--t5:#d0eeee}"
-    "@media(prefers-color-scheme:dark){:root{--bg:#15181c;--ink:#e4e7eb;--soft:#98a1ac;--line:#343a42;--host:#22272d;"
-    "--edge:#75808c;--t0:#1f4672;--t1:#245430;--t2:#6b431a;--t3:#4e3170;--t4:#6b2839;--t5:#1d5252}}"
-    "body{font:15px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:1200px;padding:0 1rem;color:var(--ink);"
-    "background:var(--bg)}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
-    "table{border-collapse:collapse;width:100%;font-size:14px}td,th{padding:.25rem .6rem;text-align:left;"
-    "border-bottom:1px solid var(--line);vertical-align:top}td.n,th.n{text-align:right}code{font-size:.92em}"
-    ".rows{overflow:auto;max-height:60vh}.soft{color:var(--soft)}.graph{overflow:auto;max-height:85vh;border:1px solid "
-    "var(--line);border-radius:6px}"
+    ":root{--host:#f0eeea;--edge:#8a94a0;--t0:#cfe3fb;--t1:#d6f0d2;--t2:#fde2c4;--t3:#ead9f7;--t4:#fbd5dd;--t5:#d0eeee}"
+    "@media(prefers-color-scheme:dark){:root{--host:#22272d;--edge:#75808c;--t0:#1f4672;--t1:#245430;--t2:#6b431a;"
+    "--t3:#4e3170;--t4:#6b2839;--t5:#1d5252}}"
+    ".rows{overflow:auto;max-height:60vh}.rows td{overflow-wrap:normal}.rows .plain th.n{white-space:normal}"
+    ".rows td:last-child{overflow-wrap:anywhere;min-width:150px}.graph{overflow:auto;max-height:85vh;border:1px "
+    "solid var(--line);"
+    "border-radius:6px}"
     ".key span{display:inline-block;border:1px solid var(--edge);border-radius:4px;padding:0 .5rem;margin-right:.6rem}"
     "svg{display:block;margin:0 auto}svg text{font:12px ui-monospace,monospace;fill:var(--ink);text-anchor:middle}"
     "svg rect{stroke:var(--edge)}.mark{font-weight:700}.edges path{fill:none;stroke:var(--edge);opacity:.75}"
-    ".in rect{fill:var(--bg)}.host rect,.key .host{fill:var(--host);background:var(--host);stroke-dasharray:4 3}"
-    ".key .host{border-style:dashed}.flow rect{fill:var(--bg);stroke-width:2}.many rect{stroke-width:2}"
+    ".in rect{fill:var(--panel)}.host rect,.key .host{fill:var(--host);background:var(--host);stroke-dasharray:4 3}"
+    ".key .host{border-style:dashed}.flow rect{fill:var(--panel);stroke-width:2}.many rect{stroke-width:2}"
     ".t0 rect{fill:var(--t0)}.t1 rect{fill:var(--t1)}.t2 rect{fill:var(--t2)}.t3 rect{fill:var(--t3)}"
     ".t4 rect{fill:var(--t4)}.t5 rect{fill:var(--t5)}.key .t0{background:var(--t0)}.key .t1{background:var(--t1)}"
     ".key .t2{background:var(--t2)}.key .t3{background:var(--t3)}.key .t4{background:var(--t4)}"
-    ".key .t5{background:var(--t5)}";
+    ".key .t5{background:var(--t5)}\n";
 
 static void add_bytes(struct nnv_text *t, double bytes) {
     if (bytes < 10000)
@@ -72,13 +70,14 @@ static void crossing(const struct nnv_partition_graph *g, size_t r, double *in, 
 static void add_regions(const struct nnv_partition_page *p, struct nnv_text *t) {
     bool bytes = !p->drawn_after, cost = p->cost && p->cost->n_regions == p->partition->n_cuts;
     if (!p->partition->n_cuts) return;
-    nnv_text_add(t, "<h2>Regions</h2>\n<div class=\"rows\"><table><tr><th></th><th>target</th><th>function</th><th "
+    nnv_text_add(t, "<section><h2>Regions</h2>\n<div class=\"rows\"><table "
+                    "class=\"plain\"><thead><tr><th></th><th>target</th><th>function</th><th "
                     "class=\"n\">operations</th><th class=\"n\">parameters</th><th class=\"n\">outputs</th>");
     if (bytes) nnv_text_add(t, "<th class=\"n\">bytes in</th><th class=\"n\">bytes out</th>");
     if (cost)
-        nnv_text_add(t, "<th class=\"n\">&micro;s</th><th class=\"n\">on the host</th><th class=\"n\">saves</th><th "
+        nnv_text_add(t, "<th class=\"n\">\xc2\xb5s</th><th class=\"n\">on the host</th><th class=\"n\">saves</th><th "
                         "class=\"n\">launch may cost</th>");
-    nnv_text_add(t, "<th>which</th></tr>\n");
+    nnv_text_add(t, "<th>which</th></tr></thead>\n");
     for (size_t i = 0; i < p->partition->n_cuts; i++) {
         const struct nnv_cut *c = &p->partition->cuts[i];
         nnv_text_addf(t, "<tr><td><b>R%zu</b></td><td>", i);
@@ -107,7 +106,7 @@ static void add_regions(const struct nnv_partition_page *p, struct nnv_text *t) 
         add_counts(t, c->ops, c->n_ops);
         nnv_text_add(t, "</td></tr>\n");
     }
-    nnv_text_add(t, "</table></div>\n");
+    nnv_text_add(t, "</table></div></section>\n");
 }
 
 static const struct nnv_cost_gain *gain_of(const struct nnv_cost_result *cost, const char *op) {
@@ -119,9 +118,10 @@ static const struct nnv_cost_gain *gain_of(const struct nnv_cost_result *cost, c
 static void add_host(const struct nnv_partition_page *p, struct nnv_text *t) {
     if (!p->n_host) return;
     nnv_text_addf(t,
-                  "<h2>On the host</h2>\n<table><tr><th>operator</th><th class=\"n\">calls</th><th>why</th><th>if it "
-                  "were supported</th>%s</tr>\n",
-                  p->cost ? "<th class=\"n\">saves &micro;s</th>" : "");
+                  "<section><h2>On the host</h2>\n<table class=\"plain\"><thead><tr><th>operator</th><th "
+                  "class=\"n\">calls</th><th>why</th><th>if it "
+                  "were supported</th>%s</tr></thead>\n",
+                  p->cost ? "<th class=\"n\">saves \xc2\xb5s</th>" : "");
     for (size_t i = 0; i < p->n_host; i++) {
         const struct nnv_host_row *r = &p->host[i];
         nnv_text_add(t, "<tr><td><code>");
@@ -141,7 +141,7 @@ static void add_host(const struct nnv_partition_page *p, struct nnv_text *t) {
             nnv_text_add(t, "<td></td>");
         nnv_text_add(t, "</tr>\n");
     }
-    nnv_text_add(t, "</table>\n");
+    nnv_text_add(t, "</table></section>\n");
 }
 
 static void add_key(const struct nnv_partition_page *p, struct nnv_text *t) {
@@ -159,7 +159,7 @@ static void add_key(const struct nnv_partition_page *p, struct nnv_text *t) {
 
 static enum nnv_status add_graph(const struct nnv_partition_graph *g, const char *heading, size_t was,
                                  struct nnv_text *t, struct nnv_err *err) {
-    nnv_text_addf(t, "<h2>%s</h2>\n", heading);
+    nnv_text_addf(t, "<section><h2>%s</h2>\n", heading);
     if (was)
         nnv_text_addf(t,
                       "<p class=\"soft\">%zu nodes are too many to be drawn: neighbouring layers are drawn as one node "
@@ -167,7 +167,7 @@ static enum nnv_status add_graph(const struct nnv_partition_graph *g, const char
                       was);
     nnv_text_add(t, "<div class=\"graph\">");
     enum nnv_status s = nnv_graph_draw(g, heading, t, err);
-    nnv_text_add(t, "</div>\n");
+    nnv_text_add(t, "</div></section>\n");
     return s;
 }
 
@@ -180,7 +180,7 @@ static void add_summary(const struct nnv_partition_page *p, struct nnv_text *t) 
     if (p->cost)
         nnv_text_addf(
             t,
-            " Cost %.1f &micro;s (operations %.1f, launches %.1f, transfers %.1f); on the host alone %.1f; no "
+            " Cost %.1f \xc2\xb5s (operations %.1f, launches %.1f, transfers %.1f); on the host alone %.1f; no "
             "partition can be below %.1f.",
             p->cost->us, p->cost->operations_us, p->cost->launch_us, p->cost->transfer_us, p->cost->host_us,
             p->cost->lower_us);
@@ -188,18 +188,16 @@ static void add_summary(const struct nnv_partition_page *p, struct nnv_text *t) 
 }
 
 enum nnv_status nnv_partition_html(const struct nnv_partition_page *p, struct nnv_text *out, struct nnv_err *err) {
-    nnv_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-                      "content=\"width=device-width\"><title>");
-    nnv_text_add_xml(out, p->title);
-    nnv_text_addf(out, "</title><style>%s</style></head><body>\n<h1>", style);
-    nnv_text_add_xml(out, p->title);
-    nnv_text_add(out, "</h1>\n");
+    const struct nnv_page page = {
+        .title = p->title, .kicker = "nnvts \xc2\xb7 partition", .heading = p->title, .css = {style}};
+    nnv_page_begin(out, &page);
     add_summary(p, out);
+    nnv_text_add(out, "</header>\n<main>\n");
     add_regions(p, out);
     add_host(p, out);
     add_key(p, out);
     enum nnv_status s = add_graph(&p->before, "Before", p->drawn_before, out, err);
     if (s == NNV_OK) s = add_graph(&p->after, "After", p->drawn_after, out, err);
-    nnv_text_add(out, "</body></html>\n");
+    nnv_page_end(out, &page);
     return s == NNV_OK && out->failed ? nnv_no_memory(err) : s;
 }

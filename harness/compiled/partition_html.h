@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file partition_html.h The page of nnvts partition: a program before and after it was divided. */
-#ifndef NNV_CLI_PARTITION_HTML_H
-#define NNV_CLI_PARTITION_HTML_H
+#ifndef NNV_COMPILED_PARTITION_HTML_H
+#define NNV_COMPILED_PARTITION_HTML_H
 
 #include "compiler/byoc/cost/cost.h"
 #include "harness/compiled/partition_graph.h"

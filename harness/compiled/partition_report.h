@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file partition_report.h Watches a program being divided, for the page of nnvts partition. */
-#ifndef NNV_CLI_PARTITION_REPORT_H
-#define NNV_CLI_PARTITION_REPORT_H
+#ifndef NNV_COMPILED_PARTITION_REPORT_H
+#define NNV_COMPILED_PARTITION_REPORT_H
 
 #include "compiler/nnapi/convert/convert.h"
-#include "harness/cli/cli.h"
 #include "harness/compiled/partition_html.h"
 
 /** What a report asks for and gathers. The first members are the caller's. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file profile.h Measures the operations and regions of a Relay program and keeps their times in a file. */
-#ifndef NNV_CLI_PROFILE_H
-#define NNV_CLI_PROFILE_H
+#ifndef NNV_COMPILED_PROFILE_H
+#define NNV_COMPILED_PROFILE_H
 
 #include <jansson.h>
 

@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "compiler/nnapi/lift/lift.h"
-#include "harness/cli/tflite.h"
 #include "mlts/tflite/tflite.h"
 
 static const size_t LONGEST = (size_t)1 << 32;
@@ -24,12 +23,12 @@ static enum nnv_status read_file(const char *path, struct nnv_arena *arena, char
 
 /** Behind the first offset of such a file stands what it is. */
 static bool is_tflite(const char *path, const char *data, size_t size) {
-    return nnv_cli_is_tflite(path) || (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0);
+    return nnv_is_tflite(path) || (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0);
 }
 
 /** A program that was no text becomes the text that `nnvts import` writes, so that both compile to the same bytes. */
 static enum nnv_status convert(const char *path, const char *data, size_t size, struct nnv_arena *arena,
-                               struct nnv_cli_program *p, struct nnv_err *err) {
+                               struct nnv_relay_program *p, struct nnv_err *err) {
     struct nnv_network net;
     struct nnv_relay_module *m;
     struct nnv_text text = {0};
@@ -44,7 +43,8 @@ static enum nnv_status convert(const char *path, const char *data, size_t size, 
     return p->text ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
 }
 
-static enum nnv_status bind(const char *path, struct nnv_arena *arena, struct nnv_cli_program *p, struct nnv_err *err) {
+static enum nnv_status bind(const char *path, struct nnv_arena *arena, struct nnv_relay_program *p,
+                            struct nnv_err *err) {
     char *data;
     size_t size;
     p->params = NNV_NEW(arena, struct nnv_relay_params, 1);
@@ -54,11 +54,11 @@ static enum nnv_status bind(const char *path, struct nnv_arena *arena, struct nn
     return s == NNV_OK ? nnv_relay_params_bind(p->m, p->params, err) : s;
 }
 
-enum nnv_status nnv_cli_program_read(const char *path, const char *params, struct nnv_arena *arena,
-                                     struct nnv_cli_program *p, struct nnv_err *err) {
+enum nnv_status nnv_relay_program_read(const char *path, const char *params, struct nnv_arena *arena,
+                                       struct nnv_relay_program *p, struct nnv_err *err) {
     char *data;
     size_t size;
-    *p = (struct nnv_cli_program){0};
+    *p = (struct nnv_relay_program){0};
     if (!path) return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text, or a .tflite model");
     enum nnv_status s = read_file(path, arena, &data, &size, err);
     if (s != NNV_OK) return s;

@@ -5,19 +5,15 @@
 #include <math.h>
 
 #include "reference/model/validate.h"
+#include "reports/html/page.h"
 
 enum { WIDTH = 1100, LEFT = 250, BAR = 18, GAP = 6, DECADES_LEAST = -6, DECADES_MOST = 9 };
 
 static const char style[] =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1140px;padding:0 "
-    "1rem;color:#222;background:#fff}"
-    "table{border-collapse:collapse;width:100%}td,th{padding:.25rem .6rem;text-align:right;border-bottom:1px solid "
-    "#ddd}"
-    "td:nth-child(2),th:nth-child(2),td:nth-child(3),th:nth-child(3),td:last-child,th:last-child{text-align:left}"
-    "tr.wrong td{background:#fdecea}tr.first td{font-weight:600}code{font-size:.95em}.soft{color:#666}"
-    "svg text{font:12px system-ui,sans-serif;fill:#222}svg .soft{fill:#666}"
-    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#1b1b1b}td,th{border-color:#444}"
-    "tr.wrong td{background:#4a2320}svg text{fill:#ddd}svg .soft,.soft{color:#aaa;fill:#aaa}}";
+    ".steps td,.steps th{text-align:right}.steps td:nth-child(2),.steps th:nth-child(2),.steps td:nth-child(3),"
+    ".steps th:nth-child(3),.steps td:last-child,.steps th:last-child{text-align:left;padding-left:14px}"
+    "tr.wrong td{background:var(--Fb)}tr.first td{font-weight:600}svg text{font:12px system-ui,sans-serif;"
+    "fill:var(--ink)}svg .soft{fill:var(--soft)}\n";
 
 static const char *name_of(const struct nnv_bisection *b, uint32_t operation) {
     const struct nnv_op *op = nnv_op(b->spec->model.main.operations[operation].type);
@@ -51,7 +47,7 @@ static void add_plot(struct nnv_text *t, const struct nnv_bisection *b) {
         nnv_text_addf(t,
                       "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"4\" y2=\"%u\" stroke=\"%s\"%s/><text class=\"soft\" "
                       "x=\"%.1f\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
-                      place(pow(10, d)), place(pow(10, d)), bottom, d == 0 ? "#c0392b" : "#8884",
+                      place(pow(10, d)), place(pow(10, d)), bottom, d == 0 ? "var(--F)" : "#8884",
                       d == 0 ? " stroke-width=\"2\"" : "", place(pow(10, d)), bottom + 18,
                       (const char *[]){"0.000001", "0.001", "1: allowed", "1,000", "1,000,000",
                                        "10<tspan dy=\"-4\">9</tspan>"}[(d - DECADES_LEAST) / 3]);
@@ -70,7 +66,8 @@ static void add_plot(struct nnv_text *t, const struct nnv_bisection *b) {
                       "<rect x=\"%d\" y=\"%u\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"%s\"/><text x=\"%.1f\" "
                       "y=\"%u\">",
                       (int)LEFT, y, end - LEFT > 2 ? end - LEFT : 2, (int)BAR,
-                      s->kind == NNV_STEP_WRONG ? "#c0392b" : "#3b7dd8", (end - LEFT > 2 ? end : LEFT + 2) + 5, y + 13);
+                      s->kind == NNV_STEP_WRONG ? "var(--F)" : "var(--link)", (end - LEFT > 2 ? end : LEFT + 2) + 5,
+                      y + 13);
         add_ratio(t, s->ratio);
         nnv_text_add(t, i == b->culprit ? " first wrong</text>\n" : "</text>\n");
     }
@@ -113,21 +110,27 @@ static void add_joint(struct nnv_text *t, const struct nnv_bisection *b) {
 
 void nnv_bisect_html(const struct nnv_bisection *b, struct nnv_text *t) {
     char text[NNV_OPINION_REASON + 32];
-    nnv_text_add(t, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>bisect ");
-    nnv_text_add_xml(t, b->spec->name);
-    nnv_text_addf(t, "</title><style>%s</style></head><body>\n<h1>", style);
-    nnv_text_add_xml(t, b->spec->name);
-    nnv_text_add(t, "</h1>\n<p>");
-    nnv_text_add_xml(t, nnv_signature_text(&b->signature, text));
-    nnv_text_add(t, "</p>\n<p><strong>");
+    struct nnv_text heading = {0};
     if (b->culprit == UINT32_MAX)
-        nnv_text_add(t, "No operation goes wrong by itself.");
+        nnv_text_add(&heading, "No operation goes wrong by itself");
     else
-        nnv_text_addf(t, "First wrong: operation %u (%s)%s", b->culprit, name_of(b, b->culprit),
-                      b->alone == NNV_ALONE_FAILS    ? "; it fails alone, too."
-                      : b->alone == NNV_ALONE_PASSES ? "; alone it passes."
-                                                     : ".");
-    nnv_text_add(t, "</strong></p>\n");
+        nnv_text_addf(&heading, "First wrong: operation %u (%s)%s", b->culprit, name_of(b, b->culprit),
+                      b->alone == NNV_ALONE_FAILS    ? "; it fails alone, too"
+                      : b->alone == NNV_ALONE_PASSES ? "; alone it passes"
+                                                     : "");
+    const struct nnv_page page = {.title = b->spec->name,
+                                  .kicker = "nnvts \xc2\xb7 bisect",
+                                  .heading = heading.data,
+                                  .css = {style},
+                                  .verdict = 'F'};
+    nnv_page_begin(t, &page);
+    t->failed = t->failed || heading.failed;
+    nnv_text_free(&heading);
+    nnv_text_add(t, "<p><b class=\"name\">");
+    nnv_text_add_xml(t, b->spec->name);
+    nnv_text_add(t, "</b></p>\n<p>");
+    nnv_text_add_xml(t, nnv_signature_text(&b->signature, text));
+    nnv_text_add(t, "</p>\n</header>\n<main>\n");
     if (*b->shown) {
         nnv_text_add(t, "<p>With all results as outputs it fails otherwise: ");
         nnv_text_add_xml(t, b->shown);
@@ -138,10 +141,11 @@ void nnv_bisect_html(const struct nnv_bisection *b, struct nnv_text *t) {
         nnv_text_add(t, "<p class=\"soft\">Each operation is judged alone, on the driver's own inputs to it. Bars: its "
                         "largest error over what is allowed there; the scale is logarithmic.</p>\n");
         add_plot(t, b);
-        nnv_text_add(t, "<table><thead><tr><th>#</th><th>operation</th><th>result</th><th>compared</th><th>wrong</th>"
+        nnv_text_add(t, "<table class=\"plain "
+                        "steps\"><thead><tr><th>#</th><th>operation</th><th>result</th><th>compared</th><th>wrong</th>"
                         "<th>error</th><th>of allowed</th><th></th></tr></thead><tbody>\n");
         for (uint32_t i = 0; i < b->spec->model.main.noperations; i++) add_row(t, b, i);
         nnv_text_add(t, "</tbody></table>\n");
     }
-    nnv_text_add(t, "</body></html>\n");
+    nnv_page_end(t, &page);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file bisect_html.h What bisect found as a page. */
-#ifndef NNV_CLI_BISECT_HTML_H
-#define NNV_CLI_BISECT_HTML_H
+#ifndef NNV_DEBUG_BISECT_HTML_H
+#define NNV_DEBUG_BISECT_HTML_H
 
 #include "base/text.h"
 #include "harness/debug/bisect.h"

@@ -20,7 +20,7 @@ enum nnv_wish {
     NNV_WISH_INPUT,    /**< a constant tensor becomes an input */
 };
 
-struct nnv_cut {
+struct nnv_extraction {
     const bool *keep;    /**< per operation; NULL: all */
     const uint8_t *wish; /**< per operand, enum nnv_wish; NULL: none */
     bool all_shown;      /**< every result becomes an output */
@@ -32,7 +32,7 @@ struct nnv_cut {
  * its known value; results that nobody reads become outputs; unused operands and subgraphs are left out. The result
  * need not be valid. NNV_NO_MEMORY.
  */
-NNV_USE_RESULT enum nnv_status nnv_cut(const struct nnv_known *known, const struct nnv_cut *cut,
+NNV_USE_RESULT enum nnv_status nnv_cut(const struct nnv_known *known, const struct nnv_extraction *cut,
                                        struct nnv_arena *arena, struct nnv_spec **out, struct nnv_err *err);
 /**
  * Copies the spec, without what it does not use, validates it and evaluates all its operands; the expected outputs

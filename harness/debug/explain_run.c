@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/words.h"
-#include "harness/cli/cli.h"
+#include "harness/debug/explain_run.h"
 #include "harness/debug/spec_c.h"
 #include "harness/debug/explain/explain.h"
 #include "reference/spec/spec.h"
@@ -19,8 +19,8 @@ enum { CASES_MAX = 24, TEXT_BYTES = 400 };
 
 static const uint64_t CASE_NS = 1000000000, TOTAL_NS = 5000000000;
 
-enum nnv_status nnv_cli_dump_also(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
-                                  struct nnv_arena *arena, struct nnv_err *err) {
+enum nnv_status nnv_dump_also(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
+                              struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_text text = {0}, file = {0};
     struct nnv_err why = {0};
     enum nnv_status st = NNV_OK;
@@ -115,7 +115,7 @@ static enum nnv_status explain_cases(const struct nnv_report *r, const struct nn
     return st;
 }
 
-enum nnv_status nnv_cli_explain_run(const char *folder, struct nnv_err *err) {
+enum nnv_status nnv_explain_run(const char *folder, struct nnv_err *err) {
     struct nnv_report *report = NULL;
     struct nnv_buckets buckets = {0};
     struct nnv_text t = {0}, path = {0};

@@ -18,7 +18,7 @@ struct nnv_reducer {
 };
 
 /** Begins a candidate: a copy of the best in the trial arena, with cut's wishes. NULL: out of memory. */
-struct nnv_spec *nnv_reducer_copy(struct nnv_reducer *r, const struct nnv_cut *cut);
+struct nnv_spec *nnv_reducer_copy(struct nnv_reducer *r, const struct nnv_extraction *cut);
 /** Judges a candidate in the trial arena; if it fails in the same way it is the best from now on. relax:
  * nnv_known_make. */
 bool nnv_reducer_try(struct nnv_reducer *r, const struct nnv_spec *candidate, bool relax);

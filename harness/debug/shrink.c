@@ -116,7 +116,7 @@ static bool change_referenced(struct nnv_subgraph *s, const struct change *c, st
 }
 
 static bool try_change(struct nnv_reducer *r, const struct change *c) {
-    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
+    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_extraction){0});
     bool ok = spec != NULL;
     for (uint32_t i = 0; ok && i < spec->model.main.noperands; i++) {
         struct source s;

@@ -20,7 +20,7 @@ static bool simplify_scalar(struct nnv_reducer *r, uint32_t operand) {
     if (o->bytes != nnv_type(o->type)->size) return false;
     nnv_load(o->type, o->data, 1, &now);
     for (int i = 0; i < 2 && plain[i] != now && !nnv_reducer_over(r); i++) {
-        struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
+        struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_extraction){0});
         if (!spec) return false;
         struct nnv_operand *copy = &spec->model.main.operands[operand];
         void *data = nnv_arena_copy(r->trial, copy->data, copy->bytes);
@@ -36,7 +36,7 @@ static bool simplify_scalar(struct nnv_reducer *r, uint32_t operand) {
 /** Leaves out trailing inputs of an operation, as many as possible. */
 static bool drop_inputs(struct nnv_reducer *r, uint32_t operation) {
     for (uint32_t left = 1; left < r->best.spec->model.main.operations[operation].nin && !nnv_reducer_over(r); left++) {
-        struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
+        struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_extraction){0});
         if (!spec) return false;
         spec->model.main.operations[operation].nin = left;
         if (nnv_reducer_try(r, spec, true)) return true;
@@ -46,7 +46,7 @@ static bool drop_inputs(struct nnv_reducer *r, uint32_t operation) {
 
 /** Zero points of 0, all at once: some are bound to others by rules. */
 static bool simplify_zero_points(struct nnv_reducer *r) {
-    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
+    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_extraction){0});
     bool changed = false;
     for (uint32_t i = 0; spec && i < spec->model.main.noperands; i++) {
         struct nnv_operand *o = &spec->model.main.operands[i];
@@ -59,7 +59,7 @@ static bool simplify_zero_points(struct nnv_reducer *r) {
 
 /** An integer constant that may be a shape becomes [-1, 1, ...]: "as many as there are", which fits all extents. */
 static bool simplify_shape(struct nnv_reducer *r, uint32_t operand) {
-    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
+    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_extraction){0});
     if (!spec) return false;
     struct nnv_operand *o = &spec->model.main.operands[operand];
     const size_t count = o->bytes / sizeof(int32_t);
@@ -140,7 +140,7 @@ static int weight(const struct nnv_operand *o, double x) {
 
 /** Tries plainer numbers in [from, to) of an operand. */
 static bool simplify_range(struct nnv_reducer *r, uint32_t operand, size_t from, size_t to, enum plainer how) {
-    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_cut){0});
+    struct nnv_spec *spec = nnv_reducer_copy(r, &(struct nnv_extraction){0});
     struct numbers n;
     if (!spec || !get_numbers(spec, operand, &n)) return false;
     const size_t size = nnv_type(n.o->type)->size;

@@ -22,7 +22,7 @@ static enum nnv_status number_names(struct nnv_map *names, const struct nnv_case
 /** UTF-8 without control characters: tabs and newlines would break cases.tsv, others a terminal. */
 static bool is_plain(const char *s) {
     const char *end = s + strlen(s);
-    while (s != NULL && s < end && (unsigned char)*s >= 0x20 && *s != 0x7f) s = nnv_utf8_skip(s, end);
+    while (s != NULL && s < end && (unsigned char)*s >= 0x20 && *s != 0x7f) s = nnv_utf8_next(s, end, NULL);
     return s == end;
 }
 

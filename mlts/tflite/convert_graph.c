@@ -286,6 +286,11 @@ static enum nnv_status convert(struct nnv_cv_file *all, struct nnv_network *net,
     return fill_network(all, &main, net, err);
 }
 
+bool nnv_is_tflite(const char *path) {
+    const size_t n = strlen(path), k = strlen(".tflite");
+    return n > k && strcmp(path + n - k, ".tflite") == 0;
+}
+
 enum nnv_status nnv_tflite_import(const void *data, size_t size, const char *where, struct nnv_arena *arena,
                                   struct nnv_network *net, struct nnv_err *err) {
     struct nnv_tfl_file file;

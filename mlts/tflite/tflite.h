@@ -5,6 +5,8 @@
 
 #include "mlts/networks/network.h"
 
+/** True if the path is called .tflite. */
+bool nnv_is_tflite(const char *path);
 /**
  * Converts a .tflite file. where names it in errors; name, origin and task are left to the caller. All memory is
  * arena's and data need not outlive the call. The model passes nnv_validate(). Its inputs are those of the file, then

@@ -200,9 +200,11 @@ enum nnv_status nnv_compare_html(const json_t *j, const char *path, struct nnv_e
     const bool worse = nnv_compare_worse(j);
     nnv_text_add(&sentence, worse ? "Worse: " : "Not worse: ");
     nnv_compare_sentence(&sentence, j);
-    nnv_page_begin(&t, sentence.data ? sentence.data : "", NULL, worse ? NNVTS_FAIL : NNVTS_PASS,
-                   is_bench(j) ? "nnvts \xc2\xb7 two benches" : "nnvts \xc2\xb7 two runs",
-                   sentence.data ? sentence.data : "");
+    const struct nnv_page page = {.title = sentence.data,
+                                  .kicker = is_bench(j) ? "nnvts \xc2\xb7 two benches" : "nnvts \xc2\xb7 two runs",
+                                  .heading = sentence.data,
+                                  .verdict = worse ? 'F' : 'P'};
+    nnv_page_begin(&t, &page);
     nnv_text_add(&t, "<dl class=\"facts\">\n");
     add_run(&t, "A, before", json_object_get(j, "a"));
     add_run(&t, "B, after", json_object_get(j, "b"));
@@ -210,7 +212,7 @@ enum nnv_status nnv_compare_html(const json_t *j, const char *path, struct nnv_e
     nnv_compare_add(&t, j);
     nnv_text_add(&t, "</section>\n");
     t.failed = t.failed || sentence.failed;
-    enum nnv_status s = nnv_page_write(&t, path, err);
+    enum nnv_status s = nnv_page_write(&t, &page, path, err);
     nnv_text_free(&t);
     nnv_text_free(&sentence);
     return s;

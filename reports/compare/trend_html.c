@@ -166,7 +166,7 @@ enum nnv_status nnv_trend_html(const json_t *trend, const char *path, struct nnv
     static const char *const took[] = {"the run, s", "in the driver, s"};
     static const char *const error_names[] = {"worst", "99 of 100 are below"};
     const json_t *runs = json_object_get(trend, "runs");
-    struct nnv_text t = {0}, heading = {0}, rules = {0};
+    struct nnv_text t = {0}, heading = {0};
     size_t n = json_array_size(runs);
     json_t *in_seconds = json_deep_copy(runs);
     for (size_t i = 0; in_seconds != NULL && i < n; i++) {
@@ -174,9 +174,12 @@ enum nnv_status nnv_trend_html(const json_t *trend, const char *path, struct nnv
         json_object_set_new(run, "driver_ms", json_real(value(run, "driver_ms") / 1000));
     }
     nnv_text_addf(&heading, "%zu run%s", n, n == 1 ? "" : "s");
-    nnv_text_addf(&rules, "%s%s", nnv_plot_css, css);
-    nnv_page_begin(&t, "Trend", rules.data, last_verdict(runs), "nnvts \xc2\xb7 trend",
-                   heading.data != NULL ? heading.data : "");
+    const struct nnv_page page = {.title = "Trend",
+                                  .kicker = "nnvts \xc2\xb7 trend",
+                                  .heading = heading.data,
+                                  .css = {nnv_plot_css, css},
+                                  .verdict = nnv_verdict_letter(last_verdict(runs))};
+    nnv_page_begin(&t, &page);
     nnv_text_add(&t, "</header>\n<main>\n<section>\n<h2>Verdicts</h2>\n");
     add_verdicts(&t, runs);
     add_ops(&t, trend, false, "Failures by operation", "How many cases failed, by the number of the run.");
@@ -191,11 +194,10 @@ enum nnv_status nnv_trend_html(const json_t *trend, const char *path, struct nnv
     nnv_text_add(&t, "</section>\n<section>\n<h2>Runs</h2>\n");
     add_run_rows(&t, runs);
     nnv_text_add(&t, "</section>\n");
-    t.failed = t.failed || heading.failed || rules.failed || in_seconds == NULL;
-    enum nnv_status s = nnv_page_write(&t, path, err);
+    t.failed = t.failed || heading.failed || in_seconds == NULL;
+    enum nnv_status s = nnv_page_write(&t, &page, path, err);
     json_decref(in_seconds);
     nnv_text_free(&t);
     nnv_text_free(&heading);
-    nnv_text_free(&rules);
     return s;
 }

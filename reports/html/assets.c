@@ -4,7 +4,7 @@
  * verdict, with b for its ground; the script only adds search, filters and copy buttons to a page that is whole
  * without it.
  */
-#include "reports/html/html.h"
+#include "reports/html/page.h"
 
 /* clang-format off */
 const char *const nnv_html_css[] = {
@@ -85,8 +85,8 @@ const char *const nnv_html_css[] = {
     ".tables{min-width:0;max-width:100%}\n",
     "figure{margin:0;min-width:0;max-width:100%}\n",
     "figcaption{font-size:12.5px;color:var(--soft);margin:0 0 4px}\n",
-    ".heat img{display:block;image-rendering:pixelated;max-width:100%;border:1px solid var(--line);border-radius:3px}\n",
-    ".heat p{margin:6px 0 0;font-size:12px}\n",
+    ".errors img{display:block;image-rendering:pixelated;max-width:100%;border:1px solid var(--line);border-radius:3px}\n",
+    ".errors p{margin:6px 0 0;font-size:12px}\n",
     ".scale{display:flex;align-items:center;gap:6px;color:var(--soft);max-width:288px}\n",
     ".scale i{flex:1;height:6px;border-radius:3px;background:linear-gradient(90deg,rgba(128,128,128,.08),rgba(128,128,128,.7))}\n",
     ".scale .hot{background:linear-gradient(90deg,#f5a03c,#8e0412)}\n",

@@ -3,23 +3,22 @@
 #include "base/words.h"
 #include "harness/journal/verdict.h"
 #include "reports/audit.h"
-#include "reports/html/html.h"
+#include "reports/html/page.h"
 
 static void add_head(const struct nnv_audit *a, struct nnv_text *t) {
     struct nnv_audit_totals n = nnv_audit_count(a);
     bool good = nnv_audit_exit(a) == NNVTS_EXIT_PASS;
-    nnv_text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                    "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                    "style-src 'unsafe-inline'\"/>\n<title>Audit \xe2\x80\x93 nnvts</title>\n<style>/*<![CDATA[*/\n");
-    for (size_t i = 0; nnv_html_css[i] != NULL; i++) nnv_text_add(t, nnv_html_css[i]);
-    nnv_text_addf(t, "/*]]>*/</style>\n</head>\n<body>\n<header class=\"top %c\">\n<p class=\"kicker\">nnvts %s",
-                  good ? 'P' : 'F', NNVTS_VERSION);
-    nnv_text_addf(t, " \xc2\xb7 the suites judged by planted bugs</p>\n<h1>%s of %s planted bugs caught, ",
-                  nnv_count(n.caught).s, nnv_count(n.bugs).s);
-    nnv_text_addf(t, "%s false alarm%s on %s controls</h1>\n<p class=\"soft\">Driver ", nnv_count(n.alarms).s,
-                  n.alarms == 1 ? "" : "s", nnv_count(n.controls).s);
+    struct nnv_text heading = {0};
+    nnv_text_addf(&heading, "%s of %s planted bugs caught, ", nnv_count(n.caught).s, nnv_count(n.bugs).s);
+    nnv_text_addf(&heading, "%s false alarm%s on %s controls", nnv_count(n.alarms).s, n.alarms == 1 ? "" : "s",
+                  nnv_count(n.controls).s);
+    nnv_page_begin(t, &(struct nnv_page){.title = "Audit",
+                                         .kicker = "nnvts " NNVTS_VERSION " \xc2\xb7 the suites judged by planted bugs",
+                                         .heading = heading.data,
+                                         .verdict = good ? 'P' : 'F'});
+    t->failed = t->failed || heading.failed;
+    nnv_text_free(&heading);
+    nnv_text_add(t, "<p class=\"soft\">Driver ");
     nnv_text_add_xml(t, a->driver);
     nnv_text_addf(t, ", tier %s, ", a->tier);
     nnv_text_add_seconds(t, a->seconds);
@@ -80,5 +79,6 @@ void nnv_audit_html(const struct nnv_audit *a, struct nnv_text *t) {
            "that caught the bug, and how many cases until then, in an order drawn by their names. F: wrong, C: "
            "the driver ended its process, T: no end, Q: nothing was compared.</p>\n");
     add_rows(a, true, t);
-    nnv_text_add(t, "</section>\n</main>\n</body>\n</html>\n");
+    nnv_text_add(t, "</section>\n");
+    nnv_page_end(t, &(struct nnv_page){0});
 }

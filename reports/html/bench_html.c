@@ -10,6 +10,7 @@
 #include "harness/journal/verdict.h"
 #include "reports/bench.h"
 #include "reports/html/html.h"
+#include "reports/html/page.h"
 
 enum {
     MOST_BYTES = 1500000, /* of the page; networks behind that are in the table only */
@@ -116,29 +117,27 @@ static void add_measure(struct nnv_text *t, double v, double scale) {
 
 static void add_head(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     bool good = nnv_bench_exit(s) == NNVTS_EXIT_PASS;
-    nnv_text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                    "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                    "style-src 'unsafe-inline'\"/>\n<title>Bench \xe2\x80\x93 nnvts</title>\n<style>/*<![CDATA[*/\n");
-    for (size_t i = 0; nnv_html_css[i] != NULL; i++) nnv_text_add(t, nnv_html_css[i]);
-    nnv_text_add(t, css);
-    nnv_text_addf(t, "/*]]>*/</style>\n</head>\n<body>\n<header class=\"top %c\">\n<p class=\"kicker\">nnvts ",
-                  s->count == 0 ? 'N'
-                  : good        ? 'P'
-                                : nnv_verdict_letter(nnv_html_worst(s->verdicts)));
-    add_text(t, nnv_json_text(s->root, "version", "?"));
-    nnv_text_add(t, " \xc2\xb7 whole networks</p>\n<h1>");
+    struct nnv_text kicker = {0}, heading = {0};
     size_t failed = 0;
     for (size_t i = 0; i < s->count; i++) failed += nnv_verdict_bad(s->line[i].verdict);
     if (s->count == 0)
-        nnv_text_add(t, "Nothing was measured");
+        nnv_text_add(&heading, "Nothing was measured");
     else if (failed)
-        nnv_text_addf(t, "Failed: %s of %s measured", nnv_count(failed).s, nnv_count(s->count).s);
+        nnv_text_addf(&heading, "Failed: %s of %s measured", nnv_count(failed).s, nnv_count(s->count).s);
     else
-        nnv_text_addf(t, "Passed: %s network%s, %s measured", nnv_count(s->networks.count).s,
+        nnv_text_addf(&heading, "Passed: %s network%s, %s measured", nnv_count(s->networks.count).s,
                       s->networks.count == 1 ? "" : "s", nnv_count(s->count).s);
-    nnv_text_add(t, "</h1>\n");
+    nnv_text_addf(&kicker, "nnvts %.*s \xc2\xb7 whole networks", TEXT, nnv_json_text(s->root, "version", "?"));
+    nnv_page_begin(t, &(struct nnv_page){.title = "Bench",
+                                         .kicker = kicker.data,
+                                         .heading = heading.data,
+                                         .css = {css},
+                                         .verdict = s->count == 0 ? 'N'
+                                                    : good        ? 'P'
+                                                                  : nnv_verdict_letter(nnv_html_worst(s->verdicts))});
+    t->failed = t->failed || kicker.failed || heading.failed;
+    nnv_text_free(&kicker);
+    nnv_text_free(&heading);
 }
 
 static void add_facts(const struct nnv_bench_sheet *s, struct nnv_text *t) {
@@ -424,16 +423,13 @@ static void add_page(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     if (n < s->networks.count)
         nnv_text_addf(t, "<p class=\"soft\">%s more networks are in bench.json.</p>\n",
                       nnv_count(s->networks.count - n).s);
-    nnv_text_add(t, "</main>\n</body>\n</html>\n");
 }
 
 enum nnv_status nnv_bench_html(const struct nnv_bench_sheet *s, struct nnv_err *err) {
     struct nnv_text t = {0}, path = {0};
     nnv_text_add_path(&path, s->folder, "report.html");
     add_page(s, &t);
-    enum nnv_status st = t.failed || path.failed
-                             ? nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for report.html", s->folder)
-                             : nnv_file_write(path.data, t.data, t.len, err);
+    enum nnv_status st = path.failed ? nnv_no_memory(err) : nnv_page_write(&t, &(struct nnv_page){0}, path.data, err);
     nnv_text_free(&t);
     nnv_text_free(&path);
     return st;

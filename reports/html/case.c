@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 #include "harness/journal/verdict.h"
-#include "reports/html/heat.h"
+#include "reports/html/error_map.h"
 #include "reports/html/html.h"
 
 enum {
@@ -27,11 +27,12 @@ static unsigned shown(uint32_t n, unsigned most) {
     return n * (cell < 1 ? 1 : cell > 14 ? 14 : cell);
 }
 
-/** The bytes of a heat map, malloc'ed; NULL if it is absent or damaged. */
-static uint8_t *heat_cells(const json_t *heat, uint32_t *rows, uint32_t *cols) {
-    uint64_t r = nnv_json_count(heat, "rows"), c = nnv_json_count(heat, "cols");
-    const json_t *data = json_object_get(heat, "data");
-    if (r == 0 || c == 0 || r > NNV_HEAT_SIDE_MAX || c > NNV_HEAT_SIDE_MAX || !json_is_string(data)) return NULL;
+/** The bytes of an error map, malloc'ed; NULL if it is absent or damaged. */
+static uint8_t *error_cells(const json_t *map, uint32_t *rows, uint32_t *cols) {
+    uint64_t r = nnv_json_count(map, "rows"), c = nnv_json_count(map, "cols");
+    const json_t *data = json_object_get(map, "data");
+    if (r == 0 || c == 0 || r > NNV_ERROR_MAP_SIDE_MAX || c > NNV_ERROR_MAP_SIDE_MAX || !json_is_string(data))
+        return NULL;
     uint8_t *cells = malloc(r * c);
     if (cells != NULL && !nnv_base64_decode(json_string_value(data), json_string_length(data), cells, r * c)) {
         free(cells);
@@ -42,15 +43,15 @@ static uint8_t *heat_cells(const json_t *heat, uint32_t *rows, uint32_t *cols) {
     return cells;
 }
 
-static void add_heat(struct nnv_text *t, const json_t *heat) {
+static void add_error_map(struct nnv_text *t, const json_t *map) {
     uint32_t rows = 0, cols = 0;
-    uint8_t *cells = heat_cells(heat, &rows, &cols);
+    uint8_t *cells = error_cells(map, &rows, &cols);
     struct nnv_text png = {0};
-    if (cells != NULL && nnv_heat_png(&png, cells, rows, cols)) {
+    if (cells != NULL && nnv_error_map_png(&png, cells, rows, cols)) {
         size_t beyond = 0;
         for (size_t i = 0; i < (size_t)rows * cols; i++) beyond += cells[i] > 128;
         nnv_text_addf(t,
-                      "<figure class=\"heat\"><figcaption>error over bound</figcaption><img width=\"%u\" "
+                      "<figure class=\"errors\"><figcaption>error over bound</figcaption><img width=\"%u\" "
                       "height=\"%u\" alt=\"%zu of %zu cells are beyond the bound\" src=\"data:image/png;base64,",
                       shown(cols, PICTURE_WIDTH), shown(rows, PICTURE_HEIGHT), beyond, (size_t)rows * cols);
         nnv_text_add_base64(t, png.data, png.len);
@@ -224,7 +225,7 @@ static void add_output(struct nnv_text *t, const json_t *output, bool pictures) 
     add_stats(t, output);
     if (pictures && nnv_json_count(output, "wrong") > 0) {
         nnv_text_add(t, "<div class=\"views\">");
-        add_heat(t, json_object_get(output, "heat"));
+        add_error_map(t, json_object_get(output, "heat"));
         add_window(t, output);
         nnv_text_add(t, "</div>");
     }

@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "harness/journal/verdict.h"
 #include "harness/journal/load.h"
+#include "reports/html/page.h"
 #include "reports/report.h"
 
 /* -------------------------------------------------------------- small pieces */
@@ -70,16 +71,12 @@ static void add_command(struct nnv_text *t, const json_t *argv) {
     nnv_text_add(t, "</code>");
 }
 
+/** Adds what the driver is called, as plain text. */
 static void add_driver(struct nnv_text *t, const json_t *driver) {
     const char *argument = nnv_json_text(driver, "argument", "?"), *name = nnv_json_text(driver, "name", "?");
-    nnv_text_add_xml(t, argument);
-    if (strcmp(argument, name) != 0) {
-        nnv_text_add(t, " (");
-        nnv_text_add_xml(t, name);
-        nnv_text_add(t, ")");
-    }
-    nnv_text_add(t, " ");
-    nnv_text_add_xml(t, nnv_json_text(driver, "version", "?"));
+    nnv_text_add(t, argument);
+    if (strcmp(argument, name) != 0) nnv_text_addf(t, " (%s)", name);
+    nnv_text_addf(t, " %s", nnv_json_text(driver, "version", "?"));
 }
 
 /** Adds the facts that name the run. */
@@ -87,8 +84,12 @@ static void add_facts(struct nnv_html *h) {
     const json_t *header = h->r->header, *driver = json_object_get(header, "driver");
     const json_t *machine = json_object_get(header, "machine");
     struct nnv_text *t = &h->t;
+    struct nnv_text called = {0};
+    add_driver(&called, driver);
     nnv_text_add(t, "<dl class=\"facts\">\n<div><dt>Driver</dt><dd>");
-    add_driver(t, driver);
+    nnv_text_add_xml(t, called.data);
+    t->failed = t->failed || called.failed;
+    nnv_text_free(&called);
     nnv_text_add(t, "<small>");
     nnv_text_add_xml(t, nnv_json_text(driver, "type", "?"));
     nnv_text_addf(t, ", feature level %" PRIu64 "</small></dd></div>\n", nnv_json_count(driver, "level"));
@@ -129,8 +130,7 @@ static void add_facts(struct nnv_html *h) {
 }
 
 /** Adds the verdict in one sentence. */
-static void add_sentence(struct nnv_html *h) {
-    struct nnv_text *t = &h->t;
+static void add_sentence(const struct nnv_html *h, struct nnv_text *t) {
     const size_t *n = h->r->verdicts;
     size_t failures = 0, bugs = h->buckets.map.count;
     for (size_t b = 0; b < bugs; b++) failures += h->buckets.item[b].count;
@@ -178,31 +178,25 @@ static void add_bar(struct nnv_html *h) {
                   nnv_count(h->r->compared).s);
 }
 
-static void add_head(struct nnv_html *h, const char *word) {
-    struct nnv_text *t = &h->t;
-    nnv_text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                    "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-                    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n<title>");
-    nnv_text_addf(t, "%s: ", word);
-    add_driver(t, json_object_get(h->r->header, "driver"));
-    nnv_text_add(t, " \xe2\x80\x93 nnvts</title>\n<style>/*<![CDATA[*/\n");
-    for (size_t i = 0; nnv_html_css[i] != NULL; i++) nnv_text_add(t, nnv_html_css[i]);
-    nnv_text_add(t, "/*]]>*/</style>\n</head>\n<body>\n");
-}
-
 static void add_top(struct nnv_html *h) {
     struct nnv_text *t = &h->t;
     enum nnvts_exit code = nnv_report_exit(h->r);
     enum nnvts_verdict v = code == NNVTS_EXIT_PASS ? NNVTS_PASS : nnv_html_worst(h->r->verdicts);
     if (code != NNVTS_EXIT_PASS && !nnv_verdict_bad(v)) v = NNVTS_NOTRUN;
-    add_head(h, code == NNVTS_EXIT_PASS ? "Passed" : "Not passed");
-    nnv_text_addf(t, "<header class=\"top %c\">\n<p class=\"kicker\">nnvts ", nnv_verdict_letter(v));
-    nnv_text_add_xml(t, nnv_json_text(h->r->header, "nnvts", "?"));
-    nnv_text_add(t, " \xc2\xb7 test report</p>\n<h1>");
-    add_sentence(h);
-    nnv_text_add(t, "</h1>\n");
+    struct nnv_text title = {0}, kicker = {0}, heading = {0};
+    nnv_text_addf(&title, "%s: ", code == NNVTS_EXIT_PASS ? "Passed" : "Not passed");
+    add_driver(&title, json_object_get(h->r->header, "driver"));
+    nnv_text_addf(&kicker, "nnvts %s \xc2\xb7 test report", nnv_json_text(h->r->header, "nnvts", "?"));
+    add_sentence(h, &heading);
+    nnv_page_begin(t, &(struct nnv_page){.title = title.data,
+                                         .kicker = kicker.data,
+                                         .heading = heading.data,
+                                         .script = nnv_html_js,
+                                         .verdict = nnv_verdict_letter(v)});
+    t->failed = t->failed || title.failed || kicker.failed || heading.failed;
+    nnv_text_free(&title);
+    nnv_text_free(&kicker);
+    nnv_text_free(&heading);
     add_bar(h);
     nnv_html_baseline_line(h);
     add_facts(h);
@@ -276,22 +270,6 @@ static size_t count_further(const struct nnv_buckets *b) {
     return n;
 }
 
-/**
- * Replaces marks that turn the direction of text (U+202A to 202E, U+2066 to 2069) by U+FFFD, which is as long:
- * what a driver says must not change how the words beside it read.
- */
-static void neutralise(struct nnv_text *t) {
-    unsigned char *s = (unsigned char *)t->data;
-    for (size_t i = 0; i + 2 < t->len; i++) {
-        bool embed = s[i] == 0xe2 && s[i + 1] == 0x80 && s[i + 2] >= 0xaa && s[i + 2] <= 0xae;
-        bool isolate = s[i] == 0xe2 && s[i + 1] == 0x81 && s[i + 2] >= 0xa6 && s[i + 2] <= 0xa9;
-        if (!embed && !isolate) continue;
-        s[i] = 0xef;
-        s[i + 1] = 0xbf;
-        s[i + 2] = 0xbd;
-    }
-}
-
 static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     add_top(h);
     enum nnv_status s = nnv_html_bugs(h, err);
@@ -303,9 +281,7 @@ static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     if (s == NNV_OK) s = nnv_html_cases(h, err);
     if (s != NNV_OK) return s;
     nnv_html_environment(h);
-    nnv_text_add(&h->t, "</main>\n<script>/*<![CDATA[*/\n");
-    for (size_t i = 0; nnv_html_js[i] != NULL; i++) nnv_text_add(&h->t, nnv_html_js[i]);
-    nnv_text_add(&h->t, "/*]]>*/</script>\n</body>\n</html>\n");
+    nnv_page_end(&h->t, &(struct nnv_page){.script = nnv_html_js});
     return NNV_OK;
 }
 
@@ -320,7 +296,6 @@ enum nnv_status nnv_report_html(const struct nnv_report *r, struct nnv_err *err)
         s = nnv_buckets_of(r, &h.buckets, h.bucket_of, err);
         h.further = count_further(&h.buckets);
         if (s == NNV_OK) s = add_page(&h, err);
-        neutralise(&h.t);
     }
     if (s == NNV_OK && (h.t.len == 0 || h.t.failed || path.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for report.html", r->folder);

@@ -23,10 +23,6 @@ struct nnv_html {
     size_t full_cases, full_bytes; /**< cases with all their details so far, and what they took */
 };
 
-/** Lines of the style sheet and of the script; NULL ends each. */
-extern const char *const nnv_html_css[];
-extern const char *const nnv_html_js[];
-
 /** The failures in buckets, each with its smallest case. */
 NNV_USE_RESULT enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err *err);
 /** What was expected: failures by entry, unexpected passes, stale entries; and flakes. Nothing if there is none. */

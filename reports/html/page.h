@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file page.h The frame of the smaller pages, in the style of report.html: one file, no script, nothing from outside.
+/**
+ * @file page.h The frame of every page: one file, HTML and well-formed XML at once, nothing from outside. Only this
+ * module writes <html>, the content security policy, style, script and the end; what it does to hostile text holds for
+ * all pages. Text of drivers, cases and machines goes through nnv_text_add_xml.
  */
 #ifndef NNV_REPORTS_PAGE_H
 #define NNV_REPORTS_PAGE_H
 
 #include "base/text.h"
-#include "nnvts/result.h"
 
-/** Begins a page up to its heading, within <header>. css: further rules, or NULL; v: the colour of the heading. */
-void nnv_page_begin(struct nnv_text *t, const char *title, const char *css, enum nnvts_verdict v, const char *kicker,
-                    const char *heading);
-/** Ends the page and writes it. Marks that turn the direction of text are replaced. NNV_IO, NNV_NO_MEMORY. */
-NNV_USE_RESULT enum nnv_status nnv_page_write(struct nnv_text *t, const char *path, struct nnv_err *err);
+struct nnv_page {
+    const char *title, *kicker, *heading; /**< plain text; kicker: the small line above the heading */
+    const char *css[2];                   /**< further rules, or NULL */
+    const char *const *script;            /**< lines, the last NULL; such a page may show data: images, too */
+    char verdict;                         /**< the letter that colours the heading; 0: none */
+};
+
+/** Lines of the style sheet that all pages have, and of the script of report.html; NULL ends each. */
+extern const char *const nnv_html_css[];
+extern const char *const nnv_html_js[];
+
+/** Begins the page up to its heading, within <header>; the caller goes on with facts, or </header> and <main>. */
+void nnv_page_begin(struct nnv_text *t, const struct nnv_page *p);
+/** Ends <main> and the page. Marks that turn the direction of text are replaced in all of it. */
+void nnv_page_end(struct nnv_text *t, const struct nnv_page *p);
+/** Ends the page and writes it. NNV_IO, NNV_NO_MEMORY. */
+NNV_USE_RESULT enum nnv_status nnv_page_write(struct nnv_text *t, const struct nnv_page *p, const char *path,
+                                              struct nnv_err *err);
 
 #endif

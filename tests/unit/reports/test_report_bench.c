@@ -203,6 +203,7 @@ static void hostile_values(void **state) {
     has(&m, "&lt;/style&gt;&lt;script&gt;");
     assert_null(strchr(m.text, '\x1b'));
     assert_null(strstr(m.text, "\xe2\x80\xae"));
+    assert_int_equal(fx_xpath(m.html, "count(//meta[@http-equiv='Content-Security-Policy'])"), 1);
     end(&m);
 }
 

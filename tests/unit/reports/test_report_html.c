@@ -5,7 +5,7 @@
 #include <png.h>
 
 #include "base/rng.h"
-#include "reports/html/heat.h"
+#include "reports/html/error_map.h"
 
 /** Calls f for the text of each node that an XPath expression gives. */
 static void each(xmlDoc *doc, const char *expression, void (*f)(void *context, const char *text), void *to) {
@@ -280,7 +280,7 @@ static void heat_is_grey_within_and_red_beyond(void **state) {
     (void)state;
     static const uint8_t cells[6] = {0, 64, 128, 129, 192, 255};
     struct nnv_text png = {0};
-    assert_true(nnv_heat_png(&png, cells, 2, 3));
+    assert_true(nnv_error_map_png(&png, cells, 2, 3));
     uint8_t *p = pixels_of(&png, 2, 3);
     for (int i = 0; i < 3; i++) assert_true(p[4 * i] == p[4 * i + 1] && p[4 * i] == p[4 * i + 2]);
     assert_true(p[3] < p[7] && p[7] < p[11] && p[11] < 255); /* more error, less transparent */
@@ -288,9 +288,9 @@ static void heat_is_grey_within_and_red_beyond(void **state) {
     assert_true(p[13] > p[17] && p[17] > p[21]); /* more error, redder */
     free(p);
     nnv_text_free(&png);
-    assert_false(nnv_heat_png(&png, cells, 0, 3));
-    assert_false(nnv_heat_png(&png, cells, 3, 0));
-    assert_false(nnv_heat_png(&png, cells, 1, NNV_HEAT_SIDE_MAX + 1));
+    assert_false(nnv_error_map_png(&png, cells, 0, 3));
+    assert_false(nnv_error_map_png(&png, cells, 3, 0));
+    assert_false(nnv_error_map_png(&png, cells, 1, NNV_ERROR_MAP_SIDE_MAX + 1));
     nnv_text_free(&png);
 }
 

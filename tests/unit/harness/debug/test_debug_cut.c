@@ -46,7 +46,7 @@ static struct nnv_known know(struct nnv_arena *a, const struct nnv_spec *spec) {
     return k;
 }
 
-static struct nnv_spec *cut(struct nnv_arena *a, const struct nnv_known *k, const struct nnv_cut *c) {
+static struct nnv_spec *cut(struct nnv_arena *a, const struct nnv_known *k, const struct nnv_extraction *c) {
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
     if (nnv_cut(k, c, a, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
@@ -79,7 +79,7 @@ static void dropped_producers_become_inputs(void **state) {
     const struct nnv_known k = know(a, parse(a, chain));
     const bool keep[] = {false, true, true, false};
     uint32_t index[7];
-    const struct nnv_spec *s = cut(a, &k, &(struct nnv_cut){.keep = keep, .index = index});
+    const struct nnv_spec *s = cut(a, &k, &(struct nnv_extraction){.keep = keep, .index = index});
     const struct nnv_subgraph *m = &s->model.main;
     assert_int_equal(m->noperations, 2);
     assert_int_equal(m->noperands, 5);
@@ -98,10 +98,10 @@ static void wishes_come_true(void **state) {
     (void)state;
     struct nnv_arena *a = nnv_arena_new();
     const struct nnv_known k = know(a, parse(a, chain));
-    const struct nnv_spec *all = cut(a, &k, &(struct nnv_cut){.all_shown = true});
+    const struct nnv_spec *all = cut(a, &k, &(struct nnv_extraction){.all_shown = true});
     assert_int_equal(all->model.main.nout, 4);
     const uint8_t wish[7] = {[0] = NNV_WISH_CONSTANT, [1] = NNV_WISH_INPUT, [4] = NNV_WISH_SHOWN};
-    const struct nnv_spec *s = cut(a, &k, &(struct nnv_cut){.wish = wish});
+    const struct nnv_spec *s = cut(a, &k, &(struct nnv_extraction){.wish = wish});
     assert_int_equal(s->model.main.nin, 1);
     assert_int_equal(s->model.main.in[0], 1);
     assert_floats(s->inputs[0].data, 2, 1);
@@ -110,7 +110,7 @@ static void wishes_come_true(void **state) {
     assert_floats(s->outputs[1].data, 5, -2);
     const struct nnv_known shown = know(a, s);
     const uint8_t hide[7] = {[4] = NNV_WISH_HIDDEN, [6] = NNV_WISH_HIDDEN};
-    s = cut(a, &shown, &(struct nnv_cut){.wish = hide});
+    s = cut(a, &shown, &(struct nnv_extraction){.wish = hide});
     assert_int_equal(s->model.main.nout, 1); /* what nobody reads stays an output */
     assert_int_equal(s->model.main.out[0], 6);
     nnv_arena_free(a);
@@ -146,7 +146,7 @@ static void signatures_tell_failures_apart(void **state) {
     (void)state;
     struct nnv_arena *a = nnv_arena_new();
     const struct nnv_known k = know(a, parse(a, chain));
-    const struct nnv_spec *all = cut(a, &k, &(struct nnv_cut){.all_shown = true});
+    const struct nnv_spec *all = cut(a, &k, &(struct nnv_extraction){.all_shown = true});
     /* outputs: MUL (the old one), then ADD, ADD, RELU */
     static struct nnv_opinion o = {.verdict = NNVTS_FAIL, .has_outputs = true};
     o.output[0].wrong = o.output[3].wrong = 1;

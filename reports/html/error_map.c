@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/html/heat.h"
+#include "reports/html/error_map.h"
 
 #include <png.h>
 
@@ -43,8 +43,8 @@ static bool encode(png_structp png, png_infop info, const uint8_t *cells, uint32
     return true;
 }
 
-bool nnv_heat_png(struct nnv_text *out, const uint8_t *cells, uint32_t rows, uint32_t cols) {
-    if (rows == 0 || cols == 0 || rows > NNV_HEAT_SIDE_MAX || cols > NNV_HEAT_SIDE_MAX) return false;
+bool nnv_error_map_png(struct nnv_text *out, const uint8_t *cells, uint32_t rows, uint32_t cols) {
+    if (rows == 0 || cols == 0 || rows > NNV_ERROR_MAP_SIDE_MAX || cols > NNV_ERROR_MAP_SIDE_MAX) return false;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png == NULL ? NULL : png_create_info_struct(png);
     bool ok = false;

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file explain_run.h What is made of the failures of a run: programs that reproduce them, and their explanations. */
+#ifndef NNV_DEBUG_EXPLAIN_RUN_H
+#define NNV_DEBUG_EXPLAIN_RUN_H
+
+#include "harness/judge/check.h"
+#include "reference/model/model.h"
+
+/** A dump in a further form: path.c, the C program that reproduces it. For nnv_run_options. */
+enum nnv_status nnv_dump_also(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
+                              struct nnv_arena *arena, struct nnv_err *err);
+/**
+ * Explains failures of the run in the folder by what their dumps hold of the driver's answers, of each bucket one, then
+ * more, within a few seconds, and writes explained.json, which buckets are then made by.
+ */
+NNV_USE_RESULT enum nnv_status nnv_explain_run(const char *folder, struct nnv_err *err);
+
+#endif
