@@ -133,7 +133,10 @@ test_page() {
     check 0 nnvts partition m.relay --html m.html
     has m.html "<svg"
     has m.html "instead of"
-    hasnt m.html "http"
+    hasnt m.html "http:"
+    hasnt m.html "https:"
+    ! grep -oE '(src|href|action)=' m.html || fail "m.html refers to something outside"
+    has m.html "Content-Security-Policy"
     echo '{"min_ops": 9}' >r.json
     check 0 nnvts partition m.relay --prune r.json --html m.html
     has m.html "its region was given back"
