@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "compiler/byoc/partition.h"
 
 const char *nnv_region_name(struct nnv_cutter *c, const char *target, const char *function) {
@@ -190,37 +191,42 @@ enum nnv_status nnv_partition(struct nnv_relay_module *m, const struct nnv_annot
 
 /* --------------------------------------------------------------------------- JSON */
 
-static void print_names(struct nnv_text *out, const char *const *names, size_t n) {
-    nnv_text_add(out, "[");
-    for (size_t i = 0; i < n; i++) {
-        if (i) nnv_text_add(out, ", ");
-        nnv_text_add_json(out, names[i]);
-    }
-    nnv_text_add(out, "]");
+static void print_names(struct nnv_json_out *j, const char *name, const char *const *names, size_t n) {
+    nnv_json_open(j, name, '[');
+    for (size_t i = 0; i < n; i++) nnv_json_string(j, NULL, names[i]);
+    nnv_json_close(j, ']');
 }
 
 void nnv_partition_print(const struct nnv_partition *p, struct nnv_text *out) {
-    nnv_text_add(out, "{\"composites\": [");
+    struct nnv_json_out j = {.text = out, .spaced = true};
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_open(&j, "composites", '[');
     for (size_t i = 0; i < p->n_composites; i++) {
         const struct nnv_composite_use *c = &p->composites[i];
-        nnv_text_add(out, i ? ",\n  {\"name\": " : "\n  {\"name\": ");
-        nnv_text_add_json(out, c->name);
-        nnv_text_add(out, ", \"ops\": ");
-        print_names(out, c->ops, c->n_ops);
-        nnv_text_addf(out, ", \"num_params\": %zu}", c->params);
+        j.line = "\n  ";
+        nnv_json_open(&j, NULL, '{');
+        nnv_json_string(&j, "name", c->name);
+        print_names(&j, "ops", c->ops, c->n_ops);
+        nnv_json_uint(&j, "num_params", c->params);
+        nnv_json_close(&j, '}');
     }
-    nnv_text_add(out, "],\n \"regions\": [");
+    nnv_json_close(&j, ']');
+    j.line = "\n ";
+    nnv_json_open(&j, "regions", '[');
     for (size_t i = 0; i < p->n_cuts; i++) {
         const struct nnv_cut *c = &p->cuts[i];
-        nnv_text_add(out, i ? ",\n  {\"ops\": " : "\n  {\"ops\": ");
-        print_names(out, c->ops, c->n_ops);
-        nnv_text_add(out, ", \"nodes\": ");
-        print_names(out, c->nodes, c->n_ops);
-        nnv_text_add(out, ", \"target\": ");
-        nnv_text_add_json(out, c->target);
-        nnv_text_addf(out, ", \"params\": %zu, \"outputs\": %zu}", c->params, c->outputs);
+        j.line = "\n  ";
+        nnv_json_open(&j, NULL, '{');
+        print_names(&j, "ops", c->ops, c->n_ops);
+        print_names(&j, "nodes", c->nodes, c->n_ops);
+        nnv_json_string(&j, "target", c->target);
+        nnv_json_uint(&j, "params", c->params);
+        nnv_json_uint(&j, "outputs", c->outputs);
+        nnv_json_close(&j, '}');
     }
-    nnv_text_add(out, "],\n \"host_ops\": ");
-    print_names(out, p->host, p->n_host);
-    nnv_text_add(out, "}\n");
+    nnv_json_close(&j, ']');
+    j.line = "\n ";
+    print_names(&j, "host_ops", p->host, p->n_host);
+    nnv_json_close(&j, '}');
+    nnv_text_add(out, "\n");
 }

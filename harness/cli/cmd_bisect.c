@@ -2,6 +2,7 @@
 /** @file cmd_bisect.c nnvts bisect: the first operation that goes wrong. */
 #include <math.h>
 
+#include "base/json_out.h"
 #include "base/text.h"
 #include "base/file.h"
 #include "harness/debug/bisect_html.h"
@@ -101,38 +102,43 @@ static void print_text(const struct nnv_bisection *b) {
     puts("");
 }
 
-static void add_number(struct nnv_text *t, const char *member, double v) {
-    nnv_text_addf(t, ",\"%s\":", member);
-    nnv_text_add_double(t, v);
-}
-
 static void print_json(const struct nnv_bisection *b) {
     static const char *const alone[] = {"unknown", "fails", "passes"};
     const struct nnv_subgraph *m = &b->spec->model.main;
     char text[NNV_OPINION_REASON + 32];
     struct nnv_text t = {0};
-    nnv_text_add(&t, "{\"case\":");
-    nnv_text_add_json(&t, b->spec->name);
-    nnv_text_add(&t, ",\"signature\":");
-    nnv_text_add_json(&t, nnv_signature_text(&b->signature, text));
-    if (b->culprit != UINT32_MAX)
-        nnv_text_addf(&t, ",\"culprit\":{\"operation\":%u,\"name\":\"%s\",\"alone\":\"%s\"}", b->culprit,
-                      name_of(b, b->culprit), alone[b->alone]);
-    nnv_text_addf(&t, ",\"vanishes\":%s,\"joint\":[", b->vanishes ? "true" : "false");
-    for (uint32_t i = 0, n = 0; b->joint != NULL && i < m->noperands; i++)
-        if (b->joint[i]) nnv_text_addf(&t, "%s%u", n++ ? "," : "", i);
-    nnv_text_add(&t, "],\"operations\":[");
+    struct nnv_json_out j = {.text = &t};
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "case", b->spec->name);
+    nnv_json_string(&j, "signature", nnv_signature_text(&b->signature, text));
+    if (b->culprit != UINT32_MAX) {
+        nnv_json_open(&j, "culprit", '{');
+        nnv_json_uint(&j, "operation", b->culprit);
+        nnv_json_string(&j, "name", name_of(b, b->culprit));
+        nnv_json_string(&j, "alone", alone[b->alone]);
+        nnv_json_close(&j, '}');
+    }
+    nnv_json_bool(&j, "vanishes", b->vanishes);
+    nnv_json_open(&j, "joint", '[');
+    for (uint32_t i = 0; b->joint != NULL && i < m->noperands; i++)
+        if (b->joint[i]) nnv_json_uint(&j, NULL, i);
+    nnv_json_close(&j, ']');
+    nnv_json_open(&j, "operations", '[');
     for (uint32_t i = 0; b->step != NULL && i < m->noperations; i++) {
         const struct nnv_step *s = &b->step[i];
-        nnv_text_addf(&t, "%s{\"operation\":%u,\"name\":\"%s\",\"verdict\":\"%s\",\"compared\":%zu,\"wrong\":%zu",
-                      i ? "," : "", i, name_of(b, i), kinds[s->kind], s->compared, s->wrong);
-        add_number(&t, "error", s->error);
-        add_number(&t, "ratio", s->ratio);
-        nnv_text_add(&t, ",\"note\":");
-        nnv_text_add_json(&t, s->note);
-        nnv_text_add(&t, "}");
+        nnv_json_open(&j, NULL, '{');
+        nnv_json_uint(&j, "operation", i);
+        nnv_json_string(&j, "name", name_of(b, i));
+        nnv_json_string(&j, "verdict", kinds[s->kind]);
+        nnv_json_uint(&j, "compared", s->compared);
+        nnv_json_uint(&j, "wrong", s->wrong);
+        nnv_json_double(&j, "error", s->error);
+        nnv_json_double(&j, "ratio", s->ratio);
+        nnv_json_string(&j, "note", s->note);
+        nnv_json_close(&j, '}');
     }
-    nnv_text_add(&t, "]}");
+    nnv_json_close(&j, ']');
+    nnv_json_close(&j, '}');
     puts(t.data != NULL ? t.data : "{}");
     nnv_text_free(&t);
 }

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <jansson.h>
 
+#include "base/json_out.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/ask.h"
@@ -75,20 +76,18 @@ static void print_details(const struct nnv_driver_info *info) {
 
 static void print_json(const char *argument, const struct nnv_driver_info *info) {
     struct nnv_text t = {0};
-    nnv_text_add(&t, "{\"argument\":");
-    nnv_text_add_json(&t, argument);
-    nnv_text_add(&t, ",\"name\":");
-    nnv_text_add_json(&t, info->name);
-    nnv_text_add(&t, ",\"version\":");
-    nnv_text_add_json(&t, info->version);
-    nnv_text_add(&t, ",\"type\":");
-    nnv_text_add_json(&t, info->type);
-    nnv_text_addf(&t, ",\"level\":%d,\"capabilities\":%s,\"options\":[", info->level, info->capabilities);
-    for (const char *const *o = info->options; o != NULL && *o != NULL; o++) {
-        if (o != info->options) nnv_text_add(&t, ",");
-        nnv_text_add_json(&t, *o);
-    }
-    nnv_text_add(&t, "]}");
+    struct nnv_json_out j = {.text = &t};
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "argument", argument);
+    nnv_json_string(&j, "name", info->name);
+    nnv_json_string(&j, "version", info->version);
+    nnv_json_string(&j, "type", info->type);
+    nnv_json_raw(&j, "level", "%d", info->level);
+    nnv_json_raw(&j, "capabilities", "%s", info->capabilities);
+    nnv_json_open(&j, "options", '[');
+    for (const char *const *o = info->options; o != NULL && *o != NULL; o++) nnv_json_string(&j, NULL, *o);
+    nnv_json_close(&j, ']');
+    nnv_json_close(&j, '}');
     if (!t.failed) puts(t.data);
     nnv_text_free(&t);
 }

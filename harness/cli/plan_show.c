@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_out.h"
 #include "harness/cli/plan_show.h"
 
 #include <float.h>
@@ -164,62 +165,63 @@ void nnv_plan_write_table(const struct nnv_plan_view *v, struct nnv_text *out) {
 
 /* --------------------------------------------------------------------- JSON */
 
-static void add_numbers(struct nnv_text *t, const char *name, const uint32_t *numbers, uint32_t count) {
-    nnv_text_addf(t, ",\"%s\":[", name);
-    for (uint32_t i = 0; i < count; i++) nnv_text_addf(t, "%s%u", i > 0 ? "," : "", numbers[i]);
-    nnv_text_add(t, "]");
+static void add_json_operands(const struct nnv_plan_view *v, uint32_t graph, const char *name, const uint32_t *operands,
+                              uint32_t count, struct nnv_json_out *j) {
+    nnv_json_open(j, name, '[');
+    for (uint32_t i = 0; i < count; i++) nnv_json_uint(j, NULL, operand_added(v, graph, operands[i]));
+    nnv_json_close(j, ']');
 }
 
-static void add_operand_numbers(const struct nnv_plan_view *v, uint32_t graph, const char *name,
-                                const uint32_t *operands, uint32_t count, struct nnv_text *t) {
-    nnv_text_addf(t, ",\"%s\":[", name);
-    for (uint32_t i = 0; i < count; i++)
-        nnv_text_addf(t, "%s%u", i > 0 ? "," : "", operand_added(v, graph, operands[i]));
-    nnv_text_add(t, "]");
-}
-
-static void add_json_step(const struct nnv_plan_view *v, uint32_t graph, uint32_t s, struct nnv_text *t) {
+static void add_json_step(const struct nnv_plan_view *v, uint32_t graph, uint32_t s, struct nnv_json_out *j) {
     static const char *const kinds[] = {"execute", "if", "while"};
     const struct nnvts_subgraph *g = nnv_rt_graph_at(v->plan->model, graph);
     const struct nnv_rt_step *step = &v->plan->graphs[graph].steps[s];
-    nnv_text_addf(t, "%s{\"kind\":\"%s\",\"device\":", s > 0 ? "," : "", kinds[step->kind]);
-    nnv_text_add_json(t, step->device != NULL ? step->device->name : NULL);
-    nnv_text_add(t, ",\"operations\":[");
+    nnv_json_open(j, NULL, '{');
+    nnv_json_string(j, "kind", kinds[step->kind]);
+    nnv_json_string(j, "device", step->device != NULL ? step->device->name : NULL);
+    nnv_json_open(j, "operations", '[');
     for (uint32_t i = 0; i < step->operation_count; i++) {
-        nnv_text_addf(t, "%s{\"index\":%u,\"type\":\"", i > 0 ? "," : "", added(v, graph, step->operations[i]));
-        nnv_plan_add_operation(g->operations[step->operations[i]].type, t);
-        nnv_text_add(t, "\"}");
+        nnv_json_open(j, NULL, '{');
+        nnv_json_uint(j, "index", added(v, graph, step->operations[i]));
+        nnv_json_raw(j, "type", "\"");
+        nnv_plan_add_operation(g->operations[step->operations[i]].type, j->text);
+        nnv_text_add(j->text, "\"");
+        nnv_json_close(j, '}');
     }
-    nnv_text_add(t, "]");
-    add_operand_numbers(v, graph, "inputs", step->inputs, step->input_count, t);
-    add_operand_numbers(v, graph, "outputs", step->outputs, step->output_count, t);
-    if (step->kind != NNV_RT_EXECUTE) add_numbers(t, "graphs", step->graphs, 2);
-    nnv_text_add(t, ",\"cost\":");
-    nnv_text_add_double(t, step_cost(v, graph, step));
-    nnv_text_add(t, "}");
+    nnv_json_close(j, ']');
+    add_json_operands(v, graph, "inputs", step->inputs, step->input_count, j);
+    add_json_operands(v, graph, "outputs", step->outputs, step->output_count, j);
+    if (step->kind != NNV_RT_EXECUTE) nnv_json_raw(j, "graphs", "[%u,%u]", step->graphs[0], step->graphs[1]);
+    nnv_json_double(j, "cost", step_cost(v, graph, step));
+    nnv_json_close(j, '}');
 }
 
 void nnv_plan_write_json(const struct nnv_plan_view *v, struct nnv_text *out) {
-    const char *comma = "";
-    nnv_text_add(out, "{\"spec\":");
-    nnv_text_add_json(out, v->name);
-    nnv_text_add(out, ",\"devices\":[");
-    for (size_t d = 0; d < v->options->device_count; d++) {
-        if (d > 0) nnv_text_add(out, ",");
-        nnv_text_add_json(out, v->options->devices[d]->name);
-    }
-    nnv_text_addf(out, "],\"simple\":%s,\"cost\":", v->plan->simple ? "true" : "false");
-    nnv_text_add_double(out, graph_cost(v, 0));
-    nnv_text_addf(out, ",\"crossings\":%u,\"pool_bytes\":%llu,\"graphs\":[", nnv_rt_plan_crossings(v->plan),
-                  (unsigned long long)pool_bytes(v));
+    struct nnv_json_out j = {.text = out};
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "spec", v->name);
+    nnv_json_open(&j, "devices", '[');
+    for (size_t d = 0; d < v->options->device_count; d++) nnv_json_string(&j, NULL, v->options->devices[d]->name);
+    nnv_json_close(&j, ']');
+    nnv_json_bool(&j, "simple", v->plan->simple);
+    nnv_json_double(&j, "cost", graph_cost(v, 0));
+    nnv_json_uint(&j, "crossings", nnv_rt_plan_crossings(v->plan));
+    nnv_json_uint(&j, "pool_bytes", pool_bytes(v));
+    nnv_json_open(&j, "graphs", '[');
     for (uint32_t g = 0; g < v->plan->graph_count; g++) {
         const struct nnv_rt_graph *graph = &v->plan->graphs[g];
         if (!graph->planned) continue;
-        nnv_text_addf(out, "%s{\"graph\":%u,\"crossings\":%u,\"dynamic\":%u,\"pool_bytes\":%llu,\"steps\":[", comma, g,
-                      graph->crossings, graph->dynamic_count, (unsigned long long)graph->pool_bytes);
-        for (uint32_t s = 0; s < graph->step_count; s++) add_json_step(v, g, s, out);
-        nnv_text_add(out, "]}");
-        comma = ",";
+        nnv_json_open(&j, NULL, '{');
+        nnv_json_uint(&j, "graph", g);
+        nnv_json_uint(&j, "crossings", graph->crossings);
+        nnv_json_uint(&j, "dynamic", graph->dynamic_count);
+        nnv_json_uint(&j, "pool_bytes", graph->pool_bytes);
+        nnv_json_open(&j, "steps", '[');
+        for (uint32_t s = 0; s < graph->step_count; s++) add_json_step(v, g, s, &j);
+        nnv_json_close(&j, ']');
+        nnv_json_close(&j, '}');
     }
-    nnv_text_add(out, "]}\n");
+    nnv_json_close(&j, ']');
+    nnv_json_close(&j, '}');
+    nnv_text_add(out, "\n");
 }

@@ -2,78 +2,81 @@
 /* What was chosen by cost, for programs and for people. */
 #include <stdio.h>
 
+#include "base/json_out.h"
 #include "compiler/byoc/cost/cost.h"
 
 /* -------------------------------------------------------------------------- JSON */
 
 /* A member with six digits behind the point at most, the same on any machine. */
-static void add(struct nnv_text *out, const char *name, double value) {
+static void add(struct nnv_json_out *j, const char *name, double value) {
     char digits[64];
     int n = snprintf(digits, sizeof digits, "%.6f", value);
     while (n > 1 && digits[n - 1] == '0') n--;
     if (digits[n - 1] == '.') n--;
-    nnv_text_addf(out, "\"%s\": %.*s", name, n, digits);
+    nnv_json_raw(j, name, "%.*s", n, digits);
 }
 
-static void add_result(struct nnv_text *out, const struct nnv_cost_result *r) {
-    nnv_text_add(out, "{\"function\": ");
-    nnv_text_add_json(out, r->function);
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {{"us", r->us},
-                   {"host_only_us", r->host_us},
-                   {"lower_bound_us", r->lower_us},
-                   {"gap", r->us > 0 ? (r->us - r->lower_us) / r->us : 0},
-                   {"operations_us", r->operations_us},
-                   {"launch_us", r->launch_us},
-                   {"transfer_us", r->transfer_us}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        nnv_text_add(out, ", ");
-        add(out, numbers[i].name, numbers[i].value);
-    }
-    nnv_text_addf(out, ", \"states\": %zu, \"missing\": %zu,\n   \"regions\": [", r->states, r->missing);
+static void add_result(struct nnv_json_out *j, const struct nnv_cost_result *r) {
+    nnv_json_open(j, NULL, '{');
+    nnv_json_string(j, "function", r->function);
+    add(j, "us", r->us);
+    add(j, "host_only_us", r->host_us);
+    add(j, "lower_bound_us", r->lower_us);
+    add(j, "gap", r->us > 0 ? (r->us - r->lower_us) / r->us : 0);
+    add(j, "operations_us", r->operations_us);
+    add(j, "launch_us", r->launch_us);
+    add(j, "transfer_us", r->transfer_us);
+    nnv_json_uint(j, "states", r->states);
+    nnv_json_uint(j, "missing", r->missing);
+    j->line = "\n   ";
+    nnv_json_open(j, "regions", '[');
     for (size_t i = 0; i < r->n_regions; i++) {
-        nnv_text_add(out, i ? ",\n    {" : "\n    {");
-        add(out, "us", r->regions[i].us);
-        nnv_text_add(out, ", ");
-        add(out, "host_us", r->regions[i].host_us);
-        nnv_text_add(out, ", ");
-        add(out, "saved_us", r->regions[i].saved_us);
-        nnv_text_add(out, ", ");
-        add(out, "break_even_launch_us", r->regions[i].break_even_us);
-        nnv_text_add(out, "}");
+        j->line = "\n    ";
+        nnv_json_open(j, NULL, '{');
+        add(j, "us", r->regions[i].us);
+        add(j, "host_us", r->regions[i].host_us);
+        add(j, "saved_us", r->regions[i].saved_us);
+        add(j, "break_even_launch_us", r->regions[i].break_even_us);
+        nnv_json_close(j, '}');
     }
-    nnv_text_add(out, "],\n   \"if_supported\": [");
+    nnv_json_close(j, ']');
+    j->line = "\n   ";
+    nnv_json_open(j, "if_supported", '[');
     for (size_t i = 0; i < r->n_gains; i++) {
-        nnv_text_add(out, i ? ",\n    {\"op\": " : "\n    {\"op\": ");
-        nnv_text_add_json(out, r->gains[i].op);
-        nnv_text_addf(out, ", \"calls\": %zu, ", r->gains[i].calls);
-        add(out, "gain_us", r->gains[i].us);
-        nnv_text_addf(out, ", \"proven\": %s}", r->gains[i].proven ? "true" : "false");
+        j->line = "\n    ";
+        nnv_json_open(j, NULL, '{');
+        nnv_json_string(j, "op", r->gains[i].op);
+        nnv_json_uint(j, "calls", r->gains[i].calls);
+        add(j, "gain_us", r->gains[i].us);
+        nnv_json_bool(j, "proven", r->gains[i].proven);
+        nnv_json_close(j, '}');
     }
-    nnv_text_add(out, "]}");
+    nnv_json_close(j, ']');
+    nnv_json_close(j, '}');
 }
 
 void nnv_cost_print(const struct nnv_cost_selection *s, struct nnv_text *out) {
     double sum = 0, host = 0, lower = 0;
+    struct nnv_json_out j = {.text = out, .spaced = true};
     for (size_t i = 0; i < s->n_results; i++) {
         sum += s->results[i].us;
         host += s->results[i].host_us;
         lower += s->results[i].lower_us;
     }
-    nnv_text_addf(out, "{\"method\": \"%s\", ", nnv_cost_methods[s->method]);
-    add(out, "us", sum);
-    nnv_text_add(out, ", ");
-    add(out, "host_only_us", host);
-    nnv_text_add(out, ", ");
-    add(out, "lower_bound_us", lower);
-    nnv_text_add(out, ",\n  \"functions\": [");
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "method", nnv_cost_methods[s->method]);
+    add(&j, "us", sum);
+    add(&j, "host_only_us", host);
+    add(&j, "lower_bound_us", lower);
+    j.line = "\n  ";
+    nnv_json_open(&j, "functions", '[');
     for (size_t i = 0; i < s->n_results; i++) {
-        if (i) nnv_text_add(out, ",\n   ");
-        add_result(out, &s->results[i]);
+        if (i) j.line = "\n   ";
+        add_result(&j, &s->results[i]);
     }
-    nnv_text_add(out, "]}\n");
+    nnv_json_close(&j, ']');
+    nnv_json_close(&j, '}');
+    nnv_text_add(out, "\n");
 }
 
 /* ------------------------------------------------------------------------- lines */
