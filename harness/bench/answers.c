@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "harness/bench/lane.h"
+#include "harness/bench/stream.h"
 #include "harness/runner/channel.h"
 #include "base/process.h"
 #include "reference/eval/eval.h"
@@ -144,67 +144,36 @@ struct session {
     const struct nnv_network *net;
     const struct nnv_dataset *dataset;
     struct nnv_client client;
-    struct nnvts_model model;
-    struct nnvts_prepared_model *prepared;
-    struct nnv_lane lane;
+    struct nnv_bench_model model;
+    struct nnv_bench_stream stream;
     const struct nnv_answers *answers;
     struct told *told;
 };
-
-static bool fail(struct session *s, enum nnv_bench_state state, const char *call, enum nnvts_status status) {
-    char name[32];
-    s->told->state = state;
-    snprintf(s->told->reason, sizeof s->told->reason, "%s answered %s", call, nnv_abi_status_name((int)status, name));
-    return false;
-}
-
-static bool prepare(struct session *s, int32_t preference, struct nnv_arena *arena) {
-    struct nnvts_device *d = s->client.device;
-    const struct nnvts_prepare_config config = {
-        .preference = (uint32_t)preference, .priority = NNVTS_PRIORITY_MEDIUM, .deadline_ns = NNVTS_NO_TIME};
-    uint32_t n = s->model.main.operation_count;
-    bool *supported = NNV_NEW(arena, bool, n);
-    if (!supported) return false;
-    enum nnvts_status status = d->get_supported_operations(d, &s->model, supported);
-    if (status != NNVTS_STATUS_NONE) return fail(s, NNV_BENCH_FAILED, "get_supported_operations", status);
-    for (uint32_t i = 0; i < n; i++)
-        if (!supported[i]) {
-            s->told->state = NNV_BENCH_UNSUPPORTED;
-            snprintf(s->told->reason, sizeof s->told->reason, "operation %u is not supported", i);
-            return false;
-        }
-    status = d->prepare_model(d, &s->model, &config, &s->prepared);
-    return status == NNVTS_STATUS_NONE || fail(s, NNV_BENCH_FAILED, "prepare_model", status);
-}
-
-/** Copies inputs into the lane's memory, whose first set they must fit. */
-static bool put_inputs(struct session *s, const struct nnv_value *inputs) {
-    const struct nnvts_request *r = &s->lane.request[0];
-    for (uint32_t i = 0; i < r->input_count; i++) {
-        if (r->inputs[i].has_no_value) continue;
-        if (inputs[i].bytes != r->inputs[i].location.length) return false;
-        memcpy((uint8_t *)s->lane.pools[0].data + r->inputs[i].location.offset, inputs[i].data, inputs[i].bytes);
-    }
-    return true;
-}
 
 static bool answer_item(struct session *s, uint32_t item, struct nnv_arena *arena) {
     struct nnv_value *inputs = NNV_NEW(arena, struct nnv_value, s->net->model.main.nin);
     struct nnv_truth truth;
     struct nnv_err err = {0};
-    if (!inputs || nnv_dataset_item(s->dataset, item, s->net, arena, inputs, &truth, &err) != NNV_OK ||
-        !put_inputs(s, inputs)) {
+    struct nnv_request *r = &s->stream.request[0];
+    const uint32_t nin = s->net->model.main.nin, nout = s->net->model.main.nout;
+    bool ok = inputs && nnv_dataset_item(s->dataset, item, s->net, arena, inputs, &truth, &err) == NNV_OK;
+    for (uint32_t i = 0; ok && i < nin; i++)
+        ok = inputs[i].omitted == r->in[i].omitted && (inputs[i].omitted || inputs[i].bytes == r->in[i].bytes);
+    if (!ok) {
         s->told->state = NNV_BENCH_ERROR;
         snprintf(s->told->reason, sizeof s->told->reason, "item %u: %.400s", item, err.text);
         return false;
     }
-    const struct nnvts_request *r = &s->lane.request[0];
-    memset(s->lane.pools[1].data, 0xa5, s->lane.pools[1].size); /* what a driver leaves out is not the last answer */
-    enum nnvts_status status = nnv_lane_run(&s->lane, 0);
-    if (status != NNVTS_STATUS_NONE) return fail(s, NNV_BENCH_FAILED, "execute", status);
-    for (uint32_t i = 0; i < r->output_count; i++)
-        memcpy(s->answers->data + item * s->answers->item_bytes + s->answers->offset[i],
-               (uint8_t *)s->lane.pools[1].data + r->outputs[i].location.offset, r->outputs[i].location.length);
+    nnv_request_fill(r, inputs);
+    nnv_request_reset(r); /* what a driver leaves out is not the last answer */
+    if (!nnv_bench_stream_run(&s->stream, 0)) {
+        s->told->state = NNV_BENCH_FAILED;
+        nnv_bench_stream_reason(&s->stream, 0, s->told->reason);
+        return false;
+    }
+    for (uint32_t i = 0; i < nout; i++)
+        memcpy(s->answers->data + item * s->answers->item_bytes + s->answers->offset[i], r->output_at[i],
+               r->out[i].bytes);
     return true;
 }
 
@@ -218,8 +187,9 @@ static void answer_all(struct session *s, int32_t preference, struct nnv_arena *
     s->told->state = NNV_BENCH_ERROR;
     if (!first || !scratch || nnv_dataset_item(s->dataset, 0, s->net, arena, first, &truth, &s->told->err) != NNV_OK)
         return;
-    if (!prepare(s, preference, arena)) return;
-    s->told->state = nnv_lane_open(&s->lane, &work, NNV_BENCH_PLAIN, s->prepared, arena, s->told->reason);
+    s->told->state = nnv_bench_model_prepare(&s->model, preference, arena, NULL, s->told->reason);
+    if (s->told->state != NNV_BENCH_DONE) return;
+    s->told->state = nnv_bench_stream_open(&s->stream, &work, NNV_MODE_SYNC, s->model.prepared, arena, s->told->reason);
     if (s->told->state != NNV_BENCH_DONE) return;
     for (uint32_t item = 0; item < s->dataset->count; item++) {
         nnv_arena_reset(scratch);
@@ -230,12 +200,11 @@ static void answer_all(struct session *s, int32_t preference, struct nnv_arena *
 
 static _Noreturn void answer_and_exit(struct session *s, const struct nnv_bench_options *o) {
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_abi_pool constants; /* until the process ends */
     nnv_process_sandbox(-1);
     s->told->status =
         arena ? nnv_client_open(&s->client, o->path, o->options, &s->told->err) : nnv_no_memory(&s->told->err);
     if (s->told->status == NNV_OK)
-        s->told->status = nnv_abi_model(&s->net->model, arena, NNV_POOL_FD_ONLY, &s->model, &constants, &s->told->err);
+        s->told->status = nnv_bench_model_make(&s->model, s->client.device, &s->net->model, arena, &s->told->err);
     if (s->told->status == NNV_OK) answer_all(s, o->preference, arena);
     atomic_store(&s->told->complete, 1);
     _exit(0);

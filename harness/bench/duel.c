@@ -43,19 +43,17 @@ struct player {
     struct seat *seat;
     struct nnv_client client;
     struct nnv_arena *arena;
-    struct nnvts_model model;
-    struct nnvts_prepared_model *prepared;
-    struct nnv_lane lane;
+    struct nnv_bench_model model;
+    struct nnv_bench_stream stream;
     uint32_t set; /* of inputs, next */
 };
 
 static bool execute(struct player *p, double *ns) {
-    enum nnvts_status status;
-    char name[32];
-    *ns = nnv_lane_time(&p->lane, p->set++ % p->lane.sets, &status);
-    if (status == NNVTS_STATUS_NONE) return true;
+    const uint32_t set = p->set++ % p->stream.sets;
+    *ns = nnv_bench_stream_time(&p->stream, set);
+    if (*ns >= 0) return true;
     p->seat->state = NNV_BENCH_FAILED;
-    snprintf(p->seat->reason, sizeof p->seat->reason, "execute answered %s", nnv_abi_status_name((int)status, name));
+    nnv_bench_stream_reason(&p->stream, set, p->seat->reason);
     return false;
 }
 
@@ -72,12 +70,10 @@ static bool warm_up(struct player *p) {
 }
 
 static bool get_ready(struct player *p, const struct nnv_bench_work *work, const struct nnv_duel_options *o) {
-    const struct nnvts_prepare_config config = {
-        .preference = (uint32_t)o->preference, .priority = NNVTS_PRIORITY_MEDIUM, .deadline_ns = NNVTS_NO_TIME};
     struct seat *s = p->seat;
-    double compile_ns;
-    s->state = nnv_lane_prepare(p->client.device, &p->model, &config, p->arena, &p->prepared, &compile_ns, s->reason);
-    if (s->state == NNV_BENCH_DONE) s->state = nnv_lane_open(&p->lane, work, o->way, p->prepared, p->arena, s->reason);
+    s->state = nnv_bench_model_prepare(&p->model, o->preference, p->arena, NULL, s->reason);
+    if (s->state == NNV_BENCH_DONE)
+        s->state = nnv_bench_stream_open(&p->stream, work, o->mode, p->model.prepared, p->arena, s->reason);
     return s->state == NNV_BENCH_DONE && warm_up(p);
 }
 
@@ -105,12 +101,10 @@ static void play(struct player *p, struct table *t) {
 static _Noreturn void play_and_exit(const struct nnv_bench_work *work, const struct nnv_duel_options *o,
                                     const struct nnv_duel_driver *driver, struct table *t, struct seat *s) {
     struct player p = {.seat = s};
-    struct nnv_abi_pool constants; /* until the process ends */
     nnv_process_sandbox(-1);
     p.arena = nnv_arena_new();
     s->opened = p.arena ? nnv_client_open(&p.client, driver->path, driver->options, &s->err) : nnv_no_memory(&s->err);
-    if (s->opened == NNV_OK)
-        s->opened = nnv_abi_model(work->model, p.arena, NNV_POOL_FD_ONLY, &p.model, &constants, &s->err);
+    if (s->opened == NNV_OK) s->opened = nnv_bench_model_make(&p.model, p.client.device, work->model, p.arena, &s->err);
     bool ok = s->opened == NNV_OK;
     if (ok) {
         snprintf(s->device, sizeof s->device, "%s", p.client.device->name);
@@ -120,9 +114,9 @@ static _Noreturn void play_and_exit(const struct nnv_bench_work *work, const str
     atomic_store(&s->ready, 1);
     nnv_hub_notify(&t->hub);
     if (ok) play(&p, t);
-    if (p.prepared) {
-        if (p.lane.request) nnv_lane_close(&p.lane);
-        p.prepared->release(p.prepared);
+    if (p.model.prepared) {
+        nnv_bench_stream_close(&p.stream);
+        p.model.prepared->release(p.model.prepared);
     }
     _exit(0);
 }

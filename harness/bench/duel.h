@@ -12,7 +12,7 @@ struct nnv_duel_driver {
 
 struct nnv_duel_options {
     struct nnv_duel_driver tested, against;
-    enum nnv_bench_way way;
+    enum nnv_mode mode;
     int32_t preference;  /**< PreferenceCode */
     uint64_t timeout_ns; /**< of opening and compiling, and of each turn */
     struct nnv_gate_options gate;

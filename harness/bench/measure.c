@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +18,7 @@
 #include "base/process.h"
 
 const char *const nnv_scenario_names[NNV_SCENARIO_COUNT + 1] = {"single", "multi", "offline", "poisson", NULL};
-const char *const nnv_bench_way_names[NNV_BENCH_WAY_COUNT + 1] = {"plain", "burst", "reusable", NULL};
+const char *const nnv_bench_modes[NNV_MODES + 1] = {"plain", "async", "fenced", "burst", "reusable", NULL};
 
 const char *nnv_bench_state_name(enum nnv_bench_state state) {
     switch (state) {
@@ -60,20 +59,12 @@ struct bench {
     const struct nnv_bench_options *options;
     struct nnv_client client;
     struct nnv_arena *arena;
-    struct nnvts_model model;
-    struct nnvts_prepared_model *prepared;
-    struct nnv_lane *lanes;
-    uint32_t lane_count;
+    struct nnv_bench_model model;
+    struct nnv_bench_stream *streams;
+    uint32_t stream_count;
     struct answer *answer;
     struct nnv_bench_result *result;
 };
-
-static void stop(struct bench *b, enum nnv_bench_state state, const char *call, enum nnvts_status status) {
-    char name[32];
-    b->result->state = state;
-    snprintf(b->result->reason, sizeof b->result->reason, "%s answered %s", call,
-             nnv_abi_status_name((int)status, name));
-}
 
 /** A number of /proc/self/status in kB, as bytes. */
 static uint64_t memory_of(const char *key) {
@@ -95,19 +86,9 @@ static void forget_peak(void) {
     close(fd);
 }
 
-static const struct nnvts_prepare_config *config_of(const struct bench *b, const struct nnvts_cache *cache,
-                                                    struct nnvts_prepare_config *config) {
-    *config = (struct nnvts_prepare_config){.preference = (uint32_t)b->options->preference,
-                                            .priority = NNVTS_PRIORITY_MEDIUM,
-                                            .deadline_ns = NNVTS_NO_TIME,
-                                            .cache = cache};
-    return config;
-}
-
 static bool prepare(struct bench *b) {
-    struct nnvts_prepare_config config;
-    enum nnv_bench_state state = nnv_lane_prepare(b->client.device, &b->model, config_of(b, NULL, &config), b->arena,
-                                                  &b->prepared, &b->result->compile_ns, b->result->reason);
+    enum nnv_bench_state state =
+        nnv_bench_model_prepare(&b->model, b->options->preference, b->arena, &b->result->compile_ns, b->result->reason);
     if (state != NNV_BENCH_DONE) b->result->state = state;
     return state == NNV_BENCH_DONE;
 }
@@ -115,7 +96,7 @@ static bool prepare(struct bench *b) {
 /** Empty files for the cache, at most NNVTS_MAX_CACHE_FILES each. */
 static bool open_files(uint32_t count, int *fd) {
     for (uint32_t i = 0; i < count; i++)
-        if ((fd[i] = memfd_create("nnvts-cache", MFD_CLOEXEC)) < 0) return false;
+        if ((fd[i] = nnv_memory_file("nnvts-cache", 0, 0)) < 0) return false;
     return true;
 }
 
@@ -128,45 +109,47 @@ static void prepare_cached(struct bench *b) {
                                 .data_fds = data,
                                 .data_fd_count = d->data_cache_files,
                                 .token = "nnvts bench"};
-    struct nnvts_prepared_model *first = NULL, *second = NULL;
-    struct nnvts_prepare_config config;
+    struct nnvts_prepare_config config = nnv_prepare_config;
+    struct nnv_preparation p = {.device = d, .abi = &b->model.abi, .config = &config};
+    config.preference = (uint32_t)b->options->preference;
+    config.cache = &cache;
     if ((!cache.model_fd_count && !cache.data_fd_count) || !d->prepare_from_cache ||
         cache.model_fd_count > NNVTS_MAX_CACHE_FILES || cache.data_fd_count > NNVTS_MAX_CACHE_FILES)
         return;
     if (!open_files(cache.model_fd_count, model) || !open_files(cache.data_fd_count, data)) return;
-    if (d->prepare_model(d, &b->model, config_of(b, &cache, &config), &first) == NNVTS_STATUS_NONE) {
-        first->release(first);
-        uint64_t begin = nnv_now_ns();
-        if (d->prepare_from_cache(d, &cache, NNVTS_NO_TIME, &second) == NNVTS_STATUS_NONE) {
-            b->result->compile_cached_ns = (double)(nnv_now_ns() - begin);
-            second->release(second);
+    if (nnv_prepare(&p)) {
+        p.prepared->release(p.prepared);
+        if (nnv_prepare_from_cache(&p, &cache, NNVTS_NO_TIME)) {
+            b->result->compile_cached_ns = (double)p.prepare_ns;
+            p.prepared->release(p.prepared);
         }
     }
     for (uint32_t i = 0; i < cache.model_fd_count; i++) close(model[i]);
     for (uint32_t i = 0; i < cache.data_fd_count; i++) close(data[i]);
 }
 
-static bool open_lanes(struct bench *b) {
-    b->lane_count = b->options->scenario == NNV_SCENARIO_SINGLE ? 1 : b->options->streams;
-    b->lanes = NNV_NEW(b->arena, struct nnv_lane, b->lane_count);
-    for (uint32_t i = 0; b->lanes && i < b->lane_count; i++) {
-        enum nnv_bench_state state =
-            nnv_lane_open(&b->lanes[i], b->work, b->options->way, b->prepared, b->arena, b->result->reason);
+static bool open_streams(struct bench *b) {
+    b->stream_count = b->options->scenario == NNV_SCENARIO_SINGLE ? 1 : b->options->streams;
+    b->streams = NNV_NEW(b->arena, struct nnv_bench_stream, b->stream_count);
+    for (uint32_t i = 0; b->streams && i < b->stream_count; i++) {
+        enum nnv_bench_state state = nnv_bench_stream_open(&b->streams[i], b->work, b->options->mode, b->model.prepared,
+                                                           b->arena, b->result->reason);
         if (state != NNV_BENCH_DONE) {
             b->result->state = state;
             return false;
         }
     }
-    if (!b->lanes) b->result->state = NNV_BENCH_ERROR;
-    return b->lanes != NULL;
+    if (!b->streams) b->result->state = NNV_BENCH_ERROR;
+    return b->streams != NULL;
 }
 
 /** One execution outside the measurement; false, with the state, if it fails. */
 static bool run_once(struct bench *b, uint32_t set, double *ns) {
-    enum nnvts_status status;
-    *ns = nnv_lane_time(&b->lanes[0], set, &status);
-    if (status != NNVTS_STATUS_NONE) stop(b, NNV_BENCH_FAILED, "execute", status);
-    return status == NNVTS_STATUS_NONE;
+    *ns = nnv_bench_stream_time(&b->streams[0], set);
+    if (*ns >= 0) return true;
+    b->result->state = NNV_BENCH_FAILED;
+    nnv_bench_stream_reason(&b->streams[0], set, b->result->reason);
+    return false;
 }
 
 /**
@@ -206,10 +189,10 @@ static bool is_mutable(int32_t type) {
 static void freshen(struct bench *b, uint32_t set, uint32_t number) {
     const struct nnv_subgraph *m = &b->work->model->main;
     for (uint32_t i = 0; i < m->nin; i++) {
-        const struct nnvts_argument *a = &b->lanes[0].request[set].inputs[i];
+        const struct nnvts_argument *a = &b->streams[0].request[set].inputs[i];
         const struct nnv_operand *o = &m->operands[m->in[i]];
         if (a->has_no_value || !is_mutable(o->type)) continue;
-        uint8_t *data = (uint8_t *)b->lanes[0].pools[0].data + a->location.offset;
+        uint8_t *data = b->streams[0].request[set].input_at[i];
         const uint32_t size = (uint32_t)nnv_type(o->type)->size;
         for (uint32_t k = 0; number >> k && k < a->location.length / size; k++)
             data[k * size] ^= (uint8_t)(number >> k & 1);
@@ -251,7 +234,7 @@ static bool ask_driver(struct bench *b) {
     size_t drivers = 0, devices = 0;
     for (uint32_t i = 0; i < TIMES; i++) {
         if (!run_once(b, i % b->work->sets, &ns)) return false;
-        struct nnvts_timing t = b->lanes[0].result.timing;
+        struct nnvts_timing t = b->streams[0].request[i % b->work->sets].result.timing;
         if (t.in_driver_ns != NNVTS_NO_TIME) driver[drivers++] = (double)t.in_driver_ns;
         if (t.on_device_ns != NNVTS_NO_TIME) device[devices++] = (double)t.on_device_ns;
     }
@@ -276,10 +259,10 @@ static void run_all(struct bench *b) {
     double noise = noise_of_machine();
     if (!prepare(b)) return;
     prepare_cached(b);
-    if (!open_lanes(b) || !run_once(b, 0, &r->first_ns) || !warm_up(b) || !compare_inputs(b) || !ask_driver(b)) return;
-    enum nnvts_status status = nnv_scenario_run(b->lanes, b->options, &b->answer->samples, &b->answer->permille);
-    if (status != NNVTS_STATUS_NONE) {
-        stop(b, NNV_BENCH_FAILED, "execute", status);
+    if (!open_streams(b) || !run_once(b, 0, &r->first_ns) || !warm_up(b) || !compare_inputs(b) || !ask_driver(b))
+        return;
+    if (!nnv_scenario_run(b->streams, b->options, &b->answer->samples, &b->answer->permille, r->reason)) {
+        r->state = NNV_BENCH_FAILED;
         return;
     }
     r->noise = fmax(noise, noise_of_machine());
@@ -289,7 +272,6 @@ static void run_all(struct bench *b) {
 static _Noreturn void measure_and_exit(const struct nnv_bench_work *work, const struct nnv_bench_options *options,
                                        struct answer *a) {
     struct bench b = {.work = work, .options = options, .answer = a, .result = &a->result};
-    struct nnv_abi_pool constants; /* until the process ends */
     nnv_process_sandbox(-1);
     forget_peak();
     uint64_t before = memory_of("VmRSS:");
@@ -297,16 +279,15 @@ static _Noreturn void measure_and_exit(const struct nnv_bench_work *work, const 
     a->samples.ns = a->ns;
     a->samples.room = NNV_BENCH_MOST_SAMPLES;
     a->opened = b.arena ? nnv_client_open(&b.client, options->path, options->options, &a->err) : nnv_no_memory(&a->err);
-    if (a->opened == NNV_OK)
-        a->opened = nnv_abi_model(work->model, b.arena, NNV_POOL_FD_ONLY, &b.model, &constants, &a->err);
+    if (a->opened == NNV_OK) a->opened = nnv_bench_model_make(&b.model, b.client.device, work->model, b.arena, &a->err);
     if (a->opened == NNV_OK) {
         snprintf(a->result.device, sizeof a->result.device, "%s", b.client.device->name);
         snprintf(a->result.version, sizeof a->result.version, "%s", b.client.device->version);
         run_all(&b);
         uint64_t peak = memory_of("VmHWM:");
         a->result.peak_bytes = peak > before ? peak - before : 0;
-        for (uint32_t i = 0; b.lanes && i < b.lane_count; i++) nnv_lane_close(&b.lanes[i]);
-        if (b.prepared) b.prepared->release(b.prepared);
+        for (uint32_t i = 0; b.streams && i < b.stream_count; i++) nnv_bench_stream_close(&b.streams[i]);
+        if (b.model.prepared) b.model.prepared->release(b.model.prepared);
     }
     atomic_store(&a->complete, 1);
     _exit(0);

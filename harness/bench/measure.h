@@ -4,6 +4,8 @@
 #define NNV_BENCH_MEASURE_H
 
 #include "harness/client/abi.h"
+#include "harness/client/execute.h"
+#include "harness/client/prepare.h"
 
 /** How executions arrive, as MLPerf Inference names it. */
 enum nnv_scenario {
@@ -15,9 +17,8 @@ enum nnv_scenario {
 };
 extern const char *const nnv_scenario_names[NNV_SCENARIO_COUNT + 1];
 
-/** How they are asked for. */
-enum nnv_bench_way { NNV_BENCH_PLAIN, NNV_BENCH_BURST, NNV_BENCH_REUSABLE, NNV_BENCH_WAY_COUNT };
-extern const char *const nnv_bench_way_names[NNV_BENCH_WAY_COUNT + 1];
+/** Names of the modes of execution as users say them, by enum nnv_mode: "plain" is synchronous. */
+extern const char *const nnv_bench_modes[NNV_MODES + 1];
 
 /** The work: a network with inputs to run it on. */
 struct nnv_bench_work {
@@ -30,7 +31,7 @@ struct nnv_bench_work {
 struct nnv_bench_options {
     const char *path, *options; /**< of the driver; see nnv_client_resolve() */
     enum nnv_scenario scenario;
-    enum nnv_bench_way way;
+    enum nnv_mode mode;
     uint32_t streams;    /**< at least 1 */
     double rate;         /**< POISSON: a second; 0: 0.7 of what one stream can do */
     uint64_t time_ns;    /**< of measuring, at most */
@@ -48,7 +49,7 @@ enum { NNV_BENCH_MOST_SAMPLES = 1 << 17, NNV_BENCH_REASON = 512 };
 
 enum nnv_bench_state {
     NNV_BENCH_DONE,
-    NNV_BENCH_UNSUPPORTED, /**< the driver does not take the model, or lacks this way of executing */
+    NNV_BENCH_UNSUPPORTED, /**< the driver does not take the model, or lacks this mode of execution */
     NNV_BENCH_FAILED,      /**< it answered with an error */
     NNV_BENCH_CRASHED,
     NNV_BENCH_TIMED_OUT,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,11 +14,11 @@
 
 enum { MOST_STREAMS = 256 };
 
-double nnv_lane_time(struct nnv_lane *lane, uint32_t set, enum nnvts_status *status) {
+double nnv_bench_stream_time(struct nnv_bench_stream *stream, uint32_t set) {
     uint64_t begin = nnv_now_ns();
-    *status = nnv_lane_run(lane, set);
+    const bool ok = nnv_bench_stream_run(stream, set);
     uint64_t end = nnv_now_ns();
-    return *status == NNVTS_STATUS_NONE ? (double)(end - begin) : -1;
+    return ok ? (double)(end - begin) : -1;
 }
 
 double nnv_yardstick(void) {
@@ -38,15 +39,25 @@ struct crowd {
     uint32_t arrivals;
     _Atomic uint32_t next; /* arrival */
     atomic_bool over;
-    _Atomic int status; /* the first that is not NONE */
+    atomic_bool failed;
+    char *reason; /* of the first that failed */
 };
 
-struct stream {
+/** One thread. */
+struct worker {
     struct crowd *crowd;
-    struct nnv_lane *lane;
+    struct nnv_bench_stream *stream;
     uint32_t number;
     pthread_t thread;
 };
+
+/** The execution on this set failed: it is over for all. */
+static void fail(struct worker *w, uint32_t set) {
+    bool first = false;
+    if (atomic_compare_exchange_strong(&w->crowd->failed, &first, true))
+        nnv_bench_stream_reason(w->stream, set, w->crowd->reason);
+    atomic_store(&w->crowd->over, true);
+}
 
 static void keep(struct nnv_samples *s, double ns) {
     uint32_t i = atomic_fetch_add(&s->count, 1);
@@ -81,16 +92,13 @@ static bool is_over(struct crowd *c, uint32_t *look) {
     return known_enough(c->samples, count);
 }
 
-static void run_stream(struct stream *s) {
+static void run_stream(struct worker *s) {
     struct crowd *c = s->crowd;
     uint32_t look = 0;
     for (uint32_t k = s->number; !atomic_load(&c->over); k++) {
-        enum nnvts_status status;
-        double ns = nnv_lane_time(s->lane, k % s->lane->sets, &status);
-        if (status != NNVTS_STATUS_NONE) {
-            int none = NNVTS_STATUS_NONE;
-            atomic_compare_exchange_strong(&c->status, &none, (int)status);
-            atomic_store(&c->over, true);
+        double ns = nnv_bench_stream_time(s->stream, k % s->stream->sets);
+        if (ns < 0) {
+            fail(s, k % s->stream->sets);
             return;
         }
         keep(c->samples, ns);
@@ -104,18 +112,15 @@ static void sleep_until(uint64_t ns) {
 }
 
 /** Takes arrivals; a latency counts from the arrival. */
-static void run_arrivals(struct stream *s) {
+static void run_arrivals(struct worker *s) {
     struct crowd *c = s->crowd;
     while (!atomic_load(&c->over)) {
         uint32_t k = atomic_fetch_add(&c->next, 1);
         if (k >= c->arrivals) return;
         uint64_t due = c->begin_ns + c->arrival_ns[k];
         sleep_until(due);
-        enum nnvts_status status = nnv_lane_run(s->lane, k % s->lane->sets);
-        if (status != NNVTS_STATUS_NONE) {
-            int none = NNVTS_STATUS_NONE;
-            atomic_compare_exchange_strong(&c->status, &none, (int)status);
-            atomic_store(&c->over, true);
+        if (!nnv_bench_stream_run(s->stream, k % s->stream->sets)) {
+            fail(s, k % s->stream->sets);
             return;
         }
         keep(c->samples, (double)(nnv_now_ns() - due));
@@ -124,7 +129,7 @@ static void run_arrivals(struct stream *s) {
 }
 
 static void *stream_main(void *context) {
-    struct stream *s = context;
+    struct worker *s = context;
     if (s->crowd->arrival_ns)
         run_arrivals(s);
     else
@@ -152,33 +157,32 @@ static bool draw_arrivals(struct crowd *c, double rate) {
 }
 
 /** Executions a second of one stream. */
-static double rate_of(struct nnv_lane *lane) {
+static double rate_of(struct nnv_bench_stream *stream) {
     enum { TRIES = 9 };
     double ns[TRIES];
-    for (int i = 0; i < TRIES; i++) {
-        enum nnvts_status status;
-        ns[i] = nnv_lane_time(lane, (uint32_t)i % lane->sets, &status);
-        if (status != NNVTS_STATUS_NONE) return 1;
-    }
+    for (int i = 0; i < TRIES; i++)
+        if ((ns[i] = nnv_bench_stream_time(stream, (uint32_t)i % stream->sets)) < 0) return 1;
     nnv_sort(ns, TRIES);
     return 1e9 / fmax(1, nnv_median(ns, TRIES));
 }
 
-enum nnvts_status nnv_scenario_run(struct nnv_lane *lanes, const struct nnv_bench_options *o,
-                                   struct nnv_samples *samples, _Atomic uint32_t *part) {
-    struct crowd c = {.options = o, .samples = samples, .part = part};
-    struct stream stream[MOST_STREAMS];
+bool nnv_scenario_run(struct nnv_bench_stream *streams, const struct nnv_bench_options *o, struct nnv_samples *samples,
+                      _Atomic uint32_t *part, char *reason) {
+    struct crowd c = {.options = o, .samples = samples, .part = part, .reason = reason};
+    struct worker worker[MOST_STREAMS];
     uint32_t n = o->scenario == NNV_SCENARIO_SINGLE ? 1 : o->streams < MOST_STREAMS ? o->streams : MOST_STREAMS;
-    if (o->scenario == NNV_SCENARIO_POISSON && !draw_arrivals(&c, o->rate > 0 ? o->rate : 0.7 * rate_of(lanes)))
-        return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (o->scenario == NNV_SCENARIO_POISSON && !draw_arrivals(&c, o->rate > 0 ? o->rate : 0.7 * rate_of(streams))) {
+        snprintf(reason, NNV_BENCH_REASON, "no memory for arrivals");
+        return false;
+    }
     samples->begin_ns = c.begin_ns = nnv_now_ns();
-    for (uint32_t i = 0; i < n; i++) stream[i] = (struct stream){.crowd = &c, .lane = &lanes[i], .number = i};
+    for (uint32_t i = 0; i < n; i++) worker[i] = (struct worker){.crowd = &c, .stream = &streams[i], .number = i};
     uint32_t started = 1;
-    while (started < n && pthread_create(&stream[started].thread, NULL, stream_main, &stream[started]) == 0) started++;
-    stream_main(&stream[0]);
-    for (uint32_t i = 1; i < started; i++) pthread_join(stream[i].thread, NULL);
+    while (started < n && pthread_create(&worker[started].thread, NULL, stream_main, &worker[started]) == 0) started++;
+    stream_main(&worker[0]);
+    for (uint32_t i = 1; i < started; i++) pthread_join(worker[i].thread, NULL);
     samples->end_ns = nnv_now_ns();
     free(c.arrival_ns);
     if (samples->count > samples->room) samples->count = samples->room;
-    return (enum nnvts_status)c.status;
+    return !atomic_load(&c.failed);
 }

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "harness/bench/lane.h"
+#include "harness/bench/stream.h"
 
 /** Where timed executions go; may lie in shared memory. */
 struct nnv_samples {
@@ -15,14 +15,14 @@ struct nnv_samples {
     uint64_t begin_ns, end_ns; /**< of all of them */
 };
 
-/** One execution of a lane: its latency in ns, or -1 with *status. */
-double nnv_lane_time(struct nnv_lane *lane, uint32_t set, enum nnvts_status *status);
+/** One execution of a stream: its latency in ns, or -1 if it failed. */
+double nnv_bench_stream_time(struct nnv_bench_stream *stream, uint32_t set);
 
 /** A fixed piece of work of about 20 microseconds: how long it takes now, in ns. */
 double nnv_yardstick(void);
 
-/** Runs the scenario on streams lanes until time or early stop; NONE or what a driver answered. */
-enum nnvts_status nnv_scenario_run(struct nnv_lane *lanes, const struct nnv_bench_options *options,
-                                   struct nnv_samples *samples, _Atomic uint32_t *part_permille);
+/** Runs the scenario until time or early stop; false if an execution failed, with the reason (NNV_BENCH_REASON). */
+bool nnv_scenario_run(struct nnv_bench_stream *streams, const struct nnv_bench_options *options,
+                      struct nnv_samples *samples, _Atomic uint32_t *part_permille, char *reason);
 
 #endif

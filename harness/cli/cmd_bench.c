@@ -36,7 +36,7 @@ struct bench {
     const char *data; /* NULL: that of the network */
     bool list, no_accuracy, no_latency, layers;
     const char *csv;
-    int scenario, way;
+    int scenario, mode;
     uint64_t streams, least;
     const char *rate, *most_ratio, *least_agreement; /* numbers with fractions */
     const char *drivers[MOST_DRIVERS];
@@ -46,7 +46,7 @@ struct bench {
     size_t row_count;
     struct nnv_arena *arena; /* of everything that stays */
     bool terminal;
-    const char *doing; /* for the live line */
+    char doing[200]; /* for the live line */
     int argc;
     char **argv;
 };
@@ -191,9 +191,7 @@ static enum nnv_status open_subject(struct bench *b, const char *name, struct su
     if (st == NNV_OK && b->no_accuracy && s->dataset.count > 1)
         s->dataset.count = SETS < s->dataset.count ? SETS : s->dataset.count;
     if (st == NNV_OK) st = draw_sets(s, err);
-    char doing[160];
-    snprintf(doing, sizeof doing, "%s: reference", name);
-    b->doing = doing;
+    snprintf(b->doing, sizeof b->doing, "%.100s: reference", name);
     if (st == NNV_OK)
         st = nnv_answers_golden(&s->net, &s->dataset, (unsigned)b->cli.jobs, on_progress, b, s->arena, &s->golden, err);
     clear_line(b);
@@ -216,18 +214,16 @@ static enum nnv_status judge(struct bench *b, const struct subject *s, struct nn
 /** Where the driver can run the network at all. */
 static enum nnv_status judge_layers(struct bench *b, const struct subject *s, struct nnv_bench_row *row,
                                     struct nnv_layers *layers, struct nnv_err *err) {
-    char doing[200];
-    const char *was = b->doing;
+    const size_t was = strlen(b->doing);
     *layers = (struct nnv_layers){0};
     if (!b->layers || row->measured.state != NNV_BENCH_DONE ||
         (row->has_accuracy && row->accuracy_state != NNV_BENCH_DONE))
         return NNV_OK;
-    snprintf(doing, sizeof doing, "%s, operation by operation", was);
-    b->doing = doing;
+    snprintf(b->doing + was, sizeof b->doing - was, ", operation by operation");
     on_progress(b, 0);
     enum nnv_status st = nnv_layers_judge(&s->net, s->inputs[0], &b->options, s->arena, layers, err);
     if (st == NNV_OK) nnv_bench_row_layers(row, layers);
-    b->doing = was;
+    b->doing[was] = '\0';
     return st;
 }
 
@@ -236,18 +232,16 @@ static enum nnv_status run_row(struct bench *b, const struct subject *s, int dri
     const struct nnv_bench_work work = {
         .model = &s->net.model, .sets = s->sets, .inputs = s->inputs, .output_shapes = s->golden.shape};
     struct nnv_layers layers;
-    char doing[160];
     *row = (struct nnv_bench_row){.network = nnv_arena_strdup(b->arena, s->net.name),
                                   .origin = nnv_arena_strdup(b->arena, s->net.origin),
                                   .data = s->data,
                                   .driver = b->drivers[driver],
                                   .scenario = nnv_scenario_names[b->scenario],
-                                  .way = nnv_bench_way_names[b->way],
+                                  .way = nnv_bench_modes[b->mode],
                                   .has_latency = !b->no_latency};
     b->options.path = b->configs[driver].driver_path;
     b->options.options = b->configs[driver].driver_options;
-    snprintf(doing, sizeof doing, "%s on %s", s->net.name, b->drivers[driver]);
-    b->doing = doing;
+    snprintf(b->doing, sizeof b->doing, "%.80s on %.80s", s->net.name, b->drivers[driver]);
     enum nnv_status st = NNV_OK;
     if (!b->no_latency) st = nnv_bench_measure(&work, &b->options, b->arena, &row->measured, err);
     nnv_bench_row_count(row);
@@ -275,7 +269,7 @@ static enum nnv_status run_network(struct bench *b, const char *name, struct nnv
     enum nnv_status st = open_subject(b, name, &s, err);
     if (st == NNV_OK && !b->cli.json)
         printf("%s  %s, data %s, %s, %s\n", s.net.name, s.net.origin, s.data, nnv_scenario_names[b->scenario],
-               nnv_bench_way_names[b->way]);
+               nnv_bench_modes[b->mode]);
     for (int d = 0; st == NNV_OK && d < b->driver_count; d++) st = run_row(b, &s, d, err);
     nnv_answers_free(&s.golden);
     nnv_arena_free(s.arena);
@@ -418,7 +412,7 @@ static enum nnv_status take_options(struct bench *b, struct nnv_err *err) {
     if (b->no_accuracy && b->no_latency)
         return nnv_fail(err, NNV_INVALID, "--no-latency and --no-accuracy leave nothing");
     b->options.scenario = (enum nnv_scenario)b->scenario;
-    b->options.way = (enum nnv_bench_way)b->way;
+    b->options.mode = (enum nnv_mode)b->mode;
     b->options.streams = (uint32_t)b->streams;
     b->options.least = (uint32_t)b->least;
     b->options.seed = b->cli.seed;
@@ -466,7 +460,7 @@ static int run(int argc, char **argv) {
          "pictures, speech, random, or a folder; default: the network's", NULL},
         {0, "count", NNV_OPT_U64, &b.cli.count, "N", "at most so many items of the data", NULL},
         {0, "scenario", NNV_OPT_CHOICE, &b.scenario, "S", "how executions arrive", nnv_scenario_names},
-        {0, "way", NNV_OPT_CHOICE, &b.way, "W", "how they are asked for", nnv_bench_way_names},
+        {0, "way", NNV_OPT_CHOICE, &b.mode, "W", "how they are asked for", nnv_bench_modes},
         {0, "streams", NNV_OPT_U64, &b.streams, "N", "executions at once (not single)", NULL},
         {0, "rate", NNV_OPT_STRING, &b.rate, "R", "poisson: arrivals a second; default: 0.7 of what is possible", NULL},
         {0, "time", NNV_OPT_SECONDS, &b.options.time_ns, "S", "seconds of measuring, at most", NULL},

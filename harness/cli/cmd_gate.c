@@ -32,7 +32,7 @@ struct gate {
     struct nnv_cli cli;
     const char *against, *model, *expression, *margin, *detect;
     uint64_t pairs;
-    int way;
+    int mode;
     struct nnv_duel_options options;
     struct nnv_duel_result result;
     struct nnv_arena *arena;
@@ -141,7 +141,7 @@ static enum nnv_status take_options(struct gate *g, struct nnv_err *err) {
     o->blocks = (uint32_t)((g->pairs + NNV_GATE_ROUNDS - 1) / NNV_GATE_ROUNDS);
     o->alarms = 0.01;
     o->seed = g->cli.seed;
-    g->options.way = (enum nnv_bench_way)g->way;
+    g->options.mode = (enum nnv_mode)g->mode;
     g->options.timeout_ns = g->cli.timeout_ns;
     g->options.progress = on_progress;
     g->options.context = g;
@@ -291,7 +291,7 @@ static int run(int argc, char **argv) {
         {0, "pairs", NNV_OPT_U64, &g.pairs, "N", "pairs of turns, at most; eight share their processes", NULL},
         {0, "margin", NNV_OPT_STRING, &g.margin, "PERCENT", "a slowdown that does not matter", NULL},
         {0, "detect", NNV_OPT_STRING, &g.detect, "PERCENT", "a slowdown that must not be missed", NULL},
-        {0, "way", NNV_OPT_CHOICE, &g.way, "W", "how executions are asked for", nnv_bench_way_names},
+        {0, "way", NNV_OPT_CHOICE, &g.mode, "W", "how executions are asked for", nnv_bench_modes},
         NNV_OPTION_SPECS(g.cli),
         NNV_OPTION_TIER(g.cli),
         NNV_OPTION_SEED(g.cli),

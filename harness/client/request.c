@@ -81,15 +81,20 @@ void nnv_request_fill(struct nnv_request *r, const struct nnv_value *in) {
     }
 }
 
+void nnv_request_empty(struct nnv_request *r) {
+    for (uint32_t i = 0; i < r->model->main.nout; i++)
+        r->result.shapes[i] = (struct nnvts_output_shape){.dimension_count = NNV_MAX_RANK,
+                                                          .dimensions = r->dims + (size_t)i * NNV_MAX_RANK};
+    r->result.shape_count = 0;
+    r->result.timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
+}
+
 void nnv_request_reset(struct nnv_request *r) {
     for (uint32_t i = 0; i < r->model->main.nout; i++) {
         nnv_guard_init(r->output_at[i] - NNV_GUARD_BYTES, r->out[i].bytes, NNV_SALT_OUTPUT + i);
         r->outputs[i].location = r->output_places[i];
-        r->result.shapes[i] = (struct nnvts_output_shape){.dimension_count = NNV_MAX_RANK,
-                                                          .dimensions = r->dims + (size_t)i * NNV_MAX_RANK};
     }
-    r->result.shape_count = 0;
-    r->result.timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
+    nnv_request_empty(r);
 }
 
 void nnv_request_state_outputs(struct nnv_request *r, bool state) {

@@ -33,6 +33,8 @@ void nnv_request_place(struct nnv_request *r, const struct nnv_abi_pool *in, con
 void nnv_request_fill(struct nnv_request *r, const struct nnv_value *in);
 /** Poisons the outputs and empties the result, for another execution. */
 void nnv_request_reset(struct nnv_request *r);
+/** Empties the result alone: outputs hold what the last execution wrote. */
+void nnv_request_empty(struct nnv_request *r);
 /** Says the shapes of the outputs in the request, or (false) leaves them to the model. */
 void nnv_request_state_outputs(struct nnv_request *r, bool state);
 /** True if the driver's interface has no words for one of the inputs, *which; NNVTS_LIMIT_NO_EMPTY_INPUTS. */

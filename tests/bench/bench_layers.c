@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "harness/bench/lane.h"
+#include "harness/bench/stream.h"
 #include "mlts/networks/mobilenet.h"
 #include "reference/model/builder.h"
 #include "reference/eval/eval.h"
@@ -157,7 +157,7 @@ static enum nnv_status products_only(struct nnv_model *m, struct nnv_arena *a, s
 struct driver {
     struct nnv_client client;
     struct nnvts_prepared_model *prepared;
-    struct nnv_lane lane;
+    struct nnv_bench_stream stream;
     struct nnv_arena *arena;
 };
 
@@ -217,9 +217,9 @@ static enum nnv_status driver_prepare(struct driver *d, const struct nnv_model *
     const bool prepared = device->prepare_model(device, &model, &config, &d->prepared) == NNVTS_STATUS_NONE;
     nnv_abi_pool_free(&constants);
     if (!prepared) return NNV_UNSUPPORTED;
-    if (nnv_lane_open(&d->lane, &work, NNV_BENCH_PLAIN, d->prepared, d->arena, reason) != NNV_BENCH_DONE)
+    if (nnv_bench_stream_open(&d->stream, &work, NNV_MODE_SYNC, d->prepared, d->arena, reason) != NNV_BENCH_DONE)
         return nnv_fail(err, NNV_INVALID, "%s", reason);
-    if (nnv_lane_run(&d->lane, 0) != NNVTS_STATUS_NONE)
+    if (!nnv_bench_stream_run(&d->stream, 0))
         return nnv_fail(err, NNV_INVALID, "the driver does not execute the model");
     return NNV_OK;
 }
@@ -238,12 +238,12 @@ static void *driver_open(const struct rival *r, const struct nnv_model *m) {
 
 static void driver_run(void *state) {
     struct driver *d = state;
-    rival_must(nnv_lane_run(&d->lane, 0) == NNVTS_STATUS_NONE, "driver", "execute", 0);
+    rival_must(nnv_bench_stream_run(&d->stream, 0), "driver", "execute", 0);
 }
 
 static void driver_close(void *state) {
     struct driver *d = state;
-    nnv_lane_close(&d->lane);
+    nnv_bench_stream_close(&d->stream);
     if (d->prepared) d->prepared->release(d->prepared);
     d->prepared = NULL;
     nnv_arena_free(d->arena);

@@ -218,6 +218,11 @@ static void real_answers(void **state) {
     assert_int_equal(f->driver.state, NNV_BENCH_CRASHED);
     assert_non_null(strstr(f->driver.reason, "item 0"));
     nnv_answers_free(&f->driver);
+    o.options = "null-prepared@RELU";
+    assert_int_equal(nnv_answers_driver(&f->net, &f->data, &o, &f->golden, f->arena, &f->driver, &err), NNV_OK);
+    assert_int_equal(f->driver.state, NNV_BENCH_FAILED);
+    assert_string_equal(f->driver.reason, "prepare_model answered NONE without a prepared model");
+    nnv_answers_free(&f->driver);
     o.path = "/nonexistent.so";
     assert_int_equal(nnv_answers_driver(&f->net, &f->data, &o, &f->golden, f->arena, &f->driver, &err), NNV_INVALID);
     nnv_answers_free(&f->driver);

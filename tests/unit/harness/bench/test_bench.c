@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file test_bench.c Measuring drivers: every way and scenario gives samples, and what goes wrong is told. No times.
+/** @file test_bench.c Measuring drivers: every mode and scenario gives samples, and what goes wrong is told. No times.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -80,15 +80,15 @@ static struct nnv_bench_result measure(struct fixture *f, const char *driver) {
     return r;
 }
 
-static void every_way_and_scenario(void **state) {
+static void every_mode_and_scenario(void **state) {
     struct fixture *f = *state;
     for (int scenario = 0; scenario < NNV_SCENARIO_COUNT; scenario++)
-        for (int way = 0; way < NNV_BENCH_WAY_COUNT; way++) {
+        for (int mode = 0; mode < NNV_MODES; mode++) {
             f->options.scenario = (enum nnv_scenario)scenario;
-            f->options.way = (enum nnv_bench_way)way;
+            f->options.mode = (enum nnv_mode)mode;
             struct nnv_bench_result r = measure(f, "cpu");
             if (r.state != NNV_BENCH_DONE)
-                fail_msg("%s %s: %s", nnv_scenario_names[scenario], nnv_bench_way_names[way], r.reason);
+                fail_msg("%s %s: %s", nnv_scenario_names[scenario], nnv_bench_modes[mode], r.reason);
             assert_true(r.count >= f->options.least);
             for (uint32_t i = 0; i < r.count; i++) assert_true(r.sample_ns[i] > 0);
             assert_true(r.compile_ns > 0 && r.compile_cached_ns > 0 && r.first_ns > 0);
@@ -110,6 +110,14 @@ static void what_goes_wrong_is_told(void **state) {
     f->options.timeout_ns = 300000000;
     r = measure(f, "faulty:hang-execute@SOFTMAX");
     assert_int_equal(r.state, NNV_BENCH_TIMED_OUT);
+}
+
+/** Its breach is the driver's, and no crash of the process that measures. */
+static void a_missing_prepared_model(void **state) {
+    struct fixture *f = *state;
+    struct nnv_bench_result r = measure(f, "faulty:null-prepared@CONV_2D");
+    assert_int_equal(r.state, NNV_BENCH_FAILED);
+    assert_string_equal(r.reason, "prepare_model answered NONE without a prepared model");
 }
 
 /** Whether there is one input or as many as the driver can remember: what is never seen before is not known. */
@@ -187,7 +195,8 @@ int main(int argc, char **argv) {
     const char *slash = strrchr(argv[0], '/');
     snprintf(folder, sizeof folder, "%.*s/../drivers", (int)(slash ? slash - argv[0] : 1), slash ? argv[0] : ".");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_way_and_scenario, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_mode_and_scenario, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_missing_prepared_model, setup, teardown),
         cmocka_unit_test_setup_teardown(what_goes_wrong_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_that_are_remembered, setup, teardown),
         cmocka_unit_test_setup_teardown(every_operation_by_itself, setup, teardown),
