@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/hmac.h"
 #include "harness/bench/remote_wire.h"
+#include "harness/client/memory.h"
 #include "base/process.h"
 #include "harness/runner/signals.h"
 
@@ -216,8 +216,8 @@ enum nnv_status nnv_serve(const struct nnv_serve_options *o, struct nnv_err *err
     struct nnv_signals before;
     struct clients all = {.n = 0};
     struct addrinfo *address = NULL;
-    int listener = -1, memory = memfd_create("nnvts-serve", MFD_CLOEXEC);
-    if (memory < 0) return nnv_fail(err, NNV_IO, "memfd_create: %s", strerror(errno));
+    int listener = -1, memory = nnv_memory_file("nnvts-serve", 0, 0);
+    if (memory < 0) return nnv_fail(err, NNV_IO, "a file in memory: %s", strerror(errno));
     enum nnv_status s = nnv_remote_address(o->listen, true, &address, err);
     if (s == NNV_OK) s = open_socket(o, address, &listener, err);
     if (address) freeaddrinfo(address);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +13,7 @@
 #include "base/text.h"
 #include "compiler/nnapi/build.h"
 #include "compiler/nnapi/region/nnapi_region.h"
+#include "harness/client/memory.h"
 #include "harness/runner/channel.h"
 #include "base/process.h"
 #include "nnvts/ndk.h"
@@ -344,7 +344,7 @@ enum nnv_status nnv_loaded_start(const struct nnv_built *b, const struct nnv_loa
     s->entries = NNV_NEW(arena, struct entries, b->n_regions);
     enum nnv_status st = s->entries ? share(s, err) : nnv_no_memory(err);
     if (st != NNV_OK) return st;
-    s->log = memfd_create("nnvts-loaded", MFD_CLOEXEC);
+    s->log = nnv_memory_file("nnvts-loaded", 0, 0);
     s->pid = s->log < 0 ? -1 : nnv_process_fork();
     if (s->pid == 0) work(s);
     if (s->pid < 0) {

@@ -104,7 +104,7 @@ static void run_input(struct running *r, uint32_t i) {
     if (!build(r, &input.base)) return;
     nnv_arena_reset(r->arena);
     if (r->batch->board != NULL) atomic_store(&r->batch->board->current, i);
-    nnv_fuzz_trial(r->env, r->spec, &input, r->arena, &out);
+    nnv_fuzz_execute(r->env, r->spec, &input, r->arena, &out);
     if (r->batch->board != NULL) atomic_store(&r->batch->board->done, i + 1);
     if (r->env->serial != NULL) atomic_fetch_add(r->env->serial, 1);
     r->supported = r->supported || out.supported;

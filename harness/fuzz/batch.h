@@ -70,7 +70,7 @@ struct nnv_fuzz_outcome {
     char text[256];
 };
 /** Runs one input whose base is spec. */
-void nnv_fuzz_trial(struct nnv_case_env *env, const struct nnv_spec *spec, const struct nnv_fuzz_input *input,
-                    struct nnv_arena *arena, struct nnv_fuzz_outcome *out);
+void nnv_fuzz_execute(struct nnv_case_env *env, const struct nnv_spec *spec, const struct nnv_fuzz_input *input,
+                      struct nnv_arena *arena, struct nnv_fuzz_outcome *out);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/fuzz/cache.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "harness/client/memory.h"
 
 static bool is_cache(enum nnv_fuzz_kind kind) { return kind >= NNV_FUZZ_CACHE && kind <= NNV_FUZZ_CACHE_TOKEN; }
 
@@ -24,7 +25,7 @@ bool nnv_fuzz_cache_open(struct nnv_fuzz_cache *c, const struct nnvts_device *de
                                            .data_fd_count = device->data_cache_files,
                                            .token = {1, 2, 3}}};
     for (; c->count < device->model_cache_files + device->data_cache_files; c->count++) {
-        c->fd[c->count] = memfd_create("nnvts-cache", MFD_CLOEXEC);
+        c->fd[c->count] = nnv_memory_file("nnvts-cache", 0, 0);
         if (c->fd[c->count] < 0) return false;
     }
     return true;

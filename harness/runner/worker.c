@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "harness/runner/crash.h"
+#include "harness/client/memory.h"
 #include "harness/runner/determinism.h"
 #include "harness/runner/limits.h"
 #include "base/process.h"
@@ -32,12 +32,7 @@ size_t nnv_log_read(int log, uint64_t from, char *buf) {
 
 /** A file in memory that can't grow beyond its size: a driver that prints without end fills only that. */
 static int log_new(void) {
-    int fd = memfd_create("nnvts-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0) return -1;
-    if (ftruncate(fd, NNV_LOG_BYTES) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
-        return fd;
-    close(fd);
-    return -1;
+    return nnv_memory_file("nnvts-log", NNV_LOG_BYTES, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
 }
 
 /** The log in the worker: begins again at its start when half of it is used. Returns where the next case's begins. */

@@ -191,10 +191,9 @@ ANeuralNetworksMemoryDesc *nnv_api_desc(struct nnv_api *a) {
 
 int nnv_api_file(struct nnv_api *a, size_t bytes, void **at) {
     /* Its size is sealed, so that whoever maps it need not fear that it shrinks. */
-    int fd = memfd_create("nnvts-api", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    int fd = nnv_memory_file("nnvts-api", bytes, F_SEAL_SHRINK | F_SEAL_GROW);
+    if (fd < 0) {
         nnv_session_error(&a->s, "no shared memory: %s", strerror(errno));
-        if (fd >= 0) close(fd);
         return -1;
     }
     nnv_api_keep_fd(a, fd);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file trial.c One input on a driver: what it answers, and what it must not do. */
+/** @file execution.c One input on a driver: what it answers, and what it must not do. */
 #include <ctype.h>
 #include <fenv.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/guard.h"
+#include "harness/client/execute.h"
+#include "harness/client/prepare.h"
 #include "harness/fuzz/batch.h"
 #include "harness/fuzz/cache.h"
 #include "reference/model/validate.h"
 
-enum { SALT = 11, UNFILLED = 0xee };
-
-struct trial {
+struct execution {
     struct nnv_case_env *env;
+    struct nnv_preparation preparation; /**< of the image's model */
     struct nnv_fuzz_image image;
     struct nnv_fuzz_outcome *out;
     struct nnv_arena *arena;
@@ -22,10 +21,10 @@ struct trial {
     uint64_t rule;
 };
 
-static void enter(struct trial *t, enum nnv_phase phase) { *t->env->phase = (uint32_t)phase; }
+static void enter(struct execution *t, enum nnv_phase phase) { *t->env->phase = (uint32_t)phase; }
 
 /** Notes the first thing that is wrong; returns false. */
-NNV_PRINTF(3, 4) static bool wrong(struct trial *t, enum nnv_fuzz_wrong kind, const char *fmt, ...) {
+NNV_PRINTF(3, 4) static bool wrong(struct execution *t, enum nnv_fuzz_wrong kind, const char *fmt, ...) {
     if (t->out->wrong) return false;
     va_list ap;
     va_start(ap, fmt);
@@ -36,23 +35,26 @@ NNV_PRINTF(3, 4) static bool wrong(struct trial *t, enum nnv_fuzz_wrong kind, co
     return false;
 }
 
-static bool damaged(struct trial *t, const char *call, const char *what) {
-    t->out->damaged = true;
-    return wrong(t, NNV_WRONG_MEMORY, "%s changed %s", call, what);
+/** Notes what the driver broke in a call. */
+static bool kept(struct execution *t, const char *call, const struct nnv_breach *b) {
+    if (b->kind == NNV_BREACH_NONE || b->kind == NNV_BREACH_OURS) return b->kind == NNV_BREACH_NONE;
+    t->out->damaged = t->out->damaged || b->kind == NNV_BREACH_MEMORY;
+    return wrong(t, b->kind == NNV_BREACH_MEMORY ? NNV_WRONG_MEMORY : NNV_WRONG_STATUS, "%s %s", call, b->text);
 }
 
-/** Notes an answer, and checks that its status exists and that memory is whole. */
-static bool answered(struct trial *t, enum nnv_phase phase, enum nnvts_status status, const char *call) {
+/** Notes an answer, and checks that memory is whole and no rule broken. */
+static bool answered(struct execution *t, enum nnv_phase phase, enum nnvts_status status, const char *call,
+                     const struct nnv_breach *b) {
     uint64_t key[3] = {phase, (uint64_t)status, t->rule};
     t->out->answers[t->out->nanswers++] = nnv_hash_bytes(key, sizeof key);
     const char *changed = nnv_fuzz_image_changed(&t->image);
-    if (changed != NULL) return damaged(t, call, changed);
-    if ((unsigned)status <= NNVTS_STATUS_DEAD_OBJECT) return true;
-    return wrong(t, NNV_WRONG_STATUS, "%s answered status %d, which does not exist", call, (int)status);
+    struct nnv_breach memory = {0};
+    if (changed) nnv_breach(&memory, NNV_BREACH_MEMORY, 0, "changed %s", changed);
+    return kept(t, call, &memory) && kept(t, call, b);
 }
 
 /** The rule that the model breaks, as a hash of the reason without its numbers. */
-static void validate(struct trial *t) {
+static void validate(struct execution *t) {
     struct nnv_spec lifted;
     struct nnv_err err = {0};
     if (!nnv_fuzz_lift(&t->image, t->arena, &lifted)) {
@@ -68,31 +70,16 @@ static void validate(struct trial *t) {
 }
 
 /** False if the driver is not to be called any more. */
-static bool ask_supported(struct trial *t) {
-    struct nnvts_device *d = t->env->client->device;
-    uint32_t n = t->image.model.main.operation_count;
-    void *room = nnv_arena_alloc(t->arena, nnv_guard_room(n), 1);
-    if (room == NULL) return false;
-    uint8_t *supported = nnv_guard_init(room, n, SALT);
-    memset(supported, UNFILLED, n);
-    enter(t, NNV_PHASE_SUPPORTED);
-    enum nnvts_status st = d->get_supported_operations(d, &t->image.model, (bool *)supported);
-    int64_t at;
-    if (!nnv_guard_check(supported, n, SALT, &at))
-        return damaged(t, "get_supported_operations", "memory outside the array of answers");
-    if (!answered(t, NNV_PHASE_SUPPORTED, st, "get_supported_operations")) return false;
-    bool all = st == NNVTS_STATUS_NONE;
-    for (uint32_t i = 0; st == NNVTS_STATUS_NONE && i < n; i++) {
-        if (supported[i] > 1)
-            return wrong(t, NNV_WRONG_STATUS, "get_supported_operations answered NONE but left entry %u unfilled", i);
-        all = all && supported[i];
-    }
-    t->out->supported = all && n > 0;
+static bool ask_supported(struct execution *t) {
+    struct nnv_preparation *p = &t->preparation;
+    const bool told = nnv_ask_supported(p, t->arena);
+    if (!answered(t, NNV_PHASE_SUPPORTED, p->status, p->call, &p->breach)) return false;
+    t->out->supported = told && p->refused == 0 && p->abi->main.operation_count > 0;
     return true;
 }
 
 /** What may keep a driver from preparing a valid model that it supports. */
-static bool excused(const struct trial *t, enum nnvts_status st) {
+static bool excused(const struct execution *t, enum nnvts_status st) {
     bool late = st == NNVTS_STATUS_MISSED_DEADLINE_TRANSIENT || st == NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
     bool short_of = st == NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT || st == NNVTS_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
     bool odd = t->image.prepare.preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED ||
@@ -100,34 +87,20 @@ static bool excused(const struct trial *t, enum nnvts_status st) {
     return short_of || odd || (late && t->image.prepare.deadline_ns != NNVTS_NO_TIME);
 }
 
-/** A prepared model that came with NONE; NULL, and wrong, if it is not whole. */
-static struct nnvts_prepared_model *check_whole(struct trial *t, const char *call, struct nnvts_prepared_model *p) {
-    if (p != NULL && p->struct_size >= sizeof *p && p->execute && p->release) return p;
-    wrong(t, NNV_WRONG_STATUS, "%s answered NONE without a whole prepared model", call);
-    return NULL;
-}
-
 /** NULL if there is nothing to execute, or the driver is not to be called any more. */
-static struct nnvts_prepared_model *prepare(struct trial *t) {
-    struct nnvts_device *d = t->env->client->device;
-    struct nnvts_prepared_model *prepared = NULL;
+static struct nnvts_prepared_model *prepare(struct execution *t) {
+    struct nnv_preparation *p = &t->preparation;
     char buf[32];
-    enter(t, NNV_PHASE_PREPARE);
-    enum nnvts_status st = d->prepare_model(d, &t->image.model, &t->image.prepare, &prepared);
-    if (!answered(t, NNV_PHASE_PREPARE, st, "prepare_model")) return NULL;
-    const char *name = nnv_abi_status_name((int)st, buf);
-    if (st != NNVTS_STATUS_NONE) {
-        if (prepared != NULL) wrong(t, NNV_WRONG_STATUS, "prepare_model answered %s and a prepared model", name);
-        if (t->valid && t->out->supported && !excused(t, st))
-            wrong(t, NNV_WRONG_REFUSED, "prepare_model answered %s for a valid model that the driver claims to support",
-                  name);
-        return NULL;
-    }
-    return check_whole(t, "prepare_model", prepared);
+    nnv_prepare(p);
+    if (!answered(t, NNV_PHASE_PREPARE, p->status, p->call, &p->breach)) return NULL;
+    if (p->status != NNVTS_STATUS_NONE && t->valid && t->out->supported && !excused(t, p->status))
+        wrong(t, NNV_WRONG_REFUSED, "prepare_model answered %s for a valid model that the driver claims to support",
+              nnv_abi_status_name((int)p->status, buf));
+    return p->prepared;
 }
 
 /** Room for the shapes of as many outputs as model or request have. */
-static struct nnvts_execution_result *make_result(struct trial *t) {
+static struct nnvts_execution_result *make_result(struct execution *t) {
     struct nnv_fuzz_image *m = &t->image;
     uint32_t n =
         m->model.main.output_count > m->request.output_count ? m->model.main.output_count : m->request.output_count;
@@ -142,36 +115,35 @@ static struct nnvts_execution_result *make_result(struct trial *t) {
     return m->failed ? NULL : result;
 }
 
-static bool execute(struct trial *t, struct nnvts_prepared_model *prepared) {
+static bool execute(struct execution *t, struct nnvts_prepared_model *prepared) {
     struct nnvts_execution_result *result = make_result(t);
     if (result == NULL) return true;
+    struct nnv_execution x = {
+        .prepared = prepared, .request = &t->image.request, .result = result, .config = t->image.execution};
     enter(t, NNV_PHASE_EXECUTE);
-    enum nnvts_status st = prepared->execute(prepared, &t->image.request, &t->image.execution, result);
+    nnv_execute(&x);
     nnv_fuzz_image_forgive_outputs(&t->image);
     t->out->executed = true;
-    return answered(t, NNV_PHASE_EXECUTE, st, "execute");
+    return answered(t, NNV_PHASE_EXECUTE, x.status, x.call, &x.breach);
 }
 
 /** Executes and releases. */
-static void use(struct trial *t, struct nnvts_prepared_model *prepared) {
+static void use(struct execution *t, struct nnvts_prepared_model *prepared) {
     if (!execute(t, prepared)) return;
     enter(t, NNV_PHASE_RELEASE);
     prepared->release(prepared);
 }
 
 /** Prepares from damaged cache files. */
-static void use_damaged(struct trial *t, const struct nnvts_cache *files) {
-    struct nnvts_device *d = t->env->client->device;
-    struct nnvts_prepared_model *prepared = NULL;
-    enter(t, NNV_PHASE_PREPARE);
-    enum nnvts_status st = d->prepare_from_cache(d, files, NNVTS_NO_TIME, &prepared);
+static void use_damaged(struct execution *t, const struct nnvts_cache *files) {
+    struct nnv_preparation *p = &t->preparation;
+    nnv_prepare_from_cache(p, files, NNVTS_NO_TIME);
     t->rule = nnv_hash_str("cache");
-    if (!answered(t, NNV_PHASE_PREPARE, st, "prepare_from_cache") || st != NNVTS_STATUS_NONE) return;
-    if (check_whole(t, "prepare_from_cache", prepared) != NULL) use(t, prepared);
+    if (answered(t, NNV_PHASE_PREPARE, p->status, p->call, &p->breach) && p->prepared) use(t, p->prepared);
 }
 
 /** Prepares into cache files, damages them, and prepares from what is left. */
-static void use_cache(struct trial *t, const struct nnv_fuzz_input *input) {
+static void use_cache(struct execution *t, const struct nnv_fuzz_input *input) {
     struct nnvts_prepared_model *prepared = NULL;
     struct nnv_fuzz_cache cache;
     if (nnv_fuzz_cache_open(&cache, t->env->client->device)) {
@@ -188,9 +160,9 @@ static void use_cache(struct trial *t, const struct nnv_fuzz_input *input) {
     nnv_fuzz_cache_close(&cache);
 }
 
-void nnv_fuzz_trial(struct nnv_case_env *env, const struct nnv_spec *spec, const struct nnv_fuzz_input *input,
-                    struct nnv_arena *arena, struct nnv_fuzz_outcome *out) {
-    struct trial t = {.env = env, .out = out, .arena = arena};
+void nnv_fuzz_execute(struct nnv_case_env *env, const struct nnv_spec *spec, const struct nnv_fuzz_input *input,
+                      struct nnv_arena *arena, struct nnv_fuzz_outcome *out) {
+    struct execution t = {.env = env, .out = out, .arena = arena};
     struct nnv_err err = {0};
     *out = (struct nnv_fuzz_outcome){0};
     fenv_t environment;
@@ -201,6 +173,8 @@ void nnv_fuzz_trial(struct nnv_case_env *env, const struct nnv_spec *spec, const
     if (ok && !t.image.failed) nnv_fuzz_image_remember(&t.image);
     ok = ok && !t.image.failed;
     if (ok) validate(&t);
+    t.preparation = (struct nnv_preparation){
+        .device = env->client->device, .abi = &t.image.model, .config = &t.image.prepare, .phase = env->phase};
     if (ok && ask_supported(&t)) {
         struct nnvts_prepared_model *prepared = prepare(&t);
         if (prepared != NULL) use(&t, prepared);
