@@ -245,6 +245,11 @@ bool nnv_api_set_all(struct nnv_api *a, ANeuralNetworksExecution *execution);
 bool nnv_api_compute(struct nnv_api *a, ANeuralNetworksExecution *execution);
 /** The result of that, which may be an error. */
 int nnv_api_computed(struct nnv_api *a, ANeuralNetworksExecution *execution);
+/** The library has what the mode needs; else the case does not apply. There is no NNV_MODE_REUSABLE of its own. */
+bool nnv_api_has_mode(struct nnv_api *a, enum nnv_mode mode);
+/** Computes in the mode and waits: a result code. The burst is for NNV_MODE_BURST alone. */
+int nnv_api_computed_in(struct nnv_api *a, enum nnv_mode mode, ANeuralNetworksExecution *execution,
+                        ANeuralNetworksBurst *burst);
 /** startCompute, or startComputeWithDependencies without any; the event is kept. */
 ANeuralNetworksEvent *nnv_api_start(struct nnv_api *a, ANeuralNetworksExecution *execution);
 /** The small model's output is the sum of its inputs; empties the output. */

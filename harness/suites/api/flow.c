@@ -150,38 +150,20 @@ static void counts(struct nnv_api *a) {
         loop_runs(a, c, 2, 3);
 }
 
-enum loop_way { SYNC, ASYNC, FENCED, BURST };
-
-static int run_loop(struct nnv_api *a, enum loop_way way, ANeuralNetworksCompilation *c, ANeuralNetworksExecution *e) {
-    const struct nnvts_ndk *nn = a->nn;
-    ANeuralNetworksEvent *event = NULL;
-    ANeuralNetworksBurst *burst = way == BURST ? nnv_api_burst(a, c) : NULL;
-    if (way == BURST) return burst ? nn->Execution_burstCompute(e, burst) : -1;
-    if (way == SYNC) return nnv_api_computed(a, e);
-    int code = way == ASYNC ? nn->Execution_startCompute(e, &event)
-                            : nn->Execution_startComputeWithDependencies(e, NULL, 0, 0, &event);
-    if (code != ANEURALNETWORKS_NO_ERROR) return code;
-    code = nn->Event_wait(event);
-    nn->Event_free(event);
-    return code;
-}
-
 /** A loop that never ends is given up after its timeout; the compilation is as good as before. */
 static void endless(struct nnv_api *a) {
-    const enum loop_way way = (enum loop_way)a->c->param;
+    const enum nnv_mode mode = (enum nnv_mode)a->c->param;
     const uint64_t timeout = 20000000, much = 400000000;
-    if ((way == ASYNC && !a->nn->Execution_startCompute && !nnv_api_lacks(a, "Execution_startCompute")) ||
-        (way == FENCED && !a->nn->Execution_startComputeWithDependencies &&
-         !nnv_api_lacks(a, "Execution_startComputeWithDependencies")))
-        return;
+    if (mode != NNV_MODE_SYNC && !nnv_api_has_mode(a, mode)) return;
     ANeuralNetworksCompilation *c = loop(a, 5, 0);
     ANeuralNetworksExecution *e = NULL;
     uint64_t took = UINT64_MAX;
     for (int i = 0; i < 2 && took > much; i++) { /* a busy machine may be late once */
         e = c ? loop_execution(a, c, 0) : NULL;
         if (!e || !OK(Execution_setLoopTimeout, e, timeout)) return;
+        ANeuralNetworksBurst *burst = mode == NNV_MODE_BURST ? nnv_api_burst(a, c) : NULL;
         const uint64_t start = nnv_now_ns();
-        const int code = run_loop(a, way, c, e);
+        const int code = nnv_api_computed_in(a, mode, e, burst);
         took = nnv_now_ns() - start;
         if (!nnv_api_check(a, "computing an endless loop", code, NNV_API_MISSED)) return;
     }
@@ -258,10 +240,10 @@ static const struct nnv_api_case cases[] = {
     {.name = "if/input_of_other_extent", .run = malformed_if, .param = BRANCH_TYPE, .level = 4},
     {.name = "if/branch_input_missing", .run = malformed_if, .param = NO_BRANCH_INPUT, .level = 4},
     {.name = "while/counts", .run = counts, .level = 4},
-    {.name = "while/endless", .run = endless, .param = SYNC, .level = 4},
-    {.name = "while/endless_async", .run = endless, .param = ASYNC, .level = 4},
-    {.name = "while/endless_fenced", .run = endless, .param = FENCED, .level = 4},
-    {.name = "while/endless_in_burst", .run = endless, .param = BURST, .level = 4},
+    {.name = "while/endless", .run = endless, .param = NNV_MODE_SYNC, .level = 4},
+    {.name = "while/endless_async", .run = endless, .param = NNV_MODE_ASYNC, .level = 4},
+    {.name = "while/endless_fenced", .run = endless, .param = NNV_MODE_FENCED, .level = 4},
+    {.name = "while/endless_in_burst", .run = endless, .param = NNV_MODE_BURST, .level = 4},
     {.name = "while/no_time", .run = no_time, .level = 4},
     {.name = "while/timeout_is_the_executions", .run = timeout_is_the_executions, .level = 4},
     {.name = "while/timeout_above_maximum", .run = above_maximum, .level = 4},

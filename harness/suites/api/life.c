@@ -200,66 +200,32 @@ static void interleaved(struct nnv_api *a) {
                        (double)out[i][k], (double)(2 * in[i][k]));
 }
 
-enum how { COMPUTE, START, BURST, FENCED };
-
-static int compute_how(struct nnv_api *a, enum how how, ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst) {
-    ANeuralNetworksEvent *event = NULL;
-    int code;
-    switch (how) {
-    case COMPUTE:
-        return a->nn->Execution_compute(e);
-    case BURST:
-        return a->nn->Execution_burstCompute(e, burst);
-    case START:
-        code = a->nn->Execution_startCompute(e, &event);
-        break;
-    case FENCED:
-        code = a->nn->Execution_startComputeWithDependencies(e, NULL, 0, 0, &event);
-        break;
-    default:
-        return -1;
-    }
-    if (code != ANEURALNETWORKS_NO_ERROR) return code;
-    code = a->nn->Event_wait(event);
-    a->nn->Event_free(event);
-    return code;
-}
-
-static bool has_how(struct nnv_api *a, enum how how) {
-    const struct nnvts_ndk *nn = a->nn;
-    bool has = how == COMPUTE ? nn->Execution_compute != NULL
-               : how == START ? nn->Execution_startCompute != NULL
-               : how == BURST ? nn->Execution_burstCompute && nn->Burst_create
-                              : nn->Execution_startComputeWithDependencies != NULL;
-    static const char *const names[] = {"Execution_compute", "Execution_startCompute", "Execution_burstCompute",
-                                        "Execution_startComputeWithDependencies"};
-    return has || nnv_api_lacks(a, names[how]);
-}
-
-/** A one-shot execution computes once: low byte: how first, next byte: how then. */
+/** A one-shot execution computes once: low byte: the mode first, next byte: then. */
 static void one_shot(struct nnv_api *a) {
-    enum how first = (enum how)(a->c->param & 0xff), then = (enum how)(a->c->param >> 8);
-    if (!has_how(a, first) || !has_how(a, then) || !nnv_api_advance(a, NNV_API_READY)) return;
-    ANeuralNetworksBurst *burst = first == BURST || then == BURST ? nnv_api_burst(a, a->compilation) : NULL;
-    if (!burst && (first == BURST || then == BURST)) return;
-    if (!nnv_api_check(a, "computing", compute_how(a, first, a->execution, burst), NNV_API_NO_ERROR)) return;
+    const enum nnv_mode first = (enum nnv_mode)(a->c->param & 0xff), then = (enum nnv_mode)(a->c->param >> 8);
+    if (!nnv_api_has_mode(a, first) || !nnv_api_has_mode(a, then) || !nnv_api_advance(a, NNV_API_READY)) return;
+    ANeuralNetworksBurst *burst =
+        first == NNV_MODE_BURST || then == NNV_MODE_BURST ? nnv_api_burst(a, a->compilation) : NULL;
+    if (!burst && (first == NNV_MODE_BURST || then == NNV_MODE_BURST)) return;
+    if (!nnv_api_check(a, "computing", nnv_api_computed_in(a, first, a->execution, burst), NNV_API_NO_ERROR)) return;
     nnv_api_check_sum(a);
-    nnv_api_check(a, "computing a one-shot execution again", compute_how(a, then, a->execution, burst),
+    nnv_api_check(a, "computing a one-shot execution again", nnv_api_computed_in(a, then, a->execution, burst),
                   NNV_API_BAD_STATE);
     nnv_expect(&a->s, a->out[0] == 0, "computing a one-shot execution again wrote its output");
 }
 
-/** A reusable execution computes anew each time, in whatever way, from what its inputs hold then. */
+/** A reusable execution computes anew each time, in whatever mode, from what its inputs hold then. */
 static void reusable(struct nnv_api *a) {
-    enum how first = (enum how)(a->c->param & 0xff), then = (enum how)(a->c->param >> 8);
-    if (!has_how(a, first) || !has_how(a, then) || !nnv_api_advance(a, NNV_API_READY) ||
+    const enum nnv_mode first = (enum nnv_mode)(a->c->param & 0xff), then = (enum nnv_mode)(a->c->param >> 8);
+    if (!nnv_api_has_mode(a, first) || !nnv_api_has_mode(a, then) || !nnv_api_advance(a, NNV_API_READY) ||
         !OK(Execution_setReusable, a->execution, true))
         return;
-    ANeuralNetworksBurst *burst = first == BURST || then == BURST ? nnv_api_burst(a, a->compilation) : NULL;
+    ANeuralNetworksBurst *burst =
+        first == NNV_MODE_BURST || then == NNV_MODE_BURST ? nnv_api_burst(a, a->compilation) : NULL;
     for (int i = 0; i < 6; i++) {
         for (int k = 0; k < 4; k++) a->in[0][k] = (float)(100 * i + k);
         memset(a->out, 0, sizeof a->out);
-        int code = compute_how(a, i % 2 ? then : first, a->execution, burst);
+        int code = nnv_api_computed_in(a, i % 2 ? then : first, a->execution, burst);
         if (!nnv_api_check(a, "computing a reusable execution", code, NNV_API_NO_ERROR)) return;
         for (int k = 0; k < 4; k++)
             if (!nnv_expect(&a->s, a->out[k] == a->in[0][k] + a->in[1][k],
@@ -371,7 +337,7 @@ static void many_in_flight(struct nnv_api *a) {
             return;
 }
 
-#define PAIR(first, then) ((first) | (then) << 8)
+#define PAIR(first, then) (NNV_MODE_##first | NNV_MODE_##then << 8)
 
 static const struct nnv_api_case cases[] = {
     {.name = "life/free_null", .run = free_null},
@@ -396,23 +362,23 @@ static const struct nnv_api_case cases[] = {
     {.name = "execution/incomplete_stays", .run = incomplete_stays},
     {.name = "execution/two_of_each", .run = two_of_each},
     {.name = "execution/interleaved", .run = interleaved},
-    {.name = "one_shot/compute_compute", .run = one_shot, .param = PAIR(COMPUTE, COMPUTE)},
-    {.name = "one_shot/compute_start", .run = one_shot, .param = PAIR(COMPUTE, START)},
-    {.name = "one_shot/compute_burst", .run = one_shot, .param = PAIR(COMPUTE, BURST)},
-    {.name = "one_shot/compute_fenced", .run = one_shot, .param = PAIR(COMPUTE, FENCED)},
-    {.name = "one_shot/start_compute", .run = one_shot, .param = PAIR(START, COMPUTE)},
-    {.name = "one_shot/start_start", .run = one_shot, .param = PAIR(START, START)},
-    {.name = "one_shot/burst_compute", .run = one_shot, .param = PAIR(BURST, COMPUTE)},
+    {.name = "one_shot/compute_compute", .run = one_shot, .param = PAIR(SYNC, SYNC)},
+    {.name = "one_shot/compute_start", .run = one_shot, .param = PAIR(SYNC, ASYNC)},
+    {.name = "one_shot/compute_burst", .run = one_shot, .param = PAIR(SYNC, BURST)},
+    {.name = "one_shot/compute_fenced", .run = one_shot, .param = PAIR(SYNC, FENCED)},
+    {.name = "one_shot/start_compute", .run = one_shot, .param = PAIR(ASYNC, SYNC)},
+    {.name = "one_shot/start_start", .run = one_shot, .param = PAIR(ASYNC, ASYNC)},
+    {.name = "one_shot/burst_compute", .run = one_shot, .param = PAIR(BURST, SYNC)},
     {.name = "one_shot/burst_burst", .run = one_shot, .param = PAIR(BURST, BURST)},
-    {.name = "one_shot/fenced_compute", .run = one_shot, .param = PAIR(FENCED, COMPUTE)},
+    {.name = "one_shot/fenced_compute", .run = one_shot, .param = PAIR(FENCED, SYNC)},
     {.name = "one_shot/fenced_fenced", .run = one_shot, .param = PAIR(FENCED, FENCED)},
-    {.name = "reusable/compute", .run = reusable, .param = PAIR(COMPUTE, COMPUTE), .level = 5},
-    {.name = "reusable/start", .run = reusable, .param = PAIR(START, START), .level = 5},
+    {.name = "reusable/compute", .run = reusable, .param = PAIR(SYNC, SYNC), .level = 5},
+    {.name = "reusable/start", .run = reusable, .param = PAIR(ASYNC, ASYNC), .level = 5},
     {.name = "reusable/burst", .run = reusable, .param = PAIR(BURST, BURST), .level = 5},
     {.name = "reusable/fenced", .run = reusable, .param = PAIR(FENCED, FENCED), .level = 5},
-    {.name = "reusable/compute_burst", .run = reusable, .param = PAIR(COMPUTE, BURST), .level = 5},
-    {.name = "reusable/compute_fenced", .run = reusable, .param = PAIR(COMPUTE, FENCED), .level = 5},
-    {.name = "reusable/start_burst", .run = reusable, .param = PAIR(START, BURST), .level = 5},
+    {.name = "reusable/compute_burst", .run = reusable, .param = PAIR(SYNC, BURST), .level = 5},
+    {.name = "reusable/compute_fenced", .run = reusable, .param = PAIR(SYNC, FENCED), .level = 5},
+    {.name = "reusable/start_burst", .run = reusable, .param = PAIR(ASYNC, BURST), .level = 5},
     {.name = "reusable/is_settled", .run = reusable_is_settled, .level = 5},
     {.name = "reusable/not_after_all", .run = not_reusable_after_all, .level = 5},
     {.name = "reusable/shapes", .run = shape_while_reusable, .level = 5},

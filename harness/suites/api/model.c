@@ -95,6 +95,36 @@ int nnv_api_computed(struct nnv_api *a, ANeuralNetworksExecution *execution) {
     return a->nn->Execution_compute ? a->nn->Execution_compute(execution) : wait_for(a, execution);
 }
 
+bool nnv_api_has_mode(struct nnv_api *a, enum nnv_mode mode) {
+    const struct nnvts_ndk *nn = a->nn;
+    switch (mode) {
+    case NNV_MODE_ASYNC:
+        return nn->Execution_startCompute || nnv_api_lacks(a, "Execution_startCompute");
+    case NNV_MODE_FENCED:
+        return nn->Execution_startComputeWithDependencies || nnv_api_lacks(a, "Execution_startComputeWithDependencies");
+    case NNV_MODE_BURST:
+        return (nn->Execution_burstCompute && nn->Burst_create) || nnv_api_lacks(a, "Execution_burstCompute");
+    case NNV_MODE_SYNC:
+    case NNV_MODE_REUSABLE:
+    case NNV_MODES:
+        break;
+    }
+    return nn->Execution_compute || nnv_api_lacks(a, "Execution_compute");
+}
+
+int nnv_api_computed_in(struct nnv_api *a, enum nnv_mode mode, ANeuralNetworksExecution *execution,
+                        ANeuralNetworksBurst *burst) {
+    ANeuralNetworksEvent *event = NULL;
+    if (mode == NNV_MODE_BURST) return burst ? a->nn->Execution_burstCompute(execution, burst) : -1;
+    if (mode != NNV_MODE_ASYNC && mode != NNV_MODE_FENCED) return nnv_api_computed(a, execution);
+    int code = mode == NNV_MODE_ASYNC ? a->nn->Execution_startCompute(execution, &event)
+                                      : a->nn->Execution_startComputeWithDependencies(execution, NULL, 0, 0, &event);
+    if (code != ANEURALNETWORKS_NO_ERROR) return code;
+    code = a->nn->Event_wait(event);
+    a->nn->Event_free(event);
+    return code;
+}
+
 bool nnv_api_compute(struct nnv_api *a, ANeuralNetworksExecution *execution) {
     return execution && nnv_api_check(a, "computing the execution", nnv_api_computed(a, execution), NNV_API_NO_ERROR);
 }

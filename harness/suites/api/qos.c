@@ -67,37 +67,19 @@ static void reusable_deadline(struct nnv_api *a) {
 
 /* ---------------------------------------------------------------------- durations */
 
-enum way { SYNC, ASYNC, BURST, FENCED };
-
-static bool compute_by(struct nnv_api *a, enum way way) {
-    ANeuralNetworksEvent *event = NULL;
-    switch (way) {
-    case SYNC:
-        return nnv_api_compute(a, a->execution);
-    case BURST: {
-        ANeuralNetworksBurst *burst = nnv_api_burst(a, a->compilation);
-        return burst && OK(Execution_burstCompute, a->execution, burst);
-    }
-    case ASYNC:
-        if (!OK(Execution_startCompute, a->execution, &event)) return false;
-        break;
-    case FENCED:
-        if (!OK(Execution_startComputeWithDependencies, a->execution, NULL, 0, 0, &event)) return false;
-        break;
-    }
-    nnv_api_keep_event(a, event);
-    return OK(Event_wait, event);
-}
-
 /** On the hardware no longer than in the driver, where both are known. */
 static void measured(struct nnv_api *a) {
     static const int32_t codes[] = {ANEURALNETWORKS_DURATION_ON_HARDWARE, ANEURALNETWORKS_DURATION_IN_DRIVER,
                                     ANEURALNETWORKS_FENCED_DURATION_ON_HARDWARE,
                                     ANEURALNETWORKS_FENCED_DURATION_IN_DRIVER};
     uint64_t ns[4] = {0, 0, 0, 0};
-    if (!nnv_api_advance(a, NNV_API_READY) || !OK(Execution_setMeasureTiming, a->execution, true) ||
-        !compute_by(a, (enum way)a->c->param) || !nnv_api_check_sum(a))
+    const enum nnv_mode mode = (enum nnv_mode)a->c->param;
+    if (!nnv_api_has_mode(a, mode) || !nnv_api_advance(a, NNV_API_READY) ||
+        !OK(Execution_setMeasureTiming, a->execution, true))
         return;
+    ANeuralNetworksBurst *burst = mode == NNV_MODE_BURST ? nnv_api_burst(a, a->compilation) : NULL;
+    const int code = nnv_api_computed_in(a, mode, a->execution, burst);
+    if (!nnv_api_check(a, "computing the execution", code, NNV_API_NO_ERROR) || !nnv_api_check_sum(a)) return;
     for (int i = 0; i < (a->level >= 4 ? 4 : 2); i++) {
         ns[i] = 0x5a5a5a5a5a5a5a5a;
         if (!OK(Execution_getDuration, a->execution, codes[i], &ns[i])) return;
@@ -143,10 +125,10 @@ static const struct nnv_api_case cases[] = {
     {.name = "qos/execute_in_no_time", .run = execute_in_no_time},
     {.name = "qos/execute_in_an_hour", .run = execute_in_an_hour},
     {.name = "qos/reusable_deadline", .run = reusable_deadline, .level = 5},
-    {.name = "timing/compute", .run = measured, .param = SYNC},
-    {.name = "timing/start", .run = measured, .param = ASYNC},
-    {.name = "timing/burst", .run = measured, .param = BURST},
-    {.name = "timing/fenced", .run = measured, .param = FENCED},
+    {.name = "timing/compute", .run = measured, .param = NNV_MODE_SYNC},
+    {.name = "timing/start", .run = measured, .param = NNV_MODE_ASYNC},
+    {.name = "timing/burst", .run = measured, .param = NNV_MODE_BURST},
+    {.name = "timing/fenced", .run = measured, .param = NNV_MODE_FENCED},
     {.name = "timing/unknown_is_max", .run = unknown_is_max},
     {.name = "timing/failed_has_no_duration", .run = failed_has_no_duration},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file exec.c The suite "exec": every way to execute a prepared model, and what must hold around it. */
+/** @file exec.c The suite "exec": every mode of execution, and what must hold around it. */
 #include "harness/suites/exec/exec.h"
 
 #include <stdio.h>

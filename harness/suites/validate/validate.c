@@ -422,7 +422,6 @@ static bool accept_boundary_case(struct fixture *b, const struct nnv_boundary_ca
     struct nnv_mutation m;
     struct nnv_subject subject;
     struct nnv_request v;
-    struct nnvts_prepared_model *prepared = NULL;
     int level = 0;
     char call[256];
     *did = applied(s, nnv_boundary_case_make(&m, row, b->spec, b->pick, s->env->arena)) &&
@@ -434,14 +433,14 @@ static bool accept_boundary_case(struct fixture *b, const struct nnv_boundary_ca
            (!row->request_change || row->request_change(s, row, &v));
     if (!*did) return s->result->verdict == NNVTS_PASS;
     if (!boundary_supported(s, &m, row)) return false;
+    struct nnv_preparation p = {.device = s->device, .abi = &m.abi, .config = &m.config, .phase = s->env->phase};
+    nnv_prepare(&p);
     snprintf(call, sizeof call, "prepare_model of a valid model (%s)", row->what);
-    nnv_session_enter(s, NNV_PHASE_PREPARE);
-    enum nnvts_status st = s->device->prepare_model(s->device, &m.abi, &m.config, &prepared);
-    if (!nnv_expect_status(s, call, st, NNVTS_STATUS_NONE) || !nnv_session_check_prepared(s, call, prepared))
+    if (!nnv_expect_kept(s, call, &p.breach, 2) || !nnv_expect_status(s, call, p.status, NNVTS_STATUS_NONE))
         return false;
     snprintf(call, sizeof call, "execute (%s)", row->what);
-    bool ok = nnv_session_check_values(s, call, nnv_session_sync(s, prepared, &v), &v);
-    nnv_session_release(s, prepared);
+    bool ok = nnv_session_check_values(s, call, nnv_session_sync(s, p.prepared, &v), &v);
+    nnv_session_release(s, p.prepared);
     return ok;
 }
 
