@@ -231,21 +231,27 @@ void nnv_session_release(struct nnv_session *s, struct nnvts_prepared_model *pre
 
 /* ------------------------------------------------------------------ requests */
 
-bool nnv_session_request(struct nnv_session *s, const struct nnv_subject *subject, enum nnv_pool_kind kind,
-                         struct nnv_request *r) {
+bool nnv_session_place(struct nnv_session *s, const struct nnv_model *model, const struct nnv_value *in,
+                       const struct nnv_value *out, enum nnv_pool_kind kind, struct nnv_request *r) {
     struct nnv_abi_pool pools[2];
     struct nnv_err err = {0};
-    uint32_t which;
-    if (nnv_inputs_beyond_limits(s->device, &subject->spec->model, subject->spec->inputs, &which))
-        return nnv_session_unsupported(s, "the driver can't be given input %u, which has no elements", which);
-    if (nnv_request_init(r, &subject->spec->model, subject->spec->inputs, subject->outputs, s->env->arena, &err))
-        return nnv_session_error(s, "%s", err.text);
-    r->subject = subject;
+    if (nnv_request_init(r, model, in, out, s->env->arena, &err)) return nnv_session_error(s, "%s", err.text);
     for (int i = 0; i < 2; i++)
         if (!nnv_session_memory(s, r->bytes[i], i && kind != NNV_POOL_FD_ONLY ? NNV_POOL_WRITABLE : kind,
                                 &pools[i].memory, &pools[i].data))
             return false;
     nnv_request_place(r, &pools[0], &pools[1]);
+    return true;
+}
+
+bool nnv_session_request(struct nnv_session *s, const struct nnv_subject *subject, enum nnv_pool_kind kind,
+                         struct nnv_request *r) {
+    const struct nnv_spec *spec = subject->spec;
+    uint32_t which;
+    if (nnv_inputs_beyond_limits(s->device, &spec->model, spec->inputs, &which))
+        return nnv_session_unsupported(s, "the driver can't be given input %u, which has no elements", which);
+    if (!nnv_session_place(s, &spec->model, spec->inputs, subject->outputs, kind, r)) return false;
+    r->subject = subject;
     return true;
 }
 

@@ -98,6 +98,9 @@ void nnv_session_release(struct nnv_session *s, struct nnvts_prepared_model *pre
 /** Makes a request of the subject; kind is that of the input pool. Outputs have the buffers that they need. */
 bool nnv_session_request(struct nnv_session *s, const struct nnv_subject *subject, enum nnv_pool_kind kind,
                          struct nnv_request *r);
+/** A request in memory of the session; kind is that of the input pool. */
+bool nnv_session_place(struct nnv_session *s, const struct nnv_model *model, const struct nnv_value *in,
+                       const struct nnv_value *out, enum nnv_pool_kind kind, struct nnv_request *r);
 /** Puts other inputs into the same memory: subject is the same model with other values. */
 void nnv_session_fill(struct nnv_request *r, const struct nnv_subject *subject);
 /** Guard zones are whole and inputs unchanged. call is named in the reason; "burst". */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/guard.h"
 #include "harness/suites/shapes/shapes.h"
 #include "harness/suites/kit/subjects.h"
 #include "harness/suites/suites.h"
@@ -13,35 +12,17 @@
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
 
-enum { SALT = 8 << 16 };
-
 /* ----------------------------------------------------------------- receiving */
 
-static bool ask(struct nnv_session *s, const struct nnvts_model *model, struct nnv_reception *r) {
-    const uint32_t n = model->main.operation_count;
-    void *room = nnv_arena_alloc(s->env->arena, nnv_guard_room(n), 1);
-    r->supported = NNV_NEW(s->env->arena, bool, n);
-    r->count = n;
-    if (!room || !r->supported) return nnv_session_error(s, "out of memory");
-    uint8_t *answers = nnv_guard_init(room, n, SALT);
-    memset(answers, 0xee, n);
-    nnv_session_enter(s, NNV_PHASE_SUPPORTED);
-    r->supported_status = s->device->get_supported_operations(s->device, model, (bool *)(void *)answers);
-    int64_t at;
-    if (!nnv_expect(s, nnv_guard_check(answers, n, SALT, &at),
-                    "get_supported_operations wrote outside the array of %u answers", n)) {
-        s->result->worker_damaged = true;
-        return false;
-    }
-    if (!nnv_expect_status_in(s, "get_supported_operations", r->supported_status,
-                              1u << NNVTS_STATUS_NONE | 1u << NNVTS_STATUS_INVALID_ARGUMENT))
-        return false;
-    for (uint32_t i = 0; i < n && r->supported_status == NNVTS_STATUS_NONE; i++) {
-        if (!nnv_expect(s, answers[i] <= 1, "get_supported_operations answered NONE, but nothing for operation %u", i))
-            return false;
-        r->supported[i] = answers[i];
-    }
-    return true;
+static bool ask(struct nnv_session *s, struct nnv_preparation *p, struct nnv_reception *r) {
+    r->supported = NNV_NEW(s->env->arena, bool, p->abi->main.operation_count);
+    r->count = p->abi->main.operation_count;
+    if (!r->supported) return nnv_session_error(s, "out of memory");
+    const bool told = nnv_ask_supported(p, s->env->arena);
+    r->supported_status = p->status;
+    for (uint32_t i = 0; i < r->count && told; i++) r->supported[i] = p->supported[i];
+    return nnv_expect_kept(s, p->call, &p->breach, 1 + (told ? r->count : 0)) &&
+           nnv_expect_status_in(s, p->call, p->status, 1u << NNVTS_STATUS_NONE | 1u << NNVTS_STATUS_INVALID_ARGUMENT);
 }
 
 static enum nnvts_status due(const struct nnv_reception *r) {
@@ -52,19 +33,13 @@ static enum nnvts_status due(const struct nnv_reception *r) {
 }
 
 bool nnv_receive(struct nnv_session *s, const struct nnvts_model *model, struct nnv_reception *r) {
+    struct nnv_preparation p = {.device = s->device, .abi = model, .phase = s->env->phase};
     *r = (struct nnv_reception){0};
-    if (!ask(s, model, r)) return false;
-    nnv_session_enter(s, NNV_PHASE_PREPARE);
-    r->prepare_status = s->device->prepare_model(s->device, model, &nnv_prepare_config, &r->prepared);
-    if (r->prepare_status == NNVTS_STATUS_NONE && !nnv_session_check_prepared(s, "prepare_model", r->prepared)) {
-        r->prepared = NULL;
-        return false;
-    }
-    if (r->prepare_status != NNVTS_STATUS_NONE &&
-        !nnv_expect(s, !r->prepared, "prepare_model failed, but gave a prepared model")) {
-        r->prepared = NULL;
-        return false;
-    }
+    if (!ask(s, &p, r)) return false;
+    nnv_prepare(&p);
+    r->prepare_status = p.status;
+    r->prepared = p.prepared;
+    if (!nnv_expect_kept(s, p.call, &p.breach, p.status == NNVTS_STATUS_NONE ? 2 : 1)) return false;
     return nnv_expect_status(s, "prepare_model, by what get_supported_operations claims,", r->prepare_status, due(r));
 }
 

@@ -6,73 +6,33 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/guard.h"
 #include "harness/suites/partition/partition.h"
 #include "nnvts/result.h"
 
-enum { INPUT_SALT = 9 << 16, OUTPUT_SALT = 10 << 16 };
-
 /** Arguments in two pools of shared memory, guarded. */
 struct arguments {
-    struct nnvts_memory pools[2];
-    uint8_t *mapped[2];
-    ANeuralNetworksMemory *memory[2]; /* NULL: by pointers */
-    uint8_t **in, **out;              /* where each value lies; NULL: omitted */
+    struct nnv_request request;
+    ANeuralNetworksMemory *memory[2]; /* of the pools; NULL: by pointers */
 };
 
 /* ------------------------------------------------------------------- arguments */
 
-static bool make_pool(struct nnv_partition *p, struct arguments *a, int which, const struct nnv_value *values,
-                      uint32_t count, uint32_t salt, uint8_t **at) {
-    size_t room = 64;
-    for (uint32_t i = 0; i < count; i++) room += values[i].omitted ? 0 : nnv_guard_room(values[i].bytes);
-    if (!nnv_session_memory(p->s, room, NNV_POOL_WRITABLE, &a->pools[which], &a->mapped[which])) return false;
-    room = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (values[i].omitted) continue;
-        at[i] = nnv_guard_init(a->mapped[which] + room, values[i].bytes, salt + i);
-        if (which == 0 && values[i].bytes) memcpy(at[i], values[i].data, values[i].bytes);
-        room += nnv_guard_room(values[i].bytes);
-    }
-    if (!p->from_memory) return true;
-    const int st = ANeuralNetworksMemory_createFromFd(a->pools[which].size, PROT_READ | PROT_WRITE, a->pools[which].fd,
-                                                      0, &a->memory[which]);
-    return nnv_partition_expect(p, "ANeuralNetworksMemory_createFromFd", st, ANEURALNETWORKS_NO_ERROR);
-}
-
 static bool make_arguments(struct nnv_partition *p, struct arguments *a) {
-    const struct nnv_subgraph *m = &p->spec->model.main;
-    *a = (struct arguments){.in = NNV_NEW(p->s->env->arena, uint8_t *, m->nin),
-                            .out = NNV_NEW(p->s->env->arena, uint8_t *, m->nout)};
-    if (!a->in || !a->out) return nnv_session_error(p->s, "out of memory");
-    return make_pool(p, a, 0, p->spec->inputs, m->nin, INPUT_SALT, a->in) &&
-           make_pool(p, a, 1, p->spec->outputs, m->nout, OUTPUT_SALT, a->out);
+    const struct nnv_spec *spec = p->spec;
+    *a = (struct arguments){.memory = {NULL}};
+    if (!nnv_session_place(p->s, &spec->model, spec->inputs, spec->outputs, NNV_POOL_WRITABLE, &a->request))
+        return false;
+    for (int i = 0; i < 2 && p->from_memory; i++) {
+        const struct nnvts_memory *pool = &a->request.pools[i];
+        const int st = ANeuralNetworksMemory_createFromFd(pool->size ? pool->size : 1, PROT_READ | PROT_WRITE, pool->fd,
+                                                          0, &a->memory[i]);
+        if (!nnv_partition_expect(p, "ANeuralNetworksMemory_createFromFd", st, ANEURALNETWORKS_NO_ERROR)) return false;
+    }
+    return true;
 }
 
 static void free_arguments(struct arguments *a) {
     for (int i = 0; i < 2; i++) ANeuralNetworksMemory_free(a->memory[i]);
-}
-
-static bool arguments_whole(struct nnv_partition *p, const struct arguments *a) {
-    const struct nnv_subgraph *m = &p->spec->model.main;
-    int64_t at = 0;
-    bool whole = true;
-    for (uint32_t i = 0; i < m->nout; i++)
-        whole = nnv_expect(p->s, nnv_guard_check(a->out[i], p->spec->outputs[i].bytes, OUTPUT_SALT + i, &at),
-                           "the execution wrote outside output %u: at byte %lld of %zu", i, (long long)at,
-                           p->spec->outputs[i].bytes) &&
-                whole;
-    for (uint32_t i = 0; i < m->nin; i++) {
-        const struct nnv_value *v = &p->spec->inputs[i];
-        if (!a->in[i]) continue;
-        whole = nnv_expect(p->s,
-                           nnv_guard_check(a->in[i], v->bytes, INPUT_SALT + i, &at) &&
-                               (v->bytes == 0 || memcmp(a->in[i], v->data, v->bytes) == 0),
-                           "the execution changed input %u", i) &&
-                whole;
-    }
-    if (!whole) p->s->result->worker_damaged = true;
-    return whole;
 }
 
 /* The type that completes an operand's shape by a value. */
@@ -91,9 +51,9 @@ static int set_input(struct nnv_partition *p, const struct arguments *a, ANeural
     const ANeuralNetworksOperandType *given = nnv_operand_is_open(&m->operands[m->in[i]]) ? &type : NULL;
     if (v->omitted) return ANeuralNetworksExecution_setInput(x, (int32_t)i, NULL, NULL, 0);
     if (!a->memory[0] || v->bytes == 0)
-        return ANeuralNetworksExecution_setInput(x, (int32_t)i, given, a->in[i], v->bytes);
-    return ANeuralNetworksExecution_setInputFromMemory(x, (int32_t)i, given, a->memory[0],
-                                                       (size_t)(a->in[i] - a->mapped[0]), v->bytes);
+        return ANeuralNetworksExecution_setInput(x, (int32_t)i, given, a->request.input_at[i], v->bytes);
+    return ANeuralNetworksExecution_setInputFromMemory(
+        x, (int32_t)i, given, a->memory[0], (size_t)(a->request.input_at[i] - a->request.pool_data[0]), v->bytes);
 }
 
 static int set_output(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x, uint32_t i) {
@@ -103,9 +63,10 @@ static int set_output(struct nnv_partition *p, const struct arguments *a, ANeura
     const bool whole = nnv_operand_is_open(&m->operands[m->out[i]]) && !p->open_outputs;
     const size_t bytes = v->bytes - (p->small == i + 1);
     if (!a->memory[1] || v->bytes == 0)
-        return ANeuralNetworksExecution_setOutput(x, (int32_t)i, whole ? &type : NULL, a->out[i], bytes);
+        return ANeuralNetworksExecution_setOutput(x, (int32_t)i, whole ? &type : NULL, a->request.output_at[i], bytes);
     return ANeuralNetworksExecution_setOutputFromMemory(x, (int32_t)i, whole ? &type : NULL, a->memory[1],
-                                                        (size_t)(a->out[i] - a->mapped[1]), bytes);
+                                                        (size_t)(a->request.output_at[i] - a->request.pool_data[1]),
+                                                        bytes);
 }
 
 static bool set_arguments(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x) {
@@ -213,7 +174,7 @@ static bool take_answer(struct nnv_partition *p, const struct arguments *a, ANeu
         v->bytes = p->spec->outputs[i].bytes;
         v->data = nnv_arena_alloc(p->s->env->arena, v->bytes + 1, 1);
         if (!v->data) return nnv_session_error(p->s, "out of memory");
-        if (v->bytes) memcpy(v->data, a->out[i], v->bytes);
+        if (v->bytes) memcpy(v->data, a->request.output_at[i], v->bytes);
     }
     return true;
 }
@@ -250,7 +211,7 @@ void nnv_partition_draw_mode(struct nnv_partition *p) {
 }
 
 bool nnv_partition_execute(struct nnv_partition *p, int *result) {
-    struct arguments a = {0};
+    struct arguments a = {.memory = {NULL}};
     ANeuralNetworksExecution *x = NULL;
     nnv_session_enter(p->s, NNV_PHASE_EXECUTE);
     p->answer = NULL;
@@ -263,7 +224,7 @@ bool nnv_partition_execute(struct nnv_partition *p, int *result) {
     ok = ok && set_arguments(p, &a, x);
     if (ok) {
         *result = compute(p, x);
-        ok = arguments_whole(p, &a);
+        ok = nnv_session_check_memory(p->s, "the execution", &a.request);
         if (ok && *result == ANEURALNETWORKS_NO_ERROR) ok = take_answer(p, &a, x);
         if (ok && p->small && *result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE) ok = check_told(p, x);
     }

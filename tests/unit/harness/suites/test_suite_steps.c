@@ -166,13 +166,13 @@ static void test_reception(void **state) {
     (void)state;
     receive(FINE, NNVTS_PASS, NULL);
     receive(UNSUPPORTED, NNVTS_FAIL, "expected GENERAL_FAILURE"); /* and yet it prepares */
-    receive(UNFILLED, NNVTS_FAIL, "nothing for operation 0");
+    receive(UNFILLED, NNVTS_FAIL, "left entry 0 unfilled");
     receive(SUPPORTED_INVALID, NNVTS_FAIL, "expected INVALID_ARGUMENT");
     receive(SUPPORTED_OVERRUN, NNVTS_FAIL, "outside the array");
     receive(SUPPORTED_77, NNVTS_FAIL, "status 77");
     receive(PREPARE_FAILS, NNVTS_FAIL, "expected NONE");
     receive(PREPARE_NOTHING, NNVTS_FAIL, "without a prepared model");
-    receive(PREPARE_FAILS_WITH_MODEL, NNVTS_FAIL, "gave a prepared model");
+    receive(PREPARE_FAILS_WITH_MODEL, NNVTS_FAIL, "and a prepared model");
     receive(PREPARE_SMALL, NNVTS_FAIL, "required members");
 }
 
