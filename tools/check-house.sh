@@ -9,6 +9,12 @@ rows() {
     cat <<'T'
 HTML heads, in reports/html/page.c|<html|*.c|reports/html/page.c
 content security policies, in reports/html/page.c|Content-Security-Policy|*.c|reports/html/page.c
+files in memory, in harness/client/memory.c|memfd_create\(|harness/*.c|harness/client/memory.c
+compiling on a driver, in harness/client/prepare.c|->prepare_model\(|harness/*.c|harness/client/prepare.c harness/suites/device.c harness/suites/partition/partial.c harness/suites/validate/validate.c harness/debug/spec_c_text.c
+modes of execution, in harness/client/execute.c|->create_burst\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
+modes of execution, in harness/client/execute.c|->create_execution\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
+modes of execution, in harness/client/execute.c|->execute_async\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
+modes of execution, in harness/client/execute.c|->execute_fenced\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
 memory errors, in base/status.c|"out of memory"|base/*.[ch] compiler/*.[ch] harness/*.[ch] mlts/*.[ch] randgraph/*.[ch] reference/*.[ch] reports/*.[ch]|base/status.c
 T
 }

@@ -198,12 +198,6 @@ bool nnv_session_supports(struct nnv_session *s, const struct nnv_subject *subje
     return supports(s, &p);
 }
 
-bool nnv_session_check_prepared(struct nnv_session *s, const char *call, const struct nnvts_prepared_model *prepared) {
-    struct nnv_breach b = {0};
-    nnv_verify_prepared(NNVTS_STATUS_NONE, prepared, &b);
-    return nnv_expect_kept(s, call, &b, 2);
-}
-
 bool nnv_session_compile(struct nnv_session *s, const struct nnv_subject *subject, const char *call,
                          const struct nnvts_prepare_config *config, uint32_t allowed,
                          struct nnvts_prepared_model **prepared) {

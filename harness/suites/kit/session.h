@@ -89,8 +89,6 @@ struct nnvts_prepared_model *nnv_session_prepare(struct nnv_session *s, const st
 bool nnv_session_compile(struct nnv_session *s, const struct nnv_subject *subject, const char *call,
                          const struct nnvts_prepare_config *config, uint32_t allowed,
                          struct nnvts_prepared_model **prepared);
-/** What a driver gives out on NONE: not NULL, whole, with all required members. */
-bool nnv_session_check_prepared(struct nnv_session *s, const char *call, const struct nnvts_prepared_model *prepared);
 void nnv_session_release(struct nnv_session *s, struct nnvts_prepared_model *prepared);
 
 /* ----------------------------------------------------------------- requests */
