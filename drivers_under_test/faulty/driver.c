@@ -20,6 +20,8 @@ static const char *read_option(const char *text, struct option *out) {
     size_t n = strcspn(text, "@,");
     out->bug = bug_by_name(text, n);
     if (!out->bug) return usage;
+    for (int i = 0; i < BUG_FAULTS; i++)
+        if (out->bug->fault[i] && !nnv_fault_by_name(out->bug->fault[i])) return "the catalogue has no such fault";
     out->op = out->bug->op;
     text += n;
     if (*text == '@') {

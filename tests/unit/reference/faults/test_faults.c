@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The model editor and the catalogue of faults, on models and values worked by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reference/faults/faults.h"
+#include "reference/model/builder.h"
+#include "reference/model/validate.h"
+
+static struct nnv_arena *arena;
+static struct nnv_spec spec;
+static struct nnv_call **calls;
+static struct nnv_edit edit;
+static const struct nnv_encoding FLOATS = {.type = ANEURALNETWORKS_TENSOR_FLOAT32};
+
+static int set_up(void **state) {
+    (void)state;
+    arena = nnv_arena_new();
+    return arena ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    nnv_arena_free(arena);
+    return 0;
+}
+
+/** Puts the finished model into the editor, its first operation in hand. */
+static void take(struct nnv_builder *b, uint32_t in, uint32_t out) {
+    struct nnv_err err = {0};
+    spec = (struct nnv_spec){.name = "model"};
+    if (nnv_builder_end(b, 1, &in, 1, &out, &spec.model, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_edit_calls(&spec, arena, &calls, &err) != NNV_OK) fail_msg("%s", err.text);
+    nnv_edit_begin(&edit, &spec, arena);
+    assert_false(edit.failed);
+    edit.call = calls[0];
+}
+
+/** x - w, RELU, then twice + w: the constant w has two uses. */
+static void take_sums(void) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const uint32_t dims[] = {2, 3};
+    const uint32_t x = nnv_builder_tensor(&b, FLOATS, 2, dims, NNV_SUBGRAPH_INPUT);
+    const uint32_t w = nnv_builder_weights(&b, FLOATS, 2, dims, 1);
+    const uint32_t t = nnv_builder_tensor(&b, FLOATS, 2, dims, NNV_TEMPORARY_VARIABLE);
+    const uint32_t y = nnv_builder_tensor(&b, FLOATS, 2, dims, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t relu = nnv_builder_int(&b, ANEURALNETWORKS_FUSED_RELU);
+    nnv_builder_add(&b, ANEURALNETWORKS_SUB, 3, (uint32_t[]){x, w, relu}, t);
+    nnv_builder_add(&b, ANEURALNETWORKS_ADD, 3, (uint32_t[]){t, w, relu}, y);
+    take(&b, x, y);
+}
+
+/** The mean of 2x2 windows of a 1x3x3x1 image, SAME padding: an odd cell at the tails. */
+static void take_pool(void) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const uint32_t dims[] = {1, 3, 3, 1};
+    const uint32_t x = nnv_builder_tensor(&b, FLOATS, 4, dims, NNV_SUBGRAPH_INPUT);
+    const uint32_t y = nnv_builder_tensor(&b, FLOATS, 4, dims, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t one = nnv_builder_int(&b, 1), two = nnv_builder_int(&b, 2), none = nnv_builder_int(&b, 0);
+    nnv_builder_add(&b, ANEURALNETWORKS_AVERAGE_POOL_2D, 7, (uint32_t[]){x, one, one, one, two, two, none}, y);
+    take(&b, x, y);
+}
+
+static bool apply(const char *name) {
+    const struct nnv_fault *f = nnv_fault_by_name(name);
+    if (!f) fail_msg("no fault %s", name);
+    return nnv_fault_fits(f, nnv_edit_op(&edit)->type) && nnv_fault_apply(f, &edit);
+}
+
+static void assert_valid(void) {
+    struct nnv_err err = {0};
+    assert_false(edit.failed);
+    if (nnv_validate(&edit.spec.model, arena, NULL, &err) != NNV_OK) fail_msg("%s", err.text);
+}
+
+static void the_original_stays(void **state) {
+    (void)state;
+    take_sums();
+    const struct nnv_subgraph *was = &spec.model.main, *is = &edit.spec.model.main;
+    assert_true(apply("operands-swapped"));
+    assert_int_equal(is->operations[0].in[0], was->operations[0].in[1]);
+    assert_int_equal(was->operations[0].in[0], was->in[0]);
+    is->operands[0].dims[0] = 7;
+    assert_int_equal(was->operands[0].dims[0], 2);
+    assert_int_equal(was->noperands, 5);
+}
+
+/** Another use of a constant keeps its value: of w, and of the activation. */
+static void one_use_alone(void **state) {
+    (void)state;
+    take_sums();
+    const struct nnv_fault zero = {.change = nnv_change_zero, .slots = {"b"}};
+    assert_true(apply("activation-ignored"));
+    assert_true(nnv_fault_apply(&zero, &edit));
+    assert_false(nnv_fault_apply(&zero, &edit)); /* it is */
+    const struct nnv_subgraph *s = &edit.spec.model.main;
+    assert_int_not_equal(s->operations[0].in[1], s->operations[1].in[1]);
+    assert_int_not_equal(s->operations[0].in[2], s->operations[1].in[2]);
+    assert_int_equal(*(const int32_t *)s->operands[s->operations[1].in[2]].data, ANEURALNETWORKS_FUSED_RELU);
+    assert_valid();
+}
+
+static void faults_fit_some_operations(void **state) {
+    (void)state;
+    take_sums();
+    assert_false(apply("align-corners-ignored"));
+    assert_false(apply("minimum-for-maximum"));
+    assert_false(apply("radius-plus-one"));
+    assert_null(nnv_fault_by_name("no-such-fault"));
+}
+
+static void padding(void **state) {
+    (void)state;
+    take_pool();
+    assert_true(apply("same-padding-odd-first"));
+    assert_int_equal(nnv_edit_op(&edit)->nin, 10);
+    assert_int_equal(*(const int32_t *)nnv_edit_operand(&edit, 1)->data, 1); /* left */
+    assert_int_equal(*(const int32_t *)nnv_edit_operand(&edit, 2)->data, 0); /* right */
+    assert_valid();
+}
+
+/** What is put before an operation has a shape, so that who compiles the copy finds all of them. */
+static void an_operation_before(void **state) {
+    (void)state;
+    take_pool();
+    assert_true(apply("padding-counted"));
+    const struct nnv_subgraph *s = &edit.spec.model.main;
+    assert_int_equal(s->noperations, 2);
+    assert_int_equal(s->operations[0].type, ANEURALNETWORKS_PAD);
+    assert_int_equal(nnv_edit_op(&edit)->type, ANEURALNETWORKS_AVERAGE_POOL_2D);
+    const struct nnv_operand *padded = nnv_edit_operand(&edit, 0);
+    assert_int_equal(padded->rank, 4);
+    assert_int_equal(padded->dims[1], 4);
+    assert_int_equal(padded->dims[2], 4);
+    assert_valid();
+    take_pool();
+    nnv_edit_open_shapes(&edit);
+    assert_true(apply("padding-counted"));
+    assert_int_equal(nnv_edit_operand(&edit, 0)->rank, 0);
+}
+
+static void lists(void **state) {
+    (void)state;
+    take_sums();
+    struct nnv_subgraph *s = &edit.spec.model.main;
+    const struct nnv_operation *more = nnv_edit_add_operation(&edit, &s->operations[1]);
+    assert_ptr_equal(more, &s->operations[2]);
+    assert_ptr_not_equal(more->in, s->operations[1].in);
+    uint32_t list[] = {4, 2, 4, 1};
+    assert_int_equal(nnv_edit_drop(list, 4, 4), 2);
+    assert_int_equal(list[0], 2);
+    assert_int_equal(list[1], 1);
+    for (int i = 0; i < 1000; i++) nnv_edit_add_int(&edit, i); /* there is no room for so many */
+    assert_true(edit.failed);
+}
+
+/* ---------------------------------------------------------------------- values */
+
+#define V(...) ((const double[]){__VA_ARGS__})
+
+/** What the fault makes of n numbers of a [rows, columns] output; expected NULL: it can't happen. */
+static void becomes(const char *name, int32_t type, uint32_t rows, uint32_t columns, const double *v,
+                    const double *expected) {
+    static const double poison[8] = {90, 91, 92, 93, 94, 95, 96, 97};
+    const uint32_t dims[] = {rows, columns};
+    const struct nnv_fault_output y = {
+        .type = type, .scale = 1, .rank = 2, .dims = dims, .n = (size_t)rows * columns, .v = v, .poison = poison};
+    double out[8];
+    const bool any = nnv_fault_spoil(nnv_fault_by_name(name), &y, out);
+    if (any != (expected != NULL)) fail_msg("%s: %d", name, any);
+    for (size_t i = 0; expected && i < y.n; i++)
+        if (out[i] < expected[i] || out[i] > expected[i])
+            fail_msg("%s: [%zu] = %g, not %g", name, i, out[i], expected[i]);
+}
+
+static void values(void **state) {
+    (void)state;
+    const int32_t f = ANEURALNETWORKS_TENSOR_FLOAT32, q = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
+    const double *v = V(1, 2, 3, 4, 5, 6);
+    becomes("batches-swapped", f, 3, 2, v, V(5, 6, 3, 4, 1, 2));
+    becomes("batches-swapped", f, 1, 6, v, NULL);
+    becomes("first-batch-repeated", f, 3, 2, v, V(1, 2, 1, 2, 5, 6));
+    becomes("first-batch-for-all", f, 3, 2, v, V(1, 2, 1, 2, 1, 2));
+    becomes("first-batch-for-all", f, 2, 3, v, NULL); /* it would be the one before */
+    becomes("vector-overlap", f, 1, 6, v, V(1, 2, 2, 3, 4, 5));
+    becomes("shifted-right", f, 1, 6, v, V(1, 1, 2, 3, 4, 5));
+    becomes("shifted-left", f, 1, 6, v, V(2, 3, 4, 5, 6, 6));
+    becomes("reversed", f, 2, 3, v, V(3, 2, 1, 6, 5, 4));
+    becomes("all-reversed", f, 2, 3, v, V(6, 5, 4, 3, 2, 1));
+    becomes("transposed", f, 2, 3, v, V(1, 4, 2, 5, 3, 6));
+    becomes("first-channel-for-all", f, 2, 3, v, V(1, 1, 1, 4, 4, 4));
+    becomes("last-two-unwritten", f, 2, 3, v, V(1, 2, 3, 4, 94, 95));
+    becomes("last-element-unwritten", f, 1, 1, v, NULL); /* that is output-unwritten */
+    becomes("output-unwritten", f, 1, 2, v, V(90, 91));
+    becomes("low-bit-dropped", q, 1, 3, v, V(0, 2, 2));
+    becomes("low-bit-dropped", f, 1, 3, v, NULL);
+    becomes("stored-plus-one", q, 1, 3, V(0, 254, 255), V(1, 255, 255));
+    becomes("wraps-at-the-top", q, 1, 3, V(0, 254, 255), V(0, 254, 0));
+    becomes("signedness", q, 1, 3, V(0, 127, 128), V(128, 255, 0));
+    becomes("never-negative", f, 1, 3, V(-1, 0, 2), V(0, 0, 2));
+    becomes("float16-inside", f, 1, 2, V(1.000244140625, 2), V(1, 2));
+    becomes("bfloat16-truncated", f, 1, 1, V(1.9999), V(1.9921875));
+    becomes("sign-flipped", q, 1, 2, V(3, 0), V(0, 0)); /* saturated */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_original_stays),
+        cmocka_unit_test(one_use_alone),
+        cmocka_unit_test(faults_fit_some_operations),
+        cmocka_unit_test(padding),
+        cmocka_unit_test(an_operation_before),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(values),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
