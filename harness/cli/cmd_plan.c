@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/plan_show.h"
-#include "base/process.h"
+#include "harness/runner/ask.h"
 #include "reference/spec/spec.h"
 #include "reference/runtime/api/from_spec.h"
 
@@ -147,16 +147,14 @@ static enum nnv_status plan_spec(struct command *x, struct nnv_err *err) {
     return s == NNV_OK ? s : nnv_at(err, s, "%s", spec->name);
 }
 
-/** All of it, in a process of its own: a driver that crashes or hangs takes nothing else along. Returns the exit code.
- */
-static int run_here(struct command *x) {
-    struct nnv_err err = {0};
-    x->arena = nnv_arena_new();
-    enum nnv_status s = x->arena == NULL ? nnv_no_memory(&err) : plan_spec(x, &err);
+/** All of it, in a process of its own: a driver that crashes or hangs takes nothing else along. */
+static enum nnv_status plan(struct nnv_answering *in, struct nnv_err *err) {
+    struct command *x = in->context;
+    x->arena = in->arena;
+    enum nnv_status s = plan_spec(x, err);
     for (size_t i = 0; i < x->open_count; i++) x->open[i]->release(x->open[i]);
-    nnv_arena_free(x->arena);
-    if (s == NNV_OK && fflush(stdout) != 0) s = nnv_fail(&err, NNV_IO, "standard output cannot be written");
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    if (s == NNV_OK && fflush(stdout) != 0) s = nnv_fail(err, NNV_IO, "standard output cannot be written");
+    return s;
 }
 
 static int run(int argc, char **argv) {
@@ -176,23 +174,15 @@ static int run(int argc, char **argv) {
     };
     int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
     if (code >= 0) return code;
-    pid_t pid = nnv_process_fork();
-    if (pid == 0) _exit(run_here(&x));
     struct nnv_err err = {0};
-    struct nnv_end end = {0};
-    char text[64];
-    if (pid < 0) {
-        nnv_fail(&err, NNV_IO, "no process can be made");
-        return nnv_cli_error(&err);
-    }
-    nnv_process_wait(pid, x.c.timeout_ns, &end);
-    if (end.code == CLD_EXITED && !end.timed_out) return end.status;
-    if (end.timed_out)
-        nnv_fail(&err, NNV_INVALID, "a driver took longer than --timeout to answer");
-    else
-        nnv_fail(&err, NNV_INVALID, "a driver crashed: its process %s; try the drivers one by one",
-                 nnv_end_text(&end, text));
-    return nnv_cli_error(&err);
+    struct nnv_ask ask = {.answer = plan, .context = &x, .timeout_ns = x.c.timeout_ns, .keep_streams = true};
+    enum nnv_status s = nnv_ask(&ask, &err);
+    if (s == NNV_OK && !ask.complete && ask.end.timed_out)
+        s = nnv_fail(&err, NNV_INVALID, "a driver took longer than --timeout to answer");
+    else if (s == NNV_OK && !ask.complete)
+        s = nnv_fail(&err, NNV_INVALID, "a driver crashed: its process %s; try the drivers one by one", ask.how);
+    nnv_ask_free(&ask);
+    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
 }
 
 const struct nnv_verb nnv_verb_plan = {"plan", "look things up", "how the runtime divides a model between drivers",

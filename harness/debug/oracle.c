@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/debug/oracle.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "harness/client/run.h"
-#include "harness/runner/channel.h"
-#include "base/process.h"
+#include "harness/runner/ask.h"
 
 /** What the process tells. A driver may have written over it: the supervisor believes no pointer and no length. */
 struct answer {
-    _Atomic uint32_t complete;
-    volatile uint32_t phase;
-    enum nnv_status status; /* of opening */
-    struct nnv_err err;
     struct nnv_opinion opinion;
     unsigned char values[]; /* outputs, one behind the other */
+};
+
+/** What is asked. */
+struct question {
+    const struct nnv_oracle *o;
+    const struct nnv_spec *spec;
+    bool judged;
 };
 
 bool nnv_is_bad(enum nnvts_verdict verdict) {
@@ -94,89 +93,79 @@ static void run(const struct nnv_spec *spec, struct nnv_case_env *env, struct an
     }
 }
 
-static _Noreturn void answer_and_exit(const struct nnv_oracle *o, const struct nnv_spec *spec, bool judged,
-                                      struct answer *a) {
-    struct nnv_client client = {0};
-    nnv_process_sandbox(-1);
-    a->phase = NNV_PHASE_OPEN;
-    a->status = nnv_client_open(&client, o->path, o->options, &a->err);
-    struct nnv_case_env env = {.client = &client, .arena = nnv_arena_new(), .phase = &a->phase};
-    a->phase = NNV_PHASE_BUILD;
-    if (a->status == NNV_OK && !env.arena) a->status = nnv_no_memory(&a->err);
-    if (a->status == NNV_OK && judged) judge(o, spec, &env, a);
-    if (a->status == NNV_OK && !judged) run(spec, &env, a);
-    atomic_store(&a->complete, 1);
-    _exit(0);
+static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
+    const struct question *q = in->context;
+    struct nnv_case_env env = {.client = in->client, .arena = in->arena, .phase = in->phase};
+    (void)err;
+    *in->phase = NNV_PHASE_BUILD;
+    if (q->judged)
+        judge(q->o, q->spec, &env, in->shared);
+    else
+        run(q->spec, &env, in->shared);
+    return NNV_OK;
 }
 
 /* --------------------------------------------------------- in the supervisor */
 
-static void set_end(const struct answer *a, const struct nnv_end *end, struct nnv_opinion *opinion) {
-    char how[64];
-    uint32_t phase = a->phase;
-    bool own = phase == NNV_PHASE_BUILD || phase == NNV_PHASE_CHECK || phase >= NNV_PHASE_COUNT;
-    *opinion = (struct nnv_opinion){.phase = phase < NNV_PHASE_COUNT ? (enum nnv_phase)phase : NNV_PHASE_NONE};
-    opinion->verdict = own ? NNVTS_ERROR : end->timed_out ? NNVTS_TIMEOUT : NNVTS_CRASH;
-    opinion->signal = !end->timed_out && end->code != CLD_EXITED ? end->status : 0;
-    snprintf(opinion->reason, sizeof opinion->reason, "%s %s in %s", own ? "nnvts" : "the driver",
-             end->timed_out ? "did not come to an end" : nnv_end_text(end, how), nnv_phase_name(opinion->phase));
+static void set_end(const struct nnv_ask *a, struct nnv_opinion *opinion) {
+    const bool own = a->phase == NNV_PHASE_BUILD || a->phase == NNV_PHASE_CHECK;
+    *opinion = (struct nnv_opinion){.phase = a->phase};
+    opinion->verdict = own ? NNVTS_ERROR : a->end.timed_out ? NNVTS_TIMEOUT : NNVTS_CRASH;
+    opinion->signal = !a->end.timed_out && a->end.code != CLD_EXITED ? a->end.status : 0;
+    snprintf(opinion->reason, sizeof opinion->reason, "%s %s", own ? "nnvts" : "the driver", a->how);
 }
 
-/** Asks; *a is to be freed as size bytes of shared memory. */
-static enum nnv_status ask(const struct nnv_oracle *o, const struct nnv_spec *spec, bool judged, size_t size,
-                           struct answer **answer, struct nnv_opinion *opinion, struct nnv_err *err) {
-    struct answer *a = nnv_shared_new(size);
-    if (!a) return nnv_no_memory(err);
-    uint64_t start = nnv_now_ns();
-    enum nnv_status st = NNV_OK;
-    pid_t pid = nnv_process_fork();
-    if (pid == 0) answer_and_exit(o, spec, judged, a);
-    if (pid < 0) {
-        st = nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
+/** Asks; a is to be freed. values: bytes of the outputs. */
+static enum nnv_status ask(struct question *q, size_t values, struct nnv_ask *a, struct nnv_opinion *opinion,
+                           struct nnv_err *err) {
+    *a = (struct nnv_ask){.answer = answer,
+                          .context = q,
+                          .bytes = sizeof(struct answer) + values,
+                          .driver = q->o->path,
+                          .driver_options = q->o->options,
+                          .timeout_ns = q->o->timeout_ns};
+    const uint64_t start = nnv_now_ns();
+    enum nnv_status st = nnv_ask(a, err);
+    if (st != NNV_OK) return st;
+    if (a->complete) {
+        *opinion = ((const struct answer *)a->shared)->opinion;
+        opinion->reason[NNV_OPINION_REASON - 1] = '\0';
     } else {
-        struct nnv_end end = {0};
-        nnv_process_wait(pid, o->timeout_ns, &end);
-        if (!atomic_load(&a->complete)) {
-            set_end(a, &end, opinion);
-        } else if (a->status != NNV_OK) {
-            a->err.text[NNV_ERR_TEXT - 1] = '\0';
-            st = nnv_fail(err, a->status, "%s", a->err.text);
-        } else {
-            *opinion = a->opinion;
-            opinion->reason[NNV_OPINION_REASON - 1] = '\0';
-        }
-        opinion->ns = nnv_now_ns() - start;
+        set_end(a, opinion);
     }
-    *answer = a;
-    return st;
+    opinion->ns = nnv_now_ns() - start;
+    return NNV_OK;
 }
 
 enum nnv_status nnv_oracle_judge(const struct nnv_oracle *o, const struct nnv_spec *spec, struct nnv_opinion *opinion,
                                  struct nnv_err *err) {
-    struct answer *a = NULL;
-    enum nnv_status st = ask(o, spec, true, sizeof *a, &a, opinion, err);
-    nnv_shared_free(a, sizeof *a);
+    struct question q = {o, spec, true};
+    struct nnv_ask a;
+    enum nnv_status st = ask(&q, 0, &a, opinion, err);
+    nnv_ask_free(&a);
     return st;
 }
 
 enum nnv_status nnv_oracle_run(const struct nnv_oracle *o, const struct nnv_spec *spec, struct nnv_arena *arena,
                                struct nnv_value **outputs, struct nnv_opinion *opinion, struct nnv_err *err) {
-    struct answer *a = NULL;
+    struct question q = {o, spec, false};
+    struct nnv_ask a;
     uint32_t n = spec->model.main.nout;
-    size_t size = sizeof *a, at = 0;
+    size_t size = sizeof(struct answer), at = 0;
     for (uint32_t i = 0; i < n; i++)
         if (__builtin_add_overflow(size, spec->outputs[i].bytes, &size))
             return nnv_fail(err, NNV_INVALID, "the outputs take too much memory");
     struct nnv_value *v = NNV_NEW(arena, struct nnv_value, n);
     if (!v) return nnv_no_memory(err);
-    enum nnv_status st = ask(o, spec, false, size, &a, opinion, err);
+    enum nnv_status st = ask(&q, size - sizeof(struct answer), &a, opinion, err);
+    const struct answer *told = a.shared;
     for (uint32_t i = 0; i < n && st == NNV_OK; i++) {
         v[i] = spec->outputs[i];
-        v[i].data = nnv_arena_copy(arena, a->values + at, v[i].bytes);
+        v[i].data = nnv_arena_copy(arena, told->values + at, v[i].bytes);
         if (!v[i].data) st = nnv_no_memory(err);
         at += v[i].bytes;
     }
-    nnv_shared_free(a, size);
+    nnv_ask_free(&a);
     if (st == NNV_OK) *outputs = v;
     return st;
 }

@@ -71,9 +71,9 @@ test_says_it_in_words() {
 }
 test_a_driver_that_dies() {
     check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:crash-execute@ADD
-    has "$OUT" "no values to explain: the driver died with SIGSEGV, in execute"
+    has "$OUT" "no values to explain: the driver died with SIGSEGV in execute"
     check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:hang-execute@ADD --timeout 1
-    has "$OUT" "did not end in time, in execute"
+    has "$OUT" "did not end within 1 s in execute"
     check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:guard-write-after --json
     has "$OUT" '"explained":"no-answer"'
 }

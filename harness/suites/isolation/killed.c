@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file killed.c A second client of the driver's process is killed while it executes. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/process.h"
+#include "harness/runner/ask.h"
 #include "harness/suites/isolation/isolation.h"
 #include "nnvts/result.h"
 
 enum { BESIDE = 5, AFTER = 5, BUSY = 3, MS = 1000000 };
-static const uint64_t START_NS = 4000000000, SETTLE_NS = 1000000000, REAP_NS = 2000000000;
+static const uint64_t START_NS = 4000000000, SETTLE_NS = 1000000000;
 
 /** What the second client tells in shared memory. */
 struct progress {
     _Atomic uint32_t executions;
 };
 
+/** Whose second client it is. */
+struct beside {
+    struct nnv_session *s;
+    const struct nnv_subject_kind *kind;
+};
+
 /** The second client: executes until it is killed. Ends by itself only if the driver fails it. */
-static _Noreturn void second_client(struct nnv_session *s, const struct nnv_subject_kind *kind, struct progress *p) {
+static enum nnv_status second_client(struct nnv_answering *in, struct nnv_err *err) {
     static const int64_t tokens[] = {1, 2};
+    const struct beside *b = in->context;
+    struct progress *p = in->shared;
     struct nnv_tenant t;
-    if (!nnv_tenant_open(s, &t) || !nnv_tenant_prepare(&t, kind, s->env->config->seed + 1)) _exit(1);
+    const uint64_t seed = b->s->env->config->seed + 1;
+    if (!nnv_tenant_open(b->s, &t) || !nnv_tenant_prepare(&t, b->kind, seed))
+        return nnv_fail(err, NNV_UNSUPPORTED, "not served");
     struct nnv_execution plain = nnv_execution_make(NNV_MODE_SYNC, t.prepared, &t.values);
     struct nnv_execution burst = nnv_execution_make(NNV_MODE_BURST, t.prepared, &t.values);
     const bool bursts = nnv_mode_offered(t.prepared, NNV_MODE_BURST);
@@ -33,37 +39,35 @@ static _Noreturn void second_client(struct nnv_session *s, const struct nnv_subj
     for (uint32_t i = 0;; i++) {
         struct nnv_execution *x = bursts && i % 2 ? &burst : &plain;
         nnv_request_reset(&t.values);
-        if (!nnv_execute(x) || x->status != NNVTS_STATUS_NONE) _exit(1);
+        if (!nnv_execute(x) || x->status != NNVTS_STATUS_NONE) return nnv_fail(err, NNV_UNSUPPORTED, "not served");
         atomic_fetch_add(&p->executions, 1);
     }
 }
 
 /** Until the second client has executed some; false if it has ended, or does not come so far. */
-static bool wait_until_busy(pid_t pid, struct progress *p) {
+static bool wait_until_busy(struct nnv_ask *a) {
+    const struct progress *p = a->shared;
     const uint64_t end = nnv_now_ns() + START_NS;
-    while (atomic_load(&p->executions) < BUSY && nnv_now_ns() < end) {
-        siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid) return false;
+    while (atomic_load(&p->executions) < BUSY && nnv_now_ns() < end && !nnv_ask_ended(a))
         nanosleep(&(struct timespec){0, MS}, NULL);
-    }
-    return atomic_load(&p->executions) >= BUSY;
+    return a->pid != 0 && atomic_load(&p->executions) >= BUSY;
 }
 
-static void kill_beside(struct nnv_session *s, struct nnv_tenant *t, const struct nnv_subject_kind *kind,
-                        struct progress *p) {
+static void kill_beside(struct nnv_session *s, struct nnv_tenant *t, const struct nnv_subject_kind *kind) {
+    struct beside beside = {s, kind};
+    struct nnv_ask ask = {
+        .answer = second_client, .context = &beside, .bytes = sizeof(struct progress), .keep_streams = true};
+    struct nnv_err err = {0};
     bool right = true;
-    struct nnv_end end;
     nnv_session_enter(s, NNV_PHASE_EXECUTE);
-    pid_t pid = nnv_process_fork();
-    if (pid == 0) second_client(s, kind, p);
-    if (pid < 0) {
-        nnv_session_error(s, "cannot start a process");
+    if (nnv_ask_start(&ask, &err) != NNV_OK) {
+        nnv_ask_free(&ask);
+        nnv_session_error(s, "%s", err.text);
         return;
     }
-    bool busy = wait_until_busy(pid, p);
+    bool busy = wait_until_busy(&ask);
     for (int i = 0; i < BESIDE && right; i++) right = nnv_tenant_execute(t);
-    nnv_process_kill(pid);
-    nnv_process_wait(pid, REAP_NS, &end);
+    nnv_ask_free(&ask);
     if (!nnv_expect(s, busy, "a second client of the driver's process must be served beside the first") || !right)
         return;
     for (int i = 0; i < AFTER && right; i++) right = nnv_tenant_execute(t);
@@ -88,16 +92,10 @@ void nnv_isolation_client_killed(struct nnv_session *s, const struct nnv_subject
         nnv_session_unsupported(s, "the driver lives in the process of its client: none can be killed alone");
         return;
     }
-    void *shared = mmap(NULL, sizeof(struct progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) {
-        nnv_session_error(s, "out of memory");
-        return;
-    }
     if (nnv_tenant_open(s, &t) && nnv_tenant_prepare(&t, kind, s->env->config->seed) && nnv_tenant_execute(&t) &&
         nnv_resources_count(&before)) {
-        kill_beside(s, &t, kind, shared);
+        kill_beside(s, &t, kind);
         if (s->result->verdict == NNVTS_PASS) expect_no_more(s, &before);
     }
     nnv_tenant_leave(&t);
-    munmap(shared, sizeof(struct progress));
 }
