@@ -9,8 +9,6 @@
 
 static struct nnv_client client;
 
-void fake_set_rounding(void) {}
-
 static int set_up(void **state) {
     (void)state;
     fake_start(&client, 7);
