@@ -78,8 +78,8 @@ NNV_USE_RESULT enum nnv_status nnv_graph_form(struct nnv_relay_module *m, struct
 NNV_USE_RESULT enum nnv_status nnv_regions_find(const struct nnv_annotator *a, const struct nnv_scoped *f,
                                                 struct nnv_arena *arena, struct nnv_regions *out, struct nnv_err *err);
 
-/** One region as it was cut out. */
-struct nnv_cut {
+/** One region as a function of its own. */
+struct nnv_extracted {
     const char *target, *function; /**< the name of the function that it became */
     const char **ops, **nodes;     /**< operators or composites, names of their graph bindings ("%ret": none) */
     size_t n_ops, params, outputs;
@@ -94,9 +94,9 @@ struct nnv_composite_use {
 /** What was done, in evaluation order, functions in the order of the text. */
 struct nnv_partition {
     struct nnv_composite_use *composites;
-    struct nnv_cut *cuts;
+    struct nnv_extracted *extracted;
     const char **host; /**< operators and composites that stayed */
-    size_t n_composites, n_cuts, n_host;
+    size_t n_composites, n_extracted, n_host;
 };
 
 /** Replaces the regions of a function, those that nnv_regions_find() finds, by others that are as valid. */

@@ -11,7 +11,7 @@ static const struct nnv_relay_type *type_of(const struct nnv_relay_expr *e) { re
 
 /** One region on its way to become a function. */
 struct cut {
-    struct nnv_cutter *c;
+    struct nnv_extractor *c;
     const struct nnv_region *region;
     uint32_t number; /**< of the region + 1 */
     const char *target;
@@ -20,14 +20,14 @@ struct cut {
     bool too_deep;
 };
 
-static uint32_t region_of(const struct nnv_cutter *c, const struct nnv_relay_expr *e) {
+static uint32_t region_of(const struct nnv_extractor *c, const struct nnv_relay_expr *e) {
     return e->id < c->regions.n_ids ? c->regions.of[e->id] : 0;
 }
 
 /* ----------------------------------------------------------------------- outputs */
 
 /* Marks what of e, used by user (NULL: by what is on the host), comes from another region. */
-static bool mark_outputs(struct nnv_cutter *c, uint32_t user, struct nnv_relay_expr *e, int nesting) {
+static bool mark_outputs(struct nnv_extractor *c, uint32_t user, struct nnv_relay_expr *e, int nesting) {
     if (e->kind == NNV_RELAY_TUPLE) {
         if (nesting == MOST_NESTING) return false;
         for (size_t i = 0; i < e->n_args; i++)
@@ -46,7 +46,7 @@ static bool mark_outputs(struct nnv_cutter *c, uint32_t user, struct nnv_relay_e
     return true;
 }
 
-static bool mark_uses(struct nnv_cutter *c, const struct nnv_relay_expr *e) {
+static bool mark_uses(struct nnv_extractor *c, const struct nnv_relay_expr *e) {
     if (e->kind == NNV_RELAY_TUPLE || e->kind == NNV_RELAY_GET || nnv_scope_closed(e)) return true;
     uint32_t user = region_of(c, e);
     for (size_t i = 0; i < e->n_args; i++)
@@ -121,7 +121,7 @@ static struct nnv_relay_expr *pass_fields(struct cut *cut, struct nnv_relay_expr
 
 /* What stands in the function for e. NULL: out of memory, or too_deep. */
 static struct nnv_relay_expr *inside(struct cut *cut, struct nnv_relay_expr *e, int nesting) {
-    struct nnv_cutter *c = cut->c;
+    struct nnv_extractor *c = cut->c;
     if (c->inside_of[e->id] == cut->number) return c->inside[e->id];
     if (e->kind == NNV_RELAY_CONSTANT) return e;
     if (e->kind == NNV_RELAY_TUPLE) {
@@ -227,8 +227,8 @@ static bool replace_values(struct cut *cut, const struct outputs *out, struct nn
     return true;
 }
 
-static enum nnv_status cut_out(struct nnv_cutter *c, uint32_t r, const struct outputs *out, const char *target,
-                               const char *name, struct nnv_cut *result, struct nnv_err *err) {
+static enum nnv_status cut_out(struct nnv_extractor *c, uint32_t r, const struct outputs *out, const char *target,
+                               const char *name, struct nnv_extracted *result, struct nnv_err *err) {
     struct cut cut = {.c = c, .region = &c->regions.regions[r], .number = r + 1, .target = target};
     struct nnv_relay_expr *body = copy_operations(&cut) ? build_result(&cut, out) : NULL;
     if (cut.too_deep) return nnv_fail(err, NNV_UNSUPPORTED, "tuples nest deeper than %d", MOST_NESTING);
@@ -243,7 +243,7 @@ static enum nnv_status cut_out(struct nnv_cutter *c, uint32_t r, const struct ou
 /* ------------------------------------------------------------------ all of them */
 
 /* Sorts the outputs by region; first[r] is where those of region r begin. */
-static struct nnv_relay_expr **by_region(struct nnv_cutter *c, size_t **first) {
+static struct nnv_relay_expr **by_region(struct nnv_extractor *c, size_t **first) {
     size_t n = c->regions.n, *at = NNV_NEW(c->arena, size_t, n + 2);
     struct nnv_relay_expr **sorted = NNV_NEW(c->arena, struct nnv_relay_expr *, c->n_outputs);
     if (!at || !sorted) return NULL;
@@ -256,7 +256,7 @@ static struct nnv_relay_expr **by_region(struct nnv_cutter *c, size_t **first) {
 }
 
 static int by_place(const void *a, const void *b, void *ctx) {
-    const struct nnv_cutter *c = ctx;
+    const struct nnv_extractor *c = ctx;
     const struct nnv_relay_expr *const *x = a, *const *y = b;
     uint32_t px = c->place[nnv_value_base(*x)->id], py = c->place[nnv_value_base(*y)->id];
     if (px != py) return px < py ? -1 : 1;
@@ -264,7 +264,7 @@ static int by_place(const void *a, const void *b, void *ctx) {
 }
 
 /* A field of a tuple that leaves as a whole needs no output of its own. */
-static void drop_fields(struct nnv_cutter *c, struct outputs *out) {
+static void drop_fields(struct nnv_extractor *c, struct outputs *out) {
     size_t n = 0;
     for (size_t i = 0; i < out->n; i++) {
         struct nnv_relay_expr *v = out->values[i];
@@ -275,7 +275,7 @@ static void drop_fields(struct nnv_cutter *c, struct outputs *out) {
     out->n = n;
 }
 
-static void replace_operands(const struct nnv_cutter *c, struct nnv_relay_expr *e) {
+static void replace_operands(const struct nnv_extractor *c, struct nnv_relay_expr *e) {
     for (size_t i = 0; i < e->n_args; i++)
         if (e->args[i]->id < c->regions.n_ids && c->instead[e->args[i]->id]) e->args[i] = c->instead[e->args[i]->id];
     if (e->callee && e->callee->id < c->regions.n_ids && c->instead[e->callee->id])
@@ -283,7 +283,7 @@ static void replace_operands(const struct nnv_cutter *c, struct nnv_relay_expr *
 }
 
 /* The call's operands, and what projections were made for it of. */
-static void replace_operands_of_call(const struct nnv_cutter *c, struct nnv_relay_expr *call) {
+static void replace_operands_of_call(const struct nnv_extractor *c, struct nnv_relay_expr *call) {
     replace_operands(c, call);
     for (size_t i = 0; i < call->n_args; i++)
         for (struct nnv_relay_expr *e = call->args[i]; e->kind == NNV_RELAY_GET && e->id >= c->regions.n_ids;
@@ -291,8 +291,8 @@ static void replace_operands_of_call(const struct nnv_cutter *c, struct nnv_rela
             replace_operands(c, e);
 }
 
-enum nnv_status nnv_cut_regions(struct nnv_cutter *c, const struct nnv_annotator *a, const char *function,
-                                struct nnv_cut *cuts, struct nnv_err *err) {
+enum nnv_status nnv_cut_regions(struct nnv_extractor *c, const struct nnv_annotator *a, const char *function,
+                                struct nnv_extracted *cuts, struct nnv_err *err) {
     const struct nnv_relay_list *list = &c->scoped.list;
     bool ok = mark_uses(c, c->scoped.function);
     for (size_t i = 0; ok && i < list->n; i++) ok = mark_uses(c, list->exprs[i]);

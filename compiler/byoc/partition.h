@@ -6,7 +6,7 @@
 #include "compiler/byoc/byoc.h"
 
 /** One function whose regions are cut out. */
-struct nnv_cutter {
+struct nnv_extractor {
     struct nnv_relay_module *m;
     struct nnv_arena *arena;
     struct nnv_scoped scoped;
@@ -24,12 +24,12 @@ struct nnv_cutter {
 };
 
 /** Cuts all regions out of c's function, whose name is function. cuts[r] is filled but for its operations. */
-NNV_USE_RESULT enum nnv_status nnv_cut_regions(struct nnv_cutter *c, const struct nnv_annotator *a,
-                                               const char *function, struct nnv_cut *cuts, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_cut_regions(struct nnv_extractor *c, const struct nnv_annotator *a,
+                                               const char *function, struct nnv_extracted *cuts, struct nnv_err *err);
 /** A name for the next region's function that none has; NULL when out of memory. */
-const char *nnv_region_name(struct nnv_cutter *c, const char *target, const char *function);
+const char *nnv_region_name(struct nnv_extractor *c, const char *target, const char *function);
 /** The projection of tuple that the function already has, or NULL. */
-struct nnv_relay_expr *nnv_find_projection(const struct nnv_cutter *c, const struct nnv_relay_expr *tuple,
+struct nnv_relay_expr *nnv_find_projection(const struct nnv_extractor *c, const struct nnv_relay_expr *tuple,
                                            int64_t index);
 /** The operation that makes a value: the value, or what it is a projection of. */
 static inline const struct nnv_relay_expr *nnv_value_base(const struct nnv_relay_expr *value) {

@@ -7,7 +7,7 @@
 #include "base/json_out.h"
 #include "compiler/byoc/partition.h"
 
-const char *nnv_region_name(struct nnv_cutter *c, const char *target, const char *function) {
+const char *nnv_region_name(struct nnv_extractor *c, const char *target, const char *function) {
     for (;; c->made++) {
         char *name = nnv_arena_printf(c->m->arena, "tvmgen_default_%s_%s_%zu", target, function, c->made);
         if (!name) return NULL;
@@ -17,7 +17,7 @@ const char *nnv_region_name(struct nnv_cutter *c, const char *target, const char
     }
 }
 
-struct nnv_relay_expr *nnv_find_projection(const struct nnv_cutter *c, const struct nnv_relay_expr *tuple,
+struct nnv_relay_expr *nnv_find_projection(const struct nnv_extractor *c, const struct nnv_relay_expr *tuple,
                                            int64_t index) {
     if (tuple->id >= c->regions.n_ids) return NULL;
     for (uint32_t at = c->first_get[tuple->id]; at;) {
@@ -93,7 +93,7 @@ static void *grown(struct nnv_arena *arena, void *old, size_t have, size_t n, si
 }
 
 /* Adds what the function holds to the result, before it is cut. */
-static enum nnv_status record(struct nnv_cutter *c, struct record *r, struct nnv_err *err) {
+static enum nnv_status record(struct nnv_extractor *c, struct record *r, struct nnv_err *err) {
     struct nnv_arena *arena = c->m->arena;
     struct nnv_partition *out = &r->made;
     const struct nnv_relay_list *list = &c->scoped.list;
@@ -105,8 +105,8 @@ static enum nnv_status record(struct nnv_cutter *c, struct record *r, struct nnv
     out->composites =
         grown(arena, out->composites, out->n_composites, composites, &r->cap_composites, sizeof *out->composites);
     out->host = grown(arena, out->host, out->n_host, host, &r->cap_host, sizeof *out->host);
-    out->cuts = grown(arena, out->cuts, out->n_cuts, c->regions.n, &r->cap_cuts, sizeof *out->cuts);
-    if (!out->composites || !out->host || !out->cuts) return nnv_no_memory(err);
+    out->extracted = grown(arena, out->extracted, out->n_extracted, c->regions.n, &r->cap_cuts, sizeof *out->extracted);
+    if (!out->composites || !out->host || !out->extracted) return nnv_no_memory(err);
     for (size_t i = 0; i < list->n; i++) {
         const struct nnv_relay_expr *e = list->exprs[i];
         if (nnv_composite_name(e)) {
@@ -117,7 +117,7 @@ static enum nnv_status record(struct nnv_cutter *c, struct record *r, struct nnv
     }
     for (size_t i = 0; i < c->regions.n; i++) {
         const struct nnv_region *region = &c->regions.regions[i];
-        struct nnv_cut *cut = &out->cuts[out->n_cuts + i];
+        struct nnv_extracted *cut = &out->extracted[out->n_extracted + i];
         cut->ops = NNV_NEW(arena, const char *, region->n_ops);
         cut->nodes = NNV_NEW(arena, const char *, region->n_ops);
         if (!cut->ops || !cut->nodes) return nnv_no_memory(err);
@@ -130,7 +130,7 @@ static enum nnv_status record(struct nnv_cutter *c, struct record *r, struct nnv
     return NNV_OK;
 }
 
-static bool make_tables(struct nnv_cutter *c) {
+static bool make_tables(struct nnv_extractor *c) {
     size_t n = c->regions.n_ids;
     const struct nnv_relay_list *list = &c->scoped.list;
     c->place = NNV_NEW(c->arena, uint32_t, n);
@@ -155,7 +155,7 @@ static bool make_tables(struct nnv_cutter *c) {
     return true;
 }
 
-static enum nnv_status partition_function(struct nnv_cutter *c, struct nnv_relay_expr *function, const char *name,
+static enum nnv_status partition_function(struct nnv_extractor *c, struct nnv_relay_expr *function, const char *name,
                                           const struct nnv_annotator *a, const struct nnv_prune *prune,
                                           struct record *out, struct nnv_err *err) {
     enum nnv_status s = nnv_graph_form(c->m, function, err);
@@ -167,9 +167,9 @@ static enum nnv_status partition_function(struct nnv_cutter *c, struct nnv_relay
     if (prune) prune_regions(&c->regions, prune, c->arena);
     if (!make_tables(c)) return nnv_no_memory(err);
     s = record(c, out, err);
-    if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.cuts + out->made.n_cuts, err);
+    if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.extracted + out->made.n_extracted, err);
     if (s != NNV_OK) return s;
-    out->made.n_cuts += c->regions.n;
+    out->made.n_extracted += c->regions.n;
     return nnv_graph_form(c->m, function, err); /* a field of a tuple that left its region as a whole is the output */
 }
 
@@ -181,7 +181,7 @@ enum nnv_status nnv_partition(struct nnv_relay_module *m, const struct nnv_annot
     for (size_t f = 0; s == NNV_OK && f < n; f++) {
         struct nnv_relay_expr *function = m->functions[f].expr;
         if (function->kind != NNV_RELAY_FUNCTION || nnv_scope_closed(function)) continue;
-        struct nnv_cutter c = {.m = m, .arena = nnv_arena_new()};
+        struct nnv_extractor c = {.m = m, .arena = nnv_arena_new()};
         s = c.arena ? partition_function(&c, function, m->functions[f].name, a, prune, &out, err) : nnv_no_memory(err);
         nnv_arena_free(c.arena);
     }
@@ -213,8 +213,8 @@ void nnv_partition_print(const struct nnv_partition *p, struct nnv_text *out) {
     nnv_json_close(&j, ']');
     j.line = "\n ";
     nnv_json_open(&j, "regions", '[');
-    for (size_t i = 0; i < p->n_cuts; i++) {
-        const struct nnv_cut *c = &p->cuts[i];
+    for (size_t i = 0; i < p->n_extracted; i++) {
+        const struct nnv_extracted *c = &p->extracted[i];
         j.line = "\n  ";
         nnv_json_open(&j, NULL, '{');
         print_names(&j, "ops", c->ops, c->n_ops);

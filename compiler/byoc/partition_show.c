@@ -34,18 +34,18 @@ static void add_composites(const struct nnv_partition *p, struct nnv_text *out) 
 void nnv_partition_table(const struct nnv_partition *p, struct nnv_text *out) {
     size_t gathered = 0;
     add_composites(p, out);
-    if (p->n_cuts)
+    if (p->n_extracted)
         nnv_text_addf(out, "%-12s %-32s %10s %8s %11s  %s\n", "target", "function", "parameters", "outputs",
                       "operations", "which");
-    for (size_t i = 0; i < p->n_cuts; i++) {
-        const struct nnv_cut *c = &p->cuts[i];
+    for (size_t i = 0; i < p->n_extracted; i++) {
+        const struct nnv_extracted *c = &p->extracted[i];
         nnv_text_addf(out, "%-12s %-32s %10zu %8zu %11zu  ", c->target, c->function, c->params, c->outputs, c->n_ops);
         add_names(c->ops, c->n_ops, out);
         nnv_text_add(out, "\n");
         gathered += c->n_ops;
     }
-    nnv_text_addf(out, "%zu of %zu operations in %zu region%s", gathered, gathered + p->n_host, p->n_cuts,
-                  p->n_cuts == 1 ? "" : "s");
+    nnv_text_addf(out, "%zu of %zu operations in %zu region%s", gathered, gathered + p->n_host, p->n_extracted,
+                  p->n_extracted == 1 ? "" : "s");
     if (p->n_host) {
         nnv_text_add(out, "; on the host: ");
         add_names(p->host, p->n_host, out);

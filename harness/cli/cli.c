@@ -3,7 +3,7 @@
 
 #include "base/driver.h"
 #include "harness/cli/settings.h"
-#include "harness/runner/worth.h"
+#include "harness/runner/priority.h"
 
 #include <stdlib.h>
 #include <stdio.h>
@@ -132,5 +132,5 @@ enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_conf
         return all == 0 ? nnv_fail(err, NNV_INVALID, "the suites have no cases")
                         : nnv_fail(err, NNV_INVALID, "no case is selected by '%s' (of %zu; see them with nnvts list)",
                                    c->filter != NULL ? c->filter : "", all);
-    return c->budget_ns > 0 ? nnv_worth_order(list->item, list->count, err) : NNV_OK;
+    return c->budget_ns > 0 ? nnv_priority_order(list->item, list->count, err) : NNV_OK;
 }

@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 
 #include "base/text.h"
-#include "compiler/nnapi/lift/lift.h"
+#include "compiler/nnapi/decompile/decompile.h"
 #include "harness/cli/cli.h"
 #include "harness/compiled/relay_model.h"
 #include "harness/cli/relay_show.h"
@@ -45,7 +45,7 @@ static enum nnv_status write_c(const struct nnv_spec *spec, struct nnv_arena *ar
 static enum nnv_status write_relay(const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out,
                                    struct nnv_err *err) {
     struct nnv_relay_module *m;
-    enum nnv_status s = nnv_lift(&spec->model, NULL, arena, &m, err);
+    enum nnv_status s = nnv_decompile(&spec->model, NULL, arena, &m, err);
     if (s != NNV_OK) return nnv_at(err, s, "%s", spec->name);
     nnv_relay_print(m, NNV_RELAY_PRINT_META, out);
     return NNV_OK;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/nnapi/lift/lift.h"
+#include "compiler/nnapi/decompile/decompile.h"
 #include "mlts/data/dataset.h"
 #include "mlts/tflite/tflite.h"
 #include "mlts/tflite/tflite_file.h"
@@ -115,11 +115,11 @@ static void write_graph(struct nnv_text *out, const struct nnv_tfl_graph *g, uin
 }
 
 /** What it is in Relay, or what has no form there. */
-static void write_lift(struct nnv_text *out, const struct nnv_network *net, struct nnv_arena *arena) {
+static void write_decompiled(struct nnv_text *out, const struct nnv_network *net, struct nnv_arena *arena) {
     struct nnv_err err = {0};
     struct nnv_relay_module *m;
     struct nnv_relay_list list;
-    enum nnv_status st = nnv_lift(&net->model, net->input_names, arena, &m, &err);
+    enum nnv_status st = nnv_decompile(&net->model, net->input_names, arena, &m, &err);
     if (st == NNV_OK) st = nnv_relay_post_order(nnv_relay_find(m, "main"), NULL, NULL, arena, &list);
     if (st != NNV_OK) {
         nnv_text_addf(out, "Relay: %s\n", err.text);
@@ -145,7 +145,7 @@ static enum nnv_status write_import(struct nnv_text *out, const char *path, cons
     if (st == NNV_OK) {
         nnv_text_addf(out, "NNAPI: %u operations, %u states, valid from feature level %d (%s)\n",
                       net.model.main.noperations, net.state_count, level, nnv_level_name(level));
-        write_lift(out, &net, arena);
+        write_decompiled(out, &net, arena);
     }
     return st;
 }

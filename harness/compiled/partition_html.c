@@ -68,8 +68,8 @@ static void crossing(const struct nnv_partition_graph *g, size_t r, double *in, 
 }
 
 static void add_regions(const struct nnv_partition_page *p, struct nnv_text *t) {
-    bool bytes = !p->drawn_after, cost = p->cost && p->cost->n_regions == p->partition->n_cuts;
-    if (!p->partition->n_cuts) return;
+    bool bytes = !p->drawn_after, cost = p->cost && p->cost->n_regions == p->partition->n_extracted;
+    if (!p->partition->n_extracted) return;
     nnv_text_add(t, "<section><h2>Regions</h2>\n<div class=\"rows\"><table "
                     "class=\"plain\"><thead><tr><th></th><th>target</th><th>function</th><th "
                     "class=\"n\">operations</th><th class=\"n\">parameters</th><th class=\"n\">outputs</th>");
@@ -78,8 +78,8 @@ static void add_regions(const struct nnv_partition_page *p, struct nnv_text *t) 
         nnv_text_add(t, "<th class=\"n\">\xc2\xb5s</th><th class=\"n\">on the host</th><th class=\"n\">saves</th><th "
                         "class=\"n\">launch may cost</th>");
     nnv_text_add(t, "<th>which</th></tr></thead>\n");
-    for (size_t i = 0; i < p->partition->n_cuts; i++) {
-        const struct nnv_cut *c = &p->partition->cuts[i];
+    for (size_t i = 0; i < p->partition->n_extracted; i++) {
+        const struct nnv_extracted *c = &p->partition->extracted[i];
         nnv_text_addf(t, "<tr><td><b>R%zu</b></td><td>", i);
         nnv_text_add_xml(t, c->target);
         nnv_text_add(t, "</td><td><code>");
@@ -131,7 +131,7 @@ static void add_host(const struct nnv_partition_page *p, struct nnv_text *t) {
         nnv_text_add(t, "</td><td>");
         if (r->tried)
             nnv_text_addf(t, "%zu region%s instead of %zu, %zu operation%s on the host instead of %zu", r->regions,
-                          r->regions == 1 ? "" : "s", p->partition->n_cuts, r->on_host, r->on_host == 1 ? "" : "s",
+                          r->regions == 1 ? "" : "s", p->partition->n_extracted, r->on_host, r->on_host == 1 ? "" : "s",
                           p->partition->n_host);
         nnv_text_add(t, "</td>");
         const struct nnv_cost_gain *gain = gain_of(p->cost, r->op);
@@ -173,9 +173,9 @@ static enum nnv_status add_graph(const struct nnv_partition_graph *g, const char
 
 static void add_summary(const struct nnv_partition_page *p, struct nnv_text *t) {
     size_t gathered = 0;
-    for (size_t i = 0; i < p->partition->n_cuts; i++) gathered += p->partition->cuts[i].n_ops;
+    for (size_t i = 0; i < p->partition->n_extracted; i++) gathered += p->partition->extracted[i].n_ops;
     nnv_text_addf(t, "<p>%zu of %zu operations in %zu region%s, %zu on the host.", gathered,
-                  gathered + p->partition->n_host, p->partition->n_cuts, p->partition->n_cuts == 1 ? "" : "s",
+                  gathered + p->partition->n_host, p->partition->n_extracted, p->partition->n_extracted == 1 ? "" : "s",
                   p->partition->n_host);
     if (p->cost)
         nnv_text_addf(

@@ -82,7 +82,7 @@ enum nnv_status nnv_report_watch(void *ctx, const char *function, const struct n
 static bool number_regions(struct nnv_partition_report *r, const struct nnv_partition *result) {
     size_t *number = NNV_NEW(r->arena, size_t, r->n_regions), at = 0;
     for (size_t i = 0; number && i < r->n_regions; i++) {
-        const struct nnv_cut *c = at < result->n_cuts ? &result->cuts[at] : NULL;
+        const struct nnv_extracted *c = at < result->n_extracted ? &result->extracted[at] : NULL;
         bool same = c && c->n_ops == r->n_nodes[i];
         for (size_t k = 0; same && k < c->n_ops; k++) same = !strcmp(c->nodes[k], r->nodes[i][k]);
         number[i] = same ? at++ : SIZE_MAX;
@@ -105,11 +105,11 @@ struct calls {
 static bool region_after(void *ctx, const struct nnv_relay_expr *e, size_t *region, int *target) {
     const struct calls *c = ctx;
     if (e->kind != NNV_RELAY_CALL || e->callee->kind != NNV_RELAY_GLOBAL) return false;
-    for (size_t i = 0; i < c->result->n_cuts; i++) {
-        if (strcmp(c->result->cuts[i].function, e->callee->name) != 0) continue;
+    for (size_t i = 0; i < c->result->n_extracted; i++) {
+        if (strcmp(c->result->extracted[i].function, e->callee->name) != 0) continue;
         *region = i;
         for (size_t t = 0; t < c->annotator->n_targets; t++)
-            if (!strcmp(c->annotator->targets[t], c->result->cuts[i].target)) *target = (int)t;
+            if (!strcmp(c->annotator->targets[t], c->result->extracted[i].target)) *target = (int)t;
         return true;
     }
     return false;
@@ -125,7 +125,7 @@ static enum nnv_status graph_after(const struct nnv_partition_report *r, const s
     for (size_t i = 0; s == NNV_OK && i < out->n_nodes; i++) { /* what the region does says more than its name */
         struct nnv_graph_node *n = &out->nodes[i];
         if (n->kind != NNV_GRAPH_TARGET) continue;
-        const struct nnv_cut *c = &result->cuts[n->region];
+        const struct nnv_extracted *c = &result->extracted[n->region];
         n->more = n->label;
         n->label = c->n_ops == 1 ? c->ops[0] : nnv_arena_printf(r->arena, "%zu operations", c->n_ops);
         if (!n->label) return nnv_no_memory(err);
@@ -141,7 +141,7 @@ static enum nnv_status try_more(struct nnv_partition_report *r, struct nnv_err *
         s = r->divide_with(r->ctx, r->host[i].op, &with, err);
         if (s != NNV_OK) return s;
         r->host[i].tried = true;
-        r->host[i].regions = with.n_cuts;
+        r->host[i].regions = with.n_extracted;
         r->host[i].on_host = with.n_host;
     }
     return s;

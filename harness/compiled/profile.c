@@ -250,7 +250,7 @@ static double predicted(const struct nnv_profiler *p, struct nnv_relay_expr *fun
     return sum;
 }
 
-static enum nnv_status measure_region(struct nnv_profiler *p, const struct nnv_cut *cut, struct nnv_arena *arena,
+static enum nnv_status measure_region(struct nnv_profiler *p, const struct nnv_extracted *cut, struct nnv_arena *arena,
                                       struct nnv_err *err) {
     const struct nnv_convert_options options = {0};
     struct nnv_relay_expr *function = nnv_relay_find(p->m, cut->function);
@@ -308,7 +308,8 @@ static enum nnv_status measure_regions(struct nnv_profiler *p, struct nnv_arena 
     a.accepts = a.accepts_composite = accepts;
     a.ctx = &d;
     enum nnv_status s = nnv_partition(p->m, &a, NULL, &parts, err);
-    for (size_t i = 0; s == NNV_OK && i < parts.n_cuts; i++) s = measure_region(p, &parts.cuts[i], arena, err);
+    for (size_t i = 0; s == NNV_OK && i < parts.n_extracted; i++)
+        s = measure_region(p, &parts.extracted[i], arena, err);
     return s;
 }
 

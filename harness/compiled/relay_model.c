@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/nnapi/lift/lift.h"
+#include "compiler/nnapi/decompile/decompile.h"
 #include "mlts/tflite/tflite.h"
 
 static const size_t LONGEST = (size_t)1 << 32;
@@ -34,7 +34,7 @@ static enum nnv_status convert(const char *path, const char *data, size_t size, 
     struct nnv_text text = {0};
     enum nnv_status s = nnv_tflite_import(data, size, path, arena, &net, err);
     if (s != NNV_OK) return s;
-    s = nnv_lift(&net.model, net.input_names, arena, &m, err);
+    s = nnv_decompile(&net.model, net.input_names, arena, &m, err);
     if (s != NNV_OK) return nnv_at(err, s, "%s", path);
     nnv_relay_print(m, NNV_RELAY_PRINT_META, &text);
     p->text = text.failed ? NULL : nnv_arena_copy(arena, text.data, text.len + 1);

@@ -33,7 +33,7 @@ static enum nnv_status cut_into(struct bisecting *b, struct nnv_arena *arena, co
     struct nnv_spec *spec;
     if (!keep || !map) return nnv_no_memory(err);
     for (uint32_t i = from; i < to; i++) keep[i] = true;
-    enum nnv_status st = nnv_cut(values, &(struct nnv_extraction){.keep = keep, .index = map}, arena, &spec, err);
+    enum nnv_status st = nnv_extract(values, &(struct nnv_extraction){.keep = keep, .index = map}, arena, &spec, err);
     if (st == NNV_OK) st = nnv_known_make(spec, false, arena, cut, err);
     if (index) *index = map;
     return st;
@@ -181,7 +181,7 @@ static enum nnv_status find_joint(struct bisecting *b, struct nnv_err *err) {
         uint8_t *wish = NNV_NEW(b->scratch, uint8_t, m->noperands);
         if (!wish) return nnv_no_memory(err);
         wish[i] = NNV_WISH_SHOWN;
-        enum nnv_status st = nnv_cut(&b->known, &(struct nnv_extraction){.wish = wish}, b->scratch, &spec, err);
+        enum nnv_status st = nnv_extract(&b->known, &(struct nnv_extraction){.wish = wish}, b->scratch, &spec, err);
         if (st == NNV_OK) st = nnv_oracle_judge(&b->quick, spec, &opinion, err);
         if (st != NNV_OK) return st;
         b->out->joint[i] = !nnv_is_bad(opinion.verdict);
@@ -212,7 +212,7 @@ static enum nnv_status run_shown(struct bisecting *b, bool *ran, struct nnv_err 
     struct nnv_spec *all;
     struct nnv_opinion opinion;
     *ran = false;
-    enum nnv_status st = nnv_cut(&b->known, &(struct nnv_extraction){.all_shown = true}, b->arena, &all, err);
+    enum nnv_status st = nnv_extract(&b->known, &(struct nnv_extraction){.all_shown = true}, b->arena, &all, err);
     if (st == NNV_OK) st = nnv_oracle_judge(&b->quick, all, &opinion, err);
     if (st != NNV_OK) return st;
     const struct nnv_signature s = nnv_signature_of(all, &opinion);
@@ -298,7 +298,7 @@ enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_or
     if (st == NNV_OK) {
         out->spec = b.known.spec;
         struct nnv_spec *all;
-        st = nnv_cut(&b.known, &(struct nnv_extraction){.all_shown = true}, arena, &all, err);
+        st = nnv_extract(&b.known, &(struct nnv_extraction){.all_shown = true}, arena, &all, err);
         if (st == NNV_OK) st = take_values(&b, all, &ran, &opinion, err);
     }
     if (st == NNV_OK && ran) st = judge_steps(&b, err);

@@ -81,7 +81,7 @@ bool nnv_reducer_over(const struct nnv_reducer *r) { return r->stopped || nnv_no
 struct nnv_spec *nnv_reducer_copy(struct nnv_reducer *r, const struct nnv_extraction *cut) {
     struct nnv_spec *spec = NULL;
     nnv_arena_reset(r->trial);
-    return nnv_cut(&r->best, cut, r->trial, &spec, NULL) == NNV_OK ? spec : NULL;
+    return nnv_extract(&r->best, cut, r->trial, &spec, NULL) == NNV_OK ? spec : NULL;
 }
 
 bool nnv_reducer_try(struct nnv_reducer *r, const struct nnv_spec *candidate, bool relax) {
@@ -104,7 +104,7 @@ bool nnv_reducer_try(struct nnv_reducer *r, const struct nnv_spec *candidate, bo
     return same;
 }
 
-static bool try_cut(struct nnv_reducer *r, const struct nnv_extraction *cut) {
+static bool try_extraction(struct nnv_reducer *r, const struct nnv_extraction *cut) {
     return nnv_reducer_try(r, nnv_reducer_copy(r, cut), false);
 }
 
@@ -114,7 +114,7 @@ static bool try_cut(struct nnv_reducer *r, const struct nnv_extraction *cut) {
 static bool try_single(struct nnv_reducer *r, uint32_t operation, bool *keep) {
     memset(keep, 0, r->best.spec->model.main.noperations);
     keep[operation] = true;
-    return try_cut(r, &(struct nnv_extraction){.keep = keep});
+    return try_extraction(r, &(struct nnv_extraction){.keep = keep});
 }
 
 /** One operation that fails alone; those of the wanted kind first. */
@@ -142,7 +142,7 @@ static bool minimise_list(struct nnv_reducer *r, bool *keep) {
             const bool alone = p < parts;
             if (parts == 2 && !alone) break; /* the complement of a half is the other half */
             for (uint32_t i = 0; i < n; i++) keep[i] = (i >= from && i < to) == alone;
-            found = try_cut(r, &(struct nnv_extraction){.keep = keep});
+            found = try_extraction(r, &(struct nnv_extraction){.keep = keep});
             if (found) parts = alone ? 2 : parts > 2 ? parts - 1 : 2;
         }
         any = any || found;
@@ -215,7 +215,7 @@ static bool try_wish(struct nnv_reducer *r, uint32_t operand, enum nnv_wish wish
     struct nnv_arena *arena = nnv_arena_new();
     uint8_t *wishes = arena ? NNV_NEW(arena, uint8_t, r->best.spec->model.main.noperands) : NULL;
     if (wishes) wishes[operand] = (uint8_t)wish;
-    bool smaller = wishes && try_cut(r, &(struct nnv_extraction){.wish = wishes});
+    bool smaller = wishes && try_extraction(r, &(struct nnv_extraction){.wish = wishes});
     nnv_arena_free(arena);
     return smaller;
 }
@@ -340,7 +340,7 @@ enum nnv_status nnv_reduce(const struct nnv_spec *spec, const struct nnv_reduce_
         st = nnv_known_make(spec, false, r.kept, &r.best, err);
         if (st == NNV_OK) reduce_all(&r);
     }
-    if (st == NNV_OK) st = nnv_cut(&r.best, &(struct nnv_extraction){0}, arena, &out->spec, err);
+    if (st == NNV_OK) st = nnv_extract(&r.best, &(struct nnv_extraction){0}, arena, &out->spec, err);
     out->after = r.wanted;
     out->candidates = r.candidates;
     out->complete = !nnv_reducer_over(&r);

@@ -10,7 +10,7 @@
 #ifndef NNV_DEBUG_REDUCE_H
 #define NNV_DEBUG_REDUCE_H
 
-#include "harness/debug/cut.h"
+#include "harness/debug/extract.h"
 #include "harness/debug/oracle.h"
 
 /** What makes two failures the same. */

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "harness/runner/crash.h"
-#include "harness/runner/mortem.h"
+#include "harness/runner/triage.h"
 #include "harness/runner/signals.h"
 #include "harness/runner/ask.h"
 
@@ -31,7 +31,7 @@ struct slot {
     uint64_t seen_ns; /* when it last showed that it goes on */
     enum stage stage;
     uint64_t stage_ns;
-    enum nnv_doom doom;
+    enum nnv_kill_reason kill_reason;
     uint32_t blamed; /* TIMEOUT: the case that ran; count: none */
     size_t records;  /* taken from it */
 };
@@ -56,7 +56,7 @@ struct pool {
     uint64_t stop_ns; /* when the user asked to stop; 0: not */
     uint64_t end_ns;  /* when the time budget is spent; 0: there is none */
     bool spent;
-    struct nnv_mortem mortem;
+    struct nnv_triage triage;
     char *buffer; /* of records */
     size_t cap;
 };
@@ -84,9 +84,9 @@ static bool suspect(struct pool *p, uint32_t index) {
     return true;
 }
 
-static void doom(struct slot *s, enum nnv_doom why) {
+static void mark_for_kill(struct slot *s, enum nnv_kill_reason why) {
     if (s->stage == KILLED) return;
-    if (s->doom == NNV_DOOM_NONE) s->doom = why;
+    if (s->kill_reason == NNV_KILL_NONE) s->kill_reason = why;
     nnv_process_kill(s->w.pid);
     s->stage = KILLED;
     s->stage_ns = nnv_now_ns();
@@ -97,7 +97,7 @@ static void doom(struct slot *s, enum nnv_doom why) {
 static enum nnv_status take_record(struct pool *p, struct slot *s, const struct nnv_record *r, struct nnv_err *err) {
     if (r->verdict == NNVTS_ERROR && s->records > 1 && suspect(p, r->index)) {
         note(p, "case %s failed in nnvts itself; again, in a fresh worker", p->o->cases[r->index].name);
-        doom(s, NNV_DOOM_TAINTED);
+        mark_for_kill(s, NNV_KILL_TAINTED);
         return NNV_OK;
     }
     struct nnv_ended e = {
@@ -124,7 +124,7 @@ static enum nnv_status drain(struct pool *p, struct slot *s, bool *news, struct 
     struct nnv_record r;
     enum nnv_status st = NNV_OK;
     int got = 0;
-    while (st == NNV_OK && s->doom != NNV_DOOM_CORRUPT &&
+    while (st == NNV_OK && s->kill_reason != NNV_KILL_CORRUPT &&
            (got = nnv_channel_pop(s->w.channel, &r, &p->buffer, &p->cap)) > 0) {
         bool sound = r.index < p->o->count && !p->done[r.index] && r.verdict >= 0 && r.verdict < NNVTS_NOTRUN;
         if (!sound) {
@@ -136,7 +136,7 @@ static enum nnv_status drain(struct pool *p, struct slot *s, bool *news, struct 
         *news = true;
         st = take_record(p, s, &r, err);
     }
-    if (got < 0) doom(s, NNV_DOOM_CORRUPT);
+    if (got < 0) mark_for_kill(s, NNV_KILL_CORRUPT);
     return st;
 }
 
@@ -152,7 +152,7 @@ static uint32_t case_in_progress(const struct pool *p, const struct slot *s) {
 static enum nnv_status judge_end(struct pool *p, struct slot *s, const struct nnv_end *end, uint32_t index,
                                  struct nnv_err *err) {
     const struct nnv_worker *w = &s->w;
-    if (s->doom == NNV_DOOM_NONE && nnv_mortem_own(w) && suspect(p, index)) {
+    if (s->kill_reason == NNV_KILL_NONE && nnv_triage_own(w) && suspect(p, index)) {
         char how[64];
         note(p, "worker %u %s in case %s, but not in the driver; again, in a fresh worker", w->number,
              nnv_end_text(end, how), p->o->cases[index].name);
@@ -161,7 +161,7 @@ static enum nnv_status judge_end(struct pool *p, struct slot *s, const struct nn
     struct nnv_ended e = {.index = index, .turn = (uint32_t)s->records + 1};
     for (int v = 0; v < NNVTS_VERDICT_COUNT && p->o->config->repeat > 1; v++)
         e.counts[v] = atomic_load(&w->channel->counts[v]);
-    nnv_mortem_case(w, end, s->doom, p->o->config->timeout_ns, &p->mortem, &e);
+    nnv_triage_case(w, end, s->kill_reason, p->o->config->timeout_ns, &p->triage, &e);
     if (p->o->config->repeat > 1) e.counts[e.verdict]++;
     return hand_on(p, &e, err);
 }
@@ -179,7 +179,7 @@ static int living(const struct pool *p, bool opened) {
 }
 
 static void open_failed(struct pool *p, const struct slot *s, const struct nnv_end *end) {
-    nnv_mortem_open(&s->w, end, s->doom, p->o->config->driver, open_timeout(p), p->open_error);
+    nnv_triage_open(&s->w, end, s->kill_reason, p->o->config->driver, open_timeout(p), p->open_error);
     bool elsewhere = p->o->opened != NULL && p->o->opened(p->o->context);
     if (!elsewhere) p->open_failures++;
     p->start_after_ns = nnv_now_ns() + BACKOFF_NS * (uint64_t)(p->open_failures + elsewhere);
@@ -199,10 +199,10 @@ static enum nnv_status worker_ended(struct pool *p, struct slot *s, const struct
     char how[64];
     enum nnv_status st = NNV_OK;
     if (state >= NNV_WORKER_IDLE) p->open_failures = 0;
-    if (s->doom == NNV_DOOM_TIMEOUT) {
+    if (s->kill_reason == NNV_KILL_TIMEOUT) {
         /* What it began after the deadline is not to blame: it is run again. */
         index = s->blamed < none && !p->done[s->blamed] ? s->blamed : none;
-    } else if (s->doom == NNV_DOOM_STOPPED || s->doom == NNV_DOOM_TAINTED) {
+    } else if (s->kill_reason == NNV_KILL_STOPPED || s->kill_reason == NNV_KILL_TAINTED) {
         return st;
     }
     if (index < none) {
@@ -212,7 +212,7 @@ static enum nnv_status worker_ended(struct pool *p, struct slot *s, const struct
     } else if (state == NNV_WORKER_CLOSING && !p->noted_close) {
         p->noted_close = true;
         note(p, "worker %u %s when it closed the driver", s->w.number,
-             s->doom == NNV_DOOM_TIMEOUT ? "did not end" : nnv_end_text(end, how));
+             s->kill_reason == NNV_KILL_TIMEOUT ? "did not end" : nnv_end_text(end, how));
     } else if (state < NNV_WORKER_CLOSING) {
         note(p, "worker %u %s between two cases", s->w.number, nnv_end_text(end, how));
     }
@@ -232,13 +232,13 @@ static void check_deadline(struct pool *p, struct slot *s, uint64_t now) {
     }
     uint64_t limit = state == NNV_WORKER_OPENING ? open_timeout(p) : p->o->config->timeout_ns;
     if (s->stage == ALIVE && now > s->seen_ns && now - s->seen_ns > limit) {
-        s->doom = NNV_DOOM_TIMEOUT;
+        s->kill_reason = NNV_KILL_TIMEOUT;
         s->blamed = case_in_progress(p, s);
         kill(s->w.pid, nnv_crash_probe_signal());
         s->stage = PROBED;
         s->stage_ns = now;
     } else if (s->stage == PROBED && (atomic_load(&c->traced) || now - s->stage_ns > TRACE_NS)) {
-        doom(s, NNV_DOOM_TIMEOUT);
+        mark_for_kill(s, NNV_KILL_TIMEOUT);
     }
 }
 
@@ -264,7 +264,7 @@ static enum nnv_status look_after(struct pool *p, struct slot *s, bool *news, st
 
 static void end_all(struct pool *p) {
     for (int i = 0; i < p->nslots; i++)
-        if (p->slots[i].w.pid != 0) doom(&p->slots[i], NNV_DOOM_STOPPED);
+        if (p->slots[i].w.pid != 0) mark_for_kill(&p->slots[i], NNV_KILL_STOPPED);
 }
 
 static bool work_left(const struct pool *p) {

@@ -210,8 +210,8 @@ double nnv_noise_hazard(struct nnv_kernel *k, double v) {
 
 /* ------------------------------------------------------------- shared parts */
 
-struct nnv_image nnv_image_of(const struct nnv_shape *s, bool nchw) {
-    struct nnv_image m = {.n = s->dims[0]};
+struct nnv_image_layout nnv_image_of(const struct nnv_shape *s, bool nchw) {
+    struct nnv_image_layout m = {.n = s->dims[0]};
     m.c = s->dims[nchw ? 1 : 3];
     m.h = s->dims[nchw ? 2 : 1];
     m.w = s->dims[nchw ? 3 : 2];

@@ -129,12 +129,12 @@ static inline double nnv_hazard(struct nnv_kernel *k, double v, bool hazard) {
 /* ------------------------------------------------------------- shared parts */
 
 /** An image tensor in either layout: extents and element strides. */
-struct nnv_image {
+struct nnv_image_layout {
     uint32_t n, h, w, c;
     size_t sn, sh, sw, sc;
 };
-struct nnv_image nnv_image_of(const struct nnv_shape *s, bool nchw);
-static inline size_t nnv_image_at(const struct nnv_image *m, uint32_t n, uint32_t h, uint32_t w, uint32_t c) {
+struct nnv_image_layout nnv_image_of(const struct nnv_shape *s, bool nchw);
+static inline size_t nnv_image_at(const struct nnv_image_layout *m, uint32_t n, uint32_t h, uint32_t w, uint32_t c) {
     return n * m->sn + h * m->sh + w * m->sw + c * m->sc;
 }
 

@@ -50,7 +50,7 @@ static void divide(struct nnv_relay_module *m, struct nnv_arena *arena) {
     MUST((st == NNV_OK) == (err.text[0] == '\0'));
     if (st != NNV_OK) return;
     st = nnv_partition(m, &annotator, NULL, &again, &err);
-    MUST(st == NNV_OK && again.n_cuts == 0 && again.n_host == once.n_host);
+    MUST(st == NNV_OK && again.n_extracted == 0 && again.n_host == once.n_host);
     struct nnv_text printed = {0};
     nnv_relay_print(m, 0, &printed);
     nnv_text_free(&printed);

@@ -215,8 +215,8 @@ static void one_matmul(struct nnv_rc *c, bool turn_a, bool turn_b) {
                         two_out = {2, {out.dims[1], out.dims[2]}}, units = {1, {out.dims[2]}};
     uint32_t x = nnv_rc_reshaped(c, nnv_rc_in(c, 0), &two_a, NNV_RC_NONE),
              w = nnv_rc_reshaped(c, nnv_rc_in(c, 1), &two_b, NNV_RC_NONE);
-    if (turn_a) x = nnv_rc_turned(c, x, turn, NNV_RC_NONE);
-    if (!turn_b) w = nnv_rc_turned(c, w, turn, NNV_RC_NONE);
+    if (turn_a) x = nnv_rc_transposed(c, x, turn, NNV_RC_NONE);
+    if (!turn_b) w = nnv_rc_transposed(c, w, turn, NNV_RC_NONE);
     struct nnv_encoding e = nnv_rc_encoding(c, nnv_rc_out(c, 0));
     uint32_t to = nnv_rc_temp(c, e, &two_out);
     NNV_RC_EMIT(c, ANEURALNETWORKS_FULLY_CONNECTED, to, x, w, nnv_rc_filled(c, e, &units, 0), nnv_rc_act(c));
@@ -248,8 +248,8 @@ static void matmul(struct nnv_rc *c) {
         nnv_rc_refuse(c, "a result of another type than the operands (out_dtype)");
     uint32_t x = nnv_rc_in(c, 0), w = nnv_rc_in(c, 1);
     if (!nnv_rc_ok(c)) return;
-    if (turn_a) x = nnv_rc_turned(c, x, turn, NNV_RC_NONE);
-    if (!turn_b) w = nnv_rc_turned(c, w, turn, NNV_RC_NONE);
+    if (turn_a) x = nnv_rc_transposed(c, x, turn, NNV_RC_NONE);
+    if (!turn_b) w = nnv_rc_transposed(c, w, turn, NNV_RC_NONE);
     uint32_t none = nnv_rc_filled(c, nnv_rc_encoding(c, nnv_rc_out(c, 0)), &(struct nnv_rc_shape){1, {out.dims[1]}}, 0);
     NNV_RC_EMIT(c, ANEURALNETWORKS_FULLY_CONNECTED, nnv_rc_result(c, 0), x, w, none, nnv_rc_act(c));
 }

@@ -336,7 +336,7 @@ static void *turn_bytes(struct nnv_rc *c, const struct nnv_operand *o, const uin
     return data;
 }
 
-uint32_t nnv_rc_turned(struct nnv_rc *c, uint32_t operand, const uint32_t *perm, uint32_t to) {
+uint32_t nnv_rc_transposed(struct nnv_rc *c, uint32_t operand, const uint32_t *perm, uint32_t to) {
     struct nnv_rc_shape is = nnv_rc_operand_shape(c, operand), shape = {is.rank, {0}};
     struct nnv_encoding e = nnv_rc_operand_encoding(c, operand);
     int64_t axes[NNV_RELAY_RANK];
@@ -381,7 +381,7 @@ static uint32_t nhwc_form(struct nnv_rc *c, uint32_t operand, uint32_t to) {
 static uint32_t as_nhwc(struct nnv_rc *c, uint32_t data) {
     uint32_t known = nnv_rc_ok(c) ? nhwc_form(c, data, 0) : 0;
     if (known) return known;
-    uint32_t turned = nnv_rc_turned(c, data, TO_NHWC, NNV_RC_NONE);
+    uint32_t turned = nnv_rc_transposed(c, data, TO_NHWC, NNV_RC_NONE);
     if (nnv_rc_ok(c)) (void)nhwc_form(c, data, turned);
     return turned;
 }
@@ -412,6 +412,6 @@ struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t res
 
 void nnv_rc_layout_end(struct nnv_rc *c, const struct nnv_rc_layout *l, uint32_t result) {
     if (l->out == result || !nnv_rc_ok(c)) return;
-    nnv_rc_turned(c, l->out, TO_NCHW, result); /* it leaves again if only such operations read it */
+    nnv_rc_transposed(c, l->out, TO_NCHW, result); /* it leaves again if only such operations read it */
     if (nnv_rc_ok(c)) (void)nhwc_form(c, result, l->out);
 }

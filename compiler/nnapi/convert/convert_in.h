@@ -247,7 +247,7 @@ struct nnv_encoding nnv_rc_operand_encoding(const struct nnv_rc *c, uint32_t ope
 /** The same elements in another shape, written to `to`, or (NNV_RC_NONE) to a temporary; the operand that has them. */
 uint32_t nnv_rc_reshaped(struct nnv_rc *c, uint32_t operand, const struct nnv_rc_shape *shape, uint32_t to);
 /** Axis i of the result is axis perm[i] of the operand; a constant is turned now. */
-uint32_t nnv_rc_turned(struct nnv_rc *c, uint32_t operand, const uint32_t *perm, uint32_t to);
+uint32_t nnv_rc_transposed(struct nnv_rc *c, uint32_t operand, const uint32_t *perm, uint32_t to);
 /** The fused activation of the root as a scalar. */
 uint32_t nnv_rc_act(struct nnv_rc *c);
 /** FUSED code of a relu or clip of floats, or -1. */

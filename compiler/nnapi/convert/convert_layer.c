@@ -92,7 +92,7 @@ static uint32_t remade(struct nnv_rc *c, const struct making *k, uint32_t from, 
 }
 
 static uint32_t arranged(struct nnv_rc *c, const struct making *k, uint32_t operand) {
-    return nnv_rc_reshaped(c, nnv_rc_turned(c, operand, k->w->perm, NNV_RC_NONE), &k->w->shape, NNV_RC_NONE);
+    return nnv_rc_reshaped(c, nnv_rc_transposed(c, operand, k->w->perm, NNV_RC_NONE), &k->w->shape, NNV_RC_NONE);
 }
 
 /* The operand as float32. */

@@ -38,9 +38,9 @@ static void transpose(struct nnv_rc *c) {
     else if (in_order && x.rank <= 4)
         reshaped_to_result(c, in);
     else if (nnv_is_constant(&c->b.operand[in]))
-        nnv_rc_is(c, 0, nnv_rc_turned(c, in, perm, NNV_RC_NONE));
+        nnv_rc_is(c, 0, nnv_rc_transposed(c, in, perm, NNV_RC_NONE));
     else
-        nnv_rc_turned(c, in, perm, nnv_rc_result(c, 0));
+        nnv_rc_transposed(c, in, perm, nnv_rc_result(c, 0));
 }
 
 /* -------------------------------------------------------------------- joining */

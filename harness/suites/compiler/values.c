@@ -98,7 +98,7 @@ static enum nnv_status divide(struct work *w, struct nnv_err *err) {
     struct nnv_annotator annotator = nnv_convert_annotator(support);
     s = nnv_partition(w->m, &annotator, NULL, &partition, err);
     if (s == NNV_OK && w->edit && w->edit->cut) w->edit->cut(w->m, &partition);
-    if (s == NNV_OK && !partition.n_cuts) return all_refused(w, support, err);
+    if (s == NNV_OK && !partition.n_extracted) return all_refused(w, support, err);
     return s == NNV_OK ? nnv_relay_check(w->m, err) : s;
 }
 

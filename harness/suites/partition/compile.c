@@ -7,13 +7,13 @@
 #include "harness/suites/partition/partition.h"
 #include "harness/suites/partition/plan_check.h"
 
-bool nnv_partition_expect(struct nnv_partition *p, const char *function, int got, int want) {
+bool nnv_partition_expect(struct nnv_partition_case *p, const char *function, int got, int want) {
     char a[32], b[32];
     return nnv_expect(p->s, got == want, "%s answered %s, expected %s", function, nnv_result_name(got, a),
                       nnv_result_name(want, b));
 }
 
-void nnv_partition_choose(struct nnv_partition *p, bool explicit_devices, bool with_cpu) {
+void nnv_partition_choose(struct nnv_partition_case *p, bool explicit_devices, bool with_cpu) {
     p->explicit_devices = explicit_devices;
     p->choices = 0;
     for (uint32_t i = 0; i < p->count; i++) p->choice[p->choices++] = nnv_rt_device_at(i);
@@ -43,7 +43,7 @@ static void policy_end(char *before) {
     free(before);
 }
 
-bool nnv_partition_compile(struct nnv_partition *p, int *result) {
+bool nnv_partition_compile(struct nnv_partition_case *p, int *result) {
     const ANeuralNetworksDevice *named[NNV_PARTITION_DEVICES + 1];
     ANeuralNetworksCompilation_free(p->compilation);
     p->compilation = NULL;
@@ -68,7 +68,7 @@ bool nnv_partition_compile(struct nnv_partition *p, int *result) {
 
 /* What a partial device said of an operation of a graph. */
 static int takes(void *context, const struct ANeuralNetworksDevice *device, uint32_t graph, uint32_t op) {
-    const struct nnv_partition *p = context;
+    const struct nnv_partition_case *p = context;
     const struct nnvts_subgraph *s = nnv_rt_graph_at(p->built.model, graph);
     struct nnvts_device *d = device->driver;
     if (d->get_status(d) != NNVTS_DEVICE_AVAILABLE) return 0; /* it has died */
@@ -77,7 +77,7 @@ static int takes(void *context, const struct ANeuralNetworksDevice *device, uint
                : -1;
 }
 
-bool nnv_partition_check_plan(struct nnv_partition *p) {
+bool nnv_partition_check_plan(struct nnv_partition_case *p) {
     const struct nnv_rt_plan *plan = nnv_rt_compilation_plan(p->compilation);
     const struct nnv_plan_rules rules = {
         .devices = p->choice, .device_count = p->choices, .preference = p->preference, .takes = takes, .context = p};
@@ -89,7 +89,7 @@ bool nnv_partition_check_plan(struct nnv_partition *p) {
     return ok;
 }
 
-static uint32_t steps_of(const struct nnv_partition *p, uint32_t i) {
+static uint32_t steps_of(const struct nnv_partition_case *p, uint32_t i) {
     const struct nnv_rt_plan *plan = nnv_rt_compilation_plan(p->compilation);
     uint32_t count = 0;
     for (uint32_t g = 0; plan && g < plan->graph_count; g++)
@@ -99,9 +99,9 @@ static uint32_t steps_of(const struct nnv_partition *p, uint32_t i) {
     return count;
 }
 
-bool nnv_partition_uses(const struct nnv_partition *p, uint32_t i) { return steps_of(p, i) > 0; }
+bool nnv_partition_uses(const struct nnv_partition_case *p, uint32_t i) { return steps_of(p, i) > 0; }
 
-bool nnv_partition_check_counts(struct nnv_partition *p) {
+bool nnv_partition_check_counts(struct nnv_partition_case *p) {
     const struct nnv_rt_plan *plan = nnv_rt_compilation_plan(p->compilation);
     bool whole = true;
     /* a step may run again once the size of what it writes is known; which graphs run how often depends on values */

@@ -9,10 +9,10 @@
 
 static const char *const names[NNV_PARTITION_DEVICES] = {"part-a", "part-b", "part-c", "part-d", "part-e", "part-f"};
 
-static int64_t draw(struct nnv_partition *p, int64_t lo, int64_t hi) { return nnv_rng_int(&p->rng, lo, hi); }
-static bool chance(struct nnv_partition *p, double probability) { return nnv_rng_unit(&p->rng) < probability; }
+static int64_t draw(struct nnv_partition_case *p, int64_t lo, int64_t hi) { return nnv_rng_int(&p->rng, lo, hi); }
+static bool chance(struct nnv_partition_case *p, double probability) { return nnv_rng_unit(&p->rng) < probability; }
 
-void nnv_partition_draw_devices(struct nnv_partition *p) {
+void nnv_partition_draw_devices(struct nnv_partition_case *p) {
     const double kind = nnv_rng_unit(&p->rng), cost = nnv_rng_unit(&p->rng);
     const uint64_t seed = nnv_rng_u64(&p->rng);
     const bool walked = chance(p, 0.5); /* the runtime does control flow itself, or the CPU */
@@ -39,7 +39,7 @@ void nnv_partition_draw_devices(struct nnv_partition *p) {
     }
 }
 
-bool nnv_partition_supported(struct nnv_partition *p, uint32_t *op) {
+bool nnv_partition_supported(struct nnv_partition_case *p, uint32_t *op) {
     struct nnv_subject subject;
     if (!nnv_session_render(p->s, p->spec, &subject)) return false;
     struct nnv_preparation asked = {.device = p->s->device, .abi = &subject.model, .phase = p->s->env->phase};
@@ -57,7 +57,7 @@ bool nnv_partition_supported(struct nnv_partition *p, uint32_t *op) {
     return nnv_session_unsupported(p->s, "the driver does not support any operation of the graph");
 }
 
-bool nnv_partition_begin(struct nnv_partition *p) {
+bool nnv_partition_begin(struct nnv_partition_case *p) {
     struct nnv_err err = {0};
     nnv_session_enter(p->s, NNV_PHASE_BUILD);
     for (uint32_t i = 0; i < p->count; i++)
@@ -73,7 +73,7 @@ bool nnv_partition_begin(struct nnv_partition *p) {
 
 /* ------------------------------------------------------------------ afterwards */
 
-bool nnv_partition_check_devices(struct nnv_partition *p) {
+bool nnv_partition_check_devices(struct nnv_partition_case *p) {
     bool whole = true;
     for (uint32_t i = 0; i < p->count; i++) {
         const char *complaint = nnv_partial_complaint(p->partial[i], NULL);
@@ -82,7 +82,7 @@ bool nnv_partition_check_devices(struct nnv_partition *p) {
     return whole;
 }
 
-static void describe_device(const struct nnv_partition *p, uint32_t i, struct nnv_text *out) {
+static void describe_device(const struct nnv_partition_case *p, uint32_t i, struct nnv_text *out) {
     static const char *const shares[] = {"its own", "some", "all"};
     const struct nnv_partial_options *o = &p->options[i];
     const struct nnv_partial_counts counts = nnv_partial_counts(p->partial[i]);
@@ -97,7 +97,7 @@ static void describe_device(const struct nnv_partition *p, uint32_t i, struct nn
 }
 
 /* Seed, devices with their support sets, and plan. */
-static void describe(const struct nnv_partition *p) {
+static void describe(const struct nnv_partition_case *p) {
     struct nnv_text *out = &p->s->result->reason;
     const struct nnv_rt_plan *plan = p->compilation ? nnv_rt_compilation_plan(p->compilation) : NULL;
     nnv_text_addf(out,
@@ -114,7 +114,7 @@ static void describe(const struct nnv_partition *p) {
     nnv_plan_describe(plan, out);
 }
 
-void nnv_partition_end(struct nnv_partition *p) {
+void nnv_partition_end(struct nnv_partition_case *p) {
     if (p->s->result->verdict == NNVTS_FAIL) describe(p);
     nnv_session_enter(p->s, NNV_PHASE_RELEASE);
     ANeuralNetworksCompilation_free(p->compilation);

@@ -17,7 +17,7 @@ struct arguments {
 
 /* ------------------------------------------------------------------- arguments */
 
-static bool make_arguments(struct nnv_partition *p, struct arguments *a) {
+static bool make_arguments(struct nnv_partition_case *p, struct arguments *a) {
     const struct nnv_spec *spec = p->spec;
     *a = (struct arguments){.memory = {NULL}};
     if (!nnv_session_place(p->s, &spec->model, spec->inputs, spec->outputs, NNV_POOL_WRITABLE, &a->request))
@@ -44,7 +44,7 @@ static ANeuralNetworksOperandType whole_type(const struct nnv_operand *o, const 
                                         .zeroPoint = o->zero_point};
 }
 
-static int set_input(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x, uint32_t i) {
+static int set_input(struct nnv_partition_case *p, const struct arguments *a, ANeuralNetworksExecution *x, uint32_t i) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     const struct nnv_value *v = &p->spec->inputs[i];
     const ANeuralNetworksOperandType type = whole_type(&m->operands[m->in[i]], v);
@@ -56,7 +56,8 @@ static int set_input(struct nnv_partition *p, const struct arguments *a, ANeural
         x, (int32_t)i, given, a->memory[0], (size_t)(a->request.input_at[i] - a->request.pool_data[0]), v->bytes);
 }
 
-static int set_output(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x, uint32_t i) {
+static int set_output(struct nnv_partition_case *p, const struct arguments *a, ANeuralNetworksExecution *x,
+                      uint32_t i) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     const struct nnv_value *v = &p->spec->outputs[i];
     const ANeuralNetworksOperandType type = whole_type(&m->operands[m->out[i]], v);
@@ -69,7 +70,7 @@ static int set_output(struct nnv_partition *p, const struct arguments *a, ANeura
                                                         bytes);
 }
 
-static bool set_arguments(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x) {
+static bool set_arguments(struct nnv_partition_case *p, const struct arguments *a, ANeuralNetworksExecution *x) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     for (uint32_t i = 0; i < m->nin; i++)
         if (!nnv_partition_expect(p, "ANeuralNetworksExecution_setInput", set_input(p, a, x, i),
@@ -96,7 +97,7 @@ static int compute_async(ANeuralNetworksExecution *x) {
     return st ? st : wait_and_free(event);
 }
 
-static int compute_burst(struct nnv_partition *p, ANeuralNetworksExecution *x) {
+static int compute_burst(struct nnv_partition_case *p, ANeuralNetworksExecution *x) {
     ANeuralNetworksBurst *burst = NULL;
     int st = ANeuralNetworksBurst_create(p->compilation, &burst);
     for (int i = 0; i < 2 && !st; i++) {
@@ -114,7 +115,7 @@ static void *signal_later(void *context) {
     return write(*(const int *)context, &one, sizeof one) == sizeof one ? context : NULL;
 }
 
-static int compute_fenced(struct nnv_partition *p, ANeuralNetworksExecution *x) {
+static int compute_fenced(struct nnv_partition_case *p, ANeuralNetworksExecution *x) {
     const bool waits = nnv_rng_int(&p->rng, 0, 3) == 0;
     ANeuralNetworksEvent *before = NULL, *event = NULL;
     const ANeuralNetworksEvent *events[1];
@@ -131,7 +132,7 @@ static int compute_fenced(struct nnv_partition *p, ANeuralNetworksExecution *x) 
     return st;
 }
 
-static int compute(struct nnv_partition *p, ANeuralNetworksExecution *x) {
+static int compute(struct nnv_partition_case *p, ANeuralNetworksExecution *x) {
     int st = ANEURALNETWORKS_OP_FAILED;
     if (p->mode != NNV_MODE_BURST) p->executions++;
     switch (p->mode) {
@@ -157,7 +158,7 @@ static int compute(struct nnv_partition *p, ANeuralNetworksExecution *x) {
 /* ---------------------------------------------------------------------- answers */
 
 /* Shapes as the execution tells them, and copies of the values. */
-static bool take_answer(struct nnv_partition *p, const struct arguments *a, ANeuralNetworksExecution *x) {
+static bool take_answer(struct nnv_partition_case *p, const struct arguments *a, ANeuralNetworksExecution *x) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     p->answer = NNV_NEW(p->s->env->arena, struct nnv_value, m->nout);
     if (!p->answer) return nnv_session_error(p->s, "out of memory");
@@ -183,7 +184,7 @@ static bool take_answer(struct nnv_partition *p, const struct arguments *a, ANeu
  * After OUTPUT_INSUFFICIENT_SIZE: what is told of shapes is right, and the output that is too small is told. Over
  * several steps the runtime finds out all sizes; a driver that does the whole model need not.
  */
-static bool check_told(struct nnv_partition *p, ANeuralNetworksExecution *x) {
+static bool check_told(struct nnv_partition_case *p, ANeuralNetworksExecution *x) {
     const bool all = !nnv_rt_compilation_plan(p->compilation)->simple;
     for (uint32_t i = 0; i < p->spec->model.main.nout; i++) {
         const struct nnv_value *due = &p->spec->outputs[i];
@@ -204,13 +205,13 @@ static bool check_told(struct nnv_partition *p, ANeuralNetworksExecution *x) {
     return true;
 }
 
-void nnv_partition_draw_mode(struct nnv_partition *p) {
+void nnv_partition_draw_mode(struct nnv_partition_case *p) {
     static const enum nnv_mode modes[NNV_MODES] = {NNV_MODE_SYNC, NNV_MODE_BURST, NNV_MODE_REUSABLE, NNV_MODE_ASYNC,
                                                    NNV_MODE_FENCED}; /* a seed draws the same as ever */
     p->mode = modes[nnv_rng_int(&p->rng, 0, NNV_MODES - 1)];
 }
 
-bool nnv_partition_execute(struct nnv_partition *p, int *result) {
+bool nnv_partition_execute(struct nnv_partition_case *p, int *result) {
     struct arguments a = {.memory = {NULL}};
     ANeuralNetworksExecution *x = NULL;
     nnv_session_enter(p->s, NNV_PHASE_EXECUTE);
@@ -234,14 +235,14 @@ bool nnv_partition_execute(struct nnv_partition *p, int *result) {
     return ok;
 }
 
-uint32_t nnv_partition_open_output(const struct nnv_partition *p) {
+uint32_t nnv_partition_open_output(const struct nnv_partition_case *p) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     for (uint32_t i = 0; i < m->nout; i++)
         if (nnv_operand_is_open(&m->operands[m->out[i]]) && p->spec->outputs[i].bytes > 1) return i + 1;
     return 0;
 }
 
-bool nnv_partition_execute_small(struct nnv_partition *p) {
+bool nnv_partition_execute_small(struct nnv_partition_case *p) {
     int result = ANEURALNETWORKS_NO_ERROR;
     p->small = nnv_partition_open_output(p);
     const bool ok =
@@ -257,7 +258,7 @@ static bool same_shape(const struct nnv_value *a, const struct nnv_value *b) {
     return a->rank == b->rank && (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
 }
 
-bool nnv_partition_judge(struct nnv_partition *p) {
+bool nnv_partition_judge(struct nnv_partition_case *p) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     struct nnv_result judged = {.verdict = NNVTS_ERROR};
     bool ok = true;

@@ -56,7 +56,7 @@ static bool fails_executing(const struct nnv_partition_failure *f) {
 }
 
 /* Device 0 fails, is cheap, and takes what operation `op` is, or all. */
-static bool draw_devices(struct nnv_partition *p, const struct nnv_partition_failure *f, uint32_t op) {
+static bool draw_devices(struct nnv_partition_case *p, const struct nnv_partition_failure *f, uint32_t op) {
     struct nnv_subject subject;
     if (!nnv_session_render(p->s, p->spec, &subject)) return false;
     nnv_partition_draw_devices(p);
@@ -77,7 +77,7 @@ static bool draw_devices(struct nnv_partition *p, const struct nnv_partition_fai
 }
 
 /* The way through of a compilation that does without the device, or that falls back. */
-static bool succeeds(struct nnv_partition *p, const struct nnv_partition_failure *f) {
+static bool succeeds(struct nnv_partition_case *p, const struct nnv_partition_failure *f) {
     int result = ANEURALNETWORKS_OP_FAILED;
     if (!nnv_partition_execute(p, &result)) return false;
     /* its fence was given out before it failed: nobody can go back behind that */
@@ -87,7 +87,7 @@ static bool succeeds(struct nnv_partition *p, const struct nnv_partition_failure
            nnv_partition_judge(p);
 }
 
-static bool fails(struct nnv_partition *p, const struct nnv_partition_failure *f) {
+static bool fails(struct nnv_partition_case *p, const struct nnv_partition_failure *f) {
     int result = ANEURALNETWORKS_NO_ERROR;
     if (!nnv_partition_execute(p, &result)) return false;
     /* that an output is too small is no failure of a driver, as far as anybody can see, unless its shapes tell */
@@ -97,7 +97,7 @@ static bool fails(struct nnv_partition *p, const struct nnv_partition_failure *f
 }
 
 /* One compilation, that falls back or not, which is so in two ways. dead: the device has died before. */
-static bool run_once(struct nnv_partition *p, const struct nnv_partition_failure *f, bool falls_back, bool dead) {
+static bool run_once(struct nnv_partition_case *p, const struct nnv_partition_failure *f, bool falls_back, bool dead) {
     int result = ANEURALNETWORKS_OP_FAILED;
     const bool refused = !falls_back && f->at_finish;
     p->strict = !falls_back && nnv_rng_int(&p->rng, 0, 1) == 1;
@@ -115,7 +115,7 @@ static bool run_once(struct nnv_partition *p, const struct nnv_partition_failure
     return used && !falls_back ? fails(p, f) : succeeds(p, f);
 }
 
-void nnv_partition_run_failure(struct nnv_partition *p, const struct nnv_partition_failure *f) {
+void nnv_partition_run_failure(struct nnv_partition_case *p, const struct nnv_partition_failure *f) {
     const bool first = nnv_rng_int(&p->rng, 0, 1) == 1, dies = f->fault == NNV_PARTIAL_DIES;
     uint32_t op;
     if (!nnv_partition_supported(p, &op) || !draw_devices(p, f, op) || !nnv_partition_begin(p)) return;

@@ -91,7 +91,7 @@ static bool may_stand_alone(const struct nnv_subgraph *s, const struct nnv_opera
 
 /* Steps can't be formed of every graph over every devices: what must not happen to all others may happen to this one.
  */
-static bool may_not_form(const struct nnv_partition *p) {
+static bool may_not_form(const struct nnv_partition_case *p) {
     const struct nnv_model *m = &p->spec->model;
     bool old = false;
     for (uint32_t i = 0; i < p->count; i++) old = old || p->options[i].level < 3;
@@ -106,7 +106,7 @@ static bool may_not_form(const struct nnv_partition *p) {
 }
 
 /* Without the CPU an operation may be nobody's. */
-static bool may_be_nobodys(const struct nnv_partition *p) {
+static bool may_be_nobodys(const struct nnv_partition_case *p) {
     const struct nnvts_subgraph *s = &p->built.model->model.main;
     for (uint32_t i = 0; i < s->operation_count; i++) {
         const struct nnvts_operation *op = &s->operations[i];
@@ -120,7 +120,7 @@ static bool may_be_nobodys(const struct nnv_partition *p) {
 
 /* ------------------------------------------------------------------ random cases */
 
-static void draw_execution(struct nnv_partition *p) {
+static void draw_execution(struct nnv_partition_case *p) {
     p->preference = (int32_t)nnv_rng_int(&p->rng, 0, 2);
     nnv_partition_draw_mode(p);
     p->from_memory = nnv_rng_int(&p->rng, 0, 1) == 1;
@@ -131,7 +131,7 @@ static void draw_execution(struct nnv_partition *p) {
 
 /* A compilation with a plan: where the named devices can't do it, and need not, by others. *planned: the plan is one of
  * the choice's, not what is fallen back to. */
-static bool compile(struct nnv_partition *p, bool *planned) {
+static bool compile(struct nnv_partition_case *p, bool *planned) {
     const bool named = nnv_rng_int(&p->rng, 0, 1) == 1, with_cpu = nnv_rng_int(&p->rng, 0, 4) != 0;
     int result;
     p->strict = !named && nnv_rng_int(&p->rng, 0, 2) == 0;
@@ -152,7 +152,7 @@ static bool compile(struct nnv_partition *p, bool *planned) {
     return true;
 }
 
-static void run_random(struct nnv_partition *p) {
+static void run_random(struct nnv_partition_case *p) {
     int result = ANEURALNETWORKS_OP_FAILED;
     uint32_t op;
     bool planned;
@@ -177,7 +177,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     if (build(env->config, c, env->arena, &spec, &err) != NNV_OK) {
         nnv_session_error(&s, "%s", err.text);
     } else {
-        struct nnv_partition p = {
+        struct nnv_partition_case p = {
             .s = &s, .spec = spec, .rng = nnv_rng_make(env->config->seed, nnv_hash_str(c->name), 0x9a27)};
         if (c->a < KINDS)
             run_random(&p);

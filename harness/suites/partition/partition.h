@@ -16,7 +16,7 @@
 
 enum { NNV_PARTITION_DEVICES = 6 };
 
-struct nnv_partition {
+struct nnv_partition_case {
     struct nnv_session *s;
     const struct nnv_spec *spec;
     struct nnv_rng rng; /**< of all that is not the graph */
@@ -41,47 +41,47 @@ struct nnv_partition {
 /* ---------------------------------------------------------------------- devices */
 
 /** Draws between one and six devices with different names, levels, shares and prices. */
-void nnv_partition_draw_devices(struct nnv_partition *p);
+void nnv_partition_draw_devices(struct nnv_partition_case *p);
 /** Opens them, makes the runtime know no others but the CPU, and builds the model. */
-bool nnv_partition_begin(struct nnv_partition *p);
+bool nnv_partition_begin(struct nnv_partition_case *p);
 /** Frees all, and lets the runtime find its own devices again. Adds the devices and the plan to a failure's reason. */
-void nnv_partition_end(struct nnv_partition *p);
+void nnv_partition_end(struct nnv_partition_case *p);
 /** The first operation of the main graph that the driver under test supports; false: UNSUPPORTED, there is none. */
-bool nnv_partition_supported(struct nnv_partition *p, uint32_t *op);
+bool nnv_partition_supported(struct nnv_partition_case *p, uint32_t *op);
 /** Nothing was wrong in what the devices were given, and in what the driver under test answered. */
-bool nnv_partition_check_devices(struct nnv_partition *p);
+bool nnv_partition_check_devices(struct nnv_partition_case *p);
 
 /* ------------------------------------------------------------------ compilations */
 
 /** Names the devices (in any order, perhaps without the CPU), or leaves it to the runtime. */
-void nnv_partition_choose(struct nnv_partition *p, bool explicit_devices, bool with_cpu);
+void nnv_partition_choose(struct nnv_partition_case *p, bool explicit_devices, bool with_cpu);
 /** A new compilation by these choices, in place of an earlier one; *result is what finish answered. */
-bool nnv_partition_compile(struct nnv_partition *p, int *result);
+bool nnv_partition_compile(struct nnv_partition_case *p, int *result);
 /** The plan keeps all rules of plans. */
-bool nnv_partition_check_plan(struct nnv_partition *p);
+bool nnv_partition_check_plan(struct nnv_partition_case *p);
 /** True if steps of partial device i are in the plan. */
-bool nnv_partition_uses(const struct nnv_partition *p, uint32_t i);
+bool nnv_partition_uses(const struct nnv_partition_case *p, uint32_t i);
 /** Each device executed as often as the plan says, where that is known. */
-bool nnv_partition_check_counts(struct nnv_partition *p);
+bool nnv_partition_check_counts(struct nnv_partition_case *p);
 
 /* -------------------------------------------------------------------- executions */
 
 /** Draws p->mode. */
-void nnv_partition_draw_mode(struct nnv_partition *p);
+void nnv_partition_draw_mode(struct nnv_partition_case *p);
 
 /**
  * One execution in the mode of p (reusable, burst: two). *result is the code of the last that was asked for. Guard
  * zones are whole and inputs unchanged, or false.
  */
-bool nnv_partition_execute(struct nnv_partition *p, int *result);
+bool nnv_partition_execute(struct nnv_partition_case *p, int *result);
 /** An output that the model leaves open and that has elements, counted from 1; 0: there is none. */
-uint32_t nnv_partition_open_output(const struct nnv_partition *p);
+uint32_t nnv_partition_open_output(const struct nnv_partition_case *p);
 /** An execution with too small a buffer for that output: OUTPUT_INSUFFICIENT_SIZE, with shapes that are right. */
-bool nnv_partition_execute_small(struct nnv_partition *p);
+bool nnv_partition_execute_small(struct nnv_partition_case *p);
 /** Shapes and values of the answer are right, within the budget of the whole graph. */
-bool nnv_partition_judge(struct nnv_partition *p);
+bool nnv_partition_judge(struct nnv_partition_case *p);
 /** "FUNCTION answered BAD_DATA, expected NO_ERROR". */
-bool nnv_partition_expect(struct nnv_partition *p, const char *function, int got, int want);
+bool nnv_partition_expect(struct nnv_partition_case *p, const char *function, int got, int want);
 
 /* ---------------------------------------------------------------------- failures */
 
@@ -97,6 +97,6 @@ struct nnv_partition_failure {
 extern const struct nnv_partition_failure nnv_partition_failures[];
 extern const size_t nnv_partition_failure_count;
 /** With one device that fails so, and others: what is due with fallback and without. */
-void nnv_partition_run_failure(struct nnv_partition *p, const struct nnv_partition_failure *failure);
+void nnv_partition_run_failure(struct nnv_partition_case *p, const struct nnv_partition_failure *failure);
 
 #endif

@@ -113,7 +113,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
 
 /* A convolution on [N,H,W,C] data in units. */
 struct conv {
-    struct nnv_image x, y; /* extents; strides as the operands have them */
+    struct nnv_image_layout x, y; /* extents; strides as the operands have them */
     uint32_t fh, fw;
     int32_t top, left, sh, sw, dh, dw;
     size_t positions, taps; /* of the output; fh * fw * input channels */
@@ -142,7 +142,7 @@ static enum nnv_status conv_of(const struct nnv_call *c, struct conv *g, struct 
 }
 
 /* The input in the order [N,H,W,C]; NULL when out of memory. */
-static const double *channels_last(struct nnv_kernel *k, const struct nnv_image *m, const double *x) {
+static const double *channels_last(struct nnv_kernel *k, const struct nnv_image_layout *m, const double *x) {
     if (m->sc == 1) return x;
     double *t = NNV_NEW(k->scratch, double, (size_t)m->n * m->sn), *to = t;
     for (uint32_t n = 0; t && n < m->n; n++)

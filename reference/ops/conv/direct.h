@@ -13,7 +13,7 @@ extern const struct nnv_sig nnv_direct_sigs[NNV_DIRECT_SIGS];
 
 /** A convolution. Channel c of group g of the input meets tap [k, p, q, c] of the output channels k of group g. */
 struct nnv_direct {
-    struct nnv_image x, y;
+    struct nnv_image_layout x, y;
     uint32_t fh, fw, groups;
     const int64_t *rows; /**< [y.h, fh]: the input row that meets a tap, -1: none */
     const int64_t *cols; /**< [y.w, fw] */

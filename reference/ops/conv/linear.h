@@ -14,8 +14,8 @@ struct nnv_linear {
     double *sums; /**< [positions, channels] in units; NULL if the row replays. Overwritten; without noise it may be
                    output 0 itself, where that is [positions, channels] */
     double *abs;  /**< likewise, of absolute values; NULL if not needed. Overwritten */
-    const struct nnv_image *y; /**< layout of the output; NULL: [positions, channels] */
-    bool winograd;             /**< Winograd's algorithm F(2,3) is legal: filter 3x3, stride 1, dilation 1; needs y */
+    const struct nnv_image_layout *y; /**< layout of the output; NULL: [positions, channels] */
+    bool winograd; /**< Winograd's algorithm F(2,3) is legal: filter 3x3, stride 1, dilation 1; needs y */
 };
 
 /** True if this row need not sum at all: its inputs equal row 0's, which wrote the sums down. */

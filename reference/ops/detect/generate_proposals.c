@@ -68,7 +68,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
 
 /* What a call asks for. */
 struct task {
-    struct nnv_image scores, deltas;
+    struct nnv_image_layout scores, deltas;
     double h_stride, w_stride, iou_threshold, min_size;
     size_t before, after;
 };
@@ -194,7 +194,7 @@ static const char *const variants[] = {"nhwc", "nchw", "nhwc_best", "nchw_limite
 
 /* What a case is made of. */
 struct draw {
-    struct nnv_image deltas; /* of its channels four an anchor */
+    struct nnv_image_layout deltas; /* of its channels four an anchor */
     double *anchors, *sizes;
     double h_stride, w_stride, iou_threshold, min_size;
 };
@@ -217,7 +217,7 @@ static struct nnv_box drawn_box(const struct draw *d, uint32_t n, uint32_t h, ui
 /* Deltas such that of the boxes of an image sizes and overlaps are clearly on one side of their thresholds. */
 static double *sample_deltas(struct nnv_sample *s, const struct draw *d) {
     enum { TRIES = 80 };
-    const struct nnv_image *m = &d->deltas;
+    const struct nnv_image_layout *m = &d->deltas;
     uint32_t of_image = m->h * m->w * m->c / 4;
     double *values = NNV_NEW(s->arena, double, (size_t)m->n * m->sn), delta[4];
     struct nnv_box *boxes = NNV_NEW(s->arena, struct nnv_box, of_image);

@@ -157,7 +157,7 @@ static double in_box(struct nnv_kernel *k, double p, double size, double lo, dou
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
-    struct nnv_image m = nnv_image_of(nnv_in_shape(k, HEATMAP), nnv_int(k->call, NCHW) != 0);
+    struct nnv_image_layout m = nnv_image_of(nnv_in_shape(k, HEATMAP), nnv_int(k->call, NCHW) != 0);
     const double *x = nnv_real(k, HEATMAP), *box = nnv_real(k, BOXES);
     double *score = k->out[SCORE], *keypoint = k->out[KEYPOINT];
     for (uint32_t b = 0; b < m.n; b++, box += 4)

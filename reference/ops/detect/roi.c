@@ -70,7 +70,7 @@ static bool lies_in(const struct nnv_span *s, uint32_t extent, double unit) {
 enum nnv_status nnv_roi_box(struct nnv_kernel *k, size_t i, struct nnv_roi *roi, struct nnv_err *err) {
     const double *b = nnv_real(k, NNV_ROI_BOXES) + 4 * i, image = nnv_real(k, NNV_ROI_BATCH)[i];
     double h = nnv_num(k->call, NNV_ROI_HEIGHT_RATIO), w = nnv_num(k->call, NNV_ROI_WIDTH_RATIO);
-    struct nnv_image x = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nnv_int(k->call, NNV_ROI_NCHW) != 0);
+    struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nnv_int(k->call, NNV_ROI_NCHW) != 0);
     bool has_image = image >= 0 && image < x.n;
     if (!has_image && k->row == 0)
         return nnv_fail(err, NNV_INVALID, "box %zu: batch index %.0f is not one of the %u images", i, image, x.n);

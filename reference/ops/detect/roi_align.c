@@ -74,7 +74,7 @@ struct mean {
     double v, abs, drift;
 };
 
-static struct mean mean_of(const double *x, const struct nnv_image *m, const struct tap *rows, size_t ny,
+static struct mean mean_of(const double *x, const struct nnv_image_layout *m, const struct tap *rows, size_t ny,
                            const struct tap *columns, size_t nx) {
     struct mean mean = {0, 0, 0};
     double n = (double)ny * (double)nx;
@@ -97,8 +97,8 @@ static struct mean mean_of(const double *x, const struct nnv_image *m, const str
 
 static void cut(struct nnv_kernel *k, size_t box, const struct nnv_roi *roi, const struct axis *down,
                 const struct axis *across, bool nchw) {
-    struct nnv_image m = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nchw);
-    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    struct nnv_image_layout m = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nchw);
+    struct nnv_image_layout y = nnv_image_of(nnv_out_shape(k, 0), nchw);
     const double *x = nnv_real(k, NNV_ROI_INPUT) + roi->image * m.sn;
     bool known = isfinite(roi->y.start + roi->y.end + roi->x.start + roi->x.end);
     size_t ny = (size_t)down->n, nx = (size_t)across->n;
@@ -117,7 +117,7 @@ static void cut(struct nnv_kernel *k, size_t box, const struct nnv_roi *roi, con
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     const struct nnv_call *c = k->call;
     bool nchw = nnv_int(c, NNV_ROI_NCHW) != 0;
-    struct nnv_image m = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nchw);
+    struct nnv_image_layout m = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nchw);
     size_t n = nnv_in_shape(k, NNV_ROI_BOXES)->dims[0];
     for (size_t i = 0; i < n; i++) {
         struct nnv_roi roi;

@@ -52,7 +52,7 @@ static bool axis_of(struct nnv_kernel *k, const struct nnv_span *s, int out, uin
 }
 
 /* The largest number of a bin; 0 of one without pixels. */
-static double largest(const double *x, const struct nnv_image *m, const struct axis *down, uint32_t i,
+static double largest(const double *x, const struct nnv_image_layout *m, const struct axis *down, uint32_t i,
                       const struct axis *across, uint32_t j) {
     if (down->lo[i] >= down->hi[i] || across->lo[j] >= across->hi[j]) return 0;
     double most = x[down->lo[i] * m->sh + across->lo[j] * m->sw];
@@ -66,8 +66,8 @@ static double largest(const double *x, const struct nnv_image *m, const struct a
 
 static void pool(struct nnv_kernel *k, size_t box, const struct nnv_roi *roi, const struct axis *down,
                  const struct axis *across, bool nchw) {
-    struct nnv_image m = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nchw);
-    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    struct nnv_image_layout m = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nchw);
+    struct nnv_image_layout y = nnv_image_of(nnv_out_shape(k, 0), nchw);
     const double *x = nnv_real(k, NNV_ROI_INPUT) + roi->image * m.sn;
     bool known = isfinite(roi->y.start + roi->y.end + roi->x.start + roi->x.end);
     for (uint32_t i = 0; i < y.h; i++)
@@ -80,7 +80,7 @@ static void pool(struct nnv_kernel *k, size_t box, const struct nnv_roi *roi, co
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     const struct nnv_call *c = k->call;
     bool nchw = nnv_int(c, NNV_ROI_NCHW) != 0;
-    struct nnv_image m = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nchw);
+    struct nnv_image_layout m = nnv_image_of(nnv_in_shape(k, NNV_ROI_INPUT), nchw);
     for (size_t i = 0; i < nnv_in_shape(k, NNV_ROI_BOXES)->dims[0]; i++) {
         struct nnv_roi roi;
         struct axis down, across;

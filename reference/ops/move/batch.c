@@ -95,8 +95,8 @@ static enum nnv_status infer_to_batch(const struct nnv_call *c, struct nnv_shape
 }
 
 /* One batch: pixel (i, j) of it is pixel (i*p + y, j*q + x) of image n, if that exists. */
-static void image(struct nnv_kernel *k, bool to_batch, const struct nnv_image *space, const struct nnv_image *batches,
-                  uint32_t b, uint32_t n, const int64_t first[2]) {
+static void image(struct nnv_kernel *k, bool to_batch, const struct nnv_image_layout *space,
+                  const struct nnv_image_layout *batches, uint32_t b, uint32_t n, const int64_t first[2]) {
     const double *from = nnv_real(k, X);
     int64_t p = block_of(k->call, 0), q = block_of(k->call, 1);
     for (uint32_t i = 0; i < batches->h; i++)
@@ -117,9 +117,9 @@ static void image(struct nnv_kernel *k, bool to_batch, const struct nnv_image *s
  */
 static void eval(struct nnv_kernel *k, bool to_batch) {
     bool nchw = nnv_int(k->call, NCHW) != 0;
-    struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw);
-    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
-    const struct nnv_image *space = to_batch ? &x : &y, *batches = to_batch ? &y : &x;
+    struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw);
+    struct nnv_image_layout y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    const struct nnv_image_layout *space = to_batch ? &x : &y, *batches = to_batch ? &y : &x;
     uint32_t q = (uint32_t)block_of(k->call, 1);
     for (uint32_t b = 0; b < batches->n; b++) {
         uint32_t block = b / space->n, u = block / q, v = block % q;

@@ -75,10 +75,10 @@ static enum nnv_status infer(const struct nnv_call *c, bool to_space, struct nnv
 static void eval(struct nnv_kernel *k, bool to_space) {
     bool nchw = nnv_int(k->call, NCHW) != 0;
     uint32_t b = (uint32_t)nnv_int(k->call, SIZE);
-    struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw);
-    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw);
+    struct nnv_image_layout y = nnv_image_of(nnv_out_shape(k, 0), nchw);
     const double *from = nnv_real(k, X);
-    const struct nnv_image *space = to_space ? &y : &x, *deep = to_space ? &x : &y;
+    const struct nnv_image_layout *space = to_space ? &y : &x, *deep = to_space ? &x : &y;
     for (uint32_t n = 0; n < space->n; n++)
         for (uint32_t h = 0; h < space->h; h++)
             for (uint32_t w = 0; w < space->w; w++)

@@ -21,7 +21,7 @@ static const struct nnv_sig sigs[] = {
 };
 
 /* One channel of one batch: x and y lie at its first element. */
-static void channel(struct nnv_kernel *k, const struct nnv_image *m, const double *x, double *y) {
+static void channel(struct nnv_kernel *k, const struct nnv_image_layout *m, const double *x, double *y) {
     double gamma = nnv_num(k->call, GAMMA), beta = nnv_num(k->call, BETA), eps = nnv_num(k->call, EPSILON);
     double n = (double)m->h * m->w, sum = 0, abs = 0, squares = 0;
     for (uint32_t i = 0; i < m->h; i++)
@@ -48,7 +48,7 @@ static void channel(struct nnv_kernel *k, const struct nnv_image *m, const doubl
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
-    struct nnv_image m = nnv_image_of(nnv_in_shape(k, X), nnv_int(k->call, NCHW));
+    struct nnv_image_layout m = nnv_image_of(nnv_in_shape(k, X), nnv_int(k->call, NCHW));
     const double *x = nnv_real(k, X);
     for (uint32_t n = 0; n < m.n; n++)
         for (uint32_t c = 0; c < m.c; c++) {

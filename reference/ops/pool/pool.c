@@ -87,7 +87,7 @@ static enum nnv_status eval(struct nnv_kernel *k, double (*pool)(struct nnv_kern
                             struct nnv_err *err) {
     const struct nnv_call *c = k->call;
     bool nchw = nnv_int(c, NCHW);
-    struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw), y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw), y = nnv_image_of(nnv_out_shape(k, 0), nchw);
     struct nnv_window h, w;
     enum nnv_status st = windows(c, x.h, x.w, &h, &w, err);
     if (st) return st;

@@ -120,8 +120,8 @@ static struct tap *taps(struct nnv_kernel *k, uint32_t in, uint32_t out) {
 
 static enum nnv_status eval_bilinear(struct nnv_kernel *k, struct nnv_err *err) {
     bool nchw = nnv_int(k->call, NCHW) != 0;
-    struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw);
-    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw);
+    struct nnv_image_layout y = nnv_image_of(nnv_out_shape(k, 0), nchw);
     const double *v = nnv_real(k, X);
     const struct tap *rows = taps(k, x.h, y.h), *columns = taps(k, x.w, y.w);
     if (!rows || !columns) return nnv_no_memory(err);
@@ -182,8 +182,8 @@ static uint32_t *sources(struct nnv_kernel *k, uint32_t in, uint32_t out) {
 
 static enum nnv_status eval_nearest(struct nnv_kernel *k, struct nnv_err *err) {
     bool nchw = nnv_int(k->call, NCHW);
-    struct nnv_image x = nnv_image_of(nnv_in_shape(k, X), nchw);
-    struct nnv_image y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw);
+    struct nnv_image_layout y = nnv_image_of(nnv_out_shape(k, 0), nchw);
     const double *v = nnv_real(k, X);
     const uint32_t *rows = sources(k, x.h, y.h), *columns = sources(k, x.w, y.w);
     if (!rows || !columns) return nnv_no_memory(err);

@@ -79,9 +79,9 @@ void nnv_divided_composites(const struct nnv_partition *p, struct nnv_text *out)
 }
 
 void nnv_divided_regions(const struct nnv_partition *p, struct nnv_text *out) {
-    for (size_t i = 0; i < p->n_cuts; i++) {
-        add_list(p->cuts[i].nodes, p->cuts[i].n_ops, out);
-        nnv_text_addf(out, ">%s;%zu/%zu ", p->cuts[i].target, p->cuts[i].params, p->cuts[i].outputs);
+    for (size_t i = 0; i < p->n_extracted; i++) {
+        add_list(p->extracted[i].nodes, p->extracted[i].n_ops, out);
+        nnv_text_addf(out, ">%s;%zu/%zu ", p->extracted[i].target, p->extracted[i].params, p->extracted[i].outputs);
     }
 }
 
@@ -218,7 +218,7 @@ static bool is_complete(const struct nnv_divided *d, struct nnv_text *why) {
     bool same = one.data && two.data && !strcmp(one.data, two.data);
     nnv_text_free(&one);
     nnv_text_free(&two);
-    return (again.n_cuts == 0 && same) || says(why, "a second run changes the program");
+    return (again.n_extracted == 0 && same) || says(why, "a second run changes the program");
 }
 
 static bool equal_data(const struct nnv_relay_datum *a, const struct nnv_relay_datum *b) {

@@ -133,9 +133,9 @@ bool fault_defaults(const struct nnv_annotator *real, size_t target, const struc
 
 /* The first two regions of one target that are not neighbours in the list are said to be one. */
 void fault_cycle(struct nnv_relay_module *m, struct nnv_partition *p) {
-    for (size_t a = 0; a < p->n_cuts; a++)
-        for (size_t b = a + 1; b < p->n_cuts; b++) {
-            struct nnv_cut *x = &p->cuts[a], *y = &p->cuts[b];
+    for (size_t a = 0; a < p->n_extracted; a++)
+        for (size_t b = a + 1; b < p->n_extracted; b++) {
+            struct nnv_extracted *x = &p->extracted[a], *y = &p->extracted[b];
             size_t n = x->n_ops + y->n_ops;
             const char **ops = NNV_NEW(m->arena, const char *, n), **nodes = NNV_NEW(m->arena, const char *, n);
             if (strcmp(x->target, y->target) != 0 || !ops || !nodes) continue;
@@ -146,8 +146,8 @@ void fault_cycle(struct nnv_relay_module *m, struct nnv_partition *p) {
             x->ops = ops;
             x->nodes = nodes;
             x->n_ops = n;
-            memmove(y, y + 1, (p->n_cuts - b - 1) * sizeof *y);
-            p->n_cuts--;
+            memmove(y, y + 1, (p->n_extracted - b - 1) * sizeof *y);
+            p->n_extracted--;
             return;
         }
 }
@@ -155,30 +155,30 @@ void fault_cycle(struct nnv_relay_module *m, struct nnv_partition *p) {
 /* Each operation is a region of its own. */
 void fault_singles(struct nnv_relay_module *m, struct nnv_partition *p) {
     size_t n = 0, at = 0;
-    for (size_t i = 0; i < p->n_cuts; i++) n += p->cuts[i].n_ops;
-    struct nnv_cut *cuts = NNV_NEW(m->arena, struct nnv_cut, n);
-    for (size_t i = 0; cuts && i < p->n_cuts; i++)
-        for (size_t k = 0; k < p->cuts[i].n_ops; k++, at++) {
-            cuts[at] = p->cuts[i];
-            cuts[at].ops = p->cuts[i].ops + k;
-            cuts[at].nodes = p->cuts[i].nodes + k;
+    for (size_t i = 0; i < p->n_extracted; i++) n += p->extracted[i].n_ops;
+    struct nnv_extracted *cuts = NNV_NEW(m->arena, struct nnv_extracted, n);
+    for (size_t i = 0; cuts && i < p->n_extracted; i++)
+        for (size_t k = 0; k < p->extracted[i].n_ops; k++, at++) {
+            cuts[at] = p->extracted[i];
+            cuts[at].ops = p->extracted[i].ops + k;
+            cuts[at].nodes = p->extracted[i].nodes + k;
             cuts[at].n_ops = 1;
         }
     if (!cuts) return;
-    p->cuts = cuts;
-    p->n_cuts = n;
+    p->extracted = cuts;
+    p->n_extracted = n;
 }
 
 /** A region's function and the call of it. */
 struct place {
     struct nnv_relay_expr *function, *call;
-    struct nnv_cut *cut;
+    struct nnv_extracted *cut;
 };
 
 static bool find_region(struct nnv_relay_module *m, struct nnv_partition *p, size_t number, struct place *out) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_relay_list list;
-    *out = (struct place){.function = nnv_relay_find(m, p->cuts[number].function), .cut = &p->cuts[number]};
+    *out = (struct place){.function = nnv_relay_find(m, p->extracted[number].function), .cut = &p->extracted[number]};
     for (size_t f = 0; f < m->n_functions && !out->call; f++)
         for (size_t i = 0; walk(m->functions[f].expr, arena, &list) && i < list.n && !out->call; i++) {
             struct nnv_relay_expr *e = list.exprs[i];
@@ -216,7 +216,7 @@ static struct nnv_relay_expr *add_parameter(struct nnv_relay_module *m, struct p
 void fault_unbound(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct nnv_relay_list list;
     struct place r;
-    for (size_t k = 0; k < p->n_cuts; k++) {
+    for (size_t k = 0; k < p->n_extracted; k++) {
         struct nnv_arena *arena = nnv_arena_new();
         bool found = find_region(m, p, k, &r) && walk(r.function, arena, &list);
         for (size_t i = 0; found && i < list.n; i++)
@@ -233,7 +233,7 @@ void fault_unbound(struct nnv_relay_module *m, struct nnv_partition *p) {
 /* The first operand is passed again for each later use. */
 void fault_twice(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct place r;
-    for (size_t k = 0; k < p->n_cuts; k++)
+    for (size_t k = 0; k < p->n_extracted; k++)
         if (find_region(m, p, k, &r) && r.call->n_args) (void)add_parameter(m, &r, r.call->args[0]);
 }
 
@@ -241,14 +241,14 @@ void fault_twice(struct nnv_relay_module *m, struct nnv_partition *p) {
 void fault_dropped(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct nnv_relay_list list;
     struct place r;
-    for (size_t k = 0; k < p->n_cuts; k++) {
+    for (size_t k = 0; k < p->n_extracted; k++) {
         struct nnv_arena *arena = nnv_arena_new();
-        if (find_region(m, p, k, &r) && p->cuts[k].outputs > 1) {
-            p->cuts[k].outputs--;
+        if (find_region(m, p, k, &r) && p->extracted[k].outputs > 1) {
+            p->extracted[k].outputs--;
             for (size_t f = 0; f < m->n_functions; f++)
                 for (size_t i = 0; walk(m->functions[f].expr, arena, &list) && i < list.n; i++)
                     if (list.exprs[i]->kind == NNV_RELAY_GET && list.exprs[i]->args[0] == r.call &&
-                        list.exprs[i]->index == (int64_t)p->cuts[k].outputs)
+                        list.exprs[i]->index == (int64_t)p->extracted[k].outputs)
                         list.exprs[i]->index = 0;
         }
         nnv_arena_free(arena);
@@ -257,7 +257,7 @@ void fault_dropped(struct nnv_relay_module *m, struct nnv_partition *p) {
 
 void fault_swapped(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct place r;
-    for (size_t k = 0; k < p->n_cuts; k++) {
+    for (size_t k = 0; k < p->n_extracted; k++) {
         if (!find_region(m, p, k, &r)) continue;
         struct nnv_relay_expr *result = r.function->args[0];
         if (result->kind != NNV_RELAY_TUPLE || result->n_args < 2) continue;
@@ -269,7 +269,7 @@ void fault_swapped(struct nnv_relay_module *m, struct nnv_partition *p) {
 
 void fault_arguments(struct nnv_relay_module *m, struct nnv_partition *p) {
     struct place r;
-    for (size_t k = 0; k < p->n_cuts; k++) {
+    for (size_t k = 0; k < p->n_extracted; k++) {
         if (!find_region(m, p, k, &r) || r.call->n_args < 2) continue;
         struct nnv_relay_expr *first = r.call->args[0];
         r.call->args[0] = r.call->args[1];

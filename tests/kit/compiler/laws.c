@@ -42,12 +42,12 @@ static int node_by_name(const struct nnv_draw *d, const char *name) {
 /* Reads the compiler's regions as the oracle's are written; each operation may be there once. */
 static bool read_regions(const struct nnv_draw *d, const struct nnv_partition *p, int *region, struct nnv_text *why) {
     for (int i = 0; i < d->n_nodes; i++) region[i] = NNV_DRAW_NONE;
-    for (size_t r = 0; r < p->n_cuts; r++) {
+    for (size_t r = 0; r < p->n_extracted; r++) {
         int first = NNV_DRAW_NONE;
-        for (size_t i = 0; i < p->cuts[r].n_ops; i++) {
-            int node = node_by_name(d, p->cuts[r].nodes[i]);
-            if (node == NNV_DRAW_NONE) return says(why, "%s is no operation", p->cuts[r].nodes[i]);
-            if (region[node] != NNV_DRAW_NONE) return says(why, "%s is in two regions", p->cuts[r].nodes[i]);
+        for (size_t i = 0; i < p->extracted[r].n_ops; i++) {
+            int node = node_by_name(d, p->extracted[r].nodes[i]);
+            if (node == NNV_DRAW_NONE) return says(why, "%s is no operation", p->extracted[r].nodes[i]);
+            if (region[node] != NNV_DRAW_NONE) return says(why, "%s is in two regions", p->extracted[r].nodes[i]);
             if (first == NNV_DRAW_NONE) first = node;
             region[node] = first;
         }
@@ -55,8 +55,8 @@ static bool read_regions(const struct nnv_draw *d, const struct nnv_partition *p
     return true;
 }
 
-static bool same_region(const struct nnv_draw *d, const struct nnv_draw_answer *a, const struct nnv_cut *cut, int first,
-                        struct nnv_text *why) {
+static bool same_region(const struct nnv_draw *d, const struct nnv_draw_answer *a, const struct nnv_extracted *cut,
+                        int first, struct nnv_text *why) {
     const char *target = (const char *const[]){"a", "b", "c"}[nnv_draw_target(d, first)];
     size_t at = 0;
     for (int i = 0; i < a->n_order; i++) {
@@ -92,11 +92,11 @@ static bool agrees(const struct nnv_draw *d, const struct nnv_partition *p, stru
                             host);
             host++;
         } else if (a->region[node] == node) {
-            if (r == p->n_cuts) return says(why, "the region of %s is not there", d->nodes[node].name);
-            if (!same_region(d, a, &p->cuts[r++], node, why)) return false;
+            if (r == p->n_extracted) return says(why, "the region of %s is not there", d->nodes[node].name);
+            if (!same_region(d, a, &p->extracted[r++], node, why)) return false;
         }
     }
-    if (r != p->n_cuts) return says(why, "%zu regions too many", p->n_cuts - r);
+    if (r != p->n_extracted) return says(why, "%zu regions too many", p->n_extracted - r);
     return host == p->n_host || says(why, "%zu operations too many on the host", p->n_host - host);
 }
 
@@ -105,7 +105,7 @@ static bool all_there(const struct nnv_draw *d, const struct nnv_partition *p, s
     struct nnv_draw_answer a;
     size_t n = p->n_host, inside = 0;
     nnv_draw_solve(d, &a);
-    for (size_t i = 0; i < p->n_cuts; i++) n += p->cuts[i].n_ops;
+    for (size_t i = 0; i < p->n_extracted; i++) n += p->extracted[i].n_ops;
     for (size_t i = 0; i < p->n_composites; i++) inside += p->composites[i].n_ops;
     size_t all = n - p->n_composites + inside;
     return all == (size_t)a.n_ops || says(why, "%zu operations of %d are left", all, a.n_ops);
@@ -149,9 +149,9 @@ static const char *draw_table(uint64_t seed, uint64_t index, struct nnv_arena *a
 
 /* Equal but for the names of values. */
 static bool same_partition(const struct nnv_partition *a, const struct nnv_partition *b) {
-    if (a->n_cuts != b->n_cuts || a->n_host != b->n_host || a->n_composites != b->n_composites) return false;
-    for (size_t i = 0; i < a->n_cuts; i++) {
-        const struct nnv_cut *x = &a->cuts[i], *y = &b->cuts[i];
+    if (a->n_extracted != b->n_extracted || a->n_host != b->n_host || a->n_composites != b->n_composites) return false;
+    for (size_t i = 0; i < a->n_extracted; i++) {
+        const struct nnv_extracted *x = &a->extracted[i], *y = &b->extracted[i];
         if (x->n_ops != y->n_ops || x->params != y->params || x->outputs != y->outputs ||
             strcmp(x->target, y->target) != 0)
             return false;
@@ -181,7 +181,7 @@ static bool judge(const struct nnv_draw_row *row, const struct nnv_draw *d, cons
         return says(why, "with other names it is divided in another way");
     f->programs++;
     f->operations += (size_t)a.n_ops;
-    f->regions += divided.partition.n_cuts;
+    f->regions += divided.partition.n_extracted;
     f->composites += divided.partition.n_composites;
     if (row->brute && a.n_ops <= 14) {
         f->tried++;

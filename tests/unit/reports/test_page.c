@@ -113,8 +113,8 @@ static void of_partitions(void **state) {
     (void)state;
     static const char *const targets[] = {HOSTILE};
     const char *ops[] = {HOSTILE};
-    struct nnv_cut cut = {.target = HOSTILE, .function = HOSTILE, .ops = ops, .nodes = ops, .n_ops = 1};
-    struct nnv_partition partition = {.cuts = &cut, .n_cuts = 1};
+    struct nnv_extracted cut = {.target = HOSTILE, .function = HOSTILE, .ops = ops, .nodes = ops, .n_ops = 1};
+    struct nnv_partition partition = {.extracted = &cut, .n_extracted = 1};
     struct nnv_graph_node nodes[] = {{.kind = NNV_GRAPH_INPUT, .label = HOSTILE},
                                      {.kind = NNV_GRAPH_TARGET, .label = HOSTILE, .more = HOSTILE, .stands_for = 1}};
     struct nnv_graph_edge edge = {0, 1, 4};

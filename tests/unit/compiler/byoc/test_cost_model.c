@@ -182,7 +182,7 @@ static void test_worked_example(void **state) {
             assert_near(s.results[0].us, rows[i].us, 1e-6);
             assert_near(s.results[0].host_us, 21, 1e-6);
             assert_int_equal(s.results[0].missing, 0);
-            assert_int_equal(s.results[0].n_regions, b.partition.n_cuts);
+            assert_int_equal(s.results[0].n_regions, b.partition.n_extracted);
             if (method != NNV_COST_GREEDY) assert_true(s.results[0].lower_us == s.results[0].us);
             byoc_end(&b);
         }
@@ -221,7 +221,7 @@ static void test_break_even(void **state) {
         b = check_begin(chain);
         m = read_model(&b, rows[i].table);
         by_cost(&b, &m, NNV_COST_EXACT, all, false);
-        assert_int_equal(b.partition.n_cuts, rows[i].regions);
+        assert_int_equal(b.partition.n_extracted, rows[i].regions);
         byoc_end(&b);
     }
 }
@@ -265,7 +265,7 @@ static void test_tensors(void **state) {
         "\"crossing\": {\"us\": 10, \"gbytes\": 1e9}}");
     struct nnv_cost_selection s = by_cost(&b, &m, NNV_COST_EXACT, "[\"split\", \"add\", \"nn.relu\"]", false);
     /* three regions; x in; %3 out, in; %2 out, in; both results out */
-    assert_int_equal(b.partition.n_cuts, 3);
+    assert_int_equal(b.partition.n_extracted, 3);
     assert_near(s.results[0].launch_us, 3, 1e-6);
     assert_near(s.results[0].transfer_us, 70, 1e-3);
     byoc_end(&b);
@@ -362,7 +362,7 @@ static void prove(char *text, size_t least_ops) {
         double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
         assert_true(b.partition.n_host + s.results[0].n_regions >= 1);
         size_t ops = b.partition.n_host;
-        for (size_t r = 0; r < b.partition.n_cuts; r++) ops += b.partition.cuts[r].n_ops;
+        for (size_t r = 0; r < b.partition.n_extracted; r++) ops += b.partition.extracted[r].n_ops;
         assert_true(ops >= least_ops);
         if (s.results[0].lower_us != s.results[0].us) fail_msg("case %d: a gap", (int)i);
         if (seconds > 5) fail_msg("case %d: %.1f s", (int)i, seconds);

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "compiler/nnapi/convert/convert_in.h"
-#include "compiler/nnapi/lift/lift.h"
+#include "compiler/nnapi/decompile/decompile.h"
 
 /* An operation of a model that the row does not name, beside changes of shape, which any may need; NULL: there is none.
  */
@@ -89,7 +89,7 @@ static bool lifts(size_t i, const struct nnv_rc_row *row) {
     struct conversion c = converted(text, 0);
     struct nnv_relay_module *m = NULL;
     struct nnv_relay_datum *args[16], *before = NULL, *after = NULL, *a[32], *b[32];
-    enum nnv_status st = nnv_lift(&c.out.model, NULL, arena, &m, &relay_err);
+    enum nnv_status st = nnv_decompile(&c.out.model, NULL, arena, &m, &relay_err);
     if (st == NNV_UNSUPPORTED) return false;
     if (st != NNV_OK) fail_msg("%s: %s", row->name, relay_err.text);
     for (size_t k = 0; k < c.f->n_params; k++) args[k] = random_datum(c.f->params[k], k + 1);

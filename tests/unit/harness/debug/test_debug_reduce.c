@@ -78,7 +78,7 @@ static uint32_t first_different(const struct nnv_spec *spec, const char *bug, st
     struct nnv_err err = {0};
     uint32_t first = UINT32_MAX;
     assert_int_equal(nnv_known_make(spec, false, a, &known, &err), NNV_OK);
-    assert_int_equal(nnv_cut(&known, &(struct nnv_extraction){.all_shown = true}, a, &all, &err), NNV_OK);
+    assert_int_equal(nnv_extract(&known, &(struct nnv_extraction){.all_shown = true}, a, &all, &err), NNV_OK);
     assert_int_equal(nnv_oracle_run(&without, all, a, &y, &q, &err), NNV_OK);
     assert_int_equal(nnv_oracle_run(&with, all, a, &x, &p, &err), NNV_OK);
     if (p.verdict != NNVTS_PASS || q.verdict != NNVTS_PASS) return UINT32_MAX;

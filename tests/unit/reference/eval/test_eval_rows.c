@@ -189,7 +189,7 @@ static void test_matmul_sizes(void **state) {
 static void test_image_layouts(void **state) {
     (void)state;
     struct nnv_shape s = nnv_shape_make(4, (uint32_t[]){2, 3, 4, 5});
-    struct nnv_image nhwc = nnv_image_of(&s, false), nchw = nnv_image_of(&s, true);
+    struct nnv_image_layout nhwc = nnv_image_of(&s, false), nchw = nnv_image_of(&s, true);
     assert_true(nhwc.h == 3 && nhwc.w == 4 && nhwc.c == 5 && nchw.c == 3 && nchw.h == 4 && nchw.w == 5);
     assert_int_equal(nnv_image_at(&nhwc, 1, 2, 3, 4), 119);
     assert_int_equal(nnv_image_at(&nchw, 1, 3, 4, 2), 119);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes harness/runner/worth.def: which cases find bugs, from an audit, and what they cost, from a run of all suites.
+"""Writes harness/runner/priority.def: which cases find bugs, from an audit, and what they cost, from a run of all suites.
 
-    tools/worth.py AUDIT.json RUN >harness/runner/worth.def
+    tools/priority.py AUDIT.json RUN >harness/runner/priority.def
 """
 import collections
 import json
@@ -22,7 +22,7 @@ for subject in audit["subjects"]:
         if subject["kind"] == "bug" and "first" in cell:
             bugs[suite, operation.get(cell["first"], "")] += 1
 print("/* SPDX-License-Identifier: Apache-2.0 */")
-print("/* Made by tools/worth.py. COST: mean microseconds of a case of a suite. BUGS: planted bugs that are first seen in")
+print("/* Made by tools/priority.py. COST: mean microseconds of a case of a suite. BUGS: planted bugs that are first seen in")
 print(" * a case of the suite and the operation. */")
 for suite in sorted(cost):
     print(f'COST("{suite}", {max(1, round(1000 * cost[suite] / cases[suite]))})')

@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models as Relay programs: operands, attributes, and the walk over the operations. */
-#include "compiler/nnapi/lift/lift.h"
+#include "compiler/nnapi/decompile/decompile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/nnapi/lift/lift_in.h"
+#include "compiler/nnapi/decompile/in.h"
 #include "reference/model/validate.h"
 
 /* ------------------------------------------------------------------- operands */
 
-static const struct nnv_operand *at(const struct nnv_lift *l, uint32_t operand) { return &l->s->operands[operand]; }
+static const struct nnv_operand *at(const struct nnv_decompiler *l, uint32_t operand) {
+    return &l->s->operands[operand];
+}
 
-bool nnv_lift_has(const struct nnv_lift *l, uint32_t i) {
+bool nnv_decompile_has(const struct nnv_decompiler *l, uint32_t i) {
     return i < l->op->nin && at(l, l->op->in[i])->lifetime != NNV_NO_VALUE;
 }
 
-const struct nnv_operand *nnv_lift_operand(const struct nnv_lift *l, uint32_t i) { return at(l, l->op->in[i]); }
+const struct nnv_operand *nnv_decompile_operand(const struct nnv_decompiler *l, uint32_t i) {
+    return at(l, l->op->in[i]);
+}
 
-const struct nnv_shape *nnv_lift_shape(const struct nnv_lift *l, uint32_t i) { return &l->shapes[l->op->in[i]]; }
+const struct nnv_shape *nnv_decompile_shape(const struct nnv_decompiler *l, uint32_t i) {
+    return &l->shapes[l->op->in[i]];
+}
 
-const struct nnv_operand *nnv_lift_out(const struct nnv_lift *l, uint32_t i) { return at(l, l->op->out[i]); }
+const struct nnv_operand *nnv_decompile_out(const struct nnv_decompiler *l, uint32_t i) { return at(l, l->op->out[i]); }
 
-const struct nnv_shape *nnv_lift_out_shape(const struct nnv_lift *l, uint32_t i) { return &l->shapes[l->op->out[i]]; }
+const struct nnv_shape *nnv_decompile_out_shape(const struct nnv_decompiler *l, uint32_t i) {
+    return &l->shapes[l->op->out[i]];
+}
 
 /* The element type; false: Relay has none for it. */
 static bool dtype_of(const struct nnv_operand *o, enum nnv_relay_dtype *dtype) {
@@ -57,7 +65,7 @@ static bool dtype_of(const struct nnv_operand *o, enum nnv_relay_dtype *dtype) {
     }
 }
 
-static const struct nnv_relay_type *type_of(struct nnv_lift *l, uint32_t operand) {
+static const struct nnv_relay_type *type_of(struct nnv_decompiler *l, uint32_t operand) {
     const struct nnv_shape *shape = &l->shapes[operand];
     enum nnv_relay_dtype dtype;
     int64_t dims[NNV_MAX_RANK];
@@ -71,7 +79,7 @@ static const struct nnv_relay_type *type_of(struct nnv_lift *l, uint32_t operand
     return type;
 }
 
-static struct nnv_relay_expr *constant_of(struct nnv_lift *l, const struct nnv_relay_type *type, const void *data,
+static struct nnv_relay_expr *constant_of(struct nnv_decompiler *l, const struct nnv_relay_type *type, const void *data,
                                           size_t bytes) {
     struct nnv_relay_tensor *t = NNV_NEW(l->arena, struct nnv_relay_tensor, 1);
     if (t && type) *t = (struct nnv_relay_tensor){type, data, bytes};
@@ -80,8 +88,8 @@ static struct nnv_relay_expr *constant_of(struct nnv_lift *l, const struct nnv_r
     return e;
 }
 
-struct nnv_relay_expr *nnv_lift_in(struct nnv_lift *l, uint32_t i) {
-    if (!nnv_lift_has(l, i)) {
+struct nnv_relay_expr *nnv_decompile_in(struct nnv_decompiler *l, uint32_t i) {
+    if (!nnv_decompile_has(l, i)) {
         l->refused = true;
         return NULL;
     }
@@ -93,7 +101,7 @@ struct nnv_relay_expr *nnv_lift_in(struct nnv_lift *l, uint32_t i) {
     return l->values[operand];
 }
 
-static struct nnv_relay_expr *scalar(struct nnv_lift *l, enum nnv_relay_dtype dtype, const void *data) {
+static struct nnv_relay_expr *scalar(struct nnv_decompiler *l, enum nnv_relay_dtype dtype, const void *data) {
     size_t size = nnv_relay_dtype_size(dtype);
     void *kept = nnv_arena_copy(l->arena, data, size);
     const struct nnv_relay_type *type = nnv_relay_tensor_type(l->arena, dtype, 0, NULL);
@@ -102,7 +110,7 @@ static struct nnv_relay_expr *scalar(struct nnv_lift *l, enum nnv_relay_dtype dt
     return NULL;
 }
 
-struct nnv_relay_expr *nnv_lift_constant(struct nnv_lift *l, enum nnv_relay_dtype dtype, double v) {
+struct nnv_relay_expr *nnv_decompile_constant(struct nnv_decompiler *l, enum nnv_relay_dtype dtype, double v) {
     static const int32_t types[NNV_RELAY_DTYPES] = {
         [NNV_RELAY_INT8] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED,
         [NNV_RELAY_UINT8] = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
@@ -115,7 +123,7 @@ struct nnv_relay_expr *nnv_lift_constant(struct nnv_lift *l, enum nnv_relay_dtyp
     return scalar(l, dtype, data);
 }
 
-struct nnv_relay_expr *nnv_lift_floats(struct nnv_lift *l, size_t n, const float *v) {
+struct nnv_relay_expr *nnv_decompile_floats(struct nnv_decompiler *l, size_t n, const float *v) {
     const int64_t dims[] = {(int64_t)n};
     void *kept = nnv_arena_copy(l->arena, v, n * sizeof *v);
     const struct nnv_relay_type *type = nnv_relay_tensor_type(l->arena, NNV_RELAY_FLOAT32, 1, dims);
@@ -124,60 +132,60 @@ struct nnv_relay_expr *nnv_lift_floats(struct nnv_lift *l, size_t n, const float
     return NULL;
 }
 
-struct nnv_relay_expr *nnv_lift_real(struct nnv_lift *l, uint32_t i) {
-    struct nnv_relay_expr *e = nnv_lift_in(l, i);
-    const struct nnv_operand *o = e ? nnv_lift_operand(l, i) : NULL;
+struct nnv_relay_expr *nnv_decompile_real(struct nnv_decompiler *l, uint32_t i) {
+    struct nnv_relay_expr *e = nnv_decompile_in(l, i);
+    const struct nnv_operand *o = e ? nnv_decompile_operand(l, i) : NULL;
     if (!o || !nnv_is_quant(o->type)) return e;
-    struct nnv_relay_expr *scale = nnv_lift_constant(l, NNV_RELAY_FLOAT32, (double)o->scale);
+    struct nnv_relay_expr *scale = nnv_decompile_constant(l, NNV_RELAY_FLOAT32, (double)o->scale);
     int64_t axis = -1;
     if (o->channel.count) {
-        scale = nnv_lift_floats(l, o->channel.count, o->channel.scales);
+        scale = nnv_decompile_floats(l, o->channel.count, o->channel.scales);
         axis = o->channel.dim;
     }
-    return nnv_lift_call(l, "qnn.dequantize",
-                         NNV_LIFT_ARGS(e, scale, nnv_lift_constant(l, NNV_RELAY_INT32, o->zero_point)),
-                         NNV_LIFT_ATTRS(nnv_lift_int("axis", axis)));
+    return nnv_decompile_call(l, "qnn.dequantize",
+                              NNV_LIFT_ARGS(e, scale, nnv_decompile_constant(l, NNV_RELAY_INT32, o->zero_point)),
+                              NNV_LIFT_ATTRS(nnv_decompile_int("axis", axis)));
 }
 
-void nnv_lift_put(struct nnv_lift *l, uint32_t i, struct nnv_relay_expr *e) { l->values[l->op->out[i]] = e; }
+void nnv_decompile_put(struct nnv_decompiler *l, uint32_t i, struct nnv_relay_expr *e) { l->values[l->op->out[i]] = e; }
 
-void nnv_lift_put_real(struct nnv_lift *l, uint32_t i, struct nnv_relay_expr *e) {
-    const struct nnv_operand *o = nnv_lift_out(l, i);
+void nnv_decompile_put_real(struct nnv_decompiler *l, uint32_t i, struct nnv_relay_expr *e) {
+    const struct nnv_operand *o = nnv_decompile_out(l, i);
     enum nnv_relay_dtype dtype = NNV_RELAY_FLOAT32;
     if (e && nnv_is_quant(o->type) && dtype_of(o, &dtype))
-        e = nnv_lift_call(l, "qnn.quantize",
-                          NNV_LIFT_ARGS(e, nnv_lift_constant(l, NNV_RELAY_FLOAT32, (double)o->scale),
-                                        nnv_lift_constant(l, NNV_RELAY_INT32, o->zero_point)),
-                          NNV_LIFT_ATTRS(nnv_lift_text("out_dtype", nnv_relay_dtype_name(dtype))));
-    nnv_lift_put(l, i, e);
+        e = nnv_decompile_call(l, "qnn.quantize",
+                               NNV_LIFT_ARGS(e, nnv_decompile_constant(l, NNV_RELAY_FLOAT32, (double)o->scale),
+                                             nnv_decompile_constant(l, NNV_RELAY_INT32, o->zero_point)),
+                               NNV_LIFT_ATTRS(nnv_decompile_text("out_dtype", nnv_relay_dtype_name(dtype))));
+    nnv_decompile_put(l, i, e);
 }
 
-struct nnv_relay_expr *nnv_lift_clip(struct nnv_lift *l, struct nnv_relay_expr *e, double low, double high) {
-    return nnv_lift_call(l, "clip", NNV_LIFT_ARGS(e),
-                         NNV_LIFT_ATTRS(nnv_lift_float("a_min", low), nnv_lift_float("a_max", high)));
+struct nnv_relay_expr *nnv_decompile_clip(struct nnv_decompiler *l, struct nnv_relay_expr *e, double low, double high) {
+    return nnv_decompile_call(l, "clip", NNV_LIFT_ARGS(e),
+                              NNV_LIFT_ATTRS(nnv_decompile_float("a_min", low), nnv_decompile_float("a_max", high)));
 }
 
-void nnv_lift_put_fused(struct nnv_lift *l, uint32_t i, struct nnv_relay_expr *e) {
-    switch ((int)nnv_lift_number(l, i, 0)) {
+void nnv_decompile_put_fused(struct nnv_decompiler *l, uint32_t i, struct nnv_relay_expr *e) {
+    switch ((int)nnv_decompile_number(l, i, 0)) {
     case ANEURALNETWORKS_FUSED_NONE:
         break;
     case ANEURALNETWORKS_FUSED_RELU:
-        e = nnv_lift_call(l, "nn.relu", NNV_LIFT_ARGS(e), 0, NULL);
+        e = nnv_decompile_call(l, "nn.relu", NNV_LIFT_ARGS(e), 0, NULL);
         break;
     case ANEURALNETWORKS_FUSED_RELU1:
-        e = nnv_lift_clip(l, e, -1, 1);
+        e = nnv_decompile_clip(l, e, -1, 1);
         break;
     default:
-        e = nnv_lift_clip(l, e, 0, 6);
+        e = nnv_decompile_clip(l, e, 0, 6);
         break;
     }
-    nnv_lift_put_real(l, 0, e);
+    nnv_decompile_put_real(l, 0, e);
 }
 
-double nnv_lift_number(struct nnv_lift *l, uint32_t i, double otherwise) {
+double nnv_decompile_number(struct nnv_decompiler *l, uint32_t i, double otherwise) {
     double v = otherwise;
-    if (!nnv_lift_has(l, i)) return v;
-    const struct nnv_operand *o = nnv_lift_operand(l, i);
+    if (!nnv_decompile_has(l, i)) return v;
+    const struct nnv_operand *o = nnv_decompile_operand(l, i);
     if (nnv_is_constant(o) && o->bytes >= nnv_type(o->type)->size)
         nnv_load(o->type, o->data, 1, &v);
     else
@@ -185,8 +193,8 @@ double nnv_lift_number(struct nnv_lift *l, uint32_t i, double otherwise) {
     return v;
 }
 
-size_t nnv_lift_ints(struct nnv_lift *l, uint32_t i, int64_t *to) {
-    const struct nnv_operand *o = nnv_lift_has(l, i) ? nnv_lift_operand(l, i) : NULL;
+size_t nnv_decompile_ints(struct nnv_decompiler *l, uint32_t i, int64_t *to) {
+    const struct nnv_operand *o = nnv_decompile_has(l, i) ? nnv_decompile_operand(l, i) : NULL;
     size_t n = o ? o->bytes / sizeof(int32_t) : 0;
     if (!o || !nnv_is_constant(o) || n > NNV_MAX_RANK * 2) {
         l->refused = true;
@@ -202,38 +210,39 @@ size_t nnv_lift_ints(struct nnv_lift *l, uint32_t i, int64_t *to) {
 
 /* ------------------------------------------------------------------ attributes */
 
-struct nnv_relay_attr nnv_lift_int(const char *key, int64_t v) {
+struct nnv_relay_attr nnv_decompile_int(const char *key, int64_t v) {
     return (struct nnv_relay_attr){key, {.kind = NNV_RELAY_INT, .i = v}};
 }
 
-struct nnv_relay_attr nnv_lift_truth(const char *key, bool v) {
+struct nnv_relay_attr nnv_decompile_truth(const char *key, bool v) {
     return (struct nnv_relay_attr){key, {.kind = NNV_RELAY_TRUTH, .i = v}};
 }
 
-struct nnv_relay_attr nnv_lift_float(const char *key, double v) {
+struct nnv_relay_attr nnv_decompile_float(const char *key, double v) {
     return (struct nnv_relay_attr){key, {.kind = NNV_RELAY_FLOAT, .f = v}};
 }
 
-struct nnv_relay_attr nnv_lift_text(const char *key, const char *v) {
+struct nnv_relay_attr nnv_decompile_text(const char *key, const char *v) {
     return (struct nnv_relay_attr){key, {.kind = NNV_RELAY_STRING, .text = v}};
 }
 
-struct nnv_relay_attr nnv_lift_list(struct nnv_lift *l, const char *key, size_t n, const int64_t *v) {
+struct nnv_relay_attr nnv_decompile_list(struct nnv_decompiler *l, const char *key, size_t n, const int64_t *v) {
     struct nnv_relay_value *list = NNV_NEW(l->arena, struct nnv_relay_value, n);
     if (!list) l->failed = true;
     for (size_t i = 0; list && i < n; i++) list[i] = (struct nnv_relay_value){.kind = NNV_RELAY_INT, .i = v[i]};
     return (struct nnv_relay_attr){key, {.kind = NNV_RELAY_LIST, .n = list ? n : 0, .list = list}};
 }
 
-struct nnv_relay_attr nnv_lift_pairs(struct nnv_lift *l, const char *key, size_t n, const int64_t *v) {
+struct nnv_relay_attr nnv_decompile_pairs(struct nnv_decompiler *l, const char *key, size_t n, const int64_t *v) {
     struct nnv_relay_value *list = NNV_NEW(l->arena, struct nnv_relay_value, n);
     if (!list) l->failed = true;
-    for (size_t i = 0; list && i < n; i++) list[i] = nnv_lift_list(l, "", 2, v + i * 2).value;
+    for (size_t i = 0; list && i < n; i++) list[i] = nnv_decompile_list(l, "", 2, v + i * 2).value;
     return (struct nnv_relay_attr){key, {.kind = NNV_RELAY_LIST, .n = list ? n : 0, .list = list}};
 }
 
-struct nnv_relay_expr *nnv_lift_call(struct nnv_lift *l, const char *name, size_t n, struct nnv_relay_expr *const *args,
-                                     size_t n_attrs, const struct nnv_relay_attr *attrs) {
+struct nnv_relay_expr *nnv_decompile_call(struct nnv_decompiler *l, const char *name, size_t n,
+                                          struct nnv_relay_expr *const *args, size_t n_attrs,
+                                          const struct nnv_relay_attr *attrs) {
     if (l->failed || l->refused) return NULL;
     struct nnv_relay_expr *e = nnv_relay_call(l->m, nnv_relay_operator(l->m, name), n, args, n_attrs, attrs);
     if (!e) l->failed = true;
@@ -242,8 +251,8 @@ struct nnv_relay_expr *nnv_lift_call(struct nnv_lift *l, const char *name, size_
 
 /* ------------------------------------------------------------------- the model */
 
-static const struct nnv_lift_row *row_of(int32_t code) {
-    static const struct nnv_lift_rows *const tables[] = {&nnv_lift_layers, &nnv_lift_others};
+static const struct nnv_decompile_row *row_of(int32_t code) {
+    static const struct nnv_decompile_rows *const tables[] = {&nnv_decompile_layers, &nnv_decompile_others};
     for (size_t t = 0; t < 2; t++)
         for (size_t i = 0; i < tables[t]->n; i++)
             if (tables[t]->rows[i].code == code) return &tables[t]->rows[i];
@@ -275,11 +284,11 @@ static enum nnv_status refuse(const struct refusals *r, struct nnv_err *err) {
 }
 
 /* A refused operation's outputs are variables, so that all that is refused can be named at once. */
-static enum nnv_status lift_operations(struct nnv_lift *l, struct nnv_err *err) {
+static enum nnv_status decompile_operations(struct nnv_decompiler *l, struct nnv_err *err) {
     struct refusals refusals = {{0}, 0};
     for (uint32_t i = 0; i < l->s->noperations && !l->failed; i++) {
         l->op = &l->s->operations[i];
-        const struct nnv_lift_row *row = row_of(l->op->type);
+        const struct nnv_decompile_row *row = row_of(l->op->type);
         l->refused = row == NULL;
         l->name = row ? row->name : NULL;
         if (row) row->lift(l);
@@ -287,13 +296,13 @@ static enum nnv_status lift_operations(struct nnv_lift *l, struct nnv_err *err) 
         count_refusal(&refusals, l->op->type);
         l->refused = false;
         for (uint32_t k = 0; k < l->op->nout; k++)
-            nnv_lift_put(l, k, nnv_relay_var(l->m, "refused", type_of(l, l->op->out[k])));
+            nnv_decompile_put(l, k, nnv_relay_var(l->m, "refused", type_of(l, l->op->out[k])));
     }
     if (l->failed) return nnv_no_memory(err);
     return refusals.n ? refuse(&refusals, err) : NNV_OK;
 }
 
-static enum nnv_status define_main(struct nnv_lift *l, struct nnv_relay_expr **params, struct nnv_err *err) {
+static enum nnv_status define_main(struct nnv_decompiler *l, struct nnv_relay_expr **params, struct nnv_err *err) {
     struct nnv_relay_expr **results = NNV_NEW(l->arena, struct nnv_relay_expr *, l->s->nout);
     if (!results) return nnv_no_memory(err);
     for (uint32_t i = 0; i < l->s->nout; i++) results[i] = l->values[l->s->out[i]];
@@ -306,17 +315,17 @@ static enum nnv_status define_main(struct nnv_lift *l, struct nnv_relay_expr **p
 }
 
 /* A name that Relay text can hold, each its own. */
-static const char *param_name(struct nnv_lift *l, const char *name, uint32_t i) {
+static const char *param_name(struct nnv_decompiler *l, const char *name, uint32_t i) {
     char *kept = name && *name ? nnv_arena_strdup(l->arena, name) : nnv_arena_printf(l->arena, "x%u", i);
     for (char *p = kept; p && *p; p++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *p)) *p = '_';
     return kept && strchr("0123456789", *kept) ? nnv_arena_printf(l->arena, "x%u_%s", i, kept) : kept;
 }
 
-enum nnv_status nnv_lift(const struct nnv_model *model, const char *const *names, struct nnv_arena *arena,
-                         struct nnv_relay_module **m, struct nnv_err *err) {
+enum nnv_status nnv_decompile(const struct nnv_model *model, const char *const *names, struct nnv_arena *arena,
+                              struct nnv_relay_module **m, struct nnv_err *err) {
     const struct nnv_subgraph *s = &model->main;
-    struct nnv_lift l = {.arena = arena, .m = nnv_relay_module_new(arena), .s = s};
+    struct nnv_decompiler l = {.arena = arena, .m = nnv_relay_module_new(arena), .s = s};
     struct nnv_shape *shapes = NNV_NEW(arena, struct nnv_shape, s->noperands);
     struct nnv_relay_expr **params = NNV_NEW(arena, struct nnv_relay_expr *, s->nin);
     l.values = NNV_NEW(arena, struct nnv_relay_expr *, s->noperands);
@@ -334,7 +343,7 @@ enum nnv_status nnv_lift(const struct nnv_model *model, const char *const *names
         if (!params[i]) return nnv_no_memory(err);
         l.values[s->in[i]] = params[i];
     }
-    if (st == NNV_OK) st = lift_operations(&l, err);
+    if (st == NNV_OK) st = decompile_operations(&l, err);
     if (st == NNV_OK) st = define_main(&l, params, err);
     if (st == NNV_OK) *m = l.m;
     return st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/cut.h"
+#include "harness/debug/extract.h"
 
 #include <string.h>
 
@@ -222,8 +222,8 @@ static bool make_spec(struct cutting *c) {
     return ok && make_lists(c) && make_referenced(c);
 }
 
-enum nnv_status nnv_cut(const struct nnv_known *known, const struct nnv_extraction *cut, struct nnv_arena *arena,
-                        struct nnv_spec **out, struct nnv_err *err) {
+enum nnv_status nnv_extract(const struct nnv_known *known, const struct nnv_extraction *cut, struct nnv_arena *arena,
+                            struct nnv_spec **out, struct nnv_err *err) {
     struct cutting c = {.known = known, .old = &known->spec->model.main, .cut = cut, .arena = arena};
     if (!make_spec(&c)) return nnv_no_memory(err);
     *out = c.spec;
@@ -275,7 +275,7 @@ static enum nnv_status declare_results(struct nnv_known *k, const bool *relaxed,
 static enum nnv_status find_values(struct nnv_known *k, struct nnv_arena *arena, struct nnv_err *err) {
     const struct nnv_eval_options options = {.seed = 1, .most_runs = 1 << 14};
     struct nnv_spec *all;
-    enum nnv_status st = nnv_cut(k, &(struct nnv_extraction){.all_shown = true}, arena, &all, err);
+    enum nnv_status st = nnv_extract(k, &(struct nnv_extraction){.all_shown = true}, arena, &all, err);
     if (st != NNV_OK) return st;
     const struct nnv_subgraph *m = &all->model.main;
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, m->nout);
@@ -296,7 +296,7 @@ enum nnv_status nnv_known_make(const struct nnv_spec *spec, bool relax, struct n
     if (!k.value || !index) return nnv_no_memory(err);
     for (uint32_t i = 0; i < old->noperands; i++) k.value[i] = (struct nnv_value){.omitted = true};
     for (uint32_t i = 0; i < old->nin; i++) k.value[old->in[i]] = spec->inputs[i];
-    enum nnv_status st = nnv_cut(&k, &(struct nnv_extraction){.index = index}, arena, &k.spec, err);
+    enum nnv_status st = nnv_extract(&k, &(struct nnv_extraction){.index = index}, arena, &k.spec, err);
     struct nnv_value *value = NNV_NEW(arena, struct nnv_value, old->noperands);
     bool *relaxed = NNV_NEW(arena, bool, old->noperands);
     if (st == NNV_OK && (!value || !relaxed)) st = nnv_no_memory(err);

@@ -3,18 +3,18 @@
 #include "tests/kit/convert.h"
 
 #include "base/file.h"
-#include "compiler/nnapi/lift/lift.h"
+#include "compiler/nnapi/decompile/decompile.h"
 #include "mlts/tflite/tflite.h"
 #include "reference/model/builder.h"
 
 /* A model's golden results on random inputs, and what its program gives. */
-static void lifted_gives(const struct nnv_model *model, double most) {
+static void decompiled_gives(const struct nnv_model *model, double most) {
     struct nnv_relay_module *m = NULL;
     struct nnv_relay_datum *args[8], *result = NULL, *fields[8];
     struct nnv_value given[8];
     struct nnv_golden golden[8];
     const struct nnv_subgraph *s = &model->main;
-    if (nnv_lift(model, NULL, arena, &m, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
+    if (nnv_decompile(model, NULL, arena, &m, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
     const struct nnv_relay_expr *f = nnv_relay_find(m, "main");
     assert_true(f->n_params == s->nin && s->nin <= 8 && s->nout <= 8);
     for (size_t i = 0; i < f->n_params; i++) {
@@ -62,7 +62,7 @@ static void test_files(void **state) {
             nnv_tflite_import(data, size, files[i].path, arena, &net, &relay_err) != NNV_OK)
             fail_msg("%s", relay_err.text);
         print_message("%s\n", files[i].path);
-        lifted_gives(&net.model, files[i].most);
+        decompiled_gives(&net.model, files[i].most);
         free(data);
     }
 }
@@ -84,7 +84,7 @@ static void test_refusals(void **state) {
     struct nnv_model model;
     struct nnv_relay_module *m = NULL;
     assert_int_equal(nnv_builder_end(&b, 1, &x, 1, &v[3], &model, &relay_err), NNV_OK);
-    assert_int_equal(nnv_lift(&model, NULL, arena, &m, &relay_err), NNV_UNSUPPORTED);
+    assert_int_equal(nnv_decompile(&model, NULL, arena, &m, &relay_err), NNV_UNSUPPORTED);
     assert_non_null(strstr(relay_err.text, "3 operations"));
     assert_non_null(strstr(relay_err.text, "SOFTMAX (1)"));
     assert_non_null(strstr(relay_err.text, "ELU (2)"));
@@ -105,7 +105,7 @@ static void test_names(void **state) {
     struct nnv_relay_module *m = NULL;
     static const char *const names[] = {"serving/in:0", "serving/in:0", NULL};
     assert_int_equal(nnv_builder_end(&b, 3, in, 1, &out, &model, &relay_err), NNV_OK);
-    if (nnv_lift(&model, names, arena, &m, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
+    if (nnv_decompile(&model, names, arena, &m, &relay_err) != NNV_OK) fail_msg("%s", relay_err.text);
     struct nnv_text t = {0};
     nnv_relay_print(m, NNV_RELAY_PRINT_META, &t);
     assert_non_null(strstr(t.data, "%serving_in_0: Tensor[(2, 3), float32], %serving_in_0_1: Tensor[(2, 3), float32], "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/worth.h"
+#include "harness/runner/priority.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const struct {
 } costs[] = {
 #define COST(suite, us) {suite, us},
 #define BUGS(suite, op, count)
-#include "harness/runner/worth.def"
+#include "harness/runner/priority.def"
 #undef COST
 #undef BUGS
 };
@@ -23,7 +23,7 @@ static const struct {
 } bugs[] = {
 #define COST(suite, us)
 #define BUGS(suite, op, count) {suite, op, count},
-#include "harness/runner/worth.def"
+#include "harness/runner/priority.def"
 #undef COST
 #undef BUGS
 };
@@ -33,7 +33,7 @@ static const double UNSEEN_BUGS = 0.5;
 static const double UNKNOWN_US = 100;
 
 /** A case: its classes, how many of each come before it, what it is worth. */
-struct worth {
+struct priority {
     uint32_t index;
     uint64_t hash; /**< of the name: the order within a class */
     uint64_t key[3];
@@ -68,7 +68,7 @@ static uint64_t join(const char *a, const char *b, const char *c) {
 static int sorted_class;
 
 static int by_class(const void *a, const void *b) {
-    const struct worth *x = a, *y = b;
+    const struct priority *x = a, *y = b;
     const uint64_t p = x->key[sorted_class], q = y->key[sorted_class];
     if (p != q) return p < q ? -1 : 1;
     if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
@@ -76,7 +76,7 @@ static int by_class(const void *a, const void *b) {
 }
 
 static int by_value(const void *a, const void *b) {
-    const struct worth *x = a, *y = b;
+    const struct priority *x = a, *y = b;
     if (x->value != y->value) return x->value > y->value ? -1 : 1;
     if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
@@ -91,10 +91,10 @@ static double likely(const struct nnv_case *c) {
     return count / us;
 }
 
-static void find_values(struct worth *w, const struct nnv_case *cases, size_t count) {
+static void find_values(struct priority *w, const struct nnv_case *cases, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct nnv_case *c = &cases[i];
-        w[i] = (struct worth){.index = (uint32_t)i, .hash = nnv_hash_str(c->name)};
+        w[i] = (struct priority){.index = (uint32_t)i, .hash = nnv_hash_str(c->name)};
         w[i].key[OPERATION] = join(c->suite, c->op, "");
         w[i].key[TYPE] = join(c->suite, c->op, c->type);
         w[i].key[GROUP] = group_of(c);
@@ -110,9 +110,9 @@ static void find_values(struct worth *w, const struct nnv_case *cases, size_t co
                                                    2.0 / (1 + w[i].before[GROUP]));
 }
 
-enum nnv_status nnv_worth_order(struct nnv_case *cases, size_t count, struct nnv_err *err) {
+enum nnv_status nnv_priority_order(struct nnv_case *cases, size_t count, struct nnv_err *err) {
     if (count == 0) return NNV_OK;
-    struct worth *w = calloc(count, sizeof *w);
+    struct priority *w = calloc(count, sizeof *w);
     struct nnv_case *copy = malloc(count * sizeof *copy);
     if (w && copy) {
         find_values(w, cases, count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file cut.h Parts of a graph as specs of their own, with golden values in place of what was cut off. */
-#ifndef NNV_DEBUG_CUT_H
-#define NNV_DEBUG_CUT_H
+/** @file extract.h Parts of a graph as specs of their own, with golden values in place of what was cut off. */
+#ifndef NNV_DEBUG_EXTRACT_H
+#define NNV_DEBUG_EXTRACT_H
 
 #include "reference/model/model.h"
 
@@ -32,8 +32,8 @@ struct nnv_extraction {
  * its known value; results that nobody reads become outputs; unused operands and subgraphs are left out. The result
  * need not be valid. NNV_NO_MEMORY.
  */
-NNV_USE_RESULT enum nnv_status nnv_cut(const struct nnv_known *known, const struct nnv_extraction *cut,
-                                       struct nnv_arena *arena, struct nnv_spec **out, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_extract(const struct nnv_known *known, const struct nnv_extraction *cut,
+                                           struct nnv_arena *arena, struct nnv_spec **out, struct nnv_err *err);
 /**
  * Copies the spec, without what it does not use, validates it and evaluates all its operands; the expected outputs
  * become the golden values, the feature level the lowest that allows the model. relax: declared extents of results are

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/mortem.h"
+#include "harness/runner/triage.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static enum nnv_phase phase_of(const struct nnv_worker *w) {
 
 static bool is_own(enum nnv_phase p) { return p == NNV_PHASE_BUILD || p == NNV_PHASE_CHECK; }
 
-bool nnv_mortem_own(const struct nnv_worker *w) {
+bool nnv_triage_own(const struct nnv_worker *w) {
     return is_own(phase_of(w)) && !atomic_load(&w->channel->fault_foreign);
 }
 
@@ -33,13 +33,13 @@ static const char *where(enum nnv_phase p, char *buf, size_t room) {
     return buf;
 }
 
-static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, struct nnv_mortem *room,
+static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, struct nnv_triage *room,
                       struct nnv_ended *e) {
     char how[64], place[64];
     bool foreign = atomic_load(&w->channel->fault_foreign);
     const char *hint = "";
     e->verdict = NNVTS_CRASH;
-    if (nnv_mortem_own(w)) {
+    if (nnv_triage_own(w)) {
         /* The driver did not run yet in a fresh worker that builds; before a comparison it did. */
         if (e->phase == NNV_PHASE_BUILD) e->verdict = NNVTS_ERROR;
         if (e->phase == NNV_PHASE_CHECK) hint = ": it wrote over memory that is not its own, or nnvts is at fault";
@@ -52,8 +52,8 @@ static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, str
     if (end->code != CLD_EXITED) e->signal = end->status;
 }
 
-void nnv_mortem_case(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_doom doom, uint64_t timeout_ns,
-                     struct nnv_mortem *room, struct nnv_ended *e) {
+void nnv_triage_case(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_kill_reason kill_reason,
+                     uint64_t timeout_ns, struct nnv_triage *room, struct nnv_ended *e) {
     struct nnv_channel *c = w->channel;
     char place[64];
     uint64_t now = nnv_now_ns(), start = atomic_load(&c->start_ns);
@@ -61,11 +61,11 @@ void nnv_mortem_case(const struct nnv_worker *w, const struct nnv_end *end, enum
     e->phase = phase_of(w);
     e->start_ns = start <= now ? start : 0;
     e->ns = start <= now ? now - start : 0;
-    if (doom == NNV_DOOM_TIMEOUT) {
+    if (kill_reason == NNV_KILL_TIMEOUT) {
         e->verdict = NNVTS_TIMEOUT;
         snprintf(room->reason, sizeof room->reason, "no end within %g s%s", (double)timeout_ns / 1e9,
                  where(e->phase, place, sizeof place));
-    } else if (doom == NNV_DOOM_CORRUPT) {
+    } else if (kill_reason == NNV_KILL_CORRUPT) {
         e->verdict = NNVTS_CRASH;
         snprintf(room->reason, sizeof room->reason, "driver wrote over memory of nnvts%s",
                  where(e->phase, place, sizeof place));
@@ -78,13 +78,13 @@ void nnv_mortem_case(const struct nnv_worker *w, const struct nnv_end *end, enum
     e->backtrace = (struct nnv_bytes){c->trace, n < NNV_CHANNEL_TRACE ? n : 0};
 }
 
-void nnv_mortem_open(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_doom doom, const char *driver,
-                     uint64_t timeout_ns, char *buf) {
+void nnv_triage_open(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_kill_reason kill_reason,
+                     const char *driver, uint64_t timeout_ns, char *buf) {
     char how[64];
     if (atomic_load(&w->channel->state) == NNV_WORKER_REFUSED) {
         memcpy(buf, w->channel->error.text, NNV_ERR_TEXT);
         buf[NNV_ERR_TEXT - 1] = '\0';
-    } else if (doom == NNV_DOOM_TIMEOUT) {
+    } else if (kill_reason == NNV_KILL_TIMEOUT) {
         snprintf(buf, NNV_ERR_TEXT, "driver '%s': no end within %g s in open", driver, (double)timeout_ns / 1e9);
     } else {
         snprintf(buf, NNV_ERR_TEXT, "driver '%s' %s in open", driver, nnv_end_text(end, how));

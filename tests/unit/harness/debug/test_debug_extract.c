@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file test_debug_cut.c Parts of graphs with golden values; signatures; programs in C. */
+/** @file test_debug_extract.c Parts of graphs with golden values; signatures; programs in C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static struct nnv_known know(struct nnv_arena *a, const struct nnv_spec *spec) {
 static struct nnv_spec *cut(struct nnv_arena *a, const struct nnv_known *k, const struct nnv_extraction *c) {
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
-    if (nnv_cut(k, c, a, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_extract(k, c, a, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
     if (nnv_validate(&spec->model, a, NULL, &err) != NNV_OK) fail_msg("%s", err.text);
     return spec;
 }
