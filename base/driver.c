@@ -242,7 +242,7 @@ static enum nnv_status open_refused(const struct nnvts_driver *d, const char *na
     nnv_text_addf(&t, ": %s", nnv_abi_status_name((int)status, buf));
     if (reason) nnv_text_addf(&t, ": %s", reason);
     name_options(d, &t);
-    enum nnv_status st = nnv_fail(err, NNV_INVALID, "%s", t.data ? t.data : "out of memory");
+    enum nnv_status st = nnv_fail(err, NNV_INVALID, "%s", t.data ? t.data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&t);
     return st;
 }

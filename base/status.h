@@ -39,9 +39,11 @@ static inline enum nnv_status nnv_status_is(enum nnv_status status) { return sta
  */
 #define nnv_fail(err, status, ...) (nnv_err_set((err), (status), __VA_ARGS__), nnv_status_is(status))
 
-/** NNV_NO_MEMORY; err (may be NULL) says "out of memory". */
+/** The words of NNV_NO_MEMORY, where a text is kept rather than a status. */
+#define NNV_OUT_OF_MEMORY "out of memory"
+/** NNV_NO_MEMORY; err (may be NULL) says so. */
 static inline enum nnv_status nnv_no_memory(struct nnv_err *err) {
-    return nnv_fail(err, NNV_NO_MEMORY, "out of memory");
+    return nnv_fail(err, NNV_NO_MEMORY, NNV_OUT_OF_MEMORY);
 }
 
 /** nnv_at(err, status, format, ...): puts "location: " in front of err's message (may be NULL); its value is status. */

@@ -14,7 +14,7 @@ static const double significance = 0.01;
 /** One comparison under way. */
 struct work {
     const struct nnv_network *net;
-    const struct nnv_answers *golden, *driver;
+    const struct nnv_bench_answers *golden, *driver;
     struct nnv_accuracy *out;
     struct nnv_arena *scratch; /* reset for each item */
     double *loss;              /* of the judged items */
@@ -179,8 +179,8 @@ static void conclude(struct work *w, uint64_t seed) {
 }
 
 enum nnv_status nnv_accuracy_compare(const struct nnv_network *net, const struct nnv_dataset *d,
-                                     const struct nnv_answers *golden, const struct nnv_answers *driver, uint64_t seed,
-                                     struct nnv_accuracy *out, struct nnv_err *err) {
+                                     const struct nnv_bench_answers *golden, const struct nnv_bench_answers *driver,
+                                     uint64_t seed, struct nnv_accuracy *out, struct nnv_err *err) {
     *out = (struct nnv_accuracy){.task = net->task, .items = golden->items, .other_error = (double)NAN};
     if (golden->outputs == 0) return nnv_fail(err, NNV_INVALID, "%s has no outputs", net->name);
     struct work w = {.net = net, .golden = golden, .driver = driver, .out = out, .scratch = nnv_arena_new()};

@@ -34,7 +34,8 @@ struct nnv_accuracy {
  * NNV_INVALID as nnv_dataset_item().
  */
 NNV_USE_RESULT enum nnv_status nnv_accuracy_compare(const struct nnv_network *net, const struct nnv_dataset *d,
-                                                    const struct nnv_answers *golden, const struct nnv_answers *driver,
-                                                    uint64_t seed, struct nnv_accuracy *out, struct nnv_err *err);
+                                                    const struct nnv_bench_answers *golden,
+                                                    const struct nnv_bench_answers *driver, uint64_t seed,
+                                                    struct nnv_accuracy *out, struct nnv_err *err);
 
 #endif

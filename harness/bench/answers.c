@@ -28,9 +28,9 @@ struct told {
 
 /** Answers of these shapes, without values yet. */
 static enum nnv_status shape_answers(uint32_t items, uint32_t outputs, const struct nnv_value *shape,
-                                     struct nnv_arena *arena, struct nnv_answers *a, struct nnv_err *err) {
+                                     struct nnv_arena *arena, struct nnv_bench_answers *a, struct nnv_err *err) {
     struct nnv_value *copy = nnv_arena_copy(arena, shape, outputs * sizeof *shape);
-    *a = (struct nnv_answers){.items = items, .outputs = outputs, .shape = copy};
+    *a = (struct nnv_bench_answers){.items = items, .outputs = outputs, .shape = copy};
     a->offset = NNV_NEW(arena, size_t, outputs);
     if (!copy || !a->offset) return nnv_no_memory(err);
     for (uint32_t i = 0; i < outputs; i++) {
@@ -44,7 +44,7 @@ static enum nnv_status shape_answers(uint32_t items, uint32_t outputs, const str
     return a->data ? NNV_OK : nnv_no_memory(err);
 }
 
-void nnv_answers_free(struct nnv_answers *a) {
+void nnv_answers_free(struct nnv_bench_answers *a) {
     nnv_shared_free(a->data, a->items * a->item_bytes);
     a->data = NULL;
 }
@@ -62,7 +62,7 @@ static enum nnv_status golden_item(const struct nnv_network *net, const struct n
     return st == NNV_OK ? st : nnv_at(err, st, "%s, item %u of %s", net->name, item, d->name);
 }
 
-static enum nnv_status store_golden(const struct nnv_answers *a, uint32_t item, const struct nnv_golden *g,
+static enum nnv_status store_golden(const struct nnv_bench_answers *a, uint32_t item, const struct nnv_golden *g,
                                     struct nnv_err *err) {
     for (uint32_t i = 0; i < a->outputs; i++) {
         if (g[i].value.bytes != a->shape[i].bytes)
@@ -74,7 +74,7 @@ static enum nnv_status store_golden(const struct nnv_answers *a, uint32_t item, 
 
 /** Items job, job + jobs, job + 2 * jobs ... */
 static _Noreturn void golden_and_exit(const struct nnv_network *net, const struct nnv_dataset *d, unsigned job,
-                                      unsigned jobs, const struct nnv_answers *a, struct told *told) {
+                                      unsigned jobs, const struct nnv_bench_answers *a, struct told *told) {
     struct nnv_arena *arena = nnv_arena_new();
     told->status = arena ? NNV_OK : nnv_no_memory(&told->err);
     for (uint32_t item = job; told->status == NNV_OK && item < a->items; item += jobs) {
@@ -106,7 +106,7 @@ static void await(pid_t *pids, const struct told *told, unsigned jobs, uint32_t 
 
 enum nnv_status nnv_answers_golden(const struct nnv_network *net, const struct nnv_dataset *d, unsigned jobs,
                                    void (*progress)(void *context, double part), void *context, struct nnv_arena *arena,
-                                   struct nnv_answers *out, struct nnv_err *err) {
+                                   struct nnv_bench_answers *out, struct nnv_err *err) {
     uint32_t outputs = net->model.main.nout;
     struct nnv_golden *g = NNV_NEW(arena, struct nnv_golden, outputs);
     struct nnv_value *shape = NNV_NEW(arena, struct nnv_value, outputs);
@@ -146,7 +146,7 @@ struct session {
     struct nnv_client client;
     struct nnv_bench_model model;
     struct nnv_bench_stream stream;
-    const struct nnv_answers *answers;
+    const struct nnv_bench_answers *answers;
     struct told *told;
 };
 
@@ -229,8 +229,8 @@ static void await_driver(pid_t pid, const struct nnv_bench_options *o, const str
 }
 
 enum nnv_status nnv_answers_driver(const struct nnv_network *net, const struct nnv_dataset *d,
-                                   const struct nnv_bench_options *o, const struct nnv_answers *golden,
-                                   struct nnv_arena *arena, struct nnv_answers *out, struct nnv_err *err) {
+                                   const struct nnv_bench_options *o, const struct nnv_bench_answers *golden,
+                                   struct nnv_arena *arena, struct nnv_bench_answers *out, struct nnv_err *err) {
     enum nnv_status st = shape_answers(d->count, golden->outputs, golden->shape, arena, out, err);
     struct told *told = st == NNV_OK ? nnv_shared_new(sizeof *told) : NULL;
     if (!told) return st != NNV_OK ? st : nnv_no_memory(err);

@@ -7,7 +7,7 @@
 #include "mlts/data/dataset.h"
 
 /** The outputs of all items: as many bytes an item, output after output, in the operands' types. */
-struct nnv_answers {
+struct nnv_bench_answers {
     uint32_t items, outputs;
     const struct nnv_value *shape; /**< one an output: dims and bytes; no data */
     size_t item_bytes;
@@ -19,7 +19,7 @@ struct nnv_answers {
 };
 
 /** Output `out` of an item. */
-static inline const uint8_t *nnv_answer(const struct nnv_answers *a, uint32_t item, uint32_t out) {
+static inline const uint8_t *nnv_answer(const struct nnv_bench_answers *a, uint32_t item, uint32_t out) {
     return a->data + item * a->item_bytes + a->offset[out];
 }
 
@@ -29,7 +29,7 @@ static inline const uint8_t *nnv_answer(const struct nnv_answers *a, uint32_t it
  */
 NNV_USE_RESULT enum nnv_status nnv_answers_golden(const struct nnv_network *net, const struct nnv_dataset *d,
                                                   unsigned jobs, void (*progress)(void *context, double part),
-                                                  void *context, struct nnv_arena *arena, struct nnv_answers *out,
+                                                  void *context, struct nnv_arena *arena, struct nnv_bench_answers *out,
                                                   struct nnv_err *err);
 /**
  * A driver's answers, of the shapes that `golden` has, from a process of its own. What the driver does wrong is state
@@ -38,8 +38,8 @@ NNV_USE_RESULT enum nnv_status nnv_answers_golden(const struct nnv_network *net,
  */
 NNV_USE_RESULT enum nnv_status nnv_answers_driver(const struct nnv_network *net, const struct nnv_dataset *d,
                                                   const struct nnv_bench_options *options,
-                                                  const struct nnv_answers *golden, struct nnv_arena *arena,
-                                                  struct nnv_answers *out, struct nnv_err *err);
-void nnv_answers_free(struct nnv_answers *a);
+                                                  const struct nnv_bench_answers *golden, struct nnv_arena *arena,
+                                                  struct nnv_bench_answers *out, struct nnv_err *err);
+void nnv_answers_free(struct nnv_bench_answers *a);
 
 #endif

@@ -163,7 +163,7 @@ struct subject {
     struct nnv_network net;
     struct nnv_dataset dataset;
     const char *data;
-    struct nnv_answers golden; /* of the dataset, or of its first items where only latency is measured */
+    struct nnv_bench_answers golden; /* of the dataset, or of its first items where only latency is measured */
     const struct nnv_value *inputs[SETS];
     uint32_t sets;
     struct nnv_arena *arena;
@@ -199,7 +199,7 @@ static enum nnv_status open_subject(struct bench *b, const char *name, struct su
 }
 
 static enum nnv_status judge(struct bench *b, const struct subject *s, struct nnv_bench_row *row, struct nnv_err *err) {
-    struct nnv_answers answers;
+    struct nnv_bench_answers answers;
     enum nnv_status st = nnv_answers_driver(&s->net, &s->dataset, &b->options, &s->golden, s->arena, &answers, err);
     if (st != NNV_OK) return st;
     row->has_accuracy = true;

@@ -47,7 +47,7 @@ struct gate {
 
 static enum nnv_status take_network(struct gate *g, struct nnv_err *err) {
     struct nnv_network *net = NNV_NEW(g->arena, struct nnv_network, 1);
-    struct nnv_answers golden = {0};
+    struct nnv_bench_answers golden = {0};
     struct nnv_dataset dataset;
     struct nnv_truth truth;
     const char *data;

@@ -35,7 +35,7 @@ NNV_PRINTF(3, 4) static bool stop(struct run *r, enum nnv_outcome_kind kind, con
     return false;
 }
 
-static bool out_of_memory(struct run *r) { return stop(r, NNV_OUTCOME_HARNESS, "out of memory"); }
+static bool out_of_memory(struct run *r) { return stop(r, NNV_OUTCOME_HARNESS, NNV_OUT_OF_MEMORY); }
 
 static void enter(struct run *r, enum nnv_phase phase) {
     r->out->phase = phase;

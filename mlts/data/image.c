@@ -18,7 +18,7 @@ enum nnv_status nnv_image_read(const char *path, uint32_t channels, struct nnv_a
     image->data = nnv_arena_alloc(arena, (size_t)png.width * png.height, channels);
     static const png_color black;
     if (!image->data || !png_image_finish_read(&png, &black, image->data, 0, NULL)) {
-        nnv_err_set(err, NNV_INVALID, "%s: %s", path, image->data ? png.message : "out of memory");
+        nnv_err_set(err, NNV_INVALID, "%s: %s", path, image->data ? png.message : NNV_OUT_OF_MEMORY);
         png_image_free(&png);
         return NNV_INVALID;
     }

@@ -96,7 +96,7 @@ static void fold(struct nnv_cv *c, const struct alone *a, uint32_t nout, const u
     struct nnv_value none;
     struct nnv_err err = {0};
     if (!result || nnv_eval(&a->model, &none, &options, c->all->scratch, result, &err) != NNV_OK) {
-        nnv_cv_fail(c, "%s", result ? err.text : "out of memory");
+        nnv_cv_fail(c, "%s", result ? err.text : NNV_OUT_OF_MEMORY);
         return;
     }
     for (uint32_t i = 0; i < nout; i++) {

@@ -69,7 +69,7 @@ static enum nnv_status report(const struct nnv_reader *r, const struct nnv_path 
     struct nnv_text path = {0};
     add_path(&path, where);
     nnv_fail(r->err, status, "%s: %s: %s", r->where, path.data ? path.data : "?",
-             message->data ? message->data : "out of memory");
+             message->data ? message->data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&path);
     nnv_text_free(message);
     return status;
@@ -99,7 +99,7 @@ enum nnv_status nnv_spec_refuse(const struct nnv_reader *r, const struct nnv_pat
 }
 
 static enum nnv_status no_memory(const struct nnv_reader *r, const struct nnv_path *where) {
-    return nnv_spec_refuse(r, where, NNV_NO_MEMORY, "out of memory");
+    return nnv_spec_refuse(r, where, NNV_NO_MEMORY, NNV_OUT_OF_MEMORY);
 }
 
 /* --------------------------------------------------------------- small parts */

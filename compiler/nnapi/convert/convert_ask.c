@@ -18,7 +18,7 @@ static void refuse(struct nnv_rc *c, const struct nnv_relay_expr *e, const char 
     nnv_text_vaddf(&text, format, ap);
     struct nnv_relay_span place = c->bare ? (struct nnv_relay_span){0} : e->span;
     c->st = nnv_relay_fail(c->m, &place, c->err, "%s%s%s", op ? op : "", op ? ": " : "",
-                           text.data && !text.failed ? text.data : "out of memory");
+                           text.data && !text.failed ? text.data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&text);
     c->st = NNV_UNSUPPORTED;
     if (c->err) c->err->status = NNV_UNSUPPORTED;

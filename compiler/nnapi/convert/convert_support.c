@@ -98,7 +98,7 @@ static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const
     nnv_rc_model(c, in, results, false, &converted);
     char *key = nnv_arena_strdup(s->arena, structure);
     char *reason = nnv_rc_ok(c) ? NULL : nnv_arena_strdup(s->arena, c->err->text);
-    if (!key || (!reason && !nnv_rc_ok(c)) || !nnv_map_put(&s->structures, key, reason)) return "out of memory";
+    if (!key || (!reason && !nnv_rc_ok(c)) || !nnv_map_put(&s->structures, key, reason)) return NNV_OUT_OF_MEMORY;
     return reason;
 }
 
@@ -140,18 +140,18 @@ static const char *try(struct nnv_convert_support *s, const struct nnv_relay_exp
     if (nnv_rc_ok(&c)) {
         struct nnv_text structure = {0};
         describe(&structure, &c);
-        const char *reason = structure.failed ? "out of memory" : answer(s, &c, structure.data, in, results);
+        const char *reason = structure.failed ? NNV_OUT_OF_MEMORY : answer(s, &c, structure.data, in, results);
         nnv_text_free(&structure);
         return reason;
     }
     const char *reason = nnv_arena_strdup(s->arena, err.text);
-    return reason ? reason : "out of memory";
+    return reason ? reason : NNV_OUT_OF_MEMORY;
 }
 
 /* The same with arenas of its own. */
 static const char *reason_against(struct nnv_convert_support *s, const struct nnv_relay_expr *call) {
     struct nnv_arena *arena = nnv_arena_new(), *scratch = nnv_arena_new();
-    const char *reason = arena && scratch ? try(s, call, arena, scratch) : "out of memory";
+    const char *reason = arena && scratch ? try(s, call, arena, scratch) : NNV_OUT_OF_MEMORY;
     nnv_arena_free(arena);
     nnv_arena_free(scratch);
     return reason;

@@ -14,7 +14,7 @@ void nnv_relay_wrong_set(struct nnv_relay_typing *t, const char *format, ...) {
     nnv_text_vaddf(&text, format, ap);
     va_end(ap);
     t->st = nnv_relay_fail(t->m, &t->call->span, t->err, "%s: %s", t->call->callee->name,
-                           text.data && !text.failed ? text.data : "out of memory");
+                           text.data && !text.failed ? text.data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&text);
 }
 

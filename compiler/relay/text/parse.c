@@ -18,7 +18,7 @@ void *nnv_relay_parse_fail(struct nnv_relay_parser *p, const struct nnv_relay_sp
     va_start(ap, format);
     nnv_text_vaddf(&t, format, ap);
     va_end(ap);
-    p->st = nnv_relay_fail(p->m, span, p->err, "%s", t.data && !t.failed ? t.data : "out of memory");
+    p->st = nnv_relay_fail(p->m, span, p->err, "%s", t.data && !t.failed ? t.data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&t);
     return NULL;
 }

@@ -36,7 +36,7 @@ enum nnv_status nnv_relay_fail(const struct nnv_relay_module *m, const struct nn
     nnv_text_vaddf(&t, format, ap);
     va_end(ap);
     if (span->line && m->text && span->offset <= m->text_len) show_line(m, span, &t);
-    (void)nnv_fail(err, NNV_INVALID, "%s", t.data && !t.failed ? t.data : "out of memory");
+    (void)nnv_fail(err, NNV_INVALID, "%s", t.data && !t.failed ? t.data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&t);
     return NNV_INVALID;
 }

@@ -138,7 +138,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     struct nnv_err err = {0};
     struct nnv_api *a = NNV_NEW(env->arena, struct nnv_api, 1);
     if (!a) {
-        nnv_text_add(&result->reason, "out of memory");
+        nnv_text_add(&result->reason, NNV_OUT_OF_MEMORY);
         return;
     }
     nnv_session_begin(&a->s, env, result);

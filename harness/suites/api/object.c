@@ -58,7 +58,7 @@ static struct nnv_api_object *keep(struct nnv_api *a, enum kind kind, void *obje
     if (!object) return &none;
     struct nnv_api_object *o = NNV_NEW(a->s.env->arena, struct nnv_api_object, 1);
     if (!o) {
-        nnv_session_error(&a->s, "out of memory");
+        nnv_session_error(&a->s, NNV_OUT_OF_MEMORY);
         return &none;
     }
     *o = (struct nnv_api_object){.next = a->objects, .kind = kind, .object = object};

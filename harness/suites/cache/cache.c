@@ -111,7 +111,7 @@ static void twice(struct nnv_cache_fixture *b) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     uint8_t *old = NNV_NEW(b->s->env->arena, uint8_t, OLD);
     if (!old) {
-        nnv_session_error(b->s, "out of memory");
+        nnv_session_error(b->s, NNV_OUT_OF_MEMORY);
         return;
     }
     memset(old, 0x77, OLD);

@@ -43,7 +43,7 @@ static void damage_each(struct nnv_cache_fixture *b, bool (*damage)(const struct
         nnv_cache_name(&b->files, i, v.name);
         v.copy = NNV_NEW(b->s->env->arena, uint8_t, v.size + EXTENSION);
         if (!v.copy) {
-            nnv_session_error(b->s, "out of memory");
+            nnv_session_error(b->s, NNV_OUT_OF_MEMORY);
             return;
         }
         if (v.size) memcpy(v.copy, v.data, v.size);
@@ -201,7 +201,7 @@ static bool spoil(struct nnv_session *s, const struct nnv_cache_files *files, co
         size_t size = from->file[i].size;
         to->file[i].size = size;
         to->file[i].data = NNV_NEW(s->env->arena, uint8_t, size + 1);
-        if (!to->file[i].data) return nnv_session_error(s, "out of memory");
+        if (!to->file[i].data) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
         memcpy(to->file[i].data, from->file[i].data, size);
         for (size_t k = size / 2; k < size; k++) to->file[i].data[k] = (uint8_t)nnv_rng_u64(&rng);
     }

@@ -50,7 +50,7 @@ bool nnv_cache_read(struct nnv_session *s, const struct nnv_cache_files *files, 
         if (fstat(files->fd[i], &st) != 0) return nnv_session_error(s, "a cache file is gone: %s", strerror(errno));
         out->file[i].size = (size_t)st.st_size;
         out->file[i].data = NNV_NEW(s->env->arena, uint8_t, out->file[i].size + 1);
-        if (!out->file[i].data) return nnv_session_error(s, "out of memory");
+        if (!out->file[i].data) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
         if (pread(files->fd[i], out->file[i].data, out->file[i].size, 0) != st.st_size)
             return nnv_session_error(s, "a cache file can't be read: %s", strerror(errno));
     }

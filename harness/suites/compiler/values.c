@@ -258,7 +258,7 @@ static void check(struct work *w) {
     for (size_t i = 0; i < main->n_params; i++) {
         args[i] = draw(main->params[i], i + 1, w->arena);
         if (!args[i]) {
-            nnv_session_error(w->s, "out of memory");
+            nnv_session_error(w->s, NNV_OUT_OF_MEMORY);
             return;
         }
     }
@@ -278,7 +278,7 @@ void nnv_values_check(struct nnv_session *s, const struct nnv_values_case *c, co
     if (w.specs)
         check(&w);
     else
-        nnv_session_error(s, "out of memory");
+        nnv_session_error(s, NNV_OUT_OF_MEMORY);
     *out = (struct nnv_values_models){w.specs, w.n_specs};
 }
 

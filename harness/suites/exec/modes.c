@@ -38,7 +38,7 @@ bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_subject *out) 
     for (uint32_t i = 0; i < main->nin && ok; i++)
         ok =
             turn_value(arena, &from->inputs[i], nnv_type(main->operands[main->in[i]].type)->size, turn + i, &inputs[i]);
-    if (!ok) return nnv_session_error(x->s, "out of memory");
+    if (!ok) return nnv_session_error(x->s, NNV_OUT_OF_MEMORY);
     *spec = *from;
     spec->inputs = inputs;
     return nnv_session_subject(x->s, spec, out);
@@ -106,7 +106,7 @@ bool nnv_exec_make(struct nnv_exec *x, struct nnv_exec_run *run, struct nnvts_pr
     if (config) run->x.config = *config;
     for (uint32_t i = 0; i < v->model->main.nout && is_looked_at(mode); i++)
         if (!(run->seen[i] = nnv_arena_alloc(x->s->env->arena, nnv_guard_room(v->out[i].bytes), 1)))
-            return nnv_session_error(x->s, "out of memory");
+            return nnv_session_error(x->s, NNV_OUT_OF_MEMORY);
     return true;
 }
 

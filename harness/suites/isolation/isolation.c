@@ -147,7 +147,7 @@ static void threads(struct nnv_session *s, const struct nnv_subject_kind *kind) 
     enum { TENANTS = 2 };
     struct runner *r = NNV_NEW(s->env->arena, struct runner, TENANTS);
     if (!r) {
-        nnv_session_error(s, "out of memory");
+        nnv_session_error(s, NNV_OUT_OF_MEMORY);
         return;
     }
     for (int i = 0; i < TENANTS; i++) r[i] = (struct runner){0};

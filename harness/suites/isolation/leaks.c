@@ -140,7 +140,7 @@ static void leak(struct nnv_session *s, const struct nnv_subject_kind *kind, con
     struct nnv_tenant tenant;
     if (!nnv_tenant_open(s, &tenant)) return;
     struct leak l = {.s = s, .tenant = &tenant, .device = tenant.client.device, .scratch = nnv_arena_new()};
-    if (!l.scratch) nnv_session_error(s, "out of memory");
+    if (!l.scratch) nnv_session_error(s, NNV_OUT_OF_MEMORY);
     if (l.scratch && nnv_tenant_prepare(&tenant, kind, s->env->config->seed) && nnv_tenant_execute(&tenant)) {
         if (fn != one_burst || nnv_session_needs(s, tenant.prepared, NNV_MODE_BURST))
             measure(s, what, s->env->config->tier == 2 ? 4 * part : part, fn, &l);

@@ -113,7 +113,7 @@ bool nnv_session_memory(struct nnv_session *s, size_t size, enum nnv_pool_kind k
                         uint8_t **writable) {
     struct nnv_session_memory *m = NNV_NEW(s->env->arena, struct nnv_session_memory, 1);
     struct nnv_err err = {0};
-    if (!m) return nnv_session_error(s, "out of memory");
+    if (!m) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     if (nnv_abi_pool_make(size, kind, &m->pool, &err) != NNV_OK) return nnv_session_error(s, "%s", err.text);
     m->next = s->memory;
     s->memory = m;
@@ -129,7 +129,7 @@ static bool make_expectations(struct nnv_session *s, struct nnv_subject *subject
     struct nnv_value *outputs = NNV_NEW(s->env->arena, struct nnv_value, n);
     struct nnv_comparer *c = NNV_NEW(s->env->arena, struct nnv_comparer, 1);
     struct nnv_err err = {0};
-    if (!c || !outputs) return nnv_session_error(s, "out of memory");
+    if (!c || !outputs) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     const int asked = s->env->config ? s->env->config->precision : -1;
     *c = (struct nnv_comparer){.spec = subject->spec,
                                .precision = asked < 0 ? NNV_PRECISION_BUDGET : (enum nnv_precision)asked,
@@ -164,7 +164,7 @@ bool nnv_session_work(struct nnv_session *s, const struct nnv_spec *spec, struct
     const uint32_t n = spec->model.main.nout;
     if (!nnv_session_render(s, spec, subject)) return false;
     subject->expected = NNV_NEW(s->env->arena, struct nnv_expectation, n);
-    if (!subject->expected) return nnv_session_error(s, "out of memory");
+    if (!subject->expected) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     subject->outputs = spec->outputs;
     for (uint32_t i = 0; i < n; i++)
         subject->expected[i] = (struct nnv_expectation){.type = spec->model.main.operands[spec->model.main.out[i]].type,
@@ -272,7 +272,7 @@ static bool compare(struct nnv_session *s, const char *call, const struct nnv_re
     bool right = true;
     size_t wrong;
     if (!c) return nnv_session_error(s, "nothing is expected of this model's values");
-    if (!outputs) return nnv_session_error(s, "out of memory");
+    if (!outputs) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     for (uint32_t i = 0; i < n; i++) outputs[i].data = r->output_at[i];
     if (nnv_comparer_run(c, outputs, &wrong, &err) != NNV_OK) return nnv_session_error(s, "%s", err.text);
     for (uint32_t i = 0; i < n; i++) {

@@ -17,7 +17,7 @@
 static bool ask(struct nnv_session *s, struct nnv_preparation *p, struct nnv_reception *r) {
     r->supported = NNV_NEW(s->env->arena, bool, p->abi->main.operation_count);
     r->count = p->abi->main.operation_count;
-    if (!r->supported) return nnv_session_error(s, "out of memory");
+    if (!r->supported) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     const bool told = nnv_ask_supported(p, s->env->arena);
     r->supported_status = p->status;
     for (uint32_t i = 0; i < r->count && told; i++) r->supported[i] = p->supported[i];
@@ -87,7 +87,7 @@ static bool add_pool(struct nnv_session *s, const struct nnv_subject *subject, s
     struct nnvts_memory *pools = NNV_NEW(s->env->arena, struct nnvts_memory, (size_t)n + 1);
     uint8_t *writable;
     (void)subject;
-    if (!pools) return nnv_session_error(s, "out of memory");
+    if (!pools) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     if (n) memcpy(pools, model->pools, n * sizeof *pools);
     model->pools = pools;
     model->pool_count = n + 1;
@@ -99,7 +99,7 @@ static bool add_values(struct nnv_session *s, const struct nnv_subject *subject,
     enum { MORE = 64 };
     uint8_t *values = NNV_NEW(s->env->arena, uint8_t, (size_t)model->operand_values_bytes + MORE);
     (void)subject;
-    if (!values) return nnv_session_error(s, "out of memory");
+    if (!values) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     if (model->operand_values_bytes) memcpy(values, model->operand_values, model->operand_values_bytes);
     model->operand_values = values;
     model->operand_values_bytes += MORE;
@@ -123,7 +123,7 @@ static bool copy_constants(struct nnv_session *s, const struct nnv_subject *subj
         if (model->main.operands[i].lifetime == NNVTS_CONSTANT_REFERENCE)
             bytes += ((size_t)model->main.operands[i].location.length + 3) / 4 * 4;
     uint8_t *values = NNV_NEW(s->env->arena, uint8_t, bytes);
-    if (!operands || !values) return nnv_session_error(s, "out of memory");
+    if (!operands || !values) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     size_t at = model->operand_values_bytes;
     if (at) memcpy(values, model->operand_values, at);
     for (uint32_t i = 0; i < n; i++) {
@@ -144,7 +144,7 @@ static bool copy_constants(struct nnv_session *s, const struct nnv_subject *subj
 static bool hide_pointers(struct nnv_session *s, const struct nnv_subject *subject, struct nnvts_model *model) {
     struct nnvts_memory *pools = nnv_arena_copy(s->env->arena, model->pools, model->pool_count * sizeof *pools);
     (void)subject;
-    if (!pools) return nnv_session_error(s, "out of memory");
+    if (!pools) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     for (uint32_t i = 0; i < model->pool_count; i++) pools[i].data = NULL;
     model->pools = pools;
     return true;

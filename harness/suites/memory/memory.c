@@ -104,7 +104,7 @@ static void released_last(struct nnv_memory_fixture *b) {
 /** The fixture goes on with the same model and other inputs: golden values and a request of their own. */
 static bool go_on_with(struct nnv_memory_fixture *b, const struct nnv_value *inputs) {
     struct nnv_spec *spec = NNV_NEW(b->s->env->arena, struct nnv_spec, 1);
-    if (!spec) return nnv_session_error(b->s, "out of memory");
+    if (!spec) return nnv_session_error(b->s, NNV_OUT_OF_MEMORY);
     *spec = *b->subject.spec;
     spec->inputs = (struct nnv_value *)inputs;
     return nnv_session_subject(b->s, spec, &b->subject) &&
@@ -115,7 +115,7 @@ static struct nnv_value *copy_inputs(struct nnv_memory_fixture *b) {
     const struct nnv_subgraph *main = &b->subject.spec->model.main;
     struct nnv_value *inputs =
         nnv_arena_copy(b->s->env->arena, b->subject.spec->inputs, main->nin * sizeof(struct nnv_value));
-    if (!inputs) nnv_session_error(b->s, "out of memory");
+    if (!inputs) nnv_session_error(b->s, NNV_OUT_OF_MEMORY);
     return inputs;
 }
 

@@ -61,7 +61,7 @@ bool nnv_partition_begin(struct nnv_partition_case *p) {
     struct nnv_err err = {0};
     nnv_session_enter(p->s, NNV_PHASE_BUILD);
     for (uint32_t i = 0; i < p->count; i++)
-        if (!(p->partial[i] = nnv_partial_make(&p->options[i]))) return nnv_session_error(p->s, "out of memory");
+        if (!(p->partial[i] = nnv_partial_make(&p->options[i]))) return nnv_session_error(p->s, NNV_OUT_OF_MEMORY);
     nnv_rt_device_override(p->partial, p->count);
     if (nnv_rt_device_count() != p->count + 1)
         return nnv_session_error(p->s, "the runtime has %zu devices instead of %u", nnv_rt_device_count(),

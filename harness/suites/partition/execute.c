@@ -161,7 +161,7 @@ static int compute(struct nnv_partition_case *p, ANeuralNetworksExecution *x) {
 static bool take_answer(struct nnv_partition_case *p, const struct arguments *a, ANeuralNetworksExecution *x) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     p->answer = NNV_NEW(p->s->env->arena, struct nnv_value, m->nout);
-    if (!p->answer) return nnv_session_error(p->s, "out of memory");
+    if (!p->answer) return nnv_session_error(p->s, NNV_OUT_OF_MEMORY);
     for (uint32_t i = 0; i < m->nout; i++) {
         struct nnv_value *v = &p->answer[i];
         int st = ANeuralNetworksExecution_getOutputOperandRank(x, (int32_t)i, &v->rank);
@@ -174,7 +174,7 @@ static bool take_answer(struct nnv_partition_case *p, const struct arguments *a,
             return false;
         v->bytes = p->spec->outputs[i].bytes;
         v->data = nnv_arena_alloc(p->s->env->arena, v->bytes + 1, 1);
-        if (!v->data) return nnv_session_error(p->s, "out of memory");
+        if (!v->data) return nnv_session_error(p->s, NNV_OUT_OF_MEMORY);
         if (v->bytes) memcpy(v->data, a->request.output_at[i], v->bytes);
     }
     return true;

@@ -183,7 +183,7 @@ static void check_graph(struct nnv_plan_checking *c, uint32_t index) {
     w.step_of = NNV_NEW(c->arena, uint32_t, w.s->operation_count);
     w.writer = NNV_NEW(c->arena, uint32_t, w.s->operand_count);
     if (!w.step_of || !w.writer) {
-        nnv_plan_broken(c, "out of memory");
+        nnv_plan_broken(c, NNV_OUT_OF_MEMORY);
         return;
     }
     if (!find_steps(&w)) return;

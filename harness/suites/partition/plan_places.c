@@ -148,7 +148,7 @@ void nnv_plan_check_places(struct nnv_plan_checking *c, uint32_t graph) {
     w.life = NNV_NEW(c->arena, struct life, w.s->operand_count);
     w.claims = NNV_NEW(c->arena, struct claim, room);
     if (!w.life || !w.claims) {
-        nnv_plan_broken(c, "out of memory");
+        nnv_plan_broken(c, NNV_OUT_OF_MEMORY);
         return;
     }
     find_lives(&w);

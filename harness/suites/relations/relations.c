@@ -57,7 +57,7 @@ static bool look_again(struct nnv_session *s, struct nnv_subject *subject) {
         struct nnv_expectation *e = &subject->expected[i];
         const size_t elems = e->value->bytes / nnv_type(e->type)->size;
         double *larger = nnv_arena_copy(s->env->arena, e->spread, elems * sizeof *larger);
-        if (!larger) return nnv_session_error(s, "out of memory");
+        if (!larger) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
         for (size_t k = 0; k < elems; k++)
             if (!(golden[i].spread[k] <= larger[k])) larger[k] = golden[i].spread[k];
         e->spread = larger;
@@ -96,7 +96,7 @@ static void expect_related(struct nnv_session *s, const struct nnv_relation *rel
     struct nnv_comparison *c = NNV_NEW(s->env->arena, struct nnv_comparison, 1);
     bool again = false;
     if (!c) {
-        nnv_session_error(s, "out of memory");
+        nnv_session_error(s, NNV_OUT_OF_MEMORY);
         return;
     }
     for (uint32_t k = 0; k < r->to->model.main.nout; k++) {

@@ -54,7 +54,7 @@ static void execute_short(struct nnv_shape_fixture *b, const uint32_t *lengths, 
     for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) v->outputs[i].location.length = lengths[i];
     const uint8_t *before = nnv_arena_copy(s->env->arena, v->pool_data[1], (size_t)v->pools[1].size);
     if (!before) {
-        nnv_session_error(s, "out of memory");
+        nnv_session_error(s, NNV_OUT_OF_MEMORY);
         return;
     }
     if (!nnv_session_try(s, &run)) return;

@@ -299,7 +299,7 @@ static bool padding_given(struct nnv_session *s, const struct nnv_boundary_case 
 static struct nnvts_memory *more_pools(struct nnv_session *s, struct nnv_request *v, uint32_t more) {
     struct nnvts_memory *pools = NNV_NEW(s->env->arena, struct nnvts_memory, v->abi.pool_count + more);
     if (!pools) {
-        nnv_session_error(s, "out of memory");
+        nnv_session_error(s, NNV_OUT_OF_MEMORY);
         return NULL;
     }
     memcpy(pools, v->pools, sizeof v->pools);

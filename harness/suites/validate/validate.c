@@ -273,7 +273,7 @@ static bool skip(struct nnv_session *s, const char *reason) {
 }
 
 static bool applied(struct nnv_session *s, enum nnv_applied a) {
-    if (a == NNV_APPLY_FAILED) return nnv_session_error(s, "out of memory");
+    if (a == NNV_APPLY_FAILED) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     return a == NNV_APPLIED;
 }
 
@@ -330,7 +330,7 @@ static bool offer_supported(struct nnv_session *s, const struct nnv_mutation *m,
     enum { MORE = 64 };
     bool *supported = NNV_NEW(s->env->arena, bool, m->abi.main.operation_count + MORE);
     char text[320];
-    if (!supported) return nnv_session_error(s, "out of memory");
+    if (!supported) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     snprintf(text, sizeof text, "get_supported_operations of a model %s", call);
     nnv_session_enter(s, NNV_PHASE_SUPPORTED);
     return nnv_expect_status_in(s, text, s->device->get_supported_operations(s->device, &m->abi, supported), wanted);
@@ -428,7 +428,7 @@ static bool accept_boundary_case(struct fixture *b, const struct nnv_boundary_ca
            nnv_validate(m.model, s->env->arena, &level, NULL) == NNV_OK && level <= s->device->feature_level;
     if (!*did) return s->result->verdict == NNVTS_PASS;
     if (!take_subject(s, m.spec, &subject)) return false;
-    if (!nnv_mutation_take(&m, &subject.model)) return nnv_session_error(s, "out of memory");
+    if (!nnv_mutation_take(&m, &subject.model)) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
     *did = (!row->abi_change || row->abi_change(&m)) && nnv_session_request(s, &subject, NNV_POOL_WRITABLE, &v) &&
            (!row->request_change || row->request_change(s, row, &v));
     if (!*did) return s->result->verdict == NNVTS_PASS;

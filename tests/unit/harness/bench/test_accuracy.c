@@ -24,7 +24,7 @@ struct fixture {
     struct nnv_network net;
     struct nnv_dataset data;
     struct nnv_value shape;
-    struct nnv_answers golden, driver;
+    struct nnv_bench_answers golden, driver;
     struct nnv_accuracy accuracy;
 };
 
@@ -57,13 +57,14 @@ static void describe(struct fixture *f, uint32_t rank, const uint32_t *in_dims, 
 }
 
 /** Answers without values, made by hand. */
-static void shape(struct fixture *f, struct nnv_answers *a) {
-    *a = (struct nnv_answers){.items = f->data.count, .outputs = 1, .shape = &f->shape, .item_bytes = f->shape.bytes};
+static void shape(struct fixture *f, struct nnv_bench_answers *a) {
+    *a = (struct nnv_bench_answers){
+        .items = f->data.count, .outputs = 1, .shape = &f->shape, .item_bytes = f->shape.bytes};
     a->offset = NNV_NEW(f->arena, size_t, 1);
     a->data = nnv_arena_alloc(f->arena, f->data.count, a->item_bytes);
 }
 
-static float *at(const struct nnv_answers *a, uint32_t item) { return (float *)nnv_answer(a, item, 0); }
+static float *at(const struct nnv_bench_answers *a, uint32_t item) { return (float *)nnv_answer(a, item, 0); }
 
 static void open_data(struct fixture *f, const char *source, uint32_t count) {
     struct nnv_err err = {0};
@@ -133,7 +134,7 @@ static void classifiers(void **state) {
 static void better_is_not_worse(void **state) {
     struct fixture *f = *state;
     classified(f, 10);
-    struct nnv_answers swap = f->golden;
+    struct nnv_bench_answers swap = f->golden;
     f->golden = f->driver;
     f->driver = swap;
     compare(f);
