@@ -77,8 +77,7 @@ bool nnv_process_ended(pid_t pid, struct nnv_end *end) {
     }
     if (info.si_pid != pid) return false;
     kill(-pid, SIGKILL); /* as long as it is not reaped, the number is no one else's */
-    end->code = info.si_code;
-    end->status = info.si_status;
+    *end = (struct nnv_end){.code = info.si_code, .status = info.si_status};
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG);
     return true;
 }
