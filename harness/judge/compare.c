@@ -113,8 +113,7 @@ static enum nnv_status make_choices(struct nnv_comparer *c, const struct nnv_gol
 static enum nnv_status evaluate_all(struct nnv_comparer *c, bool second, struct nnv_golden *golden,
                                     struct nnv_err *err) {
     enum nnv_status st = golden ? evaluate(c, c->alternative, second, 0, golden, err) : nnv_no_memory(err);
-    if (!st && nnv_comparer_uses_budget(c) && !c->leave_ties && has_rule(c, NNV_JUDGED_CHOICE))
-        st = make_choices(c, golden, second, err);
+    if (!st && nnv_comparer_uses_budget(c) && has_rule(c, NNV_JUDGED_CHOICE)) st = make_choices(c, golden, second, err);
     return st ? nnv_at(err, st, "no golden result") : st;
 }
 
@@ -180,7 +179,7 @@ enum nnv_status nnv_comparer_output(const struct nnv_comparer *c, uint32_t i, co
         if (logits)
             return nnv_check_samples(logits, actual, samples, tolerance, c->arena, out) ? NNV_OK : nnv_no_memory(err);
     }
-    bool follow = nnv_comparer_uses_budget(c) && !c->leave_ties && !e->ignored;
+    bool follow = nnv_comparer_uses_budget(c) && !e->ignored;
     if (follow && c->golden[i].source)
         ok = nnv_follow_indices(e, c->golden[i].source, actual, c->arena);
     else if (follow && rule == NNV_JUDGED_CHOICE && c->nchoices)

@@ -18,7 +18,6 @@ struct nnv_comparer {
     /** 0: the spec's outputs are expected, with budgets where the precision asks for them. Else the golden results are,
      * with budgets of so many rows under every precision. */
     uint32_t rows;
-    bool leave_ties;      /**< values that follow from a tie are not compared, instead of after the driver's choice */
     uint64_t alternative; /**< of nnv_eval_options: the decisions that the first evaluation makes */
 
     struct nnv_golden *golden;        /**< of each output, where there is a budget or samples are judged; else NULL */

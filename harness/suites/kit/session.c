@@ -134,8 +134,7 @@ static bool make_expectations(struct nnv_session *s, struct nnv_subject *subject
     *c = (struct nnv_comparer){.spec = subject->spec,
                                .precision = asked < 0 ? NNV_PRECISION_BUDGET : (enum nnv_precision)asked,
                                .arena = s->env->arena,
-                               .rows = ROWS,
-                               .leave_ties = true};
+                               .rows = ROWS};
     if (nnv_comparer_make(c, &err) != NNV_OK) return nnv_session_error(s, "%s", err.text);
     for (uint32_t i = 0; i < n; i++) outputs[i] = *c->expected[i].value;
     subject->outputs = outputs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Suites that execute step by step judge values as the verdict on a spec does, by the precision that the user asked
- * for.
+ * Suites that execute step by step judge values as the verdict on a spec does: the same ties, and the precision that
+ * the user asked for.
  */
 #include "tests/kit/fake_driver.h"
 #include "harness/suites/kit/session.h"
@@ -54,6 +54,38 @@ static int verdict(const char *text, int precision, const void *answer, size_t *
 
 #define VERDICT(spec, precision, type, ...) verdict(spec, precision, (const type[]){__VA_ARGS__}, &values)
 
+/** A spec of one operation on four numbers with a scalar; the indices are its only output. */
+#define SPEC(op, x, scalar, outputs, dims, y, more)                                                                    \
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"session\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" OPERAND(      \
+        "TENSOR_FLOAT32", "4", "SUBGRAPH_INPUT",                                                                       \
+        DATA(x)) "," OPERAND("INT32", "", "CONSTANT_COPY", DATA(scalar)) "," OPERAND("TENSOR_INT32", dims,             \
+                                                                                     "SUBGRAPH_OUTPUT", DATA(y)) more  \
+        "],\"operations\":[{\"type\":\"" op "\",\"inputs\":[0,1],\"outputs\":[" outputs                                \
+        "]}],\"inputs\":[0],\"outputs\":[2]}}"
+
+/* A driver may choose among equals, and among these alone. */
+static void test_ties(void **state) {
+    (void)state;
+    size_t values, plain;
+    static const char max[] = SPEC("ARGMAX", "7,3,7,6", "0", "2", "1", "0", "");
+    static const char clear[] = SPEC("ARGMAX", "7,3,8,6", "0", "2", "1", "2", "");
+    static const char top[] = SPEC("TOPK_V2", "5,9,5,9", "3", "3,2", "3", "3,1,2",
+                                   "," OPERAND("TENSOR_FLOAT32", "3", "TEMPORARY_VARIABLE", ""));
+    assert_int_equal(VERDICT(clear, -1, int32_t, 2), NNVTS_PASS);
+    plain = values;
+    assert_int_equal(VERDICT(clear, -1, int32_t, 0), NNVTS_FAIL);
+    assert_int_equal(VERDICT(max, -1, int32_t, 0), NNVTS_PASS);
+    assert_int_equal(values, plain); /* a tie is compared, too */
+    assert_int_equal(VERDICT(max, -1, int32_t, 2), NNVTS_PASS);
+    assert_int_equal(VERDICT(max, -1, int32_t, 1), NNVTS_FAIL);
+    assert_int_equal(VERDICT(max, -1, int32_t, 3), NNVTS_FAIL);
+    assert_int_equal(VERDICT(max, -1, int32_t, 4), NNVTS_FAIL);
+    assert_int_equal(VERDICT(top, -1, int32_t, 3, 1, 2), NNVTS_PASS);
+    assert_int_equal(VERDICT(top, -1, int32_t, 1, 3, 0), NNVTS_PASS);
+    assert_int_equal(VERDICT(top, -1, int32_t, 1, 1, 0), NNVTS_FAIL);
+    assert_int_equal(VERDICT(top, -1, int32_t, 1, 0, 3), NNVTS_FAIL);
+}
+
 /* What is out of the budget is within the published tolerance; what is out of both is wrong by each. */
 static void test_precision(void **state) {
     (void)state;
@@ -75,6 +107,7 @@ static void test_precision(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_ties, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_precision, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
