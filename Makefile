@@ -343,10 +343,10 @@ $(B)/tests/test_%: test_%.c $(KIT_LIB) | $(CORE_SO)
 	$(call say,TEST)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $< \
 	  $(filter %.o,$^) $(KIT_LIB) $(CORE) -lcmocka $(LIBS)
-$(B)/fuzz/%: tests/fuzz/%.c $(CORE_LIB)
+$(B)/fuzz/%: tests/fuzz/%.c $(KIT_LIB) $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,FUZZ)
-	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -o $@ $< $(KIT_LIB) $(CORE_LIB) $(LIBS)
 # The engines, to compare with, where they are installed
 $(B)/bench/bench_layers: LIBS += $(foreach e,$(FOUND),$(LIBS_$(e)))
 $(B)/bench/bench_plan: $(KIT_LIB)

@@ -270,14 +270,6 @@ NNV_USE_RESULT enum nnv_status nnv_relay_rewrite(struct nnv_relay_module *m, str
                                                  nnv_relay_rewrite_fn *fn, void *ctx, struct nnv_relay_expr **out,
                                                  struct nnv_err *err);
 
-/**
- * Equal graphs: same operators, attributes (defaults or written), constants, types that are annotated, and the same
- * sharing; names of variables do not count. Free variables are equal if they stand for each other throughout.
- */
-bool nnv_relay_equal(struct nnv_relay_expr *a, struct nnv_relay_expr *b);
-/** The same functions by name, in any order, each equal. */
-bool nnv_relay_module_equal(const struct nnv_relay_module *a, const struct nnv_relay_module *b);
-
 /* --------------------------------------------------------- text, and checks */
 
 /**

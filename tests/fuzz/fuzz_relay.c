@@ -7,6 +7,7 @@
 #include "compiler/relay/text/params.h"
 #include "compiler/byoc/tables.h"
 #include "tests/fuzz/target.h"
+#include "tests/kit/relay_equal.h"
 
 static void round_trip(struct nnv_relay_module *m, struct nnv_arena *arena) {
     struct nnv_text once = {0}, twice = {0};

@@ -5,6 +5,7 @@
 
 #include "compiler/relay/interp/interp.h"
 #include "tests/kit/compiler/divide.h"
+#include "tests/kit/relay_equal.h"
 
 enum { MOST_TUPLES = 512 };
 

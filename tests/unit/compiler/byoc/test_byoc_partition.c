@@ -3,6 +3,7 @@
 #include "tests/kit/byoc.h"
 
 #include "base/rng.h"
+#include "tests/kit/relay_equal.h"
 
 #define F8 "Tensor[(8), float32]"
 static const char SUPPORTED[] = "{\"nnapi\": [\"nn.relu\", \"add\", \"tanh\", \"concatenate\", \"split\"]}";

@@ -6,6 +6,7 @@
 #include "compiler/nnapi/decompile/decompile.h"
 #include "mlts/tflite/tflite.h"
 #include "reference/model/builder.h"
+#include "tests/kit/relay_equal.h"
 
 /* A model's golden results on random inputs, and what its program gives. */
 static void decompiled_gives(const struct nnv_model *model, double most) {

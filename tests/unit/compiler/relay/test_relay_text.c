@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "compiler/relay/text/params.h"
 #include "compiler/relay/ops/ops.h"
+#include "tests/kit/relay_equal.h"
 
 static struct nnv_arena *arena;
 static struct nnv_err err;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/relay/relay.h"
+#include "tests/kit/relay_equal.h"
 
 enum { NOWHERE = 0 }; /* places count from 1 */
 
