@@ -171,3 +171,49 @@ json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples) {
     if (j && row->layers) json_object_set(j, "layers", row->layers);
     return j;
 }
+
+/* ------------------------------------------------------------------------- CSV */
+
+/** A number, or nothing where there is none. */
+static void add_field(struct nnv_text *t, const char *format, double v) NNV_PRINTF(2, 0);
+static void add_field(struct nnv_text *t, const char *format, double v) {
+    char text[400];
+    snprintf(text, sizeof text, format, v);
+    nnv_text_addf(t, ",%s", isfinite(v) ? text : "");
+}
+
+/** In quotes, those within doubled. */
+static void add_quoted(struct nnv_text *t, const char *s) {
+    nnv_text_add(t, "\"");
+    for (; *s; s++) nnv_text_addf(t, *s == '"' ? "\"%c" : "%c", *s);
+    nnv_text_add(t, "\"");
+}
+
+static void add_csv_row(struct nnv_text *t, const struct nnv_bench_row *r) {
+    const struct nnv_accuracy *a = &r->accuracy;
+    const struct nnv_bench_result *m = &r->measured;
+    const bool done = r->has_latency && m->state == NNV_BENCH_DONE;
+    const bool judged = r->has_accuracy && r->accuracy_state == NNV_BENCH_DONE;
+    const bool classes = judged && a->task == NNV_TASK_CLASSIFY;
+    const double none = (double)NAN, n = classes && a->judged ? a->judged : none;
+    add_quoted(t, r->network);
+    nnv_text_add(t, ",");
+    add_quoted(t, r->driver);
+    nnv_text_addf(t, ",%s", nnv_bench_state_name(r->has_latency ? m->state : r->accuracy_state));
+    add_field(t, "%.0f", done ? m->compile_ns : none);
+    add_field(t, "%.0f", done ? m->first_ns : none);
+    for (int q = 0; q < NNV_BENCH_QUANTILES; q++) add_field(t, "%.0f", r->quantile_ns[q]);
+    add_field(t, "%.3f", r->rate);
+    add_field(t, "%.0f", done ? (double)m->peak_bytes : none);
+    add_field(t, "%.6f", a->driver.top1 / n);
+    add_field(t, "%.6f", a->golden.top1 / n);
+    add_field(t, "%.6f", classes ? (double)a->agree / a->items : none);
+    add_field(t, "%.9g", judged ? a->largest_error : none);
+    nnv_text_addf(t, ",%d\n", (int)r->failed);
+}
+
+void nnv_bench_csv(const struct nnv_bench_row *rows, size_t count, struct nnv_text *out) {
+    nnv_text_add(out, "network,driver,state,compile_ns,first_ns,p50_ns,p90_ns,p97_ns,p99_ns,per_second,peak_bytes,"
+                      "top1,reference_top1,agreement,largest_error,failed\n");
+    for (size_t i = 0; i < count; i++) add_csv_row(out, &rows[i]);
+}

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/text.h"
 #include "harness/bench/accuracy.h"
 #include "harness/bench/layers.h"
 
@@ -45,5 +46,7 @@ void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *f
 void nnv_bench_row_layers(struct nnv_bench_row *row, const struct nnv_layers *layers);
 /** The row as JSON, samples thinned out to at most `samples`; NULL when out of memory. */
 json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples);
+/** Appends the rows as CSV, under a line of headings; a field without a number is empty. */
+void nnv_bench_csv(const struct nnv_bench_row *rows, size_t count, struct nnv_text *out);
 
 #endif

@@ -96,4 +96,17 @@ struct nnv_relay_expr *nnv_relay_parse_function(struct nnv_relay_parser *p);
 bool nnv_relay_resolve_meta(struct nnv_relay_parser *p, const char *json, size_t len,
                             const struct nnv_relay_span *span);
 
+/** Notes where an expression begins; e may be NULL, which is an error of memory. Its value is e. */
+struct nnv_relay_expr *nnv_relay_placed(struct nnv_relay_parser *p, struct nnv_relay_expr *e,
+                                        struct nnv_relay_span span);
+/** A constant without dimensions; value: as many bytes as dtype has. NULL after an error. */
+struct nnv_relay_expr *nnv_relay_scalar(struct nnv_relay_parser *p, enum nnv_relay_dtype dtype, const void *value,
+                                        struct nnv_relay_span span);
+/** Whether a number with a fraction, inff or nanf comes next. */
+bool nnv_relay_at_real(const struct nnv_relay_parser *p);
+/** A number with its signs and suffix, as a constant; NULL after an error. */
+struct nnv_relay_expr *nnv_relay_parse_number(struct nnv_relay_parser *p);
+/** meta[relay.Constant][i]: its value comes with the metadata; without, it is unknown. NULL after an error. */
+struct nnv_relay_expr *nnv_relay_parse_opaque(struct nnv_relay_parser *p);
+
 #endif

@@ -19,107 +19,6 @@ static const struct {
 };
 enum { INFIX = sizeof infix / sizeof *infix };
 
-static struct nnv_relay_expr *placed(struct nnv_relay_parser *p, struct nnv_relay_expr *e, struct nnv_relay_span span) {
-    if (nnv_relay_got(p, e)) e->span = span;
-    return e;
-}
-
-/* ---------------------------------------------------------------- constants */
-
-static struct nnv_relay_expr *scalar(struct nnv_relay_parser *p, enum nnv_relay_dtype dtype, const void *value,
-                                     struct nnv_relay_span span) {
-    struct nnv_relay_tensor *t = nnv_relay_got(p, NNV_NEW(p->m->arena, struct nnv_relay_tensor, 1));
-    if (t == NULL) return NULL;
-    t->type = nnv_relay_tensor_type(p->m->arena, dtype, 0, NULL);
-    t->bytes = nnv_relay_dtype_size(dtype);
-    t->data = nnv_arena_copy(p->m->arena, value, t->bytes);
-    return placed(p, t->type && t->data ? nnv_relay_constant(p->m, t) : NULL, span);
-}
-
-/* The dtype that a number's suffix names, or `otherwise`. */
-static bool suffix_of(struct nnv_relay_parser *p, enum nnv_relay_dtype otherwise, enum nnv_relay_dtype *dtype) {
-    static const struct {
-        char text[4];
-        enum nnv_relay_dtype dtype;
-    } known[] = {{"f", NNV_RELAY_FLOAT32},   {"f16", NNV_RELAY_FLOAT16}, {"f32", NNV_RELAY_FLOAT32},
-                 {"f64", NNV_RELAY_FLOAT64}, {"i16", NNV_RELAY_INT16},   {"i32", NNV_RELAY_INT32},
-                 {"i64", NNV_RELAY_INT64},   {"i8", NNV_RELAY_INT8},     {"u8", NNV_RELAY_UINT8}};
-    size_t at = 0;
-    while (at < p->tok.len && strchr("fiu", p->tok.text[at]) == NULL) at++;
-    *dtype = otherwise;
-    if (at == p->tok.len) return true;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        *dtype = known[i].dtype;
-        if (strlen(known[i].text) == p->tok.len - at && memcmp(known[i].text, p->tok.text + at, p->tok.len - at) == 0)
-            return true;
-    }
-    return nnv_relay_parse_fail(p, &p->tok.span, "the suffix of the number names no type of scalars");
-}
-
-static struct nnv_relay_expr *integer(struct nnv_relay_parser *p, bool negative) {
-    struct nnv_relay_span span = p->tok.span;
-    enum nnv_relay_dtype dtype;
-    int64_t v;
-    if (!nnv_relay_whole(p, &v)) return NULL;
-    if (!suffix_of(p, v > INT32_MAX ? NNV_RELAY_INT64 : NNV_RELAY_INT32, &dtype)) return NULL;
-    size_t bits = nnv_relay_dtype_size(dtype) * 8;
-    int64_t most = dtype == NNV_RELAY_UINT8 ? 255 : (int64_t)(UINT64_MAX >> (65 - bits));
-    if (v - (negative && dtype != NNV_RELAY_UINT8) > most || (negative && v && dtype == NNV_RELAY_UINT8))
-        return nnv_relay_parse_fail(p, &span, "the number does not fit in %s", nnv_relay_dtype_name(dtype));
-    if (negative) v = -v;
-    nnv_relay_next(p);
-    return scalar(p, dtype, &v, span); /* little-endian: the low bytes come first */
-}
-
-static struct nnv_relay_expr *real(struct nnv_relay_parser *p, bool negative) {
-    struct nnv_relay_span span = p->tok.span;
-    enum nnv_relay_dtype dtype = NNV_RELAY_FLOAT32;
-    double v = nnv_relay_at(p, "inff") ? INFINITY : nnv_relay_at(p, "nanf") ? NAN : nnv_relay_real(p);
-    if (p->tok.kind == NNV_RELAY_REAL && !suffix_of(p, dtype, &dtype)) return NULL;
-    if (!nnv_relay_dtype_is_float(dtype)) return nnv_relay_parse_fail(p, &span, "a fraction that is to be an integer");
-    if (negative) v = -v;
-    nnv_relay_next(p);
-    if (dtype == NNV_RELAY_FLOAT64) return scalar(p, dtype, &v, span);
-    float single = (float)v;
-    if (dtype == NNV_RELAY_FLOAT32) return scalar(p, dtype, &single, span);
-    uint16_t half = nnv_double_to_half(v);
-    return scalar(p, dtype, &half, span);
-}
-
-static bool at_real(const struct nnv_relay_parser *p) {
-    return p->tok.kind == NNV_RELAY_REAL || nnv_relay_at(p, "inff") || nnv_relay_at(p, "nanf");
-}
-
-static struct nnv_relay_expr *parse_number(struct nnv_relay_parser *p) {
-    bool negative = false;
-    while (nnv_relay_take(p, "-")) negative = !negative;
-    if (at_real(p)) return real(p, negative);
-    if (p->tok.kind == NNV_RELAY_WHOLE) return integer(p, negative);
-    return nnv_relay_expected(p, "an expression");
-}
-
-/* meta[relay.Constant][i]: its value comes with the metadata; without, it is unknown. */
-static struct nnv_relay_expr *parse_opaque(struct nnv_relay_parser *p) {
-    struct nnv_relay_span span = p->tok.span;
-    const char *key;
-    int64_t index;
-    if (!nnv_relay_parse_meta(p, &key, &index)) return NULL;
-    if (strcmp(key, "relay.Constant") != 0)
-        return nnv_relay_parse_fail(p, &span, "metadata of kind %s can't stand for a value", key);
-    for (size_t i = 0; i < p->n_opaque; i++)
-        if (p->opaque[i]->index == index) return p->opaque[i]; /* one constant */
-    struct nnv_relay_tensor *t = nnv_relay_got(p, NNV_NEW(p->m->arena, struct nnv_relay_tensor, 1));
-    struct nnv_relay_expr *e = t ? placed(p, nnv_relay_constant(p->m, t), span) : NULL;
-    if (e == NULL) return NULL;
-    e->index = index;
-    e->declared = nnv_relay_noted_type(p);
-    t->type = e->declared;
-    if (!nnv_relay_parse_room(p, (void **)&p->opaque, p->n_opaque, &p->cap_opaque, sizeof(struct nnv_relay_expr *)))
-        return NULL;
-    p->opaque[p->n_opaque++] = e;
-    return e;
-}
-
 /* ---------------------------------------------------------------- variables */
 
 static bool add_free(struct nnv_relay_parser *p, struct nnv_relay_expr *v) {
@@ -142,7 +41,7 @@ static struct nnv_relay_expr *parse_free(struct nnv_relay_parser *p, const struc
     for (size_t i = 0; name && !v && i < p->n_free; i++) /* from a block that is left already */
         if (p->free_vars[i]->name == name) v = p->free_vars[i];
     bool ok = v ? nnv_relay_bind(p, name, v)
-                : name && (v = placed(p, nnv_relay_var(p->m, name, NULL), t->span)) && add_free(p, v);
+                : name && (v = nnv_relay_placed(p, nnv_relay_var(p->m, name, NULL), t->span)) && add_free(p, v);
     nnv_relay_lex_back(&p->lexer, t, len);
     nnv_relay_next(p);
     return ok ? v : NULL;
@@ -187,7 +86,7 @@ static struct nnv_relay_expr *parse_declared(struct nnv_relay_parser *p) {
         if (!nnv_relay_parse_attrs(p, &attrs, &n) || !nnv_relay_must(p, "}")) return NULL;
     }
     if (nnv_relay_take(p, ":") && (type = nnv_relay_parse_type(p)) == NULL) return NULL;
-    return name ? placed(p, nnv_relay_var(p->m, name, type), span) : NULL;
+    return name ? nnv_relay_placed(p, nnv_relay_var(p->m, name, type), span) : NULL;
 }
 
 /* ---------------------------------------------------------------- functions */
@@ -240,7 +139,7 @@ static struct nnv_relay_expr *parse_if(struct nnv_relay_parser *p) {
     struct nnv_relay_expr *then_branch = nnv_relay_parse_block(p);
     if (then_branch == NULL || !nnv_relay_must(p, "else")) return NULL;
     struct nnv_relay_expr *else_branch = nnv_relay_parse_block(p);
-    return else_branch ? placed(p, nnv_relay_if(p->m, condition, then_branch, else_branch), span) : NULL;
+    return else_branch ? nnv_relay_placed(p, nnv_relay_if(p->m, condition, then_branch, else_branch), span) : NULL;
 }
 
 /* -------------------------------------------------------------------- atoms */
@@ -277,20 +176,20 @@ static struct nnv_relay_expr *parse_parentheses(struct nnv_relay_parser *p) {
     size_t n = p->n_pile - mark;
     void *fields = p->pile ? p->pile + mark : NULL;
     p->n_pile = mark;
-    return n == 1 && !comma ? p->pile[mark] : placed(p, nnv_relay_tuple(p->m, n, fields), span);
+    return n == 1 && !comma ? p->pile[mark] : nnv_relay_placed(p, nnv_relay_tuple(p->m, n, fields), span);
 }
 
 static struct nnv_relay_expr *parse_word(struct nnv_relay_parser *p) {
     static const char *const refused[] = {"match", "ref", "ref_read", "ref_write"};
     struct nnv_relay_span span = p->tok.span;
-    if (at_real(p)) return parse_number(p);
-    if (nnv_relay_at(p, "meta")) return parse_opaque(p);
+    if (nnv_relay_at_real(p)) return nnv_relay_parse_number(p);
+    if (nnv_relay_at(p, "meta")) return nnv_relay_parse_opaque(p);
     if (nnv_relay_at(p, "if")) return parse_if(p);
-    if (nnv_relay_take(p, "fn")) return placed(p, nnv_relay_parse_function(p), span);
+    if (nnv_relay_take(p, "fn")) return nnv_relay_placed(p, nnv_relay_parse_function(p), span);
     if (nnv_relay_at(p, "True") || nnv_relay_at(p, "False")) {
         uint8_t truth = nnv_relay_at(p, "True");
         nnv_relay_next(p);
-        return scalar(p, NNV_RELAY_BOOL, &truth, span);
+        return nnv_relay_scalar(p, NNV_RELAY_BOOL, &truth, span);
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (nnv_relay_at(p, refused[i])) return nnv_relay_parse_fail(p, &span, "'%s' is not supported", refused[i]);
@@ -311,17 +210,17 @@ static struct nnv_relay_expr *parse_atom(struct nnv_relay_parser *p) {
     case NNV_RELAY_AT: {
         const char *name = nnv_relay_token_name(p);
         nnv_relay_next(p);
-        return name ? placed(p, nnv_relay_global(p->m, name), span) : NULL;
+        return name ? nnv_relay_placed(p, nnv_relay_global(p->m, name), span) : NULL;
     }
     case NNV_RELAY_WORD:
         return parse_word(p);
     case NNV_RELAY_WHOLE:
     case NNV_RELAY_REAL:
-        return parse_number(p);
+        return nnv_relay_parse_number(p);
     case NNV_RELAY_MARK:
         if (nnv_relay_at(p, "(")) return parse_parentheses(p);
         if (nnv_relay_at(p, "{")) return nnv_relay_parse_block(p);
-        if (nnv_relay_at(p, "-")) return parse_number(p);
+        if (nnv_relay_at(p, "-")) return nnv_relay_parse_number(p);
         break;
     case NNV_RELAY_END:
     case NNV_RELAY_BROKEN:
@@ -366,7 +265,7 @@ static struct nnv_relay_expr *parse_call(struct nnv_relay_parser *p, struct nnv_
     void *args = p->pile ? p->pile + mark : NULL;
     struct nnv_relay_expr *e = nnv_relay_call(p->m, callee, p->n_pile - mark, args, n_attrs, attrs);
     p->n_pile = mark;
-    return placed(p, e, span);
+    return nnv_relay_placed(p, e, span);
 }
 
 /* .N, the dot being in hand: digits are read from the text, since .0.1 is no number. */
@@ -379,7 +278,7 @@ static struct nnv_relay_expr *parse_projection(struct nnv_relay_parser *p, struc
     bool any = p->lexer.at > digits;
     nnv_relay_next(p);
     if (!any) return nnv_relay_expected(p, "the number of a field behind '.'");
-    return placed(p, nnv_relay_get(p->m, tuple, index), span);
+    return nnv_relay_placed(p, nnv_relay_get(p->m, tuple, index), span);
 }
 
 /* A comment before the token in hand tells the type of e, which ends there. */
@@ -424,7 +323,7 @@ static struct nnv_relay_expr *parse_infix(struct nnv_relay_parser *p, int rank) 
         struct nnv_relay_expr *right = parse_infix(p, infix[i].rank + 1);
         if (right == NULL) return NULL;
         struct nnv_relay_expr *args[] = {left, right};
-        left = placed(p, nnv_relay_call(p->m, nnv_relay_operator(p->m, infix[i].op), 2, args, 0, NULL), span);
+        left = nnv_relay_placed(p, nnv_relay_call(p->m, nnv_relay_operator(p->m, infix[i].op), 2, args, 0, NULL), span);
     }
     return left;
 }
@@ -495,7 +394,7 @@ struct nnv_relay_expr *nnv_relay_parse_body(struct nnv_relay_parser *p) {
     nnv_relay_higher(p);
     for (; e && p->n_pile > mark; p->n_pile -= 2) {
         struct nnv_relay_expr *var = p->pile[p->n_pile - 2], *value = p->pile[p->n_pile - 1];
-        e = placed(p, nnv_relay_let(p->m, var, value, e), var->span);
+        e = nnv_relay_placed(p, nnv_relay_let(p->m, var, value, e), var->span);
     }
     return e;
 }
