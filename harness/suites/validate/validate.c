@@ -1,259 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file validate.c The suite "validate": what a driver must refuse, and what it must not. */
-#include "harness/suites/validate/validate.h"
+#include "harness/suites/validate/list.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "harness/suites/kit/subjects.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
-
-/* ----------------------------------------------------------------- the tables */
-
-/** The three kinds of rows, as nnv_case.b holds them. */
-enum table { MODEL, REQUEST, BOUNDARY, TABLES };
-static const char *const table_names[TABLES] = {"model", "request", "near_miss"};
-
-/** What listing asks of a row. */
-struct row {
-    const char *name;
-    uint32_t needs;
-    int level;
-    int32_t type; /**< not for models of this type; 0: for all */
-};
-
-/** False behind the last row. */
-static bool row_at(enum table table, size_t i, struct row *row) {
-    if (table == MODEL) {
-        const struct nnv_model_mutator *m = nnv_model_mutator(i);
-        if (m) *row = (struct row){m->name, m->needs, m->level, m->type};
-        return m != NULL;
-    }
-    if (table == REQUEST && i < nnv_request_mutator_count) {
-        const struct nnv_request_mutator *m = &nnv_request_mutators[i];
-        *row = (struct row){m->name, m->needs | (m->side == NNV_SIDE_INPUT ? NNV_NEEDS_INPUT : 0), m->level, 0};
-        return true;
-    }
-    if (table == BOUNDARY && i < nnv_boundary_case_count) {
-        *row = (struct row){nnv_boundary_cases[i].name, nnv_boundary_cases[i].needs, 0, 0};
-        return true;
-    }
-    return false;
-}
-
-/* -------------------------------------------------------------------- sources */
-
-/** A valid model: an operation with a signature, or (op NULL) a subject. */
-struct source {
-    const struct nnv_op *op;
-    size_t at;    /**< the signature, or the subject */
-    uint32_t has; /**< enum nnv_needs */
-    int level;
-    int32_t main_type;
-    const char *name, *op_name, *type;
-};
-
-static uint32_t has_type(int32_t type) {
-    const struct nnv_type *t = nnv_type(type);
-    const uint32_t wide = t->size > 1 ? NNV_NEEDS_WIDE : 0;
-    if (t->per_channel) return NNV_NEEDS_CHANNELS;
-    if (t->kind == NNV_KIND_QUANT) {
-        bool symmetric = type == ANEURALNETWORKS_TENSOR_QUANT16_SYMM || type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM;
-        return wide | NNV_NEEDS_QUANT | (symmetric ? NNV_NEEDS_SYMM : NNV_NEEDS_ASYMM);
-    }
-    if (type == ANEURALNETWORKS_TENSOR_INT32) return wide | NNV_NEEDS_INT32;
-    return t->tensor && nnv_is_float(type) ? wide | NNV_NEEDS_FLOAT : 0;
-}
-
-static int32_t slot_type(const struct nnv_op *op, int sig, const struct nnv_slot *slot) {
-    return slot->var == NNV_FIXED ? slot->type : op->sigs[sig].type[slot->var];
-}
-
-static uint32_t has_of_input(const struct nnv_op *op, int sig, const struct nnv_slot *slot) {
-    const int32_t type = slot_type(op, sig, slot);
-    if (slot->flags & NNV_OMITTABLE) return slot->flags & NNV_SCALAR ? 0 : NNV_NEEDS_OMITTABLE;
-    if (slot->flags & NNV_SCALAR) return NNV_NEEDS_SCALAR | NNV_NEEDS_CONSTANT;
-    uint32_t has = has_type(type) | (slot->rank_max ? NNV_NEEDS_RANKED : 0);
-    if (slot->quant == NNV_Q_BIAS && type == ANEURALNETWORKS_TENSOR_INT32) has |= NNV_NEEDS_BIAS;
-    return has | (slot->flags & NNV_PARAM ? NNV_NEEDS_CONSTANT | NNV_NEEDS_TENSOR_CONSTANT : NNV_NEEDS_INPUT);
-}
-
-/** What an operation has, as its record says of the required inputs of the first form. */
-static uint32_t has_of_record(const struct nnv_op *op, int sig) {
-    const struct nnv_form *f = &op->forms[0];
-    const struct nnv_slot *out = &f->out[0];
-    const int32_t type = slot_type(op, sig, out);
-    uint32_t has = has_type(type), given = 0;
-    if (op->check_subgraphs) return NNV_NEEDS_INPUT; /* their own slots say little of what passes through them */
-    for (uint8_t i = 0; i < f->nin; i++) {
-        if (f->in[i].group > 0) continue;
-        has |= has_of_input(op, sig, &f->in[i]);
-        given += !(f->in[i].flags & (NNV_PARAM | NNV_SCALAR | NNV_OMITTABLE));
-        if (f->in[i].var == out->var && out->var == NNV_T) has |= NNV_NEEDS_MATCHED;
-    }
-    if (given > 1) has |= NNV_NEEDS_TWO_INPUTS;
-    if (given == 2 && f->in[0].var == NNV_T && f->in[1].var == NNV_T) has |= NNV_NEEDS_ALIKE;
-    if (nnv_is_quant(type) && out->quant != NNV_Q_FREE) has |= NNV_NEEDS_TIED;
-    if (type == ANEURALNETWORKS_TENSOR_FLOAT32) has |= NNV_NEEDS_FLOAT32;
-    return has | (f->nout > 1 ? NNV_NEEDS_TWO_OUTPUTS : 0);
-}
-
-static uint32_t has_of_operand(const struct nnv_operand *o) {
-    uint32_t has = has_type(o->type);
-    if (o->rank) has |= NNV_NEEDS_RANKED;
-    if (nnv_is_constant(o)) has |= NNV_NEEDS_CONSTANT | (o->rank ? NNV_NEEDS_TENSOR_CONSTANT : NNV_NEEDS_SCALAR);
-    for (uint32_t i = 0; i < o->rank; i++)
-        if (o->dims[i] == 0) has |= NNV_NEEDS_OPEN;
-    if (o->type == ANEURALNETWORKS_TENSOR_FLOAT32 && o->lifetime == NNV_SUBGRAPH_OUTPUT) has |= NNV_NEEDS_FLOAT32;
-    return has;
-}
-
-/** *type: that of its first input. */
-static uint32_t has_of_subject(const struct nnv_subject_kind *kind, struct nnv_arena *arena, int32_t *type) {
-    struct nnv_builder b = {.arena = arena, .seed = 1};
-    uint32_t in[NNV_SUBJECT_MAX_IO], out[NNV_SUBJECT_MAX_IO], nin = 0, nout = 0;
-    uint32_t has = NNV_NEEDS_MATCHED | NNV_NEEDS_INPUT;
-    kind->describe(&b, in, &nin, out, &nout);
-    for (uint32_t i = 0; i < b.noperands && !b.failed; i++) has |= has_of_operand(&b.operand[i]);
-    *type = b.failed ? 0 : b.operand[in[0]].type;
-    if (b.noperations > 1) has |= NNV_NEEDS_NET;
-    return has | (nin > 1 ? NNV_NEEDS_TWO_INPUTS : 0);
-}
-
-struct sources {
-    struct source *item;
-    size_t count, room;
-};
-
-static bool add_source(struct sources *list, const struct source *s) {
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 512;
-        struct source *grown = realloc(list->item, room * sizeof *grown);
-        if (!grown) return false;
-        list->item = grown;
-        list->room = room;
-    }
-    list->item[list->count++] = *s;
-    return true;
-}
-
-static enum nnv_status all_sources(struct sources *list, struct nnv_arena *arena, struct nnv_err *err) {
-    size_t n;
-    const struct nnv_op *const *ops = nnv_ops(&n);
-    bool ok = true;
-    for (size_t k = 0; k < nnv_subject_count && ok; k++) {
-        const struct nnv_subject_kind *kind = &nnv_subjects[k];
-        struct source s = {.at = k, .name = kind->name, .op_name = kind->op, .type = kind->type};
-        s.has = has_of_subject(kind, arena, &s.main_type);
-        ok = add_source(list, &s);
-    }
-    for (size_t i = 0; i < n; i++)
-        for (int sig = 0; sig < ops[i]->nsigs && ok; sig++) {
-            char tag[96];
-            struct source s = {.op = ops[i],
-                               .at = (size_t)sig,
-                               .has = has_of_record(ops[i], sig),
-                               .level = ops[i]->sigs[sig].level,
-                               .main_type = ops[i]->sigs[sig].type[NNV_T],
-                               .op_name = ops[i]->name,
-                               .type = nnv_type(ops[i]->sigs[sig].type[NNV_T])->tag};
-            s.name = nnv_arena_printf(arena, "%s_%s", s.op_name, nnv_single_sig_name(s.op, sig, tag, sizeof tag));
-            ok = s.name && add_source(list, &s);
-        }
-    return ok ? NNV_OK : nnv_no_memory(err);
-}
-
-/* -------------------------------------------------------------------- listing */
-
-/*
- * How many models of a row a tier takes: of operations those with the smallest hashes, so that a list stays as it is
- * when operations are added, and the subjects, of which most drivers support some.
- */
-struct tier {
-    size_t operations;
-    bool subjects;
-};
-static const struct tier tiers[] = {{1, false}, {8, true}, {SIZE_MAX, true}};
-static const int last_tier = sizeof tiers / sizeof *tiers - 1;
-
-struct choice {
-    uint64_t key;
-    const struct source *source;
-};
-
-static int by_key(const void *a, const void *b) {
-    const struct choice *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
-static enum nnv_status list_row(struct nnv_case_list *list, enum table table, size_t index, const struct row *row,
-                                const struct sources *sources, struct choice *chosen, const struct tier *tier,
-                                struct nnv_err *err) {
-    enum nnv_status st = NNV_OK;
-    size_t n = 0, operations = 0;
-    char name[256];
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct source *s = &sources->item[i];
-        if ((row->needs & s->has) != row->needs || (row->type && row->type == s->main_type)) continue;
-        snprintf(name, sizeof name, "%s/%s/%s", table_names[table], row->name, s->name);
-        chosen[n++] = (struct choice){nnv_hash_str(name), s};
-    }
-    qsort(chosen, n, sizeof *chosen, by_key);
-    for (size_t i = 0; i < n && !st; i++) {
-        const struct source *s = chosen[i].source;
-        if (!s->op && !tier->subjects && i > 0) continue;
-        if (s->op && operations++ >= tier->operations) continue;
-        snprintf(name, sizeof name, "validate/%s/%s/%s", table_names[table], row->name, s->name);
-        const struct nnv_case c = {.name = name,
-                                   .suite = "validate",
-                                   .op = s->op_name,
-                                   .type = s->type,
-                                   .tags = "",
-                                   .level = s->level > row->level ? s->level : row->level,
-                                   .a = index,
-                                   .b = (uint64_t)table,
-                                   .c = s->at,
-                                   .data = s->op};
-        st = nnv_case_add(list, &c, err);
-    }
-    return st;
-}
-
-/** A case for each valid spec of a file; its d is not 0. */
-static enum nnv_status list_specs(const struct nnv_run_config *config, struct nnv_case_list *list,
-                                  struct nnv_err *err) {
-    struct nnv_case_list specs = {.arena = list->arena};
-    enum nnv_status st = nnv_suite_spec.list(config, &specs, err);
-    for (size_t i = 0; i < specs.count && !st; i++) {
-        struct nnv_case c = specs.item[i];
-        if (strstr(c.tags, "expect_failure")) continue;
-        c.name = nnv_arena_printf(list->arena, "validate/%s", c.name);
-        c.suite = "validate";
-        c.d = 1;
-        st = c.name ? nnv_case_add(list, &c, err) : nnv_no_memory(err);
-    }
-    free(specs.item);
-    return st;
-}
-
-static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    struct sources sources = {0};
-    struct row row;
-    int tier = config->tier < 0 ? 0 : config->tier > last_tier ? last_tier : config->tier;
-    enum nnv_status st = all_sources(&sources, list->arena, err);
-    struct choice *chosen = calloc(sources.count + 1, sizeof *chosen);
-    if (!chosen && !st) st = nnv_no_memory(err);
-    for (int table = 0; table < TABLES; table++)
-        for (size_t i = 0; !st && row_at((enum table)table, i, &row); i++)
-            st = list_row(list, (enum table)table, i, &row, &sources, chosen, &tiers[tier], err);
-    free(chosen);
-    free(sources.item);
-    return st ? st : list_specs(config, list, err);
-}
 
 /* ------------------------------------------------------------------- the model */
 
@@ -453,24 +208,25 @@ static bool run_boundary_case(struct fixture *b) {
 /* ----------------------------------------------------------------------- specs */
 
 /** Whether a row's turn is in this spec: all in tier full, else one in a few. */
-static bool has_turn(const struct fixture *b, enum table table, size_t i, const struct row *row) {
+static bool has_turn(const struct fixture *b, enum nnv_validate_table table, size_t i,
+                     const struct nnv_validate_row *row) {
     enum { ONE_IN = 16 };
     const int tier = b->s->env->config->tier;
     if (row->level > b->s->device->feature_level) return false;
-    return tier >= last_tier || (b->pick + i * 7 + (uint64_t)table) % ONE_IN == 0;
+    return tier >= NNV_VALIDATE_LAST_TIER || (b->pick + i * 7 + (uint64_t)table) % ONE_IN == 0;
 }
 
-static bool run_row(struct fixture *b, enum table table, size_t i, struct nnvts_prepared_model *prepared,
+static bool run_row(struct fixture *b, enum nnv_validate_table table, size_t i, struct nnvts_prepared_model *prepared,
                     struct nnv_request *v) {
     bool did;
     switch (table) {
-    case MODEL:
+    case NNV_VALIDATE_MODEL:
         return refuse_model(b, nnv_model_mutator(i), &did);
-    case REQUEST:
+    case NNV_VALIDATE_REQUEST:
         return refuse_request(b, &nnv_request_mutators[i], prepared, v, &did);
-    case BOUNDARY:
+    case NNV_VALIDATE_BOUNDARY:
         return nnv_boundary_cases[i].optional || accept_boundary_case(b, &nnv_boundary_cases[i], &did);
-    case TABLES:
+    case NNV_VALIDATE_TABLES:
         break;
     }
     return false;
@@ -480,14 +236,15 @@ static bool run_row(struct fixture *b, enum table table, size_t i, struct nnvts_
 static void run_spec(struct fixture *b) {
     struct nnv_session *s = b->s;
     struct nnv_request v;
-    struct row row;
+    struct nnv_validate_row row;
     struct nnvts_prepared_model *prepared = nnv_session_prepare(s, &b->subject);
     bool ok =
         prepared && nnv_session_request(s, &b->subject, NNV_POOL_READ_ONLY, &v) && nnv_session_execute(s, prepared, &v);
-    for (int table = 0; table < TABLES && ok; table++)
-        for (size_t i = 0; ok && row_at((enum table)table, i, &row); i++)
-            if (has_turn(b, (enum table)table, i, &row) && !run_row(b, (enum table)table, i, prepared, &v))
-                ok = nnv_expect(s, false, "in %s/%s", table_names[table], row.name);
+    for (int table = 0; table < NNV_VALIDATE_TABLES && ok; table++)
+        for (size_t i = 0; ok && nnv_validate_row_at((enum nnv_validate_table)table, i, &row); i++)
+            if (has_turn(b, (enum nnv_validate_table)table, i, &row) &&
+                !run_row(b, (enum nnv_validate_table)table, i, prepared, &v))
+                ok = nnv_expect(s, false, "in %s/%s", nnv_validate_tables[table], row.name);
     nnv_session_release(s, prepared);
     if (ok) still_serves(b);
 }
@@ -513,7 +270,7 @@ static bool build_spec(struct fixture *b) {
 
 /** The case's row on the first model that has a place for it. */
 static void run_row_case(struct fixture *b) {
-    static bool (*const runs[TABLES])(struct fixture * b) = {run_model, run_request, run_boundary_case};
+    static bool (*const runs[NNV_VALIDATE_TABLES])(struct fixture * b) = {run_model, run_request, run_boundary_case};
     const int attempts = b->c->data ? 24 : 1;
     for (int i = 0; i < attempts; i++)
         if (!build(b, i) || !take_subject(b->s, b->spec, &b->subject) || !nnv_session_supports(b->s, &b->subject) ||
@@ -538,6 +295,6 @@ const struct nnv_suite nnv_suite_validate = {
     .summary = "models and requests with one mistake each, which a driver must refuse, and what only looks like one",
     .precision = NNV_PRECISION_BUDGET,
     .by_default = true,
-    .list = list,
+    .list = nnv_validate_list,
     .run = run,
 };
