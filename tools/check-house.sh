@@ -31,6 +31,7 @@ bad=$(
     # A debugger, ctags and a newcomer know a struct by its tag.
     files '*.h' | xargs grep -HoE '^(struct|union|enum) [A-Za-z_0-9]+ \{' | sort -t: -k2 |
         awk -F: '{sub(/ \{$/, "", $2)} $2 == tag {print $1 ": " $2 " is also declared in " file} {tag = $2; file = $1}'
+    files '*.c' '*.h' '*.cpp' | xargs wc -l | awk '$2 != "total" && $1 > 500 {print $2 ": " $1 " lines: a file holds one idea in at most 500"}'
     # Folders are read like maps.
     files '*.c' '*.h' | sed 's|/[^/]*$||' | sort | uniq -c |
         awk '$1 > 46 {print $2 ": " $1 " files: a folder holds one idea"}'

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "randgraph/control.h"
+#include "randgraph/single/draft.h"
 #include "randgraph/single/parts.h"
 #include "randgraph/single/quant.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
 
-enum { ATTEMPTS = 5, COPY_LIMIT = ANEURALNETWORKS_MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES };
+enum { ATTEMPTS = 5 };
 
 /* ------------------------------------------------------------------- what there is */
 
@@ -79,195 +80,17 @@ char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t ro
     return buf;
 }
 
-/* ----------------------------------------------------------------------- operands */
-
-/* A case under construction. */
-struct build {
-    const struct nnv_single *what;
-    struct nnv_arena *arena;
-    struct nnv_sample *sample;
-    struct nnv_spec *spec;
-    struct nnv_subgraph *s;
-    struct nnv_value *values;      /* one an operand; of model inputs */
-    const struct nnv_slot **slots; /* one an operand */
-    struct nnv_rng rng;
-    double magnitude, density; /* see nnv_fill */
-    int level;
-};
-
-static int32_t slot_type(const struct build *b, const struct nnv_slot *slot) {
-    return slot->var == NNV_FIXED ? slot->type : b->sample->sig->type[slot->var];
-}
-
-/* The last group of trailing inputs of which the hook set one. */
-static uint8_t last_group(const struct nnv_sample *s) {
-    uint8_t last = 0;
-    for (uint8_t i = 0; i < s->form->nin; i++)
-        if (s->arg[s->form->in[i].id].set && s->form->in[i].group > last) last = s->form->in[i].group;
-    return last;
-}
-
-static struct nnv_fill fill_of(const struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a) {
-    bool own = a->lo != 0 || a->hi != 0, is_int = slot_type(b, slot) == ANEURALNETWORKS_TENSOR_INT32;
-    struct nnv_fill f = {.mode = b->what->mode, .lo = own ? a->lo : slot->lo, .hi = own ? a->hi : slot->hi};
-    f.index = is_int && slot->var == NNV_FIXED && slot->quant != NNV_Q_BIAS;
-    f.half = b->what->relaxed;
-    f.magnitude = b->magnitude;
-    f.density = b->density;
-    f.part = (uint32_t)b->what->index;
-    return f;
-}
-
-/* Real value of a unit of the bias: its scale, or the product of the input's and each channel's. */
-static void bias_units(const struct build *b, const struct nnv_slot *slot, struct nnv_fill *f) {
-    if (slot->quant != NNV_Q_BIAS || slot_type(b, slot) != ANEURALNETWORKS_TENSOR_INT32) return;
-    const struct nnv_operand *w = &b->s->operands[1];
-    f->bias_scale = (double)b->s->operands[0].scale * (w->channel.count ? 1 : (double)w->scale);
-    f->bias_scales = w->channel.count ? w->channel.scales : NULL;
-}
-
-static void *scalar_data(const struct build *b, int32_t type, double v) {
-    void *data = nnv_arena_alloc(b->arena, 1, nnv_type(type)->size);
-    if (b->what->relaxed && type == ANEURALNETWORKS_FLOAT32) v = nnv_round_to(ANEURALNETWORKS_FLOAT16, v);
-    if (data) nnv_store(type, &v, 1, data);
-    return data;
-}
-
-/* The hook's own values in the operand's type. */
-static void put_reals(const struct build *b, const struct nnv_operand *o, const double *reals, size_t n, char *to) {
-    const struct nnv_type *t = nnv_type(o->type);
-    for (size_t i = 0; i < n; i++) {
-        double v = reals[i];
-        if (b->what->relaxed) v = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v);
-        if (t->kind == NNV_KIND_QUANT) v = nnv_round_half_away(v / (double)o->scale) + o->zero_point;
-        nnv_store(o->type, &v, 1, to + i * t->size);
-    }
-}
-
-static enum nnv_status tensor_data(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
-                                   const struct nnv_operand *o, struct nnv_value *v, struct nnv_err *err) {
-    size_t elems, bytes;
-    if (!nnv_size_bytes(o->type, a->rank, a->dims, &elems, &bytes))
-        return nnv_fail(err, NNV_INTERNAL, "the sample hook made a tensor that is too large");
-    *v = (struct nnv_value){.rank = a->rank, .bytes = bytes, .data = nnv_arena_alloc(b->arena, bytes, 1)};
-    memcpy(v->dims, a->dims, a->rank * sizeof *a->dims);
-    if (!v->data) return nnv_no_memory(err);
-    if (a->ints) {
-        memcpy(v->data, a->ints, bytes);
-        return NNV_OK;
-    }
-    if (a->reals) {
-        put_reals(b, o, a->reals, elems, v->data);
-        return NNV_OK;
-    }
-    struct nnv_fill f = fill_of(b, slot, a);
-    struct nnv_operand real = *o; /* with the real extents, for the channels */
-    real.dims = v->dims;
-    bias_units(b, slot, &f);
-    nnv_fill(&f, &real, &b->rng, elems, v->data);
-    return NNV_OK;
-}
-
-static bool is_constant(const struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a) {
-    if (a->constant) return true;
-    if (a->input || !(slot->flags & NNV_PARAM)) return false;
-    bool weights = !a->ints && slot->var != NNV_FIXED;
-    return !(weights && b->what->index % 4 == 3); /* weights as inputs, now and then */
-}
-
-static void make_constant(struct nnv_operand *o, const void *data, size_t bytes) {
-    o->data = data;
-    o->bytes = bytes;
-    o->lifetime = bytes <= COPY_LIMIT ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
-}
-
-static enum nnv_status add_scalar(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
-                                  struct nnv_operand *o, struct nnv_err *err) {
-    const void *data = scalar_data(b, o->type, a->set ? a->value : slot->dflt);
-    if (!data) return nnv_no_memory(err);
-    make_constant(o, data, nnv_type(o->type)->size);
-    return NNV_OK;
-}
-
-/* An omitted input: without a value in the model, or every third time only in the request. */
-static enum nnv_status add_omitted(struct build *b, const struct nnv_slot *slot, struct nnv_operand *o,
-                                   struct nnv_value *v, struct nnv_err *err) {
-    if (!(slot->flags & NNV_OMITTABLE))
-        return nnv_fail(err, NNV_INTERNAL, "the sample hook did not set input %s", slot->name);
-    bool late = b->what->index % 3 == 2 && !(slot->flags & NNV_SCALAR);
-    o->lifetime = late ? NNV_SUBGRAPH_INPUT : NNV_NO_VALUE;
-    o->rank = slot->flags & NNV_SCALAR ? 0 : slot->rank_min ? slot->rank_min : 1;
-    o->dims = NNV_NEW(b->arena, uint32_t, o->rank);
-    if (!o->dims) return nnv_no_memory(err);
-    if (nnv_is_quant(o->type) && !nnv_type(o->type)->per_channel) o->scale = 1;
-    *v = (struct nnv_value){.omitted = true};
-    return NNV_OK;
-}
-
-static enum nnv_status add_tensor(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
-                                  struct nnv_operand *o, struct nnv_value *v, struct nnv_err *err) {
-    o->rank = a->rank;
-    o->dims = nnv_arena_copy(b->arena, a->dims, a->rank * sizeof *a->dims);
-    if (!o->dims) return nnv_no_memory(err);
-    struct nnv_quant_choice q = {.mode = b->what->mode,
-                                 .slot = slot,
-                                 .arg = a,
-                                 .operands = b->s->operands,
-                                 .position = b->s->noperands,
-                                 .index = b->what->index};
-    struct nnv_fill f = fill_of(b, slot, a);
-    nnv_fill_range(&f, &q.lo, &q.hi);
-    enum nnv_status st = nnv_quant_input(&q, &b->rng, b->arena, o, err);
-    if (!st) st = tensor_data(b, slot, a, o, v, err);
-    if (st) return st;
-    bool constant = is_constant(b, slot, a) && v->bytes > 0;
-    o->lifetime = NNV_SUBGRAPH_INPUT;
-    if (constant) make_constant(o, v->data, v->bytes);
-    return NNV_OK;
-}
-
-static enum nnv_status add_input(struct build *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
-                                 struct nnv_err *err) {
-    struct nnv_operand *o = &b->s->operands[b->s->noperands];
-    struct nnv_value *v = &b->values[b->s->noperands];
-    b->slots[b->s->noperands] = slot;
-    o->type = slot_type(b, slot);
-    enum nnv_status st;
-    if (!a->set && (slot->flags & NNV_OMITTABLE || !(slot->flags & NNV_SCALAR) || slot->group == 0))
-        st = add_omitted(b, slot, o, v, err);
-    else if (slot->flags & NNV_SCALAR)
-        st = add_scalar(b, slot, a, o, err);
-    else
-        st = add_tensor(b, slot, a, o, v, err);
-    if (!st) b->s->noperands++;
-    return st;
-}
-
-static enum nnv_status add_inputs(struct build *b, struct nnv_err *err) {
-    const struct nnv_sample *s = b->sample;
-    uint8_t last = last_group(s);
-    for (uint8_t i = 0; i < s->form->nin; i++) {
-        const struct nnv_slot *slot = &s->form->in[i];
-        bool repeat = slot->flags & NNV_REPEAT;
-        for (uint32_t k = 0; slot->group <= last && k < (repeat ? s->nrep : 1); k++) {
-            enum nnv_status st = add_input(b, slot, repeat ? &s->rep[k] : &s->arg[slot->id], err);
-            if (st) return st;
-        }
-    }
-    return NNV_OK;
-}
-
 /* ------------------------------------------------------------------------ the spec */
 
-static void sweep_shape(const struct build *b) {
+static void sweep_shape(const struct nnv_single_draft *b) {
     struct nnv_sample_arg *a = &b->sample->arg[b->sample->form->in[0].id];
-    bool half = slot_type(b, &b->sample->form->in[0]) == ANEURALNETWORKS_TENSOR_FLOAT16;
+    bool half = nnv_single_slot_type(b, &b->sample->form->in[0]) == ANEURALNETWORKS_TENSOR_FLOAT16;
     a->rank = 2;
     a->dims[0] = half ? 8 : 4;
     a->dims[1] = half ? NNV_SWEEP_HALVES / 8 : 64;
 }
 
-static enum nnv_status draw(struct build *b, int attempt, struct nnv_err *err) {
+static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
     const struct nnv_single *w = b->what;
     char sig[96], key[256];
     snprintf(key, sizeof key, "%s/%s/%s/%s", w->op->name, nnv_single_sig_name(w->op, w->sig, sig, sizeof sig),
@@ -291,7 +114,7 @@ static enum nnv_status draw(struct build *b, int attempt, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
+static enum nnv_status start_spec(struct nnv_single_draft *b, struct nnv_err *err) {
     const struct nnv_form *f = b->sample->form;
     uint32_t nout = b->sample->nout, room = f->nin + b->sample->nrep + nout;
     struct nnv_spec *spec = b->spec = NNV_NEW(b->arena, struct nnv_spec, 1);
@@ -315,13 +138,13 @@ static enum nnv_status start_spec(struct build *b, struct nnv_err *err) {
 }
 
 /* Gives output i the quantisation of the input that the hook named; false if it named none. */
-static bool quantised_as(const struct build *b, uint32_t i, struct nnv_operand *o) {
+static bool quantised_as(const struct nnv_single_draft *b, uint32_t i, struct nnv_operand *o) {
     uint8_t as = i < NNV_MAX_OUT_AS ? b->sample->out_as[i] : 0;
     return as && nnv_quant_as(as - 1, b->slots, b->s->operands, b->s->operations[0].nin, o);
 }
 
 /* Output operands of unknown shape with a quantisation that will do for the first evaluation. */
-static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
+static enum nnv_status add_outputs(struct nnv_single_draft *b, struct nnv_err *err) {
     const struct nnv_form *f = b->sample->form;
     struct nnv_operation *op = b->s->operations;
     op->type = b->what->op->code;
@@ -339,7 +162,7 @@ static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
     for (uint32_t i = 0; i < op->nout; i++) {
         const struct nnv_slot *slot = nnv_out_slot(f, i);
         struct nnv_operand *o = &b->s->operands[b->s->noperands];
-        o->type = slot_type(b, slot);
+        o->type = nnv_single_slot_type(b, slot);
         o->lifetime = NNV_SUBGRAPH_OUTPUT;
         o->ignored = slot->flags & NNV_IGNORED;
         if (!quantised_as(b, i, o)) nnv_quant_placeholder(slot, b->s->operands, o);
@@ -348,7 +171,7 @@ static enum nnv_status add_outputs(struct build *b, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static enum nnv_status evaluate(const struct build *b, struct nnv_golden *golden, struct nnv_err *err) {
+static enum nnv_status evaluate(const struct nnv_single_draft *b, struct nnv_golden *golden, struct nnv_err *err) {
     static const struct nnv_eval_options options = {.rows = 0};
     return nnv_eval(&b->spec->model, b->spec->inputs, &options, b->arena, golden, err);
 }
@@ -362,7 +185,7 @@ static void range_of(const struct nnv_golden *g, size_t n, double *lo, double *h
 }
 
 /* Chooses the quantisation of the outputs from the range of the results; *changed if it differs from before. */
-static void choose_outputs(struct build *b, const struct nnv_golden *golden, bool *changed) {
+static void choose_outputs(struct nnv_single_draft *b, const struct nnv_golden *golden, bool *changed) {
     const struct nnv_form *f = b->sample->form;
     for (uint32_t i = 0; i < b->s->nout; i++) {
         const struct nnv_slot *slot = nnv_out_slot(f, i);
@@ -381,7 +204,8 @@ static void choose_outputs(struct build *b, const struct nnv_golden *golden, boo
     }
 }
 
-static enum nnv_status declare_shapes(const struct build *b, const struct nnv_golden *golden, struct nnv_err *err) {
+static enum nnv_status declare_shapes(const struct nnv_single_draft *b, const struct nnv_golden *golden,
+                                      struct nnv_err *err) {
     for (uint32_t i = 0; i < b->s->nout; i++) {
         struct nnv_operand *o = &b->s->operands[b->s->out[i]];
         o->rank = golden[i].value.rank;
@@ -393,7 +217,7 @@ static enum nnv_status declare_shapes(const struct build *b, const struct nnv_go
 }
 
 /* Validates; a record that wants the output scale above the product of the inputs' gets it. */
-static enum nnv_status settle(struct build *b, struct nnv_err *err) {
+static enum nnv_status settle(struct nnv_single_draft *b, struct nnv_err *err) {
     struct nnv_err first = {0};
     enum nnv_status st = nnv_validate(&b->spec->model, b->arena, &b->level, &first);
     if (st == NNV_INVALID && nnv_quant_raise(b->sample->form, b->s))
@@ -401,7 +225,7 @@ static enum nnv_status settle(struct build *b, struct nnv_err *err) {
     return st ? nnv_fail(err, st, "%s", first.text) : NNV_OK;
 }
 
-static enum nnv_status finish(struct build *b, struct nnv_golden *golden, struct nnv_err *err) {
+static enum nnv_status finish(struct nnv_single_draft *b, struct nnv_golden *golden, struct nnv_err *err) {
     bool changed = false;
     enum nnv_status st = evaluate(b, golden, err);
     if (st) return st;
@@ -416,13 +240,13 @@ static enum nnv_status finish(struct build *b, struct nnv_golden *golden, struct
     return NNV_OK;
 }
 
-static enum nnv_status begin_control(struct build *b, struct nnv_err *err) {
+static enum nnv_status begin_control(struct nnv_single_draft *b, struct nnv_err *err) {
     struct nnv_control c = {.what = b->what, .sample = b->sample, .rng = b->rng, .magnitude = b->magnitude};
     return nnv_control_build(&c, b->arena, &b->spec, err);
 }
 
 /* Control flow comes with subgraphs, and says itself what shapes it leaves open. */
-static enum nnv_status attempt_control(struct build *b, struct nnv_golden **golden, struct nnv_err *err) {
+static enum nnv_status attempt_control(struct nnv_single_draft *b, struct nnv_golden **golden, struct nnv_err *err) {
     enum nnv_status st = begin_control(b, err);
     if (st) return st;
     b->s = &b->spec->model.main;
@@ -436,13 +260,13 @@ static enum nnv_status attempt_control(struct build *b, struct nnv_golden **gold
 }
 
 /* The spec but for its results. */
-static enum nnv_status begin(struct build *b, struct nnv_err *err) {
+static enum nnv_status begin(struct nnv_single_draft *b, struct nnv_err *err) {
     enum nnv_status st = start_spec(b, err);
-    if (!st) st = add_inputs(b, err);
+    if (!st) st = nnv_single_add_inputs(b, err);
     return st ? st : add_outputs(b, err);
 }
 
-static enum nnv_status attempt(struct build *b, int n, struct nnv_golden **golden, struct nnv_err *err) {
+static enum nnv_status attempt(struct nnv_single_draft *b, int n, struct nnv_golden **golden, struct nnv_err *err) {
     enum nnv_status st = draw(b, n, err);
     if (!st && b->what->op->check_subgraphs) return attempt_control(b, golden, err);
     if (!st) st = begin(b, err);
@@ -453,7 +277,7 @@ static enum nnv_status attempt(struct build *b, int n, struct nnv_golden **golde
 
 /* -------------------------------------------------------------- does it say anything */
 
-static bool finite_results(const struct build *b) {
+static bool finite_results(const struct nnv_single_draft *b) {
     for (uint32_t i = 0; i < b->s->nout; i++) {
         const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
         const char *data = b->spec->outputs[i].data;
@@ -469,7 +293,7 @@ static bool finite_results(const struct build *b) {
 }
 
 /* True if the number of results is not certain: a correct driver may give more or fewer where a decision is open. */
-static bool open_results(const struct build *b) {
+static bool open_results(const struct nnv_single_draft *b) {
     static const struct nnv_eval_options options = {.rows = 2, .k = 2};
     struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
     if (!b->what->op->sizes || !golden) return false;
@@ -480,7 +304,7 @@ static bool open_results(const struct build *b) {
 static int attempts_of(const struct nnv_op *op) { return op->sizes ? 4 * ATTEMPTS : ATTEMPTS; }
 
 /* All compared outputs of more than one element have equal elements. */
-static bool constant_results(const struct build *b) {
+static bool constant_results(const struct nnv_single_draft *b) {
     bool any = false;
     for (uint32_t i = 0; i < b->s->nout; i++) {
         const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
@@ -495,8 +319,8 @@ static bool constant_results(const struct build *b) {
 }
 
 /* The results for the absolute values of all inputs bound every partial sum of a linear operation. */
-static enum nnv_status partial_sums(const struct build *b, double *most, struct nnv_err *err) {
-    struct build a = *b;
+static enum nnv_status partial_sums(const struct nnv_single_draft *b, double *most, struct nnv_err *err) {
+    struct nnv_single_draft a = *b;
     struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
     if (!golden) return nnv_no_memory(err);
     enum nnv_status st = nnv_exact_absolute(b->spec, b->slots, b->arena, &a.spec, err);
@@ -512,14 +336,14 @@ static enum nnv_status partial_sums(const struct build *b, double *most, struct 
 }
 
 /* Integers up to here, and sums of them, are exact: in float16 with its 11 bits, in 8 bits beside a zero point. */
-static double exact_limit(const struct build *b) {
+static double exact_limit(const struct nnv_single_draft *b) {
     int32_t type = b->s->operands[b->s->out[0]].type;
     if (nnv_is_quant(type)) return 90;
     if (nnv_type(type)->size == 2 || b->what->relaxed) return 2048;
     return 16777216;
 }
 
-static enum nnv_status exact_case(struct build *b, struct nnv_err *err) {
+static enum nnv_status exact_case(struct nnv_single_draft *b, struct nnv_err *err) {
     struct nnv_golden *golden;
     for (b->magnitude = 8, b->density = 1; b->density > 0.001;) {
         double most = 0;
@@ -538,7 +362,7 @@ static enum nnv_status exact_case(struct build *b, struct nnv_err *err) {
     return nnv_fail(err, NNV_INTERNAL, "no exact values were found: the sample hook makes the sums too long");
 }
 
-static enum nnv_status edge_case(struct build *b, struct nnv_err *err) {
+static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err) {
     int32_t type = main_type(b->what->op, b->what->sig);
     bool half = type == ANEURALNETWORKS_TENSOR_FLOAT16 || b->what->relaxed;
     bool exact = b->what->op->rounding == NNV_ROUND_NONE || b->what->op->unary;
@@ -556,7 +380,7 @@ static enum nnv_status edge_case(struct build *b, struct nnv_err *err) {
 
 enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena *arena, struct nnv_spec **spec,
                                  struct nnv_err *err) {
-    struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    struct nnv_single_draft b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
     struct nnv_golden *golden;
     enum nnv_status st = NNV_OK;
     if (what->mode == NNV_FILL_EXACT)
@@ -576,20 +400,20 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
 }
 
 /* The drawn use reads a tensor of like's type and rank that it does not want as a constant. */
-static bool takes(const struct build *b, const struct nnv_operand *like) {
+static bool takes(const struct nnv_single_draft *b, const struct nnv_operand *like) {
     const struct nnv_sample *s = b->sample;
     for (uint8_t i = 0; i < s->form->nin; i++) {
         const struct nnv_slot *slot = &s->form->in[i];
         const struct nnv_sample_arg *a = slot->flags & NNV_REPEAT ? &s->rep[0] : &s->arg[slot->id];
-        if (!(slot->flags & NNV_SCALAR) && a->set && a->rank == like->rank && slot_type(b, slot) == like->type &&
-            !is_constant(b, slot, a))
+        if (!(slot->flags & NNV_SCALAR) && a->set && a->rank == like->rank &&
+            nnv_single_slot_type(b, slot) == like->type && !nnv_single_is_constant(b, slot, a))
             return true;
     }
     return false;
 }
 
 uint32_t nnv_single_ranks(const struct nnv_single *what, int32_t type, struct nnv_arena *arena) {
-    struct build b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    struct nnv_single_draft b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
     struct nnv_operand like = {.type = type};
     uint32_t ranks = 0;
     if (what->op->check_subgraphs || draw(&b, 0, NULL) != NNV_OK) return UINT32_MAX;
@@ -601,7 +425,7 @@ enum nnv_status nnv_single_draw(const struct nnv_single *what, const struct nnv_
                                 struct nnv_spec **spec, struct nnv_err *err) {
     enum { DRAWS = 8 };
     struct nnv_single w = *what;
-    struct build b = {.what = &w, .arena = arena, .magnitude = 1, .density = 1};
+    struct nnv_single_draft b = {.what = &w, .arena = arena, .magnitude = 1, .density = 1};
     enum nnv_status st = NNV_OK;
     bool fits = false;
     *spec = NULL;

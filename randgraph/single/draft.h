@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file draft.h A case of one operation while it is made; private to randgraph/single. */
+#ifndef NNV_RANDGRAPH_SINGLE_DRAFT_H
+#define NNV_RANDGRAPH_SINGLE_DRAFT_H
+
+#include "base/rng.h"
+#include "randgraph/single/single.h"
+#include "reference/model/sample.h"
+
+/** A case of one operation under construction. */
+struct nnv_single_draft {
+    const struct nnv_single *what;
+    struct nnv_arena *arena;
+    struct nnv_sample *sample;
+    struct nnv_spec *spec;
+    struct nnv_subgraph *s;
+    struct nnv_value *values;      /**< one an operand; of model inputs */
+    const struct nnv_slot **slots; /**< one an operand */
+    struct nnv_rng rng;
+    double magnitude, density; /**< see nnv_fill */
+    int level;
+};
+
+/** The type of an operand in this slot. */
+int32_t nnv_single_slot_type(const struct nnv_single_draft *b, const struct nnv_slot *slot);
+/** Whether the input becomes a constant of the model. */
+bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_slot *slot,
+                            const struct nnv_sample_arg *a);
+/** Adds the operands of the sample's inputs, with their values. NNV_NO_MEMORY, NNV_INTERNAL: the sample lacks one. */
+NNV_USE_RESULT enum nnv_status nnv_single_add_inputs(struct nnv_single_draft *b, struct nnv_err *err);
+
+#endif
