@@ -7,7 +7,10 @@ set -eu
 build=$1
 functions() { xargs nm --defined-only 2>/dev/null | awk '$2 == "T" {print $3}' | sort -u; }
 dead=$(
-    find "$build/obj" -name '*.o' | functions >"$build/defined"
+    find "$build/obj" -name '*.o' | while read -r object; do # those of sources that are no more do not count
+        source=${object#"$build/obj/"}
+        [ ! -e "${source%.o}.c" ] || echo "$object"
+    done | functions >"$build/defined"
     { echo "$build/nnvts"; echo "$build/nnvts-host"; find "$build/drivers" "$build/lib" -name 'lib*neuralnetworks.so' -o -name '*.so' ! -name 'libnnvts-core.so'; } |
         xargs nm --defined-only | awk '$2 ~ /[Tt]/ {print $3}' | sort -u >"$build/reached"
     comm -23 "$build/defined" "$build/reached"
