@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file graph_catalogue.h All uses of operations that graphs are made of. */
+/** @file catalogue.h All uses of operations that graphs are made of. */
 #ifndef NNV_RANDGRAPH_GRAPH_CATALOGUE_H
 #define NNV_RANDGRAPH_GRAPH_CATALOGUE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file graph_choose.c What comes next in a graph that grows. */
+/** @file choose.c What comes next in a graph that grows. */
 #include "randgraph/graph/growth.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file graph_coverage.h What a series of graphs has covered: operations, pairs of them, and the ways they are used.
+/** @file coverage.h What a series of graphs has covered: operations, pairs of them, and the ways they are used.
  */
 #ifndef NNV_RANDGRAPH_GRAPH_COVERAGE_H
 #define NNV_RANDGRAPH_GRAPH_COVERAGE_H

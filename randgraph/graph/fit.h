@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file graph_fit.h Fitting a drawn use of an operation to a value that exists. */
+/** @file fit.h Fitting a drawn use of an operation to a value that exists. */
 #ifndef NNV_RANDGRAPH_GRAPH_FIT_H
 #define NNV_RANDGRAPH_GRAPH_FIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file graph_growth.h A graph that grows; private to the files graph*.c. */
+/** @file growth.h A graph that grows; private to the files graph*.c. */
 #ifndef NNV_RANDGRAPH_GRAPH_GROWTH_H
 #define NNV_RANDGRAPH_GRAPH_GROWTH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file graph_plan.h Which operation comes next: a schedule that covers the pairs.
+ * @file plan.h Which operation comes next: a schedule that covers the pairs.
  *
  * Graphs are drawn in any order and by many processes, so no graph knows what others have. What is to come next is
  * read off a tape instead, by the number of the graph and the step: for each type the operations follow each other in

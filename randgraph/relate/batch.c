@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file relate_batch.c Relations of batches: a row along axis 0 gives the same result wherever it stands, and whatever
+ * @file batch.c Relations of batches: a row along axis 0 gives the same result wherever it stands, and whatever
  * stands beside it.
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file relate_edge.c Relations that put operations between a value and one of its readers, and change nothing by it.
+/** @file edge.c Relations that put operations between a value and one of its readers, and change nothing by it.
  */
 #include <string.h>
 

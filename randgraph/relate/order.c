@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file relate_order.c Relations of bookkeeping: numbers, orders, lifetimes, what is an input and what an output. */
+/** @file order.c Relations of bookkeeping: numbers, orders, lifetimes, what is an input and what an output. */
 #include <string.h>
 
 #include "randgraph/relate/relate.h"

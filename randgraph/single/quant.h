@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file single_quant.h Choosing scales and zero points for the operands of a generated case. */
+/** @file quant.h Choosing scales and zero points for the operands of a generated case. */
 #ifndef NNV_RANDGRAPH_SINGLE_QUANT_H
 #define NNV_RANDGRAPH_SINGLE_QUANT_H
 

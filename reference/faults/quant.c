@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file changes_quant.c Changes of scales and zero points. */
+/** @file quant.c Changes of scales and zero points. */
 #include <math.h>
 #include <string.h>
 

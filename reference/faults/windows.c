@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file changes_window.c Changes of filters, windows and their padding. */
+/** @file windows.c Changes of filters, windows and their padding. */
 #include <string.h>
 
 #include "reference/faults/faults.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file spec_cpp.h AOSP's generated test models (.example.cpp): tokens, trees of initialisers, values. Private to
+ * @file cpp.h AOSP's generated test models (.example.cpp): tokens, trees of initialisers, values. Private to
  * spec_cpp*.c. The text is parsed as it stands and never compiled; nodes point into it, so positions cost nothing.
  */
 #ifndef NNV_MODEL_SPEC_CPP_H

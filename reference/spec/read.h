@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file spec_read.h What the parts of the spec reader share; private to spec_parse.c and spec_data.c. */
+/** @file read.h What the parts of the spec reader share; private to reference/spec. */
 #ifndef NNV_MODEL_SPEC_READ_H
 #define NNV_MODEL_SPEC_READ_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file spec_write.h What the writers of specs share; private to reference/model/spec_*.c. */
+/** @file write.h What the writers of specs share; private to reference/spec. */
 #ifndef NNV_MODEL_SPEC_WRITE_H
 #define NNV_MODEL_SPEC_WRITE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file compare_bench.c Two benches side by side: rows of one network and driver. */
+/** @file bench.c Two benches side by side: rows of one network and driver. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file compare_html.c A comparison as a page, and as a part of one. */
+/** @file html.c A comparison as a page, and as a part of one. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

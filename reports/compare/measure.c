@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file compare_measure.c What is measured: time in the driver, and errors by their bounds. A case runs once in a run,
+ * @file measure.c What is measured: time in the driver, and errors by their bounds. A case runs once in a run,
  * so a single time says little: operations are compared by the median over their cases, with an interval that holds
  * whatever the distribution; single cases only beside what all others of their length do.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file compare_show.c A comparison in lines. */
+/** @file show.c A comparison in lines. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

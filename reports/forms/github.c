@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file forms_github.c Annotations of GitHub's workflow commands: one a bug, not one a case, and so few that the server
+ * @file github.c Annotations of GitHub's workflow commands: one a bug, not one a case, and so few that the server
  * shows them all.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file forms_own.h What the forms share among themselves. */
+/** @file own.h What the forms share among themselves. */
 #ifndef NNV_REPORTS_FORMS_OWN_H
 #define NNV_REPORTS_FORMS_OWN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file forms_trace.c The run as a trace for chrome://tracing or Perfetto: a track a worker, a slice a case. How long
+ * @file trace.c The run as a trace for chrome://tracing or Perfetto: a track a worker, a slice a case. How long
  * the driver took of it is a slice within, from the case's beginning: its length is known, its place is not.
  */
 #include <inttypes.h>

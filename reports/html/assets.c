@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file html_assets.c The style sheet and the script of report.html. Colours are variables named by the letter of a
+ * @file assets.c The style sheet and the script of report.html. Colours are variables named by the letter of a
  * verdict, with b for its ground; the script only adds search, filters and copy buttons to a page that is whole
  * without it.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file html_bugs.c report.html: the failures, as bugs and one by one. */
+/** @file bugs.c report.html: the failures, as bugs and one by one. */
 #include <stdlib.h>
 
 #include "base/words.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file html_case.c report.html: what there is to see of one failing case. */
+/** @file case.c report.html: what there is to see of one failing case. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

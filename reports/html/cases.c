@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file html_cases.c report.html: every case by name, in few bytes: the script searches these lists. Of very many cases
+ * @file cases.c report.html: every case by name, in few bytes: the script searches these lists. Of very many cases
  * only those by name that did not pass, as far as there is room; the others are counted.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file html_expected.c report.html: what was expected and came, or did not, and what does not fail every time. */
+/** @file expected.c report.html: what was expected and came, or did not, and what does not fail every time. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file html_matrix.c report.html: what was tested, operation by type. */
+/** @file matrix.c report.html: what was tested, operation by type. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file html_suites.c report.html: suites, the slowest cases, and what is not supported. */
+/** @file suites.c report.html: suites, the slowest cases, and what is not supported. */
 #include <string.h>
 
 #include "base/words.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file relay_ops.h The operators that are known: a row each, with attributes, defaults and the rule of its type. */
+/** @file ops.h The operators that are known: a row each, with attributes, defaults and the rule of its type. */
 #ifndef NNV_COMPILER_RELAY_OPS_H
 #define NNV_COMPILER_RELAY_OPS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file relay_lex.h Tokens of Relay text. */
+/** @file lex.h Tokens of Relay text. */
 #ifndef NNV_COMPILER_RELAY_LEX_H
 #define NNV_COMPILER_RELAY_LEX_H
 

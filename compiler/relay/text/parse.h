@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file relay_parse.h What the parts of the parser of Relay text share. */
+/** @file parse.h What the parts of the parser of Relay text share. */
 #ifndef NNV_COMPILER_RELAY_PARSE_H
 #define NNV_COMPILER_RELAY_PARSE_H
 

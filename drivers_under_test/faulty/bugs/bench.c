@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_bench.c What is wrong only for those who measure. */
+/** @file bench.c What is wrong only for those who measure. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_cache.c Bugs of compilation caching. */
+/** @file cache.c Bugs of compilation caching. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

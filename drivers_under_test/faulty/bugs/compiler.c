@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file bugs_compiler.c Bugs of the compiler from Relay, not of a driver: this driver only carries their names to the
+ * @file compiler.c Bugs of the compiler from Relay, not of a driver: this driver only carries their names to the
  * suite "compiler", which plants them in what one stage of the compiler hands to the next, and does as the other one
  * does.
  */

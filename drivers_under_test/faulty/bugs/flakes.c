@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_flakes.c Bugs that do not show every time, and answers that are right but not the same each time. */
+/** @file flakes.c Bugs that do not show every time, and answers that are right but not the same each time. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>

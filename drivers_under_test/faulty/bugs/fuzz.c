@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_fuzz.c Bugs of drivers that trust what they are given. */
+/** @file fuzz.c Bugs of drivers that trust what they are given. */
 #include <unistd.h>
 
 #include "faulty.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_geometry.c Bugs of geometry: attributes ignored or swapped, axes, orders, paddings: a row each. */
+/** @file geometry.c Bugs of geometry: attributes ignored or swapped, axes, orders, paddings: a row each. */
 
 #include "faulty.h"
 

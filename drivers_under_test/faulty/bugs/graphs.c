@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_graphs.c Bugs that show where operands are constants, or of one shape, as they are in whole graphs. */
+/** @file graphs.c Bugs that show where operands are constants, or of one shape, as they are in whole graphs. */
 
 #include "faulty.h"
 

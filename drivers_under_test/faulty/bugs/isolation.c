@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_isolation.c Bugs of what clients share, and of what is left behind. */
+/** @file isolation.c Bugs of what clients share, and of what is left behind. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_levels.c Bugs of extensions, feature levels, and of models that mean the same. */
+/** @file levels.c Bugs of extensions, feature levels, and of models that mean the same. */
 #include "faulty.h"
 
 enum { CORE_LAST = 0xffff };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_partition.c Bugs that show where a model is one step of several: many arguments, shared pools,
+/** @file partition.c Bugs that show where a model is one step of several: many arguments, shared pools,
  * neighbours. */
 #include <stdatomic.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_quant.c Bugs of quantised arithmetic: zero points, scales, limits: a row each. */
+/** @file quant.c Bugs of quantised arithmetic: zero points, scales, limits: a row each. */
 
 #include "faulty.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_relations.c Bugs of a graph as a whole: what is compiled, kept and shared, and in which order. */
+/** @file relations.c Bugs of a graph as a whole: what is compiled, kept and shared, and in which order. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_shapes.c Bugs of open shapes, of outputs that do not fit, and of requests that contradict the model. */
+/** @file shapes.c Bugs of open shapes, of outputs that do not fit, and of requests that contradict the model. */
 #include <string.h>
 
 #include "faulty.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_validate.c Bugs of validation: classes of mistakes that are not noticed, and what is refused without
+/** @file validate.c Bugs of validation: classes of mistakes that are not noticed, and what is refused without
  * need. */
 #include <math.h>
 #include <string.h>

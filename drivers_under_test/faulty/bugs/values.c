@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file bugs_values.c Bugs of values: constants, gates, activations, reductions, precision: a row each. */
+/** @file values.c Bugs of values: constants, gates, activations, reductions, precision: a row each. */
 
 #include "faulty.h"
 

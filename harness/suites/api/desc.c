@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file api_desc.c Memory made from descriptors, which may lie in the device: roles, values, copies. */
+/** @file desc.c Memory made from descriptors, which may lie in the device: roles, values, copies. */
 #include <assert.h>
 #include <string.h>
 

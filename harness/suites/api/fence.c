@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file api_fence.c Fenced execution: dependencies, fences from descriptors, their order. */
+/** @file fence.c Fenced execution: dependencies, fences from descriptors, their order. */
 #include <assert.h>
 #include <poll.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file api_graph.c Graphs: malformed ones that finish must refuse, odd ones that it must accept and compute. */
+/** @file graph.c Graphs: malformed ones that finish must refuse, odd ones that it must accept and compute. */
 #include <assert.h>
 #include <stdio.h>
 

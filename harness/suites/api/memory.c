@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file api_memory.c Memory from file descriptors: offsets, protection, sharing, constants, copies. */
+/** @file memory.c Memory from file descriptors: offsets, protection, sharing, constants, copies. */
 #include <assert.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file api_model.c Models in few lines, and the small model that refusals are tried on. */
+/** @file model.c Models in few lines, and the small model that refusals are tried on. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file api_object.c Objects of a library that are freed when their case ends. */
+/** @file object.c Objects of a library that are freed when their case ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file api_qos.c Preferences, priorities, deadlines and durations. */
+/** @file qos.c Preferences, priorities, deadlines and durations. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file api_refusals.c Every function with every argument wrong in turn, as rows
+ * @file refusals.c Every function with every argument wrong in turn, as rows
  *
  *     R(stage, code, function, what, (arguments))
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file api_unspecified.c Operands of a model in each role, whose shape the model states, leaves an extent open of, or
+ * @file unspecified.c Operands of a model in each role, whose shape the model states, leaves an extent open of, or
  * leaves open altogether; with each type that an execution may give.
  */
 #include <assert.h>

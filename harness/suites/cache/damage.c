@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file cache_damage.c Damaged caches. A change of a model file must be noticed: GENERAL_FAILURE. A change of a data
+ * @file damage.c Damaged caches. A change of a model file must be noticed: GENERAL_FAILURE. A change of a data
  * file must be noticed, or not matter: the values are right.
  */
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file levels_extension.c Types and operations of vendors: declared, undeclared, and wrongly declared. */
+/** @file extension.c Types and operations of vendors: declared, undeclared, and wrongly declared. */
 #include <string.h>
 
 #include "harness/suites/levels/levels.h"

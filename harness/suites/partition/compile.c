@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file partition_compile.c Compilations of a case, and their plans. */
+/** @file compile.c Compilations of a case, and their plans. */
 #include <stdlib.h>
 #include <string.h>
 

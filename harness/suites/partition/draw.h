@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file partition_draw.h Random graphs that are made to be split: square tensors of one side, so that any value can go
+ * @file draw.h Random graphs that are made to be split: square tensors of one side, so that any value can go
  * anywhere, and few operations, of all levels, so that several devices share them.
  */
 #ifndef NNV_SUITES_PARTITION_DRAW_H

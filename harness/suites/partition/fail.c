@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file partition_fail.c Drivers that fail, and what the runtime makes of it. */
+/** @file fail.c Drivers that fail, and what the runtime makes of it. */
 #include "harness/suites/partition/partition.h"
 #include "nnvts/result.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file qos_loop.c A WHILE that ends, or does not, by the values that it is given. */
+/** @file loop.c A WHILE that ends, or does not, by the values that it is given. */
 #include <string.h>
 
 #include "harness/suites/qos/qos.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file relations_draw.c The graphs of the suite "relations". */
+/** @file draw.c The graphs of the suite "relations". */
 #include "harness/suites/relations/relations.h"
 #include "randgraph/graph/graph.h"
 

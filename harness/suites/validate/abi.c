@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file validate_abi.c Mistakes that only the rendering of a model can have: locations, pools, arrays, the call. */
+/** @file abi.c Mistakes that only the rendering of a model can have: locations, pools, arrays, the call. */
 #include <string.h>
 
 #include "harness/suites/validate/validate.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file validate_request.c Mistakes in requests: locations, shapes, missing and surplus arguments, pools, tokens. */
+/** @file request.c Mistakes in requests: locations, shapes, missing and surplus arguments, pools, tokens. */
 #include <string.h>
 
 #include "harness/suites/validate/validate.h"

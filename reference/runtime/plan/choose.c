@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file plan_choose.c The cheapest device of each operation. */
+/** @file choose.c The cheapest device of each operation. */
 #include <float.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file plan_dot.c A plan for Graphviz: operations coloured by device, steps and graphs as frames. */
+/** @file dot.c A plan for Graphviz: operations coloured by device, steps and graphs as frames. */
 #include "base/text.h"
 #include "reference/model/op.h"
 #include "reference/runtime/plan/planning.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file plan_group.c Grouping operations into steps.
+ * @file group.c Grouping operations into steps.
  *
  * With the device of each operation given, the steps come from a list schedule: the operations whose inputs are there
  * wait in a queue for each device, a device's queue is chosen and drained as one step, and what that makes ready joins

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file plan_place.c Where the values of a graph are. A temporary lives from the step that writes it to the last that
+ * @file place.c Where the values of a graph are. A temporary lives from the step that writes it to the last that
  * reads it, both included, since a step's inputs and outputs must lie apart.
  */
 #include "reference/runtime/plan/planning.h"

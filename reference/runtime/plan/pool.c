@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file plan_pool.c A pool whose parts are taken and given back in constant time: free parts lie in lists by size,
+ * @file pool.c A pool whose parts are taken and given back in constant time: free parts lie in lists by size,
  * eight lists to a power of two, with a bit for each list that is not empty; neighbours that are free are joined.
  */
 #include "reference/runtime/plan/planning.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file run_flow.c IF and WHILE, as the runtime walks through them. */
+/** @file flow.c IF and WHILE, as the runtime walks through them. */
 #include "base/clock.h"
 #include "reference/runtime/log.h"
 #include "reference/runtime/run/run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file run_step.c A step on its driver: the request, the answer, which is not trusted, and what then. */
+/** @file step.c A step on its driver: the request, the answer, which is not trusted, and what then. */
 #include <stdlib.h>
 #include <string.h>
 
