@@ -17,7 +17,7 @@ struct burst {
     struct nnvts_burst base;
     pthread_mutex_t busy;
     struct host_link *link;
-    struct host_lane *lane;
+    struct host_stream *stream;
     struct host_rings *rings;
     uint64_t prepared; /* id */
     uint32_t outputs;  /* of the model; UINT32_MAX: not known */
@@ -43,10 +43,10 @@ static struct host_out *begin(struct burst *b) {
     return o;
 }
 
-/** The lane says nothing as long as the host lives. */
+/** The stream says nothing as long as the host lives. */
 static bool host_lives(const struct burst *b) {
-    struct pollfd lane = {b->lane->socket, POLLIN, 0};
-    return poll(&lane, 1, 0) <= 0;
+    struct pollfd stream = {b->stream->socket, POLLIN, 0};
+    return poll(&stream, 1, 0) <= 0;
 }
 
 /** Asks what is in b->out; false if the host has died. `in` borrows b->answer. */
@@ -86,7 +86,7 @@ static uint32_t send_slot(struct burst *b, int fd, int64_t token, bool once) {
         if (b->slots[i].used) continue;
         host_put_u32(&o, i);
         host_put_u32(&o, host_put_fd(&o, fd));
-        bool ok = host_send(b->lane->socket, HOST_BURST_MEMORY, &o);
+        bool ok = host_send(b->stream->socket, HOST_BURST_MEMORY, &o);
         host_out_end(&o);
         if (!ok) {
             host_link_died(b->link);
@@ -226,9 +226,9 @@ static void release(struct nnvts_burst *self) {
     begin(b);
     if (!atomic_load(&b->link->dead) && ask(b, HOST_RELEASE, &in)) {
         host_in_end(&in);
-        host_lane_give_back(b->link, b->lane);
+        host_stream_give_back(b->link, b->stream);
     } else {
-        host_lane_close(b->lane);
+        host_stream_close(b->stream);
     }
     host_link_unref(b->link);
     burst_free(b);
@@ -245,14 +245,14 @@ static enum nnvts_status open_burst(struct burst *b, uint32_t *has) {
         b->rings = rings;
         host_put_u64(&o, b->prepared);
         host_put_u32(&o, host_put_fd(&o, fd));
-        st = host_ask_on(b->link, HOST_CREATE_BURST, &o, &in, &b->lane);
+        st = host_ask_on(b->link, HOST_CREATE_BURST, &o, &in, &b->stream);
     }
     if (fd >= 0) close(fd);
     if (st != NNVTS_STATUS_NONE) return st;
     st = host_get_status(&in);
     *has = host_get_u32(&in);
     st = host_answered(b->link, &in, st);
-    if (st != NNVTS_STATUS_NONE || *has == 0) host_lane_give_back(b->link, b->lane);
+    if (st != NNVTS_STATUS_NONE || *has == 0) host_stream_give_back(b->link, b->stream);
     return st;
 }
 

@@ -3,8 +3,8 @@
  * @file client.h The client's side of the driver "host": objects whose functions are messages to a host process.
  *
  * A link is a client of one host process, and one generation of it: when the process dies, all objects of the link
- * answer DEAD_OBJECT for good, and the device makes another link with its next call. Each call has a socket (a lane) to
- * itself.
+ * answer DEAD_OBJECT for good, and the device makes another link with its next call. Each call has a socket (a stream)
+ * to itself.
  */
 #ifndef NNVTS_HOST_CLIENT_H
 #define NNVTS_HOST_CLIENT_H
@@ -21,8 +21,8 @@
 
 struct host_process;
 
-struct host_lane {
-    struct host_lane *next;
+struct host_stream {
+    struct host_stream *next;
     int socket;
 };
 
@@ -30,9 +30,9 @@ struct host_link {
     atomic_uint refs; /**< the device, its objects, calls that are under way */
     atomic_bool dead;
     struct host_process *process;
-    int root; /**< for HELLO and for new lanes */
+    int root; /**< for HELLO and for new streams */
     pthread_mutex_t lock;
-    struct host_lane *idle; /**< guarded by lock */
+    struct host_stream *idle; /**< guarded by lock */
 };
 
 /**
@@ -48,13 +48,13 @@ void host_link_close(struct host_link *link);
 /** The process has ended, or does not speak properly: ends it, and says so once. */
 void host_link_died(struct host_link *link);
 
-/** Asks on a lane of its own; the answer is in *in, to be ended. Anything but NONE: there is no answer. Ends *o. */
+/** Asks on a stream of its own; the answer is in *in, to be ended. Anything but NONE: there is no answer. Ends *o. */
 enum nnvts_status host_ask(struct host_link *link, uint32_t kind, struct host_out *o, struct host_in *in);
-/** As host_ask, and the lane stays the caller's, who gives it back or closes it. */
+/** As host_ask, and the stream stays the caller's, who gives it back or closes it. */
 enum nnvts_status host_ask_on(struct host_link *link, uint32_t kind, struct host_out *o, struct host_in *in,
-                              struct host_lane **lane);
-void host_lane_give_back(struct host_link *link, struct host_lane *lane);
-void host_lane_close(struct host_lane *lane);
+                              struct host_stream **stream);
+void host_stream_give_back(struct host_link *link, struct host_stream *stream);
+void host_stream_close(struct host_stream *stream);
 /** The status that an answer begins with. */
 enum nnvts_status host_get_status(struct host_in *in);
 /** After the last get: *status, or DEAD_OBJECT if the answer was malformed. Ends *in. */

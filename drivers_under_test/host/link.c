@@ -190,21 +190,21 @@ static struct host_process *process_connect(const char *driver, const char *opti
     return NULL;
 }
 
-/* --------------------------------------------------------------------- lanes */
+/* --------------------------------------------------------------------- streams */
 
-void host_lane_close(struct host_lane *lane) {
-    close(lane->socket);
-    free(lane);
+void host_stream_close(struct host_stream *stream) {
+    close(stream->socket);
+    free(stream);
 }
 
-void host_lane_give_back(struct host_link *link, struct host_lane *lane) {
+void host_stream_give_back(struct host_link *link, struct host_stream *stream) {
     if (atomic_load(&link->dead)) {
-        host_lane_close(lane);
+        host_stream_close(stream);
         return;
     }
     pthread_mutex_lock(&link->lock);
-    lane->next = link->idle;
-    link->idle = lane;
+    stream->next = link->idle;
+    link->idle = stream;
     pthread_mutex_unlock(&link->lock);
 }
 
@@ -215,51 +215,51 @@ static bool ask_on_socket(int socket, uint32_t kind, const struct host_out *o, s
     return false;
 }
 
-/** One more lane; link->lock is held. *gone: the host is. */
-static struct host_lane *lane_new(struct host_link *link, bool *gone) {
+/** One more stream; link->lock is held. *gone: the host is. */
+static struct host_stream *stream_new(struct host_link *link, bool *gone) {
     int ends[2];
-    struct host_lane *lane = calloc(1, sizeof *lane);
+    struct host_stream *stream = calloc(1, sizeof *stream);
     struct host_in *in = malloc(sizeof *in);
-    if (lane && in && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+    if (stream && in && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
         struct host_out o = {0};
         host_put_fd(&o, ends[1]);
-        *gone = !ask_on_socket(link->root, HOST_LANE, &o, in);
-        lane->socket = ends[0];
+        *gone = !ask_on_socket(link->root, HOST_STREAM, &o, in);
+        stream->socket = ends[0];
         close(ends[1]);
         enum nnvts_status st = *gone ? NNVTS_STATUS_DEAD_OBJECT : host_get_status(in);
         if (!*gone) host_in_end(in);
         free(in);
-        if (st == NNVTS_STATUS_NONE) return lane;
-        host_lane_close(lane);
+        if (st == NNVTS_STATUS_NONE) return stream;
+        host_stream_close(stream);
         return NULL;
     }
     free(in);
-    free(lane);
+    free(stream);
     return NULL;
 }
 
-static enum nnvts_status lane_take(struct host_link *link, struct host_lane **out) {
+static enum nnvts_status stream_take(struct host_link *link, struct host_stream **out) {
     bool gone = false;
     pthread_mutex_lock(&link->lock);
-    struct host_lane *lane = link->idle;
-    if (lane)
-        link->idle = lane->next;
+    struct host_stream *stream = link->idle;
+    if (stream)
+        link->idle = stream->next;
     else
-        lane = lane_new(link, &gone);
+        stream = stream_new(link, &gone);
     pthread_mutex_unlock(&link->lock);
     if (gone) host_link_died(link);
-    *out = lane;
-    return lane ? NNVTS_STATUS_NONE : gone ? NNVTS_STATUS_DEAD_OBJECT : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    *out = stream;
+    return stream ? NNVTS_STATUS_NONE : gone ? NNVTS_STATUS_DEAD_OBJECT : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
 enum nnvts_status host_ask_on(struct host_link *link, uint32_t kind, struct host_out *o, struct host_in *in,
-                              struct host_lane **lane) {
+                              struct host_stream **stream) {
     enum nnvts_status st = o->invalid                 ? NNVTS_STATUS_INVALID_ARGUMENT
                            : o->failed                ? NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT
                            : atomic_load(&link->dead) ? NNVTS_STATUS_DEAD_OBJECT
-                                                      : lane_take(link, lane);
-    if (st == NNVTS_STATUS_NONE && !ask_on_socket((*lane)->socket, kind, o, in)) {
-        host_lane_close(*lane);
+                                                      : stream_take(link, stream);
+    if (st == NNVTS_STATUS_NONE && !ask_on_socket((*stream)->socket, kind, o, in)) {
+        host_stream_close(*stream);
         host_link_died(link);
         st = NNVTS_STATUS_DEAD_OBJECT;
     }
@@ -268,9 +268,9 @@ enum nnvts_status host_ask_on(struct host_link *link, uint32_t kind, struct host
 }
 
 enum nnvts_status host_ask(struct host_link *link, uint32_t kind, struct host_out *o, struct host_in *in) {
-    struct host_lane *lane;
-    enum nnvts_status st = host_ask_on(link, kind, o, in, &lane);
-    if (st == NNVTS_STATUS_NONE) host_lane_give_back(link, lane);
+    struct host_stream *stream;
+    enum nnvts_status st = host_ask_on(link, kind, o, in, &stream);
+    if (st == NNVTS_STATUS_NONE) host_stream_give_back(link, stream);
     return st;
 }
 
@@ -288,12 +288,12 @@ enum nnvts_status host_answered(struct host_link *link, struct host_in *in, enum
 
 static void close_idle(struct host_link *link) {
     pthread_mutex_lock(&link->lock);
-    struct host_lane *idle = link->idle;
+    struct host_stream *idle = link->idle;
     link->idle = NULL;
     pthread_mutex_unlock(&link->lock);
-    for (struct host_lane *next; idle; idle = next) {
+    for (struct host_stream *next; idle; idle = next) {
         next = idle->next;
-        host_lane_close(idle);
+        host_stream_close(idle);
     }
 }
 

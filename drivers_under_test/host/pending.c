@@ -11,7 +11,7 @@
 struct pending {
     struct host_device *device;
     struct host_link *link;
-    struct host_lane *lane; /* the host tells on it how the execution has ended */
+    struct host_stream *stream; /* the host tells on it how the execution has ended */
     struct host_pools pools;
     /* asynchronous */
     nnvts_execute_callback callback;
@@ -72,15 +72,15 @@ static void ended(struct host_device *d) {
     pthread_mutex_unlock(&d->lock);
 }
 
-/** The second answer; false if the host has died. The lane is given back or closed. */
+/** The second answer; false if the host has died. The stream is given back or closed. */
 static bool second_answer(struct pending *x, uint32_t kind, struct host_in *in) {
-    enum host_received got = host_receive(x->lane->socket, in);
+    enum host_received got = host_receive(x->stream->socket, in);
     if (got == HOST_GOT && in->kind == kind) {
-        host_lane_give_back(x->link, x->lane);
+        host_stream_give_back(x->link, x->stream);
         return true;
     }
     if (got == HOST_GOT) host_in_end(in);
-    host_lane_close(x->lane);
+    host_stream_close(x->stream);
     host_link_died(x->link);
     return false;
 }
@@ -137,10 +137,10 @@ enum nnvts_status host_execute_async(struct nnvts_prepared_model *self, const st
     host_put_u64(&o, p->id);
     host_put_request(&o, request, x->pools.sent);
     host_put_config(&o, config);
-    st = host_ask_on(p->link, HOST_EXECUTE_ASYNC, &o, &in, &x->lane);
+    st = host_ask_on(p->link, HOST_EXECUTE_ASYNC, &o, &in, &x->stream);
     if (st == NNVTS_STATUS_NONE) {
         st = host_answered(p->link, &in, host_get_status(&in));
-        if (st != NNVTS_STATUS_NONE) host_lane_give_back(p->link, x->lane);
+        if (st != NNVTS_STATUS_NONE) host_stream_give_back(p->link, x->stream);
     }
     if (st == NNVTS_STATUS_NONE)
         start(x, wait_async);
@@ -221,12 +221,12 @@ enum nnvts_status host_execute_fenced(struct nnvts_prepared_model *self, const s
     host_put_config(&o, config);
     host_put_u64(&o, duration_ns);
     if (x->event < 0) o.failed = true;
-    st = host_ask_on(p->link, HOST_EXECUTE_FENCED, &o, &in, &x->lane);
+    st = host_ask_on(p->link, HOST_EXECUTE_FENCED, &o, &in, &x->stream);
     if (st == NNVTS_STATUS_NONE) {
         st = host_get_status(&in);
         x->id = host_get_u64(&in);
         st = host_answered(p->link, &in, st);
-        if (st != NNVTS_STATUS_NONE) host_lane_give_back(p->link, x->lane);
+        if (st != NNVTS_STATUS_NONE) host_stream_give_back(p->link, x->stream);
     }
     if (st != NNVTS_STATUS_NONE) {
         pending_free(x);

@@ -26,7 +26,7 @@ enum {
 enum host_kind {
     HOST_CONNECT = 1, /**< on the control socket: a new client, on the socket that comes with it; no answer */
     HOST_HELLO,       /**< opens the device, tells what it is */
-    HOST_LANE,        /**< one more socket for calls of the same client */
+    HOST_STREAM,      /**< one more socket for calls of the same client */
     HOST_CLOSE,       /**< releases all that the client has */
     HOST_STATUS,
     HOST_SUPPORTED,
@@ -41,8 +41,8 @@ enum host_kind {
     HOST_FENCED_RESULT,
     HOST_CREATE_EXECUTION,
     HOST_RUN_EXECUTION,
-    HOST_CREATE_BURST,  /**< the lane belongs to the burst from then on */
-    HOST_BURST_MEMORY,  /**< on a burst's lane: the descriptor of a slot; no answer */
+    HOST_CREATE_BURST,  /**< the stream belongs to the burst from then on */
+    HOST_BURST_MEMORY,  /**< on a burst's stream: the descriptor of a slot; no answer */
     HOST_BURST_EXECUTE, /**< in a burst's rings */
     HOST_BURST_FORGET,  /**< in a burst's rings */
     HOST_RELEASE,

@@ -16,7 +16,7 @@ static const double TURN_NS = 4e6; /* of timed executions */
 static const uint64_t TICK_NS = 20000000;
 
 /** One process and what it tells; not trusted. */
-struct seat {
+struct slot {
     struct nnv_hub hub; /* wakes the process; hub.stop ends it */
     _Atomic uint32_t ready;
     _Atomic uint32_t turn, done; /* asked for, and come to its end */
@@ -33,14 +33,14 @@ struct seat {
 /** All processes of a block. */
 struct table {
     struct nnv_hub hub; /* wakes the caller */
-    struct seat seat[NNV_GATE_PARTS];
+    struct slot slot[NNV_GATE_PARTS];
 };
 
 /* --------------------------------------------------------- in a process of its own */
 
 /** What a process holds of its driver. */
-struct player {
-    struct seat *seat;
+struct contestant {
+    struct slot *slot;
     struct nnv_client client;
     struct nnv_arena *arena;
     struct nnv_bench_model model;
@@ -48,29 +48,29 @@ struct player {
     uint32_t set; /* of inputs, next */
 };
 
-static bool execute(struct player *p, double *ns) {
+static bool execute(struct contestant *p, double *ns) {
     const uint32_t set = p->set++ % p->stream.sets;
     *ns = nnv_bench_stream_time(&p->stream, set);
     if (*ns >= 0) return true;
-    p->seat->state = NNV_BENCH_FAILED;
-    nnv_bench_stream_reason(&p->stream, set, p->seat->reason);
+    p->slot->state = NNV_BENCH_FAILED;
+    nnv_bench_stream_reason(&p->stream, set, p->slot->reason);
     return false;
 }
 
 /** A few executions, at least as long as a turn: caches, pages and clocks of the driver come to rest. */
-static bool warm_up(struct player *p) {
+static bool warm_up(struct contestant *p) {
     enum { WINDOW = 5, MOST = 2000 };
     double last[WINDOW];
     uint64_t begin = nnv_now_ns();
     for (uint32_t k = 0; k < MOST && (k < WINDOW || (double)(nnv_now_ns() - begin) < 2 * TURN_NS); k++)
         if (!execute(p, &last[k % WINDOW])) return false;
     nnv_sort(last, WINDOW);
-    p->seat->warm_ns = nnv_median(last, WINDOW);
+    p->slot->warm_ns = nnv_median(last, WINDOW);
     return true;
 }
 
-static bool get_ready(struct player *p, const struct nnv_bench_work *work, const struct nnv_duel_options *o) {
-    struct seat *s = p->seat;
+static bool get_ready(struct contestant *p, const struct nnv_bench_work *work, const struct nnv_duel_options *o) {
+    struct slot *s = p->slot;
     s->state = nnv_bench_model_prepare(&p->model, o->preference, p->arena, NULL, s->reason);
     if (s->state == NNV_BENCH_DONE)
         s->state = nnv_bench_stream_open(&p->stream, work, o->mode, p->model.prepared, p->arena, s->reason);
@@ -78,8 +78,8 @@ static bool get_ready(struct player *p, const struct nnv_bench_work *work, const
 }
 
 /** Waits for turns: one execution that is not timed, for the caches that others have used, then a burst. */
-static void play(struct player *p, struct table *t) {
-    struct seat *s = p->seat;
+static void serve(struct contestant *p, struct table *t) {
+    struct slot *s = p->slot;
     for (uint32_t played = 0;;) {
         uint32_t seen = atomic_load(&s->hub.wake);
         if (atomic_load(&s->hub.stop)) return;
@@ -98,9 +98,9 @@ static void play(struct player *p, struct table *t) {
     }
 }
 
-static _Noreturn void play_and_exit(const struct nnv_bench_work *work, const struct nnv_duel_options *o,
-                                    const struct nnv_duel_driver *driver, struct table *t, struct seat *s) {
-    struct player p = {.seat = s};
+static _Noreturn void serve_and_exit(const struct nnv_bench_work *work, const struct nnv_duel_options *o,
+                                     const struct nnv_duel_driver *driver, struct table *t, struct slot *s) {
+    struct contestant p = {.slot = s};
     nnv_process_sandbox(-1);
     p.arena = nnv_arena_new();
     s->opened = p.arena ? nnv_client_open(&p.client, driver->path, driver->options, &s->err) : nnv_no_memory(&s->err);
@@ -113,7 +113,7 @@ static _Noreturn void play_and_exit(const struct nnv_bench_work *work, const str
     }
     atomic_store(&s->ready, 1);
     nnv_hub_notify(&t->hub);
-    if (ok) play(&p, t);
+    if (ok) serve(&p, t);
     if (p.model.prepared) {
         nnv_bench_stream_close(&p.stream);
         p.model.prepared->release(p.model.prepared);
@@ -129,7 +129,7 @@ struct duel {
     struct nnv_duel_result *r;
     struct table *table;
     enum nnv_gate_part part[NNV_GATE_PARTS]; /* of each process of the block */
-    int seat[NNV_GATE_PARTS];                /* of each part: its process */
+    int slot[NNV_GATE_PARTS];                /* of each part: its process */
     pid_t pid[NNV_GATE_PARTS];               /* 0: has ended */
     struct nnv_gate_times times;
     double *all[2]; /* times of both drivers */
@@ -164,7 +164,7 @@ static bool await(struct duel *d, int process, const _Atomic uint32_t *what, uin
 
 /** False if the process says that something went wrong. */
 static bool is_well(struct duel *d, int process, enum nnv_status *st) {
-    struct seat *s = &d->table->seat[process];
+    struct slot *s = &d->table->slot[process];
     if (s->opened != NNV_OK) {
         s->err.text[NNV_ERR_TEXT - 1] = '\0';
         *st = nnv_fail(d->err, s->opened == NNV_NO_MEMORY ? NNV_NO_MEMORY : NNV_INVALID, "%s", s->err.text);
@@ -177,20 +177,20 @@ static bool is_well(struct duel *d, int process, enum nnv_status *st) {
 }
 
 /** Starts the processes of a block, one after the other. */
-static bool seat_all(struct duel *d, uint32_t block, enum nnv_status *st) {
-    nnv_gate_casting(d->o->gate.seed, block, d->part);
+static bool start_all(struct duel *d, uint32_t block, enum nnv_status *st) {
+    nnv_gate_roles(d->o->gate.seed, block, d->part);
     memset(d->table, 0, sizeof *d->table);
     for (int k = 0; k < NNV_GATE_PARTS; k++) {
         const struct nnv_duel_driver *driver = d->part[k] == NNV_GATE_TESTED ? &d->o->tested : &d->o->against;
-        d->seat[d->part[k]] = k;
+        d->slot[d->part[k]] = k;
         d->pid[k] = nnv_process_fork();
-        if (d->pid[k] == 0) play_and_exit(d->work, d->o, driver, d->table, &d->table->seat[k]);
+        if (d->pid[k] == 0) serve_and_exit(d->work, d->o, driver, d->table, &d->table->slot[k]);
         if (d->pid[k] < 0) {
             d->pid[k] = 0;
             *st = nnv_fail(d->err, NNV_IO, "cannot start a process: %s", strerror(errno));
             return false;
         }
-        if (!await(d, k, &d->table->seat[k].ready, 1) || !is_well(d, k, st)) return false;
+        if (!await(d, k, &d->table->slot[k].ready, 1) || !is_well(d, k, st)) return false;
     }
     return true;
 }
@@ -200,8 +200,8 @@ static void dismiss_all(struct duel *d) {
     const uint64_t patience_ns = 2000000000;
     for (int k = 0; k < NNV_GATE_PARTS; k++) {
         if (d->pid[k] == 0) continue;
-        atomic_store(&d->table->seat[k].hub.stop, 1);
-        nnv_hub_notify(&d->table->seat[k].hub);
+        atomic_store(&d->table->slot[k].hub.stop, 1);
+        nnv_hub_notify(&d->table->slot[k].hub);
     }
     for (int k = 0; k < NNV_GATE_PARTS; k++) {
         struct nnv_end end;
@@ -213,14 +213,14 @@ static void dismiss_all(struct duel *d) {
 /** As many executions as fill a turn; the same in all blocks. */
 static uint32_t choose_burst(const struct table *t) {
     double slowest = 1;
-    for (int k = 0; k < NNV_GATE_PARTS; k++) slowest = fmax(slowest, t->seat[k].warm_ns);
+    for (int k = 0; k < NNV_GATE_PARTS; k++) slowest = fmax(slowest, t->slot[k].warm_ns);
     double n = TURN_NS / slowest;
     return n < 3 ? 3 : n > NNV_GATE_BURST ? NNV_GATE_BURST : (uint32_t)n;
 }
 
 static bool take_turn(struct duel *d, enum nnv_gate_part part, uint32_t round, enum nnv_status *st) {
-    int k = d->seat[part];
-    struct seat *s = &d->table->seat[k];
+    int k = d->slot[part];
+    struct slot *s = &d->table->slot[k];
     s->burst = d->r->burst;
     atomic_store(&s->turn, ++d->turns);
     nnv_hub_notify(&s->hub);
@@ -239,10 +239,10 @@ static bool run_block(struct duel *d, uint32_t block, enum nnv_status *st) {
     enum { LOOKS = 12 };
     double yardstick[NNV_GATE_ROUNDS * LOOKS];
     struct nnv_gate_block *b = &d->r->block[block];
-    if (!seat_all(d, block, st)) return false;
+    if (!start_all(d, block, st)) return false;
     if (d->r->burst == 0) d->r->burst = choose_burst(d->table);
     for (int side = 0; side < 2 && block == 0; side++) {
-        const struct seat *s = &d->table->seat[d->seat[side]];
+        const struct slot *s = &d->table->slot[d->slot[side]];
         snprintf(d->r->side[side].device, sizeof s->device, "%.63s", s->device);
         snprintf(d->r->side[side].version, sizeof s->version, "%.63s", s->version);
     }

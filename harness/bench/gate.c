@@ -33,7 +33,7 @@ static void shuffle(struct nnv_rng *rng, enum nnv_gate_part *parts) {
     }
 }
 
-void nnv_gate_casting(uint64_t seed, uint32_t block, enum nnv_gate_part part[NNV_GATE_PARTS]) {
+void nnv_gate_roles(uint64_t seed, uint32_t block, enum nnv_gate_part part[NNV_GATE_PARTS]) {
     struct nnv_rng rng = nnv_rng_make(seed, block, UINT64_MAX);
     shuffle(&rng, part);
 }

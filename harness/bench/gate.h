@@ -49,7 +49,7 @@ struct nnv_gate_block {
 };
 
 /** Which process, in the order of starting, plays which part in the block: part[process]. */
-void nnv_gate_casting(uint64_t seed, uint32_t block, enum nnv_gate_part part[NNV_GATE_PARTS]);
+void nnv_gate_roles(uint64_t seed, uint32_t block, enum nnv_gate_part part[NNV_GATE_PARTS]);
 /** The order of the parts in a round. */
 void nnv_gate_order(uint64_t seed, uint32_t block, uint32_t round, enum nnv_gate_part order[NNV_GATE_PARTS]);
 /** Makes a block of its times: for the median pair by pair, so that drift within the block cancels. */

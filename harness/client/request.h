@@ -8,7 +8,7 @@
 
 /** The arguments of one execution, and what it answers. */
 struct nnv_request {
-    const struct nnv_subject *subject; /**< the caller's, to judge the answer by; not read here */
+    const struct nnv_fixture *fixture; /**< the caller's, to judge the answer by; not read here */
     const struct nnv_model *model;
     const struct nnv_value *in;  /**< the model's inputs; an omitted one has no memory */
     const struct nnv_value *out; /**< shapes and sizes that the outputs are expected to have; values are not read */

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "harness/client/abi.h"
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 
 struct probe_case {
     const char *name;
-    void (*run)(struct nnv_session *s);
+    void (*run)(struct nnv_context *s);
 };
 
 /* ------------------------------------------------------------------ identity */
@@ -23,27 +23,27 @@ static bool is_text(const char *s) {
     return true;
 }
 
-static void identity(struct nnv_session *p) {
+static void identity(struct nnv_context *p) {
     nnv_expect(p, is_text(p->device->name), "the device's name is empty or holds control characters");
     nnv_expect(p, is_text(p->env->client->driver->name), "the driver's name is empty or holds control characters");
 }
 
-static void version(struct nnv_session *p) {
+static void version(struct nnv_context *p) {
     nnv_expect(p, is_text(p->device->version), "the device's version is empty or holds control characters");
 }
 
-static void type(struct nnv_session *p) {
+static void type(struct nnv_context *p) {
     int t = p->device->type;
     nnv_expect(p, t >= ANEURALNETWORKS_DEVICE_OTHER && t <= ANEURALNETWORKS_DEVICE_ACCELERATOR,
                "device type %d is none of OTHER (1), CPU (2), GPU (3), ACCELERATOR (4)", t);
 }
 
-static void level(struct nnv_session *p) {
+static void level(struct nnv_context *p) {
     int l = p->device->feature_level;
     nnv_expect(p, l >= 1 && l <= 8, "feature level %d is not between 1 and 8", l);
 }
 
-static void struct_size(struct nnv_session *p) {
+static void struct_size(struct nnv_context *p) {
     const struct nnvts_driver *driver = p->env->client->driver;
     enum { SANE = 1 << 16 };
     nnv_expect(p, driver->struct_size >= sizeof *driver && driver->struct_size < SANE,
@@ -52,7 +52,7 @@ static void struct_size(struct nnv_session *p) {
                "struct_size %u of the device, expected at least %zu", p->device->struct_size, NNVTS_DEVICE_LEAST_BYTES);
 }
 
-static void functions(struct nnv_session *p) {
+static void functions(struct nnv_context *p) {
     const struct nnvts_device *d = p->device;
     nnv_expect(p, d->get_status && d->get_supported_operations && d->prepare_model && d->release,
                "a required function of the device is missing");
@@ -60,12 +60,12 @@ static void functions(struct nnv_session *p) {
     nnv_expect(p, !caches || d->prepare_from_cache, "cache files are announced, but prepare_from_cache is missing");
 }
 
-static void status(struct nnv_session *p) {
+static void status(struct nnv_context *p) {
     enum nnvts_device_status s = p->device->get_status(p->device);
     nnv_expect(p, s == NNVTS_DEVICE_AVAILABLE, "get_status answered %d, expected AVAILABLE (0)", (int)s);
 }
 
-static void cache_files(struct nnv_session *p) {
+static void cache_files(struct nnv_context *p) {
     const struct nnvts_device *d = p->device;
     nnv_expect(p, d->model_cache_files <= NNVTS_MAX_CACHE_FILES, "%u model cache files, at most %u are allowed",
                d->model_cache_files, NNVTS_MAX_CACHE_FILES);
@@ -75,14 +75,14 @@ static void cache_files(struct nnv_session *p) {
 
 /* -------------------------------------------------------------- capabilities */
 
-static void expect_performance(struct nnv_session *p, const char *what, const struct nnvts_performance *f) {
+static void expect_performance(struct nnv_context *p, const char *what, const struct nnvts_performance *f) {
     nnv_expect(p, f->exec_time > 0 && f->exec_time <= FLT_MAX, "%s: exec_time %g is not finite and above 0", what,
                (double)f->exec_time);
     nnv_expect(p, f->power_usage > 0 && f->power_usage <= FLT_MAX, "%s: power_usage %g is not finite and above 0", what,
                (double)f->power_usage);
 }
 
-static void capabilities(struct nnv_session *p) {
+static void capabilities(struct nnv_context *p) {
     const struct nnvts_capabilities *c = &p->device->capabilities;
     expect_performance(p, "relaxed_scalar", &c->relaxed_scalar);
     expect_performance(p, "relaxed_tensor", &c->relaxed_tensor);
@@ -90,7 +90,7 @@ static void capabilities(struct nnv_session *p) {
     expect_performance(p, "while_performance", &c->while_performance);
 }
 
-static void operand_performance(struct nnv_session *p) {
+static void operand_performance(struct nnv_context *p) {
     const struct nnvts_capabilities *c = &p->device->capabilities;
     enum { SANE = 1024 };
     uint32_t n = c->operand_performance_count;
@@ -109,7 +109,7 @@ static void operand_performance(struct nnv_session *p) {
     }
 }
 
-static void extensions(struct nnv_session *p) {
+static void extensions(struct nnv_context *p) {
     const struct nnvts_device *d = p->device;
     enum { SANE = 1024 };
     if (!nnv_expect(p, d->extension_count <= SANE, "%u extensions", d->extension_count)) return;
@@ -140,7 +140,7 @@ static void extensions(struct nnv_session *p) {
 /* ---------------------------------------------------------------- small model */
 
 /** c = a + b of two float32 values each, no activation. bad: input b does not exist. */
-static bool make_add(struct nnv_session *p, bool bad, struct nnvts_model *model) {
+static bool make_add(struct nnv_context *p, bool bad, struct nnvts_model *model) {
     static uint32_t dims[] = {2}, in[] = {0, 1, 2}, missing[] = {0, 4, 2}, out[] = {3}, inputs[] = {0, 1};
     static const int32_t none = ANEURALNETWORKS_FUSED_NONE;
     const struct nnv_operand tensor = {.type = ANEURALNETWORKS_TENSOR_FLOAT32, .rank = 1, .dims = dims};
@@ -154,13 +154,13 @@ static bool make_add(struct nnv_session *p, bool bad, struct nnvts_model *model)
     const struct nnv_model m = {.main = {4, 1, 2, 1, operand, &add, inputs, out}};
     struct nnv_err err = {0};
     if (nnv_abi_model_at(&m, p->env->arena, NULL, NULL, model, &err) == NNV_OK) return true;
-    return nnv_session_error(p, "%s", err.text);
+    return nnv_context_error(p, "%s", err.text);
 }
 
 /** Asks whether the model is supported; false (and FAIL) if there is no proper answer. */
-static bool ask(struct nnv_session *p, const struct nnvts_model *model, bool *supported) {
+static bool ask(struct nnv_context *p, const struct nnvts_model *model, bool *supported) {
     uint8_t answer = 0xee;
-    nnv_session_enter(p, NNV_PHASE_SUPPORTED);
+    nnv_context_enter(p, NNV_PHASE_SUPPORTED);
     enum nnvts_status st = p->device->get_supported_operations(p->device, model, (bool *)&answer);
     if (!nnv_expect_status(p, "get_supported_operations of an ADD", st, NNVTS_STATUS_NONE)) return false;
     if (!nnv_expect(p, answer <= 1, "get_supported_operations answered NONE and nothing else")) return false;
@@ -168,20 +168,20 @@ static bool ask(struct nnv_session *p, const struct nnvts_model *model, bool *su
     return true;
 }
 
-static enum nnvts_status prepare(struct nnv_session *p, const struct nnvts_model *model,
+static enum nnvts_status prepare(struct nnv_context *p, const struct nnvts_model *model,
                                  struct nnvts_prepared_model **out) {
-    nnv_session_enter(p, NNV_PHASE_PREPARE);
+    nnv_context_enter(p, NNV_PHASE_PREPARE);
     return p->device->prepare_model(p->device, model, &nnv_prepare_config, out);
 }
 
-static void supported_stable(struct nnv_session *p) {
+static void supported_stable(struct nnv_context *p) {
     struct nnvts_model model;
     bool first, second;
     if (!make_add(p, false, &model) || !ask(p, &model, &first) || !ask(p, &model, &second)) return;
     nnv_expect(p, first == second, "asked twice, get_supported_operations claims ADD once and denies it once");
 }
 
-static void supported_prepares(struct nnv_session *p) {
+static void supported_prepares(struct nnv_context *p) {
     struct nnvts_model model;
     struct nnvts_prepared_model *prepared = NULL;
     bool supported;
@@ -197,34 +197,34 @@ static void supported_prepares(struct nnv_session *p) {
     if (!prepared) return;
     if (nnv_expect(p, prepared->struct_size >= sizeof *prepared && prepared->execute && prepared->release,
                    "the prepared model is too small or lacks a required function")) {
-        nnv_session_enter(p, NNV_PHASE_RELEASE);
+        nnv_context_enter(p, NNV_PHASE_RELEASE);
         prepared->release(prepared);
     }
 }
 
-static void two_prepared(struct nnv_session *p) {
+static void two_prepared(struct nnv_context *p) {
     struct nnvts_model model;
     struct nnvts_prepared_model *one = NULL, *two = NULL;
     bool supported;
     if (!make_add(p, false, &model) || !ask(p, &model, &supported)) return;
     if (!supported) {
-        nnv_session_unsupported(p, "the driver does not support ADD");
+        nnv_context_unsupported(p, "the driver does not support ADD");
         return;
     }
     nnv_expect_status(p, "prepare_model", prepare(p, &model, &one), NNVTS_STATUS_NONE);
     nnv_expect_status(p, "prepare_model, a second time,", prepare(p, &model, &two), NNVTS_STATUS_NONE);
     nnv_expect(p, one && two && one != two, "two prepared models are one object");
-    nnv_session_enter(p, NNV_PHASE_RELEASE);
+    nnv_context_enter(p, NNV_PHASE_RELEASE);
     if (one) one->release(one);
     if (two && two != one) two->release(two);
 }
 
-static void bad_index(struct nnv_session *p) {
+static void bad_index(struct nnv_context *p) {
     struct nnvts_model model;
     struct nnvts_prepared_model *prepared = NULL;
     bool supported = false;
     if (!make_add(p, true, &model)) return;
-    nnv_session_enter(p, NNV_PHASE_SUPPORTED);
+    nnv_context_enter(p, NNV_PHASE_SUPPORTED);
     nnv_expect_status(p, "get_supported_operations of a model with a wrong operand index",
                       p->device->get_supported_operations(p->device, &model, &supported),
                       NNVTS_STATUS_INVALID_ARGUMENT);
@@ -247,7 +247,7 @@ static bool same_capabilities(const struct nnvts_capabilities *a, const struct n
            a->operand_performance == b->operand_performance;
 }
 
-static void stable(struct nnv_session *p) {
+static void stable(struct nnv_context *p) {
     const struct nnvts_device before = *p->device;
     char name[256], ver[256];
     struct nnvts_model model;
@@ -265,10 +265,10 @@ static void stable(struct nnv_session *p) {
                "the capabilities changed while the device was open");
 }
 
-static void reopen(struct nnv_session *p) {
+static void reopen(struct nnv_context *p) {
     struct nnv_client second = {0};
     struct nnv_err err = {0};
-    nnv_session_enter(p, NNV_PHASE_OPEN);
+    nnv_context_enter(p, NNV_PHASE_OPEN);
     enum nnv_status st =
         nnv_client_attach(&second, p->env->client->driver, "opened again", p->env->config->driver_options, &err);
     if (!nnv_expect(p, st == NNV_OK, "opening a second device failed: %s", err.text)) return;
@@ -280,15 +280,15 @@ static void reopen(struct nnv_session *p) {
                "opened again, type or feature level is another");
     nnv_expect(p, a->model_cache_files == b->model_cache_files && a->data_cache_files == b->data_cache_files,
                "opened again, the numbers of cache files are others");
-    nnv_session_enter(p, NNV_PHASE_RELEASE);
+    nnv_context_enter(p, NNV_PHASE_RELEASE);
     nnv_client_close(&second);
     supported_prepares(p); /* the first device lives on */
 }
 
-static void unknown_option(struct nnv_session *p) {
+static void unknown_option(struct nnv_context *p) {
     struct nnvts_device *device = NULL;
     const char *reason = NULL;
-    nnv_session_enter(p, NNV_PHASE_OPEN);
+    nnv_context_enter(p, NNV_PHASE_OPEN);
     enum nnvts_status st = p->env->client->driver->open("no driver knows this option", &device, &reason);
     nnv_expect_status(p, "open with an unknown option", st, NNVTS_STATUS_INVALID_ARGUMENT);
     nnv_expect(p, st == NNVTS_STATUS_NONE || !device, "open was refused, but gave a device");
@@ -332,13 +332,13 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
-    nnv_session_begin(&s, env, result);
+    struct nnv_context s;
+    nnv_context_begin(&s, env, result);
     if (c->a < sizeof probes / sizeof *probes)
         probes[c->a].run(&s);
     else
-        nnv_session_error(&s, "there is no device case %llu", (unsigned long long)c->a);
-    nnv_session_end(&s);
+        nnv_context_error(&s, "there is no device case %llu", (unsigned long long)c->a);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_device = {

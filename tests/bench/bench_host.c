@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "harness/suites/kit/session.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/context.h"
+#include "harness/suites/kit/fixture_models.h"
 #include "nnvts/result.h"
 
 enum { WARM = 200, ROUNDS = 2000 };
@@ -19,8 +19,8 @@ struct bench {
     struct nnv_run_config config;
     struct nnv_case_env env;
     struct nnv_result result;
-    struct nnv_session session;
-    struct nnv_subject subject;
+    struct nnv_context session;
+    struct nnv_fixture subject;
     struct nnvts_prepared_model *prepared;
     struct nnv_request values;
     struct nnvts_burst *burst;
@@ -33,21 +33,21 @@ static bool start(struct bench *b, const char *folder, const char *driver, const
     snprintf(path, sizeof path, "%s/%s.so", folder, driver);
     b->env = (struct nnv_case_env){.config = &b->config, .client = &b->client, .arena = nnv_arena_new()};
     if (!b->env.arena || nnv_client_open(&b->client, path, options, &err) != NNV_OK ||
-        nnv_subject_build(nnv_subject_by_name("add_float32"), 1, b->env.arena, &spec, &err) != NNV_OK) {
+        nnv_fixture_build(nnv_fixture_by_name("add_float32"), 1, b->env.arena, &spec, &err) != NNV_OK) {
         fprintf(stderr, "bench_host: %s\n", err.text);
         return false;
     }
-    nnv_session_begin(&b->session, &b->env, &b->result);
-    return nnv_session_subject(&b->session, spec, &b->subject) &&
-           (b->prepared = nnv_session_prepare(&b->session, &b->subject)) != NULL &&
-           nnv_session_request(&b->session, &b->subject, NNV_POOL_WRITABLE, &b->values) &&
+    nnv_context_begin(&b->session, &b->env, &b->result);
+    return nnv_context_model(&b->session, spec, &b->subject) &&
+           (b->prepared = nnv_context_prepare(&b->session, &b->subject)) != NULL &&
+           nnv_context_request(&b->session, &b->subject, NNV_POOL_WRITABLE, &b->values) &&
            b->prepared->create_burst(b->prepared, &b->burst) == NNVTS_STATUS_NONE;
 }
 
 static void stop(struct bench *b) {
     b->burst->release(b->burst);
-    nnv_session_release(&b->session, b->prepared);
-    nnv_session_end(&b->session);
+    nnv_context_release(&b->session, b->prepared);
+    nnv_context_end(&b->session);
     nnv_client_close(&b->client);
     nnv_arena_free(b->env.arena);
     nnv_text_free(&b->result.reason);
@@ -72,7 +72,7 @@ static void measure(const char *what, struct bench *b, bool burst) {
         const uint64_t begun = nnv_now_ns();
         const enum nnvts_status st = once(b, burst);
         if (i >= 0) ns[i] = nnv_now_ns() - begun;
-        if (nnv_session_check_values(&b->session, what, st, &b->values)) continue;
+        if (nnv_context_check_values(&b->session, what, st, &b->values)) continue;
         fprintf(stderr, "bench_host: %s\n", b->result.reason.data);
         exit(1);
     }

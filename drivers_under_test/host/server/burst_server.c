@@ -11,7 +11,7 @@
 #include "server.h"
 
 struct burst {
-    struct host_lane_server *lane;
+    struct host_stream_server *stream;
     struct nnvts_burst *inner;
     struct nnvts_burst members;
     struct host_rings *rings;
@@ -30,7 +30,7 @@ static void slot_close(struct burst *b, uint32_t slot) {
 /** One BURST_MEMORY; false if what comes is none. */
 static bool receive_slot(struct burst *b) {
     struct host_in in;
-    if (host_receive(b->lane->socket, &in) != HOST_GOT) return false;
+    if (host_receive(b->stream->socket, &in) != HOST_GOT) return false;
     uint32_t slot = host_get_u32(&in);
     int fd = host_get_fd(&in);
     bool ok = in.kind == HOST_BURST_MEMORY && host_in_done(&in) && slot < HOST_BURST_SLOTS && fd >= 0 &&
@@ -115,8 +115,8 @@ static bool serve_question(struct burst *b, uint32_t kind, size_t bytes, struct 
 }
 
 static bool client_lives(const struct burst *b) {
-    struct pollfd lane = {b->lane->socket, 0, 0}; /* whatever is unread: only the end matters */
-    return !host_closing(b->lane->session) && poll(&lane, 1, 0) <= 0;
+    struct pollfd stream = {b->stream->socket, 0, 0}; /* whatever is unread: only the end matters */
+    return !host_closing(b->stream->session) && poll(&stream, 1, 0) <= 0;
 }
 
 /** Until the client releases the burst (true), goes, or breaks the rules. */
@@ -149,11 +149,11 @@ static struct host_rings *map_rings(int fd) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-/** Serves the burst that the driver gave; the lane is a burst's until that ends. */
+/** Serves the burst that the driver gave; the stream is a burst's until that ends. */
 static enum host_reply serve_burst(struct burst *b, struct host_out *out) {
     host_put_status(out, NNVTS_STATUS_NONE);
     host_put_u32(out, HOST_FUNCTIONS(&b->members, nnvts_burst, execute));
-    bool released = host_send(b->lane->socket, HOST_CREATE_BURST, out) && serve_rings(b);
+    bool released = host_send(b->stream->socket, HOST_CREATE_BURST, out) && serve_rings(b);
     if (b->members.release) b->members.release(b->inner);
     for (uint32_t i = 0; i < HOST_BURST_SLOTS; i++) slot_close(b, i);
     if (released) {
@@ -165,8 +165,8 @@ static enum host_reply serve_burst(struct burst *b, struct host_out *out) {
     return released ? HOST_REPLIED : HOST_END;
 }
 
-enum host_reply host_serve_burst(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+enum host_reply host_serve_burst(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     uint64_t id = host_get_u64(in);
     int fd = host_get_fd(in);
     if (!host_in_done(in)) return HOST_END;
@@ -176,7 +176,7 @@ enum host_reply host_serve_burst(struct host_lane_server *lane, struct host_in *
     enum host_reply reply = HOST_REPLY;
     if (b) b->rings = map_rings(fd);
     if (b && b->rings && prepared && prepared->members.prepared.create_burst) {
-        b->lane = lane;
+        b->stream = stream;
         b->outputs = prepared->outputs;
         for (uint32_t i = 0; i < HOST_BURST_SLOTS; i++) b->slots[i] = -1;
         st = prepared->members.prepared.create_burst(prepared->inner.prepared, &b->inner);

@@ -7,15 +7,15 @@
 
 enum { UNFILLED = 0xee };
 
-static enum host_reply serve_status(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+static enum host_reply serve_status(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     if (!host_in_done(in)) return HOST_END;
     host_put_u32(out, (uint32_t)s->members.get_status(s->device));
     return HOST_REPLY;
 }
 
-static enum host_reply serve_supported(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+static enum host_reply serve_supported(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     struct nnvts_model model;
     host_model(host_reading(in), &model);
     uint8_t *supported = host_in_alloc(in, model.main.operation_count + 1, 1);
@@ -50,8 +50,8 @@ static enum host_reply put_prepared(struct host_session *s, enum nnvts_status st
     return HOST_REPLY;
 }
 
-static enum host_reply serve_prepare(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+static enum host_reply serve_prepare(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     struct nnvts_prepare_config config;
     struct nnvts_model model;
     struct nnvts_prepared_model *prepared = NULL;
@@ -63,8 +63,8 @@ static enum host_reply serve_prepare(struct host_lane_server *lane, struct host_
     return put_prepared(s, st, prepared, model.main.output_count, out);
 }
 
-static enum host_reply serve_from_cache(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+static enum host_reply serve_from_cache(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     struct nnvts_prepared_model *prepared = NULL;
     const struct nnvts_cache *cache = NULL;
     host_cache(host_reading(in), &cache);
@@ -110,8 +110,8 @@ static void put_buffer(struct host_session *s, enum nnvts_status status, struct 
     host_put_u32(out, HOST_FUNCTIONS(m, nnvts_buffer, copy_to));
 }
 
-static enum host_reply serve_allocate(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+static enum host_reply serve_allocate(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     struct nnvts_buffer_desc d = {0};
     struct nnvts_buffer *buffer = NULL;
     d.dimensions = host_get_array(in, sizeof *d.dimensions, &d.dimension_count);
@@ -132,8 +132,8 @@ static enum host_reply serve_allocate(struct host_lane_server *lane, struct host
     return HOST_REPLY;
 }
 
-static enum host_reply serve_copy(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+static enum host_reply serve_copy(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     uint64_t id = host_get_u64(in);
     struct nnvts_memory memory = host_get_memory(in);
     uint32_t count, *dimensions = host_get_array(in, sizeof *dimensions, &count);
@@ -150,16 +150,16 @@ static enum host_reply serve_copy(struct host_lane_server *lane, struct host_in 
     return HOST_REPLY;
 }
 
-static enum host_reply serve_release(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
+static enum host_reply serve_release(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
     uint64_t id = host_get_u64(in);
     if (!host_in_done(in)) return HOST_END;
-    bool known = host_object_remove(lane->session, id);
+    bool known = host_object_remove(stream->session, id);
     host_put_status(out, known ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT);
     return HOST_REPLY;
 }
 
-enum host_reply host_dispatch(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    static enum host_reply (*const serve[HOST_KINDS])(struct host_lane_server *, struct host_in *,
+enum host_reply host_dispatch(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    static enum host_reply (*const serve[HOST_KINDS])(struct host_stream_server *, struct host_in *,
                                                       struct host_out *) = {
         [HOST_STATUS] = serve_status,
         [HOST_SUPPORTED] = serve_supported,
@@ -177,5 +177,5 @@ enum host_reply host_dispatch(struct host_lane_server *lane, struct host_in *in,
         [HOST_CREATE_BURST] = host_serve_burst,
         [HOST_RELEASE] = serve_release,
     };
-    return in->kind < HOST_KINDS && serve[in->kind] ? serve[in->kind](lane, in, out) : HOST_END;
+    return in->kind < HOST_KINDS && serve[in->kind] ? serve[in->kind](stream, in, out) : HOST_END;
 }

@@ -37,11 +37,11 @@ static void put_refused(struct host_out *out, const struct nnvts_execution_resul
     host_put_result(out, &none, given);
 }
 
-enum host_reply host_serve_execute(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
+enum host_reply host_serve_execute(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
     struct question q;
     struct nnvts_execution_result result;
     uint32_t given;
-    get_question(lane->session, in, &q);
+    get_question(stream->session, in, &q);
     host_config(host_reading(in), &q.config);
     host_get_room(in, q.prepared ? host_shapes_needed(q.prepared->outputs, &q.request) : 0, &result, &given);
     bool done = host_in_done(in);
@@ -53,7 +53,7 @@ enum host_reply host_serve_execute(struct host_lane_server *lane, struct host_in
     } else if (done) {
         put_refused(out, &result, given);
     }
-    host_object_put(lane->session, q.prepared);
+    host_object_put(stream->session, q.prepared);
     return done ? HOST_REPLY : HOST_END;
 }
 
@@ -110,21 +110,21 @@ static void on_executed(void *context, enum nnvts_status status, const struct nn
 }
 
 /** Sends the first answer; if the execution was launched, waits for its end and sends the second. */
-static enum host_reply follow(struct host_lane_server *lane, struct callback *c, enum nnvts_status status,
+static enum host_reply follow(struct host_stream_server *stream, struct callback *c, enum nnvts_status status,
                               struct host_out *out) {
     host_put_status(out, status);
-    bool sent = host_send(lane->socket, HOST_EXECUTE_ASYNC, out);
+    bool sent = host_send(stream->socket, HOST_EXECUTE_ASYNC, out);
     if (status != NNVTS_STATUS_NONE) return sent ? HOST_REPLIED : HOST_END;
     pthread_mutex_lock(&c->lock);
     while (!c->came) pthread_cond_wait(&c->called, &c->lock);
-    sent = sent && host_send(lane->socket, HOST_EXECUTE_ASYNC, &c->answer);
+    sent = sent && host_send(stream->socket, HOST_EXECUTE_ASYNC, &c->answer);
     pthread_mutex_unlock(&c->lock);
     return sent ? HOST_REPLIED : HOST_END;
 }
 
-enum host_reply host_serve_async(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
+enum host_reply host_serve_async(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
     struct question q;
-    get_question(lane->session, in, &q);
+    get_question(stream->session, in, &q);
     host_config(host_reading(in), &q.config);
     bool done = host_in_done(in);
     struct callback *c = done ? callback_take() : NULL;
@@ -135,10 +135,10 @@ enum host_reply host_serve_async(struct host_lane_server *lane, struct host_in *
         if (q.prepared && !in->invalid && q.prepared->members.prepared.execute_async)
             st = q.prepared->members.prepared.execute_async(q.prepared->inner.prepared, &q.request, &q.config,
                                                             on_executed, c);
-        reply = follow(lane, c, st, out);
+        reply = follow(stream, c, st, out);
         callback_give_back(c);
     }
-    host_object_put(lane->session, q.prepared);
+    host_object_put(stream->session, q.prepared);
     return reply;
 }
 
@@ -153,21 +153,21 @@ static int *get_fences(struct host_in *in, uint32_t *count) {
 }
 
 /** Until the fence signals; false if the client has gone first. */
-static bool wait_for_fence(struct host_lane_server *lane, int fence) {
-    struct pollfd p[] = {{fence, POLLIN, 0}, {lane->socket, POLLIN, 0}};
+static bool wait_for_fence(struct host_stream_server *stream, int fence) {
+    struct pollfd p[] = {{fence, POLLIN, 0}, {stream->socket, POLLIN, 0}};
     while (fence >= 0) {
         int n = poll(p, 2, TICK_MS);
-        if (n > 0 && p[1].revents) return false; /* nothing is said on this lane meanwhile */
+        if (n > 0 && p[1].revents) return false; /* nothing is said on this stream meanwhile */
         if (n > 0 && p[0].revents) return true;
-        if (host_closing(lane->session)) return false;
+        if (host_closing(stream->session)) return false;
     }
     return true;
 }
 
 /** Launched: the first answer, then the fence, then the second. Takes `fence`. */
-static enum host_reply follow_fence(struct host_lane_server *lane, const struct host_object *launched, int fence,
+static enum host_reply follow_fence(struct host_stream_server *stream, const struct host_object *launched, int fence,
                                     struct host_out *out) {
-    struct host_session *s = lane->session;
+    struct host_session *s = stream->session;
     struct host_out second = {0};
     uint64_t id = 0;
     bool ok = host_object_add(s, launched, &id);
@@ -178,16 +178,16 @@ static enum host_reply follow_fence(struct host_lane_server *lane, const struct 
     }
     host_put_status(out, ok ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
     host_put_u64(out, id);
-    bool sent = host_send(lane->socket, HOST_EXECUTE_FENCED, out);
-    if (ok && sent) sent = wait_for_fence(lane, fence) && host_send(lane->socket, HOST_EXECUTE_FENCED, &second);
+    bool sent = host_send(stream->socket, HOST_EXECUTE_FENCED, out);
+    if (ok && sent) sent = wait_for_fence(stream, fence) && host_send(stream->socket, HOST_EXECUTE_FENCED, &second);
     if (fence >= 0) close(fence);
     return sent ? HOST_REPLIED : HOST_END;
 }
 
-enum host_reply host_serve_fenced(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
+enum host_reply host_serve_fenced(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
     struct question q;
     uint32_t count;
-    get_question(lane->session, in, &q);
+    get_question(stream->session, in, &q);
     int *fences = get_fences(in, &count);
     host_config(host_reading(in), &q.config);
     uint64_t duration_ns = host_get_u64(in);
@@ -203,25 +203,25 @@ enum host_reply host_serve_fenced(struct host_lane_server *lane, struct host_in 
         int fence = launched.members.fenced.sync_fence;
         launched.keep = in->keep; /* the request's memory, until the execution is released */
         in->keep = (struct host_keep){0};
-        reply = follow_fence(lane, &launched, fence < 0 ? -1 : fcntl(fence, F_DUPFD_CLOEXEC, 0), out);
+        reply = follow_fence(stream, &launched, fence < 0 ? -1 : fcntl(fence, F_DUPFD_CLOEXEC, 0), out);
     } else if (done) {
         host_put_status(out, st);
         host_put_u64(out, 0);
         reply = HOST_REPLY;
     }
-    host_object_put(lane->session, q.prepared);
+    host_object_put(stream->session, q.prepared);
     return reply;
 }
 
-enum host_reply host_serve_fenced_result(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
+enum host_reply host_serve_fenced_result(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
     uint64_t id = host_get_u64(in);
     if (!host_in_done(in)) return HOST_END;
-    struct host_object *o = host_object_get(lane->session, id, HOST_FENCED);
+    struct host_object *o = host_object_get(stream->session, id, HOST_FENCED);
     struct nnvts_fenced_result r = {
         NNVTS_STATUS_GENERAL_FAILURE, {NNVTS_NO_TIME, NNVTS_NO_TIME}, {NNVTS_NO_TIME, NNVTS_NO_TIME}};
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
     if (o && o->members.fenced.get_result) st = o->members.fenced.get_result(o->members.fenced.context, &r);
-    host_object_put(lane->session, o);
+    host_object_put(stream->session, o);
     host_put_status(out, st);
     host_put_status(out, r.status);
     host_timing(host_writing(out), &r.launched);
@@ -231,8 +231,9 @@ enum host_reply host_serve_fenced_result(struct host_lane_server *lane, struct h
 
 /* --------------------------------------------------------- reusable executions */
 
-enum host_reply host_serve_create_execution(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+enum host_reply host_serve_create_execution(struct host_stream_server *stream, struct host_in *in,
+                                            struct host_out *out) {
+    struct host_session *s = stream->session;
     struct question q;
     get_question(s, in, &q);
     host_config(host_reading(in), &q.config);
@@ -262,8 +263,8 @@ enum host_reply host_serve_create_execution(struct host_lane_server *lane, struc
     return done ? HOST_REPLY : HOST_END;
 }
 
-enum host_reply host_serve_run_execution(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+enum host_reply host_serve_run_execution(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     struct nnvts_execution_result result;
     uint32_t given;
     uint64_t id = host_get_u64(in), deadline_ns = host_get_u64(in);

@@ -2,9 +2,9 @@
 /**
  * @file server.h The host: serves a driver to clients that it does not trust.
  *
- * A client is a session: one device, its objects, and as many lanes as it asks for, each with a thread that answers one
- * question after the other. A message that can't be what it should be ends its lane; nothing that a client sends is
- * given to the driver before all of it has been read and checked.
+ * A client is a session: one device, its objects, and as many streams as it asks for, each with a thread that answers
+ * one question after the other. A message that can't be what it should be ends its stream; nothing that a client sends
+ * is given to the driver before all of it has been read and checked.
  */
 #ifndef NNVTS_HOST_SERVER_H
 #define NNVTS_HOST_SERVER_H
@@ -56,15 +56,15 @@ struct host_session {
     const struct nnvts_driver *driver;
     const char *options;
     pthread_mutex_t lock;
-    pthread_cond_t changed;      /**< lanes or calls have become fewer */
+    pthread_cond_t changed;      /**< streams or calls have become fewer */
     struct nnvts_device *device; /**< NULL: not open, or closed */
     struct nnvts_device members;
     bool closing;
-    uint32_t lanes, calls; /**< that live; that may be in the driver */
+    uint32_t streams, calls; /**< that live; that may be in the driver */
     struct host_table table;
 };
 
-struct host_lane_server {
+struct host_stream_server {
     struct host_session *session;
     int socket;
 };
@@ -89,10 +89,10 @@ void host_members(void *out, size_t size, const void *object, uint32_t struct_si
 enum host_reply {
     HOST_REPLY,   /**< the answer is to be sent */
     HOST_REPLIED, /**< it has been */
-    HOST_END,     /**< the lane is to be closed */
+    HOST_END,     /**< the stream is to be closed */
 };
 /** Answers one question. The device is open. */
-enum host_reply host_dispatch(struct host_lane_server *lane, struct host_in *in, struct host_out *out);
+enum host_reply host_dispatch(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
 void host_put_status(struct host_out *out, enum nnvts_status status);
 /** The session is being closed: whoever waits for something else gives up. */
 bool host_closing(struct host_session *s);
@@ -101,12 +101,13 @@ bool host_closing(struct host_session *s);
 uint32_t host_shapes_needed(uint32_t outputs, const struct nnvts_request *r);
 
 /* executions.c, burst_server.c */
-enum host_reply host_serve_execute(struct host_lane_server *lane, struct host_in *in, struct host_out *out);
-enum host_reply host_serve_async(struct host_lane_server *lane, struct host_in *in, struct host_out *out);
-enum host_reply host_serve_fenced(struct host_lane_server *lane, struct host_in *in, struct host_out *out);
-enum host_reply host_serve_fenced_result(struct host_lane_server *lane, struct host_in *in, struct host_out *out);
-enum host_reply host_serve_create_execution(struct host_lane_server *lane, struct host_in *in, struct host_out *out);
-enum host_reply host_serve_run_execution(struct host_lane_server *lane, struct host_in *in, struct host_out *out);
-enum host_reply host_serve_burst(struct host_lane_server *lane, struct host_in *in, struct host_out *out);
+enum host_reply host_serve_execute(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
+enum host_reply host_serve_async(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
+enum host_reply host_serve_fenced(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
+enum host_reply host_serve_fenced_result(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
+enum host_reply host_serve_create_execution(struct host_stream_server *stream, struct host_in *in,
+                                            struct host_out *out);
+enum host_reply host_serve_run_execution(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
+enum host_reply host_serve_burst(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file session.c Clients and their lanes. */
+/** @file session.c Clients and their streams. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "server.h"
 
-enum { LANES = 512 }; /* of a client, at once */
+enum { STREAMS = 512 }; /* of a client, at once */
 
 void host_put_status(struct host_out *out, enum nnvts_status status) { host_put_u32(out, (uint32_t)status); }
 
@@ -65,43 +65,43 @@ static void close_device(struct host_session *s, uint32_t calls) {
     if (device) s->members.release(device);
 }
 
-/* ---------------------------------------------------------------------- lanes */
+/* ---------------------------------------------------------------------- streams */
 
-static void lane_serve(struct host_lane_server *lane);
+static void stream_serve(struct host_stream_server *stream);
 
-static void *lane_thread(void *arg) {
-    struct host_lane_server *lane = arg;
-    struct host_session *s = lane->session;
-    lane_serve(lane);
-    free(lane);
+static void *stream_thread(void *arg) {
+    struct host_stream_server *stream = arg;
+    struct host_session *s = stream->session;
+    stream_serve(stream);
+    free(stream);
     pthread_mutex_lock(&s->lock);
-    s->lanes--;
+    s->streams--;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock); /* the session may end now */
     return NULL;
 }
 
-/** A lane on socket, which it takes. */
-static bool lane_start(struct host_session *s, int socket) {
-    struct host_lane_server *lane = malloc(sizeof *lane);
+/** A stream on socket, which it takes. */
+static bool stream_start(struct host_session *s, int socket) {
+    struct host_stream_server *stream = malloc(sizeof *stream);
     pthread_attr_t detached;
     pthread_t thread;
     pthread_mutex_lock(&s->lock);
-    bool ok = lane && s->lanes < LANES && !s->closing;
-    if (ok) s->lanes++;
+    bool ok = stream && s->streams < STREAMS && !s->closing;
+    if (ok) s->streams++;
     pthread_mutex_unlock(&s->lock);
     if (ok) {
-        *lane = (struct host_lane_server){s, socket};
+        *stream = (struct host_stream_server){s, socket};
         pthread_attr_init(&detached);
         pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-        ok = pthread_create(&thread, &detached, lane_thread, lane) == 0;
+        ok = pthread_create(&thread, &detached, stream_thread, stream) == 0;
         pthread_attr_destroy(&detached);
         if (ok) return true;
         pthread_mutex_lock(&s->lock);
-        s->lanes--;
+        s->streams--;
         pthread_mutex_unlock(&s->lock);
     }
-    free(lane);
+    free(stream);
     close(socket);
     return false;
 }
@@ -114,10 +114,10 @@ static int take_socket(struct host_in *in) {
     return fd;
 }
 
-static enum host_reply add_lane(struct host_session *s, struct host_in *in, struct host_out *out) {
+static enum host_reply add_stream(struct host_session *s, struct host_in *in, struct host_out *out) {
     int socket = take_socket(in);
     if (socket < 0) return HOST_END;
-    host_put_status(out, lane_start(s, socket) ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+    host_put_status(out, stream_start(s, socket) ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
     return HOST_REPLY;
 }
 
@@ -137,10 +137,10 @@ static void call_end(struct host_session *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
-static enum host_reply answer(struct host_lane_server *lane, struct host_in *in, struct host_out *out) {
-    struct host_session *s = lane->session;
+static enum host_reply answer(struct host_stream_server *stream, struct host_in *in, struct host_out *out) {
+    struct host_session *s = stream->session;
     if (in->kind == HOST_HELLO) return HOST_END; /* that is the first message, and only that */
-    if (in->kind == HOST_LANE) return add_lane(s, in, out);
+    if (in->kind == HOST_STREAM) return add_stream(s, in, out);
     if (!call_begin(s)) return HOST_END;
     enum host_reply reply;
     if (in->kind == HOST_CLOSE) {
@@ -148,28 +148,28 @@ static enum host_reply answer(struct host_lane_server *lane, struct host_in *in,
         host_put_status(out, NNVTS_STATUS_NONE);
         reply = HOST_REPLY;
     } else {
-        reply = host_dispatch(lane, in, out);
+        reply = host_dispatch(stream, in, out);
     }
     call_end(s);
     return reply;
 }
 
-static void lane_serve(struct host_lane_server *lane) {
+static void stream_serve(struct host_stream_server *stream) {
     struct host_in in;
     enum host_reply reply = HOST_REPLY;
-    while (reply != HOST_END && host_receive(lane->socket, &in) == HOST_GOT) {
+    while (reply != HOST_END && host_receive(stream->socket, &in) == HOST_GOT) {
         struct host_out out = {0};
-        reply = answer(lane, &in, &out);
-        if (reply == HOST_REPLY && !host_send(lane->socket, in.kind, &out)) reply = HOST_END;
+        reply = answer(stream, &in, &out);
+        if (reply == HOST_REPLY && !host_send(stream->socket, in.kind, &out)) reply = HOST_END;
         host_out_end(&out);
         host_in_end(&in);
     }
-    close(lane->socket);
+    close(stream->socket);
 }
 
 void host_serve(const struct nnvts_driver *driver, const char *options, int socket) {
     struct host_session s = {.driver = driver, .options = options};
-    struct host_lane_server root = {&s, socket};
+    struct host_stream_server root = {&s, socket};
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.changed, NULL);
     struct host_in *in = malloc(sizeof *in);
@@ -184,11 +184,11 @@ void host_serve(const struct nnvts_driver *driver, const char *options, int sock
     free(in);
     host_out_end(&out);
     if (ok)
-        lane_serve(&root);
+        stream_serve(&root);
     else
         close(socket);
     pthread_mutex_lock(&s.lock);
-    while (s.lanes) pthread_cond_wait(&s.changed, &s.lock);
+    while (s.streams) pthread_cond_wait(&s.changed, &s.lock);
     pthread_mutex_unlock(&s.lock);
     close_device(&s, 0);
     free(s.table.item);

@@ -59,12 +59,12 @@ bool nnv_api_check(struct nnv_api *a, const char *text, int got, unsigned wanted
 }
 
 bool nnv_api_lacks(struct nnv_api *a, const char *function) {
-    return nnv_session_unsupported(&a->s, "the library has no ANeuralNetworks%s", function);
+    return nnv_context_unsupported(&a->s, "the library has no ANeuralNetworks%s", function);
 }
 
 bool nnv_api_needs_level(struct nnv_api *a, int level) {
     return a->level >= level ||
-           nnv_session_unsupported(&a->s, "the library is of feature level %d; this asks for %d", a->level, level);
+           nnv_context_unsupported(&a->s, "the library is of feature level %d; this asks for %d", a->level, level);
 }
 
 /* --------------------------------------------------------------------- a case */
@@ -97,18 +97,18 @@ static bool find_named(struct nnv_api *a, const char *name) {
             return false;
         else if (is && strcmp(is, name) == 0)
             return true;
-    return nnv_session_error(&a->s, "the library '%s' has no device '%s'", a->library, name);
+    return nnv_context_error(&a->s, "the library '%s' has no device '%s'", a->library, name);
 }
 
 static void refusal(struct nnv_api *a, const struct nnv_api_case *c) {
     void (*function)(void);
     memcpy(&function, (const char *)a->nn + c->function, sizeof function);
     if (!function) {
-        nnv_session_unsupported(&a->s, "the library has no ANeuralNetworks%.*s", (int)strcspn(c->name, "/"), c->name);
+        nnv_context_unsupported(&a->s, "the library has no ANeuralNetworks%.*s", (int)strcspn(c->name, "/"), c->name);
         return;
     }
     if (!nnv_api_advance(a, c->stage)) return;
-    nnv_session_enter(&a->s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(&a->s, NNV_PHASE_EXECUTE);
     /* What cannot be made for the call has failed or is UNSUPPORTED already. */
     int got = c->call(a);
     if (a->s.result->verdict != NNVTS_PASS) return;
@@ -122,14 +122,14 @@ static void run_on(struct nnv_api *a, const struct nnv_api_library *library, con
     a->library = library->path;
     a->is_sl = library->is_sl;
     a->level = runtime_level(a->nn);
-    nnv_session_enter(&a->s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(&a->s, NNV_PHASE_EXECUTE);
     if (find_named(a, library->device) && (c->level == 0 || nnv_api_needs_level(a, c->level))) {
         if (c->run)
             c->run(a);
         else
             refusal(a, c);
     }
-    nnv_session_enter(&a->s, NNV_PHASE_RELEASE);
+    nnv_context_enter(&a->s, NNV_PHASE_RELEASE);
     nnv_api_free_all(a);
 }
 
@@ -141,19 +141,19 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
         nnv_text_add(&result->reason, NNV_OUT_OF_MEMORY);
         return;
     }
-    nnv_session_begin(&a->s, env, result);
-    nnv_session_enter(&a->s, NNV_PHASE_OPEN);
+    nnv_context_begin(&a->s, env, result);
+    nnv_context_enter(&a->s, NNV_PHASE_OPEN);
     if (c->a >= sizeof groups / sizeof *groups || c->b >= groups[c->a]->count)
-        nnv_session_error(&a->s, "there is no such case");
+        nnv_context_error(&a->s, "there is no such case");
     else if (!nnv_api_is_library(env->config->driver))
-        nnv_session_unsupported(&a->s, "a driver is no NNAPI library: --driver ndk:PATH or sl:PATH names one, --via "
+        nnv_context_unsupported(&a->s, "a driver is no NNAPI library: --driver ndk:PATH or sl:PATH names one, --via "
                                        "runtime puts the driver behind one");
     else if (nnv_api_library_open(env->config, &library, &err) != NNV_OK)
-        nnv_session_error(&a->s, "%s", err.text);
+        nnv_context_error(&a->s, "%s", err.text);
     else
         run_on(a, &library, &groups[c->a]->cases[c->b]);
     nnv_api_library_close(&library);
-    nnv_session_end(&a->s);
+    nnv_context_end(&a->s);
 }
 
 const struct nnv_suite nnv_suite_api = {

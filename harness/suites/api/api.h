@@ -11,7 +11,7 @@
 #define NNV_SUITES_API_H
 
 #include "NeuralNetworks.h"
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 #include "nnvts/ndk.h"
 
 /** Sets of result codes. */
@@ -88,7 +88,7 @@ struct nnv_api_net {
 struct nnv_api_object;
 
 struct nnv_api {
-    struct nnv_session s;
+    struct nnv_context s;
     const struct nnvts_ndk *nn;
     const struct nnv_api_case *c;
     const char *library;          /**< its path */

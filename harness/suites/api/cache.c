@@ -17,7 +17,7 @@ struct folder {
 
 static bool make_folder(struct nnv_api *a, struct folder *f) {
     snprintf(f->path, sizeof f->path, "/tmp/nnvts-api-XXXXXX");
-    return mkdtemp(f->path) != NULL || nnv_session_error(&a->s, "no folder '%s' can be made", f->path);
+    return mkdtemp(f->path) != NULL || nnv_context_error(&a->s, "no folder '%s' can be made", f->path);
 }
 
 /** Calls visit for the descriptor of each file of the folder (NULL: removes them); their number. */
@@ -92,7 +92,7 @@ static void files_by_token(struct nnv_api *a) {
     remove_folder(&f);
     if (!ok) return;
     if (count[0] == 0) {
-        nnv_session_unsupported(&a->s, "the device caches nothing");
+        nnv_context_unsupported(&a->s, "the device caches nothing");
         return;
     }
     nnv_expect(&a->s, count[1] == count[0], "the same token again: %d files became %d", count[0], count[1]);
@@ -119,7 +119,7 @@ static void files_by_settings(struct nnv_api *a) {
     remove_folder(&f);
     if (!ok) return;
     if (count[0] == 0) {
-        nnv_session_unsupported(&a->s, "the device caches nothing");
+        nnv_context_unsupported(&a->s, "the device caches nothing");
         return;
     }
     nnv_expect(&a->s, count[1] == 2 * count[0], "another preference must have files of its own: %d became %d", count[0],
@@ -150,7 +150,7 @@ static void damaged(struct nnv_api *a, void (*damage)(int fd)) {
     if (!make_folder(a, &f)) return;
     if (sum_through(a, &f, 1)) {
         int files = each_file(&f, damage);
-        if (sums_through(a, &f, 2) && files == 0) nnv_session_unsupported(&a->s, "the device caches nothing");
+        if (sums_through(a, &f, 2) && files == 0) nnv_context_unsupported(&a->s, "the device caches nothing");
     }
     remove_folder(&f);
 }

@@ -16,7 +16,7 @@ static const float in0[] = {1, 2, 3, 4}, in1[] = {10, 20, 30, 40};
 /** A fence that signals when it is written to, kept; -1: ERROR. */
 static int make_fence(struct nnv_api *a, bool signalled) {
     int fd = eventfd(signalled, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0) nnv_session_error(&a->s, "no eventfd can be made");
+    if (fd < 0) nnv_context_error(&a->s, "no eventfd can be made");
     nnv_api_keep_fd(a, fd);
     return fd;
 }

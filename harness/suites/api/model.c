@@ -11,7 +11,7 @@ const ANeuralNetworksOperandType *nnv_api_type(struct nnv_api *a, int32_t code, 
     ANeuralNetworksOperandType *type = NNV_NEW(a->s.env->arena, ANeuralNetworksOperandType, 1);
     uint32_t *copy = NNV_NEW(a->s.env->arena, uint32_t, rank ? rank : 1);
     if (!type || !copy) {
-        nnv_session_error(&a->s, NNV_OUT_OF_MEMORY);
+        nnv_context_error(&a->s, NNV_OUT_OF_MEMORY);
         return &none;
     }
     if (rank) memcpy(copy, dims, rank * sizeof *dims);

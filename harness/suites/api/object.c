@@ -58,7 +58,7 @@ static struct nnv_api_object *keep(struct nnv_api *a, enum kind kind, void *obje
     if (!object) return &none;
     struct nnv_api_object *o = NNV_NEW(a->s.env->arena, struct nnv_api_object, 1);
     if (!o) {
-        nnv_session_error(&a->s, NNV_OUT_OF_MEMORY);
+        nnv_context_error(&a->s, NNV_OUT_OF_MEMORY);
         return &none;
     }
     *o = (struct nnv_api_object){.next = a->objects, .kind = kind, .object = object};
@@ -101,7 +101,7 @@ bool nnv_api_find_device(struct nnv_api_net *net, ANeuralNetworksDevice **device
     struct nnv_api *a = net->a;
     uint32_t count = 0;
     bool all = false;
-    if (net->operations > NNV_API_MAX_OPERATIONS) return nnv_session_error(&a->s, "the model is too large");
+    if (net->operations > NNV_API_MAX_OPERATIONS) return nnv_context_error(&a->s, "the model is too large");
     if (a->named) {
         count = 1;
     } else if (!OK(_getDeviceCount, &count)) {
@@ -115,7 +115,7 @@ bool nnv_api_find_device(struct nnv_api_net *net, ANeuralNetworksDevice **device
         all = true;
         for (uint32_t k = 0; k < net->operations; k++) all = all && a->to.flag[k];
     }
-    return all || nnv_session_unsupported(&a->s, a->named ? "the device does not support the model"
+    return all || nnv_context_unsupported(&a->s, a->named ? "the device does not support the model"
                                                           : "no device of the library supports the model");
 }
 
@@ -154,7 +154,7 @@ ANeuralNetworksCompilation *nnv_api_for_two(struct nnv_api_net *net) {
     uint32_t count = 0;
     if (!OK(_getDeviceCount, &count)) return NULL;
     if (count < 2) {
-        nnv_session_unsupported(&a->s, "the library has one device alone");
+        nnv_context_unsupported(&a->s, "the library has one device alone");
         return NULL;
     }
     if (!nnv_api_find_device(net, &first) || !OK(_getDevice, 0, &other)) return NULL;
@@ -193,14 +193,14 @@ int nnv_api_file(struct nnv_api *a, size_t bytes, void **at) {
     /* Its size is sealed, so that whoever maps it need not fear that it shrinks. */
     int fd = nnv_memory_file("nnvts-api", bytes, F_SEAL_SHRINK | F_SEAL_GROW);
     if (fd < 0) {
-        nnv_session_error(&a->s, "no shared memory: %s", strerror(errno));
+        nnv_context_error(&a->s, "no shared memory: %s", strerror(errno));
         return -1;
     }
     nnv_api_keep_fd(a, fd);
     if (!at) return fd;
     *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (*at == MAP_FAILED) {
-        nnv_session_error(&a->s, "no shared memory: %s", strerror(errno));
+        nnv_context_error(&a->s, "no shared memory: %s", strerror(errno));
         return -1;
     }
     keep(a, MAPPING, *at)->bytes = bytes;

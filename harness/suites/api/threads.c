@@ -185,7 +185,7 @@ static void at_once(struct nnv_api *a, void *(*body)(void *), const struct work 
         if (pthread_create(&thread[n], NULL, body, &work[n]) != 0) break;
     }
     if (n < THREADS) {
-        nnv_session_error(&a->s, "no threads can be made");
+        nnv_context_error(&a->s, "no threads can be made");
         _exit(1); /* those that were made wait for ever */
     }
     for (int i = 0; i < n; i++) pthread_join(thread[i], NULL);
@@ -308,7 +308,7 @@ static void one_burst(struct nnv_api *a) {
         nnv_expect(&a->s, refused < 2, "two computations through one burst were both refused");
     }
     if (overlaps == 0 && refused == 0)
-        nnv_session_unsupported(&a->s, "no two computations were at once");
+        nnv_context_unsupported(&a->s, "no two computations were at once");
     else
         nnv_expect(&a->s, refused > 0, "a burst took two computations at once, %d times; the second must be refused",
                    overlaps);
@@ -365,7 +365,7 @@ static void leftovers(struct nnv_api *a) {
     for (int i = 0; i < 5; i++)
         if (!once(a, what)) return;
     if (!nnv_resources_count(&before)) {
-        nnv_session_unsupported(&a->s, "the system does not count descriptors");
+        nnv_context_unsupported(&a->s, "the system does not count descriptors");
         return;
     }
     for (int i = 0; i < 60; i++)

@@ -79,7 +79,7 @@ static void load_wrong_count(struct nnv_cache_fixture *b) {
 
 static void round_trip(struct nnv_cache_fixture *b) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
-    struct nnvts_prepared_model *first = nnv_cache_prepare(b, &b->subject, &cache, "empty cache files"), *second;
+    struct nnvts_prepared_model *first = nnv_cache_prepare(b, &b->fixture, &cache, "empty cache files"), *second;
     enum nnvts_status st;
     if (!first) return;
     bool right = nnv_cache_execute(b, first, "empty cache files") &&
@@ -87,13 +87,13 @@ static void round_trip(struct nnv_cache_fixture *b) {
                  nnv_expect_status(b->s, "prepare_from_cache of its own cache", st, NNVTS_STATUS_NONE);
     if (right) {
         right = nnv_cache_execute(b, second, "its own cache") && nnv_cache_execute(b, first, "empty cache files");
-        if (right) nnv_session_release(b->s, first);
+        if (right) nnv_context_release(b->s, first);
         right = right && nnv_cache_execute(b, second, "a cache whose maker was released");
-        if (!b->s->result->worker_damaged) nnv_session_release(b->s, second);
+        if (!b->s->result->worker_damaged) nnv_context_release(b->s, second);
         if (right) nnv_cache_must_load(b, &cache, "its own cache, a second time");
         if (right) return;
     }
-    if (!b->s->result->worker_damaged) nnv_session_release(b->s, first);
+    if (!b->s->result->worker_damaged) nnv_context_release(b->s, first);
 }
 
 /* The offsets of the descriptors say nothing. */
@@ -111,12 +111,12 @@ static void twice(struct nnv_cache_fixture *b) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     uint8_t *old = NNV_NEW(b->s->env->arena, uint8_t, OLD);
     if (!old) {
-        nnv_session_error(b->s, NNV_OUT_OF_MEMORY);
+        nnv_context_error(b->s, NNV_OUT_OF_MEMORY);
         return;
     }
     memset(old, 0x77, OLD);
     for (uint32_t i = 0; i < nnv_cache_count(&b->files); i++)
-        if (!nnv_cache_put(&b->files, i, old, OLD)) nnv_session_error(b->s, "a cache file can't be written");
+        if (!nnv_cache_put(&b->files, i, old, OLD)) nnv_context_error(b->s, "a cache file can't be written");
     for (int i = 0; i < 2; i++)
         if (!nnv_cache_prepare_right(b, &cache, i ? "files that hold its cache" : "files that hold something else") ||
             !nnv_cache_must_load(b, &cache, i ? "a cache that was written twice" : "a cache written over old files"))
@@ -124,23 +124,23 @@ static void twice(struct nnv_cache_fixture *b) {
 }
 
 /** The same kind of model, drawn by another seed: other weights, where it has any. */
-static bool other_subject(struct nnv_cache_fixture *b, struct nnv_subject *other) {
+static bool other_fixture(struct nnv_cache_fixture *b, struct nnv_fixture *other) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    if (nnv_subject_build(b->kind, b->s->env->config->seed + 1, b->s->env->arena, &spec, &err) != NNV_OK)
-        return nnv_session_error(b->s, "%s", err.text);
-    return nnv_session_subject(b->s, spec, other);
+    if (nnv_fixture_build(b->kind, b->s->env->config->seed + 1, b->s->env->arena, &spec, &err) != NNV_OK)
+        return nnv_context_error(b->s, "%s", err.text);
+    return nnv_context_model(b->s, spec, other);
 }
 
 /** Saves the other model under this token into the bench's files, and reads them; the bench's token is kept. */
 static bool save_other(struct nnv_cache_fixture *b, const uint8_t *token, struct nnv_cache_content *content) {
-    struct nnv_subject other;
-    if (!other_subject(b, &other)) return false;
+    struct nnv_fixture other;
+    if (!other_fixture(b, &other)) return false;
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     memcpy(cache.token, token, sizeof cache.token);
     struct nnvts_prepared_model *prepared = nnv_cache_prepare(b, &other, &cache, "cache files for another model");
     if (!prepared) return false;
-    nnv_session_release(b->s, prepared);
+    nnv_context_release(b->s, prepared);
     return nnv_cache_read(b->s, &b->files, content);
 }
 
@@ -186,7 +186,7 @@ static void mixed_files(struct nnv_cache_fixture *b) {
     if (!nnv_cache_save(b, &own) || !save_other(b, b->files.token, &other)) return;
     for (uint32_t i = 0; i < b->files.models; i++)
         if (!nnv_cache_put(&b->files, i, own.file[i].data, own.file[i].size))
-            nnv_session_error(b->s, "a cache file can't be written");
+            nnv_context_error(b->s, "a cache file can't be written");
     nnv_cache_may_load(b, &cache, "its own model files with another model's data files");
 }
 
@@ -201,7 +201,7 @@ static bool with_descriptor(struct nnv_cache_fixture *b, uint32_t i, int flags, 
     snprintf(path, sizeof path, "/proc/self/fd/%d", b->files.fd[i]);
     snprintf(what, sizeof what, "a cache whose %s %s", nnv_cache_name(&b->files, i, name), how);
     int fd = flags < 0 ? -1 : open(path, flags | O_CLOEXEC);
-    if (flags >= 0 && fd < 0) return nnv_session_error(b->s, "a cache file can't be opened again");
+    if (flags >= 0 && fd < 0) return nnv_context_error(b->s, "a cache file can't be opened again");
     files.fd[i] = fd;
     struct nnvts_cache cache = nnv_cache_view(&files);
     bool right = judge(b, &cache, what);
@@ -267,8 +267,8 @@ static const struct nnv_cache_case *case_at(uint64_t i) {
     return i - OWN < nnv_cache_damage_count ? &nnv_cache_damages[i - OWN] : NULL;
 }
 
-/** The subjects of cases that are run for a few only: constants of both kinds of drivers. */
-static bool is_of_few(const struct nnv_subject_kind *kind) {
+/** The fixtures of cases that are run for a few only: constants of both kinds of drivers. */
+static bool is_of_few(const struct nnv_fixture_kind *kind) {
     return strcmp(kind->name, "conv_float32") == 0 || strcmp(kind->name, "conv_quant8") == 0;
 }
 
@@ -277,8 +277,8 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     enum nnv_status st = NNV_OK;
     const struct nnv_cache_case *cache_case;
     for (uint64_t i = 0; (cache_case = case_at(i)); i++)
-        for (size_t k = 0; k < nnv_subject_count && st == NNV_OK; k++) {
-            const struct nnv_subject_kind *kind = &nnv_subjects[k];
+        for (size_t k = 0; k < nnv_fixture_count && st == NNV_OK; k++) {
+            const struct nnv_fixture_kind *kind = &nnv_fixtures[k];
             char name[96];
             if (cache_case->few && !is_of_few(kind)) continue;
             snprintf(name, sizeof name, "cache/%s/%s", cache_case->name, kind->name);
@@ -289,11 +289,11 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     return st;
 }
 
-/** What the driver must have for the case: caching, and the subject's operations. */
+/** What the driver must have for the case: caching, and the fixture's operations. */
 static bool applies(struct nnv_cache_fixture *b, const struct nnv_cache_case *c) {
     const struct nnvts_device *d = b->s->device;
     if (!c->always && d->model_cache_files == 0 && d->data_cache_files == 0)
-        return nnv_session_unsupported(b->s, "the driver has no compilation caching");
+        return nnv_context_unsupported(b->s, "the driver has no compilation caching");
     bool sane = d->model_cache_files <= NNVTS_MAX_CACHE_FILES && d->data_cache_files <= NNVTS_MAX_CACHE_FILES;
     if (!sane) {
         counts(b);
@@ -304,21 +304,21 @@ static bool applies(struct nnv_cache_fixture *b, const struct nnv_cache_case *c)
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
-    struct nnv_cache_fixture b = {.s = &s, .kind = &nnv_subjects[c->b]};
+    struct nnv_context s;
+    struct nnv_cache_fixture b = {.s = &s, .kind = &nnv_fixtures[c->b]};
     const struct nnv_cache_case *cache_case = case_at(c->a);
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    nnv_session_begin(&s, env, result);
-    if (nnv_subject_build(b.kind, env->config->seed, env->arena, &spec, &err) != NNV_OK)
-        nnv_session_error(&s, "%s", err.text);
-    else if (applies(&b, cache_case) && nnv_session_subject(&s, spec, &b.subject) &&
-             nnv_session_supports(&s, &b.subject) &&
-             nnv_session_request(&s, &b.subject, NNV_POOL_READ_ONLY, &b.values) &&
+    nnv_context_begin(&s, env, result);
+    if (nnv_fixture_build(b.kind, env->config->seed, env->arena, &spec, &err) != NNV_OK)
+        nnv_context_error(&s, "%s", err.text);
+    else if (applies(&b, cache_case) && nnv_context_model(&s, spec, &b.fixture) &&
+             nnv_context_supports(&s, &b.fixture) &&
+             nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values) &&
              nnv_cache_open(&s, s.device->model_cache_files, s.device->data_cache_files, 77, &b.files))
         cache_case->run(&b);
     nnv_cache_close(&b.files);
-    nnv_session_end(&s);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_cache = {

@@ -3,8 +3,8 @@
 #ifndef NNV_SUITES_CACHE_H
 #define NNV_SUITES_CACHE_H
 
-#include "harness/suites/kit/session.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/context.h"
+#include "harness/suites/kit/fixture_models.h"
 
 enum { NNV_CACHE_MAX_FILES = 2 * (NNVTS_MAX_CACHE_FILES + 1) };
 
@@ -22,11 +22,11 @@ struct nnv_cache_content {
     } file[NNV_CACHE_MAX_FILES];
 };
 
-/** What a case has at hand: a subject that the driver supports, a request, and files for its cache. */
+/** What a case has at hand: a fixture that the driver supports, a request, and files for its cache. */
 struct nnv_cache_fixture {
-    struct nnv_session *s;
-    const struct nnv_subject_kind *kind;
-    struct nnv_subject subject;
+    struct nnv_context *s;
+    const struct nnv_fixture_kind *kind;
+    struct nnv_fixture fixture;
     struct nnv_request values;
     struct nnv_cache_files files; /**< as many as the driver announces, empty */
 };
@@ -34,7 +34,7 @@ struct nnv_cache_fixture {
 struct nnv_cache_case {
     const char *name;
     void (*run)(struct nnv_cache_fixture *b);
-    bool few;    /**< only of a few subjects: what is damaged is the file, whatever the model */
+    bool few;    /**< only of a few fixtures: what is damaged is the file, whatever the model */
     bool always; /**< also for drivers without caching */
 };
 extern const struct nnv_cache_case nnv_cache_damages[];
@@ -43,13 +43,13 @@ extern const size_t nnv_cache_damage_count;
 /* ---------------------------------------------------------------------- files */
 
 /** Empty files; the token follows from salt. ERROR and false if they can't be had. Closed by nnv_cache_close. */
-bool nnv_cache_open(struct nnv_session *s, uint32_t models, uint32_t datas, uint32_t salt,
+bool nnv_cache_open(struct nnv_context *s, uint32_t models, uint32_t datas, uint32_t salt,
                     struct nnv_cache_files *files);
 void nnv_cache_close(struct nnv_cache_files *files);
 uint32_t nnv_cache_count(const struct nnv_cache_files *files);
 /** The files as the ABI has them; points into files. */
 struct nnvts_cache nnv_cache_view(const struct nnv_cache_files *files);
-bool nnv_cache_read(struct nnv_session *s, const struct nnv_cache_files *files, struct nnv_cache_content *out);
+bool nnv_cache_read(struct nnv_context *s, const struct nnv_cache_files *files, struct nnv_cache_content *out);
 /** Makes file i hold these bytes and no others. */
 bool nnv_cache_put(const struct nnv_cache_files *files, uint32_t i, const void *data, size_t size);
 bool nnv_cache_restore(const struct nnv_cache_files *files, const struct nnv_cache_content *content);
@@ -59,16 +59,16 @@ const char *nnv_cache_name(const struct nnv_cache_files *files, uint32_t i, char
 /* ------------------------------------------------------- saving, loading, judging */
 
 /** prepare_model with this cache: NONE is expected, whatever the files are like. NULL: the case is over. */
-struct nnvts_prepared_model *nnv_cache_prepare(struct nnv_cache_fixture *b, const struct nnv_subject *subject,
+struct nnvts_prepared_model *nnv_cache_prepare(struct nnv_cache_fixture *b, const struct nnv_fixture *fixture,
                                                const struct nnvts_cache *cache, const char *what);
-/** As above with the bench's subject, the model executed and released. */
+/** As above with the fixture's model, the model executed and released. */
 bool nnv_cache_prepare_right(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what);
-/** Saves the bench's subject into its files and reads back what they hold. */
+/** Saves the fixture's model into its files and reads back what they hold. */
 bool nnv_cache_save(struct nnv_cache_fixture *b, struct nnv_cache_content *content);
 /** prepare_from_cache; what is given out is checked, and NULL unless the status is NONE. False: FAIL. */
 bool nnv_cache_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what,
                     enum nnvts_status *status, struct nnvts_prepared_model **out);
-/** The values of the bench's subject. */
+/** The values of the fixture's model. */
 bool nnv_cache_execute(struct nnv_cache_fixture *b, struct nnvts_prepared_model *prepared, const char *what);
 /** It must load, and give the right values. */
 bool nnv_cache_must_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what);

@@ -29,7 +29,7 @@ static bool try_damage(const struct victim *v, size_t size, const char *what) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     char call[96];
     snprintf(call, sizeof call, "a cache whose %s %s", v->name, what);
-    if (!nnv_cache_put(&b->files, v->i, v->copy, size)) return nnv_session_error(b->s, "a cache file can't be written");
+    if (!nnv_cache_put(&b->files, v->i, v->copy, size)) return nnv_context_error(b->s, "a cache file can't be written");
     return v->i < b->files.models ? nnv_cache_must_fail(b, &cache, NNV_CACHE_UNFIT, call)
                                   : nnv_cache_may_load(b, &cache, call);
 }
@@ -43,12 +43,12 @@ static void damage_each(struct nnv_cache_fixture *b, bool (*damage)(const struct
         nnv_cache_name(&b->files, i, v.name);
         v.copy = NNV_NEW(b->s->env->arena, uint8_t, v.size + EXTENSION);
         if (!v.copy) {
-            nnv_session_error(b->s, NNV_OUT_OF_MEMORY);
+            nnv_context_error(b->s, NNV_OUT_OF_MEMORY);
             return;
         }
         if (v.size) memcpy(v.copy, v.data, v.size);
         if (!damage(&v)) return;
-        if (!nnv_cache_restore(&b->files, &content)) nnv_session_error(b->s, "a cache file can't be written");
+        if (!nnv_cache_restore(&b->files, &content)) nnv_context_error(b->s, "a cache file can't be written");
     }
     struct nnvts_cache cache = nnv_cache_view(&b->files);
     nnv_cache_must_load(b, &cache, "the cache that was damaged and made whole again");
@@ -159,12 +159,12 @@ static void exchanged_after_load(struct nnv_cache_fixture *b) {
             for (size_t k = 0; k < content.file[i].size; k++) content.file[i].data[k] ^= 0xa5;
             if (round == 1) content.file[i].size = 0;
         }
-        if (!nnv_cache_restore(&b->files, &content)) nnv_session_error(b->s, "a cache file can't be written");
+        if (!nnv_cache_restore(&b->files, &content)) nnv_context_error(b->s, "a cache file can't be written");
         right = nnv_cache_execute(b, prepared,
                                   round ? "a cache whose files were emptied since"
                                         : "a cache whose files were overwritten since");
     }
-    if (!b->s->result->worker_damaged) nnv_session_release(b->s, prepared);
+    if (!b->s->result->worker_damaged) nnv_context_release(b->s, prepared);
 }
 
 /** A thread that writes into the files again and again. */
@@ -183,9 +183,9 @@ static void *meddle(void *argument) {
     return NULL;
 }
 
-static bool meddle_begin(struct nnv_session *s, struct meddler *m) {
+static bool meddle_begin(struct nnv_context *s, struct meddler *m) {
     if (pthread_create(&m->thread, NULL, meddle, m) == 0) return true;
-    return nnv_session_error(s, "no thread");
+    return nnv_context_error(s, "no thread");
 }
 
 static void meddle_end(struct meddler *m) {
@@ -194,14 +194,14 @@ static void meddle_end(struct meddler *m) {
 }
 
 /** The content with noise in place of every file's second half. */
-static bool spoil(struct nnv_session *s, const struct nnv_cache_files *files, const struct nnv_cache_content *from,
+static bool spoil(struct nnv_context *s, const struct nnv_cache_files *files, const struct nnv_cache_content *from,
                   struct nnv_cache_content *to) {
     struct nnv_rng rng = nnv_rng_make(s->env->config->seed, 1, 2);
     for (uint32_t i = 0; i < nnv_cache_count(files); i++) {
         size_t size = from->file[i].size;
         to->file[i].size = size;
         to->file[i].data = NNV_NEW(s->env->arena, uint8_t, size + 1);
-        if (!to->file[i].data) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+        if (!to->file[i].data) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
         memcpy(to->file[i].data, from->file[i].data, size);
         for (size_t k = size / 2; k < size; k++) to->file[i].data[k] = (uint8_t)nnv_rng_u64(&rng);
     }

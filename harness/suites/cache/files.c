@@ -13,15 +13,15 @@
 
 uint32_t nnv_cache_count(const struct nnv_cache_files *files) { return files->models + files->datas; }
 
-bool nnv_cache_open(struct nnv_session *s, uint32_t models, uint32_t datas, uint32_t salt,
+bool nnv_cache_open(struct nnv_context *s, uint32_t models, uint32_t datas, uint32_t salt,
                     struct nnv_cache_files *files) {
     struct nnv_rng rng = nnv_rng_make(s->env->config->seed, salt, 0);
     *files = (struct nnv_cache_files){0};
-    if (models + datas > NNV_CACHE_MAX_FILES) return nnv_session_error(s, "%u cache files", models + datas);
+    if (models + datas > NNV_CACHE_MAX_FILES) return nnv_context_error(s, "%u cache files", models + datas);
     for (uint32_t i = 0; i < NNVTS_CACHE_TOKEN_BYTES; i++) files->token[i] = (uint8_t)nnv_rng_u64(&rng);
     for (uint32_t i = 0; i < models + datas; i++) {
         files->fd[i] = nnv_memory_file("nnvts-cache", 0, 0);
-        if (files->fd[i] < 0) return nnv_session_error(s, "no file for a cache: %s", strerror(errno));
+        if (files->fd[i] < 0) return nnv_context_error(s, "no file for a cache: %s", strerror(errno));
         if (i < models)
             files->models++;
         else
@@ -44,15 +44,15 @@ struct nnvts_cache nnv_cache_view(const struct nnv_cache_files *files) {
     return cache;
 }
 
-bool nnv_cache_read(struct nnv_session *s, const struct nnv_cache_files *files, struct nnv_cache_content *out) {
+bool nnv_cache_read(struct nnv_context *s, const struct nnv_cache_files *files, struct nnv_cache_content *out) {
     for (uint32_t i = 0; i < nnv_cache_count(files); i++) {
         struct stat st;
-        if (fstat(files->fd[i], &st) != 0) return nnv_session_error(s, "a cache file is gone: %s", strerror(errno));
+        if (fstat(files->fd[i], &st) != 0) return nnv_context_error(s, "a cache file is gone: %s", strerror(errno));
         out->file[i].size = (size_t)st.st_size;
         out->file[i].data = NNV_NEW(s->env->arena, uint8_t, out->file[i].size + 1);
-        if (!out->file[i].data) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+        if (!out->file[i].data) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
         if (pread(files->fd[i], out->file[i].data, out->file[i].size, 0) != st.st_size)
-            return nnv_session_error(s, "a cache file can't be read: %s", strerror(errno));
+            return nnv_context_error(s, "a cache file can't be read: %s", strerror(errno));
     }
     return true;
 }
@@ -76,14 +76,14 @@ const char *nnv_cache_name(const struct nnv_cache_files *files, uint32_t i, char
 
 /* ------------------------------------------------------- saving, loading, judging */
 
-struct nnvts_prepared_model *nnv_cache_prepare(struct nnv_cache_fixture *b, const struct nnv_subject *subject,
+struct nnvts_prepared_model *nnv_cache_prepare(struct nnv_cache_fixture *b, const struct nnv_fixture *fixture,
                                                const struct nnvts_cache *cache, const char *what) {
     struct nnvts_prepare_config config = nnv_prepare_config;
     struct nnvts_prepared_model *prepared;
     char call[160];
     snprintf(call, sizeof call, "prepare_model with %s", what);
     config.cache = cache;
-    nnv_session_compile(b->s, subject, call, &config, 1u << NNVTS_STATUS_NONE, &prepared);
+    nnv_context_compile(b->s, fixture, call, &config, 1u << NNVTS_STATUS_NONE, &prepared);
     return prepared;
 }
 
@@ -91,31 +91,31 @@ bool nnv_cache_execute(struct nnv_cache_fixture *b, struct nnvts_prepared_model 
     char call[160];
     snprintf(call, sizeof call, "execute of a model prepared with %s", what);
     nnv_request_reset(&b->values);
-    return nnv_session_check_values(b->s, call, nnv_session_sync(b->s, prepared, &b->values), &b->values);
+    return nnv_context_check_values(b->s, call, nnv_context_sync(b->s, prepared, &b->values), &b->values);
 }
 
 bool nnv_cache_prepare_right(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what) {
-    struct nnvts_prepared_model *prepared = nnv_cache_prepare(b, &b->subject, cache, what);
+    struct nnvts_prepared_model *prepared = nnv_cache_prepare(b, &b->fixture, cache, what);
     if (!prepared) return false;
     bool right = nnv_cache_execute(b, prepared, what);
-    nnv_session_release(b->s, prepared);
+    nnv_context_release(b->s, prepared);
     return right;
 }
 
 bool nnv_cache_save(struct nnv_cache_fixture *b, struct nnv_cache_content *content) {
     struct nnvts_cache cache = nnv_cache_view(&b->files);
-    struct nnvts_prepared_model *prepared = nnv_cache_prepare(b, &b->subject, &cache, "empty cache files");
+    struct nnvts_prepared_model *prepared = nnv_cache_prepare(b, &b->fixture, &cache, "empty cache files");
     if (!prepared) return false;
-    nnv_session_release(b->s, prepared);
+    nnv_context_release(b->s, prepared);
     return nnv_cache_read(b->s, &b->files, content);
 }
 
 bool nnv_cache_load(struct nnv_cache_fixture *b, const struct nnvts_cache *cache, const char *what,
                     enum nnvts_status *status, struct nnvts_prepared_model **out) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     char call[160];
     snprintf(call, sizeof call, "prepare_from_cache of %s", what);
-    struct nnv_preparation p = {.device = s->device, .abi = &b->subject.model, .phase = s->env->phase};
+    struct nnv_preparation p = {.device = s->device, .abi = &b->fixture.model, .phase = s->env->phase};
     nnv_prepare_from_cache(&p, cache, NNVTS_NO_TIME);
     *status = p.status;
     *out = p.prepared;
@@ -131,7 +131,7 @@ bool nnv_cache_must_load(struct nnv_cache_fixture *b, const struct nnvts_cache *
         !prepared)
         return false;
     bool right = nnv_cache_execute(b, prepared, what);
-    nnv_session_release(b->s, prepared);
+    nnv_context_release(b->s, prepared);
     return right;
 }
 
@@ -142,7 +142,7 @@ bool nnv_cache_must_fail(struct nnv_cache_fixture *b, const struct nnvts_cache *
     char call[160];
     snprintf(call, sizeof call, "prepare_from_cache of %s", what);
     if (!nnv_cache_load(b, cache, what, &st, &prepared)) return false;
-    nnv_session_release(b->s, prepared);
+    nnv_context_release(b->s, prepared);
     return nnv_expect_status_in(b->s, call, st, statuses);
 }
 
@@ -154,6 +154,6 @@ bool nnv_cache_may_load(struct nnv_cache_fixture *b, const struct nnvts_cache *c
     if (!nnv_cache_load(b, cache, what, &st, &prepared)) return false;
     if (!prepared) return nnv_expect_status_in(b->s, call, st, NNV_CACHE_REFUSED);
     bool right = nnv_cache_execute(b, prepared, what);
-    nnv_session_release(b->s, prepared);
+    nnv_context_release(b->s, prepared);
     return right;
 }

@@ -22,10 +22,10 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
-    nnv_session_begin(&s, env, result);
+    struct nnv_context s;
+    nnv_context_begin(&s, env, result);
     nnv_values_run(&s, &nnv_values_cases[c->b]);
-    nnv_session_end(&s);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_compiler = {

@@ -22,7 +22,7 @@ static const double USUAL = 5e-6; /* float32 rounds between the operations of a 
 
 /** One case. */
 struct work {
-    struct nnv_session *s;
+    struct nnv_context *s;
     const struct nnv_values_case *c;
     const struct nnv_values_edit *edit;
     struct nnv_arena *arena;
@@ -239,7 +239,7 @@ static void compare_results(struct work *w, struct nnv_relay_datum *want, struct
     struct nnv_relay_datum *a[MOST_FIELDS], *b[MOST_FIELDS];
     size_t n = 0, m = 0;
     if (!flatten(want, a, &n) || !flatten(got, b, &m)) {
-        nnv_session_error(w->s, "more than %d results", MOST_FIELDS);
+        nnv_context_error(w->s, "more than %d results", MOST_FIELDS);
         return;
     }
     if (!nnv_expect(w->s, n == m, "%zu results instead of %zu", m, n)) return;
@@ -258,19 +258,19 @@ static void check(struct work *w) {
     for (size_t i = 0; i < main->n_params; i++) {
         args[i] = draw(main->params[i], i + 1, w->arena);
         if (!args[i]) {
-            nnv_session_error(w->s, NNV_OUT_OF_MEMORY);
+            nnv_context_error(w->s, NNV_OUT_OF_MEMORY);
             return;
         }
     }
     if (nnv_relay_run(w->before, "main", args, main->n_params, NULL, w->arena, &want, &err) != NNV_OK)
-        nnv_session_error(w->s, "%s", err.text);
+        nnv_context_error(w->s, "%s", err.text);
     else if (nnv_relay_run(w->m, "main", args, main->n_params, &external, w->arena, &got, &err) != NNV_OK)
         nnv_expect(w->s, false, "%s", err.text);
     else
         compare_results(w, want, got);
 }
 
-void nnv_values_check(struct nnv_session *s, const struct nnv_values_case *c, const struct nnv_values_edit *edit,
+void nnv_values_check(struct nnv_context *s, const struct nnv_values_case *c, const struct nnv_values_edit *edit,
                       struct nnv_values_models *out) {
     struct nnv_arena *arena = s->env->arena;
     struct work w = {
@@ -278,11 +278,11 @@ void nnv_values_check(struct nnv_session *s, const struct nnv_values_case *c, co
     if (w.specs)
         check(&w);
     else
-        nnv_session_error(s, NNV_OUT_OF_MEMORY);
+        nnv_context_error(s, NNV_OUT_OF_MEMORY);
     *out = (struct nnv_values_models){w.specs, w.n_specs};
 }
 
-void nnv_values_run(struct nnv_session *s, const struct nnv_values_case *c) {
+void nnv_values_run(struct nnv_context *s, const struct nnv_values_case *c) {
     struct nnv_values_models models;
     struct nnv_result *result = s->result;
     nnv_values_check(s, c, NULL, &models);

@@ -4,7 +4,7 @@
 #define NNV_SUITES_COMPILER_VALUES_H
 
 #include "compiler/byoc/byoc.h"
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 
 /** A program whose values are in question. */
 struct nnv_values_case {
@@ -26,16 +26,16 @@ struct nnv_values_edit {
     void (*model)(const struct nnv_values_edit *edit, struct nnv_model *m, struct nnv_arena *arena);
 };
 
-/** The models of a case's regions, with the inputs that the program gave them; of the session's arena. */
+/** The models of a case's regions, with the inputs that the program gave them; of the context's arena. */
 struct nnv_values_models {
     struct nnv_spec **specs;
     size_t n;
 };
 
-/** Divides, converts, and expects of the session that the values are those of the interpreter. edit may be NULL. */
-void nnv_values_check(struct nnv_session *s, const struct nnv_values_case *c, const struct nnv_values_edit *edit,
+/** Divides, converts, and expects of the context that the values are those of the interpreter. edit may be NULL. */
+void nnv_values_check(struct nnv_context *s, const struct nnv_values_case *c, const struct nnv_values_edit *edit,
                       struct nnv_values_models *out);
 /** The same; then the driver is judged on the models. */
-void nnv_values_run(struct nnv_session *s, const struct nnv_values_case *c);
+void nnv_values_run(struct nnv_context *s, const struct nnv_values_case *c);
 
 #endif

@@ -5,19 +5,19 @@
 #include "harness/suites/exec/exec.h"
 
 static void one(struct nnv_exec *x) {
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_ASYNC)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_ASYNC)) return;
     for (int i = 0; i < 3; i++)
         if (!nnv_exec_run(x, x->prepared, NNV_MODE_ASYNC, &x->values, NULL)) return;
 }
 
 static void in_flight(struct nnv_exec *x) {
     enum { COUNT = 8 };
-    struct nnv_subject subjects[COUNT];
+    struct nnv_fixture fixtures[COUNT];
     struct nnv_request values[COUNT];
     struct nnv_exec_run runs[COUNT];
     uint32_t launched = 0;
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_ASYNC) ||
-        !nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, subjects, values))
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_ASYNC) ||
+        !nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, fixtures, values))
         return;
     while (launched < COUNT &&
            nnv_exec_make(x, &runs[launched], x->prepared, NNV_MODE_ASYNC, &values[launched], NULL) &&
@@ -29,11 +29,11 @@ static void in_flight(struct nnv_exec *x) {
 /** The launch borrows the request's structs for the call alone. */
 static void borrowed(struct nnv_exec *x) {
     struct nnv_request *v = &x->values;
-    struct nnvts_argument args[2 * NNV_SUBJECT_MAX_IO];
+    struct nnvts_argument args[2 * NNV_FIXTURE_MAX_IO];
     struct nnvts_memory pools[2];
     struct nnvts_request request = v->abi;
     struct nnv_exec_run run;
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_ASYNC) ||
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_ASYNC) ||
         !nnv_exec_make(x, &run, x->prepared, NNV_MODE_ASYNC, v, NULL))
         return;
     nnv_request_reset(v);
@@ -56,14 +56,14 @@ static void borrowed(struct nnv_exec *x) {
 static void refused(struct nnv_exec *x) {
     struct nnvts_request request = x->values.abi;
     struct nnv_exec_run run;
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_ASYNC) ||
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_ASYNC) ||
         !nnv_exec_make(x, &run, x->prepared, NNV_MODE_ASYNC, &x->values, NULL))
         return;
     request.input_count--;
     run.x.request = &request;
     if (!nnv_exec_try_launch(x, &run)) return;
     const bool launched = run.x.launched;
-    if (launched && !nnv_session_wait(x->s, &run.x)) return;
+    if (launched && !nnv_context_wait(x->s, &run.x)) return;
     const uint32_t calls = nnv_execution_callbacks(&run.x);
     if (launched)
         nnv_expect(x->s, calls == 1, "the callback of one execution came %u times, it must come once", calls);

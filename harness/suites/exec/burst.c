@@ -8,7 +8,7 @@
 
 /** Two requests with other inputs each, and a burst for them. */
 struct pair {
-    struct nnv_subject subjects[2];
+    struct nnv_fixture fixtures[2];
     struct nnv_request values[2];
     struct nnv_exec_run run;
 };
@@ -16,10 +16,10 @@ struct pair {
 /** In memory of this kind: where it has no pointer, a driver must map it, and may keep it. */
 static bool make_pair(struct nnv_exec *x, enum nnv_pool_kind kind, struct pair *p) {
     p->run = (struct nnv_exec_run){.v = NULL};
-    return nnv_session_needs(x->s, x->prepared, NNV_MODE_BURST) &&
-           nnv_exec_variants(x, kind, 2, p->subjects, p->values) &&
+    return nnv_context_needs(x->s, x->prepared, NNV_MODE_BURST) &&
+           nnv_exec_variants(x, kind, 2, p->fixtures, p->values) &&
            nnv_exec_make(x, &p->run, x->prepared, NNV_MODE_BURST, &p->values[0], NULL) &&
-           nnv_session_open(x->s, &p->run.x);
+           nnv_context_open(x->s, &p->run.x);
 }
 
 /** The next request of the burst. */
@@ -37,14 +37,14 @@ static bool run_one(struct nnv_exec *x, struct pair *p, int which, const int64_t
 
 static bool forget(struct nnv_exec *x, const struct pair *p, int64_t token) {
     struct nnvts_burst *burst = p->run.x.burst;
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
     return nnv_expect_status(x->s, "release_memory", burst->release_memory(burst, token), NNVTS_STATUS_NONE);
 }
 
 /** The request with these tokens is refused, and a good one is served after it. */
 static bool refuse(struct nnv_exec *x, struct pair *p, const char *what, const int64_t *tokens, const int64_t *good) {
     take(&p->run, &p->values[0], tokens);
-    return nnv_session_run(x->s, &p->run.x) && nnv_exec_refused(x, what, p->run.x.status, &p->values[0]) &&
+    return nnv_context_run(x->s, &p->run.x) && nnv_exec_refused(x, what, p->run.x.status, &p->values[0]) &&
            run_one(x, p, 0, good);
 }
 
@@ -56,7 +56,7 @@ static void kept(struct nnv_exec *x) {
     struct pair p;
     bool ok = make_pair(x, NNV_POOL_FD_ONLY, &p);
     for (int i = 0; i < 6 && ok; i++) {
-        nnv_session_fill(&p.values[0], &p.subjects[i % 2]);
+        nnv_context_fill(&p.values[0], &p.fixtures[i % 2]);
         ok = run_one(x, &p, 0, tokens);
     }
     nnv_exec_end(x, &p.run);
@@ -90,7 +90,7 @@ struct mixed {
 
 static void mix(const struct pair *p, int in, int out, struct mixed *m) {
     m->values = p->values[out];
-    m->values.subject = &p->subjects[in];
+    m->values.fixture = &p->fixtures[in];
     m->values.in = p->values[in].in;
     m->values.input_at = p->values[in].input_at;
     m->values.inputs = p->values[in].inputs;
@@ -181,7 +181,7 @@ static void two_bursts(struct nnv_exec *x) {
     bool ok = make_pair(x, NNV_POOL_FD_ONLY, &p);
     struct nnv_exec_run first = p.run, second = {.v = NULL};
     ok = ok && nnv_exec_make(x, &second, x->prepared, NNV_MODE_BURST, &p.values[1], NULL) &&
-         nnv_session_open(x->s, &second.x);
+         nnv_context_open(x->s, &second.x);
     for (int i = 0; i < 4 && ok; i++) {
         p.run = i % 2 ? second : first;
         ok = run_one(x, &p, i % 2, tokens);
@@ -198,11 +198,11 @@ static void outlives_model(struct nnv_exec *x) {
     struct pair p;
     if (make_pair(x, NNV_POOL_FD_ONLY, &p) && run_one(x, &p, 0, tokens)) {
         struct nnvts_prepared_model *again;
-        nnv_session_release(x->s, x->prepared);
+        nnv_context_release(x->s, x->prepared);
         x->prepared = NULL;
         nnv_exec_end(x, &p.run);
-        if ((again = nnv_session_prepare(x->s, &x->subject))) nnv_session_execute(x->s, again, &x->values);
-        nnv_session_release(x->s, again);
+        if ((again = nnv_context_prepare(x->s, &x->fixture))) nnv_context_execute(x->s, again, &x->values);
+        nnv_context_release(x->s, again);
         return;
     }
     nnv_exec_end(x, &p.run);
@@ -238,7 +238,7 @@ static bool overlap(const struct call *a, const struct call *b, uint64_t margin_
 }
 
 static bool check_call(struct nnv_exec *x, const struct call *c) {
-    return nnv_session_check_memory(x->s, "execute of a burst", c->v) &&
+    return nnv_context_check_memory(x->s, "execute of a burst", c->v) &&
            nnv_expect_status_in(x->s, "execute of a burst, while another call may have been under way,", c->x.status,
                                 1u << NNVTS_STATUS_NONE | 1u << NNVTS_STATUS_GENERAL_FAILURE) &&
            nnv_expect(x->s, c->x.status == NNVTS_STATUS_NONE || c->v->result.shape_count == 0,
@@ -250,8 +250,8 @@ static bool call_both(struct nnv_exec *x, struct call *a, struct call *b, uint64
     pthread_t thread;
     nnv_request_reset(a->v);
     nnv_request_reset(b->v);
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
-    if (pthread_create(&thread, NULL, execute, a) != 0) return nnv_session_error(x->s, "no thread");
+    nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
+    if (pthread_create(&thread, NULL, execute, a) != 0) return nnv_context_error(x->s, "no thread");
     nnv_exec_sleep_us((unsigned)(while_ns / 1000));
     execute(b);
     pthread_join(thread, NULL);
@@ -266,14 +266,14 @@ static bool call_both(struct nnv_exec *x, struct call *a, struct call *b, uint64
  */
 static void concurrent(struct nnv_exec *x) {
     enum { ROUNDS = 40, TIMES = 64, ENOUGH = 6, LONG_ENOUGH_NS = 400000000 };
-    struct nnv_subject subject;
+    struct nnv_fixture fixture;
     struct nnv_request values[2];
     int overlaps = 0, refusals = 0;
-    if (!nnv_exec_work(x, TIMES, &subject, &x->prepared, &values[0]) ||
-        !nnv_session_request(x->s, &subject, NNV_POOL_READ_ONLY, &values[1]))
+    if (!nnv_exec_work(x, TIMES, &fixture, &x->prepared, &values[0]) ||
+        !nnv_context_request(x->s, &fixture, NNV_POOL_READ_ONLY, &values[1]))
         return;
     struct nnv_execution burst = nnv_execution_make(NNV_MODE_BURST, x->prepared, &values[0]);
-    if (!nnv_session_open(x->s, &burst)) return;
+    if (!nnv_context_open(x->s, &burst)) return;
     struct call alone = call_of(&burst, &values[0]);
     uint64_t length_ns = UINT64_MAX, begin_ns = nnv_now_ns();
     bool ok = true;
@@ -295,7 +295,7 @@ static void concurrent(struct nnv_exec *x) {
                    "%d times a burst's execute was called in the midst of another call; it must answer "
                    "GENERAL_FAILURE, but was served each time",
                    overlaps);
-    nnv_session_close(x->s, &burst);
+    nnv_context_close(x->s, &burst);
 }
 
 static const struct nnv_exec_case cases[] = {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file exec.h What the parts of the suite "exec" share: a prepared subject, and each mode of execution, judged.
+ * @file exec.h What the parts of the suite "exec" share: a prepared fixture, and each mode of execution, judged.
  *
  * Functions that return false have written verdict and reason: the case only has to clean up.
  */
 #ifndef NNV_SUITES_EXEC_H
 #define NNV_SUITES_EXEC_H
 
-#include "harness/suites/kit/session.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/context.h"
+#include "harness/suites/kit/fixture_models.h"
 
 /** What a case has at hand. */
 struct nnv_exec {
-    struct nnv_session *s;
+    struct nnv_context *s;
     uint64_t seed;
-    struct nnv_subject subject;
+    struct nnv_fixture fixture;
     struct nnvts_prepared_model *prepared; /**< NULL for a case that is .alone */
     struct nnv_request values;
 };
@@ -22,8 +22,8 @@ struct nnv_exec {
 struct nnv_exec_case {
     const char *name;
     void (*run)(struct nnv_exec *x);
-    const char *only; /**< beginning of the names of the subjects that it is for; NULL: all */
-    bool alone;       /**< it makes its own models: no subject is prepared */
+    const char *only; /**< beginning of the names of the fixtures that it is for; NULL: all */
+    bool alone;       /**< it makes its own models: no fixture is prepared */
 };
 
 struct nnv_exec_group {
@@ -37,12 +37,12 @@ extern const struct nnv_exec_group nnv_exec_sync, nnv_exec_async, nnv_exec_fence
 /* --------------------------------------------------------------------- models */
 
 /** The same model with other inputs: each is turned by `turn` elements. */
-bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_subject *out);
+bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_fixture *out);
 /** Several of them, and a request in memory of its own for each. */
-bool nnv_exec_variants(struct nnv_exec *x, enum nnv_pool_kind kind, uint32_t count, struct nnv_subject *subjects,
+bool nnv_exec_variants(struct nnv_exec *x, enum nnv_pool_kind kind, uint32_t count, struct nnv_fixture *fixtures,
                        struct nnv_request *values);
 /** A model whose execution takes long, prepared, and a request for it. False: the case is over. */
-bool nnv_exec_work(struct nnv_exec *x, uint32_t times, struct nnv_subject *subject,
+bool nnv_exec_work(struct nnv_exec *x, uint32_t times, struct nnv_fixture *fixture,
                    struct nnvts_prepared_model **prepared, struct nnv_request *values);
 
 /* ----------------------------------------------------------------- executions */
@@ -51,7 +51,7 @@ bool nnv_exec_work(struct nnv_exec *x, uint32_t times, struct nnv_subject *subje
 struct nnv_exec_run {
     struct nnv_execution x;
     struct nnv_request *v;
-    uint8_t *seen[NNV_SUBJECT_MAX_IO]; /**< ASYNC, FENCED: the outputs then, with their guard zones */
+    uint8_t *seen[NNV_FIXTURE_MAX_IO]; /**< ASYNC, FENCED: the outputs then, with their guard zones */
 };
 
 /** Of the request, by this configuration (NULL: the usual one). */
@@ -72,7 +72,7 @@ bool nnv_exec_run(struct nnv_exec *x, struct nnvts_prepared_model *prepared, enu
                   const struct nnvts_execution_config *config);
 
 /** nnv_verify_times(), expected. */
-bool nnv_exec_check_times(struct nnv_session *s, const char *call, bool asked, const struct nnvts_timing *t,
+bool nnv_exec_check_times(struct nnv_context *s, const char *call, bool asked, const struct nnvts_timing *t,
                           uint64_t wall_ns);
 /** Notes where two results of one request, each right by its budget, are not the same bits. */
 bool nnv_exec_same_bits(struct nnv_exec *x, const char *call, const struct nnv_request *a, const struct nnv_request *b);

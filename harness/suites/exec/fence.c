@@ -18,7 +18,7 @@ bool nnv_exec_fence_make(struct nnv_exec *x, enum nnv_exec_fence_kind kind, stru
         if (pipe(ends) == 0) *fence = (struct nnv_exec_fence){.wait = ends[1], .signal = ends[0]};
         break;
     }
-    return fence->wait >= 0 || nnv_session_error(x->s, "no fence: %s", strerror(errno));
+    return fence->wait >= 0 || nnv_context_error(x->s, "no fence: %s", strerror(errno));
 }
 
 void nnv_exec_fence_signal(struct nnv_exec_fence *fence) {

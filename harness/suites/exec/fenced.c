@@ -25,7 +25,7 @@ struct signaller {
     uint32_t count;
     const uint32_t *order;      /**< indices into fences; NULL: as they stand */
     struct nnv_request *values; /**< gets its right inputs before the last fence; NULL: none */
-    const struct nnv_subject *right;
+    const struct nnv_fixture *right;
     sem_t go;
     pthread_t thread;
     uint64_t signalled_ns; /**< before the last fence was signalled */
@@ -41,7 +41,7 @@ static void *signal_late(void *arg) {
     sem_timedwait(&g->go, &until);
     for (uint32_t i = 0; i < g->count; i++) {
         if (i + 1 == g->count) {
-            if (g->values) nnv_session_fill(g->values, g->right);
+            if (g->values) nnv_context_fill(g->values, g->right);
             g->signalled_ns = nnv_now_ns();
         }
         nnv_exec_fence_signal(&g->fences[g->order ? g->order[i] : i]);
@@ -69,7 +69,7 @@ static bool start_signaller(struct nnv_exec *x, struct signaller *g) {
     if (pthread_create(&g->thread, NULL, signal_late, g) == 0) return true;
     sem_destroy(&g->go);
     close_fences(g);
-    return nnv_session_error(x->s, "no thread");
+    return nnv_context_error(x->s, "no thread");
 }
 
 /** Lets the thread signal, and waits until it has. */
@@ -96,7 +96,7 @@ static bool make_run(struct nnv_exec *x, struct nnv_exec_run *run, struct nnv_re
 static bool must_fail(struct nnv_exec *x, struct nnv_exec_run *run) {
     struct nnv_execution *e = &run->x;
     const bool ended = nnv_execution_wait(e);
-    bool ok = nnv_session_check_memory(x->s, "a fenced execution", run->v) &&
+    bool ok = nnv_context_check_memory(x->s, "a fenced execution", run->v) &&
               nnv_expect(x->s, !ended || e->status != NNVTS_STATUS_NONE,
                          "a fence to wait for reported an error; the execution must fail, but get_result answered "
                          "NONE and the status NONE");
@@ -107,7 +107,7 @@ static bool must_fail(struct nnv_exec *x, struct nnv_exec_run *run) {
 /* ---------------------------------------------------------------- dependencies */
 
 static void no_fences(struct nnv_exec *x) {
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (int i = 0; i < 3; i++)
         if (!nnv_exec_run(x, x->prepared, NNV_MODE_FENCED, &x->values, NULL)) return;
 }
@@ -116,7 +116,7 @@ static void no_fences(struct nnv_exec *x) {
 static void signalled_before(struct nnv_exec *x) {
     struct signaller g;
     int wait_for[FENCES];
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (uint32_t count = 1; count <= FENCES; count++) {
         if (!make_fences(x, &g, count, NNV_EXEC_EVENT)) return;
         for (uint32_t i = 0; i < count; i++) nnv_exec_fence_signal(&g.fences[i]);
@@ -129,14 +129,14 @@ static void signalled_before(struct nnv_exec *x) {
 }
 
 /** Launches with wrong inputs that become right before the last fence signals. */
-static bool wait_late(struct nnv_exec *x, struct signaller *g, const struct nnv_subject *wrong, bool measured,
+static bool wait_late(struct nnv_exec *x, struct signaller *g, const struct nnv_fixture *wrong, bool measured,
                       struct nnv_execution *answer) {
     int wait_for[FENCES];
     struct nnv_exec_run run;
     wait_numbers(g, wait_for);
-    nnv_session_fill(&x->values, wrong);
+    nnv_context_fill(&x->values, wrong);
     g->values = &x->values;
-    g->right = &x->subject;
+    g->right = &x->fixture;
     if (!make_run(x, &run, &x->values, wait_for, g->count) || !start_signaller(x, g)) return false;
     run.x.config.measure_timing = measured;
     bool ok = nnv_exec_launch(x, &run);
@@ -164,9 +164,9 @@ static bool wait_late(struct nnv_exec *x, struct signaller *g, const struct nnv_
 static void signalled_after(struct nnv_exec *x) {
     static const uint32_t orders[][FENCES] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
     struct nnv_execution answer;
-    struct nnv_subject wrong;
+    struct nnv_fixture wrong;
     struct signaller g;
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong)) return;
     if (!make_fences(x, &g, 1, NNV_EXEC_EVENT) || !wait_late(x, &g, &wrong, false, &answer)) return;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         if (!make_fences(x, &g, FENCES, NNV_EXEC_EVENT)) return;
@@ -178,9 +178,9 @@ static void signalled_after(struct nnv_exec *x) {
 /** Times from the launch hold the waiting, those from the fences do not. */
 static void times_of_waiting(struct nnv_exec *x) {
     struct nnv_execution answer;
-    struct nnv_subject wrong;
+    struct nnv_fixture wrong;
     struct signaller g;
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
         !make_fences(x, &g, 1, NNV_EXEC_EVENT) || !wait_late(x, &g, &wrong, true, &answer))
         return;
     const uint64_t launched = x->values.result.timing.in_driver_ns, fenced = answer.fenced.in_driver_ns;
@@ -194,14 +194,14 @@ static void times_of_waiting(struct nnv_exec *x) {
 /** Several executions behind one fence, which nobody may consume. */
 static void shared_fence(struct nnv_exec *x) {
     enum { COUNT = 4 };
-    struct nnv_subject subjects[COUNT];
+    struct nnv_fixture fixtures[COUNT];
     struct nnv_request values[COUNT];
     struct nnv_exec_run runs[COUNT];
     struct signaller g;
     int wait_for[FENCES];
     uint32_t launched = 0;
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) ||
-        !nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, subjects, values) || !make_fences(x, &g, 1, NNV_EXEC_EVENT))
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) ||
+        !nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, fixtures, values) || !make_fences(x, &g, 1, NNV_EXEC_EVENT))
         return;
     wait_numbers(&g, wait_for);
     if (!start_signaller(x, &g)) return;
@@ -215,17 +215,17 @@ static void shared_fence(struct nnv_exec *x) {
 
 /** An execution that waits for another's sync_fence, which waits itself. */
 static void chained(struct nnv_exec *x) {
-    struct nnv_subject wrong;
+    struct nnv_fixture wrong;
     struct nnv_request second;
     struct signaller g;
     int wait_for[FENCES];
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
-        !nnv_session_request(x->s, &x->subject, NNV_POOL_READ_ONLY, &second) || !make_fences(x, &g, 1, NNV_EXEC_EVENT))
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+        !nnv_context_request(x->s, &x->fixture, NNV_POOL_READ_ONLY, &second) || !make_fences(x, &g, 1, NNV_EXEC_EVENT))
         return;
     wait_numbers(&g, wait_for);
-    nnv_session_fill(&second, &wrong);
+    nnv_context_fill(&second, &wrong);
     g.values = &second;
-    g.right = &x->subject;
+    g.right = &x->fixture;
     if (!start_signaller(x, &g)) return;
     struct nnv_exec_run a, b;
     const bool first = make_run(x, &a, &x->values, wait_for, 1) && nnv_exec_launch(x, &a);
@@ -256,7 +256,7 @@ static bool fail_one(struct nnv_exec *x, uint32_t which, bool late) {
     if (ok && run.x.launched)
         ok = must_fail(x, &run);
     else if (ok)
-        ok = nnv_session_check_memory(x->s, "execute_fenced", &x->values) &&
+        ok = nnv_context_check_memory(x->s, "execute_fenced", &x->values) &&
              nnv_expect(x->s, run.x.status != NNVTS_STATUS_DEAD_OBJECT,
                         "execute_fenced answered DEAD_OBJECT: the driver died of a failing fence");
     close_fences(&g);
@@ -264,7 +264,7 @@ static bool fail_one(struct nnv_exec *x, uint32_t which, bool late) {
 }
 
 static void failing_fence(struct nnv_exec *x) {
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (uint32_t i = 0; i < 4; i++)
         if (!fail_one(x, i % 2, i / 2 > 0)) return;
     no_fences(x); /* the driver serves on */
@@ -273,7 +273,7 @@ static void failing_fence(struct nnv_exec *x) {
 static void no_descriptor(struct nnv_exec *x) {
     const int wait_for[] = {-1};
     struct nnv_exec_run run;
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !make_run(x, &run, &x->values, wait_for, 1) ||
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) || !make_run(x, &run, &x->values, wait_for, 1) ||
         !nnv_exec_try_launch(x, &run))
         return;
     if (nnv_exec_refused(x, "execute_fenced that is to wait for descriptor -1", run.x.status, &x->values)) no_fences(x);
@@ -284,7 +284,7 @@ static void open_outputs(struct nnv_exec *x) {
     static const uint32_t none[] = {0, 4};
     struct nnv_request *v = &x->values;
     struct nnv_execution e = nnv_execution_make(NNV_MODE_FENCED, x->prepared, v);
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (int empty = 0; empty < 2; empty++) {
         nnv_request_reset(v);
         for (uint32_t i = 0; i < v->abi.input_count && empty; i++) {
@@ -294,13 +294,13 @@ static void open_outputs(struct nnv_exec *x) {
         }
         v->outputs[0].dimension_count = empty ? 2 : 0;
         v->outputs[0].dimensions = empty ? none : NULL;
-        nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+        nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
         nnv_execution_launch(&e);
         const bool refused = nnv_exec_refused(x,
                                               empty ? "execute_fenced with a zero-sized output"
                                                     : "execute_fenced with an output whose extents are not stated",
                                               e.status, v);
-        nnv_session_close(x->s, &e);
+        nnv_context_close(x->s, &e);
         if (!refused) return;
     }
 }
@@ -309,17 +309,17 @@ static void open_outputs(struct nnv_exec *x) {
 
 /** get_result waits by itself. */
 static void result_waits(struct nnv_exec *x) {
-    struct nnv_subject wrong;
+    struct nnv_fixture wrong;
     struct nnvts_fenced_result r = {.status = (enum nnvts_status) - 1};
     struct signaller g;
     int wait_for[FENCES];
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) || !nnv_exec_variant(x, 1, &wrong) ||
         !make_fences(x, &g, 1, NNV_EXEC_EVENT))
         return;
     wait_numbers(&g, wait_for);
-    nnv_session_fill(&x->values, &wrong);
+    nnv_context_fill(&x->values, &wrong);
     g.values = &x->values;
-    g.right = &x->subject;
+    g.right = &x->fixture;
     if (!start_signaller(x, &g)) return;
     struct nnv_exec_run run;
     const bool ok = make_run(x, &run, &x->values, wait_for, 1) && nnv_exec_launch(x, &run);
@@ -341,7 +341,7 @@ static void result_waits(struct nnv_exec *x) {
 static void released_early(struct nnv_exec *x) {
     struct signaller g;
     int wait_for[FENCES];
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED) || !make_fences(x, &g, 1, NNV_EXEC_EVENT)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) || !make_fences(x, &g, 1, NNV_EXEC_EVENT)) return;
     wait_numbers(&g, wait_for);
     if (!start_signaller(x, &g)) return;
     struct nnv_exec_run run;
@@ -355,7 +355,7 @@ static void released_early(struct nnv_exec *x) {
         nnv_expect(x->s, nnv_execution_fence_signalled(&left),
                    "a copy of the sync_fence has not signalled seconds after the object was released");
         if (copy >= 0) close(copy);
-        if (nnv_session_check_memory(x->s, "a fenced execution that was released early", &x->values)) no_fences(x);
+        if (nnv_context_check_memory(x->s, "a fenced execution that was released early", &x->values)) no_fences(x);
     } else {
         finish_signaller(&g);
     }
@@ -366,7 +366,7 @@ static void released_early(struct nnv_exec *x) {
 static void durations(struct nnv_exec *x) {
     static const uint64_t seconds = UINT64_C(1000000000);
     const uint64_t longs[] = {60 * seconds, UINT64_MAX / 2, NNVTS_NO_TIME - 1};
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (size_t i = 0; i < sizeof longs / sizeof *longs; i++) {
         struct nnv_exec_run run;
         if (!make_run(x, &run, &x->values, NULL, 0)) return;

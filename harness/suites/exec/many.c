@@ -10,39 +10,39 @@ enum { MODELS = 4, ROUNDS = 4, TURNS = 3 };
 
 /** One of the models: the same operations with other weights and inputs. */
 struct one {
-    struct nnv_subject subject;
+    struct nnv_fixture fixture;
     struct nnvts_prepared_model *prepared;
     struct nnv_request values[ROUNDS], alone; /**< alone: a result obtained while nothing else went on */
 };
 
 static bool make_values(struct nnv_exec *x, struct one *m) {
     for (int i = 0; i < ROUNDS; i++)
-        if (!nnv_session_request(x->s, &m->subject, NNV_POOL_READ_ONLY, &m->values[i])) return false;
-    return nnv_session_request(x->s, &m->subject, NNV_POOL_READ_ONLY, &m->alone);
+        if (!nnv_context_request(x->s, &m->fixture, NNV_POOL_READ_ONLY, &m->values[i])) return false;
+    return nnv_context_request(x->s, &m->fixture, NNV_POOL_READ_ONLY, &m->alone);
 }
 
 /** Model i of the same kind as the case's, not prepared. */
-static bool make_subject(struct nnv_exec *x, uint32_t i, struct one *m) {
+static bool make_fixture(struct nnv_exec *x, uint32_t i, struct one *m) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    const struct nnv_subject_kind *kind = nnv_subject_by_name(x->subject.spec->name);
+    const struct nnv_fixture_kind *kind = nnv_fixture_by_name(x->fixture.spec->name);
     m->prepared = NULL;
-    if (nnv_subject_build(kind, x->seed + 1 + i, x->s->env->arena, &spec, &err) != NNV_OK)
-        return nnv_session_error(x->s, "%s", err.text);
-    return nnv_session_subject(x->s, spec, &m->subject) && make_values(x, m);
+    if (nnv_fixture_build(kind, x->seed + 1 + i, x->s->env->arena, &spec, &err) != NNV_OK)
+        return nnv_context_error(x->s, "%s", err.text);
+    return nnv_context_model(x->s, spec, &m->fixture) && make_values(x, m);
 }
 
 static bool make_models(struct nnv_exec *x, struct one *models) {
     for (uint32_t i = 0; i < MODELS; i++) models[i].prepared = NULL;
     for (uint32_t i = 0; i < MODELS; i++)
-        if (!make_subject(x, i, &models[i]) || !(models[i].prepared = nnv_session_prepare(x->s, &models[i].subject)))
+        if (!make_fixture(x, i, &models[i]) || !(models[i].prepared = nnv_context_prepare(x->s, &models[i].fixture)))
             return false;
     return true;
 }
 
 static void release_models(struct nnv_exec *x, struct one *models) {
     for (int i = 0; i < MODELS; i++) {
-        nnv_session_release(x->s, models[i].prepared);
+        nnv_context_release(x->s, models[i].prepared);
         models[i].prepared = NULL;
     }
 }
@@ -68,11 +68,11 @@ static void release_order(struct nnv_exec *x) {
     bool ok = make_models(x, models);
     for (int gone = 0; gone < MODELS && ok; gone++) {
         struct one *m = &models[order[gone]];
-        nnv_session_release(x->s, m->prepared);
+        nnv_context_release(x->s, m->prepared);
         m->prepared = NULL;
         for (int i = gone + 1; i < MODELS && ok; i++)
-            ok = nnv_session_execute(x->s, models[order[i]].prepared, &models[order[i]].values[0]);
-        ok = ok && nnv_session_execute(x->s, x->prepared, &x->values);
+            ok = nnv_context_execute(x->s, models[order[i]].prepared, &models[order[i]].values[0]);
+        ok = ok && nnv_context_execute(x->s, x->prepared, &x->values);
     }
     release_models(x, models);
 }
@@ -109,21 +109,21 @@ static bool check_client(struct nnv_exec *x, const struct client *c) {
               nnv_expect_status(x->s, call, c->preparation.status, NNVTS_STATUS_NONE);
     for (int i = 0; i < ROUNDS && ok; i++)
         ok =
-            nnv_session_check_values(x->s, "execute, while other threads execute,", c->status[i], &c->model->values[i]);
+            nnv_context_check_values(x->s, "execute, while other threads execute,", c->status[i], &c->model->values[i]);
     return ok;
 }
 
 /** A client of the model, which it prepares if prepared is NULL. */
 static struct client client_of(struct nnv_exec *x, struct one *model, struct nnvts_prepared_model *prepared) {
     return (struct client){
-        .model = model, .prepared = prepared, .preparation = {.device = x->s->device, .abi = &model->subject.model}};
+        .model = model, .prepared = prepared, .preparation = {.device = x->s->device, .abi = &model->fixture.model}};
 }
 
 /** All clients at once. */
 static bool race(struct nnv_exec *x, struct client *clients) {
     atomic_bool go = false;
     int started = 0;
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
     for (; started < MODELS; started++) {
         clients[started].go = &go;
         for (int i = 0; i < ROUNDS; i++) nnv_request_reset(&clients[started].model->values[i]);
@@ -131,7 +131,7 @@ static bool race(struct nnv_exec *x, struct client *clients) {
     }
     atomic_store(&go, true);
     for (int i = 0; i < started; i++) pthread_join(clients[i].thread, NULL);
-    bool ok = started == MODELS || nnv_session_error(x->s, "no thread");
+    bool ok = started == MODELS || nnv_context_error(x->s, "no thread");
     for (int i = 0; i < MODELS && ok; i++) ok = check_client(x, &clients[i]);
     return ok;
 }
@@ -140,7 +140,7 @@ static bool race(struct nnv_exec *x, struct client *clients) {
 static void threads(struct nnv_exec *x) {
     struct one models[MODELS];
     bool ok = make_models(x, models);
-    for (int i = 0; i < MODELS && ok; i++) ok = nnv_session_execute(x->s, models[i].prepared, &models[i].alone);
+    for (int i = 0; i < MODELS && ok; i++) ok = nnv_context_execute(x->s, models[i].prepared, &models[i].alone);
     for (int turn = 0; turn < TURNS && ok; turn++) {
         struct client clients[MODELS];
         for (int i = 0; i < MODELS; i++) clients[i] = client_of(x, &models[i], models[i].prepared);
@@ -154,8 +154,8 @@ static void threads_one_model(struct nnv_exec *x) {
     struct one models[MODELS];
     for (uint32_t i = 0; i < MODELS; i++) {
         models[i].prepared = x->prepared;
-        if (!nnv_exec_variant(x, i, &models[i].subject) || !make_values(x, &models[i]) ||
-            !nnv_session_execute(x->s, x->prepared, &models[i].alone))
+        if (!nnv_exec_variant(x, i, &models[i].fixture) || !make_values(x, &models[i]) ||
+            !nnv_context_execute(x->s, x->prepared, &models[i].alone))
             return;
     }
     for (int turn = 0; turn < TURNS; turn++) {
@@ -170,7 +170,7 @@ static void threads_prepare(struct nnv_exec *x) {
     struct one models[MODELS];
     struct client clients[MODELS];
     for (uint32_t i = 0; i < MODELS; i++) {
-        if (!make_subject(x, i, &models[i])) return;
+        if (!make_fixture(x, i, &models[i])) return;
         clients[i] = client_of(x, &models[i], NULL);
     }
     race(x, clients);

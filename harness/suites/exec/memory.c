@@ -15,7 +15,7 @@ struct layout {
     bool spare;                            /**< with pools that no argument lies in */
 };
 
-enum { MAX_POOLS = 2 * (2 * NNV_SUBJECT_MAX_IO), SLACK = 64, FRONT = 0x5a };
+enum { MAX_POOLS = 2 * (2 * NNV_FIXTURE_MAX_IO), SLACK = 64, FRONT = 0x5a };
 
 /** The pools of a layout, while they are laid out. */
 struct placement {
@@ -34,11 +34,11 @@ static uint32_t pool_of(const struct layout *l, uint32_t nin, uint32_t arg) {
 
 static size_t argument_bytes(const struct nnv_request *v, uint32_t arg) {
     const uint32_t nin = v->abi.input_count;
-    return arg < nin ? v->subject->spec->inputs[arg].bytes : v->subject->expected[arg - nin].value->bytes;
+    return arg < nin ? v->fixture->spec->inputs[arg].bytes : v->fixture->expected[arg - nin].value->bytes;
 }
 
 static size_t element_bytes(const struct nnv_request *v, uint32_t arg) {
-    const struct nnv_subgraph *main = &v->subject->spec->model.main;
+    const struct nnv_subgraph *main = &v->fixture->spec->model.main;
     return nnv_type(main->operands[arg < main->nin ? main->in[arg] : main->out[arg - main->nin]].type)->size;
 }
 
@@ -54,7 +54,7 @@ static bool make_pools(struct nnv_exec *x, const struct layout *l, const struct 
     }
     for (uint32_t i = 0; i < p->count; i++) {
         struct nnvts_memory *pool = &p->pools[i];
-        if (!nnv_session_memory(x->s, p->front_bytes + p->size[i], p->output[i] ? l->outputs : l->inputs, pool,
+        if (!nnv_context_memory(x->s, p->front_bytes + p->size[i], p->output[i] ? l->outputs : l->inputs, pool,
                                 &p->bytes[i]))
             return false;
         memset(p->bytes[i], FRONT, p->front_bytes);
@@ -141,20 +141,20 @@ static void many_pools(struct nnv_exec *x) {
 
 /** Two inputs that are one place. */
 static void input_twice(struct nnv_exec *x) {
-    struct nnv_spec spec = *x->subject.spec;
+    struct nnv_spec spec = *x->fixture.spec;
     struct nnv_value inputs[2] = {spec.inputs[0], spec.inputs[1]};
-    struct nnv_subject same;
+    struct nnv_fixture same;
     inputs[1].data = inputs[0].data;
     spec.inputs = inputs;
-    if (!nnv_session_subject(x->s, &spec, &same) || !nnv_session_request(x->s, &same, READ_ONLY, &x->values)) return;
+    if (!nnv_context_model(x->s, &spec, &same) || !nnv_context_request(x->s, &same, READ_ONLY, &x->values)) return;
     x->values.inputs[1].location = x->values.inputs[0].location;
     run_modes(x);
 }
 
 /** What prepare_model was given is the caller's again: it is overwritten before the execution. */
 static void constants_gone(struct nnv_exec *x) {
-    const struct nnvts_model *m = &x->subject.model;
-    if (m->pool_count) memset(x->subject.constants, 0xee, m->pools[0].size);
+    const struct nnvts_model *m = &x->fixture.model;
+    if (m->pool_count) memset(x->fixture.constants, 0xee, m->pools[0].size);
     memset((void *)m->operand_values, 0xee, m->operand_values_bytes);
     run_modes(x);
 }

@@ -28,8 +28,8 @@ static bool turn_value(struct nnv_arena *arena, const struct nnv_value *value, s
     return true;
 }
 
-bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_subject *out) {
-    const struct nnv_spec *from = x->subject.spec;
+bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_fixture *out) {
+    const struct nnv_spec *from = x->fixture.spec;
     const struct nnv_subgraph *main = &from->model.main;
     struct nnv_arena *arena = x->s->env->arena;
     struct nnv_spec *spec = NNV_NEW(arena, struct nnv_spec, 1);
@@ -38,34 +38,34 @@ bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_subject *out) 
     for (uint32_t i = 0; i < main->nin && ok; i++)
         ok =
             turn_value(arena, &from->inputs[i], nnv_type(main->operands[main->in[i]].type)->size, turn + i, &inputs[i]);
-    if (!ok) return nnv_session_error(x->s, NNV_OUT_OF_MEMORY);
+    if (!ok) return nnv_context_error(x->s, NNV_OUT_OF_MEMORY);
     *spec = *from;
     spec->inputs = inputs;
-    return nnv_session_subject(x->s, spec, out);
+    return nnv_context_model(x->s, spec, out);
 }
 
-bool nnv_exec_variants(struct nnv_exec *x, enum nnv_pool_kind kind, uint32_t count, struct nnv_subject *subjects,
+bool nnv_exec_variants(struct nnv_exec *x, enum nnv_pool_kind kind, uint32_t count, struct nnv_fixture *fixtures,
                        struct nnv_request *values) {
     for (uint32_t i = 0; i < count; i++)
-        if (!nnv_exec_variant(x, i, &subjects[i]) || !nnv_session_request(x->s, &subjects[i], kind, &values[i]))
+        if (!nnv_exec_variant(x, i, &fixtures[i]) || !nnv_context_request(x->s, &fixtures[i], kind, &values[i]))
             return false;
     return true;
 }
 
-bool nnv_exec_work(struct nnv_exec *x, uint32_t times, struct nnv_subject *subject,
+bool nnv_exec_work(struct nnv_exec *x, uint32_t times, struct nnv_fixture *fixture,
                    struct nnvts_prepared_model **prepared, struct nnv_request *values) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
     *prepared = NULL;
-    if (nnv_subject_work(times, x->s->env->arena, &spec, &err) != NNV_OK)
-        return nnv_session_error(x->s, "%s", err.text);
-    return nnv_session_work(x->s, spec, subject) && (*prepared = nnv_session_prepare(x->s, subject)) &&
-           nnv_session_request(x->s, subject, NNV_POOL_READ_ONLY, values);
+    if (nnv_fixture_work(times, x->s->env->arena, &spec, &err) != NNV_OK)
+        return nnv_context_error(x->s, "%s", err.text);
+    return nnv_context_work(x->s, spec, fixture) && (*prepared = nnv_context_prepare(x->s, fixture)) &&
+           nnv_context_request(x->s, fixture, NNV_POOL_READ_ONLY, values);
 }
 
 /* -------------------------------------------------------------------- judging */
 
-bool nnv_exec_check_times(struct nnv_session *s, const char *call, bool asked, const struct nnvts_timing *t,
+bool nnv_exec_check_times(struct nnv_context *s, const char *call, bool asked, const struct nnvts_timing *t,
                           uint64_t wall_ns) {
     struct nnv_breach b = {0};
     nnv_verify_times(asked, t, wall_ns, &b);
@@ -77,7 +77,7 @@ bool nnv_exec_same_bits(struct nnv_exec *x, const char *call, const struct nnv_r
     for (uint32_t i = 0; i < a->abi.output_count; i++) {
         const size_t bytes = a->out[i].bytes;
         if (bytes == 0 || memcmp(a->output_at[i], b->output_at[i], bytes) == 0) continue;
-        nnv_session_note(x->s, "%s: output %u is not the same to the bit as the first time; both are within the budget",
+        nnv_context_note(x->s, "%s: output %u is not the same to the bit as the first time; both are within the budget",
                          call, i);
         return false;
     }
@@ -85,7 +85,7 @@ bool nnv_exec_same_bits(struct nnv_exec *x, const char *call, const struct nnv_r
 }
 
 bool nnv_exec_refused(struct nnv_exec *x, const char *call, enum nnvts_status status, const struct nnv_request *v) {
-    return nnv_session_check_memory(x->s, call, v) &&
+    return nnv_context_check_memory(x->s, call, v) &&
            nnv_expect_status(x->s, call, status, NNVTS_STATUS_INVALID_ARGUMENT);
 }
 
@@ -106,7 +106,7 @@ bool nnv_exec_make(struct nnv_exec *x, struct nnv_exec_run *run, struct nnvts_pr
     if (config) run->x.config = *config;
     for (uint32_t i = 0; i < v->model->main.nout && is_looked_at(mode); i++)
         if (!(run->seen[i] = nnv_arena_alloc(x->s->env->arena, nnv_guard_room(v->out[i].bytes), 1)))
-            return nnv_session_error(x->s, NNV_OUT_OF_MEMORY);
+            return nnv_context_error(x->s, NNV_OUT_OF_MEMORY);
     return true;
 }
 
@@ -124,14 +124,14 @@ static void begun(struct nnv_exec_run *run) {
 
 bool nnv_exec_launch(struct nnv_exec *x, struct nnv_exec_run *run) {
     begin(run);
-    const bool launched = nnv_session_launch(x->s, &run->x);
+    const bool launched = nnv_context_launch(x->s, &run->x);
     begun(run);
     return launched;
 }
 
 bool nnv_exec_try_launch(struct nnv_exec *x, struct nnv_exec_run *run) {
     begin(run);
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
     nnv_execution_launch(&run->x);
     begun(run);
     return nnv_expect_kept(x->s, run->x.call, &run->x.breach, run->x.launched && run->x.mode == NNV_MODE_FENCED);
@@ -157,43 +157,43 @@ static struct nnv_request as_seen(const struct nnv_exec_run *run, uint8_t **at) 
 }
 
 static bool finish_async(struct nnv_exec *x, struct nnv_exec_run *run) {
-    uint8_t *at[NNV_SUBJECT_MAX_IO];
-    struct nnv_session *s = x->s;
-    const bool called = nnv_session_wait(s, &run->x);
+    uint8_t *at[NNV_FIXTURE_MAX_IO];
+    struct nnv_context *s = x->s;
+    const bool called = nnv_context_wait(s, &run->x);
     const struct nnv_request then = as_seen(run, at);
     s->result->compared++; /* the callback has a result */
-    bool ok = called && nnv_session_check_values(s, run->x.call, run->x.status, &then) &&
-              nnv_session_check_memory(s, run->x.call, run->v) &&
+    bool ok = called && nnv_context_check_values(s, run->x.call, run->x.status, &then) &&
+              nnv_context_check_memory(s, run->x.call, run->v) &&
               nnv_exec_check_times(s, run->x.call, run->x.config.measure_timing, &then.result.timing, run->x.ns);
     const uint32_t calls = nnv_execution_callbacks(&run->x);
     return nnv_expect(s, calls == 1, "the callback of one execution came %u times, it must come once", calls) && ok;
 }
 
 static bool finish_fenced(struct nnv_exec *x, struct nnv_exec_run *run) {
-    uint8_t *at[NNV_SUBJECT_MAX_IO];
-    struct nnv_session *s = x->s;
+    uint8_t *at[NNV_FIXTURE_MAX_IO];
+    struct nnv_context *s = x->s;
     struct nnv_execution *e = &run->x;
-    const bool asked = e->config.measure_timing, ended = nnv_session_wait(s, e);
+    const bool asked = e->config.measure_timing, ended = nnv_context_wait(s, e);
     state_shapes(run->v);
     const struct nnv_request then = as_seen(run, at);
     bool ok = ended &&
               nnv_expect(s, (e->events & POLLIN) && !(e->events & (POLLERR | POLLNVAL)),
                          "the sync_fence of an execution that has no reason to fail reports an error (poll: 0x%x)",
                          (unsigned)e->events) &&
-              nnv_session_check_values(s, e->call, NNVTS_STATUS_NONE, &then) &&
+              nnv_context_check_values(s, e->call, NNVTS_STATUS_NONE, &then) &&
               nnv_expect_status(s, e->call, e->status, NNVTS_STATUS_NONE);
     if (ok) {
         ok = nnv_exec_check_times(s, "a fenced execution, from its launch,", asked, &then.result.timing, e->ns);
         ok = nnv_exec_check_times(s, "a fenced execution, from its fences,", asked, &e->fenced, e->ns) && ok;
     }
-    nnv_session_close(s, e);
+    nnv_context_close(s, e);
     return ok;
 }
 
 bool nnv_exec_finish(struct nnv_exec *x, struct nnv_exec_run *run) {
     if (run->x.mode == NNV_MODE_ASYNC) return finish_async(x, run);
     if (run->x.mode == NNV_MODE_FENCED) return finish_fenced(x, run);
-    return nnv_session_wait(x->s, &run->x) && nnv_session_check_values(x->s, run->x.call, run->x.status, run->v) &&
+    return nnv_context_wait(x->s, &run->x) && nnv_context_check_values(x->s, run->x.call, run->x.status, run->v) &&
            nnv_exec_check_times(x->s, run->x.call, run->x.config.measure_timing, &run->v->result.timing, run->x.ns);
 }
 
@@ -201,7 +201,7 @@ bool nnv_exec_once(struct nnv_exec *x, struct nnv_exec_run *run) {
     return nnv_exec_launch(x, run) && nnv_exec_finish(x, run);
 }
 
-void nnv_exec_end(struct nnv_exec *x, struct nnv_exec_run *run) { nnv_session_close(x->s, &run->x); }
+void nnv_exec_end(struct nnv_exec *x, struct nnv_exec_run *run) { nnv_context_close(x->s, &run->x); }
 
 bool nnv_exec_run(struct nnv_exec *x, struct nnvts_prepared_model *p, enum nnv_mode mode, struct nnv_request *v,
                   const struct nnvts_execution_config *config) {

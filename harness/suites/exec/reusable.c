@@ -11,22 +11,22 @@ static const uint64_t minute_ns = UINT64_C(60000000000);
 
 static void repeated(struct nnv_exec *x) {
     struct nnv_request first;
-    if (!nnv_session_request(x->s, &x->subject, NNV_POOL_READ_ONLY, &first) ||
-        !nnv_session_execute(x->s, x->prepared, &first))
+    if (!nnv_context_request(x->s, &x->fixture, NNV_POOL_READ_ONLY, &first) ||
+        !nnv_context_execute(x->s, x->prepared, &first))
         return;
     for (int i = 0; i < 5; i++)
-        if (!nnv_session_execute(x->s, x->prepared, &x->values) ||
+        if (!nnv_context_execute(x->s, x->prepared, &x->values) ||
             !nnv_exec_same_bits(x, "execute", &x->values, &first))
             return;
 }
 
 /** The same request at the same place, with other inputs in its memory each time. */
 static void inputs_changed(struct nnv_exec *x) {
-    struct nnv_subject other;
+    struct nnv_fixture other;
     if (!nnv_exec_variant(x, 1, &other)) return;
     for (int i = 0; i < 6; i++) {
-        nnv_session_fill(&x->values, i % 3 == 1 ? &other : &x->subject);
-        if (!nnv_session_execute(x->s, x->prepared, &x->values)) return;
+        nnv_context_fill(&x->values, i % 3 == 1 ? &other : &x->fixture);
+        if (!nnv_context_execute(x->s, x->prepared, &x->values)) return;
     }
 }
 
@@ -37,15 +37,15 @@ static void after_refusal(struct nnv_exec *x) {
     for (int i = 0; i < 3; i++) {
         nnv_request_reset(&x->values);
         request.input_count = i % 2 ? x->values.abi.input_count + 1 : x->values.abi.input_count - 1;
-        struct nnvts_argument args[NNV_SUBJECT_MAX_IO + 1] = {0};
+        struct nnvts_argument args[NNV_FIXTURE_MAX_IO + 1] = {0};
         memcpy(args, x->values.inputs, x->values.abi.input_count * sizeof *args);
         args[x->values.abi.input_count] = args[0];
         request.inputs = args;
         e.request = &request;
-        if (!nnv_session_run(x->s, &e) ||
+        if (!nnv_context_run(x->s, &e) ||
             !nnv_exec_refused(x, i % 2 ? "execute with an input too many" : "execute with an input too few", e.status,
                               &x->values) ||
-            !nnv_session_execute(x->s, x->prepared, &x->values))
+            !nnv_context_execute(x->s, x->prepared, &x->values))
             return;
     }
 }
@@ -61,15 +61,15 @@ const struct nnv_exec_group nnv_exec_sync = NNV_EXEC_GROUP("sync", sync_cases);
 
 /** An execution of the request, open. */
 static bool make(struct nnv_exec *x, struct nnv_exec_run *run, struct nnv_request *v) {
-    return nnv_exec_make(x, run, x->prepared, NNV_MODE_REUSABLE, v, NULL) && nnv_session_open(x->s, &run->x);
+    return nnv_exec_make(x, run, x->prepared, NNV_MODE_REUSABLE, v, NULL) && nnv_context_open(x->s, &run->x);
 }
 
 static void often(struct nnv_exec *x) {
-    struct nnv_subject other;
+    struct nnv_fixture other;
     struct nnv_exec_run run;
     bool ok = make(x, &run, &x->values) && nnv_exec_variant(x, 1, &other);
     for (int i = 0; i < 20 && ok; i++) {
-        nnv_session_fill(&x->values, i % 3 ? &other : &x->subject);
+        nnv_context_fill(&x->values, i % 3 ? &other : &x->fixture);
         ok = nnv_exec_once(x, &run);
     }
     nnv_exec_end(x, &run);
@@ -79,10 +79,10 @@ static void often(struct nnv_exec *x) {
 static bool run_late(struct nnv_exec *x, struct nnv_exec_run *run) {
     run->x.config.deadline_ns = 1;
     nnv_request_reset(&x->values);
-    if (!nnv_session_run(x->s, &run->x)) return false;
+    if (!nnv_context_run(x->s, &run->x)) return false;
     const enum nnvts_status st = run->x.status;
-    if (st == NNVTS_STATUS_NONE) return nnv_session_check_values(x->s, "a late execution", st, &x->values);
-    return nnv_session_check_memory(x->s, "a late execution", &x->values) &&
+    if (st == NNVTS_STATUS_NONE) return nnv_context_check_values(x->s, "a late execution", st, &x->values);
+    return nnv_context_check_memory(x->s, "a late execution", &x->values) &&
            nnv_expect_status_in(x->s, "an execution whose deadline has passed", st,
                                 1u << NNVTS_STATUS_NONE | 1u << NNVTS_STATUS_MISSED_DEADLINE_TRANSIENT |
                                     1u << NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT);
@@ -107,15 +107,15 @@ static void deadlines(struct nnv_exec *x) {
 static void several(struct nnv_exec *x) {
     enum { COUNT = 3 };
     static const int order[COUNT] = {1, 0, 2};
-    struct nnv_subject subjects[COUNT];
+    struct nnv_fixture fixtures[COUNT];
     struct nnv_request values[COUNT];
     struct nnv_exec_run runs[COUNT] = {{.v = NULL}};
-    bool ok = nnv_session_needs(x->s, x->prepared, NNV_MODE_REUSABLE) &&
-              nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, subjects, values);
+    bool ok = nnv_context_needs(x->s, x->prepared, NNV_MODE_REUSABLE) &&
+              nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, fixtures, values);
     for (int i = 0; i < COUNT && ok; i++) ok = make(x, &runs[i], &values[i]);
     for (int gone = 0; gone < COUNT; gone++) {
         for (int i = gone; i < COUNT && ok; i++) ok = nnv_exec_once(x, &runs[order[i]]);
-        ok = ok && nnv_session_execute(x->s, x->prepared, &x->values);
+        ok = ok && nnv_context_execute(x->s, x->prepared, &x->values);
         nnv_exec_end(x, &runs[order[gone]]);
     }
 }
@@ -123,7 +123,7 @@ static void several(struct nnv_exec *x) {
 /** create_execution borrows the request's structs for the call alone. */
 static void borrowed(struct nnv_exec *x) {
     struct nnv_request *v = &x->values;
-    struct nnvts_argument args[2 * NNV_SUBJECT_MAX_IO];
+    struct nnvts_argument args[2 * NNV_FIXTURE_MAX_IO];
     struct nnvts_memory pools[2];
     struct nnvts_request request = v->abi;
     struct nnv_exec_run run;
@@ -136,7 +136,7 @@ static void borrowed(struct nnv_exec *x) {
     request.pools = pools;
     nnv_exec_make(x, &run, x->prepared, NNV_MODE_REUSABLE, v, NULL);
     run.x.request = &request;
-    bool ok = nnv_session_open(x->s, &run.x);
+    bool ok = nnv_context_open(x->s, &run.x);
     memset(args, 0xee, sizeof args);
     memset(pools, 0xee, sizeof pools);
     memset(&request, 0xee, sizeof request);
@@ -147,15 +147,15 @@ static void borrowed(struct nnv_exec *x) {
 static void refused(struct nnv_exec *x) {
     struct nnvts_request request = x->values.abi;
     struct nnv_execution e = nnv_execution_make(NNV_MODE_REUSABLE, x->prepared, &x->values);
-    if (!nnv_session_needs(x->s, x->prepared, NNV_MODE_REUSABLE)) return;
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_REUSABLE)) return;
     request.output_count = 0;
     e.request = &request;
     nnv_request_reset(&x->values);
-    nnv_session_enter(x->s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
     nnv_execution_open(&e);
     const bool refused = nnv_expect_kept(x->s, e.call, &e.breach, 0) &&
                          nnv_exec_refused(x, "create_execution of a request without outputs", e.status, &x->values);
-    nnv_session_close(x->s, &e);
+    nnv_context_close(x->s, &e);
     if (refused) nnv_exec_run(x, x->prepared, NNV_MODE_REUSABLE, &x->values, NULL);
 }
 

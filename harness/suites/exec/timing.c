@@ -22,7 +22,7 @@ static void refused(struct nnv_exec *x) {
     for (int i = 0; i < 2; i++) {
         e.config.measure_timing = i;
         nnv_request_reset(&x->values);
-        if (!nnv_session_run(x->s, &e) || !nnv_exec_refused(x, "execute without outputs", e.status, &x->values) ||
+        if (!nnv_context_run(x->s, &e) || !nnv_exec_refused(x, "execute without outputs", e.status, &x->values) ||
             !nnv_exec_check_times(x->s, "execute without outputs", i, &x->values.result.timing, e.ns))
             return;
     }
@@ -35,10 +35,10 @@ static bool measure(struct nnv_exec *x, struct nnvts_prepared_model *p, struct n
     const struct nnvts_timing *t = &v->result.timing;
     e.config.measure_timing = true;
     nnv_request_reset(v);
-    if (!nnv_session_run(x->s, &e)) return false;
+    if (!nnv_context_run(x->s, &e)) return false;
     if (t->on_device_ns < least->on_device_ns) least->on_device_ns = t->on_device_ns;
     if (t->in_driver_ns < least->in_driver_ns) least->in_driver_ns = t->in_driver_ns;
-    return nnv_session_check_memory(x->s, "execute", v) &&
+    return nnv_context_check_memory(x->s, "execute", v) &&
            nnv_expect_status(x->s, "execute", e.status, NNVTS_STATUS_NONE) &&
            nnv_exec_check_times(x->s, "execute", true, t, e.ns);
 }
@@ -56,12 +56,12 @@ static bool longer(uint64_t less, uint64_t more) {
 static void grows(struct nnv_exec *x) {
     enum { LESS = 4, MORE = 10 * LESS, FEW = 3, ROUNDS = 60, LONG_ENOUGH_NS = 300000000 };
     const uint64_t start = nnv_now_ns();
-    struct nnv_subject subjects[2];
+    struct nnv_fixture fixtures[2];
     struct nnv_request values[2];
     struct nnvts_prepared_model *more = NULL;
     struct nnvts_timing least[2] = {{NNVTS_NO_TIME, NNVTS_NO_TIME}, {NNVTS_NO_TIME, NNVTS_NO_TIME}};
-    bool ok = nnv_exec_work(x, LESS, &subjects[0], &x->prepared, &values[0]) &&
-              nnv_exec_work(x, MORE, &subjects[1], &more, &values[1]),
+    bool ok = nnv_exec_work(x, LESS, &fixtures[0], &x->prepared, &values[0]) &&
+              nnv_exec_work(x, MORE, &fixtures[1], &more, &values[1]),
          shows = false;
     for (int i = 0; i < ROUNDS && ok && !(shows && i >= FEW); i++) {
         if (i >= 2 * FEW && nnv_now_ns() - start > LONG_ENOUGH_NS) break;
@@ -76,8 +76,8 @@ static void grows(struct nnv_exec *x) {
                    LESS, (unsigned long long)least[0].on_device_ns, (unsigned long long)least[0].in_driver_ns, MORE,
                    (unsigned long long)least[1].on_device_ns, (unsigned long long)least[1].in_driver_ns);
     if (ok && least[0].in_driver_ns == NNVTS_NO_TIME && least[0].on_device_ns == NNVTS_NO_TIME)
-        nnv_session_unsupported(x->s, "the driver reports no times");
-    nnv_session_release(x->s, more);
+        nnv_context_unsupported(x->s, "the driver reports no times");
+    nnv_context_release(x->s, more);
 }
 
 static const struct nnv_exec_case cases[] = {

@@ -11,19 +11,19 @@
 
 /* -------------------------------------------------------------------- tenants */
 
-/** The tenant's session writes into the case's result, and goes on from its verdict. */
-static void begin_tenant(struct nnv_session *s, struct nnv_tenant *t, struct nnv_client *client) {
+/** The tenant's context writes into the case's result, and goes on from its verdict. */
+static void begin_tenant(struct nnv_context *s, struct nnv_tenant *t, struct nnv_client *client) {
     int verdict = s->result->verdict;
     t->env = *s->env;
     t->env.client = client;
-    nnv_session_begin(&t->session, &t->env, s->result);
+    nnv_context_begin(&t->context, &t->env, s->result);
     s->result->verdict = verdict;
 }
 
-bool nnv_tenant_open(struct nnv_session *s, struct nnv_tenant *t) {
+bool nnv_tenant_open(struct nnv_context *s, struct nnv_tenant *t) {
     struct nnv_err err = {0};
     *t = (struct nnv_tenant){0};
-    nnv_session_enter(s, NNV_PHASE_OPEN);
+    nnv_context_enter(s, NNV_PHASE_OPEN);
     enum nnv_status st = nnv_client_attach(&t->client, s->env->client->driver, s->env->config->driver,
                                            s->env->config->driver_options, &err);
     if (!nnv_expect(s, st == NNV_OK, "a driver must open as many devices as it is asked for: %s", err.text))
@@ -32,29 +32,29 @@ bool nnv_tenant_open(struct nnv_session *s, struct nnv_tenant *t) {
     return true;
 }
 
-bool nnv_tenant_prepare(struct nnv_tenant *t, const struct nnv_subject_kind *kind, uint64_t seed) {
+bool nnv_tenant_prepare(struct nnv_tenant *t, const struct nnv_fixture_kind *kind, uint64_t seed) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    nnv_session_enter(&t->session, NNV_PHASE_BUILD);
-    if (nnv_subject_build(kind, seed, t->env.arena, &spec, &err) != NNV_OK)
-        return nnv_session_error(&t->session, "%s", err.text);
-    return nnv_session_subject(&t->session, spec, &t->subject) &&
-           (t->prepared = nnv_session_prepare(&t->session, &t->subject)) != NULL &&
-           nnv_session_request(&t->session, &t->subject, NNV_POOL_READ_ONLY, &t->values);
+    nnv_context_enter(&t->context, NNV_PHASE_BUILD);
+    if (nnv_fixture_build(kind, seed, t->env.arena, &spec, &err) != NNV_OK)
+        return nnv_context_error(&t->context, "%s", err.text);
+    return nnv_context_model(&t->context, spec, &t->fixture) &&
+           (t->prepared = nnv_context_prepare(&t->context, &t->fixture)) != NULL &&
+           nnv_context_request(&t->context, &t->fixture, NNV_POOL_READ_ONLY, &t->values);
 }
 
-bool nnv_tenant_execute(struct nnv_tenant *t) { return nnv_session_execute(&t->session, t->prepared, &t->values); }
+bool nnv_tenant_execute(struct nnv_tenant *t) { return nnv_context_execute(&t->context, t->prepared, &t->values); }
 
 void nnv_tenant_leave(struct nnv_tenant *t) {
-    if (!t->session.env) return;
-    nnv_session_release(&t->session, t->prepared);
+    if (!t->context.env) return;
+    nnv_context_release(&t->context, t->prepared);
     t->prepared = NULL;
-    const int verdict = t->session.result->verdict;
-    nnv_session_end(&t->session);
-    t->session.result->verdict = verdict; /* whether anything was expected is for the case to tell */
-    nnv_session_enter(&t->session, NNV_PHASE_RELEASE);
-    if (!t->session.result->worker_damaged) nnv_client_close(&t->client);
-    t->session.env = NULL;
+    const int verdict = t->context.result->verdict;
+    nnv_context_end(&t->context);
+    t->context.result->verdict = verdict; /* whether anything was expected is for the case to tell */
+    nnv_context_enter(&t->context, NNV_PHASE_RELEASE);
+    if (!t->context.result->worker_damaged) nnv_client_close(&t->client);
+    t->context.env = NULL;
 }
 
 /* ---------------------------------------------------------------------- pairs */
@@ -62,7 +62,7 @@ void nnv_tenant_leave(struct nnv_tenant *t) {
 enum { ROUNDS = 4 };
 
 /** Two tenants in turns; then the first or the last leaves, and the other must go on. */
-static void in_turns(struct nnv_session *s, struct nnv_tenant *leaves, struct nnv_tenant *stays) {
+static void in_turns(struct nnv_context *s, struct nnv_tenant *leaves, struct nnv_tenant *stays) {
     bool ok = true;
     for (int i = 0; i < ROUNDS && ok; i++) ok = nnv_tenant_execute(leaves) && nnv_tenant_execute(stays);
     if (!ok) {
@@ -75,7 +75,7 @@ static void in_turns(struct nnv_session *s, struct nnv_tenant *leaves, struct nn
 }
 
 /** one_device: two models on one device; else a model on each of two. */
-static void pair(struct nnv_session *s, const struct nnv_subject_kind *kind, bool one_device, bool first_leaves) {
+static void pair(struct nnv_context *s, const struct nnv_fixture_kind *kind, bool one_device, bool first_leaves) {
     const uint64_t seed = s->env->config->seed;
     struct nnv_tenant a = {0}, b = {0};
     bool ok = nnv_tenant_open(s, &a);
@@ -91,9 +91,9 @@ static void pair(struct nnv_session *s, const struct nnv_subject_kind *kind, boo
     nnv_tenant_leave(&a);
 }
 
-static void first_leaves(struct nnv_session *s, const struct nnv_subject_kind *kind) { pair(s, kind, false, true); }
-static void last_leaves(struct nnv_session *s, const struct nnv_subject_kind *kind) { pair(s, kind, false, false); }
-static void two_models(struct nnv_session *s, const struct nnv_subject_kind *kind) { pair(s, kind, true, false); }
+static void first_leaves(struct nnv_context *s, const struct nnv_fixture_kind *kind) { pair(s, kind, false, true); }
+static void last_leaves(struct nnv_context *s, const struct nnv_fixture_kind *kind) { pair(s, kind, false, false); }
+static void two_models(struct nnv_context *s, const struct nnv_fixture_kind *kind) { pair(s, kind, true, false); }
 
 /* -------------------------------------------------------------------- threads */
 
@@ -114,13 +114,13 @@ static void *run_tenant(void *arg) {
 }
 
 /** Executes on both at once, then hands on what was found. */
-static void at_once(struct nnv_session *s, struct runner *runners, int count) {
+static void at_once(struct nnv_context *s, struct runner *runners, int count) {
     for (int i = 0; i < count; i++) {
         struct runner *r = &runners[i];
         r->result = (struct nnv_result){.verdict = NNVTS_PASS};
         r->tenant.env.arena = nnv_arena_new();
         r->tenant.env.phase = NULL;
-        r->tenant.session.result = &r->result;
+        r->tenant.context.result = &r->result;
         r->started = r->tenant.env.arena && pthread_create(&r->thread, NULL, run_tenant, r) == 0;
     }
     for (int i = 0; i < count; i++) {
@@ -128,7 +128,7 @@ static void at_once(struct nnv_session *s, struct runner *runners, int count) {
         if (r->started)
             pthread_join(r->thread, NULL);
         else
-            nnv_session_error(s, "no thread, or no memory for one");
+            nnv_context_error(s, "no thread, or no memory for one");
         s->result->compared += r->result.compared;
         s->result->not_compared += r->result.not_compared;
         s->result->worker_damaged |= r->result.worker_damaged;
@@ -139,15 +139,15 @@ static void at_once(struct nnv_session *s, struct runner *runners, int count) {
         nnv_arena_free(r->tenant.env.arena);
         r->tenant.env.arena = s->env->arena;
         r->tenant.env.phase = s->env->phase;
-        r->tenant.session.result = s->result;
+        r->tenant.context.result = s->result;
     }
 }
 
-static void threads(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+static void threads(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     enum { TENANTS = 2 };
     struct runner *r = NNV_NEW(s->env->arena, struct runner, TENANTS);
     if (!r) {
-        nnv_session_error(s, NNV_OUT_OF_MEMORY);
+        nnv_context_error(s, NNV_OUT_OF_MEMORY);
         return;
     }
     for (int i = 0; i < TENANTS; i++) r[i] = (struct runner){0};
@@ -156,7 +156,7 @@ static void threads(struct nnv_session *s, const struct nnv_subject_kind *kind) 
         ok = nnv_tenant_open(s, &r[i].tenant) &&
              nnv_tenant_prepare(&r[i].tenant, kind, s->env->config->seed + (uint64_t)i);
     if (ok) {
-        nnv_session_enter(s, NNV_PHASE_EXECUTE);
+        nnv_context_enter(s, NNV_PHASE_EXECUTE);
         at_once(s, r, TENANTS);
     }
     for (int i = 0; i < TENANTS; i++) nnv_tenant_leave(&r[i].tenant);
@@ -180,8 +180,8 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     (void)config;
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (size_t k = 0; k < nnv_subject_count && st == NNV_OK; k++) {
-            const struct nnv_subject_kind *kind = &nnv_subjects[k];
+        for (size_t k = 0; k < nnv_fixture_count && st == NNV_OK; k++) {
+            const struct nnv_fixture_kind *kind = &nnv_fixtures[k];
             char name[96];
             snprintf(name, sizeof name, "isolation/%s/%s", cases[i].name, kind->name);
             const struct nnv_case c = {
@@ -192,10 +192,10 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
-    nnv_session_begin(&s, env, result);
-    cases[c->a].run(&s, &nnv_subjects[c->b]);
-    nnv_session_end(&s);
+    struct nnv_context s;
+    nnv_context_begin(&s, env, result);
+    cases[c->a].run(&s, &nnv_fixtures[c->b]);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_isolation = {

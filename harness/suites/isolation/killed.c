@@ -19,8 +19,8 @@ struct progress {
 
 /** Whose second client it is. */
 struct beside {
-    struct nnv_session *s;
-    const struct nnv_subject_kind *kind;
+    struct nnv_context *s;
+    const struct nnv_fixture_kind *kind;
 };
 
 /** The second client: executes until it is killed. Ends by itself only if the driver fails it. */
@@ -53,16 +53,16 @@ static bool wait_until_busy(struct nnv_ask *a) {
     return a->pid != 0 && atomic_load(&p->executions) >= BUSY;
 }
 
-static void kill_beside(struct nnv_session *s, struct nnv_tenant *t, const struct nnv_subject_kind *kind) {
+static void kill_beside(struct nnv_context *s, struct nnv_tenant *t, const struct nnv_fixture_kind *kind) {
     struct beside beside = {s, kind};
     struct nnv_ask ask = {
         .answer = second_client, .context = &beside, .bytes = sizeof(struct progress), .keep_streams = true};
     struct nnv_err err = {0};
     bool right = true;
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(s, NNV_PHASE_EXECUTE);
     if (nnv_ask_start(&ask, &err) != NNV_OK) {
         nnv_ask_free(&ask);
-        nnv_session_error(s, "%s", err.text);
+        nnv_context_error(s, "%s", err.text);
         return;
     }
     bool busy = wait_until_busy(&ask);
@@ -74,7 +74,7 @@ static void kill_beside(struct nnv_session *s, struct nnv_tenant *t, const struc
     if (!right) nnv_expect(s, false, "a client that was killed must take nothing with it that another needs");
 }
 
-static void expect_no_more(struct nnv_session *s, const struct nnv_resources *before) {
+static void expect_no_more(struct nnv_context *s, const struct nnv_resources *before) {
     struct nnv_resources after;
     if (!nnv_resources_settle(before, SETTLE_NS, &after)) return;
     nnv_expect(s, after.descriptors <= before->descriptors,
@@ -85,11 +85,11 @@ static void expect_no_more(struct nnv_session *s, const struct nnv_resources *be
                before->threads, after.threads);
 }
 
-void nnv_isolation_client_killed(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+void nnv_isolation_client_killed(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     struct nnv_tenant t = {0};
     struct nnv_resources before;
     if (!nnv_resources_count(&before) || before.processes < 2) {
-        nnv_session_unsupported(s, "the driver lives in the process of its client: none can be killed alone");
+        nnv_context_unsupported(s, "the driver lives in the process of its client: none can be killed alone");
         return;
     }
     if (nnv_tenant_open(s, &t) && nnv_tenant_prepare(&t, kind, s->env->config->seed) && nnv_tenant_execute(&t) &&

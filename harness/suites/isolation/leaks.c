@@ -29,7 +29,7 @@ static bool repeat(repeat_fn fn, void *context, uint32_t times) {
     return true;
 }
 
-static void expect_same(struct nnv_session *s, const char *what, const struct nnv_resources *before,
+static void expect_same(struct nnv_context *s, const char *what, const struct nnv_resources *before,
                         const struct nnv_resources *after, uint32_t times) {
     nnv_expect(s, after->descriptors <= before->descriptors,
                "%" PRIu32 " times %s: %" PRIu32 " descriptors before, %" PRIu32
@@ -44,14 +44,14 @@ static void expect_same(struct nnv_session *s, const char *what, const struct nn
 }
 
 /** Warms up, repeats in parts, and compares what is held before and after. */
-static void measure(struct nnv_session *s, const char *what, uint32_t part, repeat_fn fn, void *context) {
+static void measure(struct nnv_context *s, const char *what, uint32_t part, repeat_fn fn, void *context) {
     struct nnv_resources first, at, previous;
     bool grew = true;
     uint64_t least = UINT64_MAX;
     if (!repeat(fn, context, WARM)) return;
     struct nnv_resources none = {0};
     if (!nnv_resources_settle(&none, SETTLE_NS / 16, &first)) {
-        nnv_session_unsupported(s, "this system does not tell what a process holds");
+        nnv_context_unsupported(s, "this system does not tell what a process holds");
         return;
     }
     previous = first;
@@ -74,7 +74,7 @@ static void measure(struct nnv_session *s, const char *what, uint32_t part, repe
 
 /** What is at hand for a repeat. */
 struct leak {
-    struct nnv_session *s;
+    struct nnv_context *s;
     struct nnv_tenant *tenant;
     struct nnvts_device *device;
     struct nnv_arena *scratch; /**< reset by each repeat: what nnvts needs does not grow */
@@ -83,7 +83,7 @@ struct leak {
 static bool execute(struct leak *l, struct nnvts_prepared_model *prepared) {
     struct nnv_request *v = &l->tenant->values;
     nnv_request_reset(v);
-    return nnv_expect_status(l->s, "execute", nnv_session_sync(l->s, prepared, v), NNVTS_STATUS_NONE);
+    return nnv_expect_status(l->s, "execute", nnv_context_sync(l->s, prepared, v), NNVTS_STATUS_NONE);
 }
 
 static bool one_execution(void *context) {
@@ -94,8 +94,8 @@ static bool one_execution(void *context) {
 /** Asked, prepared, executed, released. */
 static bool one_model(void *context) {
     struct leak *l = context;
-    struct nnv_session *s = l->s;
-    struct nnv_preparation p = {.device = l->device, .abi = &l->tenant->subject.model, .phase = s->env->phase};
+    struct nnv_context *s = l->s;
+    struct nnv_preparation p = {.device = l->device, .abi = &l->tenant->fixture.model, .phase = s->env->phase};
     nnv_arena_reset(l->scratch);
     nnv_ask_supported(&p, l->scratch);
     if (!nnv_expect_kept(s, p.call, &p.breach, 0) || !nnv_expect_status(s, p.call, p.status, NNVTS_STATUS_NONE))
@@ -104,7 +104,7 @@ static bool one_model(void *context) {
     if (!nnv_expect_kept(s, p.call, &p.breach, 2) || !nnv_expect_status(s, p.call, p.status, NNVTS_STATUS_NONE))
         return false;
     bool ok = execute(l, p.prepared);
-    nnv_session_release(s, p.prepared);
+    nnv_context_release(s, p.prepared);
     return ok;
 }
 
@@ -112,14 +112,14 @@ static bool one_device(void *context) {
     struct leak *l = context;
     struct nnv_client client = {0};
     struct nnv_err err = {0};
-    nnv_session_enter(l->s, NNV_PHASE_OPEN);
+    nnv_context_enter(l->s, NNV_PHASE_OPEN);
     enum nnv_status st = nnv_client_attach(&client, l->s->env->client->driver, l->s->env->config->driver,
                                            l->s->env->config->driver_options, &err);
     if (!nnv_expect(l->s, st == NNV_OK, "a driver must open as many devices as it is asked for: %s", err.text))
         return false;
     l->device = client.device;
     bool ok = one_model(l);
-    nnv_session_enter(l->s, NNV_PHASE_RELEASE);
+    nnv_context_enter(l->s, NNV_PHASE_RELEASE);
     nnv_client_close(&client);
     return ok;
 }
@@ -130,35 +130,35 @@ static bool one_burst(void *context) {
     struct nnv_execution x = nnv_execution_make(NNV_MODE_BURST, l->tenant->prepared, &l->tenant->values);
     x.tokens = tokens;
     nnv_request_reset(&l->tenant->values);
-    return nnv_session_try(l->s, &x) && nnv_expect_status(l->s, x.call, x.status, NNVTS_STATUS_NONE);
+    return nnv_context_try(l->s, &x) && nnv_expect_status(l->s, x.call, x.status, NNVTS_STATUS_NONE);
 }
 
 /* ---------------------------------------------------------------------- cases */
 
-static void leak(struct nnv_session *s, const struct nnv_subject_kind *kind, const char *what, uint32_t part,
+static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, const char *what, uint32_t part,
                  repeat_fn fn) {
     struct nnv_tenant tenant;
     if (!nnv_tenant_open(s, &tenant)) return;
     struct leak l = {.s = s, .tenant = &tenant, .device = tenant.client.device, .scratch = nnv_arena_new()};
-    if (!l.scratch) nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    if (!l.scratch) nnv_context_error(s, NNV_OUT_OF_MEMORY);
     if (l.scratch && nnv_tenant_prepare(&tenant, kind, s->env->config->seed) && nnv_tenant_execute(&tenant)) {
-        if (fn != one_burst || nnv_session_needs(s, tenant.prepared, NNV_MODE_BURST))
+        if (fn != one_burst || nnv_context_needs(s, tenant.prepared, NNV_MODE_BURST))
             measure(s, what, s->env->config->tier == 2 ? 4 * part : part, fn, &l);
-        nnv_session_check_memory(s, what, &tenant.values);
+        nnv_context_check_memory(s, what, &tenant.values);
     }
     nnv_arena_free(l.scratch);
     nnv_tenant_leave(&tenant);
 }
 
-void nnv_isolation_leak_devices(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+void nnv_isolation_leak_devices(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "device that is opened, used and released", PART, one_device);
 }
-void nnv_isolation_leak_models(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+void nnv_isolation_leak_models(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "model that is prepared, executed and released", PART, one_model);
 }
-void nnv_isolation_leak_executions(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+void nnv_isolation_leak_executions(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "execution", PART_OF_EXECUTIONS, one_execution);
 }
-void nnv_isolation_leak_bursts(struct nnv_session *s, const struct nnv_subject_kind *kind) {
+void nnv_isolation_leak_bursts(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "burst that is made, used and released", PART, one_burst);
 }

@@ -69,11 +69,11 @@ static void drop_vendor(struct mixture *m) {
     m->model.main.input_count = 1;
 }
 
-static void release(struct nnv_session *s, struct nnv_reception *r) { nnv_session_release(s, r->prepared); }
+static void release(struct nnv_context *s, struct nnv_reception *r) { nnv_context_release(s, r->prepared); }
 
 /* ------------------------------------------------------------------ declared */
 
-static bool has_vendor(const struct nnv_session *s) {
+static bool has_vendor(const struct nnv_context *s) {
     for (uint32_t i = 0; i < s->device->extension_count; i++) {
         const char *name = s->device->extensions ? s->device->extensions[i].name : NULL;
         if (name && strncmp(name, vendor, sizeof vendor - 1) == 0) return true;
@@ -82,14 +82,14 @@ static bool has_vendor(const struct nnv_session *s) {
 }
 
 /* The operation is honestly unsupported, and ADD is what it is without it. */
-static void expect_unsupported(struct nnv_session *s, struct mixture *m, const char *what) {
+static void expect_unsupported(struct nnv_context *s, struct mixture *m, const char *what) {
     struct mixture plain;
     struct nnv_reception with = {0}, without = {0};
     mix(&plain);
     drop_vendor(&plain);
     plain.model.extension_count = 0;
     if (has_vendor(s)) {
-        nnv_session_unsupported(s, "the driver has the extension that the case made up");
+        nnv_context_unsupported(s, "the driver has the extension that the case made up");
         return;
     }
     if (nnv_receive(s, &plain.model, &without) && nnv_receive(s, &m->model, &with)) {
@@ -97,7 +97,7 @@ static void expect_unsupported(struct nnv_session *s, struct mixture *m, const c
                        "a model with %s, properly declared, is called invalid; it is valid, and not supported", what)) {
             nnv_expect(s, !with.supported[1], "%s is claimed to be supported, the driver can't know it", what);
             if (!with.supported[0] && nnv_device_limits(s->device) & NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS)
-                nnv_session_unsupported(s, "the driver can't be told of %s", what);
+                nnv_context_unsupported(s, "the driver can't be told of %s", what);
             else
                 nnv_expect(s, with.supported[0] == without.supported[0],
                            "ADD is %ssupported beside %s, and %ssupported alone", with.supported[0] ? "" : "un", what,
@@ -108,20 +108,20 @@ static void expect_unsupported(struct nnv_session *s, struct mixture *m, const c
     release(s, &without);
 }
 
-static void operation(struct nnv_session *s) {
+static void operation(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     expect_unsupported(s, &m, "an extension's operation");
 }
 
-static void type(struct nnv_session *s) {
+static void type(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.operands[MORE].type = extension_code(PREFIX, CODE);
     expect_unsupported(s, &m, "an operation on an extension's type");
 }
 
-static void scalar(struct nnv_session *s) {
+static void scalar(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.operands[MORE].type = extension_code(PREFIX, 0);
@@ -130,7 +130,7 @@ static void scalar(struct nnv_session *s) {
     expect_unsupported(s, &m, "an operation on an extension's scalar");
 }
 
-static void data(struct nnv_session *s) {
+static void data(struct nnv_context *s) {
     static const uint8_t more[] = {1, 2, 3, 4, 5};
     struct mixture m;
     mix(&m);
@@ -140,7 +140,7 @@ static void data(struct nnv_session *s) {
     expect_unsupported(s, &m, "an operation on an extension's type with data");
 }
 
-static void constant(struct nnv_session *s) {
+static void constant(struct nnv_context *s) {
     static const uint8_t values[12] = {1};
     struct mixture m;
     mix(&m);
@@ -155,7 +155,7 @@ static void constant(struct nnv_session *s) {
     expect_unsupported(s, &m, "an operation on an extension's constant");
 }
 
-static void largest_prefix(struct nnv_session *s) {
+static void largest_prefix(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.extensions[0].prefix = 0x7fff;
@@ -163,7 +163,7 @@ static void largest_prefix(struct nnv_session *s) {
     expect_unsupported(s, &m, "an extension's operation of the largest code");
 }
 
-static void two_extensions(struct nnv_session *s) {
+static void two_extensions(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.model.extension_count = 2;
@@ -172,7 +172,7 @@ static void two_extensions(struct nnv_session *s) {
 }
 
 /* A declaration that nobody uses changes nothing. */
-static void unused(struct nnv_session *s) {
+static void unused(struct nnv_context *s) {
     struct mixture declared, plain;
     struct nnv_reception with = {0}, without = {0};
     mix(&declared);
@@ -193,7 +193,7 @@ static void unused(struct nnv_session *s) {
 
 /* ------------------------------------------------------------------- invalid */
 
-static void expect_invalid(struct nnv_session *s, const struct mixture *m, const char *what) {
+static void expect_invalid(struct nnv_context *s, const struct mixture *m, const char *what) {
     struct nnv_reception r = {0};
     if (nnv_receive(s, &m->model, &r)) {
         nnv_expect_status(s, what, r.supported_status, NNVTS_STATUS_INVALID_ARGUMENT);
@@ -202,35 +202,35 @@ static void expect_invalid(struct nnv_session *s, const struct mixture *m, const
     release(s, &r);
 }
 
-static void undeclared_operation(struct nnv_session *s) {
+static void undeclared_operation(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.model.extension_count = 0;
     expect_invalid(s, &m, "a model with an operation of an undeclared prefix");
 }
 
-static void undeclared_type(struct nnv_session *s) {
+static void undeclared_type(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.operands[MORE].type = extension_code(PREFIX + 1, CODE);
     expect_invalid(s, &m, "a model with a type of an undeclared prefix");
 }
 
-static void other_prefix(struct nnv_session *s) {
+static void other_prefix(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.extensions[0].prefix = PREFIX + 1;
     expect_invalid(s, &m, "a model with an operation whose prefix is not the declared one");
 }
 
-static void sign_bit(struct nnv_session *s) {
+static void sign_bit(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.operations[1].type = extension_code(0x8000 | PREFIX, CODE);
     expect_invalid(s, &m, "a model with an operation of a negative code");
 }
 
-static void data_on_core_type(struct nnv_session *s) {
+static void data_on_core_type(struct nnv_context *s) {
     static const uint8_t more[] = {1, 2, 3, 4};
     struct mixture m;
     mix(&m);
@@ -240,7 +240,7 @@ static void data_on_core_type(struct nnv_session *s) {
     expect_invalid(s, &m, "a model with an extension's data on a TENSOR_FLOAT32");
 }
 
-static void prefix_0(struct nnv_session *s) {
+static void prefix_0(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     drop_vendor(&m);
@@ -248,7 +248,7 @@ static void prefix_0(struct nnv_session *s) {
     expect_invalid(s, &m, "a model that declares an extension with prefix 0");
 }
 
-static void prefix_twice(struct nnv_session *s) {
+static void prefix_twice(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.extensions[1].prefix = PREFIX;
@@ -256,7 +256,7 @@ static void prefix_twice(struct nnv_session *s) {
     expect_invalid(s, &m, "a model that declares two extensions with one prefix");
 }
 
-static void nameless(struct nnv_session *s) {
+static void nameless(struct nnv_context *s) {
     struct mixture m;
     mix(&m);
     m.extensions[0].name = NULL;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "harness/suites/shapes/shapes.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/single/single.h"
@@ -14,10 +14,10 @@
 
 /* ----------------------------------------------------------------- receiving */
 
-static bool ask(struct nnv_session *s, struct nnv_preparation *p, struct nnv_reception *r) {
+static bool ask(struct nnv_context *s, struct nnv_preparation *p, struct nnv_reception *r) {
     r->supported = NNV_NEW(s->env->arena, bool, p->abi->main.operation_count);
     r->count = p->abi->main.operation_count;
-    if (!r->supported) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    if (!r->supported) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     const bool told = nnv_ask_supported(p, s->env->arena);
     r->supported_status = p->status;
     for (uint32_t i = 0; i < r->count && told; i++) r->supported[i] = p->supported[i];
@@ -32,7 +32,7 @@ static enum nnvts_status due(const struct nnv_reception *r) {
     return NNVTS_STATUS_NONE;
 }
 
-bool nnv_receive(struct nnv_session *s, const struct nnvts_model *model, struct nnv_reception *r) {
+bool nnv_receive(struct nnv_context *s, const struct nnvts_model *model, struct nnv_reception *r) {
     struct nnv_preparation p = {.device = s->device, .abi = model, .phase = s->env->phase};
     *r = (struct nnv_reception){0};
     if (!ask(s, &p, r)) return false;
@@ -49,18 +49,18 @@ bool nnv_receive(struct nnv_session *s, const struct nnvts_model *model, struct 
  * A model above the driver's level is refused, or not supported; one within is valid. The level is the model's: the
  * values of this spec may need a higher one, when they are executed.
  */
-static void expect_by_level(struct nnv_session *s, const struct nnv_spec *spec) {
-    struct nnv_subject subject;
+static void expect_by_level(struct nnv_context *s, const struct nnv_spec *spec) {
+    struct nnv_fixture fixture;
     struct nnv_reception r = {0};
     struct nnv_err err = {0};
     const int has = s->device->feature_level;
     int needs;
     if (nnv_validate(&spec->model, s->env->arena, &needs, &err) != NNV_OK) {
-        nnv_session_error(s, "%s", err.text);
+        nnv_context_error(s, "%s", err.text);
         return;
     }
-    if (!nnv_session_render(s, spec, &subject)) return;
-    if (nnv_receive(s, &subject.model, &r)) {
+    if (!nnv_context_render(s, spec, &fixture)) return;
+    if (nnv_receive(s, &fixture.model, &r)) {
         bool all = r.supported_status == NNVTS_STATUS_NONE;
         for (uint32_t i = 0; i < r.count; i++) all = all && r.supported[i];
         if (needs > has)
@@ -70,7 +70,7 @@ static void expect_by_level(struct nnv_session *s, const struct nnv_spec *spec) 
             nnv_expect_status(s, "get_supported_operations of a model within the driver's feature level",
                               r.supported_status, NNVTS_STATUS_NONE);
     }
-    nnv_session_release(s, r.prepared);
+    nnv_context_release(s, r.prepared);
 }
 
 /* --------------------------------------------------------------- same answers */
@@ -78,44 +78,44 @@ static void expect_by_level(struct nnv_session *s, const struct nnv_spec *spec) 
 /** A change of a model that means nothing. */
 struct disguise {
     const char *name;
-    bool (*wear)(struct nnv_session *s, const struct nnv_subject *subject, struct nnvts_model *model);
+    bool (*wear)(struct nnv_context *s, const struct nnv_fixture *fixture, struct nnvts_model *model);
 };
 
 /* A pool that nothing lies in. */
-static bool add_pool(struct nnv_session *s, const struct nnv_subject *subject, struct nnvts_model *model) {
+static bool add_pool(struct nnv_context *s, const struct nnv_fixture *fixture, struct nnvts_model *model) {
     const uint32_t n = model->pool_count;
     struct nnvts_memory *pools = NNV_NEW(s->env->arena, struct nnvts_memory, (size_t)n + 1);
     uint8_t *writable;
-    (void)subject;
-    if (!pools) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    (void)fixture;
+    if (!pools) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     if (n) memcpy(pools, model->pools, n * sizeof *pools);
     model->pools = pools;
     model->pool_count = n + 1;
-    return nnv_session_memory(s, 64, NNV_POOL_READ_ONLY, &pools[n], &writable);
+    return nnv_context_memory(s, 64, NNV_POOL_READ_ONLY, &pools[n], &writable);
 }
 
 /* Bytes behind the values that no operand names. */
-static bool add_values(struct nnv_session *s, const struct nnv_subject *subject, struct nnvts_model *model) {
+static bool add_values(struct nnv_context *s, const struct nnv_fixture *fixture, struct nnvts_model *model) {
     enum { MORE = 64 };
     uint8_t *values = NNV_NEW(s->env->arena, uint8_t, (size_t)model->operand_values_bytes + MORE);
-    (void)subject;
-    if (!values) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    (void)fixture;
+    if (!values) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     if (model->operand_values_bytes) memcpy(values, model->operand_values, model->operand_values_bytes);
     model->operand_values = values;
     model->operand_values_bytes += MORE;
     return true;
 }
 
-static bool add_extension(struct nnv_session *s, const struct nnv_subject *subject, struct nnvts_model *model) {
+static bool add_extension(struct nnv_context *s, const struct nnv_fixture *fixture, struct nnvts_model *model) {
     static const struct nnvts_extension_prefix unused[] = {{"com.example.nnvts.unused", 9}};
-    (void)s, (void)subject;
+    (void)s, (void)fixture;
     model->extension_count = 1;
     model->extensions = unused;
     return true;
 }
 
 /* The constants of the pool as copies. */
-static bool copy_constants(struct nnv_session *s, const struct nnv_subject *subject, struct nnvts_model *model) {
+static bool copy_constants(struct nnv_context *s, const struct nnv_fixture *fixture, struct nnvts_model *model) {
     const uint32_t n = model->main.operand_count;
     size_t bytes = model->operand_values_bytes;
     struct nnvts_operand *operands = nnv_arena_copy(s->env->arena, model->main.operands, n * sizeof *operands);
@@ -123,13 +123,13 @@ static bool copy_constants(struct nnv_session *s, const struct nnv_subject *subj
         if (model->main.operands[i].lifetime == NNVTS_CONSTANT_REFERENCE)
             bytes += ((size_t)model->main.operands[i].location.length + 3) / 4 * 4;
     uint8_t *values = NNV_NEW(s->env->arena, uint8_t, bytes);
-    if (!operands || !values) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    if (!operands || !values) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     size_t at = model->operand_values_bytes;
     if (at) memcpy(values, model->operand_values, at);
     for (uint32_t i = 0; i < n; i++) {
         struct nnvts_location *l = &operands[i].location;
         if (operands[i].lifetime != NNVTS_CONSTANT_REFERENCE) continue;
-        memcpy(values + at, subject->constants + l->offset, l->length);
+        memcpy(values + at, fixture->constants + l->offset, l->length);
         operands[i].lifetime = NNVTS_CONSTANT_COPY;
         *l = (struct nnvts_location){.offset = (uint32_t)at, .length = l->length};
         at += ((size_t)l->length + 3) / 4 * 4;
@@ -141,10 +141,10 @@ static bool copy_constants(struct nnv_session *s, const struct nnv_subject *subj
 }
 
 /* The pool of the constants without a pointer: it must be mapped. */
-static bool hide_pointers(struct nnv_session *s, const struct nnv_subject *subject, struct nnvts_model *model) {
+static bool hide_pointers(struct nnv_context *s, const struct nnv_fixture *fixture, struct nnvts_model *model) {
     struct nnvts_memory *pools = nnv_arena_copy(s->env->arena, model->pools, model->pool_count * sizeof *pools);
-    (void)subject;
-    if (!pools) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    (void)fixture;
+    if (!pools) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     for (uint32_t i = 0; i < model->pool_count; i++) pools[i].data = NULL;
     model->pools = pools;
     return true;
@@ -158,13 +158,13 @@ static const struct disguise disguises[] = {
 enum { DISGUISES = sizeof disguises / sizeof *disguises };
 
 /* What means the same is answered the same, and computes the same. */
-static void expect_same(struct nnv_session *s, const struct nnv_spec *spec, const struct disguise *d) {
-    struct nnv_subject subject;
+static void expect_same(struct nnv_context *s, const struct nnv_spec *spec, const struct disguise *d) {
+    struct nnv_fixture fixture;
     struct nnv_request values;
     struct nnv_reception plain = {0}, disguised = {0};
-    if (!nnv_session_subject(s, spec, &subject)) return;
-    struct nnvts_model model = subject.model;
-    if (!d->wear(s, &subject, &model) || !nnv_receive(s, &subject.model, &plain)) goto out;
+    if (!nnv_context_model(s, spec, &fixture)) return;
+    struct nnvts_model model = fixture.model;
+    if (!d->wear(s, &fixture, &model) || !nnv_receive(s, &fixture.model, &plain)) goto out;
     if (!nnv_receive(s, &model, &disguised)) goto out;
     if (!nnv_expect(s, plain.supported_status == disguised.supported_status,
                     "a model is valid and, with %s, invalid, or the other way round", d->name))
@@ -172,13 +172,13 @@ static void expect_same(struct nnv_session *s, const struct nnv_spec *spec, cons
     for (uint32_t i = 0; i < plain.count; i++)
         nnv_expect(s, plain.supported[i] == disguised.supported[i], "operation %u: with %s, the answer is another", i,
                    d->name);
-    if (disguised.prepared && nnv_session_request(s, &subject, NNV_POOL_READ_ONLY, &values))
-        nnv_session_execute(s, disguised.prepared, &values);
+    if (disguised.prepared && nnv_context_request(s, &fixture, NNV_POOL_READ_ONLY, &values))
+        nnv_context_execute(s, disguised.prepared, &values);
     else if (!disguised.prepared)
-        nnv_session_unsupported(s, "the driver does not support the model");
+        nnv_context_unsupported(s, "the driver does not support the model");
 out:
-    nnv_session_release(s, plain.prepared);
-    nnv_session_release(s, disguised.prepared);
+    nnv_context_release(s, plain.prepared);
+    nnv_context_release(s, disguised.prepared);
 }
 
 /* ------------------------------------------------------------------ registry */
@@ -230,8 +230,8 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
         st = add(list, name, EXTENSION, i, 0, NULL, "", "", err);
     }
     for (size_t d = 0; d < DISGUISES; d++)
-        for (size_t k = 0; k < nnv_subject_count && !st; k++) {
-            const struct nnv_subject_kind *kind = &nnv_subjects[k];
+        for (size_t k = 0; k < nnv_fixture_count && !st; k++) {
+            const struct nnv_fixture_kind *kind = &nnv_fixtures[k];
             snprintf(name, sizeof name, "levels/same/%s/%s", disguises[d].name, kind->name);
             st = add(list, name, SAME, d, k, NULL, kind->op, kind->type, err);
         }
@@ -240,7 +240,7 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
     return st;
 }
 
-static void run_single(struct nnv_session *s, const struct nnv_case *c) {
+static void run_single(struct nnv_context *s, const struct nnv_case *c) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
     uint32_t opened;
@@ -254,33 +254,33 @@ static void run_single(struct nnv_session *s, const struct nnv_case *c) {
     if (!st && c->a == OPEN)
         st = nnv_shapes_open(spec, NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, s->env->arena, &spec, &opened, &err);
     if (st)
-        nnv_session_error(s, "%s", err.text);
+        nnv_context_error(s, "%s", err.text);
     else
         expect_by_level(s, spec);
 }
 
-static void run_same(struct nnv_session *s, const struct nnv_case *c) {
+static void run_same(struct nnv_context *s, const struct nnv_case *c) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    if (nnv_subject_build(&nnv_subjects[c->c], s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK)
-        nnv_session_error(s, "%s", err.text);
+    if (nnv_fixture_build(&nnv_fixtures[c->c], s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK)
+        nnv_context_error(s, "%s", err.text);
     else if (spec->min_version > s->device->feature_level)
-        nnv_session_unsupported(s, "needs feature level %d, the driver has %d", spec->min_version,
+        nnv_context_unsupported(s, "needs feature level %d, the driver has %d", spec->min_version,
                                 s->device->feature_level);
     else
         expect_same(s, spec, &disguises[c->b]);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
-    nnv_session_begin(&s, env, result);
+    struct nnv_context s;
+    nnv_context_begin(&s, env, result);
     if (c->a == EXTENSION)
         nnv_extension_cases[c->b].run(&s);
     else if (c->a == SAME)
         run_same(&s, c);
     else
         run_single(&s, c);
-    nnv_session_end(&s);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_levels = {

@@ -3,11 +3,11 @@
 #ifndef NNV_SUITES_LEVELS_H
 #define NNV_SUITES_LEVELS_H
 
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 
 struct nnv_extension_case {
     const char *name;
-    void (*run)(struct nnv_session *s);
+    void (*run)(struct nnv_context *s);
 };
 extern const struct nnv_extension_case nnv_extension_cases[];
 extern const size_t nnv_extension_case_count;
@@ -25,6 +25,6 @@ struct nnv_reception {
  * where the status is NONE, and prepare_model answers as the claims ask for: NONE if all operations are supported,
  * GENERAL_FAILURE if one is not, INVALID_ARGUMENT if the model was called invalid. False: the case is over.
  */
-bool nnv_receive(struct nnv_session *s, const struct nnvts_model *model, struct nnv_reception *r);
+bool nnv_receive(struct nnv_context *s, const struct nnvts_model *model, struct nnv_reception *r);
 
 #endif

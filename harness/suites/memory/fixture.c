@@ -5,7 +5,7 @@
 
 #include "harness/suites/memory/memory.h"
 
-/* --------------------------------------------------------------------- subjects */
+/* --------------------------------------------------------------------- fixtures */
 
 /* y0 = x0 + x1 of one shape and encoding; y1 = x2 + a row of constants, larger. */
 static void link(struct nnv_builder *b, struct nnv_encoding e, uint32_t *in, uint32_t *nin, uint32_t *out,
@@ -25,7 +25,7 @@ static void link_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uin
 static void link_quant8(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
     link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, 0.0625f, 120}, in, nin, out, nout);
 }
-const struct nnv_subject_kind nnv_memory_links[2] = {
+const struct nnv_fixture_kind nnv_memory_links[2] = {
     {"link_float32", "ADD", "float32", link_float32},
     {"link_quant8", "ADD", "quant8_asymm", link_quant8},
 };
@@ -61,9 +61,9 @@ static bool token_is_new(const struct nnv_memory_fixture *b, uint32_t token) {
 }
 
 struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_fixture *b, const struct nnv_memory_desc *desc) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnvts_buffer *buffer = NULL;
-    nnv_session_enter(s, NNV_PHASE_PREPARE);
+    nnv_context_enter(s, NNV_PHASE_PREPARE);
     enum nnvts_status st = s->device->allocate(s->device, &desc->d, &buffer);
     if (!nnv_expect_status(s, "allocate", st, NNVTS_STATUS_NONE) ||
         !nnv_expect(s, buffer != NULL, "allocate answered NONE without a buffer") || !buffer ||
@@ -73,7 +73,7 @@ struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_fixture *b, const str
     nnv_expect(s, buffer->token > 0, "allocate gave a buffer with token 0");
     nnv_expect(s, token_is_new(b, buffer->token), "two living buffers have token %u", buffer->token);
     if (b->owned_count == NNV_MEMORY_MAX) {
-        nnv_session_error(s, "too many buffers in one case");
+        nnv_context_error(s, "too many buffers in one case");
         buffer->release(buffer);
         return NULL;
     }
@@ -94,20 +94,20 @@ void nnv_memory_release(struct nnv_memory_fixture *b, struct nnvts_buffer *buffe
     while (i < b->owned_count && b->owned[i] != buffer) i++;
     if (i == b->owned_count || b->s->result->worker_damaged) return;
     b->owned[i] = b->owned[--b->owned_count];
-    nnv_session_enter(b->s, NNV_PHASE_RELEASE);
+    nnv_context_enter(b->s, NNV_PHASE_RELEASE);
     buffer->release(buffer);
 }
 
 void nnv_memory_use(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, uint32_t io, bool input) {
     if (b->use_count == NNV_MEMORY_MAX) {
-        nnv_session_error(b->s, "too many buffers in one request");
+        nnv_context_error(b->s, "too many buffers in one request");
         return;
     }
     b->use[b->use_count++] = (struct nnv_memory_use){buffer, io, input};
 }
 
 bool nnv_memory_use_all(struct nnv_memory_fixture *b, bool inputs, bool outputs) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     for (uint32_t i = 0; i < main->nin && inputs; i++) {
         struct nnvts_buffer *buffer = nnv_memory_for(b, i, true);
         if (!buffer || !nnv_memory_fill(b, buffer, i)) return false;
@@ -122,22 +122,22 @@ bool nnv_memory_use_all(struct nnv_memory_fixture *b, bool inputs, bool outputs)
 }
 
 const struct nnv_value *nnv_memory_value(const struct nnv_memory_fixture *b, uint32_t io, bool input) {
-    return input ? &b->subject.spec->inputs[io] : b->subject.expected[io].value;
+    return input ? &b->fixture.spec->inputs[io] : b->fixture.expected[io].value;
 }
 
 enum nnvts_status nnv_memory_copy_from(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, const void *data,
                                        size_t bytes, const uint32_t *dims, uint32_t rank) {
     struct nnvts_memory pool;
     uint8_t *room;
-    if (!nnv_session_memory(b->s, bytes, NNV_POOL_READ_ONLY, &pool, &room)) return NNVTS_STATUS_GENERAL_FAILURE;
+    if (!nnv_context_memory(b->s, bytes, NNV_POOL_READ_ONLY, &pool, &room)) return NNVTS_STATUS_GENERAL_FAILURE;
     if (bytes) memcpy(room, data, bytes);
-    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(b->s, NNV_PHASE_EXECUTE);
     return buffer->copy_from(buffer, &pool, dims, rank);
 }
 
 bool nnv_memory_fill(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, uint32_t io) {
     const struct nnv_value *v = nnv_memory_value(b, io, true);
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     const bool open = nnv_operand_is_open(&main->operands[main->in[io]]);
     enum nnvts_status st = nnv_memory_copy_from(b, buffer, v->data, v->bytes, v->dims, open ? v->rank : 0);
     return nnv_expect_status(b->s, "copy_from", st, NNVTS_STATUS_NONE);
@@ -146,8 +146,8 @@ bool nnv_memory_fill(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, 
 enum nnvts_status nnv_memory_copy_to(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, size_t bytes,
                                      uint8_t **data) {
     struct nnvts_memory pool;
-    if (!nnv_session_memory(b->s, bytes, NNV_POOL_WRITABLE, &pool, data)) return NNVTS_STATUS_GENERAL_FAILURE;
-    nnv_session_enter(b->s, NNV_PHASE_EXECUTE);
+    if (!nnv_context_memory(b->s, bytes, NNV_POOL_WRITABLE, &pool, data)) return NNVTS_STATUS_GENERAL_FAILURE;
+    nnv_context_enter(b->s, NNV_PHASE_EXECUTE);
     return buffer->copy_to(buffer, &pool);
 }
 
@@ -178,7 +178,7 @@ void nnv_memory_request(struct nnv_memory_fixture *b) {
 }
 
 enum nnvts_status nnv_memory_execute(struct nnv_memory_fixture *b, struct nnvts_prepared_model *prepared) {
-    return nnv_session_sync(b->s, prepared, &b->values);
+    return nnv_context_sync(b->s, prepared, &b->values);
 }
 
 /** Brings the outputs that lie in buffers to where shared ones lie. */
@@ -201,7 +201,7 @@ static bool fetch(struct nnv_memory_fixture *b, const char *call) {
 
 bool nnv_memory_check(struct nnv_memory_fixture *b, const char *call, enum nnvts_status status) {
     if (status == NNVTS_STATUS_NONE && !fetch(b, call)) return false;
-    return nnv_session_check_values(b->s, call, status, &b->values);
+    return nnv_context_check_values(b->s, call, status, &b->values);
 }
 
 bool nnv_memory_run(struct nnv_memory_fixture *b) {

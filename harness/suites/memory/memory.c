@@ -10,7 +10,7 @@
 /* ----------------------------------------------------------- allocation, copies */
 
 static void allocate_each(struct nnv_memory_fixture *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     struct nnv_memory_desc desc;
     for (uint32_t i = 0; i < main->nin + main->nout; i++) {
         bool input = i < main->nin;
@@ -32,7 +32,7 @@ static void many(struct nnv_memory_fixture *b) {
 }
 
 static void copy(struct nnv_memory_fixture *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     for (uint32_t i = 0; i < main->nin; i++) {
         const struct nnv_value *v = nnv_memory_value(b, i, true);
         struct nnvts_buffer *buffer = nnv_memory_for(b, i, true);
@@ -64,15 +64,15 @@ static void in_mode(struct nnv_memory_fixture *b, enum nnv_mode mode) {
     char call[96];
     for (int i = 0; i < 2 + NNV_MEMORY_MAX; i++) tokens[i] = 100 + i;
     x.tokens = tokens;
-    if (!nnv_session_needs(b->s, b->prepared, mode) || !nnv_memory_use_all(b, true, true)) return;
+    if (!nnv_context_needs(b->s, b->prepared, mode) || !nnv_memory_use_all(b, true, true)) return;
     for (int i = 0; i < times; i++) {
         nnv_memory_request(b);
-        if (!nnv_session_run(b->s, &x)) break;
+        if (!nnv_context_run(b->s, &x)) break;
         if (mode == NNV_MODE_ASYNC) b->values.result.shape_count = 0; /* the suite exec judges what callbacks report */
         snprintf(call, sizeof call, "%s with device memory", x.call);
         if (!nnv_memory_check(b, call, x.status)) break;
     }
-    nnv_session_close(b->s, &x);
+    nnv_context_close(b->s, &x);
 }
 static void burst(struct nnv_memory_fixture *b) { in_mode(b, NNV_MODE_BURST); }
 static void reusable(struct nnv_memory_fixture *b) { in_mode(b, NNV_MODE_REUSABLE); }
@@ -90,10 +90,10 @@ static void release_early(struct nnv_memory_fixture *b) {
 /* The prepared model goes first: its buffers are still there to be released. */
 static void released_last(struct nnv_memory_fixture *b) {
     if (!nnv_memory_use_all(b, true, true) || !nnv_memory_run(b)) return;
-    nnv_session_release(b->s, b->prepared);
+    nnv_context_release(b->s, b->prepared);
     b->prepared = NULL;
     while (b->owned_count && !b->s->result->worker_damaged) nnv_memory_release(b, b->owned[0]);
-    b->prepared = nnv_session_prepare(b->s, &b->subject);
+    b->prepared = nnv_context_prepare(b->s, &b->fixture);
     if (!b->prepared) return;
     b->use_count = 0;
     if (nnv_memory_use_all(b, true, true)) nnv_memory_run(b);
@@ -104,25 +104,25 @@ static void released_last(struct nnv_memory_fixture *b) {
 /** The fixture goes on with the same model and other inputs: golden values and a request of their own. */
 static bool go_on_with(struct nnv_memory_fixture *b, const struct nnv_value *inputs) {
     struct nnv_spec *spec = NNV_NEW(b->s->env->arena, struct nnv_spec, 1);
-    if (!spec) return nnv_session_error(b->s, NNV_OUT_OF_MEMORY);
-    *spec = *b->subject.spec;
+    if (!spec) return nnv_context_error(b->s, NNV_OUT_OF_MEMORY);
+    *spec = *b->fixture.spec;
     spec->inputs = (struct nnv_value *)inputs;
-    return nnv_session_subject(b->s, spec, &b->subject) &&
-           nnv_session_request(b->s, &b->subject, NNV_POOL_READ_ONLY, &b->values);
+    return nnv_context_model(b->s, spec, &b->fixture) &&
+           nnv_context_request(b->s, &b->fixture, NNV_POOL_READ_ONLY, &b->values);
 }
 
 static struct nnv_value *copy_inputs(struct nnv_memory_fixture *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     struct nnv_value *inputs =
-        nnv_arena_copy(b->s->env->arena, b->subject.spec->inputs, main->nin * sizeof(struct nnv_value));
-    if (!inputs) nnv_session_error(b->s, NNV_OUT_OF_MEMORY);
+        nnv_arena_copy(b->s->env->arena, b->fixture.spec->inputs, main->nin * sizeof(struct nnv_value));
+    if (!inputs) nnv_context_error(b->s, NNV_OUT_OF_MEMORY);
     return inputs;
 }
 
 /* Output 0 of one prepared model is input 0 of another. */
 static void chain(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
-    struct nnvts_prepared_model *first = b->prepared, *second = nnv_session_prepare(b->s, &b->subject);
+    struct nnvts_prepared_model *first = b->prepared, *second = nnv_context_prepare(b->s, &b->fixture);
     if (!second) return;
     nnv_memory_desc_init(b, &desc);
     desc.prepared[1] = second;
@@ -147,7 +147,7 @@ static void chain(struct nnv_memory_fixture *b) {
             b->prepared = first;
         }
     }
-    nnv_session_release(b->s, second);
+    nnv_context_release(b->s, second);
 }
 
 /* One buffer as two inputs of one request. */
@@ -173,10 +173,10 @@ static struct nnvts_buffer *allocate_open(struct nnv_memory_fixture *b, uint32_t
     struct nnvts_buffer *buffer = NULL;
     nnv_memory_desc_init(b, &desc);
     nnv_memory_add_role(&desc, 0, io, input);
-    nnv_session_enter(b->s, NNV_PHASE_PREPARE);
+    nnv_context_enter(b->s, NNV_PHASE_PREPARE);
     enum nnvts_status st = b->s->device->allocate(b->s->device, &desc.d, &buffer);
     if (st == NNVTS_STATUS_GENERAL_FAILURE) {
-        nnv_session_unsupported(b->s, "the driver has no device memory of open extents");
+        nnv_context_unsupported(b->s, "the driver has no device memory of open extents");
         return NULL;
     }
     if (st == NNVTS_STATUS_NONE && buffer && buffer->release) buffer->release(buffer);
@@ -185,7 +185,7 @@ static struct nnvts_buffer *allocate_open(struct nnv_memory_fixture *b, uint32_t
 
 /** Buffers for all inputs and outputs, inputs filled. */
 static bool use_open(struct nnv_memory_fixture *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     for (uint32_t i = 0; i < main->nin + main->nout; i++) {
         bool input = i < main->nin;
         uint32_t io = input ? i : i - main->nin;
@@ -198,7 +198,7 @@ static bool use_open(struct nnv_memory_fixture *b) {
 
 /** The first of the rows alone: another extent where the model leaves it open. */
 static bool shrink(struct nnv_memory_fixture *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     struct nnv_value *values = copy_inputs(b);
     for (uint32_t i = 0; values && i < main->nin; i++) {
         values[i].bytes /= values[i].dims[0];
@@ -212,7 +212,7 @@ static bool shrink(struct nnv_memory_fixture *b) {
 
 /** Neither request nor model say the extents of inputs: the buffers know. */
 static void say_nothing(struct nnv_memory_fixture *b) {
-    for (uint32_t i = 0; i < b->subject.spec->model.main.nin; i++) b->values.inputs[i].dimension_count = 0;
+    for (uint32_t i = 0; i < b->fixture.spec->model.main.nin; i++) b->values.inputs[i].dimension_count = 0;
 }
 
 static void open_extents(struct nnv_memory_fixture *b) {
@@ -295,25 +295,25 @@ static const struct nnv_memory_case *case_at(uint64_t i) {
     return i - OWN < nnv_memory_refusal_count ? &nnv_memory_refusals[i - OWN] : NULL;
 }
 
-/** The k-th subject: this suite's own, then the common ones. NULL behind the last. */
-static const struct nnv_subject_kind *subject_at(uint64_t k) {
+/** The k-th fixture: this suite's own, then the common ones. NULL behind the last. */
+static const struct nnv_fixture_kind *fixture_at(uint64_t k) {
     if (k < LINKS) return &nnv_memory_links[k];
-    return k - LINKS < nnv_subject_count ? &nnv_subjects[k - LINKS] : NULL;
+    return k - LINKS < nnv_fixture_count ? &nnv_fixtures[k - LINKS] : NULL;
 }
 
 static bool fits(const struct nnv_memory_case *c, uint64_t k) {
-    const bool open = strncmp(subject_at(k)->name, "open_", 5) == 0;
-    if (c->subjects == NNV_MEMORY_LINK) return k < LINKS;
-    return c->subjects == NNV_MEMORY_OPEN ? open : !open;
+    const bool open = strncmp(fixture_at(k)->name, "open_", 5) == 0;
+    if (c->fixtures == NNV_MEMORY_LINK) return k < LINKS;
+    return c->fixtures == NNV_MEMORY_OPEN ? open : !open;
 }
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     (void)config;
     enum nnv_status st = NNV_OK;
     const struct nnv_memory_case *memory_case;
-    const struct nnv_subject_kind *kind;
+    const struct nnv_fixture_kind *kind;
     for (uint64_t i = 0; (memory_case = case_at(i)); i++)
-        for (uint64_t k = 0; (kind = subject_at(k)) && st == NNV_OK; k++) {
+        for (uint64_t k = 0; (kind = fixture_at(k)) && st == NNV_OK; k++) {
             char name[96];
             if (!fits(memory_case, k)) continue;
             snprintf(name, sizeof name, "memory/%s/%s", memory_case->name, kind->name);
@@ -326,22 +326,22 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 
 static void end(struct nnv_memory_fixture *b) {
     for (uint32_t i = 0; i < b->owned_count && !b->s->result->worker_damaged; i++) b->owned[i]->release(b->owned[i]);
-    nnv_session_release(b->s, b->prepared);
-    nnv_session_end(b->s);
+    nnv_context_release(b->s, b->prepared);
+    nnv_context_end(b->s);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
-    struct nnv_memory_fixture b = {.s = &s, .kind = subject_at(c->b)};
+    struct nnv_context s;
+    struct nnv_memory_fixture b = {.s = &s, .kind = fixture_at(c->b)};
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    nnv_session_begin(&s, env, result);
+    nnv_context_begin(&s, env, result);
     if (!s.device->allocate)
-        nnv_session_unsupported(&s, "the driver has no device memory");
-    else if (nnv_subject_build(b.kind, env->config->seed, env->arena, &spec, &err) != NNV_OK)
-        nnv_session_error(&s, "%s", err.text);
-    else if (nnv_session_subject(&s, spec, &b.subject) && (b.prepared = nnv_session_prepare(&s, &b.subject)) &&
-             nnv_session_request(&s, &b.subject, NNV_POOL_READ_ONLY, &b.values))
+        nnv_context_unsupported(&s, "the driver has no device memory");
+    else if (nnv_fixture_build(b.kind, env->config->seed, env->arena, &spec, &err) != NNV_OK)
+        nnv_context_error(&s, "%s", err.text);
+    else if (nnv_context_model(&s, spec, &b.fixture) && (b.prepared = nnv_context_prepare(&s, &b.fixture)) &&
+             nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values))
         case_at(c->a)->run(&b);
     end(&b);
 }

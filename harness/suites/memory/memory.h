@@ -3,10 +3,10 @@
 #ifndef NNV_SUITES_MEMORY_H
 #define NNV_SUITES_MEMORY_H
 
-#include "harness/suites/kit/session.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/context.h"
+#include "harness/suites/kit/fixture_models.h"
 
-enum { NNV_MEMORY_MAX = 2 * NNV_SUBJECT_MAX_IO };
+enum { NNV_MEMORY_MAX = 2 * NNV_FIXTURE_MAX_IO };
 
 /** An argument that lies in device memory. */
 struct nnv_memory_use {
@@ -15,11 +15,11 @@ struct nnv_memory_use {
     bool input;
 };
 
-/** What a case has at hand: a subject that is prepared, and a request some of whose arguments are buffers. */
+/** What a case has at hand: a fixture that is prepared, and a request some of whose arguments are buffers. */
 struct nnv_memory_fixture {
-    struct nnv_session *s;
-    const struct nnv_subject_kind *kind;
-    struct nnv_subject subject;
+    struct nnv_context *s;
+    const struct nnv_fixture_kind *kind;
+    struct nnv_fixture fixture;
     struct nnvts_prepared_model *prepared;
     struct nnv_request values;
     struct nnvts_memory pools[2 + NNV_MEMORY_MAX]; /**< the request's */
@@ -29,7 +29,7 @@ struct nnv_memory_fixture {
     uint32_t owned_count;
 };
 
-enum nnv_memory_subjects {
+enum nnv_memory_models {
     NNV_MEMORY_FIXED, /**< all extents are known */
     NNV_MEMORY_LINK,  /**< inputs 0 and 1 and output 0 are alike, output 1 has other extents */
     NNV_MEMORY_OPEN,  /**< the first extent is known when the model is executed */
@@ -37,13 +37,13 @@ enum nnv_memory_subjects {
 struct nnv_memory_case {
     const char *name;
     void (*run)(struct nnv_memory_fixture *b);
-    enum nnv_memory_subjects subjects;
+    enum nnv_memory_models fixtures;
 };
 extern const struct nnv_memory_case nnv_memory_refusals[];
 extern const size_t nnv_memory_refusal_count;
 
-/** Models of this suite alone: the subjects of NNV_MEMORY_LINK, float32 and quantised. */
-extern const struct nnv_subject_kind nnv_memory_links[2];
+/** Models of this suite alone: the fixtures of NNV_MEMORY_LINK, float32 and quantised. */
+extern const struct nnv_fixture_kind nnv_memory_links[2];
 
 /* -------------------------------------------------------------------- buffers */
 
@@ -61,7 +61,7 @@ void nnv_memory_hint(struct nnv_memory_desc *desc, uint32_t rank, const uint32_t
 
 /** allocate: the buffer must be whole; it is the fixture's. NULL: the case is over. */
 struct nnvts_buffer *nnv_memory_allocate(struct nnv_memory_fixture *b, const struct nnv_memory_desc *desc);
-/** A buffer for one input or output, with the extents that the subject has in the end as a hint. */
+/** A buffer for one input or output, with the extents that the fixture has in the end as a hint. */
 struct nnvts_buffer *nnv_memory_for(struct nnv_memory_fixture *b, uint32_t io, bool input);
 /** Releases one that is the fixture's. */
 void nnv_memory_release(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer);

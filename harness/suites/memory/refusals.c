@@ -16,9 +16,9 @@ enum {
 
 static bool must_refuse(struct nnv_memory_fixture *b, const struct nnv_memory_desc *desc, uint32_t statuses,
                         const char *what) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnvts_buffer *buffer = NULL;
-    nnv_session_enter(s, NNV_PHASE_PREPARE);
+    nnv_context_enter(s, NNV_PHASE_PREPARE);
     enum nnvts_status st = s->device->allocate(s->device, &desc->d, &buffer);
     if (st == NNVTS_STATUS_NONE && buffer && buffer->release) buffer->release(buffer);
     nnv_expect(s, st == NNVTS_STATUS_NONE || !buffer, "allocate %s failed, but gave a buffer", what);
@@ -58,7 +58,7 @@ static void model_index(struct nnv_memory_fixture *b) {
 
 static void io_index(struct nnv_memory_fixture *b) {
     struct nnv_memory_desc desc;
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     one_role(b, &desc, true)->in[0].io = main->nin;
     must_refuse(b, &desc, REFUSED, "for one input more than the model has");
     one_role(b, &desc, false)->out[0].io = main->nout;
@@ -114,26 +114,26 @@ static void conflicting_hint(struct nnv_memory_fixture *b) {
 /** Roles of two models: like the fixture's, but of another type or quantisation. */
 static void conflicting_type(struct nnv_memory_fixture *b) {
     const bool quantised = b->kind == &nnv_memory_links[1];
-    struct nnv_subject other;
+    struct nnv_fixture other;
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    if (nnv_subject_build(&nnv_memory_links[!quantised], 1, b->s->env->arena, &spec, &err) != NNV_OK) {
-        nnv_session_error(b->s, "%s", err.text);
+    if (nnv_fixture_build(&nnv_memory_links[!quantised], 1, b->s->env->arena, &spec, &err) != NNV_OK) {
+        nnv_context_error(b->s, "%s", err.text);
         return;
     }
-    if (!nnv_session_subject(b->s, spec, &other)) return;
-    struct nnvts_prepared_model *prepared = nnv_session_prepare(b->s, &other);
+    if (!nnv_context_model(b->s, spec, &other)) return;
+    struct nnvts_prepared_model *prepared = nnv_context_prepare(b->s, &other);
     if (!prepared) return;
     struct nnv_memory_desc desc;
     nnv_memory_add_role(one_role(b, &desc, true), 1, 0, true);
     desc.prepared[1] = prepared;
     desc.d.prepared_count = 2;
     must_refuse(b, &desc, INVALID, "for inputs of other types");
-    nnv_session_release(b->s, prepared);
+    nnv_context_release(b->s, prepared);
 }
 
 static void input_and_output(struct nnv_memory_fixture *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     const struct nnv_operand *x = &main->operands[main->in[0]], *y = &main->operands[main->out[0]];
     struct nnv_memory_desc desc;
     const bool alike = x->scale == y->scale && x->zero_point == y->zero_point && x->rank == y->rank &&
@@ -202,7 +202,7 @@ static bool must_fail(struct nnv_memory_fixture *b, struct nnvts_prepared_model 
     char call[128];
     snprintf(call, sizeof call, "execute with %s", what);
     enum nnvts_status st = nnv_memory_execute(b, prepared);
-    return nnv_session_check_memory(b->s, call, &b->values) && nnv_expect_status_in(b->s, call, st, statuses);
+    return nnv_context_check_memory(b->s, call, &b->values) && nnv_expect_status_in(b->s, call, st, statuses);
 }
 
 static void unset_input(struct nnv_memory_fixture *b) {
@@ -286,11 +286,11 @@ static void wrong_role(struct nnv_memory_fixture *b) {
 
 static void wrong_model(struct nnv_memory_fixture *b) {
     if (!nnv_memory_use_all(b, true, true)) return;
-    struct nnvts_prepared_model *other = nnv_session_prepare(b->s, &b->subject);
+    struct nnvts_prepared_model *other = nnv_context_prepare(b->s, &b->fixture);
     if (!other) return;
     nnv_memory_request(b);
     if (must_fail(b, other, INVALID, "buffers of another prepared model")) nnv_memory_run(b);
-    nnv_session_release(b->s, other);
+    nnv_context_release(b->s, other);
 }
 
 /** The model that the buffer was made for is gone; a later one may lie where it was, but has no role. */
@@ -300,8 +300,8 @@ static void stale_role(struct nnv_memory_fixture *b) {
     nnv_memory_use(b, buffer, 0, true);
     if (!nnv_memory_run(b)) return;
     for (int i = 0; i < 3; i++) {
-        nnv_session_release(b->s, b->prepared);
-        b->prepared = nnv_session_prepare(b->s, &b->subject);
+        nnv_context_release(b->s, b->prepared);
+        b->prepared = nnv_context_prepare(b->s, &b->fixture);
         if (!b->prepared) return;
         nnv_memory_request(b);
         if (!must_fail(b, b->prepared, INVALID, "a buffer of a prepared model that was released")) return;
@@ -339,10 +339,10 @@ static void failed_leaves_unset(struct nnv_memory_fixture *b) {
         b->values.outputs[1].location.length--;
         const enum nnvts_status st = nnv_memory_execute(b, b->prepared);
         if (st == NNVTS_STATUS_INVALID_ARGUMENT) {
-            nnv_session_unsupported(b->s, "the driver refuses the request before it executes");
+            nnv_context_unsupported(b->s, "the driver refuses the request before it executes");
             return;
         }
-        if (!nnv_session_check_memory(b->s, "execute with an output that is too small", &b->values) ||
+        if (!nnv_context_check_memory(b->s, "execute with an output that is too small", &b->values) ||
             !nnv_expect_status(b->s, "execute with an output that is too small", st,
                                NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE) ||
             !is_unset(b, buffer, 0, "an execution that failed") || !nnv_memory_run(b))
@@ -357,7 +357,7 @@ static void late_leaves_unset(struct nnv_memory_fixture *b) {
     nnv_memory_use(b, buffer, 0, false);
     nnv_memory_request(b);
     late.config.deadline_ns = 1;
-    if (!nnv_session_run(b->s, &late)) return;
+    if (!nnv_context_run(b->s, &late)) return;
     if (late.status != NNVTS_STATUS_NONE && !is_unset(b, buffer, 0, "an execution that missed its deadline")) return;
     nnv_memory_run(b);
 }

@@ -48,7 +48,7 @@ bool nnv_partition_compile(struct nnv_partition_case *p, int *result) {
     ANeuralNetworksCompilation_free(p->compilation);
     p->compilation = NULL;
     p->executions = 0;
-    nnv_session_enter(p->s, NNV_PHASE_PREPARE);
+    nnv_context_enter(p->s, NNV_PHASE_PREPARE);
     for (uint32_t i = 0; i < p->choices; i++) named[i] = p->choice[i];
     int made = p->explicit_devices
                    ? ANeuralNetworksCompilation_createForDevices(p->built.model, named, p->choices, &p->compilation)
@@ -60,7 +60,7 @@ bool nnv_partition_compile(struct nnv_partition_case *p, int *result) {
     char *before = policy_begin(p->strict ? "strict" : "fallback");
     *result = ANeuralNetworksCompilation_finish(p->compilation);
     policy_end(before);
-    nnv_session_enter(p->s, NNV_PHASE_CHECK);
+    nnv_context_enter(p->s, NNV_PHASE_CHECK);
     return true;
 }
 

@@ -40,34 +40,34 @@ void nnv_partition_draw_devices(struct nnv_partition_case *p) {
 }
 
 bool nnv_partition_supported(struct nnv_partition_case *p, uint32_t *op) {
-    struct nnv_subject subject;
-    if (!nnv_session_render(p->s, p->spec, &subject)) return false;
-    struct nnv_preparation asked = {.device = p->s->device, .abi = &subject.model, .phase = p->s->env->phase};
+    struct nnv_fixture fixture;
+    if (!nnv_context_render(p->s, p->spec, &fixture)) return false;
+    struct nnv_preparation asked = {.device = p->s->device, .abi = &fixture.model, .phase = p->s->env->phase};
     const bool answered = nnv_ask_supported(&asked, p->s->env->arena);
-    nnv_session_enter(p->s, NNV_PHASE_BUILD);
+    nnv_context_enter(p->s, NNV_PHASE_BUILD);
     /* a driver below the level of the model refuses it: the runtime will ask for parts of it */
     const bool refused =
         asked.status == NNVTS_STATUS_INVALID_ARGUMENT && p->s->device->feature_level < p->spec->min_version;
-    if (refused) return nnv_session_unsupported(p->s, "the driver does not have the feature level of the graph");
+    if (refused) return nnv_context_unsupported(p->s, "the driver does not have the feature level of the graph");
     if (!nnv_expect_kept(p->s, asked.call, &asked.breach, 0) ||
         !nnv_expect_status(p->s, asked.call, asked.status, NNVTS_STATUS_NONE))
         return false;
-    for (*op = 0; answered && *op < subject.model.main.operation_count; ++*op)
+    for (*op = 0; answered && *op < fixture.model.main.operation_count; ++*op)
         if (asked.supported[*op]) return true;
-    return nnv_session_unsupported(p->s, "the driver does not support any operation of the graph");
+    return nnv_context_unsupported(p->s, "the driver does not support any operation of the graph");
 }
 
 bool nnv_partition_begin(struct nnv_partition_case *p) {
     struct nnv_err err = {0};
-    nnv_session_enter(p->s, NNV_PHASE_BUILD);
+    nnv_context_enter(p->s, NNV_PHASE_BUILD);
     for (uint32_t i = 0; i < p->count; i++)
-        if (!(p->partial[i] = nnv_partial_make(&p->options[i]))) return nnv_session_error(p->s, NNV_OUT_OF_MEMORY);
+        if (!(p->partial[i] = nnv_partial_make(&p->options[i]))) return nnv_context_error(p->s, NNV_OUT_OF_MEMORY);
     nnv_rt_device_override(p->partial, p->count);
     if (nnv_rt_device_count() != p->count + 1)
-        return nnv_session_error(p->s, "the runtime has %zu devices instead of %u", nnv_rt_device_count(),
+        return nnv_context_error(p->s, "the runtime has %zu devices instead of %u", nnv_rt_device_count(),
                                  p->count + 1);
     if (nnv_rt_model_from_spec(&p->spec->model, &p->built, NULL, &err) != NNV_OK)
-        return nnv_session_error(p->s, "the runtime does not take the model: %s", err.text);
+        return nnv_context_error(p->s, "the runtime does not take the model: %s", err.text);
     return true;
 }
 
@@ -116,7 +116,7 @@ static void describe(const struct nnv_partition_case *p) {
 
 void nnv_partition_end(struct nnv_partition_case *p) {
     if (p->s->result->verdict == NNVTS_FAIL) describe(p);
-    nnv_session_enter(p->s, NNV_PHASE_RELEASE);
+    nnv_context_enter(p->s, NNV_PHASE_RELEASE);
     ANeuralNetworksCompilation_free(p->compilation);
     nnv_rt_spec_model_free(&p->built);
     nnv_rt_device_override(NULL, 0);

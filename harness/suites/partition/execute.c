@@ -20,7 +20,7 @@ struct arguments {
 static bool make_arguments(struct nnv_partition_case *p, struct arguments *a) {
     const struct nnv_spec *spec = p->spec;
     *a = (struct arguments){.memory = {NULL}};
-    if (!nnv_session_place(p->s, &spec->model, spec->inputs, spec->outputs, NNV_POOL_WRITABLE, &a->request))
+    if (!nnv_context_place(p->s, &spec->model, spec->inputs, spec->outputs, NNV_POOL_WRITABLE, &a->request))
         return false;
     for (int i = 0; i < 2 && p->from_memory; i++) {
         const struct nnvts_memory *pool = &a->request.pools[i];
@@ -161,7 +161,7 @@ static int compute(struct nnv_partition_case *p, ANeuralNetworksExecution *x) {
 static bool take_answer(struct nnv_partition_case *p, const struct arguments *a, ANeuralNetworksExecution *x) {
     const struct nnv_subgraph *m = &p->spec->model.main;
     p->answer = NNV_NEW(p->s->env->arena, struct nnv_value, m->nout);
-    if (!p->answer) return nnv_session_error(p->s, NNV_OUT_OF_MEMORY);
+    if (!p->answer) return nnv_context_error(p->s, NNV_OUT_OF_MEMORY);
     for (uint32_t i = 0; i < m->nout; i++) {
         struct nnv_value *v = &p->answer[i];
         int st = ANeuralNetworksExecution_getOutputOperandRank(x, (int32_t)i, &v->rank);
@@ -174,7 +174,7 @@ static bool take_answer(struct nnv_partition_case *p, const struct arguments *a,
             return false;
         v->bytes = p->spec->outputs[i].bytes;
         v->data = nnv_arena_alloc(p->s->env->arena, v->bytes + 1, 1);
-        if (!v->data) return nnv_session_error(p->s, NNV_OUT_OF_MEMORY);
+        if (!v->data) return nnv_context_error(p->s, NNV_OUT_OF_MEMORY);
         if (v->bytes) memcpy(v->data, a->request.output_at[i], v->bytes);
     }
     return true;
@@ -214,7 +214,7 @@ void nnv_partition_draw_mode(struct nnv_partition_case *p) {
 bool nnv_partition_execute(struct nnv_partition_case *p, int *result) {
     struct arguments a = {.memory = {NULL}};
     ANeuralNetworksExecution *x = NULL;
-    nnv_session_enter(p->s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(p->s, NNV_PHASE_EXECUTE);
     p->answer = NULL;
     bool ok = make_arguments(p, &a) &&
               nnv_partition_expect(p, "ANeuralNetworksExecution_create",
@@ -225,13 +225,13 @@ bool nnv_partition_execute(struct nnv_partition_case *p, int *result) {
     ok = ok && set_arguments(p, &a, x);
     if (ok) {
         *result = compute(p, x);
-        ok = nnv_session_check_memory(p->s, "the execution", &a.request);
+        ok = nnv_context_check_memory(p->s, "the execution", &a.request);
         if (ok && *result == ANEURALNETWORKS_NO_ERROR) ok = take_answer(p, &a, x);
         if (ok && p->small && *result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE) ok = check_told(p, x);
     }
     ANeuralNetworksExecution_free(x);
     free_arguments(&a);
-    nnv_session_enter(p->s, NNV_PHASE_CHECK);
+    nnv_context_enter(p->s, NNV_PHASE_CHECK);
     return ok;
 }
 
@@ -273,7 +273,7 @@ bool nnv_partition_judge(struct nnv_partition_case *p) {
     p->s->result->compared += judged.compared;
     p->s->result->not_compared += judged.not_compared;
     if (judged.verdict == NNVTS_ERROR)
-        ok = nnv_session_error(p->s, "%s", reason);
+        ok = nnv_context_error(p->s, "%s", reason);
     else
         ok = nnv_expect(p->s, judged.verdict != NNVTS_FAIL, "the split graph's values are wrong:\n%s", reason);
     nnv_text_free(&judged.reason);

@@ -57,14 +57,14 @@ static bool fails_executing(const struct nnv_partition_failure *f) {
 
 /* Device 0 fails, is cheap, and takes what operation `op` is, or all. */
 static bool draw_devices(struct nnv_partition_case *p, const struct nnv_partition_failure *f, uint32_t op) {
-    struct nnv_subject subject;
-    if (!nnv_session_render(p->s, p->spec, &subject)) return false;
+    struct nnv_fixture fixture;
+    if (!nnv_context_render(p->s, p->spec, &fixture)) return false;
     nnv_partition_draw_devices(p);
     struct nnv_partial_options *o = &p->options[0];
     o->level = p->s->device->feature_level < NNV_LEVEL_MAX ? p->s->device->feature_level : NNV_LEVEL_MAX;
     o->unit = 0.05;
     o->takes_first = true;
-    o->first = nnv_partial_signature(&subject.model, &subject.model.main, &subject.model.main.operations[op]);
+    o->first = nnv_partial_signature(&fixture.model, &fixture.model.main, &fixture.model.main.operations[op]);
     o->plain = nnv_rng_int(&p->rng, 0, 4) == 0;
     if (nnv_rng_int(&p->rng, 0, 1)) o->share = NNV_PARTIAL_ALL;
     o->fault = f->fault;

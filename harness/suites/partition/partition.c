@@ -170,12 +170,12 @@ static void run_random(struct nnv_partition_case *p) {
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
+    struct nnv_context s;
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
-    nnv_session_begin(&s, env, result);
+    nnv_context_begin(&s, env, result);
     if (build(env->config, c, env->arena, &spec, &err) != NNV_OK) {
-        nnv_session_error(&s, "%s", err.text);
+        nnv_context_error(&s, "%s", err.text);
     } else {
         struct nnv_partition_case p = {
             .s = &s, .spec = spec, .rng = nnv_rng_make(env->config->seed, nnv_hash_str(c->name), 0x9a27)};
@@ -185,7 +185,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
             nnv_partition_run_failure(&p, &nnv_partition_failures[c->a - KINDS]);
         nnv_partition_end(&p);
     }
-    nnv_session_end(&s);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_partition = {

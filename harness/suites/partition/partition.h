@@ -10,14 +10,14 @@
 
 #include "base/rng.h"
 #include "harness/suites/partition/partial.h"
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 #include "reference/runtime/api/compilation.h"
 #include "reference/runtime/api/from_spec.h"
 
 enum { NNV_PARTITION_DEVICES = 6 };
 
 struct nnv_partition_case {
-    struct nnv_session *s;
+    struct nnv_context *s;
     const struct nnv_spec *spec;
     struct nnv_rng rng; /**< of all that is not the graph */
     uint32_t count;     /**< partial devices */

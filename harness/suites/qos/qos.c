@@ -6,21 +6,21 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "harness/suites/kit/session.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/context.h"
+#include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 
-/** What a case has at hand: a subject and a request; prepared: by the usual configuration, unless the case prepares. */
+/** What a case has at hand: a fixture and a request; prepared: by the usual configuration, unless the case prepares. */
 struct fixture {
-    struct nnv_session *s;
-    struct nnv_subject subject;
+    struct nnv_context *s;
+    struct nnv_fixture fixture;
     struct nnvts_prepared_model *prepared;
     struct nnv_request values;
     enum nnv_mode mode;
     uint64_t arg;
 };
 
-enum model { SUBJECTS, WORK, LOOP };
+enum model { FIXTURES, WORK, LOOP };
 
 struct qos_case {
     const char *name;
@@ -50,12 +50,12 @@ static uint64_t deadline(uint64_t from_now_ns) { return from_now_ns == PAST ? 1 
  * False: the case is over.
  */
 static bool judge(struct fixture *b, const char *call, const struct nnv_execution *x, bool may_miss) {
-    struct nnv_session *s = b->s;
-    nnv_session_enter(s, NNV_PHASE_CHECK);
+    struct nnv_context *s = b->s;
+    nnv_context_enter(s, NNV_PHASE_CHECK);
     if (!nnv_expect_status_in(s, call, x->status, may_miss ? NONE | MISSED : NONE)) return false;
-    if (x->status == NNVTS_STATUS_NONE) return nnv_session_check_values(s, call, x->status, &b->values);
+    if (x->status == NNVTS_STATUS_NONE) return nnv_context_check_values(s, call, x->status, &b->values);
     const struct nnvts_execution_result *r = &b->values.result;
-    return nnv_session_check_memory(s, call, &b->values) &&
+    return nnv_context_check_memory(s, call, &b->values) &&
            nnv_expect(s, r->shape_count == 0, "%s missed its deadline, but reports %u shapes", call, r->shape_count) &&
            nnv_expect(s, r->timing.on_device_ns == NNVTS_NO_TIME && r->timing.in_driver_ns == NNVTS_NO_TIME,
                       "%s missed its deadline, but reports timings", call);
@@ -63,7 +63,7 @@ static bool judge(struct fixture *b, const char *call, const struct nnv_executio
 
 static bool execute(struct fixture *b, struct nnv_execution *x, const char *call, bool may_miss) {
     nnv_request_reset(&b->values);
-    return nnv_session_try(b->s, x) && judge(b, call, x, may_miss);
+    return nnv_context_try(b->s, x) && judge(b, call, x, may_miss);
 }
 
 /* A deadline, and then none: nothing of the first may be left. */
@@ -114,15 +114,15 @@ static void work(struct fixture *b) {
 
 /* Prepares by the configuration; judges the object that must or must not be there. False: nothing was prepared. */
 static bool prepare(struct fixture *b, const struct nnvts_prepare_config *config, bool may_miss) {
-    return nnv_session_compile(b->s, &b->subject, "prepare_model", config, may_miss ? NONE | MISSED : NONE,
+    return nnv_context_compile(b->s, &b->fixture, "prepare_model", config, may_miss ? NONE | MISSED : NONE,
                                &b->prepared) &&
            b->prepared;
 }
 
-static void try_out(struct fixture *b) { nnv_session_execute(b->s, b->prepared, &b->values); }
+static void try_out(struct fixture *b) { nnv_context_execute(b->s, b->prepared, &b->values); }
 
 static void release(struct fixture *b) {
-    nnv_session_release(b->s, b->prepared);
+    nnv_context_release(b->s, b->prepared);
     b->prepared = NULL;
 }
 
@@ -157,7 +157,7 @@ static bool make_files(struct fixture *b, uint32_t count, int *fds) {
     for (uint32_t i = 0; i < count; i++) fds[i] = -1;
     for (uint32_t i = 0; i < count; i++) {
         fds[i] = nnv_memory_file("nnvts-cache", 0, 0);
-        if (fds[i] < 0) return nnv_session_error(b->s, "no memory for a cache file");
+        if (fds[i] < 0) return nnv_context_error(b->s, "no memory for a cache file");
     }
     return true;
 }
@@ -171,14 +171,14 @@ static void close_files(uint32_t count, const int *fds) {
  */
 static void from_cache(struct fixture *b, const struct nnvts_cache *cache) {
     enum { UNFIT = 1u << NNVTS_STATUS_GENERAL_FAILURE };
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnvts_prepare_config config = nnv_prepare_config;
     config.cache = cache;
     if (!prepare(b, &config, false)) return;
     for (int i = 0; i < 2; i++) {
         release(b);
         const bool may_miss = i == 0 && b->arg != FAR;
-        struct nnv_preparation p = {.device = s->device, .abi = &b->subject.model, .phase = s->env->phase};
+        struct nnv_preparation p = {.device = s->device, .abi = &b->fixture.model, .phase = s->env->phase};
         nnv_prepare_from_cache(&p, cache, i ? NNVTS_NO_TIME : deadline(b->arg));
         b->prepared = p.prepared;
         if (!nnv_expect_status_in(s, p.call, p.status, may_miss ? NONE | MISSED | UNFIT : NONE | UNFIT) ||
@@ -193,7 +193,7 @@ static void cache_by(struct fixture *b) {
     int fds[2 * NNVTS_MAX_CACHE_FILES];
     const uint32_t models = d->model_cache_files, data = d->data_cache_files;
     if ((models == 0 && data == 0) || !d->prepare_from_cache) {
-        nnv_session_unsupported(b->s, "the driver does not cache compilations");
+        nnv_context_unsupported(b->s, "the driver does not cache compilations");
         return;
     }
     if (!nnv_expect(b->s, models <= NNVTS_MAX_CACHE_FILES && data <= NNVTS_MAX_CACHE_FILES,
@@ -218,23 +218,23 @@ static void loop_ends(struct fixture *b) {
 
 /* The same prepared model, given a step of 0: its loop never ends. loop_ns: its timeout; by_ns: its deadline. */
 static void endless(struct fixture *b, uint64_t loop_ns, uint64_t by_ns, uint64_t within_ns) {
-    struct nnv_session *s = b->s;
-    struct nnv_subject forever = b->subject;
+    struct nnv_context *s = b->s;
+    struct nnv_fixture forever = b->fixture;
     struct nnv_spec *spec;
     struct nnv_request values;
     struct nnv_err err = {0};
     if (nnv_qos_loop(1, 0, s->env->arena, &spec, &err) != NNV_OK) {
-        nnv_session_error(s, "%s", err.text);
+        nnv_context_error(s, "%s", err.text);
         return;
     }
     forever.spec = spec;
-    if (!nnv_session_request(s, &forever, NNV_POOL_READ_ONLY, &values)) return;
+    if (!nnv_context_request(s, &forever, NNV_POOL_READ_ONLY, &values)) return;
     struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &values);
     run.config.loop_timeout_ns = loop_ns;
     if (by_ns != NNVTS_NO_TIME) run.config.deadline_ns = deadline(by_ns);
-    if (!nnv_session_try(s, &run)) return;
-    nnv_session_enter(s, NNV_PHASE_CHECK);
-    if (!nnv_session_check_memory(s, "an endless loop", &values) ||
+    if (!nnv_context_try(s, &run)) return;
+    nnv_context_enter(s, NNV_PHASE_CHECK);
+    if (!nnv_context_check_memory(s, "an endless loop", &values) ||
         !nnv_expect_status_in(s, "a WHILE that never ends", run.status, MISSED))
         return;
     nnv_expect(s, run.ns <= within_ns, "a WHILE that never ends gave up after %llu ms, its time was %llu ms",
@@ -258,24 +258,24 @@ static void loop_deadline(struct fixture *b) {
 /* ------------------------------------------------------------------ registry */
 
 static const struct qos_case cases[] = {
-    {"preference_low_power", preference, ANEURALNETWORKS_PREFER_LOW_POWER, SUBJECTS, false, true, 0},
-    {"preference_fast_answer", preference, ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, SUBJECTS, false, true, 0},
-    {"preference_sustained", preference, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED, SUBJECTS, false, true, 0},
-    {"priority_low", priority, NNVTS_PRIORITY_LOW, SUBJECTS, false, true, 0},
-    {"priority_medium", priority, NNVTS_PRIORITY_MEDIUM, SUBJECTS, false, true, 0},
-    {"priority_high", priority, NNVTS_PRIORITY_HIGH, SUBJECTS, false, true, 0},
-    {"prepare_past", prepare_by, PAST, SUBJECTS, false, true, 0},
-    {"prepare_tight", prepare_by, TIGHT, SUBJECTS, false, true, 0},
-    {"prepare_far", prepare_by, FAR, SUBJECTS, false, true, 0},
-    {"cache_past", cache_by, PAST, SUBJECTS, false, true, 0},
-    {"cache_tight", cache_by, TIGHT, SUBJECTS, false, true, 0},
-    {"cache_far", cache_by, FAR, SUBJECTS, false, true, 0},
-    {"execute_past", execute_by, PAST, SUBJECTS, true, false, 0},
-    {"execute_tight", execute_by, TIGHT, SUBJECTS, true, false, 0},
-    {"execute_far", execute_by, FAR, SUBJECTS, true, false, 0},
-    {"duration_none", fenced_duration, 0, SUBJECTS, false, false, 0},
-    {"duration_tight", fenced_duration, TIGHT, SUBJECTS, false, false, 0},
-    {"duration_far", fenced_duration, FAR, SUBJECTS, false, false, 0},
+    {"preference_low_power", preference, ANEURALNETWORKS_PREFER_LOW_POWER, FIXTURES, false, true, 0},
+    {"preference_fast_answer", preference, ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, FIXTURES, false, true, 0},
+    {"preference_sustained", preference, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED, FIXTURES, false, true, 0},
+    {"priority_low", priority, NNVTS_PRIORITY_LOW, FIXTURES, false, true, 0},
+    {"priority_medium", priority, NNVTS_PRIORITY_MEDIUM, FIXTURES, false, true, 0},
+    {"priority_high", priority, NNVTS_PRIORITY_HIGH, FIXTURES, false, true, 0},
+    {"prepare_past", prepare_by, PAST, FIXTURES, false, true, 0},
+    {"prepare_tight", prepare_by, TIGHT, FIXTURES, false, true, 0},
+    {"prepare_far", prepare_by, FAR, FIXTURES, false, true, 0},
+    {"cache_past", cache_by, PAST, FIXTURES, false, true, 0},
+    {"cache_tight", cache_by, TIGHT, FIXTURES, false, true, 0},
+    {"cache_far", cache_by, FAR, FIXTURES, false, true, 0},
+    {"execute_past", execute_by, PAST, FIXTURES, true, false, 0},
+    {"execute_tight", execute_by, TIGHT, FIXTURES, true, false, 0},
+    {"execute_far", execute_by, FAR, FIXTURES, true, false, 0},
+    {"duration_none", fenced_duration, 0, FIXTURES, false, false, 0},
+    {"duration_tight", fenced_duration, TIGHT, FIXTURES, false, false, 0},
+    {"duration_far", fenced_duration, FAR, FIXTURES, false, false, 0},
     {"work", work, 0, WORK, true, false, 1},
     {"loop_ends", loop_ends, NNVTS_NO_TIME, LOOP, true, false, 0},
     {"loop_ends_in_time", loop_ends, FAR, LOOP, true, false, 0},
@@ -286,7 +286,7 @@ static const struct qos_case cases[] = {
 };
 
 /* Adds a case, once for each mode of execution; what names the model. */
-static enum nnv_status add(struct nnv_case_list *list, size_t i, uint64_t subject, const char *what, const char *op,
+static enum nnv_status add(struct nnv_case_list *list, size_t i, uint64_t fixture, const char *what, const char *op,
                            const char *type, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (int mode = 0; mode < (cases[i].modes ? NNV_MODES : 1) && !st; mode++) {
@@ -301,7 +301,7 @@ static enum nnv_status add(struct nnv_case_list *list, size_t i, uint64_t subjec
                                    .type = type,
                                    .tags = cases[i].tier > 1 ? "slow" : "",
                                    .a = i,
-                                   .b = subject,
+                                   .b = fixture,
                                    .c = (uint64_t)mode};
         st = nnv_case_add(list, &c, err);
     }
@@ -314,8 +314,8 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
         if (config->tier < cases[i].tier) continue;
         if (cases[i].model == WORK) st = add(list, i, 0, "products", "FULLY_CONNECTED", "float32", err);
         if (cases[i].model == LOOP) st = add(list, i, 0, "while", "WHILE", "int32", err);
-        for (size_t k = 0; k < nnv_subject_count && cases[i].model == SUBJECTS && !st; k++)
-            st = add(list, i, k, nnv_subjects[k].name, nnv_subjects[k].op, nnv_subjects[k].type, err);
+        for (size_t k = 0; k < nnv_fixture_count && cases[i].model == FIXTURES && !st; k++)
+            st = add(list, i, k, nnv_fixtures[k].name, nnv_fixtures[k].op, nnv_fixtures[k].type, err);
     }
     return st;
 }
@@ -324,10 +324,10 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
                              struct nnv_spec **spec, struct nnv_err *err) {
     enum { PRODUCTS = 3 };
     switch (cases[c->a].model) {
-    case SUBJECTS:
-        return nnv_subject_build(&nnv_subjects[c->b], config->seed, arena, spec, err);
+    case FIXTURES:
+        return nnv_fixture_build(&nnv_fixtures[c->b], config->seed, arena, spec, err);
     case WORK:
-        return nnv_subject_work(PRODUCTS, arena, spec, err);
+        return nnv_fixture_work(PRODUCTS, arena, spec, err);
     case LOOP:
         return nnv_qos_loop(7, 2, arena, spec, err);
     }
@@ -335,25 +335,25 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
+    struct nnv_context s;
     struct fixture b = {.s = &s, .mode = (enum nnv_mode)c->c, .arg = cases[c->a].arg};
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    nnv_session_begin(&s, env, result);
+    nnv_context_begin(&s, env, result);
     if (build(env->config, c, env->arena, &spec, &err) != NNV_OK) {
-        nnv_session_error(&s, "%s", err.text);
+        nnv_context_error(&s, "%s", err.text);
     } else if (spec->min_version > s.device->feature_level) {
-        nnv_session_unsupported(&s, "needs feature level %d, the driver has %d", spec->min_version,
+        nnv_context_unsupported(&s, "needs feature level %d, the driver has %d", spec->min_version,
                                 s.device->feature_level);
-    } else if (nnv_session_subject(&s, spec, &b.subject) &&
-               nnv_session_request(&s, &b.subject, NNV_POOL_READ_ONLY, &b.values)) {
+    } else if (nnv_context_model(&s, spec, &b.fixture) &&
+               nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values)) {
         nnv_request_state_outputs(&b.values, true); /* as fenced executions need it */
-        const bool ready = cases[c->a].prepares ? nnv_session_supports(&s, &b.subject)
-                                                : (b.prepared = nnv_session_prepare(&s, &b.subject)) != NULL;
+        const bool ready = cases[c->a].prepares ? nnv_context_supports(&s, &b.fixture)
+                                                : (b.prepared = nnv_context_prepare(&s, &b.fixture)) != NULL;
         if (ready) cases[c->a].run(&b);
     }
-    nnv_session_release(&s, b.prepared);
-    nnv_session_end(&s);
+    nnv_context_release(&s, b.prepared);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_qos = {

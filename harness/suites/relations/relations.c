@@ -15,9 +15,9 @@ enum { ROWS_AGAIN = 64 }; /* perturbed rows of the second look at a difference *
 
 /* ------------------------------------------------------------------ comparing */
 
-bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_request *a, uint32_t i,
+bool nnv_same_bytes(struct nnv_context *s, const char *what, const struct nnv_request *a, uint32_t i,
                     const struct nnv_request *b, uint32_t k) {
-    const struct nnv_expectation *e = &a->subject->expected[i];
+    const struct nnv_expectation *e = &a->fixture->expected[i];
     const size_t size = nnv_type(e->type)->size, bytes = e->value->bytes;
     const uint8_t *was = a->output_at[i], *is = b->output_at[k];
     size_t at = 0;
@@ -45,19 +45,19 @@ static void *take_rows(const struct nnv_related *r, const void *from, size_t fro
 }
 
 /* The spread of output i by many fresh rows, where that is larger. */
-static bool look_again(struct nnv_session *s, struct nnv_subject *subject) {
-    const struct nnv_spec *spec = subject->spec;
+static bool look_again(struct nnv_context *s, struct nnv_fixture *fixture) {
+    const struct nnv_spec *spec = fixture->spec;
     const uint32_t n = spec->model.main.nout;
     const struct nnv_eval_options options = {.rows = ROWS_AGAIN, .k = 2, .seed = nnv_hash_str(spec->name) + 1};
     struct nnv_golden *golden = NNV_NEW(s->env->arena, struct nnv_golden, n);
     struct nnv_err err = {0};
     if (!golden || nnv_eval(&spec->model, spec->inputs, &options, s->env->arena, golden, &err) != NNV_OK)
-        return nnv_session_error(s, "no budgets: %s", err.text);
+        return nnv_context_error(s, "no budgets: %s", err.text);
     for (uint32_t i = 0; i < n; i++) {
-        struct nnv_expectation *e = &subject->expected[i];
+        struct nnv_expectation *e = &fixture->expected[i];
         const size_t elems = e->value->bytes / nnv_type(e->type)->size;
         double *larger = nnv_arena_copy(s->env->arena, e->spread, elems * sizeof *larger);
-        if (!larger) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+        if (!larger) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
         for (size_t k = 0; k < elems; k++)
             if (!(golden[i].spread[k] <= larger[k])) larger[k] = golden[i].spread[k];
         e->spread = larger;
@@ -66,15 +66,15 @@ static bool look_again(struct nnv_session *s, struct nnv_subject *subject) {
 }
 
 /* Compares output k of b with its counterpart, output i of a; *c says how. */
-static bool compare_budgets(struct nnv_session *s, const struct nnv_related *r, const struct nnv_request *a, uint32_t i,
+static bool compare_budgets(struct nnv_context *s, const struct nnv_related *r, const struct nnv_request *a, uint32_t i,
                             const struct nnv_request *b, uint32_t k, struct nnv_comparison *c) {
-    const struct nnv_expectation *ea = &a->subject->expected[i], *eb = &b->subject->expected[k];
+    const struct nnv_expectation *ea = &a->fixture->expected[i], *eb = &b->fixture->expected[k];
     const size_t size = nnv_type(ea->type)->size, elems = eb->value->bytes / size;
     const uint32_t rows = ea->value->rank ? ea->value->dims[0] : 1;
     struct nnv_value value = *eb->value;
     value.data = take_rows(r, a->output_at[i], ea->value->bytes, rows, value.bytes);
     double *spread = take_rows(r, ea->spread, ea->value->bytes / size * sizeof *spread, rows, elems * sizeof *spread);
-    if (!value.data || !spread) return nnv_session_error(s, "outputs %u and %u can't be related", i, k);
+    if (!value.data || !spread) return nnv_context_error(s, "outputs %u and %u can't be related", i, k);
     const bool half = r->from->model.relaxed || size == 2;
     for (size_t n = 0; n < elems; n++) {
         double x = 0;
@@ -91,24 +91,24 @@ static bool compare_budgets(struct nnv_session *s, const struct nnv_related *r, 
     return true;
 }
 
-static void expect_related(struct nnv_session *s, const struct nnv_relation *relation, const struct nnv_related *r,
+static void expect_related(struct nnv_context *s, const struct nnv_relation *relation, const struct nnv_related *r,
                            struct nnv_side *a, struct nnv_side *b) {
     struct nnv_comparison *c = NNV_NEW(s->env->arena, struct nnv_comparison, 1);
     bool again = false;
     if (!c) {
-        nnv_session_error(s, NNV_OUT_OF_MEMORY);
+        nnv_context_error(s, NNV_OUT_OF_MEMORY);
         return;
     }
     for (uint32_t k = 0; k < r->to->model.main.nout; k++) {
         const uint32_t i = r->output[k];
-        if (i == NNV_RELATED_NONE || a->subject.expected[i].ignored) continue;
+        if (i == NNV_RELATED_NONE || a->fixture.expected[i].ignored) continue;
         if (relation->compare == NNV_RELATION_BYTES) {
             nnv_same_bytes(s, relation->says, &a->values, i, &b->values, k);
             continue;
         }
         if (!compare_budgets(s, r, &a->values, i, &b->values, k, c)) return;
         if (c->wrong && !again) {
-            if (!look_again(s, &a->subject) || !look_again(s, &b->subject)) return;
+            if (!look_again(s, &a->fixture) || !look_again(s, &b->fixture)) return;
             again = true;
             if (!compare_budgets(s, r, &a->values, i, &b->values, k, c)) return;
         }
@@ -124,35 +124,35 @@ static void expect_related(struct nnv_session *s, const struct nnv_relation *rel
 
 /* ------------------------------------------------------------------- the cases */
 
-bool nnv_side_prepare(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_side *side) {
+bool nnv_side_prepare(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_side *side) {
     if (spec->min_version > s->device->feature_level)
-        return nnv_session_unsupported(s, "the model needs feature level %d", spec->min_version);
-    return nnv_session_subject(s, spec, &side->subject) &&
-           (side->prepared = nnv_session_prepare(s, &side->subject)) != NULL &&
-           nnv_session_request(s, &side->subject, NNV_POOL_READ_ONLY, &side->values);
+        return nnv_context_unsupported(s, "the model needs feature level %d", spec->min_version);
+    return nnv_context_model(s, spec, &side->fixture) &&
+           (side->prepared = nnv_context_prepare(s, &side->fixture)) != NULL &&
+           nnv_context_request(s, &side->fixture, NNV_POOL_READ_ONLY, &side->values);
 }
 
-bool nnv_side_execute(struct nnv_session *s, struct nnv_side *side) {
+bool nnv_side_execute(struct nnv_context *s, struct nnv_side *side) {
     nnv_request_reset(&side->values);
-    const enum nnvts_status st = nnv_session_sync(s, side->prepared, &side->values);
-    return nnv_session_check_outcome(s, "execute", st, &side->values);
+    const enum nnvts_status st = nnv_context_sync(s, side->prepared, &side->values);
+    return nnv_context_check_outcome(s, "execute", st, &side->values);
 }
 
-static void run_relation(struct nnv_session *s, const struct nnv_relation *relation, const struct nnv_related *r) {
+static void run_relation(struct nnv_context *s, const struct nnv_relation *relation, const struct nnv_related *r) {
     struct nnv_side a = {0}, b = {0}, decoy = {0};
     if ((!r->decoy || (nnv_side_prepare(s, r->decoy, &decoy) && nnv_side_execute(s, &decoy))) &&
         nnv_side_prepare(s, r->from, &a) && nnv_side_execute(s, &a) && nnv_side_prepare(s, r->to, &b) &&
         nnv_side_execute(s, &b))
         expect_related(s, relation, r, &a, &b);
-    nnv_session_release(s, b.prepared);
-    nnv_session_release(s, a.prepared);
-    nnv_session_release(s, decoy.prepared);
+    nnv_context_release(s, b.prepared);
+    nnv_context_release(s, a.prepared);
+    nnv_context_release(s, decoy.prepared);
 }
 
-static void run_variation(struct nnv_session *s, const struct nnv_variation *variation, const struct nnv_spec *spec) {
+static void run_variation(struct nnv_context *s, const struct nnv_variation *variation, const struct nnv_spec *spec) {
     struct nnv_side a = {0};
     if (nnv_side_prepare(s, spec, &a) && nnv_side_execute(s, &a)) variation->run(s, &a, variation);
-    nnv_session_release(s, a.prepared);
+    nnv_context_release(s, a.prepared);
 }
 
 /* ------------------------------------------------------------------- registry */
@@ -186,22 +186,22 @@ static const struct nnv_relation *relation_of(const struct nnv_case *c) {
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     const struct nnv_relation *relation = relation_of(c);
-    struct nnv_session s;
+    struct nnv_context s;
     struct nnv_related r;
     struct nnv_err err = {0};
-    nnv_session_begin(&s, env, result);
+    nnv_context_begin(&s, env, result);
     enum nnv_status st = nnv_relations_draw(env->config, c, relation, env->arena, &r, &err);
     if (st == NNV_UNSUPPORTED) {
         result->verdict = NNVTS_SKIP;
         nnv_text_add(&result->reason, err.text);
     } else if (st) {
-        nnv_session_error(&s, "%s", err.text);
+        nnv_context_error(&s, "%s", err.text);
     } else if (relation) {
         run_relation(&s, relation, &r);
     } else {
         run_variation(&s, &nnv_variations[c->a - nnv_relation_count], r.from);
     }
-    nnv_session_end(&s);
+    nnv_context_end(&s);
 }
 
 /* For dumps: the graph in other words, with golden values. */

@@ -3,12 +3,12 @@
 #ifndef NNV_SUITES_RELATIONS_H
 #define NNV_SUITES_RELATIONS_H
 
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 #include "randgraph/relate/relate.h"
 
 /** A model at the driver, with a request of its own. */
 struct nnv_side {
-    struct nnv_subject subject;
+    struct nnv_fixture fixture;
     struct nnvts_prepared_model *prepared;
     struct nnv_request values;
 };
@@ -21,11 +21,11 @@ NNV_USE_RESULT enum nnv_status nnv_relations_draw(const struct nnv_run_config *c
                                                   const struct nnv_relation *relation, struct nnv_arena *arena,
                                                   struct nnv_related *r, struct nnv_err *err);
 /** Renders, prepares, and makes a request. False: the case is over. */
-bool nnv_side_prepare(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_side *side);
+bool nnv_side_prepare(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_side *side);
 /** Executes, and checks memory, status and shapes. */
-bool nnv_side_execute(struct nnv_session *s, struct nnv_side *side);
+bool nnv_side_execute(struct nnv_context *s, struct nnv_side *side);
 /** Expects output k of b to be output i of a, byte by byte; `what` says why. Outputs that are not compared pass. */
-bool nnv_same_bytes(struct nnv_session *s, const char *what, const struct nnv_request *a, uint32_t i,
+bool nnv_same_bytes(struct nnv_context *s, const char *what, const struct nnv_request *a, uint32_t i,
                     const struct nnv_request *b, uint32_t k);
 
 /** One and the same model executed in another manner: the bytes must be those of the first execution. */
@@ -33,7 +33,7 @@ struct nnv_variation {
     const char *name;
     const char *says;
     /** first has been executed once. */
-    void (*run)(struct nnv_session *s, struct nnv_side *first, const struct nnv_variation *variation);
+    void (*run)(struct nnv_context *s, struct nnv_side *first, const struct nnv_variation *variation);
     enum nnv_mode mode; /**< what it is executed in */
 };
 extern const struct nnv_variation nnv_variations[];

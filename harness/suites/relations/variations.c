@@ -10,49 +10,49 @@
 enum { TIMES = 3, THREADS = 3 };
 
 /* All outputs of v are those of the first execution. */
-static bool expect_same(struct nnv_session *s, const struct nnv_variation *variation, const struct nnv_side *first,
+static bool expect_same(struct nnv_context *s, const struct nnv_variation *variation, const struct nnv_side *first,
                         const struct nnv_request *v) {
     bool same = true;
-    for (uint32_t i = 0; i < first->subject.spec->model.main.nout; i++)
+    for (uint32_t i = 0; i < first->fixture.spec->model.main.nout; i++)
         same = nnv_same_bytes(s, variation->says, &first->values, i, v, i) && same;
     return same;
 }
 
 /* Another request of the first one's model. */
-static bool make_values(struct nnv_session *s, struct nnv_side *first, struct nnv_request *v) {
-    return nnv_session_request(s, &first->subject, NNV_POOL_READ_ONLY, v);
+static bool make_values(struct nnv_context *s, struct nnv_side *first, struct nnv_request *v) {
+    return nnv_context_request(s, &first->fixture, NNV_POOL_READ_ONLY, v);
 }
 
-static void repeated(struct nnv_session *s, struct nnv_side *first, const struct nnv_variation *variation) {
+static void repeated(struct nnv_context *s, struct nnv_side *first, const struct nnv_variation *variation) {
     struct nnv_side again = *first;
     if (!make_values(s, first, &again.values)) return;
     for (int i = 0; i < TIMES; i++)
         if (!nnv_side_execute(s, &again) || !expect_same(s, variation, first, &again.values)) return;
 }
 
-static void recompiled(struct nnv_session *s, struct nnv_side *first, const struct nnv_variation *variation) {
+static void recompiled(struct nnv_context *s, struct nnv_side *first, const struct nnv_variation *variation) {
     struct nnv_side second = {0};
-    if (nnv_side_prepare(s, first->subject.spec, &second) && nnv_side_execute(s, &second))
+    if (nnv_side_prepare(s, first->fixture.spec, &second) && nnv_side_execute(s, &second))
         expect_same(s, variation, first, &second.values);
-    nnv_session_release(s, second.prepared);
+    nnv_context_release(s, second.prepared);
 }
 
-static void constants_forgotten(struct nnv_session *s, struct nnv_side *first, const struct nnv_variation *variation) {
+static void constants_forgotten(struct nnv_context *s, struct nnv_side *first, const struct nnv_variation *variation) {
     struct nnv_side second = {0};
-    if (nnv_side_prepare(s, first->subject.spec, &second)) {
-        /* The session renders models into memory of its own: it may be written. */
-        const struct nnvts_model *m = &second.subject.model;
+    if (nnv_side_prepare(s, first->fixture.spec, &second)) {
+        /* The context renders models into memory of its own: it may be written. */
+        const struct nnvts_model *m = &second.fixture.model;
         if (m->operand_values_bytes) memset((void *)(uintptr_t)m->operand_values, 0x55, m->operand_values_bytes);
         const size_t pooled = m->pool_count ? m->pools[0].size : 0;
-        if (pooled) memset(second.subject.constants, 0x55, pooled);
+        if (pooled) memset(second.fixture.constants, 0x55, pooled);
         if (nnv_side_execute(s, &second)) expect_same(s, variation, first, &second.values);
     }
-    nnv_session_release(s, second.prepared);
+    nnv_context_release(s, second.prepared);
 }
 
 /* Fenced executions take outputs of known size that are not empty. */
-static bool may_be_fenced(const struct nnv_subject *subject) {
-    const struct nnv_subgraph *m = &subject->spec->model.main;
+static bool may_be_fenced(const struct nnv_fixture *fixture) {
+    const struct nnv_subgraph *m = &fixture->spec->model.main;
     for (uint32_t i = 0; i < m->nout; i++) {
         size_t elems, bytes;
         if (!nnv_operand_size(&m->operands[m->out[i]], &elems, &bytes) || bytes == 0) return false;
@@ -61,14 +61,14 @@ static bool may_be_fenced(const struct nnv_subject *subject) {
 }
 
 /** In the variation's mode of execution; what is opened for it serves several executions. */
-static void in_mode(struct nnv_session *s, struct nnv_side *first, const struct nnv_variation *variation) {
+static void in_mode(struct nnv_context *s, struct nnv_side *first, const struct nnv_variation *variation) {
     static const int64_t tokens[] = {11, 12};
     const enum nnv_mode mode = variation->mode;
     const int times = mode == NNV_MODE_BURST || mode == NNV_MODE_REUSABLE ? TIMES : 1;
     struct nnv_request v;
-    if (!nnv_session_needs(s, first->prepared, mode)) return;
-    if (mode == NNV_MODE_FENCED && !may_be_fenced(&first->subject)) {
-        nnv_session_unsupported(s, "outputs of open extents can't be fenced");
+    if (!nnv_context_needs(s, first->prepared, mode)) return;
+    if (mode == NNV_MODE_FENCED && !may_be_fenced(&first->fixture)) {
+        nnv_context_unsupported(s, "outputs of open extents can't be fenced");
         return;
     }
     if (!make_values(s, first, &v)) return;
@@ -76,11 +76,11 @@ static void in_mode(struct nnv_session *s, struct nnv_side *first, const struct 
     x.tokens = tokens;
     for (int i = 0; i < times; i++) {
         nnv_request_reset(&v);
-        if (!nnv_session_run(s, &x) || !nnv_session_check_outcome(s, x.call, x.status, &v) ||
+        if (!nnv_context_run(s, &x) || !nnv_context_check_outcome(s, x.call, x.status, &v) ||
             !expect_same(s, variation, first, &v))
             break;
     }
-    nnv_session_close(s, &x);
+    nnv_context_close(s, &x);
 }
 
 /* ---------------------------------------------------------------------- threads */
@@ -99,7 +99,7 @@ static void *run_one(void *context) {
 }
 
 /* One thread on the first prepared model, the others on a second one. */
-static void run_threads(struct nnv_session *s, struct nnv_side *first, struct nnv_side *second,
+static void run_threads(struct nnv_context *s, struct nnv_side *first, struct nnv_side *second,
                         const struct nnv_variation *variation) {
     struct runner runners[THREADS];
     pthread_t thread[THREADS];
@@ -107,11 +107,11 @@ static void run_threads(struct nnv_session *s, struct nnv_side *first, struct nn
     for (int i = 0; i < THREADS; i++)
         if (!make_values(s, first, &runners[i].values)) return;
     if (pthread_barrier_init(&start, NULL, THREADS)) {
-        nnv_session_error(s, "no barrier for %d threads", THREADS);
+        nnv_context_error(s, "no barrier for %d threads", THREADS);
         return;
     }
     for (int n = 0; n < TIMES && s->result->verdict == NNVTS_PASS; n++) {
-        nnv_session_enter(s, NNV_PHASE_EXECUTE);
+        nnv_context_enter(s, NNV_PHASE_EXECUTE);
         for (int i = 0; i < THREADS; i++) {
             runners[i].x =
                 nnv_execution_make(NNV_MODE_SYNC, i ? second->prepared : first->prepared, &runners[i].values);
@@ -122,22 +122,22 @@ static void run_threads(struct nnv_session *s, struct nnv_side *first, struct nn
             if (pthread_create(&thread[i], NULL, run_one, &runners[i])) {
                 /* Those that wait at the barrier can't be called off: the process goes with them. */
                 s->result->worker_damaged = true;
-                nnv_session_error(s, "no thread: %s", strerror(errno));
+                nnv_context_error(s, "no thread: %s", strerror(errno));
                 return;
             }
         run_one(&runners[0]);
         for (int i = 1; i < THREADS; i++) pthread_join(thread[i], NULL);
         for (int i = 0; i < THREADS; i++)
-            if (nnv_session_check_outcome(s, "execute beside others", runners[i].x.status, &runners[i].values))
+            if (nnv_context_check_outcome(s, "execute beside others", runners[i].x.status, &runners[i].values))
                 expect_same(s, variation, first, &runners[i].values);
     }
     pthread_barrier_destroy(&start);
 }
 
-static void parallel(struct nnv_session *s, struct nnv_side *first, const struct nnv_variation *variation) {
+static void parallel(struct nnv_context *s, struct nnv_side *first, const struct nnv_variation *variation) {
     struct nnv_side second = {0};
-    if (nnv_side_prepare(s, first->subject.spec, &second)) run_threads(s, first, &second, variation);
-    nnv_session_release(s, second.prepared);
+    if (nnv_side_prepare(s, first->fixture.spec, &second)) run_threads(s, first, &second, variation);
+    nnv_context_release(s, second.prepared);
 }
 
 const struct nnv_variation nnv_variations[] = {

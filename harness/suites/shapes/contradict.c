@@ -9,13 +9,13 @@
 enum { INVALID = 1u << NNVTS_STATUS_INVALID_ARGUMENT, FAILS = 1u << NNVTS_STATUS_GENERAL_FAILURE };
 
 static void expect_refused(struct nnv_shape_fixture *b, const char *what, uint32_t io, uint32_t allowed) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     char call[128];
     snprintf(call, sizeof call, "execute with %s %u", what, io);
     nnv_request_reset(&b->values);
-    enum nnvts_status st = nnv_session_sync(s, b->prepared, &b->values);
-    nnv_session_enter(s, NNV_PHASE_CHECK);
-    if (!nnv_session_check_memory(s, call, &b->values)) return;
+    enum nnvts_status st = nnv_context_sync(s, b->prepared, &b->values);
+    nnv_context_enter(s, NNV_PHASE_CHECK);
+    if (!nnv_context_check_memory(s, call, &b->values)) return;
     nnv_expect_status_in(s, call, st, allowed);
     nnv_expect(s, b->values.result.shape_count == 0, "%s was refused, but reports shapes", call);
 }
@@ -61,15 +61,15 @@ static void leave_open(struct nnv_shape_fixture *b, uint32_t io) {
 }
 
 void nnv_shapes_contradictions(struct nnv_shape_fixture *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     struct nnv_request *v = &b->values;
     for (uint32_t i = 0; i < main->nin && !b->s->result->worker_damaged; i++) {
-        contradict(b, &main->operands[main->in[i]], &v->inputs[i], &b->subject.spec->inputs[i], true, i);
+        contradict(b, &main->operands[main->in[i]], &v->inputs[i], &b->fixture.spec->inputs[i], true, i);
         leave_open(b, i);
     }
     for (uint32_t i = 0; i < main->nout && !b->s->result->worker_damaged; i++)
-        if (!b->subject.expected[i].ignored)
-            contradict(b, &main->operands[main->out[i]], &v->outputs[i], b->subject.expected[i].value, false, i);
+        if (!b->fixture.expected[i].ignored)
+            contradict(b, &main->operands[main->out[i]], &v->outputs[i], b->fixture.expected[i].value, false, i);
     /* And it still works. */
     if (b->s->result->verdict == NNVTS_PASS) nnv_shapes_execute(b);
 }

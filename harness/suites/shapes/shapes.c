@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "harness/judge/ties.h"
-#include "harness/suites/kit/session.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/context.h"
+#include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/graph/graph.h"
 #include "randgraph/single/single.h"
 
-enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, SUBJECT = 8, FREE = 16 };
+enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, FIXTURE = 8, FREE = 16 };
 
 /** What a case does with each model of its sources. */
 struct shape_case {
@@ -28,14 +28,14 @@ struct shape_case {
 /* ---------------------------------------------------------------- executions */
 
 bool nnv_shapes_execute(struct nnv_shape_fixture *b) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &b->values);
     nnv_request_reset(&b->values);
-    if (!nnv_session_try(s, &run)) return false;
+    if (!nnv_context_try(s, &run)) return false;
     const enum nnvts_status st = run.status;
-    if (st != NNVTS_STATUS_GENERAL_FAILURE) return nnv_session_check_values(s, "execute", st, &b->values);
-    if (!nnv_session_check_memory(s, "execute", &b->values)) return false;
-    return nnv_session_unsupported(s, "the driver can't execute a model whose shapes are left open");
+    if (st != NNVTS_STATUS_GENERAL_FAILURE) return nnv_context_check_values(s, "execute", st, &b->values);
+    if (!nnv_context_check_memory(s, "execute", &b->values)) return false;
+    return nnv_context_unsupported(s, "the driver can't execute a model whose shapes are left open");
 }
 
 static void execute_once(struct nnv_shape_fixture *b) { nnv_shapes_execute(b); }
@@ -44,50 +44,50 @@ static void execute_once(struct nnv_shape_fixture *b) { nnv_shapes_execute(b); }
 static void execute_given(struct nnv_shape_fixture *b) {
     bool empty = false;
     nnv_request_state_outputs(&b->values, true);
-    for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) empty = empty || b->subject.expected[i].value->bytes == 0;
+    for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) empty = empty || b->fixture.expected[i].value->bytes == 0;
     if (empty)
         nnv_shapes_execute(b);
     else
-        nnv_session_execute(b->s, b->prepared, &b->values);
+        nnv_context_execute(b->s, b->prepared, &b->values);
 }
 
 /* -------------------------------------------------------------- special models */
 
 /* Fenced executions can't report shapes: open ones are refused unless the request gives them. */
 static void fenced(struct nnv_shape_fixture *b) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_execution x = nnv_execution_make(NNV_MODE_FENCED, b->prepared, &b->values);
-    if (!nnv_session_needs(s, b->prepared, NNV_MODE_FENCED)) return;
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    if (!nnv_context_needs(s, b->prepared, NNV_MODE_FENCED)) return;
+    nnv_context_enter(s, NNV_PHASE_EXECUTE);
     nnv_execution_launch(&x);
-    nnv_session_close(s, &x);
+    nnv_context_close(s, &x);
     if (!nnv_expect_status(s, "execute_fenced with outputs of open shapes", x.status, NNVTS_STATUS_INVALID_ARGUMENT))
         return;
     nnv_request_state_outputs(&b->values, true);
     nnv_request_reset(&b->values);
-    if (!nnv_session_run(s, &x)) return;
-    nnv_session_close(s, &x);
-    nnv_session_check_values(s, x.call, x.status, &b->values);
+    if (!nnv_context_run(s, &x)) return;
+    nnv_context_close(s, &x);
+    nnv_context_check_values(s, x.call, x.status, &b->values);
 }
 
 /* One prepared model, inputs of other extents from execution to execution: none must stick. */
 static void resized(struct nnv_shape_fixture *b) {
     static const uint32_t extents[] = {5, 1, 8, 2, 3};
-    struct nnv_session *s = b->s;
-    const struct nnv_subject_kind *kind = nnv_subject_by_name(b->subject.spec->name);
+    struct nnv_context *s = b->s;
+    const struct nnv_fixture_kind *kind = nnv_fixture_by_name(b->fixture.spec->name);
     for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
-        struct nnv_subject other;
+        struct nnv_fixture other;
         struct nnv_spec *spec, *open;
         struct nnv_request values;
         struct nnv_err err = {0};
         uint32_t opened;
-        if (nnv_subject_build_as(kind, extents[i], s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK ||
+        if (nnv_fixture_build_as(kind, extents[i], s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK ||
             nnv_shapes_open(spec, NNV_OPEN_OUTPUTS, s->env->arena, &open, &opened, &err) != NNV_OK) {
-            nnv_session_error(s, "%s", err.text);
+            nnv_context_error(s, "%s", err.text);
             return;
         }
-        if (!nnv_session_subject(s, open, &other) || !nnv_session_request(s, &other, NNV_POOL_READ_ONLY, &values) ||
-            !nnv_session_execute(s, b->prepared, &values))
+        if (!nnv_context_model(s, open, &other) || !nnv_context_request(s, &other, NNV_POOL_READ_ONLY, &values) ||
+            !nnv_context_execute(s, b->prepared, &values))
             return;
     }
 }
@@ -95,7 +95,7 @@ static void resized(struct nnv_shape_fixture *b) {
 /* ------------------------------------------------------------------ registry */
 
 enum {
-    MODELS = SINGLE | GRAPH | SUBJECT,
+    MODELS = SINGLE | GRAPH | FIXTURE,
     EVERYTHING = NNV_OPEN_INPUTS | NNV_OPEN_TEMPORARIES | NNV_OPEN_OUTPUTS,
 };
 static const struct shape_case cases[] = {
@@ -109,19 +109,19 @@ static const struct shape_case cases[] = {
     {"everything", EVERYTHING, MODELS, execute_once, NNV_MODE_SYNC},
     {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC},
     {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_MODE_SYNC},
-    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, SUBJECT | GRAPH, nnv_shapes_all_too_small, NNV_MODE_SYNC},
-    {"declared_too_small", 0, SUBJECT | GRAPH, nnv_shapes_one_too_small, NNV_MODE_SYNC},
+    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, FIXTURE | GRAPH, nnv_shapes_all_too_small, NNV_MODE_SYNC},
+    {"declared_too_small", 0, FIXTURE | GRAPH, nnv_shapes_one_too_small, NNV_MODE_SYNC},
     {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_MODE_SYNC},
-    {"contradictions", 0, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_MODE_SYNC},
-    {"open_contradictions", EVERYTHING, SINGLE | SUBJECT, nnv_shapes_contradictions, NNV_MODE_SYNC},
-    {"fenced", NNV_OPEN_OUTPUTS, SUBJECT, fenced, NNV_MODE_SYNC},
+    {"contradictions", 0, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC},
+    {"open_contradictions", EVERYTHING, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC},
+    {"fenced", NNV_OPEN_OUTPUTS, FIXTURE, fenced, NNV_MODE_SYNC},
     {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC},
-    {"outputs_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_MODE_BURST},
-    {"outputs_reusable", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_MODE_REUSABLE},
-    {"outputs_async", NNV_OPEN_OUTPUTS, SUBJECT, execute_once, NNV_MODE_ASYNC},
-    {"too_small_in_burst", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_MODE_BURST},
-    {"too_small_reusable", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_MODE_REUSABLE},
-    {"too_small_async", NNV_OPEN_OUTPUTS, SUBJECT, nnv_shapes_one_too_small, NNV_MODE_ASYNC},
+    {"outputs_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_BURST},
+    {"outputs_reusable", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_REUSABLE},
+    {"outputs_async", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_ASYNC},
+    {"too_small_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_BURST},
+    {"too_small_reusable", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_REUSABLE},
+    {"too_small_async", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_ASYNC},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -170,13 +170,13 @@ static enum nnv_status add_graphs(struct nnv_case_list *list, int tier, size_t i
     return st;
 }
 
-static bool is_free(const struct nnv_subject_kind *kind) { return strncmp(kind->name, "open_", 5) == 0; }
+static bool is_free(const struct nnv_fixture_kind *kind) { return strncmp(kind->name, "open_", 5) == 0; }
 
-static enum nnv_status add_subjects(struct nnv_case_list *list, size_t i, struct nnv_err *err) {
+static enum nnv_status add_fixtures(struct nnv_case_list *list, size_t i, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
-    for (size_t k = 0; k < nnv_subject_count && !st; k++)
-        if ((cases[i].sources & SUBJECT) || is_free(&nnv_subjects[k]))
-            st = add(list, i, SUBJECT, k, nnv_subjects[k].name, NULL, nnv_subjects[k].op, nnv_subjects[k].type, err);
+    for (size_t k = 0; k < nnv_fixture_count && !st; k++)
+        if ((cases[i].sources & FIXTURE) || is_free(&nnv_fixtures[k]))
+            st = add(list, i, FIXTURE, k, nnv_fixtures[k].name, NULL, nnv_fixtures[k].op, nnv_fixtures[k].type, err);
     return st;
 }
 
@@ -185,7 +185,7 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
     const struct nnv_op *const *ops = nnv_ops(&n);
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < CASES && !st; i++) {
-        if (cases[i].sources & (SUBJECT | FREE)) st = add_subjects(list, i, err);
+        if (cases[i].sources & (FIXTURE | FREE)) st = add_fixtures(list, i, err);
         for (size_t k = 0; k < n && !st && (cases[i].sources & SINGLE); k++)
             st = add_op(list, config->tier, i, SINGLE, ops[k], err);
         for (size_t k = 0; k < n && !st && (cases[i].sources & ZERO); k++)
@@ -198,7 +198,7 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
 /* The model of a case, shapes declared. */
 static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err) {
-    if (c->b == SUBJECT) return nnv_subject_build(&nnv_subjects[c->c], config->seed, arena, spec, err);
+    if (c->b == FIXTURE) return nnv_fixture_build(&nnv_fixtures[c->c], config->seed, arena, spec, err);
     if (c->b == GRAPH) {
         const struct nnv_graph_options o = {.profile = &nnv_graph_profiles[c->c >> 32],
                                             .seed = config->seed,
@@ -217,22 +217,22 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
 }
 
 /* Indices of what is equally large, random samples: their shapes count here, their values are judged elsewhere. */
-static void forgive_choices(struct nnv_subject *subject) {
+static void forgive_choices(struct nnv_fixture *fixture) {
     uint32_t run;
-    for (uint32_t i = 0; i < subject->spec->model.main.nout; i++)
-        if (nnv_output_rule(&subject->spec->model.main, i, &run) != NNV_JUDGED_VALUE)
-            subject->expected[i].ignored = true;
+    for (uint32_t i = 0; i < fixture->spec->model.main.nout; i++)
+        if (nnv_output_rule(&fixture->spec->model.main, i, &run) != NNV_JUDGED_VALUE)
+            fixture->expected[i].ignored = true;
 }
 
 static bool begin(struct nnv_shape_fixture *b, const struct nnv_case *c) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_spec *declared, *spec;
     struct nnv_err err = {0};
     uint32_t opened;
     const unsigned open = cases[c->a].open;
     if (build(s->env->config, c, s->env->arena, &declared, &err) != NNV_OK ||
         nnv_shapes_open(declared, open, s->env->arena, &spec, &opened, &err) != NNV_OK)
-        return nnv_session_error(s, "%s", err.text);
+        return nnv_context_error(s, "%s", err.text);
     if ((open && !opened) || spec->min_version > s->device->feature_level) {
         s->result->verdict = NNVTS_SKIP;
         if (open && !opened)
@@ -242,19 +242,19 @@ static bool begin(struct nnv_shape_fixture *b, const struct nnv_case *c) {
                           s->device->feature_level);
         return false;
     }
-    if (!nnv_session_subject(s, spec, &b->subject)) return false;
-    forgive_choices(&b->subject);
-    b->prepared = nnv_session_prepare(s, &b->subject);
-    return b->prepared && nnv_session_request(s, &b->subject, NNV_POOL_READ_ONLY, &b->values);
+    if (!nnv_context_model(s, spec, &b->fixture)) return false;
+    forgive_choices(&b->fixture);
+    b->prepared = nnv_context_prepare(s, &b->fixture);
+    return b->prepared && nnv_context_request(s, &b->fixture, NNV_POOL_READ_ONLY, &b->values);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
+    struct nnv_context s;
     struct nnv_shape_fixture b = {.s = &s, .mode = cases[c->a].mode};
-    nnv_session_begin(&s, env, result);
+    nnv_context_begin(&s, env, result);
     if (begin(&b, c)) cases[c->a].run(&b);
-    nnv_session_release(&s, b.prepared);
-    nnv_session_end(&s);
+    nnv_context_release(&s, b.prepared);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_shapes = {

@@ -3,7 +3,7 @@
 #ifndef NNV_SUITES_SHAPES_H
 #define NNV_SUITES_SHAPES_H
 
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 
 /** Which tensors of the main subgraph lose their shape, and how much of it. */
 enum nnv_open {
@@ -22,15 +22,15 @@ NNV_USE_RESULT enum nnv_status nnv_shapes_open(const struct nnv_spec *spec, unsi
 
 /** What a case has at hand: a prepared model that leaves shapes open, and a request. */
 struct nnv_shape_fixture {
-    struct nnv_session *s;
-    struct nnv_subject subject;
+    struct nnv_context *s;
+    struct nnv_fixture fixture;
     struct nnvts_prepared_model *prepared;
     struct nnv_request values;
     enum nnv_mode mode;
 };
 
 static inline uint32_t nnv_shapes_outputs(const struct nnv_shape_fixture *b) {
-    return b->subject.spec->model.main.nout;
+    return b->fixture.spec->model.main.nout;
 }
 /**
  * Executes and judges the values. An output of unknown shape is more than some drivers can do; they say so by

@@ -9,9 +9,9 @@
 
 /* What the driver says of one output that it was given `length` bytes for. */
 static void expect_shape(struct nnv_shape_fixture *b, uint32_t i, uint32_t length) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     const struct nnvts_output_shape *got = &b->values.result.shapes[i];
-    const struct nnv_value *want = b->subject.expected[i].value;
+    const struct nnv_value *want = b->fixture.expected[i].value;
     const bool fits = want->bytes <= length;
     const bool unknown = got->is_sufficient && got->dimension_count == 0;
     if (unknown && nnv_device_limits(s->device) & NNVTS_LIMIT_PARTIAL_SHAPES) return;
@@ -47,23 +47,23 @@ static void expect_untouched(struct nnv_shape_fixture *b, const uint8_t *before)
  * buffers of the right size.
  */
 static void execute_short(struct nnv_shape_fixture *b, const uint32_t *lengths, uint32_t allowed) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_request *v = &b->values;
     struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, v);
     nnv_request_reset(v);
     for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) v->outputs[i].location.length = lengths[i];
     const uint8_t *before = nnv_arena_copy(s->env->arena, v->pool_data[1], (size_t)v->pools[1].size);
     if (!before) {
-        nnv_session_error(s, NNV_OUT_OF_MEMORY);
+        nnv_context_error(s, NNV_OUT_OF_MEMORY);
         return;
     }
-    if (!nnv_session_try(s, &run)) return;
+    if (!nnv_context_try(s, &run)) return;
     const enum nnvts_status st = run.status;
-    nnv_session_enter(s, NNV_PHASE_CHECK);
+    nnv_context_enter(s, NNV_PHASE_CHECK);
     expect_untouched(b, before);
     if (s->result->worker_damaged) return;
     if (st == NNVTS_STATUS_GENERAL_FAILURE && (allowed & 1u << st)) {
-        nnv_session_unsupported(s, "the driver can't execute a model whose shapes are left open");
+        nnv_context_unsupported(s, "the driver can't execute a model whose shapes are left open");
         return;
     }
     if (!nnv_expect_status_in(s, "execute with an output buffer that is too small", st, allowed)) return;
@@ -77,7 +77,7 @@ static void execute_short(struct nnv_shape_fixture *b, const uint32_t *lengths, 
 }
 
 static uint32_t insufficient(const struct nnv_shape_fixture *b) {
-    const struct nnv_subgraph *main = &b->subject.spec->model.main;
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     uint32_t allowed = 1u << NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
     for (uint32_t i = 0; i < main->nout; i++) {
         size_t elems, bytes;
@@ -94,14 +94,14 @@ void nnv_shapes_one_too_small(struct nnv_shape_fixture *b) {
     bool any = false;
     uint32_t *lengths = NNV_NEW(b->s->env->arena, uint32_t, nnv_shapes_outputs(b));
     for (uint32_t i = 0; i < nnv_shapes_outputs(b) && i < MOST && lengths; i++) {
-        for (uint32_t k = 0; k < nnv_shapes_outputs(b); k++) lengths[k] = (uint32_t)b->subject.expected[k].value->bytes;
-        if (lengths[i] < 2 || b->subject.expected[i].ignored) continue;
+        for (uint32_t k = 0; k < nnv_shapes_outputs(b); k++) lengths[k] = (uint32_t)b->fixture.expected[k].value->bytes;
+        if (lengths[i] < 2 || b->fixture.expected[i].ignored) continue;
         lengths[i]--;
         any = true;
         execute_short(b, lengths, insufficient(b));
         if (b->s->result->verdict != NNVTS_PASS) return;
     }
-    if (!any) nnv_session_execute(b->s, b->prepared, &b->values);
+    if (!any) nnv_context_execute(b->s, b->prepared, &b->values);
 }
 
 void nnv_shapes_all_too_small(struct nnv_shape_fixture *b) {
@@ -115,7 +115,7 @@ void nnv_shapes_all_too_small(struct nnv_shape_fixture *b) {
 /* Buffers with room for more: the values stand at their beginnings, and nothing behind their ends. */
 void nnv_shapes_roomy(struct nnv_shape_fixture *b) {
     enum { MORE = 64, FILL = 0x5a };
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_request wide = b->values;
     const uint32_t n = nnv_shapes_outputs(b);
     struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &wide);
@@ -128,10 +128,10 @@ void nnv_shapes_roomy(struct nnv_shape_fixture *b) {
         *l = (struct nnvts_location){.pool = 1, .offset = (uint32_t)size, .length = l->length + MORE};
         size += ((uint64_t)l->length + MORE) / MORE * MORE + MORE;
     }
-    if (!exact || !nnv_session_memory(s, (size_t)size, NNV_POOL_WRITABLE, &wide.pools[1], &wide.pool_data[1])) return;
+    if (!exact || !nnv_context_memory(s, (size_t)size, NNV_POOL_WRITABLE, &wide.pools[1], &wide.pool_data[1])) return;
     memset(wide.pool_data[1], FILL, (size_t)size);
     wide.abi.pools = wide.pools;
-    if (!nnv_session_try(s, &run)) return;
+    if (!nnv_context_try(s, &run)) return;
     b->values.result = wide.result;
     uint64_t from = 0;
     for (uint32_t i = 0; i <= n; i++) {
@@ -147,7 +147,7 @@ void nnv_shapes_roomy(struct nnv_shape_fixture *b) {
         *l = exact[i];
     }
     if (run.status == NNVTS_STATUS_GENERAL_FAILURE)
-        nnv_session_unsupported(s, "the driver can't execute a model whose shapes are left open");
+        nnv_context_unsupported(s, "the driver can't execute a model whose shapes are left open");
     else
-        nnv_session_check_values(s, "execute with buffers that are larger than the outputs", run.status, &b->values);
+        nnv_context_check_values(s, "execute with buffers that are larger than the outputs", run.status, &b->values);
 }

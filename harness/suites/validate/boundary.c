@@ -260,13 +260,13 @@ static bool priority(struct nnv_mutation *m) {
 
 /* -------------------------------------------------------------------- requests */
 
-static bool dims_stated(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
-    const struct nnv_spec *spec = v->subject->spec;
+static bool dims_stated(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+    const struct nnv_spec *spec = v->fixture->spec;
     const bool inputs = row->a == 0;
     bool any = false;
     (void)s;
     for (uint32_t i = 0; i < (inputs ? v->abi.input_count : v->abi.output_count); i++) {
-        const struct nnv_value *value = inputs ? &spec->inputs[i] : v->subject->expected[i].value;
+        const struct nnv_value *value = inputs ? &spec->inputs[i] : v->fixture->expected[i].value;
         const struct nnv_operand *o =
             &spec->model.main.operands[inputs ? spec->model.main.in[i] : spec->model.main.out[i]];
         struct nnvts_argument *a = inputs ? &v->inputs[i] : &v->outputs[i];
@@ -278,11 +278,11 @@ static bool dims_stated(struct nnv_session *s, const struct nnv_boundary_case *r
     return any;
 }
 /* Dimensions of 0 where the model knows them. */
-static bool dims_left_open(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+static bool dims_left_open(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     static const uint32_t zeros[NNV_MAX_RANK];
     if (!dims_stated(s, row, v)) return false;
     for (uint32_t i = 0; i < v->abi.input_count; i++) {
-        const struct nnv_operand *o = &v->subject->spec->model.main.operands[v->subject->spec->model.main.in[i]];
+        const struct nnv_operand *o = &v->fixture->spec->model.main.operands[v->fixture->spec->model.main.in[i]];
         bool known = true;
         for (uint32_t d = 0; d < o->rank; d++) known = known && o->dims[d];
         if (v->inputs[i].dimension_count && known) v->inputs[i].dimensions = zeros;
@@ -290,23 +290,23 @@ static bool dims_left_open(struct nnv_session *s, const struct nnv_boundary_case
     return true;
 }
 /* The guard zones behind the values are padding: inputs' may be read; outputs' must stay unwritten here. */
-static bool padding_given(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+static bool padding_given(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     (void)s, (void)row;
     for (uint32_t i = 0; i < v->abi.input_count; i++)
         if (!v->inputs[i].has_no_value) v->inputs[i].location.padding = 16;
     return v->abi.input_count > 0;
 }
-static struct nnvts_memory *more_pools(struct nnv_session *s, struct nnv_request *v, uint32_t more) {
+static struct nnvts_memory *more_pools(struct nnv_context *s, struct nnv_request *v, uint32_t more) {
     struct nnvts_memory *pools = NNV_NEW(s->env->arena, struct nnvts_memory, v->abi.pool_count + more);
     if (!pools) {
-        nnv_session_error(s, NNV_OUT_OF_MEMORY);
+        nnv_context_error(s, NNV_OUT_OF_MEMORY);
         return NULL;
     }
     memcpy(pools, v->pools, sizeof v->pools);
     v->abi.pools = pools;
     return pools;
 }
-static bool extra_pool(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+static bool extra_pool(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     static uint8_t bytes[16];
     struct nnvts_memory *pools = more_pools(s, v, 1);
     (void)row;
@@ -323,7 +323,7 @@ static void own_pool(const struct nnvts_memory *from, struct nnvts_argument *a, 
     a->location.pool = at;
     a->location.offset = 0;
 }
-static bool pool_each(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+static bool pool_each(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     struct nnvts_memory *pools = more_pools(s, v, v->abi.input_count + v->abi.output_count);
     (void)row;
     if (!pools) return false;
@@ -333,7 +333,7 @@ static bool pool_each(struct nnv_session *s, const struct nnv_boundary_case *row
         own_pool(&v->pools[1], &v->outputs[i], pools, v->abi.pool_count++);
     return true;
 }
-static bool pools_swapped(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+static bool pools_swapped(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     struct nnvts_memory *pools = more_pools(s, v, 0);
     (void)row;
     if (!pools) return false;
@@ -344,17 +344,17 @@ static bool pools_swapped(struct nnv_session *s, const struct nnv_boundary_case 
     for (uint32_t i = 0; i < v->abi.output_count; i++) v->outputs[i].location.pool = 0;
     return true;
 }
-static bool pools_by_file(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+static bool pools_by_file(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[0].data = v->pools[1].data = NULL;
     return true;
 }
-static bool output_pool_write_only(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+static bool output_pool_write_only(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[1].prot = NNVTS_PROT_WRITE;
     return true;
 }
-static bool input_pool_writable(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
+static bool input_pool_writable(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v) {
     (void)s, (void)row;
     v->pools[0].prot = NNVTS_PROT_READ | NNVTS_PROT_WRITE;
     return true;

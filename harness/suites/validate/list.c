@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
@@ -36,10 +36,10 @@ bool nnv_validate_row_at(enum nnv_validate_table table, size_t i, struct nnv_val
 
 /* -------------------------------------------------------------------- sources */
 
-/** A valid model: an operation with a signature, or (op NULL) a subject. */
+/** A valid model: an operation with a signature, or (op NULL) a fixture. */
 struct source {
     const struct nnv_op *op;
-    size_t at;    /**< the signature, or the subject */
+    size_t at;    /**< the signature, or the fixture */
     uint32_t has; /**< enum nnv_needs */
     int level;
     int32_t main_type;
@@ -102,9 +102,9 @@ static uint32_t has_of_operand(const struct nnv_operand *o) {
 }
 
 /** *type: that of its first input. */
-static uint32_t has_of_subject(const struct nnv_subject_kind *kind, struct nnv_arena *arena, int32_t *type) {
+static uint32_t has_of_fixture(const struct nnv_fixture_kind *kind, struct nnv_arena *arena, int32_t *type) {
     struct nnv_builder b = {.arena = arena, .seed = 1};
-    uint32_t in[NNV_SUBJECT_MAX_IO], out[NNV_SUBJECT_MAX_IO], nin = 0, nout = 0;
+    uint32_t in[NNV_FIXTURE_MAX_IO], out[NNV_FIXTURE_MAX_IO], nin = 0, nout = 0;
     uint32_t has = NNV_NEEDS_MATCHED | NNV_NEEDS_INPUT;
     kind->describe(&b, in, &nin, out, &nout);
     for (uint32_t i = 0; i < b.noperands && !b.failed; i++) has |= has_of_operand(&b.operand[i]);
@@ -134,10 +134,10 @@ static enum nnv_status all_sources(struct sources *list, struct nnv_arena *arena
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
     bool ok = true;
-    for (size_t k = 0; k < nnv_subject_count && ok; k++) {
-        const struct nnv_subject_kind *kind = &nnv_subjects[k];
+    for (size_t k = 0; k < nnv_fixture_count && ok; k++) {
+        const struct nnv_fixture_kind *kind = &nnv_fixtures[k];
         struct source s = {.at = k, .name = kind->name, .op_name = kind->op, .type = kind->type};
-        s.has = has_of_subject(kind, arena, &s.main_type);
+        s.has = has_of_fixture(kind, arena, &s.main_type);
         ok = add_source(list, &s);
     }
     for (size_t i = 0; i < n; i++)
@@ -160,11 +160,11 @@ static enum nnv_status all_sources(struct sources *list, struct nnv_arena *arena
 
 /*
  * How many models of a row a tier takes: of operations those with the smallest hashes, so that a list stays as it is
- * when operations are added, and the subjects, of which most drivers support some.
+ * when operations are added, and the fixtures, of which most drivers support some.
  */
 struct tier {
     size_t operations;
-    bool subjects;
+    bool fixtures;
 };
 static const struct tier tiers[] = {{1, false}, {8, true}, {SIZE_MAX, true}};
 static_assert(sizeof tiers / sizeof *tiers - 1 == NNV_VALIDATE_LAST_TIER, "a row for each tier");
@@ -194,7 +194,7 @@ static enum nnv_status list_row(struct nnv_case_list *list, enum nnv_validate_ta
     qsort(chosen, n, sizeof *chosen, by_key);
     for (size_t i = 0; i < n && !st; i++) {
         const struct source *s = chosen[i].source;
-        if (!s->op && !tier->subjects && i > 0) continue;
+        if (!s->op && !tier->fixtures && i > 0) continue;
         if (s->op && operations++ >= tier->operations) continue;
         snprintf(name, sizeof name, "validate/%s/%s/%s", nnv_validate_tables[table], row->name, s->name);
         const struct nnv_case c = {.name = name,

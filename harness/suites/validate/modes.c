@@ -6,7 +6,7 @@
 
 /** One refusal that is expected. */
 struct refusal {
-    struct nnv_session *s;
+    struct nnv_context *s;
     const struct nnv_request_mutation *m;
     struct nnv_request *v;
     struct nnv_execution x;
@@ -53,7 +53,7 @@ static bool await_fence(struct refusal *r) {
 
 static bool refuse(struct refusal *r) {
     bool ok = true;
-    if (r->x.mode == NNV_MODE_BURST && !nnv_session_open(r->s, &r->x)) return false;
+    if (r->x.mode == NNV_MODE_BURST && !nnv_context_open(r->s, &r->x)) return false;
     if (r->x.mode == NNV_MODE_REUSABLE) {
         ok = expect_launch(r, nnv_execution_open(&r->x));
         if (!r->x.open) return ok;
@@ -68,7 +68,7 @@ static bool refuse(struct refusal *r) {
     return expect_answer(r) && ok;
 }
 
-bool nnv_request_refused(struct nnv_session *s, struct nnvts_prepared_model *prepared,
+bool nnv_request_refused(struct nnv_context *s, struct nnvts_prepared_model *prepared,
                          const struct nnv_request_mutation *m, struct nnv_request *v) {
     static const uint64_t patience_ns = 2000000000;
     const struct nnv_request_mutator *row = m->row;
@@ -86,12 +86,12 @@ bool nnv_request_refused(struct nnv_session *s, struct nnvts_prepared_model *pre
         r.x.wait_for_count = m->wait_for_count;
         r.x.patience_ns = patience_ns;
         nnv_request_reset(v);
-        nnv_session_enter(s, NNV_PHASE_EXECUTE);
+        nnv_context_enter(s, NNV_PHASE_EXECUTE);
         ok = refuse(&r) && ok;
         const char *const call = r.x.call;
-        nnv_session_close(s, &r.x);
-        nnv_session_enter(s, NNV_PHASE_CHECK);
-        ok = nnv_session_check_memory(s, call, v) && ok;
+        nnv_context_close(s, &r.x);
+        nnv_context_enter(s, NNV_PHASE_CHECK);
+        ok = nnv_context_check_memory(s, call, v) && ok;
     }
     return ok;
 }

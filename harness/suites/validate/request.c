@@ -76,10 +76,10 @@ EDIT(padding_largest) {
 
 /** The argument states dimensions of its own: those of the value. */
 static uint32_t *state_dims(struct nnv_request_mutation *m, struct nnvts_argument *a, const struct nnv_operand *o) {
-    const struct nnv_spec *spec = m->values->subject->spec;
+    const struct nnv_spec *spec = m->values->fixture->spec;
     const bool input = a >= m->inputs && a < m->inputs + m->request.input_count;
     const size_t at = (size_t)(a - (input ? m->inputs : m->outputs));
-    const struct nnv_value *v = input ? &spec->inputs[at] : m->values->subject->expected[at].value;
+    const struct nnv_value *v = input ? &spec->inputs[at] : m->values->fixture->expected[at].value;
     uint32_t *dims = NNV_NEW(m->arena, uint32_t, NNV_MAX_RANK);
     if (!dims) m->failed = true;
     if (!dims || !nnv_type(o->type)->tensor || v->rank == 0 || v->rank + 1 > NNV_MAX_RANK) return NULL;
@@ -189,7 +189,7 @@ static bool may_omit(const struct nnv_operation *use, uint32_t index) {
 }
 /** A record says that the operand may be omitted, whatever that asks of the others. */
 static bool is_optional(const struct nnv_request_mutation *m, const struct nnv_operand *o) {
-    const struct nnv_subgraph *main = &m->values->subject->spec->model.main;
+    const struct nnv_subgraph *main = &m->values->fixture->spec->model.main;
     for (uint32_t i = 0; i < main->noperations; i++)
         if (may_omit(&main->operations[i], (uint32_t)(o - main->operands))) return true;
     return false;
@@ -443,7 +443,7 @@ const size_t nnv_request_mutator_count = sizeof nnv_request_mutators / sizeof *n
 
 /** The argument to edit: the case's choice among those with a value and of which the edit can be made. */
 static bool edit_argument(struct nnv_request_mutation *m) {
-    const struct nnv_subgraph *main = &m->values->subject->spec->model.main;
+    const struct nnv_subgraph *main = &m->values->fixture->spec->model.main;
     const bool input = m->row->side == NNV_SIDE_INPUT;
     const uint32_t n = input ? m->request.input_count : m->request.output_count;
     struct nnvts_argument *list = input ? m->inputs : m->outputs;

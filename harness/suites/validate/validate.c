@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/single/single.h"
@@ -14,21 +14,21 @@
 
 /** What a case has at hand. */
 struct fixture {
-    struct nnv_session *s;
+    struct nnv_context *s;
     const struct nnv_case *c;
     const struct nnv_spec *spec;
-    struct nnv_subject subject;
+    struct nnv_fixture fixture;
     uint64_t pick;
 };
 
-static bool skip(struct nnv_session *s, const char *reason) {
+static bool skip(struct nnv_context *s, const char *reason) {
     s->result->verdict = NNVTS_SKIP;
     nnv_text_add(&s->result->reason, reason);
     return false;
 }
 
-static bool applied(struct nnv_session *s, enum nnv_applied a) {
-    if (a == NNV_APPLY_FAILED) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+static bool applied(struct nnv_context *s, enum nnv_applied a) {
+    if (a == NNV_APPLY_FAILED) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     return a == NNV_APPLIED;
 }
 
@@ -47,25 +47,25 @@ static bool build(struct fixture *b, int attempt) {
                                  .seed = b->s->env->config->seed,
                                  .name = b->c->name};
     enum nnv_status st = op ? nnv_single_build(&w, arena, &spec, &err)
-                            : nnv_subject_build(&nnv_subjects[b->c->c], w.seed, arena, &spec, &err);
-    if (st) return nnv_session_error(b->s, "%s", err.text);
+                            : nnv_fixture_build(&nnv_fixtures[b->c->c], w.seed, arena, &spec, &err);
+    if (st) return nnv_context_error(b->s, "%s", err.text);
     b->spec = spec;
     return true;
 }
 
 /** Random results are not judged. */
-static void ignore_random(struct nnv_subject *subject) {
-    const struct nnv_subgraph *main = &subject->spec->model.main;
+static void ignore_random(struct nnv_fixture *fixture) {
+    const struct nnv_subgraph *main = &fixture->spec->model.main;
     for (uint32_t i = 0; i < main->noperations; i++)
         for (uint32_t k = 0; k < main->nout && main->operations[i].type == ANEURALNETWORKS_RANDOM_MULTINOMIAL; k++)
-            subject->expected[k].ignored = true;
+            fixture->expected[k].ignored = true;
 }
 
-static bool take_subject(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject) {
+static bool take_fixture(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_fixture *fixture) {
     if (spec->min_version > s->device->feature_level)
         return skip(s, "the model needs a higher feature level than the driver has");
-    if (!nnv_session_subject(s, spec, subject)) return false;
-    ignore_random(subject);
+    if (!nnv_context_model(s, spec, fixture)) return false;
+    ignore_random(fixture);
     return true;
 }
 
@@ -74,49 +74,49 @@ static bool take_subject(struct nnv_session *s, const struct nnv_spec *spec, str
 /** The valid model is prepared, executed and right. */
 static bool still_serves(struct fixture *b) {
     struct nnv_request v;
-    struct nnvts_prepared_model *prepared = nnv_session_prepare(b->s, &b->subject);
-    bool ok = prepared && nnv_session_request(b->s, &b->subject, NNV_POOL_READ_ONLY, &v) &&
-              nnv_session_execute(b->s, prepared, &v);
-    nnv_session_release(b->s, prepared);
+    struct nnvts_prepared_model *prepared = nnv_context_prepare(b->s, &b->fixture);
+    bool ok = prepared && nnv_context_request(b->s, &b->fixture, NNV_POOL_READ_ONLY, &v) &&
+              nnv_context_execute(b->s, prepared, &v);
+    nnv_context_release(b->s, prepared);
     return ok;
 }
 
-static bool offer_supported(struct nnv_session *s, const struct nnv_mutation *m, const char *call, uint32_t wanted) {
+static bool offer_supported(struct nnv_context *s, const struct nnv_mutation *m, const char *call, uint32_t wanted) {
     enum { MORE = 64 };
     bool *supported = NNV_NEW(s->env->arena, bool, m->abi.main.operation_count + MORE);
     char text[320];
-    if (!supported) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    if (!supported) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     snprintf(text, sizeof text, "get_supported_operations of a model %s", call);
-    nnv_session_enter(s, NNV_PHASE_SUPPORTED);
+    nnv_context_enter(s, NNV_PHASE_SUPPORTED);
     return nnv_expect_status_in(s, text, s->device->get_supported_operations(s->device, &m->abi, supported), wanted);
 }
 
-static bool offer_prepare(struct nnv_session *s, const struct nnv_mutation *m, const char *call, uint32_t wanted) {
+static bool offer_prepare(struct nnv_context *s, const struct nnv_mutation *m, const char *call, uint32_t wanted) {
     struct nnvts_prepared_model *prepared = NULL;
     char text[320];
     snprintf(text, sizeof text, "prepare_model of a model %s", call);
-    nnv_session_enter(s, NNV_PHASE_PREPARE);
+    nnv_context_enter(s, NNV_PHASE_PREPARE);
     enum nnvts_status st = s->device->prepare_model(s->device, &m->abi, &m->config, &prepared);
     bool ok = nnv_expect_status_in(s, text, st, wanted);
     if (st != NNVTS_STATUS_NONE) return nnv_expect(s, !prepared, "%s failed, but gave a prepared model", text) && ok;
-    if (prepared) nnv_session_release(s, prepared);
+    if (prepared) nnv_context_release(s, prepared);
     return ok;
 }
 
-/** Renders a model into memory of the session. */
-static bool render(struct nnv_session *s, const struct nnv_spec *spec, const struct nnv_model *model,
+/** Renders a model into memory of the context. */
+static bool render(struct nnv_context *s, const struct nnv_spec *spec, const struct nnv_model *model,
                    struct nnvts_model *abi) {
     struct nnv_spec changed = *spec;
-    struct nnv_subject subject;
+    struct nnv_fixture fixture;
     changed.model = *model;
-    if (!nnv_session_render(s, &changed, &subject)) return false;
-    *abi = subject.model;
+    if (!nnv_context_render(s, &changed, &fixture)) return false;
+    *abi = fixture.model;
     return true;
 }
 
 /** The mutant is refused. *did: there was a place for it. */
 static bool refuse_model(struct fixture *b, const struct nnv_model_mutator *row, bool *did) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_mutation m;
     struct nnvts_model abi;
     char call[256];
@@ -141,21 +141,21 @@ static bool refuse_request(struct fixture *b, const struct nnv_request_mutator *
     *did = applied(b->s, nnv_request_make(&m, row, v, b->pick, b->s->env->arena));
     if (!*did) return b->s->result->verdict == NNVTS_PASS;
     if (!nnv_request_refused(b->s, prepared, &m, v)) return false;
-    return nnv_session_execute(b->s, prepared, v);
+    return nnv_context_execute(b->s, prepared, v);
 }
 
 static bool run_request(struct fixture *b) {
     struct nnv_request v;
-    struct nnvts_prepared_model *prepared = nnv_session_prepare(b->s, &b->subject);
+    struct nnvts_prepared_model *prepared = nnv_context_prepare(b->s, &b->fixture);
     bool did = true;
-    if (prepared && nnv_session_request(b->s, &b->subject, NNV_POOL_READ_ONLY, &v))
+    if (prepared && nnv_context_request(b->s, &b->fixture, NNV_POOL_READ_ONLY, &v))
         refuse_request(b, &nnv_request_mutators[b->c->a], prepared, &v, &did);
-    nnv_session_release(b->s, prepared);
+    nnv_context_release(b->s, prepared);
     return did;
 }
 
 /** All operations are supported, unless the row is one that may be declined. */
-static bool boundary_supported(struct nnv_session *s, const struct nnv_mutation *m,
+static bool boundary_supported(struct nnv_context *s, const struct nnv_mutation *m,
                                const struct nnv_boundary_case *row) {
     struct nnv_preparation p = {.device = s->device, .abi = &m->abi, .phase = s->env->phase};
     char call[256];
@@ -165,7 +165,7 @@ static bool boundary_supported(struct nnv_session *s, const struct nnv_mutation 
         return false;
     for (uint32_t i = 0; answered && i < m->abi.main.operation_count; i++) {
         if (p.supported[i]) continue;
-        if (row->optional) return nnv_session_unsupported(s, "the driver does not support %s", row->what);
+        if (row->optional) return nnv_context_unsupported(s, "the driver does not support %s", row->what);
         return nnv_expect(s, false, "the driver supports the model, but operation %u no longer: %s", i, row->what);
     }
     return answered;
@@ -173,18 +173,18 @@ static bool boundary_supported(struct nnv_session *s, const struct nnv_mutation 
 
 /** The valid boundary case is accepted, and right. */
 static bool accept_boundary_case(struct fixture *b, const struct nnv_boundary_case *row, bool *did) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_mutation m;
-    struct nnv_subject subject;
+    struct nnv_fixture fixture;
     struct nnv_request v;
     int level = 0;
     char call[256];
     *did = applied(s, nnv_boundary_case_make(&m, row, b->spec, b->pick, s->env->arena)) &&
            nnv_validate(m.model, s->env->arena, &level, NULL) == NNV_OK && level <= s->device->feature_level;
     if (!*did) return s->result->verdict == NNVTS_PASS;
-    if (!take_subject(s, m.spec, &subject)) return false;
-    if (!nnv_mutation_take(&m, &subject.model)) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
-    *did = (!row->abi_change || row->abi_change(&m)) && nnv_session_request(s, &subject, NNV_POOL_WRITABLE, &v) &&
+    if (!take_fixture(s, m.spec, &fixture)) return false;
+    if (!nnv_mutation_take(&m, &fixture.model)) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
+    *did = (!row->abi_change || row->abi_change(&m)) && nnv_context_request(s, &fixture, NNV_POOL_WRITABLE, &v) &&
            (!row->request_change || row->request_change(s, row, &v));
     if (!*did) return s->result->verdict == NNVTS_PASS;
     if (!boundary_supported(s, &m, row)) return false;
@@ -194,8 +194,8 @@ static bool accept_boundary_case(struct fixture *b, const struct nnv_boundary_ca
     if (!nnv_expect_kept(s, call, &p.breach, 2) || !nnv_expect_status(s, call, p.status, NNVTS_STATUS_NONE))
         return false;
     snprintf(call, sizeof call, "execute (%s)", row->what);
-    bool ok = nnv_session_check_values(s, call, nnv_session_sync(s, p.prepared, &v), &v);
-    nnv_session_release(s, p.prepared);
+    bool ok = nnv_context_check_values(s, call, nnv_context_sync(s, p.prepared, &v), &v);
+    nnv_context_release(s, p.prepared);
     return ok;
 }
 
@@ -234,31 +234,31 @@ static bool run_row(struct fixture *b, enum nnv_validate_table table, size_t i, 
 
 /** Many rows on the model of a spec file, those that have a place in it; and the valid model at the end. */
 static void run_spec(struct fixture *b) {
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_request v;
     struct nnv_validate_row row;
-    struct nnvts_prepared_model *prepared = nnv_session_prepare(s, &b->subject);
+    struct nnvts_prepared_model *prepared = nnv_context_prepare(s, &b->fixture);
     bool ok =
-        prepared && nnv_session_request(s, &b->subject, NNV_POOL_READ_ONLY, &v) && nnv_session_execute(s, prepared, &v);
+        prepared && nnv_context_request(s, &b->fixture, NNV_POOL_READ_ONLY, &v) && nnv_context_execute(s, prepared, &v);
     for (int table = 0; table < NNV_VALIDATE_TABLES && ok; table++)
         for (size_t i = 0; ok && nnv_validate_row_at((enum nnv_validate_table)table, i, &row); i++)
             if (has_turn(b, (enum nnv_validate_table)table, i, &row) &&
                 !run_row(b, (enum nnv_validate_table)table, i, prepared, &v))
                 ok = nnv_expect(s, false, "in %s/%s", nnv_validate_tables[table], row.name);
-    nnv_session_release(s, prepared);
+    nnv_context_release(s, prepared);
     if (ok) still_serves(b);
 }
 
 static bool build_spec(struct fixture *b) {
     enum { LARGE_BYTES = 1 << 20, LARGE_OPERATIONS = 20 };
-    struct nnv_session *s = b->s;
+    struct nnv_context *s = b->s;
     struct nnv_spec *spec;
     struct nnv_err err = {0};
     int level;
     enum nnv_status st = nnv_suite_spec.build(s->env->config, b->c, s->env->arena, &spec, &err);
     if (!st) st = nnv_validate(&spec->model, s->env->arena, &level, &err);
     if (st == NNV_UNSUPPORTED) return skip(s, err.text);
-    if (st) return nnv_session_error(s, "%s", err.text);
+    if (st) return nnv_context_error(s, "%s", err.text);
     if (nnv_abi_pool_bytes(&spec->model) > LARGE_BYTES || spec->model.main.noperations > LARGE_OPERATIONS)
         return skip(s, "the model is large, and smaller ones tell as much");
     if (spec->min_version < level) spec->min_version = level;
@@ -273,21 +273,21 @@ static void run_row_case(struct fixture *b) {
     static bool (*const runs[NNV_VALIDATE_TABLES])(struct fixture * b) = {run_model, run_request, run_boundary_case};
     const int attempts = b->c->data ? 24 : 1;
     for (int i = 0; i < attempts; i++)
-        if (!build(b, i) || !take_subject(b->s, b->spec, &b->subject) || !nnv_session_supports(b->s, &b->subject) ||
+        if (!build(b, i) || !take_fixture(b->s, b->spec, &b->fixture) || !nnv_context_supports(b->s, &b->fixture) ||
             runs[b->c->b](b) || b->s->result->verdict != NNVTS_PASS)
             return;
     skip(b->s, "no model of this operation can be changed so");
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
-    struct nnv_session s;
+    struct nnv_context s;
     struct fixture b = {.s = &s, .c = c, .pick = nnv_hash_str(c->name)};
-    nnv_session_begin(&s, env, result);
+    nnv_context_begin(&s, env, result);
     if (!c->d)
         run_row_case(&b);
-    else if (build_spec(&b) && take_subject(&s, b.spec, &b.subject))
+    else if (build_spec(&b) && take_fixture(&s, b.spec, &b.fixture))
         run_spec(&b);
-    nnv_session_end(&s);
+    nnv_context_end(&s);
 }
 
 const struct nnv_suite nnv_suite_validate = {

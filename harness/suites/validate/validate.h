@@ -9,7 +9,7 @@
 #ifndef NNV_SUITES_VALIDATE_H
 #define NNV_SUITES_VALIDATE_H
 
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 #include "reference/faults/edit.h"
 
 /** A set of statuses: bits 1u << status. */
@@ -159,7 +159,7 @@ enum nnv_applied nnv_request_make(struct nnv_request_mutation *m, const struct n
  * Executes it in each mode that the driver offers and the row is for, and expects it to be refused. False if something
  * that was expected did not hold.
  */
-bool nnv_request_refused(struct nnv_session *s, struct nnvts_prepared_model *prepared,
+bool nnv_request_refused(struct nnv_context *s, struct nnvts_prepared_model *prepared,
                          const struct nnv_request_mutation *m, struct nnv_request *v);
 
 /* -------------------------------------------------------------- valid boundary cases */
@@ -173,7 +173,7 @@ struct nnv_boundary_case {
     int32_t a;     /**< a parameter */
     bool (*change)(struct nnv_mutation *m);
     bool (*abi_change)(struct nnv_mutation *m);
-    bool (*request_change)(struct nnv_session *s, const struct nnv_boundary_case *row, struct nnv_request *v);
+    bool (*request_change)(struct nnv_context *s, const struct nnv_boundary_case *row, struct nnv_request *v);
 };
 extern const struct nnv_boundary_case nnv_boundary_cases[];
 extern const size_t nnv_boundary_case_count;

@@ -75,7 +75,7 @@ static void *lie(void *arg) {
     while (open && host_receive(socket, in) == HOST_GOT) {
         struct host_out o = {0};
         pthread_t thread;
-        if (in->kind == HOST_LANE && in->keep.fd_count == 1) {
+        if (in->kind == HOST_STREAM && in->keep.fd_count == 1) {
             pthread_create(&thread, NULL, lie, (void *)(intptr_t)in->keep.fds[0]);
             in->keep.fd_count = 0;
             host_put_u32(&o, 0);

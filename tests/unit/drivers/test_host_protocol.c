@@ -96,7 +96,7 @@ static void put_message(struct host_out *o, uint32_t kind) {
     static const struct nnvts_buffer_role role = {0, 0, 1};
     const struct nnvts_memory pool = {.prot = NNVTS_PROT_READ, .fd = files[SEALED], .size = 4096};
     switch (kind) {
-    case HOST_LANE:
+    case HOST_STREAM:
         host_put_fd(o, files[SOCKET]);
         break;
     case HOST_SUPPORTED:
@@ -330,7 +330,7 @@ static void test_proper_messages(void **state) {
     const int before = descriptors();
     struct served s = begin_session();
     settle_in(s.socket);
-    for (uint32_t kind = HOST_LANE; kind < HOST_KINDS; kind++) {
+    for (uint32_t kind = HOST_STREAM; kind < HOST_KINDS; kind++) {
         if (kind == HOST_CLOSE || (kind >= HOST_CREATE_BURST && kind != HOST_RELEASE)) continue;
         ask(s.socket, kind, &in);
         host_in_end(&in);
@@ -359,7 +359,7 @@ static void test_mutated_messages(void **state) {
         uint32_t kind = 0;
         bool open = true;
         for (int k = 0; k < MESSAGES && open && kind != HOST_CREATE_BURST; k++) {
-            open = provoke(s.socket, HOST_LANE + below(HOST_KINDS - HOST_LANE), (int)below(3), &kind);
+            open = provoke(s.socket, HOST_STREAM + below(HOST_KINDS - HOST_STREAM), (int)below(3), &kind);
             answers += open;
         }
         closed += !open;
@@ -403,7 +403,7 @@ static void put_question(struct host_out *o, uint32_t kind) {
     }
 }
 
-/** Until the host answers in the ring, or closes the lane. */
+/** Until the host answers in the ring, or closes the stream. */
 static bool await_ring(int socket, struct host_ring *ring, uint32_t *kind) {
     static uint8_t buffer[HOST_RING_BYTES];
     size_t bytes;
@@ -594,7 +594,7 @@ static void test_real_host(void **state) {
         prepared_id = 1 + below(3);
         uint32_t kind = 0;
         for (int k = 0; k < 6 && kind != HOST_CREATE_BURST; k++)
-            if (!provoke(client, HOST_LANE + below(HOST_KINDS - HOST_LANE), (int)below(3) + 1, &kind)) break;
+            if (!provoke(client, HOST_STREAM + below(HOST_KINDS - HOST_STREAM), (int)below(3) + 1, &kind)) break;
         close(client);
         struct host_out o = {0};
         pack(&p, HOST_CONNECT, &o); /* and on the control socket */

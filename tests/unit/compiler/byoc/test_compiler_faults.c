@@ -51,13 +51,13 @@ static size_t count_values(const struct compiler_fault *fault, bool all, struct 
     const struct fault_edit edit = {{.cut = fault ? fault->cut : NULL, .model = fault ? spoil : NULL}, fault};
     size_t wrong = 0;
     for (size_t i = 0; i < nnv_values_case_count && (all || !wrong); i++) {
-        struct nnv_session s;
+        struct nnv_context s;
         struct nnv_result result = {0};
         struct nnv_values_models models;
         nnv_arena_reset(arena);
-        nnv_session_begin(&s, &env, &result);
+        nnv_context_begin(&s, &env, &result);
         nnv_values_check(&s, &nnv_values_cases[i], &edit.edit, &models);
-        nnv_session_end(&s);
+        nnv_context_end(&s);
         /* a fault is found by a comparison, not by an error of nnvts */
         wrong += result.verdict == NNVTS_FAIL;
         if (all && result.verdict != NNVTS_PASS) printf("%s: %s\n", nnv_values_cases[i].name, result.reason.data);

@@ -59,7 +59,7 @@ static void run_block(struct machine *m, uint64_t seed, uint32_t number, struct 
     const struct world *w = m->w;
     enum nnv_gate_part part[NNV_GATE_PARTS] = {0, 1, 2}, order[NNV_GATE_PARTS] = {0, 1, 2};
     double luck[NNV_GATE_PARTS];
-    if (!m->fixed) nnv_gate_casting(seed, number, part);
+    if (!m->fixed) nnv_gate_roles(seed, number, part);
     for (int k = 0; k < NNV_GATE_PARTS; k++)
         luck[part[k]] = w->process * nnv_rng_normal(&m->rng) + (k == NNV_GATE_PARTS - 1 ? w->cast : 0);
     luck[NNV_GATE_TESTED] += w->slow;
@@ -271,8 +271,8 @@ static void the_draw_is_fair(void **state) {
     int at[NNV_GATE_PARTS][NNV_GATE_PARTS] = {{0}};
     for (uint32_t b = 0; b < 3000; b++) {
         enum nnv_gate_part part[NNV_GATE_PARTS], again[NNV_GATE_PARTS];
-        nnv_gate_casting(7, b, part);
-        nnv_gate_casting(7, b, again);
+        nnv_gate_roles(7, b, part);
+        nnv_gate_roles(7, b, again);
         assert_memory_equal(part, again, sizeof part);
         for (int k = 0; k < NNV_GATE_PARTS; k++) at[k][part[k]]++;
     }

@@ -11,7 +11,7 @@
 static struct nnv_arena *arena;
 static struct nnv_client client;
 static struct nnv_result result;
-static struct nnv_session s;
+static struct nnv_context s;
 static struct nnv_exec x;
 static struct nnv_run_config config;
 
@@ -91,7 +91,7 @@ static enum nnvts_status fake_fenced(struct nnvts_prepared_model *self, const st
 static struct nnvts_prepared_model prepared = {
     .struct_size = sizeof prepared, .execute_async = fake_async, .execute_fenced = fake_fenced};
 
-/** A session on the model c = a + b of fake_driver.h, and a request for it. */
+/** A context on the model c = a + b of fake_driver.h, and a request for it. */
 static void begin(enum way w) {
     static uint32_t phase;
     static struct nnv_case_env env;
@@ -99,10 +99,10 @@ static void begin(enum way w) {
     nnv_text_free(&result.reason);
     result = (struct nnv_result){0};
     env = (struct nnv_case_env){.config = &config, .client = &client, .arena = arena, .phase = &phase};
-    nnv_session_begin(&s, &env, &result);
+    nnv_context_begin(&s, &env, &result);
     x = (struct nnv_exec){.s = &s, .seed = 1, .prepared = &prepared};
-    assert_true(nnv_session_subject(&s, fake_spec(SUM, arena), &x.subject));
-    assert_true(nnv_session_request(&s, &x.subject, NNV_POOL_READ_ONLY, &x.values));
+    assert_true(nnv_context_model(&s, fake_spec(SUM, arena), &x.fixture));
+    assert_true(nnv_context_request(&s, &x.fixture, NNV_POOL_READ_ONLY, &x.values));
 }
 
 static int set_up(void **state) {
@@ -125,7 +125,7 @@ static int tear_down(void **state) {
 static void assert_failed(bool ok, const char *part) {
     const char *reason = result.reason.data ? result.reason.data : "";
     if (ok || !strstr(reason, part)) fail_msg("'%s', expected '%s'", reason, part);
-    nnv_session_end(&s);
+    nnv_context_end(&s);
     assert_int_equal(result.verdict, NNVTS_FAIL);
 }
 
@@ -147,7 +147,7 @@ static void times(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(WELL);
         bool ok = nnv_exec_check_times(&s, "a call", rows[i].asked, &rows[i].t, 100);
-        nnv_session_end(&s);
+        nnv_context_end(&s);
         if (ok != rows[i].ok || (result.verdict == NNVTS_PASS) != ok) fail_msg("row %zu: %d", i, ok);
     }
 }
@@ -158,16 +158,16 @@ static void times(void **state) {
 static void variants(void **state) {
     (void)state;
     static const float a[] = {2, 3, 4, 5, 6, 1}, b[] = {30, 40, 50, 60, 10, 20}, sum[] = {32, 43, 54, 65, 16, 21};
-    struct nnv_subject other;
+    struct nnv_fixture other;
     begin(WELL);
     assert_true(nnv_exec_variant(&x, 1, &other));
     assert_memory_equal(other.spec->inputs[0].data, a, sizeof a);
     assert_memory_equal(other.spec->inputs[1].data, b, sizeof b);
     assert_memory_equal(other.expected[0].value->data, sum, sizeof sum);
-    nnv_session_fill(&x.values, &other);
+    nnv_context_fill(&x.values, &other);
     assert_memory_equal(x.values.input_at[1], b, sizeof b);
-    assert_true(nnv_session_check_memory(&s, "nothing", &x.values));
-    nnv_session_end(&s);
+    assert_true(nnv_context_check_memory(&s, "nothing", &x.values));
+    nnv_context_end(&s);
 }
 
 /* ------------------------------------------------------------------- callbacks */
@@ -189,7 +189,7 @@ static void callbacks(void **state) {
     };
     begin(WELL);
     assert_true(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL));
-    nnv_session_end(&s);
+    nnv_context_end(&s);
     assert_int_equal(result.verdict, NNVTS_PASS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(rows[i].way);
@@ -206,7 +206,7 @@ static void loud_refusal(void **state) {
     assert_false(run.x.launched);
     assert_int_equal(run.x.status, NNVTS_STATUS_GENERAL_FAILURE);
     assert_int_equal(nnv_execution_callbacks(&run.x), 1); /* the case refused says that it must be 0 */
-    nnv_session_end(&s);
+    nnv_context_end(&s);
     begin(REFUSED_LOUDLY);
     assert_failed(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL), "execute_async answered");
 }
@@ -226,7 +226,7 @@ static void fenced(void **state) {
     };
     begin(WELL);
     assert_true(nnv_exec_run(&x, &prepared, NNV_MODE_FENCED, &x.values, NULL));
-    nnv_session_end(&s);
+    nnv_context_end(&s);
     assert_int_equal(fake.released, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(rows[i].way);

@@ -6,7 +6,7 @@
 #include "harness/suites/levels/levels.h"
 #include "harness/suites/qos/qos.h"
 #include "harness/suites/shapes/shapes.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/single/single.h"
@@ -16,7 +16,7 @@
 static struct nnv_arena *arena;
 static struct nnv_client client;
 static struct nnv_result result;
-static struct nnv_session session;
+static struct nnv_context context;
 static struct nnv_case_env env;
 static struct nnv_run_config config;
 
@@ -27,13 +27,13 @@ static int set_up(void **state) {
     config = (struct nnv_run_config){.driver = "fake", .precision = -1, .tier = 1, .seed = 1};
     env = (struct nnv_case_env){.config = &config, .client = &client, .arena = arena};
     result = (struct nnv_result){0};
-    nnv_session_begin(&session, &env, &result);
+    nnv_context_begin(&context, &env, &result);
     return arena ? 0 : -1;
 }
 
 static int tear_down(void **state) {
     (void)state;
-    nnv_session_end(&session);
+    nnv_context_end(&context);
     nnv_client_close(&client);
     nnv_text_free(&result.reason);
     nnv_text_free(&result.outputs);
@@ -41,10 +41,10 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static struct nnv_spec *subject(const char *name, uint32_t open) {
+static struct nnv_spec *fixture(const char *name, uint32_t open) {
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
-    if (nnv_subject_build_as(nnv_subject_by_name(name), open, 1, arena, &spec, &err)) fail_msg("%s", err.text);
+    if (nnv_fixture_build_as(nnv_fixture_by_name(name), open, 1, arena, &spec, &err)) fail_msg("%s", err.text);
     return spec;
 }
 
@@ -69,7 +69,7 @@ static bool is_open(const struct nnv_spec *spec, uint32_t i, uint32_t rank) {
 /** net_float32: operands 0 and 1 are inputs, 2 to 5 temporaries, 6 and 7 outputs. */
 static void test_open(void **state) {
     (void)state;
-    const struct nnv_spec *net = subject("net_float32", 3);
+    const struct nnv_spec *net = fixture("net_float32", 3);
     const struct nnv_spec *spec = opened(net, NNV_OPEN_INPUTS, 2);
     for (uint32_t i = 0; i < 8; i++) assert_int_equal(is_open(spec, i, 2), i < 2);
     spec = opened(net, NNV_OPEN_TEMPORARIES, 4);
@@ -108,11 +108,11 @@ static void test_every_operation_opens(void **state) {
 
 static void test_other_extents(void **state) {
     (void)state;
-    const struct nnv_spec *three = subject("open_float32", 3), *five = subject("open_float32", 5);
+    const struct nnv_spec *three = fixture("open_float32", 3), *five = fixture("open_float32", 5);
     assert_int_equal(three->inputs[0].dims[0], 3);
     assert_int_equal(five->inputs[1].dims[0], 5);
     assert_int_equal(five->outputs[0].bytes, 5 * 4 * sizeof(float));
-    assert_int_equal(subject("add_float32", 5)->inputs[0].dims[0], 3); /* declared */
+    assert_int_equal(fixture("add_float32", 5)->inputs[0].dims[0], 3); /* declared */
 }
 
 /* ----------------------------------------------------------------------- loops */
@@ -149,13 +149,13 @@ static void test_endless(void **state) {
 /** What a case makes of a driver with this fault: verdict and, if not NULL, a part of the reason. */
 static void receive(enum fault fault, int verdict, const char *reason) {
     struct nnv_reception r;
-    struct nnv_subject s;
+    struct nnv_fixture s;
     fake.fault = fault;
     nnv_text_clear(&result.reason);
     result.verdict = NNVTS_PASS;
     result.worker_damaged = false;
-    assert_true(nnv_session_render(&session, subject("add_float32", 3), &s));
-    assert_int_equal(nnv_receive(&session, &s.model, &r), verdict == NNVTS_PASS);
+    assert_true(nnv_context_render(&context, fixture("add_float32", 3), &s));
+    assert_int_equal(nnv_receive(&context, &s.model, &r), verdict == NNVTS_PASS);
     assert_int_equal(result.verdict, verdict);
     if (reason && !strstr(result.reason.data ? result.reason.data : "", reason))
         fail_msg("'%s', expected '%s'", result.reason.data, reason);

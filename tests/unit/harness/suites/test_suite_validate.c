@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "tests/kit/fake_driver.h"
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "harness/suites/validate/validate.h"
 #include "nnvts/result.h"
@@ -49,15 +49,15 @@ static void add_model(const struct nnv_op *op, int sig, int variant, int index) 
     models[nmodels++] = spec;
 }
 
-/* The subjects, and of every operation models of some signatures; per-channel ones, and some that omit an input. */
+/* The fixtures, and of every operation models of some signatures; per-channel ones, and some that omit an input. */
 static void build_models(void) {
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
     nmodels = 0;
-    for (size_t k = 0; k < nnv_subject_count; k++) {
+    for (size_t k = 0; k < nnv_fixture_count; k++) {
         struct nnv_err err = {0};
         struct nnv_spec *spec = NULL;
-        if (nnv_subject_build(&nnv_subjects[k], 1, arena, &spec, &err)) fail_msg("%s", err.text);
+        if (nnv_fixture_build(&nnv_fixtures[k], 1, arena, &spec, &err)) fail_msg("%s", err.text);
         models[nmodels++] = spec;
     }
     for (size_t i = 0; i < n; i++) {
@@ -200,12 +200,12 @@ static bool same_request(const struct nnv_request_mutation *m, const struct nnv_
 static void check_rows(const struct nnv_spec *model, size_t k, size_t *applied) {
     uint32_t phase;
     struct nnv_case_env env = {.config = &config, .client = &client, .arena = scratch, .phase = &phase};
-    struct nnv_session s;
-    struct nnv_subject subject;
+    struct nnv_context s;
+    struct nnv_fixture fixture;
     struct nnv_request v, before;
-    nnv_session_begin(&s, &env, &result);
-    assert_true(nnv_session_subject(&s, model, &subject));
-    assert_true(nnv_session_request(&s, &subject, NNV_POOL_WRITABLE, &v));
+    nnv_context_begin(&s, &env, &result);
+    assert_true(nnv_context_model(&s, model, &fixture));
+    assert_true(nnv_context_request(&s, &fixture, NNV_POOL_WRITABLE, &v));
     before = v;
     for (size_t i = 0; i < nnv_request_mutator_count; i++) {
         const struct nnv_request_mutator *row = &nnv_request_mutators[i];
@@ -217,7 +217,7 @@ static void check_rows(const struct nnv_spec *model, size_t k, size_t *applied) 
             fail_msg("%s changes nothing in a request of %s", row->name, model->name);
         applied[i] += how == NNV_APPLIED;
     }
-    nnv_session_end(&s);
+    nnv_context_end(&s);
     nnv_arena_reset(scratch);
 }
 
@@ -263,13 +263,13 @@ static struct nnv_case_list list_tier(int tier) {
 }
 
 /* The verdict of the fake driver, which takes everything for valid and answers what is right for the valid model. */
-static int judge(const char *name, const char *subject) {
+static int judge(const char *name, const char *fixture) {
     struct nnv_case_list list = list_tier(1);
     uint32_t phase;
     struct nnv_case_env env = {.config = &config, .client = &client, .arena = scratch, .phase = &phase};
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
-    if (nnv_subject_build(nnv_subject_by_name(subject), config.seed, arena, &spec, &err)) fail_msg("%s", err.text);
+    if (nnv_fixture_build(nnv_fixture_by_name(fixture), config.seed, arena, &spec, &err)) fail_msg("%s", err.text);
     fake.values = spec->outputs;
     result.verdict = NNVTS_ERROR;
     nnv_text_clear(&result.reason);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,20 +9,20 @@
 
 enum { ROWS = 32 };
 
-struct nnv_session_memory {
-    struct nnv_session_memory *next;
+struct nnv_context_memory {
+    struct nnv_context_memory *next;
     struct nnv_abi_pool pool;
 };
 
-void nnv_session_begin(struct nnv_session *s, struct nnv_case_env *env, struct nnv_result *result) {
-    *s = (struct nnv_session){.env = env, .result = result, .device = env->client->device};
+void nnv_context_begin(struct nnv_context *s, struct nnv_case_env *env, struct nnv_result *result) {
+    *s = (struct nnv_context){.env = env, .result = result, .device = env->client->device};
     fegetenv(&s->environment);
     result->verdict = NNVTS_PASS;
-    nnv_session_enter(s, NNV_PHASE_BUILD);
+    nnv_context_enter(s, NNV_PHASE_BUILD);
 }
 
-void nnv_session_end(struct nnv_session *s) {
-    for (struct nnv_session_memory *m = s->memory; m; m = m->next) nnv_abi_pool_free(&m->pool);
+void nnv_context_end(struct nnv_context *s) {
+    for (struct nnv_context_memory *m = s->memory; m; m = m->next) nnv_abi_pool_free(&m->pool);
     s->memory = NULL;
     fesetenv(&s->environment);
     if (s->result->verdict != NNVTS_PASS || s->result->compared > 0) return;
@@ -30,18 +30,18 @@ void nnv_session_end(struct nnv_session *s) {
     nnv_text_add(&s->result->reason, "nothing was expected of the driver");
 }
 
-void nnv_session_enter(struct nnv_session *s, enum nnv_phase phase) {
+void nnv_context_enter(struct nnv_context *s, enum nnv_phase phase) {
     if (s->env->phase) *s->env->phase = (uint32_t)phase;
 }
 
 /* -------------------------------------------------------------- expectations */
 
-static void add_line(struct nnv_session *s, const char *fmt, va_list ap) {
+static void add_line(struct nnv_context *s, const char *fmt, va_list ap) {
     if (s->result->reason.len) nnv_text_add(&s->result->reason, "\n");
     nnv_text_vaddf(&s->result->reason, fmt, ap);
 }
 
-bool nnv_expect(struct nnv_session *s, bool ok, const char *fmt, ...) {
+bool nnv_expect(struct nnv_context *s, bool ok, const char *fmt, ...) {
     s->result->compared++;
     if (ok) return true;
     va_list ap;
@@ -52,13 +52,13 @@ bool nnv_expect(struct nnv_session *s, bool ok, const char *fmt, ...) {
     return false;
 }
 
-bool nnv_expect_status(struct nnv_session *s, const char *call, enum nnvts_status got, enum nnvts_status want) {
+bool nnv_expect_status(struct nnv_context *s, const char *call, enum nnvts_status got, enum nnvts_status want) {
     char a[32], b[32];
     return nnv_expect(s, got == want, "%s answered %s, expected %s", call, nnv_abi_status_name((int)got, a),
                       nnv_abi_status_name((int)want, b));
 }
 
-bool nnv_expect_status_in(struct nnv_session *s, const char *call, enum nnvts_status got, uint32_t wanted) {
+bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_status got, uint32_t wanted) {
     struct nnv_text names = {0};
     char buf[32];
     for (int st = 0; st < 32; st++)
@@ -70,15 +70,15 @@ bool nnv_expect_status_in(struct nnv_session *s, const char *call, enum nnvts_st
     return ok;
 }
 
-bool nnv_expect_kept(struct nnv_session *s, const char *call, const struct nnv_breach *b, uint32_t rules) {
-    if (b->kind == NNV_BREACH_OURS) return nnv_session_error(s, "%s %s", call, b->text);
+bool nnv_expect_kept(struct nnv_context *s, const char *call, const struct nnv_breach *b, uint32_t rules) {
+    if (b->kind == NNV_BREACH_OURS) return nnv_context_error(s, "%s %s", call, b->text);
     if (b->kind == NNV_BREACH_MEMORY) s->result->worker_damaged = true;
     if (b->kind != NNV_BREACH_NONE) return nnv_expect(s, false, "%s %s", call, b->text);
     s->result->compared += rules;
     return true;
 }
 
-bool nnv_session_unsupported(struct nnv_session *s, const char *fmt, ...) {
+bool nnv_context_unsupported(struct nnv_context *s, const char *fmt, ...) {
     if (s->result->verdict != NNVTS_PASS) return false;
     s->result->verdict = NNVTS_UNSUPPORTED;
     va_list ap;
@@ -88,7 +88,7 @@ bool nnv_session_unsupported(struct nnv_session *s, const char *fmt, ...) {
     return false;
 }
 
-void nnv_session_note(struct nnv_session *s, const char *fmt, ...) {
+void nnv_context_note(struct nnv_context *s, const char *fmt, ...) {
     (void)s; /* what a worker prints is the case's log */
     va_list ap;
     va_start(ap, fmt);
@@ -98,7 +98,7 @@ void nnv_session_note(struct nnv_session *s, const char *fmt, ...) {
     va_end(ap);
 }
 
-bool nnv_session_error(struct nnv_session *s, const char *fmt, ...) {
+bool nnv_context_error(struct nnv_context *s, const char *fmt, ...) {
     s->result->verdict = NNVTS_ERROR;
     va_list ap;
     va_start(ap, fmt);
@@ -109,12 +109,12 @@ bool nnv_session_error(struct nnv_session *s, const char *fmt, ...) {
 
 /* -------------------------------------------------------------------- memory */
 
-bool nnv_session_memory(struct nnv_session *s, size_t size, enum nnv_pool_kind kind, struct nnvts_memory *pool,
+bool nnv_context_memory(struct nnv_context *s, size_t size, enum nnv_pool_kind kind, struct nnvts_memory *pool,
                         uint8_t **writable) {
-    struct nnv_session_memory *m = NNV_NEW(s->env->arena, struct nnv_session_memory, 1);
+    struct nnv_context_memory *m = NNV_NEW(s->env->arena, struct nnv_context_memory, 1);
     struct nnv_err err = {0};
-    if (!m) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
-    if (nnv_abi_pool_make(size, kind, &m->pool, &err) != NNV_OK) return nnv_session_error(s, "%s", err.text);
+    if (!m) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
+    if (nnv_abi_pool_make(size, kind, &m->pool, &err) != NNV_OK) return nnv_context_error(s, "%s", err.text);
     m->next = s->memory;
     s->memory = m;
     *pool = m->pool.memory;
@@ -124,83 +124,83 @@ bool nnv_session_memory(struct nnv_session *s, size_t size, enum nnv_pool_kind k
 
 /* -------------------------------------------------------------------- models */
 
-static bool make_expectations(struct nnv_session *s, struct nnv_subject *subject) {
-    const uint32_t n = subject->spec->model.main.nout;
+static bool make_expectations(struct nnv_context *s, struct nnv_fixture *fixture) {
+    const uint32_t n = fixture->spec->model.main.nout;
     struct nnv_value *outputs = NNV_NEW(s->env->arena, struct nnv_value, n);
     struct nnv_comparer *c = NNV_NEW(s->env->arena, struct nnv_comparer, 1);
     struct nnv_err err = {0};
-    if (!c || !outputs) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    if (!c || !outputs) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     const int asked = s->env->config ? s->env->config->precision : -1;
-    *c = (struct nnv_comparer){.spec = subject->spec,
+    *c = (struct nnv_comparer){.spec = fixture->spec,
                                .precision = asked < 0 ? NNV_PRECISION_BUDGET : (enum nnv_precision)asked,
                                .arena = s->env->arena,
                                .rows = ROWS};
-    if (nnv_comparer_make(c, &err) != NNV_OK) return nnv_session_error(s, "%s", err.text);
+    if (nnv_comparer_make(c, &err) != NNV_OK) return nnv_context_error(s, "%s", err.text);
     for (uint32_t i = 0; i < n; i++) outputs[i] = *c->expected[i].value;
-    subject->outputs = outputs;
-    subject->expected = c->expected;
-    subject->compare = c;
+    fixture->outputs = outputs;
+    fixture->expected = c->expected;
+    fixture->compare = c;
     return true;
 }
 
-bool nnv_session_render(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject) {
+bool nnv_context_render(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_fixture *fixture) {
     struct nnvts_memory pool = {0};
     struct nnv_err err = {0};
-    *subject = (struct nnv_subject){.spec = spec};
-    nnv_session_enter(s, NNV_PHASE_BUILD);
+    *fixture = (struct nnv_fixture){.spec = spec};
+    nnv_context_enter(s, NNV_PHASE_BUILD);
     size_t bytes = nnv_abi_pool_bytes(&spec->model);
-    if (!nnv_session_memory(s, bytes, NNV_POOL_READ_ONLY, &pool, &subject->constants)) return false;
-    if (nnv_abi_model_at(&spec->model, s->env->arena, &pool, subject->constants, &subject->model, &err) != NNV_OK)
-        return nnv_session_error(s, "%s", err.text);
+    if (!nnv_context_memory(s, bytes, NNV_POOL_READ_ONLY, &pool, &fixture->constants)) return false;
+    if (nnv_abi_model_at(&spec->model, s->env->arena, &pool, fixture->constants, &fixture->model, &err) != NNV_OK)
+        return nnv_context_error(s, "%s", err.text);
     return true;
 }
 
-bool nnv_session_subject(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject) {
-    return nnv_session_render(s, spec, subject) && make_expectations(s, subject);
+bool nnv_context_model(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_fixture *fixture) {
+    return nnv_context_render(s, spec, fixture) && make_expectations(s, fixture);
 }
 
-bool nnv_session_work(struct nnv_session *s, const struct nnv_spec *spec, struct nnv_subject *subject) {
+bool nnv_context_work(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_fixture *fixture) {
     const uint32_t n = spec->model.main.nout;
-    if (!nnv_session_render(s, spec, subject)) return false;
-    subject->expected = NNV_NEW(s->env->arena, struct nnv_expectation, n);
-    if (!subject->expected) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
-    subject->outputs = spec->outputs;
+    if (!nnv_context_render(s, spec, fixture)) return false;
+    fixture->expected = NNV_NEW(s->env->arena, struct nnv_expectation, n);
+    if (!fixture->expected) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
+    fixture->outputs = spec->outputs;
     for (uint32_t i = 0; i < n; i++)
-        subject->expected[i] = (struct nnv_expectation){.type = spec->model.main.operands[spec->model.main.out[i]].type,
+        fixture->expected[i] = (struct nnv_expectation){.type = spec->model.main.operands[spec->model.main.out[i]].type,
                                                         .value = &spec->outputs[i]};
     return true;
 }
 
-/** A preparation of the subject, on the session's device. */
-static struct nnv_preparation preparation(const struct nnv_session *s, const struct nnv_subject *subject) {
+/** A preparation of the fixture, on the context's device. */
+static struct nnv_preparation preparation(const struct nnv_context *s, const struct nnv_fixture *fixture) {
     return (struct nnv_preparation){.device = s->device,
-                                    .abi = &subject->model,
-                                    .model = &subject->spec->model,
-                                    .constants = subject->constants,
+                                    .abi = &fixture->model,
+                                    .model = &fixture->spec->model,
+                                    .constants = fixture->constants,
                                     .phase = s->env->phase};
 }
 
-static bool supports(struct nnv_session *s, struct nnv_preparation *p) {
+static bool supports(struct nnv_context *s, struct nnv_preparation *p) {
     const bool answered = nnv_ask_supported(p, s->env->arena);
     if (!nnv_expect_kept(s, p->call, &p->breach, 2) || !nnv_expect_status(s, p->call, p->status, NNVTS_STATUS_NONE))
         return false;
     if (!answered || p->refused == 0) return answered;
     struct nnv_text t = {0};
     nnv_add_unsupported(p, 1, &t); /* reports gather cases by the first */
-    nnv_session_unsupported(s, "%s", t.data ? t.data : "the driver does not support an operation");
+    nnv_context_unsupported(s, "%s", t.data ? t.data : "the driver does not support an operation");
     nnv_text_free(&t);
     return false;
 }
 
-bool nnv_session_supports(struct nnv_session *s, const struct nnv_subject *subject) {
-    struct nnv_preparation p = preparation(s, subject);
+bool nnv_context_supports(struct nnv_context *s, const struct nnv_fixture *fixture) {
+    struct nnv_preparation p = preparation(s, fixture);
     return supports(s, &p);
 }
 
-bool nnv_session_compile(struct nnv_session *s, const struct nnv_subject *subject, const char *call,
+bool nnv_context_compile(struct nnv_context *s, const struct nnv_fixture *fixture, const char *call,
                          const struct nnvts_prepare_config *config, uint32_t allowed,
                          struct nnvts_prepared_model **prepared) {
-    struct nnv_preparation p = preparation(s, subject);
+    struct nnv_preparation p = preparation(s, fixture);
     p.config = config;
     nnv_prepare(&p);
     *prepared = p.prepared;
@@ -208,54 +208,54 @@ bool nnv_session_compile(struct nnv_session *s, const struct nnv_subject *subjec
            nnv_expect_status_in(s, call, p.status, allowed);
 }
 
-struct nnvts_prepared_model *nnv_session_prepare(struct nnv_session *s, const struct nnv_subject *subject) {
+struct nnvts_prepared_model *nnv_context_prepare(struct nnv_context *s, const struct nnv_fixture *fixture) {
     struct nnvts_prepared_model *prepared = NULL;
-    if (!nnv_session_supports(s, subject)) return NULL;
+    if (!nnv_context_supports(s, fixture)) return NULL;
     s->result->compared++; /* the constants */
-    nnv_session_compile(s, subject, "prepare_model", NULL, 1u << NNVTS_STATUS_NONE, &prepared);
+    nnv_context_compile(s, fixture, "prepare_model", NULL, 1u << NNVTS_STATUS_NONE, &prepared);
     return prepared;
 }
 
-void nnv_session_release(struct nnv_session *s, struct nnvts_prepared_model *prepared) {
+void nnv_context_release(struct nnv_context *s, struct nnvts_prepared_model *prepared) {
     if (!prepared || s->result->worker_damaged) return;
-    nnv_session_enter(s, NNV_PHASE_RELEASE);
+    nnv_context_enter(s, NNV_PHASE_RELEASE);
     prepared->release(prepared);
 }
 
 /* ------------------------------------------------------------------ requests */
 
-bool nnv_session_place(struct nnv_session *s, const struct nnv_model *model, const struct nnv_value *in,
+bool nnv_context_place(struct nnv_context *s, const struct nnv_model *model, const struct nnv_value *in,
                        const struct nnv_value *out, enum nnv_pool_kind kind, struct nnv_request *r) {
     struct nnv_abi_pool pools[2];
     struct nnv_err err = {0};
-    if (nnv_request_init(r, model, in, out, s->env->arena, &err)) return nnv_session_error(s, "%s", err.text);
+    if (nnv_request_init(r, model, in, out, s->env->arena, &err)) return nnv_context_error(s, "%s", err.text);
     for (int i = 0; i < 2; i++)
-        if (!nnv_session_memory(s, r->bytes[i], i && kind != NNV_POOL_FD_ONLY ? NNV_POOL_WRITABLE : kind,
+        if (!nnv_context_memory(s, r->bytes[i], i && kind != NNV_POOL_FD_ONLY ? NNV_POOL_WRITABLE : kind,
                                 &pools[i].memory, &pools[i].data))
             return false;
     nnv_request_place(r, &pools[0], &pools[1]);
     return true;
 }
 
-bool nnv_session_request(struct nnv_session *s, const struct nnv_subject *subject, enum nnv_pool_kind kind,
+bool nnv_context_request(struct nnv_context *s, const struct nnv_fixture *fixture, enum nnv_pool_kind kind,
                          struct nnv_request *r) {
-    const struct nnv_spec *spec = subject->spec;
+    const struct nnv_spec *spec = fixture->spec;
     uint32_t which;
     if (nnv_inputs_beyond_limits(s->device, &spec->model, spec->inputs, &which))
-        return nnv_session_unsupported(s, "the driver can't be given input %u, which has no elements", which);
-    if (!nnv_session_place(s, &spec->model, spec->inputs, subject->outputs, kind, r)) return false;
-    r->subject = subject;
+        return nnv_context_unsupported(s, "the driver can't be given input %u, which has no elements", which);
+    if (!nnv_context_place(s, &spec->model, spec->inputs, fixture->outputs, kind, r)) return false;
+    r->fixture = fixture;
     return true;
 }
 
-void nnv_session_fill(struct nnv_request *r, const struct nnv_subject *subject) {
-    r->subject = subject;
-    nnv_request_fill(r, subject->spec->inputs);
+void nnv_context_fill(struct nnv_request *r, const struct nnv_fixture *fixture) {
+    r->fixture = fixture;
+    nnv_request_fill(r, fixture->spec->inputs);
 }
 
 /* ------------------------------------------------------------------- results */
 
-bool nnv_session_check_memory(struct nnv_session *s, const char *call, const struct nnv_request *r) {
+bool nnv_context_check_memory(struct nnv_context *s, const char *call, const struct nnv_request *r) {
     struct nnv_breach b = {0};
     uint32_t rules = r->model->main.nout;
     for (uint32_t i = 0; i < r->model->main.nin; i++) rules += !r->in[i].omitted;
@@ -263,17 +263,17 @@ bool nnv_session_check_memory(struct nnv_session *s, const char *call, const str
     return nnv_expect_kept(s, call, &b, rules);
 }
 
-static bool compare(struct nnv_session *s, const char *call, const struct nnv_request *r) {
+static bool compare(struct nnv_context *s, const char *call, const struct nnv_request *r) {
     const uint32_t n = r->model->main.nout;
-    struct nnv_comparer *c = r->subject->compare;
-    struct nnv_value *outputs = nnv_arena_copy(s->env->arena, r->subject->outputs, n * sizeof *outputs);
+    struct nnv_comparer *c = r->fixture->compare;
+    struct nnv_value *outputs = nnv_arena_copy(s->env->arena, r->fixture->outputs, n * sizeof *outputs);
     struct nnv_err err = {0};
     bool right = true;
     size_t wrong;
-    if (!c) return nnv_session_error(s, "nothing is expected of this model's values");
-    if (!outputs) return nnv_session_error(s, NNV_OUT_OF_MEMORY);
+    if (!c) return nnv_context_error(s, "nothing is expected of this model's values");
+    if (!outputs) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     for (uint32_t i = 0; i < n; i++) outputs[i].data = r->output_at[i];
-    if (nnv_comparer_run(c, outputs, &wrong, &err) != NNV_OK) return nnv_session_error(s, "%s", err.text);
+    if (nnv_comparer_run(c, outputs, &wrong, &err) != NNV_OK) return nnv_context_error(s, "%s", err.text);
     for (uint32_t i = 0; i < n; i++) {
         const struct nnv_comparison *o = &c->comparison[i];
         s->result->compared += o->compared;
@@ -289,85 +289,85 @@ static bool compare(struct nnv_session *s, const char *call, const struct nnv_re
     return right;
 }
 
-bool nnv_session_check_outcome(struct nnv_session *s, const char *call, enum nnvts_status status,
+bool nnv_context_check_outcome(struct nnv_context *s, const char *call, enum nnvts_status status,
                                const struct nnv_request *r) {
     struct nnv_breach b = {0};
-    nnv_session_enter(s, NNV_PHASE_CHECK);
-    if (!nnv_session_check_memory(s, call, r) || !nnv_expect_status(s, call, status, NNVTS_STATUS_NONE)) return false;
+    nnv_context_enter(s, NNV_PHASE_CHECK);
+    if (!nnv_context_check_memory(s, call, r) || !nnv_expect_status(s, call, status, NNVTS_STATUS_NONE)) return false;
     nnv_verify_shapes(r, status, &b);
     return nnv_expect_kept(s, call, &b, 1 + 2 * (r->result.shape_count ? r->model->main.nout : 0));
 }
 
-bool nnv_session_check_values(struct nnv_session *s, const char *call, enum nnvts_status status,
+bool nnv_context_check_values(struct nnv_context *s, const char *call, enum nnvts_status status,
                               const struct nnv_request *r) {
-    return nnv_session_check_outcome(s, call, status, r) && compare(s, call, r);
+    return nnv_context_check_outcome(s, call, status, r) && compare(s, call, r);
 }
 
 /* ----------------------------------------------------------------- executions */
 
-bool nnv_session_needs(struct nnv_session *s, const struct nnvts_prepared_model *prepared, enum nnv_mode mode) {
-    return nnv_mode_offered(prepared, mode) || nnv_session_unsupported(s, "the driver has no %s", nnv_mode_words(mode));
+bool nnv_context_needs(struct nnv_context *s, const struct nnvts_prepared_model *prepared, enum nnv_mode mode) {
+    return nnv_mode_offered(prepared, mode) || nnv_context_unsupported(s, "the driver has no %s", nnv_mode_words(mode));
 }
 
 /** A step went well, which is so many expectations; else what the driver answered or broke. */
-static bool went(struct nnv_session *s, const struct nnv_execution *x, bool well, uint32_t rules) {
+static bool went(struct nnv_context *s, const struct nnv_execution *x, bool well, uint32_t rules) {
     if (!well && x->breach.kind == NNV_BREACH_NONE) return nnv_expect_status(s, x->call, x->status, NNVTS_STATUS_NONE);
     return nnv_expect_kept(s, x->call, &x->breach, rules);
 }
 
-bool nnv_session_open(struct nnv_session *s, struct nnv_execution *x) {
+bool nnv_context_open(struct nnv_context *s, struct nnv_execution *x) {
     if (x->open) return true;
-    if (!nnv_session_needs(s, x->prepared, x->mode)) return false;
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    if (!nnv_context_needs(s, x->prepared, x->mode)) return false;
+    nnv_context_enter(s, NNV_PHASE_EXECUTE);
     const bool is_open = nnv_execution_open(x);
     return went(s, x, is_open, x->mode == NNV_MODE_BURST || x->mode == NNV_MODE_REUSABLE ? 2 : 0);
 }
 
-bool nnv_session_launch(struct nnv_session *s, struct nnv_execution *x) {
-    if (!nnv_session_open(s, x)) return false;
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+bool nnv_context_launch(struct nnv_context *s, struct nnv_execution *x) {
+    if (!nnv_context_open(s, x)) return false;
+    nnv_context_enter(s, NNV_PHASE_EXECUTE);
     const bool launched = nnv_execution_launch(x);
     return went(s, x, launched, x->mode == NNV_MODE_FENCED ? 2 : x->mode == NNV_MODE_ASYNC ? 1 : 0);
 }
 
-bool nnv_session_wait(struct nnv_session *s, struct nnv_execution *x) {
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+bool nnv_context_wait(struct nnv_context *s, struct nnv_execution *x) {
+    nnv_context_enter(s, NNV_PHASE_EXECUTE);
     const bool ended = nnv_execution_wait(x);
     return went(s, x, ended, x->mode == NNV_MODE_FENCED ? 1 : 0);
 }
 
-bool nnv_session_run(struct nnv_session *s, struct nnv_execution *x) {
-    return nnv_session_launch(s, x) && nnv_session_wait(s, x);
+bool nnv_context_run(struct nnv_context *s, struct nnv_execution *x) {
+    return nnv_context_launch(s, x) && nnv_context_wait(s, x);
 }
 
-void nnv_session_close(struct nnv_session *s, struct nnv_execution *x) {
+void nnv_context_close(struct nnv_context *s, struct nnv_execution *x) {
     if (s->result->worker_damaged) {
         nnv_execution_abandon(x);
         return;
     }
-    nnv_session_enter(s, NNV_PHASE_RELEASE);
+    nnv_context_enter(s, NNV_PHASE_RELEASE);
     nnv_execution_close(x);
 }
 
-bool nnv_session_try(struct nnv_session *s, struct nnv_execution *x) {
-    if (!nnv_session_open(s, x)) return false;
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+bool nnv_context_try(struct nnv_context *s, struct nnv_execution *x) {
+    if (!nnv_context_open(s, x)) return false;
+    nnv_context_enter(s, NNV_PHASE_EXECUTE);
     const bool launched = nnv_execution_launch(x);
     bool ok = nnv_expect_kept(s, x->call, &x->breach, launched && x->mode == NNV_MODE_FENCED ? 1 : 0);
-    if (launched) ok = nnv_session_wait(s, x) && ok;
-    nnv_session_close(s, x);
+    if (launched) ok = nnv_context_wait(s, x) && ok;
+    nnv_context_close(s, x);
     return ok;
 }
 
-enum nnvts_status nnv_session_sync(struct nnv_session *s, struct nnvts_prepared_model *prepared,
+enum nnvts_status nnv_context_sync(struct nnv_context *s, struct nnvts_prepared_model *prepared,
                                    struct nnv_request *r) {
     struct nnv_execution x = nnv_execution_make(NNV_MODE_SYNC, prepared, r);
-    nnv_session_enter(s, NNV_PHASE_EXECUTE);
+    nnv_context_enter(s, NNV_PHASE_EXECUTE);
     nnv_execute(&x);
     return x.status;
 }
 
-bool nnv_session_execute(struct nnv_session *s, struct nnvts_prepared_model *prepared, struct nnv_request *r) {
+bool nnv_context_execute(struct nnv_context *s, struct nnvts_prepared_model *prepared, struct nnv_request *r) {
     nnv_request_reset(r);
-    return nnv_session_check_values(s, "execute", nnv_session_sync(s, prepared, r), r);
+    return nnv_context_check_values(s, "execute", nnv_context_sync(s, prepared, r), r);
 }

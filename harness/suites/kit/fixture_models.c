@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/suites/kit/subjects.h"
+#include "harness/suites/kit/fixture_models.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void net_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint
     *nin = 2, *nout = 2;
 }
 
-const struct nnv_subject_kind nnv_subjects[] = {
+const struct nnv_fixture_kind nnv_fixtures[] = {
     {"add_float32", "ADD", "float32", add_float32},
     {"add_quant8", "ADD", "quant8_asymm", add_quant8},
     {"conv_float32", "CONV_2D", "float32", conv_float32},
@@ -92,11 +92,11 @@ const struct nnv_subject_kind nnv_subjects[] = {
     {"open_float32", "ADD", "float32", open_float32},
     {"open_quant8", "ADD", "quant8_asymm", open_quant8},
 };
-const size_t nnv_subject_count = sizeof nnv_subjects / sizeof *nnv_subjects;
+const size_t nnv_fixture_count = sizeof nnv_fixtures / sizeof *nnv_fixtures;
 
-const struct nnv_subject_kind *nnv_subject_by_name(const char *name) {
-    for (size_t i = 0; i < nnv_subject_count; i++)
-        if (strcmp(nnv_subjects[i].name, name) == 0) return &nnv_subjects[i];
+const struct nnv_fixture_kind *nnv_fixture_by_name(const char *name) {
+    for (size_t i = 0; i < nnv_fixture_count; i++)
+        if (strcmp(nnv_fixtures[i].name, name) == 0) return &nnv_fixtures[i];
     return NULL;
 }
 
@@ -140,22 +140,22 @@ static enum nnv_status finish(const char *name, uint32_t open, uint64_t seed, co
     return st;
 }
 
-enum nnv_status nnv_subject_build(const struct nnv_subject_kind *kind, uint64_t seed, struct nnv_arena *arena,
+enum nnv_status nnv_fixture_build(const struct nnv_fixture_kind *kind, uint64_t seed, struct nnv_arena *arena,
                                   struct nnv_spec **spec, struct nnv_err *err) {
-    return nnv_subject_build_as(kind, 3, seed, arena, spec, err);
+    return nnv_fixture_build_as(kind, 3, seed, arena, spec, err);
 }
 
-enum nnv_status nnv_subject_build_as(const struct nnv_subject_kind *kind, uint32_t open, uint64_t seed,
+enum nnv_status nnv_fixture_build_as(const struct nnv_fixture_kind *kind, uint32_t open, uint64_t seed,
                                      struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
     struct nnv_builder b = {.arena = arena, .seed = seed};
-    uint32_t in[NNV_SUBJECT_MAX_IO], out[NNV_SUBJECT_MAX_IO], nin = 0, nout = 0;
+    uint32_t in[NNV_FIXTURE_MAX_IO], out[NNV_FIXTURE_MAX_IO], nin = 0, nout = 0;
     struct nnv_model model;
     kind->describe(&b, in, &nin, out, &nout);
     enum nnv_status st = nnv_builder_end(&b, nin, in, nout, out, &model, err);
     return st ? st : finish(kind->name, open, seed, &model, arena, spec, err);
 }
 
-enum nnv_status nnv_subject_work(uint32_t times, struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
+enum nnv_status nnv_fixture_work(uint32_t times, struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
     enum { SIDE = 128 };
     const uint32_t square[] = {SIDE, SIDE}, row[] = {SIDE};
     struct nnv_builder b = {.arena = arena, .seed = 1};

@@ -4,7 +4,7 @@
  * the user asked for.
  */
 #include "tests/kit/fake_driver.h"
-#include "harness/suites/kit/session.h"
+#include "harness/suites/kit/context.h"
 #include "nnvts/result.h"
 
 static struct nnv_client client;
@@ -21,30 +21,30 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/** The verdict of a session that executes once, and how many values it compared. */
+/** The verdict of a context that executes once, and how many values it compared. */
 static int verdict(const char *text, int precision, const void *answer, size_t *values) {
     const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = precision};
     struct nnv_case_env env = {.config = &config, .client = &client, .arena = nnv_arena_new()};
     struct nnv_result result = {0};
-    struct nnv_session s;
-    struct nnv_subject subject;
+    struct nnv_context s;
+    struct nnv_fixture fixture;
     struct nnv_request request;
     struct nnvts_prepared_model *prepared = NULL;
     const struct nnv_spec *spec = fake_spec(text, env.arena);
     fake.answer = answer;
-    nnv_session_begin(&s, &env, &result);
-    assert_true(nnv_session_subject(&s, spec, &subject));
-    prepared = nnv_session_prepare(&s, &subject);
+    nnv_context_begin(&s, &env, &result);
+    assert_true(nnv_context_model(&s, spec, &fixture));
+    prepared = nnv_context_prepare(&s, &fixture);
     assert_non_null(prepared);
-    assert_true(nnv_session_request(&s, &subject, NNV_POOL_WRITABLE, &request));
+    assert_true(nnv_context_request(&s, &fixture, NNV_POOL_WRITABLE, &request));
     nnv_request_reset(&request);
-    const enum nnvts_status status = nnv_session_sync(&s, prepared, &request);
-    assert_true(nnv_session_check_outcome(&s, "execute", status, &request));
+    const enum nnvts_status status = nnv_context_sync(&s, prepared, &request);
+    assert_true(nnv_context_check_outcome(&s, "execute", status, &request));
     const size_t before = result.compared;
-    const bool right = nnv_session_check_values(&s, "execute", status, &request);
+    const bool right = nnv_context_check_values(&s, "execute", status, &request);
     *values = result.compared - before;
-    nnv_session_release(&s, prepared);
-    nnv_session_end(&s);
+    nnv_context_release(&s, prepared);
+    nnv_context_end(&s);
     assert_int_equal(right, result.verdict == NNVTS_PASS);
     nnv_text_free(&result.reason);
     nnv_text_free(&result.outputs);
@@ -56,7 +56,7 @@ static int verdict(const char *text, int precision, const void *answer, size_t *
 
 /** A spec of one operation on four numbers with a scalar; the indices are its only output. */
 #define SPEC(op, x, scalar, outputs, dims, y, more)                                                                    \
-    "{\"format\":\"nnvts-spec/1\",\"name\":\"session\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" OPERAND(      \
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"context\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" OPERAND(      \
         "TENSOR_FLOAT32", "4", "SUBGRAPH_INPUT",                                                                       \
         DATA(x)) "," OPERAND("INT32", "", "CONSTANT_COPY", DATA(scalar)) "," OPERAND("TENSOR_INT32", dims,             \
                                                                                      "SUBGRAPH_OUTPUT", DATA(y)) more  \
@@ -91,7 +91,7 @@ static void test_precision(void **state) {
     (void)state;
     size_t values;
     static const char relu[] =
-        "{\"format\":\"nnvts-spec/1\",\"name\":\"session\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" OPERAND(
+        "{\"format\":\"nnvts-spec/1\",\"name\":\"context\",\"min_version\":\"1.2\",\"main\":{\"operands\":[" OPERAND(
             "TENSOR_FLOAT32", "2", "SUBGRAPH_INPUT",
             DATA("3,-2")) "," OPERAND("TENSOR_FLOAT32", "2", "SUBGRAPH_OUTPUT",
                                       DATA("3,0")) "],\"operations\":[{\"type\":\"RELU\",\"inputs\":[0],\"outputs\":"
