@@ -116,17 +116,30 @@ static bool take_code(struct import *m, int32_t code) {
     return false;
 }
 
+static const uint8_t *copied_value(const struct nnvts_model *model, const struct nnvts_location *at) {
+    if (at->pool != 0 || !fits(at, model->operand_values_bytes)) return NULL;
+    if (model->operand_values_bytes == 0) return (const uint8_t *)"";
+    return model->operand_values ? (const uint8_t *)model->operand_values + at->offset : NULL;
+}
+
+const uint8_t *ref_constant(const struct nnvts_model *model, const struct nnvts_operand *o) {
+    struct nnvts_location at = o->location;
+    if (o->lifetime == NNVTS_CONSTANT_COPY) return copied_value(model, &at);
+    if (o->lifetime != NNVTS_CONSTANT_REFERENCE || at.pool >= model->pool_count) return NULL;
+    const struct nnvts_memory *m = &model->pools[at.pool];
+    if (m->kind != NNVTS_MEMORY_SHARED || !m->data || m->size > SIZE_MAX / 2) return NULL;
+    struct ref_pool pool = {.data = m->data, .size = (size_t)m->size, .prot = m->prot};
+    at.pool = 0;
+    return ref_at(&(struct ref_pools){&pool, 1}, &at, NNVTS_PROT_READ);
+}
+
 static enum nnvts_status take_constant(struct import *m, const struct nnvts_operand *from, struct nnv_operand *out) {
-    const struct nnvts_location *at = &from->location;
-    const uint8_t *value = NULL;
-    if (from->lifetime == NNVTS_CONSTANT_REFERENCE)
-        value = ref_at(&m->pools, at, NNVTS_PROT_READ);
-    else if (at->pool == 0 && fits(at, m->from->operand_values_bytes) &&
-             (m->from->operand_values || m->from->operand_values_bytes == 0))
-        value = m->from->operand_values ? (const uint8_t *)m->from->operand_values + at->offset : (const uint8_t *)"";
+    const uint8_t *value = from->lifetime == NNVTS_CONSTANT_REFERENCE
+                               ? ref_at(&m->pools, &from->location, NNVTS_PROT_READ)
+                               : copied_value(m->from, &from->location);
     if (!value) return NNVTS_STATUS_INVALID_ARGUMENT;
-    out->bytes = at->length;
-    out->data = nnv_arena_copy(m->arena, value, at->length);
+    out->bytes = from->location.length;
+    out->data = nnv_arena_copy(m->arena, value, out->bytes);
     return out->data ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
@@ -243,7 +256,8 @@ static enum nnv_status check_known(const struct nnv_subgraph *s, struct nnv_aren
     return NNV_UNSUPPORTED;
 }
 
-enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *arena, struct nnv_model **out) {
+enum nnvts_status ref_copy(const struct nnvts_model *model, struct nnv_arena *arena, struct nnv_model **out,
+                           bool *extension) {
     struct import m = {.from = model, .arena = arena};
     struct nnv_model *copy = NNV_NEW(arena, struct nnv_model, 1);
     if (!model || !check_extensions(model)) return NNVTS_STATUS_INVALID_ARGUMENT;
@@ -252,15 +266,19 @@ enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *
     if (st != NNVTS_STATUS_NONE) return st;
     for (uint32_t i = 0; i < m.pools.count; i++)
         if (m.pools.item[i].token) st = NNVTS_STATUS_INVALID_ARGUMENT; /* a model's constants are in no buffer */
-    if (st != NNVTS_STATUS_NONE) {
-        ref_unmap(&m.pools);
-        return st;
-    }
-    st = take_model(&m, copy);
+    if (st == NNVTS_STATUS_NONE) st = take_model(&m, copy);
     ref_unmap(&m.pools);
     if (st != NNVTS_STATUS_NONE) return st;
     *out = copy;
-    switch (m.extension ? check_known(&copy->main, arena) : nnv_validate(copy, arena, NULL, NULL)) {
+    *extension = m.extension;
+    return st;
+}
+
+enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *arena, struct nnv_model **out) {
+    bool extension;
+    enum nnvts_status st = ref_copy(model, arena, out, &extension);
+    if (st != NNVTS_STATUS_NONE) return st;
+    switch (extension ? check_known(&(*out)->main, arena) : nnv_validate(*out, arena, NULL, NULL)) {
     case NNV_OK:
         return NNVTS_STATUS_NONE;
     case NNV_UNSUPPORTED:

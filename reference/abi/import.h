@@ -38,9 +38,16 @@ bool ref_is_nowhere(const struct nnvts_location *l);
 /* ------------------------------------------------------------------- models */
 
 /**
- * Copies a model of a caller that is not trusted: every index, count and location is checked. INVALID_ARGUMENT if one
- * is wrong or the model is not legal; GENERAL_FAILURE, with *out, if it is, as far as known, but holds what this driver
- * does not know.
+ * Copies a model of a caller that is not trusted: every index, count and location is checked, and INVALID_ARGUMENT if
+ * one is wrong. Whether the copy is legal is nnv_validate()'s to say. *extension: it uses codes of extensions.
+ */
+enum nnvts_status ref_copy(const struct nnvts_model *model, struct nnv_arena *arena, struct nnv_model **out,
+                           bool *extension);
+/** The bytes of a constant operand of the model; NULL if it is none, or lies in memory that has no pointer. */
+const uint8_t *ref_constant(const struct nnvts_model *model, const struct nnvts_operand *o);
+/**
+ * As ref_copy(), and INVALID_ARGUMENT if the model is not legal; GENERAL_FAILURE, with *out, if it is, as far as known,
+ * but holds what this driver does not know.
  */
 enum nnvts_status ref_import(const struct nnvts_model *model, struct nnv_arena *arena, struct nnv_model **out);
 /** A code of NNAPI's, not of an extension. */

@@ -9,8 +9,8 @@
 
 #include "base/rng.h"
 #include "harness/client/driver.h"
-#include "harness/suites/kit/lift.h"
 #include "harness/suites/partition/partial_own.h"
+#include "reference/abi/import.h"
 #include "reference/model/validate.h"
 
 static struct nnv_partial *own(struct nnvts_device *device) { return (struct nnv_partial *)device; }
@@ -38,7 +38,7 @@ static uint64_t mix_operand(uint64_t hash, const struct nnvts_model *model, cons
     const bool scalar = nnv_type(o->type) && !nnv_type(o->type)->tensor;
     hash = mix(hash, &o->type, sizeof o->type);
     if (o->dimension_count) hash = mix(hash, o->dimensions, o->dimension_count * sizeof *o->dimensions);
-    const void *value = scalar ? nnv_lift_value(model, o) : NULL;
+    const void *value = scalar ? ref_constant(model, o) : NULL;
     return value ? mix(hash, value, o->location.length) : hash;
 }
 
@@ -95,13 +95,17 @@ int nnv_partial_said(const struct nnvts_device *device, uint64_t signature) {
 
 /* A model that a driver is given is valid, and within its level. */
 static void check_model(struct nnv_partial *p, const char *call, const struct nnvts_model *model) {
-    struct nnv_model lifted;
+    struct nnv_model *copy;
     struct nnv_err err = {0};
     int level = 0;
+    bool extension;
     pthread_mutex_lock(&p->lock);
     nnv_arena_reset(p->arena);
-    enum nnv_status st = nnv_lift_model(model, p->arena, &lifted, &err);
-    if (!st) st = nnv_validate(&lifted, p->arena, &level, &err);
+    enum nnv_status st = NNV_OK;
+    if (ref_copy(model, p->arena, &copy, &extension) != NNVTS_STATUS_NONE)
+        st = nnv_fail(&err, NNV_INVALID, "an index, count or location of it leads nowhere");
+    else if (!extension)
+        st = nnv_validate(copy, p->arena, &level, &err);
     pthread_mutex_unlock(&p->lock);
     if (st == NNV_INVALID)
         nnv_partial_complain(p, false, "%s: %s was given an invalid model: %s", p->base.name, call, err.text);

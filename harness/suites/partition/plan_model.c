@@ -2,8 +2,8 @@
 /** @file plan_model.c A step's model against the part of the graph that it stands for. */
 #include <string.h>
 
-#include "harness/suites/kit/lift.h"
 #include "harness/suites/partition/plan_check.h"
+#include "reference/abi/import.h"
 
 static const uint32_t nobody = UINT32_MAX;
 
@@ -48,7 +48,7 @@ static bool check_operand(struct pair *p, uint32_t mine, uint32_t theirs) {
         return nnv_plan_broken(p->c, "graph %u: operand %u has lifetime %u in the model of step %u", p->graph, theirs,
                                a->lifetime, p->index);
     if (!is_constant(a)) return true;
-    const void *value = nnv_lift_value(&p->step->model, a), *due = nnv_lift_value(p->whole, b);
+    const void *value = ref_constant(&p->step->model, a), *due = ref_constant(p->whole, b);
     if (!value || !due || a->location.length != b->location.length || memcmp(value, due, b->location.length) != 0)
         return nnv_plan_broken(p->c, "graph %u: constant %u has another value in the model of step %u", p->graph,
                                theirs, p->index);
