@@ -9,7 +9,7 @@
 
 /* -------------------------------------------------------------------- errors */
 
-bool nnv_cv_ok(const struct nnv_cv *c) { return c->all->status == NNV_OK && !c->refused && !c->b.failed; }
+bool nnv_cv_ok(const struct nnv_cv *c) { return c->all->status == NNV_OK && nnv_builder_ok(&c->b); }
 
 void nnv_cv_fail(struct nnv_cv *c, const char *fmt, ...) {
     if (!nnv_cv_ok(c)) return;
@@ -19,6 +19,7 @@ void nnv_cv_fail(struct nnv_cv *c, const char *fmt, ...) {
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     c->all->status = NNV_INVALID;
+    c->b.stopped = true;
     if (c->op)
         nnv_err_set(&c->all->err, NNV_INVALID, "subgraph %u, operator %u (%s): %s", c->number, c->at,
                     nnv_tfl_operator_name(c->op->code), text);
@@ -60,7 +61,7 @@ void nnv_cv_refuse(struct nnv_cv *c, const char *fmt, ...) {
     if (n > 0 && (size_t)n < sizeof what) vsnprintf(what + n, sizeof what - (size_t)n, fmt, args);
     va_end(args);
     readable(what);
-    c->refused = true;
+    c->b.stopped = true;
     c->all->refused++;
     struct nnv_cv_refusal *r = refusal(c->all, what);
     if (r)
@@ -72,11 +73,6 @@ void nnv_cv_refuse(struct nnv_cv *c, const char *fmt, ...) {
 /* ------------------------------------------------------------------ operands */
 
 const struct nnv_operand *nnv_cv_at(const struct nnv_cv *c, uint32_t operand) { return &c->b.operand[operand]; }
-
-struct nnv_encoding nnv_cv_encoding(const struct nnv_cv *c, uint32_t operand) {
-    const struct nnv_operand *o = nnv_cv_at(c, operand);
-    return (struct nnv_encoding){o->type, o->scale, o->zero_point};
-}
 
 bool nnv_cv_has(const struct nnv_cv *c, uint32_t i) { return i < c->op->nin && c->op->in[i] >= 0; }
 
@@ -220,7 +216,7 @@ uint32_t nnv_cv_temp_as(struct nnv_cv *c, struct nnv_encoding e, uint32_t like) 
 }
 
 uint32_t nnv_cv_temp_shaped(struct nnv_cv *c, uint32_t like, uint32_t rank, const uint32_t *dims) {
-    return nnv_cv_temp(c, nnv_cv_encoding(c, like), rank, dims);
+    return nnv_cv_temp(c, nnv_builder_encoding(&c->b, like), rank, dims);
 }
 
 size_t nnv_cv_elements(const struct nnv_cv *c, uint32_t operand) {

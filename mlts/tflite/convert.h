@@ -87,7 +87,6 @@ struct nnv_cv {
     const struct nnv_tfl_operator *op;
     const struct nnv_converter *row;
     uint32_t at;
-    bool refused;
 };
 
 /* -------------------------------------------------------------------- errors */
@@ -115,7 +114,6 @@ void nnv_cv_alias(struct nnv_cv *c, uint32_t i, uint32_t operand);
 uint32_t nnv_cv_tensor(struct nnv_cv *c, uint32_t tensor);
 /** What an operand is; good until the next one is added. */
 const struct nnv_operand *nnv_cv_at(const struct nnv_cv *c, uint32_t operand);
-struct nnv_encoding nnv_cv_encoding(const struct nnv_cv *c, uint32_t operand);
 /** A value between operations. */
 uint32_t nnv_cv_temp(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims);
 /** The same shape in another encoding, and the same encoding in another shape. */
@@ -137,10 +135,6 @@ bool nnv_cv_same_shape(const struct nnv_cv *c, uint32_t a, uint32_t b);
 bool nnv_cv_room(struct nnv_cv *c, size_t bytes);
 
 uint32_t nnv_cv_const(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, const void *data);
-uint32_t nnv_cv_int(struct nnv_cv *c, int32_t v);
-uint32_t nnv_cv_float(struct nnv_cv *c, float v);
-uint32_t nnv_cv_bool(struct nnv_cv *c, bool v);
-uint32_t nnv_cv_ints(struct nnv_cv *c, uint32_t n, const int32_t *v);
 /** The extents of an operand as a constant: what RESHAPE takes. */
 uint32_t nnv_cv_shape_of(struct nnv_cv *c, uint32_t operand);
 /** A tensor of one and the same number. */

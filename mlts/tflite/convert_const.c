@@ -21,59 +21,29 @@ bool nnv_cv_room(struct nnv_cv *c, size_t bytes) {
     return false;
 }
 
-/** Copies data to a new operand; rank 0 with a scalar's type is a scalar. */
-static uint32_t constant(struct nnv_cv *c, struct nnv_operand o, const void *data, size_t elements) {
-    if (!nnv_cv_ok(c)) return 0;
-    o.bytes = elements * nnv_type(o.type)->size;
-    if (!nnv_cv_room(c, o.bytes)) return 0;
-    o.lifetime = o.bytes <= 128 ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
-    o.data = nnv_arena_copy(c->b.arena, data, o.bytes);
-    o.dims = nnv_arena_copy(c->b.arena, o.dims, o.rank * sizeof *o.dims);
-    if (!o.data || !o.dims) c->b.failed = true;
-    return nnv_builder_operand(&c->b, o);
-}
-
 uint32_t nnv_cv_const(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, const void *data) {
-    uint32_t copy[NNV_MAX_RANK] = {1};
-    size_t n = 1;
-    memcpy(copy, dims, rank * sizeof *dims);
-    for (uint32_t i = 0; i < rank; i++) n *= dims[i];
-    struct nnv_operand o = {
-        .type = e.type, .scale = e.scale, .zero_point = e.zero_point, .rank = rank ? rank : 1, .dims = copy};
-    return constant(c, o, data, n);
+    static const uint32_t one = 1;
+    size_t bytes = nnv_type(e.type)->size;
+    for (uint32_t i = 0; i < rank; i++) bytes *= dims[i];
+    void *copy = nnv_cv_room(c, bytes) ? nnv_arena_copy(c->b.arena, data, bytes) : NULL;
+    if (!copy) {
+        c->b.failed = c->b.failed || nnv_cv_ok(c);
+        return 0;
+    }
+    return nnv_builder_constant(&c->b, e, rank ? rank : 1, rank ? dims : &one, copy);
 }
-
-uint32_t nnv_cv_int(struct nnv_cv *c, int32_t v) {
-    return constant(c, (struct nnv_operand){.type = ANEURALNETWORKS_INT32}, &v, 1);
-}
-
-uint32_t nnv_cv_float(struct nnv_cv *c, float v) {
-    return constant(c, (struct nnv_operand){.type = ANEURALNETWORKS_FLOAT32}, &v, 1);
-}
-
-uint32_t nnv_cv_bool(struct nnv_cv *c, bool v) {
-    return constant(c, (struct nnv_operand){.type = ANEURALNETWORKS_BOOL}, &(uint8_t){v}, 1);
-}
-
-uint32_t nnv_cv_ints(struct nnv_cv *c, uint32_t n, const int32_t *v) { return nnv_cv_const(c, NNV_CV_I32, 1, &n, v); }
 
 uint32_t nnv_cv_shape_of(struct nnv_cv *c, uint32_t operand) {
     const struct nnv_operand *o = nnv_cv_at(c, operand);
     int32_t dims[NNV_MAX_RANK] = {0};
     for (uint32_t i = 0; i < o->rank; i++) dims[i] = (int32_t)o->dims[i];
-    return nnv_cv_ints(c, o->rank, dims);
+    return nnv_builder_ints(&c->b, o->rank, dims);
 }
 
 uint32_t nnv_cv_filled(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, double number) {
-    size_t n = 1, size = nnv_type(e.type)->size;
-    for (uint32_t i = 0; i < rank; i++) n *= dims[i];
-    uint8_t *data = nnv_cv_room(c, n * size) ? nnv_arena_alloc(c->b.arena, n, size) : NULL;
-    if (!data) {
-        c->b.failed = c->b.failed || nnv_cv_ok(c);
-        return 0;
-    }
-    for (size_t i = 0; i < n; i++) nnv_store(e.type, &number, 1, data + i * size);
-    return nnv_cv_const(c, e, rank, dims, data);
+    size_t bytes = nnv_type(e.type)->size;
+    for (uint32_t i = 0; i < rank; i++) bytes *= dims[i];
+    return nnv_cv_room(c, bytes) ? nnv_builder_filled(&c->b, e, rank, dims, number) : 0;
 }
 
 uint32_t nnv_cv_omitted(struct nnv_cv *c, int32_t type) {
@@ -202,12 +172,12 @@ float nnv_cv_option_float(struct nnv_cv *c, unsigned slot, const char *what) {
 
 uint32_t nnv_cv_padding(struct nnv_cv *c, unsigned slot) {
     static const int32_t codes[] = {ANEURALNETWORKS_PADDING_SAME, ANEURALNETWORKS_PADDING_VALID};
-    return nnv_cv_int(c, codes[nnv_cv_option_enum(c, slot, 1, "padding")]);
+    return nnv_builder_int(&c->b, codes[nnv_cv_option_enum(c, slot, 1, "padding")]);
 }
 
 uint32_t nnv_cv_fused(struct nnv_cv *c, unsigned slot) {
     enum { RELU6 = 3, TANH = 4, SIGN_BIT = 5 };
     int v = nnv_cv_option_enum(c, slot, SIGN_BIT, "fused_activation_function");
     if (v > RELU6) nnv_cv_refuse(c, " with the activation %s", v == TANH ? "TANH" : "SIGN_BIT");
-    return nnv_cv_int(c, v); /* up to RELU6 the numbers are NNAPI's */
+    return nnv_builder_int(&c->b, v); /* up to RELU6 the numbers are NNAPI's */
 }

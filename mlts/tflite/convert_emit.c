@@ -4,43 +4,12 @@
 
 #include "mlts/tflite/convert.h"
 #include "reference/eval/eval.h"
-#include "reference/model/validate.h"
+#include "reference/model/emit.h"
 
 /* Bounds on what is computed when a file is read: numbers of one operation and of all together. */
 enum { MOST_FOLDED = 1 << 22, MOST_FOLDED_IN_ALL = 1 << 25 };
 
 static bool is_flow(int32_t code) { return code == ANEURALNETWORKS_IF || code == ANEURALNETWORKS_WHILE; }
-
-/** The operation alone: operand i of the parts is input i, then the outputs. */
-struct alone {
-    struct nnv_model model;
-    struct nnv_operation operation;
-};
-
-static bool isolate(const struct nnv_cv *c, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
-                    const uint32_t *out, struct nnv_arena *arena, struct alone *a) {
-    const uint32_t n = nin + nout;
-    struct nnv_operand *o = NNV_NEW(arena, struct nnv_operand, n);
-    uint32_t *index = NNV_NEW(arena, uint32_t, n), *given = NNV_NEW(arena, uint32_t, n);
-    if (!o || !index || !given) return false;
-    *a = (struct alone){.operation = {.type = code, .nin = nin, .nout = nout, .in = index, .out = index + nin}};
-    struct nnv_subgraph *s = &a->model.main;
-    *s = (struct nnv_subgraph){.noperands = n, .noperations = 1, .operands = o, .operations = &a->operation};
-    s->in = given;
-    s->out = index + nin;
-    s->nout = nout;
-    for (uint32_t i = 0; i < n; i++) {
-        index[i] = i;
-        o[i] = *nnv_cv_at(c, i < nin ? in[i] : out[i - nin]);
-        if (i >= nin) {
-            o[i].lifetime = NNV_SUBGRAPH_OUTPUT;
-        } else if (o[i].lifetime != NNV_NO_VALUE && !nnv_is_constant(&o[i])) {
-            o[i].lifetime = NNV_SUBGRAPH_INPUT;
-            given[s->nin++] = i;
-        }
-    }
-    return true;
-}
 
 /* Products, not elements, are what these cost. */
 static bool costs_products(int32_t code) {
@@ -72,7 +41,7 @@ static bool costs_products(int32_t code) {
 }
 
 /** All is known, the results are not the subgraph's, and there is not too much of it. */
-static bool can_fold(struct nnv_cv *c, const struct alone *a, uint32_t nout, const uint32_t *out) {
+static bool can_fold(struct nnv_cv *c, const struct nnv_lone *a, uint32_t nout, const uint32_t *out) {
     if (!c->op || a->model.main.nin > 0 || costs_products(a->operation.type)) return false;
     size_t work = 0;
     for (uint32_t i = 0; i < a->model.main.noperands; i++) {
@@ -90,7 +59,7 @@ static bool can_fold(struct nnv_cv *c, const struct alone *a, uint32_t nout, con
 }
 
 /** Computes the outputs, which become constants. */
-static void fold(struct nnv_cv *c, const struct alone *a, uint32_t nout, const uint32_t *out) {
+static void fold(struct nnv_cv *c, const struct nnv_lone *a, uint32_t nout, const uint32_t *out) {
     const struct nnv_eval_options options = {.most_numbers = 4 * MOST_FOLDED};
     struct nnv_golden *result = NNV_NEW(c->all->scratch, struct nnv_golden, nout);
     struct nnv_value none;
@@ -108,34 +77,18 @@ static void fold(struct nnv_cv *c, const struct alone *a, uint32_t nout, const u
     }
 }
 
-/** Each operand by itself, and the operation with them. */
-static enum nnv_status check(const struct alone *a, struct nnv_arena *arena, struct nnv_err *err) {
-    const struct nnv_subgraph *s = &a->model.main;
-    struct nnv_shape *shapes = NNV_NEW(arena, struct nnv_shape, s->noperands);
-    const void **data = NNV_NEW(arena, const void *, s->noperands);
-    struct nnv_call *call;
-    int level;
-    if (!shapes || !data) return nnv_no_memory(err);
-    for (uint32_t i = 0; i < s->noperands; i++) {
-        enum nnv_status st = nnv_operand_check(&s->operands[i], &level, err);
-        if (st) return st;
-        shapes[i] = nnv_operand_shape(&s->operands[i]);
-        data[i] = s->operands[i].data;
-    }
-    return nnv_bind(s, &a->operation, shapes, data, NULL, arena, &call, &level, err);
-}
-
 void nnv_cv_emit_n(struct nnv_cv *c, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
                    const uint32_t *out) {
-    struct alone a;
+    struct nnv_lone a;
     struct nnv_err err = {0};
+    int level;
     if (!nnv_cv_ok(c)) return;
     nnv_arena_reset(c->all->scratch);
-    if (!isolate(c, code, nin, in, nout, out, c->all->scratch, &a)) {
+    if (nnv_emit_isolate(&c->b, code, nin, in, nout, out, c->all->scratch, &a, &err) != NNV_OK) {
         c->b.failed = true;
         return;
     }
-    if (!is_flow(code) && check(&a, c->all->scratch, &err) != NNV_OK) {
+    if (!is_flow(code) && nnv_emit_check(&a, c->all->scratch, &level, NULL, &err) != NNV_OK) {
         for (uint32_t i = 0; i < a.model.main.noperands; i++)
             if (a.model.main.operands[i].rank > 4) nnv_cv_refuse(c, " of rank %u", a.model.main.operands[i].rank);
         nnv_cv_fail(c, "does not fit NNAPI's %s: %s", nnv_op(code)->name, err.text);

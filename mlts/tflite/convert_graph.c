@@ -5,6 +5,7 @@
 
 #include "mlts/tflite/convert.h"
 #include "mlts/tflite/tflite.h"
+#include "reference/model/emit.h"
 #include "reference/model/validate.h"
 
 enum { MOST_NESTING = 16 };
@@ -45,8 +46,11 @@ static bool reads_missing(const struct nnv_cv *c) {
     return false;
 }
 
+/** After a refusal: on with the next part, unless the file is damaged. */
+static void resume(struct nnv_cv *c) { c->b.stopped = c->all->status != NNV_OK; }
+
 static void convert_operator(struct nnv_cv *c) {
-    c->refused = false;
+    resume(c);
     c->row = row_of(c->op->code);
     bool lost = false;
     if (!c->row) {
@@ -58,12 +62,12 @@ static void convert_operator(struct nnv_cv *c) {
         if (nnv_cv_ok(c)) c->row->convert(c);
     }
     for (uint32_t i = 0; i < c->op->nout; i++) {
-        if (c->refused || lost)
+        if (c->b.stopped || lost)
             c->missing[c->op->out[i]] = true;
         else if (nnv_cv_ok(c) && !c->operand[c->op->out[i]])
             c->missing[c->op->out[i]] = true; /* not computed by NNAPI: a scratch tensor; an error if it is read */
     }
-    c->refused = false;
+    resume(c);
 }
 
 /* --------------------------------------------------------------------- states */
@@ -91,46 +95,19 @@ void nnv_cv_state(struct nnv_cv *c, uint32_t i, uint32_t next) {
 
 /* --------------------------------------------------------------- whole graphs */
 
-/** Indices without the operands that nothing uses. */
-static void drop_unused(struct nnv_cv *c, struct nnv_subgraph *s) {
-    uint32_t *index = NNV_NEW(c->b.arena, uint32_t, s->noperands);
-    uint32_t n = 0;
-    if (!index) {
-        c->b.failed = true;
-        return;
-    }
-    for (uint32_t i = 0; i < s->nin; i++) index[s->in[i]] = 1;
-    for (uint32_t i = 0; i < s->nout; i++) index[s->out[i]] = 1;
-    for (uint32_t o = 0; o < s->noperations; o++) {
-        for (uint32_t i = 0; i < s->operations[o].nin; i++) index[s->operations[o].in[i]] = 1;
-        for (uint32_t i = 0; i < s->operations[o].nout; i++) index[s->operations[o].out[i]] = 1;
-    }
-    for (uint32_t i = 0; i < s->noperands; i++)
-        if (index[i]) {
-            s->operands[n] = s->operands[i];
-            index[i] = n++;
-        }
-    s->noperands = n;
-    for (uint32_t i = 0; i < s->nin; i++) s->in[i] = index[s->in[i]];
-    for (uint32_t i = 0; i < s->nout; i++) s->out[i] = index[s->out[i]];
-    for (uint32_t o = 0; o < s->noperations; o++) {
-        for (uint32_t i = 0; i < s->operations[o].nin; i++) s->operations[o].in[i] = index[s->operations[o].in[i]];
-        for (uint32_t i = 0; i < s->operations[o].nout; i++) s->operations[o].out[i] = index[s->operations[o].out[i]];
-    }
-}
-
 /** Operand of output number k of the subgraph: one of its own, computed. */
 static uint32_t output(struct nnv_cv *c, uint32_t k, const bool *taken) {
     uint32_t x = nnv_cv_tensor(c, (uint32_t)c->graph->out[k]);
     if (!nnv_cv_ok(c)) return 0;
     if (nnv_cv_at(c, x)->lifetime == NNV_TEMPORARY_VARIABLE && !taken[x]) return x;
-    const uint32_t y = nnv_cv_temp_as(c, nnv_cv_encoding(c, x), x);
+    const uint32_t y = nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, x), x);
     nnv_cv_reshape(c, x, y);
     return y;
 }
 
 static void finish(struct nnv_cv *c, struct nnv_subgraph *s) {
     const uint32_t nin = c->graph->nin + c->nstates, nout = c->graph->nout + c->nstates;
+    struct nnv_swept swept;
     c->op = NULL;
     uint32_t *in = NNV_NEW(c->b.arena, uint32_t, nin), *out = NNV_NEW(c->b.arena, uint32_t, nout);
     /* Each output adds one operand at most. */
@@ -146,6 +123,7 @@ static void finish(struct nnv_cv *c, struct nnv_subgraph *s) {
     }
     if (!nnv_cv_ok(c)) return;
     for (uint32_t i = 0; i < nout; i++) c->b.operand[out[i]].lifetime = NNV_SUBGRAPH_OUTPUT;
+    if (nnv_emit_sweep(&c->b, false, nin, in, nout, out, c->b.arena, &swept, NULL) != NNV_OK) c->b.failed = true;
     *s = (struct nnv_subgraph){.noperands = c->b.noperands,
                                .noperations = c->b.noperations,
                                .nin = nin,
@@ -156,7 +134,6 @@ static void finish(struct nnv_cv *c, struct nnv_subgraph *s) {
                                .out = out};
     if (nin == 0 || nout == 0) nnv_cv_fail(c, "it has no %s", nin == 0 ? "inputs" : "outputs");
     if (s->noperations == 0) nnv_cv_fail(c, "it computes nothing");
-    drop_unused(c, s);
 }
 
 /** Operand 0: what stands for an operand after an error. */
@@ -183,11 +160,11 @@ static void open_graph(struct nnv_cv *c) {
 /** Inputs that no operator reads are there nevertheless: of a type that NNAPI has. */
 static void open_inputs(struct nnv_cv *c) {
     for (uint32_t i = 0; i < c->graph->nin; i++) {
-        c->refused = false;
+        resume(c);
         nnv_cv_tensor(c, (uint32_t)c->graph->in[i]);
-        if (c->refused) c->missing[c->graph->in[i]] = true;
+        if (c->b.stopped) c->missing[c->graph->in[i]] = true;
     }
-    c->refused = false;
+    resume(c);
 }
 
 /** Converts one subgraph; *s is meaningful if nothing was refused. */
@@ -231,6 +208,7 @@ uint32_t nnv_cv_subgraph(struct nnv_cv *c, int32_t number) {
         part->begun = true;
         convert_graph(all, (uint32_t)number, &s);
         part->done = true;
+        if (all->status != NNV_OK) c->b.stopped = true;
         part->index = all->nreferenced;
         all->referenced[all->nreferenced++] = s;
     }

@@ -13,18 +13,18 @@ static uint32_t number(struct nnv_cv *c, float v) {
     return nnv_cv_const(c, NNV_CV_F32, 1, &one, &v);
 }
 
-static uint32_t none(struct nnv_cv *c) { return nnv_cv_int(c, ANEURALNETWORKS_FUSED_NONE); }
+static uint32_t none(struct nnv_cv *c) { return nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE); }
 
 /** Two numbers' sum, product ...: a result in the encoding and the shape of like. */
 static uint32_t combined(struct nnv_cv *c, int32_t code, uint32_t a, uint32_t b, uint32_t like) {
-    const uint32_t t = nnv_cv_temp_as(c, nnv_cv_encoding(c, like), like);
+    const uint32_t t = nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, like), like);
     NNV_CV_EMIT(c, code, t, a, b, none(c));
     return t;
 }
 
 /** A function of one number, in the encoding and the shape of like. */
 static uint32_t applied(struct nnv_cv *c, int32_t code, uint32_t x, uint32_t like) {
-    const uint32_t t = nnv_cv_temp_as(c, nnv_cv_encoding(c, like), like);
+    const uint32_t t = nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, like), like);
     NNV_CV_EMIT(c, code, t, x);
     return t;
 }
@@ -95,7 +95,7 @@ static void add_all(struct nnv_cv *c) {
     uint32_t sum = nnv_cv_in(c, 0);
     if (c->op->nin == 1) nnv_cv_reshape(c, sum, y);
     for (uint32_t i = 1; i < c->op->nin && nnv_cv_ok(c); i++) {
-        const uint32_t to = i + 1 < c->op->nin ? nnv_cv_temp_as(c, nnv_cv_encoding(c, y), y) : y;
+        const uint32_t to = i + 1 < c->op->nin ? nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, y), y) : y;
         NNV_CV_EMIT(c, ANEURALNETWORKS_ADD, to, sum, nnv_cv_in(c, i), none(c));
         sum = to;
     }
@@ -207,9 +207,10 @@ static void relu(struct nnv_cv *c) {
     const int32_t fused = c->row->nnapi == ANEURALNETWORKS_RELU    ? ANEURALNETWORKS_FUSED_RELU
                           : c->row->nnapi == ANEURALNETWORKS_RELU6 ? ANEURALNETWORKS_FUSED_RELU6
                                                                    : ANEURALNETWORKS_FUSED_RELU1;
-    struct nnv_encoding e = nnv_cv_encoding(c, x);
+    struct nnv_encoding e = nnv_builder_encoding(&c->b, x);
     e.scale = 1;
-    NNV_CV_EMIT(c, ANEURALNETWORKS_ADD, y, x, nnv_cv_filled(c, e, 1, &one, e.zero_point), nnv_cv_int(c, fused));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_ADD, y, x, nnv_cv_filled(c, e, 1, &one, e.zero_point),
+                nnv_builder_int(&c->b, fused));
 }
 
 /** RELU_0_TO_1. */
@@ -253,7 +254,7 @@ static void elu(struct nnv_cv *c) {
     const uint32_t x = nnv_cv_to_float(c, nnv_cv_in(c, 0)), y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
     const uint32_t t = nnv_cv_float_for(c, y);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_ELU, t, x, nnv_cv_float(c, 1));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_ELU, t, x, nnv_builder_float(&c->b, 1));
     nnv_cv_from_float(c, t, y);
 }
 

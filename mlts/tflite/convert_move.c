@@ -33,7 +33,7 @@ static void end(struct nnv_cv *c, const struct move *m) {
 static uint32_t numbers(struct nnv_cv *c, const int64_t *v, uint32_t n) {
     int32_t narrow[2 * NNV_MAX_RANK] = {0};
     for (uint32_t i = 0; i < n && i < 2 * NNV_MAX_RANK; i++) narrow[i] = (int32_t)v[i];
-    return nnv_cv_ints(c, n, narrow);
+    return nnv_builder_ints(&c->b, n, narrow);
 }
 
 /** The one number of a constant input. */
@@ -68,7 +68,7 @@ static void squeeze(struct nnv_cv *c) {
     if (!moves || rank > 4 || n == 0 || n >= rank)
         reshape(c);
     else if (nnv_cv_moves(c, x, y))
-        NNV_CV_EMIT(c, ANEURALNETWORKS_SQUEEZE, y, x, nnv_cv_ints(c, n, axes));
+        NNV_CV_EMIT(c, ANEURALNETWORKS_SQUEEZE, y, x, nnv_builder_ints(&c->b, n, axes));
 }
 
 static void expand_dims(struct nnv_cv *c) {
@@ -79,7 +79,7 @@ static void expand_dims(struct nnv_cv *c) {
     if (t->rank == 0 || nnv_cv_at(c, x)->type == ANEURALNETWORKS_TENSOR_BOOL8)
         reshape(c);
     else if (nnv_cv_moves(c, x, y))
-        NNV_CV_EMIT(c, ANEURALNETWORKS_EXPAND_DIMS, y, x, nnv_cv_int(c, (int32_t)axis));
+        NNV_CV_EMIT(c, ANEURALNETWORKS_EXPAND_DIMS, y, x, nnv_builder_int(&c->b, (int32_t)axis));
 }
 
 static void transpose(struct nnv_cv *c) {
@@ -87,7 +87,7 @@ static void transpose(struct nnv_cv *c) {
     if (!begin(c, 0, 0, false, &m)) return;
     const int32_t *order = nnv_cv_ints_exact(c, 1, m.rank);
     if (!order) return;
-    NNV_CV_EMIT(c, ANEURALNETWORKS_TRANSPOSE, m.y, m.x, nnv_cv_ints(c, m.rank, order));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_TRANSPOSE, m.y, m.x, nnv_builder_ints(&c->b, m.rank, order));
     end(c, &m);
 }
 
@@ -95,7 +95,7 @@ static void transpose(struct nnv_cv *c) {
 static void blocks(struct nnv_cv *c) {
     struct move m;
     if (!begin(c, 0, 0, false, &m)) return;
-    NNV_CV_EMIT(c, c->row->nnapi, m.y, m.x, nnv_cv_int(c, nnv_cv_option_positive(c, 0, 0, "block_size")));
+    NNV_CV_EMIT(c, c->row->nnapi, m.y, m.x, nnv_builder_int(&c->b, nnv_cv_option_positive(c, 0, 0, "block_size")));
     end(c, &m);
 }
 
@@ -127,7 +127,7 @@ static void space_to_batch(struct nnv_cv *c) {
         y = nnv_cv_temp_shaped(c, x, 4, result);
     }
     const uint32_t two[] = {2, 2};
-    NNV_CV_EMIT(c, ANEURALNETWORKS_SPACE_TO_BATCH_ND, y, x, nnv_cv_ints(c, 2, block2),
+    NNV_CV_EMIT(c, ANEURALNETWORKS_SPACE_TO_BATCH_ND, y, x, nnv_builder_ints(&c->b, 2, block2),
                 nnv_cv_const(c, NNV_CV_I32, 2, two, pads2));
     nnv_cv_reshape(c, y, m.y);
     end(c, &m);
@@ -163,7 +163,7 @@ static void batch_to_space(struct nnv_cv *c) {
     whole[2] = m.dims[2] * (uint32_t)block2[1];
     whole[3] = m.dims[3];
     const uint32_t x = nnv_cv_reshaped(c, m.x, 4, m.dims), t = nnv_cv_temp_shaped(c, m.x, 4, whole);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_BATCH_TO_SPACE_ND, t, x, nnv_cv_ints(c, 2, block2));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_BATCH_TO_SPACE_ND, t, x, nnv_builder_ints(&c->b, 2, block2));
     uint32_t result[4] = {0}, y = t;
     if (!nnv_cv_ok(c)) return;
     memcpy(result, nnv_cv_at(c, m.y)->dims, m.rank * sizeof *result);
@@ -191,7 +191,7 @@ static void concatenation(struct nnv_cv *c) {
     for (uint32_t i = 0; i < n && nnv_cv_ok(c); i++) in[i] = joined(c, i);
     if (!nnv_cv_ok(c)) return;
     const uint32_t axis = nnv_cv_axis(c, nnv_cv_option(c, AXIS, 0, "axis"), nnv_cv_at(c, y)->rank);
-    in[n] = nnv_cv_int(c, (int32_t)axis);
+    in[n] = nnv_builder_int(&c->b, (int32_t)axis);
     const uint32_t t = nnv_cv_is_quant(c, y) ? y : nnv_cv_float_for(c, y);
     nnv_cv_emit(c, ANEURALNETWORKS_CONCATENATION, n + 1, in, t);
     if (t != y) nnv_cv_convert(c, t, y);
@@ -213,7 +213,7 @@ static void pack(struct nnv_cv *c) {
         if (bits) in[i + 1] = nnv_cv_to_float(c, in[i + 1]);
     }
     if (!nnv_cv_ok(c)) return;
-    in[0] = nnv_cv_int(c, (int32_t)axis);
+    in[0] = nnv_builder_int(&c->b, (int32_t)axis);
     uint32_t z = bits ? nnv_cv_temp_as(c, NNV_CV_F32, y) : y, column[] = {n, 1};
     const uint32_t to = scalars ? nnv_cv_temp_shaped(c, z, 2, column) : z; /* numbers are vectors of one */
     nnv_cv_emit(c, ANEURALNETWORKS_PACK, n + 1, in, to);
@@ -240,7 +240,7 @@ static void split_into(struct nnv_cv *c, uint32_t i, uint32_t axis, bool drop) {
         if (!nnv_cv_moves(c, x, y)) return;
         part[k] = drop || from != x ? nnv_cv_temp_shaped(c, from, rank, dims) : y;
     }
-    const uint32_t in[] = {from, nnv_cv_int(c, (int32_t)axis), nnv_cv_int(c, (int32_t)n)};
+    const uint32_t in[] = {from, nnv_builder_int(&c->b, (int32_t)axis), nnv_builder_int(&c->b, (int32_t)n)};
     nnv_cv_emit_n(c, ANEURALNETWORKS_SPLIT, 3, in, n, part);
     for (uint32_t k = 0; k < n && nnv_cv_ok(c); k++) {
         const uint32_t y = nnv_cv_out(c, k);
@@ -294,7 +294,8 @@ static void slice(struct nnv_cv *c) {
     if (!begin(c, 0, 0, true, &m)) return;
     const int32_t *from = nnv_cv_ints_exact(c, 1, m.rank), *size = from ? nnv_cv_ints_exact(c, 2, m.rank) : NULL;
     if (!size) return;
-    NNV_CV_EMIT(c, ANEURALNETWORKS_SLICE, m.y, m.x, nnv_cv_ints(c, m.rank, from), nnv_cv_ints(c, m.rank, size));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_SLICE, m.y, m.x, nnv_builder_ints(&c->b, m.rank, from),
+                nnv_builder_ints(&c->b, m.rank, size));
     end(c, &m);
 }
 
@@ -386,7 +387,8 @@ static void strided_slice(struct nnv_cv *c) {
         cut(c, x, t, m.rank, from);
     else
         NNV_CV_EMIT(c, ANEURALNETWORKS_STRIDED_SLICE, t, x, numbers(c, from, m.rank), numbers(c, to, m.rank),
-                    numbers(c, step, m.rank), nnv_cv_int(c, 0), nnv_cv_int(c, end_mask), nnv_cv_int(c, 0));
+                    numbers(c, step, m.rank), nnv_builder_int(&c->b, 0), nnv_builder_int(&c->b, end_mask),
+                    nnv_builder_int(&c->b, 0));
     if (!nnv_cv_ok(c)) return;
     const uint32_t z = x != m.x ? nnv_cv_temp_as(c, NNV_CV_F32, m.y) : m.y;
     nnv_cv_reshape(c, t, z);
@@ -405,7 +407,7 @@ static void pad(struct nnv_cv *c) {
     const uint32_t table[] = {m.rank, 2};
     if (!pads) return;
     uint32_t in[3] = {m.x, nnv_cv_const(c, NNV_CV_I32, 2, table, pads)};
-    if (mirror) in[2] = nnv_cv_int(c, nnv_cv_option_enum(c, 0, 1, "mode"));
+    if (mirror) in[2] = nnv_builder_int(&c->b, nnv_cv_option_enum(c, 0, 1, "mode"));
     if (value) {
         const uint32_t v = nnv_cv_movable(c, nnv_cv_in(c, 2));
         double number;
@@ -415,7 +417,8 @@ static void pad(struct nnv_cv *c) {
             return;
         }
         nnv_load(nnv_cv_at(c, v)->type, nnv_cv_at(c, v)->data, 1, &number);
-        in[2] = nnv_cv_is_quant(c, v) ? nnv_cv_int(c, (int32_t)number) : nnv_cv_float(c, (float)number);
+        in[2] =
+            nnv_cv_is_quant(c, v) ? nnv_builder_int(&c->b, (int32_t)number) : nnv_builder_float(&c->b, (float)number);
     }
     nnv_cv_emit(c, c->row->nnapi, mirror || value ? 3 : 2, in, m.y);
     end(c, &m);
@@ -426,7 +429,7 @@ static void tile(struct nnv_cv *c) {
     if (!begin(c, 0, 0, true, &m)) return;
     const int32_t *times = nnv_cv_ints_exact(c, 1, m.rank);
     if (!times) return;
-    NNV_CV_EMIT(c, ANEURALNETWORKS_TILE, m.y, m.x, nnv_cv_ints(c, m.rank, times));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_TILE, m.y, m.x, nnv_builder_ints(&c->b, m.rank, times));
     end(c, &m);
 }
 
@@ -457,8 +460,8 @@ static void reverse(struct nnv_cv *c) {
     uint32_t x = m.x;
     for (uint32_t i = 0; i < n && nnv_cv_ok(c); i++) { /* one after the other */
         const int32_t axis = (int32_t)nnv_cv_axis(c, axes[i], m.rank);
-        const uint32_t y = i + 1 < n ? nnv_cv_temp_as(c, nnv_cv_encoding(c, m.y), m.y) : m.y;
-        NNV_CV_EMIT(c, ANEURALNETWORKS_REVERSE, y, x, nnv_cv_ints(c, 1, &axis));
+        const uint32_t y = i + 1 < n ? nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, m.y), m.y) : m.y;
+        NNV_CV_EMIT(c, ANEURALNETWORKS_REVERSE, y, x, nnv_builder_ints(&c->b, 1, &axis));
         x = y;
     }
     if (n == 0) nnv_cv_reshape(c, x, m.y);

@@ -14,7 +14,7 @@ static uint32_t part(struct nnv_cv *c, uint32_t i) {
 
 /** A state that is the input i: the next value is a new operand. */
 static uint32_t next_state(struct nnv_cv *c, uint32_t i) {
-    const uint32_t x = nnv_cv_in(c, i), y = nnv_cv_temp_as(c, nnv_cv_encoding(c, x), x);
+    const uint32_t x = nnv_cv_in(c, i), y = nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, x), x);
     nnv_cv_state(c, i, y);
     return y;
 }
@@ -24,13 +24,13 @@ static uint32_t cell_activation(struct nnv_cv *c, unsigned slot) {
     enum { TANH = 4, SIGN_BIT = 5 };
     int v = nnv_cv_option_enum(c, slot, SIGN_BIT, "fused_activation_function");
     if (v == SIGN_BIT) nnv_cv_refuse(c, " with the activation SIGN_BIT");
-    return nnv_cv_int(c, v);
+    return nnv_builder_int(&c->b, v);
 }
 
 static uint32_t clip(struct nnv_cv *c, unsigned slot, const char *what) {
     float v = nnv_cv_option_float(c, slot, what);
     if (v < 0) nnv_cv_fail(c, "%s is %g, below 0", what, (double)v);
-    return nnv_cv_float(c, v);
+    return nnv_builder_float(&c->b, v);
 }
 
 enum { FIRST_BIAS = 12, LAST_BIAS = 15, STATE = 18, CELL_STATE = 19, NORM = 20, BARE_INPUTS = 20, ALL_INPUTS = 24 };
@@ -103,7 +103,7 @@ static void sequence_lstm(struct nnv_cv *c) {
     in[20] = cell_activation(c, ACTIVATION);
     in[21] = clip(c, CELL_CLIP, "cell_clip");
     in[22] = clip(c, PROJECTION_CLIP, "proj_clip");
-    in[23] = nnv_cv_bool(c, nnv_cv_option_bool(c, TIME_MAJOR, false, "time_major"));
+    in[23] = nnv_builder_bool(&c->b, nnv_cv_option_bool(c, TIME_MAJOR, false, "time_major"));
     for (uint32_t i = 0; i < 4; i++) in[24 + i] = part(c, NORM + i);
     const uint32_t y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
@@ -158,7 +158,7 @@ static void sequence_rnn(struct nnv_cv *c) {
                            part(c, 3),
                            nnv_cv_in(c, RNN_STATE),
                            cell_activation(c, 1),
-                           nnv_cv_int(c, nnv_cv_option_bool(c, 0, false, "time_major"))};
+                           nnv_builder_int(&c->b, nnv_cv_option_bool(c, 0, false, "time_major"))};
     const uint32_t out[] = {nnv_cv_out(c, 0), next_state(c, RNN_STATE)};
     nnv_cv_emit_n(c, ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_RNN, 7, in, 2, out);
 }
@@ -170,7 +170,7 @@ static void svdf(struct nnv_cv *c) {
                            part(c, 2),
                            part(c, 3),
                            nnv_cv_in(c, RNN_STATE),
-                           nnv_cv_int(c, nnv_cv_option_positive(c, RANK, 0, "rank")),
+                           nnv_builder_int(&c->b, nnv_cv_option_positive(c, RANK, 0, "rank")),
                            nnv_cv_fused(c, ACTIVATION)};
     const uint32_t out[] = {next_state(c, RNN_STATE), nnv_cv_out(c, 0)};
     nnv_cv_emit_n(c, ANEURALNETWORKS_SVDF, 7, in, 2, out);
@@ -193,8 +193,8 @@ static void both_rnn(struct nnv_cv *c) {
     const bool merge = nnv_cv_option_bool(c, MERGE, false, "merge_outputs");
     for (uint32_t i = 0; i < INPUTS; i++) in[i] = i == 0 || i == 4 || i == 8 ? nnv_cv_in(c, i) : part(c, i);
     in[12] = cell_activation(c, ACTIVATION);
-    in[13] = nnv_cv_bool(c, nnv_cv_option_bool(c, TIME_MAJOR, false, "time_major"));
-    in[14] = nnv_cv_bool(c, merge);
+    in[13] = nnv_builder_bool(&c->b, nnv_cv_option_bool(c, TIME_MAJOR, false, "time_major"));
+    in[14] = nnv_builder_bool(&c->b, merge);
     emit_both(c, ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_RNN, 15, in, merge, 2, states);
 }
 
@@ -208,8 +208,8 @@ static void both_lstm(struct nnv_cv *c) {
     in[48] = cell_activation(c, ACTIVATION);
     in[49] = clip(c, CELL_CLIP, "cell_clip");
     in[50] = clip(c, PROJECTION_CLIP, "proj_clip");
-    in[51] = nnv_cv_bool(c, merge);
-    in[52] = nnv_cv_bool(c, nnv_cv_option_bool(c, TIME_MAJOR, true, "time_major"));
+    in[51] = nnv_builder_bool(&c->b, merge);
+    in[52] = nnv_builder_bool(&c->b, nnv_cv_option_bool(c, TIME_MAJOR, true, "time_major"));
     for (uint32_t i = 53; i < 61; i++) in[i] = nnv_cv_omitted(c, ANEURALNETWORKS_TENSOR_FLOAT32);
     emit_both(c, ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_LSTM, 61, in, merge, 4, states);
 }

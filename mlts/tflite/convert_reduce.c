@@ -16,7 +16,7 @@ static uint32_t axes_of(struct nnv_cv *c, uint32_t rank) {
         seen[a] = true;
     }
     if (n == 0) nnv_cv_refuse(c, " along no axis");
-    return nnv_cv_ok(c) ? nnv_cv_ints(c, n, axes) : 0;
+    return nnv_cv_ok(c) ? nnv_builder_ints(&c->b, n, axes) : 0;
 }
 
 /** x reduced to y, which has x's encoding; keeping the dimensions where y would otherwise have none. */
@@ -25,7 +25,7 @@ static void reduce(struct nnv_cv *c, uint32_t x, uint32_t y) {
     const bool mean = c->row->nnapi == ANEURALNETWORKS_MEAN;
     if (!nnv_cv_ok(c)) return;
     const uint32_t axes = axes_of(c, nnv_cv_at(c, x)->rank);
-    NNV_CV_EMIT(c, c->row->nnapi, y, x, axes, mean ? nnv_cv_int(c, keep) : nnv_cv_bool(c, keep));
+    NNV_CV_EMIT(c, c->row->nnapi, y, x, axes, mean ? nnv_builder_int(&c->b, keep) : nnv_builder_bool(&c->b, keep));
 }
 
 /** Quantised where NNAPI has that, and the quantisation stays; else by way of float32. */
@@ -64,7 +64,7 @@ static void softmax(struct nnv_cv *c) {
     const bool quant = nnv_cv_is_quant(c, y) && has_scale(c, y, 1.0f / 256, 0);
     const uint32_t t = quant ? y : nnv_cv_float_for(c, y);
     if (!quant) x = nnv_cv_to_float(c, x);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_SOFTMAX, t, x, nnv_cv_float(c, beta));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_SOFTMAX, t, x, nnv_builder_float(&c->b, beta));
     if (!quant) nnv_cv_from_float(c, t, y);
 }
 
@@ -72,7 +72,7 @@ static void log_softmax(struct nnv_cv *c) {
     const uint32_t x = nnv_cv_to_float(c, nnv_cv_in(c, 0)), y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
     const uint32_t t = nnv_cv_float_for(c, y);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_LOG_SOFTMAX, t, x, nnv_cv_float(c, 1), nnv_cv_int(c, -1));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_LOG_SOFTMAX, t, x, nnv_builder_float(&c->b, 1), nnv_builder_int(&c->b, -1));
     nnv_cv_from_float(c, t, y);
 }
 
@@ -117,7 +117,7 @@ static void running_sum(struct nnv_cv *c) {
     const uint32_t flat[] = {(uint32_t)(nnv_cv_elements(c, x) / n), n};
     const uint32_t t = nnv_cv_temp_shaped(c, x, 2, flat), w = triangle(c, n, exclusive, reversed);
     NNV_CV_EMIT(c, ANEURALNETWORKS_FULLY_CONNECTED, t, nnv_cv_reshaped(c, x, 2, flat), w,
-                nnv_cv_filled(c, NNV_CV_F32, 1, &n, 0), nnv_cv_int(c, ANEURALNETWORKS_FUSED_NONE));
+                nnv_cv_filled(c, NNV_CV_F32, 1, &n, 0), nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE));
     nnv_cv_reshape(c, t, y);
 }
 

@@ -26,7 +26,7 @@ static void gather(struct nnv_cv *c) {
     }
     const bool same = n == nnv_cv_at(c, to)->rank;
     const uint32_t z = same ? to : nnv_cv_temp_shaped(c, from, n, dims);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_GATHER, z, from, nnv_cv_int(c, (int32_t)axis), indices);
+    NNV_CV_EMIT(c, ANEURALNETWORKS_GATHER, z, from, nnv_builder_int(&c->b, (int32_t)axis), indices);
     if (!same) nnv_cv_reshape(c, z, to);
     if (to != y) nnv_cv_convert(c, to, y);
 }
@@ -36,7 +36,8 @@ static uint32_t coordinate(struct nnv_cv *c, uint32_t indices, uint32_t n, int32
     const uint32_t column[] = {n, 1};
     const int32_t from[] = {0, k}, size[] = {(int32_t)n, 1};
     const uint32_t t = nnv_cv_temp(c, NNV_CV_I32, 2, column);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_SLICE, t, indices, nnv_cv_ints(c, 2, from), nnv_cv_ints(c, 2, size));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_SLICE, t, indices, nnv_builder_ints(&c->b, 2, from),
+                nnv_builder_ints(&c->b, 2, size));
     return nnv_cv_reshaped(c, t, 1, &n);
 }
 
@@ -55,7 +56,7 @@ static void gather_nd(struct nnv_cv *c) {
         uint32_t at = coordinate(c, indices, n, (int32_t)k);
         if (k + 1 < depth) {
             const uint32_t t = nnv_cv_temp(c, NNV_CV_I32, 1, &n), u = nnv_cv_temp(c, NNV_CV_I32, 1, &n);
-            const uint32_t none = nnv_cv_int(c, ANEURALNETWORKS_FUSED_NONE);
+            const uint32_t none = nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE);
             NNV_CV_EMIT(c, ANEURALNETWORKS_MUL, t, at, nnv_cv_filled(c, NNV_CV_I32, 1, &one, count), none);
             NNV_CV_EMIT(c, ANEURALNETWORKS_ADD, u, t, sum, none);
             at = u;
@@ -66,7 +67,7 @@ static void gather_nd(struct nnv_cv *c) {
     if (!nnv_cv_ok(c)) return;
     const uint32_t rest = (uint32_t)(nnv_cv_elements(c, x) / count), list[] = {count, rest}, result[] = {n, rest};
     const uint32_t parts = nnv_cv_reshaped(c, x, 2, list), t = nnv_cv_temp_shaped(c, x, 2, result);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_GATHER, t, parts, nnv_cv_int(c, 0), sum);
+    NNV_CV_EMIT(c, ANEURALNETWORKS_GATHER, t, parts, nnv_builder_int(&c->b, 0), sum);
     nnv_cv_reshape(c, t, y);
 }
 
@@ -88,13 +89,14 @@ static void arg(struct nnv_cv *c) {
     const int32_t *axis = nnv_cv_ints_exact(c, 1, 1);
     if (!axis) return;
     const uint32_t a = nnv_cv_axis(c, *axis, nnv_cv_at(c, x)->rank);
-    NNV_CV_EMIT(c, c->row->nnapi, y, x, nnv_cv_int(c, (int32_t)a));
+    NNV_CV_EMIT(c, c->row->nnapi, y, x, nnv_builder_int(&c->b, (int32_t)a));
 }
 
 static void top(struct nnv_cv *c) {
     const int32_t *k = nnv_cv_ints_exact(c, 1, 1);
     if (!k) return;
-    const uint32_t x = nnv_cv_in(c, 0), in[] = {x, nnv_cv_int(c, *k)}, out[] = {nnv_cv_out(c, 0), nnv_cv_out(c, 1)};
+    const uint32_t x = nnv_cv_in(c, 0), in[] = {x, nnv_builder_int(&c->b, *k)},
+                   out[] = {nnv_cv_out(c, 0), nnv_cv_out(c, 1)};
     if (nnv_cv_moves(c, x, out[0])) nnv_cv_emit_n(c, ANEURALNETWORKS_TOPK_V2, 2, in, 2, out);
 }
 
@@ -116,7 +118,7 @@ static uint32_t spread(struct nnv_cv *c, uint32_t x, uint32_t y) {
     }
     const uint32_t whole = nnv_cv_reshaped(c, x, rank, full);
     const uint32_t t = nnv_cv_temp_shaped(c, x, rank, nnv_cv_at(c, y)->dims);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_TILE, t, whole, nnv_cv_ints(c, rank, times));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_TILE, t, whole, nnv_builder_ints(&c->b, rank, times));
     return t;
 }
 
@@ -232,7 +234,7 @@ static void fill(struct nnv_cv *c) {
         int32_t times[NNV_MAX_RANK];
         for (uint32_t d = 0; d < n; d++) ones[d] = 1, times[d] = (int32_t)nnv_cv_at(c, y)->dims[d];
         const uint32_t one = nnv_cv_reshaped(c, x, n, ones);
-        NNV_CV_EMIT(c, ANEURALNETWORKS_TILE, y, one, nnv_cv_ints(c, n, times));
+        NNV_CV_EMIT(c, ANEURALNETWORKS_TILE, y, one, nnv_builder_ints(&c->b, n, times));
     }
 }
 
@@ -243,7 +245,7 @@ static void zeros_like(struct nnv_cv *c) {
     if (!nnv_cv_moves(c, x, y)) return;
     if (nnv_cv_elements(c, y) > MOST) nnv_cv_refuse(c, " of more than %d numbers", MOST);
     const struct nnv_operand o = *nnv_cv_at(c, y);
-    const uint32_t zeros = nnv_cv_filled(c, nnv_cv_encoding(c, y), o.rank, o.dims, o.zero_point);
+    const uint32_t zeros = nnv_cv_filled(c, nnv_builder_encoding(&c->b, y), o.rank, o.dims, o.zero_point);
     if (nnv_cv_ok(c)) c->operand[c->op->out[0]] = zeros;
 }
 

@@ -98,9 +98,9 @@ static struct steps steps_of(struct nnv_cv *c, unsigned stride, unsigned dilatio
 /** Adds what comes last where it is not what it is by default; the count of inputs. */
 static uint32_t add_dilation(struct nnv_cv *c, struct steps s, uint32_t *in, uint32_t n) {
     if (s.dilation_w == 1 && s.dilation_h == 1) return n;
-    in[n++] = nnv_cv_bool(c, false);
-    in[n++] = nnv_cv_int(c, s.dilation_w);
-    in[n++] = nnv_cv_int(c, s.dilation_h);
+    in[n++] = nnv_builder_bool(&c->b, false);
+    in[n++] = nnv_builder_int(&c->b, s.dilation_w);
+    in[n++] = nnv_builder_int(&c->b, s.dilation_h);
     return n;
 }
 
@@ -116,13 +116,13 @@ static void convolution(struct nnv_cv *c) {
     }
     const struct steps s = steps_of(c, STRIDE, DILATION);
     uint32_t in[12] = {x, w, bias(c, 2, x, w, outputs), nnv_cv_padding(c, PADDING)}, n = 4;
-    in[n++] = nnv_cv_int(c, s.stride_w);
-    in[n++] = nnv_cv_int(c, s.stride_h);
-    if (groups > 1) in[n++] = nnv_cv_int(c, (int32_t)groups);
+    in[n++] = nnv_builder_int(&c->b, s.stride_w);
+    in[n++] = nnv_builder_int(&c->b, s.stride_h);
+    if (groups > 1) in[n++] = nnv_builder_int(&c->b, (int32_t)groups);
     in[n++] = nnv_cv_fused(c, ACTIVATION);
     if (groups > 1) {
         if (s.dilation_w != 1 || s.dilation_h != 1) nnv_cv_refuse(c, " with groups and dilation");
-        in[n++] = nnv_cv_bool(c, false);
+        in[n++] = nnv_builder_bool(&c->b, false);
     } else {
         n = add_dilation(c, s, in, n);
     }
@@ -140,9 +140,9 @@ static void depthwise(struct nnv_cv *c) {
     }
     const struct steps s = steps_of(c, STRIDE, DILATION);
     uint32_t in[11] = {x, w, bias(c, 2, x, w, outputs), nnv_cv_padding(c, PADDING)};
-    in[4] = nnv_cv_int(c, s.stride_w);
-    in[5] = nnv_cv_int(c, s.stride_h);
-    in[6] = nnv_cv_int(c, (int32_t)(outputs / channels));
+    in[4] = nnv_builder_int(&c->b, s.stride_w);
+    in[5] = nnv_builder_int(&c->b, s.stride_h);
+    in[6] = nnv_builder_int(&c->b, (int32_t)(outputs / channels));
     in[7] = nnv_cv_fused(c, ACTIVATION);
     nnv_cv_emit(c, ANEURALNETWORKS_DEPTHWISE_CONV_2D, add_dilation(c, s, in, 8), in, nnv_cv_out(c, 0));
 }
@@ -156,12 +156,12 @@ static void transposed_convolution(struct nnv_cv *c) {
     const uint32_t in[] = {x,
                            w,
                            bias(c, BIAS, x, w, nnv_cv_at(c, w)->dims[0]),
-                           nnv_cv_ints(c, 4, shape),
+                           nnv_builder_ints(&c->b, 4, shape),
                            nnv_cv_padding(c, PADDING),
-                           nnv_cv_int(c, s.stride_w),
-                           nnv_cv_int(c, s.stride_h),
+                           nnv_builder_int(&c->b, s.stride_w),
+                           nnv_builder_int(&c->b, s.stride_h),
                            nnv_cv_fused(c, ACTIVATION),
-                           nnv_cv_bool(c, false)};
+                           nnv_builder_bool(&c->b, false)};
     nnv_cv_emit(c, ANEURALNETWORKS_TRANSPOSE_CONV_2D, sizeof in / sizeof *in, in, nnv_cv_out(c, 0));
 }
 
@@ -172,13 +172,13 @@ static void connect_as_convolution(struct nnv_cv *c, uint32_t x, uint32_t w, uin
                                    uint32_t size, uint32_t activation, uint32_t y) {
     const uint32_t pixel[] = {batch, 1, 1, size}, filter[] = {units, 1, 1, size}, result[] = {batch, 1, 1, units};
     const struct nnv_channel_quant channel = nnv_cv_at(c, w)->channel;
-    const uint32_t v = nnv_cv_const(c, nnv_cv_encoding(c, w), 4, filter, nnv_cv_at(c, w)->data);
+    const uint32_t v = nnv_cv_const(c, nnv_builder_encoding(&c->b, w), 4, filter, nnv_cv_at(c, w)->data);
     if (!nnv_cv_ok(c)) return;
     c->b.operand[v].channel = channel;
     const uint32_t b = bias(c, 2, x, v, units), image = nnv_cv_reshaped(c, x, 4, pixel);
-    const uint32_t t = nnv_cv_temp_shaped(c, y, 4, result), one = nnv_cv_int(c, 1);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_CONV_2D, t, image, v, b, nnv_cv_int(c, ANEURALNETWORKS_PADDING_VALID), one, one,
-                activation);
+    const uint32_t t = nnv_cv_temp_shaped(c, y, 4, result), one = nnv_builder_int(&c->b, 1);
+    NNV_CV_EMIT(c, ANEURALNETWORKS_CONV_2D, t, image, v, b, nnv_builder_int(&c->b, ANEURALNETWORKS_PADDING_VALID), one,
+                one, activation);
     nnv_cv_reshape(c, t, y);
 }
 
@@ -223,7 +223,7 @@ static uint32_t with_batches(struct nnv_cv *c, uint32_t x, uint32_t rank, const 
     }
     if (same) return x;
     const uint32_t t = nnv_cv_temp_shaped(c, x, rank, full);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_TILE, t, x, nnv_cv_ints(c, rank, times));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_TILE, t, x, nnv_builder_ints(&c->b, rank, times));
     return t;
 }
 
@@ -238,8 +238,9 @@ static void batch_matmul(struct nnv_cv *c) {
     if (!nnv_cv_ok(c)) return;
     a = with_batches(c, a, rank, dims);
     b = with_batches(c, b, rank, dims);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_BATCH_MATMUL, y, a, b, nnv_cv_bool(c, nnv_cv_option_bool(c, 0, false, "adj_x")),
-                nnv_cv_bool(c, nnv_cv_option_bool(c, 1, false, "adj_y")));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_BATCH_MATMUL, y, a, b,
+                nnv_builder_bool(&c->b, nnv_cv_option_bool(c, 0, false, "adj_x")),
+                nnv_builder_bool(&c->b, nnv_cv_option_bool(c, 1, false, "adj_y")));
 }
 
 /* ---------------------------------------------------------------------- pools */
@@ -249,9 +250,11 @@ static void pool(struct nnv_cv *c) {
     const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0);
     if (!is_image(c, 0) || !nnv_cv_moves(c, x, y)) return;
     const struct steps s = steps_of(c, STRIDE, 0);
-    NNV_CV_EMIT(c, c->row->nnapi, y, x, nnv_cv_padding(c, PADDING), nnv_cv_int(c, s.stride_w),
-                nnv_cv_int(c, s.stride_h), nnv_cv_int(c, nnv_cv_option_positive(c, FILTER_W, 0, "filter_width")),
-                nnv_cv_int(c, nnv_cv_option_positive(c, FILTER_H, 0, "filter_height")), nnv_cv_fused(c, ACTIVATION));
+    NNV_CV_EMIT(c, c->row->nnapi, y, x, nnv_cv_padding(c, PADDING), nnv_builder_int(&c->b, s.stride_w),
+                nnv_builder_int(&c->b, s.stride_h),
+                nnv_builder_int(&c->b, nnv_cv_option_positive(c, FILTER_W, 0, "filter_width")),
+                nnv_builder_int(&c->b, nnv_cv_option_positive(c, FILTER_H, 0, "filter_height")),
+                nnv_cv_fused(c, ACTIVATION));
 }
 
 /** RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR: the size comes as height and width, and goes the other way round. */
@@ -264,20 +267,22 @@ static void resize(struct nnv_cv *c) {
     const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0);
     if (corners && centers) nnv_cv_fail(c, "align_corners and half_pixel_centers exclude each other");
     if (!is_image(c, 0) || !nnv_cv_moves(c, x, y)) return;
-    uint32_t in[6] = {x, nnv_cv_int(c, size[1]), nnv_cv_int(c, size[0])}, n = 3;
-    if (!bilinear || corners || centers) in[n++] = nnv_cv_bool(c, false);
+    uint32_t in[6] = {x, nnv_builder_int(&c->b, size[1]), nnv_builder_int(&c->b, size[0])}, n = 3;
+    if (!bilinear || corners || centers) in[n++] = nnv_builder_bool(&c->b, false);
     if (corners || centers) {
-        in[n++] = nnv_cv_bool(c, corners);
-        in[n++] = nnv_cv_bool(c, centers);
+        in[n++] = nnv_builder_bool(&c->b, corners);
+        in[n++] = nnv_builder_bool(&c->b, centers);
     }
     nnv_cv_emit(c, c->row->nnapi, n, in, y);
 }
 
 static void local_response(struct nnv_cv *c) {
     const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_LOCAL_RESPONSE_NORMALIZATION, y, x, nnv_cv_int(c, nnv_cv_option(c, 0, 0, "radius")),
-                nnv_cv_float(c, nnv_cv_option_float(c, 1, "bias")), nnv_cv_float(c, nnv_cv_option_float(c, 2, "alpha")),
-                nnv_cv_float(c, nnv_cv_option_float(c, 3, "beta")));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_LOCAL_RESPONSE_NORMALIZATION, y, x,
+                nnv_builder_int(&c->b, nnv_cv_option(c, 0, 0, "radius")),
+                nnv_builder_float(&c->b, nnv_cv_option_float(c, 1, "bias")),
+                nnv_builder_float(&c->b, nnv_cv_option_float(c, 2, "alpha")),
+                nnv_builder_float(&c->b, nnv_cv_option_float(c, 3, "beta")));
 }
 
 /* Options by the schema's tags. */

@@ -20,9 +20,17 @@ static void *grow(struct nnv_builder *b, void *array, uint32_t count, uint32_t *
     return larger;
 }
 
+bool nnv_builder_ok(const struct nnv_builder *b) { return !b->failed && !b->stopped; }
+
+struct nnv_encoding nnv_builder_encoding(const struct nnv_builder *b, uint32_t operand) {
+    if (operand >= b->noperands) return (struct nnv_encoding){ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0};
+    const struct nnv_operand *o = &b->operand[operand];
+    return (struct nnv_encoding){o->type, o->scale, o->zero_point};
+}
+
 uint32_t nnv_builder_operand(struct nnv_builder *b, struct nnv_operand o) {
     struct nnv_operand *array =
-        b->failed ? NULL : grow(b, b->operand, b->noperands, &b->operand_room, sizeof *b->operand);
+        nnv_builder_ok(b) ? grow(b, b->operand, b->noperands, &b->operand_room, sizeof *b->operand) : NULL;
     if (!array) return 0;
     b->operand = array;
     b->operand[b->noperands] = o;
@@ -41,33 +49,74 @@ uint32_t nnv_builder_tensor(struct nnv_builder *b, struct nnv_encoding encoding,
     return nnv_builder_operand(b, o);
 }
 
-/* A constant of `bytes` bytes that are copied. */
-static uint32_t add_constant(struct nnv_builder *b, int32_t type, uint32_t rank, const uint32_t *dims, const void *data,
-                             size_t bytes) {
-    uint32_t i = nnv_builder_tensor(b, (struct nnv_encoding){type, 0, 0}, rank, dims, NNV_CONSTANT_COPY);
-    if (b->failed) return 0;
-    b->operand[i].data = nnv_arena_copy(b->arena, data, bytes);
-    b->operand[i].bytes = bytes;
-    if (!b->operand[i].data) b->failed = true;
+static size_t elements(uint32_t rank, const uint32_t *dims) {
+    size_t n = 1;
+    for (uint32_t i = 0; i < rank; i++)
+        if (__builtin_mul_overflow(n, (size_t)dims[i], &n)) return SIZE_MAX;
+    return n;
+}
+
+uint32_t nnv_builder_constant(struct nnv_builder *b, struct nnv_encoding e, uint32_t rank, const uint32_t *dims,
+                              const void *data) {
+    enum { COPIED = 128 }; /* bytes of the largest constant that NNAPI copies */
+    uint32_t i = nnv_builder_tensor(b, e, rank, dims, NNV_CONSTANT_REFERENCE);
+    if (!nnv_builder_ok(b)) return 0;
+    struct nnv_operand *o = &b->operand[i];
+    o->data = data;
+    o->bytes = elements(rank, dims) * nnv_type(e.type)->size;
+    if (o->bytes <= COPIED) o->lifetime = NNV_CONSTANT_COPY;
     return i;
 }
 
+/* Bytes for n elements; NULL (and b->failed) without memory. */
+static char *room_for(struct nnv_builder *b, struct nnv_encoding e, size_t n) {
+    char *data = nnv_builder_ok(b) ? nnv_arena_alloc(b->arena, n, nnv_type(e.type)->size) : NULL;
+    if (!data && !b->stopped) b->failed = true;
+    return data;
+}
+
+uint32_t nnv_builder_numbers(struct nnv_builder *b, struct nnv_encoding e, uint32_t rank, const uint32_t *dims,
+                             const double *v) {
+    size_t n = elements(rank, dims);
+    char *data = room_for(b, e, n);
+    if (data) nnv_store(e.type, v, n, data);
+    return nnv_builder_constant(b, e, rank, dims, data);
+}
+
+uint32_t nnv_builder_filled(struct nnv_builder *b, struct nnv_encoding e, uint32_t rank, const uint32_t *dims,
+                            double v) {
+    size_t n = elements(rank, dims), size = nnv_type(e.type)->size;
+    char *data = room_for(b, e, n);
+    for (size_t i = 0; data && i < n; i++) nnv_store(e.type, &v, 1, data + i * size);
+    return nnv_builder_constant(b, e, rank, dims, data);
+}
+
+uint32_t nnv_builder_scalar(struct nnv_builder *b, int32_t type, double value) {
+    return nnv_builder_numbers(b, (struct nnv_encoding){type, 0, 0}, 0, NULL, &value);
+}
+
 uint32_t nnv_builder_int(struct nnv_builder *b, int32_t value) {
-    return add_constant(b, ANEURALNETWORKS_INT32, 0, NULL, &value, sizeof value);
+    return nnv_builder_scalar(b, ANEURALNETWORKS_INT32, value);
 }
 
 uint32_t nnv_builder_float(struct nnv_builder *b, float value) {
-    return add_constant(b, ANEURALNETWORKS_FLOAT32, 0, NULL, &value, sizeof value);
+    return nnv_builder_scalar(b, ANEURALNETWORKS_FLOAT32, (double)value);
+}
+
+uint32_t nnv_builder_bool(struct nnv_builder *b, bool value) {
+    return nnv_builder_scalar(b, ANEURALNETWORKS_BOOL, value);
 }
 
 uint32_t nnv_builder_ints(struct nnv_builder *b, uint32_t count, const int32_t *values) {
-    return add_constant(b, ANEURALNETWORKS_TENSOR_INT32, 1, &count, values, count * sizeof *values);
+    void *data = nnv_arena_copy(b->arena, values, count * sizeof *values);
+    if (!data) b->failed = true;
+    return nnv_builder_constant(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_INT32, 0, 0}, 1, &count, data);
 }
 
 uint32_t nnv_builder_weights(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
                              double deviation) {
     uint32_t i = nnv_builder_tensor(b, encoding, rank, dims, NNV_CONSTANT_REFERENCE);
-    if (b->failed) return 0;
+    if (!nnv_builder_ok(b)) return 0;
     struct nnv_operand *o = &b->operand[i];
     size_t elems;
     void *data = nnv_operand_size(o, &elems, &o->bytes) ? nnv_arena_alloc(b->arena, o->bytes, 1) : NULL;
@@ -97,7 +146,7 @@ void nnv_builder_add(struct nnv_builder *b, int32_t code, uint32_t nin, const ui
 void nnv_builder_operation(struct nnv_builder *b, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
                            const uint32_t *out) {
     struct nnv_operation *array =
-        b->failed ? NULL : grow(b, b->operation, b->noperations, &b->operation_room, sizeof *b->operation);
+        nnv_builder_ok(b) ? grow(b, b->operation, b->noperations, &b->operation_room, sizeof *b->operation) : NULL;
     if (!array) return;
     b->operation = array;
     struct nnv_operation *o = &b->operation[b->noperations++];

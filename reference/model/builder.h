@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file builder.h Models built in code, with seeded weights.
+ * @file builder.h Models built in code: by hand with seeded weights, or from a foreign graph.
  *
  * Operands are added one by one and named by their index. An error (out of memory) is kept until nnv_builder_end(),
- * so that the code that describes a network needs no checks.
+ * so that the code that describes a network needs no checks. Who converts a foreign graph sets `stopped` when it
+ * refuses a part: until it clears the flag, all functions add nothing and give operand 0.
  */
 #ifndef NNV_MODEL_BUILDER_H
 #define NNV_MODEL_BUILDER_H
@@ -16,7 +17,8 @@ struct nnv_builder {
     struct nnv_operand *operand;
     struct nnv_operation *operation;
     uint32_t noperands, noperations, operand_room, operation_room;
-    bool failed; /**< out of memory */
+    bool failed;  /**< out of memory */
+    bool stopped; /**< by the caller: nothing is added */
 };
 
 /** Type and quantisation of a tensor. */
@@ -26,6 +28,10 @@ struct nnv_encoding {
     int32_t zero_point;
 };
 
+/** Neither failed nor stopped. */
+bool nnv_builder_ok(const struct nnv_builder *b);
+/** Type and quantisation of an operand; of one that is not there, TENSOR_FLOAT32. */
+struct nnv_encoding nnv_builder_encoding(const struct nnv_builder *b, uint32_t operand);
 /** A tensor of rank extents that is computed or given: lifetime is NNV_TEMPORARY_VARIABLE, _INPUT or _OUTPUT. */
 uint32_t nnv_builder_tensor(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
                             enum nnv_lifetime lifetime);
@@ -35,11 +41,21 @@ uint32_t nnv_builder_tensor(struct nnv_builder *b, struct nnv_encoding encoding,
  */
 uint32_t nnv_builder_weights(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
                              double deviation);
+/** A constant whose data, as many bytes as type and extents tell, are kept and not copied. Rank 0 is a scalar. */
+uint32_t nnv_builder_constant(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
+                              const void *data);
+/** A constant of stored numbers (of quantised types: codes); and of one and the same number. */
+uint32_t nnv_builder_numbers(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
+                             const double *v);
+uint32_t nnv_builder_filled(struct nnv_builder *b, struct nnv_encoding encoding, uint32_t rank, const uint32_t *dims,
+                            double v);
 /** A constant TENSOR_INT32 of rank 1 with these values. */
 uint32_t nnv_builder_ints(struct nnv_builder *b, uint32_t count, const int32_t *values);
-/** Constant scalars. */
+/** Constant scalars: of any scalar type, INT32, FLOAT32, BOOL. */
+uint32_t nnv_builder_scalar(struct nnv_builder *b, int32_t type, double value);
 uint32_t nnv_builder_int(struct nnv_builder *b, int32_t value);
 uint32_t nnv_builder_float(struct nnv_builder *b, float value);
+uint32_t nnv_builder_bool(struct nnv_builder *b, bool value);
 /** Any operand; what it points at is kept. */
 uint32_t nnv_builder_operand(struct nnv_builder *b, struct nnv_operand operand);
 /** Appends an operation with any number of outputs. */

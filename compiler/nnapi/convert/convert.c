@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/nnapi/convert/convert_in.h"
+#include "reference/model/emit.h"
 #include "reference/model/validate.h"
 
 static const struct nnv_rc_rows *const tables[] = {&nnv_rc_conv, &nnv_rc_window, &nnv_rc_math, &nnv_rc_move,
@@ -34,7 +35,7 @@ static void copy_result(struct nnv_rc *c, uint32_t value) {
     c->node = c->root = &copied;
     if (operand == NNV_RC_NONE) operand = nnv_rc_use(c, value);
     struct nnv_rc_shape shape = nnv_rc_operand_shape(c, operand);
-    uint32_t to = nnv_rc_temp(c, nnv_rc_operand_encoding(c, operand), &shape);
+    uint32_t to = nnv_rc_temp(c, nnv_builder_encoding(&c->b, operand), &shape);
     nnv_rc_reshaped(c, operand, &shape, to);
     c->node = c->root = NULL;
     if (nnv_rc_ok(c)) c->values[value].operand = to;
@@ -90,57 +91,16 @@ static void list_outputs(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_
     }
 }
 
-/* ------------------------------------------------------------------ what is left */
-
-/** Which operands and operations count, and what the operands' numbers become. */
-struct sweep {
-    bool *used, *kept;
-    uint32_t *number;
-};
-
-/* From the last operation to the first: one counts if an output of it does, and then its inputs count. */
-static void find_used(struct nnv_rc *c, struct sweep *s, uint32_t n_in, const uint32_t *outputs, uint32_t n_out) {
-    for (uint32_t i = 0; i < n_in; i++) s->used[i] = true;
-    for (uint32_t i = 0; i < n_out; i++) s->used[outputs[i]] = true;
-    for (uint32_t i = c->b.noperations; i-- > 0;) {
-        const struct nnv_operation *op = &c->b.operation[i];
-        for (uint32_t k = 0; k < op->nout; k++) s->kept[i] = s->kept[i] || s->used[op->out[k]];
-        for (uint32_t k = 0; s->kept[i] && k < op->nout; k++) s->used[op->out[k]] = true;
-        for (uint32_t k = 0; s->kept[i] && k < op->nin; k++) s->used[op->in[k]] = true;
-    }
-}
-
-static void renumber(const struct sweep *s, uint32_t *list, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) list[i] = s->number[list[i]];
-}
-
 /* Operations whose results nobody reads leave, and constants that only they read. */
-static void sweep(struct nnv_rc *c, uint32_t n_in, uint32_t *outputs, uint32_t n_out) {
-    struct sweep s = {NNV_NEW(c->scratch, bool, c->b.noperands), NNV_NEW(c->scratch, bool, c->b.noperations),
-                      NNV_NEW(c->scratch, uint32_t, c->b.noperands)};
-    uint32_t n = 0;
-    if (!s.used || !s.kept || !s.number) {
+static void sweep(struct nnv_rc *c, uint32_t n_in, uint32_t *inputs, uint32_t n_out, uint32_t *outputs) {
+    struct nnv_swept swept;
+    if (nnv_emit_sweep(&c->b, true, n_in, inputs, n_out, outputs, c->scratch, &swept, NULL) != NNV_OK) {
         nnv_rc_no_memory(c);
         return;
     }
-    find_used(c, &s, n_in, outputs, n_out);
-    for (uint32_t i = 0; i < c->b.noperands; i++) {
-        s.number[i] = s.used[i] ? n : NNV_RC_NONE;
-        if (s.used[i]) c->b.operand[n++] = c->b.operand[i];
-    }
-    c->b.noperands = n;
-    n = 0;
-    for (uint32_t i = 0; i < c->b.noperations; i++) {
-        if (!s.kept[i]) continue;
-        renumber(&s, c->b.operation[i].in, c->b.operation[i].nin);
-        renumber(&s, c->b.operation[i].out, c->b.operation[i].nout);
-        c->from[n] = c->from[i];
-        c->b.operation[n++] = c->b.operation[i];
-    }
-    c->b.noperations = n;
-    renumber(&s, outputs, n_out);
+    for (uint32_t i = 0; i < c->b.noperations; i++) c->from[i] = c->from[swept.was[i]];
     for (uint32_t i = 0; i < c->n_values; i++)
-        if (c->values[i].operand != NNV_RC_NONE) c->values[i].operand = s.number[c->values[i].operand];
+        if (c->values[i].operand != NNV_RC_NONE) c->values[i].operand = swept.number[c->values[i].operand];
 }
 
 static void finish(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list results, bool relaxed,
@@ -149,10 +109,10 @@ static void finish(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list r
     if (!inputs || !outputs) nnv_rc_no_memory(c);
     if (nnv_rc_ok(c)) list_outputs(c, in, results, out, outputs, &n);
     nnv_arena_reset(c->scratch);
-    if (nnv_rc_ok(c)) sweep(c, in.n, outputs, n);
+    for (uint32_t i = 0; i < in.n && nnv_rc_ok(c); i++) inputs[i] = i;
+    if (nnv_rc_ok(c)) sweep(c, in.n, inputs, n, outputs);
     if (nnv_rc_ok(c)) name_operands(c, out);
     if (!nnv_rc_ok(c)) return;
-    for (uint32_t i = 0; i < in.n; i++) inputs[i] = i;
     c->st = nnv_builder_end(&c->b, in.n, inputs, n, outputs, &out->model, c->err);
     out->model.relaxed = relaxed;
     out->from = c->from;
@@ -169,7 +129,6 @@ static void add_inputs(struct nnv_rc *c, struct nnv_rc_list in) {
         struct nnv_encoding e = nnv_rc_encoding(c, in.v[i]);
         if (!nnv_rc_ok(c)) return;
         v->operand = nnv_builder_tensor(&c->b, e, shape.rank, shape.dims, NNV_SUBGRAPH_INPUT);
-        if (c->b.failed) nnv_rc_no_memory(c);
     }
 }
 
@@ -222,6 +181,7 @@ void nnv_rc_model(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list re
     add_inputs(c, in);
     if (nnv_rc_ok(c)) nnv_rc_convert_nodes(c);
     if (nnv_rc_ok(c)) finish(c, in, results, relaxed, out);
+    if (c->b.failed) nnv_rc_no_memory(c);
 }
 
 enum nnv_status nnv_convert(const struct nnv_relay_module *m, struct nnv_relay_expr *function,

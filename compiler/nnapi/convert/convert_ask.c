@@ -6,21 +6,23 @@
 
 #include "compiler/nnapi/convert/convert_in.h"
 
-bool nnv_rc_ok(const struct nnv_rc *c) { return c->st == NNV_OK; }
+bool nnv_rc_ok(const struct nnv_rc *c) { return c->st == NNV_OK && nnv_builder_ok(&c->b); }
 
 void nnv_rc_no_memory(struct nnv_rc *c) {
+    c->b.failed = true;
     if (c->st == NNV_OK) c->st = nnv_fail(c->err, NNV_NO_MEMORY, "out of memory for the model");
 }
 
 static void refuse(struct nnv_rc *c, const struct nnv_relay_expr *e, const char *op, const char *format, va_list ap) {
     struct nnv_text text = {0};
-    if (c->st != NNV_OK) return;
+    if (!nnv_rc_ok(c)) return;
     nnv_text_vaddf(&text, format, ap);
     struct nnv_relay_span place = c->bare ? (struct nnv_relay_span){0} : e->span;
     c->st = nnv_relay_fail(c->m, &place, c->err, "%s%s%s", op ? op : "", op ? ": " : "",
                            text.data && !text.failed ? text.data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&text);
     c->st = NNV_UNSUPPORTED;
+    c->b.stopped = true;
     if (c->err) c->err->status = NNV_UNSUPPORTED;
 }
 

@@ -86,7 +86,7 @@ static void pad_before(struct nnv_rc *c, struct conv *k, struct nnv_rc_layout *l
         k->pad[i] = k->pad[i + 2] = 0;
     }
     for (size_t i = 0; i < 8; i++) numbers[i] = (double)pads[i];
-    uint32_t padded = nnv_rc_temp(c, nnv_rc_operand_encoding(c, l->in), &shape);
+    uint32_t padded = nnv_rc_temp(c, nnv_builder_encoding(&c->b, l->in), &shape);
     NNV_RC_EMIT(c, ANEURALNETWORKS_PAD, padded, l->in,
                 nnv_rc_const(c, NNV_RC_I32_TENSOR, &(struct nnv_rc_shape){2, {4, 2}}, numbers));
     l->in = padded;
@@ -107,7 +107,7 @@ static uint32_t begin(struct nnv_rc *c, const struct conv *k, const struct nnv_r
 static uint32_t add_dilation(struct nnv_rc *c, const struct conv *k, const struct nnv_rc_layout *l, uint32_t *in,
                              uint32_t n) {
     bool dilated = k->dilation[0] != 1 || k->dilation[1] != 1;
-    if (l->flag || dilated) in[n++] = nnv_rc_bool(c, l->flag);
+    if (l->flag || dilated) in[n++] = nnv_builder_bool(&c->b, l->flag);
     if (!dilated) return n;
     in[n++] = nnv_rc_int(c, k->dilation[1]);
     in[n++] = nnv_rc_int(c, k->dilation[0]);
@@ -126,7 +126,7 @@ static void emit_conv(struct nnv_rc *c, struct conv *k, const struct nnv_rc_laye
     if (code == ANEURALNETWORKS_GROUPED_CONV_2D) in[n++] = nnv_rc_int(c, k->groups);
     in[n++] = layer->act;
     if (code == ANEURALNETWORKS_GROUPED_CONV_2D)
-        in[n++] = nnv_rc_bool(c, l.flag);
+        in[n++] = nnv_builder_bool(&c->b, l.flag);
     else
         n = add_dilation(c, k, &l, in, n);
     nnv_rc_emit_n(c, code, n, in, 1, &l.out);
@@ -180,7 +180,7 @@ static void conv2d_transpose(struct nnv_rc *c) {
     struct nnv_rc_layout l = nnv_rc_layout(c, layer.in, layer.out, k.layout, true);
     uint32_t in[16], n = begin(c, &k, &layer, &l, in);
     in[n++] = layer.act;
-    in[n++] = nnv_rc_bool(c, l.flag);
+    in[n++] = nnv_builder_bool(&c->b, l.flag);
     nnv_rc_emit_n(c, ANEURALNETWORKS_TRANSPOSE_CONV_2D, n, in, 1, &l.out);
     nnv_rc_layout_end(c, &l, layer.out);
     nnv_rc_layer_end(c, &layer);
@@ -200,7 +200,7 @@ static void dense(struct nnv_rc *c) {
     struct nnv_rc_shape flat = {2, {(uint32_t)rows, s.dims[1]}}, out = {2, {(uint32_t)rows, s.dims[0]}};
     uint32_t in = x.rank == 2 ? layer.in : nnv_rc_reshaped(c, layer.in, &flat, NNV_RC_NONE), to = layer.out;
     struct nnv_rc_shape wanted = nnv_rc_operand_shape(c, layer.out);
-    if (!nnv_rc_same_shape(&wanted, &out)) to = nnv_rc_temp(c, nnv_rc_operand_encoding(c, layer.out), &out);
+    if (!nnv_rc_same_shape(&wanted, &out)) to = nnv_rc_temp(c, nnv_builder_encoding(&c->b, layer.out), &out);
     NNV_RC_EMIT(c, ANEURALNETWORKS_FULLY_CONNECTED, to, in, layer.weights, layer.bias_operand, layer.act);
     if (to != layer.out) nnv_rc_reshaped(c, to, &wanted, layer.out);
     nnv_rc_layer_end(c, &layer);
@@ -235,7 +235,7 @@ static void batch_matmul(struct nnv_rc *c) {
         return;
     }
     NNV_RC_EMIT(c, ANEURALNETWORKS_BATCH_MATMUL, nnv_rc_result(c, 0), nnv_rc_in(c, 0), nnv_rc_in(c, 1),
-                nnv_rc_bool(c, turn_a), nnv_rc_bool(c, turn_b));
+                nnv_builder_bool(&c->b, turn_a), nnv_builder_bool(&c->b, turn_b));
 }
 
 /* A product of two matrices is a dense layer whose weights may have to be turned. */

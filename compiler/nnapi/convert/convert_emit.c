@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "compiler/nnapi/convert/convert_in.h"
+#include "reference/model/emit.h"
 #include "reference/model/validate.h"
-
-enum { COPIED = 128 }; /* bytes of the largest constant that NNAPI copies */
 
 /* ------------------------------------------------------------------ operands */
 
@@ -20,87 +19,43 @@ struct nnv_rc_shape nnv_rc_operand_shape(const struct nnv_rc *c, uint32_t operan
     return s;
 }
 
-struct nnv_encoding nnv_rc_operand_encoding(const struct nnv_rc *c, uint32_t operand) {
-    if (operand >= c->b.noperands) return NNV_RC_F32_TENSOR;
-    const struct nnv_operand *o = &c->b.operand[operand];
-    return (struct nnv_encoding){o->type, o->scale, o->zero_point};
-}
-
 uint32_t nnv_rc_temp(struct nnv_rc *c, struct nnv_encoding e, const struct nnv_rc_shape *shape) {
-    if (!nnv_rc_ok(c)) return 0;
-    uint32_t operand = nnv_builder_tensor(&c->b, e, shape->rank, shape->dims, NNV_TEMPORARY_VARIABLE);
-    if (c->b.failed) nnv_rc_no_memory(c);
-    return operand;
-}
-
-/* A constant whose bytes are the arena's already. */
-static uint32_t add_const(struct nnv_rc *c, struct nnv_encoding e, const struct nnv_rc_shape *shape, const void *data,
-                          size_t bytes) {
-    uint32_t operand = nnv_rc_temp(c, e, shape);
-    if (!nnv_rc_ok(c)) return 0;
-    struct nnv_operand *o = &c->b.operand[operand];
-    o->lifetime = bytes <= COPIED ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
-    o->data = data;
-    o->bytes = bytes;
-    return operand;
+    return nnv_builder_tensor(&c->b, e, shape->rank, shape->dims, NNV_TEMPORARY_VARIABLE);
 }
 
 uint32_t nnv_rc_const(struct nnv_rc *c, struct nnv_encoding e, const struct nnv_rc_shape *shape, const double *v) {
-    size_t n = nnv_rc_elems(shape), size = nnv_type(e.type)->size;
-    if (!nnv_rc_ok(c)) return 0;
-    void *data = nnv_arena_alloc(c->arena, n, size);
-    if (!data) {
-        nnv_rc_no_memory(c);
-        return 0;
-    }
-    nnv_store(e.type, v, n, data);
-    return add_const(c, e, shape, data, n * size);
+    return nnv_builder_numbers(&c->b, e, shape->rank, shape->dims, v);
 }
 
 uint32_t nnv_rc_filled(struct nnv_rc *c, struct nnv_encoding e, const struct nnv_rc_shape *shape, double v) {
-    size_t n = nnv_rc_elems(shape), size = nnv_type(e.type)->size;
-    if (!nnv_rc_ok(c)) return 0;
-    char *data = nnv_arena_alloc(c->arena, n, size);
-    if (!data) {
-        nnv_rc_no_memory(c);
-        return 0;
-    }
-    for (size_t i = 0; i < n; i++) nnv_store(e.type, &v, 1, data + i * size);
-    return add_const(c, e, shape, data, n * size);
+    return nnv_builder_filled(&c->b, e, shape->rank, shape->dims, v);
 }
 
 uint32_t nnv_rc_one(struct nnv_rc *c, struct nnv_encoding e, double v) {
-    return nnv_rc_const(c, e, &(struct nnv_rc_shape){1, {1}}, &v);
-}
-
-static uint32_t scalar(struct nnv_rc *c, int32_t type, double v) {
-    const struct nnv_rc_shape none = {0};
-    return nnv_rc_const(c, (struct nnv_encoding){type, 0, 0}, &none, &v);
+    return nnv_builder_filled(&c->b, e, 1, &(uint32_t){1}, v);
 }
 
 uint32_t nnv_rc_int(struct nnv_rc *c, int64_t v) {
     if (v < INT32_MIN || v > INT32_MAX) nnv_rc_refuse(c, "%" PRId64 " does not fit in 32 bits", v);
-    return scalar(c, ANEURALNETWORKS_INT32, (double)v);
+    return nnv_builder_int(&c->b, (int32_t)v);
 }
-
-uint32_t nnv_rc_bool(struct nnv_rc *c, bool v) { return scalar(c, ANEURALNETWORKS_BOOL, v); }
 
 uint32_t nnv_rc_float(struct nnv_rc *c, struct nnv_encoding beside, double v) {
     bool half = beside.type == ANEURALNETWORKS_TENSOR_FLOAT16;
-    return scalar(c, half ? ANEURALNETWORKS_FLOAT16 : ANEURALNETWORKS_FLOAT32, v);
+    return nnv_builder_scalar(&c->b, half ? ANEURALNETWORKS_FLOAT16 : ANEURALNETWORKS_FLOAT32, v);
 }
 
 uint32_t nnv_rc_ints(struct nnv_rc *c, size_t n, const int64_t *v) {
-    double numbers[NNV_RELAY_RANK * 2];
+    int32_t narrow[NNV_RELAY_RANK * 2];
     if (n > NNV_RELAY_RANK * 2) {
         nnv_rc_refuse(c, "a list of %zu integers", n);
         return 0;
     }
     for (size_t i = 0; i < n; i++) {
         if (v[i] < INT32_MIN || v[i] > INT32_MAX) nnv_rc_refuse(c, "%" PRId64 " does not fit in 32 bits", v[i]);
-        numbers[i] = (double)v[i];
+        narrow[i] = (int32_t)v[i];
     }
-    return nnv_rc_const(c, NNV_RC_I32_TENSOR, &(struct nnv_rc_shape){1, {(uint32_t)n}}, numbers);
+    return nnv_builder_ints(&c->b, (uint32_t)n, narrow);
 }
 
 /* A constant of the program. */
@@ -113,7 +68,7 @@ static uint32_t made_of(struct nnv_rc *c, uint32_t value) {
         nnv_rc_refuse(c, "a constant whose values are not known; give the program its metadata");
         return 0;
     }
-    if (t->type->dtype != NNV_RELAY_INT64) return add_const(c, e, &shape, t->data, t->bytes);
+    if (t->type->dtype != NNV_RELAY_INT64) return nnv_builder_constant(&c->b, e, shape.rank, shape.dims, t->data);
     const double *v = nnv_rc_numbers(c, value, "a constant");
     for (size_t i = 0; v && i < nnv_rc_elems(&shape); i++)
         if (v[i] < INT32_MIN || v[i] > INT32_MAX) nnv_rc_refuse(c, "an int64 constant of %.17g: NNAPI has int32", v[i]);
@@ -151,70 +106,35 @@ void nnv_rc_is(struct nnv_rc *c, size_t i, uint32_t operand) {
 
 /* ------------------------------------------------------------------ emission */
 
-/** An operation by itself: operand i is input i, then come the outputs. */
-struct alone {
-    struct nnv_subgraph s;
-    struct nnv_operation op;
-    struct nnv_shape *shapes;
-    const void **data;
-};
-
-static bool isolate(struct nnv_rc *c, const struct nnv_operation *op, struct alone *a) {
-    uint32_t n = op->nin + op->nout;
-    struct nnv_operand *o = NNV_NEW(c->scratch, struct nnv_operand, n);
-    uint32_t *index = NNV_NEW(c->scratch, uint32_t, n);
-    a->shapes = NNV_NEW(c->scratch, struct nnv_shape, n);
-    a->data = NNV_NEW(c->scratch, const void *, n);
-    if (!o || !index || !a->shapes || !a->data) return false;
-    a->op = (struct nnv_operation){op->type, op->nin, op->nout, index, index + op->nin};
-    a->s = (struct nnv_subgraph){.noperands = n, .noperations = 1, .operands = o, .operations = &a->op};
-    for (uint32_t i = 0; i < n; i++) {
-        index[i] = i;
-        o[i] = c->b.operand[i < op->nin ? op->in[i] : op->out[i - op->nin]];
-        a->shapes[i] = nnv_operand_shape(&o[i]);
-        a->data[i] = nnv_is_constant(&o[i]) ? o[i].data : NULL;
-    }
-    return true;
-}
-
 /* True (an internal error) if the record refuses nothing but the shapes that the program has for the results. */
-static bool shapes_differ(struct nnv_rc *c, struct alone *a, const char *name) {
+static bool shapes_differ(struct nnv_rc *c, struct nnv_lone *a, const char *name) {
+    const struct nnv_subgraph *s = &a->model.main;
     struct nnv_call *call = NULL;
     char is[160], wanted[160];
-    int level;
-    for (uint32_t i = a->op.nin; i < a->s.noperands; i++) a->shapes[i] = (struct nnv_shape){0};
-    if (nnv_bind(&a->s, &a->op, a->shapes, a->data, NULL, c->scratch, &call, &level, NULL) != NNV_OK) return false;
-    struct nnv_shape declared = nnv_operand_shape(&a->s.operands[a->op.nin]);
+    for (uint32_t i = a->operation.nin; i < s->noperands; i++) a->shapes[i] = (struct nnv_shape){0};
+    if (nnv_bind(s, &a->operation, a->shapes, a->data, NULL, c->scratch, &call, NULL, NULL) != NNV_OK) return false;
+    struct nnv_shape declared = nnv_operand_shape(&s->operands[a->operation.nin]);
     nnv_rc_refuse(c, "internal error: %s gives %s where the program has %s", name,
                   nnv_shape_text(&call->out[0].shape, is, sizeof is), nnv_shape_text(&declared, wanted, sizeof wanted));
     c->st = NNV_INTERNAL;
     return true;
 }
 
-static void check(struct nnv_rc *c, const struct nnv_operation *op) {
-    const char *name = nnv_op(op->type)->name;
-    struct alone a;
-    struct nnv_call *call = NULL;
+static void check(struct nnv_rc *c, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
+                  const uint32_t *out) {
+    const char *name = nnv_op(code)->name;
+    struct nnv_lone lone;
     struct nnv_err err = {0};
-    int level = NNV_LEVEL_MIN, needs = 0;
+    int level = NNV_LEVEL_MIN;
+    bool sound = false; /* each operand by itself */
     nnv_arena_reset(c->scratch);
-    if (!isolate(c, op, &a)) {
-        nnv_rc_no_memory(c);
-        return;
-    }
-    enum nnv_status st = NNV_OK;
-    for (uint32_t i = 0; i < a.s.noperands && !st; i++) {
-        st = nnv_operand_check(&a.s.operands[i], &needs, &err);
-        if (needs > level) level = needs;
-    }
-    bool sound = !st; /* each operand by itself */
-    if (sound) st = nnv_bind(&a.s, &a.op, a.shapes, a.data, NULL, c->scratch, &call, &needs, &err);
+    enum nnv_status st = nnv_emit_isolate(&c->b, code, nin, in, nout, out, c->scratch, &lone, &err);
+    if (st == NNV_OK) st = nnv_emit_check(&lone, c->scratch, &level, &sound, &err);
     if (st == NNV_NO_MEMORY) {
         nnv_rc_no_memory(c);
     } else if (st) {
-        if (!sound || !shapes_differ(c, &a, name)) nnv_rc_refuse(c, "%s: %s", name, err.text);
+        if (!sound || !shapes_differ(c, &lone, name)) nnv_rc_refuse(c, "%s: %s", name, err.text);
     } else {
-        if (needs > level) level = needs;
         if (level > c->limit)
             nnv_rc_refuse(c, "%s in this form and of these types needs feature level %d (%s), and %d (%s) is the limit",
                           name, level, nnv_level_name(level), c->limit, nnv_level_name(c->limit));
@@ -239,14 +159,9 @@ static void keep_from(struct nnv_rc *c) {
 
 void nnv_rc_emit_n(struct nnv_rc *c, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
                    const uint32_t *out) {
-    if (!nnv_rc_ok(c)) return;
+    if (nnv_rc_ok(c)) check(c, code, nin, in, nout, out);
     nnv_builder_operation(&c->b, code, nin, in, nout, out);
-    if (c->b.failed) {
-        nnv_rc_no_memory(c);
-        return;
-    }
-    keep_from(c);
-    if (nnv_rc_ok(c)) check(c, &c->b.operation[c->b.noperations - 1]);
+    if (nnv_rc_ok(c)) keep_from(c);
 }
 
 struct nnv_rc_mark nnv_rc_mark(const struct nnv_rc *c) {
@@ -254,7 +169,7 @@ struct nnv_rc_mark nnv_rc_mark(const struct nnv_rc *c) {
 }
 
 void nnv_rc_back(struct nnv_rc *c, struct nnv_rc_mark mark) {
-    if (c->st != NNV_UNSUPPORTED && c->st != NNV_OK) return;
+    if ((c->st != NNV_UNSUPPORTED && c->st != NNV_OK) || c->b.failed) return;
     const struct nnv_rc_node *nodes[] = {c->node, c->root};
     for (size_t k = 0; k < 2; k++) {
         for (uint32_t i = 0; i < nodes[k]->out.n; i++) {
@@ -273,6 +188,7 @@ void nnv_rc_back(struct nnv_rc *c, struct nnv_rc_mark mark) {
     c->b.noperations = mark.operations;
     c->level = mark.level;
     c->st = NNV_OK;
+    c->b.stopped = false;
     if (c->err) *c->err = (struct nnv_err){0};
 }
 
@@ -290,18 +206,14 @@ static uint32_t extra_axis(const struct nnv_rc_shape *longer, const struct nnv_r
     return longer->rank;
 }
 
-static uint32_t constant_again(struct nnv_rc *c, uint32_t operand, const struct nnv_rc_shape *shape) {
-    struct nnv_operand o = c->b.operand[operand];
-    return add_const(c, nnv_rc_operand_encoding(c, operand), shape, o.data, o.bytes);
-}
-
 uint32_t nnv_rc_reshaped(struct nnv_rc *c, uint32_t operand, const struct nnv_rc_shape *shape, uint32_t to) {
     struct nnv_rc_shape is = nnv_rc_operand_shape(c, operand);
-    struct nnv_encoding e = nnv_rc_operand_encoding(c, operand);
+    struct nnv_encoding e = nnv_builder_encoding(&c->b, operand);
     int64_t dims[NNV_RELAY_RANK];
     if (!nnv_rc_ok(c)) return 0;
     if (to == NNV_RC_NONE && nnv_rc_same_shape(&is, shape)) return operand;
-    if (to == NNV_RC_NONE && nnv_is_constant(&c->b.operand[operand])) return constant_again(c, operand, shape);
+    if (to == NNV_RC_NONE && nnv_is_constant(&c->b.operand[operand]))
+        return nnv_builder_constant(&c->b, e, shape->rank, shape->dims, c->b.operand[operand].data);
     if (to == NNV_RC_NONE) to = nnv_rc_temp(c, e, shape);
     uint32_t at = extra_axis(shape, &is);
     if (e.type == ANEURALNETWORKS_TENSOR_INT32 && c->limit < 6 && at < shape->rank) {
@@ -338,7 +250,7 @@ static void *turn_bytes(struct nnv_rc *c, const struct nnv_operand *o, const uin
 
 uint32_t nnv_rc_transposed(struct nnv_rc *c, uint32_t operand, const uint32_t *perm, uint32_t to) {
     struct nnv_rc_shape is = nnv_rc_operand_shape(c, operand), shape = {is.rank, {0}};
-    struct nnv_encoding e = nnv_rc_operand_encoding(c, operand);
+    struct nnv_encoding e = nnv_builder_encoding(&c->b, operand);
     int64_t axes[NNV_RELAY_RANK];
     bool same = true;
     if (!nnv_rc_ok(c)) return 0;
@@ -350,7 +262,7 @@ uint32_t nnv_rc_transposed(struct nnv_rc *c, uint32_t operand, const uint32_t *p
     if (same && to == NNV_RC_NONE) return operand;
     struct nnv_operand o = c->b.operand[operand];
     if (to == NNV_RC_NONE && nnv_is_constant(&o))
-        return add_const(c, e, &shape, turn_bytes(c, &o, perm, &shape), o.bytes);
+        return nnv_builder_constant(&c->b, e, shape.rank, shape.dims, turn_bytes(c, &o, perm, &shape));
     if (to == NNV_RC_NONE) to = nnv_rc_temp(c, e, &shape);
     NNV_RC_EMIT(c, ANEURALNETWORKS_TRANSPOSE, to, operand, nnv_rc_ints(c, is.rank, axes));
     return to;
@@ -403,7 +315,7 @@ struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t res
         struct nnv_rc_shape s = nnv_rc_operand_shape(c, result), turned = s;
         for (uint32_t i = 0; i < 4; i++) turned.dims[i] = s.dims[TO_NHWC[i]];
         l.in = as_nhwc(c, data);
-        l.out = nnv_rc_temp(c, nnv_rc_operand_encoding(c, result), &turned);
+        l.out = nnv_rc_temp(c, nnv_builder_encoding(&c->b, result), &turned);
     }
     l.shape = nnv_rc_operand_shape(c, l.in);
     l.out_shape = nnv_rc_operand_shape(c, l.out);

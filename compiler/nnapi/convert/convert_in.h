@@ -215,7 +215,6 @@ uint32_t nnv_rc_filled(struct nnv_rc *c, struct nnv_encoding e, const struct nnv
 /** A constant [1] of a stored number. */
 uint32_t nnv_rc_one(struct nnv_rc *c, struct nnv_encoding e, double v);
 uint32_t nnv_rc_int(struct nnv_rc *c, int64_t v);
-uint32_t nnv_rc_bool(struct nnv_rc *c, bool v);
 /** A FLOAT16 scalar beside float16 tensors, else FLOAT32. */
 uint32_t nnv_rc_float(struct nnv_rc *c, struct nnv_encoding beside, double v);
 uint32_t nnv_rc_ints(struct nnv_rc *c, size_t n, const int64_t *v);
@@ -243,7 +242,6 @@ void nnv_rc_back(struct nnv_rc *c, struct nnv_rc_mark mark);
 
 /** What an operand is. */
 struct nnv_rc_shape nnv_rc_operand_shape(const struct nnv_rc *c, uint32_t operand);
-struct nnv_encoding nnv_rc_operand_encoding(const struct nnv_rc *c, uint32_t operand);
 /** The same elements in another shape, written to `to`, or (NNV_RC_NONE) to a temporary; the operand that has them. */
 uint32_t nnv_rc_reshaped(struct nnv_rc *c, uint32_t operand, const struct nnv_rc_shape *shape, uint32_t to);
 /** Axis i of the result is axis perm[i] of the operand; a constant is turned now. */

@@ -106,7 +106,7 @@ static uint32_t widened(struct nnv_rc *c, uint32_t operand) {
 static void float_weights(struct nnv_rc *c, struct making *k, bool widen) {
     uint32_t from = arranged(c, k, nnv_rc_in(c, 1));
     if (!nnv_rc_ok(c)) return;
-    k->encoding = widen ? NNV_RC_F32_TENSOR : nnv_rc_operand_encoding(c, from);
+    k->encoding = widen ? NNV_RC_F32_TENSOR : nnv_builder_encoding(&c->b, from);
     if (nnv_is_constant(&c->b.operand[from]) && (widen || k->l->norm))
         from = remade(c, k, from, k->encoding, 0, k->l->norm ? k->factor : NULL);
     else if (widen)
@@ -194,7 +194,7 @@ static void make_bias(struct nnv_rc *c, struct making *k, struct nnv_encoding e)
     if (bias && !nnv_rc_is_const(c, bias->args[1].v[0])) {
         if (k->l->norm) nnv_rc_refuse(c, "the bias before nn.batch_norm must be a constant");
         uint32_t operand = nnv_rc_use(c, bias->args[1].v[0]);
-        if (nnv_rc_ok(c) && nnv_rc_operand_encoding(c, operand).type != e.type) operand = widened(c, operand);
+        if (nnv_rc_ok(c) && nnv_builder_encoding(&c->b, operand).type != e.type) operand = widened(c, operand);
         k->l->bias_operand = nnv_rc_reshaped(c, operand, &shape, NNV_RC_NONE);
         return;
     }
@@ -239,9 +239,9 @@ static void make_out(struct nnv_rc *c, struct nnv_rc_layer *l) {
     if (!nnv_rc_ok(c)) return;
     if (l->clip && l->requantize) {
         nnv_rc_clip_bounds(l->clip, &low, &high);
-        act = act_of_codes(nnv_rc_operand_encoding(c, l->out), low, high);
+        act = act_of_codes(nnv_builder_encoding(&c->b, l->out), low, high);
         if (act < 0) {
-            l->out = nnv_rc_temp(c, nnv_rc_operand_encoding(c, l->out), &shape);
+            l->out = nnv_rc_temp(c, nnv_builder_encoding(&c->b, l->out), &shape);
             act = ANEURALNETWORKS_FUSED_NONE;
         }
     } else if (l->clip) {
@@ -283,7 +283,7 @@ static void make_float(struct nnv_rc *c, struct making *k) {
     k->l->in = nnv_rc_use(c, k->l->data);
     if (widen && nnv_rc_ok(c)) k->l->in = widened(c, k->l->in);
     float_weights(c, k, widen);
-    if (nnv_rc_ok(c)) make_bias(c, k, widen ? NNV_RC_F32_TENSOR : nnv_rc_operand_encoding(c, k->l->in));
+    if (nnv_rc_ok(c)) make_bias(c, k, widen ? NNV_RC_F32_TENSOR : nnv_builder_encoding(&c->b, k->l->in));
 }
 
 struct nnv_rc_layer nnv_rc_layer(struct nnv_rc *c, uint32_t channels, const struct nnv_rc_weights *w) {

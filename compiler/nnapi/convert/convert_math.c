@@ -69,7 +69,7 @@ static void range_of(struct nnv_encoding e, double *least, double *most) {
 }
 
 void nnv_rc_limited(struct nnv_rc *c, uint32_t in, uint32_t out, double low, double high) {
-    struct nnv_encoding e = nnv_rc_operand_encoding(c, in);
+    struct nnv_encoding e = nnv_builder_encoding(&c->b, in);
     struct nnv_rc_shape shape = nnv_rc_operand_shape(c, in);
     double least, most;
     range_of(e, &least, &most);
@@ -105,7 +105,7 @@ static void limit(struct nnv_rc *c) {
     }
     nnv_rc_clip_bounds(c->node, &low, &high);
     uint32_t in = nnv_rc_in(c, 0);
-    range_of(nnv_rc_operand_encoding(c, in), &least, &most);
+    range_of(nnv_builder_encoding(&c->b, in), &least, &most);
     if (floats) { /* beyond what floats hold there is nothing to limit */
         low = low <= -(double)FLT_MAX ? -HUGE_VAL : low;
         high = high >= (double)FLT_MAX ? HUGE_VAL : high;

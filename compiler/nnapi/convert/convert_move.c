@@ -107,7 +107,7 @@ struct part {
 
 static void cut(struct nnv_rc *c, uint32_t in, const struct part *p, uint32_t to) {
     struct nnv_rc_shape x = nnv_rc_operand_shape(c, in), y = nnv_rc_operand_shape(c, to);
-    int32_t type = nnv_rc_operand_encoding(c, in).type;
+    int32_t type = nnv_builder_encoding(&c->b, in).type;
     int64_t size[NNV_RELAY_RANK];
     for (uint32_t i = 0; i < y.rank; i++) size[i] = y.dims[i];
     if (type == ANEURALNETWORKS_TENSOR_INT32 && !p->steps) {
@@ -299,7 +299,7 @@ static void depth_space(struct nnv_rc *c) {
     if (strcmp(mode, "DCR") != 0) nnv_rc_refuse(c, "mode %s: NNAPI has only DCR", mode);
     struct nnv_rc_layout l = nnv_rc_layout(c, nnv_rc_in(c, 0), out, nnv_rc_text_attr(c, "layout", "NCHW"), true);
     uint32_t in[3] = {l.in, nnv_rc_int(c, nnv_rc_int_attr(c, "block_size", 0))}, n = 2;
-    if (l.flag) in[n++] = nnv_rc_bool(c, true);
+    if (l.flag) in[n++] = nnv_builder_bool(&c->b, true);
     nnv_rc_emit_n(c, c->node->row->code, n, in, 1, &l.out);
     nnv_rc_layout_end(c, &l, out);
 }

@@ -106,7 +106,7 @@ static void instance_norm(struct nnv_rc *c) {
     uint32_t to = equal && n ? nnv_rc_result(c, 0) : nnv_rc_temp(c, e, &x);
     NNV_RC_EMIT(c, ANEURALNETWORKS_INSTANCE_NORMALIZATION, to, in, nnv_rc_float(c, e, equal && n ? factor[0] : 1),
                 nnv_rc_float(c, e, equal && n ? shift[0] : 0), nnv_rc_float(c, e, nnv_rc_num_attr(c, "epsilon", 1e-5)),
-                nnv_rc_bool(c, nchw));
+                nnv_builder_bool(&c->b, nchw));
     if (!equal && nnv_rc_ok(c)) scale_shift(c, to, axis, factor, shift);
 }
 
@@ -143,7 +143,7 @@ static void l2_normalize(struct nnv_rc *c) {
     uint32_t in = nnv_rc_in(c, 0), square = nnv_rc_temp(c, e, &x), sum = nnv_rc_temp(c, e, &one),
              least = nnv_rc_temp(c, e, &one), root = nnv_rc_temp(c, e, &one);
     NNV_RC_EMIT(c, ANEURALNETWORKS_MUL, square, in, in, nnv_rc_int(c, 0));
-    NNV_RC_EMIT(c, ANEURALNETWORKS_REDUCE_SUM, sum, square, nnv_rc_ints(c, n, axes), nnv_rc_bool(c, true));
+    NNV_RC_EMIT(c, ANEURALNETWORKS_REDUCE_SUM, sum, square, nnv_rc_ints(c, n, axes), nnv_builder_bool(&c->b, true));
     NNV_RC_EMIT(c, ANEURALNETWORKS_MAXIMUM, least, sum, nnv_rc_one(c, e, eps));
     NNV_RC_EMIT(c, ANEURALNETWORKS_RSQRT, root, least);
     NNV_RC_EMIT(c, ANEURALNETWORKS_MUL, nnv_rc_result(c, 0), in, root, nnv_rc_int(c, 0));

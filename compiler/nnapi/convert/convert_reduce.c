@@ -32,7 +32,7 @@ static void reduce(struct nnv_rc *c) {
     bool all = n == x.rank && !keep; /* a result without dimensions: one of 1 is left, then changed */
     bool same = !all || nnv_rc_same_shape(&kept, &out);
     uint32_t to = same ? nnv_rc_result(c, 0) : nnv_rc_temp(c, nnv_rc_encoding(c, nnv_rc_out(c, 0)), &kept);
-    uint32_t keeps = code == ANEURALNETWORKS_MEAN ? nnv_rc_int(c, keep || all) : nnv_rc_bool(c, keep || all);
+    uint32_t keeps = code == ANEURALNETWORKS_MEAN ? nnv_rc_int(c, keep || all) : nnv_builder_bool(&c->b, keep || all);
     NNV_RC_EMIT(c, code, to, nnv_rc_in(c, 0), nnv_rc_ints(c, n, axes), keeps);
     if (!same) nnv_rc_reshaped(c, to, &out, nnv_rc_result(c, 0));
 }

@@ -19,7 +19,7 @@ static void emit_pool(struct nnv_rc *c, int32_t code, const char *layout, const 
     uint32_t in[11] = {l.in}, n = 1;
     for (size_t i = 0; i < 8; i++) in[n++] = nnv_rc_int(c, order[i]);
     in[n++] = nnv_rc_act(c);
-    if (l.flag) in[n++] = nnv_rc_bool(c, true);
+    if (l.flag) in[n++] = nnv_builder_bool(&c->b, true);
     nnv_rc_emit_n(c, code, n, in, 1, &l.out);
     nnv_rc_layout_end(c, &l, out);
 }
@@ -70,7 +70,7 @@ static void average_with_zeros(struct nnv_rc *c, const char *layout, struct pool
     uint32_t in[11] = {l.in}, n = 1;
     for (size_t i = 0; i < 8; i++) in[n++] = nnv_rc_int(c, order[i]);
     in[n++] = nnv_rc_act(c);
-    if (l.flag) in[n++] = nnv_rc_bool(c, true);
+    if (l.flag) in[n++] = nnv_builder_bool(&c->b, true);
     nnv_rc_emit_n(c, ANEURALNETWORKS_AVERAGE_POOL_2D, n, in, 1, &l.out);
     nnv_rc_layout_end(c, &l, out);
 }
@@ -133,10 +133,10 @@ static void emit_resize(struct nnv_rc *c, bool nearest, bool corners, bool half)
     in[n++] = l.in;
     in[n++] = nnv_rc_int(c, l.out_shape.dims[l.w]);
     in[n++] = nnv_rc_int(c, l.out_shape.dims[l.h]);
-    if (l.flag || nearest || corners || half) in[n++] = nnv_rc_bool(c, l.flag);
+    if (l.flag || nearest || corners || half) in[n++] = nnv_builder_bool(&c->b, l.flag);
     if (corners || half) {
-        in[n++] = nnv_rc_bool(c, corners);
-        in[n++] = nnv_rc_bool(c, half);
+        in[n++] = nnv_builder_bool(&c->b, corners);
+        in[n++] = nnv_builder_bool(&c->b, half);
     }
     nnv_rc_emit_n(c, nearest ? ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR : ANEURALNETWORKS_RESIZE_BILINEAR, n, in, 1,
                   &l.out);
