@@ -198,6 +198,8 @@ struct nnv_op {
 #define NNV_OP_FORM(IN, OUT) .forms = (const struct nnv_form[]){NNV_FORM("", IN, OUT)}, .nforms = 1
 /** Its signatures, an array. */
 #define NNV_OP_SIGS(SIGS) .sigs = SIGS, .nsigs = NNV_COUNT_OF(SIGS)
+/** Its hooks, functions and lists of these names in its file, behind OF where a file has several operations. */
+#define NNV_OP_HOOKS(OF) .infer = OF##infer, .eval = OF##eval, .variants = OF##variants, .sample = OF##sample
 /** A signature of a tensor and a scalar. */
 #define NNV_SIG_SCALAR(LEVEL, TYPE, SCALAR)                                                                            \
     {                                                                                                                  \

@@ -131,8 +131,5 @@ const struct nnv_op nnv_op_BATCH_MATMUL = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .linear = true,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

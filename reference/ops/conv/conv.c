@@ -53,10 +53,10 @@ static const struct nnv_sig sigs[] = {
     NNV_CONV_SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_SYMM_PER_CHANNEL, INT32),
 };
 
-static const struct nnv_window_ids rows_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_TOP, NNV_CONV_PAD_BOTTOM,
-                                               NNV_CONV_STRIDE_H, NNV_CONV_DILATION_H};
-static const struct nnv_window_ids cols_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_LEFT, NNV_CONV_PAD_RIGHT,
-                                               NNV_CONV_STRIDE_W, NNV_CONV_DILATION_W};
+const struct nnv_window_ids nnv_conv_rows = {NNV_CONV_SCHEME, NNV_CONV_PAD_TOP, NNV_CONV_PAD_BOTTOM, NNV_CONV_STRIDE_H,
+                                             NNV_CONV_DILATION_H};
+const struct nnv_window_ids nnv_conv_cols = {NNV_CONV_SCHEME, NNV_CONV_PAD_LEFT, NNV_CONV_PAD_RIGHT, NNV_CONV_STRIDE_W,
+                                             NNV_CONV_DILATION_W};
 
 static bool depthwise(const struct nnv_op *op) { return op->code == ANEURALNETWORKS_DEPTHWISE_CONV_2D; }
 
@@ -87,25 +87,23 @@ static enum nnv_status infer_channels(const struct nnv_call *c, uint32_t in, uin
     return NNV_OK;
 }
 
-/* [N,H',W',Cout], or in the order of NCHW. */
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    return nnv_conv_infer(c, infer_channels, out, err);
+}
+
+enum nnv_status nnv_conv_infer(const struct nnv_call *c,
+                               enum nnv_status (*channels)(const struct nnv_call *c, uint32_t in, uint32_t *out,
+                                                           struct nnv_err *err),
+                               struct nnv_shape *out, struct nnv_err *err) {
     const struct nnv_shape *x = &nnv_in(c, NNV_CONV_X)->shape, *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
-    struct nnv_shape y = nnv_shape_of_rank(4);
-    y.dims[0] = nnv_dim(x, 0);
     bool known = nnv_known(c, NNV_CONV_NCHW);
     struct nnv_layout l = nnv_layout_of(known && nnv_int(c, NNV_CONV_NCHW));
-    uint32_t channels = NNV_DIM_UNKNOWN;
-    enum nnv_status st = infer_channels(c, known ? nnv_dim(x, l.c) : NNV_DIM_UNKNOWN, &channels, err);
-    if (!st && known) {
-        struct nnv_window h, w;
-        st = nnv_window_of(c, &rows_ids, nnv_dim(x, l.h), nnv_dim(f, 1), "height", &h, err);
-        if (!st) st = nnv_window_of(c, &cols_ids, nnv_dim(x, l.w), nnv_dim(f, 2), "width", &w, err);
-        if (st) return st;
-        y.dims[l.c] = channels;
-        y.dims[l.h] = h.out;
-        y.dims[l.w] = w.out;
-    }
-    if (!st) out[0] = y;
+    uint32_t n = NNV_DIM_UNKNOWN;
+    struct nnv_window h = {.out = NNV_DIM_UNKNOWN}, w = h;
+    enum nnv_status st = channels(c, known ? nnv_dim(x, l.c) : NNV_DIM_UNKNOWN, &n, err);
+    if (!st && known) st = nnv_window_of(c, &nnv_conv_rows, nnv_dim(x, l.h), nnv_dim(f, 1), "height", &h, err);
+    if (!st && known) st = nnv_window_of(c, &nnv_conv_cols, nnv_dim(x, l.w), nnv_dim(f, 2), "width", &w, err);
+    if (!st) out[0] = known ? nnv_image_shape(x, l, n, h.out, w.out) : nnv_image_unknown(x);
     return st;
 }
 
@@ -127,8 +125,8 @@ static enum nnv_status conv_of(const struct nnv_call *c, struct conv *g, struct 
                        .y = nnv_image_of(&c->out[0].shape, nchw)};
     g->fh = f->dims[1];
     g->fw = f->dims[2];
-    enum nnv_status st = nnv_window_of(c, &rows_ids, g->x.h, g->fh, "height", &h, err);
-    if (!st) st = nnv_window_of(c, &cols_ids, g->x.w, g->fw, "width", &w, err);
+    enum nnv_status st = nnv_window_of(c, &nnv_conv_rows, g->x.h, g->fh, "height", &h, err);
+    if (!st) st = nnv_window_of(c, &nnv_conv_cols, g->x.w, g->fw, "width", &w, err);
     if (st) return st;
     g->top = h.head;
     g->left = w.head;
@@ -267,9 +265,9 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 /* ------------------------------------------------------------------ samples */
 
 #define VARIANTS                                                                                                       \
-    "valid", "same", "explicit", "stride_same", "stride_valid", "stride_explicit", "nchw_same", "nchw_explicit",       \
-        "nchw_stride_valid", "dilation_same", "dilation_valid", "dilation_explicit", "nchw_dilation_explicit",         \
-        "pointwise", "pointwise_stride_valid", "even_same", "relu", "relu1", "relu6", "wide", "large_same", "inputs"
+    NNV_WINDOW_VARIANTS, "nchw_explicit", "nchw_stride_valid", "dilation_same", "dilation_valid", "dilation_explicit", \
+        "nchw_dilation_explicit", "pointwise", "pointwise_stride_valid", "even_same", "relu", "relu1", "relu6",        \
+        "wide", "large_same", "inputs"
 static const char *const conv_variants[] = {VARIANTS, "winograd", NULL};
 static const char *const depthwise_variants[] = {VARIANTS, "multiplier", "nchw_multiplier_stride_same", NULL};
 
@@ -299,8 +297,8 @@ static void sample(struct nnv_sample *s) {
     uint32_t channels = dw ? g.c * multiplier : nnv_sample_dim(s, 2, wide || large ? 33 : 8);
     s->form = &s->op->forms[g.scheme ? 0 : 1];
     set_tensors(s, &g, channels);
-    nnv_window_set(s, &rows_ids, &g, true);
-    nnv_window_set(s, &cols_ids, &g, false);
+    nnv_window_set(s, &nnv_conv_rows, &g, true);
+    nnv_window_set(s, &nnv_conv_cols, &g, false);
     if (dw) nnv_sample_scalar(s, NNV_CONV_MULTIPLIER, multiplier);
     nnv_sample_scalar(s, NNV_CONV_ACT, nnv_fuse_drawn(s));
     if (g.nchw || nnv_sample_is(s, "dilation")) nnv_sample_scalar(s, NNV_CONV_NCHW, g.nchw);

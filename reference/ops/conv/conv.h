@@ -64,10 +64,16 @@ enum {
         }                                                                                                              \
     }
 
-/** The output of all of them. */
+/** The output of all of them, and the scalars of height and width. */
 extern const struct nnv_slot nnv_conv_output[1];
+extern const struct nnv_window_ids nnv_conv_rows, nnv_conv_cols;
 
 /** Per-channel scales must run along the filter's output channels. */
 enum nnv_status nnv_conv_check(const struct nnv_call *c, struct nnv_err *err);
+/** [N,H',W',Cout], or in the order of NCHW; channels finds Cout from the input channels, as far as known. */
+enum nnv_status nnv_conv_infer(const struct nnv_call *c,
+                               enum nnv_status (*channels)(const struct nnv_call *c, uint32_t in, uint32_t *out,
+                                                           struct nnv_err *err),
+                               struct nnv_shape *out, struct nnv_err *err);
 
 #endif

@@ -12,6 +12,20 @@ const struct nnv_sig nnv_direct_sigs[NNV_DIRECT_SIGS] = {
     NNV_CONV_SIG(4, QUANT8_ASYMM_SIGNED, QUANT8_SYMM_PER_CHANNEL, INT32),
 };
 
+struct nnv_direct nnv_direct_of(const struct nnv_kernel *k, uint32_t groups) {
+    const struct nnv_shape *f = nnv_in_shape(k, NNV_CONV_FILTER);
+    bool nchw = nnv_int(k->call, NNV_CONV_NCHW);
+    bool steps_of_1 = nnv_int(k->call, NNV_CONV_STRIDE_H) == 1 && nnv_int(k->call, NNV_CONV_STRIDE_W) == 1;
+    return (struct nnv_direct){
+        .x = nnv_image_of(nnv_in_shape(k, NNV_CONV_X), nchw),
+        .y = nnv_image_of(nnv_out_shape(k, 0), nchw),
+        .fh = f->dims[1],
+        .fw = f->dims[2],
+        .groups = groups,
+        .winograd = f->dims[1] == 3 && f->dims[2] == 3 && steps_of_1,
+    };
+}
+
 /* The sums of one output position, of all channels. */
 static void sum_position(const struct nnv_direct *d, const double *x, const int64_t *rows, const int64_t *cols,
                          const double *f, double *sums) {

@@ -20,6 +20,8 @@ struct nnv_direct {
     double terms;        /**< products in a sum, at most */
     bool winograd;
 };
+/** The convolution of this row, but for rows, cols and terms. */
+struct nnv_direct nnv_direct_of(const struct nnv_kernel *k, uint32_t groups);
 /** Writes output 0 and the multipliers. NNV_NO_MEMORY. */
 NNV_USE_RESULT enum nnv_status nnv_direct_eval(struct nnv_kernel *k, const struct nnv_direct *d, struct nnv_err *err);
 

@@ -115,8 +115,5 @@ const struct nnv_op nnv_op_FULLY_CONNECTED = {
     .zero = NNV_ZERO_BATCH,
     .linear = true,
     .level_of = nnv_linear_level,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

@@ -16,11 +16,6 @@ static const struct nnv_form forms[] = {
     NNV_FORM("explicit", explicit_inputs, nnv_conv_output),
 };
 
-static const struct nnv_window_ids rows_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_TOP, NNV_CONV_PAD_BOTTOM,
-                                               NNV_CONV_STRIDE_H, -1};
-static const struct nnv_window_ids cols_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_LEFT, NNV_CONV_PAD_RIGHT,
-                                               NNV_CONV_STRIDE_W, -1};
-
 /* The output channels; groups must divide them, and the input channels are groups times the filter's depth. */
 static enum nnv_status infer_channels(const struct nnv_call *c, uint32_t in, uint32_t *out, struct nnv_err *err) {
     const struct nnv_shape *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
@@ -40,24 +35,7 @@ static enum nnv_status infer_channels(const struct nnv_call *c, uint32_t in, uin
 }
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
-    const struct nnv_shape *x = &nnv_in(c, NNV_CONV_X)->shape, *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
-    struct nnv_shape y = nnv_shape_of_rank(4);
-    y.dims[0] = nnv_dim(x, 0);
-    bool known = nnv_known(c, NNV_CONV_NCHW);
-    struct nnv_layout l = nnv_layout_of(known && nnv_int(c, NNV_CONV_NCHW));
-    uint32_t channels;
-    enum nnv_status st = infer_channels(c, known ? nnv_dim(x, l.c) : NNV_DIM_UNKNOWN, &channels, err);
-    if (!st && known) {
-        struct nnv_window h, w;
-        st = nnv_window_of(c, &rows_ids, nnv_dim(x, l.h), nnv_dim(f, 1), "height", &h, err);
-        if (!st) st = nnv_window_of(c, &cols_ids, nnv_dim(x, l.w), nnv_dim(f, 2), "width", &w, err);
-        if (st) return st;
-        y.dims[l.c] = channels;
-        y.dims[l.h] = h.out;
-        y.dims[l.w] = w.out;
-    }
-    if (!st) out[0] = y;
-    return st;
+    return nnv_conv_infer(c, infer_channels, out, err);
 }
 
 /* The input position of each tap of each output position. */
@@ -78,30 +56,14 @@ static enum nnv_status positions(struct nnv_kernel *k, const struct nnv_window_i
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
-    const struct nnv_shape *f = nnv_in_shape(k, NNV_CONV_FILTER);
-    bool nchw = nnv_int(k->call, NNV_CONV_NCHW);
-    struct nnv_direct d = {
-        .x = nnv_image_of(nnv_in_shape(k, NNV_CONV_X), nchw),
-        .y = nnv_image_of(nnv_out_shape(k, 0), nchw),
-        .fh = f->dims[1],
-        .fw = f->dims[2],
-        .groups = (uint32_t)nnv_int(k->call, NNV_CONV_GROUPS),
-    };
-    d.terms = (double)d.fh * d.fw * f->dims[3];
-    d.winograd =
-        d.fh == 3 && d.fw == 3 && nnv_int(k->call, NNV_CONV_STRIDE_H) == 1 && nnv_int(k->call, NNV_CONV_STRIDE_W) == 1;
-    enum nnv_status st = positions(k, &rows_ids, d.x.h, d.fh, d.y.h, &d.rows, err);
-    if (!st) st = positions(k, &cols_ids, d.x.w, d.fw, d.y.w, &d.cols, err);
+    struct nnv_direct d = nnv_direct_of(k, (uint32_t)nnv_int(k->call, NNV_CONV_GROUPS));
+    d.terms = (double)d.fh * d.fw * nnv_in_shape(k, NNV_CONV_FILTER)->dims[3];
+    enum nnv_status st = positions(k, &nnv_conv_rows, d.x.h, d.fh, d.y.h, &d.rows, err);
+    if (!st) st = positions(k, &nnv_conv_cols, d.x.w, d.fw, d.y.w, &d.cols, err);
     return st ? st : nnv_direct_eval(k, &d, err);
 }
 
-static const char *const variants[] = {"valid",
-                                       "same",
-                                       "explicit",
-                                       "stride_same",
-                                       "stride_valid",
-                                       "stride_explicit",
-                                       "nchw_same",
+static const char *const variants[] = {NNV_WINDOW_VARIANTS,
                                        "nchw_stride_explicit",
                                        "pointwise",
                                        "even_same",
@@ -124,8 +86,8 @@ static void sample(struct nnv_sample *s) {
     g.c = groups * depth;
     s->form = &forms[g.scheme ? 0 : 1];
     nnv_direct_set(s, &g, groups * share, depth);
-    nnv_window_set(s, &rows_ids, &g, true);
-    nnv_window_set(s, &cols_ids, &g, false);
+    nnv_window_set(s, &nnv_conv_rows, &g, true);
+    nnv_window_set(s, &nnv_conv_cols, &g, false);
     nnv_sample_scalar(s, NNV_CONV_GROUPS, groups);
 }
 
@@ -139,8 +101,5 @@ const struct nnv_op nnv_op_GROUPED_CONV_2D = {
     .rounding = NNV_ROUND_LINEAR,
     .linear = true,
     .check = nnv_conv_check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

@@ -22,11 +22,6 @@ static const struct nnv_form forms[] = {
     NNV_FORM("explicit", explicit_inputs, nnv_conv_output),
 };
 
-static const struct nnv_window_ids rows_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_TOP, NNV_CONV_PAD_BOTTOM,
-                                               NNV_CONV_STRIDE_H, -1};
-static const struct nnv_window_ids cols_ids = {NNV_CONV_SCHEME, NNV_CONV_PAD_LEFT, NNV_CONV_PAD_RIGHT,
-                                               NNV_CONV_STRIDE_W, -1};
-
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
     const struct nnv_arg *a = nnv_in(c, NNV_CONV_OUT_SHAPE);
     if (a && !nnv_dim_agree(nnv_dim(&a->shape, 0), 4))
@@ -75,13 +70,12 @@ static enum nnv_status window(const struct nnv_call *c, const struct nnv_window_
     int32_t stride = nnv_int(c, ids->stride);
     enum nnv_status st = nnv_in(c, NNV_CONV_SCHEME) ? implicit_window(c, stride, in, filter, at, w, err)
                                                     : explicit_window(c, ids, stride, in, filter, w, err);
-    return st ? nnv_at(err, st, "%s", at == 3 || ids == &cols_ids ? "width" : "height") : NNV_OK;
+    return st ? nnv_at(err, st, "%s", at == 3 || ids == &nnv_conv_cols ? "width" : "height") : NNV_OK;
 }
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     const struct nnv_shape *x = &nnv_in(c, NNV_CONV_X)->shape, *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
-    struct nnv_shape y = nnv_shape_of_rank(4);
-    y.dims[0] = nnv_dim(x, 0);
+    struct nnv_shape y = nnv_image_unknown(x);
     uint32_t channels = nnv_dim(f, 0);
     enum nnv_status st = nnv_extent_agree(c, NNV_CONV_BIAS, 0, &channels, err);
     if (!st && nnv_known(c, NNV_CONV_NCHW)) {
@@ -89,12 +83,10 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
         struct nnv_window h, w;
         uint32_t depth = nnv_dim(x, l.c);
         st = nnv_extent_agree(c, NNV_CONV_FILTER, 3, &depth, err);
-        if (!st) st = window(c, &rows_ids, nnv_dim(x, l.h), nnv_dim(f, 1), l.h, &h, err);
-        if (!st) st = window(c, &cols_ids, nnv_dim(x, l.w), nnv_dim(f, 2), l.w, &w, err);
+        if (!st) st = window(c, &nnv_conv_rows, nnv_dim(x, l.h), nnv_dim(f, 1), l.h, &h, err);
+        if (!st) st = window(c, &nnv_conv_cols, nnv_dim(x, l.w), nnv_dim(f, 2), l.w, &w, err);
         if (st) return st;
-        y.dims[l.c] = channels;
-        y.dims[l.h] = h.out;
-        y.dims[l.w] = w.out;
+        y = nnv_image_shape(x, l, channels, h.out, w.out);
     }
     if (!st) out[0] = y;
     return st;
@@ -121,32 +113,16 @@ static enum nnv_status positions(struct nnv_kernel *k, const struct nnv_window_i
 static uint32_t meeting(uint32_t filter, int32_t stride) { return (filter - 1) / (uint32_t)stride + 1; }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
-    const struct nnv_shape *f = nnv_in_shape(k, NNV_CONV_FILTER);
-    bool nchw = nnv_int(k->call, NNV_CONV_NCHW);
-    struct nnv_layout l = nnv_layout_of(nchw);
-    struct nnv_direct d = {
-        .x = nnv_image_of(nnv_in_shape(k, NNV_CONV_X), nchw),
-        .y = nnv_image_of(nnv_out_shape(k, 0), nchw),
-        .fh = f->dims[1],
-        .fw = f->dims[2],
-        .groups = 1,
-    };
+    struct nnv_layout l = nnv_layout_of(nnv_int(k->call, NNV_CONV_NCHW));
+    struct nnv_direct d = nnv_direct_of(k, 1);
     d.terms = (double)meeting(d.fh, nnv_int(k->call, NNV_CONV_STRIDE_H)) *
               meeting(d.fw, nnv_int(k->call, NNV_CONV_STRIDE_W)) * d.x.c;
-    d.winograd =
-        d.fh == 3 && d.fw == 3 && nnv_int(k->call, NNV_CONV_STRIDE_H) == 1 && nnv_int(k->call, NNV_CONV_STRIDE_W) == 1;
-    enum nnv_status st = positions(k, &rows_ids, d.x.h, d.fh, d.y.h, l.h, &d.rows, err);
-    if (!st) st = positions(k, &cols_ids, d.x.w, d.fw, d.y.w, l.w, &d.cols, err);
+    enum nnv_status st = positions(k, &nnv_conv_rows, d.x.h, d.fh, d.y.h, l.h, &d.rows, err);
+    if (!st) st = positions(k, &nnv_conv_cols, d.x.w, d.fw, d.y.w, l.w, &d.cols, err);
     return st ? st : nnv_direct_eval(k, &d, err);
 }
 
-static const char *const variants[] = {"valid",
-                                       "same",
-                                       "explicit",
-                                       "stride_same",
-                                       "stride_valid",
-                                       "stride_explicit",
-                                       "nchw_same",
+static const char *const variants[] = {NNV_WINDOW_VARIANTS,
                                        "nchw_stride_valid",
                                        "nchw_stride_explicit",
                                        "pointwise_stride_valid",
@@ -179,8 +155,8 @@ static void sample(struct nnv_sample *s) {
     }
     nnv_direct_set(s, &g, channels, g.c);
     s->form = &forms[g.scheme ? 0 : 1];
-    nnv_window_set(s, &rows_ids, &g, true);
-    nnv_window_set(s, &cols_ids, &g, false);
+    nnv_window_set(s, &nnv_conv_rows, &g, true);
+    nnv_window_set(s, &nnv_conv_cols, &g, false);
     if (!g.scheme) return;
     uint32_t dims[4];
     nnv_sample_image(dims, g.n, (uint32_t)output_extent(s, g.scheme, g.h, g.stride_h, g.fh),
@@ -200,8 +176,5 @@ const struct nnv_op nnv_op_TRANSPOSE_CONV_2D = {
     .zero = NNV_ZERO_BATCH,
     .linear = true,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

@@ -10,7 +10,7 @@ enum nnv_status nnv_window_of(const struct nnv_call *c, const struct nnv_window_
         known(c, ids->dilation)) {
         r.head = nnv_int(c, ids->head);
         r.tail = nnv_int(c, ids->tail);
-        int32_t dilation = ids->dilation < 0 ? 1 : nnv_int(c, ids->dilation);
+        int32_t dilation = ids->dilation >= 0 && nnv_in(c, ids->dilation) ? nnv_int(c, ids->dilation) : 1;
         enum nnv_status st =
             nnv_window(in, filter, nnv_int(c, ids->stride), dilation, nnv_int(c, ids->scheme), &r, err);
         if (st) return nnv_at(err, st, "%s", what);

@@ -29,6 +29,21 @@ static inline struct nnv_layout nnv_layout_of(bool nchw) {
     return nchw ? (struct nnv_layout){1, 2, 3} : (struct nnv_layout){3, 1, 2};
 }
 
+/** The shape of an image: the batch of shape x, and these extents in that layout. */
+static inline struct nnv_shape nnv_image_shape(const struct nnv_shape *x, struct nnv_layout l, uint32_t c, uint32_t h,
+                                               uint32_t w) {
+    struct nnv_shape y = nnv_shape_of_rank(4);
+    y.dims[0] = nnv_dim(x, 0);
+    y.dims[l.c] = c;
+    y.dims[l.h] = h;
+    y.dims[l.w] = w;
+    return y;
+}
+/** The same while the layout is not known: only the batch is. */
+static inline struct nnv_shape nnv_image_unknown(const struct nnv_shape *x) {
+    return nnv_image_shape(x, nnv_layout_of(false), NNV_DIM_UNKNOWN, NNV_DIM_UNKNOWN, NNV_DIM_UNKNOWN);
+}
+
 /** Geometry of a sampled convolution or pool; unequal in height and width wherever it can be. */
 struct nnv_window_sample {
     uint32_t n, h, w, c, fh, fw;
@@ -36,6 +51,8 @@ struct nnv_window_sample {
     int top, bottom, left, right;
     bool nchw;
 };
+/** Names of variants that convolutions and pools have first. */
+#define NNV_WINDOW_VARIANTS "valid", "same", "explicit", "stride_same", "stride_valid", "stride_explicit", "nchw_same"
 /**
  * Draws geometry by the words of the variant's name: valid, same, explicit, stride, dilation, nchw, pointwise,
  * winograd, even, wide, large; c channels at most.

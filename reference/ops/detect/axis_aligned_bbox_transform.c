@@ -115,8 +115,5 @@ const struct nnv_op nnv_op_AXIS_ALIGNED_BBOX_TRANSFORM = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .zero = NNV_ZERO_ANY,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

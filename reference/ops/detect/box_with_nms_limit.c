@@ -286,8 +286,5 @@ const struct nnv_op nnv_op_BOX_WITH_NMS_LIMIT = {
     .sizes = true,
     .any_order = true,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

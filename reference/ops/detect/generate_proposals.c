@@ -289,8 +289,5 @@ const struct nnv_op nnv_op_GENERATE_PROPOSALS = {
     .rounding = NNV_ROUND_RESCALE,
     .sizes = true,
     .any_order = true,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

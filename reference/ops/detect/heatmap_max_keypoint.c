@@ -225,8 +225,5 @@ const struct nnv_op nnv_op_HEATMAP_MAX_KEYPOINT = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_RESCALE,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

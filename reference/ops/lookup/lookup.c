@@ -150,9 +150,7 @@ static void hashtable_sample(struct nnv_sample *s) {
         NNV_OP_NAMED(NAME),       .level = 1,                                                                          \
         .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
         NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_NONE,                                                          \
-        .linear = true,           .infer = KIND##_infer,                                                               \
-        .eval = KIND##_eval,      .variants = KIND##_variants,                                                         \
-        .sample = KIND##_sample,                                                                                       \
+        .linear = true,           NNV_OP_HOOKS(KIND##_),                                                               \
     }
 
 RECORD(EMBEDDING_LOOKUP, embedding, "y[i, ...] = values[lookups[i], ...]");

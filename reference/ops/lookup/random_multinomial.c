@@ -94,8 +94,5 @@ const struct nnv_op nnv_op_RANDOM_MULTINOMIAL = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

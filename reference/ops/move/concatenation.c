@@ -130,8 +130,5 @@ const struct nnv_op nnv_op_CONCATENATION = {
     .zero = NNV_ZERO_ANY,
     .linear = true,
     .level_of = level_of,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

@@ -62,8 +62,5 @@ const struct nnv_op nnv_op_FILL = {
     NNV_OP_FORM(inputs, nnv_output),
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

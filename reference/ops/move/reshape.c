@@ -102,8 +102,5 @@ const struct nnv_op nnv_op_RESHAPE = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .linear = true,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

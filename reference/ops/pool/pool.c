@@ -51,16 +51,13 @@ static enum nnv_status windows(const struct nnv_call *c, uint32_t in_h, uint32_t
 
 static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     const struct nnv_shape *x = &nnv_in(c, X)->shape;
-    struct nnv_shape y = nnv_shape_of_rank(4);
-    y.dims[0] = nnv_dim(x, 0);
+    struct nnv_shape y = nnv_image_unknown(x);
     if (nnv_known(c, NCHW)) {
         struct nnv_layout l = nnv_layout_of(nnv_int(c, NCHW));
         struct nnv_window h, w;
         enum nnv_status st = windows(c, nnv_dim(x, l.h), nnv_dim(x, l.w), &h, &w, err);
         if (st) return st;
-        y.dims[l.c] = nnv_dim(x, l.c);
-        y.dims[l.h] = h.out;
-        y.dims[l.w] = w.out;
+        y = nnv_image_shape(x, l, nnv_dim(x, l.c), h.out, w.out);
     }
     out[0] = y;
     return NNV_OK;
@@ -145,13 +142,7 @@ static double root_mean_square(struct nnv_kernel *k, const struct area *a) {
 
 /* ------------------------------------------------------------------ samples */
 
-static const char *const variants[] = {"valid",
-                                       "same",
-                                       "explicit",
-                                       "stride_same",
-                                       "stride_valid",
-                                       "stride_explicit",
-                                       "nchw_same",
+static const char *const variants[] = {NNV_WINDOW_VARIANTS,
                                        "nchw_stride_explicit",
                                        "pointwise_stride_valid",
                                        "global",

@@ -21,26 +21,14 @@ enum {
     NORM_FORWARD = 53,
     NORM_BACKWARD = 57,
 };
-static const struct nnv_lstm_ids ids[2] = {{.first = FORWARD,
-                                            .state = FORWARD_STATE,
-                                            .cell_state = FORWARD_CELL,
-                                            .norm = NORM_FORWARD,
-                                            .aux_weights = AUX_FORWARD,
-                                            .act = ACT,
-                                            .cell_clip = CELL_CLIP,
-                                            .projection_clip = PROJECTION_CLIP},
-                                           {.first = BACKWARD,
-                                            .state = BACKWARD_STATE,
-                                            .cell_state = BACKWARD_CELL,
-                                            .norm = NORM_BACKWARD,
-                                            .aux_weights = AUX_BACKWARD,
-                                            .act = ACT,
-                                            .cell_clip = CELL_CLIP,
-                                            .projection_clip = PROJECTION_CLIP}};
+#define CELL_IDS(OF)                                                                                                   \
+    {                                                                                                                  \
+        .first = OF, .state = OF##_STATE, .cell_state = OF##_CELL, .norm = NORM_##OF, .aux_weights = AUX_##OF,         \
+        .act = ACT, .cell_clip = CELL_CLIP, .projection_clip = PROJECTION_CLIP                                         \
+    }
+static const struct nnv_lstm_ids ids[2] = {CELL_IDS(FORWARD), CELL_IDS(BACKWARD)};
 static const struct nnv_linking_ids linking = {AUX, AUX_FORWARD + NNV_GATE_FORGET, AUX_BACKWARD + NNV_GATE_FORGET};
 
-#define FLAG(ID, NAME)                                                                                                 \
-    { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_BOOL, .flags = NNV_SCALAR }
 #define AUX_SLOTS(FIRST, OF)                                                                                           \
     NNV_LSTM_TENSOR(FIRST, OF " auxiliary-to-input weights", 2, NNV_LSTM_OPTIONAL, 0.75),                              \
         NNV_LSTM_TENSOR(FIRST + 1, OF " auxiliary-to-forget weights", 2, NNV_LSTM_OPTIONAL, 0.75),                     \
@@ -61,8 +49,8 @@ static const struct nnv_slot inputs[] = {
     NNV_SLOT_INT(ACT, "activation", NNV_ANY),
     NNV_LSTM_CLIP_SLOT(CELL_CLIP, "cell clip"),
     NNV_LSTM_CLIP_SLOT(PROJECTION_CLIP, "projection clip"),
-    FLAG(MERGE, "merge outputs"),
-    FLAG(TIME_MAJOR, "time major"),
+    NNV_SLOT_BOOL(MERGE, "merge outputs"),
+    NNV_SLOT_BOOL(TIME_MAJOR, "time major"),
     NNV_LSTM_NORM_SLOTS(NORM_FORWARD, "forward ", 0, 0),
     NNV_LSTM_NORM_SLOTS(NORM_BACKWARD, "backward ", 0, 0),
 };
@@ -183,8 +171,5 @@ const struct nnv_op nnv_op_BIDIRECTIONAL_SEQUENCE_LSTM = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

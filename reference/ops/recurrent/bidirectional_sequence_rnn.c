@@ -130,8 +130,5 @@ const struct nnv_op nnv_op_BIDIRECTIONAL_SEQUENCE_RNN = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

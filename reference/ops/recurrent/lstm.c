@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file lstm.c LSTM. */
+/** @file lstm.c LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM. */
 #include "reference/ops/recurrent/lstm.h"
 
 #include <string.h>
@@ -13,44 +13,51 @@ enum {
     CELL_CLIP = 21,
     PROJECTION_CLIP = 22,
     NORM = 23,
+    TIME_MAJOR = 23, /* of a sequence */
+    SEQUENCE_NORM = 24,
 };
-static const struct nnv_lstm_ids ids = {.first = CELL,
-                                        .state = STATE,
-                                        .cell_state = CELL_STATE,
-                                        .norm = NORM,
-                                        .act = ACT,
-                                        .cell_clip = CELL_CLIP,
-                                        .projection_clip = PROJECTION_CLIP};
+#define IDS(NORM_WEIGHTS)                                                                                              \
+    {                                                                                                                  \
+        .first = CELL, .state = STATE, .cell_state = CELL_STATE, .norm = NORM_WEIGHTS, .act = ACT,                     \
+        .cell_clip = CELL_CLIP, .projection_clip = PROJECTION_CLIP                                                     \
+    }
+static const struct nnv_lstm_ids step_ids = IDS(NORM), sequence_ids = IDS(SEQUENCE_NORM);
 
-static const struct nnv_slot inputs[] = {
-    NNV_LSTM_TENSOR(X, "input", 2, 0, 2),
-    NNV_LSTM_SLOTS(CELL, ""),
-    NNV_LSTM_TENSOR(STATE, "output state", 2, 0, 1),
-    NNV_LSTM_TENSOR(CELL_STATE, "cell state", 2, 0, 2),
-    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
-    NNV_LSTM_CLIP_SLOT(CELL_CLIP, "cell clip"),
-    NNV_LSTM_CLIP_SLOT(PROJECTION_CLIP, "projection clip"),
-    NNV_LSTM_NORM_SLOTS(NORM, "", 1, 3),
+#define INPUTS(RANK)                                                                                                   \
+    NNV_LSTM_TENSOR(X, "input", RANK, 0, 2), NNV_LSTM_SLOTS(CELL, ""),                                                 \
+        NNV_LSTM_TENSOR(STATE, "output state", 2, 0, 1), NNV_LSTM_TENSOR(CELL_STATE, "cell state", 2, 0, 2),           \
+        NNV_SLOT_INT(ACT, "activation", NNV_ANY), NNV_LSTM_CLIP_SLOT(CELL_CLIP, "cell clip"),                          \
+        NNV_LSTM_CLIP_SLOT(PROJECTION_CLIP, "projection clip")
+static const struct nnv_slot step_inputs[] = {INPUTS(2), NNV_LSTM_NORM_SLOTS(NORM, "", 1, 3)};
+static const struct nnv_slot sequence_inputs[] = {INPUTS(3), NNV_SLOT_BOOL(TIME_MAJOR, "time major"),
+                                                  NNV_LSTM_NORM_SLOTS(SEQUENCE_NORM, "", 0, 0)};
+
+#define OUTPUT(ID, NAME, RANK, ...)                                                                                    \
+    { .id = ID, .name = NAME, .var = NNV_T, .rank_min = RANK, .rank_max = RANK, __VA_ARGS__ }
+static const struct nnv_slot step_outputs[] = {
+    OUTPUT(0, "scratch", 2, .flags = NNV_IGNORED),
+    OUTPUT(1, "output state", 2, ),
+    OUTPUT(2, "cell state", 2, ),
+    OUTPUT(3, "output", 2, ),
+};
+static const struct nnv_slot sequence_outputs[] = {
+    OUTPUT(0, "output", 3, ),
+    OUTPUT(1, "output state", 2, .group = 1, .level = 4),
+    OUTPUT(2, "cell state", 2, .group = 1, .level = 4),
 };
 
-#define OUTPUT(ID, NAME, FLAGS)                                                                                        \
-    { .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = 2, .rank_max = 2 }
-static const struct nnv_slot outputs[] = {
-    OUTPUT(0, "scratch", NNV_IGNORED),
-    OUTPUT(1, "output state", 0),
-    OUTPUT(2, "cell state", 0),
-    OUTPUT(3, "output", 0),
-};
+static const struct nnv_sig step_sigs[] = {NNV_SIG_SCALAR(1, FLOAT32, FLOAT32), NNV_SIG_SCALAR(3, FLOAT16, FLOAT16)};
+static const struct nnv_sig sequence_sigs[] = {NNV_SIG_SCALAR(3, FLOAT32, FLOAT32),
+                                               NNV_SIG_SCALAR(3, FLOAT16, FLOAT16)};
 
-static const struct nnv_sig sigs[] = {
-    NNV_SIG_SCALAR(1, FLOAT32, FLOAT32),
-    NNV_SIG_SCALAR(3, FLOAT16, FLOAT16),
-};
+static bool is_step(const struct nnv_op *op) { return op->code == ANEURALNETWORKS_LSTM; }
 
 static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
-    enum nnv_status st = nnv_lstm_check(c, &ids, err);
+    enum nnv_status st = nnv_lstm_check(c, is_step(c->op) ? &step_ids : &sequence_ids, err);
     return st ? st : nnv_activation_check(c, ACT, false, err);
 }
+
+/* ----------------------------------------------------------------------- LSTM */
 
 /* The scratch buffer has a row of each gate that the cell computes. */
 static enum nnv_status scratch_extent(const struct nnv_call *c, uint32_t units, uint32_t *extent, struct nnv_err *err) {
@@ -62,13 +69,13 @@ static enum nnv_status scratch_extent(const struct nnv_call *c, uint32_t units, 
     return NNV_OK;
 }
 
-static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+static enum nnv_status step_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     struct nnv_lstm_extents x = {.batch = nnv_dim(&c->in[X].shape, 0),
                                  .input = nnv_dim(&c->in[X].shape, 1),
                                  .units = NNV_DIM_UNKNOWN,
                                  .output = NNV_DIM_UNKNOWN};
     uint32_t scratch;
-    enum nnv_status st = nnv_lstm_agree(c, &ids, &x, err);
+    enum nnv_status st = nnv_lstm_agree(c, &step_ids, &x, err);
     if (!st) st = scratch_extent(c, x.units, &scratch, err);
     if (st) return st;
     out[0] = nnv_shape_make(2, (uint32_t[]){x.batch, scratch});
@@ -77,8 +84,8 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
     return NNV_OK;
 }
 
-static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
-    struct nnv_lstm l = nnv_lstm_of(k, &ids);
+static enum nnv_status step_eval(struct nnv_kernel *k, struct nnv_err *err) {
+    struct nnv_lstm l = nnv_lstm_of(k, &step_ids);
     struct nnv_lstm_step s = {
         .x = nnv_real(k, X),
         .h = nnv_real(k, STATE),
@@ -97,7 +104,47 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-/* Every subset of the optional parts. */
+/* ---------------------------------------------- UNIDIRECTIONAL_SEQUENCE_LSTM */
+
+static enum nnv_status extents(const struct nnv_call *c, struct nnv_sequence *s, struct nnv_lstm_extents *x,
+                               struct nnv_err *err) {
+    *s = nnv_sequence_of(c, TIME_MAJOR);
+    *x = (struct nnv_lstm_extents){NNV_DIM_UNKNOWN, NNV_DIM_UNKNOWN, 0, NNV_DIM_UNKNOWN, NNV_DIM_UNKNOWN};
+    enum nnv_status st = nnv_sequence_agree(c, X, s, &x->input, err);
+    x->batch = s->batch;
+    if (!st) st = nnv_lstm_agree(c, &sequence_ids, x, err);
+    s->batch = x->batch;
+    return st;
+}
+
+static enum nnv_status sequence_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    struct nnv_sequence s;
+    struct nnv_lstm_extents x;
+    enum nnv_status st = extents(c, &s, &x, err);
+    if (st) return st;
+    out[0] = nnv_sequence_shape(&s, x.output);
+    if (c->nout == 1) return NNV_OK;
+    out[1] = nnv_shape_make(2, (uint32_t[]){x.batch, x.output});
+    out[2] = nnv_shape_make(2, (uint32_t[]){x.batch, x.units});
+    return NNV_OK;
+}
+
+static enum nnv_status sequence_eval(struct nnv_kernel *k, struct nnv_err *err) {
+    struct nnv_lstm l = nnv_lstm_of(k, &sequence_ids);
+    struct nnv_lstm_extents x;
+    struct nnv_steps steps = {.to = k->out[0], .row = l.output};
+    enum nnv_status st = extents(k->call, &steps.seq, &x, err);
+    if (st) return st;
+    bool states = k->call->nout > 1;
+    steps.x = nnv_sequence_steps(k, X, &steps.seq, l.input);
+    if (!steps.x) return nnv_no_memory(err);
+    return nnv_lstm_sequence(k, &l, &steps, nnv_real(k, STATE), nnv_real(k, CELL_STATE), states ? k->out[1] : NULL,
+                             states ? k->out[2] : NULL, err);
+}
+
+/* -------------------------------------------------------------------- samples */
+
+/* Every subset of the optional parts; of a sequence order and state outputs walk with the index. */
 #define NORMS(X) X, X "_norm"
 #define PEEPHOLES(X) NORMS(X), NORMS(X "_peephole")
 #define INPUT_GATES(X) PEEPHOLES(X), PEEPHOLES(X "_cifg")
@@ -105,24 +152,34 @@ static const char *const variants[] = {INPUT_GATES("plain"), INPUT_GATES("projec
                                        NULL};
 
 static void sample(struct nnv_sample *s) {
+    const struct nnv_lstm_ids *ids = is_step(s->op) ? &step_ids : &sequence_ids;
     struct nnv_lstm_parts parts = nnv_lstm_parts_of(s);
     struct nnv_lstm_extents x = nnv_lstm_sample_extents(s, parts.projection);
-    nnv_sample_tensor(s, X, 2, (uint32_t[]){x.batch, x.input});
-    nnv_lstm_sample(s, &ids, &parts, &x);
-    nnv_lstm_sample_scalars(s, &ids);
+    struct nnv_shape shape = nnv_shape_make(2, (uint32_t[]){x.batch, x.input});
+    if (!is_step(s->op)) {
+        struct nnv_sequence seq = {true, (s->index + s->variant) % 2 == 0, nnv_sample_dim(s, 3, 6), x.batch};
+        shape = nnv_sequence_shape(&seq, x.input);
+        nnv_sample_scalar(s, TIME_MAJOR, seq.time_major);
+        s->nout = (s->index + s->variant / 2) % 3 == 0 ? 1 : 3;
+    }
+    nnv_sample_tensor(s, X, shape.rank, shape.dims);
+    nnv_lstm_sample(s, ids, &parts, &x);
+    nnv_lstm_sample_scalars(s, ids);
 }
 
-const struct nnv_op nnv_op_LSTM = {
-    NNV_OP_NAMED(LSTM),
-    .level = 1,
-    .formula = "f, i, o = logistic(z_f), logistic(z_i) or 1 - f, logistic(z_o); c' = clip(f c + i act(z_g)); "
-               "y = o act(c'), or clip(projection of it); z_k = x W_k^T + h R_k^T + P_k c + b_k, or normalised",
-    NNV_OP_FORM(inputs, outputs),
-    NNV_OP_SIGS(sigs),
-    .rounding = NNV_ROUND_LINEAR,
-    .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
-};
+#define RECORD(NAME, LEVEL, KIND, FORMULA)                                                                             \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),       .level = LEVEL,                                                                      \
+        .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
+        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_LINEAR,                                                        \
+        .check = check,           .infer = KIND##_infer,                                                               \
+        .eval = KIND##_eval,      .variants = variants,                                                                \
+        .sample = sample,                                                                                              \
+    }
+
+RECORD(LSTM, 1, step,
+       "f, i, o = logistic(z_f), logistic(z_i) or 1 - f, logistic(z_o); c' = clip(f c + i act(z_g)); "
+       "y = o act(c'), or clip(projection of it); z_k = x W_k^T + h R_k^T + P_k c + b_k, or normalised");
+RECORD(UNIDIRECTIONAL_SEQUENCE_LSTM, 3, sequence,
+       "y[t], c[t] = LSTM(x[t], y[t-1], c[t-1]) for t = 0, 1, ..., from the states given; optionally the last "
+       "states");

@@ -166,8 +166,5 @@ const struct nnv_op nnv_op_QUANTIZED_16BIT_LSTM = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

@@ -370,8 +370,5 @@ const struct nnv_op nnv_op_QUANTIZED_LSTM = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

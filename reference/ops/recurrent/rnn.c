@@ -1,33 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file rnn.c RNN. */
+/** @file rnn.c RNN, UNIDIRECTIONAL_SEQUENCE_RNN. */
 #include "reference/ops/recurrent/rnn.h"
 
 #include <string.h>
 
-enum { X, WEIGHTS, RECURRENT, BIAS, STATE, ACT };
+enum { X, WEIGHTS, RECURRENT, BIAS, STATE, ACT, TIME_MAJOR };
 static const struct nnv_rnn_ids ids = {
     .weights = WEIGHTS, .recurrent = RECURRENT, .bias = BIAS, .state = STATE, .act = ACT};
 
-static const struct nnv_slot inputs[] = {
-    NNV_RNN_TENSOR(X, "input", 2, 0, 4),
-    NNV_RNN_TENSOR(WEIGHTS, "weights", 2, NNV_PARAM, 1),
-    NNV_RNN_TENSOR(RECURRENT, "recurrent weights", 2, NNV_PARAM, 1),
-    NNV_RNN_TENSOR(BIAS, "bias", 1, NNV_PARAM, 1),
-    NNV_RNN_TENSOR(STATE, "hidden state", 2, 0, 2),
-    NNV_SLOT_INT(ACT, "activation", NNV_ANY),
-};
-static const struct nnv_slot outputs[] = {
+/* The limits keep the values of many steps apart. */
+#define INPUTS(RANK, X_LIMIT, WEIGHTS_LIMIT, RECURRENT_LIMIT)                                                          \
+    NNV_RNN_TENSOR(X, "input", RANK, 0, X_LIMIT), NNV_RNN_TENSOR(WEIGHTS, "weights", 2, NNV_PARAM, WEIGHTS_LIMIT),     \
+        NNV_RNN_TENSOR(RECURRENT, "recurrent weights", 2, NNV_PARAM, RECURRENT_LIMIT),                                 \
+        NNV_RNN_TENSOR(BIAS, "bias", 1, NNV_PARAM, 1), NNV_RNN_TENSOR(STATE, "hidden state", 2, 0, 2),                 \
+        NNV_SLOT_INT(ACT, "activation", NNV_ANY)
+static const struct nnv_slot step_inputs[] = {INPUTS(2, 4, 1, 1)};
+static const struct nnv_slot sequence_inputs[] = {INPUTS(3, 2, 0.75, 0.5),
+                                                  NNV_SLOT_INT(TIME_MAJOR, "time major", NNV_ANY)};
+
+static const struct nnv_slot step_outputs[] = {
     {.id = 0, .name = "hidden state", .var = NNV_T, .rank_min = 2, .rank_max = 2},
     {.id = 1, .name = "output", .var = NNV_T, .rank_min = 2, .rank_max = 2},
 };
+static const struct nnv_slot sequence_outputs[] = {
+    {.id = 0, .name = "output", .var = NNV_T, .rank_min = 3, .rank_max = 3},
+    {.id = 1, .name = "hidden state", .var = NNV_T, .rank_min = 2, .rank_max = 2, .group = 1, .level = 4},
+};
 
-static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, FLOAT16)};
+static const struct nnv_sig step_sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, FLOAT16)};
+static const struct nnv_sig sequence_sigs[] = {NNV_SIG(3, FLOAT32), NNV_SIG(3, FLOAT16)};
 
-static enum nnv_status check(const struct nnv_call *c, struct nnv_err *err) {
+/* ------------------------------------------------------------------------ RNN */
+
+static enum nnv_status step_check(const struct nnv_call *c, struct nnv_err *err) {
     return nnv_activation_check(c, ACT, true, err);
 }
 
-static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+static enum nnv_status step_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     struct nnv_rnn_extents x = {
         .batch = nnv_dim(&c->in[X].shape, 0), .input = nnv_dim(&c->in[X].shape, 1), .units = NNV_DIM_UNKNOWN};
     enum nnv_status st = nnv_rnn_agree(c, &ids, &x, err);
@@ -36,7 +45,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
     return NNV_OK;
 }
 
-static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
+static enum nnv_status step_eval(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
     struct nnv_rnn cell = nnv_rnn_of(k, &ids);
     nnv_rnn_step(k, &cell, nnv_real(k, X), NULL, nnv_real(k, STATE), k->out[0]);
@@ -44,9 +53,9 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static const char *const variants[] = {"linear", "relu", "relu6", NULL};
+static const char *const step_variants[] = {"linear", "relu", "relu6", NULL};
 
-static void sample(struct nnv_sample *s) {
+static void step_sample(struct nnv_sample *s) {
     static const double codes[] = {0, 1, 3};
     uint32_t batch = nnv_sample_dim(s, 2, 4), in = nnv_sample_dim(s, 3, 17), units = nnv_sample_dim(s, 2, 9);
     if (in == units) in++;
@@ -55,16 +64,74 @@ static void sample(struct nnv_sample *s) {
     nnv_sample_scalar(s, ACT, codes[s->variant]);
 }
 
-const struct nnv_op nnv_op_RNN = {
-    NNV_OP_NAMED(RNN),
-    .level = 1,
-    .formula = "y = state' = act(x * weights^T + state * recurrent^T + bias)",
-    NNV_OP_FORM(inputs, outputs),
-    NNV_OP_SIGS(sigs),
-    .rounding = NNV_ROUND_LINEAR,
-    .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
-};
+/* ----------------------------------------------- UNIDIRECTIONAL_SEQUENCE_RNN */
+
+static enum nnv_status sequence_check(const struct nnv_call *c, struct nnv_err *err) {
+    if (nnv_known(c, TIME_MAJOR) && (nnv_int(c, TIME_MAJOR) < 0 || nnv_int(c, TIME_MAJOR) > 1))
+        return nnv_fail(err, NNV_INVALID, "time major is %d, expected 0 (batch-major) or 1", nnv_int(c, TIME_MAJOR));
+    return nnv_activation_check(c, ACT, true, err);
+}
+
+static enum nnv_status extents(const struct nnv_call *c, struct nnv_sequence *s, struct nnv_rnn_extents *x,
+                               struct nnv_err *err) {
+    *s = nnv_sequence_of(c, TIME_MAJOR);
+    *x = (struct nnv_rnn_extents){.input = NNV_DIM_UNKNOWN, .units = NNV_DIM_UNKNOWN};
+    enum nnv_status st = nnv_sequence_agree(c, X, s, &x->input, err);
+    x->batch = s->batch;
+    if (!st) st = nnv_rnn_agree(c, &ids, x, err);
+    s->batch = x->batch;
+    return st;
+}
+
+static enum nnv_status sequence_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
+    struct nnv_sequence s;
+    struct nnv_rnn_extents x;
+    enum nnv_status st = extents(c, &s, &x, err);
+    if (st) return st;
+    out[0] = nnv_sequence_shape(&s, x.units);
+    if (c->nout > 1) out[1] = nnv_shape_make(2, (uint32_t[]){x.batch, x.units});
+    return NNV_OK;
+}
+
+static enum nnv_status sequence_eval(struct nnv_kernel *k, struct nnv_err *err) {
+    struct nnv_rnn cell = nnv_rnn_of(k, &ids);
+    struct nnv_rnn_extents x;
+    struct nnv_steps steps = {.to = k->out[0], .row = cell.units};
+    enum nnv_status st = extents(k->call, &steps.seq, &x, err);
+    if (st) return st;
+    steps.x = nnv_sequence_steps(k, X, &steps.seq, cell.input);
+    if (!steps.x) return nnv_no_memory(err);
+    return nnv_rnn_sequence(k, &cell, &steps, nnv_real(k, STATE), k->call->nout > 1 ? k->out[1] : NULL, err);
+}
+
+static const char *const sequence_variants[] = {
+    "time", "batch", "time_state", "batch_state", "time_tanh", "batch_tanh", "time_logistic", "batch_relu6", NULL};
+
+static void sequence_sample(struct nnv_sample *s) {
+    static const double codes[] = {1, 0, 1}; /* 2 is left out: AOSP aborts */
+    struct nnv_sequence seq = {true, nnv_sample_is(s, "time"), nnv_sample_dim(s, 3, 7), nnv_sample_dim(s, 2, 3)};
+    struct nnv_rnn_extents x = {.batch = seq.batch, .input = nnv_sample_dim(s, 3, 9), .units = nnv_sample_dim(s, 2, 6)};
+    if (x.input == x.units) x.input++;
+    double act = nnv_sample_is(s, "tanh")       ? 4
+                 : nnv_sample_is(s, "logistic") ? 6
+                 : nnv_sample_is(s, "relu6")    ? 3
+                                                : codes[s->index % 3];
+    nnv_sample_tensor(s, X, 3, nnv_sequence_shape(&seq, x.input).dims);
+    nnv_rnn_sample(s, &ids, &x);
+    nnv_sample_scalar(s, ACT, act);
+    nnv_sample_scalar(s, TIME_MAJOR, seq.time_major);
+    s->nout = nnv_sample_is(s, "state") || s->index % 2 == 1 ? 2 : 1;
+}
+
+#define RECORD(NAME, LEVEL, KIND, FORMULA)                                                                             \
+    const struct nnv_op nnv_op_##NAME = {                                                                              \
+        NNV_OP_NAMED(NAME),       .level = LEVEL,                                                                      \
+        .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
+        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_LINEAR,                                                        \
+        .check = KIND##_check,    NNV_OP_HOOKS(KIND##_),                                                               \
+    }
+
+RECORD(RNN, 1, step, "y = state' = act(x * weights^T + state * recurrent^T + bias)");
+RECORD(UNIDIRECTIONAL_SEQUENCE_RNN, 3, sequence,
+       "y[t] = act(x[t] * weights^T + y[t-1] * recurrent^T + bias) for t = 0, 1, ..., from the state given; "
+       "optionally the last state");

@@ -119,8 +119,5 @@ const struct nnv_op nnv_op_SVDF = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };

@@ -97,8 +97,5 @@ const struct nnv_op nnv_op_TOPK_V2 = {
     NNV_OP_FORM(inputs, outputs),
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
-    .infer = infer,
-    .eval = eval,
-    .variants = variants,
-    .sample = sample,
+    NNV_OP_HOOKS(),
 };
