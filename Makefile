@@ -164,7 +164,7 @@ house:
 	@tools/check-house.sh
 
 unreached:
-	@$(MAKE) --no-print-directory -j$$(nproc) B=build-reach CFLAGS="-O0 -ffunction-sections" LDFLAGS="-Wl,--gc-sections" all
+	@$(MAKE) --no-print-directory -j$$(nproc) B=build-reach CFLAGS="-O0 -ffunction-sections -fdata-sections" LDFLAGS="-Wl,--gc-sections" all
 	@tools/check-unreached.sh build-reach
 
 # Lines that unit and system tests execute, by folder.

@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Functions that no shipped binary reaches: compiled into a section each, linked without the unused ones, and looked for
-# in what is left. Tests alone are no reason to keep a function.
-#   tools/check-unreached.sh BUILD    a build with CFLAGS="-O0 -ffunction-sections" LDFLAGS="-Wl,--gc-sections"
+# Functions and tables that no shipped binary reaches: compiled into a section each, linked without the unused ones, and
+# looked for in what is left. Tests alone are no reason to keep one.
+#   tools/check-unreached.sh BUILD    a build with CFLAGS="-O0 -ffunction-sections -fdata-sections"
+#                                     LDFLAGS="-Wl,--gc-sections"
 set -eu
 build=$1
-functions() { xargs nm --defined-only 2>/dev/null | awk '$2 == "T" {print $3}' | sort -u; }
+symbols() { xargs nm --defined-only 2>/dev/null | awk '$2 ~ "'"$1"'" {print $3}' | sort -u; }
 dead=$(
     find "$build/obj" -name '*.o' | while read -r object; do # those of sources that are no more do not count
         source=${object#"$build/obj/"}
         [ ! -e "${source%.o}.c" ] || echo "$object"
-    done | functions >"$build/defined"
+    done | symbols '[TDRB]' >"$build/defined"
     { echo "$build/nnvts"; echo "$build/nnvts-host"; find "$build/drivers" "$build/lib" -name 'lib*neuralnetworks.so' -o -name '*.so' ! -name 'libnnvts-core.so'; } |
-        xargs nm --defined-only | awk '$2 ~ /[Tt]/ {print $3}' | sort -u >"$build/reached"
+        symbols '[TtDdRrBb]' >"$build/reached"
     comm -23 "$build/defined" "$build/reached"
 )
 if [ -n "$dead" ]; then
@@ -21,4 +22,4 @@ if [ -n "$dead" ]; then
     done >&2
     exit 1
 fi
-echo "unreached functions: none of $(wc -l <"$build/defined")"
+echo "unreached functions and tables: none of $(wc -l <"$build/defined")"
