@@ -17,23 +17,50 @@ struct tier {
     int sweep;               /* of a signature */
     int refused;             /* of a signature */
     int thin;
-    int stride; /* combinations from one normal case to the next */
+    int stride;                  /* combinations from one normal case to the next */
+    int planned[NNV_PLAN_COUNT]; /* each so many-th case of a plan; 0: none */
 };
 static const struct tier tiers[] = {
-    {.budget = 1, .least = 1, .most = 1, .special = 1, .sweep = 1, .refused = 1, .thin = 0, .stride = 3},
-    {.budget = 160, .least = 3, .most = 8, .special = 2, .sweep = 8, .refused = 4, .thin = 40, .stride = 1},
-    {.budget = 800, .least = 15, .most = 40, .special = 6, .sweep = 8, .refused = 12, .thin = 1000, .stride = 1},
+    {.budget = 1,
+     .least = 1,
+     .most = 1,
+     .special = 1,
+     .sweep = 1,
+     .refused = 1,
+     .thin = 0,
+     .stride = 3,
+     .planned = {[NNV_PLAN_COVER] = 16}},
+    {.budget = 160,
+     .least = 3,
+     .most = 8,
+     .special = 2,
+     .sweep = 8,
+     .refused = 4,
+     .thin = 40,
+     .stride = 1,
+     .planned = {[NNV_PLAN_COVER] = 1, [NNV_PLAN_SIZE] = 3, [NNV_PLAN_LAYER] = 1}},
+    {.budget = 800,
+     .least = 15,
+     .most = 40,
+     .special = 6,
+     .sweep = 8,
+     .refused = 12,
+     .thin = 1000,
+     .stride = 1,
+     .planned = {[NNV_PLAN_COVER] = 1, [NNV_PLAN_SIZE] = 1, [NNV_PLAN_LAYER] = 1, [NNV_PLAN_NETWORK] = 1}},
 };
 
 /* What nnv_case.a and .b hold. */
 static uint64_t pack(const struct nnv_single *w) {
-    return (uint64_t)w->sig << 32 | (uint64_t)w->variant << 16 | (uint64_t)w->mode << 8 | (uint64_t)w->relaxed;
+    return (uint64_t)w->sig << 40 | (uint64_t)w->variant << 24 | (uint64_t)w->plan << 16 | (uint64_t)w->mode << 8 |
+           (uint64_t)w->relaxed;
 }
 
 static struct nnv_single unpack(const struct nnv_run_config *config, const struct nnv_case *c) {
     return (struct nnv_single){.op = c->data,
-                               .sig = (int)(c->a >> 32),
-                               .variant = (int)(c->a >> 16 & 0xffff),
+                               .sig = (int)(c->a >> 40),
+                               .variant = (int)(c->a >> 24 & 0xffff),
+                               .plan = (enum nnv_plan)(c->a >> 16 & 0xff),
                                .mode = (enum nnv_fill_mode)(c->a >> 8 & 0xff),
                                .relaxed = c->a & 1,
                                .index = (int)c->b,
@@ -44,8 +71,9 @@ static struct nnv_single unpack(const struct nnv_run_config *config, const struc
 /* sig: the signature's name. */
 static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *w, const char *sig,
                            struct nnv_err *err) {
-    char name[192];
-    const char *mode = nnv_fill_mode_name(w->mode), *variant = w->op->variants[w->variant];
+    char name[192], variant[96];
+    const char *mode = nnv_fill_mode_name(w->mode);
+    nnv_single_variant_name(w, variant, sizeof variant);
     bool sweep = w->mode == NNV_FILL_SWEEP || w->mode == NNV_FILL_REFUSED; /* of the signature as a whole */
     snprintf(name, sizeof name, "ops/%s/%s%s/%s%s%s/%d", w->op->name, sig, w->relaxed ? "_relaxed" : "",
              sweep ? "" : variant, mode[0] && !sweep ? "_" : "", mode, w->index);
@@ -86,6 +114,19 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     return 0;
 }
 
+/* The planned cases of one operation and signature. */
+static enum nnv_status add_planned(struct nnv_case_list *list, const struct tier *t, struct nnv_single w,
+                                   const char *sig, struct nnv_err *err) {
+    for (w.plan = NNV_PLAN_COVER; w.plan < NNV_PLAN_COUNT; w.plan++) {
+        const int step = t->planned[w.plan], n = step ? nnv_single_planned(w.op, w.plan) : 0;
+        for (w.index = step ? w.sig % step : 0; w.index < n; w.index += step) {
+            enum nnv_status st = add(list, &w, sig, err);
+            if (st) return st;
+        }
+    }
+    return NNV_OK;
+}
+
 /* All cases of one operation, signature, variant and mode. */
 static enum nnv_status add_all(struct nnv_case_list *list, const struct tier *t, struct nnv_single w, const char *sig,
                                struct nnv_err *err) {
@@ -109,6 +150,8 @@ static enum nnv_status list_op(struct nnv_case_list *list, const struct tier *t,
                 enum nnv_status st = add_all(list, t, w, name, err);
                 if (st) return st;
             }
+        enum nnv_status st = add_planned(list, t, (struct nnv_single){.op = op, .sig = sig}, name, err);
+        if (st) return st;
     }
     return NNV_OK;
 }

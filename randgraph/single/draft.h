@@ -12,6 +12,7 @@ struct nnv_single_draft {
     const struct nnv_single *what;
     struct nnv_arena *arena;
     struct nnv_sample *sample;
+    const char *attributes; /**< of the plan's row in words, or NULL */
     struct nnv_spec *spec;
     struct nnv_subgraph *s;
     struct nnv_value *values;      /**< one an operand; of model inputs */

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "randgraph/control.h"
+#include "randgraph/single/cover.h"
 #include "randgraph/single/draft.h"
+#include "randgraph/single/layers.h"
 #include "randgraph/single/parts.h"
 #include "randgraph/single/quant.h"
 #include "reference/eval/eval.h"
@@ -29,6 +32,44 @@ int nnv_single_sweep_cases(const struct nnv_op *op, int sig) {
     if (!op->unary || t->per_channel) return 0;
     if (t->kind == NNV_KIND_QUANT && t->size == 1) return 3;
     return t->code == ANEURALNETWORKS_TENSOR_FLOAT16 ? NNV_SWEEP_PARTS : 0;
+}
+
+int nnv_single_planned(const struct nnv_op *op, enum nnv_plan plan) {
+    switch (plan) {
+    case NNV_PLAN_COVER:
+        return (int)nnv_cover_of(op)->nrows;
+    case NNV_PLAN_SIZE:
+        return (int)nnv_cover_sizes(op);
+    case NNV_PLAN_LAYER:
+    case NNV_PLAN_NETWORK:
+        return (int)nnv_layer_count(op);
+    case NNV_PLAN_VARIANT:
+    case NNV_PLAN_COUNT:
+        break;
+    }
+    return 0;
+}
+
+char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room) {
+    size_t at = (size_t)(unsigned)w->index;
+    switch (w->plan) {
+    case NNV_PLAN_VARIANT:
+        snprintf(buf, room, "%s", w->op->variants[w->variant]);
+        break;
+    case NNV_PLAN_COVER:
+        snprintf(buf, room, "cover");
+        break;
+    case NNV_PLAN_SIZE:
+        snprintf(buf, room, "size");
+        break;
+    case NNV_PLAN_LAYER:
+    case NNV_PLAN_NETWORK:
+        snprintf(buf, room, "%s/%s", w->plan == NNV_PLAN_LAYER ? "layer" : "network", nnv_layer_name(w->op, at));
+        break;
+    case NNV_PLAN_COUNT:
+        break;
+    }
+    return buf;
 }
 
 bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {
@@ -90,11 +131,48 @@ static void sweep_shape(const struct nnv_single_draft *b) {
     a->dims[1] = half ? NNV_SWEEP_HALVES / 8 : 64;
 }
 
+/* The row of the plan's case. */
+static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS], struct nnv_err *err) {
+    const struct nnv_cover *cover;
+    size_t which, at = (size_t)(unsigned)w->index % (size_t)nnv_single_planned(w->op, w->plan);
+    switch (w->plan) {
+    case NNV_PLAN_COVER:
+        cover = nnv_cover_of(w->op);
+        memcpy(row, cover->values + at * w->op->nfactors, w->op->nfactors * sizeof *row);
+        break;
+    case NNV_PLAN_SIZE:
+        nnv_cover_size_row(w->op, at, row, &which);
+        break;
+    case NNV_PLAN_LAYER:
+    case NNV_PLAN_NETWORK:
+        return nnv_layer_row(w->op, at, w->plan == NNV_PLAN_LAYER, row, err);
+    case NNV_PLAN_VARIANT:
+    case NNV_PLAN_COUNT:
+        break;
+    }
+    return NNV_OK;
+}
+
+/* Gives the sample the row, and the spec its words. */
+static enum nnv_status set_row(struct nnv_single_draft *b, struct nnv_err *err) {
+    int32_t row[NNV_MAX_FACTORS];
+    const struct nnv_op *op = b->what->op;
+    struct nnv_text text = {0};
+    if (b->what->plan == NNV_PLAN_VARIANT) return NNV_OK;
+    enum nnv_status st = row_of(b->what, row, err);
+    if (st) return st;
+    b->sample->row = nnv_arena_copy(b->arena, row, op->nfactors * sizeof *row);
+    nnv_cover_add_text(op->factors, op->nfactors, row, &text);
+    b->attributes = text.data ? nnv_arena_strdup(b->arena, text.data) : NULL;
+    nnv_text_free(&text);
+    return b->sample->row && b->attributes ? NNV_OK : nnv_no_memory(err);
+}
+
 static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
     const struct nnv_single *w = b->what;
-    char sig[96], key[256];
+    char sig[96], variant[96], key[256];
     snprintf(key, sizeof key, "%s/%s/%s/%s", w->op->name, nnv_single_sig_name(w->op, w->sig, sig, sizeof sig),
-             w->op->variants[w->variant], nnv_fill_mode_name(w->mode));
+             nnv_single_variant_name(w, variant, sizeof variant), nnv_fill_mode_name(w->mode));
     uint64_t place = (uint64_t)(unsigned)w->index * 64 + (uint64_t)attempt;
     b->sample = NNV_NEW(b->arena, struct nnv_sample, 1);
     if (!b->sample) return nnv_no_memory(err);
@@ -108,6 +186,8 @@ static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_
                                      .arena = b->arena,
                                      .form = w->op->forms};
     b->rng = nnv_rng_make(w->seed, nnv_hash_str(key) + 1, place);
+    enum nnv_status st = set_row(b, err);
+    if (st) return st;
     w->op->sample(b->sample);
     if (b->sample->nout == 0) b->sample->nout = b->sample->form->nout;
     if (w->mode == NNV_FILL_SWEEP) sweep_shape(b);
@@ -122,6 +202,7 @@ static enum nnv_status start_spec(struct nnv_single_draft *b, struct nnv_err *er
     b->slots = NNV_NEW(b->arena, const struct nnv_slot *, room);
     if (!spec || !b->values || !b->slots) return nnv_no_memory(err);
     spec->name = b->what->name;
+    spec->source = b->attributes;
     spec->exact = b->what->mode == NNV_FILL_EXACT;
     spec->model.relaxed = b->what->relaxed;
     b->s = &spec->model.main;

@@ -6,12 +6,23 @@
 #include "randgraph/fill.h"
 #include "reference/model/op.h"
 
+/** Where the attributes of a case come from. */
+enum nnv_plan {
+    NNV_PLAN_VARIANT, /**< drawn by the record's hook for the variant */
+    NNV_PLAN_COVER,   /**< row `index` of the cover of the operation's factors (cover.h), modulo its rows */
+    NNV_PLAN_SIZE,    /**< the usual values but for one that is an unusual size */
+    NNV_PLAN_LAYER,   /**< a layer of a real network (layers.h), its image made small */
+    NNV_PLAN_NETWORK, /**< the same layer with its true image */
+    NNV_PLAN_COUNT
+};
+
 /** What names a generated case: the same members give the same bytes. */
 struct nnv_single {
     const struct nnv_op *op;
-    int sig;     /**< index into op->sigs */
-    int variant; /**< index into op->variants */
-    int index;   /**< the how-manieth case of this variant */
+    int sig;            /**< index into op->sigs */
+    enum nnv_plan plan; /**< only with nnv_single_planned() cases */
+    int variant;        /**< index into op->variants, where the plan is NNV_PLAN_VARIANT */
+    int index;          /**< the number of the case within its variant or plan, from 0 */
     enum nnv_fill_mode mode;
     uint64_t seed;
     bool relaxed;     /**< only where nnv_single_relaxable() */
@@ -20,6 +31,13 @@ struct nnv_single {
 
 /** True if the record has cases of this mode for the signature: exact only for linear operations ... */
 bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode);
+/** Number of cases of a plan that the operation has; 0 for NNV_PLAN_VARIANT, of which there are any number. */
+int nnv_single_planned(const struct nnv_op *op, enum nnv_plan plan);
+/**
+ * The case's name within its operation and signature, unique among those of its mode: "stride_same", "cover", "size",
+ * "layer/mobilenet_v2_expand". buf is terminated; returns buf.
+ */
+char *nnv_single_variant_name(const struct nnv_single *what, char *buf, size_t room);
 /** Number of cases that make a whole sweep: float16 takes several. */
 int nnv_single_sweep_cases(const struct nnv_op *op, int sig);
 /** True if the signature computes in float32, which a relaxed model may do in float16. */

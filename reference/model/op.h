@@ -145,6 +145,33 @@ enum nnv_rounding {
 /** Zero-sized inputs: accepted where? */
 enum nnv_zero { NNV_ZERO_REFUSED, NNV_ZERO_ANY, NNV_ZERO_BATCH };
 
+/**
+ * An attribute that generated cases vary: a pairwise cover (randgraph/single/cover.h) gives each pair of values of two
+ * attributes a case, tables of layers give it values of real networks. The sample hook reads it with
+ * nnv_sample_value().
+ */
+struct nnv_factor {
+    const char *name;         /**< "window": as text, "window=3x3" */
+    const int32_t *values;    /**< that the cover gives it; the first is the usual one */
+    const int32_t *sizes;     /**< further values, each drawn once with the usual values of all others, or NULL */
+    const char *const *words; /**< the names of the values 0, 1, ...; NULL: they are numbers */
+    uint8_t n, nsizes;
+    bool pair; /**< a value is NNV_PAIR(height, width): "3x2" */
+};
+#define NNV_PAIR(HEIGHT, WIDTH) ((HEIGHT) << 16 | (WIDTH))
+static inline int32_t nnv_pair_height(int32_t pair) { return pair >> 16; }
+static inline int32_t nnv_pair_width(int32_t pair) { return pair & 0xffff; }
+#define NNV_VALUES(...)                                                                                                \
+    .values = (const int32_t[]){__VA_ARGS__}, .n = sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)
+#define NNV_SIZES(...)                                                                                                 \
+    .sizes = (const int32_t[]){__VA_ARGS__}, .nsizes = sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)
+/** Values 0, 1, ... with these names. */
+#define NNV_WORDS(...)                                                                                                 \
+    .words = (const char *const[]){__VA_ARGS__}, .values = nnv_first_numbers,                                          \
+    .n = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+extern const int32_t nnv_first_numbers[16];
+enum { NNV_MAX_FACTORS = 16 };
+
 /** The record. */
 struct nnv_op {
     int32_t code;        /**< OperationCode */
@@ -181,7 +208,10 @@ struct nnv_op {
     enum nnv_status (*eval)(struct nnv_kernel *k, struct nnv_err *err);
     /** The axes of the generated cases: NULL-terminated lower-case names, at least one. */
     const char *const *variants;
-    /** Required. Draws shapes, attributes and options for s->variant; see reference/model/sample.h. */
+    /** Optional. The attributes that the pairwise cover of the operation's cases varies. */
+    const struct nnv_factor *factors;
+    uint8_t nfactors;
+    /** Required. Draws shapes, attributes and options for s->variant or s->row; see reference/model/sample.h. */
     void (*sample)(struct nnv_sample *s);
 };
 
@@ -200,6 +230,8 @@ struct nnv_op {
 #define NNV_OP_SIGS(SIGS) .sigs = SIGS, .nsigs = NNV_COUNT_OF(SIGS)
 /** Its hooks, functions and lists of these names in its file, behind OF where a file has several operations. */
 #define NNV_OP_HOOKS(OF) .infer = OF##infer, .eval = OF##eval, .variants = OF##variants, .sample = OF##sample
+/** Its factors, an array. */
+#define NNV_OP_FACTORS(FACTORS) .factors = FACTORS, .nfactors = NNV_COUNT_OF(FACTORS)
 /** A signature of a tensor and a scalar. */
 #define NNV_SIG_SCALAR(LEVEL, TYPE, SCALAR)                                                                            \
     {                                                                                                                  \

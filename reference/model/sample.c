@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-const char *nnv_sample_variant(const struct nnv_sample *s) { return s->op->variants[s->variant]; }
+const char *nnv_sample_variant(const struct nnv_sample *s) { return s->row ? "" : s->op->variants[s->variant]; }
+
+const int32_t nnv_first_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 bool nnv_sample_is(const struct nnv_sample *s, const char *word) {
     size_t n = strlen(word);

@@ -34,9 +34,12 @@ struct nnv_sample {
     const struct nnv_op *op;
     const struct nnv_sig *sig;
     int variant; /**< index into op->variants */
-    int index;   /**< the how-manieth case of this variant, 0, 1, ...: hooks may walk through attributes by it */
-    bool exact;  /**< integer-valued inputs: keep sums of products below 2^24 (float16: 2^11) */
-    bool empty;  /**< give the input a zero extent, where op->zero allows it */
+    int index;   /**< the number of the case within its variant, from 0: hooks may walk through attributes by it */
+    /** The values of op->factors that the case must have, or NULL: the hook draws by the variant. Where a row asks for
+     * what cannot be (a window larger than the image), the hook enlarges the extents. */
+    const int32_t *row;
+    bool exact; /**< integer-valued inputs: keep sums of products below 2^24 (float16: 2^11) */
+    bool empty; /**< give the input a zero extent, where op->zero allows it */
     struct nnv_rng rng;
     struct nnv_arena *arena;
     /* set by the hook */
@@ -51,7 +54,9 @@ struct nnv_sample {
     uint8_t out_as[NNV_MAX_OUT_AS];
 };
 
-/** The name of the variant. */
+/** The value of factor f in the row. */
+static inline int32_t nnv_sample_value(const struct nnv_sample *s, int f) { return s->row[f]; }
+/** The name of the variant; "" where there is a row. */
 const char *nnv_sample_variant(const struct nnv_sample *s);
 /** True if the variant's name contains word as one of its '_'-separated words. */
 bool nnv_sample_is(const struct nnv_sample *s, const char *word);

@@ -271,6 +271,11 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 static const char *const conv_variants[] = {VARIANTS, "winograd", NULL};
 static const char *const depthwise_variants[] = {VARIANTS, "multiplier", "nchw_multiplier_stride_same", NULL};
 
+enum { FILTERS = NNV_WINDOW_DILATION + 1, MULTIPLIER = FILTERS };
+static const struct nnv_factor conv_factors[] = {NNV_WINDOW_FACTORS, NNV_WINDOW_DILATIONS, NNV_WINDOW_FILTERS};
+static const struct nnv_factor depthwise_factors[] = {
+    NNV_WINDOW_FACTORS, NNV_WINDOW_DILATIONS, {.name = "multiplier", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8, 16, 17)}};
+
 /* Values that put the results around the activation's range; exact: that keep sums below 2^11. */
 static void set_tensors(struct nnv_sample *s, const struct nnv_window_sample *g, uint32_t channels) {
     uint32_t dims[4];
@@ -294,14 +299,17 @@ static void sample(struct nnv_sample *s) {
     bool dw = depthwise(s->op), wide = nnv_sample_is(s, "wide"), large = nnv_sample_is(s, "large");
     struct nnv_window_sample g = nnv_window_draw(s, dw ? 9 : 5);
     uint32_t multiplier = nnv_sample_is(s, "multiplier") ? 2 + (uint32_t)s->index % 3 : 1;
-    uint32_t channels = dw ? g.c * multiplier : nnv_sample_dim(s, 2, wide || large ? 33 : 8);
+    if (s->row && dw) multiplier = (uint32_t)nnv_sample_value(s, MULTIPLIER);
+    uint32_t channels = dw       ? g.c * multiplier
+                        : s->row ? (uint32_t)nnv_sample_value(s, FILTERS)
+                                 : nnv_sample_dim(s, 2, wide || large ? 33 : 8);
     s->form = &s->op->forms[g.scheme ? 0 : 1];
     set_tensors(s, &g, channels);
     nnv_window_set(s, &nnv_conv_rows, &g, true);
     nnv_window_set(s, &nnv_conv_cols, &g, false);
     if (dw) nnv_sample_scalar(s, NNV_CONV_MULTIPLIER, multiplier);
     nnv_sample_scalar(s, NNV_CONV_ACT, nnv_fuse_drawn(s));
-    if (g.nchw || nnv_sample_is(s, "dilation")) nnv_sample_scalar(s, NNV_CONV_NCHW, g.nchw);
+    if (g.nchw || g.dilated) nnv_sample_scalar(s, NNV_CONV_NCHW, g.nchw);
 }
 
 #define RECORD(NAME, KIND, FORMULA)                                                                                    \
@@ -310,7 +318,7 @@ static void sample(struct nnv_sample *s) {
         NNV_OP_FORMS(KIND##_forms),   NNV_OP_SIGS(sigs), .rounding = NNV_ROUND_LINEAR,                                 \
         .zero = NNV_ZERO_BATCH,       .linear = true,    .check = nnv_conv_check,                                      \
         .level_of = nnv_linear_level, .infer = infer,    .eval = eval,                                                 \
-        .variants = KIND##_variants,  .sample = sample,                                                                \
+        .variants = KIND##_variants,  .sample = sample,  NNV_OP_FACTORS(KIND##_factors),                               \
     }
 
 RECORD(CONV_2D, conv,

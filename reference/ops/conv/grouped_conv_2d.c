@@ -77,10 +77,20 @@ static const char *const variants[] = {NNV_WINDOW_VARIANTS,
                                        "large_same",
                                        NULL};
 
+enum { GROUPS = NNV_WINDOW_DILATION, DEPTH_SHARE };
+static const struct nnv_factor factors[] = {NNV_WINDOW_FACTORS,
+                                            {.name = "groups", NNV_VALUES(2, 1, 3, 4, 8), NNV_SIZES(16, 17, 32, 64)},
+                                            {.name = "share", NNV_VALUES(2, 1, 3, 4), NNV_SIZES(8, 17)}};
+
 /* one: a single group. each: a group for each input channel. */
 static void sample(struct nnv_sample *s) {
     struct nnv_window_sample g = nnv_window_draw(s, 5);
     uint32_t groups = 2 + (uint32_t)s->index % 3, depth = nnv_sample_dim(s, 2, 5), share = 3 - (uint32_t)s->index % 2;
+    if (s->row) {
+        groups = (uint32_t)nnv_sample_value(s, GROUPS);
+        share = (uint32_t)nnv_sample_value(s, DEPTH_SHARE);
+        depth = (g.c + groups - 1) / groups;
+    }
     if (nnv_sample_is(s, "one")) groups = 1;
     if (nnv_sample_is(s, "each")) depth = 1;
     g.c = groups * depth;
@@ -102,4 +112,5 @@ const struct nnv_op nnv_op_GROUPED_CONV_2D = {
     .linear = true,
     .check = nnv_conv_check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

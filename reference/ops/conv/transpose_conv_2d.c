@@ -142,13 +142,18 @@ static int32_t output_extent(struct nnv_sample *s, int scheme, uint32_t in, int 
     return least + nnv_sample_int(s, 1, stride);
 }
 
+enum { FILTERS = NNV_WINDOW_DILATION };
+static const struct nnv_factor factors[] = {NNV_WINDOW_FACTORS, NNV_WINDOW_FILTERS};
+
 static void sample(struct nnv_sample *s) {
     struct nnv_window_sample g = nnv_window_draw(s, 5);
     bool large = nnv_sample_is(s, "large");
-    uint32_t channels = nnv_sample_dim(s, 2, 6);
-    g.h = nnv_sample_dim(s, 2, large ? 13 : 5);
-    g.w = nnv_sample_dim(s, 3, large ? 11 : 7);
-    if (g.h == g.w) g.w++;
+    uint32_t channels = s->row ? (uint32_t)nnv_sample_value(s, FILTERS) : nnv_sample_dim(s, 2, 6);
+    if (!s->row) {
+        g.h = nnv_sample_dim(s, 2, large ? 13 : 5);
+        g.w = nnv_sample_dim(s, 3, large ? 11 : 7);
+        if (g.h == g.w) g.w++;
+    }
     if (!g.scheme) { /* enough that the paddings leave something */
         while ((int)(g.h - 1) * g.stride_h + (int)g.fh - g.top - g.bottom < 3) g.h++;
         while ((int)(g.w - 1) * g.stride_w + (int)g.fw - g.left - g.right < 3) g.w++;
@@ -177,4 +182,5 @@ const struct nnv_op nnv_op_TRANSPOSE_CONV_2D = {
     .linear = true,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

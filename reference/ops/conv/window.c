@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/ops/conv/window.h"
 
+#include <string.h>
+
 static bool known(const struct nnv_call *c, int id) { return id < 0 || nnv_known(c, id); }
 
 enum nnv_status nnv_window_of(const struct nnv_call *c, const struct nnv_window_ids *ids, uint32_t in, uint32_t filter,
@@ -41,6 +43,7 @@ static void draw_steps(struct nnv_sample *s, struct nnv_window_sample *g) {
     if (nnv_sample_is(s, "dilation")) {
         if (g->fh == 1) g->fh = 3; /* so that the dilation matters */
         if (g->fw == 1) g->fw = 2;
+        g->dilated = true;
         g->dilation_h = pair[0];
         g->dilation_w = pair[1];
     }
@@ -60,7 +63,53 @@ static void draw_padding(struct nnv_sample *s, struct nnv_window_sample *g) {
     g->right = g->left > 0 && s->index % 2 == 0 ? g->left - 1 : g->left < most_w ? g->left + 1 : g->left;
 }
 
+/* Paddings of the row's word, below the effective filter. */
+static void row_padding(struct nnv_sample *s, struct nnv_window_sample *g, int most_h, int most_w) {
+    enum { SAME, VALID, NONE, EQUAL, UNEQUAL };
+    const int32_t word = nnv_sample_value(s, NNV_WINDOW_PADDING);
+    g->scheme = word == SAME ? ANEURALNETWORKS_PADDING_SAME : word == VALID ? ANEURALNETWORKS_PADDING_VALID : 0;
+    if (word == EQUAL) {
+        g->top = g->bottom = most_h > 1 ? most_h / 2 : most_h;
+        g->left = g->right = most_w > 1 ? most_w / 2 : most_w;
+    } else if (word == UNEQUAL) {
+        int *const sides[] = {&g->top, &g->bottom, &g->left, &g->right};
+        for (int i = 0; i < 4; i++) *sides[i] = nnv_sample_int(s, 0, i < 2 ? most_h : most_w);
+        if (g->top == g->bottom) g->bottom = most_h - g->top;
+        if (g->left == g->right) g->right = most_w - g->left;
+    }
+}
+
+static uint32_t at_least(uint32_t v, int least) { return least > 0 && v < (uint32_t)least ? (uint32_t)least : v; }
+
+/* The row's geometry. The image grows until the window has a place in it that is not all padding. */
+static struct nnv_window_sample row_geometry(struct nnv_sample *s) {
+    const int32_t window = nnv_sample_value(s, NNV_WINDOW_WINDOW), stride = nnv_sample_value(s, NNV_WINDOW_STRIDE);
+    const int32_t image = nnv_sample_value(s, NNV_WINDOW_IMAGE);
+    const bool dilated =
+        s->op->nfactors > NNV_WINDOW_DILATION && strcmp(s->op->factors[NNV_WINDOW_DILATION].name, "dilation") == 0;
+    const int32_t dilation = dilated ? nnv_sample_value(s, NNV_WINDOW_DILATION) : NNV_PAIR(1, 1);
+    struct nnv_window_sample g = {.n = (uint32_t)nnv_sample_value(s, NNV_WINDOW_BATCH),
+                                  .c = (uint32_t)nnv_sample_value(s, NNV_WINDOW_CHANNELS),
+                                  .h = (uint32_t)nnv_pair_height(image),
+                                  .w = (uint32_t)nnv_pair_width(image),
+                                  .fh = (uint32_t)nnv_pair_height(window),
+                                  .fw = (uint32_t)nnv_pair_width(window),
+                                  .stride_h = nnv_pair_height(stride),
+                                  .stride_w = nnv_pair_width(stride),
+                                  .dilation_h = nnv_pair_height(dilation),
+                                  .dilation_w = nnv_pair_width(dilation),
+                                  .nchw = nnv_sample_value(s, NNV_WINDOW_LAYOUT)};
+    g.dilated = dilated && dilation != NNV_PAIR(1, 1);
+    const int eff_h = (int)(g.fh - 1) * g.dilation_h + 1, eff_w = (int)(g.fw - 1) * g.dilation_w + 1;
+    row_padding(s, &g, eff_h - 1, eff_w - 1);
+    if (g.scheme == ANEURALNETWORKS_PADDING_SAME) return g;
+    g.h = at_least(g.h, eff_h - g.top - g.bottom);
+    g.w = at_least(g.w, eff_w - g.left - g.right);
+    return g;
+}
+
 struct nnv_window_sample nnv_window_draw(struct nnv_sample *s, uint32_t c) {
+    if (s->row) return row_geometry(s);
     struct nnv_window_sample g = {.nchw = nnv_sample_is(s, "nchw")};
     draw_filter(s, &g);
     draw_steps(s, &g);
@@ -85,6 +134,5 @@ void nnv_window_set(struct nnv_sample *s, const struct nnv_window_ids *ids, cons
         nnv_sample_scalar(s, ids->tail, height ? g->bottom : g->right);
     }
     nnv_sample_scalar(s, ids->stride, height ? g->stride_h : g->stride_w);
-    if (ids->dilation >= 0 && nnv_sample_is(s, "dilation"))
-        nnv_sample_scalar(s, ids->dilation, height ? g->dilation_h : g->dilation_w);
+    if (ids->dilation >= 0 && g->dilated) nnv_sample_scalar(s, ids->dilation, height ? g->dilation_h : g->dilation_w);
 }

@@ -50,12 +50,63 @@ struct nnv_window_sample {
     int stride_h, stride_w, dilation_h, dilation_w, scheme; /**< scheme 0: explicit */
     int top, bottom, left, right;
     bool nchw;
+    bool dilated; /**< the dilation is given, not left to its default */
 };
 /** Names of variants that convolutions and pools have first. */
 #define NNV_WINDOW_VARIANTS "valid", "same", "explicit", "stride_same", "stride_valid", "stride_explicit", "nchw_same"
+/** The first factors of all operations with windows, in this order; `image` grows where the window has no room. */
+enum {
+    NNV_WINDOW_WINDOW,
+    NNV_WINDOW_STRIDE,
+    NNV_WINDOW_PADDING,
+    NNV_WINDOW_IMAGE,
+    NNV_WINDOW_CHANNELS,
+    NNV_WINDOW_BATCH,
+    NNV_WINDOW_LAYOUT,
+    NNV_WINDOW_ACTIVATION,
+    NNV_WINDOW_DILATION, /**< the convolutions' own come behind */
+};
+#define NNV_WINDOW_FACTORS                                                                                             \
+    {.name = "window",                                                                                                 \
+     .pair = true,                                                                                                     \
+     NNV_VALUES(NNV_PAIR(3, 3), NNV_PAIR(1, 1), NNV_PAIR(2, 2), NNV_PAIR(5, 5), NNV_PAIR(7, 7), NNV_PAIR(1, 3),        \
+                NNV_PAIR(3, 1), NNV_PAIR(2, 3), NNV_PAIR(4, 4)),                                                       \
+     NNV_SIZES(NNV_PAIR(1, 7), NNV_PAIR(7, 1), NNV_PAIR(6, 6), NNV_PAIR(9, 9), NNV_PAIR(11, 11), NNV_PAIR(17, 17))},   \
+        {.name = "stride",                                                                                             \
+         .pair = true,                                                                                                 \
+         NNV_VALUES(NNV_PAIR(1, 1), NNV_PAIR(2, 2), NNV_PAIR(3, 3), NNV_PAIR(1, 2), NNV_PAIR(2, 1), NNV_PAIR(4, 4)),   \
+         NNV_SIZES(NNV_PAIR(5, 5), NNV_PAIR(7, 7), NNV_PAIR(8, 8), NNV_PAIR(2, 4))},                                   \
+        {.name = "padding", NNV_WORDS("same", "valid", "none", "equal", "unequal")},                                   \
+        {.name = "image",                                                                                              \
+         .pair = true,                                                                                                 \
+         NNV_VALUES(NNV_PAIR(8, 8), NNV_PAIR(7, 7), NNV_PAIR(5, 9), NNV_PAIR(10, 6), NNV_PAIR(13, 13), NNV_PAIR(1, 1), \
+                    NNV_PAIR(4, 15)),                                                                                  \
+         NNV_SIZES(NNV_PAIR(16, 16), NNV_PAIR(17, 17), NNV_PAIR(33, 33), NNV_PAIR(64, 64), NNV_PAIR(65, 65),           \
+                   NNV_PAIR(1, 127), NNV_PAIR(129, 1), NNV_PAIR(2, 257), NNV_PAIR(1025, 1))},                          \
+        {.name = "channels",                                                                                           \
+         NNV_VALUES(3, 1, 4, 8, 5, 16),                                                                                \
+         NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1024, 1025)},          \
+        {.name = "batch", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8, 9, 17)}, {.name = "layout", NNV_WORDS("nhwc", "nchw")}, \
+    {                                                                                                                  \
+        .name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")                                              \
+    }
+/** Dilations of convolutions that have them. */
+#define NNV_WINDOW_DILATIONS                                                                                           \
+    {                                                                                                                  \
+        .name = "dilation", .pair = true,                                                                              \
+        NNV_VALUES(NNV_PAIR(1, 1), NNV_PAIR(2, 2), NNV_PAIR(3, 3), NNV_PAIR(1, 2), NNV_PAIR(2, 1)),                    \
+        NNV_SIZES(NNV_PAIR(4, 4), NNV_PAIR(6, 6), NNV_PAIR(12, 12))                                                    \
+    }
+/** Output channels of convolutions. */
+#define NNV_WINDOW_FILTERS                                                                                             \
+    {                                                                                                                  \
+        .name = "filters", NNV_VALUES(4, 1, 3, 8, 16, 5),                                                              \
+        NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513, 1025)                             \
+    }
+
 /**
- * Draws geometry by the words of the variant's name: valid, same, explicit, stride, dilation, nchw, pointwise,
- * winograd, even, wide, large; c channels at most.
+ * Geometry of the sample's row, or drawn by the words of the variant's name: valid, same, explicit, stride, dilation,
+ * nchw, pointwise, winograd, even, wide, large; c channels at most.
  */
 struct nnv_window_sample nnv_window_draw(struct nnv_sample *s, uint32_t c);
 /** Sets the scalars of one dimension: the paddings if explicit, and the stride. */

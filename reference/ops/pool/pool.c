@@ -153,6 +153,8 @@ static const char *const variants[] = {NNV_WINDOW_VARIANTS,
                                        "large_same",
                                        NULL};
 
+static const struct nnv_factor factors[] = {NNV_WINDOW_FACTORS};
+
 static void sample(struct nnv_sample *s) {
     struct nnv_window_sample g = nnv_window_draw(s, 9);
     int act = nnv_fuse_drawn(s);
@@ -175,10 +177,9 @@ static void sample(struct nnv_sample *s) {
 #define RECORD(NAME, FORMULA, SIGS, POOL, ...)                                                                         \
     static enum nnv_status eval_##POOL(struct nnv_kernel *k, struct nnv_err *err) { return eval(k, POOL, err); }       \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),  .level = 1,          .formula = FORMULA,                                                  \
-        NNV_OP_FORMS(forms), NNV_OP_SIGS(SIGS),   .zero = NNV_ZERO_BATCH,                                              \
-        .infer = infer,      .eval = eval_##POOL, .variants = variants,                                                \
-        .sample = sample,    __VA_ARGS__,                                                                              \
+        NNV_OP_NAMED(NAME),      .level = 1,     .formula = FORMULA,  NNV_OP_FORMS(forms),  NNV_OP_SIGS(SIGS),         \
+        .zero = NNV_ZERO_BATCH,  .infer = infer, .eval = eval_##POOL, .variants = variants, .sample = sample,          \
+        NNV_OP_FACTORS(factors), __VA_ARGS__,                                                                          \
     }
 
 RECORD(AVERAGE_POOL_2D,

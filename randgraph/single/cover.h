@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file cover.h Pairwise covers: few rows in which each pair of values of every two factors occurs.
+ *
+ * A row gives each factor a value. The rows are found greedily (as AETG does, Cohen et al. 1997): each starts with a
+ * pair that no row has yet, and takes for the other factors, one after the other, the value that adds most new pairs.
+ */
+#ifndef NNV_RANDGRAPH_SINGLE_COVER_H
+#define NNV_RANDGRAPH_SINGLE_COVER_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "reference/model/op.h"
+
+struct nnv_cover {
+    size_t nrows;
+    const int32_t *values; /**< [nrows, factors] */
+    size_t pairs;          /**< of values, all of which occur */
+};
+
+/** A cover of n factors, at most NNV_MAX_FACTORS; the same on each machine. Arena's. NNV_NO_MEMORY. */
+NNV_USE_RESULT enum nnv_status nnv_cover_make(const struct nnv_factor *factors, size_t n, struct nnv_arena *arena,
+                                              struct nnv_cover *cover, struct nnv_err *err);
+/** The cover of an operation's factors, made at the first call and kept. No rows if it has none. Safe from threads. */
+const struct nnv_cover *nnv_cover_of(const struct nnv_op *op);
+
+/** The number of pairs, and of those that occur in rows [nrows, n]. */
+void nnv_cover_count(const struct nnv_factor *factors, size_t n, const int32_t *values, size_t nrows, size_t *pairs,
+                     size_t *covered);
+
+/** Number of cases with an unusual size: of all factors. */
+size_t nnv_cover_sizes(const struct nnv_op *op);
+/** The row of the i-th of them: the usual values but for factor *which. */
+void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS], size_t *which);
+
+/** Appends the row as "window=3x3 stride=2x2 padding=same ...". */
+void nnv_cover_add_text(const struct nnv_factor *factors, size_t n, const int32_t *row, struct nnv_text *out);
+/** Appends one value: "3x3", "same", "17". */
+void nnv_cover_add_value(const struct nnv_factor *factor, int32_t value, struct nnv_text *out);
+/** The row of such a text; what it does not name has the usual value. NNV_INVALID names the word. */
+NNV_USE_RESULT enum nnv_status nnv_cover_parse(const struct nnv_factor *factors, size_t n, const char *text,
+                                               int32_t row[NNV_MAX_FACTORS], struct nnv_err *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "randgraph/single/layers.h"
+
+#include <string.h>
+
+#include "randgraph/single/cover.h"
+
+static const struct layer {
+    int32_t code;
+    const char *name, *values;
+} layers[] = {
+#define LAYER(OP, NAME, VALUES) {ANEURALNETWORKS_##OP, NAME, VALUES},
+#include "randgraph/single/layers.def"
+#undef LAYER
+};
+
+static const struct layer *layer_of(const struct nnv_op *op, size_t i) {
+    for (size_t k = 0; k < sizeof layers / sizeof *layers; k++)
+        if (layers[k].code == op->code && i-- == 0) return &layers[k];
+    return NULL;
+}
+
+size_t nnv_layer_count(const struct nnv_op *op) {
+    size_t n = 0;
+    while (layer_of(op, n)) n++;
+    return n;
+}
+
+const char *nnv_layer_name(const struct nnv_op *op, size_t i) { return layer_of(op, i)->name; }
+
+static int32_t smaller(int32_t extent) {
+    enum { MOST = 8 };
+    return extent <= MOST ? extent : MOST + extent % 2;
+}
+
+enum nnv_status nnv_layer_row(const struct nnv_op *op, size_t i, bool small, int32_t row[NNV_MAX_FACTORS],
+                              struct nnv_err *err) {
+    const struct layer *l = layer_of(op, i);
+    if (nnv_cover_parse(op->factors, op->nfactors, l->values, row, err) != NNV_OK) {
+        nnv_at(err, NNV_INTERNAL, "layer %s", l->name);
+        return NNV_INTERNAL;
+    }
+    for (uint8_t f = 0; small && f < op->nfactors; f++)
+        if (strcmp(op->factors[f].name, "image") == 0)
+            row[f] = NNV_PAIR(smaller(nnv_pair_height(row[f])), smaller(nnv_pair_width(row[f])));
+    return NNV_OK;
+}
