@@ -47,6 +47,11 @@ void nnv_json_double(struct nnv_json_out *j, const char *name, double v) {
     nnv_text_add_double(j->text, v);
 }
 
+void nnv_json_float(struct nnv_json_out *j, const char *name, float v) {
+    begin(j, name);
+    nnv_text_add_float(j->text, v);
+}
+
 void nnv_json_raw(struct nnv_json_out *j, const char *name, const char *format, ...) {
     va_list ap;
     begin(j, name);

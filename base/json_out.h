@@ -25,6 +25,8 @@ void nnv_json_uint(struct nnv_json_out *j, const char *name, uint64_t v);
 void nnv_json_bool(struct nnv_json_out *j, const char *name, bool v);
 /** As nnv_text_add_double() writes it: NaN and infinities as strings. */
 void nnv_json_double(struct nnv_json_out *j, const char *name, double v);
+/** As nnv_text_add_float() writes it. */
+void nnv_json_float(struct nnv_json_out *j, const char *name, float v);
 /** A value that is JSON already, as printf writes it. */
 void nnv_json_raw(struct nnv_json_out *j, const char *name, const char *format, ...) NNV_PRINTF(3, 4);
 
