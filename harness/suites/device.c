@@ -8,6 +8,7 @@
 #include "harness/suites/kit/context.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
+#include "harness/suites/kit/cases.h"
 
 struct probe_case {
     const char *name;
@@ -322,12 +323,8 @@ static const struct probe_case probes[] = {
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     (void)config;
     enum nnv_status st = NNV_OK;
-    for (size_t i = 0; i < sizeof probes / sizeof *probes && st == NNV_OK; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "device/%s", probes[i].name);
-        const struct nnv_case c = {.name = name, .suite = "device", .op = "", .type = "", .tags = "", .a = i};
-        st = nnv_case_add(list, &c, err);
-    }
+    for (size_t i = 0; i < sizeof probes / sizeof *probes && !st; i++)
+        st = nnv_list_case(list, (struct nnv_case){.a = i}, err, "device/%s", probes[i].name);
     return st;
 }
 

@@ -6,23 +6,21 @@
 
 #include "harness/fuzz/batch.h"
 #include "harness/suites/suites.h"
+#include "harness/suites/kit/cases.h"
 
 /** Batches of an operation, by tier. */
-static const int batches[] = {1, 1, 8};
+static const uint64_t batches[] = {1, 1, 8};
 
 static enum nnv_status list_fuzz(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
+    enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < batches[config->tier < 0 || config->tier > 2 ? 1 : config->tier]; k++) {
-            char name[128];
-            snprintf(name, sizeof name, "fuzz/%s/%d", ops[i]->name, k);
-            struct nnv_case c = {
-                .name = name, .suite = "fuzz", .op = ops[i]->name, .type = "", .tags = "", .a = i, .b = (uint64_t)k};
-            enum nnv_status st = nnv_case_add(list, &c, err);
-            if (st != NNV_OK) return st;
+        for (uint64_t k = 0; k < batches[nnv_tier(config)] && !st; k++) {
+            const struct nnv_case c = {.op = ops[i]->name, .a = i, .b = k};
+            st = nnv_list_case(list, c, err, "fuzz/%s/%" PRIu64, ops[i]->name, k);
         }
-    return NNV_OK;
+    return st;
 }
 
 /** What is wrong, for people: the lines "w KIND INPUT TEXT", each with the input. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "randgraph/single/single.h"
+#include "harness/suites/kit/cases.h"
 
 /*
  * How many cases a tier takes. An operation has combinations of signature and variant, from 6 to some 200: each gets
@@ -71,21 +72,18 @@ static struct nnv_single unpack(const struct nnv_run_config *config, const struc
 /* sig: the signature's name. */
 static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *w, const char *sig,
                            struct nnv_err *err) {
-    char name[192], variant[96];
+    char variant[96];
     const char *mode = nnv_fill_mode_name(w->mode);
     nnv_single_variant_name(w, variant, sizeof variant);
     bool sweep = w->mode == NNV_FILL_SWEEP || w->mode == NNV_FILL_REFUSED; /* of the signature as a whole */
-    snprintf(name, sizeof name, "ops/%s/%s%s/%s%s%s/%d", w->op->name, sig, w->relaxed ? "_relaxed" : "",
-             sweep ? "" : variant, mode[0] && !sweep ? "_" : "", mode, w->index);
-    struct nnv_case c = {.name = name,
-                         .suite = "ops",
-                         .op = w->op->name,
-                         .type = nnv_type(w->op->sigs[w->sig].type[NNV_T])->tag,
-                         .tags = w->relaxed ? "relaxed" : mode,
-                         .a = pack(w),
-                         .b = (uint64_t)w->index,
-                         .data = w->op};
-    return nnv_case_add(list, &c, err);
+    const struct nnv_case c = {.op = w->op->name,
+                               .type = nnv_type(w->op->sigs[w->sig].type[NNV_T])->tag,
+                               .tags = w->relaxed ? "relaxed" : mode,
+                               .a = pack(w),
+                               .b = (uint64_t)w->index,
+                               .data = w->op};
+    return nnv_list_case(list, c, err, "ops/%s/%s%s/%s%s%s/%d", w->op->name, sig, w->relaxed ? "_relaxed" : "",
+                         sweep ? "" : variant, mode[0] && !sweep ? "_" : "", mode, w->index);
 }
 
 static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
@@ -160,7 +158,7 @@ static enum nnv_status list_ops(const struct nnv_run_config *config, struct nnv_
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
     enum nnv_status st = NNV_OK;
-    for (size_t i = 0; !st && i < n; i++) st = list_op(list, &tiers[clamp(config->tier, 0, 2)], ops[i], err);
+    for (size_t i = 0; !st && i < n; i++) st = list_op(list, &tiers[nnv_tier(config)], ops[i], err);
     return st;
 }
 

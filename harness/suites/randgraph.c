@@ -3,26 +3,19 @@
  */
 #include "randgraph/graph/graph.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "harness/suites/suites.h"
+#include "harness/suites/kit/cases.h"
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    static const size_t tiers[] = {5, 40, 1000};
-    const size_t profiles = nnv_graph_profile_count;
-    const size_t each = config->count > 0 ? (config->count + profiles - 1) / profiles
-                                          : tiers[config->tier < 0   ? 0
-                                                  : config->tier > 2 ? 2
-                                                                     : config->tier];
+    const uint64_t each = nnv_share(config, nnv_graph_profile_count, (const uint64_t[]){5, 40, 1000});
     enum nnv_status st = NNV_OK;
-    for (size_t p = 0; p < profiles; p++)
-        for (size_t i = 0; i < each && !st; i++) {
-            char name[96];
-            snprintf(name, sizeof name, "randgraph/%s/%zu", nnv_graph_profiles[p].name, i);
-            const struct nnv_case c = {
-                .name = name, .suite = "randgraph", .op = "", .type = "", .tags = "", .a = p, .b = i};
-            st = nnv_case_add(list, &c, err);
-        }
+    for (size_t p = 0; p < nnv_graph_profile_count; p++)
+        for (uint64_t i = 0; i < each && !st; i++)
+            st = nnv_list_case(list, (struct nnv_case){.a = p, .b = i}, err, "randgraph/%s/%" PRIu64,
+                               nnv_graph_profiles[p].name, i);
     return st;
 }
 

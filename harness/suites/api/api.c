@@ -8,6 +8,7 @@
 
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
+#include "harness/suites/kit/cases.h"
 
 static const struct nnv_api_group *const groups[] = {
     &nnv_api_cases_refusals,    &nnv_api_cases_device,  &nnv_api_cases_operand, &nnv_api_cases_graph,
@@ -21,16 +22,9 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     enum nnv_status st = NNV_OK;
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (size_t i = 0; i < groups[g]->count && st == NNV_OK; i++) {
-            char name[160];
-            snprintf(name, sizeof name, "api/%s", groups[g]->cases[i].name);
-            const struct nnv_case c = {.name = name,
-                                       .suite = "api",
-                                       .op = "",
-                                       .type = "",
-                                       .tags = groups[g]->cases[i].call ? "refusal" : "",
-                                       .a = g,
-                                       .b = i};
-            st = nnv_case_add(list, &c, err);
+            const struct nnv_api_case *it = &groups[g]->cases[i];
+            const struct nnv_case c = {.tags = it->call ? "refusal" : "", .a = g, .b = i};
+            st = nnv_list_case(list, c, err, "api/%s", it->name);
         }
     return st;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "harness/suites/suites.h"
+#include "harness/suites/kit/cases.h"
 
 /* ------------------------------------------------------------ numbers of files */
 
@@ -125,11 +126,7 @@ static void twice(struct nnv_cache_fixture *b) {
 
 /** The same kind of model, drawn by another seed: other weights, where it has any. */
 static bool other_fixture(struct nnv_cache_fixture *b, struct nnv_fixture *other) {
-    struct nnv_spec *spec;
-    struct nnv_err err = {0};
-    if (nnv_fixture_build(b->kind, b->s->env->config->seed + 1, b->s->env->arena, &spec, &err) != NNV_OK)
-        return nnv_context_error(b->s, "%s", err.text);
-    return nnv_context_model(b->s, spec, other);
+    return nnv_context_drawn(b->s, b->kind, b->s->env->config->seed + 1, other);
 }
 
 /** Saves the other model under this token into the bench's files, and reads them; the bench's token is kept. */
@@ -267,25 +264,16 @@ static const struct nnv_cache_case *case_at(uint64_t i) {
     return i - OWN < nnv_cache_damage_count ? &nnv_cache_damages[i - OWN] : NULL;
 }
 
-/** The fixtures of cases that are run for a few only: constants of both kinds of drivers. */
-static bool is_of_few(const struct nnv_fixture_kind *kind) {
-    return strcmp(kind->name, "conv_float32") == 0 || strcmp(kind->name, "conv_quant8") == 0;
-}
-
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     (void)config;
     enum nnv_status st = NNV_OK;
-    const struct nnv_cache_case *cache_case;
-    for (uint64_t i = 0; (cache_case = case_at(i)); i++)
-        for (size_t k = 0; k < nnv_fixture_count && st == NNV_OK; k++) {
-            const struct nnv_fixture_kind *kind = &nnv_fixtures[k];
-            char name[96];
-            if (cache_case->few && !is_of_few(kind)) continue;
-            snprintf(name, sizeof name, "cache/%s/%s", cache_case->name, kind->name);
-            const struct nnv_case c = {
-                .name = name, .suite = "cache", .op = kind->op, .type = kind->type, .tags = "", .a = i, .b = k};
-            st = nnv_case_add(list, &c, err);
-        }
+    const struct nnv_cache_case *it;
+    for (uint64_t i = 0; (it = case_at(i)) && !st; i++) {
+        char row[64];
+        snprintf(row, sizeof row, "cache/%s", it->name);
+        /* Those with constants stand for all. */
+        st = nnv_list_fixtures(list, row, (struct nnv_case){.a = i}, it->few ? "conv_" : NULL, err);
+    }
     return st;
 }
 
@@ -305,17 +293,12 @@ static bool applies(struct nnv_cache_fixture *b, const struct nnv_cache_case *c)
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_context s;
-    struct nnv_cache_fixture b = {.s = &s, .kind = &nnv_fixtures[c->b]};
+    struct nnv_cache_fixture b = {.s = &s, .kind = nnv_case_fixture(c)};
     const struct nnv_cache_case *cache_case = case_at(c->a);
-    struct nnv_spec *spec;
-    struct nnv_err err = {0};
     nnv_context_begin(&s, env, result);
-    if (nnv_fixture_build(b.kind, env->config->seed, env->arena, &spec, &err) != NNV_OK)
-        nnv_context_error(&s, "%s", err.text);
-    else if (applies(&b, cache_case) && nnv_context_model(&s, spec, &b.fixture) &&
-             nnv_context_supports(&s, &b.fixture) &&
-             nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values) &&
-             nnv_cache_open(&s, s.device->model_cache_files, s.device->data_cache_files, 77, &b.files))
+    if (applies(&b, cache_case) && nnv_context_drawn(&s, b.kind, env->config->seed, &b.fixture) &&
+        nnv_context_supports(&s, &b.fixture) && nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values) &&
+        nnv_cache_open(&s, s.device->model_cache_files, s.device->data_cache_files, 77, &b.files))
         cache_case->run(&b);
     nnv_cache_close(&b.files);
     nnv_context_end(&s);

@@ -4,19 +4,18 @@
 
 #include "harness/suites/compiler/values.h"
 #include "harness/suites/suites.h"
+#include "harness/suites/kit/cases.h"
 
 /* "nn.conv2d/float32/strides": the operator is a tag, the type that of the case. */
 static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     enum nnv_status s = NNV_OK;
-    char name[160], op[64], type[32];
+    char op[64], type[32];
     (void)config;
     for (size_t i = 0; s == NNV_OK && i < nnv_values_case_count; i++) {
         const char *row = nnv_values_cases[i].name;
         if (sscanf(row, "%63[^/]/%31[^/]", op, type) != 2)
             return nnv_fail(err, NNV_INTERNAL, "%s: expected operator/type/name", row);
-        snprintf(name, sizeof name, "compiler/values/%s", row);
-        const struct nnv_case c = {.name = name, .suite = "compiler", .op = "", .type = "", .tags = op, .b = i};
-        s = nnv_case_add(list, &c, err);
+        s = nnv_list_case(list, (struct nnv_case){.tags = op, .b = i}, err, "compiler/values/%s", row);
     }
     return s;
 }

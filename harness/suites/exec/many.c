@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "harness/suites/exec/exec.h"
+#include "harness/suites/kit/cases.h"
 
 enum { MODELS = 4, ROUNDS = 4, TURNS = 3 };
 
@@ -23,13 +24,9 @@ static bool make_values(struct nnv_exec *x, struct one *m) {
 
 /** Model i of the same kind as the case's, not prepared. */
 static bool make_fixture(struct nnv_exec *x, uint32_t i, struct one *m) {
-    struct nnv_spec *spec;
-    struct nnv_err err = {0};
     const struct nnv_fixture_kind *kind = nnv_fixture_by_name(x->fixture.spec->name);
     m->prepared = NULL;
-    if (nnv_fixture_build(kind, x->seed + 1 + i, x->s->env->arena, &spec, &err) != NNV_OK)
-        return nnv_context_error(x->s, "%s", err.text);
-    return nnv_context_model(x->s, spec, &m->fixture) && make_values(x, m);
+    return nnv_context_drawn(x->s, kind, x->seed + 1 + i, &m->fixture) && make_values(x, m);
 }
 
 static bool make_models(struct nnv_exec *x, struct one *models) {

@@ -6,6 +6,7 @@
 
 #include "base/guard.h"
 #include "harness/suites/exec/exec.h"
+#include "harness/suites/kit/cases.h"
 
 void nnv_exec_sleep_us(unsigned us) {
     struct timespec t = {us / 1000000, (long)(us % 1000000) * 1000};
@@ -59,8 +60,7 @@ bool nnv_exec_work(struct nnv_exec *x, uint32_t times, struct nnv_fixture *fixtu
     *prepared = NULL;
     if (nnv_fixture_work(times, x->s->env->arena, &spec, &err) != NNV_OK)
         return nnv_context_error(x->s, "%s", err.text);
-    return nnv_context_work(x->s, spec, fixture) && (*prepared = nnv_context_prepare(x->s, fixture)) &&
-           nnv_context_request(x->s, fixture, NNV_POOL_READ_ONLY, values);
+    return nnv_context_work(x->s, spec, fixture) && nnv_context_ready(x->s, fixture, prepared, values);
 }
 
 /* -------------------------------------------------------------------- judging */

@@ -8,6 +8,7 @@
 
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
+#include "harness/suites/kit/cases.h"
 
 /* -------------------------------------------------------------------- tenants */
 
@@ -33,14 +34,9 @@ bool nnv_tenant_open(struct nnv_context *s, struct nnv_tenant *t) {
 }
 
 bool nnv_tenant_prepare(struct nnv_tenant *t, const struct nnv_fixture_kind *kind, uint64_t seed) {
-    struct nnv_spec *spec;
-    struct nnv_err err = {0};
     nnv_context_enter(&t->context, NNV_PHASE_BUILD);
-    if (nnv_fixture_build(kind, seed, t->env.arena, &spec, &err) != NNV_OK)
-        return nnv_context_error(&t->context, "%s", err.text);
-    return nnv_context_model(&t->context, spec, &t->fixture) &&
-           (t->prepared = nnv_context_prepare(&t->context, &t->fixture)) != NULL &&
-           nnv_context_request(&t->context, &t->fixture, NNV_POOL_READ_ONLY, &t->values);
+    return nnv_context_drawn(&t->context, kind, seed, &t->fixture) &&
+           nnv_context_ready(&t->context, &t->fixture, &t->prepared, &t->values);
 }
 
 bool nnv_tenant_execute(struct nnv_tenant *t) { return nnv_context_execute(&t->context, t->prepared, &t->values); }
@@ -179,22 +175,18 @@ static const struct nnv_isolation_case cases[] = {
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     (void)config;
     enum nnv_status st = NNV_OK;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (size_t k = 0; k < nnv_fixture_count && st == NNV_OK; k++) {
-            const struct nnv_fixture_kind *kind = &nnv_fixtures[k];
-            char name[96];
-            snprintf(name, sizeof name, "isolation/%s/%s", cases[i].name, kind->name);
-            const struct nnv_case c = {
-                .name = name, .suite = "isolation", .op = kind->op, .type = kind->type, .tags = "", .a = i, .b = k};
-            st = nnv_case_add(list, &c, err);
-        }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases && !st; i++) {
+        char row[64];
+        snprintf(row, sizeof row, "isolation/%s", cases[i].name);
+        st = nnv_list_fixtures(list, row, (struct nnv_case){.a = i}, NULL, err);
+    }
     return st;
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_context s;
     nnv_context_begin(&s, env, result);
-    cases[c->a].run(&s, &nnv_fixtures[c->b]);
+    cases[c->a].run(&s, nnv_case_fixture(c));
     nnv_context_end(&s);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "harness/suites/shapes/shapes.h"
-#include "harness/suites/kit/fixture_models.h"
+#include "harness/suites/kit/cases.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/single/single.h"
@@ -185,20 +185,6 @@ out:
 
 enum group { EXTENSION, SAME, DECLARED, EMPTY, OPEN };
 
-static enum nnv_status add(struct nnv_case_list *list, const char *name, enum group group, uint64_t b, uint64_t c,
-                           const struct nnv_op *op, const char *op_name, const char *type, struct nnv_err *err) {
-    const struct nnv_case item = {.name = name,
-                                  .suite = "levels",
-                                  .op = op_name,
-                                  .type = type,
-                                  .tags = group == EXTENSION ? "extension" : "",
-                                  .a = (uint64_t)group,
-                                  .b = b,
-                                  .c = c,
-                                  .data = op};
-    return nnv_case_add(list, &item, err);
-}
-
 /* What the suite's models of one signature are: as they come, with no elements, with open shapes. */
 static enum nnv_status add_signature(struct nnv_case_list *list, int tier, const struct nnv_op *op, int sig,
                                      struct nnv_err *err) {
@@ -206,37 +192,40 @@ static enum nnv_status add_signature(struct nnv_case_list *list, int tier, const
     const int most[] = {1, 3, 1000}, n = nnv_single_variants(op);
     const char *type = nnv_type(op->sigs[sig].type[NNV_T])->tag;
     enum nnv_status st = NNV_OK;
-    char types[96], name[192];
+    char types[96];
     nnv_single_sig_name(op, sig, types, sizeof types);
     for (int group = DECLARED; group <= OPEN; group++) {
         if (group == EMPTY && !nnv_single_has(op, sig, NNV_FILL_ZERO)) continue;
         for (int v = 0; v < n && v < most[tier] && (v == 0 || group == DECLARED) && !st; v++) {
             const int variant = (v + sig) % n; /* signatures differ in those that they take */
-            snprintf(name, sizeof name, "levels/%s/%s/%s/%s", names[group], op->name, types, op->variants[variant]);
-            st = add(list, name, (enum group)group, (uint64_t)sig, (uint64_t)variant, op, op->name, type, err);
+            const struct nnv_case c = {.op = op->name,
+                                       .type = type,
+                                       .a = (uint64_t)group,
+                                       .b = (uint64_t)sig,
+                                       .c = (uint64_t)variant,
+                                       .data = op};
+            st =
+                nnv_list_case(list, c, err, "levels/%s/%s/%s/%s", names[group], op->name, types, op->variants[variant]);
         }
     }
     return st;
 }
 
 static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    const int tier = config->tier < 0 ? 0 : config->tier > 2 ? 2 : config->tier;
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
     enum nnv_status st = NNV_OK;
-    char name[192];
-    for (size_t i = 0; i < nnv_extension_case_count && !st; i++) {
-        snprintf(name, sizeof name, "levels/extension/%s", nnv_extension_cases[i].name);
-        st = add(list, name, EXTENSION, i, 0, NULL, "", "", err);
+    for (size_t i = 0; i < nnv_extension_case_count && !st; i++)
+        st = nnv_list_case(list, (struct nnv_case){.tags = "extension", .a = EXTENSION, .b = i}, err,
+                           "levels/extension/%s", nnv_extension_cases[i].name);
+    for (size_t d = 0; d < DISGUISES && !st; d++) {
+        char row[64];
+        snprintf(row, sizeof row, "levels/same/%s", disguises[d].name);
+        st = nnv_list_fixtures(list, row, (struct nnv_case){.a = SAME, .b = d}, NULL, err);
     }
-    for (size_t d = 0; d < DISGUISES; d++)
-        for (size_t k = 0; k < nnv_fixture_count && !st; k++) {
-            const struct nnv_fixture_kind *kind = &nnv_fixtures[k];
-            snprintf(name, sizeof name, "levels/same/%s/%s", disguises[d].name, kind->name);
-            st = add(list, name, SAME, d, k, NULL, kind->op, kind->type, err);
-        }
     for (size_t i = 0; i < n; i++)
-        for (int sig = 0; sig < ops[i]->nsigs && !st; sig++) st = add_signature(list, tier, ops[i], sig, err);
+        for (int sig = 0; sig < ops[i]->nsigs && !st; sig++)
+            st = add_signature(list, nnv_tier(config), ops[i], sig, err);
     return st;
 }
 
@@ -262,7 +251,7 @@ static void run_single(struct nnv_context *s, const struct nnv_case *c) {
 static void run_same(struct nnv_context *s, const struct nnv_case *c) {
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    if (nnv_fixture_build(&nnv_fixtures[c->c], s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK)
+    if (nnv_fixture_build(nnv_case_fixture(c), s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK)
         nnv_context_error(s, "%s", err.text);
     else if (spec->min_version > s->device->feature_level)
         nnv_context_unsupported(s, "needs feature level %d, the driver has %d", spec->min_version,

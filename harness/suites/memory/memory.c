@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/suites/suites.h"
+#include "harness/suites/kit/cases.h"
 
 /* ----------------------------------------------------------- allocation, copies */
 
@@ -314,12 +315,8 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     const struct nnv_fixture_kind *kind;
     for (uint64_t i = 0; (memory_case = case_at(i)); i++)
         for (uint64_t k = 0; (kind = fixture_at(k)) && st == NNV_OK; k++) {
-            char name[96];
-            if (!fits(memory_case, k)) continue;
-            snprintf(name, sizeof name, "memory/%s/%s", memory_case->name, kind->name);
-            const struct nnv_case c = {
-                .name = name, .suite = "memory", .op = kind->op, .type = kind->type, .tags = "", .a = i, .b = k};
-            st = nnv_case_add(list, &c, err);
+            const struct nnv_case c = {.op = kind->op, .type = kind->type, .a = i, .b = k};
+            if (fits(memory_case, k)) st = nnv_list_case(list, c, err, "memory/%s/%s", memory_case->name, kind->name);
         }
     return st;
 }
@@ -333,15 +330,11 @@ static void end(struct nnv_memory_fixture *b) {
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_context s;
     struct nnv_memory_fixture b = {.s = &s, .kind = fixture_at(c->b)};
-    struct nnv_spec *spec;
-    struct nnv_err err = {0};
     nnv_context_begin(&s, env, result);
     if (!s.device->allocate)
         nnv_context_unsupported(&s, "the driver has no device memory");
-    else if (nnv_fixture_build(b.kind, env->config->seed, env->arena, &spec, &err) != NNV_OK)
-        nnv_context_error(&s, "%s", err.text);
-    else if (nnv_context_model(&s, spec, &b.fixture) && (b.prepared = nnv_context_prepare(&s, &b.fixture)) &&
-             nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values))
+    else if (nnv_context_drawn(&s, b.kind, env->config->seed, &b.fixture) &&
+             nnv_context_ready(&s, &b.fixture, &b.prepared, &b.values))
         case_at(c->a)->run(&b);
     end(&b);
 }

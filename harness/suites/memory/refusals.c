@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/suites/memory/memory.h"
+#include "harness/suites/kit/cases.h"
 
 enum {
     INVALID = 1u << NNVTS_STATUS_INVALID_ARGUMENT,
@@ -115,13 +116,7 @@ static void conflicting_hint(struct nnv_memory_fixture *b) {
 static void conflicting_type(struct nnv_memory_fixture *b) {
     const bool quantised = b->kind == &nnv_memory_links[1];
     struct nnv_fixture other;
-    struct nnv_spec *spec;
-    struct nnv_err err = {0};
-    if (nnv_fixture_build(&nnv_memory_links[!quantised], 1, b->s->env->arena, &spec, &err) != NNV_OK) {
-        nnv_context_error(b->s, "%s", err.text);
-        return;
-    }
-    if (!nnv_context_model(b->s, spec, &other)) return;
+    if (!nnv_context_drawn(b->s, &nnv_memory_links[!quantised], 1, &other)) return;
     struct nnvts_prepared_model *prepared = nnv_context_prepare(b->s, &other);
     if (!prepared) return;
     struct nnv_memory_desc desc;

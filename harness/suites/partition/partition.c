@@ -5,6 +5,7 @@
  */
 #include "harness/suites/partition/partition.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/graph/graph.h"
+#include "harness/suites/kit/cases.h"
 
 /** Which graphs. */
 static const struct kind {
@@ -24,24 +26,17 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static enum nnv_status add(struct nnv_case_list *list, const char *group, const char *name, uint64_t a, uint64_t b,
-                           struct nnv_err *err) {
-    char text[96];
-    snprintf(text, sizeof text, "partition/%s%s%s/%llu", group, *group ? "/" : "", name, (unsigned long long)b);
-    const struct nnv_case c = {.name = text, .suite = "partition", .op = "", .type = "", .tags = "", .a = a, .b = b};
-    return nnv_case_add(list, &c, err);
-}
-
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    static const uint64_t tiers[] = {4, 30, 600}, failing[] = {1, 2, 12};
-    const int tier = config->tier < 0 ? 0 : config->tier > 2 ? 2 : config->tier;
-    const uint64_t each = config->count > 0 ? (config->count + KINDS - 1) / KINDS : tiers[tier];
+    static const uint64_t failing[] = {1, 2, 12};
+    const uint64_t each = nnv_share(config, KINDS, (const uint64_t[]){4, 30, 600});
     enum nnv_status st = NNV_OK;
     for (uint64_t k = 0; k < KINDS; k++)
-        for (uint64_t i = 0; i < each && !st; i++) st = add(list, "", kinds[k].name, k, i, err);
+        for (uint64_t i = 0; i < each && !st; i++)
+            st = nnv_list_case(list, (struct nnv_case){.a = k, .b = i}, err, "partition/%s/%" PRIu64, kinds[k].name, i);
     for (uint64_t f = 0; f < nnv_partition_failure_count; f++)
-        for (uint64_t i = 0; i < failing[tier] && !st; i++)
-            st = add(list, "failing", nnv_partition_failures[f].name, KINDS + f, i, err);
+        for (uint64_t i = 0; i < failing[nnv_tier(config)] && !st; i++)
+            st = nnv_list_case(list, (struct nnv_case){.a = KINDS + f, .b = i}, err, "partition/failing/%s/%" PRIu64,
+                               nnv_partition_failures[f].name, i);
     return st;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "harness/suites/kit/context.h"
-#include "harness/suites/kit/fixture_models.h"
+#include "harness/suites/kit/cases.h"
 #include "harness/suites/suites.h"
 
 /** What a case has at hand: a fixture and a request; prepared: by the usual configuration, unless the case prepares. */
@@ -290,20 +290,10 @@ static enum nnv_status add(struct nnv_case_list *list, size_t i, uint64_t fixtur
                            const char *type, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (int mode = 0; mode < (cases[i].modes ? NNV_MODES : 1) && !st; mode++) {
-        char name[128];
-        if (cases[i].modes)
-            snprintf(name, sizeof name, "qos/%s/%s/%s", cases[i].name, what, nnv_mode_name((enum nnv_mode)mode));
-        else
-            snprintf(name, sizeof name, "qos/%s/%s", cases[i].name, what);
-        const struct nnv_case c = {.name = name,
-                                   .suite = "qos",
-                                   .op = op,
-                                   .type = type,
-                                   .tags = cases[i].tier > 1 ? "slow" : "",
-                                   .a = i,
-                                   .b = fixture,
-                                   .c = (uint64_t)mode};
-        st = nnv_case_add(list, &c, err);
+        const struct nnv_case c = {
+            .op = op, .type = type, .tags = cases[i].tier > 1 ? "slow" : "", .a = i, .c = (uint64_t)mode, .d = fixture};
+        st = nnv_list_case(list, c, err, "qos/%s/%s%s%s", cases[i].name, what, cases[i].modes ? "/" : "",
+                           cases[i].modes ? nnv_mode_name((enum nnv_mode)mode) : "");
     }
     return st;
 }
@@ -325,7 +315,7 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
     enum { PRODUCTS = 3 };
     switch (cases[c->a].model) {
     case FIXTURES:
-        return nnv_fixture_build(&nnv_fixtures[c->b], config->seed, arena, spec, err);
+        return nnv_fixture_build(nnv_case_fixture(c), config->seed, arena, spec, err);
     case WORK:
         return nnv_fixture_work(PRODUCTS, arena, spec, err);
     case LOOP:

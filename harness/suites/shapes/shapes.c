@@ -8,7 +8,7 @@
 
 #include "harness/judge/ties.h"
 #include "harness/suites/kit/context.h"
-#include "harness/suites/kit/fixture_models.h"
+#include "harness/suites/kit/cases.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/graph/graph.h"
@@ -128,18 +128,9 @@ enum { CASES = sizeof cases / sizeof *cases };
 /* What nnv_case.b and .c hold: which source, and which model of it. */
 static enum nnv_status add(struct nnv_case_list *list, size_t i, enum source source, uint64_t which, const char *model,
                            const struct nnv_op *op, const char *op_name, const char *type, struct nnv_err *err) {
-    char name[192];
-    snprintf(name, sizeof name, "shapes/%s/%s", cases[i].name, model);
-    const struct nnv_case c = {.name = name,
-                               .suite = "shapes",
-                               .op = op_name,
-                               .type = type,
-                               .tags = source == ZERO ? "zero" : "",
-                               .a = i,
-                               .b = source,
-                               .c = which,
-                               .data = op};
-    return nnv_case_add(list, &c, err);
+    const struct nnv_case c = {
+        .op = op_name, .type = type, .tags = source == ZERO ? "zero" : "", .a = i, .b = source, .c = which, .data = op};
+    return nnv_list_case(list, c, err, "shapes/%s/%s", cases[i].name, model);
 }
 
 /* Of each operation the first signature and one more; all in tier full. */
@@ -170,14 +161,11 @@ static enum nnv_status add_graphs(struct nnv_case_list *list, int tier, size_t i
     return st;
 }
 
-static bool is_free(const struct nnv_fixture_kind *kind) { return strncmp(kind->name, "open_", 5) == 0; }
-
 static enum nnv_status add_fixtures(struct nnv_case_list *list, size_t i, struct nnv_err *err) {
-    enum nnv_status st = NNV_OK;
-    for (size_t k = 0; k < nnv_fixture_count && !st; k++)
-        if ((cases[i].sources & FIXTURE) || is_free(&nnv_fixtures[k]))
-            st = add(list, i, FIXTURE, k, nnv_fixtures[k].name, NULL, nnv_fixtures[k].op, nnv_fixtures[k].type, err);
-    return st;
+    char row[64];
+    snprintf(row, sizeof row, "shapes/%s", cases[i].name);
+    return nnv_list_fixtures(list, row, (struct nnv_case){.a = i, .b = FIXTURE},
+                             cases[i].sources & FIXTURE ? NULL : "open_", err);
 }
 
 static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
@@ -198,7 +186,7 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
 /* The model of a case, shapes declared. */
 static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err) {
-    if (c->b == FIXTURE) return nnv_fixture_build(&nnv_fixtures[c->c], config->seed, arena, spec, err);
+    if (c->b == FIXTURE) return nnv_fixture_build(nnv_case_fixture(c), config->seed, arena, spec, err);
     if (c->b == GRAPH) {
         const struct nnv_graph_options o = {.profile = &nnv_graph_profiles[c->c >> 32],
                                             .seed = config->seed,
@@ -244,8 +232,7 @@ static bool begin(struct nnv_shape_fixture *b, const struct nnv_case *c) {
     }
     if (!nnv_context_model(s, spec, &b->fixture)) return false;
     forgive_choices(&b->fixture);
-    b->prepared = nnv_context_prepare(s, &b->fixture);
-    return b->prepared && nnv_context_request(s, &b->fixture, NNV_POOL_READ_ONLY, &b->values);
+    return nnv_context_ready(s, &b->fixture, &b->prepared, &b->values);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/suites/kit/fixture_models.h"
+#include "harness/suites/kit/cases.h"
 #include "harness/suites/suites.h"
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
@@ -196,18 +196,14 @@ static enum nnv_status list_row(struct nnv_case_list *list, enum nnv_validate_ta
         const struct source *s = chosen[i].source;
         if (!s->op && !tier->fixtures && i > 0) continue;
         if (s->op && operations++ >= tier->operations) continue;
-        snprintf(name, sizeof name, "validate/%s/%s/%s", nnv_validate_tables[table], row->name, s->name);
-        const struct nnv_case c = {.name = name,
-                                   .suite = "validate",
-                                   .op = s->op_name,
+        const struct nnv_case c = {.op = s->op_name,
                                    .type = s->type,
-                                   .tags = "",
                                    .level = s->level > row->level ? s->level : row->level,
                                    .a = index,
                                    .b = (uint64_t)table,
                                    .c = s->at,
                                    .data = s->op};
-        st = nnv_case_add(list, &c, err);
+        st = nnv_list_case(list, c, err, "validate/%s/%s/%s", nnv_validate_tables[table], row->name, s->name);
     }
     return st;
 }
@@ -233,13 +229,13 @@ enum nnv_status nnv_validate_list(const struct nnv_run_config *config, struct nn
                                   struct nnv_err *err) {
     struct sources sources = {0};
     struct nnv_validate_row row;
-    int tier = config->tier < 0 ? 0 : config->tier > NNV_VALIDATE_LAST_TIER ? NNV_VALIDATE_LAST_TIER : config->tier;
     enum nnv_status st = all_sources(&sources, list->arena, err);
     struct choice *chosen = calloc(sources.count + 1, sizeof *chosen);
     if (!chosen && !st) st = nnv_no_memory(err);
     for (int table = 0; table < NNV_VALIDATE_TABLES; table++)
         for (size_t i = 0; !st && nnv_validate_row_at((enum nnv_validate_table)table, i, &row); i++)
-            st = list_row(list, (enum nnv_validate_table)table, i, &row, &sources, chosen, &tiers[tier], err);
+            st = list_row(list, (enum nnv_validate_table)table, i, &row, &sources, chosen, &tiers[nnv_tier(config)],
+                          err);
     free(chosen);
     free(sources.item);
     return st ? st : list_specs(config, list, err);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/suites/kit/cases.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int nnv_tier(const struct nnv_run_config *config) { return config->tier < 0 ? 0 : config->tier > 2 ? 2 : config->tier; }
+
+uint64_t nnv_share(const struct nnv_run_config *config, uint64_t sources, const uint64_t tiers[3]) {
+    return config->count > 0 ? (config->count + sources - 1) / sources : tiers[nnv_tier(config)];
+}
+
+enum nnv_status nnv_list_case(struct nnv_case_list *list, struct nnv_case c, struct nnv_err *err, const char *fmt,
+                              ...) {
+    char name[256], suite[32];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(name, sizeof name, fmt, ap);
+    va_end(ap);
+    snprintf(suite, sizeof suite, "%.*s", (int)strcspn(name, "/"), name);
+    c.name = name;
+    c.suite = suite;
+    c.op = c.op ? c.op : "";
+    c.type = c.type ? c.type : "";
+    c.tags = c.tags ? c.tags : "";
+    return nnv_case_add(list, &c, err);
+}
+
+enum nnv_status nnv_list_fixtures(struct nnv_case_list *list, const char *row, struct nnv_case c, const char *prefix,
+                                  struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    for (size_t k = 0; k < nnv_fixture_count && !st; k++) {
+        const struct nnv_fixture_kind *kind = &nnv_fixtures[k];
+        if (prefix && strncmp(kind->name, prefix, strlen(prefix)) != 0) continue;
+        c.op = kind->op;
+        c.type = kind->type;
+        c.d = k;
+        st = nnv_list_case(list, c, err, "%s/%s", row, kind->name);
+    }
+    return st;
+}
+
+bool nnv_context_drawn(struct nnv_context *s, const struct nnv_fixture_kind *kind, uint64_t seed,
+                       struct nnv_fixture *fixture) {
+    struct nnv_spec *spec;
+    struct nnv_err err = {0};
+    if (nnv_fixture_build(kind, seed, s->env->arena, &spec, &err) != NNV_OK)
+        return nnv_context_error(s, "%s", err.text);
+    return nnv_context_model(s, spec, fixture);
+}
+
+bool nnv_context_ready(struct nnv_context *s, const struct nnv_fixture *fixture, struct nnvts_prepared_model **prepared,
+                       struct nnv_request *values) {
+    return (*prepared = nnv_context_prepare(s, fixture)) != NULL &&
+           nnv_context_request(s, fixture, NNV_POOL_READ_ONLY, values);
+}
