@@ -42,10 +42,7 @@ static void write_operator(struct nnv_relay_expr *const *calls, size_t n, struct
     const char *name = nnv_relay_op_name(calls[0]);
     size_t kinds = 0;
     nnv_text_addf(out, "  %6zu  %s", n, name);
-    if (nnv_relay_op(name) == NULL)
-        nnv_text_add(out, "  (not known)");
-    else if (!nnv_relay_runs(name))
-        nnv_text_add(out, "  (can't be run)");
+    if (nnv_relay_op(name) == NULL) nnv_text_add(out, "  (not known)");
     for (size_t i = 0; i < n && kinds <= MOST_SHAPES; i++) {
         bool first = true;
         for (size_t k = 0; k < i && first; k++) first = !nnv_relay_type_equal(calls[i]->type, calls[k]->type);

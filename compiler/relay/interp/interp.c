@@ -156,11 +156,10 @@ static enum nnv_status get(struct machine *m, const struct step *s) {
 static const struct nnv_relay_type *result_type(struct machine *m, struct nnv_interp_op *op) {
     struct nnv_relay_expr *e = op->t.call;
     if (nnv_relay_type_known(e->type)) return e->type;
-    const struct nnv_relay_op_row *row = nnv_relay_op(e->callee->name);
     struct nnv_relay_expr *call = nnv_arena_copy(m->scratch, e, sizeof *e);
     struct nnv_relay_expr *args = NNV_NEW(m->scratch, struct nnv_relay_expr, e->n_args);
     struct nnv_relay_expr **list = NNV_NEW(m->scratch, struct nnv_relay_expr *, e->n_args);
-    if (row == NULL || call == NULL || args == NULL || list == NULL) return NULL;
+    if (call == NULL || args == NULL || list == NULL) return NULL;
     for (size_t i = 0; i < e->n_args; i++) {
         args[i] = *e->args[i];
         args[i].type = op->in[i]->type;
@@ -168,7 +167,7 @@ static const struct nnv_relay_type *result_type(struct machine *m, struct nnv_in
     }
     call->args = list;
     op->t.call = call;
-    return row->rule(&op->t);
+    return op->row->rule(&op->t);
 }
 
 static size_t elements(const struct nnv_relay_type *type) {
@@ -204,7 +203,7 @@ static enum nnv_status run_kernel(struct machine *m, struct nnv_interp_op *op) {
 static enum nnv_status operator_call(struct machine *m, const struct step *s) {
     struct nnv_relay_expr *e = s->expr;
     struct nnv_interp_op op = {.t = {.m = &m->m, .call = e, .err = m->err},
-                               .row = nnv_interp_row(e->callee->name),
+                               .row = nnv_relay_op(e->callee->name),
                                .n_in = e->n_args,
                                .arena = m->arena,
                                .scratch = m->scratch};

@@ -8,32 +8,18 @@
 #include "compiler/relay/interp/interp.h"
 #include "compiler/relay/ops/ops.h"
 
-/** One call. The operands have the types that the checker has seen, with all dimensions known. */
+/**
+ * One call: its kernel fills out. Errors: nnv_relay_wrong(&op->t, ...) or nnv_interp_space(). The operands have the
+ * types that the checker has seen, with all dimensions known. */
 struct nnv_interp_op {
     struct nnv_relay_typing t; /**< the call with its attributes, and where an error goes (nnv_relay_wrong) */
-    const struct nnv_interp_row *row;
+    const struct nnv_relay_op_row *row;
     struct nnv_relay_datum *const *in;
     size_t n_in;
     struct nnv_relay_datum *out; /**< has its type, and zeros; a kernel may let values point to those of an operand */
     struct nnv_arena *arena;     /**< lives as long as the result */
     struct nnv_arena *scratch;   /**< until the kernel returns */
 };
-
-/** Fills out. Errors: nnv_relay_wrong(&op->t, ...) or nnv_interp_space(). */
-typedef void nnv_interp_kernel(struct nnv_interp_op *op);
-
-/** An operator's kernel, and the function on numbers that makes the difference within its family. */
-struct nnv_interp_row {
-    const char *name;
-    nnv_interp_kernel *run;
-    double (*one)(double);
-    double (*two)(double, double);
-    int64_t (*whole)(int64_t, int64_t); /**< instead of two, on integers; NULL: two is exact on them, too */
-    bool divides;                       /**< an integer second operand must not be 0 */
-};
-
-/** The operator's row, or NULL. */
-const struct nnv_interp_row *nnv_interp_row(const char *name);
 
 /* ------------------------------------------------------------ values, types */
 
@@ -75,19 +61,7 @@ static inline double nnv_interp_nth(const struct nnv_interp_op *op, size_t i, si
 
 /* ------------------------------------------------------------------ kernels */
 
-nnv_interp_kernel nnv_interp_view, nnv_interp_unary, nnv_interp_binary, nnv_interp_fill, nnv_interp_clip,
-    nnv_interp_cast, nnv_interp_where, nnv_interp_leaky_relu, nnv_interp_prelu, nnv_interp_bias_add,
-    nnv_interp_batch_norm, nnv_interp_conv2d, nnv_interp_dense, nnv_interp_batch_matmul, nnv_interp_max_pool2d,
-    nnv_interp_avg_pool2d, nnv_interp_adaptive_pool, nnv_interp_reduce, nnv_interp_mean, nnv_interp_logsumexp,
-    nnv_interp_variance, nnv_interp_arg, nnv_interp_softmax, nnv_interp_lrn, nnv_interp_transpose,
-    nnv_interp_concatenate, nnv_interp_split, nnv_interp_slice, nnv_interp_pad, nnv_interp_quantize,
-    nnv_interp_dequantize, nnv_interp_requantize, nnv_interp_qnn_binary, nnv_interp_qnn_concatenate,
-    nnv_interp_resize2d, nnv_interp_arange, nnv_interp_cumulate, nnv_interp_topk, nnv_interp_sort, nnv_interp_argsort,
-    nnv_interp_tile, nnv_interp_repeat, nnv_interp_reverse, nnv_interp_stack, nnv_interp_take, nnv_interp_gather,
-    nnv_interp_gather_nd, nnv_interp_one_hot, nnv_interp_broadcast, nnv_interp_slice_like, nnv_interp_layout_transform,
-    nnv_interp_depth_to_space, nnv_interp_space_to_depth, nnv_interp_space_to_batch, nnv_interp_batch_to_space,
-    nnv_interp_mirror_pad, nnv_interp_upsampling, nnv_interp_l2_normalize, nnv_interp_norm, nnv_interp_dropout,
-    nnv_interp_matmul, nnv_interp_conv2d_transpose, nnv_interp_conv1d, nnv_interp_qnn_unary, nnv_interp_valid_counts,
-    nnv_interp_nms;
+/** Kernels of more than one family: the same values in another shape; concatenation. */
+nnv_interp_kernel nnv_interp_view, nnv_interp_concatenate;
 
 #endif

@@ -1,356 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of operators, and what it says of a call. */
+/* The families of operators, what their rows say of a call, and what their rules share. */
 #include "compiler/relay/ops/ops.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
-#define VALUE(k, ...) (&(const struct nnv_relay_value){.kind = NNV_RELAY_##k, __VA_ARGS__})
-#define INT(v) VALUE(INT, .i = (v))
-#define NUMBER(v) VALUE(FLOAT, .f = (v))
-#define TRUTH(v) VALUE(TRUTH, .i = (v))
-#define TEXT(v) VALUE(STRING, .text = (v))
-#define EMPTY VALUE(LIST, .n = 0)
-#define PAIR(v)                                                                                                        \
-    VALUE(LIST, .n = 2,                                                                                                \
-          .list =                                                                                                      \
-              (const struct nnv_relay_value[]){{.kind = NNV_RELAY_INT, .i = (v)}, {.kind = NNV_RELAY_INT, .i = (v)}})
-#define I NNV_RELAY_ATTR_INT
-#define F NNV_RELAY_ATTR_NUMBER
-#define B NNV_RELAY_ATTR_TRUTH
-#define S NNV_RELAY_ATTR_TEXT
-#define L NNV_RELAY_ATTR_INTS
-#define P NNV_RELAY_ATTR_PAIRS
-#define ANY NNV_RELAY_ATTR_ANY
-#define RULE(name) nnv_relay_rule_##name
+static const struct nnv_relay_op_rows *const families[] = {
+    &nnv_relay_elementwise, &nnv_relay_reduce, &nnv_relay_norm,  &nnv_relay_layer,  &nnv_relay_window,
+    &nnv_relay_index,       &nnv_relay_move,   &nnv_relay_space, &nnv_relay_vision, &nnv_relay_qnn};
 
-#define CONV_TRANSPOSE                                                                                                 \
-    {"channels", I, NULL}, {"kernel_size", L, NULL}, {"strides", L, PAIR(1)}, {"padding", L, PAIR(0)},                 \
-        {"output_padding", L, PAIR(0)}, {"dilation", L, PAIR(1)}, {"groups", I, INT(1)},                               \
-        {"data_layout", S, TEXT("NCHW")}, {"kernel_layout", S, TEXT("IOHW")}, {"out_layout", S, TEXT("")}, {           \
-        "out_dtype", S, TEXT("")                                                                                       \
+const struct nnv_relay_op_row *nnv_relay_op_at(size_t i) {
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+        if (i < families[f]->n) return &families[f]->rows[i];
+        i -= families[f]->n;
     }
-#define CONV                                                                                                           \
-    {"strides", L, PAIR(1)}, {"padding", L, PAIR(0)}, {"dilation", L, PAIR(1)}, {"groups", I, INT(1)},                 \
-        {"channels", I, NULL}, {"kernel_size", L, NULL}, {"data_layout", S, TEXT("NCHW")},                             \
-        {"kernel_layout", S, TEXT("OIHW")}, {"out_layout", S, TEXT("")}, {                                             \
-        "out_dtype", S, TEXT("")                                                                                       \
-    }
-#define POOL                                                                                                           \
-    {"pool_size", L, NULL}, {"strides", L, PAIR(1)}, {"dilation", L, PAIR(1)}, {"padding", L, PAIR(0)},                \
-        {"layout", S, TEXT("NCHW")}, {"out_layout", S, TEXT("")}, {                                                    \
-        "ceil_mode", B, TRUTH(0)                                                                                       \
-    }
-#define LAYOUT                                                                                                         \
-    {"layout", S, TEXT("NCHW")}, { "out_layout", S, TEXT("") }
-#define REDUCE                                                                                                         \
-    {"axis", L, NULL}, {"keepdims", B, TRUTH(0)}, { "exclude", B, TRUTH(0) }
-#define ARG                                                                                                            \
-    REDUCE, { "select_last_index", B, TRUTH(0) }
-#define FILLED                                                                                                         \
-    {"shape", L, NULL}, { "dtype", S, TEXT("float32") }
-
-/* In the order of their names. */
-static const struct nnv_relay_op_row rows[] = {
-    {"abs", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"add", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"all", 1, 1, RULE(reduce), {REDUCE}},
-    {"annotation.stop_fusion", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"any", 1, 1, RULE(reduce), {REDUCE}},
-    {"arange",
-     3,
-     3,
-     RULE(arange),
-     {{"start", ANY, NULL}, {"stop", ANY, NULL}, {"step", ANY, NULL}, {"dtype", S, TEXT("float32")}}},
-    {"argmax", 1, 1, RULE(arg), {ARG}},
-    {"argmin", 1, 1, RULE(arg), {ARG}},
-    {"argsort", 1, 1, RULE(sort), {{"axis", I, INT(-1)}, {"is_ascend", B, TRUTH(1)}, {"dtype", S, TEXT("int32")}}},
-    {"atan", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"bitwise_and", 2, 2, RULE(bits), {{NULL, ANY, NULL}}},
-    {"bitwise_not", 1, 1, RULE(bits), {{NULL, ANY, NULL}}},
-    {"bitwise_or", 2, 2, RULE(bits), {{NULL, ANY, NULL}}},
-    {"bitwise_xor", 2, 2, RULE(bits), {{NULL, ANY, NULL}}},
-    {"broadcast_to", 1, 1, RULE(broadcast_to), {{"shape", L, NULL}, {"dtype", S, TEXT("")}}},
-    {"broadcast_to_like", 2, 2, RULE(like), {{NULL, ANY, NULL}}},
-    {"cast", 1, 1, RULE(cast), {{"dtype", S, NULL}}},
-    {"ceil", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"clip", 1, 1, RULE(same), {{"a_min", F, NULL}, {"a_max", F, NULL}}},
-    {"concatenate", 1, 1, RULE(concatenate), {{"axis", I, INT(0)}}},
-    {"copy", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"cos", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"cosh", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"cumprod", 1, 1, RULE(cumulate), {{"axis", I, NULL}, {"dtype", S, TEXT("")}, {"exclusive", B, TRUTH(0)}}},
-    {"cumsum", 1, 1, RULE(cumulate), {{"axis", I, NULL}, {"dtype", S, TEXT("")}, {"exclusive", B, TRUTH(0)}}},
-    {"divide", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"equal", 2, 2, RULE(compare), {{NULL, ANY, NULL}}},
-    {"erf", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"exp", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"expand_dims", 1, 1, RULE(expand), {{"axis", I, NULL}, {"num_newaxis", I, INT(1)}}},
-    {"floor", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"floor_divide", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"floor_mod", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"full", 1, 2, RULE(filled), {FILLED}},
-    {"full_like", 2, 2, RULE(same), {{NULL, ANY, NULL}}},
-    {"gather", 2, 2, RULE(gather), {{"axis", I, INT(0)}, {"support_negative_indices", B, TRUTH(0)}}},
-    {"gather_nd", 2, 2, RULE(gather_nd), {{"batch_dims", I, INT(0)}, {"index_rank", I, NULL}}},
-    {"greater", 2, 2, RULE(compare), {{NULL, ANY, NULL}}},
-    {"greater_equal", 2, 2, RULE(compare), {{NULL, ANY, NULL}}},
-    {"image.resize2d",
-     1,
-     1,
-     RULE(resize),
-     {{"size", L, NULL},
-      {"roi", ANY, NULL},
-      LAYOUT,
-      {"method", S, TEXT("linear")},
-      {"coordinate_transformation_mode", S, TEXT("half_pixel")},
-      {"rounding_method", S, TEXT("")},
-      {"cubic_alpha", F, NUMBER(-0.5)},
-      {"cubic_exclude", I, INT(0)},
-      {"extrapolation_value", F, NUMBER(0)},
-      {"out_dtype", S, NULL}}},
-    {"isfinite", 1, 1, RULE(test), {{NULL, ANY, NULL}}},
-    {"isinf", 1, 1, RULE(test), {{NULL, ANY, NULL}}},
-    {"isnan", 1, 1, RULE(test), {{NULL, ANY, NULL}}},
-    {"layout_transform", 1, 1, RULE(layout_transform), {{"src_layout", S, NULL}, {"dst_layout", S, NULL}}},
-    {"left_shift", 2, 2, RULE(bits), {{NULL, ANY, NULL}}},
-    {"less", 2, 2, RULE(compare), {{NULL, ANY, NULL}}},
-    {"less_equal", 2, 2, RULE(compare), {{NULL, ANY, NULL}}},
-    {"log", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"log10", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"log2", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"logical_and", 2, 2, RULE(logic), {{NULL, ANY, NULL}}},
-    {"logical_not", 1, 1, RULE(logic), {{NULL, ANY, NULL}}},
-    {"logical_or", 2, 2, RULE(logic), {{NULL, ANY, NULL}}},
-    {"logical_xor", 2, 2, RULE(logic), {{NULL, ANY, NULL}}},
-    {"logsumexp", 1, 1, RULE(reduce_float), {REDUCE}},
-    {"max", 1, 1, RULE(reduce), {REDUCE}},
-    {"maximum", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"mean", 1, 1, RULE(reduce), {REDUCE}},
-    {"min", 1, 1, RULE(reduce), {REDUCE}},
-    {"minimum", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"mod", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"multiply", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"negative", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"nn.adaptive_avg_pool2d", 1, 1, RULE(resize), {{"output_size", L, NULL}, LAYOUT}},
-    {"nn.adaptive_max_pool2d", 1, 1, RULE(resize), {{"output_size", L, NULL}, LAYOUT}},
-    {"nn.avg_pool2d", 1, 1, RULE(pool), {POOL, {"count_include_pad", B, TRUTH(0)}}},
-    {"nn.batch_flatten", 1, 1, RULE(flatten), {{NULL, ANY, NULL}}},
-    {"nn.batch_matmul",
-     2,
-     2,
-     RULE(batch_matmul),
-     {{"out_dtype", S, TEXT("")}, {"transpose_a", B, TRUTH(0)}, {"transpose_b", B, TRUTH(1)}}},
-    {"nn.batch_norm",
-     5,
-     5,
-     RULE(batch_norm),
-     {{"axis", I, INT(1)}, {"epsilon", F, NUMBER(1e-5)}, {"center", B, TRUTH(1)}, {"scale", B, TRUTH(1)}}},
-    {"nn.batch_to_space_nd", 1, 1, RULE(batches), {{"block_shape", L, NULL}, {"crops", P, NULL}}},
-    {"nn.bias_add", 2, 2, RULE(bias), {{"axis", I, INT(1)}}},
-    {"nn.conv1d",
-     2,
-     2,
-     RULE(conv1d),
-     {{"strides", L, INT(1)},
-      {"padding", L, INT(0)},
-      {"dilation", L, INT(1)},
-      {"groups", I, INT(1)},
-      {"channels", I, NULL},
-      {"kernel_size", L, NULL},
-      {"data_layout", S, TEXT("NCW")},
-      {"kernel_layout", S, TEXT("OIW")},
-      {"out_layout", S, TEXT("")},
-      {"out_dtype", S, TEXT("")}}},
-    {"nn.conv2d", 2, 2, RULE(conv), {CONV}},
-    {"nn.conv2d_transpose", 2, 2, RULE(conv_transpose), {CONV_TRANSPOSE}},
-    {"nn.dense", 2, 2, RULE(dense), {{"units", I, NULL}, {"out_dtype", S, TEXT("")}}},
-    {"nn.depth_to_space",
-     1,
-     1,
-     RULE(blocks),
-     {{"block_size", I, NULL}, {"layout", S, TEXT("NCHW")}, {"mode", S, TEXT("DCR")}}},
-    {"nn.dropout", 1, 1, RULE(dropout), {{"rate", F, NUMBER(0.5)}}},
-    {"nn.global_avg_pool2d", 1, 1, RULE(global_pool), {LAYOUT}},
-    {"nn.global_max_pool2d", 1, 1, RULE(global_pool), {LAYOUT}},
-    {"nn.group_norm",
-     3,
-     3,
-     RULE(norm),
-     {{"num_groups", I, INT(1)},
-      {"axis", I, INT(1)},
-      {"epsilon", F, NUMBER(1e-5)},
-      {"center", B, TRUTH(1)},
-      {"scale", B, TRUTH(1)}}},
-    {"nn.instance_norm",
-     3,
-     3,
-     RULE(norm),
-     {{"axis", I, INT(1)}, {"epsilon", F, NUMBER(1e-5)}, {"center", B, TRUTH(1)}, {"scale", B, TRUTH(1)}}},
-    {"nn.l2_normalize", 1, 1, RULE(axes), {{"eps", F, NUMBER(1e-5)}, {"axis", L, NULL}}},
-    {"nn.layer_norm",
-     3,
-     3,
-     RULE(norm),
-     {{"axis", I, INT(-1)}, {"epsilon", F, NUMBER(1e-5)}, {"center", B, TRUTH(1)}, {"scale", B, TRUTH(1)}}},
-    {"nn.leaky_relu", 1, 1, RULE(float), {{"alpha", F, NUMBER(0.25)}}},
-    {"nn.log_softmax", 1, 1, RULE(axis), {{"axis", I, INT(-1)}}},
-    {"nn.lrn",
-     1,
-     1,
-     RULE(axis),
-     {{"size", I, INT(5)},
-      {"axis", I, INT(1)},
-      {"bias", F, NUMBER(2)},
-      {"alpha", F, NUMBER(1e-5)},
-      {"beta", F, NUMBER(0.75)}}},
-    {"nn.matmul",
-     2,
-     2,
-     RULE(matmul),
-     {{"units", I, NULL}, {"out_dtype", S, TEXT("")}, {"transpose_a", B, TRUTH(0)}, {"transpose_b", B, TRUTH(0)}}},
-    {"nn.max_pool2d", 1, 1, RULE(pool), {POOL}},
-    {"nn.mirror_pad", 1, 1, RULE(pad), {{"mode", S, TEXT("SYMMETRIC")}, {"pad_width", P, NULL}}},
-    {"nn.pad", 1, 2, RULE(pad), {{"pad_width", P, NULL}, {"pad_mode", S, TEXT("constant")}}},
-    {"nn.prelu", 2, 2, RULE(prelu), {{"axis", I, INT(1)}}},
-    {"nn.relu", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"nn.softmax", 1, 1, RULE(axis), {{"axis", I, INT(-1)}}},
-    {"nn.space_to_batch_nd",
-     1,
-     1,
-     RULE(batches),
-     {{"block_shape", L, NULL}, {"paddings", P, NULL}, {"pad_value", F, NUMBER(0)}}},
-    {"nn.space_to_depth", 1, 1, RULE(blocks), {{"block_size", I, NULL}, {"layout", S, TEXT("NCHW")}}},
-    {"nn.upsampling",
-     1,
-     1,
-     RULE(upsampling),
-     {{"scale_h", F, NUMBER(1)},
-      {"scale_w", F, NUMBER(1)},
-      {"layout", S, TEXT("NCHW")},
-      {"method", S, TEXT("nearest_neighbor")},
-      {"align_corners", B, TRUTH(0)}}},
-    {"not_equal", 2, 2, RULE(compare), {{NULL, ANY, NULL}}},
-    {"one_hot", 3, 3, RULE(one_hot), {{"depth", I, NULL}, {"axis", I, INT(-1)}, {"dtype", S, TEXT("float32")}}},
-    {"ones", 0, 0, RULE(filled), {FILLED}},
-    {"ones_like", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"power", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"prod", 1, 1, RULE(reduce), {REDUCE}},
-    {"qnn.abs", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"qnn.add", 8, 8, RULE(qnn_binary), {{"lhs_axis", I, INT(-1)}, {"rhs_axis", I, INT(-1)}}},
-    {"qnn.batch_matmul",
-     6,
-     6,
-     RULE(batch_matmul),
-     {{"out_dtype", S, TEXT("int32")}, {"transpose_a", B, TRUTH(0)}, {"transpose_b", B, TRUTH(1)}}},
-    {"qnn.concatenate", 5, 5, RULE(qnn_concatenate), {{"axis", I, INT(0)}}},
-    {"qnn.conv2d", 6, 6, RULE(conv), {CONV}},
-    {"qnn.conv2d_transpose", 6, 6, RULE(conv_transpose), {CONV_TRANSPOSE}},
-    {"qnn.dense", 6, 6, RULE(dense), {{"units", I, NULL}, {"out_dtype", S, TEXT("int32")}}},
-    {"qnn.dequantize", 3, 3, RULE(quantize), {{"axis", I, INT(-1)}, {"out_dtype", S, TEXT("float32")}}},
-    {"qnn.erf", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"qnn.exp", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"qnn.hardswish", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"qnn.leaky_relu", 5, 5, RULE(qnn_unary), {{"alpha", F, NUMBER(0.25)}}},
-    {"qnn.log", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"qnn.mul", 8, 8, RULE(qnn_binary), {{"lhs_axis", I, INT(-1)}, {"rhs_axis", I, INT(-1)}}},
-    {"qnn.quantize", 3, 3, RULE(quantize), {{"out_dtype", S, TEXT("int8")}, {"axis", I, INT(-1)}}},
-    {"qnn.requantize",
-     5,
-     5,
-     RULE(quantize),
-     {{"axis", I, INT(-1)},
-      {"rounding", S, TEXT("None")},
-      {"compute_dtype", S, TEXT("None")},
-      {"out_dtype", S, TEXT("int8")}}},
-    {"qnn.rsqrt", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"qnn.sigmoid", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"qnn.sqrt", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"qnn.subtract", 8, 8, RULE(qnn_binary), {{"lhs_axis", I, INT(-1)}, {"rhs_axis", I, INT(-1)}}},
-    {"qnn.tanh", 5, 5, RULE(qnn_unary), {{NULL, ANY, NULL}}},
-    {"repeat", 1, 1, RULE(repeat), {{"repeats", I, NULL}, {"axis", I, NULL}}},
-    {"reshape", 1, 1, RULE(reshape), {{"newshape", L, NULL}, {"allowzero", B, TRUTH(0)}}},
-    {"reshape_like",
-     2,
-     2,
-     RULE(like),
-     {{"lhs_begin", I, INT(0)}, {"lhs_end", I, NULL}, {"rhs_begin", I, INT(0)}, {"rhs_end", I, NULL}}},
-    {"reverse", 1, 1, RULE(reverse), {{"axis", I, NULL}}},
-    {"right_shift", 2, 2, RULE(bits), {{NULL, ANY, NULL}}},
-    {"round", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"rsqrt", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"sigmoid", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"sign", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"sin", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"sinh", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"slice_like", 2, 2, RULE(slice_like), {{"axes", L, NULL}}},
-    {"sort", 1, 1, RULE(sort), {{"axis", I, INT(-1)}, {"is_ascend", B, TRUTH(1)}}},
-    {"split", 1, 1, RULE(split), {{"indices_or_sections", L, NULL}, {"axis", I, INT(0)}}},
-    {"sqrt", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"squeeze", 1, 1, RULE(squeeze), {{"axis", L, NULL}}},
-    {"stack", 1, 1, RULE(stack), {{"axis", I, INT(0)}}},
-    {"strided_slice",
-     1,
-     1,
-     RULE(slice),
-     {{"begin", L, NULL}, {"end", L, NULL}, {"strides", L, INT(1)}, {"slice_mode", S, TEXT("end")}, {"axes", L, NULL}}},
-    {"subtract", 2, 2, RULE(binary), {{NULL, ANY, NULL}}},
-    {"sum", 1, 1, RULE(reduce), {REDUCE}},
-    {"take", 2, 2, RULE(take), {{"batch_dims", I, INT(0)}, {"axis", I, NULL}, {"mode", S, TEXT("clip")}}},
-    {"tan", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"tanh", 1, 1, RULE(float), {{NULL, ANY, NULL}}},
-    {"tile", 1, 1, RULE(tile), {{"reps", L, NULL}}},
-    {"topk",
-     1,
-     1,
-     RULE(topk),
-     {{"k", I, INT(1)},
-      {"axis", I, INT(-1)},
-      {"ret_type", S, TEXT("both")},
-      {"is_ascend", B, TRUTH(0)},
-      {"dtype", S, TEXT("int32")}}},
-    {"transpose", 1, 1, RULE(transpose), {{"axes", L, NULL}}},
-    {"trunc", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-    {"variance", 1, 2, RULE(reduce_float), {REDUCE, {"unbiased", B, TRUTH(0)}}},
-    {"vision.get_valid_counts",
-     1,
-     2,
-     RULE(valid_counts),
-     {{"score_threshold", F, NUMBER(0)}, {"id_index", I, INT(0)}, {"score_index", I, INT(1)}}},
-    {"vision.non_max_suppression",
-     3,
-     5,
-     RULE(nms),
-     {{"max_output_size", I, INT(-1)},
-      {"iou_threshold", F, NUMBER(0.5)},
-      {"force_suppress", B, TRUTH(0)},
-      {"top_k", I, INT(-1)},
-      {"coord_start", I, INT(2)},
-      {"score_index", I, INT(1)},
-      {"id_index", I, INT(0)},
-      {"return_indices", B, TRUTH(1)},
-      {"invalid_to_bottom", B, TRUTH(0)}}},
-    {"where", 3, 3, RULE(where), {{NULL, ANY, NULL}}},
-    {"zeros", 0, 0, RULE(filled), {FILLED}},
-    {"zeros_like", 1, 1, RULE(same), {{NULL, ANY, NULL}}},
-};
-
-const struct nnv_relay_op_row *nnv_relay_ops(size_t *n) {
-    *n = sizeof rows / sizeof *rows;
-    return rows;
+    return NULL;
 }
 
 const struct nnv_relay_op_row *nnv_relay_op(const char *name) {
-    size_t low = 0, high;
-    nnv_relay_ops(&high);
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = strcmp(name, rows[middle].name);
-        if (order == 0) return &rows[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (size_t i = 0; i < families[f]->n; i++)
+            if (strcmp(families[f]->rows[i].name, name) == 0) return &families[f]->rows[i];
     return NULL;
 }
 
@@ -361,4 +32,203 @@ const struct nnv_relay_value *nnv_relay_attr(const struct nnv_relay_expr *e, con
     for (size_t i = 0; row && i < NNV_RELAY_MOST_ATTRS && row->attrs[i].key; i++)
         if (strcmp(row->attrs[i].key, key) == 0) return row->attrs[i].otherwise;
     return v;
+}
+
+/* ------------------------------------------------------- what the rules share */
+
+void nnv_relay_wrong_set(struct nnv_relay_typing *t, const char *format, ...) {
+    struct nnv_text text = {0};
+    va_list ap;
+    if (t->st != NNV_OK) return;
+    va_start(ap, format);
+    nnv_text_vaddf(&text, format, ap);
+    va_end(ap);
+    t->st = nnv_relay_fail(t->m, &t->call->span, t->err, "%s: %s", t->call->callee->name,
+                           text.data && !text.failed ? text.data : NNV_OUT_OF_MEMORY);
+    nnv_text_free(&text);
+}
+
+const struct nnv_relay_type *nnv_relay_in(struct nnv_relay_typing *t, size_t i) {
+    const struct nnv_relay_type *type = t->call->args[i]->type;
+    if (type && type->kind == NNV_RELAY_TENSOR) return type;
+    return nnv_relay_wrong(t, "operand %zu must be a tensor", i);
+}
+
+const struct nnv_relay_type *nnv_relay_made(struct nnv_relay_typing *t, enum nnv_relay_dtype dtype, size_t n,
+                                            const int64_t *dims) {
+    const struct nnv_relay_type *type = nnv_relay_tensor_type(t->m->arena, dtype, n, dims);
+    size_t elems, bytes;
+    bool known = true;
+    if (type == NULL) return NULL;
+    for (size_t i = 0; i < n; i++) known = known && dims[i] >= 0;
+    if (known && !nnv_relay_type_elems(type, &elems, &bytes)) return nnv_relay_wrong(t, "the result is too large");
+    return type;
+}
+
+bool nnv_relay_ints(struct nnv_relay_typing *t, const char *key, int64_t *ints, size_t most, size_t *n) {
+    const struct nnv_relay_value *v = nnv_relay_attr(t->call, key);
+    if (v == NULL || v->kind == NNV_RELAY_NONE) return false;
+    *n = v->kind == NNV_RELAY_LIST ? v->n : 1;
+    if (*n > most) return nnv_relay_wrong(t, "attribute %s has %zu values, at most %zu", key, *n, most);
+    for (size_t i = 0; i < *n; i++) ints[i] = v->kind == NNV_RELAY_LIST ? v->list[i].i : v->i;
+    return true;
+}
+
+int64_t nnv_relay_int(const struct nnv_relay_typing *t, const char *key, int64_t otherwise) {
+    const struct nnv_relay_value *v = nnv_relay_attr(t->call, key);
+    return v && (v->kind == NNV_RELAY_INT || v->kind == NNV_RELAY_TRUTH) ? v->i : otherwise;
+}
+
+double nnv_relay_number(const struct nnv_relay_typing *t, const char *key, double otherwise) {
+    const struct nnv_relay_value *v = nnv_relay_attr(t->call, key);
+    if (v && v->kind == NNV_RELAY_FLOAT) return v->f;
+    return v && (v->kind == NNV_RELAY_INT || v->kind == NNV_RELAY_TRUTH) ? (double)v->i : otherwise;
+}
+
+const char *nnv_relay_text(const struct nnv_relay_typing *t, const char *key, const char *otherwise) {
+    const struct nnv_relay_value *v = nnv_relay_attr(t->call, key);
+    return v && v->kind == NNV_RELAY_STRING ? v->text : otherwise;
+}
+
+bool nnv_relay_axis(struct nnv_relay_typing *t, const char *key, int64_t axis, size_t n, size_t *at) {
+    int64_t rank = (int64_t)n;
+    if (axis < -rank || axis >= rank)
+        return nnv_relay_wrong(t, "%s %" PRId64 " of a tensor of %zu dimensions", key, axis, n);
+    *at = (size_t)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+bool nnv_relay_dtype_attr(struct nnv_relay_typing *t, const char *key, enum nnv_relay_dtype otherwise,
+                          enum nnv_relay_dtype *dtype) {
+    const char *name = nnv_relay_text(t, key, "");
+    *dtype = otherwise;
+    if (*name == '\0' || nnv_relay_dtype_by_name(name, strlen(name), dtype)) return true;
+    return nnv_relay_wrong(t, "attribute %s names no type of elements", key);
+}
+
+bool nnv_relay_broadcast(struct nnv_relay_typing *t, const struct nnv_relay_type *a, const struct nnv_relay_type *b,
+                         size_t *n, int64_t *dims) {
+    *n = a->n_dims > b->n_dims ? a->n_dims : b->n_dims;
+    for (size_t i = 1; i <= *n; i++) {
+        int64_t x = i <= a->n_dims ? a->dims[a->n_dims - i] : 1, y = i <= b->n_dims ? b->dims[b->n_dims - i] : 1;
+        int64_t *to = &dims[*n - i];
+        if (x == y || y == 1)
+            *to = x;
+        else if (x == 1)
+            *to = y;
+        else if (x < 0 || y < 0)
+            *to = x < 0 ? y : x;
+        else
+            return nnv_relay_wrong(t,
+                                   "the operands' extents %" PRId64 " and %" PRId64 " (dimension %zu from the end) "
+                                   "fit only if they are equal or one is 1",
+                                   x, y, i);
+    }
+    return true;
+}
+
+static const struct nnv_relay_type *same_dtype(struct nnv_relay_typing *t, size_t i, size_t k) {
+    const struct nnv_relay_type *a = nnv_relay_in(t, i), *b = a ? nnv_relay_in(t, k) : NULL;
+    if (b && a->dtype != b->dtype)
+        return nnv_relay_wrong(t, "operand %zu is %s, operand %zu is %s", i, nnv_relay_dtype_name(a->dtype), k,
+                               nnv_relay_dtype_name(b->dtype));
+    return b;
+}
+
+const struct nnv_relay_type *nnv_relay_rule_float(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_in(t, 0);
+    if (a && !nnv_relay_dtype_is_float(a->dtype))
+        return nnv_relay_wrong(t, "operand 0 is %s, and must be of a floating-point type",
+                               nnv_relay_dtype_name(a->dtype));
+    return a;
+}
+
+const struct nnv_relay_type *nnv_relay_stretched(struct nnv_relay_typing *t, size_t i, size_t k, bool to_bool) {
+    int64_t dims[NNV_RELAY_RANK];
+    size_t n;
+    if (!same_dtype(t, i, k)) return NULL;
+    const struct nnv_relay_type *a = t->call->args[i]->type, *b = t->call->args[k]->type;
+    if (!nnv_relay_broadcast(t, a, b, &n, dims)) return NULL;
+    return nnv_relay_made(t, to_bool ? NNV_RELAY_BOOL : a->dtype, n, dims);
+}
+
+bool nnv_relay_layout(struct nnv_relay_typing *t, const char *key, const char *layout, const char *letters,
+                      struct nnv_relay_layout *to) {
+    size_t at[4];
+    for (size_t i = 0; i < 4; i++) {
+        const char *found = strchr(layout, letters[i]);
+        if (found == NULL || strlen(layout) != 4)
+            return nnv_relay_wrong(t, "attribute %s must have the four letters %s in some order", key, letters);
+        at[i] = (size_t)(found - layout);
+    }
+    *to = (struct nnv_relay_layout){at[0], at[1], at[2], at[3]};
+    return true;
+}
+
+bool nnv_relay_pair(struct nnv_relay_typing *t, const char *key, int64_t least, int64_t *to) {
+    size_t n = 0;
+    if (!nnv_relay_ints(t, key, to, 2, &n)) return nnv_relay_wrong(t, "needs the attribute %s", key);
+    if (n == 1) to[1] = to[0];
+    for (size_t i = 0; i < 2; i++)
+        if (n == 0 || to[i] < least || to[i] > NNV_RELAY_MOST_EXTENT)
+            return nnv_relay_wrong(t, "attribute %s must have one or two values from %" PRId64 " to 2^30", key, least);
+    return true;
+}
+
+bool nnv_relay_padding(struct nnv_relay_typing *t, int64_t *p) {
+    size_t n = 0;
+    if (!nnv_relay_ints(t, "padding", p, 4, &n)) return nnv_relay_wrong(t, "needs the attribute padding");
+    if (n == 1) p[1] = p[2] = p[3] = p[0];
+    if (n == 2) {
+        p[2] = p[0];
+        p[3] = p[1];
+    }
+    if (n == 0 || n == 3) return nnv_relay_wrong(t, "attribute padding has %zu values, not 1, 2 or 4", n);
+    for (size_t i = 0; i < 4; i++)
+        if (p[i] < 0 || p[i] > NNV_RELAY_MOST_EXTENT)
+            return nnv_relay_wrong(t, "padding %" PRId64 " is out of range", p[i]);
+    return true;
+}
+
+/* The number of its places over `in` elements. */
+bool nnv_relay_places(struct nnv_relay_typing *t, const struct nnv_relay_window_1d *w, int64_t in, int64_t *out) {
+    if (in < 0 || w->extent < 0) {
+        *out = NNV_RELAY_ANY;
+        return true;
+    }
+    int64_t covered, room;
+    if (in > INT64_MAX / 4 || w->extent > NNV_RELAY_MOST_EXTENT) return nnv_relay_wrong(t, "an extent is out of range");
+    covered = (w->extent - 1) * w->dilation + 1;
+    room = in + w->before + w->after - covered;
+    if (w->extent < 1 || room < 0)
+        return nnv_relay_wrong(t, "a window of %" PRId64 " does not fit in %" PRId64 " with its padding", covered,
+                               in + w->before + w->after);
+    *out = (room + (w->ceil ? w->stride - 1 : 0)) / w->stride + 1;
+    return true;
+}
+
+/* Height and width of what a window gives. */
+bool nnv_relay_places_2d(struct nnv_relay_typing *t, const int64_t *kernel, bool ceil, const int64_t *in,
+                         int64_t *out) {
+    int64_t stride[2], dilation[2], pad[4];
+    if (!nnv_relay_pair(t, "strides", 1, stride) || !nnv_relay_pair(t, "dilation", 1, dilation) ||
+        !nnv_relay_padding(t, pad))
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        struct nnv_relay_window_1d w = {kernel[i], stride[i], dilation[i], pad[i], pad[i + 2], ceil};
+        if (!nnv_relay_places(t, &w, in[i], &out[i])) return false;
+    }
+    return true;
+}
+
+const struct nnv_relay_type *nnv_relay_of_rank(struct nnv_relay_typing *t, size_t i, size_t rank) {
+    const struct nnv_relay_type *a = nnv_relay_in(t, i);
+    if (a && a->n_dims != rank)
+        return nnv_relay_wrong(t, "operand %zu has %zu dimensions, not %zu", i, a->n_dims, rank);
+    return a;
+}
+
+const struct nnv_relay_type *nnv_relay_image(struct nnv_relay_typing *t, struct nnv_relay_layout *l) {
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
+    return x && nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", l) ? x : NULL;
 }

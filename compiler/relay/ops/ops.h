@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file ops.h The operators that are known: a row each, with attributes, defaults and the rule of its type. */
+/** @file ops.h The operators that are known: a row each, with attributes, defaults, the rule of its type and its
+ * kernel. */
 #ifndef NNV_COMPILER_RELAY_OPS_H
 #define NNV_COMPILER_RELAY_OPS_H
 
@@ -34,19 +35,40 @@ struct nnv_relay_attr_row {
     const struct nnv_relay_value *otherwise;
 };
 
-enum { NNV_RELAY_MANY = 255, NNV_RELAY_MOST_ATTRS = 12 };
+enum {
+    NNV_RELAY_MANY = 255,
+    NNV_RELAY_MOST_ATTRS = 12,
+    NNV_RELAY_MOST_EXTENT = 1 << 30, /**< of attributes in sums, which so can't overflow */
+};
 
+struct nnv_interp_op;
+/** Works out the values of one call: see interp_kernel.h. */
+typedef void nnv_interp_kernel(struct nnv_interp_op *op);
+
+/** All that Relay itself says of an operator, in the file of its family. */
 struct nnv_relay_op_row {
     const char *name;
     uint8_t least, most; /**< operands */
     nnv_relay_rule *rule;
+    nnv_interp_kernel *run;
     struct nnv_relay_attr_row attrs[NNV_RELAY_MOST_ATTRS];
+    /* The function on numbers that makes the difference within a family of kernels. */
+    double (*one)(double);
+    double (*two)(double, double);
+    int64_t (*whole)(int64_t, int64_t); /**< instead of two, on integers; NULL: two is exact on them, too */
+    bool divides;                       /**< an integer second operand must not be 0 */
 };
+struct nnv_relay_op_rows {
+    const struct nnv_relay_op_row *rows;
+    size_t n;
+};
+extern const struct nnv_relay_op_rows nnv_relay_elementwise, nnv_relay_reduce, nnv_relay_norm, nnv_relay_layer,
+    nnv_relay_window, nnv_relay_index, nnv_relay_move, nnv_relay_space, nnv_relay_vision, nnv_relay_qnn;
 
 /** The operator's row, or NULL. */
 const struct nnv_relay_op_row *nnv_relay_op(const char *name);
-/** All rows. */
-const struct nnv_relay_op_row *nnv_relay_ops(size_t *n);
+/** Row i of all; NULL behind the last. */
+const struct nnv_relay_op_row *nnv_relay_op_at(size_t i);
 
 /** Out-of-line parts of nnv_relay_wrong. */
 void nnv_relay_wrong_set(struct nnv_relay_typing *t, const char *format, ...) NNV_PRINTF(2, 3);
@@ -64,6 +86,8 @@ static inline void *nnv_relay_nothing(void) { return NULL; }
 const struct nnv_relay_type *nnv_relay_in(struct nnv_relay_typing *t, size_t i);
 /** The type of operand i, which must be a tensor of so many dimensions. */
 const struct nnv_relay_type *nnv_relay_of_rank(struct nnv_relay_typing *t, size_t i, size_t rank);
+/** Two extents are equal, or one is not known. */
+static inline bool nnv_relay_agree(int64_t a, int64_t b) { return a == b || a < 0 || b < 0; }
 /** A tensor's type; NULL when out of memory, which is an error. */
 const struct nnv_relay_type *nnv_relay_made(struct nnv_relay_typing *t, enum nnv_relay_dtype dtype, size_t n,
                                             const int64_t *dims);
@@ -96,25 +120,22 @@ bool nnv_relay_padding(struct nnv_relay_typing *t, int64_t *p);
 /** The number of an attribute; `otherwise` if there is none. */
 double nnv_relay_number(const struct nnv_relay_typing *t, const char *key, double otherwise);
 
-/** Output padding, strides and all else of a transposed convolution: *size is the extent of the result. */
-bool nnv_relay_grown(struct nnv_relay_typing *t, const int64_t *in, const int64_t *kernel, int64_t *size);
-/** Operands from `first` to before `end` are scales (float32) and zero points (int32), scale first. */
-bool nnv_relay_scales(struct nnv_relay_typing *t, size_t first, size_t end);
+/** The tensor operand 0 of four dimensions, in the layout of the attribute layout. */
+const struct nnv_relay_type *nnv_relay_image(struct nnv_relay_typing *t, struct nnv_relay_layout *l);
 
-nnv_relay_rule nnv_relay_rule_same, nnv_relay_rule_float, nnv_relay_rule_binary, nnv_relay_rule_compare,
-    nnv_relay_rule_logic, nnv_relay_rule_where, nnv_relay_rule_cast, nnv_relay_rule_axis, nnv_relay_rule_bias,
-    nnv_relay_rule_batch_norm, nnv_relay_rule_prelu, nnv_relay_rule_reshape, nnv_relay_rule_transpose,
-    nnv_relay_rule_concatenate, nnv_relay_rule_split, nnv_relay_rule_slice, nnv_relay_rule_pad, nnv_relay_rule_expand,
-    nnv_relay_rule_squeeze, nnv_relay_rule_flatten, nnv_relay_rule_reduce, nnv_relay_rule_arg, nnv_relay_rule_filled,
-    nnv_relay_rule_conv, nnv_relay_rule_dense, nnv_relay_rule_batch_matmul, nnv_relay_rule_pool,
-    nnv_relay_rule_global_pool, nnv_relay_rule_quantize, nnv_relay_rule_qnn_binary, nnv_relay_rule_qnn_concatenate,
-    nnv_relay_rule_resize, nnv_relay_rule_reduce_float, nnv_relay_rule_test, nnv_relay_rule_bits, nnv_relay_rule_arange,
-    nnv_relay_rule_cumulate, nnv_relay_rule_topk, nnv_relay_rule_sort, nnv_relay_rule_tile, nnv_relay_rule_repeat,
-    nnv_relay_rule_reverse, nnv_relay_rule_stack, nnv_relay_rule_take, nnv_relay_rule_gather, nnv_relay_rule_gather_nd,
-    nnv_relay_rule_one_hot, nnv_relay_rule_broadcast_to, nnv_relay_rule_like, nnv_relay_rule_slice_like,
-    nnv_relay_rule_layout_transform, nnv_relay_rule_blocks, nnv_relay_rule_batches, nnv_relay_rule_upsampling,
-    nnv_relay_rule_axes, nnv_relay_rule_norm, nnv_relay_rule_dropout, nnv_relay_rule_matmul,
-    nnv_relay_rule_conv_transpose, nnv_relay_rule_conv1d, nnv_relay_rule_qnn_unary, nnv_relay_rule_valid_counts,
-    nnv_relay_rule_nms;
+/** A window that moves over one dimension. */
+struct nnv_relay_window_1d {
+    int64_t extent, stride, dilation, before, after;
+    bool ceil;
+};
+/** The number of its places over `in` elements. */
+bool nnv_relay_places(struct nnv_relay_typing *t, const struct nnv_relay_window_1d *w, int64_t in, int64_t *out);
+/** Places of a kernel in two dimensions, by the attributes strides, dilation and padding. */
+bool nnv_relay_places_2d(struct nnv_relay_typing *t, const int64_t *kernel, bool ceil, const int64_t *in, int64_t *out);
+/** The type of operands i and k, stretched to each other; they are of one element type. */
+const struct nnv_relay_type *nnv_relay_stretched(struct nnv_relay_typing *t, size_t i, size_t k, bool to_bool);
+
+/* Rules of more than one family: floats as they are; concatenation. */
+nnv_relay_rule nnv_relay_rule_float, nnv_relay_rule_concatenate;
 
 #endif

@@ -310,17 +310,6 @@ static void depth_is_bounded_and_length_is_not(void **state) {
     nnv_text_free(&t);
 }
 
-static void the_table_is_sorted_and_whole(void **state) {
-    (void)state;
-    size_t n;
-    const struct nnv_relay_op_row *rows = nnv_relay_ops(&n);
-    assert_true(n >= 60);
-    for (size_t i = 0; i < n; i++) {
-        assert_ptr_equal(nnv_relay_op(rows[i].name), &rows[i]);
-        assert_non_null(rows[i].rule);
-    }
-}
-
 static size_t below(struct nnv_rng *rng, size_t n) { return (size_t)nnv_rng_int(rng, 0, (int64_t)n - 1); }
 
 /* Bytes of an example that are changed, cut and repeated give an error or a module, never more. */
@@ -390,7 +379,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(shapes, setup, teardown),
         cmocka_unit_test_setup_teardown(each_mistake_has_its_error, setup, teardown),
         cmocka_unit_test_setup_teardown(depth_is_bounded_and_length_is_not, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_table_is_sorted_and_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(mutated_text_is_survived, setup, teardown),
         cmocka_unit_test_setup_teardown(parameters_round_trip_and_bind, setup, teardown),
     };

@@ -1,12 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Kernels: quantised operators, as TVM defines them: requantisation multiplies by a fixed-point number of 31 bits, in
- * 64-bit integers, and elementwise operators requantise their operands to 32-bit integers of the result's scale first.
- */
+/* Quantised operators: types of results, kernels, rows. */
 #include <math.h>
 #include <string.h>
 
 #include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/numbers.h"
+
+/* ----------------------------------------------------------------- numbers */
+
+static double hard_swish(double x) { return x * fmin(fmax(x + 3, 0), 6) / 6; }
+static double leaky(double x, double alpha) { return x > 0 ? x : x * alpha; }
+
+/* ------------------------------------------------------------------- types */
+
+static bool nnv_relay_scales(struct nnv_relay_typing *t, size_t first, size_t end) {
+    for (size_t i = first; i < end; i++) {
+        const struct nnv_relay_type *a = nnv_relay_in(t, i);
+        if (a == NULL) return false;
+        bool scale = (i - first) % 2 == 0;
+        if (a->dtype == (scale ? NNV_RELAY_FLOAT32 : NNV_RELAY_INT32) && a->n_dims <= 1) continue;
+        return nnv_relay_wrong(t, "operand %zu is a %s: %s, one or a list", i, scale ? "scale" : "zero point",
+                               scale ? "float32" : "int32");
+    }
+    return true;
+}
+
+static const struct nnv_relay_type *infer_quantize(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_in(t, 0);
+    enum nnv_relay_dtype dtype;
+    bool quantize = strcmp(t->call->callee->name, "qnn.quantize") == 0;
+    if (a == NULL || !nnv_relay_scales(t, 1, t->call->n_args)) return NULL;
+    if (nnv_relay_dtype_is_float(a->dtype) != quantize)
+        return nnv_relay_wrong(t, "operand 0 is %s", nnv_relay_dtype_name(a->dtype));
+    bool to_float = strcmp(t->call->callee->name, "qnn.dequantize") == 0;
+    if (!nnv_relay_dtype_attr(t, "out_dtype", NNV_RELAY_INT8, &dtype)) return NULL;
+    if (nnv_relay_dtype_is_float(dtype) != to_float || dtype == NNV_RELAY_BOOL)
+        return nnv_relay_wrong(t, "out_dtype is %s", nnv_relay_dtype_name(dtype));
+    return nnv_relay_made(t, dtype, a->n_dims, a->dims);
+}
+
+static const struct nnv_relay_type *infer_qnn_binary(struct nnv_relay_typing *t) {
+    return nnv_relay_scales(t, 2, 8) ? nnv_relay_stretched(t, 0, 1, false) : NULL;
+}
+
+/* Operands: data, its scale and zero point, those of the result. */
+static const struct nnv_relay_type *infer_qnn_unary(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_in(t, 0);
+    return a && nnv_relay_scales(t, 1, 5) ? a : NULL;
+}
+
+/* Operands: values, their scales and zero points as tuples, then scale and zero point of the result. */
+static const struct nnv_relay_type *infer_qnn_concatenate(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *values = t->call->args[0]->type;
+    for (size_t i = 1; i <= 2; i++) {
+        const struct nnv_relay_type *a = t->call->args[i]->type;
+        if (a == NULL || values == NULL || a->kind != NNV_RELAY_TUPLE_TYPE || a->n_fields != values->n_fields)
+            return nnv_relay_wrong(t, "operand %zu must be a tuple with a field for each of operand 0", i);
+    }
+    return nnv_relay_rule_concatenate(t);
+}
+
+/* ----------------------------------------------------------------- kernels */
 
 /** How a scale is exchanged for another. */
 struct rescale {
@@ -72,7 +126,7 @@ static size_t place(const struct nnv_interp_axis *a, size_t i) { return i / a->i
 
 /* ------------------------------------------------------ to and from numbers */
 
-void nnv_interp_quantize(struct nnv_interp_op *op) {
+static void run_quantize(struct nnv_interp_op *op) {
     struct nnv_interp_axis a;
     if (!channel_axis(op, 0, "axis", &a) || !scales_fit(op, 1, &a)) return;
     for (size_t i = 0; i < op->out->n; i++) {
@@ -81,7 +135,7 @@ void nnv_interp_quantize(struct nnv_interp_op *op) {
     }
 }
 
-void nnv_interp_dequantize(struct nnv_interp_op *op) {
+static void run_dequantize(struct nnv_interp_op *op) {
     struct nnv_interp_axis a;
     if (!channel_axis(op, 0, "axis", &a) || !scales_fit(op, 1, &a)) return;
     for (size_t i = 0; i < op->out->n; i++)
@@ -103,7 +157,7 @@ static bool rounding(struct nnv_interp_op *op, struct rescale *r) {
 }
 
 /* Operands: data, scale and zero point, those of the result. */
-void nnv_interp_requantize(struct nnv_interp_op *op) {
+static void run_requantize(struct nnv_interp_op *op) {
     struct nnv_interp_axis a;
     struct rescale r;
     if (!rounding(op, &r) || !channel_axis(op, 0, "axis", &a) || !scales_fit(op, 1, &a) || !scales_fit(op, 3, &a))
@@ -167,7 +221,7 @@ static bool result_scale(struct nnv_interp_op *op, size_t scale) {
 }
 
 /* Operands: a, b, scale and zero point of each, and of the result. */
-void nnv_interp_qnn_binary(struct nnv_interp_op *op) {
+static void run_qnn_binary(struct nnv_interp_op *op) {
     if (!result_scale(op, 6)) return;
     if (strcmp(op->row->name, "qnn.mul") == 0)
         quantised_product(op);
@@ -176,7 +230,7 @@ void nnv_interp_qnn_binary(struct nnv_interp_op *op) {
 }
 
 /* Operands: tuples of data, scales and zero points; scale and zero point of the result. */
-void nnv_interp_qnn_concatenate(struct nnv_interp_op *op) {
+static void run_qnn_concatenate(struct nnv_interp_op *op) {
     struct nnv_relay_datum data = *op->in[0], *joined = &data;
     struct nnv_interp_op plain = *op;
     data.fields = NNV_NEW(op->scratch, struct nnv_relay_datum *, data.n_fields);
@@ -211,7 +265,7 @@ void nnv_interp_qnn_concatenate(struct nnv_interp_op *op) {
 
 /* Of the number that is meant; two() takes the attribute alpha, too. Operands: data, scale, zero point, the result's.
  */
-void nnv_interp_qnn_unary(struct nnv_interp_op *op) {
+static void run_qnn_unary(struct nnv_interp_op *op) {
     const struct nnv_interp_axis one = {.outer = 1, .extent = 1, .inner = 1};
     double alpha = nnv_relay_number(&op->t, "alpha", 0);
     if (!scales_fit(op, 1, &one) || !scales_fit(op, 3, &one)) return;
@@ -221,3 +275,38 @@ void nnv_interp_qnn_unary(struct nnv_interp_op *op) {
         op->out->values[i] = limited(op->out->type->dtype, isnan(v) ? op->in[4]->values[0] : round(v));
     }
 }
+
+/* -------------------------------------------------------------------- rows */
+
+#include "compiler/relay/ops/rows.h"
+
+static const struct nnv_relay_op_row rows[] = {
+    {"qnn.abs", 5, 5, infer_qnn_unary, run_qnn_unary, .one = fabs},
+    {"qnn.add", 8, 8, infer_qnn_binary, run_qnn_binary,
+     .attrs = {{"lhs_axis", K_INT, INT(-1)}, {"rhs_axis", K_INT, INT(-1)}}},
+    {"qnn.concatenate", 5, 5, infer_qnn_concatenate, run_qnn_concatenate, .attrs = {{"axis", K_INT, INT(0)}}},
+    {"qnn.dequantize", 3, 3, infer_quantize, run_dequantize,
+     .attrs = {{"axis", K_INT, INT(-1)}, {"out_dtype", K_TEXT, TEXT("float32")}}},
+    {"qnn.erf", 5, 5, infer_qnn_unary, run_qnn_unary, .one = erf},
+    {"qnn.exp", 5, 5, infer_qnn_unary, run_qnn_unary, .one = exp},
+    {"qnn.hardswish", 5, 5, infer_qnn_unary, run_qnn_unary, .one = hard_swish},
+    {"qnn.leaky_relu", 5, 5, infer_qnn_unary, run_qnn_unary, .attrs = {{"alpha", K_NUMBER, NUMBER(0.25)}},
+     .two = leaky},
+    {"qnn.log", 5, 5, infer_qnn_unary, run_qnn_unary, .one = log},
+    {"qnn.mul", 8, 8, infer_qnn_binary, run_qnn_binary,
+     .attrs = {{"lhs_axis", K_INT, INT(-1)}, {"rhs_axis", K_INT, INT(-1)}}},
+    {"qnn.quantize", 3, 3, infer_quantize, run_quantize,
+     .attrs = {{"out_dtype", K_TEXT, TEXT("int8")}, {"axis", K_INT, INT(-1)}}},
+    {"qnn.requantize", 5, 5, infer_quantize, run_requantize,
+     .attrs = {{"axis", K_INT, INT(-1)},
+               {"rounding", K_TEXT, TEXT("None")},
+               {"compute_dtype", K_TEXT, TEXT("None")},
+               {"out_dtype", K_TEXT, TEXT("int8")}}},
+    {"qnn.rsqrt", 5, 5, infer_qnn_unary, run_qnn_unary, .one = inverse_root},
+    {"qnn.sigmoid", 5, 5, infer_qnn_unary, run_qnn_unary, .one = sigmoid},
+    {"qnn.sqrt", 5, 5, infer_qnn_unary, run_qnn_unary, .one = sqrt},
+    {"qnn.subtract", 8, 8, infer_qnn_binary, run_qnn_binary,
+     .attrs = {{"lhs_axis", K_INT, INT(-1)}, {"rhs_axis", K_INT, INT(-1)}}},
+    {"qnn.tanh", 5, 5, infer_qnn_unary, run_qnn_unary, .one = tanh},
+};
+const struct nnv_relay_op_rows nnv_relay_qnn = {rows, sizeof rows / sizeof *rows};

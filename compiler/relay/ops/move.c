@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of types: operators that move elements and change shapes. */
+/* Operators that move elements: shapes, slices, concatenation, padding: types of results, kernels, rows. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/relay/ops/ops.h"
+#include "compiler/relay/interp/interp_kernel.h"
 
-enum { MOST_EXTENT = 1 << 30 };
+/* ------------------------------------------------------------------- types */
+
+static const struct nnv_relay_type *infer_stack(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *tuple = t->call->args[0]->type;
+    int64_t dims[NNV_RELAY_RANK];
+    size_t at, n = 0;
+    if (tuple == NULL || tuple->kind != NNV_RELAY_TUPLE_TYPE || tuple->n_fields == 0)
+        return nnv_relay_wrong(t, "operand 0 must be a tuple of tensors");
+    const struct nnv_relay_type *first = tuple->fields[0];
+    for (size_t i = 0; i < tuple->n_fields; i++)
+        if (first->kind != NNV_RELAY_TENSOR || !nnv_relay_type_fits(first, tuple->fields[i]))
+            return nnv_relay_wrong(t, "field %zu is not a tensor of the type of field 0", i);
+    if (first->n_dims == NNV_RELAY_RANK) return nnv_relay_wrong(t, "the result has too many dimensions");
+    if (!nnv_relay_axis(t, "axis", nnv_relay_int(t, "axis", 0), first->n_dims + 1, &at)) return NULL;
+    for (size_t i = 0; i <= first->n_dims; i++) {
+        if (i == at) dims[n++] = (int64_t)tuple->n_fields;
+        if (i < first->n_dims) dims[n++] = first->dims[i];
+    }
+    return nnv_relay_made(t, first->dtype, n, dims);
+}
 
 /* ------------------------------------------------------------------ reshape */
 
@@ -78,7 +97,7 @@ static bool reshape_step(struct nnv_relay_typing *t, struct reshaping *r, const 
     }
 }
 
-const struct nnv_relay_type *nnv_relay_rule_reshape(struct nnv_relay_typing *t) {
+static const struct nnv_relay_type *infer_reshape(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     int64_t shape[NNV_RELAY_RANK * 3], before = 1, after = 1;
     size_t n;
@@ -103,7 +122,7 @@ const struct nnv_relay_type *nnv_relay_rule_reshape(struct nnv_relay_typing *t) 
     return nnv_relay_made(t, a->dtype, r.n, r.dims);
 }
 
-const struct nnv_relay_type *nnv_relay_rule_flatten(struct nnv_relay_typing *t) {
+static const struct nnv_relay_type *infer_flatten(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     int64_t dims[] = {0, 1};
     if (a == NULL) return NULL;
@@ -113,7 +132,7 @@ const struct nnv_relay_type *nnv_relay_rule_flatten(struct nnv_relay_typing *t) 
     return nnv_relay_made(t, a->dtype, 2, dims);
 }
 
-const struct nnv_relay_type *nnv_relay_rule_expand(struct nnv_relay_typing *t) {
+static const struct nnv_relay_type *infer_expand(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     int64_t dims[NNV_RELAY_RANK], more = nnv_relay_int(t, "num_newaxis", 1);
     size_t at;
@@ -130,7 +149,7 @@ const struct nnv_relay_type *nnv_relay_rule_expand(struct nnv_relay_typing *t) {
     return nnv_relay_made(t, a->dtype, n, dims);
 }
 
-const struct nnv_relay_type *nnv_relay_rule_squeeze(struct nnv_relay_typing *t) {
+static const struct nnv_relay_type *infer_squeeze(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     int64_t axes[NNV_RELAY_RANK], dims[NNV_RELAY_RANK];
     size_t n_axes = 0, at, n = 0;
@@ -149,7 +168,7 @@ const struct nnv_relay_type *nnv_relay_rule_squeeze(struct nnv_relay_typing *t) 
     return nnv_relay_made(t, a->dtype, n, dims);
 }
 
-const struct nnv_relay_type *nnv_relay_rule_transpose(struct nnv_relay_typing *t) {
+static const struct nnv_relay_type *infer_transpose(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     int64_t axes[NNV_RELAY_RANK], dims[NNV_RELAY_RANK];
     size_t n = 0, at;
@@ -200,17 +219,6 @@ const struct nnv_relay_type *nnv_relay_rule_concatenate(struct nnv_relay_typing 
     return nnv_relay_made(t, first->dtype, first->n_dims, dims);
 }
 
-/* Operands: values, their scales and zero points as tuples, then scale and zero point of the result. */
-const struct nnv_relay_type *nnv_relay_rule_qnn_concatenate(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *values = t->call->args[0]->type;
-    for (size_t i = 1; i <= 2; i++) {
-        const struct nnv_relay_type *a = t->call->args[i]->type;
-        if (a == NULL || values == NULL || a->kind != NNV_RELAY_TUPLE_TYPE || a->n_fields != values->n_fields)
-            return nnv_relay_wrong(t, "operand %zu must be a tuple with a field for each of operand 0", i);
-    }
-    return nnv_relay_rule_concatenate(t);
-}
-
 /* The pieces' extents: from equal sections, or from the places where they begin. */
 static bool pieces(struct nnv_relay_typing *t, int64_t extent, int64_t *sizes, size_t most, size_t *n) {
     const struct nnv_relay_value *v = nnv_relay_attr(t->call, "indices_or_sections");
@@ -236,7 +244,7 @@ static bool pieces(struct nnv_relay_typing *t, int64_t extent, int64_t *sizes, s
     return true;
 }
 
-const struct nnv_relay_type *nnv_relay_rule_split(struct nnv_relay_typing *t) {
+static const struct nnv_relay_type *infer_split(struct nnv_relay_typing *t) {
     enum { MOST = 1024 };
     const struct nnv_relay_type *a = nnv_relay_in(t, 0), *fields[MOST];
     int64_t sizes[MOST], dims[NNV_RELAY_RANK];
@@ -265,7 +273,7 @@ static int64_t sliced(int64_t extent, int64_t begin, int64_t end, int64_t step) 
     return span <= 0 ? 0 : (span + size - 1) / size;
 }
 
-const struct nnv_relay_type *nnv_relay_rule_slice(struct nnv_relay_typing *t) {
+static const struct nnv_relay_type *infer_slice(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     int64_t begin[NNV_RELAY_RANK], end[NNV_RELAY_RANK], step[NNV_RELAY_RANK], axes[NNV_RELAY_RANK],
         dims[NNV_RELAY_RANK];
@@ -287,13 +295,13 @@ const struct nnv_relay_type *nnv_relay_rule_slice(struct nnv_relay_typing *t) {
         if (given && !nnv_relay_axis(t, "axes", axes[i], a->n_dims, &at)) return NULL;
         if (by == 0 || by == INT64_MIN) return nnv_relay_wrong(t, "a stride is %" PRId64, by);
         if (sizes && (end[i] < 0 || __builtin_add_overflow(end[i], begin[i], &end[i]))) end[i] = INT64_MAX;
-        if (by > MOST_EXTENT) by = MOST_EXTENT;
+        if (by > NNV_RELAY_MOST_EXTENT) by = NNV_RELAY_MOST_EXTENT;
         dims[at] = sliced(a->dims[at], begin[i], end[i], by);
     }
     return nnv_relay_made(t, a->dtype, a->n_dims, dims);
 }
 
-const struct nnv_relay_type *nnv_relay_rule_pad(struct nnv_relay_typing *t) {
+static const struct nnv_relay_type *infer_pad(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     const struct nnv_relay_value *width = a ? nnv_relay_attr(t->call, "pad_width") : NULL;
     int64_t dims[NNV_RELAY_RANK];
@@ -304,10 +312,178 @@ const struct nnv_relay_type *nnv_relay_rule_pad(struct nnv_relay_typing *t) {
         const struct nnv_relay_value *pair = &width->list[i];
         if (pair->n != 2) return nnv_relay_wrong(t, "pad_width[%zu] is no pair", i);
         int64_t before = pair->list[0].i, after = pair->list[1].i;
-        if (before < 0 || after < 0 || before > MOST_EXTENT || after > MOST_EXTENT)
+        if (before < 0 || after < 0 || before > NNV_RELAY_MOST_EXTENT || after > NNV_RELAY_MOST_EXTENT)
             return nnv_relay_wrong(t, "pad_width[%zu] is out of range", i);
         dims[i] = a->dims[i];
         if (dims[i] >= 0 && __builtin_add_overflow(dims[i], before + after, &dims[i])) dims[i] = INT64_MAX;
     }
     return nnv_relay_made(t, a->dtype, a->n_dims, dims);
 }
+
+/* ----------------------------------------------------------------- kernels */
+
+static void run_transpose(struct nnv_interp_op *op) {
+    const struct nnv_relay_type *x = op->in[0]->type;
+    int64_t axes[NNV_RELAY_RANK], own[NNV_RELAY_RANK], strides[NNV_RELAY_RANK];
+    size_t n = 0, at;
+    bool given = nnv_relay_ints(&op->t, "axes", axes, NNV_RELAY_RANK, &n) && n > 0;
+    nnv_interp_strides(x, own);
+    for (size_t i = 0; i < x->n_dims; i++) {
+        at = x->n_dims - 1 - i;
+        if (given && !nnv_relay_axis(&op->t, "axes", axes[i], x->n_dims, &at)) return;
+        strides[i] = own[at];
+    }
+    nnv_interp_pick(op->in[0]->values, x->n_dims, op->out->type->dims, strides, op->out->values);
+}
+
+/* -------------------------------------------------------- joining, splitting */
+
+/* Copies a piece of `extent` places along an axis: from or to the whole, from its place `begin` on. */
+static void copy_piece(double *whole, const struct nnv_interp_axis *a, size_t begin, double *piece, size_t extent,
+                       bool out_of_whole) {
+    size_t run = extent * a->inner;
+    for (size_t o = 0; o < a->outer; o++) {
+        double *in = whole + (o * a->extent + begin) * a->inner, *at = piece + o * run;
+        if (run) memcpy(out_of_whole ? at : in, out_of_whole ? in : at, run * sizeof *at);
+    }
+}
+
+void nnv_interp_concatenate(struct nnv_interp_op *op) {
+    struct nnv_interp_axis a;
+    size_t begin = 0;
+    if (!nnv_interp_axis_of(op, op->out->type, "axis", 0, &a)) return;
+    for (size_t i = 0; i < op->in[0]->n_fields; i++) {
+        struct nnv_relay_datum *f = op->in[0]->fields[i];
+        size_t extent = (size_t)f->type->dims[a.at];
+        copy_piece(op->out->values, &a, begin, f->values, extent, false);
+        begin += extent;
+    }
+}
+
+static void run_stack(struct nnv_interp_op *op) {
+    struct nnv_interp_axis a;
+    if (!nnv_interp_axis_of(op, op->out->type, "axis", 0, &a)) return;
+    for (size_t i = 0; i < op->in[0]->n_fields; i++)
+        copy_piece(op->out->values, &a, i, op->in[0]->fields[i]->values, 1, false);
+}
+
+static void run_split(struct nnv_interp_op *op) {
+    struct nnv_interp_axis a;
+    size_t begin = 0;
+    if (!nnv_interp_axis_of(op, op->in[0]->type, "axis", 0, &a)) return;
+    for (size_t i = 0; i < op->out->n_fields; i++) {
+        struct nnv_relay_datum *f = op->out->fields[i];
+        size_t extent = (size_t)f->type->dims[a.at];
+        copy_piece(op->in[0]->values, &a, begin, f->values, extent, true);
+        begin += extent;
+    }
+}
+
+/* ------------------------------------------------------------ slices, padding */
+
+static void run_slice(struct nnv_interp_op *op) {
+    const struct nnv_relay_type *x = op->in[0]->type;
+    int64_t begin[NNV_RELAY_RANK], step[NNV_RELAY_RANK] = {1}, axes[NNV_RELAY_RANK], strides[NNV_RELAY_RANK];
+    size_t n = 0, n_step = 0, n_axes = 0, at;
+    nnv_relay_ints(&op->t, "begin", begin, NNV_RELAY_RANK, &n);
+    if (!nnv_relay_ints(&op->t, "strides", step, NNV_RELAY_RANK, &n_step)) n_step = 0;
+    bool given = nnv_relay_ints(&op->t, "axes", axes, NNV_RELAY_RANK, &n_axes);
+    bool sizes = strcmp(nnv_relay_text(&op->t, "slice_mode", "end"), "size") == 0;
+    const double *from = op->in[0]->values;
+    if (op->out->n == 0) return;
+    nnv_interp_strides(x, strides);
+    for (size_t i = 0; i < n; i++) {
+        int64_t by = sizes ? 1 : i < n_step ? step[i] : n_step == 1 ? step[0] : 1;
+        at = i;
+        if (given && !nnv_relay_axis(&op->t, "axes", axes[i], x->n_dims, &at)) return;
+        int64_t extent = x->dims[at], low = by < 0 ? -1 : 0, high = by < 0 ? extent - 1 : extent;
+        from += strides[at] * within(begin[i] < 0 ? begin[i] + extent : begin[i], low, high);
+        strides[at] = by > extent ? 0 : strides[at] * by; /* a step beyond the end is never taken */
+    }
+    nnv_interp_pick(from, x->n_dims, op->out->type->dims, strides, op->out->values);
+}
+
+/* The place in the operand of place i of the result, along a dimension; -1: outside. */
+static int64_t source(const char *mode, int64_t i, int64_t before, int64_t extent) {
+    i -= before;
+    if (i >= 0 && i < extent) return i;
+    if (strcmp(mode, "edge") == 0) return i < 0 ? 0 : extent - 1;
+    if (strcmp(mode, "constant") == 0) return -1;
+    int64_t twice = strcmp(mode, "symmetric") == 0;
+    for (;;) { /* mirrored at both ends, with the last element twice if it is symmetric */
+        if (i < 0)
+            i = -i - twice;
+        else if (i >= extent)
+            i = 2 * (extent - 1) - i + twice;
+        else
+            return i;
+    }
+}
+
+static void pad(struct nnv_interp_op *op, const char *mode, double value) {
+    const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type;
+    const struct nnv_relay_value *width = nnv_relay_attr(op->t.call, "pad_width");
+    int64_t strides[NNV_RELAY_RANK], index[NNV_RELAY_RANK] = {0};
+    nnv_interp_strides(x, strides);
+    for (size_t d = 0; d < x->n_dims; d++)
+        if (strcmp(mode, "constant") != 0 && y->dims[d] != x->dims[d] &&
+            x->dims[d] < (strcmp(mode, "reflect") == 0 ? 2 : 1)) {
+            nnv_relay_wrong(&op->t, "dimension %zu is too small to be padded by its own elements", d);
+            return;
+        }
+    for (size_t i = 0; i < op->out->n; i++) {
+        int64_t offset = 0;
+        for (size_t d = 0; d < x->n_dims && offset >= 0; d++) {
+            int64_t at = source(mode, index[d], width->list[d].list[0].i, x->dims[d]);
+            offset = at < 0 ? -1 : offset + at * strides[d];
+        }
+        op->out->values[i] = offset < 0 ? value : op->in[0]->values[offset];
+        for (size_t d = x->n_dims; d-- > 0 && ++index[d] == y->dims[d];) index[d] = 0;
+    }
+    nnv_interp_wrap_all(op);
+}
+
+static void run_pad(struct nnv_interp_op *op) {
+    const char *mode = nnv_relay_text(&op->t, "pad_mode", "constant");
+    double value = op->n_in == 2 && op->in[1]->n == 1 ? op->in[1]->values[0] : 0;
+    if (strcmp(mode, "constant") == 0 || strcmp(mode, "edge") == 0 || strcmp(mode, "reflect") == 0)
+        pad(op, mode, value);
+    else
+        nnv_relay_wrong(&op->t, "pad_mode must be constant, edge or reflect");
+}
+
+static void run_mirror_pad(struct nnv_interp_op *op) {
+    const char *mode = nnv_relay_text(&op->t, "mode", "SYMMETRIC");
+    if (strcmp(mode, "SYMMETRIC") == 0 || strcmp(mode, "REFLECT") == 0)
+        pad(op, *mode == 'S' ? "symmetric" : "reflect", 0);
+    else
+        nnv_relay_wrong(&op->t, "mode must be SYMMETRIC or REFLECT");
+}
+
+/* -------------------------------------------------------------------- rows */
+
+#include "compiler/relay/ops/rows.h"
+
+static const struct nnv_relay_op_row rows[] = {
+    {"concatenate", 1, 1, nnv_relay_rule_concatenate, nnv_interp_concatenate, .attrs = {{"axis", K_INT, INT(0)}}},
+    {"expand_dims", 1, 1, infer_expand, nnv_interp_view,
+     .attrs = {{"axis", K_INT, NULL}, {"num_newaxis", K_INT, INT(1)}}},
+    {"nn.batch_flatten", 1, 1, infer_flatten, .run = nnv_interp_view},
+    {"nn.mirror_pad", 1, 1, infer_pad, run_mirror_pad,
+     .attrs = {{"mode", K_TEXT, TEXT("SYMMETRIC")}, {"pad_width", K_PAIRS, NULL}}},
+    {"nn.pad", 1, 2, infer_pad, run_pad,
+     .attrs = {{"pad_width", K_PAIRS, NULL}, {"pad_mode", K_TEXT, TEXT("constant")}}},
+    {"reshape", 1, 1, infer_reshape, nnv_interp_view,
+     .attrs = {{"newshape", K_INTS, NULL}, {"allowzero", K_TRUTH, TRUTH(0)}}},
+    {"split", 1, 1, infer_split, run_split, .attrs = {{"indices_or_sections", K_INTS, NULL}, {"axis", K_INT, INT(0)}}},
+    {"squeeze", 1, 1, infer_squeeze, nnv_interp_view, .attrs = {{"axis", K_INTS, NULL}}},
+    {"stack", 1, 1, infer_stack, run_stack, .attrs = {{"axis", K_INT, INT(0)}}},
+    {"strided_slice", 1, 1, infer_slice, run_slice,
+     .attrs = {{"begin", K_INTS, NULL},
+               {"end", K_INTS, NULL},
+               {"strides", K_INTS, INT(1)},
+               {"slice_mode", K_TEXT, TEXT("end")},
+               {"axes", K_INTS, NULL}}},
+    {"transpose", 1, 1, infer_transpose, run_transpose, .attrs = {{"axes", K_INTS, NULL}}},
+};
+const struct nnv_relay_op_rows nnv_relay_move = {rows, sizeof rows / sizeof *rows};

@@ -1,10 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels: detections. A box is a row of numbers: its class, its score, two corners. */
+/* Boxes: get_valid_counts and non_max_suppression: types of results, kernels, rows. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/relay/interp/interp_kernel.h"
+
+/* ------------------------------------------------------------------- types */
+
+/* Boxes are rows of numbers: an attribute says where one of them is. */
+static bool column(struct nnv_relay_typing *t, const char *key, int64_t otherwise, int64_t least, int64_t columns) {
+    int64_t at = nnv_relay_int(t, key, otherwise);
+    if (at >= least && (columns < 0 || at < columns)) return true;
+    return nnv_relay_wrong(t, "%s is %" PRId64 ", and a box has %" PRId64 " numbers", key, at, columns);
+}
+
+static const struct nnv_relay_type *infer_valid_counts(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 3);
+    if (x == NULL || !column(t, "score_index", 1, 0, x->dims[2]) || !column(t, "id_index", 0, -1, x->dims[2]))
+        return NULL;
+    if (t->call->n_args == 2 && !nnv_relay_of_rank(t, 1, 0)) return NULL;
+    if (!nnv_relay_dtype_is_float(x->dtype)) return nnv_relay_wrong(t, "operand 0 must be of a floating-point type");
+    const struct nnv_relay_type *counts = nnv_relay_made(t, NNV_RELAY_INT32, 1, x->dims),
+                                *places = nnv_relay_made(t, NNV_RELAY_INT32, 2, x->dims);
+    if (counts == NULL || places == NULL) return NULL;
+    return nnv_relay_tuple_type(t->m->arena, 3, (const struct nnv_relay_type *[]){counts, x, places});
+}
+
+/* Operands: boxes, how many of them are valid, their numbers; the most to keep, and the overlap that is too much. */
+static const struct nnv_relay_type *infer_nms(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 3), *n = x ? nnv_relay_of_rank(t, 1, 1) : NULL,
+                                *places = n ? nnv_relay_of_rank(t, 2, 2) : NULL;
+    if (places == NULL || !column(t, "score_index", 1, 0, x->dims[2]) || !column(t, "id_index", 0, -1, x->dims[2]) ||
+        !column(t, "coord_start", 2, 0, x->dims[2] < 0 ? -1 : x->dims[2] - 3))
+        return NULL;
+    for (size_t i = 3; i < t->call->n_args; i++)
+        if (!nnv_relay_of_rank(t, i, 0)) return NULL;
+    if (!nnv_relay_dtype_is_float(x->dtype)) return nnv_relay_wrong(t, "operand 0 must be of a floating-point type");
+    if (n->dtype != NNV_RELAY_INT32 || places->dtype != NNV_RELAY_INT32 || n->dims[0] != x->dims[0] ||
+        places->dims[0] != x->dims[0] || places->dims[1] != x->dims[1])
+        return nnv_relay_wrong(t, "operands 1 and 2 must be int32, for each image and each box");
+    if (!nnv_relay_int(t, "return_indices", 1)) return x;
+    const struct nnv_relay_type *fields[] = {nnv_relay_made(t, NNV_RELAY_INT32, 2, x->dims),
+                                             nnv_relay_made(t, NNV_RELAY_INT32, 2, (int64_t[]){x->dims[0], 1})};
+    return fields[0] && fields[1] ? nnv_relay_tuple_type(t->m->arena, 2, fields) : NULL;
+}
+
+/* ----------------------------------------------------------------- kernels */
 
 /** One image. Outputs: rows of `width` numbers, and the number of the box that a row is. */
 struct boxes {
@@ -17,7 +60,7 @@ struct boxes {
 
 /* ------------------------------------------------------------- valid counts */
 
-void nnv_interp_valid_counts(struct nnv_interp_op *op) {
+static void run_valid_counts(struct nnv_interp_op *op) {
     const int64_t *d = op->in[0]->type->dims;
     double threshold = op->n_in == 2 ? op->in[1]->values[0] : nnv_relay_number(&op->t, "score_threshold", 0);
     int64_t id = nnv_relay_int(&op->t, "id_index", 0), score = nnv_relay_int(&op->t, "score_index", 1);
@@ -130,7 +173,7 @@ static bool image(struct nnv_interp_op *op, struct boxes *b, size_t at) {
     return !(threshold > 0) || suppress_all(op, b, (int64_t)most, threshold);
 }
 
-void nnv_interp_nms(struct nnv_interp_op *op) {
+static void run_nms(struct nnv_interp_op *op) {
     const int64_t *d = op->in[0]->type->dims;
     bool numbers = nnv_relay_int(&op->t, "return_indices", 1),
          compacted = nnv_relay_int(&op->t, "invalid_to_bottom", 0);
@@ -155,3 +198,23 @@ void nnv_interp_nms(struct nnv_interp_op *op) {
             compact(&b);
     }
 }
+
+/* -------------------------------------------------------------------- rows */
+
+#include "compiler/relay/ops/rows.h"
+
+static const struct nnv_relay_op_row rows[] = {
+    {"vision.get_valid_counts", 1, 2, infer_valid_counts, run_valid_counts,
+     .attrs = {{"score_threshold", K_NUMBER, NUMBER(0)}, {"id_index", K_INT, INT(0)}, {"score_index", K_INT, INT(1)}}},
+    {"vision.non_max_suppression", 3, 5, infer_nms, run_nms,
+     .attrs = {{"max_output_size", K_INT, INT(-1)},
+               {"iou_threshold", K_NUMBER, NUMBER(0.5)},
+               {"force_suppress", K_TRUTH, TRUTH(0)},
+               {"top_k", K_INT, INT(-1)},
+               {"coord_start", K_INT, INT(2)},
+               {"score_index", K_INT, INT(1)},
+               {"id_index", K_INT, INT(0)},
+               {"return_indices", K_TRUTH, TRUTH(1)},
+               {"invalid_to_bottom", K_TRUTH, TRUTH(0)}}},
+};
+const struct nnv_relay_op_rows nnv_relay_vision = {rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Convolutions and dense layers: types of results, kernels, rows. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <cblas.h>
+
+#include "compiler/relay/interp/interp_kernel.h"
+
+/* ------------------------------------------------------------------- types */
+
+/* Checks channels in against the weights, and finds how many come out. */
+static bool channels_of(struct nnv_relay_typing *t, int64_t in, int64_t o, int64_t i, int64_t *out) {
+    int64_t groups = nnv_relay_int(t, "groups", 1), said = nnv_relay_int(t, "channels", NNV_RELAY_ANY), all = 0;
+    if (groups < 1) return nnv_relay_wrong(t, "groups must be 1 or more");
+    bool has_all = in >= 0 && i >= 0 && !__builtin_mul_overflow(i, groups, &all);
+    *out = o;
+    if (in < 0 || i < 0 || (has_all && all == in)) {
+        /* weights as the layout has them */
+    } else if (groups == in && o == in && !__builtin_mul_overflow(o, i, out)) {
+        /* depthwise weights: for each channel in, a number of channels out */
+    } else {
+        return nnv_relay_wrong(t, "%" PRId64 " channels in %" PRId64 " groups, but weights for %" PRId64, in, groups,
+                               i);
+    }
+    if (!nnv_relay_agree(said, *out))
+        return nnv_relay_wrong(t, "channels is %" PRId64 ", the weights have %" PRId64, said, *out);
+    if (*out >= 0 && *out % groups)
+        return nnv_relay_wrong(t, "the channels can't be split in %" PRId64 " groups", groups);
+    return true;
+}
+
+static const struct nnv_relay_type *infer_conv(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4), *w = x ? nnv_relay_of_rank(t, 1, 4) : NULL;
+    const char *data_layout = nnv_relay_text(t, "data_layout", "NCHW"),
+               *out_layout = nnv_relay_text(t, "out_layout", "");
+    bool qnn = t->call->n_args == 6;
+    struct nnv_relay_layout l, k, o;
+    int64_t dims[4], out[2], size[2];
+    enum nnv_relay_dtype dtype;
+    if (*out_layout == '\0') out_layout = data_layout;
+    if (w == NULL || !nnv_relay_layout(t, "data_layout", data_layout, "NCHW", &l) ||
+        !nnv_relay_layout(t, "kernel_layout", nnv_relay_text(t, "kernel_layout", "OIHW"), "OIHW", &k) ||
+        !nnv_relay_layout(t, "out_layout", out_layout, "NCHW", &o))
+        return NULL;
+    if (!qnn && x->dtype != w->dtype) return nnv_relay_wrong(t, "the data and the weights are of different types");
+    int64_t kernel[] = {w->dims[k.h], w->dims[k.w]}, in[] = {x->dims[l.h], x->dims[l.w]};
+    if (nnv_relay_written(t->call, "kernel_size")) {
+        if (!nnv_relay_pair(t, "kernel_size", 1, size)) return NULL;
+        if (!nnv_relay_agree(size[0], kernel[0]) || !nnv_relay_agree(size[1], kernel[1]))
+            return nnv_relay_wrong(
+                t, "kernel_size is [%" PRId64 ", %" PRId64 "], the weights have [%" PRId64 ", %" PRId64 "]", size[0],
+                size[1], kernel[0], kernel[1]);
+    }
+    if (!nnv_relay_places_2d(t, kernel, false, in, out)) return NULL;
+    dims[o.first] = x->dims[l.first];
+    dims[o.h] = out[0];
+    dims[o.w] = out[1];
+    if (!channels_of(t, x->dims[l.second], w->dims[k.first], w->dims[k.second], &dims[o.second])) return NULL;
+    if (!nnv_relay_dtype_attr(t, "out_dtype", qnn ? NNV_RELAY_INT32 : x->dtype, &dtype)) return NULL;
+    return nnv_relay_made(t, dtype, 4, dims);
+}
+
+/* -------------------------------------------------------------------- dense */
+
+static const struct nnv_relay_type *infer_dense(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *x = nnv_relay_in(t, 0), *w = x ? nnv_relay_of_rank(t, 1, 2) : NULL;
+    int64_t dims[NNV_RELAY_RANK];
+    enum nnv_relay_dtype dtype;
+    if (w == NULL) return NULL;
+    if (x->n_dims == 0) return nnv_relay_wrong(t, "operand 0 must have a dimension");
+    if (t->call->n_args == 2 && x->dtype != w->dtype)
+        return nnv_relay_wrong(t, "the data and the weights are of different types");
+    size_t last = x->n_dims - 1;
+    if (!nnv_relay_agree(x->dims[last], w->dims[1]))
+        return nnv_relay_wrong(t, "the data have %" PRId64 " features, the weights are for %" PRId64, x->dims[last],
+                               w->dims[1]);
+    if (!nnv_relay_agree(nnv_relay_int(t, "units", NNV_RELAY_ANY), w->dims[0]))
+        return nnv_relay_wrong(t, "units is %" PRId64 ", the weights have %" PRId64, nnv_relay_int(t, "units", 0),
+                               w->dims[0]);
+    if (!nnv_relay_dtype_attr(t, "out_dtype", x->dtype, &dtype)) return NULL;
+    memcpy(dims, x->dims, x->n_dims * sizeof *dims);
+    dims[last] = w->dims[0];
+    return nnv_relay_made(t, dtype, x->n_dims, dims);
+}
+
+static const struct nnv_relay_type *infer_batch_matmul(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_of_rank(t, 0, 3), *b = a ? nnv_relay_of_rank(t, 1, 3) : NULL;
+    size_t ta = nnv_relay_int(t, "transpose_a", 0) != 0, tb = nnv_relay_int(t, "transpose_b", 1) != 0;
+    enum nnv_relay_dtype dtype;
+    if (b == NULL || !nnv_relay_dtype_attr(t, "out_dtype", a->dtype, &dtype)) return NULL;
+    if (a->dtype != b->dtype && t->call->n_args == 2) return nnv_relay_wrong(t, "the operands are of different types");
+    int64_t inner_a = a->dims[2 - ta], inner_b = b->dims[1 + tb];
+    if (!nnv_relay_agree(inner_a, inner_b))
+        return nnv_relay_wrong(t, "the summed extents are %" PRId64 " and %" PRId64, inner_a, inner_b);
+    if (!nnv_relay_agree(a->dims[0], b->dims[0]) && a->dims[0] != 1 && b->dims[0] != 1)
+        return nnv_relay_wrong(t, "batches of %" PRId64 " and %" PRId64, a->dims[0], b->dims[0]);
+    int64_t batch = a->dims[0] == 1 ? b->dims[0] : a->dims[0];
+    int64_t dims[] = {batch, a->dims[1 + ta], b->dims[2 - tb]};
+    return nnv_relay_made(t, dtype, 3, dims);
+}
+
+/* ------------------------------------------------------------- convolutions */
+
+static bool nnv_relay_grown(struct nnv_relay_typing *t, const int64_t *in, const int64_t *kernel, int64_t *size) {
+    int64_t stride[2], dilation[2], more[2], pad[4];
+    if (!nnv_relay_pair(t, "strides", 1, stride) || !nnv_relay_pair(t, "dilation", 1, dilation) ||
+        !nnv_relay_pair(t, "output_padding", 0, more) || !nnv_relay_padding(t, pad))
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        size[i] = NNV_RELAY_ANY;
+        if (in[i] < 0 || kernel[i] < 0) continue;
+        if (in[i] < 1 || in[i] > NNV_RELAY_MOST_EXTENT || kernel[i] < 1 || kernel[i] > NNV_RELAY_MOST_EXTENT)
+            return nnv_relay_wrong(t, "an extent is out of range");
+        if (more[i] >= stride[i] && more[i] >= dilation[i])
+            return nnv_relay_wrong(t, "output_padding must be less than the strides");
+        size[i] = (in[i] - 1) * stride[i] + (kernel[i] - 1) * dilation[i] + 1 - pad[i] - pad[i + 2] + more[i];
+        if (size[i] < 1) return nnv_relay_wrong(t, "the padding leaves nothing of the result");
+    }
+    return true;
+}
+
+static const struct nnv_relay_type *infer_conv_transpose(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4), *w = x ? nnv_relay_of_rank(t, 1, 4) : NULL;
+    const char *layout = nnv_relay_text(t, "data_layout", "NCHW"), *out_layout = nnv_relay_text(t, "out_layout", "");
+    bool qnn = t->call->n_args == 6;
+    int64_t dims[4], size[2], groups = nnv_relay_int(t, "groups", 1);
+    struct nnv_relay_layout l, k;
+    enum nnv_relay_dtype dtype;
+    if (w == NULL || !nnv_relay_layout(t, "data_layout", layout, "NCHW", &l) ||
+        !nnv_relay_layout(t, "kernel_layout", nnv_relay_text(t, "kernel_layout", "IOHW"), "IOHW", &k))
+        return NULL;
+    if (*out_layout && strcmp(out_layout, layout) != 0)
+        return nnv_relay_wrong(t, "out_layout must be that of the data");
+    if (!qnn && x->dtype != w->dtype) return nnv_relay_wrong(t, "the data and the weights are of different types");
+    int64_t in = x->dims[l.second], i = w->dims[k.first], o = w->dims[k.second];
+    if (groups < 1 || (in >= 0 && in % groups)) return nnv_relay_wrong(t, "%" PRId64 " groups", groups);
+    if (in >= 0 && i >= 0 && in != i)
+        return nnv_relay_wrong(t, "%" PRId64 " channels in, but weights for %" PRId64, in, i);
+    if (!nnv_relay_grown(t, (int64_t[]){x->dims[l.h], x->dims[l.w]}, (int64_t[]){w->dims[k.h], w->dims[k.w]}, size))
+        return NULL;
+    if (o > 0 && __builtin_mul_overflow(o, groups, &o)) return nnv_relay_wrong(t, "the result is too large");
+    int64_t said = nnv_relay_int(t, "channels", o);
+    if (o >= 0 && said != o) return nnv_relay_wrong(t, "channels is %" PRId64 ", the weights have %" PRId64, said, o);
+    dims[l.first] = x->dims[l.first];
+    dims[l.second] = o;
+    dims[l.h] = size[0];
+    dims[l.w] = size[1];
+    if (!nnv_relay_dtype_attr(t, "out_dtype", qnn ? NNV_RELAY_INT32 : x->dtype, &dtype)) return NULL;
+    return nnv_relay_made(t, dtype, 4, dims);
+}
+
+static const struct nnv_relay_type *infer_conv1d(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 3), *w = x ? nnv_relay_of_rank(t, 1, 3) : NULL;
+    int64_t groups = nnv_relay_int(t, "groups", 1), pad[2], stride[2], dilation[2];
+    enum nnv_relay_dtype dtype;
+    if (w == NULL) return NULL;
+    if (strcmp(nnv_relay_text(t, "data_layout", "NCW"), "NCW") != 0 ||
+        strcmp(nnv_relay_text(t, "kernel_layout", "OIW"), "OIW") != 0)
+        return nnv_relay_wrong(t, "the layouts must be NCW and OIW");
+    if (x->dtype != w->dtype) return nnv_relay_wrong(t, "the data and the weights are of different types");
+    if (!nnv_relay_pair(t, "padding", 0, pad) || !nnv_relay_pair(t, "strides", 1, stride) ||
+        !nnv_relay_pair(t, "dilation", 1, dilation))
+        return NULL;
+    int64_t in = x->dims[1], o = w->dims[0], i = w->dims[1], width = x->dims[2], kernel = w->dims[2];
+    if (groups < 1 || (in >= 0 && i >= 0 && (in % groups || in / groups != i)) || (o >= 0 && o % groups))
+        return nnv_relay_wrong(t, "%" PRId64 " channels in %" PRId64 " groups, but weights for %" PRId64, in, groups,
+                               i);
+    if (width >= 0 && kernel >= 0) {
+        if (width > NNV_RELAY_MOST_EXTENT || kernel < 1 || kernel > NNV_RELAY_MOST_EXTENT)
+            return nnv_relay_wrong(t, "an extent is out of range");
+        int64_t room = width + pad[0] + pad[1] - (kernel - 1) * dilation[0] - 1;
+        if (room < 0) return nnv_relay_wrong(t, "the window does not fit in the data with its padding");
+        width = room / stride[0] + 1;
+    } else {
+        width = NNV_RELAY_ANY;
+    }
+    if (!nnv_relay_dtype_attr(t, "out_dtype", x->dtype, &dtype)) return NULL;
+    return nnv_relay_made(t, dtype, 3, (int64_t[]){x->dims[0], o, width});
+}
+
+/* One matrix with a matrix, or with each of a batch of rows. */
+static const struct nnv_relay_type *infer_matmul(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *a = nnv_relay_of_rank(t, 0, 2), *b = a ? nnv_relay_of_rank(t, 1, 2) : NULL;
+    size_t ta = nnv_relay_int(t, "transpose_a", 0) != 0, tb = nnv_relay_int(t, "transpose_b", 0) != 0;
+    enum nnv_relay_dtype dtype;
+    if (b == NULL || !nnv_relay_dtype_attr(t, "out_dtype", a->dtype, &dtype)) return NULL;
+    if (a->dtype != b->dtype) return nnv_relay_wrong(t, "the operands are of different types");
+    int64_t inner_a = a->dims[1 - ta], inner_b = b->dims[tb];
+    if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b)
+        return nnv_relay_wrong(t, "the summed extents are %" PRId64 " and %" PRId64, inner_a, inner_b);
+    return nnv_relay_made(t, dtype, 2, (int64_t[]){a->dims[ta], b->dims[1 - tb]});
+}
+
+/* ----------------------------------------------------------------- kernels */
+
+enum { BLOCK = 1 << 20 }; /* elements that are gathered at a time, at most, but for one line */
+
+/** How one convolution walks: extents and strides are those of its layouts. */
+struct conv {
+    int64_t n, in_h, in_w, out_h, out_w, k_h, k_w, groups, in_c, out_c; /**< in_c and out_c: of a group */
+    int64_t stride[2], dilation[2], pad[4];
+    int64_t x_n, x_c, x_h, x_w, y_n, y_c, y_h, y_w; /**< distances of neighbours */
+    const double *x, *w;                            /**< w: [out channel][in channel of the group][h][w] */
+    double *y;
+};
+
+/* Values of an operand less its zero point, which is one for all, or one for each place along dimension `along`. */
+static const double *centred(struct nnv_interp_op *op, size_t i, size_t zero, size_t along) {
+    const struct nnv_relay_datum *d = op->in[i], *z = op->in[zero];
+    struct nnv_interp_axis a = nnv_interp_along(d->type, along);
+    if (z->n != 1 && z->n != a.extent)
+        return nnv_relay_wrong(&op->t, "operand %zu has %zu zero points for %zu places", zero, z->n, a.extent);
+    double *to = nnv_interp_space(op, d->n);
+    for (size_t k = 0; to && k < d->n; k++) to[k] = d->values[k] - nnv_interp_nth(op, zero, k / a.inner % a.extent);
+    return to;
+}
+
+/* ----------------------------------------------------------------- geometry */
+
+static void data_strides(const struct nnv_relay_type *type, const struct nnv_relay_layout *l, int64_t *to) {
+    int64_t s[NNV_RELAY_RANK];
+    nnv_interp_strides(type, s);
+    to[0] = s[l->first];
+    to[1] = s[l->second];
+    to[2] = s[l->h];
+    to[3] = s[l->w];
+}
+
+/* The weights as [out][in of the group][h][w]. Depthwise ones are [channel][multiplier] in their letters O and I. */
+static const double *weights(struct nnv_interp_op *op, const double *from, const struct nnv_relay_layout *k) {
+    const struct nnv_relay_type *type = op->in[1]->type;
+    int64_t s[4], dims[] = {type->dims[k->first], type->dims[k->second], type->dims[k->h], type->dims[k->w]};
+    double *to = nnv_interp_space(op, op->in[1]->n);
+    data_strides(type, k, s);
+    if (to) nnv_interp_pick(from, 4, dims, s, to);
+    return to;
+}
+
+static bool geometry(struct nnv_interp_op *op, struct conv *c, const char *kernel_layout, const double *w) {
+    const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type, *k = op->in[1]->type;
+    const char *in_layout = nnv_relay_text(&op->t, "data_layout", "NCHW"),
+               *out_layout = nnv_relay_text(&op->t, "out_layout", "");
+    struct nnv_relay_layout l, o, kl;
+    int64_t s[4];
+    if (*out_layout == '\0') out_layout = in_layout;
+    if (!nnv_relay_layout(&op->t, "data_layout", in_layout, "NCHW", &l) ||
+        !nnv_relay_layout(&op->t, "out_layout", out_layout, "NCHW", &o) ||
+        !nnv_relay_layout(&op->t, "kernel_layout", kernel_layout, "OIHW", &kl) ||
+        !nnv_relay_pair(&op->t, "strides", 1, c->stride) || !nnv_relay_pair(&op->t, "dilation", 1, c->dilation) ||
+        !nnv_relay_padding(&op->t, c->pad))
+        return false;
+    data_strides(x, &l, s);
+    c->x_n = s[0], c->x_c = s[1], c->x_h = s[2], c->x_w = s[3];
+    data_strides(y, &o, s);
+    c->y_n = s[0], c->y_c = s[1], c->y_h = s[2], c->y_w = s[3];
+    c->n = x->dims[l.first], c->in_h = x->dims[l.h], c->in_w = x->dims[l.w];
+    c->out_h = y->dims[o.h], c->out_w = y->dims[o.w];
+    c->k_h = k->dims[kl.h], c->k_w = k->dims[kl.w];
+    c->groups = nnv_relay_int(&op->t, "groups", 1);
+    c->in_c = x->dims[l.second] / c->groups;
+    c->out_c = y->dims[o.second] / c->groups;
+    c->y = op->out->values;
+    c->w = weights(op, w, &kl);
+    return c->w != NULL;
+}
+
+/* ------------------------------------------------------------- convolutions */
+
+/* One channel in and out at a time, for groups of few channels. */
+static void convolve_plane(const struct conv *c, const double *x, const double *w, double *y) {
+    for (int64_t kh = 0; kh < c->k_h; kh++) {
+        for (int64_t kw = 0; kw < c->k_w; kw++) {
+            double by = w[kh * c->k_w + kw];
+            for (int64_t oh = 0; oh < c->out_h; oh++) {
+                int64_t h = oh * c->stride[0] - c->pad[0] + kh * c->dilation[0];
+                if (h < 0 || h >= c->in_h) continue;
+                const double *line = x + h * c->x_h;
+                double *to = y + oh * c->y_h;
+                int64_t at = kw * c->dilation[1] - c->pad[1];
+                for (int64_t ow = 0; ow < c->out_w; ow++, at += c->stride[1])
+                    if (at >= 0 && at < c->in_w) to[ow * c->y_w] += by * line[at * c->x_w];
+            }
+        }
+    }
+}
+
+static void convolve_group(const struct conv *c, const double *x, const double *w, double *y) {
+    for (int64_t o = 0; o < c->out_c; o++)
+        for (int64_t i = 0; i < c->in_c; i++)
+            convolve_plane(c, x + i * c->x_c, w + (o * c->in_c + i) * c->k_h * c->k_w, y + o * c->y_c);
+}
+
+/* Lines of the result from `first` on: what lies under each place of the window, a line for each weight. */
+static void gather(const struct conv *c, const double *x, int64_t first, int64_t lines, double *to) {
+    for (int64_t i = 0; i < c->in_c; i++) {
+        for (int64_t kh = 0; kh < c->k_h; kh++) {
+            for (int64_t kw = 0; kw < c->k_w; kw++) {
+                for (int64_t oh = first; oh < first + lines; oh++) {
+                    int64_t h = oh * c->stride[0] - c->pad[0] + kh * c->dilation[0];
+                    int64_t at = kw * c->dilation[1] - c->pad[1];
+                    bool in = h >= 0 && h < c->in_h;
+                    const double *line = in ? x + i * c->x_c + h * c->x_h : NULL;
+                    for (int64_t ow = 0; ow < c->out_w; ow++, at += c->stride[1])
+                        *to++ = in && at >= 0 && at < c->in_w ? line[at * c->x_w] : 0;
+                }
+            }
+        }
+    }
+}
+
+/* A group as matrix products, some lines of the result at a time. */
+static bool multiply_group(struct nnv_interp_op *op, const struct conv *c, const double *x, const double *w, double *y,
+                           double *under, double *product, int64_t most) {
+    int64_t depth = c->in_c * c->k_h * c->k_w;
+    for (int64_t first = 0; first < c->out_h; first += most) {
+        int64_t lines = c->out_h - first < most ? c->out_h - first : most, width = lines * c->out_w;
+        if (width > INT32_MAX || depth > INT32_MAX || c->out_c > INT32_MAX) return nnv_relay_wrong(&op->t, "too large");
+        gather(c, x, first, lines, under);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)c->out_c, (int)width, (int)depth, 1, w, (int)depth,
+                    under, (int)width, 0, product, (int)width);
+        for (int64_t o = 0; o < c->out_c; o++)
+            for (int64_t h = 0; h < lines; h++)
+                for (int64_t v = 0; v < c->out_w; v++)
+                    y[o * c->y_c + (first + h) * c->y_h + v * c->y_w] = product[(o * lines + h) * c->out_w + v];
+    }
+    return true;
+}
+
+static void convolve(struct nnv_interp_op *op, const struct conv *c) {
+    int64_t depth = c->in_c * c->k_h * c->k_w, line = depth * c->out_w, most = line ? BLOCK / line : 1;
+    bool few = depth == 0 || (c->in_c < 4 && c->out_c < 4);
+    double *under = NULL, *product = NULL;
+    if (most < 1) most = 1;
+    if (most > c->out_h) most = c->out_h;
+    if (!few && op->out->n) {
+        under = nnv_interp_space(op, (size_t)(line * most));
+        product = under ? nnv_interp_space(op, (size_t)(c->out_c * c->out_w * most)) : NULL;
+        if (product == NULL) return;
+    }
+    for (int64_t n = 0; op->out->n && n < c->n; n++) {
+        for (int64_t g = 0; g < c->groups; g++) {
+            const double *x = c->x + n * c->x_n + g * c->in_c * c->x_c, *w = c->w + g * c->out_c * depth;
+            double *y = c->y + n * c->y_n + g * c->out_c * c->y_c;
+            if (few)
+                convolve_group(c, x, w, y);
+            else if (!multiply_group(op, c, x, w, y, under, product, most))
+                return;
+        }
+    }
+}
+
+/* One channel in, spread over one channel out. */
+static void spread_plane(const struct conv *c, const double *x, const double *w, double *y) {
+    for (int64_t i = 0; i < c->in_h * c->in_w; i++) {
+        int64_t top = i / c->in_w * c->stride[0] - c->pad[0], left = i % c->in_w * c->stride[1] - c->pad[1];
+        double v = x[i / c->in_w * c->x_h + i % c->in_w * c->x_w];
+        for (int64_t k = 0; k < c->k_h * c->k_w; k++) {
+            int64_t h = top + k / c->k_w * c->dilation[0], at = left + k % c->k_w * c->dilation[1];
+            if (h >= 0 && h < c->out_h && at >= 0 && at < c->out_w) y[h * c->y_h + at * c->y_w] += v * w[k];
+        }
+    }
+}
+
+/* The weights are [out channel of the group][in channel][h][w]. */
+static void spread(const struct conv *c) {
+    int64_t size = c->k_h * c->k_w, all = c->in_c * c->groups;
+    for (int64_t n = 0; n < c->n; n++)
+        for (int64_t i = 0; i < all; i++)
+            for (int64_t o = 0; o < c->out_c; o++)
+                spread_plane(c, c->x + n * c->x_n + i * c->x_c, c->w + (o * all + i) * size,
+                             c->y + n * c->y_n + (i / c->in_c * c->out_c + o) * c->y_c);
+}
+
+/* Data and weights, without their zero points if they are quantised: operands 2 and 3 are these, 4 and 5 the scales,
+ * which only the meaning of the result depends on. */
+static bool operands(struct nnv_interp_op *op, struct conv *c, const char *kernel_layout) {
+    struct nnv_relay_layout k;
+    const double *w = op->in[1]->values;
+    c->x = op->in[0]->values;
+    kernel_layout = nnv_relay_text(&op->t, "kernel_layout", kernel_layout);
+    if (op->n_in == 6) {
+        if (!nnv_relay_layout(&op->t, "kernel_layout", kernel_layout, "OIHW", &k)) return false;
+        c->x = op->in[2]->n == 1 ? centred(op, 0, 2, 0) : nnv_relay_wrong(&op->t, "the data have one zero point");
+        w = c->x ? centred(op, 1, 3, k.first) : NULL;
+        if (w == NULL) return false;
+    }
+    return geometry(op, c, kernel_layout, w);
+}
+
+static void run_conv2d(struct nnv_interp_op *op) {
+    struct conv c = {0};
+    if (!operands(op, &c, "OIHW")) return;
+    convolve(op, &c);
+    nnv_interp_wrap_all(op);
+}
+
+static void run_conv2d_transpose(struct nnv_interp_op *op) {
+    struct conv c = {0};
+    if (!operands(op, &c, "IOHW")) return;
+    spread(&c);
+    nnv_interp_wrap_all(op);
+}
+
+/* An image of one line: NCW is NCHW, OIW is OIHW. */
+static void run_conv1d(struct nnv_interp_op *op) {
+    const int64_t *x = op->in[0]->type->dims, *w = op->in[1]->type->dims, *y = op->out->type->dims;
+    int64_t stride[2], dilation[2], pad[2], groups = nnv_relay_int(&op->t, "groups", 1);
+    if (!nnv_relay_pair(&op->t, "strides", 1, stride) || !nnv_relay_pair(&op->t, "dilation", 1, dilation) ||
+        !nnv_relay_pair(&op->t, "padding", 0, pad))
+        return;
+    struct conv c = {.n = x[0],
+                     .in_h = 1,
+                     .in_w = x[2],
+                     .out_h = 1,
+                     .out_w = y[2],
+                     .k_h = 1,
+                     .k_w = w[2],
+                     .groups = groups,
+                     .in_c = x[1] / groups,
+                     .out_c = y[1] / groups,
+                     .stride = {1, stride[0]},
+                     .dilation = {1, dilation[0]},
+                     .pad = {0, pad[0], 0, pad[1]},
+                     .x = op->in[0]->values,
+                     .w = op->in[1]->values,
+                     .y = op->out->values};
+    c.x_w = c.y_w = 1;
+    c.x_c = c.x_h = x[2];
+    c.y_c = c.y_h = y[2];
+    c.x_n = x[1] * x[2];
+    c.y_n = y[1] * y[2];
+    convolve(op, &c);
+    nnv_interp_wrap_all(op);
+}
+
+/* -------------------------------------------------------------------- dense */
+
+/* y[m][n] = sum over k of a[m][k] * b[n][k] */
+static void product_of(struct nnv_interp_op *op, size_t m, size_t n, size_t k, const double *a, const double *b,
+                       double *y) {
+    if (m > INT32_MAX || n > INT32_MAX || k > INT32_MAX) {
+        nnv_relay_wrong(&op->t, "too large");
+        return;
+    }
+    if (m && n && k)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)k, 0, y,
+                    (int)n);
+}
+
+static void run_dense(struct nnv_interp_op *op) {
+    const struct nnv_relay_type *w = op->in[1]->type;
+    size_t units = (size_t)w->dims[0], depth = (size_t)w->dims[1];
+    const double *a = op->in[0]->values, *b = op->in[1]->values;
+    if (op->n_in == 6) {
+        a = op->in[2]->n == 1 ? centred(op, 0, 2, 0) : nnv_relay_wrong(&op->t, "the data have one zero point");
+        b = a ? centred(op, 1, 3, 0) : NULL;
+        if (b == NULL) return;
+    }
+    product_of(op, units ? op->out->n / units : 0, units, depth, a, b, op->out->values);
+    nnv_interp_wrap_all(op);
+}
+
+/* A matrix of a batch with rows of what is summed. */
+static const double *rows_of(struct nnv_interp_op *op, size_t i, const double *values, size_t batch, bool turn,
+                             double *space) {
+    const struct nnv_relay_type *t = op->in[i]->type;
+    size_t one = (size_t)(t->dims[1] * t->dims[2]);
+    const double *from = values + (t->dims[0] == 1 ? 0 : batch * one);
+    if (!turn) return from;
+    const int64_t dims[] = {t->dims[2], t->dims[1]}, strides[] = {1, t->dims[2]};
+    nnv_interp_pick(from, 2, dims, strides, space);
+    return space;
+}
+
+/* Also quantised: the zero points are operands 2 and 3. */
+static void run_batch_matmul(struct nnv_interp_op *op) {
+    const int64_t *y = op->out->type->dims;
+    bool ta = nnv_relay_int(&op->t, "transpose_a", 0), tb = nnv_relay_int(&op->t, "transpose_b", 1);
+    size_t m = (size_t)y[1], n = (size_t)y[2], k = (size_t)op->in[0]->type->dims[ta ? 1 : 2];
+    const double *a = op->in[0]->values, *b = op->in[1]->values;
+    if (op->n_in == 6) {
+        if (op->in[2]->n != 1 || op->in[3]->n != 1) nnv_relay_wrong(&op->t, "each operand has one zero point");
+        a = op->t.st == NNV_OK ? centred(op, 0, 2, 0) : NULL;
+        b = a ? centred(op, 1, 3, 0) : NULL;
+        if (b == NULL) return;
+    }
+    double *space_a = nnv_interp_space(op, m * k), *space_b = space_a ? nnv_interp_space(op, n * k) : NULL;
+    for (size_t i = 0; space_b && i < (size_t)y[0]; i++)
+        product_of(op, m, n, k, rows_of(op, 0, a, i, ta, space_a), rows_of(op, 1, b, i, !tb, space_b),
+                   op->out->values + i * m * n);
+    nnv_interp_wrap_all(op);
+}
+
+static void run_matmul(struct nnv_interp_op *op) {
+    const int64_t *a = op->in[0]->type->dims, *b = op->in[1]->type->dims, *y = op->out->type->dims;
+    bool ta = nnv_relay_int(&op->t, "transpose_a", 0), tb = nnv_relay_int(&op->t, "transpose_b", 0);
+    double *rows = nnv_interp_space(op, op->in[0]->n), *columns = rows ? nnv_interp_space(op, op->in[1]->n) : NULL;
+    if (columns == NULL) return;
+    nnv_interp_pick(op->in[0]->values, 2, (int64_t[]){a[ta], a[!ta]}, (int64_t[]){ta ? 1 : a[1], ta ? a[1] : 1}, rows);
+    nnv_interp_pick(op->in[1]->values, 2, (int64_t[]){b[!tb], b[tb]}, (int64_t[]){tb ? b[1] : 1, tb ? 1 : b[1]},
+                    columns);
+    product_of(op, (size_t)y[0], (size_t)y[1], (size_t)a[!ta], rows, columns, op->out->values);
+    nnv_interp_wrap_all(op);
+}
+
+/* -------------------------------------------------------------------- rows */
+
+#include "compiler/relay/ops/rows.h"
+
+#define CONV_TRANSPOSE                                                                                                 \
+    {"channels", K_INT, NULL}, {"kernel_size", K_INTS, NULL}, {"strides", K_INTS, PAIR(1)},                            \
+        {"padding", K_INTS, PAIR(0)}, {"output_padding", K_INTS, PAIR(0)}, {"dilation", K_INTS, PAIR(1)},              \
+        {"groups", K_INT, INT(1)}, {"data_layout", K_TEXT, TEXT("NCHW")}, {"kernel_layout", K_TEXT, TEXT("IOHW")},     \
+        {"out_layout", K_TEXT, TEXT("")}, {                                                                            \
+        "out_dtype", K_TEXT, TEXT("")                                                                                  \
+    }
+#define CONV                                                                                                           \
+    {"strides", K_INTS, PAIR(1)}, {"padding", K_INTS, PAIR(0)}, {"dilation", K_INTS, PAIR(1)},                         \
+        {"groups", K_INT, INT(1)}, {"channels", K_INT, NULL}, {"kernel_size", K_INTS, NULL},                           \
+        {"data_layout", K_TEXT, TEXT("NCHW")}, {"kernel_layout", K_TEXT, TEXT("OIHW")},                                \
+        {"out_layout", K_TEXT, TEXT("")}, {                                                                            \
+        "out_dtype", K_TEXT, TEXT("")                                                                                  \
+    }
+
+static const struct nnv_relay_op_row rows[] = {
+    {"nn.batch_matmul", 2, 2, infer_batch_matmul, run_batch_matmul,
+     .attrs = {{"out_dtype", K_TEXT, TEXT("")},
+               {"transpose_a", K_TRUTH, TRUTH(0)},
+               {"transpose_b", K_TRUTH, TRUTH(1)}}},
+    {"nn.conv1d", 2, 2, infer_conv1d, run_conv1d,
+     .attrs = {{"strides", K_INTS, INT(1)},
+               {"padding", K_INTS, INT(0)},
+               {"dilation", K_INTS, INT(1)},
+               {"groups", K_INT, INT(1)},
+               {"channels", K_INT, NULL},
+               {"kernel_size", K_INTS, NULL},
+               {"data_layout", K_TEXT, TEXT("NCW")},
+               {"kernel_layout", K_TEXT, TEXT("OIW")},
+               {"out_layout", K_TEXT, TEXT("")},
+               {"out_dtype", K_TEXT, TEXT("")}}},
+    {"nn.conv2d", 2, 2, infer_conv, run_conv2d, .attrs = {CONV}},
+    {"nn.conv2d_transpose", 2, 2, infer_conv_transpose, run_conv2d_transpose, .attrs = {CONV_TRANSPOSE}},
+    {"nn.dense", 2, 2, infer_dense, run_dense, .attrs = {{"units", K_INT, NULL}, {"out_dtype", K_TEXT, TEXT("")}}},
+    {"nn.matmul", 2, 2, infer_matmul, run_matmul,
+     .attrs = {{"units", K_INT, NULL},
+               {"out_dtype", K_TEXT, TEXT("")},
+               {"transpose_a", K_TRUTH, TRUTH(0)},
+               {"transpose_b", K_TRUTH, TRUTH(0)}}},
+    {"qnn.batch_matmul", 6, 6, infer_batch_matmul, run_batch_matmul,
+     .attrs = {{"out_dtype", K_TEXT, TEXT("int32")},
+               {"transpose_a", K_TRUTH, TRUTH(0)},
+               {"transpose_b", K_TRUTH, TRUTH(1)}}},
+    {"qnn.conv2d", 6, 6, infer_conv, run_conv2d, .attrs = {CONV}},
+    {"qnn.conv2d_transpose", 6, 6, infer_conv_transpose, run_conv2d_transpose, .attrs = {CONV_TRANSPOSE}},
+    {"qnn.dense", 6, 6, infer_dense, run_dense,
+     .attrs = {{"units", K_INT, NULL}, {"out_dtype", K_TEXT, TEXT("int32")}}},
+};
+const struct nnv_relay_op_rows nnv_relay_layer = {rows, sizeof rows / sizeof *rows};
