@@ -10,6 +10,8 @@
 #ifndef NNV_SUITES_API_H
 #define NNV_SUITES_API_H
 
+#include <assert.h>
+
 #include "NeuralNetworks.h"
 #include "harness/suites/kit/context.h"
 #include "nnvts/ndk.h"
@@ -51,7 +53,8 @@ struct nnv_api_case {
     /** Runs it; NULL: a refusal, which the members below `call` describe. */
     void (*run)(struct nnv_api *a);
     uint32_t param;
-    int level; /**< feature level, 1 to 8, of what it uses; 0: that of the functions it calls */
+    const void *data; /**< what run is to do, where a number does not say it */
+    int level;        /**< feature level, 1 to 8, of what it uses; 0: that of the functions it calls */
     /* Refusals: */
     int (*call)(struct nnv_api *a);
     const char *text; /**< the call as a person reads it */

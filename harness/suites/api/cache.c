@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cache.c Compilation caching: what is kept in files must never change what is computed. */
-#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file desc.c Memory made from descriptors, which may lie in the device: roles, values, copies. */
-#include <assert.h>
 #include <string.h>
 
 #include "base/result.h"
@@ -51,6 +50,18 @@ static bool take(struct nnv_api *a, ANeuralNetworksMemory *memory, const float *
            nnv_api_check_floats(a, "the memory, copied out,", at, want, 4);
 }
 
+/** Sets all arguments of an execution of the small model: a memory, or (NULL) the case's own buffer. */
+static bool set(struct nnv_api *a, ANeuralNetworksExecution *e, const ANeuralNetworksMemory *const in[2],
+                const ANeuralNetworksMemory *out) {
+    for (int i = 0; i < 2; i++)
+        if (!e || !(in[i] ? OK(Execution_setInputFromMemory, e, i, NULL, in[i], 0, 0)
+                          : OK(Execution_setInput, e, i, NULL, a->in[i], BYTES)))
+            return false;
+    return out ? OK(Execution_setOutputFromMemory, e, 0, NULL, out, 0, 0)
+               : OK(Execution_setOutput, e, 0, NULL, a->out, BYTES);
+}
+#define MEMORIES(...) ((const ANeuralNetworksMemory *const[2]){__VA_ARGS__})
+
 static void copy_in_and_out(struct nnv_api *a) {
     ANeuralNetworksMemory *memory = for_small_model(a, INPUT_0);
     if (memory && put(a, memory, in0) && take(a, memory, in0) && put(a, memory, in1)) take(a, memory, in1);
@@ -58,21 +69,17 @@ static void copy_in_and_out(struct nnv_api *a) {
 
 static void as_input(struct nnv_api *a) {
     ANeuralNetworksMemory *memory = for_small_model(a, INPUT_0);
-    ANeuralNetworksExecution *e = a->execution;
     memcpy(a->in[1], in1, BYTES);
-    if (memory && put(a, memory, in0) && OK(Execution_setInputFromMemory, e, 0, NULL, memory, 0, 0) &&
-        OK(Execution_setInput, e, 1, NULL, a->in[1], BYTES) && OK(Execution_setOutput, e, 0, NULL, a->out, BYTES) &&
-        nnv_api_compute(a, e))
+    if (memory && put(a, memory, in0) && set(a, a->execution, MEMORIES(memory), NULL) &&
+        nnv_api_compute(a, a->execution))
         nnv_api_check_sum(a);
 }
 
 static void as_both_inputs(struct nnv_api *a) {
     static const float twice[] = {2, 4, 6, 8};
     ANeuralNetworksMemory *memory = for_small_model(a, INPUT_0 | INPUT_1);
-    ANeuralNetworksExecution *e = a->execution;
-    if (memory && put(a, memory, in0) && OK(Execution_setInputFromMemory, e, 0, NULL, memory, 0, 0) &&
-        OK(Execution_setInputFromMemory, e, 1, NULL, memory, 0, 0) &&
-        OK(Execution_setOutput, e, 0, NULL, a->out, BYTES) && nnv_api_compute(a, e))
+    if (memory && put(a, memory, in0) && set(a, a->execution, MEMORIES(memory, memory), NULL) &&
+        nnv_api_compute(a, a->execution))
         nnv_api_check_floats(a, "in0 + in0", a->out, twice, 4);
 }
 
@@ -80,9 +87,7 @@ static bool sum_into(struct nnv_api *a, ANeuralNetworksMemory *memory, ANeuralNe
     ANeuralNetworksExecution *e = nnv_api_execution(a, compilation);
     memcpy(a->in[0], in0, BYTES);
     memcpy(a->in[1], in1, BYTES);
-    return e && OK(Execution_setInput, e, 0, NULL, a->in[0], BYTES) &&
-           OK(Execution_setInput, e, 1, NULL, a->in[1], BYTES) &&
-           OK(Execution_setOutputFromMemory, e, 0, NULL, memory, 0, 0) && nnv_api_compute(a, e);
+    return set(a, e, MEMORIES(NULL), memory) && nnv_api_compute(a, e);
 }
 
 static void as_output(struct nnv_api *a) {
@@ -94,10 +99,8 @@ static void as_output(struct nnv_api *a) {
 static void chained(struct nnv_api *a) {
     static const float want[] = {21, 42, 63, 84};
     ANeuralNetworksMemory *memory = for_small_model(a, OUTPUT | INPUT_0);
-    ANeuralNetworksExecution *e = a->execution;
-    if (memory && sum_into(a, memory, a->compilation) && OK(Execution_setInputFromMemory, e, 0, NULL, memory, 0, 0) &&
-        OK(Execution_setInput, e, 1, NULL, a->in[1], BYTES) && OK(Execution_setOutput, e, 0, NULL, a->out, BYTES) &&
-        nnv_api_compute(a, e))
+    if (memory && sum_into(a, memory, a->compilation) && set(a, a->execution, MEMORIES(memory), NULL) &&
+        nnv_api_compute(a, a->execution))
         nnv_api_check_floats(a, "in0 + in1 + in1", a->out, want, 4);
 }
 
@@ -118,9 +121,7 @@ static void between_compilations(struct nnv_api *a) {
     }
     nnv_api_keep_memory(a, memory);
     if (nnv_api_check(a, "Memory_createFromDesc", code, NNV_API_NO_ERROR) && sum_into(a, memory, other) &&
-        OK(Execution_setInputFromMemory, a->execution, 0, NULL, memory, 0, 0) &&
-        OK(Execution_setInput, a->execution, 1, NULL, a->in[1], BYTES) &&
-        OK(Execution_setOutput, a->execution, 0, NULL, a->out, BYTES) && nnv_api_compute(a, a->execution))
+        set(a, a->execution, MEMORIES(memory), NULL) && nnv_api_compute(a, a->execution))
         nnv_api_check_floats(a, "in0 + in1 + in1", a->out, want, 4);
 }
 
@@ -151,12 +152,9 @@ static void automatic(struct nnv_api *a) {
 static void reused_as_output(struct nnv_api *a) {
     static const float want[] = {2, 4, 6, 8};
     ANeuralNetworksMemory *memory = for_small_model(a, OUTPUT);
-    ANeuralNetworksExecution *e = a->execution;
-    memcpy(a->in[0], in0, BYTES);
-    if (memory && sum_into(a, memory, a->compilation) && OK(Execution_setInput, e, 0, NULL, a->in[0], BYTES) &&
-        OK(Execution_setInput, e, 1, NULL, a->in[0], BYTES) &&
-        OK(Execution_setOutputFromMemory, e, 0, NULL, memory, 0, 0) && nnv_api_compute(a, e))
-        take(a, memory, want);
+    if (!memory || !sum_into(a, memory, a->compilation)) return;
+    memcpy(a->in[1], in0, BYTES);
+    if (set(a, a->execution, MEMORIES(NULL), memory) && nnv_api_compute(a, a->execution)) take(a, memory, want);
 }
 
 /* -------------------------------------------------------------------- refusals */
@@ -210,9 +208,7 @@ static void uninitialised_input(struct nnv_api *a) {
     for (int i = 0; i < 2 && memory; i++) {
         ANeuralNetworksExecution *e = nnv_api_execution(a, a->compilation);
         memcpy(a->in[1], in1, BYTES);
-        if (!e || !OK(Execution_setInputFromMemory, e, 0, NULL, memory, 0, 0) ||
-            !OK(Execution_setInput, e, 1, NULL, a->in[1], BYTES) || !OK(Execution_setOutput, e, 0, NULL, a->out, BYTES))
-            return;
+        if (!set(a, e, MEMORIES(memory), NULL)) return;
         unsigned want = i == 0 ? NNV_API_OP_FAILED : NNV_API_NO_ERROR;
         if (!nnv_api_check(a, i == 0 ? "computing from memory without a value" : "computing from memory with a value",
                            nnv_api_computed(a, e), want) ||
@@ -247,9 +243,7 @@ static void failed_output(struct nnv_api *a) {
     ANeuralNetworksMemory *unset = memory ? for_small_model(a, INPUT_0) : NULL;
     ANeuralNetworksMemory *to = unset ? nnv_api_memory(a, BYTES, NULL) : NULL;
     if (!to || !sum_into(a, memory, a->compilation) || !take(a, memory, sum) ||
-        !OK(Execution_setInputFromMemory, a->execution, 0, NULL, unset, 0, 0) ||
-        !OK(Execution_setInput, a->execution, 1, NULL, a->in[1], BYTES) ||
-        !OK(Execution_setOutputFromMemory, a->execution, 0, NULL, memory, 0, 0))
+        !set(a, a->execution, MEMORIES(unset), memory))
         return;
     nnv_api_check(a, "computing from memory without a value", nnv_api_computed(a, a->execution), NNV_API_OP_FAILED);
     IS(BAD_DATA, Memory_copy, memory, to);

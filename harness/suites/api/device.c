@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file device.c What a library says of itself and of its devices. */
-#include <assert.h>
 #include <string.h>
 
 #include "harness/suites/api/api.h"

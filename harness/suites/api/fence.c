@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file fence.c Fenced execution: dependencies, fences from descriptors, their order. */
-#include <assert.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>

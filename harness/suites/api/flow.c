@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file flow.c IF and WHILE: models that refer to models, loops and their timeouts. */
-#include <assert.h>
 #include <stdio.h>
 
 #include "base/clock.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file life.c The lives of objects: in which order they may come and go, and what a state allows. */
-#include <assert.h>
 #include <string.h>
 
 #include "NeuralNetworksOEM.h"

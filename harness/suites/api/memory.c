@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file memory.c Memory from file descriptors: offsets, protection, sharing, constants, copies. */
-#include <assert.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

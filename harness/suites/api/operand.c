@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file operand.c Constants and parameters of operands: when they are copied, and what is computed from them. */
-#include <assert.h>
 #include <string.h>
 
 #include "harness/suites/api/api.h"

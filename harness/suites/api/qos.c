@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file qos.c Preferences, priorities, deadlines and durations. */
-#include <assert.h>
 #include <string.h>
 
 #include "harness/suites/api/api.h"

@@ -8,7 +8,6 @@
  * must go on to the right sum, as if nothing had been asked (E: it ends there, since the call changes the model or what
  * follows is not stated). The few rows with code NO_ERROR are near misses: what looks wrong, but is allowed.
  */
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>

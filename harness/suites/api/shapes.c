@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file shapes.c Extents that the model leaves open and the execution gives, or not, or gives wrongly. */
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file threads.c Several threads at once, and what is left behind when all is done. */
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * @file unspecified.c Operands of a model in each role, whose shape the model states, leaves an extent open of, or
  * leaves open altogether; with each type that an execution may give.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "harness/suites/api/api.h"
@@ -21,48 +20,6 @@ struct row {
 };
 
 enum { YES = NNV_API_NO_ERROR, NO = NNV_API_BAD_DATA, FAILS = NNV_API_ERROR };
-
-static const struct row rows[] = {
-    {INPUT, FULL, NO_TYPE, YES, YES},
-    {INPUT, FULL, FULL, YES, YES},
-    {INPUT, FULL, OTHER_EXTENT, NO, 0},
-    {INPUT, FULL, OTHER_RANK, NO, 0},
-    {INPUT, OPEN_EXTENT, NO_TYPE, NO, 0},
-    {INPUT, OPEN_EXTENT, FULL, YES, YES},
-    {INPUT, OPEN_EXTENT, OPEN_EXTENT, NO, 0},
-    {INPUT, OPEN_EXTENT, OTHER_EXTENT, NO, 0},
-    {INPUT, OPEN_EXTENT, OTHER_RANK, NO, 0},
-    {INPUT, NO_RANK, NO_TYPE, NO, 0},
-    {INPUT, NO_RANK, FULL, YES, YES},
-    {INPUT, NO_RANK, OPEN_EXTENT, NO, 0},
-    {INPUT, NO_RANK, NO_RANK, NO, 0},
-    {INPUT, NO_RANK, OTHER_RANK, YES, FAILS},
-    {OPTIONAL_INPUT, FULL, NO_TYPE, YES, YES},
-    {OPTIONAL_INPUT, OPEN_EXTENT, NO_TYPE, YES, YES},
-    {OPTIONAL_INPUT, NO_RANK, NO_TYPE, YES, YES},
-    {OPTIONAL_INPUT, FULL, FULL, YES, YES},
-    {OPTIONAL_INPUT, OPEN_EXTENT, FULL, YES, YES},
-    {OUTPUT, FULL, NO_TYPE, YES, YES},
-    {OUTPUT, FULL, FULL, YES, YES},
-    {OUTPUT, FULL, OTHER_EXTENT, NO, 0},
-    {OUTPUT, FULL, OTHER_RANK, NO, 0},
-    {OUTPUT, OPEN_EXTENT, NO_TYPE, YES, YES},
-    {OUTPUT, OPEN_EXTENT, FULL, YES, YES},
-    {OUTPUT, OPEN_EXTENT, OPEN_EXTENT, YES, YES},
-    {OUTPUT, OPEN_EXTENT, OTHER_EXTENT, NO, 0},
-    {OUTPUT, OPEN_EXTENT, OTHER_RANK, NO, 0},
-    {OUTPUT, NO_RANK, NO_TYPE, YES, YES},
-    {OUTPUT, NO_RANK, FULL, YES, YES},
-    {OUTPUT, NO_RANK, OPEN_EXTENT, YES, YES},
-    {OUTPUT, NO_RANK, NO_RANK, YES, YES},
-    {OUTPUT, NO_RANK, OTHER_RANK, YES, FAILS},
-    {CONSTANT, FULL, NO_TYPE, YES, YES},
-    {CONSTANT, OPEN_EXTENT, NO_TYPE, NO, 0},
-    {CONSTANT, NO_RANK, NO_TYPE, NO, 0},
-    {OPTIONAL_CONSTANT, FULL, NO_TYPE, YES, YES},
-    {OPTIONAL_CONSTANT, OPEN_EXTENT, NO_TYPE, YES, YES},
-    {OPTIONAL_CONSTANT, NO_RANK, NO_TYPE, YES, YES},
-};
 
 /** The shape is [2, 2]; other ones have as many elements, but for what contradicts the extent that is open. */
 static const ANeuralNetworksOperandType *typed(struct nnv_api *a, enum detail detail) {
@@ -86,7 +43,7 @@ static const ANeuralNetworksOperandType *typed(struct nnv_api *a, enum detail de
 /** x + y where the operand of the row's role is x, z or the constant y. */
 static void mandatory(struct nnv_api *a) {
     static const float in0[] = {1, 2, 3, 4}, in1[] = {10, 20, 30, 40}, sum[] = {11, 22, 33, 44};
-    const struct row *row = &rows[a->c->param];
+    const struct row *row = a->c->data;
     struct nnv_api_net net = nnv_api_net(a);
     float out[4] = {0};
     uint32_t x = nnv_api_add(&net, typed(a, row->role == INPUT ? row->model : FULL));
@@ -118,7 +75,7 @@ static const ANeuralNetworksOperandType *permutation(struct nnv_api *a, enum det
 /** TRANSPOSE whose permutation is omitted: by the model, or by the execution. */
 static void optional(struct nnv_api *a) {
     static const float in[] = {1, 2, 3, 4}, want[] = {1, 3, 2, 4};
-    const struct row *row = &rows[a->c->param];
+    const struct row *row = a->c->data;
     struct nnv_api_net net = nnv_api_net(a);
     float out[4] = {0};
     uint32_t x = nnv_api_add(&net, OF(FLOAT32, 2, 2)), perm = nnv_api_add(&net, permutation(a, row->model));
@@ -139,51 +96,50 @@ static void optional(struct nnv_api *a) {
     if (nnv_api_compute(a, e)) nnv_api_check_floats(a, "the transposed", out, want, 4);
 }
 
-#define MANDATORY(at, what)                                                                                            \
-    { .name = "unspecified/" what, .run = mandatory, .param = (at), .level = 3 }
-#define OPTIONAL(at, what)                                                                                             \
-    { .name = "unspecified/" what, .run = optional, .param = (at), .level = 3 }
+#define ROW(run_, what, ...)                                                                                           \
+    { .name = "unspecified/" what, .run = run_, .data = &(const struct row){__VA_ARGS__}, .level = 3 }
+#define MANDATORY(...) ROW(mandatory, __VA_ARGS__)
+#define OPTIONAL(...) ROW(optional, __VA_ARGS__)
 
 static const struct nnv_api_case cases[] = {
-    MANDATORY(0, "input/full/no_type"),
-    MANDATORY(1, "input/full/full"),
-    MANDATORY(2, "input/full/other_extent"),
-    MANDATORY(3, "input/full/other_rank"),
-    MANDATORY(4, "input/open_extent/no_type"),
-    MANDATORY(5, "input/open_extent/full"),
-    MANDATORY(6, "input/open_extent/open_extent"),
-    MANDATORY(7, "input/open_extent/other_extent"),
-    MANDATORY(8, "input/open_extent/other_rank"),
-    MANDATORY(9, "input/no_rank/no_type"),
-    MANDATORY(10, "input/no_rank/full"),
-    MANDATORY(11, "input/no_rank/open_extent"),
-    MANDATORY(12, "input/no_rank/no_rank"),
-    MANDATORY(13, "input/no_rank/other_rank"),
-    OPTIONAL(14, "omitted_input/full/no_type"),
-    OPTIONAL(15, "omitted_input/open_extent/no_type"),
-    OPTIONAL(16, "omitted_input/no_rank/no_type"),
-    OPTIONAL(17, "omitted_input/full/full"),
-    OPTIONAL(18, "omitted_input/open_extent/full"),
-    MANDATORY(19, "output/full/no_type"),
-    MANDATORY(20, "output/full/full"),
-    MANDATORY(21, "output/full/other_extent"),
-    MANDATORY(22, "output/full/other_rank"),
-    MANDATORY(23, "output/open_extent/no_type"),
-    MANDATORY(24, "output/open_extent/full"),
-    MANDATORY(25, "output/open_extent/open_extent"),
-    MANDATORY(26, "output/open_extent/other_extent"),
-    MANDATORY(27, "output/open_extent/other_rank"),
-    MANDATORY(28, "output/no_rank/no_type"),
-    MANDATORY(29, "output/no_rank/full"),
-    MANDATORY(30, "output/no_rank/open_extent"),
-    MANDATORY(31, "output/no_rank/no_rank"),
-    MANDATORY(32, "output/no_rank/other_rank"),
-    MANDATORY(33, "constant/full"),
-    MANDATORY(34, "constant/open_extent"),
-    MANDATORY(35, "constant/no_rank"),
-    OPTIONAL(36, "omitted_constant/full"),
-    OPTIONAL(37, "omitted_constant/open_extent"),
-    OPTIONAL(38, "omitted_constant/no_rank"),
+    MANDATORY("input/full/no_type", INPUT, FULL, NO_TYPE, YES, YES),
+    MANDATORY("input/full/full", INPUT, FULL, FULL, YES, YES),
+    MANDATORY("input/full/other_extent", INPUT, FULL, OTHER_EXTENT, NO, 0),
+    MANDATORY("input/full/other_rank", INPUT, FULL, OTHER_RANK, NO, 0),
+    MANDATORY("input/open_extent/no_type", INPUT, OPEN_EXTENT, NO_TYPE, NO, 0),
+    MANDATORY("input/open_extent/full", INPUT, OPEN_EXTENT, FULL, YES, YES),
+    MANDATORY("input/open_extent/open_extent", INPUT, OPEN_EXTENT, OPEN_EXTENT, NO, 0),
+    MANDATORY("input/open_extent/other_extent", INPUT, OPEN_EXTENT, OTHER_EXTENT, NO, 0),
+    MANDATORY("input/open_extent/other_rank", INPUT, OPEN_EXTENT, OTHER_RANK, NO, 0),
+    MANDATORY("input/no_rank/no_type", INPUT, NO_RANK, NO_TYPE, NO, 0),
+    MANDATORY("input/no_rank/full", INPUT, NO_RANK, FULL, YES, YES),
+    MANDATORY("input/no_rank/open_extent", INPUT, NO_RANK, OPEN_EXTENT, NO, 0),
+    MANDATORY("input/no_rank/no_rank", INPUT, NO_RANK, NO_RANK, NO, 0),
+    MANDATORY("input/no_rank/other_rank", INPUT, NO_RANK, OTHER_RANK, YES, FAILS),
+    OPTIONAL("omitted_input/full/no_type", OPTIONAL_INPUT, FULL, NO_TYPE, YES, YES),
+    OPTIONAL("omitted_input/open_extent/no_type", OPTIONAL_INPUT, OPEN_EXTENT, NO_TYPE, YES, YES),
+    OPTIONAL("omitted_input/no_rank/no_type", OPTIONAL_INPUT, NO_RANK, NO_TYPE, YES, YES),
+    OPTIONAL("omitted_input/full/full", OPTIONAL_INPUT, FULL, FULL, YES, YES),
+    OPTIONAL("omitted_input/open_extent/full", OPTIONAL_INPUT, OPEN_EXTENT, FULL, YES, YES),
+    MANDATORY("output/full/no_type", OUTPUT, FULL, NO_TYPE, YES, YES),
+    MANDATORY("output/full/full", OUTPUT, FULL, FULL, YES, YES),
+    MANDATORY("output/full/other_extent", OUTPUT, FULL, OTHER_EXTENT, NO, 0),
+    MANDATORY("output/full/other_rank", OUTPUT, FULL, OTHER_RANK, NO, 0),
+    MANDATORY("output/open_extent/no_type", OUTPUT, OPEN_EXTENT, NO_TYPE, YES, YES),
+    MANDATORY("output/open_extent/full", OUTPUT, OPEN_EXTENT, FULL, YES, YES),
+    MANDATORY("output/open_extent/open_extent", OUTPUT, OPEN_EXTENT, OPEN_EXTENT, YES, YES),
+    MANDATORY("output/open_extent/other_extent", OUTPUT, OPEN_EXTENT, OTHER_EXTENT, NO, 0),
+    MANDATORY("output/open_extent/other_rank", OUTPUT, OPEN_EXTENT, OTHER_RANK, NO, 0),
+    MANDATORY("output/no_rank/no_type", OUTPUT, NO_RANK, NO_TYPE, YES, YES),
+    MANDATORY("output/no_rank/full", OUTPUT, NO_RANK, FULL, YES, YES),
+    MANDATORY("output/no_rank/open_extent", OUTPUT, NO_RANK, OPEN_EXTENT, YES, YES),
+    MANDATORY("output/no_rank/no_rank", OUTPUT, NO_RANK, NO_RANK, YES, YES),
+    MANDATORY("output/no_rank/other_rank", OUTPUT, NO_RANK, OTHER_RANK, YES, FAILS),
+    MANDATORY("constant/full", CONSTANT, FULL, NO_TYPE, YES, YES),
+    MANDATORY("constant/open_extent", CONSTANT, OPEN_EXTENT, NO_TYPE, NO, 0),
+    MANDATORY("constant/no_rank", CONSTANT, NO_RANK, NO_TYPE, NO, 0),
+    OPTIONAL("omitted_constant/full", OPTIONAL_CONSTANT, FULL, NO_TYPE, YES, YES),
+    OPTIONAL("omitted_constant/open_extent", OPTIONAL_CONSTANT, OPEN_EXTENT, NO_TYPE, YES, YES),
+    OPTIONAL("omitted_constant/no_rank", OPTIONAL_CONSTANT, NO_RANK, NO_TYPE, YES, YES),
 };
-static_assert(sizeof cases / sizeof *cases == sizeof rows / sizeof *rows, "a case a row");
 NNV_API_GROUP(unspecified);
