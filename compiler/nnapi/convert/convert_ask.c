@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/nnapi/convert/convert_in.h"
+#include "compiler/relay/interp/interp.h"
 
 bool nnv_rc_ok(const struct nnv_rc *c) { return c->st == NNV_OK && nnv_builder_ok(&c->b); }
 
@@ -114,54 +115,6 @@ bool nnv_rc_is_const(const struct nnv_rc *c, uint32_t value) {
     return c->values[value].tensor && c->values[value].tensor->data;
 }
 
-static double load(enum nnv_relay_dtype dtype, const void *data, size_t i) {
-    union {
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        int64_t i64;
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-        float f;
-        double d;
-    } u;
-    size_t size = nnv_relay_dtype_size(dtype);
-    memcpy(&u, (const char *)data + i * size, size);
-    switch (dtype) {
-    case NNV_RELAY_BOOL:
-        return u.i8 != 0;
-    case NNV_RELAY_INT8:
-        return u.i8;
-    case NNV_RELAY_INT16:
-        return u.i16;
-    case NNV_RELAY_INT32:
-        return u.i32;
-    case NNV_RELAY_INT64:
-        return (double)u.i64;
-    case NNV_RELAY_UINT8:
-        return (uint8_t)u.i8;
-    case NNV_RELAY_UINT16:
-        return u.u16;
-    case NNV_RELAY_UINT32:
-        return u.u32;
-    case NNV_RELAY_UINT64:
-        return (double)u.u64;
-    case NNV_RELAY_FLOAT16:
-        return nnv_half_to_double(u.u16);
-    case NNV_RELAY_FLOAT32:
-        return (double)u.f;
-    case NNV_RELAY_FLOAT64:
-        return u.d;
-    case NNV_RELAY_BFLOAT16:
-        u.u32 = (uint32_t)u.u16 << 16;
-        return (double)u.f;
-    case NNV_RELAY_DTYPES:
-        break;
-    }
-    return 0;
-}
-
 const double *nnv_rc_numbers(struct nnv_rc *c, uint32_t value, const char *what) {
     size_t n, bytes;
     if (!nnv_rc_ok(c)) return NULL;
@@ -172,7 +125,7 @@ const double *nnv_rc_numbers(struct nnv_rc *c, uint32_t value, const char *what)
     const struct nnv_relay_tensor *t = c->values[value].tensor;
     double *v = nnv_relay_type_elems(t->type, &n, &bytes) ? NNV_NEW(c->scratch, double, n) : NULL;
     if (!v) nnv_rc_no_memory(c);
-    for (size_t i = 0; v && i < n; i++) v[i] = load(t->type->dtype, t->data, i);
+    if (v) nnv_relay_numbers(t->type->dtype, t->data, n, v);
     return v;
 }
 
@@ -231,4 +184,14 @@ uint32_t nnv_rc_axis(struct nnv_rc *c, int64_t axis, uint32_t rank) {
     if (at >= 0 && at < rank) return (uint32_t)at;
     nnv_rc_refuse(c, "axis %" PRId64 " of a tensor of %u dimensions", axis, rank);
     return 0;
+}
+
+void nnv_rc_padding_attr(struct nnv_rc *c, int64_t to[4]) {
+    size_t n = nnv_rc_ints_attr(c, "padding", to, 4);
+    if (n == 0) to[0] = 0;
+    if (n < 2) to[1] = to[2] = to[3] = to[0];
+    if (n == 2) {
+        to[2] = to[0];
+        to[3] = to[1];
+    }
 }

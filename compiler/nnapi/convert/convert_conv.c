@@ -13,17 +13,6 @@ struct conv {
     uint32_t kernel[2], in_channels, channels;
 };
 
-/** top, left, bottom, right from one, two or four values. */
-static void find_padding(struct nnv_rc *c, int64_t *pad) {
-    size_t n = nnv_rc_ints_attr(c, "padding", pad, 4);
-    if (n == 0) pad[0] = 0;
-    if (n < 2) pad[1] = pad[2] = pad[3] = pad[0];
-    if (n == 2) {
-        pad[2] = pad[0];
-        pad[3] = pad[1];
-    }
-}
-
 /* What an absorbed nn.pad adds. */
 static void add_padding(const struct nnv_rc *c, struct conv *k) {
     if (c->node->pad == NNV_RC_NONE) return;
@@ -56,7 +45,7 @@ static struct conv find_conv(struct nnv_rc *c, const char *kernel_layout) {
     k.groups = nnv_rc_int_attr(c, "groups", 1);
     nnv_rc_pair_attr(c, "strides", 1, k.stride);
     nnv_rc_pair_attr(c, "dilation", 1, k.dilation);
-    find_padding(c, k.pad);
+    nnv_rc_padding_attr(c, k.pad);
     if (strcmp(k.layout, "NCHW") != 0 && strcmp(k.layout, "NHWC") != 0)
         nnv_rc_refuse(c, "data layout %s: only NCHW and NHWC", k.layout);
     else if (strcmp(out_layout, k.layout) != 0)

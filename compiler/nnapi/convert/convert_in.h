@@ -195,6 +195,8 @@ const char *nnv_rc_text_attr(const struct nnv_rc *c, const char *key, const char
 size_t nnv_rc_ints_attr(struct nnv_rc *c, const char *key, int64_t *to, size_t most);
 /** Two values, or one for both. */
 void nnv_rc_pair_attr(struct nnv_rc *c, const char *key, int64_t otherwise, int64_t to[2]);
+/** The attribute padding, of one, two or four values: top, left, bottom, right. */
+void nnv_rc_padding_attr(struct nnv_rc *c, int64_t to[4]);
 /** An axis among rank dimensions, as a number from 0. */
 uint32_t nnv_rc_axis(struct nnv_rc *c, int64_t axis, uint32_t rank);
 

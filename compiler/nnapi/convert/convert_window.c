@@ -11,9 +11,10 @@ struct pool {
     bool count_padding;
 };
 
-static void emit_pool(struct nnv_rc *c, int32_t code, const char *layout, const struct pool *p) {
+/* The pool of an operand; NNV_RC_NONE: of operand 0. */
+static void emit_pool(struct nnv_rc *c, uint32_t data, int32_t code, const char *layout, const struct pool *p) {
     uint32_t out = nnv_rc_result(c, 0);
-    struct nnv_rc_layout l = nnv_rc_layout(c, nnv_rc_in(c, 0), out, layout, true);
+    struct nnv_rc_layout l = nnv_rc_layout(c, data == NNV_RC_NONE ? nnv_rc_in(c, 0) : data, out, layout, true);
     const int64_t order[] = {p->pad[1],    p->pad[3],    p->pad[0],  p->pad[2],
                              p->stride[1], p->stride[0], p->size[1], p->size[0]};
     uint32_t in[11] = {l.in}, n = 1;
@@ -39,15 +40,10 @@ static void find_end(struct nnv_rc *c, struct pool *p, const struct nnv_rc_shape
 
 static void find_pool(struct nnv_rc *c, struct pool *p) {
     int64_t dilation[2];
-    size_t n = nnv_rc_ints_attr(c, "padding", p->pad, 4);
+    nnv_rc_padding_attr(c, p->pad);
     nnv_rc_pair_attr(c, "pool_size", 1, p->size);
     nnv_rc_pair_attr(c, "strides", 1, p->stride);
     nnv_rc_pair_attr(c, "dilation", 1, dilation);
-    if (n == 1) p->pad[1] = p->pad[2] = p->pad[3] = p->pad[0];
-    if (n == 2) {
-        p->pad[2] = p->pad[0];
-        p->pad[3] = p->pad[1];
-    }
     if (dilation[0] != 1 || dilation[1] != 1)
         nnv_rc_refuse(c, "dilation [%" PRId64 ", %" PRId64 "]: NNAPI's pools have none", dilation[0], dilation[1]);
 }
@@ -62,17 +58,11 @@ static void average_with_zeros(struct nnv_rc *c, const char *layout, struct pool
         shape.dims[at[i]] += (uint32_t)(p->pad[i] + p->pad[i + 2]);
     }
     memset(p->pad, 0, sizeof p->pad);
-    uint32_t padded = nnv_rc_temp(c, nnv_rc_encoding(c, nnv_rc_arg(c, 0)), &shape), out = nnv_rc_result(c, 0);
+    uint32_t padded = nnv_rc_temp(c, nnv_rc_encoding(c, nnv_rc_arg(c, 0)), &shape);
+    (void)nnv_rc_result(c, 0); /* its number is before those of the constants */
     NNV_RC_EMIT(c, ANEURALNETWORKS_PAD, padded, nnv_rc_in(c, 0),
                 nnv_rc_const(c, NNV_RC_I32_TENSOR, &(struct nnv_rc_shape){2, {4, 2}}, pads));
-    struct nnv_rc_layout l = nnv_rc_layout(c, padded, out, layout, true);
-    const int64_t order[] = {0, 0, 0, 0, p->stride[1], p->stride[0], p->size[1], p->size[0]};
-    uint32_t in[11] = {l.in}, n = 1;
-    for (size_t i = 0; i < 8; i++) in[n++] = nnv_rc_int(c, order[i]);
-    in[n++] = nnv_rc_act(c);
-    if (l.flag) in[n++] = nnv_builder_bool(&c->b, true);
-    nnv_rc_emit_n(c, ANEURALNETWORKS_AVERAGE_POOL_2D, n, in, 1, &l.out);
-    nnv_rc_layout_end(c, &l, out);
+    emit_pool(c, padded, ANEURALNETWORKS_AVERAGE_POOL_2D, layout, p);
 }
 
 static const char *pool_layout(struct nnv_rc *c, uint32_t at[2]) {
@@ -96,7 +86,7 @@ static void pool2d(struct nnv_rc *c) {
     if (padded && p.count_padding)
         average_with_zeros(c, layout, &p, at);
     else
-        emit_pool(c, c->node->row->code, layout, &p);
+        emit_pool(c, NNV_RC_NONE, c->node->row->code, layout, &p);
 }
 
 static void global_pool(struct nnv_rc *c) {
@@ -104,7 +94,7 @@ static void global_pool(struct nnv_rc *c) {
     const char *layout = pool_layout(c, at);
     struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0));
     struct pool p = {{x.dims[at[0]], x.dims[at[1]]}, {1, 1}, {0}, false};
-    if (nnv_rc_ok(c)) emit_pool(c, c->node->row->code, layout, &p);
+    if (nnv_rc_ok(c)) emit_pool(c, NNV_RC_NONE, c->node->row->code, layout, &p);
 }
 
 /* Places of equal size: a window of that size, which moves by it. */
@@ -121,7 +111,7 @@ static void adaptive_pool(struct nnv_rc *c) {
         }
         p.size[i] = p.stride[i] = in / out;
     }
-    if (nnv_rc_ok(c)) emit_pool(c, c->node->row->code, layout, &p);
+    if (nnv_rc_ok(c)) emit_pool(c, NNV_RC_NONE, c->node->row->code, layout, &p);
 }
 
 /* -------------------------------------------------------------------- resizing */

@@ -42,6 +42,8 @@ NNV_USE_RESULT enum nnv_status nnv_relay_run(const struct nnv_relay_module *m, c
                                              const struct nnv_relay_external *external, struct nnv_arena *arena,
                                              struct nnv_relay_datum **result, struct nnv_err *err);
 
+/** n dense little-endian elements as numbers. */
+void nnv_relay_numbers(enum nnv_relay_dtype dtype, const void *data, size_t n, double *to);
 /** Dense little-endian bytes of a tensor's type as numbers, and back (rounded to nearest even, saturated). */
 NNV_USE_RESULT enum nnv_status nnv_relay_datum_read(const struct nnv_relay_type *type, const void *data,
                                                     struct nnv_arena *arena, struct nnv_relay_datum **out,

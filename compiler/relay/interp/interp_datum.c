@@ -125,7 +125,8 @@ static int64_t saturated(enum nnv_relay_dtype dtype, double v) { return (int64_t
         break;                                                                                                         \
     }
 
-static void read_values(enum nnv_relay_dtype dtype, const char *at, size_t n, double *to) {
+void nnv_relay_numbers(enum nnv_relay_dtype dtype, const void *data, size_t n, double *to) {
+    const char *at = data;
     uint16_t half;
     switch (dtype) {
         EACH_INTEGER(READ)
@@ -161,7 +162,7 @@ enum nnv_status nnv_relay_datum_read(const struct nnv_relay_type *type, const vo
     if (data == NULL) return nnv_fail(err, NNV_INVALID, "the values are not known");
     *out = nnv_interp_datum(type, arena);
     if (*out == NULL) return nnv_no_memory(err);
-    read_values(type->dtype, data, (*out)->n, (*out)->values);
+    nnv_relay_numbers(type->dtype, data, (*out)->n, (*out)->values);
     return NNV_OK;
 }
 

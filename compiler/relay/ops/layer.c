@@ -30,19 +30,23 @@ static bool channels_of(struct nnv_relay_typing *t, int64_t in, int64_t o, int64
     return true;
 }
 
-static const struct nnv_relay_type *infer_conv(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4), *w = x ? nnv_relay_of_rank(t, 1, 4) : NULL;
+/* The layouts of data, weights and result; out_layout is by default that of the data. */
+static bool layouts(struct nnv_relay_typing *t, const char *kernel_layout, struct nnv_relay_layout *data,
+                    struct nnv_relay_layout *kernel, struct nnv_relay_layout *out) {
     const char *data_layout = nnv_relay_text(t, "data_layout", "NCHW"),
                *out_layout = nnv_relay_text(t, "out_layout", "");
+    return nnv_relay_layout(t, "data_layout", data_layout, "NCHW", data) &&
+           nnv_relay_layout(t, "kernel_layout", nnv_relay_text(t, "kernel_layout", kernel_layout), "OIHW", kernel) &&
+           nnv_relay_layout(t, "out_layout", *out_layout ? out_layout : data_layout, "NCHW", out);
+}
+
+static const struct nnv_relay_type *infer_conv(struct nnv_relay_typing *t) {
+    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4), *w = x ? nnv_relay_of_rank(t, 1, 4) : NULL;
     bool qnn = t->call->n_args == 6;
     struct nnv_relay_layout l, k, o;
     int64_t dims[4], out[2], size[2];
     enum nnv_relay_dtype dtype;
-    if (*out_layout == '\0') out_layout = data_layout;
-    if (w == NULL || !nnv_relay_layout(t, "data_layout", data_layout, "NCHW", &l) ||
-        !nnv_relay_layout(t, "kernel_layout", nnv_relay_text(t, "kernel_layout", "OIHW"), "OIHW", &k) ||
-        !nnv_relay_layout(t, "out_layout", out_layout, "NCHW", &o))
-        return NULL;
+    if (w == NULL || !layouts(t, "OIHW", &l, &k, &o)) return NULL;
     if (!qnn && x->dtype != w->dtype) return nnv_relay_wrong(t, "the data and the weights are of different types");
     int64_t kernel[] = {w->dims[k.h], w->dims[k.w]}, in[] = {x->dims[l.h], x->dims[l.w]};
     if (nnv_relay_written(t->call, "kernel_size")) {
@@ -102,7 +106,7 @@ static const struct nnv_relay_type *infer_batch_matmul(struct nnv_relay_typing *
 
 /* ------------------------------------------------------------- convolutions */
 
-static bool nnv_relay_grown(struct nnv_relay_typing *t, const int64_t *in, const int64_t *kernel, int64_t *size) {
+static bool grown(struct nnv_relay_typing *t, const int64_t *in, const int64_t *kernel, int64_t *size) {
     int64_t stride[2], dilation[2], more[2], pad[4];
     if (!nnv_relay_pair(t, "strides", 1, stride) || !nnv_relay_pair(t, "dilation", 1, dilation) ||
         !nnv_relay_pair(t, "output_padding", 0, more) || !nnv_relay_padding(t, pad))
@@ -137,8 +141,7 @@ static const struct nnv_relay_type *infer_conv_transpose(struct nnv_relay_typing
     if (groups < 1 || (in >= 0 && in % groups)) return nnv_relay_wrong(t, "%" PRId64 " groups", groups);
     if (in >= 0 && i >= 0 && in != i)
         return nnv_relay_wrong(t, "%" PRId64 " channels in, but weights for %" PRId64, in, i);
-    if (!nnv_relay_grown(t, (int64_t[]){x->dims[l.h], x->dims[l.w]}, (int64_t[]){w->dims[k.h], w->dims[k.w]}, size))
-        return NULL;
+    if (!grown(t, (int64_t[]){x->dims[l.h], x->dims[l.w]}, (int64_t[]){w->dims[k.h], w->dims[k.w]}, size)) return NULL;
     if (o > 0 && __builtin_mul_overflow(o, groups, &o)) return nnv_relay_wrong(t, "the result is too large");
     int64_t said = nnv_relay_int(t, "channels", o);
     if (o >= 0 && said != o) return nnv_relay_wrong(t, "channels is %" PRId64 ", the weights have %" PRId64, said, o);
@@ -216,6 +219,15 @@ static const double *centred(struct nnv_interp_op *op, size_t i, size_t zero, si
     return to;
 }
 
+/* Data and weights (whose zero points are along a dimension), without their zero points if they are quantised: operands
+ * 2 and 3 are these, 4 and 5 the scales, which only the meaning of the result depends on. */
+static bool centred_operands(struct nnv_interp_op *op, size_t along, const double **data, const double **weights) {
+    if (op->n_in != 6) return true;
+    *data = op->in[2]->n == 1 ? centred(op, 0, 2, 0) : nnv_relay_wrong(&op->t, "the data have one zero point");
+    *weights = *data ? centred(op, 1, 3, along) : NULL;
+    return *weights != NULL;
+}
+
 /* ----------------------------------------------------------------- geometry */
 
 static void data_strides(const struct nnv_relay_type *type, const struct nnv_relay_layout *l, int64_t *to) {
@@ -237,16 +249,13 @@ static const double *weights(struct nnv_interp_op *op, const double *from, const
     return to;
 }
 
-static bool geometry(struct nnv_interp_op *op, struct conv *c, const char *kernel_layout, const double *w) {
+static bool geometry(struct nnv_interp_op *op, struct conv *c, const char *kernel_layout) {
     const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type, *k = op->in[1]->type;
-    const char *in_layout = nnv_relay_text(&op->t, "data_layout", "NCHW"),
-               *out_layout = nnv_relay_text(&op->t, "out_layout", "");
     struct nnv_relay_layout l, o, kl;
     int64_t s[4];
-    if (*out_layout == '\0') out_layout = in_layout;
-    if (!nnv_relay_layout(&op->t, "data_layout", in_layout, "NCHW", &l) ||
-        !nnv_relay_layout(&op->t, "out_layout", out_layout, "NCHW", &o) ||
-        !nnv_relay_layout(&op->t, "kernel_layout", kernel_layout, "OIHW", &kl) ||
+    const double *w = op->in[1]->values;
+    c->x = op->in[0]->values;
+    if (!layouts(&op->t, kernel_layout, &l, &kl, &o) || !centred_operands(op, kl.first, &c->x, &w) ||
         !nnv_relay_pair(&op->t, "strides", 1, c->stride) || !nnv_relay_pair(&op->t, "dilation", 1, c->dilation) ||
         !nnv_relay_padding(&op->t, c->pad))
         return false;
@@ -372,32 +381,16 @@ static void spread(const struct conv *c) {
                              c->y + n * c->y_n + (i / c->in_c * c->out_c + o) * c->y_c);
 }
 
-/* Data and weights, without their zero points if they are quantised: operands 2 and 3 are these, 4 and 5 the scales,
- * which only the meaning of the result depends on. */
-static bool operands(struct nnv_interp_op *op, struct conv *c, const char *kernel_layout) {
-    struct nnv_relay_layout k;
-    const double *w = op->in[1]->values;
-    c->x = op->in[0]->values;
-    kernel_layout = nnv_relay_text(&op->t, "kernel_layout", kernel_layout);
-    if (op->n_in == 6) {
-        if (!nnv_relay_layout(&op->t, "kernel_layout", kernel_layout, "OIHW", &k)) return false;
-        c->x = op->in[2]->n == 1 ? centred(op, 0, 2, 0) : nnv_relay_wrong(&op->t, "the data have one zero point");
-        w = c->x ? centred(op, 1, 3, k.first) : NULL;
-        if (w == NULL) return false;
-    }
-    return geometry(op, c, kernel_layout, w);
-}
-
 static void run_conv2d(struct nnv_interp_op *op) {
     struct conv c = {0};
-    if (!operands(op, &c, "OIHW")) return;
+    if (!geometry(op, &c, "OIHW")) return;
     convolve(op, &c);
     nnv_interp_wrap_all(op);
 }
 
 static void run_conv2d_transpose(struct nnv_interp_op *op) {
     struct conv c = {0};
-    if (!operands(op, &c, "IOHW")) return;
+    if (!geometry(op, &c, "IOHW")) return;
     spread(&c);
     nnv_interp_wrap_all(op);
 }
@@ -452,11 +445,7 @@ static void run_dense(struct nnv_interp_op *op) {
     const struct nnv_relay_type *w = op->in[1]->type;
     size_t units = (size_t)w->dims[0], depth = (size_t)w->dims[1];
     const double *a = op->in[0]->values, *b = op->in[1]->values;
-    if (op->n_in == 6) {
-        a = op->in[2]->n == 1 ? centred(op, 0, 2, 0) : nnv_relay_wrong(&op->t, "the data have one zero point");
-        b = a ? centred(op, 1, 3, 0) : NULL;
-        if (b == NULL) return;
-    }
+    if (!centred_operands(op, 0, &a, &b)) return;
     product_of(op, units ? op->out->n / units : 0, units, depth, a, b, op->out->values);
     nnv_interp_wrap_all(op);
 }

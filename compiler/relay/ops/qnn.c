@@ -13,7 +13,7 @@ static double leaky(double x, double alpha) { return x > 0 ? x : x * alpha; }
 
 /* ------------------------------------------------------------------- types */
 
-static bool nnv_relay_scales(struct nnv_relay_typing *t, size_t first, size_t end) {
+static bool scales_are_right(struct nnv_relay_typing *t, size_t first, size_t end) {
     for (size_t i = first; i < end; i++) {
         const struct nnv_relay_type *a = nnv_relay_in(t, i);
         if (a == NULL) return false;
@@ -29,7 +29,7 @@ static const struct nnv_relay_type *infer_quantize(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
     enum nnv_relay_dtype dtype;
     bool quantize = strcmp(t->call->callee->name, "qnn.quantize") == 0;
-    if (a == NULL || !nnv_relay_scales(t, 1, t->call->n_args)) return NULL;
+    if (a == NULL || !scales_are_right(t, 1, t->call->n_args)) return NULL;
     if (nnv_relay_dtype_is_float(a->dtype) != quantize)
         return nnv_relay_wrong(t, "operand 0 is %s", nnv_relay_dtype_name(a->dtype));
     bool to_float = strcmp(t->call->callee->name, "qnn.dequantize") == 0;
@@ -40,13 +40,13 @@ static const struct nnv_relay_type *infer_quantize(struct nnv_relay_typing *t) {
 }
 
 static const struct nnv_relay_type *infer_qnn_binary(struct nnv_relay_typing *t) {
-    return nnv_relay_scales(t, 2, 8) ? nnv_relay_stretched(t, 0, 1, false) : NULL;
+    return scales_are_right(t, 2, 8) ? nnv_relay_stretched(t, 0, 1, false) : NULL;
 }
 
 /* Operands: data, its scale and zero point, those of the result. */
 static const struct nnv_relay_type *infer_qnn_unary(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
-    return a && nnv_relay_scales(t, 1, 5) ? a : NULL;
+    return a && scales_are_right(t, 1, 5) ? a : NULL;
 }
 
 /* Operands: values, their scales and zero points as tuples, then scale and zero point of the result. */

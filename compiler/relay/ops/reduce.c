@@ -13,25 +13,28 @@ static double highest(double x) { return (void)x, INFINITY; }
 
 /* ------------------------------------------------------------------- types */
 
+/* Which dimensions are reduced: those of axis, or with exclude all others; without axes all. False after an error. */
+static bool find_gone(struct nnv_relay_typing *t, const struct nnv_relay_type *a, bool *gone) {
+    int64_t axes[NNV_RELAY_RANK];
+    size_t n = 0, at = 0;
+    bool exclude = nnv_relay_int(t, "exclude", 0), given = nnv_relay_ints(t, "axis", axes, NNV_RELAY_RANK, &n);
+    if (t->st != NNV_OK) return false;
+    for (size_t i = 0; i < a->n_dims; i++) gone[i] = !given || n == 0 || exclude;
+    for (size_t i = 0; given && i < n; i++) {
+        if (!nnv_relay_axis(t, "axis", axes[i], a->n_dims, &at)) return false;
+        gone[at] = !exclude;
+    }
+    return true;
+}
+
 static const struct nnv_relay_type *reduced(struct nnv_relay_typing *t, const struct nnv_relay_type *a,
                                             enum nnv_relay_dtype dtype) {
-    int64_t axes[NNV_RELAY_RANK], dims[NNV_RELAY_RANK];
-    size_t n_axes = 0, at = 0, n = 0;
-    bool in[NNV_RELAY_RANK] = {false}, exclude = nnv_relay_int(t, "exclude", 0), keep = nnv_relay_int(t, "keepdims", 0);
-    bool given = nnv_relay_ints(t, "axis", axes, NNV_RELAY_RANK, &n_axes);
-    if (t->st != NNV_OK) return NULL;
-    bool all = !given || (n_axes == 0 && !exclude);
-    for (size_t i = 0; given && i < n_axes; i++) {
-        if (!nnv_relay_axis(t, "axis", axes[i], a->n_dims, &at)) return NULL;
-        in[at] = true;
-    }
-    for (size_t i = 0; i < a->n_dims; i++) {
-        if (all || in[i] != exclude) {
-            if (keep) dims[n++] = 1;
-        } else {
-            dims[n++] = a->dims[i];
-        }
-    }
+    int64_t dims[NNV_RELAY_RANK];
+    size_t n = 0;
+    bool gone[NNV_RELAY_RANK], keep = nnv_relay_int(t, "keepdims", 0);
+    if (!find_gone(t, a, gone)) return NULL;
+    for (size_t i = 0; i < a->n_dims; i++)
+        if (!gone[i] || keep) dims[n++] = gone[i] ? 1 : a->dims[i];
     return nnv_relay_made(t, dtype, n, dims);
 }
 
@@ -61,18 +64,13 @@ struct reduction {
 
 static bool reduction_of(struct nnv_interp_op *op, struct reduction *r) {
     const struct nnv_relay_type *x = op->in[0]->type;
-    int64_t axes[NNV_RELAY_RANK], strides[NNV_RELAY_RANK];
-    size_t n = 0, at;
-    bool in[NNV_RELAY_RANK] = {false}, exclude = nnv_relay_int(&op->t, "exclude", 0);
-    bool given = nnv_relay_ints(&op->t, "axis", axes, NNV_RELAY_RANK, &n), all = !given || (n == 0 && !exclude);
-    for (size_t i = 0; given && i < n; i++) {
-        if (!nnv_relay_axis(&op->t, "axis", axes[i], x->n_dims, &at)) return false;
-        in[at] = true;
-    }
+    int64_t strides[NNV_RELAY_RANK];
+    bool gone[NNV_RELAY_RANK];
+    if (!find_gone(&op->t, x, gone)) return false;
     *r = (struct reduction){.count = 1};
     nnv_interp_strides(x, strides);
     for (size_t i = 0; i < x->n_dims; i++) {
-        if (all || in[i] != exclude) {
+        if (gone[i]) {
             r->gone[r->n_gone] = x->dims[i];
             r->gone_by[r->n_gone++] = strides[i];
             r->count *= (size_t)x->dims[i];

@@ -106,7 +106,7 @@ static void part(struct split *s, int64_t dim, int64_t stride) {
 
 static bool image(struct nnv_interp_op *op, struct nnv_relay_layout *l, int64_t *strides) {
     nnv_interp_strides(op->in[0]->type, strides);
-    return nnv_relay_layout(&op->t, "layout", nnv_relay_text(&op->t, "layout", "NCHW"), "NCHW", l);
+    return nnv_relay_image(&op->t, l) != NULL;
 }
 
 /* The channels of the operand are [place in the block][channel of the result], or the other way round (CDR). */

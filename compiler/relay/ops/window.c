@@ -8,60 +8,58 @@
 
 /* ------------------------------------------------------------------- types */
 
+/* Images like x of another height and width. */
+static const struct nnv_relay_type *resized(struct nnv_relay_typing *t, const struct nnv_relay_type *x,
+                                            const struct nnv_relay_layout *l, enum nnv_relay_dtype dtype,
+                                            const int64_t size[2]) {
+    int64_t dims[4];
+    memcpy(dims, x->dims, sizeof dims);
+    dims[l->h] = size[0];
+    dims[l->w] = size[1];
+    return nnv_relay_made(t, dtype, 4, dims);
+}
+
 static const struct nnv_relay_type *infer_pool(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
     struct nnv_relay_layout l;
-    int64_t dims[4], kernel[2], out[2];
-    if (x == NULL || !nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
-    if (!nnv_relay_pair(t, "pool_size", 1, kernel)) return NULL;
+    const struct nnv_relay_type *x = nnv_relay_image(t, &l);
+    int64_t kernel[2], out[2];
+    if (x == NULL || !nnv_relay_pair(t, "pool_size", 1, kernel)) return NULL;
     int64_t in[] = {x->dims[l.h], x->dims[l.w]};
     if (!nnv_relay_places_2d(t, kernel, nnv_relay_int(t, "ceil_mode", 0), in, out)) return NULL;
-    memcpy(dims, x->dims, sizeof dims);
-    dims[l.h] = out[0];
-    dims[l.w] = out[1];
-    return nnv_relay_made(t, x->dtype, 4, dims);
+    return resized(t, x, &l, x->dtype, out);
 }
 
 static const struct nnv_relay_type *infer_global_pool(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
     struct nnv_relay_layout l;
-    int64_t dims[4];
-    if (x == NULL || !nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
-    memcpy(dims, x->dims, sizeof dims);
-    dims[l.h] = dims[l.w] = 1;
-    return nnv_relay_made(t, x->dtype, 4, dims);
+    const struct nnv_relay_type *x = nnv_relay_image(t, &l);
+    return x ? resized(t, x, &l, x->dtype, (int64_t[]){1, 1}) : NULL;
 }
 
 /* The attribute is the height and width of the result. */
 static const struct nnv_relay_type *infer_resize(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4);
     struct nnv_relay_layout l;
-    int64_t dims[4], size[2];
+    const struct nnv_relay_type *x = nnv_relay_image(t, &l);
+    int64_t size[2];
     enum nnv_relay_dtype dtype;
     const char *key = strcmp(t->call->callee->name, "image.resize2d") == 0 ? "size" : "output_size";
-    if (x == NULL || !nnv_relay_layout(t, "layout", nnv_relay_text(t, "layout", "NCHW"), "NCHW", &l)) return NULL;
-    if (!nnv_relay_pair(t, key, 1, size) || !nnv_relay_dtype_attr(t, "out_dtype", x->dtype, &dtype)) return NULL;
-    memcpy(dims, x->dims, sizeof dims);
-    dims[l.h] = size[0];
-    dims[l.w] = size[1];
-    return nnv_relay_made(t, dtype, 4, dims);
+    if (x == NULL || !nnv_relay_pair(t, key, 1, size) || !nnv_relay_dtype_attr(t, "out_dtype", x->dtype, &dtype))
+        return NULL;
+    return resized(t, x, &l, dtype, size);
 }
 
 static const struct nnv_relay_type *infer_upsampling(struct nnv_relay_typing *t) {
     struct nnv_relay_layout l;
     const struct nnv_relay_type *x = nnv_relay_image(t, &l);
-    int64_t dims[4];
-    if (x == NULL) return NULL;
-    memcpy(dims, x->dims, sizeof dims);
-    for (int i = 0; i < 2; i++) {
-        int64_t *d = &dims[i ? l.w : l.h];
-        double size = round((double)*d * nnv_relay_number(t, i ? "scale_w" : "scale_h", 1));
-        if (*d < 0) continue;
-        if (!(size >= 1 && size <= NNV_RELAY_MOST_EXTENT))
-            return nnv_relay_wrong(t, "a scale gives an extent of %g", size);
-        *d = (int64_t)size;
+    int64_t size[2];
+    for (int i = 0; x && i < 2; i++) {
+        size[i] = x->dims[i ? l.w : l.h];
+        double grown = round((double)size[i] * nnv_relay_number(t, i ? "scale_w" : "scale_h", 1));
+        if (size[i] < 0) continue;
+        if (!(grown >= 1 && grown <= NNV_RELAY_MOST_EXTENT))
+            return nnv_relay_wrong(t, "a scale gives an extent of %g", grown);
+        size[i] = (int64_t)grown;
     }
-    return nnv_relay_made(t, x->dtype, 4, dims);
+    return x ? resized(t, x, &l, x->dtype, size) : NULL;
 }
 
 /* ----------------------------------------------------------------- kernels */
@@ -160,7 +158,7 @@ static void resize(struct nnv_interp_op *op, const struct resize *r) {
     const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type;
     struct nnv_relay_layout l;
     int64_t xs[NNV_RELAY_RANK], ys[NNV_RELAY_RANK];
-    if (!nnv_relay_layout(&op->t, "layout", nnv_relay_text(&op->t, "layout", "NCHW"), "NCHW", &l)) return;
+    if (!nnv_relay_image(&op->t, &l)) return;
     struct sample *rows = samples(op, r, x->dims[l.h], y->dims[l.h]);
     struct sample *columns = rows ? samples(op, r, x->dims[l.w], y->dims[l.w]) : NULL;
     if (columns == NULL) return;
@@ -254,17 +252,13 @@ static void each_plane(struct nnv_interp_op *op, struct pool *p, const struct nn
     }
 }
 
-static bool layout_of(struct nnv_interp_op *op, struct nnv_relay_layout *l) {
-    return nnv_relay_layout(&op->t, "layout", nnv_relay_text(&op->t, "layout", "NCHW"), "NCHW", l);
-}
-
 static void pool(struct nnv_interp_op *op, pool_fn *fn) {
     enum nnv_relay_dtype dtype = op->out->type->dtype;
     struct pool p = {.whole = !nnv_relay_dtype_is_float(dtype),
                      .padding_counts = nnv_relay_int(&op->t, "count_include_pad", 0)};
     struct nnv_relay_layout l;
     double high;
-    if (!layout_of(op, &l) || !nnv_relay_pair(&op->t, "pool_size", 1, p.size) ||
+    if (!nnv_relay_image(&op->t, &l) || !nnv_relay_pair(&op->t, "pool_size", 1, p.size) ||
         !nnv_relay_pair(&op->t, "strides", 1, p.stride) || !nnv_relay_pair(&op->t, "dilation", 1, p.dilation) ||
         !nnv_relay_padding(&op->t, p.pad))
         return;
@@ -284,7 +278,7 @@ static void adaptive(struct nnv_interp_op *op, bool max) {
     const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type;
     struct nnv_relay_layout l;
     int64_t xs[NNV_RELAY_RANK], ys[NNV_RELAY_RANK];
-    if (!layout_of(op, &l)) return;
+    if (!nnv_relay_image(&op->t, &l)) return;
     nnv_interp_strides(x, xs);
     nnv_interp_strides(y, ys);
     int64_t in_h = x->dims[l.h], in_w = x->dims[l.w], out_h = y->dims[l.h], out_w = y->dims[l.w];
