@@ -5,7 +5,7 @@
 
 #include "reference/model/validate.h"
 
-enum { ADDED_OPERANDS = 16 }; /* at most, an operation */
+enum { ADDED_OPERANDS = 64, ADDED_OPERATIONS = 16 }; /* at most, an operation */
 
 static bool is_written(const struct nnv_operand *o) {
     return o->lifetime == NNV_TEMPORARY_VARIABLE || o->lifetime == NNV_SUBGRAPH_OUTPUT;
@@ -59,7 +59,8 @@ static void own_operands(struct nnv_edit *e, struct nnv_operation *op) {
 void nnv_edit_begin(struct nnv_edit *e, const struct nnv_spec *spec, struct nnv_arena *arena) {
     struct nnv_subgraph *s = &e->spec.model.main;
     *e = (struct nnv_edit){.arena = arena, .spec = *spec};
-    const uint32_t operands = s->noperations * ADDED_OPERANDS + NNV_EDIT_ROOM, operations = s->noperations + 1;
+    const uint32_t operands = s->noperations * ADDED_OPERANDS + NNV_EDIT_ROOM,
+                   operations = s->noperations * ADDED_OPERATIONS + 1;
     e->operand_room = s->noperands + operands;
     e->operation_room = s->noperations + operations;
     s->operands = COPY(e, s->operands, s->noperands, operands);

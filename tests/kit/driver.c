@@ -150,7 +150,7 @@ const struct nnvts_request *ready(struct call *c) {
     c->request.inputs = c->in;
     c->request.outputs = c->out;
     c->request.pools = c->pools;
-    for (uint32_t i = 0; i < 4; i++) c->shapes[i] = (struct nnvts_output_shape){false, 8, c->dims[i]};
+    for (uint32_t i = 0; i < 8; i++) c->shapes[i] = (struct nnvts_output_shape){false, 8, c->dims[i]};
     c->result = (struct nnvts_execution_result){.shapes = c->shapes};
     return &c->request;
 }

@@ -37,7 +37,7 @@ struct net {
     struct nnvts_operand operands[MOST];
     uint32_t dims[MOST][8];
     struct nnvts_operation operations[4];
-    uint32_t inputs[4][32], outputs[4][4];
+    uint32_t inputs[4][32], outputs[4][8];
     uint32_t ends_in[MOST], ends_out[MOST];
     uint8_t values[ROOM];
     struct nnvts_model model;
@@ -87,11 +87,11 @@ struct nnvts_prepared_model *prepare(struct nnvts_device *device, struct net *n)
 
 /** Each argument has a pool of its own. */
 struct call {
-    struct nnvts_argument in[8], out[4];
-    struct nnvts_memory pools[12];
+    struct nnvts_argument in[8], out[8];
+    struct nnvts_memory pools[16];
     struct nnvts_request request;
-    uint32_t dims[4][8];
-    struct nnvts_output_shape shapes[4];
+    uint32_t dims[8][8];
+    struct nnvts_output_shape shapes[8];
     struct nnvts_execution_result result;
 };
 

@@ -10,7 +10,7 @@ uint32_t bytes_of(const struct given *g) { return kind_bytes(g->kind, g->rank % 
 
 void make_op(struct net *n, int32_t code, const struct given *in, const struct given *out) {
     static const uint8_t zeros[ROOM];
-    uint32_t inputs[16], outputs[4], i = 0;
+    uint32_t inputs[32], outputs[8], i = 0;
     for (; in[i].kind.type >= 0; i++)
         inputs[i] = in[i].rank & CONSTANT ? constant(n, in[i].kind, in[i].data ? in[i].data : zeros, bytes_of(&in[i]),
                                                      in[i].rank % CONSTANT, in[i].dims)
