@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
+#include "base/words.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -164,6 +166,18 @@ static enum nnv_status make_one(const char *path, struct nnv_err *err) {
     if (stat(path, &st) != 0) return refused(err, path, "cannot create the folder", number);
     if (!S_ISDIR(st.st_mode)) return refused(err, path, "cannot create the folder", EEXIST);
     return NNV_OK;
+}
+
+enum nnv_status nnv_file_write_text(const char *folder, const char *name, const struct nnv_text *text,
+                                    struct nnv_err *err) {
+    struct nnv_text path = {0};
+    if (folder != NULL) nnv_text_add_path(&path, folder, name);
+    const enum nnv_status s =
+        path.failed || text->failed
+            ? nnv_fail(err, NNV_NO_MEMORY, "out of memory for %s", name)
+            : nnv_file_write(folder != NULL ? path.data : name, text->data ? text->data : "", text->len, err);
+    nnv_text_free(&path);
+    return s;
 }
 
 enum nnv_status nnv_file_mkdir(const char *path, struct nnv_err *err) {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/text.h"
 
 /**
  * Reads a file of at most limit bytes. *data is malloc'ed, terminated, the caller's. NNV_INVALID: the path names
@@ -18,6 +18,9 @@ NNV_USE_RESULT enum nnv_status nnv_file_read(const char *path, size_t limit, cha
 NNV_USE_RESULT enum nnv_status nnv_file_write(const char *path, const void *data, size_t size, struct nnv_err *err);
 /** Writes a new file, or over an old one, without waiting for the disk: for what can be made again. */
 NNV_USE_RESULT enum nnv_status nnv_file_create(const char *path, const void *data, size_t size, struct nnv_err *err);
+/** Writes the text by nnv_file_write() to folder/name, or to name if folder is NULL. NNV_NO_MEMORY: text failed. */
+NNV_USE_RESULT enum nnv_status nnv_file_write_text(const char *folder, const char *name, const struct nnv_text *text,
+                                                   struct nnv_err *err);
 /** Creates the folder and its parents; an existing folder is no error. */
 NNV_USE_RESULT enum nnv_status nnv_file_mkdir(const char *path, struct nnv_err *err);
 /**

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/cli/cli.h"
 
-#include "base/driver.h"
-#include "harness/cli/settings.h"
-#include "harness/runner/priority.h"
-
+#include <fnmatch.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/driver.h"
+#include "harness/cli/settings.h"
+#include "harness/journal/expect_run.h"
+#include "harness/journal/load.h"
+#include "harness/runner/priority.h"
+#include "reference/spec/spec.h"
 
 const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", "aosp-graph", NULL};
 const char *const nnv_cli_vias[] = {"driver", "runtime", NULL};
 const char *const nnv_cli_tiers[] = {"smoke", "default", "full", NULL};
 
-void nnv_cli_defaults(struct nnv_cli *c) {
-    memset(c, 0, sizeof *c);
-    c->out = "nnvts-out";
-    c->seed = 1;
-    c->timeout_ns = UINT64_C(10000000000);
-    c->tier = 1;
+struct nnv_cli nnv_cli_defaults(void) {
     const char *specs = getenv("NNVTS_SPECS");
-    c->specs = specs != NULL && *specs != '\0' ? specs : NULL;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    c->jobs = cpus > 0 ? (uint64_t)cpus : 1;
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return (struct nnv_cli){
+        .out = "nnvts-out",
+        .seed = 1,
+        .timeout_ns = UINT64_C(10000000000),
+        .tier = 1,
+        .specs = specs != NULL && *specs != '\0' ? specs : NULL,
+        .jobs = cpus > 0 ? (uint64_t)cpus : 1,
+    };
 }
 
 int nnv_cli_error(const struct nnv_err *err) {
@@ -41,6 +45,28 @@ int nnv_cli_error(const struct nnv_err *err) {
         return NNVTS_EXIT_ERROR;
     }
     return NNVTS_EXIT_ERROR;
+}
+
+int nnv_cli_usage(const char *verb, const char *text) {
+    fprintf(stderr, "nnvts %s: %s; see nnvts %s --help\n", verb, text, verb);
+    return NNVTS_EXIT_USAGE;
+}
+
+enum nnv_status nnv_cli_print(struct nnv_text *t, struct nnv_err *err) {
+    const enum nnv_status s = t->failed ? nnv_no_memory(err) : NNV_OK;
+    if (s == NNV_OK && t->len > 0) fwrite(t->data, 1, t->len, stdout);
+    nnv_text_free(t);
+    return s;
+}
+
+void nnv_cli_print_json(const json_t *j) {
+    json_dumpf(j, stdout, JSON_INDENT(1));
+    puts("");
+}
+
+enum nnv_status nnv_cli_need_driver(const struct nnv_cli *c, struct nnv_err *err) {
+    if (c->driver != NULL) return NNV_OK;
+    return nnv_fail(err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
 }
 
 /** A driver behind the runtime is a driver like another: reports and the lines that reproduce a case need no more. */
@@ -71,8 +97,9 @@ void nnv_cli_describe(const struct nnv_verb *verb, nnv_cli_reader *told, void *c
     reader = NULL;
 }
 
-int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
-                  int argc, char **argv) {
+/** Returns -1 to go on, else the exit code. */
+static int parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
+                 int argc, char **argv) {
     struct nnv_err err = {0};
     if (reader != NULL) {
         reader(reader_context, help, table);
@@ -98,8 +125,21 @@ int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct n
         s = nnv_fail(&err, NNV_INVALID, "--out '': expected a folder");
     if (s == NNV_OK && c->via && c->driver) s = go_through(c, &err);
     if (s == NNV_OK) return -1;
-    fprintf(stderr, "nnvts %s: %s; see nnvts %s --help\n", argv[0], err.text, argv[0]);
-    return NNVTS_EXIT_USAGE;
+    return nnv_cli_usage(argv[0], err.text);
+}
+
+int nnv_cli_run(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
+                int argc, char **argv, nnv_cli_work *work, void *own) {
+    struct nnv_err err = {0};
+    const int code = parse(c, table, help, max_positional, argc, argv);
+    if (code >= 0) return code;
+    c->argc = argc;
+    c->argv = argv;
+    c->arena = nnv_arena_new();
+    c->code = NNVTS_EXIT_PASS;
+    const enum nnv_status s = c->arena != NULL ? work(own, &err) : nnv_no_memory(&err);
+    nnv_arena_free(c->arena);
+    return s == NNV_OK ? c->code : nnv_cli_error(&err);
 }
 
 enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena, struct nnv_run_config *config,
@@ -133,4 +173,153 @@ enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_conf
                         : nnv_fail(err, NNV_INVALID, "no case is selected by '%s' (of %zu; see them with nnvts list)",
                                    c->filter != NULL ? c->filter : "", all);
     return c->budget_ns > 0 ? nnv_priority_order(list->item, list->count, err) : NNV_OK;
+}
+
+/* ---------------------------------------------------------------------- specs */
+
+enum nnv_status nnv_cli_each_spec(const char *path, const char *glob, size_t *count,
+                                  enum nnv_status (*show)(void *own, const struct nnv_spec *spec,
+                                                          struct nnv_arena *arena, struct nnv_err *err),
+                                  void *own, struct nnv_err *err) {
+    struct nnv_spec_file *file = NULL;
+    struct nnv_arena *arena = nnv_arena_new();
+    enum nnv_status st = arena != NULL ? nnv_spec_open(path, &file, err) : nnv_no_memory(err);
+    const size_t all = st == NNV_OK ? nnv_spec_count(file) : 0;
+    for (size_t i = 0; st == NNV_OK && i < all; i++) {
+        struct nnv_spec *spec;
+        nnv_arena_reset(arena);
+        st = nnv_spec_read(file, i, arena, &spec, err);
+        if (st != NNV_OK || (glob != NULL && fnmatch(glob, spec->name, 0) != 0)) continue;
+        st = show(own, spec, arena, err);
+        ++*count;
+    }
+    nnv_spec_close(file);
+    nnv_arena_free(arena);
+    return st;
+}
+
+/** Index of the one spec whose name matches. */
+static enum nnv_status choose(const struct nnv_spec_file *file, const char *path, const char *glob,
+                              struct nnv_arena *arena, size_t *index, struct nnv_err *err) {
+    size_t found = 0, count = nnv_spec_count(file);
+    if (glob == NULL && count == 1) {
+        *index = 0;
+        return NNV_OK;
+    }
+    if (glob == NULL)
+        return nnv_fail(err, NNV_INVALID, "%s holds %zu specs: choose one with --filter (see them with nnvts show)",
+                        path, count);
+    for (size_t i = 0; i < count; i++) {
+        struct nnv_spec *spec;
+        nnv_arena_reset(arena);
+        enum nnv_status st = nnv_spec_read(file, i, arena, &spec, err);
+        if (st != NNV_OK) return st;
+        if (fnmatch(glob, spec->name, 0) != 0) continue;
+        *index = i;
+        found++;
+    }
+    nnv_arena_reset(arena);
+    if (found == 1) return NNV_OK;
+    return nnv_fail(err, NNV_INVALID, "%s: '%s' matches %zu specs of %zu, expected one", path, glob, found, count);
+}
+
+enum nnv_status nnv_cli_one_spec(const struct nnv_cli *c, struct nnv_arena *arena, struct nnv_spec **spec,
+                                 struct nnv_err *err) {
+    struct nnv_spec_file *file = NULL;
+    size_t index = 0;
+    const char *path = c->positional.item[0];
+    enum nnv_status st = nnv_spec_open(path, &file, err);
+    if (st == NNV_OK) st = choose(file, path, c->filter, arena, &index, err);
+    if (st == NNV_OK) st = nnv_spec_read(file, index, arena, spec, err);
+    nnv_spec_close(file);
+    return st;
+}
+
+enum nnv_status nnv_cli_subject(const struct nnv_cli *c, struct nnv_spec **spec, struct nnv_oracle *oracle,
+                                struct nnv_err *err) {
+    struct nnv_run_config config;
+    if (c->positional.count == 0)
+        return nnv_fail(err, NNV_INVALID, "which spec? give a file (failed cases leave them in nnvts-out/dumps/)");
+    enum nnv_status st = nnv_cli_need_driver(c, err);
+    if (st == NNV_OK) st = nnv_cli_one_spec(c, c->arena, spec, err);
+    if (st == NNV_OK) st = nnv_cli_config(c, c->arena, &config, err);
+    if (st == NNV_OK) st = nnv_case_precision(&config, nnv_suite_by_name("spec"), *spec, &oracle->precision, err);
+    if (st != NNV_OK) return st;
+    (*spec)->precision = nnv_precision_name(oracle->precision);
+    oracle->path = config.driver_path;
+    oracle->options = config.driver_options;
+    oracle->timeout_ns = c->timeout_ns;
+    return NNV_OK;
+}
+
+/* --------------------------------------------------------------------- shards */
+
+/** What each case of the list took in an earlier run, microseconds; UINT64_MAX: not run there. Malloc'ed. */
+static enum nnv_status read_times(const char *folder, const struct nnv_case_list *list, uint64_t **us,
+                                  struct nnv_err *err) {
+    struct nnv_report *past = NULL;
+    enum nnv_status s = nnv_report_load(folder, &past, err);
+    if (s != NNV_OK) return nnv_at(err, s, "--balance");
+    *us = malloc((list->count + 1) * sizeof **us);
+    size_t known = 0;
+    for (size_t i = 0; *us != NULL && i < list->count; i++) {
+        uint32_t at = nnv_map_find(&past->names, list->item[i].name);
+        bool ran = at != NNV_MAP_NONE && past->item[at].length > 0;
+        (*us)[i] = ran ? (uint64_t)(past->item[at].ms * 1000) : UINT64_MAX;
+        known += ran;
+    }
+    nnv_report_free(past);
+    if (*us == NULL) return nnv_no_memory(err);
+    if (known == 0)
+        return nnv_fail(err, NNV_INVALID, "--balance: the run in %s has none of these cases; give another", folder);
+    return NNV_OK;
+}
+
+enum nnv_status nnv_cli_shard(const struct nnv_cli *c, bool ask_environment, struct nnv_case_list *list,
+                              struct nnv_shard *shard, struct nnv_err *err) {
+    uint64_t *us = NULL;
+    enum nnv_status s = NNV_OK;
+    if (c->shard != NULL)
+        s = nnv_shard_parse(c->shard, "--shard", shard, err);
+    else if (ask_environment && !c->no_shard)
+        s = nnv_shard_find(shard, err);
+    if (s == NNV_OK && shard->count == 0 && c->balance != NULL)
+        s = nnv_fail(err, NNV_INVALID, "--balance: which shard is this? give --shard I/N, too");
+    if (s != NNV_OK || shard->count == 0) return s;
+    if (c->balance != NULL) s = read_times(c->balance, list, &us, err);
+    if (s == NNV_OK) s = nnv_shard_keep(shard, list, us, err);
+    free(us);
+    return s;
+}
+
+/* --------------------------------------------------------------- expectations */
+
+static enum nnv_status read_all(const struct nnv_opt_list *files, struct nnv_expectations *x, struct nnv_err *err) {
+    enum nnv_status s = NNV_OK;
+    for (int i = 0; i < files->count && s == NNV_OK; i++) s = nnv_expect_read(files->item[i], x, err);
+    return s;
+}
+
+enum nnv_status nnv_cli_expect(const struct nnv_opt_list *files, const struct nnv_cli *c,
+                               const struct nnv_run_config *config, const struct nnv_case *cases, size_t count,
+                               struct nnv_expectations *x, struct nnv_err *err) {
+    if (files->count == 0 && x->strict)
+        return nnv_fail(err, NNV_INVALID, "--strict is about expectations: give them with --expect FILE");
+    if (files->count == 0) return NNV_OK;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_case_list all = {.arena = arena};
+    enum nnv_status s = arena != NULL ? read_all(files, x, err) : nnv_no_memory(err);
+    /* An entry is out of date if no case at all is meant, not if this run's filter leaves its cases out. */
+    if (s == NNV_OK) s = nnv_list_suites(config, c->suite, &all, err);
+    if (s == NNV_OK) s = nnv_expect_count(x, &all, nnv_known_names, err);
+    if (s == NNV_OK) s = nnv_expect_bind(x, cases, count, err);
+    free(all.item);
+    nnv_arena_free(arena);
+    return s;
+}
+
+enum nnv_status nnv_cli_judge_anew(const char *folder, const struct nnv_opt_list *files, struct nnv_expectations *x,
+                                   struct nnv_err *err) {
+    enum nnv_status s = read_all(files, x, err);
+    return s == NNV_OK ? nnv_expect_anew(folder, x, nnv_known_names, err) : s;
 }

@@ -3,7 +3,12 @@
 #ifndef NNV_CLI_H
 #define NNV_CLI_H
 
+#include <jansson.h>
+
 #include "base/opts.h"
+#include "base/text.h"
+#include "harness/debug/oracle.h"
+#include "harness/journal/expect.h"
 #include "harness/runner/run.h"
 
 /** A verb: `nnvts NAME ...`. */
@@ -31,7 +36,14 @@ struct nnv_cli {
     int via;       /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
     char via_driver[1024];
     bool json, quiet, verbose, resume, help, no_shard;
+    bool coverage, partial, raw, markdown, list, relay; /**< of single verbs */
+    const char *html;
     struct nnv_opt_list positional;
+    /* While the verb works: */
+    int argc;
+    char **argv;
+    struct nnv_arena *arena;
+    int code; /**< exit code that the verb sets; at first NNVTS_EXIT_PASS */
 };
 
 extern const char *const nnv_cli_precisions[];
@@ -85,6 +97,8 @@ extern const char *const nnv_cli_vias[];
     }
 #define NNV_OPTION_JSON(c)                                                                                             \
     { 0, "json", NNV_OPT_FLAG, &(c).json, NULL, "machine-readable output on stdout", NULL }
+#define NNV_OPTION_HTML(c, help)                                                                                       \
+    { 0, "html", NNV_OPT_STRING, &(c).html, "FILE", help, NULL }
 #define NNV_OPTION_QUIET(c)                                                                                            \
     { 'q', "quiet", NNV_OPT_FLAG, &(c).quiet, NULL, "failures and the closing lines only", NULL }
 #define NNV_OPTION_VERBOSE(c)                                                                                          \
@@ -92,14 +106,27 @@ extern const char *const nnv_cli_vias[];
 #define NNV_OPTION_END                                                                                                 \
     { 0, NULL, NNV_OPT_FLAG, NULL, NULL, NULL, NULL }
 
+enum { NNV_REPEAT_MAX = 1000000 };
+
+/** Rows of the option tables: a struct nnv_opt_list, and a struct nnv_expectations. */
+#define NNV_OPTION_EXPECT(list)                                                                                        \
+    { 0, "expect", NNV_OPT_LIST, &(list), "FILE", "what is known to fail; may be given several times", NULL }
+#define NNV_OPTION_STRICT(x)                                                                                           \
+    {                                                                                                                  \
+        0, "strict", NNV_OPT_FLAG, &(x).strict, NULL,                                                                  \
+            "what was expected to fail must fail, and no expectation be out of date", NULL                             \
+    }
+
 /** Defaults; specs from the environment. */
-void nnv_cli_defaults(struct nnv_cli *c);
+struct nnv_cli nnv_cli_defaults(void);
+/** A verb's work, once its options are parsed; own is the verb's. The exit code is that of the error, else c->code. */
+typedef enum nnv_status nnv_cli_work(void *own, struct nnv_err *err);
 /**
- * Parses the verb's arguments. Returns -1 to go on, else the exit code: 0 after --help (printed to stdout), 2
- * after a usage error (printed to stderr). At most max_positional positional arguments are taken.
+ * Parses the verb's arguments and does its work. Returns the exit code: 0 after --help (printed to stdout), 2 after a
+ * usage error; errors are printed to stderr. At most max_positional positional arguments are taken.
  */
-int nnv_cli_parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
-                  int argc, char **argv);
+int nnv_cli_run(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
+                int argc, char **argv, nnv_cli_work *work, void *own);
 /** Told of a verb's options in place of parsing: their values are the defaults. */
 typedef void nnv_cli_reader(void *context, const struct nnv_verb_help *help, const struct nnv_opt *table);
 /** The verb's table and help, given to reader during the call. */
@@ -114,14 +141,26 @@ NNV_USE_RESULT enum nnv_status nnv_cli_one_spec(const struct nnv_cli *c, struct 
                                                 struct nnv_spec **spec, struct nnv_err *err);
 /**
  * The one spec that a verb is about: of the file that is the verb's only argument, selected by c->filter (a glob over
- * names) where the file holds several. Resolves c->driver into *config, and the profile that the spec is judged by into
- * *precision and spec->precision. NNV_INVALID with the remedy.
+ * names) where the file holds several. *oracle becomes the driver, with the profile that the spec is judged by, which
+ * spec->precision is, too. NNV_INVALID with the remedy.
  */
-NNV_USE_RESULT enum nnv_status nnv_cli_subject(const struct nnv_cli *c, struct nnv_arena *arena,
-                                               struct nnv_run_config *config, struct nnv_spec **spec,
-                                               enum nnv_precision *precision, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_cli_subject(const struct nnv_cli *c, struct nnv_spec **spec,
+                                               struct nnv_oracle *oracle, struct nnv_err *err);
+/** Calls show for each spec of the file whose name matches the glob (NULL: all). *count becomes how many that were. */
+NNV_USE_RESULT enum nnv_status nnv_cli_each_spec(const char *path, const char *glob, size_t *count,
+                                                 enum nnv_status (*show)(void *own, const struct nnv_spec *spec,
+                                                                         struct nnv_arena *arena, struct nnv_err *err),
+                                                 void *own, struct nnv_err *err);
 /** Prints "nnvts: message" to stderr and returns the exit code for the error's status. */
 int nnv_cli_error(const struct nnv_err *err);
+/** Says what is wrong with the command line of the verb; returns the exit code for that. */
+int nnv_cli_usage(const char *verb, const char *text);
+/** Prints the text to stdout and frees it. */
+NNV_USE_RESULT enum nnv_status nnv_cli_print(struct nnv_text *t, struct nnv_err *err);
+/** Prints indented JSON to stdout. */
+void nnv_cli_print_json(const json_t *j);
+/** NNV_INVALID with the remedy if there is no --driver. */
+NNV_USE_RESULT enum nnv_status nnv_cli_need_driver(const struct nnv_cli *c, struct nnv_err *err);
 /** A run configuration from the options; resolves the driver unless c->driver is NULL. */
 NNV_USE_RESULT enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena,
                                               struct nnv_run_config *config, struct nnv_err *err);
@@ -135,5 +174,18 @@ NNV_USE_RESULT enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const stru
  */
 NNV_USE_RESULT enum nnv_status nnv_cli_shard(const struct nnv_cli *c, bool ask_environment, struct nnv_case_list *list,
                                              struct nnv_shard *shard, struct nnv_err *err);
+
+/**
+ * Reads the files and finds out which entries are about which cases, those of the run. Nothing where no file is given,
+ * but that --strict alone is refused.
+ */
+NNV_USE_RESULT enum nnv_status nnv_cli_expect(const struct nnv_opt_list *files, const struct nnv_cli *c,
+                                              const struct nnv_run_config *config, const struct nnv_case *cases,
+                                              size_t count, struct nnv_expectations *x, struct nnv_err *err);
+/**
+ * Judges the finished run in the folder by other expectations: writes outcomes.json, which its reports then go by.
+ */
+NNV_USE_RESULT enum nnv_status nnv_cli_judge_anew(const char *folder, const struct nnv_opt_list *files,
+                                                  struct nnv_expectations *x, struct nnv_err *err);
 
 #endif

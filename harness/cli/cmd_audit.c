@@ -28,7 +28,7 @@ static const struct nnv_verb_help help = {
 struct asked {
     struct nnv_cli cli;
     const char *bugs, *controls, *profiles;
-    bool own, quick, full, markdown;
+    bool own, quick, full;
 };
 
 /** True if one of the comma-separated globs matches. */
@@ -170,15 +170,6 @@ static void add_list(const struct nnv_planted *planted, const char *driver, stru
 
 /* ----------------------------------------------------------------------- run */
 
-/** Prints what was written and frees it. */
-static enum nnv_status print(struct nnv_text *t, struct nnv_err *err) {
-    bool failed = t->failed;
-    if (!failed && t->len > 0) fwrite(t->data, 1, t->len, stdout);
-    fflush(stdout);
-    nnv_text_free(t);
-    return failed ? nnv_no_memory(err) : NNV_OK;
-}
-
 static void on_done(void *context, const struct nnv_audit *a, const struct nnv_audit_subject *s) {
     const struct asked *q = context;
     struct nnv_err err;
@@ -186,17 +177,7 @@ static void on_done(void *context, const struct nnv_audit *a, const struct nnv_a
     if (q->cli.quiet || q->cli.json) return;
     nnv_audit_line(a, s, &t);
     nnv_text_add(&t, "\n");
-    if (print(&t, &err) != NNV_OK) return;
-}
-
-static enum nnv_status write_page(const char *folder, const char *name, struct nnv_text *t, struct nnv_err *err) {
-    struct nnv_text path = {0};
-    nnv_text_add_path(&path, folder, name);
-    enum nnv_status st =
-        path.failed || t->failed ? nnv_no_memory(err) : nnv_file_create(path.data, t->data, t->len, err);
-    nnv_text_free(&path);
-    nnv_text_free(t);
-    return st;
+    if (nnv_cli_print(&t, &err) == NNV_OK) fflush(stdout);
 }
 
 static enum nnv_status report(const struct asked *q, const struct nnv_audit *a, struct nnv_err *err) {
@@ -204,20 +185,21 @@ static enum nnv_status report(const struct asked *q, const struct nnv_audit *a, 
     nnv_audit_json(a, &json);
     if (q->cli.json && !json.failed) fwrite(json.data, 1, json.len, stdout);
     nnv_audit_html(a, &html);
-    enum nnv_status st = write_page(q->cli.out, "audit.json", &json, err);
-    if (st == NNV_OK) st = write_page(q->cli.out, "audit.html", &html, err);
+    enum nnv_status st = nnv_file_write_text(q->cli.out, "audit.json", &json, err);
+    if (st == NNV_OK) st = nnv_file_write_text(q->cli.out, "audit.html", &html, err);
+    nnv_text_free(&json);
     nnv_text_free(&html);
     if (st != NNV_OK || q->cli.json) return st;
     nnv_audit_closing(a, &closing);
     nnv_text_add(&closing, "report: ");
     nnv_text_add_path(&closing, q->cli.out, "audit.html");
     nnv_text_add(&closing, "\n");
-    return print(&closing, err);
+    return nnv_cli_print(&closing, err);
 }
 
-/** Runs the audit and makes its reports; *code is the exit code. */
-static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted, struct nnv_arena *arena, int *code,
-                             struct nnv_err *err) {
+/** Runs the audit and makes its reports. */
+static enum nnv_status run_audit(struct asked *q, const struct nnv_planted *planted, struct nnv_err *err) {
+    struct nnv_arena *arena = q->cli.arena;
     struct nnv_case_list list = {.arena = arena};
     struct nnv_run_config config;
     struct nnv_audit a = {.driver = q->cli.driver, .tier = nnv_cli_tiers[q->cli.tier], .full = q->full};
@@ -233,7 +215,7 @@ static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted,
         struct nnv_text t = {0};
         nnv_audit_heading(&a, &t);
         nnv_text_add(&t, "\n");
-        st = print(&t, err);
+        st = nnv_cli_print(&t, err);
     }
     struct nnv_audit_options options = {.config = &config,
                                         .cases = list.item,
@@ -245,7 +227,7 @@ static enum nnv_status audit(struct asked *q, const struct nnv_planted *planted,
     if (st == NNV_OK) st = nnv_audit_run(&options, &a, &interrupted, err);
     if (st == NNV_OK && interrupted) st = nnv_fail(err, NNV_INVALID, "interrupted");
     if (st == NNV_OK) st = report(q, &a, err);
-    if (st == NNV_OK) *code = (int)nnv_audit_exit(&a);
+    if (st == NNV_OK) q->cli.code = (int)nnv_audit_exit(&a);
     nnv_audit_free(&a);
     free(list.item);
     return st;
@@ -271,8 +253,8 @@ static enum nnv_status take_profiles(const char *list, struct nnv_arena *arena, 
 }
 
 /** Runs the bugs of values on the same cases under each profile, and prints the table. */
-static enum nnv_status compare_profiles(struct asked *q, const struct nnv_planted *planted, struct nnv_arena *arena,
-                                        struct nnv_err *err) {
+static enum nnv_status compare_profiles(struct asked *q, const struct nnv_planted *planted, struct nnv_err *err) {
+    struct nnv_arena *arena = q->cli.arena;
     struct nnv_audit_profile profile[4] = {0};
     int precision[4];
     size_t count = 0;
@@ -299,16 +281,28 @@ static enum nnv_status compare_profiles(struct asked *q, const struct nnv_plante
     }
     if (st == NNV_OK) {
         nnv_audit_profiles_markdown(profile, count, list.count, &t);
-        st = print(&t, err);
+        st = nnv_cli_print(&t, err);
     }
     for (size_t i = 0; i < count; i++) nnv_audit_free(&profile[i].audit);
     free(list.item);
     return st;
 }
 
+static enum nnv_status audit(void *own, struct nnv_err *err) {
+    struct asked *q = own;
+    struct nnv_planted planted;
+    const char *path, *options;
+    struct nnv_text t = {0};
+    enum nnv_status st = nnv_client_resolve(q->cli.driver, q->cli.arena, &path, &options, err);
+    if (st == NNV_OK) st = nnv_planted_read(path, nnv_opening_ns(q->cli.timeout_ns, 0), q->cli.arena, &planted, err);
+    if (st != NNV_OK) return st;
+    if (!q->cli.markdown) return q->profiles != NULL ? compare_profiles(q, &planted, err) : run_audit(q, &planted, err);
+    add_list(&planted, q->cli.driver, &t);
+    return nnv_cli_print(&t, err);
+}
+
 static int run(int argc, char **argv) {
-    struct asked q = {.controls = "faulty:none,cpu,reference,cpu:isa=base"};
-    nnv_cli_defaults(&q.cli);
+    struct asked q = {.cli = nnv_cli_defaults(), .controls = "faulty:none,cpu,reference,cpu:isa=base"};
     q.cli.driver = "faulty";
     q.cli.timeout_ns = UINT64_C(3000000000);
     const struct nnv_opt table[] = {
@@ -325,7 +319,7 @@ static int run(int argc, char **argv) {
         {0, "profiles", NNV_OPT_STRING, &q.profiles, "P,Q",
          "bugs of values on the same random graphs under each rule of comparison: print a table", NULL},
         NNV_OPTION_COUNT(q.cli),
-        {0, "markdown", NNV_OPT_FLAG, &q.markdown, NULL, "print the list of bugs; run nothing", NULL},
+        {0, "markdown", NNV_OPT_FLAG, &q.cli.markdown, NULL, "print the list of bugs; run nothing", NULL},
         NNV_OPTION_TIER(q.cli),
         NNV_OPTION_SPECS(q.cli),
         NNV_OPTION_PRECISION(q.cli),
@@ -337,27 +331,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_QUIET(q.cli),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&q.cli, table, &help, 0, argc, argv);
-    if (code >= 0) return code;
-    code = NNVTS_EXIT_PASS;
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_planted planted;
-    const char *path, *options;
-    enum nnv_status st = arena != NULL ? NNV_OK : nnv_no_memory(&err);
-    if (st == NNV_OK) st = nnv_client_resolve(q.cli.driver, arena, &path, &options, &err);
-    if (st == NNV_OK) st = nnv_planted_read(path, nnv_opening_ns(q.cli.timeout_ns, 0), arena, &planted, &err);
-    if (st == NNV_OK && q.markdown) {
-        struct nnv_text t = {0};
-        add_list(&planted, q.cli.driver, &t);
-        st = print(&t, &err);
-    } else if (st == NNV_OK && q.profiles != NULL) {
-        st = compare_profiles(&q, &planted, arena, &err);
-    } else if (st == NNV_OK) {
-        st = audit(&q, &planted, arena, &code, &err);
-    }
-    nnv_arena_free(arena);
-    return st == NNV_OK ? code : nnv_cli_error(&err);
+    return nnv_cli_run(&q.cli, table, &help, 0, argc, argv, audit, &q);
 }
 
 const struct nnv_verb nnv_verb_audit = {"audit", "judge a driver", "judge the suites by planted bugs", run};

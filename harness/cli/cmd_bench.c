@@ -34,8 +34,8 @@ struct bench {
     struct nnv_bench_options options;
     struct nnv_bench_gates gates;
     const char *data; /* NULL: that of the network */
-    bool list, no_accuracy, no_latency, layers;
-    const char *csv;
+    bool whole, no_accuracy, no_latency, layers;
+    const char *csv, *model;
     int scenario, mode;
     uint64_t streams, least;
     const char *rate, *most_ratio, *least_agreement; /* numbers with fractions */
@@ -44,11 +44,8 @@ struct bench {
     int driver_count;
     struct nnv_bench_row *rows;
     size_t row_count;
-    struct nnv_arena *arena; /* of everything that stays */
     bool terminal;
     char doing[200]; /* for the live line */
-    int argc;
-    char **argv;
 };
 
 /* -------------------------------------------------------------------- console */
@@ -136,7 +133,7 @@ static void print_layers(const struct nnv_layers *l) {
     }
 }
 
-static int list_networks(const struct nnv_cli *c) {
+static enum nnv_status list_networks(const struct nnv_cli *c) {
     json_t *all = json_array();
     for (size_t i = 0; i < nnv_network_count; i++) {
         const struct nnv_network_entry *e = &nnv_networks[i];
@@ -146,14 +143,12 @@ static int list_networks(const struct nnv_cli *c) {
         else
             printf("%c %-34s %-9s %s\n", e->by_default ? '*' : ' ', e->name, e->data, e->what);
     }
-    if (c->json) {
-        json_dumpf(all, stdout, JSON_INDENT(1));
-        puts("");
-    } else {
+    if (c->json)
+        nnv_cli_print_json(all);
+    else
         puts("\n* measured without --model. Other widths and sizes of MobileNet are understood, too.");
-    }
     json_decref(all);
-    return NNVTS_EXIT_PASS;
+    return NNV_OK;
 }
 
 /* ------------------------------------------------------------------ measuring */
@@ -232,8 +227,8 @@ static enum nnv_status run_row(struct bench *b, const struct subject *s, int dri
     const struct nnv_bench_work work = {
         .model = &s->net.model, .sets = s->sets, .inputs = s->inputs, .output_shapes = s->golden.shape};
     struct nnv_layers layers;
-    *row = (struct nnv_bench_row){.network = nnv_arena_strdup(b->arena, s->net.name),
-                                  .origin = nnv_arena_strdup(b->arena, s->net.origin),
+    *row = (struct nnv_bench_row){.network = nnv_arena_strdup(b->cli.arena, s->net.name),
+                                  .origin = nnv_arena_strdup(b->cli.arena, s->net.origin),
                                   .data = s->data,
                                   .driver = b->drivers[driver],
                                   .scenario = nnv_scenario_names[b->scenario],
@@ -243,7 +238,7 @@ static enum nnv_status run_row(struct bench *b, const struct subject *s, int dri
     b->options.options = b->configs[driver].driver_options;
     snprintf(b->doing, sizeof b->doing, "%.80s on %.80s", s->net.name, b->drivers[driver]);
     enum nnv_status st = NNV_OK;
-    if (!b->no_latency) st = nnv_bench_measure(&work, &b->options, b->arena, &row->measured, err);
+    if (!b->no_latency) st = nnv_bench_measure(&work, &b->options, b->cli.arena, &row->measured, err);
     nnv_bench_row_count(row);
     if (st == NNV_OK && !b->no_accuracy) st = judge(b, s, row, err);
     if (st == NNV_OK) {
@@ -284,7 +279,7 @@ static json_t *rows_json(const struct bench *b) {
         json_array_append_new(all, nnv_bench_row_json(&b->rows[i], LATENCY_SAMPLES));
     json_t *j = json_pack("{s:s,s:s,s:o}", "form", "nnvts-bench-1", "version", NNVTS_VERSION, "rows", all);
     json_t *argv = json_array();
-    for (int i = 0; i < b->argc; i++) json_array_append_new(argv, json_string(b->argv[i]));
+    for (int i = 0; i < b->cli.argc; i++) json_array_append_new(argv, json_string(b->cli.argv[i]));
     struct nnv_text place = {0};
     nnv_record_place(&place); /* members behind a comma */
     if (place.len) *place.data = '{';
@@ -298,15 +293,13 @@ static json_t *rows_json(const struct bench *b) {
 }
 
 static enum nnv_status write_json(const struct bench *b, struct nnv_err *err) {
-    struct nnv_text path = {0};
     json_t *j = rows_json(b);
     char *text = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
-    nnv_text_addf(&path, "%s/bench.json", b->cli.out);
     enum nnv_status st = nnv_file_mkdir(b->cli.out, err);
-    if (st == NNV_OK && (!text || path.failed)) st = nnv_no_memory(err);
-    if (st == NNV_OK) st = nnv_file_write(path.data, text, strlen(text), err);
+    if (st == NNV_OK && !text) st = nnv_no_memory(err);
+    if (st == NNV_OK)
+        st = nnv_file_write_text(b->cli.out, "bench.json", &(struct nnv_text){.data = text, .len = strlen(text)}, err);
     if (st == NNV_OK && b->cli.json) puts(text);
-    nnv_text_free(&path);
     free(text);
     json_decref(j);
     return st;
@@ -321,28 +314,19 @@ static enum nnv_status write_pages(const struct bench *b, struct nnv_err *err) {
     return st;
 }
 
-static enum nnv_status write_csv(const struct bench *b, struct nnv_err *err) {
-    struct nnv_text t = {0};
-    nnv_bench_csv(b->rows, b->row_count, &t);
-    enum nnv_status st = t.failed ? nnv_no_memory(err) : nnv_file_write(b->csv, t.data, t.len, err);
-    nnv_text_free(&t);
-    return st;
-}
-
 /* --------------------------------------------------------------------- options */
 
 /** Splits and resolves the drivers. */
 static enum nnv_status find_drivers(struct bench *b, struct nnv_err *err) {
-    if (!b->cli.driver)
-        return nnv_fail(err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
-    char *copy = nnv_arena_strdup(b->arena, b->cli.driver), *rest = NULL;
-    if (!copy) return nnv_no_memory(err);
+    enum nnv_status st = nnv_cli_need_driver(&b->cli, err);
+    char *copy = st == NNV_OK ? nnv_arena_strdup(b->cli.arena, b->cli.driver) : NULL, *rest = NULL;
+    if (!copy) return st == NNV_OK ? nnv_no_memory(err) : st;
     for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (b->driver_count == MOST_DRIVERS)
             return nnv_fail(err, NNV_INVALID, "at most %d drivers at once", MOST_DRIVERS);
         struct nnv_cli one = b->cli;
         one.driver = name;
-        enum nnv_status st = nnv_cli_config(&one, b->arena, &b->configs[b->driver_count], err);
+        st = nnv_cli_config(&one, b->cli.arena, &b->configs[b->driver_count], err);
         if (st != NNV_OK) return st;
         b->drivers[b->driver_count++] = name;
     }
@@ -389,7 +373,7 @@ static enum nnv_status run_networks(struct bench *b, struct nnv_err *err) {
     for (int i = 0; i < b->cli.positional.count && n < MOST_NETWORKS; i++) names[n++] = b->cli.positional.item[i];
     for (size_t i = 0; b->cli.positional.count == 0 && i < nnv_network_count; i++)
         if (nnv_networks[i].by_default) names[n++] = nnv_networks[i].name;
-    b->rows = NNV_NEW(b->arena, struct nnv_bench_row, n * (size_t)b->driver_count);
+    b->rows = NNV_NEW(b->cli.arena, struct nnv_bench_row, n * (size_t)b->driver_count);
     if (!b->rows) return nnv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         enum nnv_status st = run_network(b, names[i], err);
@@ -398,24 +382,44 @@ static enum nnv_status run_networks(struct bench *b, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static int finish(const struct bench *b) {
+static enum nnv_status bench(void *own, struct nnv_err *err) {
+    struct bench *b = own;
+    struct nnv_cli *c = &b->cli;
+    struct nnv_text csv = {0};
     size_t failed = 0;
-    for (size_t i = 0; i < b->row_count; i++) failed += b->rows[i].failed;
-    if (!b->cli.json) printf("%zu measured, %zu failed; report: %s/report.html\n", b->row_count, failed, b->cli.out);
-    return failed ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
+    if (c->list) return list_networks(c);
+    b->options.early_stop = !b->whole;
+    b->terminal = isatty(STDERR_FILENO) == 1;
+    enum nnv_status st = take_options(b, err);
+    if (st == NNV_OK && b->model && c->positional.count < NNV_OPT_LIST_MAX)
+        c->positional.item[c->positional.count++] = b->model;
+    if (st == NNV_OK) st = find_drivers(b, err);
+    if (st == NNV_OK) st = run_networks(b, err);
+    if (st == NNV_OK) st = write_json(b, err);
+    if (st == NNV_OK) st = write_pages(b, err);
+    if (st == NNV_OK && b->csv) {
+        nnv_bench_csv(b->rows, b->row_count, &csv);
+        st = nnv_file_write_text(NULL, b->csv, &csv, err);
+        nnv_text_free(&csv);
+    }
+    for (size_t i = 0; i < b->row_count; i++) {
+        failed += b->rows[i].failed;
+        json_decref(b->rows[i].layers);
+    }
+    if (st == NNV_OK && !c->json)
+        printf("%zu measured, %zu failed; report: %s/report.html\n", b->row_count, failed, c->out);
+    if (failed) c->code = NNVTS_EXIT_FAIL;
+    return st;
 }
 
 static int run(int argc, char **argv) {
-    struct bench b = {.streams = 2, .least = 30, .options = {.time_ns = UINT64_C(2000000000), .early_stop = true}};
-    const char *model = NULL;
-    bool whole = false;
-    nnv_cli_defaults(&b.cli);
+    struct bench b = {.cli = nnv_cli_defaults(), .streams = 2, .least = 30, .options = {.time_ns = 2000000000}};
     b.cli.out = "nnvts-bench";
     b.cli.timeout_ns = UINT64_C(120000000000);
     b.options.preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED;
     const struct nnv_opt table[] = {
         {'d', "driver", NNV_OPT_STRING, &b.cli.driver, "A[,B...]", "drivers; others are compared with the first", NULL},
-        {'m', "model", NNV_OPT_STRING, &model, "NAME|FILE", "one network (more of them: as arguments)", NULL},
+        {'m', "model", NNV_OPT_STRING, &b.model, "NAME|FILE", "one network (more of them: as arguments)", NULL},
         {0, "data", NNV_OPT_STRING, &b.data, "DIR|NAME",
          "pictures, speech, random, or a folder; default: the network's", NULL},
         {0, "count", NNV_OPT_U64, &b.cli.count, "N", "at most so many items of the data", NULL},
@@ -425,14 +429,14 @@ static int run(int argc, char **argv) {
         {0, "rate", NNV_OPT_STRING, &b.rate, "R", "poisson: arrivals a second; default: 0.7 of what is possible", NULL},
         {0, "time", NNV_OPT_SECONDS, &b.options.time_ns, "S", "seconds of measuring, at most", NULL},
         {0, "samples", NNV_OPT_U64, &b.least, "N", "executions, at least", NULL},
-        {0, "whole-time", NNV_OPT_FLAG, &whole, NULL, "go on for --time even when the quantiles are known", NULL},
+        {0, "whole-time", NNV_OPT_FLAG, &b.whole, NULL, "go on for --time even when the quantiles are known", NULL},
         {0, "no-accuracy", NNV_OPT_FLAG, &b.no_accuracy, NULL, "latency alone", NULL},
         {0, "no-latency", NNV_OPT_FLAG, &b.no_latency, NULL, "accuracy alone", NULL},
         {0, "layers", NNV_OPT_FLAG, &b.layers, NULL, "judge every operation by itself, too", NULL},
         {0, "max-latency-ratio", NNV_OPT_STRING, &b.most_ratio, "R", "gate: median, by that of the first driver", NULL},
         {0, "min-agreement", NNV_OPT_STRING, &b.least_agreement, "A", "gate: share of items with the reference's class",
          NULL},
-        {0, "list", NNV_OPT_FLAG, &b.list, NULL, "the networks that are part of nnvts", NULL},
+        {0, "list", NNV_OPT_FLAG, &b.cli.list, NULL, "the networks that are part of nnvts", NULL},
         {0, "csv", NNV_OPT_STRING, &b.csv, "FILE", "the results as a table, too", NULL},
         NNV_OPTION_SEED(b.cli),
         NNV_OPTION_JOBS(b.cli),
@@ -441,26 +445,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_JSON(b.cli),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&b.cli, table, &help, NNV_OPT_LIST_MAX, argc, argv);
-    if (code >= 0) return code;
-    if (b.list) return list_networks(&b.cli);
-    struct nnv_err err = {0};
-    b.argc = argc, b.argv = argv;
-    b.options.early_stop = !whole;
-    b.terminal = isatty(STDERR_FILENO) == 1;
-    b.arena = nnv_arena_new();
-    enum nnv_status st = b.arena ? take_options(&b, &err) : nnv_no_memory(&err);
-    if (st == NNV_OK && model && b.cli.positional.count < NNV_OPT_LIST_MAX)
-        b.cli.positional.item[b.cli.positional.count++] = model;
-    if (st == NNV_OK) st = find_drivers(&b, &err);
-    if (st == NNV_OK) st = run_networks(&b, &err);
-    if (st == NNV_OK) st = write_json(&b, &err);
-    if (st == NNV_OK) st = write_pages(&b, &err);
-    if (st == NNV_OK && b.csv) st = write_csv(&b, &err);
-    code = st == NNV_OK ? finish(&b) : nnv_cli_error(&err);
-    for (size_t i = 0; i < b.row_count; i++) json_decref(b.rows[i].layers);
-    nnv_arena_free(b.arena);
-    return code;
+    return nnv_cli_run(&b.cli, table, &help, NNV_OPT_LIST_MAX, argc, argv, bench, &b);
 }
 
 const struct nnv_verb nnv_verb_bench = {"bench", "real models", "latency and accuracy on whole networks", run};

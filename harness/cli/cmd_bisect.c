@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/json_out.h"
-#include "base/text.h"
 #include "base/file.h"
 #include "harness/debug/bisect_html.h"
 #include "harness/cli/cli.h"
@@ -102,7 +101,7 @@ static void print_text(const struct nnv_bisection *b) {
     puts("");
 }
 
-static void print_json(const struct nnv_bisection *b) {
+static enum nnv_status print_json(const struct nnv_bisection *b, struct nnv_err *err) {
     static const char *const alone[] = {"unknown", "fails", "passes"};
     const struct nnv_subgraph *m = &b->spec->model.main;
     char text[NNV_OPINION_REASON + 32];
@@ -139,59 +138,44 @@ static void print_json(const struct nnv_bisection *b) {
     }
     nnv_json_close(&j, ']');
     nnv_json_close(&j, '}');
-    puts(t.data != NULL ? t.data : "{}");
-    nnv_text_free(&t);
+    nnv_text_add(&t, "\n");
+    return nnv_cli_print(&t, err);
 }
 
-static enum nnv_status write_html(const struct nnv_bisection *b, const char *path, struct nnv_err *err) {
-    struct nnv_text t = {0};
-    nnv_bisect_html(b, &t);
-    enum nnv_status st = t.failed ? nnv_no_memory(err) : nnv_file_write(path, t.data, t.len, err);
-    nnv_text_free(&t);
+static enum nnv_status bisect(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    struct nnv_bisection b;
+    struct nnv_spec *spec = NULL;
+    struct nnv_oracle oracle;
+    enum nnv_status st = nnv_cli_subject(c, &spec, &oracle, err);
+    if (st == NNV_OK) st = nnv_bisect(spec, &oracle, c->arena, &b, err);
+    if (st != NNV_OK) return st;
+    if (b.culprit == UINT32_MAX) c->code = NNVTS_EXIT_FAIL;
+    if (c->json)
+        st = print_json(&b, err);
+    else
+        print_text(&b);
+    if (st != NNV_OK || c->html == NULL) return st;
+    struct nnv_text page = {0};
+    nnv_bisect_html(&b, &page);
+    st = nnv_file_write_text(NULL, c->html, &page, err);
+    nnv_text_free(&page);
     return st;
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    const char *html = NULL;
+    struct nnv_cli c = nnv_cli_defaults();
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
         NNV_OPTION_VIA(c),
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_PRECISION(c),
-        {0, "html", NNV_OPT_STRING, &html, "FILE", "the error of each operation as a page with a plot", NULL},
+        NNV_OPTION_HTML(c, "the error of each operation as a page with a plot"),
         NNV_OPTION_JSON(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_run_config config;
-    struct nnv_bisection b;
-    struct nnv_spec *spec = NULL;
-    enum nnv_precision precision;
-    enum nnv_status st = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
-    if (st == NNV_OK) st = nnv_cli_subject(&c, arena, &config, &spec, &precision, &err);
-    if (st == NNV_OK) {
-        const struct nnv_oracle oracle = {.path = config.driver_path,
-                                          .options = config.driver_options,
-                                          .precision = precision,
-                                          .timeout_ns = c.timeout_ns};
-        st = nnv_bisect(spec, &oracle, arena, &b, &err);
-    }
-    if (st == NNV_OK) {
-        code = b.culprit != UINT32_MAX ? NNVTS_EXIT_PASS : NNVTS_EXIT_FAIL;
-        if (c.json)
-            print_json(&b);
-        else
-            print_text(&b);
-    }
-    if (st == NNV_OK && html != NULL) st = write_html(&b, html, &err);
-    nnv_arena_free(arena);
-    return st == NNV_OK ? code : nnv_cli_error(&err);
+    return nnv_cli_run(&c, table, &help, 1, argc, argv, bisect, &c);
 }
 
 const struct nnv_verb nnv_verb_bisect = {"bisect", "understand a failure", "name the operation that goes wrong first",

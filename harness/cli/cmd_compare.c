@@ -14,32 +14,28 @@ static const struct nnv_verb_help help = {
                 "nnvts compare nnvts-bench-1.4 nnvts-bench              two benches\n",
 };
 
+static enum nnv_status compare(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    const char *const *runs = c->positional.item;
+    json_t *j = NULL;
+    enum nnv_status s = c->positional.count == 2
+                            ? nnv_compare(runs[0], runs[1], &j, err)
+                            : nnv_fail(err, NNV_INVALID, "which runs? give two folders: nnvts compare A B");
+    if (s == NNV_OK && c->html != NULL) s = nnv_compare_html(j, c->html, err);
+    if (s == NNV_OK) c->json ? nnv_cli_print_json(j) : nnv_compare_print(j, stdout);
+    if (s == NNV_OK && nnv_compare_worse(j)) c->code = NNVTS_EXIT_FAIL;
+    json_decref(j);
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    const char *html = NULL;
-    nnv_cli_defaults(&c);
+    struct nnv_cli c = nnv_cli_defaults();
     const struct nnv_opt table[] = {
-        {0, "html", NNV_OPT_STRING, &html, "FILE", "write a page, too", NULL},
+        NNV_OPTION_HTML(c, "write a page, too"),
         NNV_OPTION_JSON(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 2, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    json_t *j = NULL;
-    enum nnv_status s = c.positional.count == 2
-                            ? nnv_compare(c.positional.item[0], c.positional.item[1], &j, &err)
-                            : nnv_fail(&err, NNV_INVALID, "which runs? give two folders: nnvts compare A B");
-    if (s == NNV_OK && html != NULL) s = nnv_compare_html(j, html, &err);
-    if (s == NNV_OK && c.json) {
-        json_dumpf(j, stdout, JSON_INDENT(1));
-        puts("");
-    } else if (s == NNV_OK) {
-        nnv_compare_print(j, stdout);
-    }
-    code = s != NNV_OK ? nnv_cli_error(&err) : nnv_compare_worse(j) ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
-    json_decref(j);
-    return code;
+    return nnv_cli_run(&c, table, &help, 2, argc, argv, compare, &c);
 }
 
 const struct nnv_verb nnv_verb_compare = {"compare", "many runs", "what changed between two runs", run};

@@ -63,7 +63,9 @@ static enum nnv_status compile_program(struct command *x, struct nnv_arena *aren
     return NNV_OK;
 }
 
-static enum nnv_status compile(struct command *x, struct nnv_arena *arena, struct nnv_err *err) {
+static enum nnv_status compile(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    struct nnv_arena *arena = x->c.arena;
     struct nnv_compiled compiled = {0};
     enum nnv_status st = check_options(x, err);
     if (st == NNV_OK) st = compile_program(x, arena, &compiled, err);
@@ -75,8 +77,7 @@ static enum nnv_status compile(struct command *x, struct nnv_arena *arena, struc
 
 static int run(int argc, char **argv) {
     static const char *const targets[] = {"nnapi", NULL};
-    struct command x = {.level = NNV_LEVEL_MAX};
-    nnv_cli_defaults(&x.c);
+    struct command x = {.c = nnv_cli_defaults(), .level = NNV_LEVEL_MAX};
     x.c.out = "nnvts-compiled";
     const struct nnv_opt table[] = {
         {0, "params", NNV_OPT_STRING, &x.params, "FILE",
@@ -94,13 +95,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_QUIET(x.c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena ? compile(&x, arena, &err) : nnv_no_memory(&err);
-    nnv_arena_free(arena);
-    return st == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&x.c, table, &help, 1, argc, argv, compile, &x);
 }
 
 const struct nnv_verb nnv_verb_compile = {"compile", "compile models",

@@ -243,28 +243,25 @@ static void fish(struct nnv_text *t) {
 
 /* -------------------------------------------------------------------- the verb */
 
-static int run(int argc, char **argv) {
+static enum nnv_status completion(void *own, struct nnv_err *err) {
     static const struct {
         const char *name;
         void (*make)(struct nnv_text *t);
     } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
-    struct nnv_cli c;
-    struct nnv_err err = {0};
-    nnv_cli_defaults(&c);
-    const struct nnv_opt table[] = {NNV_OPTION_END};
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    for (size_t i = 0; c.positional.count == 1 && i < sizeof shells / sizeof *shells; i++) {
-        if (strcmp(c.positional.item[0], shells[i].name) != 0) continue;
-        struct nnv_text t = {0};
+    const struct nnv_cli *c = own;
+    struct nnv_text t = {0};
+    for (size_t i = 0; c->positional.count == 1 && i < sizeof shells / sizeof *shells; i++) {
+        if (strcmp(c->positional.item[0], shells[i].name) != 0) continue;
         shells[i].make(&t);
-        code = t.failed ? NNVTS_EXIT_ERROR : NNVTS_EXIT_PASS;
-        if (!t.failed) fwrite(t.data, 1, t.len, stdout);
-        nnv_text_free(&t);
-        return code;
+        return nnv_cli_print(&t, err);
     }
-    enum nnv_status s = nnv_fail(&err, NNV_INVALID, "completion for which shell? bash, zsh or fish");
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_fail(err, NNV_INVALID, "completion for which shell? bash, zsh or fish");
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c = nnv_cli_defaults();
+    const struct nnv_opt table[] = {NNV_OPTION_END};
+    return nnv_cli_run(&c, table, &help, 1, argc, argv, completion, &c);
 }
 
 const struct nnv_verb nnv_verb_completion = {"completion", "nnvts itself", "completion for a shell", run};

@@ -45,16 +45,6 @@ static enum nnv_status write_raw(bool (*item)(uint64_t, uint64_t), const struct 
     return NNV_OK;
 }
 
-static enum nnv_status write_text(const char *folder, const char *name, const struct nnv_text *text,
-                                  struct nnv_err *err) {
-    struct nnv_text path = {0};
-    nnv_text_addf(&path, "%s/%s", folder, name);
-    enum nnv_status st =
-        path.failed || text->failed ? nnv_no_memory(err) : nnv_file_create(path.data, text->data, text->len, err);
-    nnv_text_free(&path);
-    return st;
-}
-
 static enum nnv_status write_pictures(const struct nnv_cli *c, struct nnv_err *err) {
     uint8_t rgb[NNV_PICTURE_BYTES];
     struct nnv_image image = {NNV_PICTURE_SIZE, NNV_PICTURE_SIZE, 3, rgb};
@@ -68,8 +58,8 @@ static enum nnv_status write_pictures(const struct nnv_cli *c, struct nnv_err *e
         nnv_text_addf(&index, "%06llu.png\t%s\n", (unsigned long long)i, nnv_picture_class_names[class]);
         st = path.failed ? nnv_no_memory(err) : nnv_image_write(path.data, &image, err);
     }
-    if (st == NNV_OK) st = write_text(c->out, "labels.txt", &labels, err);
-    if (st == NNV_OK) st = write_text(c->out, "index.tsv", &index, err);
+    if (st == NNV_OK) st = nnv_file_write_text(c->out, "labels.txt", &labels, err);
+    if (st == NNV_OK) st = nnv_file_write_text(c->out, "index.tsv", &index, err);
     nnv_text_free(&labels);
     nnv_text_free(&index);
     nnv_text_free(&path);
@@ -78,36 +68,31 @@ static enum nnv_status write_pictures(const struct nnv_cli *c, struct nnv_err *e
     return st;
 }
 
+static enum nnv_status data(void *own, struct nnv_err *err) {
+    const struct nnv_cli *c = own;
+    const char *what = c->positional.count ? c->positional.item[0] : "";
+    const bool pictures = strcmp(what, "pictures") == 0;
+    if (!pictures && strcmp(what, "speech") != 0)
+        return nnv_fail(err, NNV_INVALID, "data '%s': which? pictures or speech", what);
+    if (c->raw == (c->out != NULL)) return nnv_fail(err, NNV_INVALID, "where to? --out DIR or --raw");
+    if (c->raw) return write_raw(pictures ? raw_picture : raw_utterance, c, err);
+    return pictures ? write_pictures(c, err) : nnv_fail(err, NNV_INVALID, "speech has no files of its own: use --raw");
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    bool raw = false;
-    nnv_cli_defaults(&c);
+    struct nnv_cli c = nnv_cli_defaults();
     c.out = NULL;
     c.count = 1500;
     c.seed = NNV_PICTURES_HELD_OUT;
     const struct nnv_opt table[] = {
         NNV_OPTION_OUT(c),
-        {0, "raw", NNV_OPT_FLAG, &raw, NULL, "all items as bytes on stdout", NULL},
+        {0, "raw", NNV_OPT_FLAG, &c.raw, NULL, "all items as bytes on stdout", NULL},
         {0, "count", NNV_OPT_U64, &c.count, "N", "how many", NULL},
         NNV_OPTION_SEED(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    const char *what = c.positional.count ? c.positional.item[0] : "";
-    bool pictures = strcmp(what, "pictures") == 0;
-    enum nnv_status st;
-    if (!pictures && strcmp(what, "speech") != 0)
-        st = nnv_fail(&err, NNV_INVALID, "data '%s': which? pictures or speech", what);
-    else if (raw == (c.out != NULL))
-        st = nnv_fail(&err, NNV_INVALID, "where to? --out DIR or --raw");
-    else if (!raw && !pictures)
-        st = nnv_fail(&err, NNV_INVALID, "speech has no files of its own: use --raw");
-    else
-        st = raw ? write_raw(pictures ? raw_picture : raw_utterance, &c, &err) : write_pictures(&c, &err);
-    return st == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&c, table, &help, 1, argc, argv, data, &c);
 }
 
 const struct nnv_verb nnv_verb_data = {"data", "real models", "pictures and speech that nnvts makes itself", run};

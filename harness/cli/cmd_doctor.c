@@ -231,35 +231,31 @@ static void check_data(struct doctor *d) {
          settings ? settings : "none (./.nnvts or ~/.config/nnvts/config)");
 }
 
-static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    const struct nnv_opt table[] = {NNV_OPTION_JSON(c), NNV_OPTION_END};
-    int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);
-    if (code >= 0) return code;
-    struct doctor d = {.list = c.json ? json_array() : NULL};
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_err err = {0};
-    if (!arena || (c.json && !d.list)) {
-        nnv_arena_free(arena);
-        return nnv_cli_error((nnv_no_memory(&err), &err));
-    }
-    if (!c.json) puts("nnvts " NNVTS_VERSION " (" __VERSION__ ")");
+static enum nnv_status doctor(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    struct doctor d = {.list = c->json ? json_array() : NULL};
+    if (c->json && !d.list) return nnv_no_memory(err);
+    if (!c->json) puts("nnvts " NNVTS_VERSION " (" __VERSION__ ")");
     check_machine(&d);
     check_limits(&d);
     check_tools(&d);
-    check_drivers(&d, arena);
+    check_drivers(&d, c->arena);
     check_data(&d);
     if (d.list) {
         json_t *all = json_pack("{s:s, s:b, s:o}", "nnvts", NNVTS_VERSION, "usable", !d.bad, "findings", d.list);
-        json_dumpf(all, stdout, JSON_INDENT(2));
-        putchar('\n');
+        nnv_cli_print_json(all);
         json_decref(all);
     } else {
         puts(d.bad ? "nnvts cannot judge drivers here: see the lines that begin with '!'" : "ready");
     }
-    nnv_arena_free(arena);
-    return d.bad ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
+    if (d.bad) c->code = NNVTS_EXIT_FAIL;
+    return NNV_OK;
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c = nnv_cli_defaults();
+    const struct nnv_opt table[] = {NNV_OPTION_JSON(c), NNV_OPTION_END};
+    return nnv_cli_run(&c, table, &help, 0, argc, argv, doctor, &c);
 }
 
 const struct nnv_verb nnv_verb_doctor = {"doctor", "judge a driver", "what this machine has, and what is missing", run};

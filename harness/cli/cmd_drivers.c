@@ -4,7 +4,6 @@
 #include <jansson.h>
 
 #include "base/json_out.h"
-#include "base/text.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/ask.h"
 
@@ -23,27 +22,27 @@ static void print_line(const char *argument, const struct nnv_driver_info *info)
 }
 
 /** A driver that does not open without options, and says which it takes. */
-static void print_needs(const char *argument, const char *const *options, bool json) {
-    struct nnv_text t = {0};
+static enum nnv_status print_needs(const char *argument, const char *const *options, bool json, struct nnv_err *err) {
+    struct nnv_text t = {0}, form = {0};
+    struct nnv_json_out j = {.text = &t};
     if (json) {
-        nnv_text_add(&t, "{\"argument\":");
-        nnv_text_add_json(&t, argument);
+        nnv_json_open(&j, NULL, '{');
+        nnv_json_string(&j, "argument", argument);
+        nnv_json_open(&j, "needs", '[');
     } else {
         nnv_text_addf(&t, "%-12s", argument);
     }
     for (const char *const *o = options; *o; o++) {
-        nnv_text_add(&t, json ? (o == options ? ",\"needs\":[" : ",") : o == options ? " needs " : " or ");
-        struct nnv_text form = {0};
+        nnv_text_clear(&form);
         nnv_text_addf(&form, "%s:%s", argument, *o);
         if (json)
-            nnv_text_add_json(&t, form.data ? form.data : "");
+            nnv_json_string(&j, NULL, form.data);
         else
-            nnv_text_add(&t, form.data ? form.data : "");
-        nnv_text_free(&form);
+            nnv_text_addf(&t, "%s%s", o == options ? " needs " : " or ", form.data);
     }
-    if (json) nnv_text_add(&t, "]}");
-    if (!t.failed) puts(t.data);
-    nnv_text_free(&t);
+    nnv_text_free(&form);
+    nnv_text_add(&t, json ? "]}\n" : "\n");
+    return nnv_cli_print(&t, err);
 }
 
 /** One row: what for, time and power; FLT_MAX is the worst there is. */
@@ -74,7 +73,7 @@ static void print_details(const struct nnv_driver_info *info) {
     for (const char *const *o = info->options; *o != NULL; o++) printf("    %s\n", *o);
 }
 
-static void print_json(const char *argument, const struct nnv_driver_info *info) {
+static enum nnv_status print_json(const char *argument, const struct nnv_driver_info *info, struct nnv_err *err) {
     struct nnv_text t = {0};
     struct nnv_json_out j = {.text = &t};
     nnv_json_open(&j, NULL, '{');
@@ -88,57 +87,42 @@ static void print_json(const char *argument, const struct nnv_driver_info *info)
     for (const char *const *o = info->options; o != NULL && *o != NULL; o++) nnv_json_string(&j, NULL, *o);
     nnv_json_close(&j, ']');
     nnv_json_close(&j, '}');
-    if (!t.failed) puts(t.data);
-    nnv_text_free(&t);
+    nnv_text_add(&t, "\n");
+    return nnv_cli_print(&t, err);
 }
 
 /** Probes one driver and prints it. */
-static enum nnv_status show(const char *argument, bool details, bool json, struct nnv_arena *arena,
-                            struct nnv_err *err) {
+static enum nnv_status show(const struct nnv_cli *c, const char *argument, bool details, struct nnv_err *err) {
     const char *path, *options;
     struct nnv_driver_info info;
-    enum nnv_status s = nnv_client_resolve(argument, arena, &path, &options, err);
-    if (s == NNV_OK) {
-        s = nnv_driver_probe(path, options, nnv_opening_ns(0, 0), arena, &info, err);
-        /* What takes options and opens with none of its own needs one. */
-        if (s != NNV_OK && !options && info.options && !details) {
-            print_needs(argument, info.options, json);
-            return NNV_OK;
-        }
-    }
+    enum nnv_status s = nnv_client_resolve(argument, c->arena, &path, &options, err);
     if (s != NNV_OK) return s;
-    if (json) {
-        print_json(argument, &info);
-        return NNV_OK;
-    }
+    s = nnv_driver_probe(path, options, nnv_opening_ns(0, 0), c->arena, &info, err);
+    /* What takes options and opens with none of its own needs one. */
+    if (s != NNV_OK && !options && info.options && !details) return print_needs(argument, info.options, c->json, err);
+    if (s != NNV_OK) return s;
+    if (c->json) return print_json(argument, &info, err);
     print_line(argument, &info);
     if (details) print_details(&info);
     return NNV_OK;
 }
 
-static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    const struct nnv_opt table[] = {NNV_OPTION_JSON(c), NNV_OPTION_VERBOSE(c), NNV_OPTION_END};
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
+static enum nnv_status drivers(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    const char *const *names;
+    size_t count;
+    if (c->positional.count == 1) return show(c, c->positional.item[0], true, err);
+    enum nnv_status s = nnv_driver_list(c->arena, &names, &count, err);
+    /* One broken driver does not hide the others. */
+    for (size_t i = 0; s == NNV_OK && i < count; i++)
+        if (show(c, names[i], c->verbose, err) != NNV_OK) c->code = nnv_cli_error(err);
+    return s;
+}
 
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status s = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
-    code = NNVTS_EXIT_PASS;
-    if (s == NNV_OK && c.positional.count == 1) {
-        s = show(c.positional.item[0], true, c.json, arena, &err);
-    } else if (s == NNV_OK) {
-        const char *const *names;
-        size_t count;
-        s = nnv_driver_list(arena, &names, &count, &err);
-        /* One broken driver does not hide the others. */
-        for (size_t i = 0; s == NNV_OK && i < count; i++)
-            if (show(names[i], c.verbose, c.json, arena, &err) != NNV_OK) code = nnv_cli_error(&err);
-    }
-    nnv_arena_free(arena);
-    return s == NNV_OK ? code : nnv_cli_error(&err);
+static int run(int argc, char **argv) {
+    struct nnv_cli c = nnv_cli_defaults();
+    const struct nnv_opt table[] = {NNV_OPTION_JSON(c), NNV_OPTION_VERBOSE(c), NNV_OPTION_END};
+    return nnv_cli_run(&c, table, &help, 1, argc, argv, drivers, &c);
 }
 
 const struct nnv_verb nnv_verb_drivers = {"drivers", "judge a driver",

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "harness/cli/expectations.h"
+#include "harness/cli/cli.h"
 #include "harness/journal/expect_run.h"
 #include "harness/journal/select.h"
 
@@ -20,16 +20,16 @@ static const struct nnv_verb_help help = {
                 "nnvts expect check known.json                  is it in order?\n",
 };
 
-static int update(const char *folder, const char *file) {
+static enum nnv_status update(const char *folder, const char *file, struct nnv_err *err) {
     struct nnv_expect_updated u;
-    struct nnv_err err = {0};
-    if (nnv_expect_update(folder, file, &u, &err) != NNV_OK) return nnv_cli_error(&err);
+    const enum nnv_status s = nnv_expect_update(folder, file, &u, err);
+    if (s != NNV_OK) return s;
     printf("%s: %zu kept, %zu dropped, %zu added\n", file, u.kept, u.dropped, u.added);
     if (u.added > 0) printf("say why and who: add \"reason\", \"owner\" and \"link\" to the new ones\n");
     if (u.expired > 0)
         printf("%zu of them %s expired: give a new day, or repair what fails\n", u.expired,
                u.expired == 1 ? "has" : "have");
-    return NNVTS_EXIT_PASS;
+    return NNV_OK;
 }
 
 /* -------------------------------------------------------------------- check */
@@ -76,38 +76,43 @@ static size_t check_doubles(const struct nnv_expectations *x) {
     return doubles;
 }
 
-static int check(const struct nnv_cli *c, const struct nnv_opt_list *files) {
-    struct nnv_err err = {0};
+static enum nnv_status check(struct nnv_cli *c, struct nnv_err *err) {
     struct nnv_expectations x = {0};
     struct nnv_run_config config;
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_case_list all = {.arena = arena};
+    struct nnv_case_list all = {.arena = c->arena};
     char day[16] = "";
     const time_t now = time(NULL);
     struct tm utc;
     size_t wrong = 0;
     if (gmtime_r(&now, &utc) != NULL) strftime(day, sizeof day, "%Y-%m-%d", &utc);
-    enum nnv_status s = arena != NULL ? nnv_cli_config(c, arena, &config, &err) : nnv_no_memory(&err);
-    for (int i = 1; i < files->count && s == NNV_OK; i++) s = nnv_expect_read(files->item[i], &x, &err);
-    if (s == NNV_OK) s = nnv_list_suites(&config, "all", &all, &err);
-    if (s == NNV_OK) s = nnv_expect_count(&x, &all, nnv_known_names, &err);
-    if (s == NNV_OK) s = nnv_expect_bind(&x, all.item, all.count, &err);
+    enum nnv_status s = nnv_cli_config(c, c->arena, &config, err);
+    for (int i = 1; i < c->positional.count && s == NNV_OK; i++) s = nnv_expect_read(c->positional.item[i], &x, err);
+    if (s == NNV_OK) s = nnv_list_suites(&config, "all", &all, err);
+    if (s == NNV_OK) s = nnv_expect_count(&x, &all, nnv_known_names, err);
+    if (s == NNV_OK) s = nnv_expect_bind(&x, all.item, all.count, err);
     if (s == NNV_OK) {
         for (size_t i = 0; i < x.count; i++) wrong += !check_entry(&x.item[i], &all, day);
         wrong += check_doubles(&x);
         printf("%zu expectation%s, %zu to put right\n", x.count, x.count == 1 ? "" : "s", wrong);
     }
-    int code = s != NNV_OK ? nnv_cli_error(&err) : wrong > 0 ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
+    if (wrong > 0) c->code = NNVTS_EXIT_FAIL;
     nnv_expect_free(&x);
     free(all.item);
-    nnv_arena_free(arena);
-    return code;
+    return s;
+}
+
+static enum nnv_status expect(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    const char *what = c->positional.count > 0 ? c->positional.item[0] : "";
+    if (strcmp(what, "update") == 0 && c->positional.count <= 2)
+        return update(c->positional.count == 2 ? c->positional.item[1] : "nnvts-out", c->out, err);
+    if (strcmp(what, "check") == 0 && c->positional.count >= 2) return check(c, err);
+    c->code = nnv_cli_usage("expect", "expected update [RUN] or check FILE...");
+    return NNV_OK;
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    const char *folder = c.out;
+    struct nnv_cli c = nnv_cli_defaults();
     c.out = "expectations.json";
     const struct nnv_opt table[] = {
         {'o', "out", NNV_OPT_STRING, &c.out, "FILE", "update: the file", NULL},
@@ -117,14 +122,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_SEED(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
-    if (code >= 0) return code;
-    const char *what = c.positional.count > 0 ? c.positional.item[0] : "";
-    if (strcmp(what, "update") == 0 && c.positional.count <= 2)
-        return update(c.positional.count == 2 ? c.positional.item[1] : folder, c.out);
-    if (strcmp(what, "check") == 0 && c.positional.count >= 2) return check(&c, &c.positional);
-    fprintf(stderr, "nnvts expect: expected update [RUN] or check FILE...; see nnvts expect --help\n");
-    return NNVTS_EXIT_USAGE;
+    return nnv_cli_run(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv, expect, &c);
 }
 
 const struct nnv_verb nnv_verb_expect = {"expect", "many runs", "files of what is known to fail: update, check", run};

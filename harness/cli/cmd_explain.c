@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_explain.c nnvts explain: which plausible mistake makes a driver's answer as wrong as it is. */
-#include <fnmatch.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/json_out.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/bisect.h"
 #include "harness/debug/explain/explain.h"
@@ -105,29 +104,32 @@ static void add_words(const struct subject *s, const struct nnv_explanation *x, 
 }
 
 static void add_json(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
-    nnv_text_add(out, "{\"spec\":");
-    nnv_text_add_json(out, s->spec->name);
-    if (s->cut != NULL)
-        nnv_text_addf(out, ",\"isolated\":{\"operation\":%d,\"name\":\"%s\"}", s->at, op_name(s, s->at));
-    nnv_text_addf(out, ",\"explained\":\"%s\",\"compared\":%zu,\"wrong\":%zu,\"tried\":%zu,\"all_tried\":%s",
-                  kinds[x->kind], x->compared, x->wrong, x->tried, x->cut ? "false" : "true");
-    if (x->reason[0]) {
-        nnv_text_add(out, ",\"reason\":");
-        nnv_text_add_json(out, x->reason);
-    }
-    nnv_text_add(out, ",\"mistakes\":[");
+    struct nnv_json_out j = {.text = out};
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "spec", s->spec->name);
+    if (s->cut != NULL) nnv_json_raw(&j, "isolated", "{\"operation\":%d,\"name\":\"%s\"}", s->at, op_name(s, s->at));
+    nnv_json_string(&j, "explained", kinds[x->kind]);
+    nnv_json_uint(&j, "compared", x->compared);
+    nnv_json_uint(&j, "wrong", x->wrong);
+    nnv_json_uint(&j, "tried", x->tried);
+    nnv_json_bool(&j, "all_tried", !x->cut);
+    if (x->reason[0]) nnv_json_string(&j, "reason", x->reason);
+    nnv_json_open(&j, "mistakes", '[');
     for (int i = 0; i < x->findings; i++) {
         const struct nnv_finding *f = &x->finding[i];
-        int at = place_of(s, f);
-        nnv_text_addf(out, "%s{\"name\":\"%s\",\"words\":\"%s\",\"matched\":%zu,\"same_values\":%s", i ? "," : "",
-                      f->fault->name, f->fault->words, f->matched, i == 0 || f->same ? "true" : "false");
-        if (at >= 0)
-            nnv_text_addf(out, ",\"operation\":%d,\"op\":\"%s\"", at, op_name(s, at));
-        else if (f->kind >= 0)
-            nnv_text_addf(out, ",\"op\":\"%s\"", nnv_op(f->kind)->name);
-        nnv_text_add(out, "}");
+        const int at = place_of(s, f);
+        nnv_json_open(&j, NULL, '{');
+        nnv_json_string(&j, "name", f->fault->name);
+        nnv_json_string(&j, "words", f->fault->words);
+        nnv_json_uint(&j, "matched", f->matched);
+        nnv_json_bool(&j, "same_values", i == 0 || f->same);
+        if (at >= 0) nnv_json_uint(&j, "operation", (uint64_t)at);
+        if (at >= 0 || f->kind >= 0) nnv_json_string(&j, "op", at >= 0 ? op_name(s, at) : nnv_op(f->kind)->name);
+        nnv_json_close(&j, '}');
     }
-    nnv_text_add(out, "]}\n");
+    nnv_json_close(&j, ']');
+    nnv_json_close(&j, '}');
+    nnv_text_add(out, "\n");
 }
 
 /** Asks the driver, and explains its answer. */
@@ -163,10 +165,16 @@ static enum nnv_status explain_isolated(const struct nnv_run_config *config, str
     return NNV_OK;
 }
 
-/** Asks the driver, explains its answer, and prints that; *code becomes the worst exit code. */
-static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_run_config *config,
-                                    const struct nnv_spec *spec, struct nnv_arena *arena, int *code,
+struct command {
+    struct nnv_cli c;
+    struct nnv_run_config config;
+};
+
+/** Asks the driver, explains its answer, and prints that. */
+static enum nnv_status explain_spec(struct command *command, const struct nnv_spec *spec, struct nnv_arena *arena,
                                     struct nnv_err *err) {
+    struct nnv_cli *c = &command->c;
+    const struct nnv_run_config *config = &command->config;
     struct nnv_explanation *x = NNV_NEW(arena, struct nnv_explanation, 1);
     struct subject s = {.spec = spec};
     enum nnv_precision precision;
@@ -193,79 +201,50 @@ static enum nnv_status explain_spec(const struct nnv_cli *c, const struct nnv_ru
             add_json(&s, x, &out);
         else
             add_words(&s, x, &out);
-        if (out.failed) st = nnv_no_memory(err);
-        if (x->kind != NNV_EXPLAINED_RIGHT) *code = NNVTS_EXIT_FAIL;
-    }
-    if (st == NNV_OK) {
-        fwrite(out.data, 1, out.len, stdout);
+        if (x->kind != NNV_EXPLAINED_RIGHT) c->code = NNVTS_EXIT_FAIL;
+        st = nnv_cli_print(&out, err);
         fflush(stdout);
     }
-    nnv_text_free(&out);
     return st;
 }
 
-static enum nnv_status explain_file(const struct nnv_cli *c, const struct nnv_run_config *config, const char *path,
-                                    size_t *explained, int *code, struct nnv_err *err) {
-    struct nnv_spec_file *file = NULL;
-    struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena ? nnv_spec_open(path, &file, err) : nnv_no_memory(err);
-    size_t count = st == NNV_OK ? nnv_spec_count(file) : 0;
-    for (size_t i = 0; st == NNV_OK && i < count; i++) {
-        struct nnv_spec *spec;
-        nnv_arena_reset(arena);
-        st = nnv_spec_read(file, i, arena, &spec, err);
-        if (st != NNV_OK || (c->filter && fnmatch(c->filter, spec->name, 0) != 0)) continue;
-        st = explain_spec(c, config, spec, arena, code, err);
-        if (st != NNV_OK) st = nnv_at(err, st, "%s", spec->name);
-        ++*explained;
-    }
-    nnv_spec_close(file);
-    nnv_arena_free(arena);
-    return st;
+static enum nnv_status explain_one(void *own, const struct nnv_spec *spec, struct nnv_arena *arena,
+                                   struct nnv_err *err) {
+    const enum nnv_status st = explain_spec(own, spec, arena, err);
+    return st == NNV_OK ? st : nnv_at(err, st, "%s", spec->name);
 }
 
-static int list_faults(void) {
-    size_t count;
+static enum nnv_status explain(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    size_t count, explained = 0;
     const struct nnv_fault *m = nnv_faults(&count);
-    for (size_t i = 0; i < count; i++) printf("%-28s %s\n", m[i].name, m[i].words);
-    return NNVTS_EXIT_PASS;
+    for (size_t i = 0; x->c.list && i < count; i++) printf("%-28s %s\n", m[i].name, m[i].words);
+    if (x->c.list) return NNV_OK;
+    if (x->c.positional.count == 0)
+        return nnv_fail(
+            err, NNV_INVALID,
+            "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
+    enum nnv_status st = nnv_cli_config(&x->c, x->c.arena, &x->config, err);
+    for (int i = 0; st == NNV_OK && i < x->c.positional.count; i++)
+        st = nnv_cli_each_spec(x->c.positional.item[i], x->c.filter, &explained, explain_one, x, err);
+    if (st == NNV_OK && explained == 0)
+        st = nnv_fail(err, NNV_INVALID, "no spec matches '%s'", x->c.filter ? x->c.filter : "");
+    return st;
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    bool list = false;
+    struct command x = {.c = nnv_cli_defaults()};
     const struct nnv_opt table[] = {
-        NNV_OPTION_DRIVER(c),
-        NNV_OPTION_VIA(c),
-        {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only specs whose name matches", NULL},
-        NNV_OPTION_PRECISION(c),
-        NNV_OPTION_TIMEOUT(c),
-        {0, "list", NNV_OPT_FLAG, &list, NULL, "the mistakes that are known", NULL},
-        NNV_OPTION_JSON(c),
+        NNV_OPTION_DRIVER(x.c),
+        NNV_OPTION_VIA(x.c),
+        {'k', "filter", NNV_OPT_STRING, &x.c.filter, "GLOB", "only specs whose name matches", NULL},
+        NNV_OPTION_PRECISION(x.c),
+        NNV_OPTION_TIMEOUT(x.c),
+        {0, "list", NNV_OPT_FLAG, &x.c.list, NULL, "the mistakes that are known", NULL},
+        NNV_OPTION_JSON(x.c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
-    if (code >= 0) return code;
-    if (list) return list_faults();
-
-    struct nnv_err err = {0};
-    struct nnv_run_config config;
-    struct nnv_arena *arena = nnv_arena_new();
-    size_t explained = 0;
-    enum nnv_status st = arena ? NNV_OK : nnv_no_memory(&err);
-    if (st == NNV_OK && c.positional.count == 0)
-        st = nnv_fail(
-            &err, NNV_INVALID,
-            "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
-    if (st == NNV_OK) st = nnv_cli_config(&c, arena, &config, &err);
-    code = NNVTS_EXIT_PASS;
-    for (int i = 0; st == NNV_OK && i < c.positional.count; i++)
-        st = explain_file(&c, &config, c.positional.item[i], &explained, &code, &err);
-    if (st == NNV_OK && explained == 0)
-        st = nnv_fail(&err, NNV_INVALID, "no spec matches '%s'", c.filter ? c.filter : "");
-    nnv_arena_free(arena);
-    return st == NNV_OK ? code : nnv_cli_error(&err);
+    return nnv_cli_run(&x.c, table, &help, NNV_OPT_LIST_MAX, argc, argv, explain, &x);
 }
 
 const struct nnv_verb nnv_verb_explain = {"explain", "understand a failure",

@@ -90,54 +90,56 @@ static enum nnv_status campaign(struct nnv_fuzz_options *options, const struct v
     return NNV_OK;
 }
 
-static int run(int argc, char **argv) {
+struct command {
     struct nnv_cli c;
-    struct nnv_fuzz_options options = {.time_ns = UINT64_C(10000000000), .progress = on_progress, .found = on_found};
-    const char *file = NULL;
-    nnv_cli_defaults(&c);
-    c.out = "nnvts-fuzz";
-    c.timeout_ns = UINT64_C(5000000000);
-    const struct nnv_opt table[] = {
-        NNV_OPTION_DRIVER(c),
-        NNV_OPTION_VIA(c),
-        {0, "time", NNV_OPT_SECONDS, &options.time_ns, "S", "seconds to go on; 0: until --inputs or an interrupt",
-         NULL},
-        {0, "inputs", NNV_OPT_U64, &options.inputs, "N", "inputs to execute; 0: until --time is over", NULL},
-        {0, "corpus", NNV_OPT_STRING, &options.corpus, "DIR", "inputs to begin with; new ones are added", NULL},
-        {0, "replay", NNV_OPT_STRING, &file, "FILE", "only run the inputs of a finding or corpus file again", NULL},
-        NNV_OPTION_SEED(c),
-        NNV_OPTION_JOBS(c),
-        {0, "timeout", NNV_OPT_SECONDS, &c.timeout_ns, "S", "seconds after which an input hangs", NULL},
-        {'o', "out", NNV_OPT_STRING, &c.out, "DIR", "folder of the findings", NULL},
-        NNV_OPTION_END,
-    };
-    int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);
-    if (code >= 0) return code;
+    struct nnv_fuzz_options options;
+    const char *file;
+    struct view view;
+};
 
-    struct nnv_err err = {0};
-    enum nnv_status s = NNV_OK;
-    struct nnv_arena *arena = nnv_arena_new();
+static enum nnv_status fuzz(void *own, struct nnv_err *err) {
+    struct command *x = own;
     struct nnv_run_config config;
     struct nnv_driver_info info;
-    struct view view = {.cli = &c, .terminal = isatty(STDERR_FILENO) == 1};
     bool interrupted = false;
-    if (arena == NULL) s = nnv_no_memory(&err);
-    if (s == NNV_OK && c.driver == NULL)
-        s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
-    if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
+    enum nnv_status s = nnv_cli_need_driver(&x->c, err);
+    if (s == NNV_OK) s = nnv_cli_config(&x->c, x->c.arena, &config, err);
     if (s == NNV_OK)
-        s = nnv_driver_probe(config.driver_path, config.driver_options, nnv_opening_ns(c.timeout_ns, 0), arena, &info,
-                             &err);
-    options.config = &config;
-    options.context = &view;
-    code = NNVTS_EXIT_PASS;
-    if (s == NNV_OK && file != NULL)
-        s = replay(&config, file, &code, &err);
+        s = nnv_driver_probe(config.driver_path, config.driver_options, nnv_opening_ns(x->c.timeout_ns, 0), x->c.arena,
+                             &info, err);
+    x->options.config = &config;
+    x->options.context = &x->view;
+    x->view = (struct view){&x->c, isatty(STDERR_FILENO) == 1};
+    if (s == NNV_OK && x->file != NULL)
+        s = replay(&config, x->file, &x->c.code, err);
     else if (s == NNV_OK)
-        s = campaign(&options, &view, &code, &interrupted, &err);
-    nnv_arena_free(arena);
-    if (s != NNV_OK) return nnv_cli_error(&err);
-    return interrupted ? 130 : code;
+        s = campaign(&x->options, &x->view, &x->c.code, &interrupted, err);
+    if (interrupted) x->c.code = 130;
+    return s;
+}
+
+static int run(int argc, char **argv) {
+    struct command x = {
+        .c = nnv_cli_defaults(),
+        .options = {.time_ns = UINT64_C(10000000000), .progress = on_progress, .found = on_found},
+    };
+    x.c.out = "nnvts-fuzz";
+    x.c.timeout_ns = UINT64_C(5000000000);
+    const struct nnv_opt table[] = {
+        NNV_OPTION_DRIVER(x.c),
+        NNV_OPTION_VIA(x.c),
+        {0, "time", NNV_OPT_SECONDS, &x.options.time_ns, "S", "seconds to go on; 0: until --inputs or an interrupt",
+         NULL},
+        {0, "inputs", NNV_OPT_U64, &x.options.inputs, "N", "inputs to execute; 0: until --time is over", NULL},
+        {0, "corpus", NNV_OPT_STRING, &x.options.corpus, "DIR", "inputs to begin with; new ones are added", NULL},
+        {0, "replay", NNV_OPT_STRING, &x.file, "FILE", "only run the inputs of a finding or corpus file again", NULL},
+        NNV_OPTION_SEED(x.c),
+        NNV_OPTION_JOBS(x.c),
+        {0, "timeout", NNV_OPT_SECONDS, &x.c.timeout_ns, "S", "seconds after which an input hangs", NULL},
+        {'o', "out", NNV_OPT_STRING, &x.c.out, "DIR", "folder of the findings", NULL},
+        NNV_OPTION_END,
+    };
+    return nnv_cli_run(&x.c, table, &help, 0, argc, argv, fuzz, &x);
 }
 
 const struct nnv_verb nnv_verb_fuzz = {"fuzz", "judge a driver", "feed a driver with mutated models and requests", run};

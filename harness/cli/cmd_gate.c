@@ -35,7 +35,6 @@ struct gate {
     int mode;
     struct nnv_duel_options options;
     struct nnv_duel_result result;
-    struct nnv_arena *arena;
     /* the work */
     const char *subject; /* network or case */
     struct nnv_bench_work work;
@@ -46,22 +45,22 @@ struct gate {
 /* ------------------------------------------------------------------- the work */
 
 static enum nnv_status take_network(struct gate *g, struct nnv_err *err) {
-    struct nnv_network *net = NNV_NEW(g->arena, struct nnv_network, 1);
+    struct nnv_network *net = NNV_NEW(g->cli.arena, struct nnv_network, 1);
     struct nnv_bench_answers golden = {0};
     struct nnv_dataset dataset;
     struct nnv_truth truth;
     const char *data;
     if (!net) return nnv_no_memory(err);
-    enum nnv_status st = nnv_network_open(g->model ? g->model : some_network, g->arena, net, &data, err);
-    if (st == NNV_OK) st = nnv_dataset_open(data, net, SETS, g->arena, &dataset, err);
+    enum nnv_status st = nnv_network_open(g->model ? g->model : some_network, g->cli.arena, net, &data, err);
+    if (st == NNV_OK) st = nnv_dataset_open(data, net, SETS, g->cli.arena, &dataset, err);
     for (uint32_t i = 0; st == NNV_OK && i < dataset.count && i < SETS; i++) {
-        struct nnv_value *in = NNV_NEW(g->arena, struct nnv_value, net->model.main.nin);
-        st = in ? nnv_dataset_item(&dataset, i, net, g->arena, in, &truth, err) : nnv_no_memory(err);
+        struct nnv_value *in = NNV_NEW(g->cli.arena, struct nnv_value, net->model.main.nin);
+        st = in ? nnv_dataset_item(&dataset, i, net, g->cli.arena, in, &truth, err) : nnv_no_memory(err);
         g->inputs[i] = in;
         g->work.sets = i + 1;
     }
     dataset.count = 1; /* the shapes of the outputs are all that is asked */
-    if (st == NNV_OK) st = nnv_answers_golden(net, &dataset, 1, NULL, NULL, g->arena, &golden, err);
+    if (st == NNV_OK) st = nnv_answers_golden(net, &dataset, 1, NULL, NULL, g->cli.arena, &golden, err);
     nnv_answers_free(&golden);
     g->subject = net->name;
     g->work.model = &net->model;
@@ -71,7 +70,7 @@ static enum nnv_status take_network(struct gate *g, struct nnv_err *err) {
 
 /** The one case that --case selects. */
 static enum nnv_status take_case(struct gate *g, const struct nnv_run_config *config, struct nnv_err *err) {
-    struct nnv_case_list list = {.arena = g->arena};
+    struct nnv_case_list list = {.arena = g->cli.arena};
     struct nnv_spec *spec;
     g->cli.filter = g->expression;
     enum nnv_status st = nnv_cli_cases(&g->cli, config, &list, err);
@@ -82,7 +81,7 @@ static enum nnv_status take_case(struct gate *g, const struct nnv_run_config *co
     if (suite && !suite->build)
         st = nnv_fail(err, NNV_INVALID, "case %s has no model of its own to be timed", list.item[0].name);
     else if (suite)
-        st = suite->build(config, &list.item[0], g->arena, &spec, err);
+        st = suite->build(config, &list.item[0], g->cli.arena, &spec, err);
     if (st == NNV_OK) {
         g->subject = list.item[0].name;
         g->inputs[0] = spec->inputs;
@@ -111,7 +110,7 @@ static enum nnv_status take_driver(struct gate *g, const char *argument, struct 
                                    struct nnv_duel_driver *to, struct nnv_err *err) {
     struct nnv_cli one = g->cli;
     one.driver = argument;
-    enum nnv_status st = nnv_cli_config(&one, g->arena, config, err);
+    enum nnv_status st = nnv_cli_config(&one, g->cli.arena, config, err);
     if (st == NNV_OK) *to = (struct nnv_duel_driver){config->driver_path, config->driver_options};
     return st;
 }
@@ -125,14 +124,14 @@ static enum nnv_status take_options(struct gate *g, struct nnv_err *err) {
     const uint64_t fewest = NNV_GATE_FEWEST * NNV_GATE_ROUNDS, most = NNV_GATE_BLOCKS * NNV_GATE_ROUNDS;
     struct nnv_gate_options *o = &g->options.gate;
     struct nnv_run_config config;
-    if (!g->cli.driver)
-        return nnv_fail(err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
+    enum nnv_status st = nnv_cli_need_driver(&g->cli, err);
+    if (st != NNV_OK) return st;
     if (!g->against) return nnv_fail(err, NNV_INVALID, "compared with which driver? give --against NAME");
     if (g->model && g->expression) return nnv_fail(err, NNV_INVALID, "--model or --case, not both");
     if (g->pairs < fewest || g->pairs > most)
         return nnv_fail(err, NNV_INVALID, "--pairs %" PRIu64 ": expected %" PRIu64 " to %" PRIu64, g->pairs, fewest,
                         most);
-    enum nnv_status st = take_percent("margin", g->margin, 0, &o->margin, err);
+    st = take_percent("margin", g->margin, 0, &o->margin, err);
     if (st == NNV_OK) st = take_percent("detect", g->detect, 0.1, &o->detect, err);
     if (st == NNV_OK && !(o->detect > o->margin))
         st = nnv_fail(err, NNV_INVALID, "--detect %s is not above --margin %s", g->detect, g->margin);
@@ -272,14 +271,24 @@ static void print_json(const struct gate *g) {
         json_decref(ratio);
         json_decref(blocks);
     }
-    if (j) json_dumpf(j, stdout, JSON_INDENT(1));
-    puts("");
+    nnv_cli_print_json(j);
     json_decref(j);
 }
 
+static enum nnv_status gate(void *own, struct nnv_err *err) {
+    struct gate *g = own;
+    g->terminal = isatty(STDERR_FILENO) == 1;
+    enum nnv_status st = take_options(g, err);
+    if (st == NNV_OK) st = nnv_duel_run(&g->work, &g->options, g->cli.arena, &g->result, err);
+    if (g->terminal) fputs("\r\033[K", stderr);
+    if (st != NNV_OK) return st;
+    (g->cli.json ? print_json : print_answer)(g);
+    g->cli.code = exit_code(g);
+    return NNV_OK;
+}
+
 static int run(int argc, char **argv) {
-    struct gate g = {.margin = "1", .detect = "5", .pairs = 512};
-    nnv_cli_defaults(&g.cli);
+    struct gate g = {.cli = nnv_cli_defaults(), .margin = "1", .detect = "5", .pairs = 512};
     g.cli.timeout_ns = UINT64_C(120000000000);
     g.cli.suite = "all";
     g.options.preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED;
@@ -299,19 +308,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_JSON(g.cli),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&g.cli, table, &help, 0, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    g.terminal = isatty(STDERR_FILENO) == 1;
-    g.arena = nnv_arena_new();
-    enum nnv_status st = g.arena ? take_options(&g, &err) : nnv_no_memory(&err);
-    if (st == NNV_OK) st = nnv_duel_run(&g.work, &g.options, g.arena, &g.result, &err);
-    if (g.terminal) fputs("\r\033[K", stderr);
-    if (st == NNV_OK && g.cli.json) print_json(&g);
-    if (st == NNV_OK && !g.cli.json) print_answer(&g);
-    code = st == NNV_OK ? exit_code(&g) : nnv_cli_error(&err);
-    nnv_arena_free(g.arena);
-    return code;
+    return nnv_cli_run(&g.cli, table, &help, 0, argc, argv, gate, &g);
 }
 
 const struct nnv_verb nnv_verb_gate = {"gate", "many runs", "is a driver slower than another?", run};

@@ -191,37 +191,36 @@ static enum nnv_status choose_sink(struct sink *sink, const struct nnv_cli *c, s
     return NNV_OK;
 }
 
+static enum nnv_status import(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    struct sink sink = {.arena = c->arena, .taken = json_object(), .seed = c->seed, .relay = c->relay};
+    enum nnv_status s = sink.taken == NULL ? nnv_no_memory(err) : choose_sink(&sink, c, err);
+    if (s == NNV_OK && c->positional.count == 0)
+        s = nnv_fail(err, NNV_INVALID, "import what? give .example.cpp or .tflite files, or a folder of them");
+    for (int i = 0; s == NNV_OK && i < c->positional.count; i++) s = import_path(&sink, c->positional.item[i], err);
+    if (s == NNV_OK && c->out != NULL && !sink.folder && sink.text.len)
+        s = nnv_file_write_text(NULL, c->out, &sink.text, err);
+    if (s == NNV_OK && c->out != NULL && !c->quiet)
+        printf("%zu %s of %zu files in %s\n", sink.specs, sink.relay ? "Relay programs" : "specs", sink.files, c->out);
+    if (s == NNV_OK && c->out == NULL) s = nnv_cli_print(&sink.text, err);
+    nnv_text_free(&sink.text);
+    json_decref(sink.taken);
+    if (sink.bad) c->code = NNVTS_EXIT_USAGE;
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    bool relay = false;
-    nnv_cli_defaults(&c);
+    struct nnv_cli c = nnv_cli_defaults();
     c.out = NULL;
     const struct nnv_opt table[] = {
         {'o', "out", NNV_OPT_STRING, &c.out, "DIR|FILE", "a folder, or a .jsonl file for all; default: stdout", NULL},
-        {0, "relay", NNV_OPT_FLAG, &relay, NULL, "Relay programs of .tflite files; -o NAME.relay says that, too", NULL},
+        {0, "relay", NNV_OPT_FLAG, &c.relay, NULL, "Relay programs of .tflite files; -o NAME.relay says that, too",
+         NULL},
         NNV_OPTION_SEED(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
-    if (code >= 0) return code;
-
-    struct nnv_err err = {0};
-    struct sink sink = {.arena = nnv_arena_new(), .taken = json_object(), .seed = c.seed, .relay = relay};
-    enum nnv_status s = sink.arena == NULL || sink.taken == NULL ? nnv_no_memory(&err) : NNV_OK;
-    if (s == NNV_OK) s = choose_sink(&sink, &c, &err);
-    if (s == NNV_OK && c.positional.count == 0)
-        s = nnv_fail(&err, NNV_INVALID, "import what? give .example.cpp or .tflite files, or a folder of them");
-    for (int i = 0; s == NNV_OK && i < c.positional.count; i++) s = import_path(&sink, c.positional.item[i], &err);
-    if (s == NNV_OK && c.out == NULL && sink.text.len) fwrite(sink.text.data, 1, sink.text.len, stdout);
-    if (s == NNV_OK && c.out != NULL && !sink.folder && sink.text.len)
-        s = nnv_file_write(c.out, sink.text.data, sink.text.len, &err);
-    if (s == NNV_OK && c.out != NULL && !c.quiet)
-        printf("%zu %s of %zu files in %s\n", sink.specs, sink.relay ? "Relay programs" : "specs", sink.files, c.out);
-    nnv_text_free(&sink.text);
-    json_decref(sink.taken);
-    nnv_arena_free(sink.arena);
-    return s != NNV_OK ? nnv_cli_error(&err) : sink.bad ? NNVTS_EXIT_USAGE : NNVTS_EXIT_PASS;
+    return nnv_cli_run(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv, import, &c);
 }
 
 const struct nnv_verb nnv_verb_import = {"import", "bring tests along",

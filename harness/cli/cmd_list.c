@@ -2,7 +2,7 @@
 /** @file cmd_list.c nnvts list: the cases that a run would judge. */
 #include <stdlib.h>
 
-#include "base/text.h"
+#include "base/json_out.h"
 #include "harness/cli/cli.h"
 #include "randgraph/graph/coverage.h"
 
@@ -16,15 +16,16 @@ static const struct nnv_verb_help help = {
 };
 
 static void print_json(const struct nnv_case *c, struct nnv_text *line) {
+    struct nnv_json_out j = {.text = line};
     nnv_text_clear(line);
-    const struct {
-        const char *name, *value;
-    } members[] = {{"case", c->name}, {"suite", c->suite}, {"op", c->op}, {"type", c->type}, {"tags", c->tags}};
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        nnv_text_addf(line, "%s\"%s\":", i == 0 ? "{" : ",", members[i].name);
-        nnv_text_add_json(line, members[i].value);
-    }
-    nnv_text_addf(line, ",\"level\":%d}", c->level);
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "case", c->name);
+    nnv_json_string(&j, "suite", c->suite);
+    nnv_json_string(&j, "op", c->op);
+    nnv_json_string(&j, "type", c->type);
+    nnv_json_string(&j, "tags", c->tags);
+    nnv_json_raw(&j, "level", "%d", c->level);
+    nnv_json_close(&j, '}');
     if (!line->failed) puts(line->data);
 }
 
@@ -54,10 +55,33 @@ static enum nnv_status print_coverage(const struct nnv_run_config *config, const
     return s;
 }
 
+static enum nnv_status list(void *own, struct nnv_err *err) {
+    const struct nnv_cli *c = own;
+    struct nnv_case_list cases = {.arena = c->arena};
+    struct nnv_run_config config;
+    struct nnv_shard shard = {0};
+    struct nnv_text line = {0};
+    enum nnv_status s = nnv_cli_config(c, c->arena, &config, err);
+    if (s == NNV_OK) s = nnv_cli_cases(c, &config, &cases, err);
+    if (s == NNV_OK) s = nnv_cli_shard(c, false, &cases, &shard, err);
+    if (s == NNV_OK && c->coverage) s = print_coverage(&config, &cases, c->json, err);
+    for (size_t i = 0; s == NNV_OK && !c->coverage && i < cases.count; i++) {
+        const struct nnv_case *k = &cases.item[i];
+        if (c->json)
+            print_json(k, &line);
+        else if (c->verbose)
+            printf("%-60s %s %s %s\n", k->name, k->op, k->type, k->tags);
+        else
+            puts(k->name);
+    }
+    nnv_text_free(&line);
+    nnv_shard_free(&shard);
+    free(cases.item);
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    bool coverage = false;
+    struct nnv_cli c = nnv_cli_defaults();
     const struct nnv_opt table[] = {
         NNV_OPTION_SUITE(c),
         NNV_OPTION_FILTER(c),
@@ -67,39 +91,12 @@ static int run(int argc, char **argv) {
         NNV_OPTION_SEED(c),
         NNV_OPTION_SHARD(c),
         NNV_OPTION_BALANCE(c),
-        {0, "coverage", NNV_OPT_FLAG, &coverage, NULL, "instead, what the graphs of these cases cover", NULL},
+        {0, "coverage", NNV_OPT_FLAG, &c.coverage, NULL, "instead, what the graphs of these cases cover", NULL},
         NNV_OPTION_JSON(c),
         NNV_OPTION_VERBOSE(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);
-    if (code >= 0) return code;
-
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_case_list list = {.arena = arena};
-    struct nnv_run_config config;
-    struct nnv_shard shard = {0};
-    struct nnv_text line = {0};
-    enum nnv_status s = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
-    if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
-    if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
-    if (s == NNV_OK) s = nnv_cli_shard(&c, false, &list, &shard, &err);
-    if (s == NNV_OK && coverage) s = print_coverage(&config, &list, c.json, &err);
-    for (size_t i = 0; s == NNV_OK && !coverage && i < list.count; i++) {
-        const struct nnv_case *k = &list.item[i];
-        if (c.json)
-            print_json(k, &line);
-        else if (c.verbose)
-            printf("%-60s %s %s %s\n", k->name, k->op, k->type, k->tags);
-        else
-            puts(k->name);
-    }
-    nnv_text_free(&line);
-    nnv_shard_free(&shard);
-    free(list.item);
-    nnv_arena_free(arena);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&c, table, &help, 0, argc, argv, list, &c);
 }
 
 const struct nnv_verb nnv_verb_list = {"list", "judge a driver", "list the cases that a run would judge", run};

@@ -152,39 +152,33 @@ static bool make(const char *name, struct nnv_text *t) {
 
 /** One page, into a file of the folder. */
 static enum nnv_status write_page(const char *folder, const char *verb, struct nnv_err *err) {
-    char path[4096];
+    char name[64];
     struct nnv_text t = {0};
-    const int n = snprintf(path, sizeof path, "%s/nnvts%s%s.1", folder, verb ? "-" : "", verb ? verb : "");
+    snprintf(name, sizeof name, "nnvts%s%s.1", verb ? "-" : "", verb ? verb : "");
     make(verb, &t);
-    enum nnv_status s = t.failed ? nnv_no_memory(err) : NNV_OK;
-    if (s == NNV_OK && (n < 0 || (size_t)n >= sizeof path)) s = nnv_fail(err, NNV_INVALID, "--out: too long a path");
-    if (s == NNV_OK) s = nnv_file_create(path, t.data, t.len, err);
+    const enum nnv_status s = nnv_file_write_text(folder, name, &t, err);
     nnv_text_free(&t);
     return s;
 }
 
+static enum nnv_status man(void *own, struct nnv_err *err) {
+    const struct nnv_cli *c = own;
+    const char *name = c->positional.count == 1 ? c->positional.item[0] : NULL;
+    struct nnv_text t = {0};
+    if (c->out == NULL && !make(name, &t))
+        return nnv_fail(err, NNV_INVALID, "no verb '%s' (see them with nnvts --help)", name);
+    if (c->out == NULL) return nnv_cli_print(&t, err);
+    enum nnv_status s = nnv_file_mkdir(c->out, err);
+    if (s == NNV_OK) s = write_page(c->out, NULL, err);
+    for (size_t i = 0; s == NNV_OK && i < nnv_verbs_count; i++) s = write_page(c->out, nnv_verbs[i]->name, err);
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    struct nnv_err err = {0};
-    nnv_cli_defaults(&c);
+    struct nnv_cli c = nnv_cli_defaults();
     c.out = NULL;
     const struct nnv_opt table[] = {NNV_OPTION_OUT(c), NNV_OPTION_END};
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    if (c.out != NULL) {
-        enum nnv_status s = nnv_file_mkdir(c.out, &err);
-        if (s == NNV_OK) s = write_page(c.out, NULL, &err);
-        for (size_t i = 0; s == NNV_OK && i < nnv_verbs_count; i++) s = write_page(c.out, nnv_verbs[i]->name, &err);
-        return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
-    }
-    struct nnv_text t = {0};
-    const char *name = c.positional.count == 1 ? c.positional.item[0] : NULL;
-    enum nnv_status s = NNV_OK;
-    if (!make(name, &t)) s = nnv_fail(&err, NNV_INVALID, "no verb '%s' (see them with nnvts --help)", name);
-    if (s == NNV_OK && t.failed) s = nnv_no_memory(&err);
-    if (s == NNV_OK) fwrite(t.data, 1, t.len, stdout);
-    nnv_text_free(&t);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&c, table, &help, 1, argc, argv, man, &c);
 }
 
 const struct nnv_verb nnv_verb_man = {"man", "nnvts itself", "manual pages", run};

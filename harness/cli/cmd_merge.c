@@ -36,46 +36,43 @@ static enum nnv_status tell(const struct nnv_cli *c, const struct nnv_report *re
     return NNV_OK;
 }
 
-static enum nnv_status make_reports(const struct nnv_cli *c, const struct nnv_merged *merged, int *code,
-                                    struct nnv_err *err) {
+static enum nnv_status make_reports(struct nnv_cli *c, const struct nnv_merged *merged, struct nnv_err *err) {
     struct nnv_report *report = NULL;
     enum nnv_status s = merged->dumps > 0 ? nnv_explain_run(c->out, err) : NNV_OK;
     if (s == NNV_OK) s = nnv_report_load(c->out, &report, err);
     if (s == NNV_OK) s = nnv_report_write(report, merged->records < merged->cases, err);
     if (s == NNV_OK) s = tell(c, report, err);
-    if (s == NNV_OK) *code = (int)nnv_report_exit(report);
+    if (s == NNV_OK) c->code = (int)nnv_report_exit(report);
     nnv_report_free(report);
     return s;
 }
 
+static enum nnv_status merge(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    struct nnv_merged merged;
+    const struct nnv_merge_options options = {
+        .folders = c->positional.item,
+        .count = (size_t)c->positional.count,
+        .out = c->out,
+        .partial = c->partial,
+        .argc = c->argc,
+        .argv = c->argv,
+    };
+    const enum nnv_status s = nnv_merge(&options, &merged, err);
+    if (s == NNV_OK && merged.missing > 0)
+        fprintf(stderr, "nnvts: %zu of %zu shards are missing\n", merged.missing, merged.shards);
+    return s == NNV_OK ? make_reports(c, &merged, err) : s;
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    bool partial = false;
+    struct nnv_cli c = nnv_cli_defaults();
     const struct nnv_opt table[] = {
         NNV_OPTION_OUT(c),
-        {0, "partial", NNV_OPT_FLAG, &partial, NULL, "shards may be missing: their cases are not run", NULL},
+        {0, "partial", NNV_OPT_FLAG, &c.partial, NULL, "shards may be missing: their cases are not run", NULL},
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
-    if (code >= 0) return code;
-
-    struct nnv_err err = {0};
-    struct nnv_merged merged;
-    const struct nnv_merge_options options = {
-        .folders = c.positional.item,
-        .count = (size_t)c.positional.count,
-        .out = c.out,
-        .partial = partial,
-        .argc = argc,
-        .argv = argv,
-    };
-    enum nnv_status s = nnv_merge(&options, &merged, &err);
-    if (s == NNV_OK && merged.missing > 0)
-        fprintf(stderr, "nnvts: %zu of %zu shards are missing\n", merged.missing, merged.shards);
-    if (s == NNV_OK) s = make_reports(&c, &merged, &code, &err);
-    return s == NNV_OK ? code : nnv_cli_error(&err);
+    return nnv_cli_run(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv, merge, &c);
 }
 
 const struct nnv_verb nnv_verb_merge = {"merge", "many runs", "make one run of its shards", run};

@@ -46,43 +46,37 @@ static void describe(const char *folder, json_t *manifest, struct nnv_arena *are
     json_decref(header);
 }
 
+static enum nnv_status pack(void *own, struct nnv_err *err) {
+    const struct nnv_cli *c = own;
+    char folder[4096], path[4200], journal[4200];
+    struct stat st;
+    if (c->positional.count == 0) return nnv_fail(err, NNV_INVALID, "which run? give its folder");
+    snprintf(folder, sizeof folder, "%s", c->positional.item[0]);
+    for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--) folder[n - 1] = '\0';
+    snprintf(journal, sizeof journal, "%s/journal.jsonl", folder);
+    snprintf(path, sizeof path, "%s/bench.json", folder);
+    if (stat(journal, &st) != 0 && stat(path, &st) != 0)
+        return nnv_fail(err, NNV_INVALID, "%s: not the folder of a run: it has no journal.jsonl", folder);
+    snprintf(path, sizeof path, "%s.tar", folder);
+    json_t *manifest = json_pack("{s:s, s:s}", "format", "nnvts-bundle/1", "nnvts", NNVTS_VERSION);
+    if (!manifest) return nnv_no_memory(err);
+    add_hash(manifest, "program_sha256", "/proc/self/exe");
+    describe(folder, manifest, c->arena);
+    const enum nnv_status s = nnv_bundle_write(folder, manifest, c->out ? c->out : path, err);
+    if (s == NNV_OK)
+        printf("%s: %zu files\n", c->out ? c->out : path, json_array_size(json_object_get(manifest, "files")));
+    json_decref(manifest);
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
+    struct nnv_cli c = nnv_cli_defaults();
     c.out = NULL;
     const struct nnv_opt table[] = {
         {'o', "out", NNV_OPT_STRING, &c.out, "FILE", "the archive; default: RUN.tar", NULL},
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    json_t *manifest = json_pack("{s:s, s:s}", "format", "nnvts-bundle/1", "nnvts", NNVTS_VERSION);
-    enum nnv_status s = arena && manifest ? NNV_OK : nnv_no_memory(&err);
-    char folder[4096] = "", path[4200];
-    if (s == NNV_OK && c.positional.count == 0) s = nnv_fail(&err, NNV_INVALID, "which run? give its folder");
-    if (s == NNV_OK) {
-        snprintf(folder, sizeof folder, "%s", c.positional.item[0]);
-        for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--) folder[n - 1] = '\0';
-        struct stat st;
-        char journal[4200];
-        snprintf(journal, sizeof journal, "%s/journal.jsonl", folder);
-        snprintf(path, sizeof path, "%s/bench.json", folder);
-        if (stat(journal, &st) != 0 && stat(path, &st) != 0)
-            s = nnv_fail(&err, NNV_INVALID, "%s: not the folder of a run: it has no journal.jsonl", folder);
-        snprintf(path, sizeof path, "%s.tar", folder);
-    }
-    if (s == NNV_OK) {
-        add_hash(manifest, "program_sha256", "/proc/self/exe");
-        describe(folder, manifest, arena);
-        s = nnv_bundle_write(folder, manifest, c.out ? c.out : path, &err);
-    }
-    if (s == NNV_OK)
-        printf("%s: %zu files\n", c.out ? c.out : path, json_array_size(json_object_get(manifest, "files")));
-    json_decref(manifest);
-    nnv_arena_free(arena);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&c, table, &help, 1, argc, argv, pack, &c);
 }
 
 const struct nnv_verb nnv_verb_pack = {"pack", "many runs", "a run as one file to hand in", run};

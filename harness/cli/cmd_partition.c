@@ -34,7 +34,6 @@ struct command {
     int select;
     uint64_t states;
     bool text;
-    struct nnv_arena *arena;
     const char *names[MOST_TARGETS]; /**< of --targets */
     size_t n_names;
     struct nnv_convert_support *trial; /**< NULL: the converter is not asked */
@@ -46,13 +45,13 @@ static enum nnv_status read_file(const struct command *x, const char *path, size
     char *read = NULL;
     enum nnv_status s = nnv_file_read(path, limit, &read, size, err);
     if (s != NNV_OK) return s;
-    *data = nnv_arena_copy(x->arena, read, *size + 1);
+    *data = nnv_arena_copy(x->c.arena, read, *size + 1);
     free(read);
     return *data ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
 }
 
 static enum nnv_status split_targets(struct command *x, struct nnv_err *err) {
-    char *list = x->targets ? nnv_arena_strdup(x->arena, x->targets) : NULL, *rest = list;
+    char *list = x->targets ? nnv_arena_strdup(x->c.arena, x->targets) : NULL, *rest = list;
     if (x->targets && !list) return nnv_no_memory(err);
     for (char *name; list && (name = strsep(&rest, ","));) {
         if (*name == '\0' || strchr(name, '.'))
@@ -71,7 +70,7 @@ static enum nnv_status split_targets(struct command *x, struct nnv_err *err) {
 static enum nnv_status load_module(const struct command *x, struct nnv_relay_module **m, struct nnv_err *err) {
     struct nnv_relay_program p;
     enum nnv_status s =
-        nnv_relay_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->arena, &p, err);
+        nnv_relay_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->c.arena, &p, err);
     *m = p.m;
     return s == NNV_OK ? nnv_relay_infer(*m, err) : s;
 }
@@ -81,7 +80,7 @@ static enum nnv_status warn_of_entries(const struct command *x, const struct nnv
                                        struct nnv_err *err) {
     struct nnv_lint *found;
     size_t n;
-    enum nnv_status s = nnv_pattern_lint(table, x->arena, &found, &n, err);
+    enum nnv_status s = nnv_pattern_lint(table, x->c.arena, &found, &n, err);
     for (size_t i = 0; s == NNV_OK && i < n; i++)
         fprintf(stderr, "nnvts: %s: [%zu]: %s\n", x->patterns, found[i].entry, found[i].text);
     return s;
@@ -92,19 +91,19 @@ static enum nnv_status merge_composites(const struct command *x, struct nnv_rela
     struct nnv_pattern_table table;
     size_t len;
     const char *known = nnv_shipped_table(x->patterns, &len);
-    enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->arena, &table, err)
-                              : nnv_pattern_load(x->patterns, x->arena, &table, err);
+    enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->c.arena, &table, err)
+                              : nnv_pattern_load(x->patterns, x->c.arena, &table, err);
     if (s == NNV_OK && !known) s = warn_of_entries(x, &table, err);
     return s == NNV_OK ? nnv_merge_composite(m, &table, err) : s;
 }
 
 static enum nnv_status read_support(const struct command *x, struct nnv_support **out, struct nnv_err *err) {
-    char *text = nnv_arena_strdup(x->arena, "[]");
+    char *text = nnv_arena_strdup(x->c.arena, "[]");
     size_t len = 2;
     enum nnv_status s = text ? NNV_OK : nnv_no_memory(err);
     if (s == NNV_OK && x->supported) s = read_file(x, x->supported, LONGEST_TABLE, &text, &len, err);
     if (s != NNV_OK) return s;
-    return nnv_support_read(text, len, x->supported ? x->supported : "no list", x->names, x->n_names, x->arena, out,
+    return nnv_support_read(text, len, x->supported ? x->supported : "no list", x->names, x->n_names, x->c.arena, out,
                             err);
 }
 
@@ -112,7 +111,7 @@ static enum nnv_status read_prune(const struct command *x, struct nnv_prune *out
     char *text;
     size_t len;
     enum nnv_status s = read_file(x, x->prune, LONGEST_TABLE, &text, &len, err);
-    return s == NNV_OK ? nnv_prune_read(text, len, x->prune, x->arena, out, err) : s;
+    return s == NNV_OK ? nnv_prune_read(text, len, x->prune, x->c.arena, out, err) : s;
 }
 
 /** What the converter says of one of several targets: of those that are not nnapi, nothing. */
@@ -166,8 +165,8 @@ static enum nnv_status find_support(struct command *x, struct nnv_relay_module *
     struct nnv_err untyped = {0};
     enum nnv_status s = nnv_relay_check(m, &untyped);
     if (s != NNV_OK && x->cost) return nnv_relay_check(m, err);
-    struct trial *t = NNV_NEW(x->arena, struct trial, 1);
-    x->trial = nnv_convert_support_new(m, &options, x->arena);
+    struct trial *t = NNV_NEW(x->c.arena, struct trial, 1);
+    x->trial = nnv_convert_support_new(m, &options, x->c.arena);
     if (!x->trial || !t) return nnv_no_memory(err);
     *t = (struct trial){x, nnv_convert_annotator(x->trial)};
     *out = (struct nnv_annotator){.targets = x->n_names ? x->names : nnapi,
@@ -185,7 +184,7 @@ static enum nnv_status read_cost(const struct command *x, struct nnv_cost_model 
     size_t len = 0;
     enum nnv_status s = NNV_OK;
     if (strcmp(x->cost, "default") != 0) s = read_file(x, x->cost, LONGEST_TABLE, &text, &len, err);
-    return s == NNV_OK ? nnv_cost_read(text, len, x->cost, x->arena, out, err) : s;
+    return s == NNV_OK ? nnv_cost_read(text, len, x->cost, x->c.arena, out, err) : s;
 }
 
 static void print(const struct command *x, const struct nnv_relay_module *m, const struct nnv_partition *result,
@@ -258,12 +257,14 @@ static enum nnv_status write_page(struct command *x, struct nnv_partition_report
     report->divide_with = divide_with;
     report->ctx = &more;
     enum nnv_status s = nnv_report_page(report, m, result, &page, err);
-    if (s == NNV_OK) s = nnv_file_create(x->html, page.data, page.len, err);
+    if (s == NNV_OK) s = nnv_file_write_text(NULL, x->c.html, &page, err);
     nnv_text_free(&page);
     return s;
 }
 
-static enum nnv_status partition(struct command *x, struct nnv_text *out, struct nnv_err *err) {
+static enum nnv_status partition(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    struct nnv_text out = {0};
     struct nnv_relay_module *m = NULL;
     struct nnv_annotator annotator;
     struct nnv_prune prune = {0};
@@ -273,7 +274,7 @@ static enum nnv_status partition(struct command *x, struct nnv_text *out, struct
                                            .method = (enum nnv_cost_method)x->select,
                                            .most_states = x->states,
                                            .gains = true,
-                                           .arena = x->arena};
+                                           .arena = x->c.arena};
     enum nnv_status s = split_targets(x, err);
     if (s == NNV_OK && x->prune) s = read_prune(x, &prune, err);
     if (s == NNV_OK && x->cost) s = read_cost(x, &model, err);
@@ -285,21 +286,20 @@ static enum nnv_status partition(struct command *x, struct nnv_text *out, struct
     }
     struct nnv_prune rules = prune;
     struct nnv_partition_report report = {
-        .arena = x->arena, .trial = x->trial, .select = prune.select, .select_ctx = &selection};
-    if (x->html) {
+        .arena = x->c.arena, .trial = x->trial, .select = prune.select, .select_ctx = &selection};
+    if (x->c.html) {
         rules.select = nnv_report_watch;
         rules.select_ctx = &report;
     }
     s = nnv_partition(m, &annotator, &rules, &result, err);
-    if (s == NNV_OK && x->html) s = write_page(x, &report, m, &result, &selection, &prune, err);
+    if (s == NNV_OK && x->c.html) s = write_page(x, &report, m, &result, &selection, &prune, err);
     if (s != NNV_OK) return s;
-    print(x, m, &result, &selection, out);
-    return out->failed ? nnv_no_memory(err) : NNV_OK;
+    print(x, m, &result, &selection, &out);
+    return nnv_cli_print(&out, err);
 }
 
 static int run(int argc, char **argv) {
-    struct command x = {.select = NNV_COST_EXACT};
-    nnv_cli_defaults(&x.c);
+    struct command x = {.c = nnv_cli_defaults(), .select = NNV_COST_EXACT};
     const struct nnv_opt table[] = {
         {0, "patterns", NNV_OPT_STRING, &x.patterns, "P.json|nnapi|onednn", "pattern table, or one that nnvts has",
          NULL},
@@ -315,22 +315,12 @@ static int run(int argc, char **argv) {
         {0, "states", NNV_OPT_U64, &x.states, "N", "what the search may look at; default: 2000000", NULL},
         {0, "params", NNV_OPT_STRING, &x.params, "FILE",
          "values of parameters, .params or .json: they become constants", NULL},
-        {0, "html", NNV_OPT_STRING, &x.html, "FILE", "write a page: the program before and after, regions, refusals",
-         NULL},
+        NNV_OPTION_HTML(x.c, "write a page: the program before and after, regions, refusals"),
         {0, "text", NNV_OPT_FLAG, &x.text, NULL, "print the divided program as Relay text", NULL},
         NNV_OPTION_JSON(x.c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    struct nnv_text out = {0};
-    x.arena = nnv_arena_new();
-    enum nnv_status s = x.arena ? partition(&x, &out, &err) : nnv_no_memory(&err);
-    if (s == NNV_OK) fwrite(out.data, 1, out.len, stdout);
-    nnv_text_free(&out);
-    nnv_arena_free(x.arena);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&x.c, table, &help, 1, argc, argv, partition, &x);
 }
 
 const struct nnv_verb nnv_verb_partition = {"partition", "compile models",

@@ -157,9 +157,21 @@ static enum nnv_status plan(struct nnv_answering *in, struct nnv_err *err) {
     return s;
 }
 
+/** Asks for the plan in a process of its own. */
+static enum nnv_status ask_plan(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    struct nnv_ask ask = {.answer = plan, .context = x, .timeout_ns = x->c.timeout_ns, .keep_streams = true};
+    enum nnv_status s = nnv_ask(&ask, err);
+    if (s == NNV_OK && !ask.complete && ask.end.timed_out)
+        s = nnv_fail(err, NNV_INVALID, "a driver took longer than --timeout to answer");
+    else if (s == NNV_OK && !ask.complete)
+        s = nnv_fail(err, NNV_INVALID, "a driver crashed: its process %s; try the drivers one by one", ask.how);
+    nnv_ask_free(&ask);
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct command x = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER};
-    nnv_cli_defaults(&x.c);
+    struct command x = {.c = nnv_cli_defaults(), .preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER};
     const struct nnv_opt table[] = {
         {0, "drivers", NNV_OPT_STRING, &x.drivers, "A,B,...",
          "drivers as of --driver, in order; default: those that the runtime finds (NNVTS_DRIVERS)", NULL},
@@ -172,17 +184,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_JSON(x.c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    struct nnv_ask ask = {.answer = plan, .context = &x, .timeout_ns = x.c.timeout_ns, .keep_streams = true};
-    enum nnv_status s = nnv_ask(&ask, &err);
-    if (s == NNV_OK && !ask.complete && ask.end.timed_out)
-        s = nnv_fail(&err, NNV_INVALID, "a driver took longer than --timeout to answer");
-    else if (s == NNV_OK && !ask.complete)
-        s = nnv_fail(&err, NNV_INVALID, "a driver crashed: its process %s; try the drivers one by one", ask.how);
-    nnv_ask_free(&ask);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&x.c, table, &help, 1, argc, argv, ask_plan, &x);
 }
 
 const struct nnv_verb nnv_verb_plan = {"plan", "look things up", "how the runtime divides a model between drivers",

@@ -29,7 +29,6 @@ struct command {
     const char *connect, *key_file, *params, *patterns, *host;
     bool no_regions;
     uint64_t time_ns;
-    struct nnv_arena *arena;
     struct nnv_remote remote;
     struct nnv_stopwatch host_watch;
     struct nnv_profiler profiler;
@@ -39,8 +38,8 @@ static enum nnv_status merge_composites(struct command *x, struct nnv_relay_modu
     struct nnv_pattern_table table;
     size_t len;
     const char *known = nnv_shipped_table(x->patterns, &len);
-    enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->arena, &table, err)
-                              : nnv_pattern_load(x->patterns, x->arena, &table, err);
+    enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->c.arena, &table, err)
+                              : nnv_pattern_load(x->patterns, x->c.arena, &table, err);
     if (s == NNV_OK) s = nnv_merge_composite(m, &table, err);
     return s == NNV_OK ? nnv_relay_check(m, err) : s;
 }
@@ -48,7 +47,7 @@ static enum nnv_status merge_composites(struct command *x, struct nnv_relay_modu
 static enum nnv_status load(struct command *x, struct nnv_err *err) {
     struct nnv_relay_program p;
     enum nnv_status s =
-        nnv_relay_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->arena, &p, err);
+        nnv_relay_program_read(x->c.positional.count ? x->c.positional.item[0] : NULL, x->params, x->c.arena, &p, err);
     struct nnv_relay_module *m = p.m;
     if (s == NNV_OK) s = nnv_relay_check(m, err);
     for (size_t f = 0; s == NNV_OK && f < m->n_functions; f++) s = nnv_graph_form(m, m->functions[f].expr, err);
@@ -60,11 +59,11 @@ static enum nnv_status load(struct command *x, struct nnv_err *err) {
 /* The driver behind an argument, here. */
 static enum nnv_status open_here(struct command *x, const char *driver, struct nnv_stopwatch *w,
                                  struct nnv_driver_info *info, struct nnv_err *err) {
-    enum nnv_status s = nnv_client_resolve(driver, x->arena, &w->timing.path, &w->timing.options, err);
+    enum nnv_status s = nnv_client_resolve(driver, x->c.arena, &w->timing.path, &w->timing.options, err);
     w->timing.time_ns = x->time_ns;
     w->timing.timeout_ns = x->c.timeout_ns;
     return s == NNV_OK ? nnv_driver_probe(w->timing.path, w->timing.options, nnv_opening_ns(x->c.timeout_ns, 0),
-                                          x->arena, info, err)
+                                          x->c.arena, info, err)
                        : s;
 }
 
@@ -101,7 +100,7 @@ static void told(void *context, const char *key, const json_t *record) {
     fflush(stdout);
 }
 
-static enum nnv_status profile(struct command *x, json_t **source, struct nnv_err *err) {
+static enum nnv_status measure(struct command *x, json_t **source, struct nnv_err *err) {
     struct nnv_driver_info info;
     enum nnv_status s = load(x, err);
     if (s == NNV_OK) s = open_target(x, source, err);
@@ -123,11 +122,19 @@ static enum nnv_status profile(struct command *x, json_t **source, struct nnv_er
     return s;
 }
 
+static enum nnv_status profile(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    json_t *source = NULL;
+    const enum nnv_status s = measure(x, &source, err);
+    nnv_remote_close(&x->remote);
+    json_decref(source);
+    json_decref(x->profiler.file);
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct command x = {.host = "static", .time_ns = 200000000, .remote = {.fd = -1}};
-    nnv_cli_defaults(&x.c);
+    struct command x = {.c = nnv_cli_defaults(), .host = "static", .time_ns = 200000000, .remote = {.fd = -1}};
     x.c.out = "profile.json";
-    if (!x.c.timeout_ns) x.c.timeout_ns = UINT64_C(60000000000);
     const struct nnv_opt table[] = {
         {0, "connect", NNV_OPT_STRING, &x.connect, "HOST:PORT", "where nnvts serve waits", NULL},
         NNV_OPTION_DRIVER(x.c),
@@ -145,17 +152,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_QUIET(x.c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    json_t *source = NULL;
-    x.arena = nnv_arena_new();
-    enum nnv_status s = x.arena ? profile(&x, &source, &err) : nnv_no_memory(&err);
-    nnv_remote_close(&x.remote);
-    json_decref(source);
-    json_decref(x.profiler.file);
-    nnv_arena_free(x.arena);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&x.c, table, &help, 1, argc, argv, profile, &x);
 }
 
 const struct nnv_verb nnv_verb_profile = {"profile", "compile models",

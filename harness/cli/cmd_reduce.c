@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/text.h"
+#include "base/json_out.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/dump.h"
 #include "harness/runner/signals.h"
@@ -41,11 +41,11 @@ static bool on_progress(void *context, const struct nnv_spec *best, size_t candi
 }
 
 /** Where the results go, without ".json"; arena's. */
-static const char *stem_of(const struct nnv_cli *c, struct nnv_arena *arena) {
+static const char *stem_of(const struct nnv_cli *c) {
     const char *path = c->out != NULL ? c->out : c->positional.item[0];
     size_t n = strlen(path);
     if (n > 5 && strcmp(path + n - 5, ".json") == 0) n -= 5;
-    return nnv_arena_printf(arena, "%.*s%s", (int)n, path, c->out != NULL ? "" : ".reduced");
+    return nnv_arena_printf(c->arena, "%.*s%s", (int)n, path, c->out != NULL ? "" : ".reduced");
 }
 
 static enum nnv_status write_results(const struct nnv_spec *spec, enum nnv_precision precision, const char *stem,
@@ -60,98 +60,84 @@ static enum nnv_status write_results(const struct nnv_spec *spec, enum nnv_preci
     return st;
 }
 
-static void print_json(const struct nnv_reduction *r, const struct nnv_extent *was, const struct nnv_extent *is,
-                       const char *signature, const char *stem, double seconds) {
-    struct nnv_text t = {0};
-    nnv_text_add(&t, "{\"signature\":");
-    nnv_text_add_json(&t, signature);
-    nnv_text_addf(&t, ",\"before\":{\"operations\":%u,\"elements\":%zu,\"bytes\":%zu}", was->operations, was->elements,
-                  was->bytes);
-    nnv_text_addf(&t, ",\"after\":{\"operations\":%u,\"elements\":%zu,\"bytes\":%zu}", is->operations, is->elements,
-                  is->bytes);
-    nnv_text_addf(&t, ",\"candidates\":%zu,\"seconds\":%.3f,\"complete\":%s,\"spec\":", r->candidates, seconds,
-                  r->complete ? "true" : "false");
-    struct nnv_text path = {0};
-    nnv_text_addf(&path, "%s.json", stem);
-    nnv_text_add_json(&t, path.data);
-    nnv_text_free(&path);
-    nnv_text_add(&t, "}");
-    puts(t.data != NULL ? t.data : "{}");
-    nnv_text_free(&t);
+static void add_extent(struct nnv_json_out *j, const char *name, struct nnv_extent e) {
+    nnv_json_open(j, name, '{');
+    nnv_json_uint(j, "operations", e.operations);
+    nnv_json_uint(j, "elements", e.elements);
+    nnv_json_uint(j, "bytes", e.bytes);
+    nnv_json_close(j, '}');
 }
 
-static void print_summary(const struct nnv_cli *c, const struct nnv_reduction *r, const struct nnv_spec *before,
-                          const char *stem, double seconds) {
+static enum nnv_status print_summary(const struct nnv_cli *c, const struct nnv_reduction *r,
+                                     const struct nnv_spec *before, const char *stem, double seconds,
+                                     struct nnv_err *err) {
     const struct nnv_extent was = nnv_spec_extent(before), is = nnv_spec_extent(r->spec);
     char signature[NNV_OPINION_REASON + 32];
+    const char *path = nnv_arena_printf(c->arena, "%s.json", stem);
+    struct nnv_text t = {0};
+    struct nnv_json_out j = {.text = &t};
     nnv_signature_text(&r->after, signature);
     if (c->json) {
-        print_json(r, &was, &is, signature, stem, seconds);
-        return;
+        nnv_json_open(&j, NULL, '{');
+        nnv_json_string(&j, "signature", signature);
+        add_extent(&j, "before", was);
+        add_extent(&j, "after", is);
+        nnv_json_uint(&j, "candidates", r->candidates);
+        nnv_json_raw(&j, "seconds", "%.3f", seconds);
+        nnv_json_bool(&j, "complete", r->complete);
+        nnv_json_string(&j, "spec", path);
+        nnv_json_close(&j, '}');
+        nnv_text_add(&t, "\n");
+        return nnv_cli_print(&t, err);
     }
     printf("%s\n     %u -> %u operations, %zu -> %zu elements, %zu -> %zu bytes; %zu candidates in %.1f s%s\n",
            signature, was.operations, is.operations, was.elements, is.elements, was.bytes, is.bytes, r->candidates,
            seconds, r->complete ? "" : " (stopped before the end)");
     printf("     spec %s.json   graph %s.dot   C %s.c\n", stem, stem, stem);
     printf("     again: nnvts replay %s.json --driver %s\n", stem, c->driver);
+    return NNV_OK;
 }
 
-static enum nnv_status reduce(const struct nnv_cli *c, uint64_t total_ns, struct nnv_arena *arena, bool *interrupted,
-                              struct nnv_err *err) {
-    struct nnv_run_config config;
+static enum nnv_status reduce(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
     struct nnv_spec *spec = NULL;
-    enum nnv_precision precision;
-    enum nnv_status st = nnv_cli_subject(c, arena, &config, &spec, &precision, err);
+    struct nnv_oracle oracle;
+    enum nnv_status st = nnv_cli_subject(c, &spec, &oracle, err);
     if (st != NNV_OK) return st;
     struct live live = {.shown = isatty(STDERR_FILENO) && !c->quiet, .start_ns = nnv_now_ns()};
-    const struct nnv_oracle oracle = {.path = config.driver_path,
-                                      .options = config.driver_options,
-                                      .precision = precision,
-                                      .timeout_ns = c->timeout_ns};
     const struct nnv_reduce_options options = {
-        .oracle = &oracle, .total_ns = total_ns, .context = &live, .progress = on_progress};
+        .oracle = &oracle, .total_ns = c->budget_ns, .context = &live, .progress = on_progress};
     struct nnv_reduction reduction;
     struct nnv_signals signals;
     nnv_signals_take(&signals, NULL);
-    st = nnv_reduce(spec, &options, arena, &reduction, err);
-    *interrupted = nnv_signals_interrupts() > 0;
+    st = nnv_reduce(spec, &options, c->arena, &reduction, err);
+    if (nnv_signals_interrupts() > 0) c->code = 130;
     nnv_signals_give_back(&signals);
     if (live.shown) fputs("\r\033[K", stderr);
     if (st != NNV_OK) return st;
-    const char *stem = stem_of(c, arena);
-    double seconds = (double)(nnv_now_ns() - live.start_ns) / 1e9;
-    st = write_results(reduction.spec, precision, stem, arena, err);
-    if (st == NNV_OK) print_summary(c, &reduction, spec, stem, seconds);
-    return st;
+    const char *stem = stem_of(c);
+    const double seconds = (double)(nnv_now_ns() - live.start_ns) / 1e9;
+    st = write_results(reduction.spec, oracle.precision, stem, c->arena, err);
+    return st == NNV_OK ? print_summary(c, &reduction, spec, stem, seconds, err) : st;
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
+    struct nnv_cli c = nnv_cli_defaults();
+    c.budget_ns = UINT64_C(60000000000);
     c.out = NULL;
-    uint64_t total_ns = UINT64_C(60000000000);
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
         NNV_OPTION_VIA(c),
         {'o', "out", NNV_OPT_STRING, &c.out, "FILE", "the reduced spec, by default DUMP with .reduced.json", NULL},
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
-        {0, "timeout-total", NNV_OPT_SECONDS, &total_ns, "S", "seconds for everything", NULL},
+        {0, "timeout-total", NNV_OPT_SECONDS, &c.budget_ns, "S", "seconds for everything", NULL},
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_PRECISION(c),
         NNV_OPTION_JSON(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
-    bool interrupted = false;
-    if (st == NNV_OK) st = reduce(&c, total_ns, arena, &interrupted, &err);
-    nnv_arena_free(arena);
-    if (st != NNV_OK) return nnv_cli_error(&err);
-    return interrupted ? 130 : NNVTS_EXIT_PASS;
+    return nnv_cli_run(&c, table, &help, 1, argc, argv, reduce, &c);
 }
 
 const struct nnv_verb nnv_verb_reduce = {"reduce", "understand a failure", "make a failing spec smaller", run};

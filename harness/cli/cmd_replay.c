@@ -43,8 +43,8 @@ static int report(const char *record, bool json) {
     return code;
 }
 
-/** Replays the specs of one file; *code becomes the worst exit code. */
-static enum nnv_status replay_file(struct nnv_cli *c, const char *path, int *code, struct nnv_err *err) {
+/** Replays the specs of one file; c->code becomes the worst exit code. */
+static enum nnv_status replay_file(struct nnv_cli *c, const char *path, struct nnv_err *err) {
     struct nnv_run_config config;
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_case_list list = {.arena = arena};
@@ -57,7 +57,7 @@ static enum nnv_status replay_file(struct nnv_cli *c, const char *path, int *cod
         s = nnv_run_one(&config, &list.item[i], &record, err);
         if (s == NNV_OK) {
             int one = report(record, c->json);
-            if (one > *code) *code = one;
+            if (one > c->code) c->code = one;
         }
         free(record);
     }
@@ -66,28 +66,25 @@ static enum nnv_status replay_file(struct nnv_cli *c, const char *path, int *cod
     return s;
 }
 
+static enum nnv_status replay(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    if (c->positional.count == 0)
+        return nnv_fail(
+            err, NNV_INVALID,
+            "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
+    enum nnv_status s = nnv_cli_need_driver(c, err);
+    for (int i = 0; s == NNV_OK && i < c->positional.count; i++) s = replay_file(c, c->positional.item[i], err);
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
+    struct nnv_cli c = nnv_cli_defaults();
     c.suite = "spec";
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),  NNV_OPTION_VIA(c),  NNV_OPTION_FILTER(c), NNV_OPTION_PRECISION(c),
         NNV_OPTION_TIMEOUT(c), NNV_OPTION_JSON(c), NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
-    if (code >= 0) return code;
-
-    struct nnv_err err = {0};
-    enum nnv_status s = NNV_OK;
-    if (c.positional.count == 0)
-        s = nnv_fail(
-            &err, NNV_INVALID,
-            "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
-    if (s == NNV_OK && c.driver == NULL)
-        s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
-    code = NNVTS_EXIT_PASS;
-    for (int i = 0; s == NNV_OK && i < c.positional.count; i++) s = replay_file(&c, c.positional.item[i], &code, &err);
-    return s == NNV_OK ? code : nnv_cli_error(&err);
+    return nnv_cli_run(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv, replay, &c);
 }
 
 const struct nnv_verb nnv_verb_replay = {"replay", "understand a failure", "run a dumped or hand-written spec again",

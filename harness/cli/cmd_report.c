@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "harness/cli/cli.h"
-#include "harness/cli/expectations.h"
 #include "reports/bench.h"
 #include "reports/forms/forms.h"
 #include "reports/report.h"
@@ -26,65 +25,66 @@ static const struct nnv_verb_help help = {
 
 static void tell(const char *folder) { printf("report: %s/report.html   junit: %s/junit.xml\n", folder, folder); }
 
-static int report_bench(const char *folder) {
-    struct nnv_err err = {0};
+static enum nnv_status report_bench(struct nnv_cli *c, const char *folder, struct nnv_err *err) {
     struct nnv_bench_sheet *sheet = NULL;
-    enum nnv_status s = nnv_bench_load(folder, &sheet, &err);
-    if (s == NNV_OK) s = nnv_bench_html(sheet, &err);
-    if (s == NNV_OK) s = nnv_bench_junit(sheet, &err);
-    int code = s == NNV_OK ? (int)nnv_bench_exit(sheet) : nnv_cli_error(&err);
+    enum nnv_status s = nnv_bench_load(folder, &sheet, err);
+    if (s == NNV_OK) s = nnv_bench_html(sheet, err);
+    if (s == NNV_OK) s = nnv_bench_junit(sheet, err);
+    if (s == NNV_OK) c->code = (int)nnv_bench_exit(sheet);
     if (s == NNV_OK) tell(folder);
     nnv_bench_free(sheet);
-    return code;
+    return s;
 }
 
 /** Writes a form to the file, or to stdout. A file that could not be written whole is removed. */
-static int report_form(const char *folder, enum nnv_report_form form, const char *path) {
-    struct nnv_err err = {0};
+static enum nnv_status report_form(const char *folder, enum nnv_report_form form, const char *path,
+                                   struct nnv_err *err) {
     FILE *to = path ? fopen(path, "we") : stdout;
-    if (to == NULL) return nnv_fail(&err, NNV_INVALID, "%s: %s", path, strerror(errno)), nnv_cli_error(&err);
-    enum nnv_status s = nnv_form_write(form, folder, to, &err);
-    if (path && fclose(to) != 0 && s == NNV_OK) s = nnv_fail(&err, NNV_IO, "%s: %s", path, strerror(errno));
-    if (s == NNV_OK) return NNVTS_EXIT_PASS;
-    if (path) remove(path);
-    return nnv_cli_error(&err);
+    if (to == NULL) return nnv_fail(err, NNV_INVALID, "%s: %s", path, strerror(errno));
+    enum nnv_status s = nnv_form_write(form, folder, to, err);
+    if (path && fclose(to) != 0 && s == NNV_OK) s = nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno));
+    if (path && s != NNV_OK) remove(path);
+    return s;
+}
+
+struct command {
+    struct nnv_cli c;
+    const char *to;
+    int form;
+    struct nnv_opt_list expect;
+    struct nnv_expectations expectations;
+};
+
+static enum nnv_status report(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    const char *folder = x->c.positional.count == 1 ? x->c.positional.item[0] : x->c.out;
+    struct nnv_report *r = NULL;
+    enum nnv_status s = NNV_OK;
+    if (x->to != NULL && x->form < 0) return nnv_fail(err, NNV_INVALID, "--out is of --format");
+    if (x->form >= 0) return report_form(folder, (enum nnv_report_form)x->form, x->to, err);
+    if (nnv_bench_is(folder)) return report_bench(&x->c, folder, err);
+    if (x->expect.count > 0) s = nnv_cli_judge_anew(folder, &x->expect, &x->expectations, err);
+    if (s == NNV_OK) s = nnv_report_load(folder, &r, err);
+    if (s == NNV_OK) s = nnv_report_write(r, nnv_report_count(r, NNVTS_NOTRUN) > 0, err);
+    if (s == NNV_OK) {
+        x->c.code = (int)nnv_report_exit(r);
+        tell(folder);
+    }
+    nnv_report_free(r);
+    nnv_expect_free(&x->expectations);
+    return s;
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    const char *to = NULL;
-    int form = -1;
-    nnv_cli_defaults(&c);
-    struct nnv_opt_list expect = {0};
-    struct nnv_expectations expectations = {0};
+    struct command x = {.c = nnv_cli_defaults(), .form = -1};
     const struct nnv_opt table[] = {
-        NNV_OPTION_EXPECT(expect),
-        NNV_OPTION_STRICT(expectations),
-        {0, "format", NNV_OPT_CHOICE, &form, "F", "another form, for other programs", nnv_form_names},
-        {'o', "out", NNV_OPT_STRING, &to, "FILE", "where that form goes; default: stdout", NULL},
+        NNV_OPTION_EXPECT(x.expect),
+        NNV_OPTION_STRICT(x.expectations),
+        {0, "format", NNV_OPT_CHOICE, &x.form, "F", "another form, for other programs", nnv_form_names},
+        {'o', "out", NNV_OPT_STRING, &x.to, "FILE", "where that form goes; default: stdout", NULL},
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-
-    const char *folder = c.positional.count == 1 ? c.positional.item[0] : c.out;
-    struct nnv_err err = {0};
-    if (to != NULL && form < 0 && nnv_fail(&err, NNV_INVALID, "--out is of --format") != NNV_OK)
-        return nnv_cli_error(&err);
-    if (form >= 0) return report_form(folder, (enum nnv_report_form)form, to);
-    if (nnv_bench_is(folder)) return report_bench(folder);
-    struct nnv_report *report = NULL;
-    enum nnv_status s = NNV_OK;
-    if (expect.count > 0) s = nnv_cli_judge_anew(folder, &expect, &expectations, &err);
-    if (s == NNV_OK) s = nnv_report_load(folder, &report, &err);
-    if (s == NNV_OK) s = nnv_report_write(report, nnv_report_count(report, NNVTS_NOTRUN) > 0, &err);
-    if (s == NNV_OK) {
-        code = (int)nnv_report_exit(report);
-        tell(folder);
-    }
-    nnv_report_free(report);
-    nnv_expect_free(&expectations);
-    return s == NNV_OK ? code : nnv_cli_error(&err);
+    return nnv_cli_run(&x.c, table, &help, 1, argc, argv, report, &x);
 }
 
 const struct nnv_verb nnv_verb_report = {"report", "many runs", "make the reports of a run again", run};

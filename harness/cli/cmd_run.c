@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/explain_run.h"
-#include "harness/cli/expectations.h"
 #include "harness/runner/flakes_run.h"
 #include "reports/compare/compare.h"
 #include "reports/forms/forms.h"
@@ -35,7 +34,7 @@ static const uint64_t FLAKES_NS = 2000000000;
 
 /** What the observer needs. */
 struct view {
-    const struct nnv_cli *cli;
+    struct nnv_cli *cli;
     struct nnv_console *console;
     int format; /* enum nnv_report_form, or -1 */
     struct nnv_form_writer *form;
@@ -81,7 +80,7 @@ static void on_tick(void *context) {
 }
 
 /** Makes all reports of the folder and prints the closing lines. */
-static enum nnv_status reports(struct view *v, bool interrupted, double seconds, int *code, struct nnv_err *err) {
+static enum nnv_status reports(struct view *v, bool interrupted, double seconds, struct nnv_err *err) {
     struct nnv_report *report = NULL;
     struct nnv_text since = {0};
     enum nnv_status s = interrupted ? NNV_OK : nnv_explain_run(v->cli->out, err);
@@ -91,7 +90,7 @@ static enum nnv_status reports(struct view *v, bool interrupted, double seconds,
     if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds);
     if (s == NNV_OK && v->console != NULL && since.len > 0) printf("since %s: %s\n", v->baseline, since.data);
     nnv_text_free(&since);
-    if (s == NNV_OK) *code = (int)nnv_report_exit(report);
+    if (s == NNV_OK) v->cli->code = (int)nnv_report_exit(report);
     nnv_report_free(report);
     if (v->form != NULL) {
         enum nnv_status ended = nnv_form_finish(v->form, v->cli->out, err);
@@ -115,7 +114,7 @@ static enum nnv_status set_repeats(struct nnv_run_config *config, uint64_t repea
 
 /** Runs the cases, tries failures again, and reports whatever was judged, also after a failure. */
 static enum nnv_status judge(struct view *view, const struct nnv_run_options *o, uint64_t flakes_ns, bool *interrupted,
-                             int *code, struct nnv_err *err) {
+                             struct nnv_err *err) {
     const uint64_t start = nnv_now_ns();
     enum nnv_status s = nnv_run(o, interrupted, err);
     if (s == NNV_OK && view->err.status != NNV_OK) {
@@ -128,106 +127,106 @@ static enum nnv_status judge(struct view *view, const struct nnv_run_options *o,
                                                     flakes_ns > FLAKES_NS ? NNV_FLAKES_MOST : NNV_FLAKES_FEW},
                        err);
     struct nnv_err report_err = {0};
-    *code = NNVTS_EXIT_ERROR;
+    view->cli->code = NNVTS_EXIT_ERROR;
     if (view->console == NULL && view->form == NULL && !view->cli->json) return s;
     const double seconds = (double)(nnv_now_ns() - start) / 1e9;
-    enum nnv_status r = reports(view, *interrupted || s != NNV_OK, seconds, code, &report_err);
+    enum nnv_status r = reports(view, *interrupted || s != NNV_OK, seconds, &report_err);
     if (s != NNV_OK || r == NNV_OK) return s;
     *err = report_err;
     return r;
 }
 
-static int run(int argc, char **argv) {
+struct command {
     struct nnv_cli c;
-    struct view view = {.cli = &c, .format = -1};
-    nnv_cli_defaults(&c);
-    struct nnv_opt_list expect = {0};
-    struct nnv_expectations expectations = {0};
-    bool determinism = false;
-    uint64_t repeat = 1, flakes_ns = FLAKES_NS;
-    const struct nnv_opt table[] = {
-        NNV_OPTION_DRIVER(c),
-        NNV_OPTION_VIA(c),
-        NNV_OPTION_SUITE(c),
-        NNV_OPTION_FILTER(c),
-        NNV_OPTION_SPECS(c),
-        NNV_OPTION_TIER(c),
-        NNV_OPTION_COUNT(c),
-        NNV_OPTION_PRECISION(c),
-        NNV_OPTION_SEED(c),
-        NNV_OPTION_JOBS(c),
-        NNV_OPTION_TIMEOUT(c),
-        NNV_OPTION_BUDGET(c),
-        NNV_OPTION_MEMORY(c),
-        NNV_OPTION_OUT(c),
-        NNV_OPTION_SHARD(c),
-        NNV_OPTION_BALANCE(c),
-        {0, "no-shard", NNV_OPT_FLAG, &c.no_shard, NULL, "all cases, whatever the environment says of shards", NULL},
-        {0, "resume", NNV_OPT_FLAG, &c.resume, NULL,
-         "go on with the run in the folder: what has a verdict is not run again", NULL},
-        NNV_OPTION_EXPECT(expect),
-        NNV_OPTION_STRICT(expectations),
-        {0, "repeat", NNV_OPT_U64, &repeat, "N", "run each case N times; the verdict is the worst", NULL},
-        {0, "determinism", NNV_OPT_FLAG, &determinism, NULL,
-         "the same bytes each time: executed, compiled again, in another process, with other threads", NULL},
-        {0, "flakes", NNV_OPT_SECONDS, &flakes_ns, "S",
-         "seconds for trying failures again: does it fail every time, after what? (0: not at all)", NULL},
-        {0, "baseline", NNV_OPT_STRING, &view.baseline, "RUN", "an earlier run: the report says what changed since",
-         NULL},
-        {0, "format", NNV_OPT_CHOICE, &view.format, "F", "on stdout, in place of the lines for people", nnv_form_names},
-        NNV_OPTION_JSON(c),
-        NNV_OPTION_QUIET(c),
-        NNV_OPTION_VERBOSE(c),
-        NNV_OPTION_END,
-    };
-    int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);
-    if (code >= 0) return code;
+    struct view view;
+    struct nnv_opt_list expect;
+    struct nnv_expectations expectations;
+    bool determinism;
+    uint64_t repeat, flakes_ns;
+};
 
-    struct nnv_err err = {0};
-    enum nnv_status s = NNV_OK;
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_case_list list = {.arena = arena};
+static enum nnv_status run_cases(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    struct nnv_cli *c = &x->c;
+    struct nnv_case_list list = {.arena = c->arena};
     struct nnv_run_config config;
     struct nnv_shard shard = {0};
-    struct nnv_run_observer observer = {&view, on_header, on_record, on_tick};
+    struct nnv_run_observer observer = {&x->view, on_header, on_record, on_tick};
     bool interrupted = false;
     size_t bad = 0;
-    if (arena == NULL) s = nnv_no_memory(&err);
-    if (s == NNV_OK && c.driver == NULL)
-        s = nnv_fail(&err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
-    if (s == NNV_OK && c.json && view.format >= 0)
-        s = nnv_fail(&err, NNV_INVALID, "--json or --format: there is one stdout");
-    if (s == NNV_OK && view.baseline != NULL) s = nnv_baseline_check(view.baseline, c.out, &err);
-    if (s == NNV_OK) s = nnv_cli_config(&c, arena, &config, &err);
-    if (s == NNV_OK) s = set_repeats(&config, repeat, determinism, &err);
-    if (s == NNV_OK) s = nnv_cli_cases(&c, &config, &list, &err);
-    if (s == NNV_OK) s = nnv_cli_shard(&c, true, &list, &shard, &err);
-    if (s == NNV_OK) s = nnv_cli_expect(&expect, &c, &config, list.item, list.count, &expectations, &err);
+    enum nnv_status s = nnv_cli_need_driver(c, err);
+    if (s == NNV_OK && c->json && x->view.format >= 0)
+        s = nnv_fail(err, NNV_INVALID, "--json or --format: there is one stdout");
+    if (s == NNV_OK && x->view.baseline != NULL) s = nnv_baseline_check(x->view.baseline, c->out, err);
+    if (s == NNV_OK) s = nnv_cli_config(c, c->arena, &config, err);
+    if (s == NNV_OK) s = set_repeats(&config, x->repeat, x->determinism, err);
+    if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
+    if (s == NNV_OK) s = nnv_cli_shard(c, true, &list, &shard, err);
+    if (s == NNV_OK) s = nnv_cli_expect(&x->expect, c, &config, list.item, list.count, &x->expectations, err);
     const struct nnv_run_options options = {
         .config = &config,
         .cases = list.item,
         .count = list.count,
         .shard = &shard,
-        .expectations = expect.count > 0 ? &expectations : NULL,
-        .resume = c.resume,
-        .argc = argc,
-        .argv = argv,
+        .expectations = x->expect.count > 0 ? &x->expectations : NULL,
+        .resume = c->resume,
+        .argc = c->argc,
+        .argv = c->argv,
         .observer = &observer,
         .bad = &bad,
         .also = nnv_dump_also,
     };
-    if (s == NNV_OK) s = judge(&view, &options, flakes_ns, &interrupted, &code, &err);
-    nnv_console_free(view.console);
-    nnv_expect_free(&expectations);
+    if (s == NNV_OK) s = judge(&x->view, &options, x->flakes_ns, &interrupted, err);
+    nnv_console_free(x->view.console);
+    nnv_expect_free(&x->expectations);
     nnv_shard_free(&shard);
     free(list.item);
-    nnv_arena_free(arena);
-    if (s != NNV_OK) return nnv_cli_error(&err);
-    if (interrupted) {
-        fprintf(stderr, "nnvts: interrupted; go on with the same command and --resume\n");
-        return 130;
-    }
-    return code;
+    if (s != NNV_OK || !interrupted) return s;
+    fprintf(stderr, "nnvts: interrupted; go on with the same command and --resume\n");
+    c->code = 130;
+    return NNV_OK;
+}
+
+static int run(int argc, char **argv) {
+    struct command x = {.c = nnv_cli_defaults(), .view.format = -1, .repeat = 1, .flakes_ns = FLAKES_NS};
+    x.view.cli = &x.c;
+    const struct nnv_opt table[] = {
+        NNV_OPTION_DRIVER(x.c),
+        NNV_OPTION_VIA(x.c),
+        NNV_OPTION_SUITE(x.c),
+        NNV_OPTION_FILTER(x.c),
+        NNV_OPTION_SPECS(x.c),
+        NNV_OPTION_TIER(x.c),
+        NNV_OPTION_COUNT(x.c),
+        NNV_OPTION_PRECISION(x.c),
+        NNV_OPTION_SEED(x.c),
+        NNV_OPTION_JOBS(x.c),
+        NNV_OPTION_TIMEOUT(x.c),
+        NNV_OPTION_BUDGET(x.c),
+        NNV_OPTION_MEMORY(x.c),
+        NNV_OPTION_OUT(x.c),
+        NNV_OPTION_SHARD(x.c),
+        NNV_OPTION_BALANCE(x.c),
+        {0, "no-shard", NNV_OPT_FLAG, &x.c.no_shard, NULL, "all cases, whatever the environment says of shards", NULL},
+        {0, "resume", NNV_OPT_FLAG, &x.c.resume, NULL,
+         "go on with the run in the folder: what has a verdict is not run again", NULL},
+        NNV_OPTION_EXPECT(x.expect),
+        NNV_OPTION_STRICT(x.expectations),
+        {0, "repeat", NNV_OPT_U64, &x.repeat, "N", "run each case N times; the verdict is the worst", NULL},
+        {0, "determinism", NNV_OPT_FLAG, &x.determinism, NULL,
+         "the same bytes each time: executed, compiled again, in another process, with other threads", NULL},
+        {0, "flakes", NNV_OPT_SECONDS, &x.flakes_ns, "S",
+         "seconds for trying failures again: does it fail every time, after what? (0: not at all)", NULL},
+        {0, "baseline", NNV_OPT_STRING, &x.view.baseline, "RUN", "an earlier run: the report says what changed since",
+         NULL},
+        {0, "format", NNV_OPT_CHOICE, &x.view.format, "F", "on stdout, in place of the lines for people",
+         nnv_form_names},
+        NNV_OPTION_JSON(x.c),
+        NNV_OPTION_QUIET(x.c),
+        NNV_OPTION_VERBOSE(x.c),
+        NNV_OPTION_END,
+    };
+    return nnv_cli_run(&x.c, table, &help, 0, argc, argv, run_cases, &x);
 }
 
 const struct nnv_verb nnv_verb_run = {"run", "judge a driver", "run the suites against a driver", run};

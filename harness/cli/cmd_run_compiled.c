@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_out.h"
 #include "harness/cli/cli.h"
 #include "harness/compiled/run.h"
 
@@ -26,7 +27,6 @@ struct command {
     struct nnv_cli c;
     struct nnv_opt_list inputs;
     struct nnv_compiled_run how;
-    struct nnv_arena *arena;
     struct nnv_built bundle;
 };
 
@@ -43,7 +43,7 @@ static enum nnv_status read_input(const struct command *x, const char *path, con
     if (st == NNV_OK && size != bytes)
         st = nnv_fail(err, NNV_INVALID, "--input %s: expected the %zu bytes of the parameter %%%s, got %s%zu", path,
                       bytes, param->name, size > bytes ? "at least " : "", size);
-    if (st == NNV_OK) st = nnv_relay_datum_read(param->type, data, x->arena, to, err);
+    if (st == NNV_OK) st = nnv_relay_datum_read(param->type, data, x->c.arena, to, err);
     free(data);
     return st;
 }
@@ -54,14 +54,14 @@ static enum nnv_status make_inputs(struct command *x, struct nnv_err *err) {
     if (x->inputs.count && (size_t)x->inputs.count != main->n_params)
         return nnv_fail(err, NNV_INVALID, "--input: %d files, but the program has %zu parameters", x->inputs.count,
                         main->n_params);
-    x->how.inputs = NNV_NEW(x->arena, struct nnv_relay_datum *, main->n_params);
+    x->how.inputs = NNV_NEW(x->c.arena, struct nnv_relay_datum *, main->n_params);
     if (!x->how.inputs) return nnv_no_memory(err);
     for (size_t i = 0; i < main->n_params && st == NNV_OK; i++) {
         if (x->inputs.count) {
             st = read_input(x, x->inputs.item[i], main->params[i], &x->how.inputs[i], err);
             continue;
         }
-        x->how.inputs[i] = nnv_relay_datum_random(main->params[i]->type, x->c.seed + i, x->arena);
+        x->how.inputs[i] = nnv_relay_datum_random(main->params[i]->type, x->c.seed + i, x->c.arena);
         if (!x->how.inputs[i])
             st = nnv_fail(err, NNV_INVALID, "the parameter %%%s: no random values of its type can be made",
                           main->params[i]->name);
@@ -117,99 +117,98 @@ static void show(const struct command *x, const struct nnv_compiled_outcome *o) 
 
 /* ---------------------------------------------------------------------------- JSON */
 
-static void add_text(struct nnv_text *t, const char *key, const char *value) {
-    nnv_text_addf(t, ", \"%s\": ", key);
-    nnv_text_add_json(t, value);
+static void add_region(const struct nnv_region_outcome *g, struct nnv_json_out *j) {
+    nnv_json_open(j, NULL, '{');
+    nnv_json_string(j, "function", g->function);
+    nnv_json_string(j, "on", g->refusal || g->failure ? "host" : "nnapi");
+    nnv_json_uint(j, "calls", g->calls);
+    nnv_json_uint(j, "runs", g->runs);
+    nnv_json_string(j, "refusal", g->refusal);
+    nnv_json_string(j, "failure", g->failure);
+    nnv_json_double(j, "median_us", g->median_us);
+    nnv_json_double(j, "least_us", g->least_us);
+    nnv_json_string(j, "verdict", verdict_name(g->verdict));
+    nnv_json_string(j, "reason", g->reason);
+    nnv_json_uint(j, "compared", g->compared);
+    nnv_json_close(j, '}');
 }
 
-static void add_number(struct nnv_text *t, const char *key, double value) {
-    nnv_text_addf(t, ", \"%s\": ", key);
-    nnv_text_add_double(t, value);
-}
-
-static void add_region(const struct nnv_region_outcome *g, struct nnv_text *t) {
-    nnv_text_add(t, "{\"function\": ");
-    nnv_text_add_json(t, g->function);
-    nnv_text_addf(t, ", \"on\": \"%s\", \"calls\": %llu, \"runs\": %llu", g->refusal || g->failure ? "host" : "nnapi",
-                  (unsigned long long)g->calls, (unsigned long long)g->runs);
-    add_text(t, "refusal", g->refusal);
-    add_text(t, "failure", g->failure);
-    add_number(t, "median_us", g->median_us);
-    add_number(t, "least_us", g->least_us);
-    add_text(t, "verdict", verdict_name(g->verdict));
-    add_text(t, "reason", g->reason);
-    nnv_text_addf(t, ", \"compared\": %zu}", g->compared);
-}
-
-static void add_output(const struct nnv_output_outcome *o, bool compared, struct nnv_text *t) {
+static void add_output(const struct nnv_output_outcome *o, bool compared, struct nnv_json_out *j) {
     struct nnv_text name = {0};
     nnv_relay_type_print(o->type, &name);
-    nnv_text_add(t, "{\"type\": ");
-    nnv_text_add_json(t, name.data);
+    nnv_json_open(j, NULL, '{');
+    nnv_json_string(j, "type", name.data);
     nnv_text_free(&name);
     if (compared) {
-        add_number(t, "max_abs", o->max_abs);
-        add_number(t, "max_rel", o->max_rel);
-        nnv_text_addf(t, ", \"rows\": %zu, \"same_top\": %zu", o->rows, o->same_top);
+        nnv_json_double(j, "max_abs", o->max_abs);
+        nnv_json_double(j, "max_rel", o->max_rel);
+        nnv_json_uint(j, "rows", o->rows);
+        nnv_json_uint(j, "same_top", o->same_top);
     }
-    nnv_text_add(t, "}");
+    nnv_json_close(j, '}');
 }
 
 static enum nnv_status show_json(const struct command *x, const struct nnv_compiled_outcome *o, struct nnv_err *err) {
     struct nnv_text t = {0};
-    nnv_text_addf(&t, "{\"seed\": %llu", (unsigned long long)x->c.seed);
-    add_text(&t, "driver", x->c.driver);
-    add_text(&t, "devices", o->devices);
-    add_number(&t, "total_us", o->host_us);
-    nnv_text_addf(&t, ", \"compared\": %s, \"passes\": %s,\n \"regions\": [", o->compared ? "true" : "false",
-                  nnv_compiled_passes(&x->bundle, o) ? "true" : "false");
+    struct nnv_json_out j = {.text = &t, .spaced = true};
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_uint(&j, "seed", x->c.seed);
+    nnv_json_string(&j, "driver", x->c.driver);
+    nnv_json_string(&j, "devices", o->devices);
+    nnv_json_double(&j, "total_us", o->host_us);
+    nnv_json_bool(&j, "compared", o->compared);
+    nnv_json_bool(&j, "passes", nnv_compiled_passes(&x->bundle, o));
+    j.line = "\n ";
+    nnv_json_open(&j, "regions", '[');
     for (size_t i = 0; i < x->bundle.n_regions; i++) {
-        nnv_text_add(&t, i ? ",\n  " : "\n  ");
-        add_region(&o->regions[i], &t);
+        j.line = "\n  ";
+        add_region(&o->regions[i], &j);
     }
-    nnv_text_add(&t, "],\n \"outputs\": [");
+    nnv_json_close(&j, ']');
+    j.line = "\n ";
+    nnv_json_open(&j, "outputs", '[');
     for (size_t i = 0; i < o->n_outputs; i++) {
-        nnv_text_add(&t, i ? ",\n  " : "\n  ");
-        add_output(&o->outputs[i], o->compared, &t);
+        j.line = "\n  ";
+        add_output(&o->outputs[i], o->compared, &j);
     }
-    nnv_text_add(&t, "]}\n");
-    enum nnv_status st = t.failed ? nnv_no_memory(err) : NNV_OK;
-    if (st == NNV_OK) fwrite(t.data, 1, t.len, stdout);
-    nnv_text_free(&t);
-    return st;
+    nnv_json_close(&j, ']');
+    nnv_json_close(&j, '}');
+    nnv_text_add(&t, "\n");
+    return nnv_cli_print(&t, err);
 }
 
 /* ----------------------------------------------------------------------------- verb */
 
-/** The driver's end is a failure of what is tested, not of the command. */
-static int exit_code(const struct nnv_err *err, bool by_driver) {
-    const int code = nnv_cli_error(err);
-    return by_driver ? NNVTS_EXIT_FAIL : code;
-}
-
-static int run_bundle(struct command *x) {
-    struct nnv_err err = {0};
+static enum nnv_status run_bundle(void *own, struct nnv_err *err) {
+    struct command *x = own;
     struct nnv_compiled_outcome o;
-    if (x->c.positional.count == 0) {
-        nnv_fail(&err, NNV_INVALID, "which program? give a folder that nnvts compile has written");
-        return nnv_cli_error(&err);
+    if (x->how.repeat == 0 || x->how.repeat > 4096) {
+        x->c.code = nnv_cli_usage("run-compiled", "--repeat: expected 1 to 4096");
+        return NNV_OK;
     }
-    enum nnv_status st = nnv_built_read(x->c.positional.item[0], x->arena, &x->bundle, &err);
-    if (st == NNV_OK) st = make_inputs(x, &err);
-    if (st != NNV_OK) return nnv_cli_error(&err);
-    st = nnv_compiled_run(&x->bundle, &x->how, x->arena, &o, &err);
-    if (st != NNV_OK) return exit_code(&err, st == NNV_INTERNAL || st == NNV_TIMEOUT);
-    if (x->c.json)
-        st = show_json(x, &o, &err);
-    else
-        show(x, &o);
-    if (st != NNV_OK) return nnv_cli_error(&err);
-    return nnv_compiled_passes(&x->bundle, &o) ? NNVTS_EXIT_PASS : NNVTS_EXIT_FAIL;
+    x->how.session.drivers = x->c.driver;
+    x->how.session.timeout_ns = x->c.timeout_ns;
+    if (x->c.positional.count == 0)
+        return nnv_fail(err, NNV_INVALID, "which program? give a folder that nnvts compile has written");
+    enum nnv_status st = nnv_built_read(x->c.positional.item[0], x->c.arena, &x->bundle, err);
+    if (st == NNV_OK) st = make_inputs(x, err);
+    if (st != NNV_OK) return st;
+    st = nnv_compiled_run(&x->bundle, &x->how, x->c.arena, &o, err);
+    if (st == NNV_INTERNAL || st == NNV_TIMEOUT) {
+        /* The driver's end is a failure of what is tested, not of the command. */
+        nnv_cli_error(err);
+        x->c.code = NNVTS_EXIT_FAIL;
+        return NNV_OK;
+    }
+    if (st == NNV_OK && x->c.json) st = show_json(x, &o, err);
+    if (st != NNV_OK) return st;
+    if (!x->c.json) show(x, &o);
+    if (!nnv_compiled_passes(&x->bundle, &o)) x->c.code = NNVTS_EXIT_FAIL;
+    return NNV_OK;
 }
 
 static int run(int argc, char **argv) {
-    struct command x = {.how = {.repeat = 1}};
-    nnv_cli_defaults(&x.c);
+    struct command x = {.c = nnv_cli_defaults(), .how = {.repeat = 1}};
     const struct nnv_opt table[] = {
         {'d', "driver", NNV_OPT_STRING, &x.c.driver, "A,B[#DEVICE|#auto]",
          "drivers that regions are compiled for; default: NNAPI chooses among what it finds (NNVTS_DRIVERS)", NULL},
@@ -224,19 +223,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_JSON(x.c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&x.c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    if (x.how.repeat == 0 || x.how.repeat > 4096) {
-        fprintf(stderr, "nnvts run-compiled: --repeat: expected 1 to 4096; see nnvts run-compiled --help\n");
-        return NNVTS_EXIT_USAGE;
-    }
-    x.how.session.drivers = x.c.driver;
-    x.how.session.timeout_ns = x.c.timeout_ns;
-    x.arena = nnv_arena_new();
-    if (!x.arena) return NNVTS_EXIT_ERROR;
-    code = run_bundle(&x);
-    nnv_arena_free(x.arena);
-    return code;
+    return nnv_cli_run(&x.c, table, &help, 1, argc, argv, run_bundle, &x);
 }
 
 const struct nnv_verb nnv_verb_run_compiled = {"run-compiled", "compile models",

@@ -22,16 +22,24 @@ static void ready(void *context, const char *address) {
     fflush(stdout);
 }
 
-static enum nnv_status serve(struct nnv_cli *c, struct nnv_serve_options *o, const char *key_file,
-                             struct nnv_arena *arena, struct nnv_err *err) {
+struct command {
+    struct nnv_cli c;
+    const char *key_file;
+    uint64_t clients;
+    struct nnv_serve_options o;
+};
+
+static enum nnv_status serve(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    struct nnv_cli *c = &x->c;
+    struct nnv_serve_options *o = &x->o;
+    struct nnv_arena *arena = c->arena;
     struct nnv_remote_key key = {.bytes = 0};
     struct nnv_driver_info info;
-    if (!c->driver) return nnv_fail(err, NNV_INVALID, "which driver? give --driver");
-    if (key_file) {
-        enum nnv_status s = nnv_remote_key_read(key_file, &key, err);
-        if (s != NNV_OK) return s;
-    }
-    enum nnv_status s = nnv_client_resolve(c->driver, arena, &o->timing.path, &o->timing.options, err);
+    o->most_clients = x->clients < 1 ? 1 : x->clients > 64 ? 64 : (uint32_t)x->clients;
+    enum nnv_status s = nnv_cli_need_driver(c, err);
+    if (s == NNV_OK && x->key_file) s = nnv_remote_key_read(x->key_file, &key, err);
+    if (s == NNV_OK) s = nnv_client_resolve(c->driver, arena, &o->timing.path, &o->timing.options, err);
     if (s == NNV_OK)
         s = nnv_driver_probe(o->timing.path, o->timing.options, nnv_opening_ns(o->timing.timeout_ns, 0), arena, &info,
                              err);
@@ -46,33 +54,26 @@ static enum nnv_status serve(struct nnv_cli *c, struct nnv_serve_options *o, con
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    const char *key_file = NULL;
-    uint64_t clients = 8;
-    struct nnv_serve_options o = {.listen = "127.0.0.1:7557",
-                                  .timing = {.time_ns = UINT64_C(10000000000), .timeout_ns = UINT64_C(60000000000)},
-                                  .idle_ns = UINT64_C(300000000000),
-                                  .message_ns = UINT64_C(60000000000)};
-    nnv_cli_defaults(&c);
+    struct command x = {.c = nnv_cli_defaults(),
+                        .clients = 8,
+                        .o = {.listen = "127.0.0.1:7557",
+                              .timing = {.time_ns = UINT64_C(10000000000), .timeout_ns = UINT64_C(60000000000)},
+                              .idle_ns = UINT64_C(300000000000),
+                              .message_ns = UINT64_C(60000000000)}};
     const struct nnv_opt table[] = {
-        NNV_OPTION_DRIVER(c),
-        {0, "listen", NNV_OPT_STRING, &o.listen, "HOST:PORT", "where to wait for clients; port 0: any that is free",
+        NNV_OPTION_DRIVER(x.c),
+        {0, "listen", NNV_OPT_STRING, &x.o.listen, "HOST:PORT", "where to wait for clients; port 0: any that is free",
          NULL},
-        {0, "key-file", NNV_OPT_STRING, &key_file, "FILE", "what clients must have, too; needed but on loopback", NULL},
-        {0, "clients", NNV_OPT_U64, &clients, "N", "at once; measurements run one after the other", NULL},
-        {0, "time", NNV_OPT_SECONDS, &o.timing.time_ns, "S", "that a measurement may be asked to take, at most", NULL},
-        {0, "timeout", NNV_OPT_SECONDS, &o.timing.timeout_ns, "S", "after which a measurement is given up", NULL},
-        {0, "idle", NNV_OPT_SECONDS, &o.idle_ns, "S", "after which a client that asks nothing is let go", NULL},
+        {0, "key-file", NNV_OPT_STRING, &x.key_file, "FILE", "what clients must have, too; needed but on loopback",
+         NULL},
+        {0, "clients", NNV_OPT_U64, &x.clients, "N", "at once; measurements run one after the other", NULL},
+        {0, "time", NNV_OPT_SECONDS, &x.o.timing.time_ns, "S", "that a measurement may be asked to take, at most",
+         NULL},
+        {0, "timeout", NNV_OPT_SECONDS, &x.o.timing.timeout_ns, "S", "after which a measurement is given up", NULL},
+        {0, "idle", NNV_OPT_SECONDS, &x.o.idle_ns, "S", "after which a client that asks nothing is let go", NULL},
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, 0, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    o.most_clients = clients < 1 ? 1 : clients > 64 ? 64 : (uint32_t)clients;
-    enum nnv_status s = arena ? serve(&c, &o, key_file, arena, &err) : nnv_no_memory(&err);
-    nnv_arena_free(arena);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&x.c, table, &help, 0, argc, argv, serve, &x);
 }
 
 const struct nnv_verb nnv_verb_serve = {"serve", "compile models", "measure models that nnvts profile sends", run};

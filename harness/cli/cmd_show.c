@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_show.c nnvts show: a spec as a summary, or in another form. */
-#include <fnmatch.h>
-
 #include "base/text.h"
 #include "compiler/nnapi/decompile/decompile.h"
 #include "harness/cli/cli.h"
@@ -31,6 +29,11 @@ static const struct nnv_verb_help help = {
 
 enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C, RELAY };
 static const char *const forms[] = {"summary", "json", "jsonl", "mod.py", "dot", "c", "relay", NULL};
+
+struct command {
+    struct nnv_cli c;
+    int form;
+};
 
 /** As a program; it compares by the profile that nnvts replay would take. */
 static enum nnv_status write_c(const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out,
@@ -87,26 +90,14 @@ static void write_validity(const struct nnv_spec *spec, struct nnv_arena *arena,
         nnv_text_addf(out, "not valid: %s\n", err.text);
 }
 
-/** Prints the specs of one file whose names match; *shown counts them. */
-static enum nnv_status show_file(const char *path, const char *glob, enum form form, struct nnv_arena *arena,
-                                 struct nnv_text *out, size_t *shown, struct nnv_err *err) {
-    struct nnv_spec_file *file = NULL;
-    enum nnv_status s = nnv_spec_open(path, &file, err);
-    size_t count = s == NNV_OK ? nnv_spec_count(file) : 0;
-    for (size_t i = 0; s == NNV_OK && i < count; i++) {
-        struct nnv_spec *spec;
-        nnv_arena_reset(arena);
-        s = nnv_spec_read(file, i, arena, &spec, err);
-        if (s != NNV_OK || (glob != NULL && fnmatch(glob, spec->name, 0) != 0)) continue;
-        nnv_text_clear(out);
-        s = write_form(spec, form, arena, out, err);
-        if (form == SUMMARY) write_validity(spec, arena, out);
-        if (form == JSONL) nnv_text_add(out, "\n");
-        if (s == NNV_OK && out->failed) s = nnv_no_memory(err);
-        if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
-        ++*shown;
-    }
-    nnv_spec_close(file);
+static enum nnv_status show_spec(void *own, const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_err *err) {
+    const struct command *x = own;
+    struct nnv_text out = {0};
+    enum nnv_status s = write_form(spec, (enum form)x->form, arena, &out, err);
+    if (x->form == SUMMARY) write_validity(spec, arena, &out);
+    if (x->form == JSONL) nnv_text_add(&out, "\n");
+    if (s == NNV_OK) s = nnv_cli_print(&out, err);
+    nnv_text_free(&out);
     return s;
 }
 
@@ -121,77 +112,60 @@ static enum nnv_status write_program(const char *path, struct nnv_arena *arena, 
 }
 
 /** A .tflite file: what it holds, or the spec that an import makes of it. */
-static enum nnv_status show_tflite(const char *path, enum form form, uint64_t seed, struct nnv_arena *arena,
-                                   struct nnv_text *out, size_t *shown, struct nnv_err *err) {
+static enum nnv_status write_tflite(const struct command *x, const char *path, struct nnv_text *out,
+                                    struct nnv_err *err) {
     struct nnv_spec *spec;
+    if (x->form == SUMMARY) return nnv_cli_tflite_summary(path, x->c.arena, out, err);
+    if (x->form == RELAY) return write_program(path, x->c.arena, out, err);
+    enum nnv_status s = nnv_cli_tflite_spec(path, x->c.seed, x->c.arena, &spec, err);
+    if (s == NNV_OK) s = write_form(spec, (enum form)x->form, x->c.arena, out, err);
+    if (x->form == JSONL) nnv_text_add(out, "\n");
+    return s;
+}
+
+/** A file of any kind; *shown counts what was printed. */
+static enum nnv_status show_any(struct command *x, const char *path, size_t *shown, struct nnv_err *err) {
+    struct nnv_text out = {0};
     enum nnv_status s;
-    nnv_arena_reset(arena);
-    nnv_text_clear(out);
-    if (form == SUMMARY) {
-        s = nnv_cli_tflite_summary(path, arena, out, err);
-    } else if (form == RELAY) {
-        s = write_program(path, arena, out, err);
-    } else {
-        s = nnv_cli_tflite_spec(path, seed, arena, &spec, err);
-        if (s == NNV_OK) s = write_form(spec, form, arena, out, err);
-        if (form == JSONL) nnv_text_add(out, "\n");
-    }
-    if (s == NNV_OK && out->failed) s = nnv_no_memory(err);
-    if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
+    const bool tflite = nnv_is_tflite(path);
+    if (!tflite && !nnv_cli_is_relay(path)) return nnv_cli_each_spec(path, x->c.filter, shown, show_spec, x, err);
+    nnv_arena_reset(x->c.arena);
+    if (tflite)
+        s = write_tflite(x, path, &out, err);
+    else if (x->form == SUMMARY)
+        s = nnv_cli_relay_summary(path, x->c.arena, &out, err);
+    else if (x->form == RELAY)
+        s = write_program(path, x->c.arena, &out, err);
+    else
+        s = nnv_fail(err, NNV_INVALID, "%s: of a Relay program there is only the summary, and --as relay", path);
+    if (s == NNV_OK) s = nnv_cli_print(&out, err);
+    nnv_text_free(&out);
     ++*shown;
     return s;
 }
 
-/** A .relay program, which is no spec: its summary, or its text. */
-static enum nnv_status show_relay(const char *path, enum form form, struct nnv_arena *arena, struct nnv_text *out,
-                                  size_t *shown, struct nnv_err *err) {
-    nnv_arena_reset(arena);
-    nnv_text_clear(out);
-    if (form != SUMMARY && form != RELAY)
-        return nnv_fail(err, NNV_INVALID, "%s: of a Relay program there is only the summary, and --as relay", path);
-    enum nnv_status s =
-        form == SUMMARY ? nnv_cli_relay_summary(path, arena, out, err) : write_program(path, arena, out, err);
-    if (s == NNV_OK && out->failed) s = nnv_no_memory(err);
-    if (s == NNV_OK) fwrite(out->data, 1, out->len, stdout);
-    ++*shown;
+static enum nnv_status show(void *own, struct nnv_err *err) {
+    struct command *x = own;
+    size_t shown = 0;
+    enum nnv_status s = NNV_OK;
+    if (x->c.positional.count == 0)
+        return nnv_fail(err, NNV_INVALID, "which spec? give a .json, .jsonl, .example.cpp, .tflite or .relay file");
+    for (int i = 0; s == NNV_OK && i < x->c.positional.count; i++)
+        s = show_any(x, x->c.positional.item[i], &shown, err);
+    if (s == NNV_OK && shown == 0)
+        s = nnv_fail(err, NNV_INVALID, "no spec matches '%s'", x->c.filter != NULL ? x->c.filter : "");
     return s;
-}
-
-/** A file of any kind. */
-static enum nnv_status show_any(const char *path, const struct nnv_cli *c, enum form form, struct nnv_arena *arena,
-                                struct nnv_text *out, size_t *shown, struct nnv_err *err) {
-    if (nnv_is_tflite(path)) return show_tflite(path, form, c->seed, arena, out, shown, err);
-    if (nnv_cli_is_relay(path)) return show_relay(path, form, arena, out, shown, err);
-    return show_file(path, c->filter, form, arena, out, shown, err);
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    int form = SUMMARY;
+    struct command x = {.c = nnv_cli_defaults(), .form = SUMMARY};
     const struct nnv_opt table[] = {
-        {0, "as", NNV_OPT_CHOICE, &form, "FORM", "the form to show", forms},
-        {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only specs whose name matches", NULL},
-        NNV_OPTION_SEED(c),
+        {0, "as", NNV_OPT_CHOICE, &x.form, "FORM", "the form to show", forms},
+        {'k', "filter", NNV_OPT_STRING, &x.c.filter, "GLOB", "only specs whose name matches", NULL},
+        NNV_OPTION_SEED(x.c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
-    if (code >= 0) return code;
-
-    struct nnv_err err = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_text out = {0};
-    size_t shown = 0;
-    enum nnv_status s = arena == NULL ? nnv_no_memory(&err) : NNV_OK;
-    if (s == NNV_OK && c.positional.count == 0)
-        s = nnv_fail(&err, NNV_INVALID, "which spec? give a .json, .jsonl, .example.cpp, .tflite or .relay file");
-    for (int i = 0; s == NNV_OK && i < c.positional.count; i++)
-        s = show_any(c.positional.item[i], &c, (enum form)form, arena, &out, &shown, &err);
-    if (s == NNV_OK && shown == 0)
-        s = nnv_fail(&err, NNV_INVALID, "no spec matches '%s'", c.filter != NULL ? c.filter : "");
-    nnv_text_free(&out);
-    nnv_arena_free(arena);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&x.c, table, &help, NNV_OPT_LIST_MAX, argc, argv, show, &x);
 }
 
 const struct nnv_verb nnv_verb_show = {"show", "understand a failure", "show a spec, or convert it", run};

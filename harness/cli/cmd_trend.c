@@ -12,29 +12,24 @@ static const struct nnv_verb_help help = {
                 "nnvts trend results/* --html trend.html   with plots\n",
 };
 
+static enum nnv_status trend(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    json_t *j = NULL;
+    enum nnv_status s = nnv_trend(c->positional.item, (size_t)c->positional.count, &j, err);
+    if (s == NNV_OK && c->html != NULL) s = nnv_trend_html(j, c->html, err);
+    if (s == NNV_OK) c->json ? nnv_cli_print_json(j) : nnv_trend_print(j, stdout);
+    json_decref(j);
+    return s;
+}
+
 static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    const char *html = NULL;
-    nnv_cli_defaults(&c);
+    struct nnv_cli c = nnv_cli_defaults();
     const struct nnv_opt table[] = {
-        {0, "html", NNV_OPT_STRING, &html, "FILE", "write a page with plots, too", NULL},
+        NNV_OPTION_HTML(c, "write a page with plots, too"),
         NNV_OPTION_JSON(c),
         NNV_OPTION_END,
     };
-    int code = nnv_cli_parse(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
-    json_t *trend = NULL;
-    enum nnv_status s = nnv_trend(c.positional.item, (size_t)c.positional.count, &trend, &err);
-    if (s == NNV_OK && html != NULL) s = nnv_trend_html(trend, html, &err);
-    if (s == NNV_OK && c.json) {
-        json_dumpf(trend, stdout, JSON_INDENT(1));
-        puts("");
-    } else if (s == NNV_OK) {
-        nnv_trend_print(trend, stdout);
-    }
-    json_decref(trend);
-    return s == NNV_OK ? NNVTS_EXIT_PASS : nnv_cli_error(&err);
+    return nnv_cli_run(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv, trend, &c);
 }
 
 const struct nnv_verb nnv_verb_trend = {"trend", "many runs", "many runs in the order of time", run};

@@ -82,29 +82,30 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-static int run(int argc, char **argv) {
-    struct nnv_cli c;
-    nnv_cli_defaults(&c);
-    const struct nnv_opt table[] = {NNV_OPTION_JSON(c), NNV_OPTION_END};
-    int code = nnv_cli_parse(&c, table, &help, 1, argc, argv);
-    if (code >= 0) return code;
-    struct nnv_err err = {0};
+static enum nnv_status verify(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
     struct stat st;
-    const char *what = c.positional.count == 1 ? c.positional.item[0] : c.out, *temp = getenv("TMPDIR");
+    const char *what = c->positional.count == 1 ? c->positional.item[0] : c->out, *temp = getenv("TMPDIR");
     char folder[4096] = "";
-    struct findings f = {.json = c.json};
+    struct findings f = {.json = c->json};
     enum nnv_status s = NNV_OK;
-    if (stat(what, &st) != 0) s = nnv_fail(&err, NNV_INVALID, "%s: there is no such folder or archive", what);
-    const bool archive = s == NNV_OK && S_ISREG(st.st_mode);
+    if (stat(what, &st) != 0) return nnv_fail(err, NNV_INVALID, "%s: there is no such folder or archive", what);
+    const bool archive = S_ISREG(st.st_mode);
     if (archive) {
         snprintf(folder, sizeof folder, "%s/nnvts-verify-XXXXXX", temp && *temp ? temp : "/tmp");
-        if (!mkdtemp(folder)) s = nnv_fail(&err, NNV_IO, "%s: no folder can be made there", folder);
-        if (s == NNV_OK) s = nnv_bundle_unpack(what, folder, &err);
+        if (!mkdtemp(folder)) return nnv_fail(err, NNV_IO, "%s: no folder can be made there", folder);
+        s = nnv_bundle_unpack(what, folder, err);
     }
-    if (s == NNV_OK) s = verify_folder(archive ? folder : what, &f, &err);
-    if (archive && *folder) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    if (s != NNV_OK) return nnv_cli_error(&err);
-    return f.wrong ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
+    if (s == NNV_OK) s = verify_folder(archive ? folder : what, &f, err);
+    if (archive) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (f.wrong) c->code = NNVTS_EXIT_FAIL;
+    return s;
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c = nnv_cli_defaults();
+    const struct nnv_opt table[] = {NNV_OPTION_JSON(c), NNV_OPTION_END};
+    return nnv_cli_run(&c, table, &help, 1, argc, argv, verify, &c);
 }
 
 const struct nnv_verb nnv_verb_verify = {"verify", "many runs", "does a run say what its raw data say?", run};
