@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json_out.h"
 #include "harness/bench/row.h"
 #include "harness/cli/cli.h"
 #include "harness/journal/record.h"
@@ -281,9 +282,10 @@ static json_t *rows_json(const struct bench *b) {
     json_t *argv = json_array();
     for (int i = 0; i < b->cli.argc; i++) json_array_append_new(argv, json_string(b->cli.argv[i]));
     struct nnv_text place = {0};
-    nnv_record_place(&place); /* members behind a comma */
-    if (place.len) *place.data = '{';
-    nnv_text_add(&place, "}");
+    struct nnv_json_out out = {.text = &place};
+    nnv_json_open(&out, NULL, '{');
+    nnv_record_place(&out);
+    nnv_json_close(&out, '}');
     json_t *members = place.failed ? NULL : json_loads(place.data, 0, NULL);
     if (j && members) json_object_update(j, members);
     if (j) json_object_set_new(j, "argv", argv);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/json_out.h"
 #include "harness/journal/case.h"
 #include "harness/journal/select.h"
 #include "nnvts/result.h"
@@ -82,7 +82,7 @@ enum nnvts_outcome nnv_expect_judge(const struct nnv_expectations *x, size_t i, 
 bool nnv_expect_covers(const struct nnv_expectations *x, size_t i, size_t e);
 
 /** Adds {"strict", "hash", "entries"}, as the journal has it. */
-void nnv_expect_write(const struct nnv_expectations *x, struct nnv_text *out);
+void nnv_expect_write(const struct nnv_expectations *x, const char *name, struct nnv_json_out *j);
 /** Adds entries as a file of them, each in lines of its own. */
 void nnv_expect_write_file(const struct nnv_expected *const *entry, size_t count, struct nnv_text *out);
 /** A hash of all that is expected, hexadecimal, into buf (room for 17). */

@@ -247,68 +247,68 @@ enum nnv_status nnv_expect_read(const char *path, struct nnv_expectations *x, st
 
 /* ------------------------------------------------------------------ writing */
 
-static void add_text(struct nnv_text *t, const char *between, const char *name, const char *value) {
+/** A member on a line of its own where `line` is one; empty texts are left out. */
+static void add_text(struct nnv_json_out *j, const char *line, const char *name, const char *value) {
     if (*value == '\0') return;
-    nnv_text_addf(t, "%s\"%s\": ", between, name);
-    nnv_text_add_json(t, value);
+    j->line = line;
+    nnv_json_string(j, name, value);
 }
 
-static void add_verdicts(struct nnv_text *t, uint32_t verdicts) {
-    const char *comma = "";
-    const bool one = (verdicts & (verdicts - 1)) == 0;
-    nnv_text_add(t, one ? "" : "[");
-    for (size_t i = 0; i < sizeof may_be / sizeof *may_be; i++) {
-        if (!(verdicts >> may_be[i] & 1)) continue;
-        nnv_text_addf(t, "%s\"%s\"", comma, nnv_verdict_name(may_be[i]));
-        comma = ", ";
+/** One text, or an array of several, on lines of their own where `line` is one. */
+static void add_texts(struct nnv_json_out *j, const char *name, const char *const *text, size_t n, const char *line) {
+    if (n != 1) nnv_json_open(j, name, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (n != 1) j->line = line;
+        nnv_json_string(j, n != 1 ? NULL : name, text[i]);
     }
-    nnv_text_add(t, one ? "" : "]");
+    if (n != 1) nnv_json_close(j, ']');
 }
 
-static void add_when(struct nnv_text *t, const char *between, const struct nnv_expected *e) {
+static void add_when(struct nnv_json_out *j, const char *line, const struct nnv_expected *e) {
     const struct {
         const char *name, *value;
     } member[] = {
         {"driver", e->driver}, {"version", e->version}, {"level", e->level}, {"op", e->op}, {"type", e->type}};
-    const char *comma = "";
-    size_t given = 0;
-    for (size_t i = 0; i < sizeof member / sizeof *member; i++) given += *member[i].value != '\0';
-    if (given == 0) return;
-    nnv_text_addf(t, "%s\"when\": {", between);
+    bool open = false;
     for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
-        add_text(t, comma, member[i].name, member[i].value);
-        if (*member[i].value != '\0') comma = ", ";
+        if (*member[i].value == '\0') continue;
+        if (!open) {
+            j->line = line;
+            nnv_json_open(j, "when", '{');
+        }
+        open = true;
+        nnv_json_string(j, member[i].name, member[i].value);
     }
-    nnv_text_add(t, "}");
+    if (open) nnv_json_close(j, '}');
 }
 
-/** Adds an entry; `between` stands before its members, deeper before the cases where they are several. */
-static void add_expected(struct nnv_text *t, const struct nnv_expected *e, const char *between, const char *deeper) {
-    nnv_text_add(t, "{\"cases\": ");
-    if (e->case_count > 1) nnv_text_add(t, "[");
-    for (size_t i = 0; i < e->case_count; i++) {
-        if (e->case_count > 1) nnv_text_addf(t, "%s%s", i ? "," : "", deeper);
-        nnv_text_add_json(t, e->cases[i]);
-    }
-    if (e->case_count > 1) nnv_text_add(t, "]");
-    nnv_text_addf(t, "%s\"verdict\": ", between);
-    add_verdicts(t, e->verdicts);
-    add_text(t, between, "message", e->message);
-    add_text(t, between, "reason", e->reason);
-    add_text(t, between, "owner", e->owner);
-    add_text(t, between, "link", e->link);
-    add_text(t, between, "expires", e->expires);
-    add_when(t, between, e);
-    if (!isnan(e->max_rate)) {
-        nnv_text_addf(t, "%s\"max_rate\": ", between);
-        nnv_text_add_double(t, e->max_rate);
-    }
+/** Begins the object of an entry; `line` stands before its members, `deeper` before the cases where they are several.
+ */
+static void open_expected(struct nnv_json_out *j, const struct nnv_expected *e, const char *line, const char *deeper) {
+    const char *verdicts[sizeof may_be / sizeof *may_be];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof may_be / sizeof *may_be; i++)
+        if (e->verdicts >> may_be[i] & 1) verdicts[n++] = nnv_verdict_name(may_be[i]);
+    nnv_json_open(j, NULL, '{');
+    add_texts(j, "cases", e->cases, e->case_count, deeper);
+    j->line = line;
+    add_texts(j, "verdict", verdicts, n, NULL);
+    add_text(j, line, "message", e->message);
+    add_text(j, line, "reason", e->reason);
+    add_text(j, line, "owner", e->owner);
+    add_text(j, line, "link", e->link);
+    add_text(j, line, "expires", e->expires);
+    add_when(j, line, e);
+    if (isnan(e->max_rate)) return;
+    j->line = line;
+    nnv_json_double(j, "max_rate", e->max_rate);
 }
 
 void nnv_expect_hash(const struct nnv_expectations *x, char *buf) {
     struct nnv_text t = {0};
+    struct nnv_json_out j = {.text = &t};
     nnv_text_add(&t, x->strict ? "strict" : "");
-    for (size_t i = 0; i < x->count; i++) add_expected(&t, &x->item[i], ",", "");
+    for (size_t i = 0; i < x->count; i++) open_expected(&j, &x->item[i], NULL, NULL);
     snprintf(buf, 17, "%016" PRIx64, nnv_hash_bytes(t.data != NULL ? t.data : "", t.len));
     nnv_text_free(&t);
 }
@@ -321,25 +321,30 @@ const char *nnv_expect_state_name(enum nnv_expected_state s) {
     return names[s];
 }
 
-void nnv_expect_write(const struct nnv_expectations *x, struct nnv_text *out) {
+void nnv_expect_write(const struct nnv_expectations *x, const char *name, struct nnv_json_out *j) {
     char hash[17];
     nnv_expect_hash(x, hash);
-    nnv_text_addf(out, "{\"strict\":%s,\"hash\":\"%s\",\"entries\":[", x->strict ? "true" : "false", hash);
+    nnv_json_open(j, name, '{');
+    nnv_json_bool(j, "strict", x->strict);
+    nnv_json_string(j, "hash", hash);
+    nnv_json_open(j, "entries", '[');
     for (size_t i = 0; i < x->count; i++) {
-        nnv_text_add(out, i ? "," : "");
-        add_expected(out, &x->item[i], ",", "");
-        add_text(out, ",", "at", x->item[i].at);
-        nnv_text_addf(out, ",\"state\":\"%s\"}", nnv_expect_state_name(x->item[i].state));
+        open_expected(j, &x->item[i], NULL, NULL);
+        add_text(j, NULL, "at", x->item[i].at);
+        nnv_json_string(j, "state", nnv_expect_state_name(x->item[i].state));
+        nnv_json_close(j, '}');
     }
-    nnv_text_add(out, "]}");
+    nnv_json_close(j, ']');
+    nnv_json_close(j, '}');
 }
 
 void nnv_expect_write_file(const struct nnv_expected *const *entry, size_t count, struct nnv_text *out) {
+    struct nnv_json_out j = {.text = out, .spaced = true};
     nnv_text_addf(out, "{\n  \"format\": \"%s\",\n  \"expectations\": [", format);
     for (size_t i = 0; i < count; i++) {
-        nnv_text_add(out, i ? ",\n    " : "\n    ");
-        add_expected(out, entry[i], ",\n     ", "\n       ");
-        nnv_text_add(out, "}");
+        j.line = "\n    ";
+        open_expected(&j, entry[i], "\n     ", "\n       ");
+        nnv_json_close(&j, '}');
     }
     nnv_text_add(out, count ? "\n  ]\n}\n" : "]\n}\n");
 }

@@ -40,7 +40,7 @@ static void apply(struct nnv_expectations *x, const struct nnv_report *r) {
 
 /** Adds the outcome of a case, if it has one. */
 static enum nnv_status add_outcome(const struct nnv_report *r, const struct nnv_expectations *x, size_t i,
-                                   struct nnv_text *t, struct nnv_err *err) {
+                                   struct nnv_json_out *j, struct nnv_err *err) {
     const struct nnv_report_case *c = &r->item[i];
     json_t *record = NULL;
     uint32_t counts[NNVTS_VERDICT_COUNT] = {0}, entry = 0;
@@ -54,26 +54,27 @@ static enum nnv_status add_outcome(const struct nnv_report *r, const struct nnv_
                                      : nnv_expect_judge(x, i, c->verdict, reason, strlen(reason), counts, &entry);
     json_decref(record);
     if (o == NNVTS_OUTCOME_NONE) return NNV_OK;
-    nnv_text_add(t, t->data[t->len - 1] == '{' ? "\n" : ",\n");
-    nnv_text_add_json(t, c->name);
-    nnv_text_addf(t, ": {\"outcome\": \"%s\", \"expectation\": %u}", nnv_outcome_name(o), entry);
+    j->line = "\n";
+    nnv_json_open(j, c->name, '{');
+    nnv_json_string(j, "outcome", nnv_outcome_name(o));
+    nnv_json_uint(j, "expectation", entry);
+    nnv_json_close(j, '}');
     return NNV_OK;
 }
 
 static enum nnv_status write_outcomes(const struct nnv_report *r, const struct nnv_expectations *x,
                                       struct nnv_err *err) {
-    struct nnv_text t = {0}, path = {0};
+    struct nnv_text t = {0};
+    struct nnv_json_out j = {.text = &t, .spaced = true};
     enum nnv_status s = NNV_OK;
-    nnv_text_add(&t, "{\"expected\": ");
-    nnv_expect_write(x, &t);
-    nnv_text_add(&t, ",\n\"cases\": {");
-    for (size_t i = 0; i < r->count && s == NNV_OK && !t.failed; i++)
-        if (x->first[i] != 0) s = add_outcome(r, x, i, &t, err);
+    nnv_json_open(&j, NULL, '{');
+    nnv_expect_write(x, "expected", &j);
+    j.line = "\n";
+    nnv_json_open(&j, "cases", '{');
+    for (size_t i = 0; i < r->count && s == NNV_OK; i++)
+        if (x->first[i] != 0) s = add_outcome(r, x, i, &j, err);
     nnv_text_add(&t, "}}\n");
-    nnv_text_add_path(&path, r->folder, NNV_OUTCOMES_FILE);
-    if (s == NNV_OK && (t.failed || path.failed)) s = nnv_no_memory(err);
-    if (s == NNV_OK) s = nnv_file_write(path.data, t.data, t.len, err);
-    nnv_text_free(&path);
+    if (s == NNV_OK) s = nnv_file_write_text(r->folder, NNV_OUTCOMES_FILE, &t, err);
     nnv_text_free(&t);
     return s;
 }
@@ -263,7 +264,7 @@ static enum nnv_status write_file(struct update *u, struct nnv_err *err) {
     struct nnv_text t = {0};
     if (u->count > 0) qsort(u->entry, u->count, sizeof(struct nnv_expected *), by_cases);
     nnv_expect_write_file((const struct nnv_expected *const *)u->entry, u->count, &t);
-    enum nnv_status s = t.failed ? nnv_no_memory(err) : nnv_file_write(u->file, t.data, t.len, err);
+    const enum nnv_status s = nnv_file_write_text(NULL, u->file, &t, err);
     nnv_text_free(&t);
     return s;
 }

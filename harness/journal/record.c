@@ -24,13 +24,8 @@ bool nnv_json_is_array(const char *s, size_t n) {
 
 /* --------------------------------------------------------------- first line */
 
-static void add_member(struct nnv_text *out, const char *name, const char *value) {
-    nnv_text_addf(out, ",\"%s\":", name);
-    nnv_text_add_json(out, value);
-}
-
 /** "model name" of the first processor. */
-static void add_cpu(struct nnv_text *out, const char *fallback) {
+static void add_cpu(struct nnv_json_out *j, const char *fallback) {
     char line[256];
     FILE *f = fopen("/proc/cpuinfo", "re");
     const char *name = NULL;
@@ -41,36 +36,31 @@ static void add_cpu(struct nnv_text *out, const char *fallback) {
         if (name != NULL) name += 1 + strspn(name + 1, " ");
     }
     if (f != NULL) fclose(f);
-    add_member(out, "cpu", name != NULL ? name : fallback);
+    nnv_json_string(j, "cpu", name != NULL ? name : fallback);
 }
 
-static void add_machine(struct nnv_text *out) {
+static void add_machine(struct nnv_json_out *j) {
     struct utsname u;
     struct sysinfo i;
-    nnv_text_add(out, ",\"machine\":{\"os\":");
-    bool named = uname(&u) == 0;
+    const bool named = uname(&u) == 0;
     char os[160];
     snprintf(os, sizeof os, "%s %s", named ? u.sysname : "?", named ? u.release : "");
-    nnv_text_add_json(out, os);
-    if (named) add_member(out, "host", u.nodename);
-    add_cpu(out, named ? u.machine : "?");
-    nnv_text_addf(out, ",\"cores\":%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    if (sysinfo(&i) == 0)
-        nnv_text_addf(out, ",\"memory_mb\":%" PRIu64, (uint64_t)i.totalram * i.mem_unit / (1024 * 1024));
-    nnv_text_add(out, "}");
+    nnv_json_open(j, "machine", '{');
+    nnv_json_string(j, "os", os);
+    if (named) nnv_json_string(j, "host", u.nodename);
+    add_cpu(j, named ? u.machine : "?");
+    nnv_json_raw(j, "cores", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    if (sysinfo(&i) == 0) nnv_json_uint(j, "memory_mb", (uint64_t)i.totalram * i.mem_unit / (1024 * 1024));
+    nnv_json_close(j, '}');
 }
 
-static void add_start(struct nnv_text *out) {
-    time_t now = time(NULL);
+void nnv_record_place(struct nnv_json_out *j) {
+    const time_t now = time(NULL);
     struct tm utc;
     char text[32] = "";
     if (gmtime_r(&now, &utc) != NULL) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    add_member(out, "start", text);
-}
-
-void nnv_record_place(struct nnv_text *out) {
-    add_start(out);
-    add_machine(out);
+    nnv_json_string(j, "start", text);
+    add_machine(j);
 }
 
 uint64_t nnv_selection_add(uint64_t hash, const char *name) {
@@ -84,57 +74,59 @@ void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf)
     snprintf(buf, 17, "%016" PRIx64, h);
 }
 
-static void add_shard(struct nnv_text *out, const struct nnv_shard *s) {
-    nnv_text_addf(out, ",\"shard\":{\"index\":%" PRIu32 ",\"count\":%" PRIu32, s->index, s->count);
-    add_member(out, "by", s->by);
-    nnv_text_addf(out, ",\"cases\":%zu", s->cases);
-    add_member(out, "selection", s->selection);
-    add_member(out, "from", s->from);
-    nnv_text_add(out, "}");
+static void add_shard(struct nnv_json_out *j, const struct nnv_shard *s) {
+    nnv_json_open(j, "shard", '{');
+    nnv_json_uint(j, "index", s->index);
+    nnv_json_uint(j, "count", s->count);
+    nnv_json_string(j, "by", s->by);
+    nnv_json_uint(j, "cases", s->cases);
+    nnv_json_string(j, "selection", s->selection);
+    nnv_json_string(j, "from", s->from);
+    nnv_json_close(j, '}');
 }
 
 void nnv_record_header(const struct nnv_run_facts *f, struct nnv_text *out) {
     char selection[17];
-    nnv_text_add(out, "{\"nnvts\":");
-    nnv_text_add_json(out, NNVTS_VERSION);
-    add_member(out, "format", NNV_JOURNAL_FORMAT);
-    nnv_text_add(out, ",\"driver\":{\"argument\":");
-    nnv_text_add_json(out, f->driver);
-    add_member(out, "name", f->name);
-    add_member(out, "version", f->version);
-    add_member(out, "type", f->type);
-    nnv_text_addf(out, ",\"level\":%d}", f->level);
+    struct nnv_json_out j = {.text = out};
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "nnvts", NNVTS_VERSION);
+    nnv_json_string(&j, "format", NNV_JOURNAL_FORMAT);
+    nnv_json_open(&j, "driver", '{');
+    nnv_json_string(&j, "argument", f->driver);
+    nnv_json_string(&j, "name", f->name);
+    nnv_json_string(&j, "version", f->version);
+    nnv_json_string(&j, "type", f->type);
+    nnv_json_raw(&j, "level", "%d", f->level);
+    nnv_json_close(&j, '}');
     /* JSON readers hold integers in 64 bits with a sign. */
-    nnv_text_addf(out, f->seed <= INT64_MAX ? ",\"seed\":%" PRIu64 : ",\"seed\":\"%" PRIu64 "\"", f->seed);
-    nnv_text_addf(out, ",\"jobs\":%d", f->jobs);
-    add_member(out, "precision", f->precision);
-    add_member(out, "tier", f->tier);
-    if (f->count > 0) nnv_text_addf(out, ",\"count\":%" PRIu64, f->count);
-    if (f->repeat > 1) nnv_text_addf(out, ",\"repeat\":%" PRIu32, f->repeat);
-    if (f->determinism) nnv_text_add(out, ",\"determinism\":true");
-    if (f->expectations != NULL) {
-        nnv_text_add(out, ",\"expected\":");
-        nnv_expect_write(f->expectations, out);
-    }
-    nnv_text_add(out, ",\"argv\":[");
-    for (int i = 0; i < f->argc; i++) {
-        if (i > 0) nnv_text_add(out, ",");
-        nnv_text_add_json(out, f->argv[i]);
-    }
-    nnv_text_addf(out, "],\"cases\":%zu", f->case_count);
+    nnv_json_raw(&j, "seed", f->seed <= INT64_MAX ? "%" PRIu64 : "\"%" PRIu64 "\"", f->seed);
+    nnv_json_raw(&j, "jobs", "%d", f->jobs);
+    nnv_json_string(&j, "precision", f->precision);
+    nnv_json_string(&j, "tier", f->tier);
+    if (f->count > 0) nnv_json_uint(&j, "count", f->count);
+    if (f->repeat > 1) nnv_json_uint(&j, "repeat", f->repeat);
+    if (f->determinism) nnv_json_bool(&j, "determinism", true);
+    if (f->expectations != NULL) nnv_expect_write(f->expectations, "expected", &j);
+    nnv_json_open(&j, "argv", '[');
+    for (int i = 0; i < f->argc; i++) nnv_json_string(&j, NULL, f->argv[i]);
+    nnv_json_close(&j, ']');
+    nnv_json_uint(&j, "cases", f->case_count);
     nnv_record_selection(f->cases, f->case_count, selection);
-    add_member(out, "selection", selection);
-    nnv_text_addf(out, ",\"build\":{\"program\":\"%s\",\"driver\":\"%s\"}", f->program_build, f->driver_build);
-    if (f->shard != NULL && f->shard->count > 0) add_shard(out, f->shard);
-    nnv_record_place(out);
-    nnv_text_add(out, f->more);
-    nnv_text_add(out, "}");
+    nnv_json_string(&j, "selection", selection);
+    nnv_json_open(&j, "build", '{');
+    nnv_json_string(&j, "program", f->program_build);
+    nnv_json_string(&j, "driver", f->driver_build);
+    nnv_json_close(&j, '}');
+    if (f->shard != NULL && f->shard->count > 0) add_shard(&j, f->shard);
+    nnv_record_place(&j);
+    if (f->more != NULL) f->more(f, &j);
+    nnv_json_close(&j, '}');
 }
 
 /* --------------------------------------------------------------- case lines */
 
 /** A member from bytes that may hold NULs; absent if empty. remark: a further line, or NULL. */
-static void add_bytes(struct nnv_text *out, const char *name, struct nnv_bytes b, const char *remark) {
+static void add_bytes(struct nnv_json_out *j, const char *name, struct nnv_bytes b, const char *remark) {
     if (b.len == 0 && remark == NULL) return;
     struct nnv_text t = {0};
     /* A text that was cut at its beginning may begin within a character. */
@@ -146,20 +138,22 @@ static void add_bytes(struct nnv_text *out, const char *name, struct nnv_bytes b
         if (at < b.len) nnv_text_add(&t, "\xef\xbf\xbd"), at++;
     }
     if (remark != NULL) nnv_text_addf(&t, "%s%s", t.len > 0 ? "\n" : "", remark);
-    out->failed = out->failed || t.failed;
-    add_member(out, name, t.data != NULL ? t.data : "");
+    j->text->failed = j->text->failed || t.failed;
+    nnv_json_string(j, name, t.data != NULL ? t.data : "");
     nnv_text_free(&t);
 }
 
 /** How often the case ran, and ended how, where it was repeated. */
-static void add_repeats(struct nnv_text *out, const uint32_t *counts) {
+static void add_repeats(struct nnv_json_out *j, const uint32_t *counts) {
     uint32_t runs, bad;
     nnv_repeats_sum(counts, &runs, &bad);
     if (runs == 0) return;
-    nnv_text_addf(out, ",\"repeats\":{\"runs\":%" PRIu32 ",\"bad\":%" PRIu32, runs, bad);
+    nnv_json_open(j, "repeats", '{');
+    nnv_json_uint(j, "runs", runs);
+    nnv_json_uint(j, "bad", bad);
     for (int v = 0; v < NNVTS_VERDICT_COUNT; v++)
-        if (counts[v] > 0) nnv_text_addf(out, ",\"%s\":%" PRIu32, nnv_verdict_name((enum nnvts_verdict)v), counts[v]);
-    nnv_text_add(out, "}");
+        if (counts[v] > 0) nnv_json_uint(j, nnv_verdict_name((enum nnvts_verdict)v), counts[v]);
+    nnv_json_close(j, '}');
 }
 
 void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const struct nnv_record_extra *extra,
@@ -167,41 +161,42 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
     char signal[32];
     enum nnvts_verdict verdict = e->verdict;
     const char *remark = extra->remark;
+    struct nnv_json_out j = {.text = out};
     bool sound = e->outputs.len == 0 || nnv_json_is_array(e->outputs.data, e->outputs.len);
     if (!sound) {
         verdict = NNVTS_ERROR;
         remark = "nnvts: the comparisons came damaged from the worker";
     }
-    nnv_text_add(out, "{\"case\":");
-    nnv_text_add_json(out, c->name);
-    add_member(out, "suite", c->suite);
-    add_member(out, "op", c->op);
-    add_member(out, "type", c->type);
-    add_member(out, "tags", c->tags);
-    add_member(out, "verdict", nnv_verdict_name(verdict));
-    if (verdict != NNVTS_PASS) add_bytes(out, "reason", e->reason, remark);
-    nnv_text_addf(out,
-                  ",\"compared\":%" PRIu64 ",\"not_compared\":%" PRIu64 ",\"ms\":%" PRIu64 ".%03" PRIu64
-                  ",\"driver_us\":%" PRIu64,
-                  e->compared, e->not_compared, e->ns / 1000000, e->ns / 1000 % 1000, e->driver_ns / 1000);
-    if (e->start_ns > 0) nnv_text_addf(out, ",\"began_us\":%" PRIu64, nnv_wall_us(e->start_ns));
-    if (e->worker > 0) nnv_text_addf(out, ",\"worker\":%" PRIu32, e->worker);
-    if (e->worker > 0 && e->turn > 0) nnv_text_addf(out, ",\"turn\":%" PRIu32, e->turn);
-    add_repeats(out, e->counts);
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "case", c->name);
+    nnv_json_string(&j, "suite", c->suite);
+    nnv_json_string(&j, "op", c->op);
+    nnv_json_string(&j, "type", c->type);
+    nnv_json_string(&j, "tags", c->tags);
+    nnv_json_string(&j, "verdict", nnv_verdict_name(verdict));
+    if (verdict != NNVTS_PASS) add_bytes(&j, "reason", e->reason, remark);
+    nnv_json_uint(&j, "compared", e->compared);
+    nnv_json_uint(&j, "not_compared", e->not_compared);
+    nnv_json_raw(&j, "ms", "%" PRIu64 ".%03" PRIu64, e->ns / 1000000, e->ns / 1000 % 1000);
+    nnv_json_uint(&j, "driver_us", e->driver_ns / 1000);
+    if (e->start_ns > 0) nnv_json_uint(&j, "began_us", nnv_wall_us(e->start_ns));
+    if (e->worker > 0) nnv_json_uint(&j, "worker", e->worker);
+    if (e->worker > 0 && e->turn > 0) nnv_json_uint(&j, "turn", e->turn);
+    add_repeats(&j, e->counts);
     if (extra->outcome != NNVTS_OUTCOME_NONE) {
-        add_member(out, "outcome", nnv_outcome_name(extra->outcome));
-        nnv_text_addf(out, ",\"expectation\":%" PRIu32, extra->expectation);
+        nnv_json_string(&j, "outcome", nnv_outcome_name(extra->outcome));
+        nnv_json_uint(&j, "expectation", extra->expectation);
     }
-    if (extra->phase != NULL) add_member(out, "phase", extra->phase);
-    if (e->signal != 0) add_member(out, "signal", nnv_signal_name(e->signal, signal));
-    add_bytes(out, "backtrace", e->backtrace, NULL);
-    add_bytes(out, "log", e->log, NULL);
-    if (extra->dump != NULL) add_member(out, "dump", extra->dump);
-    if (extra->replay != NULL) add_member(out, "replay", extra->replay);
-    if (extra->again != NULL) add_member(out, "again", extra->again);
+    if (extra->phase != NULL) nnv_json_string(&j, "phase", extra->phase);
+    if (e->signal != 0) nnv_json_string(&j, "signal", nnv_signal_name(e->signal, signal));
+    add_bytes(&j, "backtrace", e->backtrace, NULL);
+    add_bytes(&j, "log", e->log, NULL);
+    if (extra->dump != NULL) nnv_json_string(&j, "dump", extra->dump);
+    if (extra->replay != NULL) nnv_json_string(&j, "replay", extra->replay);
+    if (extra->again != NULL) nnv_json_string(&j, "again", extra->again);
     if (sound && e->outputs.len > 0) {
-        nnv_text_add(out, ",\"outputs\":");
+        nnv_json_raw(&j, "outputs", "%s", "");
         nnv_text_add_n(out, e->outputs.data, e->outputs.len);
     }
-    nnv_text_add(out, "}");
+    nnv_json_close(&j, '}');
 }

@@ -28,7 +28,8 @@ struct nnv_run_facts {
     const struct nnv_expectations *expectations; /**< NULL: none */
     const struct nnv_shard *shard;               /**< NULL: the cases are all */
     char program_build[17], driver_build[17];    /**< hashes of the files */
-    const char *more;                            /**< further members, a comma before each */
+    /** Adds further members; NULL: there are none. */
+    void (*more)(const struct nnv_run_facts *f, struct nnv_json_out *j);
 };
 
 /** How a case ended. Texts live during the call. */
@@ -57,8 +58,8 @@ struct nnv_record_extra {
 
 /** Appends the first line of a journal, without newline. */
 void nnv_record_header(const struct nnv_run_facts *facts, struct nnv_text *out);
-/** Adds the members ,"start":...,"machine":{...}: when and where. */
-void nnv_record_place(struct nnv_text *out);
+/** Adds the members start and machine: when and where. */
+void nnv_record_place(struct nnv_json_out *j);
 /**
  * Appends the line of a case, without newline. Comparisons that are not a JSON array (a damaged worker) are left out
  * and make the verdict ERROR.

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json_out.h"
 #include "base/stats.h"
 #include "base/words.h"
 #include "harness/journal/bucket.h"
@@ -94,15 +95,20 @@ static enum nnv_status list_candidates(const struct nnv_report *r, const struct 
 
 /* -------------------------------------------------------------- flakes.json */
 
-static void add_runs(struct nnv_text *t, const char *name, const struct nnv_flake_runs *r) {
+static void add_runs(struct nnv_json_out *j, const char *name, const struct nnv_flake_runs *r) {
     const struct nnv_interval i = nnv_proportion_interval(r->bad, r->runs, 0.95);
     if (r->runs == 0) return;
-    nnv_text_addf(t, ", \"%s\": {\"runs\": %u, \"bad\": %u, \"low\": %.6f, \"high\": %.6f}", name, r->runs, r->bad,
-                  i.low, i.high);
+    nnv_json_open(j, name, '{');
+    nnv_json_uint(j, "runs", r->runs);
+    nnv_json_uint(j, "bad", r->bad);
+    nnv_json_raw(j, "low", "%.6f", i.low);
+    nnv_json_raw(j, "high", "%.6f", i.high);
+    nnv_json_close(j, '}');
 }
 
 /** The command that shows the failure again: alone, repeated, or after the cases that it needs. */
-static void add_command(const struct nnv_retry *o, uint32_t subject, const struct nnv_flake *f, struct nnv_text *t) {
+static void add_command(const struct nnv_retry *o, uint32_t subject, const struct nnv_flake *f,
+                        struct nnv_json_out *j) {
     enum { NAMED = 20 };
     const struct nnv_case *cases[NAMED + 1];
     struct nnv_text command = {0};
@@ -112,34 +118,31 @@ static void add_command(const struct nnv_retry *o, uint32_t subject, const struc
     cases[n] = &o->facts->cases[subject];
     nnv_command_run(o->facts, cases, n + 1, &command);
     nnv_text_addf(&command, n > 0 ? " --jobs 1" : " --repeat %d", NNV_FLAKE_RUNS);
-    nnv_text_add(t, ", \"command\": ");
-    nnv_text_add_json(t, command.data);
-    t->failed = t->failed || command.failed;
+    nnv_json_string(j, "command", command.data);
+    j->text->failed = j->text->failed || command.failed;
     nnv_text_free(&command);
 }
 
-static void add_flake(const struct nnv_retry *o, uint32_t subject, const struct nnv_flake *f, struct nnv_text *t) {
+static void add_flake(const struct nnv_retry *o, uint32_t subject, const struct nnv_flake *f, struct nnv_json_out *j) {
     struct nnv_text words = {0};
     nnv_flake_words(f, o->facts->cases, &words);
-    nnv_text_add(t, "{\"case\": ");
-    nnv_text_add_json(t, o->facts->cases[subject].name);
-    nnv_text_addf(t, ", \"class\": \"%s\"", nnv_flake_class_name(f->class));
-    add_runs(t, "alone", &f->alone);
-    add_runs(t, "order", &f->order);
-    add_runs(t, "load", &f->load);
+    j->line = "\n    ";
+    nnv_json_open(j, NULL, '{');
+    nnv_json_string(j, "case", o->facts->cases[subject].name);
+    nnv_json_string(j, "class", nnv_flake_class_name(f->class));
+    add_runs(j, "alone", &f->alone);
+    add_runs(j, "order", &f->order);
+    add_runs(j, "load", &f->load);
     if (f->class == NNV_FLAKE_ORDER) {
-        nnv_text_add(t, ", \"after\": [");
-        for (size_t i = 0; i < f->after_count; i++) {
-            nnv_text_add(t, i ? ", " : "");
-            nnv_text_add_json(t, o->facts->cases[f->after[i]].name);
-        }
-        nnv_text_addf(t, "], \"minimal\": %s", f->minimal ? "true" : "false");
+        nnv_json_open(j, "after", '[');
+        for (size_t i = 0; i < f->after_count; i++) nnv_json_string(j, NULL, o->facts->cases[f->after[i]].name);
+        nnv_json_close(j, ']');
+        nnv_json_bool(j, "minimal", f->minimal);
     }
-    nnv_text_add(t, ", \"words\": ");
-    nnv_text_add_json(t, words.data);
-    if (f->class != NNV_FLAKE_DETERMINISTIC) add_command(o, subject, f, t);
-    nnv_text_add(t, "}");
-    t->failed = t->failed || words.failed;
+    nnv_json_string(j, "words", words.data);
+    if (f->class != NNV_FLAKE_DETERMINISTIC) add_command(o, subject, f, j);
+    nnv_json_close(j, '}');
+    j->text->failed = j->text->failed || words.failed;
     nnv_text_free(&words);
 }
 
@@ -157,7 +160,7 @@ static enum nnv_status run_once(void *context, const uint32_t *before, size_t co
 
 /** Studies a failure and adds what came of it. */
 static enum nnv_status study_one(const struct nnv_retry *o, uint32_t subject, uint64_t until_ns,
-                                 const struct nnv_report *r, struct nnv_text *t, struct nnv_err *err) {
+                                 const struct nnv_report *r, struct nnv_json_out *j, struct nnv_err *err) {
     uint32_t *before = NULL;
     size_t count = 0;
     struct nnv_flake flake = {0};
@@ -170,10 +173,7 @@ static enum nnv_status study_one(const struct nnv_retry *o, uint32_t subject, ui
                                               .context = &study,
                                               .run = run_once};
     if (st == NNV_OK) st = nnv_flake_study(&failure, &flake, err);
-    if (st == NNV_OK && flake.alone.runs > 0) {
-        nnv_text_add(t, t->len > 0 ? ",\n    " : "\n    ");
-        add_flake(o, subject, &flake, t);
-    }
+    if (st == NNV_OK && flake.alone.runs > 0) add_flake(o, subject, &flake, j);
     nnv_flake_free(&flake);
     free(before);
     return st;
@@ -181,19 +181,17 @@ static enum nnv_status study_one(const struct nnv_retry *o, uint32_t subject, ui
 
 static enum nnv_status write_flakes(const struct nnv_report *r, const struct nnv_text *items, size_t tried, size_t left,
                                     uint64_t start_ns, struct nnv_err *err) {
-    struct nnv_text t = {0}, path = {0};
+    struct nnv_text t = {.failed = items->failed}, path = {0};
     enum nnv_status st = NNV_OK;
-    nnv_text_add_path(&path, r->folder, NNV_FLAKES_FILE);
     nnv_text_addf(&t,
                   "{\n  \"format\": \"nnvts-flakes/1\",\n  \"seconds\": %.3f,\n  \"tried\": %zu,\n  \"left\": %zu,\n"
-                  "  \"cases\": [",
-                  (double)(nnv_now_ns() - start_ns) / 1e9, tried, left);
-    nnv_text_add(&t, items->data != NULL ? items->data : "");
-    nnv_text_add(&t, "\n  ]\n}\n");
-    if (t.failed || path.failed || items->failed)
+                  "  \"cases\": [%s\n  ]\n}\n",
+                  (double)(nnv_now_ns() - start_ns) / 1e9, tried, left, items->data != NULL ? items->data : "");
+    nnv_text_add_path(&path, r->folder, NNV_FLAKES_FILE);
+    if (items->len > 0 || t.failed)
+        st = nnv_file_write_text(r->folder, NNV_FLAKES_FILE, &t, err);
+    else if (path.failed)
         st = nnv_no_memory(err);
-    else if (items->len > 0)
-        st = nnv_file_write(path.data, t.data, t.len, err);
     else if (unlink(path.data) != 0 && errno != ENOENT)
         st = nnv_fail(err, NNV_IO, "%s: cannot remove: %s", path.data, strerror(errno));
     nnv_text_free(&t);
@@ -206,6 +204,7 @@ enum nnv_status nnv_retry_failures(const struct nnv_retry *o, struct nnv_err *er
     struct candidate *list = NULL;
     size_t count = 0, tried = 0;
     struct nnv_text items = {0};
+    struct nnv_json_out j = {.text = &items, .spaced = true};
     struct nnv_err stopped = {0};
     enum nnv_status st = nnv_report_load(o->folder, &r, err);
     if (st == NNV_OK && r->count != o->facts->case_count) st = nnv_fail(err, NNV_INTERNAL, "the run has other cases");
@@ -213,7 +212,7 @@ enum nnv_status nnv_retry_failures(const struct nnv_retry *o, struct nnv_err *er
     const uint64_t start = nnv_now_ns();
     const uint64_t until = start + o->budget_ns;
     while (st == NNV_OK && tried < count && tried < o->most && nnv_now_ns() < until)
-        st = study_one(o, list[tried++].index, until, r, &items, &stopped);
+        st = study_one(o, list[tried++].index, until, r, &j, &stopped);
     /* What can't be tried (a driver for one process at a time, an interruption) is no failure of the run. */
     if (stopped.status == NNV_INVALID) st = NNV_OK;
     if (st != NNV_OK && stopped.status != NNV_OK) *err = stopped;

@@ -7,44 +7,39 @@
 #include "harness/runner/run.h"
 #include "reference/model/op.h"
 
-static void add_suites(struct nnv_text *out, const struct nnv_case *cases, size_t count) {
-    size_t nsuites, written = 0;
+static void add_suites(const struct nnv_run_facts *f, struct nnv_json_out *j) {
+    size_t nsuites;
     const struct nnv_suite *const *suites = nnv_suites(&nsuites);
-    nnv_text_add(out, ",\"suites\":{");
+    nnv_json_open(j, "suites", '{');
     for (size_t i = 0; i < nsuites; i++) {
         size_t n = 0;
-        for (size_t k = 0; k < count; k++) n += strcmp(cases[k].suite, suites[i]->name) == 0;
+        for (size_t k = 0; k < f->case_count; k++) n += strcmp(f->cases[k].suite, suites[i]->name) == 0;
         if (n == 0) continue;
-        if (written++ > 0) nnv_text_add(out, ",");
-        nnv_text_add_json(out, suites[i]->name);
-        nnv_text_add(out, ":{\"summary\":");
-        nnv_text_add_json(out, suites[i]->summary);
-        nnv_text_addf(out, ",\"cases\":%zu}", n);
+        nnv_json_open(j, suites[i]->name, '{');
+        nnv_json_string(j, "summary", suites[i]->summary);
+        nnv_json_uint(j, "cases", n);
+        nnv_json_close(j, '}');
     }
-    nnv_text_add(out, "}");
+    nnv_json_close(j, '}');
 }
 
-/* Which types each operation accepts: what a report may call untested. */
-static void add_coverage(struct nnv_text *out) {
+/* The suites, and which types each operation accepts: what a report may call untested. */
+static void add_more(const struct nnv_run_facts *f, struct nnv_json_out *j) {
     size_t nops;
     const struct nnv_op *const *ops = nnv_ops(&nops);
-    nnv_text_add(out, ",\"coverage\":{");
+    add_suites(f, j);
+    nnv_json_open(j, "coverage", '{');
     for (size_t i = 0; i < nops; i++) {
-        if (i > 0) nnv_text_add(out, ",");
-        nnv_text_add_json(out, ops[i]->name);
-        nnv_text_add(out, ":[");
-        int written = 0;
+        nnv_json_open(j, ops[i]->name, '[');
         for (int sig = 0; sig < ops[i]->nsigs; sig++) {
             int32_t type = ops[i]->sigs[sig].type[NNV_T];
             bool seen = false;
             for (int before = 0; before < sig; before++) seen |= ops[i]->sigs[before].type[NNV_T] == type;
-            if (seen) continue;
-            if (written++ > 0) nnv_text_add(out, ",");
-            nnv_text_add_json(out, nnv_type(type)->tag);
+            if (!seen) nnv_json_string(j, NULL, nnv_type(type)->tag);
         }
-        nnv_text_add(out, "]");
+        nnv_json_close(j, ']');
     }
-    nnv_text_add(out, "}");
+    nnv_json_close(j, '}');
 }
 
 void nnv_config_facts(const struct nnv_run_config *config, struct nnv_run_facts *f) {
@@ -59,13 +54,11 @@ void nnv_config_facts(const struct nnv_run_config *config, struct nnv_run_facts 
         .count = config->count,
         .repeat = config->repeat,
         .determinism = config->determinism != NNV_DETERMINISM_OFF,
-        .more = "",
     };
 }
 
 void nnv_run_header(const struct nnv_run_options *o, const struct nnv_driver_info *driver, struct nnv_text *out) {
     struct nnv_run_facts f;
-    struct nnv_text more = {0};
     nnv_config_facts(o->config, &f);
     f.name = driver->name;
     f.version = driver->version;
@@ -79,10 +72,6 @@ void nnv_run_header(const struct nnv_run_options *o, const struct nnv_driver_inf
     f.shard = o->shard;
     nnv_build_hash("/proc/self/exe", f.program_build);
     nnv_build_hash_driver(o->config, f.driver_build);
-    add_suites(&more, o->cases, o->count);
-    add_coverage(&more);
-    f.more = more.data;
+    f.more = add_more;
     nnv_record_header(&f, out);
-    out->failed = out->failed || more.failed;
-    nnv_text_free(&more);
 }
