@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/journal/merge.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/stream.h"
 #include "base/words.h"
+#include "harness/journal/command.h"
 #include "harness/journal/journal.h"
-#include "harness/journal/merge_flakes.h"
-#include "harness/journal/merge_line.h"
 #include "harness/journal/merge_parts.h"
+#include "harness/journal/outcome.h"
 
 static const size_t list_limit = (size_t)1 << 30;
 
@@ -113,6 +116,100 @@ static enum nnv_status check_owners(const struct merge *m, struct nnv_err *err) 
 
 /* --------------------------------------------------------------- the records */
 
+enum { DEPTH = 16 };
+
+/**
+ * The value of a member that no object inside the line has, from *begin to *end; false if it has none. In JSON the
+ * sequence ,"name": can only be a member: within a string its quotes would be escaped.
+ */
+static bool find_member(const char *line, size_t n, const char *member, const char **begin, const char **end) {
+    char key[32];
+    int k = snprintf(key, sizeof key, ",\"%s\":", member);
+    const char *at = memmem(line, n, key, (size_t)k);
+    if (at == NULL) return false;
+    *begin = at + k;
+    *end = nnv_json_skip(*begin, line + n, DEPTH);
+    return *end != NULL;
+}
+
+/** Adds the replay line from begin to end, a JSON string, with another path of its dump. */
+static void add_replay(const char *begin, const char *end, const char *dump, const char *out, struct nnv_text *text) {
+    struct nnv_text path = {0}, line = {0};
+    json_t *value = json_loadb(begin, (size_t)(end - begin), JSON_DECODE_ANY, NULL);
+    const char *replay = json_string_value(value);
+    nnv_text_addf(&path, "%s/%s", out, dump);
+    if (replay != NULL && !path.failed) nnv_command_retarget(replay, path.data, &line);
+    if (replay != NULL)
+        nnv_text_add_json(text, line.data);
+    else
+        nnv_text_add_n(text, begin, (size_t)(end - begin));
+    text->failed = text->failed || path.failed || line.failed;
+    json_decref(value);
+    nnv_text_free(&path);
+    nnv_text_free(&line);
+}
+
+/**
+ * Adds the n bytes of a case line, sound JSON, with worker more to its worker's number and, if dump is not NULL (its
+ * dump, relative to a run folder), with a replay line that names the dump below out. *number: the worker's old number.
+ */
+static void add_line(const char *line, size_t n, uint32_t worker, const char *dump, const char *out,
+                     struct nnv_text *text, uint32_t *number) {
+    const char *begin = NULL, *end = NULL, *at = line;
+    *number = 0;
+    if (find_member(line, n, "worker", &begin, &end)) {
+        unsigned long long its = *begin >= '0' && *begin <= '9' ? strtoull(begin, NULL, 10) : 0;
+        *number = its < UINT32_MAX / 2 ? (uint32_t)its : 0;
+        nnv_text_add_n(text, at, (size_t)(begin - at));
+        nnv_text_addf(text, "%" PRIu64, (uint64_t)*number + worker);
+        at = end;
+    }
+    if (dump != NULL && find_member(at, (size_t)(line + n - at), "replay", &begin, &end)) {
+        nnv_text_add_n(text, at, (size_t)(begin - at));
+        add_replay(begin, end, dump, out, text);
+        at = end;
+    }
+    nnv_text_add_n(text, at, (size_t)(line + n - at));
+}
+
+/** One file, if it is there. */
+static enum nnv_status bring(const char *from, const char *to, struct nnv_err *err) {
+    enum { LARGEST = 1 << 30 };
+    char *data = NULL;
+    size_t size = 0;
+    unlink(to);
+    if (link(from, to) == 0 || errno == ENOENT) return NNV_OK;
+    enum nnv_status s = nnv_file_read(from, LARGEST, &data, &size, err);
+    if (s == NNV_OK) s = nnv_file_create(to, data, size, err);
+    free(data);
+    return s;
+}
+
+/**
+ * Brings the files of a dump, "dumps/x.json" and those beside it, from one run folder to another: linked, or copied
+ * where that is impossible. What is not there is left out. NNV_INVALID: a path that leads elsewhere.
+ */
+static enum nnv_status bring_dump(const char *from, const char *to, const char *dump, struct nnv_err *err) {
+    static const char *const suffixes[] = {".json", ".mod.py", ".dot", ".c"};
+    static const char inside[] = "dumps/";
+    const size_t n = strlen(dump), tail = strlen(suffixes[0]);
+    if (strncmp(dump, inside, sizeof inside - 1) != 0 || strchr(dump + sizeof inside - 1, '/') != NULL ||
+        n <= sizeof inside - 1 + tail || strcmp(dump + n - tail, suffixes[0]) != 0)
+        return nnv_fail(err, NNV_INVALID, "'%.200s' is no path of a dump", dump);
+    struct nnv_text source = {0}, target = {0};
+    enum nnv_status s = NNV_OK;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && s == NNV_OK; i++) {
+        nnv_text_clear(&source);
+        nnv_text_clear(&target);
+        nnv_text_addf(&source, "%s/%.*s%s", from, (int)(n - tail), dump, suffixes[i]);
+        nnv_text_addf(&target, "%s/%.*s%s", to, (int)(n - tail), dump, suffixes[i]);
+        s = source.failed || target.failed ? nnv_no_memory(err) : bring(source.data, target.data, err);
+    }
+    nnv_text_free(&source);
+    nnv_text_free(&target);
+    return s;
+}
+
 /** Marks the case of a record as done. */
 static enum nnv_status mark(struct merge *m, const struct nnv_part *p, const char *name, struct nnv_err *err) {
     uint32_t i = nnv_map_find(&m->names, name);
@@ -127,11 +224,11 @@ static enum nnv_status mark(struct merge *m, const struct nnv_part *p, const cha
 static enum nnv_status take_record(struct merge *m, const struct nnv_part *p, uint32_t *most, struct nnv_err *err) {
     const struct nnv_line *l = &p->reader.at;
     enum nnv_status s = mark(m, p, l->name, err);
-    if (s == NNV_OK && l->dump != NULL) s = nnv_merge_dump(p->folder, m->o->out, l->dump, err);
+    if (s == NNV_OK && l->dump != NULL) s = bring_dump(p->folder, m->o->out, l->dump, err);
     if (s != NNV_OK) return s;
     uint32_t number;
     nnv_text_clear(&m->line);
-    nnv_merge_line(p->reader.lines.line, p->reader.lines.bytes, m->workers, l->dump, m->o->out, &m->line, &number);
+    add_line(p->reader.lines.line, p->reader.lines.bytes, m->workers, l->dump, m->o->out, &m->line, &number);
     nnv_text_add(&m->line, "\n");
     if (number > *most) *most = number;
     m->to->records++;
@@ -160,6 +257,44 @@ static enum nnv_status take_records(struct merge *m, struct nnv_part *p, struct 
 }
 
 /* ----------------------------------------------------------------- the whole */
+
+/** Adds what the shard found out. What is not there, or not as nnvts writes it, adds nothing. */
+static void add_flakes(json_t *all, const char *folder) {
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, folder, NNV_FLAKES_FILE);
+    json_t *its = path.failed ? NULL : json_load_file(path.data, 0, NULL);
+    nnv_text_free(&path);
+    json_t *cases = json_object_get(its, "cases");
+    if (json_is_array(cases)) {
+        static const char *const sums[] = {"tried", "left"};
+        json_array_extend(json_object_get(all, "cases"), cases);
+        for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+            json_object_set_new(all, sums[i],
+                                json_integer(json_integer_value(json_object_get(all, sums[i])) +
+                                             json_integer_value(json_object_get(its, sums[i]))));
+        json_object_set_new(all, "seconds",
+                            json_real(json_number_value(json_object_get(all, "seconds")) +
+                                      json_number_value(json_object_get(its, "seconds"))));
+    }
+    json_decref(its);
+}
+
+/** Writes flakes.json of the whole run, if any of the shards has one. */
+static enum nnv_status merge_flakes(const struct nnv_merge_options *o, struct nnv_err *err) {
+    json_t *all = json_pack("{s:[]}", "cases");
+    if (all == NULL) return nnv_no_memory(err);
+    for (size_t i = 0; i < o->count; i++) add_flakes(all, o->folders[i]);
+    enum nnv_status s = NNV_OK;
+    if (json_array_size(json_object_get(all, "cases")) > 0) {
+        char *text = json_dumps(all, JSON_INDENT(1));
+        s = text == NULL ? nnv_no_memory(err)
+                         : nnv_file_write_text(o->out, NNV_FLAKES_FILE,
+                                               &(struct nnv_text){.data = text, .len = strlen(text)}, err);
+        free(text);
+    }
+    json_decref(all);
+    return s;
+}
 
 /** Makes the folder ready: nothing of an earlier run is left in it. */
 static enum nnv_status clear_out(struct merge *m, struct nnv_err *err) {
@@ -201,7 +336,7 @@ static enum nnv_status merge_all(struct merge *m, struct nnv_err *err) {
     for (size_t i = 0; i < m->o->count && s == NNV_OK; i++) s = take_list(m, &m->parts[i], err);
     if (s == NNV_OK) s = check_owners(m, err);
     if (s == NNV_OK) s = write_journal(m, err);
-    if (s == NNV_OK) s = nnv_merge_flakes(m->o->folders, m->o->count, m->o->out, err);
+    if (s == NNV_OK) s = merge_flakes(m->o, err);
     m->to->cases = m->names.count;
     m->to->shards = m->parts[0].count;
     m->to->missing = m->to->shards - m->o->count;
