@@ -12,6 +12,7 @@
 #include "harness/bench/duel.h"
 #include "harness/cli/cli.h"
 #include "mlts/networks/networks.h"
+#include "harness/journal/line.h"
 
 enum { SETS = 4 };
 
@@ -224,10 +225,9 @@ static void print_answer(const struct gate *g) {
     }
 }
 
-static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
 static json_t *interval(double v, struct nnv_interval i) {
-    return json_pack("{s:o,s:o,s:o}", "value", number(v), "low", number(i.low), "high", number(i.high));
+    return json_pack("{s:o,s:o,s:o}", "value", nnv_json_finite(v), "low", nnv_json_finite(i.low), "high",
+                     nnv_json_finite(i.high));
 }
 
 static json_t *side_json(const struct nnv_duel_side *s, const char *driver) {
@@ -259,13 +259,13 @@ static void print_json(const struct gate *g) {
         json_object_set_new(j, "against", side_json(&r->side[1], g->against));
         json_object_set_new(j, "ratio", ratio);
         json_object_set_new(j, "control", interval(a->control, a->control_interval));
-        json_object_set_new(j, "p", number(a->p));
-        json_object_set_new(j, "limit", number(a->limit));
-        json_object_set_new(j, "control_p", number(a->control_p));
-        json_object_set_new(j, "detectable", number(a->detectable));
-        json_object_set_new(j, "steal", number(r->steal));
-        json_object_set_new(j, "speed", number(a->speed));
-        json_object_set_new(j, "seconds", number(r->elapsed_ns / 1e9));
+        json_object_set_new(j, "p", nnv_json_finite(a->p));
+        json_object_set_new(j, "limit", nnv_json_finite(a->limit));
+        json_object_set_new(j, "control_p", nnv_json_finite(a->control_p));
+        json_object_set_new(j, "detectable", nnv_json_finite(a->detectable));
+        json_object_set_new(j, "steal", nnv_json_finite(r->steal));
+        json_object_set_new(j, "speed", nnv_json_finite(a->speed));
+        json_object_set_new(j, "seconds", nnv_json_finite(r->elapsed_ns / 1e9));
         json_object_set_new(j, "blocks", blocks);
     } else {
         json_decref(ratio);

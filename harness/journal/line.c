@@ -209,6 +209,17 @@ bool nnv_json_number(const json_t *value, double *out) {
     return true;
 }
 
+double nnv_json_real(const json_t *object, const char *member) {
+    double v;
+    return nnv_json_number(json_object_get(object, member), &v) ? v : (double)NAN;
+}
+
+json_t *nnv_json_finite(double v) { return isfinite(v) ? json_real(v) : json_null(); }
+
+json_t *nnv_json_any(double v) {
+    return isfinite(v) ? json_real(v) : json_string(isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
+}
+
 void nnv_header_add_seed(struct nnv_text *t, const json_t *header) {
     const json_t *seed = json_object_get(header, "seed");
     if (json_is_integer(seed))

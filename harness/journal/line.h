@@ -52,6 +52,12 @@ const char *nnv_json_text(const json_t *object, const char *member, const char *
 uint64_t nnv_json_count(const json_t *object, const char *member);
 /** A number of the journal: "NaN", "Infinity" and "-Infinity" too. False if value is none; then *out is NaN. */
 bool nnv_json_number(const json_t *value, double *out);
+/** That number; NaN where there is none. */
+double nnv_json_real(const json_t *object, const char *member);
+/** v as JSON; null if it is not finite. A new reference. */
+json_t *nnv_json_finite(double v);
+/** The number for nnv_json_number(): infinities and NaN as strings. A new reference. */
+json_t *nnv_json_any(double v);
 /** Adds the seed of the run, which may be written as a number or as a string. */
 void nnv_header_add_seed(struct nnv_text *t, const json_t *header);
 

@@ -9,6 +9,7 @@
 #include "reports/compare/compare.h"
 #include "reports/html/html.h"
 #include "harness/journal/reader.h"
+#include "reports/html/page.h"
 
 enum nnv_status nnv_baseline_check(const char *baseline, const char *folder, struct nnv_err *err) {
     struct nnv_journal_reader r;
@@ -77,13 +78,9 @@ void nnv_html_baseline(struct nnv_html *h) {
     nnv_text_add(&h->t,
                  "<section id=\"baseline\">\n<h2>Since the baseline</h2>\n<p class=\"lead\">A is the baseline, ");
     nnv_html_cut(&h->t, nnv_json_text(json_object_get(j, "a"), "folder", "?"), 200);
-    nnv_text_add(&h->t, ", driver ");
-    nnv_html_cut(&h->t, nnv_json_text(json_object_get(j, "a"), "driver", "?"), 200);
-    nnv_text_add(&h->t, " ");
+    nnv_page_put(&h->t, ", driver ", nnv_json_text(json_object_get(j, "a"), "driver", "?"), 200, " ");
     nnv_html_cut(&h->t, nnv_json_text(json_object_get(j, "a"), "version", "?"), 200);
-    nnv_text_add(&h->t, ", of ");
-    nnv_html_cut(&h->t, nnv_json_text(json_object_get(j, "a"), "start", "?"), 200);
-    nnv_text_add(&h->t, "; B is this run.</p>\n");
+    nnv_page_put(&h->t, ", of ", nnv_json_text(json_object_get(j, "a"), "start", "?"), 200, "; B is this run.</p>\n");
     nnv_compare_add(&h->t, j);
     nnv_text_add(&h->t, "</section>\n");
     json_decref(j);

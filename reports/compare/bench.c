@@ -9,10 +9,9 @@
 #include "reports/bench.h"
 #include "reports/compare/compare.h"
 #include "harness/journal/load.h"
+#include "reports/html/page.h"
 
 static const char *const measures[] = {"top1", "phone_error_rate", "mean_square_error"};
-
-static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 static size_t rows_of(const struct nnv_bench_sheet *s, const char *network) {
     size_t n = 0;
@@ -35,29 +34,25 @@ static size_t match(const struct nnv_bench_sheet *a, size_t i, const struct nnv_
 static json_t *line_json(const struct nnv_bench_line *l) {
     json_t *j = json_pack("{s:s,s:s}", "driver", l->driver, "verdict", nnv_verdict_name(l->verdict));
     if (*l->why != '\0') json_object_set_new(j, "reason", json_string(l->why));
-    json_object_set_new(j, "p50_ns", number(l->p50));
-    json_object_set_new(j, "low_ns", number(nnv_bench_number(l->latency, "quantiles", "p50", "low_ns", NULL)));
-    json_object_set_new(j, "high_ns", number(nnv_bench_number(l->latency, "quantiles", "p50", "high_ns", NULL)));
-    json_object_set_new(j, "p99_ns", number(nnv_bench_number(l->latency, "quantiles", "p99", "ns", NULL)));
+    json_object_set_new(j, "p50_ns", nnv_json_finite(l->p50));
+    json_object_set_new(j, "low_ns", nnv_json_finite(nnv_bench_number(l->latency, "quantiles", "p50", "low_ns", NULL)));
+    json_object_set_new(j, "high_ns",
+                        nnv_json_finite(nnv_bench_number(l->latency, "quantiles", "p50", "high_ns", NULL)));
+    json_object_set_new(j, "p99_ns", nnv_json_finite(nnv_bench_number(l->latency, "quantiles", "p99", "ns", NULL)));
     json_object_set_new(j, "noisy", json_boolean(json_is_true(json_object_get(l->latency, "noisy"))));
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
         double v = nnv_bench_number(l->accuracy, "driver", measures[i], NULL);
-        if (!isnan(v)) json_object_set_new(j, measures[i], number(v));
+        if (!isnan(v)) json_object_set_new(j, measures[i], nnv_json_finite(v));
     }
     return j;
 }
 
-static double value(const json_t *j, const char *member) {
-    double v;
-    return nnv_json_number(json_object_get(j, member), &v) ? v : (double)NAN;
-}
-
 /** "slower", "faster", "same": by medians whose intervals do not meet; "unknown" where the machine was noisy. */
 static const char *speed_of(const json_t *a, const json_t *b) {
-    if (!(value(a, "p50_ns") > 0 && value(b, "p50_ns") > 0)) return "unknown";
+    if (!(nnv_json_real(a, "p50_ns") > 0 && nnv_json_real(b, "p50_ns") > 0)) return "unknown";
     if (json_is_true(json_object_get(a, "noisy")) || json_is_true(json_object_get(b, "noisy"))) return "unknown";
-    if (value(b, "low_ns") > value(a, "high_ns")) return "slower";
-    return value(b, "high_ns") < value(a, "low_ns") ? "faster" : "same";
+    if (nnv_json_real(b, "low_ns") > nnv_json_real(a, "high_ns")) return "slower";
+    return nnv_json_real(b, "high_ns") < nnv_json_real(a, "low_ns") ? "faster" : "same";
 }
 
 struct lists {
@@ -79,7 +74,7 @@ static void add_row(struct lists *x, const struct nnv_bench_line *a, const struc
         if (of[side]) json_object_set(row, side ? "b" : "a", of[side]);
     }
     if (a && b) {
-        json_object_set_new(row, "ratio", number(b->p50 / a->p50));
+        json_object_set_new(row, "ratio", nnv_json_finite(b->p50 / a->p50));
         json_object_set_new(row, "speed", json_string(speed_of(of[0], of[1])));
     }
     enum nnv_change change = nnv_compare_change(&c, &not_run);
@@ -154,9 +149,9 @@ enum nnv_status nnv_compare_benches(const char *a, const char *b, json_t **compa
 
 static void add_times(struct nnv_text *t, const json_t *row) {
     const json_t *a = json_object_get(row, "a"), *b = json_object_get(row, "b");
-    nnv_bench_add_time(t, value(a, "p50_ns"));
+    nnv_bench_add_time(t, nnv_json_real(a, "p50_ns"));
     nnv_text_add(t, " -> ");
-    nnv_bench_add_time(t, value(b, "p50_ns"));
+    nnv_bench_add_time(t, nnv_json_real(b, "p50_ns"));
 }
 
 void nnv_compare_print_benches(const json_t *j, FILE *to) {
@@ -172,7 +167,7 @@ void nnv_compare_print_benches(const json_t *j, FILE *to) {
         nnv_text_add_shown(&t, driver, strlen(driver), 60);
         nnv_text_addf(&t, "  %s -> %s  p50 ", nnv_json_text(a, "verdict", "-"), nnv_json_text(b, "verdict", "-"));
         add_times(&t, row);
-        double ratio = value(row, "ratio");
+        double ratio = nnv_json_real(row, "ratio");
         if (ratio > 0) nnv_text_addf(&t, "  %.3f times: %s", ratio, nnv_json_text(row, "speed", "?"));
         nnv_text_add(&t, "\n");
     }
@@ -186,27 +181,21 @@ void nnv_compare_print_benches(const json_t *j, FILE *to) {
 void nnv_compare_add_benches(struct nnv_text *t, const json_t *j) {
     const json_t *row;
     size_t i;
-    nnv_text_add(t, "<div class=\"wide\"><table class=\"plain\"><thead><tr><th scope=\"col\">Network</th><th "
-                    "scope=\"col\">Driver</th><th scope=\"col\">A</th><th scope=\"col\">B</th><th scope=\"col\" "
-                    "class=\"n\">p50</th><th scope=\"col\" class=\"n\">Ratio</th></tr></thead><tbody>\n");
+    nnv_page_table(t, (const char *const[]){"Network", "Driver", "A", "B", "#p50", "#Ratio", NULL});
     json_array_foreach(json_object_get(j, "rows"), i, row) {
         const json_t *a = json_object_get(row, "a"), *b = json_object_get(row, "b");
-        nnv_text_add(t, "<tr><th scope=\"row\">");
-        nnv_text_add_xml(t, nnv_json_text(row, "network", "?"));
-        nnv_text_add(t, "</th><td>");
+        nnv_page_text(t, "<tr><th scope=\"row\">", nnv_json_text(row, "network", "?"), "</th><td>");
         nnv_text_add_xml(t, nnv_json_text(b ? b : a, "driver", "?"));
-        nnv_text_add(t, "</td><td>");
-        nnv_text_add_xml(t, nnv_json_text(a, "verdict", "\xe2\x80\x93"));
-        nnv_text_add(t, "</td><td>");
+        nnv_page_text(t, "</td><td>", nnv_json_text(a, "verdict", "\xe2\x80\x93"), "</td><td>");
         nnv_text_add_xml(t, nnv_json_text(b, "verdict", "\xe2\x80\x93"));
         nnv_text_add(t, "</td><td class=\"n\">");
         add_times(t, row);
         nnv_text_add(t, "</td><td class=\"n\">");
-        double ratio = value(row, "ratio");
+        double ratio = nnv_json_real(row, "ratio");
         if (ratio > 0) nnv_text_addf(t, "%.3f<small> ", ratio);
         if (ratio > 0) nnv_text_add_xml(t, nnv_json_text(row, "speed", "?"));
         if (ratio > 0) nnv_text_add(t, "</small>");
         nnv_text_add(t, "</td></tr>\n");
     }
-    nnv_text_add(t, "</tbody></table></div>\n");
+    nnv_page_table_end(t);
 }

@@ -13,24 +13,7 @@
 
 enum { SHOWN = 400, ROWS = 60, TEXT = 300 };
 
-static double value(const json_t *j, const char *member) {
-    double v;
-    return nnv_json_number(json_object_get(j, member), &v) ? v : (double)NAN;
-}
-
 static bool is_bench(const json_t *j) { return strcmp(nnv_json_text(j, "form", ""), "nnvts-compare-bench-1") == 0; }
-
-static void add_heads(struct nnv_text *t, const char *const *heads) {
-    nnv_text_add(t, "<div class=\"wide\"><table class=\"plain\"><thead><tr>");
-    for (size_t i = 0; heads[i] != NULL; i++) {
-        nnv_text_addf(t, "<th scope=\"col\"%s>", *heads[i] == '#' ? " class=\"n\"" : "");
-        nnv_text_add_xml(t, heads[i] + (*heads[i] == '#'));
-        nnv_text_add(t, "</th>");
-    }
-    nnv_text_add(t, "</tr></thead><tbody>\n");
-}
-
-static void end_table(struct nnv_text *t) { nnv_text_add(t, "</tbody></table></div>\n"); }
 
 /** A cell of numbers; an interval behind the first where low is not NaN. */
 static void add_number(struct nnv_text *t, const char *format, double v) NNV_PRINTF(2, 0);
@@ -61,20 +44,17 @@ static void add_list(struct nnv_text *t, const json_t *j, const struct nnv_compa
     size_t i;
     if (all == 0) return;
     nnv_text_addf(t, "<h3>%s <span class=\"soft\">%s</span></h3>\n", l->heading, nnv_count(all).s);
-    add_heads(t, heads);
+    nnv_page_table(t, heads);
     json_array_foreach(list, i, c) {
         if (i == SHOWN) break;
         const json_t *b = json_object_get(c, "b");
-        nnv_text_add(t, "<tr><th scope=\"row\"><span class=\"name\">");
-        nnv_html_cut(t, nnv_json_text(c, "case", "?"), TEXT);
-        nnv_text_add(t, "</span></th>");
+        nnv_page_put(t, "<tr><th scope=\"row\"><span class=\"name\">", nnv_json_text(c, "case", "?"), TEXT,
+                     "</span></th>");
         add_verdict(t, json_object_get(c, "a"));
         add_verdict(t, b);
-        nnv_text_add(t, "<td class=\"why\">");
-        nnv_html_cut(t, nnv_json_text(b, "reason", ""), TEXT);
-        nnv_text_add(t, "</td></tr>\n");
+        nnv_page_put(t, "<td class=\"why\">", nnv_json_text(b, "reason", ""), TEXT, "</td></tr>\n");
     }
-    end_table(t);
+    nnv_page_table_end(t);
     if (all > SHOWN) nnv_text_addf(t, "<p class=\"soft\">and %s more</p>\n", nnv_count(all - SHOWN).s);
 }
 
@@ -91,34 +71,32 @@ static void add_time(struct nnv_text *t, const json_t *time) {
         "<h3>Time in the driver</h3>\n<p class=\"lead\">B takes %.2f times as long as A (%.2f to %.2f): median "
         "over %s cases that passed in both, interval at 99 %%. Below: operations that lie apart from that by "
         "more than chance explains. Each case ran once; for a verdict, ask nnvts gate.</p>\n",
-        value(all, "ratio"), value(all, "low"), value(all, "high"), nnv_count(nnv_json_count(all, "cases")).s);
+        nnv_json_real(all, "ratio"), nnv_json_real(all, "low"), nnv_json_real(all, "high"),
+        nnv_count(nnv_json_count(all, "cases")).s);
     if (json_array_size(ops) > 0) {
-        add_heads(t, heads);
+        nnv_page_table(t, heads);
         json_array_foreach(ops, i, j) {
             if (i == ROWS) break;
-            nnv_text_add(t, "<tr><th scope=\"row\">");
-            nnv_html_cut(t, nnv_json_text(j, "op", "?"), TEXT);
-            nnv_text_add(t, "</th>");
-            add_number(t, "%.2f", value(j, "ratio"));
-            add_number(t, "%.2f", value(j, "low"));
-            add_number(t, "%.2f", value(j, "high"));
-            add_number(t, "%.0f", value(j, "cases"));
+            nnv_page_put(t, "<tr><th scope=\"row\">", nnv_json_text(j, "op", "?"), TEXT, "</th>");
+            add_number(t, "%.2f", nnv_json_real(j, "ratio"));
+            add_number(t, "%.2f", nnv_json_real(j, "low"));
+            add_number(t, "%.2f", nnv_json_real(j, "high"));
+            add_number(t, "%.0f", nnv_json_real(j, "cases"));
             nnv_text_add(t, "</tr>\n");
         }
-        end_table(t);
+        nnv_page_table_end(t);
     }
     if (json_array_size(cases) == 0) return;
-    add_heads(t, of_cases);
+    nnv_page_table(t, of_cases);
     json_array_foreach(cases, i, j) {
         if (i == ROWS) break;
-        nnv_text_add(t, "<tr><th scope=\"row\"><span class=\"name\">");
-        nnv_html_cut(t, nnv_json_text(j, "case", "?"), TEXT);
-        nnv_text_add(t, "</span></th>");
-        add_number(t, "%.1f", value(j, "a_us") / 1000);
-        add_number(t, "%.1f", value(j, "b_us") / 1000);
+        nnv_page_put(t, "<tr><th scope=\"row\"><span class=\"name\">", nnv_json_text(j, "case", "?"), TEXT,
+                     "</span></th>");
+        add_number(t, "%.1f", nnv_json_real(j, "a_us") / 1000);
+        add_number(t, "%.1f", nnv_json_real(j, "b_us") / 1000);
         nnv_text_add(t, "</tr>\n");
     }
-    end_table(t);
+    nnv_page_table_end(t);
 }
 
 static void add_error(struct nnv_text *t, const json_t *error) {
@@ -133,21 +111,19 @@ static void add_error(struct nnv_text *t, const json_t *error) {
                   "fails. %s</p>\n",
                   same ? "Cases that rose or fell by a tenth or more are counted."
                        : "The runs have other values: cases are not compared one by one.");
-    add_heads(t, heads);
+    nnv_page_table(t, heads);
     json_array_foreach(ops, i, j) {
         if (i == ROWS) break;
-        nnv_text_add(t, "<tr><th scope=\"row\">");
-        nnv_html_cut(t, nnv_json_text(j, "op", "?"), TEXT);
-        nnv_text_add(t, "</th>");
-        add_number(t, "%.3g", value(j, "a"));
-        add_number(t, "%.3g", value(j, "b"));
-        add_number(t, "%.0f", value(j, "cases"));
-        add_number(t, "%.0f", same ? value(j, "rose") : (double)NAN);
-        add_number(t, "%.0f", same ? value(j, "fell") : (double)NAN);
-        add_number(t, "%.3g times", value(j, "mse_ratio"));
+        nnv_page_put(t, "<tr><th scope=\"row\">", nnv_json_text(j, "op", "?"), TEXT, "</th>");
+        add_number(t, "%.3g", nnv_json_real(j, "a"));
+        add_number(t, "%.3g", nnv_json_real(j, "b"));
+        add_number(t, "%.0f", nnv_json_real(j, "cases"));
+        add_number(t, "%.0f", same ? nnv_json_real(j, "rose") : (double)NAN);
+        add_number(t, "%.0f", same ? nnv_json_real(j, "fell") : (double)NAN);
+        add_number(t, "%.3g times", nnv_json_real(j, "mse_ratio"));
         nnv_text_add(t, "</tr>\n");
     }
-    end_table(t);
+    nnv_page_table_end(t);
     if (json_array_size(ops) > ROWS)
         nnv_text_addf(t, "<p class=\"soft\">and %zu more operations</p>\n", json_array_size(ops) - ROWS);
 }
@@ -157,18 +133,14 @@ static void add_differences(struct nnv_text *t, const json_t *j) {
     const json_t *list = json_object_get(j, "differ"), *member;
     size_t i;
     if (json_array_size(list) == 0) return;
-    add_heads(t, heads);
+    nnv_page_table(t, heads);
     json_array_foreach(list, i, member) {
         const char *name = json_is_string(member) ? json_string_value(member) : "?";
-        nnv_text_add(t, "<tr><th scope=\"row\">");
-        nnv_html_cut(t, name, TEXT);
-        nnv_text_add(t, "</th><td>");
+        nnv_page_put(t, "<tr><th scope=\"row\">", name, TEXT, "</th><td>");
         nnv_html_cut(t, nnv_json_text(json_object_get(j, "a"), name, "?"), TEXT);
-        nnv_text_add(t, "</td><td>");
-        nnv_html_cut(t, nnv_json_text(json_object_get(j, "b"), name, "?"), TEXT);
-        nnv_text_add(t, "</td></tr>\n");
+        nnv_page_put(t, "</td><td>", nnv_json_text(json_object_get(j, "b"), name, "?"), TEXT, "</td></tr>\n");
     }
-    end_table(t);
+    nnv_page_table_end(t);
 }
 
 void nnv_compare_add(struct nnv_text *t, const json_t *j) {
@@ -185,9 +157,7 @@ void nnv_compare_add(struct nnv_text *t, const json_t *j) {
 static void add_run(struct nnv_text *t, const char *name, const json_t *run) {
     nnv_text_addf(t, "<div><dt>%s</dt><dd>", name);
     nnv_html_cut(t, nnv_json_text(run, "folder", "?"), TEXT);
-    nnv_text_add(t, "<small>");
-    nnv_html_cut(t, nnv_json_text(run, "driver", ""), TEXT);
-    nnv_text_add(t, " ");
+    nnv_page_put(t, "<small>", nnv_json_text(run, "driver", ""), TEXT, " ");
     nnv_html_cut(t, nnv_json_text(run, "version", ""), TEXT);
     nnv_text_add(t, "</small><small>");
     nnv_html_cut(t, nnv_json_text(run, "start", "?"), TEXT);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "harness/journal/line.h"
 #include "reports/compare/compare.h"
 
 enum { FEWEST = 8, BINS = 40, TOLD = 200 };
@@ -30,10 +31,6 @@ static int by_group(const void *a, const void *b) {
     return x->group != y->group ? (x->group > y->group) - (x->group < y->group) : (x->x > y->x) - (x->x < y->x);
 }
 
-static json_t *number(double v) {
-    return isfinite(v) ? json_real(v) : json_string(isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
-}
-
 /* ----------------------------------------------------------------------- time */
 
 /** The log-ratios of cases that passed in both runs, sorted by group; NULL when out of memory. */
@@ -52,8 +49,8 @@ static struct sample *take_times(const struct nnv_compare_table *t, size_t *n) {
 
 /** {"ratio", "low", "high", "cases"} of sorted log-ratios. */
 static json_t *ratio_json(const double *x, size_t n, struct nnv_interval i) {
-    return json_pack("{s:o,s:o,s:o,s:I}", "ratio", number(exp(nnv_median(x, n))), "low", number(exp(i.low)), "high",
-                     number(exp(i.high)), "cases", (json_int_t)n);
+    return json_pack("{s:o,s:o,s:o,s:I}", "ratio", nnv_json_any(exp(nnv_median(x, n))), "low", nnv_json_any(exp(i.low)),
+                     "high", nnv_json_any(exp(i.high)), "cases", (json_int_t)n);
 }
 
 /** At least, or at most, the log of B by A of a case, whatever the cut microseconds were. */
@@ -193,10 +190,10 @@ static json_t *error_of_groups(const struct nnv_compare_table *t, const struct r
     for (uint32_t g = 0; g < t->groups.count; g++) {
         bool up = moved(r[g].worst[0], r[g].worst[1]), down = moved(r[g].worst[1], r[g].worst[0]);
         if (r[g].cases == 0 || (!up && !down && r[g].rose + r[g].fell == 0)) continue;
-        json_t *j = json_pack("{s:s,s:o,s:o,s:b,s:I,s:I,s:I}", "op", t->groups.key[g], "a", number(r[g].worst[0]), "b",
-                              number(r[g].worst[1]), "nearer", (int)up, "cases", (json_int_t)r[g].cases, "rose",
-                              (json_int_t)r[g].rose, "fell", (json_int_t)r[g].fell);
-        if (r[g].mses > 0) json_object_set_new(j, "mse_ratio", number(exp(r[g].mse / (double)r[g].mses)));
+        json_t *j = json_pack("{s:s,s:o,s:o,s:b,s:I,s:I,s:I}", "op", t->groups.key[g], "a", nnv_json_any(r[g].worst[0]),
+                              "b", nnv_json_any(r[g].worst[1]), "nearer", (int)up, "cases", (json_int_t)r[g].cases,
+                              "rose", (json_int_t)r[g].rose, "fell", (json_int_t)r[g].fell);
+        if (r[g].mses > 0) json_object_set_new(j, "mse_ratio", nnv_json_any(exp(r[g].mse / (double)r[g].mses)));
         json_array_append_new(list, j);
     }
     return list;
@@ -214,9 +211,10 @@ static json_t *error_of_cases(const struct nnv_compare_table *t, struct sample *
     qsort(s, n, sizeof *s, by_group);
     for (size_t i = 0; i < n && i < TOLD; i++) {
         const struct nnv_compare_case *c = &t->item[s[i].of];
-        json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o,s:o}", "case", c->name, "a", number(c->side[0].ratio),
-                                              "b", number(c->side[1].ratio), "a_mse", number(c->side[0].mse), "b_mse",
-                                              number(c->side[1].mse)));
+        json_array_append_new(list,
+                              json_pack("{s:s,s:o,s:o,s:o,s:o}", "case", c->name, "a", nnv_json_any(c->side[0].ratio),
+                                        "b", nnv_json_any(c->side[1].ratio), "a_mse", nnv_json_any(c->side[0].mse),
+                                        "b_mse", nnv_json_any(c->side[1].mse)));
     }
     return list;
 }

@@ -64,29 +64,24 @@ static void add_lists(struct nnv_text *t, const json_t *j) {
     }
 }
 
-static double value(const json_t *j, const char *member) {
-    double v;
-    return nnv_json_number(json_object_get(j, member), &v) ? v : (double)NAN;
-}
-
 static void add_time(struct nnv_text *t, const json_t *time) {
     const json_t *all = json_object_get(time, "all"), *ops = json_object_get(time, "operations"), *op;
     const json_t *cases = json_object_get(time, "cases"), *c;
     size_t i;
     if (all == NULL) return;
     nnv_text_addf(t, "time in the driver: B takes %.2f times as long as A [%.2f, %.2f], median of %s cases\n",
-                  value(all, "ratio"), value(all, "low"), value(all, "high"),
+                  nnv_json_real(all, "ratio"), nnv_json_real(all, "low"), nnv_json_real(all, "high"),
                   nnv_count(nnv_json_count(all, "cases")).s);
     json_array_foreach(ops, i, op) {
         if (i == SHOWN) break;
         nnv_text_add(t, "  ");
         add(t, nnv_json_text(op, "op", "?"));
-        nnv_text_addf(t, " %.2f times that [%.2f, %.2f], %s cases\n", value(op, "ratio"), value(op, "low"),
-                      value(op, "high"), nnv_count(nnv_json_count(op, "cases")).s);
+        nnv_text_addf(t, " %.2f times that [%.2f, %.2f], %s cases\n", nnv_json_real(op, "ratio"),
+                      nnv_json_real(op, "low"), nnv_json_real(op, "high"), nnv_count(nnv_json_count(op, "cases")).s);
     }
     json_array_foreach(cases, i, c) {
         if (i == SHOWN) break;
-        nnv_text_addf(t, "  %.1f ms -> %.1f ms  ", value(c, "a_us") / 1000, value(c, "b_us") / 1000);
+        nnv_text_addf(t, "  %.1f ms -> %.1f ms  ", nnv_json_real(c, "a_us") / 1000, nnv_json_real(c, "b_us") / 1000);
         add(t, nnv_json_text(c, "case", "?"));
         nnv_text_add(t, "\n");
     }
@@ -104,11 +99,11 @@ static void add_error(struct nnv_text *t, const json_t *error) {
         }
         nnv_text_add(t, "  ");
         add(t, nnv_json_text(op, "op", "?"));
-        nnv_text_addf(t, " %.3g -> %.3g", value(op, "a"), value(op, "b"));
+        nnv_text_addf(t, " %.3g -> %.3g", nnv_json_real(op, "a"), nnv_json_real(op, "b"));
         if (json_is_true(json_object_get(error, "same_values")))
             nnv_text_addf(t, "; of %s cases %s rose, %s fell", nnv_count(nnv_json_count(op, "cases")).s,
                           nnv_count(nnv_json_count(op, "rose")).s, nnv_count(nnv_json_count(op, "fell")).s);
-        double mse = value(op, "mse_ratio");
+        double mse = nnv_json_real(op, "mse_ratio");
         if (!isnan(mse)) nnv_text_addf(t, "; mean square error %.3g times", mse);
         nnv_text_add(t, "\n");
     }

@@ -38,8 +38,6 @@ struct trend {
     size_t count;
 };
 
-static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
 /* -------------------------------------------------------------------- reading */
 
 /** Sums over a run while it is read. */
@@ -126,11 +124,12 @@ static json_t *run_json(const char *folder, const json_t *header, struct sums *s
     json_object_set_new(j, "expected", json_integer((json_int_t)s->expected));
     json_object_set_new(j, "compared", json_integer((json_int_t)s->compared));
     uint64_t jobs = nnv_json_count(header, "jobs");
-    json_object_set_new(j, "seconds", number(fmax(s->ms / (double)(jobs ? jobs : 1), s->longest) / 1000));
-    json_object_set_new(j, "driver_ms", number(s->driver_us / 1000));
+    json_object_set_new(j, "seconds", nnv_json_finite(fmax(s->ms / (double)(jobs ? jobs : 1), s->longest) / 1000));
+    json_object_set_new(j, "driver_ms", nnv_json_finite(s->driver_us / 1000));
     nnv_sort(s->ratio, s->ratios);
-    json_object_set_new(j, "worst", number(s->worst));
-    json_object_set_new(j, "p99", s->ratios > 0 ? number(nnv_quantile(s->ratio, s->ratios, 0.99)) : json_null());
+    json_object_set_new(j, "worst", nnv_json_finite(s->worst));
+    json_object_set_new(j, "p99",
+                        s->ratios > 0 ? nnv_json_finite(nnv_quantile(s->ratio, s->ratios, 0.99)) : json_null());
     nnv_text_free(&seed);
     nnv_text_free(&name);
     return j;
@@ -177,7 +176,7 @@ static json_t *op_json(const struct trend *t, uint32_t op, bool *interesting) {
         size_t n = op < r->cells ? r->cell[op].failures : 0;
         failed += n;
         json_array_append_new(failures, json_integer((json_int_t)n));
-        json_array_append_new(worst, number(worst_of(r, op)));
+        json_array_append_new(worst, nnv_json_finite(worst_of(r, op)));
         if (i + 1 < t->count) most = fmax(most, worst_of(r, op));
     }
     const double last = worst_of(&t->run[t->count - 1], op);
@@ -230,21 +229,16 @@ static size_t count_of(const json_t *run, enum nnvts_verdict v) {
     return (size_t)nnv_json_count(json_object_get(run, "verdicts"), nnv_verdict_name(v));
 }
 
-static double value(const json_t *j, const char *member) {
-    double v;
-    return nnv_json_number(json_object_get(j, member), &v) ? v : (double)NAN;
-}
-
 static void add_run(struct nnv_text *t, const json_t *run) {
     size_t bad = 0, unasked = count_of(run, NNVTS_UNSUPPORTED) + count_of(run, NNVTS_SKIP);
     for (int v = 0; v < NNVTS_NOTRUN; v++)
         if (nnv_verdict_bad((enum nnvts_verdict)v)) bad += count_of(run, (enum nnvts_verdict)v);
     char worst[24] = "-";
-    double w = value(run, "worst");
+    double w = nnv_json_real(run, "worst");
     if (!isnan(w)) snprintf(worst, sizeof worst, "%.3f", w);
     nnv_text_addf(t, "%-20.20s  %9zu %9zu %8zu %11zu %8zu  %9.1f s %10.1f ms  %8s  ", nnv_json_text(run, "start", "?"),
                   (size_t)nnv_json_count(run, "cases"), count_of(run, NNVTS_PASS), bad, unasked,
-                  count_of(run, NNVTS_NOTRUN), value(run, "seconds"), value(run, "driver_ms"), worst);
+                  count_of(run, NNVTS_NOTRUN), nnv_json_real(run, "seconds"), nnv_json_real(run, "driver_ms"), worst);
     static const char *const names[] = {"driver", "version", "folder"};
     for (size_t i = 0; i < 3; i++) {
         const char *s = nnv_json_text(run, names[i], "?");

@@ -17,18 +17,13 @@ static const char *const css =
     ".few td.n{font-variant-numeric:tabular-nums}.few td.F{color:var(--F);background:var(--Fb);"
     "font-weight:600}.few td.z{color:var(--soft)}\n";
 
-static double value(const json_t *j, const char *member) {
-    double v;
-    return nnv_json_number(json_object_get(j, member), &v) ? v : (double)NAN;
-}
-
 /** One number of each run; the caller frees it. */
 static double *column(const json_t *runs, const char *object, const char *member, double otherwise) {
     size_t n = json_array_size(runs);
     double *y = malloc((n + 1) * sizeof *y);
     for (size_t i = 0; y != NULL && i < n; i++) {
         const json_t *run = json_array_get(runs, i);
-        y[i] = value(object != NULL ? json_object_get(run, object) : run, member);
+        y[i] = nnv_json_real(object != NULL ? json_object_get(run, object) : run, member);
         if (isnan(y[i])) y[i] = otherwise;
     }
     return y;
@@ -77,9 +72,7 @@ static void add_two(struct nnv_text *t, const json_t *runs, const char *title, c
 static void add_run_rows(struct nnv_text *t, const json_t *runs) {
     const json_t *run;
     size_t i;
-    nnv_text_add(t, "<div class=\"wide\"><table class=\"plain\"><thead><tr><th scope=\"col\">Run</th><th "
-                    "scope=\"col\">Driver</th><th scope=\"col\">Verdicts</th><th scope=\"col\" class=\"n\">In the "
-                    "driver</th><th scope=\"col\" class=\"n\">Worst error</th></tr></thead><tbody>\n");
+    nnv_page_table(t, (const char *const[]){"Run", "Driver", "Verdicts", "#In the driver", "#Worst error", NULL});
     json_array_foreach(runs, i, run) {
         size_t n[NNVTS_VERDICT_COUNT];
         if (i == ROWS) break;
@@ -87,31 +80,25 @@ static void add_run_rows(struct nnv_text *t, const json_t *runs) {
             n[v] = (size_t)nnv_json_count(json_object_get(run, "verdicts"), nnv_verdict_name((enum nnvts_verdict)v));
         nnv_text_addf(t, "<tr><th scope=\"row\">%zu <span class=\"name\">", i + 1);
         nnv_html_cut(t, nnv_json_text(run, "folder", "?"), TEXT);
-        nnv_text_add(t, "</span> <small>");
-        nnv_html_cut(t, nnv_json_text(run, "start", "?"), TEXT);
-        nnv_text_add(t, "</small></th><td>");
+        nnv_page_put(t, "</span> <small>", nnv_json_text(run, "start", "?"), TEXT, "</small></th><td>");
         nnv_html_cut(t, nnv_json_text(run, "driver", "?"), TEXT);
-        nnv_text_add(t, " ");
-        nnv_html_cut(t, nnv_json_text(run, "version", "?"), TEXT);
-        nnv_text_add(t, " <small>seed ");
+        nnv_page_put(t, " ", nnv_json_text(run, "version", "?"), TEXT, " <small>seed ");
         nnv_html_cut(t, nnv_json_text(run, "seed", "?"), TEXT);
         nnv_text_add(t, "</small></td><td>");
         nnv_html_counts(t, n);
-        nnv_text_addf(t, "</td><td class=\"n\">%.1f ms</td>", value(run, "driver_ms"));
-        double worst = value(run, "worst");
+        nnv_text_addf(t, "</td><td class=\"n\">%.1f ms</td>", nnv_json_real(run, "driver_ms"));
+        double worst = nnv_json_real(run, "worst");
         nnv_text_addf(t, isnan(worst) ? "<td class=\"n\">\xe2\x80\x93</td></tr>\n" : "<td class=\"n\">%.3f</td></tr>\n",
                       worst);
     }
-    nnv_text_add(t, "</tbody></table></div>\n");
+    nnv_page_table_end(t);
 }
 
 /** A row of an operation's numbers in the last runs. */
 static void add_op_row(struct nnv_text *t, const json_t *op, bool errors) {
     const json_t *numbers = json_object_get(op, errors ? "worst" : "failures");
     size_t n = json_array_size(numbers);
-    nnv_text_add(t, "<tr><th scope=\"row\">");
-    nnv_html_cut(t, nnv_json_text(op, "op", "?"), TEXT);
-    nnv_text_add(t, "</th>");
+    nnv_page_put(t, "<tr><th scope=\"row\">", nnv_json_text(op, "op", "?"), TEXT, "</th>");
     for (size_t i = n > LAST ? n - LAST : 0; i < n; i++) {
         double v;
         if (!nnv_json_number(json_array_get(numbers, i), &v))
@@ -150,7 +137,7 @@ static void add_ops(struct nnv_text *t, const json_t *trend, bool errors, const 
         }
         add_op_row(t, op, errors);
     }
-    if (shown > 0) nnv_text_add(t, "</tbody></table></div>\n");
+    if (shown > 0) nnv_page_table_end(t);
 }
 
 static enum nnvts_verdict last_verdict(const json_t *runs) {
@@ -171,7 +158,7 @@ enum nnv_status nnv_trend_html(const json_t *trend, const char *path, struct nnv
     json_t *in_seconds = json_deep_copy(runs);
     for (size_t i = 0; in_seconds != NULL && i < n; i++) {
         json_t *run = json_array_get(in_seconds, i);
-        json_object_set_new(run, "driver_ms", json_real(value(run, "driver_ms") / 1000));
+        json_object_set_new(run, "driver_ms", json_real(nnv_json_real(run, "driver_ms") / 1000));
     }
     nnv_text_addf(&heading, "%zu run%s", n, n == 1 ? "" : "s");
     const struct nnv_page page = {.title = "Trend",

@@ -50,20 +50,14 @@ static void add_rows(const struct nnv_audit *a, bool bugs, struct nnv_text *t) {
     for (size_t i = 0; i < a->count; i++) {
         const struct nnv_audit_subject *s = &a->subjects[i];
         if ((s->kind == NNV_AUDIT_BUG) != bugs) continue;
-        nnv_text_add(t, "<tr><th scope=\"row\">");
-        nnv_text_add_xml(t, s->name);
-        nnv_text_add(t, "</th>");
+        nnv_page_text(t, "<tr><th scope=\"row\">", s->name, "</th>");
         for (size_t k = 0; k < a->suite_count; k++) add_cell(&s->cells[k], t);
         nnv_text_add(t, "<td style=\"text-align:left;white-space:normal;padding-left:10px\">");
         if (bugs && !nnv_audit_caught(a, s)) {
-            nnv_text_add(t, "<b>survives</b> ");
-            nnv_text_add_xml(t, s->survives != NULL ? s->survives : "");
-            nnv_text_add(t, " ");
+            nnv_page_text(t, "<b>survives</b> ", s->survives != NULL ? s->survives : "", " ");
         }
         nnv_text_add_xml(t, s->models);
-        nnv_text_add(t, " <span class=\"soft\">");
-        nnv_text_add_xml(t, s->fires);
-        nnv_text_add(t, "</span></td></tr>\n");
+        nnv_page_text(t, " <span class=\"soft\">", s->fires, "</span></td></tr>\n");
     }
     nnv_text_add(t, "</tbody></table>\n");
 }

@@ -72,8 +72,6 @@ static void add_header(struct nnv_text *t, const char *const *heads) {
     nnv_text_add(t, "</tr></thead><tbody>\n");
 }
 
-static void end_table(struct nnv_text *t) { nnv_text_add(t, "</tbody></table></div>\n"); }
-
 static void begin_row(struct nnv_text *t, const struct nnv_bench_line *l) {
     nnv_text_add(t, "<tr><th scope=\"row\"><span class=\"name\">");
     add_text(t, l->driver);
@@ -200,7 +198,7 @@ static void add_summary(const struct nnv_bench_sheet *s, struct nnv_text *t) {
                     "data.</p>\n");
     add_header(t, heads);
     for (size_t i = 0; i < s->count && i < MOST_LINES; i++) add_summary_row(s, &s->line[i], t);
-    end_table(t);
+    nnv_page_table_end(t);
     if (s->count > MOST_LINES)
         nnv_text_addf(t, "<p class=\"soft\">%s more are in bench.json.</p>\n", nnv_count(s->count - MOST_LINES).s);
     nnv_text_add(t, "</section>\n");
@@ -364,7 +362,7 @@ static void add_layers(const struct nnv_bench_sheet *s, const struct nnv_bench_l
         if (i == MOST_STEPS) break;
         add_step(step, t);
     }
-    end_table(t);
+    nnv_page_table_end(t);
     nnv_text_add(t, "</details>\n");
 }
 
@@ -400,15 +398,15 @@ static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struc
         nnv_bench_plot(s, network, t);
         add_header(t, latency);
         each(s, network, t, add_latency);
-        end_table(t);
+        nnv_page_table_end(t);
         add_header(t, cost);
         each(s, network, t, add_cost);
-        end_table(t);
+        nnv_page_table_end(t);
     }
     if (any(s, network, "accuracy")) {
         add_header(t, accuracy);
         each(s, network, t, add_accuracy);
-        end_table(t);
+        nnv_page_table_end(t);
     }
     each(s, network, t, add_layers);
     nnv_text_add(t, "</section>\n");

@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "harness/journal/verdict.h"
 #include "reports/html/html.h"
+#include "reports/html/page.h"
 
 enum {
     BUG_BYTES = 500 << 10, /**< beyond this bugs are without tables and pictures */
@@ -22,9 +23,7 @@ static void open_section(struct nnv_text *t, const char *id, const char *title, 
 static enum nnv_status add_body(struct nnv_html *h, size_t i, size_t limit, struct nnv_err *err) {
     const struct nnv_report_case *c = &h->r->item[i];
     if (h->full_bytes >= limit || h->full_cases >= FULL_MAX) {
-        nnv_text_add(&h->t, "<pre class=\"reason\">");
-        nnv_text_add_xml(&h->t, c->reason);
-        nnv_text_add(&h->t, "</pre>\n");
+        nnv_page_text(&h->t, "<pre class=\"reason\">", c->reason, "</pre>\n");
         return NNV_OK;
     }
     json_t *record = NULL;
@@ -47,16 +46,12 @@ static enum nnv_status add_bug(struct nnv_html *h, size_t n, struct nnv_err *err
     nnv_text_add(t, " ");
     nnv_text_add_xml(t, nnv_html_name(*b->op == '\0' ? h->r->suites.key[c->suite] : b->op));
     if (*b->family != '\0') {
-        nnv_text_add(t, " <small>");
-        nnv_text_add_xml(t, b->family);
-        nnv_text_add(t, "</small>");
+        nnv_page_text(t, " <small>", b->family, "</small>");
     }
     nnv_text_addf(t, "<span class=\"count\"><span class=\"n\">%s</span> %s</span></h3>\n", nnv_count(b->count).s,
                   b->count == 1 ? "case" : "cases");
     if (b->explained) {
-        nnv_text_add(t, "<p>Explained: ");
-        nnv_text_add_xml(t, b->like);
-        nnv_text_add(t, "</p>\n");
+        nnv_page_text(t, "<p>Explained: ", b->like, "</p>\n");
     }
     nnv_text_addf(t, "<div id=\"c%zu\" class=\"case\"><p class=\"soft\">%s: <code class=\"name\">", b->smallest,
                   b->count == 1 ? "the case" : "its smallest case");
@@ -130,9 +125,7 @@ static void open_case(struct nnv_text *t, const struct nnv_report_case *c) {
     nnv_html_sign(t, c->verdict);
     nnv_text_add(t, " <code class=\"name\">");
     nnv_text_add_xml(t, c->name);
-    nnv_text_add(t, "</code> <span class=\"why\">");
-    nnv_html_cut(t, c->reason, 160);
-    nnv_text_add(t, "</span>");
+    nnv_page_put(t, "</code> <span class=\"why\">", c->reason, 160, "</span>");
 }
 
 /** Adds the heading of the further cases of a bug. */
@@ -142,9 +135,7 @@ static void add_bug_title(struct nnv_html *h, uint32_t n) {
         nnv_text_addf(t, "<h3 class=\"of\"><a href=\"#b%u\">Bug %u</a> ", n + 1, n + 1);
     else
         nnv_text_addf(t, "<h3 class=\"of\">Bug %u ", n + 1);
-    nnv_text_add(t, "<small>");
-    nnv_text_add_xml(t, h->buckets.item[n].op);
-    nnv_text_add(t, " ");
+    nnv_page_text(t, "<small>", h->buckets.item[n].op, " ");
     nnv_text_add_xml(t, h->buckets.item[n].family);
     nnv_text_add(t, "</small></h3>\n");
 }

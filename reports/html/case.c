@@ -9,6 +9,7 @@
 #include "harness/journal/verdict.h"
 #include "reports/html/error_map.h"
 #include "reports/html/html.h"
+#include "reports/html/page.h"
 
 enum {
     TEXT_MAX = 6000, /**< bytes of a reason, log or backtrace */
@@ -217,9 +218,7 @@ static void add_stats(struct nnv_text *t, const json_t *output) {
 static void add_output(struct nnv_text *t, const json_t *output, bool pictures) {
     nnv_text_addf(t, "<div class=\"out\"><h4>output %" PRIu64 " <code>", nnv_json_count(output, "index"));
     add_indices(t, json_object_get(output, "dims"));
-    nnv_text_add(t, "</code> ");
-    nnv_html_cut(t, nnv_json_text(output, "type", ""), 64);
-    nnv_text_add(t, " <span class=\"soft\">");
+    nnv_page_put(t, "</code> ", nnv_json_text(output, "type", ""), 64, " <span class=\"soft\">");
     nnv_html_cut(t, nnv_json_text(output, "rule", ""), 200);
     nnv_text_add(t, "</span></h4>\n");
     add_stats(t, output);
@@ -271,9 +270,7 @@ static void add_meta(struct nnv_text *t, const struct nnv_report_case *c, const 
         bool inside = is_inside(dump);
         nnv_text_add(t, " \xc2\xb7 dump ");
         if (inside) {
-            nnv_text_add(t, "<a href=\"");
-            nnv_text_add_xml(t, dump);
-            nnv_text_add(t, "\">");
+            nnv_page_text(t, "<a href=\"", dump, "\">");
         }
         nnv_html_cut(t, dump, 1000);
         nnv_text_add(t, inside ? "</a>" : "");
@@ -291,15 +288,12 @@ static void add_more(struct nnv_text *t, const char *title, const char *text) {
 void nnv_html_case_body(struct nnv_html *h, const struct nnv_report_case *c, const json_t *record) {
     struct nnv_text *t = &h->t;
     const char *reason = nnv_json_text(record, "reason", ""), *replay = nnv_json_text(record, "replay", NULL);
-    nnv_text_add(t, "<pre class=\"reason\">");
-    nnv_html_cut(t, *reason == '\0' ? "no reason was recorded" : reason, TEXT_MAX);
-    nnv_text_add(t, "</pre>\n");
+    nnv_page_put(t, "<pre class=\"reason\">", *reason == '\0' ? "no reason was recorded" : reason, TEXT_MAX,
+                 "</pre>\n");
     if (replay != NULL && *replay != '\0') {
         struct nnv_text tried = {0};
         nnv_text_add_tried(&tried, c->verdict, nnv_json_text(record, "again", NULL));
-        nnv_text_add(t, "<p class=\"again\"><code class=\"cmd\">");
-        nnv_html_cut(t, replay, TEXT_MAX);
-        nnv_text_add(t, "</code></p>\n");
+        nnv_page_put(t, "<p class=\"again\"><code class=\"cmd\">", replay, TEXT_MAX, "</code></p>\n");
         if (tried.len > 0) nnv_text_addf(t, "<p class=\"soft\">%s</p>\n", tried.data);
         nnv_text_free(&tried);
     }

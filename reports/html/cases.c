@@ -71,9 +71,7 @@ static size_t add_line(struct nnv_html *h, const size_t *order, size_t k) {
     struct nnv_text *t = &h->t;
     const struct nnv_report_case *first = &h->r->item[order[k]];
     size_t prefix = prefix_length(first->name);
-    nnv_text_add(t, "<li data-t=\"");
-    nnv_text_add_xml(t, h->r->types.key[first->type]);
-    nnv_text_add(t, "\">");
+    nnv_page_text(t, "<li data-t=\"", h->r->types.key[first->type], "\">");
     nnv_html_sign(t, first->verdict);
     nnv_text_add(t, "<i>");
     char *shared = strndup(first->name, prefix);
@@ -122,9 +120,7 @@ static size_t add_group(struct nnv_html *h, const size_t *order, size_t k, const
     const char *suite = h->r->suites.key[first->suite], *op = h->r->ops.key[first->op];
     nnv_text_addf(t, "<details class=\"group\" id=\"g%u-%u\" data-s=\"", first->suite, first->op);
     nnv_text_add_xml(t, suite);
-    nnv_text_add(t, "\" data-o=\"");
-    nnv_text_add_xml(t, op);
-    nnv_text_add(t, "\"><summary>");
+    nnv_page_text(t, "\" data-o=\"", op, "\"><summary>");
     nnv_html_sign(t, nnv_html_worst(n));
     nnv_text_add(t, " ");
     nnv_text_add_xml(t, suite);

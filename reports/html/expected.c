@@ -6,6 +6,7 @@
 #include "base/words.h"
 #include "reports/html/html.h"
 #include "harness/journal/outcome.h"
+#include "reports/html/page.h"
 
 enum { ENTRIES_MAX = 300, CASES_MAX = 300, SELECTION_BYTES = 300, TEXT_BYTES = 600 };
 
@@ -26,9 +27,7 @@ static void add_link(struct nnv_text *t, const char *link) {
     if (*link == '\0') return;
     nnv_text_add(t, "<br/>");
     if (web) {
-        nnv_text_add(t, "<a href=\"");
-        nnv_text_add_xml(t, link);
-        nnv_text_add(t, "\">");
+        nnv_page_text(t, "<a href=\"", link, "\">");
     }
     nnv_html_cut(t, link, TEXT_BYTES);
     if (web) nnv_text_add(t, "</a>");
@@ -61,16 +60,13 @@ static void add_entry(struct nnv_html *h, const json_t *entry, const struct tall
     struct nnv_text *t = &h->t, cases = {0};
     const char *expires = nnv_json_text(entry, "expires", "");
     nnv_outcome_add_cases(&cases, entry);
-    nnv_text_add(t, "<tr><th scope=\"row\"><code class=\"name\">");
-    nnv_html_cut(t, cases.data != NULL ? cases.data : "", SELECTION_BYTES);
-    nnv_text_add(t, "</code><br/><small class=\"soft\">");
+    nnv_page_put(t, "<tr><th scope=\"row\"><code class=\"name\">", cases.data != NULL ? cases.data : "",
+                 SELECTION_BYTES, "</code><br/><small class=\"soft\">");
     nnv_html_cut(t, nnv_json_text(entry, "at", "?"), SELECTION_BYTES);
     nnv_text_add(t, "</small></th><td>");
     nnv_html_cut(t, nnv_json_text(entry, "reason", ""), TEXT_BYTES);
     add_link(t, nnv_json_text(entry, "link", ""));
-    nnv_text_add(t, "</td><td>");
-    nnv_html_cut(t, nnv_json_text(entry, "owner", ""), TEXT_BYTES);
-    nnv_text_add(t, "</td><td class=\"keep\">");
+    nnv_page_put(t, "</td><td>", nnv_json_text(entry, "owner", ""), TEXT_BYTES, "</td><td class=\"keep\">");
     nnv_html_cut(t, *expires != '\0' ? expires : "\xe2\x80\x93", 40);
     nnv_text_add(t, "</td><td>");
     add_state(t, entry, n, h->r->strict);
@@ -120,9 +116,7 @@ static void add_cases(struct nnv_html *h, enum nnvts_outcome o, const char *titl
         nnv_html_sign(t, c->verdict);
         nnv_text_add(t, " <code class=\"name\">");
         nnv_text_add_xml(t, c->name);
-        nnv_text_add(t, "</code> <span class=\"why\">");
-        nnv_html_cut(t, c->reason, 160);
-        nnv_text_add(t, "</span></p>\n");
+        nnv_page_put(t, "</code> <span class=\"why\">", c->reason, 160, "</span></p>\n");
         shown++;
     }
     if (all > shown) nnv_text_addf(t, "<p class=\"soft\">and %s more</p>\n", nnv_count(all - shown).s);
@@ -139,16 +133,13 @@ static void add_flakes(struct nnv_html *h) {
     json_array_foreach(json_object_get(h->r->flakes, "cases"), k, item) {
         if (k >= CASES_MAX) break;
         const char *command = nnv_json_text(item, "command", "");
-        nnv_text_add(t, "<tr><th scope=\"row\"><code class=\"name\">");
-        nnv_html_cut(t, nnv_json_text(item, "case", "?"), SELECTION_BYTES);
-        nnv_text_add(t, "</code></th><td class=\"keep\">");
+        nnv_page_put(t, "<tr><th scope=\"row\"><code class=\"name\">", nnv_json_text(item, "case", "?"),
+                     SELECTION_BYTES, "</code></th><td class=\"keep\">");
         nnv_html_cut(t, nnv_json_text(item, "class", "?"), 40);
         nnv_text_add(t, "</td><td>");
         nnv_html_cut(t, nnv_json_text(item, "words", ""), TEXT_BYTES);
         if (*command != '\0') {
-            nnv_text_add(t, "<br/><code>");
-            nnv_html_cut(t, command, 4000);
-            nnv_text_add(t, "</code>");
+            nnv_page_put(t, "<br/><code>", command, 4000, "</code>");
         }
         nnv_text_add(t, "</td></tr>\n");
     }

@@ -19,23 +19,6 @@ void nnv_html_sign(struct nnv_text *t, enum nnvts_verdict v) {
     nnv_text_addf(t, "<b class=\"v %c\">%c</b>", nnv_verdict_letter(v), nnv_verdict_letter(v));
 }
 
-void nnv_html_cut(struct nnv_text *t, const char *s, size_t max) {
-    size_t n = strnlen(s, max + 1);
-    if (n <= max) {
-        nnv_text_add_xml(t, s);
-        return;
-    }
-    n = max;
-    while (n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80) n--;
-    char *part = strndup(s, n);
-    if (part == NULL)
-        t->failed = true;
-    else
-        nnv_text_add_xml(t, part);
-    free(part);
-    nnv_text_add(t, " \xe2\x80\xa6 (cut; all of it is in journal.jsonl)");
-}
-
 void nnv_html_counts(struct nnv_text *t, const size_t *verdicts) {
     const char *comma = "";
     for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
@@ -100,9 +83,7 @@ static void add_facts(struct nnv_html *h) {
         memcpy(day, start, 10);
         memcpy(time, start + 11, 8);
         nnv_text_add_xml(t, day);
-        nnv_text_add(t, "<small>");
-        nnv_text_add_xml(t, time);
-        nnv_text_add(t, " UTC</small>");
+        nnv_page_text(t, "<small>", time, " UTC</small>");
     } else {
         nnv_text_add_xml(t, start);
     }
@@ -116,13 +97,9 @@ static void add_facts(struct nnv_html *h) {
     nnv_text_add_xml(t, seed.data == NULL ? "" : seed.data);
     t->failed = t->failed || seed.failed;
     nnv_text_free(&seed);
-    nnv_text_add(t, "</dd></div>\n<div><dt>Precision, tier</dt><dd>");
-    nnv_text_add_xml(t, nnv_json_text(header, "precision", "?"));
-    nnv_text_add(t, ", ");
+    nnv_page_text(t, "</dd></div>\n<div><dt>Precision, tier</dt><dd>", nnv_json_text(header, "precision", "?"), ", ");
     nnv_text_add_xml(t, nnv_json_text(header, "tier", "?"));
-    nnv_text_add(t, "</dd></div>\n<div><dt>Machine</dt><dd>");
-    nnv_text_add_xml(t, nnv_json_text(machine, "cpu", "?"));
-    nnv_text_add(t, "<small>");
+    nnv_page_text(t, "</dd></div>\n<div><dt>Machine</dt><dd>", nnv_json_text(machine, "cpu", "?"), "<small>");
     nnv_text_add_xml(t, nnv_json_text(machine, "os", "?"));
     nnv_text_addf(t, "</small></dd></div>\n<div class=\"wide\"><dt>Command</dt><dd>");
     add_command(t, json_object_get(header, "argv"));
@@ -236,9 +213,7 @@ static void add_members(struct nnv_text *t, const json_t *object, const char *pr
             json_object_foreach(value, inner_key, inner) {
                 nnv_text_addf(t, "<tr><th scope=\"row\">%s", prefix);
                 nnv_text_add_xml(t, key);
-                nnv_text_add(t, ".");
-                nnv_text_add_xml(t, inner_key);
-                nnv_text_add(t, "</th><td>");
+                nnv_page_text(t, ".", inner_key, "</th><td>");
                 add_value(t, inner);
                 nnv_text_add(t, "</td></tr>\n");
             }

@@ -8,6 +8,7 @@
 
 #include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
+#include "reports/html/page.h"
 #include "reports/suite_counts.h"
 
 enum { NNV_HTML_BUGS_MAX = 300 }; /**< bugs in the report; the cases of the others are listed only */
@@ -48,8 +49,6 @@ void nnv_html_case_body(struct nnv_html *h, const struct nnv_report_case *c, con
 
 /** Adds the one-letter sign of a verdict. */
 void nnv_html_sign(struct nnv_text *t, enum nnvts_verdict v);
-/** Adds s escaped, at most max bytes of it, and says so if it was longer. */
-void nnv_html_cut(struct nnv_text *t, const char *s, size_t max);
 /** Adds "12 pass, 3 fail" of the verdicts that occur. */
 void nnv_html_counts(struct nnv_text *t, const size_t *verdicts);
 /** The verdict that stands for a group of cases: the worst of them, and pass before unsupported. */

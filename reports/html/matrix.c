@@ -6,6 +6,7 @@
 #include "base/words.h"
 #include "harness/journal/verdict.h"
 #include "reports/html/html.h"
+#include "reports/html/page.h"
 
 enum {
     COLUMNS_MAX = 20, /**< types beyond share a column */
@@ -147,9 +148,7 @@ static void add_table(struct nnv_html *h, const struct matrix *m) {
     nnv_text_addf(t, "<table class=\"matrix%s\"><thead><tr><th scope=\"col\">operation</th>",
                   m->cols > DENSE ? " dense" : "");
     for (uint32_t c = 0; c < m->cols; c++) {
-        nnv_text_add(t, "<th scope=\"col\"><span>");
-        nnv_html_cut(t, nnv_html_name(h->r->types.key[m->type[c]]), 60);
-        nnv_text_add(t, "</span></th>");
+        nnv_page_put(t, "<th scope=\"col\"><span>", nnv_html_name(h->r->types.key[m->type[c]]), 60, "</span></th>");
     }
     nnv_text_add(t, m->others ? "<th scope=\"col\"><span>other types</span></th></tr></thead>\n<tbody>\n"
                               : "</tr></thead>\n<tbody>\n");
@@ -157,9 +156,7 @@ static void add_table(struct nnv_html *h, const struct matrix *m) {
     for (uint32_t k = 0; k < m->rows && shown < ROWS_MAX; k++) {
         uint32_t op = m->op[k];
         if (*h->r->ops.key[op] == '\0') continue;
-        nnv_text_add(t, "<tr><th scope=\"row\">");
-        nnv_html_cut(t, h->r->ops.key[op], 80);
-        nnv_text_add(t, "</th>");
+        nnv_page_put(t, "<tr><th scope=\"row\">", h->r->ops.key[op], 80, "</th>");
         for (uint32_t c = 0; c < m->cols + m->others; c++) add_cell(h, m, op, c);
         nnv_text_add(t, "</tr>\n");
         shown++;

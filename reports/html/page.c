@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/html/page.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/file.h"
 
 static void add_lines(struct nnv_text *t, const char *const *lines) {
@@ -25,6 +28,47 @@ void nnv_page_begin(struct nnv_text *t, const struct nnv_page *p) {
     nnv_text_add(t, "</p>\n<h1>");
     nnv_text_add_xml(t, p->heading);
     nnv_text_add(t, "</h1>\n");
+}
+
+void nnv_page_table(struct nnv_text *t, const char *const *heads) {
+    nnv_text_add(t, "<div class=\"wide\"><table class=\"plain\"><thead><tr>");
+    for (size_t i = 0; heads[i] != NULL; i++) {
+        nnv_text_addf(t, "<th scope=\"col\"%s>", *heads[i] == '#' ? " class=\"n\"" : "");
+        nnv_text_add_xml(t, heads[i] + (*heads[i] == '#'));
+        nnv_text_add(t, "</th>");
+    }
+    nnv_text_add(t, "</tr></thead><tbody>\n");
+}
+
+void nnv_page_table_end(struct nnv_text *t) { nnv_text_add(t, "</tbody></table></div>\n"); }
+
+void nnv_html_cut(struct nnv_text *t, const char *s, size_t max) {
+    size_t n = strnlen(s, max + 1);
+    if (n <= max) {
+        nnv_text_add_xml(t, s);
+        return;
+    }
+    n = max;
+    while (n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80) n--;
+    char *part = strndup(s, n);
+    if (part == NULL)
+        t->failed = true;
+    else
+        nnv_text_add_xml(t, part);
+    free(part);
+    nnv_text_add(t, " \xe2\x80\xa6 (cut; all of it is in journal.jsonl)");
+}
+
+void nnv_page_text(struct nnv_text *t, const char *before, const char *s, const char *after) {
+    nnv_text_add(t, before);
+    nnv_text_add_xml(t, s);
+    nnv_text_add(t, after);
+}
+
+void nnv_page_put(struct nnv_text *t, const char *before, const char *s, size_t max, const char *after) {
+    nnv_text_add(t, before);
+    nnv_html_cut(t, s, max);
+    nnv_text_add(t, after);
 }
 
 /* U+202A to 202E and U+2066 to 2069 become U+FFFD, which is as long: what a driver says must not turn what is beside.

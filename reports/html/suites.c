@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "harness/journal/verdict.h"
 #include "reports/html/html.h"
+#include "reports/html/page.h"
 
 enum { SLOWEST = 10, REFUSALS_MAX = 300 };
 
@@ -22,9 +23,8 @@ static void add_suites(struct nnv_html *h) {
         const struct nnv_suite_counts *n = &h->suites[s];
         nnv_text_add(t, "<tr><th scope=\"row\">");
         nnv_text_add_xml(t, r->suites.key[s]);
-        nnv_text_add(t, "</th><td>");
-        nnv_html_cut(t, nnv_json_text(json_object_get(about, r->suites.key[s]), "summary", ""), 400);
-        nnv_text_add(t, "</td>");
+        nnv_page_put(t, "</th><td>", nnv_json_text(json_object_get(about, r->suites.key[s]), "summary", ""), 400,
+                     "</td>");
         for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
             enum nnvts_verdict v = nnv_verdict_order[k];
             if (r->verdicts[v] == 0) continue;
@@ -94,9 +94,7 @@ static enum nnv_status add_refusals(struct nnv_html *h, enum nnvts_verdict v, co
         "</th><th scope=\"col\" class=\"n\">cases</th><th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
         title, words);
     for (size_t k = 0; k < b.map.count && k < REFUSALS_MAX; k++) {
-        nnv_text_add(t, "<tr><th scope=\"row\">");
-        nnv_text_add_xml(t, nnv_html_name(b.item[k].op));
-        nnv_text_add(t, "</th><td class=\"keep\">");
+        nnv_page_text(t, "<tr><th scope=\"row\">", nnv_html_name(b.item[k].op), "</th><td class=\"keep\">");
         nnv_text_add_xml(t, nnv_html_name(b.item[k].family));
         nnv_text_addf(t, "</td><td class=\"n\">%s</td><td>", nnv_count(b.item[k].count).s);
         nnv_html_cut(t, r->item[b.item[k].first].reason, 240);
