@@ -22,35 +22,10 @@ static bool is_any(const struct nnvts_operand *o) { return o->lifetime != NNVTS_
 static uint32_t room_of(const struct nnv_mutation *m, const struct nnvts_operand *o) {
     return is_copied(o) ? m->abi.operand_values_bytes : (uint32_t)m->pools[o->location.pool].size;
 }
-static void offset_behind(struct nnv_mutation *m, struct nnvts_operand *o) {
-    o->location.offset = room_of(m, o) - o->location.length + 1;
-}
 static void offset_at_end(struct nnv_mutation *m, struct nnvts_operand *o) { o->location.offset = room_of(m, o); }
-/* offset + length is 0 in 32 bits. */
-static void offset_wraps(struct nnv_mutation *m, struct nnvts_operand *o) {
-    (void)m;
-    o->location.offset = 0u - o->location.length;
-}
-static void offset_largest(struct nnv_mutation *m, struct nnvts_operand *o) {
-    (void)m;
-    o->location.offset = UINT32_MAX;
-}
 static void length_changed(struct nnv_mutation *m, struct nnvts_operand *o) {
     o->location.length += (uint32_t)m->a;
     if (o->location.offset + o->location.length > room_of(m, o)) o->location.offset = 0;
-}
-static void length_zero(struct nnv_mutation *m, struct nnvts_operand *o) {
-    (void)m;
-    o->location.length = 0;
-}
-static void length_largest(struct nnv_mutation *m, struct nnvts_operand *o) {
-    (void)m;
-    o->location.length = UINT32_MAX;
-}
-/* offset + length is what it was, in 32 bits. */
-static void length_wraps(struct nnv_mutation *m, struct nnvts_operand *o) {
-    (void)m;
-    o->location.length = UINT32_MAX - o->location.offset + 1;
 }
 static void padding_behind(struct nnv_mutation *m, struct nnvts_operand *o) {
     o->location.padding = m->a ? UINT32_MAX : room_of(m, o);
@@ -79,14 +54,6 @@ static bool values_empty(struct nnv_mutation *m) {
     m->abi.operand_values_bytes = 0;
     return any;
 }
-static bool values_null(struct nnv_mutation *m) {
-    m->abi.operand_values = NULL;
-    return m->abi.operand_values_bytes > 0;
-}
-static bool pools_null(struct nnv_mutation *m) {
-    m->abi.pools = NULL;
-    return m->abi.pool_count > 0;
-}
 static bool pools_null_unused(struct nnv_mutation *m) {
     if (m->abi.pool_count) return false;
     m->abi.pools = NULL;
@@ -98,38 +65,9 @@ static bool pools_none(struct nnv_mutation *m) {
     m->abi.pool_count = 0;
     return any;
 }
-static bool pool_size(struct nnv_mutation *m) {
-    if (!m->abi.pool_count) return false;
-    m->pools[0].size = (uint64_t)m->a;
-    return true;
-}
-static bool pool_kind(struct nnv_mutation *m) {
-    if (!m->abi.pool_count) return false;
-    m->pools[0].kind = (uint32_t)m->a;
-    return true;
-}
 static bool pool_token(struct nnv_mutation *m) {
     if (!m->abi.pool_count) return false;
     m->pools[0] = (struct nnvts_memory){.kind = NNVTS_MEMORY_DEVICE, .fd = -1, .token = (uint32_t)m->a};
-    return true;
-}
-static bool pool_unmappable(struct nnv_mutation *m) {
-    if (!m->abi.pool_count) return false;
-    m->pools[0].data = NULL;
-    m->pools[0].fd = -1;
-    return true;
-}
-/* The pool claims more than its file holds. */
-static bool pool_file_short(struct nnv_mutation *m) {
-    if (!m->abi.pool_count) return false;
-    m->pools[0].data = NULL;
-    m->pools[0].offset = 1u << 20;
-    return true;
-}
-static bool pool_offset_odd(struct nnv_mutation *m) {
-    if (!m->abi.pool_count) return false;
-    m->pools[0].data = NULL;
-    m->pools[0].offset = 1;
     return true;
 }
 
@@ -150,22 +88,6 @@ static bool operation_outputs_null(struct nnv_mutation *m) {
     m->operations[m->pick % m->abi.main.operation_count].outputs = NULL;
     return true;
 }
-static bool operands_null(struct nnv_mutation *m) {
-    m->abi.main.operands = NULL;
-    return true;
-}
-static bool operations_null(struct nnv_mutation *m) {
-    m->abi.main.operations = NULL;
-    return true;
-}
-static bool model_inputs_null(struct nnv_mutation *m) {
-    m->abi.main.inputs = NULL;
-    return m->abi.main.input_count > 0;
-}
-static bool model_outputs_null(struct nnv_mutation *m) {
-    m->abi.main.outputs = NULL;
-    return true;
-}
 static bool subgraphs_null(struct nnv_mutation *m) {
     if (m->abi.referenced_count) return false;
     m->abi.referenced = NULL;
@@ -175,17 +97,6 @@ static bool subgraphs_null(struct nnv_mutation *m) {
 static bool extensions_null(struct nnv_mutation *m) {
     m->abi.extensions = NULL;
     m->abi.extension_count = 1;
-    return true;
-}
-
-/* ---------------------------------------------------------------------- the call */
-
-static bool preference(struct nnv_mutation *m) {
-    m->config.preference = (uint32_t)m->a;
-    return true;
-}
-static bool priority(struct nnv_mutation *m) {
-    m->config.priority = (uint32_t)m->a;
     return true;
 }
 
@@ -204,25 +115,25 @@ static bool priority(struct nnv_mutation *m) {
 #define ONLY_PREPARE .supported = NNV_ST_NONE, .prepare = NNV_ST_INVALID
 
 const struct nnv_model_mutator nnv_abi_mutators[] = {
-    {"copied_offset_behind", INSIDE, COPIED, .abi_edit = offset_behind},
+    {"copied_offset_behind", INSIDE, COPIED, .abi.place = nnv_offset_behind},
     {"copied_offset_at_end", INSIDE, COPIED, .abi_edit = offset_at_end},
-    {"copied_offset_wraps", INSIDE, COPIED, .abi_edit = offset_wraps},
-    {"copied_offset_largest", INSIDE, COPIED, .abi_edit = offset_largest},
+    {"copied_offset_wraps", INSIDE, COPIED, .abi.place = nnv_offset_wraps},
+    {"copied_offset_largest", INSIDE, COPIED, .abi.place = nnv_offset_largest},
     {"copied_length_above", EXACT, COPIED, .a = 1, .abi_edit = length_changed},
     {"copied_length_below", EXACT, COPIED, .a = -1, .abi_edit = length_changed},
-    {"copied_length_zero", EXACT, COPIED, .abi_edit = length_zero},
-    {"copied_length_largest", INSIDE, COPIED, .abi_edit = length_largest},
-    {"copied_length_wraps", INSIDE, COPIED, .abi_edit = length_wraps},
+    {"copied_length_zero", EXACT, COPIED, .abi.place = nnv_length_zero},
+    {"copied_length_largest", INSIDE, COPIED, .abi.place = nnv_length_largest},
+    {"copied_length_wraps", INSIDE, COPIED, .abi.place = nnv_length_wraps},
     {"copied_in_pool", "a copied constant has pool 0", COPIED, .abi_edit = pool_given},
-    {"pooled_offset_behind", INSIDE, POOLED, .abi_edit = offset_behind},
+    {"pooled_offset_behind", INSIDE, POOLED, .abi.place = nnv_offset_behind},
     {"pooled_offset_at_end", INSIDE, POOLED, .abi_edit = offset_at_end},
-    {"pooled_offset_wraps", INSIDE, POOLED, .abi_edit = offset_wraps},
-    {"pooled_offset_largest", INSIDE, POOLED, .abi_edit = offset_largest},
+    {"pooled_offset_wraps", INSIDE, POOLED, .abi.place = nnv_offset_wraps},
+    {"pooled_offset_largest", INSIDE, POOLED, .abi.place = nnv_offset_largest},
     {"pooled_length_above", EXACT, POOLED, .a = 1, .abi_edit = length_changed},
     {"pooled_length_below", EXACT, POOLED, .a = -1, .abi_edit = length_changed},
-    {"pooled_length_zero", EXACT, POOLED, .abi_edit = length_zero},
-    {"pooled_length_largest", INSIDE, POOLED, .abi_edit = length_largest},
-    {"pooled_length_wraps", INSIDE, POOLED, .abi_edit = length_wraps},
+    {"pooled_length_zero", EXACT, POOLED, .abi.place = nnv_length_zero},
+    {"pooled_length_largest", INSIDE, POOLED, .abi.place = nnv_length_largest},
+    {"pooled_length_wraps", INSIDE, POOLED, .abi.place = nnv_length_wraps},
     {"pooled_padding_behind", "the padding of a constant lies in its pool", POOLED, .level = 5,
      .abi_edit = padding_behind},
     {"pooled_padding_largest", "the padding of a constant lies in its pool", POOLED, .level = 5, .a = 1,
@@ -231,20 +142,21 @@ const struct nnv_model_mutator nnv_abi_mutators[] = {
     {"pool_index_largest", A_POOL, POOLED, .a = -1, .abi_edit = pool_given},
     {"values_short", INSIDE, .needs = NNV_NEEDS_CONSTANT, .abi_change = values_short},
     {"values_empty", INSIDE, .needs = NNV_NEEDS_CONSTANT, .abi_change = values_empty},
-    {"values_null", ARRAY, .needs = NNV_NEEDS_CONSTANT, .abi_change = values_null},
-    {"pools_null", ARRAY, POOL, .abi_change = pools_null},
+    {"values_null", ARRAY, .needs = NNV_NEEDS_CONSTANT,
+     NNV_NULL_ARRAY(nnvts_model, operand_values, operand_values_bytes)},
+    {"pools_null", ARRAY, POOL, NNV_NULL_ARRAY(nnvts_model, pools, pool_count)},
     {"pools_null_though_unused", ARRAY, .abi_change = pools_null_unused},
     {"pools_none", A_POOL, POOL, .abi_change = pools_none},
-    {"pool_empty", INSIDE, POOL, .abi_change = pool_size},
-    {"pool_of_one_byte", INSIDE, POOL, .a = 1, .abi_change = pool_size},
-    {"pool_kind_past_last", "a pool is SHARED or DEVICE", POOL, .a = 2, .abi_change = pool_kind},
-    {"pool_kind_largest", "a pool is SHARED or DEVICE", POOL, .a = -1, .abi_change = pool_kind},
+    {"pool_empty", INSIDE, POOL, .abi.pool = nnv_pool_size},
+    {"pool_of_one_byte", INSIDE, POOL, .a = 1, .abi.pool = nnv_pool_size},
+    {"pool_kind_past_last", "a pool is SHARED or DEVICE", POOL, .a = 2, .abi.pool = nnv_pool_kind},
+    {"pool_kind_largest", "a pool is SHARED or DEVICE", POOL, .a = -1, .abi.pool = nnv_pool_kind},
     {"pool_token_zero", "the pools of a model are SHARED", POOL, .abi_change = pool_token},
     {"pool_token_unknown", "the pools of a model are SHARED", POOL, .a = 0x7654321, .abi_change = pool_token},
-    {"pool_unmappable", READABLE, POOL, UNREADABLE, .abi_change = pool_unmappable},
-    {"pool_file_short", READABLE, POOL, UNREADABLE, .abi_change = pool_file_short},
-    {"pool_offset_odd", "the offset of a pool in its file is a multiple of the page size", POOL, UNREADABLE,
-     .abi_change = pool_offset_odd},
+    {"pool_unmappable", READABLE, POOL, UNREADABLE, .abi.pool = nnv_pool_unmappable},
+    {"pool_file_short", READABLE, POOL, UNREADABLE, .a = 1 << 20, .abi.pool = nnv_pool_offset},
+    {"pool_offset_odd", "the offset of a pool in its file is a multiple of the page size", POOL, UNREADABLE, .a = 1,
+     .abi.pool = nnv_pool_offset},
     {"location_pool", NOWHERE, .a = 0, .abi_test = has_no_constant, .abi_edit = location_given},
     {"location_offset", NOWHERE, .a = 1, .abi_test = has_no_constant, .abi_edit = location_given},
     {"location_length", NOWHERE, .a = 2, .abi_test = has_no_constant, .abi_edit = location_given},
@@ -254,18 +166,19 @@ const struct nnv_model_mutator nnv_abi_mutators[] = {
      .abi_edit = extension_data},
     {"operation_inputs_null", ARRAY, .abi_change = operation_inputs_null},
     {"operation_outputs_null", ARRAY, .abi_change = operation_outputs_null},
-    {"operands_null", ARRAY, .abi_change = operands_null},
-    {"operations_null", ARRAY, .abi_change = operations_null},
-    {"model_inputs_null", ARRAY, .needs = NNV_NEEDS_INPUT, .abi_change = model_inputs_null},
-    {"model_outputs_null", ARRAY, .abi_change = model_outputs_null},
+    {"operands_null", ARRAY, NNV_NULL_ARRAY(nnvts_model, main.operands, main.operand_count)},
+    {"operations_null", ARRAY, NNV_NULL_ARRAY(nnvts_model, main.operations, main.operation_count)},
+    {"model_inputs_null", ARRAY, .needs = NNV_NEEDS_INPUT, NNV_NULL_ARRAY(nnvts_model, main.inputs, main.input_count)},
+    {"model_outputs_null", ARRAY, NNV_NULL_ARRAY(nnvts_model, main.outputs, main.output_count)},
     {"subgraphs_null", ARRAY, .level = 4, .abi_change = subgraphs_null},
     {"extensions_null", ARRAY, .level = 3, .abi_change = extensions_null},
     {"preference_past_last", "a preference is one of the three", ONLY_PREPARE, .level = 2,
-     .a = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED + 1, .abi_change = preference},
+     .a = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED + 1, .abi_change = nnv_mutation_preference},
     {"preference_largest", "a preference is one of the three", ONLY_PREPARE, .level = 2, .a = -1,
-     .abi_change = preference},
+     .abi_change = nnv_mutation_preference},
     {"priority_past_last", "a priority is one of the three", ONLY_PREPARE, .level = 4, .a = NNVTS_PRIORITY_HIGH + 1,
-     .abi_change = priority},
-    {"priority_largest", "a priority is one of the three", ONLY_PREPARE, .level = 4, .a = -1, .abi_change = priority},
+     .abi_change = nnv_mutation_priority},
+    {"priority_largest", "a priority is one of the three", ONLY_PREPARE, .level = 4, .a = -1,
+     .abi_change = nnv_mutation_priority},
 };
 const size_t nnv_abi_mutator_count = sizeof nnv_abi_mutators / sizeof *nnv_abi_mutators;

@@ -249,14 +249,6 @@ static bool empty_lists(struct nnv_mutation *m) {
     if (m->abi.referenced_count == 0) m->abi.referenced = &subgraph;
     return true;
 }
-static bool preference(struct nnv_mutation *m) {
-    m->config.preference = (uint32_t)m->a;
-    return true;
-}
-static bool priority(struct nnv_mutation *m) {
-    m->config.priority = (uint32_t)m->a;
-    return true;
-}
 
 /* -------------------------------------------------------------------- requests */
 
@@ -399,11 +391,12 @@ const struct nnv_boundary_case nnv_boundary_cases[] = {
     {"constants_padded", "padding behind constants", .needs = NNV_NEEDS_CONSTANT, .abi_change = constants_padded},
     {"unused_pool", "a pool without constants", .abi_change = unused_pool},
     {"empty_lists", "lists of no entries that are not NULL", .abi_change = empty_lists},
-    {"prefer_low_power", "another preference", .a = ANEURALNETWORKS_PREFER_LOW_POWER, .abi_change = preference},
+    {"prefer_low_power", "another preference", .a = ANEURALNETWORKS_PREFER_LOW_POWER,
+     .abi_change = nnv_mutation_preference},
     {"prefer_sustained_speed", "another preference", .a = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED,
-     .abi_change = preference},
-    {"priority_low", "another priority", .a = NNVTS_PRIORITY_LOW, .abi_change = priority},
-    {"priority_high", "another priority", .a = NNVTS_PRIORITY_HIGH, .abi_change = priority},
+     .abi_change = nnv_mutation_preference},
+    {"priority_low", "another priority", .a = NNVTS_PRIORITY_LOW, .abi_change = nnv_mutation_priority},
+    {"priority_high", "another priority", .a = NNVTS_PRIORITY_HIGH, .abi_change = nnv_mutation_priority},
     {"input_dimensions_stated", "dimensions of inputs that the model knows", .request_change = dims_stated},
     {"output_dimensions_stated", "dimensions of outputs that the model knows", .a = 1, .request_change = dims_stated},
     {"dimensions_of_zero", "dimensions of 0: as in the model", .request_change = dims_left_open},

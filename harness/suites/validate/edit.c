@@ -114,16 +114,96 @@ enum nnv_applied nnv_mutation_make(struct nnv_mutation *m, const struct nnv_mode
     return row->judged && nnv_validate(m->model, arena, NULL, NULL) != NNV_INVALID ? NNV_NOT_APPLIED : NNV_APPLIED;
 }
 
+bool nnv_mutation_preference(struct nnv_mutation *m) {
+    m->config.preference = (uint32_t)m->a;
+    return true;
+}
+
+bool nnv_mutation_priority(struct nnv_mutation *m) {
+    m->config.priority = (uint32_t)m->a;
+    return true;
+}
+
+/* --------------------------------------------------- of models and of requests */
+
+bool nnv_null_array(void *of, const struct nnv_abi_edit *e) {
+    static void *const none;
+    uint32_t count;
+    memcpy((char *)of + e->array, &none, sizeof none);
+    memcpy(&count, (const char *)of + e->count, sizeof count);
+    return count > 0;
+}
+
+#define PLACE(name) bool nnv_##name(struct nnvts_location *at, uint64_t room, int64_t a)
+
+PLACE(offset_behind) {
+    (void)a;
+    at->offset = (uint32_t)room - at->length + 1;
+    return at->length > 0;
+}
+PLACE(offset_wraps) {
+    (void)room, (void)a;
+    at->offset = 0u - at->length;
+    return at->length > 0;
+}
+PLACE(offset_largest) {
+    (void)room, (void)a;
+    at->offset = UINT32_MAX;
+    return true;
+}
+PLACE(length_wraps) {
+    (void)room, (void)a;
+    at->length = UINT32_MAX - at->offset + 1;
+    return at->offset > 0;
+}
+PLACE(length_largest) {
+    (void)room, (void)a;
+    at->length = UINT32_MAX;
+    return true;
+}
+PLACE(length_zero) {
+    (void)room, (void)a;
+    const bool some = at->length > 0;
+    at->length = 0;
+    return some;
+}
+
+void nnv_pool_kind(struct nnvts_memory *p, int64_t a) { p->kind = (uint32_t)a; }
+void nnv_pool_size(struct nnvts_memory *p, int64_t a) { p->size = (uint64_t)a; }
+void nnv_pool_prot(struct nnvts_memory *p, int64_t a) { p->prot = (uint32_t)a; }
+void nnv_pool_unmappable(struct nnvts_memory *p, int64_t a) {
+    (void)a;
+    p->data = NULL;
+    p->fd = -1;
+}
+void nnv_pool_offset(struct nnvts_memory *p, int64_t a) {
+    p->data = NULL;
+    p->offset = (uint64_t)a;
+}
+
+/** Bytes of what a constant lies in. */
+static uint64_t room_of(const struct nnv_mutation *m, const struct nnvts_operand *o) {
+    return o->lifetime == NNVTS_CONSTANT_COPY ? m->abi.operand_values_bytes : m->pools[o->location.pool].size;
+}
+
+/* ------------------------------------------------------------------- renderings */
+
 enum nnv_applied nnv_mutation_rendered(struct nnv_mutation *m, const struct nnvts_model *abi) {
     const struct nnv_model_mutator *row = m->row;
     bool changed = true;
     if (!nnv_mutation_take(m, abi)) return NNV_APPLY_FAILED;
     if (row->abi_change) {
         changed = row->abi_change(m);
-    } else if (row->abi_edit) {
+    } else if (row->abi_edit || row->abi.place) {
         struct nnvts_operand *o = nnv_mutation_find_abi(m, row->abi_test);
-        if (o) row->abi_edit(m, o);
+        if (o && row->abi_edit) row->abi_edit(m, o);
+        if (o && row->abi.place) row->abi.place(&o->location, room_of(m, o), m->a);
         changed = o != NULL;
+    } else if (row->abi.pool) {
+        changed = m->abi.pool_count > 0;
+        if (changed) row->abi.pool(&m->pools[0], m->a);
+    } else if (row->abi.array) {
+        changed = nnv_null_array(&m->abi, &row->abi);
     }
     if (m->edit.failed) return NNV_APPLY_FAILED;
     return changed ? NNV_APPLIED : NNV_NOT_APPLIED;

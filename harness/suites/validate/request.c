@@ -18,32 +18,6 @@ EDIT(pool_index) {
     a->location.pool = m->row->a ? UINT32_MAX : m->request.pool_count;
     return true;
 }
-EDIT(offset_behind) {
-    (void)o;
-    a->location.offset = (uint32_t)pool_of(m, a)->size - a->location.length + 1;
-    return a->location.length > 0;
-}
-/* offset + length is 0 in 32 bits. */
-EDIT(offset_wraps) {
-    (void)m, (void)o;
-    a->location.offset = 0u - a->location.length;
-    return a->location.length > 0;
-}
-EDIT(offset_largest) {
-    (void)m, (void)o;
-    a->location.offset = UINT32_MAX;
-    return true;
-}
-EDIT(length_largest) {
-    (void)m, (void)o;
-    a->location.length = UINT32_MAX;
-    return true;
-}
-EDIT(length_wraps) {
-    (void)m, (void)o;
-    a->location.length = UINT32_MAX - a->location.offset + 1;
-    return a->location.offset > 0;
-}
 EDIT(length_behind) {
     (void)o;
     a->location.length = (uint32_t)pool_of(m, a)->size - a->location.offset + 1;
@@ -54,12 +28,6 @@ EDIT(length_moved) {
     if (a->location.length == 0) return false;
     a->location.length += (uint32_t)m->row->a;
     return true;
-}
-EDIT(length_zero) {
-    (void)m, (void)o;
-    bool some = a->location.length > 0;
-    a->location.length = 0;
-    return some;
 }
 EDIT(padding_behind) {
     (void)o;
@@ -160,17 +128,15 @@ EDIT(open_too_small) {
 }
 EDIT(open_empty) {
     (void)m;
-    bool some = a->location.length > 0;
-    a->location.length = 0;
-    return nnv_operand_is_open(o) && some;
+    return nnv_operand_is_open(o) && nnv_length_zero(&a->location, 0, 0);
 }
 EDIT(fixed_too_small) {
     if (nnv_operand_is_open(o)) return false;
     return length_moved(m, a, o);
 }
 EDIT(fixed_empty) {
-    if (nnv_operand_is_open(o)) return false;
-    return length_zero(m, a, o);
+    (void)m;
+    return !nnv_operand_is_open(o) && nnv_length_zero(&a->location, 0, 0);
 }
 /* Fenced executions want outputs that are known before. */
 EDIT(open_output) {
@@ -248,18 +214,6 @@ static bool first_input_missing(struct nnv_request_mutation *m) {
     m->request.input_count--;
     return true;
 }
-static bool inputs_null(struct nnv_request_mutation *m) {
-    m->request.inputs = NULL;
-    return m->request.input_count > 0;
-}
-static bool outputs_null(struct nnv_request_mutation *m) {
-    m->request.outputs = NULL;
-    return true;
-}
-static bool pools_null(struct nnv_request_mutation *m) {
-    m->request.pools = NULL;
-    return true;
-}
 static bool pools_counted(struct nnv_request_mutation *m) {
     m->request.pool_count = (uint32_t)m->row->a;
     return true;
@@ -274,11 +228,6 @@ static struct nnvts_memory *the_pool(struct nnv_request_mutation *m) {
         if (m->inputs[i].location.length > 0) return &m->pools[0];
     return NULL;
 }
-static bool pool_kind(struct nnv_request_mutation *m) {
-    struct nnvts_memory *p = the_pool(m);
-    if (p) p->kind = (uint32_t)m->row->a;
-    return p != NULL;
-}
 /* A buffer of the device that there is not. */
 static bool pool_token(struct nnv_request_mutation *m) {
     struct nnvts_memory *p = the_pool(m);
@@ -288,31 +237,6 @@ static bool pool_token(struct nnv_request_mutation *m) {
     struct nnvts_argument *list = input ? m->inputs : m->outputs;
     for (uint32_t i = 0; i < (input ? m->request.input_count : m->request.output_count); i++)
         list[i].location = (struct nnvts_location){.pool = list[i].location.pool};
-    return true;
-}
-static bool pool_size(struct nnv_request_mutation *m) {
-    struct nnvts_memory *p = the_pool(m);
-    if (p) p->size = (uint64_t)m->row->a;
-    return p != NULL;
-}
-static bool pool_prot(struct nnv_request_mutation *m) {
-    struct nnvts_memory *p = the_pool(m);
-    if (p) p->prot = (uint32_t)m->row->a;
-    return p != NULL;
-}
-static bool pool_unmappable(struct nnv_request_mutation *m) {
-    struct nnvts_memory *p = the_pool(m);
-    if (!p) return false;
-    p->data = NULL;
-    p->fd = -1;
-    return true;
-}
-/* a: the offset of the pool in its file: odd, or behind the file's end. */
-static bool pool_offset(struct nnv_request_mutation *m) {
-    struct nnvts_memory *p = the_pool(m);
-    if (!p) return false;
-    p->data = NULL;
-    p->offset = (uint64_t)m->row->a;
     return true;
 }
 
@@ -362,17 +286,17 @@ enum { FENCED = 1u << NNV_MODE_FENCED, BURST = 1u << NNV_MODE_BURST };
 const struct nnv_request_mutator nnv_request_mutators[] = {
     BOTH("pool_past_last", A_POOL, .edit = pool_index),
     BOTH("pool_largest", A_POOL, .a = 1, .edit = pool_index),
-    BOTH("offset_behind", INSIDE, .edit = offset_behind),
-    BOTH("offset_wraps", INSIDE, .edit = offset_wraps),
-    BOTH("offset_largest", INSIDE, .edit = offset_largest),
+    BOTH("offset_behind", INSIDE, .abi.place = nnv_offset_behind),
+    BOTH("offset_wraps", INSIDE, .abi.place = nnv_offset_wraps),
+    BOTH("offset_largest", INSIDE, .abi.place = nnv_offset_largest),
     BOTH("length_behind", INSIDE, .edit = length_behind),
-    BOTH("length_largest", INSIDE, .edit = length_largest),
-    BOTH("length_wraps", INSIDE, .edit = length_wraps),
+    BOTH("length_largest", INSIDE, .abi.place = nnv_length_largest),
+    BOTH("length_wraps", INSIDE, .abi.place = nnv_length_wraps),
     BOTH("padding_behind", INSIDE, .level = 5, .edit = padding_behind),
     BOTH("padding_largest", INSIDE, .level = 5, .edit = padding_largest),
     {"input_length_above", SIZE, .side = NNV_SIDE_INPUT, .a = 1, .edit = length_moved},
     {"input_length_below", SIZE, .side = NNV_SIDE_INPUT, .a = -1, .edit = length_moved},
-    {"input_length_zero", SIZE, .side = NNV_SIDE_INPUT, .edit = length_zero},
+    {"input_length_zero", SIZE, .side = NNV_SIDE_INPUT, .abi.place = nnv_length_zero},
     /* HAL lets a driver say either of an output whose size the model tells. */
     {"output_too_small", SIZE, .side = NNV_SIDE_OUTPUT, .statuses = NNV_ST_INVALID | NNV_ST_TOO_SMALL, .late = true,
      .a = -1, .edit = fixed_too_small},
@@ -411,26 +335,26 @@ const struct nnv_request_mutator nnv_request_mutators[] = {
     {"no_outputs", COUNTS, .change = outputs_counted},
     {"last_output_missing", COUNTS, .a = -1, .change = outputs_counted},
     {"surplus_output", COUNTS, .a = 1, .change = outputs_counted},
-    {"inputs_null", ARRAY, .needs = NNV_NEEDS_INPUT, .change = inputs_null},
-    {"outputs_null", ARRAY, .change = outputs_null},
-    {"pools_null", ARRAY, .change = pools_null},
+    {"inputs_null", ARRAY, .needs = NNV_NEEDS_INPUT, NNV_NULL_ARRAY(nnvts_request, inputs, input_count)},
+    {"outputs_null", ARRAY, NNV_NULL_ARRAY(nnvts_request, outputs, output_count)},
+    {"pools_null", ARRAY, NNV_NULL_ARRAY(nnvts_request, pools, pool_count)},
     {"no_pools", A_POOL, .change = pools_counted},
     {"last_pool_missing", A_POOL, .a = 1, .change = pools_counted},
-    BOTH("pool_kind_past_last", MEMORY, .a = 2, .change = pool_kind),
-    BOTH("pool_kind_largest", MEMORY, .a = -1, .change = pool_kind),
+    BOTH("pool_kind_past_last", MEMORY, .a = 2, .abi.pool = nnv_pool_kind),
+    BOTH("pool_kind_largest", MEMORY, .a = -1, .abi.pool = nnv_pool_kind),
     BOTH("token_zero", MEMORY, .level = 4, .change = pool_token),
     BOTH("token_unknown", MEMORY, .level = 4, .a = 0x7654321, .change = pool_token),
-    BOTH("pool_empty", INSIDE, .change = pool_size),
-    BOTH("pool_of_one_byte", INSIDE, .a = 1, .change = pool_size),
-    BOTH("pool_unmappable", MAPPABLE, UNMAPPABLE, .change = pool_unmappable),
-    BOTH("pool_offset_odd", MAPPABLE, UNMAPPABLE, .a = 1, .change = pool_offset),
-    BOTH("pool_behind_file", MAPPABLE, UNMAPPABLE, .a = 1 << 20, .change = pool_offset),
+    BOTH("pool_empty", INSIDE, .abi.pool = nnv_pool_size),
+    BOTH("pool_of_one_byte", INSIDE, .a = 1, .abi.pool = nnv_pool_size),
+    BOTH("pool_unmappable", MAPPABLE, UNMAPPABLE, .abi.pool = nnv_pool_unmappable),
+    BOTH("pool_offset_odd", MAPPABLE, UNMAPPABLE, .a = 1, .abi.pool = nnv_pool_offset),
+    BOTH("pool_behind_file", MAPPABLE, UNMAPPABLE, .a = 1 << 20, .abi.pool = nnv_pool_offset),
     BOTH("pool_without_access", "inputs lie in pools that may be read, outputs in pools that may be written",
-         .change = pool_prot),
+         .abi.pool = nnv_pool_prot),
     {"input_pool_write_only", "inputs lie in pools that may be read", .side = NNV_SIDE_INPUT, .a = NNVTS_PROT_WRITE,
-     .change = pool_prot},
+     .abi.pool = nnv_pool_prot},
     {"output_pool_read_only", "outputs lie in pools that may be written", .side = NNV_SIDE_OUTPUT, .a = NNVTS_PROT_READ,
-     .change = pool_prot},
+     .abi.pool = nnv_pool_prot},
     {"burst_token_below", "memory tokens are -1 or above", .modes = BURST, .a = -2, .change = token_negative},
     {"burst_token_least", "memory tokens are -1 or above", .modes = BURST, .a = INT64_MIN, .change = token_negative},
     {"burst_tokens_null", ARRAY, .modes = BURST, .change = tokens_null},
@@ -451,10 +375,19 @@ static bool edit_argument(struct nnv_request_mutation *m) {
         const uint32_t at = (uint32_t)((m->pick + i) % n);
         const struct nnvts_argument before = list[at];
         if (before.has_no_value) continue;
-        if (m->row->edit(m, &list[at], &main->operands[input ? main->in[at] : main->out[at]])) return true;
+        const struct nnv_operand *o = &main->operands[input ? main->in[at] : main->out[at]];
+        if (m->row->edit ? m->row->edit(m, &list[at], o)
+                         : m->row->abi.place(&list[at].location, pool_of(m, &list[at])->size, m->row->a))
+            return true;
         list[at] = before;
     }
     return false;
+}
+
+static bool edit_pool(struct nnv_request_mutation *m) {
+    struct nnvts_memory *p = the_pool(m);
+    if (p) m->row->abi.pool(p, m->row->a);
+    return p != NULL;
 }
 
 enum nnv_applied nnv_request_make(struct nnv_request_mutation *m, const struct nnv_request_mutator *row,
@@ -472,7 +405,10 @@ enum nnv_applied nnv_request_make(struct nnv_request_mutation *m, const struct n
     m->request.inputs = m->inputs;
     m->request.outputs = m->outputs;
     m->request.pools = m->pools;
-    bool changed = row->edit ? edit_argument(m) : row->change(m);
+    bool changed = row->edit || row->abi.place ? edit_argument(m)
+                   : row->abi.pool             ? edit_pool(m)
+                   : row->abi.array            ? nnv_null_array(&m->request, &row->abi)
+                                               : row->change(m);
     if (m->failed) return NNV_APPLY_FAILED;
     return changed ? NNV_APPLIED : NNV_NOT_APPLIED;
 }

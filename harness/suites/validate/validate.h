@@ -49,7 +49,33 @@ enum nnv_needs {
 struct nnv_mutation;
 struct nnv_request_mutation;
 
-/** A mistake in a model. One of change, edit, abi_change and abi_edit makes it. */
+/** What rows do to models as rendered and to requests alike. One of its members does it; a: the row's parameter. */
+struct nnv_abi_edit {
+    /** Where a value lies, in so many bytes. False: that is no mistake here. */
+    bool (*place)(struct nnvts_location *at, uint64_t room, int64_t a);
+    void (*pool)(struct nnvts_memory *p, int64_t a);
+    size_t array, count; /**< offsets in the model or request: of an array, which becomes NULL, and of its count */
+};
+/** The row that makes an array NULL. */
+#define NNV_NULL_ARRAY(of, list, n) .abi.array = offsetof(struct of, list), .abi.count = offsetof(struct of, n)
+/** Makes it NULL. False: it has no elements. */
+bool nnv_null_array(void *of, const struct nnv_abi_edit *e);
+bool nnv_offset_behind(struct nnvts_location *at, uint64_t room, int64_t a);
+/** offset + length is 0 in 32 bits. */
+bool nnv_offset_wraps(struct nnvts_location *at, uint64_t room, int64_t a);
+bool nnv_offset_largest(struct nnvts_location *at, uint64_t room, int64_t a);
+/** offset + length is what it was, in 32 bits. */
+bool nnv_length_wraps(struct nnvts_location *at, uint64_t room, int64_t a);
+bool nnv_length_largest(struct nnvts_location *at, uint64_t room, int64_t a);
+bool nnv_length_zero(struct nnvts_location *at, uint64_t room, int64_t a);
+void nnv_pool_kind(struct nnvts_memory *p, int64_t a);
+void nnv_pool_size(struct nnvts_memory *p, int64_t a);
+void nnv_pool_prot(struct nnvts_memory *p, int64_t a);
+void nnv_pool_unmappable(struct nnvts_memory *p, int64_t a);
+/** The offset of the pool in its file, from where it must be mapped: odd, or behind the file's end. */
+void nnv_pool_offset(struct nnvts_memory *p, int64_t a);
+
+/** A mistake in a model. One of change, edit, abi_change, abi_edit and abi makes it. */
 struct nnv_model_mutator {
     const char *name;
     const char *rule; /**< what a driver must insist on: "a scale is finite" */
@@ -67,6 +93,7 @@ struct nnv_model_mutator {
     bool (*abi_change)(struct nnv_mutation *m);
     bool (*abi_test)(const struct nnvts_operand *o);
     void (*abi_edit)(struct nnv_mutation *m, struct nnvts_operand *o);
+    struct nnv_abi_edit abi;
 };
 
 /** A model that is being changed. */
@@ -110,6 +137,9 @@ bool nnv_mutation_take(struct nnv_mutation *m, const struct nnvts_model *abi);
 /** An operand that an operation uses and that passes the test (NULL: any); NULL: there is none. */
 struct nnv_operand *nnv_mutation_find(struct nnv_mutation *m, bool (*test)(const struct nnv_operand *o));
 struct nnvts_operand *nnv_mutation_find_abi(struct nnv_mutation *m, bool (*test)(const struct nnvts_operand *o));
+/** The row's a is the preference, or the priority, of the call. */
+bool nnv_mutation_preference(struct nnv_mutation *m);
+bool nnv_mutation_priority(struct nnv_mutation *m);
 /** An INT32 scalar constant. */
 struct nnv_operand nnv_mutation_scalar(void);
 
@@ -118,7 +148,7 @@ struct nnv_operand nnv_mutation_scalar(void);
 /** Which argument a row edits: of the inputs or the outputs, the first, the last, or the case's choice. */
 enum nnv_side { NNV_SIDE_NONE, NNV_SIDE_INPUT, NNV_SIDE_OUTPUT };
 
-/** A mistake in a request. change or edit makes it. */
+/** A mistake in a request. change, edit or abi makes it. */
 struct nnv_request_mutator {
     const char *name, *rule;
     uint32_t needs;
@@ -133,6 +163,7 @@ struct nnv_request_mutator {
     bool (*change)(struct nnv_request_mutation *m);
     /** Changes an argument that has a value; o is its operand. False: not here. */
     bool (*edit)(struct nnv_request_mutation *m, struct nnvts_argument *argument, const struct nnv_operand *o);
+    struct nnv_abi_edit abi;
 };
 
 struct nnv_request_mutation {

@@ -75,22 +75,27 @@ static uint64_t pick_of(const char *row, size_t model) { return nnv_hash_str(row
 
 /* ------------------------------------------------------------------- the tables */
 
+static int shared_edits(const struct nnv_abi_edit *e) {
+    return (e->place != NULL) + (e->pool != NULL) + (e->array != 0);
+}
+
 static void test_tables(void **state) {
     (void)state;
     size_t n = 0;
     const struct nnv_model_mutator *m;
     for (; (m = nnv_model_mutator(n)); n++) {
-        int ways = (m->change != NULL) + (m->edit != NULL) + (m->abi_change != NULL) + (m->abi_edit != NULL);
-        assert_int_equal(ways, 1);
-        assert_true(m->name[0] && m->rule[0] && (!m->abi_edit || m->abi_test));
+        int own = (m->change != NULL) + (m->edit != NULL) + (m->abi_change != NULL) + (m->abi_edit != NULL);
+        assert_int_equal(own + shared_edits(&m->abi), 1);
+        assert_true(m->name[0] && m->rule[0] && ((!m->abi_edit && !m->abi.place) || m->abi_test));
         for (size_t i = 0; i < n; i++) assert_string_not_equal(nnv_model_mutator(i)->name, m->name);
     }
     assert_true(n >= 60);
     assert_true(nnv_request_mutator_count >= 60);
     for (size_t k = 0; k < nnv_request_mutator_count; k++) {
         const struct nnv_request_mutator *r = &nnv_request_mutators[k];
-        assert_true((r->change != NULL) != (r->edit != NULL) && r->rule[0]);
-        assert_true(!r->edit || r->side != NNV_SIDE_NONE);
+        assert_int_equal((r->change != NULL) + (r->edit != NULL) + shared_edits(&r->abi), 1);
+        assert_true(r->rule[0]);
+        assert_true((!r->edit && !r->abi.place && !r->abi.pool) || r->side != NNV_SIDE_NONE);
         for (size_t i = 0; i < k; i++) assert_string_not_equal(nnv_request_mutators[i].name, r->name);
     }
     assert_true(nnv_boundary_case_count >= 15);
@@ -117,7 +122,9 @@ static void test_mutants_are_invalid(void **state) {
             applied += how == NNV_APPLIED;
             nnv_arena_reset(scratch);
         }
-        size_t least = row->abi_change || row->abi_edit ? 0 : row->needs & NNV_NEEDS_NET ? 1 : 2;
+        size_t least = row->abi_change || row->abi_edit || shared_edits(&row->abi) ? 0
+                       : row->needs & NNV_NEEDS_NET                                ? 1
+                                                                                   : 2;
         if (applied < least) fail_msg("%s can be done to %zu models only", row->name, applied);
     }
     for (size_t k = 0; k < nmodels; k++) assert_int_equal(nnv_validate(&models[k]->model, scratch, NULL, NULL), NNV_OK);
