@@ -23,7 +23,8 @@ const struct bug *bug_at(size_t i) {
     return NULL;
 }
 
-const char *bug_suite(size_t i) {
+/** The suite that the i-th bug is for. */
+static const char *suite_of(size_t i) {
     static const char *const names[] = {
 #define X(name) #name,
 #define Y(name, suite) #suite,
@@ -62,7 +63,7 @@ const struct nnvts_planted *nnvts_planted_at(uint32_t i) {
     row = (struct nnvts_planted){.struct_size = sizeof row,
                                  .kind = bug->legal ? NNVTS_PLANTED_LEGAL : NNVTS_PLANTED_BUG,
                                  .name = bug->name,
-                                 .suite = bug_suite(i),
+                                 .suite = suite_of(i),
                                  .models = bug->models,
                                  .fires = bug->fires,
                                  .survives = bug->survives,

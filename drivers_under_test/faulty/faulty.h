@@ -137,8 +137,6 @@ struct bug_group {
 };
 /** The i-th bug of all, or NULL behind the last. */
 const struct bug *bug_at(size_t i);
-/** The suite that the i-th bug is for. */
-const char *bug_suite(size_t i);
 /** The bug by name of len characters, or NULL. */
 const struct bug *bug_by_name(const char *name, size_t len);
 /** The i-th fault of the bug, or NULL. */

@@ -143,10 +143,6 @@ static void end_call(struct burst *b, struct call *c) {
 
 /* ------------------------------------------------------------------ executions */
 
-static uint32_t shapes_of(const struct burst *b, const struct nnvts_request *r) {
-    return b->outputs < r->output_count ? b->outputs : r->output_count;
-}
-
 static bool fits(const struct host_out *o) { return !o->failed && o->bytes < HOST_RING_BYTES / 4; }
 
 /** The rings' way. *long_way: it does not fit. */
@@ -165,13 +161,14 @@ static enum nnvts_status run(struct burst *b, const struct nnvts_request *reques
         host_put_array(o, c.tokens, c.count, sizeof *c.tokens);
         host_put_array(o, c.once, c.once_count, sizeof *c.once);
         host_put_config(o, config);
-        host_put_room(o, result, shapes_of(b, request));
+        host_put_room(o, result, host_shapes(b->outputs, request));
         *long_way = !fits(o) && !o->invalid;
         if (o->invalid)
             st = NNVTS_STATUS_INVALID_ARGUMENT;
         else if (!*long_way)
-            st = ask(b, HOST_BURST_EXECUTE, &in) ? host_take_result(b->link, &in, shapes_of(b, request), result)
-                                                 : NNVTS_STATUS_DEAD_OBJECT;
+            st = ask(b, HOST_BURST_EXECUTE, &in)
+                     ? host_take_result(b->link, &in, host_shapes(b->outputs, request), result)
+                     : NNVTS_STATUS_DEAD_OBJECT;
         if (!*long_way)
             for (uint32_t i = 0; i < c.count; i++) host_pools_copy_out(&c.pools[i]);
     }
@@ -190,7 +187,7 @@ static enum nnvts_status execute(struct nnvts_burst *self, const struct nnvts_re
     enum nnvts_status st = NNVTS_STATUS_DEAD_OBJECT;
     if (!atomic_load(&b->link->dead) && !long_way) st = run(b, request, memory_tokens, config, result, &long_way);
     if (!atomic_load(&b->link->dead) && long_way)
-        st = host_execute(b->link, b->prepared, shapes_of(b, request), request, config, result);
+        st = host_execute(b->link, b->prepared, host_shapes(b->outputs, request), request, config, result);
     if (st == NNVTS_STATUS_DEAD_OBJECT) result->shape_count = 0;
     pthread_mutex_unlock(&b->busy);
     return st;

@@ -110,8 +110,8 @@ struct nnvts_prepared_model *host_prepared_new(struct host_device *device, struc
                                                uint32_t outputs);
 /** Also for one whose driver has no release. */
 void host_prepared_release(struct nnvts_prepared_model *self);
-/** Shapes of a result that have room. */
-uint32_t host_shapes(const struct host_prepared *p, const struct nnvts_request *r);
+/** Shapes of a result that have room; outputs: of the model, UINT32_MAX where that is not known. */
+uint32_t host_shapes(uint32_t outputs, const struct nnvts_request *r);
 /** Prepared model `id` executes; result has room for `shapes` shapes. */
 enum nnvts_status host_execute(struct host_link *link, uint64_t id, uint32_t shapes,
                                const struct nnvts_request *request, const struct nnvts_execution_config *config,

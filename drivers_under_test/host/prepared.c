@@ -12,8 +12,8 @@ void host_release(struct host_link *link, uint64_t id) {
     if (host_ask(link, HOST_RELEASE, &o, &in) == NNVTS_STATUS_NONE) host_in_end(&in);
 }
 
-uint32_t host_shapes(const struct host_prepared *p, const struct nnvts_request *r) {
-    return p->outputs < r->output_count ? p->outputs : r->output_count;
+uint32_t host_shapes(uint32_t outputs, const struct nnvts_request *r) {
+    return outputs < r->output_count ? outputs : r->output_count;
 }
 
 enum nnvts_status host_take_result(struct host_link *link, struct host_in *in, uint32_t shapes,
@@ -51,7 +51,7 @@ static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct
                                  const struct nnvts_execution_config *config, struct nnvts_execution_result *result) {
     struct host_prepared *p = (struct host_prepared *)self;
     if (!request || !result) return NNVTS_STATUS_INVALID_ARGUMENT;
-    return host_execute(p->link, p->id, host_shapes(p, request), request, config, result);
+    return host_execute(p->link, p->id, host_shapes(p->outputs, request), request, config, result);
 }
 
 void host_prepared_release(struct nnvts_prepared_model *self) {
@@ -157,7 +157,7 @@ enum nnvts_status host_create_execution(struct nnvts_prepared_model *self, const
     e->base = (struct nnvts_execution){sizeof e->base, run_execution, release_execution};
     HOST_KEEP_FUNCTIONS(&e->base, nnvts_execution, execute, has);
     e->link = p->link;
-    e->shapes = host_shapes(p, request);
+    e->shapes = host_shapes(p->outputs, request);
     host_link_ref(e->link);
     *out = &e->base;
     return st;

@@ -85,7 +85,8 @@ struct host_block {
     max_align_t data[];
 };
 
-void *host_keep_alloc(struct host_keep *keep, size_t bytes) {
+/** So many zeroed bytes that end with keep; NULL if there is no memory. */
+static void *keep_alloc(struct host_keep *keep, size_t bytes) {
     if (bytes > SIZE_MAX - sizeof(struct host_block)) return NULL;
     struct host_block *b = calloc(1, sizeof *b + bytes);
     if (!b) return NULL;
@@ -157,7 +158,7 @@ uint32_t host_get_count(struct host_in *in, size_t min_bytes) {
 }
 
 void *host_in_alloc(struct host_in *in, size_t count, size_t size) {
-    void *p = in->failed || count > SIZE_MAX / 2 / size ? NULL : host_keep_alloc(&in->keep, count * size);
+    void *p = in->failed || count > SIZE_MAX / 2 / size ? NULL : keep_alloc(&in->keep, count * size);
     if (!p) in->failed = true;
     return p;
 }
@@ -261,7 +262,7 @@ static bool load_payload(struct host_in *in, uint32_t bytes) {
     if (in->keep.fd_count == 0) return false;
     int file = in->keep.fds[0];
     bool ok = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size >= (off_t)bytes;
-    uint8_t *data = ok ? host_keep_alloc(&in->keep, bytes) : NULL;
+    uint8_t *data = ok ? keep_alloc(&in->keep, bytes) : NULL;
     for (size_t at = 0; data && at < bytes;) {
         ssize_t n = pread(file, data + at, bytes - at, (off_t)at);
         if (n <= 0) return false;

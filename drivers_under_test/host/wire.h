@@ -85,8 +85,6 @@ struct host_keep {
 };
 /** Frees memory and closes descriptors. */
 void host_keep_end(struct host_keep *keep);
-/** size zeroed bytes that end with keep; NULL if there is no memory. */
-void *host_keep_alloc(struct host_keep *keep, size_t bytes);
 
 /** A message that is being read; what is read from it lives as long as keep. */
 struct host_in {

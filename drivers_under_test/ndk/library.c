@@ -30,7 +30,8 @@ void ndk_tell(const char *fmt, ...) {
 
 /* --------------------------------------------------------------------- loading */
 
-void *ndk_dlopen(const char *path, const char **error) {
+/** dlopen; NULL and *error, in one line, when it can't be loaded. */
+static void *load(const char *path, const char **error) {
     struct stat s;
     if (strchr(path, '/') && stat(path, &s) != 0) {
         *error = ndk_message("'%s': no such file", path);
@@ -63,7 +64,7 @@ int ndk_level(int64_t code) {
 
 const char *ndk_load(const char *path, struct ndk_library *library) {
     const char *error = NULL, *missing = NULL;
-    void *handle = ndk_dlopen(path, &error);
+    void *handle = load(path, &error);
     if (!handle) return error;
     int lacking = 9; /* the lowest level of which a function is missing */
 #define FIND(function, since)                                                                                          \
@@ -104,7 +105,7 @@ static const char *missing_member(const struct nnvts_ndk *fn, const char *path) 
 const char *ndk_load_table(const char *path, struct ndk_library *library) {
     const char *error = NULL;
     NnApiSLDriverImpl *(*get)(void);
-    void *handle = ndk_dlopen(path, &error);
+    void *handle = load(path, &error);
     if (!handle) return error;
     if (!find(handle, "ANeuralNetworks_getSLDriverImpl", &get)) {
         dlclose(handle);

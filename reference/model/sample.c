@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-const char *nnv_sample_variant(const struct nnv_sample *s) { return s->row ? "" : s->op->variants[s->variant]; }
+/* The name of the variant; "" where there is a row. */
+static const char *variant_of(const struct nnv_sample *s) { return s->row ? "" : s->op->variants[s->variant]; }
 
 const int32_t nnv_first_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 bool nnv_sample_is(const struct nnv_sample *s, const char *word) {
     size_t n = strlen(word);
-    for (const char *p = nnv_sample_variant(s); *p;) {
+    for (const char *p = variant_of(s); *p;) {
         size_t len = strcspn(p, "_");
         if (len == n && memcmp(p, word, n) == 0) return true;
         p += len;

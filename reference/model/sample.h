@@ -56,8 +56,6 @@ struct nnv_sample {
 
 /** The value of factor f in the row. */
 static inline int32_t nnv_sample_value(const struct nnv_sample *s, int f) { return s->row[f]; }
-/** The name of the variant; "" where there is a row. */
-const char *nnv_sample_variant(const struct nnv_sample *s);
 /** True if the variant's name contains word as one of its '_'-separated words. */
 bool nnv_sample_is(const struct nnv_sample *s, const char *word);
 /** Sets tensor id (a repeated slot: its next use) to rank extents. Returns the argument for more settings. */

@@ -49,35 +49,44 @@ void nnv_sequence_store(const struct nnv_steps *s, uint32_t t, const double *res
 
 /* ------------------------------------------------------------------- directions */
 
-enum nnv_linking nnv_linking_of(const struct nnv_call *c, const struct nnv_linking_ids *ids) {
+/* How the two directions of a bidirectional operation are linked with an auxiliary input. */
+enum linking {
+    LINK_NONE,     /* no auxiliary input: both directions read the input */
+    LINK_PARALLEL, /* without weights: the backward direction reads it instead of the input */
+    LINK_CROSS,    /* with weights of both directions: both read it beside the input */
+    LINK_UNKNOWN   /* model inputs may yet be omitted */
+};
+
+/* What is known of the linking. */
+static enum linking linking_of(const struct nnv_call *c, const struct nnv_linking_ids *ids) {
     enum nnv_presence aux = nnv_presence(c, ids->aux), weights = nnv_presence(c, ids->forward);
     if (weights == NNV_MAYBE) weights = nnv_presence(c, ids->backward);
-    if (weights == NNV_PRESENT) return NNV_LINK_CROSS;
-    if (aux == NNV_ABSENT) return NNV_LINK_NONE;
-    return aux == NNV_PRESENT && weights == NNV_ABSENT ? NNV_LINK_PARALLEL : NNV_LINK_UNKNOWN;
+    if (weights == NNV_PRESENT) return LINK_CROSS;
+    if (aux == NNV_ABSENT) return LINK_NONE;
+    return aux == NNV_PRESENT && weights == NNV_ABSENT ? LINK_PARALLEL : LINK_UNKNOWN;
 }
 
 enum nnv_status nnv_linking_check(const struct nnv_call *c, const struct nnv_linking_ids *ids, struct nnv_err *err) {
     const int both[] = {ids->forward, ids->backward};
     enum nnv_status st = nnv_all_or_none(c, "auxiliary weights", both, 2, err);
     if (st) return st;
-    if (nnv_linking_of(c, ids) == NNV_LINK_CROSS && nnv_presence(c, ids->aux) == NNV_ABSENT)
+    if (linking_of(c, ids) == LINK_CROSS && nnv_presence(c, ids->aux) == NNV_ABSENT)
         return nnv_fail(err, NNV_INVALID, "there are auxiliary weights but there is no auxiliary input");
     return NNV_OK;
 }
 
 uint32_t nnv_linked_width(const struct nnv_call *c, const struct nnv_linking_ids *ids, int d, uint32_t input,
                           uint32_t aux) {
-    enum nnv_linking linking = nnv_linking_of(c, ids);
-    if (d == 0 || linking == NNV_LINK_NONE || linking == NNV_LINK_CROSS) return input;
-    return linking == NNV_LINK_PARALLEL ? aux : NNV_DIM_UNKNOWN;
+    enum linking linking = linking_of(c, ids);
+    if (d == 0 || linking == LINK_NONE || linking == LINK_CROSS) return input;
+    return linking == LINK_PARALLEL ? aux : NNV_DIM_UNKNOWN;
 }
 
 enum nnv_status nnv_linked_steps(struct nnv_kernel *k, int x, const struct nnv_linking_ids *ids, int d,
                                  struct nnv_steps *steps, struct nnv_err *err) {
-    enum nnv_linking linking = nnv_linking_of(k->call, ids);
-    int reads = linking == NNV_LINK_PARALLEL && d == 1 ? ids->aux : x;
-    bool both = linking == NNV_LINK_CROSS;
+    enum linking linking = linking_of(k->call, ids);
+    int reads = linking == LINK_PARALLEL && d == 1 ? ids->aux : x;
+    bool both = linking == LINK_CROSS;
     steps->x = nnv_sequence_steps(k, reads, &steps->seq, nnv_in_shape(k, reads)->dims[2]);
     if (both) steps->aux = nnv_sequence_steps(k, ids->aux, &steps->seq, nnv_in_shape(k, ids->aux)->dims[2]);
     return steps->x && (!both || steps->aux) ? NNV_OK : nnv_no_memory(err);

@@ -34,19 +34,10 @@ const double *nnv_sequence_steps(struct nnv_kernel *k, int id, const struct nnv_
 /** Stores the results of step t, [batch, width], where they belong in the output. */
 void nnv_sequence_store(const struct nnv_steps *s, uint32_t t, const double *results, size_t width);
 
-/** How the two directions of a bidirectional operation are linked with an auxiliary input. */
-enum nnv_linking {
-    NNV_LINK_NONE,     /**< no auxiliary input: both directions read the input */
-    NNV_LINK_PARALLEL, /**< without weights: the backward direction reads it instead of the input */
-    NNV_LINK_CROSS,    /**< with weights of both directions: both read it beside the input */
-    NNV_LINK_UNKNOWN   /**< model inputs may yet be omitted */
-};
 /** The ids: auxiliary input, and its weights, of each direction one that tells whether there are any. */
 struct nnv_linking_ids {
     int aux, forward, backward;
 };
-/** What is known of the linking. */
-enum nnv_linking nnv_linking_of(const struct nnv_call *c, const struct nnv_linking_ids *ids);
 /** NNV_INVALID if one direction alone surely has weights, or both have and there is surely no auxiliary input. */
 NNV_USE_RESULT enum nnv_status nnv_linking_check(const struct nnv_call *c, const struct nnv_linking_ids *ids,
                                                  struct nnv_err *err);

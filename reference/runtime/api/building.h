@@ -39,15 +39,9 @@ int nnv_rt_check_type(const ANeuralNetworksOperandType *type, const char *functi
 /** BAD_DATA or OUT_OF_MEMORY with the message of err. */
 int nnv_rt_refuse(const char *function, const struct nnv_err *err);
 
-/** The steps of finish, in this order. Each returns a result code and has told what is wrong. */
-int nnv_rt_place_constants(struct ANeuralNetworksModel *m);
-int nnv_rt_collect_references(struct ANeuralNetworksModel *m);
-int nnv_rt_sort(struct ANeuralNetworksModel *m, uint32_t **added);
+/** The last steps of finish, in this order. Each returns a result code and has told what is wrong. */
 int nnv_rt_validate(struct ANeuralNetworksModel *m, int32_t **levels);
 int nnv_rt_export(struct ANeuralNetworksModel *m, uint32_t *added, int32_t *levels);
-
-/** Drops trailing inputs of a bound use that equal their defaults. True if there were some. */
-bool nnv_rt_trim(const struct nnv_call *call, struct nnv_operation *op);
 
 /** .dot of the main graph, as it is finished. */
 struct nnv_text;

@@ -9,7 +9,8 @@
 #include "reference/runtime/api/execution.h"
 #include "reference/runtime/log.h"
 
-uint64_t nnv_rt_deadline(uint64_t duration_ns, uint64_t deadline_ns) {
+/** Which is that long from now at the most, and not later than deadline_ns. 0: no limit. */
+static uint64_t deadline_in(uint64_t duration_ns, uint64_t deadline_ns) {
     const uint64_t now = nnv_now_ns();
     if (duration_ns == 0 || duration_ns >= NNVTS_NO_TIME - now) return deadline_ns;
     return now + duration_ns < deadline_ns ? now + duration_ns : deadline_ns;
@@ -84,7 +85,7 @@ static bool may_fall_back(const ANeuralNetworksExecution *e) {
     return e->compilation->fallback && !e->plan->on_cpu && !m->has_extension && !m->has_oem;
 }
 
-static int run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
+static int run_all(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
     const bool fallback = may_fall_back(e);
     struct nnv_rt_run run = {
         .compilation = e->compilation,
@@ -110,8 +111,12 @@ static int run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_
     return result;
 }
 
-int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
-    const int result = run(e, burst, deadline_ns);
+/**
+ * Runs it here and now, between begin and end, by the deadline (NNVTS_NO_TIME: none); falls back to the CPU where that
+ * is allowed. burst may be NULL; it is entered.
+ */
+static int run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns) {
+    const int result = run_all(e, burst, deadline_ns);
     nnv_rt_diag_executed(e->compilation, e->mode, result, e->diag_since, &e->launched);
     return result;
 }
@@ -128,8 +133,8 @@ int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution) {
     int result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
     if (result) return result;
     note_mode(execution, ANNDIAG_EXECUTION_MODE_SYNC);
-    const uint64_t deadline = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
-    result = nnv_rt_execution_end(execution, nnv_rt_execution_run(execution, NULL, deadline));
+    const uint64_t deadline = deadline_in(execution->timeout_ns, NNVTS_NO_TIME);
+    result = nnv_rt_execution_end(execution, run(execution, NULL, deadline));
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
     return result;
 }
@@ -145,8 +150,8 @@ int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution, A
     result = nnv_rt_execution_begin(execution, NNV_RT_FUNCTION);
     if (!result) {
         note_mode(execution, ANNDIAG_EXECUTION_MODE_BURST);
-        const uint64_t deadline = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
-        result = nnv_rt_execution_end(execution, nnv_rt_execution_run(execution, burst, deadline));
+        const uint64_t deadline = deadline_in(execution->timeout_ns, NNVTS_NO_TIME);
+        result = nnv_rt_execution_end(execution, run(execution, burst, deadline));
     }
     nnv_rt_burst_leave(burst);
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
@@ -162,7 +167,7 @@ static void run_task(struct nnv_rt_task *task) {
     const bool waits = event->dependency_count > 0;
     int result = nnv_rt_event_wait_dependencies(event, event->deadline_ns);
     const uint64_t since = nnv_rt_trace_begin(), waited_ns = nnv_now_ns() - event->launched_ns;
-    if (!result) result = nnv_rt_execution_run(e, NULL, nnv_rt_deadline(event->duration_ns, event->deadline_ns));
+    if (!result) result = run(e, NULL, deadline_in(event->duration_ns, event->deadline_ns));
     if (!result && waits && e->launched.in_driver_ns != NNVTS_NO_TIME) e->launched.in_driver_ns += waited_ns;
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", "on another thread");
     nnv_rt_event_end(event, result);
@@ -203,7 +208,7 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution, A
     if (!made) return nnv_rt_execution_end(execution, ANEURALNETWORKS_OUT_OF_MEMORY);
     execution->trace_since = since;
     note_mode(execution, ANNDIAG_EXECUTION_MODE_ASYNC);
-    made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
+    made->deadline_ns = deadline_in(execution->timeout_ns, NNVTS_NO_TIME);
     result = finish_start(made, start_task(made), event);
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);
     return result;
@@ -309,7 +314,7 @@ int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecuti
     if (!made) return nnv_rt_execution_end(execution, ANEURALNETWORKS_OUT_OF_MEMORY);
     execution->trace_since = since;
     note_mode(execution, ANNDIAG_EXECUTION_MODE_ASYNC_WITH_DEPS);
-    made->deadline_ns = nnv_rt_deadline(execution->timeout_ns, NNVTS_NO_TIME);
+    made->deadline_ns = deadline_in(execution->timeout_ns, NNVTS_NO_TIME);
     made->duration_ns = duration;
     result = finish_start(made, start_fenced(made), event);
     nnv_rt_trace_end(since, NNV_RT_TRACE_RUNTIME, "execution", NNV_RT_FUNCTION);

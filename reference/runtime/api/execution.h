@@ -46,13 +46,6 @@ struct ANeuralNetworksExecution {
 int nnv_rt_execution_begin(ANeuralNetworksExecution *e, const char *function);
 /** Ends what began; returns the result. */
 int nnv_rt_execution_end(ANeuralNetworksExecution *e, int result);
-/**
- * Runs it here and now, between begin and end, by the deadline (NNVTS_NO_TIME: none); falls back to the CPU where that
- * is allowed. burst may be NULL; it is entered.
- */
-int nnv_rt_execution_run(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst, uint64_t deadline_ns);
-/** Which is that long from now at the most, and not later than deadline_ns. 0: no limit. */
-uint64_t nnv_rt_deadline(uint64_t duration_ns, uint64_t deadline_ns);
 
 /* ------------------------------------------------------- memories made from descriptors (memory_role.c) */
 

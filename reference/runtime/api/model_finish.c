@@ -20,7 +20,7 @@ static const char function[] = "Model_finish";
 
 /* ------------------------------------------------------------------ constants */
 
-int nnv_rt_place_constants(struct ANeuralNetworksModel *m) {
+static int place_constants(struct ANeuralNetworksModel *m) {
     struct nnv_rt_building *b = m->building;
     size_t total = 0;
     for (uint32_t i = 0; i < b->graph.noperands; i++)
@@ -51,7 +51,7 @@ int nnv_rt_place_constants(struct ANeuralNetworksModel *m) {
 
 /* ----------------------------------------------------------------- references */
 
-int nnv_rt_collect_references(struct ANeuralNetworksModel *m) {
+static int collect_references(struct ANeuralNetworksModel *m) {
     struct nnv_rt_building *b = m->building;
     struct nnv_id_map set = {0};
     int result = OK;
@@ -158,7 +158,7 @@ static int visit(struct sorting *s, uint32_t first) {
     return OK;
 }
 
-int nnv_rt_sort(struct ANeuralNetworksModel *m, uint32_t **added) {
+static int sort(struct ANeuralNetworksModel *m, uint32_t **added) {
     struct nnv_rt_building *b = m->building;
     const struct nnv_subgraph *g = &b->graph;
     uint32_t n = g->noperations;
@@ -207,9 +207,9 @@ static int finish(struct ANeuralNetworksModel *m) {
     uint32_t *added = NULL;
     int32_t *levels = NULL;
     int result = check_lists(&m->building->graph);
-    if (!result) result = nnv_rt_place_constants(m);
-    if (!result) result = nnv_rt_collect_references(m);
-    if (!result) result = nnv_rt_sort(m, &added);
+    if (!result) result = place_constants(m);
+    if (!result) result = collect_references(m);
+    if (!result) result = sort(m, &added);
     if (!result) result = nnv_rt_validate(m, &levels);
     if (!result) result = nnv_rt_export(m, added, levels);
     return result;

@@ -27,7 +27,8 @@ static bool is_default(const struct nnv_call *call, uint32_t i) {
     return value == slot->dflt || value == (double)(float)slot->dflt;
 }
 
-bool nnv_rt_trim(const struct nnv_call *call, struct nnv_operation *op) {
+/* Drops trailing inputs of a bound use that equal their defaults. True if there were some. */
+static bool drop_defaults(const struct nnv_call *call, struct nnv_operation *op) {
     uint32_t n = op->nin;
     while (n && !call->repeat && call->form->in[n - 1].group) {
         uint32_t first = n;
@@ -89,7 +90,7 @@ static void trim(struct walk *w, struct nnv_operation *op, const struct nnv_call
     uint32_t before = op->nin;
     int less = 0;
     struct nnv_call *again = NULL;
-    if (!nnv_rt_trim(call, op)) return;
+    if (!drop_defaults(call, op)) return;
     if (bind(w, op, &again, &less, &(struct nnv_err){0}) == NNV_OK && again->form == call->form)
         *level = less;
     else

@@ -79,7 +79,11 @@ static void hash_graph(struct nnv_sha256 *h, const struct nnvts_subgraph *g) {
     hash_indices(h, g->output_count, g->outputs);
 }
 
-void nnv_rt_model_hash(const struct ANeuralNetworksModel *m, uint8_t hash[32]) {
+/*
+ * A model's architecture: SHA-256 of its operations, operand types, shapes, quantisation and lifetimes, and of how they
+ * hang together, over all graphs. Values of constants play no part.
+ */
+static void hash_model(const struct ANeuralNetworksModel *m, uint8_t hash[32]) {
     struct nnv_sha256 h;
     nnv_sha256_begin(&h);
     for (uint32_t g = 0; g < nnv_rt_graph_count(m); g++) hash_graph(&h, nnv_rt_graph_at(m, g));
@@ -128,7 +132,7 @@ static void describe(const ANeuralNetworksCompilation *c, int result, struct com
                            .input = class_of_all(main, main->input_count, main->inputs),
                            .output = class_of_all(main, main->output_count, main->outputs),
                            .caching = c->has_token};
-    nnv_rt_model_hash(c->model, out->hash);
+    hash_model(c->model, out->hash);
     look_through(c->model, out);
 }
 

@@ -44,10 +44,4 @@ NNV_RT_DIAG_EXECUTION(NNV_RT_DECLARE_EXECUTION)
 void nnv_rt_diag_register(ANeuralNetworksDiagnosticCompilationFinishedCallback compiled,
                           ANeuralNetworksDiagnosticExecutionFinishedCallback executed, void *context);
 
-/**
- * A model's architecture: SHA-256 of its operations, operand types, shapes, quantisation and lifetimes, and of how they
- * hang together, over all graphs. Values of constants play no part.
- */
-void nnv_rt_model_hash(const struct ANeuralNetworksModel *m, uint8_t hash[32]);
-
 #endif

@@ -78,8 +78,6 @@ int nnv_rt_run_step(struct nnv_rt_run *run, struct nnv_rt_activation *a, uint32_
 /** The request of a step in the activation's frame, which stays until the next; for fenced executions, too. */
 int nnv_rt_bind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *step,
                      const struct ANeuralNetworksDevice *device);
-/** Undoes what binding staged; ok: staged outputs go to where they belong. */
-int nnv_rt_unbind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *step, bool ok);
 /** Points the graph's ends at values, without running. */
 void nnv_rt_activation_attach(struct nnv_rt_activation *a, struct nnv_rt_value *const *inputs,
                               struct nnv_rt_value *const *outputs);

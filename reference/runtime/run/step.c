@@ -80,7 +80,8 @@ int nnv_rt_bind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *s,
     return result;
 }
 
-int nnv_rt_unbind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *s, bool ok) {
+/** Undoes what binding staged; ok: staged outputs go to where they belong. */
+static int unbind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *s, bool ok) {
     struct nnv_rt_frame *f = &a->frame;
     int result = ANEURALNETWORKS_NO_ERROR;
     if (!f->staged) return result;
@@ -229,7 +230,7 @@ static int execute(struct nnv_rt_run *run, struct nnv_rt_activation *a, uint32_t
         struct nnvts_execution_result answer;
         int result = nnv_rt_bind_step(a, s, device);
         if (result) {
-            nnv_rt_unbind_step(a, s, false);
+            unbind_step(a, s, false);
             return result;
         }
         ready_for_answer(&a->frame, s, &answer);
@@ -242,7 +243,7 @@ static int execute(struct nnv_rt_run *run, struct nnv_rt_activation *a, uint32_t
         if (result == ANEURALNETWORKS_NO_ERROR) take_timing(run, device, &answer.timing);
         const bool again = result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && enlarge(a, s);
         const bool told = result == ANEURALNETWORKS_NO_ERROR || result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE;
-        const int put = nnv_rt_unbind_step(a, s, told);
+        const int put = unbind_step(a, s, told);
         if (put || !again) return put ? put : result;
     }
 }
