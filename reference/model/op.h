@@ -252,6 +252,9 @@ struct nnv_op {
         .level = LEVEL                                                                                                 \
     }
 #define NNV_SLOT_BOOL(ID, NAME) NNV_SLOT_FLAG(ID, NAME, 0, 0)
+/** A scalar of type S, which a signature gives. */
+#define NNV_SLOT_NUMBER(ID, NAME, RULE)                                                                                \
+    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = RULE }
 /** An INT32 tensor of one rank. */
 #define NNV_SLOT_INT_TENSOR(ID, NAME, RANK, FLAGS)                                                                     \
     {                                                                                                                  \

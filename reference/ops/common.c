@@ -10,6 +10,11 @@ struct nnv_lines nnv_lines_of(const struct nnv_shape *s, uint32_t axis) {
     return l;
 }
 
+struct nnv_lines nnv_lines_along(const struct nnv_kernel *k, int x, int axis) {
+    const struct nnv_shape *s = nnv_in_shape(k, x);
+    return nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, axis), s->rank));
+}
+
 enum nnv_status nnv_same_shape_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err) {
     (void)err;
     out[0] = c->in[0].shape;

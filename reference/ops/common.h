@@ -15,6 +15,13 @@ struct nnv_lines {
 };
 /** The lines of a fully known shape along axis in [0, rank). */
 struct nnv_lines nnv_lines_of(const struct nnv_shape *s, uint32_t axis);
+/** Those of tensor input x along the axis that scalar input axis gives, from either end. */
+struct nnv_lines nnv_lines_along(const struct nnv_kernel *k, int x, int axis);
+/** The number of lines, and the first element of line i. */
+static inline size_t nnv_line_count(const struct nnv_lines *l) { return l->outer * l->inner; }
+static inline size_t nnv_line_at(const struct nnv_lines *l, size_t i) {
+    return i / l->inner * l->n * l->inner + i % l->inner;
+}
 
 /** An infer hook: output 0 has the shape of input 0. */
 enum nnv_status nnv_same_shape_infer(const struct nnv_call *c, struct nnv_shape *out, struct nnv_err *err);

@@ -6,19 +6,17 @@ enum { SCORES, BOXES, BATCH, SCORE_THRESHOLD, MOST, KERNEL, IOU_THRESHOLD, SIGMA
 enum { OUT_SCORES, OUT_BOXES, OUT_CLASSES, OUT_BATCH };
 enum { HARD, LINEAR, GAUSSIAN, KERNELS };
 
-#define NUMBER(ID, NAME, RULE)                                                                                         \
-    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = RULE }
 #define INTEGER(ID, NAME) NNV_SLOT_INT(ID, NAME, NNV_ANY)
 static const struct nnv_slot inputs[] = {
     {.id = SCORES, .name = "scores", .var = NNV_T, .rank_min = 2, .rank_max = 2, .lo = 0.05, .hi = 0.95},
     {.id = BOXES, .name = "boxes", .var = NNV_V, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
     NNV_SLOT_INT_TENSOR(BATCH, "batch index", 1, 0),
-    NUMBER(SCORE_THRESHOLD, "score threshold", NNV_ANY),
+    NNV_SLOT_NUMBER(SCORE_THRESHOLD, "score threshold", NNV_ANY),
     INTEGER(MOST, "most boxes of an image"),
     INTEGER(KERNEL, "kernel"),
-    NUMBER(IOU_THRESHOLD, "IoU threshold", NNV_NOT_NEGATIVE),
-    NUMBER(SIGMA, "sigma", NNV_ANY),
-    NUMBER(NMS_THRESHOLD, "NMS score threshold", NNV_ANY),
+    NNV_SLOT_NUMBER(IOU_THRESHOLD, "IoU threshold", NNV_NOT_NEGATIVE),
+    NNV_SLOT_NUMBER(SIGMA, "sigma", NNV_ANY),
+    NNV_SLOT_NUMBER(NMS_THRESHOLD, "NMS score threshold", NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {
     {.id = OUT_SCORES, .name = "scores", .var = NNV_T, .rank_min = 1, .rank_max = 1, .quant = NNV_Q_SAME},

@@ -20,24 +20,22 @@ enum {
 };
 enum { OUT_SCORES, OUT_BOXES, OUT_CLASSES, OUT_COUNT };
 
-#define NUMBER(ID, NAME, RULE)                                                                                         \
-    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = RULE }
 #define OTHER(ID, NAME, TYPE, RULE)                                                                                    \
     { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_##TYPE, .flags = NNV_SCALAR, .rule = RULE }
 static const struct nnv_slot inputs[] = {
     {.id = SCORES, .name = "scores", .var = NNV_T, .rank_min = 3, .rank_max = 3, .lo = 0.05, .hi = 0.95},
     {.id = DELTAS, .name = "deltas", .var = NNV_T, .rank_min = 3, .rank_max = 3, .lo = -3, .hi = 3},
     {.id = ANCHORS, .name = "anchors", .var = NNV_T, .rank_min = 2, .rank_max = 2},
-    NUMBER(Y_SCALE, "y scale", NNV_POSITIVE),
-    NUMBER(X_SCALE, "x scale", NNV_POSITIVE),
-    NUMBER(H_SCALE, "height scale", NNV_POSITIVE),
-    NUMBER(W_SCALE, "width scale", NNV_POSITIVE),
+    NNV_SLOT_NUMBER(Y_SCALE, "y scale", NNV_POSITIVE),
+    NNV_SLOT_NUMBER(X_SCALE, "x scale", NNV_POSITIVE),
+    NNV_SLOT_NUMBER(H_SCALE, "height scale", NNV_POSITIVE),
+    NNV_SLOT_NUMBER(W_SCALE, "width scale", NNV_POSITIVE),
     OTHER(REGULAR, "regular NMS", BOOL, NNV_ANY),
     OTHER(MOST, "most detections", INT32, NNV_POSITIVE),
     OTHER(MOST_CLASSES, "most classes of a detection", INT32, NNV_ANY),
     OTHER(MOST_OF_CLASS, "most detections of a class", INT32, NNV_ANY),
-    NUMBER(SCORE_THRESHOLD, "score threshold", NNV_NOT_NEGATIVE),
-    NUMBER(IOU_THRESHOLD, "IoU threshold", NNV_NOT_NEGATIVE),
+    NNV_SLOT_NUMBER(SCORE_THRESHOLD, "score threshold", NNV_NOT_NEGATIVE),
+    NNV_SLOT_NUMBER(IOU_THRESHOLD, "IoU threshold", NNV_NOT_NEGATIVE),
     OTHER(BACKGROUND, "background in label", BOOL, NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {

@@ -5,8 +5,6 @@
 enum { SCORES, DELTAS, ANCHORS, IMAGE, H_STRIDE, W_STRIDE, BEFORE, AFTER, IOU_THRESHOLD, MIN_SIZE, NCHW };
 enum { OUT_SCORES, OUT_BOXES, OUT_BATCH };
 
-#define NUMBER(ID, NAME, RULE)                                                                                         \
-    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = RULE }
 #define OTHER(ID, NAME, TYPE)                                                                                          \
     { .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_##TYPE, .flags = NNV_SCALAR }
 static const struct nnv_slot inputs[] = {
@@ -14,12 +12,12 @@ static const struct nnv_slot inputs[] = {
     {.id = DELTAS, .name = "deltas", .var = NNV_T, .rank_min = 4, .rank_max = 4, .lo = -0.5, .hi = 0.5},
     {.id = ANCHORS, .name = "anchors", .var = NNV_V, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
     {.id = IMAGE, .name = "image sizes", .var = NNV_O, .rank_min = 2, .rank_max = 2, .quant = NNV_Q_EIGHTH},
-    NUMBER(H_STRIDE, "height stride", NNV_POSITIVE),
-    NUMBER(W_STRIDE, "width stride", NNV_POSITIVE),
+    NNV_SLOT_NUMBER(H_STRIDE, "height stride", NNV_POSITIVE),
+    NNV_SLOT_NUMBER(W_STRIDE, "width stride", NNV_POSITIVE),
     OTHER(BEFORE, "most boxes before NMS", INT32),
     OTHER(AFTER, "most boxes of an image", INT32),
-    NUMBER(IOU_THRESHOLD, "IoU threshold", NNV_NOT_NEGATIVE),
-    NUMBER(MIN_SIZE, "least size", NNV_ANY),
+    NNV_SLOT_NUMBER(IOU_THRESHOLD, "IoU threshold", NNV_NOT_NEGATIVE),
+    NNV_SLOT_NUMBER(MIN_SIZE, "least size", NNV_ANY),
     OTHER(NCHW, "nchw", BOOL),
 };
 static const struct nnv_slot outputs[] = {

@@ -18,8 +18,6 @@ enum {
     NNV_ROI_NCHW,
 };
 
-#define NNV_ROI_RATIO(ID, NAME)                                                                                        \
-    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = NNV_POSITIVE }
 /** All inputs before the numbers of samples or the layout. */
 #define NNV_ROI_INPUTS                                                                                                 \
     {.id = NNV_ROI_INPUT, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},                                \
@@ -27,7 +25,8 @@ enum {
         NNV_SLOT_INT_TENSOR(NNV_ROI_BATCH, "batch indices", 1, 0),                                                     \
         NNV_SLOT_INT(NNV_ROI_HEIGHT, "output height", NNV_POSITIVE),                                                   \
         NNV_SLOT_INT(NNV_ROI_WIDTH, "output width", NNV_POSITIVE),                                                     \
-        NNV_ROI_RATIO(NNV_ROI_HEIGHT_RATIO, "height ratio"), NNV_ROI_RATIO(NNV_ROI_WIDTH_RATIO, "width ratio")
+        NNV_SLOT_NUMBER(NNV_ROI_HEIGHT_RATIO, "height ratio", NNV_POSITIVE),                                           \
+        NNV_SLOT_NUMBER(NNV_ROI_WIDTH_RATIO, "width ratio", NNV_POSITIVE)
 #define NNV_ROI_LAYOUT NNV_SLOT_BOOL(NNV_ROI_NCHW, "nchw")
 
 enum { NNV_ROI_SIGS = 4 };

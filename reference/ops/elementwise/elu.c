@@ -6,7 +6,7 @@ enum { X, ALPHA };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -4, .hi = 3},
-    {.id = ALPHA, .name = "alpha", .var = NNV_S, .flags = NNV_SCALAR},
+    NNV_SLOT_NUMBER(ALPHA, "alpha", NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
 

@@ -23,8 +23,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
-    const struct nnv_shape *x = nnv_in_shape(k, X);
-    struct nnv_lines l = nnv_lines_of(x, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), x->rank));
+    struct nnv_lines l = nnv_lines_along(k, X, AXIS);
     size_t groups = (size_t)nnv_int(k->call, GROUPS), width = l.n / groups;
     int64_t *at = NNV_NEW(k->scratch, int64_t, l.n);
     if (!at) return nnv_no_memory(err);

@@ -8,7 +8,7 @@ enum { DIMS, VALUE };
 
 static const struct nnv_slot inputs[] = {
     NNV_SLOT_INTS(DIMS, "dimensions"),
-    {.id = VALUE, .name = "value", .var = NNV_S, .flags = NNV_SCALAR},
+    NNV_SLOT_NUMBER(VALUE, "value", NNV_ANY),
 };
 
 static const struct nnv_sig sigs[] = {

@@ -30,8 +30,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
-    const struct nnv_shape *x = nnv_in_shape(k, X);
-    struct nnv_lines l = nnv_lines_of(x, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), x->rank));
+    struct nnv_lines l = nnv_lines_along(k, X, AXIS);
     const double *indices = nnv_real(k, INDICES);
     size_t n = nnv_elems(k, INDICES);
     int64_t *at = NNV_NEW(k->scratch, int64_t, n);

@@ -8,8 +8,7 @@ enum { REFLECT, SYMMETRIC };
 
 #define INPUTS(MAX) NNV_MOVE_X(MAX), NNV_SLOT_INT_TENSOR(PADDINGS, "paddings", 2, NNV_PARAM)
 static const struct nnv_slot pad_inputs[] = {INPUTS(4)};
-static const struct nnv_slot value_inputs[] = {INPUTS(4),
-                                               {.id = VALUE, .name = "value", .var = NNV_S, .flags = NNV_SCALAR}};
+static const struct nnv_slot value_inputs[] = {INPUTS(4), NNV_SLOT_NUMBER(VALUE, "value", NNV_ANY)};
 static const struct nnv_slot mirror_inputs[] = {INPUTS(0), NNV_SLOT_INT(MODE, "mode", NNV_ANY)};
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)}, mirror_outputs[] = {NNV_MOVE_Y(0)};
 

@@ -4,13 +4,11 @@
 
 enum { X, GAMMA, BETA, EPSILON, NCHW };
 
-#define NUMBER(ID, NAME)                                                                                               \
-    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR }
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},
-    NUMBER(GAMMA, "gamma"),
-    NUMBER(BETA, "beta"),
-    NUMBER(EPSILON, "epsilon"),
+    NNV_SLOT_NUMBER(GAMMA, "gamma", NNV_ANY),
+    NNV_SLOT_NUMBER(BETA, "beta", NNV_ANY),
+    NNV_SLOT_NUMBER(EPSILON, "epsilon", NNV_ANY),
     NNV_SLOT_BOOL(NCHW, "nchw"),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 4, .rank_max = 4}};

@@ -42,11 +42,9 @@ static void line(struct nnv_kernel *k, const double *x, size_t at, struct nnv_li
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
-    const struct nnv_shape *s = nnv_in_shape(k, X);
-    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
+    struct nnv_lines l = nnv_lines_along(k, X, AXIS);
     const double *x = nnv_units(k, X); /* the result does not depend on the unit */
-    for (size_t o = 0; o < l.outer; o++)
-        for (size_t p = 0; p < l.inner; p++) line(k, x, o * l.n * l.inner + p, l, nnv_scale(k, X, 0));
+    for (size_t i = 0; i < nnv_line_count(&l); i++) line(k, x, nnv_line_at(&l, i), l, nnv_scale(k, X, 0));
     return NNV_OK;
 }
 

@@ -4,15 +4,12 @@
 
 enum { X = NNV_NORM_X, RADIUS, BIAS, ALPHA, BETA, AXIS };
 
-#define SCALAR(ID, NAME)                                                                                               \
-    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR }
-
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
     NNV_SLOT_INT(RADIUS, "radius", NNV_NOT_NEGATIVE),
-    SCALAR(BIAS, "bias"),
-    SCALAR(ALPHA, "alpha"),
-    SCALAR(BETA, "beta"),
+    NNV_SLOT_NUMBER(BIAS, "bias", NNV_ANY),
+    NNV_SLOT_NUMBER(ALPHA, "alpha", NNV_ANY),
+    NNV_SLOT_NUMBER(BETA, "beta", NNV_ANY),
     NNV_NORM_AXIS(AXIS),
 };
 
@@ -55,15 +52,13 @@ static void line(struct nnv_kernel *k, const double *x, double *y, struct nnv_li
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
     const struct nnv_call *c = k->call;
-    const struct nnv_shape *s = nnv_in_shape(k, X);
-    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(c, AXIS), s->rank));
+    struct nnv_lines l = nnv_lines_along(k, X, AXIS);
     struct params p = {nnv_int(c, RADIUS), nnv_num(c, BIAS), nnv_num(c, ALPHA), nnv_num(c, BETA)};
     const double *x = nnv_real(k, X);
-    for (size_t o = 0; o < l.outer; o++)
-        for (size_t i = 0; i < l.inner; i++) {
-            size_t at = o * l.n * l.inner + i;
-            line(k, x + at, k->out[0] + at, l, &p);
-        }
+    for (size_t i = 0; i < nnv_line_count(&l); i++) {
+        size_t at = nnv_line_at(&l, i);
+        line(k, x + at, k->out[0] + at, l, &p);
+    }
     return NNV_OK;
 }
 

@@ -6,7 +6,7 @@ enum { X, BETA, AXIS };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
-    {.id = BETA, .name = "beta", .var = NNV_S, .flags = NNV_SCALAR},
+    NNV_SLOT_NUMBER(BETA, "beta", NNV_ANY),
     NNV_SLOT_INT(AXIS, "axis", NNV_AXIS),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 1}};
@@ -31,14 +31,12 @@ static void line(struct nnv_kernel *k, const double *x, double *y, const struct 
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
-    const struct nnv_shape *s = nnv_in_shape(k, X);
-    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
+    struct nnv_lines l = nnv_lines_along(k, X, AXIS);
     const double *x = nnv_real(k, X), beta = nnv_num(k->call, BETA);
-    for (size_t o = 0; o < l.outer; o++)
-        for (size_t p = 0; p < l.inner; p++) {
-            size_t at = o * l.n * l.inner + p;
-            line(k, x + at, k->out[0] + at, &l, beta);
-        }
+    for (size_t i = 0; i < nnv_line_count(&l); i++) {
+        size_t at = nnv_line_at(&l, i);
+        line(k, x + at, k->out[0] + at, &l, beta);
+    }
     return NNV_OK;
 }
 

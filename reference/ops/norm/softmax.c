@@ -6,7 +6,7 @@ enum { X, BETA, AXIS };
 
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
-    {.id = BETA, .name = "beta", .var = NNV_S, .flags = NNV_SCALAR, .rule = NNV_POSITIVE},
+    NNV_SLOT_NUMBER(BETA, "beta", NNV_POSITIVE),
     {.id = AXIS,
      .name = "axis",
      .var = NNV_FIXED,
@@ -45,16 +45,14 @@ static void line(struct nnv_kernel *k, const double *x, double *y, double *t, si
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
-    const struct nnv_shape *s = nnv_in_shape(k, X);
-    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
+    struct nnv_lines l = nnv_lines_along(k, X, AXIS);
     double beta = nnv_num(k->call, BETA), *t = NNV_NEW(k->scratch, double, l.n);
     if (!t) return nnv_no_memory(err);
     const double *x = nnv_real(k, X);
-    for (size_t o = 0; o < l.outer; o++)
-        for (size_t p = 0; p < l.inner; p++) {
-            size_t at = o * l.n * l.inner + p;
-            line(k, x + at, k->out[0] + at, t, l.n, l.inner, beta);
-        }
+    for (size_t i = 0; i < nnv_line_count(&l); i++) {
+        size_t at = nnv_line_at(&l, i);
+        line(k, x + at, k->out[0] + at, t, l.n, l.inner, beta);
+    }
     return NNV_OK;
 }
 

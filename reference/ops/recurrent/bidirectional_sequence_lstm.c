@@ -30,25 +30,25 @@ static const struct nnv_lstm_ids ids[2] = {CELL_IDS(FORWARD), CELL_IDS(BACKWARD)
 static const struct nnv_linking_ids linking = {AUX, AUX_FORWARD + NNV_GATE_FORGET, AUX_BACKWARD + NNV_GATE_FORGET};
 
 #define AUX_SLOTS(FIRST, OF)                                                                                           \
-    NNV_LSTM_TENSOR(FIRST, OF " auxiliary-to-input weights", 2, NNV_LSTM_OPTIONAL, 0.75),                              \
-        NNV_LSTM_TENSOR(FIRST + 1, OF " auxiliary-to-forget weights", 2, NNV_LSTM_OPTIONAL, 0.75),                     \
-        NNV_LSTM_TENSOR(FIRST + 2, OF " auxiliary-to-cell weights", 2, NNV_LSTM_OPTIONAL, 0.75),                       \
-        NNV_LSTM_TENSOR(FIRST + 3, OF " auxiliary-to-output weights", 2, NNV_LSTM_OPTIONAL, 0.75)
+    NNV_CELL_TENSOR(FIRST, OF " auxiliary-to-input weights", 2, NNV_LSTM_OPTIONAL, 0.75),                              \
+        NNV_CELL_TENSOR(FIRST + 1, OF " auxiliary-to-forget weights", 2, NNV_LSTM_OPTIONAL, 0.75),                     \
+        NNV_CELL_TENSOR(FIRST + 2, OF " auxiliary-to-cell weights", 2, NNV_LSTM_OPTIONAL, 0.75),                       \
+        NNV_CELL_TENSOR(FIRST + 3, OF " auxiliary-to-output weights", 2, NNV_LSTM_OPTIONAL, 0.75)
 
 static const struct nnv_slot inputs[] = {
-    NNV_LSTM_TENSOR(X, "input", 3, 0, 2),
+    NNV_CELL_TENSOR(X, "input", 3, 0, 2),
     NNV_LSTM_SLOTS(FORWARD, "forward "),
     NNV_LSTM_SLOTS(BACKWARD, "backward "),
-    NNV_LSTM_TENSOR(FORWARD_STATE, "forward output state", 2, 0, 1),
-    NNV_LSTM_TENSOR(FORWARD_CELL, "forward cell state", 2, 0, 2),
-    NNV_LSTM_TENSOR(BACKWARD_STATE, "backward output state", 2, 0, 1),
-    NNV_LSTM_TENSOR(BACKWARD_CELL, "backward cell state", 2, 0, 2),
-    NNV_LSTM_TENSOR(AUX, "auxiliary input", 3, NNV_OMITTABLE, 2),
+    NNV_CELL_TENSOR(FORWARD_STATE, "forward output state", 2, 0, 1),
+    NNV_CELL_TENSOR(FORWARD_CELL, "forward cell state", 2, 0, 2),
+    NNV_CELL_TENSOR(BACKWARD_STATE, "backward output state", 2, 0, 1),
+    NNV_CELL_TENSOR(BACKWARD_CELL, "backward cell state", 2, 0, 2),
+    NNV_CELL_TENSOR(AUX, "auxiliary input", 3, NNV_OMITTABLE, 2),
     AUX_SLOTS(AUX_FORWARD, "forward"),
     AUX_SLOTS(AUX_BACKWARD, "backward"),
     NNV_SLOT_INT(ACT, "activation", NNV_ANY),
-    NNV_LSTM_CLIP_SLOT(CELL_CLIP, "cell clip"),
-    NNV_LSTM_CLIP_SLOT(PROJECTION_CLIP, "projection clip"),
+    NNV_SLOT_NUMBER(CELL_CLIP, "cell clip", NNV_NOT_NEGATIVE),
+    NNV_SLOT_NUMBER(PROJECTION_CLIP, "projection clip", NNV_NOT_NEGATIVE),
     NNV_SLOT_BOOL(MERGE, "merge outputs"),
     NNV_SLOT_BOOL(TIME_MAJOR, "time major"),
     NNV_LSTM_NORM_SLOTS(NORM_FORWARD, "forward ", 0, 0),

@@ -13,17 +13,18 @@ static const struct nnv_rnn_ids ids[2] = {CELL_IDS(FORWARD, AUX_FORWARD), CELL_I
 static const struct nnv_linking_ids linking = {AUX, AUX_FORWARD, AUX_BACKWARD};
 
 #define CELL_SLOTS(FIRST, OF)                                                                                          \
-    NNV_RNN_TENSOR(FIRST, OF " weights", 2, NNV_PARAM, 0.75),                                                          \
-        NNV_RNN_TENSOR(FIRST + 1, OF " recurrent weights", 2, NNV_PARAM, 0.5),                                         \
-        NNV_RNN_TENSOR(FIRST + 2, OF " bias", 1, NNV_PARAM, 1), NNV_RNN_TENSOR(FIRST + 3, OF " hidden state", 2, 0, 2)
+    NNV_CELL_TENSOR(FIRST, OF " weights", 2, NNV_PARAM, 0.75),                                                         \
+        NNV_CELL_TENSOR(FIRST + 1, OF " recurrent weights", 2, NNV_PARAM, 0.5),                                        \
+        NNV_CELL_TENSOR(FIRST + 2, OF " bias", 1, NNV_PARAM, 1),                                                       \
+        NNV_CELL_TENSOR(FIRST + 3, OF " hidden state", 2, 0, 2)
 
 static const struct nnv_slot inputs[] = {
-    NNV_RNN_TENSOR(X, "input", 3, 0, 2),
+    NNV_CELL_TENSOR(X, "input", 3, 0, 2),
     CELL_SLOTS(FORWARD, "forward"),
     CELL_SLOTS(BACKWARD, "backward"),
-    NNV_RNN_TENSOR(AUX, "auxiliary input", 3, NNV_OMITTABLE, 2),
-    NNV_RNN_TENSOR(AUX_FORWARD, "forward auxiliary weights", 2, NNV_PARAM | NNV_OMITTABLE, 0.75),
-    NNV_RNN_TENSOR(AUX_BACKWARD, "backward auxiliary weights", 2, NNV_PARAM | NNV_OMITTABLE, 0.75),
+    NNV_CELL_TENSOR(AUX, "auxiliary input", 3, NNV_OMITTABLE, 2),
+    NNV_CELL_TENSOR(AUX_FORWARD, "forward auxiliary weights", 2, NNV_PARAM | NNV_OMITTABLE, 0.75),
+    NNV_CELL_TENSOR(AUX_BACKWARD, "backward auxiliary weights", 2, NNV_PARAM | NNV_OMITTABLE, 0.75),
     NNV_SLOT_INT(ACT, "activation", NNV_ANY),
     NNV_SLOT_BOOL(TIME_MAJOR, "time major"),
     NNV_SLOT_BOOL(MERGE, "merge outputs"),

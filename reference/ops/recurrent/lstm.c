@@ -24,10 +24,10 @@ enum {
 static const struct nnv_lstm_ids step_ids = IDS(NORM), sequence_ids = IDS(SEQUENCE_NORM);
 
 #define INPUTS(RANK)                                                                                                   \
-    NNV_LSTM_TENSOR(X, "input", RANK, 0, 2), NNV_LSTM_SLOTS(CELL, ""),                                                 \
-        NNV_LSTM_TENSOR(STATE, "output state", 2, 0, 1), NNV_LSTM_TENSOR(CELL_STATE, "cell state", 2, 0, 2),           \
-        NNV_SLOT_INT(ACT, "activation", NNV_ANY), NNV_LSTM_CLIP_SLOT(CELL_CLIP, "cell clip"),                          \
-        NNV_LSTM_CLIP_SLOT(PROJECTION_CLIP, "projection clip")
+    NNV_CELL_TENSOR(X, "input", RANK, 0, 2), NNV_LSTM_SLOTS(CELL, ""),                                                 \
+        NNV_CELL_TENSOR(STATE, "output state", 2, 0, 1), NNV_CELL_TENSOR(CELL_STATE, "cell state", 2, 0, 2),           \
+        NNV_SLOT_INT(ACT, "activation", NNV_ANY), NNV_SLOT_NUMBER(CELL_CLIP, "cell clip", NNV_NOT_NEGATIVE),           \
+        NNV_SLOT_NUMBER(PROJECTION_CLIP, "projection clip", NNV_NOT_NEGATIVE)
 static const struct nnv_slot step_inputs[] = {INPUTS(2), NNV_LSTM_NORM_SLOTS(NORM, "", 1, 3)};
 static const struct nnv_slot sequence_inputs[] = {INPUTS(3), NNV_SLOT_BOOL(TIME_MAJOR, "time major"),
                                                   NNV_LSTM_NORM_SLOTS(SEQUENCE_NORM, "", 0, 0)};

@@ -75,27 +75,22 @@ struct nnv_lstm_ids {
 };
 
 /* Slots of a cell for the list of inputs; OF goes before each name. */
-#define NNV_LSTM_TENSOR(ID, NAME, RANK, FLAGS, LIMIT)                                                                  \
-    {                                                                                                                  \
-        .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = RANK, .rank_max = RANK, .lo = -(LIMIT),      \
-        .hi = LIMIT                                                                                                    \
-    }
 #define NNV_LSTM_NEEDED NNV_PARAM
 #define NNV_LSTM_OPTIONAL (NNV_PARAM | NNV_OMITTABLE)
 #define NNV_LSTM_BY_GATE(FIRST, OF, NAME, RANK, LIMIT)                                                                 \
-    NNV_LSTM_TENSOR(FIRST, OF "input" NAME, RANK, NNV_LSTM_OPTIONAL, LIMIT),                                           \
-        NNV_LSTM_TENSOR(FIRST + 1, OF "forget" NAME, RANK, NNV_LSTM_NEEDED, LIMIT),                                    \
-        NNV_LSTM_TENSOR(FIRST + 2, OF "cell" NAME, RANK, NNV_LSTM_NEEDED, LIMIT),                                      \
-        NNV_LSTM_TENSOR(FIRST + 3, OF "output" NAME, RANK, NNV_LSTM_NEEDED, LIMIT)
+    NNV_CELL_TENSOR(FIRST, OF "input" NAME, RANK, NNV_LSTM_OPTIONAL, LIMIT),                                           \
+        NNV_CELL_TENSOR(FIRST + 1, OF "forget" NAME, RANK, NNV_LSTM_NEEDED, LIMIT),                                    \
+        NNV_CELL_TENSOR(FIRST + 2, OF "cell" NAME, RANK, NNV_LSTM_NEEDED, LIMIT),                                      \
+        NNV_CELL_TENSOR(FIRST + 3, OF "output" NAME, RANK, NNV_LSTM_NEEDED, LIMIT)
 #define NNV_LSTM_SLOTS(FIRST, OF)                                                                                      \
     NNV_LSTM_BY_GATE(FIRST + NNV_LSTM_WEIGHTS, OF "input-to-", " weights", 2, 0.75),                                   \
         NNV_LSTM_BY_GATE(FIRST + NNV_LSTM_RECURRENT, OF "recurrent-to-", " weights", 2, 0.75),                         \
-        NNV_LSTM_TENSOR(FIRST + NNV_LSTM_PEEPHOLE, OF "cell-to-input weights", 1, NNV_LSTM_OPTIONAL, 1),               \
-        NNV_LSTM_TENSOR(FIRST + NNV_LSTM_PEEPHOLE + 1, OF "cell-to-forget weights", 1, NNV_LSTM_OPTIONAL, 1),          \
-        NNV_LSTM_TENSOR(FIRST + NNV_LSTM_PEEPHOLE + 2, OF "cell-to-output weights", 1, NNV_LSTM_OPTIONAL, 1),          \
+        NNV_CELL_TENSOR(FIRST + NNV_LSTM_PEEPHOLE, OF "cell-to-input weights", 1, NNV_LSTM_OPTIONAL, 1),               \
+        NNV_CELL_TENSOR(FIRST + NNV_LSTM_PEEPHOLE + 1, OF "cell-to-forget weights", 1, NNV_LSTM_OPTIONAL, 1),          \
+        NNV_CELL_TENSOR(FIRST + NNV_LSTM_PEEPHOLE + 2, OF "cell-to-output weights", 1, NNV_LSTM_OPTIONAL, 1),          \
         NNV_LSTM_BY_GATE(FIRST + NNV_LSTM_BIAS, OF, " gate bias", 1, 1),                                               \
-        NNV_LSTM_TENSOR(FIRST + NNV_LSTM_PROJECTION, OF "projection weights", 2, NNV_LSTM_OPTIONAL, 1),                \
-        NNV_LSTM_TENSOR(FIRST + NNV_LSTM_PROJECTION_BIAS, OF "projection bias", 1, NNV_LSTM_OPTIONAL, 0.25)
+        NNV_CELL_TENSOR(FIRST + NNV_LSTM_PROJECTION, OF "projection weights", 2, NNV_LSTM_OPTIONAL, 1),                \
+        NNV_CELL_TENSOR(FIRST + NNV_LSTM_PROJECTION_BIAS, OF "projection bias", 1, NNV_LSTM_OPTIONAL, 0.25)
 #define NNV_LSTM_NORM_SLOT(ID, NAME, GROUP, LEVEL)                                                                     \
     {                                                                                                                  \
         .id = ID, .name = NAME " layer normalisation weights", .var = NNV_T, .flags = NNV_LSTM_OPTIONAL,               \
@@ -105,8 +100,6 @@ struct nnv_lstm_ids {
     NNV_LSTM_NORM_SLOT(FIRST, OF "input", GROUP, LEVEL), NNV_LSTM_NORM_SLOT(FIRST + 1, OF "forget", GROUP, LEVEL),     \
         NNV_LSTM_NORM_SLOT(FIRST + 2, OF "cell", GROUP, LEVEL),                                                        \
         NNV_LSTM_NORM_SLOT(FIRST + 3, OF "output", GROUP, LEVEL)
-#define NNV_LSTM_CLIP_SLOT(ID, NAME)                                                                                   \
-    { .id = ID, .name = NAME, .var = NNV_S, .flags = NNV_SCALAR, .rule = NNV_NOT_NEGATIVE }
 
 /**
  * Parts come in sets: input gate, peephole, layer normalisation and auxiliary weights are whole or omitted, and have

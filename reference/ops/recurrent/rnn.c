@@ -10,9 +10,9 @@ static const struct nnv_rnn_ids ids = {
 
 /* The limits keep the values of many steps apart. */
 #define INPUTS(RANK, X_LIMIT, WEIGHTS_LIMIT, RECURRENT_LIMIT)                                                          \
-    NNV_RNN_TENSOR(X, "input", RANK, 0, X_LIMIT), NNV_RNN_TENSOR(WEIGHTS, "weights", 2, NNV_PARAM, WEIGHTS_LIMIT),     \
-        NNV_RNN_TENSOR(RECURRENT, "recurrent weights", 2, NNV_PARAM, RECURRENT_LIMIT),                                 \
-        NNV_RNN_TENSOR(BIAS, "bias", 1, NNV_PARAM, 1), NNV_RNN_TENSOR(STATE, "hidden state", 2, 0, 2),                 \
+    NNV_CELL_TENSOR(X, "input", RANK, 0, X_LIMIT), NNV_CELL_TENSOR(WEIGHTS, "weights", 2, NNV_PARAM, WEIGHTS_LIMIT),   \
+        NNV_CELL_TENSOR(RECURRENT, "recurrent weights", 2, NNV_PARAM, RECURRENT_LIMIT),                                \
+        NNV_CELL_TENSOR(BIAS, "bias", 1, NNV_PARAM, 1), NNV_CELL_TENSOR(STATE, "hidden state", 2, 0, 2),               \
         NNV_SLOT_INT(ACT, "activation", NNV_ANY)
 static const struct nnv_slot step_inputs[] = {INPUTS(2, 4, 1, 1)};
 static const struct nnv_slot sequence_inputs[] = {INPUTS(3, 2, 0.75, 0.5),

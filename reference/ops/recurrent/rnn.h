@@ -39,13 +39,6 @@ struct nnv_rnn_ids {
     int act;
 };
 
-/* A slot of a cell. */
-#define NNV_RNN_TENSOR(ID, NAME, RANK, FLAGS, LIMIT)                                                                   \
-    {                                                                                                                  \
-        .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = RANK, .rank_max = RANK, .lo = -(LIMIT),      \
-        .hi = LIMIT                                                                                                    \
-    }
-
 struct nnv_rnn_extents {
     uint32_t batch, input, aux, units;
 };

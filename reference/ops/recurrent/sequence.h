@@ -5,6 +5,13 @@
 
 #include "reference/ops/common.h"
 
+/** A tensor of a cell: a slot of one rank, whose generated numbers lie within LIMIT. */
+#define NNV_CELL_TENSOR(ID, NAME, RANK, FLAGS, LIMIT)                                                                  \
+    {                                                                                                                  \
+        .id = ID, .name = NAME, .var = NNV_T, .flags = FLAGS, .rank_min = RANK, .rank_max = RANK, .lo = -(LIMIT),      \
+        .hi = LIMIT                                                                                                    \
+    }
+
 /** The extents of a sequence [time, batch, width], or [batch, time, width]. */
 struct nnv_sequence {
     bool known;      /**< which of the two it is */

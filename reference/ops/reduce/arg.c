@@ -49,18 +49,15 @@ static bool is_open(struct nnv_kernel *k, const double *x, size_t at, const stru
  * which one that is, the other rows are NaN, so that what follows from it is not compared.
  */
 static void eval(struct nnv_kernel *k, double sign) {
-    const struct nnv_shape *s = nnv_in_shape(k, X);
-    struct nnv_lines l = nnv_lines_of(s, (uint32_t)nnv_axis(nnv_int(k->call, AXIS), s->rank));
+    struct nnv_lines l = nnv_lines_along(k, X, AXIS);
     const double *x = nnv_real(k, X);
-    for (size_t o = 0; o < l.outer; o++)
-        for (size_t p = 0; p < l.inner; p++) {
-            size_t at = o * l.n * l.inner + p, i = 0;
-            for (size_t j = 1; j < l.n; j++)
-                if (sign * (x[at + j * l.inner] - x[at + i * l.inner]) > 0) i = j;
-            bool open = k->noise && k->row == 0 && is_open(k, x, at, &l, i, sign);
-            double *y = &k->out[0][o * l.inner + p];
-            *y = k->noise ? nnv_noise_add(k, (double)i, open ? (double)NAN : 0) : (double)i;
-        }
+    for (size_t line = 0; line < nnv_line_count(&l); line++) {
+        size_t at = nnv_line_at(&l, line), i = 0;
+        for (size_t j = 1; j < l.n; j++)
+            if (sign * (x[at + j * l.inner] - x[at + i * l.inner]) > 0) i = j;
+        bool open = k->noise && k->row == 0 && is_open(k, x, at, &l, i, sign);
+        k->out[0][line] = k->noise ? nnv_noise_add(k, (double)i, open ? (double)NAN : 0) : (double)i;
+    }
 }
 
 /* ------------------------------------------------------------------ samples */
