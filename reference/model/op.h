@@ -261,6 +261,12 @@ struct nnv_op {
         .id = ID, .name = NAME, .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_INT32, .flags = FLAGS,                \
         .rank_min = RANK, .rank_max = RANK                                                                             \
     }
+/** An axis that came with level 3 and may be absent: the last. */
+#define NNV_SLOT_LATE_AXIS(ID)                                                                                         \
+    {                                                                                                                  \
+        .id = ID, .name = "axis", .var = NNV_FIXED, .type = ANEURALNETWORKS_INT32, .flags = NNV_SCALAR, .group = 1,    \
+        .level = 3, .rule = NNV_AXIS, .dflt = -1                                                                       \
+    }
 /** A list of numbers that is usually constant. */
 #define NNV_SLOT_INTS(ID, NAME) NNV_SLOT_INT_TENSOR(ID, NAME, 1, NNV_PARAM)
 

@@ -7,15 +7,7 @@ enum { X, BETA, AXIS };
 static const struct nnv_slot inputs[] = {
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
     NNV_SLOT_NUMBER(BETA, "beta", NNV_POSITIVE),
-    {.id = AXIS,
-     .name = "axis",
-     .var = NNV_FIXED,
-     .type = ANEURALNETWORKS_INT32,
-     .flags = NNV_SCALAR,
-     .group = 1,
-     .level = 3,
-     .rule = NNV_AXIS,
-     .dflt = -1},
+    NNV_SLOT_LATE_AXIS(AXIS),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_UNIT_256}};
 
