@@ -19,7 +19,8 @@ struct tier {
     int refused;             /* of a signature */
     int thin;
     int stride;                  /* combinations from one normal case to the next */
-    int planned[NNV_PLAN_COUNT]; /* each so many-th case of a plan; 0: none */
+    bool large;                  /* the case of a large tensor is that of all signatures, not of one */
+    int planned[NNV_PLAN_COUNT]; /* a signature gets each so many-th case of a plan; 0: none */
 };
 static const struct tier tiers[] = {
     {.budget = 1,
@@ -39,7 +40,7 @@ static const struct tier tiers[] = {
      .refused = 4,
      .thin = 40,
      .stride = 1,
-     .planned = {[NNV_PLAN_COVER] = 1, [NNV_PLAN_SIZE] = 3, [NNV_PLAN_LAYER] = 1}},
+     .planned = {[NNV_PLAN_COVER] = 1, [NNV_PLAN_SIZE] = 3, [NNV_PLAN_LAYER] = 1, [NNV_PLAN_LARGE] = 1}},
     {.budget = 800,
      .least = 15,
      .most = 40,
@@ -48,7 +49,13 @@ static const struct tier tiers[] = {
      .refused = 12,
      .thin = 1000,
      .stride = 1,
-     .planned = {[NNV_PLAN_COVER] = 1, [NNV_PLAN_SIZE] = 1, [NNV_PLAN_LAYER] = 1, [NNV_PLAN_NETWORK] = 1}},
+     .planned = {[NNV_PLAN_COVER] = 1,
+                 [NNV_PLAN_SIZE] = 1,
+                 [NNV_PLAN_LAYER] = 1,
+                 [NNV_PLAN_NETWORK] = 1,
+                 [NNV_PLAN_LARGE] = 1,
+                 [NNV_PLAN_HUGE] = 1},
+     .large = true},
 };
 
 /* What nnv_case.a and .b hold. */
@@ -112,11 +119,26 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     return 0;
 }
 
+/* The signature that has the huge case: the first whose elements take four bytes. */
+static int huge_sig(const struct nnv_op *op) {
+    for (int sig = 0; sig < op->nsigs; sig++)
+        if (nnv_type(op->sigs[sig].type[NNV_T])->size == 4) return sig;
+    return 0;
+}
+
+/* From one case of a plan to the next of the same signature: not more than there are signatures, so that one has it. */
+static int step_of(const struct tier *t, const struct nnv_single *w) {
+    if (w->plan == NNV_PLAN_HUGE && w->sig != huge_sig(w->op)) return 0;
+    if (w->plan == NNV_PLAN_LARGE && !t->large && w->sig != w->op->code % w->op->nsigs) return 0;
+    const int step = t->planned[w->plan];
+    return w->plan == NNV_PLAN_SIZE && step > w->op->nsigs ? w->op->nsigs : step;
+}
+
 /* The planned cases of one operation and signature. */
 static enum nnv_status add_planned(struct nnv_case_list *list, const struct tier *t, struct nnv_single w,
                                    const char *sig, struct nnv_err *err) {
     for (w.plan = NNV_PLAN_COVER; w.plan < NNV_PLAN_COUNT; w.plan++) {
-        const int step = t->planned[w.plan], n = step ? nnv_single_planned(w.op, w.plan) : 0;
+        const int step = step_of(t, &w), n = step ? nnv_single_planned(w.op, w.plan) : 0;
         for (w.index = step ? w.sig % step : 0; w.index < n; w.index += step) {
             enum nnv_status st = add(list, &w, sig, err);
             if (st) return st;

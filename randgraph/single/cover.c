@@ -170,6 +170,16 @@ void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_F
     row[*which] = op->factors[*which].sizes[i];
 }
 
+bool nnv_cover_large_row(const struct nnv_op *op, bool huge, int32_t row[NNV_MAX_FACTORS]) {
+    bool any = false;
+    for (uint8_t f = 0; f < op->nfactors; f++) {
+        const int32_t value = huge ? op->factors[f].huge : op->factors[f].large;
+        any |= value != 0;
+        row[f] = value ? value : op->factors[f].values[0];
+    }
+    return any;
+}
+
 /* -------------------------------------------------------------------------- text */
 
 void nnv_cover_add_value(const struct nnv_factor *f, int32_t value, struct nnv_text *out) {

@@ -33,6 +33,8 @@ void nnv_cover_count(const struct nnv_factor *factors, size_t n, const int32_t *
 size_t nnv_cover_sizes(const struct nnv_op *op);
 /** The row of the i-th of them: the usual values but for factor *which. */
 void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS], size_t *which);
+/** The row of a large or huge tensor: the usual values but for those that make it so. False: there is none. */
+bool nnv_cover_large_row(const struct nnv_op *op, bool huge, int32_t row[NNV_MAX_FACTORS]);
 
 /** Appends the row as "window=3x3 stride=2x2 padding=same ...". */
 void nnv_cover_add_text(const struct nnv_factor *factors, size_t n, const int32_t *row, struct nnv_text *out);

@@ -35,6 +35,7 @@ int nnv_single_sweep_cases(const struct nnv_op *op, int sig) {
 }
 
 int nnv_single_planned(const struct nnv_op *op, enum nnv_plan plan) {
+    int32_t row[NNV_MAX_FACTORS];
     switch (plan) {
     case NNV_PLAN_COVER:
         return (int)nnv_cover_of(op)->nrows;
@@ -43,6 +44,9 @@ int nnv_single_planned(const struct nnv_op *op, enum nnv_plan plan) {
     case NNV_PLAN_LAYER:
     case NNV_PLAN_NETWORK:
         return (int)nnv_layer_count(op);
+    case NNV_PLAN_LARGE:
+    case NNV_PLAN_HUGE:
+        return nnv_cover_large_row(op, plan == NNV_PLAN_HUGE, row);
     case NNV_PLAN_VARIANT:
     case NNV_PLAN_COUNT:
         break;
@@ -65,6 +69,12 @@ char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room
     case NNV_PLAN_LAYER:
     case NNV_PLAN_NETWORK:
         snprintf(buf, room, "%s/%s", w->plan == NNV_PLAN_LAYER ? "layer" : "network", nnv_layer_name(w->op, at));
+        break;
+    case NNV_PLAN_LARGE:
+        snprintf(buf, room, "size_64k");
+        break;
+    case NNV_PLAN_HUGE:
+        snprintf(buf, room, "size_16m");
         break;
     case NNV_PLAN_COUNT:
         break;
@@ -146,6 +156,10 @@ static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FA
     case NNV_PLAN_LAYER:
     case NNV_PLAN_NETWORK:
         return nnv_layer_row(w->op, at, w->plan == NNV_PLAN_LAYER, row, err);
+    case NNV_PLAN_LARGE:
+    case NNV_PLAN_HUGE:
+        nnv_cover_large_row(w->op, w->plan == NNV_PLAN_HUGE, row);
+        break;
     case NNV_PLAN_VARIANT:
     case NNV_PLAN_COUNT:
         break;

@@ -13,6 +13,8 @@ enum nnv_plan {
     NNV_PLAN_SIZE,    /**< the usual values but for one that is an unusual size */
     NNV_PLAN_LAYER,   /**< a layer of a real network (layers.h), its image made small */
     NNV_PLAN_NETWORK, /**< the same layer with its true image */
+    NNV_PLAN_LARGE,   /**< a tensor of more than 2^16 elements: the usual values but for those that make it so */
+    NNV_PLAN_HUGE,    /**< the same of more than 2^24 bytes */
     NNV_PLAN_COUNT
 };
 

@@ -104,13 +104,36 @@ void nnv_sample_image(uint32_t dims[4], uint32_t n, uint32_t h, uint32_t w, uint
     dims[3] = nchw ? w : c;
 }
 
+uint32_t nnv_sample_shape(const struct nnv_sample *s, uint32_t *dims) {
+    enum { MOST = 4096, WIDE = 512, LONG = 67 };
+    static const uint32_t small[] = {3, 2, 4, 2, 3, 2, 2};
+    const uint32_t rank = (uint32_t)nnv_sample_value(s, NNV_SHAPE_RANK);
+    const uint32_t inner = (uint32_t)nnv_sample_value(s, NNV_SHAPE_INNER);
+    const int32_t outer = nnv_sample_value(s, NNV_SHAPE_OUTER);
+    uint32_t elems = dims[rank - 1] = inner;
+    for (uint32_t d = rank - 1, i = 0; d-- > 0; i++) {
+        const bool room = elems * (uint64_t)inner <= MOST && i < 3;
+        dims[d] = inner > WIDE && i > 0 ? 1 : small[i] == inner ? 5 : small[i]; /* a wide row has three */
+        if (outer == NNV_OUTER_EQUAL) dims[d] = room ? inner : 1;
+        if (outer == NNV_OUTER_ONES) dims[d] = 1;
+        if (outer == NNV_OUTER_LONG) dims[d] = d == 0 ? LONG : i == 0 ? 2 : 1;
+        elems *= dims[d];
+    }
+    return rank;
+}
+
+const struct nnv_factor nnv_unary_factors[NNV_SHAPE_OWN] = {NNV_SHAPE_FACTORS};
 const char *const nnv_unary_variants[] = {"rank1", "rank2", "rank3", "rank4", "wide", NULL};
 
 void nnv_sample_unary(struct nnv_sample *s) {
-    uint32_t dims[NNV_MAX_RANK];
+    uint32_t dims[NNV_MAX_RANK], rank;
     bool wide = nnv_sample_is(s, "wide");
-    uint32_t rank = wide ? (uint32_t)nnv_sample_int(s, 1, 4) : (uint32_t)s->variant + 1;
-    nnv_sample_dims(s, rank, wide ? 3000 : 400, dims);
+    if (s->row) {
+        rank = nnv_sample_shape(s, dims);
+    } else {
+        rank = wide ? (uint32_t)nnv_sample_int(s, 1, 4) : (uint32_t)s->variant + 1;
+        nnv_sample_dims(s, rank, wide ? 3000 : 400, dims);
+    }
     if (s->empty) dims[nnv_sample_int(s, 0, (int)rank - 1)] = 0;
     nnv_sample_tensor(s, 0, rank, dims);
 }

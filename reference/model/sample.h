@@ -75,8 +75,34 @@ void nnv_sample_dims(struct nnv_sample *s, uint32_t rank, uint32_t limit, uint32
 /** Layout helper: writes {n,h,w,c} to dims in the order of the layout. */
 void nnv_sample_image(uint32_t dims[4], uint32_t n, uint32_t h, uint32_t w, uint32_t c, bool nchw);
 
+/** The first factors of operations on tensors of any extents, in this order. */
+enum { NNV_SHAPE_RANK, NNV_SHAPE_INNER, NNV_SHAPE_OUTER, NNV_SHAPE_OWN /**< the operation's own come behind */ };
+/** How nnv_sample_shape() makes the extents before the last one. */
+enum { NNV_OUTER_UNEQUAL, NNV_OUTER_EQUAL, NNV_OUTER_ONES, NNV_OUTER_LONG };
+#define NNV_SHAPE_EXTENTS                                                                                              \
+    {.name = "inner",                                                                                                  \
+     NNV_VALUES(7, 1, 4, 16),                                                                                          \
+     NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 128, 129, 256, 257, 513, 1025, 4097),                                      \
+     .large = 21847,                                                                                                   \
+     .huge = 1398102},                                                                                                 \
+                                                                                                                       \
+    {                                                                                                                  \
+        .name = "outer", NNV_WORDS("unequal", "equal", "ones", "long")                                                 \
+    }
+#define NNV_SHAPE_RANKS(...)                                                                                           \
+    { .name = "rank", NNV_VALUES(__VA_ARGS__) }
+/** For ranks from 1 to 4, and to 5. */
+#define NNV_SHAPE_FACTORS NNV_SHAPE_RANKS(4, 1, 2, 3), NNV_SHAPE_EXTENTS
+#define NNV_SHAPE_5_FACTORS NNV_SHAPE_RANKS(4, 1, 2, 3, 5), NNV_SHAPE_EXTENTS
+/**
+ * Writes the extents that the row says, and returns their number. inner is the last extent; the outer ones are unequal
+ * and small, equal to it as far as there is room, of 1, or the first of them is long.
+ */
+uint32_t nnv_sample_shape(const struct nnv_sample *s, uint32_t *dims);
+
 /** Variants "rank1" to "rank4", "wide": the common hook for elementwise operations on one tensor of id 0. */
 extern const char *const nnv_unary_variants[];
+extern const struct nnv_factor nnv_unary_factors[NNV_SHAPE_OWN];
 void nnv_sample_unary(struct nnv_sample *s);
 
 #endif

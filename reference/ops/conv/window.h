@@ -82,7 +82,9 @@ enum {
          NNV_VALUES(NNV_PAIR(8, 8), NNV_PAIR(7, 7), NNV_PAIR(5, 9), NNV_PAIR(10, 6), NNV_PAIR(13, 13), NNV_PAIR(1, 1), \
                     NNV_PAIR(4, 15)),                                                                                  \
          NNV_SIZES(NNV_PAIR(16, 16), NNV_PAIR(17, 17), NNV_PAIR(33, 33), NNV_PAIR(64, 64), NNV_PAIR(65, 65),           \
-                   NNV_PAIR(1, 127), NNV_PAIR(129, 1), NNV_PAIR(2, 257), NNV_PAIR(1025, 1))},                          \
+                   NNV_PAIR(1, 127), NNV_PAIR(129, 1), NNV_PAIR(2, 257), NNV_PAIR(1025, 1)),                           \
+         .large = NNV_PAIR(170, 129),                                                                                  \
+         .huge = NNV_PAIR(1182, 1183)},                                                                                \
         {.name = "channels",                                                                                           \
          NNV_VALUES(3, 1, 4, 8, 5, 16),                                                                                \
          NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1024, 1025)},          \

@@ -97,6 +97,7 @@ static void sample_quotient(struct nnv_sample *s) {
         .infer = nnv_binary_infer,                                                                                     \
         .eval = eval_##OUTPUT,                                                                                         \
         .variants = nnv_binary_variants,                                                                               \
+        NNV_OP_FACTORS(nnv_binary_factors),                                                                            \
         __VA_ARGS__,                                                                                                   \
     }
 

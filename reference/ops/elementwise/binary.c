@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/ops/elementwise/binary.h"
 
+#include <string.h>
+
 #include "reference/ops/elementwise/fuse.h"
 
 enum { A, B, ACT };
@@ -79,18 +81,31 @@ const char *const nnv_binary_variants[] = {"rank1",  "rank2", "rank3", "rank4", 
 const char *const nnv_pair_variants[] = {"rank1",  "rank2",  "rank3", "rank4", "wide",  "one",   "row",
                                          "column", "middle", "both",  "ranks", "batch", "rank5", NULL};
 
-/* Extents a and b of equal rank; the dimensions to be broadcast become 1. */
+#define BROADCASTS                                                                                                     \
+    {.name = "broadcast", NNV_WORDS("no", "one", "row", "column", "middle", "both", "batch", "ranks")}, {              \
+        .name = "smaller", NNV_WORDS("b", "a")                                                                         \
+    }
+const struct nnv_factor nnv_binary_factors[NNV_BINARY_FACTORS] = {
+    NNV_SHAPE_FACTORS, BROADCASTS, {.name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")}};
+const struct nnv_factor nnv_pair_factors[NNV_PAIR_FACTORS] = {NNV_SHAPE_5_FACTORS, BROADCASTS};
+
+/* True if the inputs are broadcast in the way that the row or the variant names. */
+static bool is_broadcast(const struct nnv_sample *s, const char *word) {
+    if (!s->row) return nnv_sample_is(s, word);
+    return strcmp(nnv_pair_factors[NNV_BINARY_BROADCAST].words[nnv_sample_value(s, NNV_BINARY_BROADCAST)], word) == 0;
+}
+
+/* Extents a and b of equal rank; the dimensions to be broadcast become 1: of b, or of either. */
 static void broadcast(struct nnv_sample *s, uint32_t rank, uint32_t *a, uint32_t *b) {
-    uint32_t *small = s->index % 2 ? a : b; /* which side is broadcast */
-    if (nnv_sample_is(s, "one"))
-        for (uint32_t d = 0; d < rank; d++) small[d] = 1;
-    if (nnv_sample_is(s, "row"))
-        for (uint32_t d = 0; d + 1 < rank; d++) small[d] = 1;
-    if (nnv_sample_is(s, "column")) small[rank - 1] = 1;
-    if (nnv_sample_is(s, "middle"))
-        for (uint32_t d = 1; d + 1 < rank; d++) small[d] = 1;
-    if (nnv_sample_is(s, "batch")) small[0] = 1;
-    if (nnv_sample_is(s, "both"))
+    if (is_broadcast(s, "one"))
+        for (uint32_t d = 0; d < rank; d++) b[d] = 1;
+    if (is_broadcast(s, "row"))
+        for (uint32_t d = 0; d + 1 < rank; d++) b[d] = 1;
+    if (is_broadcast(s, "column")) b[rank - 1] = 1;
+    if (is_broadcast(s, "middle"))
+        for (uint32_t d = 1; d + 1 < rank; d++) b[d] = 1;
+    if (is_broadcast(s, "batch")) b[0] = 1;
+    if (is_broadcast(s, "both"))
         for (uint32_t d = 0; d < rank; d++) (d % 2 == (uint32_t)s->index % 2 ? a : b)[d] = 1;
 }
 
@@ -100,25 +115,30 @@ static void set_range(struct nnv_sample_arg *x, int act) {
     if (act == ANEURALNETWORKS_FUSED_RELU6) x->lo = -3, x->hi = 5;
 }
 
+/* The rank that the variant asks for. */
+static uint32_t rank_of(struct nnv_sample *s) {
+    if (s->variant < 4) return (uint32_t)s->variant + 1;
+    if (nnv_sample_is(s, "rank5")) return 5;
+    if (nnv_sample_is(s, "wide") || nnv_fuse_drawn(s)) return (uint32_t)nnv_sample_int(s, 1, 4);
+    return nnv_sample_is(s, "middle") || nnv_sample_is(s, "ranks") ? 4 : 2 + (uint32_t)s->index % 3;
+}
+
 void nnv_binary_sample(struct nnv_sample *s) {
-    uint32_t a[NNV_MAX_RANK], b[NNV_MAX_RANK], rank = 4;
+    uint32_t a[NNV_MAX_RANK], b[NNV_MAX_RANK], rank;
     int act = s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32 ? ANEURALNETWORKS_FUSED_NONE : nnv_fuse_drawn(s);
-    bool wide = nnv_sample_is(s, "wide");
-    if (s->variant < 4)
-        rank = (uint32_t)s->variant + 1;
-    else if (nnv_sample_is(s, "rank5"))
-        rank = 5;
-    else if (wide || nnv_fuse_drawn(s))
-        rank = (uint32_t)nnv_sample_int(s, 1, 4);
-    else if (!nnv_sample_is(s, "middle") && !nnv_sample_is(s, "ranks"))
-        rank = 2 + (uint32_t)s->index % 3;
-    nnv_sample_dims(s, rank, wide ? 3000 : 500, a);
+    bool swap = s->row ? nnv_sample_value(s, NNV_BINARY_SMALLER) : s->index % 2;
+    if (s->row) {
+        rank = nnv_sample_shape(s, a);
+    } else {
+        rank = rank_of(s);
+        nnv_sample_dims(s, rank, nnv_sample_is(s, "wide") ? 3000 : 500, a);
+    }
     if (s->empty) a[nnv_sample_int(s, 0, (int)rank - 1)] = 0;
     for (uint32_t d = 0; d < rank; d++) b[d] = a[d];
     broadcast(s, rank, a, b);
     uint32_t drop =
-        nnv_sample_is(s, "ranks") ? 1 + (uint32_t)s->index / 2 % 3 : 0; /* leading dimensions that one lacks */
-    bool swap = s->index % 2;
+        is_broadcast(s, "ranks") ? 1 + (uint32_t)s->index / 2 % 3 : 0; /* leading dimensions that one lacks */
+    if (drop >= rank) drop = rank - 1;
     set_range(nnv_sample_tensor(s, swap ? B : A, rank, a), act);
     set_range(nnv_sample_tensor(s, swap ? A : B, rank - drop, b + drop), act);
     nnv_sample_scalar(s, ACT, act);

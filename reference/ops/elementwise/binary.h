@@ -21,6 +21,10 @@ void nnv_pair_each(struct nnv_kernel *k, int a, int b, double (*f)(struct nnv_ke
 void nnv_binary_eval(struct nnv_kernel *k, int a, int b, double (*f)(double, double));
 /** Equal shapes of rank 1 to 4, the ways of broadcasting, and the activations. */
 extern const char *const nnv_binary_variants[];
+/** The factors of operations on two broadcast tensors: those of shapes, and these. */
+enum { NNV_BINARY_BROADCAST = NNV_SHAPE_OWN, NNV_BINARY_SMALLER, NNV_PAIR_FACTORS, NNV_BINARY_FACTORS };
+extern const struct nnv_factor nnv_binary_factors[NNV_BINARY_FACTORS]; /**< with the activation */
+extern const struct nnv_factor nnv_pair_factors[NNV_PAIR_FACTORS];     /**< without, ranks up to 5 */
 void nnv_binary_sample(struct nnv_sample *s);
 
 /** Inputs 0 and 1 of any rank, for operations without an activation. */
@@ -28,6 +32,8 @@ void nnv_binary_sample(struct nnv_sample *s);
     {.id = 0, .name = "a", .var = NNV_T, .rank_min = 1}, { .id = 1, .name = "b", .var = NNV_T, .rank_min = 1 }
 /** The variants that go with them: no activation, ranks up to 5; drawn by nnv_binary_sample. */
 extern const char *const nnv_pair_variants[];
+
+#define NNV_PAIR_DRAWN .variants = nnv_pair_variants, NNV_OP_FACTORS(nnv_pair_factors)
 
 /** The record of an operation of level 3 on two broadcast inputs; then what else it has. */
 #define NNV_PAIR_RECORD(NAME, FORMULA, INPUTS, OUTPUTS, SIGS, EVAL, ...)                                               \

@@ -49,6 +49,6 @@ const struct nnv_op nnv_op_ELU = {
     .unary = true,
     .infer = nnv_same_shape_infer,
     .eval = eval,
-    .variants = nnv_any_rank_variants,
+    NNV_ANY_RANK_DRAWN,
     .sample = sample,
 };

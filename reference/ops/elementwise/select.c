@@ -59,6 +59,6 @@ const struct nnv_op nnv_op_SELECT = {
     .linear = true,
     .infer = infer,
     .eval = eval,
-    .variants = nnv_any_rank_variants,
+    NNV_ANY_RANK_DRAWN,
     .sample = sample,
 };

@@ -10,6 +10,7 @@ void nnv_unary_eval(struct nnv_kernel *k, double (*f)(double), double ulps);
 
 /** "rank1" to "rank4", "wide", "rank5": for operations that take any rank. */
 extern const char *const nnv_any_rank_variants[];
+extern const struct nnv_factor nnv_any_rank_factors[NNV_SHAPE_OWN];
 void nnv_any_rank_sample(struct nnv_sample *s);
 
 /** The record of an operation of one input slot and one output slot; then what else it has. */
@@ -25,8 +26,9 @@ void nnv_any_rank_sample(struct nnv_sample *s);
         .eval = EVAL,                                                                                                  \
         __VA_ARGS__,                                                                                                   \
     }
-/** How those of ranks 1 to 4 are sampled, and those of any rank. */
-#define NNV_RANK_4_SAMPLED .variants = nnv_unary_variants, .sample = nnv_sample_unary
-#define NNV_ANY_RANK_SAMPLED .variants = nnv_any_rank_variants, .sample = nnv_any_rank_sample
+/** How those of ranks 1 to 4 are sampled, and those of any rank (drawn: the hook is to be given). */
+#define NNV_RANK_4_SAMPLED .variants = nnv_unary_variants, NNV_OP_FACTORS(nnv_unary_factors), .sample = nnv_sample_unary
+#define NNV_ANY_RANK_DRAWN .variants = nnv_any_rank_variants, NNV_OP_FACTORS(nnv_any_rank_factors)
+#define NNV_ANY_RANK_SAMPLED NNV_ANY_RANK_DRAWN, .sample = nnv_any_rank_sample
 
 #endif

@@ -44,6 +44,6 @@ const struct nnv_op nnv_op_RANK = {
     .rounding = NNV_ROUND_NONE,
     .infer = infer,
     .eval = eval,
-    .variants = nnv_any_rank_variants,
+    NNV_ANY_RANK_DRAWN,
     .sample = sample,
 };

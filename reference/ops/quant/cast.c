@@ -60,9 +60,9 @@ static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "wide
 
 static void sample(struct nnv_sample *s) {
     const struct nnv_type *from = nnv_type(s->sig->type[NNV_T]), *to = nnv_type(s->sig->type[NNV_O]);
-    bool large = nnv_sample_is(s, "large");
+    bool large = s->row ? s->index % 2 : nnv_sample_is(s, "large");
     uint32_t dims[3];
-    if (large) {
+    if (large && !s->row) {
         nnv_sample_dims(s, 3, 400, dims);
         nnv_sample_tensor(s, 0, 3, dims);
     } else {
@@ -89,5 +89,6 @@ const struct nnv_op nnv_op_CAST = {
     .infer = nnv_same_shape_infer,
     .eval = eval,
     .variants = variants,
+    NNV_OP_FACTORS(nnv_any_rank_factors),
     .sample = sample,
 };

@@ -58,5 +58,5 @@ static void sample(struct nnv_sample *s) {
 NNV_UNARY_RECORD(QUANTIZE, 3, "q = round(x / scale) + zero_point, saturated", quantize_inputs, outputs, quantize_sigs,
                  quantize, NNV_ANY_RANK_SAMPLED, .rounding = NNV_ROUND_RESCALE, .zero = NNV_ZERO_ANY, .linear = true);
 NNV_UNARY_RECORD(DEQUANTIZE, 1, "y = (q - zero_point) * scale; per channel: q * scale[c]", dequantize_inputs, outputs,
-                 dequantize_sigs, dequantize, .variants = nnv_unary_variants, .sample = sample,
-                 .rounding = NNV_ROUND_LINEAR, .zero = NNV_ZERO_ANY, .linear = true);
+                 dequantize_sigs, dequantize, .variants = nnv_unary_variants, NNV_OP_FACTORS(nnv_unary_factors),
+                 .sample = sample, .rounding = NNV_ROUND_LINEAR, .zero = NNV_ZERO_ANY, .linear = true);
