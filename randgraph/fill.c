@@ -11,6 +11,8 @@ const char *nnv_fill_mode_name(enum nnv_fill_mode m) {
         return "edge";
     case NNV_FILL_SWEEP:
         return "sweep";
+    case NNV_FILL_LIMITS:
+        return "limits";
     case NNV_FILL_ZERO:
         return "zero";
     case NNV_FILL_RAMP:
@@ -82,6 +84,21 @@ static double pattern_value(const struct nnv_fill *f, double lo, double hi, size
     return n > 1 ? lo + (hi - lo) * (double)i / (double)(n - 1) : hi;
 }
 
+/* Where element i stands among n codes or numbers of a list. */
+static size_t turn(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng *rng) {
+    switch (f->order) {
+    case NNV_ORDER_FIRST:
+        return i / f->inner % n;
+    case NNV_ORDER_DRAWN:
+        if (f->mode == NNV_FILL_LIMITS) return (size_t)nnv_rng_int(rng, 0, (int64_t)n - 1);
+        break;
+    case NNV_ORDER_EACH:
+    case NNV_ORDER_SECOND:
+        break;
+    }
+    return i % n;
+}
+
 static bool is_pattern(const struct nnv_fill *f) { return f->mode == NNV_FILL_RAMP || f->mode == NNV_FILL_IMPULSE; }
 
 static double float_value(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng *rng) {
@@ -92,6 +109,9 @@ static double float_value(const struct nnv_fill *f, size_t i, size_t n, struct n
         return exact_value(f, rng);
     case NNV_FILL_EDGE:
         return edge_value(f, rng);
+    case NNV_FILL_LIMITS:
+        if (f->nlist > 0) return f->list[turn(f, i, f->nlist, rng)];
+        break;
     case NNV_FILL_RAMP:
     case NNV_FILL_IMPULSE:
         return pattern_value(f, lo, hi, i, n);
@@ -131,6 +151,33 @@ static void sweep_halves(const struct nnv_fill *f, size_t n, char *dst) {
     }
 }
 
+/* Numbers of every exponent from the denormals' on: powers of two, their neighbours, and drawn ones. */
+static void sweep_floats(size_t n, struct nnv_rng *rng, char *dst) {
+    static const uint32_t mantissas[] = {0, 1, 0x7fffff, 0x400000};
+    enum { FIXED = sizeof mantissas / sizeof *mantissas, EXPONENTS = 255 };
+    for (size_t i = 0; i < n; i++) {
+        const size_t m = i % NNV_SWEEP_MANTISSAS, k = i / NNV_SWEEP_MANTISSAS % (size_t)(2 * EXPONENTS);
+        uint32_t bits = m < FIXED ? mantissas[m] : (uint32_t)nnv_rng_int(rng, 0, 0x7fffff);
+        bits |= (uint32_t)(k % EXPONENTS) << 23 | (uint32_t)(k / EXPONENTS) << 31;
+        memcpy(dst + 4 * i, &bits, 4);
+    }
+}
+
+/* True is every byte but 0. */
+static void fill_bools(const struct nnv_fill *f, struct nnv_rng *rng, size_t n, char *dst) {
+    static const uint8_t bytes[] = {0, 1, 0, 255, 0, 2, 0, 128};
+    for (size_t i = 0; i < n; i++) {
+        if (f->mode == NNV_FILL_SWEEP)
+            dst[i] = (char)turn(f, i, UINT8_MAX + 1, rng);
+        else if (is_pattern(f))
+            dst[i] = (char)(pattern_value(f, 0, 1, i, n) >= 0.5);
+        else if (f->mode == NNV_FILL_EDGE || f->mode == NNV_FILL_LIMITS)
+            dst[i] = (char)bytes[nnv_rng_int(rng, 0, sizeof bytes - 1)];
+        else
+            dst[i] = (char)nnv_rng_int(rng, 0, 1);
+    }
+}
+
 static double clamp(double v, double lo, double hi) { return v < lo ? lo : v > hi ? hi : v; }
 
 static double edge_code(const struct nnv_operand *o, double min, double max, struct nnv_rng *rng) {
@@ -155,7 +202,7 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
     case NNV_FILL_EXACT:
         return clamp(exact_value(f, rng) / scale + o->zero_point, min, max);
     case NNV_FILL_SWEEP:
-        return t->min + (double)(i % (size_t)(t->max - t->min + 1));
+        return t->min + (double)turn(f, i, (size_t)(t->max - t->min + 1), rng);
     case NNV_FILL_EDGE:
         if (f->lo == 0 && f->hi == 0) return edge_code(o, min, max, rng);
         return edge_code(o, lo, hi, rng);
@@ -163,6 +210,7 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
     case NNV_FILL_IMPULSE:
         return o->zero_point + nnv_round_half_away(pattern_value(f, lo - o->zero_point, hi - o->zero_point, i, n));
     case NNV_FILL_NORMAL:
+    case NNV_FILL_LIMITS:
     case NNV_FILL_ZERO:
     case NNV_FILL_REFUSED:
     case NNV_FILL_COUNT:
@@ -191,6 +239,7 @@ static double int_value(const struct nnv_fill *f, size_t i, size_t n, struct nnv
     if (f->mode == NNV_FILL_EXACT) return exact_value(f, rng) / (unit > 0 ? unit : 1);
     if (is_pattern(f)) return nnv_round_half_away(pattern_value(f, lo, hi, i, n) / (unit > 0 ? unit : 1));
     if (unit > 0) return nnv_rng_uniform(rng, lo, hi) / unit;
+    if (f->mode == NNV_FILL_LIMITS && f->nlist > 0) return f->list[turn(f, i, f->nlist, rng)];
     return f->mode == NNV_FILL_EDGE ? edge_value(f, rng) : (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
 }
 
@@ -201,6 +250,8 @@ void nnv_fill(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_
     case NNV_KIND_FLOAT:
         if (f->mode == NNV_FILL_SWEEP && t->size == 2)
             sweep_halves(f, n, to);
+        else if (f->mode == NNV_FILL_SWEEP)
+            sweep_floats(n, rng, to);
         else
             fill_floats(f, o, rng, n, to);
         return;
@@ -214,8 +265,7 @@ void nnv_fill(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_
         }
         return;
     case NNV_KIND_BOOL:
-        for (size_t i = 0; i < n; i++)
-            to[i] = (char)(is_pattern(f) ? pattern_value(f, 0, 1, i, n) >= 0.5 : nnv_rng_int(rng, 0, 1));
+        fill_bools(f, rng, n, to);
         return;
     case NNV_KIND_MODEL:
         return;

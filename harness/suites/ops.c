@@ -76,13 +76,19 @@ static struct nnv_single unpack(const struct nnv_run_config *config, const struc
                                .name = c->name};
 }
 
+/* The case is one of the signature as a whole, not of a variant. */
+static bool of_signature(const struct nnv_single *w) {
+    return w->mode == NNV_FILL_SWEEP || w->mode == NNV_FILL_REFUSED ||
+           (w->mode == NNV_FILL_LIMITS && nnv_single_is_elementwise(w->op));
+}
+
 /* sig: the signature's name. */
 static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *w, const char *sig,
                            struct nnv_err *err) {
     char variant[96];
     const char *mode = nnv_fill_mode_name(w->mode);
     nnv_single_variant_name(w, variant, sizeof variant);
-    bool sweep = w->mode == NNV_FILL_SWEEP || w->mode == NNV_FILL_REFUSED; /* of the signature as a whole */
+    bool sweep = of_signature(w);
     const struct nnv_case c = {.op = w->op->name,
                                .type = nnv_type(w->op->sigs[w->sig].type[NNV_T])->tag,
                                .tags = w->relaxed ? "relaxed" : mode,
@@ -101,6 +107,8 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     switch (w->mode) {
     case NNV_FILL_SWEEP:
         return w->variant == 0 ? clamp(nnv_single_sweep_cases(w->op, w->sig), 0, t->sweep) : 0;
+    case NNV_FILL_LIMITS:
+        return of_signature(w) ? w->variant == 0 : (place + 1) % t->stride == 0;
     case NNV_FILL_NORMAL:
         return place % t->stride == 0 ? clamp(t->budget / combinations, t->least, t->most) : 0;
     case NNV_FILL_EXACT:

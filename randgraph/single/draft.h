@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "randgraph/single/single.h"
+#include "reference/eval/eval.h"
 #include "reference/model/sample.h"
 
 /** A case of one operation under construction. */
@@ -29,5 +30,16 @@ bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_s
                             const struct nnv_sample_arg *a);
 /** Adds the operands of the sample's inputs, with their values. NNV_NO_MEMORY, NNV_INTERNAL: the sample lacks one. */
 NNV_USE_RESULT enum nnv_status nnv_single_add_inputs(struct nnv_single_draft *b, struct nnv_err *err);
+
+/* sweep.c */
+/** True if a tensor of type T has edges or limits in this signature. */
+bool nnv_single_has_limits(const struct nnv_op *op, int sig);
+/** Modes SWEEP and LIMITS of an elementwise operation: gives all tensors the shape that holds all codes or numbers. */
+void nnv_sweep_shape(const struct nnv_single_draft *b);
+/** The same modes, any operation: how the slot's values go through them. f has its other members. */
+NNV_USE_RESULT enum nnv_status nnv_sweep_fill(const struct nnv_single_draft *b, const struct nnv_slot *slot,
+                                              struct nnv_fill *f, struct nnv_err *err);
+/** Replaces inputs of an elementwise operation where INT32 cannot hold the result; false if there were none. */
+bool nnv_sweep_tame(const struct nnv_single_draft *b, const struct nnv_golden *golden);
 
 #endif

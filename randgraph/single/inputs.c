@@ -80,6 +80,9 @@ static enum nnv_status tensor_data(struct nnv_single_draft *b, const struct nnv_
     struct nnv_operand real = *o; /* with the real extents, for the channels */
     real.dims = v->dims;
     bias_units(b, slot, &f);
+    enum nnv_status st = NNV_OK;
+    if (f.mode == NNV_FILL_SWEEP || f.mode == NNV_FILL_LIMITS) st = nnv_sweep_fill(b, slot, &f, err);
+    if (st) return st;
     nnv_fill(&f, &real, &b->rng, elems, v->data);
     return NNV_OK;
 }

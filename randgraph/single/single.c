@@ -27,13 +27,6 @@ int nnv_single_variants(const struct nnv_op *op) {
     return n;
 }
 
-int nnv_single_sweep_cases(const struct nnv_op *op, int sig) {
-    const struct nnv_type *t = nnv_type(main_type(op, sig));
-    if (!op->unary || t->per_channel) return 0;
-    if (t->kind == NNV_KIND_QUANT && t->size == 1) return 3;
-    return t->code == ANEURALNETWORKS_TENSOR_FLOAT16 ? NNV_SWEEP_PARTS : 0;
-}
-
 int nnv_single_planned(const struct nnv_op *op, enum nnv_plan plan) {
     int32_t row[NNV_MAX_FACTORS];
     switch (plan) {
@@ -95,6 +88,8 @@ bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {
         return op->linear;
     case NNV_FILL_SWEEP:
         return nnv_single_sweep_cases(op, sig) > 0;
+    case NNV_FILL_LIMITS:
+        return nnv_single_has_limits(op, sig);
     case NNV_FILL_ZERO:
         return op->zero != NNV_ZERO_REFUSED && (!op->check_subgraphs || nnv_control_has_zero(main_type(op, sig)));
     case NNV_FILL_COUNT:
@@ -132,14 +127,6 @@ char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t ro
 }
 
 /* ------------------------------------------------------------------------ the spec */
-
-static void sweep_shape(const struct nnv_single_draft *b) {
-    struct nnv_sample_arg *a = &b->sample->arg[b->sample->form->in[0].id];
-    bool half = nnv_single_slot_type(b, &b->sample->form->in[0]) == ANEURALNETWORKS_TENSOR_FLOAT16;
-    a->rank = 2;
-    a->dims[0] = half ? 8 : 4;
-    a->dims[1] = half ? NNV_SWEEP_HALVES / 8 : 64;
-}
 
 /* The row of the plan's case. */
 static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS], struct nnv_err *err) {
@@ -204,7 +191,8 @@ static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_
     if (st) return st;
     w->op->sample(b->sample);
     if (b->sample->nout == 0) b->sample->nout = b->sample->form->nout;
-    if (w->mode == NNV_FILL_SWEEP) sweep_shape(b);
+    const bool sweeps = w->mode == NNV_FILL_SWEEP || w->mode == NNV_FILL_LIMITS;
+    if (sweeps && nnv_single_is_elementwise(w->op)) nnv_sweep_shape(b);
     return NNV_OK;
 }
 
@@ -488,6 +476,8 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
             bool says = st || what->mode != NNV_FILL_NORMAL || (finite_results(&b) && !constant_results(&b));
             if (!st && says && !open_results(&b)) break;
         }
+    if (!st && what->mode == NNV_FILL_LIMITS && nnv_sweep_tame(&b, golden)) st = finish(&b, golden, err);
+    if (!st && what->mode == NNV_FILL_SWEEP && nnv_sweep_tame(&b, golden)) st = finish(&b, golden, err);
     if (!st && what->mode == NNV_FILL_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;

@@ -40,8 +40,11 @@ int nnv_single_planned(const struct nnv_op *op, enum nnv_plan plan);
  * "layer/mobilenet_v2_expand". buf is terminated; returns buf.
  */
 char *nnv_single_variant_name(const struct nnv_single *what, char *buf, size_t room);
-/** Number of cases that make a whole sweep: float16 takes several. */
+/** Number of cases that make a whole sweep: floats take several; pairs of codes are in one. */
 int nnv_single_sweep_cases(const struct nnv_op *op, int sig);
+/** True if element i of the result is made of element i of each tensor, where their shapes are equal: what sweeps and
+ * limits need, one of each a signature. */
+bool nnv_single_is_elementwise(const struct nnv_op *op);
 /** True if the signature computes in float32, which a relaxed model may do in float16. */
 bool nnv_single_relaxable(const struct nnv_op *op, int sig);
 /** Number of names in op->variants. */

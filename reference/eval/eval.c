@@ -251,6 +251,7 @@ static enum nnv_status store_output(struct nnv_evaluator *ev, struct nnv_frame *
         .seed = ev->options->seed,
         .key = j->noise.op << 8 | (i + 1),
         .rows = j->rows,
+        .alike = j->same_inputs && !j->noise.active,
         .elems = elems,
         .y = j->y[i],
         .exact = cell->exact,

@@ -120,6 +120,8 @@ enum {
     NNV_ULPS_SQRT = 2,
     NNV_ULPS_RSQRT = 3
 };
+/** True if a number that is not 0 may be taken for 0, as it lies below the smallest normal. */
+static inline bool nnv_may_vanish(const struct nnv_kernel *k, double v) { return v != 0 && fabs(v) < k->eta; }
 /** True if row 0's value of an input to LOG, SQRT, a divisor ... makes the results of other rows meaningless: they
  * become NaN, "not compared". */
 static inline double nnv_hazard(struct nnv_kernel *k, double v, bool hazard) {

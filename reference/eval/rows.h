@@ -82,6 +82,7 @@ struct nnv_store {
     const double *multiplier; /**< quantised NNV_ROUND_LINEAR: per element, see nnv_kernel */
     uint64_t seed, key;       /**< of the noise */
     int rows;                 /**< perturbed rows */
+    bool alike;               /**< rows 1 to n of y equal row 0 */
     size_t elems;
     double *y;     /**< in: real results of rows 0 to n, elems each; out: stored numbers */
     double *exact; /**< out: see nnv_golden; NULL: not wanted */

@@ -162,20 +162,31 @@ static double rounding_width(const struct nnv_store *s, size_t e, double r) {
     return 0;
 }
 
+/* Rounds element e of rows 1 to n, of which r0 is the result of row 0 in units. */
+static void round_rows(const struct nnv_store *s, size_t e, double r0) {
+    const double scale = (double)s->operand->scale, q0 = nnv_round_half_away(r0);
+    for (int r = 1; r <= s->rows; r++) {
+        double *q = row_of(s, r) + e;
+        *q = s->alike ? q0 : nnv_round_half_away(*q / scale);
+    }
+}
+
 static void store_quant(const struct nnv_store *s) {
     const double scale = (double)s->operand->scale, zp = s->operand->zero_point, slack = 0x1p-22;
     const struct range gold = range_of(s, 0), odd = range_of(s, slack), even = range_of(s, -slack);
     struct nnv_rng rng = stream(s, FORCED_STREAM);
     keep_exact(s);
     for (size_t e = 0; e < s->elems; e++) {
-        double r0 = s->y[e] / scale, d = spread_of(s->y, s->elems, s->rows, e) / scale;
+        double r0 = s->y[e] / scale, d = s->alike ? 0 * r0 : spread_of(s->y, s->elems, s->rows, e) / scale;
         if (s->rows > 0 && isnan(d)) {
             give_up(s, e);
         } else if (s->rows > 0) {
             double h = s->rounding == NNV_ROUND_NONE ? 0 : s->k * d + rounding_width(s, e, r0);
             double down = nnv_round_half_away(r0 - h), up = nnv_round_half_away(r0 + h);
-            for (int r = 1; r <= s->rows; r++) row_of(s, r)[e] = nnv_round_half_away(row_of(s, r)[e] / scale);
-            if (down != up) force(s, e, &rng, down, up);
+            if (down != up)
+                force(s, e, &rng, down, up);
+            else
+                round_rows(s, e, r0);
             for (int r = 1; r <= s->rows; r++) {
                 double *q = row_of(s, r) + e;
                 *q = clamp(*q + zp, r % 2 ? odd.lo : even.lo, r % 2 ? odd.hi : even.hi);

@@ -74,6 +74,15 @@ enum nnv_quant_rule {
     NNV_Q_EIGHTH,   /**< 16 bits, coordinates of boxes: scale 1/8, zero point 0 */
 };
 
+/** Which numbers a tensor takes in tests at the limits of its type, beside the slot's own edges. */
+enum nnv_domain {
+    NNV_DOMAIN_DRAWN,    /**< those that are drawn */
+    NNV_DOMAIN_ALL,      /**< every number of its type */
+    NNV_DOMAIN_OPPOSITE, /**< every number whose opposite it has: not the smallest integer */
+    NNV_DOMAIN_POSITIVE, /**< 0 and above */
+    NNV_DOMAIN_DIVISOR,  /**< those with an opposite, but no integer 0 */
+};
+
 /** How an output is judged where more than one answer may be right; the same in all forms. See docs/use/tolerances.md.
  */
 enum nnv_judged {
@@ -116,6 +125,9 @@ struct nnv_slot {
     uint8_t run;    /**< NNV_JUDGED_CHOICE: so many elements belong to one choice */
     double dflt;    /**< the value of a trailing scalar that is absent */
     double lo, hi;  /**< values to draw for tests, real numbers; both 0: [-8, 8] */
+    uint8_t domain; /**< enum nnv_domain */
+    uint8_t nedges;
+    const double *edges; /**< numbers at which the operation changes its ways: thresholds, tails; or NULL */
 };
 
 /** One list of inputs (CONV_2D has two: implicit and explicit padding). */
@@ -174,6 +186,10 @@ static inline int32_t nnv_pair_width(int32_t pair) { return pair & 0xffff; }
 extern const int32_t nnv_first_numbers[16];
 enum { NNV_MAX_FACTORS = 16 };
 
+/** The edges of a slot. */
+#define NNV_EDGES(...)                                                                                                 \
+    .edges = (const double[]){__VA_ARGS__}, .nedges = sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
+
 /** The record. */
 struct nnv_op {
     int32_t code;        /**< OperationCode */
@@ -189,6 +205,7 @@ struct nnv_op {
     bool linear;    /**< integer inputs give integer results: exact cases exist */
     bool raw;       /**< works on the encoding of its inputs (hashes them) */
     bool unary;     /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
+    bool pairs;     /**< elementwise on two tensors of type T: exhaustive sweeps of 8-bit pairs exist */
     bool sizes;     /**< eval gives outputs the extents that infer leaves unknown (nnv_give_shape) */
     bool any_order; /**< row i of all outputs is one result; the last output groups them, in a group any order is right
                      */

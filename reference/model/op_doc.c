@@ -239,6 +239,12 @@ static const char *zero_words(enum nnv_zero z) {
     return "";
 }
 
+static bool has_limits(const struct nnv_op *op) {
+    for (uint8_t i = 0; i < op->forms->nin; i++)
+        if (op->forms->in[i].domain != NNV_DOMAIN_DRAWN || op->forms->in[i].nedges > 0) return true;
+    return false;
+}
+
 static void cases(const struct doc *d) {
     heading(d, "Rounding and sizes");
     line(d, rounding_words(d->op->rounding));
@@ -256,7 +262,9 @@ static void cases(const struct doc *d) {
     line(d, "ramps and impulses");
     line(d, "models with one mistake, to be refused");
     if (d->op->linear) line(d, "exact cases: integer values, no tolerance");
-    if (d->op->unary) line(d, "sweeps over all codes of 8 bits, and of float16");
+    if (d->op->unary) line(d, "sweeps over all codes of 8 bits and of float16, and over the exponents of float32");
+    if (d->op->pairs) line(d, "sweeps over all pairs of codes of 8 bits");
+    if (has_limits(d->op)) line(d, "limits of types, and values at which the operation changes its ways");
     if (d->op->zero != NNV_ZERO_REFUSED) line(d, "zero-sized inputs");
 }
 

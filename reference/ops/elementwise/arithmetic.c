@@ -5,11 +5,12 @@
 
 enum { A, B, ACT };
 
-static const struct nnv_slot inputs[] = {
-    {.id = A, .name = "a", .var = NNV_T, .rank_min = 1, .rank_max = 4},
-    {.id = B, .name = "b", .var = NNV_T, .rank_min = 1, .rank_max = 4},
-    NNV_SLOT_INT(ACT, "activation", NNV_FUSE),
-};
+#define OPERANDS(DOMAIN_B)                                                                                             \
+    {.id = A, .name = "a", .var = NNV_T, .rank_min = 1, .rank_max = 4, .domain = NNV_DOMAIN_OPPOSITE},                 \
+        {.id = B, .name = "b", .var = NNV_T, .rank_min = 1, .rank_max = 4, .domain = DOMAIN_B},                        \
+        NNV_SLOT_INT(ACT, "activation", NNV_FUSE)
+static const struct nnv_slot inputs[] = {OPERANDS(NNV_DOMAIN_OPPOSITE)},
+                             ratio_inputs[] = {OPERANDS(NNV_DOMAIN_DIVISOR)};
 static const struct nnv_slot sum[] = {{.name = "sum", .var = NNV_T}};
 static const struct nnv_slot difference[] = {{.name = "difference", .var = NNV_T}};
 static const struct nnv_slot product[] = {{.name = "product", .var = NNV_T}};
@@ -35,6 +36,11 @@ static enum nnv_status check_product(const struct nnv_call *c, struct nnv_err *e
 static double add(double a, double b) { return a + b; }
 static double subtract(double a, double b) { return a - b; }
 static double multiply(double a, double b) { return a * b; }
+/* A factor that vanishes takes with it what the other one would have made of it. */
+static double multiply_reals(struct nnv_kernel *k, const struct nnv_pair *p) {
+    bool lost = (nnv_may_vanish(k, p->x) || nnv_may_vanish(k, p->y)) && fabs(p->x * p->y) > k->eta;
+    return nnv_hazard(k, p->x * p->y, lost);
+}
 
 static enum nnv_status eval_sum(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
@@ -50,7 +56,10 @@ static enum nnv_status eval_difference(struct nnv_kernel *k, struct nnv_err *err
 
 static enum nnv_status eval_product(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
-    nnv_binary_eval(k, A, B, multiply);
+    if (nnv_is_float(k->call->sig->type[NNV_T]))
+        nnv_pair_each(k, A, B, multiply_reals, k->out[0]);
+    else
+        nnv_binary_eval(k, A, B, multiply);
     return NNV_OK;
 }
 
@@ -61,10 +70,11 @@ static double divide_int(struct nnv_kernel *k, const struct nnv_pair *p) {
     return nnv_hazard(k, q, q > INT32_MAX);
 }
 
-/* A divisor that may be 0, or may be taken as 0. */
+/* A divisor that may be 0, or may be taken as 0; a dividend that may, where that shows. */
 static double divide(struct nnv_kernel *k, const struct nnv_pair *p) {
     bool hazard = !(fabs(p->y) > 2 * nnv_spread(k, B, p->j) + k->eta);
-    return nnv_hazard(k, nnv_quotient(k, p->x / p->y), hazard || p->y == 0);
+    bool lost = nnv_may_vanish(k, p->x) && fabs(p->x / p->y) > k->eta;
+    return nnv_hazard(k, nnv_quotient(k, p->x / p->y), hazard || lost || p->y == 0);
 }
 
 static enum nnv_status eval_quotient(struct nnv_kernel *k, struct nnv_err *err) {
@@ -86,13 +96,14 @@ static void sample_quotient(struct nnv_sample *s) {
 }
 
 /** The record of an operation; then what else it has. */
-#define RECORD(NAME, LEVEL, FORMULA, OUTPUT, SIGS, ...)                                                                \
+#define RECORD(NAME, LEVEL, FORMULA, INPUTS, OUTPUT, SIGS, ...)                                                        \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
         NNV_OP_NAMED(NAME),                                                                                            \
         .level = LEVEL,                                                                                                \
         .formula = FORMULA,                                                                                            \
-        NNV_OP_FORM(inputs, OUTPUT),                                                                                   \
+        NNV_OP_FORM(INPUTS, OUTPUT),                                                                                   \
         NNV_OP_SIGS(SIGS),                                                                                             \
+        .pairs = true,                                                                                                 \
         .zero = NNV_ZERO_ANY,                                                                                          \
         .infer = nnv_binary_infer,                                                                                     \
         .eval = eval_##OUTPUT,                                                                                         \
@@ -101,11 +112,11 @@ static void sample_quotient(struct nnv_sample *s) {
         __VA_ARGS__,                                                                                                   \
     }
 
-RECORD(ADD, 1, "y = act(a + b), a and b broadcast", sum, sum_sigs, .rounding = NNV_ROUND_RESCALE, .linear = true,
-       .check = nnv_binary_check, .sample = nnv_binary_sample);
-RECORD(SUB, 2, "y = act(a - b), a and b broadcast", difference, difference_sigs, .rounding = NNV_ROUND_RESCALE,
+RECORD(ADD, 1, "y = act(a + b), a and b broadcast", inputs, sum, sum_sigs, .rounding = NNV_ROUND_RESCALE,
        .linear = true, .check = nnv_binary_check, .sample = nnv_binary_sample);
-RECORD(MUL, 1, "y = act(a * b), a and b broadcast", product, sum_sigs, .rounding = NNV_ROUND_LINEAR, .linear = true,
-       .check = check_product, .sample = nnv_binary_sample);
-RECORD(DIV, 2, "y = act(a / b), a and b broadcast; int32: floor(a / b)", quotient, quotient_sigs,
+RECORD(SUB, 2, "y = act(a - b), a and b broadcast", inputs, difference, difference_sigs, .rounding = NNV_ROUND_RESCALE,
+       .linear = true, .check = nnv_binary_check, .sample = nnv_binary_sample);
+RECORD(MUL, 1, "y = act(a * b), a and b broadcast", inputs, product, sum_sigs, .rounding = NNV_ROUND_LINEAR,
+       .linear = true, .check = check_product, .sample = nnv_binary_sample);
+RECORD(DIV, 2, "y = act(a / b), a and b broadcast; int32: floor(a / b)", ratio_inputs, quotient, quotient_sigs,
        .rounding = NNV_ROUND_LINEAR, .check = nnv_binary_check, .sample = sample_quotient);

@@ -29,7 +29,9 @@ void nnv_binary_sample(struct nnv_sample *s);
 
 /** Inputs 0 and 1 of any rank, for operations without an activation. */
 #define NNV_PAIR_INPUTS                                                                                                \
-    {.id = 0, .name = "a", .var = NNV_T, .rank_min = 1}, { .id = 1, .name = "b", .var = NNV_T, .rank_min = 1 }
+    {.id = 0, .name = "a", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL}, {                                   \
+        .id = 1, .name = "b", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL                                    \
+    }
 /** The variants that go with them: no activation, ranks up to 5; drawn by nnv_binary_sample. */
 extern const char *const nnv_pair_variants[];
 
@@ -38,8 +40,9 @@ extern const char *const nnv_pair_variants[];
 /** The record of an operation of level 3 on two broadcast inputs; then what else it has. */
 #define NNV_PAIR_RECORD(NAME, FORMULA, INPUTS, OUTPUTS, SIGS, EVAL, ...)                                               \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),        .level = 3,   .formula = FORMULA, NNV_OP_FORM(INPUTS, OUTPUTS), NNV_OP_SIGS(SIGS),  \
-        .infer = nnv_binary_infer, .eval = EVAL, __VA_ARGS__,                                                          \
+        NNV_OP_NAMED(NAME),           .level = 3,        .formula = FORMULA,                                           \
+        NNV_OP_FORM(INPUTS, OUTPUTS), NNV_OP_SIGS(SIGS), .pairs = true,                                                \
+        .infer = nnv_binary_infer,    .eval = EVAL,      __VA_ARGS__,                                                  \
     }
 
 #endif

@@ -5,7 +5,7 @@
 enum { X, ALPHA };
 
 static const struct nnv_slot inputs[] = {
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -4, .hi = 3},
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -4, .hi = 3, .domain = NNV_DOMAIN_ALL},
     NNV_SLOT_NUMBER(ALPHA, "alpha", NNV_ANY),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};

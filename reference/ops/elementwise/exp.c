@@ -3,11 +3,25 @@
 #include "reference/ops/elementwise/unary.h"
 
 static const struct nnv_slot exp_inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -5, .hi = 5}};
+    {.id = 0,
+     .name = "input",
+     .var = NNV_T,
+     .rank_min = 1,
+     .lo = -5,
+     .hi = 5,
+     NNV_EDGES(0, 0x1p-126, -0x1p-126, 0x1p-24, -0x1p-24, 1, -1, 9.7, -9.7, 11, -17, -17.4, 20, -20, 87.25, -87.25,
+               88.7, -88.7, -90, -103.5, -104, -120, -1e4, -65504, -3e10, -1e30)}};
 static const struct nnv_slot log_inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = 0.0625, .hi = 12}};
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = 0.0625, .hi = 12, .domain = NNV_DOMAIN_POSITIVE}};
 static const struct nnv_slot sin_inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = -7, .hi = 7}};
+    {.id = 0,
+     .name = "input",
+     .var = NNV_T,
+     .rank_min = 1,
+     .lo = -7,
+     .hi = 7,
+     NNV_EDGES(0, -0.0, 0x1p-126, 0x1p-24, -0x1p-14, 1.5707964, -1.5707964, 3.1415927, -3.1415927, 6.2831855, 6.28125,
+               17, -20, 90, -104, 255, -1000.5, 2000.25, 1e4)}};
 
 static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32)};
 

@@ -41,7 +41,14 @@ RECORD(LOGICAL_AND, and, both);
 RECORD(LOGICAL_OR, or, either);
 
 const struct nnv_op nnv_op_LOGICAL_NOT = {
-    NNV_OP_NAMED(LOGICAL_NOT),      .level = 3,        .formula = "y = not x",
-    NNV_OP_FORM(input, nnv_output), NNV_OP_SIGS(sigs), .rounding = NNV_ROUND_NONE,
-    .infer = nnv_same_shape_infer,  .eval = eval_not,  NNV_ANY_RANK_SAMPLED,
+    NNV_OP_NAMED(LOGICAL_NOT),
+    .level = 3,
+    .formula = "y = not x",
+    NNV_OP_FORM(input, nnv_output),
+    NNV_OP_SIGS(sigs),
+    .rounding = NNV_ROUND_NONE,
+    .infer = nnv_same_shape_infer,
+    .eval = eval_not,
+    NNV_ANY_RANK_SAMPLED,
+    .unary = true,
 };

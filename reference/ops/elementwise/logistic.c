@@ -2,8 +2,14 @@
 /** @file logistic.c LOGISTIC, TANH. */
 #include "reference/ops/elementwise/unary.h"
 
-static const struct nnv_slot inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -8, .hi = 8}};
+static const struct nnv_slot inputs[] = {{.id = 0,
+                                          .name = "input",
+                                          .var = NNV_T,
+                                          .rank_min = 1,
+                                          .rank_max = 4,
+                                          .lo = -8,
+                                          .hi = 8,
+                                          .domain = NNV_DOMAIN_ALL}};
 static const struct nnv_slot logistic[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_UNIT_256}};
 static const struct nnv_slot tangent[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_UNIT_128}};
 

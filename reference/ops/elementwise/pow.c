@@ -5,8 +5,14 @@
 enum { BASE, EXPONENT };
 
 static const struct nnv_slot inputs[] = {
-    {.id = BASE, .name = "base", .var = NNV_T, .rank_min = 1, .lo = 0.25, .hi = 4},
-    {.id = EXPONENT, .name = "exponent", .var = NNV_T, .rank_min = 1, .lo = -2.5, .hi = 2.5},
+    {.id = BASE, .name = "base", .var = NNV_T, .rank_min = 1, .lo = 0.25, .hi = 4, .domain = NNV_DOMAIN_POSITIVE},
+    {.id = EXPONENT,
+     .name = "exponent",
+     .var = NNV_T,
+     .rank_min = 1,
+     .lo = -2.5,
+     .hi = 2.5,
+     NNV_EDGES(0, -0.0, 0.5, -0.5, 1, -1, 1.5, 2, -2, 3, 4, 10, -17)},
 };
 
 static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32)};

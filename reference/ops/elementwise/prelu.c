@@ -5,8 +5,15 @@
 enum { X, ALPHA };
 
 static const struct nnv_slot inputs[] = {
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
-    {.id = ALPHA, .name = "alpha", .var = NNV_T, .flags = NNV_PARAM, .rank_min = 1, .lo = -1.5, .hi = 2},
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL},
+    {.id = ALPHA,
+     .name = "alpha",
+     .var = NNV_T,
+     .flags = NNV_PARAM,
+     .rank_min = 1,
+     .lo = -1.5,
+     .hi = 2,
+     .domain = NNV_DOMAIN_ALL},
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T}};
 
@@ -14,8 +21,8 @@ static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), 
                                       NNV_SIG(4, QUANT8_ASYMM_SIGNED)};
 
 static double slope(struct nnv_kernel *k, const struct nnv_pair *p) {
-    (void)k;
-    return p->x < 0 ? p->y * p->x : p->x;
+    bool lost = (nnv_may_vanish(k, p->x) || nnv_may_vanish(k, p->y)) && fabs(p->x * p->y) > k->eta;
+    return p->x < 0 ? nnv_hazard(k, p->y * p->x, lost) : p->x;
 }
 
 /* The multiplier of a quantised element, whichever side of 0 it lies on. */

@@ -2,11 +2,24 @@
 /** @file relu.c RELU, RELU1, RELU6. */
 #include "reference/ops/elementwise/unary.h"
 
-static const struct nnv_slot relu_inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
-static const struct nnv_slot relu1_inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -2, .hi = 2}};
-static const struct nnv_slot relu6_inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 9}};
+static const struct nnv_slot relu_inputs[] = {
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .domain = NNV_DOMAIN_ALL}};
+static const struct nnv_slot relu1_inputs[] = {{.id = 0,
+                                                .name = "input",
+                                                .var = NNV_T,
+                                                .rank_min = 1,
+                                                .rank_max = 4,
+                                                .domain = NNV_DOMAIN_ALL,
+                                                .lo = -2,
+                                                .hi = 2}};
+static const struct nnv_slot relu6_inputs[] = {{.id = 0,
+                                                .name = "input",
+                                                .var = NNV_T,
+                                                .rank_min = 1,
+                                                .rank_max = 4,
+                                                .domain = NNV_DOMAIN_ALL,
+                                                .lo = -4,
+                                                .hi = 9}};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .quant = NNV_Q_SAME}};
 
 static const struct nnv_sig sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(1, QUANT8_ASYMM), NNV_SIG(3, FLOAT16),

@@ -2,7 +2,8 @@
 /** @file sign.c ABS, NEG. */
 #include "reference/ops/elementwise/unary.h"
 
-static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1}};
+static const struct nnv_slot inputs[] = {
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_OPPOSITE}};
 
 static const struct nnv_sig abs_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(4, INT32)};
 static const struct nnv_sig neg_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(3, INT32)};

@@ -3,7 +3,7 @@
 #include "reference/ops/elementwise/unary.h"
 
 static const struct nnv_slot inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = 0.0625, .hi = 9}};
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .lo = 0.0625, .hi = 9, .domain = NNV_DOMAIN_POSITIVE}};
 
 static const struct nnv_sig sqrt_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32)};
 static const struct nnv_sig rsqrt_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(7, QUANT8_ASYMM),

@@ -5,7 +5,11 @@
 enum { X, BETA, AXIS };
 
 static const struct nnv_slot inputs[] = {
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
+    {.id = X,
+     .name = "input",
+     .var = NNV_T,
+     .rank_min = 1,
+     NNV_EDGES(0, -0.0, 1, -1, 9, -9, 17, -17, 20, -20, 88, -88, 90, -90, 104, -104, 120, -120, 1e4, -1e4)},
     NNV_SLOT_NUMBER(BETA, "beta", NNV_ANY),
     NNV_SLOT_INT(AXIS, "axis", NNV_AXIS),
 };

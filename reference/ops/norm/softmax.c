@@ -5,7 +5,14 @@
 enum { X, BETA, AXIS };
 
 static const struct nnv_slot inputs[] = {
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .lo = -4, .hi = 4},
+    {.id = X,
+     .name = "input",
+     .var = NNV_T,
+     .rank_min = 1,
+     .rank_max = 4,
+     .lo = -4,
+     .hi = 4,
+     NNV_EDGES(0, -0.0, 1, -1, 9, -9, 17, -17, 20, -20, 88, -88, 90, -90, 104, -104, 120, -120, 1e4, -1e4)},
     NNV_SLOT_NUMBER(BETA, "beta", NNV_POSITIVE),
     NNV_SLOT_LATE_AXIS(AXIS),
 };

@@ -2,7 +2,8 @@
 /** @file cast.c CAST. */
 #include "reference/ops/elementwise/unary.h"
 
-static const struct nnv_slot inputs[] = {{.id = 0, .name = "input", .var = NNV_T, .rank_min = 1}};
+static const struct nnv_slot inputs[] = {
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL}};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_O}};
 
 #define SIG(LEVEL, FROM, TO)                                                                                           \

@@ -185,6 +185,8 @@ static void test_sweep_has_every_code(void **state) {
         static uint8_t seen[65536];
         size_t want = 0, got = 0;
         memset(seen, 0, sizeof seen);
+        if (w.op->sigs[w.sig].type[NNV_T] == ANEURALNETWORKS_TENSOR_FLOAT32)
+            continue; /* not every code: test_sweep.c */
         for (w.index = 0; w.index < nnv_single_sweep_cases(w.op, w.sig); w.index++) {
             struct nnv_spec *s = build(&w, arena);
             bool half = w.op->sigs[w.sig].type[NNV_T] == ANEURALNETWORKS_TENSOR_FLOAT16;

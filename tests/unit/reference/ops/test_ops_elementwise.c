@@ -455,14 +455,52 @@ static void rank(void **state) {
     use_free(u);
 }
 
+/* Denormals may be taken for 0, and a product of x and 6 may overflow: what depends on it is not compared. */
+static void test_flushed_and_overflown(void **state) {
+    (void)state;
+    static const int32_t codes[] = {ANEURALNETWORKS_MUL, ANEURALNETWORKS_DIV, ANEURALNETWORKS_PRELU};
+    static const double divisor[] = {0x1p100, 0x1p-100, -0x1p100};
+    for (int i = 0; i < 3; i++) {
+        const double x[] = {i == 2 ? -0x1p-140 : 0x1p-140, i == 2 ? -0x1p-20 : 0x1p-20}, y[] = {divisor[i], divisor[i]};
+        struct use *u = use_new(codes[i]);
+        add_in(u, D(2), &(struct side){.type = F32, .v = x});
+        add_in(u, D(2), &(struct side){.type = F32, .v = y});
+        if (i < 2) use_scalar(u, INT, 0);
+        use_out(u, F32);
+        (void)use_spread(u, 0);
+        assert_true(isnan(u->results[0].spread[0]) && !isnan(u->results[0].spread[1]));
+        use_free(u);
+    }
+    const double x[] = {0x1p126, 0x1p120};
+    struct use *u = use_new(ANEURALNETWORKS_HARD_SWISH);
+    add_in(u, D(2), &(struct side){.type = F32, .v = x});
+    use_out(u, F32);
+    (void)use_spread(u, 0);
+    assert_true(isnan(u->results[0].spread[0]) && !isnan(u->results[0].spread[1]));
+    use_free(u);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(subtraction), cmocka_unit_test(division),     cmocka_unit_test(signs),
-        cmocka_unit_test(functions),   cmocka_unit_test(rsqrt_quant8), cmocka_unit_test(elu),
-        cmocka_unit_test(hard_swish),  cmocka_unit_test(extrema),      cmocka_unit_test(prelu),
-        cmocka_unit_test(power),       cmocka_unit_test(comparisons),  cmocka_unit_test(comparison_near),
-        cmocka_unit_test(logic),       cmocka_unit_test(selection),    cmocka_unit_test(quantize),
-        cmocka_unit_test(cast),        cmocka_unit_test(fill),         cmocka_unit_test(rank),
+        cmocka_unit_test(test_flushed_and_overflown),
+        cmocka_unit_test(subtraction),
+        cmocka_unit_test(division),
+        cmocka_unit_test(signs),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(rsqrt_quant8),
+        cmocka_unit_test(elu),
+        cmocka_unit_test(hard_swish),
+        cmocka_unit_test(extrema),
+        cmocka_unit_test(prelu),
+        cmocka_unit_test(power),
+        cmocka_unit_test(comparisons),
+        cmocka_unit_test(comparison_near),
+        cmocka_unit_test(logic),
+        cmocka_unit_test(selection),
+        cmocka_unit_test(quantize),
+        cmocka_unit_test(cast),
+        cmocka_unit_test(fill),
+        cmocka_unit_test(rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
