@@ -5,6 +5,7 @@
 
 #include "reference/eval/kernel.h"
 #include "reference/model/sample.h"
+#include "reference/ops/factors.h"
 
 /** The only output of most operations: "output", of type T and any rank. */
 extern const struct nnv_slot nnv_output[1];

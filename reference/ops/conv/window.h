@@ -6,6 +6,7 @@
 
 #include "reference/eval/kernel.h"
 #include "reference/model/sample.h"
+#include "reference/ops/factors.h"
 
 /** Ids of the scalars of one dimension; -1: the operation has none. */
 struct nnv_window_ids {
@@ -76,20 +77,7 @@ enum {
          .pair = true,                                                                                                 \
          NNV_VALUES(NNV_PAIR(1, 1), NNV_PAIR(2, 2), NNV_PAIR(3, 3), NNV_PAIR(1, 2), NNV_PAIR(2, 1), NNV_PAIR(4, 4)),   \
          NNV_SIZES(NNV_PAIR(5, 5), NNV_PAIR(7, 7), NNV_PAIR(8, 8), NNV_PAIR(2, 4))},                                   \
-        {.name = "padding", NNV_WORDS("same", "valid", "none", "equal", "unequal")},                                   \
-        {.name = "image",                                                                                              \
-         .pair = true,                                                                                                 \
-         NNV_VALUES(NNV_PAIR(8, 8), NNV_PAIR(7, 7), NNV_PAIR(5, 9), NNV_PAIR(10, 6), NNV_PAIR(13, 13), NNV_PAIR(1, 1), \
-                    NNV_PAIR(4, 15)),                                                                                  \
-         NNV_SIZES(NNV_PAIR(16, 16), NNV_PAIR(17, 17), NNV_PAIR(33, 33), NNV_PAIR(64, 64), NNV_PAIR(65, 65),           \
-                   NNV_PAIR(1, 127), NNV_PAIR(129, 1), NNV_PAIR(2, 257), NNV_PAIR(1025, 1)),                           \
-         .large = NNV_PAIR(170, 129),                                                                                  \
-         .huge = NNV_PAIR(1182, 1183)},                                                                                \
-        {.name = "channels",                                                                                           \
-         NNV_VALUES(3, 1, 4, 8, 5, 16),                                                                                \
-         NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1024, 1025)},          \
-        {.name = "batch", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8, 9, 17)}, {.name = "layout", NNV_WORDS("nhwc", "nchw")}, \
-    {                                                                                                                  \
+        {.name = "padding", NNV_WORDS("same", "valid", "none", "equal", "unequal")}, NNV_IMAGE_FACTORS, {              \
         .name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")                                              \
     }
 /** Dilations of convolutions that have them. */

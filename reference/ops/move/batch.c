@@ -128,6 +128,17 @@ static void eval(struct nnv_kernel *k, bool to_batch) {
     }
 }
 
+enum { ROW_BLOCK = NNV_IMAGE_OWN, ROW_PADDING };
+#define FACTORS                                                                                                        \
+    NNV_IMAGE_FACTORS, {                                                                                               \
+        .name = "block", .pair = true,                                                                                 \
+        NNV_VALUES(NNV_PAIR(2, 2), NNV_PAIR(1, 1), NNV_PAIR(3, 3), NNV_PAIR(4, 4), NNV_PAIR(2, 3), NNV_PAIR(1, 2),     \
+                   NNV_PAIR(4, 1))                                                                                     \
+    }
+static const struct nnv_factor to_space_factors[] = {FACTORS};
+static const struct nnv_factor to_batch_factors[] = {
+    FACTORS, {.name = "padding", NNV_WORDS("none", "equal", "head", "tail", "unequal")}};
+
 static void sample(struct nnv_sample *s, bool to_batch) {
     static const int32_t blocks[][2] = {{2, 3}, {3, 2}, {2, 2}, {1, 3}, {4, 1}, {1, 1}};
     static const int32_t pads[][4] = {{1, 0, 0, 2}, {0, 1, 3, 0}, {2, 1, 1, 1}, {0, 0, 0, 0}};
@@ -135,8 +146,22 @@ static void sample(struct nnv_sample *s, bool to_batch) {
     bool nchw = nnv_sample_is(s, "nchw");
     uint32_t n = nnv_sample_dim(s, 2, 3), c = nnv_sample_dim(s, 1, 5), h = nnv_sample_dim(s, 2, 4);
     uint32_t w = h + nnv_sample_dim(s, 1, 3), dims[4], two[] = {2, 2};
-    int32_t cells[4];
+    int32_t cells[4], row_block[2];
     for (int i = 0; i < 4; i++) cells[i] = pads[s->index % 4][i];
+    if (s->row) { /* the spatial image is the row's, as far as it divides */
+        static const int32_t row_pads[][4] = {{0, 0, 0, 0}, {1, 1, 1, 1}, {2, 0, 2, 0}, {0, 1, 0, 1}, {1, 2, 0, 3}};
+        const struct nnv_row_image g = nnv_row_image(s, 0);
+        const int32_t pair = nnv_sample_value(s, ROW_BLOCK);
+        row_block[0] = nnv_pair_height(pair);
+        row_block[1] = nnv_pair_width(pair);
+        block = row_block;
+        n = g.n;
+        c = g.c;
+        h = (g.h + (uint32_t)block[0] - 1) / (uint32_t)block[0];
+        w = (g.w + (uint32_t)block[1] - 1) / (uint32_t)block[1];
+        nchw = g.nchw;
+        for (int i = 0; to_batch && i < 4; i++) cells[i] = row_pads[nnv_sample_value(s, ROW_PADDING)][i];
+    }
     if (to_batch) { /* the padded extents are multiples of the block */
         h *= (uint32_t)block[0];
         w *= (uint32_t)block[1];
@@ -148,7 +173,7 @@ static void sample(struct nnv_sample *s, bool to_batch) {
         nnv_sample_image(dims, n * (uint32_t)(block[0] * block[1]), h, w, c, nchw);
     nnv_sample_tensor(s, X, 4, dims);
     nnv_sample_ints(s, BLOCK, 2, block);
-    if (!nnv_sample_is(s, "plain")) nnv_sample_scalar(s, NCHW, nchw);
+    if (s->row ? nchw || s->index % 2 : !nnv_sample_is(s, "plain")) nnv_sample_scalar(s, NCHW, nchw);
 }
 
 static const char *const variants[] = {"plain", "nhwc", "nchw", NULL};
@@ -164,12 +189,19 @@ static int to_batch_level(const struct nnv_call *c) { return nnv_shifted_zero(c)
     }                                                                                                                  \
     static void sample_##WHERE(struct nnv_sample *s) { sample(s, TO_BATCH); }                                          \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),       .level = 2,                                                                          \
-        .formula = FORMULA,       NNV_OP_FORM(WHERE##_inputs, outputs),                                                \
-        NNV_OP_SIGS(sigs),        .rounding = NNV_ROUND_NONE,                                                          \
-        .linear = true,           .infer = infer_##WHERE,                                                              \
-        .eval = eval_##WHERE,     .variants = variants,                                                                \
-        .sample = sample_##WHERE, __VA_ARGS__,                                                                         \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = 2,                                                                                                    \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(WHERE##_inputs, outputs),                                                                          \
+        NNV_OP_SIGS(sigs),                                                                                             \
+        .rounding = NNV_ROUND_NONE,                                                                                    \
+        .linear = true,                                                                                                \
+        .infer = infer_##WHERE,                                                                                        \
+        .eval = eval_##WHERE,                                                                                          \
+        .variants = variants,                                                                                          \
+        .sample = sample_##WHERE,                                                                                      \
+        NNV_OP_FACTORS(WHERE##_factors),                                                                               \
+        __VA_ARGS__,                                                                                                   \
     }
 
 RECORD(BATCH_TO_SPACE_ND, "y[n, i*p+u, j*q+v, c] = x[(u*q+v)*N + n, i, j, c], N batches of y, blocks p by q", to_space,

@@ -89,19 +89,31 @@ static void eval(struct nnv_kernel *k, bool to_space) {
                 }
 }
 
+enum { ROW_BLOCK = NNV_IMAGE_OWN };
+static const struct nnv_factor factors[] = {NNV_IMAGE_FACTORS, {.name = "block", NNV_VALUES(2, 1, 3, 4)}};
+
 static void sample(struct nnv_sample *s, bool to_space) {
     static const uint32_t blocks[] = {2, 3, 4, 1};
     uint32_t b = blocks[s->index % 4], dims[4];
     bool nchw = nnv_sample_is(s, "nchw");
     uint32_t n = nnv_sample_dim(s, 2, 3), h = nnv_sample_dim(s, 2, 3), w = h + nnv_sample_dim(s, 1, 2);
     uint32_t c = nnv_sample_dim(s, 1, 3);
+    if (s->row) { /* the spatial image is the row's, as far as it divides */
+        const struct nnv_row_image g = nnv_row_image(s, 0);
+        b = (uint32_t)nnv_sample_value(s, ROW_BLOCK);
+        n = g.n;
+        h = (g.h + b - 1) / b;
+        w = (g.w + b - 1) / b;
+        c = g.c;
+        nchw = g.nchw;
+    }
     if (to_space)
         nnv_sample_image(dims, n, h, w, c * b * b, nchw);
     else
         nnv_sample_image(dims, n, h * b, w * b, c, nchw);
     nnv_sample_tensor(s, X, 4, dims);
     nnv_sample_scalar(s, SIZE, b);
-    if (!nnv_sample_is(s, "plain")) nnv_sample_scalar(s, NCHW, nchw);
+    if (s->row ? nchw || s->index % 2 : !nnv_sample_is(s, "plain")) nnv_sample_scalar(s, NCHW, nchw);
 }
 
 #define RECORD(NAME, FORMULA, TO_SPACE)                                                                                \
@@ -120,7 +132,7 @@ static void sample(struct nnv_sample *s, bool to_space) {
         NNV_OP_SIGS(sigs),       .rounding = NNV_ROUND_NONE,                                                           \
         .linear = true,          .infer = infer_##NAME,                                                                \
         .eval = eval_##NAME,     .variants = variants,                                                                 \
-        .sample = sample_##NAME,                                                                                       \
+        .sample = sample_##NAME, NNV_OP_FACTORS(factors),                                                              \
     }
 
 RECORD(DEPTH_TO_SPACE, "y[n, h*b+p, w*b+q, c] = x[n, h, w, (p*b+q)*(C/b^2) + c], 0 <= p,q < b", true);

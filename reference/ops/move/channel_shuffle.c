@@ -32,9 +32,27 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_GROUPS };
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_FACTORS, NNV_SIGNED_AXIS_FACTOR, {.name = "groups", NNV_VALUES(2, 1, 3, 4, 8), NNV_SIZES(16, 17, 64)}};
+
+/* The axis grows until it divides, into two at least. */
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), groups = (uint32_t)nnv_sample_value(s, ROW_GROUPS);
+    uint32_t *n = &dims[nnv_row_place(s, ROW_AXIS, rank)];
+    *n = groups * (*n > 2 * groups ? (*n + groups - 1) / groups : 2);
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_scalar(s, GROUPS, groups);
+    nnv_sample_scalar(s, AXIS, nnv_row_axis(s, ROW_AXIS, rank));
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     static const uint32_t groups[] = {3, 2, 5, 4, 1, 6}, widths[] = {4, 5, 3, 2, 7, 6}; /* unequal: not its inverse */
     uint32_t rank = (uint32_t)s->variant + 1, at = (uint32_t)s->index * 3 % (2 * rank), dims[4];
     nnv_sample_dims(s, rank, 60, dims);

@@ -94,27 +94,41 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_COUNT, ROW_EXTENTS, ROW_SCALES };
+static const struct nnv_factor factors[] = {NNV_SHAPE_FACTORS,
+                                            NNV_AXIS_FACTOR,
+                                            {.name = "count", NNV_VALUES(2, 1, 3, 4, 8)},
+                                            {.name = "extents", NNV_WORDS("equal", "unequal")},
+                                            {.name = "scales", NNV_WORDS("equal", "first", "unequal")}};
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "same_scale", NULL};
 
 static void sample(struct nnv_sample *s) {
+    enum { EQUAL, FIRST };
     static const uint32_t counts[] = {2, 3, 5, 1, 4, 8, 6, 7};
-    static const float factors[] = {1, 1.75f, 0.5f, 1.0009765625f, 3, 0.8125f, 2, 0.375f};
-    bool same = nnv_sample_is(s, "same");
-    uint32_t rank = same ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1;
-    uint32_t axis = (uint32_t)s->index % rank, n = counts[s->index % 8], dims[4];
+    static const float ratios[] = {1, 1.75f, 0.5f, 1.0009765625f, 3, 0.8125f, 2, 0.375f};
+    bool same = s->row ? nnv_sample_value(s, ROW_SCALES) == EQUAL : nnv_sample_is(s, "same");
+    bool as_first = s->row ? nnv_sample_value(s, ROW_SCALES) == FIRST : s->index % 2 == 1;
+    uint32_t rank = same ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1, dims[4];
+    if (s->row)
+        rank = nnv_sample_shape(s, dims);
+    else
+        nnv_sample_dims(s, rank, rank == 1 ? 40 : 150, dims);
+    uint32_t axis = s->row ? nnv_row_place(s, ROW_AXIS, rank) : (uint32_t)s->index % rank, extent = dims[axis];
+    uint32_t n = s->row ? (uint32_t)nnv_sample_value(s, ROW_COUNT) : counts[s->index % 8];
     bool quant = nnv_is_quant(s->sig->type[NNV_T]);
     int lowest = quant ? (int)nnv_type(s->sig->type[NNV_T])->min : 0;
-    nnv_sample_dims(s, rank, rank == 1 ? 40 : 150, dims);
     for (uint32_t i = 0; i < n; i++) {
-        dims[axis] = 1 + (dims[axis] + 2 * i) % 9;
+        if (!s->row) dims[axis] = 1 + (dims[axis] + 2 * i) % 9;
+        if (s->row && nnv_sample_value(s, ROW_EXTENTS) != EQUAL) dims[axis] = i == 0 ? extent : i;
         struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
         if (s->empty && i == (uint32_t)s->index % n) x->dims[axis] = 0;
         if (s->exact || !quant) continue;
-        x->scale = 0.0625f * (same ? 1 : factors[i]);
+        x->scale = 0.0625f * (same ? 1 : ratios[i]);
         x->zero_point = lowest + 128 + (same ? 0 : 11 * (int)i - 30);
     }
     nnv_sample_scalar(s, AXIS, axis);
-    if (same || s->index % 2 == 1) { /* else the output's scale is unlike all of the inputs' */
+    if (same || as_first) { /* else the output's scale is unlike all of the inputs' */
         s->out_scale = s->rep[0].scale;
         s->out_zero_point = s->rep[0].zero_point;
     }
@@ -131,4 +145,5 @@ const struct nnv_op nnv_op_CONCATENATION = {
     .linear = true,
     .level_of = level_of,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

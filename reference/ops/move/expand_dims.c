@@ -34,9 +34,22 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_AXIS = NNV_SHAPE_OWN };
+static const struct nnv_factor factors[] = {NNV_SHAPE_5_FACTORS, NNV_SIGNED_AXIS_FACTOR};
+
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[5], rank = nnv_sample_shape(s, dims);
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_scalar(s, AXIS, nnv_row_axis(s, ROW_AXIS, rank + 1));
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     uint32_t rank = (uint32_t)s->variant + 1, n = rank + 1, dims[5];
     nnv_sample_dims(s, rank, 400, dims);
     nnv_sample_tensor(s, X, rank, dims);

@@ -42,6 +42,8 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static const struct nnv_factor factors[] = {NNV_SHAPE_5_FACTORS};
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
@@ -49,7 +51,10 @@ static void sample(struct nnv_sample *s) {
     uint32_t rank = (uint32_t)s->variant + 1, dims[5];
     int32_t ints[5];
     double value = values[s->index % 5];
-    nnv_sample_dims(s, rank, 300, dims);
+    if (s->row)
+        rank = nnv_sample_shape(s, dims);
+    else
+        nnv_sample_dims(s, rank, 300, dims);
     for (uint32_t i = 0; i < rank; i++) ints[i] = (int32_t)dims[i];
     nnv_sample_ints(s, DIMS, rank, ints);
     nnv_sample_scalar(s, VALUE, s->sig->type[NNV_S] == ANEURALNETWORKS_INT32 ? floor(value * 100003) : value);
@@ -63,4 +68,5 @@ const struct nnv_op nnv_op_FILL = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

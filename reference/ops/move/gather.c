@@ -46,9 +46,41 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 /* "indices2", "indices3": indices of more than one dimension. */
+enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_RANK, ROW_COUNT, ROW_ORDER };
+static const struct nnv_factor factors[] = {NNV_SHAPE_5_FACTORS,
+                                            NNV_SIGNED_AXIS_FACTOR,
+                                            {.name = "indices", NNV_VALUES(1, 2, 3)},
+                                            {.name = "count", NNV_WORDS("equal", "few", "more")},
+                                            {.name = "order", NNV_WORDS("any", "rising", "falling", "same")}};
+
+/* Index i of n into an axis of that extent. */
+static int32_t row_index(struct nnv_sample *s, uint32_t i, uint32_t n, uint32_t extent) {
+    enum { ANY, RISING, FALLING, EQUAL };
+    const int32_t order = nnv_sample_value(s, ROW_ORDER), last = (int32_t)extent - 1;
+    const int32_t at = (int32_t)((uint64_t)i * extent / n);
+    return order == RISING ? at : order == FALLING ? last - at : order == EQUAL ? last : nnv_sample_int(s, 0, last);
+}
+
+static void row_sample(struct nnv_sample *s) {
+    enum { AS_MANY, FEW, MORE };
+    uint32_t dims[5], rank = nnv_sample_shape(s, dims), extent = dims[nnv_row_place(s, ROW_AXIS, rank)];
+    const int32_t count = nnv_sample_value(s, ROW_COUNT);
+    const uint32_t of = (uint32_t)nnv_sample_value(s, ROW_RANK), n = of == 1 ? 1 : of == 2 ? 2 : 4;
+    uint32_t shape[3] = {count == AS_MANY ? extent : count == FEW ? (extent + 2) / 3 : extent + 2, 2, 2};
+    int32_t *indices = NNV_NEW(s->arena, int32_t, (size_t)shape[0] * n);
+    for (uint32_t i = 0; indices && i < shape[0] * n; i++) indices[i] = row_index(s, i, shape[0] * n, extent);
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_scalar(s, AXIS, nnv_row_axis(s, ROW_AXIS, rank));
+    nnv_sample_tensor(s, INDICES, of, shape)->ints = indices;
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "indices2", "indices3", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     bool two = nnv_sample_is(s, "indices2"), three = nnv_sample_is(s, "indices3");
     uint32_t rank = two || three                ? 1 + (uint32_t)s->index % 3
                     : nnv_sample_is(s, "rank5") ? 5

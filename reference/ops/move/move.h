@@ -26,7 +26,8 @@
             NNV_SIG(LEVEL, QUANT8_ASYMM_SIGNED)                                                                        \
     }
 
-/** The record of the file's inputs, outputs, sigs, infer, eval, variants and sample; then .level and what else it has.
+/** The record of the file's inputs, outputs, sigs, infer, eval, variants, sample and factors; then .level and what else
+ * it has.
  */
 #define NNV_MOVE_RECORD(NAME, FORMULA, ...)                                                                            \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
@@ -40,6 +41,7 @@
         .eval = eval,                                                                                                  \
         .variants = variants,                                                                                          \
         .sample = sample,                                                                                              \
+        NNV_OP_FACTORS(factors),                                                                                       \
         __VA_ARGS__,                                                                                                   \
     }
 

@@ -60,9 +60,23 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_COUNT };
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_FACTORS, NNV_AXIS_FACTOR, {.name = "count", NNV_VALUES(2, 1, 3, 4, 8)}};
+
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims);
+    nnv_sample_scalar(s, AXIS, nnv_row_axis(s, ROW_AXIS, rank + 1));
+    for (int32_t i = 0; i < nnv_sample_value(s, ROW_COUNT); i++) nnv_sample_tensor(s, X, rank, dims);
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     static const uint32_t counts[] = {3, 2, 5, 1, 4, 8};
     uint32_t rank = (uint32_t)s->variant + 1, n = counts[s->index % 6], dims[4];
     nnv_sample_dims(s, rank, rank == 1 ? 30 : 100, dims);

@@ -48,8 +48,35 @@ static int64_t pad_index(const struct nnv_call *c, uint32_t d, uint32_t i, uint3
     return from >= 0 && from < n ? from : NNV_MOVE_FILL;
 }
 
+#define ROW_PADDING                                                                                                    \
+    NNV_SHAPE_FACTORS, NNV_ALONG_FACTOR, {                                                                             \
+        .name = "padding", NNV_WORDS("equal", "head", "tail", "unequal", "none", "wide")                               \
+    }
+enum { ROW_ALONG = NNV_SHAPE_OWN, ROW_CELLS, ROW_MODE };
+static const struct nnv_factor factors[] = {ROW_PADDING};
+static const struct nnv_factor mirror_factors[] = {ROW_PADDING, {.name = "mode", NNV_WORDS("reflect", "symmetric")}};
+
+/* The row's input and paddings, also within what there is. */
+static void row_paddings(struct nnv_sample *s, int keep) {
+    static const int32_t cells[][2] = {{1, 1}, {2, 0}, {0, 1}, {1, 3}, {0, 0}, {9, 9}};
+    uint32_t dims[NNV_MAX_RANK], rank = nnv_sample_shape(s, dims), paddings[] = {rank, 2};
+    int32_t *to = NNV_NEW(s->arena, int32_t, (size_t)2 * rank);
+    for (uint32_t d = 0; to && d < rank; d++)
+        for (uint32_t e = 0; e < 2; e++) {
+            const int32_t n = cells[nnv_sample_value(s, ROW_CELLS)][e], most = (int32_t)dims[d] - keep;
+            const bool along = nnv_row_along(s, ROW_ALONG, rank, d);
+            to[2 * d + e] = !along ? 0 : s->op->code == ANEURALNETWORKS_MIRROR_PAD && n > most ? most : n;
+        }
+    nnv_sample_tensor(s, 0, rank, dims);
+    nnv_sample_tensor(s, PADDINGS, 2, paddings)->ints = to;
+}
+
 /* Draws input and paddings: of each axis at most its extent less `keep`. */
 static void sample_paddings(struct nnv_sample *s, uint32_t rank, int keep) {
+    if (s->row) {
+        row_paddings(s, keep);
+        return;
+    }
     static const int wanted[] = {1, 3, 0, 2, 9, 0, 4}; /* 9: as many as there may be */
     uint32_t dims[NNV_MAX_RANK], paddings[] = {rank, 2};
     int32_t cells[2 * NNV_MAX_RANK];
@@ -150,7 +177,7 @@ static enum nnv_status mirror_eval(struct nnv_kernel *k, struct nnv_err *err) {
 static const char *const mirror_variants[] = {"reflect", "symmetric", NULL};
 
 static void mirror_sample(struct nnv_sample *s) {
-    bool reflect = nnv_sample_is(s, "reflect");
+    bool reflect = s->row ? nnv_sample_value(s, ROW_MODE) == REFLECT : nnv_sample_is(s, "reflect");
     sample_paddings(s, 4 - (uint32_t)s->index % 4, reflect);
     nnv_sample_scalar(s, MODE, reflect ? REFLECT : SYMMETRIC);
 }
@@ -166,10 +193,11 @@ static void mirror_sample(struct nnv_sample *s) {
     }
 
 RECORD(PAD, 2, "y = x with cells of real value 0 before and behind each axis", pad_inputs, outputs, pad,
-       .level_of = pad_level, .infer = pad_infer, .variants = rank_variants);
+       .level_of = pad_level, .infer = pad_infer, .variants = rank_variants, NNV_OP_FACTORS(factors));
 RECORD(PAD_V2, 3, "y = x with cells of a value before and behind each axis; quantised: the value is a code",
-       value_inputs, outputs, value, .check = value_check, .infer = pad_infer, .variants = rank_variants);
+       value_inputs, outputs, value, .check = value_check, .infer = pad_infer, .variants = rank_variants,
+       NNV_OP_FACTORS(factors));
 RECORD(MIRROR_PAD, 7,
        "y = x with mirrored cells before and behind each axis; mode 0: without the edge, 1: with the edge",
-       mirror_inputs, mirror_outputs, mirror, .check = mirror_check, .infer = mirror_infer,
-       .variants = mirror_variants);
+       mirror_inputs, mirror_outputs, mirror, .check = mirror_check, .infer = mirror_infer, .variants = mirror_variants,
+       NNV_OP_FACTORS(mirror_factors));

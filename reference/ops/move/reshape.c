@@ -76,18 +76,38 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 /* "wild": one extent is -1, in each place. */
+enum { ROW_TO = NNV_SHAPE_OWN, ROW_WILD };
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_FACTORS, {.name = "to", NNV_VALUES(2, 1, 3, 4)}, {.name = "wild", NNV_WORDS("none", "first", "last")}};
+
+/* The extents in the other order, dealt out to the new ones. */
+static void row_sample(struct nnv_sample *s) {
+    enum { NONE, FIRST, LAST };
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), to = (uint32_t)nnv_sample_value(s, ROW_TO);
+    const int32_t wild = nnv_sample_value(s, ROW_WILD);
+    int32_t y[4] = {1, 1, 1, 1};
+    for (uint32_t d = 0; d < rank; d++) y[d < to ? d : to - 1] *= (int32_t)dims[rank - 1 - d];
+    if (wild != NONE) y[wild == FIRST ? 0 : to - 1] = -1;
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_ints(s, SHAPE, to, y);
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "wild", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     bool wild = nnv_sample_is(s, "wild");
     uint32_t from = 4 - (uint32_t)s->index % 4, to = wild ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1;
     /* Four factors, dealt out to the extents of either shape in order. */
-    uint32_t factors[4], x[4] = {1, 1, 1, 1};
+    uint32_t parts[4], x[4] = {1, 1, 1, 1};
     int32_t y[4] = {1, 1, 1, 1};
-    nnv_sample_dims(s, 4, 700, factors);
+    nnv_sample_dims(s, 4, 700, parts);
     for (uint32_t i = 0; i < 4; i++) {
-        x[i * from / 4] *= factors[i];
-        y[i * to / 4] *= (int32_t)factors[(i + 1) % 4];
+        x[i * from / 4] *= parts[i];
+        y[i * to / 4] *= (int32_t)parts[(i + 1) % 4];
     }
     if (wild) y[(uint32_t)s->index / 4 % to] = -1;
     nnv_sample_tensor(s, X, from, x);
@@ -103,4 +123,5 @@ const struct nnv_op nnv_op_RESHAPE = {
     .rounding = NNV_ROUND_NONE,
     .linear = true,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

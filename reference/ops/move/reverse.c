@@ -28,9 +28,22 @@ static int64_t from(const struct nnv_call *c, uint32_t d, uint32_t i, uint32_t n
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) { return nnv_move_axes(k, from, 0, err); }
 
+enum { ROW_AXIS = NNV_SHAPE_OWN };
+static const struct nnv_factor factors[] = {NNV_SHAPE_RANKS(4, 1, 2, 3, 5, 8), NNV_SHAPE_EXTENTS, NNV_AXIS_FACTOR};
+
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[8], rank = nnv_sample_shape(s, dims);
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_ints(s, AXIS, 1, (int32_t[]){nnv_row_axis(s, ROW_AXIS, rank)});
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", "rank8", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     uint32_t rank = nnv_sample_is(s, "rank8") ? 8 : (uint32_t)s->variant + 1, dims[8];
     int32_t axis = (int32_t)(((uint32_t)s->index + 1) % rank);
     nnv_sample_dims(s, rank, rank == 1 ? 50 : 700, dims);

@@ -32,9 +32,41 @@ static int64_t from(const struct nnv_call *c, uint32_t d, uint32_t i, uint32_t n
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) { return nnv_move_axes(k, from, 0, err); }
 
 /* "open": sizes of -1, one an axis in turn, or all. */
+enum { ALONG = NNV_SHAPE_OWN, ROW_BEGIN, ROW_SIZE };
+static const struct nnv_factor factors[] = {NNV_SHAPE_FACTORS,
+                                            NNV_ALONG_FACTOR,
+                                            {.name = "begin", NNV_WORDS("middle", "zero", "last")},
+                                            {.name = "size", NNV_WORDS("part", "rest", "open", "one")}};
+
+/* Begin and size of an axis of n elements, as the row says. */
+static void row_piece(const struct nnv_sample *s, int32_t n, int32_t *begin, int32_t *size) {
+    enum { MIDDLE, ZERO, LAST };
+    enum { PART, REST, OPEN, ONE };
+    const int32_t from = nnv_sample_value(s, ROW_BEGIN), many = nnv_sample_value(s, ROW_SIZE);
+    *begin = from == MIDDLE ? n / 2 : from == LAST ? n - 1 : 0;
+    const int32_t rest = n - *begin;
+    *size = many == PART ? (rest + 1) / 2 : many == OPEN ? -1 : many == ONE ? 1 : rest;
+}
+
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims);
+    int32_t begin[4] = {0}, size[4];
+    for (uint32_t d = 0; d < rank; d++) {
+        size[d] = (int32_t)dims[d];
+        if (nnv_row_along(s, ALONG, rank, d)) row_piece(s, (int32_t)dims[d], &begin[d], &size[d]);
+    }
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_ints(s, BEGIN, rank, begin);
+    nnv_sample_ints(s, SIZE, rank, size);
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "open", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     bool open = nnv_sample_is(s, "open");
     uint32_t rank = open ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1, dims[4];
     int32_t begin[4], size[4];

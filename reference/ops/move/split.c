@@ -41,9 +41,28 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_COUNT };
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_FACTORS, NNV_SIGNED_AXIS_FACTOR, {.name = "count", NNV_VALUES(2, 1, 3, 4, 7)}};
+
+/* The axis grows until it divides. */
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), count = (uint32_t)nnv_sample_value(s, ROW_COUNT);
+    uint32_t *n = &dims[nnv_row_place(s, ROW_AXIS, rank)];
+    *n = (*n + count - 1) / count * count;
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_scalar(s, AXIS, nnv_row_axis(s, ROW_AXIS, rank));
+    nnv_sample_scalar(s, COUNT, count);
+    s->nout = count;
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "single", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     static const uint32_t counts[] = {3, 2, 4, 5, 7};
     bool single = nnv_sample_is(s, "single"); /* pieces of extent 1, or one piece */
     uint32_t rank = single ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1, dims[4];

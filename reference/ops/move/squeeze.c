@@ -53,9 +53,36 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 /* "some": not all axes of extent 1; "twice": one of them listed from either end. */
+enum { ROW_ONES = NNV_SHAPE_OWN, ROW_AXES };
+static const struct nnv_factor factors[] = {NNV_SHAPE_RANKS(4, 2, 3),
+                                            NNV_SHAPE_EXTENTS,
+                                            {.name = "ones", NNV_WORDS("middle", "first", "last", "all")},
+                                            {.name = "axes", NNV_WORDS("listed", "negative", "omitted")}};
+
+static void row_sample(struct nnv_sample *s) {
+    enum { MIDDLE, FIRST, LAST, ALL };
+    enum { LISTED, NEGATIVE, OMITTED };
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), n = 0;
+    const int32_t ones = nnv_sample_value(s, ROW_ONES), how = nnv_sample_value(s, ROW_AXES);
+    int32_t axes[4];
+    for (uint32_t d = 0; d < rank; d++) {
+        const bool first = d == 0, last = d == rank - 1;
+        if (ones == ALL ? !last : ones == FIRST ? first : ones == LAST ? last : !first && (!last || rank == 2)) {
+            dims[d] = 1;
+            axes[n++] = (int32_t)d - (how == NEGATIVE ? (int32_t)rank : 0);
+        }
+    }
+    nnv_sample_tensor(s, X, rank, dims);
+    if (how != OMITTED) nnv_sample_ints(s, AXES, n, axes);
+}
+
 static const char *const variants[] = {"omitted", "some", "negative", "twice", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     static const bool ones[][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}, {1, 0, 0, 1}, {1, 1, 0, 1}, {0, 1, 1, 1}};
     uint32_t dims[4], rank = (uint32_t)s->index % 5 == 4 ? 3 : (uint32_t)s->index % 7 == 5 ? 2 : 4;
     nnv_sample_dims(s, rank, 600, dims);

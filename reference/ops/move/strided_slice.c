@@ -92,6 +92,54 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* "backward": strides below 0; "masked": positions without meaning beside mask bits; "shrink": axes removed;
  * "outside": positions beyond the ends. */
+enum { ALONG = NNV_SHAPE_OWN, ROW_STRIDE, ROW_BEGIN, ROW_MASK };
+static const struct nnv_factor factors[] = {NNV_SHAPE_FACTORS,
+                                            NNV_ALONG_FACTOR,
+                                            {.name = "stride", NNV_VALUES(2, 1, 3, -1, -2)},
+                                            {.name = "begin", NNV_WORDS("inside", "last", "negative", "outside")},
+                                            {.name = "mask", NNV_WORDS("none", "begin", "end", "both", "shrink")}};
+
+/* Positions of an axis of n elements, as the row says: with a negative stride from the end on. */
+static void row_piece(const struct nnv_sample *s, int32_t n, int32_t stride, int32_t *begin, int32_t *end) {
+    enum { INSIDE, LAST, NEGATIVE, OUTSIDE };
+    const int32_t from = nnv_sample_value(s, ROW_BEGIN), head = from != LAST && n > 2 ? 1 : 0;
+    *begin = stride > 0 ? head : n - 1 - head;
+    *end = stride > 0 ? n - head : head - 1;
+    if (from == OUTSIDE) {
+        *begin = stride > 0 ? -n - 3 : n + 5;
+        *end = stride > 0 ? n + 4 : -n - 7;
+    }
+    if (from == NEGATIVE) *begin -= n;
+    if (from != OUTSIDE && (*end < 0 || (from == NEGATIVE && *end < n))) *end -= n;
+}
+
+static void row_sample(struct nnv_sample *s) {
+    enum { NONE, BEGIN_ON, END_ON, BOTH, SHRINK };
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), bits = 0;
+    int32_t begin[4] = {0}, end[4], stride[4];
+    const int32_t mask = nnv_sample_value(s, ROW_MASK);
+    for (uint32_t d = 0; d < rank; d++) {
+        end[d] = (int32_t)dims[d];
+        stride[d] = 1;
+        if (!nnv_row_along(s, ALONG, rank, d)) continue;
+        stride[d] = nnv_sample_value(s, ROW_STRIDE);
+        row_piece(s, (int32_t)dims[d], stride[d], &begin[d], &end[d]);
+        if (mask == SHRINK && (bits | 1u << d) == (1u << rank) - 1) continue; /* one axis stays */
+        bits |= 1u << d;
+        if (mask != SHRINK) continue;
+        begin[d] = (int32_t)dims[d] / 2;
+        end[d] = begin[d] + 1;
+        stride[d] = 1;
+    }
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_ints(s, BEGIN, rank, begin);
+    nnv_sample_ints(s, END, rank, end);
+    nnv_sample_ints(s, STRIDES, rank, stride);
+    nnv_sample_scalar(s, BEGIN_MASK, mask == BEGIN_ON || mask == BOTH ? bits : 0);
+    nnv_sample_scalar(s, END_MASK, mask == END_ON || mask == BOTH ? bits : 0);
+    nnv_sample_scalar(s, SHRINK_MASK, mask == SHRINK ? bits : 0);
+}
+
 static const char *const variants[] = {"forward", "backward", "masked", "shrink", "outside", NULL};
 
 /* Positions of one axis: first and last element at or beside the ends, or within. */
@@ -104,6 +152,10 @@ static void draw(struct nnv_sample *s, int32_t n, int32_t stride, int32_t *begin
 }
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     static const int32_t strides[] = {2, 1, 3, 1, 2, 4};
     uint32_t rank = 4 - (uint32_t)s->index % 4, dims[4], bits = 1 + (uint32_t)s->index * 5 % 15;
     int32_t begin[4], end[4], stride[4];

@@ -27,9 +27,26 @@ static int64_t from(const struct nnv_call *c, uint32_t d, uint32_t i, uint32_t n
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) { return nnv_move_axes(k, from, 0, err); }
 
+enum { ROW_ALONG = NNV_SHAPE_OWN, ROW_TIMES };
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_5_FACTORS, NNV_ALONG_FACTOR, {.name = "times", NNV_VALUES(2, 1, 3)}};
+
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[5], rank = nnv_sample_shape(s, dims);
+    int32_t m[5];
+    for (uint32_t d = 0; d < rank; d++)
+        m[d] = nnv_row_along(s, ROW_ALONG, rank, d) ? nnv_sample_value(s, ROW_TIMES) : 1;
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_ints(s, MULTIPLES, rank, m);
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     static const int32_t multiples[] = {2, 3, 1, 4, 2, 1, 3};
     uint32_t rank = (uint32_t)s->variant + 1, dims[5];
     int32_t m[5];

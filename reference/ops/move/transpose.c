@@ -61,9 +61,37 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_PERM = NNV_SHAPE_OWN };
+/* Permutations by their place in the order of the alphabet, modulo their number for a rank; -1: omitted, if it can. */
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_FACTORS,
+    {.name = "permutation",
+     NNV_VALUES(4, 3, 1, 0, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, -1)}};
+
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), left = 0, among = 1;
+    int32_t perm[4], rest[4] = {0, 1, 2, 3}, place = nnv_sample_value(s, ROW_PERM);
+    nnv_sample_tensor(s, X, rank, dims);
+    if (place < 0 && rank == 2) return;
+    for (uint32_t i = 2; i <= rank; i++) among *= i;
+    left = (place < 0 ? 1 : (uint32_t)place) % among;
+    for (uint32_t d = 0; d < rank; d++) {
+        among /= rank - d;
+        const uint32_t at = left / among;
+        left %= among;
+        perm[d] = rest[at];
+        for (uint32_t i = at; i + 1 < rank - d; i++) rest[i] = rest[i + 1];
+    }
+    nnv_sample_ints(s, PERM, rank, perm);
+}
+
 static const char *const variants[] = {"omitted", "rank1", "rank2", "rank3", "rank4", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     /* First those that are not their own inverse. */
     static const int32_t of_2[2][2] = {{1, 0}, {0, 1}};
     static const int32_t of_3[5][3] = {{1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
