@@ -104,7 +104,46 @@ static const char *const variants[] = {"rank2",      "rank3",    "rank4",     "r
                                        "rank4_x_y",  "rank2_y",  "rank3_x_y", "rank4_x", "large",
                                        "constant_y", "vector_x", NULL};
 
+enum { ROW_RANK, ROW_BATCH, ROW_ROWS, ROW_DEPTH, ROW_COLUMNS, ROW_ADJOINTS, ROW_Y };
+static const struct nnv_factor factors[] = {
+    {.name = "rank", NNV_VALUES(3, 2, 4)},
+    {.name = "batch", NNV_VALUES(2, 1, 3)},
+    {.name = "rows", NNV_VALUES(8, 1, 5, 16), NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 129, 257), .large = 257},
+    {.name = "depth",
+     NNV_VALUES(8, 1, 5, 16),
+     NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 512, 513, 1024, 1025, 4097),
+     .huge = 4097},
+    {.name = "columns",
+     NNV_VALUES(8, 1, 5, 16),
+     NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 513, 1025),
+     .large = 129,
+     .huge = 513},
+    {.name = "adjoint", NNV_WORDS("no", "y", "x", "both")},
+    {.name = "y", NNV_WORDS("input", "constant")}};
+
+static void row_sample(struct nnv_sample *s) {
+    enum { NO, OF_Y, OF_X, BOTH };
+    const uint32_t rank = (uint32_t)nnv_sample_value(s, ROW_RANK), batch = (uint32_t)nnv_sample_value(s, ROW_BATCH);
+    const uint32_t m = (uint32_t)nnv_sample_value(s, ROW_ROWS), n = (uint32_t)nnv_sample_value(s, ROW_COLUMNS);
+    const uint32_t depth = (uint32_t)nnv_sample_value(s, ROW_DEPTH);
+    const int32_t adjoint = nnv_sample_value(s, ROW_ADJOINTS);
+    const bool adj_x = adjoint == OF_X || adjoint == BOTH, adj_y = adjoint == OF_Y || adjoint == BOTH;
+    uint32_t x[4] = {batch, 2}, y[4] = {batch, 2};
+    x[rank - 2] = adj_x ? depth : m;
+    x[rank - 1] = adj_x ? m : depth;
+    y[rank - 2] = adj_y ? n : depth;
+    y[rank - 1] = adj_y ? depth : n;
+    nnv_sample_tensor(s, X, rank, x);
+    nnv_sample_tensor(s, Y, rank, y)->constant = nnv_sample_value(s, ROW_Y);
+    nnv_sample_scalar(s, ADJ_X, adj_x);
+    nnv_sample_scalar(s, ADJ_Y, adj_y);
+}
+
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     bool large = nnv_sample_is(s, "large"), adj_x = nnv_sample_is(s, "x"), adj_y = nnv_sample_is(s, "y");
     if (large) adj_x = s->index % 2, adj_y = s->index / 2 % 2;
     uint32_t rank = nnv_sample_is(s, "rank2") ? 2 : nnv_sample_is(s, "rank4") ? 4 : 3, x[4] = {2, 3}, y[4] = {2, 3};
@@ -132,4 +171,5 @@ const struct nnv_op nnv_op_BATCH_MATMUL = {
     .rounding = NNV_ROUND_LINEAR,
     .linear = true,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

@@ -70,6 +70,23 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 static const char *const variants[] = {"rank2", "rank3", "rank4", "flatten", "vector", "wide",
                                        "large", "relu",  "relu1", "relu6",   "inputs", NULL};
 
+enum { ROW_RANK, ROW_BATCH, ROW_SIZE, ROW_UNITS, ROW_ACTIVATION, ROW_WEIGHTS };
+static const struct nnv_factor factors[] = {
+    {.name = "rank", NNV_VALUES(2, 3, 4)},
+    {.name = "batch", NNV_VALUES(1, 2, 4, 5), NNV_SIZES(8, 9, 16, 17, 33, 64, 65, 129), .large = 130},
+    {.name = "size",
+     NNV_VALUES(16, 1, 3, 8, 24),
+     NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 4096,
+               4097),
+     .huge = 4097},
+    {.name = "units",
+     NNV_VALUES(8, 1, 3, 16, 24),
+     NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 512, 513, 1000, 1001, 1024, 1025, 4097),
+     .large = 513,
+     .huge = 1025},
+    {.name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")},
+    {.name = "weights", NNV_WORDS("constant", "input")}};
+
 /*
  * Dims of an input with batch * size elements. flatten: the batch that the weights make of it is not its first
  * extent, because the size spans only part of the rest.
@@ -77,6 +94,7 @@ static const char *const variants[] = {"rank2", "rank3", "rank4", "flatten", "ve
 static uint32_t draw_input(struct nnv_sample *s, uint32_t batch, uint32_t size, uint32_t *dims) {
     uint32_t split = size % 3 == 0 ? 3 : size % 2 == 0 ? 2 : 1;
     uint32_t rank = nnv_sample_is(s, "rank3") ? 3 : nnv_sample_is(s, "rank4") || nnv_sample_is(s, "flatten") ? 4 : 2;
+    if (s->row) rank = (uint32_t)nnv_sample_value(s, ROW_RANK);
     dims[0] = batch;
     if (rank == 3) dims[1] = split, dims[2] = size / split;
     if (rank == 4) dims[1] = split, dims[2] = 1, dims[3] = size / split;
@@ -91,6 +109,11 @@ static void sample(struct nnv_sample *s) {
     uint32_t units = large ? nnv_sample_dim(s, 100, 260) : nnv_sample_dim(s, 5, 65);
     uint32_t size = wide ? nnv_sample_dim(s, 200, 400) : large ? nnv_sample_dim(s, 30, 70) : nnv_sample_dim(s, 3, 33);
     if (deep || nnv_sample_is(s, "rank4") || nnv_sample_is(s, "flatten")) size = size / 6 * 6 + 6;
+    if (s->row) {
+        batch = (uint32_t)nnv_sample_value(s, ROW_BATCH);
+        units = (uint32_t)nnv_sample_value(s, ROW_UNITS);
+        size = (uint32_t)nnv_sample_value(s, ROW_SIZE);
+    }
     if (s->empty) batch = 0;
     uint32_t rank = draw_input(s, batch, size, dims);
     int act = nnv_fuse_drawn(s);
@@ -99,7 +122,7 @@ static void sample(struct nnv_sample *s) {
     x->lo = -x->hi;
     struct nnv_sample_arg *w = nnv_sample_tensor(s, WEIGHTS, 2, (uint32_t[]){units, size});
     struct nnv_sample_arg *b = nnv_sample_tensor(s, BIAS, 1, &units);
-    w->input = b->input = nnv_sample_is(s, "inputs");
+    w->input = b->input = s->row ? nnv_sample_value(s, ROW_WEIGHTS) : nnv_sample_is(s, "inputs");
     b->hi = act == ANEURALNETWORKS_FUSED_RELU1 ? 1 : 3;
     b->lo = -b->hi;
     nnv_sample_scalar(s, ACT, act);
@@ -116,4 +139,5 @@ const struct nnv_op nnv_op_FULLY_CONNECTED = {
     .linear = true,
     .level_of = nnv_linear_level,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

@@ -56,6 +56,8 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static const struct nnv_factor factors[] = {NNV_IMAGE_FACTORS};
+
 static const char *const variants[] = {"nhwc", "nchw", "large", NULL};
 
 /* Not around 0, so that the mean matters; numbers that are exact in float16. */
@@ -63,7 +65,13 @@ static void sample(struct nnv_sample *s) {
     static const double gammas[] = {1.5, -0.75, 2, 0.5}, betas[] = {-1.25, 0.5, 3}, eps[] = {0.125, 0.0078125, 1};
     bool large = nnv_sample_is(s, "large"), nchw = nnv_sample_is(s, "nchw") || (large && s->index % 2);
     uint32_t dims[4], h = nnv_sample_dim(s, 3, large ? 17 : 5), w = nnv_sample_dim(s, 4, large ? 15 : 7);
-    nnv_sample_image(dims, 2 + (uint32_t)s->index % 2, h, w + (h == w), nnv_sample_dim(s, 3, 9), nchw);
+    uint32_t n = 2 + (uint32_t)s->index % 2, c = nnv_sample_dim(s, 3, 9);
+    if (h == w) w++;
+    if (s->row) {
+        const struct nnv_row_image g = nnv_row_image(s, 0);
+        n = g.n, h = g.h, w = g.w, c = g.c, nchw = g.nchw;
+    }
+    nnv_sample_image(dims, n, h, w, c, nchw);
     struct nnv_sample_arg *x = nnv_sample_tensor(s, X, 4, dims);
     x->lo = -2;
     x->hi = 6;
@@ -83,5 +91,6 @@ const struct nnv_op nnv_op_INSTANCE_NORMALIZATION = {
     .infer = nnv_same_shape_infer,
     .eval = eval,
     .variants = variants,
+    NNV_OP_FACTORS(factors),
     .sample = sample,
 };

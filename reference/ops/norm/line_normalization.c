@@ -12,13 +12,25 @@ static int level_of(const struct nnv_call *c) {
 
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "axis", NULL};
 
+enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_RADIUS, ROW_BETA };
+static const struct nnv_factor l2_factors[] = {NNV_SHAPE_FACTORS, NNV_LATE_AXIS_FACTOR};
+static const struct nnv_factor lrn_factors[] = {NNV_SHAPE_FACTORS,
+                                                NNV_LATE_AXIS_FACTOR,
+                                                {.name = "radius", NNV_VALUES(2, 0, 1, 5, 30)},
+                                                {.name = "beta", NNV_WORDS("0.75", "0.5", "1", "1.5")}};
+
 /* Sets the input and, for "axis", the axis: all axes of all ranks from either end, one an index. */
 static void sample_x(struct nnv_sample *s, int axis) {
-    bool with_axis = nnv_sample_is(s, "axis");
+    bool with_axis = s->row ? !nnv_row_axis_absent(s, ROW_AXIS) : nnv_sample_is(s, "axis");
     uint32_t dims[4], rank = (uint32_t)s->variant + 1;
     int at = -1;
-    if (with_axis) nnv_sample_axis(s->index, &rank, &at);
-    nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    if (s->row) {
+        rank = nnv_sample_shape(s, dims);
+        at = nnv_row_axis(s, ROW_AXIS, rank);
+    } else {
+        if (with_axis) nnv_sample_axis(s->index, &rank, &at);
+        nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    }
     nnv_sample_tensor(s, X, rank, dims);
     if (with_axis) nnv_sample_scalar(s, axis, at);
 }
@@ -139,10 +151,10 @@ static void lrn_sample(struct nnv_sample *s) {
     static const int radii[] = {1, 2, 0, 5, 30};
     static const double biases[] = {1, 0.5, 2}, alphas[] = {0.25, 1, 0.0625}, betas[] = {0.75, 0.5, 1, 1.5};
     sample_x(s, LRN_AXIS);
-    nnv_sample_scalar(s, RADIUS, radii[s->index % 5]);
+    nnv_sample_scalar(s, RADIUS, s->row ? nnv_sample_value(s, ROW_RADIUS) : radii[s->index % 5]);
     nnv_sample_scalar(s, BIAS, biases[s->index % 3]);
     nnv_sample_scalar(s, ALPHA, alphas[s->index % 3]);
-    nnv_sample_scalar(s, BETA, betas[s->index % 4]);
+    nnv_sample_scalar(s, BETA, betas[s->row ? nnv_sample_value(s, ROW_BETA) : s->index % 4]);
 }
 
 #define RECORD(NAME, KIND, OUTPUTS, FORMULA)                                                                           \
@@ -152,7 +164,7 @@ static void lrn_sample(struct nnv_sample *s) {
         NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_TABLE,                                                         \
         .level_of = level_of,     .infer = nnv_same_shape_infer,                                                       \
         .eval = KIND##_eval,      .variants = variants,                                                                \
-        .sample = KIND##_sample,                                                                                       \
+        .sample = KIND##_sample,  NNV_OP_FACTORS(KIND##_factors),                                                      \
     }
 
 RECORD(L2_NORMALIZATION, l2, l2_outputs, "y[i] = x[i] / sqrt(sum over j of x[j]^2), along axis; 0 where all are 0");

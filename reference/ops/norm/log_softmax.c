@@ -44,6 +44,10 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_BETA };
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_5_FACTORS, NNV_SIGNED_AXIS_FACTOR, {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
+
 static const char *const variants[] = {"axis", "rank5", "large", NULL};
 
 static void sample(struct nnv_sample *s) {
@@ -55,14 +59,19 @@ static void sample(struct nnv_sample *s) {
         rank = 5;
         axis = s->index % 10 - 5;
     }
-    nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    if (s->row) {
+        rank = nnv_sample_shape(s, dims);
+        axis = nnv_row_axis(s, ROW_AXIS, rank);
+    } else {
+        nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    }
     int at = nnv_axis(axis, rank);
     if (dims[at] == 1) dims[at] = 3; /* else all results are 0 */
     struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
     bool large = nnv_sample_is(s, "large"); /* e^x overflows where the maximum is not subtracted */
     x->lo = large ? 90 : -4;
     x->hi = large ? 96 : 4;
-    nnv_sample_scalar(s, BETA, betas[s->index % 5]);
+    nnv_sample_scalar(s, BETA, betas[s->row ? nnv_sample_value(s, ROW_BETA) : s->index % 5]);
     nnv_sample_scalar(s, AXIS, axis);
 }
 
@@ -76,5 +85,6 @@ const struct nnv_op nnv_op_LOG_SOFTMAX = {
     .infer = nnv_same_shape_infer,
     .eval = eval,
     .variants = variants,
+    NNV_OP_FACTORS(factors),
     .sample = sample,
 };

@@ -55,22 +55,32 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_BETA };
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_FACTORS, NNV_LATE_AXIS_FACTOR, {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "axis", "large", NULL};
 
 static void sample(struct nnv_sample *s) {
     static const double betas[] = {0.75, 2, 0.25, 1.5, 1}; /* exact in float16 */
-    bool axis = nnv_sample_is(s, "axis"), large = nnv_sample_is(s, "large");
+    bool axis = s->row ? !nnv_row_axis_absent(s, ROW_AXIS) : nnv_sample_is(s, "axis");
+    bool large = nnv_sample_is(s, "large");
     int at = -1;
     uint32_t rank = large ? 2 : (uint32_t)s->variant + 1, dims[4];
-    if (axis) nnv_sample_axis(s->index, &rank, &at);
-    nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    if (s->row) {
+        rank = nnv_sample_shape(s, dims);
+        at = nnv_row_axis(s, ROW_AXIS, rank);
+    } else {
+        if (axis) nnv_sample_axis(s->index, &rank, &at);
+        nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    }
     if (s->empty) dims[0] = 0;
     struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
     if (large) { /* e^x overflows where the maximum is not subtracted */
         x->lo = 90;
         x->hi = 96;
     }
-    nnv_sample_scalar(s, BETA, betas[s->index % 5]);
+    nnv_sample_scalar(s, BETA, betas[s->row ? nnv_sample_value(s, ROW_BETA) : s->index % 5]);
     if (axis) nnv_sample_scalar(s, AXIS, at);
 }
 
@@ -86,5 +96,6 @@ const struct nnv_op nnv_op_SOFTMAX = {
     .infer = nnv_same_shape_infer,
     .eval = eval,
     .variants = variants,
+    NNV_OP_FACTORS(factors),
     .sample = sample,
 };

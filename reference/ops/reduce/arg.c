@@ -62,6 +62,9 @@ static void eval(struct nnv_kernel *k, double sign) {
 
 /* ------------------------------------------------------------------ samples */
 
+enum { ROW_AXIS = NNV_SHAPE_OWN };
+static const struct nnv_factor factors[] = {NNV_SHAPE_5_FACTORS, NNV_SIGNED_AXIS_FACTOR};
+
 static const char *const variants[] = {"axis", "rank1", "rank3", "rank5", "long", NULL};
 
 static void sample(struct nnv_sample *s) {
@@ -74,7 +77,12 @@ static void sample(struct nnv_sample *s) {
         rank = r;
         axis = s->index % (int)(2 * r) - (int)r;
     }
-    nnv_sample_dims(s, rank, 400, dims);
+    if (s->row) {
+        rank = nnv_sample_shape(s, dims);
+        axis = nnv_row_axis(s, ROW_AXIS, rank);
+    } else {
+        nnv_sample_dims(s, rank, 400, dims);
+    }
     if (nnv_sample_is(s, "long")) {
         rank = 2;
         axis = s->index % 2 ? 0 : -1;
@@ -105,6 +113,7 @@ static void sample(struct nnv_sample *s) {
         .infer = infer,                                                                                                \
         .eval = eval_##WHICH,                                                                                          \
         .variants = variants,                                                                                          \
+        NNV_OP_FACTORS(factors),                                                                                       \
         .sample = sample,                                                                                              \
     }
 

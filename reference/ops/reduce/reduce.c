@@ -164,6 +164,31 @@ static enum nnv_status eval_mean(struct nnv_kernel *k, struct nnv_err *err) {
 static const char *const variants[] = {"axis",  "axis_keep",  "several", "several_keep", "all", "all_keep",
                                        "twice", "twice_keep", NULL};
 
+enum { ROW_AXES = NNV_SHAPE_OWN, ROW_KEEP };
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_FACTORS,
+    {.name = "axes", NNV_WORDS("1,2", "last", "first", "-1", "-2", "all", "-all", "outer", "inner", "ends")},
+    {.name = "keep", NNV_WORDS("no", "yes")}};
+
+/* Writes the row's axes of a tensor of that rank; returns their number. */
+static uint32_t row_axes(const struct nnv_sample *s, int32_t rank, int32_t axes[4]) {
+    enum { SPATIAL, LAST, FIRST, MINUS_1, MINUS_2, ALL, ALL_NEGATIVE, OUTER, INNER, ENDS };
+    const int32_t word = nnv_sample_value(s, ROW_AXES);
+    uint32_t n = 0;
+    if (word == MINUS_1 || word == MINUS_2) {
+        axes[0] = word == MINUS_1 || rank == 1 ? -1 : -2;
+        return 1;
+    }
+    for (int32_t d = 0; d < rank; d++) {
+        const bool first = d == 0, last = d == rank - 1;
+        const bool in = word == SPATIAL ? (d == 1 || d == 2) : word == LAST ? last : word == FIRST ? first : true;
+        if (!in || (word == OUTER && last) || (word == INNER && first) || (word == ENDS && !first && !last)) continue;
+        axes[n++] = word == ALL_NEGATIVE ? d - rank : d;
+    }
+    if (n == 0) axes[n++] = 0; /* a vector has no other */
+    return n;
+}
+
 /* limit: elements of the input at most. Values from lo to hi. */
 static void sample(struct nnv_sample *s, uint32_t limit, double lo, double hi) {
     uint32_t rank = 4, dims[4], n = 1;
@@ -180,12 +205,30 @@ static void sample(struct nnv_sample *s, uint32_t limit, double lo, double hi) {
     if (nnv_sample_is(s, "twice")) axes[n++] = axes[0] - (int32_t)rank;
     if (nnv_sample_is(s, "all"))
         for (n = 0; n < rank; n++) axes[n] = n % 2 ? (int32_t)n : (int32_t)n - (int32_t)rank;
-    nnv_sample_dims(s, rank, limit, dims);
+    if (s->row) {
+        rank = nnv_sample_shape(s, dims);
+        n = row_axes(s, (int32_t)rank, axes);
+    } else {
+        nnv_sample_dims(s, rank, limit, dims);
+    }
     struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
     x->lo = lo;
     x->hi = hi;
     nnv_sample_ints(s, AXES, n, axes);
-    nnv_sample_scalar(s, KEEP, nnv_sample_is(s, "keep"));
+    nnv_sample_scalar(s, KEEP, s->row ? nnv_sample_value(s, ROW_KEEP) : nnv_sample_is(s, "keep"));
+}
+
+/* One element in so many differs from the others, so that both results occur however many are reduced to one. */
+static double *seldom(struct nnv_sample *s, const struct nnv_sample_arg *x, const bool *reduced) {
+    const double usual = s->op->code == ANEURALNETWORKS_REDUCE_ALL;
+    double n = 1, of_one = 1;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        n *= x->dims[d];
+        if (reduced[d]) of_one *= x->dims[d];
+    }
+    double *v = NNV_NEW(s->arena, double, (size_t)n);
+    for (size_t i = 0; v && i < (size_t)n; i++) v[i] = nnv_rng_unit(&s->rng) < 0.7 / of_one ? 1 - usual : usual;
+    return v;
 }
 
 /* Booleans: reduces so few elements at a time that both results occur. */
@@ -195,6 +238,10 @@ static void sample_logical(struct nnv_sample *s) {
     bool reduced[NNV_MAX_RANK] = {false};
     for (uint32_t i = 0; i < axes->dims[0]; i++) reduced[nnv_axis(axes->ints[i], x->rank)] = true;
     int seen = 0;
+    if (s->row) {
+        x->reals = seldom(s, x, reduced);
+        return;
+    }
     for (uint32_t d = 0; d < x->rank; d++) {
         if (reduced[d])
             x->dims[d] = seen++ < 2 ? 2 : 1;
@@ -211,6 +258,10 @@ static void sample_sum(struct nnv_sample *s) { sample(s, 400, -4, 10); }
 /* Factors about 1, of either sign: products of many neither overflow nor vanish, also in float16. */
 static void sample_product(struct nnv_sample *s) {
     bool negative = s->index % 2;
+    if (s->row) { /* of thousands of factors, too */
+        sample(s, 0, negative ? -1.03 : 0.97, negative ? -0.97 : 1.03);
+        return;
+    }
     sample(s, nnv_sample_is(s, "all") ? 15 : 100, negative ? -1.75 : 0.5, negative ? -0.5 : 1.75);
 }
 
@@ -219,8 +270,8 @@ static void sample_product(struct nnv_sample *s) {
 /** The record of an operation; then what else it has. */
 #define RECORD(NAME, INPUTS, OUTPUT, SIGS, EVAL, SAMPLE, ROUNDING, ...)                                                \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME), NNV_OP_FORM(INPUTS, OUTPUT), NNV_OP_SIGS(SIGS), .rounding = ROUNDING, .infer = infer,      \
-        .eval = EVAL,       .variants = variants,        .sample = SAMPLE,  __VA_ARGS__,                               \
+        NNV_OP_NAMED(NAME), NNV_OP_FORM(INPUTS, OUTPUT), NNV_OP_SIGS(SIGS), .rounding = ROUNDING,    .infer = infer,   \
+        .eval = EVAL,       .variants = variants,        .sample = SAMPLE,  NNV_OP_FACTORS(factors), __VA_ARGS__,      \
     }
 #define REDUCE(NAME, WHAT, FOLD, OUTPUT, SIGS, SAMPLE, ROUNDING, LINEAR)                                               \
     static enum nnv_status eval_##NAME(struct nnv_kernel *k, struct nnv_err *err) {                                    \

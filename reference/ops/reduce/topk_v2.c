@@ -70,9 +70,30 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+enum { ROW_K = NNV_SHAPE_OWN };
+static const struct nnv_factor factors[] = {NNV_SHAPE_FACTORS, {.name = "k", NNV_WORDS("some", "one", "all", "most")}};
+
+/* Of n elements. */
+static int row_k(const struct nnv_sample *s, int n) {
+    enum { SOME, ONE, ALL, MOST };
+    enum { ENOUGH = 40 };
+    const int32_t k = nnv_sample_value(s, ROW_K);
+    return k == ALL || n == 1 ? n : k == ONE ? 1 : k == MOST ? n - 1 : n > 2 * ENOUGH ? ENOUGH : (n + 1) / 2;
+}
+
+static void row_sample(struct nnv_sample *s) {
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims);
+    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_scalar(s, K, row_k(s, (int)dims[rank - 1]));
+}
+
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "one", "all", "long", NULL};
 
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     bool named = s->variant < 4;
     uint32_t rank = named ? (uint32_t)s->variant + 1 : 2 + (uint32_t)s->index % 2, dims[4];
     nnv_sample_dims(s, rank, rank == 1 ? 40 : 300, dims);
@@ -98,4 +119,5 @@ const struct nnv_op nnv_op_TOPK_V2 = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

@@ -201,7 +201,48 @@ static enum nnv_status eval_nearest(struct nnv_kernel *k, struct nnv_err *err) {
 static const char *const variants[] = {"shape_plain", "shape_nchw",  "shape_align", "shape_half", "scale_plain",
                                        "scale_nchw",  "scale_align", "scale_half",  NULL};
 
+enum { ROW_FACTOR = NNV_IMAGE_OWN, ROW_MODE, ROW_FORM };
+#define FACTOR_WORDS                                                                                                   \
+    "2x2", "1/2x1/2", "4x4", "3x3", "1x1", "3/2x3/2", "1/4x1/4", "11/8x5/8", "2x1", "1x4", "1/2x2", "3/4x3/4"
+static const struct nnv_factor factors[] = {NNV_IMAGE_FACTORS,
+                                            {.name = "factor", NNV_WORDS(FACTOR_WORDS)},
+                                            {.name = "mode", NNV_WORDS("plain", "align", "half")},
+                                            {.name = "by", NNV_WORDS("shape", "scale")}};
+/* The words' numbers, all exact in float16. */
+static const double row_factors[][2] = {{2, 2},       {0.5, 0.5},     {4, 4}, {3, 3}, {1, 1},   {1.5, 1.5},
+                                        {0.25, 0.25}, {1.375, 0.625}, {2, 1}, {1, 4}, {0.5, 2}, {0.75, 0.75}};
+
+/* An image of at least one pixel in the result. */
+static void row_sample(struct nnv_sample *s) {
+    enum { PLAIN, ALIGNED, HALF_PIXEL };
+    struct nnv_row_image g = nnv_row_image(s, 0);
+    const double *by = row_factors[nnv_sample_value(s, ROW_FACTOR)];
+    const int32_t mode = nnv_sample_value(s, ROW_MODE);
+    uint32_t dims[4];
+    while (g.h * by[0] < 1) g.h++;
+    while (g.w * by[1] < 1) g.w++;
+    nnv_sample_image(dims, g.n, g.h, g.w, g.c, g.nchw);
+    nnv_sample_tensor(s, X, 4, dims);
+    if (nnv_sample_value(s, ROW_FORM)) {
+        s->form = &s->op->forms[1];
+        nnv_sample_scalar(s, WIDTH_SCALE, by[1]);
+        nnv_sample_scalar(s, HEIGHT_SCALE, by[0]);
+    } else {
+        nnv_sample_scalar(s, WIDTH, floor(g.w * by[1]));
+        nnv_sample_scalar(s, HEIGHT, floor(g.h * by[0]));
+    }
+    if (!g.nchw && mode == PLAIN && s->index % 2) return;
+    nnv_sample_scalar(s, NCHW, g.nchw);
+    if (mode == PLAIN) return;
+    nnv_sample_scalar(s, ALIGN, mode == ALIGNED);
+    if (mode == HALF_PIXEL) nnv_sample_scalar(s, HALF, 1);
+}
+
 static void sample(struct nnv_sample *s) {
+    if (s->row) {
+        row_sample(s);
+        return;
+    }
     /* Up, down, both, to one, onto itself; the factors are exact in float16. */
     static const struct {
         uint32_t h, w, out_h, out_w;
@@ -242,6 +283,7 @@ static void sample_nearest(struct nnv_sample *s) {
         NNV_OP_NAMED(NAME),       .level = LEVEL,       .formula = FORMULA,     NNV_OP_FORMS(KIND##_forms),            \
         NNV_OP_SIGS(KIND##_sigs), .rounding = ROUNDING, .zero = NNV_ZERO_BATCH, .check = check,                        \
         .infer = infer,           .eval = eval_##KIND,  .variants = variants,   .sample = SAMPLE,                      \
+        NNV_OP_FACTORS(factors),                                                                                       \
     }
 
 RECORD(RESIZE_BILINEAR, 1, bilinear, NNV_ROUND_RESCALE, sample,
