@@ -193,7 +193,9 @@ static double edge_code(const struct nnv_operand *o, double min, double max, str
 static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, double scale, size_t i, size_t n,
                          struct nnv_rng *rng) {
     const struct nnv_type *t = nnv_type(o->type);
-    double min = o->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM || t->per_channel ? -127 : t->min, max = t->max;
+    const bool lowest = f->mode == NNV_FILL_EDGE && t->per_channel; /* -128 is legal, though rare */
+    double min = !lowest && (o->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM || t->per_channel) ? -127 : t->min,
+           max = t->max;
     double lo, hi;
     nnv_fill_range(f, &lo, &hi);
     lo = clamp(nnv_round_half_away(lo / scale) + o->zero_point, min, max);

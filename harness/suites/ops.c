@@ -31,7 +31,7 @@ static const struct tier tiers[] = {
      .refused = 1,
      .thin = 0,
      .stride = 3,
-     .planned = {[NNV_PLAN_COVER] = 16}},
+     .planned = {[NNV_PLAN_COVER] = 16, [NNV_PLAN_SCALES] = 48}},
     {.budget = 160,
      .least = 3,
      .most = 8,
@@ -40,7 +40,11 @@ static const struct tier tiers[] = {
      .refused = 4,
      .thin = 40,
      .stride = 1,
-     .planned = {[NNV_PLAN_COVER] = 1, [NNV_PLAN_SIZE] = 3, [NNV_PLAN_LAYER] = 1, [NNV_PLAN_LARGE] = 1}},
+     .planned = {[NNV_PLAN_COVER] = 1,
+                 [NNV_PLAN_SIZE] = 3,
+                 [NNV_PLAN_LAYER] = 1,
+                 [NNV_PLAN_LARGE] = 1,
+                 [NNV_PLAN_SCALES] = 1}},
     {.budget = 800,
      .least = 15,
      .most = 40,
@@ -54,7 +58,8 @@ static const struct tier tiers[] = {
                  [NNV_PLAN_LAYER] = 1,
                  [NNV_PLAN_NETWORK] = 1,
                  [NNV_PLAN_LARGE] = 1,
-                 [NNV_PLAN_HUGE] = 1},
+                 [NNV_PLAN_HUGE] = 1,
+                 [NNV_PLAN_SCALES] = 1},
      .large = true},
 };
 
@@ -146,7 +151,7 @@ static int step_of(const struct tier *t, const struct nnv_single *w) {
 static enum nnv_status add_planned(struct nnv_case_list *list, const struct tier *t, struct nnv_single w,
                                    const char *sig, struct nnv_err *err) {
     for (w.plan = NNV_PLAN_COVER; w.plan < NNV_PLAN_COUNT; w.plan++) {
-        const int step = step_of(t, &w), n = step ? nnv_single_planned(w.op, w.plan) : 0;
+        const int step = step_of(t, &w), n = step ? nnv_single_planned(w.op, w.sig, w.plan) : 0;
         for (w.index = step ? w.sig % step : 0; w.index < n; w.index += step) {
             enum nnv_status st = add(list, &w, sig, err);
             if (st) return st;

@@ -22,7 +22,7 @@ static int first_case(struct nnv_growth *g) {
 /* Results are asked for in the first step alone: later ones get other inputs, and are evaluated then. */
 static enum nnv_status draw(struct nnv_growth *g, const struct nnv_graph_use *use, const struct nnv_graph_value *from,
                             struct nnv_graph_step *s, struct nnv_err *err) {
-    const bool covered = nnv_single_planned(use->op, NNV_PLAN_COVER) > 0 && nnv_rng_unit(&g->rng) < 0.5;
+    const bool covered = nnv_single_planned(use->op, 0, NNV_PLAN_COVER) > 0 && nnv_rng_unit(&g->rng) < 0.5;
     const struct nnv_single w = {.op = use->op,
                                  .sig = use->sig,
                                  .variant = use->variant,

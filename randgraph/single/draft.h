@@ -13,6 +13,7 @@ struct nnv_single_draft {
     const struct nnv_single *what;
     struct nnv_arena *arena;
     struct nnv_sample *sample;
+    const int32_t *scales;  /**< NNV_PLAN_SCALES: the row, see scales.h; else NULL */
     const char *attributes; /**< of the plan's row in words, or NULL */
     struct nnv_spec *spec;
     struct nnv_subgraph *s;

@@ -5,6 +5,7 @@
 
 #include "randgraph/single/draft.h"
 #include "randgraph/single/quant.h"
+#include "randgraph/single/scales.h"
 
 enum { COPY_LIMIT = ANEURALNETWORKS_MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES };
 
@@ -30,6 +31,12 @@ static struct nnv_fill fill_of(const struct nnv_single_draft *b, const struct nn
     f.density = b->density;
     f.part = (uint32_t)b->what->index;
     return f;
+}
+
+/* Of a slot whose quantisation the plan chooses, see nnv_scales_role(); -1: others, and what the hook chose itself. */
+static int role_of(const struct nnv_single_draft *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a) {
+    const bool own = a->scale > 0 && !b->what->op->pairs;
+    return b->scales && !own ? nnv_scales_role(b->sample->form, b->sample->sig, slot) : -1;
 }
 
 /* Real value of a unit of the bias: its scale, or the product of the input's and each channel's. */
@@ -80,6 +87,8 @@ static enum nnv_status tensor_data(struct nnv_single_draft *b, const struct nnv_
     struct nnv_operand real = *o; /* with the real extents, for the channels */
     real.dims = v->dims;
     bias_units(b, slot, &f);
+    const bool channels = b->scales && o->channel.count > 0;
+    if (channels || role_of(b, slot, a) >= 0) nnv_scales_fill(b->scales, o, &f);
     enum nnv_status st = NNV_OK;
     if (f.mode == NNV_FILL_SWEEP || f.mode == NNV_FILL_LIMITS) st = nnv_sweep_fill(b, slot, &f, err);
     if (st) return st;
@@ -138,6 +147,8 @@ static enum nnv_status add_tensor(struct nnv_single_draft *b, const struct nnv_s
                                  .index = b->what->index};
     struct nnv_fill f = fill_of(b, slot, a);
     nnv_fill_range(&f, &q.lo, &q.hi);
+    q.scales = b->scales;
+    q.role = role_of(b, slot, a);
     enum nnv_status st = nnv_quant_input(&q, &b->rng, b->arena, o, err);
     if (!st) st = tensor_data(b, slot, a, o, v, err);
     if (st) return st;

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "randgraph/single/scales.h"
+
 static double smaller(double a, double b) { return a < b ? a : b; }
 static double larger(double a, double b) { return a > b ? a : b; }
 
@@ -94,6 +96,10 @@ static enum nnv_status channels(const struct nnv_quant_choice *q, struct nnv_rng
     for (uint32_t c = 0; c < n; c++) {
         bool exact = q->mode == NNV_FILL_EXACT;
         int halvings = exact ? 1 + (int)(c % 3) : (int)nnv_rng_int(rng, 0, 2);
+        if (q->scales) {
+            o->channel.scales[c] = nnv_scales_channel(q->scales, c, base);
+            continue;
+        }
         o->channel.scales[c] = (float)ldexp(exact ? 1 : base * nnv_rng_uniform(rng, 0.7, 1.0), -halvings);
     }
     return NNV_OK;
@@ -116,6 +122,9 @@ enum nnv_status nnv_quant_input(const struct nnv_quant_choice *q, struct nnv_rng
     if (q->mode == NNV_FILL_EXACT) {
         o->scale = (float)ldexp(1, -1 - (int)((q->position + (uint32_t)q->index) % 3));
         o->zero_point = middle(t, 32, rng);
+    } else if (q->scales && q->role >= 0) {
+        o->zero_point = nnv_scales_zero(q->scales, q->role, t, middle(t, 20, rng));
+        o->scale = nnv_scales_scale(q->scales, q->role, o, larger(fabs(q->lo), fabs(q->hi)), q->operands[0].scale);
     } else if (q->arg->scale > 0) {
         o->scale = q->arg->scale;
         o->zero_point = q->arg->zero_point;
@@ -168,6 +177,7 @@ void nnv_quant_output(const struct nnv_quant_choice *q, struct nnv_rng *rng, str
     } else {
         bool edge = q->mode == NNV_FILL_EDGE;
         by_range(q->lo, q->hi, edge ? nnv_rng_uniform(rng, 1.2, 1.7) : nnv_rng_uniform(rng, 0.75, 0.95), rng, o);
+        if (q->scales) nnv_scales_output(q->scales, q->lo, q->hi, unit_of_sums(q), o);
         if (edge && q->index % 2 == 1) o->scale = (float)snap((double)o->scale, unit_of_sums(q));
     }
 }

@@ -12,126 +12,20 @@
 #include "randgraph/single/layers.h"
 #include "randgraph/single/parts.h"
 #include "randgraph/single/quant.h"
+#include "randgraph/single/scales.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
 
 enum { ATTEMPTS = 5 };
 
-/* ------------------------------------------------------------------- what there is */
-
 static int32_t main_type(const struct nnv_op *op, int sig) { return op->sigs[sig].type[NNV_T]; }
-
-int nnv_single_variants(const struct nnv_op *op) {
-    int n = 0;
-    while (op->variants[n]) n++;
-    return n;
-}
-
-int nnv_single_planned(const struct nnv_op *op, enum nnv_plan plan) {
-    int32_t row[NNV_MAX_FACTORS];
-    switch (plan) {
-    case NNV_PLAN_COVER:
-        return (int)nnv_cover_of(op)->nrows;
-    case NNV_PLAN_SIZE:
-        return (int)nnv_cover_sizes(op);
-    case NNV_PLAN_LAYER:
-    case NNV_PLAN_NETWORK:
-        return (int)nnv_layer_count(op);
-    case NNV_PLAN_LARGE:
-    case NNV_PLAN_HUGE:
-        return nnv_cover_large_row(op, plan == NNV_PLAN_HUGE, row);
-    case NNV_PLAN_VARIANT:
-    case NNV_PLAN_COUNT:
-        break;
-    }
-    return 0;
-}
-
-char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room) {
-    size_t at = (size_t)(unsigned)w->index;
-    switch (w->plan) {
-    case NNV_PLAN_VARIANT:
-        snprintf(buf, room, "%s", w->op->variants[w->variant]);
-        break;
-    case NNV_PLAN_COVER:
-        snprintf(buf, room, "cover");
-        break;
-    case NNV_PLAN_SIZE:
-        snprintf(buf, room, "size");
-        break;
-    case NNV_PLAN_LAYER:
-    case NNV_PLAN_NETWORK:
-        snprintf(buf, room, "%s/%s", w->plan == NNV_PLAN_LAYER ? "layer" : "network", nnv_layer_name(w->op, at));
-        break;
-    case NNV_PLAN_LARGE:
-        snprintf(buf, room, "size_64k");
-        break;
-    case NNV_PLAN_HUGE:
-        snprintf(buf, room, "size_16m");
-        break;
-    case NNV_PLAN_COUNT:
-        break;
-    }
-    return buf;
-}
-
-bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {
-    switch (mode) {
-    case NNV_FILL_NORMAL:
-    case NNV_FILL_EDGE:
-    case NNV_FILL_RAMP:
-    case NNV_FILL_REFUSED:
-        return true;
-    case NNV_FILL_IMPULSE:
-        return op->code != ANEURALNETWORKS_REDUCE_PROD; /* a product with zeros says nothing */
-    case NNV_FILL_EXACT:
-        return op->linear;
-    case NNV_FILL_SWEEP:
-        return nnv_single_sweep_cases(op, sig) > 0;
-    case NNV_FILL_LIMITS:
-        return nnv_single_has_limits(op, sig);
-    case NNV_FILL_ZERO:
-        return op->zero != NNV_ZERO_REFUSED && (!op->check_subgraphs || nnv_control_has_zero(main_type(op, sig)));
-    case NNV_FILL_COUNT:
-        break;
-    }
-    return false;
-}
-
-bool nnv_single_relaxable(const struct nnv_op *op, int sig) {
-    for (int v = 0; v < NNV_VARS; v++)
-        if (nnv_op_uses(op, v) && op->sigs[sig].type[v] == ANEURALNETWORKS_TENSOR_FLOAT32) return true;
-    return false;
-}
-
-static bool per_channel(const struct nnv_op *op, int sig) {
-    return nnv_op_uses(op, NNV_W) && nnv_type(op->sigs[sig].type[NNV_W])->per_channel;
-}
-
-/* Alike as far as the first part of the name tells. */
-static bool alike(const struct nnv_op *op, int a, int b) {
-    return main_type(op, a) == main_type(op, b) && per_channel(op, a) == per_channel(op, b);
-}
-
-char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t room) {
-    size_t at = (size_t)snprintf(buf, room, "%s%s", nnv_type(main_type(op, sig))->tag,
-                                 per_channel(op, sig) ? "_per_channel" : "");
-    for (int v = NNV_T + 1; v < NNV_VARS; v++) {
-        bool tells = false;
-        for (int i = 0; nnv_op_uses(op, v) && i < op->nsigs; i++)
-            tells |= alike(op, i, sig) && op->sigs[i].type[v] != op->sigs[sig].type[v];
-        if (tells && at < room)
-            at += (size_t)snprintf(buf + at, room - at, "_%s", nnv_type(op->sigs[sig].type[v])->tag);
-    }
-    return buf;
-}
 
 /* ------------------------------------------------------------------------ the spec */
 
 /* The row of the plan's case. */
 static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS], struct nnv_err *err) {
     const struct nnv_cover *cover;
-    size_t which, at = (size_t)(unsigned)w->index % (size_t)nnv_single_planned(w->op, w->plan);
+    size_t which, at = (size_t)(unsigned)w->index % (size_t)nnv_single_planned(w->op, w->sig, w->plan);
     switch (w->plan) {
     case NNV_PLAN_COVER:
         cover = nnv_cover_of(w->op);
@@ -147,6 +41,7 @@ static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FA
     case NNV_PLAN_HUGE:
         nnv_cover_large_row(w->op, w->plan == NNV_PLAN_HUGE, row);
         break;
+    case NNV_PLAN_SCALES:
     case NNV_PLAN_VARIANT:
     case NNV_PLAN_COUNT:
         break;
@@ -154,19 +49,43 @@ static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FA
     return NNV_OK;
 }
 
+/* Takes the text as the words of the case. */
+static enum nnv_status set_words(struct nnv_single_draft *b, struct nnv_text *text, struct nnv_err *err) {
+    b->attributes = text->data ? nnv_arena_strdup(b->arena, text->data) : NULL;
+    nnv_text_free(text);
+    return b->attributes ? NNV_OK : nnv_no_memory(err);
+}
+
+/* The quantisations of the row. Where the results said nothing, the zero point of the output is usual, then all is. */
+static enum nnv_status set_scales(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
+    enum { FIRST_TRIES = 2, TRIES = 4 };
+    const struct nnv_single *w = b->what;
+    struct nnv_text text = {0};
+    int32_t row[NNV_SCALE_FACTORS];
+    b->sample->variant = w->index % nnv_single_variants(w->op);
+    b->scales = NULL;
+    if (attempt >= TRIES) return NNV_OK;
+    nnv_scales_row(w->op, w->sig, (size_t)(unsigned)w->index, row);
+    if (attempt >= FIRST_TRIES) row[NNV_SCALE_ZERO_OUT] = NNV_ZERO_INSIDE;
+    b->scales = nnv_arena_copy(b->arena, row, sizeof row);
+    if (!b->scales) return nnv_no_memory(err);
+    nnv_scales_add_text(w->op, w->sig, row, &text);
+    return set_words(b, &text, err);
+}
+
 /* Gives the sample the row, and the spec its words. */
-static enum nnv_status set_row(struct nnv_single_draft *b, struct nnv_err *err) {
+static enum nnv_status set_row(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
     int32_t row[NNV_MAX_FACTORS];
     const struct nnv_op *op = b->what->op;
     struct nnv_text text = {0};
     if (b->what->plan == NNV_PLAN_VARIANT) return NNV_OK;
+    if (b->what->plan == NNV_PLAN_SCALES) return set_scales(b, attempt, err);
     enum nnv_status st = row_of(b->what, row, err);
     if (st) return st;
     b->sample->row = nnv_arena_copy(b->arena, row, op->nfactors * sizeof *row);
+    if (!b->sample->row) return nnv_no_memory(err);
     nnv_cover_add_text(op->factors, op->nfactors, row, &text);
-    b->attributes = text.data ? nnv_arena_strdup(b->arena, text.data) : NULL;
-    nnv_text_free(&text);
-    return b->sample->row && b->attributes ? NNV_OK : nnv_no_memory(err);
+    return set_words(b, &text, err);
 }
 
 static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
@@ -187,7 +106,7 @@ static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_
                                      .arena = b->arena,
                                      .form = w->op->forms};
     b->rng = nnv_rng_make(w->seed, nnv_hash_str(key) + 1, place);
-    enum nnv_status st = set_row(b, err);
+    enum nnv_status st = set_row(b, attempt, err);
     if (st) return st;
     w->op->sample(b->sample);
     if (b->sample->nout == 0) b->sample->nout = b->sample->form->nout;
@@ -279,7 +198,8 @@ static void choose_outputs(struct nnv_single_draft *b, const struct nnv_golden *
                                      .operands = b->s->operands,
                                      .linear = b->what->op->rounding == NNV_ROUND_LINEAR && b->s->operations[0].nin > 1,
                                      .index = b->what->index,
-                                     .wanted_scale = i ? 0 : b->sample->out_scale,
+                                     .scales = b->scales,
+                                     .wanted_scale = i || (b->scales && b->what->op->pairs) ? 0 : b->sample->out_scale,
                                      .wanted_zero_point = b->sample->out_zero_point};
         range_of(&golden[i], golden[i].value.bytes / nnv_type(o->type)->size, &q.lo, &q.hi);
         nnv_quant_output(&q, &b->rng, o);

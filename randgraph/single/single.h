@@ -15,6 +15,7 @@ enum nnv_plan {
     NNV_PLAN_NETWORK, /**< the same layer with its true image */
     NNV_PLAN_LARGE,   /**< a tensor of more than 2^16 elements: the usual values but for those that make it so */
     NNV_PLAN_HUGE,    /**< the same of more than 2^24 bytes */
+    NNV_PLAN_SCALES,  /**< drawn for the variants in turn, quantised by a row of a cover (scales.h) */
     NNV_PLAN_COUNT
 };
 
@@ -33,8 +34,8 @@ struct nnv_single {
 
 /** True if the record has cases of this mode for the signature: exact only for linear operations ... */
 bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode);
-/** Number of cases of a plan that the operation has; 0 for NNV_PLAN_VARIANT, of which there are any number. */
-int nnv_single_planned(const struct nnv_op *op, enum nnv_plan plan);
+/** Number of cases of a plan that the signature has; 0 for NNV_PLAN_VARIANT, of which there are any number. */
+int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan);
 /**
  * The case's name within its operation and signature, unique among those of its mode: "stride_same", "cover", "size",
  * "layer/mobilenet_v2_expand". buf is terminated; returns buf.

@@ -123,7 +123,7 @@ static void test_planned_cases_are_valid(void **state) {
     for (size_t i = 0; i < nops; i++)
         for (int sig = 0; sig < ops[i]->nsigs; sig++)
             for (enum nnv_plan plan = NNV_PLAN_COVER; plan < NNV_PLAN_HUGE; plan += plan == NNV_PLAN_LAYER ? 2 : 1)
-                for (int k = sig % 7; k < nnv_single_planned(ops[i], plan); k += 7) {
+                for (int k = sig % 7; k < nnv_single_planned(ops[i], sig, plan); k += 7) {
                     const struct nnv_single w = {
                         .op = ops[i], .sig = sig, .plan = plan, .index = k, .seed = 1, .name = ops[i]->name};
                     struct nnv_spec *spec;

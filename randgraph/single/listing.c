@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which cases an operation has, and what they are called. */
+#include <stdio.h>
+
+#include "randgraph/control.h"
+#include "randgraph/single/cover.h"
+#include "randgraph/single/draft.h"
+#include "randgraph/single/layers.h"
+#include "randgraph/single/scales.h"
+
+static int32_t main_type(const struct nnv_op *op, int sig) { return op->sigs[sig].type[NNV_T]; }
+
+int nnv_single_variants(const struct nnv_op *op) {
+    int n = 0;
+    while (op->variants[n]) n++;
+    return n;
+}
+
+int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
+    int32_t row[NNV_MAX_FACTORS];
+    switch (plan) {
+    case NNV_PLAN_COVER:
+        return (int)nnv_cover_of(op)->nrows;
+    case NNV_PLAN_SIZE:
+        return (int)nnv_cover_sizes(op);
+    case NNV_PLAN_LAYER:
+    case NNV_PLAN_NETWORK:
+        return (int)nnv_layer_count(op);
+    case NNV_PLAN_LARGE:
+    case NNV_PLAN_HUGE:
+        return nnv_cover_large_row(op, plan == NNV_PLAN_HUGE, row);
+    case NNV_PLAN_SCALES:
+        return (int)nnv_scales_rows(op, sig);
+    case NNV_PLAN_VARIANT:
+    case NNV_PLAN_COUNT:
+        break;
+    }
+    return 0;
+}
+
+char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room) {
+    size_t at = (size_t)(unsigned)w->index;
+    switch (w->plan) {
+    case NNV_PLAN_VARIANT:
+        snprintf(buf, room, "%s", w->op->variants[w->variant]);
+        break;
+    case NNV_PLAN_COVER:
+        snprintf(buf, room, "cover");
+        break;
+    case NNV_PLAN_SIZE:
+        snprintf(buf, room, "size");
+        break;
+    case NNV_PLAN_LAYER:
+    case NNV_PLAN_NETWORK:
+        snprintf(buf, room, "%s/%s", w->plan == NNV_PLAN_LAYER ? "layer" : "network", nnv_layer_name(w->op, at));
+        break;
+    case NNV_PLAN_LARGE:
+        snprintf(buf, room, "size_64k");
+        break;
+    case NNV_PLAN_HUGE:
+        snprintf(buf, room, "size_16m");
+        break;
+    case NNV_PLAN_SCALES:
+        snprintf(buf, room, "scales");
+        break;
+    case NNV_PLAN_COUNT:
+        break;
+    }
+    return buf;
+}
+
+bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {
+    switch (mode) {
+    case NNV_FILL_NORMAL:
+    case NNV_FILL_EDGE:
+    case NNV_FILL_RAMP:
+    case NNV_FILL_REFUSED:
+        return true;
+    case NNV_FILL_IMPULSE:
+        return op->code != ANEURALNETWORKS_REDUCE_PROD; /* a product with zeros says nothing */
+    case NNV_FILL_EXACT:
+        return op->linear;
+    case NNV_FILL_SWEEP:
+        return nnv_single_sweep_cases(op, sig) > 0;
+    case NNV_FILL_LIMITS:
+        return nnv_single_has_limits(op, sig);
+    case NNV_FILL_ZERO:
+        return op->zero != NNV_ZERO_REFUSED && (!op->check_subgraphs || nnv_control_has_zero(main_type(op, sig)));
+    case NNV_FILL_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool nnv_single_relaxable(const struct nnv_op *op, int sig) {
+    for (int v = 0; v < NNV_VARS; v++)
+        if (nnv_op_uses(op, v) && op->sigs[sig].type[v] == ANEURALNETWORKS_TENSOR_FLOAT32) return true;
+    return false;
+}
+
+static bool per_channel(const struct nnv_op *op, int sig) {
+    return nnv_op_uses(op, NNV_W) && nnv_type(op->sigs[sig].type[NNV_W])->per_channel;
+}
+
+/* Alike as far as the first part of the name tells. */
+static bool alike(const struct nnv_op *op, int a, int b) {
+    return main_type(op, a) == main_type(op, b) && per_channel(op, a) == per_channel(op, b);
+}
+
+char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t room) {
+    size_t at = (size_t)snprintf(buf, room, "%s%s", nnv_type(main_type(op, sig))->tag,
+                                 per_channel(op, sig) ? "_per_channel" : "");
+    for (int v = NNV_T + 1; v < NNV_VARS; v++) {
+        bool tells = false;
+        for (int i = 0; nnv_op_uses(op, v) && i < op->nsigs; i++)
+            tells |= alike(op, i, sig) && op->sigs[i].type[v] != op->sigs[sig].type[v];
+        if (tells && at < room)
+            at += (size_t)snprintf(buf + at, room - at, "_%s", nnv_type(op->sigs[sig].type[v])->tag);
+    }
+    return buf;
+}

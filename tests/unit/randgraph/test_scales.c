@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantisations by a cover: zero points at the ends, ratios of scales, results that still say something. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "randgraph/single/scales.h"
+#include "randgraph/single/single.h"
+
+static struct nnv_spec *build(const struct nnv_single *w, struct nnv_arena *arena) {
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    if (nnv_single_build(w, arena, &spec, &err)) fail_msg("%s %d: %s", w->op->name, w->index, err.text);
+    return spec;
+}
+
+static struct nnv_single of(const char *op, int32_t type) {
+    struct nnv_single w = {.op = nnv_op_by_name(op), .plan = NNV_PLAN_SCALES, .seed = 1};
+    while (w.op->sigs[w.sig].type[NNV_T] != type) assert_true(++w.sig < w.op->nsigs);
+    return w;
+}
+
+static int32_t wanted_zero(int32_t choice, const struct nnv_operand *o) {
+    const struct nnv_type *t = nnv_type(o->type);
+    return (int32_t)(choice == NNV_ZERO_LOWEST ? t->min : choice == NNV_ZERO_HIGHEST ? t->max : o->zero_point);
+}
+
+/* Every case has what its row says. */
+static void test_rows_are_kept(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    static const char *const names[] = {"ADD", "CONV_2D", "MAXIMUM"};
+    for (int i = 0; i < 3; i++) {
+        struct nnv_single w = of(names[i], ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+        int kept = 0, n = nnv_single_planned(w.op, w.sig, w.plan);
+        assert_true(n >= 48); /* eight ratios by six scales of the output */
+        for (; w.index < n; w.index++) {
+            int32_t row[NNV_SCALE_FACTORS];
+            nnv_scales_row(w.op, w.sig, (size_t)w.index, row);
+            const struct nnv_spec *s = build(&w, arena);
+            const struct nnv_operand *a = &s->model.main.operands[0], *b = a + 1;
+            const double exact = ldexp((double)a->scale, row[NNV_SCALE_RATIO]), ratio = (double)b->scale / exact;
+            const bool fits[] = {b->scale == (float)exact,
+                                 ratio > 1 && ratio<1.0001, ratio<1 && ratio> 0.9999, ratio> 1.3};
+            kept += a->zero_point == wanted_zero(row[NNV_SCALE_ZERO_A], a) &&
+                    b->zero_point == wanted_zero(row[NNV_SCALE_ZERO_B], b) && fits[row[NNV_SCALE_BESIDE]];
+            nnv_arena_reset(arena);
+        }
+        if (kept < n - 2) fail_msg("%s: %d of %d", names[i], kept, n); /* results said nothing: usual ones */
+    }
+    nnv_arena_free(arena);
+}
+
+/* The share of the codes of the first output that lie inside the range of its type. */
+static double unsaturated(const struct nnv_spec *s) {
+    const struct nnv_operand *o = &s->model.main.operands[s->model.main.out[0]];
+    const struct nnv_type *t = nnv_type(o->type);
+    const size_t n = s->outputs[0].bytes / t->size;
+    size_t inside = 0;
+    if (t->kind != NNV_KIND_QUANT || n == 0) return 1;
+    for (size_t e = 0; e < n; e++) {
+        double v;
+        nnv_load(o->type, (const char *)s->outputs[0].data + e * t->size, 1, &v);
+        inside += v > t->min && v < t->max;
+    }
+    return (double)inside / (double)n;
+}
+
+static void test_results_say_something(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    size_t nops, cases = 0, poor = 0;
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    for (size_t i = 0; i < nops; i++)
+        for (int sig = 0; sig < ops[i]->nsigs; sig++) {
+            struct nnv_single w = {.op = ops[i], .sig = sig, .plan = NNV_PLAN_SCALES, .seed = 1};
+            for (int n = nnv_single_planned(ops[i], sig, w.plan); w.index < n; w.index++, cases++) {
+                poor += unsaturated(build(&w, arena)) < 0.1;
+                nnv_arena_reset(arena);
+            }
+        }
+    if (poor * 10 > cases) fail_msg("%zu of %zu cases are saturated", poor, cases);
+    assert_true(cases > 1000);
+    nnv_arena_free(arena);
+}
+
+/* Filters with scales for channels: far apart, and the lowest code of all. */
+static void test_channels(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_single w = of("CONV_2D", ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+    while (w.op->sigs[w.sig].type[NNV_W] != ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL) w.sig++;
+    bool lowest = false, far = false;
+    for (const int n = nnv_single_planned(w.op, w.sig, w.plan); w.index < n; w.index++) {
+        const struct nnv_spec *s = build(&w, arena);
+        const struct nnv_operand *f = &s->model.main.operands[1];
+        const int8_t *v = f->data ? f->data : s->inputs[1].data;
+        const size_t bytes = f->data ? f->bytes : s->inputs[1].bytes;
+        lowest |= memchr(v, 0x80, bytes) != NULL;
+        for (uint32_t c = 1; c < f->channel.count; c++) far |= f->channel.scales[0] == 256 * f->channel.scales[c];
+        nnv_arena_reset(arena);
+    }
+    assert_true(lowest && far);
+    nnv_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_are_kept),
+        cmocka_unit_test(test_results_say_something),
+        cmocka_unit_test(test_channels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
