@@ -315,6 +315,8 @@ bool cpu_shape_fits(const struct cpu_tensor *t, uint32_t rank, uint32_t first, u
            (rank < 2 || cpu_agree(t->shape.dims[1], second));
 }
 
+bool cpu_out_has_rank(const struct cpu_call *c, uint32_t rank) { return cpu_agree(cpu_rank(cpu_out(c, 0)), rank); }
+
 const void *cpu_values_at(const struct cpu_tensor *t, const void *data, size_t values) {
     return (const char *)data + values * cpu_element(t->type);
 }

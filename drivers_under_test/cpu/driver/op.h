@@ -116,6 +116,8 @@ uint32_t cpu_rank(const struct cpu_tensor *t);
 bool cpu_values_known(const struct cpu_call *c, uint32_t first);
 /** True if t is absent, or its rank and first extents (the second for ranks above 1) agree as far as is known. */
 bool cpu_shape_fits(const struct cpu_tensor *t, uint32_t rank, uint32_t first, uint32_t second);
+/** Output 0 has this rank, as far as both are known: a model that declares another one is wrong before any value is. */
+bool cpu_out_has_rank(const struct cpu_call *c, uint32_t rank);
 /** data, so many values of t's type later. */
 const void *cpu_values_at(const struct cpu_tensor *t, const void *data, size_t values);
 void *cpu_values_to(const struct cpu_tensor *t, void *data, size_t values);

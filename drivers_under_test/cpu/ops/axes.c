@@ -20,6 +20,7 @@ enum { PERMUTATION = 1 };
 
 static bool check_transpose(const struct cpu_call *c) {
     const uint32_t rank = cpu_rank(cpu_in(c, X));
+    if (!cpu_out_has_rank(c, rank)) return false;
     return cpu_in(c, PERMUTATION) ? cpu_shape_fits(cpu_in(c, PERMUTATION), 1, rank, 0) : cpu_agree(rank, 2);
 }
 
@@ -57,7 +58,8 @@ const struct cpu_op_fns cpu_op_transpose = {.check = check_transpose, .infer = i
 enum { MULTIPLES = 1 };
 
 static bool check_tile(const struct cpu_call *c) {
-    return cpu_shape_fits(cpu_in(c, MULTIPLES), 1, cpu_rank(cpu_in(c, X)), 0);
+    const uint32_t rank = cpu_rank(cpu_in(c, X));
+    return cpu_shape_fits(cpu_in(c, MULTIPLES), 1, rank, 0) && cpu_out_has_rank(c, rank);
 }
 
 static bool infer_tile(struct cpu_call *c) {

@@ -31,7 +31,8 @@ static bool read_blocks(const struct cpu_call *c, struct blocks *b) {
 }
 
 static bool check(const struct cpu_call *c) {
-    return cpu_shape_fits(cpu_in(c, BLOCK), 1, 2, 0) && (!to_batch(c) || cpu_shape_fits(cpu_in(c, 2), 2, 2, 2));
+    return cpu_shape_fits(cpu_in(c, BLOCK), 1, 2, 0) && (!to_batch(c) || cpu_shape_fits(cpu_in(c, 2), 2, 2, 2)) &&
+           cpu_out_has_rank(c, 4);
 }
 
 /** The extent with its cells, in blocks; false if they don't fill it. */

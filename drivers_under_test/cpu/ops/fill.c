@@ -11,6 +11,7 @@ enum { DIMENSIONS, VALUE };
 static bool check_fill(const struct cpu_call *c) {
     const struct cpu_tensor *dims = cpu_in(c, DIMENSIONS);
     if (!cpu_shape_fits(dims, 1, CPU_UNKNOWN, 0)) return false;
+    if (dims->known_rank && !cpu_out_has_rank(c, dims->shape.dims[0])) return false;
     switch (cpu_in(c, VALUE)->type) {
     case ANEURALNETWORKS_FLOAT32:
         return cpu_out(c, 0)->type == ANEURALNETWORKS_TENSOR_FLOAT32;

@@ -72,7 +72,11 @@ const struct cpu_op_fns cpu_op_concatenation = {
 
 enum { NEW_SHAPE = 1 };
 
-static bool check_reshape(const struct cpu_call *c) { return cpu_shape_fits(cpu_in(c, NEW_SHAPE), 1, CPU_UNKNOWN, 0); }
+static bool check_reshape(const struct cpu_call *c) {
+    const struct cpu_tensor *shape = cpu_in(c, NEW_SHAPE);
+    return cpu_shape_fits(shape, 1, CPU_UNKNOWN, 0) &&
+           (!shape->known_rank || cpu_out_has_rank(c, shape->shape.dims[0]));
+}
 
 static bool infer_reshape(struct cpu_call *c) {
     const struct cpu_tensor *x = cpu_in(c, X), *shape = cpu_in(c, NEW_SHAPE);

@@ -11,7 +11,8 @@ static int32_t head_of(const struct cpu_call *c, uint32_t d) { return cpu_list_a
 static int32_t tail_of(const struct cpu_call *c, uint32_t d) { return cpu_list_at(c, PADDINGS, 2 * d + 1); }
 
 static bool check_pad(const struct cpu_call *c) {
-    return cpu_shape_fits(cpu_in(c, PADDINGS), 2, cpu_rank(cpu_in(c, X)), 2);
+    const uint32_t rank = cpu_rank(cpu_in(c, X));
+    return cpu_shape_fits(cpu_in(c, PADDINGS), 2, rank, 2) && cpu_out_has_rank(c, rank);
 }
 
 static bool infer_pad(struct cpu_call *c) {

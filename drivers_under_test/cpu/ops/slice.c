@@ -10,7 +10,8 @@ enum { SLICE_BEGIN = 1, SLICE_SIZE };
 
 static bool check_slice(const struct cpu_call *c) {
     const uint32_t rank = cpu_rank(cpu_in(c, X));
-    return cpu_shape_fits(cpu_in(c, SLICE_BEGIN), 1, rank, 0) && cpu_shape_fits(cpu_in(c, SLICE_SIZE), 1, rank, 0);
+    return cpu_shape_fits(cpu_in(c, SLICE_BEGIN), 1, rank, 0) && cpu_shape_fits(cpu_in(c, SLICE_SIZE), 1, rank, 0) &&
+           cpu_out_has_rank(c, rank);
 }
 
 static bool infer_slice(struct cpu_call *c) {
@@ -46,10 +47,18 @@ static bool bit(const struct cpu_call *c, uint32_t input, uint32_t d) {
     return (uint32_t)cpu_int(c, input, 0) >> d & 1;
 }
 
+/** The rank of the output, without the axes that the mask takes out of it. */
+static uint32_t strided_rank(const struct cpu_call *c, uint32_t rank) {
+    if (rank == CPU_UNKNOWN || !cpu_in(c, SHRINK_MASK)->data) return CPU_UNKNOWN;
+    uint32_t left = 0;
+    for (uint32_t d = 0; d < rank; d++) left += !bit(c, SHRINK_MASK, d);
+    return left ? left : 1;
+}
+
 static bool check_strided(const struct cpu_call *c) {
     const uint32_t rank = cpu_rank(cpu_in(c, X));
     return cpu_shape_fits(cpu_in(c, BEGIN), 1, rank, 0) && cpu_shape_fits(cpu_in(c, END), 1, rank, 0) &&
-           cpu_shape_fits(cpu_in(c, STRIDES), 1, rank, 0);
+           cpu_shape_fits(cpu_in(c, STRIDES), 1, rank, 0) && cpu_out_has_rank(c, strided_rank(c, rank));
 }
 
 /** A position that may count from the end, moved to where a walk upwards or downwards may start or end. */
@@ -140,7 +149,9 @@ const struct cpu_op_fns cpu_op_split = {.check = check_split, .infer = infer_spl
 
 enum { REVERSE_AXIS = 1 };
 
-static bool check_reverse(const struct cpu_call *c) { return cpu_shape_fits(cpu_in(c, REVERSE_AXIS), 1, 1, 0); }
+static bool check_reverse(const struct cpu_call *c) {
+    return cpu_shape_fits(cpu_in(c, REVERSE_AXIS), 1, 1, 0) && cpu_out_has_rank(c, cpu_rank(cpu_in(c, X)));
+}
 
 static bool infer_reverse(struct cpu_call *c) {
     const int32_t axis = cpu_list_at(c, REVERSE_AXIS, 0);

@@ -354,6 +354,31 @@ static void test_resize_nearest(void **state) {
     REFUSED(RESIZE_NEAREST_NEIGHBOR, T(U8(1, 9), 1, 2, 1, 1), ARGS(T(Q, 1, 3, 1, 1), I(1), I(2), B(0)));
 }
 
+/* The values that decide the extents come with the request, but the rank is known before. */
+static void test_rank_without_values(void **state) {
+    (void)state;
+#define RANK_OF(CODE, KIND, Y, LESS, ...)                                                                              \
+    ACCEPTED(CODE, Y, __VA_ARGS__);                                                                                    \
+    ACCEPTED(CODE, ANY(KIND), __VA_ARGS__);                                                                            \
+    REFUSED(CODE, LESS, __VA_ARGS__)
+    const struct arg x = T(F32, 2, 3), image = T(F32, 2, 4, 4, 1), y = T(F32, 0, 0), flat = T(F32, 0);
+    const struct arg image_y = T(F32, 0, 0, 0, 0), image_flat = T(F32, 0, 0, 0), list = T(I32, 2), pads = T(I32, 2, 2);
+    RANK_OF(SLICE, F32, y, flat, ARGS(x, list, list));
+    RANK_OF(STRIDED_SLICE, F32, y, flat, ARGS(x, list, list, list, I(0), I(0), I(0)));
+    RANK_OF(STRIDED_SLICE, F32, flat, y, ARGS(x, list, list, list, I(0), I(0), I(1)));
+    RANK_OF(STRIDED_SLICE, F32, flat, y, ARGS(x, list, list, list, I(0), I(0), I(3)));
+    RANK_OF(REVERSE, F32, y, flat, ARGS(x, T(I32, 1)));
+    RANK_OF(PAD, F32, y, flat, ARGS(x, pads));
+    RANK_OF(PAD_V2, F32, y, flat, ARGS(x, pads, R(1)));
+    RANK_OF(MIRROR_PAD, F32, y, flat, ARGS(x, pads, I(0)));
+    RANK_OF(TRANSPOSE, F32, y, flat, ARGS(x, list));
+    RANK_OF(TILE, F32, y, flat, ARGS(x, list));
+    RANK_OF(RESHAPE, F32, y, flat, ARGS(x, list));
+    RANK_OF(FILL, F32, y, flat, ARGS(list, R(1)));
+    RANK_OF(SPACE_TO_BATCH_ND, F32, image_y, image_flat, ARGS(image, list, pads));
+    RANK_OF(BATCH_TO_SPACE_ND, F32, image_y, image_flat, ARGS(image, list));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slice),
@@ -375,6 +400,7 @@ int main(void) {
         cmocka_unit_test(test_space_to_batch),
         cmocka_unit_test(test_batch_to_space),
         cmocka_unit_test(test_resize_nearest),
+        cmocka_unit_test(test_rank_without_values),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
