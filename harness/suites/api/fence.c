@@ -54,11 +54,15 @@ struct slots {
 };
 enum { SLOTS = 16 };
 
+/** Slots 0 and 1 hold the inputs, the others what is no number. */
 static bool make_slots(struct nnv_api *a, struct slots *s) {
     void *at = NULL;
     if (!nnv_api_advance(a, NNV_API_COMPILED) || !(s->memory = nnv_api_memory(a, SLOTS * sizeof in0, &at)))
         return false;
     s->at = at;
+    memset(at, 0xff, SLOTS * sizeof in0);
+    memcpy(s->at[0], in0, sizeof in0);
+    memcpy(s->at[1], in1, sizeof in1);
     return true;
 }
 
@@ -148,7 +152,6 @@ static void signalled_later(struct nnv_api *a) {
     pthread_t thread;
     if (!make_slots(a, &slots)) return;
     memset(slots.at[0], 0xff, sizeof in0);
-    memcpy(slots.at[1], in1, sizeof in1);
     s.at = slots.at[0];
     for (int i = 0; i < count; i++) {
         s.fd[i] = make_fence(a, false);
@@ -167,8 +170,6 @@ static void fence_closed(struct nnv_api *a) {
     struct slots slots;
     ANeuralNetworksEvent *wait = NULL;
     if (!make_slots(a, &slots)) return;
-    memcpy(slots.at[0], in0, sizeof in0);
-    memcpy(slots.at[1], in1, sizeof in1);
     int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0) return;
     bool ok = OK(Event_createFromSyncFenceFd, fd, &wait);
@@ -202,8 +203,6 @@ static void chained(struct nnv_api *a) {
     struct slots slots;
     ANeuralNetworksEvent *event = NULL;
     if (!make_slots(a, &slots)) return;
-    memset(slots.at[2], 0xff, (SLOTS - 2) * sizeof in0);
-    memcpy(slots.at[0], in0, sizeof in0);
     memcpy(slots.at[1], in0, sizeof in0);
     for (size_t i = 1; i <= LENGTH; i++) {
         ANeuralNetworksEvent *next = start(a, set(a, &slots, 0, i, i + 1), &event, event ? 1 : 0, 0);
@@ -220,8 +219,8 @@ static void chained_behind_fence(struct nnv_api *a) {
     pthread_t thread;
     if (!make_slots(a, &slots)) return;
     struct signaller s = {.count = 1, .at = slots.at[1], .value = in0};
-    memset(slots.at, 0xff, SLOTS * sizeof in0);
     memcpy(slots.at[0], in1, sizeof in1);
+    memset(slots.at[1], 0xff, sizeof in0);
     s.fd[0] = make_fence(a, false);
     ANeuralNetworksEvent *event = event_of(a, s.fd[0]);
     if (!event || pthread_create(&thread, NULL, signal_later, &s) != 0) return;
@@ -235,9 +234,6 @@ static void diamond(struct nnv_api *a) {
     static const float want[] = {22, 44, 66, 88};
     struct slots slots;
     if (!make_slots(a, &slots)) return;
-    memset(slots.at, 0xff, SLOTS * sizeof in0);
-    memcpy(slots.at[0], in0, sizeof in0);
-    memcpy(slots.at[1], in1, sizeof in1);
     ANeuralNetworksEvent *first = event_of(a, make_fence(a, true));
     ANeuralNetworksEvent *both[2] = {first ? start(a, set(a, &slots, 0, 1, 2), &first, 1, 0) : NULL,
                                      first ? start(a, set(a, &slots, 1, 0, 3), &first, 1, 0) : NULL};
@@ -251,9 +247,6 @@ static void behind_started(struct nnv_api *a) {
     struct slots slots;
     ANeuralNetworksEvent *event = NULL;
     if (!make_slots(a, &slots)) return;
-    memset(slots.at, 0xff, SLOTS * sizeof in0);
-    memcpy(slots.at[0], in0, sizeof in0);
-    memcpy(slots.at[1], in1, sizeof in1);
     ANeuralNetworksExecution *e = set(a, &slots, 0, 1, 2);
     if (!e || !OK(Execution_startCompute, e, &event)) return;
     nnv_api_keep_event(a, event);

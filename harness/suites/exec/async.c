@@ -29,25 +29,14 @@ static void in_flight(struct nnv_exec *x) {
 /** The launch borrows the request's structs for the call alone. */
 static void borrowed(struct nnv_exec *x) {
     struct nnv_request *v = &x->values;
-    struct nnvts_argument args[2 * NNV_FIXTURE_MAX_IO];
-    struct nnvts_memory pools[2];
-    struct nnvts_request request = v->abi;
+    struct nnv_exec_loan loan;
     struct nnv_exec_run run;
     if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_ASYNC) ||
         !nnv_exec_make(x, &run, x->prepared, NNV_MODE_ASYNC, v, NULL))
         return;
-    nnv_request_reset(v);
-    memcpy(args, v->inputs, request.input_count * sizeof *args);
-    memcpy(args + request.input_count, v->outputs, request.output_count * sizeof *args);
-    memcpy(pools, v->abi.pools, sizeof pools);
-    request.inputs = args;
-    request.outputs = args + request.input_count;
-    request.pools = pools;
-    run.x.request = &request;
+    nnv_exec_lend(&loan, v, &run);
     const bool launched = nnv_exec_launch(x, &run);
-    memset(args, 0xee, sizeof args);
-    memset(pools, 0xee, sizeof pools);
-    memset(&request, 0xee, sizeof request);
+    nnv_exec_take_back(&loan);
     run.x.config = (struct nnvts_execution_config){0};
     if (launched) nnv_exec_finish(x, &run);
 }

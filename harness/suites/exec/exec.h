@@ -65,6 +65,16 @@ bool nnv_exec_try_launch(struct nnv_exec *x, struct nnv_exec_run *run);
 bool nnv_exec_finish(struct nnv_exec *x, struct nnv_exec_run *run);
 /** Launches and finishes. */
 bool nnv_exec_once(struct nnv_exec *x, struct nnv_exec_run *run);
+/** A request in structs that are lent for a call alone. */
+struct nnv_exec_loan {
+    struct nnvts_request request;
+    struct nnvts_argument args[2 * NNV_FIXTURE_MAX_IO];
+    struct nnvts_memory pools[2];
+};
+/** Resets v, and lends it to the run. */
+void nnv_exec_lend(struct nnv_exec_loan *l, struct nnv_request *v, struct nnv_exec_run *run);
+/** Overwrites what was lent. */
+void nnv_exec_take_back(struct nnv_exec_loan *l);
 /** Releases what is open, unless the worker is damaged. Zeros are allowed. */
 void nnv_exec_end(struct nnv_exec *x, struct nnv_exec_run *run);
 /** All of it: one execution in the mode, or two of a burst and of a reusable one. */

@@ -63,6 +63,20 @@ bool nnv_exec_work(struct nnv_exec *x, uint32_t times, struct nnv_fixture *fixtu
     return nnv_context_work(x->s, spec, fixture) && nnv_context_ready(x->s, fixture, prepared, values);
 }
 
+void nnv_exec_lend(struct nnv_exec_loan *l, struct nnv_request *v, struct nnv_exec_run *run) {
+    nnv_request_reset(v);
+    *l = (struct nnv_exec_loan){.request = v->abi};
+    memcpy(l->args, v->inputs, v->abi.input_count * sizeof *l->args);
+    memcpy(l->args + v->abi.input_count, v->outputs, v->abi.output_count * sizeof *l->args);
+    memcpy(l->pools, v->abi.pools, sizeof l->pools);
+    l->request.inputs = l->args;
+    l->request.outputs = l->args + v->abi.input_count;
+    l->request.pools = l->pools;
+    run->x.request = &l->request;
+}
+
+void nnv_exec_take_back(struct nnv_exec_loan *l) { memset(l, 0xee, sizeof *l); }
+
 /* -------------------------------------------------------------------- judging */
 
 bool nnv_exec_check_times(struct nnv_context *s, const char *call, bool asked, const struct nnvts_timing *t,

@@ -123,23 +123,12 @@ static void several(struct nnv_exec *x) {
 /** create_execution borrows the request's structs for the call alone. */
 static void borrowed(struct nnv_exec *x) {
     struct nnv_request *v = &x->values;
-    struct nnvts_argument args[2 * NNV_FIXTURE_MAX_IO];
-    struct nnvts_memory pools[2];
-    struct nnvts_request request = v->abi;
+    struct nnv_exec_loan loan;
     struct nnv_exec_run run;
-    nnv_request_reset(v);
-    memcpy(args, v->inputs, request.input_count * sizeof *args);
-    memcpy(args + request.input_count, v->outputs, request.output_count * sizeof *args);
-    memcpy(pools, v->abi.pools, sizeof pools);
-    request.inputs = args;
-    request.outputs = args + request.input_count;
-    request.pools = pools;
     nnv_exec_make(x, &run, x->prepared, NNV_MODE_REUSABLE, v, NULL);
-    run.x.request = &request;
+    nnv_exec_lend(&loan, v, &run);
     bool ok = nnv_context_open(x->s, &run.x);
-    memset(args, 0xee, sizeof args);
-    memset(pools, 0xee, sizeof pools);
-    memset(&request, 0xee, sizeof request);
+    nnv_exec_take_back(&loan);
     for (int i = 0; i < 3 && ok; i++) ok = nnv_exec_once(x, &run);
     nnv_exec_end(x, &run);
 }

@@ -108,67 +108,41 @@ static void expect_unsupported(struct nnv_context *s, struct mixture *m, const c
     release(s, &without);
 }
 
-static void operation(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    expect_unsupported(s, &m, "an extension's operation");
+static void type(struct mixture *m) { m->operands[MORE].type = extension_code(PREFIX, CODE); }
+
+static void scalar(struct mixture *m) {
+    m->operands[MORE].type = extension_code(PREFIX, 0);
+    m->operands[MORE].dimension_count = 0;
+    m->operands[MORE].dimensions = NULL;
 }
 
-static void type(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.operands[MORE].type = extension_code(PREFIX, CODE);
-    expect_unsupported(s, &m, "an operation on an extension's type");
-}
-
-static void scalar(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.operands[MORE].type = extension_code(PREFIX, 0);
-    m.operands[MORE].dimension_count = 0;
-    m.operands[MORE].dimensions = NULL;
-    expect_unsupported(s, &m, "an operation on an extension's scalar");
-}
-
-static void data(struct nnv_context *s) {
+static void data(struct mixture *m) {
     static const uint8_t more[] = {1, 2, 3, 4, 5};
-    struct mixture m;
-    mix(&m);
-    m.operands[MORE].type = extension_code(PREFIX, CODE);
-    m.operands[MORE].extension_data = more;
-    m.operands[MORE].extension_data_bytes = sizeof more;
-    expect_unsupported(s, &m, "an operation on an extension's type with data");
+    m->operands[MORE].type = extension_code(PREFIX, CODE);
+    m->operands[MORE].extension_data = more;
+    m->operands[MORE].extension_data_bytes = sizeof more;
 }
 
-static void constant(struct nnv_context *s) {
+static void constant(struct mixture *m) {
     static const uint8_t values[12] = {1};
-    struct mixture m;
-    mix(&m);
-    m.operands[MORE].type = extension_code(PREFIX, CODE);
-    m.operands[MORE].lifetime = NNVTS_CONSTANT_COPY;
-    m.operands[MORE].location = (struct nnvts_location){.offset = 4, .length = 8};
-    m.model.main.input_count = 1;
-    m.model.operand_values = values;
-    m.model.operand_values_bytes = sizeof values;
-    m.operands[ACTIVATION].location.offset = 0;
-    m.activation = 0;
-    expect_unsupported(s, &m, "an operation on an extension's constant");
+    m->operands[MORE].type = extension_code(PREFIX, CODE);
+    m->operands[MORE].lifetime = NNVTS_CONSTANT_COPY;
+    m->operands[MORE].location = (struct nnvts_location){.offset = 4, .length = 8};
+    m->model.main.input_count = 1;
+    m->model.operand_values = values;
+    m->model.operand_values_bytes = sizeof values;
+    m->operands[ACTIVATION].location.offset = 0;
+    m->activation = 0;
 }
 
-static void largest_prefix(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.extensions[0].prefix = 0x7fff;
-    m.operations[1].type = extension_code(0x7fff, 0xffff);
-    expect_unsupported(s, &m, "an extension's operation of the largest code");
+static void largest_prefix(struct mixture *m) {
+    m->extensions[0].prefix = 0x7fff;
+    m->operations[1].type = extension_code(0x7fff, 0xffff);
 }
 
-static void two_extensions(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.model.extension_count = 2;
-    m.operands[MORE].type = extension_code(PREFIX + 1, CODE);
-    expect_unsupported(s, &m, "an operation of one extension on a type of another");
+static void two_extensions(struct mixture *m) {
+    m->model.extension_count = 2;
+    m->operands[MORE].type = extension_code(PREFIX + 1, CODE);
 }
 
 /* A declaration that nobody uses changes nothing. */
@@ -202,83 +176,64 @@ static void expect_invalid(struct nnv_context *s, const struct mixture *m, const
     release(s, &r);
 }
 
-static void undeclared_operation(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.model.extension_count = 0;
-    expect_invalid(s, &m, "a model with an operation of an undeclared prefix");
-}
+static void undeclared_operation(struct mixture *m) { m->model.extension_count = 0; }
 
-static void undeclared_type(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.operands[MORE].type = extension_code(PREFIX + 1, CODE);
-    expect_invalid(s, &m, "a model with a type of an undeclared prefix");
-}
+static void undeclared_type(struct mixture *m) { m->operands[MORE].type = extension_code(PREFIX + 1, CODE); }
 
-static void other_prefix(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.extensions[0].prefix = PREFIX + 1;
-    expect_invalid(s, &m, "a model with an operation whose prefix is not the declared one");
-}
+static void other_prefix(struct mixture *m) { m->extensions[0].prefix = PREFIX + 1; }
 
-static void sign_bit(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.operations[1].type = extension_code(0x8000 | PREFIX, CODE);
-    expect_invalid(s, &m, "a model with an operation of a negative code");
-}
+static void sign_bit(struct mixture *m) { m->operations[1].type = extension_code(0x8000 | PREFIX, CODE); }
 
-static void data_on_core_type(struct nnv_context *s) {
+static void data_on_core_type(struct mixture *m) {
     static const uint8_t more[] = {1, 2, 3, 4};
-    struct mixture m;
-    mix(&m);
-    drop_vendor(&m);
-    m.operands[X].extension_data = more;
-    m.operands[X].extension_data_bytes = sizeof more;
-    expect_invalid(s, &m, "a model with an extension's data on a TENSOR_FLOAT32");
+    drop_vendor(m);
+    m->operands[X].extension_data = more;
+    m->operands[X].extension_data_bytes = sizeof more;
 }
 
-static void prefix_0(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    drop_vendor(&m);
-    m.extensions[0].prefix = 0;
-    expect_invalid(s, &m, "a model that declares an extension with prefix 0");
+static void prefix_0(struct mixture *m) {
+    drop_vendor(m);
+    m->extensions[0].prefix = 0;
 }
 
-static void prefix_twice(struct nnv_context *s) {
-    struct mixture m;
-    mix(&m);
-    m.extensions[1].prefix = PREFIX;
-    m.model.extension_count = 2;
-    expect_invalid(s, &m, "a model that declares two extensions with one prefix");
+static void prefix_twice(struct mixture *m) {
+    m->extensions[1].prefix = PREFIX;
+    m->model.extension_count = 2;
 }
 
-static void nameless(struct nnv_context *s) {
+static void nameless(struct mixture *m) { m->extensions[0].name = NULL; }
+
+void nnv_extension_run(struct nnv_context *s, const struct nnv_extension_case *c) {
     struct mixture m;
+    if (c->run) {
+        c->run(s);
+        return;
+    }
     mix(&m);
-    m.extensions[0].name = NULL;
-    expect_invalid(s, &m, "a model that declares an extension without a name");
+    if (c->edit) c->edit(&m);
+    if (c->unsupported)
+        expect_unsupported(s, &m, c->unsupported);
+    else
+        expect_invalid(s, &m, c->invalid);
 }
 
 const struct nnv_extension_case nnv_extension_cases[] = {
-    {"operation", operation},
-    {"type", type},
-    {"scalar", scalar},
-    {"data", data},
-    {"constant", constant},
-    {"largest_prefix", largest_prefix},
-    {"two_extensions", two_extensions},
-    {"unused", unused},
-    {"undeclared_operation", undeclared_operation},
-    {"undeclared_type", undeclared_type},
-    {"other_prefix", other_prefix},
-    {"sign_bit", sign_bit},
-    {"data_on_core_type", data_on_core_type},
-    {"prefix_0", prefix_0},
-    {"prefix_twice", prefix_twice},
-    {"nameless", nameless},
+    {"operation", .unsupported = "an extension's operation"},
+    {"type", .edit = type, .unsupported = "an operation on an extension's type"},
+    {"scalar", .edit = scalar, .unsupported = "an operation on an extension's scalar"},
+    {"data", .edit = data, .unsupported = "an operation on an extension's type with data"},
+    {"constant", .edit = constant, .unsupported = "an operation on an extension's constant"},
+    {"largest_prefix", .edit = largest_prefix, .unsupported = "an extension's operation of the largest code"},
+    {"two_extensions", .edit = two_extensions, .unsupported = "an operation of one extension on a type of another"},
+    {"unused", .run = unused},
+    {"undeclared_operation", .edit = undeclared_operation,
+     .invalid = "a model with an operation of an undeclared prefix"},
+    {"undeclared_type", .edit = undeclared_type, .invalid = "a model with a type of an undeclared prefix"},
+    {"other_prefix", .edit = other_prefix, .invalid = "a model with an operation whose prefix is not the declared one"},
+    {"sign_bit", .edit = sign_bit, .invalid = "a model with an operation of a negative code"},
+    {"data_on_core_type", .edit = data_on_core_type, .invalid = "a model with an extension's data on a TENSOR_FLOAT32"},
+    {"prefix_0", .edit = prefix_0, .invalid = "a model that declares an extension with prefix 0"},
+    {"prefix_twice", .edit = prefix_twice, .invalid = "a model that declares two extensions with one prefix"},
+    {"nameless", .edit = nameless, .invalid = "a model that declares an extension without a name"},
 };
 const size_t nnv_extension_case_count = sizeof nnv_extension_cases / sizeof *nnv_extension_cases;

@@ -264,7 +264,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     struct nnv_context s;
     nnv_context_begin(&s, env, result);
     if (c->a == EXTENSION)
-        nnv_extension_cases[c->b].run(&s);
+        nnv_extension_run(&s, &nnv_extension_cases[c->b]);
     else if (c->a == SAME)
         run_same(&s, c);
     else

@@ -5,10 +5,16 @@
 
 #include "harness/suites/kit/context.h"
 
+struct mixture;
+
+/** A model of an operation that every driver may know and one of a vendor; edit (may be NULL) changes it. */
 struct nnv_extension_case {
     const char *name;
-    void (*run)(struct nnv_context *s);
+    void (*edit)(struct mixture *m);
+    const char *unsupported, *invalid;  /**< what it is then: one of them */
+    void (*run)(struct nnv_context *s); /**< instead of all that */
 };
+void nnv_extension_run(struct nnv_context *s, const struct nnv_extension_case *c);
 extern const struct nnv_extension_case nnv_extension_cases[];
 extern const size_t nnv_extension_case_count;
 
