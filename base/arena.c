@@ -104,3 +104,19 @@ char *nnv_arena_printf(struct nnv_arena *a, const char *fmt, ...) {
 }
 
 size_t nnv_arena_used(const struct nnv_arena *a) { return a->used; }
+
+bool nnv_grow(struct nnv_arena *a, void *array, size_t n, size_t *cap, size_t size) {
+    void *old;
+    if (n < *cap) return true;
+    size_t more = *cap ? *cap : 32;
+    while (more <= n && more <= SIZE_MAX / 2) more *= 2;
+    if (more <= *cap || more > SIZE_MAX / size) return false;
+    memcpy(&old, array, sizeof old); /* a pointer to elements of any type */
+    void *grown = a ? nnv_arena_alloc(a, more, size) : realloc(old, more * size);
+    if (!grown) return false;
+    if (a && *cap) memcpy(grown, old, *cap * size);
+    if (!a) memset((char *)grown + *cap * size, 0, (more - *cap) * size);
+    memcpy(array, &grown, sizeof grown);
+    *cap = more;
+    return true;
+}

@@ -3,6 +3,7 @@
 #ifndef NNV_BASE_ARENA_H
 #define NNV_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -26,6 +27,11 @@ void *nnv_arena_copy(struct nnv_arena *a, const void *src, size_t size);
 char *nnv_arena_strdup(struct nnv_arena *a, const char *s);
 /** A formatted string; NULL when out of memory. */
 char *nnv_arena_printf(struct nnv_arena *a, const char *fmt, ...) NNV_PRINTF(2, 3);
+/**
+ * Room for one more element behind n in the array that *array points to, of *cap elements: at least twice as many, the
+ * new ones zero; of arena a, or with NULL of malloc. False when out of memory: all is as before.
+ */
+bool nnv_grow(struct nnv_arena *a, void *array, size_t n, size_t *cap, size_t size);
 /** Bytes handed out since the last reset. */
 size_t nnv_arena_used(const struct nnv_arena *a);
 

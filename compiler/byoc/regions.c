@@ -30,13 +30,7 @@ static bool is_node(const struct nnv_relay_expr *e) {
 }
 
 static bool add_edge(struct growth *g, uint32_t user, uint32_t operand) {
-    if (g->n_edges == g->cap_edges) {
-        size_t cap = g->cap_edges ? g->cap_edges * 2 : 1024;
-        struct edge *grown = cap < NONE ? realloc(g->edges, cap * sizeof *grown) : NULL;
-        if (!grown) return false;
-        g->edges = grown;
-        g->cap_edges = cap;
-    }
+    if (g->n_edges >= NONE || !nnv_grow(NULL, &g->edges, g->n_edges, &g->cap_edges, sizeof *g->edges)) return false;
     uint32_t at = (uint32_t)g->n_edges++;
     g->edges[at] = (struct edge){operand, NONE};
     if (g->head[user] == NONE)
@@ -48,13 +42,7 @@ static bool add_edge(struct growth *g, uint32_t user, uint32_t operand) {
 }
 
 static bool push(struct growth *g, size_t *depth, const struct nnv_relay_expr *e) {
-    if (*depth == g->cap_stack) {
-        size_t cap = g->cap_stack ? g->cap_stack * 2 : 64;
-        const struct nnv_relay_expr **grown = realloc(g->stack, cap * sizeof *grown);
-        if (!grown) return false;
-        g->stack = grown;
-        g->cap_stack = cap;
-    }
+    if (!nnv_grow(NULL, &g->stack, *depth, &g->cap_stack, sizeof *g->stack)) return false;
     g->stack[(*depth)++] = e;
     return true;
 }

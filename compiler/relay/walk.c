@@ -20,24 +20,11 @@ struct walk {
     size_t cap_seen;
 };
 
-/* Room for one more element behind n, twice as much at a time. */
-static bool room(void **array, size_t n, size_t *cap, size_t size) {
-    if (n < *cap) return true;
-    size_t bigger = *cap ? *cap * 2 : 64;
-    while (bigger <= n) bigger *= 2;
-    void *grown = realloc(*array, bigger * size);
-    if (grown == NULL) return false;
-    memset((char *)grown + *cap * size, 0, (bigger - *cap) * size);
-    *array = grown;
-    *cap = bigger;
-    return true;
-}
-
 static bool push(struct walk *w, struct nnv_relay_expr *e) {
-    if (!room((void **)&w->seen, e->id, &w->cap_seen, sizeof *w->seen)) return false;
+    if (!nnv_grow(NULL, &w->seen, e->id, &w->cap_seen, sizeof *w->seen)) return false;
     if (w->seen[e->id]) return true;
     w->seen[e->id] = true;
-    if (!room((void **)&w->stack, w->depth, &w->cap_stack, sizeof *w->stack)) return false;
+    if (!nnv_grow(NULL, &w->stack, w->depth, &w->cap_stack, sizeof *w->stack)) return false;
     w->stack[w->depth++] = (struct step){e, 0};
     return true;
 }
@@ -60,7 +47,7 @@ enum nnv_status nnv_relay_post_order(struct nnv_relay_expr *root, nnv_relay_ente
             ok = push(&w, i < callee ? e->callee : e->args[i - callee]);
         } else {
             w.depth--;
-            ok = room((void **)&w.list, w.n, &w.cap_list, sizeof(struct nnv_relay_expr *));
+            ok = nnv_grow(NULL, &w.list, w.n, &w.cap_list, sizeof(struct nnv_relay_expr *));
             if (ok) w.list[w.n++] = e;
         }
     }

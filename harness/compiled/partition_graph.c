@@ -26,25 +26,16 @@ static double bytes_of(const struct nnv_relay_type *t) {
 
 static const struct nnv_relay_type *type_of(const struct nnv_relay_expr *e) { return e->type ? e->type : e->declared; }
 
-static void *grown(struct nnv_arena *arena, void *old, size_t n, size_t *cap, size_t size) {
-    if (n < *cap) return old;
-    *cap = *cap ? *cap * 2 : 256;
-    void *array = nnv_arena_alloc(arena, *cap, size);
-    if (array && n) memcpy(array, old, n * size);
-    return array;
-}
-
 static bool add_edge(struct making *m, uint32_t from, uint32_t to, double bytes) {
-    m->g->edges = grown(m->arena, m->g->edges, m->g->n_edges, &m->cap_edges, sizeof *m->g->edges);
-    if (!m->g->edges) return false;
+    if (!nnv_grow(m->arena, &m->g->edges, m->g->n_edges, &m->cap_edges, sizeof *m->g->edges)) return false;
     m->g->edges[m->g->n_edges++] = (struct nnv_graph_edge){from, to, bytes};
     return true;
 }
 
 static bool push(struct making *m, size_t *depth, const struct nnv_relay_expr *e) {
-    m->stack = grown(m->arena, m->stack, *depth, &m->cap_stack, sizeof *m->stack);
-    if (m->stack) m->stack[(*depth)++] = e;
-    return m->stack != NULL;
+    if (!nnv_grow(m->arena, &m->stack, *depth, &m->cap_stack, sizeof *m->stack)) return false;
+    m->stack[(*depth)++] = e;
+    return true;
 }
 
 /* Edges to the node from all that makes a part of value. */

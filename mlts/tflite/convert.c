@@ -31,14 +31,7 @@ void nnv_cv_fail(struct nnv_cv *c, const char *fmt, ...) {
 static struct nnv_cv_refusal *refusal(struct nnv_cv_file *all, const char *what) {
     for (uint32_t i = 0; i < all->nrefusals; i++)
         if (strcmp(all->refusals[i].what, what) == 0) return &all->refusals[i];
-    if (all->nrefusals == all->refusal_room) {
-        uint32_t more = all->refusal_room ? 2 * all->refusal_room : 16;
-        struct nnv_cv_refusal *larger = NNV_NEW(all->arena, struct nnv_cv_refusal, more);
-        if (!larger) return NULL;
-        if (all->nrefusals) memcpy(larger, all->refusals, all->nrefusals * sizeof *larger);
-        all->refusals = larger;
-        all->refusal_room = more;
-    }
+    if (!nnv_grow(all->arena, &all->refusals, all->nrefusals, &all->refusal_room, sizeof *all->refusals)) return NULL;
     struct nnv_cv_refusal *r = &all->refusals[all->nrefusals++];
     snprintf(r->what, sizeof r->what, "%s", what);
     return r;

@@ -63,7 +63,8 @@ struct nnv_cv_file {
     const struct nnv_tfl_file *file;
     enum nnv_status status; /**< the first error */
     struct nnv_err err;
-    uint32_t nrefusals, refusal_room, refused; /**< kinds, and operators */
+    uint32_t nrefusals, refused; /**< kinds, and operators */
+    size_t refusal_room;
     struct nnv_cv_refusal *refusals;
     struct nnv_cv_part *parts; /**< one a subgraph */
     uint32_t nreferenced;

@@ -6,18 +6,10 @@
 
 #include "base/rng.h"
 
-/* Room for one more entry of size bytes in an array of count; NULL (and b->failed) without memory. */
-static void *grow(struct nnv_builder *b, void *array, uint32_t count, uint32_t *room, size_t size) {
-    if (count < *room) return array;
-    uint32_t more = *room ? *room * 2 : 64;
-    void *larger = nnv_arena_alloc(b->arena, more, size);
-    if (!larger) {
-        b->failed = true;
-        return NULL;
-    }
-    if (count > 0) memcpy(larger, array, count * size);
-    *room = more;
-    return larger;
+/* Room for one more entry; false (and b->failed) without memory. */
+static bool grow(struct nnv_builder *b, void *array, uint32_t count, size_t *room, size_t size) {
+    if (nnv_builder_ok(b) && !nnv_grow(b->arena, array, count, room, size)) b->failed = true;
+    return nnv_builder_ok(b);
 }
 
 bool nnv_builder_ok(const struct nnv_builder *b) { return !b->failed && !b->stopped; }
@@ -29,10 +21,7 @@ struct nnv_encoding nnv_builder_encoding(const struct nnv_builder *b, uint32_t o
 }
 
 uint32_t nnv_builder_operand(struct nnv_builder *b, struct nnv_operand o) {
-    struct nnv_operand *array =
-        nnv_builder_ok(b) ? grow(b, b->operand, b->noperands, &b->operand_room, sizeof *b->operand) : NULL;
-    if (!array) return 0;
-    b->operand = array;
+    if (!grow(b, &b->operand, b->noperands, &b->operand_room, sizeof *b->operand)) return 0;
     b->operand[b->noperands] = o;
     return b->noperands++;
 }
@@ -145,10 +134,7 @@ void nnv_builder_add(struct nnv_builder *b, int32_t code, uint32_t nin, const ui
 
 void nnv_builder_operation(struct nnv_builder *b, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
                            const uint32_t *out) {
-    struct nnv_operation *array =
-        nnv_builder_ok(b) ? grow(b, b->operation, b->noperations, &b->operation_room, sizeof *b->operation) : NULL;
-    if (!array) return;
-    b->operation = array;
+    if (!grow(b, &b->operation, b->noperations, &b->operation_room, sizeof *b->operation)) return;
     struct nnv_operation *o = &b->operation[b->noperations++];
     *o = (struct nnv_operation){.type = code,
                                 .nin = nin,

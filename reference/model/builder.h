@@ -16,7 +16,8 @@ struct nnv_builder {
     uint64_t seed;           /**< of the weights */
     struct nnv_operand *operand;
     struct nnv_operation *operation;
-    uint32_t noperands, noperations, operand_room, operation_room;
+    uint32_t noperands, noperations;
+    size_t operand_room, operation_room;
     bool failed;  /**< out of memory */
     bool stopped; /**< by the caller: nothing is added */
 };

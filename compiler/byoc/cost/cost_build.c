@@ -30,18 +30,12 @@ struct builder {
 /* ----------------------------------------------------------------------- values */
 
 static bool grow_values(struct builder *b) {
-    size_t cap = b->cap_values ? b->cap_values * 2 : 256;
     struct nnv_cost_problem *p = &b->out->problem;
-    if (cap >= NONE) return false;
-    struct nnv_cost_value *values = realloc(p->values, cap * sizeof *values);
-    if (values) p->values = values;
-    double *bytes = realloc(b->bytes, cap * sizeof *bytes);
-    if (bytes) b->bytes = bytes;
-    uint32_t *head = realloc(b->head, cap * sizeof *head), *tail = realloc(b->tail, cap * sizeof *tail);
-    if (head) b->head = head;
-    if (tail) b->tail = tail;
-    b->cap_values = cap;
-    return values && bytes && head && tail;
+    size_t n = p->n_values, caps[] = {b->cap_values, b->cap_values, b->cap_values};
+    return n < NONE && nnv_grow(NULL, &p->values, n, &caps[0], sizeof *p->values) &&
+           nnv_grow(NULL, &b->bytes, n, &caps[1], sizeof *b->bytes) &&
+           nnv_grow(NULL, &b->head, n, &caps[2], sizeof *b->head) &&
+           nnv_grow(NULL, &b->tail, n, &b->cap_values, sizeof *b->tail);
 }
 
 static size_t width(const struct nnv_relay_type *t) {
@@ -57,7 +51,7 @@ static bool values_of(struct builder *b, const struct nnv_relay_expr *base, uint
     if (!b->first_value[base->id]) {
         b->first_value[base->id] = p->n_values + 1;
         for (size_t i = 0; i < *n; i++) {
-            if (p->n_values == b->cap_values && !grow_values(b)) return false;
+            if (!grow_values(b)) return false;
             bool tuple = t && t->kind == NNV_RELAY_TUPLE_TYPE;
             b->bytes[p->n_values] = nnv_cost_bytes(tuple ? t->fields[i] : t);
             b->head[p->n_values] = NONE;
@@ -68,15 +62,6 @@ static bool values_of(struct builder *b, const struct nnv_relay_expr *base, uint
     return true;
 }
 
-static bool grow_uses(struct builder *b) {
-    size_t cap = b->cap_uses ? b->cap_uses * 2 : 1024;
-    struct use *uses = cap < NONE ? realloc(b->uses, cap * sizeof *uses) : NULL;
-    if (!uses) return false;
-    b->uses = uses;
-    b->cap_uses = cap;
-    return true;
-}
-
 /* user: a node, or NONE: the function's result. */
 static bool use_value(struct builder *b, uint32_t value, uint32_t user) {
     if (user == NONE) {
@@ -84,7 +69,7 @@ static bool use_value(struct builder *b, uint32_t value, uint32_t user) {
         return true;
     }
     if (b->head[value] != NONE && b->uses[b->tail[value]].user == user) return true;
-    if (b->n_uses == b->cap_uses && !grow_uses(b)) return false;
+    if (b->n_uses >= NONE || !nnv_grow(NULL, &b->uses, b->n_uses, &b->cap_uses, sizeof *b->uses)) return false;
     uint32_t at = (uint32_t)b->n_uses++;
     b->uses[at] = (struct use){user, NONE};
     if (b->head[value] == NONE)
@@ -96,13 +81,7 @@ static bool use_value(struct builder *b, uint32_t value, uint32_t user) {
 }
 
 static bool push(struct builder *b, size_t *depth, const struct nnv_relay_expr *e) {
-    if (*depth == b->cap_stack) {
-        size_t cap = b->cap_stack ? b->cap_stack * 2 : 64;
-        const struct nnv_relay_expr **grown = realloc(b->stack, cap * sizeof *grown);
-        if (!grown) return false;
-        b->stack = grown;
-        b->cap_stack = cap;
-    }
+    if (!nnv_grow(NULL, &b->stack, *depth, &b->cap_stack, sizeof *b->stack)) return false;
     b->stack[(*depth)++] = e;
     return true;
 }
@@ -254,7 +233,7 @@ enum nnv_status nnv_cost_build(const struct nnv_cost_model *m, const struct nnv_
     b.target_us = NNV_NEW(arena, double, g->n);
     b.first_value = NNV_NEW(arena, uint32_t, f->n_ids);
     bool ok = out->work && out->target_us && b.host_us && b.target_us && b.first_value && grow_values(&b) &&
-              grow_uses(&b) && use_all(&b) && time_nodes(&b);
+              use_all(&b) && time_nodes(&b);
     struct nnv_cost_value *old = out->problem.values;
     ok = ok && fill(&b);
     if (!ok && out->problem.values == old) free(old);

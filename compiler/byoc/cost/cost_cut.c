@@ -27,15 +27,9 @@ enum { SOURCE, SINK, FIRST };
 
 static void add_arc(struct flow *f, uint32_t from, uint32_t to, int64_t room, int64_t back) {
     if (f->failed || (!room && !back)) return;
-    if (f->n_arcs + 2 > f->cap) {
-        size_t cap = f->cap ? f->cap * 2 : 1024;
-        struct arc *arcs = cap < NO_EDGE ? realloc(f->arcs, cap * sizeof *arcs) : NULL;
-        if (!arcs) {
-            f->failed = true;
-            return;
-        }
-        f->arcs = arcs;
-        f->cap = cap;
+    if (f->n_arcs + 1 >= NO_EDGE || !nnv_grow(NULL, &f->arcs, f->n_arcs + 1, &f->cap, sizeof *f->arcs)) {
+        f->failed = true;
+        return;
     }
     f->arcs[f->n_arcs] = (struct arc){to, f->head[from], room};
     f->head[from] = (uint32_t)f->n_arcs++;

@@ -143,18 +143,11 @@ static void check(struct nnv_rc *c, int32_t code, uint32_t nin, const uint32_t *
 }
 
 static void keep_from(struct nnv_rc *c) {
-    if (c->b.noperations > c->cap_from) {
-        uint32_t more = c->cap_from ? c->cap_from * 2 : 16;
-        const struct nnv_relay_expr **larger = NNV_NEW(c->arena, const struct nnv_relay_expr *, more);
-        if (!larger) {
-            nnv_rc_no_memory(c);
-            return;
-        }
-        if (c->cap_from) memcpy(larger, c->from, c->cap_from * sizeof *larger);
-        c->from = larger;
-        c->cap_from = more;
-    }
-    c->from[c->b.noperations - 1] = c->node->e;
+    const uint32_t last = c->b.noperations - 1;
+    if (nnv_grow(c->arena, &c->from, last, &c->cap_from, sizeof *c->from))
+        c->from[last] = c->node->e;
+    else
+        nnv_rc_no_memory(c);
 }
 
 void nnv_rc_emit_n(struct nnv_rc *c, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
@@ -274,16 +267,9 @@ static const uint32_t TO_NHWC[] = {0, 2, 3, 1}, TO_NCHW[] = {0, 3, 1, 2};
 
 /* Remembers (with `to`) or tells what operand is the NHWC form of one; 0: none yet. */
 static uint32_t nhwc_form(struct nnv_rc *c, uint32_t operand, uint32_t to) {
-    if (to && operand >= c->cap_nhwc) {
-        uint32_t more = c->b.noperands * 2;
-        uint32_t *larger = NNV_NEW(c->arena, uint32_t, more);
-        if (!larger) {
-            nnv_rc_no_memory(c);
-            return 0;
-        }
-        if (c->cap_nhwc) memcpy(larger, c->nhwc, c->cap_nhwc * sizeof *larger);
-        c->nhwc = larger;
-        c->cap_nhwc = more;
+    if (to && !nnv_grow(c->arena, &c->nhwc, operand, &c->cap_nhwc, sizeof *c->nhwc)) {
+        nnv_rc_no_memory(c);
+        return 0;
     }
     if (to) c->nhwc[operand] = to;
     return operand < c->cap_nhwc ? c->nhwc[operand] : 0;

@@ -9,25 +9,12 @@
 
 enum { DEEPEST = 16 }; /* functions within functions */
 
-/* Room for one more element behind n in an array of the arena. */
-static void *room(struct nnv_rc *c, void *array, uint32_t n, uint32_t *cap, size_t size) {
-    if (n < *cap) return array;
-    uint32_t more = *cap ? *cap * 2 : 16;
-    char *larger = more > *cap ? nnv_arena_alloc(c->arena, more, size) : NULL;
-    if (!larger) {
-        nnv_rc_no_memory(c);
-        return NULL;
-    }
-    if (n) memcpy(larger, array, n * size);
-    *cap = more;
-    return larger;
-}
-
 uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e) {
     if (!nnv_rc_ok(c)) return NNV_RC_NONE;
-    struct nnv_rc_value *array = room(c, c->values, c->n_values, &c->cap_values, sizeof *c->values);
-    if (!array) return NNV_RC_NONE;
-    c->values = array;
+    if (!nnv_grow(c->arena, &c->values, c->n_values, &c->cap_values, sizeof *c->values)) {
+        nnv_rc_no_memory(c);
+        return NNV_RC_NONE;
+    }
     if (!type || type->kind != NNV_RELAY_TENSOR) {
         nnv_rc_refuse_at(c, e, "a value that is no tensor; only tensors and tuples of them are converted");
         return NNV_RC_NONE;
@@ -45,7 +32,7 @@ uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const
         nnv_rc_refuse_at(c, e, "a tensor of 4 GiB or more");
         return NNV_RC_NONE;
     }
-    array[c->n_values] =
+    c->values[c->n_values] =
         (struct nnv_rc_value){.type = type, .e = e, .node = NNV_RC_NONE, .like = c->n_values, .operand = NNV_RC_NONE};
     return c->n_values++;
 }
@@ -82,10 +69,9 @@ uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, st
         return NNV_RC_NONE;
     }
     struct nnv_rc_list out = nnv_rc_values(c, call->type, call);
-    struct nnv_rc_node *array = nnv_rc_ok(c) ? room(c, c->nodes, c->n_nodes, &c->cap_nodes, sizeof *c->nodes) : NULL;
-    if (!array) return NNV_RC_NONE;
-    c->nodes = array;
-    array[c->n_nodes] =
+    if (!nnv_grow(c->arena, &c->nodes, c->n_nodes, &c->cap_nodes, sizeof *c->nodes)) nnv_rc_no_memory(c);
+    if (!nnv_rc_ok(c)) return NNV_RC_NONE;
+    c->nodes[c->n_nodes] =
         (struct nnv_rc_node){.e = call, .row = row, .args = args, .out = out, .inner = NNV_RC_NONE, .pad = NNV_RC_NONE};
     for (uint32_t i = 0; i < out.n; i++) {
         c->values[out.v[i]].node = c->n_nodes;

@@ -107,14 +107,16 @@ struct nnv_rc {
     enum nnv_status st;
     int limit, level; /**< the highest feature level that is allowed, and the one needed so far */
     struct nnv_rc_value *values;
-    uint32_t n_values, cap_values;
+    uint32_t n_values;
     struct nnv_rc_node *nodes;
-    uint32_t n_nodes, cap_nodes;
+    uint32_t n_nodes;
+    size_t cap_values, cap_nodes;
     struct nnv_builder b;
     const struct nnv_relay_expr **from; /**< by operation */
-    uint32_t cap_from;
+    size_t cap_from;
     /** By operand: the same data in NHWC order, which was needed before, or 0. Room cap_nhwc. */
-    uint32_t *nhwc, cap_nhwc;
+    uint32_t *nhwc;
+    size_t cap_nhwc;
     /* What is being converted. */
     const struct nnv_rc_node *node; /**< the anchor: attributes and operands are its */
     const struct nnv_rc_node *root; /**< what absorbs it; results are its */

@@ -75,13 +75,7 @@ static struct nnv_relay_datum *find(const struct frame *f, const struct nnv_rela
 /* -------------------------------------------------------------------- steps */
 
 static enum nnv_status push(struct machine *m, struct nnv_relay_expr *e, struct frame *frame) {
-    if (m->depth == m->cap) {
-        size_t cap = m->cap ? m->cap * 2 : 256;
-        struct step *grown = realloc(m->stack, cap * sizeof *grown);
-        if (grown == NULL) return no_memory(m);
-        m->stack = grown;
-        m->cap = cap;
-    }
+    if (!nnv_grow(NULL, &m->stack, m->depth, &m->cap, sizeof *m->stack)) return no_memory(m);
     m->stack[m->depth++] = (struct step){.expr = e, .frame = frame};
     return NNV_OK;
 }

@@ -61,14 +61,8 @@ void *nnv_relay_got(struct nnv_relay_parser *p, const void *pointer) {
     return (void *)(uintptr_t)pointer;
 }
 
-bool nnv_relay_parse_room(struct nnv_relay_parser *p, void **array, size_t n, size_t *cap, size_t size) {
-    if (n < *cap) return true;
-    size_t bigger = *cap ? *cap * 2 : 64;
-    void *grown = nnv_relay_got(p, realloc(*array, bigger * size));
-    if (grown == NULL) return false;
-    *array = grown;
-    *cap = bigger;
-    return true;
+bool nnv_relay_parse_room(struct nnv_relay_parser *p, void *array, size_t n, size_t *cap, size_t size) {
+    return nnv_grow(NULL, array, n, cap, size) || nnv_relay_got(p, NULL);
 }
 
 /* ------------------------------------------------------------------- tokens */
@@ -104,7 +98,7 @@ const char *nnv_relay_token_name(struct nnv_relay_parser *p) {
 }
 
 bool nnv_relay_pile(struct nnv_relay_parser *p, const void *pointer) {
-    if (!nnv_relay_parse_room(p, (void **)&p->pile, p->n_pile, &p->cap_pile, sizeof *p->pile)) return false;
+    if (!nnv_relay_parse_room(p, &p->pile, p->n_pile, &p->cap_pile, sizeof *p->pile)) return false;
     p->pile[p->n_pile++] = (void *)(uintptr_t)pointer;
     return true;
 }
@@ -113,7 +107,7 @@ bool nnv_relay_pile(struct nnv_relay_parser *p, const void *pointer) {
 
 bool nnv_relay_bind(struct nnv_relay_parser *p, const char *name, struct nnv_relay_expr *e) {
     if (name == NULL || e == NULL) return false;
-    if (!nnv_relay_parse_room(p, (void **)&p->undo, p->n_undo, &p->cap_undo, sizeof *p->undo)) return false;
+    if (!nnv_relay_parse_room(p, &p->undo, p->n_undo, &p->cap_undo, sizeof *p->undo)) return false;
     p->undo[p->n_undo++] = (struct nnv_relay_binding){name, e, nnv_relay_bound(p, name)};
     return nnv_relay_got(p, nnv_id_put(&p->bound, nnv_id(name), e) ? e : NULL);
 }

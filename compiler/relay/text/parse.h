@@ -44,7 +44,7 @@ void *nnv_relay_expected(struct nnv_relay_parser *p, const char *what);
 /** Fails if the pointer is NULL: out of memory. Its value is the pointer. */
 void *nnv_relay_got(struct nnv_relay_parser *p, const void *pointer);
 /** Room for one element behind n of *array (malloc'ed): false when out of memory, which is an error then. */
-bool nnv_relay_parse_room(struct nnv_relay_parser *p, void **array, size_t n, size_t *cap, size_t size);
+bool nnv_relay_parse_room(struct nnv_relay_parser *p, void *array, size_t n, size_t *cap, size_t size);
 
 void nnv_relay_next(struct nnv_relay_parser *p);
 /** True if the token in hand is this mark or word. */

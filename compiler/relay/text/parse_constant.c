@@ -99,8 +99,7 @@ struct nnv_relay_expr *nnv_relay_parse_opaque(struct nnv_relay_parser *p) {
     e->index = index;
     e->declared = nnv_relay_noted_type(p);
     t->type = e->declared;
-    if (!nnv_relay_parse_room(p, (void **)&p->opaque, p->n_opaque, &p->cap_opaque, sizeof(struct nnv_relay_expr *)))
-        return NULL;
+    if (!nnv_relay_parse_room(p, &p->opaque, p->n_opaque, &p->cap_opaque, sizeof(struct nnv_relay_expr *))) return NULL;
     p->opaque[p->n_opaque++] = e;
     return e;
 }

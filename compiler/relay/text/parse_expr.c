@@ -22,8 +22,7 @@ enum { INFIX = sizeof infix / sizeof *infix };
 /* ---------------------------------------------------------------- variables */
 
 static bool add_free(struct nnv_relay_parser *p, struct nnv_relay_expr *v) {
-    if (!nnv_relay_parse_room(p, (void **)&p->free_vars, p->n_free, &p->cap_free, sizeof(struct nnv_relay_expr *)))
-        return false;
+    if (!nnv_relay_parse_room(p, &p->free_vars, p->n_free, &p->cap_free, sizeof(struct nnv_relay_expr *))) return false;
     p->free_vars[p->n_free++] = v;
     return nnv_relay_bind(p, v->name, v);
 }

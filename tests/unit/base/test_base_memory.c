@@ -224,8 +224,35 @@ static void clocks_go_forward(void **state) {
     assert_true(nnv_now_ns() > t);
 }
 
+/* On the heap and in an arena: what was there stays, what is new is zero, too much is refused and changes nothing. */
+static void arrays_grow(void **state) {
+    (void)state;
+    struct nnv_arena *arenas[] = {NULL, nnv_arena_new()};
+    for (size_t a = 0; a < 2; a++) {
+        uint32_t *array = NULL;
+        size_t cap = 0;
+        for (uint32_t i = 0; i < 1000; i++) {
+            assert_true(nnv_grow(arenas[a], &array, i, &cap, sizeof *array));
+            assert_true(cap > i);
+            assert_int_equal(array[i], 0);
+            array[i] = i + 1;
+        }
+        for (uint32_t i = 0; i < 1000; i++) assert_int_equal(array[i], i + 1);
+        assert_true(nnv_grow(arenas[a], &array, 5000, &cap, sizeof *array));
+        assert_true(cap > 5000);
+        const uint32_t *was = array;
+        const size_t had = cap;
+        assert_false(nnv_grow(arenas[a], &array, SIZE_MAX / 4, &cap, sizeof *array));
+        assert_ptr_equal(array, was);
+        assert_int_equal(cap, had);
+        if (!arenas[a]) free(array);
+    }
+    nnv_arena_free(arenas[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arrays_grow),
         cmocka_unit_test(errors_gain_locations),
         cmocka_unit_test(long_errors_are_cut),
         cmocka_unit_test(arena_gives_zeroed_aligned_memory),
