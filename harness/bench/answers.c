@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/bench/answers.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +8,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "harness/bench/stream.h"
+#include "harness/runner/ask.h"
 #include "harness/runner/channel.h"
-#include "base/process.h"
 #include "reference/eval/eval.h"
 
 enum { MOST_JOBS = 64, TICK_NS = 20000000 };
 
-/** What a process tells that answers items. */
+/** What a process tells that answers items; not trusted. */
 struct told {
-    _Atomic uint32_t complete, items;
-    enum nnv_status status;
-    struct nnv_err err;
+    _Atomic uint32_t items;
     enum nnv_bench_state state;
     char reason[NNV_BENCH_REASON];
 };
@@ -72,32 +68,38 @@ static enum nnv_status store_golden(const struct nnv_bench_answers *a, uint32_t 
     return NNV_OK;
 }
 
-/** Items job, job + jobs, job + 2 * jobs ... */
-static _Noreturn void golden_and_exit(const struct nnv_network *net, const struct nnv_dataset *d, unsigned job,
-                                      unsigned jobs, const struct nnv_bench_answers *a, struct told *told) {
-    struct nnv_arena *arena = nnv_arena_new();
-    told->status = arena ? NNV_OK : nnv_no_memory(&told->err);
-    for (uint32_t item = job; told->status == NNV_OK && item < a->items; item += jobs) {
-        nnv_arena_reset(arena);
-        struct nnv_golden *g = NNV_NEW(arena, struct nnv_golden, a->outputs);
-        told->status = g ? golden_item(net, d, item, arena, g, &told->err) : nnv_no_memory(&told->err);
-        if (told->status == NNV_OK) told->status = store_golden(a, item, g, &told->err);
+/** What one process evaluates: items job, job + jobs, job + 2 * jobs ... */
+struct part {
+    const struct nnv_network *net;
+    const struct nnv_dataset *dataset;
+    const struct nnv_bench_answers *answers;
+    unsigned job, jobs;
+};
+
+static enum nnv_status answer_part(struct nnv_answering *in, struct nnv_err *err) {
+    const struct part *p = in->context;
+    struct told *told = in->shared;
+    enum nnv_status st = NNV_OK;
+    for (uint32_t item = p->job; st == NNV_OK && item < p->answers->items; item += p->jobs) {
+        nnv_arena_reset(in->arena);
+        struct nnv_golden *g = NNV_NEW(in->arena, struct nnv_golden, p->answers->outputs);
+        st = g ? golden_item(p->net, p->dataset, item, in->arena, g, err) : nnv_no_memory(err);
+        if (st == NNV_OK) st = store_golden(p->answers, item, g, err);
         atomic_fetch_add(&told->items, 1);
     }
-    atomic_store(&told->complete, 1);
-    _exit(0);
+    return st;
 }
 
 /** Waits for all processes, telling how many items are done. */
-static void await(pid_t *pids, const struct told *told, unsigned jobs, uint32_t items, void (*progress)(void *, double),
-                  void *context) {
+static void await(struct nnv_ask *ask, unsigned jobs, uint32_t items, void (*progress)(void *, double), void *context) {
     const struct timespec tick = {.tv_nsec = TICK_NS};
     for (unsigned left = jobs; left > 0;) {
-        struct nnv_end end;
         uint32_t done = 0;
+        left = 0;
         for (unsigned j = 0; j < jobs; j++) {
-            if (pids[j] > 0 && nnv_process_ended(pids[j], &end)) pids[j] = 0, left--;
-            done += atomic_load(&told[j].items);
+            const struct told *told = ask[j].shared;
+            left += !nnv_ask_ended(&ask[j]);
+            done += atomic_load(&told->items);
         }
         if (progress) progress(context, (double)done / items);
         if (left) nanosleep(&tick, NULL);
@@ -117,23 +119,20 @@ enum nnv_status nnv_answers_golden(const struct nnv_network *net, const struct n
     if (st != NNV_OK) return st;
     if (jobs > MOST_JOBS) jobs = MOST_JOBS;
     if (jobs < 1) jobs = 1;
-    struct told *told = nnv_shared_new(jobs * sizeof *told);
-    if (!told) return nnv_no_memory(err);
-    pid_t pids[MOST_JOBS];
+    struct nnv_ask ask[MOST_JOBS] = {0};
+    struct part part[MOST_JOBS];
     unsigned started = 0;
-    for (; started < jobs; started++) {
-        pids[started] = nnv_process_fork();
-        if (pids[started] == 0) golden_and_exit(net, d, started, jobs, out, &told[started]);
-        if (pids[started] < 0) break;
+    for (; started < jobs && st == NNV_OK; started += st == NNV_OK) {
+        part[started] = (struct part){net, d, out, started, jobs};
+        ask[started] = (struct nnv_ask){
+            .answer = answer_part, .context = &part[started], .bytes = sizeof(struct told), .keep_streams = true};
+        st = nnv_ask_start(&ask[started], err);
     }
-    await(pids, told, started, d->count, progress, context);
-    if (started < jobs) st = nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
-    for (unsigned j = 0; j < started && st == NNV_OK; j++) {
-        if (!atomic_load(&told[j].complete))
-            st = nnv_fail(err, NNV_INTERNAL, "%s: the golden evaluation died", net->name);
-        if (st == NNV_OK && told[j].status != NNV_OK) st = nnv_fail(err, told[j].status, "%s", told[j].err.text);
-    }
-    nnv_shared_free(told, jobs * sizeof *told);
+    await(ask, started, d->count, progress, context);
+    for (unsigned j = 0; j < started && st == NNV_OK; j++)
+        st = ask[j].complete ? nnv_ask_status(&ask[j], err)
+                             : nnv_fail(err, NNV_INTERNAL, "%s: the golden evaluation died", net->name);
+    for (unsigned j = 0; j < jobs; j++) nnv_ask_free(&ask[j]);
     return st;
 }
 
@@ -143,10 +142,11 @@ enum nnv_status nnv_answers_golden(const struct nnv_network *net, const struct n
 struct session {
     const struct nnv_network *net;
     const struct nnv_dataset *dataset;
-    struct nnv_client client;
+    const struct nnv_bench_options *options;
     struct nnv_bench_model model;
     struct nnv_bench_stream stream;
     const struct nnv_bench_answers *answers;
+    uint32_t last; /* in the caller: items that were done when it looked last */
     struct told *told;
 };
 
@@ -177,17 +177,17 @@ static bool answer_item(struct session *s, uint32_t item, struct nnv_arena *aren
     return true;
 }
 
-static void answer_all(struct session *s, int32_t preference, struct nnv_arena *arena) {
+static void answer_all(struct session *s, struct nnv_arena *arena) {
     struct nnv_value *first = NNV_NEW(arena, struct nnv_value, s->net->model.main.nin);
     struct nnv_arena *scratch = nnv_arena_new();
     const struct nnv_value *sets[1] = {first};
     struct nnv_bench_work work = {
         .model = &s->net->model, .sets = 1, .inputs = sets, .output_shapes = s->answers->shape};
     struct nnv_truth truth;
+    struct nnv_err ignored;
     s->told->state = NNV_BENCH_ERROR;
-    if (!first || !scratch || nnv_dataset_item(s->dataset, 0, s->net, arena, first, &truth, &s->told->err) != NNV_OK)
-        return;
-    s->told->state = nnv_bench_model_prepare(&s->model, preference, arena, NULL, s->told->reason);
+    if (!first || !scratch || nnv_dataset_item(s->dataset, 0, s->net, arena, first, &truth, &ignored) != NNV_OK) return;
+    s->told->state = nnv_bench_model_prepare(&s->model, s->options->preference, arena, NULL, s->told->reason);
     if (s->told->state != NNV_BENCH_DONE) return;
     s->told->state = nnv_bench_stream_open(&s->stream, &work, NNV_MODE_SYNC, s->model.prepared, arena, s->told->reason);
     if (s->told->state != NNV_BENCH_DONE) return;
@@ -198,62 +198,46 @@ static void answer_all(struct session *s, int32_t preference, struct nnv_arena *
     }
 }
 
-static _Noreturn void answer_and_exit(struct session *s, const struct nnv_bench_options *o) {
-    struct nnv_arena *arena = nnv_arena_new();
-    nnv_process_sandbox(-1);
-    s->told->status =
-        arena ? nnv_client_open(&s->client, o->path, o->options, &s->told->err) : nnv_no_memory(&s->told->err);
-    if (s->told->status == NNV_OK)
-        s->told->status = nnv_bench_model_make(&s->model, s->client.device, &s->net->model, arena, &s->told->err);
-    if (s->told->status == NNV_OK) answer_all(s, o->preference, arena);
-    atomic_store(&s->told->complete, 1);
-    _exit(0);
+static enum nnv_status answer_data(struct nnv_answering *in, struct nnv_err *err) {
+    struct session *s = in->context;
+    s->told = in->shared;
+    enum nnv_status st = nnv_client_open(in->client, s->options->path, s->options->options, err);
+    if (st == NNV_OK) st = nnv_bench_model_make(&s->model, in->client->device, &s->net->model, in->arena, err);
+    if (st == NNV_OK) answer_all(s, in->arena);
+    return st;
 }
 
-/** Waits at most the time that is allowed since the last item. */
-static void await_driver(pid_t pid, const struct nnv_bench_options *o, const struct told *told, uint32_t items,
-                         struct nnv_end *end) {
-    const struct timespec tick = {.tv_nsec = TICK_NS / 10};
-    uint32_t last = 0;
-    for (uint64_t since = nnv_now_ns(); !nnv_process_ended(pid, end);) {
-        uint32_t done = atomic_load(&told->items);
-        if (done != last) since = nnv_now_ns();
-        last = done;
-        if (nnv_now_ns() - since > o->timeout_ns) {
-            nnv_process_wait(pid, 0, end);
-            return;
-        }
-        if (o->progress) o->progress(o->context, (double)done / items);
-        nanosleep(&tick, NULL);
-    }
+/** Tells how far it is; the time that is allowed begins anew with each item. */
+static bool waiting(void *context, const void *shared) {
+    struct session *s = context;
+    const struct told *told = shared;
+    const uint32_t done = atomic_load(&told->items);
+    const bool new = done != s->last;
+    s->last = done;
+    if (s->options->progress) s->options->progress(s->options->context, (double)done / s->dataset->count);
+    return new;
 }
 
 enum nnv_status nnv_answers_driver(const struct nnv_network *net, const struct nnv_dataset *d,
                                    const struct nnv_bench_options *o, const struct nnv_bench_answers *golden,
                                    struct nnv_arena *arena, struct nnv_bench_answers *out, struct nnv_err *err) {
+    struct session s = {.net = net, .dataset = d, .options = o, .answers = out};
+    struct nnv_ask ask = {.answer = answer_data,
+                          .context = &s,
+                          .bytes = sizeof(struct told),
+                          .timeout_ns = o->timeout_ns,
+                          .waiting = waiting};
     enum nnv_status st = shape_answers(d->count, golden->outputs, golden->shape, arena, out, err);
-    struct told *told = st == NNV_OK ? nnv_shared_new(sizeof *told) : NULL;
-    if (!told) return st != NNV_OK ? st : nnv_no_memory(err);
-    struct session s = {.net = net, .dataset = d, .answers = out, .told = told};
-    struct nnv_end end = {0};
-    pid_t pid = nnv_process_fork();
-    if (pid == 0) answer_and_exit(&s, o);
-    if (pid < 0) {
-        st = nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
-    } else {
-        await_driver(pid, o, told, d->count, &end);
+    if (st == NNV_OK) st = nnv_ask(&ask, err);
+    if (st == NNV_OK) {
+        const struct told *told = ask.shared;
         out->state = told->state;
-        told->reason[NNV_BENCH_REASON - 1] = told->err.text[NNV_ERR_TEXT - 1] = '\0';
-        snprintf(out->reason, sizeof out->reason, "%s", told->reason);
-        if (!atomic_load(&told->complete)) {
-            char how[64];
-            out->state = end.timed_out ? NNV_BENCH_TIMED_OUT : NNV_BENCH_CRASHED;
-            snprintf(out->reason, sizeof out->reason, "item %u: the driver %s", atomic_load(&told->items),
-                     end.timed_out ? "did not come to an end" : nnv_end_text(&end, how));
-        } else if (told->status != NNV_OK) {
-            st = nnv_fail(err, told->status, "%s", told->err.text);
+        snprintf(out->reason, sizeof out->reason, "%.*s", NNV_BENCH_REASON - 1, told->reason);
+        if (!ask.complete) {
+            out->state = ask.end.timed_out ? NNV_BENCH_TIMED_OUT : NNV_BENCH_CRASHED;
+            snprintf(out->reason, sizeof out->reason, "item %u: the driver %s", atomic_load(&told->items), ask.how);
         }
     }
-    nnv_shared_free(told, sizeof *told);
+    nnv_ask_free(&ask);
     return st;
 }

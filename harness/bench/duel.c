@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/bench/duel.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +8,8 @@
 
 #include "base/clock.h"
 #include "harness/bench/scenario.h"
+#include "harness/runner/ask.h"
 #include "harness/runner/channel.h"
-#include "base/process.h"
 
 static const double TURN_NS = 4e6; /* of timed executions */
 static const uint64_t TICK_NS = 20000000;
@@ -21,8 +20,6 @@ struct slot {
     _Atomic uint32_t ready;
     _Atomic uint32_t turn, done; /* asked for, and come to its end */
     uint32_t burst;
-    enum nnv_status opened;
-    struct nnv_err err;
     enum nnv_bench_state state;
     char reason[NNV_BENCH_REASON];
     char device[64], version[64];
@@ -41,7 +38,6 @@ struct table {
 /** What a process holds of its driver. */
 struct contestant {
     struct slot *slot;
-    struct nnv_client client;
     struct nnv_arena *arena;
     struct nnv_bench_model model;
     struct nnv_bench_stream stream;
@@ -98,27 +94,31 @@ static void serve(struct contestant *p, struct table *t) {
     }
 }
 
-static _Noreturn void serve_and_exit(const struct nnv_bench_work *work, const struct nnv_duel_options *o,
-                                     const struct nnv_duel_driver *driver, struct table *t, struct slot *s) {
-    struct contestant p = {.slot = s};
-    nnv_process_sandbox(-1);
-    p.arena = nnv_arena_new();
-    s->opened = p.arena ? nnv_client_open(&p.client, driver->path, driver->options, &s->err) : nnv_no_memory(&s->err);
-    if (s->opened == NNV_OK) s->opened = nnv_bench_model_make(&p.model, p.client.device, work->model, p.arena, &s->err);
-    bool ok = s->opened == NNV_OK;
-    if (ok) {
-        snprintf(s->device, sizeof s->device, "%s", p.client.device->name);
-        snprintf(s->version, sizeof s->version, "%s", p.client.device->version);
-        ok = get_ready(&p, work, o);
-    }
+/** What a process is to do. */
+struct seat {
+    const struct nnv_bench_work *work;
+    const struct nnv_duel_options *o;
+    struct table *table;
+    struct slot *slot;
+};
+
+static enum nnv_status take_seat(struct nnv_answering *in, struct nnv_err *err) {
+    const struct seat *seat = in->context;
+    struct slot *s = seat->slot;
+    struct contestant p = {.slot = s, .arena = in->arena};
+    const enum nnv_status st = nnv_bench_model_make(&p.model, in->client->device, seat->work->model, p.arena, err);
+    if (st != NNV_OK) return st;
+    snprintf(s->device, sizeof s->device, "%s", in->client->device->name);
+    snprintf(s->version, sizeof s->version, "%s", in->client->device->version);
+    const bool ok = get_ready(&p, seat->work, seat->o);
     atomic_store(&s->ready, 1);
-    nnv_hub_notify(&t->hub);
-    if (ok) serve(&p, t);
+    nnv_hub_notify(&seat->table->hub);
+    if (ok) serve(&p, seat->table);
     if (p.model.prepared) {
         nnv_bench_stream_close(&p.stream);
         p.model.prepared->release(p.model.prepared);
     }
-    _exit(0);
+    return NNV_OK;
 }
 
 /* ------------------------------------------------------------------ in the caller's */
@@ -130,7 +130,8 @@ struct duel {
     struct table *table;
     enum nnv_gate_part part[NNV_GATE_PARTS]; /* of each process of the block */
     int slot[NNV_GATE_PARTS];                /* of each part: its process */
-    pid_t pid[NNV_GATE_PARTS];               /* 0: has ended */
+    struct nnv_ask ask[NNV_GATE_PARTS];
+    struct seat seat[NNV_GATE_PARTS];
     struct nnv_gate_times times;
     double *all[2]; /* times of both drivers */
     uint32_t turns;
@@ -143,35 +144,28 @@ static void blame(struct duel *d, int process, enum nnv_bench_state state, const
     snprintf(d->r->reason, sizeof d->r->reason, "%.*s", NNV_BENCH_REASON - 1, reason);
 }
 
-/** Waits until what the process is to reach is there; false, with the blame, if it never will be. */
-static bool await(struct duel *d, int process, const _Atomic uint32_t *what, uint32_t wanted) {
-    uint64_t until = nnv_now_ns() + d->o->timeout_ns;
+/** Waits until what the process is to reach is there; false, with the blame or *st, if it never will be. */
+static bool await(struct duel *d, int process, const _Atomic uint32_t *what, uint32_t wanted, enum nnv_status *st) {
+    struct nnv_ask *a = &d->ask[process];
+    char words[128];
+    nnv_ask_renew(a);
     for (;;) {
         uint32_t seen = atomic_load(&d->table->hub.wake);
-        struct nnv_end end;
-        char how[64], words[96];
+        const bool ended = nnv_ask_ended(a);
         if (atomic_load(what) == wanted) return true;
-        if (nnv_process_ended(d->pid[process], &end)) {
-            d->pid[process] = 0;
-            if (atomic_load(what) == wanted) return true;
-            snprintf(words, sizeof words, "the driver %s", nnv_end_text(&end, how));
-            return blame(d, process, NNV_BENCH_CRASHED, words), false;
-        }
-        if (nnv_now_ns() >= until) return blame(d, process, NNV_BENCH_TIMED_OUT, "it did not come to an end"), false;
+        if (ended) break;
         nnv_hub_wait(&d->table->hub, seen, TICK_NS);
     }
+    *st = nnv_ask_status(a, d->err);
+    snprintf(words, sizeof words, "the driver %s", a->how);
+    if (*st == NNV_OK) blame(d, process, a->end.timed_out ? NNV_BENCH_TIMED_OUT : NNV_BENCH_CRASHED, words);
+    return false;
 }
 
 /** False if the process says that something went wrong. */
-static bool is_well(struct duel *d, int process, enum nnv_status *st) {
-    struct slot *s = &d->table->slot[process];
-    if (s->opened != NNV_OK) {
-        s->err.text[NNV_ERR_TEXT - 1] = '\0';
-        *st = nnv_fail(d->err, s->opened == NNV_NO_MEMORY ? NNV_NO_MEMORY : NNV_INVALID, "%s", s->err.text);
-        return false;
-    }
+static bool is_well(struct duel *d, int process) {
+    const struct slot *s = &d->table->slot[process];
     if (s->state == NNV_BENCH_DONE) return true;
-    s->reason[NNV_BENCH_REASON - 1] = '\0';
     blame(d, process, s->state > NNV_BENCH_DONE && s->state <= NNV_BENCH_ERROR ? s->state : NNV_BENCH_ERROR, s->reason);
     return false;
 }
@@ -182,15 +176,16 @@ static bool start_all(struct duel *d, uint32_t block, enum nnv_status *st) {
     memset(d->table, 0, sizeof *d->table);
     for (int k = 0; k < NNV_GATE_PARTS; k++) {
         const struct nnv_duel_driver *driver = d->part[k] == NNV_GATE_TESTED ? &d->o->tested : &d->o->against;
+        d->seat[k] = (struct seat){d->work, d->o, d->table, &d->table->slot[k]};
         d->slot[d->part[k]] = k;
-        d->pid[k] = nnv_process_fork();
-        if (d->pid[k] == 0) serve_and_exit(d->work, d->o, driver, d->table, &d->table->slot[k]);
-        if (d->pid[k] < 0) {
-            d->pid[k] = 0;
-            *st = nnv_fail(d->err, NNV_IO, "cannot start a process: %s", strerror(errno));
-            return false;
-        }
-        if (!await(d, k, &d->table->slot[k].ready, 1) || !is_well(d, k, st)) return false;
+        d->ask[k] = (struct nnv_ask){.answer = take_seat,
+                                     .context = &d->seat[k],
+                                     .driver = driver->path,
+                                     .driver_options = driver->options,
+                                     .timeout_ns = d->o->timeout_ns,
+                                     .opening_ns = d->o->timeout_ns};
+        *st = nnv_ask_start(&d->ask[k], d->err);
+        if (*st != NNV_OK || !await(d, k, &d->table->slot[k].ready, 1, st) || !is_well(d, k)) return false;
     }
     return true;
 }
@@ -199,14 +194,12 @@ static bool start_all(struct duel *d, uint32_t block, enum nnv_status *st) {
 static void dismiss_all(struct duel *d) {
     const uint64_t patience_ns = 2000000000;
     for (int k = 0; k < NNV_GATE_PARTS; k++) {
-        if (d->pid[k] == 0) continue;
         atomic_store(&d->table->slot[k].hub.stop, 1);
         nnv_hub_notify(&d->table->slot[k].hub);
     }
     for (int k = 0; k < NNV_GATE_PARTS; k++) {
-        struct nnv_end end;
-        if (d->pid[k] != 0) nnv_process_wait(d->pid[k], patience_ns, &end);
-        d->pid[k] = 0;
+        nnv_ask_stop(&d->ask[k], patience_ns);
+        nnv_ask_free(&d->ask[k]);
     }
 }
 
@@ -224,7 +217,7 @@ static bool take_turn(struct duel *d, enum nnv_gate_part part, uint32_t round, e
     s->burst = d->r->burst;
     atomic_store(&s->turn, ++d->turns);
     nnv_hub_notify(&s->hub);
-    if (!await(d, k, &s->done, d->turns) || !is_well(d, k, st)) return false;
+    if (!await(d, k, &s->done, d->turns, st) || !is_well(d, k)) return false;
     for (uint32_t i = 0; i < d->r->burst; i++) {
         double ns = s->ns[i];
         if (!(ns >= 0 && ns < 1e15)) return blame(d, k, NNV_BENCH_ERROR, "its times were written over"), false;

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/bench/measure.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
 #include "harness/bench/scenario.h"
+#include "harness/runner/ask.h"
 #include "harness/runner/channel.h"
-#include "base/process.h"
 
 const char *const nnv_scenario_names[NNV_SCENARIO_COUNT + 1] = {"single", "multi", "offline", "poisson", NULL};
 const char *const nnv_bench_modes[NNV_MODES + 1] = {"plain", "async", "fenced", "burst", "reusable", NULL};
@@ -42,10 +39,7 @@ bool nnv_bench_noisy(const struct nnv_bench_result *r) { return r->noise > 1.25;
 
 /** What the measuring process tells; not trusted. */
 struct answer {
-    _Atomic uint32_t complete;
     _Atomic uint32_t permille; /* of the measured part */
-    enum nnv_status opened;
-    struct nnv_err err;
     struct nnv_bench_result result;
     struct nnv_samples samples;
     double ns[NNV_BENCH_MOST_SAMPLES];
@@ -57,7 +51,6 @@ struct answer {
 struct bench {
     const struct nnv_bench_work *work;
     const struct nnv_bench_options *options;
-    struct nnv_client client;
     struct nnv_arena *arena;
     struct nnv_bench_model model;
     struct nnv_bench_stream *streams;
@@ -102,7 +95,7 @@ static bool open_files(uint32_t count, int *fd) {
 
 /** Compiles into cache files, and times compiling from them. What fails here is not measured, and no failure. */
 static void prepare_cached(struct bench *b) {
-    struct nnvts_device *d = b->client.device;
+    struct nnvts_device *d = b->model.device;
     int model[NNVTS_MAX_CACHE_FILES], data[NNVTS_MAX_CACHE_FILES];
     struct nnvts_cache cache = {.model_fds = model,
                                 .model_fd_count = d->model_cache_files,
@@ -269,45 +262,45 @@ static void run_all(struct bench *b) {
     r->state = NNV_BENCH_DONE;
 }
 
-static _Noreturn void measure_and_exit(const struct nnv_bench_work *work, const struct nnv_bench_options *options,
-                                       struct answer *a) {
-    struct bench b = {.work = work, .options = options, .answer = a, .result = &a->result};
-    nnv_process_sandbox(-1);
+/** What is measured, and how. */
+struct question {
+    const struct nnv_bench_work *work;
+    const struct nnv_bench_options *options;
+};
+
+static enum nnv_status measure(struct nnv_answering *in, struct nnv_err *err) {
+    const struct question *q = in->context;
+    struct answer *a = in->shared;
+    struct nnv_bench_result *r = &a->result;
+    struct bench b = {.work = q->work, .options = q->options, .arena = in->arena, .answer = a, .result = r};
     forget_peak();
-    uint64_t before = memory_of("VmRSS:");
-    b.arena = nnv_arena_new();
+    const uint64_t before = memory_of("VmRSS:");
     a->samples.ns = a->ns;
     a->samples.room = NNV_BENCH_MOST_SAMPLES;
-    a->opened = b.arena ? nnv_client_open(&b.client, options->path, options->options, &a->err) : nnv_no_memory(&a->err);
-    if (a->opened == NNV_OK) a->opened = nnv_bench_model_make(&b.model, b.client.device, work->model, b.arena, &a->err);
-    if (a->opened == NNV_OK) {
-        snprintf(a->result.device, sizeof a->result.device, "%s", b.client.device->name);
-        snprintf(a->result.version, sizeof a->result.version, "%s", b.client.device->version);
-        run_all(&b);
-        uint64_t peak = memory_of("VmHWM:");
-        a->result.peak_bytes = peak > before ? peak - before : 0;
-        for (uint32_t i = 0; b.streams && i < b.stream_count; i++) nnv_bench_stream_close(&b.streams[i]);
-        if (b.model.prepared) b.model.prepared->release(b.model.prepared);
-    }
-    atomic_store(&a->complete, 1);
-    _exit(0);
+    r->state = NNV_BENCH_ERROR;
+    r->compile_ns = r->compile_cached_ns = r->first_ns = r->in_driver_ns = r->on_device_ns = r->unique_ns =
+        r->repeated_ns = r->noise = (double)NAN;
+    enum nnv_status st = nnv_client_open(in->client, q->options->path, q->options->options, err);
+    if (st == NNV_OK) st = nnv_bench_model_make(&b.model, in->client->device, q->work->model, b.arena, err);
+    if (st != NNV_OK) return st;
+    snprintf(r->device, sizeof r->device, "%s", in->client->device->name);
+    snprintf(r->version, sizeof r->version, "%s", in->client->device->version);
+    run_all(&b);
+    const uint64_t peak = memory_of("VmHWM:");
+    r->peak_bytes = peak > before ? peak - before : 0;
+    for (uint32_t i = 0; b.streams && i < b.stream_count; i++) nnv_bench_stream_close(&b.streams[i]);
+    if (b.model.prepared) b.model.prepared->release(b.model.prepared);
+    return NNV_OK;
 }
 
 /* ------------------------------------------------------------ in the caller's */
 
-/** Waits, and tells how far it is. */
-static void wait_for(pid_t pid, const struct nnv_bench_options *o, struct answer *a, struct nnv_end *end) {
-    enum { TICK_NS = 20000000 };
-    uint64_t until = nnv_now_ns() + o->timeout_ns;
-    const struct timespec tick = {.tv_nsec = TICK_NS};
-    while (!nnv_process_ended(pid, end)) {
-        if (nnv_now_ns() >= until) {
-            nnv_process_wait(pid, 0, end);
-            return;
-        }
-        if (o->progress) o->progress(o->context, fmin(1, atomic_load(&a->permille) / 1000.0));
-        nanosleep(&tick, NULL);
-    }
+/** Tells how far it is. */
+static bool waiting(void *context, const void *shared) {
+    const struct nnv_bench_options *o = ((const struct question *)context)->options;
+    const struct answer *a = shared;
+    if (o->progress) o->progress(o->context, fmin(1, atomic_load(&a->permille) / 1000.0));
+    return false;
 }
 
 /** Takes what the process told, which a driver may have written over. */
@@ -324,34 +317,18 @@ static enum nnv_status take(const struct answer *a, struct nnv_arena *arena, str
 
 enum nnv_status nnv_bench_measure(const struct nnv_bench_work *work, const struct nnv_bench_options *options,
                                   struct nnv_arena *arena, struct nnv_bench_result *result, struct nnv_err *err) {
-    struct answer *a = nnv_shared_new(sizeof *a);
-    if (!a) return nnv_no_memory(err);
-    struct nnv_bench_result *r = &a->result;
-    r->state = NNV_BENCH_ERROR;
-    r->compile_ns = r->compile_cached_ns = r->first_ns = r->in_driver_ns = r->on_device_ns = r->unique_ns =
-        r->repeated_ns = r->noise = (double)NAN;
-    struct nnv_end end = {0};
-    enum nnv_status st = NNV_OK;
-    pid_t pid = nnv_process_fork();
-    if (pid == 0) measure_and_exit(work, options, a);
-    if (pid < 0) {
-        st = nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
-    } else {
-        wait_for(pid, options, a, &end);
-        bool complete = atomic_load(&a->complete);
-        if (complete && a->opened != NNV_OK) {
-            a->err.text[NNV_ERR_TEXT - 1] = '\0';
-            st = nnv_fail(err, a->opened, "%s", a->err.text);
-        } else {
-            st = take(a, arena, result, err);
-        }
-        if (st == NNV_OK && !complete) {
-            char how[64];
-            result->state = end.timed_out ? NNV_BENCH_TIMED_OUT : NNV_BENCH_CRASHED;
-            snprintf(result->reason, sizeof result->reason, "the driver %s",
-                     end.timed_out ? "did not come to an end" : nnv_end_text(&end, how));
-        }
+    struct question q = {work, options};
+    struct nnv_ask ask = {.answer = measure,
+                          .context = &q,
+                          .bytes = sizeof(struct answer),
+                          .timeout_ns = options->timeout_ns,
+                          .waiting = waiting};
+    enum nnv_status st = nnv_ask(&ask, err);
+    if (st == NNV_OK) st = take(ask.shared, arena, result, err);
+    if (st == NNV_OK && !ask.complete) {
+        result->state = ask.end.timed_out ? NNV_BENCH_TIMED_OUT : NNV_BENCH_CRASHED;
+        snprintf(result->reason, sizeof result->reason, "the driver %s", ask.how);
     }
-    nnv_shared_free(a, sizeof *a);
+    nnv_ask_free(&ask);
     return st;
 }

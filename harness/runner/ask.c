@@ -116,6 +116,8 @@ enum nnv_status nnv_ask_status(const struct nnv_ask *a, struct nnv_err *err) {
     return nnv_fail(err, known ? a->told->status : NNV_INTERNAL, "%.*s", NNV_ERR_TEXT - 1, a->told->err.text);
 }
 
+void nnv_ask_renew(struct nnv_ask *a) { a->since_ns = nnv_now_ns(); }
+
 enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err) {
     uint64_t looked_ns = 0;
     for (long pause_ns = 50000; !nnv_ask_ended(a); pause_ns += pause_ns < 5000000 ? pause_ns : 0) {

@@ -69,6 +69,8 @@ void nnv_ask_free(struct nnv_ask *a);
 NNV_USE_RESULT enum nnv_status nnv_ask_start(struct nnv_ask *a, struct nnv_err *err);
 /** True if the process has ended, or is killed now because its time is over. Does not wait. */
 bool nnv_ask_ended(struct nnv_ask *a);
+/** The time of the process begins anew. */
+void nnv_ask_renew(struct nnv_ask *a);
 /** Waits until it has ended: nnv_ask()'s second half. */
 NNV_USE_RESULT enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err);
 /** Gives the process so long to end, then kills it. */

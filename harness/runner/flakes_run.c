@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "harness/journal/retry.h"
 #include "harness/journal/verdict.h"
+#include "harness/runner/ask.h"
 #include "harness/runner/pool.h"
-#include "base/process.h"
 
 enum { SPINNERS_MAX = 256, CACHE_BYTES = 1 << 20 };
 static const uint64_t SPIN_NS = 60000000000; /* a spinner ends by itself, whatever becomes of nnvts */
@@ -18,33 +18,35 @@ static const uint64_t SPIN_NS = 60000000000; /* a spinner ends by itself, whatev
 
 /** Processes that keep all processors busy, and their caches dirty. */
 struct load {
-    pid_t pid[SPINNERS_MAX];
+    struct nnv_ask ask[SPINNERS_MAX];
     long count;
 };
 
-static _Noreturn void spin(void) {
+static enum nnv_status spin(struct nnv_answering *in, struct nnv_err *err) {
     static volatile unsigned char cache[CACHE_BYTES];
     const uint64_t begin = nnv_now_ns();
+    (void)in, (void)err;
     for (size_t i = 0;; i = (i + 4099) % CACHE_BYTES) {
         cache[i]++;
-        if (i < 4099 && nnv_now_ns() - begin > SPIN_NS) _exit(0);
+        if (i < 4099 && nnv_now_ns() - begin > SPIN_NS) return NNV_OK;
     }
 }
 
 static void load_begin(struct load *l) {
+    struct nnv_err ignored;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (cores > SPINNERS_MAX) cores = SPINNERS_MAX;
     for (l->count = 0; l->count < cores; l->count++) {
-        const pid_t pid = nnv_process_fork();
-        if (pid == 0) spin();
-        if (pid < 0) break;
-        l->pid[l->count] = pid;
+        l->ask[l->count] = (struct nnv_ask){.answer = spin};
+        if (nnv_ask_start(&l->ask[l->count], &ignored) != NNV_OK) {
+            nnv_ask_free(&l->ask[l->count]);
+            break;
+        }
     }
 }
 
 static void load_end(struct load *l) {
-    struct nnv_end end;
-    for (long i = 0; i < l->count; i++) nnv_process_wait(l->pid[i], 0, &end);
+    for (long i = 0; i < l->count; i++) nnv_ask_free(&l->ask[i]);
     l->count = 0;
 }
 
