@@ -12,7 +12,6 @@
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
-#include "reports/suite_counts.h"
 #include "reports/report.h"
 
 enum {

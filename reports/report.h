@@ -47,4 +47,14 @@ void nnv_console_tick(struct nnv_console *c);
 void nnv_console_end(struct nnv_console *c, const struct nnv_report *report, double seconds);
 void nnv_console_free(struct nnv_console *c);
 
+/** What a suite of a run came to. */
+struct nnv_suite_counts {
+    size_t cases, verdicts[NNVTS_VERDICT_COUNT];
+    uint64_t compared, not_compared;
+    double ms; /**< sum over its cases */
+};
+
+/** One entry a suite, in the order of report->suites; malloc'ed, NULL when out of memory. */
+struct nnv_suite_counts *nnv_suite_counts(const struct nnv_report *report);
+
 #endif

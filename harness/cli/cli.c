@@ -8,7 +8,7 @@
 
 #include "base/driver.h"
 #include "harness/cli/settings.h"
-#include "harness/journal/expect_run.h"
+#include "harness/journal/expect.h"
 #include "harness/journal/load.h"
 #include "harness/runner/priority.h"
 #include "reference/spec/spec.h"

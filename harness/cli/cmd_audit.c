@@ -7,7 +7,6 @@
 #include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/audit.h"
-#include "harness/runner/planted.h"
 #include "harness/journal/select.h"
 #include "harness/runner/ask.h"
 

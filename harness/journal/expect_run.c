@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/expect_run.h"
+/** @file expect_run.c Expectations and a finished run: it judged by others, and files of them made from it. */
+#include "harness/journal/expect.h"
 
 #include <math.h>
 #include <stdlib.h>

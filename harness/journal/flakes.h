@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "harness/journal/case.h"
+#include "harness/journal/record.h"
 
 enum nnv_flake_class {
     NNV_FLAKE_DETERMINISTIC, /**< fails each time, alone */
@@ -55,5 +56,23 @@ NNV_USE_RESULT enum nnv_status nnv_flake_study(const struct nnv_flake_subject *s
 void nnv_flake_words(const struct nnv_flake *f, const struct nnv_case *cases, struct nnv_text *t);
 
 enum { NNV_FLAKE_RUNS = 60, NNV_FLAKES_FEW = 5, NNV_FLAKES_MOST = 200 };
+
+struct nnv_retry {
+    const char *folder;                /**< of the run */
+    const struct nnv_run_facts *facts; /**< with the cases, as listed in its cases.tsv */
+    uint64_t budget_ns;                /**< for all */
+    uint64_t timeout_ns;               /**< of one case */
+    size_t most;                       /**< failures to study */
+    void *context;
+    /** As of nnv_flake_subject, for the case of this number. */
+    enum nnv_status (*run)(void *context, uint32_t subject, const uint32_t *before, size_t count, bool load, bool *bad,
+                           struct nnv_err *err);
+};
+/**
+ * Studies failures of the run, of each bug one, then a second ..., and writes flakes.json; removes it where there is
+ * nothing to tell. Only failures that nobody expects, and those that are expected at a rate. Hanging ones only if
+ * there is time for them.
+ */
+NNV_USE_RESULT enum nnv_status nnv_retry_failures(const struct nnv_retry *retry, struct nnv_err *err);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "harness/runner/suite.h"
 #include "reports/audit.h"
+#include "base/arena.h"
+#include "nnvts/planted.h"
 
 struct nnv_audit_options {
     const struct nnv_run_config *config; /**< but for the driver's fields */
@@ -29,5 +31,14 @@ NNV_USE_RESULT enum nnv_status nnv_audit_run(const struct nnv_audit_options *opt
                                              bool *interrupted, struct nnv_err *err);
 /** Frees the cells; subjects and suites are the caller's. */
 void nnv_audit_free(struct nnv_audit *a);
+
+struct nnv_planted {
+    struct nnvts_planted *item; /**< arena's; texts are never NULL but survives and spoils */
+    size_t count;
+};
+
+/** Reads the list of the driver at path, which has timeout_ns to tell it. NNV_INVALID: it has none. */
+NNV_USE_RESULT enum nnv_status nnv_planted_read(const char *path, uint64_t timeout_ns, struct nnv_arena *arena,
+                                                struct nnv_planted *out, struct nnv_err *err);
 
 #endif

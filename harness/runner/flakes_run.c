@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "harness/journal/retry.h"
+#include "harness/journal/flakes.h"
 #include "harness/journal/verdict.h"
 #include "harness/runner/ask.h"
 #include "harness/runner/pool.h"

@@ -9,7 +9,7 @@
 #include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
 #include "reports/html/page.h"
-#include "reports/suite_counts.h"
+#include "reports/report.h"
 
 enum { NNV_HTML_BUGS_MAX = 300 }; /**< bugs in the report; the cases of the others are listed only */
 

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "harness/journal/shard.h"
-#include "harness/runner/build.h"
+#include "harness/runner/run.h"
 #include "harness/runner/suite.h"
 
 static void numbers(void **state) {
