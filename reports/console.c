@@ -91,6 +91,12 @@ static void print(struct nnv_console *c, struct nnv_text *t) {
 
 static void add_shown(struct nnv_text *t, const char *s) { nnv_text_add_shown(t, s, strlen(s), LINE_MAX_BYTES); }
 
+static void put(struct nnv_text *t, const char *before, const char *s, const char *after) {
+    nnv_text_add(t, before);
+    add_shown(t, s);
+    nnv_text_add(t, after);
+}
+
 /** "cpu 1.0.0 (CPU, level 7)"; where the argument is not the driver's name: "./npu.so (npu 2.1, ACCELERATOR, level 6)".
  */
 static void add_driver(struct nnv_text *t, const json_t *driver) {
@@ -99,9 +105,7 @@ static void add_driver(struct nnv_text *t, const json_t *driver) {
     add_shown(t, argument);
     nnv_text_add(t, " ");
     if (!same) {
-        nnv_text_add(t, "(");
-        add_shown(t, name);
-        nnv_text_add(t, " ");
+        put(t, "(", name, " ");
     }
     add_shown(t, nnv_json_text(driver, "version", "?"));
     nnv_text_add(t, same ? " (" : ", ");
@@ -115,17 +119,13 @@ static void add_shard(struct nnv_text *t, const json_t *shard) {
     const char *from = nnv_json_text(shard, "from", "");
     nnv_text_addf(t, "  shard %" PRIu64 " of %" PRIu64, nnv_json_count(shard, "index"), nnv_json_count(shard, "count"));
     if (*from == '\0' || *from == '-') return;
-    nnv_text_add(t, " (");
-    add_shown(t, from);
-    nnv_text_add(t, ")");
+    put(t, " (", from, ")");
 }
 
 static void print_opening(struct nnv_console *c, const json_t *header) {
     struct nnv_text t = {0};
     uint64_t jobs = nnv_json_count(header, "jobs");
-    nnv_text_add(&t, "nnvts ");
-    add_shown(&t, nnv_json_text(header, "nnvts", "?"));
-    nnv_text_add(&t, "  driver ");
+    put(&t, "nnvts ", nnv_json_text(header, "nnvts", "?"), "  driver ");
     add_driver(&t, json_object_get(header, "driver"));
     nnv_text_addf(&t, "  %s case%s  seed ", nnv_count(c->total).s, c->total == 1 ? "" : "s");
     nnv_header_add_seed(&t, header);
@@ -190,9 +190,7 @@ static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nn
                         const json_t *record) {
     const char *dump = nnv_json_text(record, "dump", NULL), *replay = nnv_json_text(record, "replay", NULL);
     add_coloured(t, c, v, nnv_verdict_name(v));
-    nnv_text_add(t, " ");
-    add_shown(t, name);
-    nnv_text_add(t, "   driver ");
+    put(t, " ", name, "   driver ");
     add_shown(t, c->driver);
     nnv_text_add(t, "\n");
     add_reason(t, nnv_json_text(record, "reason", ""));
@@ -200,9 +198,7 @@ static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nn
     if (dump != NULL) {
         struct nnv_text path = {0};
         nnv_text_add_path(&path, c->folder, dump);
-        nnv_text_add(t, "     dump ");
-        add_shown(t, path.failed ? dump : path.data);
-        nnv_text_add(t, "\n");
+        put(t, "     dump ", path.failed ? dump : path.data, "\n");
         nnv_text_free(&path);
     }
     if (replay != NULL && *replay != '\0') {
@@ -330,9 +326,7 @@ static void add_unexpected_passes(struct nnv_text *t, const struct nnv_console *
         struct nnv_text why = {0};
         nnv_outcome_add_why(&why, r, k->expectation);
         add_coloured(t, c, r->strict ? NNVTS_FAIL : NNVTS_NOTRUN, "XPASS");
-        nnv_text_add(t, " ");
-        add_shown(t, k->name);
-        nnv_text_add(t, "   expected to fail: ");
+        put(t, " ", k->name, "   expected to fail: ");
         add_shown(t, why.data != NULL ? why.data : "");
         nnv_text_add(t, "\n");
         nnv_text_free(&why);
@@ -350,9 +344,7 @@ static void add_flakes(struct nnv_text *t, const struct nnv_console *c, const st
         if (strcmp(nnv_json_text(item, "class", ""), "deterministic") == 0 || all++ >= EXPECTED_SHOWN) continue;
         shown++;
         add_coloured(t, c, NNVTS_TIMEOUT, "FLAKY");
-        nnv_text_add(t, " ");
-        add_shown(t, nnv_json_text(item, "case", "?"));
-        nnv_text_add(t, "   ");
+        put(t, " ", nnv_json_text(item, "case", "?"), "   ");
         add_shown(t, words);
         nnv_text_add(t, "\n");
         if (*again == '\0') continue;

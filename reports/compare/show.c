@@ -13,6 +13,12 @@ enum { SHOWN = 10, WIDTH = 160 };
 /** What a file says, as one line. */
 static void add(struct nnv_text *t, const char *s) { nnv_text_add_shown(t, s, strlen(s), WIDTH); }
 
+static void put(struct nnv_text *t, const char *before, const char *s, const char *after) {
+    nnv_text_add(t, before);
+    add(t, s);
+    nnv_text_add(t, after);
+}
+
 static bool is_bench(const json_t *j) { return strcmp(nnv_json_text(j, "form", ""), "nnvts-compare-bench-1") == 0; }
 
 void nnv_compare_sentence(struct nnv_text *t, const json_t *j) {
@@ -41,14 +47,10 @@ static void add_case(struct nnv_text *t, const json_t *c) {
     add_side(t, a);
     nnv_text_add(t, " -> ");
     add_side(t, b);
-    nnv_text_add(t, "  ");
-    add(t, nnv_json_text(c, "case", "?"));
-    nnv_text_add(t, "\n");
+    put(t, "  ", nnv_json_text(c, "case", "?"), "\n");
     const char *reason = nnv_json_text(b, "reason", "");
     if (*reason == '\0') return;
-    nnv_text_add(t, "       ");
-    add(t, reason);
-    nnv_text_add(t, "\n");
+    put(t, "       ", reason, "\n");
 }
 
 static void add_lists(struct nnv_text *t, const json_t *j) {
@@ -112,15 +114,11 @@ static void add_error(struct nnv_text *t, const json_t *error) {
 static void add_run(struct nnv_text *t, const char *name, const json_t *run) {
     nnv_text_addf(t, "%s  ", name);
     add(t, nnv_json_text(run, "folder", "?"));
-    nnv_text_add(t, "  driver ");
-    add(t, nnv_json_text(run, "driver", "?"));
-    nnv_text_add(t, " ");
+    put(t, "  driver ", nnv_json_text(run, "driver", "?"), " ");
     add(t, nnv_json_text(run, "version", "?"));
     nnv_text_addf(t, "  %s cases  seed ", nnv_count(nnv_json_count(run, "cases")).s);
     add(t, nnv_json_text(run, "seed", "?"));
-    nnv_text_add(t, "  ");
-    add(t, nnv_json_text(run, "start", "?"));
-    nnv_text_add(t, "\n");
+    put(t, "  ", nnv_json_text(run, "start", "?"), "\n");
 }
 
 static void add_differences(struct nnv_text *t, const json_t *j) {
@@ -128,13 +126,9 @@ static void add_differences(struct nnv_text *t, const json_t *j) {
     size_t i;
     json_array_foreach(list, i, member) {
         const char *name = json_is_string(member) ? json_string_value(member) : "?";
-        nnv_text_add(t, "not the same ");
-        add(t, name);
-        nnv_text_add(t, ": ");
+        put(t, "not the same ", name, ": ");
         add(t, nnv_json_text(json_object_get(j, "a"), name, "?"));
-        nnv_text_add(t, " and ");
-        add(t, nnv_json_text(json_object_get(j, "b"), name, "?"));
-        nnv_text_add(t, "\n");
+        put(t, " and ", nnv_json_text(json_object_get(j, "b"), name, "?"), "\n");
     }
 }
 

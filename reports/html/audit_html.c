@@ -53,9 +53,8 @@ static void add_rows(const struct nnv_audit *a, bool bugs, struct nnv_text *t) {
         nnv_page_text(t, "<tr><th scope=\"row\">", s->name, "</th>");
         for (size_t k = 0; k < a->suite_count; k++) add_cell(&s->cells[k], t);
         nnv_text_add(t, "<td style=\"text-align:left;white-space:normal;padding-left:10px\">");
-        if (bugs && !nnv_audit_caught(a, s)) {
+        if (bugs && !nnv_audit_caught(a, s))
             nnv_page_text(t, "<b>survives</b> ", s->survives != NULL ? s->survives : "", " ");
-        }
         nnv_text_add_xml(t, s->models);
         nnv_page_text(t, " <span class=\"soft\">", s->fires, "</span></td></tr>\n");
     }

@@ -45,14 +45,10 @@ static enum nnv_status add_bug(struct nnv_html *h, size_t n, struct nnv_err *err
     nnv_html_sign(t, b->verdict);
     nnv_text_add(t, " ");
     nnv_text_add_xml(t, nnv_html_name(*b->op == '\0' ? h->r->suites.key[c->suite] : b->op));
-    if (*b->family != '\0') {
-        nnv_page_text(t, " <small>", b->family, "</small>");
-    }
+    if (*b->family != '\0') nnv_page_text(t, " <small>", b->family, "</small>");
     nnv_text_addf(t, "<span class=\"count\"><span class=\"n\">%s</span> %s</span></h3>\n", nnv_count(b->count).s,
                   b->count == 1 ? "case" : "cases");
-    if (b->explained) {
-        nnv_page_text(t, "<p>Explained: ", b->like, "</p>\n");
-    }
+    if (b->explained) nnv_page_text(t, "<p>Explained: ", b->like, "</p>\n");
     nnv_text_addf(t, "<div id=\"c%zu\" class=\"case\"><p class=\"soft\">%s: <code class=\"name\">", b->smallest,
                   b->count == 1 ? "the case" : "its smallest case");
     nnv_text_add_xml(t, c->name);

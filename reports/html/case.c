@@ -269,9 +269,7 @@ static void add_meta(struct nnv_text *t, const struct nnv_report_case *c, const 
     if (dump != NULL) {
         bool inside = is_inside(dump);
         nnv_text_add(t, " \xc2\xb7 dump ");
-        if (inside) {
-            nnv_page_text(t, "<a href=\"", dump, "\">");
-        }
+        if (inside) nnv_page_text(t, "<a href=\"", dump, "\">");
         nnv_html_cut(t, dump, 1000);
         nnv_text_add(t, inside ? "</a>" : "");
     }

@@ -26,9 +26,7 @@ static void add_link(struct nnv_text *t, const char *link) {
     const bool web = strncmp(link, "https:", 6) == 0 || strncmp(link, "http:", 5) == 0;
     if (*link == '\0') return;
     nnv_text_add(t, "<br/>");
-    if (web) {
-        nnv_page_text(t, "<a href=\"", link, "\">");
-    }
+    if (web) nnv_page_text(t, "<a href=\"", link, "\">");
     nnv_html_cut(t, link, TEXT_BYTES);
     if (web) nnv_text_add(t, "</a>");
 }
@@ -138,9 +136,7 @@ static void add_flakes(struct nnv_html *h) {
         nnv_html_cut(t, nnv_json_text(item, "class", "?"), 40);
         nnv_text_add(t, "</td><td>");
         nnv_html_cut(t, nnv_json_text(item, "words", ""), TEXT_BYTES);
-        if (*command != '\0') {
-            nnv_page_put(t, "<br/><code>", command, 4000, "</code>");
-        }
+        if (*command != '\0') nnv_page_put(t, "<br/><code>", command, 4000, "</code>");
         nnv_text_add(t, "</td></tr>\n");
     }
     nnv_text_add(t, "</tbody></table>\n");

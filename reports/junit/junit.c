@@ -131,6 +131,12 @@ static void add_seconds(struct document *d, double ms) {
 
 static void add_text(struct document *d, const char *s) { check(d, xmlTextWriterWriteString(d->writer, legal(d, s))); }
 
+static void add_line(struct document *d, const char *what, const char *s) {
+    add_text(d, what);
+    add_text(d, s);
+    add_text(d, "\n");
+}
+
 static void add_property(struct document *d, const char *name, const char *value) {
     open_element(d, "property");
     add_attribute(d, "name", name);
@@ -189,29 +195,21 @@ static void add_block(struct document *d, const struct nnv_report *r, const stru
     add_text(d, "\n");
     const char *words = nnv_json_text(nnv_flake_of(r, c), "words", "");
     if (*words != '\0') {
-        add_text(d, "tried again: ");
-        add_text(d, words);
-        add_text(d, "\n");
+        add_line(d, "tried again: ", words);
     }
     const char *dump = nnv_json_text(record, "dump", NULL), *replay = nnv_json_text(record, "replay", NULL);
     const char *backtrace = nnv_json_text(record, "backtrace", NULL);
     if (dump != NULL) {
         struct nnv_text path = {0};
         nnv_text_add_path(&path, r->folder, dump);
-        add_text(d, "dump ");
-        add_text(d, path.failed ? dump : path.data);
-        add_text(d, "\n");
+        add_line(d, "dump ", path.failed ? dump : path.data);
         nnv_text_free(&path);
     }
     if (replay != NULL && *replay != '\0') {
-        add_text(d, "again: ");
-        add_text(d, replay);
-        add_text(d, "\n");
+        add_line(d, "again: ", replay);
     }
     if (backtrace != NULL) {
-        add_text(d, "backtrace:\n");
-        add_text(d, backtrace);
-        add_text(d, "\n");
+        add_line(d, "backtrace:\n", backtrace);
     }
 }
 
