@@ -221,6 +221,7 @@ static bool is_news(struct nnv_console *c, enum nnvts_verdict v, const char *nam
                                  0,
                                  c->names.len,
                                  NULL,
+                                 NULL,
                                  NULL};
     uint32_t n = nnv_buckets_add(&c->buckets, &of);
     if (n == NNV_MAP_NONE) return true;
@@ -394,17 +395,25 @@ static void add_totals(struct nnv_text *t, const struct nnv_console *c, const st
         nnv_text_add(t, "nothing was compared: this run proves nothing, so it does not pass\n");
 }
 
-/** Adds a line a bug that is explained: how many failures it makes, and what the driver seems to do. */
+/** Adds a line a bug of which more is known: how many failures, what the driver seems to do, under which condition. */
 static void add_bugs(struct nnv_text *t, const struct nnv_buckets *b) {
     enum { SHOWN = 10 };
     int shown = 0;
     for (uint32_t n = 0; n < b->map.count && shown < SHOWN; n++) {
-        if (!b->item[n].explained) continue;
+        if (!b->item[n].explained && !b->item[n].where) continue;
         shown++;
         nnv_text_addf(t, "  %s x ", nnv_count(b->item[n].count).s);
         add_shown(t, b->item[n].op);
-        nnv_text_add(t, *b->item[n].op ? ": " : "");
-        nnv_text_add_shown(t, b->item[n].like, strlen(b->item[n].like), 200);
+        if (b->item[n].explained) {
+            nnv_text_add(t, *b->item[n].op ? ": " : "");
+            nnv_text_add_shown(t, b->item[n].like, strlen(b->item[n].like), 200);
+        } else {
+            nnv_text_addf(t, "%s%s", *b->item[n].op && *b->item[n].family ? " " : "", b->item[n].family);
+        }
+        if (b->item[n].where) {
+            nnv_text_add(t, b->item[n].explained ? "; " : ": ");
+            nnv_text_add_shown(t, b->item[n].where, strlen(b->item[n].where), 200);
+        }
         nnv_text_add(t, "\n");
     }
 }

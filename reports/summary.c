@@ -61,6 +61,10 @@ static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struc
         nnv_text_add_json(t, k->family);
         nnv_text_add(t, k->explained ? ", \"explained\": " : ", \"like\": ");
         nnv_text_add_json(t, k->like);
+        if (k->where) {
+            nnv_text_add(t, ", \"where\": ");
+            nnv_text_add_json(t, k->where);
+        }
         nnv_text_add(t, ", \"smallest\": ");
         nnv_text_add_json(t, r->item[k->smallest].name);
         nnv_text_add(t, "}");

@@ -6,6 +6,7 @@
 #include "harness/cli/cli.h"
 #include "harness/debug/bisect.h"
 #include "harness/debug/explain/explain.h"
+#include "harness/debug/separate/conditions.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 
@@ -33,6 +34,7 @@ struct subject {
     const struct nnv_spec *spec; /**< the whole */
     const struct nnv_spec *cut;  /**< of the one operation; NULL: the whole was explained */
     int at;                      /**< its index */
+    const char *where;           /**< the condition under which it failed, as its run found it; NULL: not known */
 };
 
 static const char *op_name(const struct subject *s, int at) {
@@ -101,6 +103,7 @@ static void add_words(const struct subject *s, const struct nnv_explanation *x, 
                       x->wrong, x->compared, x->tried, x->cut ? ", then the time was over" : "");
         break;
     }
+    if (s->where && x->kind != NNV_EXPLAINED_RIGHT) nnv_text_addf(out, "in its run it failed %s\n", s->where);
 }
 
 static void add_json(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
@@ -114,6 +117,7 @@ static void add_json(const struct subject *s, const struct nnv_explanation *x, s
     nnv_json_uint(&j, "tried", x->tried);
     nnv_json_bool(&j, "all_tried", !x->cut);
     if (x->reason[0]) nnv_json_string(&j, "reason", x->reason);
+    if (s->where) nnv_json_string(&j, "where", s->where);
     nnv_json_open(&j, "mistakes", '[');
     for (int i = 0; i < x->findings; i++) {
         const struct nnv_finding *f = &x->finding[i];
@@ -168,6 +172,8 @@ static enum nnv_status explain_isolated(const struct nnv_run_config *config, str
 struct command {
     struct nnv_cli c;
     struct nnv_run_config config;
+    const char *path; /* of the file in hand */
+    struct nnv_conditions conditions;
 };
 
 /** Asks the driver, explains its answer, and prints that. */
@@ -176,7 +182,7 @@ static enum nnv_status explain_spec(struct command *command, const struct nnv_sp
     struct nnv_cli *c = &command->c;
     const struct nnv_run_config *config = &command->config;
     struct nnv_explanation *x = NNV_NEW(arena, struct nnv_explanation, 1);
-    struct subject s = {.spec = spec};
+    struct subject s = {.spec = spec, .where = nnv_condition_of(&command->conditions, command->path, spec->name)};
     enum nnv_precision precision;
     struct nnv_text out = {0};
     if (!x) return nnv_no_memory(err);
@@ -225,8 +231,11 @@ static enum nnv_status explain(void *own, struct nnv_err *err) {
             err, NNV_INVALID,
             "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
     enum nnv_status st = nnv_cli_config(&x->c, x->c.arena, &x->config, err);
-    for (int i = 0; st == NNV_OK && i < x->c.positional.count; i++)
-        st = nnv_cli_each_spec(x->c.positional.item[i], x->c.filter, &explained, explain_one, x, err);
+    for (int i = 0; st == NNV_OK && i < x->c.positional.count; i++) {
+        x->path = x->c.positional.item[i];
+        st = nnv_cli_each_spec(x->path, x->c.filter, &explained, explain_one, x, err);
+    }
+    nnv_conditions_free(&x->conditions);
     if (st == NNV_OK && explained == 0)
         st = nnv_fail(err, NNV_INVALID, "no spec matches '%s'", x->c.filter ? x->c.filter : "");
     return st;

@@ -80,10 +80,11 @@ static void on_tick(void *context) {
 }
 
 /** Makes all reports of the folder and prints the closing lines. */
-static enum nnv_status reports(struct view *v, bool interrupted, double seconds, struct nnv_err *err) {
+static enum nnv_status reports(struct view *v, const struct nnv_run_cases *cases, bool interrupted, double seconds,
+                               struct nnv_err *err) {
     struct nnv_report *report = NULL;
     struct nnv_text since = {0};
-    enum nnv_status s = interrupted ? NNV_OK : nnv_explain_run(v->cli->out, err);
+    enum nnv_status s = interrupted ? NNV_OK : nnv_explain_run(v->cli->out, cases, err);
     if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
     if (s == NNV_OK) s = nnv_report_write(report, interrupted, err);
@@ -130,7 +131,8 @@ static enum nnv_status judge(struct view *view, const struct nnv_run_options *o,
     view->cli->code = NNVTS_EXIT_ERROR;
     if (view->console == NULL && view->form == NULL && !view->cli->json) return s;
     const double seconds = (double)(nnv_now_ns() - start) / 1e9;
-    enum nnv_status r = reports(view, *interrupted || s != NNV_OK, seconds, &report_err);
+    const struct nnv_run_cases cases = {o->config, o->cases, o->count};
+    enum nnv_status r = reports(view, &cases, *interrupted || s != NNV_OK, seconds, &report_err);
     if (s != NNV_OK || r == NNV_OK) return s;
     *err = report_err;
     return r;

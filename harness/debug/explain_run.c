@@ -17,7 +17,7 @@
 
 enum { CASES_MAX = 24, TEXT_BYTES = 400 };
 
-static const uint64_t CASE_NS = 1000000000, TOTAL_NS = 5000000000;
+static const uint64_t CASE_NS = 1000000000, TOTAL_NS = 5000000000, SEPARATE_NS = 400000000;
 
 enum nnv_status nnv_dump_also(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
                               struct nnv_arena *arena, struct nnv_err *err) {
@@ -66,31 +66,37 @@ static void explain_dump(const char *path, struct nnv_arena *arena, const char *
     nnv_spec_close(file);
 }
 
-static void add_explained(struct nnv_text *t, const char *name, const char *op, const char *words) {
-    nnv_text_add(t, t->len > 1 ? ",\n  " : "\n  ");
-    nnv_text_add_json(t, name);
-    nnv_text_add(t, ": {\"op\": ");
-    nnv_text_add_json(t, op);
-    nnv_text_add(t, ", \"words\": ");
-    nnv_text_add_json(t, words);
-    nnv_text_add(t, "}");
-}
+/** Explaining a run. */
+struct explaining_run {
+    const struct nnv_report *r;
+    struct nnv_buckets buckets;
+    uint32_t *of; /* the bucket of each case */
+    struct nnv_arena *arena, *work;
+    const char **words, **op; /* of each case that is explained, the arena's; op: the operation, or "" */
+    struct nnv_cause *causes;
+    uint32_t ncauses;
+    uint32_t *cause_of; /* of each bucket */
+};
 
 /** Explains case i of the report, if its dump holds an answer. */
-static enum nnv_status explain_case(const struct nnv_report *r, size_t i, struct nnv_arena *arena, struct nnv_text *t,
-                                    struct nnv_err *err) {
+static enum nnv_status explain_case(struct explaining_run *x, size_t i, struct nnv_err *err) {
     json_t *record = NULL;
     char words[TEXT_BYTES];
     struct nnv_text path = {0};
     const char *op = "";
-    enum nnv_status st = nnv_report_record(r, i, &record, err);
+    enum nnv_status st = nnv_report_record(x->r, i, &record, err);
     const char *dump = nnv_json_text(record, "dump", "");
     /* the journal is a file like any other: only what a run writes is read */
     if (st == NNV_OK && strncmp(dump, "dumps/", 6) == 0 && !strstr(dump, "..")) {
-        nnv_text_add_path(&path, r->folder, dump);
-        nnv_arena_reset(arena);
-        if (!path.failed) explain_dump(path.data, arena, &op, words);
-        if (!path.failed && *words) add_explained(t, r->item[i].name, op, words);
+        nnv_text_add_path(&path, x->r->folder, dump);
+        nnv_arena_reset(x->work);
+        *words = '\0';
+        if (!path.failed) explain_dump(path.data, x->work, &op, words);
+        if (*words) {
+            x->op[i] = op;
+            x->words[i] = nnv_arena_strdup(x->arena, words);
+            if (!x->words[i]) st = nnv_no_memory(err);
+        }
     }
     json_decref(record);
     nnv_text_free(&path);
@@ -98,43 +104,118 @@ static enum nnv_status explain_case(const struct nnv_report *r, size_t i, struct
 }
 
 /** The smallest case of each bucket first, then the others. */
-static enum nnv_status explain_cases(const struct nnv_report *r, const struct nnv_buckets *b, const uint32_t *of,
-                                     struct nnv_text *t, struct nnv_err *err) {
-    struct nnv_arena *arena = nnv_arena_new();
-    enum nnv_status st = arena ? NNV_OK : nnv_no_memory(err);
+static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *err) {
+    const struct nnv_report *r = x->r;
+    enum nnv_status st = NNV_OK;
     const uint64_t end = nnv_now_ns() + TOTAL_NS;
     int tried = 0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; st == NNV_OK && i < r->count && tried < CASES_MAX && nnv_now_ns() < end; i++) {
-            if (of[i] == NNV_MAP_NONE || r->item[i].verdict != NNVTS_FAIL) continue;
-            if ((b->item[of[i]].smallest == i) != (pass == 0)) continue;
+            if (x->of[i] == NNV_MAP_NONE || r->item[i].verdict != NNVTS_FAIL) continue;
+            if ((x->buckets.item[x->of[i]].smallest == i) != (pass == 0)) continue;
             tried++;
-            st = explain_case(r, i, arena, t, err);
+            st = explain_case(x, i, err);
         }
-    nnv_arena_free(arena);
     return st;
 }
 
-enum nnv_status nnv_explain_run(const char *folder, struct nnv_err *err) {
+/** Buckets with the same explanation in the same operation are one cause; so is each without one. */
+static enum nnv_status find_causes(struct explaining_run *x, struct nnv_err *err) {
+    const uint32_t n = x->buckets.map.count;
+    const size_t count = x->r->count;
+    struct nnv_map known = {.arena = x->arena};
+    x->causes = NNV_NEW(x->arena, struct nnv_cause, n);
+    x->cause_of = NNV_NEW(x->arena, uint32_t, n);
+    const char **key = NNV_NEW(x->arena, const char *, n), **op = NNV_NEW(x->arena, const char *, n);
+    if (!x->causes || !x->cause_of || !key || !op) return nnv_no_memory(err);
+    for (size_t i = count; i-- > 0;) {
+        if (x->of[i] == NNV_MAP_NONE || !x->words[i]) continue;
+        op[x->of[i]] = *x->op[i] ? x->op[i] : x->buckets.item[x->of[i]].op;
+        key[x->of[i]] = nnv_arena_printf(x->arena, "%s\t%s", op[x->of[i]], x->words[i]);
+        if (!key[x->of[i]]) return nnv_no_memory(err);
+    }
+    for (uint32_t b = 0; b < n; b++) {
+        if (!key[b]) key[b] = nnv_arena_printf(x->arena, "%u", b);
+        if (!key[b]) return nnv_no_memory(err);
+        const uint32_t old = nnv_map_find(&known, key[b]);
+        x->cause_of[b] = old != NNV_MAP_NONE ? old : nnv_map_add(&known, key[b]);
+        if (x->cause_of[b] == NNV_MAP_NONE) return nnv_no_memory(err);
+        if (old != NNV_MAP_NONE) continue;
+        x->causes[x->ncauses++].op = op[b] ? op[b] : x->buckets.item[b].op;
+    }
+    return NNV_OK;
+}
+
+/** Says where each cause shows. */
+static enum nnv_status separate(struct explaining_run *x, const struct nnv_run_cases *cases, struct nnv_err *err) {
+    uint32_t *of = NNV_NEW(x->arena, uint32_t, x->r->count);
+    if (!of) return nnv_no_memory(err);
+    for (size_t i = 0; i < x->r->count; i++) of[i] = x->of[i] == NNV_MAP_NONE ? NNV_MAP_NONE : x->cause_of[x->of[i]];
+    return nnv_separate_run(x->r, cases, of, x->causes, x->ncauses, SEPARATE_NS, x->arena, err);
+}
+
+static void add_member(struct nnv_text *t, const char *name, const char *value, bool *any) {
+    if (!value) return;
+    nnv_text_addf(t, "%s\"%s\": ", *any ? ", " : "", name);
+    nnv_text_add_json(t, value);
+    *any = true;
+}
+
+/** A line for each case of which something is known; of what a bucket's cases share its smallest case tells. */
+static void add_cases(const struct explaining_run *x, struct nnv_text *t) {
+    const char *comma = "";
+    nnv_text_add(t, "{");
+    for (size_t i = 0; i < x->r->count; i++) {
+        if (x->of[i] == NNV_MAP_NONE) continue;
+        const bool smallest = x->buckets.item[x->of[i]].smallest == i;
+        const char *where = x->causes[x->cause_of[x->of[i]]].where;
+        bool any = false;
+        if (!x->words[i] && !(smallest && where)) continue;
+        nnv_text_addf(t, "%s\n  ", comma);
+        comma = ",";
+        nnv_text_add_json(t, x->r->item[i].name);
+        nnv_text_add(t, ": {");
+        add_member(t, "op", x->op[i], &any);
+        add_member(t, "words", x->words[i], &any);
+        add_member(t, "where", where, &any);
+        nnv_text_add(t, "}");
+    }
+    nnv_text_add(t, "\n}\n");
+}
+
+static enum nnv_status explain_report(struct explaining_run *x, const struct nnv_run_cases *cases, struct nnv_text *t,
+                                      struct nnv_err *err) {
+    const size_t count = x->r->count;
+    x->arena = nnv_arena_new();
+    x->work = nnv_arena_new();
+    if (!x->arena || !x->work) return nnv_no_memory(err);
+    x->of = NNV_NEW(x->arena, uint32_t, count);
+    x->words = NNV_NEW(x->arena, const char *, count);
+    x->op = NNV_NEW(x->arena, const char *, count);
+    if (!x->of || !x->words || !x->op) return nnv_no_memory(err);
+    enum nnv_status st = nnv_buckets_of(x->r, &x->buckets, x->of, err);
+    if (st != NNV_OK || x->buckets.map.count == 0) return st;
+    st = explain_cases(x, err);
+    if (st == NNV_OK) st = find_causes(x, err);
+    if (st == NNV_OK && cases) st = separate(x, cases, err);
+    if (st == NNV_OK) add_cases(x, t);
+    return st == NNV_OK && t->failed ? nnv_no_memory(err) : st;
+}
+
+enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *cases, struct nnv_err *err) {
     struct nnv_report *report = NULL;
-    struct nnv_buckets buckets = {0};
+    struct explaining_run x = {0};
     struct nnv_text t = {0}, path = {0};
-    uint32_t *of = NULL;
     nnv_text_add_path(&path, folder, NNV_EXPLAINED_FILE);
     if (path.failed) return nnv_no_memory(err);
     unlink(path.data); /* an earlier run's */
     enum nnv_status st = nnv_report_load(folder, &report, err);
-    if (st == NNV_OK && nnv_report_count(report, NNVTS_FAIL) > 0) {
-        of = malloc((report->count + 1) * sizeof *of);
-        st = of ? nnv_buckets_of(report, &buckets, of, err) : nnv_no_memory(err);
-        nnv_text_add(&t, "{");
-        if (st == NNV_OK) st = explain_cases(report, &buckets, of, &t, err);
-        nnv_text_add(&t, "\n}\n");
-        if (st == NNV_OK && t.failed) st = nnv_no_memory(err);
-        if (st == NNV_OK) st = nnv_file_write(path.data, t.data, t.len, err);
-    }
-    free(of);
-    nnv_buckets_free(&buckets);
+    x.r = report;
+    if (st == NNV_OK && report->bad > 0) st = explain_report(&x, cases, &t, err);
+    if (st == NNV_OK && t.len > 0) st = nnv_file_write(path.data, t.data, t.len, err);
+    nnv_buckets_free(&x.buckets);
+    nnv_arena_free(x.arena);
+    nnv_arena_free(x.work);
     nnv_report_free(report);
     nnv_text_free(&t);
     nnv_text_free(&path);

@@ -3,6 +3,7 @@
 #ifndef NNV_DEBUG_EXPLAIN_RUN_H
 #define NNV_DEBUG_EXPLAIN_RUN_H
 
+#include "harness/debug/separate/separate_run.h"
 #include "harness/judge/check.h"
 #include "reference/model/model.h"
 
@@ -11,8 +12,10 @@ enum nnv_status nnv_dump_also(const char *path, const struct nnv_spec *spec, enu
                               struct nnv_arena *arena, struct nnv_err *err);
 /**
  * Explains failures of the run in the folder by what their dumps hold of the driver's answers, of each bucket one, then
- * more, within a few seconds, and writes explained.json, which buckets are then made by.
+ * more, within a few seconds; says under which condition each cause shows; and writes explained.json, which buckets
+ * are then made by. cases: NULL if they cannot be made again; then no condition is told.
  */
-NNV_USE_RESULT enum nnv_status nnv_explain_run(const char *folder, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *cases,
+                                               struct nnv_err *err);
 
 #endif

@@ -117,6 +117,7 @@ uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c)
 
     struct nnv_bucket *bucket = &b->item[n];
     bucket->count++;
+    if (c->where && !bucket->where) bucket->where = nnv_arena_strdup(b->arena, c->where);
     if (c->compared < bucket->smallest_compared) {
         bucket->smallest = c->id;
         bucket->smallest_compared = c->compared;
@@ -136,9 +137,9 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         if (of != NULL) of[i] = NNV_MAP_NONE;
         const struct nnv_report_case *c = &report->item[i];
         if (!nnv_case_bad(c)) continue;
-        uint32_t n =
-            nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, report->ops.key[c->op], report->types.key[c->type],
-                                                         c->reason, c->compared, i, c->explained, c->explained_op});
+        uint32_t n = nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, report->ops.key[c->op],
+                                                                  report->types.key[c->type], c->reason, c->compared, i,
+                                                                  c->explained, c->explained_op, c->where});
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
         if (of != NULL) of[i] = n;
     }

@@ -20,6 +20,7 @@ struct nnv_bucket_case {
     uint64_t compared;                    /**< elements: the measure of a small case */
     size_t id;                            /**< the caller's number of the case */
     const char *explained, *explained_op; /**< see nnv_report_case; may be NULL */
+    const char *where;                    /**< the same */
 };
 
 struct nnv_bucket {
@@ -27,6 +28,7 @@ struct nnv_bucket {
     const char *op, *family; /**< of types: "float", "quant", or the type itself */
     const char *like;        /**< the first line of the reasons with their numbers as '#', or the explanation */
     bool explained;          /**< it is: what the driver seems to do */
+    const char *where;       /**< the condition under which the cases fail, or NULL */
     size_t count;            /**< cases */
     size_t first;            /**< id of the first case */
     size_t smallest;         /**< id of the case with the fewest compared elements, the first of them */

@@ -204,8 +204,10 @@ static void read_explained(struct nnv_report *r) {
     json_t *value;
     json_object_foreach(root, name, value) {
         const uint32_t i = nnv_map_find(&r->names, name);
-        const char *words = nnv_json_text(value, "words", "");
-        if (i == NNV_MAP_NONE || *words == '\0') continue;
+        const char *words = nnv_json_text(value, "words", ""), *where = nnv_json_text(value, "where", "");
+        if (i == NNV_MAP_NONE) continue;
+        if (*where) r->item[i].where = nnv_arena_strdup(r->arena, where);
+        if (*words == '\0') continue;
         r->item[i].explained_op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
         r->item[i].explained = r->item[i].explained_op ? nnv_arena_strdup(r->arena, words) : NULL;
     }

@@ -15,7 +15,7 @@
 
 enum { NNV_REPORT_REASON_MAX = 512 };
 
-/** In the folder of a run: {case: {"op": operation, "words": what the driver seems to do}} */
+/** In the folder of a run: {case: {"op": operation, "words": what the driver seems to do, "where": the condition}} */
 #define NNV_EXPLAINED_FILE "explained.json"
 
 /** A selected case. Strings are valid UTF-8 and live as long as the report. */
@@ -28,12 +28,13 @@ struct nnv_report_case {
     double driver_us;
     const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */
     const char *explained, *explained_op; /**< what the driver seems to do, to which operation; NULL: not known */
-    off_t offset;                         /**< of its line in the journal */
-    size_t length;                        /**< 0: no record */
-    enum nnvts_outcome outcome;           /**< against the expectations of the run */
-    uint32_t expectation;                 /**< number of its entry, NNV_ENTRY_NONE: none */
-    uint32_t worker, turn;                /**< it was this worker's case of this number; 0: not known */
-    uint32_t runs, bad_runs;              /**< where it was repeated; else 0 */
+    const char *where;          /**< "only where stride is 2x2": the condition under which it fails, or NULL */
+    off_t offset;               /**< of its line in the journal */
+    size_t length;              /**< 0: no record */
+    enum nnvts_outcome outcome; /**< against the expectations of the run */
+    uint32_t expectation;       /**< number of its entry, NNV_ENTRY_NONE: none */
+    uint32_t worker, turn;      /**< it was this worker's case of this number; 0: not known */
+    uint32_t runs, bad_runs;    /**< where it was repeated; else 0 */
 };
 
 struct nnv_report {

@@ -34,6 +34,7 @@ struct nnv_fault {
     const char *slots[NNV_FAULT_SLOTS]; /**< inputs that it is about, by their names in the record */
     enum nnv_fault_types types;         /**< of outputs */
     bool few;                           /**< of values: likely enough if only one or two are wrong */
+    bool poison;                        /**< elements keep the bytes that the buffer held */
     double value, other;                /**< numbers that it is about */
     int32_t code, other_code;           /**< operation that is taken for another; both 0: none */
     /** Changes the operation in hand; false if it can't happen to it. */

@@ -49,6 +49,7 @@ static enum nnv_status add_bug(struct nnv_html *h, size_t n, struct nnv_err *err
     nnv_text_addf(t, "<span class=\"count\"><span class=\"n\">%s</span> %s</span></h3>\n", nnv_count(b->count).s,
                   b->count == 1 ? "case" : "cases");
     if (b->explained) nnv_page_text(t, "<p>Explained: ", b->like, "</p>\n");
+    if (b->where) nnv_page_text(t, "<p>Fails ", b->where, "</p>\n");
     nnv_text_addf(t, "<div id=\"c%zu\" class=\"case\"><p class=\"soft\">%s: <code class=\"name\">", b->smallest,
                   b->count == 1 ? "the case" : "its smallest case");
     nnv_text_add_xml(t, c->name);

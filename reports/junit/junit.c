@@ -9,6 +9,7 @@
 
 #include "base/stream.h"
 #include "base/words.h"
+#include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
@@ -52,6 +53,7 @@ struct document {
     enum nnv_status status; /**< likewise */
     xmlTextWriter *writer;
     struct nnv_text legal; /**< scratch: a text whose every character XML 1.0 has */
+    struct nnv_buckets bugs;
     bool failed;
 };
 
@@ -154,6 +156,23 @@ static void add_command(struct nnv_text *t, const json_t *argv) {
     }
 }
 
+/** Adds a property for each of the first bugs of which more is known than that its cases fail. */
+static void add_bugs(struct document *d) {
+    enum { MOST = 20 };
+    for (uint32_t i = 0; i < d->bugs.map.count && i < MOST; i++) {
+        const struct nnv_bucket *b = &d->bugs.item[i];
+        struct nnv_text name = {0}, value = {0};
+        if (!b->explained && !b->where) continue;
+        nnv_text_addf(&name, "bug.%u", i + 1);
+        nnv_text_addf(&value, "%zu x %s%s%s", b->count, b->op, *b->op ? ": " : "", b->like);
+        if (b->where) nnv_text_addf(&value, "; %s", b->where);
+        d->failed = d->failed || name.failed || value.failed;
+        if (!d->failed) add_property(d, name.data, value.data);
+        nnv_text_free(&name);
+        nnv_text_free(&value);
+    }
+}
+
 static void add_properties(struct document *d, const json_t *header) {
     const json_t *driver = json_object_get(header, "driver");
     struct nnv_text seed = {0}, command = {0};
@@ -167,6 +186,7 @@ static void add_properties(struct document *d, const json_t *header) {
     add_property(d, "nnvts", nnv_json_text(header, "nnvts", ""));
     add_property(d, "seed", seed.data == NULL ? "" : seed.data);
     add_property(d, "argv", command.data == NULL ? "" : command.data);
+    add_bugs(d);
     end_element(d);
     nnv_text_free(&seed);
     nnv_text_free(&command);
@@ -382,13 +402,15 @@ enum nnv_status nnv_report_junit(const struct nnv_report *r, struct nnv_err *err
     enum nnv_status s = NNV_OK;
     if (order != NULL && !path.failed) {
         open_document(&d, path.data);
-        if (d.status == NNV_OK && !d.failed) s = add_run(&d, r, suites, order, err);
+        if (d.status == NNV_OK && !d.failed) s = nnv_buckets_of(r, &d.bugs, NULL, err);
+        if (s == NNV_OK && d.status == NNV_OK && !d.failed) s = add_run(&d, r, suites, order, err);
         if (s == NNV_OK) s = d.status;
     }
     if (s == NNV_OK && (order == NULL || path.failed || d.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for junit.xml", r->folder);
     if (s == NNV_OK) s = nnv_stream_end(&d.file, err);
     close_document(&d);
+    nnv_buckets_free(&d.bugs);
     nnv_text_free(&path);
     free(order);
     free(suites);

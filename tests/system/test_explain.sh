@@ -57,6 +57,27 @@ test_one_operation_is_isolated() {
     check 1 nnvts explain out/dumps/*.json --driver faulty:argmin-as-argmax
     has "$OUT" "(ARGMIN) is the first that goes wrong; alone, on the same inputs, "
 }
+# A run says under which condition a bug shows: on the console, in the reports, and of a dump of it.
+test_the_condition_is_told() {
+    local bug filter words
+    while IFS='|' read -r bug filter words; do
+        check 1 nnvts run --driver "faulty:$bug" --suite ops --filter "$filter" --out "out.$bug"
+        has "$OUT" "$words"
+    done <<'END'
+padding-undilated|op:CONV_2D|dilation height > 1
+depthwise-bias-by-input|op:DEPTHWISE_CONV_2D|only where multiplier > 1
+odd-groups-last|op:GROUPED_CONV_2D|mostly where groups = 3
+argmin-as-argmax|op:ARGMIN|position of the largest for that of the least; in nearly all cases
+large-filter-cut|op:CONV_2D|window >= 11
+END
+    has out.odd-groups-last/summary.json '"where": "mostly where groups = 3'
+    has out.odd-groups-last/report.html '<p>Fails mostly where groups = 3'
+    has out.odd-groups-last/junit.xml 'GROUPED_CONV_2D'
+    grep 'property name="bug.1"' out.odd-groups-last/junit.xml | grep 'mostly where groups = 3' >/dev/null || fail "no property"
+    # shellcheck disable=SC2012
+    check 1 nnvts explain "$(ls out.odd-groups-last/dumps/*.json | head -n 1)" --driver faulty:odd-groups-last
+    has "$OUT" "in its run it failed mostly where groups = 3"
+}
 test_right_answers_need_none() {
     check 0 nnvts explain "$ROOT/tests/conformance/example.json" --driver cpu
     has "$OUT" "nothing to explain: all 4 values are right"

@@ -37,6 +37,7 @@ struct explaining {
     size_t n; /* elements of all outputs */
     struct numbers right;
     double *actual, *poison;
+    const void **poison_bytes; /* of each output */
     bool *wrong;
     struct nnv_explanation *out;
 };
@@ -276,6 +277,28 @@ static enum nnv_status try_change(struct explaining *x, const struct nnv_fault *
     return is_explained(x, fault, &f) ? keep(x, fault, p, &c, &f, err) : NNV_OK;
 }
 
+/**
+ * True if the elements that the fault leaves unwritten hold the bytes that their buffer held before: as numbers these
+ * are NaN in floats and true in TENSOR_BOOL8, which results may be, too.
+ */
+static bool is_untouched(const struct explaining *x, const struct nnv_fault *fault) {
+    static const double mark = 0x1.8p900; /* no type's number */
+    for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
+        const struct nnv_operand *o = output(x, i);
+        const size_t n = elems_of(x, i), size = nnv_type(o->type)->size;
+        double *marks = NNV_NEW(x->work, double, n + 1), *to = NNV_NEW(x->work, double, n + 1),
+               *v = NNV_NEW(x->work, double, n + 1);
+        if (!marks || !to || !v) return false;
+        for (size_t k = 0; k < n; k++) marks[k] = mark;
+        const struct nnv_fault_output y = {.type = o->type, .n = n, .v = v, .poison = marks};
+        if (n == 0 || o->ignored || !nnv_fault_spoil(fault, &y, to)) continue;
+        const unsigned char *held = x->poison_bytes[i], *actual = x->actual_values[i].data;
+        for (size_t k = 0; k < n; k++)
+            if (to[k] == mark && memcmp(held + k * size, actual + k * size, size) != 0) return false;
+    }
+    return true;
+}
+
 static enum nnv_status try_spoil(struct explaining *x, const struct nnv_fault *fault, struct nnv_err *err) {
     struct numbers c;
     if (!new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
@@ -283,7 +306,8 @@ static enum nnv_status try_spoil(struct explaining *x, const struct nnv_fault *f
     if (!spoil_all(x, fault, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
     struct fit f = compare(x, &c);
-    return is_explained(x, fault, &f) ? keep(x, fault, everywhere, &c, &f, err) : NNV_OK;
+    if (!is_explained(x, fault, &f) || (fault->poison && !is_untouched(x, fault))) return NNV_OK;
+    return keep(x, fault, everywhere, &c, &f, err);
 }
 
 /** True if operation i is the first of its kind, and not the only one. */
@@ -381,7 +405,9 @@ static enum nnv_status begin(struct explaining *x, struct nnv_err *err) {
     x->actual = NNV_NEW(x->arena, double, x->n + 1);
     x->poison = NNV_NEW(x->arena, double, x->n + 1);
     x->wrong = NNV_NEW(x->arena, bool, x->n + 1);
-    if (!x->actual || !x->poison || !x->wrong || !new_numbers(x->arena, x->n, &x->right)) return nnv_no_memory(err);
+    x->poison_bytes = NNV_NEW(x->arena, const void *, main->nout);
+    if (!x->actual || !x->poison_bytes || !x->poison || !x->wrong || !new_numbers(x->arena, x->n, &x->right))
+        return nnv_no_memory(err);
     enum nnv_status st = nnv_edit_calls(x->spec, x->arena, &x->calls, err);
     if (st == NNV_OK) st = evaluate(x, x->spec, ROWS_SECOND, x->arena, &x->golden, err);
     size_t at = 0;
@@ -392,6 +418,7 @@ static enum nnv_status begin(struct explaining *x, struct nnv_err *err) {
         if (x->golden[i].value.bytes != bytes)
             return nnv_fail(err, NNV_INVALID, "output %u: the golden result's shape is not the expected one", i);
         nnv_request_poison(i, bytes, poison);
+        x->poison_bytes[i] = poison;
         nnv_load(output(x, i)->type, poison, elems_of(x, i), x->poison + at);
     }
     return st;

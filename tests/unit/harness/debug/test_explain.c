@@ -184,6 +184,18 @@ static void not_written(void **state) {
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
 }
 
+/** As numbers the buffer's poison is NaN, or true: what a driver wrote may be, too. */
+static void written_after_all(void **state) {
+    (void)state;
+    explain(DIFFERENCE, V((double)NAN, (double)NAN, (double)NAN, (double)NAN));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+    explain(SPEC("{\"type\":\"TENSOR_BOOL8\",\"dims\":[4],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[1,0,1,1]},"
+                 "{\"type\":\"TENSOR_BOOL8\",\"dims\":[4],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[0,1,0,0]}",
+                 OP("LOGICAL_NOT", "0", "1"), "0", "1"),
+            V(1, 1, 1, 1));
+    if (found.kind == NNV_EXPLAINED_FAULT) assert_string_not_equal(found.finding[0].fault->name, "output-unwritten");
+}
+
 static void unsteady(void **state) {
     (void)state;
     const struct nnv_spec *spec = read_spec(DIFFERENCE);
@@ -241,6 +253,7 @@ int main(void) {
         cmocka_unit_test(quantisation),
         cmocka_unit_test(two_operations),
         cmocka_unit_test(not_written),
+        cmocka_unit_test(written_after_all),
         cmocka_unit_test(unsteady),
         cmocka_unit_test(no_answer),
         cmocka_unit_test(rows_are_whole),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file separate.h The simple condition that separates failing cases from passing ones: "stride is 2x2 and
+ * channels > 127". See docs/use/explaining.md.
+ */
+#ifndef NNV_DEBUG_SEPARATE_H
+#define NNV_DEBUG_SEPARATE_H
+
+#include "base/text.h"
+
+enum nnv_attribute_kind {
+    NNV_ATTRIBUTE_NUMBER, /**< may be compared: "channels > 127" */
+    NNV_ATTRIBUTE_WORD,   /**< may be this one or another: "type is float16" */
+    NNV_ATTRIBUTE_FLAG,   /**< the name says it: "height = width" */
+};
+
+/** An attribute of a case. */
+struct nnv_attribute {
+    const char *name; /**< "channels" */
+    enum nnv_attribute_kind kind;
+    int cost; /**< how far-fetched a condition on it is, from 0: of those that separate as well the least is told */
+    double number;    /**< flags: 0 or 1 */
+    const char *word; /**< flags: what to say where it is 0; NULL: nothing */
+};
+
+/** A case, as much of it as matters. */
+struct nnv_observation {
+    bool failed;
+    const struct nnv_attribute *item;
+    size_t count;
+};
+
+enum { NNV_OBSERVATIONS = 1024 }; /* beyond these cases are ignored */
+
+/**
+ * Appends the condition that holds for all failing cases ("only where ...") or nearly all ("mostly where ... (57 of 59
+ * failures)") and for no passing one, or for few ("(57 of 60 such cases fail)"). What would separate cases as well by
+ * chance, with as many conditions to choose from, is not told: false. Also false where nothing passed, or memory runs
+ * out (t->failed then).
+ */
+bool nnv_separate(const struct nnv_observation *o, size_t n, struct nnv_text *t);
+
+#endif

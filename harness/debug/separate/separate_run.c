@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/debug/separate/separate_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "harness/debug/separate/attributes.h"
+#include "reference/model/op.h"
+
+enum {
+    FAILING = 160, /* cases of a cause that are looked at, at most */
+    LEAST = 3,     /* failing ones without which nothing is said */
+    SHARE = 3,     /* a part of the time left is for the next cause */
+};
+
+/** What the comparison of one cause knows. */
+struct comparing {
+    const struct nnv_report *r;
+    const struct nnv_run_cases *cases;
+    const struct nnv_case **case_of; /* of each case of the report; NULL: it is not in the list */
+    struct nnv_arena *kept, *work;   /* kept: of one cause; work: of one case */
+    size_t *failing, *passing;       /* cases of the report */
+    size_t nfailing, npassing;
+    struct nnv_observation *seen;
+    size_t nseen;
+};
+
+/** Makes the case again; a case that has no spec has the attributes of its name. False when out of memory. */
+static bool look(struct comparing *x, size_t i, bool failed, int32_t op) {
+    const struct nnv_case *c = x->case_of[i];
+    const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
+    struct nnv_spec *spec = NULL;
+    struct nnv_err ignored = {0};
+    size_t n;
+    nnv_arena_reset(x->work);
+    if (!suite || !suite->build || suite->build(x->cases->config, c, x->work, &spec, &ignored) != NNV_OK) spec = NULL;
+    const struct nnv_attribute *a = nnv_attributes(c, spec, op, x->work, &n);
+    struct nnv_attribute *item = a ? nnv_arena_copy(x->kept, a, n * sizeof *a) : NULL;
+    for (size_t k = 0; item && k < n; k++) {
+        item[k].name = nnv_arena_strdup(x->kept, item[k].name);
+        if (item[k].word) item[k].word = nnv_arena_strdup(x->kept, item[k].word);
+        if (!item[k].name || (a[k].word && !item[k].word)) return false;
+    }
+    if (item) x->seen[x->nseen++] = (struct nnv_observation){failed, item, n};
+    return item != NULL;
+}
+
+enum { FAMILIES = 3 };
+
+/** Cases of one suite, operation and family of types have the same number. */
+static size_t kind_of(const struct nnv_report *r, const struct nnv_report_case *c) {
+    const char *type = r->types.key[c->type];
+    const size_t family = strncmp(type, "float", 5) == 0 ? 0 : strncmp(type, "quant", 5) == 0 ? 1 : 2;
+    return ((size_t)c->suite * r->ops.count + c->op) * FAMILIES + family;
+}
+
+/** Lists the cause's failing cases, and the passing ones of the same kinds. False: no memory. */
+static bool gather(struct comparing *x, const uint32_t *of, uint32_t cause) {
+    const struct nnv_report *r = x->r;
+    bool *alike = calloc(r->ops.count * r->suites.count * FAMILIES + 1, sizeof *alike), values = false;
+    if (!alike) return false;
+    x->nfailing = x->npassing = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (of[i] != cause || !x->case_of[i]) continue;
+        values = values || r->item[i].compared > 0;
+        x->failing[x->nfailing++] = i;
+        alike[kind_of(r, &r->item[i])] = true;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        const struct nnv_report_case *c = &r->item[i];
+        if (c->verdict != NNVTS_PASS || !x->case_of[i] || !alike[kind_of(r, c)]) continue;
+        if (c->compared > 0 || !values) x->passing[x->npassing++] = i; /* nothing compared: nothing can be wrong */
+    }
+    free(alike);
+    return true;
+}
+
+static void shuffle(size_t *list, size_t n, struct nnv_rng *rng) {
+    for (size_t i = n; i > 1; i--) {
+        const size_t k = (size_t)nnv_rng_int(rng, 0, (int64_t)i - 1);
+        const size_t kept = list[k];
+        list[k] = list[i - 1];
+        list[i - 1] = kept;
+    }
+}
+
+/** Looks at cases until the time is over, a failing and some passing ones in turn, and says what separates them. */
+static enum nnv_status compare(struct comparing *x, struct nnv_cause *cause, uint64_t end, struct nnv_arena *arena,
+                               struct nnv_err *err) {
+    const struct nnv_op *op = *cause->op ? nnv_op_by_name(cause->op) : NULL;
+    struct nnv_text t = {0};
+    size_t failing = 0, passing = 0;
+    bool ok = true;
+    x->nseen = 0;
+    nnv_arena_reset(x->kept);
+    if (x->nfailing < LEAST) return NNV_OK;
+    if (x->npassing == 0) {
+        cause->where = nnv_arena_printf(arena, "in all %zu cases", x->nfailing);
+        return cause->where ? NNV_OK : nnv_no_memory(err);
+    }
+    x->seen = NNV_NEW(x->kept, struct nnv_observation, NNV_OBSERVATIONS);
+    if (!x->seen) return nnv_no_memory(err);
+    while (ok && x->nseen < NNV_OBSERVATIONS && nnv_now_ns() < end) {
+        const bool more = failing < x->nfailing && failing < FAILING;
+        if (!more && passing == x->npassing) break;
+        if (more && (passing == x->npassing || 2 * failing <= passing))
+            ok = look(x, x->failing[failing++], true, op ? op->code : 0);
+        else
+            ok = look(x, x->passing[passing++], false, op ? op->code : 0);
+    }
+    if (getenv("SEPDBG"))
+        fprintf(stderr, "SEP %s failing %zu/%zu passing %zu/%zu\n", cause->op, failing, x->nfailing, passing,
+                x->npassing);
+    if (ok && nnv_separate(x->seen, x->nseen, &t))
+        cause->where = nnv_arena_strdup(arena, t.data);
+    else if (10 * x->npassing <= x->nfailing)
+        cause->where =
+            nnv_arena_printf(arena, "in nearly all cases (%zu of %zu)", x->nfailing, x->nfailing + x->npassing);
+    ok = ok && !t.failed;
+    nnv_text_free(&t);
+    return ok ? NNV_OK : nnv_no_memory(err);
+}
+
+enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases, const uint32_t *of,
+                                 struct nnv_cause *causes, uint32_t count, uint64_t limit_ns, struct nnv_arena *arena,
+                                 struct nnv_err *err) {
+    const uint64_t end = nnv_now_ns() + limit_ns;
+    struct nnv_rng rng = nnv_rng_make(1, nnv_hash_str("separate"), 0);
+    struct comparing x = {.r = r, .cases = cases, .kept = nnv_arena_new(), .work = nnv_arena_new()};
+    x.case_of = calloc(r->count + 1, sizeof *x.case_of);
+    x.failing = calloc(r->count + 1, sizeof *x.failing);
+    x.passing = calloc(r->count + 1, sizeof *x.passing);
+    enum nnv_status st = x.kept && x.work && x.case_of && x.failing && x.passing ? NNV_OK : nnv_no_memory(err);
+    for (size_t i = 0; st == NNV_OK && i < cases->count; i++) {
+        const uint32_t k = nnv_map_find(&r->names, cases->item[i].name);
+        if (k != NNV_MAP_NONE) x.case_of[k] = &cases->item[i];
+    }
+    for (uint32_t i = 0; st == NNV_OK && i < count; i++) {
+        const uint64_t now = nnv_now_ns();
+        const uint64_t share = i + 1 == count ? 1 : SHARE;
+        if (now >= end) break;
+        st = gather(&x, of, i) ? NNV_OK : nnv_no_memory(err);
+        shuffle(x.failing, x.nfailing, &rng);
+        shuffle(x.passing, x.npassing, &rng);
+        if (st == NNV_OK) st = compare(&x, &causes[i], now + (end - now) / share, arena, err);
+    }
+    free(x.case_of);
+    free(x.failing);
+    free(x.passing);
+    nnv_arena_free(x.kept);
+    nnv_arena_free(x.work);
+    return st;
+}

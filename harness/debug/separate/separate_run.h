@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file separate_run.h For each cause of a run's failures the condition under which it fails. */
+#ifndef NNV_DEBUG_SEPARATE_RUN_H
+#define NNV_DEBUG_SEPARATE_RUN_H
+
+#include "harness/journal/load.h"
+#include "harness/runner/suite.h"
+
+/** The cases of a run, as they were selected: they are made again from this. */
+struct nnv_run_cases {
+    const struct nnv_run_config *config;
+    const struct nnv_case *item;
+    size_t count;
+};
+
+/** Failures that have one cause, as far as is known. */
+struct nnv_cause {
+    const char *op;    /**< the operation that it is about, or "" */
+    const char *where; /**< out: "only where stride is 2x2", the arena's; NULL: nothing can be said */
+};
+
+/**
+ * Compares the failing cases of each cause with the passing ones of the same suites, operations and families of types.
+ * of[i]: the cause of case i of the report, NNV_MAP_NONE: not a failing one. Causes come in the order of their weight;
+ * limit_ns in all.
+ */
+NNV_USE_RESULT enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases,
+                                                const uint32_t *of, struct nnv_cause *causes, uint32_t count,
+                                                uint64_t limit_ns, struct nnv_arena *arena, struct nnv_err *err);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Separating conditions, on tables of cases of which it is known why they fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "harness/debug/separate/attributes.h"
+#include "harness/debug/separate/separate.h"
+#include "reference/spec/spec.h"
+
+enum { CASES = 300, ATTRIBUTES = 12 };
+
+static struct nnv_attribute item[CASES][ATTRIBUTES];
+static struct nnv_observation seen[CASES];
+
+/** What a case of the table is like. */
+struct drawn {
+    int stride_h, stride_w, channels, rank;
+    const char *type, *activation;
+    bool nchw, square;
+    double scale, largest;
+};
+
+static struct drawn cases[CASES];
+
+static struct nnv_attribute number(const char *name, int cost, double v) {
+    return (struct nnv_attribute){name, NNV_ATTRIBUTE_NUMBER, cost, v, NULL};
+}
+static struct nnv_attribute word(const char *name, int cost, const char *w) {
+    return (struct nnv_attribute){name, NNV_ATTRIBUTE_WORD, cost, 0, w};
+}
+static struct nnv_attribute flag(const char *name, int cost, bool is, const char *otherwise) {
+    return (struct nnv_attribute){name, NNV_ATTRIBUTE_FLAG, cost, is, otherwise};
+}
+
+static void draw(uint64_t seed) {
+    static const char *const types[] = {"float32", "float16", "quant8_asymm"};
+    static const char *const fused[] = {"none", "RELU", "RELU6"};
+    static const char *const strides[] = {"1x1", "1x2", "1x3", "2x1", "2x2", "2x3", "3x1", "3x2", "3x3"};
+    struct nnv_rng r = nnv_rng_make(seed, 0, 0);
+    for (int i = 0; i < CASES; i++) {
+        struct drawn *c = &cases[i];
+        c->stride_h = (int)nnv_rng_int(&r, 1, 3);
+        c->stride_w = (int)nnv_rng_int(&r, 1, 3);
+        c->channels = (int)nnv_rng_int(&r, 1, 200);
+        c->rank = (int)nnv_rng_int(&r, 1, 4);
+        c->type = types[nnv_rng_int(&r, 0, 2)];
+        c->activation = fused[nnv_rng_int(&r, 0, 2)];
+        c->nchw = nnv_rng_int(&r, 0, 1) == 1;
+        c->square = nnv_rng_int(&r, 0, 2) == 1;
+        c->scale = nnv_rng_uniform(&r, 0.1, 10);
+        c->largest = nnv_rng_uniform(&r, 1, 100);
+        struct nnv_attribute *a = item[i];
+        size_t n = 0;
+        a[n++] = number("stride height", 0, c->stride_h);
+        a[n++] = number("stride width", 0, c->stride_w);
+        a[n++] = word("stride", 0, strides[3 * (c->stride_h - 1) + c->stride_w - 1]);
+        a[n++] = number("channels", 1, c->channels);
+        a[n++] = number("rank", 1, c->rank);
+        a[n++] = word("type", 0, c->type);
+        a[n++] = word("activation", 0, c->activation);
+        a[n++] = flag("the layout is NCHW", 0, c->nchw, "the layout is NHWC");
+        a[n++] = flag("height = width", 1, c->square, "height != width");
+        a[n++] = number("scale ratio", 2, c->scale);
+        a[n++] = number("largest value", 3, c->largest);
+        seen[i] = (struct nnv_observation){false, a, n};
+    }
+}
+
+static bool stride_2x2(const struct drawn *c) { return c->stride_h == 2 && c->stride_w == 2; }
+static bool wide(const struct drawn *c) { return c->channels > 127; }
+static bool narrow(const struct drawn *c) { return c->channels <= 16; }
+static bool float16(const struct drawn *c) { return strcmp(c->type, "float16") == 0; }
+static bool not_float16(const struct drawn *c) { return strcmp(c->type, "float16") != 0; }
+static bool square(const struct drawn *c) { return c->square; }
+static bool oblong(const struct drawn *c) { return !c->square; }
+static bool nchw_relu6(const struct drawn *c) { return c->nchw && strcmp(c->activation, "RELU6") == 0; }
+static bool high_stride_wide(const struct drawn *c) { return c->stride_h == 3 && c->channels > 150; }
+static bool three(const struct drawn *c) { return c->stride_h == 2 && c->nchw && strcmp(c->type, "float32") == 0; }
+
+static void test_planted_conditions(void **state) {
+    static const struct {
+        bool (*fails)(const struct drawn *c);
+        const char *words; /* the beginning */
+    } table[] = {
+        {stride_2x2, "only where stride is 2x2"},
+        {wide, "only where channels >"},
+        {narrow, "only where channels <"},
+        {float16, "only where type is float16"},
+        {not_float16, "only where type is not float16"},
+        {square, "only where height = width"},
+        {oblong, "only where height != width"},
+        {nchw_relu6,
+         "only where activation is RELU6 and the layout is NCHW|only where the layout is NCHW and activation is RELU6"},
+        {high_stride_wide, "only where stride height > 2 and channels >|only where channels >"},
+        {three, ""},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            struct nnv_text t = {0};
+            draw(seed);
+            for (int i = 0; i < CASES; i++) seen[i].failed = table[k].fails(&cases[i]);
+            if (!nnv_separate(seen, CASES, &t)) fail_msg("condition %zu, seed %d: nothing is said", k, (int)seed);
+            const char *other = strchr(table[k].words, '|');
+            const size_t n = other ? (size_t)(other - table[k].words) : strlen(table[k].words);
+            if (strncmp(t.data, table[k].words, n) != 0 &&
+                (!other || strncmp(t.data, other + 1, strlen(other + 1)) != 0))
+                fail_msg("condition %zu, seed %d: said '%s'", k, (int)seed, t.data);
+            assert_null(strstr(t.data, "such cases")); /* nothing passes inside */
+            nnv_text_free(&t);
+        }
+}
+
+/** The bound is told as exactly as the cases allow. */
+static void test_bounds(void **state) {
+    struct nnv_text t = {0};
+    (void)state;
+    draw(1);
+    for (int i = 0; i < CASES; i++) {
+        item[i][3].number = i;
+        seen[i].failed = i > 127;
+    }
+    assert_true(nnv_separate(seen, CASES, &t));
+    assert_string_equal(t.data, "only where channels > 127");
+    nnv_text_clear(&t);
+    for (int i = 0; i < CASES; i++) item[i][3].number = i > 127 ? i + 100 : i;
+    assert_true(nnv_separate(seen, CASES, &t));
+    assert_string_equal(t.data, "only where channels >= 228 (not at 127)");
+    nnv_text_free(&t);
+}
+
+/** Cases in which the fault does not show, and failures of another kind. */
+static void test_a_few_exceptions(void **state) {
+    struct nnv_text t = {0};
+    size_t inside = 0;
+    (void)state;
+    draw(2);
+    for (int i = 0; i < CASES; i++) {
+        seen[i].failed = wide(&cases[i]);
+        inside += seen[i].failed;
+        if (seen[i].failed && inside % 16 == 3) seen[i].failed = false;
+    }
+    assert_true(nnv_separate(seen, CASES, &t));
+    assert_memory_equal(t.data, "only where channels >", 21);
+    assert_non_null(strstr(t.data, "such cases fail"));
+    nnv_text_free(&t);
+}
+
+/** Failures that have no condition have none by chance: less than one table in fifty. */
+static void test_chance_is_not_told(void **state) {
+    int told = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct nnv_rng r = nnv_rng_make(seed, 1, 0);
+        struct nnv_text t = {0};
+        draw(seed);
+        const int64_t most = 3 + (int64_t)seed % 40;
+        for (int i = 0; i < CASES; i++) seen[i].failed = nnv_rng_int(&r, 0, CASES) < most;
+        told += nnv_separate(seen, CASES, &t);
+        nnv_text_free(&t);
+    }
+    assert_in_range(told, 0, 2);
+}
+
+static void test_nothing_to_compare(void **state) {
+    struct nnv_text t = {0};
+    (void)state;
+    draw(1);
+    assert_false(nnv_separate(seen, 0, &t));
+    assert_false(nnv_separate(seen, CASES, &t)); /* none fails */
+    for (int i = 0; i < CASES; i++) seen[i].failed = true;
+    assert_false(nnv_separate(seen, CASES, &t));
+    assert_false(t.failed);
+    nnv_text_free(&t);
+}
+
+/* ------------------------------------------------------------------ attributes */
+
+static const struct nnv_attribute *find(const struct nnv_attribute *a, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(a[i].name, name) == 0) return &a[i];
+    fail_msg("no attribute '%s'", name);
+    return NULL;
+}
+
+static const char pool[] =
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"x\",\"source\":\"\",\"min_version\":\"1.2\",\"expect_failure\":false,"
+    "\"relaxed\":false,\"main\":{\"operands\":["
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,5,4,1],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[1,2,3,4,5,6,7,8,9,10,11,"
+    "12,13,14,15,16,17,18,19,-20]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[2]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[2]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[3]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[3]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[0]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,3,2,1],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[7,8,15,16,19,18]}],"
+    "\"operations\":[{\"type\":\"MAX_POOL_2D\",\"inputs\":[0,1,2,3,4,5,6],\"outputs\":[7]}],"
+    "\"inputs\":[0],\"outputs\":[7]},\"referenced\":[]}";
+
+static void test_attributes_of_a_pool(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    const struct nnv_case c = {.name = "ops/MAX_POOL_2D/float32/stride_same/3", .suite = "ops", .type = "float32"};
+    size_t n;
+    (void)state;
+    assert_non_null(arena);
+    if (nnv_spec_parse(pool, strlen(pool), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    const struct nnv_attribute *a = nnv_attributes(&c, spec, 0, arena, &n);
+    assert_non_null(a);
+    assert_string_equal(find(a, n, "type")->word, "float32");
+    assert_string_equal(find(a, n, "stride")->word, "2x2");
+    assert_string_equal(find(a, n, "window")->word, "3x3");
+    assert_string_equal(find(a, n, "padding scheme")->word, "SAME");
+    assert_string_equal(find(a, n, "activation")->word, "none");
+    assert_true(find(a, n, "stride is square and above 1x1")->number == 1);
+    assert_true(find(a, n, "height of input")->number == 5);
+    assert_true(find(a, n, "height of input is odd")->number == 1);
+    assert_true(find(a, n, "SAME pads the width unevenly")->number == 1);
+    assert_true(find(a, n, "SAME pads the height unevenly")->number == 0);
+    assert_true(find(a, n, "least value of input")->number == -20);
+    assert_true(find(a, n, "the case's name has \"stride\"")->number == 1);
+    /* of a suite without specs the name */
+    const struct nnv_case burst = {.name = "exec/burst/outlives_model/net_float32", .suite = "exec", .type = ""};
+    a = nnv_attributes(&burst, NULL, 0, arena, &n);
+    assert_non_null(a);
+    assert_string_equal(find(a, n, "the kind of case")->word, "exec/burst");
+    nnv_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planted_conditions), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_a_few_exceptions),   cmocka_unit_test(test_chance_is_not_told),
+        cmocka_unit_test(test_nothing_to_compare), cmocka_unit_test(test_attributes_of_a_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
