@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "randgraph/place.h"
+
 const char *nnv_fill_mode_name(enum nnv_fill_mode m) {
     switch (m) {
     case NNV_FILL_EXACT:
@@ -19,6 +21,10 @@ const char *nnv_fill_mode_name(enum nnv_fill_mode m) {
         return "ramp";
     case NNV_FILL_IMPULSE:
         return "impulse";
+    case NNV_FILL_LINES:
+        return "lines";
+    case NNV_FILL_HIGH:
+        return "high";
     case NNV_FILL_REFUSED:
         return "refused";
     case NNV_FILL_NORMAL:
@@ -78,12 +84,6 @@ static double edge_value(const struct nnv_fill *f, struct nnv_rng *rng) {
     return v < bottom || v > top ? nnv_rng_uniform(rng, lo, hi) : v;
 }
 
-/* Element i of n: rising from lo to hi, or 0 (or what is nearest to it) but for the middle one. */
-static double pattern_value(const struct nnv_fill *f, double lo, double hi, size_t i, size_t n) {
-    if (f->mode == NNV_FILL_IMPULSE) return i == n / 2 ? hi : lo > 0 ? lo : hi < 0 ? hi : 0;
-    return n > 1 ? lo + (hi - lo) * (double)i / (double)(n - 1) : hi;
-}
-
 /* Where element i stands among n codes or numbers of a list. */
 static size_t turn(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng *rng) {
     switch (f->order) {
@@ -99,8 +99,6 @@ static size_t turn(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng 
     return i % n;
 }
 
-static bool is_pattern(const struct nnv_fill *f) { return f->mode == NNV_FILL_RAMP || f->mode == NNV_FILL_IMPULSE; }
-
 static double float_value(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng *rng) {
     double lo, hi;
     nnv_fill_range(f, &lo, &hi);
@@ -114,7 +112,9 @@ static double float_value(const struct nnv_fill *f, size_t i, size_t n, struct n
         break;
     case NNV_FILL_RAMP:
     case NNV_FILL_IMPULSE:
-        return pattern_value(f, lo, hi, i, n);
+    case NNV_FILL_LINES:
+    case NNV_FILL_HIGH:
+        return nnv_place_value(f, lo, hi, f->magnitude, i, n, rng);
     case NNV_FILL_NORMAL:
     case NNV_FILL_SWEEP:
     case NNV_FILL_ZERO:
@@ -169,8 +169,8 @@ static void fill_bools(const struct nnv_fill *f, struct nnv_rng *rng, size_t n, 
     for (size_t i = 0; i < n; i++) {
         if (f->mode == NNV_FILL_SWEEP)
             dst[i] = (char)turn(f, i, UINT8_MAX + 1, rng);
-        else if (is_pattern(f))
-            dst[i] = (char)(pattern_value(f, 0, 1, i, n) >= 0.5);
+        else if (nnv_is_placed(f->mode))
+            dst[i] = (char)(nnv_place_value(f, 0, 1, 1, i, n, rng) >= 0.5);
         else if (f->mode == NNV_FILL_EDGE || f->mode == NNV_FILL_LIMITS)
             dst[i] = (char)bytes[nnv_rng_int(rng, 0, sizeof bytes - 1)];
         else
@@ -196,7 +196,7 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
     const bool lowest = f->mode == NNV_FILL_EDGE && t->per_channel; /* -128 is legal, though rare */
     double min = !lowest && (o->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM || t->per_channel) ? -127 : t->min,
            max = t->max;
-    double lo, hi;
+    double lo, hi, v;
     nnv_fill_range(f, &lo, &hi);
     lo = clamp(nnv_round_half_away(lo / scale) + o->zero_point, min, max);
     hi = clamp(nnv_round_half_away(hi / scale) + o->zero_point, min, max);
@@ -210,7 +210,15 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
         return edge_code(o, lo, hi, rng);
     case NNV_FILL_RAMP:
     case NNV_FILL_IMPULSE:
-        return o->zero_point + nnv_round_half_away(pattern_value(f, lo - o->zero_point, hi - o->zero_point, i, n));
+        lo -= o->zero_point;
+        hi -= o->zero_point;
+        return o->zero_point + nnv_round_half_away(nnv_place_value(f, lo, hi, hi, i, n, rng));
+    case NNV_FILL_LINES:
+    case NNV_FILL_HIGH:
+        lo = min - o->zero_point;
+        hi = max - o->zero_point;
+        v = nnv_place_value(f, lo, hi, f->mode == NNV_FILL_HIGH ? hi : 0.8 * hi, i, n, rng);
+        return clamp(o->zero_point + nnv_round_half_away(v), min, max);
     case NNV_FILL_NORMAL:
     case NNV_FILL_LIMITS:
     case NNV_FILL_ZERO:
@@ -239,7 +247,8 @@ static double int_value(const struct nnv_fill *f, size_t i, size_t n, struct nnv
     double unit = f->bias_scales ? (double)f->bias_scales[i] * f->bias_scale : f->bias_scale;
     if (f->index) return (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
     if (f->mode == NNV_FILL_EXACT) return exact_value(f, rng) / (unit > 0 ? unit : 1);
-    if (is_pattern(f)) return nnv_round_half_away(pattern_value(f, lo, hi, i, n) / (unit > 0 ? unit : 1));
+    if (nnv_is_placed(f->mode))
+        return nnv_round_half_away(nnv_place_value(f, lo, hi, f->magnitude, i, n, rng) / (unit > 0 ? unit : 1));
     if (unit > 0) return nnv_rng_uniform(rng, lo, hi) / unit;
     if (f->mode == NNV_FILL_LIMITS && f->nlist > 0) return f->list[turn(f, i, f->nlist, rng)];
     return f->mode == NNV_FILL_EDGE ? edge_value(f, rng) : (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);

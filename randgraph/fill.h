@@ -17,10 +17,12 @@ enum nnv_fill_mode {
     NNV_FILL_ZERO,    /**< zero-sized inputs */
     NNV_FILL_RAMP,    /**< values that rise from element to element: a wrong index shows as a step */
     NNV_FILL_IMPULSE, /**< zeros but for one element in the middle: the result is the operation's response to it */
+    NNV_FILL_LINES,   /**< lines of one kind each: zeros, one-hot, equal, a large mean with a small deviation ... */
+    NNV_FILL_HIGH,    /**< large values of one sign: the sum of many is far beyond each */
     NNV_FILL_REFUSED, /**< a model with one mistake, which a driver must refuse */
     NNV_FILL_COUNT
 };
-/** "", "exact", "edge", "sweep", "limits", "zero", "ramp", "impulse", "refused". */
+/** "", "exact", "edge", "sweep", "limits", "zero", "ramp", "impulse", "lines", "high", "refused". */
 const char *nnv_fill_mode_name(enum nnv_fill_mode m);
 
 /** How elements go through the codes of a sweep or a list of numbers. */
@@ -36,14 +38,16 @@ struct nnv_fill {
     double lo, hi;            /**< real values to draw from; both 0: [-8, 8] */
     bool index;               /**< integers that are indices or attributes: uniform in [lo, hi] whatever the mode */
     bool half;                /**< float32 values are such that float16 holds them */
-    double magnitude;         /**< EXACT: largest integer; EDGE: largest number of float and int32 tensors */
+    double magnitude;         /**< EXACT: largest integer; EDGE, HIGH: largest number of float and int32 tensors; LINES:
+                                 the large mean */
     double density;           /**< EXACT: probability of a value other than 0 */
     double bias_scale;        /**< TENSOR_INT32: real value of one unit, where values are biases; else 0 */
     const float *bias_scales; /**< the same for each element (per-channel filters), or NULL */
-    uint32_t part;            /**< SWEEP: which part of the codes */
+    uint32_t part;            /**< SWEEP: which part of the codes; LINES: the kind of the first line */
     enum nnv_fill_order order;
     const double *list; /**< LIMITS: so many numbers; none: as NORMAL */
     size_t nlist;
+    size_t line;  /**< LINES: elements of one; 0: all are of a large mean and a small deviation */
     size_t inner; /**< NNV_ORDER_FIRST: how many seconds there are for each */
 };
 

@@ -121,6 +121,9 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     case NNV_FILL_ZERO:
         if (combinations <= t->thin) return t->special;
         return (place + (int)w->mode) % (2 * t->stride) == 0 ? (t->special + 1) / 2 : 0;
+    case NNV_FILL_LINES:
+    case NNV_FILL_HIGH:
+        return (place + (int)w->mode) % (2 * t->stride) == 0;
     case NNV_FILL_RAMP:
     case NNV_FILL_IMPULSE:
         return place % (w->op->nsigs < 4 ? 3 : 5) == (int)w->mode % 3 ? 1 : 0;
@@ -147,6 +150,23 @@ static int step_of(const struct tier *t, const struct nnv_single *w) {
     return w->plan == NNV_PLAN_SIZE && step > w->op->nsigs ? w->op->nsigs : step;
 }
 
+/* Long sums of large numbers of one sign, in types that they may leave: each third size that lengthens sums. */
+static enum nnv_status add_long_sums(struct nnv_case_list *list, const struct tier *t, struct nnv_single w,
+                                     const char *sig, struct nnv_err *err) {
+    enum { STEP = 3 };
+    w.plan = NNV_PLAN_SIZE;
+    w.mode = NNV_FILL_HIGH;
+    const bool narrow = nnv_type(w.op->sigs[w.sig].type[NNV_T])->size < sizeof(float);
+    const bool has = narrow && step_of(t, &w) > 0 && nnv_single_has(w.op, w.sig, w.mode);
+    int seen = w.sig;
+    for (w.index = 0; has && w.index < nnv_single_planned(w.op, w.sig, w.plan); w.index++) {
+        enum nnv_status st = NNV_OK;
+        if (nnv_single_has_long_sums(&w) && seen++ % STEP == 0) st = add(list, &w, sig, err);
+        if (st) return st;
+    }
+    return NNV_OK;
+}
+
 /* The planned cases of one operation and signature. */
 static enum nnv_status add_planned(struct nnv_case_list *list, const struct tier *t, struct nnv_single w,
                                    const char *sig, struct nnv_err *err) {
@@ -157,7 +177,7 @@ static enum nnv_status add_planned(struct nnv_case_list *list, const struct tier
             if (st) return st;
         }
     }
-    return NNV_OK;
+    return add_long_sums(list, t, w, sig, err);
 }
 
 /* All cases of one operation, signature, variant and mode. */

@@ -21,6 +21,20 @@ static uint8_t last_group(const struct nnv_sample *s) {
     return last;
 }
 
+/* Lines along the last axis, blocks along the first, or all alike, in turn; weights are usual ones, but high codes. */
+static void set_pattern(const struct nnv_single_draft *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
+                        struct nnv_fill *f) {
+    const bool data = slot->var == NNV_T && !(slot->flags & NNV_PARAM);
+    const bool codes = f->mode == NNV_FILL_HIGH && nnv_is_quant(nnv_single_slot_type(b, slot));
+    size_t block = 1;
+    for (uint32_t d = 1; d < a->rank; d++) block *= a->dims[d];
+    const size_t lines[] = {a->rank ? a->dims[a->rank - 1] : 0, 0, block};
+    f->line = lines[(b->what->index + b->what->variant) % 3];
+    struct nnv_rng rng = b->rng; /* not drawn from: the values are the same as ever */
+    f->part = (uint32_t)nnv_rng_int(&rng, 0, INT16_MAX);
+    if (!data && !codes) f->mode = NNV_FILL_NORMAL;
+}
+
 static struct nnv_fill fill_of(const struct nnv_single_draft *b, const struct nnv_slot *slot,
                                const struct nnv_sample_arg *a) {
     bool own = a->lo != 0 || a->hi != 0, is_int = nnv_single_slot_type(b, slot) == ANEURALNETWORKS_TENSOR_INT32;
@@ -30,6 +44,7 @@ static struct nnv_fill fill_of(const struct nnv_single_draft *b, const struct nn
     f.magnitude = b->magnitude;
     f.density = b->density;
     f.part = (uint32_t)b->what->index;
+    if (f.mode == NNV_FILL_LINES || f.mode == NNV_FILL_HIGH) set_pattern(b, slot, a, &f);
     return f;
 }
 

@@ -69,6 +69,13 @@ char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room
     return buf;
 }
 
+/* What mixes elements; a product of so large ones says nothing, and INT32 does not hold their sums. */
+static bool has_lines(const struct nnv_op *op, int sig) {
+    if (nnv_single_is_elementwise(op) || op->check_subgraphs || op->raw || op->sizes) return false;
+    if (op->rounding == NNV_ROUND_NONE) return nnv_single_has_limits(op, sig);
+    return op->code != ANEURALNETWORKS_REDUCE_PROD && main_type(op, sig) != ANEURALNETWORKS_TENSOR_INT32;
+}
+
 bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {
     switch (mode) {
     case NNV_FILL_NORMAL:
@@ -84,12 +91,22 @@ bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {
         return nnv_single_sweep_cases(op, sig) > 0;
     case NNV_FILL_LIMITS:
         return nnv_single_has_limits(op, sig);
+    case NNV_FILL_LINES:
+    case NNV_FILL_HIGH:
+        return has_lines(op, sig);
     case NNV_FILL_ZERO:
         return op->zero != NNV_ZERO_REFUSED && (!op->check_subgraphs || nnv_control_has_zero(main_type(op, sig)));
     case NNV_FILL_COUNT:
         break;
     }
     return false;
+}
+
+bool nnv_single_has_long_sums(const struct nnv_single *w) {
+    int32_t row[NNV_MAX_FACTORS];
+    size_t which;
+    nnv_cover_size_row(w->op, (size_t)(unsigned)w->index, row, &which);
+    return w->op->factors[which].sums && w->op->rounding != NNV_ROUND_NONE;
 }
 
 bool nnv_single_relaxable(const struct nnv_op *op, int sig) {

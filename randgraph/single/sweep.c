@@ -90,8 +90,10 @@ enum nnv_status nnv_sweep_fill(const struct nnv_single_draft *b, const struct nn
     if (f->mode != NNV_FILL_LIMITS) return NNV_OK;
     double *list = NNV_NEW(b->arena, double, NNV_MOST_LIMITS);
     if (!list) return nnv_no_memory(err);
-    f->nlist = nnv_limits(slot, nnv_single_slot_type(b, slot), list);
+    const size_t n = nnv_limits(slot, nnv_single_slot_type(b, slot), list);
     f->list = list;
+    for (size_t i = 0; i < n; i++)
+        if (nnv_single_is_elementwise(b->what->op) || fabs(list[i]) <= b->magnitude) list[f->nlist++] = list[i];
     return NNV_OK;
 }
 

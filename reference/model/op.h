@@ -169,6 +169,7 @@ struct nnv_factor {
     const char *const *words; /**< the names of the values 0, 1, ...; NULL: they are numbers */
     uint8_t n, nsizes;
     bool pair;     /**< a value is NNV_PAIR(height, width): "3x2" */
+    bool sums;     /**< its sizes make sums longer */
     int32_t large; /**< the value that makes a tensor of more than 2^16 elements; 0: the usual one will do */
     int32_t huge;  /**< the same of more than 2^24 bytes */
 };

@@ -245,6 +245,12 @@ static bool has_limits(const struct nnv_op *op) {
     return false;
 }
 
+/* As nnv_single_has() of these modes has it. */
+static bool has_lines(const struct nnv_op *op) {
+    if (op->unary || op->pairs || op->check_subgraphs || op->raw || op->sizes) return false;
+    return op->rounding == NNV_ROUND_NONE ? has_limits(op) : op->code != ANEURALNETWORKS_REDUCE_PROD;
+}
+
 static void cases(const struct doc *d) {
     heading(d, "Rounding and sizes");
     line(d, rounding_words(d->op->rounding));
@@ -260,6 +266,7 @@ static void cases(const struct doc *d) {
     line(d, text);
     line(d, "values at the edges of types and clamps");
     line(d, "ramps and impulses");
+    if (has_lines(d->op)) line(d, "lines of zeros, one-hot, equal, of a large mean; large values of one sign");
     line(d, "models with one mistake, to be refused");
     if (d->op->linear) line(d, "exact cases: integer values, no tolerance");
     if (d->op->unary) line(d, "sweeps over all codes of 8 bits and of float16, and over the exponents of float32");

@@ -81,6 +81,7 @@ enum { NNV_SHAPE_RANK, NNV_SHAPE_INNER, NNV_SHAPE_OUTER, NNV_SHAPE_OWN /**< the 
 enum { NNV_OUTER_UNEQUAL, NNV_OUTER_EQUAL, NNV_OUTER_ONES, NNV_OUTER_LONG };
 #define NNV_SHAPE_EXTENTS                                                                                              \
     {.name = "inner",                                                                                                  \
+     .sums = true,                                                                                                     \
      NNV_VALUES(7, 1, 4, 16),                                                                                          \
      NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 128, 129, 256, 257, 513, 1025, 4097),                                      \
      .large = 21847,                                                                                                   \

@@ -110,6 +110,7 @@ static const struct nnv_factor factors[] = {
     {.name = "batch", NNV_VALUES(2, 1, 3)},
     {.name = "rows", NNV_VALUES(8, 1, 5, 16), NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 129, 257), .large = 257},
     {.name = "depth",
+     .sums = true,
      NNV_VALUES(8, 1, 5, 16),
      NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 512, 513, 1024, 1025, 4097),
      .huge = 4097},

@@ -75,6 +75,7 @@ static const struct nnv_factor factors[] = {
     {.name = "rank", NNV_VALUES(2, 3, 4)},
     {.name = "batch", NNV_VALUES(1, 2, 4, 5), NNV_SIZES(8, 9, 16, 17, 33, 64, 65, 129), .large = 130},
     {.name = "size",
+     .sums = true,
      NNV_VALUES(16, 1, 3, 8, 24),
      NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 4096,
                4097),

@@ -69,6 +69,7 @@ enum {
 };
 #define NNV_WINDOW_FACTORS                                                                                             \
     {.name = "window",                                                                                                 \
+     .sums = true,                                                                                                     \
      .pair = true,                                                                                                     \
      NNV_VALUES(NNV_PAIR(3, 3), NNV_PAIR(1, 1), NNV_PAIR(2, 2), NNV_PAIR(5, 5), NNV_PAIR(7, 7), NNV_PAIR(1, 3),        \
                 NNV_PAIR(3, 1), NNV_PAIR(2, 3), NNV_PAIR(4, 4)),                                                       \

@@ -6,12 +6,15 @@
 
 enum { X, AXES, KEEP };
 
-/* KEEP_TYPE is that of "keep dims". */
-#define INPUTS(KEEP_TYPE)                                                                                              \
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4}, NNV_SLOT_INTS(AXES, "axes"), {             \
+/* DOMAIN is that of the numbers, KEEP_TYPE that of "keep dims". */
+#define INPUTS(DOMAIN, KEEP_TYPE)                                                                                      \
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .domain = DOMAIN},                          \
+        NNV_SLOT_INTS(AXES, "axes"), {                                                                                 \
         .id = KEEP, .name = "keep dims", .var = NNV_FIXED, .type = KEEP_TYPE, .flags = NNV_SCALAR                      \
     }
-static const struct nnv_slot inputs[] = {INPUTS(ANEURALNETWORKS_BOOL)}, mean_inputs[] = {INPUTS(ANEURALNETWORKS_INT32)};
+static const struct nnv_slot inputs[] = {INPUTS(NNV_DOMAIN_DRAWN, ANEURALNETWORKS_BOOL)},
+                             order_inputs[] = {INPUTS(NNV_DOMAIN_ALL, ANEURALNETWORKS_BOOL)},
+                             mean_inputs[] = {INPUTS(NNV_DOMAIN_DRAWN, ANEURALNETWORKS_INT32)};
 static const struct nnv_slot logical[] = {{.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
 static const struct nnv_slot number[] = {
     {.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4, .quant = NNV_Q_SAME}};
@@ -273,21 +276,23 @@ static void sample_product(struct nnv_sample *s) {
         NNV_OP_NAMED(NAME), NNV_OP_FORM(INPUTS, OUTPUT), NNV_OP_SIGS(SIGS), .rounding = ROUNDING,    .infer = infer,   \
         .eval = EVAL,       .variants = variants,        .sample = SAMPLE,  NNV_OP_FACTORS(factors), __VA_ARGS__,      \
     }
-#define REDUCE(NAME, WHAT, FOLD, OUTPUT, SIGS, SAMPLE, ROUNDING, LINEAR)                                               \
+#define REDUCE(NAME, WHAT, FOLD, INPUTS, OUTPUT, SIGS, SAMPLE, ROUNDING, LINEAR)                                       \
     static enum nnv_status eval_##NAME(struct nnv_kernel *k, struct nnv_err *err) {                                    \
         return reduce(k, nnv_real(k, X), 1, FOLD, err);                                                                \
     }                                                                                                                  \
-    RECORD(NAME, inputs, OUTPUT, SIGS, eval_##NAME, SAMPLE, ROUNDING, .level = 3, .linear = LINEAR,                    \
+    RECORD(NAME, INPUTS, OUTPUT, SIGS, eval_##NAME, SAMPLE, ROUNDING, .level = 3, .linear = LINEAR,                    \
            .formula = "y = " WHAT ", which vanish or (keep dims) stay as 1")
 
-REDUCE(REDUCE_ALL, "true where all of x are, over the axes", all_of, logical, logical_sigs, sample_logical,
+REDUCE(REDUCE_ALL, "true where all of x are, over the axes", all_of, inputs, logical, logical_sigs, sample_logical,
        NNV_ROUND_NONE, false);
-REDUCE(REDUCE_ANY, "true where any of x is, over the axes", any_of, logical, logical_sigs, sample_logical,
+REDUCE(REDUCE_ANY, "true where any of x is, over the axes", any_of, inputs, logical, logical_sigs, sample_logical,
        NNV_ROUND_NONE, false);
-REDUCE(REDUCE_MAX, "the largest of x over the axes", largest, number, order_sigs, sample_order, NNV_ROUND_NONE, true);
-REDUCE(REDUCE_MIN, "the smallest of x over the axes", smallest, number, order_sigs, sample_order, NNV_ROUND_NONE, true);
-REDUCE(REDUCE_PROD, "the product of x over the axes", product, number, float_sigs, sample_product, NNV_ROUND_RESCALE,
-       false);
-REDUCE(REDUCE_SUM, "the sum of x over the axes", sum, number, float_sigs, sample_sum, NNV_ROUND_RESCALE, true);
+REDUCE(REDUCE_MAX, "the largest of x over the axes", largest, order_inputs, number, order_sigs, sample_order,
+       NNV_ROUND_NONE, true);
+REDUCE(REDUCE_MIN, "the smallest of x over the axes", smallest, order_inputs, number, order_sigs, sample_order,
+       NNV_ROUND_NONE, true);
+REDUCE(REDUCE_PROD, "the product of x over the axes", product, inputs, number, float_sigs, sample_product,
+       NNV_ROUND_RESCALE, false);
+REDUCE(REDUCE_SUM, "the sum of x over the axes", sum, inputs, number, float_sigs, sample_sum, NNV_ROUND_RESCALE, true);
 RECORD(MEAN, mean_inputs, number, mean_sigs, eval_mean, sample_sum, NNV_ROUND_RESCALE, .level = 2,
        .formula = "y = the mean of x over the axes, which vanish or (keep dims > 0) stay as 1");

@@ -5,7 +5,7 @@
 enum { X, K };
 
 static const struct nnv_slot inputs[] = {
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1},
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL},
     NNV_SLOT_INT(K, "k", NNV_POSITIVE),
 };
 static const struct nnv_slot outputs[] = {
