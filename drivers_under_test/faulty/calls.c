@@ -24,6 +24,7 @@ void *call_alloc(struct call *c, size_t bytes) {
 
 bool faulty_fires(const struct faulty_device *d, const struct nnvts_model *model) {
     if (d->bug->alone && model->main.operation_count != 1) return false;
+    if (d->bug->concerns && !d->bug->concerns(model)) return false;
     if (d->op == ANY_OPERATION) return true;
     for (uint32_t i = 0; i < model->main.operation_count; i++)
         if (model->main.operations[i].type == d->op) return true;
@@ -34,7 +35,7 @@ bool faulty_fires(const struct faulty_device *d, const struct nnvts_model *model
 static bool fires(const struct call *c) {
     const struct faulty_device *d = (const struct faulty_device *)c->device;
     if (c->prepared) return ((const struct faulty_prepared *)c->prepared)->fires;
-    if (d->op == ANY_OPERATION && !d->bug->alone) return true;
+    if (d->op == ANY_OPERATION && !d->bug->alone && !d->bug->concerns) return true;
     return c->model && c->status == NNVTS_STATUS_NONE && faulty_fires(d, c->model);
 }
 
@@ -110,6 +111,13 @@ void flip_outputs(struct call *c) {
 }
 
 void **state_of(struct nnvts_prepared_model *prepared) { return &((struct faulty_prepared *)prepared)->state; }
+
+void forget_open_extents(const struct nnvts_prepared_model *prepared, uint32_t i, struct nnvts_output_shape *shape) {
+    const struct faulty_prepared *p = (const struct faulty_prepared *)prepared;
+    const struct signature *s = &p->outputs[i];
+    for (uint32_t k = 0; i < p->nout && k < shape->dimension_count; k++)
+        if (s->rank == 0 || (s->rank <= 4 && s->dims[k] == 0)) shape->dimensions[k] = 0;
+}
 
 uint64_t count_execution(struct call *c) {
     return atomic_fetch_add(&((struct faulty_device *)c->device)->executions, 1);

@@ -96,6 +96,7 @@ struct bug {
     const char *over;   /**< the driver that it is planted in unless over= says another; NULL: cpu */
     int32_t op;         /**< fires only for models with this operation (unless @OP says another), or ANY_OPERATION */
     bool alone;         /**< fires only for models of one operation */
+    bool (*concerns)(const struct nnvts_model *model); /**< fires only for these models; NULL: all */
     /** Faults of the catalogue: the first that can happen. Edits of operation op, or of those that spoils lists. */
     const char *fault[BUG_FAULTS];
     struct nnv_fault own;                /**< instead: a fault that the catalogue does not have */
@@ -165,6 +166,8 @@ void flip_outputs(struct call *c);
 extern struct nnvts_buffer their_buffer;
 /** What a bug keeps of a prepared model of this driver. */
 void **state_of(struct nnvts_prepared_model *prepared);
+/** Makes those extents of output i 0 that its model leaves open. */
+void forget_open_extents(const struct nnvts_prepared_model *prepared, uint32_t i, struct nnvts_output_shape *shape);
 /** Executions of this process so far, for bugs that show now and then; counts this one. */
 uint64_t count_execution(struct call *c);
 /** prepare_from_cache as this driver does it without the bug. */

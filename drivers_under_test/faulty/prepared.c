@@ -174,9 +174,9 @@ static void release(struct nnvts_prepared_model *self) {
 static struct signature sign(const struct nnvts_operand *o) {
     struct signature s = {.type = o->type, .scale = o->scale, .zero_point = o->zero_point, .rank = o->dimension_count};
     s.fixed = s.rank > 0 && s.rank <= 4;
-    for (uint32_t i = 0; i < s.rank && s.fixed; i++) {
+    for (uint32_t i = 0; i < s.rank && i < 4; i++) {
         s.dims[i] = o->dimensions[i];
-        s.fixed = s.dims[i] > 0;
+        s.fixed = s.fixed && s.dims[i] > 0;
     }
     return s;
 }

@@ -148,8 +148,10 @@ static double rounding_width(const struct nnv_store *s, size_t e, double r) {
     case NNV_ROUND_FLOOR:
         return 0;
     case NNV_ROUND_LINEAR: {
+        /* Fixed point rounds twice: to a multiple of the multiplier's power of two first, which is that of the
+         * multiplier as float arithmetic gives it. One just below a power of two counts as that power. */
         int exponent = 0;
-        if (s->multiplier) frexp(s->multiplier[e], &exponent);
+        if (s->multiplier) frexp(s->multiplier[e] * (1 + 0x1p-22), &exponent);
         return (exponent < 0 ? ldexp(1, exponent - 1) : 0) + slack + 1e-6;
     }
     case NNV_ROUND_RESCALE:

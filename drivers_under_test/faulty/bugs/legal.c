@@ -47,6 +47,60 @@ static void ties_down(struct call *c) {
     }
 }
 
+/** Every value of the model is the rounded result of arithmetic in float32, which another order of sums may change. */
+static bool all_rounded(const struct nnvts_model *model) {
+    static const int32_t arithmetic[] = {
+        ANEURALNETWORKS_ADD,
+        ANEURALNETWORKS_SUB,
+        ANEURALNETWORKS_MUL,
+        ANEURALNETWORKS_CONV_2D,
+        ANEURALNETWORKS_TANH,
+        ANEURALNETWORKS_DEPTHWISE_CONV_2D,
+        ANEURALNETWORKS_LOGISTIC,
+        ANEURALNETWORKS_BATCH_MATMUL,
+        ANEURALNETWORKS_FULLY_CONNECTED,
+        ANEURALNETWORKS_SOFTMAX,
+        ANEURALNETWORKS_L2_POOL_2D,
+        ANEURALNETWORKS_AVERAGE_POOL_2D,
+        ANEURALNETWORKS_TRANSPOSE_CONV_2D,
+    };
+    for (uint32_t i = 0; i < model->main.operation_count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < sizeof arithmetic / sizeof *arithmetic; k++)
+            found |= model->main.operations[i].type == arithmetic[k];
+        if (!found) return false;
+    }
+    return true;
+}
+
+static void every_other_rounds_down(struct call *c) {
+    if (count_execution(c) % 2) each_output(c, towards_zero);
+}
+
+/** An input of the model that a result follows: its sign of zero is not arithmetic's business. */
+static void negative_zero(const struct call *c, const struct value *v) {
+    (void)c;
+    static const uint8_t zero[4], negative[4] = {0, 0, 0, 0x80};
+    for (uint32_t at = 0; at + 4 <= v->bytes && is_float32(v->type); at += 4)
+        if (memcmp(v->data + at, zero, 4) == 0) memcpy(v->data + at, negative, 4);
+}
+static void zeros_turn_negative(struct call *c) {
+    if (count_execution(c) % 2) each_output(c, negative_zero);
+}
+
+/** Extents that the model leaves open are not known before the whole is computed. */
+static void sizes_unknown(struct call *c) {
+    if (c->status != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE) return;
+    for (uint32_t i = 0; i < c->result->shape_count; i++) forget_open_extents(c->prepared, i, &c->result->shapes[i]);
+}
+
+/** A device that has become hot. */
+static void after_many(struct call *c) {
+    enum { COLD = 24, US = 20000 };
+    uint64_t *n = (uint64_t *)state_of(c->prepared);
+    if (++*n > COLD) sleep_us(US);
+}
+
 #define ROUNDED .alone = true, .tamper = rounds_down, .legal = true
 
 static const struct bug bugs[] = {
@@ -76,6 +130,16 @@ static const struct bug bugs[] = {
     BUG_OF(QUANTIZE, "legal-ties-round-down", "ties of a quantised number to the lower neighbour instead of the upper",
            "QUANTIZE alone in a model, float32 inputs halfway between two units", .alone = true, .tamper = ties_down,
            .legal = true),
+    BUG("legal-unsteady-sums", "sums in no fixed order: every other execution one unit in the last place lower",
+        "models of arithmetic alone, float32 outputs", .concerns = all_rounded, .tamper = every_other_rounds_down,
+        .legal = true),
+    BUG("legal-negative-zero", "zeros of the other sign in every other execution",
+        "models of arithmetic alone, float32 outputs", .concerns = all_rounded, .tamper = zeros_turn_negative,
+        .legal = true),
+    BUG("legal-sizes-unknown", "what a too small output needs is not told where the model leaves its extents open",
+        "executions with a too small output", .on = ON(EXECUTE), .after = sizes_unknown, .legal = true),
+    BUG_OF(ADD, "legal-slow", "20 ms for each execution of a prepared model from the 25th on", "models with an ADD",
+           .on = ON(EXECUTE), .before = after_many, .legal = true),
     BUG("legal-true-is-255", "truth stored as another value than 1: anything but 0 is true", "TENSOR_BOOL8 outputs",
         .tamper = odd_truth, .legal = true),
     BUG_OF(TANH, "legal-prints", "much noise on standard output and standard error", WITH_TANH, .strike = strike_print,

@@ -24,11 +24,21 @@ NNV_USE_RESULT enum nnv_status nnv_relations_draw(const struct nnv_run_config *c
 bool nnv_side_prepare(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_side *side);
 /** Executes, and checks memory, status and shapes. */
 bool nnv_side_execute(struct nnv_context *s, struct nnv_side *side);
+/**
+ * True if the driver gives the same bytes when it executes the side again and again. One that adds up in no fixed order
+ * does not, and may: its answers are then held to budgets where others must be equal.
+ */
+bool nnv_side_is_steady(struct nnv_context *s, struct nnv_side *side);
+/** The first element in which output k of b is not output i of a (zeros of either sign are equal), or SIZE_MAX. */
+size_t nnv_first_difference(const struct nnv_request *a, uint32_t i, const struct nnv_request *b, uint32_t k);
 /** Expects output k of b to be output i of a, byte by byte; `what` says why. Outputs that are not compared pass. */
 bool nnv_same_bytes(struct nnv_context *s, const char *what, const struct nnv_request *a, uint32_t i,
                     const struct nnv_request *b, uint32_t k);
 
-/** One and the same model executed in another manner: the bytes must be those of the first execution. */
+/**
+ * One and the same model executed in another manner: the bytes must be those of the first execution, but where the
+ * driver is not steady or may take other kernels for another mode.
+ */
 struct nnv_variation {
     const char *name;
     const char *says;

@@ -81,7 +81,9 @@ static void resized(struct nnv_shape_fixture *b) {
         struct nnv_request values;
         struct nnv_err err = {0};
         uint32_t opened;
-        if (nnv_fixture_build_as(kind, extents[i], s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK ||
+        /* Other values each time: of one seed, all would begin alike, and a stale value would be the right one. */
+        const uint64_t seed = s->env->config->seed + i;
+        if (nnv_fixture_build_as(kind, extents[i], seed, s->env->arena, &spec, &err) != NNV_OK ||
             nnv_shapes_open(spec, NNV_OPEN_OUTPUTS, s->env->arena, &open, &opened, &err) != NNV_OK) {
             nnv_context_error(s, "%s", err.text);
             return;

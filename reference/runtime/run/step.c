@@ -206,6 +206,13 @@ static bool enlarge(const struct nnv_rt_activation *a, const struct nnv_rt_step 
     return any;
 }
 
+/** All outputs that are too small are the runtime's own, which it would enlarge if the driver said by how much. */
+static bool is_untold(const struct nnv_rt_activation *a, const struct nnv_rt_step *s) {
+    for (uint32_t i = 0; i < s->output_count; i++)
+        if (!a->frame.out_value[i]->sufficient && !a->frame.out_value[i]->grows) return false;
+    return true;
+}
+
 static void ready_for_answer(struct nnv_rt_frame *f, const struct nnv_rt_step *s, struct nnvts_execution_result *r) {
     for (uint32_t i = 0; i < s->output_count; i++)
         f->shapes[i] = (struct nnvts_output_shape){.dimension_count = NNV_MAX_RANK,
@@ -242,6 +249,8 @@ static int execute(struct nnv_rt_run *run, struct nnv_rt_activation *a, uint32_t
                     "graph %u step %u on %s: status %d, result %d", a->number, step, device->name, (int)status, result);
         if (result == ANEURALNETWORKS_NO_ERROR) take_timing(run, device, &answer.timing);
         const bool again = result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && enlarge(a, s);
+        if (result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && !again && is_untold(a, s))
+            result = ANEURALNETWORKS_OP_FAILED;
         const bool told = result == ANEURALNETWORKS_NO_ERROR || result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE;
         const int put = unbind_step(a, s, told);
         if (put || !again) return put ? put : result;

@@ -284,6 +284,27 @@ static void test_linear_half_width(void **state) {
     graph_free(g);
 }
 
+/*
+ * A multiplier that float arithmetic takes for 2^-6 though it is below: fixed point halves 2^31 and shifts by 5, so its
+ * first rounding is half of 2^-5. 3935 of them are 95.4837; TensorFlow Lite gives 62 + 34 = 96.
+ */
+static void test_linear_half_width_below_a_power_of_two(void **state) {
+    (void)state;
+    const double scale = 0.5 * 64 * (1 + 0x1p-23); /* of the output: the multiplier is just below 2^-6 */
+    struct graph *g = quant8(ANEURALNETWORKS_MUL, 2, V(128 + 15, 128 + 15), V(10 + 131, 10 + 129), scale, 100, 0);
+    must_run(g); /* 15 * 131 = 1965 units: 30.703; 15 * 129 = 1935: 30.234 */
+    assert_true(value(g, 0, 0) == 131 && g->results[0].spread[0] == 0);
+    graph_free(g);
+    g = quant8(ANEURALNETWORKS_MUL, 1, V(128 + 127), V(10 + 15), scale, 100, 0);
+    must_run(g); /* 1905 units: 29.766 */
+    assert_true(g->results[0].spread[0] == 0);
+    graph_free(g);
+    g = quant8(ANEURALNETWORKS_MUL, 1, V(128 + 5), V(10 + 211), scale, 100, 0);
+    must_run(g); /* 1055 units: 16.4844, within 1/64 of the tie */
+    assert_true(value(g, 0, 0) == 116 && g->results[0].spread[0] == 1);
+    graph_free(g);
+}
+
 static void test_quantised_activation(void **state) {
     (void)state;
     struct graph *g =
@@ -407,6 +428,7 @@ int main(void) {
         cmocka_unit_test(test_quantised_exact_results_have_no_spread),
         cmocka_unit_test(test_quantised_ties_are_forced),
         cmocka_unit_test(test_linear_half_width),
+        cmocka_unit_test(test_linear_half_width_below_a_power_of_two),
         cmocka_unit_test(test_quantised_activation),
         cmocka_unit_test(test_moves_pass_branches_on),
         cmocka_unit_test(test_int32_is_exact),
