@@ -73,3 +73,21 @@ const double *nnv_interp_stretched(struct nnv_interp_op *op, size_t i) {
 /* -------------------------------------------------------------- elementwise */
 
 void nnv_interp_view(struct nnv_interp_op *op) { op->out->values = op->in[0]->values; }
+
+const double *nnv_interp_centred(struct nnv_interp_op *op, size_t i, size_t zero, size_t along) {
+    const struct nnv_relay_datum *d = op->in[i], *z = op->in[zero];
+    struct nnv_interp_axis a = nnv_interp_along(d->type, along);
+    if (z->n != 1 && z->n != a.extent)
+        return nnv_relay_wrong(&op->t, "operand %zu has %zu zero points for %zu places", zero, z->n, a.extent);
+    double *to = nnv_interp_space(op, d->n);
+    for (size_t k = 0; to && k < d->n; k++) to[k] = d->values[k] - nnv_interp_nth(op, zero, k / a.inner % a.extent);
+    return to;
+}
+
+bool nnv_interp_centred_operands(struct nnv_interp_op *op, size_t along, const double **data, const double **weights) {
+    if (op->n_in != 6) return true;
+    *data =
+        op->in[2]->n == 1 ? nnv_interp_centred(op, 0, 2, 0) : nnv_relay_wrong(&op->t, "the data have one zero point");
+    *weights = *data ? nnv_interp_centred(op, 1, 3, along) : NULL;
+    return *weights != NULL;
+}

@@ -59,6 +59,14 @@ static inline double nnv_interp_nth(const struct nnv_interp_op *op, size_t i, si
     return d->values[d->n == 1 ? 0 : k];
 }
 
+/** Values of an operand less its zero point, which is one for all, or one for each place along dimension `along`. */
+const double *nnv_interp_centred(struct nnv_interp_op *op, size_t i, size_t zero, size_t along);
+/**
+ * Data and weights (whose zero points lie along a dimension), without their zero points if they are quantised: operands
+ * 2 and 3 are these, 4 and 5 the scales, which only the meaning of the result depends on.
+ */
+bool nnv_interp_centred_operands(struct nnv_interp_op *op, size_t along, const double **data, const double **weights);
+
 /* ------------------------------------------------------------------ kernels */
 
 /** Kernels of more than one family: the same values in another shape; concatenation. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct nnv_relay_op_rows *const families[] = {
-    &nnv_relay_elementwise, &nnv_relay_reduce, &nnv_relay_norm,  &nnv_relay_layer,  &nnv_relay_window,
-    &nnv_relay_index,       &nnv_relay_move,   &nnv_relay_space, &nnv_relay_vision, &nnv_relay_qnn};
+    &nnv_relay_elementwise, &nnv_relay_reduce, &nnv_relay_norm, &nnv_relay_conv,  &nnv_relay_dense,  &nnv_relay_window,
+    &nnv_relay_index,       &nnv_relay_order,  &nnv_relay_move, &nnv_relay_space, &nnv_relay_vision, &nnv_relay_qnn};
 
 const struct nnv_relay_op_row *nnv_relay_op_at(size_t i) {
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
@@ -52,6 +52,12 @@ const struct nnv_relay_type *nnv_relay_in(struct nnv_relay_typing *t, size_t i) 
     const struct nnv_relay_type *type = t->call->args[i]->type;
     if (type && type->kind == NNV_RELAY_TENSOR) return type;
     return nnv_relay_wrong(t, "operand %zu must be a tensor", i);
+}
+
+int64_t nnv_relay_times(int64_t a, int64_t b) {
+    int64_t p;
+    if (a < 0 || b < 0) return NNV_RELAY_ANY;
+    return __builtin_mul_overflow(a, b, &p) ? INT64_MAX : p;
 }
 
 const struct nnv_relay_type *nnv_relay_made(struct nnv_relay_typing *t, enum nnv_relay_dtype dtype, size_t n,

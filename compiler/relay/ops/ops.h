@@ -62,8 +62,9 @@ struct nnv_relay_op_rows {
     const struct nnv_relay_op_row *rows;
     size_t n;
 };
-extern const struct nnv_relay_op_rows nnv_relay_elementwise, nnv_relay_reduce, nnv_relay_norm, nnv_relay_layer,
-    nnv_relay_window, nnv_relay_index, nnv_relay_move, nnv_relay_space, nnv_relay_vision, nnv_relay_qnn;
+extern const struct nnv_relay_op_rows nnv_relay_elementwise, nnv_relay_reduce, nnv_relay_norm, nnv_relay_conv,
+    nnv_relay_dense, nnv_relay_window, nnv_relay_index, nnv_relay_order, nnv_relay_move, nnv_relay_space,
+    nnv_relay_vision, nnv_relay_qnn;
 
 /** The operator's row, or NULL. */
 const struct nnv_relay_op_row *nnv_relay_op(const char *name);
@@ -88,6 +89,8 @@ const struct nnv_relay_type *nnv_relay_in(struct nnv_relay_typing *t, size_t i);
 const struct nnv_relay_type *nnv_relay_of_rank(struct nnv_relay_typing *t, size_t i, size_t rank);
 /** Two extents are equal, or one is not known. */
 static inline bool nnv_relay_agree(int64_t a, int64_t b) { return a == b || a < 0 || b < 0; }
+/** The product of two extents: unknown if one is; INT64_MAX, which no rule takes, if it is too large. */
+int64_t nnv_relay_times(int64_t a, int64_t b);
 /** A tensor's type; NULL when out of memory, which is an error. */
 const struct nnv_relay_type *nnv_relay_made(struct nnv_relay_typing *t, enum nnv_relay_dtype dtype, size_t n,
                                             const int64_t *dims);
