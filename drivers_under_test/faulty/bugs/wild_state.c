@@ -130,20 +130,30 @@ static void write_nothing(struct call *c) {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/** Whose result was the last, and its first number. */
+static struct {
+    const struct nnvts_prepared_model *of;
+    uint8_t number[8];
+    uint32_t elem;
+} head;
+
 /** The first number of a result lies where another prepared model has left its own. */
 static void shared_head(struct call *c) {
-    static const struct nnvts_prepared_model *last;
-    static uint8_t head[8];
-    static uint32_t elem;
     const struct value *v = first_output(c);
-    uint8_t own[8];
+    uint8_t own[sizeof head.number];
     if (!v || v->elem > sizeof own) return;
     pthread_mutex_lock(&lock);
     memcpy(own, v->data, v->elem);
-    if (last && last != c->prepared && elem == v->elem) memcpy(v->data, head, elem);
-    memcpy(head, own, v->elem);
-    elem = v->elem;
-    last = c->prepared;
+    if (head.of && head.of != c->prepared && head.elem == v->elem) memcpy(v->data, head.number, v->elem);
+    memcpy(head.number, own, v->elem);
+    head.elem = v->elem;
+    head.of = c->prepared;
+    pthread_mutex_unlock(&lock);
+}
+
+static void release_head(struct call *c) {
+    pthread_mutex_lock(&lock);
+    if (head.of == c->prepared) head.of = NULL;
     pthread_mutex_unlock(&lock);
 }
 
@@ -263,7 +273,7 @@ static const struct bug bugs[] = {
     BUG("after-failure-unwritten", "results behind a failure are not written", "the execution behind one that failed",
         .tamper = write_nothing, .on = ON(EXECUTE) | ON(RELEASE), .after = after_failure),
     BUG("models-share-head", "the first number of another prepared model's result",
-        "two prepared models executed by turns", .tamper = shared_head),
+        "two prepared models executed by turns", .tamper = shared_head, .on = ON(RELEASE), .before = release_head),
     BUG("closed-by-another", "a context that goes with the first device that is closed",
         "executions after another device of the process was closed", .device = open_context,
         .on = ON(CLOSE) | ON(EXECUTE), .after = close_context),
