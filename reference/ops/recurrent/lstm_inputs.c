@@ -124,7 +124,7 @@ struct nnv_lstm_extents nnv_lstm_sample_extents(struct nnv_sample *s, bool proje
     struct nnv_lstm_extents x = {.batch = nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 3)),
                                  .input = nnv_row_extent(s, "input", nnv_sample_dim(s, 3, 7))};
     x.units = x.output = nnv_row_extent(s, "units", nnv_sample_dim(s, 4, 9));
-    if (projection && !nnv_sample_is(s, "square")) x.output -= (uint32_t)nnv_sample_int(s, 1, x.units > 2 ? 2 : 1);
+    if (projection && !nnv_sample_is(s, "square")) x.output -= (uint32_t)nnv_sample_int(s, 1, 2);
     if (!s->row && x.input == x.units) x.input++;
     return x;
 }

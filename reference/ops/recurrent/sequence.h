@@ -21,7 +21,7 @@
          .large = 8193,                                                                                                \
          .huge = 524289},                                                                                              \
     {                                                                                                                  \
-        .name = "units", NNV_VALUES(8, 2, 3, 5, 16), NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 129, 257)                  \
+        .name = "units", NNV_VALUES(8, 4, 3, 5, 16), NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 129, 257)                  \
     }
 /** Those of sequences; the states as outputs; two directions. */
 #define NNV_SEQUENCE_FACTORS                                                                                           \
