@@ -176,7 +176,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 static const struct nnv_factor factors[] = {
     {.name = "boxes", NNV_VALUES(2, 1, 4), NNV_SIZES(16, 17, 33, 65, 129)},
-    {.name = "size", NNV_VALUES(5, 2, 3, 8), NNV_SIZES(14, 28, 56, 57), .large = 128, .huge = 1025},
+    {.name = "size", NNV_VALUES(5, 2, 3, 8), NNV_SIZES(14, 28, 56, 57), .large = 105, .huge = 1025},
     {.name = "keypoints", NNV_VALUES(3, 1, 4, 8), NNV_SIZES(17, 33, 65)},
     {.name = "layout", NNV_WORDS("nhwc", "nchw")},
     {.name = "values", NNV_WORDS("any", "tied", "border")}};
