@@ -2,6 +2,7 @@
 /** @file catalogue.c The catalogue: a row for each fault, and what rows do to numbers. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reference/faults/faults.h"
@@ -434,9 +435,24 @@ bool nnv_fault_fits(const struct nnv_fault *f, int32_t op) {
     return f->nops == 0;
 }
 
-bool nnv_fault_is_edit(const struct nnv_fault *f) { return f->change || f->numbers || f->code != f->other_code; }
+bool nnv_fault_is_edit(const struct nnv_fault *f) {
+    if (f->part[0]) return nnv_fault_is_edit(f->part[0]) || nnv_fault_is_edit(f->part[1]);
+    return f->change || f->numbers || f->code != f->other_code;
+}
+
+bool nnv_fault_is_spoil(const struct nnv_fault *f) {
+    return f->part[0] ? nnv_fault_is_spoil(f->part[0]) || nnv_fault_is_spoil(f->part[1]) : f->element != NULL;
+}
+
+/** Both parts, as far as they change models. */
+static bool apply_parts(const struct nnv_fault *f, struct nnv_edit *e) {
+    for (int i = 0; i < 2; i++)
+        if (nnv_fault_is_edit(f->part[i]) && !nnv_fault_apply(f->part[i], e)) return false;
+    return true;
+}
 
 bool nnv_fault_apply(const struct nnv_fault *f, struct nnv_edit *e) {
+    if (f->part[0]) return apply_parts(f, e);
     if (f->change) return f->change(e, f);
     return nnv_change_op(e, f) || (f->numbers && nnv_change_numbers(e, f));
 }
@@ -458,7 +474,21 @@ static bool concerns(const struct nnv_fault *f, int32_t type) {
     return false;
 }
 
+/** What the second part makes of what the first makes of right values. */
+static bool spoil_parts(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out) {
+    double *between = malloc((y->n + 1) * sizeof *between);
+    if (!between) return false;
+    const bool any = nnv_fault_spoil(f->part[0], y, between);
+    struct nnv_fault_output then = *y;
+    then.v = between;
+    if (any) then.exact = NULL; /* of other values */
+    const bool more = nnv_fault_spoil(f->part[1], &then, out);
+    free(between);
+    return any || more;
+}
+
 bool nnv_fault_spoil(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out) {
+    if (f->part[0]) return spoil_parts(f, y, out);
     const bool fits = f->element && concerns(f, y->type);
     for (size_t i = 0; i < y->n; i++) out[i] = fits ? f->element(y, f, i) : y->v[i];
     return fits && memcmp(out, y->v, y->n * sizeof *out) != 0;

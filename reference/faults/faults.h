@@ -8,7 +8,7 @@
 
 #include "reference/faults/edit.h"
 
-enum { NNV_FAULT_SLOTS = 6, NNV_FAULT_OPS = 10 };
+enum { NNV_FAULT_SLOTS = 6, NNV_FAULT_OPS = 10, NNV_FAULT_FLAT = -1 };
 
 /** One output, as it should be and as it would be with a fault in handling values. */
 struct nnv_fault_output {
@@ -35,8 +35,13 @@ struct nnv_fault {
     enum nnv_fault_types types;         /**< of outputs */
     bool few;                           /**< of values: likely enough if only one or two are wrong */
     bool poison;                        /**< elements keep the bytes that the buffer held */
+    bool generated;                     /**< from an operation's record: of many, so it needs more evidence */
     double value, other;                /**< numbers that it is about */
-    int32_t code, other_code;           /**< operation that is taken for another; both 0: none */
+    /** Or: the index that is read instead of i on an axis of the extent n; -1: the real number 0. */
+    int64_t (*place)(const struct nnv_fault *f, int64_t i, int64_t n);
+    const struct nnv_fault *part[2]; /**< or: both of these, one after the other; NULL: not */
+    int axis;                        /**< of place; NNV_FAULT_FLAT: of all elements, one behind the other */
+    int32_t code, other_code;        /**< operation that is taken for another; both 0: none */
     /** Changes the operation in hand; false if it can't happen to it. */
     bool (*change)(struct nnv_edit *e, const struct nnv_fault *f);
     /** Or: changes the n stored numbers of an input that the row names; false if they are the same. */
@@ -55,6 +60,8 @@ bool nnv_fault_fits(const struct nnv_fault *f, int32_t op);
 bool nnv_fault_is_edit(const struct nnv_fault *f);
 /** Changes the operation in hand; false if the fault can't happen to it. */
 bool nnv_fault_apply(const struct nnv_fault *f, struct nnv_edit *e);
+/** True if it changes results, alone or with a change of the model. */
+bool nnv_fault_is_spoil(const struct nnv_fault *f);
 /** Writes y's elements with the fault to out; false if none is another. */
 bool nnv_fault_spoil(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out);
 

@@ -1,242 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/explain/explain.h"
+#include "harness/debug/explain/fit.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/rng.h"
 #include "harness/client/request.h"
 #include "harness/judge/ties.h"
+#include "reference/faults/generate.h"
 #include "reference/model/validate.h"
 
-enum { ROWS_FLOAT = 8, ROWS_QUANTISED = 16, ROWS_SECOND = 64, FEW = 3 };
-
-/** Where a fault is tried. */
-struct place {
-    int at;   /* operation, or -1: all */
-    int kind; /* of this code, or -1: of any */
-};
-static const struct place everywhere = {-1, -1};
-
-/** Numbers of all outputs, one behind the other, as stored: between low and high is as good as v. */
-struct numbers {
-    double *v, *bound; /* bound NaN: not compared */
-    double *low, *high;
-};
-
-/** What explaining one answer knows. */
-struct explaining {
-    const struct nnv_spec *spec;
-    struct nnv_arena *arena, *work; /* work: reset after each fault */
-    enum nnv_precision precision;
-    const struct nnv_value *actual_values;
-    struct nnv_call **calls;
-    struct nnv_golden *golden;
-    bool quantised;
-    size_t n; /* elements of all outputs */
-    struct numbers right;
-    double *actual, *poison;
-    const void **poison_bytes; /* of each output */
-    bool *wrong;
-    struct nnv_explanation *out;
-};
-
-static const struct nnv_operand *output(const struct explaining *x, uint32_t i) {
-    const struct nnv_subgraph *main = &x->spec->model.main;
-    return &main->operands[main->out[i]];
-}
-
-static size_t elems_of(const struct explaining *x, uint32_t i) {
-    uint8_t size = nnv_type(output(x, i)->type)->size;
-    return size ? x->spec->outputs[i].bytes / size : 0;
-}
-
-static bool new_numbers(struct nnv_arena *arena, size_t n, struct numbers *to) {
-    to->v = NNV_NEW(arena, double, 4 * n + 4);
-    if (!to->v) return false;
-    to->bound = to->v + n;
-    to->low = to->bound + n;
-    to->high = to->low + n;
-    return true;
-}
-
-static enum nnv_status evaluate(const struct explaining *x, const struct nnv_spec *spec, int rows,
-                                struct nnv_arena *arena, struct nnv_golden **golden, struct nnv_err *err) {
-    const struct nnv_eval_options options = {.rows = rows,
-                                             .k = !x->quantised         ? 2
-                                                  : rows == ROWS_SECOND ? 1.25
-                                                                        : 1.5,
-                                             .seed = nnv_hash_str(spec->name)};
-    *golden = NNV_NEW(arena, struct nnv_golden, spec->model.main.nout);
-    if (!*golden) return nnv_no_memory(err);
-    return nnv_eval(&spec->model, spec->inputs, &options, arena, *golden, err);
-}
-
-/**
- * Values and bounds of an evaluation. golden: with rows by the budget, else by the bounds of the right answer, times
- * four. False if the outputs have other numbers of elements, or memory ran out.
- */
-static bool take_numbers(const struct explaining *x, const struct nnv_golden *golden, struct nnv_arena *arena,
-                         struct numbers *to) {
-    size_t at = 0;
-    if (!new_numbers(arena, x->n, to)) return false;
-    for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
-        const struct nnv_operand *o = output(x, i);
-        size_t n = elems_of(x, i);
-        if (golden[i].value.bytes != x->spec->outputs[i].bytes) return false;
-        double *unused = NNV_NEW(arena, double, 2 * n + 1);
-        if (!unused) return false;
-        struct nnv_expectation e = {.type = o->type,
-                                    .scale = o->scale,
-                                    .zero_point = o->zero_point,
-                                    .value = &golden[i].value,
-                                    .spread = golden[i].spread,
-                                    .exact = golden[i].exact,
-                                    .k = 2,
-                                    .must_equal = x->spec->exact,
-                                    .low_precision = x->spec->model.relaxed,
-                                    .graph = nnv_graph_rule(&x->spec->model)};
-        /* where numbers tie, the wrong index may be any of theirs, too */
-        if (golden[i].spread && golden[i].source &&
-            !nnv_follow_indices(&e, golden[i].source, x->actual_values[i].data, arena))
-            return false;
-        nnv_load(o->type, e.value->data, n, to->v + at);
-        if (golden[i].spread)
-            nnv_check_numbers(&e, x->actual_values[i].data, NNV_PRECISION_BUDGET, unused, unused + n, to->bound + at);
-        for (size_t k = at; k < at + n; k++) {
-            if (!golden[i].spread) to->bound[k] = 4 * x->right.bound[k] + (nnv_is_quant(o->type) ? 1 : 0);
-            if (o->ignored) to->bound[k] = NAN;
-        }
-        at += n;
-    }
-    return true;
-}
-
-/* -------------------------------------------------------------------- spoiling */
-
-/** Moves what is right by `side` bounds, then spoils it, all outputs. False if that changes none. */
-static bool spoil(const struct explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
-                  const struct numbers *from, int side, struct nnv_arena *arena, double *to) {
-    size_t at = 0;
-    bool any = false;
-    for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
-        const struct nnv_operand *o = output(x, i);
-        const struct nnv_type *t = nnv_type(o->type);
-        size_t n = elems_of(x, i);
-        double *exact = golden[i].exact ? nnv_arena_copy(arena, golden[i].exact, n * sizeof *exact) : NULL;
-        double *right = NNV_NEW(arena, double, n + 1);
-        if (!right) return false;
-        for (size_t k = 0; k < n; k++) {
-            double v = from->v[at + k] + (isnan(from->bound[at + k]) ? 0 : side * from->bound[at + k]);
-            if (exact) exact[k] += side * 0.01 * (double)o->scale;
-            right[k] = t->kind == NNV_KIND_FLOAT ? v : fmin(fmax(v, t->min), t->max);
-        }
-        const struct nnv_fault_output y = {.type = o->type,
-                                           .scale = o->scale,
-                                           .zero_point = o->zero_point,
-                                           .rank = x->spec->outputs[i].rank,
-                                           .dims = x->spec->outputs[i].dims,
-                                           .n = n,
-                                           .v = right,
-                                           .exact = exact,
-                                           .poison = x->poison + at};
-        if (n > 0 && fault->element && !o->ignored)
-            any |= nnv_fault_spoil(fault, &y, to + at);
-        else
-            memcpy(to + at, right, n * sizeof *right);
-        at += n;
-    }
-    return any;
-}
-
-/** What the fault may make of right values: their hull when they are moved to either side by their bounds. */
-static bool spoil_all(const struct explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
-                      struct nnv_arena *arena, struct numbers *to) {
-    double *v = NNV_NEW(arena, double, x->n + 1);
-    if (!v) return false;
-    (void)spoil(x, fault, golden, to, 1, arena, to->high);
-    (void)spoil(x, fault, golden, to, -1, arena, to->low);
-    if (!spoil(x, fault, golden, to, 0, arena, v) && !nnv_fault_is_edit(fault)) return false;
-    for (size_t k = 0; k < x->n; k++) {
-        double a = to->low[k], b = to->high[k];
-        to->low[k] = fmin(fmin(a, b), v[k]);
-        to->high[k] = fmax(fmax(a, b), v[k]);
-    }
-    to->v = v;
-    return true;
-}
-
-/* ------------------------------------------------------------------- comparing */
-
-static bool is_as(const struct numbers *c, size_t k, double actual) {
-    if (isnan(c->v[k]) || isnan(actual)) return isnan(c->v[k]) && isnan(actual);
-    return actual >= c->low[k] && actual <= c->high[k];
-}
-
-/** How well a fault's values fit. */
-struct fit {
-    size_t matched, explained,
-        sharp; /* of the compared; of the wrong ones, and those where what is right would not fit */
-    double distance;
-};
-
-static struct fit compare(const struct explaining *x, const struct numbers *c) {
-    struct fit f = {0};
-    for (size_t k = 0; k < x->n; k++) {
-        if (isnan(x->right.bound[k])) continue;
-        if (isnan(c->bound[k]) || is_as(c, k, x->actual[k])) {
-            f.matched++;
-            if (!x->wrong[k] || isnan(c->bound[k])) continue;
-            f.explained++;
-            f.sharp += !is_as(c, k, x->right.v[k]);
-        }
-        double off = fabs(c->v[k] - x->actual[k]), size = fmax(fabs(c->v[k]), fabs(x->actual[k]));
-        if (off > 0) f.distance += nnv_is_quant(output(x, 0)->type) ? off : off / (size + 1e-30);
-    }
-    return f;
-}
-
-/** All values fit, and what is right would not; one or two wrong values fit too much by chance. */
-static bool is_explained(const struct explaining *x, const struct nnv_fault *fault, const struct fit *f) {
-    if (!nnv_fault_is_edit(fault) && !fault->few && x->out->wrong < FEW) return false;
-    return f->matched == x->out->compared && f->explained == x->out->wrong && 2 * f->sharp >= x->out->wrong;
-}
-
-static bool is_promising(const struct explaining *x, const struct fit *f) {
-    return 10 * f->matched >= 6 * x->out->compared && 2 * f->explained >= x->out->wrong;
-}
-
-static bool is_same(const struct explaining *x, const double *a, const double *b) {
-    for (size_t k = 0; k < x->n; k++)
-        if (!isnan(x->right.bound[k]) && !(fabs(a[k] - b[k]) <= 1e-6 * fabs(a[k])) && !(isnan(a[k]) && isnan(b[k])) &&
-            a[k] != b[k])
-            return false;
-    return true;
-}
-
-/** Keeps a fault that explains the answer: those that come nearer to it first, else in the order of the catalogue. */
-static enum nnv_status keep(struct explaining *x, const struct nnv_fault *fault, struct place p,
-                            const struct numbers *c, const struct fit *f, struct nnv_err *err) {
-    struct nnv_explanation *out = x->out;
-    int i = out->findings;
-    for (int k = 0; k < out->findings; k++)
-        if (out->finding[k].fault == fault && out->finding[k].distance <= f->distance) return NNV_OK;
-    while (i > 0 && f->distance < 0.9 * out->finding[i - 1].distance - 1e-9) i--;
-    if (i == NNV_FINDINGS) return NNV_OK;
-    struct nnv_finding found = {fault, p.at, p.kind, f->matched, false, f->distance, NULL};
-    found.values = nnv_arena_copy(x->arena, c->v, x->n * sizeof *c->v);
-    if (!found.values) return nnv_no_memory(err);
-    if (out->findings < NNV_FINDINGS) out->findings++;
-    memmove(&out->finding[i + 1], &out->finding[i], (size_t)(out->findings - 1 - i) * sizeof found);
-    out->finding[i] = found;
-    return NNV_OK;
-}
+/** For pairs of faults, of which there are thousands. */
+static const uint64_t PAIRS_NS = 2000000000;
+static const struct nnv_explain_place everywhere = {-1, -1};
 
 /* ---------------------------------------------------------------------- trying */
 
 /** Makes the spec wrong at a place; false if the fault can't happen there. */
-static bool make_wrong(const struct explaining *x, const struct nnv_fault *fault, struct place p, struct nnv_edit *e) {
+static bool make_wrong(const struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_explain_place p,
+                       struct nnv_edit *e) {
     bool any = false;
     nnv_edit_begin(e, x->spec, x->work);
     if (!e->failed) nnv_edit_open_shapes(e);
@@ -252,40 +34,41 @@ static bool make_wrong(const struct explaining *x, const struct nnv_fault *fault
 }
 
 /** Evaluates the wrong model; false if it can't be, or gives other numbers of elements. */
-static bool candidate(const struct explaining *x, const struct nnv_fault *fault, const struct nnv_spec *wrong, int rows,
-                      struct numbers *c) {
+static bool candidate(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_spec *wrong,
+                      int rows, struct nnv_explain_numbers *c) {
     struct nnv_golden *golden;
     struct nnv_err err = {0};
-    return evaluate(x, wrong, rows, x->work, &golden, &err) == NNV_OK && take_numbers(x, golden, x->work, c) &&
-           spoil_all(x, fault, golden, x->work, c);
+    return nnv_explain_evaluate(x, wrong, rows, x->work, &golden, &err) == NNV_OK &&
+           nnv_explain_take(x, golden, x->work, c) && nnv_explain_spoil(x, fault, golden, x->work, c);
 }
 
 /** Tries a fault of the model: golden values alone first, then, if they come near, with a budget. */
-static enum nnv_status try_change(struct explaining *x, const struct nnv_fault *fault, struct place p, bool *can,
-                                  struct nnv_err *err) {
+static enum nnv_status try_change(struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_explain_place p,
+                                  bool *can, struct nnv_err *err) {
     struct nnv_edit e;
-    struct numbers c;
+    struct nnv_explain_numbers c;
     struct nnv_err ignored = {0};
     *can = make_wrong(x, fault, p, &e);
     if (!*can || nnv_validate(&e.spec.model, x->work, NULL, &ignored) != NNV_OK) return NNV_OK;
     x->out->tried++;
     if (!candidate(x, fault, &e.spec, 0, &c)) return NNV_OK;
-    struct fit f = compare(x, &c);
-    if (!is_promising(x, &f)) return NNV_OK;
-    if (!candidate(x, fault, &e.spec, x->quantised ? ROWS_QUANTISED : ROWS_FLOAT, &c)) return NNV_OK;
-    f = compare(x, &c);
-    return is_explained(x, fault, &f) ? keep(x, fault, p, &c, &f, err) : NNV_OK;
+    struct nnv_explain_fit f = nnv_explain_compare(x, &c);
+    nnv_explain_remember(x, fault, &f);
+    if (!nnv_explain_promises(x, &f)) return NNV_OK;
+    if (!candidate(x, fault, &e.spec, x->quantised ? NNV_ROWS_QUANTISED : NNV_ROWS_FLOAT, &c)) return NNV_OK;
+    f = nnv_explain_compare(x, &c);
+    return nnv_explain_fits(x, fault, &f) ? nnv_explain_keep(x, fault, p, &c, &f, err) : NNV_OK;
 }
 
 /**
  * True if the elements that the fault leaves unwritten hold the bytes that their buffer held before: as numbers these
  * are NaN in floats and true in TENSOR_BOOL8, which results may be, too.
  */
-static bool is_untouched(const struct explaining *x, const struct nnv_fault *fault) {
+static bool is_untouched(const struct nnv_explaining *x, const struct nnv_fault *fault) {
     static const double mark = 0x1.8p900; /* no type's number */
     for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
-        const struct nnv_operand *o = output(x, i);
-        const size_t n = elems_of(x, i), size = nnv_type(o->type)->size;
+        const struct nnv_operand *o = nnv_explain_output(x, i);
+        const size_t n = nnv_explain_elems(x, i), size = nnv_type(o->type)->size;
         double *marks = NNV_NEW(x->work, double, n + 1), *to = NNV_NEW(x->work, double, n + 1),
                *v = NNV_NEW(x->work, double, n + 1);
         if (!marks || !to || !v) return false;
@@ -299,15 +82,16 @@ static bool is_untouched(const struct explaining *x, const struct nnv_fault *fau
     return true;
 }
 
-static enum nnv_status try_spoil(struct explaining *x, const struct nnv_fault *fault, struct nnv_err *err) {
-    struct numbers c;
-    if (!new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
+static enum nnv_status try_spoil(struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_err *err) {
+    struct nnv_explain_numbers c;
+    if (!nnv_explain_new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
     memcpy(c.v, x->right.v, 2 * x->n * sizeof *c.v); /* and their bounds */
-    if (!spoil_all(x, fault, x->golden, x->work, &c)) return NNV_OK;
+    if (!nnv_explain_spoil(x, fault, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
-    struct fit f = compare(x, &c);
-    if (!is_explained(x, fault, &f) || (fault->poison && !is_untouched(x, fault))) return NNV_OK;
-    return keep(x, fault, everywhere, &c, &f, err);
+    struct nnv_explain_fit f = nnv_explain_compare(x, &c);
+    nnv_explain_remember(x, fault, &f);
+    if (!nnv_explain_fits(x, fault, &f) || (fault->poison && !is_untouched(x, fault))) return NNV_OK;
+    return nnv_explain_keep(x, fault, everywhere, &c, &f, err);
 }
 
 /** True if operation i is the first of its kind, and not the only one. */
@@ -321,7 +105,7 @@ static bool is_kind(const struct nnv_subgraph *main, uint32_t i) {
 }
 
 /** Tries a fault at all operations, at those of each kind, and at each alone. */
-static enum nnv_status try_fault(struct explaining *x, const struct nnv_fault *fault, uint64_t end_ns,
+static enum nnv_status try_fault(struct nnv_explaining *x, const struct nnv_fault *fault, uint64_t end_ns,
                                  struct nnv_err *err) {
     const struct nnv_subgraph *main = &x->spec->model.main;
     bool can;
@@ -330,15 +114,85 @@ static enum nnv_status try_fault(struct explaining *x, const struct nnv_fault *f
     for (uint32_t i = 0; st == NNV_OK && can && main->noperations > 1 && i < main->noperations && !x->out->cut; i++) {
         bool there;
         nnv_arena_reset(x->work);
-        st = try_change(x, fault, (struct place){(int)i, -1}, &there, err);
+        st = try_change(x, fault, (struct nnv_explain_place){(int)i, -1}, &there, err);
         if (st == NNV_OK && there && is_kind(main, i))
-            st = try_change(x, fault, (struct place){-1, main->operations[i].type}, &there, err);
+            st = try_change(x, fault, (struct nnv_explain_place){-1, main->operations[i].type}, &there, err);
         x->out->cut = nnv_now_ns() > end_ns;
     }
     return st;
 }
 
-static enum nnv_status try_all(struct explaining *x, uint64_t limit_ns, struct nnv_err *err) {
+/** True, and the time over, if no more is to be tried. */
+static bool is_over(struct nnv_explaining *x, uint64_t end_ns) {
+    x->out->cut = x->out->cut || nnv_now_ns() > end_ns;
+    nnv_arena_reset(x->work);
+    return x->out->cut;
+}
+
+/** Tries a fault of one operation, or of results. */
+static enum nnv_status try_at(struct nnv_explaining *x, const struct nnv_fault *fault, uint32_t at, uint64_t end_ns,
+                              struct nnv_err *err) {
+    bool can;
+    if (is_over(x, end_ns)) return NNV_OK;
+    if (!nnv_fault_is_edit(fault)) return try_spoil(x, fault, err);
+    return try_change(x, fault, (struct nnv_explain_place){(int)at, -1}, &can, err);
+}
+
+/** Tries what follows from the records of the model's operations: attributes, then results, then tensors. */
+static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_list *l, uint64_t end_ns,
+                                     struct nnv_err *err) {
+    const struct nnv_subgraph *main = &x->spec->model.main;
+    enum nnv_status st = NNV_OK;
+    for (int pass = 0; pass < 3; pass++)
+        for (uint32_t at = 0; st == NNV_OK && at < (pass == 1 ? main->nout : main->noperations); at++) {
+            const size_t first = l->count;
+            if (pass == 0) nnv_generate_attributes(l, x->calls[at]);
+            if (pass == 1)
+                nnv_generate_spoils(l, nnv_explain_output(x, at)->type, x->spec->outputs[at].rank,
+                                    x->spec->outputs[at].dims);
+            if (pass == 2) nnv_generate_tensors(l, x->calls[at]);
+            for (size_t i = first; st == NNV_OK && i < l->count && !x->out->cut; i++)
+                st = try_at(x, &l->item[i], at, end_ns, err);
+        }
+    return st == NNV_OK && l->failed ? nnv_no_memory(err) : st;
+}
+
+/** Both faults, one after the other, as one; NULL if they are of different operations, or out of memory. */
+static const struct nnv_fault *compose(struct nnv_explaining *x, const struct nnv_fault *a, const struct nnv_fault *b) {
+    const bool change_a = nnv_fault_is_edit(a), change_b = nnv_fault_is_edit(b);
+    if (change_a && change_b && (a->nops != 1 || b->nops != 1 || a->ops[0] != b->ops[0])) return NULL;
+    struct nnv_fault *f = NNV_NEW(x->arena, struct nnv_fault, 1);
+    if (!f) return NULL;
+    const struct nnv_fault *of = change_a ? a : b;
+    *f = (struct nnv_fault){.nops = of->nops, .generated = true, .part = {a, b}};
+    memcpy(f->ops, of->ops, sizeof f->ops);
+    f->name = nnv_arena_printf(x->arena, "%s+%s", a->name, b->name);
+    f->words = nnv_arena_printf(x->arena, "%s; and %s", a->words, b->words);
+    return f->name && f->words ? f : NULL;
+}
+
+/** Tries pairs of those that explain most of the answer, then each of the best with all that was generated. */
+static enum nnv_status try_pairs(struct nnv_explaining *x, const struct nnv_fault_list *l, uint64_t end_ns,
+                                 struct nnv_err *err) {
+    struct nnv_explain_part best[NNV_EXPLAIN_BEST];
+    const int n = x->nbest;
+    enum nnv_status st = NNV_OK;
+    if (x->spec->model.main.noperations != 1) return NNV_OK;
+    memcpy(best, x->best, sizeof best);
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; st == NNV_OK && k < n && !x->out->cut; k++) {
+            const struct nnv_fault *f = compose(x, best[i].fault, best[k].fault);
+            if (f) st = try_at(x, f, 0, end_ns, err);
+        }
+    for (int i = 0; i < n && x->out->findings == 0; i++)
+        for (size_t k = 0; st == NNV_OK && k < l->count && !x->out->cut; k++) {
+            const struct nnv_fault *f = compose(x, best[i].fault, &l->item[k]);
+            if (f) st = try_at(x, f, 0, end_ns, err);
+        }
+    return st;
+}
+
+static enum nnv_status try_all(struct nnv_explaining *x, uint64_t limit_ns, struct nnv_err *err) {
     size_t count;
     const struct nnv_fault *faults = nnv_faults(&count);
     uint64_t end_ns = nnv_now_ns() + limit_ns;
@@ -348,23 +202,28 @@ static enum nnv_status try_all(struct explaining *x, uint64_t limit_ns, struct n
         nnv_arena_reset(x->work);
         x->out->cut = x->out->cut || (i + 1 < count && nnv_now_ns() > end_ns);
     }
+    struct nnv_fault_list l = {.arena = x->arena};
+    if (st == NNV_OK && x->out->findings == 0 && !x->out->cut) st = try_generated(x, &l, end_ns, err);
+    const uint64_t pairs_end = nnv_now_ns() + PAIRS_NS;
+    if (st == NNV_OK && x->out->findings == 0 && !x->out->cut)
+        st = try_pairs(x, &l, pairs_end < end_ns ? pairs_end : end_ns, err);
     for (int i = 1; i < x->out->findings; i++)
-        x->out->finding[i].same = is_same(x, x->out->finding[0].values, x->out->finding[i].values);
+        x->out->finding[i].same = nnv_explain_same(x, x->out->finding[0].values, x->out->finding[i].values);
     return st;
 }
 
 /* -------------------------------------------------------------------- the answer */
 
 /** The numbers of an answer, and which of them are wrong by the rule that the spec is judged by. */
-static bool judge(struct explaining *x, const struct nnv_value *actual, size_t *wrong, bool *nan) {
+static bool judge(struct nnv_explaining *x, const struct nnv_value *actual, size_t *wrong, bool *nan) {
     size_t at = 0;
     bool budget = x->precision == NNV_PRECISION_BUDGET && !x->spec->exact;
     x->actual_values = actual;
     x->out->compared = *wrong = 0;
     *nan = false;
     for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
-        const struct nnv_operand *o = output(x, i);
-        size_t n = elems_of(x, i);
+        const struct nnv_operand *o = nnv_explain_output(x, i);
+        size_t n = nnv_explain_elems(x, i);
         struct nnv_expectation e = {.type = o->type,
                                     .scale = o->scale,
                                     .zero_point = o->zero_point,
@@ -396,22 +255,23 @@ static bool judge(struct explaining *x, const struct nnv_value *actual, size_t *
 }
 
 /** Golden results, and room. */
-static enum nnv_status begin(struct explaining *x, struct nnv_err *err) {
+static enum nnv_status begin(struct nnv_explaining *x, struct nnv_err *err) {
     const struct nnv_subgraph *main = &x->spec->model.main;
     for (uint32_t i = 0; i < main->nout; i++) {
-        x->n += elems_of(x, i);
-        x->quantised = x->quantised || nnv_is_quant(output(x, i)->type);
+        x->n += nnv_explain_elems(x, i);
+        x->quantised = x->quantised || nnv_is_quant(nnv_explain_output(x, i)->type);
     }
     x->actual = NNV_NEW(x->arena, double, x->n + 1);
     x->poison = NNV_NEW(x->arena, double, x->n + 1);
     x->wrong = NNV_NEW(x->arena, bool, x->n + 1);
     x->poison_bytes = NNV_NEW(x->arena, const void *, main->nout);
-    if (!x->actual || !x->poison_bytes || !x->poison || !x->wrong || !new_numbers(x->arena, x->n, &x->right))
+    if (!x->actual || !x->poison_bytes || !x->poison || !x->wrong ||
+        !nnv_explain_new_numbers(x->arena, x->n, &x->right))
         return nnv_no_memory(err);
     enum nnv_status st = nnv_edit_calls(x->spec, x->arena, &x->calls, err);
-    if (st == NNV_OK) st = evaluate(x, x->spec, ROWS_SECOND, x->arena, &x->golden, err);
+    if (st == NNV_OK) st = nnv_explain_evaluate(x, x->spec, NNV_ROWS_SECOND, x->arena, &x->golden, err);
     size_t at = 0;
-    for (uint32_t i = 0; st == NNV_OK && i < main->nout; at += elems_of(x, i++)) {
+    for (uint32_t i = 0; st == NNV_OK && i < main->nout; at += nnv_explain_elems(x, i++)) {
         size_t bytes = x->spec->outputs[i].bytes;
         void *poison = nnv_arena_alloc(x->arena, bytes + 1, 1);
         if (!poison) return nnv_no_memory(err);
@@ -419,13 +279,13 @@ static enum nnv_status begin(struct explaining *x, struct nnv_err *err) {
             return nnv_fail(err, NNV_INVALID, "output %u: the golden result's shape is not the expected one", i);
         nnv_request_poison(i, bytes, poison);
         x->poison_bytes[i] = poison;
-        nnv_load(output(x, i)->type, poison, elems_of(x, i), x->poison + at);
+        nnv_load(nnv_explain_output(x, i)->type, poison, nnv_explain_elems(x, i), x->poison + at);
     }
     return st;
 }
 
 /** Looks which answers are wrong, and explains the first if all are. */
-static enum nnv_status explain(struct explaining *x, const struct nnv_explain_answers *answers, uint64_t limit_ns,
+static enum nnv_status explain(struct nnv_explaining *x, const struct nnv_explain_answers *answers, uint64_t limit_ns,
                                struct nnv_err *err) {
     size_t wrong = 0, most = 0;
     int right = 0;
@@ -453,7 +313,8 @@ enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision prec
     *out = (struct nnv_explanation){.kind = NNV_EXPLAINED_NO_ANSWER};
     memcpy(out->reason, answers->reason, sizeof out->reason);
     if (answers->count == 0) return NNV_OK;
-    struct explaining x = {.spec = spec, .arena = arena, .work = nnv_arena_new(), .precision = precision, .out = out};
+    struct nnv_explaining x = {
+        .spec = spec, .arena = arena, .work = nnv_arena_new(), .precision = precision, .out = out};
     if (!x.work) return nnv_no_memory(err);
     enum nnv_status st = begin(&x, err);
     if (st == NNV_OK) st = explain(&x, answers, limit_ns, err);

@@ -196,6 +196,43 @@ static void written_after_all(void **state) {
     if (found.kind == NNV_EXPLAINED_FAULT) assert_string_not_equal(found.finding[0].fault->name, "output-unwritten");
 }
 
+/** a - b, eight numbers: [10, 20 ... 80] - [1, 2, 4, 8, 16, 32, 64, 128] */
+#define LONG_DIFFERENCE                                                                                                \
+    SPEC(F32("8", IN, "10,20,30,40,50,60,70,80") "," F32("8", IN, "1,2,4,8,16,32,64,128") "," INT("0") "," F32(        \
+             "8", OUT, "9,18,26,32,34,28,6,-48"),                                                                      \
+         OP("SUB", "0,1,2", "3"), "0,1", "3")
+
+static void assert_words(const char *words) {
+    if (found.kind != NNV_EXPLAINED_FAULT) fail_msg("kind %d instead of '%s'", (int)found.kind, words);
+    for (int i = 0; i < found.findings; i++)
+        if (strstr(found.finding[i].fault->words, words)) return;
+    fail_msg("'%s' instead of '%s'", found.finding[0].fault->words, words);
+}
+
+/** What is in no catalogue follows from the record. */
+static void generated(void **state) {
+    (void)state;
+    /* b is read again after four */
+    explain(LONG_DIFFERENCE, V(9, 18, 26, 32, 49, 58, 66, 72));
+    assert_words("b, axis 0: repeated after 4");
+    /* of a the last two are lost */
+    explain(LONG_DIFFERENCE, V(9, 18, 26, 32, 34, 28, -64, -128));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN); /* two wrong values are too few */
+    explain(LONG_DIFFERENCE, V(9, 18, 26, 32, -16, -32, -64, -128));
+    assert_words("a, axis 0: lost from 4 on");
+    explain(LONG_DIFFERENCE, V(9, 18, 26, 31, 31, 28, 6, -48));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+}
+
+/** Of a the second half is lost, and of b the first number. */
+static void two_at_once(void **state) {
+    (void)state;
+    explain(LONG_DIFFERENCE, V(10, 18, 26, 32, -16, -32, -64, -128));
+    assert_words("; and ");
+    assert_words("a, axis 0: lost from 4 on");
+    assert_words("b, axis 0: the first lost");
+}
+
 static void unsteady(void **state) {
     (void)state;
     const struct nnv_spec *spec = read_spec(DIFFERENCE);
@@ -254,6 +291,8 @@ int main(void) {
         cmocka_unit_test(two_operations),
         cmocka_unit_test(not_written),
         cmocka_unit_test(written_after_all),
+        cmocka_unit_test(generated),
+        cmocka_unit_test(two_at_once),
         cmocka_unit_test(unsteady),
         cmocka_unit_test(no_answer),
         cmocka_unit_test(rows_are_whole),

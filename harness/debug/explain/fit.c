@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/debug/explain/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "harness/judge/ties.h"
+
+enum {
+    FEW = 3,
+    EVIDENCE = 30, /* bits, for one of some thousand generated faults */
+    OF_TWO = 20,   /* bits more, for two of them */
+};
+
+const struct nnv_operand *nnv_explain_output(const struct nnv_explaining *x, uint32_t i) {
+    const struct nnv_subgraph *main = &x->spec->model.main;
+    return &main->operands[main->out[i]];
+}
+
+size_t nnv_explain_elems(const struct nnv_explaining *x, uint32_t i) {
+    uint8_t size = nnv_type(nnv_explain_output(x, i)->type)->size;
+    return size ? x->spec->outputs[i].bytes / size : 0;
+}
+
+bool nnv_explain_new_numbers(struct nnv_arena *arena, size_t n, struct nnv_explain_numbers *to) {
+    to->v = NNV_NEW(arena, double, 4 * n + 4);
+    if (!to->v) return false;
+    to->bound = to->v + n;
+    to->low = to->bound + n;
+    to->high = to->low + n;
+    return true;
+}
+
+enum nnv_status nnv_explain_evaluate(const struct nnv_explaining *x, const struct nnv_spec *spec, int rows,
+                                     struct nnv_arena *arena, struct nnv_golden **golden, struct nnv_err *err) {
+    const struct nnv_eval_options options = {.rows = rows,
+                                             .k = !x->quantised             ? 2
+                                                  : rows == NNV_ROWS_SECOND ? 1.25
+                                                                            : 1.5,
+                                             .seed = nnv_hash_str(spec->name)};
+    *golden = NNV_NEW(arena, struct nnv_golden, spec->model.main.nout);
+    if (!*golden) return nnv_no_memory(err);
+    return nnv_eval(&spec->model, spec->inputs, &options, arena, *golden, err);
+}
+
+bool nnv_explain_take(const struct nnv_explaining *x, const struct nnv_golden *golden, struct nnv_arena *arena,
+                      struct nnv_explain_numbers *to) {
+    size_t at = 0;
+    if (!nnv_explain_new_numbers(arena, x->n, to)) return false;
+    for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
+        const struct nnv_operand *o = nnv_explain_output(x, i);
+        size_t n = nnv_explain_elems(x, i);
+        if (golden[i].value.bytes != x->spec->outputs[i].bytes) return false;
+        double *unused = NNV_NEW(arena, double, 2 * n + 1);
+        if (!unused) return false;
+        struct nnv_expectation e = {.type = o->type,
+                                    .scale = o->scale,
+                                    .zero_point = o->zero_point,
+                                    .value = &golden[i].value,
+                                    .spread = golden[i].spread,
+                                    .exact = golden[i].exact,
+                                    .k = 2,
+                                    .must_equal = x->spec->exact,
+                                    .low_precision = x->spec->model.relaxed,
+                                    .graph = nnv_graph_rule(&x->spec->model)};
+        /* where numbers tie, the wrong index may be any of theirs, too */
+        if (golden[i].spread && golden[i].source &&
+            !nnv_follow_indices(&e, golden[i].source, x->actual_values[i].data, arena))
+            return false;
+        nnv_load(o->type, e.value->data, n, to->v + at);
+        if (golden[i].spread)
+            nnv_check_numbers(&e, x->actual_values[i].data, NNV_PRECISION_BUDGET, unused, unused + n, to->bound + at);
+        for (size_t k = at; k < at + n; k++) {
+            if (!golden[i].spread) to->bound[k] = 4 * x->right.bound[k] + (nnv_is_quant(o->type) ? 1 : 0);
+            if (o->ignored) to->bound[k] = NAN;
+        }
+        at += n;
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------- spoiling */
+
+/** Moves what is right by `side` bounds, then spoils it, all outputs. False if that changes none. */
+static bool spoil(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
+                  const struct nnv_explain_numbers *from, int side, struct nnv_arena *arena, double *to) {
+    size_t at = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
+        const struct nnv_operand *o = nnv_explain_output(x, i);
+        const struct nnv_type *t = nnv_type(o->type);
+        size_t n = nnv_explain_elems(x, i);
+        double *exact = golden[i].exact ? nnv_arena_copy(arena, golden[i].exact, n * sizeof *exact) : NULL;
+        double *right = NNV_NEW(arena, double, n + 1);
+        if (!right) return false;
+        for (size_t k = 0; k < n; k++) {
+            double v = from->v[at + k] + (isnan(from->bound[at + k]) ? 0 : side * from->bound[at + k]);
+            if (exact) exact[k] += side * 0.01 * (double)o->scale;
+            right[k] = t->kind == NNV_KIND_FLOAT ? v : fmin(fmax(v, t->min), t->max);
+        }
+        const struct nnv_fault_output y = {.type = o->type,
+                                           .scale = o->scale,
+                                           .zero_point = o->zero_point,
+                                           .rank = x->spec->outputs[i].rank,
+                                           .dims = x->spec->outputs[i].dims,
+                                           .n = n,
+                                           .v = right,
+                                           .exact = exact,
+                                           .poison = x->poison + at};
+        if (n > 0 && nnv_fault_is_spoil(fault) && !o->ignored)
+            any |= nnv_fault_spoil(fault, &y, to + at);
+        else
+            memcpy(to + at, right, n * sizeof *right);
+        at += n;
+    }
+    return any;
+}
+
+bool nnv_explain_spoil(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
+                       struct nnv_arena *arena, struct nnv_explain_numbers *to) {
+    double *v = NNV_NEW(arena, double, x->n + 1);
+    if (!v) return false;
+    (void)spoil(x, fault, golden, to, 1, arena, to->high);
+    (void)spoil(x, fault, golden, to, -1, arena, to->low);
+    if (!spoil(x, fault, golden, to, 0, arena, v) && !nnv_fault_is_edit(fault)) return false;
+    for (size_t k = 0; k < x->n; k++) {
+        double a = to->low[k], b = to->high[k];
+        to->low[k] = fmin(fmin(a, b), v[k]);
+        to->high[k] = fmax(fmax(a, b), v[k]);
+    }
+    to->v = v;
+    return true;
+}
+
+/* ------------------------------------------------------------------- comparing */
+
+static bool is_as(const struct nnv_explain_numbers *c, size_t k, double actual) {
+    const double low = c->low[k], high = c->high[k], near = 2 * c->bound[k];
+    if (isnan(c->v[k]) || isnan(actual)) return isnan(c->v[k]) && isnan(actual);
+    if (!(actual >= low && actual <= high)) return false;
+    /* where the fault jumps, one side or the other, and nothing between */
+    if (!(high - low > 32 * near)) return true;
+    return actual - low <= near || high - actual <= near || fabs(actual - c->v[k]) <= near;
+}
+
+struct nnv_explain_fit nnv_explain_compare(const struct nnv_explaining *x, const struct nnv_explain_numbers *c) {
+    struct nnv_explain_fit f = {0};
+    for (size_t k = 0; k < x->n; k++) {
+        if (isnan(x->right.bound[k])) continue;
+        if (isnan(c->bound[k]) || is_as(c, k, x->actual[k])) {
+            f.matched++;
+            if (!x->wrong[k] || isnan(c->bound[k])) continue;
+            f.explained++;
+            f.sharp += !is_as(c, k, x->right.v[k]);
+        }
+        double off = fabs(c->v[k] - x->actual[k]), size = fmax(fabs(c->v[k]), fabs(x->actual[k]));
+        if (off > 0) f.distance += nnv_is_quant(nnv_explain_output(x, 0)->type) ? off : off / (size + 1e-30);
+    }
+    return f;
+}
+
+/** Bits that a wrong value tells, more where right values differ more. */
+static double bits_of_each(const struct nnv_explaining *x, uint32_t output, size_t at) {
+    const struct nnv_type *t = nnv_type(nnv_explain_output(x, output)->type);
+    double low = INFINITY, high = -INFINITY;
+    if (t->kind == NNV_KIND_FLOAT) return 10;
+    for (size_t k = at; k < at + nnv_explain_elems(x, output); k++) {
+        low = fmin(low, x->right.v[k]);
+        high = fmax(high, x->right.v[k]);
+    }
+    return high > low ? 0.75 * fmin(log2(1 + high - low), 8) : 0.5;
+}
+
+/** Bits that all wrong values tell: whether as many as they are fit by chance. */
+static double evidence(const struct nnv_explaining *x) {
+    double bits = 0;
+    size_t at = 0;
+    for (uint32_t i = 0; i < x->spec->model.main.nout; at += nnv_explain_elems(x, i++)) {
+        const double each = bits_of_each(x, i, at);
+        for (size_t k = at; k < at + nnv_explain_elems(x, i); k++)
+            if (x->wrong[k]) bits += each;
+    }
+    return bits;
+}
+
+bool nnv_explain_fits(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_fit *f) {
+    if (fault->generated && evidence(x) < (fault->part[0] ? EVIDENCE + OF_TWO : EVIDENCE)) return false;
+    if (!nnv_fault_is_edit(fault) && !fault->few && x->out->wrong < FEW) return false;
+    return f->matched == x->out->compared && f->explained == x->out->wrong && 2 * f->sharp >= x->out->wrong;
+}
+
+bool nnv_explain_promises(const struct nnv_explaining *x, const struct nnv_explain_fit *f) {
+    return 10 * f->matched >= 6 * x->out->compared && 2 * f->explained >= x->out->wrong;
+}
+
+bool nnv_explain_same(const struct nnv_explaining *x, const double *a, const double *b) {
+    for (size_t k = 0; k < x->n; k++)
+        if (!isnan(x->right.bound[k]) && !(fabs(a[k] - b[k]) <= 1e-6 * fabs(a[k])) && !(isnan(a[k]) && isnan(b[k])) &&
+            a[k] != b[k])
+            return false;
+    return true;
+}
+
+enum nnv_status nnv_explain_keep(struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_explain_place p,
+                                 const struct nnv_explain_numbers *c, const struct nnv_explain_fit *f,
+                                 struct nnv_err *err) {
+    struct nnv_explanation *out = x->out;
+    int i = out->findings;
+    for (int k = 0; k < out->findings; k++)
+        if (out->finding[k].fault == fault && out->finding[k].distance <= f->distance) return NNV_OK;
+    while (i > 0 && f->distance < 0.9 * out->finding[i - 1].distance - 1e-9) i--;
+    if (i == NNV_FINDINGS) return NNV_OK;
+    struct nnv_finding found = {fault, p.at, p.kind, f->matched, false, f->distance, NULL};
+    found.values = nnv_arena_copy(x->arena, c->v, x->n * sizeof *c->v);
+    if (!found.values) return nnv_no_memory(err);
+    if (out->findings < NNV_FINDINGS) out->findings++;
+    memmove(&out->finding[i + 1], &out->finding[i], (size_t)(out->findings - 1 - i) * sizeof found);
+    out->finding[i] = found;
+    return NNV_OK;
+}
+
+void nnv_explain_remember(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_fit *f) {
+    struct nnv_explain_part *best = x->best;
+    int i = x->nbest;
+    if (fault->part[0] || f->explained == 0 || f->matched <= x->out->compared - x->out->wrong) return;
+    for (int k = 0; k < x->nbest; k++)
+        if (best[k].fault == fault) return;
+    while (i > 0 && f->matched > best[i - 1].matched) i--;
+    if (i == NNV_EXPLAIN_BEST) return;
+    if (x->nbest < NNV_EXPLAIN_BEST) x->nbest++;
+    memmove(&best[i + 1], &best[i], (size_t)(x->nbest - 1 - i) * sizeof *best);
+    best[i] = (struct nnv_explain_part){fault, f->matched};
+}

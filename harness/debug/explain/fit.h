@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file fit.h Whether the values that a fault makes are those of an answer: what explain.c tries faults with. */
+#ifndef NNV_EXPLAIN_FIT_H
+#define NNV_EXPLAIN_FIT_H
+
+#include "harness/debug/explain/explain.h"
+#include "reference/eval/eval.h"
+
+enum { NNV_ROWS_FLOAT = 8, NNV_ROWS_QUANTISED = 16, NNV_ROWS_SECOND = 64, NNV_EXPLAIN_BEST = 12 };
+
+/** Where a fault is tried. */
+struct nnv_explain_place {
+    int at;   /**< operation, or -1: all */
+    int kind; /**< of this code, or -1: of any */
+};
+
+/** Numbers of all outputs, one behind the other, as stored: between low and high is as good as v. */
+struct nnv_explain_numbers {
+    double *v, *bound; /**< bound NaN: not compared */
+    double *low, *high;
+};
+
+/** How well a fault's values fit. */
+struct nnv_explain_fit {
+    size_t matched, explained,
+        sharp; /**< of the compared; of the wrong ones, and those where what is right would not */
+    double distance;
+};
+
+/** A fault that explains a part of the answer. */
+struct nnv_explain_part {
+    const struct nnv_fault *fault;
+    size_t matched;
+};
+
+/** What explaining one answer knows. */
+struct nnv_explaining {
+    const struct nnv_spec *spec;
+    struct nnv_arena *arena, *work; /**< work: reset after each fault */
+    enum nnv_precision precision;
+    const struct nnv_value *actual_values;
+    struct nnv_call **calls;
+    struct nnv_golden *golden;
+    bool quantised;
+    size_t n; /**< elements of all outputs */
+    struct nnv_explain_numbers right;
+    double *actual, *poison;
+    const void **poison_bytes; /**< of each output */
+    bool *wrong;
+    struct nnv_explain_part best[NNV_EXPLAIN_BEST]; /**< those that explain most, the best first */
+    int nbest;
+    struct nnv_explanation *out;
+};
+
+const struct nnv_operand *nnv_explain_output(const struct nnv_explaining *x, uint32_t i);
+size_t nnv_explain_elems(const struct nnv_explaining *x, uint32_t i);
+bool nnv_explain_new_numbers(struct nnv_arena *arena, size_t n, struct nnv_explain_numbers *to);
+/** Golden results of a spec, with rows for a budget or with none. */
+NNV_USE_RESULT enum nnv_status nnv_explain_evaluate(const struct nnv_explaining *x, const struct nnv_spec *spec,
+                                                    int rows, struct nnv_arena *arena, struct nnv_golden **golden,
+                                                    struct nnv_err *err);
+/**
+ * Values and bounds of an evaluation. golden: with rows by the budget, else by the bounds of the right answer, times
+ * four. False if the outputs have other numbers of elements, or memory ran out.
+ */
+bool nnv_explain_take(const struct nnv_explaining *x, const struct nnv_golden *golden, struct nnv_arena *arena,
+                      struct nnv_explain_numbers *to);
+/** What the fault may make of right values: their hull when they are moved to either side by their bounds. */
+bool nnv_explain_spoil(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
+                       struct nnv_arena *arena, struct nnv_explain_numbers *to);
+struct nnv_explain_fit nnv_explain_compare(const struct nnv_explaining *x, const struct nnv_explain_numbers *c);
+/** All values fit, and what is right would not; and there are enough for it not to be chance. */
+bool nnv_explain_fits(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_fit *f);
+/** It comes near enough for an evaluation with a budget. */
+bool nnv_explain_promises(const struct nnv_explaining *x, const struct nnv_explain_fit *f);
+bool nnv_explain_same(const struct nnv_explaining *x, const double *a, const double *b);
+/** Keeps a fault that explains the answer: those that come nearer to it first, else in the order of the catalogue. */
+NNV_USE_RESULT enum nnv_status nnv_explain_keep(struct nnv_explaining *x, const struct nnv_fault *fault,
+                                                struct nnv_explain_place p, const struct nnv_explain_numbers *c,
+                                                const struct nnv_explain_fit *f, struct nnv_err *err);
+/** Remembers what a fault explains that does not explain it all. */
+void nnv_explain_remember(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_fit *f);
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reference/faults/generate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LIST_MOST = 16, RANK_MOST = 5 };
+
+/* ---------------------------------------------------------- numbers and elements */
+
+#define NUMBERS(name) static bool v_##name(const struct nnv_fault *f, double *v, size_t n)
+
+static bool all_by(const struct nnv_fault *f, double *v, size_t n, double (*by)(const struct nnv_fault *f, double v)) {
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        const double to = by(f, v[i]);
+        any = any || to < v[i] || to > v[i];
+        v[i] = to;
+    }
+    return any;
+}
+
+static double to_set(const struct nnv_fault *f, double v) { return (void)v, f->value; }
+static double to_sum(const struct nnv_fault *f, double v) { return v + f->value; }
+static double to_product(const struct nnv_fault *f, double v) { return v * f->value; }
+static double to_absolute(const struct nnv_fault *f, double v) { return (void)f, fabs(v); }
+static double to_not_negative(const struct nnv_fault *f, double v) { return (void)f, v < 0 ? 0 : v; }
+static double to_integer(const struct nnv_fault *f, double v) { return (void)f, nearbyint(v); }
+static double to_low(const struct nnv_fault *f, double v) { return v > f->value ? f->value : v; }
+static double to_high(const struct nnv_fault *f, double v) { return v < f->value ? f->value : v; }
+static double to_wrapped(const struct nnv_fault *f, double v) {
+    return v - f->value * floor((v + f->value / 2) / f->value);
+}
+/** To a significand of so many bits; other: cut. */
+static double to_bits(const struct nnv_fault *f, double v) {
+    int exponent;
+    if (!isfinite(v) || v == 0) return v;
+    const double m = ldexp(frexp(v, &exponent), (int)f->value);
+    return ldexp(f->other != 0 ? trunc(m) : nearbyint(m), exponent - (int)f->value);
+}
+
+NUMBERS(set) { return all_by(f, v, n, to_set); }
+NUMBERS(sum) { return all_by(f, v, n, to_sum); }
+NUMBERS(product) { return all_by(f, v, n, to_product); }
+NUMBERS(absolute) { return all_by(f, v, n, to_absolute); }
+NUMBERS(not_negative) { return all_by(f, v, n, to_not_negative); }
+NUMBERS(integer) { return all_by(f, v, n, to_integer); }
+NUMBERS(low) { return all_by(f, v, n, to_low); }
+NUMBERS(high) { return all_by(f, v, n, to_high); }
+NUMBERS(wrapped) { return all_by(f, v, n, to_wrapped); }
+NUMBERS(bits) { return all_by(f, v, n, to_bits); }
+
+#define ELEMENT(name) static double y_##name(const struct nnv_fault_output *y, const struct nnv_fault *f, size_t i)
+static double stored(const struct nnv_fault_output *y, double v) {
+    const struct nnv_type *t = nnv_type(y->type);
+    return t->kind == NNV_KIND_FLOAT ? v : fmin(fmax(v, t->min), t->max);
+}
+ELEMENT(low) { return to_low(f, y->v[i]); }
+ELEMENT(high) { return to_high(f, y->v[i]); }
+ELEMENT(bits) { return to_bits(f, y->v[i]); }
+/** The unrounded result, rounded down, up, to the nearest, towards zero by value 0 to 3. */
+ELEMENT(rounded) {
+    static double (*const by[])(double) = {floor, ceil, round, trunc};
+    return y->exact ? stored(y, by[(int)f->value](y->exact[i])) : y->v[i];
+}
+ELEMENT(wrapped) { return stored(y, to_wrapped(f, y->v[i])); }
+ELEMENT(product) {
+    const double zero = nnv_is_quant(y->type) ? y->zero_point : 0;
+    const double v = (y->v[i] - zero) * f->value + zero;
+    return stored(y, nnv_type(y->type)->kind == NNV_KIND_FLOAT ? v : nnv_round_half_away(v));
+}
+ELEMENT(multiples) { return stored(y, f->value * floor(y->v[i] / f->value)); }
+
+/** The memory is written with the axes in another order: f->other holds it, a digit an axis. */
+ELEMENT(axes) {
+    uint32_t order[NNV_MAX_RANK], at[NNV_MAX_RANK], digits = (uint32_t)f->other;
+    size_t rest = i, to = 0;
+    if (y->rank != (uint32_t)f->value) return y->v[i];
+    for (uint32_t d = y->rank; d-- > 0; digits /= 10) order[d] = digits % 10;
+    for (uint32_t d = y->rank; d-- > 0;) {
+        at[order[d]] = (uint32_t)(rest % y->dims[order[d]]);
+        rest /= y->dims[order[d]];
+    }
+    for (uint32_t d = 0; d < y->rank; d++) to = to * y->dims[d] + at[d];
+    return y->v[to];
+}
+
+/* --------------------------------------------------------- changes of a whole use */
+
+/** Input slot 0 is handed on: RESHAPE to its own shape. */
+static bool handed_on(struct nnv_edit *e, const struct nnv_fault *f) {
+    const int pos = nnv_edit_find(e, f->slots[0]);
+    struct nnv_operation *op = nnv_edit_op(e);
+    if (pos < 0 || op->nout != 1) return false;
+    const struct nnv_shape *x = &e->call->in[pos].shape, *y = &e->call->out[0].shape;
+    if (!nnv_shape_known(x) || !nnv_shape_known(y) || x->rank != y->rank || x->rank == 0 ||
+        memcmp(x->dims, y->dims, x->rank * sizeof *x->dims) != 0)
+        return false;
+    int32_t *extents = NNV_NEW(e->arena, int32_t, x->rank);
+    uint32_t *dims = NNV_NEW(e->arena, uint32_t, 1), *in = NNV_NEW(e->arena, uint32_t, 2);
+    if (!extents || !dims || !in) return false;
+    for (uint32_t i = 0; i < x->rank; i++) extents[i] = (int32_t)x->dims[i];
+    dims[0] = x->rank;
+    in[0] = op->in[pos];
+    in[1] = nnv_edit_add(e, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_INT32,
+                                                 .rank = 1,
+                                                 .dims = dims,
+                                                 .lifetime = NNV_CONSTANT_COPY,
+                                                 .data = extents,
+                                                 .bytes = x->rank * sizeof *extents});
+    op = nnv_edit_op(e);
+    op->type = ANEURALNETWORKS_RESHAPE;
+    op->in = in;
+    op->nin = 2;
+    return true;
+}
+
+/** Slot 0 is broadcast by counting its numbers round and round. */
+static bool counted_round(struct nnv_edit *e, const struct nnv_fault *f) {
+    const int pos = nnv_edit_find(e, f->slots[0]);
+    const struct nnv_shape *y = &e->call->out[0].shape;
+    size_t n;
+    const double *v = pos < 0 || !nnv_shape_known(y) ? NULL : nnv_edit_numbers(e, pos, &n);
+    if (!v || n < 2 || y->rank == 0) return false;
+    struct nnv_operand o = *nnv_edit_operand(e, pos);
+    const size_t elems = nnv_shape_elems(y), size = nnv_type(o.type)->size;
+    if (elems <= n || o.channel.count) return false;
+    double *to = NNV_NEW(e->arena, double, elems);
+    o.data = nnv_arena_alloc(e->arena, elems, size);
+    o.dims = nnv_arena_copy(e->arena, y->dims, y->rank * sizeof *y->dims);
+    if (!to || !o.data || !o.dims) return false;
+    for (size_t i = 0; i < elems; i++) to[i] = v[i % n];
+    nnv_store(o.type, to, elems, (void *)(uintptr_t)o.data);
+    o.rank = y->rank;
+    o.bytes = elems * size;
+    o.lifetime = NNV_CONSTANT_COPY;
+    const uint32_t index = nnv_edit_add(e, o);
+    nnv_edit_op(e)->in[pos] = index;
+    return !e->failed;
+}
+
+/** The operation is applied to its own result. */
+static bool twice(struct nnv_edit *e, const struct nnv_fault *f) {
+    const struct nnv_operation op = *nnv_edit_op(e);
+    const struct nnv_arg *x = &e->call->in[0], *y = &e->call->out[0];
+    (void)f;
+    if (op.nin == 0 || op.nout != 1 || x->operand->type != y->operand->type || !nnv_shape_known(&x->shape) ||
+        !nnv_shape_known(&y->shape) || x->shape.rank != y->shape.rank ||
+        memcmp(x->shape.dims, y->shape.dims, x->shape.rank * sizeof *x->shape.dims) != 0)
+        return false;
+    nnv_edit_insert(e, op.type, op.in + 1, op.nin - 1, &x->shape);
+    return !e->failed;
+}
+
+/** The operand of slot 0, if its encoding may be changed. */
+static struct nnv_operand *encoded(struct nnv_edit *e, const struct nnv_fault *f) {
+    const int pos = nnv_edit_find(e, f->slots[0]);
+    if (pos < 0 || !nnv_edit_known(e, pos) || !nnv_is_quant(nnv_edit_operand(e, pos)->type)) return NULL;
+    return nnv_edit_own(e, pos);
+}
+
+static bool scale_times(struct nnv_edit *e, const struct nnv_fault *f) {
+    struct nnv_operand *o = encoded(e, f);
+    if (!o || o->channel.count) return false;
+    o->scale *= (float)f->value;
+    return true;
+}
+
+/** To the nearest power of two. */
+static bool scale_power(struct nnv_edit *e, const struct nnv_fault *f) {
+    struct nnv_operand *o = encoded(e, f);
+    if (!o || o->channel.count || !(o->scale > 0)) return false;
+    const float to = exp2f(roundf(log2f(o->scale)));
+    const bool any = to < o->scale || to > o->scale;
+    o->scale = to;
+    return any;
+}
+
+static bool scales_placed(struct nnv_edit *e, const struct nnv_fault *f) {
+    struct nnv_operand *o = encoded(e, f);
+    const uint32_t n = o ? o->channel.count : 0;
+    float *scales = n < 2 ? NULL : NNV_NEW(e->arena, float, n);
+    bool any = false;
+    for (uint32_t i = 0; scales && i < n; i++) {
+        const int64_t at = f->place(f, i, n);
+        if (at < 0 || at >= n) return false;
+        scales[i] = o->channel.scales[at];
+        any = any || scales[i] < o->channel.scales[i] || scales[i] > o->channel.scales[i];
+    }
+    if (any) o->channel.scales = scales;
+    return any;
+}
+
+/* ------------------------------------------------------------------- generating */
+
+/** A fault of this operation in one or two of its slots. */
+static struct nnv_fault of(const struct nnv_call *c, const char *slot, const char *other) {
+    return (struct nnv_fault){.ops = {c->op->code}, .nops = 1, .slots = {slot, other}};
+}
+
+static const struct nnv_arg *given(const struct nnv_call *c, const struct nnv_slot *s) {
+    const struct nnv_arg *a = nnv_in(c, s->id);
+    return a && a->present ? a : NULL;
+}
+
+static void numbers(struct nnv_fault_list *l, struct nnv_fault f,
+                    bool (*by)(const struct nnv_fault *f, double *v, size_t n), double value, const char *words,
+                    const char *slot) {
+    f.numbers = by;
+    f.value = value;
+    nnv_generate(l, f, words, slot, value);
+}
+
+static void set_number(struct nnv_fault_list *l, const struct nnv_call *c, const struct nnv_slot *s, double value) {
+    if (nnv_known(c, s->id) && fabs(nnv_num(c, s->id) - value) > 0)
+        numbers(l, of(c, s->name, NULL), nnv_numbers_set, value, "%s taken for %g", s->name);
+}
+
+static void scalar(struct nnv_fault_list *l, const struct nnv_call *c, const struct nnv_slot *s) {
+    const struct nnv_arg *a = given(c, s);
+    const struct nnv_fault f = of(c, s->name, NULL);
+    const bool real = a && nnv_is_float(a->operand->type);
+    if (!a) return;
+    if (a->operand->type == ANEURALNETWORKS_BOOL) {
+        set_number(l, c, s, 0);
+        set_number(l, c, s, 1);
+        return;
+    }
+    for (int v = -1; v <= 3; v++) set_number(l, c, s, v);
+    if (s->rule == NNV_FUSE || s->rule == NNV_PADDING_CODE) return;
+    numbers(l, f, v_sum, 1, "%s plus %g", s->name);
+    numbers(l, f, v_sum, -1, "%s plus %g", s->name);
+    if (s->rule == NNV_AXIS) return;
+    numbers(l, f, v_product, 2, "%s times %g", s->name);
+    numbers(l, f, v_product, 0.5, "%s times %g", s->name);
+    if (!real) return;
+    numbers(l, f, v_product, -1, "%s times %g", s->name);
+    numbers(l, f, v_integer, 0, "%s rounded to an integer", s->name);
+    numbers(l, f, v_bits, 8, "%1$s in %2$g bits", s->name);
+    numbers(l, f, v_bits, 11, "%1$s in %2$g bits", s->name);
+}
+
+/** Each scalar is taken for another of its type: neighbours, partners of the other axis. */
+static void scalars_mixed(struct nnv_fault_list *l, const struct nnv_call *c) {
+    const struct nnv_form *form = c->form;
+    for (uint8_t i = 0; i < form->nin; i++)
+        for (uint8_t k = 0; k < form->nin; k++) {
+            const struct nnv_slot *s = &form->in[i], *t = &form->in[k];
+            const struct nnv_arg *a = given(c, s), *b = given(c, t);
+            if (i == k || !a || !b || !(s->flags & NNV_SCALAR) || !(t->flags & NNV_SCALAR)) continue;
+            if (a->operand->type != b->operand->type || s->rule != t->rule) continue;
+            if (!nnv_known(c, s->id) || !nnv_known(c, t->id) || !(fabs(nnv_num(c, s->id) - nnv_num(c, t->id)) > 0))
+                continue;
+            struct nnv_fault f = of(c, s->name, t->name);
+            f.numbers = nnv_numbers_set;
+            f.value = nnv_num(c, t->id);
+            f.slots[1] = NULL;
+            nnv_generate(l, f, "%s taken for %s", s->name, t->name);
+            f.numbers = NULL;
+            f.change = nnv_change_swap;
+            f.slots[1] = t->name;
+            if (i < k) nnv_generate(l, f, "%s and %s swapped", s->name, t->name);
+        }
+}
+
+static void list(struct nnv_fault_list *l, const struct nnv_call *c, const struct nnv_slot *s) {
+    static const double values[] = {0, 1, -1};
+    struct nnv_fault f = of(c, s->name, NULL);
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+        numbers(l, f, v_set, values[k], "all of %s taken for %g", s->name);
+    numbers(l, f, v_sum, 1, "%s plus %g", s->name);
+    numbers(l, f, v_sum, -1, "%s plus %g", s->name);
+    numbers(l, f, v_absolute, 0, "%s without signs", s->name);
+    numbers(l, f, v_not_negative, 0, "negative ones of %s taken for 0", s->name);
+    numbers(l, f, nnv_numbers_identity, 0, "%s taken for 0, 1, 2", s->name);
+    numbers(l, f, nnv_numbers_inverse, 0, "%s inverted", s->name);
+}
+
+static void tensor(struct nnv_fault_list *l, const struct nnv_call *c, const struct nnv_slot *s,
+                   const struct nnv_arg *a) {
+    const struct nnv_type *t = nnv_type(a->operand->type);
+    struct nnv_fault f = of(c, s->name, NULL);
+    char whose[96];
+    f.change = nnv_change_placed;
+    for (uint32_t d = 0; d < a->shape.rank && a->shape.rank <= RANK_MOST; d++) {
+        f.axis = (int)d;
+        (void)snprintf(whose, sizeof whose, "%s, axis %u", s->name, d);
+        if (a->shape.dims[d] > 1) nnv_generate_places(l, f, a->shape.dims[d], whose);
+    }
+    f = of(c, s->name, NULL);
+    if (t->kind == NNV_KIND_FLOAT) {
+        numbers(l, f, v_bits, 8, "%1$s in %2$g bits", s->name);
+        numbers(l, f, v_bits, 11, "%1$s in %2$g bits", s->name);
+        numbers(l, f, v_product, -1, "%s times %g", s->name);
+        numbers(l, f, v_product, 2, "%s times %g", s->name);
+        numbers(l, f, v_product, 0.5, "%s times %g", s->name);
+        numbers(l, f, v_absolute, 0, "%s without signs", s->name);
+        numbers(l, f, v_not_negative, 0, "negative ones of %s taken for 0", s->name);
+    }
+    if (t->kind == NNV_KIND_INT) {
+        numbers(l, f, v_low, INT16_MAX, "%s not above %g", s->name);
+        numbers(l, f, v_high, INT16_MIN, "%s not below %g", s->name);
+        numbers(l, f, v_wrapped, 65536, "%s wraps modulo %g", s->name);
+        numbers(l, f, v_bits, 24, "%1$s in %2$g bits", s->name);
+        numbers(l, f, v_bits, 11, "%1$s in %2$g bits", s->name);
+    }
+    f.change = nnv_change_zero;
+    nnv_generate(l, f, "%s left out", s->name);
+    f.change = counted_round;
+    nnv_generate(l, f, "%s broadcast by counting its numbers round and round", s->name);
+    f.change = NULL;
+    if (t->kind != NNV_KIND_QUANT) return;
+    numbers(l, f, v_high, t->min + 1, "codes of %s not below %g", s->name);
+    numbers(l, f, v_low, 127, "codes of %s not above %g", s->name);
+    f.change = scale_times;
+    for (f.value = 0.5; f.value <= 2; f.value *= 4) nnv_generate(l, f, "scale of %s times %g", s->name, f.value);
+    f.change = scale_power;
+    nnv_generate(l, f, "scale of %s rounded to a power of two", s->name);
+    f.change = scales_placed;
+    if (a->operand->channel.count > 1) {
+        (void)snprintf(whose, sizeof whose, "scales of %s", s->name);
+        nnv_generate_places(l, f, a->operand->channel.count, whose);
+        return;
+    }
+    f.change = nnv_change_no_zero_point;
+    f.value = 0;
+    nnv_generate(l, f, "zero point of %s taken for 0", s->name);
+    f.value = 128;
+    nnv_generate(l, f, "zero point of %s taken for 128", s->name);
+    f.change = nnv_change_zero_point;
+    for (f.value = -1; f.value <= 1; f.value += 2) nnv_generate(l, f, "zero point of %s plus %g", s->name, f.value);
+    for (uint8_t k = 0; k < c->form->nin; k++) {
+        const struct nnv_arg *b = given(c, &c->form->in[k]);
+        if (&c->form->in[k] == s || !b || !nnv_is_quant(b->operand->type)) continue;
+        f.slots[1] = c->form->in[k].name;
+        f.change = nnv_change_like;
+        nnv_generate(l, f, "%s encoded like %s", s->name, f.slots[1]);
+    }
+}
+
+/** Two tensors of one type and shape change places. */
+static void tensors_mixed(struct nnv_fault_list *l, const struct nnv_call *c) {
+    for (uint8_t i = 0; i < c->form->nin; i++)
+        for (uint8_t k = (uint8_t)(i + 1); k < c->form->nin; k++) {
+            const struct nnv_slot *s = &c->form->in[i], *t = &c->form->in[k];
+            const struct nnv_arg *a = given(c, s), *b = given(c, t);
+            if (!a || !b || (s->flags & NNV_SCALAR) || (t->flags & NNV_SCALAR)) continue;
+            if (a->operand->type != b->operand->type) continue;
+            struct nnv_fault f = of(c, s->name, t->name);
+            f.change = nnv_change_swap;
+            nnv_generate(l, f, "%s and %s swapped", s->name, t->name);
+        }
+}
+
+void nnv_generate_attributes(struct nnv_fault_list *l, const struct nnv_call *c) {
+    scalars_mixed(l, c);
+    for (uint8_t i = 0; i < c->form->nin; i++)
+        if (c->form->in[i].flags & NNV_SCALAR) scalar(l, c, &c->form->in[i]);
+    for (uint8_t i = 0; i < c->form->nin; i++) {
+        const struct nnv_slot *s = &c->form->in[i];
+        const struct nnv_arg *a = given(c, s);
+        if (a && a->operand->type == ANEURALNETWORKS_TENSOR_INT32 && nnv_shape_known(&a->shape) &&
+            nnv_shape_elems(&a->shape) <= LIST_MOST)
+            list(l, c, s);
+    }
+}
+
+void nnv_generate_tensors(struct nnv_fault_list *l, const struct nnv_call *c) {
+    tensors_mixed(l, c);
+    for (uint8_t i = 0; i < c->form->nin; i++) {
+        const struct nnv_slot *s = &c->form->in[i];
+        const struct nnv_arg *a = given(c, s);
+        if (a && nnv_type(a->operand->type)->tensor && nnv_shape_known(&a->shape)) tensor(l, c, s, a);
+    }
+    struct nnv_fault f = of(c, NULL, NULL);
+    for (uint8_t i = 0; i < c->form->nin; i++) {
+        const struct nnv_slot *s = &c->form->in[i];
+        if ((s->flags & NNV_SCALAR) || !given(c, s)) continue;
+        f.slots[0] = s->name;
+        f.change = handed_on;
+        nnv_generate(l, f, "the operation left out: %s handed on", s->name);
+    }
+    f.slots[0] = NULL;
+    f.change = twice;
+    nnv_generate(l, f, "the operation done twice");
+}
+
+/* --------------------------------------------------------------------- outputs */
+
+static void values(struct nnv_fault_list *l,
+                   double (*by)(const struct nnv_fault_output *y, const struct nnv_fault *f, size_t i), double value,
+                   const char *words) {
+    const struct nnv_fault f = {.element = by, .value = value};
+    nnv_generate(l, f, words, value);
+}
+
+/** Adds the orders of axes but for the right one: digits from the left, bit d of used: axis d stands already. */
+static void orders(struct nnv_fault_list *l, uint32_t rank, uint32_t order, uint32_t used, uint32_t n, bool right) {
+    if (n == rank && !right) {
+        const struct nnv_fault f = {.element = y_axes, .value = rank, .other = order};
+        nnv_generate(l, f, "output written with its axes in the order %0*u", (int)rank, order);
+    }
+    for (uint32_t d = 0; d < rank && n < rank; d++)
+        if (!(used >> d & 1)) orders(l, rank, order * 10 + d, used | 1U << d, n + 1, right && d == n);
+}
+
+void nnv_generate_spoils(struct nnv_fault_list *l, int32_t type, uint32_t rank, const uint32_t *dims) {
+    const enum nnv_kind kind = nnv_type(type)->kind;
+    struct nnv_fault f = {.element = nnv_element_placed};
+    size_t n = 1;
+    char whose[40];
+    for (uint32_t d = 0; d < rank; d++) n *= dims[d];
+    if (rank >= 2 && rank <= 4) orders(l, rank, 0, 0, 0, true);
+    for (uint32_t d = 0; d < rank && rank <= RANK_MOST; d++) {
+        f.axis = (int)d;
+        (void)snprintf(whose, sizeof whose, "output, axis %u", d);
+        if (dims[d] > 1) nnv_generate_places(l, f, dims[d], whose);
+    }
+    f.axis = NNV_FAULT_FLAT;
+    if (rank > 1 && n <= UINT32_MAX) nnv_generate_places(l, f, (uint32_t)n, "all of the output");
+    if (kind == NNV_KIND_BOOL) return;
+    values(l, y_product, 2, "output times %g");
+    values(l, y_product, 0.5, "output times %g");
+    values(l, y_product, 0.25, "output times %g");
+    values(l, y_product, 4, "output times %g");
+    if (kind == NNV_KIND_FLOAT)
+        for (int bits = 2; bits <= 20; bits++) values(l, y_bits, bits, "output in %g bits");
+    for (int bits = 3; bits <= 31; bits++) {
+        if (kind != NNV_KIND_QUANT || bits <= 8) {
+            values(l, y_low, ldexp(1, bits) - 1, "output not above %g");
+            values(l, y_high, -ldexp(1, bits), "output not below %g");
+        }
+        if (kind != NNV_KIND_FLOAT && bits > 3) values(l, y_wrapped, ldexp(1, bits), "output wraps modulo %g");
+    }
+    if (kind == NNV_KIND_INT) {
+        values(l, y_rounded, 0, "rounded down");
+        values(l, y_rounded, 1, "rounded up");
+        values(l, y_rounded, 2, "rounded to the nearest");
+        values(l, y_rounded, 3, "rounded towards zero");
+    }
+    if (kind == NNV_KIND_QUANT)
+        for (int m = 2; m <= 16; m *= 2) values(l, y_multiples, m, "codes of the output are multiples of %g");
+}
