@@ -25,12 +25,6 @@ bool nnv_numbers_toggle(const struct nnv_fault *f, double *v, size_t n) {
 bool nnv_numbers_zero_one(const struct nnv_fault *f, double *v, size_t n) {
     return n > 1 && put(&v[f->value < 0 ? n - 1 : (size_t)f->value % n], 0);
 }
-bool nnv_numbers_first(const struct nnv_fault *f, double *v, size_t n) {
-    bool any = false;
-    (void)f;
-    for (size_t i = 1; i < n; i++) any |= put(&v[i], v[0]);
-    return any;
-}
 bool nnv_numbers_times(const struct nnv_fault *f, double *v, size_t n) {
     bool any = false;
     for (size_t i = 0; i < n; i++) any |= put(&v[i], v[i] * f->value);

@@ -83,7 +83,6 @@ bool nnv_numbers_from_to(const struct nnv_fault *f, double *v, size_t n);  /**< 
 bool nnv_numbers_add(const struct nnv_fault *f, double *v, size_t n);      /**< value to a scalar */
 bool nnv_numbers_toggle(const struct nnv_fault *f, double *v, size_t n);   /**< a flag */
 bool nnv_numbers_zero_one(const struct nnv_fault *f, double *v, size_t n); /**< element value (-1: the last) to 0 */
-bool nnv_numbers_first(const struct nnv_fault *f, double *v, size_t n);    /**< all to the first */
 bool nnv_numbers_times(const struct nnv_fault *f, double *v, size_t n);    /**< times value */
 bool nnv_numbers_identity(const struct nnv_fault *f, double *v, size_t n); /**< to 0, 1, 2 ... */
 bool nnv_numbers_pairs(const struct nnv_fault *f, double *v, size_t n);    /**< 0 and 1, 2 and 3 ... swapped */
@@ -95,7 +94,6 @@ bool nnv_change_zero_point(struct nnv_edit *e, const struct nnv_fault *f); /**< 
 bool nnv_change_no_zero_point(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_output_zero_point(struct nnv_edit *e, const struct nnv_fault *f); /**< plus value */
 bool nnv_change_first_scale(struct nnv_edit *e, const struct nnv_fault *f);
-bool nnv_change_next_scale(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_fault *f); /**< all inputs encoded like the output */
 bool nnv_change_like(struct nnv_edit *e, const struct nnv_fault *f);        /**< slot 0 encoded like slot 1 */
 bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_fault *f);   /**< quantised RELU taken away */

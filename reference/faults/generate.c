@@ -48,6 +48,11 @@ NUMBERS(not_negative) { return all_by(f, v, n, to_not_negative); }
 NUMBERS(integer) { return all_by(f, v, n, to_integer); }
 NUMBERS(low) { return all_by(f, v, n, to_low); }
 NUMBERS(high) { return all_by(f, v, n, to_high); }
+NUMBERS(saturated) {
+    const bool low = all_by(f, v, n, to_low);
+    const struct nnv_fault other = {.value = -f->value - 1};
+    return all_by(&other, v, n, to_high) || low;
+}
 NUMBERS(wrapped) { return all_by(f, v, n, to_wrapped); }
 NUMBERS(bits) { return all_by(f, v, n, to_bits); }
 
@@ -299,9 +304,9 @@ static void tensor(struct nnv_fault_list *l, const struct nnv_call *c, const str
         numbers(l, f, v_not_negative, 0, "negative ones of %s taken for 0", s->name);
     }
     if (t->kind == NNV_KIND_INT) {
-        numbers(l, f, v_low, INT16_MAX, "%s not above %g", s->name);
-        numbers(l, f, v_high, INT16_MIN, "%s not below %g", s->name);
+        numbers(l, f, v_saturated, INT16_MAX, "%s saturates at %g", s->name);
         numbers(l, f, v_wrapped, 65536, "%s wraps modulo %g", s->name);
+        numbers(l, f, v_product, -1, "%s times %g", s->name);
         numbers(l, f, v_bits, 24, "%1$s in %2$g bits", s->name);
         numbers(l, f, v_bits, 11, "%1$s in %2$g bits", s->name);
     }

@@ -49,8 +49,8 @@ bool nnv_change_output_zero_point(struct nnv_edit *e, const struct nnv_fault *f)
     return true;
 }
 
-/** Gives channel i the scale of channel from(i, n). */
-static bool move_scales(struct nnv_edit *e, const struct nnv_fault *f, bool next) {
+/** Gives all channels the scale of the first. */
+bool nnv_change_first_scale(struct nnv_edit *e, const struct nnv_fault *f) {
     int pos = nnv_edit_find(e, f->slots[0]);
     if (pos < 0 || !nnv_edit_known(e, pos)) return false;
     struct nnv_operand *o = nnv_edit_own(e, pos);
@@ -58,15 +58,12 @@ static bool move_scales(struct nnv_edit *e, const struct nnv_fault *f, bool next
     float *scales = n < 2 ? NULL : NNV_NEW(e->arena, float, n);
     bool any = false;
     for (uint32_t i = 0; scales && i < n; i++) {
-        scales[i] = o->channel.scales[next ? (i + 1) % n : 0];
+        scales[i] = o->channel.scales[0];
         any |= scales[i] < o->channel.scales[i] || scales[i] > o->channel.scales[i];
     }
     if (scales) o->channel.scales = scales;
     return any;
 }
-
-bool nnv_change_first_scale(struct nnv_edit *e, const struct nnv_fault *f) { return move_scales(e, f, false); }
-bool nnv_change_next_scale(struct nnv_edit *e, const struct nnv_fault *f) { return move_scales(e, f, true); }
 
 static bool encode(struct nnv_operand *o, const struct nnv_operand *like) {
     if (o->type != like->type) return false;

@@ -223,7 +223,7 @@ enum nnv_status nnv_explain_keep(struct nnv_explaining *x, const struct nnv_faul
 void nnv_explain_remember(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_fit *f) {
     struct nnv_explain_part *best = x->best;
     int i = x->nbest;
-    if (fault->part[0] || f->explained == 0 || f->matched <= x->out->compared - x->out->wrong) return;
+    if (fault->part[0] || fault->poison || f->explained == 0 || f->matched <= x->out->compared - x->out->wrong) return;
     for (int k = 0; k < x->nbest; k++)
         if (best[k].fault == fault) return;
     while (i > 0 && f->matched > best[i - 1].matched) i--;

@@ -184,10 +184,19 @@ static void not_written(void **state) {
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
 }
 
+/** a - b, eight numbers: [10, 20 ... 80] - [1, 2, 4, 8, 16, 32, 64, 128] */
+#define LONG_DIFFERENCE                                                                                                \
+    SPEC(F32("8", IN, "10,20,30,40,50,60,70,80") "," F32("8", IN, "1,2,4,8,16,32,64,128") "," INT("0") "," F32(        \
+             "8", OUT, "9,18,26,32,34,28,6,-48"),                                                                      \
+         OP("SUB", "0,1,2", "3"), "0,1", "3")
+
 /** As numbers the buffer's poison is NaN, or true: what a driver wrote may be, too. */
 static void written_after_all(void **state) {
     (void)state;
-    explain(DIFFERENCE, V((double)NAN, (double)NAN, (double)NAN, (double)NAN));
+    const double nan = (double)NAN;
+    explain(DIFFERENCE, V(nan, nan, nan, nan));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+    explain(LONG_DIFFERENCE, V(nan, nan, nan, nan, nan, nan, nan, nan));
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
     explain(SPEC("{\"type\":\"TENSOR_BOOL8\",\"dims\":[4],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[1,0,1,1]},"
                  "{\"type\":\"TENSOR_BOOL8\",\"dims\":[4],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[0,1,0,0]}",
@@ -195,12 +204,6 @@ static void written_after_all(void **state) {
             V(1, 1, 1, 1));
     if (found.kind == NNV_EXPLAINED_FAULT) assert_string_not_equal(found.finding[0].fault->name, "output-unwritten");
 }
-
-/** a - b, eight numbers: [10, 20 ... 80] - [1, 2, 4, 8, 16, 32, 64, 128] */
-#define LONG_DIFFERENCE                                                                                                \
-    SPEC(F32("8", IN, "10,20,30,40,50,60,70,80") "," F32("8", IN, "1,2,4,8,16,32,64,128") "," INT("0") "," F32(        \
-             "8", OUT, "9,18,26,32,34,28,6,-48"),                                                                      \
-         OP("SUB", "0,1,2", "3"), "0,1", "3")
 
 static void assert_words(const char *words) {
     if (found.kind != NNV_EXPLAINED_FAULT) fail_msg("kind %d instead of '%s'", (int)found.kind, words);
