@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_list.c nnvts list: the cases that a run would judge. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/map.h"
 #include "harness/cli/cli.h"
-#include "harness/runner/clauses.h"
+#include "randgraph/fusion/fusion.h"
 #include "randgraph/graph/coverage.h"
-#include "randgraph/single/tally.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts list [options]",
     .summary = "Lists the cases that a run with the same options would judge, without running anything.",
     .examples =
         "nnvts list | wc -l                      how many\n"
-        "nnvts list -s ops --coverage            each operation's pairs of attributes, and how many have a case\n"
         "nnvts list -s randgraph --coverage      what random graphs have of operations and pairs\n"
-        "nnvts list --clauses                    which rules of NNAPI they check, and which none does\n"
+        "nnvts list -s fusion --coverage -v     the table of chains that backends fuse, and how much of it is there\n"
         "nnvts list -k 'ops/SOFTMAX/*'           those of one operation\n"
         "nnvts list -k 'tag:exact & type:float16' -v  with their tags\n",
 };
@@ -36,48 +34,60 @@ static void print_json(const struct nnv_case *c, struct nnv_text *line) {
     if (!line->failed) puts(line->data);
 }
 
-/* What the listed cases cover. */
-struct coverage {
-    struct nnv_graph_coverage graphs;
-    struct nnv_tally attributes;
-};
-
-/* Cases of single operations count by their attributes, whole graphs by their operations. */
-static enum nnv_status count_case(struct coverage *c, const struct nnv_case *k, const struct nnv_spec *spec,
-                                  struct nnv_err *err) {
-    const struct nnv_op *op = nnv_op_by_name(k->op);
-    const char *sig = strncmp(k->name, "ops/", 4) == 0 ? strchr(k->name + 4, '/') : NULL;
-    char name[96];
-    if (!sig || !op) return nnv_graph_cover(&c->graphs, spec) ? NNV_OK : nnv_no_memory(err);
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(sig + 1, "/"), sig + 1);
-    return nnv_tally_add(&c->attributes, op, name, spec->source, err);
+/** Kinds of consumers that a chain is built with, of as many as there are for the type; -1: there are none. */
+static int consumers_built(const struct nnv_map *built, const struct nnv_fusion_chain *chain, int32_t type) {
+    char name[160];
+    int n = 0;
+    if (!nnv_fusion_takes(chain, type)) return -1;
+    for (int c = 0; c < NNV_CONSUMERS_COUNT; c++) {
+        snprintf(name, sizeof name, "fusion/%s/%s/%s", chain->name, nnv_type(type)->tag,
+                 nnv_consumers_name((enum nnv_consumers)c));
+        n += nnv_map_find(built, name) != NNV_MAP_NONE;
+    }
+    return n;
 }
 
-static void print_attributes(const struct nnv_tally *t, bool json) {
-    size_t n, complete = 0, covered = 0;
-    const struct nnv_op *const *ops = nnv_ops(&n);
-    for (size_t i = 0; i < n; i++) {
-        const struct nnv_tally_line l = nnv_tally_of(t, ops[i]);
-        if (l.rows == 0) continue;
-        if (covered == 0 && !json)
-            printf("%-30s %10s %7s %7s %7s\n", "operation", "attributes", "types", "rows", "pairs");
-        covered++;
-        complete += l.covered == l.pairs;
-        printf(json ? "{\"op\":\"%s\",\"attributes\":%u,\"types\":%zu,\"rows\":%zu,\"pairs\":%zu,\"covered\":%zu}\n"
-                    : "%-30s %10u %7zu %7zu %7zu, %zu covered\n",
-               ops[i]->name, ops[i]->nfactors, l.signatures, l.rows, l.pairs, l.covered);
+/** The table of chains: for each type the kinds of consumers that the cases have; "-" where the chain has not the type.
+ */
+static void print_chains(const struct nnv_map *built, bool json, bool verbose) {
+    size_t cells = 0, there = 0;
+    if (verbose && !json) printf("%-40s", "chain");
+    for (int t = 0; t < NNV_FUSION_TYPES && verbose && !json; t++) printf(" %s", nnv_type(nnv_fusion_types[t])->tag);
+    if (verbose && !json) putchar('\n');
+    for (size_t i = 0; i < nnv_fusion_chains(); i++) {
+        struct nnv_fusion_chain chain;
+        nnv_fusion_chain_of(i, &chain);
+        if (verbose && !json) printf("%-40s", chain.name);
+        for (int t = 0; t < NNV_FUSION_TYPES; t++) {
+            const char *tag = nnv_type(nnv_fusion_types[t])->tag;
+            const int n = consumers_built(built, &chain, nnv_fusion_types[t]);
+            cells += n < 0 ? 0 : NNV_CONSUMERS_COUNT;
+            there += n < 0 ? 0 : (size_t)n;
+            if (verbose && !json && n < 0) printf(" %*s", (int)strlen(tag), "-");
+            if (verbose && !json && n >= 0) printf(" %*d/%d", (int)strlen(tag) - 2, n, NNV_CONSUMERS_COUNT);
+        }
+        if (verbose && !json) putchar('\n');
     }
-    if (covered > 0 && !json)
-        printf("%zu of %zu operations: each pair of values of two attributes has a case in every type\n", complete,
-               covered);
+    printf(json ? "{\"chains\":%zu,\"chain_cells\":%zu,\"chain_cells_built\":%zu}\n"
+                : "%zu chains that backends fuse: of %zu cells (chain, type, consumers of the middle) %zu are built\n",
+           nnv_fusion_chains(), cells, there);
+}
+
+/** Notes the cell of a case of the suite fusion: its name but for the number. */
+static bool note_chain(struct nnv_map *built, const char *name, struct nnv_arena *arena) {
+    char *cell = nnv_arena_strdup(arena, name);
+    if (cell == NULL) return false;
+    if (strrchr(cell, '/') != NULL) *strrchr(cell, '/') = 0;
+    return nnv_map_add(built, cell) != NNV_MAP_NONE;
 }
 
 /** Builds the specs of all cases and counts what they have. */
-static enum nnv_status print_coverage(const struct nnv_run_config *config, const struct nnv_case_list *list, bool json,
-                                      struct nnv_err *err) {
+static enum nnv_status print_coverage(const struct nnv_cli *cli, const struct nnv_run_config *config,
+                                      const struct nnv_case_list *list, struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
-    struct coverage c = {0};
-    const struct nnv_graph_coverage *g = &c.graphs;
+    struct nnv_graph_coverage c = {0};
+    struct nnv_map built = {.arena = cli->arena};
+    const bool json = cli->json;
     enum nnv_status s = arena == NULL ? nnv_no_memory(err) : NNV_OK;
     for (size_t i = 0; s == NNV_OK && i < list->count; i++) {
         const struct nnv_suite *suite = nnv_suite_by_name(list->item[i].suite);
@@ -85,70 +95,21 @@ static enum nnv_status print_coverage(const struct nnv_run_config *config, const
         if (suite == NULL || suite->build == NULL) continue;
         nnv_arena_reset(arena);
         s = suite->build(config, &list->item[i], arena, &spec, err);
-        if (s == NNV_OK) s = count_case(&c, &list->item[i], spec, err);
+        if (s == NNV_OK && !nnv_graph_cover(&c, spec)) s = nnv_no_memory(err);
+        if (s == NNV_OK && strcmp(suite->name, "fusion") == 0 && !note_chain(&built, list->item[i].name, cli->arena))
+            s = nnv_no_memory(err);
     }
-    if (s == NNV_OK) print_attributes(&c.attributes, json);
-    if (s == NNV_OK && g->graphs > 0)
+    if (s == NNV_OK)
         printf(
             json ? "{\"graphs\":%zu,\"operations\":%zu,\"kinds\":%u,\"uses\":%u,\"pairs\":%u,\"all_pairs\":%zu,"
                    "\"ways\":%u}\n"
                  : "%zu graphs of %zu operations: %u kinds of operations in %u uses (type, rank, layout, attributes); "
                    "%u of %zu pairs (operation, type, operation), in %u ways\n",
-            g->graphs, g->operations, g->ops.count, g->uses.count, g->pairs.count, nnv_graph_all_pairs(),
-            g->ways.count);
-    nnv_graph_coverage_free(&c.graphs);
-    nnv_tally_free(&c.attributes);
+            c.graphs, c.operations, c.ops.count, c.uses.count, c.pairs.count, nnv_graph_all_pairs(), c.ways.count);
+    if (s == NNV_OK && built.count > 0) print_chains(&built, json, cli->verbose);
+    nnv_graph_coverage_free(&c);
     nnv_arena_free(arena);
     return s;
-}
-
-/** Clause i, the number of cases that check it, and of one without a case the reason, or where there are some. */
-static void print_clause(const struct nnv_clause_book *b, uint32_t i, uint32_t cases, bool json,
-                         struct nnv_text *line) {
-    struct nnv_json_out j = {.text = line};
-    const struct nnv_clause *k = &b->all.item[i];
-    const char *word = b->reason[i] ? "reason" : "see", *text = b->reason[i] ? b->reason[i] : b->globs[i];
-    nnv_text_clear(line);
-    if (json) {
-        nnv_json_open(&j, NULL, '{');
-        nnv_json_string(&j, "clause", k->id);
-        nnv_json_string(&j, "subject", k->subject);
-        nnv_json_string(&j, "text", k->text);
-        nnv_json_uint(&j, "cases", cases);
-        if (cases == 0) nnv_json_string(&j, word, text);
-        nnv_json_close(&j, '}');
-    } else {
-        nnv_text_addf(line, "%-40s %6u  %s", k->id, cases, k->text);
-        if (cases == 0) nnv_text_addf(line, " (No case; %s: %s)", word, text ? text : "nothing");
-    }
-    if (!line->failed) puts(line->data);
-}
-
-/** The clauses of NNAPI, and how many of the cases check each; verbose: instead each case with its clauses. */
-static enum nnv_status print_clauses(const struct nnv_cli *c, const struct nnv_case_list *list, struct nnv_text *line,
-                                     struct nnv_err *err) {
-    struct nnv_clause_book book;
-    enum nnv_status s = nnv_clause_book(c->arena, &book, err);
-    if (s != NNV_OK) return s;
-    uint32_t *count = NNV_NEW(c->arena, uint32_t, book.all.count), none = 0;
-    if (count == NULL) return nnv_no_memory(err);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct nnv_case *k = &list->item[i];
-        const uint32_t *numbers, n = nnv_clauses_of_case(&book, k->name, k->op, k->type, &numbers);
-        if (c->verbose) printf("%s", k->name);
-        for (uint32_t m = 0; m < n; m++) {
-            count[numbers[m]]++;
-            if (c->verbose) printf(" %s", book.all.item[numbers[m]].id);
-        }
-        if (c->verbose) puts("");
-    }
-    for (uint32_t i = 0; i < book.all.count && !c->verbose; i++) {
-        print_clause(&book, i, count[i], c->json, line);
-        none += count[i] == 0;
-    }
-    if (!c->json && !c->verbose)
-        printf("%u clauses, %u of them without a case; %zu cases\n", book.all.count, none, list->count);
-    return NNV_OK;
 }
 
 static enum nnv_status list(void *own, struct nnv_err *err) {
@@ -160,9 +121,8 @@ static enum nnv_status list(void *own, struct nnv_err *err) {
     enum nnv_status s = nnv_cli_config(c, c->arena, &config, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &cases, err);
     if (s == NNV_OK) s = nnv_cli_shard(c, false, &cases, &shard, err);
-    if (s == NNV_OK && c->coverage) s = print_coverage(&config, &cases, c->json, err);
-    if (s == NNV_OK && !c->coverage && c->clauses) s = print_clauses(c, &cases, &line, err);
-    for (size_t i = 0; s == NNV_OK && !c->coverage && !c->clauses && i < cases.count; i++) {
+    if (s == NNV_OK && c->coverage) s = print_coverage(c, &config, &cases, err);
+    for (size_t i = 0; s == NNV_OK && !c->coverage && i < cases.count; i++) {
         const struct nnv_case *k = &cases.item[i];
         if (c->json)
             print_json(k, &line);
@@ -189,9 +149,6 @@ static int run(int argc, char **argv) {
         NNV_OPTION_SHARD(c),
         NNV_OPTION_BALANCE(c),
         {0, "coverage", NNV_OPT_FLAG, &c.coverage, NULL, "instead, what the graphs of these cases cover", NULL},
-        {0, "clauses", NNV_OPT_FLAG, &c.clauses, NULL,
-         "instead, the clauses of NNAPI and how many of these cases check each; -v: the cases with their clauses",
-         NULL},
         NNV_OPTION_JSON(c),
         NNV_OPTION_VERBOSE(c),
         NNV_OPTION_END,

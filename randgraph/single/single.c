@@ -365,14 +365,6 @@ static enum nnv_status exact_case(struct nnv_single_draft *b, struct nnv_err *er
     return nnv_fail(err, NNV_INTERNAL, "no exact values were found: the sample hook makes the sums too long");
 }
 
-/* It neither computes nor orders: a NaN stays what it is. NNAPI does not say what clamps and orders make of it. */
-static bool only_moves(const struct nnv_single_draft *b) {
-    const struct nnv_op *op = b->what->op;
-    for (uint8_t i = 0; i < op->forms->nin; i++)
-        if (op->forms->in[i].rule == NNV_FUSE) return false;
-    return !nnv_single_is_elementwise(op) && !nnv_single_has_limits(op, b->what->sig);
-}
-
 static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err) {
     int32_t type = main_type(b->what->op, b->what->sig);
     bool half = type == ANEURALNETWORKS_TENSOR_FLOAT16 || b->what->relaxed;
@@ -385,7 +377,7 @@ static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err
         if (!st && finite_results(b) && !open_results(b)) break;
     }
     const bool plain = b->what->op->rounding == NNV_ROUND_NONE && !b->what->op->check_subgraphs && !b->what->op->sizes;
-    if (!st && plain && b->what->index % 2 == 1) nnv_infinite_values(b->spec, only_moves(b), b->arena);
+    if (!st && plain && b->what->index % 2 == 1) nnv_infinite_values(b->spec, b->arena);
     return st;
 }
 
@@ -444,8 +436,7 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
         }
     if (!st && what->mode == NNV_FILL_LIMITS && nnv_sweep_tame(&b, golden)) st = finish(&b, golden, err);
     if (!st && what->mode == NNV_FILL_SWEEP && nnv_sweep_tame(&b, golden)) st = finish(&b, golden, err);
-    if (!st && what->mode == NNV_FILL_REFUSED)
-        st = nnv_single_refuse(b.spec, what->index + NNV_REFUSED_STEP * what->sig, arena, err);
+    if (!st && what->mode == NNV_FILL_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;
     return NNV_OK;

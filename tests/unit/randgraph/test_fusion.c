@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file test_fusion.c Chains that backends fuse: each cell of the table can be built, and is what its name says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "randgraph/fusion/fusion.h"
+
+static struct nnv_spec *build(const struct nnv_fusion_chain *chain, int32_t type, enum nnv_consumers consumers,
+                              uint64_t index, struct nnv_arena *arena) {
+    const struct nnv_fusion what = {
+        .chain = chain, .type = type, .consumers = consumers, .seed = 3, .index = index, .name = chain->name};
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    if (nnv_fusion_build(&what, arena, &spec, &err) != NNV_OK) fail_msg("%s: %s", chain->name, err.text);
+    return spec;
+}
+
+static struct nnv_fusion_chain chain_named(const char *name) {
+    struct nnv_fusion_chain chain;
+    for (size_t i = 0; i < nnv_fusion_chains(); i++) {
+        nnv_fusion_chain_of(i, &chain);
+        if (strcmp(chain.name, name) == 0) return chain;
+    }
+    fail_msg("no chain %s", name);
+    return chain;
+}
+
+static void chains_are_distinct(void **state) {
+    struct nnv_fusion_chain a, b;
+    (void)state;
+    for (size_t i = 0; i < nnv_fusion_chains(); i++) {
+        nnv_fusion_chain_of(i, &a);
+        assert_null(strchr(a.name, '?'));
+        assert_true(nnv_fusion_takes(&a, ANEURALNETWORKS_TENSOR_FLOAT32) ||
+                    nnv_fusion_takes(&a, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM));
+        for (size_t k = 0; k < i; k++) {
+            nnv_fusion_chain_of(k, &b);
+            assert_string_not_equal(a.name, b.name);
+        }
+    }
+}
+
+static void every_cell_is_built(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    (void)state;
+    assert_non_null(arena);
+    for (size_t i = 0; i < nnv_fusion_chains(); i++) {
+        struct nnv_fusion_chain chain;
+        nnv_fusion_chain_of(i, &chain);
+        for (int t = 0; t < NNV_FUSION_TYPES; t++)
+            for (int c = 0; c < NNV_CONSUMERS_COUNT && nnv_fusion_takes(&chain, nnv_fusion_types[t]); c++) {
+                nnv_arena_reset(arena);
+                build(&chain, nnv_fusion_types[t], (enum nnv_consumers)c, i % 3, arena);
+            }
+    }
+    nnv_arena_free(arena);
+}
+
+/* How often operations of the code read the result of operation 0, or are a second one of the same. */
+static uint32_t readers_of_first(const struct nnv_subgraph *m) {
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < m->noperations; i++)
+        for (uint32_t k = 0; k < m->operations[i].nin; k++) n += m->operations[i].in[k] == m->operations[0].out[0];
+    return n;
+}
+
+static void consumers_are_what_they_say(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_fusion_chain chain = chain_named("conv+add_channel");
+    const int32_t type = ANEURALNETWORKS_TENSOR_FLOAT32;
+    uint32_t shared = 0, alike = 0;
+    (void)state;
+    assert_non_null(arena);
+    for (uint64_t i = 0; i < 20; i++) {
+        const struct nnv_subgraph *m = &build(&chain, type, NNV_CONSUMERS_ONE, i, arena)->model.main;
+        assert_int_equal(m->noperations, 2);
+        assert_int_equal(m->nout, 1);
+        assert_int_equal(m->operations[0].type, ANEURALNETWORKS_CONV_2D);
+        assert_int_equal(m->operations[1].type, ANEURALNETWORKS_ADD);
+        assert_int_equal(readers_of_first(m), 1);
+        m = &build(&chain, type, NNV_CONSUMERS_SEVERAL, i, arena)->model.main;
+        assert_int_equal(m->noperations, 3);
+        assert_int_equal(readers_of_first(m), 2);
+        m = &build(&chain, type, NNV_CONSUMERS_OUTPUT, i, arena)->model.main;
+        assert_int_equal(m->nout, 2);
+        assert_int_equal(m->operands[m->operations[0].out[0]].lifetime, NNV_SUBGRAPH_OUTPUT);
+        m = &build(&chain, type, NNV_CONSUMERS_SHARED, i, arena)->model.main;
+        assert_int_equal(m->noperations, 4);
+        assert_int_equal(m->nin, 2);
+        for (uint32_t k = 1; k < m->operations[0].nin; k++) {
+            const uint32_t a = m->operations[0].in[k], b = m->operations[2].in[k];
+            if (a == b) shared++;
+            if (a == b || m->operands[a].bytes != m->operands[b].bytes) continue;
+            assert_memory_not_equal(m->operands[a].data, m->operands[b].data, m->operands[a].bytes);
+            alike++;
+        }
+    }
+    assert_true(shared > 100 && alike > 5);
+    nnv_arena_free(arena);
+}
+
+/* A quantised chain stands twice with one bias, which belongs to the scale of what is read. */
+static void shared_constants_keep_scales(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_fusion_chain chain = chain_named("conv+depthwise");
+    (void)state;
+    assert_non_null(arena);
+    const struct nnv_subgraph *m =
+        &build(&chain, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, NNV_CONSUMERS_SHARED, 0, arena)->model.main;
+    assert_int_equal(m->noperations, 4);
+    for (int k = 0; k < 2; k++) {
+        const struct nnv_operand *a = &m->operands[m->operations[k].out[0]];
+        const struct nnv_operand *b = &m->operands[m->operations[k + 2].out[0]];
+        assert_true(a->scale == b->scale && a->zero_point == b->zero_point);
+    }
+    nnv_arena_free(arena);
+}
+
+static void the_same_members_give_the_same_bytes(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_fusion_chain chain = chain_named("attention");
+    (void)state;
+    assert_non_null(arena);
+    const struct nnv_spec *a = build(&chain, ANEURALNETWORKS_TENSOR_FLOAT16, NNV_CONSUMERS_ONE, 5, arena);
+    const struct nnv_spec *b = build(&chain, ANEURALNETWORKS_TENSOR_FLOAT16, NNV_CONSUMERS_ONE, 5, arena);
+    assert_int_equal(a->outputs[0].bytes, b->outputs[0].bytes);
+    assert_memory_equal(a->outputs[0].data, b->outputs[0].data, a->outputs[0].bytes);
+    nnv_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_are_distinct),
+        cmocka_unit_test(every_cell_is_built),
+        cmocka_unit_test(consumers_are_what_they_say),
+        cmocka_unit_test(shared_constants_keep_scales),
+        cmocka_unit_test(the_same_members_give_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
