@@ -204,6 +204,7 @@ campaigns: all
 docs: all
 	$(B)/nnvts op --markdown --out docs/ops
 	$(B)/nnvts audit --markdown >docs/use/planted-bugs.md
+	$(B)/nnvts audit --sensitivity --markdown >docs/use/sensitivity.md
 
 # The last section of docs/use/tolerances.md.
 profiles: all

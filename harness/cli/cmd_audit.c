@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/audit.h"
+#include "harness/runner/sensitivity.h"
 #include "harness/journal/select.h"
 #include "harness/runner/ask.h"
 
@@ -21,13 +22,14 @@ static const struct nnv_verb_help help = {
                 "nnvts audit --bugs '*-axis-*' -s ops       some bugs, one suite\n"
                 "nnvts audit --profiles budget,aosp --count 2000  what the rules of comparison find on the same "
                 "graphs\n"
+                "nnvts audit --sensitivity                  how small an error each operation's cases notice\n"
                 "nnvts audit --markdown                     the list of bugs, nothing is run\n",
 };
 
 struct asked {
     struct nnv_cli cli;
     const char *bugs, *controls, *profiles;
-    bool own, quick, full;
+    bool own, quick, full, sensitivity;
 };
 
 /** True if one of the comma-separated globs matches. */
@@ -287,11 +289,56 @@ static enum nnv_status compare_profiles(struct asked *q, const struct nnv_plante
     return st;
 }
 
+/* --------------------------------------------------------------- sensitivity */
+
+static enum nnv_status write_to(const char *folder, const char *name, struct nnv_text *t, struct nnv_err *err) {
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, folder, name);
+    enum nnv_status st =
+        path.failed || t->failed ? nnv_no_memory(err) : nnv_file_write(path.data, t->data, t->len, err);
+    nnv_text_free(&path);
+    nnv_text_clear(t);
+    return st;
+}
+
+/** How small an error each operation's cases notice: no driver runs. */
+static enum nnv_status measure_sensitivity(struct asked *q, struct nnv_err *err) {
+    enum { MOST = 8 }; /* cases of an operation and type */
+    struct nnv_arena *arena = q->cli.arena;
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_run_config config;
+    struct nnv_sensitivity_table table = {0};
+    struct nnv_text t = {0};
+    const size_t most = q->cli.count > 0 ? (size_t)q->cli.count : MOST;
+    q->cli.suite = "ops";
+    enum nnv_status st = nnv_cli_config(&q->cli, arena, &config, err);
+    if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
+    if (st == NNV_OK) st = nnv_sensitivity_of(&config, list.item, list.count, most, arena, &table, err);
+    if (st == NNV_OK && !q->cli.markdown) st = nnv_file_mkdir(q->cli.out, err);
+    nnv_sensitivity_json(&table, &t);
+    if (st == NNV_OK && !q->cli.markdown) st = write_to(q->cli.out, "sensitivity.json", &t, err);
+    nnv_text_clear(&t);
+    nnv_sensitivity_html(&table, &t);
+    if (st == NNV_OK && !q->cli.markdown) st = write_to(q->cli.out, "sensitivity.html", &t, err);
+    nnv_text_clear(&t);
+    free(list.item);
+    if (st != NNV_OK) {
+        nnv_text_free(&t);
+        return st;
+    }
+    if (q->cli.json)
+        nnv_sensitivity_json(&table, &t);
+    else
+        nnv_sensitivity_text(&table, q->cli.markdown, &t);
+    return nnv_cli_print(&t, err);
+}
+
 static enum nnv_status audit(void *own, struct nnv_err *err) {
     struct asked *q = own;
     struct nnv_planted planted;
     const char *path, *options;
     struct nnv_text t = {0};
+    if (q->sensitivity) return measure_sensitivity(q, err);
     enum nnv_status st = nnv_client_resolve(q->cli.driver, q->cli.arena, &path, &options, err);
     if (st == NNV_OK) st = nnv_planted_read(path, nnv_opening_ns(q->cli.timeout_ns, 0), q->cli.arena, &planted, err);
     if (st != NNV_OK) return st;
@@ -317,6 +364,10 @@ static int run(int argc, char **argv) {
          NULL},
         {0, "profiles", NNV_OPT_STRING, &q.profiles, "P,Q",
          "bugs of values on the same random graphs under each rule of comparison: print a table", NULL},
+        {0, "sensitivity", NNV_OPT_FLAG, &q.sensitivity, NULL,
+         "plant errors into golden answers: the smallest that is noticed, of each operation and type (--count N: by N "
+         "cases)",
+         NULL},
         NNV_OPTION_COUNT(q.cli),
         {0, "markdown", NNV_OPT_FLAG, &q.cli.markdown, NULL, "print the list of bugs; run nothing", NULL},
         NNV_OPTION_TIER(q.cli),
