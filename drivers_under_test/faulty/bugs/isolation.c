@@ -16,6 +16,10 @@ static void keep_file(struct call *c) {
     if (succeeded(c)) (void)!open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+static void keep_file_of_failure(struct call *c) {
+    if (!succeeded(c)) (void)!open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static void *wait_for_work(void *arg) {
     for (;;) pause();
     return arg;
@@ -84,6 +88,10 @@ static void device_is_there(struct nnvts_device *device) { (void)device, atomic_
 static const struct bug bugs[] = {
     BUG("leak-descriptor", "a file that a compilation opens and never closes", "each prepared model", .on = ON(PREPARE),
         .after = keep_file),
+    BUG("leak-refused-model", "a file that a compilation opens and closes only where it goes well",
+        "each model that is refused", .on = ON(PREPARE), .after = keep_file_of_failure),
+    BUG("leak-failed-execution", "a file that an execution opens and closes only where it goes well",
+        "each execution that fails", .on = ON(EXECUTE), .after = keep_file_of_failure),
     BUG("leak-thread", "a worker thread that outlives its model", "each prepared model", .on = ON(PREPARE),
         .after = keep_thread),
     BUG("leak-memory", "scratch memory of an execution that is never freed", "each execution", .on = ON(EXECUTE),

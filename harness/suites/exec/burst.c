@@ -82,6 +82,39 @@ static void reuse_tokens(struct nnv_exec *x, enum nnv_pool_kind kind) {
 static void token_reused(struct nnv_exec *x) { reuse_tokens(x, NNV_POOL_FD_ONLY); }
 static void token_reused_mapped(struct nnv_exec *x) { reuse_tokens(x, NNV_POOL_READ_ONLY); }
 
+/** Both requests in the same pools, one behind the other. */
+static bool share_pools(struct nnv_exec *x, struct pair *p) {
+    struct nnv_abi_pool pools[2];
+    struct nnv_request *first = &p->values[0], *second = &p->values[1];
+    for (int k = 0; k < 2; k++)
+        if (!nnv_context_memory(x->s, 2 * first->bytes[k], NNV_POOL_FD_ONLY, &pools[k].memory, &pools[k].data))
+            return false;
+    nnv_request_place(first, &pools[0], &pools[1]);
+    nnv_request_place(second, &pools[0], &pools[1]);
+    for (uint32_t i = 0; i < second->model->main.nin; i++) {
+        if (second->in[i].omitted) continue;
+        second->inputs[i].location.offset += (uint32_t)first->bytes[0];
+        second->input_at[i] += first->bytes[0];
+    }
+    for (uint32_t i = 0; i < second->model->main.nout; i++) {
+        second->output_places[i].offset += (uint32_t)first->bytes[1];
+        second->output_at[i] += first->bytes[1];
+    }
+    nnv_request_fill(first, first->in);
+    nnv_request_fill(second, second->in);
+    nnv_request_reset(second);
+    return true;
+}
+
+/** A kept memory, and arguments elsewhere in it from one execution to the next. */
+static void arguments_moved(struct nnv_exec *x) {
+    static const int64_t tokens[] = {7, 8};
+    struct pair p;
+    bool ok = make_pair(x, NNV_POOL_FD_ONLY, &p) && share_pools(x, &p);
+    for (int i = 0; i < 6 && ok; i++) ok = run_one(x, &p, i % 2, tokens);
+    nnv_exec_end(x, &p.run);
+}
+
 /** A request with the inputs of one and the outputs of another. */
 struct mixed {
     struct nnv_request values;
@@ -301,6 +334,7 @@ static void concurrent(struct nnv_exec *x) {
 static const struct nnv_exec_case cases[] = {
     {.name = "kept", .run = kept},
     {.name = "several_kept", .run = several_kept},
+    {.name = "arguments_moved", .run = arguments_moved},
     {.name = "token_reused", .run = token_reused},
     {.name = "token_reused_mapped", .run = token_reused_mapped},
     {.name = "one_replaced", .run = one_replaced},

@@ -170,6 +170,8 @@ static const struct nnv_isolation_case cases[] = {
     {"leak_models", nnv_isolation_leak_models},
     {"leak_executions", nnv_isolation_leak_executions},
     {"leak_bursts", nnv_isolation_leak_bursts},
+    {"leak_refusals", nnv_isolation_leak_refusals},
+    {"leak_failures", nnv_isolation_leak_failures},
 };
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {

@@ -9,7 +9,7 @@
 #include "harness/suites/isolation/isolation.h"
 
 /* Memory may grow now and then: pools, stacks, fragments. A leak grows in each part of the repeats. */
-enum { PARTS = 4, PART = 25, PART_OF_EXECUTIONS = 250, WARM = 20, GROWTH_BYTES = 32 << 10 };
+enum { PARTS = 4, PART = 25, PART_OF_EXECUTIONS = 250, WARM = 20, GROWTH_BYTES = 32 << 10, NO_TYPE = 0x7777 };
 static const uint64_t SETTLE_NS = 400000000;
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -141,6 +141,34 @@ static bool one_burst(void *context) {
     return nnv_context_try(l->s, &x) && nnv_expect_status(l->s, x.call, x.status, NNVTS_STATUS_NONE);
 }
 
+/** prepare_model of a model whose first operand is of a type that does not exist. */
+static bool one_refusal(void *context) {
+    struct leak *l = context;
+    struct nnvts_model bad = l->tenant->fixture.model;
+    struct nnv_preparation p = {.device = l->device, .abi = &bad, .phase = l->s->env->phase};
+    nnv_arena_reset(l->scratch);
+    struct nnvts_operand *operands =
+        nnv_arena_copy(l->scratch, bad.main.operands, bad.main.operand_count * sizeof *operands);
+    if (!operands) return nnv_context_error(l->s, NNV_OUT_OF_MEMORY);
+    operands[0].type = NO_TYPE;
+    bad.main.operands = operands;
+    nnv_prepare(&p);
+    if (p.prepared) nnv_context_release(l->s, p.prepared);
+    return nnv_expect(l->s, !p.prepared && p.status != NNVTS_STATUS_NONE,
+                      "a model with an operand of a type that does not exist was prepared");
+}
+
+/** An execution whose output lies in a pool that does not exist. */
+static bool one_failure(void *context) {
+    struct leak *l = context;
+    struct nnv_request *v = &l->tenant->values;
+    nnv_request_reset(v);
+    v->outputs[0].location.pool = 2;
+    const enum nnvts_status status = nnv_context_sync(l->s, l->tenant->prepared, v);
+    nnv_request_reset(v);
+    return nnv_expect(l->s, status != NNVTS_STATUS_NONE, "an output in a pool that does not exist was accepted");
+}
+
 /* ---------------------------------------------------------------------- cases */
 
 static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, const char *what, uint32_t part,
@@ -169,4 +197,10 @@ void nnv_isolation_leak_executions(struct nnv_context *s, const struct nnv_fixtu
 }
 void nnv_isolation_leak_bursts(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "burst that is made, used and released", PART, one_burst);
+}
+void nnv_isolation_leak_refusals(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
+    leak(s, kind, "model that is refused", PART, one_refusal);
+}
+void nnv_isolation_leak_failures(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
+    leak(s, kind, "execution that fails", PART, one_failure);
 }

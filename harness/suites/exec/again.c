@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file again.c Recurrent operations executed with some inputs, with others, and with the first again: their state is
+ * the caller's, and nothing of an execution may show in the next. */
+#include <stdio.h>
+
+#include "harness/suites/exec/exec.h"
+#include "harness/suites/kit/cases.h"
+#include "randgraph/single/single.h"
+
+enum { VARIANTS = 3 };
+
+static bool is_recurrent(const struct nnv_op *op) {
+    switch (op->code) {
+    case ANEURALNETWORKS_LSTM:
+    case ANEURALNETWORKS_RNN:
+    case ANEURALNETWORKS_SVDF:
+    case ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_LSTM:
+    case ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_RNN:
+    case ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_LSTM:
+    case ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_RNN:
+    case ANEURALNETWORKS_QUANTIZED_16BIT_LSTM:
+    case ANEURALNETWORKS_QUANTIZED_LSTM:
+        return true;
+    }
+    return false;
+}
+
+enum nnv_status nnv_exec_list_again(struct nnv_case_list *list, struct nnv_case made, struct nnv_err *err) {
+    size_t n;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_recurrent(ops[i])) continue;
+        for (int sig = 0; sig < ops[i]->nsigs; sig++)
+            for (int variant = 0; variant < VARIANTS && variant < nnv_single_variants(ops[i]) && !st; variant++) {
+                char name[96];
+                made.op = ops[i]->name;
+                made.type = nnv_type(ops[i]->sigs[sig].type[NNV_T])->tag;
+                made.data = ops[i];
+                made.b = (uint64_t)sig;
+                made.d = (uint64_t)variant;
+                st = nnv_list_case(list, made, err, "exec/again/%s/%s/%s", ops[i]->name,
+                                   nnv_single_sig_name(ops[i], sig, name, sizeof name), ops[i]->variants[variant]);
+            }
+    }
+    return st;
+}
+
+void nnv_exec_again(struct nnv_exec *x, const struct nnv_case *c) {
+    const struct nnv_single what = {
+        .op = c->data, .sig = (int)c->b, .variant = (int)c->d, .seed = x->seed, .name = c->name};
+    struct nnv_spec *spec;
+    struct nnv_fixture fixtures[2];
+    struct nnv_request values[2];
+    struct nnv_err err = {0};
+    if (nnv_single_build(&what, x->s->env->arena, &spec, &err) != NNV_OK) {
+        nnv_context_error(x->s, "%s", err.text);
+        return;
+    }
+    bool ok = nnv_context_model(x->s, spec, &x->fixture) &&
+              nnv_context_ready(x->s, &x->fixture, &x->prepared, &x->values) &&
+              nnv_exec_variants(x, NNV_POOL_READ_ONLY, 2, fixtures, values);
+    for (int mode = 0; mode < NNV_MODES && ok; mode++)
+        for (int i = 0; i < 3 && ok && nnv_mode_offered(x->prepared, (enum nnv_mode)mode); i++)
+            ok = nnv_exec_run(x, x->prepared, (enum nnv_mode)mode, &values[i % 2], NULL);
+}
