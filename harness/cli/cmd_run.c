@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/harvest.h"
 #include "harness/debug/explain_run.h"
 #include "harness/runner/flakes_run.h"
 #include "reports/compare/compare.h"
@@ -21,6 +22,7 @@ static const struct nnv_verb_help help = {
     .examples = "nnvts run --driver cpu                        everything, on the cpu driver\n"
                 "nnvts run -d ./npu.so -k 'op:CONV_2D & type:quant8*'  convolutions in 8 bits, on your driver\n"
                 "nnvts run -d cpu -s spec --specs vectors/     your own vectors\n"
+                "nnvts run -d ./npu.so -s spec --models net.tflite  by the layers of your network\n"
                 "nnvts run -d ./npu.so --time-budget 30        the most telling cases first, for half a minute\n"
                 "nnvts run -d cpu --expect known.json --strict  but for known failures, all of which still fail\n"
                 "nnvts run -d cpu --shard 2/4 -o shard-2       the second of four parts, see nnvts merge\n"
@@ -141,11 +143,30 @@ static enum nnv_status judge(struct view *view, const struct nnv_run_options *o,
 struct command {
     struct nnv_cli c;
     struct view view;
-    struct nnv_opt_list expect;
+    struct nnv_opt_list expect, models;
+    const char *usual_specs; /* of the environment */
     struct nnv_expectations expectations;
     bool determinism;
     uint64_t repeat, flakes_ns;
 };
+
+/** The operations of --models become the run's specs: files in its folder. */
+static enum nnv_status take_models(struct command *x, struct nnv_err *err) {
+    struct nnv_cli *c = &x->c;
+    struct nnv_cli_harvest h = {.found.group = NNV_HARVEST_GROUP_MAX, .clear = true};
+    if (x->models.count == 0) return NNV_OK;
+    if (c->specs != x->usual_specs)
+        return nnv_fail(
+            err, NNV_INVALID,
+            "--specs or --models: not both (nnvts harvest makes spec files of models, to be kept together)");
+    c->specs = nnv_arena_printf(c->arena, "%s/harvest", c->out);
+    enum nnv_status st =
+        c->specs ? nnv_cli_harvest(&x->models, c->specs, c->seed, c->arena, &h, err) : nnv_no_memory(err);
+    if (st == NNV_OK && h.bad)
+        st = nnv_fail(err, NNV_INVALID, "--models: %zu of %zu could not be read", h.bad, h.bad + h.models);
+    if (st == NNV_OK && h.found.met == 0) st = nnv_fail(err, NNV_INVALID, "--models: there are no operations in them");
+    return st;
+}
 
 static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     struct command *x = own;
@@ -160,6 +181,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     if (s == NNV_OK && c->json && x->view.format >= 0)
         s = nnv_fail(err, NNV_INVALID, "--json or --format: there is one stdout");
     if (s == NNV_OK && x->view.baseline != NULL) s = nnv_baseline_check(x->view.baseline, c->out, err);
+    if (s == NNV_OK) s = take_models(x, err);
     if (s == NNV_OK) s = nnv_cli_config(c, c->arena, &config, err);
     if (s == NNV_OK) s = set_repeats(&config, x->repeat, x->determinism, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
@@ -192,12 +214,15 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
 static int run(int argc, char **argv) {
     struct command x = {.c = nnv_cli_defaults(), .view.format = -1, .repeat = 1, .flakes_ns = FLAKES_NS};
     x.view.cli = &x.c;
+    x.usual_specs = x.c.specs;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(x.c),
         NNV_OPTION_VIA(x.c),
         NNV_OPTION_SUITE(x.c),
         NNV_OPTION_FILTER(x.c),
         NNV_OPTION_SPECS(x.c),
+        {0, "models", NNV_OPT_LIST, &x.models, "PATH",
+         "in place of specs: the operations of .tflite files, see nnvts harvest; may be given several times", NULL},
         NNV_OPTION_TIER(x.c),
         NNV_OPTION_COUNT(x.c),
         NNV_OPTION_PRECISION(x.c),

@@ -16,15 +16,15 @@ enum { MOST_BYTES = 1 << 30 };
 
 /* --------------------------------------------------------------------- a spec */
 
-/** "dir/net.tflite" is called net, "net/model.tflite" too. */
-static const char *name_of(const char *path, struct nnv_arena *arena) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+const char *nnv_cli_model_name(const char *path, struct nnv_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     if (slash && strcmp(name, "model.tflite") == 0) {
         const char *from = slash;
         while (from > path && from[-1] != '/') from--;
         if (from < slash) return nnv_arena_printf(arena, "%.*s", (int)(slash - from), from);
     }
-    return nnv_arena_printf(arena, "%.*s", (int)(strlen(name) - strlen(".tflite")), name);
+    const bool file = dot && (nnv_is_tflite(name) || strcmp(dot, ".json") == 0 || strcmp(dot, ".jsonl") == 0);
+    return nnv_arena_printf(arena, "%.*s", file ? (int)(dot - name) : (int)strlen(name), name);
 }
 
 /** Draws inputs and computes outputs. */
@@ -59,7 +59,7 @@ enum nnv_status nnv_cli_tflite_spec(const char *path, uint64_t seed, struct nnv_
     if (st == NNV_OK) st = nnv_tflite_import(data, size, path, arena, &net, err);
     free(data);
     if (st != NNV_OK) return st;
-    net.name = s->name = name_of(path, arena);
+    net.name = s->name = nnv_cli_model_name(path, arena);
     s->source = nnv_arena_strdup(arena, path);
     s->model = net.model;
     st = nnv_validate(&s->model, arena, &s->min_version, err);

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "reference/model/model.h"
 
+/** What a model is called: "dir/net.tflite" is net, "net/model.tflite" too. arena's; NULL when out of memory. */
+const char *nnv_cli_model_name(const char *path, struct nnv_arena *arena);
 /**
  * The model with inputs drawn by seed and the outputs of the golden evaluation; it is called as the file, or as its
  * folder if that is "model.tflite". Memory is arena's.
