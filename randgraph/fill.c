@@ -167,7 +167,9 @@ static void sweep_floats(size_t n, struct nnv_rng *rng, char *dst) {
 static void fill_bools(const struct nnv_fill *f, struct nnv_rng *rng, size_t n, char *dst) {
     static const uint8_t bytes[] = {0, 1, 0, 255, 0, 2, 0, 128};
     for (size_t i = 0; i < n; i++) {
-        if (f->mode == NNV_FILL_SWEEP)
+        if (f->plain)
+            dst[i] = (char)nnv_rng_int(rng, 0, 1);
+        else if (f->mode == NNV_FILL_SWEEP)
             dst[i] = (char)turn(f, i, UINT8_MAX + 1, rng);
         else if (nnv_is_placed(f->mode))
             dst[i] = (char)(nnv_place_value(f, 0, 1, 1, i, n, rng) >= 0.5);

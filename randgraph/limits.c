@@ -48,7 +48,7 @@ static void add_reals(struct list *l, int32_t type, bool positive) {
 static void add_integers(struct list *l, enum nnv_domain domain) {
     for (int i = domain == NNV_DOMAIN_DIVISOR; i < INTEGERS; i++)
         add_both(l, integers[i], domain == NNV_DOMAIN_POSITIVE);
-    if (domain == NNV_DOMAIN_ALL) add(l, INT32_MIN);
+    if (domain == NNV_DOMAIN_ALL || domain == NNV_DOMAIN_ANY) add(l, INT32_MIN);
 }
 
 size_t nnv_limits(const struct nnv_slot *slot, int32_t type, double limits[NNV_MOST_LIMITS]) {
@@ -60,6 +60,10 @@ size_t nnv_limits(const struct nnv_slot *slot, int32_t type, double limits[NNV_M
         for (uint8_t i = 0; i < slot->nedges; i++)
             if (fabs(slot->edges[i]) <= largest) add(&l, slot->edges[i]);
         if (domain != NNV_DOMAIN_DRAWN) add_reals(&l, type, domain == NNV_DOMAIN_POSITIVE);
+        if (domain == NNV_DOMAIN_ANY) {
+            add_both(&l, INFINITY, false);
+            add(&l, (double)NAN);
+        }
     } else if (type == ANEURALNETWORKS_TENSOR_INT32 && domain != NNV_DOMAIN_DRAWN) {
         add_integers(&l, domain);
     }

@@ -33,6 +33,8 @@ bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_s
 NNV_USE_RESULT enum nnv_status nnv_single_add_inputs(struct nnv_single_draft *b, struct nnv_err *err);
 
 /* sweep.c */
+/** True for comparisons: NNAPI's own implementation compares the bytes of booleans, not what they stand for. */
+bool nnv_single_compares_bytes(const struct nnv_op *op);
 /** True if a tensor of type T has edges or limits in this signature. */
 bool nnv_single_has_limits(const struct nnv_op *op, int sig);
 /** Modes SWEEP and LIMITS of an elementwise operation: gives all tensors the shape that holds all codes or numbers. */

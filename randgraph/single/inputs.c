@@ -44,6 +44,7 @@ static struct nnv_fill fill_of(const struct nnv_single_draft *b, const struct nn
     f.magnitude = b->magnitude;
     f.density = b->density;
     f.part = (uint32_t)b->what->index;
+    f.plain = nnv_single_compares_bytes(b->what->op) && f.mode == NNV_FILL_EDGE;
     if (f.mode == NNV_FILL_LINES || f.mode == NNV_FILL_HIGH) set_pattern(b, slot, a, &f);
     return f;
 }

@@ -365,6 +365,14 @@ static enum nnv_status exact_case(struct nnv_single_draft *b, struct nnv_err *er
     return nnv_fail(err, NNV_INTERNAL, "no exact values were found: the sample hook makes the sums too long");
 }
 
+/* It neither computes nor orders: a NaN stays what it is. NNAPI does not say what clamps and orders make of it. */
+static bool only_moves(const struct nnv_single_draft *b) {
+    const struct nnv_op *op = b->what->op;
+    for (uint8_t i = 0; i < op->forms->nin; i++)
+        if (op->forms->in[i].rule == NNV_FUSE) return false;
+    return !nnv_single_is_elementwise(op) && !nnv_single_has_limits(op, b->what->sig);
+}
+
 static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err) {
     int32_t type = main_type(b->what->op, b->what->sig);
     bool half = type == ANEURALNETWORKS_TENSOR_FLOAT16 || b->what->relaxed;
@@ -377,7 +385,7 @@ static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err
         if (!st && finite_results(b) && !open_results(b)) break;
     }
     const bool plain = b->what->op->rounding == NNV_ROUND_NONE && !b->what->op->check_subgraphs && !b->what->op->sizes;
-    if (!st && plain && b->what->index % 2 == 1) nnv_infinite_values(b->spec, b->arena);
+    if (!st && plain && b->what->index % 2 == 1) nnv_infinite_values(b->spec, only_moves(b), b->arena);
     return st;
 }
 

@@ -11,11 +11,16 @@ static bool is_tensor_of_t(const struct nnv_slot *slot) { return slot->var == NN
 
 bool nnv_single_is_elementwise(const struct nnv_op *op) { return op->unary || op->pairs; }
 
+bool nnv_single_compares_bytes(const struct nnv_op *op) {
+    const struct nnv_slot *y = op->forms->out;
+    return op->pairs && op->nsigs > 1 && y->var == NNV_FIXED && y->type == ANEURALNETWORKS_TENSOR_BOOL8;
+}
+
 int nnv_single_sweep_cases(const struct nnv_op *op, int sig) {
     enum { FLOAT_CASES = 2, CODE_CASES = 3 };
     const struct nnv_type *t = nnv_type(main_type(op, sig));
     const bool byte = t->kind == NNV_KIND_BOOL || (t->kind == NNV_KIND_QUANT && t->size == 1);
-    if (op->pairs) return byte;
+    if (op->pairs) return byte && !(t->kind == NNV_KIND_BOOL && nnv_single_compares_bytes(op));
     if (!op->unary || t->per_channel) return 0;
     if (t->kind == NNV_KIND_FLOAT) return t->size == 2 ? NNV_SWEEP_PARTS : FLOAT_CASES;
     if (t->kind == NNV_KIND_QUANT) return byte ? CODE_CASES : 1;

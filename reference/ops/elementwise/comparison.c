@@ -4,7 +4,11 @@
 
 enum { A, B };
 
-static const struct nnv_slot inputs[] = {NNV_PAIR_INPUTS};
+/* A comparison with NaN is false, but for !=: IEEE 754. */
+static const struct nnv_slot inputs[] = {
+    {.id = A, .name = "a", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ANY},
+    {.id = B, .name = "b", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ANY},
+};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_BOOL8}};
 
 static const struct nnv_sig sigs[] = {NNV_SIG(3, BOOL8), NNV_SIG(3, FLOAT16),      NNV_SIG(3, FLOAT32),

@@ -6,8 +6,8 @@ enum { CONDITION, A, B };
 
 static const struct nnv_slot inputs[] = {
     {.id = CONDITION, .name = "condition", .var = NNV_FIXED, .type = ANEURALNETWORKS_TENSOR_BOOL8, .rank_min = 1},
-    {.id = A, .name = "a", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL},
-    {.id = B, .name = "b", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL},
+    {.id = A, .name = "a", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ANY},
+    {.id = B, .name = "b", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ANY},
 };
 
 static const struct nnv_sig sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOAT32), NNV_SIG(3, INT32),

@@ -227,7 +227,7 @@ static void test_exact_cases_are_exact(void **state) {
     nnv_arena_free(arena);
 }
 
-/* Each second edge case of an operation that moves values moves infinities; one that adds does not. */
+/* Each second edge case of an operation that moves values moves infinities and NaN; one that adds does not. */
 static void test_edge_cases_move_infinities(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
@@ -248,7 +248,7 @@ static void test_edge_cases_move_infinities(void **state) {
             }
             const bool moves = index == 1 && strcmp(names[i], "ADD") != 0;
             assert_int_equal(infinite > 0, moves);
-            assert_int_equal(nan, 0);
+            assert_int_equal(nan > 0, moves && strcmp(names[i], "RELU") != 0); /* which NNAPI says nothing of */
         }
     }
     nnv_arena_free(arena);

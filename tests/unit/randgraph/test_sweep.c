@@ -95,6 +95,11 @@ static void test_limits_of_floats(void **state) {
     w = of("LOG", ANEURALNETWORKS_TENSOR_FLOAT32, NNV_FILL_LIMITS); /* its domain */
     x = data_of(build(&w, arena), 0, &n);
     for (size_t e = 0; e < n; e++) assert_true(x[e] >= 0);
+    w = of("LESS", ANEURALNETWORKS_TENSOR_FLOAT32, NNV_FILL_LIMITS);
+    x = data_of(build(&w, arena), 0, &n);
+    size_t nan = 0;
+    for (size_t e = 0; e < n; e++) nan += isnan(x[e]) != 0;
+    assert_true(nan > 0 && has_float(x, n, INFINITY));
     w = of("ADD", ANEURALNETWORKS_TENSOR_FLOAT16, NNV_FILL_LIMITS); /* nothing that float16 cannot hold */
     const uint16_t *h = data_of(build(&w, arena), 0, &n);
     for (size_t e = 0; e < n; e++) assert_true((h[e] & 0x7c00) != 0x7c00);
@@ -145,6 +150,10 @@ static void test_edge_cases_have_other_truths(void **state) {
         falsities += condition[e] == 0;
     }
     assert_true(others > 0 && falsities > 0);
+    const struct nnv_single c = {.op = nnv_op_by_name("EQUAL"), .mode = NNV_FILL_EDGE, .variant = 4, .seed = 1};
+    assert_int_equal(c.op->sigs[0].type[NNV_T], ANEURALNETWORKS_TENSOR_BOOL8);
+    const uint8_t *a = data_of(build(&c, arena), 0, &n); /* some compare the bytes */
+    for (size_t e = 0; e < n; e++) assert_true(a[e] <= 1);
     nnv_arena_free(arena);
 }
 
