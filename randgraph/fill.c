@@ -86,6 +86,7 @@ static double edge_value(const struct nnv_fill *f, struct nnv_rng *rng) {
 
 /* Where element i stands among n codes or numbers of a list. */
 static size_t turn(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng *rng) {
+    enum { STEP = 5 }; /* from one part to the next: other lanes of a vector */
     switch (f->order) {
     case NNV_ORDER_FIRST:
         return i / f->inner % n;
@@ -93,6 +94,8 @@ static size_t turn(const struct nnv_fill *f, size_t i, size_t n, struct nnv_rng 
         if (f->mode == NNV_FILL_LIMITS) return (size_t)nnv_rng_int(rng, 0, (int64_t)n - 1);
         break;
     case NNV_ORDER_EACH:
+        if (f->mode == NNV_FILL_LIMITS) i += (size_t)f->part * STEP;
+        break;
     case NNV_ORDER_SECOND:
         break;
     }

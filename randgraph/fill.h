@@ -44,7 +44,8 @@ struct nnv_fill {
     double bias_scale;        /**< TENSOR_INT32: real value of one unit, where values are biases; else 0 */
     const float *bias_scales; /**< the same for each element (per-channel filters), or NULL */
     bool plain;               /**< booleans: true is 1 and no other byte */
-    uint32_t part;            /**< SWEEP: which part of the codes; LINES: the kind of the first line */
+    uint32_t part; /**< SWEEP: which part of the codes; LIMITS, one after the other: where to begin; LINES: the kind of
+                      the first line */
     enum nnv_fill_order order;
     const double *list; /**< LIMITS: so many numbers; none: as NORMAL */
     size_t nlist;

@@ -106,6 +106,9 @@ static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *
 
 static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
 
+/* Lines along the last axis, blocks along the first, all alike; limits that begin at other places. */
+enum { KINDS_OF_LINES = 3, TURNS_OF_LIMITS = 3 };
+
 static int count_of(const struct tier *t, const struct nnv_single *w) {
     int combinations = w->op->nsigs * nnv_single_variants(w->op), place = w->sig + w->variant;
     if (!nnv_single_has(w->op, w->sig, w->mode)) return 0;
@@ -113,6 +116,7 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     case NNV_FILL_SWEEP:
         return w->variant == 0 ? clamp(nnv_single_sweep_cases(w->op, w->sig), 0, t->sweep) : 0;
     case NNV_FILL_LIMITS:
+        if (w->op->unary && t->thin > 0) return w->variant == 0 ? TURNS_OF_LIMITS : 0;
         return of_signature(w) ? w->variant == 0 : (place + 1) % t->stride == 0;
     case NNV_FILL_NORMAL:
         return place % t->stride == 0 ? clamp(t->budget / combinations, t->least, t->most) : 0;
@@ -123,6 +127,7 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
         return (place + (int)w->mode) % (2 * t->stride) == 0 ? (t->special + 1) / 2 : 0;
     case NNV_FILL_LINES:
     case NNV_FILL_HIGH:
+        if (combinations <= t->thin) return KINDS_OF_LINES;
         return (place + (int)w->mode) % (2 * t->stride) == 0;
     case NNV_FILL_RAMP:
     case NNV_FILL_IMPULSE:
