@@ -9,6 +9,7 @@
 #include "harness/cli/harvest.h"
 #include "harness/debug/explain_run.h"
 #include "harness/runner/flakes_run.h"
+#include "harness/runner/pressure.h"
 #include "reports/compare/compare.h"
 #include "reports/forms/forms.h"
 #include "reports/report.h"
@@ -28,6 +29,7 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d cpu --shard 2/4 -o shard-2       the second of four parts, see nnvts merge\n"
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n"
                 "nnvts run -d cpu --baseline results/41        and what changed since that run\n"
+                "nnvts run -d ./npu.so --stress 60 --pressure cpu,memory  many models at once on a busy machine\n"
                 "nnvts run -d cpu --format tap                 for another program to read\n",
 };
 
@@ -147,7 +149,8 @@ struct command {
     const char *usual_specs; /* of the environment */
     struct nnv_expectations expectations;
     bool determinism;
-    uint64_t repeat, flakes_ns;
+    uint64_t repeat, flakes_ns, stress_ns;
+    const char *pressure;
 };
 
 /** The operations of --models become the run's specs: files in its folder. */
@@ -168,6 +171,15 @@ static enum nnv_status take_models(struct command *x, struct nnv_err *err) {
     return st;
 }
 
+/** Without a suite or filter a run of stress is its cases alone. */
+static void set_stress(struct command *x, struct nnv_run_config *config) {
+    if (x->stress_ns == 0) return;
+    config->stress_ns = x->stress_ns;
+    config->timeout_ns += x->stress_ns * (uint64_t)(config->jobs > 0 ? config->jobs : 1);
+    if (x->c.suite == NULL) x->c.suite = "exec";
+    if (x->c.filter == NULL) x->c.filter = "exec/many/stress/*";
+}
+
 static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     struct command *x = own;
     struct nnv_cli *c = &x->c;
@@ -175,6 +187,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     struct nnv_run_config config;
     struct nnv_shard shard = {0};
     struct nnv_run_observer observer = {&x->view, on_header, on_record, on_tick};
+    struct nnv_pressure pressure = {.count = 0};
     bool interrupted = false;
     size_t bad = 0;
     enum nnv_status s = nnv_cli_need_driver(c, err);
@@ -183,6 +196,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     if (s == NNV_OK && x->view.baseline != NULL) s = nnv_baseline_check(x->view.baseline, c->out, err);
     if (s == NNV_OK) s = take_models(x, err);
     if (s == NNV_OK) s = nnv_cli_config(c, c->arena, &config, err);
+    if (s == NNV_OK) set_stress(x, &config);
     if (s == NNV_OK) s = set_repeats(&config, x->repeat, x->determinism, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
     if (s == NNV_OK) s = nnv_cli_shard(c, true, &list, &shard, err);
@@ -200,7 +214,9 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
         .bad = &bad,
         .also = nnv_dump_also,
     };
+    if (s == NNV_OK) s = nnv_pressure_begin(&pressure, x->pressure, err);
     if (s == NNV_OK) s = judge(&x->view, &options, x->flakes_ns, &interrupted, err);
+    nnv_pressure_end(&pressure);
     nnv_console_free(x->view.console);
     nnv_expect_free(&x->expectations);
     nnv_shard_free(&shard);
@@ -240,6 +256,9 @@ static int run(int argc, char **argv) {
         NNV_OPTION_EXPECT(x.expect),
         NNV_OPTION_STRICT(x.expectations),
         {0, "repeat", NNV_OPT_U64, &x.repeat, "N", "run each case N times; the verdict is the worst", NULL},
+        {0, "stress", NNV_OPT_SECONDS, &x.stress_ns, "S",
+         "models by turns, in threads and processes, for so long; without --suite and --filter nothing else", NULL},
+        {0, "pressure", NNV_OPT_STRING, &x.pressure, "KINDS", "load beside the run: cpu, memory, or cpu,memory", NULL},
         {0, "determinism", NNV_OPT_FLAG, &x.determinism, NULL,
          "the same bytes each time: executed, compiled again, in another process, with other threads", NULL},
         {0, "flakes", NNV_OPT_SECONDS, &x.flakes_ns, "S",

@@ -28,6 +28,7 @@ struct nnv_run_config {
     uint64_t count;            /**< random graphs; 0: the tier says */
     uint64_t timeout_ns;       /**< of one case */
     uint64_t least_opening_ns; /**< that a driver may take to open, however short timeout_ns is; 0: 10 s */
+    uint64_t stress_ns;        /**< that the cases of stress take together; 0: a moment each */
     uint64_t budget_ns;        /**< no case begins after so long; what is left is SKIP; 0: no limit */
     uint64_t memory;           /**< bytes that a worker may map beyond what it has when it starts; 0: no limit */
     int jobs;

@@ -69,6 +69,11 @@ test_json() {
     check 0 nnvts run --driver cpu --suite device --json --out out
     same "$(grep -c '"case"' "$OUT")" "$(wc -l <out/cases.tsv)"
 }
+test_stress_and_pressure() {
+    check 0 nnvts run --driver cpu --stress 1 --pressure cpu,memory --out out
+    same "$(grep -c 'exec/many/stress/' out/cases.tsv)" "$(wc -l <out/cases.tsv)"
+    check 2 nnvts run --driver cpu --pressure heat --out out
+}
 test_installed() {
     check 0 make -s -C "$ROOT" B="$NNVTS_BUILD" PREFIX="$PWD/usr" install
     check 0 env PATH=/usr/bin:/bin "$PWD/usr/bin/nnvts" run --driver cpu --suite device --out out

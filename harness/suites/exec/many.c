@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "harness/suites/exec/exec.h"
 #include "harness/suites/kit/cases.h"
 
@@ -173,11 +174,36 @@ static void threads_prepare(struct nnv_exec *x) {
     race(x, clients);
 }
 
+/* How long each case of stress takes: as many as there are jobs go on at once. */
+static uint64_t stress_ns(const struct nnv_run_config *config) {
+    enum { MOMENT_NS = 10000000 };
+    const uint64_t jobs = config->jobs > 1 ? (uint64_t)config->jobs : 1;
+    return config->stress_ns ? config->stress_ns * jobs / nnv_fixture_count : MOMENT_NS;
+}
+
+/** As threads, for a while, and now and then one of the models is released and prepared again. */
+static void stress(struct nnv_exec *x) {
+    struct one models[MODELS];
+    bool ok = make_models(x, models);
+    const uint64_t end_ns = nnv_now_ns() + stress_ns(x->s->env->config);
+    for (uint32_t turn = 1; ok && (turn <= TURNS || nnv_now_ns() < end_ns); turn++) {
+        struct client clients[MODELS];
+        for (int i = 0; i < MODELS; i++) clients[i] = client_of(x, &models[i], models[i].prepared);
+        ok = race(x, clients);
+        if (!ok || turn % 16 != 0) continue;
+        struct one *m = &models[turn / 16 % MODELS];
+        nnv_context_release(x->s, m->prepared);
+        ok = (m->prepared = nnv_context_prepare(x->s, &m->fixture)) != NULL;
+    }
+    release_models(x, models);
+}
+
 static const struct nnv_exec_case cases[] = {
     {.name = "interleaved", .run = interleaved},
     {.name = "release_order", .run = release_order},
     {.name = "threads", .run = threads},
     {.name = "threads_one_model", .run = threads_one_model},
     {.name = "threads_prepare", .run = threads_prepare},
+    {.name = "stress", .run = stress},
 };
 const struct nnv_exec_group nnv_exec_many = NNV_EXEC_GROUP("many", cases);
