@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/words.h"
 #include "harness/cli/cli.h"
+#include "harness/debug/reach.h"
 #include "harness/runner/audit.h"
 #include "harness/runner/sensitivity.h"
 #include "harness/journal/select.h"
@@ -23,13 +24,14 @@ static const struct nnv_verb_help help = {
                 "nnvts audit --profiles budget,aosp --count 2000  what the rules of comparison find on the same "
                 "graphs\n"
                 "nnvts audit --sensitivity                  how small an error each operation's cases notice\n"
+                "nnvts audit --reach                        cases of operations that no fault makes fail\n"
                 "nnvts audit --markdown                     the list of bugs, nothing is run\n",
 };
 
 struct asked {
     struct nnv_cli cli;
     const char *bugs, *controls, *profiles;
-    bool own, quick, full, sensitivity;
+    bool own, quick, full, sensitivity, reach;
 };
 
 /** True if one of the comma-separated globs matches. */
@@ -333,12 +335,61 @@ static enum nnv_status measure_sensitivity(struct asked *q, struct nnv_err *err)
     return nnv_cli_print(&t, err);
 }
 
+/* --------------------------------------------------------------------- reach */
+
+static void reach_json(const struct nnv_reach *reach, struct nnv_text *t) {
+    struct nnv_json_out j = {.text = t, .spaced = true};
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_uint(&j, "cases", reach->cases);
+    nnv_json_uint(&j, "without_values", reach->other);
+    nnv_json_double(&j, "seconds", reach->seconds);
+    nnv_json_open(&j, "unreached", '[');
+    for (size_t i = 0; i < reach->count; i++) {
+        j.line = "\n  ";
+        nnv_json_string(&j, NULL, reach->item[i]);
+    }
+    nnv_json_close(&j, ']');
+    nnv_json_close(&j, '}');
+    nnv_text_add(t, "\n");
+}
+
+/** Cases of operations that no fault of the catalogue makes fail: no driver runs. */
+static enum nnv_status measure_reach(struct asked *q, struct nnv_err *err) {
+    struct nnv_arena *arena = q->cli.arena;
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_run_config config;
+    struct nnv_reach reach = {0};
+    struct nnv_text t = {0};
+    q->cli.suite = "ops";
+    enum nnv_status st = nnv_cli_config(&q->cli, arena, &config, err);
+    if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
+    if (st == NNV_OK) st = nnv_reach_of(&config, list.item, list.count, arena, &reach, err);
+    free(list.item);
+    if (st == NNV_OK) st = nnv_file_mkdir(q->cli.out, err);
+    if (st != NNV_OK) return st;
+    reach_json(&reach, &t);
+    st = write_to(q->cli.out, "reach.json", &t, err);
+    if (st == NNV_OK && q->cli.json) {
+        reach_json(&reach, &t);
+    } else if (st == NNV_OK) {
+        for (size_t i = 0; i < reach.count; i++) nnv_text_addf(&t, "%s\n", reach.item[i]);
+        nnv_text_addf(&t, "%s of ", nnv_count(reach.count).s);
+        nnv_text_addf(&t, "%s cases with values fail with no fault of the catalogue; ", nnv_count(reach.cases).s);
+        nnv_text_addf(&t, "%s further cases are judged without values; %.1f s\n", nnv_count(reach.other).s,
+                      reach.seconds);
+    }
+    if (st == NNV_OK) return nnv_cli_print(&t, err);
+    nnv_text_free(&t);
+    return st;
+}
+
 static enum nnv_status audit(void *own, struct nnv_err *err) {
     struct asked *q = own;
     struct nnv_planted planted;
     const char *path, *options;
     struct nnv_text t = {0};
     if (q->sensitivity) return measure_sensitivity(q, err);
+    if (q->reach) return measure_reach(q, err);
     enum nnv_status st = nnv_client_resolve(q->cli.driver, q->cli.arena, &path, &options, err);
     if (st == NNV_OK) st = nnv_planted_read(path, nnv_opening_ns(q->cli.timeout_ns, 0), q->cli.arena, &planted, err);
     if (st != NNV_OK) return st;
@@ -368,6 +419,8 @@ static int run(int argc, char **argv) {
          "plant errors into golden answers: the smallest that is noticed, of each operation and type (--count N: by N "
          "cases)",
          NULL},
+        {0, "reach", NNV_OPT_FLAG, &q.reach, NULL,
+         "plant faults into golden answers of operations: the cases that none makes fail", NULL},
         NNV_OPTION_COUNT(q.cli),
         {0, "markdown", NNV_OPT_FLAG, &q.cli.markdown, NULL, "print the list of bugs; run nothing", NULL},
         NNV_OPTION_TIER(q.cli),
