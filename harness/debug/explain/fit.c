@@ -135,8 +135,9 @@ bool nnv_explain_spoil(const struct nnv_explaining *x, const struct nnv_fault *f
 
 /* ------------------------------------------------------------------- comparing */
 
-static bool is_as(const struct nnv_explain_numbers *c, size_t k, double actual) {
-    const double low = c->low[k], high = c->high[k], near = 2 * c->bound[k];
+/** near: twice the largest bound, since a fault may move a value to the place of one that is bound more closely. */
+static bool is_as(const struct nnv_explain_numbers *c, size_t k, double actual, double near) {
+    const double low = c->low[k], high = c->high[k];
     if (isnan(c->v[k]) || isnan(actual)) return isnan(c->v[k]) && isnan(actual);
     if (!(actual >= low && actual <= high)) return false;
     /* where the fault jumps, one side or the other, and nothing between */
@@ -146,13 +147,15 @@ static bool is_as(const struct nnv_explain_numbers *c, size_t k, double actual) 
 
 struct nnv_explain_fit nnv_explain_compare(const struct nnv_explaining *x, const struct nnv_explain_numbers *c) {
     struct nnv_explain_fit f = {0};
+    double near = 0;
+    for (size_t k = 0; k < x->n; k++) near = fmax(near, 2 * c->bound[k]);
     for (size_t k = 0; k < x->n; k++) {
         if (isnan(x->right.bound[k])) continue;
-        if (isnan(c->bound[k]) || is_as(c, k, x->actual[k])) {
+        if (isnan(c->bound[k]) || is_as(c, k, x->actual[k], near)) {
             f.matched++;
             if (!x->wrong[k] || isnan(c->bound[k])) continue;
             f.explained++;
-            f.sharp += !is_as(c, k, x->right.v[k]);
+            f.sharp += !is_as(c, k, x->right.v[k], near);
         }
         double off = fabs(c->v[k] - x->actual[k]), size = fmax(fabs(c->v[k]), fabs(x->actual[k]));
         if (off > 0) f.distance += nnv_is_quant(nnv_explain_output(x, 0)->type) ? off : off / (size + 1e-30);

@@ -190,6 +190,17 @@ static void not_written(void **state) {
              "8", OUT, "9,18,26,32,34,28,6,-48"),                                                                      \
          OP("SUB", "0,1,2", "3"), "0,1", "3")
 
+/** Values that a fault moves keep their bounds, where others have smaller ones. */
+static void moved_with_its_bound(void **state) {
+    (void)state;
+    explain(SPEC(F32("8", IN, "-20,-10,-5,0,5,10,15,20") "," F32("8", OUT,
+                                                                 "2.0611537e-09,4.539993e-05,0.006737947,1,148.41316,"
+                                                                 "22026.466,3269017.4,485165195"),
+                 OP("EXP", "0", "1"), "0", "1"),
+            V(485165200, 3269017.5, 22026.465, 148.41315, 1, 0.0067379466, 4.5399924e-05, 2.061154e-09));
+    assert_fault("all-reversed", -1);
+}
+
 /** As numbers the buffer's poison is NaN, or true: what a driver wrote may be, too. */
 static void written_after_all(void **state) {
     (void)state;
@@ -293,6 +304,7 @@ int main(void) {
         cmocka_unit_test(quantisation),
         cmocka_unit_test(two_operations),
         cmocka_unit_test(not_written),
+        cmocka_unit_test(moved_with_its_bound),
         cmocka_unit_test(written_after_all),
         cmocka_unit_test(generated),
         cmocka_unit_test(two_at_once),
