@@ -72,6 +72,27 @@ static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struc
     nnv_text_add(t, b->map.count ? "\n  ]" : "]");
 }
 
+/** Adds how many clauses of NNAPI there are, passed, failed (their ids), and were not judged. */
+static void add_clauses(struct nnv_text *t, const struct nnv_report *r) {
+    json_t *root = nnv_report_file(r, NNV_CLAUSES_FILE), *clause;
+    const json_t *failed = json_object_get(root, "failed");
+    size_t i;
+    if (json_is_object(root)) {
+        nnv_text_add(t, ",\n  \"clauses\": {\"all\": ");
+        nnv_text_addf(t, "%lld", (long long)json_integer_value(json_object_get(root, "clauses")));
+        nnv_text_addf(t, ", \"passed\": %lld", (long long)json_integer_value(json_object_get(root, "passed")));
+        nnv_text_addf(t, ", \"not_judged\": %zu", json_array_size(json_object_get(root, "not_judged")));
+        nnv_text_addf(t, ", \"without_case\": %zu", json_array_size(json_object_get(root, "without_case")));
+        nnv_text_add(t, ", \"failed\": [");
+        json_array_foreach(failed, i, clause) {
+            nnv_text_add(t, i ? ", " : "");
+            nnv_text_add_json(t, nnv_json_text(clause, "id", "?"));
+        }
+        nnv_text_add(t, "]}");
+    }
+    json_decref(root);
+}
+
 static void add_summary(struct nnv_text *t, const struct nnv_report *r, const struct nnv_suite_counts *suites,
                         const struct nnv_buckets *buckets, bool interrupted) {
     nnv_text_add(t, "{\n  \"nnvts\": ");
@@ -96,6 +117,7 @@ static void add_summary(struct nnv_text *t, const struct nnv_report *r, const st
     for (int o = NNVTS_OUTCOME_NONE + 1; o < NNVTS_OUTCOME_COUNT; o++)
         nnv_text_addf(t, "\"%s\": %zu, ", nnv_outcome_name((enum nnvts_outcome)o), r->outcomes[o]);
     nnv_text_addf(t, "\"stale\": %zu, \"strict\": %s}", r->stale, r->strict ? "true" : "false");
+    add_clauses(t, r);
     nnv_text_addf(t, ",\n  \"interrupted\": %s\n}\n", interrupted ? "true" : "false");
 }
 

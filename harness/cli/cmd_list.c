@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_list.c nnvts list: the cases that a run would judge. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +9,14 @@
 #include "harness/cli/cli.h"
 #include "randgraph/fusion/fusion.h"
 #include "randgraph/graph/coverage.h"
+#include "randgraph/single/tally.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts list [options]",
     .summary = "Lists the cases that a run with the same options would judge, without running anything.",
     .examples =
         "nnvts list | wc -l                      how many\n"
+        "nnvts list -s ops --coverage            each operation's pairs of attributes, and how many have a case\n"
         "nnvts list -s randgraph --coverage      what random graphs have of operations and pairs\n"
         "nnvts list -s fusion --coverage -v     the table of chains that backends fuse, and how much of it is there\n"
         "nnvts list -k 'ops/SOFTMAX/*'           those of one operation\n"
@@ -81,11 +84,48 @@ static bool note_chain(struct nnv_map *built, const char *name, struct nnv_arena
     return nnv_map_add(built, cell) != NNV_MAP_NONE;
 }
 
+/* What the listed cases cover. */
+struct coverage {
+    struct nnv_graph_coverage graphs;
+    struct nnv_tally attributes;
+};
+
+/* Cases of single operations count by their attributes, whole graphs by their operations. */
+static enum nnv_status count_case(struct coverage *c, const struct nnv_case *k, const struct nnv_spec *spec,
+                                  struct nnv_err *err) {
+    const struct nnv_op *op = nnv_op_by_name(k->op);
+    const char *sig = strncmp(k->name, "ops/", 4) == 0 ? strchr(k->name + 4, '/') : NULL;
+    char name[96];
+    if (!sig || !op) return nnv_graph_cover(&c->graphs, spec) ? NNV_OK : nnv_no_memory(err);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(sig + 1, "/"), sig + 1);
+    return nnv_tally_add(&c->attributes, op, name, spec->source, err);
+}
+
+static void print_attributes(const struct nnv_tally *t, bool json) {
+    size_t n, complete = 0, covered = 0;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    for (size_t i = 0; i < n; i++) {
+        const struct nnv_tally_line l = nnv_tally_of(t, ops[i]);
+        if (l.rows == 0) continue;
+        if (covered == 0 && !json)
+            printf("%-30s %10s %7s %7s %7s\n", "operation", "attributes", "types", "rows", "pairs");
+        covered++;
+        complete += l.covered == l.pairs;
+        printf(json ? "{\"op\":\"%s\",\"attributes\":%u,\"types\":%zu,\"rows\":%zu,\"pairs\":%zu,\"covered\":%zu}\n"
+                    : "%-30s %10u %7zu %7zu %7zu, %zu covered\n",
+               ops[i]->name, ops[i]->nfactors, l.signatures, l.rows, l.pairs, l.covered);
+    }
+    if (covered > 0 && !json)
+        printf("%zu of %zu operations: each pair of values of two attributes has a case in every type\n", complete,
+               covered);
+}
+
 /** Builds the specs of all cases and counts what they have. */
 static enum nnv_status print_coverage(const struct nnv_cli *cli, const struct nnv_run_config *config,
                                       const struct nnv_case_list *list, struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_graph_coverage c = {0};
+    struct coverage c = {0};
+    const struct nnv_graph_coverage *g = &c.graphs;
     struct nnv_map built = {.arena = cli->arena};
     const bool json = cli->json;
     enum nnv_status s = arena == NULL ? nnv_no_memory(err) : NNV_OK;
@@ -95,19 +135,22 @@ static enum nnv_status print_coverage(const struct nnv_cli *cli, const struct nn
         if (suite == NULL || suite->build == NULL) continue;
         nnv_arena_reset(arena);
         s = suite->build(config, &list->item[i], arena, &spec, err);
-        if (s == NNV_OK && !nnv_graph_cover(&c, spec)) s = nnv_no_memory(err);
+        if (s == NNV_OK) s = count_case(&c, &list->item[i], spec, err);
         if (s == NNV_OK && strcmp(suite->name, "fusion") == 0 && !note_chain(&built, list->item[i].name, cli->arena))
             s = nnv_no_memory(err);
     }
-    if (s == NNV_OK)
+    if (s == NNV_OK) print_attributes(&c.attributes, json);
+    if (s == NNV_OK && g->graphs > 0)
         printf(
             json ? "{\"graphs\":%zu,\"operations\":%zu,\"kinds\":%u,\"uses\":%u,\"pairs\":%u,\"all_pairs\":%zu,"
                    "\"ways\":%u}\n"
                  : "%zu graphs of %zu operations: %u kinds of operations in %u uses (type, rank, layout, attributes); "
                    "%u of %zu pairs (operation, type, operation), in %u ways\n",
-            c.graphs, c.operations, c.ops.count, c.uses.count, c.pairs.count, nnv_graph_all_pairs(), c.ways.count);
+            g->graphs, g->operations, g->ops.count, g->uses.count, g->pairs.count, nnv_graph_all_pairs(),
+            g->ways.count);
     if (s == NNV_OK && built.count > 0) print_chains(&built, json, cli->verbose);
-    nnv_graph_coverage_free(&c);
+    nnv_graph_coverage_free(&c.graphs);
+    nnv_tally_free(&c.attributes);
     nnv_arena_free(arena);
     return s;
 }

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "harness/cli/cli.h"
+#include "harness/runner/clauses.h"
 #include "harness/debug/explain_run.h"
 #include "harness/journal/merge.h"
 #include "harness/journal/load.h"
@@ -40,6 +41,7 @@ static enum nnv_status make_reports(struct nnv_cli *c, const struct nnv_merged *
     struct nnv_report *report = NULL;
     enum nnv_status s = merged->dumps > 0 ? nnv_explain_run(c->out, NULL, err) : NNV_OK;
     if (s == NNV_OK) s = nnv_report_load(c->out, &report, err);
+    if (s == NNV_OK) s = nnv_clauses_write(report, err);
     if (s == NNV_OK) s = nnv_report_write(report, merged->records < merged->cases, err);
     if (s == NNV_OK) s = tell(c, report, err);
     if (s == NNV_OK) c->code = (int)nnv_report_exit(report);

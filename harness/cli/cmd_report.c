@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/cli/cli.h"
+#include "harness/runner/clauses.h"
 #include "reports/bench.h"
 #include "reports/forms/forms.h"
 #include "reports/report.h"
@@ -65,6 +66,7 @@ static enum nnv_status report(void *own, struct nnv_err *err) {
     if (nnv_bench_is(folder)) return report_bench(&x->c, folder, err);
     if (x->expect.count > 0) s = nnv_cli_judge_anew(folder, &x->expect, &x->expectations, err);
     if (s == NNV_OK) s = nnv_report_load(folder, &r, err);
+    if (s == NNV_OK) s = nnv_clauses_write(r, err);
     if (s == NNV_OK) s = nnv_report_write(r, nnv_report_count(r, NNVTS_NOTRUN) > 0, err);
     if (s == NNV_OK) {
         x->c.code = (int)nnv_report_exit(r);

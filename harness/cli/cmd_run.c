@@ -8,6 +8,7 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/harvest.h"
 #include "harness/debug/explain_run.h"
+#include "harness/runner/clauses.h"
 #include "harness/runner/flakes_run.h"
 #include "harness/runner/pressure.h"
 #include "reports/compare/compare.h"
@@ -91,6 +92,7 @@ static enum nnv_status reports(struct view *v, const struct nnv_run_cases *cases
     enum nnv_status s = interrupted ? NNV_OK : nnv_explain_run(v->cli->out, cases, err);
     if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
+    if (s == NNV_OK) s = nnv_clauses_write(report, err);
     if (s == NNV_OK) s = nnv_report_write(report, interrupted, err);
     if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds);
     if (s == NNV_OK && v->console != NULL && since.len > 0) printf("since %s: %s\n", v->baseline, since.data);

@@ -109,8 +109,9 @@ static void clear_dumps(const struct nnv_journal *j) {
 }
 
 enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err) {
-    static const char *const results[] = {"cases.tsv",   "selection.tsv",  "summary.json",  "junit.xml",
-                                          "report.html", "explained.json", "outcomes.json", "flakes.json"};
+    static const char *const results[] = {"cases.tsv",      "selection.tsv", "summary.json",
+                                          "junit.xml",      "report.html",   "clauses.json",
+                                          "explained.json", "outcomes.json", "flakes.json"};
     /* Empty, it still says whose folder this is, but not that anything was run. */
     if (ftruncate(j->file, 0) != 0) return failed(j, "cannot empty it", err);
     clear_dumps(j);

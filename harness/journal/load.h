@@ -17,6 +17,8 @@ enum { NNV_REPORT_REASON_MAX = 512 };
 
 /** In the folder of a run: {case: {"op": operation, "words": what the driver seems to do, "where": the condition}} */
 #define NNV_EXPLAINED_FILE "explained.json"
+/** In the folder of a run: the clauses of NNAPI that failed, that no case could judge, and that have no case. */
+#define NNV_CLAUSES_FILE "clauses.json"
 
 /** A selected case. Strings are valid UTF-8 and live as long as the report. */
 struct nnv_report_case {

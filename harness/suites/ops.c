@@ -109,6 +109,12 @@ static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; 
 /* Lines along the last axis, blocks along the first, all alike; limits that begin at other places. */
 enum { KINDS_OF_LINES = 3, TURNS_OF_LIMITS = 3 };
 
+/* Cases of mistakes that a signature has: as many as the tier says, and all signatures together have each mistake. */
+static int refused_of(const struct tier *t, const struct nnv_op *op) {
+    const int least = t->budget > 1 ? NNV_REFUSED_KINDS - NNV_REFUSED_STEP * (op->nsigs - 1) : 0;
+    return least > t->refused ? least : t->refused;
+}
+
 static int count_of(const struct tier *t, const struct nnv_single *w) {
     int combinations = w->op->nsigs * nnv_single_variants(w->op), place = w->sig + w->variant;
     if (!nnv_single_has(w->op, w->sig, w->mode)) return 0;
@@ -133,7 +139,7 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     case NNV_FILL_IMPULSE:
         return place % (w->op->nsigs < 4 ? 3 : 5) == (int)w->mode % 3 ? 1 : 0;
     case NNV_FILL_REFUSED:
-        return w->variant == 0 ? t->refused : 0;
+        return w->variant == 0 ? refused_of(t, w->op) : 0;
     case NNV_FILL_COUNT:
         break;
     }

@@ -10,8 +10,8 @@ size_t nnv_layer_count(const struct nnv_op *op);
 /** The name of the i-th of them: network and place, "mobilenet_v2_expand_1". */
 const char *nnv_layer_name(const struct nnv_op *op, size_t i);
 /**
- * Its row. small: the factor "image" gets at most 9x9, odd and even as they were; all else stays. NNV_INTERNAL: the
- * list names a factor or value that the operation does not have.
+ * Its row. small: images get at most 9x9, odd and even as they were, channels and the like at most 64 and what is left
+ * of a division by 8; all else stays. NNV_INTERNAL: the list names a factor or value that the operation does not have.
  */
 NNV_USE_RESULT enum nnv_status nnv_layer_row(const struct nnv_op *op, size_t i, bool small,
                                              int32_t row[NNV_MAX_FACTORS], struct nnv_err *err);

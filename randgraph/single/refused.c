@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "randgraph/single/single.h"
 #include "reference/model/validate.h"
 
 /* A model that may be changed: the arrays of its main subgraph have room for one entry more. */
@@ -140,6 +141,7 @@ static const struct mistake mistakes[] = {
     {"subgraphs swapped", subgraphs_swapped},
 };
 enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
+_Static_assert((int)MISTAKES == (int)NNV_REFUSED_KINDS, "cases are listed for each");
 
 enum nnv_status nnv_single_refuse(struct nnv_spec *spec, int index, struct nnv_arena *arena, struct nnv_err *err) {
     int noticed[MISTAKES], count = 0;

@@ -444,7 +444,8 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
         }
     if (!st && what->mode == NNV_FILL_LIMITS && nnv_sweep_tame(&b, golden)) st = finish(&b, golden, err);
     if (!st && what->mode == NNV_FILL_SWEEP && nnv_sweep_tame(&b, golden)) st = finish(&b, golden, err);
-    if (!st && what->mode == NNV_FILL_REFUSED) st = nnv_single_refuse(b.spec, what->index, arena, err);
+    if (!st && what->mode == NNV_FILL_REFUSED)
+        st = nnv_single_refuse(b.spec, what->index + NNV_REFUSED_STEP * what->sig, arena, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;
     return NNV_OK;

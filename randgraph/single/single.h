@@ -50,6 +50,8 @@ bool nnv_single_is_elementwise(const struct nnv_op *op);
 bool nnv_single_has_long_sums(const struct nnv_single *what);
 /** True if the signature computes in float32, which a relaxed model may do in float16. */
 bool nnv_single_relaxable(const struct nnv_op *op, int sig);
+/** From one signature to the next the cases of mistakes begin so many mistakes later, of at most so many. */
+enum { NNV_REFUSED_STEP = 4, NNV_REFUSED_KINDS = 11 };
 /** Number of names in op->variants. */
 int nnv_single_variants(const struct nnv_op *op);
 /**

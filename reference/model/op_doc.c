@@ -97,16 +97,24 @@ static const char *quant_words(enum nnv_quant_rule rule) {
     return "";
 }
 
-static void rank_words(const struct nnv_slot *s, char buf[CELL]) {
+void nnv_slot_rank_words(const struct nnv_slot *s, char *buf, size_t room) {
     buf[0] = 0;
     if (s->flags & NNV_SCALAR)
-        snprintf(buf, CELL, "scalar");
+        snprintf(buf, room, "scalar");
     else if (s->rank_min && s->rank_min == s->rank_max)
-        snprintf(buf, CELL, "rank %u", s->rank_min);
+        snprintf(buf, room, "rank %u", s->rank_min);
     else if (s->rank_max)
-        snprintf(buf, CELL, "rank %u to %u", s->rank_min ? s->rank_min : 1, s->rank_max);
+        snprintf(buf, room, "rank %u to %u", s->rank_min ? s->rank_min : 1, s->rank_max);
     else if (s->rank_min > 1)
-        snprintf(buf, CELL, "rank %u or more", s->rank_min);
+        snprintf(buf, room, "rank %u or more", s->rank_min);
+}
+
+void nnv_slot_rule_words(const struct nnv_slot *s, char *buf, size_t room) {
+    snprintf(buf, room, "%s", rule_words((enum nnv_rule)s->rule));
+}
+
+void nnv_slot_quant_words(const struct nnv_slot *s, char *buf, size_t room) {
+    snprintf(buf, room, "%s", quant_words((enum nnv_quant_rule)s->quant));
 }
 
 static const char *judged_words(enum nnv_judged judged) {
@@ -127,7 +135,7 @@ static const char *judged_words(enum nnv_judged judged) {
 
 static void slot_words(const struct nnv_op *op, const struct nnv_slot *s, char buf[CELL]) {
     char more[64];
-    rank_words(s, buf);
+    nnv_slot_rank_words(s, buf, CELL);
     if (s->flags & NNV_REPEAT) join(buf, s->group ? "any number" : "one or more");
     if (s->flags & NNV_ANY_TYPE) join(buf, "each of any type");
     if (s->flags & NNV_OMITTABLE) join(buf, "may be omitted");
@@ -187,29 +195,32 @@ static void forms(const struct doc *d) {
 
 /* -------------------------------------------------------------------------- types */
 
+void nnv_op_sig_words(const struct nnv_op *op, int sig, struct nnv_text *out) {
+    const char *comma = "";
+    int level = op->sigs[sig].level;
+    for (int v = 0; v < NNV_VARS; v++) {
+        const struct nnv_type *t = nnv_type(op->sigs[sig].type[v]);
+        if (!nnv_op_uses(op, v)) continue;
+        if (level < t->level) level = t->level;
+        nnv_text_addf(out, "%s%s %s", comma, variables[v], t->name);
+        comma = ", ";
+    }
+    nnv_text_addf(out, "%ssince level %d", *comma ? ": " : "", level);
+}
+
 static void types(const struct doc *d) {
     heading(d, "Types");
-    for (uint8_t k = 0; k < d->op->nsigs; k++) {
-        const struct nnv_sig *sig = &d->op->sigs[k];
-        char text[CELL];
-        int level = sig->level;
-        size_t at = 0;
-        text[0] = 0;
-        for (int v = 0; v < NNV_VARS && at < sizeof text; v++) {
-            const struct nnv_type *t = nnv_type(sig->type[v]);
-            if (!nnv_op_uses(d->op, v)) continue;
-            if (level < t->level) level = t->level;
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %s", at ? ", " : "", variables[v], t->name);
-        }
-        if (at < sizeof text) snprintf(text + at, sizeof text - at, "%ssince level %d", at ? ": " : "", level);
-        line(d, text);
+    for (int sig = 0; sig < d->op->nsigs; sig++) {
+        nnv_text_add(d->out, d->markdown ? "- " : "  ");
+        nnv_op_sig_words(d->op, sig, d->out);
+        nnv_text_add(d->out, "\n");
     }
     if (d->op->check_subgraphs) line(d, "T is the type of the generated cases: what is passed may be of any");
 }
 
 /* ------------------------------------------------------------------- everything else */
 
-static const char *rounding_words(enum nnv_rounding r) {
+const char *nnv_rounding_words(enum nnv_rounding r) {
     switch (r) {
     case NNV_ROUND_NONE:
         return "none: values are moved or chosen, results are exact";
@@ -227,7 +238,7 @@ static const char *rounding_words(enum nnv_rounding r) {
     return "";
 }
 
-static const char *zero_words(enum nnv_zero z) {
+const char *nnv_zero_words(enum nnv_zero z) {
     switch (z) {
     case NNV_ZERO_REFUSED:
         return "no input may have an extent of 0";
@@ -239,22 +250,25 @@ static const char *zero_words(enum nnv_zero z) {
     return "";
 }
 
-static bool has_limits(const struct nnv_op *op) {
+bool nnv_op_has_limits(const struct nnv_op *op) {
+    bool numbers = false, limits = false; /* truth values have no limits */
+    for (uint8_t i = 0; i < op->nsigs; i++)
+        numbers = numbers || op->sigs[i].type[NNV_T] != ANEURALNETWORKS_TENSOR_BOOL8;
     for (uint8_t i = 0; i < op->forms->nin; i++)
-        if (op->forms->in[i].domain != NNV_DOMAIN_DRAWN || op->forms->in[i].nedges > 0) return true;
-    return false;
+        limits = limits || op->forms->in[i].domain != NNV_DOMAIN_DRAWN || op->forms->in[i].nedges > 0;
+    return numbers && limits;
 }
 
 /* As nnv_single_has() of these modes has it. */
 static bool has_lines(const struct nnv_op *op) {
     if (op->unary || op->pairs || op->check_subgraphs || op->raw || op->sizes) return false;
-    return op->rounding == NNV_ROUND_NONE ? has_limits(op) : op->code != ANEURALNETWORKS_REDUCE_PROD;
+    return op->rounding == NNV_ROUND_NONE ? nnv_op_has_limits(op) : op->code != ANEURALNETWORKS_REDUCE_PROD;
 }
 
 static void cases(const struct doc *d) {
     heading(d, "Rounding and sizes");
-    line(d, rounding_words(d->op->rounding));
-    line(d, zero_words(d->op->zero));
+    line(d, nnv_rounding_words(d->op->rounding));
+    line(d, nnv_zero_words(d->op->zero));
     if (d->op->sizes) line(d, "extents of outputs depend on values");
     if (d->op->any_order) line(d, "results in any order, as far as the last output is equal");
     heading(d, "Generated cases");
@@ -271,7 +285,7 @@ static void cases(const struct doc *d) {
     if (d->op->linear) line(d, "exact cases: integer values, no tolerance");
     if (d->op->unary) line(d, "sweeps over all codes of 8 bits and of float16, and over the exponents of float32");
     if (d->op->pairs) line(d, "sweeps over all pairs of codes of 8 bits");
-    if (has_limits(d->op)) line(d, "limits of types, and values at which the operation changes its ways");
+    if (nnv_op_has_limits(d->op)) line(d, "limits of types, and values at which the operation changes its ways");
     if (d->op->zero != NNV_ZERO_REFUSED) line(d, "zero-sized inputs");
 }
 

@@ -8,15 +8,22 @@ static const char *variant_of(const struct nnv_sample *s) { return s->row ? "" :
 
 const int32_t nnv_first_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-bool nnv_sample_is(const struct nnv_sample *s, const char *word) {
+/* True if name has word as one of its parts. */
+static bool has_word(const char *name, const char *word) {
     size_t n = strlen(word);
-    for (const char *p = variant_of(s); *p;) {
+    for (const char *p = name; *p;) {
         size_t len = strcspn(p, "_");
         if (len == n && memcmp(p, word, n) == 0) return true;
         p += len;
         if (*p) p++;
     }
     return false;
+}
+
+bool nnv_sample_is(const struct nnv_sample *s, const char *word) {
+    for (uint8_t f = 0; s->row && f < s->op->nfactors; f++)
+        if (s->op->factors[f].words && has_word(s->op->factors[f].words[s->row[f]], word)) return true;
+    return has_word(variant_of(s), word);
 }
 
 static const struct nnv_slot *slot_of(const struct nnv_sample *s, int id) {

@@ -56,7 +56,7 @@ struct nnv_sample {
 
 /** The value of factor f in the row. */
 static inline int32_t nnv_sample_value(const struct nnv_sample *s, int f) { return s->row[f]; }
-/** True if the variant's name contains word as one of its '_'-separated words. */
+/** True if the variant's name, or that of a value in the row, contains word as one of its '_'-separated words. */
 bool nnv_sample_is(const struct nnv_sample *s, const char *word);
 /** Sets tensor id (a repeated slot: its next use) to rank extents. Returns the argument for more settings. */
 struct nnv_sample_arg *nnv_sample_tensor(struct nnv_sample *s, int id, uint32_t rank, const uint32_t *dims);

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/ops/factors.h"
 
+#include <string.h>
+
+int32_t nnv_row_named(const struct nnv_sample *s, const char *name, int32_t otherwise) {
+    for (uint8_t f = 0; s->row && f < s->op->nfactors; f++)
+        if (strcmp(s->op->factors[f].name, name) == 0) return s->row[f];
+    return otherwise;
+}
+
 enum { AXIS_LAST, AXIS_FIRST, AXIS_SECOND, AXIS_MINUS_1, AXIS_MINUS_2, AXIS_MINUS_RANK, AXIS_ABSENT };
 
 int nnv_row_axis(const struct nnv_sample *s, int f, uint32_t rank) {

@@ -5,6 +5,12 @@
 
 #include "reference/model/sample.h"
 
+/** The row's value of the factor of that name; without a row the other one. */
+int32_t nnv_row_named(const struct nnv_sample *s, const char *name, int32_t otherwise);
+static inline uint32_t nnv_row_extent(const struct nnv_sample *s, const char *name, uint32_t otherwise) {
+    return (uint32_t)nnv_row_named(s, name, (int32_t)otherwise);
+}
+
 /* ------------------------------------------------------------------------ axes */
 
 #define NNV_AXIS_WORDS "last", "first", "second"

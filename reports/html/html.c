@@ -251,6 +251,7 @@ static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     if (s == NNV_OK) nnv_html_expected(h);
     if (s == NNV_OK) nnv_html_baseline(h);
     if (s == NNV_OK) s = nnv_html_matrix(h, err);
+    if (s == NNV_OK) nnv_html_clauses(h);
     if (s == NNV_OK) s = nnv_html_failures(h, err);
     if (s == NNV_OK) s = nnv_html_suites(h, err);
     if (s == NNV_OK) s = nnv_html_cases(h, err);

@@ -36,6 +36,8 @@ NNV_USE_RESULT enum nnv_status nnv_html_failures(struct nnv_html *h, struct nnv_
 NNV_USE_RESULT enum nnv_status nnv_html_matrix(struct nnv_html *h, struct nnv_err *err);
 /** Suites, slowest cases, and what the driver says that it does not support. */
 NNV_USE_RESULT enum nnv_status nnv_html_suites(struct nnv_html *h, struct nnv_err *err);
+/** Clauses of NNAPI that failed, that no case could judge, and without a case; nothing if the folder does not say. */
+void nnv_html_clauses(struct nnv_html *h);
 /** Every case of the run by its name, in few bytes. */
 NNV_USE_RESULT enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err *err);
 /** What changed since the baseline, if the folder says so: a line for the top, and the section. */

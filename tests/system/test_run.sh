@@ -21,6 +21,9 @@ whole_run() {
     same "$(xpath out/junit.xml 'count(//failure) + count(//error)')" 0
     same "$(xpath out/junit.xml 'sum(/testsuites/testsuite/@tests)')" "$cases"
     has "$OUT" "0 failed"
+    has out/summary.json '"failed": []}'
+    has out/report.html '<h2>Clauses of NNAPI</h2>'
+    same "$(grep -c 'NN-EXEC-1"' out/clauses.json)" 0 "a clause that passed is not listed"
     [ "$(stat -c %s out/report.html)" -lt $((cases * 100)) ] || fail "report.html takes more than 100 bytes a case"
     hasnt out/report.html 'http://'
     hasnt out/report.html 'https://'

@@ -80,6 +80,12 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* ------------------------------------------------------------------ samples */
 
+static const struct nnv_factor factors[] = {
+    {.name = "boxes", NNV_VALUES(5, 1, 17), NNV_SIZES(16, 33, 64, 65, 129, 300), .large = 820},
+    {.name = "classes", NNV_VALUES(3, 1, 2, 9), NNV_SIZES(16, 17, 21, 81, 91), .large = 21},
+    {.name = "images", NNV_VALUES(1, 2, 4)},
+    {.name = "shift", NNV_WORDS("small", "edge")}};
+
 /* "edge": regions at the rim of the image and large shifts, so that most boxes are clipped. */
 static const char *const variants[] = {"one_image", "batches", "many_classes", "edge", NULL};
 
@@ -87,8 +93,11 @@ static void sample(struct nnv_sample *s) {
     bool edge = nnv_sample_is(s, "edge"), one = nnv_sample_is(s, "one");
     uint32_t n = s->empty ? 0 : nnv_sample_dim(s, 5, 17), images = one ? 1 : (uint32_t)nnv_sample_int(s, 2, 4);
     uint32_t classes = nnv_sample_is(s, "many") ? nnv_sample_dim(s, 9, 17) : (uint32_t)nnv_sample_int(s, 1, 3);
+    n = nnv_row_extent(s, "boxes", n);
+    images = nnv_row_extent(s, "images", images);
+    classes = nnv_row_extent(s, "classes", classes);
     double *sizes = NNV_NEW(s->arena, double, 2 * (size_t)images);
-    int32_t batch[17] = {0};
+    int32_t *batch = NNV_NEW(s->arena, int32_t, n + 1);
     double height = 200, width = 200;
     for (uint32_t i = 0; sizes && i < images; i++) {
         sizes[2 * i] = nnv_sample_int(s, 400, 1400) / 8.0;
@@ -96,7 +105,7 @@ static void sample(struct nnv_sample *s) {
         height = fmin(height, sizes[2 * i]);
         width = fmin(width, sizes[2 * i + 1]);
     }
-    for (uint32_t r = 0; r < n; r++) batch[r] = nnv_sample_int(s, 0, (int)images - 1);
+    for (uint32_t r = 0; batch && r < n; r++) batch[r] = nnv_sample_int(s, 0, (int)images - 1);
     nnv_sample_tensor(s, ROI, 2, (uint32_t[]){n, 4})->reals = nnv_sample_boxes(s, n, width, height, 1, 0.02);
     struct nnv_sample_arg *d = nnv_sample_tensor(s, DELTA, 2, (uint32_t[]){n, 4 * classes});
     d->hi = edge ? 2 : 0.75;
@@ -116,4 +125,5 @@ const struct nnv_op nnv_op_AXIS_ALIGNED_BBOX_TRANSFORM = {
     .rounding = NNV_ROUND_RESCALE,
     .zero = NNV_ZERO_ANY,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

@@ -239,6 +239,13 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* ------------------------------------------------------------------ samples */
 
+static const struct nnv_factor factors[] = {{.name = "boxes", NNV_VALUES(9, 1, 4, 17)},
+                                            {.name = "classes", NNV_VALUES(2, 3, 4)},
+                                            {.name = "kernel", NNV_WORDS("hard", "linear", "gaussian")},
+                                            {.name = "limit", NNV_WORDS("none", "limited", "one")},
+                                            {.name = "threshold", NNV_WORDS("low", "background")},
+                                            {.name = "images", NNV_VALUES(1, 2, 3)}};
+
 /* "limited": at most so many boxes that some go; "background": hardly any score is above the threshold. */
 static const char *const variants[] = {"hard",           "linear",           "gaussian",   "hard_limited",
                                        "linear_limited", "gaussian_limited", "background", NULL};
@@ -247,10 +254,14 @@ static void sample(struct nnv_sample *s) {
     int kernel = nnv_sample_is(s, "linear") ? LINEAR : nnv_sample_is(s, "gaussian") ? GAUSSIAN : HARD;
     bool half = s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_FLOAT16;
     uint32_t n = s->empty ? 0 : nnv_sample_dim(s, 9, 17), classes = (uint32_t)nnv_sample_int(s, 2, 4), total;
+    n = nnv_row_extent(s, "boxes", n);
+    classes = nnv_row_extent(s, "classes", classes);
+    const uint32_t images = nnv_row_extent(s, "images", 0);
     static const double thresholds[] = {0.3, 0.45, 0.55};
     double threshold = thresholds[s->index % 3];
     int32_t batch[17] = {0};
-    for (uint32_t r = 1; r < n; r++) batch[r] = batch[r - 1] + (nnv_rng_int(&s->rng, 0, 6) == 0);
+    for (uint32_t r = 1; r < n; r++)
+        batch[r] = images ? (int32_t)(r * images / n) : batch[r - 1] + (nnv_rng_int(&s->rng, 0, 6) == 0);
     total = n * classes;
     /* steps that 8 bits can hold: 68 scores at most, between 0.1 and 0.95 */
     struct nnv_sample_arg *scores = nnv_sample_tensor(s, SCORES, 2, (uint32_t[]){n, classes});
@@ -261,9 +272,12 @@ static void sample(struct nnv_sample *s) {
         nnv_sample_boxes(s, total, half ? 60 : 120, half ? 50 : 90, threshold, 0.08);
     nnv_sample_ints(s, BATCH, n, batch);
     s->arg[BATCH].input = true;
-    uint32_t below = nnv_sample_is(s, "background") ? total * 7 / 8 : 4; /* so many scores */
+    uint32_t below = nnv_sample_is(s, "background") ? total * 7 / 8 : total < 8 ? total / 3 : 4; /* so many scores */
     nnv_sample_scalar(s, SCORE_THRESHOLD, 0.1 + 0.0125 * below + 0.006);
-    nnv_sample_scalar(s, MOST, nnv_sample_is(s, "limited") ? nnv_sample_int(s, 2, 4) : -1);
+    nnv_sample_scalar(s, MOST,
+                      nnv_sample_is(s, "limited") ? nnv_sample_int(s, 2, 4)
+                      : nnv_sample_is(s, "one")   ? 1
+                                                  : -1);
     nnv_sample_scalar(s, KERNEL, kernel);
     nnv_sample_scalar(s, IOU_THRESHOLD, threshold);
     nnv_sample_scalar(s, SIGMA, 0.5 + 0.25 * (s->index % 3));
@@ -285,4 +299,5 @@ const struct nnv_op nnv_op_BOX_WITH_NMS_LIMIT = {
     .any_order = true,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

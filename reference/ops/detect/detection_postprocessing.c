@@ -252,6 +252,14 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* ------------------------------------------------------------------ samples */
 
+static const struct nnv_factor factors[] = {{.name = "batches", NNV_VALUES(1, 2, 3)},
+                                            {.name = "anchors", NNV_VALUES(7, 1, 13), NNV_SIZES(16, 17, 33, 64, 65)},
+                                            {.name = "classes", NNV_VALUES(3, 4, 5), NNV_SIZES(9, 17, 21)},
+                                            {.name = "kind", NNV_WORDS("fast", "regular")},
+                                            {.name = "limit", NNV_WORDS("limited", "spare")},
+                                            {.name = "deltas", NNV_WORDS("4", "long")},
+                                            {.name = "labels", NNV_WORDS("plain", "background")}};
+
 /* "limited": fewer detections than were found; "spare": room for more; "long": that, and more than four deltas. */
 static const char *const variants[] = {"regular_limited", "regular_spare", "regular_background", "fast_limited",
                                        "fast_spare",      "fast_long",     "fast_background",    NULL};
@@ -293,9 +301,12 @@ static double *sample_deltas(struct nnv_sample *s, const double *anchors, const 
 
 static void sample(struct nnv_sample *s) {
     bool regular = nnv_sample_is(s, "regular"), is_long = nnv_sample_is(s, "long");
-    bool spare = nnv_sample_is(s, "spare") || is_long;
+    bool spare = nnv_sample_is(s, "spare") || (is_long && !s->row);
     uint32_t batches = (uint32_t)nnv_sample_int(s, 1, 3), anchors = nnv_sample_dim(s, 7, 13),
              classes = (uint32_t)nnv_sample_int(s, 3, 5), deltas = is_long ? 7 : 4;
+    batches = nnv_row_extent(s, "batches", batches);
+    anchors = nnv_row_extent(s, "anchors", anchors);
+    classes = nnv_row_extent(s, "classes", classes);
     const uint32_t delta_dims[] = {batches, anchors, deltas};
     double *a = sample_anchors(s, anchors);
     if (!a) return;
@@ -325,4 +336,5 @@ const struct nnv_op nnv_op_DETECTION_POSTPROCESSING = {
     .rounding = NNV_ROUND_NONE,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

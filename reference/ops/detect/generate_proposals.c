@@ -186,6 +186,17 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* ------------------------------------------------------------------ samples */
 
+static const struct nnv_factor factors[] = {{.name = "images", NNV_VALUES(1, 2, 3)},
+                                            {.name = "extents",
+                                             .pair = true,
+                                             NNV_VALUES(NNV_PAIR(2, 3), NNV_PAIR(3, 3), NNV_PAIR(1, 1), NNV_PAIR(2, 2)),
+                                             NNV_SIZES(NNV_PAIR(5, 7), NNV_PAIR(7, 7))},
+                                            {.name = "anchors", NNV_VALUES(2, 1, 3)},
+                                            {.name = "layout", NNV_WORDS("nhwc", "nchw")},
+                                            {.name = "before", NNV_WORDS("all", "best")},
+                                            {.name = "after", NNV_WORDS("all", "limited")},
+                                            {.name = "least", NNV_WORDS("1", "small")}};
+
 /* "best": few boxes go into NMS; "limited": few come out; "small": many are below the least size. */
 static const char *const variants[] = {"nhwc", "nchw", "nhwc_best", "nchw_limited", "nhwc_small", "nchw_best_limited",
                                        NULL};
@@ -251,6 +262,11 @@ static void sample(struct nnv_sample *s) {
     bool nchw = nnv_sample_is(s, "nchw");
     uint32_t n = (uint32_t)nnv_sample_int(s, 1, 3), h = (uint32_t)nnv_sample_int(s, 2, 3),
              w = (uint32_t)nnv_sample_int(s, 2, 4), a = (uint32_t)nnv_sample_int(s, 2, 3), dims[4];
+    const int32_t extents = nnv_row_named(s, "extents", NNV_PAIR((int32_t)h, (int32_t)w));
+    n = nnv_row_extent(s, "images", n);
+    a = nnv_row_extent(s, "anchors", a);
+    h = (uint32_t)nnv_pair_height(extents);
+    w = (uint32_t)nnv_pair_width(extents);
     struct draw d = {.h_stride = 10 + s->index % 3 * 2,
                      .w_stride = 14 - s->index % 3 * 2,
                      .iou_threshold = 0.25 + 0.125 * (s->index % 3),
@@ -288,4 +304,5 @@ const struct nnv_op nnv_op_GENERATE_PROPOSALS = {
     .sizes = true,
     .any_order = true,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

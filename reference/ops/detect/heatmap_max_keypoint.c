@@ -174,6 +174,13 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* ------------------------------------------------------------------- samples */
 
+static const struct nnv_factor factors[] = {
+    {.name = "boxes", NNV_VALUES(2, 1, 4), NNV_SIZES(16, 17, 33, 65, 129)},
+    {.name = "size", NNV_VALUES(5, 2, 3, 8), NNV_SIZES(14, 28, 56, 57), .large = 105, .huge = 1025},
+    {.name = "keypoints", NNV_VALUES(3, 1, 4, 8), NNV_SIZES(17, 33, 65)},
+    {.name = "layout", NNV_WORDS("nhwc", "nchw")},
+    {.name = "values", NNV_WORDS("any", "tied", "border")}};
+
 static const char *const variants[] = {"nhwc", "nchw", "tied", "tied_nchw", "border", NULL};
 
 /* Few different numbers, so that maxima tie. */
@@ -200,6 +207,9 @@ static void sample(struct nnv_sample *s) {
     bool nchw = nnv_sample_is(s, "nchw");
     uint32_t dims[4], n = (uint32_t)nnv_sample_int(s, 1, 4), size = (uint32_t)nnv_sample_int(s, 2, 9),
                       c = (uint32_t)nnv_sample_int(s, 1, 5);
+    n = nnv_row_extent(s, "boxes", n);
+    size = nnv_row_extent(s, "size", size);
+    c = nnv_row_extent(s, "keypoints", c);
     nnv_sample_image(dims, n, size, size, c, nchw);
     struct nnv_sample_arg *heatmap = nnv_sample_tensor(s, HEATMAP, 4, dims);
     if (nnv_sample_is(s, "tied")) heatmap->reals = steps(s, (size_t)n * size * size * c);
@@ -226,4 +236,5 @@ const struct nnv_op nnv_op_HEATMAP_MAX_KEYPOINT = {
     .rounding = NNV_ROUND_RESCALE,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

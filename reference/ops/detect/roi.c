@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file roi.c ROI_ALIGN, ROI_POOLING: boxes in the pixels of an image, and the feature maps they cut. */
 #include <float.h>
+#include <stdlib.h>
 
 #include "reference/ops/common.h"
 
@@ -123,10 +124,34 @@ static enum nnv_status box_at(struct nnv_kernel *k, size_t i, struct roi *roi, s
 
 /* ------------------------------------------------------------------- samples */
 
+#define FACTORS                                                                                                        \
+    NNV_IMAGE_FACTORS, {.name = "boxes", NNV_VALUES(3, 1, 8), NNV_SIZES(16, 17, 33, 65, 129, 300)},                    \
+        {.name = "output",                                                                                             \
+         .pair = true,                                                                                                 \
+         NNV_VALUES(NNV_PAIR(2, 2), NNV_PAIR(1, 1), NNV_PAIR(7, 7), NNV_PAIR(3, 5)),                                   \
+         NNV_SIZES(NNV_PAIR(14, 14), NNV_PAIR(17, 17))},                                                               \
+    {                                                                                                                  \
+        .name = "ratio", NNV_WORDS("1x1", "2x4", "4x0.5", "1.75x2", "0.5x1", "2x3")                                    \
+    }
+
+/*
+ * Moves a span off the places at which a result jumps: neither end at a whole or half pixel, its size above one and no
+ * whole number of them. unit: the eighths in which coordinates can be told.
+ */
+static void off_steps(int most, int unit, int *a, int *b) {
+    *a = (*a / unit | 1) * unit;
+    *b = (*b / unit | 1) * unit;
+    if (abs(*a - *b) <= 8)
+        *b = *a + (*a + 12 <= most + 2 ? 12 : -12);
+    else if ((*a - *b) % 8 == 0)
+        *b += *b + 2 * unit <= most ? 2 * unit : -2 * unit;
+}
+
 /* A span in eighths of a pixel within the extent, half a pixel from its end. */
 static void draw_span(struct nnv_sample *s, uint32_t extent, double ratio, double *start, double *end) {
     int most = (int)extent * 8 - 4, a = nnv_sample_int(s, 0, most), b = nnv_sample_int(s, 0, most);
     if (nnv_sample_int(s, 0, 3) == 0) b = a + nnv_sample_int(s, 0, most - a < 6 ? most - a : 6); /* below a pixel */
+    if (s->row) off_steps(most, ratio < 1 ? 2 : 1, &a, &b);
     *start = (a < b ? a : b) * ratio / 8;
     *end = (a < b ? b : a) * ratio / 8;
 }
@@ -135,26 +160,37 @@ static void draw_span(struct nnv_sample *s, uint32_t extent, double ratio, doubl
 static void sample_boxes(struct nnv_sample *s) {
     static const double ratios[][2] = {{1, 1}, {2, 4}, {4, 0.5}, {1.75, 2}, {0.5, 1}, {2, 3}};
     static const int extents[] = {1, 2, 3, 4, 5, 7};
-    bool nchw = nnv_sample_is(s, "nchw");
-    const double *ratio = ratios[(s->index + 2 * s->variant) % 6];
+    enum { LEAST = 4, MOST_HALF = 48 }; /* pixels: float16 tells eighths of so many well */
+    bool nchw = nnv_sample_is(s, "nchw"), half = s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_FLOAT16;
+    const double *ratio = ratios[nnv_row_named(s, "ratio", (s->index + 2 * s->variant) % 6)];
     uint32_t dims[4], images = (uint32_t)nnv_sample_int(s, 1, 3), h = nnv_sample_dim(s, 4, 13),
                       w = nnv_sample_dim(s, 4, 13), n = s->empty ? 0 : (uint32_t)nnv_sample_int(s, 2, 5);
     if (w == h) w++;
-    nnv_sample_image(dims, images, h, w, nnv_sample_dim(s, 1, 5), nchw);
+    uint32_t c = nnv_sample_dim(s, 1, 5);
+    if (s->row) {
+        const struct nnv_row_image g = nnv_row_image(s, 0);
+        images = g.n, c = g.c;
+        h = g.h > LEAST ? g.h : LEAST; /* room for a box that is clearly inside */
+        w = g.w > LEAST ? g.w : LEAST;
+        n = nnv_row_extent(s, "boxes", n);
+    }
+    nnv_sample_image(dims, images, h, w, c, nchw);
     nnv_sample_tensor(s, INPUT, 4, dims);
     double *boxes = NNV_NEW(s->arena, double, 4 * n + 1);
-    int32_t batch[5] = {0};
+    int32_t *batch = NNV_NEW(s->arena, int32_t, n + 1);
     int image = 0;
-    for (uint32_t i = 0; boxes && i < n; i++) {
-        image = nnv_sample_int(s, image, (int)images - 1);
+    for (uint32_t i = 0; boxes && batch && i < n; i++) {
+        if (!s->row || nnv_sample_int(s, 0, (int)(n / images)) == 0) image = nnv_sample_int(s, image, (int)images - 1);
         batch[i] = image;
-        draw_span(s, w, ratio[1], &boxes[4 * i], &boxes[4 * i + 2]);
-        draw_span(s, h, ratio[0], &boxes[4 * i + 1], &boxes[4 * i + 3]);
+        draw_span(s, half && w > MOST_HALF ? MOST_HALF : w, ratio[1], &boxes[4 * i], &boxes[4 * i + 2]);
+        draw_span(s, half && h > MOST_HALF ? MOST_HALF : h, ratio[0], &boxes[4 * i + 1], &boxes[4 * i + 3]);
     }
     nnv_sample_tensor(s, BOXES, 2, (uint32_t[]){n, 4})->reals = boxes;
     nnv_sample_ints(s, BATCH, n, batch);
-    nnv_sample_scalar(s, HEIGHT, nnv_sample_of(s, 6, extents));
-    nnv_sample_scalar(s, WIDTH, nnv_sample_of(s, 6, extents));
+    const int height = nnv_sample_of(s, 6, extents), width = nnv_sample_of(s, 6, extents);
+    const int32_t output = nnv_row_named(s, "output", NNV_PAIR(height, width));
+    nnv_sample_scalar(s, HEIGHT, nnv_pair_height(output));
+    nnv_sample_scalar(s, WIDTH, nnv_pair_width(output));
     nnv_sample_scalar(s, HEIGHT_RATIO, ratio[0]);
     nnv_sample_scalar(s, WIDTH_RATIO, ratio[1]);
     nnv_sample_scalar(s, NCHW, nchw);
@@ -295,12 +331,26 @@ static enum nnv_status align_eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* ------------------------------------------------------------------- samples */
 
+static const struct nnv_factor align_factors[] = {
+    FACTORS,
+    {.name = "samples",
+     .pair = true,
+     NNV_VALUES(NNV_PAIR(2, 2), NNV_PAIR(0, 0), NNV_PAIR(1, 1), NNV_PAIR(3, 2)),
+     NNV_SIZES(NNV_PAIR(4, 4), NNV_PAIR(0, 1))}};
 static const char *const align_variants[] = {"sampled", "sampled_nchw", "adaptive", "adaptive_nchw", NULL};
 
 static void align_sample(struct nnv_sample *s) {
     static const int counts[] = {1, 2, 3, 4};
     bool adaptive = nnv_sample_is(s, "adaptive");
     sample_boxes(s);
+    if (s->row) {
+        const int32_t samples = nnv_row_named(s, "samples", 0);
+        s->arg[INPUT].lo = -1; /* a mean that is not about 0: of one result alone, too, there is something to compare */
+        s->arg[INPUT].hi = 8;
+        nnv_sample_scalar(s, HEIGHT_SAMPLES, nnv_pair_height(samples));
+        nnv_sample_scalar(s, WIDTH_SAMPLES, nnv_pair_width(samples));
+        return;
+    }
     nnv_sample_scalar(s, HEIGHT_SAMPLES, adaptive ? 0 : nnv_sample_of(s, 4, counts));
     nnv_sample_scalar(s, WIDTH_SAMPLES, adaptive && s->index % 3 < 2 ? 0 : nnv_sample_of(s, 4, counts));
 }
@@ -396,12 +446,20 @@ static enum nnv_status pool_eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static const struct nnv_factor pool_factors[] = {FACTORS};
 static const char *const pool_variants[] = {"nhwc", "nchw", NULL};
 
 #define RECORD(NAME, KIND, FORMULA, ...)                                                                               \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME), .level = 3,     .formula = FORMULA,  NNV_OP_FORM(KIND##_inputs, KIND##_outputs),           \
-        NNV_OP_SIGS(sigs),  .infer = infer, .eval = KIND##_eval, .variants = KIND##_variants,                          \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = 3,                                                                                                    \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                                                    \
+        NNV_OP_SIGS(sigs),                                                                                             \
+        .infer = infer,                                                                                                \
+        .eval = KIND##_eval,                                                                                           \
+        .variants = KIND##_variants,                                                                                   \
+        NNV_OP_FACTORS(KIND##_factors),                                                                                \
         __VA_ARGS__,                                                                                                   \
     }
 

@@ -63,9 +63,37 @@ static enum nnv_status embedding_eval(struct nnv_kernel *k, struct nnv_err *err)
     return NNV_OK;
 }
 
+#define TABLE_FACTORS                                                                                                  \
+    NNV_SHAPE_RANKS(2, 3, 4), NNV_SHAPE_EXTENTS, { .name = "lookups", NNV_VALUES(5, 1, 3, 16), NNV_SIZES(17, 65, 300) }
+static const struct nnv_factor embedding_factors[] = {TABLE_FACTORS,
+                                                      {.name = "order", NNV_WORDS("any", "rising", "falling", "same")}};
+static const struct nnv_factor hashtable_factors[] = {TABLE_FACTORS,
+                                                      {.name = "found", NNV_WORDS("mixed", "hits", "misses")}};
+
+/* Row i of n of a table with that many rows. */
+static int32_t row_at(struct nnv_sample *s, uint32_t i, uint32_t n, uint32_t rows) {
+    const int32_t at = (int32_t)((uint64_t)i * rows / n), last = (int32_t)rows - 1;
+    return nnv_sample_is(s, "rising")    ? at
+           : nnv_sample_is(s, "falling") ? last - at
+           : nnv_sample_is(s, "same")    ? last
+                                         : nnv_sample_int(s, 0, last);
+}
+
+static void embedding_row_sample(struct nnv_sample *s) {
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), n = nnv_row_extent(s, "lookups", 1);
+    int32_t *rows = NNV_NEW(s->arena, int32_t, n);
+    for (uint32_t i = 0; rows && i < n; i++) rows[i] = row_at(s, i, n, dims[0]);
+    nnv_sample_tensor(s, VALUES, rank, dims);
+    nnv_sample_tensor(s, LOOKUPS, 1, &n)->ints = rows;
+}
+
 static const char *const embedding_variants[] = {"rank2", "rank3", "rank4", NULL};
 
 static void embedding_sample(struct nnv_sample *s) {
+    if (s->row) {
+        embedding_row_sample(s);
+        return;
+    }
     uint32_t rank = (uint32_t)s->variant + 2, dims[4] = {nnv_sample_dim(s, 5, 9)};
     nnv_sample_dims(s, rank - 1, 60, dims + 1);
     nnv_sample_tensor(s, VALUES, rank, dims);
@@ -127,7 +155,26 @@ static enum nnv_status hashtable_eval(struct nnv_kernel *k, struct nnv_err *err)
 
 static const char *const hashtable_variants[] = {"mixed", "hits", "misses", NULL};
 
+/* Keys rise by even gaps; misses lie between them. */
+static void hashtable_row_sample(struct nnv_sample *s) {
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), n = nnv_row_extent(s, "lookups", 1);
+    int32_t *keys = NNV_NEW(s->arena, int32_t, dims[0]), *lookups = NNV_NEW(s->arena, int32_t, n);
+    for (uint32_t i = 0; keys && i < dims[0]; i++)
+        keys[i] = i ? keys[i - 1] + 2 * nnv_sample_int(s, 1, 3) : nnv_sample_int(s, -20, -10);
+    for (uint32_t i = 0; keys && lookups && i < n; i++) {
+        const bool hit = nnv_sample_is(s, "hits") || (nnv_sample_is(s, "mixed") && i % 2 == 0);
+        lookups[i] = keys[nnv_sample_int(s, 0, (int)dims[0] - 1)] + (hit ? 0 : nnv_sample_int(s, 0, 1) * 2 - 1);
+    }
+    nnv_sample_tensor(s, VALUES, rank, dims);
+    nnv_sample_tensor(s, LOOKUPS, 1, &n)->ints = lookups;
+    nnv_sample_tensor(s, KEYS, 1, dims)->ints = keys;
+}
+
 static void hashtable_sample(struct nnv_sample *s) {
+    if (s->row) {
+        hashtable_row_sample(s);
+        return;
+    }
     enum { KEY_COUNT = 7, LOOKUP_COUNT = 6 };
     uint32_t rank = 2 + (uint32_t)s->index % 3, dims[4] = {KEY_COUNT};
     int32_t keys[KEY_COUNT], lookups[LOOKUP_COUNT];
@@ -147,10 +194,15 @@ static void hashtable_sample(struct nnv_sample *s) {
 
 #define RECORD(NAME, KIND, FORMULA)                                                                                    \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),       .level = 1,                                                                          \
-        .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
-        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_NONE,                                                          \
-        .linear = true,           NNV_OP_HOOKS(KIND##_),                                                               \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = 1,                                                                                                    \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                                                    \
+        NNV_OP_SIGS(KIND##_sigs),                                                                                      \
+        .rounding = NNV_ROUND_NONE,                                                                                    \
+        .linear = true,                                                                                                \
+        NNV_OP_HOOKS(KIND##_),                                                                                         \
+        NNV_OP_FACTORS(KIND##_factors),                                                                                \
     }
 
 RECORD(EMBEDDING_LOOKUP, embedding, "y[i, ...] = values[lookups[i], ...]");

@@ -72,17 +72,21 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static const struct nnv_factor factors[] = {{.name = "batch", NNV_VALUES(1, 2, 3)},
+                                            {.name = "classes", NNV_VALUES(5, 2, 17)},
+                                            {.name = "samples", NNV_VALUES(2000, 1500, 2049)}};
 static const char *const variants[] = {"few", "two", "many", "skewed", "large", NULL};
 
 static void sample(struct nnv_sample *s) {
     bool many = nnv_sample_is(s, "many");
     uint32_t classes = nnv_sample_is(s, "two") ? 2 : many ? nnv_sample_dim(s, 100, 300) : nnv_sample_dim(s, 3, 12);
-    struct nnv_sample_arg *logits =
-        nnv_sample_tensor(s, LOGITS, 2, (uint32_t[]){(uint32_t)nnv_sample_int(s, 1, 3), classes});
+    classes = nnv_row_extent(s, "classes", classes);
+    uint32_t batch = nnv_row_extent(s, "batch", (uint32_t)nnv_sample_int(s, 1, 3));
+    struct nnv_sample_arg *logits = nnv_sample_tensor(s, LOGITS, 2, (uint32_t[]){batch, classes});
     bool large = nnv_sample_is(s, "large"), skewed = nnv_sample_is(s, "skewed"); /* e^x beyond the type's range */
     logits->lo = large ? 200 : skewed ? -9 : -2;
     logits->hi = large ? 204 : skewed ? 3 : 2;
-    nnv_sample_scalar(s, SAMPLES, nnv_sample_int(s, 1500, many ? 6000 : 3000));
+    nnv_sample_scalar(s, SAMPLES, nnv_row_named(s, "samples", nnv_sample_int(s, 1500, many ? 6000 : 3000)));
     nnv_sample_ints(s, SEEDS, 2, (int32_t[]){nnv_sample_int(s, 1, 100000), nnv_sample_int(s, 1, 100000)});
 }
 
@@ -95,4 +99,5 @@ const struct nnv_op nnv_op_RANDOM_MULTINOMIAL = {
     .rounding = NNV_ROUND_NONE,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

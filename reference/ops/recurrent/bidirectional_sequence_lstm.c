@@ -139,15 +139,20 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
         X "_cifg_projection_norm"
 static const char *const variants[] = {PARTS("plain"), PARTS("parallel"), PARTS("cross"), NULL};
 
+static const struct nnv_factor factors[] = {NNV_CELL_FACTORS, NNV_LSTM_FACTORS, NNV_SEQUENCE_FACTORS,
+                                            NNV_DIRECTION_FACTORS};
+
 static void sample(struct nnv_sample *s) {
     struct nnv_lstm_parts parts = nnv_lstm_parts_of(s);
     struct nnv_lstm_extents x = nnv_lstm_sample_extents(s, parts.projection);
     int walk = s->index + s->variant;
-    bool merge = walk % 2 == 1;
-    struct nnv_sequence seq = {true, walk / 2 % 2 == 0, nnv_sample_dim(s, 3, 5), x.batch};
+    bool merge = s->row ? nnv_sample_is(s, "merge") : walk % 2 == 1;
+    bool states = s->row ? nnv_sample_is(s, "state") : walk % 3 != 0;
+    struct nnv_sequence seq = {true, s->row ? nnv_sample_is(s, "time") : walk / 2 % 2 == 0,
+                               nnv_row_extent(s, "time", nnv_sample_dim(s, 3, 5)), x.batch};
     parts.aux = nnv_sample_is(s, "cross");
     s->form = &forms[merge ? MERGED : SEPARATE];
-    s->nout = (merge ? 1 : 2) + (walk % 3 == 0 ? 0 : 4);
+    s->nout = (merge ? 1 : 2) + (states ? 4 : 0);
     nnv_sample_tensor(s, X, 3, nnv_sequence_shape(&seq, x.input).dims);
     if (parts.aux) x.aux = x.input; /* AOSP takes the input's width for that of the auxiliary input */
     if (parts.aux || nnv_sample_is(s, "parallel")) nnv_sample_tensor(s, AUX, 3, nnv_sequence_shape(&seq, x.input).dims);
@@ -172,4 +177,5 @@ const struct nnv_op nnv_op_BIDIRECTIONAL_SEQUENCE_LSTM = {
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

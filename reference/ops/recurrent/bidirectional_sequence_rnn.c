@@ -98,24 +98,32 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 #define STATES(X) X, X "_state"
 #define MERGES(X) STATES(X), STATES(X "_merge")
+static const struct nnv_factor factors[] = {
+    NNV_CELL_FACTORS,
+    NNV_SEQUENCE_FACTORS,
+    NNV_DIRECTION_FACTORS,
+    {.name = "activation", NNV_WORDS("tanh", "relu", "linear", "relu6", "logistic")}};
 static const char *const variants[] = {MERGES("plain"), MERGES("parallel"), MERGES("cross"), NULL};
 
 static void sample(struct nnv_sample *s) {
-    static const double codes[] = {4, 1, 0, 3, 4, 6}; /* 2 is left out: AOSP aborts */
-    bool time_major = (s->index + s->variant) % 2 == 0, merge = nnv_sample_is(s, "merge");
-    struct nnv_sequence seq = {true, time_major, nnv_sample_dim(s, 3, 6), nnv_sample_dim(s, 2, 3)};
-    struct nnv_rnn_extents x = {.batch = seq.batch, .input = nnv_sample_dim(s, 3, 7)};
+    static const double codes[] = {4, 1, 0, 3, 4, 6}, row_codes[] = {4, 1, 0, 3, 6}; /* 2 is left out: AOSP aborts */
+    bool time_major = s->row ? nnv_sample_is(s, "time") : (s->index + s->variant) % 2 == 0,
+         merge = nnv_sample_is(s, "merge");
+    struct nnv_sequence seq = {true, time_major, nnv_row_extent(s, "time", nnv_sample_dim(s, 3, 6)),
+                               nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 3))};
+    struct nnv_rnn_extents x = {.batch = seq.batch, .input = nnv_row_extent(s, "input", nnv_sample_dim(s, 3, 7))};
     bool cross = nnv_sample_is(s, "cross");
     s->form = &forms[merge ? MERGED : SEPARATE];
     nnv_sample_tensor(s, X, 3, nnv_sequence_shape(&seq, x.input).dims);
     if (cross) x.aux = x.input; /* AOSP takes the input's width for that of the auxiliary input */
     if (cross || nnv_sample_is(s, "parallel")) nnv_sample_tensor(s, AUX, 3, nnv_sequence_shape(&seq, x.input).dims);
     for (int d = 0; d < 2; d++) {
-        uint32_t units = nnv_sample_dim(s, 2, 5);
+        uint32_t units = nnv_row_extent(s, "units", nnv_sample_dim(s, 2, 5));
         x.units = units == x.units ? units + 1 : units; /* the directions differ */
         nnv_rnn_sample(s, &ids[d], &x);
     }
-    nnv_sample_scalar(s, ACT, codes[(s->index + s->variant) % 6]);
+    nnv_sample_scalar(s, ACT,
+                      s->row ? row_codes[nnv_row_named(s, "activation", 0)] : codes[(s->index + s->variant) % 6]);
     nnv_sample_scalar(s, TIME_MAJOR, time_major);
     nnv_sample_scalar(s, MERGE, merge);
     s->nout = (merge ? 1 : 2) + (nnv_sample_is(s, "state") ? 2 : 0);
@@ -132,4 +140,5 @@ const struct nnv_op nnv_op_BIDIRECTIONAL_SEQUENCE_RNN = {
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

@@ -151,16 +151,20 @@ static enum nnv_status sequence_eval(struct nnv_kernel *k, struct nnv_err *err) 
 static const char *const variants[] = {INPUT_GATES("plain"), INPUT_GATES("projection"), INPUT_GATES("projection_bias"),
                                        NULL};
 
+static const struct nnv_factor step_factors[] = {NNV_CELL_FACTORS, NNV_LSTM_FACTORS};
+static const struct nnv_factor sequence_factors[] = {NNV_CELL_FACTORS, NNV_LSTM_FACTORS, NNV_SEQUENCE_FACTORS};
+
 static void sample(struct nnv_sample *s) {
     const struct nnv_lstm_ids *ids = is_step(s->op) ? &step_ids : &sequence_ids;
     struct nnv_lstm_parts parts = nnv_lstm_parts_of(s);
     struct nnv_lstm_extents x = nnv_lstm_sample_extents(s, parts.projection);
     struct nnv_shape shape = nnv_shape_make(2, (uint32_t[]){x.batch, x.input});
     if (!is_step(s->op)) {
-        struct nnv_sequence seq = {true, (s->index + s->variant) % 2 == 0, nnv_sample_dim(s, 3, 6), x.batch};
+        bool time_major = s->row ? nnv_sample_is(s, "time") : (s->index + s->variant) % 2 == 0;
+        struct nnv_sequence seq = {true, time_major, nnv_row_extent(s, "time", nnv_sample_dim(s, 3, 6)), x.batch};
         shape = nnv_sequence_shape(&seq, x.input);
         nnv_sample_scalar(s, TIME_MAJOR, seq.time_major);
-        s->nout = (s->index + s->variant / 2) % 3 == 0 ? 1 : 3;
+        s->nout = (s->row ? !nnv_sample_is(s, "state") : (s->index + s->variant / 2) % 3 == 0) ? 1 : 3;
     }
     nnv_sample_tensor(s, X, shape.rank, shape.dims);
     nnv_lstm_sample(s, ids, &parts, &x);
@@ -174,7 +178,7 @@ static void sample(struct nnv_sample *s) {
         NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_LINEAR,                                                        \
         .check = check,           .infer = KIND##_infer,                                                               \
         .eval = KIND##_eval,      .variants = variants,                                                                \
-        .sample = sample,                                                                                              \
+        .sample = sample,         NNV_OP_FACTORS(KIND##_factors),                                                      \
     }
 
 RECORD(LSTM, 1, step,

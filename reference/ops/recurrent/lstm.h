@@ -121,6 +121,15 @@ NNV_USE_RESULT enum nnv_status nnv_lstm_agree(const struct nnv_call *c, const st
 /** The cell of this row. */
 struct nnv_lstm nnv_lstm_of(struct nnv_kernel *k, const struct nnv_lstm_ids *ids);
 
+/** The factors of its parts, and of its scalars. */
+#define NNV_LSTM_FACTORS                                                                                               \
+    {.name = "gates", NNV_WORDS("four", "cifg")}, {.name = "peephole", NNV_WORDS("none", "peephole")},                 \
+        {.name = "norm", NNV_WORDS("none", "norm")},                                                                   \
+        {.name = "projection", NNV_WORDS("none", "projection", "projection_bias", "square_projection")},               \
+        {.name = "activation", NNV_WORDS("tanh", "relu", "logistic", "relu6")},                                        \
+        {.name = "cell_clip", NNV_WORDS("none", "0.75", "0.375")}, {                                                   \
+        .name = "output_clip", NNV_WORDS("none", "0.5", "0.25")                                                        \
+    }
 /** Which parts a generated cell has. */
 struct nnv_lstm_parts {
     bool cifg, peephole, norm, projection, projection_bias, aux;

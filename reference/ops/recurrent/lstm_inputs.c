@@ -121,10 +121,11 @@ struct nnv_lstm_parts nnv_lstm_parts_of(const struct nnv_sample *s) {
 }
 
 struct nnv_lstm_extents nnv_lstm_sample_extents(struct nnv_sample *s, bool projection) {
-    struct nnv_lstm_extents x = {.batch = nnv_sample_dim(s, 2, 3), .input = nnv_sample_dim(s, 3, 7)};
-    x.units = nnv_sample_dim(s, 4, 9);
-    x.output = projection ? x.units - (uint32_t)nnv_sample_int(s, 1, 2) : x.units;
-    if (x.input == x.units) x.input++;
+    struct nnv_lstm_extents x = {.batch = nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 3)),
+                                 .input = nnv_row_extent(s, "input", nnv_sample_dim(s, 3, 7))};
+    x.units = x.output = nnv_row_extent(s, "units", nnv_sample_dim(s, 4, 9));
+    if (projection && !nnv_sample_is(s, "square")) x.output -= (uint32_t)nnv_sample_int(s, 1, 2);
+    if (!s->row && x.input == x.units) x.input++;
     return x;
 }
 
@@ -151,6 +152,13 @@ void nnv_lstm_sample(struct nnv_sample *s, const struct nnv_lstm_ids *ids, const
 void nnv_lstm_sample_scalars(struct nnv_sample *s, const struct nnv_lstm_ids *ids) {
     static const double codes[] = {4, 4, 4, 1, 6, 4, 3}; /* mostly tanh; 0 is left out: AOSP computes it wrongly */
     static const double cell_clips[] = {0.75, 0, 0.375, 1.25}, projection_clips[] = {0.25, 0.5, 0};
+    static const double row_codes[] = {4, 1, 6, 3}, row_cell[] = {0, 0.75, 0.375}, row_output[] = {0, 0.5, 0.25};
+    if (s->row) {
+        nnv_sample_scalar(s, ids->act, row_codes[nnv_row_named(s, "activation", 0)]);
+        nnv_sample_scalar(s, ids->cell_clip, row_cell[nnv_row_named(s, "cell_clip", 0)]);
+        nnv_sample_scalar(s, ids->projection_clip, row_output[nnv_row_named(s, "output_clip", 0)]);
+        return;
+    }
     nnv_sample_scalar(s, ids->act, codes[s->index % 7]);
     nnv_sample_scalar(s, ids->cell_clip, cell_clips[s->index % 4]);
     nnv_sample_scalar(s, ids->projection_clip, projection_clips[s->index % 3]);

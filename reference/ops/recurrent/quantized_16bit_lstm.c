@@ -138,14 +138,15 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static const struct nnv_factor factors[] = {NNV_CELL_FACTORS};
 static const char *const variants[] = {"small", "wide", "narrow", NULL};
 
 static void sample(struct nnv_sample *s) {
     bool wide = nnv_sample_is(s, "wide"), narrow = nnv_sample_is(s, "narrow");
-    uint32_t batch = nnv_sample_dim(s, 2, 4);
-    uint32_t in = narrow ? nnv_sample_dim(s, 8, 17) : nnv_sample_dim(s, 2, 7);
-    uint32_t units = wide ? nnv_sample_dim(s, 8, 17) : nnv_sample_dim(s, 2, 7);
-    if (in == units) in++;
+    uint32_t batch = nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 4));
+    uint32_t in = nnv_row_extent(s, "input", narrow ? nnv_sample_dim(s, 8, 17) : nnv_sample_dim(s, 2, 7));
+    uint32_t units = nnv_row_extent(s, "units", wide ? nnv_sample_dim(s, 8, 17) : nnv_sample_dim(s, 2, 7));
+    if (!s->row && in == units) in++;
     nnv_sample_tensor(s, X, 2, (uint32_t[]){batch, in});
     for (int g = 0; g < NNV_GATES; g++) {
         nnv_sample_tensor(s, WEIGHTS + g, 2, (uint32_t[]){units, in});
@@ -167,4 +168,5 @@ const struct nnv_op nnv_op_QUANTIZED_16BIT_LSTM = {
     .rounding = NNV_ROUND_TABLE,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

@@ -302,6 +302,11 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 static const char *const variants[] = {GATES("plain"),           GATES("norm"),          GATES("plain_projection"),
                                        GATES("norm_projection"), GATES("norm_peephole"), NULL};
 
+static const struct nnv_factor factors[] = {
+    NNV_CELL_FACTORS,
+    {.name = "parts", NNV_WORDS("plain", "norm", "plain_projection", "norm_projection", "norm_peephole")},
+    {.name = "gates", NNV_WORDS("four", "cifg")}};
+
 /* Where AOSP's algorithm and the documentation differ, the cases keep to what both give. */
 static void sample_cell(struct nnv_sample *s, const struct nnv_lstm_parts *parts) {
     static const float norm_scales[] = {0x1p-15f, 3.05182e-05f, 0x1p-14f};
@@ -371,4 +376,5 @@ const struct nnv_op nnv_op_QUANTIZED_LSTM = {
     .rounding = NNV_ROUND_TABLE,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

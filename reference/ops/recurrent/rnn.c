@@ -53,15 +53,19 @@ static enum nnv_status step_eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static const struct nnv_factor step_factors[] = {
+    NNV_CELL_FACTORS, {.name = "activation", NNV_WORDS("linear", "relu", "relu6", "tanh", "logistic")}};
 static const char *const step_variants[] = {"linear", "relu", "relu6", NULL};
 
 static void step_sample(struct nnv_sample *s) {
-    static const double codes[] = {0, 1, 3};
-    uint32_t batch = nnv_sample_dim(s, 2, 4), in = nnv_sample_dim(s, 3, 17), units = nnv_sample_dim(s, 2, 9);
-    if (in == units) in++;
+    static const double codes[] = {0, 1, 3, 4, 6};
+    uint32_t batch = nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 4));
+    uint32_t in = nnv_row_extent(s, "input", nnv_sample_dim(s, 3, 17));
+    uint32_t units = nnv_row_extent(s, "units", nnv_sample_dim(s, 2, 9));
+    if (!s->row && in == units) in++;
     nnv_sample_tensor(s, X, 2, (uint32_t[]){batch, in});
     nnv_rnn_sample(s, &ids, &(struct nnv_rnn_extents){.batch = batch, .input = in, .units = units});
-    nnv_sample_scalar(s, ACT, codes[s->variant]);
+    nnv_sample_scalar(s, ACT, codes[nnv_row_named(s, "activation", s->variant)]);
 }
 
 /* ----------------------------------------------- UNIDIRECTIONAL_SEQUENCE_RNN */
@@ -104,31 +108,45 @@ static enum nnv_status sequence_eval(struct nnv_kernel *k, struct nnv_err *err) 
     return nnv_rnn_sequence(k, &cell, &steps, nnv_real(k, STATE), k->call->nout > 1 ? k->out[1] : NULL, err);
 }
 
+static const struct nnv_factor sequence_factors[] = {
+    NNV_CELL_FACTORS,
+    NNV_SEQUENCE_FACTORS,
+    {.name = "activation", NNV_WORDS("tanh", "relu", "logistic", "relu6", "linear")}};
 static const char *const sequence_variants[] = {
     "time", "batch", "time_state", "batch_state", "time_tanh", "batch_tanh", "time_logistic", "batch_relu6", NULL};
 
 static void sequence_sample(struct nnv_sample *s) {
     static const double codes[] = {1, 0, 1}; /* 2 is left out: AOSP aborts */
-    struct nnv_sequence seq = {true, nnv_sample_is(s, "time"), nnv_sample_dim(s, 3, 7), nnv_sample_dim(s, 2, 3)};
-    struct nnv_rnn_extents x = {.batch = seq.batch, .input = nnv_sample_dim(s, 3, 9), .units = nnv_sample_dim(s, 2, 6)};
-    if (x.input == x.units) x.input++;
+    struct nnv_sequence seq = {true, nnv_sample_is(s, "time"), nnv_row_extent(s, "time", nnv_sample_dim(s, 3, 7)),
+                               nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 3))};
+    struct nnv_rnn_extents x = {.batch = seq.batch,
+                                .input = nnv_row_extent(s, "input", nnv_sample_dim(s, 3, 9)),
+                                .units = nnv_row_extent(s, "units", nnv_sample_dim(s, 2, 6))};
+    if (!s->row && x.input == x.units) x.input++;
     double act = nnv_sample_is(s, "tanh")       ? 4
                  : nnv_sample_is(s, "logistic") ? 6
                  : nnv_sample_is(s, "relu6")    ? 3
+                 : nnv_sample_is(s, "relu")     ? 1
+                 : nnv_sample_is(s, "linear")   ? 0
                                                 : codes[s->index % 3];
     nnv_sample_tensor(s, X, 3, nnv_sequence_shape(&seq, x.input).dims);
     nnv_rnn_sample(s, &ids, &x);
     nnv_sample_scalar(s, ACT, act);
     nnv_sample_scalar(s, TIME_MAJOR, seq.time_major);
-    s->nout = nnv_sample_is(s, "state") || s->index % 2 == 1 ? 2 : 1;
+    s->nout = nnv_sample_is(s, "state") || (!s->row && s->index % 2 == 1) ? 2 : 1;
 }
 
 #define RECORD(NAME, LEVEL, KIND, FORMULA)                                                                             \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),       .level = LEVEL,                                                                      \
-        .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
-        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_LINEAR,                                                        \
-        .check = KIND##_check,    NNV_OP_HOOKS(KIND##_),                                                               \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = LEVEL,                                                                                                \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                                                    \
+        NNV_OP_SIGS(KIND##_sigs),                                                                                      \
+        .rounding = NNV_ROUND_LINEAR,                                                                                  \
+        .check = KIND##_check,                                                                                         \
+        NNV_OP_HOOKS(KIND##_),                                                                                         \
+        NNV_OP_FACTORS(KIND##_factors),                                                                                \
     }
 
 RECORD(RNN, 1, step, "y = state' = act(x * weights^T + state * recurrent^T + bias)");

@@ -12,6 +12,25 @@
         .hi = LIMIT                                                                                                    \
     }
 
+/** Factors of all cells. */
+#define NNV_CELL_FACTORS                                                                                               \
+    {.name = "batch", NNV_VALUES(2, 1, 3, 4), NNV_SIZES(8, 9, 17)},                                                    \
+        {.name = "input",                                                                                              \
+         NNV_VALUES(8, 1, 3, 5, 16),                                                                                   \
+         NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 129, 257, 513, 1025),                                                  \
+         .large = 8193,                                                                                                \
+         .huge = 524289},                                                                                              \
+    {                                                                                                                  \
+        .name = "units", NNV_VALUES(8, 4, 3, 5, 16), NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 129, 257)                  \
+    }
+/** Those of sequences; the states as outputs; two directions. */
+#define NNV_SEQUENCE_FACTORS                                                                                           \
+    {.name = "time", NNV_VALUES(3, 1, 2, 5), NNV_SIZES(16, 33)}, {.name = "order", NNV_WORDS("time", "batch")}, {      \
+        .name = "states", NNV_WORDS("none", "state")                                                                   \
+    }
+#define NNV_DIRECTION_FACTORS                                                                                          \
+    {.name = "outputs", NNV_WORDS("two", "merge")}, { .name = "linking", NNV_WORDS("plain", "parallel", "cross") }
+
 /** The extents of a sequence [time, batch, width], or [batch, time, width]. */
 struct nnv_sequence {
     bool known;      /**< which of the two it is */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file svdf.c SVDF. */
-#include "reference/ops/common.h"
+#include "reference/ops/recurrent/sequence.h"
 
 enum { X, FEATURE, TIME, BIAS, STATE, RANK, ACT };
 
@@ -95,19 +95,27 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static const struct nnv_factor factors[] = {NNV_CELL_FACTORS,
+                                            {.name = "rank", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8)},
+                                            {.name = "memory", NNV_VALUES(8, 1, 3, 10), NNV_SIZES(16, 17, 33, 64)},
+                                            {.name = "activation", NNV_WORDS("none", "relu", "relu6")},
+                                            {.name = "with", NNV_WORDS("bias", "weights")}};
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank1_bias", "rank2_bias", "rank3_bias", NULL};
 
 static void sample(struct nnv_sample *s) {
     static const double codes[] = {0, 1, 3};
-    uint32_t rank = 1 + (uint32_t)s->variant % 3, batch = nnv_sample_dim(s, 2, 3), in = nnv_sample_dim(s, 3, 11);
-    uint32_t units = nnv_sample_dim(s, 2, 5), memory = nnv_sample_dim(s, 2, 10), filters = units * rank;
+    uint32_t rank = nnv_row_extent(s, "rank", 1 + (uint32_t)s->variant % 3);
+    uint32_t batch = nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 3));
+    uint32_t in = nnv_row_extent(s, "input", nnv_sample_dim(s, 3, 11));
+    uint32_t units = nnv_row_extent(s, "units", nnv_sample_dim(s, 2, 5));
+    uint32_t memory = nnv_row_extent(s, "memory", nnv_sample_dim(s, 2, 10)), filters = units * rank;
     nnv_sample_tensor(s, X, 2, (uint32_t[]){batch, in});
     nnv_sample_tensor(s, FEATURE, 2, (uint32_t[]){filters, in});
     nnv_sample_tensor(s, TIME, 2, (uint32_t[]){filters, memory});
     if (nnv_sample_is(s, "bias")) nnv_sample_tensor(s, BIAS, 1, &units);
     nnv_sample_tensor(s, STATE, 2, (uint32_t[]){batch, filters * memory});
     nnv_sample_scalar(s, RANK, rank);
-    nnv_sample_scalar(s, ACT, codes[s->index % 3]);
+    nnv_sample_scalar(s, ACT, codes[nnv_row_named(s, "activation", s->index % 3)]);
 }
 
 const struct nnv_op nnv_op_SVDF = {
@@ -120,4 +128,5 @@ const struct nnv_op nnv_op_SVDF = {
     .rounding = NNV_ROUND_LINEAR,
     .check = check,
     NNV_OP_HOOKS(),
+    NNV_OP_FACTORS(factors),
 };

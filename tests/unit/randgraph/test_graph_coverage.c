@@ -216,7 +216,7 @@ static void see_graph(struct seen *seen, const struct nnv_spec *s) {
 /* Every row of the table is an operation, every operation has a row, and graphs of one operation show all of it. */
 static void graphs_of_one_operation_show_the_whole_table(void **state) {
     (void)state;
-    enum { GRAPHS = 33000 };
+    enum { GRAPHS = 40000 };
     struct seen *seen = calloc(ROWS, sizeof *seen);
     struct nnv_arena *a = nnv_arena_new();
     size_t nops, missing = 0;
@@ -323,13 +323,116 @@ static void coverage_counts_what_is_new(void **state) {
     nnv_arena_free(a);
 }
 
+/* ------------------------------------------------------ geometry of what is drawn */
+
+static const int32_t *numbers_of(const struct nnv_operand *o) { return o->data; }
+static int32_t number_of(const struct nnv_subgraph *m, const struct nnv_operation *op, uint32_t i) {
+    int32_t v = 0;
+    const struct nnv_operand *o = &m->operands[op->in[i]];
+    if (o->data && o->bytes == sizeof v) memcpy(&v, o->data, sizeof v);
+    return v;
+}
+
+/* What accelerators have special paths for. */
+enum {
+    CONV_STRIDE_2,
+    CONV_3X3_STRIDE_2,
+    CONV_SQUARE,
+    DILATION_2,
+    POOL_2X2_STRIDE_2,
+    POOL_3X3,
+    RESIZE_2,
+    MEAN_SPATIAL,
+    SQUARE_IMAGE,
+    TRANSPOSED_SQUARE,
+    PROPERTIES
+};
+static const char *const property_names[PROPERTIES] = {"convolution at stride 2x2",
+                                                       "convolution of 3x3 at stride 2x2",
+                                                       "convolution with a square filter",
+                                                       "dilation 2x2",
+                                                       "pooling of 2x2 at stride 2x2",
+                                                       "pooling of 3x3",
+                                                       "resizing by 2",
+                                                       "mean over axes 1 and 2 of rank 4",
+                                                       "convolution of a square image",
+                                                       "transposing a square"};
+
+static void count_convolution(size_t n[PROPERTIES], const struct nnv_subgraph *m, const struct nnv_operation *op) {
+    const struct nnv_operand *x = &m->operands[op->in[0]], *f = &m->operands[op->in[1]];
+    const bool implicit = op->nin < 10 || m->operands[op->in[7]].type == ANEURALNETWORKS_BOOL;
+    const uint32_t stride = implicit ? 4 : 7;
+    const bool by_2 = number_of(m, op, stride) == 2 && number_of(m, op, stride + 1) == 2;
+    const bool square = f->rank == 4 && f->dims[1] == f->dims[2] && f->dims[1] > 1;
+    n[CONV_STRIDE_2] += by_2;
+    n[CONV_SQUARE] += square;
+    n[CONV_3X3_STRIDE_2] += by_2 && square && f->dims[1] == 3;
+    n[SQUARE_IMAGE] += x->rank == 4 && x->dims[2] > 1 && (x->dims[1] == x->dims[2] || x->dims[2] == x->dims[3]);
+    n[DILATION_2] +=
+        op->nin == (implicit ? 10 : 13) && number_of(m, op, op->nin - 1) == 2 && number_of(m, op, op->nin - 2) == 2;
+}
+
+static void count_pool(size_t n[PROPERTIES], const struct nnv_subgraph *m, const struct nnv_operation *op) {
+    const uint32_t stride = op->nin <= 8 ? 2 : 5;
+    const int32_t w = number_of(m, op, stride + 2), h = number_of(m, op, stride + 3);
+    n[POOL_2X2_STRIDE_2] += w == 2 && h == 2 && number_of(m, op, stride) == 2 && number_of(m, op, stride + 1) == 2;
+    n[POOL_3X3] += w == 3 && h == 3;
+}
+
+static void count_properties(size_t n[PROPERTIES], const struct nnv_subgraph *m, const struct nnv_operation *op) {
+    const struct nnv_operand *x = &m->operands[op->in[0]], *y = &m->operands[op->out[0]];
+    const struct nnv_operand *axes = op->nin > 1 ? &m->operands[op->in[1]] : NULL;
+    switch (op->type) {
+    case ANEURALNETWORKS_CONV_2D:
+        count_convolution(n, m, op);
+        break;
+    case ANEURALNETWORKS_AVERAGE_POOL_2D:
+    case ANEURALNETWORKS_MAX_POOL_2D:
+    case ANEURALNETWORKS_L2_POOL_2D:
+        count_pool(n, m, op);
+        break;
+    case ANEURALNETWORKS_RESIZE_BILINEAR:
+    case ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR:
+        n[RESIZE_2] += x->rank == 4 && y->rank == 4 && x->dims[2] > 0 && y->dims[2] == 2 * x->dims[2] &&
+                       (y->dims[1] == 2 * x->dims[1] || y->dims[3] == 2 * x->dims[3]);
+        break;
+    case ANEURALNETWORKS_MEAN:
+        n[MEAN_SPATIAL] += x->rank == 4 && axes->data && axes->bytes == 2 * sizeof(int32_t) &&
+                           numbers_of(axes)[0] == 1 && numbers_of(axes)[1] == 2;
+        break;
+    case ANEURALNETWORKS_TRANSPOSE:
+        n[TRANSPOSED_SQUARE] += x->rank > 1 && x->dims[x->rank - 1] > 1 && x->dims[x->rank - 1] == x->dims[x->rank - 2];
+        break;
+    default:
+        break;
+    }
+}
+
+/* Graphs draw from the covers of attributes, and so come to the geometry of real networks. */
+static void graphs_have_the_geometry_of_networks(void **state) {
+    (void)state;
+    static const char *const profiles[] = {"small", "mixed", "conv"};
+    enum { GRAPHS = 1000, LEAST = 5 };
+    size_t n[PROPERTIES] = {0};
+    struct nnv_arena *a = nnv_arena_new();
+    for (size_t p = 0; p < sizeof profiles / sizeof *profiles; p++)
+        for (uint64_t i = 0; i < GRAPHS; i++) {
+            const struct nnv_subgraph *m = &build(a, profiles[p], 1, i, false)->model.main;
+            for (uint32_t k = 0; k < m->noperations; k++) count_properties(n, m, &m->operations[k]);
+            nnv_arena_reset(a);
+        }
+    for (int i = 0; i < PROPERTIES; i++) {
+        print_message("%s: %zu\n", property_names[i], n[i]);
+        assert_true(n[i] >= LEAST);
+    }
+    nnv_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_of_one_operation_show_the_whole_table),
-        cmocka_unit_test(every_operation_is_in_graphs),
-        cmocka_unit_test(the_tape_has_every_pair_once),
-        cmocka_unit_test(the_plan_covers_more_pairs_than_chance),
-        cmocka_unit_test(coverage_counts_what_is_new),
+        cmocka_unit_test(graphs_of_one_operation_show_the_whole_table), cmocka_unit_test(every_operation_is_in_graphs),
+        cmocka_unit_test(graphs_have_the_geometry_of_networks),         cmocka_unit_test(the_tape_has_every_pair_once),
+        cmocka_unit_test(the_plan_covers_more_pairs_than_chance),       cmocka_unit_test(coverage_counts_what_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

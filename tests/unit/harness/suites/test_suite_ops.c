@@ -32,7 +32,7 @@ static void sort(struct nnv_case_list *list) { qsort(list->item, list->count, si
 
 static void test_sizes(void **state) {
     (void)state;
-    static const size_t least[] = {20, 200, 1000}, most[] = {60, 360, 2100}; /* an operation */
+    static const size_t least[] = {20, 200, 1000}, most[] = {60, 520, 2100}; /* an operation */
     size_t ops;
     nnv_ops(&ops);
     for (int tier = 0; tier < 3; tier++) {
@@ -129,6 +129,31 @@ static void test_build_follows_the_list(void **state) {
     free_list(&list);
 }
 
+/* All signatures together: whatever mistake an operation's rules notice has a case. */
+static void test_each_mistake_has_a_case(void **state) {
+    (void)state;
+    static const char *const some[] = {"ADD", "SOFTMAX", "CONV_2D", "LSTM", "WHILE", "ELU"};
+    struct nnv_case_list list = list_tier(1);
+    struct nnv_run_config config = {.seed = 1, .tier = 1};
+    struct nnv_arena *arena = nnv_arena_new();
+    for (size_t o = 0; o < sizeof some / sizeof *some; o++) {
+        bool input = false, output = false, rank = false;
+        for (size_t i = 0; i < list.count; i++) {
+            struct nnv_spec *spec = NULL;
+            struct nnv_err err = {0};
+            if (strcmp(list.item[i].op, some[o]) != 0 || strcmp(list.item[i].tags, "refused") != 0) continue;
+            if (nnv_suite_ops.build(&config, &list.item[i], arena, &spec, &err)) fail_msg("%s", err.text);
+            input = input || strcmp(spec->source, "one input more") == 0;
+            output = output || strcmp(spec->source, "another type of output") == 0;
+            rank = rank || strcmp(spec->source, "a rank above of output") == 0;
+            nnv_arena_reset(arena);
+        }
+        if (!input || !output || !rank) fail_msg("%s: %d %d %d", some[o], input, output, rank);
+    }
+    nnv_arena_free(arena);
+    free_list(&list);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
@@ -136,6 +161,7 @@ int main(void) {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_every_operation_has_every_kind),
         cmocka_unit_test(test_build_follows_the_list),
+        cmocka_unit_test(test_each_mistake_has_a_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
