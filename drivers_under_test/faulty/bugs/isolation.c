@@ -20,6 +20,8 @@ static void keep_file_of_failure(struct call *c) {
     if (!succeeded(c)) (void)!open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+static void keep_file_of_load(struct call *c) { (void)c, (void)!open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
 static void *wait_for_work(void *arg) {
     for (;;) pause();
     return arg;
@@ -92,6 +94,8 @@ static const struct bug bugs[] = {
         "each model that is refused", .on = ON(PREPARE), .after = keep_file_of_failure),
     BUG("leak-failed-execution", "a file that an execution opens and closes only where it goes well",
         "each execution that fails", .on = ON(EXECUTE), .after = keep_file_of_failure),
+    BUG("leak-cache-load", "a file that is opened for a cache and never closed", "each load of a cache", .on = ON(LOAD),
+        .after = keep_file_of_load),
     BUG("leak-thread", "a worker thread that outlives its model", "each prepared model", .on = ON(PREPARE),
         .after = keep_thread),
     BUG("leak-memory", "scratch memory of an execution that is never freed", "each execution", .on = ON(EXECUTE),

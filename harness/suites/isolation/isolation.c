@@ -172,6 +172,7 @@ static const struct nnv_isolation_case cases[] = {
     {"leak_bursts", nnv_isolation_leak_bursts},
     {"leak_refusals", nnv_isolation_leak_refusals},
     {"leak_failures", nnv_isolation_leak_failures},
+    {"leak_caches", nnv_isolation_leak_caches},
 };
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {

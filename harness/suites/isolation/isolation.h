@@ -38,6 +38,7 @@ void nnv_isolation_leak_executions(struct nnv_context *s, const struct nnv_fixtu
 void nnv_isolation_leak_bursts(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_refusals(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_failures(struct nnv_context *s, const struct nnv_fixture_kind *kind);
+void nnv_isolation_leak_caches(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 /* isolation_killed.c */
 void nnv_isolation_client_killed(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "harness/suites/cache/cache.h"
 #include "harness/suites/isolation/isolation.h"
 
 /* Memory may grow now and then: pools, stacks, fragments. A leak grows in each part of the repeats. */
@@ -85,7 +86,8 @@ struct leak {
     struct nnv_context *s;
     struct nnv_tenant *tenant;
     struct nnvts_device *device;
-    struct nnv_arena *scratch; /**< reset by each repeat: what nnvts needs does not grow */
+    struct nnv_cache_files files; /**< of caches */
+    struct nnv_arena *scratch;    /**< reset by each repeat: what nnvts needs does not grow */
 };
 
 static bool execute(struct leak *l, struct nnvts_prepared_model *prepared) {
@@ -169,7 +171,39 @@ static bool one_failure(void *context) {
     return nnv_expect(l->s, status != NNVTS_STATUS_NONE, "an output in a pool that does not exist was accepted");
 }
 
+static void load(const struct leak *l, const struct nnvts_cache *cache) {
+    struct nnv_preparation p = {.device = l->device, .abi = &l->tenant->fixture.model, .phase = l->s->env->phase};
+    nnv_prepare_from_cache(&p, cache, NNVTS_NO_TIME);
+    if (p.prepared) nnv_context_release(l->s, p.prepared);
+}
+
+/** Saved, loaded, and loaded where a file has become empty; whether a load goes well is not judged here. */
+static bool one_cache(void *context) {
+    struct leak *l = context;
+    const struct nnvts_cache cache = nnv_cache_view(&l->files);
+    struct nnvts_prepare_config config = nnv_prepare_config;
+    config.cache = &cache;
+    struct nnv_preparation p = {
+        .device = l->device, .abi = &l->tenant->fixture.model, .config = &config, .phase = l->s->env->phase};
+    for (uint32_t i = 0; i < nnv_cache_count(&l->files); i++)
+        if (!nnv_cache_put(&l->files, i, NULL, 0)) return nnv_context_error(l->s, "a cache file can't be written");
+    nnv_prepare(&p);
+    if (!nnv_expect_status(l->s, p.call, p.status, NNVTS_STATUS_NONE)) return false;
+    nnv_context_release(l->s, p.prepared);
+    load(l, &cache);
+    if (!nnv_cache_put(&l->files, 0, NULL, 0)) return nnv_context_error(l->s, "a cache file can't be written");
+    load(l, &cache);
+    return true;
+}
+
 /* ---------------------------------------------------------------------- cases */
+
+static bool open_files(struct leak *l) {
+    const struct nnvts_device *d = l->device;
+    const bool caches = d->prepare_from_cache && d->model_cache_files + d->data_cache_files > 0;
+    return caches ? nnv_cache_open(l->s, d->model_cache_files, d->data_cache_files, 0, &l->files)
+                  : nnv_context_unsupported(l->s, "the driver has no cache files");
+}
 
 static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, const char *what, uint32_t part,
                  repeat_fn fn) {
@@ -178,10 +212,13 @@ static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, con
     struct leak l = {.s = s, .tenant = &tenant, .device = tenant.client.device, .scratch = nnv_arena_new()};
     if (!l.scratch) nnv_context_error(s, NNV_OUT_OF_MEMORY);
     if (l.scratch && nnv_tenant_prepare(&tenant, kind, s->env->config->seed) && nnv_tenant_execute(&tenant)) {
-        if (fn != one_burst || nnv_context_needs(s, tenant.prepared, NNV_MODE_BURST))
-            measure(s, what, s->env->config->tier == 2 ? 4 * part : part, fn, &l);
+        const bool ready = fn == one_burst   ? nnv_context_needs(s, tenant.prepared, NNV_MODE_BURST)
+                           : fn == one_cache ? open_files(&l)
+                                             : true;
+        if (ready) measure(s, what, s->env->config->tier == 2 ? 4 * part : part, fn, &l);
         nnv_context_check_memory(s, what, &tenant.values);
     }
+    nnv_cache_close(&l.files);
     nnv_arena_free(l.scratch);
     nnv_tenant_leave(&tenant);
 }
@@ -203,4 +240,7 @@ void nnv_isolation_leak_refusals(struct nnv_context *s, const struct nnv_fixture
 }
 void nnv_isolation_leak_failures(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "execution that fails", PART, one_failure);
+}
+void nnv_isolation_leak_caches(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
+    leak(s, kind, "cache that is saved, loaded and damaged", PART, one_cache);
 }
