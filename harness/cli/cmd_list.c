@@ -7,6 +7,7 @@
 #include "base/json_out.h"
 #include "base/map.h"
 #include "harness/cli/cli.h"
+#include "harness/runner/clauses.h"
 #include "randgraph/fusion/fusion.h"
 #include "randgraph/graph/coverage.h"
 #include "randgraph/single/tally.h"
@@ -19,6 +20,7 @@ static const struct nnv_verb_help help = {
         "nnvts list -s ops --coverage            each operation's pairs of attributes, and how many have a case\n"
         "nnvts list -s randgraph --coverage      what random graphs have of operations and pairs\n"
         "nnvts list -s fusion --coverage -v     the table of chains that backends fuse, and how much of it is there\n"
+        "nnvts list --clauses                    which rules of NNAPI they check, and which none does\n"
         "nnvts list -k 'ops/SOFTMAX/*'           those of one operation\n"
         "nnvts list -k 'tag:exact & type:float16' -v  with their tags\n",
 };
@@ -155,6 +157,55 @@ static enum nnv_status print_coverage(const struct nnv_cli *cli, const struct nn
     return s;
 }
 
+/** Clause i, the number of cases that check it, and of one without a case the reason, or where there are some. */
+static void print_clause(const struct nnv_clause_book *b, uint32_t i, uint32_t cases, bool json,
+                         struct nnv_text *line) {
+    struct nnv_json_out j = {.text = line};
+    const struct nnv_clause *k = &b->all.item[i];
+    const char *word = b->reason[i] ? "reason" : "see", *text = b->reason[i] ? b->reason[i] : b->globs[i];
+    nnv_text_clear(line);
+    if (json) {
+        nnv_json_open(&j, NULL, '{');
+        nnv_json_string(&j, "clause", k->id);
+        nnv_json_string(&j, "subject", k->subject);
+        nnv_json_string(&j, "text", k->text);
+        nnv_json_uint(&j, "cases", cases);
+        if (cases == 0) nnv_json_string(&j, word, text);
+        nnv_json_close(&j, '}');
+    } else {
+        nnv_text_addf(line, "%-40s %6u  %s", k->id, cases, k->text);
+        if (cases == 0) nnv_text_addf(line, " (No case; %s: %s)", word, text ? text : "nothing");
+    }
+    if (!line->failed) puts(line->data);
+}
+
+/** The clauses of NNAPI, and how many of the cases check each; verbose: instead each case with its clauses. */
+static enum nnv_status print_clauses(const struct nnv_cli *c, const struct nnv_case_list *list, struct nnv_text *line,
+                                     struct nnv_err *err) {
+    struct nnv_clause_book book;
+    enum nnv_status s = nnv_clause_book(c->arena, &book, err);
+    if (s != NNV_OK) return s;
+    uint32_t *count = NNV_NEW(c->arena, uint32_t, book.all.count), none = 0;
+    if (count == NULL) return nnv_no_memory(err);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct nnv_case *k = &list->item[i];
+        const uint32_t *numbers, n = nnv_clauses_of_case(&book, k->name, k->op, k->type, &numbers);
+        if (c->verbose) printf("%s", k->name);
+        for (uint32_t m = 0; m < n; m++) {
+            count[numbers[m]]++;
+            if (c->verbose) printf(" %s", book.all.item[numbers[m]].id);
+        }
+        if (c->verbose) puts("");
+    }
+    for (uint32_t i = 0; i < book.all.count && !c->verbose; i++) {
+        print_clause(&book, i, count[i], c->json, line);
+        none += count[i] == 0;
+    }
+    if (!c->json && !c->verbose)
+        printf("%u clauses, %u of them without a case; %zu cases\n", book.all.count, none, list->count);
+    return NNV_OK;
+}
+
 static enum nnv_status list(void *own, struct nnv_err *err) {
     const struct nnv_cli *c = own;
     struct nnv_case_list cases = {.arena = c->arena};
@@ -165,7 +216,8 @@ static enum nnv_status list(void *own, struct nnv_err *err) {
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &cases, err);
     if (s == NNV_OK) s = nnv_cli_shard(c, false, &cases, &shard, err);
     if (s == NNV_OK && c->coverage) s = print_coverage(c, &config, &cases, err);
-    for (size_t i = 0; s == NNV_OK && !c->coverage && i < cases.count; i++) {
+    if (s == NNV_OK && !c->coverage && c->clauses) s = print_clauses(c, &cases, &line, err);
+    for (size_t i = 0; s == NNV_OK && !c->coverage && !c->clauses && i < cases.count; i++) {
         const struct nnv_case *k = &cases.item[i];
         if (c->json)
             print_json(k, &line);
@@ -192,6 +244,9 @@ static int run(int argc, char **argv) {
         NNV_OPTION_SHARD(c),
         NNV_OPTION_BALANCE(c),
         {0, "coverage", NNV_OPT_FLAG, &c.coverage, NULL, "instead, what the graphs of these cases cover", NULL},
+        {0, "clauses", NNV_OPT_FLAG, &c.clauses, NULL,
+         "instead, the clauses of NNAPI and how many of these cases check each; -v: the cases with their clauses",
+         NULL},
         NNV_OPTION_JSON(c),
         NNV_OPTION_VERBOSE(c),
         NNV_OPTION_END,
