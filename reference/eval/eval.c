@@ -118,7 +118,8 @@ static enum nnv_status open_outputs(struct nnv_evaluator *ev, struct job *j, str
         if (st) return st;
         j->unshaped = j->unshaped || !known;
     }
-    if (j->rows > 0 && c->op->rounding == NNV_ROUND_LINEAR && nnv_is_quant(c->out[0].operand->type)) {
+    const bool given = c->op->rounding == NNV_ROUND_LINEAR || c->op->rounding == NNV_ROUND_RESCALE;
+    if (j->rows > 0 && given && nnv_is_quant(c->out[0].operand->type)) {
         j->multiplier = calloc(j->elems[0] + 1, sizeof(double));
         if (!j->multiplier) return nnv_no_memory(err);
     }

@@ -32,7 +32,8 @@ struct nnv_kernel {
                                       row alike: CONCATENATION of equally quantised or float inputs is NNV_ROUND_NONE */
     double *const *out;          /**< per output: where the real results of this row go (zeroed) */
     double *multiplier;          /**< NNV_ROUND_LINEAR and quantised, row 0, budgets wanted: per element of output 0
-                                      the factor from integer sum to output unit; else NULL */
+                                      the factor from integer sum to output unit. NNV_ROUND_RESCALE: the terms of a
+                                      sum in units of the output, where they may cancel each other. Else NULL */
     int row;                     /**< 0: golden */
     bool same_inputs;            /**< this row's inputs equal row 0's */
     struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */

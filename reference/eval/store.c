@@ -155,6 +155,8 @@ static double rounding_width(const struct nnv_store *s, size_t e, double r) {
         return (exponent < 0 ? ldexp(1, exponent - 1) : 0) + slack + 1e-6;
     }
     case NNV_ROUND_RESCALE:
+        /* Terms that cancel each other were rounded as large as they are. */
+        if (s->multiplier) slack = fmax(slack, s->multiplier[e] * 0x1p-22);
         return 0x1p-14 + slack + 2 * s->from_u * fabs(r);
     case NNV_ROUND_TABLE:
         return 0.5 + slack;

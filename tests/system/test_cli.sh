@@ -32,7 +32,7 @@ test_completion() {
     same "$(complete nnvts completion z)" "zsh"
     same "$(complete nnvts reduce --timeout-t)" "--timeout-total"
     same "$(complete nnvts bi)" "bisect"
-    same "$(complete nnvts run --pre)" "--precision"
+    same "$(complete nnvts run --prec)" "--precision"
     same "$(complete nnvts run -d tem)" "template"
     same "$(complete nnvts op SOF)" "SOFTMAX"
     same "$(complete nnvts im)" "import"

@@ -66,10 +66,12 @@ void nnv_pair_each(struct nnv_kernel *k, int a, int b, double (*f)(struct nnv_ke
 void nnv_binary_eval(struct nnv_kernel *k, int a, int b, double (*f)(double, double)) {
     const double *x = nnv_real(k, a), *y = nnv_real(k, b);
     struct walk w = walk_of(k, a, b);
-    double scale = k->multiplier ? nnv_scale(k, a, 0) * nnv_scale(k, b, 0) / (double)k->call->out[0].operand->scale : 0;
+    const double unit = (double)k->call->out[0].operand->scale;
+    const bool linear = k->rounding == NNV_ROUND_LINEAR;
+    double scale = k->multiplier && linear ? nnv_scale(k, a, 0) * nnv_scale(k, b, 0) / unit : 0;
     for (size_t e = 0, n = nnv_shape_elems(w.out); e < n; e++, go_on(&w)) {
         k->out[0][e] = f(x[w.i], y[w.j]);
-        if (k->multiplier) k->multiplier[e] = scale;
+        if (k->multiplier) k->multiplier[e] = linear ? scale : (fabs(x[w.i]) + fabs(y[w.j])) / unit;
     }
 }
 

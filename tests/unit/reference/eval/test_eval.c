@@ -266,6 +266,19 @@ static void test_quantised_ties_are_forced(void **state) {
     graph_free(g);
 }
 
+/* 2 - 1.5 in units of a 201st of 0.5: each term is 402 or 302 units, and rounded like these, though they cancel. */
+static void test_terms_that_cancel_are_rounded_as_they_are(void **state) {
+    (void)state;
+    struct graph *g = quant8(ANEURALNETWORKS_ADD, 1, V(130), V(7), 0.5 / 100.4999, 100, 0);
+    must_run(g);
+    assert_true(value(g, 0, 0) == 200 && g->results[0].spread[0] == 1);
+    graph_free(g);
+    g = quant8(ANEURALNETWORKS_ADD, 1, V(128), V(11), 0.5 / 100.4999, 100, 0); /* 0 + 0.5: nothing cancels */
+    must_run(g);
+    assert_true(value(g, 0, 0) == 200 && g->results[0].spread[0] == 0);
+    graph_free(g);
+}
+
 /* Double rounding may move a result by up to 2^(e-1) of a unit, where the multiplier is m * 2^e. */
 static void test_linear_half_width(void **state) {
     (void)state;
@@ -427,6 +440,7 @@ int main(void) {
         cmocka_unit_test(test_floor),
         cmocka_unit_test(test_quantised_exact_results_have_no_spread),
         cmocka_unit_test(test_quantised_ties_are_forced),
+        cmocka_unit_test(test_terms_that_cancel_are_rounded_as_they_are),
         cmocka_unit_test(test_linear_half_width),
         cmocka_unit_test(test_linear_half_width_below_a_power_of_two),
         cmocka_unit_test(test_quantised_activation),
