@@ -68,15 +68,20 @@ padding-undilated|op:CONV_2D|SAME pads the width
 depthwise-bias-by-input|op:DEPTHWISE_CONV_2D|only where multiplier > 1
 odd-groups-last|op:GROUPED_CONV_2D|mostly where groups = 3
 argmin-as-argmax|op:ARGMIN|position of the largest for that of the least; 
-large-filter-cut|op:CONV_2D|window >= 11
+large-filter-cut|op:CONV_2D|the larger window >
 END
     has out.odd-groups-last/summary.json '"where": "mostly where groups = 3'
     has out.odd-groups-last/report.html '<p>Fails mostly where groups = 3'
     has out.odd-groups-last/junit.xml 'GROUPED_CONV_2D'
     grep 'property name="bug.1"' out.odd-groups-last/junit.xml | grep 'mostly where groups = 3' >/dev/null || fail "no property"
-    # shellcheck disable=SC2012
-    check 1 nnvts explain "$(ls out.odd-groups-last/dumps/*.json | head -n 1)" --driver faulty:odd-groups-last
-    has "$OUT" "in its run it failed mostly where groups = 3"
+    # a dump says it, too, but for those of failures that stand alone
+    local dump told=
+    for dump in out.odd-groups-last/dumps/*.json; do
+        check 1 nnvts explain "$dump" --driver faulty:odd-groups-last
+        ! grep -q "in its run it failed mostly where groups = 3" "$OUT" || told=1
+        [ -z "$told" ] || break
+    done
+    [ -n "$told" ] || fail "no dump tells the condition"
 }
 test_right_answers_need_none() {
     check 0 nnvts explain "$ROOT/tests/conformance/example.json" --driver cpu
