@@ -17,7 +17,7 @@
 
 enum { CASES_MAX = 24, TEXT_BYTES = 400 };
 
-static const uint64_t CASE_NS = 1000000000, TOTAL_NS = 5000000000, SEPARATE_NS = 400000000;
+static const uint64_t CASE_NS = 1000000000, TOTAL_NS = 5000000000;
 
 enum nnv_status nnv_dump_also(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
                               struct nnv_arena *arena, struct nnv_err *err) {
@@ -151,7 +151,7 @@ static enum nnv_status separate(struct explaining_run *x, const struct nnv_run_c
     uint32_t *of = NNV_NEW(x->arena, uint32_t, x->r->count);
     if (!of) return nnv_no_memory(err);
     for (size_t i = 0; i < x->r->count; i++) of[i] = x->of[i] == NNV_MAP_NONE ? NNV_MAP_NONE : x->cause_of[x->of[i]];
-    return nnv_separate_run(x->r, cases, of, x->causes, x->ncauses, SEPARATE_NS, x->arena, err);
+    return nnv_separate_run(x->r, cases, of, x->causes, x->ncauses, x->arena, err);
 }
 
 static void add_member(struct nnv_text *t, const char *name, const char *value, bool *any) {

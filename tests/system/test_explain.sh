@@ -64,10 +64,10 @@ test_the_condition_is_told() {
         check 1 nnvts run --driver "faulty:$bug" --suite ops --filter "$filter" --out "out.$bug"
         has "$OUT" "$words"
     done <<'END'
-padding-undilated|op:CONV_2D|SAME pads the width
-depthwise-bias-by-input|op:DEPTHWISE_CONV_2D|only where multiplier > 1
+padding-undilated|op:CONV_2D|only where dilation width is given and SAME pads the width (
+depthwise-bias-by-input|op:DEPTHWISE_CONV_2D|only where multiplier > 1 and filter is a constant
 odd-groups-last|op:GROUPED_CONV_2D|mostly where groups = 3
-argmin-as-argmax|op:ARGMIN|position of the largest for that of the least; 
+argmin-as-argmax|op:ARGMIN|position of the largest for that of the least; only where extent along the axis > 1 (
 large-filter-cut|op:CONV_2D|the larger window >
 END
     has out.odd-groups-last/summary.json '"where": "mostly where groups = 3'

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/rng.h"
 #include "harness/debug/separate/attributes.h"
 #include "reference/model/op.h"
@@ -13,7 +12,9 @@
 enum {
     FAILING = 160, /* cases of a cause that are looked at, at most */
     LEAST = 3,     /* failing ones without which nothing is said */
-    SHARE = 3,     /* a part of the time left is for the next cause */
+    SHARE = 3,     /* a part of the work left is for the next cause */
+    CASE = 4096,   /* the work of making a case, beside that of its values: bytes */
+    WORK = 1 << 24 /* in all: half a second or so */
 };
 
 /** What the comparison of one cause knows. */
@@ -26,7 +27,19 @@ struct comparing {
     size_t nfailing, npassing;
     struct nnv_observation *seen;
     size_t nseen;
+    uint64_t left; /* work, in bytes of values: it is counted, not timed, so that each machine says the same */
 };
+
+/** The work of making a case: its values, and the golden ones. */
+static uint64_t work_of(const struct nnv_spec *spec) {
+    uint64_t bytes = CASE;
+    for (uint32_t i = 0; spec && i < spec->model.main.nin; i++) bytes += spec->inputs[i].bytes;
+    for (uint32_t i = 0; spec && i < spec->model.main.noperands; i++) bytes += spec->model.main.operands[i].bytes;
+    for (uint32_t i = 0; spec && spec->outputs && i < spec->model.main.nout; i++) bytes += spec->outputs[i].bytes;
+    return bytes;
+}
+
+static void spend(struct comparing *x, uint64_t work) { x->left -= work < x->left ? work : x->left; }
 
 /** Makes the case again; a case that has no spec has the attributes of its name. False when out of memory. */
 static bool look(struct comparing *x, size_t i, bool failed, int32_t op) {
@@ -37,6 +50,7 @@ static bool look(struct comparing *x, size_t i, bool failed, int32_t op) {
     size_t n;
     nnv_arena_reset(x->work);
     if (!suite || !suite->build || suite->build(x->cases->config, c, x->work, &spec, &ignored) != NNV_OK) spec = NULL;
+    spend(x, work_of(spec));
     if (spec && spec->expect_failure && !failed) return true; /* refusing is another thing than computing */
     const struct nnv_attribute *a = nnv_attributes(c, spec, op, x->work, &n);
     struct nnv_attribute *item = a ? nnv_arena_copy(x->kept, a, n * sizeof *a) : NULL;
@@ -88,8 +102,8 @@ static void shuffle(size_t *list, size_t n, struct nnv_rng *rng) {
     }
 }
 
-/** Looks at cases until the time is over, a failing and some passing ones in turn, and says what separates them. */
-static enum nnv_status compare(struct comparing *x, struct nnv_cause *cause, uint64_t end, struct nnv_arena *arena,
+/** Looks at cases until the work is done, a failing and some passing ones in turn, and says what separates them. */
+static enum nnv_status compare(struct comparing *x, struct nnv_cause *cause, uint64_t keep, struct nnv_arena *arena,
                                struct nnv_err *err) {
     const struct nnv_op *op = *cause->op ? nnv_op_by_name(cause->op) : NULL;
     struct nnv_text t = {0};
@@ -104,7 +118,7 @@ static enum nnv_status compare(struct comparing *x, struct nnv_cause *cause, uin
     }
     x->seen = NNV_NEW(x->kept, struct nnv_observation, NNV_OBSERVATIONS);
     if (!x->seen) return nnv_no_memory(err);
-    while (ok && x->nseen < NNV_OBSERVATIONS && nnv_now_ns() < end) {
+    while (ok && x->nseen < NNV_OBSERVATIONS && x->left > keep) {
         const bool more = failing < x->nfailing && failing < FAILING;
         if (!more && passing == x->npassing) break;
         if (more && (passing == x->npassing || 2 * failing <= passing))
@@ -123,11 +137,10 @@ static enum nnv_status compare(struct comparing *x, struct nnv_cause *cause, uin
 }
 
 enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases, const uint32_t *of,
-                                 struct nnv_cause *causes, uint32_t count, uint64_t limit_ns, struct nnv_arena *arena,
+                                 struct nnv_cause *causes, uint32_t count, struct nnv_arena *arena,
                                  struct nnv_err *err) {
-    const uint64_t end = nnv_now_ns() + limit_ns;
     struct nnv_rng rng = nnv_rng_make(1, nnv_hash_str("separate"), 0);
-    struct comparing x = {.r = r, .cases = cases, .kept = nnv_arena_new(), .work = nnv_arena_new()};
+    struct comparing x = {.r = r, .cases = cases, .kept = nnv_arena_new(), .work = nnv_arena_new(), .left = WORK};
     x.case_of = calloc(r->count + 1, sizeof *x.case_of);
     x.failing = calloc(r->count + 1, sizeof *x.failing);
     x.passing = calloc(r->count + 1, sizeof *x.passing);
@@ -137,13 +150,11 @@ enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_ru
         if (k != NNV_MAP_NONE) x.case_of[k] = &cases->item[i];
     }
     for (uint32_t i = 0; st == NNV_OK && i < count; i++) {
-        const uint64_t now = nnv_now_ns();
-        const uint64_t share = i + 1 == count ? 1 : SHARE;
-        if (now >= end) break;
+        const uint64_t keep = i + 1 == count ? 0 : x.left - x.left / SHARE;
         st = gather(&x, of, i) ? NNV_OK : nnv_no_memory(err);
         shuffle(x.failing, x.nfailing, &rng);
         shuffle(x.passing, x.npassing, &rng);
-        if (st == NNV_OK) st = compare(&x, &causes[i], now + (end - now) / share, arena, err);
+        if (st == NNV_OK) st = compare(&x, &causes[i], keep, arena, err);
     }
     free(x.case_of);
     free(x.failing);

@@ -21,11 +21,11 @@ struct nnv_cause {
 
 /**
  * Compares the failing cases of each cause with the passing ones of the same suites, operations and families of types.
- * of[i]: the cause of case i of the report, NNV_MAP_NONE: not a failing one. Causes come in the order of their weight;
- * limit_ns in all.
+ * of[i]: the cause of case i of the report, NNV_MAP_NONE: not a failing one. Causes come in the order of their weight,
+ * and get their parts of a bounded work in it.
  */
 NNV_USE_RESULT enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases,
                                                 const uint32_t *of, struct nnv_cause *causes, uint32_t count,
-                                                uint64_t limit_ns, struct nnv_arena *arena, struct nnv_err *err);
+                                                struct nnv_arena *arena, struct nnv_err *err);
 
 #endif
