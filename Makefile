@@ -8,7 +8,8 @@
 #   make audit    judges the suites by planted bugs   make gate-campaign   how often the latency gate is wrong
 #   make recipes  runs in shards on Slurm and over ssh   make campaigns   kill -9 and driver faults, a thousand of each
 #   make docs     writes docs/ops from the operations' records, docs/use/planted-bugs.md from the bugs
-#   make setup-engines   brings the libraries of the drivers over engines; those are built where their library is
+#   make setup-engines   brings the libraries of the drivers over engines, which are built where their library is, and
+#                    TensorFlow Lite, whose NNAPI delegate runs on our runtime
 #   make install PREFIX=/usr/local            make clean
 # No file lists: every .c file of a folder belongs to what the folder builds.
 
@@ -85,6 +86,7 @@ setup-check:
 	@tools/setup-debian.sh check
 setup-engines:
 	@tools/setup-debian.sh engines
+	@tools/setup-npm.sh $(B)/engines
 
 # The set-up may bring pkg-config and libraries, so what follows runs in a make of its own.
 run: setup-run

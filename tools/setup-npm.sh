@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Brings libraries that the npm registry has, as they are: nothing is installed, none of npm's scripts is run.
+#   tools/setup-npm.sh FOLDER [NAME...]     FOLDER/NAME/include and FOLDER/NAME/lib; all names by default
+# What is there already is left. Exit code 1, with the reason, where one cannot be had.
+set -eu
+
+# name, package, SHA-512 of its archive, include folder and library folder in it (of this machine's architecture)
+packages() {
+    cat <<'EOF'
+tflite tfjs-tflite-node@0.0.2 65e77d6e23b3f65916b1e92f3f07449b15e7b235c99d93bc88e574b36636d10535e5cc223de7731440588866caeec998a6426940d358f52ba4a0a9948bd6e4f7 cc_deps/include cc_deps/linux_ARCH
+EOF
+}
+
+case ${1:-} in
+'' | -*) echo "usage: $0 FOLDER [NAME...]" >&2; exit 2 ;;
+esac
+folder=$1
+shift
+[ $# -gt 0 ] || set -- $(packages | cut -d ' ' -f 1)
+
+case $(uname -m) in
+x86_64) arch=amd64 ;;
+aarch64) arch=arm64 ;;
+*) echo "setup: $(uname -m): these packages have no library for it" >&2; exit 1 ;;
+esac
+
+# bring NAME PACKAGE SHA512 INCLUDE LIB
+bring() {
+    [ ! -d "$folder/$1/lib" ] || return 0
+    command -v npm >/dev/null 2>&1 || { echo "setup: $1 needs npm (apt-get install npm), which is not here" >&2; return 1; }
+    echo "setup: fetching $2 for $folder/$1"
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    (cd "$work" && npm pack --silent "$2" >npm.log 2>&1) || {
+        echo "setup: npm cannot fetch $2: $(tail -n 1 "$work/npm.log")" >&2
+        return 1
+    }
+    sum=$(cat "$work"/*.tgz | sha512sum | cut -d ' ' -f 1)
+    [ "$sum" = "$3" ] || { echo "setup: $2 is not what was expected: its SHA-512 is $sum" >&2; return 1; }
+    tar -xzf "$work"/*.tgz -C "$work"
+    mkdir -p "$work/new"
+    cp -r "$work/package/$4" "$work/new/include"
+    cp -r "$work/package/$(echo "$5" | sed "s/ARCH/$arch/")" "$work/new/lib"
+    cp "$work"/package/LICENSE* "$work/new" 2>/dev/null || true
+    mkdir -p "$folder"
+    rm -rf "${folder:?}/$1"
+    mv "$work/new" "$folder/$1"
+    rm -rf "$work"
+}
+
+for name; do
+    line=$(packages | grep "^$name ") || { echo "setup: no package is called $name" >&2; exit 2; }
+    # shellcheck disable=SC2086
+    bring $line
+done
