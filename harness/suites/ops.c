@@ -44,6 +44,7 @@ static const struct tier tiers[] = {
                  [NNV_PLAN_SIZE] = 3,
                  [NNV_PLAN_LAYER] = 1,
                  [NNV_PLAN_LARGE] = 1,
+                 [NNV_PLAN_INPUTS] = 5,
                  [NNV_PLAN_SCALES] = 1}},
     {.budget = 800,
      .least = 15,
@@ -59,6 +60,7 @@ static const struct tier tiers[] = {
                  [NNV_PLAN_NETWORK] = 1,
                  [NNV_PLAN_LARGE] = 1,
                  [NNV_PLAN_HUGE] = 1,
+                 [NNV_PLAN_INPUTS] = 1,
                  [NNV_PLAN_SCALES] = 1},
      .large = true},
 };

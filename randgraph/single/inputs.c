@@ -115,6 +115,7 @@ static enum nnv_status tensor_data(struct nnv_single_draft *b, const struct nnv_
 bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_slot *slot,
                             const struct nnv_sample_arg *a) {
     if (a->constant) return true;
+    if (b->what->plan == NNV_PLAN_INPUTS) return false;
     if (a->input || !(slot->flags & NNV_PARAM)) return false;
     bool weights = !a->ints && slot->var != NNV_FIXED;
     return !(weights && b->what->index % 4 == 3); /* weights as inputs, now and then */
@@ -127,10 +128,13 @@ static void make_constant(struct nnv_operand *o, const void *data, size_t bytes)
 }
 
 static enum nnv_status add_scalar(struct nnv_single_draft *b, const struct nnv_slot *slot,
-                                  const struct nnv_sample_arg *a, struct nnv_operand *o, struct nnv_err *err) {
-    const void *data = scalar_data(b, o->type, a->set ? a->value : slot->dflt);
+                                  const struct nnv_sample_arg *a, struct nnv_operand *o, struct nnv_value *v,
+                                  struct nnv_err *err) {
+    void *data = scalar_data(b, o->type, a->set ? a->value : slot->dflt);
     if (!data) return nnv_no_memory(err);
-    make_constant(o, data, nnv_type(o->type)->size);
+    *v = (struct nnv_value){.bytes = nnv_type(o->type)->size, .data = data};
+    o->lifetime = NNV_SUBGRAPH_INPUT;
+    if (b->what->plan != NNV_PLAN_INPUTS || b->what->index % 2 == 0) make_constant(o, data, v->bytes);
     return NNV_OK;
 }
 
@@ -184,7 +188,7 @@ static enum nnv_status add_input(struct nnv_single_draft *b, const struct nnv_sl
     if (!a->set && (slot->flags & NNV_OMITTABLE || !(slot->flags & NNV_SCALAR) || slot->group == 0))
         st = add_omitted(b, slot, o, v, err);
     else if (slot->flags & NNV_SCALAR)
-        st = add_scalar(b, slot, a, o, err);
+        st = add_scalar(b, slot, a, o, v, err);
     else
         st = add_tensor(b, slot, a, o, v, err);
     if (!st) b->s->noperands++;

@@ -16,6 +16,14 @@ int nnv_single_variants(const struct nnv_op *op) {
     return n;
 }
 
+/* Something that is usually a constant of the model, and need not be. */
+static bool has_parameters(const struct nnv_op *op) {
+    for (uint8_t f = 0; !op->check_subgraphs && f < op->nforms; f++)
+        for (uint8_t i = 0; i < op->forms[f].nin; i++)
+            if (op->forms[f].in[i].flags & (NNV_PARAM | NNV_SCALAR)) return true;
+    return false;
+}
+
 int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
     int32_t row[NNV_MAX_FACTORS];
     switch (plan) {
@@ -29,6 +37,8 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
     case NNV_PLAN_LARGE:
     case NNV_PLAN_HUGE:
         return nnv_cover_large_row(op, plan == NNV_PLAN_HUGE, row);
+    case NNV_PLAN_INPUTS:
+        return has_parameters(op) ? 2 * nnv_single_variants(op) : 0;
     case NNV_PLAN_SCALES:
         return (int)nnv_scales_rows(op, sig);
     case NNV_PLAN_VARIANT:
@@ -59,6 +69,9 @@ char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room
         break;
     case NNV_PLAN_HUGE:
         snprintf(buf, room, "size_16m");
+        break;
+    case NNV_PLAN_INPUTS:
+        snprintf(buf, room, "all_inputs");
         break;
     case NNV_PLAN_SCALES:
         snprintf(buf, room, "scales");

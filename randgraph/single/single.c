@@ -41,6 +41,7 @@ static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FA
     case NNV_PLAN_HUGE:
         nnv_cover_large_row(w->op, w->plan == NNV_PLAN_HUGE, row);
         break;
+    case NNV_PLAN_INPUTS:
     case NNV_PLAN_SCALES:
     case NNV_PLAN_VARIANT:
     case NNV_PLAN_COUNT:
@@ -79,6 +80,10 @@ static enum nnv_status set_row(struct nnv_single_draft *b, int attempt, struct n
     const struct nnv_op *op = b->what->op;
     struct nnv_text text = {0};
     if (b->what->plan == NNV_PLAN_VARIANT) return NNV_OK;
+    if (b->what->plan == NNV_PLAN_INPUTS) {
+        b->sample->variant = b->what->index / 2 % nnv_single_variants(op);
+        return NNV_OK;
+    }
     if (b->what->plan == NNV_PLAN_SCALES) return set_scales(b, attempt, err);
     enum nnv_status st = row_of(b->what, row, err);
     if (st) return st;

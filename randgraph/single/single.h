@@ -15,7 +15,9 @@ enum nnv_plan {
     NNV_PLAN_NETWORK, /**< the same layer with its true image */
     NNV_PLAN_LARGE,   /**< a tensor of more than 2^16 elements: the usual values but for those that make it so */
     NNV_PLAN_HUGE,    /**< the same of more than 2^24 bytes */
-    NNV_PLAN_SCALES,  /**< drawn for the variants in turn, quantised by a row of a cover (scales.h) */
+    NNV_PLAN_INPUTS, /**< drawn for the variants in turn, all tensors inputs of the model, each second time scalars, too
+                      */
+    NNV_PLAN_SCALES, /**< drawn for the variants in turn, quantised by a row of a cover (scales.h) */
     NNV_PLAN_COUNT
 };
 

@@ -92,9 +92,9 @@ enum { NNV_OUTER_UNEQUAL, NNV_OUTER_EQUAL, NNV_OUTER_ONES, NNV_OUTER_LONG };
     }
 #define NNV_SHAPE_RANKS(...)                                                                                           \
     { .name = "rank", NNV_VALUES(__VA_ARGS__) }
-/** For ranks from 1 to 4, and to 5. */
+/** For ranks from 1 to 4, and for any. */
 #define NNV_SHAPE_FACTORS NNV_SHAPE_RANKS(4, 1, 2, 3), NNV_SHAPE_EXTENTS
-#define NNV_SHAPE_5_FACTORS NNV_SHAPE_RANKS(4, 1, 2, 3, 5), NNV_SHAPE_EXTENTS
+#define NNV_SHAPE_ANY_FACTORS {.name = "rank", NNV_VALUES(4, 1, 2, 3, 5), NNV_SIZES(6, 8)}, NNV_SHAPE_EXTENTS
 /**
  * Writes the extents that the row says, and returns their number. inner is the last extent; the outer ones are unequal
  * and small, equal to it as far as there is room, of 1, or the first of them is long.

@@ -63,15 +63,21 @@ static void draw_padding(struct nnv_sample *s, struct nnv_window_sample *g) {
     g->right = g->left > 0 && s->index % 2 == 0 ? g->left - 1 : g->left < most_w ? g->left + 1 : g->left;
 }
 
+enum { LONG_PAD = 128 }; /* what does not fit a signed byte */
+
 /* Paddings of the row's word, below the effective filter. */
 static void row_padding(struct nnv_sample *s, struct nnv_window_sample *g, int most_h, int most_w) {
-    enum { SAME, VALID, NONE, EQUAL, UNEQUAL };
     const int32_t word = nnv_sample_value(s, NNV_WINDOW_PADDING);
-    g->scheme = word == SAME ? ANEURALNETWORKS_PADDING_SAME : word == VALID ? ANEURALNETWORKS_PADDING_VALID : 0;
-    if (word == EQUAL) {
+    g->scheme = word == NNV_PADS_SAME    ? ANEURALNETWORKS_PADDING_SAME
+                : word == NNV_PADS_VALID ? ANEURALNETWORKS_PADDING_VALID
+                                         : 0;
+    if (word == NNV_PADS_TALL || word == NNV_PADS_BROAD) {
+        *(word == NNV_PADS_TALL ? &g->top : &g->left) = LONG_PAD;
+        *(word == NNV_PADS_TALL ? &g->bottom : &g->right) = LONG_PAD + 1;
+    } else if (word == NNV_PADS_EQUAL) {
         g->top = g->bottom = most_h > 1 ? most_h / 2 : most_h;
         g->left = g->right = most_w > 1 ? most_w / 2 : most_w;
-    } else if (word == UNEQUAL) {
+    } else if (word == NNV_PADS_UNEQUAL) {
         int *const sides[] = {&g->top, &g->bottom, &g->left, &g->right};
         for (int i = 0; i < 4; i++) *sides[i] = nnv_sample_int(s, 0, i < 2 ? most_h : most_w);
         if (g->top == g->bottom) g->bottom = most_h - g->top;
@@ -99,6 +105,9 @@ static struct nnv_window_sample row_geometry(struct nnv_sample *s) {
                                   .dilation_h = nnv_pair_height(dilation),
                                   .dilation_w = nnv_pair_width(dilation),
                                   .nchw = nnv_sample_value(s, NNV_WINDOW_LAYOUT)};
+    const int32_t padding = nnv_sample_value(s, NNV_WINDOW_PADDING);
+    if (padding == NNV_PADS_TALL) g.fh = LONG_PAD + 2, g.fw = 1;
+    if (padding == NNV_PADS_BROAD) g.fw = LONG_PAD + 2, g.fh = 1;
     g.dilated = dilated && dilation != NNV_PAIR(1, 1);
     const int eff_h = (int)(g.fh - 1) * g.dilation_h + 1, eff_w = (int)(g.fw - 1) * g.dilation_w + 1;
     row_padding(s, &g, eff_h - 1, eff_w - 1);

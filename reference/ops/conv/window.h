@@ -67,6 +67,14 @@ enum {
     NNV_WINDOW_ACTIVATION,
     NNV_WINDOW_DILATION, /**< the convolutions' own come behind */
 };
+/** "tall", "broad": more than 127 cells above and below, or at both sides, of a window that is as long. */
+enum { NNV_PADS_SAME, NNV_PADS_VALID, NNV_PADS_NONE, NNV_PADS_EQUAL, NNV_PADS_UNEQUAL, NNV_PADS_TALL, NNV_PADS_BROAD };
+#define NNV_PADDING_FACTOR                                                                                             \
+    {                                                                                                                  \
+        .name = "padding",                                                                                             \
+        .words = (const char *const[]){"same", "valid", "none", "equal", "unequal", "tall", "broad"},                  \
+        .values = nnv_first_numbers, .n = NNV_PADS_TALL, NNV_SIZES(NNV_PADS_TALL, NNV_PADS_BROAD)                      \
+    }
 #define NNV_WINDOW_FACTORS                                                                                             \
     {.name = "window",                                                                                                 \
      .sums = true,                                                                                                     \
@@ -78,7 +86,7 @@ enum {
          .pair = true,                                                                                                 \
          NNV_VALUES(NNV_PAIR(1, 1), NNV_PAIR(2, 2), NNV_PAIR(3, 3), NNV_PAIR(1, 2), NNV_PAIR(2, 1), NNV_PAIR(4, 4)),   \
          NNV_SIZES(NNV_PAIR(5, 5), NNV_PAIR(7, 7), NNV_PAIR(8, 8), NNV_PAIR(2, 4))},                                   \
-        {.name = "padding", NNV_WORDS("same", "valid", "none", "equal", "unequal")}, NNV_IMAGE_FACTORS, {              \
+        NNV_PADDING_FACTOR, NNV_IMAGE_FACTORS, {                                                                       \
         .name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")                                              \
     }
 /** Dilations of convolutions that have them. */

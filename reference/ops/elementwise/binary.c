@@ -89,7 +89,7 @@ const char *const nnv_pair_variants[] = {"rank1",  "rank2",  "rank3", "rank4", "
     }
 const struct nnv_factor nnv_binary_factors[NNV_BINARY_FACTORS] = {
     NNV_SHAPE_FACTORS, BROADCASTS, {.name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")}};
-const struct nnv_factor nnv_pair_factors[NNV_PAIR_FACTORS] = {NNV_SHAPE_5_FACTORS, BROADCASTS};
+const struct nnv_factor nnv_pair_factors[NNV_PAIR_FACTORS] = {NNV_SHAPE_ANY_FACTORS, BROADCASTS};
 
 /* True if the inputs are broadcast in the way that the row or the variant names. */
 static bool is_broadcast(const struct nnv_sample *s, const char *word) {

@@ -7,7 +7,7 @@ void nnv_unary_eval(struct nnv_kernel *k, double (*f)(double), double ulps) {
     for (size_t e = 0; e < n; e++) k->out[0][e] = nnv_function(k, f(x[e]), ulps);
 }
 
-const struct nnv_factor nnv_any_rank_factors[NNV_SHAPE_OWN] = {NNV_SHAPE_5_FACTORS};
+const struct nnv_factor nnv_any_rank_factors[NNV_SHAPE_OWN] = {NNV_SHAPE_ANY_FACTORS};
 const char *const nnv_any_rank_variants[] = {"rank1", "rank2", "rank3", "rank4", "wide", "rank5", NULL};
 
 void nnv_any_rank_sample(struct nnv_sample *s) {

@@ -35,10 +35,10 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 enum { ROW_AXIS = NNV_SHAPE_OWN };
-static const struct nnv_factor factors[] = {NNV_SHAPE_5_FACTORS, NNV_SIGNED_AXIS_FACTOR};
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS, NNV_SIGNED_AXIS_FACTOR};
 
 static void row_sample(struct nnv_sample *s) {
-    uint32_t dims[5], rank = nnv_sample_shape(s, dims);
+    uint32_t dims[NNV_MAX_RANK], rank = nnv_sample_shape(s, dims);
     nnv_sample_tensor(s, X, rank, dims);
     nnv_sample_scalar(s, AXIS, nnv_row_axis(s, ROW_AXIS, rank + 1));
 }

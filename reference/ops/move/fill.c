@@ -42,13 +42,13 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static const struct nnv_factor factors[] = {NNV_SHAPE_5_FACTORS};
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS};
 
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
     static const double values[] = {-2.5, 1000, 0.0625, -7, 2040}; /* exact in float16 */
-    uint32_t rank = (uint32_t)s->variant + 1, dims[5];
+    uint32_t rank = (uint32_t)s->variant + 1, dims[NNV_MAX_RANK];
     int32_t ints[5];
     double value = values[s->index % 5];
     if (s->row)

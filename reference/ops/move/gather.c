@@ -47,7 +47,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* "indices2", "indices3": indices of more than one dimension. */
 enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_RANK, ROW_COUNT, ROW_ORDER };
-static const struct nnv_factor factors[] = {NNV_SHAPE_5_FACTORS,
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS,
                                             NNV_SIGNED_AXIS_FACTOR,
                                             {.name = "indices", NNV_VALUES(1, 2, 3)},
                                             {.name = "count", NNV_WORDS("equal", "few", "more")},
@@ -63,7 +63,7 @@ static int32_t row_index(struct nnv_sample *s, uint32_t i, uint32_t n, uint32_t 
 
 static void row_sample(struct nnv_sample *s) {
     enum { AS_MANY, FEW, MORE };
-    uint32_t dims[5], rank = nnv_sample_shape(s, dims), extent = dims[nnv_row_place(s, ROW_AXIS, rank)];
+    uint32_t dims[NNV_MAX_RANK], rank = nnv_sample_shape(s, dims), extent = dims[nnv_row_place(s, ROW_AXIS, rank)];
     const int32_t count = nnv_sample_value(s, ROW_COUNT);
     const uint32_t of = (uint32_t)nnv_sample_value(s, ROW_RANK), n = of == 1 ? 1 : of == 2 ? 2 : 4;
     uint32_t shape[3] = {count == AS_MANY ? extent : count == FEW ? (extent + 2) / 3 : extent + 2, 2, 2};

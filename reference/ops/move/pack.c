@@ -62,10 +62,10 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_COUNT };
 static const struct nnv_factor factors[] = {
-    NNV_SHAPE_FACTORS, NNV_AXIS_FACTOR, {.name = "count", NNV_VALUES(2, 1, 3, 4, 8)}};
+    NNV_SHAPE_ANY_FACTORS, NNV_AXIS_FACTOR, {.name = "count", NNV_VALUES(2, 1, 3, 4, 8)}};
 
 static void row_sample(struct nnv_sample *s) {
-    uint32_t dims[4], rank = nnv_sample_shape(s, dims);
+    uint32_t dims[NNV_MAX_RANK], rank = nnv_sample_shape(s, dims);
     nnv_sample_scalar(s, AXIS, nnv_row_axis(s, ROW_AXIS, rank + 1));
     for (int32_t i = 0; i < nnv_sample_value(s, ROW_COUNT); i++) nnv_sample_tensor(s, X, rank, dims);
 }

@@ -49,12 +49,11 @@ static int64_t pad_index(const struct nnv_call *c, uint32_t d, uint32_t i, uint3
 }
 
 #define ROW_PADDING                                                                                                    \
-    NNV_SHAPE_FACTORS, NNV_ALONG_FACTOR, {                                                                             \
-        .name = "padding", NNV_WORDS("equal", "head", "tail", "unequal", "none", "wide")                               \
-    }
+    NNV_ALONG_FACTOR, { .name = "padding", NNV_WORDS("equal", "head", "tail", "unequal", "none", "wide") }
 enum { ROW_ALONG = NNV_SHAPE_OWN, ROW_CELLS, ROW_MODE };
-static const struct nnv_factor factors[] = {ROW_PADDING};
-static const struct nnv_factor mirror_factors[] = {ROW_PADDING, {.name = "mode", NNV_WORDS("reflect", "symmetric")}};
+static const struct nnv_factor factors[] = {NNV_SHAPE_FACTORS, ROW_PADDING};
+static const struct nnv_factor mirror_factors[] = {
+    NNV_SHAPE_ANY_FACTORS, ROW_PADDING, {.name = "mode", NNV_WORDS("reflect", "symmetric")}};
 
 /* The row's input and paddings, also within what there is. */
 static void row_paddings(struct nnv_sample *s, int keep) {

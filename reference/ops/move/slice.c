@@ -33,7 +33,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) { return 
 
 /* "open": sizes of -1, one an axis in turn, or all. */
 enum { ALONG = NNV_SHAPE_OWN, ROW_BEGIN, ROW_SIZE };
-static const struct nnv_factor factors[] = {NNV_SHAPE_FACTORS,
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS,
                                             NNV_ALONG_FACTOR,
                                             {.name = "begin", NNV_WORDS("middle", "zero", "last")},
                                             {.name = "size", NNV_WORDS("part", "rest", "open", "one")}};
@@ -49,8 +49,8 @@ static void row_piece(const struct nnv_sample *s, int32_t n, int32_t *begin, int
 }
 
 static void row_sample(struct nnv_sample *s) {
-    uint32_t dims[4], rank = nnv_sample_shape(s, dims);
-    int32_t begin[4] = {0}, size[4];
+    uint32_t dims[NNV_MAX_RANK], rank = nnv_sample_shape(s, dims);
+    int32_t begin[NNV_MAX_RANK] = {0}, size[NNV_MAX_RANK];
     for (uint32_t d = 0; d < rank; d++) {
         size[d] = (int32_t)dims[d];
         if (nnv_row_along(s, ALONG, rank, d)) row_piece(s, (int32_t)dims[d], &begin[d], &size[d]);

@@ -43,11 +43,11 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_COUNT };
 static const struct nnv_factor factors[] = {
-    NNV_SHAPE_FACTORS, NNV_SIGNED_AXIS_FACTOR, {.name = "count", NNV_VALUES(2, 1, 3, 4, 7)}};
+    NNV_SHAPE_ANY_FACTORS, NNV_SIGNED_AXIS_FACTOR, {.name = "count", NNV_VALUES(2, 1, 3, 4, 7)}};
 
 /* The axis grows until it divides. */
 static void row_sample(struct nnv_sample *s) {
-    uint32_t dims[4], rank = nnv_sample_shape(s, dims), count = (uint32_t)nnv_sample_value(s, ROW_COUNT);
+    uint32_t dims[NNV_MAX_RANK], rank = nnv_sample_shape(s, dims), count = (uint32_t)nnv_sample_value(s, ROW_COUNT);
     uint32_t *n = &dims[nnv_row_place(s, ROW_AXIS, rank)];
     *n = (*n + count - 1) / count * count;
     nnv_sample_tensor(s, X, rank, dims);

@@ -46,13 +46,13 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_BETA };
 static const struct nnv_factor factors[] = {
-    NNV_SHAPE_5_FACTORS, NNV_SIGNED_AXIS_FACTOR, {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
+    NNV_SHAPE_ANY_FACTORS, NNV_SIGNED_AXIS_FACTOR, {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
 
 static const char *const variants[] = {"axis", "rank5", "large", NULL};
 
 static void sample(struct nnv_sample *s) {
     static const double betas[] = {0.75, 2, 0.25, 1.5, 1}; /* exact in float16 */
-    uint32_t rank, dims[5];
+    uint32_t rank, dims[NNV_MAX_RANK];
     int axis;
     nnv_sample_axis(s->index, &rank, &axis);
     if (nnv_sample_is(s, "rank5")) {

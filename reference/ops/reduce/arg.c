@@ -63,12 +63,12 @@ static void eval(struct nnv_kernel *k, double sign) {
 /* ------------------------------------------------------------------ samples */
 
 enum { ROW_AXIS = NNV_SHAPE_OWN };
-static const struct nnv_factor factors[] = {NNV_SHAPE_5_FACTORS, NNV_SIGNED_AXIS_FACTOR};
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS, NNV_SIGNED_AXIS_FACTOR};
 
 static const char *const variants[] = {"axis", "rank1", "rank3", "rank5", "long", NULL};
 
 static void sample(struct nnv_sample *s) {
-    uint32_t rank, dims[5];
+    uint32_t rank, dims[NNV_MAX_RANK];
     int axis;
     nnv_sample_axis(s->index, &rank, &axis);
     for (uint32_t r = 1; r <= 5; r += 2) {
