@@ -114,8 +114,8 @@ static enum nnv_status tensor_data(struct nnv_single_draft *b, const struct nnv_
 
 bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_slot *slot,
                             const struct nnv_sample_arg *a) {
-    if (a->constant) return true;
     if (b->what->plan == NNV_PLAN_INPUTS) return false;
+    if (a->constant) return true;
     if (a->input || !(slot->flags & NNV_PARAM)) return false;
     bool weights = !a->ints && slot->var != NNV_FIXED;
     return !(weights && b->what->index % 4 == 3); /* weights as inputs, now and then */

@@ -131,6 +131,12 @@ struct nnv_slot {
     const double *edges; /**< numbers at which the operation changes its ways: thresholds, tails; or NULL */
 };
 
+/** The slot says what is done, in INT32s, and holds no data: an index, an axis, a size. */
+static inline bool nnv_slot_is_number(const struct nnv_slot *slot) {
+    return slot->var == NNV_FIXED && slot->quant != NNV_Q_BIAS &&
+           (slot->type == ANEURALNETWORKS_INT32 || slot->type == ANEURALNETWORKS_TENSOR_INT32);
+}
+
 /** One list of inputs (CONV_2D has two: implicit and explicit padding). */
 struct nnv_form {
     const char *name; /**< "implicit", "explicit"; "" where there is one */

@@ -135,6 +135,29 @@ static void call_back_anyway(struct call *c) {
     c->status = NNVTS_STATUS_NONE;
 }
 
+/** A list of numbers, usually a constant, is an input of the model. */
+static bool has_axes_outside(const struct call *c) {
+    for (uint32_t i = 0; i < c->model->main.operation_count; i++) {
+        const struct nnvts_operation *op = &c->model->main.operations[i];
+        if (op->type == ANEURALNETWORKS_MEAN && op->input_count > 1 &&
+            c->model->main.operands[op->inputs[1]].lifetime == NNVTS_SUBGRAPH_INPUT)
+            return true;
+    }
+    return false;
+}
+/** An index that no tensor of the tests has. */
+static bool has_index_outside(const struct call *c) {
+    if (c->request->input_count != 2) return false;
+    const struct nnvts_argument *indices = &c->request->inputs[1];
+    const uint8_t *data = data_of(c->request, indices);
+    for (uint32_t at = 0; data && at + sizeof(int32_t) <= indices->location.length; at += sizeof(int32_t)) {
+        int32_t index;
+        memcpy(&index, data + at, sizeof index);
+        if (index < 0 || index > UINT16_MAX) return true;
+    }
+    return false;
+}
+
 #define MODELS ON(SUPPORTED) | ON(PREPARE)
 
 static const struct bug bugs[] = {
@@ -159,6 +182,11 @@ static const struct bug bugs[] = {
         .on = ON(EXECUTE), .before = refuse_unmapped),
     BUG("padding-unchecked", "padding of an input may exceed the pool", "all executions", .on = ON(EXECUTE),
         .before = forget_padding),
+    BUG_OF(MEAN, "axes-outside-crash", "numbers sought among the model's constants alone",
+           "MEAN: the axes are an input of the model", .on = ON(PREPARE), .when = has_axes_outside,
+           .strike = strike_crash),
+    BUG_OF(GATHER, "gather-unchecked", "rows copied from wherever an index says", "GATHER: an index out of range",
+           .on = ON(EXECUTE), .when = has_index_outside, .strike = strike_crash),
     BUG("async-unchecked", "an asynchronous execution that is wrong reports success", "asynchronous executions",
         .on = ON(ASYNC), .after = call_back_anyway),
 };

@@ -257,6 +257,21 @@ CHANGE(shrink_from_the_end) {
     return true;
 }
 
+/** Where the slice begins is known of four axes, counted from the last. */
+CHANGE(slice_above_rank_4) {
+    int at;
+    size_t n;
+    double *begin = constants(e, "begin", &at, &n);
+    bool any = false;
+    (void)f;
+    for (size_t d = 0; begin && d + 4 < n; d++) {
+        any |= begin[d] > 0;
+        begin[d] = 0;
+    }
+    if (any) nnv_edit_set_numbers(e, at, begin, n);
+    return any;
+}
+
 CHANGE(slice_of_the_rest) {
     int at, to;
     size_t n, m;
@@ -424,6 +439,7 @@ static const struct bug bugs[] = {
            "STRIDED_SLICE: end mask, stride of 2 or more", OWN(slice_to_the_end)),
     BUG_OF(STRIDED_SLICE, "strided-slice-shrink-last", "-1 taken for 0", "STRIDED_SLICE: shrink mask, negative begin",
            OWN(shrink_from_the_end)),
+    BUG_OF(SLICE, "slice-above-rank-4", "four loops for more axes", "SLICE: rank 5 and more", OWN(slice_above_rank_4)),
     BUG_OF(SLICE, "slice-rest-from-start", "begin taken for 0 where the size is left open",
            "SLICE: size -1, another begin", OWN(slice_of_the_rest)),
     BUG_OF(TRANSPOSE, "transpose-cyclic", "the inverse permutation",

@@ -52,6 +52,14 @@ CHANGE(unequal_strides) {
     return take_window(e, &w) && w.same && w.stride[0] != w.stride[1] && move_output(e, nowhere, NULL);
 }
 
+CHANGE(padding_byte) {
+    static const char *const sides[] = {"padding left", "padding right", "padding top", "padding bottom"};
+    (void)f;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+        if (attribute(e, sides[i], 0) > INT8_MAX) return move_output(e, nowhere, NULL);
+    return false;
+}
+
 /** The last column is its neighbour's. */
 static uint32_t column_before(const struct spot *s) {
     const int32_t last = (int32_t)s->shape->dims[s->p[0] + 1] - 1;
@@ -378,6 +386,9 @@ static const struct bug bugs[] = {
         OWN(dilation_of_width), .spoils = CONVOLUTIONS),
     BUG("padding-undilated", "SAME padding of a window without holes", "convolutions, SAME, dilation above 1",
         OWN(undilated_padding), .spoils = CONVOLUTIONS),
+    BUG("padding-signed-byte", "paddings kept in 8 bits with a sign: the window sees nothing",
+        "convolutions and pools, an explicit padding above 127", OWN(padding_byte),
+        .spoils = CONVOLUTIONS ",AVERAGE_POOL_2D,MAX_POOL_2D,L2_POOL_2D"),
     BUG("padding-negative", "a negative number of padded pixels moves the window",
         "convolutions, SAME, stride two or more above the window", OWN(negative_padding), .spoils = CONVOLUTIONS),
     BUG("window-wider-than-image", "a window that does not fit sees nothing",

@@ -18,17 +18,17 @@ const char *const nnv_validate_tables[NNV_VALIDATE_TABLES] = {"model", "request"
 bool nnv_validate_row_at(enum nnv_validate_table table, size_t i, struct nnv_validate_row *row) {
     if (table == NNV_VALIDATE_MODEL) {
         const struct nnv_model_mutator *m = nnv_model_mutator(i);
-        if (m) *row = (struct nnv_validate_row){m->name, m->needs, m->level, m->type};
+        if (m) *row = (struct nnv_validate_row){m->name, m->needs, m->level, m->type, false};
         return m != NULL;
     }
     if (table == NNV_VALIDATE_REQUEST && i < nnv_request_mutator_count) {
         const struct nnv_request_mutator *m = &nnv_request_mutators[i];
         *row = (struct nnv_validate_row){m->name, m->needs | (m->side == NNV_SIDE_INPUT ? NNV_NEEDS_INPUT : 0),
-                                         m->level, 0};
+                                         m->level, 0, m->all_operations};
         return true;
     }
     if (table == NNV_VALIDATE_BOUNDARY && i < nnv_boundary_case_count) {
-        *row = (struct nnv_validate_row){nnv_boundary_cases[i].name, nnv_boundary_cases[i].needs, 0, 0};
+        *row = (struct nnv_validate_row){nnv_boundary_cases[i].name, nnv_boundary_cases[i].needs, 0, 0, false};
         return true;
     }
     return false;
@@ -64,9 +64,10 @@ static int32_t slot_type(const struct nnv_op *op, int sig, const struct nnv_slot
 
 static uint32_t has_of_input(const struct nnv_op *op, int sig, const struct nnv_slot *slot) {
     const int32_t type = slot_type(op, sig, slot);
+    const uint32_t number = nnv_slot_is_number(slot) ? NNV_NEEDS_NUMBER : 0;
     if (slot->flags & NNV_OMITTABLE) return slot->flags & NNV_SCALAR ? 0 : NNV_NEEDS_OMITTABLE;
-    if (slot->flags & NNV_SCALAR) return NNV_NEEDS_SCALAR | NNV_NEEDS_CONSTANT;
-    uint32_t has = has_type(type) | (slot->rank_max ? NNV_NEEDS_RANKED : 0);
+    if (slot->flags & NNV_SCALAR) return number | NNV_NEEDS_SCALAR | NNV_NEEDS_CONSTANT;
+    uint32_t has = number | has_type(type) | (slot->rank_max ? NNV_NEEDS_RANKED : 0);
     if (slot->quant == NNV_Q_BIAS && type == ANEURALNETWORKS_TENSOR_INT32) has |= NNV_NEEDS_BIAS;
     return has | (slot->flags & NNV_PARAM ? NNV_NEEDS_CONSTANT | NNV_NEEDS_TENSOR_CONSTANT : NNV_NEEDS_INPUT);
 }
@@ -179,6 +180,13 @@ static int by_key(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/** The operation of source i stands before it. */
+static bool seen(const struct choice *chosen, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (chosen[k].source->op == chosen[i].source->op) return true;
+    return false;
+}
+
 static enum nnv_status list_row(struct nnv_case_list *list, enum nnv_validate_table table, size_t index,
                                 const struct nnv_validate_row *row, const struct sources *sources,
                                 struct choice *chosen, const struct tier *tier, struct nnv_err *err) {
@@ -195,7 +203,9 @@ static enum nnv_status list_row(struct nnv_case_list *list, enum nnv_validate_ta
     for (size_t i = 0; i < n && !st; i++) {
         const struct source *s = chosen[i].source;
         if (!s->op && !tier->fixtures && i > 0) continue;
-        if (s->op && operations++ >= tier->operations) continue;
+        if (s->op && row->all_operations && tier->fixtures ? seen(chosen, i)
+                                                           : s->op && operations++ >= tier->operations)
+            continue;
         const struct nnv_case c = {.op = s->op_name,
                                    .type = s->type,
                                    .level = s->level > row->level ? s->level : row->level,

@@ -19,6 +19,7 @@ struct nnv_validate_row {
     uint32_t needs;
     int level;
     int32_t type; /**< not for models of this type; 0: for all */
+    bool all_operations;
 };
 
 /** Row i of a table; false behind the last. */

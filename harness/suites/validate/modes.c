@@ -47,7 +47,7 @@ static bool await_callback(struct refusal *r) {
 
 static bool await_fence(struct refusal *r) {
     const bool ended = nnv_execution_wait(&r->x);
-    return nnv_expect(r->s, !ended || r->x.status != NNVTS_STATUS_NONE,
+    return nnv_expect(r->s, !ended || r->x.status != NNVTS_STATUS_NONE || r->statuses & NNV_ST_NONE,
                       "execute_fenced succeeded with a request that breaks a rule (%s)", r->m->row->rule);
 }
 
@@ -72,7 +72,9 @@ bool nnv_request_refused(struct nnv_context *s, struct nnvts_prepared_model *pre
                          const struct nnv_request_mutation *m, struct nnv_request *v) {
     static const uint64_t patience_ns = 2000000000;
     const struct nnv_request_mutator *row = m->row;
+    const struct nnv_value *in = v->in;
     bool ok = true;
+    if (m->in) nnv_request_fill(v, m->in);
     for (int i = 0; i < NNV_MODES && !s->result->worker_damaged; i++) {
         const enum nnv_mode mode = (enum nnv_mode)i;
         if ((row->modes && !(row->modes & 1u << mode)) || !nnv_mode_offered(prepared, mode)) continue;
@@ -93,5 +95,6 @@ bool nnv_request_refused(struct nnv_context *s, struct nnvts_prepared_model *pre
         nnv_context_enter(s, NNV_PHASE_CHECK);
         ok = nnv_context_check_memory(s, call, v) && ok;
     }
+    if (m->in) nnv_request_fill(v, in);
     return ok;
 }

@@ -197,6 +197,38 @@ static bool omitted_with(struct nnv_request_mutation *m) {
     return true;
 }
 
+/* ---------------------------------------------------------------------- values */
+
+/** Input i of an operation says what is done, and is no data: an index, an axis, a size. */
+static bool is_number(const struct nnv_op *op, uint32_t i) {
+    for (uint8_t f = 0; f < op->nforms; f++)
+        if (i < op->forms[f].nin && nnv_slot_is_number(&op->forms[f].in[i])) return true;
+    return false;
+}
+/** All of them that the request gives become the row's number. */
+static bool numbers(struct nnv_request_mutation *m) {
+    const struct nnv_spec *spec = m->values->fixture->spec;
+    const struct nnv_subgraph *main = &spec->model.main;
+    struct nnv_value *in = nnv_arena_copy(m->arena, spec->inputs, main->nin * sizeof *in);
+    const int32_t number = (int32_t)m->row->a;
+    bool changed = false;
+    for (uint32_t i = 0; in && i < main->nin; i++) {
+        bool is = false;
+        for (uint32_t k = 0; k < main->noperations; k++)
+            for (uint32_t n = 0; n < main->operations[k].nin; n++)
+                is |= main->operations[k].in[n] == main->in[i] && is_number(nnv_op(main->operations[k].type), n);
+        if (!is || in[i].bytes == 0) continue;
+        int32_t *to = nnv_arena_alloc(m->arena, in[i].bytes, sizeof *to);
+        if (!to) in = NULL;
+        for (size_t e = 0; to && e < in[i].bytes / sizeof *to; e++) to[e] = number;
+        if (in) in[i].data = to;
+        changed = true;
+    }
+    m->in = in;
+    m->failed = !in;
+    return changed;
+}
+
 /* ---------------------------------------------------------------------- counts */
 
 static bool inputs_counted(struct nnv_request_mutation *m) {
@@ -273,6 +305,11 @@ static bool fences_null(struct nnv_request_mutation *m) {
 #define COUNTS "a request has all arguments of the model and no others"
 #define ARRAY "an array whose count is not 0 is not NULL"
 #define MEMORY "a pool is SHARED, or names a buffer of the device"
+#define IN_RANGE "indices, axes and sizes are in range; else there is an error, or any value, and nothing worse"
+/* What the values of a request break, a driver need not see. */
+#define ANY_ANSWER                                                                                                     \
+    .needs = NNV_NEEDS_NUMBER, .statuses = NNV_ST_NONE | NNV_ST_INVALID | NNV_ST_FAILURE | NNV_ST_TOO_SMALL,           \
+    .late = true, .all_operations = true
 #define MAPPABLE "a pool can be mapped"
 #define BOTH(what, rule, ...)                                                                                          \
     {"input_" what, rule, .side = NNV_SIDE_INPUT, __VA_ARGS__}, {                                                      \
@@ -328,6 +365,10 @@ const struct nnv_request_mutator nnv_request_mutators[] = {
     {"omitted_with_offset", NOTHING_ELSE, .needs = NNV_NEEDS_OMITTABLE, .a = 1, .change = omitted_with},
     {"omitted_with_length", NOTHING_ELSE, .needs = NNV_NEEDS_OMITTABLE, .a = 2, .change = omitted_with},
     {"omitted_with_dimensions", NOTHING_ELSE, .needs = NNV_NEEDS_OMITTABLE, .a = 3, .change = omitted_with},
+    {"number_negative", IN_RANGE, ANY_ANSWER, .a = -7, .change = numbers},
+    {"number_large", IN_RANGE, ANY_ANSWER, .a = 70001, .change = numbers},
+    {"number_largest", IN_RANGE, ANY_ANSWER, .a = INT32_MAX, .change = numbers},
+    {"number_least", IN_RANGE, ANY_ANSWER, .a = INT32_MIN, .change = numbers},
     {"no_inputs", COUNTS, .needs = NNV_NEEDS_INPUT, .change = inputs_counted},
     {"last_input_missing", COUNTS, .needs = NNV_NEEDS_INPUT, .a = -1, .change = inputs_counted},
     {"first_input_missing", COUNTS, .needs = NNV_NEEDS_INPUT, .change = first_input_missing},

@@ -32,6 +32,20 @@ static bool applied(struct nnv_context *s, enum nnv_applied a) {
     return a == NNV_APPLIED;
 }
 
+/** How the case's operation gets its numbers from the request: as it always does, as tensors, or as scalars. */
+static void give_numbers(struct nnv_single *w) {
+    const struct nnv_form *form = &w->op->forms[0];
+    bool indices = false, tensors = false;
+    for (uint8_t i = 0; i < form->nin; i++) {
+        if (!nnv_slot_is_number(&form->in[i]) || form->in[i].flags & NNV_SCALAR) continue;
+        tensors = true;
+        indices |= !(form->in[i].flags & NNV_PARAM);
+    }
+    if (indices) return;
+    w->plan = NNV_PLAN_INPUTS;
+    w->index = 2 * w->index + !tensors;
+}
+
 /** A model of the case: the how-manieth attempt, with another variant or other values each time. */
 static bool build(struct fixture *b, int attempt) {
     enum { INDICES = 3 }; /* the third index of a variant leaves more to the request than the others */
@@ -40,12 +54,14 @@ static bool build(struct fixture *b, int attempt) {
     struct nnv_spec *spec;
     const struct nnv_op *op = b->c->data;
     const int variants = op ? nnv_single_variants(op) : 1;
-    const struct nnv_single w = {.op = op,
-                                 .sig = (int)b->c->c,
-                                 .variant = attempt / INDICES % variants,
-                                 .index = attempt / INDICES / variants * INDICES + attempt % INDICES,
-                                 .seed = b->s->env->config->seed,
-                                 .name = b->c->name};
+    struct nnv_single w = {.op = op,
+                           .sig = (int)b->c->c,
+                           .variant = attempt / INDICES % variants,
+                           .index = attempt / INDICES / variants * INDICES + attempt % INDICES,
+                           .seed = b->s->env->config->seed,
+                           .name = b->c->name};
+    if (op && b->c->b == NNV_VALIDATE_REQUEST && nnv_request_mutators[b->c->a].needs & NNV_NEEDS_NUMBER)
+        give_numbers(&w);
     enum nnv_status st = op ? nnv_single_build(&w, arena, &spec, &err)
                             : nnv_fixture_build(&nnv_fixtures[b->c->c], w.seed, arena, &spec, &err);
     if (st) return nnv_context_error(b->s, "%s", err.text);

@@ -44,6 +44,7 @@ enum nnv_needs {
     NNV_NEEDS_FLOAT32 = 1 << 19,     /**< a TENSOR_FLOAT32 comes out */
     NNV_NEEDS_NET = 1 << 20,         /**< several operations */
     NNV_NEEDS_OPEN = 1 << 21,        /**< an extent that is known when it is executed */
+    NNV_NEEDS_NUMBER = 1 << 22,      /**< an INT32 that says what is done: an index, an axis, a size */
 };
 
 struct nnv_mutation;
@@ -152,12 +153,13 @@ enum nnv_side { NNV_SIDE_NONE, NNV_SIDE_INPUT, NNV_SIDE_OUTPUT };
 struct nnv_request_mutator {
     const char *name, *rule;
     uint32_t needs;
-    int level;         /**< the feature level that knows the rule; 0: all */
-    uint32_t modes;    /**< bits 1u << enum nnv_mode; 0: all */
-    uint32_t statuses; /**< of the execution; 0: INVALID_ARGUMENT */
-    uint32_t fenced;   /**< of execute_fenced, where they are others; 0: the same */
-    bool late;         /**< only the execution can find it: launching or creating it may answer NONE */
-    bool omits;        /**< an argument is omitted that must not be */
+    int level;           /**< the feature level that knows the rule; 0: all */
+    uint32_t modes;      /**< bits 1u << enum nnv_mode; 0: all */
+    uint32_t statuses;   /**< of the execution; 0: INVALID_ARGUMENT */
+    uint32_t fenced;     /**< of execute_fenced, where they are others; 0: the same */
+    bool late;           /**< only the execution can find it: launching or creating it may answer NONE */
+    bool omits;          /**< an argument is omitted that must not be */
+    bool all_operations; /**< tier default, too, takes each operation once */
     enum nnv_side side;
     int64_t a; /**< a parameter */
     bool (*change)(struct nnv_request_mutation *m);
@@ -171,6 +173,7 @@ struct nnv_request_mutation {
     const struct nnv_request_mutator *row;
     uint64_t pick;
     const struct nnv_request *values;
+    const struct nnv_value *in; /**< other values of the inputs, or NULL */
     struct nnvts_request request;
     struct nnvts_argument *inputs, *outputs; /**< request's, with room for one more */
     struct nnvts_memory pools[3];

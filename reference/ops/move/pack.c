@@ -70,7 +70,7 @@ static void row_sample(struct nnv_sample *s) {
     for (int32_t i = 0; i < nnv_sample_value(s, ROW_COUNT); i++) nnv_sample_tensor(s, X, rank, dims);
 }
 
-static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", NULL};
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", NULL};
 
 static void sample(struct nnv_sample *s) {
     if (s->row) {
@@ -78,7 +78,7 @@ static void sample(struct nnv_sample *s) {
         return;
     }
     static const uint32_t counts[] = {3, 2, 5, 1, 4, 8};
-    uint32_t rank = (uint32_t)s->variant + 1, n = counts[s->index % 6], dims[4];
+    uint32_t rank = (uint32_t)s->variant + 1, n = counts[s->index % 6], dims[NNV_MAX_RANK];
     nnv_sample_dims(s, rank, rank == 1 ? 30 : 100, dims);
     nnv_sample_scalar(s, AXIS, ((uint32_t)s->index + 1) % (rank + 1));
     for (uint32_t i = 0; i < n; i++) nnv_sample_tensor(s, X, rank, dims);

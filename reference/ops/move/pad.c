@@ -177,7 +177,7 @@ static const char *const mirror_variants[] = {"reflect", "symmetric", NULL};
 
 static void mirror_sample(struct nnv_sample *s) {
     bool reflect = s->row ? nnv_sample_value(s, ROW_MODE) == REFLECT : nnv_sample_is(s, "reflect");
-    sample_paddings(s, 4 - (uint32_t)s->index % 4, reflect);
+    sample_paddings(s, 5 - (uint32_t)s->index % 5, reflect);
     nnv_sample_scalar(s, MODE, reflect ? REFLECT : SYMMETRIC);
 }
 

@@ -60,7 +60,7 @@ static void row_sample(struct nnv_sample *s) {
     nnv_sample_ints(s, SIZE, rank, size);
 }
 
-static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "open", NULL};
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", "open", NULL};
 
 static void sample(struct nnv_sample *s) {
     if (s->row) {
@@ -68,8 +68,8 @@ static void sample(struct nnv_sample *s) {
         return;
     }
     bool open = nnv_sample_is(s, "open");
-    uint32_t rank = open ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1, dims[4];
-    int32_t begin[4], size[4];
+    uint32_t rank = open ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1, dims[NNV_MAX_RANK];
+    int32_t begin[NNV_MAX_RANK], size[NNV_MAX_RANK];
     nnv_sample_dims(s, rank, rank == 1 ? 60 : 500, dims);
     if (s->empty) dims[(uint32_t)s->index % rank] = 0;
     for (uint32_t d = 0; d < rank; d++) {

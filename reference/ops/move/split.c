@@ -56,7 +56,7 @@ static void row_sample(struct nnv_sample *s) {
     s->nout = count;
 }
 
-static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "single", NULL};
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", "single", NULL};
 
 static void sample(struct nnv_sample *s) {
     if (s->row) {
@@ -65,7 +65,7 @@ static void sample(struct nnv_sample *s) {
     }
     static const uint32_t counts[] = {3, 2, 4, 5, 7};
     bool single = nnv_sample_is(s, "single"); /* pieces of extent 1, or one piece */
-    uint32_t rank = single ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1, dims[4];
+    uint32_t rank = single ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1, dims[NNV_MAX_RANK];
     uint32_t count = single && s->index % 2 ? 1 : counts[s->index % 5], at = (uint32_t)s->index % (2 * rank);
     nnv_sample_dims(s, rank, 150, dims);
     uint32_t *n = &dims[at % rank];

@@ -71,7 +71,8 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 enum { ROW_K = NNV_SHAPE_OWN };
-static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS, {.name = "k", NNV_WORDS("some", "one", "all", "most")}};
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS,
+                                            {.name = "k", NNV_WORDS("some", "one", "all", "most")}};
 
 /* Of n elements. */
 static int row_k(const struct nnv_sample *s, int n) {
@@ -87,15 +88,15 @@ static void row_sample(struct nnv_sample *s) {
     nnv_sample_scalar(s, K, row_k(s, (int)dims[rank - 1]));
 }
 
-static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "one", "all", "long", NULL};
+static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank5", "one", "all", "long", NULL};
 
 static void sample(struct nnv_sample *s) {
     if (s->row) {
         row_sample(s);
         return;
     }
-    bool named = s->variant < 4;
-    uint32_t rank = named ? (uint32_t)s->variant + 1 : 2 + (uint32_t)s->index % 2, dims[4];
+    bool named = s->variant < 5;
+    uint32_t rank = named ? (uint32_t)s->variant + 1 : 2 + (uint32_t)s->index % 2, dims[NNV_MAX_RANK];
     nnv_sample_dims(s, rank, rank == 1 ? 40 : 300, dims);
     uint32_t *last = &dims[rank - 1];
     if (*last < 3) *last = 5;

@@ -205,6 +205,29 @@ static void test_sweep_has_every_code(void **state) {
 }
 
 /* Integer values, quantised scales that are powers of two, results that need no rounding. */
+/* Of each second case the tensors come from outside, of the others all there is. */
+static void test_all_inputs_are_inputs(void **state) {
+    (void)state;
+    size_t n, planned = 0;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    for (size_t i = 0; i < n; i++) {
+        struct nnv_arena *arena = nnv_arena_new();
+        struct nnv_single w = {.op = ops[i], .plan = NNV_PLAN_INPUTS, .seed = 1, .name = "t"};
+        const int cases = nnv_single_planned(ops[i], 0, NNV_PLAN_INPUTS);
+        planned += cases > 0;
+        for (w.index = 0; w.index < cases; w.index++) {
+            const struct nnv_spec *s = build(&w, arena);
+            for (uint32_t k = 0; k < s->model.main.operations[0].nin; k++) {
+                const struct nnv_operand *o = &s->model.main.operands[s->model.main.operations[0].in[k]];
+                if (nnv_is_constant(o) && (w.index % 2 || nnv_type(o->type)->tensor))
+                    fail_msg("%s %d: input %u is a constant", ops[i]->name, w.index, k);
+            }
+        }
+        nnv_arena_free(arena);
+    }
+    assert_true(planned > 70);
+}
+
 static void test_exact_cases_are_exact(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
@@ -331,6 +354,7 @@ int main(void) {
         cmocka_unit_test(test_refused_cases_differ),
         cmocka_unit_test(test_zero_sized_inputs_are_empty),
         cmocka_unit_test(test_sweep_has_every_code),
+        cmocka_unit_test(test_all_inputs_are_inputs),
         cmocka_unit_test(test_exact_cases_are_exact),
         cmocka_unit_test(test_edge_cases_move_infinities),
         cmocka_unit_test(test_seed_changes_values),
