@@ -26,6 +26,7 @@ struct ref_device {
     struct ref_buffer *buffers; /**< living ones */
     uint32_t last_token;
     uint64_t prepared_count; /**< made so far */
+    bool late; /**< models are right but for rules of operations, which are checked when they are executed */
 };
 
 struct ref_prepared {

@@ -7,7 +7,7 @@
 #include "reference/model/op.h"
 #include "reference/cpu/executor.h"
 
-enum { LEVEL = 7 };
+enum { LEVEL = 7, RUNTIME_LEVEL = 8 };
 
 static enum nnvts_device_status get_status(struct nnvts_device *self) {
     (void)self;
@@ -65,9 +65,12 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     struct nnv_model *copy = NULL;
     struct nnv_arena *arena = nnv_arena_new();
     if (!arena) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    enum nnvts_status st = ref_import(model, arena, &copy);
+    struct ref_device *device = (struct ref_device *)self;
+    bool extension = false;
+    enum nnvts_status st = device->late ? ref_copy(model, arena, &copy, &extension) : ref_import(model, arena, &copy);
     struct nnvts_prepared_model *prepared = NULL;
-    if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new((struct ref_device *)self, arena, copy)))
+    if (extension) st = NNVTS_STATUS_GENERAL_FAILURE;
+    if (st == NNVTS_STATUS_NONE && !(prepared = ref_prepared_new(device, arena, copy)))
         st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     if (st == NNVTS_STATUS_NONE && config->cache) ref_cache_save(copy, config->cache);
     if (st == NNVTS_STATUS_NONE)
@@ -121,17 +124,14 @@ static const struct nnvts_operand_performance performance[] = {
     TYPE(TENSOR_QUANT8_ASYMM_SIGNED),
 };
 
-static enum nnvts_status open_device(const char *options, struct nnvts_device **out, const char **error) {
-    if (options) {
-        *error = "it takes no options";
-        return NNVTS_STATUS_INVALID_ARGUMENT;
-    }
+static enum nnvts_status open_device(bool late, struct nnvts_device **out) {
     struct ref_device *device = calloc(1, sizeof *device);
     if (!device) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     pthread_mutex_init(&device->lock, NULL);
+    device->late = late;
     device->base = (struct nnvts_device){
         .struct_size = sizeof device->base,
-        .feature_level = LEVEL,
+        .feature_level = late ? RUNTIME_LEVEL : LEVEL,
         .type = ANEURALNETWORKS_DEVICE_CPU,
         .name = "nnvts-reference",
         .version = NNVTS_VERSION,
@@ -154,10 +154,28 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     return NNVTS_STATUS_NONE;
 }
 
+static enum nnvts_status open_driver(const char *options, struct nnvts_device **out, const char **error) {
+    if (!options) return open_device(false, out);
+    *error = "it takes no options";
+    return NNVTS_STATUS_INVALID_ARGUMENT;
+}
+
+static enum nnvts_status open_cpu(const char *options, struct nnvts_device **out, const char **error) {
+    (void)options;
+    (void)error;
+    return open_device(true, out);
+}
+
+const struct nnvts_driver *nnv_runtime_cpu(void) {
+    static const struct nnvts_driver driver = {
+        .struct_size = sizeof driver, .abi_version = NNVTS_DRIVER_ABI_VERSION, .name = "reference", .open = open_cpu};
+    return &driver;
+}
+
 const struct nnvts_driver *nnv_golden_driver(void) {
     static const struct nnvts_driver driver = {.struct_size = sizeof driver,
                                                .abi_version = NNVTS_DRIVER_ABI_VERSION,
                                                .name = "reference",
-                                               .open = open_device};
+                                               .open = open_driver};
     return &driver;
 }

@@ -122,7 +122,7 @@ static enum nnvts_status check_omitted(const struct ref_execution *e) {
     struct nnv_subgraph *s = &model.main;
     bool any = false;
     for (uint32_t i = 0; i < s->nin; i++) any = any || e->inputs[i].omitted;
-    if (!any) return NNVTS_STATUS_NONE;
+    if (!any || e->prepared->device->late) return NNVTS_STATUS_NONE;
     s->operands = nnv_arena_copy(e->arena, s->operands, s->noperands * sizeof *s->operands);
     s->in = nnv_arena_copy(e->arena, s->in, s->nin * sizeof *s->in);
     if (!s->operands || !s->in) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -297,6 +297,7 @@ enum nnvts_status ref_run(struct ref_execution *e, struct nnvts_execution_result
     if (start >= e->config.deadline_ns) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
     enum nnvts_status st = evaluate(e, &golden);
     if (st == NNVTS_STATUS_NONE) st = answer(e, golden, result);
+    if (st == NNVTS_STATUS_INVALID_ARGUMENT && e->prepared->device->late) st = NNVTS_STATUS_GENERAL_FAILURE;
     nnv_arena_reset(e->scratch);
     if (st == NNVTS_STATUS_NONE && e->config.measure_timing)
         result->timing.on_device_ns = result->timing.in_driver_ns = nnv_now_ns() - start;

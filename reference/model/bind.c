@@ -10,8 +10,10 @@ struct binding {
     const struct nnv_subgraph *s;
     const struct nnv_operation *use;
     const struct nnv_shape *shapes;
-    const void *const *data;
+    const void *const *data; /* NULL: no values are looked at */
     const bool *present;
+    bool signature;  /* nothing but the signature is checked, and what the record has checked as early */
+    bool incomplete; /* an input has no value that must have one */
     const struct nnv_op *op;
     uint8_t *slot_in, *slot_out; /* slot index of each position */
     struct nnv_call *call;
@@ -306,6 +308,24 @@ static int type_level(int32_t code) {
     return t ? t->level : 3;
 }
 
+/* Whether a rule is checked; of a signature only if the record has it among these. */
+static bool checks(const struct binding *b, unsigned early) { return !b->signature || b->op->early & early; }
+
+static bool checks_rank(const struct binding *b, const struct nnv_slot *slot) {
+    return checks(b, NNV_EARLY_RANKS | NNV_EARLY_INPUTS) || (slot->rank_min <= 1 && slot->rank_max > 1);
+}
+
+static enum nnv_status check_present(struct binding *b, const struct nnv_slot *slot, uint32_t pos,
+                                     struct nnv_err *err) {
+    const struct nnv_arg *a = &b->call->in[pos];
+    if (!a->shape.known_rank || has_zero(&a->shape)) raise_level(b, 3);
+    enum nnv_status st = checks_rank(b, slot) ? check_rank(slot, &a->shape, err) : NNV_OK;
+    if (!st && !b->signature) st = check_scalar(b->call, slot, a, err);
+    if (!st && checks(b, NNV_EARLY_SCALES)) st = check_quant(b->call, slot, a->operand, err);
+    if (!st && !b->signature) st = check_zero(b->op, pos, a, err);
+    return st;
+}
+
 static enum nnv_status check_input(struct binding *b, uint32_t pos, struct nnv_err *err) {
     const struct nnv_slot *slot = &b->call->form->in[b->slot_in[pos]];
     struct nnv_arg *a = &b->call->in[pos];
@@ -313,15 +333,11 @@ static enum nnv_status check_input(struct binding *b, uint32_t pos, struct nnv_e
     raise_level(b, type_level(a->operand->type));
     raise_level(b, slot->level);
     enum nnv_status st = NNV_OK;
-    if (!a->present) {
-        if (!(slot->flags & NNV_OMITTABLE)) st = nnv_fail(err, NNV_INVALID, "has no value, but may not be omitted");
-    } else {
-        if (!a->shape.known_rank || has_zero(&a->shape)) raise_level(b, 3);
-        st = check_rank(slot, &a->shape, err);
-        if (!st) st = check_scalar(b->call, slot, a, err);
-        if (!st) st = check_quant(b->call, slot, a->operand, err);
-        if (!st) st = check_zero(b->op, pos, a, err);
-    }
+    if (a->present)
+        st = check_present(b, slot, pos, err);
+    else if (!(slot->flags & NNV_OMITTABLE))
+        b->incomplete = true;
+    if (b->incomplete && !b->signature) st = nnv_fail(err, NNV_INVALID, "has no value, but may not be omitted");
     return st ? nnv_at(err, st, "input %u (%s)", pos, slot->name) : NNV_OK;
 }
 
@@ -344,6 +360,7 @@ static enum nnv_status merge(const struct nnv_shape *inferred, struct nnv_shape 
     return NNV_OK;
 }
 
+/* inferred is NULL where shapes are not checked. */
 static enum nnv_status check_output(struct binding *b, uint32_t pos, const struct nnv_shape *inferred,
                                     struct nnv_err *err) {
     const struct nnv_slot *slot = &b->call->form->out[b->slot_out[pos]];
@@ -351,9 +368,9 @@ static enum nnv_status check_output(struct binding *b, uint32_t pos, const struc
     raise_level(b, type_level(a->operand->type));
     raise_level(b, slot->level);
     if (!a->shape.known_rank) raise_level(b, 3);
-    enum nnv_status st = merge(inferred, &a->shape, err);
-    if (!st) st = check_rank(slot, &a->shape, err);
-    if (!st) st = check_quant(b->call, slot, a->operand, err);
+    enum nnv_status st = inferred ? merge(inferred, &a->shape, err) : NNV_OK;
+    if (!st && inferred) st = check_rank(slot, &a->shape, err);
+    if (!st && checks(b, NNV_EARLY_SCALES)) st = check_quant(b->call, slot, a->operand, err);
     return st ? nnv_at(err, st, "output %u (%s)", pos, slot->name) : NNV_OK;
 }
 
@@ -363,7 +380,7 @@ static void fill(const struct binding *b, uint32_t index, struct nnv_arg *a) {
     a->operand = &b->s->operands[index];
     a->present = a->operand->lifetime != NNV_NO_VALUE && (!b->present || b->present[index]);
     a->shape = b->shapes[index];
-    a->data = a->present ? b->data[index] : NULL;
+    a->data = a->present && b->data ? b->data[index] : NULL;
 }
 
 static enum nnv_status start(struct binding *b, struct nnv_arena *arena, struct nnv_err *err) {
@@ -397,18 +414,60 @@ static void place_ids(struct binding *b) {
     }
 }
 
-static enum nnv_status check_rules(struct binding *b, struct nnv_arena *arena, struct nnv_err *err) {
+/* The call as far as ranks tell. */
+static const struct nnv_call *of_ranks(const struct nnv_call *c, struct nnv_arena *arena) {
+    struct nnv_call *copy = nnv_arena_copy(arena, c, sizeof *c);
+    if (copy) copy->in = nnv_arena_copy(arena, c->in, c->nin * sizeof *c->in);
+    if (!copy || !copy->in) return NULL;
+    for (uint32_t i = 0; i < c->nin; i++) {
+        if (c->in[i].shape.known_rank) copy->in[i].shape = nnv_shape_of_rank(c->in[i].shape.rank);
+        copy->in[i].data = NULL;
+    }
+    return copy;
+}
+
+/* What the record's hooks demand. *shapes: those that the outputs have; NULL where that is not checked. */
+static enum nnv_status ask_hooks(const struct binding *b, struct nnv_arena *arena, struct nnv_shape **shapes,
+                                 struct nnv_err *err) {
+    const struct nnv_call *c = b->call;
+    enum nnv_status st = NNV_OK;
+    *shapes = NULL;
+    if (b->op->check && checks(b, NNV_EARLY_CHECK)) st = b->op->check(c, err);
+    if (st || !checks(b, NNV_EARLY_INPUTS | NNV_EARLY_OUTPUTS)) return st;
+    struct nnv_shape *inferred = NNV_NEW(arena, struct nnv_shape, c->nout);
+    if (!checks(b, NNV_EARLY_INPUTS)) c = of_ranks(c, arena);
+    if (!inferred || !c) return nnv_no_memory(err);
+    if (checks(b, NNV_EARLY_OUTPUTS)) *shapes = inferred;
+    return b->op->infer(c, inferred, err);
+}
+
+static enum nnv_status check_operands(struct binding *b, struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_call *c = b->call;
+    struct nnv_shape *inferred = NULL;
     enum nnv_status st = NNV_OK;
     for (uint32_t i = 0; !st && i < c->nin; i++) st = check_input(b, i, err);
-    if (!st && b->op->check) st = b->op->check(c, err);
-    struct nnv_shape *inferred = NNV_NEW(arena, struct nnv_shape, c->nout);
-    if (!inferred) return nnv_no_memory(err);
-    if (!st) st = b->op->infer(c, inferred, err);
-    for (uint32_t i = 0; !st && i < c->nout; i++) st = check_output(b, i, &inferred[i], err);
+    if (!st && !b->incomplete) st = ask_hooks(b, arena, &inferred, err);
+    for (uint32_t i = 0; !st && i < c->nout; i++) st = check_output(b, i, inferred ? &inferred[i] : NULL, err);
     if (st) return st;
     raise_level(b, c->sig->level);
-    if (b->op->level_of) raise_level(b, b->op->level_of(c));
+    if (b->op->level_of && !b->incomplete) raise_level(b, b->op->level_of(c));
+    return NNV_OK;
+}
+
+static enum nnv_status bind(struct binding *b, struct nnv_arena *arena, struct nnv_call **call, int *level,
+                            struct nnv_err *err) {
+    if (b->use->nin > INT16_MAX || b->use->nout > INT16_MAX)
+        return nnv_fail(err, NNV_INVALID, "%u operands are more than an operation may have",
+                        b->use->nin > b->use->nout ? b->use->nin : b->use->nout);
+    enum nnv_status st = start(b, arena, err);
+    if (!st) st = choose(b, err);
+    if (!st) {
+        place_ids(b);
+        st = check_operands(b, arena, err);
+    }
+    if (st) return st;
+    *call = b->call;
+    if (level) *level = b->level;
     return NNV_OK;
 }
 
@@ -416,17 +475,12 @@ enum nnv_status nnv_bind(const struct nnv_subgraph *s, const struct nnv_operatio
                          const void *const *data, const bool *present, struct nnv_arena *arena, struct nnv_call **call,
                          int *level, struct nnv_err *err) {
     struct binding b = {.s = s, .use = op, .shapes = shapes, .data = data, .present = present};
-    if (op->nin > INT16_MAX || op->nout > INT16_MAX)
-        return nnv_fail(err, NNV_INVALID, "%u operands are more than an operation may have",
-                        op->nin > op->nout ? op->nin : op->nout);
-    enum nnv_status st = start(&b, arena, err);
-    if (!st) st = choose(&b, err);
-    if (!st) {
-        place_ids(&b);
-        st = check_rules(&b, arena, err);
-    }
-    if (st) return st;
-    *call = b.call;
-    if (level) *level = b.level;
-    return NNV_OK;
+    return bind(&b, arena, call, level, err);
+}
+
+enum nnv_status nnv_bind_signature(const struct nnv_subgraph *s, const struct nnv_operation *op,
+                                   const struct nnv_shape *shapes, struct nnv_arena *arena, struct nnv_call **call,
+                                   int *level, struct nnv_err *err) {
+    struct binding b = {.s = s, .use = op, .shapes = shapes, .signature = true};
+    return bind(&b, arena, call, level, err);
 }

@@ -165,6 +165,19 @@ enum nnv_rounding {
 enum nnv_zero { NNV_ZERO_REFUSED, NNV_ZERO_ANY, NNV_ZERO_BATCH };
 
 /**
+ * NNAPI's runtime looks at the signature of an operation when it is added to a model: counts and types, and ranks of
+ * inputs that may have any rank from 1 on to a highest one. All else is found when the model is computed, but for what
+ * a record says here.
+ */
+enum nnv_early {
+    NNV_EARLY_CHECK = 1,    /**< what check demands */
+    NNV_EARLY_SCALES = 2,   /**< what slots demand of scales and zero points */
+    NNV_EARLY_RANKS = 4,    /**< what slots demand of the ranks of inputs */
+    NNV_EARLY_INPUTS = 8,   /**< what infer demands of the shapes of inputs, and NNV_EARLY_RANKS */
+    NNV_EARLY_OUTPUTS = 16, /**< outputs have the shapes that infer tells; without NNV_EARLY_INPUTS their ranks */
+};
+
+/**
  * An attribute that generated cases vary: a pairwise cover (randgraph/single/cover.h) gives each pair of values of two
  * attributes a case, tables of layers give it values of real networks. The sample hook reads it with
  * nnv_sample_value().
@@ -215,6 +228,7 @@ struct nnv_op {
     bool unary;     /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
     bool pairs;     /**< elementwise on two tensors of type T: exhaustive sweeps of 8-bit pairs exist */
     bool sizes;     /**< eval gives outputs the extents that infer leaves unknown (nnv_give_shape) */
+    uint8_t early;  /**< enum nnv_early */
     bool any_order; /**< row i of all outputs is one result; the last output groups them, in a group any order is right
                      */
     /** Optional. Rules beyond those of the slots, on whatever is known; NNV_INVALID with the reason. */

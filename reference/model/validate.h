@@ -44,6 +44,14 @@ NNV_USE_RESULT enum nnv_status nnv_bind(const struct nnv_subgraph *s, const stru
                                         struct nnv_arena *arena, struct nnv_call **call, int *level,
                                         struct nnv_err *err);
 
+/**
+ * As nnv_bind(), but checks no more than NNAPI's runtime does when an operation is added: counts, types, some ranks and
+ * what enum nnv_early names; no values, which any input may lack.
+ */
+NNV_USE_RESULT enum nnv_status nnv_bind_signature(const struct nnv_subgraph *s, const struct nnv_operation *op,
+                                                  const struct nnv_shape *shapes, struct nnv_arena *arena,
+                                                  struct nnv_call **call, int *level, struct nnv_err *err);
+
 /** The shape that an operand declares: extents of 0 are unknown, a tensor of rank 0 has unknown rank. */
 struct nnv_shape nnv_operand_shape(const struct nnv_operand *o);
 

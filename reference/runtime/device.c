@@ -12,7 +12,7 @@
 #include "reference/cpu/executor.h"
 #include "reference/runtime/log.h"
 
-enum { RUNTIME_LEVEL = 7 };
+enum { RUNTIME_LEVEL = 8 };
 
 /* A list never changes and is never freed: a device that was given out stays. */
 struct list {
@@ -66,7 +66,7 @@ static void append(struct list *l, struct nnvts_device *driver, const char *name
 static struct nnvts_device *cpu_driver(void) {
     static struct nnv_driver opened;
     struct nnv_err err = {0};
-    if (!opened.device && nnv_driver_attach(&opened, nnv_golden_driver(), "reference", NULL, &err)) {
+    if (!opened.device && nnv_driver_attach(&opened, nnv_runtime_cpu(), "reference", NULL, &err)) {
         fprintf(stderr, "nnapi: the CPU reference cannot be opened: %s\n", err.text);
         abort();
     }

@@ -310,12 +310,19 @@ static void while_sample(struct nnv_sample *s) {
 
 #define RECORD(NAME, KIND, CHECK, FORMULA)                                                                             \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),      .level = 4,                                                                           \
-        .formula = FORMULA,      NNV_OP_FORM(KIND##_inputs, outputs),                                                  \
-        NNV_OP_SIGS(sigs),       .rounding = NNV_ROUND_NONE,                                                           \
-        .zero = NNV_ZERO_ANY,    .check = CHECK,                                                                       \
-        .infer = infer,          .check_subgraphs = KIND##_check_subgraphs,                                            \
-        .eval = KIND##_eval,     .variants = KIND##_variants,                                                          \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = 4,                                                                                                    \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(KIND##_inputs, outputs),                                                                           \
+        NNV_OP_SIGS(sigs),                                                                                             \
+        .rounding = NNV_ROUND_NONE,                                                                                    \
+        .zero = NNV_ZERO_ANY,                                                                                          \
+        .check = CHECK,                                                                                                \
+        .early = NNV_EARLY_CHECK,                                                                                      \
+        .infer = infer,                                                                                                \
+        .check_subgraphs = KIND##_check_subgraphs,                                                                     \
+        .eval = KIND##_eval,                                                                                           \
+        .variants = KIND##_variants,                                                                                   \
         .sample = KIND##_sample,                                                                                       \
     }
 

@@ -312,17 +312,20 @@ static void sample(struct nnv_sample *s) {
     if (g.nchw || g.dilated) nnv_sample_scalar(s, NNV_CONV_NCHW, g.nchw);
 }
 
-#define RECORD(NAME, KIND, FORMULA)                                                                                    \
+#define RECORD(NAME, KIND, EARLY, FORMULA)                                                                             \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),           .level = 1,        .formula = FORMULA,                                           \
-        NNV_OP_FORMS(KIND##_forms),   NNV_OP_SIGS(sigs), .rounding = NNV_ROUND_LINEAR,                                 \
-        .zero = NNV_ZERO_BATCH,       .linear = true,    .check = nnv_conv_check,                                      \
-        .level_of = nnv_linear_level, .infer = infer,    .eval = eval,                                                 \
-        .variants = KIND##_variants,  .sample = sample,  NNV_OP_FACTORS(KIND##_factors),                               \
+        NNV_OP_NAMED(NAME),      .level = 1,                                                                           \
+        .formula = FORMULA,      NNV_OP_FORMS(KIND##_forms),                                                           \
+        NNV_OP_SIGS(sigs),       .rounding = NNV_ROUND_LINEAR,                                                         \
+        .zero = NNV_ZERO_BATCH,  .linear = true,                                                                       \
+        .check = nnv_conv_check, .level_of = nnv_linear_level,                                                         \
+        .infer = infer,          .eval = eval,                                                                         \
+        .early = EARLY,          .variants = KIND##_variants,                                                          \
+        .sample = sample,        NNV_OP_FACTORS(KIND##_factors),                                                       \
     }
 
-RECORD(CONV_2D, conv,
+RECORD(CONV_2D, conv, NNV_EARLY_CHECK | NNV_EARLY_RANKS,
        "y[n,i,j,k] = act(bias[k] + sum over p,q,c of x[n, i*sh-top+p*dh, j*sw-left+q*dw, c] * filter[k,p,q,c])");
-RECORD(DEPTHWISE_CONV_2D, depthwise,
+RECORD(DEPTHWISE_CONV_2D, depthwise, NNV_EARLY_CHECK,
        "y[n,i,j,c*m+r] = act(bias[c*m+r] + sum over p,q of x[n, i*sh-top+p*dh, j*sw-left+q*dw, c] * "
        "filter[0,p,q,c*m+r]), 0 <= r < m = multiplier");

@@ -236,13 +236,6 @@ static const struct nnv_form transposed_forms[] = {
     NNV_FORM("explicit", transposed_explicit_inputs, nnv_conv_output),
 };
 
-static enum nnv_status transposed_check(const struct nnv_call *c, struct nnv_err *err) {
-    const struct nnv_arg *a = nnv_in(c, NNV_CONV_OUT_SHAPE);
-    if (a && !nnv_dim_agree(nnv_dim(&a->shape, 0), 4))
-        return nnv_fail(err, NNV_INVALID, "output shape: %u numbers, expected 4", nnv_dim(&a->shape, 0));
-    return nnv_conv_check(c, err);
-}
-
 /* Padding where it is implicit: whatever the output lacks or has in excess, the odd cell at the tail. */
 static enum nnv_status implicit_window(const struct nnv_call *c, int32_t stride, uint32_t in, uint32_t filter,
                                        uint32_t at, struct nnv_window *w, struct nnv_err *err) {
@@ -291,7 +284,9 @@ static enum nnv_status transposed_infer(const struct nnv_call *c, struct nnv_sha
     const struct nnv_shape *x = &nnv_in(c, NNV_CONV_X)->shape, *f = &nnv_in(c, NNV_CONV_FILTER)->shape;
     struct nnv_shape y = nnv_image_unknown(x);
     uint32_t channels = nnv_dim(f, 0);
-    enum nnv_status st = nnv_extent_agree(c, NNV_CONV_BIAS, 0, &channels, err);
+    uint32_t extents = 4;
+    enum nnv_status st = nnv_extent_agree(c, NNV_CONV_OUT_SHAPE, 0, &extents, err);
+    if (!st) st = nnv_extent_agree(c, NNV_CONV_BIAS, 0, &channels, err);
     if (!st && nnv_known(c, NNV_CONV_NCHW)) {
         struct nnv_layout l = nnv_layout_of(nnv_int(c, NNV_CONV_NCHW));
         struct nnv_window h, w;
@@ -399,8 +394,8 @@ static void transposed_sample(struct nnv_sample *s) {
 RECORD(GROUPED_CONV_2D, grouped,
        "y[n,i,j,k] = act(bias[k] + sum over p,q,c of x[n, i*sh-top+p, j*sw-left+q, g*D+c] * filter[k,p,q,c]), "
        "D the filter's depth, g = floor(k / (channels / groups))",
-       .check = nnv_conv_check);
+       .check = nnv_conv_check, .early = NNV_EARLY_CHECK);
 RECORD(TRANSPOSE_CONV_2D, transposed,
        "y[n, i*sh-top+p, j*sw-left+q, k] = act(bias[k] + sum over all i,j,p,q,c that lead there of "
        "x[n,i,j,c] * filter[k,p,q,c])",
-       .check = transposed_check, .zero = NNV_ZERO_BATCH);
+       .check = nnv_conv_check, .early = NNV_EARLY_CHECK, .zero = NNV_ZERO_BATCH);

@@ -138,6 +138,7 @@ const struct nnv_op nnv_op_FULLY_CONNECTED = {
     .rounding = NNV_ROUND_LINEAR,
     .zero = NNV_ZERO_BATCH,
     .linear = true,
+    .early = NNV_EARLY_INPUTS,
     .level_of = nnv_linear_level,
     NNV_OP_HOOKS(),
     NNV_OP_FACTORS(factors),

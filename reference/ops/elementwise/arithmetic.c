@@ -117,6 +117,6 @@ RECORD(ADD, 1, "y = act(a + b), a and b broadcast", inputs, sum, sum_sigs, .roun
 RECORD(SUB, 2, "y = act(a - b), a and b broadcast", inputs, difference, difference_sigs, .rounding = NNV_ROUND_RESCALE,
        .linear = true, .check = nnv_binary_check, .sample = nnv_binary_sample);
 RECORD(MUL, 1, "y = act(a * b), a and b broadcast", inputs, product, sum_sigs, .rounding = NNV_ROUND_LINEAR,
-       .linear = true, .check = check_product, .sample = nnv_binary_sample);
+       .linear = true, .check = check_product, .early = NNV_EARLY_CHECK, .sample = nnv_binary_sample);
 RECORD(DIV, 2, "y = act(a / b), a and b broadcast; int32: floor(a / b)", ratio_inputs, quotient, quotient_sigs,
        .rounding = NNV_ROUND_LINEAR, .check = nnv_binary_check, .sample = sample_quotient);

@@ -84,4 +84,5 @@ static void sample(struct nnv_sample *s) {
     for (uint32_t i = 0; i < n; i++) nnv_sample_tensor(s, X, rank, dims);
 }
 
-NNV_MOVE_RECORD(PACK, "y[..., i, ...] = input i: the inputs stacked along a new axis", .level = 6);
+NNV_MOVE_RECORD(PACK, "y[..., i, ...] = input i: the inputs stacked along a new axis", .level = 6,
+                .early = NNV_EARLY_SCALES | NNV_EARLY_RANKS | NNV_EARLY_OUTPUTS);

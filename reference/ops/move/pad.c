@@ -198,5 +198,5 @@ RECORD(PAD_V2, 3, "y = x with cells of a value before and behind each axis; quan
        NNV_OP_FACTORS(factors));
 RECORD(MIRROR_PAD, 7,
        "y = x with mirrored cells before and behind each axis; mode 0: without the edge, 1: with the edge",
-       mirror_inputs, mirror_outputs, mirror, .check = mirror_check, .infer = mirror_infer, .variants = mirror_variants,
-       NNV_OP_FACTORS(mirror_factors));
+       mirror_inputs, mirror_outputs, mirror, .early = NNV_EARLY_SCALES | NNV_EARLY_RANKS | NNV_EARLY_OUTPUTS,
+       .check = mirror_check, .infer = mirror_infer, .variants = mirror_variants, NNV_OP_FACTORS(mirror_factors));

@@ -52,4 +52,5 @@ static void sample(struct nnv_sample *s) {
     nnv_sample_ints(s, AXIS, 1, &axis);
 }
 
-NNV_MOVE_RECORD(REVERSE, "y[..., i, ...] = x[..., n - 1 - i, ...] along axis, of extent n", .level = 7);
+NNV_MOVE_RECORD(REVERSE, "y[..., i, ...] = x[..., n - 1 - i, ...] along axis, of extent n", .level = 7,
+                .early = NNV_EARLY_SCALES | NNV_EARLY_RANKS | NNV_EARLY_OUTPUTS);

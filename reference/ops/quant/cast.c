@@ -87,6 +87,7 @@ const struct nnv_op nnv_op_CAST = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .unary = true,
+    .early = NNV_EARLY_INPUTS | NNV_EARLY_OUTPUTS,
     .infer = nnv_same_shape_infer,
     .eval = eval,
     .variants = variants,

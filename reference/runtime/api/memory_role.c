@@ -140,20 +140,27 @@ static int copy_bytes(const struct ANeuralNetworksMemory *src, const struct ANeu
     return ANEURALNETWORKS_NO_ERROR;
 }
 
+/** *to: what the destination holds then. */
+static int copy(const struct ANeuralNetworksMemory *src, const struct ANeuralNetworksMemory *dst, struct content *to,
+                const char *function) {
+    const struct content from = content_of(src);
+    *to = from;
+    if (!from.initialised) return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "the source holds no value");
+    if (src->has_roles && dst->has_roles && !same_type(src, dst))
+        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "the memories are of different types");
+    if (dst->has_roles && !target_of(dst, &from, to))
+        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "the memories are of different shapes");
+    if (from.bytes != (dst->has_roles ? to->bytes : dst->memory.size))
+        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "the memories are of different sizes");
+    const int result = copy_bytes(src, dst, to);
+    return result ? nnv_rt_error(result, function, "copying failed") : result;
+}
+
 int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst) {
     if (!src || !dst) return nnv_rt_null_pointer(NNV_RT_FUNCTION);
     if (src == dst) return ANEURALNETWORKS_NO_ERROR;
-    const struct content from = content_of(src);
-    struct content to = from;
-    if (!from.initialised) return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, NNV_RT_FUNCTION, "the source holds no value");
-    if (src->has_roles && dst->has_roles && !same_type(src, dst))
-        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, NNV_RT_FUNCTION, "the memories are of different types");
-    if (dst->has_roles && !target_of(dst, &from, &to))
-        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, NNV_RT_FUNCTION, "the memories are of different shapes");
-    if (from.bytes != (dst->has_roles ? to.bytes : dst->memory.size))
-        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, NNV_RT_FUNCTION, "the memories are of different sizes");
-    const int result = copy_bytes(src, dst, &to);
+    struct content to;
+    const int result = copy(src, dst, &to, NNV_RT_FUNCTION);
     if (dst->has_roles) set_state((struct ANeuralNetworksMemory *)dst, result == 0, to.rank, to.dims);
-    if (result) return nnv_rt_error(result, NNV_RT_FUNCTION, "copying failed");
     return result;
 }

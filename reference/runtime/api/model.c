@@ -341,6 +341,8 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model, u
         return nnv_rt_error(NULL_ARGUMENT, function, "%s is NULL", !model ? "model" : !inputs ? "inputs" : "outputs");
     int result = check_state(model, function);
     if (result) return result;
+    if (!inputCount || !outputCount)
+        return nnv_rt_error(BAD, function, "a model without %s", inputCount ? "outputs" : "inputs");
     struct nnv_subgraph *g = &model->building->graph;
     if (inputCount > g->noperands || outputCount > g->noperands)
         return nnv_rt_error(BAD, function, "%u inputs and %u outputs, but the model has %u operands", inputCount,

@@ -46,6 +46,8 @@ static int check_foreign_type(const ANeuralNetworksOperandType *type, const char
 int nnv_rt_check_type(const ANeuralNetworksOperandType *type, const char *function) {
     if (type->dimensionCount && !type->dimensions)
         return nnv_rt_error(BAD, function, "dimensionCount is %u, but dimensions is NULL", type->dimensionCount);
+    if (!type->dimensionCount && type->dimensions)
+        return nnv_rt_error(BAD, function, "dimensionCount is 0, but dimensions is not NULL");
     if (type->dimensionCount > NNV_MAX_RANK)
         return nnv_rt_error(BAD, function, "rank %u is above %d", type->dimensionCount, NNV_MAX_RANK);
     if (nnv_rt_is_extension(type->type) || nnv_rt_is_oem(type->type)) return check_foreign_type(type, function);
@@ -71,14 +73,22 @@ static int check_indices(const struct nnv_subgraph *g, uint32_t count, const uin
     return OK;
 }
 
-/* An input of which nothing has been said yet may become the model's: then it may stand for one that is omitted. */
-static void set_open(struct nnv_subgraph *g, const struct nnv_operation *op, enum nnv_lifetime from,
-                     enum nnv_lifetime to, bool *opened) {
+/* The models that an IF or WHILE refers to have been set, and fit it. */
+static enum nnv_status check_models(struct nnv_rt_building *b, const struct nnv_operation *op,
+                                    const struct nnv_call *call, struct nnv_err *err) {
+    if (!call->op->check_subgraphs) return NNV_OK;
+    struct nnv_subgraph *list = NNV_NEW(b->scratch, struct nnv_subgraph, op->nin);
+    const struct nnv_model model = {.main = b->graph, .referenced = list, .nreferenced = op->nin};
+    if (!list) return nnv_no_memory(err);
     for (uint32_t i = 0; i < op->nin; i++) {
-        struct nnv_operand *o = &g->operands[op->in[i]];
-        if (to == NNV_SUBGRAPH_INPUT) opened[i] = o->lifetime == from;
-        if (opened[i]) o->lifetime = to;
+        struct nnv_operand *o = &b->graph.operands[op->in[i]];
+        const struct ANeuralNetworksModel *value = b->extra[op->in[i]].value;
+        if (o->type != ANEURALNETWORKS_MODEL) continue;
+        if (!value) return nnv_fail(err, NNV_INVALID, "input %u: no model has been set", i);
+        o->subgraph = i; /* finish numbers them all anew */
+        list[i] = value->building->graph;
     }
+    return call->op->check_subgraphs(call, &model, err);
 }
 
 int nnv_rt_check_operation(const struct ANeuralNetworksModel *m, const struct nnv_operation *op, const char *function) {
@@ -91,11 +101,8 @@ int nnv_rt_check_operation(const struct ANeuralNetworksModel *m, const struct nn
     if (nnv_rt_is_foreign(op->type)) return OK;
     struct nnv_err err = {0};
     struct nnv_call *call;
-    bool *opened = NNV_NEW(b->scratch, bool, op->nin);
-    if (!opened) return ANEURALNETWORKS_OUT_OF_MEMORY;
-    set_open(&b->graph, op, NNV_TEMPORARY_VARIABLE, NNV_SUBGRAPH_INPUT, opened);
-    enum nnv_status st = nnv_bind(&b->graph, op, b->shapes, b->data, NULL, b->scratch, &call, NULL, &err);
-    set_open(&b->graph, op, NNV_SUBGRAPH_INPUT, NNV_TEMPORARY_VARIABLE, opened);
+    enum nnv_status st = nnv_bind_signature(&b->graph, op, b->shapes, b->scratch, &call, NULL, &err);
+    if (!st) st = check_models(b, op, call, &err);
     const struct nnv_op *record = nnv_op(op->type);
     if (st && record) st = nnv_at(&err, st, "%s", record->name);
     nnv_arena_reset(b->scratch);

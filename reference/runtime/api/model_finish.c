@@ -101,10 +101,10 @@ static int find_writers(const struct nnv_subgraph *g, uint32_t *writer) {
                                     k);
             writer[o] = k;
         }
-    for (uint32_t i = 0; i < g->nout; i++)
-        if (writer[g->out[i]] == NOBODY)
-            return nnv_rt_error(BAD, function, "operand %u is an output of the model, but no operation writes it",
-                                g->out[i]);
+    for (uint32_t i = 0; i < g->noperands; i++)
+        if (writer[i] == NOBODY && is_computed(&g->operands[i]))
+            return nnv_rt_error(BAD, function, "operand %u is %s, but no operation writes it", i,
+                                nnv_lifetime_name(g->operands[i].lifetime));
     return OK;
 }
 
@@ -128,8 +128,6 @@ static int missing(struct sorting *s, uint32_t *producer) {
     for (; *producer == NOBODY && s->next[k] <= op->nin; s->next[k]++) {
         uint32_t o = op->in[s->next[k] - 1];
         if (!is_computed(&s->g->operands[o])) continue;
-        if (s->writer[o] == NOBODY)
-            return nnv_rt_error(BAD, function, "operation %u reads operand %u, which nothing writes", k, o);
         if (s->next[s->writer[o]] == DONE) continue;
         if (s->next[s->writer[o]])
             return nnv_rt_error(BAD, function, "operation %u reads operand %u, which depends on its own result", k, o);

@@ -82,7 +82,11 @@ static int check_operands(const struct walk *w) {
 
 static enum nnv_status bind(struct walk *w, const struct nnv_operation *op, struct nnv_call **call, int *level,
                             struct nnv_err *err) {
-    return nnv_bind(&w->b->graph, op, w->shapes, w->data, NULL, w->b->scratch, call, level, err);
+    enum nnv_status st = nnv_bind(&w->b->graph, op, w->shapes, w->data, NULL, w->b->scratch, call, level, err);
+    if (st != NNV_INVALID) return st;
+    nnv_rt_vlog(NNV_RT_LOG_MODEL, "%s: this will be found when the model is computed", err->text);
+    *err = (struct nnv_err){0};
+    return nnv_bind_signature(&w->b->graph, op, w->shapes, w->b->scratch, call, level, err);
 }
 
 /* Drops arguments that say nothing, where the rest is the same use of the operation. */

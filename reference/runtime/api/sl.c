@@ -101,7 +101,7 @@ static int each_extension_type(const ANeuralNetworksDevice *device, uint32_t ind
 #define EXECUTION_INFO(type, name) .SL_ANeuralNetworksDiagnosticExecutionInfo_##name = nnv_rt_diag_execution_##name,
 
 static NnApiSLDriverImplFL8 table = {
-    .base = {.base = {.implFeatureLevel = ANEURALNETWORKS_FEATURE_LEVEL_7},
+    .base = {.base = {.implFeatureLevel = ANEURALNETWORKS_FEATURE_LEVEL_8},
              OWN(Burst_create),
              OWN(Burst_free),
              OWN(Compilation_createForDevices),
