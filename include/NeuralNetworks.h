@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file NeuralNetworks.h
- * The functions of the Android Neural Networks API (NNAPI), feature levels 1 to 7, and those for extensions. Names and
+ * The functions of the Android Neural Networks API (NNAPI), feature levels 1 to 8, and those for extensions. Names and
  * signatures are those of the NDK, so that a program written for the NDK compiles against this header unchanged.
  *
  * Rules that hold everywhere
@@ -73,7 +73,10 @@ int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
  * OP_FAILED: no device and no shared memory fits. Freed by the caller. Level 4.
  */
 int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc, ANeuralNetworksMemory **memory);
-/** Copies all of src, which has a value, to dst of the same type and size. BAD_DATA if they do not fit. Level 4. */
+/**
+ * Copies all of src, which has a value, to dst of the same type and size. BAD_DATA if they do not fit. A dst made from
+ * a descriptor has no value where this fails. Level 4.
+ */
 int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst);
 /** Frees a memory that no model or execution uses any more. Level 1. */
 void ANeuralNetworksMemory_free(ANeuralNetworksMemory *memory);
@@ -120,11 +123,14 @@ int ANeuralNetworksModel_setOperandValueFromModel(ANeuralNetworksModel *model, i
 /** Scales of a TENSOR_QUANT8_SYMM_PER_CHANNEL operand; copied. Level 3. */
 int ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(
     ANeuralNetworksModel *model, int32_t index, const ANeuralNetworksSymmPerChannelQuantParams *channelQuant);
-/** Adds an operation; any order will do. Its operands have been added. BAD_DATA: no legal use. Level 1. */
+/**
+ * Adds an operation; any order will do. Its operands have been added, and models that it refers to have been set.
+ * BAD_DATA: there is no such operation, or counts, types or ranks are not its. Level 1.
+ */
 int ANeuralNetworksModel_addOperation(ANeuralNetworksModel *model, ANeuralNetworksOperationType type,
                                       uint32_t inputCount, const uint32_t *inputs, uint32_t outputCount,
                                       const uint32_t *outputs);
-/** Says which operands are the model's inputs and outputs; they are no constants. Level 1. */
+/** Says which operands are the model's inputs and outputs, one at least of each; they are no constants. Level 1. */
 int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model, uint32_t inputCount,
                                                   const uint32_t *inputs, uint32_t outputCount,
                                                   const uint32_t *outputs);

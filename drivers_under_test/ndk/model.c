@@ -110,7 +110,7 @@ static enum nnvts_status set_parameters(struct build *b, ANeuralNetworksModel *m
 static enum nnvts_status add_operand(struct build *b, ANeuralNetworksModel *model, int32_t i,
                                      const struct nnvts_operand *o) {
     ANeuralNetworksOperandType type = {.dimensionCount = o->dimension_count,
-                                       .dimensions = o->dimensions,
+                                       .dimensions = o->dimension_count ? o->dimensions : NULL, /* a scalar has none */
                                        .scale = o->scale,
                                        .zeroPoint = o->zero_point};
     enum nnvts_status st = translate(b, model, o->type, false, &type.type);

@@ -385,7 +385,7 @@ static void transpose_conv_same(void **state) {
 static void transpose_conv_refusals(void **state) {
     (void)state;
     struct use *u = transposed(F32, false, 0, 0, ANEURALNETWORKS_PADDING_VALID, 5, 3);
-    use_refuse(u, "output shape: 3 numbers, expected 4");
+    use_refuse(u, "output shape: extent 0 is 3, but the other inputs make it 4");
     use_free(u);
     u = transposed(F32, true, 3, 2, 0, 0, 0);
     use_refuse(u, "width: the output's extent would be 0");

@@ -444,6 +444,11 @@ static void copies(void **state) {
     OK(ANeuralNetworksMemory_copy(shared, file2));
     assert_memory_equal(file2->memory.data, A, sizeof A);
     memcpy(file->memory.data, B, sizeof B);
+    /* What is refused leaves the destination without a value. */
+    IS(BAD_DATA, ANeuralNetworksMemory_copy(large, b));
+    IS(BAD_DATA, ANeuralNetworksMemory_copy(b, file));
+    IS(BAD_DATA, ANeuralNetworksMemory_copy(b, a));
+    IS(BAD_DATA, ANeuralNetworksMemory_copy(a, file));
     OK(ANeuralNetworksMemory_copy(file, file2));
     assert_memory_equal(file2->memory.data, B, sizeof B);
     for (ANeuralNetworksMemory *all[] = {file, file2, large, a, b, four, shared}, **p = all; p < all + 7; p++)

@@ -48,7 +48,7 @@ static void layout(void **state) {
     assert_int_equal(sizeof(NnApiSLDriverImplFL8), 8 * 107);
     assert_int_equal(sizeof(SL_ANeuralNetworksOperandPerformanceInfo), 12);
     assert_int_equal(sizeof(SL_ANeuralNetworksExtensionOperandTypeInformation), 8);
-    assert_int_equal(table()->base.base.implFeatureLevel, 1000007);
+    assert_int_equal(table()->base.base.implFeatureLevel, 1000008);
     void *const *members = (void *const *)(void *)table();
     for (int i = 1; i < 107; i++)
         if (!members[i]) fail_msg("member %d is missing", i);
@@ -209,7 +209,7 @@ static void compilations_and_executions_are_told(void **state) {
     ANeuralNetworksCompilation *c = compile(m, cpu, OK);
     assert_int_equal(told.compiled, 1);
     assert_int_equal(told.error, OK);
-    assert_int_equal(told.version, 1000007);
+    assert_int_equal(told.version, 1000008);
     assert_true(told.session > 0);
     assert_true(strncmp(told.ids, "nnapi-reference=", 16) == 0);
     assert_int_equal(told.input, ANNDIAG_DATA_CLASS_FLOAT32);
