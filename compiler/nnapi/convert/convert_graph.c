@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "compiler/nnapi/convert/convert_in.h"
 
-enum { DEEPEST = 16 }; /* functions within functions */
+enum { DEEPEST = 16 /* functions within functions */, MOST_FIELDS = 1 << 20 /* tensors in a tuple */ };
 
 uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e) {
     if (!nnv_rc_ok(c)) return NNV_RC_NONE;
@@ -37,11 +37,11 @@ uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const
     return c->n_values++;
 }
 
-/* The number of tensors in a type, at most 2^20. */
+/* The number of tensors in a type, counted until it is above MOST_FIELDS. */
 static uint32_t count_fields(const struct nnv_relay_type *type) {
     uint32_t n = 0;
     if (!type || type->kind != NNV_RELAY_TUPLE_TYPE) return 1;
-    for (size_t i = 0; i < type->n_fields && n < 1 << 20; i++) n += count_fields(type->fields[i]);
+    for (size_t i = 0; i < type->n_fields && n <= MOST_FIELDS; i++) n += count_fields(type->fields[i]);
     return n;
 }
 
@@ -54,11 +54,14 @@ static void add_fields(struct nnv_rc *c, const struct nnv_relay_type *type, cons
 }
 
 struct nnv_rc_list nnv_rc_values(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e) {
-    struct nnv_rc_list list = {NNV_NEW(c->arena, uint32_t, count_fields(type)), 0};
-    if (list.v)
-        add_fields(c, type, e, &list);
-    else
+    const uint32_t n = count_fields(type);
+    struct nnv_rc_list list = {NULL, 0};
+    if (n > MOST_FIELDS)
+        nnv_rc_refuse_at(c, e, "a tuple of more than %d tensors", MOST_FIELDS);
+    else if (!(list.v = NNV_NEW(c->arena, uint32_t, n)))
         nnv_rc_no_memory(c);
+    else
+        add_fields(c, type, e, &list);
     return list;
 }
 
@@ -100,7 +103,7 @@ static void put(struct nnv_rc *c, struct frame *f, const struct nnv_relay_expr *
 
 static struct nnv_rc_list constant(struct nnv_rc *c, const struct nnv_relay_expr *e) {
     struct nnv_rc_list list = nnv_rc_values(c, e->tensor->type, e);
-    if (nnv_rc_ok(c)) c->values[list.v[0]].tensor = e->tensor;
+    if (list.n && nnv_rc_ok(c)) c->values[list.v[0]].tensor = e->tensor;
     return list;
 }
 

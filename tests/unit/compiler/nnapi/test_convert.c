@@ -182,6 +182,18 @@ static void test_levels(void **state) {
     refused("%x: Tensor[(1, 1, 1, 2, 3), float32]", "add(%x, %x)", "rank 5");
 }
 
+/* A type that says in 21 lines that it holds two million tensors. */
+static void test_wide_tuple(void **state) {
+    (void)state;
+    struct conversion c = program("def @main(%x: Tensor[(1), float32]) { nn.relu(%x) }");
+    const struct nnv_relay_type *wide = c.f->params[0]->type;
+    for (int i = 0; i < 21; i++) wide = nnv_relay_tuple_type(arena, 2, (const struct nnv_relay_type *[]){wide, wide});
+    c.f->params[0]->type = wide;
+    const struct nnv_convert_options options = {0};
+    assert_int_equal(nnv_convert(c.m, c.f, &options, arena, &c.out, &relay_err), NNV_UNSUPPORTED);
+    assert_non_null(strstr(relay_err.text, "a tuple of more than 1048576 tensors"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_conv, set_up, tear_down),
@@ -193,6 +205,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_elementwise, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pools, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_wide_tuple, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
