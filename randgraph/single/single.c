@@ -429,10 +429,23 @@ static enum nnv_status large_case(struct nnv_single_draft *b, struct nnv_err *er
     return st;
 }
 
+/* Draws until the results say something; of sweeps and limits, what INT32 cannot hold the results of is replaced. */
+static enum nnv_status telling_case(struct nnv_single_draft *b, struct nnv_err *err) {
+    const enum nnv_fill_mode mode = b->what->mode;
+    struct nnv_golden *golden = NULL;
+    enum nnv_status st = NNV_OK;
+    for (int n = 0; !st && n < attempts_of(b->what->op); n++) {
+        st = attempt(b, n, &golden, err);
+        bool says = st || mode != NNV_FILL_NORMAL || (finite_results(b) && !constant_results(b));
+        if (!st && says && !open_results(b)) break;
+    }
+    const bool swept = mode == NNV_FILL_LIMITS || mode == NNV_FILL_SWEEP;
+    return !st && swept && nnv_sweep_tame(b, golden) ? finish(b, golden, err) : st;
+}
+
 enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena *arena, struct nnv_spec **spec,
                                  struct nnv_err *err) {
     struct nnv_single_draft b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
-    struct nnv_golden *golden;
     enum nnv_status st = NNV_OK;
     if (what->mode == NNV_FILL_EXACT)
         st = exact_case(&b, err);
@@ -442,13 +455,7 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
              (what->mode == NNV_FILL_LIMITS && !nnv_single_is_elementwise(what->op)))
         st = large_case(&b, err);
     else
-        for (int n = 0; !st && n < attempts_of(what->op); n++) {
-            st = attempt(&b, n, &golden, err);
-            bool says = st || what->mode != NNV_FILL_NORMAL || (finite_results(&b) && !constant_results(&b));
-            if (!st && says && !open_results(&b)) break;
-        }
-    if (!st && what->mode == NNV_FILL_LIMITS && nnv_sweep_tame(&b, golden)) st = finish(&b, golden, err);
-    if (!st && what->mode == NNV_FILL_SWEEP && nnv_sweep_tame(&b, golden)) st = finish(&b, golden, err);
+        st = telling_case(&b, err);
     if (!st && what->mode == NNV_FILL_REFUSED)
         st = nnv_single_refuse(b.spec, what->index + NNV_REFUSED_STEP * what->sig, arena, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
