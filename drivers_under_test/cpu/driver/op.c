@@ -225,7 +225,7 @@ static bool ranks_fit(const struct cpu_call *c) {
         if (letter_of(n, i) == 'x' && t->known_rank && t->shape.rank > n->op->max_rank) return false;
     }
     const struct cpu_tensor *first = cpu_in(c, 0);
-    return !(n->op->flags & IMAGE) || (first && (!first->known_rank || first->shape.rank == 4));
+    return !(n->op->flags & IMAGE) || !first->known_rank || first->shape.rank == 4;
 }
 
 bool cpu_op_check(const struct cpu_call *c) {
@@ -257,7 +257,7 @@ bool cpu_op_can_infer(const struct cpu_call *c) {
 static bool zero_refused(const struct cpu_call *c) {
     if (c->node->op->flags & ZERO) return false;
     for (uint32_t i = 0; i < c->node->in_count; i++) {
-        const struct cpu_tensor *t = cpu_in(c, i);
+        const struct cpu_tensor *t = cpu_optional(c, i);
         for (uint32_t d = 0; t && d < t->shape.rank; d++)
             if (t->shape.dims[d] == 0) return true;
     }
@@ -272,7 +272,7 @@ bool cpu_op_infer(struct cpu_call *c) {
 /* --------------------------------------------------------- for the operations */
 
 int32_t cpu_int(const struct cpu_call *c, uint32_t i, int32_t fallback) {
-    const struct cpu_tensor *t = cpu_in(c, i);
+    const struct cpu_tensor *t = cpu_optional(c, i);
     if (!t || !t->data) return fallback;
     if (t->type == ANEURALNETWORKS_BOOL) return *(const uint8_t *)t->data != 0;
     int32_t value;
@@ -281,7 +281,7 @@ int32_t cpu_int(const struct cpu_call *c, uint32_t i, int32_t fallback) {
 }
 
 float cpu_float(const struct cpu_call *c, uint32_t i, float fallback) {
-    const struct cpu_tensor *t = cpu_in(c, i);
+    const struct cpu_tensor *t = cpu_optional(c, i);
     float value = fallback;
     if (t && t->data) memcpy(&value, t->data, sizeof value);
     return value;

@@ -91,11 +91,13 @@ bool cpu_op_infer(struct cpu_call *c);
 
 /* --------------------------------------------------------- for the operations */
 
-/** Input i, or NULL if it is absent or omitted. */
+/** Input i, which the operation can't do without. */
 static inline const struct cpu_tensor *cpu_in(const struct cpu_call *c, uint32_t i) {
-    if (i >= c->node->in_count) return NULL;
-    const struct cpu_tensor *t = &c->tensors[c->node->in[i]];
-    return t->present ? t : NULL;
+    return &c->tensors[c->node->in[i]];
+}
+/** Input i, or NULL if it is absent or omitted. */
+static inline const struct cpu_tensor *cpu_optional(const struct cpu_call *c, uint32_t i) {
+    return i < c->node->in_count && cpu_in(c, i)->present ? cpu_in(c, i) : NULL;
 }
 static inline struct cpu_tensor *cpu_out(const struct cpu_call *c, uint32_t i) { return &c->tensors[c->node->out[i]]; }
 /** Value of an INT32 or BOOL input; fallback if it is absent or not known. */

@@ -29,7 +29,10 @@ INLINE __m512i dot(__m512i acc, __m512i a, __m512i b) {
 }
 
 /** What is added in float: the zero point, half a step, and half the band. */
-INLINE __m512 offset_of(int32_t zero_point) { return _mm512_set1_ps((float)(zero_point * 65536 + 0x8000 + BAND / 2)); }
+INLINE __m512 offset_of(int32_t zero_point) {
+    const int32_t offset = zero_point * 65536 + 0x8000 + BAND / 2;
+    return _mm512_set1_ps((float)offset);
+}
 
 /** Output steps of 16 sums, times 65536. */
 INLINE __m512i scaled(__m512i sums, const float *scale, __m512 offset) {

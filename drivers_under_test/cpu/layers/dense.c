@@ -109,7 +109,7 @@ struct cpu_layer_ranges cpu_layer_ranges(const struct cpu_layer *layer) {
 /** Which column of a panel of `width` stands at place i. */
 static size_t column_at(const struct cpu_kernels *kernels, size_t width, size_t i) {
     const size_t lanes = kernels->panel / 2;
-    return width > lanes ? i % lanes * 2 + i / lanes : i;
+    return width <= lanes ? i : i < lanes ? 2 * i : 2 * (i - lanes) + 1;
 }
 
 /** The weights of one column and one run, four by four, `apart` bytes apart; their sum. */

@@ -21,12 +21,12 @@ enum { PERMUTATION = 1 };
 static bool check_transpose(const struct cpu_call *c) {
     const uint32_t rank = cpu_rank(cpu_in(c, X));
     if (!cpu_out_has_rank(c, rank)) return false;
-    return cpu_in(c, PERMUTATION) ? cpu_shape_fits(cpu_in(c, PERMUTATION), 1, rank, 0) : cpu_agree(rank, 2);
+    return cpu_optional(c, PERMUTATION) ? cpu_shape_fits(cpu_optional(c, PERMUTATION), 1, rank, 0) : cpu_agree(rank, 2);
 }
 
 /** Which axis of the input becomes axis d. */
 static int32_t source_axis(const struct cpu_call *c, uint32_t d) {
-    return cpu_in(c, PERMUTATION) ? cpu_list_at(c, PERMUTATION, d) : 1 - (int32_t)d;
+    return cpu_optional(c, PERMUTATION) ? cpu_list_at(c, PERMUTATION, d) : 1 - (int32_t)d;
 }
 
 static bool infer_transpose(struct cpu_call *c) {
@@ -229,13 +229,13 @@ const struct cpu_op_fns cpu_op_expand_dims = {.infer = infer_expand, .run = run_
 enum { SQUEEZE_AXES = 1 };
 
 static bool check_squeeze(const struct cpu_call *c) {
-    return cpu_shape_fits(cpu_in(c, SQUEEZE_AXES), 1, CPU_UNKNOWN, 0);
+    return cpu_shape_fits(cpu_optional(c, SQUEEZE_AXES), 1, CPU_UNKNOWN, 0);
 }
 
 /** Bits of the axes that go: those listed, or all of extent 1. False: they can't. */
 static bool squeezed(const struct cpu_call *c, uint32_t *gone) {
     const struct cpu_shape *x = &cpu_in(c, X)->shape;
-    const struct cpu_tensor *axes = cpu_in(c, SQUEEZE_AXES);
+    const struct cpu_tensor *axes = cpu_optional(c, SQUEEZE_AXES);
     *gone = 0;
     for (uint32_t d = 0; !axes && d < x->rank && d < CPU_MAX_RANK; d++) *gone |= (uint32_t)(x->dims[d] == 1) << d;
     for (uint32_t i = 0; axes && i < axes->shape.dims[0]; i++) {
@@ -255,7 +255,7 @@ static bool infer_squeeze(struct cpu_call *c) {
     for (uint32_t d = 0; d < x->shape.rank; d++)
         if (!(gone >> d & 1)) out->dims[out->rank++] = x->shape.dims[d];
     if (out->rank == 0) out->dims[out->rank++] = 1;
-    if (!cpu_in(c, SQUEEZE_AXES) && !cpu_shape_known(x)) out->rank = CPU_UNKNOWN; /* what is 1 is not known yet */
+    if (!cpu_optional(c, SQUEEZE_AXES) && !cpu_shape_known(x)) out->rank = CPU_UNKNOWN; /* what is 1 is not known yet */
     return true;
 }
 

@@ -96,7 +96,7 @@ const struct cpu_op_fns cpu_op_hashtable_lookup = {
 enum { HASH, INPUT, WEIGHT, KIND, SPARSE_DEPRECATED = 1, DENSE = 2, SPARSE = 3, MOST_BITS = 32 };
 
 static bool check_lsh(const struct cpu_call *c) {
-    const struct cpu_tensor *input = cpu_in(c, INPUT), *weight = cpu_in(c, WEIGHT);
+    const struct cpu_tensor *input = cpu_in(c, INPUT), *weight = cpu_optional(c, WEIGHT);
     const bool floats = cpu_is_float(input), others = input->type == ANEURALNETWORKS_TENSOR_INT32 ||
                                                       input->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
     return (floats || others) && cpu_shape_fits(cpu_in(c, HASH), 2, CPU_UNKNOWN, CPU_UNKNOWN) &&
@@ -105,7 +105,7 @@ static bool check_lsh(const struct cpu_call *c) {
 }
 
 static bool infer_lsh(struct cpu_call *c) {
-    const struct cpu_tensor *hash = cpu_in(c, HASH), *input = cpu_in(c, INPUT), *weight = cpu_in(c, WEIGHT);
+    const struct cpu_tensor *hash = cpu_in(c, HASH), *input = cpu_in(c, INPUT), *weight = cpu_optional(c, WEIGHT);
     const uint32_t hashes = hash->shape.dims[0], bits = hash->shape.dims[1];
     const bool dense = cpu_int(c, KIND, 0) == DENSE, known = hashes != CPU_UNKNOWN && bits != CPU_UNKNOWN;
     if (bits != CPU_UNKNOWN && bits > MOST_BITS) return false;
@@ -240,7 +240,7 @@ static bool bit(const struct hashed *h, float seed) {
 }
 
 static bool run_lsh(struct cpu_call *c) {
-    const struct cpu_tensor *hash = cpu_in(c, HASH), *input = cpu_in(c, INPUT), *weight = cpu_in(c, WEIGHT);
+    const struct cpu_tensor *hash = cpu_in(c, HASH), *input = cpu_in(c, INPUT), *weight = cpu_optional(c, WEIGHT);
     const size_t hashes = hash->shape.dims[0], bits = hash->shape.dims[1], values = cpu_count(input);
     const int32_t kind = cpu_int(c, KIND, 0);
     const size_t bytes = values * cpu_api_element(input->type);

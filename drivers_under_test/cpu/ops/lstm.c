@@ -42,7 +42,7 @@ static bool undecided(const struct cpu_call *c, uint32_t i) {
 }
 
 static bool same_presence(const struct cpu_call *c, uint32_t a, uint32_t b) {
-    return undecided(c, a) || undecided(c, b) || (cpu_in(c, a) != NULL) == (cpu_in(c, b) != NULL);
+    return undecided(c, a) || undecided(c, b) || (cpu_optional(c, a) != NULL) == (cpu_optional(c, b) != NULL);
 }
 
 /** Optional inputs come in sets. */
@@ -53,13 +53,13 @@ static bool sets_complete(const struct cpu_call *c) {
     const bool gate_ok = same_presence(c, INPUT_WEIGHTS, RECURRENT_WEIGHTS) && same_presence(c, INPUT_WEIGHTS, BIASES);
     const bool peephole_ok = same_presence(c, PEEPHOLE_F, PEEPHOLE_O);
     if (!norm_ok || !gate_ok || !peephole_ok) return false;
-    if (!undecided(c, PROJECTION) && !cpu_in(c, PROJECTION) && !undecided(c, PROJECTION_BIAS) &&
-        cpu_in(c, PROJECTION_BIAS))
+    if (!undecided(c, PROJECTION) && !cpu_optional(c, PROJECTION) && !undecided(c, PROJECTION_BIAS) &&
+        cpu_optional(c, PROJECTION_BIAS))
         return false;
     if (undecided(c, INPUT_WEIGHTS)) return true;
-    if (cpu_in(c, INPUT_WEIGHTS))
+    if (cpu_optional(c, INPUT_WEIGHTS))
         return same_presence(c, PEEPHOLE_I, PEEPHOLE_F) && same_presence(c, norm, norm + GATE_F);
-    return (undecided(c, PEEPHOLE_I) || !cpu_in(c, PEEPHOLE_I)) && (undecided(c, norm) || !cpu_in(c, norm));
+    return (undecided(c, PEEPHOLE_I) || !cpu_optional(c, PEEPHOLE_I)) && (undecided(c, norm) || !cpu_optional(c, norm));
 }
 
 static bool check(const struct cpu_call *c) {
@@ -85,17 +85,17 @@ static bool read_sizes(const struct cpu_call *c, struct sizes *s) {
 
 static bool shapes_agree(const struct cpu_call *c, const struct sizes *s) {
     for (uint32_t g = 0; g < GATES; g++) {
-        const bool ok = cpu_shape_fits(cpu_in(c, INPUT_WEIGHTS + g), 2, s->units, s->inputs) &&
-                        cpu_shape_fits(cpu_in(c, RECURRENT_WEIGHTS + g), 2, s->units, s->outputs) &&
-                        cpu_shape_fits(cpu_in(c, BIASES + g), 1, s->units, 0) &&
-                        cpu_shape_fits(cpu_in(c, norm_at(c) + g), 1, s->units, 0);
+        const bool ok = cpu_shape_fits(cpu_optional(c, INPUT_WEIGHTS + g), 2, s->units, s->inputs) &&
+                        cpu_shape_fits(cpu_optional(c, RECURRENT_WEIGHTS + g), 2, s->units, s->outputs) &&
+                        cpu_shape_fits(cpu_optional(c, BIASES + g), 1, s->units, 0) &&
+                        cpu_shape_fits(cpu_optional(c, norm_at(c) + g), 1, s->units, 0);
         if (!ok) return false;
     }
     for (uint32_t p = PEEPHOLE_I; p <= PEEPHOLE_O; p++)
-        if (!cpu_shape_fits(cpu_in(c, p), 1, s->units, 0)) return false;
-    if (!cpu_in(c, PROJECTION) && !cpu_agree(s->units, s->outputs)) return false;
-    return cpu_shape_fits(cpu_in(c, PROJECTION), 2, s->outputs, s->units) &&
-           cpu_shape_fits(cpu_in(c, PROJECTION_BIAS), 1, s->outputs, 0) &&
+        if (!cpu_shape_fits(cpu_optional(c, p), 1, s->units, 0)) return false;
+    if (!cpu_optional(c, PROJECTION) && !cpu_agree(s->units, s->outputs)) return false;
+    return cpu_shape_fits(cpu_optional(c, PROJECTION), 2, s->outputs, s->units) &&
+           cpu_shape_fits(cpu_optional(c, PROJECTION_BIAS), 1, s->outputs, 0) &&
            cpu_shape_fits(cpu_in(c, STATE), 2, s->batch, s->outputs) &&
            cpu_shape_fits(cpu_in(c, CELL), 2, s->batch, s->units);
 }
@@ -103,7 +103,7 @@ static bool shapes_agree(const struct cpu_call *c, const struct sizes *s) {
 static bool infer(struct cpu_call *c) {
     struct sizes s;
     if (!read_sizes(c, &s) || !shapes_agree(c, &s)) return false;
-    const uint32_t gates = cpu_in(c, INPUT_WEIGHTS) ? GATES : GATES - 1;
+    const uint32_t gates = cpu_optional(c, INPUT_WEIGHTS) ? GATES : GATES - 1;
     const bool known = s.units != CPU_UNKNOWN && !undecided(c, INPUT_WEIGHTS);
     if (known && (uint64_t)s.units * gates >= UINT32_MAX) return false;
     c->out_shapes[OUT_SCRATCH] = (struct cpu_shape){2, {s.batch, known ? s.units * gates : CPU_UNKNOWN}};
@@ -122,7 +122,7 @@ struct step {
 };
 
 static const float *values(const struct cpu_call *c, uint32_t i) {
-    const struct cpu_tensor *t = cpu_in(c, i);
+    const struct cpu_tensor *t = cpu_optional(c, i);
     return t ? t->data : NULL;
 }
 
@@ -141,8 +141,8 @@ static void normalise(const struct step *s, float *z, const float *weights) {
 /** What the inputs of `rows` steps and batches give to gate g; with the bias, unless that follows a normalisation. */
 static void gate_input(const struct cpu_call *c, const struct cpu_kernels *kernels, uint32_t g, size_t rows,
                        const float *x, float *z) {
-    const struct cpu_tensor *weights = cpu_in(c, INPUT_WEIGHTS + g);
-    const float *bias = cpu_in(c, norm_at(c) + g) ? NULL : values(c, BIASES + g);
+    const struct cpu_tensor *weights = cpu_optional(c, INPUT_WEIGHTS + g);
+    const float *bias = cpu_optional(c, norm_at(c) + g) ? NULL : values(c, BIASES + g);
     if (!weights) return;
     const size_t units = weights->shape.dims[0];
     for (size_t i = 0; i < rows; i++, z += units)
@@ -173,7 +173,7 @@ static void clip(const struct step *s, uint32_t input, size_t count, float *x) {
 
 /** The output state from the cells' output m: m itself, or its projection. */
 static void project(const struct step *s, const float *m, float *y) {
-    const struct cpu_tensor *projection = cpu_in(s->c, PROJECTION);
+    const struct cpu_tensor *projection = cpu_optional(s->c, PROJECTION);
     const float *bias = values(s->c, PROJECTION_BIAS);
     const size_t count = s->batch * s->outputs;
     if (!projection) {
@@ -192,7 +192,7 @@ static void compute(const struct step *s, float *cell, float *m, float *y) {
     const int32_t activation = cpu_int(c, ACTIVATION, 0);
     const size_t count = s->batch * s->units;
     const float *before = s->before;
-    const bool coupled = !cpu_in(c, INPUT_WEIGHTS);
+    const bool coupled = !cpu_optional(c, INPUT_WEIGHTS);
     float *const *z = s->gate;
     gate(s, GATE_F, values(c, PEEPHOLE_F), before);
     k->logistic_f32(count, z[GATE_F], z[GATE_F]);

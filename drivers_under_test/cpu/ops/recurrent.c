@@ -141,7 +141,7 @@ static bool infer_svdf(struct cpu_call *c) {
     const uint32_t units = known ? filters / rank : CPU_UNKNOWN;
     const uint64_t state = known && memory != CPU_UNKNOWN ? (uint64_t)filters * memory : CPU_UNKNOWN;
     if (state > CPU_UNKNOWN) return false;
-    if (!cpu_shape_fits(cpu_in(c, SVDF_BIAS), 1, units, 0) ||
+    if (!cpu_shape_fits(cpu_optional(c, SVDF_BIAS), 1, units, 0) ||
         !cpu_shape_fits(cpu_in(c, SVDF_STATE), 2, batch, (uint32_t)state))
         return false;
     c->out_shapes[0] = (struct cpu_shape){2, {batch, (uint32_t)state}};
@@ -152,7 +152,7 @@ static bool infer_svdf(struct cpu_call *c) {
 static bool run_svdf(struct cpu_call *c) {
     const struct cpu_kernels *k = c->run->kernels;
     const struct cpu_tensor *feature = cpu_in(c, SVDF_FEATURE), *time = cpu_in(c, SVDF_TIME),
-                            *bias = cpu_in(c, SVDF_BIAS);
+                            *bias = cpu_optional(c, SVDF_BIAS);
     const size_t batch = cpu_in(c, SVDF_X)->shape.dims[0], filters = feature->shape.dims[0],
                  memory = time->shape.dims[1];
     const size_t rank = (size_t)cpu_int(c, SVDF_RANK, 1);

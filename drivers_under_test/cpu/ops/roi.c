@@ -156,10 +156,12 @@ static void align_rows(void *arg, uint32_t begin, uint32_t end, uint32_t worker)
         const size_t image = (size_t)r->batch[box];
         for (uint32_t j = 0; j < r->out.w; j++) {
             memset(sum, 0, r->in.c * sizeof *sum);
-            for (double p = 0.5; p < down.count; p++) {
-                const struct tap row = tap_at(down.start + down.bin * (i + p / down.count), r->in.h);
-                for (double q = 0.5; q < across.count; q++)
-                    add_sample(r, image, row, tap_at(across.start + across.bin * (j + q / across.count), r->in.w), sum);
+            for (uint32_t p = 0; p < down.count; p++) {
+                const struct tap row = tap_at(down.start + down.bin * (i + (p + 0.5) / down.count), r->in.h);
+                for (uint32_t q = 0; q < across.count; q++) {
+                    const double x = across.start + across.bin * (j + (q + 0.5) / across.count);
+                    add_sample(r, image, row, tap_at(x, r->in.w), sum);
+                }
             }
             write_mean(r, sum, down.count * across.count, ((size_t)item * r->out.w + j) * r->in.c);
         }

@@ -193,13 +193,14 @@ VALUES(code_to_float, uint8_t, float, v)
 VALUES(code_to_int, uint8_t, int32_t, v)
 
 static bool run_cast(struct cpu_call *c) {
-    static const values_fn casts[OTHER][OTHER] = {
+    static const values_fn casts[OTHER + 1][OTHER + 1] = {
         [FLOAT] = {copy, float_to_int, float_to_code},
         [INT] = {int_to_float, copy, int_to_code},
         [CODE] = {code_to_float, code_to_int, copy},
+        [OTHER] = {[OTHER] = copy},
     };
     const enum kind from = kind_of(cpu_in(c, X)), to = kind_of(cpu_out(c, 0));
-    return run_values(c, 0.5, from == OTHER ? copy : casts[from][to], &(struct unary){0});
+    return run_values(c, 0.5, casts[from][to], &(struct unary){0});
 }
 
 const struct cpu_op_fns cpu_op_cast = {.check = check_cast, .infer = cpu_infer_same, .run = run_cast};
