@@ -20,7 +20,7 @@ struct lint {
 
 static bool same_attr(const struct nnv_pattern_attr *a, const struct nnv_pattern *in, bool *differs) {
     for (size_t i = 0; i < in->n_attrs; i++) {
-        if (strcmp(in->attrs[i].key, a->key)) continue;
+        if (strcmp(in->attrs[i].key, a->key) != 0) continue;
         bool equal = nnv_relay_value_equal(&in->attrs[i].value, &a->value);
         if (differs) *differs = !equal;
         return equal;
@@ -55,7 +55,7 @@ static bool covers(struct lint *l, const struct nnv_pattern *p, const struct nnv
     if (p->kind != q->kind) return false;
     switch (p->kind) {
     case NNV_PATTERN_OP:
-        if (strcmp(p->name, q->name)) return false;
+        if (strcmp(p->name, q->name) != 0) return false;
         for (size_t i = 0; i < p->n_attrs; i++)
             if (!same_attr(&p->attrs[i], q, NULL)) return false;
         return covers_parts(l, p, q);
@@ -87,7 +87,7 @@ static bool meet(struct lint *l, const struct nnv_pattern *p, const struct nnv_p
     if (p->kind == NNV_PATTERN_DOMINATES) return meet(l, p->parts[2], q);
     if (q->kind == NNV_PATTERN_DOMINATES) return meet(l, p, q->parts[2]);
     if (p->kind != q->kind) return false;
-    if (p->kind == NNV_PATTERN_OP && strcmp(p->name, q->name)) return false;
+    if (p->kind == NNV_PATTERN_OP && strcmp(p->name, q->name) != 0) return false;
     for (size_t i = 0; i < p->n_attrs; i++) {
         bool differs = false;
         if (!same_attr(&p->attrs[i], q, &differs) && differs) return false;

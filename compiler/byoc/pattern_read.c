@@ -272,7 +272,7 @@ static enum nnv_status read_ref(struct reader *r, const json_t *json, const char
     const char *name = json_string_value(json_object_get(json, "ref"));
     if (!name) return bad(r->err, at, "\"ref\" is the name of a pattern");
     for (uint32_t i = 0; i < r->n_ids; i++) {
-        if (strcmp(r->scopes[i].name, name)) continue;
+        if (strcmp(r->scopes[i].name, name) != 0) continue;
         *out = r->scopes[i].pattern;
         return *out ? NNV_OK
                     : nnv_fail(r->err, NNV_INVALID, "%s: '%s' refers to the pattern that it is a part of", at, name);

@@ -12,8 +12,6 @@ static bool grow(struct nnv_builder *b, void *array, uint32_t count, size_t *roo
     return nnv_builder_ok(b);
 }
 
-bool nnv_builder_ok(const struct nnv_builder *b) { return !b->failed && !b->stopped; }
-
 struct nnv_encoding nnv_builder_encoding(const struct nnv_builder *b, uint32_t operand) {
     if (operand >= b->noperands) return (struct nnv_encoding){ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0};
     const struct nnv_operand *o = &b->operand[operand];

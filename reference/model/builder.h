@@ -30,7 +30,7 @@ struct nnv_encoding {
 };
 
 /** Neither failed nor stopped. */
-bool nnv_builder_ok(const struct nnv_builder *b);
+static inline bool nnv_builder_ok(const struct nnv_builder *b) { return !b->failed && !b->stopped; }
 /** Type and quantisation of an operand; of one that is not there, TENSOR_FLOAT32. */
 struct nnv_encoding nnv_builder_encoding(const struct nnv_builder *b, uint32_t operand);
 /** A tensor of rank extents that is computed or given: lifetime is NNV_TEMPORARY_VARIABLE, _INPUT or _OUTPUT. */

@@ -7,13 +7,6 @@
 #include "compiler/nnapi/convert/convert_in.h"
 #include "compiler/relay/interp/interp.h"
 
-bool nnv_rc_ok(const struct nnv_rc *c) { return c->st == NNV_OK && nnv_builder_ok(&c->b); }
-
-void nnv_rc_no_memory(struct nnv_rc *c) {
-    c->b.failed = true;
-    if (c->st == NNV_OK) c->st = nnv_fail(c->err, NNV_NO_MEMORY, "out of memory for the model");
-}
-
 static void refuse(struct nnv_rc *c, const struct nnv_relay_expr *e, const char *op, const char *format, va_list ap) {
     struct nnv_text text = {0};
     if (!nnv_rc_ok(c)) return;

@@ -267,7 +267,7 @@ static bool convert_real(struct nnv_rc *c, const struct nnv_rc_node *root) {
     for (size_t i = 0; args && i < n.e->n_args; i++) {
         args[i] = (struct nnv_rc_list){NNV_NEW(c->arena, uint32_t, n.args[i].n), n.args[i].n};
         if (!args[i].v) nnv_rc_no_memory(c);
-        for (uint32_t k = 0; nnv_rc_ok(c) && k < n.args[i].n; k++)
+        for (uint32_t k = 0; args[i].v && k < n.args[i].n; k++)
             args[i].v[k] = c->nodes[c->values[n.args[i].v[k]].node].args[0].v[0];
     }
     if (!nnv_rc_ok(c)) return false;

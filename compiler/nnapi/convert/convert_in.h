@@ -126,12 +126,15 @@ struct nnv_rc {
 };
 
 /** Nothing went wrong so far. */
-bool nnv_rc_ok(const struct nnv_rc *c);
+static inline bool nnv_rc_ok(const struct nnv_rc *c) { return c->st == NNV_OK && nnv_builder_ok(&c->b); }
 /** Refuses the current node: "nn.conv2d: " and what is said. */
 void nnv_rc_refuse(struct nnv_rc *c, const char *format, ...) NNV_PRINTF(2, 3);
 /** The same at a node, and at an expression that is no operator. */
 void nnv_rc_refuse_at(struct nnv_rc *c, const struct nnv_relay_expr *e, const char *format, ...) NNV_PRINTF(3, 4);
-void nnv_rc_no_memory(struct nnv_rc *c);
+static inline void nnv_rc_no_memory(struct nnv_rc *c) {
+    c->b.failed = true;
+    if (c->st == NNV_OK) c->st = nnv_fail(c->err, NNV_NO_MEMORY, "out of memory for the model");
+}
 
 /** A conversion in these arenas. */
 struct nnv_rc nnv_rc_begin(const struct nnv_relay_module *m, const struct nnv_convert_options *options,

@@ -46,11 +46,13 @@ static void take(struct nnv_rc *c) {
     struct nnv_rc_shape shape = nnv_rc_shape(c, x), at = nnv_rc_shape(c, indices), made = {0};
     const char *mode = nnv_rc_text_attr(c, "mode", "clip");
     if (nnv_rc_int_attr(c, "batch_dims", 0) != 0) nnv_rc_refuse(c, "batch_dims: GATHER has none");
-    if (!has_attr(c, "axis")) {
+    uint32_t axis = 0;
+    if (has_attr(c, "axis")) {
+        axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 0), shape.rank);
+    } else {
         shape = (struct nnv_rc_shape){1, {(uint32_t)nnv_rc_elems(&shape)}};
         in = nnv_rc_reshaped(c, in, &shape, NNV_RC_NONE);
     }
-    uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 0), shape.rank);
     if (shape.rank + at.rank > NNV_RELAY_RANK) nnv_rc_refuse(c, "a result of more than %d dimensions", NNV_RELAY_RANK);
     if (!nnv_rc_ok(c)) return;
     for (uint32_t i = 0; i < axis; i++) made.dims[made.rank++] = shape.dims[i];

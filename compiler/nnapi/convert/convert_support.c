@@ -73,8 +73,9 @@ static struct nnv_rc_list *operands(struct nnv_rc *c, const struct nnv_relay_exp
         for (size_t k = 0; k < i && e->kind != NNV_RELAY_CONSTANT; k++)
             if (call->args[k] == e) args[i] = args[k];
     }
-    if (nnv_rc_ok(c) && !(in->v = NNV_NEW(c->arena, uint32_t, n))) nnv_rc_no_memory(c);
-    for (size_t i = 0; i < call->n_args && nnv_rc_ok(c); i++) {
+    if (!nnv_rc_ok(c)) return args;
+    if (!(in->v = NNV_NEW(c->arena, uint32_t, n))) nnv_rc_no_memory(c);
+    for (size_t i = 0; in->v && i < call->n_args; i++) {
         const struct nnv_relay_expr *e = call->args[i];
         bool again = false;
         for (size_t k = 0; k < i; k++) again = again || call->args[k] == e;

@@ -162,9 +162,9 @@ static void slice(struct nnv_decompiler *l) {
 static void strided_slice(struct nnv_decompiler *l) {
     int64_t begin[NNV_MAX_RANK * 2], end[NNV_MAX_RANK * 2], step[NNV_MAX_RANK * 2], dims[NNV_MAX_RANK];
     const struct nnv_shape *out = nnv_decompile_out_shape(l, 0);
+    int64_t from = whole(l, 4, 0), to = whole(l, 5, 0), shrink = whole(l, 6, 0);
     size_t n = nnv_decompile_ints(l, 1, begin);
     if (nnv_decompile_ints(l, 2, end) != n || nnv_decompile_ints(l, 3, step) != n) l->refused = true;
-    int64_t from = whole(l, 4, 0), to = whole(l, 5, 0), shrink = whole(l, 6, 0);
     for (size_t i = 0; i < n && !l->refused; i++) {
         if (from >> i & 1) begin[i] = step[i] < 0 ? INT32_MAX : 0;
         if (to >> i & 1) end[i] = step[i] < 0 ? -(int64_t)INT32_MAX : INT32_MAX;

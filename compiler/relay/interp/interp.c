@@ -360,8 +360,9 @@ static enum nnv_status run(struct machine *m, const struct nnv_relay_expr *f, st
     enum nnv_status st = find(frame, f->args[0]) ? NNV_OK : push(m, f->args[0], frame);
     while (st == NNV_OK && m->depth) st = step(m);
     if (st != NNV_OK) return st;
-    *result = find(frame, f->args[0]);
-    if (holds_function(*result)) return nnv_fail(m->err, NNV_INVALID, "the result holds a function");
+    struct nnv_relay_datum *value = find(frame, f->args[0]);
+    if (holds_function(value)) return nnv_fail(m->err, NNV_INVALID, "the result holds a function");
+    *result = value;
     return NNV_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +12,18 @@ enum { MOST_SHOWN = 40 };
 
 /* ------------------------------------------------------------------- errors */
 
-void *nnv_relay_parse_fail(struct nnv_relay_parser *p, const struct nnv_relay_span *span, const char *format, ...) {
+void nnv_relay_parse_error(struct nnv_relay_parser *p, const struct nnv_relay_span *span, const char *format, ...) {
     struct nnv_text t = {0};
     va_list ap;
-    if (p->st != NNV_OK) return NULL;
+    if (p->st != NNV_OK) return;
     va_start(ap, format);
     nnv_text_vaddf(&t, format, ap);
     va_end(ap);
     p->st = nnv_relay_fail(p->m, span, p->err, "%s", t.data && !t.failed ? t.data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&t);
-    return NULL;
 }
 
-void *nnv_relay_expected(struct nnv_relay_parser *p, const char *what) {
+void nnv_relay_unexpected(struct nnv_relay_parser *p, const char *what) {
     const struct nnv_relay_token *t = &p->tok;
     int n = t->len < MOST_SHOWN ? (int)t->len : MOST_SHOWN;
     const char *more = t->len > MOST_SHOWN ? "..." : "";
@@ -31,18 +31,21 @@ void *nnv_relay_expected(struct nnv_relay_parser *p, const char *what) {
         [NNV_RELAY_LOCAL] = "%", [NNV_RELAY_GRAPH] = "%", [NNV_RELAY_AT] = "@", [NNV_RELAY_METADATA_MARK] = ""};
     switch (t->kind) {
     case NNV_RELAY_END:
-        return nnv_relay_parse_fail(p, &t->span, "expected %s, not the end of the text", what);
+        nnv_relay_parse_error(p, &t->span, "expected %s, not the end of the text", what);
+        return;
     case NNV_RELAY_BROKEN:
-        return nnv_relay_parse_fail(p, &t->span, "%.*s", (int)t->len, t->text);
+        nnv_relay_parse_error(p, &t->span, "%.*s", (int)t->len, t->text);
+        return;
     case NNV_RELAY_QUOTED:
-        return nnv_relay_parse_fail(p, &t->span, "expected %s, not the string \"%.*s%s\"", what, n, t->text, more);
+        nnv_relay_parse_error(p, &t->span, "expected %s, not the string \"%.*s%s\"", what, n, t->text, more);
+        return;
     case NNV_RELAY_HEADER:
-        return nnv_relay_parse_fail(p, &t->span, "expected %s, not a version, which stands first", what);
+        nnv_relay_parse_error(p, &t->span, "expected %s, not a version, which stands first", what);
+        return;
     case NNV_RELAY_MARK:
-        if (!isprint((unsigned char)*t->text))
-            return nnv_relay_parse_fail(p, &t->span, "expected %s, not byte 0x%02x", what,
-                                        (unsigned)(unsigned char)*t->text);
-        break;
+        if (isprint((unsigned char)*t->text)) break;
+        nnv_relay_parse_error(p, &t->span, "expected %s, not byte 0x%02x", what, (unsigned)(unsigned char)*t->text);
+        return;
     case NNV_RELAY_WORD:
     case NNV_RELAY_LOCAL:
     case NNV_RELAY_GRAPH:
@@ -53,12 +56,11 @@ void *nnv_relay_expected(struct nnv_relay_parser *p, const char *what) {
         break;
     }
     const char *sign = before[t->kind < NNV_RELAY_METADATA_MARK ? t->kind : NNV_RELAY_METADATA_MARK];
-    return nnv_relay_parse_fail(p, &t->span, "expected %s, not '%s%.*s%s'", what, sign ? sign : "", n, t->text, more);
+    nnv_relay_parse_error(p, &t->span, "expected %s, not '%s%.*s%s'", what, sign ? sign : "", n, t->text, more);
 }
 
-void *nnv_relay_got(struct nnv_relay_parser *p, const void *pointer) {
-    if (pointer == NULL && p->st == NNV_OK) p->st = nnv_fail(p->err, NNV_NO_MEMORY, "%s: out of memory", p->m->file);
-    return (void *)(uintptr_t)pointer;
+void nnv_relay_no_room(struct nnv_relay_parser *p) {
+    if (p->st == NNV_OK) p->st = nnv_fail(p->err, NNV_NO_MEMORY, "%s: out of memory", p->m->file);
 }
 
 bool nnv_relay_parse_room(struct nnv_relay_parser *p, void *array, size_t n, size_t *cap, size_t size) {
@@ -78,11 +80,10 @@ bool nnv_relay_take(struct nnv_relay_parser *p, const char *text) {
 }
 
 bool nnv_relay_must(struct nnv_relay_parser *p, const char *text) {
-    char what[24] = "'";
+    char what[24];
     if (nnv_relay_take(p, text)) return true;
-    strcat(strncat(what, text, sizeof what - 4), "'");
-    nnv_relay_expected(p, what);
-    return false;
+    snprintf(what, sizeof what, "'%.20s'", text);
+    return nnv_relay_expected(p, what);
 }
 
 bool nnv_relay_deeper(struct nnv_relay_parser *p) {
@@ -101,6 +102,12 @@ bool nnv_relay_pile(struct nnv_relay_parser *p, const void *pointer) {
     if (!nnv_relay_parse_room(p, &p->pile, p->n_pile, &p->cap_pile, sizeof *p->pile)) return false;
     p->pile[p->n_pile++] = (void *)(uintptr_t)pointer;
     return true;
+}
+
+void *nnv_relay_unpile(struct nnv_relay_parser *p, size_t mark, size_t *n) {
+    *n = p->n_pile - mark;
+    p->n_pile = mark;
+    return p->pile ? p->pile + mark : NULL;
 }
 
 /* ------------------------------------------------------------------- scopes */

@@ -37,12 +37,27 @@ struct nnv_relay_parser {
     struct nnv_err *err;
 };
 
-/** Fails at a place, or at the token in hand: "expected <what>, not <token>". Their value is NULL. */
-void *nnv_relay_parse_fail(struct nnv_relay_parser *p, const struct nnv_relay_span *span, const char *format, ...)
+/** Out-of-line parts of the three below. */
+void nnv_relay_parse_error(struct nnv_relay_parser *p, const struct nnv_relay_span *span, const char *format, ...)
     NNV_PRINTF(3, 4);
-void *nnv_relay_expected(struct nnv_relay_parser *p, const char *what);
+void nnv_relay_unexpected(struct nnv_relay_parser *p, const char *what);
+void nnv_relay_no_room(struct nnv_relay_parser *p);
+static inline void *nnv_relay_nothing(void) { return NULL; }
+/**
+ * nnv_relay_parse_fail(p, span, format, ...) fails at a place; its value is NULL. A macro, so that compilers and
+ * analyzers see that nothing is returned.
+ */
+#define nnv_relay_parse_fail(p, span, ...) (nnv_relay_parse_error((p), (span), __VA_ARGS__), nnv_relay_nothing())
+/** Fails at the token in hand: "expected <what>, not <token>". Its value is NULL. */
+static inline void *nnv_relay_expected(struct nnv_relay_parser *p, const char *what) {
+    nnv_relay_unexpected(p, what);
+    return NULL;
+}
 /** Fails if the pointer is NULL: out of memory. Its value is the pointer. */
-void *nnv_relay_got(struct nnv_relay_parser *p, const void *pointer);
+static inline void *nnv_relay_got(struct nnv_relay_parser *p, const void *pointer) {
+    if (pointer == NULL) nnv_relay_no_room(p);
+    return (void *)(uintptr_t)pointer;
+}
 /** Room for one element behind n of *array (malloc'ed): false when out of memory, which is an error then. */
 bool nnv_relay_parse_room(struct nnv_relay_parser *p, void *array, size_t n, size_t *cap, size_t size);
 
@@ -58,8 +73,10 @@ bool nnv_relay_deeper(struct nnv_relay_parser *p);
 void nnv_relay_higher(struct nnv_relay_parser *p);
 /** The token's text, interned. */
 const char *nnv_relay_token_name(struct nnv_relay_parser *p);
-/** Puts a pointer on the pile; it is taken off by setting n_pile back. */
+/** Puts a pointer on the pile. */
 bool nnv_relay_pile(struct nnv_relay_parser *p, const void *pointer);
+/** Takes off what lies above the first `mark` pointers: an array of *n, good until something is put on the pile. */
+void *nnv_relay_unpile(struct nnv_relay_parser *p, size_t mark, size_t *n);
 
 /** Binds name in the scope that is open. */
 bool nnv_relay_bind(struct nnv_relay_parser *p, const char *name, struct nnv_relay_expr *e);

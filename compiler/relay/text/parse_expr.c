@@ -109,17 +109,15 @@ static bool parse_params(struct nnv_relay_parser *p, size_t scope, struct nnv_re
 static struct nnv_relay_expr *parse_scoped_function(struct nnv_relay_parser *p) {
     struct nnv_relay_attr *attrs = NULL;
     const struct nnv_relay_type *result = NULL;
-    size_t mark = p->n_pile, n_attrs = 0;
+    size_t mark = p->n_pile, n_params, n_attrs = 0;
     if (nnv_relay_at(p, "["))
         return nnv_relay_parse_fail(p, &p->tok.span, "functions with type parameters are not supported");
     if (!nnv_relay_must(p, "(") || !parse_params(p, p->n_undo, &attrs, &n_attrs)) return NULL;
     if (nnv_relay_take(p, "->") && (result = nnv_relay_parse_type(p)) == NULL) return NULL;
     struct nnv_relay_expr *body = nnv_relay_parse_block(p);
     if (body == NULL) return NULL;
-    void *params = p->pile ? p->pile + mark : NULL;
-    struct nnv_relay_expr *f = nnv_relay_fn(p->m, p->n_pile - mark, params, result, body, n_attrs, attrs);
-    p->n_pile = mark;
-    return nnv_relay_got(p, f);
+    void *params = nnv_relay_unpile(p, mark, &n_params);
+    return nnv_relay_got(p, nnv_relay_fn(p->m, n_params, params, result, body, n_attrs, attrs));
 }
 
 struct nnv_relay_expr *nnv_relay_parse_function(struct nnv_relay_parser *p) {
@@ -168,14 +166,12 @@ static bool parse_tuple_fields(struct nnv_relay_parser *p, bool *comma) {
 /* (), (x), (x,), (x, y): the second is x. */
 static struct nnv_relay_expr *parse_parentheses(struct nnv_relay_parser *p) {
     struct nnv_relay_span span = p->tok.span;
-    size_t mark = p->n_pile;
+    size_t mark = p->n_pile, n;
     bool comma;
     nnv_relay_next(p);
     if (!parse_tuple_fields(p, &comma)) return NULL;
-    size_t n = p->n_pile - mark;
-    void *fields = p->pile ? p->pile + mark : NULL;
-    p->n_pile = mark;
-    return n == 1 && !comma ? p->pile[mark] : nnv_relay_placed(p, nnv_relay_tuple(p->m, n, fields), span);
+    struct nnv_relay_expr *const *fields = nnv_relay_unpile(p, mark, &n);
+    return n == 1 && !comma ? fields[0] : nnv_relay_placed(p, nnv_relay_tuple(p->m, n, fields), span);
 }
 
 static struct nnv_relay_expr *parse_word(struct nnv_relay_parser *p) {
@@ -258,13 +254,11 @@ static bool parse_operands(struct nnv_relay_parser *p, struct nnv_relay_attr **a
 static struct nnv_relay_expr *parse_call(struct nnv_relay_parser *p, struct nnv_relay_expr *callee,
                                          struct nnv_relay_span span) {
     struct nnv_relay_attr *attrs = NULL;
-    size_t mark = p->n_pile, n_attrs = 0;
+    size_t mark = p->n_pile, n_args, n_attrs = 0;
     nnv_relay_next(p);
     if (!parse_operands(p, &attrs, &n_attrs)) return NULL;
-    void *args = p->pile ? p->pile + mark : NULL;
-    struct nnv_relay_expr *e = nnv_relay_call(p->m, callee, p->n_pile - mark, args, n_attrs, attrs);
-    p->n_pile = mark;
-    return nnv_relay_placed(p, e, span);
+    void *args = nnv_relay_unpile(p, mark, &n_args);
+    return nnv_relay_placed(p, nnv_relay_call(p->m, callee, n_args, args, n_attrs, attrs), span);
 }
 
 /* .N, the dot being in hand: digits are read from the text, since .0.1 is no number. */

@@ -87,25 +87,21 @@ static const struct nnv_relay_type *parse_tensor(struct nnv_relay_parser *p) {
 
 /* fn (types) -> type, "fn" being taken. */
 static const struct nnv_relay_type *parse_fn_type(struct nnv_relay_parser *p) {
-    size_t mark = p->n_pile;
+    size_t mark = p->n_pile, n;
     if (nnv_relay_at(p, "["))
         return nnv_relay_parse_fail(p, &p->tok.span, "functions with type parameters are not supported");
     if (!nnv_relay_must(p, "(") || !parse_fields(p, ")") || !nnv_relay_must(p, "->")) return NULL;
     const struct nnv_relay_type *result = nnv_relay_parse_type(p);
     if (result == NULL) return NULL;
-    const void *fields = p->pile ? p->pile + mark : NULL;
-    const struct nnv_relay_type *t = nnv_relay_fn_type(p->m->arena, p->n_pile - mark, fields, result);
-    p->n_pile = mark;
-    return nnv_relay_got(p, t);
+    const void *fields = nnv_relay_unpile(p, mark, &n);
+    return nnv_relay_got(p, nnv_relay_fn_type(p->m->arena, n, fields, result));
 }
 
 static const struct nnv_relay_type *parse_tuple_type(struct nnv_relay_parser *p) {
-    size_t mark = p->n_pile;
+    size_t mark = p->n_pile, n;
     if (!parse_fields(p, ")")) return NULL;
-    const void *fields = p->pile ? p->pile + mark : NULL;
-    const struct nnv_relay_type *t = nnv_relay_tuple_type(p->m->arena, p->n_pile - mark, fields);
-    p->n_pile = mark;
-    return nnv_relay_got(p, t);
+    const void *fields = nnv_relay_unpile(p, mark, &n);
+    return nnv_relay_got(p, nnv_relay_tuple_type(p->m->arena, n, fields));
 }
 
 static const struct nnv_relay_type *parse_deep_type(struct nnv_relay_parser *p) {
@@ -192,13 +188,12 @@ static bool parse_list(struct nnv_relay_parser *p, const char *close, struct nnv
         if (v == NULL || !nnv_relay_parse_value(p, v) || !nnv_relay_pile(p, v)) return false;
         if (!nnv_relay_take(p, ",") && !nnv_relay_at(p, close)) return nnv_relay_must(p, close);
     }
-    *value = (struct nnv_relay_value){.kind = NNV_RELAY_LIST, .n = p->n_pile - mark};
+    *value = (struct nnv_relay_value){.kind = NNV_RELAY_LIST};
+    struct nnv_relay_value *const *values = nnv_relay_unpile(p, mark, &value->n);
     struct nnv_relay_value *list = nnv_relay_got(p, NNV_NEW(p->m->arena, struct nnv_relay_value, value->n));
-    if (list == NULL) return false;
-    for (size_t i = 0; i < value->n; i++) list[i] = *(struct nnv_relay_value *)p->pile[mark + i];
+    for (size_t i = 0; list && i < value->n; i++) list[i] = *values[i];
     value->list = list;
-    p->n_pile = mark;
-    return true;
+    return list != NULL;
 }
 
 static bool parse_number(struct nnv_relay_parser *p, struct nnv_relay_value *value) {
@@ -264,9 +259,8 @@ bool nnv_relay_parse_attrs(struct nnv_relay_parser *p, struct nnv_relay_attr **a
         nnv_relay_next(p);
         if (!nnv_relay_must(p, "=") || !nnv_relay_parse_value(p, &a->value) || !nnv_relay_pile(p, a)) return false;
     } while (nnv_relay_take(p, ","));
-    *n = p->n_pile - mark;
+    struct nnv_relay_attr *const *read = nnv_relay_unpile(p, mark, n);
     *attrs = nnv_relay_got(p, NNV_NEW(p->m->arena, struct nnv_relay_attr, *n));
-    for (size_t i = 0; *attrs && i < *n; i++) (*attrs)[i] = *(struct nnv_relay_attr *)p->pile[mark + i];
-    p->n_pile = mark;
+    for (size_t i = 0; *attrs && i < *n; i++) (*attrs)[i] = *read[i];
     return *attrs != NULL;
 }
