@@ -203,7 +203,7 @@ struct multipliers {
 static bool multipliers_of(const struct dn_plan *p, const struct layer *l, struct multipliers *m) {
     const struct engine_tensor *x = engine_in(&p->op, X), *w = engine_in(&p->op, WEIGHTS), *y = engine_out(&p->op, 0);
     m->count = w->channels ? l->channels : 1;
-    m->values = malloc((size_t)m->count * sizeof *m->values);
+    m->values = calloc((size_t)m->count, sizeof *m->values);
     if (!m->values || (w->channels && (int)w->channels != l->channels)) return false;
     for (int i = 0; i < m->count; i++)
         m->values[i] = (float)((double)x->scale * (double)(w->channels ? w->scales[i] : w->scale) / (double)y->scale);

@@ -129,7 +129,7 @@ static bool transpose(struct dn_plan *p) {
 static bool slice(struct dn_plan *p) {
     const struct engine_tensor *x = engine_in(&p->op, 0), *y = engine_out(&p->op, 0);
     const int32_t *begin = engine_list(&p->op, 1);
-    dnnl_dims_t at;
+    dnnl_dims_t at = {0};
     dn_form in, out, from;
     if (p->op.not_constant || !dn_form_of(x, &in) || !dn_form_of(y, &out)) return false;
     for (uint32_t i = 0; i < x->rank; i++) at[i] = begin[i];

@@ -159,7 +159,7 @@ static enum nnv_status open_socket(const struct nnv_serve_options *o, const stru
 
 /* The address that is listened on, as text with its port. */
 static void tell(const struct nnv_serve_options *o, int fd) {
-    struct sockaddr_storage a;
+    struct sockaddr_storage a = {0};
     socklen_t n = sizeof a;
     char host[64], port[16], address[96];
     if (!o->ready || getsockname(fd, (struct sockaddr *)&a, &n) ||

@@ -44,11 +44,10 @@ double nnv_remote_get_f64(struct nnv_remote_in *in) {
 
 void nnv_remote_get_text(struct nnv_remote_in *in, char *to, size_t room) {
     size_t n = nnv_remote_get_u32(in);
-    if (n >= room) in->failed = true;
     const char *p = nnv_remote_get_bytes(in, n);
-    if (p && memchr(p, 0, n)) in->failed = true;
+    in->failed = in->failed || n >= room || memchr(p, 0, n);
     if (in->failed) n = 0;
-    if (n) memcpy(to, p, n);
+    for (size_t i = 0; i < n; i++) to[i] = p[i];
     to[n] = '\0';
 }
 

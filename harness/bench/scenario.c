@@ -169,14 +169,14 @@ static double rate_of(struct nnv_bench_stream *stream) {
 bool nnv_scenario_run(struct nnv_bench_stream *streams, const struct nnv_bench_options *o, struct nnv_samples *samples,
                       _Atomic uint32_t *part, char *reason) {
     struct crowd c = {.options = o, .samples = samples, .part = part, .reason = reason};
-    struct worker worker[MOST_STREAMS];
+    struct worker worker[MOST_STREAMS] = {{.crowd = &c, .stream = streams}};
     uint32_t n = o->scenario == NNV_SCENARIO_SINGLE ? 1 : o->streams < MOST_STREAMS ? o->streams : MOST_STREAMS;
     if (o->scenario == NNV_SCENARIO_POISSON && !draw_arrivals(&c, o->rate > 0 ? o->rate : 0.7 * rate_of(streams))) {
         snprintf(reason, NNV_BENCH_REASON, "no memory for arrivals");
         return false;
     }
     samples->begin_ns = c.begin_ns = nnv_now_ns();
-    for (uint32_t i = 0; i < n; i++) worker[i] = (struct worker){.crowd = &c, .stream = &streams[i], .number = i};
+    for (uint32_t i = 1; i < n; i++) worker[i] = (struct worker){.crowd = &c, .stream = &streams[i], .number = i};
     uint32_t started = 1;
     while (started < n && pthread_create(&worker[started].thread, NULL, stream_main, &worker[started]) == 0) started++;
     stream_main(&worker[0]);

@@ -83,14 +83,12 @@ static void check_features(struct doctor *d) {
                     {"fma", __builtin_cpu_supports("fma")},
                     {"avx512f", __builtin_cpu_supports("avx512f")},
                     {"avx512vnni", __builtin_cpu_supports("avx512vnni")}};
-    char text[128] = "";
+    struct nnv_text text = {0};
     for (size_t i = 0; i < sizeof features / sizeof *features; i++)
-        if (features[i].there) {
-            strcat(text, *text ? " " : "");
-            strcat(text, features[i].name);
-        }
-    find(d, *text ? GOOD : ABSENT, "vectors", "%s",
-         *text ? text : "no AVX2: the driver cpu takes its portable kernels");
+        if (features[i].there) nnv_text_addf(&text, "%s%s", text.len ? " " : "", features[i].name);
+    find(d, text.len ? GOOD : ABSENT, "vectors", "%s",
+         text.len ? text.data : "no AVX2: the driver cpu takes its portable kernels");
+    nnv_text_free(&text);
 #else
     find(d, ABSENT, "vectors", "no x86-64: the driver cpu takes its portable kernels");
 #endif

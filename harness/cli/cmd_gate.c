@@ -78,11 +78,12 @@ static enum nnv_status take_case(struct gate *g, const struct nnv_run_config *co
     if (st == NNV_OK && list.count > 1)
         st = nnv_fail(err, NNV_INVALID, "--case '%s' selects %zu cases, %s and more: one is needed", g->expression,
                       list.count, list.item[0].name);
-    const struct nnv_suite *suite = st == NNV_OK ? nnv_suite_by_name(list.item[0].suite) : NULL;
-    if (suite && !suite->build)
-        st = nnv_fail(err, NNV_INVALID, "case %s has no model of its own to be timed", list.item[0].name);
-    else if (suite)
-        st = suite->build(config, &list.item[0], g->cli.arena, &spec, err);
+    if (st == NNV_OK) {
+        const struct nnv_suite *suite = nnv_suite_by_name(list.item[0].suite);
+        st = suite->build
+                 ? suite->build(config, &list.item[0], g->cli.arena, &spec, err)
+                 : nnv_fail(err, NNV_INVALID, "case %s has no model of its own to be timed", list.item[0].name);
+    }
     if (st == NNV_OK) {
         g->subject = list.item[0].name;
         g->inputs[0] = spec->inputs;

@@ -84,8 +84,11 @@ static enum nnv_status write_outcomes(const struct nnv_report *r, const struct n
 static enum nnv_status bind(const char *folder, struct nnv_expectations *x, struct nnv_report **r,
                             struct nnv_case **cases, struct nnv_err *err) {
     enum nnv_status s = nnv_report_load(folder, r, err);
-    if (s == NNV_OK && (*cases = cases_of(*r)) == NULL) s = nnv_no_memory(err);
-    return s == NNV_OK ? nnv_expect_bind(x, *cases, (*r)->count, err) : s;
+    if (s != NNV_OK) return s;
+    struct nnv_case *all = cases_of(*r);
+    s = all ? nnv_expect_bind(x, all, (*r)->count, err) : nnv_no_memory(err);
+    *cases = all;
+    return s;
 }
 
 enum nnv_status nnv_expect_anew(const char *folder, struct nnv_expectations *x, nnv_select_names *known,

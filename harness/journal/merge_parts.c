@@ -146,8 +146,8 @@ static bool add_suites(json_t *all, const struct nnv_part *p) {
             if (json_object_set_new(all, name, json_deep_copy(suite)) != 0) return false;
             continue;
         }
-        json_int_t n = (json_int_t)(nnv_json_count(sum, "cases") + nnv_json_count(suite, "cases"));
-        if (json_object_set_new(sum, "cases", json_integer(n)) != 0) return false;
+        const uint64_t n = nnv_json_count(sum, "cases") + nnv_json_count(suite, "cases");
+        if (json_object_set_new(sum, "cases", json_integer((json_int_t)n)) != 0) return false;
     }
     return true;
 }

@@ -169,7 +169,8 @@ static void put_random(const struct nnv_dataset *d, uint32_t item, uint32_t inpu
 enum nnv_status nnv_dataset_item(const struct nnv_dataset *d, uint32_t i, const struct nnv_network *net,
                                  struct nnv_arena *arena, struct nnv_value *inputs, struct nnv_truth *truth,
                                  struct nnv_err *err) {
-    *truth = (struct nnv_truth){.label = -1, .item = d->files ? d->files[i] : nnv_arena_printf(arena, "%u", i)};
+    *truth = (struct nnv_truth){.label = -1, .item = nnv_arena_printf(arena, "%u", i)};
+    if (d->files) truth->item = d->files[i];
     for (uint32_t k = 0; k < net->model.main.nin; k++)
         if (!zeros(input_of(net, k), arena, &inputs[k]))
             return nnv_fail(err, NNV_NO_MEMORY, "input %u of %s is too large", k, net->name);
@@ -186,7 +187,7 @@ enum nnv_status nnv_dataset_item(const struct nnv_dataset *d, uint32_t i, const 
         return NNV_OK;
     case NNV_DATASET_IMAGES:
         truth->label = d->labels ? d->labels[i] : -1;
-        st = nnv_image_read(d->files[i], input_of(net, 0)->dims[3], arena, &image, err);
+        st = nnv_image_read(truth->item, input_of(net, 0)->dims[3], arena, &image, err);
         return st != NNV_OK ? st : put_image(d, &image, net, arena, &inputs[0], err);
     case NNV_DATASET_TENSORS:
         return nnv_dataset_tensors(d, i, net, arena, inputs, truth, err);

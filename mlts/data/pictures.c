@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mlts/data/pictures.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -175,7 +176,7 @@ static struct colour colour_at(const struct scene *s, double x, double y) {
     return c;
 }
 
-static uint8_t to_byte(double v) { return v <= 0 ? 0 : v >= 255 ? 255 : (uint8_t)(v + 0.5); }
+static uint8_t to_byte(double v) { return v <= 0 ? 0 : v >= 255 ? 255 : (uint8_t)lround(v); }
 
 int nnv_picture_draw(uint64_t seed, uint64_t index, uint8_t *rgb) {
     struct nnv_rng rng = nnv_rng_make(seed, 0x9c70, index);
@@ -184,11 +185,11 @@ int nnv_picture_draw(uint64_t seed, uint64_t index, uint8_t *rgb) {
     for (int y = 0; y < NNV_PICTURE_SIZE; y++)
         for (int x = 0; x < NNV_PICTURE_SIZE; x++, rgb += 3) {
             struct colour sum = {{0}};
-            for (int k = 0; k < SAMPLES * SAMPLES; k++) {
-                struct colour c =
-                    colour_at(&scene, x + (k % SAMPLES + 0.5) / SAMPLES, y + (k / SAMPLES + 0.5) / SAMPLES);
-                for (int i = 0; i < 3; i++) sum.part[i] += c.part[i];
-            }
+            for (int down = 0; down < SAMPLES; down++)
+                for (int across = 0; across < SAMPLES; across++) {
+                    struct colour c = colour_at(&scene, x + (across + 0.5) / SAMPLES, y + (down + 0.5) / SAMPLES);
+                    for (int i = 0; i < 3; i++) sum.part[i] += c.part[i];
+                }
             for (int i = 0; i < 3; i++)
                 rgb[i] = to_byte(sum.part[i] / (SAMPLES * SAMPLES) + scene.noise * nnv_rng_normal(&rng));
         }

@@ -59,7 +59,8 @@ const int32_t *nnv_cv_ints_of(struct nnv_cv *c, uint32_t i, uint32_t *count) {
     static const int32_t none[1];
     const struct nnv_tfl_tensor *t = nnv_cv_in_tensor(c, i);
     *count = 0;
-    if (t && t->rank == 1 && t->dims[0] == 0) return none; /* a list that is empty */
+    if (!t) return NULL;
+    if (t->rank == 1 && t->dims[0] == 0) return none; /* a list that is empty */
     uint32_t operand = nnv_cv_in(c, i);
     if (!nnv_cv_ok(c)) return NULL;
     if (nnv_cv_at(c, operand)->type != ANEURALNETWORKS_TENSOR_INT32) {

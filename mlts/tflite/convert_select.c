@@ -208,8 +208,10 @@ static void range(struct nnv_cv *c) {
         if (!p) return;
         v[i] = *p;
     }
-    if (v[2] == 0) nnv_cv_fail(c, "delta is 0");
-    if (!nnv_cv_ok(c)) return;
+    if (v[2] == 0) {
+        nnv_cv_fail(c, "delta is 0");
+        return;
+    }
     const int64_t span = v[2] > 0 ? v[1] - v[0] : v[0] - v[1], step = v[2] > 0 ? v[2] : -v[2];
     const int64_t n = span > 0 ? (span + step - 1) / step : 0;
     if (n == 0 || n > 1 << 20) nnv_cv_refuse(c, " of %s", n ? "too many numbers" : "no numbers");

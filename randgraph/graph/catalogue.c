@@ -161,6 +161,7 @@ static void make(void) {
     const struct nnv_op *const *ops = nnv_ops(&nops);
     struct nnv_graph_catalogue *c = &catalogue;
     for (size_t i = 0; i < nops; i++) room += (size_t)ops[i]->nsigs * (size_t)nnv_single_variants(ops[i]);
+    if (room == 0) return;
     struct nnv_graph_use *all = calloc(room, sizeof *all);
     c->use = calloc(room, sizeof *c->use);
     c->ranks = calloc(room, sizeof *c->ranks);

@@ -20,9 +20,12 @@ static int32_t attribute(const struct nnv_operand *o) {
 }
 
 static uint64_t use_of(const struct nnv_subgraph *m, const struct nnv_operation *op) {
-    const struct nnv_operand *first = op->nin ? &m->operands[op->in[0]] : NULL;
-    int32_t cell[4 + NNV_MAX_SLOTS + 1] = {op->type, first ? first->type : -1, first ? (int32_t)first->rank : -1,
-                                           (int32_t)op->nin};
+    int32_t cell[4 + NNV_MAX_SLOTS + 1] = {op->type, -1, -1, (int32_t)op->nin};
+    if (op->nin) {
+        const struct nnv_operand *first = &m->operands[op->in[0]];
+        cell[1] = first->type;
+        cell[2] = (int32_t)first->rank;
+    }
     for (uint32_t i = 0; i < op->nin && i < NNV_MAX_SLOTS; i++) {
         const struct nnv_operand *o = &m->operands[op->in[i]];
         if (o->lifetime == NNV_NO_VALUE) cell[4 + i] = -3;

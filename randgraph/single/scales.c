@@ -100,8 +100,8 @@ size_t nnv_scales_rows(const struct nnv_op *op, int sig) { return cover_of(mask_
 void nnv_scales_row(const struct nnv_op *op, int sig, size_t i, int32_t row[NNV_SCALE_FACTORS]) {
     const unsigned mask = mask_of(op, sig);
     const struct nnv_cover *cover = cover_of(mask);
-    const int32_t *next = cover->values + i % cover->nrows * (size_t)__builtin_popcount(mask);
-    for (int f = 0; f < NNV_SCALE_FACTORS; f++) row[f] = mask >> f & 1 ? *next++ : factors[f].values[0];
+    const int32_t *next = cover->nrows ? cover->values + i % cover->nrows * (size_t)__builtin_popcount(mask) : NULL;
+    for (int f = 0; f < NNV_SCALE_FACTORS; f++) row[f] = next && mask >> f & 1 ? *next++ : factors[f].values[0];
 }
 
 void nnv_scales_add_text(const struct nnv_op *op, int sig, const int32_t *row, struct nnv_text *text) {

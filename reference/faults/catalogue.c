@@ -422,7 +422,7 @@ static bool concerns(const struct nnv_fault *f, int32_t type) {
 
 /** What the second part makes of what the first makes of right values. */
 static bool spoil_parts(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out) {
-    double *between = malloc((y->n + 1) * sizeof *between);
+    double *between = calloc(y->n + 1, sizeof *between);
     if (!between) return false;
     const bool any = nnv_fault_spoil(f->part[0], y, between);
     struct nnv_fault_output then = *y;

@@ -40,7 +40,7 @@ enum nnv_status nnv_edit_calls(const struct nnv_spec *spec, struct nnv_arena *ar
 void *nnv_edit_copy(struct nnv_edit *e, const void *from, size_t count, size_t room, size_t size) {
     void *to = nnv_arena_alloc(e->arena, count + room, size);
     e->failed = e->failed || !to;
-    if (to && count) memcpy(to, from, count * size);
+    if (to && from) memcpy(to, from, count * size);
     return to;
 }
 

@@ -79,7 +79,7 @@ ELEMENT(multiples) { return stored(y, f->value * floor(y->v[i] / f->value)); }
 
 /** The memory is written with the axes in another order: f->other holds it, a digit an axis. */
 ELEMENT(axes) {
-    uint32_t order[NNV_MAX_RANK], at[NNV_MAX_RANK], digits = (uint32_t)f->other;
+    uint32_t order[NNV_MAX_RANK], at[NNV_MAX_RANK] = {0}, digits = (uint32_t)f->other;
     size_t rest = i, to = 0;
     if (y->rank != (uint32_t)f->value) return y->v[i];
     for (uint32_t d = y->rank; d-- > 0; digits /= 10) order[d] = digits % 10;

@@ -179,15 +179,15 @@ static void form_heading(const struct doc *d, const char *what, const char *form
 static void forms(const struct doc *d) {
     const struct nnv_form *all = d->op->forms;
     bool inputs = false, outputs = false; /* do the forms differ there? */
-    for (uint8_t f = 1; f < d->op->nforms; f++) {
+    for (int f = 1; f < d->op->nforms; f++) {
         inputs |= all[f].in != all[0].in;
         outputs |= all[f].out != all[0].out;
     }
-    for (uint8_t f = 0; f < (inputs ? d->op->nforms : 1); f++) {
+    for (int f = 0; f < (inputs ? d->op->nforms : 1); f++) {
         form_heading(d, "Inputs", inputs ? all[f].name : "");
         slots(d, all[f].in, all[f].nin);
     }
-    for (uint8_t f = 0; f < (outputs ? d->op->nforms : 1); f++) {
+    for (int f = 0; f < (outputs ? d->op->nforms : 1); f++) {
         form_heading(d, "Outputs", outputs ? all[f].name : "");
         slots(d, all[f].out, all[f].nout);
     }

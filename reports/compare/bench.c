@@ -64,10 +64,10 @@ struct lists {
 static void add_row(struct lists *x, const struct nnv_bench_line *a, const struct nnv_bench_line *b) {
     struct nnv_compare_case c = {0};
     bool not_run;
-    json_t *of[2] = {a ? line_json(a) : NULL, b ? line_json(b) : NULL};
-    json_t *row = json_pack("{s:s}", "network", a ? a->network : b->network);
+    json_t *of[2], *row = json_pack("{s:s}", "network", (a ? a : b)->network);
     const struct nnv_bench_line *lines[] = {a, b};
     for (int side = 0; side < 2; side++) {
+        of[side] = lines[side] ? line_json(lines[side]) : NULL;
         c.side[side].listed = lines[side] != NULL;
         c.side[side].verdict = lines[side] ? lines[side]->verdict : NNVTS_NOTRUN;
         c.side[side].reason = lines[side] ? lines[side]->why : "";

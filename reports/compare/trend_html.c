@@ -20,7 +20,7 @@ static const char *const css =
 /** One number of each run; the caller frees it. */
 static double *column(const json_t *runs, const char *object, const char *member, double otherwise) {
     size_t n = json_array_size(runs);
-    double *y = malloc((n + 1) * sizeof *y);
+    double *y = calloc(n + 1, sizeof *y);
     for (size_t i = 0; y != NULL && i < n; i++) {
         const json_t *run = json_array_get(runs, i);
         y[i] = nnv_json_real(object != NULL ? json_object_get(run, object) : run, member);

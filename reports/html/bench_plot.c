@@ -128,9 +128,11 @@ static void add_ticks(const struct axis *a, int bottom, struct nnv_text *t) {
     static const double round[] = {1, 2, 5};
     if (a->log) {
         bool many = a->high > 2000 * a->low;
-        for (double ten = pow(10, floor(log10(a->low))); ten <= a->high; ten *= 10)
-            for (int i = 0; i < (many ? 1 : 3); i++)
-                if (ten * round[i] >= a->low && ten * round[i] <= a->high) add_tick(a, ten * round[i], bottom, t);
+        for (int power = (int)floor(log10(a->low)); pow(10, power) <= a->high; power++)
+            for (int i = 0; i < (many ? 1 : 3); i++) {
+                const double at = round[i] * pow(10, power);
+                if (at >= a->low && at <= a->high) add_tick(a, at, bottom, t);
+            }
         return;
     }
     double step = pow(10, floor(log10((a->high - a->low) / 7)));

@@ -80,8 +80,9 @@ static enum nnvts_status execute_kept(struct burst *b, const struct burst_call *
     struct nnvts_memory pools[KEPT];
     struct nnvts_request r = *k->request;
     int64_t none[KEPT];
-    for (uint32_t i = 0; i < r.pool_count && k->tokens; i++)
-        if (r.pool_count > KEPT || k->tokens[i] < -1) return pass(b, k);
+    if (!k->tokens || r.pool_count > KEPT) return pass(b, k);
+    for (uint32_t i = 0; i < r.pool_count; i++)
+        if (k->tokens[i] < -1) return pass(b, k);
     for (uint32_t i = 0; i < r.pool_count; i++) {
         none[i] = -1;
         pools[i] = k->tokens[i] < least ? r.pools[i] : keep(b, k->tokens[i], r.pools[i]);
@@ -102,7 +103,7 @@ static enum nnvts_status release_last(struct burst *b, int64_t token) {
 
 /** A token is 32 bits wide here. */
 static enum nnvts_status cut_tokens(struct burst *b, const struct burst_call *k) {
-    int64_t narrow[KEPT];
+    int64_t narrow[KEPT] = {0};
     struct burst_call cut = *k;
     if (!k->tokens || k->request->pool_count > KEPT) return NNVTS_STATUS_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < k->request->pool_count; i++) narrow[i] = (int32_t)(uint32_t)((uint64_t)k->tokens[i]);

@@ -25,7 +25,7 @@ static uint32_t flat(const uint32_t *dims, const uint32_t *at, uint32_t rank) {
 }
 /** The axis behind a broadcast one takes that one's coordinate. */
 static uint32_t axis_before(const struct spot *s) {
-    uint32_t dims[NNV_MAX_RANK], at[NNV_MAX_RANK];
+    uint32_t dims[NNV_MAX_RANK], at[NNV_MAX_RANK] = {0};
     if (!second_of(s, dims)) return 0;
     for (uint32_t d = 0; d < s->shape->rank; d++)
         at[d] = d > 1 && dims[d - 1] == 1 && s->shape->dims[d - 1] > 1 ? s->at[d - 1] : s->at[d];

@@ -98,13 +98,12 @@ void nnv_context_note(struct nnv_context *s, const char *fmt, ...) {
     va_end(ap);
 }
 
-bool nnv_context_error(struct nnv_context *s, const char *fmt, ...) {
+void nnv_context_set_error(struct nnv_context *s, const char *fmt, ...) {
     s->result->verdict = NNVTS_ERROR;
     va_list ap;
     va_start(ap, fmt);
     add_line(s, fmt, ap);
     va_end(ap);
-    return false;
 }
 
 /* -------------------------------------------------------------------- memory */

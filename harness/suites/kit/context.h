@@ -45,8 +45,14 @@ bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_st
 bool nnv_context_unsupported(struct nnv_context *s, const char *fmt, ...) NNV_PRINTF(2, 3);
 /** A remark that changes no verdict: a line of the case's log. */
 void nnv_context_note(struct nnv_context *s, const char *fmt, ...) NNV_PRINTF(2, 3);
-/** nnvts itself could not do it: ERROR. Returns false. */
-bool nnv_context_error(struct nnv_context *s, const char *fmt, ...) NNV_PRINTF(2, 3);
+/** Out-of-line part of nnv_context_error. */
+void nnv_context_set_error(struct nnv_context *s, const char *fmt, ...) NNV_PRINTF(2, 3);
+static inline bool nnv_context_no(void) { return false; }
+/**
+ * nnv_context_error(s, format, ...): nnvts itself could not do it: ERROR. Its value is false; a macro, so that
+ * compilers and analyzers see that.
+ */
+#define nnv_context_error(s, ...) (nnv_context_set_error((s), __VA_ARGS__), nnv_context_no())
 
 /* ------------------------------------------------------------------- memory */
 

@@ -275,10 +275,10 @@ static bool build_spec(struct fixture *b) {
     if (!st) st = nnv_validate(&spec->model, s->env->arena, &level, &err);
     if (st == NNV_UNSUPPORTED) return skip(s, err.text);
     if (st) return nnv_context_error(s, "%s", err.text);
+    b->spec = spec;
     if (nnv_abi_pool_bytes(&spec->model) > LARGE_BYTES || spec->model.main.noperations > LARGE_OPERATIONS)
         return skip(s, "the model is large, and smaller ones tell as much");
     if (spec->min_version < level) spec->min_version = level;
-    b->spec = spec;
     return true;
 }
 

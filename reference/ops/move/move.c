@@ -39,7 +39,7 @@ enum nnv_status nnv_move_infer(const struct nnv_call *c, const int *ids, int nid
 
 enum nnv_status nnv_move_open(struct nnv_kernel *k, uint32_t rank, const uint32_t *dims, struct nnv_move *m,
                               struct nnv_err *err) {
-    m->rank = rank;
+    *m = (struct nnv_move){.rank = rank};
     for (uint32_t d = 0; d < rank; d++) {
         m->dims[d] = dims[d];
         m->at[d] = NNV_NEW(k->scratch, int64_t, dims[d]);
@@ -70,7 +70,7 @@ void nnv_strides(const struct nnv_shape *s, int64_t step[NNV_MAX_RANK]) {
 enum nnv_status nnv_move_axes(struct nnv_kernel *k, nnv_move_index *index, double fill, struct nnv_err *err) {
     const struct nnv_shape *x = nnv_in_shape(k, 0), *y = nnv_out_shape(k, 0);
     struct nnv_move m;
-    int64_t step[NNV_MAX_RANK];
+    int64_t step[NNV_MAX_RANK] = {0};
     enum nnv_status st = nnv_move_open(k, y->rank, y->dims, &m, err);
     if (st) return st;
     nnv_strides(x, step);

@@ -83,13 +83,13 @@ static const struct nnv_factor factors[] = {
 /* The extents in the other order, dealt out to the new ones. */
 static void row_sample(struct nnv_sample *s) {
     enum { NONE, FIRST, LAST };
-    uint32_t dims[4], rank = nnv_sample_shape(s, dims), to = (uint32_t)nnv_sample_value(s, ROW_TO);
+    uint32_t dims[4], rank = nnv_sample_shape(s, dims), last = (uint32_t)nnv_sample_value(s, ROW_TO) - 1;
     const int32_t wild = nnv_sample_value(s, ROW_WILD);
     int32_t y[4] = {1, 1, 1, 1};
-    for (uint32_t d = 0; d < rank; d++) y[d < to ? d : to - 1] *= (int32_t)dims[rank - 1 - d];
-    if (wild != NONE) y[wild == FIRST ? 0 : to - 1] = -1;
+    for (uint32_t d = 0; d < rank; d++) y[d < last ? d : last] *= (int32_t)dims[rank - 1 - d];
+    if (wild != NONE) y[wild == FIRST ? 0 : last] = -1;
     nnv_sample_tensor(s, X, rank, dims);
-    nnv_sample_ints(s, SHAPE, to, y);
+    nnv_sample_ints(s, SHAPE, last + 1, y);
 }
 
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "wild", NULL};

@@ -86,7 +86,7 @@ static void sample(struct nnv_sample *s) {
     static const bool ones[][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}, {1, 0, 0, 1}, {1, 1, 0, 1}, {0, 1, 1, 1}};
     uint32_t dims[4], rank = (uint32_t)s->index % 5 == 4 ? 3 : (uint32_t)s->index % 7 == 5 ? 2 : 4;
     nnv_sample_dims(s, rank, 600, dims);
-    int32_t axes[3];
+    int32_t axes[3] = {0};
     uint32_t n = 0;
     for (uint32_t d = 0; d < rank; d++) {
         if (rank == 2 ? d == (uint32_t)s->index % 2 : ones[s->index % 6][d])

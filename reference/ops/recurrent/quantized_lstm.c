@@ -186,6 +186,7 @@ static void normalise(const struct row *r, int g) {
     const double *weights = nnv_units(r->k, NORM + g), *bias = nnv_units(r->k, BIAS + g);
     int64_t sum = 0, squares = 0, n = (int64_t)r->units;
     int32_t *z = r->gates[g];
+    if (n == 0) return;
     for (size_t u = 0; u < r->units; u++) {
         sum += z[u];
         squares += (int64_t)z[u] * z[u];

@@ -71,7 +71,7 @@ static enum nnv_status infer(const struct nnv_call *c, struct nnv_shape *out, st
 static size_t offset_of(const struct nnv_shape *x, const bool *which, bool wanted, size_t i) {
     size_t offset = 0, stride = 1;
     for (uint32_t d = x->rank; d-- > 0; stride *= x->dims[d]) {
-        if (which[d] != wanted) continue;
+        if (which[d] != wanted || x->dims[d] < 2) continue;
         offset += i % x->dims[d] * stride;
         i /= x->dims[d];
     }
