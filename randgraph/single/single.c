@@ -283,48 +283,7 @@ static enum nnv_status attempt(struct nnv_single_draft *b, int n, struct nnv_gol
     return *golden ? finish(b, *golden, err) : nnv_no_memory(err);
 }
 
-/* -------------------------------------------------------------- does it say anything */
-
-static bool finite_results(const struct nnv_single_draft *b) {
-    for (uint32_t i = 0; i < b->s->nout; i++) {
-        const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
-        const char *data = b->spec->outputs[i].data;
-        size_t size = nnv_type(o->type)->size, n = b->spec->outputs[i].bytes / size;
-        for (size_t e = 0; e < n; e++) {
-            double v;
-            nnv_load(o->type, data + e * size, 1, &v);
-            if (!isfinite(v)) return false;
-            if (nnv_type(o->type)->kind == NNV_KIND_INT && (v <= INT32_MIN || v >= INT32_MAX)) return false;
-        }
-    }
-    return true;
-}
-
-/* True if the number of results is not certain: a correct driver may give more or fewer where a decision is open. */
-static bool open_results(const struct nnv_single_draft *b) {
-    static const struct nnv_eval_options options = {.rows = 2, .k = 2};
-    struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
-    if (!b->what->op->sizes || !golden) return false;
-    enum nnv_status st = nnv_eval(&b->spec->model, b->spec->inputs, &options, b->arena, golden, NULL);
-    return st == NNV_OK && golden[0].open;
-}
-
 static int attempts_of(const struct nnv_op *op) { return op->sizes ? 4 * ATTEMPTS : ATTEMPTS; }
-
-/* All compared outputs of more than one element have equal elements. */
-static bool constant_results(const struct nnv_single_draft *b) {
-    bool any = false;
-    for (uint32_t i = 0; i < b->s->nout; i++) {
-        const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
-        const char *data = b->spec->outputs[i].data;
-        size_t size = nnv_type(o->type)->size, bytes = b->spec->outputs[i].bytes;
-        if (o->ignored || bytes < 2 * size) continue;
-        any = true;
-        for (size_t at = size; at < bytes; at += size)
-            if (memcmp(data, data + at, size) != 0) return false;
-    }
-    return any;
-}
 
 /* The results for the absolute values of all inputs bound every partial sum of a linear operation. */
 static enum nnv_status partial_sums(const struct nnv_single_draft *b, double *most, struct nnv_err *err) {
@@ -387,7 +346,7 @@ static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err
     enum nnv_status st = NNV_OK;
     for (int n = 0; !st && n < attempts_of(b->what->op); n++, b->magnitude = floor(sqrt(b->magnitude))) {
         st = attempt(b, n, &golden, err);
-        if (!st && finite_results(b) && !open_results(b)) break;
+        if (!st && nnv_results_finite(b) && !nnv_results_open(b)) break;
     }
     const bool plain = b->what->op->rounding == NNV_ROUND_NONE && !b->what->op->check_subgraphs && !b->what->op->sizes;
     if (!st && plain && b->what->index % 2 == 1) nnv_infinite_values(b->spec, only_moves(b), b->arena);
@@ -436,8 +395,8 @@ static enum nnv_status telling_case(struct nnv_single_draft *b, struct nnv_err *
     enum nnv_status st = NNV_OK;
     for (int n = 0; !st && n < attempts_of(b->what->op); n++) {
         st = attempt(b, n, &golden, err);
-        bool says = st || mode != NNV_FILL_NORMAL || (finite_results(b) && !constant_results(b));
-        if (!st && says && !open_results(b)) break;
+        bool says = st || mode != NNV_FILL_NORMAL || (nnv_results_finite(b) && !nnv_results_constant(b));
+        if (!st && says && !nnv_results_open(b)) break;
     }
     const bool swept = mode == NNV_FILL_LIMITS || mode == NNV_FILL_SWEEP;
     return !st && swept && nnv_sweep_tame(b, golden) ? finish(b, golden, err) : st;
