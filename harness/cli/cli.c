@@ -157,6 +157,12 @@ enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena,
         .memory = c->memory_mb << 20,
         .jobs = (int)c->jobs,
     };
+    if (c->arithmetic != NULL) {
+        struct nnv_arithmetic *a = NNV_NEW(arena, struct nnv_arithmetic, 1);
+        enum nnv_status st = a ? nnv_arithmetic_parse(c->arithmetic, a, err) : nnv_no_memory(err);
+        if (st != NNV_OK) return nnv_at(err, st, "--arithmetic");
+        config->arithmetic = a;
+    }
     if (c->driver == NULL) return NNV_OK;
     return nnv_client_resolve(c->driver, arena, &config->driver_path, &config->driver_options, err);
 }
@@ -178,8 +184,8 @@ enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_conf
 /* ---------------------------------------------------------------------- specs */
 
 enum nnv_status nnv_cli_each_spec(const char *path, const char *glob, size_t *count,
-                                  enum nnv_status (*show)(void *own, const struct nnv_spec *spec,
-                                                          struct nnv_arena *arena, struct nnv_err *err),
+                                  enum nnv_status (*show)(void *own, struct nnv_spec *spec, struct nnv_arena *arena,
+                                                          struct nnv_err *err),
                                   void *own, struct nnv_err *err) {
     struct nnv_spec_file *file = NULL;
     struct nnv_arena *arena = nnv_arena_new();

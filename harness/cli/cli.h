@@ -32,9 +32,10 @@ struct nnv_cli {
     const char *driver, *suite, *filter, *out, *specs;
     const char *shard, *balance; /**< "2/4"; folder of a run whose times divide the cases */
     uint64_t seed, jobs, timeout_ns, count, budget_ns, memory_mb;
-    int precision; /**< index into nnv_cli_precisions: 0 is the suite's default */
-    int tier;      /**< index into nnv_cli_tiers */
-    int via;       /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
+    const char *arithmetic; /**< NULL: what a spec says, else strict */
+    int precision;          /**< index into nnv_cli_precisions: 0 is the suite's default */
+    int tier;               /**< index into nnv_cli_tiers */
+    int via;                /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
     char via_driver[1024];
     bool json, quiet, verbose, resume, help, no_shard;
     bool coverage, clauses, partial, raw, markdown, list, relay; /**< of single verbs */
@@ -84,6 +85,11 @@ extern const char *const nnv_cli_vias[];
     {                                                                                                                  \
         0, "precision", NNV_OPT_CHOICE, &(c).precision, "P", "rule of comparison; default: that of the suite",         \
             nnv_cli_precisions                                                                                         \
+    }
+#define NNV_OPTION_ARITHMETIC(c)                                                                                       \
+    {                                                                                                                  \
+        0, "arithmetic", NNV_OPT_STRING, &(c).arithmetic, "strict|android|KEY=VALUE,...",                              \
+            "what the driver's maker promises of its arithmetic; default: strict", NULL                                \
     }
 #define NNV_OPTION_TIER(c)                                                                                             \
     { 0, "tier", NNV_OPT_CHOICE, &(c).tier, "T", "how many cases the suites make", nnv_cli_tiers }
@@ -149,7 +155,7 @@ NNV_USE_RESULT enum nnv_status nnv_cli_subject(const struct nnv_cli *c, struct n
                                                struct nnv_oracle *oracle, struct nnv_err *err);
 /** Calls show for each spec of the file whose name matches the glob (NULL: all). *count becomes how many that were. */
 NNV_USE_RESULT enum nnv_status nnv_cli_each_spec(const char *path, const char *glob, size_t *count,
-                                                 enum nnv_status (*show)(void *own, const struct nnv_spec *spec,
+                                                 enum nnv_status (*show)(void *own, struct nnv_spec *spec,
                                                                          struct nnv_arena *arena, struct nnv_err *err),
                                                  void *own, struct nnv_err *err);
 /** Prints "nnvts: message" to stderr and returns the exit code for the error's status. */

@@ -426,6 +426,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_TIER(q.cli),
         NNV_OPTION_SPECS(q.cli),
         NNV_OPTION_PRECISION(q.cli),
+        NNV_OPTION_ARITHMETIC(q.cli),
         NNV_OPTION_SEED(q.cli),
         NNV_OPTION_JOBS(q.cli),
         NNV_OPTION_TIMEOUT(q.cli),

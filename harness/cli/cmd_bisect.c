@@ -171,6 +171,7 @@ static int run(int argc, char **argv) {
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_PRECISION(c),
+        NNV_OPTION_ARITHMETIC(c),
         NNV_OPTION_HTML(c, "the error of each operation as a page with a plot"),
         NNV_OPTION_JSON(c),
         NNV_OPTION_END,

@@ -103,6 +103,7 @@ static void add_words(const struct subject *s, const struct nnv_explanation *x, 
                       x->wrong, x->compared, x->tried, x->cut ? ", then the time was over" : "");
         break;
     }
+    if (*x->weaker) nnv_text_addf(out, "within the budget if %s\n", x->weaker);
     if (s->where && x->kind != NNV_EXPLAINED_RIGHT) nnv_text_addf(out, "in its run it failed %s\n", s->where);
 }
 
@@ -117,6 +118,7 @@ static void add_json(const struct subject *s, const struct nnv_explanation *x, s
     nnv_json_uint(&j, "tried", x->tried);
     nnv_json_bool(&j, "all_tried", !x->cut);
     if (x->reason[0]) nnv_json_string(&j, "reason", x->reason);
+    if (*x->weaker) nnv_json_string(&j, "right_if", x->weaker);
     if (s->where) nnv_json_string(&j, "where", s->where);
     nnv_json_open(&j, "mistakes", '[');
     for (int i = 0; i < x->findings; i++) {
@@ -177,7 +179,7 @@ struct command {
 };
 
 /** Asks the driver, explains its answer, and prints that. */
-static enum nnv_status explain_spec(struct command *command, const struct nnv_spec *spec, struct nnv_arena *arena,
+static enum nnv_status explain_spec(struct command *command, struct nnv_spec *spec, struct nnv_arena *arena,
                                     struct nnv_err *err) {
     struct nnv_cli *c = &command->c;
     const struct nnv_run_config *config = &command->config;
@@ -214,8 +216,7 @@ static enum nnv_status explain_spec(struct command *command, const struct nnv_sp
     return st;
 }
 
-static enum nnv_status explain_one(void *own, const struct nnv_spec *spec, struct nnv_arena *arena,
-                                   struct nnv_err *err) {
+static enum nnv_status explain_one(void *own, struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_err *err) {
     const enum nnv_status st = explain_spec(own, spec, arena, err);
     return st == NNV_OK ? st : nnv_at(err, st, "%s", spec->name);
 }
@@ -248,6 +249,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_VIA(x.c),
         {'k', "filter", NNV_OPT_STRING, &x.c.filter, "GLOB", "only specs whose name matches", NULL},
         NNV_OPTION_PRECISION(x.c),
+        NNV_OPTION_ARITHMETIC(x.c),
         NNV_OPTION_TIMEOUT(x.c),
         {0, "list", NNV_OPT_FLAG, &x.c.list, NULL, "the mistakes that are known", NULL},
         NNV_OPTION_JSON(x.c),

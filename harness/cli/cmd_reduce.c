@@ -133,6 +133,7 @@ static int run(int argc, char **argv) {
         {0, "timeout-total", NNV_OPT_SECONDS, &c.budget_ns, "S", "seconds for everything", NULL},
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_PRECISION(c),
+        NNV_OPTION_ARITHMETIC(c),
         NNV_OPTION_JSON(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,

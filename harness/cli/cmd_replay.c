@@ -81,8 +81,8 @@ static int run(int argc, char **argv) {
     struct nnv_cli c = nnv_cli_defaults();
     c.suite = "spec";
     const struct nnv_opt table[] = {
-        NNV_OPTION_DRIVER(c),  NNV_OPTION_VIA(c),  NNV_OPTION_FILTER(c), NNV_OPTION_PRECISION(c),
-        NNV_OPTION_TIMEOUT(c), NNV_OPTION_JSON(c), NNV_OPTION_END,
+        NNV_OPTION_DRIVER(c),     NNV_OPTION_VIA(c),     NNV_OPTION_FILTER(c), NNV_OPTION_PRECISION(c),
+        NNV_OPTION_ARITHMETIC(c), NNV_OPTION_TIMEOUT(c), NNV_OPTION_JSON(c),   NNV_OPTION_END,
     };
     return nnv_cli_run(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv, replay, &c);
 }

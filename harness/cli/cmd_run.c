@@ -244,6 +244,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_TIER(x.c),
         NNV_OPTION_COUNT(x.c),
         NNV_OPTION_PRECISION(x.c),
+        NNV_OPTION_ARITHMETIC(x.c),
         NNV_OPTION_SEED(x.c),
         NNV_OPTION_JOBS(x.c),
         NNV_OPTION_TIMEOUT(x.c),

@@ -36,7 +36,7 @@ struct command {
 };
 
 /** As a program; it compares by the profile that nnvts replay would take. */
-static enum nnv_status write_c(const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out,
+static enum nnv_status write_c(struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out,
                                struct nnv_err *err) {
     const struct nnv_run_config config = {.precision = -1};
     enum nnv_precision precision;
@@ -54,8 +54,8 @@ static enum nnv_status write_relay(const struct nnv_spec *spec, struct nnv_arena
     return NNV_OK;
 }
 
-static enum nnv_status write_form(const struct nnv_spec *spec, enum form form, struct nnv_arena *arena,
-                                  struct nnv_text *out, struct nnv_err *err) {
+static enum nnv_status write_form(struct nnv_spec *spec, enum form form, struct nnv_arena *arena, struct nnv_text *out,
+                                  struct nnv_err *err) {
     switch (form) {
     case SUMMARY:
         nnv_spec_write_summary(spec, out);
@@ -90,7 +90,7 @@ static void write_validity(const struct nnv_spec *spec, struct nnv_arena *arena,
         nnv_text_addf(out, "not valid: %s\n", err.text);
 }
 
-static enum nnv_status show_spec(void *own, const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_err *err) {
+static enum nnv_status show_spec(void *own, struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_err *err) {
     const struct command *x = own;
     struct nnv_text out = {0};
     enum nnv_status s = write_form(spec, (enum form)x->form, arena, &out, err);

@@ -91,7 +91,7 @@ static void take_opinion(const struct nnv_spec *spec, const struct nnv_opinion *
     s->kind = NNV_STEP_UNJUDGED;
     if (opinion->verdict == NNVTS_PASS)
         s->kind = NNV_STEP_RIGHT;
-    else if (opinion->verdict == NNVTS_UNTRUSTED)
+    else if (opinion->verdict == NNVTS_UNTRUSTED || opinion->verdict == NNVTS_SKIP)
         s->kind = NNV_STEP_UNTRUSTED;
     else if (nnv_is_bad(opinion->verdict))
         s->kind = NNV_STEP_WRONG;

@@ -57,10 +57,12 @@ static void explain_dump(const char *path, struct nnv_arena *arena, const char *
         nnv_validate(&spec->model, arena, NULL, &why) == NNV_OK &&
         nnv_case_precision(&config, nnv_suite_by_name("spec"), spec, &precision, &why) == NNV_OK) {
         const struct nnv_explain_answers answers = {.count = 1, .outputs = {spec->actual}};
-        if (nnv_explain(spec, precision, &answers, CASE_NS, arena, x, &why) == NNV_OK &&
-            x->kind == NNV_EXPLAINED_FAULT) {
+        const bool explained = nnv_explain(spec, precision, &answers, CASE_NS, arena, x, &why) == NNV_OK;
+        if (explained && x->kind == NNV_EXPLAINED_FAULT) {
             *op = op_of(spec, &x->finding[0]);
             snprintf(buf, TEXT_BYTES, "%s", x->finding[0].fault->words);
+        } else if (explained && *x->weaker) {
+            snprintf(buf, TEXT_BYTES, "within the budget if %s", x->weaker);
         }
     }
     nnv_spec_close(file);

@@ -204,6 +204,7 @@ static bool make_spec(struct cutting *c) {
     if (!c->made || !c->read || !c->map || !c->spec) return false;
     c->spec->name = nnv_arena_strdup(c->arena, from->name ? from->name : "");
     if (from->source) c->spec->source = nnv_arena_strdup(c->arena, from->source);
+    c->spec->arithmetic = from->arithmetic;
     if (from->precision) c->spec->precision = nnv_arena_strdup(c->arena, from->precision);
     struct nnv_subgraph *m = &c->spec->model.main;
     *m = (struct nnv_subgraph){.noperands = number_operands(c)};

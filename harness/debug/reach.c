@@ -99,7 +99,10 @@ static enum nnv_status try_fault(struct trying *t, const struct nnv_fault *f, bo
 
 enum nnv_status nnv_reach_spec(const struct nnv_spec *spec, enum nnv_precision precision, struct nnv_arena *arena,
                                const char **fault, struct nnv_err *err) {
-    struct trying t = {.spec = spec, .arena = arena, .compare = {.spec = spec, .precision = precision, .arena = arena}};
+    struct trying t = {
+        .spec = spec,
+        .arena = arena,
+        .compare = {.spec = spec, .precision = precision, .arithmetic = spec->arithmetic, .arena = arena}};
     size_t count;
     const struct nnv_fault *faults = nnv_faults(&count);
     *fault = NULL;

@@ -72,6 +72,8 @@ void nnv_command_run(const struct nnv_run_facts *facts, const struct nnv_case *c
     nnv_text_add(out, "nnvts run");
     add_option(out, "--driver", facts->driver);
     if (strcmp(facts->precision, "default") != 0) add_option(out, "--precision", facts->precision);
+    if (*facts->arithmetic && strcmp(facts->arithmetic, "strict") != 0)
+        add_option(out, "--arithmetic", facts->arithmetic);
     for (size_t i = 0; i < count; i++) {
         if (i > 0) nnv_text_add(&filter, " | ");
         nnv_select_exactly(cases[i]->name, &filter);

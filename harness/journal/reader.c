@@ -266,6 +266,7 @@ static const struct {
     {"build", "driver", "the build of the driver", NULL, NULL, NULL},
     {NULL, "seed", "the seed", "--seed", "", NULL},
     {NULL, "precision", "the precision", "--precision", "", NULL},
+    {NULL, "arithmetic", "the arithmetic", "--arithmetic", "strict", NULL},
     {NULL, "tier", "the tier", "--tier", "", NULL},
     {NULL, "count", "the count", NULL, NULL, NULL},
     {NULL, "repeat", "--repeat", "--repeat", "1", NULL},

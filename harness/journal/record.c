@@ -102,6 +102,7 @@ void nnv_record_header(const struct nnv_run_facts *f, struct nnv_text *out) {
     nnv_json_raw(&j, "seed", f->seed <= INT64_MAX ? "%" PRIu64 : "\"%" PRIu64 "\"", f->seed);
     nnv_json_raw(&j, "jobs", "%d", f->jobs);
     nnv_json_string(&j, "precision", f->precision);
+    nnv_json_string(&j, "arithmetic", *f->arithmetic ? f->arithmetic : "strict");
     nnv_json_string(&j, "tier", f->tier);
     if (f->count > 0) nnv_json_uint(&j, "count", f->count);
     if (f->repeat > 1) nnv_json_uint(&j, "repeat", f->repeat);

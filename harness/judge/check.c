@@ -14,6 +14,7 @@ struct rule {
     bool budget;                          /**< the bound comes from the spread; otherwise from atol and rtol alone */
     double atol, rtol;                    /**< budget: what is added to k * spread */
     double k;                             /**< budget */
+    bool saturates;                       /**< budget, floats: what is beyond the limit is infinity's equal */
     double rms;                           /**< budget, floats: of the expected values */
     double limit;                         /**< budget: values that may come to lie beyond it are not compared */
     const struct nnv_graph_limits *graph; /**< aosp-graph: also for an output as a whole; limit: larger floats are not
@@ -106,7 +107,11 @@ static void budget_rule(const struct nnv_expectation *e, size_t n, struct rule *
     bool half = is_half(e);
     r->k = e->k;
     r->rtol = half ? 0x1p-10 : 0x1p-23;
-    r->atol += half ? 0x1p-14 : 0x1p-126;
+    if (e->arithmetic.keep_subnormals)
+        r->atol += half ? 0x1p-25 : 0x1p-150;
+    else
+        r->atol += half ? 0x1p-14 : 0x1p-126;
+    r->saturates = e->arithmetic.saturate;
     r->limit = half ? 65504.0 : (double)FLT_MAX;
     r->rms = rms(e, r->type, n);
 }
@@ -196,6 +201,9 @@ static void load_block(const struct nnv_expectation *e, const struct rule *r, co
     /* Where infinity or NaN is expected no tolerance applies: rtol times infinity would accept anything. */
     for (size_t i = 0; i < n; i++)
         if (!isfinite(b->expected[i]) && !isnan(b->bound[i])) b->bound[i] = 0;
+    for (size_t i = 0; i < n && r->saturates; i++)
+        if (isinf(b->expected[i]) && fabs(b->actual[i]) >= r->limit && (b->actual[i] > 0) == (b->expected[i] > 0))
+            b->actual[i] = b->expected[i];
     for (size_t i = 0; i < n; i++) b->error[i] = fabs(b->actual[i] - b->expected[i]);
 }
 

@@ -32,6 +32,7 @@ struct nnv_expectation {
     bool mobilenet;     /**< the wider rule for the case names that AOSP and the NNAPI page single out */
     bool ignored;       /**< not compared */
     const struct nnv_graph_rule *graph; /**< aosp-graph: of the model */
+    struct nnv_arithmetic arithmetic;   /**< budget: what the driver promises */
 };
 
 enum { NNV_HEAT_MAX = 64, NNV_WINDOW_MAX = 12 };

@@ -81,6 +81,7 @@ static enum nnv_status evaluate(const struct nnv_comparer *c, uint64_t alternati
                         : 1.5,
         .seed = nnv_hash_str(c->spec->name) ^ (second ? UINT64_C(0x5ec0d) << 40 : 0),
         .alternative = alternative,
+        .arithmetic = c->arithmetic,
     };
     return nnv_eval(&c->spec->model, c->spec->inputs, &options, c->arena, golden, err);
 }
@@ -160,6 +161,7 @@ enum nnv_status nnv_comparer_make(struct nnv_comparer *c, struct nnv_err *err) {
             .mobilenet = names_mobilenet(c->spec->name),
             .ignored = is_ignored(c, i),
             .graph = nnv_graph_rule(&c->spec->model),
+            .arithmetic = c->arithmetic,
         };
     }
     return st;

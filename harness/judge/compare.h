@@ -14,6 +14,7 @@
 struct nnv_comparer {
     const struct nnv_spec *spec;
     enum nnv_precision precision;
+    struct nnv_arithmetic arithmetic; /**< that the driver promises */
     struct nnv_arena *arena;
     /** 0: the spec's outputs are expected, with budgets where the precision asks for them. Else the golden results are,
      * with budgets of so many rows under every precision. */

@@ -24,6 +24,10 @@ static void enter(const struct judging *j, enum nnv_phase phase) {
     if (j->env->phase) *j->env->phase = (uint32_t)phase;
 }
 
+struct nnv_arithmetic nnv_env_arithmetic(const struct nnv_case_env *env, const struct nnv_spec *spec) {
+    return env->arithmetic ? *env->arithmetic : spec->arithmetic;
+}
+
 void nnv_result_end(struct nnv_result *result, enum nnvts_verdict verdict, const char *fmt, ...) {
     va_list ap;
     result->verdict = (int)verdict;
@@ -221,6 +225,8 @@ static void conclude(struct judging *j) {
         /* outputs without elements were judged by their shapes; a spec that ignores all outputs asks for no more than
            an execution by the rules */
         r->verdict = NNVTS_PASS;
+    } else if (nnv_arithmetic_is_weak(&j->compare.arithmetic)) {
+        nnv_result_end(r, NNVTS_SKIP, "the promised arithmetic leaves none of the %zu values to compare", elems);
     } else {
         nnv_result_end(r, NNVTS_UNTRUSTED,
                        "nothing was compared: the budget of each of the %zu values is as large as the value", elems);
@@ -318,10 +324,12 @@ static void judge_outputs(struct judging *j) {
 static struct judging begin(struct nnv_case_env *env, const struct nnv_spec *spec, enum nnv_precision precision,
                             struct nnv_result *result) {
     nnv_result_start(result);
-    return (struct judging){.env = env,
-                            .spec = spec,
-                            .result = result,
-                            .compare = {.spec = spec, .precision = precision, .arena = env->arena}};
+    return (struct judging){
+        .env = env,
+        .spec = spec,
+        .result = result,
+        .compare = {
+            .spec = spec, .precision = precision, .arithmetic = nnv_env_arithmetic(env, spec), .arena = env->arena}};
 }
 
 void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level, enum nnv_precision precision,
@@ -349,7 +357,7 @@ void nnv_judge_answer(struct nnv_case_env *env, const struct nnv_spec *spec, enu
 
 enum nnv_status nnv_judge_bounds(const struct nnv_spec *spec, enum nnv_precision precision, struct nnv_arena *arena,
                                  struct nnv_bounds *bounds, struct nnv_err *err) {
-    struct nnv_comparer c = {.spec = spec, .precision = precision, .arena = arena};
+    struct nnv_comparer c = {.spec = spec, .precision = precision, .arithmetic = spec->arithmetic, .arena = arena};
     enum nnv_status st = nnv_comparer_make(&c, err);
     if (st == NNV_OK) st = nnv_comparer_look_again(&c, err);
     if (st != NNV_OK) return st;

@@ -27,7 +27,8 @@ struct nnv_result {
 struct nnv_case_env {
     const struct nnv_run_config *config;
     struct nnv_client *client;
-    struct nnv_arena *arena; /**< reset after the case */
+    const struct nnv_arithmetic *arithmetic; /**< that the driver promises; NULL: what the spec says */
+    struct nnv_arena *arena;                 /**< reset after the case */
     volatile uint32_t *phase;
     bool keep_answer;            /**< see nnv_result */
     struct nnv_answers *answers; /**< the outputs of each execution are added to it; may be NULL */
@@ -35,6 +36,8 @@ struct nnv_case_env {
     _Atomic uint32_t *serial; /**< a case of many steps bumps it after each: its deadline begins anew; may be NULL */
 };
 
+/** What the driver promises of its arithmetic where it answers the spec. */
+struct nnv_arithmetic nnv_env_arithmetic(const struct nnv_case_env *env, const struct nnv_spec *spec);
 /** Empties the result: ERROR until it is known better. */
 void nnv_result_start(struct nnv_result *result);
 /** Ends with a verdict and one line of reason. */

@@ -119,6 +119,8 @@ void nnv_config_facts(const struct nnv_run_config *config, struct nnv_run_facts 
         .repeat = config->repeat,
         .determinism = config->determinism != NNV_DETERMINISM_OFF,
     };
+    _Static_assert(sizeof f->arithmetic >= NNV_ARITHMETIC_TEXT, "the longest text fits");
+    if (config->arithmetic) nnv_arithmetic_text(config->arithmetic, f->arithmetic);
 }
 
 void nnv_run_header(const struct nnv_run_options *o, const struct nnv_driver_info *driver, struct nnv_text *out) {

@@ -141,7 +141,7 @@ static enum nnv_status take_output(struct nnv_comparer *c, struct nnv_arena *are
 enum nnv_status nnv_sensitivity_of_spec(const struct nnv_spec *spec, enum nnv_precision precision,
                                         struct nnv_arena *arena, uint32_t step[NNV_PLANTED_IN_COUNT],
                                         struct nnv_err *err) {
-    struct nnv_comparer c = {.spec = spec, .precision = precision, .arena = arena};
+    struct nnv_comparer c = {.spec = spec, .precision = precision, .arithmetic = spec->arithmetic, .arena = arena};
     struct output o = {0};
     size_t element = 0, channel = 0;
     bool found = false;

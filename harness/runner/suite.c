@@ -85,7 +85,7 @@ enum nnv_status nnv_select(struct nnv_case_list *list, const char *expression, s
 }
 
 enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const struct nnv_suite *suite,
-                                   const struct nnv_spec *spec, enum nnv_precision *precision, struct nnv_err *err) {
+                                   struct nnv_spec *spec, enum nnv_precision *precision, struct nnv_err *err) {
     int found = config->precision >= 0 ? config->precision : suite->precision;
     if (config->precision < 0 && spec->precision) {
         for (found = 0; found < NNV_PRECISION_COUNT; found++)
@@ -95,6 +95,7 @@ enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const st
                             spec->precision);
     }
     *precision = (enum nnv_precision)found;
+    if (config->arithmetic) spec->arithmetic = *config->arithmetic;
     return NNV_OK;
 }
 

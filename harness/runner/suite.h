@@ -23,10 +23,11 @@ struct nnv_run_config {
     const char *specs;                        /**< file or folder of specs, or NULL */
     const char *out;                          /**< the run's folder */
     uint64_t seed;
-    int precision;             /**< enum nnv_precision, or -1: the suite's default */
-    int tier;                  /**< 0 smoke, 1 default, 2 full */
-    uint64_t count;            /**< random graphs; 0: the tier says */
-    uint64_t timeout_ns;       /**< of one case */
+    int precision;                           /**< enum nnv_precision, or -1: the suite's default */
+    const struct nnv_arithmetic *arithmetic; /**< that the driver promises; NULL: what a spec says, else strict */
+    int tier;                                /**< 0 smoke, 1 default, 2 full */
+    uint64_t count;                          /**< random graphs; 0: the tier says */
+    uint64_t timeout_ns;                     /**< of one case */
     uint64_t least_opening_ns; /**< that a driver may take to open, however short timeout_ns is; 0: 10 s */
     uint64_t stress_ns;        /**< that the cases of stress take together; 0: a moment each */
     uint64_t budget_ns;        /**< no case begins after so long; what is left is SKIP; 0: no limit */
@@ -61,10 +62,10 @@ struct nnv_suite {
 const struct nnv_suite *const *nnv_suites(size_t *count);
 const struct nnv_suite *nnv_suite_by_name(const char *name);
 
-/** The profile for a case: the run's, else the one that the spec asks for, else the suite's. NNV_INVALID: no such
- * profile. */
+/** The profile for a case: the run's, else the one that the spec asks for, else the suite's; spec->arithmetic becomes
+ * the run's where it states one. NNV_INVALID: no such profile. */
 NNV_USE_RESULT enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const struct nnv_suite *suite,
-                                                  const struct nnv_spec *spec, enum nnv_precision *precision,
+                                                  struct nnv_spec *spec, enum nnv_precision *precision,
                                                   struct nnv_err *err);
 
 /** Runs a case from beginning to end: run, or build and nnv_judge. */

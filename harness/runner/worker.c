@@ -186,6 +186,7 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
     leave_if_forked(w);
     w->channel->phase = NNV_PHASE_NONE;
     w->env = (struct nnv_case_env){.config = config,
+                                   .arithmetic = config->arithmetic,
                                    .client = client,
                                    .arena = nnv_arena_new(),
                                    .phase = &w->channel->phase,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/eval/eval.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,19 +18,49 @@ static struct units units_of(const struct nnv_evaluator *ev, const struct nnv_ca
     int32_t type = call->out[0].operand->type;
     if (!nnv_is_float(type)) type = call->sig->type[NNV_T];
     if (!nnv_is_float(type)) return (struct units){0};
-    bool half = nnv_type(type)->size == 2;
-    if (!half && !ev->model->relaxed) return (struct units){0x1p-24, 0x1p-24, 0x1p-24, 0x1p-126, 0};
-    struct units u = {0x1p-11, 0x1p-11, 0x1p-24, 0x1p-14, 65504};
-    if (ev->options->strict_fp16) u.u_i = 0x1p-24;
-    if (ev->options->fp16_accumulators) u.u_a = 0x1p-11;
-    return u;
+    const struct nnv_arithmetic *a = &ev->options->arithmetic;
+    const bool half = nnv_type(type)->size == 2;
+    if (!half && !ev->model->relaxed)
+        return (struct units){0x1p-24, 0x1p-24, 0x1p-24, a->keep_subnormals ? 0x1p-150 : 0x1p-126, 0};
+    return (struct units){.u = 0x1p-11,
+                          .u_i = a->wide_steps ? 0x1p-24 : 0x1p-11,
+                          .u_a = a->half_sums ? 0x1p-11 : 0x1p-24,
+                          .eta = a->keep_subnormals ? 0x1p-25 : 0x1p-14,
+                          .limit = 65504};
+}
+
+/* The number that may stand for infinity in operands of this type; 0: none. */
+static double most_of(const struct nnv_evaluator *ev, int32_t type) {
+    if (!ev->options->arithmetic.saturate || !nnv_is_float(type)) return 0;
+    return nnv_type(type)->size == 2 || ev->model->relaxed ? 65504 : (double)FLT_MAX;
+}
+
+/* Units beyond the nearest that a quantised result may be off. */
+static double beyond_nearest(const struct nnv_arithmetic *a, enum nnv_rounding rounding) {
+    switch (rounding) {
+    case NNV_ROUND_LINEAR:
+    case NNV_ROUND_TABLE:
+        return a->requantise;
+    case NNV_ROUND_RESCALE:
+        return a->rescale;
+    case NNV_ROUND_NONE:
+    case NNV_ROUND_FLOOR:
+    case NNV_ROUND_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* The id of the fused activation; negative: the operation has none. */
+static int fused_id(const struct nnv_call *call) {
+    for (uint8_t i = 0; i < call->form->nin; i++)
+        if (call->form->in[i].rule == NNV_FUSE) return call->form->in[i].id;
+    return -1;
 }
 
 /* The bounds of the fused activation; false if there is none. */
 static bool activation_of(const struct nnv_call *call, double *lo, double *hi) {
-    int id = -1;
-    for (uint8_t i = 0; i < call->form->nin; i++)
-        if (call->form->in[i].rule == NNV_FUSE) id = call->form->in[i].id;
+    const int id = fused_id(call);
     if (id < 0) return false;
     int32_t code = nnv_int(call, id);
     *lo = code == ANEURALNETWORKS_FUSED_RELU1 ? -1 : 0;
@@ -181,6 +212,7 @@ static struct nnv_kernel kernel_of(struct nnv_evaluator *ev, struct job *j, int 
         .u_i = j->units.u_i,
         .u_a = j->units.u_a,
         .eta = j->units.eta,
+        .arithmetic = &ev->options->arithmetic,
         .choice = ev->options->choice,
         .rows = j->in,
         .job = j,
@@ -247,6 +279,8 @@ static enum nnv_status store_output(struct nnv_evaluator *ev, struct nnv_frame *
         .eta = j->units.eta,
         .limit = j->units.limit,
         .from_u = nnv_is_float(j->call->sig->type[NNV_T]) ? 0x1p-24 : 0,
+        .saturates = fused_id(j->call) < 0 ? 0 : most_of(ev, o->type),
+        .beyond = beyond_nearest(&ev->options->arithmetic, j->rounding),
         .k = ev->options->k,
         .multiplier = i == 0 ? j->multiplier : NULL,
         .seed = ev->options->seed,
@@ -346,7 +380,8 @@ static enum nnv_status give_output(struct nnv_evaluator *ev, const struct nnv_fr
     if (ev->options->rows > 0) {
         double *spread = NNV_NEW(ev->results, double, elems);
         if (!spread) return nnv_no_memory(err);
-        if (c->rows) nnv_spread_rows(c->rows, elems, ev->options->rows, spread);
+        const double most = most_of(ev, f->s->operands[operand].type);
+        if (c->rows) nnv_spread_rows(c->rows, elems, ev->options->rows, most, spread);
         g.spread = spread;
         g.open = ev->open;
     }

@@ -6,11 +6,10 @@
 #include "reference/model/op.h"
 
 struct nnv_eval_options {
-    int rows;         /**< perturbed rows; 0: golden only, budgets are NULL. Float 8, quantised 16, second stage 64 */
-    double k;         /**< factor inside the forced branches: 2 float, 1.5 quantised */
-    uint64_t seed;    /**< of the noise */
-    bool strict_fp16; /**< float16 is computed in float32 and only stored as float16 */
-    bool fp16_accumulators;   /**< float16 sums may be accumulated in float16 */
+    int rows;      /**< perturbed rows; 0: golden only, budgets are NULL. Float 8, quantised 16, second stage 64 */
+    double k;      /**< factor inside the forced branches: 2 float, 1.5 quantised */
+    uint64_t seed; /**< of the noise */
+    struct nnv_arithmetic arithmetic; /**< what a correct implementation promises */
     uint64_t alternative;     /**< with rows: 0 is the golden result; any other number takes each decision that is open
                                   (nnv_decide) one way or the other: what a correct implementation may give as well */
     size_t most_numbers;      /**< that one operation may read, or write in all rows; 0: 2^29 */

@@ -73,14 +73,13 @@ static bool all_half(const double *x, size_t n) {
 
 /* Rows 1 to n of a number: to either side, if float16 can't hold it. */
 static void relax_rows(const struct nnv_evaluator *ev, double *rows, size_t elems, uint64_t operand) {
+    const double eta = ev->options->arithmetic.keep_subnormals ? 0x1p-25 : 0x1p-14;
     for (int r = 1; r <= ev->options->rows; r++) {
         struct nnv_signs signs = {.rng = nnv_rng_make(ev->options->seed, operand, RELAX_STREAM + (uint64_t)r)};
         for (size_t e = 0; e < elems; e++) {
             double x = rows[e], half = nnv_half_to_double(nnv_double_to_half(x)), sign = nnv_sign(&signs);
             bool beyond = isfinite(x) && !isfinite(half);
-            rows[(size_t)r * elems + e] = beyond      ? (double)NAN
-                                          : half == x ? x
-                                                      : x + sign * (0x1p-11 * fabs(x) + 0x1p-14);
+            rows[(size_t)r * elems + e] = beyond ? (double)NAN : half == x ? x : x + sign * (0x1p-11 * fabs(x) + eta);
         }
     }
 }

@@ -161,6 +161,12 @@ double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude) {
     return v + nnv_sign(&k->noise->signs) * h->magnitude;
 }
 
+double nnv_sum_noise(const struct nnv_kernel *k, double n, double sum_abs) {
+    if (k->u_a <= 0x1p-24) return k->u_a * sqrt(n) * sum_abs;
+    if (sum_abs > 65504) return (double)INFINITY;
+    return fmin(k->u_a * fmax(sqrt(n), n / 4), 0.5) * sum_abs;
+}
+
 double nnv_noise_replay(struct nnv_kernel *k) {
     const struct nnv_hook *h = read_hook(k->noise);
     return h->value + nnv_sign(&k->noise->signs) * h->magnitude;

@@ -38,8 +38,9 @@ struct nnv_kernel {
     bool same_inputs;            /**< this row's inputs equal row 0's */
     struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */
     double u_i, u_a, eta; /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
-    int choice;           /**< see nnv_eval_options */
-    int choices;          /**< row 0 writes the most tied numbers that it chose from; 0: there was no choice */
+    const struct nnv_arithmetic *arithmetic; /**< what is promised beyond these */
+    int choice;                              /**< see nnv_eval_options */
+    int choices;                /**< row 0 writes the most tied numbers that it chose from; 0: there was no choice */
     struct nnv_row_input *rows; /**< per input position: this row's values (evaluator's) */
     void *job;                  /**< evaluator's */
     struct nnv_flow *flow; /**< control flow, evaluated once for all rows: see flow.h. Of the members above only call
@@ -99,18 +100,33 @@ double nnv_noise_hazard(struct nnv_kernel *k, double v);
 static inline double nnv_round(struct nnv_kernel *k, double v) {
     return k->noise ? nnv_noise_add(k, v, k->u_i * fabs(v) + (v != 0 ? k->eta : 0)) : v;
 }
+/**
+ * The noise of a sum of n terms. Roundings of float32 fall to either side, and grow with the root of n. Those of
+ * float16 do not: small terms vanish beside a large sum. A sum is off by at most u times the absolute values of all
+ * partial sums (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 4.2), which grow to sum_abs evenly where
+ * terms are of like size; never by more than sum_abs; and beyond its range by anything. Budgets double it.
+ */
+double nnv_sum_noise(const struct nnv_kernel *k, double n, double sum_abs);
+
 /** A sum of n terms (bias included) whose absolute values add up to sum_abs; factor 2 where Winograd is legal, else 1.
  */
 static inline double nnv_sum(struct nnv_kernel *k, double v, double n, double sum_abs, double factor) {
-    return k->noise ? nnv_noise_add(k, v, factor * k->u_a * sqrt(n) * sum_abs + (sum_abs != 0 ? k->eta : 0)) : v;
+    return k->noise ? nnv_noise_add(k, v, factor * nnv_sum_noise(k, n, sum_abs) + (sum_abs != 0 ? k->eta : 0)) : v;
 }
 /** A quotient: 1.5 ulp. */
 static inline double nnv_quotient(struct nnv_kernel *k, double v) {
     return k->noise ? nnv_noise_add(k, v, 3 * k->u_i * fabs(v)) : v;
 }
+/** Units in the last place that a function may be wrong by, of which `own` are usual. */
+static inline double nnv_ulps(const struct nnv_kernel *k, double own) { return fmax(own, k->arithmetic->functions); }
 /** The value of a function that may be wrong by `ulps` units in the last place. */
 static inline double nnv_function(struct nnv_kernel *k, double v, double ulps) {
-    return k->noise ? nnv_noise_add(k, v, 2 * ulps * k->u_i * fabs(v) + k->eta) : v;
+    return k->noise ? nnv_noise_add(k, v, 2 * nnv_ulps(k, ulps) * k->u_i * fabs(v) + k->eta) : v;
+}
+/** The value of LOGISTIC or TANH: a table of them is as good near 0 as near 1. */
+static inline double nnv_sigmoid(struct nnv_kernel *k, double v, double ulps) {
+    const double off = k->u_i > 0 ? k->arithmetic->logistic : 0;
+    return k->noise ? nnv_noise_add(k, v, 2 * nnv_ulps(k, ulps) * k->u_i * fabs(v) + off + k->eta) : v;
 }
 /** Ulps of functions that drivers approximate. */
 enum {

@@ -77,8 +77,10 @@ struct nnv_store {
     double lo, hi;            /**< its bounds, real numbers */
     double u, eta;            /**< float: noise of the store */
     double limit;             /**< float: rows with numbers beyond it are not compared; 0: none */
+    double saturates;         /**< float: infinities may be this number instead; 0: they may not */
     double from_u;            /**< quantised from float: 2^-24, the rounding of the division by the scale; else 0 */
     double k;                 /**< factor of the spread inside half widths */
+    double beyond;            /**< quantised: units beyond the nearest that a result may be off */
     const double *multiplier; /**< quantised NNV_ROUND_LINEAR: per element, see nnv_kernel */
     uint64_t seed, key;       /**< of the noise */
     int rows;                 /**< perturbed rows */
@@ -98,7 +100,10 @@ bool nnv_store_rows(const struct nnv_store *s);
  */
 const struct nnv_source *nnv_source_of(struct nnv_kernel *k, double sign, struct nnv_arena *arena);
 
-/** Largest |y_row - y_0| of each element into spread, NaN as in nnv_golden. */
-void nnv_spread_rows(const double *y, size_t elems, int rows, double *spread);
+/**
+ * Largest |y_row - y_0| of each element into spread, NaN as in nnv_golden. most: numbers of this size count as infinite
+ * where row 0 is; 0: none.
+ */
+void nnv_spread_rows(const double *y, size_t elems, int rows, double most, double *spread);
 
 #endif

@@ -27,12 +27,12 @@ static double spread_of(const double *y, size_t elems, int rows, size_t e) {
     return most;
 }
 
-void nnv_spread_rows(const double *y, size_t elems, int rows, double *spread) {
+void nnv_spread_rows(const double *y, size_t elems, int rows, double most, double *spread) {
     for (size_t e = 0; e < elems; e++) {
         bool agree = !isfinite(y[e]); /* not finite, and in every row the same */
         for (int r = 1; r <= rows && agree; r++) {
             double v = y[(size_t)r * elems + e];
-            agree = v == y[e] || (isnan(v) && isnan(y[e]));
+            agree = v == y[e] || (isnan(v) && isnan(y[e])) || (most > 0 && v == copysign(most, y[e]));
         }
         double d = agree ? 0 : spread_of(y, elems, rows, e);
         spread[e] = isfinite(d) ? d : (double)NAN;
@@ -87,6 +87,12 @@ static void check_range(const struct nnv_store *s) {
     }
 }
 
+/* Every other row takes the largest finite number for infinity. */
+static void saturate(const struct nnv_store *s) {
+    for (size_t e = 0; e < s->elems; e++)
+        for (int r = 1; r <= s->rows && isinf(s->y[e]); r += 2) row_of(s, r)[e] = copysign(s->saturates, s->y[e]);
+}
+
 static void store_float(const struct nnv_store *s) {
     keep_exact(s);
     for (int r = 1; r <= s->rows; r++) {
@@ -94,6 +100,7 @@ static void store_float(const struct nnv_store *s) {
         if (s->clamp) clamp_row(s, r);
     }
     if (s->clamp) clamp_row(s, 0);
+    if (s->saturates > 0) saturate(s);
     if (s->limit > 0 && s->rows > 0) check_range(s);
     store_row_0(s);
 }
@@ -152,14 +159,14 @@ static double rounding_width(const struct nnv_store *s, size_t e, double r) {
          * multiplier as float arithmetic gives it. One just below a power of two counts as that power. */
         int exponent = 0;
         if (s->multiplier) frexp(s->multiplier[e] * (1 + 0x1p-22), &exponent);
-        return (exponent < 0 ? ldexp(1, exponent - 1) : 0) + slack + 1e-6;
+        return (exponent < 0 ? ldexp(1, exponent - 1) : 0) + slack + 1e-6 + s->beyond;
     }
     case NNV_ROUND_RESCALE:
         /* Terms that cancel each other were rounded as large as they are. */
         if (s->multiplier) slack = fmax(slack, s->multiplier[e] * 0x1p-22);
-        return 0x1p-14 + slack + 2 * s->from_u * fabs(r);
+        return 0x1p-14 + slack + 2 * s->from_u * fabs(r) + s->beyond;
     case NNV_ROUND_TABLE:
-        return 0.5 + slack;
+        return fmax(0.5, s->beyond) + slack;
     case NNV_ROUND_COUNT:
         break;
     }

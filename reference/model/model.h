@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/type.h"
+#include "reference/model/arithmetic.h"
 
 enum {
     NNV_MAX_RANK = 16,
@@ -90,6 +91,7 @@ struct nnv_spec {
     bool exact; /**< every compared element must be equal (the "exact" member, an addition of nnvts to the form) */
     const char
         *precision; /**< the profile by which it is to be judged, or NULL (the "precision" member, another addition) */
+    struct nnv_arithmetic arithmetic; /**< and what is promised of the driver's arithmetic ("arithmetic") */
     struct nnv_model model;
     struct nnv_value *inputs;  /**< model.main.nin entries */
     struct nnv_value *outputs; /**< expected; model.main.nout entries */

@@ -77,9 +77,9 @@ double nnv_activation(struct nnv_kernel *k, int code, double v) {
     case ACT_RELU6:
         return v < 0 ? 0 : v > 6 ? 6 : v;
     case ACT_TANH:
-        return nnv_function(k, tanh(v), NNV_ULPS_TANH);
+        return nnv_sigmoid(k, tanh(v), NNV_ULPS_TANH);
     case ACT_LOGISTIC:
-        return nnv_function(k, nnv_logistic(v), NNV_ULPS_LOGISTIC);
+        return nnv_sigmoid(k, nnv_logistic(v), NNV_ULPS_LOGISTIC);
     }
     return v;
 }

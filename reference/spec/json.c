@@ -190,6 +190,9 @@ void nnv_spec_write_json(const struct nnv_spec *spec, bool pretty, struct nnv_te
     add_bool(&j, "relaxed", spec->model.relaxed);
     if (spec->exact) add_bool(&j, "exact", true);
     if (spec->precision) add_string(&j, "precision", spec->precision);
+    char arithmetic[NNV_ARITHMETIC_TEXT];
+    nnv_arithmetic_text(&spec->arithmetic, arithmetic);
+    if (strcmp(arithmetic, "strict") != 0) add_string(&j, "arithmetic", arithmetic);
     if (spec->multinomial_tolerance != 0) {
         line(&j, 1);
         nnv_json_double(&j, "multinomial_tolerance", spec->multinomial_tolerance);

@@ -404,6 +404,14 @@ static enum nnv_status read_tolerance(const struct nnv_reader *r, const json_t *
     return NNV_OK;
 }
 
+/* What is promised of the driver's arithmetic; strict where nothing is. */
+static enum nnv_status read_arithmetic(struct nnv_reader *r, const json_t *root, struct nnv_arithmetic *out) {
+    const char *text = NULL;
+    TRY(read_string(r, root, "arithmetic", true, &text));
+    const enum nnv_status st = text ? nnv_arithmetic_parse(text, out, r->err) : NNV_OK;
+    return st ? nnv_at(r->err, st, "arithmetic") : NNV_OK;
+}
+
 static enum nnv_status read_document(struct nnv_reader *r, const json_t *root, struct nnv_spec *spec) {
     struct nnv_path format_at = {NULL, "format", 0};
     const json_t *format = json_object_get(root, "format");
@@ -416,6 +424,7 @@ static enum nnv_status read_document(struct nnv_reader *r, const json_t *root, s
     TRY(read_bool(r, NULL, root, "relaxed", &spec->model.relaxed));
     TRY(read_bool(r, NULL, root, "exact", &spec->exact));
     TRY(read_string(r, root, "precision", true, &spec->precision));
+    TRY(read_arithmetic(r, root, &spec->arithmetic));
     TRY(read_tolerance(r, root, &spec->multinomial_tolerance));
     r->malformed = spec->expect_failure;
     TRY(read_referenced(r, root, &spec->model));

@@ -170,7 +170,7 @@ static json_t *text_json(const char *s) {
 
 /** What names a run, and how many cases ended how. */
 static json_t *run_json(const char *folder, const json_t *header, const struct nnv_compare_table *t, int side) {
-    static const char *const texts[] = {"nnvts", "precision", "tier", "start"};
+    static const char *const texts[] = {"nnvts", "precision", "arithmetic", "tier", "start"};
     const json_t *driver = json_object_get(header, "driver");
     json_t *j = json_object(), *verdicts = json_object();
     struct nnv_text seed = {0};
@@ -196,7 +196,8 @@ static json_t *run_json(const char *folder, const json_t *header, const struct n
 
 /** What of the two runs is not the same: ["driver", "seed"]. */
 static json_t *differences(const json_t *a, const json_t *b) {
-    static const char *const members[] = {"driver", "version", "nnvts", "seed", "precision", "tier", "host"};
+    static const char *const members[] = {"driver",    "version",    "nnvts", "seed",
+                                          "precision", "arithmetic", "tier",  "host"};
     json_t *j = json_array();
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (!json_equal(json_object_get(a, members[i]), json_object_get(b, members[i])))
@@ -257,7 +258,7 @@ static enum nnv_status compare_runs(const char *a, const char *b, json_t **compa
         json_t *of[2] = {run_json(a, header[0], &t, 0), run_json(b, header[1], &t, 1)};
         t.same_values = true;
         if (t.count > 0) qsort(t.item, t.count, sizeof *t.item, by_name); /* journals are in the order of endings */
-        static const char *const values[] = {"seed", "precision", "tier"};
+        static const char *const values[] = {"seed", "precision", "arithmetic", "tier"};
         for (size_t i = 0; i < sizeof values / sizeof *values; i++)
             t.same_values =
                 t.same_values && json_equal(json_object_get(of[0], values[i]), json_object_get(of[1], values[i]));

@@ -100,7 +100,7 @@ static bool take_record(struct trend *t, struct run *r, struct sums *s, const js
 }
 
 static json_t *run_json(const char *folder, const json_t *header, struct sums *s) {
-    static const char *const texts[] = {"nnvts", "start", "precision", "tier"};
+    static const char *const texts[] = {"nnvts", "start", "precision", "arithmetic", "tier"};
     const json_t *driver = json_object_get(header, "driver");
     struct nnv_text seed = {0}, name = {0};
     json_t *j = json_object(), *verdicts = json_object();

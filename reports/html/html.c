@@ -97,7 +97,9 @@ static void add_facts(struct nnv_html *h) {
     nnv_text_add_xml(t, seed.data == NULL ? "" : seed.data);
     t->failed = t->failed || seed.failed;
     nnv_text_free(&seed);
-    nnv_page_text(t, "</dd></div>\n<div><dt>Precision, tier</dt><dd>", nnv_json_text(header, "precision", "?"), ", ");
+    nnv_page_text(t, "</dd></div>\n<div><dt>Precision, arithmetic, tier</dt><dd>",
+                  nnv_json_text(header, "precision", "?"), ", ");
+    nnv_page_text(t, "", nnv_json_text(header, "arithmetic", "strict"), ", ");
     nnv_text_add_xml(t, nnv_json_text(header, "tier", "?"));
     nnv_page_text(t, "</dd></div>\n<div><dt>Machine</dt><dd>", nnv_json_text(machine, "cpu", "?"), "<small>");
     nnv_text_add_xml(t, nnv_json_text(machine, "os", "?"));

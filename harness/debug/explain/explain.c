@@ -2,6 +2,7 @@
 #include "harness/debug/explain/fit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -231,7 +232,8 @@ static bool judge(struct nnv_explaining *x, const struct nnv_value *actual, size
                                     .spread = budget ? x->golden[i].spread : NULL,
                                     .k = 2,
                                     .must_equal = x->spec->exact,
-                                    .low_precision = x->spec->model.relaxed};
+                                    .low_precision = x->spec->model.relaxed,
+                                    .arithmetic = x->spec->arithmetic};
         if (budget && x->golden[i].source && !nnv_follow_indices(&e, x->golden[i].source, actual[i].data, x->arena))
             return false;
         nnv_check_numbers(&e, actual[i].data, x->precision, x->right.v + at, x->actual + at, x->right.bound + at);
@@ -284,6 +286,26 @@ static enum nnv_status begin(struct nnv_explaining *x, struct nnv_err *err) {
     return st;
 }
 
+/** Finds the first weaker promise by which the answer is right. */
+static enum nnv_status try_weaker(struct nnv_explaining *x, const struct nnv_value *actual, struct nnv_err *err) {
+    struct nnv_case_env env = {.arena = x->work};
+    struct nnv_result r = {.verdict = NNVTS_ERROR};
+    struct nnv_spec spec = *x->spec;
+    const char *words;
+    for (size_t i = 0; (words = nnv_arithmetic_weaker(&x->spec->arithmetic, i, &spec.arithmetic)); i++) {
+        nnv_arena_reset(x->work);
+        struct nnv_value *copy = nnv_arena_copy(x->work, actual, spec.model.main.nout * sizeof *copy);
+        if (!copy) return nnv_no_memory(err);
+        nnv_judge_answer(&env, &spec, x->precision, copy, &r);
+        if (r.verdict != NNVTS_PASS) continue;
+        snprintf(x->out->weaker, sizeof x->out->weaker, "%s", words);
+        break;
+    }
+    nnv_text_free(&r.reason);
+    nnv_text_free(&r.outputs);
+    return NNV_OK;
+}
+
 /** Looks which answers are wrong, and explains the first if all are. */
 static enum nnv_status explain(struct nnv_explaining *x, const struct nnv_explain_answers *answers, uint64_t limit_ns,
                                struct nnv_err *err) {
@@ -304,6 +326,7 @@ static enum nnv_status explain(struct nnv_explaining *x, const struct nnv_explai
     x->out->wrong = wrong;
     enum nnv_status st = try_all(x, limit_ns, err);
     x->out->kind = x->out->findings ? NNV_EXPLAINED_FAULT : NNV_EXPLAINED_UNKNOWN;
+    if (st == NNV_OK && x->precision == NNV_PRECISION_BUDGET) st = try_weaker(x, answers->outputs[0], err);
     return st;
 }
 

@@ -34,6 +34,8 @@ struct nnv_explanation {
     bool cut;               /**< the time was over before all were tried */
     bool nan;               /**< unsteady: some answers have NaN where others have none */
     char reason[600];
+    char weaker[160]; /**< a promise of the driver's arithmetic by which the answer is right: "sums are float16"; or ""
+                       */
     int findings;
     struct nnv_finding finding[NNV_FINDINGS];
 };

@@ -38,7 +38,8 @@ enum nnv_status nnv_explain_evaluate(const struct nnv_explaining *x, const struc
                                              .k = !x->quantised             ? 2
                                                   : rows == NNV_ROWS_SECOND ? 1.25
                                                                             : 1.5,
-                                             .seed = nnv_hash_str(spec->name)};
+                                             .seed = nnv_hash_str(spec->name),
+                                             .arithmetic = x->spec->arithmetic};
     *golden = NNV_NEW(arena, struct nnv_golden, spec->model.main.nout);
     if (!*golden) return nnv_no_memory(err);
     return nnv_eval(&spec->model, spec->inputs, &options, arena, *golden, err);
@@ -63,7 +64,8 @@ bool nnv_explain_take(const struct nnv_explaining *x, const struct nnv_golden *g
                                     .k = 2,
                                     .must_equal = x->spec->exact,
                                     .low_precision = x->spec->model.relaxed,
-                                    .graph = nnv_graph_rule(&x->spec->model)};
+                                    .graph = nnv_graph_rule(&x->spec->model),
+                                    .arithmetic = x->spec->arithmetic};
         /* where numbers tie, the wrong index may be any of theirs, too */
         if (golden[i].spread && golden[i].source &&
             !nnv_follow_indices(&e, golden[i].source, x->actual_values[i].data, arena))

@@ -132,6 +132,7 @@ static bool make_expectations(struct nnv_context *s, struct nnv_fixture *fixture
     const int asked = s->env->config ? s->env->config->precision : -1;
     *c = (struct nnv_comparer){.spec = fixture->spec,
                                .precision = asked < 0 ? NNV_PRECISION_BUDGET : (enum nnv_precision)asked,
+                               .arithmetic = nnv_env_arithmetic(s->env, fixture->spec),
                                .arena = s->env->arena,
                                .rows = ROWS};
     if (nnv_comparer_make(c, &err) != NNV_OK) return nnv_context_error(s, "%s", err.text);

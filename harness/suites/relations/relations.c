@@ -65,7 +65,10 @@ static void *take_rows(const struct nnv_related *r, const void *from, size_t fro
 static bool look_again(struct nnv_context *s, struct nnv_fixture *fixture) {
     const struct nnv_spec *spec = fixture->spec;
     const uint32_t n = spec->model.main.nout;
-    const struct nnv_eval_options options = {.rows = ROWS_AGAIN, .k = 2, .seed = nnv_hash_str(spec->name) + 1};
+    const struct nnv_eval_options options = {.rows = ROWS_AGAIN,
+                                             .k = 2,
+                                             .seed = nnv_hash_str(spec->name) + 1,
+                                             .arithmetic = nnv_env_arithmetic(s->env, spec)};
     struct nnv_golden *golden = NNV_NEW(s->env->arena, struct nnv_golden, n);
     struct nnv_err err = {0};
     if (!golden || nnv_eval(&spec->model, spec->inputs, &options, s->env->arena, golden, &err) != NNV_OK)

@@ -17,6 +17,16 @@ static const struct nnv_sig sigs[] = {NNV_SIG(3, BOOL8), NNV_SIG(3, FLOAT16),   
 static double flushed(const struct nnv_kernel *k, double v) { return fabs(v) < k->eta ? 0 : v; }
 
 /*
+ * Who rescales quantised numbers by some units' error does so before they are compared, too: to a common unit of
+ * 2^-7 of the coarser one, as fixed point of 8 more bits has it.
+ */
+static double rescaled_off(const struct nnv_kernel *k) {
+    const double a = nnv_scale(k, A, 0), b = nnv_scale(k, B, 0);
+    if (!(k->arithmetic->rescale > 0) || !nnv_is_quant(k->call->sig->type[NNV_T]) || a == b) return 0;
+    return 2 * (0.5 + k->arithmetic->rescale) * 0x1p-7 * fmax(a, b);
+}
+
+/*
  * Numbers that are known exactly compare exactly; but the products of quantised ones are rounded to float32 or not,
  * numbers below the smallest normal may be taken as 0, and numbers with a spread compare either way when near.
  */
@@ -28,6 +38,7 @@ static double decide(struct nnv_kernel *k, const struct nnv_pair *p, bool (*hold
     }
     bool result = holds(a, b);
     bool near = holds(p->x, p->y) != result || holds(flushed(k, a), flushed(k, b)) != result;
+    near |= fabs(a - b) < rescaled_off(k);
     if (!(spread <= 0)) near |= !(fabs(a - b) > 2 * spread + 2 * k->u_i * (fabs(a) + fabs(b)) + k->eta);
     return nnv_noise_branch(k, result ? 1 : -1, near ? 2 : 0);
 }

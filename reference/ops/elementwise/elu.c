@@ -18,7 +18,7 @@ static const struct nnv_sig sigs[] = {
 /* e^x - 1: an implementation rounds e^x first. */
 static double less_one(struct nnv_kernel *k, double x) {
     double y = expm1(x);
-    return k->noise ? nnv_noise_add(k, y, k->u_i * (2 * NNV_ULPS_EXP * exp(x) + fabs(y)) + k->eta) : y;
+    return k->noise ? nnv_noise_add(k, y, k->u_i * (2 * nnv_ulps(k, NNV_ULPS_EXP) * exp(x) + fabs(y)) + k->eta) : y;
 }
 
 /* NaN stays NaN: in a perturbed row it means "not compared". */

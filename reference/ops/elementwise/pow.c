@@ -23,8 +23,10 @@ static double power(struct nnv_kernel *k, const struct nnv_pair *p) {
     double exponent = size > 0 ? fabs(p->y * log(size)) : 0;
     bool near_0 = !(size > 2 * spread + k->eta) && (size > 0 || !(spread <= 0));
     if (k->noise)
-        v = nnv_noise_add(
-            k, v, k->u_i * fabs(v) * ((2 * NNV_ULPS_LOG + 1) * exponent + 2 * NNV_ULPS_EXP) + (v != 0 ? k->eta : 0));
+        v = nnv_noise_add(k, v,
+                          k->u_i * fabs(v) *
+                                  ((2 * nnv_ulps(k, NNV_ULPS_LOG) + 1) * exponent + 2 * nnv_ulps(k, NNV_ULPS_EXP)) +
+                              (v != 0 ? k->eta : 0));
     return nnv_hazard(k, v, near_0 || !isfinite(v));
 }
 

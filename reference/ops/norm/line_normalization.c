@@ -115,7 +115,8 @@ struct params {
  */
 static double power(struct nnv_kernel *k, double base, double exponent) {
     double product = fabs(exponent * log(base));
-    return nnv_function(k, pow(base, exponent), NNV_ULPS_EXP + (NNV_ULPS_LOG + 1) * fmax(1, product));
+    return nnv_function(k, pow(base, exponent),
+                        nnv_ulps(k, NNV_ULPS_EXP) + (nnv_ulps(k, NNV_ULPS_LOG) + 1) * fmax(1, product));
 }
 
 static void lrn_line(struct nnv_kernel *k, const double *x, double *y, struct nnv_lines l, const struct params *p) {

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file arithmetic.h What the maker of an engine promises of its arithmetic, which is what the error budget takes for
+ * correct: docs/use/tolerances.md. Zero-initialised it is "strict": each sum and each result as exact as its type.
+ */
+#ifndef NNV_MODEL_ARITHMETIC_H
+#define NNV_MODEL_ARITHMETIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+struct nnv_arithmetic {
+    bool half_sums;       /**< float16, and float32 of relaxed models, may be summed up in float16 */
+    bool wide_steps;      /**< float16, and float32 of relaxed models, is rounded where it is stored and nowhere else */
+    bool keep_subnormals; /**< numbers below the smallest normal are kept, never taken for 0 */
+    bool saturate;        /**< a fused activation of none clamps to the finite numbers */
+    double requantise;    /**< units beyond the nearest that a quantised sum of products may be off */
+    double rescale;       /**< the same where quantised inputs are rescaled, added or averaged */
+    double functions;     /**< ulps that functions may be off, where their own allowance is smaller */
+    double logistic;      /**< what LOGISTIC and TANH of floats may be off beside that */
+};
+
+enum { NNV_ARITHMETIC_TEXT = 160 };
+
+/**
+ * Reads "strict", "android" (what AOSP's CPU reference does) and KEY=VALUE, several with commas: what comes later
+ * changes what came before. NNV_INVALID with what is known.
+ */
+NNV_USE_RESULT enum nnv_status nnv_arithmetic_parse(const char *text, struct nnv_arithmetic *out, struct nnv_err *err);
+/** The shortest text that nnv_arithmetic_parse() makes the same of: two promises are the same if their texts are. */
+void nnv_arithmetic_text(const struct nnv_arithmetic *a, char text[NNV_ARITHMETIC_TEXT]);
+/** True if something is right by this promise that is wrong by "strict". */
+bool nnv_arithmetic_is_weak(const struct nnv_arithmetic *a);
+/**
+ * The i-th promise that is weaker than `from` in one more key: *out, and in words what it promises ("sums are
+ * float16"). NULL: no more.
+ */
+const char *nnv_arithmetic_weaker(const struct nnv_arithmetic *from, size_t i, struct nnv_arithmetic *out);
+
+#endif
