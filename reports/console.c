@@ -122,6 +122,12 @@ static void add_shard(struct nnv_text *t, const json_t *shard) {
     put(t, " (", from, ")");
 }
 
+/** "  arithmetic android": where a promise was made. */
+static void add_arithmetic(struct nnv_text *t, const json_t *header) {
+    const char *promise = nnv_json_text(header, "arithmetic", "strict");
+    if (strcmp(promise, "strict") != 0) put(t, "  arithmetic ", promise, "");
+}
+
 static void print_opening(struct nnv_console *c, const json_t *header) {
     struct nnv_text t = {0};
     uint64_t jobs = nnv_json_count(header, "jobs");
@@ -130,6 +136,7 @@ static void print_opening(struct nnv_console *c, const json_t *header) {
     nnv_text_addf(&t, "  %s case%s  seed ", nnv_count(c->total).s, c->total == 1 ? "" : "s");
     nnv_header_add_seed(&t, header);
     nnv_text_addf(&t, "  %" PRIu64 " job%s", jobs, jobs == 1 ? "" : "s");
+    add_arithmetic(&t, header);
     add_shard(&t, json_object_get(header, "shard"));
     nnv_text_add(&t, "  out ");
     add_shown(&t, c->folder);

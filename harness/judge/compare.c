@@ -37,8 +37,15 @@ static bool is_low_precision(const struct nnv_comparer *c) {
 
 static bool names_mobilenet(const char *name) { return name && strcasestr(name, "mobilenet"); }
 
+bool nnv_must_equal(const struct nnv_spec *spec, enum nnv_precision precision,
+                    const struct nnv_arithmetic *arithmetic) {
+    return spec->exact && !(precision == NNV_PRECISION_BUDGET && nnv_arithmetic_is_weak(arithmetic));
+}
+
+static bool must_equal(const struct nnv_comparer *c) { return nnv_must_equal(c->spec, c->precision, &c->arithmetic); }
+
 bool nnv_comparer_uses_budget(const struct nnv_comparer *c) {
-    return c->precision == NNV_PRECISION_BUDGET && !c->spec->exact;
+    return c->precision == NNV_PRECISION_BUDGET && !must_equal(c);
 }
 
 enum nnv_judged nnv_comparer_rule(const struct nnv_comparer *c, uint32_t i) {
@@ -156,7 +163,7 @@ enum nnv_status nnv_comparer_make(struct nnv_comparer *c, struct nnv_err *err) {
             .spread = g ? g->spread : NULL,
             .exact = g ? g->exact : NULL,
             .k = 2,
-            .must_equal = c->spec->exact,
+            .must_equal = must_equal(c),
             .low_precision = low,
             .mobilenet = names_mobilenet(c->spec->name),
             .ignored = is_ignored(c, i),

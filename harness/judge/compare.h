@@ -34,7 +34,12 @@ struct nnv_comparer {
     struct nnv_value *outputs;
 };
 
-/** True if every element has an error budget: exact cases need none, nothing but their expected outputs will do. */
+/**
+ * True if nothing but the expected outputs will do: the spec is exact, and the driver promises no less where elements
+ * have budgets.
+ */
+bool nnv_must_equal(const struct nnv_spec *spec, enum nnv_precision precision, const struct nnv_arithmetic *arithmetic);
+/** True if every element has an error budget: what must equal needs none. */
 bool nnv_comparer_uses_budget(const struct nnv_comparer *c);
 /** How output i is judged, by the record of its operation. */
 enum nnv_judged nnv_comparer_rule(const struct nnv_comparer *c, uint32_t i);

@@ -185,6 +185,7 @@ static void add_properties(struct document *d, const json_t *header) {
     add_property(d, "driver.version", nnv_json_text(driver, "version", ""));
     add_property(d, "nnvts", nnv_json_text(header, "nnvts", ""));
     add_property(d, "seed", seed.data == NULL ? "" : seed.data);
+    add_property(d, "arithmetic", nnv_json_text(header, "arithmetic", "strict"));
     add_property(d, "argv", command.data == NULL ? "" : command.data);
     add_bugs(d);
     end_element(d);

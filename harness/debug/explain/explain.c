@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "harness/client/request.h"
-#include "harness/judge/ties.h"
+#include "harness/judge/compare.h"
 #include "reference/faults/generate.h"
 #include "reference/model/validate.h"
 
@@ -218,7 +218,8 @@ static enum nnv_status try_all(struct nnv_explaining *x, uint64_t limit_ns, stru
 /** The numbers of an answer, and which of them are wrong by the rule that the spec is judged by. */
 static bool judge(struct nnv_explaining *x, const struct nnv_value *actual, size_t *wrong, bool *nan) {
     size_t at = 0;
-    bool budget = x->precision == NNV_PRECISION_BUDGET && !x->spec->exact;
+    const bool must_equal = nnv_must_equal(x->spec, x->precision, &x->spec->arithmetic);
+    const bool budget = x->precision == NNV_PRECISION_BUDGET && !must_equal;
     x->actual_values = actual;
     x->out->compared = *wrong = 0;
     *nan = false;
@@ -231,7 +232,7 @@ static bool judge(struct nnv_explaining *x, const struct nnv_value *actual, size
                                     .value = budget ? &x->golden[i].value : &x->spec->outputs[i],
                                     .spread = budget ? x->golden[i].spread : NULL,
                                     .k = 2,
-                                    .must_equal = x->spec->exact,
+                                    .must_equal = must_equal,
                                     .low_precision = x->spec->model.relaxed,
                                     .arithmetic = x->spec->arithmetic};
         if (budget && x->golden[i].source && !nnv_follow_indices(&e, x->golden[i].source, actual[i].data, x->arena))

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "harness/judge/ties.h"
+#include "harness/judge/compare.h"
 
 enum {
     FEW = 3,
@@ -62,7 +62,7 @@ bool nnv_explain_take(const struct nnv_explaining *x, const struct nnv_golden *g
                                     .spread = golden[i].spread,
                                     .exact = golden[i].exact,
                                     .k = 2,
-                                    .must_equal = x->spec->exact,
+                                    .must_equal = nnv_must_equal(x->spec, NNV_PRECISION_BUDGET, &x->spec->arithmetic),
                                     .low_precision = x->spec->model.relaxed,
                                     .graph = nnv_graph_rule(&x->spec->model),
                                     .arithmetic = x->spec->arithmetic};

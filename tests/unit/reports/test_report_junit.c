@@ -111,6 +111,7 @@ static void verdicts_become_elements(void **state) {
         "//testsuite[@name='ops']/properties/property[@name='driver.version' and @value='1.0.0']",
         "//testsuite[@name='ops']/properties/property[@name='seed' and @value='1']",
         "//testsuite[@name='ops']/properties/property[@name='nnvts' and @value='1.0.0']",
+        "//testsuite[@name='ops']/properties/property[@name='arithmetic' and @value='strict']",
         "//testsuite[@name='ops']//property[@name='argv' and @value='nnvts run --driver faulty:dilation-ignored']",
     };
     for (size_t i = 0; i < sizeof one / sizeof *one; i++) {

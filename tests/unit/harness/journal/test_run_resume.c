@@ -172,6 +172,10 @@ static void test_resume_of_another(void **state) {
     s.config.precision = NNV_PRECISION_BUDGET;
     refused(&s, "--precision differs: 'default' in the journal, 'budget' now");
     s.config = config;
+    const struct nnv_arithmetic promise = {.half_sums = true};
+    s.config.arithmetic = &promise;
+    refused(&s, "--arithmetic differs: 'strict' in the journal, 'sums=float16' now");
+    s.config = config;
     s.config.tier = 2;
     refused(&s, "--tier differs");
     s.config = config;
