@@ -7,10 +7,17 @@
 
 enum { ROWS = 16 };
 
+static struct nnv_arithmetic promise;
+
 static struct nnv_kernel kernel_of(struct nnv_noise *n, int row) {
     nnv_noise_begin(n, row);
-    return (struct nnv_kernel){
-        .row = row, .same_inputs = row > 0, .noise = n, .u_i = 0x1p-11, .u_a = 0x1p-24, .eta = 0x1p-14};
+    return (struct nnv_kernel){.row = row,
+                               .same_inputs = row > 0,
+                               .noise = n,
+                               .u_i = 0x1p-11,
+                               .u_a = 0x1p-24,
+                               .eta = 0x1p-14,
+                               .arithmetic = &promise};
 }
 
 static void test_hooks_do_nothing_without_noise(void **state) {
@@ -32,6 +39,23 @@ static void test_magnitudes(void **state) {
     assert_true(n.tape[2].magnitude == 2 * 0x1p-24 * 3 * 5 + 0x1p-14);
     assert_true(n.tape[3].magnitude == 12 * 0x1p-11 && n.tape[4].magnitude == 0x1p-14);
     assert_true(n.active);
+    free(n.tape);
+}
+
+static void test_magnitudes_that_are_promised(void **state) {
+    (void)state;
+    struct nnv_noise n = {.rows = ROWS, .seed = 3};
+    struct nnv_kernel k = kernel_of(&n, 0);
+    promise = (struct nnv_arithmetic){.functions = 32, .logistic = 0x1p-7};
+    k.u_a = 0x1p-11;
+    k.eta = 0;
+    (void)(nnv_sum(&k, 1, 9, 8, 1) + nnv_sum(&k, 1, 64, 8, 1) + nnv_sum(&k, 1, 1e6, 8, 1) + nnv_sum(&k, 1, 9, 7e4, 1));
+    (void)(nnv_function(&k, 1, 3) + nnv_sigmoid(&k, 0.5, 64));
+    assert_int_equal(n.count, 6);
+    assert_true(n.tape[0].magnitude == 3 * 8 * 0x1p-11 && n.tape[1].magnitude == 16 * 8 * 0x1p-11);
+    assert_true(n.tape[2].magnitude == 4 && isinf(n.tape[3].magnitude)); /* as large as the sum; beyond the range */
+    assert_true(n.tape[4].magnitude == 64 * 0x1p-11 && n.tape[5].magnitude == 64 * 0x1p-11 + 0x1p-7);
+    promise = (struct nnv_arithmetic){0};
     free(n.tape);
 }
 
@@ -125,8 +149,13 @@ static void test_spread_of_rows(void **state) {
     (void)state;
     double nan = (double)NAN, inf = (double)INFINITY, spread[5];
     double y[3][5] = {{1, 2, inf, nan, 3}, {1.5, nan, inf, nan, inf}, {0.25, 2, inf, nan, 3}};
-    nnv_spread_rows(&y[0][0], 5, 2, spread);
+    nnv_spread_rows(&y[0][0], 5, 2, 0, spread);
     assert_true(spread[0] == 0.75 && isnan(spread[1]) && spread[2] == 0 && spread[3] == 0 && isnan(spread[4]));
+    y[2][2] = 7;
+    nnv_spread_rows(&y[0][0], 5, 2, 0, spread);
+    assert_true(isnan(spread[2]));
+    nnv_spread_rows(&y[0][0], 5, 2, 7, spread);
+    assert_true(spread[2] == 0); /* 7 is the largest number, and stands for infinity */
 }
 
 /* Kernels see integers as units and real numbers, per channel where the operand says so. */
@@ -240,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hooks_do_nothing_without_noise),
         cmocka_unit_test(test_magnitudes),
+        cmocka_unit_test(test_magnitudes_that_are_promised),
         cmocka_unit_test(test_rows_read_the_tape),
         cmocka_unit_test(test_replay_is_what_row_0_gave),
         cmocka_unit_test(test_branches),
