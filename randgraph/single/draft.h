@@ -45,6 +45,7 @@ NNV_USE_RESULT enum nnv_status nnv_sweep_fill(const struct nnv_single_draft *b, 
 /** Replaces inputs of an elementwise operation where INT32 cannot hold the result; false if there were none. */
 bool nnv_sweep_tame(const struct nnv_single_draft *b, const struct nnv_golden *golden);
 
+/* results.c */
 /** All results are numbers, those of integers within their range. */
 bool nnv_results_finite(const struct nnv_single_draft *b);
 /** The number of results is not certain: a correct driver may give more or fewer where a decision is open. */
