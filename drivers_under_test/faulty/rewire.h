@@ -12,6 +12,8 @@
 
 /** A function of a bug: changes the operation in hand, true if it did. */
 #define CHANGE(name) static bool name(struct nnv_edit *e, const struct nnv_fault *f)
+/** In the row of a bug: the function is all that it does. */
+#define OWN(function) .own = {.change = (function)}
 
 struct wire {
     struct nnv_edit *e;

@@ -128,7 +128,6 @@ CHANGE(shared_bias_folded) {
     return false;
 }
 
-#define OWN(function) .own = {.change = (function)}
 static const struct bug bugs[] = {
     BUG_OF(CONV_2D, "fused-relu-before-pool", "an activation moved over an average",
            "CONV_2D, AVERAGE_POOL_2D, RELU in a chain", OWN(activation_before_pool)),

@@ -304,7 +304,6 @@ CHANGE(like_ends) {
     return any;
 }
 
-#define OWN(function) .own = {.change = (function)}
 #define ALL_OF                                                                                                         \
     "CONV_2D,DEPTHWISE_CONV_2D,FULLY_CONNECTED,ADD,MUL,SUB,PRELU,SOFTMAX,AVERAGE_POOL_2D,MAX_POOL_2D,GATHER,"          \
     "STRIDED_SLICE,SLICE,TRANSPOSE,RESHAPE,MEAN,REDUCE_SUM,REDUCE_MAX,RESIZE_BILINEAR,MAXIMUM,MINIMUM,BATCH_MATMUL"

@@ -398,8 +398,6 @@ CHANGE(packed_last) {
            move_output(e, not_interleaved, NULL);
 }
 
-#define OWN(function) .own = {.change = (function)}
-
 static const struct bug bugs[] = {
     BUG_OF(DEPTH_TO_SPACE, "depth-to-space-large-block", "row and column of a block swapped",
            "DEPTH_TO_SPACE: block of 3 or more", OWN(large_blocks)),

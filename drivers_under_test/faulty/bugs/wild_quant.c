@@ -192,7 +192,6 @@ CHANGE(rounded_down) {
     return wire_end(&w);
 }
 
-#define OWN(function) .own = {.change = (function)}
 #define CONVOLUTIONS "CONV_2D,DEPTHWISE_CONV_2D,GROUPED_CONV_2D,TRANSPOSE_CONV_2D"
 
 static const struct bug bugs[] = {

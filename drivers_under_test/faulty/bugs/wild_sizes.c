@@ -97,7 +97,6 @@ CHANGE(square_sequence) {
 static uint32_t state_of_batch(const struct spot *s) { return s->at[0] > 0 ? spot_at(s, 0, s->at[0] - 1) : s->i; }
 CHANGE(svdf_batch) { return (void)f, move_input(e, nnv_edit_find(e, "state"), state_of_batch, NULL); }
 
-#define OWN(function) .own = {.change = (function)}
 #define BINARY "ADD,SUB,MUL,DIV,MAXIMUM,MINIMUM"
 
 static const struct bug bugs[] = {

@@ -314,7 +314,6 @@ CHANGE(steep_slope) {
     return wire_end(&w);
 }
 
-#define OWN(function) .own = {.change = (function)}
 #define COMPARISONS "EQUAL,NOT_EQUAL,GREATER,GREATER_EQUAL,LESS,LESS_EQUAL"
 
 static const struct bug bugs[] = {

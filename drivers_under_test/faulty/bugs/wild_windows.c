@@ -371,7 +371,6 @@ CHANGE(one_aligned_row) {
 }
 
 #define CONVOLUTIONS "CONV_2D,DEPTHWISE_CONV_2D"
-#define OWN(function) .own = {.change = (function)}
 
 static const struct bug bugs[] = {
     BUG("unequal-strides-zero", "a kernel for equal strides alone gives nothing",
