@@ -10,7 +10,6 @@
 #include "harness/cli/settings.h"
 #include "harness/journal/expect.h"
 #include "harness/journal/load.h"
-#include "harness/runner/priority.h"
 #include "reference/spec/spec.h"
 
 const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", "aosp-graph", NULL};
@@ -174,11 +173,10 @@ enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_conf
     size_t all = list->count;
     s = nnv_select(list, c->filter, err);
     if (s != NNV_OK) return s;
-    if (list->count == 0)
-        return all == 0 ? nnv_fail(err, NNV_INVALID, "the suites have no cases")
-                        : nnv_fail(err, NNV_INVALID, "no case is selected by '%s' (of %zu; see them with nnvts list)",
-                                   c->filter != NULL ? c->filter : "", all);
-    return c->budget_ns > 0 ? nnv_priority_order(list->item, list->count, err) : NNV_OK;
+    if (list->count > 0) return NNV_OK;
+    return all == 0 ? nnv_fail(err, NNV_INVALID, "the suites have no cases")
+                    : nnv_fail(err, NNV_INVALID, "no case is selected by '%s' (of %zu; see them with nnvts list)",
+                               c->filter != NULL ? c->filter : "", all);
 }
 
 /* ---------------------------------------------------------------------- specs */

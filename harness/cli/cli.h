@@ -73,10 +73,7 @@ extern const char *const nnv_cli_vias[];
 #define NNV_OPTION_TIMEOUT(c)                                                                                          \
     { 0, "timeout", NNV_OPT_SECONDS, &(c).timeout_ns, "S", "seconds that one case may take", NULL }
 #define NNV_OPTION_BUDGET(c)                                                                                           \
-    {                                                                                                                  \
-        0, "time-budget", NNV_OPT_SECONDS, &(c).budget_ns, "S",                                                        \
-            "run what is likeliest to find bugs first, begin no case after S seconds", NULL                            \
-    }
+    { 0, "time-budget", NNV_OPT_SECONDS, &(c).budget_ns, "S", "begin no case after S seconds", NULL }
 #define NNV_OPTION_MEMORY(c)                                                                                           \
     { 0, "memory", NNV_OPT_U64, &(c).memory_mb, "MB", "megabytes that a worker may take; default: no limit", NULL }
 #define NNV_OPTION_OUT(c)                                                                                              \

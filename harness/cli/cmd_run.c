@@ -25,7 +25,7 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d ./npu.so -k 'op:CONV_2D & type:quant8*'  convolutions in 8 bits, on your driver\n"
                 "nnvts run -d cpu -s spec --specs vectors/     your own vectors\n"
                 "nnvts run -d ./npu.so -s spec --models net.tflite  by the layers of your network\n"
-                "nnvts run -d ./npu.so --time-budget 30        the most telling cases first, for half a minute\n"
+                "nnvts run -d ./npu.so --time-budget 30        a sample of all cases, for half a minute\n"
                 "nnvts run -d cpu --expect known.json --strict  but for known failures, all of which still fail\n"
                 "nnvts run -d cpu --shard 2/4 -o shard-2       the second of four parts, see nnvts merge\n"
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n"

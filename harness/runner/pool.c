@@ -340,16 +340,22 @@ static enum nnv_status run_round(struct pool *p, struct nnv_err *err) {
     return st;
 }
 
+/** Writes down the cases that are not done, all or the suspect ones, in their order; returns how many. */
+static size_t put_left(struct pool *p, bool suspect) {
+    size_t n = 0;
+    for (size_t k = 0; k < p->o->count; k++) {
+        const uint32_t i = p->o->order != NULL ? p->o->order[k] : (uint32_t)k;
+        if (!p->done[i] && (!suspect || p->suspect[i] != 0)) p->order[n++] = i;
+    }
+    return n;
+}
+
 /** The cases to run next: the suspect ones each in a worker of its own, or else what was lost. */
 static void next_order(struct pool *p) {
-    size_t n = 0, count = p->o->count;
-    for (size_t i = 0; i < count; i++)
-        if (!p->done[i] && p->suspect[i] != 0) p->order[n++] = (uint32_t)i;
+    const size_t n = put_left(p, true);
     p->work.one_each = n > 0;
     for (size_t i = 0; i < n; i++) p->suspect[p->order[i]] = 2;
-    for (size_t i = 0; i < count && !p->work.one_each; i++)
-        if (!p->done[i]) p->order[n++] = (uint32_t)i;
-    p->work.count = n;
+    p->work.count = n > 0 ? n : put_left(p, false);
 }
 
 /** What is left is not run. */

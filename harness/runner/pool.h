@@ -11,6 +11,8 @@ struct nnv_pool_options {
     const struct nnv_case *cases;
     size_t count;
     const bool *skip; /**< count entries: cases that are not to be run; may be NULL */
+    const uint32_t
+        *order;       /**< count entries: the indices of the cases in the order in which they begin; NULL: as listed */
     uint32_t workers; /**< numbers that are taken already: those of the run that is resumed */
     void *context;
     /** A case has ended; each case once. An error ends the run. */

@@ -13,6 +13,7 @@
 #include "harness/runner/dump.h"
 #include "harness/journal/expect.h"
 #include "harness/journal/journal.h"
+#include "harness/runner/order.h"
 #include "harness/runner/pool.h"
 #include "harness/journal/record.h"
 #include "harness/runner/ask.h"
@@ -176,14 +177,17 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
     };
     struct nnv_run_config judged = *o->config;
     struct nnv_passes passes = {0};
-    enum nnv_status st = NNV_OK;
-    if (judged.determinism == NNV_DETERMINISM_JUDGE) {
+    uint32_t *order = calloc(o->count + 1, sizeof *order);
+    enum nnv_status st = order != NULL ? nnv_order(o->cases, o->count, order, err) : nnv_no_memory(err);
+    pool.order = order;
+    if (st == NNV_OK && judged.determinism == NNV_DETERMINISM_JUDGE) {
         st = nnv_passes_run(o->config, o->cases, o->count, past->done, r->threads, &passes, interrupted, err);
         judged.passes = &passes;
         pool.config = &judged;
     }
     if (st == NNV_OK && !*interrupted) st = nnv_pool_run(&pool, interrupted, err);
     nnv_passes_free(&passes);
+    free(order);
     if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted, err);
     if (st == NNV_OK) st = nnv_journal_tend(&r->journal, true, err);
     return st == NNV_OK ? st : nnv_at(err, st, "after %zu of %zu cases", r->journal.lines, o->count);

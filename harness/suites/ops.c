@@ -92,13 +92,14 @@ static bool of_signature(const struct nnv_single *w) {
 /* sig: the signature's name. */
 static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *w, const char *sig,
                            struct nnv_err *err) {
-    char variant[96];
-    const char *mode = nnv_fill_mode_name(w->mode);
+    char variant[96], tags[32];
+    const char *mode = nnv_fill_mode_name(w->mode), *plan = nnv_plan_name(w->plan);
     nnv_single_variant_name(w, variant, sizeof variant);
+    snprintf(tags, sizeof tags, "%s%s%s", plan, *plan && *mode ? " " : "", w->relaxed ? "relaxed" : mode);
     bool sweep = of_signature(w);
     const struct nnv_case c = {.op = w->op->name,
                                .type = nnv_type(w->op->sigs[w->sig].type[NNV_T])->tag,
-                               .tags = w->relaxed ? "relaxed" : mode,
+                               .tags = tags,
                                .a = pack(w),
                                .b = (uint64_t)w->index,
                                .data = w->op};

@@ -48,37 +48,22 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
     return 0;
 }
 
+const char *nnv_plan_name(enum nnv_plan plan) {
+    static const char *const names[NNV_PLAN_COUNT] = {
+        [NNV_PLAN_VARIANT] = "",      [NNV_PLAN_COVER] = "cover",       [NNV_PLAN_SIZE] = "size",
+        [NNV_PLAN_LAYER] = "layer",   [NNV_PLAN_NETWORK] = "network",   [NNV_PLAN_LARGE] = "size_64k",
+        [NNV_PLAN_HUGE] = "size_16m", [NNV_PLAN_INPUTS] = "all_inputs", [NNV_PLAN_SCALES] = "scales",
+    };
+    return names[plan];
+}
+
 char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room) {
-    size_t at = (size_t)(unsigned)w->index;
-    switch (w->plan) {
-    case NNV_PLAN_VARIANT:
+    const bool layer = w->plan == NNV_PLAN_LAYER || w->plan == NNV_PLAN_NETWORK;
+    if (w->plan == NNV_PLAN_VARIANT)
         snprintf(buf, room, "%s", w->op->variants[w->variant]);
-        break;
-    case NNV_PLAN_COVER:
-        snprintf(buf, room, "cover");
-        break;
-    case NNV_PLAN_SIZE:
-        snprintf(buf, room, "size");
-        break;
-    case NNV_PLAN_LAYER:
-    case NNV_PLAN_NETWORK:
-        snprintf(buf, room, "%s/%s", w->plan == NNV_PLAN_LAYER ? "layer" : "network", nnv_layer_name(w->op, at));
-        break;
-    case NNV_PLAN_LARGE:
-        snprintf(buf, room, "size_64k");
-        break;
-    case NNV_PLAN_HUGE:
-        snprintf(buf, room, "size_16m");
-        break;
-    case NNV_PLAN_INPUTS:
-        snprintf(buf, room, "all_inputs");
-        break;
-    case NNV_PLAN_SCALES:
-        snprintf(buf, room, "scales");
-        break;
-    case NNV_PLAN_COUNT:
-        break;
-    }
+    else
+        snprintf(buf, room, "%s%s%s", nnv_plan_name(w->plan), layer ? "/" : "",
+                 layer ? nnv_layer_name(w->op, (size_t)(unsigned)w->index) : "");
     return buf;
 }
 

@@ -20,6 +20,8 @@ enum nnv_plan {
     NNV_PLAN_SCALES, /**< drawn for the variants in turn, quantised by a row of a cover (scales.h) */
     NNV_PLAN_COUNT
 };
+/** "cover", "size", "size_64k" and so on; "" for NNV_PLAN_VARIANT. */
+const char *nnv_plan_name(enum nnv_plan plan);
 
 /** What names a generated case: the same members give the same bytes. */
 struct nnv_single {
