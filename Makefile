@@ -105,6 +105,18 @@ $(TOYS): tests/nnapi/toy.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(TOY) -Iinclude -shared -o $@ $<
 
+# The runtime as a library of feature level 1 to 5, with the functions of that level alone.
+LEVEL_RUNTIMES := $(foreach n,1 2 3 4 5,$(B)/tests/level_$n/libneuralnetworks.so)
+LEVEL_SOURCE := reference/runtime/device.c
+$(LEVEL_RUNTIMES): $(B)/tests/level_%/libneuralnetworks.so: $(LEVEL_SOURCE) $(call objects,$(RUNTIME_DIRS)) include/nnvts/ndk.h
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q){ echo '{ global:'; sed -n 's/.* X(\([A-Za-z0-9_]*\), [1-$*]).*/ANeuralNetworks\1;/p' include/nnvts/ndk.h; \
+	  echo 'local: *; };'; } >$(@D)/map
+	$(Q)$(CC) $(ALL_CFLAGS) -DNNV_RUNTIME_LEVEL=$* -Iinclude -I. $(LDFLAGS) -shared -Wl,-soname,libneuralnetworks.so \
+	  -Wl,--version-script=$(@D)/map -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--as-needed -o $@ $(LEVEL_SOURCE) \
+	  $(filter-out $(LEVEL_SOURCE:%.c=$(B)/obj/%.o),$(filter %.o,$^)) $(LIBS)
+
 # The runtime with a bug before it, for the tests of the suite "api": what it lacks is found in the runtime behind it.
 FAULTY_RUNTIME := $(B)/lib/libneuralnetworks-faulty.so
 $(FAULTY_RUNTIME): tests/nnapi/faulty.c $(RUNTIME)
@@ -120,7 +132,7 @@ $(B)/tests/%.so: tests/kit/drivers/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude -shared -o $@ $<
 
-unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(FAULTY_RUNTIME) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
+unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(FAULTY_RUNTIME) $(LEVEL_RUNTIMES) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers house

@@ -12,7 +12,10 @@
 #include "reference/cpu/executor.h"
 #include "reference/runtime/log.h"
 
-enum { RUNTIME_LEVEL = 8 };
+/* Tests build older libraries. */
+#ifndef NNV_RUNTIME_LEVEL
+#define NNV_RUNTIME_LEVEL 8
+#endif
 
 /* A list never changes and is never freed: a device that was given out stays. */
 struct list {
@@ -25,7 +28,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct list *) current; /* NULL until it is asked for */
 static struct list *found, *newest;
 
-static int64_t level_code(int32_t level) {
+int32_t nnv_rt_level(void) { return NNV_RUNTIME_LEVEL; }
+
+int64_t nnv_rt_level_code(int32_t level) {
     return level <= 5 ? ANEURALNETWORKS_FEATURE_LEVEL_1 + level - 1 : ANEURALNETWORKS_FEATURE_LEVEL_6 + level - 6;
 }
 
@@ -56,8 +61,8 @@ static void append(struct list *l, struct nnvts_device *driver, const char *name
     d->name = name;
     d->version = *driver->version ? driver->version : "UNKNOWN";
     d->type = driver->type;
-    d->driver_level = driver->feature_level;
-    d->level = level_code(driver->feature_level < RUNTIME_LEVEL ? driver->feature_level : RUNTIME_LEVEL);
+    d->driver_level = driver->feature_level < nnv_rt_level() ? driver->feature_level : nnv_rt_level();
+    d->level = nnv_rt_level_code(d->driver_level);
     d->is_cpu = is_cpu;
     atomic_init(&d->dead, false);
 }

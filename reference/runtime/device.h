@@ -13,11 +13,16 @@ struct ANeuralNetworksDevice {
     struct nnvts_device *driver;
     const char *name, *version;
     int32_t type;         /**< DeviceTypeCode */
-    int32_t driver_level; /**< 1 to 8, as the driver says */
-    int64_t level;        /**< FeatureLevelCode: min(runtime's, driver's) */
+    int32_t driver_level; /**< 1 to 8: the driver's, at most the runtime's */
+    int64_t level;        /**< the same as a FeatureLevelCode */
     bool is_cpu;          /**< the reference, "nnapi-reference" */
     atomic_bool dead;     /**< answered DEAD_OBJECT: nothing new is planned on it until it answers get_status again */
 };
+
+/** The library's feature level. */
+int32_t nnv_rt_level(void);
+/** FeatureLevelCode of a level, 1 to 8. */
+int64_t nnv_rt_level_code(int32_t level);
 
 /** The devices, found on first use; the CPU reference is the last. Thread-safe. */
 size_t nnv_rt_device_count(void);

@@ -229,6 +229,6 @@ static const struct nnv_api_case cases[] = {
     {.name = "device/cpu_is_last", .run = cpu_is_last},
     {.name = "supported/add", .run = supported_add},
     {.name = "supported/by_any", .run = supported_by_any},
-    {.name = "supported/order", .run = supported_order},
+    {.name = "supported/order", .run = supported_order, .level = 4},
 };
 NNV_API_GROUP(device);

@@ -128,7 +128,7 @@ static const struct nnv_api_case cases[] = {
     {.name = "timing/start", .run = measured, .param = NNV_MODE_ASYNC},
     {.name = "timing/burst", .run = measured, .param = NNV_MODE_BURST},
     {.name = "timing/fenced", .run = measured, .param = NNV_MODE_FENCED},
-    {.name = "timing/unknown_is_max", .run = unknown_is_max},
+    {.name = "timing/unknown_is_max", .run = unknown_is_max, .level = 3},
     {.name = "timing/failed_has_no_duration", .run = failed_has_no_duration},
 };
 NNV_API_GROUP(qos);

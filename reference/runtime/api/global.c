@@ -15,7 +15,7 @@ uint64_t ANeuralNetworks_getDefaultLoopTimeout(void) { return NNVTS_LOOP_TIMEOUT
 
 uint64_t ANeuralNetworks_getMaximumLoopTimeout(void) { return NNVTS_LOOP_TIMEOUT_MAX_NS; }
 
-int64_t ANeuralNetworks_getRuntimeFeatureLevel(void) { return ANEURALNETWORKS_FEATURE_LEVEL_8; }
+int64_t ANeuralNetworks_getRuntimeFeatureLevel(void) { return nnv_rt_level_code(nnv_rt_level()); }
 
 int ANeuralNetworks_getDeviceCount(uint32_t *numDevices) {
     if (!numDevices) return nnv_rt_error(NULL_ARGUMENT, "getDeviceCount", "numDevices is NULL");

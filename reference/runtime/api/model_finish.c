@@ -210,6 +210,9 @@ static int finish(struct ANeuralNetworksModel *m) {
     if (!result) result = sort(m, &added);
     if (!result) result = nnv_rt_validate(m, &levels);
     if (!result) result = nnv_rt_export(m, added, levels);
+    if (!result && m->level > nnv_rt_level())
+        return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "the model is of feature level %d, the library of %d",
+                            m->level, nnv_rt_level());
     return result;
 }
 
