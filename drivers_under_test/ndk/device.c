@@ -81,6 +81,9 @@ static void join_versions(struct ndk_device *d) {
         at += (size_t)snprintf(d->version + at, sizeof d->version - at, "%s%s %s", at ? " + " : "", name ? name : "?",
                                version ? version : "?");
     }
+    at = strlen(d->version);
+    if (*d->lib.missing)
+        snprintf(d->version + at, sizeof d->version - at, "; without functions of level %s", d->lib.missing);
 }
 
 static void describe(struct ndk_device *d) {
@@ -90,7 +93,9 @@ static void describe(struct ndk_device *d) {
     d->base.feature_level = lib->level;
     d->base.name = d->name;
     d->base.version = d->version;
-    d->base.limits = NNVTS_LIMIT_NO_EMPTY_INPUTS | NNVTS_LIMIT_LATE_OMISSIONS | NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS;
+    d->base.limits = NNVTS_LIMIT_NO_EMPTY_INPUTS | NNVTS_LIMIT_LATE_OMISSIONS | NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS |
+                     NNVTS_LIMIT_LATE_REFUSALS;
+    if (!lib->fn.Model_getSupportedOperationsForDevices) d->base.limits |= NNVTS_LIMIT_CANNOT_BE_ASKED;
     if (!d->device) {
         d->base.limits |= NNVTS_LIMIT_PARTIAL_SHAPES;
         snprintf(d->name, sizeof d->name, "%s", lib->name);
@@ -103,7 +108,8 @@ static void describe(struct ndk_device *d) {
     if (lib->fn.Device_getType) NDK_CALL(lib, Device_getType, d->device, &d->base.type);
     if (lib->fn.Device_getFeatureLevel &&
         NDK_CALL(lib, Device_getFeatureLevel, d->device, &code) == NNVTS_STATUS_NONE) {
-        d->base.feature_level = ndk_level(code);
+        const int level = ndk_level(code);
+        d->base.feature_level = level < lib->level ? level : lib->level;
         if (d->base.feature_level == 0)
             ndk_tell("ANeuralNetworksDevice_getFeatureLevel gave %lld, which is no level", (long long)code);
     }
@@ -228,14 +234,14 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
     struct ndk_model built;
     if (!model || !supported) return NNVTS_STATUS_INVALID_ARGUMENT;
     enum nnvts_status st = ndk_model_build(&d->lib, model, &built);
-    if (built.unknown_extension) {
+    if (built.beyond_words) {
         memset(supported, false, model->main.operation_count * sizeof *supported);
         st = NNVTS_STATUS_NONE;
     } else if (st == NNVTS_STATUS_NONE && d->lib.fn.Model_getSupportedOperationsForDevices) {
         st = ask_supported(d, built.models[0], supported);
-    } else if (st == NNVTS_STATUS_NONE) {
-        /* Before level 3 nobody could ask: such a library does all, if need be itself. */
-        for (uint32_t i = 0; i < model->main.operation_count; i++) supported[i] = true;
+    } else if (st == NNVTS_STATUS_NONE) { /* before level 3 nobody could ask */
+        st = ndk_try_compile(d, built.models[0]);
+        memset(supported, st == NNVTS_STATUS_NONE, model->main.operation_count * sizeof *supported);
     }
     ndk_model_free(&built);
     return st;
@@ -260,14 +266,14 @@ static void release(struct nnvts_device *self) {
 
 /** NULL, or what is wrong. */
 static const char *open_device(struct ndk_device *d, char *path, ndk_load_fn load) {
-    char *hash = strrchr(path, '#'), *slash;
-    const char *wanted = hash && hash[1] ? hash + 1 : NULL;
-    if (hash) *hash = 0;
-    slash = strrchr(path, '/');
-    const char *error = load(path, &d->lib);
+    struct nnvts_ndk_target target;
+    nnvts_ndk_target(path, &target);
+    const char *slash = strrchr(path, '/'), *error = load(path, &d->lib);
     if (error) return error;
+    if (target.level) d->lib.level = target.level;
+    d->lib.pointers = target.pointers;
     d->lib.name = slash ? slash + 1 : path;
-    error = choose(d, wanted);
+    error = choose(d, target.device);
     if (error) return error;
     describe(d);
     d->lib.name = NULL; /* the caller's text */
@@ -293,6 +299,7 @@ enum nnvts_status ndk_open(const char *options, ndk_load_fn load, struct nnvts_d
     d->base.get_supported_operations = get_supported_operations;
     d->base.prepare_model = prepare_model;
     d->base.release = release;
+    d->base.last_error = ndk_last_error;
     message = open_device(d, path, load);
     const struct nnvts_ndk *fn = &d->lib.fn;
     if (fn->MemoryDesc_create && fn->MemoryDesc_finish && fn->MemoryDesc_addInputRole && fn->MemoryDesc_addOutputRole &&

@@ -77,11 +77,14 @@ struct setting {
 
 static enum nnvts_status set(const struct ndk_library *lib, ANeuralNetworksExecution *x, const struct setting *s) {
     if (s->memory && s->is_output)
-        return NDK_CALL(lib, Execution_setOutputFromMemory, x, s->index, s->type, s->memory, s->offset, s->length);
+        return NDK_CALL_AT((uint32_t)s->index, lib, Execution_setOutputFromMemory, x, s->index, s->type, s->memory,
+                           s->offset, s->length);
     if (s->memory)
-        return NDK_CALL(lib, Execution_setInputFromMemory, x, s->index, s->type, s->memory, s->offset, s->length);
-    if (s->is_output) return NDK_CALL(lib, Execution_setOutput, x, s->index, s->type, s->data, s->length);
-    return NDK_CALL(lib, Execution_setInput, x, s->index, s->type, s->data, s->length);
+        return NDK_CALL_AT((uint32_t)s->index, lib, Execution_setInputFromMemory, x, s->index, s->type, s->memory,
+                           s->offset, s->length);
+    if (s->is_output)
+        return NDK_CALL_AT((uint32_t)s->index, lib, Execution_setOutput, x, s->index, s->type, s->data, s->length);
+    return NDK_CALL_AT((uint32_t)s->index, lib, Execution_setInput, x, s->index, s->type, s->data, s->length);
 }
 
 /** The place in the pool: a pointer, or in a memory. */
@@ -91,6 +94,12 @@ static enum nnvts_status place(struct ndk_run *run, const struct nnvts_request *
     if (pool->fd < 0) {
         s->data = pool->data ? (uint8_t *)pool->data + l->offset : NULL;
         return s->data ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT;
+    }
+    if (run->prepared->device->lib.pointers) {
+        struct common_mapping *m = &run->mappings[l->pool];
+        const enum nnvts_status mapped = m->data ? NNVTS_STATUS_NONE : common_map(pool, m);
+        if (mapped == NNVTS_STATUS_NONE) s->data = m->data + l->offset;
+        return mapped;
     }
     const enum nnvts_status st = memory_of(run, r, l->pool, options);
     s->memory = run->memories[l->pool];
@@ -226,13 +235,15 @@ enum nnvts_status ndk_run_begin(struct ndk_prepared *p, const struct nnvts_reque
         (r->pool_count && !r->pools))
         return NNVTS_STATUS_INVALID_ARGUMENT;
     *run = (struct ndk_run){.prepared = p, .pool_count = r->pool_count};
+    ndk_forget();
+    run->mappings = calloc((size_t)r->pool_count + 1, sizeof *run->mappings);
     run->memories = calloc((size_t)r->pool_count + 1, sizeof(ANeuralNetworksMemory *));
     run->borrowed = calloc((size_t)r->pool_count + 1, sizeof *run->borrowed);
     run->written = calloc((size_t)r->output_count + 1, sizeof(struct ndk_buffer *));
     run->spare = calloc((size_t)r->output_count + 1, 1);
     run->without_room = calloc((size_t)r->output_count + 1, sizeof *run->without_room);
     enum nnvts_status st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    if (run->memories && run->borrowed && run->written && run->spare && run->without_room)
+    if (run->mappings && run->memories && run->borrowed && run->written && run->spare && run->without_room)
         st = NDK_MAKE(&p->device->lib, Execution_create, &run->execution, p->compilation, &run->execution);
     if (st == NNVTS_STATUS_NONE) st = configure(run, config, options);
     if (st == NNVTS_STATUS_NONE) st = set_arguments(run, r, options);
@@ -245,6 +256,8 @@ void ndk_run_end(struct ndk_run *run) {
     if (run->execution) lib->fn.Execution_free(run->execution);
     for (uint32_t i = 0; run->memories && i < run->pool_count; i++)
         if (run->memories[i] && !run->borrowed[i]) lib->fn.Memory_free(run->memories[i]);
+    for (uint32_t i = 0; run->mappings && i < run->pool_count; i++) common_unmap(&run->mappings[i]);
+    free(run->mappings);
     free(run->memories);
     free(run->borrowed);
     free(run->written);

@@ -88,7 +88,8 @@ struct fenced {
     ANeuralNetworksEvent *event;
     pthread_t waiter; /* signals where the library gives no fence */
     bool has_waiter;
-    int fence; /* the waiter's */
+    int fence;                /* the waiter's */
+    enum nnvts_status waited; /* what the waiter was told */
     int handed_out;
     pthread_mutex_t lock;
     bool done;
@@ -98,10 +99,12 @@ struct fenced {
 static enum nnvts_status get_result(void *context, struct nnvts_fenced_result *result) {
     struct fenced *f = context;
     const struct ndk_library *lib = &f->run.prepared->device->lib;
-    const enum nnvts_status st = NDK_CALL(lib, Event_wait, f->event);
     pthread_mutex_lock(&f->lock);
     if (!f->done) {
         struct nnvts_execution_result shapes = {0};
+        /* Who has the result sees the fence signalled. */
+        const bool joined = f->has_waiter && pthread_join(f->waiter, NULL) == 0;
+        const enum nnvts_status st = joined ? f->waited : NDK_CALL(lib, Event_wait, f->event);
         f->result.status = ndk_run_take(&f->run, st, &shapes);
         f->result.launched = shapes.timing;
         f->result.fenced = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
@@ -119,7 +122,6 @@ static void release(void *context) {
     struct fenced *f = context;
     const struct ndk_library *lib = &f->run.prepared->device->lib;
     get_result(f, NULL);
-    if (f->has_waiter) pthread_join(f->waiter, NULL);
     lib->fn.Event_free(f->event);
     ndk_run_end(&f->run);
     if (f->handed_out >= 0) close(f->handed_out);
@@ -130,7 +132,7 @@ static void release(void *context) {
 static void *wait_and_signal(void *context) {
     struct fenced *f = context;
     const uint64_t one = 1;
-    NDK_CALL(&f->run.prepared->device->lib, Event_wait, f->event);
+    f->waited = NDK_CALL(&f->run.prepared->device->lib, Event_wait, f->event);
     if (write(f->fence, &one, sizeof one) < 0) ndk_tell("a fence could not be signalled");
     return NULL;
 }

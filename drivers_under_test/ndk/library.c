@@ -53,6 +53,21 @@ static bool find(void *handle, const char *symbol, void *to) {
     return address != NULL;
 }
 
+/** Names the functions of this level that the library lacks; none above level 8. */
+static void tell_missing(struct ndk_library *library, int level) {
+    char *to = library->missing;
+    size_t at = 0;
+    const char *between = ": ";
+    if (level <= 8) at = (size_t)snprintf(to, sizeof library->missing, "%d", level);
+#define TELL(function, since)                                                                                          \
+    if ((since) == level && !library->fn.function && at < sizeof library->missing) {                                   \
+        at += (size_t)snprintf(to + at, sizeof library->missing - at, "%s" #function, between);                        \
+        between = ", ";                                                                                                \
+    }
+    NNVTS_NDK_FUNCTIONS(TELL)
+#undef TELL
+}
+
 int ndk_level(int64_t code) {
     enum { ANDROID_BASE = ANEURALNETWORKS_FEATURE_LEVEL_1 - 1, LATER_BASE = ANEURALNETWORKS_FEATURE_LEVEL_6 - 6 };
     if (code >= ANEURALNETWORKS_FEATURE_LEVEL_1 && code <= ANEURALNETWORKS_FEATURE_LEVEL_5)
@@ -74,8 +89,9 @@ const char *ndk_load(const char *path, struct ndk_library *library) {
     }
     NNVTS_NDK_FUNCTIONS(FIND)
 #undef FIND
+    tell_missing(library, lacking);
 #define FIND(function, since) find(handle, "ANeuralNetworks" #function, &library->fn.function);
-    NNVTS_NDK_EXTENSION_FUNCTIONS(FIND)
+    NNVTS_NDK_OPTIONAL_FUNCTIONS(FIND)
 #undef FIND
     if (lacking == 1) {
         dlclose(handle);
@@ -123,6 +139,7 @@ const char *ndk_load_table(const char *path, struct ndk_library *library) {
 #define TAKE(function, since) fn->function = t->ANeuralNetworks##function;
     NNVTS_NDK_TABLE_FUNCTIONS(TAKE)
 #undef TAKE
+    fn->Memory_createFromAHardwareBuffer = t->ANeuralNetworksMemory_createFromAHardwareBuffer;
     fn->Device_getExtensionSupport = t->ANeuralNetworksDevice_getExtensionSupport;
     fn->Model_getExtensionOperandType = t->ANeuralNetworksModel_getExtensionOperandType;
     fn->Model_getExtensionOperationType = t->ANeuralNetworksModel_getExtensionOperationType;
@@ -137,7 +154,60 @@ const char *ndk_load_table(const char *path, struct ndk_library *library) {
 
 /* --------------------------------------------------------------------- answers */
 
-enum nnvts_status ndk_status(const char *function, int code) {
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char last_error[160]; /* of any thread: executions end in threads of their own */
+
+void ndk_forget(void) {
+    pthread_mutex_lock(&lock);
+    *last_error = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+const char *ndk_last_error(struct nnvts_device *device) {
+    static _Thread_local char copy[sizeof last_error];
+    (void)device;
+    pthread_mutex_lock(&lock);
+    memcpy(copy, last_error, sizeof copy);
+    pthread_mutex_unlock(&lock);
+    return *copy ? copy : NULL;
+}
+
+__attribute__((format(printf, 1, 2))) static void keep_error(const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    pthread_mutex_lock(&lock);
+    vsnprintf(last_error, sizeof last_error, fmt, ap);
+    pthread_mutex_unlock(&lock);
+    va_end(ap);
+}
+
+/** which: "", or "(3)" */
+static void remember(const char *function, const char *which, int code) {
+    static const char *const names[] = {
+        [ANEURALNETWORKS_OUT_OF_MEMORY] = "OUT_OF_MEMORY",
+        [ANEURALNETWORKS_INCOMPLETE] = "INCOMPLETE",
+        [ANEURALNETWORKS_UNEXPECTED_NULL] = "UNEXPECTED_NULL",
+        [ANEURALNETWORKS_BAD_DATA] = "BAD_DATA",
+        [ANEURALNETWORKS_OP_FAILED] = "OP_FAILED",
+        [ANEURALNETWORKS_BAD_STATE] = "BAD_STATE",
+        [ANEURALNETWORKS_UNMAPPABLE] = "UNMAPPABLE",
+        [ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
+        [ANEURALNETWORKS_UNAVAILABLE_DEVICE] = "UNAVAILABLE_DEVICE",
+        [ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
+        [ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
+        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
+        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
+        [ANEURALNETWORKS_DEAD_OBJECT] = "DEAD_OBJECT",
+    };
+    if (code == ANEURALNETWORKS_NO_ERROR) return;
+    const bool known = code > 0 && (size_t)code < sizeof names / sizeof *names && names[code];
+    if (known)
+        keep_error("ANeuralNetworks%s%s answered %s", function, which, names[code]);
+    else
+        keep_error("ANeuralNetworks%s%s answered %d", function, which, code);
+}
+
+static enum nnvts_status status_of(const char *function, int code) {
     enum { NO_STATUS = 1000 };
     switch (code) {
     case ANEURALNETWORKS_NO_ERROR:
@@ -171,12 +241,25 @@ enum nnvts_status ndk_status(const char *function, int code) {
     }
 }
 
+enum nnvts_status ndk_status(const char *function, int code) {
+    remember(function, "", code);
+    return status_of(function, code);
+}
+
+enum nnvts_status ndk_status_at(const char *function, uint32_t index, int code) {
+    char which[16];
+    snprintf(which, sizeof which, "(%u)", index);
+    remember(function, which, code);
+    return status_of(function, code);
+}
+
 enum nnvts_status ndk_made(const char *function, int code, const void *out) {
     const enum nnvts_status st = ndk_status(function, code);
     const void *object;
     memcpy(&object, out, sizeof object);
     if (st != NNVTS_STATUS_NONE || object) return st;
-    ndk_tell("ANeuralNetworks%s answered NO_ERROR without an object", function);
+    keep_error("ANeuralNetworks%s answered NO_ERROR without an object", function);
+    ndk_tell("%s", ndk_last_error(NULL));
     return NNVTS_STATUS_GENERAL_FAILURE;
 }
 

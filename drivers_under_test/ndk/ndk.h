@@ -25,8 +25,10 @@ struct ndk_library {
     struct nnvts_ndk fn;               /**< NULL where the library lacks a function */
     const NnApiSLDriverImplFL5 *table; /**< of a Support Library, which has more functions; else NULL */
     bool takes_first;                  /**< the first device where none is named; else the library chooses */
+    bool pointers;                     /**< values are given by pointers, never in memories */
     int level;                         /**< 1 to 8 */
-    const char *name;                  /**< of the file, without folders; the caller's text */
+    char missing[768]; /**< "3: _getDeviceCount, ...": functions that are not there, though the next level has them */
+    const char *name;  /**< of the file, without folders; the caller's text */
 };
 
 /** Fills library->fn and the rest from the shared object at path. NULL, or what is wrong in one line. */
@@ -48,7 +50,7 @@ struct ndk_device {
     struct nnvts_device base;
     struct ndk_library lib;
     ANeuralNetworksDevice *device; /**< NULL: the library chooses */
-    char name[256], version[256];
+    char name[256], version[1024];
     struct nnvts_operand_performance *performance;
     struct nnvts_extension *extensions;
     uint8_t *cached;      /**< cache.c's: nothing but room */
@@ -65,11 +67,18 @@ enum nnvts_status ndk_open(const char *options, ndk_load_fn load, struct nnvts_d
  * are told on stderr.
  */
 enum nnvts_status ndk_status(const char *function, int code);
+/** The same of a call for one of several: an operand, an operation, an input, an output. */
+enum nnvts_status ndk_status_at(const char *function, uint32_t index, int code);
 /** Calls a function of the library; its value is a status. */
 #define NDK_CALL(lib, function, ...) ndk_status(#function, (lib)->fn.function(__VA_ARGS__))
+#define NDK_CALL_AT(index, lib, function, ...) ndk_status_at(#function, index, (lib)->fn.function(__VA_ARGS__))
 /** The same for a function that makes an object at *out: without one, the library lied. */
 #define NDK_MAKE(lib, function, out, ...) ndk_made(#function, (lib)->fn.function(__VA_ARGS__), (out))
 enum nnvts_status ndk_made(const char *function, int code, const void *out);
+/** The last call that failed since ndk_forget(): "ANeuralNetworksExecution_setInput(0) answered BAD_DATA"; NULL: none.
+ */
+const char *ndk_last_error(struct nnvts_device *device);
+void ndk_forget(void);
 /** Says on stderr what the library did wrong. */
 void ndk_tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -97,9 +106,10 @@ struct ndk_model {
     uint32_t *order; /**< the models that were built: what is referred to first */
     ANeuralNetworksModel **models;
     ANeuralNetworksMemory **memories; /**< copies of the pools */
+    char **copies;                    /**< of the pools, where values are given by pointers */
     int *fds;                         /**< of memories */
     void *values;                     /**< a copy of the model's values */
-    bool unknown_extension;           /**< the library does not know an extension of it */
+    bool beyond_words;                /**< the library can't be told of it: an extension it does not know, no inputs */
 };
 /** INVALID_ARGUMENT where the model could not be put into words: indices, order, lifetimes, locations. */
 enum nnvts_status ndk_model_check(const struct nnvts_model *model);
@@ -131,6 +141,8 @@ struct ndk_prepared {
 };
 enum nnvts_status ndk_prepare(struct ndk_device *d, const struct nnvts_model *model,
                               const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out);
+/** Whether the library compiles a finished model. */
+enum nnvts_status ndk_try_compile(struct ndk_device *d, ANeuralNetworksModel *model);
 void ndk_prepared_ref(struct ndk_prepared *p);
 void ndk_prepared_unref(struct ndk_prepared *p);
 
@@ -148,6 +160,7 @@ struct ndk_run {
     struct ndk_prepared *prepared;
     ANeuralNetworksExecution *execution;
     uint32_t pool_count;
+    struct common_mapping *mappings;  /**< one a pool: where its values are given by pointers */
     ANeuralNetworksMemory **memories; /**< one a pool; NULL where none was needed */
     bool *borrowed;                   /**< one a pool: its memory is a burst's or a buffer's */
     struct ndk_buffer **written;      /**< one an output; NULL: it is in no buffer */

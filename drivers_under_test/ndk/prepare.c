@@ -40,12 +40,26 @@ static enum nnvts_status take_interface(struct ndk_prepared *p, const struct nnv
 
 /* -------------------------------------------------------------------- compilation */
 
-static enum nnvts_status create(struct ndk_prepared *p) {
-    const struct ndk_library *lib = &p->device->lib;
-    const ANeuralNetworksDevice *device = p->device->device;
-    ANeuralNetworksModel *model = p->model.models[0];
-    return device ? NDK_MAKE(lib, Compilation_createForDevices, &p->compilation, model, &device, 1, &p->compilation)
-                  : NDK_MAKE(lib, Compilation_create, &p->compilation, model, &p->compilation);
+static enum nnvts_status create(const struct ndk_device *d, ANeuralNetworksModel *model,
+                                ANeuralNetworksCompilation **out) {
+    const struct ndk_library *lib = &d->lib;
+    const ANeuralNetworksDevice *device = d->device;
+    return device ? NDK_MAKE(lib, Compilation_createForDevices, out, model, &device, 1, out)
+                  : NDK_MAKE(lib, Compilation_create, out, model, out);
+}
+
+static enum nnvts_status finish(const struct ndk_device *d, ANeuralNetworksCompilation *compilation) {
+    const enum nnvts_status st = NDK_CALL(&d->lib, Compilation_finish, compilation);
+    /* The model is right: what is bad is to ask this device for it. */
+    return st == NNVTS_STATUS_INVALID_ARGUMENT ? NNVTS_STATUS_GENERAL_FAILURE : st;
+}
+
+enum nnvts_status ndk_try_compile(struct ndk_device *d, ANeuralNetworksModel *model) {
+    ANeuralNetworksCompilation *compilation = NULL;
+    enum nnvts_status st = create(d, model, &compilation);
+    if (st == NNVTS_STATUS_NONE) st = finish(d, compilation);
+    if (compilation) d->lib.fn.Compilation_free(compilation);
+    return st;
 }
 
 static enum nnvts_status configure(struct ndk_prepared *p, const struct nnvts_prepare_config *config) {
@@ -65,12 +79,9 @@ static enum nnvts_status configure(struct ndk_prepared *p, const struct nnvts_pr
 }
 
 static enum nnvts_status compile(struct ndk_prepared *p, const struct nnvts_prepare_config *config) {
-    enum nnvts_status st = create(p);
+    enum nnvts_status st = create(p->device, p->model.models[0], &p->compilation);
     if (st == NNVTS_STATUS_NONE) st = configure(p, config);
-    if (st != NNVTS_STATUS_NONE) return st;
-    st = NDK_CALL(&p->device->lib, Compilation_finish, p->compilation);
-    /* The model is right: what is bad is to ask this device for it. */
-    return st == NNVTS_STATUS_INVALID_ARGUMENT ? NNVTS_STATUS_GENERAL_FAILURE : st;
+    return st == NNVTS_STATUS_NONE ? finish(p->device, p->compilation) : st;
 }
 
 /* ------------------------------------------------------------------------- object */

@@ -79,7 +79,7 @@ enum nnv_bench_state nnv_bench_stream_open(struct nnv_bench_stream *stream, cons
         struct nnv_execution *x = &stream->execution[s];
         st = place(stream, work, s, arena, &err);
         if (st != NNV_OK) break;
-        if (mode == NNV_MODE_FENCED) nnv_request_state_outputs(&stream->request[s], true);
+        nnv_request_state_outputs(&stream->request[s], true); /* fenced executions and old libraries ask for that */
         *x = nnv_execution_make(mode, prepared, &stream->request[s]);
         x->config.measure_timing = true;
         x->tokens = &stream->tokens[2 * (size_t)s];

@@ -28,7 +28,12 @@ void nnv_client_close(struct nnv_client *client);
 
 /** enum nnvts_limit of a device that may be older than they are. */
 static inline uint32_t nnv_device_limits(const struct nnvts_device *d) {
-    return d->struct_size >= sizeof *d ? d->limits : 0;
+    return d->struct_size > offsetof(struct nnvts_device, limits) ? d->limits : 0;
+}
+
+/** The driver's own words for the last status other than NONE; NULL: it has none. */
+static inline const char *nnv_device_last_error(struct nnvts_device *d) {
+    return d->struct_size > offsetof(struct nnvts_device, last_error) && d->last_error ? d->last_error(d) : NULL;
 }
 
 /** The steps of a case, for deadlines and for naming the culprit. */

@@ -51,6 +51,20 @@ bool nnv_ask_supported(struct nnv_preparation *p, struct nnv_arena *arena) {
     return true;
 }
 
+void nnv_add_last_error(struct nnvts_device *device, enum nnvts_status status, struct nnv_text *out) {
+    const char *words = status == NNVTS_STATUS_NONE ? NULL : nnv_device_last_error(device);
+    if (words) nnv_text_addf(out, ": %s", words);
+}
+
+bool nnv_not_implemented(const struct nnv_preparation *p, struct nnv_text *out) {
+    if (!(nnv_device_limits(p->device) & NNVTS_LIMIT_CANNOT_BE_ASKED) || p->breach.kind != NNV_BREACH_NONE ||
+        (p->status != NNVTS_STATUS_INVALID_ARGUMENT && p->status != NNVTS_STATUS_GENERAL_FAILURE))
+        return false;
+    nnv_text_add(out, "not implemented");
+    nnv_add_last_error(p->device, p->status, out);
+    return true;
+}
+
 void nnv_add_unsupported(const struct nnv_preparation *p, uint32_t most, struct nnv_text *out) {
     const char *before = "the driver does not support";
     for (uint32_t i = 0; i < p->abi->main.operation_count && most > 0; i++) {

@@ -29,6 +29,13 @@ struct nnv_preparation {
 
 /** get_supported_operations. True: it answered NONE, and an answer for each operation. What it needs is arena's. */
 bool nnv_ask_supported(struct nnv_preparation *p, struct nnv_arena *arena);
+/**
+ * The device can't tell of a valid model that it is not supported, and has refused this one, which is valid. If so,
+ * *out becomes "not implemented: ", and the driver's own words; the caller frees it.
+ */
+bool nnv_not_implemented(const struct nnv_preparation *p, struct nnv_text *out);
+/** Adds the driver's own words behind a status, as ": " and a line; nothing where it has none. */
+void nnv_add_last_error(struct nnvts_device *device, enum nnvts_status status, struct nnv_text *out);
 /** Adds "the driver does not support operation 0 (CONV_2D), operation 3 (ADD)", at most so many operations. */
 void nnv_add_unsupported(const struct nnv_preparation *p, uint32_t most, struct nnv_text *out);
 /** prepare_model. True: it answered NONE and gave a whole prepared model, which the caller releases. */

@@ -104,6 +104,15 @@ void nnv_request_state_outputs(struct nnv_request *r, bool state) {
     }
 }
 
+void nnv_request_suit(struct nnv_request *r, const struct nnvts_device *device) {
+    enum { FINDS_OUT = 3 };
+    for (uint32_t i = 0; device->feature_level < FINDS_OUT && i < r->model->main.nout; i++) {
+        if (!nnv_request_leaves_open(r, i)) continue;
+        r->outputs[i].dimension_count = r->out[i].rank;
+        r->outputs[i].dimensions = r->out[i].dims;
+    }
+}
+
 bool nnv_inputs_beyond_limits(const struct nnvts_device *device, const struct nnv_model *model,
                               const struct nnv_value *in, uint32_t *which) {
     if (!(nnv_device_limits(device) & NNVTS_LIMIT_NO_EMPTY_INPUTS)) return false;

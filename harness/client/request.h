@@ -37,6 +37,8 @@ void nnv_request_reset(struct nnv_request *r);
 void nnv_request_empty(struct nnv_request *r);
 /** Says the shapes of the outputs in the request, or (false) leaves them to the model. */
 void nnv_request_state_outputs(struct nnv_request *r, bool state);
+/** Says the shapes that the model leaves open where the device is of a feature level that does not find them out. */
+void nnv_request_suit(struct nnv_request *r, const struct nnvts_device *device);
 /** True if the driver's interface has no words for one of the inputs, *which; NNVTS_LIMIT_NO_EMPTY_INPUTS. */
 bool nnv_inputs_beyond_limits(const struct nnvts_device *device, const struct nnv_model *model,
                               const struct nnv_value *in, uint32_t *which);

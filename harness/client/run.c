@@ -55,14 +55,23 @@ static bool files_whole(struct run *r, struct nnv_breach *b) {
            nnv_breach(b, NNV_BREACH_MEMORY, 0, "closed a file that is not the driver's");
 }
 
+/** What a driver that tells what it supports has claimed by now. */
+static const char *claimed(const struct run *r) {
+    const bool asked = !(nnv_device_limits(r->client->device) & NNVTS_LIMIT_CANNOT_BE_ASKED);
+    return asked && r->out->phase != NNV_PHASE_SUPPORTED ? " although the driver had claimed to support the model" : "";
+}
+
 /** True if the driver answered NONE; otherwise the outcome says what it answered. */
 static bool status_is_none(struct run *r, enum nnvts_status status) {
     char buf[32];
+    struct nnv_text words = {0};
     r->out->status = status;
     if (status == NNVTS_STATUS_NONE) return true;
-    return stop(r, NNV_OUTCOME_REFUSED, "%s answered %s%s", nnv_phase_name(r->out->phase),
-                nnv_abi_status_name((int)status, buf),
-                r->out->phase == NNV_PHASE_SUPPORTED ? "" : " although the driver had claimed to support the model");
+    nnv_add_last_error(r->client->device, status, &words);
+    stop(r, NNV_OUTCOME_REFUSED, "%s answered %s%s%s", nnv_phase_name(r->out->phase),
+         nnv_abi_status_name((int)status, buf), claimed(r), words.data ? words.data : "");
+    nnv_text_free(&words);
+    return false;
 }
 
 /* --------------------------------------------------------------------- steps */
@@ -79,6 +88,7 @@ static bool build(struct run *r) {
         return stop(r, NNV_OUTCOME_HARNESS, "%s", err.text);
     pools[0].memory.prot = pools[2].memory.prot = NNVTS_PROT_READ;
     nnv_request_place(&r->request, &pools[0], &pools[1]);
+    nnv_request_suit(&r->request, r->client->device);
     r->constants = pools[2];
     if (nnv_abi_model_at(&spec->model, r->arena, &pools[2].memory, pools[2].data, &r->model, &err) != NNV_OK)
         return stop(r, NNV_OUTCOME_HARNESS, "%s", err.text);
@@ -115,7 +125,12 @@ static bool prepare(struct run *r) {
     r->out->phase = NNV_PHASE_SUPPORTED;
     bool ok = nnv_ask_supported(&p, r->arena);
     r->out->supported_ns = p.supported_ns;
-    if (!kept(r, &p.breach) || !status_is_none(r, p.status) || !ok) return false;
+    if (!kept(r, &p.breach)) return false;
+    struct nnv_text missing = {0};
+    const bool lacks = !r->spec->expect_failure && nnv_not_implemented(&p, &missing);
+    if (lacks) stop(r, NNV_OUTCOME_UNSUPPORTED, "%s", missing.data ? missing.data : "not implemented");
+    nnv_text_free(&missing);
+    if (lacks || !status_is_none(r, p.status) || !ok) return false;
     if (p.refused) return unsupported(r, &p);
     if (!can_be_told(r)) return false;
     r->out->phase = NNV_PHASE_PREPARE;

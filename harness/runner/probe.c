@@ -11,7 +11,7 @@ enum { CAPABILITIES_BYTES = 16 << 10, OPTIONS_BYTES = 64 << 10 };
 
 /** What the process tells; all text is the driver's word. */
 struct card {
-    char name[256], version[256];
+    char name[256], version[1024];
     int32_t type, level;
     uint32_t model_cache_files, data_cache_files;
     char capabilities[CAPABILITIES_BYTES];

@@ -385,7 +385,9 @@ enum nnvts_limit {
     NNVTS_LIMIT_NO_EMPTY_INPUTS = 1, /**< an input with an extent of 0 counts as one of unknown extent */
     NNVTS_LIMIT_LATE_OMISSIONS = 2,  /**< an omitted argument is refused when it is executed, not when it is launched */
     NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS = 4, /**< beside an extension that it does not know nothing is supported */
-    NNVTS_LIMIT_PARTIAL_SHAPES = 8, /**< where one output is too small, others may be left unknown: several devices */
+    NNVTS_LIMIT_PARTIAL_SHAPES = 8,   /**< where one output is too small, others may be left unknown: several devices */
+    NNVTS_LIMIT_CANNOT_BE_ASKED = 16, /**< to ask what is supported is to try it: a refusal may mean either */
+    NNVTS_LIMIT_LATE_REFUSALS = 32,   /**< a model that breaks a rule may be refused as late as when it is executed */
 };
 
 /** An open device. Name, version, type, level, capabilities and extensions never change while it is open. */
@@ -425,6 +427,11 @@ struct nnvts_device {
     /** Required. All objects of the device have been released. */
     void (*release)(struct nnvts_device *self);
     uint32_t limits; /**< optional: enum nnvts_limit; 0 for a driver that has all that this file tells */
+    /**
+     * Optional. What was behind the last status other than NONE, in a line of the driver's own words. NULL: nothing to
+     * tell. Valid until this thread asks again.
+     */
+    const char *(*last_error)(struct nnvts_device *self);
 };
 
 /** A device as it was before limits came. */

@@ -6,6 +6,10 @@
 #ifndef NNVTS_NDK_H
 #define NNVTS_NDK_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "NeuralNetworks.h"
 
 /*
@@ -24,7 +28,6 @@
     X(Device_getFeatureLevel, 3)                                                                                       \
     X(Device_wait, 4)                                                                                                  \
     X(Memory_createFromFd, 1)                                                                                          \
-    X(Memory_createFromAHardwareBuffer, 3)                                                                             \
     X(Memory_createFromDesc, 4)                                                                                        \
     X(Memory_copy, 4)                                                                                                  \
     X(Memory_free, 1)                                                                                                  \
@@ -87,8 +90,9 @@
     X(Compilation_create, 1)                                                                                           \
     X(Execution_startCompute, 1)
 
-/* The functions for extensions, which a library may lack. */
-#define NNVTS_NDK_EXTENSION_FUNCTIONS(X)                                                                               \
+/* Functions that a library may lack: those for extensions, and for a kind of memory that only Android has. */
+#define NNVTS_NDK_OPTIONAL_FUNCTIONS(X)                                                                                \
+    X(Memory_createFromAHardwareBuffer, 3)                                                                             \
     X(Device_getExtensionSupport, 3)                                                                                   \
     X(Model_getExtensionOperandType, 3)                                                                                \
     X(Model_getExtensionOperationType, 3)                                                                              \
@@ -103,7 +107,31 @@
 #define NNVTS_NDK_MEMBER(name, level) __typeof__(ANeuralNetworks##name) *name;
 struct nnvts_ndk {
     NNVTS_NDK_FUNCTIONS(NNVTS_NDK_MEMBER)
-    NNVTS_NDK_EXTENSION_FUNCTIONS(NNVTS_NDK_MEMBER)
+    NNVTS_NDK_OPTIONAL_FUNCTIONS(NNVTS_NDK_MEMBER)
 };
+
+/** What a driver argument says behind "ndk:" and "sl:": PATH[#DEVICE][:level=N][:pointers]. */
+struct nnvts_ndk_target {
+    const char *path;
+    const char *device; /**< NULL: none is named */
+    int level;          /**< feature level 1 to 8; 0: the library's functions tell */
+    bool pointers;      /**< values are given by pointers, never in memories of the library */
+};
+
+/** Cuts the text into its parts, which the target then points to. */
+static inline void nnvts_ndk_target(char *text, struct nnvts_ndk_target *to) {
+    *to = (struct nnvts_ndk_target){.path = text};
+    for (char *option; (option = strrchr(text, ':')) != NULL; *option = 0)
+        if (strcmp(option, ":pointers") == 0)
+            to->pointers = true;
+        else if (strncmp(option, ":level=", 7) == 0 && option[7] >= '1' && option[7] <= '8' && !option[8])
+            to->level = option[7] - '0';
+        else
+            break;
+    char *hash = strrchr(text, '#');
+    if (!hash) return;
+    to->device = hash[1] ? hash + 1 : NULL;
+    *hash = 0;
+}
 
 #endif

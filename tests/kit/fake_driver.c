@@ -71,6 +71,7 @@ static enum nnvts_status fake_execute(struct nnvts_prepared_model *self, const s
     uint8_t *out = fake_data(r, &r->outputs[0]);
     uint32_t n = r->outputs[0].location.length;
     for (uint32_t i = 0; i < r->input_count && i < 2; i++) fake.input[i] = r->inputs[i];
+    fake.output[0] = r->outputs[0];
     if (fake.fault == EXECUTE_FAILS) return NNVTS_STATUS_GENERAL_FAILURE;
     if (fake.fault == EXECUTE_77) return (enum nnvts_status)77;
     if (fake.fault == EXECUTE_FAILS_WITH_SHAPES) {

@@ -60,7 +60,7 @@ extern struct fake_state {
     const uint8_t *constant;
     int prepared, released; /**< objects */
     bool saw_omitted;
-    struct nnvts_argument input[2];
+    struct nnvts_argument input[2], output[1];
 } fake;
 
 extern struct nnvts_device fake_device; /**< what it opens */

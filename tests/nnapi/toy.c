@@ -85,6 +85,7 @@ void ANeuralNetworksModel_free(ANeuralNetworksModel *model) { drop(model); }
 
 int ANeuralNetworksModel_addOperand(ANeuralNetworksModel *m, const ANeuralNetworksOperandType *type) {
     if (m->operand_count == ROOM || type->dimensionCount > RANK) return ANEURALNETWORKS_BAD_DATA;
+    if (!type->dimensionCount && type->dimensions) return ANEURALNETWORKS_BAD_DATA; /* "Must be nullptr for scalars" */
     struct operand *o = &m->operands[m->operand_count++];
     o->type = type->type;
     o->rank = type->dimensionCount;
@@ -124,7 +125,7 @@ int ANeuralNetworksModel_addOperation(ANeuralNetworksModel *m, ANeuralNetworksOp
 int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *m, uint32_t inputCount, const uint32_t *inputs,
                                                   uint32_t outputCount, const uint32_t *outputs) {
     (void)outputs;
-    if (inputCount > 3 || outputCount != 1) return ANEURALNETWORKS_BAD_DATA;
+    if (inputCount == 0 || inputCount > 3 || outputCount != 1) return ANEURALNETWORKS_BAD_DATA; /* as Android's */
     memcpy(m->ends, inputs, inputCount * sizeof *inputs);
     m->end_counts[0] = inputCount;
     m->end_counts[1] = outputCount;

@@ -115,7 +115,7 @@ static void run_on(struct nnv_api *a, const struct nnv_api_library *library, con
     a->nn = &library->nn;
     a->library = library->path;
     a->is_sl = library->is_sl;
-    a->level = runtime_level(a->nn);
+    a->level = library->level ? library->level : runtime_level(a->nn);
     nnv_context_enter(&a->s, NNV_PHASE_EXECUTE);
     if (find_named(a, library->device) && (c->level == 0 || nnv_api_needs_level(a, c->level))) {
         if (c->run)

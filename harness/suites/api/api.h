@@ -132,7 +132,9 @@ struct nnv_api {
 /** The library that a driver argument names: "ndk:PATH[#DEVICE]", "sl:PATH[#DEVICE]"; "runtime:...": the project's. */
 struct nnv_api_library {
     struct nnvts_ndk nn;
-    char *path, *device; /**< device: NULL if none is named; all owned */
+    char *path, *argument; /**< owned */
+    const char *device;    /**< NULL if none is named; in argument */
+    int level;             /**< as it was told; 0: the library's functions tell */
     bool is_sl;
 };
 /** True if the driver argument names an NNAPI library. */

@@ -111,7 +111,7 @@ static void from_symbols(void *handle, struct nnvts_ndk *nn) {
     symbol = dlsym(handle, "ANeuralNetworks" #name);                                                                   \
     memcpy(&nn->name, &symbol, sizeof nn->name);
     NNVTS_NDK_FUNCTIONS(LOOK_UP)
-    NNVTS_NDK_EXTENSION_FUNCTIONS(LOOK_UP)
+    NNVTS_NDK_OPTIONAL_FUNCTIONS(LOOK_UP)
 }
 
 static enum nnv_status load(struct nnv_api_library *library, struct nnv_err *err) {
@@ -154,19 +154,22 @@ static char *own_library(const char *driver_path) {
 enum nnv_status nnv_api_library_open(const struct nnv_run_config *config, struct nnv_api_library *library,
                                      struct nnv_err *err) {
     const bool own = strncmp(config->driver, "runtime:", 8) == 0;
-    const char *path = strchr(config->driver, ':') + 1, *hash = strchr(path, '#');
-    *library = (struct nnv_api_library){.is_sl = strncmp(config->driver, "sl:", 3) == 0};
-    library->path = own ? own_library(config->driver_path) : strndup(path, hash ? (size_t)(hash - path) : strlen(path));
-    if (own && hash && strcmp(hash, "#auto") == 0) hash = NULL;
-    library->device = hash ? strdup(hash + 1) : NULL;
+    struct nnvts_ndk_target target;
+    *library = (struct nnv_api_library){.is_sl = strncmp(config->driver, "sl:", 3) == 0,
+                                        .argument = strdup(strchr(config->driver, ':') + 1)};
+    if (!library->argument) return nnv_no_memory(err);
+    nnvts_ndk_target(library->argument, &target);
+    library->path = own ? own_library(config->driver_path) : strdup(target.path);
+    library->level = target.level;
+    library->device = own && target.device && strcmp(target.device, "auto") == 0 ? NULL : target.device;
     if (!library->path && own)
         return nnv_fail(err, NNV_INVALID, "there is no libneuralnetworks.so beside the folder of the drivers");
-    if (!library->path || (hash && !library->device)) return nnv_no_memory(err);
+    if (!library->path) return nnv_no_memory(err);
     return load(library, err);
 }
 
 void nnv_api_library_close(struct nnv_api_library *library) {
     free(library->path);
-    free(library->device);
-    library->path = library->device = NULL;
+    free(library->argument);
+    library->path = library->argument = NULL;
 }

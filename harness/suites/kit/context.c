@@ -53,20 +53,23 @@ bool nnv_expect(struct nnv_context *s, bool ok, const char *fmt, ...) {
 }
 
 bool nnv_expect_status(struct nnv_context *s, const char *call, enum nnvts_status got, enum nnvts_status want) {
-    char a[32], b[32];
-    return nnv_expect(s, got == want, "%s answered %s, expected %s", call, nnv_abi_status_name((int)got, a),
-                      nnv_abi_status_name((int)want, b));
+    return nnv_expect_status_in(s, call, got, 1u << want);
 }
 
 bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_status got, uint32_t wanted) {
-    struct nnv_text names = {0};
+    struct nnv_text text = {0};
     char buf[32];
-    for (int st = 0; st < 32; st++)
-        if (wanted & 1u << st) nnv_text_addf(&names, "%s%s", names.len ? " or " : "", nnv_abi_status_name(st, buf));
-    bool ok = got >= 0 && got < 32 && (wanted & 1u << got);
+    const bool ok = got >= 0 && got < 32 && (wanted & 1u << got);
+    const char *between = "";
+    for (int st = 0; st < 32 && !ok; st++) {
+        if (!(wanted & 1u << st)) continue;
+        nnv_text_addf(&text, "%s%s", between, nnv_abi_status_name(st, buf));
+        between = " or ";
+    }
+    if (!ok) nnv_add_last_error(s->device, got, &text);
     nnv_expect(s, ok, "%s answered %s, expected %s", call, nnv_abi_status_name((int)got, buf),
-               names.data ? names.data : "");
-    nnv_text_free(&names);
+               text.data ? text.data : "");
+    nnv_text_free(&text);
     return ok;
 }
 
@@ -181,11 +184,14 @@ static struct nnv_preparation preparation(const struct nnv_context *s, const str
 }
 
 static bool supports(struct nnv_context *s, struct nnv_preparation *p) {
-    const bool answered = nnv_ask_supported(p, s->env->arena);
-    if (!nnv_expect_kept(s, p->call, &p->breach, 2) || !nnv_expect_status(s, p->call, p->status, NNVTS_STATUS_NONE))
+    struct nnv_text t = {0};
+    const bool answered = nnv_ask_supported(p, s->env->arena), missing = nnv_not_implemented(p, &t);
+    if (missing) nnv_context_unsupported(s, "%s", t.data ? t.data : "not implemented");
+    nnv_text_free(&t);
+    if (missing || !nnv_expect_kept(s, p->call, &p->breach, 2) ||
+        !nnv_expect_status(s, p->call, p->status, NNVTS_STATUS_NONE))
         return false;
     if (!answered || p->refused == 0) return answered;
-    struct nnv_text t = {0};
     nnv_add_unsupported(p, 1, &t); /* reports gather cases by the first */
     nnv_context_unsupported(s, "%s", t.data ? t.data : "the driver does not support an operation");
     nnv_text_free(&t);
@@ -234,6 +240,7 @@ bool nnv_context_place(struct nnv_context *s, const struct nnv_model *model, con
                                 &pools[i].memory, &pools[i].data))
             return false;
     nnv_request_place(r, &pools[0], &pools[1]);
+    nnv_request_suit(r, s->device);
     return true;
 }
 

@@ -59,6 +59,10 @@ static void expect_by_level(struct nnv_context *s, const struct nnv_spec *spec) 
         nnv_context_error(s, "%s", err.text);
         return;
     }
+    if (nnv_device_limits(s->device) & NNVTS_LIMIT_CANNOT_BE_ASKED) {
+        nnv_context_unsupported(s, "nobody can ask the driver whether it supports a model");
+        return;
+    }
     if (!nnv_context_render(s, spec, &fixture)) return;
     if (nnv_receive(s, &fixture.model, &r)) {
         bool all = r.supported_status == NNVTS_STATUS_NONE;
@@ -164,7 +168,8 @@ static void expect_same(struct nnv_context *s, const struct nnv_spec *spec, cons
     struct nnv_reception plain = {0}, disguised = {0};
     if (!nnv_context_model(s, spec, &fixture)) return;
     struct nnvts_model model = fixture.model;
-    if (!d->wear(s, &fixture, &model) || !nnv_receive(s, &fixture.model, &plain)) goto out;
+    if (!nnv_context_supports(s, &fixture) || !d->wear(s, &fixture, &model) || !nnv_receive(s, &fixture.model, &plain))
+        goto out;
     if (!nnv_receive(s, &model, &disguised)) goto out;
     if (!nnv_expect(s, plain.supported_status == disguised.supported_status,
                     "a model is valid and, with %s, invalid, or the other way round", d->name))

@@ -85,13 +85,11 @@ static void execute_short(struct nnv_shape_fixture *b, const uint32_t *lengths, 
 }
 
 static uint32_t insufficient(const struct nnv_shape_fixture *b) {
-    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
     uint32_t allowed = 1u << NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE;
-    for (uint32_t i = 0; i < main->nout; i++) {
-        size_t elems, bytes;
-        const bool known = nnv_operand_size(&main->operands[main->out[i]], &elems, &bytes);
+    for (uint32_t i = 0; i < nnv_shapes_outputs(b); i++) {
         /* A declared shape shows the mistake at once; an open one may be more than the driver can do. */
-        allowed |= 1u << (known ? NNVTS_STATUS_INVALID_ARGUMENT : NNVTS_STATUS_GENERAL_FAILURE);
+        const bool open = nnv_request_leaves_open(&b->values, i);
+        allowed |= 1u << (open ? NNVTS_STATUS_GENERAL_FAILURE : NNVTS_STATUS_INVALID_ARGUMENT);
     }
     return allowed;
 }

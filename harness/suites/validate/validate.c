@@ -107,7 +107,17 @@ static bool offer_supported(struct nnv_context *s, const struct nnv_mutation *m,
     return nnv_expect_status_in(s, text, s->device->get_supported_operations(s->device, &m->abi, supported), wanted);
 }
 
-static bool offer_prepare(struct nnv_context *s, const struct nnv_mutation *m, const char *call, uint32_t wanted) {
+/** What was prepared is executed, which must fail. */
+static bool refused_late(struct fixture *b, struct nnvts_prepared_model *prepared, const char *call) {
+    struct nnv_request v;
+    if (!nnv_context_request(b->s, &b->fixture, NNV_POOL_READ_ONLY, &v)) return false;
+    const enum nnvts_status st = nnv_context_sync(b->s, prepared, &v);
+    return nnv_context_check_memory(b->s, "execute", &v) &&
+           nnv_expect(b->s, st != NNVTS_STATUS_NONE, "executed a model %s", call);
+}
+
+static bool offer_prepare(struct fixture *b, const struct nnv_mutation *m, const char *call, uint32_t wanted) {
+    struct nnv_context *s = b->s;
     struct nnvts_prepared_model *prepared = NULL;
     char text[320];
     snprintf(text, sizeof text, "prepare_model of a model %s", call);
@@ -115,7 +125,8 @@ static bool offer_prepare(struct nnv_context *s, const struct nnv_mutation *m, c
     enum nnvts_status st = s->device->prepare_model(s->device, &m->abi, &m->config, &prepared);
     bool ok = nnv_expect_status_in(s, text, st, wanted);
     if (st != NNVTS_STATUS_NONE) return nnv_expect(s, !prepared, "%s failed, but gave a prepared model", text) && ok;
-    if (prepared) nnv_context_release(s, prepared);
+    if (prepared && nnv_is_late(s)) ok = refused_late(b, prepared, call) && ok;
+    nnv_context_release(s, prepared);
     return ok;
 }
 
@@ -139,10 +150,10 @@ static bool refuse_model(struct fixture *b, const struct nnv_model_mutator *row,
     *did = applied(s, nnv_mutation_make(&m, row, b->spec, b->pick, s->env->arena)) &&
            render(s, b->spec, m.model, &abi) && applied(s, nnv_mutation_rendered(&m, &abi));
     if (!*did) return s->result->verdict == NNVTS_PASS;
-    const uint32_t refused = NNV_ST_INVALID;
+    const uint32_t refused = NNV_ST_INVALID, late = nnv_is_late(s) ? NNV_ST_NONE | NNV_ST_FAILURE : 0;
     snprintf(call, sizeof call, "that breaks a rule (%s)", row->rule);
-    bool ok = offer_supported(s, &m, call, row->supported ? row->supported : refused);
-    return offer_prepare(s, &m, call, row->prepare ? row->prepare : refused) && ok;
+    bool ok = offer_supported(s, &m, call, (row->supported ? row->supported : refused) | late);
+    return offer_prepare(b, &m, call, (row->prepare ? row->prepare : refused) | late) && ok;
 }
 
 static bool run_model(struct fixture *b) {

@@ -12,6 +12,11 @@
 #include "harness/suites/kit/context.h"
 #include "reference/faults/edit.h"
 
+/** A model that breaks a rule may be refused as late as when it is executed, and by any error. */
+static inline bool nnv_is_late(const struct nnv_context *s) {
+    return nnv_device_limits(s->device) & NNVTS_LIMIT_LATE_REFUSALS;
+}
+
 /** A set of statuses: bits 1u << status. */
 enum {
     NNV_ST_NONE = 1u << NNVTS_STATUS_NONE,

@@ -4,13 +4,16 @@
 
 #include <unistd.h>
 
+#include "nnvts/ndk.h"
+
 /* ------------------------------------------------------------------------ devices */
 
 static void test_devices(void **state) {
     (void)state;
     struct nnvts_device *own = ndk_open(""), *a = ndk_open("#toy-a"), *b = ndk_open("#toy-b");
     assert_string_equal(own->name, "toy.so");
-    assert_string_equal(own->version, "toy-a toy-1 + toy-b toy-1");
+    assert_string_equal(own->version, "toy-a toy-1 + toy-b toy-1; without functions of level 2: "
+                                      "Model_relaxComputationFloat32toFloat16");
     assert_int_equal(own->feature_level, 7);
     assert_string_equal(a->name, "toy-a");
     assert_string_equal(a->version, "toy-1");
@@ -186,6 +189,79 @@ static void test_unsupported(void **state) {
     assert_false(supported);
     assert_int_equal(d->prepare_model(d, &n.model, &prepare_config, &p), NNVTS_STATUS_GENERAL_FAILURE);
     assert_null(p);
+    d->release(d);
+}
+
+/** A valid model that the library takes no words for is not supported, not wrong. */
+static void test_no_inputs(void **state) {
+    (void)state;
+    struct nnvts_device *d = ndk_open("#toy-a");
+    struct net n = {0};
+    struct nnvts_prepared_model *p = NULL;
+    bool supported = true;
+    ndk_fill();
+    const uint32_t a = constant(&n, F32, ndk_constants, sizeof ndk_constants, DIMS(NDK_N));
+    const uint32_t none = integer(&n, ANEURALNETWORKS_FUSED_NONE), out = output(&n, F32, DIMS(NDK_N));
+    operation(&n, ANEURALNETWORKS_ADD, LIST(a, a, none), LIST(out));
+    assert_int_equal(d->get_supported_operations(d, finish(&n), &supported), NNVTS_STATUS_NONE);
+    assert_false(supported);
+    assert_int_equal(d->prepare_model(d, &n.model, &prepare_config, &p), NNVTS_STATUS_GENERAL_FAILURE);
+    assert_string_equal(d->last_error(d), "ANeuralNetworksModel_identifyInputsAndOutputs answered BAD_DATA");
+    d->release(d);
+}
+
+/** The call that was refused is named; the next one that goes well has nothing to tell. */
+static void test_last_error(void **state) {
+    (void)state;
+    struct nnvts_device *d = ndk_open("#toy-a");
+    struct nnvts_prepared_model *p = ndk_prepare_add(d);
+    assert_null(d->last_error(d));
+    float y[NDK_N] = {0};
+    struct call c = {0};
+    give(&c, ndk_x, sizeof ndk_x);
+    take(&c, y, sizeof y);
+    c.in[0].location.length -= 4;
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_string_equal(d->last_error(d), "ANeuralNetworksExecution_setInput(0) answered BAD_DATA");
+    ndk_check_executes(p);
+    assert_null(d->last_error(d));
+    ndk_lie("finish-77");
+    struct nnvts_prepared_model *none;
+    ndk_try_prepare(d, &none);
+    assert_string_equal(d->last_error(d), "ANeuralNetworksModel_finish answered 77");
+    p->release(p);
+    d->release(d);
+}
+
+/** What follows the path and the device. */
+static void test_target(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *path, *device;
+        int level;
+        bool pointers;
+    } rows[] = {
+        {"lib.so", "lib.so", NULL, 0, false},
+        {"lib.so#npu", "lib.so", "npu", 0, false},
+        {"lib.so#npu:level=3:pointers", "lib.so", "npu", 3, true},
+        {"a:b/lib.so:pointers:level=8", "a:b/lib.so", NULL, 8, true},
+        {"lib.so#acme:npu", "lib.so", "acme:npu", 0, false},
+        {"lib.so:level=9", "lib.so:level=9", NULL, 0, false},
+        {"lib.so:level=33", "lib.so:level=33", NULL, 0, false},
+        {"lib.so#", "lib.so", NULL, 0, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[64];
+        struct nnvts_ndk_target t;
+        snprintf(text, sizeof text, "%s", rows[i].text);
+        nnvts_ndk_target(text, &t);
+        assert_string_equal(t.path, rows[i].path);
+        assert_string_equal(t.device ? t.device : "", rows[i].device ? rows[i].device : "");
+        assert_int_equal(t.level, rows[i].level);
+        assert_int_equal(t.pointers, rows[i].pointers);
+    }
+    struct nnvts_device *d = ndk_open("#toy-a:level=2:pointers");
+    assert_int_equal(d->feature_level, 2);
     d->release(d);
 }
 
@@ -427,6 +503,9 @@ int main(void) {
         cmocka_unit_test_setup(test_executes, ndk_no_lies),
         cmocka_unit_test_setup(test_old_library, ndk_no_lies),
         cmocka_unit_test_setup(test_unsupported, ndk_no_lies),
+        cmocka_unit_test_setup(test_no_inputs, ndk_no_lies),
+        cmocka_unit_test_setup(test_last_error, ndk_no_lies),
+        cmocka_unit_test_setup(test_target, ndk_no_lies),
         cmocka_unit_test_setup(test_malformed, ndk_no_lies),
         cmocka_unit_test_setup(test_circle, ndk_no_lies),
         cmocka_unit_test_setup(test_bad_requests, ndk_no_lies),

@@ -112,6 +112,46 @@ static void broken_rules(void **state) {
     }
 }
 
+static const char *words(struct nnvts_device *self) {
+    (void)self;
+    return "npu_compile answered -5";
+}
+
+/** The driver's own words stand in the reason; nobody who could not claim anything is told that he did. */
+static void refusals_in_the_drivers_words(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(SUM, arena);
+    client.device->last_error = words;
+    struct nnv_outcome out = run(spec, EXECUTE_FAILS);
+    assert_string_equal(out.reason, "execute answered GENERAL_FAILURE although the driver had claimed to support the "
+                                    "model: npu_compile answered -5");
+    client.device->limits = NNVTS_LIMIT_CANNOT_BE_ASKED;
+    assert_string_equal(run(spec, EXECUTE_FAILS).reason, "execute answered GENERAL_FAILURE: npu_compile answered -5");
+    out = run(spec, SUPPORTED_INVALID);
+    assert_int_equal(out.kind, NNV_OUTCOME_UNSUPPORTED);
+    assert_string_equal(out.reason, "not implemented: npu_compile answered -5");
+    assert_int_equal(run(spec, SUPPORTED_77).kind, NNV_OUTCOME_BROKEN);
+    spec->expect_failure = true; /* a model that it must refuse is not one that it lacks */
+    assert_int_equal(run(spec, SUPPORTED_INVALID).kind, NNV_OUTCOME_REFUSED);
+    client.device->last_error = NULL;
+    client.device->limits = 0;
+}
+
+/** Before feature level 3 a request says what the model leaves open. */
+static void old_devices_are_told_shapes(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(ADD_SPEC(NAMED, A23, B23, Y23("")), arena);
+    client.device->feature_level = 2;
+    assert_int_equal(run(spec, FINE).kind, NNV_OUTCOME_DONE);
+    assert_int_equal(fake.output[0].dimension_count, 0);
+    spec->model.main.operands[3].dims[0] = 0;
+    assert_int_equal(run(spec, FINE).kind, NNV_OUTCOME_DONE);
+    assert_int_equal(fake.output[0].dimension_count, 2);
+    client.device->feature_level = 7;
+    assert_int_equal(run(spec, FINE).kind, NNV_OUTCOME_DONE);
+    assert_int_equal(fake.output[0].dimension_count, 0);
+}
+
 static void open_shapes_must_be_reported(void **state) {
     (void)state;
     const struct nnv_spec *spec = fake_spec(ADD_SPEC(NAMED, A23, B23, Y23("")), arena);
@@ -407,6 +447,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_fine_driver_is_done),
         TEST(broken_rules),
+        TEST(refusals_in_the_drivers_words),
+        TEST(old_devices_are_told_shapes),
         TEST(open_shapes_must_be_reported),
         TEST(ignored_outputs_may_stay_unwritten),
         TEST(arguments),

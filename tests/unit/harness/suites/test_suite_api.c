@@ -109,7 +109,7 @@ static void every_function_is_refused_a_null(void **state) {
                                           "_getRuntimeFeatureLevel"};
     static const char *const functions[] = {
 #define NAME(name, level) #name,
-        NNVTS_NDK_FUNCTIONS(NAME) NNVTS_NDK_EXTENSION_FUNCTIONS(NAME)};
+        NNVTS_NDK_FUNCTIONS(NAME) NNVTS_NDK_OPTIONAL_FUNCTIONS(NAME)};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const char *end = strchr(functions[i], '_');
         bool exempt = end && strcmp(end, "_free") == 0;
