@@ -41,7 +41,7 @@ static enum nnv_status refer(struct build *b, ANeuralNetworksModel *model, uint3
 
 static enum nnv_status add_operand(struct build *b, ANeuralNetworksModel *model, uint32_t index,
                                    const struct nnv_operand *o) {
-    const ANeuralNetworksOperandType type = {o->type, o->rank, o->dims, o->scale, o->zero_point};
+    const ANeuralNetworksOperandType type = {o->type, o->rank, o->rank ? o->dims : NULL, o->scale, o->zero_point};
     enum nnv_status s = said(b, ANeuralNetworksModel_addOperand(model, &type), "Model_addOperand", "operand", index);
     if (s == NNV_OK && o->channel.count > 0) {
         const ANeuralNetworksSymmPerChannelQuantParams channel = {o->channel.dim, o->channel.count, o->channel.scales};
