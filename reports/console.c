@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/words.h"
-#include "harness/journal/bucket.h"
+#include "harness/journal/bug.h"
 #include "harness/journal/line.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
@@ -221,15 +221,11 @@ static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nn
 
 /** True if a failure like this was not printed too often yet. Out of memory: it is printed. */
 static bool is_news(struct nnv_console *c, enum nnvts_verdict v, const char *name, const json_t *record) {
-    struct nnv_bucket_case of = {v,
-                                 nnv_json_text(record, "op", ""),
-                                 nnv_json_text(record, "type", ""),
-                                 nnv_json_text(record, "reason", ""),
-                                 0,
-                                 c->names.len,
-                                 NULL,
-                                 NULL,
-                                 NULL};
+    const struct nnv_bucket_case of = {.verdict = v,
+                                       .op = nnv_json_text(record, "op", ""),
+                                       .type = nnv_json_text(record, "type", ""),
+                                       .reason = nnv_json_text(record, "reason", ""),
+                                       .id = c->names.len};
     uint32_t n = nnv_buckets_add(&c->buckets, &of);
     if (n == NNV_MAP_NONE) return true;
     if (c->buckets.item[n].count == 1) nnv_text_add_n(&c->names, name, strlen(name) + 1);
@@ -402,40 +398,36 @@ static void add_totals(struct nnv_text *t, const struct nnv_console *c, const st
         nnv_text_add(t, "nothing was compared: this run proves nothing, so it does not pass\n");
 }
 
-/** Adds a line a bug of which more is known: how many failures, what the driver seems to do, under which condition. */
-static void add_bugs(struct nnv_text *t, const struct nnv_buckets *b) {
+/** Adds a line for each of the first bugs: how many failures of what, what the driver seems to do, under which
+ * condition. */
+static void add_bugs(struct nnv_text *t, const struct nnv_bugs *b) {
     enum { SHOWN = 10 };
-    int shown = 0;
-    for (uint32_t n = 0; n < b->map.count && shown < SHOWN; n++) {
-        if (!b->item[n].explained && !b->item[n].where) continue;
-        shown++;
-        nnv_text_addf(t, "  %s x ", nnv_count(b->item[n].count).s);
-        add_shown(t, b->item[n].op);
-        if (b->item[n].explained) {
-            nnv_text_add(t, *b->item[n].op ? ": " : "");
-            nnv_text_add_shown(t, b->item[n].like, strlen(b->item[n].like), 200);
-        } else {
-            nnv_text_addf(t, "%s%s", *b->item[n].op && *b->item[n].family ? " " : "", b->item[n].family);
-        }
-        if (b->item[n].where) {
-            nnv_text_add(t, b->item[n].explained ? "; " : ": ");
-            nnv_text_add_shown(t, b->item[n].where, strlen(b->item[n].where), 200);
+    for (uint32_t n = 0; n < b->count && n < SHOWN; n++) {
+        const struct nnv_bug *bug = &b->item[n];
+        nnv_text_addf(t, "  %s x ", nnv_count(bug->count).s);
+        add_shown(t, bug->ops);
+        nnv_text_add(t, *bug->ops ? ": " : "");
+        nnv_text_add_shown(t, bug->words, strlen(bug->words), 200);
+        if (bug->where) {
+            nnv_text_add(t, "; ");
+            nnv_text_add_shown(t, bug->where, strlen(bug->where), 200);
         }
         nnv_text_add(t, "\n");
     }
+    if (b->count > SHOWN) nnv_text_addf(t, "  and %s more in the report\n", nnv_count(b->count - SHOWN).s);
 }
 
 /** Adds how many bugs there are, and the smallest case of the first to start with. */
 static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
-    struct nnv_buckets buckets = {0};
+    struct nnv_bugs bugs = {0};
     struct nnv_err err = {0};
     json_t *record = NULL;
     size_t failures = 0;
-    if (nnv_buckets_of(r, &buckets, NULL, &err) == NNV_OK && buckets.map.count > 0 &&
-        nnv_report_record(r, buckets.item[0].smallest, &record, &err) == NNV_OK) {
-        uint32_t bugs = buckets.map.count;
-        for (uint32_t n = 0; n < bugs; n++) failures += buckets.item[n].count;
-        nnv_text_addf(t, "%s bug%s behind %s failure%s", nnv_count(bugs).s, bugs == 1 ? "" : "s", nnv_count(failures).s,
+    if (nnv_bugs_of(r, &bugs, &err) == NNV_OK && bugs.count > 0 &&
+        nnv_report_record(r, bugs.item[0].smallest, &record, &err) == NNV_OK) {
+        const uint32_t n = bugs.count;
+        for (uint32_t i = 0; i < n; i++) failures += bugs.item[i].count;
+        nnv_text_addf(t, "%s bug%s behind %s failure%s", nnv_count(n).s, n == 1 ? "" : "s", nnv_count(failures).s,
                       failures == 1 ? "" : "s");
         const char *replay = nnv_json_text(record, "replay", NULL);
         if (replay != NULL && *replay != '\0') {
@@ -443,10 +435,10 @@ static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
             nnv_text_add_shown(t, replay, strlen(replay), 4096);
         }
         nnv_text_add(t, "\n");
-        add_bugs(t, &buckets);
+        add_bugs(t, &bugs);
     }
     json_decref(record);
-    nnv_buckets_free(&buckets);
+    nnv_bugs_free(&bugs);
 }
 
 void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double seconds) {

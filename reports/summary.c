@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/words.h"
-#include "harness/journal/bucket.h"
+#include "harness/journal/bug.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
@@ -48,19 +48,19 @@ static void add_header_member(struct nnv_text *t, const json_t *header, const ch
     free(s);
 }
 
-/** Adds the buckets of failures, the fullest first, the first 100 of them. */
-static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struct nnv_buckets *b) {
+/** Adds the first 100 bugs. */
+static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struct nnv_bugs *b) {
     enum { MOST = 100 };
-    nnv_text_addf(t, ",\n  \"bugs\": %u,\n  \"failures_by_bug\": [", b->map.count);
-    for (uint32_t n = 0; n < b->map.count && n < MOST; n++) {
-        const struct nnv_bucket *k = &b->item[n];
-        nnv_text_addf(t, "%s\n    {\"count\": %zu, \"verdict\": \"%s\", \"op\": ", n ? "," : "", k->count,
+    nnv_text_addf(t, ",\n  \"bugs\": %u,\n  \"failures_by_bug\": [", b->count);
+    for (uint32_t n = 0; n < b->count && n < MOST; n++) {
+        const struct nnv_bug *k = &b->item[n];
+        nnv_text_addf(t, "%s\n    {\"count\": %zu, \"verdict\": \"%s\", \"ops\": ", n ? "," : "", k->count,
                       nnv_verdict_name(k->verdict));
-        nnv_text_add_json(t, k->op);
-        nnv_text_add(t, ", \"type\": ");
-        nnv_text_add_json(t, k->family);
+        nnv_text_add_json(t, k->ops);
+        nnv_text_add(t, ", \"types\": ");
+        nnv_text_add_json(t, k->types);
         nnv_text_add(t, k->explained ? ", \"explained\": " : ", \"like\": ");
-        nnv_text_add_json(t, k->like);
+        nnv_text_add_json(t, k->words);
         if (k->where) {
             nnv_text_add(t, ", \"where\": ");
             nnv_text_add_json(t, k->where);
@@ -69,7 +69,7 @@ static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struc
         nnv_text_add_json(t, r->item[k->smallest].name);
         nnv_text_add(t, "}");
     }
-    nnv_text_add(t, b->map.count ? "\n  ]" : "]");
+    nnv_text_add(t, b->count ? "\n  ]" : "]");
 }
 
 /** Adds how many clauses of NNAPI there are, passed, failed (their ids), and were not judged. */
@@ -94,7 +94,7 @@ static void add_clauses(struct nnv_text *t, const struct nnv_report *r) {
 }
 
 static void add_summary(struct nnv_text *t, const struct nnv_report *r, const struct nnv_suite_counts *suites,
-                        const struct nnv_buckets *buckets, bool interrupted) {
+                        const struct nnv_bugs *bugs, bool interrupted) {
     nnv_text_add(t, "{\n  \"nnvts\": ");
     add_header_member(t, r->header, "nnvts");
     nnv_text_add(t, ",\n  \"driver\": ");
@@ -112,7 +112,7 @@ static void add_summary(struct nnv_text *t, const struct nnv_report *r, const st
         add_verdicts(t, suites[s].verdicts, false);
     }
     nnv_text_addf(t, "%s}", r->suites.count == 0 ? "" : "\n  ");
-    add_bugs(t, r, buckets);
+    add_bugs(t, r, bugs);
     nnv_text_add(t, ",\n  \"outcomes\": {");
     for (int o = NNVTS_OUTCOME_NONE + 1; o < NNVTS_OUTCOME_COUNT; o++)
         nnv_text_addf(t, "\"%s\": %zu, ", nnv_outcome_name((enum nnvts_outcome)o), r->outcomes[o]);
@@ -125,13 +125,13 @@ enum nnv_status nnv_report_summary(const struct nnv_report *r, bool interrupted,
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
     struct nnv_text path = {0}, t = {0};
     nnv_text_add_path(&path, r->folder, "summary.json");
-    struct nnv_buckets buckets = {0};
-    enum nnv_status s = nnv_buckets_of(r, &buckets, NULL, err);
-    if (suites != NULL && s == NNV_OK) add_summary(&t, r, suites, &buckets, interrupted);
+    struct nnv_bugs bugs = {0};
+    enum nnv_status s = nnv_bugs_of(r, &bugs, err);
+    if (suites != NULL && s == NNV_OK) add_summary(&t, r, suites, &bugs, interrupted);
     if (s == NNV_OK && (suites == NULL || path.failed || t.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for the summary", r->folder);
     if (s == NNV_OK) s = nnv_file_write(path.data, t.data, t.len, err);
-    nnv_buckets_free(&buckets);
+    nnv_bugs_free(&bugs);
     nnv_text_free(&path);
     nnv_text_free(&t);
     free(suites);

@@ -15,7 +15,7 @@
 #include "harness/journal/bucket.h"
 #include "harness/journal/load.h"
 
-enum { CASES_MAX = 24, TEXT_BYTES = 400 };
+enum { SMALLEST_MAX = 400, FURTHER_MAX = 24, TEXT_BYTES = 400 };
 
 static const uint64_t CASE_NS = 1000000000, TOTAL_NS = 5000000000;
 
@@ -43,26 +43,37 @@ static const char *op_of(const struct nnv_spec *spec, const struct nnv_finding *
     return op ? op->name : "";
 }
 
-/** Explains the answer in the dump; buf (room TEXT_BYTES) stays empty if it can't be. *op: the operation, static. */
-static void explain_dump(const char *path, struct nnv_arena *arena, const char **op, char *buf) {
+/** What a dump tells. */
+struct told {
+    char words[TEXT_BYTES]; /**< "": nothing explains it */
+    const char *op;         /**< that is wrong; static */
+    uint32_t count;         /**< operations of the model, their codes */
+    int32_t *code;
+};
+
+/** Explains the answer in the dump; kept: for the codes. */
+static void explain_dump(const char *path, struct nnv_arena *arena, struct nnv_arena *kept, struct told *told) {
     struct nnv_spec_file *file = NULL;
     struct nnv_spec *spec = NULL;
     struct nnv_err why = {0};
     struct nnv_explanation *x = NNV_NEW(arena, struct nnv_explanation, 1);
     enum nnv_precision precision;
     const struct nnv_run_config config = {.precision = -1};
-    *buf = '\0';
     if (x && nnv_spec_open(path, &file, &why) == NNV_OK && nnv_spec_count(file) == 1 &&
         nnv_spec_read(file, 0, arena, &spec, &why) == NNV_OK && spec->actual &&
         nnv_validate(&spec->model, arena, NULL, &why) == NNV_OK &&
         nnv_case_precision(&config, nnv_suite_by_name("spec"), spec, &precision, &why) == NNV_OK) {
         const struct nnv_explain_answers answers = {.count = 1, .outputs = {spec->actual}};
+        const struct nnv_subgraph *main = &spec->model.main;
+        told->code = NNV_NEW(kept, int32_t, main->noperations);
+        for (uint32_t i = 0; told->code && i < main->noperations; i++)
+            told->code[told->count++] = main->operations[i].type;
         const bool explained = nnv_explain(spec, precision, &answers, CASE_NS, arena, x, &why) == NNV_OK;
         if (explained && x->kind == NNV_EXPLAINED_FAULT) {
-            *op = op_of(spec, &x->finding[0]);
-            snprintf(buf, TEXT_BYTES, "%s", x->finding[0].fault->words);
+            told->op = op_of(spec, &x->finding[0]);
+            snprintf(told->words, sizeof told->words, "%s", x->finding[0].fault->words);
         } else if (explained && *x->weaker) {
-            snprintf(buf, TEXT_BYTES, "within the budget if %s", x->weaker);
+            snprintf(told->words, sizeof told->words, "within the budget if %s", x->weaker);
         }
     }
     nnv_spec_close(file);
@@ -77,27 +88,29 @@ struct explaining_run {
     const char **words, **op; /* of each case that is explained, the arena's; op: the operation, or "" */
     struct nnv_cause *causes;
     uint32_t ncauses;
-    uint32_t *cause_of; /* of each bucket */
+    uint32_t *cause_of;  /* of each bucket */
+    struct told **tried; /* of cases that nothing explains; NULL: others */
 };
 
 /** Explains case i of the report, if its dump holds an answer. */
-static enum nnv_status explain_case(struct explaining_run *x, size_t i, struct nnv_err *err) {
+static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tried, struct nnv_err *err) {
     json_t *record = NULL;
-    char words[TEXT_BYTES];
     struct nnv_text path = {0};
-    const char *op = "";
+    struct told *told = NNV_NEW(x->arena, struct told, 1);
+    if (!told) return nnv_no_memory(err);
+    *told = (struct told){.op = ""};
     enum nnv_status st = nnv_report_record(x->r, i, &record, err);
     const char *dump = nnv_json_text(record, "dump", "");
     /* the journal is a file like any other: only what a run writes is read */
     if (st == NNV_OK && strncmp(dump, "dumps/", 6) == 0 && !strstr(dump, "..")) {
         nnv_text_add_path(&path, x->r->folder, dump);
         nnv_arena_reset(x->work);
-        *words = '\0';
-        if (!path.failed) explain_dump(path.data, x->work, &op, words);
-        if (*words) {
-            x->op[i] = op;
-            x->words[i] = nnv_arena_strdup(x->arena, words);
-            if (!x->words[i]) st = nnv_no_memory(err);
+        *tried = true;
+        if (!path.failed) explain_dump(path.data, x->work, x->arena, told);
+        x->tried[i] = told;
+        if (*told->words) {
+            x->op[i] = told->op;
+            x->words[i] = told->words;
         }
     }
     json_decref(record);
@@ -110,14 +123,18 @@ static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *e
     const struct nnv_report *r = x->r;
     enum nnv_status st = NNV_OK;
     const uint64_t end = nnv_now_ns() + TOTAL_NS;
-    int tried = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; st == NNV_OK && i < r->count && tried < CASES_MAX && nnv_now_ns() < end; i++) {
+    for (int pass = 0; pass < 2; pass++) {
+        const int most = pass == 0 ? SMALLEST_MAX : FURTHER_MAX;
+        int tried = 0;
+        for (size_t i = 0; st == NNV_OK && i < r->count && tried < most && nnv_now_ns() < end; i++) {
             if (x->of[i] == NNV_MAP_NONE || r->item[i].verdict != NNVTS_FAIL) continue;
             if ((x->buckets.item[x->of[i]].smallest == i) != (pass == 0)) continue;
-            tried++;
-            st = explain_case(x, i, err);
+            bool did = false;
+            st = explain_case(x, i, &did, err);
+            tried += did;
+            if (pass > 0 || x->words[i]) x->tried[i] = NULL;
         }
+    }
     return st;
 }
 
@@ -156,6 +173,27 @@ static enum nnv_status separate(struct explaining_run *x, const struct nnv_run_c
     return nnv_separate_run(x->r, cases, of, x->causes, x->ncauses, x->arena, err);
 }
 
+/** The operation that an explained case is about. */
+static const char *op_of_case(const struct explaining_run *x, size_t i) {
+    return *x->op[i] ? x->op[i] : x->r->ops.key[x->r->item[i].op];
+}
+
+/** The operation of a model of several that is explained in most other cases; NULL: none of them is. */
+static const char *suspect_of(const struct explaining_run *x, const struct told *told) {
+    const char *best = NULL;
+    size_t most = 0;
+    for (uint32_t k = 0; told->count > 1 && k < told->count; k++) {
+        const struct nnv_op *op = nnv_op(told->code[k]);
+        size_t n = 0;
+        for (size_t i = 0; op && i < x->r->count; i++) n += x->words[i] && strcmp(op_of_case(x, i), op->name) == 0;
+        if (n > most) {
+            most = n;
+            best = op->name;
+        }
+    }
+    return best;
+}
+
 static void add_member(struct nnv_text *t, const char *name, const char *value, bool *any) {
     if (!value) return;
     nnv_text_addf(t, "%s\"%s\": ", *any ? ", " : "", name);
@@ -172,14 +210,15 @@ static void add_cases(const struct explaining_run *x, struct nnv_text *t) {
         const bool smallest = x->buckets.item[x->of[i]].smallest == i;
         const char *where = x->causes[x->cause_of[x->of[i]]].where;
         bool any = false;
-        if (!x->words[i] && !(smallest && where)) continue;
+        if (!x->words[i] && !x->tried[i] && !(smallest && where)) continue;
         nnv_text_addf(t, "%s\n  ", comma);
         comma = ",";
         nnv_text_add_json(t, x->r->item[i].name);
         nnv_text_add(t, ": {");
-        add_member(t, "op", x->op[i], &any);
+        add_member(t, "op", x->tried[i] ? suspect_of(x, x->tried[i]) : x->op[i], &any);
         add_member(t, "words", x->words[i], &any);
         add_member(t, "where", where, &any);
+        if (x->tried[i]) nnv_text_addf(t, "%s\"tried\": true", any ? ", " : "");
         nnv_text_add(t, "}");
     }
     nnv_text_add(t, "\n}\n");
@@ -194,7 +233,8 @@ static enum nnv_status explain_report(struct explaining_run *x, const struct nnv
     x->of = NNV_NEW(x->arena, uint32_t, count);
     x->words = NNV_NEW(x->arena, const char *, count);
     x->op = NNV_NEW(x->arena, const char *, count);
-    if (!x->of || !x->words || !x->op) return nnv_no_memory(err);
+    x->tried = NNV_NEW(x->arena, struct told *, count);
+    if (!x->of || !x->words || !x->op || !x->tried) return nnv_no_memory(err);
     enum nnv_status st = nnv_buckets_of(x->r, &x->buckets, x->of, err);
     if (st != NNV_OK || x->buckets.map.count == 0) return st;
     st = explain_cases(x, err);

@@ -117,6 +117,8 @@ uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c)
 
     struct nnv_bucket *bucket = &b->item[n];
     bucket->count++;
+    if (c->tried && c->explained_op) bucket->suspect = nnv_arena_strdup(b->arena, c->explained_op);
+    bucket->tried = bucket->tried || c->tried;
     if (c->where && !bucket->where) bucket->where = nnv_arena_strdup(b->arena, c->where);
     if (c->compared < bucket->smallest_compared) {
         bucket->smallest = c->id;
@@ -139,7 +141,7 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         if (!nnv_case_bad(c)) continue;
         uint32_t n = nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, report->ops.key[c->op],
                                                                   report->types.key[c->type], c->reason, c->compared, i,
-                                                                  c->explained, c->explained_op, c->where});
+                                                                  c->explained, c->explained_op, c->where, c->tried});
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
         if (of != NULL) of[i] = n;
     }

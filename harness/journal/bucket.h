@@ -21,6 +21,7 @@ struct nnv_bucket_case {
     size_t id;                            /**< the caller's number of the case */
     const char *explained, *explained_op; /**< see nnv_report_case; may be NULL */
     const char *where;                    /**< the same */
+    bool tried;                           /**< the same */
 };
 
 struct nnv_bucket {
@@ -29,6 +30,8 @@ struct nnv_bucket {
     const char *like;        /**< the first line of the reasons with their numbers as '#', or the explanation */
     bool explained;          /**< it is: what the driver seems to do */
     const char *where;       /**< the condition under which the cases fail, or NULL */
+    bool tried;              /**< a case was to be explained, and could not be */
+    const char *suspect;     /**< then: an operation in it that is wrong elsewhere, or "" */
     size_t count;            /**< cases */
     size_t first;            /**< id of the first case */
     size_t smallest;         /**< id of the case with the fewest compared elements, the first of them */

@@ -206,9 +206,10 @@ static void read_explained(struct nnv_report *r) {
         const uint32_t i = nnv_map_find(&r->names, name);
         const char *words = nnv_json_text(value, "words", ""), *where = nnv_json_text(value, "where", "");
         if (i == NNV_MAP_NONE) continue;
+        r->item[i].tried = json_is_true(json_object_get(value, "tried"));
         if (*where) r->item[i].where = nnv_arena_strdup(r->arena, where);
-        if (*words == '\0') continue;
         r->item[i].explained_op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
+        if (*words == '\0') continue;
         r->item[i].explained = r->item[i].explained_op ? nnv_arena_strdup(r->arena, words) : NULL;
     }
     json_decref(root);

@@ -15,7 +15,9 @@
 
 enum { NNV_REPORT_REASON_MAX = 512 };
 
-/** In the folder of a run: {case: {"op": operation, "words": what the driver seems to do, "where": the condition}} */
+/**
+ * In the folder of a run: {case: {"op": operation, "words": what the driver seems to do, "where": the condition,
+ * "tried": true where nothing explains it, and op may be a suspect}} */
 #define NNV_EXPLAINED_FILE "explained.json"
 /** In the folder of a run: the clauses of NNAPI that failed, that no case could judge, and that have no case. */
 #define NNV_CLAUSES_FILE "clauses.json"
@@ -30,6 +32,7 @@ struct nnv_report_case {
     double driver_us;
     const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */
     const char *explained, *explained_op; /**< what the driver seems to do, to which operation; NULL: not known */
+    bool tried;                           /**< it was to be explained, and could not be */
     const char *where;          /**< "only where stride is 2x2": the condition under which it fails, or NULL */
     off_t offset;               /**< of its line in the journal */
     size_t length;              /**< 0: no record */

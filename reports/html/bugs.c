@@ -38,20 +38,20 @@ static enum nnv_status add_body(struct nnv_html *h, size_t i, size_t limit, stru
 }
 
 static enum nnv_status add_bug(struct nnv_html *h, size_t n, struct nnv_err *err) {
-    const struct nnv_bucket *b = &h->buckets.item[n];
+    const struct nnv_bug *b = &h->bugs.item[n];
     const struct nnv_report_case *c = &h->r->item[b->smallest];
     struct nnv_text *t = &h->t;
     nnv_text_addf(t, "<article class=\"bug %c\" id=\"b%zu\">\n<h3>", nnv_verdict_letter(b->verdict), n + 1);
     nnv_html_sign(t, b->verdict);
     nnv_text_add(t, " ");
-    nnv_text_add_xml(t, nnv_html_name(*b->op == '\0' ? h->r->suites.key[c->suite] : b->op));
-    if (*b->family != '\0') nnv_page_text(t, " <small>", b->family, "</small>");
+    nnv_text_add_xml(t, nnv_html_name(*b->ops == '\0' ? h->r->suites.key[c->suite] : b->ops));
+    if (*b->types != '\0') nnv_page_text(t, " <small>", b->types, "</small>");
     nnv_text_addf(t, "<span class=\"count\"><span class=\"n\">%s</span> %s</span></h3>\n", nnv_count(b->count).s,
                   b->count == 1 ? "case" : "cases");
-    if (b->explained) nnv_page_text(t, "<p>Explained: ", b->like, "</p>\n");
+    if (b->explained) nnv_page_text(t, "<p>Explained: ", b->words, "</p>\n");
     if (b->where) nnv_page_text(t, "<p>Fails ", b->where, "</p>\n");
     nnv_text_addf(t, "<div id=\"c%zu\" class=\"case\"><p class=\"soft\">%s: <code class=\"name\">", b->smallest,
-                  b->count == 1 ? "the case" : "its smallest case");
+                  b->count == 1 ? "the case" : "the case that shows it best");
     nnv_text_add_xml(t, c->name);
     nnv_text_add(t, "</code></p>\n");
     enum nnv_status s = add_body(h, b->smallest, BUG_BYTES, err);
@@ -60,12 +60,12 @@ static enum nnv_status add_bug(struct nnv_html *h, size_t n, struct nnv_err *err
 }
 
 enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err *err) {
-    size_t bugs = h->buckets.map.count;
+    size_t bugs = h->bugs.count;
     if (bugs == 0) return NNV_OK;
     open_section(
         &h->t, "bugs", "Bugs", bugs,
-        "Failures that the same mistake explains are taken as one bug; else those of the same operation, verdict "
-        "and kind of type for a like reason.");
+        "Failures are one bug where the same mistake explains them, where they show under the same condition, or where "
+        "a library crashes at the same place; else where their reasons are alike, or (wrong values) in one operation.");
     enum nnv_status s = NNV_OK;
     for (size_t n = 0; n < bugs && n < NNV_HTML_BUGS_MAX && s == NNV_OK; n++) s = add_bug(h, n, err);
     if (bugs > NNV_HTML_BUGS_MAX)
@@ -77,21 +77,21 @@ enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err *err) {
 
 /* ------------------------------------------------------------- every failure */
 
-/** A failing case and its rank in its bucket: the first of all bugs come before the second of any. */
+/** A failing case and its rank in its bug: the first of all bugs come before the second of any. */
 struct entry {
     size_t i, rank;
-    uint32_t bucket;
+    uint32_t bug;
 };
 
 static int by_rank(const void *pa, const void *pb) {
     const struct entry *a = pa, *b = pb;
     if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    return a->bucket < b->bucket ? -1 : a->bucket > b->bucket;
+    return a->bug < b->bug ? -1 : a->bug > b->bug;
 }
 
-static int by_bucket(const void *pa, const void *pb) {
+static int by_bug(const void *pa, const void *pb) {
     const struct entry *a = pa, *b = pb;
-    if (a->bucket != b->bucket) return a->bucket < b->bucket ? -1 : 1;
+    if (a->bug != b->bug) return a->bug < b->bug ? -1 : 1;
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
@@ -100,7 +100,7 @@ static int by_bucket(const void *pa, const void *pb) {
  * Malloc'ed; NULL when out of memory.
  */
 static struct entry *list_failures(const struct nnv_html *h) {
-    size_t bugs = h->buckets.map.count, n = 0;
+    size_t bugs = h->bugs.count, n = 0;
     size_t *seen = calloc(bugs + 1, sizeof *seen);
     struct entry *list = malloc(h->further * sizeof *list);
     if (seen == NULL || list == NULL) {
@@ -109,8 +109,8 @@ static struct entry *list_failures(const struct nnv_html *h) {
         return NULL;
     }
     for (size_t i = 0; i < h->r->count; i++) {
-        uint32_t b = h->bucket_of[i];
-        if (b == NNV_MAP_NONE || (i == h->buckets.item[b].smallest && b < NNV_HTML_BUGS_MAX)) continue;
+        uint32_t b = h->bugs.of[i];
+        if (b == NNV_MAP_NONE || (i == h->bugs.item[b].smallest && b < NNV_HTML_BUGS_MAX)) continue;
         list[n++] = (struct entry){i, seen[b]++, b};
     }
     free(seen);
@@ -132,8 +132,8 @@ static void add_bug_title(struct nnv_html *h, uint32_t n) {
         nnv_text_addf(t, "<h3 class=\"of\"><a href=\"#b%u\">Bug %u</a> ", n + 1, n + 1);
     else
         nnv_text_addf(t, "<h3 class=\"of\">Bug %u ", n + 1);
-    nnv_page_text(t, "<small>", h->buckets.item[n].op, " ");
-    nnv_text_add_xml(t, h->buckets.item[n].family);
+    nnv_page_text(t, "<small>", h->bugs.item[n].ops, " ");
+    nnv_text_add_xml(t, h->bugs.item[n].types);
     nnv_text_add(t, "</small></h3>\n");
 }
 
@@ -141,10 +141,10 @@ static enum nnv_status add_entries(struct nnv_html *h, const struct entry *list,
                                    struct nnv_err *err) {
     struct nnv_text *t = &h->t;
     enum nnv_status s = NNV_OK;
-    uint32_t bucket = NNV_MAP_NONE;
+    uint32_t bug = NNV_MAP_NONE;
     for (size_t k = 0; k < full && s == NNV_OK; k++) {
-        if (list[k].bucket != bucket) add_bug_title(h, list[k].bucket);
-        bucket = list[k].bucket;
+        if (list[k].bug != bug) add_bug_title(h, list[k].bug);
+        bug = list[k].bug;
         nnv_text_addf(t, "<details class=\"case\" id=\"c%zu\"><summary>", list[k].i);
         open_case(t, &h->r->item[list[k].i]);
         nnv_text_add(t, "</summary>\n");
@@ -179,7 +179,7 @@ enum nnv_status nnv_html_failures(struct nnv_html *h, struct nnv_err *err) {
     open_section(&h->t, "failures", "Further failing cases", count,
                  "Every failing case that is not shown as the smallest of a bug. Open one for its details.");
     size_t full = count_full(h, list, count), rows = count - full < ROWS_MAX ? count : full + ROWS_MAX;
-    if (full > 0) qsort(list, full, sizeof *list, by_bucket);
+    if (full > 0) qsort(list, full, sizeof *list, by_bug);
     enum nnv_status s = add_entries(h, list, full, rows, err);
     if (rows < count)
         nnv_text_addf(&h->t,

@@ -111,8 +111,8 @@ static void add_facts(struct nnv_html *h) {
 /** Adds the verdict in one sentence. */
 static void add_sentence(const struct nnv_html *h, struct nnv_text *t) {
     const size_t *n = h->r->verdicts;
-    size_t failures = 0, bugs = h->buckets.map.count;
-    for (size_t b = 0; b < bugs; b++) failures += h->buckets.item[b].count;
+    size_t failures = 0, bugs = h->bugs.count;
+    for (size_t b = 0; b < bugs; b++) failures += h->bugs.item[b].count;
     if (bugs > 0) {
         nnv_text_addf(t, "%s: %s bug%s behind %s failure%s", n[NNVTS_ERROR] == failures ? "Error of nnvts" : "Failed",
                       nnv_count(bugs).s, bugs == 1 ? "" : "s", nnv_count(failures).s, failures == 1 ? "" : "s");
@@ -180,7 +180,7 @@ static void add_top(struct nnv_html *h) {
     nnv_html_baseline_line(h);
     add_facts(h);
     nnv_text_add(t, "</header>\n<nav aria-label=\"Sections\"><div>");
-    if (h->buckets.map.count > 0) nnv_text_add(t, "<a href=\"#bugs\">Bugs</a>");
+    if (h->bugs.count > 0) nnv_text_add(t, "<a href=\"#bugs\">Bugs</a>");
     if (nnv_html_has_expected(h->r)) nnv_text_add(t, "<a href=\"#expected\">Expected</a>");
     nnv_text_add(t, "<a href=\"#coverage\">Coverage</a>");
     if (h->further > 0) nnv_text_add(t, "<a href=\"#failures\">Failures</a>");
@@ -241,9 +241,9 @@ void nnv_html_environment(struct nnv_html *h) {
 /* ------------------------------------------------------------------ the page */
 
 /** Number of failing cases that are not shown as the smallest of a bug. */
-static size_t count_further(const struct nnv_buckets *b) {
+static size_t count_further(const struct nnv_bugs *b) {
     size_t n = 0;
-    for (size_t k = 0; k < b->map.count; k++) n += b->item[k].count - (k < NNV_HTML_BUGS_MAX);
+    for (size_t k = 0; k < b->count; k++) n += b->item[k].count - (k < NNV_HTML_BUGS_MAX);
     return n;
 }
 
@@ -268,20 +268,18 @@ enum nnv_status nnv_report_html(const struct nnv_report *r, struct nnv_err *err)
     struct nnv_html h = {.r = r, .suites = suites};
     struct nnv_text path = {0};
     nnv_text_add_path(&path, r->folder, "report.html");
-    h.bucket_of = malloc((r->count + 1) * sizeof *h.bucket_of);
     enum nnv_status s = NNV_OK;
-    if (suites != NULL && h.bucket_of != NULL) {
-        s = nnv_buckets_of(r, &h.buckets, h.bucket_of, err);
-        h.further = count_further(&h.buckets);
+    if (suites != NULL) {
+        s = nnv_bugs_of(r, &h.bugs, err);
+        h.further = count_further(&h.bugs);
         if (s == NNV_OK) s = add_page(&h, err);
     }
     if (s == NNV_OK && (h.t.len == 0 || h.t.failed || path.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for report.html", r->folder);
     if (s == NNV_OK) s = nnv_file_write(path.data, h.t.data, h.t.len, err);
-    nnv_buckets_free(&h.buckets);
+    nnv_bugs_free(&h.bugs);
     nnv_text_free(&h.t);
     nnv_text_free(&path);
-    free(h.bucket_of);
     free(suites);
     return s;
 }

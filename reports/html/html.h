@@ -6,7 +6,7 @@
 #ifndef NNV_REPORTS_HTML_H
 #define NNV_REPORTS_HTML_H
 
-#include "harness/journal/bucket.h"
+#include "harness/journal/bug.h"
 #include "harness/journal/load.h"
 #include "reports/html/page.h"
 #include "reports/report.h"
@@ -17,14 +17,13 @@ enum { NNV_HTML_BUGS_MAX = 300 }; /**< bugs in the report; the cases of the othe
 struct nnv_html {
     const struct nnv_report *r;
     const struct nnv_suite_counts *suites;
-    struct nnv_buckets buckets; /**< of the bad cases, the fullest first */
-    uint32_t *bucket_of;        /**< of each case; NNV_MAP_NONE: not a bad one */
-    size_t further;             /**< bad cases that no bug shows as its smallest */
+    struct nnv_bugs bugs;
+    size_t further; /**< bad cases that no bug shows as its smallest */
     struct nnv_text t;
     size_t full_cases, full_bytes; /**< cases with all their details so far, and what they took */
 };
 
-/** The failures in buckets, each with its smallest case. */
+/** The bugs, each with the case that shows it best. */
 NNV_USE_RESULT enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err *err);
 /** What was expected: failures by entry, unexpected passes, stale entries; and flakes. Nothing if there is none. */
 void nnv_html_expected(struct nnv_html *h);

@@ -83,9 +83,13 @@ static enum nnv_status add_refusals(struct nnv_html *h, enum nnvts_verdict v, co
     enum nnv_status s = NNV_OK;
     for (size_t i = 0; i < r->count && s == NNV_OK; i++) {
         const struct nnv_report_case *c = &r->item[i];
-        if (c->verdict == v &&
-            nnv_buckets_add(&b, &(struct nnv_bucket_case){v, r->ops.key[c->op], r->types.key[c->type], c->reason,
-                                                          c->compared, i, NULL, NULL, NULL}) == NNV_MAP_NONE)
+        const struct nnv_bucket_case of = {.verdict = v,
+                                           .op = r->ops.key[c->op],
+                                           .type = r->types.key[c->type],
+                                           .reason = c->reason,
+                                           .compared = c->compared,
+                                           .id = i};
+        if (c->verdict == v && nnv_buckets_add(&b, &of) == NNV_MAP_NONE)
             s = nnv_fail(err, NNV_NO_MEMORY, "out of memory for the cases that are not supported");
     }
     nnv_text_addf(

@@ -9,7 +9,7 @@
 
 #include "base/stream.h"
 #include "base/words.h"
-#include "harness/journal/bucket.h"
+#include "harness/journal/bug.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
@@ -53,7 +53,7 @@ struct document {
     enum nnv_status status; /**< likewise */
     xmlTextWriter *writer;
     struct nnv_text legal; /**< scratch: a text whose every character XML 1.0 has */
-    struct nnv_buckets bugs;
+    struct nnv_bugs bugs;
     bool failed;
 };
 
@@ -156,15 +156,14 @@ static void add_command(struct nnv_text *t, const json_t *argv) {
     }
 }
 
-/** Adds a property for each of the first bugs of which more is known than that its cases fail. */
+/** Adds a property for each of the first bugs. */
 static void add_bugs(struct document *d) {
     enum { MOST = 20 };
-    for (uint32_t i = 0; i < d->bugs.map.count && i < MOST; i++) {
-        const struct nnv_bucket *b = &d->bugs.item[i];
+    for (uint32_t i = 0; i < d->bugs.count && i < MOST; i++) {
+        const struct nnv_bug *b = &d->bugs.item[i];
         struct nnv_text name = {0}, value = {0};
-        if (!b->explained && !b->where) continue;
         nnv_text_addf(&name, "bug.%u", i + 1);
-        nnv_text_addf(&value, "%zu x %s%s%s", b->count, b->op, *b->op ? ": " : "", b->like);
+        nnv_text_addf(&value, "%zu x %s%s%s", b->count, b->ops, *b->ops ? ": " : "", b->words);
         if (b->where) nnv_text_addf(&value, "; %s", b->where);
         d->failed = d->failed || name.failed || value.failed;
         if (!d->failed) add_property(d, name.data, value.data);
@@ -403,7 +402,7 @@ enum nnv_status nnv_report_junit(const struct nnv_report *r, struct nnv_err *err
     enum nnv_status s = NNV_OK;
     if (order != NULL && !path.failed) {
         open_document(&d, path.data);
-        if (d.status == NNV_OK && !d.failed) s = nnv_buckets_of(r, &d.bugs, NULL, err);
+        if (d.status == NNV_OK && !d.failed) s = nnv_bugs_of(r, &d.bugs, err);
         if (s == NNV_OK && d.status == NNV_OK && !d.failed) s = add_run(&d, r, suites, order, err);
         if (s == NNV_OK) s = d.status;
     }
@@ -411,7 +410,7 @@ enum nnv_status nnv_report_junit(const struct nnv_report *r, struct nnv_err *err
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for junit.xml", r->folder);
     if (s == NNV_OK) s = nnv_stream_end(&d.file, err);
     close_document(&d);
-    nnv_buckets_free(&d.bugs);
+    nnv_bugs_free(&d.bugs);
     nnv_text_free(&path);
     free(order);
     free(suites);

@@ -31,8 +31,8 @@ struct fx fx_new(void) {
 }
 
 void fx_remove(struct fx *f) {
-    static const char *const names[] = {"cases.tsv", "journal.jsonl", "summary.json",
-                                        "junit.xml", "report.html",   "bench.json"};
+    static const char *const names[] = {"cases.tsv",   "journal.jsonl", "summary.json",    "junit.xml",
+                                        "report.html", "bench.json",    NNV_EXPLAINED_FILE};
     nnv_report_free(f->report);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(fx_path(f, names[i]));
     assert_int_equal(rmdir(f->folder), 0);

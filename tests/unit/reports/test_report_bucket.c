@@ -9,7 +9,8 @@
 #include "harness/journal/bucket.h"
 
 static uint32_t add(struct nnv_buckets *b, enum nnvts_verdict v, const char *op, const char *type, const char *reason) {
-    return nnv_buckets_add(b, &(struct nnv_bucket_case){v, op, type, reason, 10, 0, NULL, NULL, NULL});
+    return nnv_buckets_add(
+        b, &(struct nnv_bucket_case){.verdict = v, .op = op, .type = type, .reason = reason, .compared = 10});
 }
 
 static void numbers_do_not_divide_bugs(void **state) {
@@ -30,8 +31,13 @@ static void numbers_do_not_divide_bugs(void **state) {
 
 static uint32_t add_explained(struct nnv_buckets *b, const char *op, const char *type, const char *reason,
                               const char *explained, const char *explained_op) {
-    return nnv_buckets_add(
-        b, &(struct nnv_bucket_case){NNVTS_FAIL, op, type, reason, 10, 0, explained, explained_op, NULL});
+    return nnv_buckets_add(b, &(struct nnv_bucket_case){.verdict = NNVTS_FAIL,
+                                                        .op = op,
+                                                        .type = type,
+                                                        .reason = reason,
+                                                        .compared = 10,
+                                                        .explained = explained,
+                                                        .explained_op = explained_op});
 }
 
 /* What one mistake explains is one bug, whatever the reasons say; its operation and the mistake divide. */

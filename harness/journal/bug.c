@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/journal/bug.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_SHOWN = 3, FRAMES = 32 };
+
+/** Grouping the buckets of a report: each points to another of its bug, the first to itself. */
+struct grouping {
+    const struct nnv_report *r;
+    struct nnv_bugs *bugs;
+    struct nnv_map keys; /* of what makes buckets one: the number of the first with it */
+    uint32_t *owner;     /* of the key's number: that bucket */
+    uint32_t *parent;
+};
+
+static uint32_t root_of(const struct grouping *g, uint32_t n) {
+    while (g->parent[n] != n) n = g->parent[n];
+    return n;
+}
+
+static void join(struct grouping *g, uint32_t a, uint32_t b) {
+    a = root_of(g, a);
+    b = root_of(g, b);
+    g->parent[a > b ? a : b] = a > b ? b : a;
+}
+
+/* ------------------------------------------------------------------------ keys */
+
+/** The reason says no more than that values are wrong: any bug may be behind it. */
+static bool is_of_values(const struct nnv_bucket *b) {
+    return b->verdict == NNVTS_FAIL && !b->explained &&
+           (strstr(b->like, "values wrong") || strstr(b->like, "values are wrong"));
+}
+
+/** Adds the text with each mention of the operation as '*'. */
+static void add_without(struct nnv_text *t, const char *text, const char *op) {
+    const size_t n = strlen(op);
+    for (const char *at; n > 0 && (at = strstr(text, op)); text = at + n) {
+        nnv_text_add_n(t, text, (size_t)(at - text));
+        nnv_text_add(t, "*");
+    }
+    nnv_text_add(t, text);
+}
+
+/** Adds the first part of the condition, without how often it holds. */
+static void add_condition(struct nnv_text *t, const char *where) {
+    const char *of = strstr(where, "where ");
+    if (of) where = of;
+    const char *count = strstr(where, " ("), *further = strstr(where, " and ");
+    const char *end = count && (!further || count < further) ? count : further;
+    nnv_text_add_n(t, where, end ? (size_t)(end - where) : strlen(where));
+}
+
+/** "in all 12 cases" is none. */
+static bool is_condition(const char *where) { return where && strncmp(where, "in ", 3) != 0; }
+
+/** Adds the first frame of the backtrace that is in no library of the system; nothing if there is none. */
+static void add_frame(struct nnv_text *t, const char *trace) {
+    static const char *const common[] = {"libc.so", "libstdc++", "libgcc_s", "ld-linux", "libpthread", "libm.so"};
+    for (int i = 0; trace && *trace && i < FRAMES; i++) {
+        const size_t n = strcspn(trace, "\n");
+        const char *at = memchr(trace, ' ', n);
+        bool of_system = !at;
+        for (size_t k = 0; at && k < sizeof common / sizeof *common; k++)
+            of_system = of_system || strncmp(at + 1, common[k], strlen(common[k])) == 0;
+        if (!of_system) {
+            nnv_text_add_n(t, at, (size_t)(trace + n - at));
+            return;
+        }
+        trace += n + (trace[n] != '\0');
+    }
+}
+
+/** Where a bucket of crashes crashes. */
+static enum nnv_status add_crash(struct grouping *g, const struct nnv_bucket *b, struct nnv_text *t,
+                                 struct nnv_err *err) {
+    json_t *record = NULL;
+    const enum nnv_status st = nnv_report_record(g->r, b->smallest, &record, err);
+    if (st == NNV_OK) add_frame(t, nnv_json_text(record, "backtrace", NULL));
+    json_decref(record);
+    return st;
+}
+
+/** Joins the bucket with those that have the key, too. */
+static enum nnv_status add_key(struct grouping *g, uint32_t n, const struct nnv_text *key, struct nnv_err *err) {
+    if (key->failed) return nnv_no_memory(err);
+    uint32_t k = nnv_map_find(&g->keys, key->data);
+    if (k != NNV_MAP_NONE) {
+        join(g, g->owner[k], n);
+        return NNV_OK;
+    }
+    const char *kept = nnv_arena_strdup(g->bugs->buckets.arena, key->data);
+    k = kept ? nnv_map_add(&g->keys, kept) : NNV_MAP_NONE;
+    if (k == NNV_MAP_NONE) return nnv_no_memory(err);
+    g->owner[k] = n;
+    return NNV_OK;
+}
+
+/** Joins the bucket with those before it that have the same cause. */
+static enum nnv_status group(struct grouping *g, uint32_t n, struct nnv_err *err) {
+    const struct nnv_bucket *b = &g->bugs->buckets.item[n];
+    struct nnv_text key = {0};
+    enum nnv_status st = NNV_OK;
+    if (b->explained) {
+        nnv_text_add(&key, "mistake\t");
+        nnv_text_add_like(&key, b->like);
+    } else if (is_of_values(b)) {
+        nnv_text_addf(&key, "values\t%s", b->op);
+    } else {
+        nnv_text_addf(&key, "%d\t", (int)b->verdict);
+        const size_t empty = key.len;
+        if (b->verdict == NNVTS_CRASH) st = add_crash(g, b, &key, err);
+        if (key.len == empty) add_without(&key, b->like, b->op);
+    }
+    if (st == NNV_OK) st = add_key(g, n, &key, err);
+    nnv_text_clear(&key);
+    if (st == NNV_OK && is_condition(b->where)) {
+        nnv_text_add(&key, "where\t");
+        add_condition(&key, b->where);
+        st = add_key(g, n, &key, err);
+    }
+    nnv_text_free(&key);
+    return st;
+}
+
+/** The operation that most probably made the bucket's values wrong. */
+static const char *culprit_of(const struct nnv_bucket *b) {
+    return b->tried ? b->suspect && *b->suspect ? b->suspect : NULL : b->op;
+}
+
+/** Buckets of wrong values that nothing explains go to the fullest bucket that is explained, of their culprit. */
+static void group_unexplained(struct grouping *g) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    for (uint32_t n = 0; n < all->map.count; n++) {
+        const struct nnv_bucket *b = &all->item[n];
+        const char *culprit = is_of_values(b) ? culprit_of(b) : NULL;
+        if (!culprit) continue;
+        for (uint32_t k = 0; k < all->map.count; k++)
+            if (all->item[k].explained && strcmp(all->item[k].op, culprit) == 0) {
+                join(g, n, k);
+                break;
+            }
+    }
+}
+
+/* ------------------------------------------------------------------------ bugs */
+
+/** "A, B, C and 2 more" of the names that are counted, the most frequent first; empty names aside. */
+static const char *names_of(const struct nnv_map *names, const uint32_t *count, struct nnv_arena *arena, uint32_t *of) {
+    struct nnv_text t = {0};
+    uint32_t best[NAMES_SHOWN], n = 0;
+    *of = 0;
+    for (uint32_t i = 0; i < names->count; i++) *of += count[i] > 0 && *names->key[i];
+    for (; n < NAMES_SHOWN && n < *of; n++) {
+        best[n] = NNV_MAP_NONE;
+        for (uint32_t i = 0; i < names->count; i++) {
+            bool taken = count[i] == 0 || !*names->key[i];
+            for (uint32_t k = 0; k < n; k++) taken = taken || best[k] == i;
+            if (!taken && (best[n] == NNV_MAP_NONE || count[i] > count[best[n]])) best[n] = i;
+        }
+        nnv_text_addf(&t, "%s%s", n ? ", " : "", names->key[best[n]]);
+    }
+    if (*of > n) nnv_text_addf(&t, " and %u more", *of - n);
+    const char *kept = t.failed ? NULL : nnv_arena_strdup(arena, t.data ? t.data : "");
+    nnv_text_free(&t);
+    return kept;
+}
+
+/** The bucket that a bug is told by: of those that are explained, or else of all, the first, which is the fullest. */
+static bool tells_better(const struct nnv_bucket *b, const struct nnv_bug *bug) {
+    return bug->count == 0 || (b->explained && !bug->explained);
+}
+
+static void take_bucket(struct nnv_bug *bug, const struct nnv_bucket *b) {
+    if (tells_better(b, bug)) {
+        bug->verdict = b->verdict;
+        bug->words = is_of_values(b) ? "values are wrong" : b->like;
+        bug->explained = b->explained;
+        bug->smallest = b->smallest;
+        if (b->where) bug->where = b->where;
+    }
+    if (!bug->where) bug->where = b->where;
+    if (bug->count == 0 || b->first < bug->first) bug->first = b->first;
+    bug->count += b->count;
+}
+
+static int fuller(const void *pa, const void *pb) {
+    const struct nnv_bug *a = pa, *b = pb;
+    if (a->count != b->count) return a->count > b->count ? -1 : 1;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/** Operations and types of the bugs, from the cases themselves. */
+static enum nnv_status name_all(struct grouping *g, struct nnv_err *err) {
+    struct nnv_bugs *bugs = g->bugs;
+    const struct nnv_map *ops = &g->r->ops, *types = &g->r->types;
+    uint32_t *op = calloc((size_t)bugs->count * ops->count + 1, sizeof *op);
+    uint32_t *type = calloc((size_t)bugs->count * types->count + 1, sizeof *type), ntypes;
+    bool ok = op && type;
+    for (size_t i = 0; ok && i < g->r->count; i++) {
+        if (bugs->of[i] == NNV_MAP_NONE) continue;
+        op[(size_t)bugs->of[i] * ops->count + g->r->item[i].op]++;
+        type[(size_t)bugs->of[i] * types->count + g->r->item[i].type]++;
+    }
+    for (uint32_t k = 0; ok && k < bugs->count; k++) {
+        struct nnv_bug *bug = &bugs->item[k];
+        bug->ops = names_of(ops, op + (size_t)k * ops->count, bugs->buckets.arena, &bug->nops);
+        bug->types = names_of(types, type + (size_t)k * types->count, bugs->buckets.arena, &ntypes);
+        ok = bug->ops && bug->types;
+    }
+    free(op);
+    free(type);
+    return ok ? NNV_OK : nnv_no_memory(err);
+}
+
+/** Makes bugs of the groups; of[i] is the bucket of case i, and becomes its bug. */
+static enum nnv_status make_bugs(struct grouping *g, struct nnv_err *err) {
+    struct nnv_bugs *bugs = g->bugs;
+    const uint32_t n = bugs->buckets.map.count;
+    uint32_t *bug_of = calloc((size_t)n + 1, sizeof *bug_of), *rank = calloc((size_t)n + 1, sizeof *rank);
+    bugs->item = NNV_NEW(bugs->buckets.arena, struct nnv_bug, n);
+    const bool ok = bug_of && rank && bugs->item;
+    for (uint32_t b = 0; ok && b < n; b++) {
+        const uint32_t root = root_of(g, b);
+        bug_of[b] = root == b ? bugs->count++ : bug_of[root];
+        take_bucket(&bugs->item[bug_of[b]], &bugs->buckets.item[b]);
+    }
+    for (size_t i = 0; ok && i < g->r->count; i++)
+        if (bugs->of[i] != NNV_MAP_NONE) bugs->of[i] = bug_of[bugs->of[i]];
+    if (ok && bugs->count) qsort(bugs->item, bugs->count, sizeof *bugs->item, fuller);
+    for (uint32_t k = 0; ok && k < bugs->count; k++) rank[bugs->of[bugs->item[k].first]] = k;
+    for (size_t i = 0; ok && i < g->r->count; i++)
+        if (bugs->of[i] != NNV_MAP_NONE) bugs->of[i] = rank[bugs->of[i]];
+    free(bug_of);
+    free(rank);
+    return ok ? name_all(g, err) : nnv_no_memory(err);
+}
+
+enum nnv_status nnv_bugs_of(const struct nnv_report *report, struct nnv_bugs *bugs, struct nnv_err *err) {
+    struct grouping g = {.r = report, .bugs = bugs};
+    bugs->of = malloc((report->count + 1) * sizeof *bugs->of);
+    if (!bugs->of) return nnv_no_memory(err);
+    enum nnv_status st = nnv_buckets_of(report, &bugs->buckets, bugs->of, err);
+    const uint32_t n = bugs->buckets.map.count;
+    if (st != NNV_OK || n == 0) return st;
+    g.owner = calloc(2 * (size_t)n, sizeof *g.owner); /* a bucket has two keys at most */
+    g.parent = calloc(n, sizeof *g.parent);
+    if (!g.owner || !g.parent) st = nnv_no_memory(err);
+    for (uint32_t b = 0; st == NNV_OK && b < n; b++) g.parent[b] = b;
+    for (uint32_t b = 0; st == NNV_OK && b < n; b++) st = group(&g, b, err);
+    if (st == NNV_OK) group_unexplained(&g);
+    if (st == NNV_OK) st = make_bugs(&g, err);
+    nnv_map_free(&g.keys);
+    free(g.owner);
+    free(g.parent);
+    return st;
+}
+
+void nnv_bugs_free(struct nnv_bugs *bugs) {
+    nnv_buckets_free(&bugs->buckets);
+    free(bugs->of);
+    *bugs = (struct nnv_bugs){0};
+}
