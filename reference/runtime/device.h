@@ -50,10 +50,12 @@ enum nnvts_status nnv_rt_device_note(struct ANeuralNetworksDevice *device, enum 
 int nnv_rt_result(enum nnvts_status status);
 
 /**
- * The prefix by which an extension's codes go in this process, the same as long as it lives: 1 to 0x7fff. 0: no device
- * of now has the extension, or the devices disagree about its types, or there are too many.
+ * The prefix by which an extension's codes go in this process, the same as long as it lives: 1 to 0x7fff; whether a
+ * device has the extension or not. 0: there are too many.
  */
 uint16_t nnv_rt_extension_prefix(const char *name);
+/** A device of now has the extension of this prefix, and all that have it agree about its types. */
+bool nnv_rt_extension_is_known(uint16_t prefix);
 /** The extension of a prefix that was given out, or NULL. */
 const char *nnv_rt_extension_name(uint16_t prefix);
 /** The extension of that name, as the device has it, or NULL. */

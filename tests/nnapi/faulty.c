@@ -43,6 +43,10 @@ int ANeuralNetworksDevice_getFeatureLevel(const ANeuralNetworksDevice *device, i
     return result;
 }
 
+int64_t ANeuralNetworks_getRuntimeFeatureLevel(void) {
+    return has("level-above-runtime") ? ANEURALNETWORKS_FEATURE_LEVEL_7 : real._getRuntimeFeatureLevel();
+}
+
 /* ----------------------------------------------------------------------- models */
 
 enum { MODELS = 4096 };

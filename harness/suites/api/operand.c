@@ -167,6 +167,56 @@ static void omitted_constant(struct nnv_api *a) {
     nnv_api_check(a, "an ADD whose activation has no value", code, NNV_API_ERROR);
 }
 
+/* ------------------------------------------------------- refused at once, or with the model */
+
+/** TENSOR_INT32 has no negative scale and no zero point (param 1). */
+static void impossible_integers(struct nnv_api *a) {
+    static const uint32_t in[] = {0, 1, 2}, out[] = {3};
+    static const int32_t none = ANEURALNETWORKS_FUSED_NONE;
+    const ANeuralNetworksOperandType *type = a->c->param ? TENSOR(INT32, 1, 1, 2, 2) : TENSOR(INT32, -1, 0, 2, 2);
+    if (!nnv_api_advance(a, NNV_API_EMPTY)) return;
+    int code = a->nn->Model_addOperand(a->model, type);
+    if (code == ANEURALNETWORKS_NO_ERROR) {
+        if (!OK(Model_addOperand, a->model, OF(INT32, 2, 2)) || !OK(Model_addOperand, a->model, SCALAR(INT32)) ||
+            !OK(Model_addOperand, a->model, OF(INT32, 2, 2)) ||
+            !OK(Model_setOperandValue, a->model, 2, &none, sizeof none))
+            return;
+        code = a->nn->Model_addOperation(a->model, ANEURALNETWORKS_ADD, 3, in, 1, out);
+    }
+    if (code == ANEURALNETWORKS_NO_ERROR && OK(Model_identifyInputsAndOutputs, a->model, 2, in, 1, out))
+        code = a->nn->Model_finish(a->model);
+    nnv_api_check(a, "addOperand, addOperation and finish", code, NNV_API_BAD_DATA);
+}
+
+/** There is no code for what belongs to an extension that no device has, or the code is good for nothing. */
+static void type_of_unknown_extension(struct nnv_api *a) {
+    int32_t code = 0;
+    if (!a->nn->Model_getExtensionOperandType) {
+        nnv_api_lacks(a, "Model_getExtensionOperandType");
+        return;
+    }
+    if (!nnv_api_advance(a, NNV_API_EMPTY)) return;
+    int result = a->nn->Model_getExtensionOperandType(a->model, "com.example.none", 0, &code);
+    if (result == ANEURALNETWORKS_NO_ERROR)
+        result = a->nn->Model_addOperand(a->model, nnv_api_type(a, code, 0, 0, 0, NULL));
+    nnv_api_check(a, "getExtensionOperandType and addOperand", result, NNV_API_BAD_DATA);
+}
+
+static void operation_of_unknown_extension(struct nnv_api *a) {
+    static const uint32_t in[] = {0, 1, 2}, out[] = {3};
+    int32_t code = 0;
+    if (!a->nn->Model_getExtensionOperationType) {
+        nnv_api_lacks(a, "Model_getExtensionOperationType");
+        return;
+    }
+    if (!nnv_api_advance(a, NNV_API_VALUED)) return;
+    int result = a->nn->Model_getExtensionOperationType(a->model, "com.example.none", 0, &code);
+    if (result == ANEURALNETWORKS_NO_ERROR) result = a->nn->Model_addOperation(a->model, code, 3, in, 1, out);
+    if (result == ANEURALNETWORKS_NO_ERROR && OK(Model_identifyInputsAndOutputs, a->model, 2, in, 1, out))
+        result = a->nn->Model_finish(a->model);
+    nnv_api_check(a, "getExtensionOperationType, addOperation and finish", result, NNV_API_BAD_DATA);
+}
+
 static const struct nnv_api_case cases[] = {
     {.name = "operand/short_constant_is_copied", .run = short_constant},
     {.name = "operand/constant_of_128_bytes_is_copied", .run = constant_of_128},
@@ -180,5 +230,9 @@ static const struct nnv_api_case cases[] = {
     {.name = "operand/omitted_permutation_of_unknown_extent", .run = omitted_permutation, .param = 1, .level = 3},
     {.name = "operand/omitted_input", .run = omitted_input},
     {.name = "operand/omitted_constant", .run = omitted_constant},
+    {.name = "operand/int32_negative_scale", .run = impossible_integers, .level = 4},
+    {.name = "operand/int32_with_zero_point", .run = impossible_integers, .param = 1, .level = 4},
+    {.name = "operand/type_of_unknown_extension", .run = type_of_unknown_extension, .level = 3},
+    {.name = "operand/operation_of_unknown_extension", .run = operation_of_unknown_extension, .level = 3},
 };
 NNV_API_GROUP(operand);

@@ -38,6 +38,13 @@ static const ANeuralNetworksOperandType *without_dims(struct nnv_api *a) {
     return &type;
 }
 
+static const ANeuralNetworksOperandType *scalar_with_dims(struct nnv_api *a) {
+    static ANeuralNetworksOperandType type;
+    type = *SCALAR(INT32);
+    type.dimensions = a->to.dims;
+    return &type;
+}
+
 static int32_t per_channel(struct nnv_api *a) { return added(a, OF(QUANT8_SYMM_PER_CHANNEL, 2, 3)); }
 
 static const ANeuralNetworksSymmPerChannelQuantParams *scales(struct nnv_api *a, uint32_t dimension, uint32_t count,

@@ -54,8 +54,12 @@ static const struct nnvts_extension *known_extension(const char *name) {
     return known;
 }
 
+bool nnv_rt_extension_is_known(uint16_t prefix) {
+    const char *name = nnv_rt_extension_name(prefix);
+    return name && known_extension(name);
+}
+
 uint16_t nnv_rt_extension_prefix(const char *name) {
-    if (!known_extension(name)) return 0;
     pthread_mutex_lock(&lock);
     uint16_t prefix = given;
     while (prefix && strcmp(names[prefix], name) != 0) prefix--;

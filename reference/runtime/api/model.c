@@ -142,7 +142,7 @@ static int extension_code(ANeuralNetworksModel *model, const char *name, uint16_
     if (!model || !name || !type)
         return nnv_rt_error(NULL_ARGUMENT, function, "%s is NULL", !model ? "model" : !name ? "the name" : "type");
     uint16_t prefix = nnv_rt_extension_prefix(name);
-    if (!prefix) return nnv_rt_error(BAD, function, "no device has the extension '%s', or they disagree on it", name);
+    if (!prefix) return nnv_rt_error(BAD, function, "there are too many extensions for '%s'", name);
     *type = (int32_t)((uint32_t)prefix << 16 | code);
     return OK;
 }

@@ -53,11 +53,13 @@ int nnv_rt_check_type(const ANeuralNetworksOperandType *type, const char *functi
     if (nnv_rt_is_extension(type->type) || nnv_rt_is_oem(type->type)) return check_foreign_type(type, function);
     uint32_t dims[NNV_MAX_RANK];
     if (type->dimensionCount) memcpy(dims, type->dimensions, type->dimensionCount * sizeof *dims);
+    /* A bias's scale is looked at when the model is finished. */
+    const bool bias = type->type == ANEURALNETWORKS_TENSOR_INT32;
     const struct nnv_operand o = {.type = type->type,
                                   .rank = type->dimensionCount,
                                   .dims = dims,
-                                  .scale = type->scale,
-                                  .zero_point = type->zeroPoint};
+                                  .scale = bias ? 0 : type->scale,
+                                  .zero_point = bias ? 0 : type->zeroPoint};
     struct nnv_err err = {0};
     return nnv_operand_declared(&o, &err) ? nnv_rt_refuse(function, &err) : OK;
 }

@@ -128,6 +128,8 @@ static int check_operation(struct walk *w, uint32_t k) {
     struct nnv_call *call = NULL;
     struct nnv_err err = {0};
     int level = nnv_rt_is_extension(op->type) ? EXTENSION_LEVEL : 1;
+    if (nnv_rt_is_extension(op->type) && !nnv_rt_extension_is_known((uint16_t)(op->type >> 16)))
+        return nnv_rt_error(BAD, function, "operation type %d belongs to no extension that a device has", op->type);
     if (!nnv_rt_is_foreign(op->type)) {
         enum nnv_status st = bind(w, op, &call, &level, &err);
         if (!st && call->op->check_subgraphs) st = call->op->check_subgraphs(call, &w->model, &err);

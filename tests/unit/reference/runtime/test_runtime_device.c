@@ -392,7 +392,10 @@ static void extensions_have_prefixes(void **state) {
     assert_int_equal(operation & 0xffff, 9);
     assert_int_equal(tensor >> 16, operation >> 16);
     assert_true(tensor >> 16 >= 1);
-    assert_int_equal(ANeuralNetworksModel_getExtensionOperandType(m, "com.acme.other", 3, &again), BAD);
+    /* A name that no device has gets a prefix, too, but no operand its types. */
+    assert_int_equal(ANeuralNetworksModel_getExtensionOperandType(m, "com.acme.other", 3, &again), OK);
+    assert_int_not_equal(again >> 16, tensor >> 16);
+    assert_int_equal(try_operand(m, again, DIMS(2), 0, 0), BAD);
     assert_int_equal(ANeuralNetworksModel_getExtensionOperandType(m, NULL, 3, &again), IS_NULL);
     assert_int_equal(ANeuralNetworksModel_getExtensionOperandType(m, "com.acme.ops", 3, NULL), IS_NULL);
     assert_int_equal(ANeuralNetworksDevice_getExtensionSupport(nnv_rt_device_at(1), "com.acme.ops", &known), OK);
@@ -473,8 +476,15 @@ static void devices_must_agree_on_extensions(void **state) {
     struct toy_device f[2] = {with_extension("one", &acme), with_extension("two", &other_acme)};
     use(f, 2);
     ANeuralNetworksModel *m = new_model();
-    int32_t type;
-    assert_int_equal(ANeuralNetworksModel_getExtensionOperandType(m, "com.acme.ops", 3, &type), BAD);
+    int32_t type, operation;
+    assert_int_equal(ANeuralNetworksModel_getExtensionOperandType(m, "com.acme.ops", 3, &type), OK);
+    assert_int_equal(ANeuralNetworksModel_getExtensionOperationType(m, "com.acme.ops", 9, &operation), OK);
+    assert_int_equal(try_operand(m, type, DIMS(2), 0, 0), BAD);
+    add_operand(m, F32, DIMS(2));
+    add_operand(m, F32, DIMS(2));
+    OPERATION(m, operation, LIST(0), LIST(1));
+    IN_OUT(m, LIST(0), LIST(1));
+    assert_int_equal(ANeuralNetworksModel_finish(m), BAD);
     ANeuralNetworksModel_free(m);
 }
 
