@@ -154,13 +154,15 @@ sanitize:
 	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver cpu --tier smoke --out build-san/out-cpu -q
 	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver reference --tier smoke --out build-san/out-reference -q
 	NNVTS_LOG=0 ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver cpu --via runtime --suite api --out build-san/out-api -q
+	@tools/run-tests.sh build-san tests/system/test_aosp_client.sh
 
 # The runtime and what runs below it, under the thread sanitizer.
 sanitize-threads:
 	@$(MAKE) --no-print-directory -j$$(nproc) B=build-tsan CC=gcc CFLAGS="-O1 -g" SAN="-fsanitize=thread" \
-	  $(patsubst %,build-tsan/%,nnvts drivers/cpu.so drivers/reference.so drivers/runtime.so lib/libneuralnetworks.so)
+	  $(patsubst %,build-tsan/%,nnvts nnvts-host $(patsubst %,drivers/%.so,cpu reference runtime sample host) lib/libneuralnetworks.so)
 	@for driver in cpu reference; do NNVTS_LOG=0 TSAN_OPTIONS=halt_on_error=1:exitcode=66 build-tsan/nnvts run --driver $$driver \
 	  --via runtime --suite api --out build-tsan/out-api -q || exit 1; done
+	@tools/run-tests.sh build-tsan tests/system/test_aosp_client.sh
 
 # libFuzzer on what nnvts reads itself.
 fuzz:

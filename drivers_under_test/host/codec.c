@@ -33,7 +33,7 @@ static void f32(struct host_codec c, float *value) {
 }
 
 static void boolean(struct host_codec c, bool *value) {
-    uint32_t word = *value;
+    uint32_t word = c.in ? 0 : *value; /* what is read into may hold no bool yet */
     u32(c, &word);
     *value = word != 0;
 }

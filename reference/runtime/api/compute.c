@@ -275,17 +275,27 @@ static int launch_on_driver(struct ANeuralNetworksEvent *event, bool *launched) 
     return result;
 }
 
-static int check_fenced(const ANeuralNetworksExecution *e, uint64_t duration, const char *function) {
+/** The first output whose extents are unknown, or output_count: also while it runs, which begin will refuse. */
+static uint32_t first_open(ANeuralNetworksExecution *e) {
+    uint32_t i = 0;
+    pthread_mutex_lock(&e->lock);
+    if (e->state == NNV_RT_COMPUTATION) i = e->output_count;
+    for (; i < e->output_count; i++) {
+        struct nnv_rt_value v = e->outputs[i];
+        if (e->is_set[e->input_count + i] && !v.omitted && !nnv_rt_value_as_declared(&v)) break;
+    }
+    pthread_mutex_unlock(&e->lock);
+    return i;
+}
+
+static int check_fenced(ANeuralNetworksExecution *e, uint64_t duration, const char *function) {
     if (duration && !nnv_rt_compilation_has_one_device(e->compilation))
         return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function,
                             "a duration needs a compilation for one device; make it with createForDevices");
-    for (uint32_t i = 0; i < e->output_count; i++) {
-        struct nnv_rt_value v = e->outputs[i];
-        if (e->is_set[e->input_count + i] && !v.omitted && !nnv_rt_value_as_declared(&v))
-            return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function,
-                                "extents of output %u are unknown; give a type that tells them", i);
-    }
-    return ANEURALNETWORKS_NO_ERROR;
+    const uint32_t open = first_open(e);
+    if (open == e->output_count) return ANEURALNETWORKS_NO_ERROR;
+    return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function,
+                        "extents of output %u are unknown; give a type that tells them", open);
 }
 
 static int start_fenced(struct ANeuralNetworksEvent *event) {
