@@ -253,7 +253,8 @@ soak-fuzz:
 	  build-san/nnvts fuzz --driver $$driver --time $(SOAK_SECONDS) --timeout 30 --out build-san/fuzz-$$driver || exit 1; done
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/nnvts/drivers $(DESTDIR)$(PREFIX)/include/nnvts
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/nnvts/drivers $(DESTDIR)$(PREFIX)/include/nnvts \
+	  $(DESTDIR)$(PREFIX)/include/android
 	install -m 755 $(B)/nnvts $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(DRIVER_SO) $(DESTDIR)$(PREFIX)/lib/nnvts/drivers/
 	install -m 755 $(B)/nnvts-host $(DESTDIR)$(PREFIX)/lib/nnvts/
@@ -267,6 +268,7 @@ install: all
 	$(B)/nnvts man --out $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 include/NeuralNetworks.h include/NeuralNetworksTypes.h include/NeuralNetworksOEM.h \
 	  include/NeuralNetworksSupportLibraryImpl.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 include/android/NeuralNetworks.h $(DESTDIR)$(PREFIX)/include/android/
 	install -m 644 $(addprefix include/nnvts/,driver.h ndk.h planted.h result.h) $(DESTDIR)$(PREFIX)/include/nnvts/
 	install -m 755 $(RUNTIME) $(DESTDIR)$(PREFIX)/lib/
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig

@@ -38,7 +38,7 @@ struct nnv_cli {
     int via;                /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
     char via_driver[1024];
     bool json, quiet, verbose, resume, help, no_shard;
-    bool coverage, clauses, partial, raw, markdown, list, relay; /**< of single verbs */
+    bool coverage, clauses, partial, raw, markdown, list, relay, ndk; /**< of single verbs */
     const char *html;
     struct nnv_opt_list positional;
     /* While the verb works: */

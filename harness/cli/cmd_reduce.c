@@ -48,13 +48,14 @@ static const char *stem_of(const struct nnv_cli *c) {
     return nnv_arena_printf(c->arena, "%.*s%s", (int)n, path, c->out != NULL ? "" : ".reduced");
 }
 
-static enum nnv_status write_results(const struct nnv_spec *spec, enum nnv_precision precision, const char *stem,
-                                     struct nnv_arena *arena, struct nnv_err *err) {
+static enum nnv_status write_results(const struct nnv_spec *spec, enum nnv_precision precision,
+                                     enum nnv_c_dialect dialect, const char *stem, struct nnv_arena *arena,
+                                     struct nnv_err *err) {
     struct nnv_text t = {0};
     const char *path = stem ? nnv_arena_printf(arena, "%s.c", stem) : NULL;
     if (!path) return nnv_no_memory(err);
     enum nnv_status st = nnv_dump_write(stem, spec, err);
-    if (st == NNV_OK) st = nnv_spec_write_c(spec, precision, arena, &t, err);
+    if (st == NNV_OK) st = nnv_spec_write_c(spec, precision, dialect, arena, &t, err);
     if (st == NNV_OK) st = nnv_file_create(path, t.data, t.len, err);
     nnv_text_free(&t);
     return st;
@@ -117,7 +118,8 @@ static enum nnv_status reduce(void *own, struct nnv_err *err) {
     if (st != NNV_OK) return st;
     const char *stem = stem_of(c);
     const double seconds = (double)(nnv_now_ns() - live.start_ns) / 1e9;
-    st = write_results(reduction.spec, oracle.precision, stem, c->arena, err);
+    const enum nnv_c_dialect dialect = c->ndk ? NNV_C_NDK : nnv_c_dialect_of(c->driver);
+    st = write_results(reduction.spec, oracle.precision, dialect, stem, c->arena, err);
     return st == NNV_OK ? print_summary(c, &reduction, spec, stem, seconds, err) : st;
 }
 
@@ -134,6 +136,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_TIMEOUT(c),
         NNV_OPTION_PRECISION(c),
         NNV_OPTION_ARITHMETIC(c),
+        {0, "ndk", NNV_OPT_FLAG, &c.ndk, NULL, "C that calls NNAPI's NDK, as for ndk: and sl: drivers", NULL},
         NNV_OPTION_JSON(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,

@@ -22,13 +22,14 @@ static const struct nnv_verb_help help = {
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
                 "nnvts show x.jsonl -k 'conv*' --as mod.py  in the form of AOSP's test generator\n"
                 "nnvts show x.json --as c > x.c          a program that runs it on a driver\n"
+                "nnvts show x.json --as ndk > x.c        a program that runs it by NNAPI's NDK alone\n"
                 "nnvts show net.tflite                   what a TensorFlow Lite model holds\n"
                 "nnvts show net.tflite --as relay        it as a Relay program\n"
                 "nnvts show net.relay                    the operators of a Relay program\n",
 };
 
-enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C, RELAY };
-static const char *const forms[] = {"summary", "json", "jsonl", "mod.py", "dot", "c", "relay", NULL};
+enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C, NDK, RELAY };
+static const char *const forms[] = {"summary", "json", "jsonl", "mod.py", "dot", "c", "ndk", "relay", NULL};
 
 struct command {
     struct nnv_cli c;
@@ -36,12 +37,12 @@ struct command {
 };
 
 /** As a program; it compares by the profile that nnvts replay would take. */
-static enum nnv_status write_c(struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_text *out,
-                               struct nnv_err *err) {
+static enum nnv_status write_c(struct nnv_spec *spec, enum nnv_c_dialect dialect, struct nnv_arena *arena,
+                               struct nnv_text *out, struct nnv_err *err) {
     const struct nnv_run_config config = {.precision = -1};
     enum nnv_precision precision;
     enum nnv_status s = nnv_case_precision(&config, nnv_suite_by_name("spec"), spec, &precision, err);
-    return s == NNV_OK ? nnv_spec_write_c(spec, precision, arena, out, err) : s;
+    return s == NNV_OK ? nnv_spec_write_c(spec, precision, dialect, arena, out, err) : s;
 }
 
 /** The model as a Relay program. */
@@ -73,7 +74,9 @@ static enum nnv_status write_form(struct nnv_spec *spec, enum form form, struct 
         nnv_spec_write_dot(spec, -1, out);
         return NNV_OK;
     case C:
-        return write_c(spec, arena, out, err);
+        return write_c(spec, NNV_C_DRIVER, arena, out, err);
+    case NDK:
+        return write_c(spec, NNV_C_NDK, arena, out, err);
     case RELAY:
         return write_relay(spec, arena, out, err);
     }

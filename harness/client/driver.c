@@ -2,11 +2,20 @@
 /** @file driver.c Opening drivers. */
 #include "harness/client/driver.h"
 
+#include <string.h>
+
 #include "harness/client/memory.h"
 
 enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                    const char **options, struct nnv_err *err) {
     return nnv_driver_resolve(argument, arena, path, options, err);
+}
+
+bool nnv_client_is_library(const char *argument) {
+    static const char *const prefixes[] = {"ndk:", "sl:", "runtime:"};
+    for (size_t i = 0; argument && i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(argument, prefixes[i], strlen(prefixes[i])) == 0) return true;
+    return false;
 }
 
 static enum nnv_status take(struct nnv_client *client, enum nnv_status st, const struct nnv_driver *opened) {

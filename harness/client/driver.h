@@ -17,6 +17,8 @@ struct nnv_client {
 /** What a --driver argument names: as nnv_driver_resolve(); adapters ("ndk:", "sl:") are refused. */
 NNV_USE_RESULT enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                                   const char **options, struct nnv_err *err);
+/** True if the --driver argument names a library with NNAPI's interface ("ndk:PATH", "sl:PATH", "runtime:NAME"). */
+bool nnv_client_is_library(const char *argument);
 /** As nnv_driver_open(). */
 NNV_USE_RESULT enum nnv_status nnv_client_open(struct nnv_client *client, const char *path, const char *options,
                                                struct nnv_err *err);

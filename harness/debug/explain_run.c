@@ -19,13 +19,13 @@ enum { SMALLEST_MAX = 400, FURTHER_MAX = 24, TEXT_BYTES = 400 };
 
 static const uint64_t CASE_NS = 1000000000, TOTAL_NS = 5000000000;
 
-enum nnv_status nnv_dump_also(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
-                              struct nnv_arena *arena, struct nnv_err *err) {
+enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec,
+                              enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_text text = {0}, file = {0};
     struct nnv_err why = {0};
     enum nnv_status st = NNV_OK;
     /* models that a driver must refuse have no such program */
-    if (nnv_spec_write_c(spec, precision, arena, &text, &why) == NNV_OK) {
+    if (nnv_spec_write_c(spec, precision, nnv_c_dialect_of(driver), arena, &text, &why) == NNV_OK) {
         nnv_text_addf(&file, "%s.c", path);
         st = text.failed || file.failed ? nnv_no_memory(err) : nnv_file_create(file.data, text.data, text.len, err);
     }

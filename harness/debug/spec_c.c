@@ -14,9 +14,27 @@
 
 enum { GUARD = 64, PAGE = 1 << 16, A_LINE = 12 };
 
+/** What is not the same in programs of all dialects. */
+static const struct dialect {
+    const char *tags; /**< what the tags of the structs of a model begin with */
+    const char *const *head, *const *run;
+    const char *how;
+} dialects[] = {
+    [NNV_C_DRIVER] = {"nnvts_", nnv_c_driver_head, nnv_c_driver_run,
+                      " * Build: cc -std=c17 -I include FILE.c -ldl -lm -o repro    Run: ./repro ./driver.so "
+                      "[OPTIONS]\n"},
+    [NNV_C_NDK] = {"", nnv_c_ndk_head, nnv_c_ndk_run,
+                   " * Build: cc -std=c17 FILE.c ./libneuralnetworks.so -lm -o repro    Run: ./repro\n"},
+};
+
+enum nnv_c_dialect nnv_c_dialect_of(const char *driver) {
+    return nnv_client_is_library(driver) ? NNV_C_NDK : NNV_C_DRIVER;
+}
+
 /** What one program knows. */
 struct writer {
     const struct nnv_spec *spec;
+    const struct dialect *dialect;
     const struct nnv_bounds *bounds;
     struct nnv_text *out;
     size_t pool_at, values_at; /**< where the next constant goes */
@@ -186,7 +204,7 @@ static void add_operations(struct writer *w, uint32_t g) {
         snprintf(name, sizeof name, "out_%u_%u", g, i);
         add_indices(w->out, name, s->operations[i].out, s->operations[i].nout);
     }
-    nnv_text_addf(w->out, "static const struct nnvts_operation operations_%u[] = {\n", g);
+    nnv_text_addf(w->out, "static const struct %soperation operations_%u[] = {\n", w->dialect->tags, g);
     for (uint32_t i = 0; i < s->noperations; i++) {
         const struct nnv_operation *o = &s->operations[i];
         const struct nnv_op *op = nnv_op(o->type);
@@ -213,7 +231,7 @@ static void add_model(struct writer *w) {
         const struct nnv_subgraph *s = subgraph_at(w, g);
         nnv_text_addf(w->out, "/* %s */\n", g ? "a referenced subgraph" : "the main subgraph");
         add_operand_data(w, g);
-        nnv_text_addf(w->out, "static const struct nnvts_operand operands_%u[] = {\n", g);
+        nnv_text_addf(w->out, "static const struct %soperand operands_%u[] = {\n", w->dialect->tags, g);
         for (uint32_t i = 0; i < s->noperands; i++) add_operand(w, g, i, &constants);
         nnv_text_add(w->out, "};\n");
         add_operations(w, g);
@@ -224,7 +242,7 @@ static void add_model(struct writer *w) {
                   constants.data ? constants.data : "");
     nnv_text_add(w->out, "static _Alignas(64) unsigned char values[VALUES_BYTES];\n");
     if (m->nreferenced) {
-        nnv_text_add(w->out, "static const struct nnvts_subgraph referenced[] = {\n");
+        nnv_text_addf(w->out, "static const struct %ssubgraph referenced[] = {\n", w->dialect->tags);
         for (uint32_t g = 1; g <= m->nreferenced; g++) {
             nnv_text_add(w->out, "    ");
             add_subgraph(w->out, subgraph_at(w, g), g);
@@ -232,7 +250,7 @@ static void add_model(struct writer *w) {
         }
         nnv_text_add(w->out, "};\n");
     }
-    nnv_text_add(w->out, "static struct nnvts_model model = {\n    .main = ");
+    nnv_text_addf(w->out, "static struct %smodel model = {\n    .main = ", w->dialect->tags);
     add_subgraph(w->out, &m->main, 0);
     if (m->nreferenced)
         nnv_text_addf(w->out, ",\n    .referenced = referenced, .referenced_count = %u", m->nreferenced);
@@ -299,27 +317,44 @@ static size_t add_outputs(struct writer *w) {
     return round_up(at + GUARD, PAGE);
 }
 
+/** What the model needs beyond NNAPI's first level: a library that lacks a function is not asked for it. */
+static void add_needs(struct writer *w) {
+    const struct nnv_model *m = &w->spec->model;
+    bool channels = false, open = false;
+    for (uint32_t g = 0; g <= m->nreferenced; g++) {
+        const struct nnv_subgraph *s = subgraph_at(w, g);
+        for (uint32_t i = 0; i < s->noperands; i++) channels = channels || s->operands[i].channel.count > 0;
+    }
+    for (uint32_t i = 0; i < m->main.nout; i++) open = open || nnv_operand_is_open(&m->main.operands[m->main.out[i]]);
+    nnv_text_addf(w->out,
+                  "#define NEEDS_CHANNELS %d\n#define NEEDS_SUBGRAPHS %u\n#define NEEDS_SHAPES %d\n"
+                  "#define NEEDS_RELAXED %d\n\n",
+                  channels, m->nreferenced, open, m->relaxed);
+}
+
 static void add_program(struct writer *w, enum nnv_precision precision) {
+    char promise[NNV_ARITHMETIC_TEXT];
+    nnv_arithmetic_text(&w->spec->arithmetic, promise);
     nnv_text_add(w->out, "/* ");
     add_comment(w->out, w->spec->name);
     nnv_text_addf(w->out,
-                  "\n * Runs one model on a driver and compares each value, by the profile \"%s\".\n"
-                  " * Build: cc -std=c17 -I include FILE.c -ldl -lm -o repro    Run: ./repro ./driver.so [OPTIONS]\n"
-                  " * Exit code 0: all values are right; 1: they are not; 2: it could not be judged.\n */\n",
-                  nnv_precision_name(precision));
-    add_lines(w->out, nnv_c_head);
+                  "\n * Runs one model and compares each value, by the profile \"%s\" and the arithmetic \"%s\".\n"
+                  "%s * Exit code 0: all values are right; 1: they are not; 2: it could not be judged.\n */\n",
+                  nnv_precision_name(precision), promise, w->dialect->how);
+    add_lines(w->out, w->dialect->head);
+    add_lines(w->out, nnv_c_values);
     add_model(w);
     size_t in = add_inputs(w), out = add_outputs(w);
     nnv_text_addf(w->out, "enum { INPUT_BYTES = %zu, OUTPUT_BYTES = %zu };\n", in, out);
-    nnv_text_add(w->out, "static const uint32_t input_count = INPUTS, output_count = OUTPUTS,\n"
-                         "                      operation_count = OPERATIONS, constant_count = CONSTANTS;\n\n");
+    nnv_text_add(w->out, "static const uint32_t input_count = INPUTS, output_count = OUTPUTS, "
+                         "constant_count = CONSTANTS;\n");
+    add_needs(w);
     add_lines(w->out, nnv_c_check);
-    add_lines(w->out, nnv_c_run);
-    add_lines(w->out, nnv_c_main);
+    add_lines(w->out, w->dialect->run);
 }
 
-enum nnv_status nnv_spec_write_c(const struct nnv_spec *spec, enum nnv_precision precision, struct nnv_arena *arena,
-                                 struct nnv_text *out, struct nnv_err *err) {
+enum nnv_status nnv_spec_write_c(const struct nnv_spec *spec, enum nnv_precision precision, enum nnv_c_dialect dialect,
+                                 struct nnv_arena *arena, struct nnv_text *out, struct nnv_err *err) {
     if (spec->expect_failure)
         return nnv_fail(err, NNV_INVALID, "%s: a model that a driver must refuse is not written as C", spec->name);
     struct nnv_bounds *bounds = NNV_NEW(arena, struct nnv_bounds, spec->model.main.nout);
@@ -327,7 +362,7 @@ enum nnv_status nnv_spec_write_c(const struct nnv_spec *spec, enum nnv_precision
     enum nnv_status st = nnv_validate(&spec->model, arena, NULL, err);
     if (st == NNV_OK) st = nnv_judge_bounds(spec, precision, arena, bounds, err);
     if (st != NNV_OK) return nnv_at(err, st, "%s", spec->name);
-    struct writer w = {.spec = spec, .bounds = bounds, .out = out};
+    struct writer w = {.spec = spec, .dialect = &dialects[dialect], .bounds = bounds, .out = out};
     add_program(&w, precision);
     return out->failed ? nnv_no_memory(err) : NNV_OK;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file spec_c_text.c The parts of the program that are the same for all specs. */
+/** @file spec_c_text.c The parts of programs of the driver ABI, and of both dialects, that are the same for all specs.
+ */
 #include "harness/debug/spec_c_text.h"
 
-const char *const nnv_c_head[] = {
+const char *const nnv_c_driver_head[] = {
     "#define _POSIX_C_SOURCE 200809L",
     "#include <dlfcn.h>",
     "#include <math.h>",
@@ -13,6 +14,10 @@ const char *const nnv_c_head[] = {
     "",
     "#include \"nnvts/driver.h\"",
     "",
+    NULL,
+};
+
+const char *const nnv_c_values[] = {
     "struct constant { const void *data; uint32_t bytes, offset; int in_pool; };",
     "struct input { const void *data; uint32_t bytes, offset; int omitted; uint32_t rank; const uint32_t *dims; };",
     "struct output { const double *expected, *bound; uint32_t elems, bytes, offset; int type; uint32_t rank;",
@@ -88,6 +93,12 @@ const char *const nnv_c_check[] = {
     "    return wrong == 0;",
     "}",
     "",
+    NULL,
+};
+
+const char *const nnv_c_driver_run[] = {
+    "static const uint32_t operation_count = OPERATIONS;",
+    "",
     "static int check_shape(uint32_t at, const struct output *o, const struct nnvts_output_shape *s) {",
     "    int same = s->is_sufficient && s->dimension_count == o->rank;",
     "    for (uint32_t i = 0; same && i < o->rank; i++) same = s->dimensions[i] == o->dims[i];",
@@ -104,10 +115,6 @@ const char *const nnv_c_check[] = {
     "    return 0;",
     "}",
     "",
-    NULL,
-};
-
-const char *const nnv_c_run[] = {
     "static int fail(const char *what, int status) {",
     "    printf(\"%s answered status %d\\n\", what, status);",
     "    return 1;",
@@ -212,10 +219,6 @@ const char *const nnv_c_run[] = {
     "    return intact || code ? code : 1;",
     "}",
     "",
-    NULL,
-};
-
-const char *const nnv_c_main[] = {
     "int main(int argc, char **argv) {",
     "    if (argc < 2) {",
     "        fprintf(stderr, \"usage: %s DRIVER.so [OPTIONS]\\n\", argv[0]);",

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
-extern const char *const nnv_c_head[], *const nnv_c_check[], *const nnv_c_run[], *const nnv_c_main[];
+/** Of both dialects: behind the head, and behind the model. */
+extern const char *const nnv_c_values[], *const nnv_c_check[];
+extern const char *const nnv_c_driver_head[], *const nnv_c_driver_run[];
+extern const char *const nnv_c_ndk_head[], *const nnv_c_ndk_run[];
 
 #endif

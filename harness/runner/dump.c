@@ -145,7 +145,8 @@ static enum nnv_status write_dump(struct nnv_answering *in, struct nnv_err *err)
     if (st == NNV_OK) spec->precision = nnv_precision_name(precision); /* so that a replay judges alike */
     if (st == NNV_OK) st = add_answer(spec, precision, d->first->ended.answer, arena, err);
     if (st == NNV_OK) st = nnv_dump_write(path, spec, err);
-    if (st == NNV_OK && d->o.also && d->with_more) st = d->o.also(path, spec, precision, arena, err);
+    if (st == NNV_OK && d->o.also && d->with_more)
+        st = d->o.also(path, d->o.config->driver, spec, precision, arena, err);
     return st;
 }
 

@@ -35,8 +35,8 @@ struct nnv_dumper_options {
      * Writes the spec of a dump in further forms, to path with a suffix. Called in a process without a driver. May be
      * NULL.
      */
-    enum nnv_status (*also)(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
-                            struct nnv_arena *arena, struct nnv_err *err);
+    enum nnv_status (*also)(const char *path, const char *driver, const struct nnv_spec *spec,
+                            enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err);
     /** Called again and again while nnv_dumper_finish() waits. */
     enum nnv_status (*idle)(void *context, struct nnv_err *err);
 };

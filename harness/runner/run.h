@@ -20,8 +20,8 @@ struct nnv_run_options {
     const struct nnv_run_observer *observer; /**< may be NULL */
     size_t *bad;                             /**< counts the cases that go wrong now, expected or not; may be NULL */
     /** See nnv_dumper_options. */
-    enum nnv_status (*also)(const char *path, const struct nnv_spec *spec, enum nnv_precision precision,
-                            struct nnv_arena *arena, struct nnv_err *err);
+    enum nnv_status (*also)(const char *path, const char *driver, const struct nnv_spec *spec,
+                            enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err);
 };
 
 /**

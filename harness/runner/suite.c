@@ -47,12 +47,6 @@ static enum nnv_status check_names(const char *names, struct nnv_err *err) {
     }
 }
 
-/** A driver argument that names an NNAPI library rather than a driver. */
-static bool is_library(const char *driver) {
-    return driver != NULL &&
-           (strncmp(driver, "ndk:", 4) == 0 || strncmp(driver, "sl:", 3) == 0 || strncmp(driver, "runtime:", 8) == 0);
-}
-
 enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char *suites, struct nnv_case_list *list,
                                 struct nnv_err *err) {
     size_t count;
@@ -61,7 +55,7 @@ enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char 
     bool all = suites != NULL && names_hold(suites, "all");
     for (size_t i = 0; i < count && st == NNV_OK; i++) {
         const struct nnv_suite *s = table[i];
-        bool by_default = s->by_default || (s->for_libraries && is_library(config->driver));
+        bool by_default = s->by_default || (s->for_libraries && nnv_client_is_library(config->driver));
         if (!all && (suites == NULL ? !by_default : !names_hold(suites, s->name))) continue;
         st = s->list(config, list, err);
         if (st != NNV_OK) return nnv_at(err, st, "suite %s", s->name);

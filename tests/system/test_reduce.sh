@@ -87,6 +87,49 @@ test_programs_of_all_kinds() {
     done
     [ $n -ge 10 ] || fail "only $n programs"
 }
+# The same by the NDK alone, linked to any library that has it.
+ndk_program() {
+    gcc -std=c17 -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Werror -I "$ROOT/include" -o program "$1" "$2" -lm \
+        -Wl,-rpath,"$(dirname "$2")"
+    ! command -v clang >/dev/null || clang -std=c17 -Wall -Wextra -Wpedantic -Werror -I "$ROOT/include" -c -o /dev/null "$1"
+}
+test_ndk_programs() {
+    local f line libraries="$NNVTS_BUILD/lib/libneuralnetworks.so" library
+    [ ! -f "${NNVTS_TARGETS:-}/aosp/libneuralnetworks.so" ] || libraries="$libraries $NNVTS_TARGETS/aosp/libneuralnetworks.so"
+    for f in conv if while elementwise recurrent move boxes; do
+        nnvts show "$ROOT/tests/conformance/$f.jsonl" --as jsonl | sed -n '1p;$p' >lines
+        while read -r line; do
+            echo "$line" >one.json
+            check 0 nnvts show one.json --as ndk
+            cp "$OUT" one.c
+            hasnt one.c nnvts_
+            ndk_program one.c "$NNVTS_BUILD/lib/libneuralnetworks.so"
+            check 0 ./program
+            has "$OUT" PASS
+        done <lines
+    done
+    dump requantise-truncates
+    for library in $libraries; do
+        check 0 nnvts reduce "$DUMP" -d faulty:requantise-truncates --ndk
+        ndk_program "${DUMP%.json}.reduced.c" "$library"
+        check 0 ./program
+    done
+    sed 's/static const double expected_0\[\] = {/&1000.0 + /' "${DUMP%.json}.reduced.c" >wrong.c
+    ndk_program wrong.c "$NNVTS_BUILD/lib/libneuralnetworks.so"
+    check 1 ./program
+    has "$OUT" "output 0 element 0: expected 1"
+    sed 's/struct operation operations_0\[\] = {/&\n{999, 0, 0, 0, 0}, /' "${DUMP%.json}.reduced.c" >refused.c
+    ndk_program refused.c "$NNVTS_BUILD/lib/libneuralnetworks.so"
+    check 1 ./program
+    has "$OUT" "ANeuralNetworksModel_addOperation answered 3 (UNEXPECTED_NULL)"
+}
+# A failure of a library is written as its makers call it.
+test_failures_of_libraries() {
+    check 1 nnvts run --driver runtime:faulty:beta-ignored --suite ops --filter 'ops/SOFTMAX/float32/rank2/0' --out run
+    has run/dumps/ops.SOFTMAX.float32.rank2.0.c 'include <android/NeuralNetworks.h>'
+    check 1 nnvts run --driver faulty:beta-ignored --suite ops --filter 'ops/SOFTMAX/float32/rank2/0' --out run
+    has run/dumps/ops.SOFTMAX.float32.rank2.0.c 'include "nnvts/driver.h"'
+}
 # Whatever goes wrong in whichever suite: the dump alone, elsewhere, shows it again, a driver without the bug passes it, and so
 # says the program in C.
 test_dumps_of_all_kinds() {

@@ -139,7 +139,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     nnv_context_enter(&a->s, NNV_PHASE_OPEN);
     if (c->a >= sizeof groups / sizeof *groups || c->b >= groups[c->a]->count)
         nnv_context_error(&a->s, "there is no such case");
-    else if (!nnv_api_is_library(env->config->driver))
+    else if (!nnv_client_is_library(env->config->driver))
         nnv_context_unsupported(&a->s, "a driver is no NNAPI library: --driver ndk:PATH or sl:PATH names one, --via "
                                        "runtime puts the driver behind one");
     else if (nnv_api_library_open(env->config, &library, &err) != NNV_OK)

@@ -137,8 +137,6 @@ struct nnv_api_library {
     int level;             /**< as it was told; 0: the library's functions tell */
     bool is_sl;
 };
-/** True if the driver argument names an NNAPI library. */
-bool nnv_api_is_library(const char *driver);
 /** Loads the one of config->driver; NNV_INVALID tells why it cannot be used. The library stays mapped. */
 NNV_USE_RESULT enum nnv_status nnv_api_library_open(const struct nnv_run_config *config,
                                                     struct nnv_api_library *library, struct nnv_err *err);

@@ -8,11 +8,6 @@
 
 #include "harness/suites/api/api.h"
 
-bool nnv_api_is_library(const char *driver) {
-    return driver &&
-           (strncmp(driver, "ndk:", 4) == 0 || strncmp(driver, "sl:", 3) == 0 || strncmp(driver, "runtime:", 8) == 0);
-}
-
 /* A Support Library's table: the level, then these functions in this order, then 33 of its own, then two more. */
 #define SL_FUNCTIONS(X)                                                                                                \
     X(Burst_create)                                                                                                    \

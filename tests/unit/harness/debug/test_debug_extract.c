@@ -186,7 +186,7 @@ static void programs_hold_the_bounds(void **state) {
     struct nnv_err err = {0};
     const struct nnv_known k = know(a, parse(a, chain));
     k.spec->name = "a */ b";
-    assert_int_equal(nnv_spec_write_c(k.spec, NNV_PRECISION_NNAPI, a, &t, &err), NNV_OK);
+    assert_int_equal(nnv_spec_write_c(k.spec, NNV_PRECISION_NNAPI, NNV_C_DRIVER, a, &t, &err), NNV_OK);
     assert_non_null(strstr(t.data, "static const double expected_0[] = {10.0, 0.0};"));
     assert_non_null(strstr(t.data, "static const float data_0_1[] = {2.0f, 1.0f};"));
     assert_null(strstr(t.data, "a */ b"));
@@ -196,7 +196,7 @@ static void programs_hold_the_bounds(void **state) {
     assert_float_equal(strtod(bound + 33, NULL), 1.1e-4, 1e-9);
     nnv_text_clear(&t);
     k.spec->expect_failure = true;
-    assert_int_equal(nnv_spec_write_c(k.spec, NNV_PRECISION_NNAPI, a, &t, &err), NNV_INVALID);
+    assert_int_equal(nnv_spec_write_c(k.spec, NNV_PRECISION_NNAPI, NNV_C_DRIVER, a, &t, &err), NNV_INVALID);
     nnv_text_free(&t);
     nnv_arena_free(a);
 }
