@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file NeuralNetworks.h Where the NDK has it. */
-#include "../NeuralNetworks.h" // IWYU pragma: export
+#include <NeuralNetworks.h> // IWYU pragma: export
