@@ -8,8 +8,8 @@
 #include "reference/model/model.h"
 
 /** A dump in a further form: path.c, the C program that reproduces it. For nnv_run_options. */
-enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec, enum nnv_precision precision,
-                              struct nnv_arena *arena, struct nnv_err *err);
+enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec,
+                              enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err);
 /**
  * Explains failures of the run in the folder by what their dumps hold of the driver's answers, of each bucket one, then
  * more, within a few seconds; says under which condition each cause shows; and writes explained.json, which buckets
