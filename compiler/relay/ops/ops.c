@@ -19,10 +19,9 @@ const struct nnv_relay_op_row *nnv_relay_op_at(size_t i) {
 }
 
 const struct nnv_relay_op_row *nnv_relay_op(const char *name) {
-    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
-        for (size_t i = 0; i < families[f]->n; i++)
-            if (strcmp(families[f]->rows[i].name, name) == 0) return &families[f]->rows[i];
-    return NULL;
+    const struct nnv_relay_op_row *row;
+    for (size_t i = 0; (row = nnv_relay_op_at(i)) && strcmp(row->name, name) != 0;) i++;
+    return row;
 }
 
 const struct nnv_relay_value *nnv_relay_attr(const struct nnv_relay_expr *e, const char *key) {
