@@ -81,6 +81,19 @@ bool nnv_verify_written(const struct nnv_request *r, struct nnv_breach *b) {
 
 /* --------------------------------------------------------------------- shapes */
 
+/** True if x is y with two axes, *a and *b, the other way round. */
+static bool is_exchanged(const struct nnv_shape *x, const struct nnv_shape *y, uint32_t *a, uint32_t *b) {
+    uint32_t differing = 0, at[2] = {0};
+    for (uint32_t d = 0; x->rank == y->rank && d < x->rank; d++) {
+        if (x->dims[d] == y->dims[d]) continue;
+        if (differing < 2) at[differing] = d;
+        differing++;
+    }
+    *a = at[0];
+    *b = at[1];
+    return differing == 2 && x->dims[*a] == y->dims[*b] && x->dims[*b] == y->dims[*a];
+}
+
 /** Reported shape i against the rules and the expected dimensions. */
 static bool shape_right(const struct nnv_request *r, uint32_t i, struct nnv_breach *b) {
     const struct nnvts_output_shape *s = &r->result.shapes[i];
@@ -98,8 +111,12 @@ static bool shape_right(const struct nnv_request *r, uint32_t i, struct nnv_brea
     char got[256], expected[256];
     struct nnv_shape x = nnv_shape_make(s->dimension_count, s->dimensions);
     struct nnv_shape y = nnv_shape_make(want->rank, want->dims);
-    return nnv_breach(b, NNV_BREACH_SHAPE, i, "reports shape %s for output %u, expected %s",
-                      nnv_shape_text(&x, got, sizeof got), i, nnv_shape_text(&y, expected, sizeof expected));
+    uint32_t first, second;
+    char hint[64] = "";
+    if (is_exchanged(&x, &y, &first, &second))
+        snprintf(hint, sizeof hint, ": axes %u and %u are exchanged", first, second);
+    return nnv_breach(b, NNV_BREACH_SHAPE, i, "reports shape %s for output %u, expected %s%s",
+                      nnv_shape_text(&x, got, sizeof got), i, nnv_shape_text(&y, expected, sizeof expected), hint);
 }
 
 static bool done_shapes(const struct nnv_request *r, struct nnv_breach *b) {

@@ -34,6 +34,10 @@ static enum nnvts_status fake_shapes(struct nnvts_execution_result *result) {
     s->dimension_count = fake.rank;
     memcpy(s->dimensions, fake.dims, fake.rank * sizeof *fake.dims);
     if (fake.fault == EXECUTE_WRONG_EXTENT) s->dimensions[0]++;
+    if (fake.fault == EXECUTE_AXES_EXCHANGED) {
+        s->dimensions[0] = fake.dims[1];
+        s->dimensions[1] = fake.dims[0];
+    }
     if (fake.fault == EXECUTE_WRONG_RANK) s->dimensions[s->dimension_count++] = 1;
     if (fake.fault == EXECUTE_HUGE_RANK) s->dimension_count = 1000;
     if (fake.fault == EXECUTE_WRONG_COUNT) result->shape_count = 2;

@@ -88,6 +88,8 @@ static void broken_rules(void **state) {
         {EXECUTE_INSUFFICIENT_BUT_ENOUGH, BROKEN, NNV_PHASE_EXECUTE, false, "says that all buffers suffice"},
         {EXECUTE_NOT_SUFFICIENT, BROKEN, NNV_PHASE_EXECUTE, false, "buffer of output 0 is too small"},
         {EXECUTE_WRONG_EXTENT, BROKEN, NNV_PHASE_EXECUTE, false, "shape [3,3] for output 0, expected [2,3]"},
+        {EXECUTE_AXES_EXCHANGED, BROKEN, NNV_PHASE_EXECUTE, false,
+         "shape [3,2] for output 0, expected [2,3]: axes 0 and 1 are exchanged"},
         {EXECUTE_WRONG_RANK, BROKEN, NNV_PHASE_EXECUTE, false, "shape [2,3,1] for output 0, expected [2,3]"},
         {EXECUTE_HUGE_RANK, BROKEN, NNV_PHASE_EXECUTE, false, "rank 1000 for output 0"},
         {EXECUTE_WRONG_COUNT, BROKEN, NNV_PHASE_EXECUTE, false, "2 shapes, the model has 1 outputs"},
