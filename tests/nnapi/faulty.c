@@ -82,6 +82,13 @@ int ANeuralNetworksModel_addOperand(ANeuralNetworksModel *model, const ANeuralNe
     return real.Model_addOperand(model, type);
 }
 
+int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model, uint32_t inputCount,
+                                                  const uint32_t *inputs, uint32_t outputCount,
+                                                  const uint32_t *outputs) {
+    if (has("identify-wants-operations") && count(model, 0) == 0) return ANEURALNETWORKS_BAD_DATA;
+    return real.Model_identifyInputsAndOutputs(model, inputCount, inputs, outputCount, outputs);
+}
+
 int ANeuralNetworksModel_addOperation(ANeuralNetworksModel *model, ANeuralNetworksOperationType type,
                                       uint32_t inputCount, const uint32_t *inputs, uint32_t outputCount,
                                       const uint32_t *outputs) {

@@ -141,6 +141,59 @@ static void long_chain(struct nnv_api *a) {
         nnv_api_check_floats(a, "1000 additions of 1 to 0.5", &out, &want, 1);
 }
 
+/* ------------------------------------------------------------- orders of calls */
+
+/** Step of out = in0 + in1: operands, value of the activation, operation, inputs and outputs. */
+static void take_step(struct nnv_api_net *net, char step) {
+    static const uint32_t in[] = {0, 1, 2}, out[] = {3};
+    static const int32_t none = ANEURALNETWORKS_FUSED_NONE;
+    struct nnv_api *a = net->a;
+    switch (step) {
+    case 'o':
+        for (uint32_t i = 0; i < 4; i++) nnv_api_add(net, i == 2 ? SCALAR(INT32) : OF(FLOAT32, 2, 2));
+        break;
+    case 'v':
+        net->ok = net->ok && OK(Model_setOperandValue, net->model, 2, &none, sizeof none);
+        break;
+    case 'a':
+        nnv_api_operate(net, ANEURALNETWORKS_ADD, 3, in, 1, out);
+        break;
+    case 'i':
+        net->ok = net->ok && OK(Model_identifyInputsAndOutputs, net->model, 2, in, 1, out);
+        break;
+    default:
+        net->ok = false;
+    }
+}
+
+static void compute_sum(struct nnv_api *a, struct nnv_api_net *net) {
+    if (!net->ok || !OK(Model_finish, net->model)) return;
+    ANeuralNetworksExecution *execution = nnv_api_execution(a, nnv_api_compiled(net));
+    if (nnv_api_set_all(a, execution) && nnv_api_compute(a, execution)) nnv_api_check_sum(a);
+}
+
+/** The steps in the order that the case says; a case with two orders builds two models by turns. */
+struct order {
+    const char *first, *second;
+};
+
+static void run_order(struct nnv_api *a) {
+    const struct order *o = a->c->data;
+    struct nnv_api_net one = nnv_api_net(a), two = {.a = a};
+    if (o->second) two = nnv_api_net(a);
+    for (size_t i = 0; o->first[i]; i++) {
+        take_step(&one, o->first[i]);
+        if (o->second) take_step(&two, o->second[i]);
+    }
+    compute_sum(a, &one);
+    if (o->second) compute_sum(a, &two);
+}
+
+#define ORDER(what, ...)                                                                                               \
+    {                                                                                                                  \
+        .name = "order/" what, .run = run_order, .data = &(const struct order) { __VA_ARGS__ }                         \
+    }
+
 #define GRAPH(what, ...)                                                                                               \
     {                                                                                                                  \
         .name = "graph/" what, .run = run_graph, .data = &(const struct graph) { __VA_ARGS__ }                         \
@@ -169,6 +222,10 @@ static const struct nnv_api_case cases[] = {
     GRAPH("unused_input", {"112"}, "01", "2", 3, 0, NOTHING_WRONG, 0, {4}),
     GRAPH("ends_in_other_order", {"012", "113", "004"}, "10", "432", 5, 0, NOTHING_WRONG, 0, {2, 4, 3}),
     GRAPH("three_against_run_order", {"345", "124", "013"}, "012", "5", 6, 0, NOTHING_WRONG, 0, {8}),
+    ORDER("identified_before_operations", "oiva", NULL),
+    ORDER("identified_before_values", "oaiv", NULL),
+    ORDER("values_behind_operations", "oavi", NULL),
+    ORDER("two_models_by_turns", "ovai", "oiva"),
     {.name = "computes/add_two", .run = add_two},
     {.name = "computes/add_three", .run = add_three},
     {.name = "computes/broadcast_mul_add", .run = mul_add},
