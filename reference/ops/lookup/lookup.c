@@ -64,23 +64,34 @@ static enum nnv_status embedding_eval(struct nnv_kernel *k, struct nnv_err *err)
 }
 
 #define TABLE_FACTORS                                                                                                  \
-    NNV_SHAPE_RANKS(2, 3, 4), NNV_SHAPE_EXTENTS, { .name = "lookups", NNV_VALUES(5, 1, 3, 16), NNV_SIZES(17, 65, 300) }
+    NNV_SHAPE_RANKS(2, 3, 4), NNV_SHAPE_EXTENTS, {.name = "lookups", NNV_VALUES(5, 1, 3, 16), NNV_SIZES(17, 65, 300)}, \
+    {                                                                                                                  \
+        .name = "rows", NNV_VALUES(9, 1, 3, 64), NNV_SIZES(129, 257, 32769, 40001, 65537)                              \
+    }
 static const struct nnv_factor embedding_factors[] = {TABLE_FACTORS,
                                                       {.name = "order", NNV_WORDS("any", "rising", "falling", "same")}};
 static const struct nnv_factor hashtable_factors[] = {TABLE_FACTORS,
                                                       {.name = "found", NNV_WORDS("mixed", "hits", "misses")}};
 
-/* Row i of n of a table with that many rows. */
+/* The extents of the table, as the row says. */
+static uint32_t table_shape(const struct nnv_sample *s, uint32_t *dims) {
+    const uint32_t rank = nnv_sample_shape(s, dims);
+    dims[0] = nnv_row_extent(s, "rows", 1);
+    return rank;
+}
+
+/* Row i of n of a table with that many rows; of any order, too, the last one is among them. */
 static int32_t row_at(struct nnv_sample *s, uint32_t i, uint32_t n, uint32_t rows) {
     const int32_t at = (int32_t)((uint64_t)i * rows / n), last = (int32_t)rows - 1;
     return nnv_sample_is(s, "rising")    ? at
            : nnv_sample_is(s, "falling") ? last - at
            : nnv_sample_is(s, "same")    ? last
+           : i == 1                      ? last
                                          : nnv_sample_int(s, 0, last);
 }
 
 static void embedding_row_sample(struct nnv_sample *s) {
-    uint32_t dims[4], rank = nnv_sample_shape(s, dims), n = nnv_row_extent(s, "lookups", 1);
+    uint32_t dims[4], rank = table_shape(s, dims), n = nnv_row_extent(s, "lookups", 1);
     int32_t *rows = NNV_NEW(s->arena, int32_t, n);
     for (uint32_t i = 0; rows && i < n; i++) rows[i] = row_at(s, i, n, dims[0]);
     nnv_sample_tensor(s, VALUES, rank, dims);
@@ -157,7 +168,7 @@ static const char *const hashtable_variants[] = {"mixed", "hits", "misses", NULL
 
 /* Keys rise by even gaps; misses lie between them. */
 static void hashtable_row_sample(struct nnv_sample *s) {
-    uint32_t dims[4], rank = nnv_sample_shape(s, dims), n = nnv_row_extent(s, "lookups", 1);
+    uint32_t dims[4], rank = table_shape(s, dims), n = nnv_row_extent(s, "lookups", 1);
     int32_t *keys = NNV_NEW(s->arena, int32_t, dims[0]), *lookups = NNV_NEW(s->arena, int32_t, n);
     for (uint32_t i = 0; keys && i < dims[0]; i++)
         keys[i] = i ? keys[i - 1] + 2 * nnv_sample_int(s, 1, 3) : nnv_sample_int(s, -20, -10);

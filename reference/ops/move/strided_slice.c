@@ -99,9 +99,18 @@ static const struct nnv_factor factors[] = {NNV_SHAPE_FACTORS,
                                             {.name = "begin", NNV_WORDS("inside", "last", "negative", "outside")},
                                             {.name = "mask", NNV_WORDS("none", "begin", "end", "both", "shrink")}};
 
+/* Where the piece of an axis begins, as words of the row. */
+enum { INSIDE, LAST, NEGATIVE, OUTSIDE };
+
+/* One element of an axis of n that is removed: in the middle, or the last one, also as -1. */
+static void row_element(const struct nnv_sample *s, int32_t n, int32_t *begin, int32_t *end) {
+    const int32_t from = nnv_sample_value(s, ROW_BEGIN), at = from == LAST || from == NEGATIVE ? n - 1 : n / 2;
+    *begin = from == NEGATIVE ? at - n : at;
+    *end = at + 1;
+}
+
 /* Positions of an axis of n elements, as the row says: with a negative stride from the end on. */
 static void row_piece(const struct nnv_sample *s, int32_t n, int32_t stride, int32_t *begin, int32_t *end) {
-    enum { INSIDE, LAST, NEGATIVE, OUTSIDE };
     const int32_t from = nnv_sample_value(s, ROW_BEGIN), head = from != LAST && n > 2 ? 1 : 0;
     *begin = stride > 0 ? head : n - 1 - head;
     *end = stride > 0 ? n - head : head - 1;
@@ -127,8 +136,7 @@ static void row_sample(struct nnv_sample *s) {
         if (mask == SHRINK && (bits | 1u << d) == (1u << rank) - 1) continue; /* one axis stays */
         bits |= 1u << d;
         if (mask != SHRINK) continue;
-        begin[d] = (int32_t)dims[d] / 2;
-        end[d] = begin[d] + 1;
+        row_element(s, (int32_t)dims[d], &begin[d], &end[d]);
         stride[d] = 1;
     }
     nnv_sample_tensor(s, X, rank, dims);
@@ -177,6 +185,7 @@ static void sample(struct nnv_sample *s) {
         if (shrink && bits >> d & 1) {
             begin[d] = nnv_sample_int(s, 0, n - 1);
             end[d] = begin[d] + 1;
+            if (s->index / 2 % 2) begin[d] -= n;
             stride[d] = 1 + s->index % 2;
         }
     }

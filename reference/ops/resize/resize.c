@@ -203,14 +203,14 @@ static const char *const variants[] = {"shape_plain", "shape_nchw",  "shape_alig
 
 enum { ROW_FACTOR = NNV_IMAGE_OWN, ROW_MODE, ROW_FORM };
 #define FACTOR_WORDS                                                                                                   \
-    "1/2x1/2", "2x2", "4x4", "3x3", "1x1", "3/2x3/2", "1/4x1/4", "11/8x5/8", "2x1", "1x4", "1/2x2", "3/4x3/4"
+    "11/8x5/8", "1/2x1/2", "2x2", "4x4", "3x3", "1x1", "3/2x3/2", "1/4x1/4", "2x1", "1x4", "1/2x2", "3/4x3/4"
 static const struct nnv_factor factors[] = {NNV_IMAGE_FACTORS,
                                             {.name = "factor", NNV_WORDS(FACTOR_WORDS)},
                                             {.name = "mode", NNV_WORDS("plain", "align", "half")},
                                             {.name = "by", NNV_WORDS("shape", "scale")}};
-/* The words' numbers, all exact in float16. */
-static const double row_factors[][2] = {{0.5, 0.5},   {2, 2},         {4, 4}, {3, 3}, {1, 1},   {1.5, 1.5},
-                                        {0.25, 0.25}, {1.375, 0.625}, {2, 1}, {1, 4}, {0.5, 2}, {0.75, 0.75}};
+/* The words' numbers, all exact in float16; the first one, that of unusual sizes, has no short binary inverse. */
+static const double row_factors[][2] = {{1.375, 0.625}, {0.5, 0.5},   {2, 2}, {4, 4}, {3, 3},   {1, 1},
+                                        {1.5, 1.5},     {0.25, 0.25}, {2, 1}, {1, 4}, {0.5, 2}, {0.75, 0.75}};
 
 /* An image of at least one pixel in the result. */
 static void row_sample(struct nnv_sample *s) {
