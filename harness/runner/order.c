@@ -30,6 +30,9 @@ static double weight_of(const char *words) {
 
 enum { SUITE, OPERATION, KIND, LEVELS };
 
+/** Behind it cases follow as listed, since neighbours of one operation run faster; about a fifth is before it. */
+static const double SAMPLED = 10;
+
 /** A suite, an operation of one, or a kind of an operation's cases. */
 struct class {
     size_t count;
@@ -117,6 +120,7 @@ static void spread(struct order *o, size_t count) {
         const struct class *suite = &o->class[p->class[SUITE]], *operation = &o->class[p->class[OPERATION]];
         before = i > 0 && p->class[OPERATION] == p[-1].class[OPERATION] ? before + 1 : 0;
         p->due = ((double)before + 0.5) / (double)operation->count * sqrt((double)suite->count) / suite->weight;
+        if (p->due > SAMPLED) p->due = SAMPLED;
     }
     qsort(o->place, count, sizeof *o->place, by_due);
 }
