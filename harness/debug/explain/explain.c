@@ -204,9 +204,11 @@ static enum nnv_status try_all(struct nnv_explaining *x, uint64_t limit_ns, stru
         x->out->cut = x->out->cut || (i + 1 < count && nnv_now_ns() > end_ns);
     }
     struct nnv_fault_list l = {.arena = x->arena};
-    if (st == NNV_OK && x->out->findings == 0 && !x->out->cut) st = try_generated(x, &l, end_ns, err);
+    /* A weaker promise says more than a fault that is generated until it fits. */
+    const bool more = x->out->findings == 0 && !*x->out->weaker;
+    if (st == NNV_OK && more && !x->out->cut) st = try_generated(x, &l, end_ns, err);
     const uint64_t pairs_end = nnv_now_ns() + PAIRS_NS;
-    if (st == NNV_OK && x->out->findings == 0 && !x->out->cut)
+    if (st == NNV_OK && more && x->out->findings == 0 && !x->out->cut)
         st = try_pairs(x, &l, pairs_end < end_ns ? pairs_end : end_ns, err);
     for (int i = 1; i < x->out->findings; i++)
         x->out->finding[i].same = nnv_explain_same(x, x->out->finding[0].values, x->out->finding[i].values);
@@ -325,9 +327,10 @@ static enum nnv_status explain(struct nnv_explaining *x, const struct nnv_explai
     x->out->kind = right == answers->count ? NNV_EXPLAINED_RIGHT : NNV_EXPLAINED_UNSTEADY;
     if (right > 0) return NNV_OK;
     x->out->wrong = wrong;
-    enum nnv_status st = try_all(x, limit_ns, err);
+    enum nnv_status st = NNV_OK;
+    if (x->precision == NNV_PRECISION_BUDGET) st = try_weaker(x, answers->outputs[0], err);
+    if (st == NNV_OK) st = try_all(x, limit_ns, err);
     x->out->kind = x->out->findings ? NNV_EXPLAINED_FAULT : NNV_EXPLAINED_UNKNOWN;
-    if (st == NNV_OK && x->precision == NNV_PRECISION_BUDGET) st = try_weaker(x, answers->outputs[0], err);
     return st;
 }
 
