@@ -7,7 +7,7 @@ static enum nnvts_status open(const char *options, struct nnvts_device **out, co
 }
 
 const struct nnvts_driver *nnvts_driver_get(void) {
-    static const char *const options[] = {"PATH[#DEVICE][:level=N][:pointers]", NULL};
+    static const char *const options[] = {"PATH[#DEVICE][:level=N][:pointers][:aosp]", NULL};
     static const struct nnvts_driver driver = {.struct_size = sizeof driver,
                                                .abi_version = NNVTS_DRIVER_ABI_VERSION,
                                                .name = "ndk",

@@ -14,6 +14,7 @@
 
 const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", "aosp-graph", NULL};
 const char *const nnv_cli_vias[] = {"driver", "runtime", NULL};
+const char *const nnv_cli_conformances[] = {"header", "aosp", NULL};
 const char *const nnv_cli_tiers[] = {"smoke", "default", "full", NULL};
 
 struct nnv_cli nnv_cli_defaults(void) {
@@ -68,6 +69,15 @@ enum nnv_status nnv_cli_need_driver(const struct nnv_cli *c, struct nnv_err *err
     return nnv_fail(err, NNV_INVALID, "which driver? give --driver NAME (see them with nnvts drivers)");
 }
 
+/** The driver is FIRST:SECOND from now on. */
+static enum nnv_status name_driver(struct nnv_cli *c, const char *first, const char *second, struct nnv_err *err) {
+    int n = snprintf(c->via_driver, sizeof c->via_driver, "%s:%s", first, second);
+    if (n < 0 || (size_t)n >= sizeof c->via_driver)
+        return nnv_fail(err, NNV_INVALID, "--driver: a name of more than %zu characters", sizeof c->via_driver);
+    c->driver = c->via_driver;
+    return NNV_OK;
+}
+
 /** A driver behind the runtime is a driver like another: reports and the lines that reproduce a case need no more. */
 static enum nnv_status go_through(struct nnv_cli *c, struct nnv_err *err) {
     struct nnv_arena *arena = nnv_arena_new();
@@ -76,11 +86,13 @@ static enum nnv_status go_through(struct nnv_cli *c, struct nnv_err *err) {
     enum nnv_status s = first ? nnv_driver_resolve(first, arena, &path, &options, err) : nnv_no_memory(err);
     nnv_arena_free(arena);
     if (s != NNV_OK) return s;
-    int n = snprintf(c->via_driver, sizeof c->via_driver, "%s:%s", nnv_cli_vias[c->via], c->driver);
-    if (n < 0 || (size_t)n >= sizeof c->via_driver)
-        return nnv_fail(err, NNV_INVALID, "--driver: a name of more than %zu characters", sizeof c->via_driver);
-    c->driver = c->via_driver;
-    return NNV_OK;
+    return name_driver(c, nnv_cli_vias[c->via], c->driver, err);
+}
+
+/** An NNAPI library that does what Android's does: the same. The project's own always does. */
+static enum nnv_status promise_more(struct nnv_cli *c, struct nnv_err *err) {
+    if (strncmp(c->driver, "ndk:", 4) != 0 && strncmp(c->driver, "sl:", 3) != 0) return NNV_OK;
+    return name_driver(c, c->driver, nnv_cli_conformances[c->conformance], err);
 }
 
 /* Set while a verb is described. */
@@ -123,6 +135,7 @@ static int parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nn
     if (s == NNV_OK && c->out != NULL && *c->out == '\0')
         s = nnv_fail(&err, NNV_INVALID, "--out '': expected a folder");
     if (s == NNV_OK && c->via && c->driver) s = go_through(c, &err);
+    if (s == NNV_OK && c->conformance && c->driver) s = promise_more(c, &err);
     if (s == NNV_OK) return -1;
     return nnv_cli_usage(argv[0], err.text);
 }

@@ -36,6 +36,7 @@ struct nnv_cli {
     int precision;          /**< index into nnv_cli_precisions: 0 is the suite's default */
     int tier;               /**< index into nnv_cli_tiers */
     int via;                /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
+    int conformance;        /**< index into nnv_cli_conformances; nnv_cli_parse() puts it into driver */
     char via_driver[1024];
     bool json, quiet, verbose, resume, help, no_shard;
     bool coverage, clauses, partial, raw, markdown, list, relay, ndk; /**< of single verbs */
@@ -50,7 +51,7 @@ struct nnv_cli {
 
 extern const char *const nnv_cli_precisions[];
 extern const char *const nnv_cli_tiers[];
-extern const char *const nnv_cli_vias[];
+extern const char *const nnv_cli_vias[], *const nnv_cli_conformances[];
 
 /** Rows of the option tables. c is a struct nnv_cli. */
 #define NNV_OPTION_DRIVER(c)                                                                                           \
@@ -66,6 +67,11 @@ extern const char *const nnv_cli_vias[];
     }
 #define NNV_OPTION_SPECS(c)                                                                                            \
     { 0, "specs", NNV_OPT_STRING, &(c).specs, "PATH", "spec file or folder for the suite spec (or $NNVTS_SPECS)", NULL }
+#define NNV_OPTION_CONFORMANCE(c)                                                                                      \
+    {                                                                                                                  \
+        0, "conformance", NNV_OPT_CHOICE, &(c).conformance, "C",                                                       \
+            "of an NNAPI library: what the header says, or all that Android's runtime does", nnv_cli_conformances      \
+    }
 #define NNV_OPTION_SEED(c)                                                                                             \
     { 0, "seed", NNV_OPT_U64, &(c).seed, "N", "seed of all generated values", NULL }
 #define NNV_OPTION_JOBS(c)                                                                                             \

@@ -236,6 +236,7 @@ static int run(int argc, char **argv) {
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(x.c),
         NNV_OPTION_VIA(x.c),
+        NNV_OPTION_CONFORMANCE(x.c),
         NNV_OPTION_SUITE(x.c),
         NNV_OPTION_FILTER(x.c),
         NNV_OPTION_SPECS(x.c),

@@ -246,6 +246,7 @@ static bool check_model(const struct judging *j, int *level) {
         nnv_result_end(j->result, NNVTS_SKIP, "%s", err.text);
         return false;
     }
+    if (*level < j->spec->min_version) *level = j->spec->min_version;
     if (st == NNV_INVALID && j->spec->expect_failure) return true;
     if (st != NNV_OK) {
         nnv_result_end(j->result, NNVTS_ERROR, "the spec's model is invalid: %s", err.text);
@@ -253,7 +254,6 @@ static bool check_model(const struct judging *j, int *level) {
     }
     /* some vectors declare less than they need: a driver that knows only the declared level may refuse them */
     if (*level < needed) *level = needed;
-    if (*level < j->spec->min_version) *level = j->spec->min_version;
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/runner/triage.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,14 +21,33 @@ bool nnv_triage_own(const struct nnv_worker *w) {
     return is_own(phase_of(w)) && !atomic_load(&w->channel->fault_foreign);
 }
 
+/** The function of NNAPI that the trace leads out of; its length, 0 where there is none. */
+static int outermost(const struct nnv_worker *w, const char **name) {
+    static const char prefix[] = " ANeuralNetworks";
+    const char *trace = w->channel->trace, *end = trace + NNV_CHANNEL_TRACE, *found = NULL;
+    const uint32_t bytes = atomic_load(&w->channel->trace_bytes);
+    if (bytes < NNV_CHANNEL_TRACE) end = trace + bytes;
+    for (const char *at = trace; (at = memmem(at, (size_t)(end - at), prefix, sizeof prefix - 1)) != NULL; at++)
+        found = at + 1;
+    if (!found) return 0;
+    int n = 0;
+    while (found + n < end && (isalnum((unsigned char)found[n]) || found[n] == '_')) n++;
+    *name = found;
+    return n;
+}
+
 /** " in execute", " while nnvts built the case", or nothing. */
-static const char *where(enum nnv_phase p, char *buf, size_t room) {
+static const char *where(const struct nnv_worker *w, enum nnv_phase p, char *buf, size_t room) {
+    const char *function;
+    int n;
     if (p == NNV_PHASE_BUILD)
         snprintf(buf, room, " while nnvts built the case");
     else if (p == NNV_PHASE_CHECK)
         snprintf(buf, room, " while nnvts compared the results");
     else if (p == NNV_PHASE_NONE)
         *buf = '\0';
+    else if ((n = outermost(w, &function)) > 0)
+        snprintf(buf, room, " in %.*s", n, function);
     else
         snprintf(buf, room, " in %s", nnv_phase_name(p));
     return buf;
@@ -35,7 +55,7 @@ static const char *where(enum nnv_phase p, char *buf, size_t room) {
 
 static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, struct nnv_triage *room,
                       struct nnv_ended *e) {
-    char how[64], place[64];
+    char how[64], place[96];
     bool foreign = atomic_load(&w->channel->fault_foreign);
     const char *hint = "";
     e->verdict = NNVTS_CRASH;
@@ -48,14 +68,14 @@ static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, str
              e->verdict == NNVTS_ERROR ? "nnvts itself"
              : foreign                 ? "a thread of the driver"
                                        : "driver",
-             nnv_end_text(end, how), where(e->phase, place, sizeof place), hint);
+             nnv_end_text(end, how), where(w, e->phase, place, sizeof place), hint);
     if (end->code != CLD_EXITED) e->signal = end->status;
 }
 
 void nnv_triage_case(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_kill_reason kill_reason,
                      uint64_t timeout_ns, struct nnv_triage *room, struct nnv_ended *e) {
     struct nnv_channel *c = w->channel;
-    char place[64];
+    char place[96];
     uint64_t now = nnv_now_ns(), start = atomic_load(&c->start_ns);
     e->worker = w->number;
     e->phase = phase_of(w);
@@ -64,11 +84,11 @@ void nnv_triage_case(const struct nnv_worker *w, const struct nnv_end *end, enum
     if (kill_reason == NNV_KILL_TIMEOUT) {
         e->verdict = NNVTS_TIMEOUT;
         snprintf(room->reason, sizeof room->reason, "no end within %g s%s", (double)timeout_ns / 1e9,
-                 where(e->phase, place, sizeof place));
+                 where(w, e->phase, place, sizeof place));
     } else if (kill_reason == NNV_KILL_CORRUPT) {
         e->verdict = NNVTS_CRASH;
         snprintf(room->reason, sizeof room->reason, "driver wrote over memory of nnvts%s",
-                 where(e->phase, place, sizeof place));
+                 where(w, e->phase, place, sizeof place));
     } else {
         add_crash(w, end, room, e);
     }

@@ -110,12 +110,13 @@ struct nnvts_ndk {
     NNVTS_NDK_OPTIONAL_FUNCTIONS(NNVTS_NDK_MEMBER)
 };
 
-/** What a driver argument says behind "ndk:" and "sl:": PATH[#DEVICE][:level=N][:pointers]. */
+/** What a driver argument says behind "ndk:" and "sl:": PATH[#DEVICE][:level=N][:pointers][:aosp]. */
 struct nnvts_ndk_target {
     const char *path;
     const char *device; /**< NULL: none is named */
     int level;          /**< feature level 1 to 8; 0: the library's functions tell */
     bool pointers;      /**< values are given by pointers, never in memories of the library */
+    bool aosp;          /**< it promises what Android's runtime does beyond the header */
 };
 
 /** Cuts the text into its parts, which the target then points to. */
@@ -124,6 +125,8 @@ static inline void nnvts_ndk_target(char *text, struct nnvts_ndk_target *to) {
     for (char *option; (option = strrchr(text, ':')) != NULL; *option = 0)
         if (strcmp(option, ":pointers") == 0)
             to->pointers = true;
+        else if (strcmp(option, ":aosp") == 0)
+            to->aosp = true;
         else if (strncmp(option, ":level=", 7) == 0 && option[7] >= '1' && option[7] <= '8' && !option[8])
             to->level = option[7] - '0';
         else

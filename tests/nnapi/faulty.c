@@ -47,6 +47,25 @@ int64_t ANeuralNetworks_getRuntimeFeatureLevel(void) {
     return has("level-above-runtime") ? ANEURALNETWORKS_FEATURE_LEVEL_7 : real._getRuntimeFeatureLevel();
 }
 
+/* ------------------------------------------------------- what the header allows */
+
+/** The model that this thread last gave values to, and its operands that have one. */
+static _Thread_local const ANeuralNetworksModel *last;
+static _Thread_local uint64_t set;
+
+/** The header does not say that a value may be set again: this library refuses it. */
+int ANeuralNetworksModel_setOperandValue(ANeuralNetworksModel *model, int32_t index, const void *buffer,
+                                         size_t length) {
+    const uint64_t bit = index >= 0 && index < 64 ? (uint64_t)1 << index : 0;
+    int result = real.Model_setOperandValue(model, index, buffer, length);
+    if (result != ANEURALNETWORKS_NO_ERROR) return result;
+    if (last != model) set = 0;
+    last = model;
+    if (set & bit && has("value-set-once")) result = ANEURALNETWORKS_BAD_DATA;
+    set |= bit;
+    return result;
+}
+
 /* ----------------------------------------------------------------------- models */
 
 enum { MODELS = 4096 };
@@ -68,6 +87,7 @@ static uint32_t count(const ANeuralNetworksModel *model, uint32_t more) {
 }
 
 void ANeuralNetworksModel_free(ANeuralNetworksModel *model) {
+    if (model == last) last = NULL;
     count(model, 0 - count(model, 0));
     real.Model_free(model);
 }

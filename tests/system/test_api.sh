@@ -14,17 +14,17 @@ verdict_of() { verdicts "$1" | sed -n "s|^$2 ||p"; }
 test_the_library_passes() {
     local drivers
     for drivers in cpu reference host:cpu sample:level-1.2 sample:level-1.0 cpu,sample:level-1.0 ''; do
-        NNVTS_DRIVERS=$drivers check 0 nnvts run --driver "ndk:$LIBRARY" --suite api --out "out$drivers"
+        NNVTS_DRIVERS=$drivers check 0 nnvts run --conformance aosp --driver "ndk:$LIBRARY" --suite api --out "out$drivers"
         same "$(verdict "out$drivers" FAIL)" 0 "$drivers"
     done
     [ "$(verdict outcpu PASS)" -ge 760 ] || fail "fewer than 760 cases pass"
 }
 test_a_named_device_passes() {
-    check 0 nnvts run --driver "ndk:$LIBRARY#nnapi-reference" --suite api --out out
+    check 0 nnvts run --conformance aosp --driver "ndk:$LIBRARY#nnapi-reference" --suite api --out out
     check 2 nnvts run --driver "ndk:$LIBRARY#nobody" --suite api --filter 'api/Model_finish/twice' --out none
 }
 test_the_support_library_passes() {
-    check 0 nnvts run --driver "sl:$LIBRARY" --suite api --out out
+    check 0 nnvts run --conformance aosp --driver "sl:$LIBRARY" --suite api --out out
     same "$(verdict_of out api/Execution_startCompute/null_event)" UNSUPPORTED
     same "$(verdict_of out api/Execution_compute/again)" PASS
 }
@@ -40,7 +40,7 @@ test_a_driver_is_no_library() {
 }
 # Part of a run without --suite only where there is a library.
 test_default_runs() {
-    check 0 nnvts run --driver "ndk:$LIBRARY" --filter 'api/Model_finish/twice' --out out
+    check 0 nnvts run --conformance aosp --driver "ndk:$LIBRARY" --filter 'api/Model_finish/twice' --out out
     check 0 nnvts run --driver cpu --via runtime --filter 'api/Model_finish/twice' --out out
     check 2 nnvts run --driver cpu --filter 'api/Model_finish/twice' --out none
     has "$ERR" 'no case is selected'
@@ -62,7 +62,7 @@ test_every_planted_bug_is_caught() {
     local bug name verdict
     while IFS=$'\t' read -r bug name verdict; do
         NNVTS_DRIVERS=cpu,sample:level-1.0 NNVTS_RUNTIME_BUG=$bug \
-            check 1 nnvts run --driver "ndk:$FAULTY" --suite api --timeout 4 --out planted
+            check 1 nnvts run --conformance aosp --driver "ndk:$FAULTY" --suite api --timeout 4 --out planted
         same "$(verdict_of planted "$name")" "$verdict" "$bug"
         [ "$(verdict planted PASS)" -ge 400 ] || fail "$bug: fewer than 400 cases pass"
     done < <(bugs)
@@ -75,7 +75,15 @@ test_no_false_alarm() {
     for bug in $(grep -o '\(has\|excuse\)("[a-z0-9-]*"' "$ROOT/tests/nnapi/faulty.c" | cut -d '"' -f 2); do
         bugs | cut -f 1 | grep -qx -- "$bug" || fail "bug '$bug' is in no row of the table"
     done
-    NNVTS_DRIVERS=cpu,sample:level-1.0 NNVTS_RUNTIME_BUG= check 0 nnvts run --driver "ndk:$FAULTY" --suite api --out out
+    NNVTS_DRIVERS=cpu,sample:level-1.0 NNVTS_RUNTIME_BUG= check 0 nnvts run --conformance aosp --driver "ndk:$FAULTY" --suite api --out out
     [ "$(verdict out PASS)" -ge 760 ] || fail "fewer than 760 cases pass"
+}
+# What the header leaves open is asked of no other library.
+test_by_the_header() {
+    NNVTS_DRIVERS=cpu NNVTS_RUNTIME_BUG=value-set-once check 0 nnvts run --driver "ndk:$FAULTY" --suite api --out header -q
+    same "$(verdict_of header api/Model_setOperandValue/near_miss_again)" SKIP
+    has header/journal.jsonl "asks for more than the header says: nothing says that a value may be set twice"
+    NNVTS_DRIVERS=cpu check 0 nnvts run --driver "ndk:$FAULTY" --conformance aosp --filter tag:by:aosp --out more -q
+    same "$(verdict more PASS)" "$(grep -c '^X(' "$ROOT/harness/suites/api/by_aosp.def")"
 }
 run_tests

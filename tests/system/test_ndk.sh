@@ -89,7 +89,7 @@ test_listing() {
     has "$OUT" "needs ndk:PATH[#DEVICE]"
     has "$OUT" "needs sl:PATH[#DEVICE]"
     check 0 nnvts drivers --json
-    has "$OUT" '{"argument":"ndk","needs":["ndk:PATH[#DEVICE][:level=N][:pointers]"]}'
+    has "$OUT" '{"argument":"ndk","needs":["ndk:PATH[#DEVICE][:level=N][:pointers][:aosp]"]}'
     check 0 nnvts drivers "sl:$TOY#toy-b"
     has "$OUT" "toy-b"
     check 2 nnvts drivers ndk

@@ -97,6 +97,7 @@ struct nnv_api {
     const char *library;          /**< its path */
     bool is_sl;                   /**< a Support Library: no automatic choice of devices, no startCompute */
     int level;                    /**< feature level of the runtime, 1 to 8 */
+    bool by_header;               /**< what only Android's runtime does is not asked */
     ANeuralNetworksDevice *named; /**< the one the driver argument names, or NULL */
     struct nnv_api_object *objects;
     /* The small model and what is made of it. */
@@ -135,6 +136,7 @@ struct nnv_api_library {
     char *path, *argument; /**< owned */
     const char *device;    /**< NULL if none is named; in argument */
     int level;             /**< as it was told; 0: the library's functions tell */
+    bool by_header;        /**< it need not do what Android's runtime does beyond the header */
     bool is_sl;
 };
 /** Loads the one of config->driver; NNV_INVALID tells why it cannot be used. The library stays mapped. */

@@ -156,6 +156,7 @@ enum nnv_status nnv_api_library_open(const struct nnv_run_config *config, struct
     nnvts_ndk_target(library->argument, &target);
     library->path = own ? own_library(config->driver_path) : strdup(target.path);
     library->level = target.level;
+    library->by_header = !own && !target.aosp;
     library->device = own && target.device && strcmp(target.device, "auto") == 0 ? NULL : target.device;
     if (!library->path && own)
         return nnv_fail(err, NNV_INVALID, "there is no libneuralnetworks.so beside the folder of the drivers");

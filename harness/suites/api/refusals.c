@@ -6,7 +6,8 @@
  *
  * The small model is taken to the stage, the function is called and must answer with the code; afterwards the model
  * must go on to the right sum, as if nothing had been asked (E: it ends there, since the call changes the model or what
- * follows is not stated). The few rows with code NO_ERROR are near misses: what looks wrong, but is allowed.
+ * follows is not stated; L: as E, from a feature level on). The few rows with code NO_ERROR are near misses: what looks
+ * wrong, but is allowed.
  */
 #include <math.h>
 #include <string.h>
@@ -218,22 +219,26 @@ static const ANeuralNetworksEvent *const *no_event(struct nnv_api *a) {
         return a->nn->function arguments;                                                                              \
     }
 #define E R
+#define L(since, stage, code, function, what, arguments) R(stage, code, function, what, arguments)
 #include "harness/suites/api/compilation.def"
 #include "harness/suites/api/execution.def"
 #include "harness/suites/api/model.def"
 #undef R
 #undef E
+#undef L
 
-#define ROW(at, code, function_, what, shown, on)                                                                      \
+#define ROW(since, at, code, function_, what, shown, on)                                                               \
     {.name = #function_ "/" #what,                                                                                     \
+     .level = (since),                                                                                                 \
      .call = function_##__##what,                                                                                      \
      .text = (shown),                                                                                                  \
      .function = offsetof(struct nnvts_ndk, function_),                                                                \
      .stage = NNV_API_##at,                                                                                            \
      .wanted = NNV_API_##code,                                                                                         \
      .goes_on = (on)},
-#define R(at, code, function, what, arguments) ROW(at, code, function, what, #function #arguments, true)
-#define E(at, code, function, what, arguments) ROW(at, code, function, what, #function #arguments, false)
+#define R(at, code, function, what, arguments) ROW(0, at, code, function, what, #function #arguments, true)
+#define E(at, code, function, what, arguments) ROW(0, at, code, function, what, #function #arguments, false)
+#define L(since, at, code, function, what, arguments) ROW(since, at, code, function, what, #function #arguments, false)
 
 static const struct nnv_api_case cases[] = {
 #include "harness/suites/api/compilation.def"

@@ -243,7 +243,7 @@ static void test_target(void **state) {
     } rows[] = {
         {"lib.so", "lib.so", NULL, 0, false},
         {"lib.so#npu", "lib.so", "npu", 0, false},
-        {"lib.so#npu:level=3:pointers", "lib.so", "npu", 3, true},
+        {"lib.so#npu:level=3:pointers:aosp", "lib.so", "npu", 3, true},
         {"a:b/lib.so:pointers:level=8", "a:b/lib.so", NULL, 8, true},
         {"lib.so#acme:npu", "lib.so", "acme:npu", 0, false},
         {"lib.so:level=9", "lib.so:level=9", NULL, 0, false},
