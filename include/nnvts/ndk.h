@@ -121,7 +121,10 @@ struct nnvts_ndk_target {
 
 /** Cuts the text into its parts, which the target then points to. */
 static inline void nnvts_ndk_target(char *text, struct nnvts_ndk_target *to) {
-    *to = (struct nnvts_ndk_target){.path = text};
+    to->path = text; /* one by one: C++ has no other way that C has */
+    to->device = NULL;
+    to->level = 0;
+    to->pointers = false;
     for (char *option; (option = strrchr(text, ':')) != NULL; *option = 0)
         if (strcmp(option, ":pointers") == 0)
             to->pointers = true;
