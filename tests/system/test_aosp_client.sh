@@ -21,7 +21,7 @@ passes() {
     [ -n "${NNVTS_TARGETS:-}" ] || skip "NNVTS_TARGETS is not set"
     [ -x "$CLIENT" ] || skip "no aosp_api_tests in NNVTS_TARGETS"
     check 0 env ${1+NNVTS_DRIVERS="$1"} LD_LIBRARY_PATH="$NNVTS_BUILD/lib" LD_PRELOAD="$(sanitizer)" \
-        ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=report_thread_leaks=0:halt_on_error=1:exitcode=66 \
+        TSAN_OPTIONS=report_thread_leaks=0:halt_on_error=1:exitcode=66 \
         "$CLIENT" --gtest_brief=1 --gtest_filter=-GoogleTestVerification.*
     has "$OUT" "[  PASSED  ] 634 tests."
 }
