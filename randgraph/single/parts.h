@@ -15,10 +15,11 @@ NNV_USE_RESULT enum nnv_status nnv_exact_absolute(const struct nnv_spec *spec, c
 
 /**
  * Makes the first and the last element of the spec's first input plus and minus infinity, if it is a tensor of floats,
- * and, where the operation only moves values, the second NaN; and evaluates the expected outputs afresh. The spec stays
- * as it is if no output shows an infinity, one shows a NaN that was not moved, or memory runs out.
+ * and the second NaN if nan says that its results are defined; where inputs are compared, of both. Evaluates the
+ * expected outputs afresh. The spec stays as it is if no output shows an infinity (and nothing is compared), one shows
+ * a NaN without nan, or memory runs out.
  */
-void nnv_infinite_values(struct nnv_spec *spec, bool moves, struct nnv_arena *arena);
+void nnv_infinite_values(struct nnv_spec *spec, bool nan, bool compared, struct nnv_arena *arena);
 
 /**
  * Plants a mistake into the valid spec of one operation: the index-th of those that its rules notice (they are tried in

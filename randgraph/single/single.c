@@ -349,7 +349,9 @@ static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err
         if (!st && nnv_results_finite(b) && !nnv_results_open(b)) break;
     }
     const bool plain = b->what->op->rounding == NNV_ROUND_NONE && !b->what->op->check_subgraphs && !b->what->op->sizes;
-    if (!st && plain && b->what->index % 2 == 1) nnv_infinite_values(b->spec, only_moves(b), b->arena);
+    const bool compared = nnv_single_compares_bytes(b->what->op);
+    if (!st && plain && (b->what->index + b->what->variant) % 2 == 1)
+        nnv_infinite_values(b->spec, compared || only_moves(b), compared, b->arena);
     return st;
 }
 

@@ -65,40 +65,46 @@ enum nnv_status nnv_exact_absolute(const struct nnv_spec *spec, const struct nnv
 
 enum { LEAST = 3 }; /* elements: one that is finite must be left */
 
-/** True if outputs have infinities, and no NaN where none was moved. */
-static bool shows_infinity(const struct nnv_spec *spec, const struct nnv_golden *golden, bool moves) {
+/** True if outputs have infinities, or tell of them, and no NaN that is not defined. */
+static bool shows_infinity(const struct nnv_spec *spec, const struct nnv_golden *golden, bool nan, bool compared) {
     const struct nnv_subgraph *s = &spec->model.main;
-    bool any = false;
+    bool any = compared;
     for (uint32_t i = 0; i < s->nout; i++) {
         const int32_t type = s->operands[s->out[i]].type;
         const size_t size = nnv_type(type)->size;
         for (size_t at = 0; nnv_is_float(type) && at < golden[i].value.bytes; at += size) {
             double v;
             nnv_load(type, (const char *)golden[i].value.data + at, 1, &v);
-            if (isnan(v) && !moves) return false;
+            if (isnan(v) && !nan) return false;
             any |= isinf(v);
         }
     }
     return any;
 }
 
-void nnv_infinite_values(struct nnv_spec *spec, bool moves, struct nnv_arena *arena) {
+/** Puts them into a copy of the input; false if it has no room for them. */
+static bool put_infinities(struct nnv_value *v, int32_t type, bool nan, struct nnv_arena *arena) {
+    const double above = INFINITY, below = -INFINITY, none = (double)NAN;
+    const size_t size = nnv_is_float(type) ? nnv_type(type)->size : 0;
+    char *data = size > 0 && v->bytes >= LEAST * size ? nnv_arena_copy(arena, v->data, v->bytes) : NULL;
+    if (!data) return false;
+    nnv_store(type, &above, 1, data);
+    if (nan) nnv_store(type, &none, 1, data + size);
+    nnv_store(type, &below, 1, data + v->bytes - size);
+    v->data = data;
+    return true;
+}
+
+void nnv_infinite_values(struct nnv_spec *spec, bool nan, bool compared, struct nnv_arena *arena) {
     static const struct nnv_eval_options options = {.rows = 0};
     const struct nnv_subgraph *s = &spec->model.main;
-    const int32_t type = s->nin ? s->operands[s->in[0]].type : -1;
-    const size_t size = nnv_is_float(type) ? nnv_type(type)->size : 0;
-    if (size == 0 || spec->inputs[0].bytes < LEAST * size) return;
     struct nnv_value *inputs = nnv_arena_copy(arena, spec->inputs, s->nin * sizeof *inputs);
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, s->nout);
-    char *data = nnv_arena_copy(arena, spec->inputs[0].data, spec->inputs[0].bytes);
-    if (!inputs || !golden || !data) return;
-    const double above = INFINITY, below = -INFINITY, nan = (double)NAN;
-    nnv_store(type, &above, 1, data);
-    if (moves) nnv_store(type, &nan, 1, data + size);
-    nnv_store(type, &below, 1, data + inputs[0].bytes - size);
-    inputs[0].data = data;
+    if (s->nin == 0 || !inputs || !golden) return;
+    if (!put_infinities(&inputs[0], s->operands[s->in[0]].type, nan, arena)) return;
+    if (compared && s->nin > 1) put_infinities(&inputs[1], s->operands[s->in[1]].type, nan, arena);
     if (nnv_eval(&spec->model, inputs, &options, arena, golden, NULL) != NNV_OK) return;
-    if (!shows_infinity(spec, golden, moves)) return;
+    if (!shows_infinity(spec, golden, nan, compared)) return;
     spec->inputs = inputs;
     for (uint32_t i = 0; i < s->nout; i++) spec->outputs[i] = golden[i].value;
 }
