@@ -150,7 +150,7 @@ static enum nnv_status open_outputs(struct nnv_evaluator *ev, struct job *j, str
         j->unshaped = j->unshaped || !known;
     }
     const bool given = c->op->rounding == NNV_ROUND_LINEAR || c->op->rounding == NNV_ROUND_RESCALE;
-    if (j->rows > 0 && given && nnv_is_quant(c->out[0].operand->type)) {
+    if (j->rows > 0 && given && j->y[0] && nnv_is_quant(c->out[0].operand->type)) {
         j->multiplier = calloc(j->elems[0] + 1, sizeof(double));
         if (!j->multiplier) return nnv_no_memory(err);
     }
