@@ -10,14 +10,14 @@ level() {
     has "level_$1/journal.jsonl" "\"level\":$1}"
 }
 test_level_1() {
-    level 1 10000
+    level 1 8000
     has level_1/journal.jsonl "without functions of level 2: Model_relaxComputationFloat32toFloat16"
     hasnt level_1/journal.jsonl "had claimed"
 }
-test_level_2() { level 2 13000; }
-test_level_3() { level 3 50000; }
-test_level_4() { level 4 70000; }
-test_level_5() { level 5 70000; }
+test_level_2() { level 2 10000; }
+test_level_3() { level 3 40000; }
+test_level_4() { level 4 60000; }
+test_level_5() { level 5 60000; }
 
 # The level can be told, too.
 test_told() {
