@@ -390,10 +390,15 @@ bool nnv_fault_is_spoil(const struct nnv_fault *f) {
     return f->part[0] ? nnv_fault_is_spoil(f->part[0]) || nnv_fault_is_spoil(f->part[1]) : f->element != NULL;
 }
 
+/** The inputs of the operation in hand stand where its call found them; a fault may have made another of it. */
+static bool is_as_bound(struct nnv_edit *e) {
+    return nnv_edit_op(e)->type == e->call->op->code && nnv_edit_op(e)->nin == e->call->nin;
+}
+
 /** Both parts, as far as they change models. */
 static bool apply_parts(const struct nnv_fault *f, struct nnv_edit *e) {
     for (int i = 0; i < 2; i++)
-        if (nnv_fault_is_edit(f->part[i]) && !nnv_fault_apply(f->part[i], e)) return false;
+        if (nnv_fault_is_edit(f->part[i]) && (!is_as_bound(e) || !nnv_fault_apply(f->part[i], e))) return false;
     return true;
 }
 

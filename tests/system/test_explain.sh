@@ -83,6 +83,10 @@ END
     done
     [ -n "$told" ] || fail "no dump tells the condition"
 }
+# The first fault of a pair may make another operation of the one in hand: its inputs are not where they were.
+test_pairs_of_faults_that_replace_the_operation() {
+    check 1 nnvts run --driver faulty:pool-divisor-byte --filter 'suite:ops & op:AVERAGE_POOL_2D & tag:size' --flakes 0 -q --out out
+}
 test_right_answers_need_none() {
     check 0 nnvts explain "$ROOT/tests/conformance/example.json" --driver cpu
     has "$OUT" "nothing to explain: all 4 values are right"
