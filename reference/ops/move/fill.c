@@ -49,7 +49,7 @@ static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "rank
 static void sample(struct nnv_sample *s) {
     static const double values[] = {-2.5, 1000, 0.0625, -7, 2040}; /* exact in float16 */
     uint32_t rank = (uint32_t)s->variant + 1, dims[NNV_MAX_RANK];
-    int32_t ints[5];
+    int32_t ints[NNV_MAX_RANK];
     double value = values[s->index % 5];
     if (s->row)
         rank = nnv_sample_shape(s, dims);
