@@ -199,10 +199,22 @@ static bool omitted_with(struct nnv_request_mutation *m) {
 
 /* ---------------------------------------------------------------------- values */
 
-/** Input i of an operation says what is done, and is no data: an index, an axis, a size. */
-static bool is_number(const struct nnv_op *op, uint32_t i) {
-    for (uint8_t f = 0; f < op->nforms; f++)
-        if (i < op->forms[f].nin && nnv_slot_is_number(&op->forms[f].in[i])) return true;
+/** The slot of input i of n, where a repeated slot stands as often as there is room; or NULL. */
+static const struct nnv_slot *slot_of(const struct nnv_form *form, uint32_t i, uint32_t n) {
+    uint32_t more = 0, at = 0; /* repetitions behind the first */
+    for (; at < form->nin && !(form->in[at].flags & NNV_REPEAT); at++) {}
+    if (at < form->nin && n > form->nin) more = n - form->nin;
+    const uint32_t slot = i <= at ? i : i <= at + more ? at : i - more;
+    return slot < form->nin ? &form->in[slot] : NULL;
+}
+
+/** Input i of the operation says what is done, and is no data: an index, an axis, a size. */
+static bool is_number(const struct nnv_operation *use, uint32_t i) {
+    const struct nnv_op *op = nnv_op(use->type);
+    for (uint8_t f = 0; f < op->nforms; f++) {
+        const struct nnv_slot *slot = slot_of(&op->forms[f], i, use->nin);
+        if (slot && nnv_slot_is_number(slot)) return true;
+    }
     return false;
 }
 /** All of them that the request gives become the row's number. */
@@ -216,8 +228,9 @@ static bool numbers(struct nnv_request_mutation *m) {
         bool is = false;
         for (uint32_t k = 0; k < main->noperations; k++)
             for (uint32_t n = 0; n < main->operations[k].nin; n++)
-                is |= main->operations[k].in[n] == main->in[i] && is_number(nnv_op(main->operations[k].type), n);
-        if (!is || in[i].bytes == 0) continue;
+                is |= main->operations[k].in[n] == main->in[i] && is_number(&main->operations[k], n);
+        const int32_t type = main->operands[main->in[i]].type;
+        if (!is || in[i].bytes == 0 || nnv_type(type)->kind != NNV_KIND_INT) continue;
         int32_t *to = nnv_arena_alloc(m->arena, in[i].bytes, sizeof *to);
         if (!to) in = NULL;
         for (size_t e = 0; to && e < in[i].bytes / sizeof *to; e++) to[e] = number;

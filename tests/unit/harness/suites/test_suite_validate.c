@@ -195,6 +195,8 @@ static void test_boundary_cases_are_valid(void **state) {
 
 static bool same_request(const struct nnv_request_mutation *m, const struct nnv_request *v) {
     const struct nnvts_request *a = &m->request, *b = &v->abi;
+    for (uint32_t i = 0; m->in && i < v->model->main.nin; i++)
+        if (!m->in[i].omitted && memcmp(m->in[i].data, v->in[i].data, m->in[i].bytes) != 0) return false;
     if (m->no_tokens || m->wait_for_count || m->tokens[0] != -1 || m->tokens[1] != -1) return false;
     if (a->input_count != b->input_count || a->output_count != b->output_count || a->pool_count != b->pool_count)
         return false;
