@@ -200,6 +200,10 @@ static bool same_request(const struct nnv_request_mutation *m, const struct nnv_
     if (m->no_tokens || m->wait_for_count || m->tokens[0] != -1 || m->tokens[1] != -1) return false;
     if (a->input_count != b->input_count || a->output_count != b->output_count || a->pool_count != b->pool_count)
         return false;
+    for (uint32_t i = 0; m->in && i < a->input_count; i++) {
+        const struct nnv_value *was = &v->fixture->spec->inputs[i];
+        if (was->bytes && memcmp(m->in[i].data, was->data, was->bytes) != 0) return false;
+    }
     return a->inputs && a->outputs && a->pools && memcmp(a->pools, b->pools, sizeof v->pools) == 0 &&
            memcmp(a->inputs, b->inputs, a->input_count * sizeof *a->inputs) == 0 &&
            memcmp(a->outputs, b->outputs, a->output_count * sizeof *a->outputs) == 0;
