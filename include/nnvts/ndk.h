@@ -125,6 +125,7 @@ static inline void nnvts_ndk_target(char *text, struct nnvts_ndk_target *to) {
     to->device = NULL;
     to->level = 0;
     to->pointers = false;
+    to->aosp = false;
     for (char *option; (option = strrchr(text, ':')) != NULL; *option = 0)
         if (strcmp(option, ":pointers") == 0)
             to->pointers = true;

@@ -50,10 +50,10 @@ test_is_judged_by_and_handed_on() {
 test_holds_in_every_suite() {
     local suite
     for suite in ops fusion randgraph exec memory shapes isolation levels qos cache validate; do
-        check 1 nnvts run --driver faulty:requantise-truncates --suite $suite --tier smoke --out $suite.strict
-        check 0 nnvts run --driver faulty:requantise-truncates --suite $suite --tier smoke --arithmetic requantise=1.5,rescale=1.5 --out $suite
+        check 1 nnvts run --driver faulty:requantise-truncates --suite $suite --tier smoke --specs "$ROOT/tests/conformance" --out $suite.strict
+        check 0 nnvts run --driver faulty:requantise-truncates --suite $suite --tier smoke --specs "$ROOT/tests/conformance" --arithmetic requantise=1.5,rescale=1.5 --out $suite
         case $suite in ops | fusion | randgraph) continue ;; esac
-        check 0 nnvts run --driver faulty:requantise-truncates --suite $suite --tier smoke --precision nnapi --out $suite.nnapi
+        check 0 nnvts run --driver faulty:requantise-truncates --suite $suite --tier smoke --specs "$ROOT/tests/conformance" --precision nnapi --out $suite.nnapi
     done
 }
 
