@@ -13,8 +13,8 @@
 #include "harness/suites/isolation/isolation.h"
 
 /* Memory may grow now and then: pools, stacks, fragments. A leak grows in each part of the repeats. */
-/* A pool of threads may grow a little, too: a leak is at least one thread in so many repeats. */
-enum { REPEATS_A_THREAD = 20 };
+/* A pool of threads may grow by a few, too; a leak is at least one in so many of few repeats. */
+enum { POOL_GROWTH = 5, REPEATS_A_THREAD = 20 };
 enum { PARTS = 4, PART = 25, PART_OF_EXECUTIONS = 250, WARM = 20, GROWTH_BYTES = 32 << 10, NO_TYPE = 0x7777 };
 static const uint64_t SETTLE_NS = 400000000;
 
@@ -36,13 +36,18 @@ static bool repeat(repeat_fn fn, void *context, uint32_t times, uint64_t until_n
     return true;
 }
 
+/* By how many threads a pool may grow in so many repeats. */
+static uint32_t pool_growth(uint32_t times) {
+    return times / REPEATS_A_THREAD < POOL_GROWTH ? times / REPEATS_A_THREAD : POOL_GROWTH;
+}
+
 static void expect_same(struct nnv_context *s, const char *what, const struct nnv_resources *before,
                         const struct nnv_resources *after, uint32_t times) {
     nnv_expect(s, after->descriptors <= before->descriptors,
                "%" PRIu32 " times %s: %" PRIu32 " descriptors before, %" PRIu32
                " after; a driver must close what it opens",
                times, what, before->descriptors, after->descriptors);
-    nnv_expect(s, after->threads <= before->threads + times / REPEATS_A_THREAD,
+    nnv_expect(s, after->threads <= before->threads + pool_growth(times),
                "%" PRIu32 " times %s: %" PRIu32 " threads before, %" PRIu32 " after; a driver must end what it starts",
                times, what, before->threads, after->threads);
     nnv_expect(s, after->processes <= before->processes,
@@ -80,7 +85,7 @@ static void measure(struct nnv_context *s, const char *what, uint32_t part, repe
         previous = at;
     }
     struct nnv_resources limit = first;
-    limit.threads += PARTS * part / REPEATS_A_THREAD;
+    limit.threads += pool_growth(PARTS * part);
     if (!nnv_resources_settle(&limit, SETTLE_NS, &at)) return;
     expect_same(s, what, &first, &at, PARTS * part);
     if (memory_tells)
