@@ -39,6 +39,18 @@ static void add_verdicts(struct nnv_text *t, const size_t *count, bool all) {
     nnv_text_add(t, "}");
 }
 
+/** Adds how many cases there are of each reason: {"FEATURE_LEVEL": n, ...}. */
+static void add_reasons(struct nnv_text *t, const struct nnv_report *r) {
+    const char *comma = "";
+    nnv_text_add(t, ",\n  \"reasons\": {");
+    for (int i = NNVTS_WHY_NONE + 1; i < NNVTS_REASON_COUNT; i++) {
+        if (r->whys[i] == 0) continue;
+        nnv_text_addf(t, "%s\"%s\": %zu", comma, nnv_why_name((enum nnvts_reason)i), r->whys[i]);
+        comma = ", ";
+    }
+    nnv_text_add(t, "}");
+}
+
 /** Adds the member of the header as it is; null if it is absent. */
 static void add_header_member(struct nnv_text *t, const json_t *header, const char *member) {
     const json_t *value = json_object_get(header, member);
@@ -104,6 +116,7 @@ static void add_summary(struct nnv_text *t, const struct nnv_report *r, const st
     nnv_text_addf(t, ",\n  \"exit_code\": %d,\n  \"compared\": %" PRIu64, (int)nnv_report_exit(r), r->compared);
     nnv_text_addf(t, ",\n  \"seconds\": %.3f,\n  \"cases\": %zu,\n  \"verdicts\": ", r->seconds, r->count);
     add_verdicts(t, r->verdicts, true);
+    add_reasons(t, r);
     nnv_text_add(t, ",\n  \"suites\": {");
     for (uint32_t s = 0; s < r->suites.count; s++) {
         nnv_text_add(t, s == 0 ? "\n    " : ",\n    ");

@@ -26,16 +26,18 @@ struct run {
 enum { UNFILLED = 0xee };
 
 /** Ends the run with this outcome; returns false. */
-NNV_PRINTF(3, 4) static bool stop(struct run *r, enum nnv_outcome_kind kind, const char *fmt, ...) {
+NNV_PRINTF(4, 5)
+static bool stop(struct run *r, enum nnv_outcome_kind kind, enum nnvts_reason why, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(r->out->reason, sizeof r->out->reason, fmt, ap);
     va_end(ap);
     r->out->kind = kind;
+    r->out->why = why;
     return false;
 }
 
-static bool out_of_memory(struct run *r) { return stop(r, NNV_OUTCOME_HARNESS, NNV_OUT_OF_MEMORY); }
+static bool out_of_memory(struct run *r) { return stop(r, NNV_OUTCOME_HARNESS, NNVTS_WHY_HARNESS, NNV_OUT_OF_MEMORY); }
 
 static void enter(struct run *r, enum nnv_phase phase) {
     r->out->phase = phase;
@@ -46,8 +48,8 @@ static void enter(struct run *r, enum nnv_phase phase) {
 static bool kept(struct run *r, const struct nnv_breach *b) {
     if (b->kind == NNV_BREACH_NONE) return true;
     r->out->memory_damaged = b->kind == NNV_BREACH_MEMORY;
-    return stop(r, b->kind == NNV_BREACH_OURS ? NNV_OUTCOME_HARNESS : NNV_OUTCOME_BROKEN, "%s %s",
-                nnv_phase_name(r->out->phase), b->text);
+    return stop(r, b->kind == NNV_BREACH_OURS ? NNV_OUTCOME_HARNESS : NNV_OUTCOME_BROKEN, nnv_breach_why(b->kind),
+                "%s %s", nnv_phase_name(r->out->phase), b->text);
 }
 
 static bool files_whole(struct run *r, struct nnv_breach *b) {
@@ -68,7 +70,7 @@ static bool status_is_none(struct run *r, enum nnvts_status status) {
     r->out->status = status;
     if (status == NNVTS_STATUS_NONE) return true;
     nnv_add_last_error(r->client->device, status, &words);
-    stop(r, NNV_OUTCOME_REFUSED, "%s answered %s%s%s", nnv_phase_name(r->out->phase),
+    stop(r, NNV_OUTCOME_REFUSED, NNVTS_WHY_REFUSED, "%s answered %s%s%s", nnv_phase_name(r->out->phase),
          nnv_abi_status_name((int)status, buf), claimed(r), words.data ? words.data : "");
     nnv_text_free(&words);
     return false;
@@ -82,16 +84,16 @@ static bool build(struct run *r) {
     struct nnv_err err = {0};
     enter(r, NNV_PHASE_BUILD);
     if (nnv_request_init(&r->request, &spec->model, spec->inputs, spec->outputs, r->arena, &err) != NNV_OK)
-        return stop(r, NNV_OUTCOME_HARNESS, "%s", err.text);
+        return stop(r, NNV_OUTCOME_HARNESS, NNVTS_WHY_HARNESS, "%s", err.text);
     const size_t bytes[] = {r->request.bytes[0], r->request.bytes[1], nnv_abi_pool_bytes(&spec->model)};
     if (nnv_client_pools(r->client, bytes, 3, pools, &err) != NNV_OK)
-        return stop(r, NNV_OUTCOME_HARNESS, "%s", err.text);
+        return stop(r, NNV_OUTCOME_HARNESS, NNVTS_WHY_HARNESS, "%s", err.text);
     pools[0].memory.prot = pools[2].memory.prot = NNVTS_PROT_READ;
     nnv_request_place(&r->request, &pools[0], &pools[1]);
     nnv_request_suit(&r->request, r->client->device);
     r->constants = pools[2];
     if (nnv_abi_model_at(&spec->model, r->arena, &pools[2].memory, pools[2].data, &r->model, &err) != NNV_OK)
-        return stop(r, NNV_OUTCOME_HARNESS, "%s", err.text);
+        return stop(r, NNV_OUTCOME_HARNESS, NNVTS_WHY_HARNESS, "%s", err.text);
     return true;
 }
 
@@ -104,7 +106,8 @@ static void forget_constants(struct run *r) {
 static bool unsupported(struct run *r, const struct nnv_preparation *p) {
     struct nnv_text t = {0};
     nnv_add_unsupported(p, p->refused, &t);
-    stop(r, NNV_OUTCOME_UNSUPPORTED, "%s", t.data ? t.data : "the driver does not support an operation");
+    stop(r, NNV_OUTCOME_UNSUPPORTED, NNVTS_WHY_OPERATION, "%s",
+         t.data ? t.data : "the driver does not support an operation");
     nnv_text_free(&t);
     return false;
 }
@@ -113,7 +116,8 @@ static bool unsupported(struct run *r, const struct nnv_preparation *p) {
 static bool can_be_told(struct run *r) {
     uint32_t i;
     if (!nnv_inputs_beyond_limits(r->client->device, &r->spec->model, r->spec->inputs, &i)) return true;
-    return stop(r, NNV_OUTCOME_UNSUPPORTED, "the driver can't be given input %u, which has no elements", i);
+    return stop(r, NNV_OUTCOME_UNSUPPORTED, NNVTS_WHY_INTERFACE,
+                "the driver can't be given input %u, which has no elements", i);
 }
 
 static bool prepare(struct run *r) {
@@ -128,7 +132,8 @@ static bool prepare(struct run *r) {
     if (!kept(r, &p.breach)) return false;
     struct nnv_text missing = {0};
     const bool lacks = !r->spec->expect_failure && nnv_not_implemented(&p, &missing);
-    if (lacks) stop(r, NNV_OUTCOME_UNSUPPORTED, "%s", missing.data ? missing.data : "not implemented");
+    if (lacks)
+        stop(r, NNV_OUTCOME_UNSUPPORTED, NNVTS_WHY_OPERATION, "%s", missing.data ? missing.data : "not implemented");
     nnv_text_free(&missing);
     if (lacks || !status_is_none(r, p.status) || !ok) return false;
     if (p.refused) return unsupported(r, &p);

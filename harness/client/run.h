@@ -4,6 +4,7 @@
 #define NNV_CLIENT_RUN_H
 
 #include "harness/client/driver.h"
+#include "nnvts/result.h"
 #include "reference/model/model.h"
 
 /** How it went. */
@@ -19,6 +20,7 @@ struct nnv_outcome {
     enum nnv_outcome_kind kind;
     enum nnv_phase phase;
     enum nnvts_status status;
+    enum nnvts_reason why;      /**< NONE for DONE */
     char reason[512];           /**< empty for DONE */
     struct nnv_value *outputs;  /**< actual shapes and values, arena's; main.nout entries, where DONE */
     struct nnv_value *again;    /**< the outputs of the second execution, where there was one; else NULL */

@@ -19,6 +19,29 @@ bool nnv_breach(struct nnv_breach *b, enum nnv_breach_kind kind, uint32_t argume
     return false;
 }
 
+enum nnvts_reason nnv_breach_why(enum nnv_breach_kind kind) {
+    switch (kind) {
+    case NNV_BREACH_NONE:
+        return NNVTS_WHY_NONE;
+    case NNV_BREACH_STATUS:
+        return NNVTS_WHY_STATUS;
+    case NNV_BREACH_SHAPES:
+    case NNV_BREACH_SHAPE:
+        return NNVTS_WHY_SHAPE;
+    case NNV_BREACH_UNWRITTEN:
+        return NNVTS_WHY_UNWRITTEN;
+    case NNV_BREACH_MEMORY:
+        return NNVTS_WHY_MEMORY;
+    case NNV_BREACH_OBJECT:
+    case NNV_BREACH_TIME:
+    case NNV_BREACH_CALLBACK:
+        return NNVTS_WHY_RULE;
+    case NNV_BREACH_OURS:
+        return NNVTS_WHY_HARNESS;
+    }
+    return NNVTS_WHY_RULE;
+}
+
 bool nnv_verify_status(enum nnvts_status status, struct nnv_breach *b) {
     if ((unsigned)status <= NNVTS_STATUS_DEAD_OBJECT) return true;
     return nnv_breach(b, NNV_BREACH_STATUS, 0, "answered status %d, which does not exist", (int)status);

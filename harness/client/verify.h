@@ -4,6 +4,7 @@
 #define NNV_CLIENT_VERIFY_H
 
 #include "harness/client/request.h"
+#include "nnvts/result.h"
 
 /** What the patterns of guard zones and poison are keyed with, the argument's number added. */
 enum { NNV_SALT_INPUT = 1 << 16, NNV_SALT_OUTPUT = 2 << 16, NNV_SALT_SUPPORTED = 3 << 16 };
@@ -31,6 +32,9 @@ struct nnv_breach {
 /** Sets the breach unless there is one; returns false. */
 bool nnv_breach(struct nnv_breach *b, enum nnv_breach_kind kind, uint32_t argument, const char *fmt, ...)
     NNV_PRINTF(4, 5);
+
+/** What a breach comes to as the reason of a verdict. */
+enum nnvts_reason nnv_breach_why(enum nnv_breach_kind kind);
 
 /* Each returns true if the rule holds; else *b is set, unless it was set before. */
 

@@ -16,6 +16,7 @@ struct nnv_report;
 /** What a bucket is chosen by. */
 struct nnv_bucket_case {
     enum nnvts_verdict verdict;
+    enum nnvts_reason why;
     const char *op, *type, *reason;
     uint64_t compared;                    /**< elements: the measure of a small case */
     size_t id;                            /**< the caller's number of the case */
@@ -26,6 +27,7 @@ struct nnv_bucket_case {
 
 struct nnv_bucket {
     enum nnvts_verdict verdict;
+    enum nnvts_reason why;   /**< of its first case */
     const char *op, *family; /**< of types: "float", "quant", or the type itself */
     const char *like;        /**< the first line of the reasons with their numbers as '#', or the explanation */
     bool explained;          /**< it is: what the driver seems to do */

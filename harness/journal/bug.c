@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/journal/verdict.h"
+
 enum { NAMES_SHOWN = 3, FRAMES = 32 };
 
 /** Grouping the buckets of a report: each points to another of its bug, the first to itself. */
@@ -28,11 +30,8 @@ static void join(struct grouping *g, uint32_t a, uint32_t b) {
 
 /* ------------------------------------------------------------------------ keys */
 
-/** The reason says no more than that values are wrong: any bug may be behind it. */
-static bool is_of_values(const struct nnv_bucket *b) {
-    return b->verdict == NNVTS_FAIL && !b->explained &&
-           (strstr(b->like, "values wrong") || strstr(b->like, "values are wrong"));
-}
+/** No more is known than that values are wrong: any bug may be behind it. */
+static bool is_of_values(const struct nnv_bucket *b) { return b->why == NNVTS_WHY_VALUES && !b->explained; }
 
 /** Adds the text with each mention of the operation as '*'. */
 static void add_without(struct nnv_text *t, const char *text, const char *op) {
@@ -176,7 +175,7 @@ static bool tells_better(const struct nnv_bucket *b, const struct nnv_bug *bug) 
 static void take_bucket(struct nnv_bug *bug, const struct nnv_bucket *b) {
     if (tells_better(b, bug)) {
         bug->verdict = b->verdict;
-        bug->words = is_of_values(b) ? "values are wrong" : b->like;
+        bug->words = is_of_values(b) ? nnv_why_words(b->why) : b->like;
         bug->explained = b->explained;
         bug->smallest = b->smallest;
         if (b->where) bug->where = b->where;

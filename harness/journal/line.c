@@ -13,23 +13,30 @@
 enum { DEPTH = 16, DIGITS_MAX = 15 }; /* so many digits are exact in a double */
 
 /** The members that are taken. */
-enum member { CASE, VERDICT, REASON, COMPARED, NOT_COMPARED, MS, DRIVER_US, WORKER, TURN, OUTCOME, REPEATS, OTHER };
+enum member {
+    CASE,
+    VERDICT,
+    WHY,
+    REASON,
+    COMPARED,
+    NOT_COMPARED,
+    MS,
+    DRIVER_US,
+    WORKER,
+    TURN,
+    OUTCOME,
+    REPEATS,
+    OTHER
+};
 
 static const struct {
     const char *name;
     size_t bytes;
 } members[OTHER] = {
-    [CASE] = {"case", 4},
-    [VERDICT] = {"verdict", 7},
-    [REASON] = {"reason", 6},
-    [COMPARED] = {"compared", 8},
-    [NOT_COMPARED] = {"not_compared", 12},
-    [MS] = {"ms", 2},
-    [DRIVER_US] = {"driver_us", 9},
-    [WORKER] = {"worker", 6},
-    [TURN] = {"turn", 4},
-    [OUTCOME] = {"outcome", 7},
-    [REPEATS] = {"repeats", 7},
+    [CASE] = {"case", 4},     [VERDICT] = {"verdict", 7},     [WHY] = {"why", 3},
+    [REASON] = {"reason", 6}, [COMPARED] = {"compared", 8},   [NOT_COMPARED] = {"not_compared", 12},
+    [MS] = {"ms", 2},         [DRIVER_US] = {"driver_us", 9}, [WORKER] = {"worker", 6},
+    [TURN] = {"turn", 4},     [OUTCOME] = {"outcome", 7},     [REPEATS] = {"repeats", 7},
 };
 
 static enum member member_of(const char *key, size_t n) {
@@ -54,6 +61,18 @@ static bool take_verdict(const char *s, const char *end, enum nnvts_verdict *out
     name[n] = '\0';
     if (!nnv_verdict_parse(name, out)) return false;
     return *out == NNVTS_PASS || *out == NNVTS_UNSUPPORTED || *out == NNVTS_SKIP;
+}
+
+/** The verdict stands before it. */
+static bool take_why(const char *s, const char *end, struct nnv_line *out) {
+    const char *text;
+    char name[32];
+    size_t n;
+    if (!take_text(s, end, &text, &n) || n >= sizeof name) return false;
+    memcpy(name, text, n);
+    name[n] = '\0';
+    out->why = nnv_why_parse(name, out->verdict);
+    return true;
 }
 
 /** Digits alone, and not too many. */
@@ -99,6 +118,8 @@ static bool take(struct nnv_line *out, enum member m, const char *s, const char 
         return take_text(s, end, &out->name, &out->name_bytes) && out->name_bytes > 0;
     case VERDICT:
         return take_verdict(s, end, &out->verdict);
+    case WHY:
+        return take_why(s, end, out);
     case REASON:
         return take_text(s, end, &out->reason, &out->reason_bytes);
     case COMPARED:
@@ -140,6 +161,7 @@ bool nnv_line_scan(const char *line, size_t n, struct nnv_line *out) {
         if (s == NULL || s == end || (m != OTHER && (seen & 1u << m) != 0) || !take(out, m, value, s)) return false;
         seen |= 1u << m;
     } while (*s == ',');
+    out->why = nnv_why_of(out->verdict, out->why);
     return s == end - 1 && (seen & 1u << CASE) != 0 && (seen & 1u << VERDICT) != 0;
 }
 
@@ -288,6 +310,7 @@ enum nnv_status nnv_line_read(const json_t *record, struct nnv_line *out, struct
         return nnv_fail(err, NNV_INVALID, "a record without case or verdict");
     if (!nnv_verdict_parse(verdict, &out->verdict))
         return nnv_fail(err, NNV_INVALID, "unknown verdict '%.40s' of case '%.200s'", verdict, out->name);
+    out->why = nnv_why_parse(nnv_json_text(record, "why", ""), out->verdict);
     out->name_bytes = strlen(out->name);
     enum nnv_status s = read_count(record, "compared", &out->compared, err);
     if (s == NNV_OK) s = read_count(record, "not_compared", &out->not_compared, err);

@@ -21,6 +21,7 @@ struct nnv_line {
     const char *name, *reason; /**< reason: its first line; NULL if there is none. Not terminated. */
     size_t name_bytes, reason_bytes;
     enum nnvts_verdict verdict;
+    enum nnvts_reason why;
     uint64_t compared, not_compared;
     uint32_t worker, turn;      /**< 0: not said */
     uint32_t runs, bad_runs;    /**< where it was repeated; else 0 */

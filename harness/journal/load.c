@@ -139,6 +139,7 @@ static enum nnv_status take_record(struct nnv_report *r, const struct nnv_journa
     struct nnv_report_case *c = &r->item[i];
     if (c->length > 0) return nnv_fail(err, NNV_INVALID, "case '%s' has a second record", l->name);
     c->verdict = l->verdict;
+    c->why = l->why;
     c->compared = l->compared;
     c->not_compared = l->not_compared;
     c->ms = l->ms;
@@ -178,6 +179,7 @@ static void total(struct nnv_report *r) {
     for (size_t i = 0; i < r->count; i++) {
         const struct nnv_report_case *c = &r->item[i];
         r->verdicts[c->verdict]++;
+        r->whys[c->why]++;
         r->outcomes[c->outcome]++;
         r->bad += nnv_case_bad(c);
         if (__builtin_add_overflow(r->compared, c->compared, &r->compared)) r->compared = UINT64_MAX;

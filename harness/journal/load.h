@@ -27,6 +27,7 @@ struct nnv_report_case {
     const char *name, *tags;
     uint32_t suite, op, type; /**< numbers in the maps of the report; op and type may be "" */
     enum nnvts_verdict verdict;
+    enum nnvts_reason why;
     uint64_t compared, not_compared;
     double ms;
     double driver_us;
@@ -52,7 +53,7 @@ struct nnv_report {
     struct nnv_map names, suites, ops, types, tags; /**< names: the number of a case */
     struct nnv_map reasons; /**< distinct ones; those beyond a bound with their numbers as '#' */
     size_t reason_bytes;
-    size_t verdicts[NNVTS_VERDICT_COUNT];
+    size_t verdicts[NNVTS_VERDICT_COUNT], whys[NNVTS_REASON_COUNT];
     size_t outcomes[NNVTS_OUTCOME_COUNT];
     size_t bad;             /**< cases that fail the run: see nnv_case_bad() */
     const json_t *expected; /**< the expectations: {"strict", "entries"}; NULL: there were none; see outcome.h */

@@ -37,6 +37,7 @@ struct nnv_run_facts {
 struct nnv_ended {
     uint32_t index; /**< of the case */
     enum nnvts_verdict verdict;
+    enum nnvts_reason why;                                    /**< NONE: the first of the verdict's */
     uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns(); 0: it did not begin */
     uint32_t worker;                                          /**< number of the worker process; 0: none */
     uint32_t turn;                        /**< it was the worker's first, second, ... case; 0: no worker's */

@@ -46,6 +46,33 @@ void nnv_text_add_tried(struct nnv_text *t, enum nnvts_verdict v, const char *ag
                   words[tried].bad ? "in the same way " : "");
 }
 
+/* ------------------------------------------------------------------ reasons */
+
+static const struct {
+    const char *name, *words;
+    enum nnvts_verdict verdict;
+} reasons[NNVTS_REASON_COUNT] = {
+#define X(name, verdict, sentence) [NNVTS_WHY_##name] = {#name, sentence, NNVTS_##verdict},
+    NNVTS_REASONS(X)
+#undef X
+};
+
+const char *nnv_why_name(enum nnvts_reason why) { return reasons[why].name; }
+const char *nnv_why_words(enum nnvts_reason why) { return reasons[why].words; }
+
+enum nnvts_reason nnv_why_of(enum nnvts_verdict v, enum nnvts_reason why) {
+    if (reasons[why].verdict == v) return why;
+    for (int i = 0; i < NNVTS_REASON_COUNT; i++)
+        if (reasons[i].verdict == v) return (enum nnvts_reason)i;
+    return NNVTS_WHY_NONE;
+}
+
+enum nnvts_reason nnv_why_parse(const char *name, enum nnvts_verdict v) {
+    int i = 0;
+    while (i < NNVTS_REASON_COUNT && strcmp(name, reasons[i].name) != 0) i++;
+    return nnv_why_of(v, i < NNVTS_REASON_COUNT ? (enum nnvts_reason)i : NNVTS_WHY_NONE);
+}
+
 /* ----------------------------------------------------------------- outcomes */
 
 static const char *const outcomes[NNVTS_OUTCOME_COUNT] = {

@@ -26,6 +26,14 @@ bool nnv_verdict_parse(const char *name, enum nnvts_verdict *v);
  * tried): "tried: PASS, so it does not fail every time"; nothing if it ended as the case did.
  */
 void nnv_text_add_tried(struct nnv_text *t, enum nnvts_verdict v, const char *again);
+/** "FEATURE_LEVEL". */
+const char *nnv_why_name(enum nnvts_reason why);
+/** What a reason means, in words: "needs a higher feature level than the driver has". */
+const char *nnv_why_words(enum nnvts_reason why);
+/** The reason of that name if it is one of the verdict; else the verdict's first. */
+enum nnvts_reason nnv_why_parse(const char *name, enum nnvts_verdict v);
+/** The reason if it is one of the verdict; else the verdict's first. */
+enum nnvts_reason nnv_why_of(enum nnvts_verdict v, enum nnvts_reason why);
 /** All verdicts in the order in which people want to see them: PASS, what is bad, UNSUPPORTED, SKIP, NOTRUN. */
 extern const enum nnvts_verdict nnv_verdict_order[NNVTS_VERDICT_COUNT];
 

@@ -28,9 +28,19 @@ struct nnv_arithmetic nnv_env_arithmetic(const struct nnv_case_env *env, const s
     return env->arithmetic ? *env->arithmetic : spec->arithmetic;
 }
 
-void nnv_result_end(struct nnv_result *result, enum nnvts_verdict verdict, const char *fmt, ...) {
+enum nnvts_verdict nnv_why_verdict(enum nnvts_reason why) {
+    static const enum nnvts_verdict of[NNVTS_REASON_COUNT] = {
+#define X(name, verdict, sentence) [NNVTS_WHY_##name] = NNVTS_##verdict,
+        NNVTS_REASONS(X)
+#undef X
+    };
+    return of[why];
+}
+
+void nnv_result_end(struct nnv_result *result, enum nnvts_reason why, const char *fmt, ...) {
     va_list ap;
-    result->verdict = (int)verdict;
+    result->verdict = (int)nnv_why_verdict(why);
+    result->why = why;
     va_start(ap, fmt);
     nnv_text_vaddf(&result->reason, fmt, ap);
     va_end(ap);
@@ -38,6 +48,7 @@ void nnv_result_end(struct nnv_result *result, enum nnvts_verdict verdict, const
 
 void nnv_result_start(struct nnv_result *result) {
     result->verdict = NNVTS_ERROR;
+    result->why = NNVTS_WHY_NONE;
     result->compared = result->not_compared = 0;
     result->driver_ns = 0;
     result->worker_damaged = false;
@@ -49,7 +60,7 @@ void nnv_result_start(struct nnv_result *result) {
 bool nnv_result_level(const struct nnv_case_env *env, int level, struct nnv_result *result) {
     int has = env->client->device->feature_level;
     if (level <= has) return true;
-    nnv_result_end(result, NNVTS_SKIP, "needs feature level %d, the driver has %d", level, has);
+    nnv_result_end(result, NNVTS_WHY_FEATURE_LEVEL, "needs feature level %d, the driver has %d", level, has);
     return false;
 }
 
@@ -219,6 +230,7 @@ static void conclude(struct judging *j) {
     }
     if (wrong) {
         r->verdict = NNVTS_FAIL;
+        r->why = NNVTS_WHY_VALUES;
         if (j->env->keep_answer) keep_answer(j, &r->answer);
         add_doubts(j, &r->reason);
     } else if (r->compared || elems == 0) {
@@ -226,9 +238,10 @@ static void conclude(struct judging *j) {
            an execution by the rules */
         r->verdict = NNVTS_PASS;
     } else if (nnv_arithmetic_is_weak(&j->compare.arithmetic)) {
-        nnv_result_end(r, NNVTS_SKIP, "the promised arithmetic leaves none of the %zu values to compare", elems);
+        nnv_result_end(r, NNVTS_WHY_ARITHMETIC, "the promised arithmetic leaves none of the %zu values to compare",
+                       elems);
     } else {
-        nnv_result_end(r, NNVTS_UNTRUSTED,
+        nnv_result_end(r, NNVTS_WHY_NOTHING_COMPARED,
                        "nothing was compared: the budget of each of the %zu values is as large as the value", elems);
     }
 }
@@ -243,13 +256,13 @@ static bool check_model(const struct judging *j, int *level) {
     enter(j, NNV_PHASE_BUILD);
     enum nnv_status st = nnv_validate(&j->spec->model, j->env->arena, &needed, &err);
     if (st == NNV_UNSUPPORTED) {
-        nnv_result_end(j->result, NNVTS_SKIP, "%s", err.text);
+        nnv_result_end(j->result, NNVTS_WHY_NO_REFERENCE, "%s", err.text);
         return false;
     }
     if (*level < j->spec->min_version) *level = j->spec->min_version;
     if (st == NNV_INVALID && j->spec->expect_failure) return true;
     if (st != NNV_OK) {
-        nnv_result_end(j->result, NNVTS_ERROR, "the spec's model is invalid: %s", err.text);
+        nnv_result_end(j->result, NNVTS_WHY_HARNESS, "the spec's model is invalid: %s", err.text);
         return false;
     }
     /* some vectors declare less than they need: a driver that knows only the declared level may refuse them */
@@ -263,22 +276,22 @@ static bool judge_outcome(const struct judging *j) {
     switch (o->kind) {
     case NNV_OUTCOME_DONE:
         if (!j->spec->expect_failure) return false;
-        nnv_result_end(j->result, NNVTS_FAIL, "executed a model that a driver must refuse");
+        nnv_result_end(j->result, NNVTS_WHY_ACCEPTED, "executed a model that a driver must refuse");
         return true;
     case NNV_OUTCOME_UNSUPPORTED:
-        nnv_result_end(j->result, NNVTS_UNSUPPORTED, "%s", o->reason);
+        nnv_result_end(j->result, o->why, "%s", o->reason);
         return true;
     case NNV_OUTCOME_REFUSED:
         if (j->spec->expect_failure)
             j->result->verdict = NNVTS_PASS;
         else
-            nnv_result_end(j->result, NNVTS_FAIL, "%s", o->reason);
+            nnv_result_end(j->result, o->why, "%s", o->reason);
         return true;
     case NNV_OUTCOME_BROKEN:
-        nnv_result_end(j->result, NNVTS_FAIL, "%s", o->reason);
+        nnv_result_end(j->result, o->why, "%s", o->reason);
         return true;
     case NNV_OUTCOME_HARNESS:
-        nnv_result_end(j->result, NNVTS_ERROR, "%s", o->reason);
+        nnv_result_end(j->result, NNVTS_WHY_HARNESS, "%s", o->reason);
         return true;
     }
     return true;
@@ -301,7 +314,8 @@ static void keep_answers(const struct judging *j) {
         add_answers(j, j->outcome.again, &two);
         if (nnv_answers_differ((struct nnv_bytes){one.blob.data, one.blob.len},
                                (struct nnv_bytes){two.blob.data, two.blob.len}, &where))
-            nnv_result_end(j->result, NNVTS_FAIL, "not deterministic: other bytes when it is executed again: %s",
+            nnv_result_end(j->result, NNVTS_WHY_NOT_DETERMINISTIC,
+                           "not deterministic: other bytes when it is executed again: %s",
                            where.data != NULL ? where.data : "");
     }
     nnv_text_free(&one.blob);
@@ -316,7 +330,7 @@ static void judge_outputs(struct judging *j) {
     enter(j, NNV_PHASE_CHECK);
     if (nnv_comparer_make(&j->compare, &err) != NNV_OK ||
         nnv_comparer_run(&j->compare, j->outcome.outputs, &wrong, &err) != NNV_OK)
-        nnv_result_end(j->result, NNVTS_ERROR, "%s", err.text);
+        nnv_result_end(j->result, NNVTS_WHY_HARNESS, "%s", err.text);
     else
         conclude(j);
 }

@@ -14,7 +14,8 @@ struct nnv_run_config;
 
 /** What a case ends with: verdict, and the members of its journal record (docs/use/journal.md). Zero-initialise. */
 struct nnv_result {
-    int verdict; /**< enum nnvts_verdict; starts as ERROR */
+    int verdict;           /**< enum nnvts_verdict; starts as ERROR */
+    enum nnvts_reason why; /**< NONE where the verdict says all */
     size_t compared, not_compared;
     uint64_t driver_ns;      /**< in the driver */
     bool worker_damaged;     /**< the worker process is to be replaced */
@@ -40,8 +41,10 @@ struct nnv_case_env {
 struct nnv_arithmetic nnv_env_arithmetic(const struct nnv_case_env *env, const struct nnv_spec *spec);
 /** Empties the result: ERROR until it is known better. */
 void nnv_result_start(struct nnv_result *result);
-/** Ends with a verdict and one line of reason. */
-void nnv_result_end(struct nnv_result *result, enum nnvts_verdict verdict, const char *fmt, ...) NNV_PRINTF(3, 4);
+/** The verdict that a reason goes with. */
+enum nnvts_verdict nnv_why_verdict(enum nnvts_reason why);
+/** Ends with a reason, its verdict, and one line that says more. */
+void nnv_result_end(struct nnv_result *result, enum nnvts_reason why, const char *fmt, ...) NNV_PRINTF(3, 4);
 /** True if the driver knows this feature level; otherwise the case is skipped. */
 bool nnv_result_level(const struct nnv_case_env *env, int level, struct nnv_result *result);
 

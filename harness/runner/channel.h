@@ -63,7 +63,7 @@ struct nnv_channel {
 /** A finished case on its way: texts are not terminated. */
 struct nnv_record {
     uint32_t index;
-    int32_t verdict;
+    int32_t verdict, why;                                     /**< enum nnvts_verdict, enum nnvts_reason */
     uint32_t damaged;                                         /**< the worker ends now */
     uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns() */
     uint32_t counts[NNVTS_VERDICT_COUNT];                     /**< of the case's runs; all 0 where it ran once */

@@ -15,9 +15,9 @@ static struct nnv_bytes bytes_of(const struct nnv_answers *a) {
 }
 
 static void fail(struct nnv_result *r, const char *what, const struct nnv_text *where) {
-    r->verdict = NNVTS_FAIL;
     nnv_text_clear(&r->reason);
-    nnv_text_addf(&r->reason, "not deterministic: other bytes %s: %s", what, where->data != NULL ? where->data : "?");
+    nnv_result_end(r, NNVTS_WHY_NOT_DETERMINISTIC, "not deterministic: other bytes %s: %s", what,
+                   where->data != NULL ? where->data : "?");
 }
 
 void nnv_case_run_determinism(struct nnv_case_env *env, const struct nnv_case *c, uint32_t index,

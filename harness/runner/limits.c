@@ -56,9 +56,8 @@ void nnv_descriptors_check(struct nnv_descriptors *d, struct nnv_result *r) {
     if (free_now >= RESERVE) return;
     r->worker_damaged = true;
     if (free_before - free_now <= most / 2 || (r->verdict != NNVTS_PASS && r->verdict != NNVTS_ERROR)) return;
-    r->verdict = NNVTS_FAIL;
     nnv_text_clear(&r->reason);
-    nnv_text_addf(&r->reason,
-                  "the driver took %llu file descriptors and left %llu: whatever comes next can open nothing",
-                  (unsigned long long)(free_before - free_now), (unsigned long long)free_now);
+    nnv_result_end(r, NNVTS_WHY_LEAK,
+                   "the driver took %llu file descriptors and left %llu: whatever comes next can open nothing",
+                   (unsigned long long)(free_before - free_now), (unsigned long long)free_now);
 }

@@ -103,6 +103,7 @@ static enum nnv_status take_record(struct pool *p, struct slot *s, const struct 
     struct nnv_ended e = {
         .index = r->index,
         .verdict = (enum nnvts_verdict)r->verdict,
+        .why = (enum nnvts_reason)r->why,
         .compared = r->compared,
         .not_compared = r->not_compared,
         .start_ns = r->start_ns,
@@ -126,7 +127,8 @@ static enum nnv_status drain(struct pool *p, struct slot *s, bool *news, struct 
     int got = 0;
     while (st == NNV_OK && s->kill_reason != NNV_KILL_CORRUPT &&
            (got = nnv_channel_pop(s->w.channel, &r, &p->buffer, &p->cap)) > 0) {
-        bool sound = r.index < p->o->count && !p->done[r.index] && r.verdict >= 0 && r.verdict < NNVTS_NOTRUN;
+        bool sound = r.index < p->o->count && !p->done[r.index] && r.verdict >= 0 && r.verdict < NNVTS_NOTRUN &&
+                     r.why >= 0 && r.why < NNVTS_REASON_COUNT;
         if (!sound) {
             got = -1;
             break;
@@ -359,11 +361,12 @@ static void next_order(struct pool *p) {
 }
 
 /** What is left is not run. */
-static enum nnv_status end_rest(struct pool *p, enum nnvts_verdict verdict, const char *reason, struct nnv_err *err) {
+static enum nnv_status end_rest(struct pool *p, enum nnvts_reason why, const char *reason, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < p->o->count && st == NNV_OK; i++) {
         if (p->done[i]) continue;
-        struct nnv_ended e = {.index = (uint32_t)i, .verdict = verdict, .reason = {reason, strlen(reason)}};
+        struct nnv_ended e = {
+            .index = (uint32_t)i, .verdict = nnv_why_verdict(why), .why = why, .reason = {reason, strlen(reason)}};
         st = hand_on(p, &e, err);
     }
     return st;
@@ -378,11 +381,11 @@ static enum nnv_status run_all(struct pool *p, bool *interrupted, struct nnv_err
         if (st != NNV_OK || p->gave_up || p->stop_ns != 0 || p->spent) break;
         stalled = p->judged > 0 ? 0 : stalled + 1;
         if (stalled == STALLED_ROUNDS)
-            return end_rest(p, NNVTS_ERROR, "nnvts: its worker ended again and again without a result", err);
+            return end_rest(p, NNVTS_WHY_HARNESS, "nnvts: its worker ended again and again without a result", err);
     }
-    if (st == NNV_OK && p->gave_up) st = end_rest(p, NNVTS_ERROR, p->open_error, err);
+    if (st == NNV_OK && p->gave_up) st = end_rest(p, NNVTS_WHY_HARNESS, p->open_error, err);
     if (st == NNV_OK && p->spent && p->stop_ns == 0)
-        st = end_rest(p, NNVTS_SKIP, "the time budget was spent before it could begin", err);
+        st = end_rest(p, NNVTS_WHY_TIME_BUDGET, "the time budget was spent before it could begin", err);
     if (*interrupted) { /* not if everything was done nevertheless */
         next_order(p);
         *interrupted = p->work.count > 0;

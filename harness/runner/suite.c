@@ -99,7 +99,7 @@ void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv
     struct nnv_err err = {0};
     nnv_result_start(result);
     if (!suite) {
-        nnv_result_end(result, NNVTS_ERROR, "no suite named '%s'", c->suite);
+        nnv_result_end(result, NNVTS_WHY_HARNESS, "no suite named '%s'", c->suite);
         return;
     }
     if (!nnv_result_level(env, c->level, result)) return;
@@ -114,5 +114,5 @@ void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv
     if (st == NNV_OK)
         nnv_judge(env, spec, c->level, precision, result);
     else
-        nnv_result_end(result, st == NNV_UNSUPPORTED ? NNVTS_SKIP : NNVTS_ERROR, "%s", err.text);
+        nnv_result_end(result, st == NNV_UNSUPPORTED ? NNVTS_WHY_NO_REFERENCE : NNVTS_WHY_HARNESS, "%s", err.text);
 }

@@ -77,6 +77,7 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
     struct nnv_record record = {
         .index = index,
         .verdict = r->verdict,
+        .why = (int32_t)r->why,
         .damaged = r->worker_damaged,
         .compared = r->compared,
         .not_compared = r->not_compared,
@@ -101,6 +102,7 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
     if (r->reason.failed || r->outputs.failed) {
         static const char reason[] = "nnvts: out of memory while the case was judged";
         record.verdict = NNVTS_ERROR;
+        record.why = NNVTS_WHY_HARNESS;
         record.reason = reason;
         record.reason_bytes = sizeof reason - 1;
         record.outputs_bytes = 0;

@@ -209,7 +209,7 @@ static void two_prepared(struct nnv_context *p) {
     bool supported;
     if (!make_add(p, false, &model) || !ask(p, &model, &supported)) return;
     if (!supported) {
-        nnv_context_unsupported(p, "the driver does not support ADD");
+        nnv_context_decline(p, NNVTS_WHY_OPERATION, "the driver does not support ADD");
         return;
     }
     nnv_expect_status(p, "prepare_model", prepare(p, &model, &one), NNVTS_STATUS_NONE);

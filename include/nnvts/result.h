@@ -26,6 +26,48 @@ enum nnvts_verdict {
         NNVTS_VERDICT_COUNT
 };
 
+/**
+ * Why a case has the verdict that it has: the closed list behind the free text of a record. X(name, verdict, sentence);
+ * the first of a verdict stands where nothing closer is known.
+ */
+#define NNVTS_REASONS(X)                                                                                               \
+    X(NONE, PASS, "")                                                                                                  \
+    X(NOT_APPLICABLE, SKIP, "what the case is about does not arise here")                                              \
+    X(FEATURE_LEVEL, SKIP, "needs a higher feature level than the driver has")                                         \
+    X(NO_REFERENCE, SKIP, "nnvts has no golden result for an operation or type of the model")                          \
+    X(REDUNDANT, SKIP, "a smaller case tells as much")                                                                 \
+    X(ARITHMETIC, SKIP, "the arithmetic that the driver promises leaves nothing to compare")                           \
+    X(NOT_PROMISED, SKIP, "asks for more than NNAPI's header promises")                                                \
+    X(TIME_BUDGET, SKIP, "the time budget was spent before the case could begin")                                      \
+    X(SYSTEM, SKIP, "this system does not tell what the case must know")                                               \
+    X(FEATURE, UNSUPPORTED, "the driver does not offer what the case needs")                                           \
+    X(OPERATION, UNSUPPORTED, "the driver does not support an operation of the model")                                 \
+    X(VALID_MODEL, UNSUPPORTED, "the driver does not support the same model without the mistake")                      \
+    X(INTERFACE, UNSUPPORTED, "the driver's interface cannot say what the case needs said")                            \
+    X(OPEN_SHAPES, UNSUPPORTED, "the driver does not execute models whose shapes are left open")                       \
+    X(EXPECTATION, FAIL, "does not do what the case expects")                                                          \
+    X(VALUES, FAIL, "values are wrong")                                                                                \
+    X(SHAPE, FAIL, "reports another shape or size of an output than it has")                                           \
+    X(UNWRITTEN, FAIL, "leaves an output unwritten")                                                                   \
+    X(STATUS, FAIL, "answers another status than it must")                                                             \
+    X(ACCEPTED, FAIL, "accepts what it must refuse")                                                                   \
+    X(REFUSED, FAIL, "refuses what it must accept")                                                                    \
+    X(MEMORY, FAIL, "writes what is not its to write")                                                                 \
+    X(RULE, FAIL, "breaks a rule of the driver interface")                                                             \
+    X(NOT_DETERMINISTIC, FAIL, "does not answer the same bytes each time")                                             \
+    X(LEAK, FAIL, "keeps what it must give back")                                                                      \
+    X(DIED, CRASH, "ended its process")                                                                                \
+    X(NO_END, TIMEOUT, "did not end before the deadline of the case")                                                  \
+    X(NOTHING_COMPARED, UNTRUSTED, "nothing was compared")                                                             \
+    X(HARNESS, ERROR, "nnvts could not do its part")
+
+enum nnvts_reason {
+#define X(name, verdict, sentence) NNVTS_WHY_##name,
+    NNVTS_REASONS(X)
+#undef X
+        NNVTS_REASON_COUNT
+};
+
 /** What the verdict of a case is against what was expected of it (docs/use/expectations.md). */
 #define NNVTS_OUTCOMES(X)                                                                                              \
     X(NONE)  /* no expectation covers it: the verdict says all */                                                      \

@@ -268,7 +268,7 @@ static enum nnv_status add_verdict(struct document *d, const struct nnv_report *
         if (s != NNV_OK) return s;
     }
     open_element(d, forms[c->verdict].element);
-    if (forms[c->verdict].kind != KIND_SKIPPED) add_attribute(d, "type", nnv_verdict_name(c->verdict));
+    add_attribute(d, "type", c->why != NNVTS_WHY_NONE ? nnv_why_name(c->why) : nnv_verdict_name(c->verdict));
     add_attribute(d, "message", *message == '\0' ? nnv_verdict_word(c->verdict) : message);
     if (nnv_verdict_bad(c->verdict)) add_block(d, r, c, record);
     end_element(d);

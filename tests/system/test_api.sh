@@ -32,7 +32,7 @@ test_a_driver_behind_the_runtime_passes() {
     check 0 nnvts run --driver cpu --via runtime --suite api --out out
     [ "$(verdict out PASS)" -ge 760 ] || fail "fewer than 760 cases pass"
 }
-# A driver is no library: all is unsupported, which proves nothing.
+# A driver is no library: nothing is asked, which proves nothing.
 test_a_driver_is_no_library() {
     check 1 nnvts run --driver cpu --suite api --out out
     has out/journal.jsonl 'a driver is no NNAPI library'

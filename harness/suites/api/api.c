@@ -68,12 +68,13 @@ bool nnv_api_check(struct nnv_api *a, const char *text, int got, unsigned wanted
 }
 
 bool nnv_api_lacks(struct nnv_api *a, const char *function) {
-    return nnv_context_unsupported(&a->s, "the library has no ANeuralNetworks%s", function);
+    return nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "the library has no ANeuralNetworks%s", function);
 }
 
 bool nnv_api_needs_level(struct nnv_api *a, int level) {
     return a->level >= level ||
-           nnv_context_unsupported(&a->s, "the library is of feature level %d; this asks for %d", a->level, level);
+           nnv_context_decline(&a->s, NNVTS_WHY_FEATURE_LEVEL, "the library is of feature level %d; this asks for %d",
+                               a->level, level);
 }
 
 /* --------------------------------------------------------------------- a case */
@@ -113,7 +114,8 @@ static void refusal(struct nnv_api *a, const struct nnv_api_case *c) {
     void (*function)(void);
     memcpy(&function, (const char *)a->nn + c->function, sizeof function);
     if (!function) {
-        nnv_context_unsupported(&a->s, "the library has no ANeuralNetworks%.*s", (int)strcspn(c->name, "/"), c->name);
+        nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "the library has no ANeuralNetworks%.*s",
+                            (int)strcspn(c->name, "/"), c->name);
         return;
     }
     if (!nnv_api_advance(a, c->stage)) return;
@@ -158,14 +160,15 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     if (c->a >= sizeof groups / sizeof *groups || c->b >= groups[c->a]->count)
         nnv_context_error(&a->s, "there is no such case");
     else if (!nnv_client_is_library(env->config->driver))
-        nnv_context_unsupported(&a->s, "a driver is no NNAPI library: --driver ndk:PATH or sl:PATH names one, --via "
-                                       "runtime puts the driver behind one");
+        nnv_context_decline(&a->s, NNVTS_WHY_NOT_APPLICABLE,
+                            "a driver is no NNAPI library: --driver ndk:PATH or sl:PATH names one, --via "
+                            "runtime puts the driver behind one");
     else if (nnv_api_library_open(env->config, &library, &err) != NNV_OK)
         nnv_context_error(&a->s, "%s", err.text);
     else if (library.by_header && left_open(groups[c->a]->cases[c->b].name)) {
-        result->verdict = NNVTS_SKIP;
-        nnv_text_addf(&result->reason, "asks for more than the header says: %s (--conformance aosp)",
-                      left_open(groups[c->a]->cases[c->b].name));
+        nnv_context_decline(&a->s, NNVTS_WHY_NOT_PROMISED,
+                            "asks for more than the header says: %s (--conformance aosp)",
+                            left_open(groups[c->a]->cases[c->b].name));
     } else
         run_on(a, &library, &groups[c->a]->cases[c->b]);
     nnv_api_library_close(&library);

@@ -91,7 +91,7 @@ static void files_by_token(struct nnv_api *a) {
     remove_folder(&f);
     if (!ok) return;
     if (count[0] == 0) {
-        nnv_context_unsupported(&a->s, "the device caches nothing");
+        nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "the device caches nothing");
         return;
     }
     nnv_expect(&a->s, count[1] == count[0], "the same token again: %d files became %d", count[0], count[1]);
@@ -118,7 +118,7 @@ static void files_by_settings(struct nnv_api *a) {
     remove_folder(&f);
     if (!ok) return;
     if (count[0] == 0) {
-        nnv_context_unsupported(&a->s, "the device caches nothing");
+        nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "the device caches nothing");
         return;
     }
     nnv_expect(&a->s, count[1] == 2 * count[0], "another preference must have files of its own: %d became %d", count[0],
@@ -149,7 +149,8 @@ static void damaged(struct nnv_api *a, void (*damage)(int fd)) {
     if (!make_folder(a, &f)) return;
     if (sum_through(a, &f, 1)) {
         int files = each_file(&f, damage);
-        if (sums_through(a, &f, 2) && files == 0) nnv_context_unsupported(&a->s, "the device caches nothing");
+        if (sums_through(a, &f, 2) && files == 0)
+            nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "the device caches nothing");
     }
     remove_folder(&f);
 }

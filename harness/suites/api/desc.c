@@ -21,7 +21,7 @@ static ANeuralNetworksMemory *with_roles(struct nnv_api *a, ANeuralNetworksCompi
     nnv_api_free_now(a, desc);
     if (code == ANEURALNETWORKS_OP_FAILED) {
         nnv_expect(&a->s, memory == NULL, "Memory_createFromDesc failed, and did not write NULL");
-        nnv_context_unsupported(&a->s, "no memory for these roles: %s", nnv_result_name(code, buf));
+        nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "no memory for these roles: %s", nnv_result_name(code, buf));
         return NULL;
     }
     if (!nnv_api_check(a, "Memory_createFromDesc", code, NNV_API_NO_ERROR)) return NULL;
@@ -116,7 +116,7 @@ static void between_compilations(struct nnv_api *a) {
         return;
     int code = a->nn->Memory_createFromDesc(desc, &memory);
     if (code == ANEURALNETWORKS_OP_FAILED) {
-        nnv_context_unsupported(&a->s, "no memory for these roles");
+        nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "no memory for these roles");
         return;
     }
     nnv_api_keep_memory(a, memory);

@@ -124,7 +124,7 @@ static void cpu_is_last(struct nnv_api *a) {
     int32_t type = -1;
     ANeuralNetworksDevice *last = NULL;
     if (a->is_sl) {
-        nnv_context_unsupported(&a->s, "a Support Library need not have a CPU");
+        nnv_context_decline(&a->s, NNVTS_WHY_NOT_APPLICABLE, "a Support Library need not have a CPU");
         return;
     }
     if (!OK(_getDeviceCount, &count) || !OK(_getDevice, count - 1, &last) || !OK(Device_getType, last, &type)) return;
@@ -212,7 +212,7 @@ static void supported_order(struct nnv_api *a) {
                    i);
         return;
     }
-    nnv_context_unsupported(&a->s, "no device has some operations and lacks others");
+    nnv_context_decline(&a->s, NNVTS_WHY_NOT_APPLICABLE, "no device has some operations and lacks others");
 }
 
 static const struct nnv_api_case cases[] = {

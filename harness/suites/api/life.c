@@ -98,7 +98,7 @@ static ANeuralNetworksCompilation *broken(struct nnv_api *a) {
     uint32_t x = nnv_api_add(&net, OF(FLOAT32, 2, 2)), z = nnv_api_add(&net, OF(FLOAT32, 2, 2));
     if (!net.ok) return NULL;
     if (a->nn->Model_addOperation(net.model, ANEURALNETWORKS_OEM_OPERATION, 1, &x, 1, &z) != ANEURALNETWORKS_NO_ERROR) {
-        nnv_context_unsupported(&a->s, "the library knows no OEM operation");
+        nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "the library knows no OEM operation");
         return NULL;
     }
     if (!nnv_api_net_end(&net, LIST(x), LIST(z)) || (!device && !OK(_getDevice, 0, &device))) return NULL;
@@ -106,7 +106,7 @@ static ANeuralNetworksCompilation *broken(struct nnv_api *a) {
     if (!OK(Compilation_createForDevices, net.model, &one, 1, &compilation)) return NULL;
     nnv_api_keep_compilation(a, compilation);
     if (a->nn->Compilation_finish(compilation) == ANEURALNETWORKS_NO_ERROR) {
-        nnv_context_unsupported(&a->s, "the device has an OEM operation");
+        nnv_context_decline(&a->s, NNVTS_WHY_NOT_APPLICABLE, "the device has an OEM operation");
         return NULL;
     }
     return compilation;

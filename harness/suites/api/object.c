@@ -115,8 +115,9 @@ bool nnv_api_find_device(struct nnv_api_net *net, ANeuralNetworksDevice **device
         all = true;
         for (uint32_t k = 0; k < net->operations; k++) all = all && a->to.flag[k];
     }
-    return all || nnv_context_unsupported(&a->s, a->named ? "the device does not support the model"
-                                                          : "no device of the library supports the model");
+    return all || nnv_context_decline(&a->s, NNVTS_WHY_OPERATION,
+                                      a->named ? "the device does not support the model"
+                                               : "no device of the library supports the model");
 }
 
 ANeuralNetworksCompilation *nnv_api_compilation(struct nnv_api_net *net) {
@@ -154,7 +155,7 @@ ANeuralNetworksCompilation *nnv_api_for_two(struct nnv_api_net *net) {
     uint32_t count = 0;
     if (!OK(_getDeviceCount, &count)) return NULL;
     if (count < 2) {
-        nnv_context_unsupported(&a->s, "the library has one device alone");
+        nnv_context_decline(&a->s, NNVTS_WHY_NOT_APPLICABLE, "the library has one device alone");
         return NULL;
     }
     if (!nnv_api_find_device(net, &first) || !OK(_getDevice, 0, &other)) return NULL;

@@ -75,7 +75,7 @@ static void as_preferred(struct nnv_api *a) {
         }
         bytes[i] = (BYTES + w.padding[i] - 1) / w.padding[i] * w.padding[i];
         if (bytes[i] > ROOM || w.alignment[i] > ROOM) {
-            nnv_context_unsupported(&a->s, "the library prefers more room than there is");
+            nnv_context_decline(&a->s, NNVTS_WHY_NOT_APPLICABLE, "the library prefers more room than there is");
             return;
         }
     }

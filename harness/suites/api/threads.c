@@ -307,7 +307,7 @@ static void one_burst(struct nnv_api *a) {
         nnv_expect(&a->s, refused < 2, "two computations through one burst were both refused");
     }
     if (overlaps == 0 && refused == 0)
-        nnv_context_unsupported(&a->s, "no two computations were at once");
+        nnv_context_decline(&a->s, NNVTS_WHY_NOT_APPLICABLE, "no two computations were at once");
     else
         nnv_expect(&a->s, refused > 0, "a burst took two computations at once, %d times; the second must be refused",
                    overlaps);
@@ -364,7 +364,7 @@ static void leftovers(struct nnv_api *a) {
     for (int i = 0; i < 5; i++)
         if (!once(a, what)) return;
     if (!nnv_resources_count(&before)) {
-        nnv_context_unsupported(&a->s, "the system does not count descriptors");
+        nnv_context_decline(&a->s, NNVTS_WHY_SYSTEM, "the system does not count descriptors");
         return;
     }
     for (int i = 0; i < 60; i++)

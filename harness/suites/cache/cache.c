@@ -281,7 +281,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 static bool applies(struct nnv_cache_fixture *b, const struct nnv_cache_case *c) {
     const struct nnvts_device *d = b->s->device;
     if (!c->always && d->model_cache_files == 0 && d->data_cache_files == 0)
-        return nnv_context_unsupported(b->s, "the driver has no compilation caching");
+        return nnv_context_decline(b->s, NNVTS_WHY_FEATURE, "the driver has no compilation caching");
     bool sane = d->model_cache_files <= NNVTS_MAX_CACHE_FILES && d->data_cache_files <= NNVTS_MAX_CACHE_FILES;
     if (!sane) {
         counts(b);

@@ -57,10 +57,7 @@ void nnv_exec_again(struct nnv_exec *x, const struct nnv_case *c) {
         nnv_context_error(x->s, "%s", err.text);
         return;
     }
-    if (spec->min_version > x->s->device->feature_level) {
-        nnv_context_unsupported(x->s, "the model needs feature level %d", spec->min_version);
-        return;
-    }
+    if (!nnv_result_level(x->s->env, spec->min_version, x->s->result)) return;
     bool ok = nnv_context_model(x->s, spec, &x->fixture) &&
               nnv_context_ready(x->s, &x->fixture, &x->prepared, &x->values) &&
               nnv_exec_variants(x, NNV_POOL_READ_ONLY, 2, fixtures, values);

@@ -76,7 +76,7 @@ static void grows(struct nnv_exec *x) {
                    LESS, (unsigned long long)least[0].on_device_ns, (unsigned long long)least[0].in_driver_ns, MORE,
                    (unsigned long long)least[1].on_device_ns, (unsigned long long)least[1].in_driver_ns);
     if (ok && least[0].in_driver_ns == NNVTS_NO_TIME && least[0].on_device_ns == NNVTS_NO_TIME)
-        nnv_context_unsupported(x->s, "the driver reports no times");
+        nnv_context_decline(x->s, NNVTS_WHY_FEATURE, "the driver reports no times");
     nnv_context_release(x->s, more);
 }
 

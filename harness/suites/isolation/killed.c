@@ -89,7 +89,8 @@ void nnv_isolation_client_killed(struct nnv_context *s, const struct nnv_fixture
     struct nnv_tenant t = {0};
     struct nnv_resources before;
     if (!nnv_resources_count(&before) || before.processes < 2) {
-        nnv_context_unsupported(s, "the driver lives in the process of its client: none can be killed alone");
+        nnv_context_decline(s, NNVTS_WHY_NOT_APPLICABLE,
+                            "the driver lives in the process of its client: none can be killed alone");
         return;
     }
     if (nnv_tenant_open(s, &t) && nnv_tenant_prepare(&t, kind, s->env->config->seed) && nnv_tenant_execute(&t) &&

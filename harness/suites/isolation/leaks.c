@@ -71,7 +71,7 @@ static void measure(struct nnv_context *s, const char *what, uint32_t part, repe
     if (!repeat(fn, context, WARM, nnv_now_ns() + share, &done)) return;
     struct nnv_resources none = {0};
     if (!nnv_resources_settle(&none, SETTLE_NS / 16, &first)) {
-        nnv_context_unsupported(s, "this system does not tell what a process holds");
+        nnv_context_decline(s, NNVTS_WHY_SYSTEM, "this system does not tell what a process holds");
         return;
     }
     previous = first;
@@ -217,7 +217,7 @@ static bool open_files(struct leak *l) {
     const struct nnvts_device *d = l->device;
     const bool caches = d->prepare_from_cache && d->model_cache_files + d->data_cache_files > 0;
     return caches ? nnv_cache_open(l->s, d->model_cache_files, d->data_cache_files, 0, &l->files)
-                  : nnv_context_unsupported(l->s, "the driver has no cache files");
+                  : nnv_context_decline(l->s, NNVTS_WHY_FEATURE, "the driver has no cache files");
 }
 
 static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, const char *what, uint32_t part,

@@ -26,8 +26,7 @@ void nnv_context_end(struct nnv_context *s) {
     s->memory = NULL;
     fesetenv(&s->environment);
     if (s->result->verdict != NNVTS_PASS || s->result->compared > 0) return;
-    s->result->verdict = NNVTS_UNTRUSTED;
-    nnv_text_add(&s->result->reason, "nothing was expected of the driver");
+    nnv_result_end(s->result, NNVTS_WHY_NOTHING_COMPARED, "nothing was expected of the driver");
 }
 
 void nnv_context_enter(struct nnv_context *s, enum nnv_phase phase) {
@@ -41,15 +40,31 @@ static void add_line(struct nnv_context *s, const char *fmt, va_list ap) {
     nnv_text_vaddf(&s->result->reason, fmt, ap);
 }
 
-bool nnv_expect(struct nnv_context *s, bool ok, const char *fmt, ...) {
+/** Counts a comparison; one that does not hold is a line of the reason. The first that does not says why. */
+static bool expect(struct nnv_context *s, bool ok, enum nnvts_reason why, const char *fmt, va_list ap) {
     s->result->compared++;
     if (ok) return true;
+    add_line(s, fmt, ap);
+    if (s->result->verdict == NNVTS_FAIL || s->result->verdict == NNVTS_ERROR) return false;
+    s->result->verdict = NNVTS_FAIL;
+    s->result->why = why;
+    return false;
+}
+
+bool nnv_expect(struct nnv_context *s, bool ok, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    add_line(s, fmt, ap);
+    expect(s, ok, NNVTS_WHY_EXPECTATION, fmt, ap);
     va_end(ap);
-    if (s->result->verdict != NNVTS_ERROR) s->result->verdict = NNVTS_FAIL;
-    return false;
+    return ok;
+}
+
+bool nnv_expect_why(struct nnv_context *s, bool ok, enum nnvts_reason why, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    expect(s, ok, why, fmt, ap);
+    va_end(ap);
+    return ok;
 }
 
 bool nnv_expect_status(struct nnv_context *s, const char *call, enum nnvts_status got, enum nnvts_status want) {
@@ -67,8 +82,12 @@ bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_st
         between = " or ";
     }
     if (!ok) nnv_add_last_error(s->device, got, &text);
-    nnv_expect(s, ok, "%s answered %s, expected %s", call, nnv_abi_status_name((int)got, buf),
-               text.data ? text.data : "");
+    const bool accepted = got == NNVTS_STATUS_NONE, refused = !accepted && (wanted & 1u << NNVTS_STATUS_NONE);
+    nnv_expect_why(s, ok,
+                   accepted  ? NNVTS_WHY_ACCEPTED
+                   : refused ? NNVTS_WHY_REFUSED
+                             : NNVTS_WHY_STATUS,
+                   "%s answered %s, expected %s", call, nnv_abi_status_name((int)got, buf), text.data ? text.data : "");
     nnv_text_free(&text);
     return ok;
 }
@@ -76,14 +95,15 @@ bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_st
 bool nnv_expect_kept(struct nnv_context *s, const char *call, const struct nnv_breach *b, uint32_t rules) {
     if (b->kind == NNV_BREACH_OURS) return nnv_context_error(s, "%s %s", call, b->text);
     if (b->kind == NNV_BREACH_MEMORY) s->result->worker_damaged = true;
-    if (b->kind != NNV_BREACH_NONE) return nnv_expect(s, false, "%s %s", call, b->text);
+    if (b->kind != NNV_BREACH_NONE) return nnv_expect_why(s, false, nnv_breach_why(b->kind), "%s %s", call, b->text);
     s->result->compared += rules;
     return true;
 }
 
-bool nnv_context_unsupported(struct nnv_context *s, const char *fmt, ...) {
+bool nnv_context_decline(struct nnv_context *s, enum nnvts_reason why, const char *fmt, ...) {
     if (s->result->verdict != NNVTS_PASS) return false;
-    s->result->verdict = NNVTS_UNSUPPORTED;
+    s->result->verdict = (int)nnv_why_verdict(why);
+    s->result->why = why;
     va_list ap;
     va_start(ap, fmt);
     add_line(s, fmt, ap);
@@ -103,6 +123,7 @@ void nnv_context_note(struct nnv_context *s, const char *fmt, ...) {
 
 void nnv_context_set_error(struct nnv_context *s, const char *fmt, ...) {
     s->result->verdict = NNVTS_ERROR;
+    s->result->why = NNVTS_WHY_HARNESS;
     va_list ap;
     va_start(ap, fmt);
     add_line(s, fmt, ap);
@@ -186,14 +207,14 @@ static struct nnv_preparation preparation(const struct nnv_context *s, const str
 static bool supports(struct nnv_context *s, struct nnv_preparation *p) {
     struct nnv_text t = {0};
     const bool answered = nnv_ask_supported(p, s->env->arena), missing = nnv_not_implemented(p, &t);
-    if (missing) nnv_context_unsupported(s, "%s", t.data ? t.data : "not implemented");
+    if (missing) nnv_context_decline(s, NNVTS_WHY_OPERATION, "%s", t.data ? t.data : "not implemented");
     nnv_text_free(&t);
     if (missing || !nnv_expect_kept(s, p->call, &p->breach, 2) ||
         !nnv_expect_status(s, p->call, p->status, NNVTS_STATUS_NONE))
         return false;
     if (!answered || p->refused == 0) return answered;
     nnv_add_unsupported(p, 1, &t); /* reports gather cases by the first */
-    nnv_context_unsupported(s, "%s", t.data ? t.data : "the driver does not support an operation");
+    nnv_context_decline(s, NNVTS_WHY_OPERATION, "%s", t.data ? t.data : "the driver does not support an operation");
     nnv_text_free(&t);
     return false;
 }
@@ -249,7 +270,8 @@ bool nnv_context_request(struct nnv_context *s, const struct nnv_fixture *fixtur
     const struct nnv_spec *spec = fixture->spec;
     uint32_t which;
     if (nnv_inputs_beyond_limits(s->device, &spec->model, spec->inputs, &which))
-        return nnv_context_unsupported(s, "the driver can't be given input %u, which has no elements", which);
+        return nnv_context_decline(s, NNVTS_WHY_INTERFACE, "the driver can't be given input %u, which has no elements",
+                                   which);
     if (!nnv_context_place(s, &spec->model, spec->inputs, fixture->outputs, kind, r)) return false;
     r->fixture = fixture;
     return true;
@@ -286,12 +308,13 @@ static bool compare(struct nnv_context *s, const char *call, const struct nnv_re
         s->result->compared += o->compared;
         s->result->not_compared += o->not_compared;
         if (o->wrong == 0) continue;
-        right = o->note[0] ? nnv_expect(s, false, "%s: output %u: %s", call, i, o->note)
-                           : nnv_expect(s, false,
-                                        "%s: output %u: %zu of %zu values wrong; element %zu: expected %.9g, got %.9g, "
-                                        "allowed %.4g",
-                                        call, i, o->wrong, o->compared, o->worst, o->worst_expected, o->worst_actual,
-                                        o->worst_bound);
+        right = o->note[0]
+                    ? nnv_expect_why(s, false, NNVTS_WHY_VALUES, "%s: output %u: %s", call, i, o->note)
+                    : nnv_expect_why(s, false, NNVTS_WHY_VALUES,
+                                     "%s: output %u: %zu of %zu values wrong; element %zu: expected %.9g, got %.9g, "
+                                     "allowed %.4g",
+                                     call, i, o->wrong, o->compared, o->worst, o->worst_expected, o->worst_actual,
+                                     o->worst_bound);
     }
     return right;
 }
@@ -313,7 +336,8 @@ bool nnv_context_check_values(struct nnv_context *s, const char *call, enum nnvt
 /* ----------------------------------------------------------------- executions */
 
 bool nnv_context_needs(struct nnv_context *s, const struct nnvts_prepared_model *prepared, enum nnv_mode mode) {
-    return nnv_mode_offered(prepared, mode) || nnv_context_unsupported(s, "the driver has no %s", nnv_mode_words(mode));
+    return nnv_mode_offered(prepared, mode) ||
+           nnv_context_decline(s, NNVTS_WHY_FEATURE, "the driver has no %s", nnv_mode_words(mode));
 }
 
 /** A step went well, which is so many expectations; else what the driver answered or broke. */

@@ -35,14 +35,17 @@ void nnv_context_enter(struct nnv_context *s, enum nnv_phase phase);
 
 /** Counts one comparison; one that does not hold is a line of the reason, and the verdict FAIL. Returns ok. */
 bool nnv_expect(struct nnv_context *s, bool ok, const char *fmt, ...) NNV_PRINTF(3, 4);
+/** The same where more is known than that an expectation does not hold. */
+bool nnv_expect_why(struct nnv_context *s, bool ok, enum nnvts_reason why, const char *fmt, ...) NNV_PRINTF(4, 5);
 /** "call answered GENERAL_FAILURE, expected NONE". */
 bool nnv_expect_status(struct nnv_context *s, const char *call, enum nnvts_status got, enum nnvts_status want);
 /** The rules of the ABI that a client verifies, so many of them: "call wrote behind the end of output 0 ...". */
 bool nnv_expect_kept(struct nnv_context *s, const char *call, const struct nnv_breach *b, uint32_t rules);
 /** Any of the statuses whose bits (1u << status) are set. */
 bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_status got, uint32_t wanted);
-/** The case does not apply to this driver: UNSUPPORTED unless it failed already. Returns false. */
-bool nnv_context_unsupported(struct nnv_context *s, const char *fmt, ...) NNV_PRINTF(2, 3);
+/** The case does not apply to this driver: SKIP or UNSUPPORTED, as the reason says, unless it failed already. Returns
+ * false. */
+bool nnv_context_decline(struct nnv_context *s, enum nnvts_reason why, const char *fmt, ...) NNV_PRINTF(3, 4);
 /** A remark that changes no verdict: a line of the case's log. */
 void nnv_context_note(struct nnv_context *s, const char *fmt, ...) NNV_PRINTF(2, 3);
 /** Out-of-line part of nnv_context_error. */

@@ -89,7 +89,7 @@ static void expect_unsupported(struct nnv_context *s, struct mixture *m, const c
     drop_vendor(&plain);
     plain.model.extension_count = 0;
     if (has_vendor(s)) {
-        nnv_context_unsupported(s, "the driver has the extension that the case made up");
+        nnv_context_decline(s, NNVTS_WHY_NOT_APPLICABLE, "the driver has the extension that the case made up");
         return;
     }
     if (nnv_receive(s, &plain.model, &without) && nnv_receive(s, &m->model, &with)) {
@@ -97,7 +97,7 @@ static void expect_unsupported(struct nnv_context *s, struct mixture *m, const c
                        "a model with %s, properly declared, is called invalid; it is valid, and not supported", what)) {
             nnv_expect(s, !with.supported[1], "%s is claimed to be supported, the driver can't know it", what);
             if (!with.supported[0] && nnv_device_limits(s->device) & NNVTS_LIMIT_NO_UNKNOWN_EXTENSIONS)
-                nnv_context_unsupported(s, "the driver can't be told of %s", what);
+                nnv_context_decline(s, NNVTS_WHY_INTERFACE, "the driver can't be told of %s", what);
             else
                 nnv_expect(s, with.supported[0] == without.supported[0],
                            "ADD is %ssupported beside %s, and %ssupported alone", with.supported[0] ? "" : "un", what,

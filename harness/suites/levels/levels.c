@@ -60,7 +60,7 @@ static void expect_by_level(struct nnv_context *s, const struct nnv_spec *spec) 
         return;
     }
     if (nnv_device_limits(s->device) & NNVTS_LIMIT_CANNOT_BE_ASKED) {
-        nnv_context_unsupported(s, "nobody can ask the driver whether it supports a model");
+        nnv_context_decline(s, NNVTS_WHY_INTERFACE, "nobody can ask the driver whether it supports a model");
         return;
     }
     if (!nnv_context_render(s, spec, &fixture)) return;
@@ -180,7 +180,7 @@ static void expect_same(struct nnv_context *s, const struct nnv_spec *spec, cons
     if (disguised.prepared && nnv_context_request(s, &fixture, NNV_POOL_READ_ONLY, &values))
         nnv_context_execute(s, disguised.prepared, &values);
     else if (!disguised.prepared)
-        nnv_context_unsupported(s, "the driver does not support the model");
+        nnv_context_decline(s, NNVTS_WHY_OPERATION, "the driver does not support the model");
 out:
     nnv_context_release(s, plain.prepared);
     nnv_context_release(s, disguised.prepared);
@@ -258,10 +258,7 @@ static void run_same(struct nnv_context *s, const struct nnv_case *c) {
     struct nnv_err err = {0};
     if (nnv_fixture_build(nnv_case_fixture(c), s->env->config->seed, s->env->arena, &spec, &err) != NNV_OK)
         nnv_context_error(s, "%s", err.text);
-    else if (spec->min_version > s->device->feature_level)
-        nnv_context_unsupported(s, "needs feature level %d, the driver has %d", spec->min_version,
-                                s->device->feature_level);
-    else
+    else if (nnv_result_level(s->env, spec->min_version, s->result))
         expect_same(s, spec, &disguises[c->b]);
 }
 

@@ -177,7 +177,7 @@ static struct nnvts_buffer *allocate_open(struct nnv_memory_fixture *b, uint32_t
     nnv_context_enter(b->s, NNV_PHASE_PREPARE);
     enum nnvts_status st = b->s->device->allocate(b->s->device, &desc.d, &buffer);
     if (st == NNVTS_STATUS_GENERAL_FAILURE) {
-        nnv_context_unsupported(b->s, "the driver has no device memory of open extents");
+        nnv_context_decline(b->s, NNVTS_WHY_FEATURE, "the driver has no device memory of open extents");
         return NULL;
     }
     if (st == NNVTS_STATUS_NONE && buffer && buffer->release) buffer->release(buffer);
@@ -332,7 +332,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     struct nnv_memory_fixture b = {.s = &s, .kind = fixture_at(c->b)};
     nnv_context_begin(&s, env, result);
     if (!s.device->allocate)
-        nnv_context_unsupported(&s, "the driver has no device memory");
+        nnv_context_decline(&s, NNVTS_WHY_FEATURE, "the driver has no device memory");
     else if (nnv_context_drawn(&s, b.kind, env->config->seed, &b.fixture) &&
              nnv_context_ready(&s, &b.fixture, &b.prepared, &b.values))
         case_at(c->a)->run(&b);

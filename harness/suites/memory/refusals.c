@@ -334,7 +334,7 @@ static void failed_leaves_unset(struct nnv_memory_fixture *b) {
         b->values.outputs[1].location.length--;
         const enum nnvts_status st = nnv_memory_execute(b, b->prepared);
         if (st == NNVTS_STATUS_INVALID_ARGUMENT) {
-            nnv_context_unsupported(b->s, "the driver refuses the request before it executes");
+            nnv_context_decline(b->s, NNVTS_WHY_INTERFACE, "the driver refuses the request before it executes");
             return;
         }
         if (!nnv_context_check_memory(b->s, "execute with an output that is too small", &b->values) ||

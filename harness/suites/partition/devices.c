@@ -48,17 +48,19 @@ bool nnv_partition_supported(struct nnv_partition_case *p, uint32_t *op) {
     /* a driver below the level of the model refuses it: the runtime will ask for parts of it */
     const bool refused =
         asked.status == NNVTS_STATUS_INVALID_ARGUMENT && p->s->device->feature_level < p->spec->min_version;
-    if (refused) return nnv_context_unsupported(p->s, "the driver does not have the feature level of the graph");
+    if (refused)
+        return nnv_context_decline(p->s, NNVTS_WHY_FEATURE_LEVEL,
+                                   "the driver does not have the feature level of the graph");
     struct nnv_text missing = {0};
     const bool lacks = nnv_not_implemented(&asked, &missing);
-    if (lacks) nnv_context_unsupported(p->s, "%s", missing.data ? missing.data : "not implemented");
+    if (lacks) nnv_context_decline(p->s, NNVTS_WHY_OPERATION, "%s", missing.data ? missing.data : "not implemented");
     nnv_text_free(&missing);
     if (lacks || !nnv_expect_kept(p->s, asked.call, &asked.breach, 0) ||
         !nnv_expect_status(p->s, asked.call, asked.status, NNVTS_STATUS_NONE))
         return false;
     for (*op = 0; answered && *op < fixture.model.main.operation_count; ++*op)
         if (asked.supported[*op]) return true;
-    return nnv_context_unsupported(p->s, "the driver does not support any operation of the graph");
+    return nnv_context_decline(p->s, NNVTS_WHY_OPERATION, "the driver does not support any operation of the graph");
 }
 
 bool nnv_partition_begin(struct nnv_partition_case *p) {

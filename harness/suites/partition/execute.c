@@ -275,7 +275,8 @@ bool nnv_partition_judge(struct nnv_partition_case *p) {
     if (judged.verdict == NNVTS_ERROR)
         ok = nnv_context_error(p->s, "%s", reason);
     else
-        ok = nnv_expect(p->s, judged.verdict != NNVTS_FAIL, "the split graph's values are wrong:\n%s", reason);
+        ok = nnv_expect_why(p->s, judged.verdict != NNVTS_FAIL, NNVTS_WHY_VALUES,
+                            "the split graph's values are wrong:\n%s", reason);
     nnv_text_free(&judged.reason);
     nnv_text_free(&judged.outputs);
     return ok;

@@ -193,7 +193,7 @@ static void cache_by(struct fixture *b) {
     int fds[2 * NNVTS_MAX_CACHE_FILES];
     const uint32_t models = d->model_cache_files, data = d->data_cache_files;
     if ((models == 0 && data == 0) || !d->prepare_from_cache) {
-        nnv_context_unsupported(b->s, "the driver does not cache compilations");
+        nnv_context_decline(b->s, NNVTS_WHY_FEATURE, "the driver does not cache compilations");
         return;
     }
     if (!nnv_expect(b->s, models <= NNVTS_MAX_CACHE_FILES && data <= NNVTS_MAX_CACHE_FILES,
@@ -332,10 +332,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     nnv_context_begin(&s, env, result);
     if (build(env->config, c, env->arena, &spec, &err) != NNV_OK) {
         nnv_context_error(&s, "%s", err.text);
-    } else if (spec->min_version > s.device->feature_level) {
-        nnv_context_unsupported(&s, "needs feature level %d, the driver has %d", spec->min_version,
-                                s.device->feature_level);
-    } else if (nnv_context_model(&s, spec, &b.fixture) &&
+    } else if (nnv_result_level(env, spec->min_version, result) && nnv_context_model(&s, spec, &b.fixture) &&
                nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values)) {
         nnv_request_state_outputs(&b.values, true); /* as fenced executions need it */
         const bool ready = cases[c->a].prepares ? nnv_context_supports(&s, &b.fixture)

@@ -146,9 +146,7 @@ static void expect_related(struct nnv_context *s, const struct nnv_relation *rel
 /* ------------------------------------------------------------------- the cases */
 
 bool nnv_side_prepare(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_side *side) {
-    if (spec->min_version > s->device->feature_level)
-        return nnv_context_unsupported(s, "the model needs feature level %d", spec->min_version);
-    return nnv_context_model(s, spec, &side->fixture) &&
+    return nnv_result_level(s->env, spec->min_version, s->result) && nnv_context_model(s, spec, &side->fixture) &&
            (side->prepared = nnv_context_prepare(s, &side->fixture)) != NULL &&
            nnv_context_request(s, &side->fixture, NNV_POOL_READ_ONLY, &side->values);
 }
@@ -226,8 +224,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     nnv_context_begin(&s, env, result);
     enum nnv_status st = nnv_relations_draw(env->config, c, relation, env->arena, &r, &err);
     if (st == NNV_UNSUPPORTED) {
-        result->verdict = NNVTS_SKIP;
-        nnv_text_add(&result->reason, err.text);
+        nnv_context_decline(&s, NNVTS_WHY_NOT_APPLICABLE, "%s", err.text);
     } else if (st) {
         nnv_context_error(&s, "%s", err.text);
     } else if (relation) {

@@ -72,7 +72,7 @@ static void in_mode(struct nnv_context *s, struct nnv_side *first, const struct 
     struct nnv_request v;
     if (!nnv_context_needs(s, first->prepared, mode)) return;
     if (mode == NNV_MODE_FENCED && !may_be_fenced(&first->fixture)) {
-        nnv_context_unsupported(s, "outputs of open extents can't be fenced");
+        nnv_context_decline(s, NNVTS_WHY_INTERFACE, "outputs of open extents can't be fenced");
         return;
     }
     if (!make_values(s, first, &v)) return;

@@ -35,7 +35,7 @@ bool nnv_shapes_execute(struct nnv_shape_fixture *b) {
     const enum nnvts_status st = run.status;
     if (st != NNVTS_STATUS_GENERAL_FAILURE) return nnv_context_check_values(s, "execute", st, &b->values);
     if (!nnv_context_check_memory(s, "execute", &b->values)) return false;
-    return nnv_context_unsupported(s, "the driver can't execute a model whose shapes are left open");
+    return nnv_context_decline(s, NNVTS_WHY_OPEN_SHAPES, "the driver can't execute a model whose shapes are left open");
 }
 
 static void execute_once(struct nnv_shape_fixture *b) { nnv_shapes_execute(b); }
@@ -223,15 +223,10 @@ static bool begin(struct nnv_shape_fixture *b, const struct nnv_case *c) {
     if (build(s->env->config, c, s->env->arena, &declared, &err) != NNV_OK ||
         nnv_shapes_open(declared, open, s->env->arena, &spec, &opened, &err) != NNV_OK)
         return nnv_context_error(s, "%s", err.text);
-    if ((open && !opened) || spec->min_version > s->device->feature_level) {
-        s->result->verdict = NNVTS_SKIP;
-        if (open && !opened)
-            nnv_text_addf(&s->result->reason, "this model has no shapes of that kind that could be left open");
-        else
-            nnv_text_addf(&s->result->reason, "needs feature level %d, the driver has %d", spec->min_version,
-                          s->device->feature_level);
-        return false;
-    }
+    if (open && !opened)
+        return nnv_context_decline(s, NNVTS_WHY_NOT_APPLICABLE,
+                                   "this model has no shapes of that kind that could be left open");
+    if (!nnv_result_level(s->env, spec->min_version, s->result)) return false;
     if (!nnv_context_model(s, spec, &b->fixture)) return false;
     forgive_choices(&b->fixture);
     return nnv_context_ready(s, &b->fixture, &b->prepared, &b->values);

@@ -71,7 +71,7 @@ static void execute_short(struct nnv_shape_fixture *b, const uint32_t *lengths, 
     expect_untouched(b, before);
     if (s->result->worker_damaged) return;
     if (st == NNVTS_STATUS_GENERAL_FAILURE && (allowed & 1u << st)) {
-        nnv_context_unsupported(s, "the driver can't execute a model whose shapes are left open");
+        nnv_context_decline(s, NNVTS_WHY_OPEN_SHAPES, "the driver can't execute a model whose shapes are left open");
         return;
     }
     if (!nnv_expect_status_in(s, "execute with an output buffer that is too small", st, allowed)) return;
@@ -160,7 +160,7 @@ void nnv_shapes_roomy(struct nnv_shape_fixture *b) {
         *l = exact[i];
     }
     if (run.status == NNVTS_STATUS_GENERAL_FAILURE)
-        nnv_context_unsupported(s, "the driver can't execute a model whose shapes are left open");
+        nnv_context_decline(s, NNVTS_WHY_OPEN_SHAPES, "the driver can't execute a model whose shapes are left open");
     else
         nnv_context_check_values(s, "execute with buffers that are larger than the outputs", run.status, &b->values);
 }

@@ -21,12 +21,6 @@ struct fixture {
     uint64_t pick;
 };
 
-static bool skip(struct nnv_context *s, const char *reason) {
-    s->result->verdict = NNVTS_SKIP;
-    nnv_text_add(&s->result->reason, reason);
-    return false;
-}
-
 static bool applied(struct nnv_context *s, enum nnv_applied a) {
     if (a == NNV_APPLY_FAILED) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
     return a == NNV_APPLIED;
@@ -78,9 +72,7 @@ static void ignore_random(struct nnv_fixture *fixture) {
 }
 
 static bool take_fixture(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_fixture *fixture) {
-    if (spec->min_version > s->device->feature_level)
-        return skip(s, "the model needs a higher feature level than the driver has");
-    if (!nnv_context_model(s, spec, fixture)) return false;
+    if (!nnv_result_level(s->env, spec->min_version, s->result) || !nnv_context_model(s, spec, fixture)) return false;
     ignore_random(fixture);
     return true;
 }
@@ -105,7 +97,7 @@ static bool serves(struct fixture *b) {
     struct nnv_text why = r->reason;
     r->reason = (struct nnv_text){0};
     r->verdict = NNVTS_PASS;
-    nnv_context_unsupported(b->s, "the valid model does not run: %s", why.data ? why.data : "");
+    nnv_context_decline(b->s, NNVTS_WHY_VALID_MODEL, "the valid model does not run: %s", why.data ? why.data : "");
     nnv_text_free(&why);
     return false;
 }
@@ -205,7 +197,8 @@ static bool boundary_supported(struct nnv_context *s, const struct nnv_mutation 
         return false;
     for (uint32_t i = 0; answered && i < m->abi.main.operation_count; i++) {
         if (p.supported[i]) continue;
-        if (row->optional) return nnv_context_unsupported(s, "the driver does not support %s", row->what);
+        if (row->optional)
+            return nnv_context_decline(s, NNVTS_WHY_INTERFACE, "the driver does not support %s", row->what);
         return nnv_expect(s, false, "the driver supports the model, but operation %u no longer: %s", i, row->what);
     }
     return answered;
@@ -297,11 +290,11 @@ static bool build_spec(struct fixture *b) {
     int level;
     enum nnv_status st = nnv_suite_spec.build(s->env->config, b->c, s->env->arena, &spec, &err);
     if (!st) st = nnv_validate(&spec->model, s->env->arena, &level, &err);
-    if (st == NNV_UNSUPPORTED) return skip(s, err.text);
+    if (st == NNV_UNSUPPORTED) return nnv_context_decline(s, NNVTS_WHY_NO_REFERENCE, "%s", err.text);
     if (st) return nnv_context_error(s, "%s", err.text);
     b->spec = spec;
     if (nnv_abi_pool_bytes(&spec->model) > LARGE_BYTES || spec->model.main.noperations > LARGE_OPERATIONS)
-        return skip(s, "the model is large, and smaller ones tell as much");
+        return nnv_context_decline(s, NNVTS_WHY_REDUNDANT, "the model is large, and smaller ones tell as much");
     if (spec->min_version < level) spec->min_version = level;
     return true;
 }
@@ -316,7 +309,7 @@ static void run_row_case(struct fixture *b) {
         if (!build(b, i) || !take_fixture(b->s, b->spec, &b->fixture) || !serves(b) || runs[b->c->b](b) ||
             b->s->result->verdict != NNVTS_PASS)
             return;
-    skip(b->s, "no model of this operation can be changed so");
+    nnv_context_decline(b->s, NNVTS_WHY_NOT_APPLICABLE, "no model of this operation can be changed so");
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {

@@ -5,7 +5,7 @@
 
 /** A failing case: what a record says of it, and explained.json (or NULL). */
 struct failure {
-    const char *op, *type, *verdict, *reason, *backtrace, *explained;
+    const char *op, *type, *verdict, *why, *reason, *backtrace, *explained;
 };
 
 /** The bugs of these failures: the number of each case's, as digits; the first bug. */
@@ -17,10 +17,11 @@ static struct nnv_bug bugs_of(const struct failure *list, size_t n, char *digits
     for (size_t i = 0; i < n; i++) {
         const struct failure *f = &list[i];
         nnv_text_addf(&cases, "ops/%zu\tops\t%s\t%s\t\n", i, f->op, f->type);
-        nnv_text_addf(&records,
-                      "{\"case\":\"ops/%zu\",\"op\":\"%s\",\"type\":\"%s\",\"verdict\":\"%s\",\"reason\":\"%s\","
-                      "\"compared\":%zu,\"backtrace\":\"%s\"}\n",
-                      i, f->op, f->type, f->verdict, f->reason, i + 1, f->backtrace ? f->backtrace : "");
+        nnv_text_addf(
+            &records,
+            "{\"case\":\"ops/%zu\",\"op\":\"%s\",\"type\":\"%s\",\"verdict\":\"%s\",\"why\":\"%s\",\"reason\":\"%s\","
+            "\"compared\":%zu,\"backtrace\":\"%s\"}\n",
+            i, f->op, f->type, f->verdict, f->why, f->reason, i + 1, f->backtrace ? f->backtrace : "");
         if (f->explained) nnv_text_addf(&explained, "%s\"ops/%zu\": {%s}", comma, i, f->explained);
         if (f->explained) comma = ", ";
     }
@@ -44,7 +45,7 @@ static struct nnv_bug bugs_of(const struct failure *list, size_t n, char *digits
     return first;
 }
 
-#define VALUES "FAIL", "output 0 [2]: 1 of 2 values wrong"
+#define VALUES "FAIL", "VALUES", "output 0 [2]: 1 of 2 values wrong"
 #define CHECK(want, ...)                                                                                               \
     do {                                                                                                               \
         const struct failure list[] = {__VA_ARGS__};                                                                   \
@@ -102,15 +103,15 @@ static void one_wording_is_one_bug(void **state) {
     (void)state;
     char digits[16], ops[100];
     struct nnv_bug first;
-    CHECK("00", {"ADD", "float32", "FAIL", "prepare_model of ADD answered 3", NULL, NULL},
-          {"MUL", "quant8_asymm", "FAIL", "prepare_model of MUL answered 4", NULL, NULL});
-    CHECK("01", {"ADD", "float32", "FAIL", "prepare_model of ADD answered 3", NULL, NULL},
-          {"ADD", "float32", "TIMEOUT", "prepare_model of ADD answered 3", NULL, NULL});
-    CHECK("01", {"ADD", "float32", "FAIL", "prepare_model of ADD answered 3", NULL, NULL},
-          {"ADD", "float32", "FAIL", "execute answered 3", NULL, NULL});
+    CHECK("00", {"ADD", "float32", "FAIL", "REFUSED", "prepare_model of ADD answered 3", NULL, NULL},
+          {"MUL", "quant8_asymm", "FAIL", "REFUSED", "prepare_model of MUL answered 4", NULL, NULL});
+    CHECK("01", {"ADD", "float32", "FAIL", "REFUSED", "prepare_model of ADD answered 3", NULL, NULL},
+          {"ADD", "float32", "TIMEOUT", "NO_END", "prepare_model of ADD answered 3", NULL, NULL});
+    CHECK("01", {"ADD", "float32", "FAIL", "REFUSED", "prepare_model of ADD answered 3", NULL, NULL},
+          {"ADD", "float32", "FAIL", "REFUSED", "execute answered 3", NULL, NULL});
 }
 
-#define DIED "CRASH", "the driver died with SIGSEGV in execute"
+#define DIED "CRASH", "DIED", "the driver died with SIGSEGV in execute"
 static void one_place_is_one_bug(void **state) {
     (void)state;
     char digits[16], ops[100];

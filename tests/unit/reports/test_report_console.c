@@ -122,7 +122,7 @@ static struct fx alike(int n) {
         nnv_text_addf(&cases, "ops/ADD/float32/%d\tops\tADD\tfloat32\t\n", i);
         nnv_text_addf(&records,
                       "{\"case\":\"ops/ADD/float32/%d\",\"op\":\"ADD\",\"type\":\"float32\",\"verdict\":\"FAIL\","
-                      "\"reason\":\"%d values wrong\",\"compared\":%d}\n",
+                      "\"why\":\"VALUES\",\"reason\":\"%d values wrong\",\"compared\":%d}\n",
                       i, i + 1, 1000 - i);
     }
     struct fx f = fx_make(cases.data, records.data);

@@ -204,7 +204,10 @@ static void add_numbers(struct nnv_text *t, const char *member, struct nnv_rng *
 static void add_failure(struct nnv_text *t, const char *name, struct nnv_rng *r, bool like) {
     static uint8_t heat[64 * 64];
     for (size_t i = 0; i < sizeof heat; i++) heat[i] = (uint8_t)nnv_rng_u64(r);
-    nnv_text_addf(t, "{\"case\":\"%s\",\"verdict\":\"FAIL\",\"compared\":4096,\"ms\":3,\"reason\":\"output 0: ", name);
+    nnv_text_addf(
+        t,
+        "{\"case\":\"%s\",\"verdict\":\"FAIL\",\"why\":\"VALUES\",\"compared\":4096,\"ms\":3,\"reason\":\"output 0: ",
+        name);
     if (like)
         nnv_text_add(t, "12 values wrong");
     else

@@ -14,6 +14,7 @@
 #include "harness/runner/channel.h"
 #include "harness/journal/command.h"
 #include "harness/journal/journal.h"
+#include "harness/journal/verdict.h"
 #include "base/process.h"
 #include "base/clock.h"
 #include "harness/journal/record.h"
@@ -60,6 +61,7 @@ static void test_record(void **state) {
     assert_string_equal(text_of(r, "case"), "made/ADD/1");
     assert_string_equal(text_of(r, "tags"), "exact edge");
     assert_string_equal(text_of(r, "verdict"), "CRASH");
+    assert_string_equal(text_of(r, "why"), "DIED");
     assert_string_equal(text_of(r, "reason"), "it\nbroke\na remark");
     assert_string_equal(text_of(r, "phase"), "prepare_model");
     assert_string_equal(text_of(r, "signal"), "SIGSEGV");
@@ -78,17 +80,43 @@ static void test_record(void **state) {
     json_decref(r);
     e = (struct nnv_ended){.verdict = NNVTS_PASS, .reason = bytes("not for a PASS")};
     r = record(&e, &(struct nnv_record_extra){0});
-    static const char *const absent[] = {"reason", "phase",   "signal", "backtrace", "log",     "dump",
-                                         "replay", "outputs", "worker", "again",     "began_us"};
+    static const char *const absent[] = {"why",  "reason", "phase",   "signal", "backtrace", "log",
+                                         "dump", "replay", "outputs", "worker", "again",     "began_us"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) assert_null(json_object_get(r, absent[i]));
     json_decref(r);
     /* damaged comparisons never reach the journal, and never pass */
     e = (struct nnv_ended){.verdict = NNVTS_PASS, .outputs = bytes("[1]}\n{")};
     r = record(&e, &(struct nnv_record_extra){0});
     assert_string_equal(text_of(r, "verdict"), "ERROR");
+    assert_string_equal(text_of(r, "why"), "HARNESS");
     assert_non_null(strstr(text_of(r, "reason"), "damaged"));
     assert_null(json_object_get(r, "outputs"));
     json_decref(r);
+}
+
+/* The list of reasons is closed, and the page has all of it. */
+static void test_reasons(void **state) {
+    (void)state;
+    char *page = NULL;
+    size_t bytes;
+    FILE *f = fopen("docs/use/journal.md", "r");
+    assert_non_null(f);
+    assert_true(getdelim(&page, &bytes, '\0', f) > 0);
+    fclose(f);
+    for (int i = NNVTS_WHY_NONE + 1; i < NNVTS_REASON_COUNT; i++) {
+        const enum nnvts_reason why = (enum nnvts_reason)i;
+        const enum nnvts_verdict v = nnv_why_verdict(why);
+        char row[256];
+        assert_int_equal(nnv_why_parse(nnv_why_name(why), v), why);
+        assert_int_equal(nnv_why_of(v, why), why);
+        assert_int_not_equal(nnv_why_parse(nnv_why_name(why), NNVTS_PASS), why); /* that verdict has none */
+        snprintf(row, sizeof row, "| `%s` | %s | %s |\n", nnv_why_name(why), nnv_verdict_name(v), nnv_why_words(why));
+        if (!strstr(page, row)) fail_msg("docs/use/journal.md lacks %s", row);
+    }
+    free(page);
+    for (int v = 0; v < NNVTS_NOTRUN; v++) /* a record of each verdict has a reason */
+        assert_true((nnv_why_of((enum nnvts_verdict)v, NNVTS_WHY_NONE) == NNVTS_WHY_NONE) == (v == NNVTS_PASS));
+    assert_int_equal(nnv_why_parse("MADE_UP", NNVTS_FAIL), NNVTS_WHY_EXPECTATION);
 }
 
 static void test_json(void **state) {
@@ -416,12 +444,19 @@ static void test_process_deadline(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record),      cmocka_unit_test(test_json),
-        cmocka_unit_test(test_commands),    cmocka_unit_test(test_check),
-        cmocka_unit_test(test_appending),   cmocka_unit_test(test_nothing_is_written),
-        cmocka_unit_test(test_ring),        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_full_ring),   cmocka_unit_test(test_damaged_channel),
-        cmocka_unit_test(test_guard_pages), cmocka_unit_test(test_process_deadline),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_record),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_appending),
+        cmocka_unit_test(test_nothing_is_written),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_full_ring),
+        cmocka_unit_test(test_damaged_channel),
+        cmocka_unit_test(test_guard_pages),
+        cmocka_unit_test(test_process_deadline),
     };
     return cmocka_run_group_tests(tests, begin_runs, end_runs);
 }

@@ -77,6 +77,7 @@ static void wrong_answers_fail(void **state) {
     for (int p = 0; p < NNV_PRECISION_COUNT; p++) {
         assert_int_equal(judge(spec, (enum nnv_precision)p), NNVTS_FAIL);
         assert_int_equal(result.compared, 6);
+        assert_int_equal(result.why, NNVTS_WHY_VALUES);
         assert_reason("output 0 [2,3]: 2 of 6 values wrong; worst at [1,2]: expected 66, got nan, allowed ");
         json_t *outputs = json_loads(result.outputs.data, 0, NULL), *o = json_array_get(outputs, 0);
         assert_non_null(o);
