@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/client/memory.h"
+#include "harness/client/restore.h"
 
 enum nnv_status nnv_client_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                    const char **options, struct nnv_err *err) {
@@ -29,16 +30,21 @@ static enum nnv_status take(struct nnv_client *client, enum nnv_status st, const
 enum nnv_status nnv_client_attach(struct nnv_client *client, const struct nnvts_driver *driver, const char *name,
                                   const char *options, struct nnv_err *err) {
     struct nnv_driver opened = {0};
-    return take(client, nnv_driver_attach(&opened, driver, name, options, err), &opened);
+    const enum nnv_status st = nnv_driver_attach(&opened, driver, name, options, err);
+    nnv_restore_thread();
+    return take(client, st, &opened);
 }
 
 enum nnv_status nnv_client_open(struct nnv_client *client, const char *path, const char *options, struct nnv_err *err) {
     struct nnv_driver opened = {0};
-    return take(client, nnv_driver_open(&opened, path, options, err), &opened);
+    const enum nnv_status st = nnv_driver_open(&opened, path, options, err);
+    nnv_restore_thread();
+    return take(client, st, &opened);
 }
 
 void nnv_client_close(struct nnv_client *client) {
     if (client->device) client->device->release(client->device);
+    nnv_restore_thread();
     client->device = NULL;
     nnv_client_memory_free(client->memory);
     client->memory = NULL;

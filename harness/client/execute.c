@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "harness/client/restore.h"
 
 static const struct {
     const char *name, *words, *end; /* end: the call whose status the execution's is */
@@ -69,6 +70,7 @@ static bool create_burst(struct nnv_execution *x) {
     struct nnvts_burst *b = NULL;
     call(x, "create_burst");
     x->status = x->prepared->create_burst(x->prepared, &b);
+    nnv_restore_thread();
     if (!nnv_verify_status(x->status, &x->breach) || x->status != NNVTS_STATUS_NONE) return false;
     if (!b || b->struct_size < sizeof *b || !b->execute || !b->release_memory || !b->release)
         return nnv_breach(&x->breach, NNV_BREACH_OBJECT, 0,
@@ -83,6 +85,7 @@ static bool create_execution(struct nnv_execution *x) {
     config.deadline_ns = NNVTS_NO_TIME; /* each execution has its own */
     call(x, "create_execution");
     x->status = x->prepared->create_execution(x->prepared, x->request, &config, &e);
+    nnv_restore_thread();
     memset(&config, 0xee, sizeof config); /* it was borrowed for the call alone */
     if (!nnv_verify_status(x->status, &x->breach) || x->status != NNVTS_STATUS_NONE) return false;
     if (!e || e->struct_size < sizeof *e || !e->execute || !e->release)
@@ -213,6 +216,7 @@ static bool wait_fence(struct nnv_execution *x) {
     if (x->ended) x->ended(x->context);
     call(x, "get_result of a fenced execution");
     x->status = x->fence.get_result(x->fence.context, &r);
+    nnv_restore_thread();
     if (x->status != NNVTS_STATUS_NONE) return nnv_verify_status(x->status, &x->breach) && false;
     call(x, modes[NNV_MODE_FENCED].end);
     x->status = r.status;
@@ -225,6 +229,7 @@ static bool launch_fenced(struct nnv_execution *x) {
     x->fence = (struct nnvts_fenced_execution){.sync_fence = -1};
     x->status = x->prepared->execute_fenced(x->prepared, x->request, x->wait_for, x->wait_for_count, &x->config,
                                             x->duration_ns, &x->fence);
+    nnv_restore_thread();
     if (!nnv_verify_status(x->status, &x->breach) || x->status != NNVTS_STATUS_NONE) {
         x->fence = (struct nnvts_fenced_execution){.sync_fence = -1};
         return false;
@@ -240,6 +245,7 @@ static bool launch_async(struct nnv_execution *x) {
     if (!take_mailbox(x)) return nnv_breach(&x->breach, NNV_BREACH_OURS, 0, "can't be called: no mailbox is free");
     const enum nnvts_status status =
         x->prepared->execute_async(x->prepared, x->request, &x->config, arrive, x->mailbox);
+    nnv_restore_thread();
     if (status == NNVTS_STATUS_NONE) return true;
     leave_mailbox(x);
     x->status = status;
@@ -271,6 +277,7 @@ bool nnv_execution_launch(struct nnv_execution *x) {
         break;
     }
     x->ns = nnv_now_ns() - x->launched_ns;
+    nnv_restore_thread();
     return true;
 }
 
@@ -284,6 +291,7 @@ bool nnv_execution_wait(struct nnv_execution *x) {
 bool nnv_execute(struct nnv_execution *x) {
     const bool ok = nnv_execution_launch(x) && nnv_execution_wait(x);
     if (x->fence.release) x->fence.release(x->fence.context);
+    nnv_restore_thread();
     x->fence = (struct nnvts_fenced_execution){.sync_fence = -1};
     return ok;
 }
@@ -292,6 +300,7 @@ void nnv_execution_close(struct nnv_execution *x) {
     if (x->fence.release) x->fence.release(x->fence.context);
     if (x->burst) x->burst->release(x->burst);
     if (x->reusable) x->reusable->release(x->reusable);
+    nnv_restore_thread();
     nnv_execution_abandon(x);
 }
 

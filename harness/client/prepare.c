@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/guard.h"
 #include "harness/client/abi.h"
+#include "harness/client/restore.h"
 #include "reference/model/op.h"
 
 enum { UNFILLED = 0xee };
@@ -36,6 +37,7 @@ bool nnv_ask_supported(struct nnv_preparation *p, struct nnv_arena *arena) {
     memset(supported, UNFILLED, n);
     const uint64_t start = nnv_now_ns();
     p->status = p->device->get_supported_operations(p->device, p->abi, (bool *)supported);
+    nnv_restore_thread();
     p->supported_ns = nnv_now_ns() - start;
     if (!nnv_guard_check(supported, n, NNV_SALT_SUPPORTED, &at))
         return nnv_breach(&p->breach, NNV_BREACH_MEMORY, 0, "wrote outside the array of %u answers", n);
@@ -84,6 +86,7 @@ void nnv_add_unsupported(const struct nnv_preparation *p, uint32_t most, struct 
 
 /** Takes what the call gave out; after damage or a breach nothing is. */
 static bool take(struct nnv_preparation *p, uint64_t start, struct nnvts_prepared_model *prepared) {
+    nnv_restore_thread();
     p->prepare_ns = nnv_now_ns() - start;
     if (constants_whole(p) && nnv_verify_prepared(p->status, prepared, &p->breach)) p->prepared = prepared;
     return p->prepared != NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/client/run.h"
 
-#include <fenv.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "harness/client/abi.h"
 #include "harness/client/execute.h"
 #include "harness/client/prepare.h"
+#include "harness/client/restore.h"
 
 /** What a run knows. Inputs, outputs and constants are pools of one file. */
 struct run {
@@ -209,8 +209,6 @@ static bool execute(struct run *r) {
 
 void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, struct nnv_arena *arena,
                     volatile uint32_t *phase, struct nnv_outcome *out) {
-    fenv_t environment;
-    fegetenv(&environment); /* a driver may change rounding and flushing of this thread */
     *out = (struct nnv_outcome){.kind = NNV_OUTCOME_HARNESS};
     struct run r = {.client = client, .spec = spec, .arena = arena, .phase = phase, .out = out};
     if (build(&r) && prepare(&r) && execute(&r) && client->twice) {
@@ -223,6 +221,6 @@ void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, stru
     if (r.prepared && !out->memory_damaged) {
         if (phase) *phase = NNV_PHASE_RELEASE;
         r.prepared->release(r.prepared);
+        nnv_restore_thread();
     }
-    fesetenv(&environment);
 }

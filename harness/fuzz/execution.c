@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file execution.c One input on a driver: what it answers, and what it must not do. */
 #include <ctype.h>
-#include <fenv.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "harness/client/execute.h"
 #include "harness/client/prepare.h"
+#include "harness/client/restore.h"
 #include "harness/fuzz/batch.h"
 #include "harness/fuzz/cache.h"
 #include "reference/model/validate.h"
@@ -165,8 +165,6 @@ void nnv_fuzz_execute(struct nnv_case_env *env, const struct nnv_spec *spec, con
     struct execution t = {.env = env, .out = out, .arena = arena};
     struct nnv_err err = {0};
     *out = (struct nnv_fuzz_outcome){0};
-    fenv_t environment;
-    fegetenv(&environment);
     enter(&t, NNV_PHASE_BUILD);
     bool ok = nnv_fuzz_image_begin(&t.image, env->client, spec, arena, &err) == NNV_OK;
     if (ok) nnv_fuzz_apply(&t.image, input);
@@ -181,6 +179,6 @@ void nnv_fuzz_execute(struct nnv_case_env *env, const struct nnv_spec *spec, con
         if (prepared != NULL && !out->wrong && nnv_fuzz_cache_wanted(env->client->device, input)) use_cache(&t, input);
     }
     enter(&t, NNV_PHASE_BUILD);
-    fesetenv(&environment);
+    nnv_restore_thread();
     nnv_fuzz_image_end(&t.image);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "harness/client/restore.h"
 #include "harness/runner/channel.h"
 
 /** What the process and its parent share. */
@@ -35,6 +36,7 @@ static enum nnv_status answer(const struct nnv_ask *a, struct nnv_answering *in,
 
 static _Noreturn void answer_and_exit(const struct nnv_ask *a) {
     struct nnv_client client = {0};
+    nnv_restore_thread();
     if (!a->keep_streams) nnv_process_sandbox(a->log > 0 ? a->log : -1);
     struct nnv_answering in = {.context = a->context,
                                .shared = a->told->answer,
@@ -63,6 +65,7 @@ enum nnv_status nnv_ask_start(struct nnv_ask *a, struct nnv_err *err) {
     a->opening = a->driver != NULL;
     pid_t pid = nnv_process_fork();
     if (pid == 0) answer_and_exit(a);
+    nnv_shared_inherit(a->told, size, false);
     if (pid < 0) return nnv_fail(err, NNV_IO, "cannot start a process: %s", strerror(errno));
     a->pid = pid;
     return NNV_OK;

@@ -38,6 +38,10 @@ void nnv_shared_free(void *shared, size_t size) {
     if (shared != NULL) munmap((char *)shared - page, whole_pages(size) + 2 * page);
 }
 
+void nnv_shared_inherit(void *shared, size_t size, bool inherit) {
+    madvise(shared, whole_pages(size), inherit ? MADV_DOFORK : MADV_DONTFORK);
+}
+
 /* ------------------------------------------------------------------ futexes */
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns) {

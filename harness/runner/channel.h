@@ -78,6 +78,8 @@ struct nnv_record {
 void *nnv_shared_new(size_t size);
 /** Unmaps what nnv_shared_new(size) gave. NULL is allowed. */
 void nnv_shared_free(void *shared, size_t size);
+/** Whether processes that are forked from now on have this memory, too. One that may run a driver has its own alone. */
+void nnv_shared_inherit(void *shared, size_t size, bool inherit);
 
 /** Tells the supervisor that there is news: bumps the word, wakes it if it sleeps. Safe in a signal handler. */
 void nnv_hub_notify(struct nnv_hub *hub);

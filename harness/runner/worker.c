@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "harness/runner/crash.h"
 #include "harness/client/memory.h"
+#include "harness/client/restore.h"
 #include "harness/runner/determinism.h"
 #include "harness/runner/limits.h"
 #include "base/process.h"
@@ -54,6 +55,7 @@ struct worker {
     pid_t pid;
     int log;
     struct nnv_descriptors descriptors;
+    struct nnv_process_state state; /* as it was before the driver came */
     char printed[NNV_LOG_KEPT];
 };
 
@@ -172,6 +174,7 @@ static void run_case(struct worker *w, uint32_t index) {
         nnv_case_run(&w->env, c, &w->result);
     }
     leave_if_forked(w);
+    nnv_process_state_restore(&w->state);
     nnv_descriptors_check(&w->descriptors, &w->result);
     publish(w, index, nnv_now_ns() - start);
     ch->phase = NNV_PHASE_NONE;
@@ -183,9 +186,12 @@ static void run_case(struct worker *w, uint32_t index) {
 static bool open_driver(struct worker *w, struct nnv_client *client) {
     const struct nnv_run_config *config = w->work->config;
     struct nnv_err err = {0};
+    struct nnv_arena *lasting = nnv_arena_new();
+    enum nnv_status s = lasting != NULL ? nnv_process_state_take(&w->state, lasting, &err) : nnv_no_memory(&err);
     w->channel->phase = NNV_PHASE_OPEN;
-    enum nnv_status s = nnv_client_open(client, config->driver_path, config->driver_options, &err);
+    if (s == NNV_OK) s = nnv_client_open(client, config->driver_path, config->driver_options, &err);
     leave_if_forked(w);
+    if (w->state.variables != NULL) nnv_process_state_restore(&w->state);
     w->channel->phase = NNV_PHASE_NONE;
     w->env = (struct nnv_case_env){.config = config,
                                    .arithmetic = config->arithmetic,
@@ -220,6 +226,7 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
     struct nnv_client client = {0};
     struct worker self = {.work = work, .channel = channel, .pid = getpid()};
     self.log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, LOG_COPY);
+    nnv_restore_thread();
     if (!nnv_crash_install(channel, hub)) {
         nnv_no_memory(&channel->error);
         enter(channel, NNV_WORKER_REFUSED);
@@ -252,11 +259,14 @@ enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, s
     if (channel == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a worker");
     enum nnv_status s = NNV_OK;
     int log = log_new(); /* where that is impossible, there is no log */
+    nnv_shared_inherit(work->hub, sizeof *work->hub, true);
     pid_t pid = nnv_process_fork();
     if (pid == 0) {
         nnv_process_sandbox(log);
         worker_main(work, channel);
     }
+    nnv_shared_inherit(channel, sizeof *channel, false);
+    nnv_shared_inherit(work->hub, sizeof *work->hub, false);
     if (pid < 0) {
         s = nnv_fail(err, NNV_IO, "cannot start a worker process: %s", strerror(errno));
         if (log >= 0) close(log);

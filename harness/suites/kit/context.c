@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/client/restore.h"
 #include "nnvts/result.h"
 
 enum { ROWS = 32 };
@@ -16,7 +17,6 @@ struct nnv_context_memory {
 
 void nnv_context_begin(struct nnv_context *s, struct nnv_case_env *env, struct nnv_result *result) {
     *s = (struct nnv_context){.env = env, .result = result, .device = env->client->device};
-    fegetenv(&s->environment);
     result->verdict = NNVTS_PASS;
     nnv_context_enter(s, NNV_PHASE_BUILD);
 }
@@ -24,7 +24,7 @@ void nnv_context_begin(struct nnv_context *s, struct nnv_case_env *env, struct n
 void nnv_context_end(struct nnv_context *s) {
     for (struct nnv_context_memory *m = s->memory; m; m = m->next) nnv_abi_pool_free(&m->pool);
     s->memory = NULL;
-    fesetenv(&s->environment);
+    nnv_restore_thread();
     if (s->result->verdict != NNVTS_PASS || s->result->compared > 0) return;
     nnv_result_end(s->result, NNVTS_WHY_NOTHING_COMPARED, "nothing was expected of the driver");
 }
@@ -76,6 +76,7 @@ bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_st
     char buf[32];
     const bool ok = got >= 0 && got < 32 && (wanted & 1u << got);
     const char *between = "";
+    nnv_restore_thread();
     for (int st = 0; st < 32 && !ok; st++) {
         if (!(wanted & 1u << st)) continue;
         nnv_text_addf(&text, "%s%s", between, nnv_abi_status_name(st, buf));
@@ -247,6 +248,7 @@ void nnv_context_release(struct nnv_context *s, struct nnvts_prepared_model *pre
     if (!prepared || s->result->worker_damaged) return;
     nnv_context_enter(s, NNV_PHASE_RELEASE);
     prepared->release(prepared);
+    nnv_restore_thread();
 }
 
 /* ------------------------------------------------------------------ requests */

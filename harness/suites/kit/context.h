@@ -9,8 +9,6 @@
 #ifndef NNV_SUITES_KIT_CONTEXT_H
 #define NNV_SUITES_KIT_CONTEXT_H
 
-#include <fenv.h>
-
 #include "harness/client/abi.h"
 #include "harness/client/execute.h"
 #include "harness/client/prepare.h"
@@ -24,7 +22,6 @@ struct nnv_context {
     struct nnv_result *result;
     struct nnvts_device *device;
     struct nnv_context_memory *memory; /**< what nnv_context_end() unmaps */
-    fenv_t environment;                /**< of this thread: a driver may change rounding and flushing */
 };
 
 void nnv_context_begin(struct nnv_context *s, struct nnv_case_env *env, struct nnv_result *result);
