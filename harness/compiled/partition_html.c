@@ -117,11 +117,9 @@ static const struct nnv_cost_gain *gain_of(const struct nnv_cost_result *cost, c
 
 static void add_host(const struct nnv_partition_page *p, struct nnv_text *t) {
     if (!p->n_host) return;
-    nnv_text_addf(t,
-                  "<section><h2>On the host</h2>\n<table class=\"plain\"><thead><tr><th>operator</th><th "
-                  "class=\"n\">calls</th><th>why</th><th>if it "
-                  "were supported</th>%s</tr></thead>\n",
-                  p->cost ? "<th class=\"n\">saves \xc2\xb5s</th>" : "");
+    nnv_text_add(t, "<section><h2>On the host</h2>\n");
+    nnv_page_table(t, (const char *const[]){"operator", "#calls", "why", "if it were supported",
+                                            p->cost ? "#saves \xc2\xb5s" : NULL, NULL});
     for (size_t i = 0; i < p->n_host; i++) {
         const struct nnv_host_row *r = &p->host[i];
         nnv_text_add(t, "<tr><td><code>");
@@ -141,7 +139,8 @@ static void add_host(const struct nnv_partition_page *p, struct nnv_text *t) {
             nnv_text_add(t, "<td></td>");
         nnv_text_add(t, "</tr>\n");
     }
-    nnv_text_add(t, "</table></section>\n");
+    nnv_page_table_end(t);
+    nnv_text_add(t, "</section>\n");
 }
 
 static void add_key(const struct nnv_partition_page *p, struct nnv_text *t) {
@@ -153,7 +152,6 @@ static void add_key(const struct nnv_partition_page *p, struct nnv_text *t) {
     }
     nnv_text_add(t,
                  "<span class=\"host\">host</span> <span class=\"soft\" style=\"border:0\">R and a number: the region. "
-                 ""
                  "Wide edges carry more bytes; weights are not drawn; point at a node or edge for more.</span></p>\n");
 }
 

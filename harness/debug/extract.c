@@ -8,13 +8,6 @@
 
 static const uint32_t ABSENT = UINT32_MAX;
 
-uint32_t nnv_producer(const struct nnv_subgraph *s, uint32_t operand) {
-    for (uint32_t i = 0; i < s->noperations; i++)
-        for (uint32_t k = 0; k < s->operations[i].nout; k++)
-            if (s->operations[i].out[k] == operand) return i;
-    return ABSENT;
-}
-
 /* -------------------------------------------------------------------- copying */
 
 static bool copy_value(struct nnv_value *to, const struct nnv_value *from, struct nnv_arena *arena) {

@@ -41,8 +41,6 @@ NNV_USE_RESULT enum nnv_status nnv_extract(const struct nnv_known *known, const 
  */
 NNV_USE_RESULT enum nnv_status nnv_known_make(const struct nnv_spec *spec, bool relax, struct nnv_arena *arena,
                                               struct nnv_known *known, struct nnv_err *err);
-/** The operation of a subgraph that writes the operand, or UINT32_MAX. */
-uint32_t nnv_producer(const struct nnv_subgraph *s, uint32_t operand);
 
 /** How large a spec is. */
 struct nnv_extent {

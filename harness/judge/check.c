@@ -221,6 +221,7 @@ static double ratio(const struct block *b, size_t i) {
 /** The running sums of a comparison. */
 struct sums {
     double sum, square;
+    double absolute, most;        /**< L1 and maximum norms */
     double scaled, scaled_square; /**< of errors divided by an expected float above 1 */
     size_t count;
     bool any;      /**< an element was compared: worst is meaningful */
@@ -251,6 +252,8 @@ static void add_sums(const struct block *b, struct sums *s) {
         s->scaled_square += e * e;
         s->sum += ok ? d : 0;
         s->square += ok ? d * d : 0;
+        s->absolute += ok ? fabs(d) : 0;
+        s->most = fmax(s->most, ok ? fabs(d) : 0);
         s->count += ok;
     }
 }
@@ -313,18 +316,65 @@ static uint8_t heat_of(double q) {
     return q >= 128 ? 255 : (uint8_t)(129 + (int)(126 * log2(q) / 7));
 }
 
-static void draw_heat(const struct nnv_expectation *e, const struct rule *r, const void *actual,
-                      struct nnv_comparison *out) {
-    size_t rows, cols;
-    matrix_of(e->value, out->elems, &rows, &cols);
-    out->heat_rows = rows < NNV_HEAT_MAX ? (uint32_t)rows : NNV_HEAT_MAX;
-    out->heat_cols = cols < NNV_HEAT_MAX ? (uint32_t)cols : NNV_HEAT_MAX;
+/** An output seen as planes of height x width, count of them. */
+struct planes {
+    size_t count, height, width, channels;
+    bool last; /**< the channel is the last dimension, else before height and width */
+};
+
+static struct planes planes_of(const struct nnv_value *v, size_t elems, bool nchw) {
+    struct planes p = {.count = 1, .channels = 1};
+    if (v->rank != 4) {
+        matrix_of(v, elems, &p.height, &p.width);
+        return p;
+    }
+    p.last = !nchw;
+    p.channels = v->dims[nchw ? 1 : 3];
+    p.height = v->dims[nchw ? 2 : 1];
+    p.width = v->dims[nchw ? 3 : 2];
+    p.count = v->dims[0] * p.channels;
+    return p;
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/** Where element i lies: its plane, row and column. */
+static size_t place_of(const struct planes *p, size_t i, size_t *row, size_t *col) {
+    const size_t area = p->height * p->width;
+    if (!p->last) {
+        *row = i % area / p->width;
+        *col = i % p->width;
+        return i / area;
+    }
+    const size_t cell = i / p->channels % area;
+    *row = cell / p->width;
+    *col = cell % p->width;
+    return i / p->channels / area * p->channels + i % p->channels;
+}
+
+void nnv_check_heat(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, bool nchw,
+                    struct nnv_check_heat *out) {
+    const size_t elems = e->value->bytes / nnv_type(e->type)->size;
+    const struct planes p = planes_of(e->value, elems, nchw);
+    memset(out, 0, sizeof *out);
+    if (elems == 0) return;
+    const size_t height = least(p.height, NNV_HEAT_MAX), width = least(p.width, NNV_HEAT_MAX);
+    const size_t shown = least(p.count, NNV_HEAT_MAX / height * (NNV_HEAT_MAX / width));
+    out->across = (uint32_t)least(shown, NNV_HEAT_MAX / width);
+    out->down = (uint32_t)((shown + out->across - 1) / out->across);
+    out->planes = (uint32_t)shown;
+    out->channels = (uint32_t)((p.count + shown - 1) / shown);
+    out->rows = out->down * (uint32_t)height;
+    out->cols = out->across * (uint32_t)width;
+    struct rule r = make_rule(e, precision, elems);
     struct block b;
-    for (size_t at = 0; at < out->elems; at += BLOCK) {
-        load_block(e, r, actual, at, out->elems - at < BLOCK ? out->elems - at : BLOCK, &b);
+    for (size_t at = 0; at < elems; at += BLOCK) {
+        load_block(e, &r, actual, at, least(elems - at, BLOCK), &b);
         for (size_t i = 0; i < b.n; i++) {
-            size_t row = (at + i) / cols * out->heat_rows / rows, col = (at + i) % cols * out->heat_cols / cols;
-            uint8_t *cell = &out->heat[row * out->heat_cols + col], heat = heat_of(ratio(&b, i));
+            size_t row, col, plane = place_of(&p, at + i, &row, &col) * shown / p.count;
+            row = plane / out->across * height + row * height / p.height;
+            col = plane % out->across * width + col * width / p.width;
+            uint8_t *cell = &out->cells[row * out->cols + col], heat = heat_of(ratio(&b, i));
             if (heat > *cell) *cell = heat;
         }
     }
@@ -381,7 +431,7 @@ static void check_whole(const struct rule *r, const struct sums *s, struct nnv_c
 void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
                struct nnv_comparison *out) {
     size_t n = e->value->bytes / nnv_type(e->type)->size;
-    memset(out, 0, offsetof(struct nnv_comparison, heat));
+    memset(out, 0, sizeof *out);
     out->elems = n;
     struct rule r = e->ignored ? (struct rule){.type = nnv_type(e->type)} : make_rule(e, precision, n);
     rule_text(e, &r, out->rule, sizeof out->rule);
@@ -402,9 +452,9 @@ void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_pre
     if (sums.count) {
         out->bias = sums.sum / (double)sums.count;
         out->mse = sums.square / (double)sums.count;
+        out->l1 = sums.absolute;
+        out->l2 = sqrt(sums.square);
+        out->max = sums.most;
     }
     if (precision == NNV_PRECISION_AOSP_GRAPH && !e->must_equal) check_whole(&r, &sums, out);
-    if (out->wrong == 0) return;
-    memset(out->heat, 0, sizeof out->heat);
-    draw_heat(e, &r, actual, out);
 }

@@ -49,12 +49,9 @@ struct nnv_comparison {
     double max_ulp;     /**< largest error in units in the last place of the expected value */
     double bias, mse;   /**< mean and mean square of (actual - reference), over finite compared elements; the reference
                              is `exact` where given and not clamped, else expected */
+    double l1, l2, max; /**< norms of (actual - reference) over the same elements */
     char note[160];     /**< what is wrong, where elements are not judged one by one; else "" */
-    /** Error over bound as a picture: rows x cols cells (outer dims x inner dims, largest of the elements in a cell),
-        0 no error, 128 at the bound, 255 at 128 times the bound or more. Filled only if wrong > 0. */
-    uint32_t heat_rows, heat_cols;
-    uint8_t heat[NNV_HEAT_MAX * NNV_HEAT_MAX];
-    char rule[96]; /**< the rule in words: "|error| <= 1e-05 + 5.96e-07 |expected|" */
+    char rule[96];      /**< the rule in words: "|error| <= 1e-05 + 5.96e-07 |expected|" */
 };
 
 /**
@@ -79,5 +76,21 @@ struct nnv_check_window {
  */
 void nnv_check_window(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, size_t centre,
                       struct nnv_check_window *out);
+
+/**
+ * Error over bound as a picture: rows x cols cells, the largest of the elements in a cell; 0 no error, 128 at the bound,
+ * 255 at 128 times the bound or more. An output of rank 4 is shown as planes of height x width, down x across of them,
+ * one a batch and channel (or several channels where they do not all fit), in the order of batches and channels; any
+ * other as one plane: its last dimension and all others.
+ */
+struct nnv_check_heat {
+    uint32_t rows, cols;   /**< in all, at most NNV_HEAT_MAX; rows / down by cols / across are a plane's */
+    uint32_t down, across; /**< planes */
+    uint32_t planes;       /**< how many of down x across are meant: the last row may be short */
+    uint32_t channels;     /**< batches and channels that a plane shows, at most */
+    uint8_t cells[NNV_HEAT_MAX * NNV_HEAT_MAX];
+};
+void nnv_check_heat(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, bool nchw,
+                    struct nnv_check_heat *out);
 
 #endif

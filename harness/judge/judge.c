@@ -124,6 +124,36 @@ static void add_numbers(struct nnv_text *t, const char *name, const double *v, s
     nnv_text_add(t, "]");
 }
 
+/** True if output i is images in the order NCHW, as far as the operation that makes it can be bound. */
+static bool is_nchw(const struct judging *j, uint32_t i) {
+    const struct nnv_subgraph *m = &j->spec->model.main;
+    const uint32_t at = nnv_producer(m, m->out[i]);
+    struct nnv_shape *shapes = NNV_NEW(j->env->arena, struct nnv_shape, m->noperands);
+    const void **data = NNV_NEW(j->env->arena, const void *, m->noperands);
+    struct nnv_call *call;
+    if (at >= m->noperations || !shapes || !data) return false;
+    for (uint32_t k = 0; k < m->noperands; k++) {
+        shapes[k] = nnv_operand_shape(&m->operands[k]);
+        data[k] = m->operands[k].data;
+    }
+    return nnv_bind(m, &m->operations[at], shapes, data, NULL, j->env->arena, &call, NULL, NULL) == NNV_OK &&
+           nnv_call_is_nchw(call);
+}
+
+static void add_heat(const struct judging *j, uint32_t i, struct nnv_text *t) {
+    const bool image = j->compare.taken[i].value->rank == 4;
+    struct nnv_check_heat h;
+    nnv_check_heat(&j->compare.followed[i], j->outcome.outputs[i].data, j->compare.precision, image && is_nchw(j, i),
+                   &h);
+    nnv_text_addf(t, ",\"heat\":{\"rows\":%u,\"cols\":%u,", h.rows, h.cols);
+    if (image)
+        nnv_text_addf(t, "\"planes\":{\"count\":%u,\"down\":%u,\"across\":%u,\"channels\":%u},", h.planes, h.down,
+                      h.across, h.channels);
+    nnv_text_add(t, "\"data\":\"");
+    nnv_text_add_base64(t, h.cells, (size_t)h.rows * h.cols);
+    nnv_text_add(t, "\"}");
+}
+
 static void add_pictures(const struct judging *j, uint32_t i, struct nnv_text *t) {
     const struct nnv_comparison *c = &j->compare.comparison[i];
     struct nnv_check_window w;
@@ -133,9 +163,8 @@ static void add_pictures(const struct judging *j, uint32_t i, struct nnv_text *t
     add_numbers(t, "expected", w.expected, n);
     add_numbers(t, "actual", w.actual, n);
     add_numbers(t, "bound", w.bound, n);
-    nnv_text_addf(t, "},\"heat\":{\"rows\":%u,\"cols\":%u,\"data\":\"", c->heat_rows, c->heat_cols);
-    nnv_text_add_base64(t, c->heat, (size_t)c->heat_rows * c->heat_cols);
-    nnv_text_add(t, "\"}");
+    nnv_text_add(t, "}");
+    add_heat(j, i, t);
 }
 
 static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) {
@@ -150,12 +179,19 @@ static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) 
         const struct {
             const char *name;
             double value;
-        } member[] = {
-            {",\"max_ulp\":", c->max_ulp},        {",\"bias\":", c->bias},           {",\"mse\":", c->mse},
-            {"\"expected\":", c->worst_expected}, {",\"actual\":", c->worst_actual}, {",\"error\":", c->worst_error},
-            {",\"bound\":", c->worst_bound},      {",\"ratio\":", c->worst_ratio}};
+        } member[] = {{",\"max_ulp\":", c->max_ulp},
+                      {",\"bias\":", c->bias},
+                      {",\"mse\":", c->mse},
+                      {",\"l1\":", c->l1},
+                      {",\"l2\":", c->l2},
+                      {",\"max\":", c->max},
+                      {"\"expected\":", c->worst_expected},
+                      {",\"actual\":", c->worst_actual},
+                      {",\"error\":", c->worst_error},
+                      {",\"bound\":", c->worst_bound},
+                      {",\"ratio\":", c->worst_ratio}};
         for (size_t m = 0; m < sizeof member / sizeof *member; m++) {
-            if (m == 3) {
+            if (m == 6) {
                 nnv_text_add(t, ",\"worst\":{\"at\":");
                 add_place(t, v, c->worst);
                 nnv_text_add(t, ",");
@@ -165,7 +201,7 @@ static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) 
         }
         nnv_text_add(t, "}");
     }
-    if (c->heat_rows) add_pictures(j, i, t);
+    if (c->wrong > 0 && nnv_comparer_rule(&j->compare, i) != NNV_JUDGED_SAMPLES) add_pictures(j, i, t);
     nnv_text_add(t, "}");
 }
 

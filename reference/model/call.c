@@ -28,3 +28,11 @@ double nnv_num(const struct nnv_call *c, int id) {
 }
 
 int32_t nnv_int(const struct nnv_call *c, int id) { return (int32_t)nnv_num(c, id); }
+
+bool nnv_call_is_nchw(const struct nnv_call *c) {
+    for (uint8_t i = 0; i < c->form->nin; i++) {
+        const struct nnv_slot *s = &c->form->in[i];
+        if (strcmp(s->name, "nchw") == 0) return nnv_known(c, s->id) && nnv_int(c, s->id) != 0;
+    }
+    return false;
+}

@@ -47,3 +47,10 @@ bool nnv_operand_is_open(const struct nnv_operand *o) {
 bool nnv_operand_size(const struct nnv_operand *o, size_t *elems, size_t *bytes) {
     return nnv_type(o->type) && !nnv_operand_is_open(o) && nnv_size_bytes(o->type, o->rank, o->dims, elems, bytes);
 }
+
+uint32_t nnv_producer(const struct nnv_subgraph *s, uint32_t operand) {
+    for (uint32_t i = 0; i < s->noperations; i++)
+        for (uint32_t k = 0; k < s->operations[i].nout; k++)
+            if (s->operations[i].out[k] == operand) return i;
+    return UINT32_MAX;
+}

@@ -117,4 +117,7 @@ bool nnv_operand_is_open(const struct nnv_operand *o);
 /** Elements and bytes of an operand whose dims are all known; false if not, or on overflow. */
 bool nnv_operand_size(const struct nnv_operand *o, size_t *elems, size_t *bytes);
 
+/** The operation of a subgraph that writes the operand, or UINT32_MAX. */
+uint32_t nnv_producer(const struct nnv_subgraph *s, uint32_t operand);
+
 #endif

@@ -348,6 +348,8 @@ bool nnv_known(const struct nnv_call *c, int id);
 int32_t nnv_int(const struct nnv_call *c, int id);
 /** Value of a FLOAT32, FLOAT16, INT32 or BOOL scalar input; the slot's default if absent. Only where nnv_known(). */
 double nnv_num(const struct nnv_call *c, int id);
+/** True if images are in the order NCHW: the operation's slot "nchw" is known to be true. */
+bool nnv_call_is_nchw(const struct nnv_call *c);
 
 /* ------------------------------------------------------------ shape helpers */
 

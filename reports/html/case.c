@@ -44,25 +44,73 @@ static uint8_t *error_cells(const json_t *map, uint32_t *rows, uint32_t *cols) {
     return cells;
 }
 
+/** How the cells are divided into planes of an image; one plane where the output is no image, or the record damaged. */
+struct planes {
+    uint32_t down, across, count, channels;
+};
+
+static struct planes read_planes(const json_t *map, uint32_t rows, uint32_t cols) {
+    const json_t *j = json_object_get(map, "planes");
+    const uint64_t down = nnv_json_count(j, "down"), across = nnv_json_count(j, "across");
+    const uint64_t count = nnv_json_count(j, "count"), channels = nnv_json_count(j, "channels");
+    if (down == 0 || across == 0 || down > rows || across > cols || rows % down || cols % across || count == 0 ||
+        count > down * across || channels > UINT32_MAX)
+        return (struct planes){1, 1, 1, 1};
+    return (struct planes){(uint32_t)down, (uint32_t)across, (uint32_t)count, (uint32_t)channels};
+}
+
+/** One plane as a picture, cell pixels a cell. False when out of memory. */
+static bool add_plane(struct nnv_text *t, const uint8_t *cells, uint32_t stride, uint32_t rows, uint32_t cols,
+                      unsigned cell, const char *name) {
+    struct nnv_text png = {0};
+    uint8_t *plane = malloc((size_t)rows * cols);
+    size_t beyond = 0;
+    for (uint32_t r = 0; plane != NULL && r < rows; r++)
+        memcpy(plane + (size_t)r * cols, cells + (size_t)r * stride, cols);
+    for (size_t i = 0; plane != NULL && i < (size_t)rows * cols; i++) beyond += plane[i] > 128;
+    const bool ok = plane != NULL && nnv_error_map_png(&png, plane, rows, cols);
+    if (ok) {
+        nnv_text_addf(t,
+                      "<img width=\"%u\" height=\"%u\" alt=\"%s%zu of %zu cells are beyond the bound\" "
+                      "src=\"data:image/png;base64,",
+                      cols * cell, rows * cell, name, beyond, (size_t)rows * cols);
+        nnv_text_add_base64(t, png.data, png.len);
+        nnv_text_add(t, "\"/>");
+    }
+    nnv_text_free(&png);
+    free(plane);
+    return ok;
+}
+
 static void add_error_map(struct nnv_text *t, const json_t *map) {
     uint32_t rows = 0, cols = 0;
     uint8_t *cells = error_cells(map, &rows, &cols);
-    struct nnv_text png = {0};
-    if (cells != NULL && nnv_error_map_png(&png, cells, rows, cols)) {
-        size_t beyond = 0;
-        for (size_t i = 0; i < (size_t)rows * cols; i++) beyond += cells[i] > 128;
-        nnv_text_addf(t,
-                      "<figure class=\"errors\"><figcaption>error over bound</figcaption><img width=\"%u\" "
-                      "height=\"%u\" alt=\"%zu of %zu cells are beyond the bound\" src=\"data:image/png;base64,",
-                      shown(cols, PICTURE_WIDTH), shown(rows, PICTURE_HEIGHT), beyond, (size_t)rows * cols);
-        nnv_text_add_base64(t, png.data, png.len);
-        nnv_text_addf(t,
-                      "\"/><p class=\"scale\"><span>0</span><i></i><span>bound</span><i class=\"hot\"></i>"
-                      "<span>128\xc3\x97</span></p><p class=\"soft\">%" PRIu32 " \xc3\x97 %" PRIu32
-                      " cells, %zu beyond the bound</p></figure>\n",
-                      rows, cols, beyond);
+    if (cells == NULL) return;
+    const struct planes p = read_planes(map, rows, cols);
+    const uint32_t height = rows / p.down, width = cols / p.across;
+    const unsigned wide = shown(cols, PICTURE_WIDTH) / cols, high = shown(rows, PICTURE_HEIGHT) / rows;
+    const unsigned cell = wide < high ? wide : high;
+    size_t beyond = 0;
+    for (size_t i = 0; i < (size_t)rows * cols; i++) beyond += cells[i] > 128;
+    nnv_text_addf(t,
+                  "<figure class=\"errors\"><figcaption>error over bound</figcaption><div class=\"planes\" "
+                  "style=\"grid-template-columns:repeat(%" PRIu32 ",max-content)\">",
+                  p.across);
+    for (uint32_t k = 0; k < p.count; k++) {
+        char name[32] = "";
+        if (p.count > 1) snprintf(name, sizeof name, "plane %" PRIu32 ": ", k);
+        if (!add_plane(t, cells + (size_t)(k / p.across) * height * cols + (size_t)(k % p.across) * width, cols, height,
+                       width, cell, name))
+            break;
     }
-    nnv_text_free(&png);
+    nnv_text_addf(t, "</div><p class=\"scale\"><span>0</span><i></i><span>bound</span><i class=\"hot\"></i>"
+                     "<span>128\xc3\x97</span></p><p class=\"soft\">");
+    if (p.count > 1 && p.channels > 1)
+        nnv_text_addf(t, "%" PRIu32 " planes, each of up to %" PRIu32 " channels, ", p.count, p.channels);
+    else if (p.count > 1)
+        nnv_text_addf(t, "%" PRIu32 " planes, one a batch and channel, ", p.count);
+    nnv_text_addf(t, "%" PRIu32 " \xc3\x97 %" PRIu32 " cells, %zu beyond the bound</p></figure>\n", height, width,
+                  beyond);
     free(cells);
 }
 
@@ -110,16 +158,30 @@ static bool read_window(struct window *w, const json_t *output) {
     return json_array_size(w->expected) == n && json_array_size(w->actual) == n && json_array_size(w->bound) == n;
 }
 
-static void add_number(struct nnv_text *t, const json_t *value) {
-    double v;
-    if (!nnv_json_number(value, &v))
-        nnv_text_add(t, "?");
-    else if (isnan(v))
+static void add_real(struct nnv_text *t, double v) {
+    if (isnan(v))
         nnv_text_add(t, "NaN");
     else if (isinf(v))
         nnv_text_add(t, v < 0 ? "\xe2\x88\x92\xe2\x88\x9e" : "\xe2\x88\x9e");
     else
         nnv_text_addf(t, "%.6g", v);
+}
+
+static void add_number(struct nnv_text *t, const json_t *value) {
+    double v;
+    if (nnv_json_number(value, &v))
+        add_real(t, v);
+    else
+        nnv_text_add(t, "?");
+}
+
+/** a - b; 0 where they are the same infinity or both NaN. */
+static void add_difference(struct nnv_text *t, const json_t *a, const json_t *b) {
+    double x, y;
+    if (!nnv_json_number(a, &x) || !nnv_json_number(b, &y))
+        nnv_text_add(t, "?");
+    else
+        add_real(t, x == y || (isnan(x) && isnan(y)) ? 0 : x - y);
 }
 
 /** True if element i of the window is beyond its bound. */
@@ -133,6 +195,7 @@ static bool is_wrong(const struct window *w, size_t i) {
     return !(fabs(actual - expected) <= bound);
 }
 
+/** values: NULL: the differences of the actual and the expected ones. */
 static void add_table(struct nnv_text *t, const struct window *w, const char *caption, const json_t *values) {
     nnv_text_addf(t, "<figure class=\"win\"><figcaption>%s</figcaption><div><table><thead><tr><td></td>", caption);
     for (size_t c = 0; c < w->cols; c++) nnv_text_addf(t, "<th scope=\"col\">%" PRIu64 "</th>", w->col + c);
@@ -144,7 +207,10 @@ static void add_table(struct nnv_text *t, const struct window *w, const char *ca
             bool worst = w->row + r == w->worst_row && w->col + c == w->worst_col;
             const char *class = worst ? " class=\"w x\"" : is_wrong(w, i) ? " class=\"w\"" : "";
             nnv_text_addf(t, "<td%s>", class);
-            add_number(t, json_array_get(values, i));
+            if (values != NULL)
+                add_number(t, json_array_get(values, i));
+            else
+                add_difference(t, json_array_get(w->actual, i), json_array_get(w->expected, i));
             nnv_text_add(t, "</td>");
         }
         nnv_text_add(t, "</tr>\n");
@@ -166,6 +232,7 @@ static void add_window(struct nnv_text *t, const json_t *output) {
     nnv_text_add(t, "<div class=\"tables\">");
     add_table(t, &w, "expected", w.expected);
     add_table(t, &w, "actual", w.actual);
+    add_table(t, &w, "error", NULL);
     if (!one) add_table(t, &w, "allowed error", w.bound);
     nnv_text_add(t, "</div>\n<p class=\"soft note\">Underlined values are beyond the allowed error");
     if (one) {
@@ -212,6 +279,9 @@ static void add_stats(struct nnv_text *t, const json_t *output) {
     add_stat(t, "largest ULP", json_object_get(output, "max_ulp"));
     add_stat(t, "bias", json_object_get(output, "bias"));
     add_stat(t, "mean square", json_object_get(output, "mse"));
+    add_stat(t, "L1", json_object_get(output, "l1"));
+    add_stat(t, "L2", json_object_get(output, "l2"));
+    add_stat(t, "max", json_object_get(output, "max"));
     nnv_text_add(t, "</dl>\n");
 }
 
@@ -255,7 +325,7 @@ static void add_meta(struct nnv_text *t, const struct nnv_report_case *c, const 
     const char *dump = nnv_json_text(record, "dump", NULL), *phase = nnv_json_text(record, "phase", NULL);
     const json_t *signal = json_object_get(record, "signal");
     nnv_text_add(t, "<p class=\"meta soft\">");
-    nnv_text_addf(t, "%.1f ms, %.1f of them in the driver", c->ms, c->driver_us / 1000);
+    nnv_text_addf(t, "%.3g ms, %.3g ms of them in the driver", c->ms, c->driver_us / 1000);
     if (phase != NULL) {
         nnv_text_add(t, " \xc2\xb7 in ");
         nnv_html_cut(t, phase, 64);

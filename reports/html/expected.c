@@ -86,15 +86,12 @@ static void add_entries(struct nnv_html *h) {
         n[c->expectation].xpass += c->outcome == NNVTS_OUTCOME_XPASS;
     }
     t->failed = t->failed || n == NULL;
-    nnv_text_add(t,
-                 "<table class=\"plain\"><thead><tr><th scope=\"col\">expected to fail</th><th scope=\"col\">why</th>"
-                 "<th scope=\"col\">owner</th><th scope=\"col\">until</th><th scope=\"col\">in this run</th></tr>"
-                 "</thead>\n<tbody>\n");
+    nnv_page_table(t, (const char *const[]){"expected to fail", "why", "owner", "until", "in this run", NULL});
     size_t k;
     json_array_foreach(entries, k, entry) {
         if (k < ENTRIES_MAX && n != NULL) add_entry(h, entry, &n[k]);
     }
-    nnv_text_add(t, "</tbody></table>\n");
+    nnv_page_table_end(t);
     if (count > ENTRIES_MAX) nnv_text_addf(t, "<p class=\"soft\">and %s more</p>\n", nnv_count(count - ENTRIES_MAX).s);
     free(n);
 }
@@ -126,8 +123,8 @@ static void add_flakes(struct nnv_html *h) {
     const json_t *item;
     size_t k;
     if (count_flakes(h->r) == 0) return;
-    nnv_text_add(t, "<h3>Failures that were tried again</h3>\n<table class=\"plain\"><thead><tr><th scope=\"col\">case"
-                    "</th><th scope=\"col\">class</th><th scope=\"col\">what was found</th></tr></thead>\n<tbody>\n");
+    nnv_text_add(t, "<h3>Failures that were tried again</h3>\n");
+    nnv_page_table(t, (const char *const[]){"case", "class", "what was found", NULL});
     json_array_foreach(json_object_get(h->r->flakes, "cases"), k, item) {
         if (k >= CASES_MAX) break;
         const char *command = nnv_json_text(item, "command", "");
@@ -139,7 +136,7 @@ static void add_flakes(struct nnv_html *h) {
         if (*command != '\0') nnv_page_put(t, "<br/><code>", command, 4000, "</code>");
         nnv_text_add(t, "</td></tr>\n");
     }
-    nnv_text_add(t, "</tbody></table>\n");
+    nnv_page_table_end(t);
 }
 
 void nnv_html_expected(struct nnv_html *h) {

@@ -187,7 +187,7 @@ static void add_top(struct nnv_html *h) {
     nnv_text_add(t, "<a href=\"#suites\">Suites</a><a href=\"#cases\">Cases</a>"
                     "<a href=\"#environment\">Environment</a>"
                     "<input id=\"q\" type=\"search\" hidden=\"hidden\" aria-label=\"Search all cases\" "
-                    "placeholder=\"Search: name, op:ADD, type:float32, is:fail\"/></div>"
+                    "placeholder=\"Search: op:ADD is:fail\"/></div>"
                     "<div id=\"found\" hidden=\"hidden\" role=\"region\" aria-label=\"Cases found\"></div></nav>\n"
                     "<main>\n");
 }

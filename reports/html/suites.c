@@ -13,12 +13,17 @@ static void add_suites(struct nnv_html *h) {
     struct nnv_text *t = &h->t;
     const struct nnv_report *r = h->r;
     const json_t *about = json_object_get(r->header, "suites");
-    nnv_text_add(t, "<table class=\"plain\"><thead><tr><th scope=\"col\">suite</th><th scope=\"col\">verifies</th>");
-    for (int k = 0; k < NNVTS_VERDICT_COUNT; k++)
-        if (r->verdicts[nnv_verdict_order[k]] > 0)
-            nnv_text_addf(t, "<th scope=\"col\" class=\"n\">%s</th>", nnv_verdict_word(nnv_verdict_order[k]));
-    nnv_text_add(t, "<th scope=\"col\" class=\"n\">values compared</th><th scope=\"col\" class=\"n\">time in cases</th>"
-                    "</tr></thead>\n<tbody>\n");
+    char words[NNVTS_VERDICT_COUNT][16];
+    const char *heads[NNVTS_VERDICT_COUNT + 5] = {"suite", "verifies"};
+    size_t n_heads = 2;
+    for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) {
+        if (r->verdicts[nnv_verdict_order[k]] == 0) continue;
+        snprintf(words[k], sizeof words[k], "#%s", nnv_verdict_word(nnv_verdict_order[k]));
+        heads[n_heads++] = words[k];
+    }
+    heads[n_heads++] = "#values compared";
+    heads[n_heads] = "#time in cases";
+    nnv_page_table(t, heads);
     for (uint32_t s = 0; s < r->suites.count; s++) {
         const struct nnv_suite_counts *n = &h->suites[s];
         nnv_text_add(t, "<tr><th scope=\"row\">");
@@ -35,7 +40,7 @@ static void add_suites(struct nnv_html *h) {
         nnv_text_add_seconds(t, n->ms / 1000);
         nnv_text_add(t, "</td></tr>\n");
     }
-    nnv_text_add(t, "</tbody></table>\n");
+    nnv_page_table_end(t);
 }
 
 /** The slowest cases, slowest first; their number. */
@@ -57,10 +62,8 @@ static void add_slowest(struct nnv_html *h) {
     struct nnv_text *t = &h->t;
     size_t slowest[SLOWEST], n = find_slowest(h->r, slowest);
     if (n == 0) return;
-    nnv_text_add(t,
-                 "<h3>Slowest cases</h3>\n<table class=\"plain\"><thead><tr><th scope=\"col\">case</th>"
-                 "<th scope=\"col\" class=\"n\">ms</th><th scope=\"col\" class=\"n\">in the driver</th></tr></thead>\n"
-                 "<tbody>\n");
+    nnv_text_add(t, "<h3>Slowest cases</h3>\n");
+    nnv_page_table(t, (const char *const[]){"case", "#ms", "#in the driver", NULL});
     for (size_t k = 0; k < n; k++) {
         const struct nnv_report_case *c = &h->r->item[slowest[k]];
         nnv_text_add(t, "<tr><td>");
@@ -70,7 +73,7 @@ static void add_slowest(struct nnv_html *h) {
         nnv_text_addf(t, "</code></td><td class=\"n\">%.1f</td><td class=\"n\">%.1f</td></tr>\n", c->ms,
                       c->driver_us / 1000);
     }
-    nnv_text_add(t, "</tbody></table>\n");
+    nnv_page_table_end(t);
 }
 
 /** Adds the cases with that verdict, gathered by operation and by the words of their reason. */
@@ -92,11 +95,8 @@ static enum nnv_status add_refusals(struct nnv_html *h, enum nnvts_verdict v, co
         if (c->verdict == v && nnv_buckets_add(&b, &of) == NNV_MAP_NONE)
             s = nnv_fail(err, NNV_NO_MEMORY, "out of memory for the cases that are not supported");
     }
-    nnv_text_addf(
-        t,
-        "<h3>%s</h3>\n<table class=\"plain\"><thead><tr><th scope=\"col\">operation</th><th scope=\"col\">types"
-        "</th><th scope=\"col\" class=\"n\">cases</th><th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
-        title, words);
+    nnv_text_addf(t, "<h3>%s</h3>\n", title);
+    nnv_page_table(t, (const char *const[]){"operation", "types", "#cases", words, NULL});
     for (size_t k = 0; k < b.map.count && k < REFUSALS_MAX; k++) {
         nnv_page_text(t, "<tr><th scope=\"row\">", nnv_html_name(b.item[k].op), "</th><td class=\"keep\">");
         nnv_text_add_xml(t, nnv_html_name(b.item[k].family));
@@ -104,7 +104,7 @@ static enum nnv_status add_refusals(struct nnv_html *h, enum nnvts_verdict v, co
         nnv_html_cut(t, r->item[b.item[k].first].reason, 240);
         nnv_text_add(t, "</td></tr>\n");
     }
-    nnv_text_add(t, "</tbody></table>\n");
+    nnv_page_table_end(t);
     if (b.map.count > REFUSALS_MAX)
         nnv_text_addf(t, "<p class=\"soft\">and %s more</p>\n", nnv_count(b.map.count - REFUSALS_MAX).s);
     nnv_buckets_free(&b);

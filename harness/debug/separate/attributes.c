@@ -76,11 +76,10 @@ static const char *const *extents_of(const struct nnv_call *c, bool *nchw) {
     static const char *const nhwc[] = {"batches", "height", "width", "channels"};
     static const char *const planes[] = {"batches", "channels", "height", "width"};
     bool image = false;
-    *nchw = false;
+    *nchw = nnv_call_is_nchw(c);
     for (uint8_t i = 0; i < c->form->nin; i++) {
         const struct nnv_slot *s = &c->form->in[i];
         image = image || strstr(s->name, "height") || strstr(s->name, "block");
-        if (strcmp(s->name, "nchw") == 0 && nnv_known(c, s->id)) *nchw = nnv_int(c, s->id) != 0;
     }
     return image ? *nchw ? planes : nhwc : NULL;
 }

@@ -22,7 +22,7 @@ enum {
 #define AOSP NNV_PRECISION_AOSP
 #define BUDGET NNV_PRECISION_BUDGET
 #define GRAPH NNV_PRECISION_AOSP_GRAPH
-enum { MAX = 1024 };
+enum { MAX = 4096 };
 
 static struct nnv_value value;
 static uint8_t expected_bytes[MAX * 4], actual_bytes[MAX * 4];
@@ -279,6 +279,14 @@ static void ulps(void **state) {
     assert_true(result.max_ulp == 3);
 }
 
+static struct nnv_check_heat heat;
+
+static size_t hot_cells(void) {
+    size_t hot = 0;
+    for (size_t i = 0; i < (size_t)heat.rows * heat.cols; i++) hot += heat.cells[i] > 0;
+    return hot;
+}
+
 static void pictures(void **state) {
     (void)state;
     enum { ROWS = 20, COLS = 30 };
@@ -289,11 +297,12 @@ static void pictures(void **state) {
     assert_int_equal(check(&e, NNAPI, ROWS * COLS, expected, actual), 1);
     value = (struct nnv_value){.rank = 3, .dims = {4, ROWS / 4, COLS}, .data = expected_bytes, .bytes = ROWS * COLS};
     nnv_check(&e, actual_bytes, NNAPI, &result);
-    assert_int_equal(result.heat_rows, ROWS);
-    assert_int_equal(result.heat_cols, COLS);
-    assert_int_equal(result.heat[7 * COLS + 28], 255);
-    assert_int_equal(result.heat[3], 128);
-    assert_int_equal(result.heat[4], 0);
+    nnv_check_heat(&e, actual_bytes, NNAPI, false, &heat);
+    assert_int_equal(heat.rows, ROWS);
+    assert_int_equal(heat.cols, COLS);
+    assert_int_equal(heat.cells[7 * COLS + 28], 255);
+    assert_int_equal(heat.cells[3], 128);
+    assert_int_equal(heat.cells[4], 0);
     struct nnv_check_window w;
     nnv_check_window(&e, actual_bytes, NNAPI, result.worst, &w);
     assert_int_equal(w.rows, NNV_WINDOW_MAX);
@@ -314,12 +323,59 @@ static void large_heat(void **state) {
     value.dims[0] = ROWS;
     value.dims[1] = COLS;
     nnv_check(&e, actual_bytes, NNAPI, &result);
-    assert_int_equal(result.heat_rows, ROWS);
-    assert_int_equal(result.heat_cols, NNV_HEAT_MAX);
-    assert_in_range(result.heat[ROWS * NNV_HEAT_MAX - 1], 129, 200);
-    size_t hot = 0;
-    for (size_t i = 0; i < ROWS * NNV_HEAT_MAX; i++) hot += result.heat[i] > 0;
-    assert_int_equal(hot, 1);
+    nnv_check_heat(&e, actual_bytes, NNAPI, false, &heat);
+    assert_int_equal(heat.rows, ROWS);
+    assert_int_equal(heat.cols, NNV_HEAT_MAX);
+    assert_in_range(heat.cells[ROWS * NNV_HEAT_MAX - 1], 129, 200);
+    assert_int_equal(hot_cells(), 1);
+    assert_true(result.l1 == 2 && result.l2 == 2 && result.max == 2);
+}
+
+/** A border of one channel is a border of one plane, in both orders of an image. */
+static void planes(void **state) {
+    (void)state;
+    enum { N = 2, H = 3, W = 5, C = 4, ELEMS = N * H * W * C };
+    const double expected[ELEMS] = {0};
+    double actual[2][ELEMS] = {{0}};
+    for (size_t y = 0; y < H; y++)
+        for (size_t x = 0; x < W; x++)
+            if (y == 0 || x == W - 1)
+                actual[0][((1 * H + y) * W + x) * C + 2] = actual[1][((1 * C + 2) * H + y) * W + x] = 9;
+    for (int nchw = 0; nchw < 2; nchw++) {
+        struct nnv_expectation e = {.type = Q8};
+        check(&e, NNAPI, ELEMS, expected, actual[nchw]);
+        value.rank = 4;
+        memcpy(value.dims, nchw ? (uint32_t[]){N, C, H, W} : (uint32_t[]){N, H, W, C}, 4 * sizeof(uint32_t));
+        nnv_check_heat(&e, actual_bytes, NNAPI, nchw, &heat);
+        assert_int_equal(heat.planes, N * C);
+        assert_int_equal(heat.channels, 1);
+        assert_int_equal(heat.rows, heat.down * H);
+        assert_int_equal(heat.cols, heat.across * W);
+        assert_int_equal(hot_cells(), H + W - 1);
+        const size_t plane = 1 * C + 2, top = plane / heat.across * H, left = plane % heat.across * W;
+        for (size_t y = 0; y < H; y++)
+            for (size_t x = 0; x < W; x++)
+                assert_int_equal(heat.cells[(top + y) * heat.cols + left + x] > 0, y == 0 || x == W - 1);
+    }
+}
+
+/** More channels than planes have room: several share one; planes larger than the picture are made smaller. */
+static void crowded_planes(void **state) {
+    (void)state;
+    enum { H = 2, W = NNV_HEAT_MAX + 1, C = 100 };
+    static double expected[H * W * C], actual[H * W * C];
+    actual[H * W * C - 1] = 9;
+    struct nnv_expectation e = {.type = Q8};
+    check(&e, NNAPI, H * W * C, expected, actual);
+    value.rank = 4;
+    memcpy(value.dims, (uint32_t[]){1, H, W, C}, 4 * sizeof(uint32_t));
+    nnv_check_heat(&e, actual_bytes, NNAPI, false, &heat);
+    assert_int_equal(heat.rows, NNV_HEAT_MAX);
+    assert_int_equal(heat.cols, NNV_HEAT_MAX);
+    assert_int_equal(heat.planes, NNV_HEAT_MAX / H);
+    assert_int_equal(heat.channels, 4);
+    assert_int_equal(hot_cells(), 1);
+    assert_true(heat.cells[NNV_HEAT_MAX * NNV_HEAT_MAX - 1] > 0);
 }
 
 static void names(void **state) {
@@ -413,6 +469,8 @@ int main(void) {
         cmocka_unit_test(ulps),
         cmocka_unit_test(pictures),
         cmocka_unit_test(large_heat),
+        cmocka_unit_test(planes),
+        cmocka_unit_test(crowded_planes),
         cmocka_unit_test(names),
         cmocka_unit_test(graph_rules),
         cmocka_unit_test(graph_elements),
