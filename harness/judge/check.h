@@ -78,10 +78,10 @@ void nnv_check_window(const struct nnv_expectation *e, const void *actual, enum 
                       struct nnv_check_window *out);
 
 /**
- * Error over bound as a picture: rows x cols cells, the largest of the elements in a cell; 0 no error, 128 at the bound,
- * 255 at 128 times the bound or more. An output of rank 4 is shown as planes of height x width, down x across of them,
- * one a batch and channel (or several channels where they do not all fit), in the order of batches and channels; any
- * other as one plane: its last dimension and all others.
+ * Error over bound as a picture: rows x cols cells, the largest of the elements in a cell; 0 no error, 128 at the
+ * bound, 255 at 128 times the bound or more. An output of rank 4 is shown as planes of height x width, down x across of
+ * them, one a batch and channel (or several channels where they do not all fit), in the order of batches and channels;
+ * any other as one plane: its last dimension and all others.
  */
 struct nnv_check_heat {
     uint32_t rows, cols;   /**< in all, at most NNV_HEAT_MAX; rows / down by cols / across are a plane's */
