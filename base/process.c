@@ -3,12 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,6 +43,7 @@ pid_t nnv_process_fork(void) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(0);
         setpgid(0, 0);
+        prctl(PR_SET_DUMPABLE, 1);
         default_signals();
         return 0;
     }
@@ -56,9 +62,70 @@ static void volunteer_for_oom(void) {
     close(fd);
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+
+#if defined(__x86_64__)
+enum { MACHINE = AUDIT_ARCH_X86_64 };
+#else
+#define MACHINE AUDIT_ARCH_AARCH64
+#endif
+
+/** Calls that do something to the process that an argument names. */
+static const struct {
+    uint16_t number;
+    uint8_t argument;
+} on_process[] = {
+    {SYS_kill, 0},
+    {SYS_tkill, 0},
+    {SYS_tgkill, 0},
+    {SYS_rt_sigqueueinfo, 0},
+    {SYS_ptrace, 1},
+    {SYS_rt_tgsigqueueinfo, 0},
+    {SYS_process_vm_readv, 0},
+    {SYS_process_vm_writev, 0},
+    {SYS_pidfd_open, 0},
+    {SYS_prlimit64, 0},
+    {SYS_setpgid, 0},
+    {SYS_sched_setaffinity, 0},
+    {SYS_sched_setscheduler, 0},
+};
+
+void nnv_process_protect_parent(void) {
+    enum { CALLS = sizeof on_process / sizeof *on_process, HEAD = 4, EACH = 6, ALLOW = HEAD + CALLS * EACH, DENY };
+    struct sock_filter code[DENY + 1], *at = code;
+    /* The parent; its group, as kill() names it; all processes. */
+    const uint32_t named[] = {(uint32_t)getppid(), (uint32_t)-getpgid(getppid()), (uint32_t)-1};
+    *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+    *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0);
+    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < CALLS; i++) {
+        /* The low half of the argument: the machines are little-endian. */
+        const uint32_t from =
+            (uint32_t)(offsetof(struct seccomp_data, args) + on_process[i].argument * sizeof(uint64_t));
+        *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, on_process[i].number, 0, EACH - 1);
+        *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, from);
+        for (size_t k = 0; k < 3; k++, at++) {
+            const uint8_t far = (uint8_t)(code + DENY - at - 1);
+            *at = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, named[k], far, 0);
+        }
+        *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    const struct sock_fprog program = {.len = DENY + 1, .filter = code};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+#else
+void nnv_process_protect_parent(void) {}
+#endif
+
 void nnv_process_sandbox(int log) {
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     volunteer_for_oom();
+    nnv_process_protect_parent();
     int null = open("/dev/null", O_RDWR);
     if (log < 0) log = null;
     dup2(null, STDIN_FILENO);

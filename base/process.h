@@ -19,12 +19,18 @@ struct nnv_end {
 
 /**
  * Forks a process in a group of its own, with flushed streams. In the child (0 is returned) signals have their
- * default actions; it dies with its parent. -1 with errno if that is not possible.
+ * default actions; it dies with its parent. Other processes of the user may trace it, also if they may not trace the
+ * parent. -1 with errno if that is not possible.
  */
 pid_t nnv_process_fork(void);
 /**
+ * Refuses this process, and all that it will start, signals to the process that forked it and to its group, tracing it
+ * and writing to its memory, where the kernel has seccomp. What goes through /proc stays open to root.
+ */
+void nnv_process_protect_parent(void);
+/**
  * Makes this forked process one in which a driver may run: no core file, first victim when memory runs out, stdin
- * /dev/null, stdout and stderr to log (-1: /dev/null), no other descriptors.
+ * /dev/null, stdout and stderr to log (-1: /dev/null), no other descriptors; the parent is protected from it.
  */
 void nnv_process_sandbox(int log);
 /**

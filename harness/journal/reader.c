@@ -259,11 +259,11 @@ static const struct {
     const char *remedy;          /**< "give the same" where NULL */
 } same[] = {
     {NULL, "nnvts", "the version of nnvts", NULL, NULL, NULL},
-    {"build", "program", "the build of nnvts", NULL, NULL, NULL},
+    {"build", "program", "the build of nnvts", "the build of nnvts", "", "verdicts of two builds don't mix"},
     {"driver", "argument", "the driver", "--driver", "", NULL},
     {"driver", "name", "the driver's name", NULL, NULL, NULL},
     {"driver", "version", "the driver's version", "the driver's version", "", "verdicts of two versions don't mix"},
-    {"build", "driver", "the build of the driver", NULL, NULL, NULL},
+    {"build", "driver", "the build of the driver", "the build of the driver", "", "verdicts of two builds don't mix"},
     {NULL, "seed", "the seed", "--seed", "", NULL},
     {NULL, "precision", "the precision", "--precision", "", NULL},
     {NULL, "arithmetic", "the arithmetic", "--arithmetic", "strict", NULL},

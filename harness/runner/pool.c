@@ -6,15 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "harness/runner/agenda.h"
 #include "harness/runner/crash.h"
 #include "harness/runner/triage.h"
 #include "harness/runner/signals.h"
 #include "harness/runner/ask.h"
 
-enum { OPEN_ATTEMPTS = 3, STALLED_ROUNDS = 3 };
+enum { OPEN_ATTEMPTS = 3, STALLED_ROUNDS = 3, BARREN_WORKERS = 8 };
 
 static const uint64_t MS = 1000000;
 static const uint64_t TRACE_NS = 50000000;     /* for a backtrace of a worker that hangs */
@@ -40,14 +42,17 @@ struct pool {
     const struct nnv_pool_options *o;
     struct nnv_hub *hub;
     struct nnv_work work;
-    uint32_t *order;
-    bool *done;             /* has been handed on */
-    unsigned char *suspect; /* 1: to be run again in a fresh worker, 2: this is that run */
+    struct nnv_agenda agenda;
+    uint64_t taken; /* of the round: what the hub told last; untrusted as soon as it goes back */
     struct slot *slots;
     int nslots;
     int limit; /* workers that may live at once: fewer than slots if the driver can't be opened so often */
     uint32_t started;
-    size_t judged; /* in this round */
+    size_t judged;   /* in this round */
+    size_t drained;  /* records that came in this round */
+    unsigned starts; /* of workers in this round */
+    unsigned barren; /* workers that ended one after the other without taking a case, though there were some */
+    bool worked;     /* a case has been judged */
     int open_failures;
     uint64_t start_after_ns;
     char open_error[NNV_ERR_TEXT];
@@ -72,16 +77,11 @@ static void NNV_PRINTF(2, 3) note(const struct pool *p, const char *fmt, ...) {
 }
 
 static enum nnv_status hand_on(struct pool *p, const struct nnv_ended *e, struct nnv_err *err) {
-    p->done[e->index] = true;
+    p->agenda.due[e->index] = NNV_DUE_DONE;
     p->judged++;
+    p->barren = 0;
+    p->worked = true;
     return p->o->ended(p->o->context, e, err);
-}
-
-/** A case to be run again in a worker of its own; false if this was that run already. */
-static bool suspect(struct pool *p, uint32_t index) {
-    if (p->suspect[index] == 2) return false;
-    p->suspect[index] = 1;
-    return true;
 }
 
 static void mark_for_kill(struct slot *s, enum nnv_kill_reason why) {
@@ -92,10 +92,40 @@ static void mark_for_kill(struct slot *s, enum nnv_kill_reason why) {
     s->stage_ns = nnv_now_ns();
 }
 
+/* ------------------------------------------------------------ what workers share */
+
+static bool stopping(const struct pool *p) { return p->stop_ns != 0 || p->spent; }
+
+/**
+ * True if what the workers share is as the supervisor and the workers alone can have left it: each worker takes at most
+ * one case more than there are.
+ */
+static bool hub_is_whole(struct pool *p) {
+    const uint64_t next = atomic_load(&p->hub->next);
+    const bool whole = atomic_load(&p->hub->stop) == (uint32_t)stopping(p) && next >= p->taken &&
+                       next <= (uint64_t)p->work.count + p->starts;
+    if (whole) p->taken = next;
+    return whole;
+}
+
+/** The driver wrote over it, in one of the cases that are in progress: which one will show when each runs alone. */
+static void repair_hub(struct pool *p) {
+    const bool known = p->agenda.alone;
+    if (!known) {
+        note(p, "the driver wrote over memory of nnvts; the cases in progress again, one at a time");
+        nnv_agenda_suspect_taken(&p->agenda, (size_t)p->taken + (size_t)p->nslots);
+    }
+    for (int i = 0; i < p->nslots; i++)
+        if (p->slots[i].w.pid != 0) mark_for_kill(&p->slots[i], known ? NNV_KILL_CORRUPT : NNV_KILL_TAINTED);
+    atomic_store(&p->hub->stop, stopping(p));
+    atomic_store(&p->hub->next, p->work.count);
+    p->taken = p->work.count;
+}
+
 /* ------------------------------------------------------------------ results */
 
 static enum nnv_status take_record(struct pool *p, struct slot *s, const struct nnv_record *r, struct nnv_err *err) {
-    if (r->verdict == NNVTS_ERROR && s->records > 1 && suspect(p, r->index)) {
+    if (r->verdict == NNVTS_ERROR && s->records > 1 && nnv_agenda_suspect(&p->agenda, r->index)) {
         note(p, "case %s failed in nnvts itself; again, in a fresh worker", p->o->cases[r->index].name);
         mark_for_kill(s, NNV_KILL_TAINTED);
         return NNV_OK;
@@ -125,10 +155,15 @@ static enum nnv_status drain(struct pool *p, struct slot *s, bool *news, struct 
     struct nnv_record r;
     enum nnv_status st = NNV_OK;
     int got = 0;
-    while (st == NNV_OK && s->kill_reason != NNV_KILL_CORRUPT &&
+    while (st == NNV_OK && s->kill_reason != NNV_KILL_CORRUPT && s->kill_reason != NNV_KILL_TAINTED &&
            (got = nnv_channel_pop(s->w.channel, &r, &p->buffer, &p->cap)) > 0) {
-        bool sound = r.index < p->o->count && !p->done[r.index] && r.verdict >= 0 && r.verdict < NNVTS_NOTRUN &&
-                     r.why >= 0 && r.why < NNVTS_REASON_COUNT;
+        if (++p->drained > p->taken) p->taken = p->drained; /* what has ended has been taken */
+        if (!hub_is_whole(p)) {
+            repair_hub(p);
+            return st;
+        }
+        bool sound = r.index < p->o->count && !nnv_agenda_done(&p->agenda, r.index) && r.verdict >= 0 &&
+                     r.verdict < NNVTS_NOTRUN && r.why >= 0 && r.why < NNVTS_REASON_COUNT;
         if (!sound) {
             got = -1;
             break;
@@ -148,16 +183,17 @@ static enum nnv_status drain(struct pool *p, struct slot *s, bool *news, struct 
 static uint32_t case_in_progress(const struct pool *p, const struct slot *s) {
     uint32_t none = (uint32_t)p->o->count, current = atomic_load(&s->w.channel->current);
     if (atomic_load(&s->w.channel->state) != NNV_WORKER_RUNNING || current >= none) return none;
-    return p->done[current] || p->suspect[current] == 1 ? none : current;
+    return nnv_agenda_done(&p->agenda, current) || p->agenda.due[current] == NNV_DUE_SUSPECT ? none : current;
 }
 
 static enum nnv_status judge_end(struct pool *p, struct slot *s, const struct nnv_end *end, uint32_t index,
                                  struct nnv_err *err) {
     const struct nnv_worker *w = &s->w;
-    if (s->kill_reason == NNV_KILL_NONE && nnv_triage_own(w) && suspect(p, index)) {
+    const bool outside = end->code == CLD_KILLED && end->status == SIGKILL;
+    if (s->kill_reason == NNV_KILL_NONE && (nnv_triage_own(w) || outside) && nnv_agenda_suspect(&p->agenda, index)) {
         char how[64];
-        note(p, "worker %u %s in case %s, but not in the driver; again, in a fresh worker", w->number,
-             nnv_end_text(end, how), p->o->cases[index].name);
+        note(p, "worker %u %s in case %s%s; again, in a fresh worker", w->number, nnv_end_text(end, how),
+             p->o->cases[index].name, outside ? "" : ", but not in the driver");
         return NNV_OK;
     }
     struct nnv_ended e = {.index = index, .turn = (uint32_t)s->records + 1};
@@ -200,13 +236,21 @@ static enum nnv_status worker_ended(struct pool *p, struct slot *s, const struct
     uint32_t none = (uint32_t)p->o->count, index = case_in_progress(p, s);
     char how[64];
     enum nnv_status st = NNV_OK;
-    if (state >= NNV_WORKER_IDLE) p->open_failures = 0;
+    if (state >= NNV_WORKER_IDLE && state <= NNV_WORKER_FINISHED) p->open_failures = 0;
     if (s->kill_reason == NNV_KILL_TIMEOUT) {
         /* What it began after the deadline is not to blame: it is run again. */
-        index = s->blamed < none && !p->done[s->blamed] ? s->blamed : none;
+        index = s->blamed < none && !nnv_agenda_done(&p->agenda, s->blamed) ? s->blamed : none;
+    } else if (s->kill_reason == NNV_KILL_CORRUPT && index == none) {
+        /* Nothing that it told can be believed. */
+        index = nnv_agenda_only(&p->agenda);
+        if (index == none || nnv_agenda_done(&p->agenda, index)) {
+            nnv_agenda_suspect_taken(&p->agenda, (size_t)p->taken + (size_t)p->nslots);
+            return st;
+        }
     } else if (s->kill_reason == NNV_KILL_STOPPED || s->kill_reason == NNV_KILL_TAINTED) {
         return st;
     }
+    if (index == none && s->records == 0 && state != NNV_WORKER_REFUSED && p->taken < p->work.count) p->barren++;
     if (index < none) {
         st = judge_end(p, s, end, index, err);
     } else if (state == NNV_WORKER_OPENING || state == NNV_WORKER_REFUSED) {
@@ -217,6 +261,11 @@ static enum nnv_status worker_ended(struct pool *p, struct slot *s, const struct
              s->kill_reason == NNV_KILL_TIMEOUT ? "did not end" : nnv_end_text(end, how));
     } else if (state < NNV_WORKER_CLOSING) {
         note(p, "worker %u %s between two cases", s->w.number, nnv_end_text(end, how));
+    }
+    if (p->barren > BARREN_WORKERS + (unsigned)p->nslots) {
+        snprintf(p->open_error, sizeof p->open_error, "driver '%s': %u workers in a row ended before they took a case",
+                 p->o->config->driver, p->barren);
+        p->gave_up = true;
     }
     return st;
 }
@@ -270,20 +319,22 @@ static void end_all(struct pool *p) {
 }
 
 static bool work_left(const struct pool *p) {
-    return p->stop_ns == 0 && !p->gave_up && !p->spent && atomic_load(&p->hub->next) < p->work.count;
+    return p->stop_ns == 0 && !p->gave_up && !p->spent && p->taken < p->work.count;
 }
 
 /** Starts workers as far as there is work for them. */
 static enum nnv_status fill_slots(struct pool *p, struct nnv_err *err) {
     uint64_t now = nnv_now_ns();
     if (!work_left(p) || now < p->start_after_ns) return NNV_OK;
-    uint64_t left = p->work.count - atomic_load(&p->hub->next);
+    uint64_t left = p->work.count - p->taken;
     int alive = living(p, false), opening = alive - living(p, true);
     for (int i = 0; i < p->nslots && alive < p->limit && left > (uint64_t)opening; i++) {
         struct slot *s = &p->slots[i];
         if (s->w.pid != 0) continue;
         *s = (struct slot){.seen_ns = now};
-        enum nnv_status st = nnv_worker_start(&p->work, ++p->started, &s->w, err);
+        enum nnv_status st =
+            nnv_worker_start(&p->work, ++p->started,
+                             p->o->running != NULL ? nnv_running_page(p->o->running, (size_t)i) : NULL, &s->w, err);
         if (st != NNV_OK && alive == 0) return st;
         if (st != NNV_OK) {
             p->limit = alive;
@@ -291,6 +342,7 @@ static enum nnv_status fill_slots(struct pool *p, struct nnv_err *err) {
         }
         alive++;
         opening++;
+        p->starts++;
     }
     return NNV_OK;
 }
@@ -324,10 +376,18 @@ static uint64_t nap(const struct pool *p) {
 static enum nnv_status run_round(struct pool *p, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     atomic_store(&p->hub->next, 0);
+    p->taken = 0;
+    p->starts = 0;
+    p->drained = 0;
     p->judged = 0;
+    p->work.order = p->agenda.order;
+    p->work.count = p->agenda.round;
+    p->work.one_each = p->agenda.one_each;
+    p->work.last = p->agenda.last;
     while (st == NNV_OK) {
         uint32_t seen = atomic_load(&p->hub->wake);
         bool news = false;
+        if (!hub_is_whole(p)) repair_hub(p);
         for (int i = 0; i < p->nslots && st == NNV_OK; i++)
             if (p->slots[i].w.pid != 0) st = look_after(p, &p->slots[i], &news, err);
         if (st == NNV_OK && p->o->idle != NULL) st = p->o->idle(p->o->context, err);
@@ -342,29 +402,11 @@ static enum nnv_status run_round(struct pool *p, struct nnv_err *err) {
     return st;
 }
 
-/** Writes down the cases that are not done, all or the suspect ones, in their order; returns how many. */
-static size_t put_left(struct pool *p, bool suspect) {
-    size_t n = 0;
-    for (size_t k = 0; k < p->o->count; k++) {
-        const uint32_t i = p->o->order != NULL ? p->o->order[k] : (uint32_t)k;
-        if (!p->done[i] && (!suspect || p->suspect[i] != 0)) p->order[n++] = i;
-    }
-    return n;
-}
-
-/** The cases to run next: the suspect ones each in a worker of its own, or else what was lost. */
-static void next_order(struct pool *p) {
-    const size_t n = put_left(p, true);
-    p->work.one_each = n > 0;
-    for (size_t i = 0; i < n; i++) p->suspect[p->order[i]] = 2;
-    p->work.count = n > 0 ? n : put_left(p, false);
-}
-
 /** What is left is not run. */
 static enum nnv_status end_rest(struct pool *p, enum nnvts_reason why, const char *reason, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < p->o->count && st == NNV_OK; i++) {
-        if (p->done[i]) continue;
+        if (nnv_agenda_done(&p->agenda, (uint32_t)i)) continue;
         struct nnv_ended e = {
             .index = (uint32_t)i, .verdict = nnv_why_verdict(why), .why = why, .reason = {reason, strlen(reason)}};
         st = hand_on(p, &e, err);
@@ -375,7 +417,7 @@ static enum nnv_status end_rest(struct pool *p, enum nnvts_reason why, const cha
 static enum nnv_status run_all(struct pool *p, bool *interrupted, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     int stalled = 0;
-    for (next_order(p); p->work.count > 0; next_order(p)) {
+    for (nnv_agenda_next(&p->agenda); p->agenda.round > 0; nnv_agenda_next(&p->agenda)) {
         st = run_round(p, err);
         *interrupted = p->stop_ns != 0;
         if (st != NNV_OK || p->gave_up || p->stop_ns != 0 || p->spent) break;
@@ -387,8 +429,8 @@ static enum nnv_status run_all(struct pool *p, bool *interrupted, struct nnv_err
     if (st == NNV_OK && p->spent && p->stop_ns == 0)
         st = end_rest(p, NNVTS_WHY_TIME_BUDGET, "the time budget was spent before it could begin", err);
     if (*interrupted) { /* not if everything was done nevertheless */
-        next_order(p);
-        *interrupted = p->work.count > 0;
+        nnv_agenda_next(&p->agenda);
+        *interrupted = p->agenda.round > 0;
     }
     return st;
 }
@@ -404,9 +446,7 @@ static void pool_free(struct pool *p) {
     }
     nnv_shared_free(p->hub, sizeof *p->hub);
     free(p->slots);
-    free(p->order);
-    free(p->done);
-    free(p->suspect);
+    nnv_agenda_free(&p->agenda);
     free(p->buffer);
 }
 
@@ -419,20 +459,20 @@ enum nnv_status nnv_pool_run(const struct nnv_pool_options *o, bool *interrupted
     struct pool p = {.o = o, .nslots = jobs, .limit = jobs, .started = o->workers};
     p.hub = nnv_shared_new(sizeof *p.hub);
     p.slots = calloc((size_t)jobs, sizeof *p.slots);
-    p.order = calloc(o->count, sizeof *p.order);
-    p.done = calloc(o->count, sizeof *p.done);
-    p.suspect = calloc(o->count, sizeof *p.suspect);
-    enum nnv_status st = NNV_OK;
-    if (!p.hub || !p.slots || !p.order || !p.done || !p.suspect) {
+    p.agenda = (struct nnv_agenda){.count = o->count, .listed = o->order};
+    enum nnv_status st = nnv_agenda_begin(&p.agenda, o->skip, o->last, err);
+    if (st != NNV_OK || !p.hub || !p.slots) {
         st = nnv_fail(err, NNV_NO_MEMORY, "out of memory for %zu cases", o->count);
         p.nslots = p.slots != NULL ? p.nslots : 0;
     } else {
-        if (o->skip != NULL) memcpy(p.done, o->skip, o->count * sizeof *p.done);
-        p.work = (struct nnv_work){.config = o->config, .cases = o->cases, .order = p.order, .hub = p.hub};
+        p.work = (struct nnv_work){.config = o->config, .cases = o->cases, .hub = p.hub};
         if (o->config->budget_ns > 0) p.end_ns = nnv_now_ns() + o->config->budget_ns;
         struct nnv_signals signals;
+        const int traceable = prctl(PR_GET_DUMPABLE);
         nnv_signals_take(&signals, p.hub);
+        prctl(PR_SET_DUMPABLE, 0); /* workers are the same user's, and may not trace or read this process */
         st = run_all(&p, interrupted, err);
+        prctl(PR_SET_DUMPABLE, traceable);
         nnv_signals_give_back(&signals);
     }
     pool_free(&p);

@@ -4,6 +4,7 @@
 #define NNV_HARNESS_POOL_H
 
 #include "harness/journal/record.h"
+#include "harness/runner/running.h"
 #include "harness/runner/suite.h"
 
 struct nnv_pool_options {
@@ -13,7 +14,9 @@ struct nnv_pool_options {
     const bool *skip; /**< count entries: cases that are not to be run; may be NULL */
     const uint32_t
         *order;       /**< count entries: the indices of the cases in the order in which they begin; NULL: as listed */
-    uint32_t workers; /**< numbers that are taken already: those of the run that is resumed */
+    const bool *last; /**< count entries: cases that run when all others are done, alone; may be NULL */
+    struct nnv_running *running; /**< where the cases that run are noted; may be NULL */
+    uint32_t workers;            /**< numbers that are taken already: those of the run that is resumed */
     void *context;
     /** A case has ended; each case once. An error ends the run. */
     enum nnv_status (*ended)(void *context, const struct nnv_ended *e, struct nnv_err *err);
@@ -29,9 +32,12 @@ struct nnv_pool_options {
 /**
  * Runs the cases that are not to be skipped in workers. What happens to a worker decides the verdict of the case in
  * progress and of no other: CRASH, TIMEOUT. A worker that dies while nnvts itself was at work (building, comparing)
- * may have been damaged by an earlier case: the case is run again, in a fresh worker. SIGINT, SIGTERM, SIGHUP: no
+ * may have been damaged by an earlier case, and one that is killed by SIGKILL by somebody else: the case is run again,
+ * in a fresh worker. A driver that writes over what the workers share is found by running alone each case that was in
+ * progress. SIGINT, SIGTERM, SIGHUP: no
  * case begins any more, running ones have two seconds to end; *interrupted is set. A driver that can't be opened
- * three times in a row ends the run: what is left is ERROR.
+ * three times in a row ends the run, and so do workers that end again and again without taking a case: what is left is
+ * NOTRUN where the driver did work before, else ERROR.
  */
 NNV_USE_RESULT enum nnv_status nnv_pool_run(const struct nnv_pool_options *options, bool *interrupted,
                                             struct nnv_err *err);

@@ -17,6 +17,7 @@
 #include "harness/runner/pool.h"
 #include "harness/journal/record.h"
 #include "harness/runner/ask.h"
+#include "harness/runner/running.h"
 
 static const uint64_t TICK_NS = 200000000;
 
@@ -149,8 +150,47 @@ static enum nnv_status go_on(struct run *r, const struct nnv_driver_info *driver
     return st;
 }
 
+/** What the file `running` of a run that was killed tells of its cases. */
+struct struck {
+    const struct nnv_run_options *o;
+    const bool *done;
+    bool *last;       /* count entries: it ran when nnvts was killed */
+    uint32_t culprit; /* it ran alone when nnvts was killed again; count: none */
+};
+
+static void see_running(void *context, const char *name, bool alone) {
+    struct struck *s = context;
+    for (uint32_t i = 0; i < s->o->count; i++) {
+        if (s->done[i] || strcmp(s->o->cases[i].name, name) != 0) continue;
+        s->last[i] = true;
+        if (alone) s->culprit = i;
+    }
+}
+
+/** The case that nnvts was killed in for a second time has its verdict; those of the first time run last. */
+static enum nnv_status learn_from_death(struct run *r, struct nnv_journal_past *past, bool *last, struct nnv_err *err) {
+    static const char reason[] =
+        "nnvts itself was killed while this case ran, and again when nothing else ran beside it";
+    struct struck s = {r->o, past->done, last, (uint32_t)r->o->count};
+    nnv_running_read(r->o->config->out, see_running, &s);
+    if (s.culprit == r->o->count) return NNV_OK;
+    const struct nnv_ended e = {
+        .index = s.culprit, .verdict = NNVTS_CRASH, .why = NNVTS_WHY_DIED, .reason = {reason, sizeof reason - 1}};
+    past->done[s.culprit] = true;
+    return on_dumped(r, &e, &(struct nnv_dumped){0}, err);
+}
+
+/** Makes the file `running` for this run: a page for each worker, and those of the cases that are to run last. */
+static void note_running(const struct nnv_run_options *o, const bool *last, struct nnv_running *running) {
+    size_t place = o->config->jobs < 1 ? 1 : (size_t)o->config->jobs, pending = 0;
+    for (size_t i = 0; i < o->count; i++) pending += last[i];
+    nnv_running_open(running, o->config->out, place + pending);
+    for (size_t i = 0; i < o->count; i++)
+        if (last[i]) nnv_running_note(nnv_running_page(running, place++), o->cases[i].name, false);
+}
+
 /** Runs what has no record yet. */
-static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bool *interrupted, struct nnv_err *err) {
+static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *interrupted, struct nnv_err *err) {
     const struct nnv_run_options *o = r->o;
     r->dumper = nnv_dumper_new(&(struct nnv_dumper_options){
         .config = o->config,
@@ -175,10 +215,16 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
         .opened = on_opened,
         .note = on_note,
     };
+    bool *last = calloc(o->count + 1, sizeof *last);
+    struct nnv_running running = {0};
+    pool.last = last;
+    pool.running = &running;
     struct nnv_run_config judged = *o->config;
     struct nnv_passes passes = {0};
     uint32_t *order = calloc(o->count + 1, sizeof *order);
-    enum nnv_status st = order != NULL ? nnv_order(o->cases, o->count, order, err) : nnv_no_memory(err);
+    enum nnv_status st = order && last ? nnv_order(o->cases, o->count, order, err) : nnv_no_memory(err);
+    if (st == NNV_OK && past->done != NULL) st = learn_from_death(r, past, last, err);
+    if (st == NNV_OK) note_running(o, last, &running);
     pool.order = order;
     if (st == NNV_OK && judged.determinism == NNV_DETERMINISM_JUDGE) {
         st = nnv_passes_run(o->config, o->cases, o->count, past->done, r->threads, &passes, interrupted, err);
@@ -187,7 +233,9 @@ static enum nnv_status go(struct run *r, const struct nnv_journal_past *past, bo
     }
     if (st == NNV_OK && !*interrupted) st = nnv_pool_run(&pool, interrupted, err);
     nnv_passes_free(&passes);
+    nnv_running_close(&running, o->config->out, st == NNV_OK);
     free(order);
+    free(last);
     if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted, err);
     if (st == NNV_OK) st = nnv_journal_tend(&r->journal, true, err);
     return st == NNV_OK ? st : nnv_at(err, st, "after %zu of %zu cases", r->journal.lines, o->count);

@@ -15,6 +15,7 @@
 #include "harness/client/restore.h"
 #include "harness/runner/determinism.h"
 #include "harness/runner/limits.h"
+#include "harness/runner/running.h"
 #include "base/process.h"
 #include "nnvts/result.h"
 
@@ -49,10 +50,11 @@ static uint64_t log_begin(int log) {
 struct worker {
     const struct nnv_work *work;
     struct nnv_channel *channel;
+    char *note; /* where the case that runs is noted, or NULL */
     struct nnv_case_env env;
     struct nnv_result result, other; /* other: of a further run of the case */
     struct nnv_answers answers;      /* of the case, where they are to be handed on */
-    pid_t pid;
+    pid_t pid, supervisor;
     int log;
     struct nnv_descriptors descriptors;
     struct nnv_process_state state; /* as it was before the driver came */
@@ -162,6 +164,7 @@ static void run_case(struct worker *w, uint32_t index) {
     atomic_store(&ch->current, index);
     atomic_store(&ch->start_ns, start);
     atomic_store(&ch->log_start, log_begin(w->log));
+    nnv_running_note(w->note, c->name, w->work->last);
     enter(ch, NNV_WORKER_RUNNING);
     begin_result(&w->result);
     if (w->work->config->determinism == NNV_DETERMINISM_JUDGE) {
@@ -221,10 +224,10 @@ static void use_one_cpu(void) {
     sched_setaffinity(0, sizeof one, &one);
 }
 
-static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channel *channel) {
+static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channel *channel, char *note) {
     struct nnv_hub *hub = work->hub;
     struct nnv_client client = {0};
-    struct worker self = {.work = work, .channel = channel, .pid = getpid()};
+    struct worker self = {.work = work, .channel = channel, .note = note, .pid = getpid(), .supervisor = getppid()};
     self.log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, LOG_COPY);
     nnv_restore_thread();
     if (!nnv_crash_install(channel, hub)) {
@@ -238,7 +241,7 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
     nnv_descriptors_begin(&self.descriptors);
     enter(channel, NNV_WORKER_IDLE);
     do {
-        if (atomic_load(&hub->stop)) break;
+        if (atomic_load(&hub->stop) || getppid() != self.supervisor) break;
         uint64_t at = atomic_fetch_add(&hub->next, 1);
         if (at >= work->count) break;
         run_case(&self, work->order[at]);
@@ -253,27 +256,29 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
     _exit(0);
 }
 
-enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, struct nnv_worker *worker,
+enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, char *note, struct nnv_worker *worker,
                                  struct nnv_err *err) {
     struct nnv_channel *channel = nnv_shared_new(sizeof *channel);
     if (channel == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a worker");
     enum nnv_status s = NNV_OK;
     int log = log_new(); /* where that is impossible, there is no log */
     nnv_shared_inherit(work->hub, sizeof *work->hub, true);
+    if (note != NULL) nnv_shared_inherit(note, NNV_RUNNING_BYTES, true);
     pid_t pid = nnv_process_fork();
     if (pid == 0) {
         nnv_process_sandbox(log);
-        worker_main(work, channel);
+        worker_main(work, channel, note);
     }
     nnv_shared_inherit(channel, sizeof *channel, false);
     nnv_shared_inherit(work->hub, sizeof *work->hub, false);
+    if (note != NULL) nnv_shared_inherit(note, NNV_RUNNING_BYTES, false);
     if (pid < 0) {
         s = nnv_fail(err, NNV_IO, "cannot start a worker process: %s", strerror(errno));
         if (log >= 0) close(log);
         nnv_shared_free(channel, sizeof *channel);
         return s;
     }
-    *worker = (struct nnv_worker){.pid = pid, .number = number, .channel = channel, .log = log};
+    *worker = (struct nnv_worker){.pid = pid, .number = number, .channel = channel, .note = note, .log = log};
     return s;
 }
 

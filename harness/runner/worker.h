@@ -20,6 +20,7 @@ struct nnv_work {
     const uint32_t *order; /**< indices of the cases to run, taken one by one through hub->next */
     size_t count;          /**< of order */
     bool one_each;         /**< a worker runs one case and ends */
+    bool last;             /**< nnvts was killed while the case ran */
     struct nnv_hub *hub;
 };
 
@@ -28,12 +29,13 @@ struct nnv_worker {
     pid_t pid;       /**< also of its process group; 0: none */
     uint32_t number; /**< 1, 2, 3 ... in the order of starting */
     struct nnv_channel *channel;
-    int log; /**< descriptor of what it prints, -1: none; its offset is the worker's too */
+    char *note; /**< page of the file `running` for it, NULL: none */
+    int log;    /**< descriptor of what it prints, -1: none; its offset is the worker's too */
 };
 
-/** Starts a worker. NNV_IO or NNV_NO_MEMORY; then *worker is as before. */
-NNV_USE_RESULT enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, struct nnv_worker *worker,
-                                                struct nnv_err *err);
+/** Starts a worker; note may be NULL, see nnv_worker. NNV_IO or NNV_NO_MEMORY; then *worker is as before. */
+NNV_USE_RESULT enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, char *note,
+                                                struct nnv_worker *worker, struct nnv_err *err);
 /** Frees channel and log of a worker that has ended. */
 void nnv_worker_free(struct nnv_worker *worker);
 /**

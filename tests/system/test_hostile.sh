@@ -41,4 +41,39 @@ test_decimal_comma() {
     HOSTILE_LOADED=locale hostile none 0
 }
 
+# What the workers share is written over by the cases of one operation: they fail, and nothing else does.
+test_shared_memory() {
+    for mode in hub-stop hub-ones hub-next-high hub-next-low shared-ones; do
+        check 1 timeout 120 nnvts run --driver "$HOSTILE:$mode#19" --filter 'ops/SOFTMAX/float32/* | ops/RELU/float32/rank*' \
+            --timeout 3 --jobs 2 --out out
+        same "$(verdicts out | grep -c 'SOFTMAX.* PASS')" "$(grep -c SOFTMAX out/cases.tsv)" "$mode"
+        [ "$(grep -c 'wrote over memory of nnvts' out/journal.jsonl)" -gt 3 ] || fail "$mode: the culprits are not named"
+    done
+    # Each worker does it: the run ends all the same.
+    check 1 timeout 120 nnvts run --driver "$HOSTILE:hub-stop" --filter 'ops/RELU/float32/rank*' --timeout 3 --out out
+}
+
+test_nnvts_is_out_of_reach() {
+    hostile none 0
+    verdicts out >none
+    for mode in kill-parent stop-parent crash-parent trace-parent; do
+        hostile $mode 0
+        verdicts out | cmp - none || fail "$mode: other verdicts"
+    done
+}
+
+# A case that ends nnvts itself is run last and alone by --resume, and blamed when that happens again.
+test_death_of_nnvts() {
+    local run="nnvts run --driver $HOSTILE:end-nnvts#19 --filter ops/SOFTMAX/float32/*|ops/RELU/float32/rank2/0 --out out"
+    check 137 timeout 60 $run --jobs 1
+    grep -aq 'ops/RELU/float32/rank2/0' out/running || fail "the case is not noted"
+    check 137 timeout 60 $run --jobs 1 --resume
+    same "$(verdicts out | wc -l)" "$(grep -c SOFTMAX out/cases.tsv)" "all others ran first"
+    check 1 timeout 60 $run --jobs 1 --resume
+    same "$(verdict out CRASH)" 1
+    same "$(verdict out PASS)" "$(grep -c SOFTMAX out/cases.tsv)"
+    has out/journal.jsonl 'nnvts itself was killed while this case ran, and again'
+    [ ! -e out/running ] || fail "the note stays"
+}
+
 run_tests

@@ -2,9 +2,10 @@
 /**
  * @file hostile.c A sound driver with one hostile habit, to attack nnvts with. make builds it as tests/hostile.so.
  *
- * Option: MODE[@N]. The habit shows at the N-th execution (1) of the process, once, unless the mode's row says
- * otherwise. What it stands in front of is the file in $HOSTILE_INNER. $HOSTILE_LOADED names a mode for the moment in
- * which the library is loaded.
+ * Option: MODE[@N][#CODE]. A habit of executing shows at the N-th execution (1) of the process, once; with #CODE each
+ * time that a model whose first operation has this code is executed, and so do those of preparing and releasing. What
+ * it stands in front of is the file in $HOSTILE_INNER. $HOSTILE_LOADED names a mode for the moment in which the library
+ * is loaded.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -277,6 +279,13 @@ static void habit_children(void) {
 }
 static void habit_fork_on(void) { fork(); }
 static void habit_kill_parent(void) { kill(getppid(), SIGKILL); }
+/** By a way that nnvts does not close. */
+static void habit_end_nnvts(void) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d", getppid());
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+}
 static void habit_stop_parent(void) { kill(getppid(), SIGSTOP); }
 static void habit_crash_parent(void) { kill(getppid(), SIGSEGV); }
 static void habit_trace_parent(void) {
@@ -380,6 +389,7 @@ static const struct mode {
     AT("children", children, EXECUTE),
     AT("fork-on", fork_on, EXECUTE),
     AT("kill-parent", kill_parent, EXECUTE),
+    AT("end-nnvts", end_nnvts, EXECUTE),
     AT("stop-parent", stop_parent, EXECUTE),
     AT("crash-parent", crash_parent, EXECUTE),
     AT("trace-parent", trace_parent, EXECUTE),
@@ -423,7 +433,8 @@ static const struct mode {
 };
 
 static const struct mode *chosen = NULL;
-static long nth = 1;
+static long nth = 1, code = -1;
+static int32_t prepared_code; /* of the model that was prepared last */
 
 static const struct mode *mode_by_name(const char *name, size_t bytes) {
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -434,7 +445,9 @@ static const struct mode *mode_by_name(const char *name, size_t bytes) {
 static void act(enum moment moment) {
     static _Atomic long executions;
     if (chosen == NULL || chosen->moment != moment) return;
-    if (moment == EXECUTE && ++executions != nth) return;
+    const bool of_model = moment == EXECUTE || moment == PREPARE || moment == RELEASE;
+    if (code >= 0 && of_model && prepared_code != code) return;
+    if (code < 0 && moment == EXECUTE && ++executions != nth) return;
     chosen->habit();
 }
 
@@ -468,6 +481,7 @@ static void hostile_release_model(struct nnvts_prepared_model *self) {
 
 static enum nnvts_status hostile_prepare(struct nnvts_device *self, const struct nnvts_model *model,
                                          const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
+    prepared_code = model->main.operation_count > 0 ? model->main.operations[0].type : -1;
     const enum nnvts_status st = inner_prepare(self, model, config, out);
     if (st == NNVTS_STATUS_NONE && *out != NULL && (*out)->execute != hostile_execute) {
         inner_execute = (*out)->execute;
@@ -492,11 +506,13 @@ static bool is_lost(void) {
 
 static enum nnvts_status hostile_open(const char *options, struct nnvts_device **out, const char **error) {
     const char *inner = getenv("HOSTILE_INNER"), *at = options != NULL ? strchr(options, '@') : NULL;
+    const char *of = options != NULL ? strchr(options, '#') : NULL;
     void *handle = inner != NULL ? dlopen(inner, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *symbol = handle != NULL ? dlsym(handle, NNVTS_DRIVER_SYMBOL) : NULL;
     nnvts_driver_get_fn get = NULL;
     memcpy(&get, &symbol, sizeof get);
-    if (options != NULL) chosen = mode_by_name(options, at != NULL ? (size_t)(at - options) : strlen(options));
+    if (options != NULL) chosen = mode_by_name(options, strcspn(options, "@#"));
+    if (of != NULL) code = strtol(of + 1, NULL, 10);
     if (at != NULL) nth = strtol(at + 1, NULL, 10);
     if (options != NULL && chosen == NULL) {
         *error = "no such mode";
