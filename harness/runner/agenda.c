@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 
-enum nnv_status nnv_agenda_begin(struct nnv_agenda *a, const bool *skip, const bool *last, struct nnv_err *err) {
+enum nnv_status nnv_agenda_begin(struct nnv_agenda *a, const bool *skip, const unsigned char *last,
+                                 struct nnv_err *err) {
     a->order = calloc(a->count, sizeof *a->order);
     a->due = calloc(a->count, sizeof *a->due);
     if (a->order == NULL || a->due == NULL) return nnv_no_memory(err);
+    a->lasts = last;
     for (size_t i = 0; i < a->count; i++)
-        a->due[i] = skip != NULL && skip[i] ? NNV_DUE_DONE : last != NULL && last[i] ? NNV_DUE_LAST : NNV_DUE_LEFT;
+        a->due[i] = skip != NULL && skip[i] ? NNV_DUE_DONE : last != NULL && last[i] > 0 ? NNV_DUE_LAST : NNV_DUE_LEFT;
     return NNV_OK;
 }
 
@@ -30,12 +32,13 @@ void nnv_agenda_next(struct nnv_agenda *a) {
     take(a, NNV_DUE_SUSPECT, NNV_DUE_RETRIED, a->careful ? 1 : a->count);
     a->one_each = a->round > 0;
     a->alone = a->round > 0 && a->careful;
-    a->last = false;
+    a->last = 0;
     for (size_t i = 0; i < a->round; i++) a->due[a->order[i]] = NNV_DUE_RETRIED;
     if (a->round == 0) take(a, NNV_DUE_LEFT, NNV_DUE_LEFT, a->count);
     if (a->round > 0) return;
     take(a, NNV_DUE_LAST, NNV_DUE_LAST, 1);
-    a->one_each = a->alone = a->last = a->round > 0;
+    a->one_each = a->alone = a->round > 0;
+    if (a->alone) a->last = a->lasts[a->order[0]];
 }
 
 bool nnv_agenda_suspect(struct nnv_agenda *a, uint32_t index) {

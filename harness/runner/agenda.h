@@ -21,18 +21,20 @@ enum nnv_due {
 /** Zero-initialise but for what nnv_agenda_begin() takes. */
 struct nnv_agenda {
     size_t count;
-    const uint32_t *listed; /**< the numbers of the cases in the order in which they begin; NULL: 0, 1, 2 ... */
-    unsigned char *due;     /**< enum nnv_due */
-    uint32_t *order;        /**< of this round: numbers of cases */
-    size_t round;           /**< entries of order */
-    bool one_each;          /**< a worker runs one case of this round, and ends */
-    bool alone;             /**< the round is one case, and nothing else runs beside it */
-    bool last;              /**< it is one of NNV_DUE_LAST */
-    bool careful;           /**< suspects run alone: their worker may have harmed the others */
+    const unsigned char *lasts; /**< of nnv_agenda_begin() */
+    const uint32_t *listed;     /**< the numbers of the cases in the order in which they begin; NULL: 0, 1, 2 ... */
+    unsigned char *due;         /**< enum nnv_due */
+    uint32_t *order;            /**< of this round: numbers of cases */
+    size_t round;               /**< entries of order */
+    bool one_each;              /**< a worker runs one case of this round, and ends */
+    bool alone;                 /**< the round is one case, and nothing else runs beside it */
+    unsigned last;              /**< it is one of NNV_DUE_LAST, and runs alone for the so manyth time; else 0 */
+    bool careful;               /**< suspects run alone: their worker may have harmed the others */
 };
 
-/** skip: cases that are done; last: those of NNV_DUE_LAST; each count entries, or NULL. NNV_NO_MEMORY. */
-NNV_USE_RESULT enum nnv_status nnv_agenda_begin(struct nnv_agenda *a, const bool *skip, const bool *last,
+/** skip: cases that are done; last: those of NNV_DUE_LAST, with how often each has run
+ * alone, from 1; each count entries, or NULL. NNV_NO_MEMORY. */
+NNV_USE_RESULT enum nnv_status nnv_agenda_begin(struct nnv_agenda *a, const bool *skip, const unsigned char *last,
                                                 struct nnv_err *err);
 void nnv_agenda_free(struct nnv_agenda *a);
 /** Makes the next round: suspects, or else what is left, or else a last one. a->round is 0 when all is done. */

@@ -69,7 +69,19 @@ void nnv_build_hash_driver(const struct nnv_run_config *config, char *buf) {
     nnv_arena_free(arena);
 }
 
-/* ---------------------------------------------------------------------- facts */
+/** What the driver loads is a part of its build, in whatever order. */
+static void add_libraries(const char *const *path, char *buf) {
+    uint64_t sum[2] = {*buf != '\0' ? nnv_hash_str(buf) : 0, 0}, h;
+    size_t count = 0;
+    for (; path != NULL && *path != NULL; path++) {
+        if (!hash_file(*path, &h)) continue;
+        sum[1] += h;
+        count++;
+    }
+    if (*buf != '\0' && count > 1) snprintf(buf, 17, "%016" PRIx64, nnv_hash_bytes(sum, sizeof sum));
+}
+
+/* --------------------------------------------------------------------- facts */
 
 static void add_suites(const struct nnv_run_facts *f, struct nnv_json_out *j) {
     size_t nsuites;
@@ -138,6 +150,7 @@ void nnv_run_header(const struct nnv_run_options *o, const struct nnv_driver_inf
     f.shard = o->shard;
     nnv_build_hash("/proc/self/exe", f.program_build);
     nnv_build_hash_driver(o->config, f.driver_build);
+    add_libraries(driver->libraries, f.driver_build);
     f.more = add_more;
     nnv_record_header(&f, out);
 }

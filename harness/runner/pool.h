@@ -13,8 +13,8 @@ struct nnv_pool_options {
     size_t count;
     const bool *skip; /**< count entries: cases that are not to be run; may be NULL */
     const uint32_t
-        *order;       /**< count entries: the indices of the cases in the order in which they begin; NULL: as listed */
-    const bool *last; /**< count entries: cases that run when all others are done, alone; may be NULL */
+        *order; /**< count entries: the indices of the cases in the order in which they begin; NULL: as listed */
+    const unsigned char *last;   /**< count entries: see nnv_agenda_begin(); may be NULL */
     struct nnv_running *running; /**< where the cases that run are noted; may be NULL */
     uint32_t workers;            /**< numbers that are taken already: those of the run that is resumed */
     void *context;

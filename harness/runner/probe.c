@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file probe.c What a driver says of itself, told by a process of its own through shared memory. */
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "harness/runner/ask.h"
 #include "harness/runner/run.h"
 
-enum { CAPABILITIES_BYTES = 16 << 10, OPTIONS_BYTES = 64 << 10 };
+enum { CAPABILITIES_BYTES = 16 << 10, WORDS_BYTES = 64 << 10 };
 
 /** What the process tells; all text is the driver's word. */
 struct card {
@@ -15,7 +16,7 @@ struct card {
     int32_t type, level;
     uint32_t model_cache_files, data_cache_files;
     char capabilities[CAPABILITIES_BYTES];
-    char options[OPTIONS_BYTES]; /* each terminated, an empty one at the end */
+    char options[WORDS_BYTES], libraries[WORDS_BYTES]; /* words, each terminated, an empty one at the end */
 };
 
 /* -------------------------------------------------------- in the new process */
@@ -44,16 +45,34 @@ static void add_capabilities(struct nnv_text *t, const struct nnvts_capabilities
     nnv_text_add(t, "}}");
 }
 
+/** Appends a word to those that are at `to`; false if it does not fit. */
+static bool add_word(char *to, size_t *at, const char *word) {
+    const size_t n = strlen(word) + 1;
+    if (n > 1 && *at + n >= WORDS_BYTES) return false;
+    if (n > 1) memcpy(to + *at, word, n);
+    *at += n > 1 ? n : 0;
+    return true;
+}
+
 static void copy_options(const struct nnvts_driver *driver, char *to) {
     size_t at = 0;
     if (driver->struct_size < offsetof(struct nnvts_driver, options) + sizeof driver->options) return;
-    for (const char *const *o = driver->options; o != NULL && *o != NULL; o++) {
-        size_t n = strlen(*o) + 1;
-        if (n == 1) continue;
-        if (at + n >= OPTIONS_BYTES) return;
-        memcpy(to + at, *o, n);
-        at += n;
-    }
+    for (const char *const *o = driver->options; o != NULL && *o != NULL; o++)
+        if (!add_word(to, &at, *o)) return;
+}
+
+/** The objects that this process has loaded; those behind the first `skip` become words. */
+struct loaded {
+    size_t seen, skip, at;
+    char *words; /* NULL: they are only counted */
+};
+
+static int see_loaded(struct dl_phdr_info *info, size_t size, void *context) {
+    struct loaded *l = context;
+    (void)size;
+    if (l->seen++ >= l->skip && l->words != NULL && info->dlpi_name[0] == '/')
+        add_word(l->words, &l->at, info->dlpi_name);
+    return 0;
 }
 
 /** Who is probed. */
@@ -64,10 +83,13 @@ struct probed {
 static enum nnv_status fill_card(struct nnv_answering *in, struct nnv_err *err) {
     const struct probed *p = in->context;
     struct card *card = in->shared;
+    struct loaded before = {0};
     *in->phase = NNV_PHASE_OPEN;
+    dl_iterate_phdr(see_loaded, &before);
     enum nnv_status st = nnv_client_open(in->client, p->path, p->options, err);
     if (in->client->driver) copy_options(in->client->driver, card->options);
     if (st != NNV_OK) return st;
+    dl_iterate_phdr(see_loaded, &(struct loaded){.skip = before.seen, .words = card->libraries});
     const struct nnvts_device *d = in->client->device;
     struct nnv_text t = {0};
     snprintf(card->name, sizeof card->name, "%s", d->name);
@@ -101,14 +123,15 @@ static const char *type_name(int32_t type) {
     return "UNKNOWN";
 }
 
-/** The options as a NULL-terminated array, or NULL if there are none. */
-static const char *const *unpack_options(const char *options, struct nnv_arena *arena, bool *failed) {
+/** The words as a NULL-terminated array, or NULL if there are none. */
+static const char *const *unpack(char *words, struct nnv_arena *arena, bool *failed) {
     size_t count = 0;
-    for (const char *o = options; *o != '\0'; o += strlen(o) + 1) count++;
+    words[WORDS_BYTES - 1] = words[WORDS_BYTES - 2] = '\0';
+    for (const char *o = words; *o != '\0'; o += strlen(o) + 1) count++;
     if (count == 0) return NULL;
     const char **list = NNV_NEW(arena, const char *, count + 1);
-    for (size_t i = 0; list != NULL && i < count; i++, options += strlen(options) + 1) {
-        list[i] = nnv_arena_strdup(arena, options);
+    for (size_t i = 0; list != NULL && i < count; i++, words += strlen(words) + 1) {
+        list[i] = nnv_arena_strdup(arena, words);
         *failed = *failed || list[i] == NULL;
     }
     *failed = *failed || list == NULL;
@@ -119,7 +142,6 @@ static enum nnv_status read_card(struct card *card, struct nnv_arena *arena, str
                                  struct nnv_err *err) {
     card->name[sizeof card->name - 1] = card->version[sizeof card->version - 1] = '\0';
     card->capabilities[CAPABILITIES_BYTES - 1] = '\0';
-    card->options[OPTIONS_BYTES - 1] = card->options[OPTIONS_BYTES - 2] = '\0';
     bool failed = false;
     struct nnv_driver_info got = {
         .name = nnv_arena_strdup(arena, card->name),
@@ -127,7 +149,8 @@ static enum nnv_status read_card(struct card *card, struct nnv_arena *arena, str
         .type = type_name(card->type),
         .level = card->level,
         .capabilities = nnv_arena_strdup(arena, card->capabilities),
-        .options = unpack_options(card->options, arena, &failed),
+        .options = unpack(card->options, arena, &failed),
+        .libraries = unpack(card->libraries, arena, &failed),
         .model_cache_files = card->model_cache_files,
         .data_cache_files = card->data_cache_files,
     };
@@ -150,8 +173,7 @@ enum nnv_status nnv_driver_probe(const char *path, const char *options, uint64_t
         st = read_card(card, arena, info, err);
     } else if (ask.complete) {
         bool failed = false;
-        card->options[OPTIONS_BYTES - 1] = card->options[OPTIONS_BYTES - 2] = '\0';
-        info->options = unpack_options(card->options, arena, &failed);
+        info->options = unpack(card->options, arena, &failed);
     }
     nnv_ask_free(&ask);
     return st;

@@ -154,23 +154,26 @@ static enum nnv_status go_on(struct run *r, const struct nnv_driver_info *driver
 struct struck {
     const struct nnv_run_options *o;
     const bool *done;
-    bool *last;       /* count entries: it ran when nnvts was killed */
-    uint32_t culprit; /* it ran alone when nnvts was killed again; count: none */
+    unsigned char *last; /* count entries, see nnv_agenda_begin() */
+    uint32_t culprit;    /* count: none */
 };
 
-static void see_running(void *context, const char *name, bool alone) {
+enum { MOST_ALONE = 2 };
+
+static void see_running(void *context, const char *name, unsigned alone) {
     struct struck *s = context;
     for (uint32_t i = 0; i < s->o->count; i++) {
         if (s->done[i] || strcmp(s->o->cases[i].name, name) != 0) continue;
-        s->last[i] = true;
-        if (alone) s->culprit = i;
+        if (alone < MOST_ALONE && s->last[i] < alone + 1) s->last[i] = (unsigned char)(alone + 1);
+        if (alone >= MOST_ALONE) s->culprit = i;
     }
 }
 
-/** The case that nnvts was killed in for a second time has its verdict; those of the first time run last. */
-static enum nnv_status learn_from_death(struct run *r, struct nnv_journal_past *past, bool *last, struct nnv_err *err) {
+/** A case that nnvts was killed in again and again has its verdict; the others run last. */
+static enum nnv_status learn_from_death(struct run *r, struct nnv_journal_past *past, unsigned char *last,
+                                        struct nnv_err *err) {
     static const char reason[] =
-        "nnvts itself was killed while this case ran, and again when nothing else ran beside it";
+        "nnvts itself was killed while this case ran, and twice more when nothing else ran beside it";
     struct struck s = {r->o, past->done, last, (uint32_t)r->o->count};
     nnv_running_read(r->o->config->out, see_running, &s);
     if (s.culprit == r->o->count) return NNV_OK;
@@ -181,12 +184,12 @@ static enum nnv_status learn_from_death(struct run *r, struct nnv_journal_past *
 }
 
 /** Makes the file `running` for this run: a page for each worker, and those of the cases that are to run last. */
-static void note_running(const struct nnv_run_options *o, const bool *last, struct nnv_running *running) {
+static void note_running(const struct nnv_run_options *o, const unsigned char *last, struct nnv_running *running) {
     size_t place = o->config->jobs < 1 ? 1 : (size_t)o->config->jobs, pending = 0;
-    for (size_t i = 0; i < o->count; i++) pending += last[i];
+    for (size_t i = 0; i < o->count; i++) pending += last[i] > 0;
     nnv_running_open(running, o->config->out, place + pending);
     for (size_t i = 0; i < o->count; i++)
-        if (last[i]) nnv_running_note(nnv_running_page(running, place++), o->cases[i].name, false);
+        if (last[i] > 0) nnv_running_note(nnv_running_page(running, place++), 0, o->cases[i].name, last[i] - 1u);
 }
 
 /** Runs what has no record yet. */
@@ -215,7 +218,7 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
         .opened = on_opened,
         .note = on_note,
     };
-    bool *last = calloc(o->count + 1, sizeof *last);
+    unsigned char *last = calloc(o->count + 1, sizeof *last);
     struct nnv_running running = {0};
     pool.last = last;
     pool.running = &running;

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { ROW_BYTES = NNV_RUNNING_BYTES / NNV_RUNNING_ROWS, MOST_ALONE = 8 };
 static const char ALONE[] = "alone ";
 
 static int open_at(const char *folder, int flags) {
@@ -16,15 +17,17 @@ static int open_at(const char *folder, int flags) {
     return fd;
 }
 
-void nnv_running_read(const char *folder, void (*see)(void *context, const char *name, bool alone), void *context) {
-    char page[NNV_RUNNING_BYTES];
+void nnv_running_read(const char *folder, void (*see)(void *context, const char *name, unsigned alone), void *context) {
+    char row[ROW_BYTES];
     const int fd = open_at(folder, O_RDONLY);
-    while (fd >= 0 && read(fd, page, sizeof page) == (ssize_t)sizeof page) {
-        char *end = memchr(page, '\n', sizeof page);
-        const bool alone = strncmp(page, ALONE, sizeof ALONE - 1) == 0;
-        if (end == NULL || end == page) continue;
+    while (fd >= 0 && read(fd, row, sizeof row) == (ssize_t)sizeof row) {
+        char *end = memchr(row, '\n', sizeof row);
+        const char *name = row;
+        unsigned alone = 0;
+        if (end == NULL || end == row) continue;
         *end = '\0';
-        see(context, alone ? page + sizeof ALONE - 1 : page, alone);
+        for (; strncmp(name, ALONE, sizeof ALONE - 1) == 0; name += sizeof ALONE - 1) alone++;
+        see(context, name, alone);
     }
     if (fd >= 0) close(fd);
 }
@@ -47,12 +50,13 @@ char *nnv_running_page(const struct nnv_running *r, size_t place) {
     return place < r->count ? r->page + place * NNV_RUNNING_BYTES : NULL;
 }
 
-void nnv_running_note(char *page, const char *name, bool alone) {
+void nnv_running_note(char *page, size_t turn, const char *name, unsigned alone) {
     if (page == NULL) return;
-    const size_t n = strnlen(name, NNV_RUNNING_BYTES - sizeof ALONE - 1), at = alone ? sizeof ALONE - 1 : 0;
-    memcpy(page, ALONE, at);
-    memcpy(page + at, name, n);
-    page[at + n] = '\n';
+    char *at = page + turn % NNV_RUNNING_ROWS * ROW_BYTES;
+    for (unsigned i = 0; i < alone && i < MOST_ALONE; i++, at += sizeof ALONE - 1) memcpy(at, ALONE, sizeof ALONE - 1);
+    const size_t n = strnlen(name, ROW_BYTES / 2);
+    memcpy(at, name, n);
+    at[n] = '\n';
 }
 
 void nnv_running_close(struct nnv_running *r, const char *folder, bool ended) {

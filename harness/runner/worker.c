@@ -55,6 +55,7 @@ struct worker {
     struct nnv_result result, other; /* other: of a further run of the case */
     struct nnv_answers answers;      /* of the case, where they are to be handed on */
     pid_t pid, supervisor;
+    size_t turn; /* cases that have begun */
     int log;
     struct nnv_descriptors descriptors;
     struct nnv_process_state state; /* as it was before the driver came */
@@ -164,7 +165,7 @@ static void run_case(struct worker *w, uint32_t index) {
     atomic_store(&ch->current, index);
     atomic_store(&ch->start_ns, start);
     atomic_store(&ch->log_start, log_begin(w->log));
-    nnv_running_note(w->note, c->name, w->work->last);
+    nnv_running_note(w->note, w->turn++, c->name, w->work->last);
     enter(ch, NNV_WORKER_RUNNING);
     begin_result(&w->result);
     if (w->work->config->determinism == NNV_DETERMINISM_JUDGE) {

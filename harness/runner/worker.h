@@ -20,7 +20,7 @@ struct nnv_work {
     const uint32_t *order; /**< indices of the cases to run, taken one by one through hub->next */
     size_t count;          /**< of order */
     bool one_each;         /**< a worker runs one case and ends */
-    bool last;             /**< nnvts was killed while the case ran */
+    unsigned last; /**< nnvts was killed while the case ran, which now runs alone for the so manyth time; or 0 */
     struct nnv_hub *hub;
 };
 

@@ -62,17 +62,18 @@ test_nnvts_is_out_of_reach() {
     done
 }
 
-# A case that ends nnvts itself is run last and alone by --resume, and blamed when that happens again.
+# A case that ends nnvts itself is run last and alone by --resume, and blamed when that happens twice more.
 test_death_of_nnvts() {
     local run="nnvts run --driver $HOSTILE:end-nnvts#19 --filter ops/SOFTMAX/float32/*|ops/RELU/float32/rank2/0 --out out"
     check 137 timeout 60 $run --jobs 1
     grep -aq 'ops/RELU/float32/rank2/0' out/running || fail "the case is not noted"
     check 137 timeout 60 $run --jobs 1 --resume
-    same "$(verdicts out | wc -l)" "$(grep -c SOFTMAX out/cases.tsv)" "all others ran first"
+    [ "$(verdicts out | wc -l)" -gt 100 ] || fail "it did not run last"
+    check 137 timeout 60 $run --jobs 1 --resume
     check 1 timeout 60 $run --jobs 1 --resume
     same "$(verdict out CRASH)" 1
     same "$(verdict out PASS)" "$(grep -c SOFTMAX out/cases.tsv)"
-    has out/journal.jsonl 'nnvts itself was killed while this case ran, and again'
+    has out/journal.jsonl 'nnvts itself was killed while this case ran, and twice more'
     [ ! -e out/running ] || fail "the note stays"
 }
 

@@ -34,6 +34,17 @@ test_cut_last_line() {
     check 0 nnvts run --driver cpu --suite device --out out --resume
     same "$(verdicts out | wc -l)" "$total"
 }
+# Verdicts of two builds, of the driver or of nnvts, never stand in one journal.
+test_other_builds() {
+    for part in driver program; do
+        check 0 nnvts run --driver cpu --suite device --out out
+        truncate -s -20 out/journal.jsonl
+        sed -i "1s/\"$part\":\"[0-9a-f]*\"/\"$part\":\"0000000000000000\"/" out/journal.jsonl
+        check 2 nnvts run --driver cpu --suite device --out out --resume
+        has "$ERR" "--resume: the build of"
+        has "$ERR" "verdicts of two builds don't mix"
+    done
+}
 test_workers_die_with_nnvts() {
     nnvts run --driver faulty:hang-execute@ADD --filter op:ADD --timeout 60 --jobs 2 --out out >/dev/null 2>&1 </dev/null &
     local pid=$! workers

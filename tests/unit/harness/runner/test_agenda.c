@@ -16,7 +16,7 @@
 
 enum { COUNT = 6 };
 
-static void expect_round(const struct nnv_agenda *a, const char *order, bool one_each, bool alone, bool last) {
+static void expect_round(const struct nnv_agenda *a, const char *order, bool one_each, bool alone, unsigned last) {
     char got[COUNT + 1] = "";
     for (size_t i = 0; i < a->round; i++) got[i] = (char)('0' + a->order[i]);
     assert_string_equal(got, order);
@@ -29,27 +29,28 @@ static void expect_round(const struct nnv_agenda *a, const char *order, bool one
 static void test_rounds(void **state) {
     (void)state;
     static const uint32_t listed[COUNT] = {5, 4, 3, 2, 1, 0};
-    static const bool skip[COUNT] = {[4] = true}, last[COUNT] = {[5] = true, [1] = true};
+    static const bool skip[COUNT] = {[4] = true};
+    static const unsigned char last[COUNT] = {[5] = 1, [1] = 2};
     struct nnv_agenda a = {.count = COUNT, .listed = listed};
     assert_int_equal(nnv_agenda_begin(&a, skip, last, NULL), NNV_OK);
     nnv_agenda_next(&a);
-    expect_round(&a, "320", false, false, false);
+    expect_round(&a, "320", false, false, 0);
     a.due[3] = NNV_DUE_DONE;
     assert_true(nnv_agenda_suspect(&a, 0));
     nnv_agenda_next(&a);
-    expect_round(&a, "0", true, false, false);
+    expect_round(&a, "0", true, false, 0);
     assert_false(nnv_agenda_suspect(&a, 0)); /* that was the run in a fresh worker */
     nnv_agenda_next(&a);                     /* which was lost */
-    expect_round(&a, "0", true, false, false);
+    expect_round(&a, "0", true, false, 0);
     a.due[0] = NNV_DUE_DONE;
     nnv_agenda_next(&a);
-    expect_round(&a, "2", false, false, false);
+    expect_round(&a, "2", false, false, 0);
     a.due[2] = NNV_DUE_DONE;
     nnv_agenda_next(&a);
-    expect_round(&a, "5", true, true, true);
+    expect_round(&a, "5", true, true, 1);
     a.due[5] = NNV_DUE_DONE;
     nnv_agenda_next(&a);
-    expect_round(&a, "1", true, true, true);
+    expect_round(&a, "1", true, true, 2);
     a.due[1] = NNV_DUE_DONE;
     nnv_agenda_next(&a);
     assert_int_equal(a.round, 0);
@@ -62,25 +63,26 @@ static void test_careful(void **state) {
     struct nnv_agenda a = {.count = COUNT};
     assert_int_equal(nnv_agenda_begin(&a, NULL, NULL, NULL), NNV_OK);
     nnv_agenda_next(&a);
-    expect_round(&a, "012345", false, false, false);
+    expect_round(&a, "012345", false, false, 0);
     a.due[1] = NNV_DUE_DONE;
     nnv_agenda_suspect_taken(&a, 3);
     nnv_agenda_next(&a);
-    expect_round(&a, "0", true, true, false);
+    expect_round(&a, "0", true, true, 0);
     a.due[0] = NNV_DUE_DONE;
     nnv_agenda_next(&a);
-    expect_round(&a, "2", true, true, false);
+    expect_round(&a, "2", true, true, 0);
     a.due[2] = NNV_DUE_DONE;
     nnv_agenda_next(&a);
-    expect_round(&a, "345", false, false, false);
+    expect_round(&a, "345", false, false, 0);
     nnv_agenda_suspect_taken(&a, 1000);
     assert_int_equal(a.due[5], NNV_DUE_SUSPECT);
     nnv_agenda_free(&a);
 }
 
-static void see(void *context, const char *name, bool alone) {
-    strcat(context, name);
-    strcat(context, alone ? "! " : " ");
+static void see(void *context, const char *name, unsigned alone) {
+    char text[64];
+    snprintf(text, sizeof text, "%s%.*s ", name, (int)alone, "!!!!");
+    strcat(context, text);
 }
 
 static void test_running(void **state) {
@@ -93,13 +95,14 @@ static void test_running(void **state) {
     nnv_running_open(&r, folder, 3);
     assert_non_null(nnv_running_page(&r, 2));
     assert_null(nnv_running_page(&r, 3));
-    nnv_running_note(NULL, "nowhere", false);
-    nnv_running_note(nnv_running_page(&r, 0), "ops/a/longer", false);
-    nnv_running_note(nnv_running_page(&r, 0), "ops/a", false);
-    nnv_running_note(nnv_running_page(&r, 2), "ops/b", true);
+    nnv_running_note(NULL, 0, "nowhere", 0);
+    nnv_running_note(nnv_running_page(&r, 0), 64, "ops/a/longer", 1);
+    nnv_running_note(nnv_running_page(&r, 0), 0, "ops/a", 0);
+    nnv_running_note(nnv_running_page(&r, 0), 1, "ops/next", 0);
+    nnv_running_note(nnv_running_page(&r, 2), 3, "ops/b", 2);
     nnv_running_close(&r, folder, false);
     nnv_running_read(folder, see, seen);
-    assert_string_equal(seen, "ops/a ops/b! ");
+    assert_string_equal(seen, "ops/a ops/next ops/b!! ");
     nnv_running_open(&r, folder, 1); /* empty again */
     nnv_running_close(&r, folder, false);
     seen[0] = '\0';
