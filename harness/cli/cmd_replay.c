@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "harness/cli/cli.h"
+#include "harness/journal/line.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts replay SPEC... --driver NAME|PATH [options]",
@@ -30,14 +31,17 @@ static int report(const char *record, bool json) {
     const char *name = json_string_value(json_object_get(r, "case"));
     const char *reason = json_string_value(json_object_get(r, "reason"));
     json_int_t compared = json_integer_value(json_object_get(r, "compared"));
+    const json_t *output = json_array_get(json_object_get(r, "outputs"), 0);
+    const char *profile = nnv_json_text(output, "profile", "");
     int code = NNVTS_EXIT_ERROR;
     if (verdict != NULL && name != NULL) {
         code = exit_code(verdict);
         if (json)
             puts(record);
         else
-            printf("%s %s   %" JSON_INTEGER_FORMAT " values compared\n%s%s%s", verdict, name, compared,
-                   reason != NULL ? "     " : "", reason != NULL ? reason : "", reason != NULL ? "\n" : "");
+            printf("%s %s   %" JSON_INTEGER_FORMAT " values compared%s%s\n%s%s%s", verdict, name, compared,
+                   *profile ? " by " : "", profile, reason != NULL ? "     " : "", reason != NULL ? reason : "",
+                   reason != NULL ? "\n" : "");
     }
     json_decref(r);
     return code;

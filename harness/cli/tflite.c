@@ -8,6 +8,7 @@
 #include "compiler/nnapi/decompile/decompile.h"
 #include "mlts/data/dataset.h"
 #include "mlts/tflite/tflite.h"
+#include "harness/judge/check.h"
 #include "mlts/tflite/tflite_file.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
@@ -62,6 +63,7 @@ enum nnv_status nnv_cli_tflite_spec(const char *path, uint64_t seed, struct nnv_
     net.name = s->name = nnv_cli_model_name(path, arena);
     s->source = nnv_arena_strdup(arena, path);
     s->model = net.model;
+    s->precision = nnv_precision_name(NNV_PRECISION_BUDGET); /* NNAPI's tolerances are of one operation, not of many */
     st = nnv_validate(&s->model, arena, &s->min_version, err);
     if (st == NNV_OK) st = fill(&net, seed, arena, s, err);
     *spec = s;

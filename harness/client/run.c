@@ -224,3 +224,24 @@ void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, stru
         nnv_restore_thread();
     }
 }
+
+bool nnv_client_supports(struct nnv_client *client, const struct nnv_model *model, struct nnv_arena *arena,
+                         volatile uint32_t *phase, struct nnv_text *what) {
+    const size_t bytes = nnv_abi_pool_bytes(model);
+    struct nnv_abi_pool pool;
+    struct nnvts_model abi;
+    struct nnv_err ignored = {0};
+    if (nnv_client_pools(client, &bytes, 1, &pool, &ignored) != NNV_OK ||
+        nnv_abi_model_at(model, arena, &pool.memory, pool.data, &abi, &ignored) != NNV_OK)
+        return true;
+    struct nnv_preparation p = {
+        .device = client->device, .abi = &abi, .model = model, .constants = pool.data, .phase = phase};
+    const bool answered = nnv_ask_supported(&p, arena);
+    if (nnv_not_implemented(&p, what)) return false;
+    char buf[32];
+    if (!answered)
+        nnv_text_addf(what, "%s answered %s", p.call, nnv_abi_status_name((int)p.status, buf));
+    else if (p.refused > 0)
+        nnv_add_unsupported(&p, 1, what);
+    return answered && p.refused == 0;
+}

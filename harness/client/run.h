@@ -4,6 +4,7 @@
 #define NNV_CLIENT_RUN_H
 
 #include "harness/client/driver.h"
+#include "base/text.h"
 #include "nnvts/result.h"
 #include "reference/model/model.h"
 
@@ -39,5 +40,9 @@ struct nnv_outcome {
  */
 void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, struct nnv_arena *arena,
                     volatile uint32_t *phase, struct nnv_outcome *out);
+
+/** Asks whether the driver supports the valid model. False: it does not, and *what says so; the caller frees it. */
+bool nnv_client_supports(struct nnv_client *client, const struct nnv_model *model, struct nnv_arena *arena,
+                         volatile uint32_t *phase, struct nnv_text *what);
 
 #endif

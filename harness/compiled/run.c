@@ -72,6 +72,7 @@ static void try_fixed_rule(struct nnv_case_env *env, const struct nnv_spec *spec
         nnv_text_clear(&result->reason);
         result->verdict = NNVTS_PASS;
         result->compared = fixed.compared;
+        result->values = fixed.values;
     }
     nnv_text_free(&fixed.reason);
     nnv_text_free(&fixed.outputs);

@@ -6,6 +6,7 @@
 
 #include "NeuralNetworksTypes.h"
 #include "base/text.h"
+#include "harness/judge/check.h"
 #include "reference/model/op.h"
 #include "reference/model/validate.h"
 
@@ -161,7 +162,8 @@ static enum nnv_status hand_on(struct field *f, const struct group *g, struct nn
     if (st != NNV_OK) return st;
     const char *of = f->known->spec->name ? f->known->spec->name : "";
     spec->name = name_of(f, g);
-    spec->precision = "budget"; /* as of generated cases: a group of several has no bound of its own in NNAPI */
+    spec->precision = nnv_precision_name(
+        NNV_PRECISION_BUDGET); /* as of generated cases: a group of several has no bound of its own in NNAPI */
     spec->source = nnv_arena_printf(f->arena, "%s of %s", spec->name ? spec->name : "", of);
     if (!spec->name || !spec->source) return nnv_no_memory(err);
     st = nnv_validate(&spec->model, f->arena, &spec->min_version, err);

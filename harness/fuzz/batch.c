@@ -89,6 +89,7 @@ static void judge(struct running *r, uint32_t inputs) {
     enum nnv_precision precision = NNV_PRECISION_BUDGET;
     nnv_judge(&env, r->spec, 0, precision, &judged);
     r->result->compared += judged.compared;
+    r->result->values += judged.values;
     r->result->not_compared += judged.not_compared;
     r->result->driver_ns += judged.driver_ns;
     r->result->worker_damaged = r->result->worker_damaged || judged.worker_damaged;
@@ -105,6 +106,7 @@ static void run_input(struct running *r, uint32_t i) {
     nnv_arena_reset(r->arena);
     if (r->batch->board != NULL) atomic_store(&r->batch->board->current, i);
     nnv_fuzz_execute(r->env, r->spec, &input, r->arena, &out);
+    r->result->compared++; /* its answer with the rules */
     if (r->batch->board != NULL) atomic_store(&r->batch->board->done, i + 1);
     if (r->env->serial != NULL) atomic_fetch_add(r->env->serial, 1);
     r->supported = r->supported || out.supported;

@@ -20,6 +20,7 @@ enum member {
     REASON,
     COMPARED,
     NOT_COMPARED,
+    VALUES,
     MS,
     DRIVER_US,
     WORKER,
@@ -33,10 +34,19 @@ static const struct {
     const char *name;
     size_t bytes;
 } members[OTHER] = {
-    [CASE] = {"case", 4},     [VERDICT] = {"verdict", 7},     [WHY] = {"why", 3},
-    [REASON] = {"reason", 6}, [COMPARED] = {"compared", 8},   [NOT_COMPARED] = {"not_compared", 12},
-    [MS] = {"ms", 2},         [DRIVER_US] = {"driver_us", 9}, [WORKER] = {"worker", 6},
-    [TURN] = {"turn", 4},     [OUTCOME] = {"outcome", 7},     [REPEATS] = {"repeats", 7},
+    [CASE] = {"case", 4},
+    [VERDICT] = {"verdict", 7},
+    [WHY] = {"why", 3},
+    [REASON] = {"reason", 6},
+    [COMPARED] = {"compared", 8},
+    [NOT_COMPARED] = {"not_compared", 12},
+    [VALUES] = {"values", 6},
+    [MS] = {"ms", 2},
+    [DRIVER_US] = {"driver_us", 9},
+    [WORKER] = {"worker", 6},
+    [TURN] = {"turn", 4},
+    [OUTCOME] = {"outcome", 7},
+    [REPEATS] = {"repeats", 7},
 };
 
 static enum member member_of(const char *key, size_t n) {
@@ -126,6 +136,8 @@ static bool take(struct nnv_line *out, enum member m, const char *s, const char 
         return take_count(s, end, &out->compared);
     case NOT_COMPARED:
         return take_count(s, end, &out->not_compared);
+    case VALUES:
+        return take_count(s, end, &out->values);
     case MS:
         return take_time(s, end, &out->ms);
     case DRIVER_US:
@@ -314,6 +326,7 @@ enum nnv_status nnv_line_read(const json_t *record, struct nnv_line *out, struct
     out->name_bytes = strlen(out->name);
     enum nnv_status s = read_count(record, "compared", &out->compared, err);
     if (s == NNV_OK) s = read_count(record, "not_compared", &out->not_compared, err);
+    if (s == NNV_OK) s = read_count(record, "values", &out->values, err);
     if (s == NNV_OK) s = read_time(record, "ms", &out->ms, err);
     if (s == NNV_OK) s = read_time(record, "driver_us", &out->driver_us, err);
     if (s == NNV_OK && reason != NULL && out->reason == NULL) s = nnv_fail(err, NNV_INVALID, "reason is not a string");

@@ -22,7 +22,7 @@ struct nnv_line {
     size_t name_bytes, reason_bytes;
     enum nnvts_verdict verdict;
     enum nnvts_reason why;
-    uint64_t compared, not_compared;
+    uint64_t compared, not_compared, values;
     uint32_t worker, turn;      /**< 0: not said */
     uint32_t runs, bad_runs;    /**< where it was repeated; else 0 */
     enum nnvts_outcome outcome; /**< against the expectations of the run */

@@ -142,6 +142,7 @@ static enum nnv_status take_record(struct nnv_report *r, const struct nnv_journa
     c->why = l->why;
     c->compared = l->compared;
     c->not_compared = l->not_compared;
+    c->values = l->values;
     c->ms = l->ms;
     c->driver_us = l->driver_us;
     c->worker = l->worker;

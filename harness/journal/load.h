@@ -28,7 +28,7 @@ struct nnv_report_case {
     uint32_t suite, op, type; /**< numbers in the maps of the report; op and type may be "" */
     enum nnvts_verdict verdict;
     enum nnvts_reason why;
-    uint64_t compared, not_compared;
+    uint64_t compared, not_compared, values;
     double ms;
     double driver_us;
     const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */

@@ -179,6 +179,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
     if (verdict != NNVTS_PASS) add_bytes(&j, "reason", e->reason, remark);
     nnv_json_uint(&j, "compared", e->compared);
     nnv_json_uint(&j, "not_compared", e->not_compared);
+    if (e->values > 0) nnv_json_uint(&j, "values", e->values);
     nnv_json_raw(&j, "ms", "%" PRIu64 ".%03" PRIu64, e->ns / 1000000, e->ns / 1000 % 1000);
     nnv_json_uint(&j, "driver_us", e->driver_ns / 1000);
     if (e->start_ns > 0) nnv_json_uint(&j, "began_us", nnv_wall_us(e->start_ns));

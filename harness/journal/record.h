@@ -37,9 +37,10 @@ struct nnv_run_facts {
 struct nnv_ended {
     uint32_t index; /**< of the case */
     enum nnvts_verdict verdict;
-    enum nnvts_reason why;                                    /**< NONE: the first of the verdict's */
-    uint64_t compared, not_compared, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns(); 0: it did not begin */
-    uint32_t worker;                                          /**< number of the worker process; 0: none */
+    enum nnvts_reason why; /**< NONE: the first of the verdict's */
+    uint64_t compared, not_compared, values, start_ns, ns,
+        driver_ns;                        /**< start_ns: of nnv_now_ns(); 0: it did not begin */
+    uint32_t worker;                      /**< number of the worker process; 0: none */
     uint32_t turn;                        /**< it was the worker's first, second, ... case; 0: no worker's */
     uint32_t counts[NNVTS_VERDICT_COUNT]; /**< of the case's runs, where it is repeated; else all 0 */
     uint32_t phase;                       /**< enum nnv_phase, of a CRASH or TIMEOUT; 0: none */

@@ -209,6 +209,10 @@ static void load_block(const struct nnv_expectation *e, const struct rule *r, co
 
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
+bool nnv_check_within(double expected, double actual, double bound) {
+    return same(actual, expected) || (isfinite(expected) && fabs(actual - expected) <= bound);
+}
+
 /** Error over bound of element i: 0 where nothing is wrong at all, infinity where no tolerance helps. */
 static double ratio(const struct block *b, size_t i) {
     if (isnan(b->bound[i]) || same(b->actual[i], b->expected[i])) return 0;

@@ -62,6 +62,12 @@ struct nnv_comparison {
 void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
                struct nnv_comparison *out);
 
+/**
+ * One element as nnv_check sees it, for all that compare: a finite number within the bound of a finite one; the same
+ * infinity; NaN for NaN; zeros of either sign for each other.
+ */
+bool nnv_check_within(double expected, double actual, double bound);
+
 /** The numbers that nnv_check compares, one an element each: expected, actual, bound (NaN: not compared). */
 void nnv_check_numbers(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
                        double *expected, double *got, double *bound);

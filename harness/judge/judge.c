@@ -49,7 +49,7 @@ void nnv_result_end(struct nnv_result *result, enum nnvts_reason why, const char
 void nnv_result_start(struct nnv_result *result) {
     result->verdict = NNVTS_ERROR;
     result->why = NNVTS_WHY_NONE;
-    result->compared = result->not_compared = 0;
+    result->compared = result->not_compared = result->values = 0;
     result->driver_ns = 0;
     result->worker_damaged = false;
     nnv_text_clear(&result->reason);
@@ -172,8 +172,11 @@ static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) 
     const struct nnv_value *v = j->compare.taken[i].value;
     nnv_text_addf(t, "%s{\"index\":%u,\"dims\":", t->len > 1 ? "," : "", i);
     add_shape(t, v->dims, v->rank);
-    nnv_text_addf(t, ",\"type\":\"%s\",\"compared\":%zu,\"wrong\":%zu,\"not_compared\":%zu,\"rule\":",
-                  nnv_type(j->compare.taken[i].type)->name, c->compared, c->wrong, c->not_compared);
+    nnv_text_addf(t,
+                  ",\"type\":\"%s\",\"compared\":%zu,\"wrong\":%zu,\"not_compared\":%zu,\"profile\":\"%s\","
+                  "\"rule\":",
+                  nnv_type(j->compare.taken[i].type)->name, c->compared, c->wrong, c->not_compared,
+                  nnv_precision_name(j->compare.precision));
     nnv_text_add_json(t, c->rule);
     if (c->compared > 0) {
         const struct {
@@ -259,6 +262,7 @@ static void conclude(struct judging *j) {
         elems += c->elems;
         if (c->wrong) add_wrong(j, i, &r->reason);
     }
+    r->values = r->compared;
     if (r->compared) {
         nnv_text_add(&r->outputs, "[");
         for (uint32_t i = 0; i < j->spec->model.main.nout; i++) add_output(j, i, &r->outputs);
@@ -273,6 +277,7 @@ static void conclude(struct judging *j) {
         /* outputs without elements were judged by their shapes; a spec that ignores all outputs asks for no more than
            an execution by the rules */
         r->verdict = NNVTS_PASS;
+        if (!r->compared) r->compared = j->spec->model.main.nout;
     } else if (nnv_arithmetic_is_weak(&j->compare.arithmetic)) {
         nnv_result_end(r, NNVTS_WHY_ARITHMETIC, "the promised arithmetic leaves none of the %zu values to compare",
                        elems);
@@ -306,6 +311,19 @@ static bool check_model(const struct judging *j, int *level) {
     return true;
 }
 
+/** A refusal is right where the driver supports the same model without the mistake; else it shows nothing. */
+static void judge_refusal(const struct judging *j) {
+    const struct nnv_model *valid = j->spec->valid;
+    struct nnv_text what = {0};
+    if (!valid || nnv_client_supports(j->env->client, valid, j->env->arena, j->env->phase, &what)) {
+        j->result->verdict = NNVTS_PASS;
+        j->result->compared = 1;
+    } else {
+        nnv_result_end(j->result, NNVTS_WHY_VALID_MODEL, "without the mistake: %s", what.data ? what.data : "");
+    }
+    nnv_text_free(&what);
+}
+
 /** What a driver that did not come to an answer deserves. False if there is an answer to compare. */
 static bool judge_outcome(const struct judging *j) {
     const struct nnv_outcome *o = &j->outcome;
@@ -319,7 +337,7 @@ static bool judge_outcome(const struct judging *j) {
         return true;
     case NNV_OUTCOME_REFUSED:
         if (j->spec->expect_failure)
-            j->result->verdict = NNVTS_PASS;
+            judge_refusal(j);
         else
             nnv_result_end(j->result, o->why, "%s", o->reason);
         return true;

@@ -14,14 +14,15 @@ struct nnv_run_config;
 
 /** What a case ends with: verdict, and the members of its journal record (docs/use/journal.md). Zero-initialise. */
 struct nnv_result {
-    int verdict;           /**< enum nnvts_verdict; starts as ERROR */
-    enum nnvts_reason why; /**< NONE where the verdict says all */
-    size_t compared, not_compared;
-    uint64_t driver_ns;      /**< in the driver */
-    bool worker_damaged;     /**< the worker process is to be replaced */
-    struct nnv_text reason;  /**< one block of lines for people; empty for PASS */
-    struct nnv_text outputs; /**< JSON array of the comparisons, or empty */
-    struct nnv_text answer;  /**< bytes of all outputs, one behind the other, where values are wrong and env asks */
+    int verdict;                   /**< enum nnvts_verdict; starts as ERROR */
+    enum nnvts_reason why;         /**< NONE where the verdict says all */
+    size_t compared, not_compared; /**< compared: values of outputs, and other expectations */
+    size_t values;                 /**< of compared: values of outputs */
+    uint64_t driver_ns;            /**< in the driver */
+    bool worker_damaged;           /**< the worker process is to be replaced */
+    struct nnv_text reason;        /**< one block of lines for people; empty for PASS */
+    struct nnv_text outputs;       /**< JSON array of the comparisons, or empty */
+    struct nnv_text answer; /**< bytes of all outputs, one behind the other, where values are wrong and env asks */
 };
 
 /** What running a case needs. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "harness/judge/check.h"
 #include "reference/model/op.h"
 
 enum { MAX_COLUMNS = 8 };
@@ -76,7 +77,7 @@ static enum nnv_status make_table(const struct nnv_subgraph *main, const struct 
 
 static bool element_fits(const struct column *c, size_t e, size_t a) {
     double want = c->expected[e], got = c->actual[a];
-    return isnan(c->bound[e]) || got == want || (isnan(got) && isnan(want)) || fabs(got - want) <= c->bound[e];
+    return isnan(c->bound[e]) || nnv_check_within(want, got, c->bound[e]);
 }
 
 /** True if actual row `got` may stand for the expected row `want`. */

@@ -69,7 +69,7 @@ struct header {
     uint32_t magic, index;
     int32_t verdict, why;
     uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, answer_bytes;
-    uint64_t compared, not_compared, start_ns, ns, driver_ns;
+    uint64_t compared, not_compared, values, start_ns, ns, driver_ns;
     uint32_t counts[NNVTS_VERDICT_COUNT];
 };
 
@@ -121,6 +121,7 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
         .answer_bytes = r->answer_bytes,
         .compared = r->compared,
         .not_compared = r->not_compared,
+        .values = r->values,
         .start_ns = r->start_ns,
         .ns = r->ns,
         .driver_ns = r->driver_ns,
@@ -169,6 +170,7 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
         .damaged = h.damaged,
         .compared = h.compared,
         .not_compared = h.not_compared,
+        .values = h.values,
         .start_ns = h.start_ns,
         .ns = h.ns,
         .driver_ns = h.driver_ns,

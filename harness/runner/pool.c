@@ -136,6 +136,7 @@ static enum nnv_status take_record(struct pool *p, struct slot *s, const struct 
         .why = (enum nnvts_reason)r->why,
         .compared = r->compared,
         .not_compared = r->not_compared,
+        .values = r->values,
         .start_ns = r->start_ns,
         .ns = r->ns,
         .driver_ns = r->driver_ns,

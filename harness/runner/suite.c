@@ -93,11 +93,10 @@ enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const st
     return NNV_OK;
 }
 
-void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
+static void run_case(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
-    nnv_result_start(result);
     if (!suite) {
         nnv_result_end(result, NNVTS_WHY_HARNESS, "no suite named '%s'", c->suite);
         return;
@@ -115,4 +114,11 @@ void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv
         nnv_judge(env, spec, c->level, precision, result);
     else
         nnv_result_end(result, st == NNV_UNSUPPORTED ? NNVTS_WHY_NO_REFERENCE : NNVTS_WHY_HARNESS, "%s", err.text);
+}
+
+void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
+    nnv_result_start(result);
+    run_case(env, c, result);
+    if (result->verdict == NNVTS_PASS && result->compared == 0)
+        nnv_result_end(result, NNVTS_WHY_NOTHING_COMPARED, "the case passed without comparing anything");
 }

@@ -86,6 +86,7 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .damaged = r->worker_damaged,
         .compared = r->compared,
         .not_compared = r->not_compared,
+        .values = r->values,
         .start_ns = atomic_load(&w->channel->start_ns),
         .ns = ns,
         .driver_ns = r->driver_ns,

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "harness/suites/suites.h"
+#include "randgraph/single/single.h"
 #include "reference/model/op.h"
 
 /* Of the files in folders; .example.cpp are AOSP's generated tests. */
@@ -256,13 +257,23 @@ static enum nnv_status name_unknown(const char *text, size_t len, struct nnv_err
     return NNV_UNSUPPORTED;
 }
 
+/** A valid model of the operation and type that a malformed spec is about; NULL: there is none. */
+static const struct nnv_model *valid_model(const struct nnv_case *c, uint64_t seed, struct nnv_arena *arena) {
+    struct nnv_single what = {.op = nnv_op_by_name(c->op), .seed = seed, .name = c->name};
+    struct nnv_spec *spec;
+    struct nnv_err ignored = {0};
+    for (int sig = 0; what.op && sig < what.op->nsigs; sig++)
+        if (strcmp(nnv_type(what.op->sigs[sig].type[NNV_T])->tag, c->type) == 0) what.sig = sig;
+    return what.op && nnv_single_build(&what, arena, &spec, &ignored) == NNV_OK ? &spec->model : NULL;
+}
+
 static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err) {
-    (void)config;
     char *text = NULL;
     enum nnv_status st = read_text(c, arena, &text, err);
     if (st != NNV_OK) return st;
     st = nnv_spec_parse_part(c->data, text, c->b, c->c, arena, spec, err);
+    if (st == NNV_OK && (*spec)->expect_failure) (*spec)->valid = valid_model(c, config->seed, arena);
     return st == NNV_UNSUPPORTED ? name_unknown(text, c->b, err) : st;
 }
 

@@ -158,6 +158,8 @@ enum nnv_status nnv_single_refuse(struct nnv_spec *spec, int index, struct nnv_a
     }
     if (count == 0) return nnv_fail(err, NNV_INTERNAL, "the operation's rules notice no mistake");
     const int pick = noticed[index % count];
+    spec->valid = nnv_arena_copy(arena, &spec->model, sizeof spec->model);
+    if (!spec->valid) return nnv_no_memory(err);
     spec->model.main = drafts[pick].s;
     spec->source = mistakes[pick].what;
     spec->expect_failure = true;

@@ -84,10 +84,11 @@ struct nnv_value {
 /** A complete test case. All memory is of one arena. */
 struct nnv_spec {
     const char *name;
-    const char *source;           /**< free text or NULL */
-    int min_version;              /**< feature level 1 to 7; 0: not given */
-    bool expect_failure;          /**< a correct driver refuses or fails this model */
-    double multinomial_tolerance; /**< 0: not RANDOM_MULTINOMIAL */
+    const char *source;            /**< free text or NULL */
+    int min_version;               /**< feature level 1 to 7; 0: not given */
+    bool expect_failure;           /**< a correct driver refuses or fails this model */
+    const struct nnv_model *valid; /**< the same without the mistake, where that is known; NULL: it is not */
+    double multinomial_tolerance;  /**< 0: not RANDOM_MULTINOMIAL */
     bool exact; /**< every compared element must be equal (the "exact" member, an addition of nnvts to the form) */
     const char
         *precision; /**< the profile by which it is to be judged, or NULL (the "precision" member, another addition) */

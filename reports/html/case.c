@@ -289,6 +289,9 @@ static void add_output(struct nnv_text *t, const json_t *output, bool pictures) 
     nnv_text_addf(t, "<div class=\"out\"><h4>output %" PRIu64 " <code>", nnv_json_count(output, "index"));
     add_indices(t, json_object_get(output, "dims"));
     nnv_page_put(t, "</code> ", nnv_json_text(output, "type", ""), 64, " <span class=\"soft\">");
+    const char *profile = nnv_json_text(output, "profile", "");
+    nnv_html_cut(t, profile, 40);
+    nnv_text_add(t, *profile ? ": " : "");
     nnv_html_cut(t, nnv_json_text(output, "rule", ""), 200);
     nnv_text_add(t, "</span></h4>\n");
     add_stats(t, output);

@@ -22,6 +22,7 @@ struct matrix {
     uint32_t *column;                    /**< of a type */
     uint32_t *suite;                     /**< of an operation: the suite of its first case */
     size_t (*cell)[NNVTS_VERDICT_COUNT]; /**< [operation * (cols + 1) + column] */
+    size_t *computed;                    /**< likewise: cases that passed with values compared */
     bool *accepted;                      /**< likewise: the operation takes the type, so cases could be */
 };
 
@@ -45,6 +46,7 @@ static void matrix_free(struct matrix *m) {
     free(m->column);
     free(m->suite);
     free(m->cell);
+    free(m->computed);
     free(m->accepted);
 }
 
@@ -107,13 +109,17 @@ static bool matrix_make(struct matrix *m, const struct nnv_report *r) {
     m->op = sorted(&r->ops);
     m->suite = calloc(m->rows + (size_t)1, sizeof *m->suite);
     m->cell = calloc(((size_t)m->rows + 1) * (m->cols + 1), sizeof *m->cell);
+    m->computed = calloc(((size_t)m->rows + 1) * (m->cols + 1), sizeof *m->computed);
     m->accepted = calloc(((size_t)m->rows + 1) * (m->cols + 1), sizeof *m->accepted);
-    if (m->op == NULL || m->suite == NULL || m->cell == NULL || m->accepted == NULL) return false;
+    if (m->op == NULL || m->suite == NULL || m->cell == NULL || m->computed == NULL || m->accepted == NULL)
+        return false;
     mark_accepted(m, r);
     for (size_t i = r->count; i-- > 0;) {
         const struct nnv_report_case *c = &r->item[i];
         m->suite[c->op] = c->suite;
-        m->cell[(size_t)c->op * (m->cols + 1) + m->column[c->type]][c->verdict]++;
+        const size_t cell = (size_t)c->op * (m->cols + 1) + m->column[c->type];
+        m->cell[cell][c->verdict]++;
+        m->computed[cell] += c->verdict == NNVTS_PASS && c->values > 0;
     }
     return true;
 }
@@ -129,7 +135,12 @@ static void add_cell(struct nnv_html *h, const struct matrix *m, uint32_t op, ui
         return;
     }
     enum nnvts_verdict worst = nnv_html_worst(n);
-    char letter = nnv_verdict_letter(worst);
+    /* what was only refused, as it must be, computes nothing */
+    const size_t computed = m->computed[(size_t)op * (m->cols + 1) + column];
+    const bool rules = worst == NNVTS_PASS && computed == 0;
+    if (rules && n[NNVTS_UNSUPPORTED] > 0) worst = NNVTS_UNSUPPORTED;
+    const char letter = rules && worst == NNVTS_PASS ? 'r' : nnv_verdict_letter(worst);
+    const size_t shown = worst == NNVTS_PASS && !rules ? computed : n[worst];
     nnv_text_addf(t, "<td class=\"%c\"><a href=\"#g%u-%u\" title=\"", letter, m->suite[op], op);
     nnv_html_counts(t, n);
     nnv_text_add(t, "\" data-q=\"op:");
@@ -138,8 +149,8 @@ static void add_cell(struct nnv_html *h, const struct matrix *m, uint32_t op, ui
         nnv_text_add(t, " type:");
         nnv_text_add_xml(t, h->r->types.key[m->type[column]]);
     }
-    nnv_text_addf(t, "\"><b>%c</b> %s", letter, nnv_count(n[worst]).s);
-    if (n[worst] < all) nnv_text_addf(t, "<small>/%s</small>", nnv_count(all).s);
+    nnv_text_addf(t, "\"><b>%c</b> %s", letter, nnv_count(shown).s);
+    if (shown < all) nnv_text_addf(t, "<small>/%s</small>", nnv_count(all).s);
     nnv_text_add(t, "</a></td>");
 }
 
@@ -197,8 +208,9 @@ enum nnv_status nnv_html_matrix(struct nnv_html *h, struct nnv_err *err) {
         } else {
             nnv_text_add(&h->t,
                          "<p class=\"lead\">Operation by type of its main operand. A cell holds the worst verdict "
-                         "and how many cases have it, of how many; \"none\": the operation takes this type, "
-                         "and no case tested it; a dot: it does not take it.</p>\n");
+                         "and how many cases have it, of how many; P counts cases that computed values which were "
+                         "compared, r those of rules alone, such as a refusal; \"none\": the operation takes this "
+                         "type, and no case tested it; a dot: it does not take it.</p>\n");
             add_table(h, &m);
             add_untested(h);
         }

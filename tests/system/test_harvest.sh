@@ -19,6 +19,17 @@ test_specs() {
     same "$(verdicts wrong | grep FAIL | grep -v ADD)" ""
     [ "$(verdict wrong FAIL)" -ge 3 ] || fail "the groups with ADD do not notice"
 }
+# A network as a whole is judged by error budgets, and who judged is said.
+test_whole_network() {
+    check 0 nnvts import "$NETWORKS/figures_float.tflite" -o net.json
+    has net.json '"precision":"budget"'
+    check 0 nnvts replay net.json --driver cpu
+    has "$OUT" "values compared by budget"
+    check 0 nnvts replay net.json --driver cpu --precision aosp
+    has "$OUT" "values compared by aosp"
+    check 0 nnvts run --driver cpu --suite spec --specs net.json --out out
+    has out/journal.jsonl '"profile":"budget"'
+}
 # What a network before had is left out; models of one name get files of their own.
 test_several_models() {
     mkdir -p models/a models/b

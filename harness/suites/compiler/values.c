@@ -225,9 +225,8 @@ static void compare(struct work *w, const struct nnv_relay_datum *want, const st
         return;
     }
     for (size_t i = 0; i < want->n; i++) {
-        double x = want->values[i], y = got->values[i], by = fabs(x - y);
-        bool same = x == y || (isnan(x) && isnan(y)) || by <= most * (floats ? 1e-2 + fabs(x) : 1);
-        if (!same && !wrong++) first = i;
+        const double x = want->values[i], y = got->values[i];
+        if (!nnv_check_within(x, y, most * (floats ? 1e-2 + fabs(x) : 1)) && !wrong++) first = i;
     }
     w->s->result->compared += want->n;
     nnv_expect(w->s, !wrong,

@@ -128,6 +128,7 @@ static void at_once(struct nnv_context *s, struct runner *runners, int count) {
         else
             nnv_context_error(s, "no thread, or no memory for one");
         s->result->compared += r->result.compared;
+        s->result->values += r->result.values;
         s->result->not_compared += r->result.not_compared;
         s->result->worker_damaged |= r->result.worker_damaged;
         nnv_expect(s, r->result.verdict == NNVTS_PASS,

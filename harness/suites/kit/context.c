@@ -308,6 +308,7 @@ static bool compare(struct nnv_context *s, const char *call, const struct nnv_re
     for (uint32_t i = 0; i < n; i++) {
         const struct nnv_comparison *o = &c->comparison[i];
         s->result->compared += o->compared;
+        s->result->values += o->compared;
         s->result->not_compared += o->not_compared;
         if (o->wrong == 0) continue;
         right = o->note[0]

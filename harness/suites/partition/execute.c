@@ -271,6 +271,7 @@ bool nnv_partition_judge(struct nnv_partition_case *p) {
     nnv_judge_answer(p->s->env, p->spec, NNV_PRECISION_BUDGET, p->answer, &judged);
     const char *reason = judged.reason.data ? judged.reason.data : "";
     p->s->result->compared += judged.compared;
+    p->s->result->values += judged.values;
     p->s->result->not_compared += judged.not_compared;
     if (judged.verdict == NNVTS_ERROR)
         ok = nnv_context_error(p->s, "%s", reason);

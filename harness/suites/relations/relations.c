@@ -15,7 +15,7 @@ enum { ROWS_AGAIN = 64 }; /* perturbed rows of the second look at a difference *
 
 /* ------------------------------------------------------------------ comparing */
 
-/* Elements that mean the same: equal bytes, zeros of either sign, any two numbers that are true. */
+/* Elements that mean the same: equal bytes, zeros of either sign, any two NaN, any two numbers that are true. */
 static bool same_element(int32_t type, const uint8_t *a, const uint8_t *b) {
     const struct nnv_type *t = nnv_type(type);
     double x, y;
@@ -24,7 +24,7 @@ static bool same_element(int32_t type, const uint8_t *a, const uint8_t *b) {
     if (t->kind != NNV_KIND_FLOAT) return false;
     nnv_load(type, a, 1, &x);
     nnv_load(type, b, 1, &y);
-    return x == 0 && y == 0;
+    return nnv_check_within(x, y, 0);
 }
 
 size_t nnv_first_difference(const struct nnv_request *a, uint32_t i, const struct nnv_request *b, uint32_t k) {

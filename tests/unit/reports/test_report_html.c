@@ -160,6 +160,26 @@ static void a_passing_run_has_no_bugs(void **state) {
     fx_remove(&f);
 }
 
+/* P is of values; what was refused, as it must be, is a rule that holds; of what the driver lacks nothing is green. */
+static void green_is_what_was_compared(void **state) {
+    (void)state;
+    static const char cases[] = "o/0\to\tADD\tfloat32\t\no/1\to\tADD\tfloat32\t\n"
+                                "o/2\to\tMUL\tfloat32\t\no/3\to\tABS\tfloat32\t\no/4\to\tABS\tfloat32\t\n";
+    static const char records[] = "{\"case\":\"o/0\",\"verdict\":\"PASS\",\"compared\":7,\"values\":6}\n"
+                                  "{\"case\":\"o/1\",\"verdict\":\"PASS\",\"compared\":1}\n"
+                                  "{\"case\":\"o/2\",\"verdict\":\"PASS\",\"compared\":1}\n"
+                                  "{\"case\":\"o/3\",\"verdict\":\"PASS\",\"compared\":1}\n"
+                                  "{\"case\":\"o/4\",\"verdict\":\"UNSUPPORTED\",\"why\":\"OPERATION\"}\n";
+    struct fx f = fx_make(cases, records);
+    fx_load(&f);
+    xmlDoc *doc = html_of(&f);
+    assert_int_equal(fx_xpath(doc, "count(//tr[th = 'ADD']/td[@class='P' and a = 'P 1/2'])"), 1);
+    assert_int_equal(fx_xpath(doc, "count(//tr[th = 'MUL']/td[@class='r' and a = 'r 1'])"), 1);
+    assert_int_equal(fx_xpath(doc, "count(//tr[th = 'ABS']/td[@class='U' and a = 'U 1/2'])"), 1);
+    xmlFreeDoc(doc);
+    fx_remove(&f);
+}
+
 static void hostile_text_is_text(void **state) {
     (void)state;
     struct fx f = fx_golden("hostile");
@@ -303,6 +323,7 @@ int main(void) {
         cmocka_unit_test(the_headline_is_the_verdict),
         cmocka_unit_test(every_section_is_there),
         cmocka_unit_test(a_passing_run_has_no_bugs),
+        cmocka_unit_test(green_is_what_was_compared),
         cmocka_unit_test(hostile_text_is_text),
         cmocka_unit_test(the_same_run_gives_the_same_bytes),
         cmocka_unit_test(ten_thousand_cases_stay_below_2_mb),

@@ -172,6 +172,19 @@ static void classes(void **state) {
     assert_int_equal(check1((struct nnv_expectation){.type = F32, .must_equal = true}, NNAPI, -0.0, 0.0), 0);
 }
 
+/* The same classes for those that compare one by one: a bound of infinity takes no number for an infinity. */
+static void classes_one_by_one(void **state) {
+    (void)state;
+    const double inf = (double)INFINITY, nan = (double)NAN;
+    const double right[][3] = {{1, 1.5, 0.5}, {inf, inf, 0}, {-inf, -inf, 0}, {nan, nan, 0}, {0.0, -0.0, 0}};
+    const double wrong[][3] = {{1, 1.6, 0.5},   {inf, 1, inf}, {inf, -inf, inf}, {1, inf, 1e308},
+                               {nan, inf, inf}, {nan, 1, inf}, {1, nan, inf},    {inf, nan, inf}};
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+        assert_true(nnv_check_within(right[i][0], right[i][1], right[i][2]));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(nnv_check_within(wrong[i][0], wrong[i][1], wrong[i][2]));
+}
+
 /* --------------------------------------------------------------------- budgets */
 
 static void float_budget(void **state) {
@@ -454,6 +467,7 @@ static void graph_booleans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_one_by_one),
         cmocka_unit_test(float32_tolerances),
         cmocka_unit_test(float16_tolerances),
         cmocka_unit_test(unit_tolerances),

@@ -173,6 +173,21 @@ static void honest_refusal(void **state) {
     assert_false(result.worker_damaged);
 }
 
+/* A refusal of what the driver lacks shows nothing. */
+static void refusals_of_what_is_supported(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(SUM, arena);
+    spec->expect_failure = true;
+    spec->valid = &fake_spec(SUM, arena)->model;
+    fake.fault = PREPARE_FAILS;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS);
+    fake.fault = SUPPORTED_INVALID;
+    assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_UNSUPPORTED);
+    assert_int_equal(result.why, NNVTS_WHY_VALID_MODEL);
+    assert_reason("without the mistake: get_supported_operations answered INVALID_ARGUMENT");
+    assert_int_equal(result.compared, 0);
+}
+
 static void expected_failures(void **state) {
     (void)state;
     struct nnv_spec *spec = fake_spec(SUM, arena);
@@ -187,7 +202,8 @@ static void expected_failures(void **state) {
         for (size_t i = 0; i < 3; i++) {
             fake.fault = refusals[i];
             assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS);
-            assert_int_equal(result.compared, 0);
+            assert_int_equal(result.compared, 1);
+            assert_int_equal(result.values, 0);
         }
         fake.fault = UNSUPPORTED;
         assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_UNSUPPORTED);
@@ -268,7 +284,8 @@ static void ignored_outputs_need_an_execution(void **state) {
     struct nnv_spec *spec = fake_spec(ADD_SPEC(NAMED, A23, B23, Y23(",\"ignored\":true")), arena);
     for (int p = 0; p < NNV_PRECISION_COUNT; p++) {
         assert_int_equal(judge(spec, (enum nnv_precision)p), NNVTS_PASS);
-        assert_int_equal(result.compared, 0);
+        assert_int_equal(result.compared, 1); /* the shape */
+        assert_int_equal(result.values, 0);
         assert_int_equal(result.outputs.len, 0);
         assert_int_equal(result.not_compared, 6);
     }
@@ -281,7 +298,8 @@ static void empty_outputs_pass_by_their_shape(void **state) {
         ADD_SPEC("\"name\":\"empty\",", E03("SUBGRAPH_INPUT"), E03("SUBGRAPH_INPUT"), E03("SUBGRAPH_OUTPUT")), arena);
     for (int i = 0; i < 2; i++) spec->inputs[i].omitted = false; /* in a file, no data means omitted */
     assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_PASS);
-    assert_int_equal(result.compared, 0);
+    assert_int_equal(result.compared, 1);
+    assert_int_equal(result.values, 0);
     assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_PASS);
     fake.fault = EXECUTE_WRONG_EXTENT;
     assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), NNVTS_FAIL);
@@ -336,6 +354,7 @@ int main(void) {
         TEST(levels),
         TEST(honest_refusal),
         TEST(expected_failures),
+        TEST(refusals_of_what_is_supported),
         TEST(bad_specs_are_errors),
         TEST(refused_values_are_errors),
         TEST(nothing_compared_is_not_trusted),

@@ -303,7 +303,7 @@ static void verdicts(void **state) {
             assert_non_null(strstr(result.reason.data, "row 1, sample 100: class 3 does not exist"));
         }
     assert_int_equal(judge(SPEC("", ",\"data\":%s" IGNORED), constant, NNV_PRECISION_NNAPI), NNVTS_PASS);
-    assert_int_equal(result.compared, 0);
+    assert_int_equal(result.values, 0);
     nnv_text_free(&result.reason);
     nnv_text_free(&result.outputs);
 }
