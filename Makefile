@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #   make run      sets up, builds and judges the cpu driver
-#   make test     sets up, builds and runs all tests
+#   make test     sets up, builds and runs what shows that the build works; make test TESTS=all: all tests
 #   make          builds                      make check    the full gate before a commit lands
 #   make bench    measures                    make soak     long runs: tier full, many seeds
 #   make fuzz     libFuzzer on what nnvts reads   make soak-fuzz   mutated models under the sanitizers
@@ -10,7 +10,7 @@
 #   make docs     writes docs/ops from the operations' records, docs/use/planted-bugs.md from the bugs
 #   make setup-engines   brings the libraries of the drivers over engines, which are built where their library is, and
 #                    TensorFlow Lite, whose NNAPI delegate runs on our runtime
-#   make install PREFIX=/usr/local            make clean
+#   make install PREFIX=/usr/local            make uninstall            make clean
 # No file lists: every .c file of a folder belongs to what the folder builds.
 
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -54,6 +54,7 @@ HOST_PARTS := $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
 HOST_SERVER_OWN := $(call objects,drivers_under_test/host/server)
 HOST_SERVER := $(HOST_SERVER_OWN) $(HOST_PARTS)
 CORE_LIB := $(B)/obj/core.a
+RULES_LIB := $(B)/lib/libnnvts-rules.a
 # The same as a shared library: a change relinks one file, not every test.
 CORE_SO := $(B)/lib/libnnvts-core.so
 RUNTIME := $(B)/lib/libneuralnetworks.so
@@ -66,6 +67,8 @@ OVER_REFERENCE := reference faulty
 UNIT_SRC := $(shell find tests/unit -name 'test_*.c')
 UNIT := $(sort $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC))))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
+# System tests that take a quarter of a minute or more, but for the one of the main verb.
+LONG := aosp_client api arithmetic audit campaigns comfort docs engines explain faulty fuzz host levels ndk pages planted reduce
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 
@@ -73,10 +76,10 @@ READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 READER_SOAK_SECONDS ?= 600
 
-.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz gate-campaign audit docs profiles install clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz gate-campaign audit docs profiles install uninstall clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
-all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
+all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(RULES_LIB) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
 
 setup-run:
 	@tools/setup-debian.sh build
@@ -93,9 +96,11 @@ run: setup-run
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	$(B)/nnvts run --driver cpu $(ARGS)
 
+# What shows that this build works: all unit tests and the main system tests, in some minutes. TESTS=all: all.
+TESTS ?= main
 test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
-	@tools/run-tests.sh $(B) $(SYSTEM) $(sort $(UNIT))
+	@tools/run-tests.sh $(B) $(if $(filter all,$(TESTS)),$(SYSTEM),$(filter-out $(LONG:%=tests/system/test_%.sh),$(SYSTEM))) $(sort $(UNIT))
 
 # Tiny NNAPI libraries, for the tests of what loads one.
 TOYS := $(B)/tests/toy.so $(B)/tests/toy_old.so
@@ -269,10 +274,18 @@ install: all
 	install -m 644 include/NeuralNetworks.h include/NeuralNetworksTypes.h include/NeuralNetworksOEM.h \
 	  include/NeuralNetworksSupportLibraryImpl.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 include/android/NeuralNetworks.h $(DESTDIR)$(PREFIX)/include/android/
-	install -m 644 $(addprefix include/nnvts/,driver.h ndk.h planted.h result.h) $(DESTDIR)$(PREFIX)/include/nnvts/
+	install -m 644 $(addprefix include/nnvts/,driver.h ndk.h planted.h result.h rules.h) $(DESTDIR)$(PREFIX)/include/nnvts/
 	install -m 755 $(RUNTIME) $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(RULES_LIB) $(DESTDIR)$(PREFIX)/lib/
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(call pc,$(PREFIX),$(PREFIX)/lib,$(PREFIX)/include) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/nnvts-neuralnetworks.pc
+
+# Takes away what install puts there: it is installed once more, into a folder of its own, to know what that is.
+uninstall: all
+	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
+	  $(MAKE) --no-print-directory install DESTDIR="$$scratch" >/dev/null && cd "$$scratch" && \
+	  find . -type f | while IFS= read -r file; do echo "rm -f $(DESTDIR)/$${file#./}"; rm -f "$(DESTDIR)/$$file"; done; \
+	  find . -depth -type d -path '*nnvts*' | while IFS= read -r dir; do rmdir "$(DESTDIR)/$$dir" 2>/dev/null || true; done
 
 clean:
 	rm -rf build build-gcc build-clang build-san build-tsan build-fuzz build-reach build-cov
@@ -285,6 +298,22 @@ $(B)/nnvts: $(call objects,harness/cli) $(CORE_LIB)
 $(B)/nnvts-host: $(HOST_SERVER)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lm -lpthread -ldl
+
+# The records' rules for a driver of one's own, without kernels: one object of what rules.c reaches, which shows
+# nnvts_rules_* alone.
+RULES_OBJ := $(patsubst %.c,$(B)/rules/%.o,$(call sources,base reference/model reference/ops reference/eval reference/abi reference/rules))
+$(B)/rules/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PKG_CFLAGS) -DNNV_RULES_ALONE -Wno-unused -ffunction-sections -fdata-sections -I. -Iinclude -c -o $@ $<
+$(RULES_LIB): $(RULES_OBJ)
+	@mkdir -p $(@D)
+	$(call say,AR)
+	$(Q)ld -r --gc-sections -u nnvts_rules_check_model -o $(B)/rules/all.o $^
+	$(Q)objcopy --strip-debug --strip-unneeded --wildcard --keep-global-symbol='nnvts_rules_*' --keep-symbol='nnvts_rules_*' $(B)/rules/all.o
+	$(Q)rm -f $@ && ar rcs $@ $(B)/rules/all.o
+
+$(B)/drivers/template.so: $(RULES_LIB)
 
 # thin archives: a folder's objects under one name
 $(CORE_LIB): $(call objects,$(CORE_DIRS))
@@ -332,10 +361,11 @@ $(B)/obj/%.o: %.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -I. -Iinclude $(PKG_CFLAGS) -c -o $@ $<
 
-# the trained models are part of the program
-$(B)/obj/mlts/trained.o: $(wildcard mlts/networks/models/*.tflite)
-$(B)/obj/compiler/tables.o: $(wildcard compiler/byoc/tables/*.json)
-$(B)/obj/compiler/emit_support.o: $(wildcard compiler/nnapi/region/*)
+# Files that are part of the program as bytes.
+$(B)/obj/mlts/networks/trained.o: $(wildcard mlts/networks/models/*.tflite)
+$(B)/obj/compiler/byoc/tables.o: $(wildcard compiler/byoc/tables/*.json)
+$(B)/obj/compiler/nnapi/emit/emit_support.o: $(wildcard compiler/nnapi/region/*)
+$(B)/obj/harness/cli/cmd_new_driver.o: $(wildcard drivers_under_test/template/*)
 
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(filter-out $(HOST_SERVER_OWN),$(call objects,drivers_under_test/$(1))))

@@ -15,6 +15,7 @@ reference/eval       include base reference/model
 reference/ops        include base reference/model reference/eval
 reference/abi        include base reference/model
 reference/faults     include base reference/model
+reference/rules      include base reference/model reference/abi
 reference/cpu        include base reference/model reference/abi reference/spec reference/eval reference/ops
 reference/runtime    include base reference/model reference/cpu
 randgraph            include base reference/model reference/spec reference/eval reference/ops

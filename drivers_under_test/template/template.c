@@ -2,8 +2,9 @@
 /**
  * @file template.c The smallest legal driver: a starting point for your own.
  *
- * Copy the folder, rename it, and replace ADD on float32 by what your device can do. Build and judge it with
- *     cc -std=c17 -fPIC -shared -fvisibility=hidden -Iinclude -o mine.so mine.c && nnvts run --driver ./mine.so
+ * `nnvts new-driver NAME` writes a folder with this file, a Makefile and a test. Replace ADD on float32 by what your
+ * device can do. NNAPI's rules for models come from libnnvts-rules.a (include/nnvts/rules.h), which a driver may use or
+ * replace by its own.
  * It shows what every driver owes its caller (include/nnvts/driver.h is the contract):
  *  1. nnvts_driver_get returns a table, whose open() makes a device.
  *  2. get_supported_operations and prepare_model check the model. A broken rule is INVALID_ARGUMENT; a legal
@@ -18,8 +19,9 @@
 #include <sys/stat.h>
 
 #include "nnvts/driver.h"
+#include "nnvts/rules.h"
 
-enum { MAX_RANK = 4, SCALAR_TYPES = 3, TYPES = 6, LAST_OPERATION = ANEURALNETWORKS_TANH };
+enum { LEVEL = 1, MAX_RANK = 4 }; /* of level 1: the rules of NNAPI feature level 1, nothing newer is sent to it */
 
 /** The pool's memory: the caller's mapping, or our own, which unmap_pool ends. NULL if it can't be had. */
 static char *map_pool(const struct nnvts_memory *m) {
@@ -36,26 +38,7 @@ static void unmap_pool(const struct nnvts_memory *m, char *data) {
     if (data && !m->data) munmap(data, m->size);
 }
 
-/* ------------------------------------------------------------------ the model's rules, feature level 1 */
-
-/** Bytes of an operand's value; 0 if an extent is unknown or the value is too large. Level 1 has six types. */
-static uint32_t value_bytes(const struct nnvts_operand *o) {
-    uint64_t bytes = o->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM ? 1 : 4;
-    for (uint32_t i = 0; i < o->dimension_count; i++) {
-        bytes *= o->dimensions[i];
-        if (bytes > UINT32_MAX) return 0;
-    }
-    return o->type >= SCALAR_TYPES && o->dimension_count == 0 ? 0 : (uint32_t)bytes;
-}
-
-/** A constant lies where there is memory, and has the operand's size. */
-static bool constant_ok(const struct nnvts_model *m, const struct nnvts_operand *o) {
-    const struct nnvts_location *l = &o->location;
-    const uint64_t end = (uint64_t)l->offset + l->length; /* in 64 bits: it can't overflow */
-    if (l->length == 0 || l->length != value_bytes(o)) return false;
-    if (o->lifetime == NNVTS_CONSTANT_COPY) return l->pool == 0 && end <= m->operand_values_bytes;
-    return l->pool < m->pool_count && end <= m->pools[l->pool].size;
-}
+/* --------------------------------------------------------------------- what the device can do */
 
 /** The value of a constant INT32; false if its memory can't be mapped. */
 static bool read_int(const struct nnvts_model *m, const struct nnvts_operand *o, int32_t *value) {
@@ -67,119 +50,28 @@ static bool read_int(const struct nnvts_model *m, const struct nnvts_operand *o,
     return data != NULL;
 }
 
-/** The extensions of the model: a name and a prefix of its own each. This device knows none, but they are valid. */
-static bool extensions_ok(const struct nnvts_model *m) {
-    if (m->extension_count && !m->extensions) return false;
-    for (uint32_t i = 0; i < m->extension_count; i++) {
-        if (!m->extensions[i].name || !m->extensions[i].prefix) return false;
-        for (uint32_t k = 0; k < i; k++)
-            if (m->extensions[k].prefix == m->extensions[i].prefix) return false;
-    }
-    return true;
-}
-
-/** A type or operation of an extension that the model declares. */
-static bool is_extension(const struct nnvts_model *m, int32_t code) {
-    for (uint32_t i = 0; i < m->extension_count && code > 0; i++)
-        if (m->extensions[i].prefix == code >> 16) return true;
-    return false;
-}
-
-static bool operand_ok(const struct nnvts_model *m, const struct nnvts_operand *o) {
-    if (is_extension(m, o->type)) return o->dimension_count == 0 || o->dimensions;
-    if (o->type < 0 || o->type >= TYPES || o->extension_data || o->extension_data_bytes) return false;
-    if (o->dimension_count && (!o->dimensions || o->type < SCALAR_TYPES)) return false;
-    const bool quant = o->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, bias = o->type == ANEURALNETWORKS_TENSOR_INT32;
-    if (!isfinite(o->scale) || (quant ? o->scale <= 0 : bias ? o->scale < 0 : o->scale != 0)) return false;
-    if (o->zero_point < 0 || o->zero_point > (quant ? 255 : 0) || o->channel_quant.scale_count) return false;
-    if (o->lifetime == NNVTS_CONSTANT_COPY || o->lifetime == NNVTS_CONSTANT_REFERENCE) return constant_ok(m, o);
-    return o->lifetime <= NNVTS_NO_VALUE && !o->location.pool && !o->location.offset && !o->location.length;
-}
-
-/** The list names every operand of that lifetime, once. */
-static bool ends_ok(const struct nnvts_subgraph *g, const uint32_t *list, uint32_t count, uint32_t lifetime) {
-    uint32_t expected = 0;
-    for (uint32_t i = 0; i < g->operand_count; i++) expected += g->operands[i].lifetime == lifetime;
-    if (count != expected || (count && !list)) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (list[i] >= g->operand_count || g->operands[list[i]].lifetime != lifetime) return false;
-        for (uint32_t j = 0; j < i; j++)
-            if (list[j] == list[i]) return false;
-    }
-    return true;
-}
-
-/** Operations stand in execution order: each value is written once, by one operation, before it is read. */
-static bool order_ok(const struct nnvts_model *m, const struct nnvts_subgraph *g) {
-    bool *ready = calloc((size_t)g->operand_count + 1, sizeof *ready), ok = ready != NULL;
-    for (uint32_t i = 0; ok && i < g->operand_count; i++) {
-        ready[i] =
-            g->operands[i].lifetime != NNVTS_TEMPORARY_VARIABLE && g->operands[i].lifetime != NNVTS_SUBGRAPH_OUTPUT;
-    }
-    for (uint32_t i = 0; ok && i < g->operation_count; i++) {
-        const struct nnvts_operation *op = &g->operations[i];
-        ok = ((op->type >= 0 && op->type <= LAST_OPERATION) || is_extension(m, op->type)) && op->output_count &&
-             op->inputs && op->outputs;
-        for (uint32_t k = 0; ok && k < op->input_count; k++)
-            ok = op->inputs[k] < g->operand_count && ready[op->inputs[k]];
-        for (uint32_t k = 0; ok && k < op->output_count; k++) {
-            ok = op->outputs[k] < g->operand_count && !ready[op->outputs[k]];
-            if (ok) ready[op->outputs[k]] = true;
-        }
-    }
-    for (uint32_t i = 0; ok && i < g->operand_count; i++) ok = ready[i];
-    free(ready);
-    return ok;
-}
-
-/** ADD: two tensors of one type, a scalar, a tensor of that type; extents, where known, are broadcast. */
-static bool add_ok(const struct nnvts_model *m, const struct nnvts_operation *op) {
-    if (op->input_count != 3 || op->output_count != 1) return false;
-    const struct nnvts_operand *o = m->main.operands, *a = &o[op->inputs[0]], *b = &o[op->inputs[1]],
-                               *act = &o[op->inputs[2]], *y = &o[op->outputs[0]];
-    if (a->type != b->type || a->type != y->type || act->type != ANEURALNETWORKS_INT32) return false;
-    if (a->type != ANEURALNETWORKS_TENSOR_FLOAT32 && a->type != ANEURALNETWORKS_TENSOR_QUANT8_ASYMM) return false;
-    if (a->lifetime == NNVTS_NO_VALUE || b->lifetime == NNVTS_NO_VALUE || act->lifetime == NNVTS_NO_VALUE) return false;
-    int32_t code = ANEURALNETWORKS_FUSED_NONE;
-    if (act->location.length && !read_int(m, act, &code)) return false;
-    if (code < ANEURALNETWORKS_FUSED_NONE || code > ANEURALNETWORKS_FUSED_RELU6) return false;
-    const uint32_t ra = a->dimension_count, rb = b->dimension_count, rank = ra > rb ? ra : rb;
-    if (rank > MAX_RANK) return false;
-    if (!ra || !rb || !y->dimension_count) return true; /* unknown rank */
-    if (y->dimension_count != rank) return false;
-    for (uint32_t i = 1; i <= rank; i++) { /* from the last extent; what is missing in front is 1 */
-        const uint32_t x = i <= ra ? a->dimensions[ra - i] : 1, z = i <= rb ? b->dimensions[rb - i] : 1;
-        const uint32_t out = y->dimensions[rank - i], known = x && z && out; /* 0: unknown */
-        if (known && ((x != z && x != 1 && z != 1) || out != (x == 1 ? z : x))) return false;
-    }
-    return true;
-}
-
-static bool model_ok(const struct nnvts_model *m) {
-    const struct nnvts_subgraph *g = &m->main;
-    if (!g->operand_count || !g->operands || !g->operation_count || !g->operations || !extensions_ok(m)) return false;
-    if ((m->operand_values_bytes && !m->operand_values) || (m->pool_count && !m->pools)) return false;
-    for (uint32_t i = 0; i < g->operand_count; i++)
-        if (!operand_ok(m, &g->operands[i])) return false;
-    if (!ends_ok(g, g->inputs, g->input_count, NNVTS_SUBGRAPH_INPUT)) return false;
-    if (!ends_ok(g, g->outputs, g->output_count, NNVTS_SUBGRAPH_OUTPUT) || !order_ok(m, g)) return false;
-    for (uint32_t i = 0; i < g->operation_count; i++)
-        if (g->operations[i].type == ANEURALNETWORKS_ADD && !add_ok(m, &g->operations[i])) return false;
-    return true;
-}
-
 static bool same_shape(const struct nnvts_operand *a, const struct nnvts_operand *b) {
     const size_t rank = a->dimension_count;
     return rank == b->dimension_count && memcmp(a->dimensions, b->dimensions, rank * sizeof *a->dimensions) == 0;
 }
 
-/** What this device can do: a model of one ADD of two float32 inputs of one known shape, with a constant activation. */
+/** Bytes of a float32 tensor; 0 if an extent is unknown, or the tensor too large for this device. */
+static uint32_t tensor_bytes(const struct nnvts_operand *o) {
+    uint64_t bytes = o->dimension_count ? sizeof(float) : 0;
+    for (uint32_t i = 0; i < o->dimension_count; i++) {
+        bytes *= o->dimensions[i];
+        if (bytes > UINT32_MAX) return 0;
+    }
+    return (uint32_t)bytes;
+}
+
+/** A model of one ADD of two float32 inputs of one known shape, with a constant activation. */
 static bool can_do(const struct nnvts_model *m, const struct nnvts_operation *op) {
     const struct nnvts_subgraph *g = &m->main;
     if (op->type != ANEURALNETWORKS_ADD || g->operation_count != 1 || g->input_count != 2) return false;
     const struct nnvts_operand *o = g->operands, *a = &o[op->inputs[0]], *b = &o[op->inputs[1]];
     return op->inputs[0] == g->inputs[0] && op->inputs[1] == g->inputs[1] &&
-           a->type == ANEURALNETWORKS_TENSOR_FLOAT32 && o[op->inputs[2]].location.length && value_bytes(a) &&
+           a->type == ANEURALNETWORKS_TENSOR_FLOAT32 && o[op->inputs[2]].location.length && tensor_bytes(a) &&
            same_shape(a, b) && same_shape(a, &o[op->outputs[0]]) && g->output_count == 1;
 }
 
@@ -261,7 +153,7 @@ static struct nnvts_prepared_model *compile(const struct nnvts_model *m) {
         .struct_size = sizeof base, .execute = execute, .release = release_prepared};
     struct prepared *p = malloc(sizeof *p);
     if (!p) return NULL;
-    *p = (struct prepared){.base = base, .rank = y->dimension_count, .bytes = value_bytes(y)};
+    *p = (struct prepared){.base = base, .rank = y->dimension_count, .bytes = tensor_bytes(y)};
     memcpy(p->dims, y->dimensions, p->rank * sizeof *p->dims);
     if (read_int(m, &o[op->inputs[2]], &p->activation)) return &p->base;
     free(p);
@@ -275,7 +167,8 @@ static enum nnvts_device_status get_status(struct nnvts_device *self) { return (
 static enum nnvts_status get_supported_operations(struct nnvts_device *self, const struct nnvts_model *model,
                                                   bool *supported) {
     (void)self;
-    if (!model_ok(model)) return NNVTS_STATUS_INVALID_ARGUMENT;
+    const enum nnvts_status st = nnvts_rules_check_model(model, LEVEL, NULL, NULL, 0);
+    if (st != NNVTS_STATUS_NONE && st != NNVTS_STATUS_GENERAL_FAILURE) return st;
     for (uint32_t i = 0; i < model->main.operation_count; i++) supported[i] = can_do(model, &model->main.operations[i]);
     return NNVTS_STATUS_NONE;
 }
@@ -283,8 +176,9 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
 static enum nnvts_status prepare_model(struct nnvts_device *self, const struct nnvts_model *model,
                                        const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
     (void)self;
-    if (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || !model_ok(model))
-        return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED) return NNVTS_STATUS_INVALID_ARGUMENT;
+    const enum nnvts_status st = nnvts_rules_check_model(model, LEVEL, NULL, NULL, 0);
+    if (st != NNVTS_STATUS_NONE) return st;
     struct nnvts_prepared_model *p = can_do(model, &model->main.operations[0]) ? compile(model) : NULL;
     if (!p) return NNVTS_STATUS_GENERAL_FAILURE;
     *out = p;
@@ -297,7 +191,7 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     static const struct nnvts_operand_performance performance[] = {{ANEURALNETWORKS_TENSOR_FLOAT32, {1, 1}}};
     static struct nnvts_device device = {
         .struct_size = sizeof device,
-        .feature_level = 1, /* the rules of NNAPI feature level 1: nothing newer is sent to it */
+        .feature_level = LEVEL,
         .type = ANEURALNETWORKS_DEVICE_CPU,
         .name = "nnvts-template",
         .version = "1.0.0",

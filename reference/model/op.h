@@ -270,7 +270,15 @@ struct nnv_op {
 /** Its signatures, an array. */
 #define NNV_OP_SIGS(SIGS) .sigs = SIGS, .nsigs = NNV_COUNT_OF(SIGS)
 /** Its hooks, functions and lists of these names in its file, behind OF where a file has several operations. */
-#define NNV_OP_HOOKS(OF) .infer = OF##infer, .eval = OF##eval, .variants = OF##variants, .sample = OF##sample
+#define NNV_OP_HOOKS(OF) .infer = OF##infer, NNV_EVAL(OF##eval), .variants = OF##variants, NNV_SAMPLE(OF##sample)
+/** The kernel, and what draws cases; the library of the rules alone has neither. */
+#ifdef NNV_RULES_ALONE
+#define NNV_EVAL(FUNCTION) .eval = NULL
+#define NNV_SAMPLE(FUNCTION) .sample = NULL
+#else
+#define NNV_EVAL(FUNCTION) .eval = FUNCTION
+#define NNV_SAMPLE(FUNCTION) .sample = FUNCTION
+#endif
 /** Its factors, an array. */
 #define NNV_OP_FACTORS(FACTORS) .factors = FACTORS, .nfactors = NNV_COUNT_OF(FACTORS)
 /** A signature of a tensor and a scalar. */

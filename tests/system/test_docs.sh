@@ -13,7 +13,7 @@ run_examples() {
     mkdir generated
     cp "$ROOT"/tests/import/*.example.cpp generated
     cp "$ROOT/mlts/networks/models/figures_int8.tflite" figures.tflite
-    gcc -std=c17 -shared -fPIC -I include -o acme.so drivers_under_test/template/template.c
+    gcc -std=c17 -shared -fPIC -I include -o acme.so drivers_under_test/template/template.c "$NNVTS_BUILD/lib/libnnvts-rules.a" -lm
     local line code n=0
     while IFS= read -r line; do
         code=0
@@ -70,7 +70,7 @@ test_conformance() {
 }
 test_help_examples() {
     ln -s "$ROOT/include" "$NNVTS_BUILD/lib/libneuralnetworks.so" .
-    gcc -std=c17 -shared -fPIC -I include -o npu.so "$ROOT/drivers_under_test/template/template.c"
+    gcc -std=c17 -shared -fPIC -I include -o npu.so "$ROOT/drivers_under_test/template/template.c" "$NNVTS_BUILD/lib/libnnvts-rules.a" -lm
     local verb line
     for verb in list drivers op; do
         while IFS= read -r line; do check 0 bash -c "$line"; done < <(nnvts $verb --help | sed -n 's/^ *\(nnvts [^#]*\)  .*/\1/p' | grep -v '^nnvts [a-z]* \[')

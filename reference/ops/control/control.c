@@ -321,9 +321,9 @@ static void while_sample(struct nnv_sample *s) {
         .early = NNV_EARLY_CHECK,                                                                                      \
         .infer = infer,                                                                                                \
         .check_subgraphs = KIND##_check_subgraphs,                                                                     \
-        .eval = KIND##_eval,                                                                                           \
+        NNV_EVAL(KIND##_eval),                                                                                         \
         .variants = KIND##_variants,                                                                                   \
-        .sample = KIND##_sample,                                                                                       \
+        NNV_SAMPLE(KIND##_sample),                                                                                     \
     }
 
 RECORD(IF, if, if_check, "y = then(arguments) where the condition is true, else(arguments) where it is false");

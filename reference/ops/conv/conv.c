@@ -319,9 +319,9 @@ static void sample(struct nnv_sample *s) {
         NNV_OP_SIGS(sigs),       .rounding = NNV_ROUND_LINEAR,                                                         \
         .zero = NNV_ZERO_BATCH,  .linear = true,                                                                       \
         .check = nnv_conv_check, .level_of = nnv_linear_level,                                                         \
-        .infer = infer,          .eval = eval,                                                                         \
+        .infer = infer,          NNV_EVAL(eval),                                                                       \
         .early = EARLY,          .variants = KIND##_variants,                                                          \
-        .sample = sample,        NNV_OP_FACTORS(KIND##_factors),                                                       \
+        NNV_SAMPLE(sample),      NNV_OP_FACTORS(KIND##_factors),                                                       \
     }
 
 RECORD(CONV_2D, conv, NNV_EARLY_CHECK | NNV_EARLY_RANKS,

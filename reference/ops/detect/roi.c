@@ -457,7 +457,7 @@ static const char *const pool_variants[] = {"nhwc", "nchw", NULL};
         NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                                                    \
         NNV_OP_SIGS(sigs),                                                                                             \
         .infer = infer,                                                                                                \
-        .eval = KIND##_eval,                                                                                           \
+        NNV_EVAL(KIND##_eval),                                                                                         \
         .variants = KIND##_variants,                                                                                   \
         NNV_OP_FACTORS(KIND##_factors),                                                                                \
         __VA_ARGS__,                                                                                                   \
@@ -466,8 +466,8 @@ static const char *const pool_variants[] = {"nhwc", "nchw", NULL};
 RECORD(ROI_ALIGN, align,
        "y[b,i,j] = the mean of x, bilinear, at n*n samples of bin i,j of box b; sample s of a bin: start + "
        "size*(i + (s+1/2)/n)/out, size = max(end - start, 1); n = samples, if 0: ceil(size/out)",
-       .rounding = NNV_ROUND_RESCALE, .zero = NNV_ZERO_ANY, .check = align_check, .sample = align_sample);
+       .rounding = NNV_ROUND_RESCALE, .zero = NNV_ZERO_ANY, .check = align_check, NNV_SAMPLE(align_sample));
 RECORD(ROI_POOLING, pool,
        "y[b,i,j] = the largest x of bin i,j of box b, 0 if it is empty; coordinates are rounded, size = end - "
        "start + 1; bin i: [floor(start + i*size/out), ceil(start + (i+1)*size/out))",
-       .rounding = NNV_ROUND_NONE, .check = check_boxes, .sample = sample_boxes);
+       .rounding = NNV_ROUND_NONE, .check = check_boxes, NNV_SAMPLE(sample_boxes));

@@ -106,17 +106,17 @@ static void sample_quotient(struct nnv_sample *s) {
         .pairs = true,                                                                                                 \
         .zero = NNV_ZERO_ANY,                                                                                          \
         .infer = nnv_binary_infer,                                                                                     \
-        .eval = eval_##OUTPUT,                                                                                         \
+        NNV_EVAL(eval_##OUTPUT),                                                                                       \
         .variants = nnv_binary_variants,                                                                               \
         NNV_OP_FACTORS(nnv_binary_factors),                                                                            \
         __VA_ARGS__,                                                                                                   \
     }
 
 RECORD(ADD, 1, "y = act(a + b), a and b broadcast", inputs, sum, sum_sigs, .rounding = NNV_ROUND_RESCALE,
-       .linear = true, .check = nnv_binary_check, .sample = nnv_binary_sample);
+       .linear = true, .check = nnv_binary_check, NNV_SAMPLE(nnv_binary_sample));
 RECORD(SUB, 2, "y = act(a - b), a and b broadcast", inputs, difference, difference_sigs, .rounding = NNV_ROUND_RESCALE,
-       .linear = true, .check = nnv_binary_check, .sample = nnv_binary_sample);
+       .linear = true, .check = nnv_binary_check, NNV_SAMPLE(nnv_binary_sample));
 RECORD(MUL, 1, "y = act(a * b), a and b broadcast", inputs, product, sum_sigs, .rounding = NNV_ROUND_LINEAR,
-       .linear = true, .check = check_product, .early = NNV_EARLY_CHECK, .sample = nnv_binary_sample);
+       .linear = true, .check = check_product, .early = NNV_EARLY_CHECK, NNV_SAMPLE(nnv_binary_sample));
 RECORD(DIV, 2, "y = act(a / b), a and b broadcast; int32: floor(a / b)", ratio_inputs, quotient, quotient_sigs,
-       .rounding = NNV_ROUND_LINEAR, .check = nnv_binary_check, .sample = sample_quotient);
+       .rounding = NNV_ROUND_LINEAR, .check = nnv_binary_check, NNV_SAMPLE(sample_quotient));

@@ -42,7 +42,7 @@ extern const char *const nnv_pair_variants[];
     const struct nnv_op nnv_op_##NAME = {                                                                              \
         NNV_OP_NAMED(NAME),           .level = 3,        .formula = FORMULA,                                           \
         NNV_OP_FORM(INPUTS, OUTPUTS), NNV_OP_SIGS(SIGS), .pairs = true,                                                \
-        .infer = nnv_binary_infer,    .eval = EVAL,      __VA_ARGS__,                                                  \
+        .infer = nnv_binary_infer,    NNV_EVAL(EVAL),    __VA_ARGS__,                                                  \
     }
 
 #endif

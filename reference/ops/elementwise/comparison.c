@@ -52,7 +52,7 @@ static double decide(struct nnv_kernel *k, const struct nnv_pair *p, bool (*hold
         return NNV_OK;                                                                                                 \
     }                                                                                                                  \
     NNV_PAIR_RECORD(NAME, "y = a " #OPERATOR " b, a and b broadcast", inputs, outputs, sigs, eval_##NAME,              \
-                    .rounding = NNV_ROUND_NONE, .linear = true, NNV_PAIR_DRAWN, .sample = sample)
+                    .rounding = NNV_ROUND_NONE, .linear = true, NNV_PAIR_DRAWN, NNV_SAMPLE(sample))
 
 /*
  * Every other case, and all of those that ask for equality, have many equal numbers and neighbours that only full

@@ -48,7 +48,7 @@ const struct nnv_op nnv_op_ELU = {
     .rounding = NNV_ROUND_TABLE,
     .unary = true,
     .infer = nnv_same_shape_infer,
-    .eval = eval,
+    NNV_EVAL(eval),
     NNV_ANY_RANK_DRAWN,
-    .sample = sample,
+    NNV_SAMPLE(sample),
 };

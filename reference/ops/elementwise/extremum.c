@@ -31,7 +31,7 @@ static void sample(struct nnv_sample *s) {
         return NNV_OK;                                                                                                 \
     }                                                                                                                  \
     NNV_PAIR_RECORD(NAME, "y = " #WORD "(a, b), a and b broadcast", inputs, nnv_output, sigs, eval_##WORD,             \
-                    .rounding = NNV_ROUND_RESCALE, .linear = true, NNV_PAIR_DRAWN, .sample = sample)
+                    .rounding = NNV_ROUND_RESCALE, .linear = true, NNV_PAIR_DRAWN, NNV_SAMPLE(sample))
 
 RECORD(MAXIMUM, max, larger);
 RECORD(MINIMUM, min, smaller);

@@ -35,7 +35,7 @@ static enum nnv_status eval_not(struct nnv_kernel *k, struct nnv_err *err) {
         return NNV_OK;                                                                                                 \
     }                                                                                                                  \
     NNV_PAIR_RECORD(NAME, "y = a " #WORD " b, broadcast", inputs, nnv_output, sigs, eval_##WORD,                       \
-                    .rounding = NNV_ROUND_NONE, NNV_PAIR_DRAWN, .sample = nnv_binary_sample)
+                    .rounding = NNV_ROUND_NONE, NNV_PAIR_DRAWN, NNV_SAMPLE(nnv_binary_sample))
 
 RECORD(LOGICAL_AND, and, both);
 RECORD(LOGICAL_OR, or, either);
@@ -48,7 +48,7 @@ const struct nnv_op nnv_op_LOGICAL_NOT = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .infer = nnv_same_shape_infer,
-    .eval = eval_not,
+    NNV_EVAL(eval_not),
     NNV_ANY_RANK_SAMPLED,
     .unary = true,
 };

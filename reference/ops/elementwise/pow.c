@@ -49,4 +49,5 @@ static void sample(struct nnv_sample *s) {
 }
 
 NNV_PAIR_RECORD(POW, "y = base ^ exponent, base and exponent broadcast", inputs, nnv_output, sigs, eval,
-                .rounding = NNV_ROUND_TABLE, .variants = variants, NNV_OP_FACTORS(nnv_pair_factors), .sample = sample);
+                .rounding = NNV_ROUND_TABLE, .variants = variants, NNV_OP_FACTORS(nnv_pair_factors),
+                NNV_SAMPLE(sample));

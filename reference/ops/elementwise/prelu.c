@@ -39,4 +39,4 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 NNV_PAIR_RECORD(PRELU, "y = x where x >= 0, else alpha * x, input and alpha broadcast", inputs, outputs, sigs, eval,
-                .rounding = NNV_ROUND_LINEAR, .linear = true, NNV_PAIR_DRAWN, .sample = nnv_binary_sample);
+                .rounding = NNV_ROUND_LINEAR, .linear = true, NNV_PAIR_DRAWN, NNV_SAMPLE(nnv_binary_sample));

@@ -59,7 +59,7 @@ const struct nnv_op nnv_op_SELECT = {
     .linear = true,
     .pairs = true,
     .infer = infer,
-    .eval = eval,
+    NNV_EVAL(eval),
     NNV_ANY_RANK_DRAWN,
-    .sample = sample,
+    NNV_SAMPLE(sample),
 };

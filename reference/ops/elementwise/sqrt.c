@@ -44,4 +44,4 @@ static void sample_rsqrt(struct nnv_sample *s) {
 NNV_UNARY_RECORD(SQRT, 3, "y = the square root of x", inputs, nnv_output, sqrt_sigs, eval_sqrt, NNV_ANY_RANK_SAMPLED,
                  .rounding = NNV_ROUND_TABLE);
 NNV_UNARY_RECORD(RSQRT, 3, "y = 1 / the square root of x", inputs, nnv_output, rsqrt_sigs, eval_rsqrt,
-                 .rounding = NNV_ROUND_TABLE, NNV_ANY_RANK_DRAWN, .sample = sample_rsqrt);
+                 .rounding = NNV_ROUND_TABLE, NNV_ANY_RANK_DRAWN, NNV_SAMPLE(sample_rsqrt));

@@ -23,12 +23,13 @@ void nnv_any_rank_sample(struct nnv_sample *s);
         NNV_OP_SIGS(SIGS),                                                                                             \
         .unary = true,                                                                                                 \
         .infer = nnv_same_shape_infer,                                                                                 \
-        .eval = EVAL,                                                                                                  \
+        NNV_EVAL(EVAL),                                                                                                \
         __VA_ARGS__,                                                                                                   \
     }
 /** How those of ranks 1 to 4 are sampled, and those of any rank (drawn: the hook is to be given). */
-#define NNV_RANK_4_SAMPLED .variants = nnv_unary_variants, NNV_OP_FACTORS(nnv_unary_factors), .sample = nnv_sample_unary
+#define NNV_RANK_4_SAMPLED                                                                                             \
+    .variants = nnv_unary_variants, NNV_OP_FACTORS(nnv_unary_factors), NNV_SAMPLE(nnv_sample_unary)
 #define NNV_ANY_RANK_DRAWN .variants = nnv_any_rank_variants, NNV_OP_FACTORS(nnv_any_rank_factors)
-#define NNV_ANY_RANK_SAMPLED NNV_ANY_RANK_DRAWN, .sample = nnv_any_rank_sample
+#define NNV_ANY_RANK_SAMPLED NNV_ANY_RANK_DRAWN, NNV_SAMPLE(nnv_any_rank_sample)
 
 #endif

@@ -160,8 +160,8 @@ const struct nnv_op nnv_op_LSH_PROJECTION = {
     .level_of = level_of,
     .infer = infer,
     .raw = true,
-    .eval = eval,
+    NNV_EVAL(eval),
     .variants = variants,
     NNV_OP_FACTORS(factors),
-    .sample = sample,
+    NNV_SAMPLE(sample),
 };

@@ -197,9 +197,9 @@ static int to_batch_level(const struct nnv_call *c) { return nnv_shifted_zero(c)
         .rounding = NNV_ROUND_NONE,                                                                                    \
         .linear = true,                                                                                                \
         .infer = infer_##WHERE,                                                                                        \
-        .eval = eval_##WHERE,                                                                                          \
+        NNV_EVAL(eval_##WHERE),                                                                                        \
         .variants = variants,                                                                                          \
-        .sample = sample_##WHERE,                                                                                      \
+        NNV_SAMPLE(sample_##WHERE),                                                                                    \
         NNV_OP_FACTORS(WHERE##_factors),                                                                               \
         __VA_ARGS__,                                                                                                   \
     }

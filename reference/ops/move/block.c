@@ -127,12 +127,18 @@ static void sample(struct nnv_sample *s, bool to_space) {
     }                                                                                                                  \
     static void sample_##NAME(struct nnv_sample *s) { sample(s, TO_SPACE); }                                           \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),      .level = 1,                                                                           \
-        .formula = FORMULA,      NNV_OP_FORM(inputs, outputs),                                                         \
-        NNV_OP_SIGS(sigs),       .rounding = NNV_ROUND_NONE,                                                           \
-        .linear = true,          .infer = infer_##NAME,                                                                \
-        .eval = eval_##NAME,     .variants = variants,                                                                 \
-        .sample = sample_##NAME, NNV_OP_FACTORS(factors),                                                              \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = 1,                                                                                                    \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(inputs, outputs),                                                                                  \
+        NNV_OP_SIGS(sigs),                                                                                             \
+        .rounding = NNV_ROUND_NONE,                                                                                    \
+        .linear = true,                                                                                                \
+        .infer = infer_##NAME,                                                                                         \
+        NNV_EVAL(eval_##NAME),                                                                                         \
+        .variants = variants,                                                                                          \
+        NNV_SAMPLE(sample_##NAME),                                                                                     \
+        NNV_OP_FACTORS(factors),                                                                                       \
     }
 
 RECORD(DEPTH_TO_SPACE, "y[n, h*b+p, w*b+q, c] = x[n, h, w, (p*b+q)*(C/b^2) + c], 0 <= p,q < b", true);

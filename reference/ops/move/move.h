@@ -38,9 +38,9 @@
         .rounding = NNV_ROUND_NONE,                                                                                    \
         .linear = true,                                                                                                \
         .infer = infer,                                                                                                \
-        .eval = eval,                                                                                                  \
+        NNV_EVAL(eval),                                                                                                \
         .variants = variants,                                                                                          \
-        .sample = sample,                                                                                              \
+        NNV_SAMPLE(sample),                                                                                            \
         NNV_OP_FACTORS(factors),                                                                                       \
         __VA_ARGS__,                                                                                                   \
     }

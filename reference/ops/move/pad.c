@@ -184,11 +184,16 @@ static void mirror_sample(struct nnv_sample *s) {
 /** The record of an operation; then what else it has. */
 #define RECORD(NAME, LEVEL, FORMULA, INPUTS, OUTPUTS, KIND, ...)                                                       \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),       .level = LEVEL,                                                                      \
-        .formula = FORMULA,       NNV_OP_FORM(INPUTS, OUTPUTS),                                                        \
-        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_NONE,                                                          \
-        .linear = true,           .eval = KIND##_eval,                                                                 \
-        .sample = KIND##_sample,  __VA_ARGS__,                                                                         \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = LEVEL,                                                                                                \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(INPUTS, OUTPUTS),                                                                                  \
+        NNV_OP_SIGS(KIND##_sigs),                                                                                      \
+        .rounding = NNV_ROUND_NONE,                                                                                    \
+        .linear = true,                                                                                                \
+        NNV_EVAL(KIND##_eval),                                                                                         \
+        NNV_SAMPLE(KIND##_sample),                                                                                     \
+        __VA_ARGS__,                                                                                                   \
     }
 
 RECORD(PAD, 2, "y = x with cells of real value 0 before and behind each axis", pad_inputs, outputs, pad,

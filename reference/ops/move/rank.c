@@ -43,7 +43,7 @@ const struct nnv_op nnv_op_RANK = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .infer = infer,
-    .eval = eval,
+    NNV_EVAL(eval),
     NNV_ANY_RANK_DRAWN,
-    .sample = sample,
+    NNV_SAMPLE(sample),
 };

@@ -160,12 +160,12 @@ static void lrn_sample(struct nnv_sample *s) {
 
 #define RECORD(NAME, KIND, OUTPUTS, FORMULA)                                                                           \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),       .level = 1,                                                                          \
-        .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, OUTPUTS),                                                 \
-        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_TABLE,                                                         \
-        .level_of = level_of,     .infer = nnv_same_shape_infer,                                                       \
-        .eval = KIND##_eval,      .variants = variants,                                                                \
-        .sample = KIND##_sample,  NNV_OP_FACTORS(KIND##_factors),                                                      \
+        NNV_OP_NAMED(NAME),        .level = 1,                                                                         \
+        .formula = FORMULA,        NNV_OP_FORM(KIND##_inputs, OUTPUTS),                                                \
+        NNV_OP_SIGS(KIND##_sigs),  .rounding = NNV_ROUND_TABLE,                                                        \
+        .level_of = level_of,      .infer = nnv_same_shape_infer,                                                      \
+        NNV_EVAL(KIND##_eval),     .variants = variants,                                                               \
+        NNV_SAMPLE(KIND##_sample), NNV_OP_FACTORS(KIND##_factors),                                                     \
     }
 
 RECORD(L2_NORMALIZATION, l2, l2_outputs, "y[i] = x[i] / sqrt(sum over j of x[j]^2), along axis; 0 where all are 0");

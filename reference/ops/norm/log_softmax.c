@@ -83,8 +83,8 @@ const struct nnv_op nnv_op_LOG_SOFTMAX = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_TABLE,
     .infer = nnv_same_shape_infer,
-    .eval = eval,
+    NNV_EVAL(eval),
     .variants = variants,
     NNV_OP_FACTORS(factors),
-    .sample = sample,
+    NNV_SAMPLE(sample),
 };

@@ -94,8 +94,8 @@ const struct nnv_op nnv_op_SOFTMAX = {
     .zero = NNV_ZERO_ANY,
     .level_of = level_of,
     .infer = nnv_same_shape_infer,
-    .eval = eval,
+    NNV_EVAL(eval),
     .variants = variants,
     NNV_OP_FACTORS(factors),
-    .sample = sample,
+    NNV_SAMPLE(sample),
 };

@@ -177,8 +177,8 @@ static void sample(struct nnv_sample *s) {
 #define RECORD(NAME, FORMULA, SIGS, POOL, ...)                                                                         \
     static enum nnv_status eval_##POOL(struct nnv_kernel *k, struct nnv_err *err) { return eval(k, POOL, err); }       \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),      .level = 1,     .formula = FORMULA,  NNV_OP_FORMS(forms),  NNV_OP_SIGS(SIGS),         \
-        .zero = NNV_ZERO_BATCH,  .infer = infer, .eval = eval_##POOL, .variants = variants, .sample = sample,          \
+        NNV_OP_NAMED(NAME),      .level = 1,     .formula = FORMULA,    NNV_OP_FORMS(forms),  NNV_OP_SIGS(SIGS),       \
+        .zero = NNV_ZERO_BATCH,  .infer = infer, NNV_EVAL(eval_##POOL), .variants = variants, NNV_SAMPLE(sample),      \
         NNV_OP_FACTORS(factors), __VA_ARGS__,                                                                          \
     }
 

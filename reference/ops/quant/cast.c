@@ -89,8 +89,8 @@ const struct nnv_op nnv_op_CAST = {
     .unary = true,
     .early = NNV_EARLY_INPUTS | NNV_EARLY_OUTPUTS,
     .infer = nnv_same_shape_infer,
-    .eval = eval,
+    NNV_EVAL(eval),
     .variants = variants,
     NNV_OP_FACTORS(nnv_any_rank_factors),
-    .sample = sample,
+    NNV_SAMPLE(sample),
 };

@@ -60,4 +60,4 @@ NNV_UNARY_RECORD(QUANTIZE, 3, "q = round(x / scale) + zero_point, saturated", qu
                  quantize, NNV_ANY_RANK_SAMPLED, .rounding = NNV_ROUND_RESCALE, .zero = NNV_ZERO_ANY, .linear = true);
 NNV_UNARY_RECORD(DEQUANTIZE, 1, "y = (q - zero_point) * scale; per channel: q * scale[c]", dequantize_inputs, outputs,
                  dequantize_sigs, dequantize, .variants = nnv_unary_variants, NNV_OP_FACTORS(nnv_unary_factors),
-                 .sample = sample, .rounding = NNV_ROUND_LINEAR, .zero = NNV_ZERO_ANY, .linear = true);
+                 NNV_SAMPLE(sample), .rounding = NNV_ROUND_LINEAR, .zero = NNV_ZERO_ANY, .linear = true);

@@ -177,8 +177,8 @@ static void sample(struct nnv_sample *s) {
         .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
         NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_LINEAR,                                                        \
         .check = check,           .infer = KIND##_infer,                                                               \
-        .eval = KIND##_eval,      .variants = variants,                                                                \
-        .sample = sample,         NNV_OP_FACTORS(KIND##_factors),                                                      \
+        NNV_EVAL(KIND##_eval),    .variants = variants,                                                                \
+        NNV_SAMPLE(sample),       NNV_OP_FACTORS(KIND##_factors),                                                      \
     }
 
 RECORD(LSTM, 1, step,

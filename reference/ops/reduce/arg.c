@@ -111,10 +111,10 @@ static void sample(struct nnv_sample *s) {
         NNV_OP_SIGS(sigs),                                                                                             \
         .rounding = NNV_ROUND_NONE,                                                                                    \
         .infer = infer,                                                                                                \
-        .eval = eval_##WHICH,                                                                                          \
+        NNV_EVAL(eval_##WHICH),                                                                                        \
         .variants = variants,                                                                                          \
         NNV_OP_FACTORS(factors),                                                                                       \
-        .sample = sample,                                                                                              \
+        NNV_SAMPLE(sample),                                                                                            \
     }
 
 RECORD(ARGMAX, largest, 1);

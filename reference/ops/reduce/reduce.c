@@ -273,8 +273,8 @@ static void sample_product(struct nnv_sample *s) {
 /** The record of an operation; then what else it has. */
 #define RECORD(NAME, INPUTS, OUTPUT, SIGS, EVAL, SAMPLE, ROUNDING, ...)                                                \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME), NNV_OP_FORM(INPUTS, OUTPUT), NNV_OP_SIGS(SIGS), .rounding = ROUNDING,    .infer = infer,   \
-        .eval = EVAL,       .variants = variants,        .sample = SAMPLE,  NNV_OP_FACTORS(factors), __VA_ARGS__,      \
+        NNV_OP_NAMED(NAME), NNV_OP_FORM(INPUTS, OUTPUT), NNV_OP_SIGS(SIGS),  .rounding = ROUNDING,    .infer = infer,  \
+        NNV_EVAL(EVAL),     .variants = variants,        NNV_SAMPLE(SAMPLE), NNV_OP_FACTORS(factors), __VA_ARGS__,     \
     }
 #define REDUCE(NAME, WHAT, FOLD, INPUTS, OUTPUT, SIGS, SAMPLE, ROUNDING, LINEAR)                                       \
     static enum nnv_status eval_##NAME(struct nnv_kernel *k, struct nnv_err *err) {                                    \

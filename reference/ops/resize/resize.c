@@ -280,9 +280,9 @@ static void sample_nearest(struct nnv_sample *s) {
 
 #define RECORD(NAME, LEVEL, KIND, ROUNDING, SAMPLE, FORMULA)                                                           \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),       .level = LEVEL,       .formula = FORMULA,     NNV_OP_FORMS(KIND##_forms),            \
-        NNV_OP_SIGS(KIND##_sigs), .rounding = ROUNDING, .zero = NNV_ZERO_BATCH, .check = check,                        \
-        .infer = infer,           .eval = eval_##KIND,  .variants = variants,   .sample = SAMPLE,                      \
+        NNV_OP_NAMED(NAME),       .level = LEVEL,        .formula = FORMULA,     NNV_OP_FORMS(KIND##_forms),           \
+        NNV_OP_SIGS(KIND##_sigs), .rounding = ROUNDING,  .zero = NNV_ZERO_BATCH, .check = check,                       \
+        .infer = infer,           NNV_EVAL(eval_##KIND), .variants = variants,   NNV_SAMPLE(SAMPLE),                   \
         NNV_OP_FACTORS(factors),                                                                                       \
     }
 
