@@ -365,7 +365,7 @@ $(B)/obj/%.o: %.c
 $(B)/obj/mlts/networks/trained.o: $(wildcard mlts/networks/models/*.tflite)
 $(B)/obj/compiler/byoc/tables.o: $(wildcard compiler/byoc/tables/*.json)
 $(B)/obj/compiler/nnapi/emit/emit_support.o: $(wildcard compiler/nnapi/region/*)
-$(B)/obj/harness/cli/cmd_new_driver.o: $(wildcard drivers_under_test/template/*)
+$(B)/obj/harness/cli/bring/cmd_new_driver.o: $(wildcard drivers_under_test/template/*)
 
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(filter-out $(HOST_SERVER_OWN),$(call objects,drivers_under_test/$(1))))

@@ -38,13 +38,14 @@ static enum nnvts_status check(const struct nnvts_model *model, int32_t level, b
     enum nnvts_status st = ref_copy(model, arena, &copy, &extension);
     if (st == NNVTS_STATUS_INVALID_ARGUMENT)
         return said(st, "an index, a count, a code or a location is wrong", why, why_bytes);
-    if (st != NNVTS_STATUS_NONE) return said(st, "out of memory", why, why_bytes);
+    if (st != NNVTS_STATUS_NONE) return said(st, NNV_OUT_OF_MEMORY, why, why_bytes);
     st = ref_import(model, arena, &copy);
     const enum nnv_status legal = extension ? NNV_UNSUPPORTED : nnv_validate(copy, arena, &needed, &err);
     if (st == NNVTS_STATUS_INVALID_ARGUMENT)
         return said(st, legal == NNV_INVALID ? err.text : "an operation breaks a rule", why, why_bytes);
     if (st == NNVTS_STATUS_NONE && needed > level) st = NNVTS_STATUS_GENERAL_FAILURE;
-    if (st != NNVTS_STATUS_NONE && st != NNVTS_STATUS_GENERAL_FAILURE) return said(st, "out of memory", why, why_bytes);
+    if (st != NNVTS_STATUS_NONE && st != NNVTS_STATUS_GENERAL_FAILURE)
+        return said(st, NNV_OUT_OF_MEMORY, why, why_bytes);
     for (uint32_t i = 0; known && i < copy->main.noperations; i++) {
         const int of_use = st == NNVTS_STATUS_NONE ? 1 : level_of(copy, &copy->main.operations[i], arena);
         known[i] = of_use > 0 && of_use <= level;
@@ -58,7 +59,7 @@ static enum nnvts_status check(const struct nnvts_model *model, int32_t level, b
 enum nnvts_status nnvts_rules_check_model(const struct nnvts_model *model, int32_t level, bool *known, char *why,
                                           size_t why_bytes) {
     struct nnv_arena *arena = nnv_arena_new();
-    if (!arena) return said(NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "out of memory", why, why_bytes);
+    if (!arena) return said(NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, NNV_OUT_OF_MEMORY, why, why_bytes);
     const enum nnvts_status st = check(model, level, known, why, why_bytes, arena);
     nnv_arena_free(arena);
     return st;

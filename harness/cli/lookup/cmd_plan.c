@@ -8,7 +8,7 @@
 #include "base/driver.h"
 #include "base/file.h"
 #include "harness/cli/cli.h"
-#include "harness/cli/plan_show.h"
+#include "harness/cli/lookup/plan_show.h"
 #include "harness/runner/ask.h"
 #include "reference/spec/spec.h"
 #include "reference/runtime/api/from_spec.h"

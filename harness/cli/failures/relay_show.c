@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/cli/relay_show.h"
+#include "harness/cli/failures/relay_show.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
-#include "harness/cli/plan_show.h"
+#include "harness/cli/lookup/plan_show.h"
 
 #include <float.h>
 #include <math.h>

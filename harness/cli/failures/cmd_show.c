@@ -4,7 +4,7 @@
 #include "compiler/nnapi/decompile/decompile.h"
 #include "harness/cli/cli.h"
 #include "harness/compiled/relay_model.h"
-#include "harness/cli/relay_show.h"
+#include "harness/cli/failures/relay_show.h"
 #include "harness/cli/tflite.h"
 #include "mlts/tflite/tflite.h"
 #include "harness/debug/spec_c.h"
