@@ -37,18 +37,20 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 
 # The folder ndk makes several drivers: each has an entry of its own.
 NDK_DRIVERS := $(patsubst drivers_under_test/ndk/entry_%.c,%,$(wildcard drivers_under_test/ndk/entry_*.c))
-# Drivers over engines are built where the engine is (make setup-engines): its header says so. Their common part is no driver.
+# Drivers over engines are built where the engine is (make setup-engines): its header says so. Some open it when they run,
+# and are always built. Their common part is no driver.
 has = $(shell $(CC) $(1:%=-include %) -E -x c /dev/null >/dev/null 2>&1 && echo yes)
 ENGINES := onednn xnnpack
 HERE_onednn := $(call has,oneapi/dnnl/dnnl.h)
 HERE_xnnpack := $(call has,xnnpack.h pthreadpool.h)
 LIBS_onednn := -ldnnl -lgomp
 LIBS_xnnpack := -lXNNPACK -lpthreadpool
+ENGINES_OPENED := tflite
 FOUND := $(strip $(foreach e,$(ENGINES),$(if $(HERE_$(e)),$(e))))
 DRIVERS := $(filter-out common engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(wildcard drivers_under_test/*/)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
 # What several drivers need alike. The others stand alone: a real plug-in, and what a vendor starts from.
-WITH_COMMON := host sample $(NDK_DRIVERS) $(ENGINES)
+WITH_COMMON := host sample $(NDK_DRIVERS) $(ENGINES) $(ENGINES_OPENED)
 # The process that the driver "host" starts; its tests link all of it but main.
 HOST_PARTS := $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring)
 HOST_SERVER_OWN := $(call objects,drivers_under_test/host/server)
@@ -137,7 +139,14 @@ $(B)/tests/%.so: tests/kit/drivers/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude -shared -o $@ $<
 
-unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(FAULTY_RUNTIME) $(LEVEL_RUNTIMES) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
+# A delegate of TensorFlow Lite, as accelerators come.
+TFLITE_PLUGIN := $(B)/tests/tflite_plugin.so
+$(TFLITE_PLUGIN): tests/tflite/plugin.c drivers_under_test/tflite/library.h
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Idrivers_under_test -shared -o $@ $< -lm
+
+unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(FAULTY_RUNTIME) $(LEVEL_RUNTIMES) $(TFLITE_PLUGIN) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers house
@@ -195,7 +204,7 @@ coverage: setup-test
 	-@tools/run-tests.sh build-cov $(SYSTEM) $(UNIT:$(B)/%=build-cov/%) >build-cov/tests.log; tail -n 1 build-cov/tests.log
 	@tools/coverage.sh build-cov
 
-LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/ndk drivers_under_test/common $(if $(FOUND),drivers_under_test/engine))
+LINT_SRC = $(call sources,$(CORE_DIRS) harness/cli $(DRIVERS:%=drivers_under_test/%) drivers_under_test/ndk drivers_under_test/common drivers_under_test/engine)
 LINT_FLAGS = -std=c17 -I. -Iinclude -Idrivers_under_test -Idrivers_under_test/cpu -Idrivers_under_test/faulty $(PKG_CFLAGS) -D_GNU_SOURCE -DNNVTS_VERSION=\"0\" -Wno-unknown-warning-option
 lint:
 	@printf '%s\n' $(LINT_SRC) | xargs -P$$(nproc) -n 4 sh -c 'clang-tidy --quiet "$$@" -- $(LINT_FLAGS)' sh
@@ -348,7 +357,7 @@ $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc: tools/nnvts-neuralnetworks.pc.in
 # base and reference, and some drivers what they have in common.
 # cpu: nobody reads errno or the flags of floating point exceptions, which keep loops from being vectorised.
 $(B)/obj/drivers_under_test/reference/%.o: PRIVATE_I := -I.
-$(foreach d,common engine host ndk sample $(ENGINES),$(B)/obj/drivers_under_test/$(d)/%.o): PRIVATE_I := -Idrivers_under_test
+$(foreach d,common engine host ndk sample $(ENGINES) $(ENGINES_OPENED),$(B)/obj/drivers_under_test/$(d)/%.o): PRIVATE_I := -Idrivers_under_test
 $(B)/obj/drivers_under_test/faulty/%.o: PRIVATE_I := -I. -Idrivers_under_test/faulty
 $(B)/obj/drivers_under_test/cpu/%.o: PRIVATE_I := -Idrivers_under_test/cpu -O3 -fno-math-errno -fno-trapping-math
 $(B)/obj/drivers_under_test/%.o: drivers_under_test/%.c
@@ -370,7 +379,7 @@ $(B)/obj/harness/cli/bring/cmd_new_driver.o: $(wildcard drivers_under_test/templ
 NDK_PARTS = $(filter-out $(B)/obj/drivers_under_test/ndk/entry_%,$(call objects,drivers_under_test/ndk))
 driver_objects = $(if $(filter $(1),$(NDK_DRIVERS)),$(NDK_PARTS) $(B)/obj/drivers_under_test/ndk/entry_$(1).o,$(filter-out $(HOST_SERVER_OWN),$(call objects,drivers_under_test/$(1))))
 define DRIVER_RULE
-$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter faulty,$(1)),$(FAULT_LIB)) $(if $(filter $(OVER_REFERENCE),$(1)),$(REF_LIB)) $(if $(filter $(ENGINES),$(1)),$(call objects,drivers_under_test/engine)) $(if $(filter $(WITH_COMMON),$(1)),$(call objects,drivers_under_test/common))
+$(B)/drivers/$(1).so: $(call driver_objects,$(1)) $(if $(filter faulty,$(1)),$(FAULT_LIB)) $(if $(filter $(OVER_REFERENCE),$(1)),$(REF_LIB)) $(if $(filter $(ENGINES) $(ENGINES_OPENED),$(1)),$(call objects,drivers_under_test/engine)) $(if $(filter $(WITH_COMMON),$(1)),$(call objects,drivers_under_test/common))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(SAN) $$(LDFLAGS) -shared -Wl,--build-id -Wl,--exclude-libs,ALL -o $$@ $$^ $(if $(filter $(OVER_REFERENCE),$(1)),$$(LIBS),$(LIBS_$(1)) -lm -lpthread -ldl)

@@ -5,10 +5,12 @@
 # What is there already is left. Exit code 1, with the reason, where one cannot be had.
 set -eu
 
-# name, package, SHA-512 of its archive, include folder and library folder in it (of this machine's architecture)
+# name, package, SHA-512 of its archive, include folder (- where it has none) and library folder in it: ARCH stands for
+# this machine's architecture in Debian's words, CPU for it in Node's
 packages() {
     cat <<'EOF'
 tflite tfjs-tflite-node@0.0.2 65e77d6e23b3f65916b1e92f3f07449b15e7b235c99d93bc88e574b36636d10535e5cc223de7731440588866caeec998a6426940d358f52ba4a0a9948bd6e4f7 cc_deps/include cc_deps/linux_ARCH
+onnxruntime onnxruntime-node@1.30.0 b7086cd42d82fc1164cf5c9ce4e634288536194aba0d444eee10f86f1e50d90cb79c0309c115d6f31537355733136f5503d96894b3987a9a03f1f8d318e7c8ab - bin/napi-v6/linux/CPU
 EOF
 }
 
@@ -20,8 +22,8 @@ shift
 [ $# -gt 0 ] || set -- $(packages | cut -d ' ' -f 1)
 
 case $(uname -m) in
-x86_64) arch=amd64 ;;
-aarch64) arch=arm64 ;;
+x86_64) arch=amd64 cpu=x64 ;;
+aarch64) arch=arm64 cpu=arm64 ;;
 *) echo "setup: $(uname -m): these packages have no library for it" >&2; exit 1 ;;
 esac
 
@@ -40,8 +42,8 @@ bring() {
     [ "$sum" = "$3" ] || { echo "setup: $2 is not what was expected: its SHA-512 is $sum" >&2; return 1; }
     tar -xzf "$work"/*.tgz -C "$work"
     mkdir -p "$work/new"
-    cp -r "$work/package/$4" "$work/new/include"
-    cp -r "$work/package/$(echo "$5" | sed "s/ARCH/$arch/")" "$work/new/lib"
+    [ "$4" = - ] || cp -r "$work/package/$4" "$work/new/include"
+    cp -r "$work/package/$(echo "$5" | sed "s/ARCH/$arch/; s/CPU/$cpu/")" "$work/new/lib"
     cp "$work"/package/LICENSE* "$work/new" 2>/dev/null || true
     mkdir -p "$folder"
     rm -rf "${folder:?}/$1"

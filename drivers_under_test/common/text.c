@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -19,3 +20,20 @@ const char *common_keep_text(const char *text) {
     pthread_mutex_unlock(&lock);
     return kept ? kept : "the driver refused, and gave more reasons before than can be kept";
 }
+
+static _Thread_local char told[COMMON_TEXT_BYTES];
+
+void common_tell(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(told, sizeof told, format, args);
+    va_end(args);
+}
+
+void common_tell_first(const char *format, va_list args) {
+    if (!*told) vsnprintf(told, sizeof told, format, args);
+}
+
+void common_forget(void) { *told = '\0'; }
+
+const char *common_told(void) { return *told ? told : NULL; }

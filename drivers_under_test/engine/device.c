@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file device.c The device. Options: threads=N, loose. */
+/** @file device.c The device. Options: threads=N, loose, and the engine's own. */
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/text.h"
 #include "shell.h"
 
-enum { MOST_THREADS = 64 };
-static const char options_expected[] = "options are \"threads=N\" (1 to 64) and \"loose\", separated by commas";
+enum { MOST_THREADS = 64, MOST_OPTION_BYTES = 8192, MOST_LISTED = 16 };
 
 #define FAST                                                                                                           \
     { 0.4f, 0.4f }
@@ -43,11 +44,17 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
                                                   bool *supported) {
     const struct engine_device *d = (struct engine_device *)self;
     if (!supported) return NNVTS_STATUS_INVALID_ARGUMENT;
+    common_forget();
     enum nnvts_status st = judge(d, model);
     if (st != NNVTS_STATUS_NONE) return st;
     struct engine_model m;
     st = engine_import(model, &m);
-    for (uint32_t i = 0; st == NNVTS_STATUS_NONE && i < m.node_count; i++) {
+    if (st == NNVTS_STATUS_NONE && this_engine.whole) {
+        void *state = engine_compile_whole(d, &m, supported);
+        for (uint32_t i = 0; state && i < m.node_count; i++) supported[i] = true;
+        if (state) this_engine.discard(state);
+    }
+    for (uint32_t i = 0; st == NNVTS_STATUS_NONE && !this_engine.whole && i < m.node_count; i++) {
         void *state = engine_compile_node(d, &m, i);
         supported[i] = state != NULL;
         if (state) this_engine.discard(state);
@@ -59,6 +66,7 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
 static enum nnvts_status prepare_model(struct nnvts_device *self, const struct nnvts_model *model,
                                        const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
     struct engine_device *d = (struct engine_device *)self;
+    common_forget();
     if (!out || (config && (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED ||
                             config->priority > NNVTS_PRIORITY_HIGH)))
         return NNVTS_STATUS_INVALID_ARGUMENT;
@@ -74,33 +82,42 @@ static void release(struct nnvts_device *self) {
     free(d);
 }
 
-struct options {
-    uint32_t threads;
-    bool loose;
-};
-
-/** False for options that it does not know. */
-static bool read_options(const char *text, struct options *o) {
-    static const char threads[] = "threads=", loose[] = "loose";
-    *o = (struct options){.threads = 1};
-    while (text && *text) {
-        if (strncmp(text, threads, strlen(threads)) == 0) {
-            text += strlen(threads);
-            for (o->threads = 0; *text >= '0' && *text <= '9' && o->threads <= MOST_THREADS; text++)
-                o->threads = o->threads * 10 + (uint32_t)(*text - '0');
-        } else if (strncmp(text, loose, strlen(loose)) == 0) {
-            text += strlen(loose);
-            o->loose = true;
-        } else {
-            return false;
-        }
-        if (*text == ',')
-            text++;
-        else if (*text)
-            return false;
-    }
-    return o->threads >= 1 && o->threads <= MOST_THREADS;
+/** What is expected, in words. */
+static const char *options_expected(void) {
+    char text[COMMON_TEXT_BYTES];
+    int n = snprintf(text, sizeof text, "options are \"threads=N\" (1 to 64), \"loose\"");
+    for (const char *const *own = this_engine.own_options; own && *own && n < (int)sizeof text; own++)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", \"%s\"", *own);
+    if (n < (int)sizeof text) snprintf(text + n, sizeof text - (size_t)n, ", separated by commas");
+    return common_keep_text(text);
 }
+
+/** Takes one option apart. False: it is none. */
+static bool read_option(char *text, struct engine_options *o) {
+    char *equals = strchr(text, '=');
+    if (strcmp(text, "loose") == 0) return o->loose = true;
+    if (equals) *equals = '\0';
+    const char *value = equals ? equals + 1 : "";
+    if (strcmp(text, "threads") == 0) {
+        char *end = NULL;
+        o->threads = *value >= '0' && *value <= '9' ? (uint32_t)strtoul(value, &end, 10) : 0;
+        return end && *end == '\0' && o->threads >= 1 && o->threads <= MOST_THREADS;
+    }
+    if (!this_engine.own_options || o->count == ENGINE_MOST_OPTIONS) return false;
+    o->own[o->count++] = (struct engine_option){text, value};
+    return true;
+}
+
+/** Takes text, which it changes, apart. False for what are no options. */
+static bool read_options(char *text, struct engine_options *o) {
+    char *rest = NULL;
+    *o = (struct engine_options){.threads = 1};
+    for (char *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+        if (!read_option(one, o)) return false;
+    return true;
+}
+
+static const char *last_error(struct nnvts_device *self) { return (void)self, common_told(); }
 
 static void fill_device(struct engine_device *d) {
     d->base = (struct nnvts_device){
@@ -122,19 +139,19 @@ static void fill_device(struct engine_device *d) {
         .get_supported_operations = get_supported_operations,
         .prepare_model = prepare_model,
         .release = release,
+        .last_error = last_error,
     };
 }
 
 static enum nnvts_status open_device(const char *options, struct nnvts_device **out, const char **error) {
-    struct options o;
-    const char *reason = read_options(options, &o) ? NULL : options_expected;
+    struct engine_options o;
+    char text[MOST_OPTION_BYTES];
+    const int n = snprintf(text, sizeof text, "%s", options ? options : "");
     struct engine_device *d = out ? calloc(1, sizeof *d) : NULL;
     if (!d) return out ? NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNVTS_STATUS_INVALID_ARGUMENT;
+    const char *reason = n < (int)sizeof text && read_options(text, &o) ? NULL : options_expected();
     if (!reason) reason = common_open_cpu("threads=1", &d->judge);
-    if (!reason) {
-        d->self = this_engine.open(o.threads, o.loose);
-        if (!d->self) reason = "the engine can't run on this machine";
-    }
+    if (!reason) reason = this_engine.open(&o, &d->self);
     if (reason) {
         if (d->judge) d->judge->release(d->judge);
         free(d);
@@ -147,9 +164,11 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
 }
 
 const struct nnvts_driver *nnvts_driver_get(void) {
-    static const char *const options[] = {"threads=1", "threads=2", "loose", NULL};
+    static const char *options[MOST_LISTED + 1] = {"threads=1", "threads=2", "loose"};
     static struct nnvts_driver driver = {
         .struct_size = sizeof driver, .abi_version = NNVTS_DRIVER_ABI_VERSION, .open = open_device, .options = options};
     driver.name = this_engine.name;
+    for (uint32_t i = 0; this_engine.own_options && this_engine.own_options[i] && 3 + i < MOST_LISTED; i++)
+        options[3 + i] = this_engine.own_options[i];
     return &driver;
 }

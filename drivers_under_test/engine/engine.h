@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file engine.h What a driver over somebody's engine is made of: the engine's part, an operation at a time, and the
- * common part, which is all the rest: devices, models, memory, requests.
+ * @file engine.h What a driver over somebody's engine is made of: the engine's part, which compiles operations, one at
+ * a time or all of a model together, and the common part, which is all the rest: devices, models, memory, requests.
  *
  * Models are checked by the driver cpu, which lies in the same folder: it knows the rules of every operation. An engine
  * is asked only for operations of models that keep them, and of which all extents are known and not 0.
@@ -35,19 +35,42 @@ struct engine_node {
     const uint32_t *in, *out; /**< indices of tensors */
 };
 
-/** What the engine gives. */
+/** Operations that are compiled together, in the order in which they run. */
+struct engine_graph {
+    uint32_t node_count, in_count, out_count;
+    const struct engine_node *nodes;
+    const struct engine_tensor *tensors;
+    const uint32_t *in, *out; /**< what comes from outside and is no constant, and what is wanted there: tensors */
+};
+
+enum { ENGINE_MOST_OPTIONS = 16 };
+
+/** What followed the driver's name on the command line. */
+struct engine_options {
+    uint32_t threads;
+    /** It is to do what it can, also where it is known to give other answers than NNAPI asks for. */
+    bool loose;
+    uint32_t count; /**< the engine's own */
+    struct engine_option {
+        const char *key, *value; /**< value: "" where there is none. Both live as long as the call */
+    } own[ENGINE_MOST_OPTIONS];
+};
+
+/** What the engine gives. Why it can't do what it is asked for it may tell by common_tell. */
 struct engine {
-    const char *name;    /**< the driver's */
-    const char *device;  /**< the device's */
-    const char *version; /**< changes with the engine's */
-    /**
-     * Starts the engine for that many threads; NULL: it can't run here. loose: it is to do what it can, also where it
-     * is known to give other answers than NNAPI asks for.
-     */
-    void *(*open)(uint32_t threads, bool loose);
+    const char *name;               /**< the driver's */
+    const char *device;             /**< the device's */
+    const char *version;            /**< changes with the engine's */
+    const char *const *own_options; /**< the keys of its own options, for messages and listings; NULL: none */
+    bool whole;                     /**< it compiles all operations of a model together */
+    /** Starts the engine. A static string says why it can't run; NULL: *self is open. */
+    const char *(*open)(const struct engine_options *options, void **self);
     void (*close)(void *self);
-    /** Compiles one operation; NULL: the engine can't do it. */
-    void *(*compile)(void *self, const struct engine_node *node, const struct engine_tensor *tensors);
+    /**
+     * Compiles a graph: of one operation, or (whole) of all. NULL: it can't; taken, which has an entry for each
+     * operation and is false before, may then say which of them it could.
+     */
+    void *(*compile)(void *self, const struct engine_graph *graph, bool *taken);
     /** data: where each tensor lies. Not called twice at a time on one state. False: the engine failed. */
     bool (*run)(void *self, void *state, void *const *data);
     void (*discard)(void *state);

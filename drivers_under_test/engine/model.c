@@ -146,7 +146,9 @@ struct life {
 };
 
 static void find_lives(const struct engine_model *m, struct life *lives) {
-    for (uint32_t i = 0; i < m->in_count; i++) lives[m->in[i]].planned = true;
+    const uint32_t last = this_engine.whole ? m->node_count : 0;
+    for (uint32_t i = 0; i < m->in_count; i++) lives[m->in[i]] = (struct life){.last = last, .planned = true};
+    if (this_engine.whole) return; /* it has memory of its own between its operations */
     for (uint32_t n = 0; n < m->node_count; n++) {
         for (uint32_t i = 0; i < m->nodes[n].out_count; i++)
             lives[m->nodes[n].out[i]] = (struct life){.first = n, .last = n, .planned = true};

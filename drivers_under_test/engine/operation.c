@@ -1,7 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "operation.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+bool engine_single(const struct engine_tensor *tensors, const struct engine_node *node, struct engine_single *out) {
+    uint32_t *in = calloc((size_t)node->in_count + 1, sizeof *in), count = 0;
+    for (uint32_t i = 0; in && i < node->in_count; i++) {
+        bool is_new = !tensors[node->in[i]].value;
+        for (uint32_t k = 0; k < count; k++) is_new = is_new && in[k] != node->in[i];
+        if (is_new) in[count++] = node->in[i];
+    }
+    out->in = in;
+    out->graph = (struct engine_graph){.node_count = 1,
+                                       .in_count = count,
+                                       .out_count = node->out_count,
+                                       .nodes = node,
+                                       .tensors = tensors,
+                                       .in = in,
+                                       .out = node->out};
+    return in != NULL;
+}
 
 const struct engine_tensor *engine_in(const struct engine_operation *op, uint32_t i) {
     return i < op->node->in_count ? &op->tensors[op->node->in[i]] : NULL;

@@ -12,6 +12,14 @@ struct engine_operation {
     bool not_constant; /**< a parameter was asked for that only executions know */
 };
 
+/** A graph of one operation. */
+struct engine_single {
+    struct engine_graph graph;
+    uint32_t *in; /**< to be freed */
+};
+/** False: out of memory. */
+bool engine_single(const struct engine_tensor *tensors, const struct engine_node *node, struct engine_single *out);
+
 /** Input i; NULL where it is absent. */
 const struct engine_tensor *engine_in(const struct engine_operation *op, uint32_t i);
 const struct engine_tensor *engine_out(const struct engine_operation *op, uint32_t i);

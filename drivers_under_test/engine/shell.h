@@ -56,7 +56,8 @@ struct engine_prepared {
     struct nnvts_prepared_model base;
     struct engine_device *device;
     struct engine_model model;
-    void **states; /**< per node */
+    uint32_t state_count; /**< one for each node, or one for all */
+    void **states;
     pthread_mutex_t lock;
     uint8_t *memory; /**< of model.planned bytes */
     void **data;     /**< per tensor: where it lies in the execution that goes on */
@@ -64,6 +65,8 @@ struct engine_prepared {
 
 /** The engine's state of node i, or NULL: it can't. */
 void *engine_compile_node(const struct engine_device *device, const struct engine_model *model, uint32_t i);
+/** The engine's state of all nodes, or NULL; taken, with an entry for each node, says which it could do. */
+void *engine_compile_whole(const struct engine_device *device, const struct engine_model *model, bool *taken);
 /** A model that keeps all rules; GENERAL_FAILURE if the engine lacks an operation. */
 enum nnvts_status engine_prepare(struct engine_device *device, const struct nnvts_model *model,
                                  struct nnvts_prepared_model **out);

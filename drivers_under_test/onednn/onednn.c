@@ -71,16 +71,18 @@ static void close_engine(void *self) {
     free(e);
 }
 
-static void *open_engine(uint32_t threads, bool loose) {
+static const char *open_engine(const struct engine_options *options, void **self) {
     struct dn_engine *e = calloc(1, sizeof *e);
-    if (!e) return NULL;
-    e->threads = (int)threads;
-    e->loose = loose;
+    if (!e) return "out of memory";
+    e->threads = (int)options->threads;
+    e->loose = options->loose;
     if (dnnl_engine_create(&e->cpu, dnnl_cpu, 0) == dnnl_success &&
-        dnnl_stream_create(&e->stream, e->cpu, dnnl_stream_default_flags) == dnnl_success)
-        return e;
+        dnnl_stream_create(&e->stream, e->cpu, dnnl_stream_default_flags) == dnnl_success) {
+        *self = e;
+        return NULL;
+    }
     close_engine(e);
-    return NULL;
+    return "oneDNN can't run on this machine";
 }
 
 static void discard(void *state) {
@@ -95,11 +97,12 @@ static bool plan(struct dn_plan *p) {
 }
 
 /** The number of threads is the calling thread's setting: it is set for the call, and put back. */
-static void *compile(void *self, const struct engine_node *node, const struct engine_tensor *tensors) {
+static void *compile(void *self, const struct engine_graph *graph, bool *taken) {
+    (void)taken;
     const struct dn_engine *e = self;
     struct dn_plan *p = calloc(1, sizeof *p);
     if (!p) return NULL;
-    *p = (struct dn_plan){.engine = e, .op = {.node = node, .tensors = tensors}};
+    *p = (struct dn_plan){.engine = e, .op = {.node = graph->nodes, .tensors = graph->tensors}};
     const int before = omp_get_max_threads();
     omp_set_num_threads(e->threads);
     const bool ok = plan(p);

@@ -136,14 +136,16 @@ static bool sets_up(struct xp_state *state, pthreadpool_t threads) {
     return true;
 }
 
-static void *compile(void *self, const struct engine_node *node, const struct engine_tensor *tensors) {
+static void *compile(void *self, const struct engine_graph *graph, bool *taken) {
+    (void)taken;
+    const struct engine_node *node = graph->nodes;
     const struct xp_device *d = self;
     xp_compile fn = NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].code == node->code) fn = table[i].compile;
     if (!fn) return NULL;
     const size_t room = (size_t)node->in_count + node->out_count + MORE_STEPS;
-    struct xp_build b = {.op = {.node = node, .tensors = tensors},
+    struct xp_build b = {.op = {.node = node, .tensors = graph->tensors},
                          .loose = d->loose,
                          .state = calloc(1, sizeof *b.state + room * sizeof *b.state->steps)};
     if (!b.state) return NULL;
@@ -165,15 +167,17 @@ static bool run(void *self, void *state, void *const *data) {
     return true;
 }
 
-static void *open_engine(uint32_t threads, bool loose) {
-    if (xnn_initialize(NULL) != xnn_status_success) return NULL;
+static const char *open_engine(const struct engine_options *options, void **self) {
+    if (xnn_initialize(NULL) != xnn_status_success) return "XNNPACK can't run on this machine";
     struct xp_device *d = calloc(1, sizeof *d);
-    if (!d) return NULL;
-    d->loose = loose;
-    if (threads == 1) return d;
-    d->threads = pthreadpool_create(threads);
-    if (d->threads) return d;
-    free(d);
+    if (!d) return "out of memory";
+    d->loose = options->loose;
+    if (options->threads > 1) d->threads = pthreadpool_create(options->threads);
+    if (options->threads > 1 && !d->threads) {
+        free(d);
+        return "XNNPACK can't start its threads";
+    }
+    *self = d;
     return NULL;
 }
 

@@ -82,6 +82,8 @@ void nnv_add_unsupported(const struct nnv_preparation *p, uint32_t most, struct 
         nnv_text_add(out, ")");
         before = ",";
     }
+    const char *words = nnv_device_last_error(p->device);
+    if (words) nnv_text_addf(out, ": %s", words);
 }
 
 /** Takes what the call gave out; after damage or a breach nothing is. */

@@ -428,8 +428,8 @@ struct nnvts_device {
     void (*release)(struct nnvts_device *self);
     uint32_t limits; /**< optional: enum nnvts_limit; 0 for a driver that has all that this file tells */
     /**
-     * Optional. What was behind the last status other than NONE, in a line of the driver's own words. NULL: nothing to
-     * tell. Valid until this thread asks again.
+     * Optional. What was behind the last status other than NONE, or behind an operation that was last said not to be
+     * supported, in a line of the driver's own words. NULL: nothing to tell. Valid until this thread asks again.
      */
     const char *(*last_error)(struct nnvts_device *self);
 };

@@ -38,6 +38,8 @@ static uint64_t mix_operand(uint64_t hash, const struct nnvts_model *model, cons
     const bool scalar = nnv_type(o->type) && !nnv_type(o->type)->tensor;
     hash = mix(hash, &o->type, sizeof o->type);
     if (o->dimension_count) hash = mix(hash, o->dimensions, o->dimension_count * sizeof *o->dimensions);
+    if (o->scale != 0) hash = mix(mix(hash, &o->scale, sizeof o->scale), &o->zero_point, sizeof o->zero_point);
+    if (o->lifetime == NNVTS_CONSTANT_COPY || o->lifetime == NNVTS_CONSTANT_REFERENCE) hash = mix(hash, "constant", 8);
     const void *value = scalar ? ref_constant(model, o) : NULL;
     return value ? mix(hash, value, o->location.length) : hash;
 }

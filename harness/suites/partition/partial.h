@@ -64,7 +64,10 @@ struct nnv_partial_counts nnv_partial_counts(const struct nnvts_device *device);
  * the driver under test did it, and not who called.
  */
 const char *nnv_partial_complaint(const struct nnvts_device *device, bool *by_driver);
-/** Hash of what a use of an operation looks like: code, types and shapes of its operands, values of scalars. */
+/**
+ * Hash of what a use of an operation looks like, and a driver may go by: code; types, shapes, scales and zero points of
+ * its operands, and which are constants; values of scalars.
+ */
 uint64_t nnv_partial_signature(const struct nnvts_model *model, const struct nnvts_subgraph *graph,
                                const struct nnvts_operation *op);
 /** What it answered when it was asked for such an operation: 1 yes, 0 no, -1: it was not asked. */

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The driver "tflite": TensorFlow Lite's C library, alone and with delegates, where the library was brought (make
+# setup-engines). What fails is in docs/use/findings.md, and nothing else does.
+. "$(dirname "$0")/lib.sh"
+try_nothing_again
+
+PLUGIN=$NNVTS_BUILD/tests/tflite_plugin.so
+SPEC=$ROOT/tests/tflite/three.json
+
+needs_library() {
+    nnvts run --driver tflite: --filter 'ops/ADD/float32/rank1/0' --out there -q >"$OUT" 2>&1 && return 0
+    grep -q 'make setup-engines' "$OUT" || { cat "$OUT" >&2; fail "the driver does not open, and does not say why"; }
+    skip "TensorFlow Lite's library is not there (make setup-engines)"
+}
+# judged DRIVER LEAST PATTERN [PATTERN]: the whole default run: at least so many cases pass, only those that match the first
+# pattern fail, and only those that match the second die.
+judged() {
+    local code=0
+    nnvts run --driver "$1" --out out -q >"$OUT" 2>"$ERR" || code=$?
+    [ $code -le 1 ] || fail "exit code $code"
+    [ "$(verdict out PASS)" -ge "$2" ] || fail "only $(verdict out PASS) cases passed"
+    verdicts out | awk '$2 != "PASS" && $2 != "UNSUPPORTED" && $2 != "SKIP"' >bad
+    ! grep ' FAIL$' bad | grep -Ev "$3" || fail "not in docs/use/findings.md"
+    ! grep -v ' FAIL$' bad | grep -Ev "${4:-^$}" || fail "worse than a wrong value"
+}
+QUANT_MEAN='^fusion/[^ ]*(mean|layer_norm|squeeze_excite)'
+test_default_run() {
+    needs_library
+    judged tflite: 36000 "^ops/(MEAN/quant|RESIZE_BILINEAR/quant8_asymm_signed|EQUAL/quant|NOT_EQUAL/quant|GREATER|LESS|LOCAL_RESPONSE)|$QUANT_MEAN|^partition/quant/" \
+        '/number_largest/GATHER_'
+}
+test_default_run_xnnpack() {
+    needs_library
+    judged tflite:delegate=xnnpack 11000 \
+        '^ops/(HARD_SWISH|RESIZE_BILINEAR|LOGISTIC/float32/(limits|sweep)|PRELU/float32|(DEPTHWISE_)?CONV_2D|PAD/quant)|^fusion/[^ ]*(conv|depthwise|resize|hard_swish|prelu|pad)|^(randgraph|partition|relations)/' \
+        '^(partition|relations|randgraph)/'
+}
+# nnvts, TensorFlow Lite, NNAPI, nnvts' runtime, cpu.
+test_default_run_nnapi() {
+    needs_library
+    judged tflite:delegate=nnapi 36000 '^ops/MIRROR_PAD|^fusion/[^ ]*mirror_pad|^isolation/leak_|^partition/'  '^partition/'
+}
+test_missing_library() {
+    check 2 nnvts run --driver tflite:lib=/nowhere/libtensorflowlite_c.so --out out
+    has "$ERR" "make setup-engines brings it, lib=PATH names one (/nowhere/libtensorflowlite_c.so"
+    check 2 nnvts run --driver "tflite:lib=$NNVTS_BUILD/drivers/cpu.so" --out out
+    has "$ERR" "lacks TfLite"
+    check 2 nnvts run --driver tflite:colour=red --out out
+    has "$ERR" 'delegate=none|xnnpack|nnapi|PATH'
+}
+# Nothing fails that the right one takes, and it takes nothing but its three operations.
+test_plugin() {
+    needs_library
+    check 0 nnvts run --driver "tflite:delegate=$PLUGIN" --out out -q
+    [ "$(verdict out PASS)" -gt 4000 ] || fail "only $(verdict out PASS) cases passed"
+    grep -h '"verdict": *"PASS"' out/journal.jsonl | sed -n 's/.*"case": *"ops\/\([A-Z_0-9]*\)\/float32\/cover.*/\1/p' | sort -u | tr '\n' ' ' >took
+    same "$(cat took)" "ADD CONV_2D MUL "
+}
+test_fallback() {
+    needs_library
+    check 1 nnvts run --driver "tflite:delegate=$PLUGIN" --suite spec --specs "$SPEC" --out strict # nothing was compared
+    same "$(verdict strict UNSUPPORTED)" 1
+    has strict/journal.jsonl "the driver does not support operation 1 (NEG): the delegate took 2 of 3 operations"
+    check 0 nnvts run --driver "tflite:delegate=$PLUGIN,fallback=allowed" --suite spec --specs "$SPEC" --out allowed
+    same "$(verdict allowed PASS)" 1
+}
+test_faulty_plugin() {
+    needs_library
+    check 1 nnvts run --driver "tflite:delegate=$PLUGIN,option.fault=bias" --filter 'ops/CONV_2D/float32/cover/*' --out out
+    local dump
+    dump=$(find out/dumps -name '*.json' | sort | head -n 1)
+    check 1 nnvts explain "$dump" --driver "tflite:delegate=$PLUGIN,option.fault=bias"
+    has "$OUT" "bias-ignored"
+}
+# Plug-ins that refuse, that change their mind, that fail.
+test_bad_plugins() {
+    needs_library
+    check 2 nnvts run --driver "tflite:delegate=$PLUGIN,option.fault=create" --out out
+    has "$ERR" "the delegate refused to be created: the accelerator is busy"
+    check 2 nnvts run --driver "tflite:delegate=$PLUGIN,option.colour=red" --out out
+    has "$ERR" "it does not know this option"
+    check 2 nnvts run --driver "tflite:delegate=$NNVTS_BUILD/drivers/cpu.so" --out out
+    has "$ERR" "is no plug-in of TensorFlow Lite"
+    check 2 nnvts run --driver tflite:delegate=xnnpack,option.a=b --out out
+    has "$ERR" "for a delegate that is a plug-in"
+    check 1 nnvts run --driver "tflite:delegate=$PLUGIN,option.fault=fickle" --filter 'ops/ADD/float32/rank1/*' --out fickle
+    has "$OUT" "although the driver had claimed to support the model: the delegate took 0 of 1 operations"
+    check 1 nnvts run --driver "tflite:delegate=$PLUGIN,option.fault=invoke" --filter 'ops/ADD/float32/rank1/*' --out invoke
+    has "$OUT" "execute answered GENERAL_FAILURE"
+}
+test_findings() {
+    needs_library
+    local driver spec all=$ROOT/tests/findings/tflite
+    for spec in mean_quant8_truncates resize_quant8_signed_positions less_quant8 equal_quant8 local_response_normalization; do
+        check 1 nnvts run --driver tflite: --suite spec --specs "$all/$spec.json" --out $spec
+        same "$(verdict $spec FAIL)" 1 $spec
+    done
+    check 1 nnvts run --driver tflite:loose --suite spec --specs "$all/broadcast_of_five_dimensions.json" --out rank5
+    same "$(verdict rank5 CRASH)" 1
+    check 1 nnvts run --driver tflite:delegate=xnnpack --suite spec --specs "$all/xnnpack_conv_same.json" --out same
+    same "$(verdict same FAIL)" 1
+    check 1 nnvts run --driver tflite:delegate=nnapi --suite spec --specs "$all/nnapi_mirror_pad.json" --out mirror
+    same "$(verdict mirror FAIL)" 1
+}
+test_networks() {
+    needs_library
+    check 0 nnvts bench --driver reference,tflite: --no-latency --count 2 mobilenet_v2_0.35_96_float32 mobilenet_v2_0.35_96_quant8
+    hasnt "$OUT" FAIL
+}
+run_tests
