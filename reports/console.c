@@ -15,9 +15,9 @@
 #include "reports/report.h"
 
 enum {
-    SHOWN_OF_A_BUCKET = 20, /**< failures that look alike are printed this often, then counted */
     REASON_LINES = 12,
     LINE_MAX_BYTES = 400,
+    FIRST_BYTES = 160, /**< of the reason of the first failure of its kind */
 };
 
 struct nnv_console {
@@ -25,9 +25,8 @@ struct nnv_console {
     struct nnv_console_style style;
     char *folder, *driver;
     uint64_t start_ns, total, done, bad;
-    bool drawn; /**< the live line stands on the terminal */
-    struct nnv_buckets buckets;
-    struct nnv_text names; /**< of the first case of each bucket, terminated one by one */
+    bool drawn;                    /**< the live line stands on the terminal */
+    bool told[NNVTS_REASON_COUNT]; /**< the first failure for this reason */
 };
 
 static const char *const colours[NNVTS_VERDICT_COUNT] = {
@@ -168,8 +167,6 @@ struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, co
 void nnv_console_free(struct nnv_console *c) {
     if (c == NULL) return;
     clear_live(c);
-    nnv_buckets_free(&c->buckets);
-    nnv_text_free(&c->names);
     free(c->folder);
     free(c->driver);
     free(c);
@@ -219,17 +216,17 @@ static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nn
     }
 }
 
-/** True if a failure like this was not printed too often yet. Out of memory: it is printed. */
-static bool is_news(struct nnv_console *c, enum nnvts_verdict v, const char *name, const json_t *record) {
-    const struct nnv_bucket_case of = {.verdict = v,
-                                       .op = nnv_json_text(record, "op", ""),
-                                       .type = nnv_json_text(record, "type", ""),
-                                       .reason = nnv_json_text(record, "reason", ""),
-                                       .id = c->names.len};
-    uint32_t n = nnv_buckets_add(&c->buckets, &of);
-    if (n == NNV_MAP_NONE) return true;
-    if (c->buckets.item[n].count == 1) nnv_text_add_n(&c->names, name, strlen(name) + 1);
-    return c->buckets.item[n].count <= SHOWN_OF_A_BUCKET;
+/** Adds a line on the first failure for its reason: the causes come at the end, and a run may be long. */
+static void add_first(struct nnv_text *t, struct nnv_console *c, enum nnvts_verdict v, const char *name,
+                      const json_t *record) {
+    const enum nnvts_reason why = nnv_why_parse(nnv_json_text(record, "why", ""), v);
+    const char *reason = nnv_json_text(record, "reason", "");
+    if (c->told[why]) return;
+    c->told[why] = true;
+    add_coloured(t, c, v, nnv_verdict_name(v));
+    put(t, " ", name, *reason ? ": " : "");
+    nnv_text_add_shown(t, reason, nnv_first_line(reason), FIRST_BYTES);
+    nnv_text_add(t, "\n");
 }
 
 void nnv_console_case(struct nnv_console *c, const char *line) {
@@ -251,7 +248,10 @@ void nnv_console_case(struct nnv_console *c, const char *line) {
         nnv_text_add(&t, "\n");
     } else if (nnv_verdict_bad(v) && strcmp(nnv_json_text(record, "outcome", ""), "XFAIL") != 0) {
         c->bad++;
-        if (is_news(c, v, name, record)) add_failure(&t, c, v, name, record);
+        if (c->style.verbose)
+            add_failure(&t, c, v, name, record);
+        else if (!c->style.quiet)
+            add_first(&t, c, v, name, record);
     } else if (c->style.verbose) {
         const char *outcome = nnv_json_text(record, "outcome", NULL);
         enum nnvts_outcome o;
@@ -267,17 +267,6 @@ void nnv_console_case(struct nnv_console *c, const char *line) {
 }
 
 /* ------------------------------------------------------------- closing lines */
-
-static void add_silenced(struct nnv_text *t, const struct nnv_console *c) {
-    for (uint32_t n = 0; n < c->buckets.map.count; n++) {
-        const struct nnv_bucket *b = &c->buckets.item[n];
-        if (b->count <= SHOWN_OF_A_BUCKET || c->names.failed) continue;
-        add_coloured(t, c, b->verdict, nnv_verdict_name(b->verdict));
-        nnv_text_addf(t, " ... and %s more like ", nnv_count(b->count - SHOWN_OF_A_BUCKET).s);
-        add_shown(t, c->names.data + b->first);
-        nnv_text_add(t, "\n");
-    }
-}
 
 /** Adds a line a suite, the counts of a verdict below each other. */
 static void add_suites(struct nnv_text *t, const struct nnv_report *r, const struct nnv_suite_counts *suites) {
@@ -399,26 +388,45 @@ static void add_totals(struct nnv_text *t, const struct nnv_console *c, const st
 }
 
 /** Adds a line for each of the first bugs: how many failures of what, what the driver seems to do, under which
- * condition. */
-static void add_bugs(struct nnv_text *t, const struct nnv_bugs *b) {
+ * condition, and the dump of the smallest case. */
+static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struct nnv_bugs *b) {
     enum { SHOWN = 10 };
     for (uint32_t n = 0; n < b->count && n < SHOWN; n++) {
         const struct nnv_bug *bug = &b->item[n];
+        struct nnv_err ignored = {0};
+        json_t *record = NULL;
         nnv_text_addf(t, "  %s x ", nnv_count(bug->count).s);
         add_shown(t, bug->ops);
+        if (*bug->types) put(t, " (", bug->types, ")");
         nnv_text_add(t, *bug->ops ? ": " : "");
         nnv_text_add_shown(t, bug->words, strlen(bug->words), 200);
         if (bug->where) {
             nnv_text_add(t, "; ");
             nnv_text_add_shown(t, bug->where, strlen(bug->where), 200);
         }
+        if (nnv_report_record(r, bug->smallest, &record, &ignored) == NNV_OK) {
+            const char *dump = nnv_json_text(record, "dump", NULL);
+            put(t, "; smallest: ", dump ? dump : r->item[bug->smallest].name, "");
+        }
+        json_decref(record);
         nnv_text_add(t, "\n");
     }
     if (b->count > SHOWN) nnv_text_addf(t, "  and %s more in the report\n", nnv_count(b->count - SHOWN).s);
 }
 
-/** Adds how many bugs there are, and the smallest case of the first to start with. */
-static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
+/** Adds what may be done next; replay: the command to start with. */
+static void add_next(struct nnv_text *t, const struct nnv_console *c, const char *replay) {
+    static const char verb[] = "nnvts replay ";
+    nnv_text_add(t, "next: ");
+    if (strncmp(replay, verb, strlen(verb)) == 0)
+        nnv_text_add(t, "explain (which mistake), reduce (a smaller model) or bisect (which operation) in place of "
+                        "replay; ");
+    nnv_text_add(t, c->style.verbose ? "the report has the cases of each bug\n"
+                                     : "the report has the cases of each bug, run -v prints them\n");
+}
+
+/** Adds how many bugs there are, the smallest case of the first to start with, a line for each, and what to do next. */
+static void add_advice(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r) {
     struct nnv_bugs bugs = {0};
     struct nnv_err err = {0};
     json_t *record = NULL;
@@ -429,13 +437,14 @@ static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
         for (uint32_t i = 0; i < n; i++) failures += bugs.item[i].count;
         nnv_text_addf(t, "%s bug%s behind %s failure%s", nnv_count(n).s, n == 1 ? "" : "s", nnv_count(failures).s,
                       failures == 1 ? "" : "s");
-        const char *replay = nnv_json_text(record, "replay", NULL);
-        if (replay != NULL && *replay != '\0') {
+        const char *replay = nnv_json_text(record, "replay", "");
+        if (*replay != '\0') {
             nnv_text_add(t, "; start with: ");
             nnv_text_add_shown(t, replay, strlen(replay), 4096);
         }
         nnv_text_add(t, "\n");
-        add_bugs(t, &bugs);
+        add_bugs(t, r, &bugs);
+        add_next(t, c, replay);
     }
     json_decref(record);
     nnv_bugs_free(&bugs);
@@ -444,7 +453,6 @@ static void add_advice(struct nnv_text *t, const struct nnv_report *r) {
 void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double seconds) {
     struct nnv_text t = {0};
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
-    add_silenced(&t, c);
     add_flakes(&t, c, r);
     add_unexpected_passes(&t, c, r);
     add_stale(&t, c, r);
@@ -459,7 +467,7 @@ void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double s
         nnv_text_free(&path);
     }
     nnv_text_add(&t, "\n");
-    add_advice(&t, r);
+    add_advice(&t, c, r);
     print(c, &t);
     free(suites);
 }

@@ -33,13 +33,14 @@ struct nnv_console;
 struct nnv_console_style {
     bool live;    /**< one line that is redrawn: stdout is a terminal */
     bool colour;  /**< a terminal, and NO_COLOR is not set */
-    bool quiet;   /**< only the closing lines and failures */
-    bool verbose; /**< every case */
+    bool quiet;   /**< only the closing lines */
+    bool verbose; /**< a line for every case, a block for each failure */
 };
 
 /** A console on `to`; header: the first line of the journal. Prints the opening line. NULL when out of memory. */
 struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, const char *header, const char *folder);
-/** One case has ended: its journal line (terminated, without newline). Prints a failure as one block, at once. */
+/** One case has ended: its journal line (terminated, without newline). Prints the first failure for each reason at
+ * once. */
 void nnv_console_case(struct nnv_console *c, const char *record);
 /** Called a few times a second: redraws the live line. */
 void nnv_console_tick(struct nnv_console *c);

@@ -110,9 +110,9 @@ extern const char *const nnv_cli_vias[], *const nnv_cli_conformances[];
 #define NNV_OPTION_HTML(c, help)                                                                                       \
     { 0, "html", NNV_OPT_STRING, &(c).html, "FILE", help, NULL }
 #define NNV_OPTION_QUIET(c)                                                                                            \
-    { 'q', "quiet", NNV_OPT_FLAG, &(c).quiet, NULL, "failures and the closing lines only", NULL }
+    { 'q', "quiet", NNV_OPT_FLAG, &(c).quiet, NULL, "the closing lines only: totals and the first ten causes", NULL }
 #define NNV_OPTION_VERBOSE(c)                                                                                          \
-    { 'v', "verbose", NNV_OPT_FLAG, &(c).verbose, NULL, "more: a line for every case", NULL }
+    { 'v', "verbose", NNV_OPT_FLAG, &(c).verbose, NULL, "more: a line for every case, a block for each failure", NULL }
 #define NNV_OPTION_END                                                                                                 \
     { 0, NULL, NNV_OPT_FLAG, NULL, NULL, NULL, NULL }
 

@@ -54,7 +54,7 @@ test_run_models() {
     hasnt out/journal.jsonl "spec/speech_float/" # what was there before is gone
     check 1 nnvts run --driver faulty:add-scale-ignored --suite spec --models "$NETWORKS/figures_int8.tflite" --out bad
     has "$OUT" "nnvts replay bad/dumps/spec.figures_int8."
-    check 1 bash -c "$(sed -n 's/^ *again: //p' "$OUT" | head -n 1)"
+    check 1 bash -c "$(sed -n 's/.*; start with: //p' "$OUT" | head -n 1)"
     check 2 nnvts run --driver cpu --suite spec --models "$NETWORKS" --specs layers --out out
     has "$ERR" "--specs or --models: not both"
 }

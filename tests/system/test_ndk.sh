@@ -49,7 +49,7 @@ test_bugs_show_through() {
     local again
     check 1 nnvts run --driver faulty:beta-ignored --via runtime --filter 'op:SOFTMAX & type:float32' --tier smoke --out bad
     has "$OUT" "--driver runtime:faulty:beta-ignored"
-    again=$(sed -n 's/^ *again: //p' "$OUT" | head -n 1)
+    again=$(sed -n 's/.*; start with: //p' "$OUT" | head -n 1)
     [ -n "$again" ] || fail "no line that reproduces it"
     check 1 sh -c "$again"
     has "$OUT" FAIL
@@ -81,7 +81,7 @@ test_another_library() {
     check 0 nnvts run --driver "ndk:$TOY#toy-a" --filter 'ops/ADD/float32/rank1/0' --out toy -q
     same "$(verdict toy PASS)" 1
     check 1 nnvts run --driver "ndk:$TOY#toy-a" --filter 'op:ADD & type:quant8*' --tier smoke --out toy
-    again=$(sed -n 's/^ *again: //p' "$OUT" | head -n 1)
+    again=$(sed -n 's/.*; start with: //p' "$OUT" | head -n 1)
     check 1 sh -c "$again"
     check 1 env TOY_LIE=finish-77 nnvts run --driver "ndk:$TOY" --filter 'ops/ADD/float32/rank1/0' --out toy
     has "$OUT" "status 1077, which does not exist"
