@@ -383,6 +383,12 @@ static void add_totals(struct nnv_text *t, const struct nnv_console *c, const st
     nnv_text_addf(t, "; %s values compared in ", nnv_count(r->compared).s);
     nnv_text_add_seconds(t, seconds);
     nnv_text_add(t, "\n");
+    const char *not_run = nnv_report_not_run(r);
+    if (*not_run != '\0') {
+        nnv_text_add(t, "not run: ");
+        nnv_text_add_shown(t, not_run, strlen(not_run), 400);
+        nnv_text_add(t, "\n");
+    }
     if (r->compared == 0 && !nnv_report_is_shard(r))
         nnv_text_add(t, "nothing was compared: this run proves nothing, so it does not pass\n");
 }

@@ -259,7 +259,8 @@ static enum nnv_status take(const struct nnv_journal_reader *r, const struct nnv
     if (i == NNV_MAP_NONE || past->done[i])
         return nnv_fail(err, NNV_INVALID, "%s:%zu: %s: '%s'", r->lines.path, r->lines.number,
                         i == NNV_MAP_NONE ? "no such case" : "a second record", l->name);
-    past->done[i] = true;
+    past->not_run += l->verdict == NNVTS_NOTRUN;
+    past->done[i] = l->verdict != NNVTS_NOTRUN;
     past->dumps += l->dump != NULL;
     /* Workers of the run that goes on are numbered behind those before. */
     if (l->worker > past->workers && l->worker < UINT32_MAX / 2) past->workers = l->worker;
@@ -291,6 +292,37 @@ static enum nnv_status read_records(struct nnv_journal_reader *r, const struct n
     }
 }
 
+/** Takes the records of cases that were not run out of the journal. */
+static enum nnv_status forget_not_run(struct nnv_journal *j, struct nnv_err *err) {
+    struct nnv_journal_reader r = {0};
+    struct nnv_stream file = NNV_STREAM_NONE;
+    bool more = true;
+    char *path = path_of(j, "journal.jsonl");
+    enum nnv_status st = path == NULL ? nnv_no_memory(err) : nnv_reader_open(j->folder, &r, err);
+    if (st == NNV_OK) st = nnv_stream_open(&file, path, err);
+    j->lines = 0;
+    j->size = 0;
+    for (bool first = true; st == NNV_OK && more; first = false) {
+        if (!first && (st = nnv_reader_next(&r, &more, err)) != NNV_OK) break;
+        if (!more || (!first && r.at.verdict == NNVTS_NOTRUN)) continue;
+        st = nnv_stream_add(&file, r.lines.line, r.lines.bytes, err);
+        if (st == NNV_OK) st = nnv_stream_add(&file, "\n", 1, err);
+        j->lines += !first;
+        j->size += r.lines.bytes + 1;
+    }
+    if (st == NNV_OK) st = nnv_stream_end(&file, err);
+    nnv_stream_drop(&file);
+    nnv_reader_close(&r);
+    const int fd = st == NNV_OK ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+    if (st == NNV_OK && fd < 0) st = failed(j, "cannot open", err);
+    if (fd >= 0) {
+        close(j->file);
+        j->file = fd;
+    }
+    free(path);
+    return st;
+}
+
 enum nnv_status nnv_journal_resume(struct nnv_journal *j, const char *header, const struct nnv_case *cases,
                                    size_t count, struct nnv_journal_past *past, struct nnv_err *err) {
     struct nnv_journal_reader r = {0};
@@ -304,6 +336,7 @@ enum nnv_status nnv_journal_resume(struct nnv_journal *j, const char *header, co
     if (st == NNV_OK) st = read_records(&r, &names, j, past, err);
     if (st == NNV_OK && ftruncate(j->file, (off_t)j->size) != 0)
         st = nnv_fail(err, NNV_IO, "%s: cannot remove the cut last line: %s", r.lines.path, strerror(errno));
+    if (st == NNV_OK && past->not_run > 0) st = forget_not_run(j, err);
     if (st != NNV_OK) nnv_journal_past_free(past);
     nnv_reader_close(&r);
     nnv_map_free(&names);

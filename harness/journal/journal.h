@@ -26,6 +26,7 @@ struct nnv_journal_past {
     bool *done;       /**< count entries: cases that have a record */
     size_t dumps;     /**< records with a dump */
     uint32_t workers; /**< highest number of a worker */
+    size_t not_run;   /**< records of cases that were not run: they are taken out, and run now */
 };
 
 /**

@@ -284,6 +284,12 @@ bool nnv_report_is_shard(const struct nnv_report *r) {
 
 size_t nnv_report_count(const struct nnv_report *r, enum nnvts_verdict v) { return r->verdicts[v]; }
 
+const char *nnv_report_not_run(const struct nnv_report *r) {
+    for (size_t i = 0; i < r->count; i++)
+        if (r->item[i].verdict == NNVTS_NOTRUN && *r->item[i].reason != '\0') return r->item[i].reason;
+    return "";
+}
+
 enum nnvts_exit nnv_report_exit(const struct nnv_report *r) {
     if (r->verdicts[NNVTS_ERROR] > 0) return NNVTS_EXIT_ERROR;
     bool bad = r->verdicts[NNVTS_NOTRUN] > 0 || (r->compared == 0 && !nnv_report_is_shard(r)) || r->bad > 0;

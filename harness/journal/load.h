@@ -72,8 +72,10 @@ struct nnv_report {
 /** Loads a run. A damaged or foreign file is one clear error; a cut last line of the journal is ignored. */
 NNV_USE_RESULT enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err);
 void nnv_report_free(struct nnv_report *report);
-/** Number of cases with this verdict (NNVTS_NOTRUN: selected, without a record). */
+/** Number of cases with this verdict (NNVTS_NOTRUN also: selected, without a record). */
 size_t nnv_report_count(const struct nnv_report *report, enum nnvts_verdict verdict);
+/** Why cases were not run: the reason of the first, "" if that is not known. */
+const char *nnv_report_not_run(const struct nnv_report *report);
 /** The exit code that the verdicts of the run demand. */
 enum nnvts_exit nnv_report_exit(const struct nnv_report *report);
 /** The JSON of a file in the folder of the run, a new reference; NULL: there is none that can be read. */

@@ -31,7 +31,7 @@ char nnv_verdict_letter(enum nnvts_verdict v) { return words[v].letter; }
 bool nnv_verdict_bad(enum nnvts_verdict v) { return words[v].bad; }
 
 bool nnv_verdict_parse(const char *name, enum nnvts_verdict *v) {
-    for (int i = 0; i < NNVTS_NOTRUN; i++) {
+    for (int i = 0; i < NNVTS_VERDICT_COUNT; i++) {
         if (strcmp(name, words[i].name) != 0) continue;
         *v = (enum nnvts_verdict)i;
         return true;

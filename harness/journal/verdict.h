@@ -19,7 +19,7 @@ const char *nnv_verdict_done(enum nnvts_verdict v);
 char nnv_verdict_letter(enum nnvts_verdict v);
 /** True for the verdicts that a bug is behind: FAIL, UNTRUSTED, CRASH, TIMEOUT, ERROR. */
 bool nnv_verdict_bad(enum nnvts_verdict v);
-/** The verdict of that name; false if there is none. NOTRUN is none that a record may have. */
+/** The verdict of that name; false if there is none. */
 bool nnv_verdict_parse(const char *name, enum nnvts_verdict *v);
 /**
  * What a trial of the replay line tells beyond the line, for a case of this verdict and the record's `again` (NULL: not

@@ -32,6 +32,8 @@ struct nnv_run_config {
     uint64_t stress_ns;        /**< that the cases of stress take together; 0: a moment each */
     uint64_t budget_ns;        /**< no case begins after so long; what is left is SKIP; 0: no limit */
     uint64_t memory;           /**< bytes that a worker may map beyond what it has when it starts; 0: no limit */
+    uint64_t max_failures, max_timeouts; /**< cases that go wrong, or hang, before the run ends; 0: no limit */
+    const char *reset_hook;              /**< command that brings the device back after a death; NULL: none */
     int jobs;
     enum nnv_determinism determinism;
     const struct nnv_passes *passes; /**< JUDGE: what the answers are compared with; or NULL */

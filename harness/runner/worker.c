@@ -212,6 +212,22 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
     return false;
 }
 
+/** After a death: the device must still give an answer that is known. False after telling that it does not. */
+static bool is_well(struct worker *w) {
+    if (w->work->known == UINT32_MAX) return true;
+    const struct nnv_case *c = &w->work->cases[w->work->known];
+    begin_result(&w->result);
+    nnv_case_run(&w->env, c, &w->result);
+    leave_if_forked(w);
+    nnv_process_state_restore(&w->state);
+    nnv_arena_reset(w->env.arena);
+    if (w->result.verdict == NNVTS_PASS) return true;
+    nnv_fail(&w->channel->error, NNV_INVALID, "it opens, but case %s, which had passed, does not pass now: %s", c->name,
+             w->result.reason.data != NULL ? w->result.reason.data : "");
+    enter(w->channel, NNV_WORKER_REFUSED);
+    return false;
+}
+
 /** This process and what it starts run on one of the processors that they may use, workers on different ones. */
 static void use_one_cpu(void) {
     cpu_set_t all, one;
@@ -239,7 +255,7 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
     }
     if (work->config->one_cpu) use_one_cpu();
     if (work->config->memory > 0) nnv_limit_memory(work->config->memory);
-    if (!open_driver(&self, &client)) _exit(0);
+    if (!open_driver(&self, &client) || !is_well(&self)) _exit(0);
     nnv_descriptors_begin(&self.descriptors);
     enter(channel, NNV_WORKER_IDLE);
     do {

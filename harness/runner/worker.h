@@ -22,6 +22,7 @@ struct nnv_work {
     bool one_each;         /**< a worker runs one case and ends */
     unsigned last; /**< nnvts was killed while the case ran, which now runs alone for the so manyth time; or 0 */
     struct nnv_hub *hub;
+    uint32_t known; /**< a case that the driver must still pass before the worker takes others; UINT32_MAX: none */
 };
 
 /** A worker as the supervisor sees it. */

@@ -59,7 +59,11 @@ enum nnvts_verdict {
     X(DIED, CRASH, "ended its process")                                                                                \
     X(NO_END, TIMEOUT, "did not end before the deadline of the case")                                                  \
     X(NOTHING_COMPARED, UNTRUSTED, "nothing was compared")                                                             \
-    X(HARNESS, ERROR, "nnvts could not do its part")
+    X(HARNESS, ERROR, "nnvts could not do its part")                                                                   \
+    X(NOT_REACHED, NOTRUN, "the run ended before the case")                                                            \
+    X(DEVICE_LOST, NOTRUN, "the driver could not be opened again after it had died or hung")                           \
+    X(HANGS, NOTRUN, "cases of this operation hung three times in one phase")                                          \
+    X(ENOUGH, NOTRUN, "as many cases had gone wrong, or hung, as the run allows")
 
 enum nnvts_reason {
 #define X(name, verdict, sentence) NNVTS_WHY_##name,

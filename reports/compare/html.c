@@ -27,7 +27,7 @@ static void add_verdict(struct nnv_text *t, const json_t *side) {
     enum nnvts_verdict v = NNVTS_NOTRUN;
     const char *name = nnv_json_text(side, "verdict", NULL);
     nnv_text_add(t, "<td class=\"one\">");
-    if (name != NULL && (nnv_verdict_parse(name, &v) || strcmp(name, "NOTRUN") == 0)) {
+    if (name != NULL && nnv_verdict_parse(name, &v)) {
         nnv_html_sign(t, v);
         nnv_text_add(t, nnv_verdict_word(v));
         if (json_object_get(side, "outcome") != NULL) nnv_text_add(t, "<small> as expected</small>");

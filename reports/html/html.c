@@ -133,6 +133,8 @@ static void add_sentence(const struct nnv_html *h, struct nnv_text *t) {
         if (h->r->outcomes[NNVTS_OUTCOME_XFAIL] > 0)
             nnv_text_addf(t, ", %s failed as expected", nnv_count(h->r->outcomes[NNVTS_OUTCOME_XFAIL]).s);
     }
+    const char *not_run = nnv_report_not_run(h->r);
+    nnv_page_text(t, *not_run != '\0' ? "; not run: " : "", not_run, "");
 }
 
 /** Adds the bar of verdicts and, below it, what its letters mean. */

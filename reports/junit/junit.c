@@ -261,7 +261,7 @@ static enum nnv_status add_verdict(struct document *d, const struct nnv_report *
         add_expected(d, r, c);
         return NNV_OK;
     }
-    const char *message = c->verdict == NNVTS_NOTRUN ? "not run" : c->reason;
+    const char *message = c->reason;
     json_t *record = NULL;
     if (nnv_verdict_bad(c->verdict)) {
         enum nnv_status s = nnv_report_record(r, i, &record, err);

@@ -77,4 +77,49 @@ test_death_of_nnvts() {
     [ ! -e out/running ] || fail "the note stays"
 }
 
+# A driver that takes the device along is not asked 200 times more; what died comes first, and nothing passes for it.
+test_lost_device() {
+    export HOSTILE_MARK=$PWD/mark
+    local run="timeout 100 nnvts run --driver $HOSTILE:lose-device#19 --filter ops/SOFTMAX/float32/*|ops/RELU/float32/rank* --jobs 1"
+    check 1 $run --out out
+    same "$(verdict out CRASH)" 1
+    same "$(verdict out PASS)" "$(($(wc -l <out/cases.tsv) - 1 - $(verdict out NOTRUN)))"
+    [ "$(verdict out NOTRUN)" -gt 20 ] || fail "it went on"
+    has "$OUT" "not run: device lost after case ops/RELU/float32/"
+    has out/report.html "device lost after case ops/RELU/float32/"
+    has out/junit.xml 'type="DEVICE_LOST"'
+    check 0 nnvts verify out
+    # brought back by hand: --resume runs what was not run
+    rm mark
+    check 1 $run --out out --resume
+    same "$(verdicts out | wc -l)" "$(wc -l <out/cases.tsv)"
+    same "$(verdict out CRASH)" 2
+    # brought back by a command
+    rm -f mark
+    check 1 $run --out out --reset-hook "rm -f mark; echo back after \$NNVTS_WHAT of \$NNVTS_CASE"
+    same "$(verdict out NOTRUN)" 0
+    [ "$(verdict out CRASH)" -gt 10 ] || fail "not all culprits died"
+    has "$ERR" "back after CRASH of ops/RELU/float32/"
+    # it opens, but its answers are wrong
+    rm -f mark
+    check 1 timeout 100 nnvts run --driver "$HOSTILE:upset-device#19" --out out --jobs 1 \
+        --filter 'ops/SOFTMAX/float32/* | ops/RELU/float32/rank*'
+    has "$OUT" "which had passed, does not pass now"
+    rm -f mark
+}
+
+# A driver that hangs in everything costs minutes, and says so.
+test_hangs() {
+    check 1 timeout 100 nnvts run --driver "$HOSTILE:hang#19" --timeout 1 --out out \
+        --filter 'ops/SOFTMAX/float32/* | ops/RELU/float32/rank*'
+    [ "$(verdict out TIMEOUT)" -le 6 ] || fail "$(verdict out TIMEOUT) hung"
+    same "$(verdicts out | grep -c 'SOFTMAX.* PASS')" "$(grep -c SOFTMAX out/cases.tsv)"
+    has "$OUT" "not run: 3 cases of RELU in execute did not end"
+    check 1 timeout 100 nnvts run --driver "$HOSTILE:hang" --timeout 1 --out out --suite ops --tier smoke \
+        --max-timeouts 4 --jobs 2
+    has "$OUT" "did not end: as many as --max-timeouts allows"
+    check 1 timeout 100 nnvts run --driver "$HOSTILE:segv" --out out --suite ops --tier smoke --max-failures 5
+    has "$OUT" "went wrong: as many as --max-failures allows"
+}
+
 run_tests

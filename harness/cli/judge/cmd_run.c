@@ -36,6 +36,7 @@ static const struct nnv_verb_help help = {
 
 /** For trying failures again where nobody says: a few. */
 static const uint64_t FLAKES_NS = 2000000000;
+enum { MAX_TIMEOUTS = 100 };
 
 /** What the observer needs. */
 struct view {
@@ -151,7 +152,8 @@ struct command {
     const char *usual_specs; /* of the environment */
     struct nnv_expectations expectations;
     bool determinism;
-    uint64_t repeat, flakes_ns, stress_ns;
+    uint64_t repeat, flakes_ns, stress_ns, max_failures, max_timeouts;
+    const char *reset_hook;
     const char *pressure;
 };
 
@@ -199,6 +201,9 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     if (s == NNV_OK) s = take_models(x, err);
     if (s == NNV_OK) s = nnv_cli_config(c, c->arena, &config, err);
     if (s == NNV_OK) set_stress(x, &config);
+    config.max_failures = x->max_failures;
+    config.max_timeouts = x->max_timeouts;
+    config.reset_hook = x->reset_hook;
     if (s == NNV_OK) s = set_repeats(&config, x->repeat, x->determinism, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
     if (s == NNV_OK) s = nnv_cli_shard(c, true, &list, &shard, err);
@@ -230,7 +235,8 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
 }
 
 static int run(int argc, char **argv) {
-    struct command x = {.c = nnv_cli_defaults(), .view.format = -1, .repeat = 1, .flakes_ns = FLAKES_NS};
+    struct command x = {
+        .c = nnv_cli_defaults(), .view.format = -1, .repeat = 1, .flakes_ns = FLAKES_NS, .max_timeouts = MAX_TIMEOUTS};
     x.view.cli = &x.c;
     x.usual_specs = x.c.specs;
     const struct nnv_opt table[] = {
@@ -265,6 +271,11 @@ static int run(int argc, char **argv) {
         {0, "pressure", NNV_OPT_STRING, &x.pressure, "KINDS", "load beside the run: cpu, memory, or cpu,memory", NULL},
         {0, "determinism", NNV_OPT_FLAG, &x.determinism, NULL,
          "the same bytes each time: executed, compiled again, in another process, with other threads", NULL},
+        {0, "max-failures", NNV_OPT_U64, &x.max_failures, "N", "end the run when N cases have gone wrong (0: never)",
+         NULL},
+        {0, "max-timeouts", NNV_OPT_U64, &x.max_timeouts, "N", "end the run when N cases did not end (0: never)", NULL},
+        {0, "reset-hook", NNV_OPT_STRING, &x.reset_hook, "COMMAND",
+         "brings the device back after a crash or hang: run by a shell before the driver is opened again", NULL},
         {0, "flakes", NNV_OPT_SECONDS, &x.flakes_ns, "S",
          "seconds for trying failures again: does it fail every time, after what? (0: not at all)", NULL},
         {0, "baseline", NNV_OPT_STRING, &x.view.baseline, "RUN", "an earlier run: the report says what changed since",

@@ -176,6 +176,15 @@ static void habit_heap(void) {
     for (int i = 0; i < 100; i++) free(malloc((size_t)i * 100));
 }
 
+/** Takes the device along: while the file $HOSTILE_MARK is there, no process can open it. */
+static void habit_lose_device(void) {
+    const char *mark = getenv("HOSTILE_MARK");
+    close(mark != NULL ? open(mark, O_CREAT | O_WRONLY | O_CLOEXEC, 0600) : -1);
+    habit_segv();
+}
+/** Its answers are wrong from now on, in all processes that open it while the file is there. */
+static void habit_upset_device(void) { habit_lose_device(); }
+
 /* ------------------------------------------------------------------- hangs */
 
 static void habit_hang(void) {
@@ -357,6 +366,8 @@ static const struct mode {
     AT("malloc", malloc, EXECUTE),
     AT("outlive", outlive, EXECUTE),
     AT("segv", segv, EXECUTE),
+    AT("lose-device", lose_device, EXECUTE),
+    AT("upset-device", upset_device, EXECUTE),
     AT("segv-blocked", segv_blocked, EXECUTE),
     AT("abort", abort, EXECUTE),
     AT("exit", exit, EXECUTE),
@@ -428,7 +439,6 @@ static const struct mode {
     {"none", NULL, MOMENTS},
     /* These are not habits of one moment; see below. */
     {"open-error-controls", NULL, MOMENTS},
-    {"open-after-death", NULL, MOMENTS},
 #undef AT
 };
 
@@ -466,12 +476,17 @@ static enum nnvts_status (*inner_prepare)(struct nnvts_device *, const struct nn
                                           const struct nnvts_prepare_config *, struct nnvts_prepared_model **);
 static void (*inner_release)(struct nnvts_device *);
 
+static bool is_marked(void (*habit)(void)) {
+    const char *mark = getenv("HOSTILE_MARK");
+    return chosen != NULL && chosen->habit == habit && mark != NULL && access(mark, F_OK) == 0;
+}
+
 static enum nnvts_status hostile_execute(struct nnvts_prepared_model *self, const struct nnvts_request *request,
                                          const struct nnvts_execution_config *config,
                                          struct nnvts_execution_result *result) {
     const enum nnvts_status st = inner_execute(self, request, config, result);
     act(EXECUTE);
-    return st;
+    return is_marked(habit_upset_device) ? NNVTS_STATUS_GENERAL_FAILURE : st;
 }
 
 static void hostile_release_model(struct nnvts_prepared_model *self) {
@@ -498,12 +513,6 @@ static void hostile_release(struct nnvts_device *self) {
     inner_release(self);
 }
 
-/** The first process opens the device and dies; no later one can open it. */
-static bool is_lost(void) {
-    const char *mark = getenv("HOSTILE_MARK");
-    return mark != NULL && access(mark, F_OK) == 0;
-}
-
 static enum nnvts_status hostile_open(const char *options, struct nnvts_device **out, const char **error) {
     const char *inner = getenv("HOSTILE_INNER"), *at = options != NULL ? strchr(options, '@') : NULL;
     const char *of = options != NULL ? strchr(options, '#') : NULL;
@@ -522,7 +531,7 @@ static enum nnvts_status hostile_open(const char *options, struct nnvts_device *
         *error = "\033]0;owned\007\033[2Jbad\r\nfirmware \xff";
         return NNVTS_STATUS_GENERAL_FAILURE;
     }
-    if (get == NULL || is_lost()) {
+    if (get == NULL || is_marked(habit_lose_device)) {
         *error = get == NULL ? "HOSTILE_INNER names no driver" : "the device does not answer";
         return NNVTS_STATUS_DEVICE_UNAVAILABLE;
     }

@@ -162,7 +162,6 @@ static void damage_is_one_clear_error(void **state) {
         {"{\"case\":\"c\",\"verdict\":\"PASS\"}\n", "'c' is not in cases.tsv", ":2: "},
         {"{\"case\":\"a\",\"verdict\":\"\"}\n", "unknown verdict", ":2: "},
         {"{\"case\":\"a\",\"verdict\":\"PASSED\"}\n", "unknown verdict 'PASSED'", ":2: "},
-        {"{\"case\":\"a\",\"verdict\":\"NOTRUN\"}\n", "unknown verdict", ":2: "},
         {"{\"case\":\"a\",\"verdict\":\"PASS\"}\n{\"case\":\"a\",\"verdict\":\"FAIL\"}\n", "second record", ":3: "},
         {"{\"case\":\"a\",\"case\":\"b\",\"verdict\":\"PASS\"}\n", "duplicate", ":2: "},
         {"{\"case\":\"a\",\"verdict\":\"PASS\",\"compared\":-1}\n", "compared is not a count", ":2: "},
