@@ -485,8 +485,9 @@ static enum nnvts_status hostile_execute(struct nnvts_prepared_model *self, cons
                                          const struct nnvts_execution_config *config,
                                          struct nnvts_execution_result *result) {
     const enum nnvts_status st = inner_execute(self, request, config, result);
-    act(EXECUTE);
-    return is_marked(habit_upset_device) ? NNVTS_STATUS_GENERAL_FAILURE : st;
+    const bool upset = is_marked(habit_upset_device);
+    act(EXECUTE); /* and no more of its own: the processor may trap */
+    return upset ? NNVTS_STATUS_GENERAL_FAILURE : st;
 }
 
 static void hostile_release_model(struct nnvts_prepared_model *self) {
