@@ -3,7 +3,7 @@
 #ifndef NNV_FUZZ_FINDING_H
 #define NNV_FUZZ_FINDING_H
 
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 #include "harness/fuzz/campaign.h"
 
 /** How a batch ended, kept until all of the generation are over. Zero-initialise. */

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "harness/journal/verdict.h"
 #include "harness/runner/ask.h"
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 
 /** The cases of one suite. */
 struct part {

@@ -7,7 +7,7 @@
 #define NNV_HARNESS_DETERMINISM_H
 
 #include "harness/judge/answers.h"
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 
 /** One pass over all cases, made before the run, that the run's answers are compared with. */
 struct nnv_pass {

@@ -6,7 +6,7 @@
 #ifndef NNV_HARNESS_DUMP_H
 #define NNV_HARNESS_DUMP_H
 
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 
 enum {
     NNV_DUMPS_MAX = 2000, /**< of a run */

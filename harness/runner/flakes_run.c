@@ -9,7 +9,7 @@
 #include "harness/journal/flakes.h"
 #include "harness/journal/verdict.h"
 #include "harness/runner/ask.h"
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 
 enum { SPINNERS_MAX = 256, CACHE_BYTES = 1 << 20 };
 static const uint64_t SPIN_NS = 60000000000; /* a spinner ends by itself, whatever becomes of nnvts */

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "harness/journal/record.h"
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 
 static const uint64_t SECOND_NS = 1000000000;
 

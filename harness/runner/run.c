@@ -14,10 +14,10 @@
 #include "harness/journal/expect.h"
 #include "harness/journal/journal.h"
 #include "harness/runner/order.h"
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 #include "harness/journal/record.h"
 #include "harness/runner/ask.h"
-#include "harness/runner/running.h"
+#include "harness/runner/pool/running.h"
 
 static const uint64_t TICK_NS = 200000000;
 

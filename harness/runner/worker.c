@@ -15,7 +15,7 @@
 #include "harness/client/restore.h"
 #include "harness/runner/determinism.h"
 #include "harness/runner/limits.h"
-#include "harness/runner/running.h"
+#include "harness/runner/pool/running.h"
 #include "base/process.h"
 #include "nnvts/result.h"
 

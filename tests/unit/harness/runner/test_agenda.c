@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "harness/runner/agenda.h"
-#include "harness/runner/running.h"
+#include "harness/runner/pool/agenda.h"
+#include "harness/runner/pool/running.h"
 
 enum { COUNT = 6 };
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "harness/client/driver.h"
-#include "harness/runner/patience.h"
-#include "harness/runner/reset.h"
+#include "harness/runner/pool/patience.h"
+#include "harness/runner/pool/reset.h"
 
 static enum nnv_patience_end take(struct nnv_patience *p, const char *op, enum nnvts_verdict v, enum nnv_phase phase) {
     const struct nnv_case c = {.op = op};

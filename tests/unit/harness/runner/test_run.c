@@ -7,7 +7,7 @@
 #include <sys/file.h>
 
 #include "harness/runner/ask.h"
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 
 /** What is expected of a fault. */
 struct expected {

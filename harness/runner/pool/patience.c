@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/patience.h"
+#include "harness/runner/pool/patience.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/reset.h"
+#include "harness/runner/pool/reset.h"
 
 #include <errno.h>
 #include <stdlib.h>

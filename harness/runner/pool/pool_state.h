@@ -3,10 +3,10 @@
 #ifndef NNV_HARNESS_POOL_STATE_H
 #define NNV_HARNESS_POOL_STATE_H
 
-#include "harness/runner/agenda.h"
-#include "harness/runner/patience.h"
-#include "harness/runner/pool.h"
-#include "harness/runner/triage.h"
+#include "harness/runner/pool/agenda.h"
+#include "harness/runner/pool/patience.h"
+#include "harness/runner/pool/pool.h"
+#include "harness/runner/pool/triage.h"
 
 enum nnv_pool_stage { NNV_POOL_ALIVE, NNV_POOL_PROBED, NNV_POOL_KILLED };
 

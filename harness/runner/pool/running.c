@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/running.h"
+#include "harness/runner/pool/running.h"
 
 #include <fcntl.h>
 #include <stdio.h>

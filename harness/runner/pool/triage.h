@@ -3,7 +3,7 @@
 #ifndef NNV_HARNESS_TRIAGE_H
 #define NNV_HARNESS_TRIAGE_H
 
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 #include "base/process.h"
 #include "harness/runner/worker.h"
 

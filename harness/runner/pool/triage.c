@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/triage.h"
+#include "harness/runner/pool/triage.h"
 
 #include <ctype.h>
 #include <signal.h>

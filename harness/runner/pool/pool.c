@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/pool.h"
+#include "harness/runner/pool/pool.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "harness/runner/crash.h"
-#include "harness/runner/pool_state.h"
+#include "harness/runner/pool/pool_state.h"
 #include "harness/runner/signals.h"
 #include "harness/runner/ask.h"
 

@@ -4,7 +4,7 @@
 #define NNV_HARNESS_POOL_H
 
 #include "harness/journal/record.h"
-#include "harness/runner/running.h"
+#include "harness/runner/pool/running.h"
 #include "harness/runner/suite.h"
 
 struct nnv_pool_options {

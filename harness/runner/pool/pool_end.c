@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "harness/journal/verdict.h"
 #include "harness/runner/ask.h"
-#include "harness/runner/pool_state.h"
-#include "harness/runner/reset.h"
+#include "harness/runner/pool/pool_state.h"
+#include "harness/runner/pool/reset.h"
 
 enum { OPEN_ATTEMPTS = 3, BARREN_WORKERS = 8 };
 

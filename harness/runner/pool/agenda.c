@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/agenda.h"
+#include "harness/runner/pool/agenda.h"
 
 #include <stdlib.h>
 
