@@ -6,7 +6,7 @@
 
 #include "harness/journal/verdict.h"
 
-enum { NAMES_SHOWN = 3, FRAMES = 32 };
+enum { NAMES_SHOWN = 3, FRAMES = 32, RULES_MANY = 4 };
 
 /** Grouping the buckets of a report: each points to another of its bug, the first to itself. */
 struct grouping {
@@ -15,6 +15,8 @@ struct grouping {
     struct nnv_map keys; /* of what makes buckets one: the number of the first with it */
     uint32_t *owner;     /* of the key's number: that bucket */
     uint32_t *parent;
+    uint32_t unchecked,
+        rules; /* the bucket that stands for many missing checks, and how many; rules 0: there are few */
 };
 
 static uint32_t root_of(const struct grouping *g, uint32_t n) {
@@ -41,6 +43,14 @@ static void add_without(struct nnv_text *t, const char *text, const char *op) {
         nnv_text_add(t, "*");
     }
     nnv_text_add(t, text);
+}
+
+/** "ANeuralNetworksExecution_compute answered OP_FAILED": what a library itself said at the end of a reason; NULL:
+ * nothing. */
+static const char *answer_in(const char *text) {
+    const char *answer = NULL;
+    for (const char *at = text; (at = strstr(at, ": ANeuralNetworks")); at += 2) answer = at + 2;
+    return answer && strstr(answer, " answered ") ? answer : NULL;
 }
 
 /** Adds the first part of the condition, without how often it holds. */
@@ -111,6 +121,8 @@ static enum nnv_status group(struct grouping *g, uint32_t n, struct nnv_err *err
         nnv_text_addf(&key, "%d\t", (int)b->verdict);
         const size_t empty = key.len;
         if (b->verdict == NNVTS_CRASH) st = add_crash(g, b, &key, err);
+        const char *answer = answer_in(b->like);
+        if (key.len == empty && answer) nnv_text_add(&key, answer);
         if (key.len == empty) add_without(&key, b->like, b->op);
     }
     if (st == NNV_OK) st = add_key(g, n, &key, err);
@@ -142,6 +154,25 @@ static void group_unexplained(struct grouping *g) {
                 break;
             }
     }
+}
+
+/** What must be refused for several reasons and is accepted: who lacks many checks, lacks the checking. */
+static void group_unchecked(struct grouping *g) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    uint32_t first = NNV_MAP_NONE, rules = 0;
+    for (int joining = 0; joining < 2; joining++) {
+        for (uint32_t n = 0; n < all->map.count; n++) {
+            if (all->item[n].why != NNVTS_WHY_ACCEPTED || all->item[n].explained || root_of(g, n) != n) continue;
+            if (first == NNV_MAP_NONE) first = n;
+            if (joining)
+                join(g, first, n);
+            else
+                rules++;
+        }
+        if (rules < RULES_MANY) return;
+    }
+    g->unchecked = first;
+    g->rules = rules;
 }
 
 /* ------------------------------------------------------------------------ bugs */
@@ -220,11 +251,17 @@ static enum nnv_status make_bugs(struct grouping *g, struct nnv_err *err) {
     const uint32_t n = bugs->buckets.map.count;
     uint32_t *bug_of = calloc((size_t)n + 1, sizeof *bug_of), *rank = calloc((size_t)n + 1, sizeof *rank);
     bugs->item = NNV_NEW(bugs->buckets.arena, struct nnv_bug, n);
-    const bool ok = bug_of && rank && bugs->item;
+    bool ok = bug_of && rank && bugs->item;
     for (uint32_t b = 0; ok && b < n; b++) {
         const uint32_t root = root_of(g, b);
         bug_of[b] = root == b ? bugs->count++ : bug_of[root];
         take_bucket(&bugs->item[bug_of[b]], &bugs->buckets.item[b]);
+    }
+    if (ok && g->rules) {
+        struct nnv_bug *bug = &bugs->item[bug_of[root_of(g, g->unchecked)]];
+        bug->words = nnv_arena_printf(bugs->buckets.arena, "%s, for %u reasons; such as: %s",
+                                      nnv_why_words(NNVTS_WHY_ACCEPTED), g->rules, bug->words);
+        ok = bug->words != NULL;
     }
     for (size_t i = 0; ok && i < g->r->count; i++)
         if (bugs->of[i] != NNV_MAP_NONE) bugs->of[i] = bug_of[bugs->of[i]];
@@ -250,6 +287,7 @@ enum nnv_status nnv_bugs_of(const struct nnv_report *report, struct nnv_bugs *bu
     for (uint32_t b = 0; st == NNV_OK && b < n; b++) g.parent[b] = b;
     for (uint32_t b = 0; st == NNV_OK && b < n; b++) st = group(&g, b, err);
     if (st == NNV_OK) group_unexplained(&g);
+    if (st == NNV_OK) group_unchecked(&g);
     if (st == NNV_OK) st = make_bugs(&g, err);
     nnv_map_free(&g.keys);
     free(g.owner);

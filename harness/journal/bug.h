@@ -3,9 +3,11 @@
  * @file bug.h What makes the failures of a run: buckets that have one cause, over operations, types and suites.
  *
  * One bug are buckets that the same mistake explains; that fail under the same condition; that crash at the same place
- * of a library; whose reasons have the same wording, operation and numbers aside, where that is more than that values
- * are wrong; and of wrong values that nothing explains those of one operation. Such a bucket of which no case was tried
- * goes to what explains most failures of its operation; one of models of several operations, to that of one of them.
+ * of a library; where the same function of a library answered the same code; whose reasons have the same wording,
+ * operation and numbers aside, where that is more than that values are wrong; that accept what must be refused, where
+ * that happens for many reasons; and of wrong values that nothing explains those of one operation. Such a bucket of
+ * which no case was tried goes to what explains most failures of its operation; one of models of several operations, to
+ * that of one of them.
  */
 #ifndef NNV_JOURNAL_BUG_H
 #define NNV_JOURNAL_BUG_H

@@ -61,8 +61,10 @@ bool nnv_api_check(struct nnv_api *a, const char *text, int got, unsigned wanted
     if (got >= 0 && got < 32 && wanted & 1u << got) return nnv_expect(&a->s, true, "%s", "");
     struct nnv_text names = {0};
     name_codes(wanted, &names);
-    nnv_expect(&a->s, false, "%s answered %s, expected %s", text, nnv_result_name(got, buf),
-               names.data ? names.data : "");
+    nnv_expect_why(&a->s, false,
+                   nnv_why_answered(got == ANEURALNETWORKS_NO_ERROR,
+                                    wanted != NNV_API_ERROR && wanted & 1u << ANEURALNETWORKS_NO_ERROR),
+                   "%s answered %s, expected %s", text, nnv_result_name(got, buf), names.data ? names.data : "");
     nnv_text_free(&names);
     return false;
 }

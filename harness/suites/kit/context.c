@@ -67,6 +67,10 @@ bool nnv_expect_why(struct nnv_context *s, bool ok, enum nnvts_reason why, const
     return ok;
 }
 
+enum nnvts_reason nnv_why_answered(bool success, bool expected) {
+    return success ? NNVTS_WHY_ACCEPTED : expected ? NNVTS_WHY_REFUSED : NNVTS_WHY_STATUS;
+}
+
 bool nnv_expect_status(struct nnv_context *s, const char *call, enum nnvts_status got, enum nnvts_status want) {
     return nnv_expect_status_in(s, call, got, 1u << want);
 }
@@ -83,11 +87,7 @@ bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_st
         between = " or ";
     }
     if (!ok) nnv_add_last_error(s->device, got, &text);
-    const bool accepted = got == NNVTS_STATUS_NONE, refused = !accepted && (wanted & 1u << NNVTS_STATUS_NONE);
-    nnv_expect_why(s, ok,
-                   accepted  ? NNVTS_WHY_ACCEPTED
-                   : refused ? NNVTS_WHY_REFUSED
-                             : NNVTS_WHY_STATUS,
+    nnv_expect_why(s, ok, nnv_why_answered(got == NNVTS_STATUS_NONE, wanted & 1u << NNVTS_STATUS_NONE),
                    "%s answered %s, expected %s", call, nnv_abi_status_name((int)got, buf), text.data ? text.data : "");
     nnv_text_free(&text);
     return ok;

@@ -34,6 +34,8 @@ void nnv_context_enter(struct nnv_context *s, enum nnv_phase phase);
 bool nnv_expect(struct nnv_context *s, bool ok, const char *fmt, ...) NNV_PRINTF(3, 4);
 /** The same where more is known than that an expectation does not hold. */
 bool nnv_expect_why(struct nnv_context *s, bool ok, enum nnvts_reason why, const char *fmt, ...) NNV_PRINTF(4, 5);
+/** Why a call is wrong that answered success, or an error, where success was expected, or another answer. */
+enum nnvts_reason nnv_why_answered(bool success, bool expected);
 /** "call answered GENERAL_FAILURE, expected NONE". */
 bool nnv_expect_status(struct nnv_context *s, const char *call, enum nnvts_status got, enum nnvts_status want);
 /** The rules of the ABI that a client verifies, so many of them: "call wrote behind the end of output 0 ...". */

@@ -9,8 +9,8 @@
 
 bool nnv_partition_expect(struct nnv_partition_case *p, const char *function, int got, int want) {
     char a[32], b[32];
-    return nnv_expect(p->s, got == want, "%s answered %s, expected %s", function, nnv_result_name(got, a),
-                      nnv_result_name(want, b));
+    return nnv_expect_why(p->s, got == want, nnv_why_answered(got == 0, want == 0), "%s answered %s, expected %s",
+                          function, nnv_result_name(got, a), nnv_result_name(want, b));
 }
 
 void nnv_partition_choose(struct nnv_partition_case *p, bool explicit_devices, bool with_cpu) {

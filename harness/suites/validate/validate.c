@@ -118,7 +118,7 @@ static bool refused_late(struct fixture *b, struct nnvts_prepared_model *prepare
     if (!nnv_context_request(b->s, &b->fixture, NNV_POOL_READ_ONLY, &v)) return false;
     const enum nnvts_status st = nnv_context_sync(b->s, prepared, &v);
     return nnv_context_check_memory(b->s, "execute", &v) &&
-           nnv_expect(b->s, st != NNVTS_STATUS_NONE, "executed a model %s", call);
+           nnv_expect_why(b->s, st != NNVTS_STATUS_NONE, NNVTS_WHY_ACCEPTED, "executed a model %s", call);
 }
 
 static bool offer_prepare(struct fixture *b, const struct nnv_mutation *m, const char *call, uint32_t wanted) {

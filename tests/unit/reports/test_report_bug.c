@@ -36,7 +36,7 @@ static struct nnv_bug bugs_of(const struct failure *list, size_t n, char *digits
     for (size_t i = 0; i < n; i++) digits[i] = (char)('0' + bugs.of[i]);
     digits[n] = '\0';
     const struct nnv_bug first = bugs.item[0];
-    snprintf(ops, 100, "%s: %s", first.ops, first.words);
+    snprintf(ops, 200, "%s: %s", first.ops, first.words);
     nnv_bugs_free(&bugs);
     fx_remove(&f);
     nnv_text_free(&cases);
@@ -56,7 +56,7 @@ static struct nnv_bug bugs_of(const struct failure *list, size_t n, char *digits
 
 static void one_mistake_is_one_bug(void **state) {
     (void)state;
-    char digits[16], ops[100];
+    char digits[16], ops[200];
     struct nnv_bug first;
     CHECK("0001", {"CONV_2D", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost from 7 on\""},
           {"CONV_2D", "quant8_asymm", VALUES, NULL, "\"op\": \"\", \"words\": \"lost from 3 on\""},
@@ -71,7 +71,7 @@ static void one_mistake_is_one_bug(void **state) {
 /* Wrong values that nobody tried go to what explains their operation; what was tried in vain stands alone. */
 static void unexplained_values(void **state) {
     (void)state;
-    char digits[16], ops[100];
+    char digits[16], ops[200];
     struct nnv_bug first;
     CHECK("01", {"ADD", "float32", VALUES, NULL, NULL}, {"MUL", "float32", VALUES, NULL, NULL});
     assert_string_equal(ops, "ADD: values are wrong");
@@ -88,7 +88,7 @@ static void unexplained_values(void **state) {
 
 static void one_condition_is_one_bug(void **state) {
     (void)state;
-    char digits[16], ops[100];
+    char digits[16], ops[200];
     struct nnv_bug first;
     CHECK("00", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4 (3 of 4)\""},
           {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"mostly where rank = 4 and n > 2\""});
@@ -101,7 +101,7 @@ static void one_condition_is_one_bug(void **state) {
 
 static void one_wording_is_one_bug(void **state) {
     (void)state;
-    char digits[16], ops[100];
+    char digits[16], ops[200];
     struct nnv_bug first;
     CHECK("00", {"ADD", "float32", "FAIL", "REFUSED", "prepare_model of ADD answered 3", NULL, NULL},
           {"MUL", "quant8_asymm", "FAIL", "REFUSED", "prepare_model of MUL answered 4", NULL, NULL});
@@ -114,7 +114,7 @@ static void one_wording_is_one_bug(void **state) {
 #define DIED "CRASH", "DIED", "the driver died with SIGSEGV in execute"
 static void one_place_is_one_bug(void **state) {
     (void)state;
-    char digits[16], ops[100];
+    char digits[16], ops[200];
     struct nnv_bug first;
     CHECK("00", {"ADD", "float32", DIED, "#0 libc.so.6+0x1 abort+0x1\\n#1 npu.so+0x20 run+0x4", NULL},
           {"MUL", "float32", DIED, "#0 npu.so+0x20 run+0x4\\n#1 npu.so+0x99 main+0x4", NULL});
@@ -123,10 +123,40 @@ static void one_place_is_one_bug(void **state) {
     CHECK("00", {"ADD", "float32", DIED, "", NULL}, {"MUL", "float32", DIED, "", NULL});
 }
 
+/** A library's own answer says more than which suite asked for it. */
+static void one_answer_is_one_bug(void **state) {
+    (void)state;
+    char digits[16], ops[200];
+    struct nnv_bug first;
+    CHECK("00",
+          {"ADD", "float32", "FAIL", "REFUSED",
+           "execute answered 3: ANeuralNetworksExecution_compute answered OP_FAILED", NULL, NULL},
+          {"MUL", "float32", "FAIL", "REFUSED",
+           "a burst answered 3, expected 0: ANeuralNetworksExecution_compute answered OP_FAILED", NULL, NULL});
+    CHECK("01",
+          {"ADD", "float32", "FAIL", "REFUSED",
+           "execute answered 3: ANeuralNetworksExecution_compute answered OP_FAILED", NULL, NULL},
+          {"MUL", "float32", "FAIL", "REFUSED",
+           "execute answered 3: ANeuralNetworksExecution_compute answered BAD_DATA", NULL, NULL});
+}
+
+#define ACCEPTED(rule)                                                                                                 \
+    { "ADD", "float32", "FAIL", "ACCEPTED", "executed a model that breaks a rule (" rule ")", NULL, NULL }
+static void many_missing_checks_are_one_bug(void **state) {
+    (void)state;
+    char digits[16], ops[200];
+    struct nnv_bug first;
+    CHECK("012", ACCEPTED("scale"), ACCEPTED("rank"), ACCEPTED("type"));
+    CHECK("00001", ACCEPTED("scale"), ACCEPTED("rank"), ACCEPTED("type"), ACCEPTED("extents"),
+          {"ADD", "float32", "FAIL", "REFUSED", "prepare_model of ADD answered 3", NULL, NULL});
+    assert_non_null(strstr(ops, "accepts what it must refuse, for 4 reasons; such as: executed a model"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_mistake_is_one_bug), cmocka_unit_test(unexplained_values),
-                                       cmocka_unit_test(one_condition_is_one_bug),
-                                       cmocka_unit_test(one_wording_is_one_bug),
-                                       cmocka_unit_test(one_place_is_one_bug)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_mistake_is_one_bug),         cmocka_unit_test(unexplained_values),
+        cmocka_unit_test(one_condition_is_one_bug),       cmocka_unit_test(one_wording_is_one_bug),
+        cmocka_unit_test(one_place_is_one_bug),           cmocka_unit_test(one_answer_is_one_bug),
+        cmocka_unit_test(many_missing_checks_are_one_bug)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
