@@ -52,6 +52,7 @@ test_findings() {
     needs_engines
     run_examples "$ROOT/docs/use/findings.md"
 }
+test_findings_in_libraries() { run_examples "$ROOT/docs/use/findings-libraries.md"; }
 test_partitioning() { run_examples "$ROOT/docs/compile/partitioning.md"; }
 test_suites() { run_examples "$ROOT/docs/use/suites.md"; }
 test_host() { run_examples "$ROOT/docs/use/host.md"; }

@@ -69,12 +69,11 @@ test_onednn_findings() {
         same "$(verdict $spec FAIL)" 1 $spec
     done
 }
-# What the findings expect is right.
+# What the findings expect is right: the reference has every operation of them, cpu most.
 test_findings() {
-    local driver
-    for driver in cpu reference; do
-        check 0 nnvts run --driver $driver --suite spec --specs "$ROOT/tests/findings" --out $driver
-        same "$(verdict $driver PASS)" 26
-    done
+    check 0 nnvts run --driver cpu --suite spec --specs "$ROOT/tests/findings" --out cpu
+    [ "$(verdict cpu PASS)" -ge 37 ] || fail "few passed"
+    check 0 nnvts run --driver reference --suite spec --specs "$ROOT/tests/findings" --out reference
+    same "$(verdict reference PASS)" "$(find "$ROOT/tests/findings" -name '*.json' | wc -l)"
 }
 run_tests
