@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,25 @@
 #include "base/clock.h"
 
 static const uint64_t GIVE_UP_NS = 5000000000;
+
+enum { CHILDREN = 1024 };
+
+/* Children that this process made by nnv_process_fork() and has not reaped, in no order; 0: free. What else is a child
+ * has been left behind by one of them. */
+static _Atomic pid_t child[CHILDREN];
+
+static void remember_child(pid_t before, pid_t after) {
+    for (size_t i = 0; i < CHILDREN; i++) {
+        pid_t expected = before;
+        if (atomic_compare_exchange_strong(&child[i], &expected, after)) return;
+    }
+}
+
+static bool is_ours(pid_t pid) {
+    for (size_t i = 0; i < CHILDREN; i++)
+        if (atomic_load(&child[i]) == pid) return true;
+    return false;
+}
 
 static void default_signals(void) {
     struct sigaction a = {.sa_handler = SIG_DFL};
@@ -42,11 +62,13 @@ pid_t nnv_process_fork(void) {
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(0);
+        for (size_t i = 0; i < CHILDREN; i++) atomic_store(&child[i], 0);
         setpgid(0, 0);
         prctl(PR_SET_DUMPABLE, 1);
         default_signals();
         return 0;
     }
+    if (pid > 0) remember_child(0, pid);
     if (pid > 0) setpgid(pid, pid); /* whoever comes first */
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = number;
@@ -146,7 +168,26 @@ bool nnv_process_ended(pid_t pid, struct nnv_end *end) {
     kill(-pid, SIGKILL); /* as long as it is not reaped, the number is no one else's */
     *end = (struct nnv_end){.code = info.si_code, .status = info.si_status};
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG);
+    remember_child(pid, 0);
     return true;
+}
+
+void nnv_process_adopt(bool adopt) { prctl(PR_SET_CHILD_SUBREAPER, adopt ? 1 : 0); }
+
+size_t nnv_process_kill_left(void) {
+    char path[64];
+    pid_t pid;
+    size_t n = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *f = fopen(path, "re");
+    for (int got; f != NULL && (got = fscanf(f, "%d", &pid)) == 1;) {
+        if (is_ours(pid)) continue;
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        n++;
+    }
+    if (f != NULL) fclose(f);
+    return n;
 }
 
 void nnv_process_kill(pid_t pid) {

@@ -38,6 +38,13 @@ void nnv_process_sandbox(int log);
  * wait.
  */
 bool nnv_process_ended(pid_t pid, struct nnv_end *end);
+/**
+ * From now on (or no more) what children leave behind when they end, in whatever group or session, becomes a child of
+ * this process; nnv_process_kill_left() ends and reaps it: children that nnv_process_fork() did not make.
+ */
+void nnv_process_adopt(bool adopt);
+/** Returns how many there were. Forks may be left out while another thread forks. */
+size_t nnv_process_kill_left(void);
 /** Kills the process and its group; stopped ones too. It is still to be reaped. */
 void nnv_process_kill(pid_t pid);
 /**

@@ -56,6 +56,7 @@ const char *nnv_phase_name(enum nnv_phase p) {
         [NNV_PHASE_BUILD] = "build",           [NNV_PHASE_SUPPORTED] = "get_supported_operations",
         [NNV_PHASE_PREPARE] = "prepare_model", [NNV_PHASE_EXECUTE] = "execute",
         [NNV_PHASE_RELEASE] = "release",       [NNV_PHASE_CHECK] = "check",
+        [NNV_PHASE_CLOSE] = "close",
     };
     return (unsigned)p < NNV_PHASE_COUNT ? names[p] : "unknown phase";
 }

@@ -48,6 +48,7 @@ enum nnv_phase {
     NNV_PHASE_EXECUTE,
     NNV_PHASE_RELEASE,
     NNV_PHASE_CHECK, /**< nnvts itself: comparing */
+    NNV_PHASE_CLOSE, /**< the device itself is released */
     NNV_PHASE_COUNT
 };
 /** "get_supported_operations", "prepare_model", "execute"... */

@@ -54,6 +54,7 @@ struct worker {
     struct nnv_case_env env;
     struct nnv_result result, other; /* other: of a further run of the case */
     struct nnv_answers answers;      /* of the case, where they are to be handed on */
+    bool closed;                     /* the driver; no further case can run */
     pid_t pid, supervisor;
     size_t turn; /* cases that have begun */
     int log;
@@ -156,6 +157,21 @@ static void repeat_case(struct worker *w, const struct nnv_case *c) {
     if (bad > 0 && bad < done) nnv_text_addf(&w->result.reason, "\nin %u of %u runs", bad, done);
 }
 
+/** The driver closes the device, which a sound one survives. */
+static void close_device(struct worker *w) {
+    w->channel->phase = NNV_PHASE_CLOSE;
+    atomic_fetch_add(&w->channel->serial, 1);
+    nnv_client_close(w->env.client);
+    leave_if_forked(w);
+    w->closed = true;
+}
+
+/** No case is left for this worker, unless another one is lost. */
+static bool is_last(const struct worker *w) {
+    const struct nnv_work *work = w->work;
+    return work->one_each || atomic_load(&work->hub->stop) || atomic_load(&work->hub->next) >= work->count;
+}
+
 static void run_case(struct worker *w, uint32_t index) {
     const struct nnv_case *c = &w->work->cases[index];
     const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
@@ -179,9 +195,12 @@ static void run_case(struct worker *w, uint32_t index) {
         nnv_case_run(&w->env, c, &w->result);
     }
     leave_if_forked(w);
+    const uint64_t ns = nnv_now_ns() - start;
     nnv_process_state_restore(&w->state);
     nnv_descriptors_check(&w->descriptors, &w->result);
-    publish(w, index, nnv_now_ns() - start);
+    /* Closing is a part of the last case: somebody has to answer for a driver that dies of it. */
+    if (!w->result.worker_damaged && is_last(w)) close_device(w);
+    publish(w, index, ns);
     ch->phase = NNV_PHASE_NONE;
     enter(ch, NNV_WORKER_IDLE);
     nnv_arena_reset(w->env.arena);
@@ -263,12 +282,10 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
         uint64_t at = atomic_fetch_add(&hub->next, 1);
         if (at >= work->count) break;
         run_case(&self, work->order[at]);
-    } while (!work->one_each && !self.result.worker_damaged);
-    if (!self.result.worker_damaged) {
-        channel->phase = NNV_PHASE_RELEASE;
+    } while (!self.closed && !self.result.worker_damaged);
+    if (!self.closed && !self.result.worker_damaged) {
         enter(channel, NNV_WORKER_CLOSING);
-        nnv_client_close(&client);
-        leave_if_forked(&self);
+        close_device(&self);
     }
     enter(channel, NNV_WORKER_FINISHED);
     _exit(0);

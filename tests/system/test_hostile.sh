@@ -122,4 +122,29 @@ test_hangs() {
     has "$OUT" "went wrong: as many as --max-failures allows"
 }
 
+# What a driver starts ends with its worker, in whatever session it hides.
+test_children() {
+    for mode in daemon children; do
+        check 0 timeout 60 nnvts run --driver "$HOSTILE:$mode#19" --filter 'ops/RELU/float32/rank*' --out out
+        has "$ERR" "processes of the driver behind: they were ended"
+        [ -z "$(pgrep -f "hostile.so:$mode")" ] || fail "$mode: a process of the driver lives on"
+    done
+}
+
+# A driver that dies or hangs when it is closed is found, whatever was selected.
+test_close() {
+    check 1 timeout 60 nnvts run --driver "$HOSTILE:close-segv" --filter 'ops/RELU/float32/rank*' --out out --jobs 1
+    same "$(verdict out CRASH)" 1
+    has "$OUT" "driver died with SIGSEGV in close"
+    check 1 timeout 60 nnvts run --driver "$HOSTILE:close-hang" --filter 'ops/RELU/float32/rank*' --out out --jobs 1 --timeout 1
+    same "$(verdict out TIMEOUT)" 1
+}
+
+test_absurd_levels() {
+    for mode in level-negative level-absurd; do
+        check 1 timeout 60 nnvts run --driver "$HOSTILE:$mode" --suite device --out out
+        has out/journal.jsonl 'is not between 1 and 8'
+    done
+}
+
 run_tests

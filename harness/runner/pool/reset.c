@@ -14,6 +14,7 @@ static const uint64_t PATIENCE_NS = UINT64_C(60000000000);
 enum nnv_status nnv_reset(const char *command, const char *what, const char *name, struct nnv_err *err) {
     struct nnv_end end;
     char how[64];
+    nnv_process_adopt(false); /* what the command starts may stay */
     const pid_t pid = nnv_process_fork();
     if (pid == 0) {
         setenv("NNVTS_CASE", name, 1);
@@ -24,6 +25,7 @@ enum nnv_status nnv_reset(const char *command, const char *what, const char *nam
     }
     if (pid < 0) return nnv_fail(err, NNV_IO, "--reset-hook: cannot start a process: %s", strerror(errno));
     nnv_process_wait(pid, PATIENCE_NS, &end);
+    nnv_process_adopt(true);
     if (!end.timed_out && end.code == CLD_EXITED && end.status == 0) return NNV_OK;
     return nnv_fail(err, NNV_IO, "--reset-hook: '%s' %s", command, nnv_end_text(&end, how));
 }
