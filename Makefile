@@ -235,6 +235,7 @@ docs: all
 	$(B)/nnvts op --markdown --out docs/ops
 	$(B)/nnvts audit --markdown >docs/use/planted-bugs.md
 	$(B)/nnvts audit --sensitivity --markdown >docs/use/sensitivity.md
+	tools/report-picture.sh $(B) docs/report.png
 
 # The last section of docs/use/tolerances.md.
 profiles: all
