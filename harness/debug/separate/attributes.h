@@ -15,5 +15,8 @@
  */
 const struct nnv_attribute *nnv_attributes(const struct nnv_case *c, const struct nnv_spec *spec, int32_t op,
                                            struct nnv_arena *arena, size_t *count);
+/** A copy of the attributes whose strings are arena's, too. NULL when out of memory. */
+const struct nnv_attribute *nnv_attributes_keep(const struct nnv_attribute *item, size_t count,
+                                                struct nnv_arena *arena);
 
 #endif

@@ -21,6 +21,7 @@ struct nnv_attribute {
     int cost; /**< how far-fetched a condition on it is, from 0: of those that separate as well the least is told */
     double number;    /**< flags: 0 or 1 */
     const char *word; /**< flags: what to say where it is 0; NULL: nothing */
+    bool of_values;   /**< of the numbers that a tensor holds, not of the model */
 };
 
 /** A case, as much of it as matters. */

@@ -53,12 +53,7 @@ static bool look(struct comparing *x, size_t i, bool failed, int32_t op) {
     spend(x, work_of(spec));
     if (spec && spec->expect_failure && !failed) return true; /* refusing is another thing than computing */
     const struct nnv_attribute *a = nnv_attributes(c, spec, op, x->work, &n);
-    struct nnv_attribute *item = a ? nnv_arena_copy(x->kept, a, n * sizeof *a) : NULL;
-    for (size_t k = 0; item && k < n; k++) {
-        item[k].name = nnv_arena_strdup(x->kept, item[k].name);
-        if (item[k].word) item[k].word = nnv_arena_strdup(x->kept, item[k].word);
-        if (!item[k].name || (a[k].word && !item[k].word)) return false;
-    }
+    const struct nnv_attribute *item = a ? nnv_attributes_keep(a, n, x->kept) : NULL;
     if (item) x->seen[x->nseen++] = (struct nnv_observation){failed, item, n};
     return item != NULL;
 }

@@ -30,13 +30,13 @@ struct drawn {
 static struct drawn cases[CASES];
 
 static struct nnv_attribute number(const char *name, int cost, double v) {
-    return (struct nnv_attribute){name, NNV_ATTRIBUTE_NUMBER, cost, v, NULL};
+    return (struct nnv_attribute){name, NNV_ATTRIBUTE_NUMBER, cost, v, NULL, false};
 }
 static struct nnv_attribute word(const char *name, int cost, const char *w) {
-    return (struct nnv_attribute){name, NNV_ATTRIBUTE_WORD, cost, 0, w};
+    return (struct nnv_attribute){name, NNV_ATTRIBUTE_WORD, cost, 0, w, false};
 }
 static struct nnv_attribute flag(const char *name, int cost, bool is, const char *otherwise) {
-    return (struct nnv_attribute){name, NNV_ATTRIBUTE_FLAG, cost, is, otherwise};
+    return (struct nnv_attribute){name, NNV_ATTRIBUTE_FLAG, cost, is, otherwise, false};
 }
 
 static void draw(uint64_t seed) {

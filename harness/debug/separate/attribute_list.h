@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file attribute_list.h The attributes of a case while they are gathered; private to harness/debug/separate. */
+#ifndef NNV_DEBUG_ATTRIBUTE_LIST_H
+#define NNV_DEBUG_ATTRIBUTE_LIST_H
+
+#include "harness/debug/separate/attributes.h"
+#include "reference/model/op.h"
+
+enum {
+    NNV_ATTRIBUTES = 600, /**< of a case; further ones are left out */
+    FROM_MODEL = 1,       /**< costs */
+    FROM_SHAPE = 1,
+    FROM_QUANT = 2,
+    FROM_VALUES = 3,
+    FROM_NAME = 4,
+};
+
+struct nnv_attribute_list {
+    struct nnv_arena *arena;
+    struct nnv_attribute *item;
+    size_t count;
+    bool failed;
+};
+
+/** A name for list l. */
+#define NNV_NAME(...) nnv_arena_printf(l->arena, __VA_ARGS__)
+
+/* Adds one attribute; a name of NULL is one for which there was no memory. */
+void nnv_add_number(struct nnv_attribute_list *l, const char *name, int cost, double v);
+void nnv_add_word(struct nnv_attribute_list *l, const char *name, int cost, const char *w);
+void nnv_add_flag(struct nnv_attribute_list *l, const char *name, int cost, bool is, const char *otherwise);
+
+/** Of pairs of numbers, axes, and how window, stride, dilation and image lie to each other. */
+void nnv_add_geometry(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw);
+
+#endif
