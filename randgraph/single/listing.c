@@ -41,6 +41,7 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
         return has_parameters(op) ? 2 * nnv_single_variants(op) : 0;
     case NNV_PLAN_SCALES:
         return (int)nnv_scales_rows(op, sig);
+    case NNV_PLAN_ROW:
     case NNV_PLAN_VARIANT:
     case NNV_PLAN_COUNT:
         break;
@@ -53,6 +54,7 @@ const char *nnv_plan_name(enum nnv_plan plan) {
         [NNV_PLAN_VARIANT] = "",      [NNV_PLAN_COVER] = "cover",       [NNV_PLAN_SIZE] = "size",
         [NNV_PLAN_LAYER] = "layer",   [NNV_PLAN_NETWORK] = "network",   [NNV_PLAN_LARGE] = "size_64k",
         [NNV_PLAN_HUGE] = "size_16m", [NNV_PLAN_INPUTS] = "all_inputs", [NNV_PLAN_SCALES] = "scales",
+        [NNV_PLAN_ROW] = "row",
     };
     return names[plan];
 }

@@ -25,7 +25,8 @@ static int32_t main_type(const struct nnv_op *op, int sig) { return op->sigs[sig
 /* The row of the plan's case. */
 static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS], struct nnv_err *err) {
     const struct nnv_cover *cover;
-    size_t which, at = (size_t)(unsigned)w->index % (size_t)nnv_single_planned(w->op, w->sig, w->plan);
+    const int planned = nnv_single_planned(w->op, w->sig, w->plan);
+    size_t which, at = planned ? (size_t)(unsigned)w->index % (size_t)planned : 0;
     switch (w->plan) {
     case NNV_PLAN_COVER:
         cover = nnv_cover_of(w->op);
@@ -40,6 +41,9 @@ static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FA
     case NNV_PLAN_LARGE:
     case NNV_PLAN_HUGE:
         nnv_cover_large_row(w->op, w->plan == NNV_PLAN_HUGE, row);
+        break;
+    case NNV_PLAN_ROW:
+        memcpy(row, w->row, w->op->nfactors * sizeof *row);
         break;
     case NNV_PLAN_INPUTS:
     case NNV_PLAN_SCALES:

@@ -18,6 +18,7 @@ enum nnv_plan {
     NNV_PLAN_INPUTS, /**< drawn for the variants in turn, all tensors inputs of the model, each second time scalars, too
                       */
     NNV_PLAN_SCALES, /**< drawn for the variants in turn, quantised by a row of a cover (scales.h) */
+    NNV_PLAN_ROW,    /**< the caller's row */
     NNV_PLAN_COUNT
 };
 /** "cover", "size", "size_64k" and so on; "" for NNV_PLAN_VARIANT. */
@@ -32,8 +33,9 @@ struct nnv_single {
     int index;          /**< the number of the case within its variant or plan, from 0 */
     enum nnv_fill_mode mode;
     uint64_t seed;
-    bool relaxed;     /**< only where nnv_single_relaxable() */
-    const char *name; /**< of the spec; borrowed */
+    bool relaxed;       /**< only where nnv_single_relaxable() */
+    const char *name;   /**< of the spec; borrowed */
+    const int32_t *row; /**< NNV_PLAN_ROW: a value for each of the operation's factors */
 };
 
 /** True if the record has cases of this mode for the signature: exact only for linear operations ... */
