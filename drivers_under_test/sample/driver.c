@@ -76,6 +76,7 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
     if (st != NNVTS_STATUS_NONE || !model || !supported) return st;
     for (uint32_t i = 0; i < model->main.operation_count; i++)
         supported[i] = supported[i] && sample_supports(d->row, &model->main, &model->main.operations[i]) &&
+                       (!d->row->conditional || sample_meets(model, &model->main.operations[i])) &&
                        (!d->row->plain || sample_is_old(model, &model->main.operations[i]));
     return NNVTS_STATUS_NONE;
 }
@@ -175,9 +176,9 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     struct nnvts_device *inner = NULL;
     struct sample drawn;
     const struct sample *row = !options ? &samples[0] : sample_random(options, &drawn) ? &drawn : find_row(options);
-    const char *reason =
-        row ? common_open_cpu(NULL, &inner)
-            : "expected random-SEED, float-fast, float-slow, quant, minimal, level-1.0 or level-1.1 behind the colon";
+    const char *reason = row ? common_open_cpu(NULL, &inner)
+                             : "expected random-SEED, float-fast, float-slow, quant, minimal, conditions, level-1.0 or "
+                               "level-1.1 behind the colon";
     if (reason) {
         if (error) *error = reason;
         return NNVTS_STATUS_INVALID_ARGUMENT;

@@ -42,6 +42,7 @@ struct sample {
     size_t operation_count;
     bool hashed; /**< of these, those whose hash with the seed is odd */
     uint64_t seed;
+    bool conditional; /**< only what sample_meets() allows */
     bool plain; /**< what the first two levels of NNAPI allowed, and the executions that a driver of HAL 1.0 has */
 };
 
@@ -55,6 +56,8 @@ bool sample_supports(const struct sample *s, const struct nnvts_subgraph *g, con
 bool sample_random(const char *option, struct sample *out);
 /** Operation op, which the first two levels of NNAPI had, is used as they allowed it. The model is a valid one. */
 bool sample_is_old(const struct nnvts_model *m, const struct nnvts_operation *op);
+/** Operation op meets the conditions that a conditional driver has on it. The model is a valid one. */
+bool sample_meets(const struct nnvts_model *m, const struct nnvts_operation *op);
 /** Bit of an OperandCode; 0 for scalars. */
 uint8_t sample_type_bit(int32_t type);
 

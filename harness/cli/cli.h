@@ -25,7 +25,7 @@ extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_
     nnv_verb_audit, nnv_verb_data, nnv_verb_bench, nnv_verb_plan, nnv_verb_completion, nnv_verb_man, nnv_verb_doctor,
     nnv_verb_pack, nnv_verb_verify, nnv_verb_expect, nnv_verb_merge, nnv_verb_gate, nnv_verb_compare, nnv_verb_trend,
     nnv_verb_partition, nnv_verb_compile, nnv_verb_run_compiled, nnv_verb_profile, nnv_verb_serve, nnv_verb_harvest,
-    nnv_verb_promote, nnv_verb_new_driver;
+    nnv_verb_promote, nnv_verb_new_driver, nnv_verb_datasheet;
 
 /** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
 struct nnv_cli {

@@ -5,13 +5,13 @@
 #include "harness/cli/cli.h"
 
 const struct nnv_verb *const nnv_verbs[] = {
-    &nnv_verb_run,     &nnv_verb_fuzz,       &nnv_verb_audit,      &nnv_verb_list,    &nnv_verb_drivers,
-    &nnv_verb_doctor,  &nnv_verb_replay,     &nnv_verb_reduce,     &nnv_verb_bisect,  &nnv_verb_explain,
-    &nnv_verb_promote, &nnv_verb_new_driver, &nnv_verb_show,       &nnv_verb_import,  &nnv_verb_harvest,
-    &nnv_verb_bench,   &nnv_verb_data,       &nnv_verb_partition,  &nnv_verb_compile, &nnv_verb_run_compiled,
-    &nnv_verb_profile, &nnv_verb_serve,      &nnv_verb_op,         &nnv_verb_plan,    &nnv_verb_report,
-    &nnv_verb_merge,   &nnv_verb_expect,     &nnv_verb_compare,    &nnv_verb_trend,   &nnv_verb_gate,
-    &nnv_verb_pack,    &nnv_verb_verify,     &nnv_verb_completion, &nnv_verb_man,
+    &nnv_verb_run,          &nnv_verb_datasheet, &nnv_verb_fuzz,       &nnv_verb_audit,      &nnv_verb_list,
+    &nnv_verb_drivers,      &nnv_verb_doctor,    &nnv_verb_replay,     &nnv_verb_reduce,     &nnv_verb_bisect,
+    &nnv_verb_explain,      &nnv_verb_promote,   &nnv_verb_new_driver, &nnv_verb_show,       &nnv_verb_import,
+    &nnv_verb_harvest,      &nnv_verb_bench,     &nnv_verb_data,       &nnv_verb_partition,  &nnv_verb_compile,
+    &nnv_verb_run_compiled, &nnv_verb_profile,   &nnv_verb_serve,      &nnv_verb_op,         &nnv_verb_plan,
+    &nnv_verb_report,       &nnv_verb_merge,     &nnv_verb_expect,     &nnv_verb_compare,    &nnv_verb_trend,
+    &nnv_verb_gate,         &nnv_verb_pack,      &nnv_verb_verify,     &nnv_verb_completion, &nnv_verb_man,
 };
 const size_t nnv_verbs_count = sizeof nnv_verbs / sizeof *nnv_verbs;
 

@@ -59,6 +59,7 @@ test_host() { run_examples "$ROOT/docs/use/host.md"; }
 test_compiler() { run_examples "$ROOT/docs/compile/compiling.md"; }
 test_bench() { run_examples "$ROOT/docs/use/bench.md"; }
 test_comparing() { run_examples "$ROOT/docs/use/comparing.md"; }
+test_datasheet() { run_examples "$ROOT/docs/use/datasheet.md"; }
 test_gating() { run_examples "$ROOT/docs/use/gating.md"; }
 test_reports() { run_examples "$ROOT/docs/use/reports.md"; }
 test_runtime() { run_examples "$ROOT/docs/use/runtime.md"; }

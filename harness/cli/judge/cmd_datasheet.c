@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file cmd_datasheet.c nnvts datasheet: what a driver takes, measured. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "harness/cli/cli.h"
+#include "harness/datasheet/datasheet.h"
+
+static const struct nnv_verb_help help = {
+    .usage = "nnvts datasheet --driver NAME|PATH[:OPTIONS] [options]",
+    .summary = "Measures what a driver takes, with nothing asked of its maker: for each operation and its types the "
+               "shortest conditions under which the driver says that it supports it, learnt from its own answers and "
+               "verified on models that they were not learnt from; and whether what it claims compiles and computes "
+               "right. Leaves datasheet.json and datasheet.html. The exit code is 0 whatever the driver can do.",
+    .examples = "nnvts datasheet -d ./npu.so                       nnvts-datasheet/datasheet.html\n"
+                "nnvts datasheet -d ./npu.so -k '*CONV*'           some operations\n"
+                "nnvts datasheet -d ./npu.so --json                for scripts\n",
+};
+
+static void show_progress(void *context, const struct nnv_op *op, size_t done, size_t all) {
+    (void)context;
+    fprintf(stderr, "\r%3zu of %zu operations  %-40s", done, all, done == all ? "" : op->name);
+    if (done == all) fputc('\r', stderr);
+}
+
+static void print_text(const struct nnv_cli *c, const struct nnv_datasheet *sheet) {
+    size_t all = 0, some = 0, none = 0, wrong = 0;
+    for (size_t i = 0; i < sheet->rows; i++) {
+        const struct nnv_support *s = &sheet->row[i].support;
+        all += s->yes > 0 && s->no == 0;
+        some += s->yes > 0 && s->no > 0;
+        none += s->yes == 0;
+        wrong += s->claimed > s->right;
+        if (c->quiet || s->yes == 0 || s->no == 0) continue;
+        printf("%s %s\n", sheet->row[i].op->name, sheet->row[i].types);
+        for (const char *at = s->must; *at; at += strcspn(at, "\n") + 1)
+            printf("    %.*s\n", (int)strcspn(at, "\n"), at);
+        if (s->unexplained) printf("    (%u of %u refusals follow no condition)\n", s->unexplained, s->no);
+    }
+    printf("%s %s: %zu pairs of an operation and its types: %zu supported always, %zu under conditions, %zu never; "
+           "what is claimed is wrong for %zu\n%s/datasheet.html   %.1f s\n",
+           sheet->driver.name, sheet->driver.version, sheet->rows, all, some, none, wrong, c->out, sheet->seconds);
+}
+
+static enum nnv_status write_files(const struct nnv_cli *c, const struct nnv_datasheet *sheet, struct nnv_err *err) {
+    struct nnv_text json = {0}, html = {0};
+    enum nnv_status st = nnv_file_mkdir(c->out, err);
+    nnv_datasheet_json(sheet, &json);
+    nnv_datasheet_html(sheet, &html);
+    if (st == NNV_OK) st = nnv_file_write_text(c->out, "datasheet.json", &json, err);
+    if (st == NNV_OK) st = nnv_file_write_text(c->out, "datasheet.html", &html, err);
+    nnv_text_free(&html);
+    if (st == NNV_OK && c->json) return nnv_cli_print(&json, err);
+    nnv_text_free(&json);
+    return st;
+}
+
+static enum nnv_status datasheet(void *own, struct nnv_err *err) {
+    struct nnv_cli *c = own;
+    struct nnv_run_config config;
+    struct nnv_datasheet sheet;
+    enum nnv_status st = nnv_cli_need_driver(c, err);
+    if (st == NNV_OK) st = nnv_cli_config(c, c->arena, &config, err);
+    const struct nnv_datasheet_options o = {.config = &config,
+                                            .operations = c->filter,
+                                            .arena = c->arena,
+                                            .done = isatty(STDERR_FILENO) && !c->quiet ? show_progress : NULL};
+    if (st == NNV_OK) st = nnv_datasheet_make(&o, &sheet, err);
+    if (st == NNV_OK) st = write_files(c, &sheet, err);
+    if (st == NNV_OK && !c->json) print_text(c, &sheet);
+    return st;
+}
+
+static int run(int argc, char **argv) {
+    struct nnv_cli c = nnv_cli_defaults();
+    c.out = "nnvts-datasheet";
+    const struct nnv_opt table[] = {
+        NNV_OPTION_DRIVER(c),
+        {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only operations of these names", NULL},
+        {'o', "out", NNV_OPT_STRING, &c.out, "DIR", "where datasheet.json and datasheet.html go", NULL},
+        NNV_OPTION_ARITHMETIC(c),
+        NNV_OPTION_SEED(c),
+        NNV_OPTION_JOBS(c),
+        NNV_OPTION_TIMEOUT(c),
+        NNV_OPTION_JSON(c),
+        NNV_OPTION_QUIET(c),
+        NNV_OPTION_END,
+    };
+    return nnv_cli_run(&c, table, &help, 0, argc, argv, datasheet, &c);
+}
+
+const struct nnv_verb nnv_verb_datasheet = {"datasheet", "judge a driver", "what a driver takes, measured", run};

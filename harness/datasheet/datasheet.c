@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/datasheet/datasheet.h"
+
+#include <fnmatch.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "harness/runner/ask.h"
+#include "randgraph/single/single.h"
+
+enum { DEATHS = 24, MOST_JOBS = 64 }; /* of the processes of one operation, before it is given up */
+
+/** What the processes of one operation share. */
+struct shared {
+    _Atomic uint32_t serial;
+    struct nnv_support support[]; /* one a combination of types */
+};
+
+/** An operation, and the process that asks about it. */
+struct job {
+    const struct nnv_datasheet_options *o;
+    const struct nnv_op *op;
+    struct nnv_sheet_row *row; /* the first of its combinations */
+    struct nnv_support *kept;  /* what the processes before have answered */
+    struct nnv_ask ask;
+    uint32_t serial, deaths;
+    bool running;
+};
+
+/* ------------------------------------------------------------- in the new process */
+
+static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
+    const struct job *j = in->context;
+    struct shared *s = in->shared;
+    const struct nnv_support_asking x = {.client = in->client,
+                                         .arithmetic = j->o->config->arithmetic,
+                                         .seed = j->o->config->seed,
+                                         .phase = in->phase,
+                                         .serial = &s->serial};
+    enum nnv_status st = NNV_OK;
+    for (int sig = 0; sig < j->op->nsigs && st == NNV_OK; sig++) {
+        s->support[sig] = j->kept[sig];
+        st = nnv_support_learn(&x, j->op, sig, &s->support[sig], err);
+    }
+    return st;
+}
+
+/* --------------------------------------------------------------- in the supervisor */
+
+static enum nnv_status begin(struct job *j, struct nnv_err *err) {
+    const struct nnv_run_config *c = j->o->config;
+    j->ask = (struct nnv_ask){.answer = answer,
+                              .context = j,
+                              .bytes = sizeof(struct shared) + j->op->nsigs * sizeof(struct nnv_support),
+                              .driver = c->driver_path,
+                              .driver_options = c->driver_options,
+                              .timeout_ns = c->timeout_ns};
+    j->serial = 0;
+    j->running = true;
+    return nnv_ask_start(&j->ask, err);
+}
+
+/** Takes over what the process has answered; where it has ended early, it is started again. */
+static enum nnv_status collect(struct job *j, struct nnv_err *err) {
+    const struct shared *s = j->ask.shared;
+    enum nnv_status st = nnv_ask_status(&j->ask, err);
+    bool any = false;
+    j->running = false;
+    for (int sig = 0; st == NNV_OK && sig < j->op->nsigs; sig++) {
+        j->kept[sig] = s->support[sig];
+        j->kept[sig].must[NNV_SUPPORT_TEXT - 1] = j->kept[sig].trouble[sizeof j->kept[sig].trouble - 1] = '\0';
+        any = any || j->kept[sig].answer[0] != NNV_SUPPORT_UNKNOWN;
+        j->row[sig].support = j->kept[sig];
+    }
+    if (st == NNV_OK && !j->ask.complete && (!any || ++j->deaths == DEATHS)) {
+        const char *how = nnv_arena_strdup(j->o->arena, j->ask.how);
+        for (int sig = 0; sig < j->op->nsigs; sig++) j->row[sig].ended = how;
+        if (!how) st = nnv_no_memory(err);
+    }
+    const bool again = st == NNV_OK && !j->ask.complete && any && j->deaths < DEATHS;
+    nnv_ask_free(&j->ask);
+    return again ? begin(j, err) : st;
+}
+
+static enum nnv_status run_jobs(struct job *jobs, size_t count, struct nnv_err *err) {
+    const struct timespec moment = {.tv_nsec = 2000000};
+    enum nnv_status st = NNV_OK;
+    size_t next = 0, done = 0;
+    for (size_t running = 0; done < count && st == NNV_OK;) {
+        const struct nnv_datasheet_options *o = jobs->o;
+        for (; next < count && running < (size_t)o->config->jobs && running < MOST_JOBS && st == NNV_OK; running++)
+            st = begin(&jobs[next++], err);
+        nanosleep(&moment, NULL);
+        for (size_t i = 0; i < next && st == NNV_OK; i++) {
+            struct job *j = &jobs[i];
+            if (!j->running) continue;
+            const struct shared *s = j->ask.shared;
+            if (s->serial != j->serial) {
+                j->serial = s->serial;
+                nnv_ask_renew(&j->ask);
+            }
+            if (!nnv_ask_ended(&j->ask)) continue;
+            st = collect(j, err);
+            if (j->running) continue;
+            running--;
+            done++;
+            if (o->done && st == NNV_OK) o->done(o->context, j->op, done, count);
+        }
+    }
+    for (size_t i = 0; i < next; i++)
+        if (jobs[i].running) nnv_ask_free(&jobs[i].ask);
+    return st;
+}
+
+static bool chosen(const struct nnv_datasheet_options *o, const struct nnv_op *op) {
+    return !o->operations || fnmatch(o->operations, op->name, 0) == 0;
+}
+
+static enum nnv_status list(const struct nnv_datasheet_options *o, struct nnv_datasheet *sheet, struct job **jobs,
+                            size_t *count, struct nnv_err *err) {
+    size_t all, rows = 0, n = 0;
+    const struct nnv_op *const *ops = nnv_ops(&all);
+    for (size_t i = 0; i < all; i++) rows += chosen(o, ops[i]) ? ops[i]->nsigs : 0;
+    if (rows == 0) return nnv_fail(err, NNV_INVALID, "no operation is called '%s'", o->operations);
+    sheet->row = NNV_NEW(o->arena, struct nnv_sheet_row, rows);
+    *jobs = NNV_NEW(o->arena, struct job, all);
+    if (!sheet->row || !*jobs) return nnv_no_memory(err);
+    for (size_t i = 0; i < all; i++) {
+        if (!chosen(o, ops[i])) continue;
+        struct job *j = &(*jobs)[n++];
+        *j = (struct job){.o = o, .op = ops[i], .row = &sheet->row[sheet->rows]};
+        j->kept = NNV_NEW(o->arena, struct nnv_support, ops[i]->nsigs);
+        if (!j->kept) return nnv_no_memory(err);
+        for (int sig = 0; sig < ops[i]->nsigs; sig++) {
+            char name[96];
+            const char *types = nnv_arena_strdup(o->arena, nnv_single_sig_name(ops[i], sig, name, sizeof name));
+            if (!types) return nnv_no_memory(err);
+            sheet->row[sheet->rows++] = (struct nnv_sheet_row){.op = ops[i], .sig = sig, .types = types};
+        }
+    }
+    *count = n;
+    return NNV_OK;
+}
+
+enum nnv_status nnv_datasheet_make(const struct nnv_datasheet_options *o, struct nnv_datasheet *sheet,
+                                   struct nnv_err *err) {
+    const struct nnv_run_config *c = o->config;
+    const uint64_t start = nnv_now_ns();
+    struct job *jobs;
+    size_t count;
+    *sheet = (struct nnv_datasheet){.argument = c->driver, .seed = c->seed};
+    enum nnv_status st = nnv_driver_probe(c->driver_path, c->driver_options, nnv_opening_ns(c->timeout_ns, 0), o->arena,
+                                          &sheet->driver, err);
+    if (st == NNV_OK) st = list(o, sheet, &jobs, &count, err);
+    if (st == NNV_OK) st = run_jobs(jobs, count, err);
+    sheet->seconds = (double)(nnv_now_ns() - start) / 1e9;
+    return st;
+}
+
+/* ------------------------------------------------------------------------ numbers */
+
+const char *nnv_sheet_support(const struct nnv_support *s) {
+    if (s->yes + s->no == 0) return "unknown";
+    return s->no == 0 ? "all" : s->yes == 0 ? "none" : "some";
+}
+
+static double part(uint32_t n, uint32_t of) { return of == 0 ? 1 : (double)n / of; }
+double nnv_sheet_precision(const struct nnv_support *s) { return part(s->yes_yes, s->yes_yes + s->yes_no); }
+double nnv_sheet_recall(const struct nnv_support *s) { return part(s->yes_yes, s->yes_yes + s->no_yes); }

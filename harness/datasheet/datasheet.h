@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file datasheet.h What a driver takes, how it computes and where it breaks, measured: nnvts datasheet. */
+#ifndef NNV_DATASHEET_H
+#define NNV_DATASHEET_H
+
+#include "harness/datasheet/support.h"
+#include "harness/runner/run.h"
+
+/** An operation with one combination of types. */
+struct nnv_sheet_row {
+    const struct nnv_op *op;
+    int sig;
+    const char *types; /**< "float32", see nnv_single_sig_name() */
+    struct nnv_support support;
+    const char *ended; /**< what stopped its process again and again; NULL: nothing */
+};
+
+struct nnv_datasheet {
+    const char *argument; /**< of --driver */
+    struct nnv_driver_info driver;
+    uint64_t seed;
+    double seconds;
+    struct nnv_sheet_row *row; /**< in the order of the operations */
+    size_t rows;
+};
+
+struct nnv_datasheet_options {
+    const struct nnv_run_config *config; /**< driver, seed, jobs, timeout_ns, arithmetic */
+    const char *operations;              /**< a glob over their names; NULL: all */
+    struct nnv_arena *arena;             /**< of the datasheet */
+    void (*done)(void *context, const struct nnv_op *op, size_t done, size_t all); /**< may be NULL */
+    void *context;
+};
+
+/** Makes the datasheet. NNV_INVALID: the driver can't be opened, or no operation has such a name. */
+NNV_USE_RESULT enum nnv_status nnv_datasheet_make(const struct nnv_datasheet_options *o, struct nnv_datasheet *sheet,
+                                                  struct nnv_err *err);
+/** Appends datasheet.json. */
+void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t);
+/** Appends the page. */
+void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t);
+
+/** "all", "none", "some": how much of what was asked is supported; "unknown" where nothing was answered. */
+const char *nnv_sheet_support(const struct nnv_support *s);
+/** The part of the models that the conditions say are supported which are (precision), and of those that are
+ * supported which they say (recall); 1 of nothing. */
+double nnv_sheet_precision(const struct nnv_support *s);
+double nnv_sheet_recall(const struct nnv_support *s);
+
+#endif

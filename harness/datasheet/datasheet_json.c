@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/json_out.h"
+#include "harness/datasheet/datasheet.h"
+
+static void add_conditions(struct nnv_json_out *j, const char *must) {
+    nnv_json_open(j, "conditions", '[');
+    for (const char *at = must; *at;) {
+        struct nnv_text line = {0};
+        const size_t n = strcspn(at, "\n");
+        nnv_text_add_n(&line, at, n);
+        nnv_json_string(j, NULL, line.data);
+        j->text->failed = j->text->failed || line.failed;
+        nnv_text_free(&line);
+        at += n + (at[n] == '\n');
+    }
+    nnv_json_close(j, ']');
+}
+
+static void add_row(struct nnv_json_out *j, const struct nnv_sheet_row *r) {
+    const struct nnv_support *s = &r->support;
+    j->line = "\n    ";
+    nnv_json_open(j, NULL, '{');
+    nnv_json_string(j, "operation", r->op->name);
+    nnv_json_string(j, "types", r->types);
+    nnv_json_string(j, "supported", nnv_sheet_support(s));
+    add_conditions(j, s->must);
+    nnv_json_uint(j, "asked", s->asked);
+    nnv_json_uint(j, "yes", s->yes);
+    nnv_json_uint(j, "no", s->no);
+    nnv_json_uint(j, "broken", s->broke);
+    nnv_json_uint(j, "died", s->died);
+    nnv_json_uint(j, "unexplained", s->unexplained);
+    nnv_json_uint(j, "verified", s->yes_yes + s->yes_no + s->no_yes + s->no_no);
+    nnv_json_double(j, "precision", nnv_sheet_precision(s));
+    nnv_json_double(j, "recall", nnv_sheet_recall(s));
+    nnv_json_uint(j, "computed", s->claimed);
+    nnv_json_uint(j, "right", s->right);
+    nnv_json_uint(j, "wrong", s->wrong);
+    nnv_json_uint(j, "unprepared", s->unprepared);
+    if (*s->trouble) nnv_json_string(j, "trouble", s->trouble);
+    if (r->ended) nnv_json_string(j, "ended", r->ended);
+    nnv_json_close(j, '}');
+}
+
+void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t) {
+    struct nnv_json_out j = {.text = t, .spaced = true, .line = ""};
+    nnv_json_open(&j, NULL, '{');
+    j.line = "\n  ";
+    nnv_json_open(&j, "driver", '{');
+    nnv_json_string(&j, "argument", sheet->argument);
+    nnv_json_string(&j, "name", sheet->driver.name);
+    nnv_json_string(&j, "version", sheet->driver.version);
+    nnv_json_string(&j, "type", sheet->driver.type);
+    nnv_json_raw(&j, "level", "%d", sheet->driver.level);
+    nnv_json_close(&j, '}');
+    j.line = "\n  ";
+    nnv_json_uint(&j, "seed", sheet->seed);
+    j.line = "\n  ";
+    nnv_json_open(&j, "support", '[');
+    for (size_t i = 0; i < sheet->rows; i++) add_row(&j, &sheet->row[i]);
+    nnv_json_close(&j, ']');
+    nnv_json_close(&j, '}');
+    nnv_text_add(t, "\n");
+}
