@@ -45,7 +45,7 @@ HERE_onednn := $(call has,oneapi/dnnl/dnnl.h)
 HERE_xnnpack := $(call has,xnnpack.h pthreadpool.h)
 LIBS_onednn := -ldnnl -lgomp
 LIBS_xnnpack := -lXNNPACK -lpthreadpool
-ENGINES_OPENED := tflite
+ENGINES_OPENED := ort tflite
 FOUND := $(strip $(foreach e,$(ENGINES),$(if $(HERE_$(e)),$(e))))
 DRIVERS := $(filter-out common engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(wildcard drivers_under_test/*/)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)

@@ -37,9 +37,9 @@ struct engine_node {
 
 /** Operations that are compiled together, in the order in which they run. */
 struct engine_graph {
-    uint32_t node_count, in_count, out_count;
+    uint32_t node_count, in_count, out_count, tensor_count;
     const struct engine_node *nodes;
-    const struct engine_tensor *tensors;
+    const struct engine_tensor *tensors; /**< of the model */
     const uint32_t *in, *out; /**< what comes from outside and is no constant, and what is wanted there: tensors */
 };
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool engine_single(const struct engine_tensor *tensors, const struct engine_node *node, struct engine_single *out) {
+bool engine_single(const struct engine_tensor *tensors, uint32_t tensor_count, const struct engine_node *node,
+                   struct engine_single *out) {
     uint32_t *in = calloc((size_t)node->in_count + 1, sizeof *in), count = 0;
     for (uint32_t i = 0; in && i < node->in_count; i++) {
         bool is_new = !tensors[node->in[i]].value;
@@ -17,6 +18,7 @@ bool engine_single(const struct engine_tensor *tensors, const struct engine_node
                                        .out_count = node->out_count,
                                        .nodes = node,
                                        .tensors = tensors,
+                                       .tensor_count = tensor_count,
                                        .in = in,
                                        .out = node->out};
     return in != NULL;

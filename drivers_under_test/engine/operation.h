@@ -18,7 +18,8 @@ struct engine_single {
     uint32_t *in; /**< to be freed */
 };
 /** False: out of memory. */
-bool engine_single(const struct engine_tensor *tensors, const struct engine_node *node, struct engine_single *out);
+bool engine_single(const struct engine_tensor *tensors, uint32_t tensor_count, const struct engine_node *node,
+                   struct engine_single *out);
 
 /** Input i; NULL where it is absent. */
 const struct engine_tensor *engine_in(const struct engine_operation *op, uint32_t i);

@@ -22,7 +22,7 @@ static bool is_fit(const struct engine_model *m, const struct engine_node *n) {
 void *engine_compile_node(const struct engine_device *device, const struct engine_model *m, uint32_t i) {
     bool taken = false;
     struct engine_single single;
-    if (!is_fit(m, &m->nodes[i]) || !engine_single(m->tensors, &m->nodes[i], &single)) return NULL;
+    if (!is_fit(m, &m->nodes[i]) || !engine_single(m->tensors, m->tensor_count, &m->nodes[i], &single)) return NULL;
     void *state = this_engine.compile(device->self, &single.graph, &taken);
     free(single.in);
     return state;
@@ -50,6 +50,7 @@ void *engine_compile_whole(const struct engine_device *device, const struct engi
                                        .out_count = m->out_count,
                                        .nodes = m->nodes,
                                        .tensors = m->tensors,
+                                       .tensor_count = m->tensor_count,
                                        .in = m->in,
                                        .out = m->out};
     bool fit = true, *together = calloc((size_t)m->node_count + 1, sizeof *together);

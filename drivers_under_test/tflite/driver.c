@@ -35,21 +35,8 @@ struct work {
     const struct tf_engine *engine;
     const struct engine_graph *graph;
     struct tf_model model;
-    int32_t *of; /**< for each tensor that the graph names: its index in the model, or -1 */
+    int32_t *of; /**< for each tensor of the graph's model: its index in the model, or -1 */
 };
-
-static uint32_t tensor_limit(const struct engine_graph *g) {
-    uint32_t limit = 0;
-    for (uint32_t n = 0; n < g->node_count; n++) {
-        for (uint32_t i = 0; i < g->nodes[n].in_count; i++)
-            if (g->nodes[n].in[i] >= limit) limit = g->nodes[n].in[i] + 1;
-        for (uint32_t i = 0; i < g->nodes[n].out_count; i++)
-            if (g->nodes[n].out[i] >= limit) limit = g->nodes[n].out[i] + 1;
-    }
-    for (uint32_t i = 0; i < g->in_count; i++)
-        if (g->in[i] >= limit) limit = g->in[i] + 1;
-    return limit;
-}
 
 /** Converts all nodes; false, having told why: one has no form. */
 static bool convert(struct work *w) {
@@ -186,10 +173,9 @@ static void *build(struct work *w, bool *taken) {
 
 static void *compile(void *self, const struct engine_graph *graph, bool *taken) {
     struct work w = {.engine = self, .graph = graph};
-    const uint32_t limit = tensor_limit(graph);
     void *state = NULL;
-    w.of = malloc(((size_t)limit + 1) * sizeof *w.of);
-    for (uint32_t i = 0; w.of && i < limit; i++) w.of[i] = -1;
+    w.of = malloc(((size_t)graph->tensor_count + 1) * sizeof *w.of);
+    for (uint32_t i = 0; w.of && i < graph->tensor_count; i++) w.of[i] = -1;
     if (w.of && convert(&w)) state = build(&w, taken);
     tf_model_free(&w.model);
     free(w.of);

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The driver "ort": ONNX Runtime's C library, where it was brought (make setup-engines). What fails is in
+# docs/use/findings.md, and nothing else does.
+. "$(dirname "$0")/lib.sh"
+try_nothing_again
+
+needs_library() {
+    nnvts run --driver ort: --filter 'ops/ADD/float32/rank1/0' --out there -q >"$OUT" 2>&1 && return 0
+    grep -q 'make setup-engines' "$OUT" || { cat "$OUT" >&2; fail "the driver does not open, and does not say why"; }
+    skip "ONNX Runtime's library is not there (make setup-engines)"
+}
+test_default_run() {
+    needs_library
+    local code=0
+    nnvts run --driver ort: --out out -q >"$OUT" 2>"$ERR" || code=$?
+    [ $code -le 1 ] || fail "exit code $code"
+    [ "$(verdict out PASS)" -gt 55000 ] || fail "only $(verdict out PASS) cases passed"
+    verdicts out | awk '$2 != "PASS" && $2 != "UNSUPPORTED" && $2 != "SKIP"' >bad
+    ! grep -v ' FAIL$' bad || fail "worse than a wrong value"
+    ! grep -Ev '^ops/(LOGISTIC/float32|RESIZE_(BILINEAR|NEAREST_NEIGHBOR)/float32|(LOG_)?SOFTMAX|LOCAL_RESPONSE_NORMALIZATION)|^fusion/([^ ]*logistic|dequantize\+(fc|conv)\+quantize)|^shapes/contradictions/LOGISTIC' bad ||
+        fail "not in docs/use/findings.md"
+}
+test_missing_library() {
+    check 2 nnvts run --driver ort:lib=/nowhere/libonnxruntime.so --out out
+    has "$ERR" "make setup-engines brings it, lib=PATH names one (/nowhere/libonnxruntime.so"
+    check 2 nnvts run --driver "ort:lib=$NNVTS_BUILD/drivers/cpu.so" --out out
+    has "$ERR" "is no ONNX Runtime"
+    check 2 nnvts run --driver ort:colour=red --out out
+    has "$ERR" '"ep=NAME"'
+}
+# A provider that the library does not have, or does not know, is an error, and not the CPU in its stead.
+test_missing_provider() {
+    needs_library
+    check 2 nnvts run --driver ort:ep=XNNPACK --out out
+    has "$ERR" "XNNPACK"
+    check 2 nnvts run --driver ort:ep=Abacus --out out
+    has "$ERR" "Abacus"
+    check 2 nnvts run --driver ort:option.a=b --out out
+    has "$ERR" "is for an execution provider"
+}
+test_findings() {
+    needs_library
+    local spec all=$ROOT/tests/findings/ort
+    for spec in "$all"/*.json; do
+        check 1 nnvts run --driver ort: --suite spec --specs "$spec" --out out
+        same "$(verdict out FAIL)" 1 "$spec"
+    done
+    check 1 nnvts explain "$all/softmax_quant8_wraps.json" --driver ort:
+    has "$OUT" "wraps-at-the-top"
+}
+test_networks() {
+    needs_library
+    check 0 nnvts bench --driver reference,ort: --no-latency --count 2 mobilenet_v2_0.35_96_float32 mobilenet_v2_0.35_96_quant8
+    hasnt "$OUT" FAIL
+}
+run_tests
