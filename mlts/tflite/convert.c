@@ -1,71 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors and refusals, and the operands of tensors. */
+/* The operands of tensors. */
 #include "mlts/tflite/convert.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-/* -------------------------------------------------------------------- errors */
-
-bool nnv_cv_ok(const struct nnv_cv *c) { return c->all->status == NNV_OK && nnv_builder_ok(&c->b); }
-
-void nnv_cv_fail(struct nnv_cv *c, const char *fmt, ...) {
-    if (!nnv_cv_ok(c)) return;
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    c->all->status = NNV_INVALID;
-    c->b.stopped = true;
-    if (c->op)
-        nnv_err_set(&c->all->err, NNV_INVALID, "subgraph %u, operator %u (%s): %s", c->number, c->at,
-                    nnv_tfl_operator_name(c->op->code), text);
-    else
-        nnv_err_set(&c->all->err, NNV_INVALID, "subgraph %u: %s", c->number, text);
-}
-
-/** The kind of refusal that is called so; NULL without memory. */
-static struct nnv_cv_refusal *refusal(struct nnv_cv_file *all, const char *what) {
-    for (uint32_t i = 0; i < all->nrefusals; i++)
-        if (strcmp(all->refusals[i].what, what) == 0) return &all->refusals[i];
-    if (!nnv_grow(all->arena, &all->refusals, all->nrefusals, &all->refusal_room, sizeof *all->refusals)) return NULL;
-    struct nnv_cv_refusal *r = &all->refusals[all->nrefusals++];
-    snprintf(r->what, sizeof r->what, "%s", what);
-    return r;
-}
-
-/** A custom operator's name is the file's: what no terminal should see is left out. */
-static void readable(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e) *text = '?';
-}
-
-void nnv_cv_refuse(struct nnv_cv *c, const char *fmt, ...) {
-    if (!nnv_cv_ok(c)) return;
-    char what[sizeof c->all->refusals->what];
-    const char *name = c->op ? nnv_tfl_operator_name(c->op->code) : "a subgraph";
-    const bool custom = c->op && c->op->code == NNV_TFL_CUSTOM;
-    int n = snprintf(what, sizeof what, "%s%s%.40s", name, custom ? " " : "", custom ? c->op->custom : "");
-    va_list args;
-    va_start(args, fmt);
-    if (n > 0 && (size_t)n < sizeof what) vsnprintf(what + n, sizeof what - (size_t)n, fmt, args);
-    va_end(args);
-    readable(what);
-    c->b.stopped = true;
-    c->all->refused++;
-    struct nnv_cv_refusal *r = refusal(c->all, what);
-    if (r)
-        r->count++;
-    else
-        c->b.failed = true;
-}
-
-/* ------------------------------------------------------------------ operands */
-
-const struct nnv_operand *nnv_cv_at(const struct nnv_cv *c, uint32_t operand) { return &c->b.operand[operand]; }
 
 bool nnv_cv_has(const struct nnv_cv *c, uint32_t i) { return i < c->op->nin && c->op->in[i] >= 0; }
 
@@ -122,17 +59,6 @@ static bool encode(struct nnv_cv *c, const struct nnv_tfl_tensor *t, struct nnv_
     return false;
 }
 
-/** Scalars are tensors of one element. */
-static uint32_t add_tensor(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims) {
-    static const uint32_t one = 1;
-    for (uint32_t i = 0; i < rank; i++)
-        if (dims[i] == 0) {
-            nnv_cv_refuse(c, " with a tensor of no elements");
-            return 0;
-        }
-    return nnv_builder_tensor(&c->b, e, rank ? rank : 1, rank ? dims : &one, NNV_TEMPORARY_VARIABLE);
-}
-
 /** The data as the operand's type stores them; NULL with an error. */
 static const void *stored(struct nnv_cv *c, const struct nnv_tfl_tensor *t, struct nnv_encoding e) {
     size_t n = nnv_tfl_elements(t), size = nnv_type(e.type)->size;
@@ -171,7 +97,7 @@ uint32_t nnv_cv_tensor(struct nnv_cv *c, uint32_t tensor) {
     if (c->operand[tensor]) return c->operand[tensor];
     if (t->sparse) nnv_cv_refuse(c, " with a sparse tensor");
     if (!nnv_cv_ok(c) || !encode(c, t, &e)) return 0;
-    uint32_t operand = add_tensor(c, e, t->rank, t->dims);
+    uint32_t operand = nnv_cv_temp(c, e, t->rank, t->dims);
     const void *data = t->data && nnv_cv_ok(c) ? stored(c, t, e) : NULL;
     if (!nnv_cv_ok(c)) return 0;
     if (data) {
@@ -198,38 +124,4 @@ void nnv_cv_alias(struct nnv_cv *c, uint32_t i, uint32_t operand) {
         c->operand[tensor] = operand;
     else
         nnv_cv_reshape(c, operand, nnv_cv_out(c, i));
-}
-
-uint32_t nnv_cv_temp(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims) {
-    return nnv_cv_ok(c) ? add_tensor(c, e, rank, dims) : 0;
-}
-
-uint32_t nnv_cv_temp_as(struct nnv_cv *c, struct nnv_encoding e, uint32_t like) {
-    return nnv_cv_temp(c, e, nnv_cv_at(c, like)->rank, nnv_cv_at(c, like)->dims);
-}
-
-uint32_t nnv_cv_temp_shaped(struct nnv_cv *c, uint32_t like, uint32_t rank, const uint32_t *dims) {
-    return nnv_cv_temp(c, nnv_builder_encoding(&c->b, like), rank, dims);
-}
-
-size_t nnv_cv_elements(const struct nnv_cv *c, uint32_t operand) {
-    const struct nnv_operand *o = nnv_cv_at(c, operand);
-    size_t n = 1;
-    for (uint32_t i = 0; i < o->rank; i++) n *= o->dims[i];
-    return n;
-}
-
-bool nnv_cv_is_const(const struct nnv_cv *c, uint32_t operand) { return nnv_is_constant(nnv_cv_at(c, operand)); }
-
-bool nnv_cv_is_quant(const struct nnv_cv *c, uint32_t operand) { return nnv_is_quant(nnv_cv_at(c, operand)->type); }
-
-bool nnv_cv_same_encoding(const struct nnv_cv *c, uint32_t a, uint32_t b) {
-    const struct nnv_operand *x = nnv_cv_at(c, a), *y = nnv_cv_at(c, b);
-    return x->type == y->type && x->zero_point == y->zero_point &&
-           fabsf(x->scale - y->scale) <= 1e-6f * fmaxf(x->scale, y->scale);
-}
-
-bool nnv_cv_same_shape(const struct nnv_cv *c, uint32_t a, uint32_t b) {
-    const struct nnv_operand *x = nnv_cv_at(c, a), *y = nnv_cv_at(c, b);
-    return x->rank == y->rank && memcmp(x->dims, y->dims, x->rank * sizeof *x->dims) == 0;
 }

@@ -7,54 +7,6 @@
 
 /* ----------------------------------------------------------------- constants */
 
-bool nnv_cv_room(struct nnv_cv *c, size_t bytes) {
-    /* Tensors may share a buffer; int4 becomes float32; a little is filled with zeros. */
-    enum { TIMES = 16, SPARE = 1 << 26 };
-    const size_t most = TIMES * c->all->file->flat.size + SPARE;
-    if (!nnv_cv_ok(c)) return false;
-    if (bytes <= most && c->all->constant <= most - bytes) {
-        c->all->constant += bytes;
-        return true;
-    }
-    nnv_cv_fail(c, "constants of more than %zu bytes are not what a file of %zu bytes makes", most,
-                c->all->file->flat.size);
-    return false;
-}
-
-uint32_t nnv_cv_const(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, const void *data) {
-    static const uint32_t one = 1;
-    size_t bytes = nnv_type(e.type)->size;
-    for (uint32_t i = 0; i < rank; i++) bytes *= dims[i];
-    void *copy = nnv_cv_room(c, bytes) ? nnv_arena_copy(c->b.arena, data, bytes) : NULL;
-    if (!copy) {
-        c->b.failed = c->b.failed || nnv_cv_ok(c);
-        return 0;
-    }
-    return nnv_builder_constant(&c->b, e, rank ? rank : 1, rank ? dims : &one, copy);
-}
-
-uint32_t nnv_cv_shape_of(struct nnv_cv *c, uint32_t operand) {
-    const struct nnv_operand *o = nnv_cv_at(c, operand);
-    int32_t dims[NNV_MAX_RANK] = {0};
-    for (uint32_t i = 0; i < o->rank; i++) dims[i] = (int32_t)o->dims[i];
-    return nnv_builder_ints(&c->b, o->rank, dims);
-}
-
-uint32_t nnv_cv_filled(struct nnv_cv *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, double number) {
-    size_t bytes = nnv_type(e.type)->size;
-    for (uint32_t i = 0; i < rank; i++) bytes *= dims[i];
-    return nnv_cv_room(c, bytes) ? nnv_builder_filled(&c->b, e, rank, dims, number) : 0;
-}
-
-uint32_t nnv_cv_omitted(struct nnv_cv *c, int32_t type) {
-    static uint32_t none[1]; /* rank 1, no extent */
-    if (!nnv_cv_ok(c)) return 0;
-    struct nnv_operand o = {.type = type, .lifetime = NNV_NO_VALUE};
-    if (nnv_type(type)->tensor) o.rank = 1, o.dims = nnv_arena_copy(c->b.arena, none, sizeof none);
-    if (nnv_is_quant(type)) o.scale = 1;
-    return nnv_builder_operand(&c->b, o);
-}
-
 const int32_t *nnv_cv_ints_of(struct nnv_cv *c, uint32_t i, uint32_t *count) {
     static const int32_t none[1];
     const struct nnv_tfl_tensor *t = nnv_cv_in_tensor(c, i);
@@ -80,14 +32,6 @@ const int32_t *nnv_cv_ints_exact(struct nnv_cv *c, uint32_t i, uint32_t n) {
     const int32_t *v = nnv_cv_ints_of(c, i, &count);
     if (v && count != n) nnv_cv_fail(c, "input %u holds %u numbers, not %u", i, count, n);
     return nnv_cv_ok(c) ? v : NULL;
-}
-
-uint32_t nnv_cv_axis(struct nnv_cv *c, int32_t axis, uint32_t rank) {
-    if (axis < -(int32_t)rank || axis >= (int32_t)rank) {
-        nnv_cv_fail(c, "axis %d of a tensor of rank %u", axis, rank);
-        return 0;
-    }
-    return (uint32_t)(axis < 0 ? axis + (int32_t)rank : axis);
 }
 
 /** Which scale element i has. */

@@ -4,8 +4,8 @@
 
 /** As many inputs and outputs as are passed. */
 static void check_counts(struct nnv_cv *c, int32_t number, uint32_t nin, uint32_t nout) {
-    if (!nnv_cv_ok(c) || number <= 0 || (uint32_t)number >= c->all->file->ngraphs) return;
-    const struct nnv_tfl_graph *g = &c->all->file->graphs[number];
+    if (!nnv_cv_ok(c) || number <= 0 || (uint32_t)number >= c->tfl->file->ngraphs) return;
+    const struct nnv_tfl_graph *g = &c->tfl->file->graphs[number];
     if (g->nin != nin || g->nout != nout)
         nnv_cv_fail(c, "subgraph %d has %u inputs and %u outputs, expected %u and %u", number, g->nin, g->nout, nin,
                     nout);

@@ -20,6 +20,30 @@ static const struct nnv_converter *row_of(int code) {
     return NULL;
 }
 
+/* ------------------------------------------------------------------- messages */
+
+static void place(const struct nnv_cv *c, char *text, size_t room) {
+    if (c->op)
+        snprintf(text, room, "subgraph %u, operator %u (%s)", c->number, c->at, nnv_tfl_operator_name(c->op->code));
+    else
+        snprintf(text, room, "subgraph %u", c->number);
+}
+
+static void what(const struct nnv_cv *c, char *text, size_t room) {
+    const bool custom = c->op && c->op->code == NNV_TFL_CUSTOM;
+    snprintf(text, room, "%s%s%.40s", c->op ? nnv_tfl_operator_name(c->op->code) : "a subgraph", custom ? " " : "",
+             custom ? c->op->custom : "");
+}
+
+/** The current operator's results that are the subgraph's. */
+static bool must_be_computed(const struct nnv_cv *c, uint32_t operand) {
+    for (uint32_t k = 0; k < c->op->nout; k++)
+        if (c->is_output[c->op->out[k]] && c->operand[c->op->out[k]] == operand) return true;
+    return false;
+}
+
+static const struct nnv_cv_front front = {place, what, must_be_computed};
+
 /* ------------------------------------------------------------------ operators */
 
 /** Counts of inputs and outputs, the options' type, the type of the main input. */
@@ -46,11 +70,8 @@ static bool reads_missing(const struct nnv_cv *c) {
     return false;
 }
 
-/** After a refusal: on with the next part, unless the file is damaged. */
-static void resume(struct nnv_cv *c) { c->b.stopped = c->all->status != NNV_OK; }
-
 static void convert_operator(struct nnv_cv *c) {
-    resume(c);
+    nnv_cv_resume(c);
     c->row = row_of(c->op->code);
     bool lost = false;
     if (!c->row) {
@@ -67,7 +88,7 @@ static void convert_operator(struct nnv_cv *c) {
         else if (nnv_cv_ok(c) && !c->operand[c->op->out[i]])
             c->missing[c->op->out[i]] = true; /* not computed by NNAPI: a scratch tensor; an error if it is read */
     }
-    resume(c);
+    nnv_cv_resume(c);
 }
 
 /* --------------------------------------------------------------------- states */
@@ -109,6 +130,7 @@ static void finish(struct nnv_cv *c, struct nnv_subgraph *s) {
     const uint32_t nin = c->graph->nin + c->nstates, nout = c->graph->nout + c->nstates;
     struct nnv_swept swept;
     c->op = NULL;
+    c->folds = false;
     uint32_t *in = NNV_NEW(c->b.arena, uint32_t, nin), *out = NNV_NEW(c->b.arena, uint32_t, nout);
     /* Each output adds one operand at most. */
     bool *taken = NNV_NEW(c->b.arena, bool, c->b.noperands + 2 * nout + 2);
@@ -136,14 +158,6 @@ static void finish(struct nnv_cv *c, struct nnv_subgraph *s) {
     if (s->noperations == 0) nnv_cv_fail(c, "it computes nothing");
 }
 
-/** Operand 0: what stands for an operand after an error. */
-static void add_nothing(struct nnv_cv *c) {
-    uint32_t *ones = NNV_NEW(c->b.arena, uint32_t, NNV_MAX_RANK);
-    for (uint32_t i = 0; ones && i < NNV_MAX_RANK; i++) ones[i] = 1;
-    if (!ones) c->b.failed = true;
-    nnv_builder_operand(&c->b, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_FLOAT32, .rank = 4, .dims = ones});
-}
-
 /** Memory for what is kept of each tensor. */
 static void open_graph(struct nnv_cv *c) {
     const uint32_t n = c->graph->ntensors;
@@ -152,7 +166,7 @@ static void open_graph(struct nnv_cv *c) {
     c->is_output = NNV_NEW(c->b.arena, bool, n);
     c->state_tensor = NNV_NEW(c->b.arena, uint32_t, n);
     c->state_out = NNV_NEW(c->b.arena, uint32_t, n);
-    add_nothing(c);
+    nnv_cv_nothing(c);
     if (!c->operand || !c->missing || !c->is_output || !c->state_tensor || !c->state_out) c->b.failed = true;
     for (uint32_t i = 0; !c->b.failed && i < c->graph->nout; i++) c->is_output[c->graph->out[i]] = true;
 }
@@ -160,16 +174,22 @@ static void open_graph(struct nnv_cv *c) {
 /** Inputs that no operator reads are there nevertheless: of a type that NNAPI has. */
 static void open_inputs(struct nnv_cv *c) {
     for (uint32_t i = 0; i < c->graph->nin; i++) {
-        resume(c);
+        nnv_cv_resume(c);
         nnv_cv_tensor(c, (uint32_t)c->graph->in[i]);
         if (c->b.stopped) c->missing[c->graph->in[i]] = true;
     }
-    resume(c);
+    nnv_cv_resume(c);
 }
 
 /** Converts one subgraph; *s is meaningful if nothing was refused. */
-static void convert_graph(struct nnv_cv_file *all, uint32_t number, struct nnv_subgraph *s) {
-    struct nnv_cv c = {.all = all, .graph = &all->file->graphs[number], .number = number, .b = {.arena = all->arena}};
+static void convert_graph(struct nnv_tfl_import *tfl, uint32_t number, struct nnv_subgraph *s) {
+    struct nnv_cv_file *all = &tfl->all;
+    struct nnv_cv c = {.all = all,
+                       .tfl = tfl,
+                       .graph = &tfl->file->graphs[number],
+                       .number = number,
+                       .folds = true,
+                       .b = {.arena = all->arena}};
     open_graph(&c);
     if (nnv_cv_ok(&c)) open_inputs(&c);
     for (c.at = 0; c.at < c.graph->noperators && nnv_cv_ok(&c); c.at++) {
@@ -186,15 +206,15 @@ static void convert_graph(struct nnv_cv_file *all, uint32_t number, struct nnv_s
 }
 
 uint32_t nnv_cv_subgraph(struct nnv_cv *c, int32_t number) {
-    struct nnv_cv_file *all = c->all;
+    struct nnv_tfl_import *tfl = c->tfl;
     if (!nnv_cv_ok(c)) return 0;
-    if (number <= 0 || (uint32_t)number >= all->file->ngraphs) {
-        nnv_cv_fail(c, "subgraph %d: expected 1 to %d", number, (int)all->file->ngraphs - 1);
+    if (number <= 0 || (uint32_t)number >= tfl->file->ngraphs) {
+        nnv_cv_fail(c, "subgraph %d: expected 1 to %d", number, (int)tfl->file->ngraphs - 1);
         return 0;
     }
-    struct nnv_cv_part *part = &all->parts[number];
+    struct nnv_cv_part *part = &tfl->parts[number];
     uint32_t depth = 0;
-    for (uint32_t i = 0; i < all->file->ngraphs; i++) depth += all->parts[i].begun && !all->parts[i].done;
+    for (uint32_t i = 0; i < tfl->file->ngraphs; i++) depth += tfl->parts[i].begun && !tfl->parts[i].done;
     if (part->begun && !part->done) {
         nnv_cv_fail(c, "subgraph %d contains itself", number);
         return 0;
@@ -206,28 +226,17 @@ uint32_t nnv_cv_subgraph(struct nnv_cv *c, int32_t number) {
     if (!part->begun) {
         struct nnv_subgraph s = {0};
         part->begun = true;
-        convert_graph(all, (uint32_t)number, &s);
+        convert_graph(tfl, (uint32_t)number, &s);
         part->done = true;
-        if (all->status != NNV_OK) c->b.stopped = true;
-        part->index = all->nreferenced;
-        all->referenced[all->nreferenced++] = s;
+        if (tfl->all.status != NNV_OK) c->b.stopped = true;
+        part->index = tfl->nreferenced;
+        tfl->referenced[tfl->nreferenced++] = s;
     }
     struct nnv_operand o = {.type = ANEURALNETWORKS_MODEL, .lifetime = NNV_SUBGRAPH, .subgraph = part->index};
     return nnv_cv_ok(c) ? nnv_builder_operand(&c->b, o) : 0;
 }
 
 /* ----------------------------------------------------------------- the import */
-
-/** "3 operators are not supported: SORT (2), CUSTOM Flex (1)". */
-static enum nnv_status refuse_all(const struct nnv_cv_file *all, struct nnv_err *err) {
-    char text[NNV_ERR_TEXT];
-    size_t n = 0;
-    for (uint32_t i = 0; i < all->nrefusals && n < sizeof text; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s (%u)", i ? ", " : "", all->refusals[i].what,
-                              all->refusals[i].count);
-    return nnv_fail(err, NNV_UNSUPPORTED, "%u operator%s not supported: %s", all->refused,
-                    all->refused == 1 ? " is" : "s are", text);
-}
 
 /** The names of inputs or outputs, NULL for states'. */
 static const char *const *names(struct nnv_arena *arena, const struct nnv_tfl_graph *g, const int32_t *index,
@@ -237,31 +246,31 @@ static const char *const *names(struct nnv_arena *arena, const struct nnv_tfl_gr
     return n;
 }
 
-static enum nnv_status fill_network(struct nnv_cv_file *all, const struct nnv_subgraph *main, struct nnv_network *net,
-                                    struct nnv_err *err) {
-    const struct nnv_tfl_graph *g = &all->file->graphs[0];
+static enum nnv_status fill_network(struct nnv_tfl_import *tfl, const struct nnv_subgraph *main,
+                                    struct nnv_network *net, struct nnv_err *err) {
+    const struct nnv_tfl_graph *g = &tfl->file->graphs[0];
     const uint32_t nstates = main->nin - g->nin;
-    struct nnv_network_state *states = NNV_NEW(all->arena, struct nnv_network_state, nstates);
+    struct nnv_network_state *states = NNV_NEW(tfl->all.arena, struct nnv_network_state, nstates);
     for (uint32_t i = 0; states && i < nstates; i++) states[i] = (struct nnv_network_state){g->nin + i, g->nout + i};
-    net->input_names = names(all->arena, g, g->in, g->nin, nstates);
-    net->output_names = names(all->arena, g, g->out, g->nout, nstates);
-    net->model = (struct nnv_model){.main = *main, .nreferenced = all->nreferenced, .referenced = all->referenced};
+    net->input_names = names(tfl->all.arena, g, g->in, g->nin, nstates);
+    net->output_names = names(tfl->all.arena, g, g->out, g->nout, nstates);
+    net->model = (struct nnv_model){.main = *main, .nreferenced = tfl->nreferenced, .referenced = tfl->referenced};
     net->state_count = nstates;
     net->states = states;
     if (!states || !net->input_names || !net->output_names) return nnv_no_memory(err);
-    return nnv_validate(&net->model, all->arena, NULL, err);
+    return nnv_validate(&net->model, tfl->all.arena, NULL, err);
 }
 
-static enum nnv_status convert(struct nnv_cv_file *all, struct nnv_network *net, struct nnv_err *err) {
+static enum nnv_status convert(struct nnv_tfl_import *tfl, struct nnv_network *net, struct nnv_err *err) {
     struct nnv_subgraph main = {0};
-    all->parts = NNV_NEW(all->arena, struct nnv_cv_part, all->file->ngraphs);
-    all->referenced = NNV_NEW(all->arena, struct nnv_subgraph, all->file->ngraphs);
-    if (!all->parts || !all->referenced) return nnv_no_memory(err);
-    all->parts[0].begun = true;
-    convert_graph(all, 0, &main);
-    if (all->status != NNV_OK) return nnv_fail(err, all->status, "%s", all->err.text);
-    if (all->refused > 0) return refuse_all(all, err);
-    return fill_network(all, &main, net, err);
+    tfl->parts = NNV_NEW(tfl->all.arena, struct nnv_cv_part, tfl->file->ngraphs);
+    tfl->referenced = NNV_NEW(tfl->all.arena, struct nnv_subgraph, tfl->file->ngraphs);
+    if (!tfl->parts || !tfl->referenced) return nnv_no_memory(err);
+    tfl->parts[0].begun = true;
+    convert_graph(tfl, 0, &main);
+    if (tfl->all.status != NNV_OK) return nnv_fail(err, tfl->all.status, "%s", tfl->all.err.text);
+    if (tfl->all.refused > 0) return nnv_cv_refuse_all(&tfl->all, err);
+    return fill_network(tfl, &main, net, err);
 }
 
 bool nnv_is_tflite(const char *path) {
@@ -275,8 +284,12 @@ enum nnv_status nnv_tflite_import(const void *data, size_t size, const char *whe
     *net = (struct nnv_network){0};
     enum nnv_status st = nnv_tfl_read(data, size, where, arena, &file, err);
     if (st != NNV_OK) return st;
-    struct nnv_cv_file all = {.arena = arena, .scratch = nnv_arena_new(), .file = &file};
-    st = all.scratch ? convert(&all, net, err) : nnv_no_memory(err);
-    nnv_arena_free(all.scratch);
+    /* Tensors may share a buffer; int4 becomes float32; a little is filled with zeros. */
+    enum { TIMES = 16, SPARE = 1 << 26 };
+    struct nnv_tfl_import tfl = {
+        .all = {.arena = arena, .scratch = nnv_arena_new(), .front = &front, .most_constant = TIMES * size + SPARE},
+        .file = &file};
+    st = tfl.all.scratch ? convert(&tfl, net, err) : nnv_no_memory(err);
+    nnv_arena_free(tfl.all.scratch);
     return st == NNV_OK ? NNV_OK : nnv_at(err, st, "%s", where);
 }

@@ -5,29 +5,7 @@
 
 #include "mlts/tflite/convert.h"
 
-/* ---------------------------------------------------------------- pieces */
-
-/** A tensor of one number that is broadcast. */
-static uint32_t number(struct nnv_cv *c, float v) {
-    static const uint32_t one = 1;
-    return nnv_cv_const(c, NNV_CV_F32, 1, &one, &v);
-}
-
-static uint32_t none(struct nnv_cv *c) { return nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE); }
-
-/** Two numbers' sum, product ...: a result in the encoding and the shape of like. */
-static uint32_t combined(struct nnv_cv *c, int32_t code, uint32_t a, uint32_t b, uint32_t like) {
-    const uint32_t t = nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, like), like);
-    NNV_CV_EMIT(c, code, t, a, b, none(c));
-    return t;
-}
-
-/** A function of one number, in the encoding and the shape of like. */
-static uint32_t applied(struct nnv_cv *c, int32_t code, uint32_t x, uint32_t like) {
-    const uint32_t t = nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, like), like);
-    NNV_CV_EMIT(c, code, t, x);
-    return t;
-}
+/* ------------------------------------------------------------------ pieces */
 
 /** Shapes of higher rank than NNAPI's arithmetic takes, where both are equal: seen as vectors. */
 static bool flatten(struct nnv_cv *c, uint32_t *a, uint32_t *b, uint32_t y) {
@@ -96,7 +74,8 @@ static void add_all(struct nnv_cv *c) {
     if (c->op->nin == 1) nnv_cv_reshape(c, sum, y);
     for (uint32_t i = 1; i < c->op->nin && nnv_cv_ok(c); i++) {
         const uint32_t to = i + 1 < c->op->nin ? nnv_cv_temp_as(c, nnv_builder_encoding(&c->b, y), y) : y;
-        NNV_CV_EMIT(c, ANEURALNETWORKS_ADD, to, sum, nnv_cv_in(c, i), none(c));
+        NNV_CV_EMIT(c, ANEURALNETWORKS_ADD, to, sum, nnv_cv_in(c, i),
+                    nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE));
         sum = to;
     }
 }
@@ -106,18 +85,19 @@ static void floor_div(struct nnv_cv *c) {
     const uint32_t a = nnv_cv_in(c, 0), b = nnv_cv_in(c, 1), y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
     if (nnv_cv_at(c, y)->type == ANEURALNETWORKS_TENSOR_INT32)
-        NNV_CV_EMIT(c, ANEURALNETWORKS_DIV, y, a, b, none(c));
+        NNV_CV_EMIT(c, ANEURALNETWORKS_DIV, y, a, b, nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE));
     else
-        NNV_CV_EMIT(c, ANEURALNETWORKS_FLOOR, y, combined(c, ANEURALNETWORKS_DIV, a, b, y));
+        NNV_CV_EMIT(c, ANEURALNETWORKS_FLOOR, y, nnv_cv_combined(c, ANEURALNETWORKS_DIV, a, b, y));
 }
 
 /** FLOOR_MOD: a - floor(a / b) * b. */
 static void floor_mod(struct nnv_cv *c) {
     const uint32_t a = nnv_cv_in(c, 0), b = nnv_cv_in(c, 1), y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
-    uint32_t q = combined(c, ANEURALNETWORKS_DIV, a, b, y);
-    if (nnv_cv_at(c, y)->type != ANEURALNETWORKS_TENSOR_INT32) q = applied(c, ANEURALNETWORKS_FLOOR, q, y);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_SUB, y, a, combined(c, ANEURALNETWORKS_MUL, q, b, y), none(c));
+    uint32_t q = nnv_cv_combined(c, ANEURALNETWORKS_DIV, a, b, y);
+    if (nnv_cv_at(c, y)->type != ANEURALNETWORKS_TENSOR_INT32) q = nnv_cv_applied(c, ANEURALNETWORKS_FLOOR, q, y);
+    NNV_CV_EMIT(c, ANEURALNETWORKS_SUB, y, a, nnv_cv_combined(c, ANEURALNETWORKS_MUL, q, b, y),
+                nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE));
 }
 
 static void squared_difference(struct nnv_cv *c) {
@@ -126,8 +106,8 @@ static void squared_difference(struct nnv_cv *c) {
     if (!nnv_cv_ok(c)) return;
     const bool quant = nnv_cv_is_quant(c, y);
     if (quant) a = nnv_cv_to_float(c, a), b = nnv_cv_to_float(c, b);
-    const uint32_t t = quant ? nnv_cv_float_for(c, y) : y, d = combined(c, ANEURALNETWORKS_SUB, a, b, t);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_MUL, t, d, d, none(c));
+    const uint32_t t = quant ? nnv_cv_float_for(c, y) : y, d = nnv_cv_combined(c, ANEURALNETWORKS_SUB, a, b, t);
+    NNV_CV_EMIT(c, ANEURALNETWORKS_MUL, t, d, d, nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE));
     nnv_cv_from_float(c, t, y);
 }
 
@@ -154,44 +134,15 @@ static void signed_function(struct nnv_cv *c) {
         unary(c);
 }
 
-static void cosine(struct nnv_cv *c) {
-    const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_SIN, y, combined(c, ANEURALNETWORKS_ADD, x, number(c, (float)M_PI_2), y));
-}
-
-static void ceiling(struct nnv_cv *c) {
-    const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0);
-    const uint32_t down = applied(c, ANEURALNETWORKS_FLOOR, applied(c, ANEURALNETWORKS_NEG, x, y), y);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_NEG, y, down);
-}
-
-/** Of ties the even number: floor(x + 0.5), less 1 where that is odd and x lies in the middle. */
-static void round_to_even(struct nnv_cv *c) {
-    const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0);
-    if (!nnv_cv_ok(c)) return;
-    const uint32_t up = applied(c, ANEURALNETWORKS_FLOOR, combined(c, ANEURALNETWORKS_ADD, x, number(c, 0.5f), y), y);
-    const uint32_t half = combined(c, ANEURALNETWORKS_MUL, up, number(c, 0.5f), y);
-    const uint32_t tie = nnv_cv_temp_as(c, NNV_CV_B8, y), odd = nnv_cv_temp_as(c, NNV_CV_B8, y);
-    const uint32_t both = nnv_cv_temp_as(c, NNV_CV_B8, y);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_EQUAL, tie, combined(c, ANEURALNETWORKS_SUB, up, x, y), number(c, 0.5f));
-    NNV_CV_EMIT(c, ANEURALNETWORKS_NOT_EQUAL, odd, half, applied(c, ANEURALNETWORKS_FLOOR, half, y));
-    NNV_CV_EMIT(c, ANEURALNETWORKS_LOGICAL_AND, both, tie, odd);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_SELECT, y, both, combined(c, ANEURALNETWORKS_SUB, up, number(c, 1), y), up);
-}
+/** Of one float32: what mlts/convert has. */
+static void cosine(struct nnv_cv *c) { nnv_cv_cosine(c, nnv_cv_in(c, 0), nnv_cv_out(c, 0)); }
+static void ceiling(struct nnv_cv *c) { nnv_cv_ceiling(c, nnv_cv_in(c, 0), nnv_cv_out(c, 0)); }
+static void round_to_even(struct nnv_cv *c) { nnv_cv_round_to_even(c, nnv_cv_in(c, 0), nnv_cv_out(c, 0)); }
+static void sign(struct nnv_cv *c) { nnv_cv_sign(c, nnv_cv_in(c, 0), nnv_cv_out(c, 0)); }
 
 static void square(struct nnv_cv *c) {
     const uint32_t x = nnv_cv_in(c, 0);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_MUL, nnv_cv_out(c, 0), x, x, none(c));
-}
-
-/** SIGN: max(-1, min(1, ...)) would lose small numbers, so two comparisons. */
-static void sign(struct nnv_cv *c) {
-    const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0);
-    if (!nnv_cv_ok(c)) return;
-    const uint32_t zero = number(c, 0), up = nnv_cv_temp_as(c, NNV_CV_B8, y), down = nnv_cv_temp_as(c, NNV_CV_B8, y);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_GREATER, up, x, zero);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_LESS, down, x, zero);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_SUB, y, nnv_cv_to_float(c, up), nnv_cv_to_float(c, down), none(c));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_MUL, nnv_cv_out(c, 0), x, x, nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE));
 }
 
 /* ----------------------------------------------------------------- activations */
@@ -218,7 +169,7 @@ static void relu_unit(struct nnv_cv *c) {
     const uint32_t x = nnv_cv_to_float(c, nnv_cv_in(c, 0)), y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
     const uint32_t t = nnv_cv_float_for(c, y);
-    NNV_CV_EMIT(c, ANEURALNETWORKS_RELU, t, applied(c, ANEURALNETWORKS_RELU1, x, t));
+    NNV_CV_EMIT(c, ANEURALNETWORKS_RELU, t, nnv_cv_applied(c, ANEURALNETWORKS_RELU1, x, t));
     nnv_cv_from_float(c, t, y);
 }
 
@@ -242,7 +193,7 @@ static void leaky_relu(struct nnv_cv *c) {
     const float alpha = nnv_cv_option_float(c, 0, "alpha");
     const uint32_t x = nnv_cv_in(c, 0), y = nnv_cv_out(c, 0), one = 1;
     if (!nnv_cv_ok(c)) return;
-    uint32_t a = number(c, alpha);
+    uint32_t a = nnv_cv_number(c, y, (double)alpha);
     if (nnv_cv_is_quant(c, x)) {
         const struct nnv_encoding e = {nnv_cv_at(c, x)->type, alpha != 0 ? fabsf(alpha) : 1, alpha < 0 ? 1 : 0};
         a = nnv_cv_filled(c, e, 1, &one, alpha > 0 ? 1 : 0);
@@ -258,18 +209,13 @@ static void elu(struct nnv_cv *c) {
     nnv_cv_from_float(c, t, y);
 }
 
-/** GELU by tanh: x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))); the other form needs erf. */
+/** The other form needs erf. */
 static void gelu(struct nnv_cv *c) {
     if (!nnv_cv_option_bool(c, 0, false, "approximate")) nnv_cv_refuse(c, " in its exact form");
     const uint32_t x = nnv_cv_to_float(c, nnv_cv_in(c, 0)), y = nnv_cv_out(c, 0);
     if (!nnv_cv_ok(c)) return;
     const uint32_t t = nnv_cv_float_for(c, y);
-    const int32_t mul = ANEURALNETWORKS_MUL, add = ANEURALNETWORKS_ADD;
-    const uint32_t cube = combined(c, mul, combined(c, mul, x, x, t), x, t);
-    const uint32_t sum = combined(c, add, x, combined(c, mul, cube, number(c, 0.044715f), t), t);
-    const uint32_t bent = applied(c, ANEURALNETWORKS_TANH, combined(c, mul, sum, number(c, 0.7978845608f), t), t);
-    const uint32_t half = combined(c, mul, x, number(c, 0.5f), t);
-    NNV_CV_EMIT(c, mul, t, half, combined(c, add, bent, number(c, 1), t), none(c));
+    nnv_cv_gelu_by_tanh(c, x, t);
     nnv_cv_from_float(c, t, y);
 }
 

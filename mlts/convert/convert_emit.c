@@ -2,7 +2,7 @@
 /* Emission: checking an operation, evaluating it where all is known, and changes of type and shape. */
 #include <string.h>
 
-#include "mlts/tflite/convert.h"
+#include "mlts/convert/convert.h"
 #include "reference/eval/eval.h"
 #include "reference/model/emit.h"
 
@@ -42,7 +42,7 @@ static bool costs_products(int32_t code) {
 
 /** All is known, the results are not the subgraph's, and there is not too much of it. */
 static bool can_fold(struct nnv_cv *c, const struct nnv_lone *a, uint32_t nout, const uint32_t *out) {
-    if (!c->op || a->model.main.nin > 0 || costs_products(a->operation.type)) return false;
+    if (!c->folds || a->model.main.nin > 0 || costs_products(a->operation.type)) return false;
     size_t work = 0;
     for (uint32_t i = 0; i < a->model.main.noperands; i++) {
         size_t elems = 0, bytes;
@@ -50,9 +50,8 @@ static bool can_fold(struct nnv_cv *c, const struct nnv_lone *a, uint32_t nout, 
         if (!nnv_operand_size(&a->model.main.operands[i], &elems, &bytes) || elems > MOST_FOLDED) return false;
         work += elems;
     }
-    for (uint32_t i = 0; i < nout; i++)
-        for (uint32_t k = 0; k < c->op->nout; k++)
-            if (c->is_output[c->op->out[k]] && c->operand[c->op->out[k]] == out[i]) return false;
+    for (uint32_t i = 0; i < nout && c->all->front->must_be_computed; i++)
+        if (c->all->front->must_be_computed(c, out[i])) return false;
     if (work > MOST_FOLDED || c->all->folded + work > MOST_FOLDED_IN_ALL) return false;
     c->all->folded += work;
     return true;
